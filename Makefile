@@ -1,0 +1,52 @@
+# ctl: build, run, test. `make help` lists the targets.
+SHELL := /bin/bash
+GO ?= go
+TOOL := $(GO) tool -modfile=.ci/tools.mod
+PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./sdk/lab/ctl-lab
+
+.DEFAULT_GOAL := build
+.PHONY: help build run stop test test-race test-peers bench lint generate clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab and bin/plugins/*
+	@mkdir -p bin/plugins
+	$(GO) build -buildvcs=auto -o bin/ $(PROGRAMS)
+	$(GO) build -buildvcs=auto -o bin/plugins/ ./plugins/...
+	@cd bin/plugins && sha256sum $$(ls | grep -v SHA256SUMS) >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS
+
+run: build ## a controller with a simulated lab, discovered; ends with three commands to try
+	@test/labs/run.sh start
+
+stop: ## stop what `make run` started
+	@test/labs/run.sh stop
+
+test: ## all tests that need nothing but Go
+	$(GO) test ./...
+
+test-race: ## the same under the race detector
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+test-peers: ## the tests against real peers; as root it installs them (Debian packages)
+	test/peers/install.sh
+	$(GO) test -count=1 -tags peers -timeout 20m ./test/peers/...
+
+bench: build ## compare with peers side by side; writes bench/RESULTS.md
+	$(GO) run ./bench
+
+lint: ## gofmt, vet, staticcheck, walls, freshness of generated code
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "not gofmt'ed:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	$(GO) vet -tags peers ./test/peers/...
+	$(TOOL) staticcheck ./...
+	$(GO) test ./test/architecture ./proto
+	$(GO) generate ./proto
+	git diff --exit-code -- proto
+
+generate: ## make the generated code anew
+	$(GO) generate ./proto
+
+clean: ## remove what was built and the home of `make run`
+	@test/labs/run.sh stop 2>/dev/null || true
+	rm -rf bin ctl-home run
