@@ -1,0 +1,91 @@
+package bier
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// Channel is a multicast flow, in the form of module bier-channel. It is deployed
+// when it has an ingress node.
+type Channel struct {
+	Name           string       `json:"name"`
+	SrcIP          string       `json:"src-ip"`
+	DstGroup       string       `json:"dst-group"`
+	DomainID       uint16       `json:"domain-id"`
+	SubDomainID    uint16       `json:"sub-domain-id"`
+	SourceWildcard uint8        `json:"source-wildcard"`
+	GroupWildcard  uint8        `json:"group-wildcard"`
+	IngressNode    string       `json:"ingress-node,omitempty"`
+	EgressNodes    []EgressNode `json:"egress-node,omitempty"`
+}
+
+// EgressNode is where a flow leaves the domain.
+type EgressNode struct {
+	ID string `json:"node-id"`
+}
+
+// Deployed reports whether the channel has an ingress.
+func (c *Channel) Deployed() bool { return c.IngressNode != "" }
+
+// Flow is what makes a flow different from others at an ingress.
+type Flow struct {
+	Source, Group  netip.Addr
+	SourceWildcard uint8
+	GroupWildcard  uint8
+}
+
+// CheckFlow returns the flow of a channel, or why it is none. Wildcards are prefix
+// lengths: 1 to 32, for IPv6 to 128.
+func (c *Channel) CheckFlow() (Flow, error) {
+	src, err := netip.ParseAddr(c.SrcIP)
+	if err != nil {
+		return Flow{}, fmt.Errorf("src-ip %q is no IP address", c.SrcIP)
+	}
+	dst, err := netip.ParseAddr(c.DstGroup)
+	if err != nil {
+		return Flow{}, fmt.Errorf("dst-group %q is no IP address", c.DstGroup)
+	}
+	if src.Zone() != "" || dst.Zone() != "" || src.Is4In6() || dst.Is4In6() {
+		return Flow{}, fmt.Errorf("src-ip %s and dst-group %s must be plain IPv4 or IPv6 addresses", src, dst)
+	}
+	if src.Is4() != dst.Is4() {
+		return Flow{}, fmt.Errorf("src-ip %s and dst-group %s are of different families", src, dst)
+	}
+	if !source(src) {
+		return Flow{}, fmt.Errorf("src-ip %s is no unicast address, nor %s for any source", src, unspecified(src))
+	}
+	if !dst.IsMulticast() {
+		return Flow{}, fmt.Errorf("dst-group %s is no multicast address (224.0.0.0/4, ff00::/8)", dst)
+	}
+	longest := uint8(32)
+	if src.Is6() {
+		longest = 128
+	}
+	if c.SourceWildcard < 1 || c.SourceWildcard > longest {
+		return Flow{}, fmt.Errorf("source-wildcard %d is not within 1..%d", c.SourceWildcard, longest)
+	}
+	if c.GroupWildcard < 1 || c.GroupWildcard > longest {
+		return Flow{}, fmt.Errorf("group-wildcard %d is not within 1..%d", c.GroupWildcard, longest)
+	}
+	return Flow{Source: src, Group: dst, SourceWildcard: c.SourceWildcard, GroupWildcard: c.GroupWildcard}, nil
+}
+
+// source accepts what may send, 1.0.0.0 to 223.255.255.255 or any IPv6 unicast
+// address, and the unspecified address, which stands for all sources.
+func source(a netip.Addr) bool {
+	if a.IsUnspecified() {
+		return true
+	}
+	if a.Is4() {
+		b := a.As4()
+		return b[0] >= 1 && b[0] <= 223
+	}
+	return !a.IsMulticast()
+}
+
+func unspecified(a netip.Addr) netip.Addr {
+	if a.Is4() {
+		return netip.IPv4Unspecified()
+	}
+	return netip.IPv6Unspecified()
+}

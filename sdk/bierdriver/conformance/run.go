@@ -1,0 +1,152 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"math/rand"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/fault"
+)
+
+// Peer is a driver with a router that it can drive and that holds nothing.
+type Peer struct {
+	Driver bierdriver.Driver
+	Router *bierdriver.Router
+	// Up makes the router answer or not; nil = it always does.
+	Up func(up bool)
+	// Change has somebody else take all BIER configuration from the router; nil =
+	// that cannot be done.
+	Change func()
+	// Deadline of one call; 10 s when zero.
+	Deadline time.Duration
+	// Configs are what is applied; nil = Configs of this package.
+	Configs []*bierdriver.Config
+}
+
+// Run checks a driver; peer makes a new Peer for each check.
+func Run(t *testing.T, peer func(t *testing.T) Peer) {
+	for name, check := range map[string]func(*testing.T, Peer){
+		"says what it is for":                   describes,
+		"applies and reads back":                applies,
+		"applying again sends nothing":          repeats,
+		"a try changes nothing":                 tries,
+		"gets from any configuration to any":    wanders,
+		"a router that does not answer":         silent,
+		"tells of the session":                  watches,
+		"tells of changes by others":            drifts,
+		"a call that is cancelled ends in time": cancels,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := peer(t)
+			if p.Deadline == 0 {
+				p.Deadline = 10 * time.Second
+			}
+			if p.Configs == nil {
+				p.Configs = Configs()
+			}
+			check(t, p)
+		})
+	}
+}
+
+func (p Peer) ctx(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), p.Deadline)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// apply applies and fails the test unless the router holds the configuration.
+func (p Peer) apply(t *testing.T, c *bierdriver.Config) *bierdriver.Result {
+	t.Helper()
+	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(c), false)
+	if err != nil || res.State != bierdriver.Applied {
+		t.Fatalf("apply: %v, %v", res, err)
+	}
+	p.holds(t, c)
+	return res
+}
+
+func (p Peer) holds(t *testing.T, c *bierdriver.Config) {
+	t.Helper()
+	o, err := p.Driver.Read(p.ctx(t), p.Router)
+	if err != nil {
+		t.Fatalf("read: %v", err)
+	}
+	got, want := proto.CloneOf(o.Config), proto.CloneOf(c)
+	bier.Canonical(got)
+	bier.Canonical(want)
+	if d := append(bier.Diff(got, want), bier.Diff(want, got)...); len(d) > 0 {
+		t.Fatalf("the router holds\n%v\nwant\n%v\ndifferent: %v", got, want, d)
+	}
+}
+
+func describes(t *testing.T, p Peer) {
+	d := p.Driver.Describe()
+	if len(d.Dialects) == 0 {
+		t.Error("a driver names at least one dialect")
+	}
+	if !d.Probes {
+		return
+	}
+	r, err := p.Driver.Probe(p.ctx(t), p.Router)
+	if err != nil || !r.Supported || !r.Reached {
+		t.Errorf("probe: %v, %v", r, err)
+	}
+}
+
+func applies(t *testing.T, p Peer) {
+	for _, c := range p.Configs {
+		p.apply(t, c)
+	}
+	p.apply(t, &bierdriver.Config{})
+}
+
+func repeats(t *testing.T, p Peer) {
+	for _, c := range p.Configs {
+		p.apply(t, c)
+		if res := p.apply(t, c); len(res.Edits) > 0 {
+			t.Errorf("applying the same again sent %v", res.Edits)
+		}
+	}
+}
+
+func tries(t *testing.T, p Peer) {
+	p.apply(t, p.Configs[0])
+	last := p.Configs[len(p.Configs)-1]
+	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(last), true)
+	if err != nil || len(res.Edits) == 0 {
+		t.Fatalf("a try tells what it would send: %v, %v", res, err)
+	}
+	p.holds(t, p.Configs[0])
+}
+
+func wanders(t *testing.T, p Peer) {
+	r := rand.New(rand.NewSource(1))
+	for range 3 * len(p.Configs) {
+		p.apply(t, p.Configs[r.Intn(len(p.Configs))])
+	}
+}
+
+func silent(t *testing.T, p Peer) {
+	if p.Up == nil {
+		t.Skip("the peer's router always answers")
+	}
+	p.apply(t, p.Configs[0])
+	p.Up(false)
+	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(p.Configs[1]), false)
+	if err != nil || res.State != bierdriver.Pending || res.Reason == "" {
+		t.Errorf("apply: %v, %v; want pending with a reason", res, err)
+	}
+	if _, err := p.Driver.Read(p.ctx(t), p.Router); !errors.Is(err, &fault.Error{Kind: fault.Unavailable}) && !errors.Is(err, &fault.Error{Kind: fault.Timeout}) {
+		t.Errorf("read: %v; want a fault of kind unavailable or timeout", err)
+	}
+	p.Up(true)
+	p.holds(t, p.Configs[0])
+	p.apply(t, p.Configs[1])
+}

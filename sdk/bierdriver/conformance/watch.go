@@ -1,0 +1,98 @@
+package conformance
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ctl.internal/sdk/bierdriver"
+)
+
+// watch runs the driver's watch until the test ends and returns what it tells.
+func (p Peer) watch(t *testing.T) <-chan *bierdriver.Event {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	events := make(chan *bierdriver.Event)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = p.Driver.Watch(ctx, p.Router, func(e *bierdriver.Event) error {
+			select {
+			case events <- e:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case <-ended:
+		case <-time.After(p.Deadline):
+			t.Error("a cancelled watch does not end")
+		}
+	})
+	return events
+}
+
+// until waits for an event.
+func (p Peer) until(t *testing.T, events <-chan *bierdriver.Event, what string, is func(*bierdriver.Event) bool) {
+	t.Helper()
+	limit := time.After(p.Deadline)
+	for {
+		select {
+		case e := <-events:
+			if is(e) {
+				return
+			}
+		case <-limit:
+			t.Fatalf("never told: %s", what)
+		}
+	}
+}
+
+func state(s bierdriver.SessionState) func(*bierdriver.Event) bool {
+	return func(e *bierdriver.Event) bool { return e.GetSession().GetState() == s }
+}
+
+func watches(t *testing.T, p Peer) {
+	events := p.watch(t)
+	p.until(t, events, "the session is up", state(bierdriver.Up))
+	if p.Up == nil {
+		return
+	}
+	p.Up(false)
+	p.until(t, events, "the session is down", state(bierdriver.Down))
+	p.Up(true)
+	p.until(t, events, "the session is up again", state(bierdriver.Up))
+}
+
+func drifts(t *testing.T, p Peer) {
+	if p.Change == nil {
+		t.Skip("nobody else can change the peer's router")
+	}
+	events := p.watch(t)
+	p.until(t, events, "the session is up", state(bierdriver.Up))
+	p.apply(t, p.Configs[0])
+	p.Change()
+	p.until(t, events, "somebody else changed the router", func(e *bierdriver.Event) bool { return e.Drift != nil })
+	p.apply(t, p.Configs[0])
+}
+
+func cancels(t *testing.T, p Peer) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = p.Driver.Apply(ctx, p.Router, p.Configs[0], false)
+		_, _ = p.Driver.Read(ctx, p.Router)
+		_, _ = p.Driver.Probe(ctx, p.Router)
+	}()
+	select {
+	case <-done:
+	case <-time.After(p.Deadline):
+		t.Error("cancelled calls do not end")
+	}
+}

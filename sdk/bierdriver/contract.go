@@ -1,0 +1,90 @@
+package bierdriver
+
+import (
+	"context"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// The data of the contract. They are the messages of proto/ctl/plugin/v1, where
+// each field is described with its range and its leaf of ietf-bier.
+type (
+	Router        = pluginv1.BierRouter
+	Config        = pluginv1.BierConfig
+	Global        = pluginv1.BierGlobal
+	SubDomain     = pluginv1.BierSubDomain
+	Encapsulation = pluginv1.BierEncapsulation
+	Channel       = pluginv1.BierChannel
+	Role          = pluginv1.BierChannel_Role
+	Session       = pluginv1.BierSession
+	SessionState  = pluginv1.BierSession_State
+	Drift         = pluginv1.BierDrift
+	Notification  = pluginv1.BierNotification
+	Result        = pluginv1.ApplyBierResponse
+	Outcome       = pluginv1.ApplyBierResponse_State
+	Probe         = pluginv1.ProbeBierResponse
+	Observed      = pluginv1.ReadBierResponse
+	Event         = pluginv1.WatchBierResponse
+)
+
+// Outcomes of Apply.
+const (
+	Applied = pluginv1.ApplyBierResponse_STATE_APPLIED
+	Pending = pluginv1.ApplyBierResponse_STATE_PENDING
+	Failed  = pluginv1.ApplyBierResponse_STATE_FAILED
+)
+
+// States of a session.
+const (
+	Connecting = pluginv1.BierSession_STATE_CONNECTING
+	Up         = pluginv1.BierSession_STATE_UP
+	Down       = pluginv1.BierSession_STATE_DOWN
+	Refused    = pluginv1.BierSession_STATE_REFUSED
+)
+
+// Roles of a router for a channel.
+const (
+	Ingress = pluginv1.BierChannel_ROLE_INGRESS
+	Egress  = pluginv1.BierChannel_ROLE_EGRESS
+)
+
+// Kinds of notifications of ietf-bier.
+const (
+	BFRIDCollision       = pluginv1.BierNotification_KIND_BFR_ID_COLLISION
+	BFRZero              = pluginv1.BierNotification_KIND_BFR_ZERO
+	SubDomainIDCollision = pluginv1.BierNotification_KIND_SUB_DOMAIN_ID_COLLISION
+)
+
+// Description says which routers a driver is for.
+type Description struct {
+	Name         string   // of the plugin; filled in by the SDK
+	Capabilities []string // beginnings of capability URIs that routers announce
+	Dialects     []string // the preferred one first
+	Priority     int32    // the highest wins
+	Probes       bool     // false: chosen by the operator only
+}
+
+// Driver is what every driver implements. Its methods are called at the same time
+// for different routers, and Apply and Read also for the same one: a driver puts
+// calls to one router in order. Contexts carry deadlines.
+type Driver interface {
+	Describe() Description
+
+	// Probe reaches the router and says whether the driver can drive it. A router
+	// that cannot be reached is an answer, not an error.
+	Probe(ctx context.Context, r *Router) (*Probe, error)
+
+	// Apply brings the router to c: all of it or nothing. It sends only what differs
+	// and reads back. What happened at the router is in the Result; an error is
+	// trouble of the driver itself, after which the caller repeats.
+	Apply(ctx context.Context, r *Router, c *Config, dryRun bool) (*Result, error)
+
+	// Read returns what the router holds. fault.Unavailable when it cannot be
+	// reached, fault.Device(…) when it answers wrongly.
+	Read(ctx context.Context, r *Router) (*Observed, error)
+
+	// Watch keeps a session to one router, tells its state at once and after each
+	// change, and passes on what the router reports, until ctx ends or emit fails.
+	// The SDK fills in Event.NodeId, and puts emit's calls in order.
+	Watch(ctx context.Context, r *Router, emit func(*Event) error) error
+}

@@ -1,0 +1,31 @@
+// Package caller says on whose behalf a call runs. The host authenticates the
+// caller and puts it into the context of every handler; a plugin reads it with From.
+package caller
+
+import (
+	"context"
+	"slices"
+)
+
+// Caller is an authenticated user of the controller.
+type Caller struct {
+	User      string   // name without domain, "admin"
+	Domain    string   // "sdn"
+	Roles     []string // names without domain, "admin"
+	RequestID string   // one per HTTP request or console command
+	Address   string   // host:port of the client, empty for the local console
+}
+
+// HasRole reports whether the caller holds a role.
+func (c Caller) HasRole(role string) bool { return slices.Contains(c.Roles, role) }
+
+type key struct{}
+
+// With returns a context that carries c.
+func With(ctx context.Context, c Caller) context.Context { return context.WithValue(ctx, key{}, c) }
+
+// From returns the caller of ctx; false when the call is the controller's own.
+func From(ctx context.Context) (Caller, bool) {
+	c, ok := ctx.Value(key{}).(Caller)
+	return c, ok
+}

@@ -1,0 +1,129 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+)
+
+// Client runs the commands of a plugin over a connection.
+type Client struct{ rpc pluginv1.CommandsClient }
+
+// NewClient returns a client on conn.
+func NewClient(conn grpc.ClientConnInterface) *Client {
+	return &Client{rpc: pluginv1.NewCommandsClient(conn)}
+}
+
+// Execute runs the command in.Name in the plugin and passes input, output, prompts
+// and progress through. It is a Command's Run.
+func (c *Client) Execute(ctx context.Context, in *Invocation) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.rpc.Execute(ctx)
+	if err != nil {
+		return fault.FromStatus(err)
+	}
+	s := &sender{stream: stream}
+	err = s.send(&pluginv1.ExecuteRequest{Start: &pluginv1.ExecuteStart{Name: in.Name, Options: in.Options,
+		Arguments: in.Positional, Format: in.Format, Width: int32(in.Width), Caller: caller.ToProto(in.Caller)}})
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fault.FromStatus(err)
+	}
+	if in.Stdin == nil || in.Stdin == io.Reader(eof{}) {
+		err = s.send(&pluginv1.ExecuteRequest{StdinClosed: true})
+	} else {
+		// Ends with the reader's end; the console closes a pipe's reader with the command.
+		go s.copy(in.Stdin)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil // the command has ended already: Recv tells how
+	}
+	for err == nil {
+		var m *pluginv1.ExecuteResponse
+		if m, err = stream.Recv(); err == nil {
+			err = handle(ctx, in, m, s)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return fault.FromStatus(err)
+}
+
+func handle(ctx context.Context, in *Invocation, m *pluginv1.ExecuteResponse, s *sender) error {
+	if len(m.Stdout) > 0 {
+		if _, err := in.Stdout.Write(m.Stdout); err != nil {
+			return err
+		}
+	}
+	if len(m.Stderr) > 0 {
+		if _, err := in.Stderr.Write(m.Stderr); err != nil {
+			return err
+		}
+	}
+	if p := m.Progress; p != nil && in.Terminal != nil {
+		in.Progress(Progress{Text: p.Text, Done: p.Done, Total: p.Total})
+	}
+	if p := m.Prompt; p != nil {
+		a := &pluginv1.PromptAnswer{Cancelled: true}
+		if in.Terminal != nil {
+			if text, err := in.Prompt(ctx, p.Text, p.Echo); err == nil {
+				a = &pluginv1.PromptAnswer{Text: text}
+			}
+		}
+		return s.send(&pluginv1.ExecuteRequest{Answer: a})
+	}
+	return nil
+}
+
+// Complete lists values for a parameter of a command; nil when the plugin fails.
+func (c *Client) Complete(ctx context.Context, name, parameter, prefix string) []string {
+	req := &pluginv1.CompleteRequest{Name: name, Parameter: parameter, Prefix: prefix}
+	if who, ok := caller.From(ctx); ok {
+		req.Caller = caller.ToProto(who)
+	}
+	r, err := c.rpc.Complete(ctx, req)
+	if err != nil {
+		return nil
+	}
+	return r.Values
+}
+
+type sender struct {
+	stream grpc.BidiStreamingClient[pluginv1.ExecuteRequest, pluginv1.ExecuteResponse]
+	mu     sync.Mutex
+}
+
+func (s *sender) send(m *pluginv1.ExecuteRequest) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stream.Send(m)
+}
+
+func (s *sender) copy(r io.Reader) {
+	for {
+		buf := make([]byte, 32<<10)
+		n, err := r.Read(buf)
+		if n > 0 && s.send(&pluginv1.ExecuteRequest{Stdin: buf[:n]}) != nil {
+			return
+		}
+		if err != nil {
+			_ = s.send(&pluginv1.ExecuteRequest{StdinClosed: true})
+			return
+		}
+	}
+}
+
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+// NoInput is the Stdin of a command that nothing is piped into.
+var NoInput io.Reader = eof{}

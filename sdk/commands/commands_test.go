@@ -1,0 +1,133 @@
+package commands_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/internal/pair"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type terminal struct {
+	answers  []string
+	progress []string
+}
+
+func (t *terminal) Prompt(_ context.Context, text string, echo bool) (string, error) {
+	if len(t.answers) == 0 {
+		return "", fault.New(fault.Unavailable, "nobody there")
+	}
+	a := t.answers[0]
+	t.answers = t.answers[1:]
+	return a, nil
+}
+
+func (t *terminal) Progress(p commands.Progress) {
+	t.progress = append(t.progress, fmt.Sprintf("%s %d/%d", p.Text, p.Done, p.Total))
+}
+
+var table = []commands.Command{{
+	Name: "demo:all", Summary: "uses everything", Help: "…",
+	Arguments: []commands.Argument{
+		{Name: "first", Required: true, Complete: func(_ context.Context, p string) []string { return []string{p + "1", p + "2"} }},
+		{Name: "rest", Repeated: true},
+	},
+	Options: []commands.Option{{Name: "loud", Type: commands.Bool}},
+	Run: func(ctx context.Context, in *commands.Invocation) error {
+		input, _ := io.ReadAll(in.Stdin)
+		who, _ := caller.From(ctx)
+		in.Progress(commands.Progress{Text: "half", Done: 1, Total: 2})
+		secret, err := in.Prompt(ctx, "Password: ", false)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(in.Stderr, "warned")
+		in.Printf("%s %v %v %v %s %s %s", in.Arg("first"), in.Args["rest"], in.Flag("loud"), in.Format, input, who.User, secret)
+		return nil
+	},
+}, {
+	Name: "demo:fail", Summary: "fails", Help: "…",
+	Run: func(context.Context, *commands.Invocation) error {
+		return fault.At(fault.Exists, "vlan 7", "it is there already")
+	},
+}}
+
+func remote(t *testing.T) []commands.Command {
+	c := commands.NewClient(pair.New(t, func(s *grpc.Server) { commands.Register(s, table) }))
+	return commands.FromProto(commands.ToProto(table), c)
+}
+
+func TestCommandRunsInThePlugin(t *testing.T) {
+	cmd, _ := commands.Find(remote(t), "demo:all")
+	var out, errs bytes.Buffer
+	term := &terminal{answers: []string{"s3cret"}}
+	in := &commands.Invocation{Name: cmd.Name, Options: map[string]string{"loud": "true"}, Positional: []string{"a", "b", "c"}, Format: "json",
+		Caller: caller.Caller{User: "eve"}, Stdin: strings.NewReader("piped"), Stdout: &out, Stderr: &errs, Terminal: term}
+	if err := cmd.Run(context.Background(), in); err != nil {
+		t.Fatal(err)
+	}
+	if want := "a [b c] true json piped eve s3cret"; out.String() != want || errs.String() != "warned" {
+		t.Fatalf("out %q, err %q; want %q", out.String(), errs.String(), want)
+	}
+	if len(term.progress) != 1 || term.progress[0] != "half 1/2" {
+		t.Fatalf("progress %v", term.progress)
+	}
+}
+
+func TestPromptWithoutAUser(t *testing.T) {
+	cmd, _ := commands.Find(remote(t), "demo:all")
+	err := cmd.Run(context.Background(), &commands.Invocation{Name: cmd.Name, Stdin: commands.NoInput, Stdout: io.Discard, Stderr: io.Discard, Terminal: &terminal{}})
+	if fault.KindOf(err) != fault.Unavailable {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestErrorKeepsItsKindAndPath(t *testing.T) {
+	cmd, _ := commands.Find(remote(t), "demo:fail")
+	err := cmd.Run(context.Background(), &commands.Invocation{Name: cmd.Name, Stdin: commands.NoInput})
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Exists || f.Path != "vlan 7" {
+		t.Fatalf("got %#v", err)
+	}
+}
+
+func TestCompletionAsksThePlugin(t *testing.T) {
+	cmd, _ := commands.Find(remote(t), "demo:all")
+	if got := cmd.Arguments[0].Complete(context.Background(), "x"); len(got) != 2 || got[1] != "x2" {
+		t.Fatalf("got %v", got)
+	}
+	if cmd.Arguments[1].Complete != nil {
+		t.Fatal("an argument without values offers completion")
+	}
+}
+
+func TestTable(t *testing.T) {
+	tab := commands.Table{Columns: []commands.Column{{Title: "Name", Key: "name"}, {Title: "Ports", Key: "ports", Right: true}, {Title: "Text", Key: "text", Max: 6}}}
+	tab.Add("core\x1b[2J", 24, "a longer text")
+	tab.Add("e", 8, "")
+	for format, want := range map[string]string{
+		"text": "Name     │ Ports │ Text\n─────────┼───────┼───────\ncore [2J │    24 │ a lon…\ne        │     8 │ \n",
+		"json": "[\n  {\n    \"name\": \"core\\u001b[2J\",\n    \"ports\": 24,\n    \"text\": \"a longer text\"\n  },\n  {\n    \"name\": \"e\",\n    \"ports\": 8,\n    \"text\": \"\"\n  }\n]\n",
+	} {
+		var out bytes.Buffer
+		in := &commands.Invocation{Format: format, Stdout: &out}
+		if err := in.Emit(tab, nil); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("%s: got\n%swant\n%s", format, out.String(), want)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table is a result of rows. As text the columns are aligned; as JSON it is an
+// array of objects whose members are the columns' keys.
+type Table struct {
+	Columns []Column
+	Rows    [][]any
+	Empty   string // text when there are no rows
+}
+
+// Column is a column of a Table.
+type Column struct {
+	Title string // heading in text
+	Key   string // member name in JSON
+	Max   int    // longest cell in text, cut with an ellipsis; 0 = no limit
+	Right bool   // aligned right, for numbers
+}
+
+// Add appends a row; the cells are in the order of the columns.
+func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, cells) }
+
+// Emit writes a result: a *Table or Table aligned or as JSON; anything else as
+// JSON when that was asked for, else with text (which may be nil for %v).
+func (in *Invocation) Emit(v any, text func() string) error {
+	if t, ok := v.(*Table); ok {
+		v = *t
+	}
+	if in.Format == "json" {
+		if t, ok := v.(Table); ok {
+			v = t.objects()
+		}
+		enc := json.NewEncoder(in.Stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(v)
+	}
+	var out string
+	switch t, ok := v.(Table); {
+	case text != nil:
+		out = text()
+	case ok:
+		out = t.text()
+	default:
+		out = fmt.Sprintln(v)
+	}
+	_, err := fmt.Fprint(in.Stdout, out)
+	return err
+}
+
+// Printf writes text to the command's output.
+func (in *Invocation) Printf(format string, args ...any) {
+	fmt.Fprintf(in.Stdout, format, args...)
+}
+
+func (t Table) objects() []map[string]any {
+	out := make([]map[string]any, 0, len(t.Rows))
+	for _, row := range t.Rows {
+		o := make(map[string]any, len(row))
+		for i, c := range t.Columns {
+			if i < len(row) {
+				o[c.Key] = row[i]
+			}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func (t Table) text() string {
+	if len(t.Rows) == 0 {
+		if t.Empty == "" {
+			return ""
+		}
+		return t.Empty + "\n"
+	}
+	width := make([]int, len(t.Columns))
+	for i, c := range t.Columns {
+		width[i] = utf8.RuneCountInString(c.Title)
+	}
+	cells := make([][]string, len(t.Rows))
+	for r, row := range t.Rows {
+		cells[r] = make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			if i < len(row) && row[i] != nil {
+				cells[r][i] = cut(printable(fmt.Sprint(row[i])), c.Max)
+			}
+			width[i] = max(width[i], utf8.RuneCountInString(cells[r][i]))
+		}
+	}
+	var b strings.Builder
+	titles := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		titles[i] = c.Title
+	}
+	t.line(&b, titles, width)
+	for i := range width {
+		if i > 0 {
+			b.WriteString("─┼─")
+		}
+		b.WriteString(strings.Repeat("─", width[i]))
+	}
+	b.WriteByte('\n')
+	for _, row := range cells {
+		t.line(&b, row, width)
+	}
+	return b.String()
+}
+
+func (t Table) line(b *strings.Builder, cells []string, width []int) {
+	for i, cell := range cells {
+		if i > 0 {
+			b.WriteString(" │ ")
+		}
+		pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+		switch {
+		case t.Columns[i].Right:
+			b.WriteString(pad + cell)
+		case i == len(cells)-1:
+			b.WriteString(cell)
+		default:
+			b.WriteString(cell + pad)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// printable keeps a device's text from moving the cursor or colouring the screen.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func cut(s string, limit int) string {
+	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:limit-1]) + "…"
+}

@@ -1,0 +1,171 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"google.golang.org/grpc"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+)
+
+// Register serves a table on a gRPC server; sdk.Serve does this for a plugin.
+func Register(s grpc.ServiceRegistrar, table []Command) {
+	pluginv1.RegisterCommandsServer(s, &server{table: table})
+}
+
+type server struct {
+	pluginv1.UnimplementedCommandsServer
+	table []Command
+}
+
+type execStream = grpc.BidiStreamingServer[pluginv1.ExecuteRequest, pluginv1.ExecuteResponse]
+
+func (s *server) Execute(stream execStream) error {
+	first, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	start := first.GetStart()
+	cmd, ok := Find(s.table, start.GetName())
+	if start == nil || !ok || cmd.Run == nil {
+		return fault.ToStatus(fault.New(fault.Unsupported, "the plugin has no command %q", start.GetName()))
+	}
+	ctx := stream.Context()
+	in := &Invocation{Name: cmd.Name, Options: start.Options, Args: bind(cmd, start.Arguments), Format: start.Format,
+		Width: int(start.Width), Caller: caller.FromProto(start.Caller)}
+	if start.Caller != nil {
+		ctx = caller.With(ctx, in.Caller)
+	}
+	t := &remote{stream: stream, answers: make(chan *pluginv1.PromptAnswer, 1)}
+	pr, pw := io.Pipe()
+	in.Stdin, in.Stdout, in.Stderr, in.Terminal = pr, streamWriter{t, false}, streamWriter{t, true}, t
+	go t.read(pw)
+	defer pr.Close()
+	return fault.ToStatus(cmd.Run(ctx, in))
+}
+
+func (s *server) Complete(ctx context.Context, r *pluginv1.CompleteRequest) (*pluginv1.CompleteResponse, error) {
+	cmd, ok := Find(s.table, r.Name)
+	if !ok {
+		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the plugin has no command %q", r.Name))
+	}
+	if r.Caller != nil {
+		ctx = caller.With(ctx, caller.FromProto(r.Caller))
+	}
+	for _, a := range cmd.Arguments {
+		if a.Name == r.Parameter && a.Complete != nil {
+			return &pluginv1.CompleteResponse{Values: a.Complete(ctx, r.Prefix)}, nil
+		}
+	}
+	for _, o := range cmd.Options {
+		if o.Name == r.Parameter && o.Complete != nil {
+			return &pluginv1.CompleteResponse{Values: o.Complete(ctx, r.Prefix)}, nil
+		}
+	}
+	return &pluginv1.CompleteResponse{}, nil
+}
+
+// bind gives positional values their names.
+func bind(c Command, values []string) map[string][]string {
+	out := map[string][]string{}
+	for i, a := range c.Arguments {
+		if i >= len(values) {
+			break
+		}
+		if a.Repeated {
+			out[a.Name] = values[i:]
+			break
+		}
+		out[a.Name] = values[i : i+1]
+	}
+	return out
+}
+
+// remote is the Terminal of a command that runs in a plugin.
+type remote struct {
+	stream  execStream
+	mu      sync.Mutex // one Send at a time
+	answers chan *pluginv1.PromptAnswer
+}
+
+// read hands input and answers on until the host closes the stream, which ends
+// with the command at the latest.
+func (t *remote) read(stdin *io.PipeWriter) {
+	for {
+		m, err := t.stream.Recv()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			stdin.CloseWithError(err)
+			close(t.answers)
+			return
+		}
+		if m.Answer != nil {
+			select {
+			case t.answers <- m.Answer:
+			case <-t.stream.Context().Done():
+			}
+		}
+		if len(m.Stdin) > 0 {
+			_, _ = stdin.Write(m.Stdin)
+		}
+		if m.StdinClosed {
+			stdin.Close()
+		}
+	}
+}
+
+func (t *remote) send(m *pluginv1.ExecuteResponse) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stream.Send(m)
+}
+
+func (t *remote) Prompt(ctx context.Context, text string, echo bool) (string, error) {
+	if err := t.send(&pluginv1.ExecuteResponse{Prompt: &pluginv1.Prompt{Text: text, Echo: echo}}); err != nil {
+		return "", fault.FromStatus(err)
+	}
+	select {
+	case a, ok := <-t.answers:
+		if !ok || a.Cancelled {
+			return "", fault.New(fault.Unavailable, "nobody answered the prompt %q", text)
+		}
+		return a.Text, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (t *remote) Progress(p Progress) {
+	_ = t.send(&pluginv1.ExecuteResponse{Progress: &pluginv1.Progress{Text: p.Text, Done: p.Done, Total: p.Total}})
+}
+
+type streamWriter struct {
+	t      *remote
+	stderr bool
+}
+
+func (w streamWriter) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), 32<<10)
+		m := &pluginv1.ExecuteResponse{}
+		// gRPC may hold a message after Send returns; the caller may reuse p.
+		b := append([]byte(nil), rest[:n]...)
+		if w.stderr {
+			m.Stderr = b
+		} else {
+			m.Stdout = b
+		}
+		if err := w.t.send(m); err != nil {
+			return len(p) - len(rest), err
+		}
+		rest = rest[n:]
+	}
+	return len(p), nil
+}

@@ -1,0 +1,130 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Source says whose fault an error is, so that a broken switch does not count
+// against the driver that reported it.
+type Source int32
+
+// The sources. The zero value is the plugin (or host) itself.
+const (
+	SourcePlugin Source = 0
+	SourceDevice Source = 1
+)
+
+// Error is an error that keeps its meaning across processes.
+type Error struct {
+	Kind   Kind
+	Text   string // one sentence for the user: the place and the remedy, never a secret
+	Path   string // where: an RFC 7951 path into the input, a file:line, or empty
+	Source Source // whose fault
+	Cause  error  // for the log of the process that made it; does not cross the wire
+}
+
+// Error returns the text, prefixed with the path when there is one.
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return e.Text
+	}
+	return e.Path + ": " + e.Text
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Is reports whether target is an *Error of the same kind with no text of its
+// own, so that errors.Is(err, &fault.Error{Kind: fault.NotFound}) works.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Text == "" && t.Path == "" && t.Kind == e.Kind
+}
+
+// New makes an error of a kind.
+func New(k Kind, format string, args ...any) *Error {
+	return &Error{Kind: k, Text: fmt.Sprintf(format, args...)}
+}
+
+// At makes an error of a kind that names the place of the fault.
+func At(k Kind, path, format string, args ...any) *Error {
+	return &Error{Kind: k, Path: path, Text: fmt.Sprintf(format, args...)}
+}
+
+// Device makes an error that is the device's fault, not the plugin's.
+func Device(k Kind, format string, args ...any) *Error {
+	return &Error{Kind: k, Text: fmt.Sprintf(format, args...), Source: SourceDevice}
+}
+
+// Wrap gives a cause a kind and a text for the user.
+func Wrap(k Kind, cause error, format string, args ...any) *Error {
+	return &Error{Kind: k, Text: fmt.Sprintf(format, args...), Cause: cause}
+}
+
+// List is several faults found at once, as input validation reports them. An
+// empty list is not an error: return l.Err().
+type List []*Error
+
+// Error joins the faults, one a line.
+func (l List) Error() string {
+	lines := make([]string, len(l))
+	for i, e := range l {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives errors.Is and errors.As every fault of the list.
+func (l List) Unwrap() []error {
+	errs := make([]error, len(l))
+	for i, e := range l {
+		errs[i] = e
+	}
+	return errs
+}
+
+// Err returns nil for an empty list, the only fault of a list of one, else the list.
+func (l List) Err() error {
+	switch len(l) {
+	case 0:
+		return nil
+	case 1:
+		return l[0]
+	}
+	return l
+}
+
+// All returns every fault in err: those of a List, the one *Error it wraps, or
+// the error itself as Internal (Timeout for an expired deadline, Unavailable
+// for a cancelled one). It returns nil only for nil.
+func All(err error) List {
+	if err == nil {
+		return nil
+	}
+	if l := List(nil); errors.As(err, &l) && len(l) > 0 {
+		return l
+	}
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return List{e}
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return List{Wrap(Timeout, err, "the deadline passed before there was an answer")}
+	case errors.Is(err, context.Canceled):
+		return List{Wrap(Unavailable, err, "the call was cancelled")}
+	}
+	return List{Wrap(Internal, err, "%s", err.Error())}
+}
+
+// KindOf returns the kind of the first fault in err; Internal for a plain error.
+// KindOf(nil) is Internal too: ask err != nil first.
+func KindOf(err error) Kind {
+	if l := All(err); len(l) > 0 {
+		return l[0].Kind
+	}
+	return Internal
+}

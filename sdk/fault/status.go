@@ -1,0 +1,105 @@
+package fault
+
+import (
+	"errors"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+var kindCodes = map[Kind]codes.Code{
+	Internal: codes.Internal, Invalid: codes.InvalidArgument, NotFound: codes.NotFound,
+	Exists: codes.AlreadyExists, Denied: codes.PermissionDenied, InUse: codes.FailedPrecondition,
+	Unavailable: codes.Unavailable, Timeout: codes.DeadlineExceeded, Downstream: codes.Aborted,
+	Unsupported: codes.Unimplemented, Missing: codes.InvalidArgument, Unknown: codes.InvalidArgument,
+	Malformed: codes.InvalidArgument, TooBig: codes.ResourceExhausted,
+}
+
+// ToStatus turns err into a gRPC status error that carries its faults. An error
+// that is a status already passes unchanged. Causes stay behind.
+func ToStatus(err error) error {
+	if err == nil {
+		return nil
+	}
+	all := All(err)
+	if s, ok := status.FromError(err); ok && !isFault(err) {
+		return s.Err()
+	}
+	detail := &pluginv1.Faults{}
+	for _, e := range all {
+		detail.Faults = append(detail.Faults, &pluginv1.Fault{Kind: int32(e.Kind), Text: e.Text, Path: e.Path, Source: int32(e.Source)})
+	}
+	code, ok := kindCodes[all[0].Kind]
+	if !ok {
+		code = codes.Internal
+	}
+	s, derr := status.New(code, all[0].Error()).WithDetails(detail)
+	if derr != nil {
+		return status.Error(code, all[0].Error())
+	}
+	return s.Err()
+}
+
+// FromStatus is the reverse of ToStatus. A status without faults, as gRPC itself
+// makes them, is mapped by its code. A kind this build does not know is Internal.
+func FromStatus(err error) error {
+	if err == nil || isFault(err) {
+		return err
+	}
+	s, ok := status.FromError(err)
+	if !ok {
+		return All(err).Err()
+	}
+	for _, d := range s.Details() {
+		fs, ok := d.(*pluginv1.Faults)
+		if !ok {
+			continue
+		}
+		var l List
+		for _, f := range fs.Faults {
+			k := Kind(f.Kind)
+			if !k.Known() {
+				k = Internal
+			}
+			l = append(l, &Error{Kind: k, Text: f.Text, Path: f.Path, Source: Source(f.Source), Cause: err})
+		}
+		if len(l) > 0 {
+			return l.Err()
+		}
+	}
+	return Wrap(kindOfCode(s.Code()), err, "%s", s.Message())
+}
+
+func kindOfCode(c codes.Code) Kind {
+	switch c {
+	case codes.InvalidArgument, codes.OutOfRange:
+		return Invalid
+	case codes.NotFound:
+		return NotFound
+	case codes.AlreadyExists:
+		return Exists
+	case codes.PermissionDenied, codes.Unauthenticated:
+		return Denied
+	case codes.FailedPrecondition:
+		return InUse
+	case codes.Unavailable, codes.Canceled:
+		return Unavailable
+	case codes.DeadlineExceeded:
+		return Timeout
+	case codes.Aborted:
+		return Downstream
+	case codes.Unimplemented:
+		return Unsupported
+	case codes.ResourceExhausted:
+		return TooBig
+	}
+	return Internal
+}
+
+func isFault(err error) bool {
+	var e *Error
+	var l List
+	return errors.As(err, &e) || errors.As(err, &l)
+}

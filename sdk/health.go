@@ -1,0 +1,69 @@
+package sdk
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// health keeps the newest state and wakes those who watch it.
+type health struct {
+	mu      sync.Mutex
+	now     Health
+	since   time.Time
+	changed chan struct{}
+}
+
+func (h *health) set(v Health) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if v.State != h.now.State || h.since.IsZero() {
+		h.since = time.Now()
+	}
+	h.now = v
+	if h.changed != nil {
+		close(h.changed)
+		h.changed = nil
+	}
+}
+
+func (h *health) get() (*pluginv1.HealthResponse, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.changed == nil {
+		h.changed = make(chan struct{})
+	}
+	if h.since.IsZero() {
+		h.since = time.Now()
+	}
+	r := &pluginv1.HealthResponse{Reason: h.now.Reason, Details: h.now.Details, Since: timestamppb.New(h.since)}
+	switch h.now.State {
+	case Degraded:
+		r.State = pluginv1.HealthResponse_STATE_DEGRADED
+	case Failed:
+		r.State = pluginv1.HealthResponse_STATE_FAILED
+	default:
+		r.State = pluginv1.HealthResponse_STATE_HEALTHY
+	}
+	return r, h.changed
+}
+
+func (h *health) watch(ctx context.Context, done <-chan struct{}, send func(*pluginv1.HealthResponse) error) error {
+	for {
+		r, changed := h.get()
+		if err := send(r); err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

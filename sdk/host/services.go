@@ -1,0 +1,147 @@
+package host
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"time"
+
+	"google.golang.org/grpc"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+)
+
+// Operations calls RPCs of other modules.
+type Operations struct{ rpc pluginv1.HostOperationsClient }
+
+func newOperations(c grpc.ClientConnInterface) *Operations {
+	return &Operations{pluginv1.NewHostOperationsClient(c)}
+}
+
+// Call executes an RPC of any installed module, with the rights of the caller in
+// ctx when there is one, else as this plugin. in is encoded to, and out decoded
+// from, the members of the RPC's input and output; either may be nil.
+func (o *Operations) Call(ctx context.Context, module, rpc string, in, out any) error {
+	req := &pluginv1.CallRequest{Module: module, Rpc: rpc}
+	if who, ok := caller.From(ctx); ok {
+		req.OnBehalfOf = who.RequestID
+	}
+	if in != nil {
+		var err error
+		if req.Input, err = json.Marshal(in); err != nil {
+			return fault.Wrap(fault.Internal, err, "the input of %s:%s cannot be encoded: %v", module, rpc, err)
+		}
+	}
+	res, err := o.rpc.Call(ctx, req)
+	if err != nil {
+		return fault.FromStatus(err)
+	}
+	if out == nil || len(res.Output) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(res.Output, out); err != nil {
+		return fault.Wrap(fault.Internal, err, "the output of %s:%s does not fit: %v", module, rpc, err)
+	}
+	return nil
+}
+
+// Events is the event bus.
+type Events struct{ rpc pluginv1.HostEventsClient }
+
+func newEvents(c grpc.ClientConnInterface) *Events { return &Events{pluginv1.NewHostEventsClient(c)} }
+
+// Publish sends an event to a stream the manifest names. notification is
+// "module:name"; data is encoded to its members.
+func (e *Events) Publish(ctx context.Context, stream, notification string, data any) error {
+	b, err := json.Marshal(map[string]any{notification: data})
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "the event %s cannot be encoded: %v", notification, err)
+	}
+	_, err = e.rpc.Publish(ctx, &pluginv1.PublishRequest{Stream: stream, Data: b})
+	return fault.FromStatus(err)
+}
+
+// Received is an event of a subscription.
+type Received struct {
+	Stream    string
+	Publisher string          // name of the plugin, or "host"
+	Data      json.RawMessage // one member, "module:notification"
+	Time      time.Time
+	Lost      uint64 // events this subscriber was too slow for, before this one
+}
+
+// Subscribe calls f for each event of the streams, until ctx ends or f fails.
+func (e *Events) Subscribe(ctx context.Context, streams []string, f func(Received) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := e.rpc.Subscribe(ctx, &pluginv1.SubscribeRequest{Streams: streams})
+	if err != nil {
+		return fault.FromStatus(err)
+	}
+	for {
+		r, err := s.Recv()
+		if err != nil {
+			return fault.FromStatus(err)
+		}
+		if err := f(Received{Stream: r.Stream, Publisher: r.Publisher, Data: r.Data, Time: time.Unix(0, r.Time), Lost: r.Lost}); err != nil {
+			return err
+		}
+	}
+}
+
+// Secrets seals what may not lie in clear.
+type Secrets struct{ rpc pluginv1.HostSecretsClient }
+
+func newSecrets(c grpc.ClientConnInterface) *Secrets {
+	return &Secrets{pluginv1.NewHostSecretsClient(c)}
+}
+
+// Seal encrypts plaintext so that only this plugin opens it, with the same purpose.
+func (s *Secrets) Seal(ctx context.Context, purpose string, plaintext []byte) ([]byte, error) {
+	r, err := s.rpc.Seal(ctx, &pluginv1.SealRequest{Plaintext: plaintext, Purpose: purpose})
+	return r.GetSealed(), fault.FromStatus(err)
+}
+
+// Open decrypts what Seal made; fault.Invalid when it was not sealed here or for
+// another purpose.
+func (s *Secrets) Open(ctx context.Context, purpose string, sealed []byte) ([]byte, error) {
+	r, err := s.rpc.Open(ctx, &pluginv1.OpenRequest{Sealed: sealed, Purpose: purpose})
+	return r.GetPlaintext(), fault.FromStatus(err)
+}
+
+// Certificates gives what TLS connections need.
+type Certificates struct {
+	rpc pluginv1.HostCertificatesClient
+}
+
+func newCertificates(c grpc.ClientConnInterface) *Certificates {
+	return &Certificates{pluginv1.NewHostCertificatesClient(c)}
+}
+
+// Trust returns the certificates of the trust keystore.
+func (c *Certificates) Trust(ctx context.Context) (*x509.CertPool, error) {
+	r, err := c.rpc.Trust(ctx, &pluginv1.TrustRequest{})
+	if err != nil {
+		return nil, fault.FromStatus(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(r.Pem)
+	return pool, nil
+}
+
+// Identity returns the controller's certificate and key, for a plugin that listens
+// with TLS; fault.Unavailable when no keystore is configured.
+func (c *Certificates) Identity(ctx context.Context) (tls.Certificate, error) {
+	r, err := c.rpc.Identity(ctx, &pluginv1.IdentityRequest{})
+	if err != nil {
+		return tls.Certificate{}, fault.FromStatus(err)
+	}
+	cert, err := tls.X509KeyPair(r.CertificatePem, r.KeyPem)
+	if err != nil {
+		return tls.Certificate{}, fault.Wrap(fault.Internal, err, "the controller's certificate and key do not fit: %v", err)
+	}
+	return cert, nil
+}

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+)
+
+// Switchboard leads to other plugins: it lists who serves a capability, and a
+// connection to one of them goes through the host, which relays the frames.
+type Switchboard struct {
+	rpc  pluginv1.HostSwitchboardClient
+	conn grpc.ClientConnInterface
+}
+
+func newSwitchboard(c grpc.ClientConnInterface) *Switchboard {
+	return &Switchboard{rpc: pluginv1.NewHostSwitchboardClient(c), conn: c}
+}
+
+// Provider is a plugin that serves a capability.
+type Provider struct {
+	Name       string
+	Version    string
+	Ready      bool              // false while it restarts or has failed
+	Labels     map[string]string // from its manifest
+	Generation uint64            // grows when its process is replaced
+	RestartIn  time.Duration     // when not ready: expected time to the next start
+}
+
+// Providers lists who serves a capability ("switchdriver", "topology", …).
+func (s *Switchboard) Providers(ctx context.Context, capability string) ([]Provider, error) {
+	r, err := s.rpc.Providers(ctx, &pluginv1.ProvidersRequest{Capability: capability})
+	if err != nil {
+		return nil, fault.FromStatus(err)
+	}
+	return providers(r), nil
+}
+
+// Watch calls f with the list now and after each change, until ctx ends or f fails.
+func (s *Switchboard) Watch(ctx context.Context, capability string, f func([]Provider) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := s.rpc.WatchProviders(ctx, &pluginv1.ProvidersRequest{Capability: capability})
+	if err != nil {
+		return fault.FromStatus(err)
+	}
+	for {
+		r, err := stream.Recv()
+		if err != nil {
+			return fault.FromStatus(err)
+		}
+		if err := f(providers(r)); err != nil {
+			return err
+		}
+	}
+}
+
+// Dial returns a connection to a provider for the generated or SDK clients, for
+// example switchdriver.NewClient(sb.Dial("switch-driver-dlink")). It costs nothing
+// until it is used and needs no closing. The manifest must name the capability
+// under `uses`.
+func (s *Switchboard) Dial(provider string) grpc.ClientConnInterface {
+	return &relayed{conn: s.conn, provider: provider}
+}
+
+type relayed struct {
+	conn     grpc.ClientConnInterface
+	provider string
+}
+
+func (r *relayed) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	return r.conn.Invoke(metadata.AppendToOutgoingContext(ctx, MetaProvider, r.provider), method, args, reply, opts...)
+}
+
+func (r *relayed) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	return r.conn.NewStream(metadata.AppendToOutgoingContext(ctx, MetaProvider, r.provider), desc, method, opts...)
+}
+
+func providers(r *pluginv1.ProvidersResponse) []Provider {
+	out := make([]Provider, 0, len(r.Providers))
+	for _, p := range r.Providers {
+		out = append(out, Provider{Name: p.Name, Version: p.Version, Ready: p.Ready, Labels: p.Labels,
+			Generation: p.Generation, RestartIn: p.RestartIn.AsDuration()})
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+// Package pair connects a client to a gRPC server inside one test, so that
+// capabilities are tested through real marshalling.
+package pair
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	"ctl.internal/sdk/wire"
+)
+
+// New serves what register registers until the test ends, and returns a
+// connection to it.
+func New(t testing.TB, register func(*grpc.Server)) *grpc.ClientConn {
+	t.Helper()
+	ln := bufconn.Listen(1 << 20)
+	s := grpc.NewServer(wire.ServerOptions()...)
+	register(s)
+	served := make(chan struct{})
+	go func() { defer close(served); _ = s.Serve(ln) }()
+	conn, err := grpc.NewClient("passthrough:///pair", wire.DialOptions(
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return ln.DialContext(ctx) }),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(); s.Stop(); <-served })
+	return conn
+}

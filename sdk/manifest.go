@@ -1,0 +1,160 @@
+package sdk
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/openconfig/goyang/pkg/yang"
+	"go.yaml.in/yaml/v3"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/wire"
+)
+
+// Capabilities are the names a manifest may list.
+var Capabilities = []string{"operations", "routes", "commands", "realm", "switchdriver", "bierdriver", "topology"}
+
+// manifestFile is plugin.yaml.
+type manifestFile struct {
+	Name         string   `yaml:"name"`
+	Version      string   `yaml:"version"`
+	Summary      string   `yaml:"summary"`
+	Capabilities []string `yaml:"capabilities"`
+	YANG         struct {
+		Implements []string `yaml:"implements"`
+	} `yaml:"yang"`
+	Operations struct {
+		// Safe lists "module:rpc" patterns (path.Match) of calls that change nothing.
+		Safe     []string                 `yaml:"safe"`
+		Timeouts map[string]time.Duration `yaml:"timeouts"`
+	} `yaml:"operations"`
+	Routes []struct {
+		Path    string `yaml:"path"`
+		Summary string `yaml:"summary"`
+	} `yaml:"routes"`
+	Config    map[string]any    `yaml:"config"`
+	Aliases   map[string]any    `yaml:"aliases"`
+	Labels    map[string]string `yaml:"labels"`
+	Uses      []string          `yaml:"uses"`
+	Publishes []string          `yaml:"publishes"`
+	Streams   []string          `yaml:"streams"`
+}
+
+// BuildManifest makes the manifest from plugin.yaml, the YANG modules and the
+// command table. An error names the field that is wrong.
+func BuildManifest(o Options) (*pluginv1.Manifest, error) {
+	var f manifestFile
+	dec := yaml.NewDecoder(bytes.NewReader(o.Manifest))
+	dec.KnownFields(true)
+	if err := dec.Decode(&f); err != nil {
+		return nil, fmt.Errorf("plugin.yaml: %w", err)
+	}
+	if f.Name == "" || strings.ContainsAny(f.Name, "/\\ \t\n:") {
+		return nil, fmt.Errorf("plugin.yaml: name: %q must be one word without / \\ : or blanks", f.Name)
+	}
+	if f.Version == "" || f.Summary == "" {
+		return nil, fmt.Errorf("plugin.yaml: version and summary are required")
+	}
+	for _, c := range f.Capabilities {
+		if !slices.Contains(Capabilities, c) {
+			return nil, fmt.Errorf("plugin.yaml: capabilities: %q is none of %s", c, strings.Join(Capabilities, ", "))
+		}
+	}
+	m := &pluginv1.Manifest{Name: f.Name, Version: f.Version, Summary: f.Summary, ApiVersions: wire.APIVersions,
+		Capabilities: f.Capabilities, Commands: commands.ToProto(o.Commands), Labels: f.Labels, Uses: f.Uses,
+		Publishes: f.Publishes, Streams: f.Streams}
+	for _, r := range f.Routes {
+		if !strings.HasPrefix(r.Path, "/") || path.Clean(r.Path) != r.Path || r.Path == "/" {
+			return nil, fmt.Errorf("plugin.yaml: routes: path %q must begin with / and be a clean path below it", r.Path)
+		}
+		m.Routes = append(m.Routes, &pluginv1.Route{Path: r.Path, Summary: r.Summary})
+	}
+	var err error
+	if m.ConfigSchema, err = jsonOf(f.Config); err != nil {
+		return nil, fmt.Errorf("plugin.yaml: config: %w", err)
+	}
+	if m.Aliases, err = jsonOf(f.Aliases); err != nil {
+		return nil, fmt.Errorf("plugin.yaml: aliases: %w", err)
+	}
+	if err := addModules(m, f, o.YANG); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func jsonOf(v map[string]any) ([]byte, error) {
+	if v == nil {
+		return nil, nil
+	}
+	return json.Marshal(v)
+}
+
+// addModules ships every module of the plugin and lists the RPCs of those it implements.
+func addModules(m *pluginv1.Manifest, f manifestFile, fsys fs.FS) error {
+	missing := slices.Clone(f.YANG.Implements)
+	if fsys != nil {
+		files, err := fs.Glob(fsys, "*.yang")
+		if err != nil {
+			return err
+		}
+		nested, err := fs.Glob(fsys, "*/*.yang")
+		if err != nil {
+			return err
+		}
+		for _, file := range append(files, nested...) {
+			text, err := fs.ReadFile(fsys, file)
+			if err != nil {
+				return err
+			}
+			name := strings.TrimSuffix(path.Base(file), ".yang")
+			bare, _, _ := strings.Cut(name, "@")
+			implemented := slices.Contains(f.YANG.Implements, bare)
+			missing = slices.DeleteFunc(missing, func(s string) bool { return s == bare })
+			m.YangModules = append(m.YangModules, &pluginv1.YangModule{Name: name, Text: string(text), Implemented: implemented})
+			if implemented {
+				if err := addRPCs(m, f, bare, file, string(text)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("plugin.yaml: yang.implements: no file for module %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func addRPCs(m *pluginv1.Manifest, f manifestFile, module, file, text string) error {
+	ms := yang.NewModules()
+	if err := ms.Parse(text, file); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	mod := ms.Modules[module]
+	if mod == nil {
+		return fmt.Errorf("%s: holds no module %q", file, module)
+	}
+	for _, r := range mod.RPC {
+		full := module + ":" + r.Name
+		rpc := &pluginv1.Rpc{Module: module, Name: r.Name}
+		for _, pattern := range f.Operations.Safe {
+			ok, err := path.Match(pattern, full)
+			if err != nil {
+				return fmt.Errorf("plugin.yaml: operations.safe: pattern %q: %w", pattern, err)
+			}
+			rpc.Safe = rpc.Safe || ok
+		}
+		if d, ok := f.Operations.Timeouts[full]; ok {
+			rpc.Timeout = durationpb.New(d)
+		}
+		m.Rpcs = append(m.Rpcs, rpc)
+	}
+	return nil
+}

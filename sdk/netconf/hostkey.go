@@ -1,0 +1,66 @@
+package netconf
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// HostKeyError is a server that shows another key than the pinned one: another
+// router, a new key of the same one, or someone in between.
+type HostKeyError struct {
+	Pinned, Shown string // lines of authorized_keys without a comment
+}
+
+func (e *HostKeyError) Error() string {
+	return fmt.Sprintf("the router shows another host key (%s) than the pinned one (%s): if that is right, set its host key anew",
+		fingerprint(e.Shown), fingerprint(e.Pinned))
+}
+
+func fingerprint(line string) string {
+	k, _, _, _, err := ssh.ParseAuthorizedKey([]byte(line))
+	if err != nil {
+		return "unreadable"
+	}
+	return ssh.FingerprintSHA256(k)
+}
+
+// pin checks the key of a server against the pinned one and remembers it.
+type pin struct {
+	want  ssh.PublicKey // nil: any
+	shown string
+}
+
+func newPin(line string) (*pin, error) {
+	if strings.TrimSpace(line) == "" {
+		return &pin{}, nil
+	}
+	k, _, _, rest, err := ssh.ParseAuthorizedKey([]byte(line))
+	if err != nil || len(bytes.TrimSpace(rest)) > 0 {
+		return nil, fmt.Errorf("the pinned host key is not one line such as \"ssh-ed25519 AAAA…\"")
+	}
+	return &pin{want: k}, nil
+}
+
+func (p *pin) check(_ string, _ net.Addr, key ssh.PublicKey) error {
+	p.shown = strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
+	if p.want != nil && !bytes.Equal(p.want.Marshal(), key.Marshal()) {
+		return &HostKeyError{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(p.want))), p.shown}
+	}
+	return nil
+}
+
+// algorithms asks for the kind of key that is pinned, so that a server with several
+// shows that one; nil: any.
+func (p *pin) algorithms() []string {
+	switch {
+	case p.want == nil:
+		return nil
+	case p.want.Type() == ssh.KeyAlgoRSA:
+		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256}
+	}
+	return []string{p.want.Type()}
+}

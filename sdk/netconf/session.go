@@ -1,0 +1,175 @@
+package netconf
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	lib "github.com/Juniper/go-netconf/netconf"
+)
+
+// Session is an open session. Its methods may be called at the same time.
+type Session struct {
+	lib *lib.Session
+	t   *transport
+	key string
+
+	send sync.Mutex // one message is written at a time
+
+	mu        sync.Mutex
+	waiting   map[string]chan answer
+	abandoned map[string]bool // asked by greet, no longer awaited
+	err       error           // why the session ended
+	lost      int
+
+	events chan Notification
+	done   chan struct{} // the reader has ended
+}
+
+type answer struct {
+	reply *Reply
+	err   error
+}
+
+// Options of a session. The zero value has the defaults.
+type Options struct {
+	MaxMessage int // bytes of one message; 0: framing.DefaultMax
+}
+
+// Open says hello on an open stream and makes sure that the server answers. The
+// session owns conn from here on, also on error. ctx bounds the opening only.
+func Open(ctx context.Context, conn io.ReadWriteCloser, o Options) (*Session, error) {
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	t := newTransport(conn, o.MaxMessage)
+	s := &Session{t: t, lib: lib.NewSession(t), waiting: map[string]chan answer{}, abandoned: map[string]bool{},
+		events: make(chan Notification, maxQueued), done: make(chan struct{})}
+	stop()
+	if t.helloErr == nil {
+		t.helloErr = ctx.Err()
+	}
+	if t.helloErr != nil {
+		conn.Close()
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("no hello from the router in time: %w", err)
+		}
+		return nil, fmt.Errorf("the router's hello: %w", t.helloErr)
+	}
+	go s.read()
+	if err := s.greet(ctx); err != nil {
+		s.fail(err)
+		<-s.done
+		return nil, err
+	}
+	return s, nil
+}
+
+// ID is the session-id that the server gave.
+func (s *Session) ID() int { return s.lib.SessionID }
+
+// Capabilities are those the server announced.
+func (s *Session) Capabilities() Capabilities { return s.lib.ServerCapabilities }
+
+// HostKey is the key that the server showed, a line of authorized_keys without a
+// comment; empty when the session was not opened by Dial.
+func (s *Session) HostKey() string { return s.key }
+
+// Notifications are what the server sends after Subscribe. The channel is closed
+// when the session ends.
+func (s *Session) Notifications() <-chan Notification { return s.events }
+
+// Done is closed when the session has ended; Err then says why.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Err is why the session ended, nil while it is open.
+func (s *Session) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// ErrClosed is the reason of a session that Close ended.
+var ErrClosed = errors.New("the session is closed")
+
+// Do sends an operation and waits for its reply. A Refusal or ErrUnclear leaves the
+// session open. When ctx ends first the session is ended too: what became of the
+// operation is not known, and replies behind it would come late as well (RFC 6241
+// section 4.5 keeps them in order).
+func (s *Session) Do(ctx context.Context, op Operation) (*Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	reply := make(chan answer, 1)
+	id, err := s.ask(ctx, op, reply, func() { s.fail(fmt.Errorf("no answer to %s: %w", op.Name(), context.Cause(ctx))) })
+	if err != nil {
+		return nil, err
+	}
+	defer s.forget(id)
+	stop := context.AfterFunc(ctx, func() { s.fail(fmt.Errorf("no answer to %s: %w", op.Name(), context.Cause(ctx))) })
+	defer stop()
+	a := <-reply // the end of the session answers too
+	return a.reply, a.err
+}
+
+// ask writes an operation whose answer, or the end of the session, goes to reply; late
+// is called when ctx ends during that.
+func (s *Session) ask(ctx context.Context, op Operation, reply chan answer, late func()) (string, error) {
+	rpc := lib.NewRPCMessage([]lib.RPCMethod{op})
+	msg, err := xml.Marshal(rpc)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	if s.err != nil {
+		defer s.mu.Unlock()
+		return "", s.err
+	}
+	s.waiting[rpc.MessageID] = reply
+	s.mu.Unlock()
+
+	stop := context.AfterFunc(ctx, late)
+	defer stop()
+	s.send.Lock()
+	defer s.send.Unlock()
+	if err := s.t.Send(msg); err != nil {
+		s.forget(rpc.MessageID)
+		s.fail(err)
+		return "", s.Err()
+	}
+	return rpc.MessageID, nil
+}
+
+func (s *Session) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting, id)
+}
+
+// fail ends the session; the first reason stays. All who wait are told.
+func (s *Session) fail(err error) {
+	s.mu.Lock()
+	if s.err == nil {
+		s.err = err
+	}
+	err = s.err
+	for id, c := range s.waiting {
+		delete(s.waiting, id)
+		c <- answer{err: err}
+	}
+	s.mu.Unlock()
+	s.lib.Close()
+}
+
+// Close says close-session, waits for the answer as long as ctx allows, and ends the
+// session. It returns when nothing of it runs any more.
+func (s *Session) Close(ctx context.Context) error {
+	var err error
+	if s.Err() == nil {
+		_, err = s.Do(ctx, CloseOp())
+	}
+	s.fail(ErrClosed)
+	<-s.done
+	return err
+}

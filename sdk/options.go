@@ -1,0 +1,83 @@
+package sdk
+
+import (
+	"context"
+	"io/fs"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/realm"
+	"ctl.internal/sdk/switchdriver"
+	"ctl.internal/sdk/topology"
+)
+
+// Options are what a plugin hands to Serve.
+type Options struct {
+	// Manifest is the text of plugin.yaml, embedded.
+	Manifest []byte
+	// YANG holds the plugin's modules (*.yang), embedded; nil = none. A module that
+	// only another one imports is listed under `imports` in the manifest.
+	YANG fs.FS
+	// New makes the plugin once the host has configured it. The context ends when
+	// the plugin must stop; goroutines started here must end with it.
+	New func(ctx context.Context, env *Env) (*Plugin, error)
+	// Commands describes the shell commands for `describe` and for the host before
+	// New was called; their Run functions come from Plugin.Commands. Nil = none.
+	Commands []commands.Command
+}
+
+// Env is what a plugin gets to work with.
+type Env struct {
+	// Config is the plugin's settings as JSON, checked against the manifest's schema,
+	// defaults filled in. Decode it with DecodeConfig.
+	Config []byte
+	// DataDir is a directory of the plugin's own that survives restarts.
+	DataDir string
+	// Host is the host's services.
+	Host *host.Client
+	// Health reports a change of state; the zero state at start is Healthy.
+	Health func(Health)
+	// Metrics takes collectors of the plugin's own; the host shows them in /metrics
+	// with the label "plugin".
+	Metrics prometheus.Registerer
+	// Facets that are on: "rest", "cli", "ui".
+	Facets []string
+
+	warnings []string
+}
+
+// Plugin is what serves, one field for each capability; nil ones are not served.
+// Which of them are set must agree with the manifest's capabilities.
+type Plugin struct {
+	Operations   operations.Handler
+	Routes       http.Handler // gets paths with the subtree's prefix; package caller tells who calls
+	Commands     []commands.Command
+	Realm        realm.Factory
+	SwitchDriver switchdriver.Driver
+	BierDriver   bierdriver.Driver
+	Topology     topology.Source
+	// Stop ends the plugin in order; ctx carries the grace the host gives.
+	Stop func(ctx context.Context) error
+}
+
+// State is the health of a plugin.
+type State int
+
+// The states. A Degraded plugin serves, but not all it should.
+const (
+	Healthy State = iota
+	Degraded
+	Failed
+)
+
+// Health is a state with its reason.
+type Health struct {
+	State   State
+	Reason  string            // one sentence; empty when healthy
+	Details map[string]string // shown by plugin:info
+}

@@ -1,0 +1,192 @@
+package plugintest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/wire"
+)
+
+// byHand: somebody who starts a plugin from the shell is told what it is.
+func byHand(k *checker) {
+	cmd := exec.CommandContext(k.ctx, k.bin)
+	cmd.Env = []string{}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err == nil {
+		k.warn("started by hand (without %s in the environment) it ends without an error", wire.Handshake.MagicCookieKey)
+	}
+	if k.ctx.Err() != nil {
+		k.fault("started by hand (without %s in the environment) it does not end", wire.Handshake.MagicCookieKey)
+	}
+	if out.Len() > 0 {
+		k.fault("started by hand it writes a handshake although nobody asks for one: %.80q", out.String())
+	}
+	if errs.Len() == 0 {
+		k.warn("started by hand it does not say that it is a plugin")
+	}
+}
+
+// describeAgrees: the subcommand tells what the RPC tells.
+func describeAgrees(k *checker) {
+	cmd := exec.CommandContext(k.ctx, k.bin, "describe")
+	cmd.Env = []string{}
+	out, err := cmd.Output()
+	if err != nil {
+		k.warn("the subcommand `describe` fails: %v; operators use it to look at a plugin without a controller", err)
+		return
+	}
+	var printed pluginv1.Manifest
+	if err := protojson.Unmarshal(out, &printed); err != nil {
+		k.fault("`describe` does not print the manifest as JSON: %v", err)
+		return
+	}
+	if !proto.Equal(&printed, k.describe(k.start())) {
+		k.fault("`describe` prints another manifest than the RPC Describe answers")
+	}
+}
+
+// start launches the plugin or ends the check.
+func (k *checker) start(env ...string) *subject {
+	s, err := k.launch(env...)
+	k.must(err, "start")
+	return s
+}
+
+func (k *checker) describe(s *subject) *pluginv1.Manifest {
+	r, err := s.base.Describe(k.ctx, &pluginv1.DescribeRequest{})
+	k.must(err, "Describe")
+	if r.Manifest == nil {
+		k.fault("Describe answers no manifest")
+		panic(giveUp{})
+	}
+	return r.Manifest
+}
+
+// handshake: the plugin starts, and again beside itself.
+func handshake(k *checker) {
+	k.describe(k.start())
+	k.describe(k.start()) // a reload starts the second one before the first has ended
+}
+
+// encryption: nobody without the host's certificate gets in.
+func encryption(k *checker) {
+	s := k.start()
+	k.describe(s)
+	conn, err := grpc.NewClient("unix://"+s.socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	k.must(err, "dial")
+	defer conn.Close()
+	if _, err := pluginv1.NewBaseClient(conn).Describe(k.ctx, &pluginv1.DescribeRequest{}); status.Code(err) != codes.Unavailable {
+		k.fault("it answers without TLS although PLUGIN_CLIENT_CERT is set (%v)", status.Code(err))
+	}
+}
+
+var (
+	nameForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,31}$`)
+	versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+([-+].*)?$`)
+	commandForm = regexp.MustCompile(`^[A-Za-z0-9_-]+:[A-Za-z0-9_-]+$`)
+)
+
+// manifest: what the plugin says of itself can be used.
+func manifest(k *checker) {
+	m := k.describe(k.start())
+	if !nameForm.MatchString(m.Name) {
+		k.fault("name %q: up to 32 lower-case letters, digits, dots, hyphens and underscores", m.Name)
+	}
+	if !versionForm.MatchString(m.Version) {
+		k.fault("version %q: a semantic version, 1.2.3", m.Version)
+	}
+	if m.Summary == "" {
+		k.fault("summary: missing; plugin:list shows it")
+	}
+	if !slices.ContainsFunc(m.ApiVersions, func(v string) bool { return slices.Contains(wire.APIVersions, v) }) {
+		k.fault("api_versions %v: none of %v", m.ApiVersions, wire.APIVersions)
+	}
+	if len(m.Capabilities) == 0 {
+		k.warn("capabilities: none, so nothing can be asked of it")
+	}
+	has := func(c string) bool { return slices.Contains(m.Capabilities, c) }
+	for _, c := range []struct {
+		capability string
+		things     int
+		what       string
+	}{{"operations", len(m.Rpcs), "rpcs"}, {"routes", len(m.Routes), "routes"}, {"commands", len(m.Commands), "commands"}} {
+		switch {
+		case has(c.capability) && c.things == 0:
+			k.warn("the capability %q without %s", c.capability, c.what)
+		case !has(c.capability) && c.things > 0:
+			k.fault("%s without the capability %q", c.what, c.capability)
+		}
+	}
+	k.parts(m)
+	if len(m.ConfigSchema) > 0 && !json.Valid(m.ConfigSchema) {
+		k.fault("config_schema: no JSON")
+	}
+}
+
+func (k *checker) parts(m *pluginv1.Manifest) {
+	modules := map[string]bool{}
+	for _, y := range m.YangModules {
+		name, _, _ := strings.Cut(y.Name, "@")
+		modules[name] = y.Implemented
+		if !strings.Contains(y.Text, "module") {
+			k.fault("YANG module %s: its text is missing", y.Name)
+		}
+	}
+	for _, r := range m.Rpcs {
+		if !modules[r.Module] {
+			k.fault("RPC %s:%s: the plugin does not ship the module as implemented", r.Module, r.Name)
+		}
+	}
+	for _, r := range m.Routes {
+		if !strings.HasPrefix(r.Path, "/") || path.Clean(r.Path) != r.Path || r.Path == "/" {
+			k.fault("route %q: a clean path below /", r.Path)
+		}
+	}
+	for _, c := range m.Commands {
+		if !commandForm.MatchString(c.Name) {
+			k.fault("command %q: a name is scope:name", c.Name)
+		}
+		if c.Summary == "" || c.Help == "" {
+			k.fault("command %s: summary and help are required", c.Name)
+		}
+	}
+}
+
+// beforeConfigure: a call that comes too early is refused, not answered nor fatal.
+func beforeConfigure(k *checker) {
+	s := k.start()
+	m := k.describe(s)
+	if slices.Contains(m.Capabilities, "operations") && len(m.Rpcs) > 0 {
+		_, err := pluginv1.NewOperationsClient(s.conn).Invoke(k.ctx, &pluginv1.InvokeRequest{Module: m.Rpcs[0].Module, Rpc: m.Rpcs[0].Name})
+		if err == nil {
+			k.fault("the RPC %s:%s is answered before Configure", m.Rpcs[0].Module, m.Rpcs[0].Name)
+		}
+	}
+	k.describe(s)
+}
+
+// apiVersion: a version that the plugin does not speak is refused.
+func apiVersion(k *checker) {
+	s := k.start()
+	_, err := s.base.Configure(k.ctx, &pluginv1.ConfigureRequest{ApiVersion: "999.0", Config: []byte("{}"), DataDir: s.dir})
+	if err == nil {
+		k.fault("it accepts the contract version 999.0")
+	} else if fault.KindOf(fault.FromStatus(err)) != fault.Unsupported {
+		k.warn("a contract version that it does not speak is refused as %s, not as unsupported", fault.KindOf(fault.FromStatus(err)))
+	}
+}

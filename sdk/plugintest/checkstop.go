@@ -1,0 +1,87 @@
+package plugintest
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+const (
+	grace     = 5 * time.Second
+	exitGrace = 2 * time.Second
+)
+
+// signals: a service manager signals the whole group; the host still needs its
+// plugins then, and stops them itself.
+func signals(k *checker) {
+	s, _ := k.configured()
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		k.must(s.cmd.Process.Signal(sig), "signal")
+		if s.gone(300 * time.Millisecond) {
+			k.fault("it ends at %v while its host lives; ignore it and wait for Stop", sig)
+			return
+		}
+	}
+	k.describe(s)
+}
+
+// stop: it ends in order, within the grace, and leaves nothing.
+func stop(k *checker) {
+	s, _ := k.configured()
+	pid := s.cmd.Process.Pid
+	for _, what := range []string{"Stop", "a second Stop"} {
+		ctx, cancel := context.WithTimeout(k.ctx, grace)
+		_, err := s.base.Stop(ctx, &pluginv1.StopRequest{Grace: durationpb.New(grace)})
+		cancel()
+		if status.Code(err) == codes.DeadlineExceeded {
+			k.fault("%s takes longer than its grace of %v", what, grace)
+			return
+		}
+		k.must(err, what)
+	}
+	k.ends(s)
+	if syscall.Kill(-pid, 0) == nil {
+		k.fault("processes that it started outlive it")
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	if _, err := os.Stat(s.socket); err == nil {
+		k.warn("it leaves its socket behind")
+	}
+}
+
+// ends expects the process to end after Shutdown.
+func (k *checker) ends(s *subject) {
+	ctx, cancel := context.WithTimeout(k.ctx, exitGrace)
+	defer cancel()
+	s.shutdown(ctx)
+	if !s.gone(exitGrace) {
+		k.fault("it has not ended %v after go-plugin's Shutdown", exitGrace)
+		return
+	}
+	if !s.cmd.ProcessState.Success() {
+		k.fault("after an orderly stop it ends with %v", s.cmd.ProcessState)
+	}
+}
+
+// stopUnconfigured: the host also stops plugins whose settings it refused to send.
+func stopUnconfigured(k *checker) {
+	s := k.start()
+	_, err := s.base.Stop(k.ctx, &pluginv1.StopRequest{Grace: durationpb.New(grace)})
+	k.must(err, "Stop before Configure")
+	k.ends(s)
+}
+
+// parentGone: a plugin whose host has died without stopping it ends by itself.
+func parentGone(k *checker) {
+	s := k.start("CTL_HOST_PID=1")
+	if !s.gone(5 * time.Second) {
+		k.warn("it lives on when its host has died; compare the parent process with CTL_HOST_PID now and then")
+	}
+}

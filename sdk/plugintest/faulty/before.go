@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// beforeServing does what the variable FAULTY says, a list of words.
+func beforeServing() {
+	for _, word := range strings.Fields(os.Getenv("FAULTY")) {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "print":
+			fmt.Println("Welcome to the faulty plugin!")
+		case "bad-handshake":
+			fmt.Println("9|9|unix|/nowhere|grpc|")
+			select {}
+		case "panic":
+			panic("faulty from the start")
+		case "exit":
+			code, _ := strconv.Atoi(value)
+			fmt.Fprintln(os.Stderr, "giving up early")
+			os.Exit(code)
+		case "exit-unless": // a file that must exist
+			if _, err := os.Stat(value); err != nil {
+				fmt.Fprintln(os.Stderr, "no file", value)
+				os.Exit(4)
+			}
+		case "silent":
+			select {}
+		case "slow":
+			d, _ := time.ParseDuration(value)
+			time.Sleep(d)
+		case "bad-log":
+			fmt.Fprintln(os.Stderr, `{"@level":7,"@message":["not","text"],"@timestamp":{}}`)
+			fmt.Fprintln(os.Stderr, `{"level":null,"msg":12}`)
+		case "lie":
+			manifest = []byte(strings.Replace(string(manifest), "name: faulty", "name: honest", 1))
+		case "name":
+			manifest = []byte(strings.Replace(string(manifest), "name: faulty", "name: "+value, 1))
+		case "no-claims":
+			manifest = []byte(strings.NewReplacer("capabilities: [operations, commands, routes, topology, switchdriver]", "capabilities: [topology, switchdriver]",
+				"implements: [faulty]", "implements: []", "routes:\n  - path: /faulty\n    summary: Echoes what is sent\n", "").Replace(string(manifest)))
+			claimless = true
+		case "exclusive":
+			manifest = []byte(strings.Replace(string(manifest), "purpose: test", "reload: restart", 1))
+		}
+	}
+}
+
+// claimless serves only what two plugins may both serve.
+var claimless bool

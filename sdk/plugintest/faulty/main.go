@@ -1,0 +1,21 @@
+// Command faulty is a plugin that misbehaves on request: by the environment
+// variable FAULTY before it serves, by its settings, and by its RPCs while it
+// serves. The tests of the host and of plugintest drive it. It is in no catalogue.
+package main
+
+import (
+	"embed"
+
+	"ctl.internal/sdk"
+)
+
+//go:embed plugin.yaml
+var manifest []byte
+
+//go:embed yang/*.yang
+var modules embed.FS
+
+func main() {
+	beforeServing()
+	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: table()})
+}

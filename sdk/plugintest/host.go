@@ -1,0 +1,214 @@
+package plugintest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/wire"
+	"ctl.internal/sdk/wire/frames"
+)
+
+// RPC is a test's stand-in for an RPC of another module.
+type RPC func(ctx context.Context, input []byte) (output []byte, err error)
+
+// Host is a controller in memory: the services that plugins call, with none of the
+// limits of the real one but with its refusals. It may serve several plugins, which
+// then reach each other through its switchboard.
+type Host struct {
+	dir    string
+	grpc   *grpc.Server
+	done   chan struct{}
+	store  *store
+	events *eventLog
+
+	mu        sync.Mutex
+	plugins   map[string]*guest // by token
+	rpcs      map[string]RPC
+	callers   map[string]caller.Caller
+	trust     []byte
+	changed   chan struct{}
+	calls     int
+	certifier func() (cert, key []byte, err error)
+}
+
+// guest is a plugin at the host, or the test itself.
+type guest struct {
+	manifest *pluginv1.Manifest
+	conn     grpc.ClientConnInterface
+}
+
+// NewHost returns a host that lives as long as the test.
+func NewHost(t testing.TB) *Host {
+	t.Helper()
+	h, err := startHost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.close)
+	return h
+}
+
+func startHost() (*Host, error) {
+	dir, err := os.MkdirTemp("", "ctl") // short: it is part of a socket's path
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{dir: dir, done: make(chan struct{}), store: newStore(), events: newEventLog(), plugins: map[string]*guest{},
+		rpcs: map[string]RPC{}, callers: map[string]caller.Caller{}, changed: make(chan struct{})}
+	lis, err := net.Listen("unix", h.Socket())
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	h.grpc = grpc.NewServer(wire.ServerOptions(grpc.ForceServerCodecV2(frames.Codec()), grpc.UnknownServiceHandler(h.relay),
+		grpc.ChainUnaryInterceptor(h.unary), grpc.ChainStreamInterceptor(h.stream))...)
+	pluginv1.RegisterHostDatastoreServer(h.grpc, &datastoreServer{h: h})
+	pluginv1.RegisterHostOperationsServer(h.grpc, &operationsServer{h: h})
+	pluginv1.RegisterHostEventsServer(h.grpc, &eventsServer{h: h})
+	pluginv1.RegisterHostSecretsServer(h.grpc, secretsServer{h: h})
+	pluginv1.RegisterHostCertificatesServer(h.grpc, certificatesServer{h: h})
+	pluginv1.RegisterHostSwitchboardServer(h.grpc, &switchboardServer{h: h})
+	go func() {
+		defer close(h.done)
+		_ = h.grpc.Serve(lis) // ends with Stop
+	}()
+	return h, nil
+}
+
+func (h *Host) close() {
+	h.grpc.Stop()
+	<-h.done
+	_ = os.RemoveAll(h.dir)
+}
+
+// Socket is the path of the host's socket, as CTL_HOST_SOCKET holds it.
+func (h *Host) Socket() string { return filepath.Join(h.dir, "host.sock") }
+
+// Handle answers the RPC "module:rpc" when a plugin calls it.
+func (h *Host) Handle(rpc string, f RPC) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rpcs[rpc] = f
+}
+
+// Trust sets the PEM certificates of the trust keystore.
+func (h *Host) Trust(pem []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.trust = pem
+}
+
+// Identity sets the controller's certificate and key, in PEM.
+func (h *Host) Identity(cert, key []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.certifier = func() ([]byte, []byte, error) { return cert, key, nil }
+}
+
+// Client returns the host's services as the plugin with that manifest sees them, for
+// preparing and examining its data; the plugin need not be running. With a nil
+// manifest it is the controller's own view, which may write the configuration.
+func (h *Host) Client(t testing.TB, m *pluginv1.Manifest) *host.Client {
+	t.Helper()
+	token := h.attach(m, nil)
+	conn, err := grpc.NewClient("unix://"+h.Socket(), wire.DialOptions(grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithPerRPCCredentials(bearer(token)))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := host.NewClient(conn)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+type bearer string
+
+func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{host.MetaToken: string(b)}, nil
+}
+
+func (bearer) RequireTransportSecurity() bool { return false }
+
+// attach lets a plugin in and returns its token. With a connection it is a provider
+// of what its manifest says.
+func (h *Host) attach(m *pluginv1.Manifest, conn grpc.ClientConnInterface) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	token := rand.Text()
+	h.plugins[token] = &guest{m, conn}
+	close(h.changed)
+	h.changed = make(chan struct{})
+	return token
+}
+
+// known notes the caller of ctx, so that the plugin may act for it.
+func (h *Host) known(ctx context.Context) context.Context {
+	who, ok := caller.From(ctx)
+	if !ok {
+		return ctx
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if who.RequestID == "" {
+		h.calls++
+		who.RequestID = fmt.Sprintf("test-%d", h.calls)
+	}
+	h.callers[who.RequestID] = who
+	return caller.With(ctx, who)
+}
+
+type guestKey struct{}
+
+func (h *Host) admit(ctx context.Context) (context.Context, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	if v := md.Get(host.MetaToken); len(v) == 1 {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if g, ok := h.plugins[v[0]]; ok {
+			return context.WithValue(ctx, guestKey{}, g), nil
+		}
+	}
+	return nil, status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the plugin's token (environment %s)", host.MetaToken, host.EnvToken)
+}
+
+func guestOf(ctx context.Context) *guest { return ctx.Value(guestKey{}).(*guest) }
+
+func (h *Host) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	ctx, err := h.admit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res, err := next(ctx, req)
+	return res, fault.ToStatus(err)
+}
+
+func (h *Host) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+	ctx, err := h.admit(ss.Context())
+	if err != nil {
+		return err
+	}
+	return fault.ToStatus(next(srv, admitted{ss, ctx}))
+}
+
+type admitted struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (a admitted) Context() context.Context { return a.ctx }

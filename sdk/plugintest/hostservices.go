@@ -1,0 +1,163 @@
+package plugintest
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/wire/frames"
+)
+
+type operationsServer struct {
+	pluginv1.UnimplementedHostOperationsServer
+	h *Host
+}
+
+func (o *operationsServer) Call(ctx context.Context, r *pluginv1.CallRequest) (*pluginv1.CallResponse, error) {
+	o.h.mu.Lock()
+	f, ok := o.h.rpcs[r.Module+":"+r.Rpc]
+	who, known := o.h.callers[r.OnBehalfOf]
+	o.h.mu.Unlock()
+	if r.OnBehalfOf != "" {
+		if !known {
+			return nil, fault.New(fault.Denied, "the plugin is not serving the request %q now", r.OnBehalfOf)
+		}
+		ctx = caller.With(ctx, who)
+	}
+	if !ok {
+		return nil, fault.New(fault.NotFound, "no installed feature serves the RPC %s:%s (Host.Handle adds one to the test)", r.Module, r.Rpc)
+	}
+	out, err := f(ctx, r.Input)
+	return &pluginv1.CallResponse{Output: out}, err
+}
+
+// secretsServer hides nothing: it only sees to it that what is opened was sealed.
+type secretsServer struct {
+	pluginv1.UnimplementedHostSecretsServer
+	h *Host
+}
+
+func (s secretsServer) label(ctx context.Context, purpose string) []byte {
+	return []byte("sealed\x00" + s.h.dir + "\x00" + guestOf(ctx).manifest.GetName() + "\x00" + purpose + "\x00")
+}
+
+// flip keeps a test from finding the plain text in what was stored.
+func flip(b []byte) []byte {
+	out := bytes.Clone(b)
+	for i := range out {
+		out[i] ^= 0xa5
+	}
+	return out
+}
+
+func (s secretsServer) Seal(ctx context.Context, r *pluginv1.SealRequest) (*pluginv1.SealResponse, error) {
+	return &pluginv1.SealResponse{Sealed: flip(append(s.label(ctx, r.Purpose), r.Plaintext...))}, nil
+}
+
+func (s secretsServer) Open(ctx context.Context, r *pluginv1.OpenRequest) (*pluginv1.OpenResponse, error) {
+	plain, ok := bytes.CutPrefix(flip(r.Sealed), s.label(ctx, r.Purpose))
+	if !ok {
+		return nil, fault.New(fault.Invalid, "the secret was not sealed by this plugin in this home for this purpose")
+	}
+	return &pluginv1.OpenResponse{Plaintext: plain}, nil
+}
+
+type certificatesServer struct {
+	pluginv1.UnimplementedHostCertificatesServer
+	h *Host
+}
+
+func (c certificatesServer) Trust(context.Context, *pluginv1.TrustRequest) (*pluginv1.TrustResponse, error) {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	return &pluginv1.TrustResponse{Pem: c.h.trust}, nil
+}
+
+func (c certificatesServer) Identity(ctx context.Context, _ *pluginv1.IdentityRequest) (*pluginv1.IdentityResponse, error) {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	if guestOf(ctx).manifest.GetLabels()["listens"] == "" {
+		return nil, fault.New(fault.Denied, "the controller's key is for plugins whose manifest has the label \"listens\"")
+	}
+	if c.h.certifier == nil {
+		return nil, fault.New(fault.Unavailable, "this controller has no keystore")
+	}
+	cert, key, err := c.h.certifier()
+	return &pluginv1.IdentityResponse{CertificatePem: cert, KeyPem: key}, err
+}
+
+type switchboardServer struct {
+	pluginv1.UnimplementedHostSwitchboardServer
+	h *Host
+}
+
+func (s *switchboardServer) list(capability string) (*pluginv1.ProvidersResponse, <-chan struct{}) {
+	s.h.mu.Lock()
+	defer s.h.mu.Unlock()
+	res := &pluginv1.ProvidersResponse{}
+	for _, g := range s.h.plugins {
+		if m := g.manifest; g.conn != nil && slices.Contains(m.GetCapabilities(), capability) {
+			res.Providers = append(res.Providers, &pluginv1.Provider{Name: m.Name, Version: m.Version, Ready: true, Labels: m.Labels, Generation: 1})
+		}
+	}
+	slices.SortFunc(res.Providers, func(a, b *pluginv1.Provider) int { return strings.Compare(a.Name, b.Name) })
+	return res, s.h.changed
+}
+
+func (s *switchboardServer) Providers(_ context.Context, r *pluginv1.ProvidersRequest) (*pluginv1.ProvidersResponse, error) {
+	res, _ := s.list(r.Capability)
+	return res, nil
+}
+
+func (s *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grpc.ServerStreamingServer[pluginv1.ProvidersResponse]) error {
+	for {
+		res, changed := s.list(r.Capability)
+		if err := out.Send(res); err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-out.Context().Done():
+			return out.Context().Err()
+		}
+	}
+}
+
+// relay carries a call to the plugin named in its metadata. Who may call what is
+// checked by the real host; here it is only checked that the manifest uses it.
+func (h *Host) relay(_ any, in grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(in)
+	md, _ := metadata.FromIncomingContext(in.Context())
+	name := strings.Join(md.Get(host.MetaProvider), "")
+	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	capability := strings.ToLower(service[strings.LastIndexByte(service, '.')+1:])
+	if !slices.Contains(guestOf(in.Context()).manifest.GetUses(), capability) {
+		return fault.New(fault.Denied, "the manifest does not list the capability %q under `uses`", capability)
+	}
+	conn := h.provider(name)
+	if conn == nil {
+		return fault.New(fault.NotFound, "there is no plugin %q", name)
+	}
+	ctx, cancel := context.WithCancelCause(in.Context())
+	defer cancel(nil)
+	return frames.Pump(ctx, cancel, in, conn, method, frames.Passing(md))
+}
+
+func (h *Host) provider(name string) grpc.ClientConnInterface {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, g := range h.plugins {
+		if g.conn != nil && g.manifest.GetName() == name {
+			return g.conn
+		}
+	}
+	return nil
+}

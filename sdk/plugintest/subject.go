@@ -1,0 +1,235 @@
+package plugintest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/wire"
+)
+
+// subject is a process of the plugin under test. It is started as the host does,
+// but in a few lines: this package must not import the host.
+type subject struct {
+	cmd    *exec.Cmd
+	conn   *grpc.ClientConn
+	base   pluginv1.BaseClient
+	socket string
+	dir    string
+	exited chan struct{}
+
+	mu     sync.Mutex
+	stdout []string // lines besides the handshake
+	stderr []string
+}
+
+// launch starts the plugin and shakes hands with it.
+func (k *checker) launch(env ...string) (*subject, error) {
+	dir, err := os.MkdirTemp(k.host.dir, "p")
+	if err != nil {
+		return nil, err
+	}
+	key, certificate, err := wire.ClientCertificate()
+	if err != nil {
+		return nil, err
+	}
+	s := &subject{dir: dir, exited: make(chan struct{})}
+	s.cmd = exec.Command(k.bin)
+	s.cmd.Dir = dir
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	s.cmd.Env = []string{
+		wire.Handshake.MagicCookieKey + "=" + wire.Handshake.MagicCookieValue,
+		"PLUGIN_PROTOCOL_VERSIONS=" + strconv.Itoa(int(wire.Handshake.ProtocolVersion)),
+		"PLUGIN_UNIX_SOCKET_DIR=" + dir, "PLUGIN_CLIENT_CERT=" + string(certificate),
+		host.EnvSocket + "=" + k.host.Socket(), host.EnvToken + "=" + k.host.attach(&pluginv1.Manifest{}, nil),
+		host.EnvParent + "=" + strconv.Itoa(os.Getpid()), host.EnvData + "=" + dir,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
+	}
+	s.cmd.Env = append(s.cmd.Env, env...)
+	line, err := s.exec(k.ctx)
+	k.subjects = append(k.subjects, s)
+	if err != nil {
+		return s, err
+	}
+	return s, s.dial(line, key)
+}
+
+// exec starts the process and returns its handshake.
+func (s *subject) exec(ctx context.Context) (string, error) {
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	errR, errW, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	s.cmd.Stdout, s.cmd.Stderr = outW, errW
+	err = s.cmd.Start()
+	outW.Close()
+	errW.Close()
+	if err != nil {
+		outR.Close()
+		errR.Close()
+		close(s.exited)
+		return "", err
+	}
+	first := make(chan string, 1)
+	var readers sync.WaitGroup
+	readers.Go(func() { s.readStdout(outR, first) })
+	readers.Go(func() { s.read(errR, &s.stderr) })
+	go func() {
+		_ = s.cmd.Wait() // how it ended is in ProcessState
+		end := time.Now().Add(time.Second)
+		_ = outR.SetReadDeadline(end)
+		_ = errR.SetReadDeadline(end)
+		readers.Wait()
+		outR.Close()
+		errR.Close()
+		close(s.exited)
+	}()
+	select {
+	case line, ok := <-first:
+		if !ok {
+			<-s.exited
+			return "", fmt.Errorf("the plugin ended without a handshake (%v); its last words: %s", s.cmd.ProcessState, s.lastWords())
+		}
+		return line, nil
+	case <-ctx.Done():
+		return "", errors.New("the plugin gave no handshake in time")
+	}
+}
+
+func (s *subject) readStdout(r io.Reader, first chan<- string) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	shaken := false
+	for lines.Scan() {
+		if parts := strings.Split(lines.Text(), "|"); !shaken && len(parts) >= 5 {
+			shaken = true
+			first <- lines.Text()
+			continue
+		}
+		s.mu.Lock()
+		s.stdout = append(s.stdout, lines.Text())
+		s.mu.Unlock()
+	}
+	if !shaken {
+		close(first)
+	}
+	_, _ = io.Copy(io.Discard, r)
+}
+
+func (s *subject) read(r io.Reader, into *[]string) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		s.mu.Lock()
+		if len(*into) < 10_000 {
+			*into = append(*into, lines.Text())
+		}
+		s.mu.Unlock()
+	}
+	_, _ = io.Copy(io.Discard, r)
+}
+
+func (s *subject) lastWords() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.stderr) == 0 {
+		return "none"
+	}
+	return s.stderr[len(s.stderr)-1]
+}
+
+// dial connects as the handshake says, with mutual TLS.
+func (s *subject) dial(line string, key tls.Certificate) error {
+	f := strings.Split(strings.TrimSpace(line), "|")
+	if f[0] != "1" || f[1] != strconv.Itoa(int(wire.Handshake.ProtocolVersion)) || f[2] != "unix" || f[4] != "grpc" {
+		return fmt.Errorf("the handshake %q must read 1|%d|unix|PATH|grpc|CERTIFICATE", line, wire.Handshake.ProtocolVersion)
+	}
+	if s.socket = f[3]; filepath.Dir(s.socket) != s.dir {
+		return fmt.Errorf("the socket %s does not lie in the directory that PLUGIN_UNIX_SOCKET_DIR names", s.socket)
+	}
+	if len(f) < 6 || f[5] == "" {
+		return errors.New("the handshake holds no certificate although PLUGIN_CLIENT_CERT is set")
+	}
+	der, err := base64.RawStdEncoding.DecodeString(f[5])
+	if err != nil {
+		return fmt.Errorf("the certificate in the handshake is not base64 without padding: %w", err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return fmt.Errorf("the certificate in the handshake: %w", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(cert)
+	s.conn, err = grpc.NewClient("unix://"+s.socket, wire.DialOptions(grpc.WithTransportCredentials(credentials.NewTLS(
+		&tls.Config{Certificates: []tls.Certificate{key}, RootCAs: pool, ServerName: "localhost", MinVersion: tls.VersionTLS12})))...)
+	if err != nil {
+		return err
+	}
+	s.base = pluginv1.NewBaseClient(s.conn)
+	return nil
+}
+
+// shutdown ends the plugin's server as go-plugin does after Stop.
+func (s *subject) shutdown(ctx context.Context) {
+	_ = s.conn.Invoke(ctx, "/plugin.GRPCController/Shutdown", &emptypb.Empty{}, &emptypb.Empty{})
+}
+
+// gone waits for the end of the process.
+func (s *subject) gone(limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-s.exited:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// end kills whatever is left.
+func (s *subject) end() {
+	if s.conn != nil {
+		_ = s.conn.Close()
+	}
+	if s.cmd.Process != nil && !s.gone(0) {
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	}
+	<-s.exited
+}
+
+// judge looks at what the process has written.
+func (k *checker) judge(s *subject) {
+	if len(s.stdout) > 0 {
+		k.fault("it writes to standard output, which belongs to the handshake: %q; log with log/slog instead", s.stdout[0])
+	}
+	for _, l := range s.stderr {
+		if !bytes.HasPrefix([]byte(l), []byte("{")) {
+			k.warn("a log line is no JSON and loses its level: %q; log with log/slog", l)
+			return
+		}
+	}
+}

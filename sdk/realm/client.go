@@ -1,0 +1,47 @@
+package realm
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+)
+
+// Client reaches the realms of a plugin over a connection.
+type Client struct{ rpc pluginv1.RealmClient }
+
+// NewClient returns a client on conn.
+func NewClient(conn grpc.ClientConnInterface) *Client {
+	return &Client{rpc: pluginv1.NewRealmClient(conn)}
+}
+
+// Configure makes, or replaces, an instance.
+func (c *Client) Configure(ctx context.Context, cfg Config) (warnings []string, err error) {
+	req := &pluginv1.ConfigureRealmRequest{Name: cfg.Name, Kind: cfg.Kind, Properties: map[string]*pluginv1.RealmProperty{}}
+	for name, p := range cfg.Properties {
+		req.Properties[name] = &pluginv1.RealmProperty{Value: p.Value, List: p.List, Map: p.Map, Origin: p.Origin}
+	}
+	r, err := c.rpc.ConfigureRealm(ctx, req)
+	return r.GetWarnings(), fault.FromStatus(err)
+}
+
+// Authenticate asks an instance. A plugin that cannot be reached is Unavailable.
+func (c *Client) Authenticate(ctx context.Context, instance string, cr Credentials) Result {
+	r, err := c.rpc.Authenticate(ctx, &pluginv1.AuthenticateRequest{Name: instance, User: cr.User, Domain: cr.Domain,
+		Password: cr.Password, Address: cr.Address})
+	if err != nil {
+		return Result{Outcome: Unavailable, Reason: fault.FromStatus(err).Error()}
+	}
+	res := Result{Principal: r.Principal, Roles: r.Roles, Reason: r.Reason}
+	switch r.Outcome {
+	case pluginv1.AuthenticateResponse_OUTCOME_AUTHENTICATED:
+		res.Outcome = Authenticated
+	case pluginv1.AuthenticateResponse_OUTCOME_UNKNOWN:
+		res.Outcome = Unknown
+	default:
+		res.Outcome = Unavailable
+	}
+	return res
+}

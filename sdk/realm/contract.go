@@ -1,0 +1,62 @@
+package realm
+
+import "context"
+
+// Property is the value of one `name.property = value` line of sec.ini.
+type Property struct {
+	Value  string            // as written, quotes removed
+	List   []string          // split at commas outside quotes
+	Map    map[string]string // when every item has the form key:value
+	Origin string            // "etc/sec.ini:12"
+}
+
+// Config is one instance of a realm.
+type Config struct {
+	Name       string // name of the instance, "ldapRealm"
+	Kind       string // last segment of the class name, "CtlJndiLdapRealm"
+	Properties map[string]Property
+}
+
+// Credentials are what a user logs in with. Password is never empty: the host
+// refuses an empty one before any realm is asked.
+type Credentials struct {
+	User     string // without domain
+	Domain   string // empty when none was given
+	Password string
+	Address  string // host:port of the client
+}
+
+// Outcome is a realm's verdict.
+type Outcome int
+
+// The outcomes. Unknown covers an unknown user and wrong credentials alike: the
+// next realm is asked. Unavailable means that the realm cannot say now: the next
+// one is asked too, and nothing is cached.
+const (
+	Unknown Outcome = iota
+	Authenticated
+	Unavailable
+)
+
+// Result is the answer to credentials.
+type Result struct {
+	Outcome   Outcome
+	Principal string   // the user as this realm names it
+	Roles     []string // roles of the controller, already mapped
+	Reason    string   // for the log, without secrets
+}
+
+// Realm authenticates users. Authenticate must honour ctx's deadline. An error
+// counts as Unavailable.
+type Realm interface {
+	Authenticate(ctx context.Context, c Credentials) (Result, error)
+	Close() error
+}
+
+// Factory makes realms; it is the capability a plugin hands to sdk.Serve.
+type Factory interface {
+	// Kinds lists the class names served, last segment only.
+	Kinds() []string
+	// New makes an instance; a bad property is a fault.Invalid with its Origin as path.
+	New(ctx context.Context, c Config) (r Realm, warnings []string, err error)
+}

@@ -1,0 +1,124 @@
+package ldap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	goldap "github.com/go-ldap/ldap/v3"
+
+	"ctl.internal/sdk/realm/trust"
+)
+
+// Client logs users in at a directory and searches it. It is safe for concurrent
+// use.
+type Client struct {
+	s     Settings
+	users *pool // connections on which users bind, one after the other
+	sys   *pool // connections bound as the system account; nil without one
+}
+
+// New returns a client; it connects when it is first asked.
+func New(s Settings, t *trust.Source) *Client {
+	d := &dialer{s: s, trust: t}
+	c := &Client{s: s, users: newPool(d, s, nil)}
+	if s.SystemUser != "" {
+		c.sys = newPool(d, s, func(ctx context.Context, conn *conn) error {
+			if err := conn.bind(ctx, s.SystemUser, s.SystemPassword); err != nil {
+				return fmt.Errorf("the system account cannot log in: %w", err)
+			}
+			return nil
+		})
+	}
+	return c
+}
+
+// Close closes all connections.
+func (c *Client) Close() error {
+	c.users.close()
+	if c.sys != nil {
+		c.sys.close()
+	}
+	return nil
+}
+
+// Search finds entries; the callback of Login gets one.
+type Search func(ctx context.Context, q Query) ([]*goldap.Entry, error)
+
+// Query is a search of a whole subtree.
+type Query struct {
+	Base, Filter string
+	Attributes   []string
+}
+
+// ErrSizeLimit is returned, with the entries that came, when there are more than allowed.
+var ErrSizeLimit = errors.New("more entries than the sizeLimit allows")
+
+// Login binds as name with password and then calls found, whose searches run as the
+// system account, or as the user when there is none. The error is a *RefusedError
+// when the server does not accept the credentials; any other means that it could not
+// be asked. An empty password is refused without asking, because servers take it for
+// an anonymous bind (RFC 4513 section 5.1.2).
+func (c *Client) Login(ctx context.Context, name, password string, found func(context.Context, Search) error) error {
+	if password == "" || name == "" {
+		return &RefusedError{"an empty name or password"}
+	}
+	return c.users.use(ctx, func(ctx context.Context, conn *conn) error {
+		if err := conn.bind(ctx, name, password); err != nil {
+			return bindError(err)
+		}
+		if found == nil {
+			return nil
+		}
+		if c.sys == nil {
+			return found(ctx, func(ctx context.Context, q Query) ([]*goldap.Entry, error) { return conn.search(ctx, q, c.s.SizeLimit) })
+		}
+		return found(ctx, c.search)
+	})
+}
+
+func (c *Client) search(ctx context.Context, q Query) (entries []*goldap.Entry, err error) {
+	err = c.sys.use(ctx, func(ctx context.Context, conn *conn) error {
+		entries, err = conn.search(ctx, q, c.s.SizeLimit)
+		return err
+	})
+	return entries, err
+}
+
+// conn is a connection that one login has for itself.
+type conn struct {
+	*goldap.Conn
+	server int
+	since  time.Time // unused since
+}
+
+func (c *conn) bind(ctx context.Context, name, password string) error {
+	c.SetTimeout(remaining(ctx))
+	_, err := c.SimpleBind(&goldap.SimpleBindRequest{Username: name, Password: password})
+	return err
+}
+
+func (c *conn) search(ctx context.Context, q Query, limit int) ([]*goldap.Entry, error) {
+	left := remaining(ctx)
+	c.SetTimeout(left)
+	request := goldap.NewSearchRequest(q.Base, goldap.ScopeWholeSubtree, goldap.NeverDerefAliases, limit, int(left/time.Second)+1, false,
+		q.Filter, q.Attributes, nil)
+	request.EnforceSizeLimit = true
+	r, err := c.Search(request)
+	if code, _ := resultCode(err); errors.Is(err, goldap.ErrSizeLimitExceeded) || code == goldap.LDAPResultSizeLimitExceeded {
+		return r.Entries, ErrSizeLimit
+	}
+	if err != nil {
+		return nil, serverError(err)
+	}
+	return r.Entries, nil // referrals in r are not followed
+}
+
+// remaining is the time left, a minute when nobody set a limit.
+func remaining(ctx context.Context) time.Duration {
+	if t, ok := ctx.Deadline(); ok {
+		return max(time.Until(t), time.Millisecond)
+	}
+	return time.Minute
+}

@@ -1,0 +1,72 @@
+package ldap
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"time"
+
+	ber "github.com/go-asn1-ber/asn1-ber"
+	goldap "github.com/go-ldap/ldap/v3"
+
+	"ctl.internal/sdk/realm/trust"
+)
+
+// Bound limits what a server may make this process read at once. It sets a limit of
+// the whole process, so a plugin calls it once, before it makes a client.
+func Bound() { ber.MaxPacketLengthBytes = 4 << 20 }
+
+type dialer struct {
+	s     Settings
+	trust *trust.Source
+}
+
+// dial connects to a server and agrees on TLS, verifying its certificate.
+func (d *dialer) dial(ctx context.Context, index int) (*conn, error) {
+	server := d.s.Servers[index]
+	ctx, cancel := context.WithTimeout(ctx, d.s.Dial)
+	defer cancel()
+	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", server.Address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", server.URL, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+	c, err := d.agree(ctx, raw, server)
+	if !stop() || err != nil {
+		_ = raw.Close()
+		if err == nil || ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("%s: %w", server.URL, err)
+	}
+	return &conn{Conn: c, server: index, since: time.Now()}, nil
+}
+
+func (d *dialer) agree(ctx context.Context, raw net.Conn, server Server) (*goldap.Conn, error) {
+	if !server.TLS && !d.s.StartTLS {
+		c := goldap.NewConn(raw, false)
+		c.Start()
+		return c, nil
+	}
+	settings, err := d.trust.Client(ctx, server.Host)
+	if err != nil {
+		return nil, err
+	}
+	if server.TLS {
+		secure := tls.Client(raw, settings)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			return nil, err
+		}
+		c := goldap.NewConn(secure, true)
+		c.Start()
+		return c, nil
+	}
+	c := goldap.NewConn(raw, false)
+	c.Start()
+	if err := c.StartTLS(settings); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}

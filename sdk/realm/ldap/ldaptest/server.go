@@ -1,0 +1,185 @@
+package ldaptest
+
+import (
+	"crypto/tls"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	ber "github.com/go-asn1-ber/asn1-ber"
+	goldap "github.com/go-ldap/ldap/v3"
+)
+
+// Entry is an entry of the directory.
+type Entry struct {
+	DN         string
+	Password   string // empty = cannot bind
+	Attributes map[string][]string
+}
+
+// Server is a running server. Its fields are set before the first connection.
+type Server struct {
+	Entries    []Entry
+	TLS        *tls.Config // for StartTLS, and for ldaps when Secure
+	Secure     bool        // ldaps
+	BindCode   uint16      // answers every bind with this result code
+	Diagnostic string      // text of refused binds
+	SearchCode uint16      // answers every search with this result code
+
+	// Hang makes the server read and not answer.
+	Hang atomic.Bool
+	// Binds and Dials count what came.
+	Binds, Dials atomic.Int64
+
+	listener net.Listener
+	mu       sync.Mutex
+	conns    map[net.Conn]bool
+	filters  []string
+	wg       sync.WaitGroup
+}
+
+// Start serves until the test ends; the address is a free port of the loopback.
+func (s *Server) Start(t testing.TB) *Server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.listener, s.conns = l, map[net.Conn]bool{}
+	s.wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s.Dials.Add(1)
+			s.mu.Lock()
+			s.conns[c] = true
+			s.mu.Unlock()
+			s.wg.Go(func() { s.serve(c) })
+		}
+	})
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// Stop ends the server and its connections.
+func (s *Server) Stop() {
+	_ = s.listener.Close()
+	s.Drop()
+	s.wg.Wait()
+}
+
+// Drop closes all connections, as a server that restarts does.
+func (s *Server) Drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		_ = c.Close()
+	}
+}
+
+// URL is the server's address.
+func (s *Server) URL() string {
+	if s.Secure {
+		return "ldaps://" + s.listener.Addr().String()
+	}
+	return "ldap://" + s.listener.Addr().String()
+}
+
+// Filters are the filters of all searches so far.
+func (s *Server) Filters() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.filters...)
+}
+
+func (s *Server) serve(raw net.Conn) {
+	c := raw
+	if s.Secure {
+		c = tls.Server(raw, s.TLS)
+	}
+	defer func() {
+		_ = c.Close()
+		s.mu.Lock()
+		delete(s.conns, raw)
+		s.mu.Unlock()
+	}()
+	for {
+		p, err := ber.ReadPacket(c)
+		if err != nil || len(p.Children) < 2 {
+			return
+		}
+		if s.Hang.Load() {
+			continue
+		}
+		id, op := p.Children[0].Value, p.Children[1]
+		switch op.Tag {
+		case goldap.ApplicationBindRequest:
+			s.reply(c, id, goldap.ApplicationBindResponse, s.bind(op), s.Diagnostic)
+		case goldap.ApplicationSearchRequest:
+			s.search(c, id, op)
+		case goldap.ApplicationExtendedRequest:
+			if s.TLS == nil {
+				s.reply(c, id, goldap.ApplicationExtendedResponse, goldap.LDAPResultProtocolError, "no TLS here")
+				continue
+			}
+			s.reply(c, id, goldap.ApplicationExtendedResponse, 0, "")
+			c = tls.Server(raw, s.TLS)
+		default:
+			return
+		}
+	}
+}
+
+func (s *Server) reply(c net.Conn, id any, op ber.Tag, code uint16, text string) {
+	r := ber.Encode(ber.ClassApplication, ber.TypeConstructed, op, nil, "")
+	r.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagEnumerated, int64(code), ""))
+	r.AppendChild(text8(""))
+	r.AppendChild(text8(text))
+	send(c, id, r)
+}
+
+func send(c net.Conn, id any, op *ber.Packet) {
+	p := ber.NewSequence("")
+	p.AppendChild(ber.NewInteger(ber.ClassUniversal, ber.TypePrimitive, ber.TagInteger, id, ""))
+	p.AppendChild(op)
+	_, _ = c.Write(p.Bytes())
+}
+
+func text8(s string) *ber.Packet {
+	return ber.NewString(ber.ClassUniversal, ber.TypePrimitive, ber.TagOctetString, s, "")
+}
+
+func (s *Server) bind(op *ber.Packet) uint16 {
+	s.Binds.Add(1)
+	dn, password := string(op.Children[1].ByteValue), op.Children[2].Data.String()
+	if s.BindCode != 0 {
+		return s.BindCode
+	}
+	for _, e := range s.Entries {
+		if e.Password != "" && e.Password == password && (same(e.DN, dn) || e.has("userPrincipalName", dn)) {
+			return 0
+		}
+	}
+	return goldap.LDAPResultInvalidCredentials
+}
+
+func same(a, b string) bool {
+	x, errX := goldap.ParseDN(a)
+	y, errY := goldap.ParseDN(b)
+	return errX == nil && errY == nil && x.EqualFold(y)
+}
+
+func (e Entry) has(attribute, value string) bool {
+	for name, values := range e.Attributes {
+		for _, v := range values {
+			if strings.EqualFold(name, attribute) && strings.EqualFold(v, value) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+package ldap
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	goldap "github.com/go-ldap/ldap/v3"
+)
+
+// maxName bounds a user name, in bytes.
+const maxName = 256
+
+// Name is the name a user is looked up by: what was typed before the @, or all of
+// it when a domain other than the controller's own was given. Ok is false for a name
+// that no directory can hold.
+func Name(user, domain string) (name string, ok bool) {
+	name = user
+	if domain != "" && domain != "sdn" {
+		name += "@" + domain
+	}
+	return name, name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
+}
+
+// DN puts a user name into a template as a value of RFC 4514: {0} stands for it. A
+// template that is no DN ("{0}@example.org", "LAB\{0}") gets the name as it is.
+func DN(template, name string) string {
+	if IsDN(template) {
+		name = goldap.EscapeDN(name)
+	}
+	return strings.ReplaceAll(template, "{0}", name)
+}
+
+// IsDN tells whether a template makes distinguished names.
+func IsDN(template string) bool {
+	_, err := goldap.ParseDN(strings.ReplaceAll(template, "{0}", "x"))
+	return err == nil && template != ""
+}
+
+// SameDN compares two names as directories do, ignoring case and blanks.
+func SameDN(a, b string) bool {
+	x, errX := goldap.ParseDN(a)
+	y, errY := goldap.ParseDN(b)
+	return errX == nil && errY == nil && x.EqualFold(y)
+}
+
+// Naming returns the attribute that holds {0} in a DN template, and the DN below it:
+// "uid" and "ou=People,dc=example,dc=org" of "uid={0},ou=People,dc=example,dc=org".
+// Both are empty when {0} is not alone in the first part.
+func Naming(template string) (attribute, suffix string) {
+	dn, err := goldap.ParseDN(strings.ReplaceAll(template, "{0}", "x"))
+	if err != nil || len(dn.RDNs) == 0 {
+		return "", ""
+	}
+	_, suffix, _ = strings.Cut(template, ",")
+	first := dn.RDNs[0].Attributes
+	if strings.Contains(suffix, "{0}") {
+		return "", ""
+	}
+	if len(first) == 1 && first[0].Value == "x" {
+		attribute = first[0].Type
+	}
+	return attribute, strings.TrimSpace(suffix)
+}
+
+// Filter puts values into a filter of RFC 4515: {0}, {1} and so on stand for them.
+// A value cannot end the place it stands in.
+func Filter(template string, values ...string) string {
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(template, '{')
+		if at < 0 || at+2 >= len(template) {
+			break
+		}
+		n := int(template[at+1] - '0')
+		if template[at+2] != '}' || n < 0 || n >= len(values) {
+			b.WriteString(template[:at+1])
+			template = template[at+1:]
+			continue
+		}
+		b.WriteString(template[:at])
+		b.WriteString(goldap.EscapeFilter(values[n]))
+		template = template[at+3:]
+	}
+	return b.String() + template
+}
+
+// CheckFilter tells whether a filter template can be used.
+func CheckFilter(template string) error {
+	_, err := goldap.CompileFilter(Filter(template, "x", "x"))
+	return err
+}

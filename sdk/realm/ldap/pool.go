@@ -1,0 +1,157 @@
+package ldap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// pool lends connections, each to one login at a time.
+type pool struct {
+	d     *dialer
+	s     Settings
+	ready func(context.Context, *conn) error // makes a fresh connection usable; may be nil
+	slots chan struct{}
+
+	mu      sync.Mutex
+	idle    []*conn
+	current int // the server to ask first
+	closed  bool
+}
+
+func newPool(d *dialer, s Settings, ready func(context.Context, *conn) error) *pool {
+	return &pool{d: d, s: s, ready: ready, slots: make(chan struct{}, s.Connections)}
+}
+
+// use calls f with a connection. When the connection turns out to be broken, f is
+// called again with a fresh one, to each server once; so f must be repeatable.
+func (p *pool) use(ctx context.Context, f func(context.Context, *conn) error) error {
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return fmt.Errorf("all %d connections are busy: %w", cap(p.slots), ctx.Err())
+	}
+	if c := p.take(); c != nil {
+		err := p.run(ctx, c, len(p.s.Servers)+1, f)
+		if err == nil || !elsewhere(err) || ctx.Err() != nil || isAnswer(err) {
+			return err
+		}
+	}
+	var all error
+	first := p.first()
+	for i := range p.s.Servers {
+		index := (first + i) % len(p.s.Servers)
+		err := p.fresh(ctx, index, len(p.s.Servers)-i, f)
+		if err == nil || isAnswer(err) || !elsewhere(err) {
+			return err
+		}
+		p.failed(index)
+		if all = errors.Join(all, err); ctx.Err() != nil {
+			break
+		}
+	}
+	return all
+}
+
+// isAnswer tells errors that are a server's word from those of the way to it.
+func isAnswer(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) || errors.Is(err, ErrSizeLimit)
+}
+
+// fresh connects to a server, within its share of the time left, and calls f.
+func (p *pool) fresh(ctx context.Context, index, shares int, f func(context.Context, *conn) error) error {
+	limit, cancel := context.WithTimeout(ctx, remaining(ctx)/time.Duration(shares))
+	defer cancel()
+	c, err := p.d.dial(limit, index)
+	if err != nil {
+		return err
+	}
+	return p.run(limit, c, 1, func(ctx context.Context, c *conn) error {
+		if p.ready != nil {
+			if err := p.ready(ctx, c); err != nil {
+				return err
+			}
+		}
+		return f(ctx, c)
+	})
+}
+
+// run calls f within a share of the time and keeps the connection if it is good.
+func (p *pool) run(ctx context.Context, c *conn, shares int, f func(context.Context, *conn) error) error {
+	limit, cancel := context.WithTimeout(ctx, remaining(ctx)/time.Duration(shares))
+	defer cancel()
+	stop := context.AfterFunc(limit, func() { _ = c.Close() })
+	err := f(limit, c)
+	_, answered := resultCode(err)
+	if !stop() || c.IsClosing() || err != nil && !answered && !isAnswer(err) {
+		_ = c.Close()
+	} else {
+		p.put(c)
+	}
+	if err != nil && limit.Err() != nil && !isAnswer(err) {
+		err = fmt.Errorf("%s does not answer in time: %w", p.s.Servers[c.server].URL, err)
+	}
+	return err
+}
+
+func (p *pool) take() *conn {
+	var stale []*conn
+	defer func() {
+		for _, c := range stale {
+			_ = c.Close()
+		}
+	}()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.idle) > 0 {
+		c := p.idle[len(p.idle)-1]
+		p.idle = p.idle[:len(p.idle)-1]
+		if !c.IsClosing() && time.Since(c.since) < p.s.Idle {
+			return c
+		}
+		stale = append(stale, c)
+	}
+	return nil
+}
+
+func (p *pool) put(c *conn) {
+	c.since = time.Now()
+	p.mu.Lock()
+	closed := p.closed
+	if !closed {
+		p.idle = append(p.idle, c)
+	}
+	p.mu.Unlock()
+	if closed {
+		_ = c.Close()
+	}
+}
+
+func (p *pool) first() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current
+}
+
+// failed makes later logins begin with the next server.
+func (p *pool) failed(index int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == index {
+		p.current = (index + 1) % len(p.s.Servers)
+	}
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle, p.closed = nil, true
+	p.mu.Unlock()
+	for _, c := range idle {
+		_ = c.Close()
+	}
+}

@@ -1,0 +1,45 @@
+package trust
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"log/slog"
+	"sync"
+
+	"ctl.internal/sdk/fault"
+)
+
+// Keystore is where the trusted certificates come from: host.Certificates.
+type Keystore interface {
+	Trust(ctx context.Context) (*x509.CertPool, error)
+}
+
+// Source makes TLS settings. It is safe for concurrent use.
+type Source struct {
+	keystore Keystore
+	log      *slog.Logger
+	told     sync.Once
+}
+
+// New returns a source; log is told once when the system's certificates stand in.
+func New(k Keystore, log *slog.Logger) *Source { return &Source{keystore: k, log: log} }
+
+// Client returns the settings for a connection to a server whose certificate must
+// name server. TLS 1.2 is the least. While the controller has no keystores (fault
+// Unavailable), the certificates of the operating system are trusted instead.
+func (s *Source) Client(ctx context.Context, server string) (*tls.Config, error) {
+	c := &tls.Config{ServerName: server, MinVersion: tls.VersionTLS12}
+	pool, err := s.keystore.Trust(ctx)
+	switch {
+	case err == nil:
+		c.RootCAs = pool
+	case fault.KindOf(err) == fault.Unavailable || fault.KindOf(err) == fault.Unsupported:
+		s.told.Do(func() {
+			s.log.Warn("the controller has no trust keystore; servers are verified against the certificates of the operating system", "reason", err)
+		})
+	default:
+		return nil, err
+	}
+	return c, nil
+}

@@ -1,0 +1,129 @@
+package routes
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"google.golang.org/grpc"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+)
+
+// hop are headers that belong to one connection and end at the host (RFC 9110
+// section 7.6.1); Authorization and Cookie stay with the host's access control.
+var hop = map[string]bool{
+	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true,
+	"Proxy-Connection": true, "Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
+	"Authorization": true, "Cookie": true,
+}
+
+// Client forwards HTTP requests to a plugin.
+type Client struct{ rpc pluginv1.RoutesClient }
+
+// NewClient returns a client on conn.
+func NewClient(conn grpc.ClientConnInterface) *Client {
+	return &Client{rpc: pluginv1.NewRoutesClient(conn)}
+}
+
+// Forward sends r to the plugin and copies the answer to w. An error before the
+// first byte of the answer leaves w untouched, so that the host can answer; begun
+// tells. An error after it can only abort the connection.
+func (c *Client) Forward(w http.ResponseWriter, r *http.Request) (begun bool, err error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	stream, err := c.rpc.Serve(ctx)
+	if err != nil {
+		return false, fault.FromStatus(err)
+	}
+	sent := make(chan error, 1)
+	go func() { sent <- send(stream, r) }()
+	begun, err = receive(w, stream)
+	cancel()
+	select {
+	case <-sent:
+	default:
+		// The plugin answered without reading the whole request: end the read that may
+		// be waiting for the client, so that no goroutine outlives the request.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+		<-sent
+	}
+	return begun, err
+}
+
+func send(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse], r *http.Request) error {
+	head := &pluginv1.RequestHead{Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Host: r.Host, ContentLength: r.ContentLength}
+	for name, values := range r.Header {
+		if !hop[name] {
+			head.Headers = append(head.Headers, &pluginv1.Header{Name: name, Values: values})
+		}
+	}
+	if who, ok := caller.From(r.Context()); ok {
+		head.Caller = caller.ToProto(who)
+	}
+	if err := stream.Send(&pluginv1.ServeRequest{Head: head}); err != nil {
+		return err
+	}
+	if r.Body == nil || r.Body == http.NoBody {
+		return stream.CloseSend()
+	}
+	for {
+		// gRPC may hold a message after Send returns: a fresh buffer for each.
+		buf := make([]byte, chunk)
+		n, err := r.Body.Read(buf)
+		if n > 0 {
+			if e := stream.Send(&pluginv1.ServeRequest{Body: buf[:n]}); e != nil {
+				return e
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return stream.CloseSend()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func receive(w http.ResponseWriter, stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse]) (begun bool, err error) {
+	flusher, _ := w.(http.Flusher)
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			if !begun {
+				return false, fault.New(fault.Internal, "the plugin ended without an answer")
+			}
+			return true, nil
+		}
+		if err != nil {
+			return begun, fault.FromStatus(err)
+		}
+		if m.Head != nil && !begun {
+			if s := m.Head.Status; s < 200 || s > 599 {
+				return false, fault.New(fault.Internal, "the plugin answered with the impossible status %d", s)
+			}
+			for _, h := range m.Head.Headers {
+				if !hop[http.CanonicalHeaderKey(h.Name)] {
+					w.Header()[http.CanonicalHeaderKey(h.Name)] = h.Values
+				}
+			}
+			w.WriteHeader(int(m.Head.Status))
+			begun = true
+		}
+		if !begun {
+			return false, fault.New(fault.Internal, "the plugin sent a body without a status")
+		}
+		if len(m.Body) > 0 {
+			if _, err := w.Write(m.Body); err != nil {
+				return true, err
+			}
+			if flusher != nil && len(m.Body) < chunk {
+				flusher.Flush()
+			}
+		}
+	}
+}

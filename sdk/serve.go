@@ -1,0 +1,207 @@
+package sdk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	plugin "github.com/hashicorp/go-plugin"
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/wire"
+)
+
+// Serve runs the plugin until the host stops it. It is all that main does, and it
+// ends the process itself. Arguments: none when the host starts it, `describe`,
+// `version`, or `--debug`.
+func Serve(o Options) {
+	stderr := os.Stderr // go-plugin replaces os.Stderr once it serves
+	os.Exit(serve(o, os.Args[1:], os.Stdout, stderr))
+}
+
+// Exit codes of a plugin.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitUsage    = 2
+	exitManifest = 3
+)
+
+func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
+	slog.SetDefault(slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug - 4})))
+	s, err := NewServer(o)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitManifest
+	}
+	debug := false
+	for _, a := range args {
+		switch a {
+		case "describe":
+			return describe(s.manifest, stdout, stderr)
+		case "version":
+			fmt.Fprintf(stdout, "%s %s (contract %v)\n", s.manifest.Name, s.manifest.Version, wire.APIVersions)
+			return exitOK
+		case "--debug":
+			debug = true
+		default:
+			fmt.Fprintf(stderr, "%s is a plugin of ctld; it takes `describe`, `version` or `--debug`, not %q\n", s.manifest.Name, a)
+			return exitUsage
+		}
+	}
+	if !debug && os.Getenv(wire.Handshake.MagicCookieKey) != wire.Handshake.MagicCookieValue {
+		fmt.Fprintf(stderr, "%s is a plugin: ctld starts it when its feature is installed.\n"+
+			"Run it with `describe` to see what it serves, or with `--debug` to attach a debugger.\n", s.manifest.Name)
+		return exitUsage
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := ignoreTerm(s)
+	defer signal.Stop(signals)
+	cfg := &plugin.ServeConfig{
+		HandshakeConfig: wire.Handshake,
+		Plugins:         wire.Set(s.Register),
+		GRPCServer:      s.grpcServer,
+		Logger:          hclog.NewNullLogger(),
+	}
+	if debug {
+		return s.serveDebug(ctx, cfg, stdout)
+	}
+	go watchParent(ctx, s)
+	plugin.Serve(cfg)
+	s.lastStop()
+	return exitOK
+}
+
+func (s *Server) grpcServer(opts []grpc.ServerOption) *grpc.Server {
+	return grpc.NewServer(append(opts, wire.ServerOptions(
+		grpc.StatsHandler(otelgrpc.NewServerHandler()),
+		grpc.UnaryInterceptor(s.metrics.unary), grpc.StreamInterceptor(s.metrics.stream),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
+	)...)...)
+}
+
+func describe(m *pluginv1.Manifest, stdout, stderr io.Writer) int {
+	raw, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitFailed
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitFailed
+	}
+	enc := json.NewEncoder(stdout)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// ignoreTerm outlives a SIGTERM while the host lives: systemd sends it to the
+// whole group, and the host still needs its plugins to drain.
+func ignoreTerm(s *Server) chan os.Signal {
+	c := make(chan os.Signal, 4)
+	signal.Notify(c, syscall.SIGTERM)
+	go func() {
+		for range c {
+			slog.Info("SIGTERM: waiting for the host's Stop", "plugin", s.manifest.Name)
+		}
+	}()
+	return c
+}
+
+// watchParent ends the process when the host has died without stopping it. It is
+// the second net: the first is the kernel's parent-death signal.
+func watchParent(ctx context.Context, s *Server) {
+	parent, err := strconv.Atoi(os.Getenv(host.EnvParent))
+	if err != nil {
+		return
+	}
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			if os.Getppid() != parent {
+				s.lastStop()
+				os.Exit(exitOK)
+			}
+		}
+	}
+}
+
+func (s *Server) lastStop() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := s.stop(ctx); err != nil {
+		slog.Error("the plugin did not stop in order", "error", err)
+	}
+}
+
+// serveDebug serves outside the host: the printed value goes into the environment
+// of ctld, which then attaches instead of starting a process.
+func (s *Server) serveDebug(ctx context.Context, cfg *plugin.ServeConfig, stdout io.Writer) int {
+	reattach := make(chan *plugin.ReattachConfig, 1)
+	closed := make(chan struct{})
+	cfg.Test = &plugin.ServeTestConfig{Context: ctx, ReattachConfigCh: reattach, CloseCh: closed}
+	go plugin.Serve(cfg)
+	r := <-reattach
+	value, err := json.Marshal(Reattach{Protocol: string(r.Protocol), ProtocolVersion: r.ProtocolVersion,
+		Pid: r.Pid, Network: r.Addr.Network(), Address: r.Addr.String()})
+	if err != nil {
+		return exitFailed
+	}
+	fmt.Fprintf(stdout, "Start ctld with this in its environment to attach to this process:\n\n%s='%s'\n\n", ReattachVariable(s.manifest.Name), value)
+	<-closed
+	s.lastStop()
+	return exitOK
+}
+
+// dialHost connects to the host's services. Nothing is sent until the first call.
+func dialHost(r *pluginv1.ConfigureRequest) (*host.Client, error) {
+	socket, token := os.Getenv(host.EnvSocket), os.Getenv(host.EnvToken)
+	if r.HostSocket != "" {
+		socket, token = r.HostSocket, r.HostToken
+	}
+	if socket == "" {
+		return nil, fault.New(fault.Internal, "the host gave no socket (%s is not set)", host.EnvSocket)
+	}
+	conn, err := grpc.NewClient("unix://"+socket, wire.DialOptions(
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithPerRPCCredentials(tokenCredentials(token)),
+		grpc.WithStatsHandler(otelgrpc.NewClientHandler()),
+	)...)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "the host's socket %s cannot be used: %v", socket, err)
+	}
+	return host.NewClient(conn), nil
+}
+
+type tokenCredentials string
+
+func (t tokenCredentials) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{host.MetaToken: string(t)}, nil
+}
+
+// RequireTransportSecurity: the socket lies in a directory that only this user enters.
+func (tokenCredentials) RequireTransportSecurity() bool { return false }

@@ -1,0 +1,169 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/wire"
+)
+
+// Server serves a plugin's contract on a gRPC server. Authors call Serve; tests
+// (package plugintest) use a Server without a process of its own.
+type Server struct {
+	pluginv1.UnimplementedBaseServer
+	options  Options
+	manifest *pluginv1.Manifest
+	metrics  *metrics
+	health   health
+
+	// The plugin once New has made it; nil before Configure and after Stop.
+	plugin atomic.Pointer[Plugin]
+
+	mu       sync.Mutex
+	state    lifecycle
+	cancel   context.CancelFunc
+	hostConn *host.Client
+	closers  []func()
+	done     chan struct{}
+}
+
+type lifecycle int
+
+const (
+	idle lifecycle = iota
+	running
+	stopped
+)
+
+// NewServer checks the manifest and returns a server for it.
+func NewServer(o Options) (*Server, error) {
+	m, err := BuildManifest(o)
+	if err != nil {
+		return nil, err
+	}
+	if o.New == nil {
+		return nil, errors.New("sdk.Options.New is required")
+	}
+	return &Server{options: o, manifest: m, metrics: newMetrics(), done: make(chan struct{})}, nil
+}
+
+// Manifest returns what Describe answers.
+func (s *Server) Manifest() *pluginv1.Manifest { return s.manifest }
+
+// Done is closed when the plugin has stopped.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Describe implements the base service.
+func (s *Server) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
+	return &pluginv1.DescribeResponse{Manifest: s.manifest}, nil
+}
+
+// Configure implements the base service: it makes the plugin.
+func (s *Server) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state != idle {
+		return nil, fault.ToStatus(fault.New(fault.InUse, "the plugin is configured already; start a new process to configure it anew"))
+	}
+	if !slices.Contains(wire.APIVersions, r.ApiVersion) {
+		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the host chose contract version %q; this plugin speaks %v", r.ApiVersion, wire.APIVersions))
+	}
+	client, err := dialHost(r)
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	env := &Env{Config: r.Config, DataDir: r.DataDir, Host: client, Facets: r.Facets, Health: s.health.set, Metrics: s.metrics.registry}
+	p, err := s.options.New(run, env)
+	if err == nil {
+		err = s.agree(p)
+	}
+	if err != nil {
+		cancel()
+		_ = client.Close()
+		return nil, fault.ToStatus(err)
+	}
+	s.plugin.Store(p)
+	s.state, s.cancel, s.hostConn = running, cancel, client
+	return &pluginv1.ConfigureResponse{Warnings: env.warnings}, nil
+}
+
+// agree refuses a plugin that does not serve what its manifest says.
+func (s *Server) agree(p *Plugin) error {
+	if p == nil {
+		return fault.New(fault.Internal, "New returned no plugin and no error")
+	}
+	served := map[string]bool{"operations": p.Operations != nil, "routes": p.Routes != nil, "commands": p.Commands != nil,
+		"realm": p.Realm != nil, "switchdriver": p.SwitchDriver != nil, "bierdriver": p.BierDriver != nil, "topology": p.Topology != nil}
+	for _, c := range Capabilities {
+		if stated := slices.Contains(s.manifest.Capabilities, c); stated != served[c] {
+			return fault.New(fault.Internal, "plugin.yaml and the plugin disagree about the capability %q: stated %v, served %v", c, stated, served[c])
+		}
+	}
+	return nil
+}
+
+// Stop implements the base service. It may be called again; the first call stops.
+func (s *Server) Stop(ctx context.Context, r *pluginv1.StopRequest) (*pluginv1.StopResponse, error) {
+	grace := 10 * time.Second
+	if r.Grace != nil && r.Grace.AsDuration() > 0 {
+		grace = r.Grace.AsDuration()
+	}
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	return &pluginv1.StopResponse{}, fault.ToStatus(s.stop(ctx))
+}
+
+func (s *Server) stop(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.state == stopped {
+		return nil
+	}
+	was := s.state
+	s.state = stopped
+	defer close(s.done)
+	if was == idle {
+		return nil
+	}
+	var err error
+	if p := s.plugin.Load(); p.Stop != nil {
+		err = p.Stop(ctx)
+	}
+	s.cancel()
+	for _, c := range s.closers {
+		c()
+	}
+	if e := s.hostConn.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Health implements the base service.
+func (s *Server) Health(_ *pluginv1.HealthRequest, stream grpc.ServerStreamingServer[pluginv1.HealthResponse]) error {
+	return s.health.watch(stream.Context(), s.done, stream.Send)
+}
+
+// Metrics implements the base service.
+func (s *Server) Metrics(context.Context, *pluginv1.MetricsRequest) (*pluginv1.MetricsResponse, error) {
+	text, err := s.metrics.text()
+	return &pluginv1.MetricsResponse{Text: text}, fault.ToStatus(err)
+}
+
+// current returns the plugin, or why there is none.
+func (s *Server) current() (*Plugin, error) {
+	if p := s.plugin.Load(); p != nil {
+		return p, nil
+	}
+	return nil, fault.New(fault.Unavailable, "the plugin %s is not configured yet", s.manifest.Name)
+}

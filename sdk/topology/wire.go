@@ -1,0 +1,91 @@
+package topology
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+func toProto(c Change) *pluginv1.WatchTopologyResponse {
+	switch {
+	case c.Removed:
+		return &pluginv1.WatchTopologyResponse{RemovedTopology: c.TopologyID}
+	case c.Snapshot:
+		return &pluginv1.WatchTopologyResponse{Snapshot: &pluginv1.TopologySnapshot{TopologyId: c.TopologyID,
+			Nodes: protoNodes(c.PutNodes), Links: protoLinks(c.PutLinks), Observed: stamp(c.Observed)}}
+	}
+	return &pluginv1.WatchTopologyResponse{Change: &pluginv1.TopologyChange{TopologyId: c.TopologyID,
+		PutNodes: protoNodes(c.PutNodes), RemovedNodes: c.RemovedNodes, PutLinks: protoLinks(c.PutLinks),
+		RemovedLinks: c.RemovedLinks, Observed: stamp(c.Observed)}}
+}
+
+func fromProto(r *pluginv1.WatchTopologyResponse) Change {
+	switch {
+	case r.Snapshot != nil:
+		s := r.Snapshot
+		return Change{TopologyID: s.TopologyId, Snapshot: true, PutNodes: nodes(s.Nodes), PutLinks: links(s.Links), Observed: instant(s.Observed)}
+	case r.Change != nil:
+		c := r.Change
+		return Change{TopologyID: c.TopologyId, PutNodes: nodes(c.PutNodes), RemovedNodes: c.RemovedNodes,
+			PutLinks: links(c.PutLinks), RemovedLinks: c.RemovedLinks, Observed: instant(c.Observed)}
+	}
+	return Change{TopologyID: r.RemovedTopology, Removed: true}
+}
+
+func protoNodes(in []Node) []*pluginv1.TopologyNode {
+	out := make([]*pluginv1.TopologyNode, 0, len(in))
+	for _, n := range in {
+		p := &pluginv1.TopologyNode{NodeId: n.ID, Attributes: n.Attributes, Observed: stamp(n.Observed)}
+		for _, tp := range n.TPs {
+			p.TerminationPoints = append(p.TerminationPoints, &pluginv1.TerminationPoint{TpId: tp.ID, Attributes: tp.Attributes})
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func nodes(in []*pluginv1.TopologyNode) []Node {
+	out := make([]Node, 0, len(in))
+	for _, p := range in {
+		n := Node{ID: p.NodeId, Attributes: p.Attributes, Observed: instant(p.Observed), TPs: make(map[string]TerminationPoint, len(p.TerminationPoints))}
+		for _, tp := range p.TerminationPoints {
+			n.TPs[tp.TpId] = TerminationPoint{ID: tp.TpId, Attributes: tp.Attributes}
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func protoLinks(in []Link) []*pluginv1.TopologyLink {
+	out := make([]*pluginv1.TopologyLink, 0, len(in))
+	for _, l := range in {
+		out = append(out, &pluginv1.TopologyLink{LinkId: l.ID, SourceNode: l.SourceNode, SourceTp: l.SourceTP,
+			DestNode: l.DestNode, DestTp: l.DestTP, Attributes: l.Attributes, Observed: stamp(l.Observed)})
+	}
+	return out
+}
+
+func links(in []*pluginv1.TopologyLink) []Link {
+	out := make([]Link, 0, len(in))
+	for _, p := range in {
+		out = append(out, Link{ID: p.LinkId, SourceNode: p.SourceNode, SourceTP: p.SourceTp,
+			DestNode: p.DestNode, DestTP: p.DestTp, Attributes: p.Attributes, Observed: instant(p.Observed)})
+	}
+	return out
+}
+
+func stamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+func instant(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.AsTime()
+}

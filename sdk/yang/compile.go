@@ -1,0 +1,162 @@
+package yang
+
+import (
+	"math"
+
+	gy "github.com/openconfig/goyang/pkg/yang"
+
+	"ctl.internal/sdk/fault"
+)
+
+// compiler turns goyang's entries into Nodes.
+type compiler struct {
+	ns     map[string]string // namespace → module name
+	faults fault.List
+	types  map[*gy.YangType]*Type
+	refs   []*pendingRef
+	set    *Set
+	byNode map[*gy.Entry]*Node
+}
+
+func compile(lib *library, ms *gy.Modules) (*Set, error) {
+	c := &compiler{
+		ns: map[string]string{}, types: map[*gy.YangType]*Type{}, byNode: map[*gy.Entry]*Node{},
+		set: &Set{byName: map[string]*Module{}, rpcs: map[string]*RPC{}, Root: &Node{Kind: Root, Config: true}},
+	}
+	for _, f := range lib.order {
+		space := argument(f.stmt, "namespace")
+		if o, ok := c.ns[space]; ok && o != f.name {
+			c.faults = append(c.faults, at(f.stmt, "module %q has the namespace of module %q: %s", f.name, o, space))
+		}
+		c.ns[space] = f.name
+	}
+	for _, f := range lib.order {
+		c.module(f, ms.Modules[f.full()])
+	}
+	for _, m := range c.set.modules {
+		c.set.Root.Children = append(c.set.Root.Children, m.Data...)
+	}
+	c.leafrefs()
+	if len(c.faults) > 0 {
+		return nil, c.faults.Err()
+	}
+	c.finishAll()
+	if len(c.faults) > 0 {
+		return nil, c.faults.Err()
+	}
+	return c.set, nil
+}
+
+// module compiles one module; files come sorted by name and revision.
+func (c *compiler) module(f *file, ast *gy.Module) {
+	m := &Module{
+		Name: f.name, Revision: f.revision, Namespace: argument(f.stmt, "namespace"), Prefix: argument(f.stmt, "prefix"),
+		Description: argument(f.stmt, "description"), Source: f.source, Text: f.text, Path: f.path,
+	}
+	c.set.modules = append(c.set.modules, m)
+	c.set.byName[m.Name] = m
+	for _, s := range f.stmt.SubStatements() {
+		if s.Keyword == "feature" {
+			m.Features = append(m.Features, s.Argument)
+		}
+		m.Implemented = m.Implemented || s.Keyword == "augment"
+	}
+	for _, e := range c.ordered(gy.ToEntry(ast)) {
+		switch {
+		case e.RPC != nil:
+			m.RPCs = append(m.RPCs, c.rpc(e, m))
+		case e.Kind == gy.NotificationEntry:
+			m.Notifications = append(m.Notifications, c.node(e, nil, false))
+		default:
+			m.Data = append(m.Data, c.node(e, nil, true))
+		}
+	}
+	m.Implemented = m.Implemented || len(m.Data)+len(m.RPCs)+len(m.Notifications) > 0
+}
+
+func (c *compiler) rpc(e *gy.Entry, m *Module) *RPC {
+	c.faults = append(c.faults, guardEntry(e)...)
+	r := &RPC{Module: m.Name, Name: e.Name, Description: e.Description}
+	part := func(e *gy.Entry, k Kind) *Node {
+		n := &Node{Kind: k, Name: k.String(), Module: m.Name}
+		if e != nil {
+			c.faults = append(c.faults, guardEntry(e)...)
+			c.byNode[e] = n
+			c.children(e, n)
+		}
+		return n
+	}
+	r.Input, r.Output = part(e.RPC.Input, Input), part(e.RPC.Output, Output)
+	r.qinput = r.Input.QName()
+	c.set.rpcs[m.Name+":"+r.Name] = r
+	return r
+}
+
+var kinds = map[gy.EntryKind]Kind{
+	gy.AnyDataEntry: AnyData, gy.ChoiceEntry: Choice, gy.CaseEntry: Case, gy.NotificationEntry: Notification,
+}
+
+func kindOf(e *gy.Entry) Kind {
+	switch {
+	case e.IsLeafList():
+		return LeafList
+	case e.Kind == gy.LeafEntry:
+		return Leaf
+	case e.IsList():
+		return List
+	}
+	if k, ok := kinds[e.Kind]; ok {
+		return k
+	}
+	return Container
+}
+
+// node compiles an entry. config is that of the parent.
+func (c *compiler) node(e *gy.Entry, parent *Node, config bool) *Node {
+	c.faults = append(c.faults, guardEntry(e)...)
+	n := &Node{
+		Kind: kindOf(e), Name: e.Name, Description: e.Description, Units: e.Units, Config: config, Parent: parent,
+		Mandatory: e.Mandatory == gy.TSTrue, Presence: len(e.Extra["presence"]) > 0, Max: math.MaxUint64,
+	}
+	c.byNode[e] = n
+	n.Module = c.ns[e.Namespace().Name]
+	if e.Config != gy.TSUnset {
+		n.Config = config && e.Config == gy.TSTrue
+	}
+	n.bare, n.full = `"`+n.Name+`":`, `"`+n.Module+":"+n.Name+`":`
+	if a := e.ListAttr; a != nil {
+		n.UserOrdered, n.Min, n.Max = a.OrderedByUser, a.MinElements, a.MaxElements
+	}
+	if n.IsLeaf() {
+		n.Type = c.typ(e, n)
+		n.Default = c.defaults(e, n)
+		return n
+	}
+	if n.Kind == Choice {
+		n.Default = e.Default
+	}
+	c.children(e, n)
+	if n.Kind == List {
+		c.list(e, n)
+	}
+	return n
+}
+
+// children compiles the children of e below n. goyang leaves out the implicit
+// cases of choices inside rpcs, so they are added here.
+func (c *compiler) children(e *gy.Entry, n *Node) {
+	for _, ce := range c.ordered(e) {
+		if ce.Kind == gy.NotificationEntry || ce.RPC != nil {
+			c.faults = append(c.faults, at(ce.Node.Statement(), "%s is not supported here", ce.Node.Kind()))
+			continue
+		}
+		if n.Kind == Choice && ce.Kind != gy.CaseEntry {
+			cs := &Node{Kind: Case, Name: ce.Name, Config: n.Config, Parent: n}
+			child := c.node(ce, cs, n.Config)
+			cs.Module, cs.Children = child.Module, []*Node{child}
+			n.Children = append(n.Children, cs)
+			continue
+		}
+		n.Children = append(n.Children, c.node(ce, n, n.Config))
+	}
+}

@@ -1,0 +1,103 @@
+package yang
+
+// jsonKind is the kind of a JSON value.
+type jsonKind uint8
+
+const (
+	jObject jsonKind = iota + 1
+	jArray
+	jString // text is the content, unescaped
+	jNumber // text is the literal
+	jTrue
+	jFalse
+	jNull // after validation: the value of type empty, written [null]
+)
+
+var jsonNames = [...]string{
+	jObject: "an object", jArray: "an array", jString: "a string", jNumber: "a number", jTrue: "true", jFalse: "false", jNull: "null",
+}
+
+// Data is one value of an instance tree: an object, an array or a scalar. Trees
+// are not safe for concurrent use.
+type Data struct {
+	// Node is the schema of the value; nil inside anydata. An array and its entries
+	// have the same Node.
+	Node *Node
+
+	parent, first, last, next *Data
+	typ                       *Type // of a scalar, a union's member resolved
+	name                      string
+	text                      string
+	kind                      jsonKind
+}
+
+// Parent returns the value this one stands in, nil for the top.
+func (d *Data) Parent() *Data { return d.parent }
+
+// First returns the first member or entry, nil if there is none.
+func (d *Data) First() *Data { return d.first }
+
+// Next returns the next member or entry of the same parent, nil after the last.
+func (d *Data) Next() *Data { return d.next }
+
+// IsArray reports whether d is the array of a list or leaf-list.
+func (d *Data) IsArray() bool { return d.kind == jArray }
+
+// Text returns the canonical value of a leaf without JSON quotes.
+func (d *Data) Text() string {
+	switch d.kind {
+	case jTrue:
+		return "true"
+	case jFalse:
+		return "false"
+	}
+	return d.text
+}
+
+// Get returns the member with a schema node, nil if it is absent.
+func (d *Data) Get(n *Node) *Data {
+	for c := d.first; c != nil; c = c.next {
+		if c.Node == n {
+			return c
+		}
+	}
+	return nil
+}
+
+// Len returns the number of members or entries.
+func (d *Data) Len() (n int) {
+	for c := d.first; c != nil; c = c.next {
+		n++
+	}
+	return n
+}
+
+// add appends a member or entry.
+func (d *Data) add(c *Data) {
+	c.parent, c.next = d, nil
+	if d.last == nil {
+		d.first = c
+	} else {
+		d.last.next = c
+	}
+	d.last = c
+}
+
+// arena hands out Data in chunks, so that a document costs few allocations.
+type arena struct {
+	chunk []Data
+}
+
+func (a *arena) new() *Data {
+	if len(a.chunk) == cap(a.chunk) {
+		a.chunk = make([]Data, 0, min(max(16, 2*cap(a.chunk)), 1024))
+	}
+	a.chunk = a.chunk[:len(a.chunk)+1]
+	return &a.chunk[len(a.chunk)-1]
+}
+
+// reset forgets the document; only one chunk is kept.
+func (a *arena) reset() {
+	clear(a.chunk)
+	a.chunk = a.chunk[:0]
+}

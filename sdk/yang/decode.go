@@ -1,0 +1,204 @@
+package yang
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+)
+
+// decoder is what one decoding needs; rpcs keep some for the next call.
+type decoder struct {
+	a   arena
+	v   validator
+	buf []byte
+}
+
+// maxKept bounds the memory a decoder may hold between two calls, in bytes.
+const maxKept = 64 << 10
+
+func (r *RPC) get(o Options) *decoder {
+	dec, ok := r.pool.Get().(*decoder)
+	if !ok {
+		dec = &decoder{}
+	}
+	dec.v = validator{Options: o, a: &dec.a}
+	return dec
+}
+
+func (r *RPC) put(dec *decoder) {
+	if cap(dec.buf) > maxKept || cap(dec.a.chunk) > 256 {
+		return
+	}
+	dec.a.reset()
+	dec.v = validator{}
+	r.pool.Put(dec)
+}
+
+// DecodeInput checks the body of a call, {"input":{…}} or {"module:input":{…}},
+// and returns the content of input in canonical form: what the plugin receives.
+// An empty body is an input without members.
+//
+// The error holds every fault found (fault.All), each with the path of the
+// instance, as Malformed, Invalid, Missing, Unknown or TooBig.
+func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
+	dec := r.get(o)
+	defer r.put(dec)
+	var top *Data
+	if !blank(body) {
+		d, err := parseJSON(string(body), o.Lenient, &dec.a)
+		if err != nil {
+			return nil, err
+		}
+		top = d
+	}
+	in, err := r.envelope(dec, top)
+	if err != nil {
+		return nil, err
+	}
+	return dec.finish(in, r.Input)
+}
+
+// envelope returns the value of the member input.
+func (r *RPC) envelope(dec *decoder, top *Data) (*Data, error) {
+	if top != nil && top.kind != jObject {
+		return nil, fault.New(fault.Malformed, "the body must be an object with the member \"input\", not %s", jsonNames[top.kind])
+	}
+	var in *Data
+	if top != nil {
+		for c := top.first; c != nil; c = c.next {
+			name := c.name
+			if dec.v.Aliases != nil && dec.v.Aliases.Trim {
+				name = strings.TrimSpace(name)
+			}
+			switch {
+			case name != "input" && name != r.qinput:
+				return nil, fault.At(fault.Unknown, "/"+shortName(c.name), "the body has the member \"input\" and no other")
+			case in != nil:
+				return nil, fault.At(fault.Malformed, "/"+r.Input.QName(), "the member is there twice")
+			}
+			in = c
+		}
+	}
+	if in == nil {
+		in = dec.a.new()
+		in.kind = jObject
+		if r.NeedsInput() && top == nil {
+			return nil, fault.At(fault.Missing, "/"+r.Input.QName(), "the call needs a body with the member \"input\"")
+		}
+	}
+	if in.kind == jNull || in.kind == jArray && in.first != nil && in.first.kind == jNull && in.first.next == nil {
+		in.kind, in.first, in.last = jObject, nil, nil // "input": null is sent for rpcs without input
+	}
+	in.parent, in.next = nil, nil
+	return in, nil
+}
+
+// finish validates d as n and writes it.
+func (dec *decoder) finish(d *Data, n *Node) ([]byte, error) {
+	d.Node = n
+	dec.v.object(d, n)
+	if err := dec.v.err(); err != nil {
+		return nil, err
+	}
+	dec.buf = d.Append(dec.buf[:0], Canonical)
+	return append([]byte(nil), dec.buf...), nil
+}
+
+// EncodeOutput checks what a plugin returned, the content of output in canonical
+// form, and writes it in a style. Empty output gives nil.
+//
+// Members that the schema does not know are left out and reported: when all
+// faults are Unknown the text is returned beside the error.
+func (r *RPC) EncodeOutput(output []byte, s Style) ([]byte, error) {
+	if blank(output) {
+		return nil, nil
+	}
+	dec := r.get(Options{Drop: true})
+	defer r.put(dec)
+	d, perr := parseJSON(string(output), false, &dec.a)
+	if perr != nil {
+		return nil, perr
+	}
+	d.Node = r.Output
+	dec.v.object(d, r.Output)
+	err := dec.v.err()
+	for _, f := range fault.All(err) {
+		if f.Kind != fault.Unknown {
+			return nil, err
+		}
+	}
+	dec.buf = d.Append(dec.buf[:0], s)
+	return append([]byte(nil), dec.buf...), err
+}
+
+// Decode reads a JSON object as the members of n: a container, a list entry, an
+// input, an output, a notification or the root. The tree is returned only when
+// there is no error, which holds every fault found (fault.All).
+func (n *Node) Decode(text []byte, o Options) (*Data, error) {
+	return decode(text, n, o, func(v *validator, d *Data) { v.object(d, n) })
+}
+
+// DecodeValue reads a JSON value as an instance of n: an array for lists and
+// leaf-lists, a scalar for leaves.
+func (n *Node) DecodeValue(text []byte, o Options) (*Data, error) {
+	return decode(text, n, o, func(v *validator, d *Data) { v.value(d, n) })
+}
+
+func decode(text []byte, n *Node, o Options, check func(*validator, *Data)) (*Data, error) {
+	a := &arena{chunk: make([]Data, 0, min(max(len(text)/10, 4), 1024))} // about one value in ten bytes
+	d, perr := parseJSON(string(text), o.Lenient, a)
+	if perr != nil {
+		return nil, perr
+	}
+	d.Node, d.parent = n, o.At
+	v := validator{Options: o, a: a}
+	check(&v, d)
+	if o.Drop {
+		v.faults = slices.DeleteFunc(v.faults, func(f *fault.Error) bool { return f.Kind == fault.Unknown })
+	}
+	if err := v.err(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
+
+// DecodeMembers reads a JSON object whose members are children of n, as the body
+// of a request has them, and returns the children. o.At is the instance they
+// stand below.
+func (n *Node) DecodeMembers(text []byte, o Options) ([]*Data, error) {
+	var list []*Data
+	_, err := decode(text, n, o, func(v *validator, d *Data) {
+		if d.kind != jObject {
+			v.fault(fault.Malformed, "", "the body must be an object, not %s", jsonNames[d.kind])
+			return
+		}
+		seen := map[*Node]bool{}
+		for c := d.first; c != nil; {
+			next := c.next
+			c.parent, c.next = o.At, nil
+			if c.Node = n.index[c.name]; c.Node == nil {
+				v.fault(fault.Unknown, c.Path(), "there is no such member here%s", suggest(c.name, n))
+			} else if seen[c.Node] {
+				v.fault(fault.Malformed, c.Path(), "the member is there twice")
+			} else {
+				seen[c.Node] = true
+				v.value(c, c.Node)
+				list = append(list, c)
+			}
+			c = next
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// IsDefault reports whether a leaf's canonical text is its default value.
+func (n *Node) IsDefault(text string) bool {
+	return n.Kind == Leaf && len(n.defs) == 1 && (&Data{kind: n.defs[0].kind, text: n.defs[0].text}).Text() == text
+}

@@ -1,0 +1,239 @@
+package yang
+
+import "ctl.internal/sdk/fault"
+
+// NewData returns an empty instance of n: an object, or with array the array of
+// a list or leaf-list.
+func NewData(n *Node, array bool) *Data {
+	d := &Data{Node: n, kind: jObject, name: n.Name}
+	if array {
+		d.kind = jArray
+	}
+	return d
+}
+
+// Put makes c a member of d, in the place of the member with the same Node if
+// there is one.
+func (d *Data) Put(c *Data) {
+	var prev *Data
+	for o := d.first; o != nil; prev, o = o, o.next {
+		if o.Node != c.Node {
+			continue
+		}
+		c.parent, c.next = d, o.next
+		d.link(prev, c)
+		if d.last == o {
+			d.last = c
+		}
+		o.parent, o.next = nil, nil
+		return
+	}
+	d.dropOtherCases(c.Node)
+	d.add(c)
+}
+
+// link puts c after prev, or first.
+func (d *Data) link(prev, c *Data) {
+	if prev == nil {
+		d.first = c
+	} else {
+		prev.next = c
+	}
+}
+
+// Add appends an entry to an array.
+func (d *Data) Add(e *Data) { d.add(e) }
+
+// Insert puts an entry before another one of the array; nil appends it.
+func (d *Data) Insert(e, before *Data) {
+	if before == nil {
+		d.add(e)
+		return
+	}
+	var prev *Data
+	for o := d.first; o != nil && o != before; o = o.next {
+		prev = o
+	}
+	e.parent, e.next = d, before
+	d.link(prev, e)
+}
+
+// Remove takes c out of its parent.
+func (c *Data) Remove() {
+	d := c.parent
+	if d == nil {
+		return
+	}
+	var prev *Data
+	for o := d.first; o != nil; prev, o = o, o.next {
+		if o != c {
+			continue
+		}
+		d.link(prev, c.next)
+		if d.last == c {
+			d.last = prev
+		}
+		break
+	}
+	c.parent, c.next = nil, nil
+}
+
+// Under makes c know that it stands below parent, for its Path, without making
+// it a member.
+func (c *Data) Under(parent *Data) { c.parent = parent }
+
+// KeyValues returns the canonical texts of a list entry's keys, in key order.
+func (d *Data) KeyValues() []string {
+	values := make([]string, len(d.Node.Keys))
+	for i, k := range d.Node.Keys {
+		if v := d.Get(k); v != nil {
+			values[i] = v.Text()
+		}
+	}
+	return values
+}
+
+// Entry returns the entry of a list's array with these key texts, or of a
+// leaf-list's array with this value; nil if there is none.
+func (d *Data) Entry(keys []string) *Data {
+	for e := d.first; e != nil; e = e.next {
+		if d.Node.Kind == LeafList {
+			if len(keys) == 1 && e.Text() == keys[0] {
+				return e
+			}
+			continue
+		}
+		if e.hasKeys(keys) {
+			return e
+		}
+	}
+	return nil
+}
+
+func (d *Data) hasKeys(keys []string) bool {
+	if len(keys) == 0 || len(keys) != len(d.Node.Keys) {
+		return false
+	}
+	for i, k := range d.Node.Keys {
+		if v := d.Get(k); v == nil || v.Text() != keys[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Merge takes what from holds over into d (a plain patch, RFC 8040 section
+// 4.6.1): leaves replace leaves, list entries merge by key, leaf-list values are
+// added, lists without keys and anydata are replaced. from must not be used
+// afterwards.
+func (d *Data) Merge(from *Data) {
+	if d.Node != nil && d.Node.Kind == AnyData || d.kind != from.kind || d.kind != jObject && d.kind != jArray {
+		d.kind, d.text, d.typ, d.first, d.last = from.kind, from.text, from.typ, from.first, from.last
+		for c := d.first; c != nil; c = c.next {
+			c.parent = d
+		}
+		return
+	}
+	if d.kind == jArray {
+		d.mergeArray(from)
+		return
+	}
+	for c := from.first; c != nil; {
+		next := c.next
+		if have := d.Get(c.Node); have != nil {
+			have.Merge(c)
+		} else {
+			d.dropOtherCases(c.Node)
+			d.add(c)
+		}
+		c = next
+	}
+}
+
+// dropOtherCases removes the members that n, a new one, excludes by a choice.
+func (d *Data) dropOtherCases(n *Node) {
+	for cs := n.Parent; cs != nil && cs.Kind == Case; cs = cs.Parent.Parent {
+		for c := d.first; c != nil; {
+			next := c.next
+			for o := c.Node.Parent; o != nil && o.Kind == Case; o = o.Parent.Parent {
+				if o.Parent == cs.Parent && o != cs {
+					c.Remove()
+					break
+				}
+			}
+			c = next
+		}
+	}
+}
+
+func (d *Data) mergeArray(from *Data) {
+	if d.Node.Kind == List && len(d.Node.Keys) == 0 {
+		d.first, d.last = nil, nil
+	}
+	for e := from.first; e != nil; {
+		next := e.next
+		var have *Data
+		switch {
+		case d.Node.Kind == LeafList:
+			have = d.Entry([]string{e.Text()})
+		case len(d.Node.Keys) > 0:
+			have = d.Entry(e.KeyValues())
+		}
+		switch {
+		case have == nil:
+			d.add(e)
+		case d.Node.Kind == List:
+			have.Merge(e)
+		}
+		e = next
+	}
+}
+
+// Check validates a tree that was put together by hand, as Decode does, and
+// returns it in canonical form. d stands where it is: its parent is kept.
+func (d *Data) Check(o Options) (*Data, error) {
+	o.At = d.parent
+	return decode(d.Append(nil, Canonical), d.Node, o, func(v *validator, c *Data) {
+		if d.kind == jObject && d.Node.Kind == List {
+			v.object(c, d.Node) // an entry
+		} else {
+			v.value(c, d.Node)
+		}
+	})
+}
+
+// CheckEntries checks what concerns the entries of a list's array together:
+// their number, keys and unique statements. The entries are not looked into.
+func (d *Data) CheckEntries() error {
+	v := validator{a: &arena{}}
+	v.entries(d, d.Node)
+	return v.err()
+}
+
+// Canonical returns the canonical text of a leaf's value written as text, as a
+// URL or a command line has it. The error is of Kind Invalid.
+func (n *Node) Canonical(text string) (string, error) {
+	if !n.IsLeaf() {
+		return "", fault.New(fault.Invalid, "%s %q has no value", n.Kind, n.Name)
+	}
+	d, err := n.NewLeaf(text)
+	if err != nil {
+		return "", err
+	}
+	return d.Text(), nil
+}
+
+// NewLeaf returns a leaf, or an entry of a leaf-list, with a value written as text.
+func (n *Node) NewLeaf(text string) (*Data, error) {
+	d := &Data{Node: n, kind: jString, text: text, name: n.Name}
+	if n.Type.Final().Base == Empty && text == "" {
+		d.kind = jNull
+	}
+	if why := n.Type.parse(d, n, true); why != "" {
+		return nil, fault.New(fault.Invalid, "%s: %s", n.Name, why)
+	}
+	return d, nil
+}
+
+// Clear takes all members or entries out of d.
+func (d *Data) Clear() { d.first, d.last = nil, nil }

@@ -1,0 +1,180 @@
+package yang
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// memberName reads the name of a member: a string, or in a lenient reading a
+// word, which may carry a module's name as in {aaa:policies: 1}.
+func (p *parser) memberName() string {
+	c := p.peek()
+	if c == '"' || c == '\'' && p.lenient {
+		return p.str(c)
+	}
+	if p.lenient {
+		start := p.pos
+		p.pos = p.identifier(start)
+		if p.pos > start && p.pos < len(p.s) && p.s[p.pos] == ':' {
+			end := p.identifier(p.pos + 1)
+			rest := strings.TrimLeft(p.s[end:], " \t\r\n")
+			if end > p.pos+1 && strings.HasPrefix(rest, ":") {
+				p.pos = end
+			}
+		}
+		if p.pos > start {
+			return p.s[start:p.pos]
+		}
+	}
+	p.fail("a name in quotes should be here")
+	return ""
+}
+
+// identifier returns the end of the identifier that begins at i.
+func (p *parser) identifier(i int) int {
+	for i < len(p.s) {
+		c := p.s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' {
+			i++
+			continue
+		}
+		break
+	}
+	return i
+}
+
+// isWordByte reports whether c may stand in a word without quotes.
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= utf8.RuneSelf ||
+		strings.IndexByte("_-.:/+@%*", c) >= 0
+}
+
+// word reads true, false, null, or in a lenient reading a string without quotes.
+func (p *parser) word(d *Data) {
+	end := p.pos
+	for end < len(p.s) && isWordByte(p.s[end]) {
+		end++
+	}
+	w := p.s[p.pos:end]
+	switch {
+	case w == "true":
+		d.kind = jTrue
+	case w == "false":
+		d.kind = jFalse
+	case w == "null":
+		d.kind = jNull
+	case p.lenient && w != "":
+		d.kind, d.text = jString, w
+	default:
+		p.fail("a value should be here")
+		return
+	}
+	p.pos = end
+}
+
+// str reads a string that ends with the quote it begins with.
+func (p *parser) str(quote byte) string {
+	p.pos++
+	start := p.pos
+	for p.pos < len(p.s) {
+		switch c := p.s[p.pos]; {
+		case c == quote:
+			p.pos++
+			return p.s[start : p.pos-1]
+		case c == '\\':
+			return p.escaped(start, quote)
+		case c < ' ':
+			p.fail("a control character stands in a string")
+			return ""
+		}
+		p.pos++
+	}
+	p.fail("the text ends inside a string")
+	return ""
+}
+
+// escaped reads on in a string whose first escape is at pos.
+func (p *parser) escaped(start int, quote byte) string {
+	var b strings.Builder
+	b.WriteString(p.s[start:p.pos])
+	for p.pos < len(p.s) && p.err == nil {
+		switch c := p.s[p.pos]; {
+		case c == quote:
+			p.pos++
+			return b.String()
+		case c == '\\':
+			p.escape(&b)
+		case c < ' ':
+			p.fail("a control character stands in a string")
+		default:
+			b.WriteByte(c)
+			p.pos++
+		}
+	}
+	p.fail("the text ends inside a string")
+	return ""
+}
+
+func (p *parser) escape(b *strings.Builder) {
+	p.pos++
+	if p.pos >= len(p.s) {
+		return
+	}
+	c := p.s[p.pos]
+	p.pos++
+	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
+		if c == 'b' || c == 'f' {
+			p.fail("the string has a control character, which YANG does not allow")
+			return
+		}
+		b.WriteByte("\"\\/\b\f\n\r\t"[i])
+		return
+	}
+	if c == '\'' && p.lenient {
+		b.WriteByte(c)
+		return
+	}
+	if c != 'u' {
+		p.fail("the string has the unknown escape \\%c", c)
+		return
+	}
+	r := p.hex4()
+	if r >= 0xd800 && r < 0xdc00 && strings.HasPrefix(p.s[min(p.pos, len(p.s)):], `\u`) {
+		p.pos += 2
+		low := p.hex4()
+		if low < 0xdc00 || low > 0xdfff {
+			p.fail("the string has half a surrogate pair")
+			return
+		}
+		r = 0x10000 + (r-0xd800)<<10 + (low - 0xdc00)
+	}
+	switch {
+	case r >= 0xd800 && r <= 0xdfff:
+		p.fail("the string has half a surrogate pair")
+	case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == 0xfffe, r == 0xffff:
+		p.fail("the string has the character U+%04X, which YANG does not allow", r)
+	default:
+		b.WriteRune(r)
+	}
+}
+
+func (p *parser) hex4() rune {
+	if p.pos+4 > len(p.s) {
+		p.fail("the text ends inside an escape")
+		return 0
+	}
+	var r rune
+	for _, c := range []byte(p.s[p.pos : p.pos+4]) {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			p.fail("four hexadecimal digits should follow \\u")
+			return 0
+		}
+	}
+	p.pos += 4
+	return r
+}

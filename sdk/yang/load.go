@@ -1,0 +1,106 @@
+package yang
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+
+	gy "github.com/openconfig/goyang/pkg/yang"
+
+	"ctl.internal/sdk/fault"
+)
+
+// Source is the module files of one owner, usually one plugin.
+type Source struct {
+	Name  string            // of the owner, for messages
+	Files map[string][]byte // file name → YANG text (RFC 7950); at most 1 MiB each
+}
+
+// FromFS makes a Source of the *.yang files in one directory of fsys. A
+// directory that is not there gives a Source without files.
+func FromFS(name string, fsys fs.FS, dir string) (Source, error) {
+	s := Source{Name: name, Files: map[string][]byte{}}
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return s, nil //nolint:nilerr // no directory means no modules
+	}
+	for _, e := range entries {
+		if e.IsDir() || !strings.HasSuffix(e.Name(), ".yang") {
+			continue
+		}
+		b, err := fs.ReadFile(fsys, path.Join(dir, e.Name()))
+		if err != nil {
+			return s, fmt.Errorf("reading the modules of %s: %w", name, err)
+		}
+		s.Files[e.Name()] = b
+	}
+	return s, nil
+}
+
+// Load compiles the modules of all sources into one Set. Imports that nobody
+// ships are taken from the modules this package carries (ietf-inet-types,
+// ietf-yang-types, network-topology and others).
+//
+// The error is a fault.List of Kind Invalid; each fault's Path is file:line.
+// Statements whose meaning would be lost are refused (see doc.go).
+func Load(sources ...Source) (*Set, error) {
+	lib := newLibrary()
+	var l fault.List
+	for _, src := range sources {
+		for _, p := range sortedKeys(src.Files) {
+			f, err := scan(src.Name, p, src.Files[p])
+			if err == nil {
+				f.shipped = true
+				err = lib.add(f)
+			}
+			l = append(l, fault.All(err)...)
+		}
+	}
+	l = append(l, lib.resolve()...)
+	if len(l) > 0 {
+		return nil, l.Err()
+	}
+	for _, f := range lib.order {
+		l = append(l, guard(f)...)
+	}
+	l = append(l, cycles(lib.order)...)
+	if len(l) > 0 {
+		return nil, l.Err()
+	}
+	ms, l := process(lib)
+	if len(l) > 0 {
+		return nil, l.Err()
+	}
+	return compile(lib, ms)
+}
+
+// process runs goyang over files that are known to be complete, so that it never
+// looks for a missing module in the file system.
+func process(lib *library) (ms *gy.Modules, l fault.List) {
+	defer func() {
+		if r := recover(); r != nil {
+			l = fault.List{fault.New(fault.Invalid, "the YANG compiler gave up on these modules: %v", r)}
+		}
+	}()
+	ms = gy.NewModules()
+	ms.ParseOptions.StoreUses = true
+	sort.Slice(lib.order, func(i, j int) bool { return lib.order[i].full() < lib.order[j].full() })
+	for _, f := range lib.order {
+		if err := ms.Parse(f.text, f.path); err != nil {
+			l = append(l, faults(err)...)
+			continue
+		}
+		m := ms.Modules[f.full()]
+		for i, imp := range m.Import {
+			if rev := f.imports[i].revision; rev != "" {
+				imp.RevisionDate = &gy.Value{Name: rev, Source: imp.Source, Parent: imp}
+			}
+		}
+	}
+	if len(l) > 0 {
+		return nil, l
+	}
+	return ms, faults(ms.Process()...)
+}

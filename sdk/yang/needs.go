@@ -1,0 +1,92 @@
+package yang
+
+import (
+	"ctl.internal/sdk/fault"
+)
+
+// matters reports whether the absence of a node means something: it is required,
+// or a default stands for it.
+func matters(n *Node) bool { return required(n) || defaulted(n) }
+
+// required reports whether an instance without the node is invalid.
+func required(n *Node) bool {
+	switch n.Kind {
+	case Choice:
+		if n.Mandatory {
+			return true
+		}
+		if cs := n.defaultCase(); cs != nil {
+			return required(cs)
+		}
+		return false
+	case Case:
+		return some(n.Children, required)
+	case Container:
+		return !n.Presence && some(n.Children, required)
+	case List, LeafList:
+		return n.Min > 0
+	}
+	return n.Mandatory
+}
+
+// defaulted reports whether defaults stand for an absent node.
+func defaulted(n *Node) bool {
+	switch n.Kind {
+	case Leaf, LeafList:
+		return len(n.Default) > 0 && n.Min == 0
+	case Container:
+		return !n.Presence && some(n.Children, defaulted)
+	case Case:
+		return some(n.Children, defaulted)
+	case Choice:
+		cs := n.defaultCase()
+		return cs != nil && defaulted(cs)
+	}
+	return false
+}
+
+func some(nodes []*Node, f func(*Node) bool) bool {
+	for _, n := range nodes {
+		if f(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *Node) defaultCase() *Node {
+	if len(n.Default) == 0 {
+		return nil
+	}
+	for _, c := range n.Children {
+		if c.Name == n.Default[0] {
+			return c
+		}
+	}
+	return nil
+}
+
+// defaultValue is a default, parsed once at load.
+type defaultValue struct {
+	kind jsonKind
+	text string
+	typ  *Type
+}
+
+// parseDefaults checks that the defaults of a leaf have its type.
+func (c *compiler) parseDefaults(n *Node) {
+	if !n.IsLeaf() {
+		return
+	}
+	for _, s := range n.Default {
+		d := Data{kind: jString, text: s, Node: n}
+		if n.Type.Base == Empty {
+			d.kind = jNull
+		}
+		if why := n.Type.parse(&d, n, true); why != "" {
+			c.faults = append(c.faults, fault.New(fault.Invalid, "the default %q of %s %q is not of its type: %s", s, n.Kind, n.QName(), why))
+			continue
+		}
+		n.defs = append(n.defs, defaultValue{d.kind, d.text, d.typ})
+	}
+}

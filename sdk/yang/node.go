@@ -1,0 +1,178 @@
+package yang
+
+import "sync"
+
+// Kind is the sort of a schema node (RFC 7950 section 4.2.2).
+type Kind uint8
+
+// The kinds. Input, Output and Notification behave like containers; Choice and
+// Case never appear in data.
+const (
+	Container Kind = iota + 1
+	List
+	Leaf
+	LeafList
+	AnyData
+	Choice
+	Case
+	Input
+	Output
+	Notification
+	Root // the parent of all top-level data nodes of a Set
+)
+
+var kindNames = [...]string{
+	Container: "container", List: "list", Leaf: "leaf", LeafList: "leaf-list", AnyData: "anydata", Choice: "choice",
+	Case: "case", Input: "input", Output: "output", Notification: "notification", Root: "root",
+}
+
+// String returns the YANG keyword.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return ""
+}
+
+// Node is one node of a compiled schema tree. It is immutable and safe for
+// concurrent use.
+type Node struct {
+	Kind        Kind
+	Name        string
+	Module      string // the module whose namespace the node has (RFC 7951 section 4)
+	Description string
+	Units       string
+	Config      bool // writable configuration, as opposed to state (RFC 7950 section 7.21.1)
+	Mandatory   bool
+	Presence    bool     // a container whose existence means something
+	UserOrdered bool     // ordered-by user
+	Min, Max    uint64   // of elements; Max is 1<<64-1 when unbounded
+	Keys        []*Node  // of a list, in key order; empty = keyless
+	Type        *Type    // of a leaf or leaf-list
+	Default     []string // lexical values as the module writes them; of a choice, the case
+	Parent      *Node    // nil at the top
+	Children    []*Node  // as the module orders them, choices and cases included
+
+	unique  [][][]*Node // of a list: groups of paths to leaves
+	members []*Node     // data children, those of choices and cases included
+	index   map[string]*Node
+	key     bool    // a key of the list it stands in
+	slot    int     // position in the members of the data parent
+	choices []*Node // choices at this data level, nested ones after their parents
+	choice  int     // position of a choice in the choices of the data parent
+	need    []*Node // members and choices that matter when absent
+	defs    []defaultValue
+	bare    string // `"name":`
+	full    string // `"module:name":`
+}
+
+// Member returns the data child with a JSON member name: bare, or prefixed with
+// its module's name. It returns nil for an unknown name.
+func (n *Node) Member(name string) *Node { return n.index[name] }
+
+// Members returns the data children, those inside choices included, in schema
+// order. The slice must not be changed.
+func (n *Node) Members() []*Node { return n.members }
+
+// IsList reports whether instances of the node are a JSON array.
+func (n *Node) IsList() bool { return n.Kind == List || n.Kind == LeafList }
+
+// IsLeaf reports whether the node holds values rather than members.
+func (n *Node) IsLeaf() bool { return n.Kind == Leaf || n.Kind == LeafList }
+
+// IsKey reports whether a leaf is a key of the list it stands in.
+func (n *Node) IsKey() bool { return n.key }
+
+// HasUnique reports whether a list has unique statements.
+func (n *Node) HasUnique() bool { return len(n.unique) > 0 }
+
+// DataParent returns the closest ancestor that appears in data, nil at the top.
+func (n *Node) DataParent() *Node {
+	p := n.Parent
+	for p != nil && (p.Kind == Choice || p.Kind == Case) {
+		p = p.Parent
+	}
+	return p
+}
+
+// QName returns the name as RFC 7951 section 4 writes it below a parent of
+// another module: module:name.
+func (n *Node) QName() string { return n.Module + ":" + n.Name }
+
+// RPC is one rpc statement.
+type RPC struct {
+	Module, Name string
+	Description  string
+	Input        *Node // never nil; without children when the rpc has no input
+	Output       *Node // never nil
+
+	qinput string    // module:input
+	pool   sync.Pool // of *decoder
+}
+
+// NeedsInput reports whether a call without input is refused.
+func (r *RPC) NeedsInput() bool {
+	for _, n := range r.Input.need {
+		if required(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// Module is one module of a Set.
+type Module struct {
+	Name, Revision, Namespace, Prefix string
+	Description                       string
+	Source                            string   // who ships it
+	Implemented                       bool     // has data nodes, rpcs, notifications or augments of its own
+	Data                              []*Node  // top-level data nodes
+	RPCs                              []*RPC   // in the order of the module
+	Notifications                     []*Node  // in the order of the module
+	Features                          []string // all of them count as supported
+	Text                              string   // the YANG text
+	Path                              string   // the file
+}
+
+// Set is an immutable, compiled collection of modules.
+type Set struct {
+	// Root is the parent of the top-level data nodes of all modules: a member name
+	// there must carry its module's name when two modules share it.
+	Root    *Node
+	modules []*Module
+	byName  map[string]*Module
+	rpcs    map[string]*RPC
+}
+
+// Modules returns all modules sorted by name and revision.
+func (s *Set) Modules() []*Module { return s.modules }
+
+// Module returns the module of a name, the newest revision; nil if unknown.
+func (s *Set) Module(name string) *Module { return s.byName[name] }
+
+// RPC returns the rpc module:name, nil if there is none.
+func (s *Set) RPC(module, name string) *RPC { return s.rpcs[module+":"+name] }
+
+// Data returns the top-level data node of a module, nil if there is none.
+func (s *Set) Data(module, name string) *Node {
+	if m := s.byName[module]; m != nil {
+		for _, n := range m.Data {
+			if n.Name == name {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// Notification returns a module's notification, nil if there is none.
+func (s *Set) Notification(module, name string) *Node {
+	if m := s.byName[module]; m != nil {
+		for _, n := range m.Notifications {
+			if n.Name == name {
+				return n
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,254 @@
+package yang
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ctl.internal/sdk/fault"
+)
+
+// The bounds of one JSON document; its size in bytes is bounded by whoever read it.
+const (
+	maxJSONDepth  = 64
+	maxJSONValues = 1_000_000
+)
+
+// parser reads one JSON document (RFC 8259). With lenient it takes what clients
+// of older controllers send: unquoted names and words, single quotes and a comma
+// before a closing bracket.
+type parser struct {
+	s       string
+	pos     int
+	a       *arena
+	lenient bool
+	depth   int
+	values  int
+	err     *fault.Error
+}
+
+// parseJSON reads text, strictly first. The error of the strict reading is the
+// one that is reported, for it names the place where the text stops being JSON.
+func parseJSON(text string, lenient bool, a *arena) (*Data, *fault.Error) {
+	if !utf8.ValidString(text) {
+		return nil, fault.New(fault.Malformed, "the text is not UTF-8")
+	}
+	p := parser{s: text, a: a}
+	d := p.document()
+	if p.err == nil || !lenient || p.err.Kind != fault.Malformed {
+		return d, p.err
+	}
+	first := p.err
+	p = parser{s: text, a: a, lenient: true}
+	if d = p.document(); p.err != nil {
+		if p.err.Kind != fault.Malformed {
+			first = p.err
+		}
+		return nil, first
+	}
+	return d, nil
+}
+
+func (p *parser) document() *Data {
+	d := p.value()
+	p.blanks()
+	if p.err == nil && p.pos < len(p.s) {
+		p.fail("something follows the end of the document")
+	}
+	if p.err != nil {
+		return nil
+	}
+	return d
+}
+
+// fail records the first fault with its line and column.
+func (p *parser) fail(format string, args ...any) {
+	if p.err != nil {
+		return
+	}
+	pos := min(p.pos, len(p.s))
+	line := 1 + strings.Count(p.s[:pos], "\n")
+	column := 1 + utf8.RuneCountInString(p.s[1+strings.LastIndexByte(p.s[:pos], '\n'):pos])
+	p.err = fault.New(fault.Malformed, "line %d, column %d: %s", line, column, fmt.Sprintf(format, args...))
+}
+
+func (p *parser) blanks() {
+	for p.pos < len(p.s) {
+		switch p.s[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+// peek skips blanks and returns the next byte, 0 at the end.
+func (p *parser) peek() byte {
+	p.blanks()
+	if p.pos < len(p.s) {
+		return p.s[p.pos]
+	}
+	return 0
+}
+
+func (p *parser) value() *Data {
+	if p.values++; p.values > maxJSONValues {
+		if p.err == nil {
+			p.err = fault.New(fault.TooBig, "the document has more than %d values", maxJSONValues)
+		}
+		return nil
+	}
+	d := p.a.new()
+	switch c := p.peek(); {
+	case c == '{':
+		d.kind = jObject
+		p.members(d)
+	case c == '[':
+		d.kind = jArray
+		p.entries(d)
+	case c == '"' || c == '\'' && p.lenient:
+		d.kind = jString
+		d.text = p.str(c)
+	case c == '-' || c >= '0' && c <= '9':
+		d.kind = jNumber
+		p.number(d)
+	case c == 0:
+		p.fail("the text ends where a value should be")
+	default:
+		p.word(d)
+	}
+	return d
+}
+
+func (p *parser) enter() bool {
+	p.pos++
+	if p.depth++; p.depth > maxJSONDepth {
+		p.fail("values nest more than %d levels deep", maxJSONDepth)
+	}
+	return p.err == nil
+}
+
+func (p *parser) members(d *Data) {
+	if !p.enter() {
+		return
+	}
+	defer func() { p.depth-- }()
+	if p.peek() == '}' {
+		p.pos++
+		return
+	}
+	for p.err == nil {
+		name := p.memberName()
+		if p.err == nil && p.peek() != ':' {
+			p.fail("a colon should follow the name %.40q", name)
+		}
+		p.pos++
+		if p.err != nil {
+			return
+		}
+		c := p.value()
+		if p.err != nil {
+			return
+		}
+		c.name = name
+		d.add(c)
+		if p.closes('}') {
+			return
+		}
+	}
+}
+
+func (p *parser) entries(d *Data) {
+	if !p.enter() {
+		return
+	}
+	defer func() { p.depth-- }()
+	if p.peek() == ']' {
+		p.pos++
+		return
+	}
+	for p.err == nil {
+		c := p.value()
+		if p.err != nil {
+			return
+		}
+		d.add(c)
+		if p.closes(']') {
+			return
+		}
+	}
+}
+
+// closes reads a comma or the closing bracket, and reports the latter.
+func (p *parser) closes(bracket byte) bool {
+	switch p.peek() {
+	case bracket:
+		p.pos++
+		return true
+	case ',':
+		p.pos++
+		if p.peek() == bracket && p.lenient {
+			p.pos++
+			return true
+		}
+	case 0:
+		p.fail("the text ends before a closing %c", bracket)
+	default:
+		p.fail("a comma or %c should follow", bracket)
+	}
+	return false
+}
+
+// number reads a JSON number; in a lenient reading a word may begin with digits.
+func (p *parser) number(d *Data) {
+	n := numberLength(p.s[p.pos:])
+	end := p.pos + n
+	if p.lenient && end < len(p.s) && isWordByte(p.s[end]) {
+		p.word(d)
+		return
+	}
+	if n == 0 {
+		p.fail("this is not a number")
+		return
+	}
+	d.text = p.s[p.pos:end]
+	p.pos = end
+}
+
+// numberLength returns the length of the JSON number s begins with, 0 if none.
+func numberLength(s string) int {
+	digits := func(i int) int {
+		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+			i++
+		}
+		return i
+	}
+	i := 0
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	start := i
+	if i = digits(i); i == start || s[start] == '0' && i > start+1 {
+		return 0
+	}
+	if i < len(s) && s[i] == '.' {
+		j := digits(i + 1)
+		if j == i+1 {
+			return 0
+		}
+		i = j
+	}
+	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		j := i + 1
+		if j < len(s) && (s[j] == '+' || s[j] == '-') {
+			j++
+		}
+		k := digits(j)
+		if k == j {
+			return 0
+		}
+		i = k
+	}
+	return i
+}

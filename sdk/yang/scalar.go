@@ -1,0 +1,286 @@
+package yang
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"ctl.internal/sdk/fault"
+)
+
+// leaf checks one value and brings it to canonical form.
+func (v *validator) leaf(d *Data, n *Node) {
+	if v.Aliases != nil && v.Aliases.Trim && d.kind == jString {
+		d.text = strings.TrimSpace(d.text)
+	}
+	if d.kind == jArray && d.first != nil && d.first.kind == jNull && d.first.next == nil {
+		d.kind, d.first, d.last = jNull, nil, nil // [null], the value of type empty
+	} else if d.kind == jNull {
+		if !v.Lenient || n.Type.Final().Base != Empty {
+			v.fault(fault.Invalid, d.Path(), "null is no value; leave the member out")
+			return
+		}
+	}
+	if d.kind == jObject || d.kind == jArray {
+		v.fault(fault.Invalid, d.Path(), "want a single value, got %s", jsonNames[d.kind])
+		return
+	}
+	why := n.Type.parse(d, n, v.Lenient)
+	if why == "" {
+		return
+	}
+	if other, ok := v.Aliases.value(n, d.text); ok {
+		d.kind, d.text = jString, other
+		if n.Type.parse(d, n, true) == "" {
+			return
+		}
+	}
+	v.fault(fault.Invalid, d.Path(), "%s", why)
+}
+
+// parse checks d against t and makes it canonical. It returns what is wrong.
+func (t *Type) parse(d *Data, n *Node, lenient bool) string {
+	t = t.Final()
+	why := ""
+	switch t.Base {
+	case Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64:
+		why = t.parseInt(d, lenient)
+	case Decimal64:
+		why = t.parseDecimal(d)
+	case Boolean:
+		why = parseBool(d, lenient)
+	case Empty:
+		if d.kind != jNull {
+			why = "want [null]"
+		}
+	case Union:
+		return t.parseUnion(d, n, lenient)
+	default:
+		if d.kind == jNull || d.kind != jString && !lenient {
+			return "want a string, got " + jsonNames[d.kind]
+		}
+		s := d.Text()
+		if s, why = t.parseString(s, n); why == "" {
+			d.kind, d.text = jString, s
+		}
+	}
+	if why == "" {
+		d.typ = t
+	}
+	return why
+}
+
+func (t *Type) parseUnion(d *Data, n *Node, lenient bool) string {
+	for _, loose := range [...]bool{false, true} {
+		if loose && !lenient {
+			break
+		}
+		for _, m := range t.Members {
+			try := *d
+			if m.parse(&try, n, loose) == "" {
+				d.kind, d.text, d.typ = try.kind, try.text, try.typ
+				return ""
+			}
+		}
+	}
+	names := make([]string, len(t.Members))
+	for i, m := range t.Members {
+		names[i] = m.Name
+	}
+	return fmt.Sprintf("%s fits none of %s", show(d), strings.Join(names, ", "))
+}
+
+// parseInt takes a JSON number; 64-bit types and lenient readers a string too.
+func (t *Type) parseInt(d *Data, lenient bool) string {
+	if d.kind != jNumber && (d.kind != jString || !lenient && !t.Base.Quoted()) {
+		return fmt.Sprintf("want a whole number, got %s", jsonNames[d.kind])
+	}
+	v, ok := wholeNumber(d.text)
+	if !ok {
+		return fmt.Sprintf("%s is not a whole number", show(d))
+	}
+	if !within(t.span, v) {
+		if t.rangeText != "" {
+			return fmt.Sprintf("%s is not within %s", show(d), t.rangeText)
+		}
+		return fmt.Sprintf("%s does not fit %s", show(d), t.Base)
+	}
+	d.kind = jNumber
+	if v.mag == 0 {
+		d.text = "0"
+	}
+	return ""
+}
+
+// wholeNumber reads -?(0|[1-9][0-9]*); leading zeros are refused, for YANG would
+// call them octal.
+func wholeNumber(s string) (num, bool) {
+	body := strings.TrimPrefix(s, "-")
+	if body == "" || body[0] < '0' || body[0] > '9' || len(body) > 1 && body[0] == '0' {
+		return num{}, false
+	}
+	mag, err := strconv.ParseUint(body, 10, 64)
+	if err != nil {
+		return bigNumber(body)
+	}
+	return num{len(body) < len(s) && mag != 0, mag}, true
+}
+
+// bigNumber tells a number that is too large from what is no number: the former
+// is clamped to a value outside every range.
+func bigNumber(body string) (num, bool) {
+	if strings.Trim(body, "0123456789") != "" {
+		return num{}, false
+	}
+	return num{true, ^uint64(0)}, true
+}
+
+func (t *Type) parseDecimal(d *Data) string {
+	if d.kind != jNumber && d.kind != jString {
+		return fmt.Sprintf("want a decimal number, got %s", jsonNames[d.kind])
+	}
+	whole, frac, dot := strings.Cut(d.text, ".")
+	frac = strings.TrimRight(frac, "0")
+	w, ok := wholeNumber(whole)
+	if !ok || dot && strings.HasSuffix(d.text, ".") || strings.Trim(frac, "0123456789") != "" {
+		return fmt.Sprintf("%s is not a decimal number", show(d))
+	}
+	if len(frac) > t.Digits {
+		return fmt.Sprintf("%s has more than %d digits after the point", show(d), t.Digits)
+	}
+	mag := w.mag
+	for i := range t.Digits {
+		hi, lo := bits.Mul64(mag, 10)
+		if i < len(frac) {
+			var carry uint64
+			lo, carry = bits.Add64(lo, uint64(frac[i]-'0'), 0)
+			hi += carry
+		}
+		if hi != 0 {
+			return fmt.Sprintf("%s is too large", show(d))
+		}
+		mag = lo
+	}
+	neg := strings.HasPrefix(whole, "-") && mag != 0
+	limit := uint64(1) << 63
+	if mag > limit || mag == limit && !neg || !within(t.span, num{neg, mag}) {
+		if t.rangeText != "" {
+			return fmt.Sprintf("%s is not within %s", show(d), t.rangeText)
+		}
+		return fmt.Sprintf("%s is too large", show(d))
+	}
+	if frac == "" {
+		frac = "0"
+	}
+	sign := ""
+	if neg {
+		sign = "-"
+	}
+	d.kind, d.text = jNumber, sign+strings.TrimPrefix(whole, "-")+"."+frac
+	return ""
+}
+
+func parseBool(d *Data, lenient bool) string {
+	switch {
+	case d.kind == jTrue || d.kind == jFalse:
+	case d.kind == jString && lenient && d.text == "true":
+		d.kind = jTrue
+	case d.kind == jString && lenient && d.text == "false":
+		d.kind = jFalse
+	default:
+		return fmt.Sprintf("want true or false, got %s", show(d))
+	}
+	d.text = ""
+	return ""
+}
+
+// parseString checks the types that JSON writes as strings.
+func (t *Type) parseString(s string, n *Node) (string, string) {
+	switch t.Base {
+	case Enumeration:
+		if _, ok := t.values[s]; !ok {
+			return s, fmt.Sprintf("%.40q is none of %s", s, listed(t.Names))
+		}
+	case Bits:
+		return t.parseBits(s)
+	case Identityref:
+		full := t.identities[s]
+		if full == "" {
+			if full = t.identities[n.Module+":"+s]; full == "" {
+				return s, fmt.Sprintf("%.60q is none of the identities %s", s, listed(t.Names))
+			}
+		}
+		return full, ""
+	case Binary:
+		b, err := base64.StdEncoding.Strict().DecodeString(s)
+		if err != nil {
+			return s, "this is not base64"
+		}
+		if !within(t.length, num{mag: uint64(len(b))}) {
+			return s, fmt.Sprintf("%d octets, but the length must be %s", len(b), t.lengthText)
+		}
+	case InstanceIdentifier:
+		if _, err := ParsePath(s); err != nil {
+			return s, err.Error()
+		}
+	default:
+		return s, t.checkText(s)
+	}
+	return s, ""
+}
+
+func (t *Type) checkText(s string) string {
+	if len(t.length) > 0 {
+		if c := utf8.RuneCountInString(s); !within(t.length, num{mag: uint64(c)}) {
+			return fmt.Sprintf("%d characters, but the length must be %s", c, t.lengthText)
+		}
+	}
+	for i, re := range t.res {
+		if !re.MatchString(s) {
+			return fmt.Sprintf("%.60q does not match the pattern %s", s, t.Patterns[i])
+		}
+	}
+	return ""
+}
+
+func (t *Type) parseBits(s string) (string, string) {
+	on := map[string]bool{}
+	for b := range strings.FieldsSeq(s) {
+		if _, ok := t.values[b]; !ok {
+			return s, fmt.Sprintf("the bit %.40q is none of %s", b, listed(t.Names))
+		}
+		if on[b] {
+			return s, fmt.Sprintf("the bit %q is there twice", b)
+		}
+		on[b] = true
+	}
+	set := make([]string, 0, len(on))
+	for _, b := range t.Names {
+		if on[b] {
+			set = append(set, b)
+		}
+	}
+	return strings.Join(set, " "), ""
+}
+
+// listed joins the names a user can choose from, not too many of them.
+func listed(names []string) string {
+	if len(names) > 20 {
+		return strings.Join(names[:20], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// show writes a value for a message.
+func show(d *Data) string {
+	if d.kind == jString {
+		return fmt.Sprintf("%.40q", d.text)
+	}
+	if d.kind == jNumber {
+		return fmt.Sprintf("%.40s", d.text)
+	}
+	return jsonNames[d.kind]
+}

@@ -1,0 +1,149 @@
+package yang
+
+import (
+	"regexp"
+	"strconv"
+)
+
+// Base is a built-in type of YANG (RFC 7950 section 4.2.4).
+type Base uint8
+
+// The built-in types.
+const (
+	Int8 Base = iota + 1
+	Int16
+	Int32
+	Int64
+	Uint8
+	Uint16
+	Uint32
+	Uint64
+	Decimal64
+	String
+	Boolean
+	Enumeration
+	Bits
+	Binary
+	Identityref
+	InstanceIdentifier
+	Leafref
+	Empty
+	Union
+)
+
+var baseNames = [...]string{
+	Int8: "int8", Int16: "int16", Int32: "int32", Int64: "int64", Uint8: "uint8", Uint16: "uint16", Uint32: "uint32",
+	Uint64: "uint64", Decimal64: "decimal64", String: "string", Boolean: "boolean", Enumeration: "enumeration", Bits: "bits",
+	Binary: "binary", Identityref: "identityref", InstanceIdentifier: "instance-identifier", Leafref: "leafref",
+	Empty: "empty", Union: "union",
+}
+
+// String returns the YANG name of the type.
+func (b Base) String() string {
+	if int(b) < len(baseNames) {
+		return baseNames[b]
+	}
+	return ""
+}
+
+// Type is a resolved type with the restrictions of all its typedefs.
+type Type struct {
+	Name       string // as the module writes it: a typedef's name, or the built-in's
+	Base       Base
+	Names      []string // of an enumeration, bits or identityref: the values, in order
+	Members    []*Type  // of a union
+	Target     *Node    // of a leafref: the leaf it refers to
+	Path       string   // of a leafref, as the module writes it
+	MustExist  bool     // of a leafref or instance-identifier: require-instance
+	Digits     int      // of a decimal64: fraction digits, 1 to 18
+	Patterns   []string // XSD expressions as written; all must match
+	up         int      // of a relative leafref: data levels to go up; -1 = absolute
+	down       []*Node  // of a leafref: the data nodes to go down
+	span       []span   // of numbers (decimals scaled), all that is allowed
+	length     []span   // of strings in characters, of binary in octets
+	res        []*regexp.Regexp
+	values     map[string]int64  // of enumerations and bits
+	identities map[string]string // bare and module-qualified name → canonical; "" = ambiguous
+	rangeText  string
+	lengthText string
+}
+
+// Range returns the allowed range as YANG writes it, empty when it is the
+// built-in type's own.
+func (t *Type) Range() string { return t.rangeText }
+
+// Length returns the allowed lengths as YANG writes them, empty for any.
+func (t *Type) Length() string { return t.lengthText }
+
+// Bounds returns the smallest and the largest number that the type allows, as
+// decimal text; empty for types that are no numbers. Decimals are not scaled.
+func (t *Type) Bounds() (low, high string) {
+	if len(t.span) == 0 || t.Base == Decimal64 {
+		return "", ""
+	}
+	return t.span[0].min.String(), t.span[len(t.span)-1].max.String()
+}
+
+// LengthBounds returns the smallest and the largest length that the type allows,
+// in characters or, for binary, octets; false when any length is allowed.
+func (t *Type) LengthBounds() (low, high uint64, ok bool) {
+	if len(t.length) == 0 {
+		return 0, 0, false
+	}
+	return t.length[0].min.mag, t.length[len(t.length)-1].max.mag, true
+}
+
+// Reference returns the way of a leafref: how many data nodes to go up, -1 for
+// the top of the tree, and then the data nodes to go down.
+func (t *Type) Reference() (up int, down []*Node) { return t.up, t.down }
+
+// Final returns the type that a leafref stands for, and t itself otherwise.
+func (t *Type) Final() *Type {
+	for range 32 {
+		if t.Base != Leafref || t.Target == nil {
+			break
+		}
+		t = t.Target.Type
+	}
+	return t
+}
+
+// Quoted reports whether RFC 7951 section 6.1 writes numbers of the type as
+// JSON strings.
+func (b Base) Quoted() bool { return b == Int64 || b == Uint64 || b == Decimal64 }
+
+// num is a whole number between -2^64 and 2^64; decimals are scaled.
+type num struct {
+	neg bool
+	mag uint64
+}
+
+// String returns the number in decimal.
+func (a num) String() string {
+	s := strconv.FormatUint(a.mag, 10)
+	if a.neg {
+		return "-" + s
+	}
+	return s
+}
+
+func (a num) less(b num) bool {
+	switch {
+	case a.neg != b.neg:
+		return a.neg
+	case a.neg:
+		return a.mag > b.mag
+	}
+	return a.mag < b.mag
+}
+
+type span struct{ min, max num }
+
+func within(spans []span, v num) bool {
+	for i := range spans {
+		if !v.less(spans[i].min) && !spans[i].max.less(v) {
+			return true
+		}
+	}
+	return len(spans) == 0
+}

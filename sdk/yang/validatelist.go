@@ -1,0 +1,149 @@
+package yang
+
+import (
+	"strconv"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+)
+
+func (v *validator) list(d *Data, n *Node) {
+	if !v.array(d, n) {
+		return
+	}
+	for e := d.first; e != nil; e = e.next {
+		e.Node = n
+		v.object(e, n)
+	}
+	v.entries(d, n)
+}
+
+// entries checks the entries of a list together.
+func (v *validator) entries(d *Data, n *Node) {
+	entries := d.Len()
+	v.bounds(d, n, entries)
+	if len(n.Keys) > 0 && entries > 1 {
+		v.distinct(d, entries, func(e *Data) string { return e.keyText(n) }, func(e *Data) {
+			v.fault(fault.Invalid, e.Path(), "an earlier entry has the same key")
+		})
+	}
+	for _, group := range n.unique {
+		v.distinct(d, entries, func(e *Data) string { return uniqueText(e, group) }, func(e *Data) {
+			v.fault(fault.Invalid, e.Path(), "an earlier entry has the same %s", groupText(group))
+		})
+	}
+}
+
+func (v *validator) leafList(d *Data, n *Node) {
+	if !v.array(d, n) {
+		return
+	}
+	entries := 0
+	for e := d.first; e != nil; e = e.next {
+		v.Aliases.unwrap(e, n)
+		e.Node = n
+		entries++
+		v.leaf(e, n)
+	}
+	v.bounds(d, n, entries)
+	if n.Config && entries > 1 {
+		v.distinct(d, entries, func(e *Data) string { return string(rune(e.kind)) + e.text }, func(e *Data) {
+			v.fault(fault.Invalid, e.Path(), "the value is there twice")
+		})
+	}
+}
+
+// array checks that d is an array, or makes it one where an alias allows that.
+func (v *validator) array(d *Data, n *Node) bool {
+	if d.kind == jArray {
+		return true
+	}
+	if (v.Aliases.wraps(n) || v.Single && n.Kind == List) && (n.Kind == List) == (d.kind == jObject) {
+		e := v.a.new()
+		*e = Data{kind: d.kind, text: d.text, name: d.name, first: d.first, last: d.last}
+		for c := e.first; c != nil; c = c.next {
+			c.parent = e
+		}
+		d.kind, d.text, d.first, d.last = jArray, "", nil, nil
+		d.add(e)
+		return true
+	}
+	v.fault(fault.Invalid, d.Path(), "want an array, got %s", jsonNames[d.kind])
+	return false
+}
+
+func (v *validator) bounds(d *Data, n *Node, entries int) {
+	switch {
+	case uint64(entries) < n.Min && !v.Partial:
+		v.fault(fault.Invalid, d.Path(), "at least %d entries are required, there are %d", n.Min, entries)
+	case uint64(entries) > n.Max:
+		v.fault(fault.Invalid, d.Path(), "at most %d entries are allowed, there are %d", n.Max, entries)
+	}
+}
+
+// distinct calls same for every entry whose text an earlier one has; an empty
+// text never counts.
+func (v *validator) distinct(d *Data, entries int, text func(*Data) string, same func(*Data)) {
+	seen := make(map[string]struct{}, entries)
+	for e := d.first; e != nil; e = e.next {
+		t := text(e)
+		if t == "" {
+			continue
+		}
+		if _, twice := seen[t]; twice {
+			same(e)
+			continue
+		}
+		seen[t] = struct{}{}
+	}
+}
+
+// keyText joins the key values of a list entry; it is empty when one is absent.
+func (d *Data) keyText(n *Node) string {
+	if len(n.Keys) == 1 {
+		if k := d.Get(n.Keys[0]); k != nil {
+			return "=" + k.Text()
+		}
+		return ""
+	}
+	var b strings.Builder
+	for _, kn := range n.Keys {
+		k := d.Get(kn)
+		if k == nil {
+			return ""
+		}
+		addText(&b, k.Text())
+	}
+	return b.String()
+}
+
+// addText writes s so that no two lists of texts look the same.
+func addText(b *strings.Builder, s string) {
+	b.WriteString(strconv.Itoa(len(s)))
+	b.WriteByte(':')
+	b.WriteString(s)
+}
+
+// uniqueText joins the leaves that a unique statement names; entries that lack
+// one of them do not take part (RFC 7950 section 7.8.3).
+func uniqueText(e *Data, group [][]*Node) string {
+	var b strings.Builder
+	for _, steps := range group {
+		at := e
+		for _, s := range steps {
+			if at = at.Get(s); at == nil {
+				return ""
+			}
+		}
+		addText(&b, at.Text())
+	}
+	return b.String()
+}
+
+func groupText(group [][]*Node) string {
+	names := make([]string, len(group))
+	for i, steps := range group {
+		names[i] = steps[len(steps)-1].Name
+	}
+	return strings.Join(names, " and ")
+}
