@@ -1,0 +1,7 @@
+// Package simcli is a simulated BIER router with a command line over SSH, in the
+// manner of freeRtr: a running configuration of sections with indented lines, entered
+// with "configure terminal", taken back with "no". Each line takes effect at once.
+//
+// Its grammar is that of the templates bier-driver-cli comes with. Routers with
+// NETCONF are package simrouter.
+package simcli

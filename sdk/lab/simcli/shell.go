@@ -1,0 +1,125 @@
+package simcli
+
+import (
+	"bufio"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// shell is one session at the command line.
+type shell struct {
+	r       *Router
+	ch      ssh.Channel
+	mode    string // "", "cfg", or "cfg-section"
+	section string
+}
+
+func (s *shell) run() {
+	in := bufio.NewScanner(s.ch)
+	in.Split(lines)
+	s.say("")
+	for in.Scan() {
+		line := strings.TrimSpace(in.Text())
+		f := s.note(line)
+		switch {
+		case began(f.Hangup, line):
+			return
+		case line == "exit" && s.mode == "":
+			return
+		}
+		out := s.do(line, f)
+		if began(f.Mute, line) {
+			continue
+		}
+		s.say(line + "\r\n" + out) // a terminal echoes
+	}
+}
+
+func (s *shell) note(line string) Faults {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	s.r.typed = append(s.r.typed, line)
+	return s.r.faults
+}
+
+func began(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
+
+// say writes an answer and the prompt behind it.
+func (s *shell) say(text string) {
+	prompt := "lab#"
+	if s.mode != "" {
+		prompt = "lab(" + s.mode + ")#"
+	}
+	b := []byte(text + prompt)
+	s.r.mu.Lock()
+	n := s.r.faults.Pieces
+	s.r.mu.Unlock()
+	for n > 0 && len(b) > n {
+		_, _ = s.ch.Write(b[:n]) // the end of the session is seen when reading
+		b = b[n:]
+	}
+	_, _ = s.ch.Write(b)
+}
+
+const invalid = "% invalid command\r\n"
+
+func (s *shell) do(line string, f Faults) string {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	switch {
+	case line == "":
+		return ""
+	case began(f.Refuse, line):
+		return "% refused today\r\n"
+	case line == "end":
+		s.mode, s.section = "", ""
+		return ""
+	case s.mode == "":
+		return s.exec(line)
+	case line == "exit":
+		s.mode, s.section = map[string]string{"cfg": "", "cfg-section": "cfg"}[s.mode], ""
+		return ""
+	case began(f.Ignore, line):
+		return ""
+	}
+	rest, no := strings.CutPrefix(line, "no ")
+	c := s.r.config
+	switch {
+	case s.section != "" && no && c.unset(s.section, rest), s.section != "" && !no && c.set(s.section, line):
+		return ""
+	case no && c.leave(rest):
+		return ""
+	case !no && c.enter(line):
+		s.mode, s.section = "cfg-section", line
+		return ""
+	}
+	return invalid
+}
+
+// exec is the mode outside configuration.
+func (s *shell) exec(line string) string {
+	switch line {
+	case "terminal length 0", "write memory":
+		return ""
+	case "configure terminal":
+		s.mode = "cfg"
+		return ""
+	case "show running-config":
+		return strings.ReplaceAll(s.r.config.String(), "\n", "\r\n")
+	}
+	return invalid
+}
+
+// lines splits at either end of a line that terminals send.
+func lines(data []byte, atEOF bool) (int, []byte, error) {
+	for i, c := range data {
+		if c == '\r' || c == '\n' {
+			return i + 1, data[:i], nil
+		}
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
+}

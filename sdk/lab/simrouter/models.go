@@ -1,0 +1,64 @@
+package simrouter
+
+// Namespaces of the models.
+const (
+	NSBier      = "urn:ietf:params:xml:ns:yang:ietf-bier"
+	NSRoutingEx = "urn:ietf:params:xml:ns:yang:ietf-routing-ex"
+	NSRouting   = "urn:ietf:params:xml:ns:yang:ietf-routing"
+	NSMulticast = "urn:ietf:params:xml:ns:yang:ietf-multicast-information"
+)
+
+// Model is a kind of router: what it takes and the modules it announces.
+type Model struct {
+	Root    *Schema
+	Modules []string // capability URIs
+}
+
+var lengths = oneOf("64-bit", "128-bit", "256-bit", "512-bit", "1024-bit", "2048-bit", "4096-bit")
+
+// Draft00 is ietf-bier of draft-ietf-bier-bier-yang-00, below ietf-routing-ex.
+func Draft00() Model {
+	b := NSBier
+	u16, label, size := number(0, 65535), number(0, 1<<20-1), number(0, 255)
+	af := func(name string) *Schema {
+		return list(b, name, "bitstringlength bier-mpls-label-base", leaf(b, "bitstringlength", u16),
+			leaf(b, "bier-mpls-label-base", label), leaf(b, "bier-mpls-label-range-size", size))
+	}
+	global := container(b, "bier-global",
+		identity(b, "encapsulation-type", "bier-encapsulation-mpls"), leaf(b, "bitstringlength", lengths), leaf(b, "bfr-id", u16),
+		leaf(b, "ipv4-bfr-prefix", prefix(32)), leaf(b, "ipv6-bfr-prefix", prefix(128)),
+		list(b, "sub-domain", "sub-domain-id", leaf(b, "sub-domain-id", u16), leaf(b, "igp-type", oneOf("ISIS", "OSPF")), leaf(b, "mt-id", u16),
+			leaf(b, "bfr-id", u16), leaf(b, "bitstringlength", lengths), container(b, "af", af("ipv4"), af("ipv6"))))
+	return Model{
+		Root:    container("", "", container(NSRoutingEx, "routing", container(b, "bier", global)), multicast()),
+		Modules: []string{NSRoutingEx + "?module=ietf-routing-ex&revision=2016-10-20", NSBier + "?module=ietf-bier&revision=2016-07-23", multicastModule},
+	}
+}
+
+// RFC8349 is a later draft of ietf-bier, which augments ietf-routing of RFC 8349:
+// a sub-domain for each address family, with its own prefix.
+func RFC8349() Model {
+	b := NSBier
+	encapsulation := list(b, "encapsulation", "bsl encapsulation-type", leaf(b, "bsl", lengths),
+		identity(b, "encapsulation-type", "bier-encapsulation-mpls"), leaf(b, "max-si", number(0, 255)),
+		container(b, "in-bift-id", leaf(b, "in-bift-id-base", number(0, 1<<20-1))))
+	sub := list(b, "sub-domain", "sub-domain-id address-family", leaf(b, "sub-domain-id", number(0, 255)), identity(b, "address-family", "ipv4", "ipv6"),
+		leaf(b, "bfr-prefix", prefix(0)), identity(b, "underlay-protocol-type", "isis", "ospf"), leaf(b, "mt-id", number(0, 65535)),
+		leaf(b, "bfr-id", number(0, 65535)), leaf(b, "bsl", lengths), encapsulation)
+	return Model{
+		Root:    container("", "", container(NSRouting, "routing", container(b, "bier", sub)), multicast()),
+		Modules: []string{NSRouting + "?module=ietf-routing&revision=2018-03-13", NSBier + "?module=ietf-bier&revision=2023-09-16", multicastModule},
+	}
+}
+
+const multicastModule = NSMulticast + "?module=ietf-multicast-information&revision=2016-10-28"
+
+func multicast() *Schema {
+	m := NSMulticast
+	u16 := number(0, 65535)
+	entry := list(m, "pure-multicast", "vpn-id source-address source-wildcard group-address group-wildcard", leaf(m, "vpn-id", number(0, 1<<32-1)),
+		leaf(m, "source-address", address), leaf(m, "source-wildcard", number(0, 255)), leaf(m, "group-address", address), leaf(m, "group-wildcard", number(0, 255)),
+		container(m, "multicast-overlay", container(m, "bier-information", leaf(m, "sub-domain", u16), leaf(m, "ingress-node", u16),
+			list(m, "egress-nodes", "egress-node", leaf(m, "egress-node", u16)))))
+	return container(m, "multicast-information", container(m, "pure-multicast", entry))
+}

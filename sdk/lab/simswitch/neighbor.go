@@ -1,0 +1,55 @@
+package simswitch
+
+import (
+	"cmp"
+	"slices"
+)
+
+// AddNeighbor learns a neighbour at a port. A port may have many; when the
+// port is down nothing is learned and false is returned.
+func (s *Switch) AddNeighbor(number int, n Neighbor) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.port(number); p == nil || !p.up() {
+		return false
+	}
+	s.lldp.last++
+	s.lldp.inserts++
+	s.lldp.changed = s.upTime()
+	r := nearRow{max(s.lldp.changed, 1), s.lldpPort(number), s.lldp.last, number, n}
+	i, _ := slices.BinarySearchFunc(s.near, r, func(a, b nearRow) int {
+		return cmp.Or(cmp.Compare(a.mark, b.mark), cmp.Compare(a.local, b.local), cmp.Compare(a.index, b.index))
+	})
+	s.near = slices.Insert(s.near, i, r)
+	return true
+}
+
+// Neighbors returns the number of neighbours at a port.
+func (s *Switch) Neighbors(number int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, r := range s.near {
+		if r.port == number {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Switch) forgetNeighbors(number int) {
+	before := len(s.near)
+	s.near = slices.DeleteFunc(s.near, func(r nearRow) bool { return r.port == number })
+	if gone := before - len(s.near); gone > 0 {
+		s.lldp.deletes += uint32(gone)
+		s.lldp.changed = s.upTime()
+	}
+}
+
+// RemoteChanges returns lldpStatsRemTables' inserts and deletes, which the
+// trap lldpRemTablesChange carries.
+func (s *Switch) RemoteChanges() (inserts, deletes uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lldp.inserts, s.lldp.deletes
+}

@@ -1,0 +1,131 @@
+package snmpagent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Host runs agents on UDP sockets. An idle agent costs one goroutine and no
+// buffer: buffers are borrowed when a message has come.
+type Host struct {
+	buffers sync.Pool
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+
+	mu      sync.Mutex
+	servers map[*Server]struct{}
+}
+
+// NewHost makes a Host; Close ends it.
+func NewHost() *Host {
+	h := &Host{servers: map[*Server]struct{}{}}
+	h.buffers.New = func() any { b := make([]byte, 65536); return &b }
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	return h
+}
+
+// Server is an agent on a socket.
+type Server struct {
+	agent   *Agent
+	host    *Host
+	conn    *net.UDPConn
+	addr    netip.AddrPort
+	delayed chan struct{} // a token for each waiting answer
+}
+
+// Listen opens a UDP socket for the agent and serves it until Close. Port 0 is
+// any free port.
+func (h *Host) Listen(addr netip.AddrPort, a *Agent) (*Server, error) {
+	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(addr))
+	if errors.Is(err, unix.EMFILE) {
+		return nil, fmt.Errorf("agent at %s: %w: each agent needs a descriptor, raise the limit (ulimit -n)", addr, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("agent at %s: %w", addr, err)
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("agent at %s: %w", addr, err)
+	}
+	local := conn.LocalAddr().(*net.UDPAddr).AddrPort()
+	s := &Server{a, h, conn, netip.AddrPortFrom(local.Addr().Unmap(), local.Port()), make(chan struct{}, maxDelayed)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ctx.Err() != nil {
+		conn.Close()
+		return nil, errors.New("the host of the agents is closed")
+	}
+	h.servers[s] = struct{}{}
+	h.wg.Add(1)
+	go func() {
+		defer h.wg.Done()
+		for raw.Read(s.receive) == nil {
+			continue
+		}
+	}()
+	return s, nil
+}
+
+// Addr returns the address in use.
+func (s *Server) Addr() netip.AddrPort { return s.addr }
+
+// Agent returns the agent that answers here.
+func (s *Server) Agent() *Agent { return s.agent }
+
+// Close ends this agent only.
+func (s *Server) Close() error {
+	s.host.mu.Lock()
+	delete(s.host.servers, s)
+	s.host.mu.Unlock()
+	return s.conn.Close()
+}
+
+// Close ends all agents and waits for their goroutines.
+func (h *Host) Close() {
+	h.cancel()
+	h.mu.Lock()
+	servers := h.servers
+	h.servers = map[*Server]struct{}{}
+	h.mu.Unlock()
+	for s := range servers {
+		s.conn.Close()
+	}
+	h.wg.Wait()
+}
+
+// receive takes one message; false means that none is there and that the
+// runtime shall wait for one.
+func (s *Server) receive(fd uintptr) bool {
+	buf := s.host.buffers.Get().(*[]byte)
+	defer s.host.buffers.Put(buf)
+	n, from, err := unix.Recvfrom(int(fd), *buf, 0)
+	switch {
+	case errors.Is(err, unix.EAGAIN):
+		return false
+	case err != nil: // a refused port of an earlier answer; the next read tells what is serious
+		return true
+	}
+	to, ok := addrPort(from)
+	if !ok {
+		return true
+	}
+	out := s.agent.Handle((*buf)[:n])
+	if out == nil {
+		return true
+	}
+	f := s.agent.Faults()
+	if f.Delay > 0 {
+		s.later(f.Delay, func() { s.send(out, to, f.Duplicate) })
+		return true
+	}
+	s.send(out, to, f.Duplicate)
+	return true
+}
