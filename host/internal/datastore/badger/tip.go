@@ -1,0 +1,81 @@
+package badger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// tip is the newest acknowledged durable revision, kept beside the engine's own
+// files, so that a file cut short by damage is noticed at the next start. It is
+// written after the sync and not synced itself: it may lag, it never leads.
+type tip struct {
+	f     *os.File
+	value datastore.Revision
+}
+
+const (
+	tipName  = "ctl.tip"
+	tipMagic = "ctlstor1"
+	tipSize  = 8 + 8 + 4
+)
+
+func openTip(dir string) (*tip, error) {
+	path := filepath.Join(dir, tipName)
+	_, err := os.Stat(filepath.Join(dir, badger.ManifestFilename))
+	hasStore := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("datastore: %w", err)
+	}
+	b, err := os.ReadFile(path)
+	t := &tip{}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && hasStore:
+		return nil, damaged(path, "the file is missing")
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("datastore: %w", err)
+	default:
+		if t.value, err = decodeTip(b); err != nil {
+			return nil, damaged(path, "%v", err)
+		}
+		if t.value > 0 && !hasStore {
+			return nil, damaged(filepath.Join(dir, badger.ManifestFilename), "the file is missing")
+		}
+	}
+	if t.f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, fmt.Errorf("datastore: %w", err)
+	}
+	if err := errors.Join(t.set(t.value), t.f.Sync()); err != nil {
+		t.f.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *tip) set(rev datastore.Revision) error {
+	b := binary.BigEndian.AppendUint64([]byte(tipMagic), uint64(rev))
+	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+	if _, err := t.f.WriteAt(b, 0); err != nil {
+		return fmt.Errorf("datastore: %w", err)
+	}
+	t.value = rev
+	return nil
+}
+
+func decodeTip(b []byte) (datastore.Revision, error) {
+	if len(b) != tipSize || string(b[:8]) != tipMagic || crc32.ChecksumIEEE(b[:16]) != binary.BigEndian.Uint32(b[16:]) {
+		return 0, errors.New("its content is not what was written")
+	}
+	return datastore.Revision(binary.BigEndian.Uint64(b[8:])), nil
+}
+
+func (t *tip) close() error { return errors.Join(t.f.Sync(), t.f.Close()) }

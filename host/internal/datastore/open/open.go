@@ -1,0 +1,59 @@
+package open
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/badger"
+	"ctl.internal/host/internal/datastore/etcd"
+	"ctl.internal/host/internal/home"
+)
+
+// Store opens the store of a home. With etcd every controller of the cluster
+// needs the same data/seal.key, or it cannot open what the others sealed.
+func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger) (datastore.Store, error) {
+	switch c.Engine {
+	case "badger":
+		return badger.Open(badger.Options{Dir: dir.Store(), History: c.History, Log: log})
+	case "etcd":
+		t, err := clientTLS(dir, c.Etcd)
+		if err != nil {
+			return nil, err
+		}
+		return etcd.Open(ctx, etcd.Options{Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix, Timeout: c.Etcd.Timeout,
+			Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t})
+	}
+	return nil, fmt.Errorf("datastore.engine: %q is neither badger nor etcd", c.Engine)
+}
+
+// clientTLS is nil when nothing about TLS is set; https endpoints are then
+// checked against the system's authorities.
+func clientTLS(dir home.Dir, c home.Etcd) (*tls.Config, error) {
+	if c.CA == "" && c.Certificate == "" {
+		return nil, nil
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.CA != "" {
+		pem, err := os.ReadFile(dir.Path(c.CA))
+		if err != nil {
+			return nil, fmt.Errorf("datastore.etcd.ca: %w", err)
+		}
+		t.RootCAs = x509.NewCertPool()
+		if !t.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("datastore.etcd.ca: %s holds no certificate in PEM form", dir.Path(c.CA))
+		}
+	}
+	if c.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(dir.Path(c.Certificate), dir.Path(c.Key))
+		if err != nil {
+			return nil, fmt.Errorf("datastore.etcd.certificate: %w", err)
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}

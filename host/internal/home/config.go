@@ -1,0 +1,141 @@
+package home
+
+import "time"
+
+// Config is etc/ctl.yaml. Defaults are in Default and, for the reader, in the
+// comments of etc/ctl.yaml; a test keeps the two equal.
+type Config struct {
+	Listeners  Listeners  `yaml:"listeners"`
+	TLS        TLS        `yaml:"tls"`
+	Datastore  Datastore  `yaml:"datastore"`
+	Limits     Limits     `yaml:"limits"`
+	AAA        AAA        `yaml:"aaa"`
+	Features   Features   `yaml:"features"`
+	Log        Log        `yaml:"log"`
+	Supervisor Supervisor `yaml:"supervisor"`
+	Console    Console    `yaml:"console"`
+}
+
+// Listeners are the addresses that are opened.
+type Listeners struct {
+	HTTP  Address `yaml:"http"`
+	HTTPS Address `yaml:"https"`
+	SSH   Address `yaml:"ssh"`
+	Admin Address `yaml:"admin"`
+}
+
+// TLS is the certificate of the https listener; both empty = the controller keystore.
+type TLS struct {
+	Certificate string `yaml:"certificate"`
+	Key         string `yaml:"key"`
+	MinVersion  string `yaml:"minVersion"` // 1.2 or 1.3
+
+	ClientCertificates string        `yaml:"clientCertificates"` // off, optional or required
+	Redirect           bool          `yaml:"redirect"`           // the http listener sends everybody to https
+	HSTS               time.Duration `yaml:"hsts"`               // 0 = the header is not sent
+}
+
+// Datastore chooses the engine.
+type Datastore struct {
+	Engine  string `yaml:"engine"` // badger or etcd
+	History int    `yaml:"history"`
+	Etcd    Etcd   `yaml:"etcd"`
+}
+
+// Etcd is the cluster, used with engine etcd.
+type Etcd struct {
+	Endpoints   []string      `yaml:"endpoints"`
+	Prefix      string        `yaml:"prefix"`
+	Timeout     time.Duration `yaml:"timeout"`
+	Username    string        `yaml:"username"`
+	Password    string        `yaml:"password" secret:"true"`
+	CA          string        `yaml:"ca"`
+	Certificate string        `yaml:"certificate"`
+	Key         string        `yaml:"key"`
+}
+
+// Limits bound HTTP requests.
+type Limits struct {
+	Body           Size          `yaml:"body"`
+	Header         Size          `yaml:"header"`
+	HeaderTimeout  time.Duration `yaml:"headerTimeout"`
+	BodyTimeout    time.Duration `yaml:"bodyTimeout"`
+	RequestTimeout time.Duration `yaml:"requestTimeout"`
+	IdleTimeout    time.Duration `yaml:"idleTimeout"`
+	Connections    int           `yaml:"connections"`
+	InFlight       int           `yaml:"inFlight"`
+}
+
+// AAA are the settings of access control that are not rules.
+type AAA struct {
+	TokenLifetime    time.Duration `yaml:"tokenLifetime"`
+	RoleDeniedStatus int           `yaml:"roleDeniedStatus"`
+	RealmKinds       []string      `yaml:"realmKinds"` // of plugins that are not ours
+	PasswordMinimum  int           `yaml:"passwordMinimum"`
+	Throttle         Throttle      `yaml:"throttle"`
+	Argon2           Argon2        `yaml:"argon2"`
+}
+
+// Throttle slows failed logins down.
+type Throttle struct {
+	After    int           `yaml:"after"`
+	Delay    time.Duration `yaml:"delay"`
+	MaxDelay time.Duration `yaml:"maxDelay"`
+	Forget   time.Duration `yaml:"forget"`
+}
+
+// Argon2 are the parameters of new password hashes.
+type Argon2 struct {
+	Memory   Size `yaml:"memory"`
+	Time     int  `yaml:"time"`
+	Threads  int  `yaml:"threads"`
+	Parallel int  `yaml:"parallel"` // 0 = half the processors, at least 1
+}
+
+// Features are those of the very first start; nil = those the catalogue marks boot.
+type Features struct {
+	Boot []string `yaml:"boot"`
+}
+
+// Log is the standard log.
+type Log struct {
+	Level   string            `yaml:"level"`
+	Levels  map[string]string `yaml:"levels"`
+	MaxSize Size              `yaml:"maxSize"`
+	Keep    int               `yaml:"keep"`
+	Buffer  int               `yaml:"buffer"`
+}
+
+// Supervisor looks after the plugin processes.
+type Supervisor struct {
+	StartTimeout time.Duration `yaml:"startTimeout"`
+	CallTimeout  time.Duration `yaml:"callTimeout"`
+	Backoff      time.Duration `yaml:"backoff"`
+	MaxBackoff   time.Duration `yaml:"maxBackoff"`
+	MaxFailures  int           `yaml:"maxFailures"`
+	StopGrace    time.Duration `yaml:"stopGrace"`
+}
+
+// Console is the shell.
+type Console struct {
+	IdleTimeout time.Duration `yaml:"idleTimeout"` // 0 = none
+	History     int           `yaml:"history"`
+}
+
+// Default returns the settings of a controller whose etc/ctl.yaml says nothing.
+func Default() Config {
+	return Config{
+		Listeners: Listeners{HTTP: "127.0.0.1:8181", HTTPS: Off, SSH: "127.0.0.1:8101", Admin: "127.0.0.1:8182"},
+		TLS:       TLS{MinVersion: "1.2", ClientCertificates: "off"},
+		Datastore: Datastore{Engine: "badger", History: 4096, Etcd: Etcd{Prefix: "ctl/", Timeout: 5 * time.Second}},
+		Limits: Limits{Body: 8 << 20, Header: 64 << 10, HeaderTimeout: 10 * time.Second, BodyTimeout: time.Minute,
+			RequestTimeout: time.Minute, IdleTimeout: 2 * time.Minute, Connections: 4096, InFlight: 512},
+		AAA: AAA{TokenLifetime: time.Hour, RoleDeniedStatus: 401, PasswordMinimum: 8,
+			Throttle: Throttle{After: 5, Delay: 250 * time.Millisecond, MaxDelay: 10 * time.Second, Forget: 15 * time.Minute},
+			Argon2:   Argon2{Memory: 19 << 20, Time: 2, Threads: 1}},
+		Log: Log{Level: "INFO", MaxSize: 20 << 20, Keep: 5, Buffer: 2000},
+		Supervisor: Supervisor{StartTimeout: 30 * time.Second, CallTimeout: time.Minute, Backoff: 200 * time.Millisecond,
+			MaxBackoff: 30 * time.Second, MaxFailures: 10, StopGrace: 5 * time.Second},
+		Console: Console{IdleTimeout: 30 * time.Minute, History: 500},
+	}
+}

@@ -1,0 +1,173 @@
+package home
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Home is a home that this process owns until Close.
+type Home struct {
+	Dir
+	Created bool // by this Open
+	// StaleCatalogue says that features.yaml was edited in the home and the release
+	// brings another one, which was not taken.
+	StaleCatalogue bool
+	lock           *os.File
+}
+
+// ErrInUse says that another controller runs in the home.
+var ErrInUse = errors.New("home: in use by another controller")
+
+// private are the directories nobody else may look into.
+var private = []string{"data", "data/run", "data/plugins", "configuration", "configuration/ssl", "log"}
+
+// Open makes the home when it is missing, from templates (the files of package
+// ctl), and takes it for this process: ErrInUse when another has it. What an
+// operator has written is never replaced.
+func Open(path string, templates fs.FS) (*Home, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("home: %w", err)
+	}
+	h := &Home{Dir: Dir(abs)}
+	if err := h.checkSockets(); err != nil {
+		return nil, err
+	}
+	if err := h.recognise(); err != nil {
+		return nil, err
+	}
+	for _, d := range append([]string{"etc", "plugins", "features.d"}, private...) {
+		if err := os.MkdirAll(h.Path(d), 0o755); err != nil {
+			return nil, fmt.Errorf("home: %w", err)
+		}
+	}
+	for _, d := range private {
+		if err := os.Chmod(h.Path(d), 0o700); err != nil {
+			return nil, fmt.Errorf("home: %w", err)
+		}
+	}
+	if err := h.takeLock(); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(h.fill(templates), h.renewCatalogue(templates)); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+// recognise refuses a directory that holds something else: a mistyped --home
+// must not be littered.
+func (h *Home) recognise() error {
+	entries, err := os.ReadDir(string(h.Dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	ours := []string{"etc", "plugins", "features.d", "features.yaml", "configuration", "data", "log", "bin"}
+	for _, e := range entries {
+		if _, err := os.Stat(h.Etc("ctl.yaml")); err == nil {
+			return nil
+		}
+		if !slices.Contains(ours, e.Name()) && !strings.HasPrefix(e.Name(), ".") {
+			return fmt.Errorf("home: %s holds %q and no etc/ctl.yaml: it is not a home; choose another --home, or an empty directory", string(h.Dir), e.Name())
+		}
+	}
+	return nil
+}
+
+// fill writes the templates that are missing, etc/ctl.yaml last: with it the
+// home is complete, and files an operator removes later stay removed.
+func (h *Home) fill(templates fs.FS) error {
+	if _, err := os.Stat(h.Etc("ctl.yaml")); err == nil {
+		return nil
+	}
+	var files []string
+	err := fs.WalkDir(templates, ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path != "etc/ctl.yaml" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("home: templates: %w", err)
+	}
+	for _, name := range append(files, "etc/ctl.yaml") {
+		if _, err := os.Lstat(h.Path(name)); err == nil {
+			continue
+		}
+		b, err := fs.ReadFile(templates, name)
+		if err != nil {
+			return fmt.Errorf("home: templates: %w", err)
+		}
+		mode := fs.FileMode(0o644)
+		switch {
+		case name == "etc/idmtool":
+			mode = 0o755
+		case strings.HasSuffix(name, ".xml"), strings.HasSuffix(name, ".ini"):
+			mode = 0o600 // may come to hold passwords
+		}
+		if err := os.MkdirAll(filepath.Dir(h.Path(name)), 0o755); err != nil {
+			return fmt.Errorf("home: %w", err)
+		}
+		if err := WriteFile(h.Path(name), b, mode); err != nil {
+			return err
+		}
+	}
+	h.Created = true
+	return nil
+}
+
+func (h *Home) takeLock() error {
+	f, err := os.OpenFile(h.Data("ctld.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		pid, _ := io.ReadAll(io.LimitReader(f, 20))
+		f.Close()
+		return fmt.Errorf("%w: %s, process %s; stop it or choose another --home", ErrInUse, string(h.Dir), strings.TrimSpace(string(pid)))
+	}
+	if err = f.Truncate(0); err == nil {
+		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
+	}
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("home: %w", err)
+	}
+	h.lock = f
+	return nil
+}
+
+// Close gives the home free.
+func (h *Home) Close() error { return h.lock.Close() }
+
+// WriteFile replaces a file as a whole: whoever reads, and a crash, sees the old
+// content or the new one.
+func WriteFile(path string, b []byte, mode fs.FileMode) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(b)
+	if err := errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close()); err != nil {
+		return fmt.Errorf("home: write %s: %w", path, err)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -1,0 +1,150 @@
+package home
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	ctl "ctl.internal"
+)
+
+func open(t *testing.T, path string) *Home {
+	t.Helper()
+	h, err := Open(path, ctl.Templates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
+func mode(t *testing.T, path string) fs.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+func TestMissingHomeIsMade(t *testing.T) {
+	h := open(t, filepath.Join(t.TempDir(), "h"))
+	if !h.Created {
+		t.Fatal("not said to be created")
+	}
+	for path, want := range map[string]fs.FileMode{"etc/ctl.yaml": 0o644, "etc/sec.ini": 0o600, "etc/idmtool": 0o755,
+		"etc/ctl/karaf/08-authn-config.xml": 0o600, "etc/ctl/datastore/initial/config/aaa-cert-config.xml": 0o600,
+		"etc/ctl/datastore/initial/config/aaa-encrypt-service-config.xml": 0o600, "features.yaml": 0o644,
+		"data": 0o700, "data/run": 0o700, "configuration/ssl": 0o700, "log": 0o700} {
+		if got := mode(t, h.Path(path)); got != want {
+			t.Errorf("%s has mode %o, want %o", path, got, want)
+		}
+	}
+	if _, ps := Load(h.Dir, nil, nil); len(ps) > 0 {
+		t.Fatalf("the shipped settings have problems: %v", ps)
+	}
+}
+
+func TestOperatorsFilesStay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "h")
+	if err := os.MkdirAll(filepath.Join(dir, "etc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ini := filepath.Join(dir, "etc/sec.ini")
+	if err := os.WriteFile(ini, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := open(t, dir) // the home existed in part: what was missing is added
+	if b, err := os.ReadFile(ini); err != nil || string(b) != "mine" {
+		t.Fatalf("sec.ini is %q, %v", b, err)
+	}
+	if err := errors.Join(os.Remove(h.Etc("idmtool")), os.Chmod(h.Data(), 0o755), h.Close()); err != nil {
+		t.Fatal(err)
+	}
+	h = open(t, dir)
+	if _, err := os.Stat(h.Etc("idmtool")); !errors.Is(err, fs.ErrNotExist) || h.Created {
+		t.Fatal("a file that the operator removed came back")
+	}
+	if got := mode(t, h.Data()); got != 0o700 {
+		t.Fatalf("data was left at %o", got)
+	}
+}
+
+func TestTwoControllersCannotShareAHome(t *testing.T) {
+	h := open(t, filepath.Join(t.TempDir(), "h"))
+	_, err := Open(string(h.Dir), ctl.Templates)
+	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "process") {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, string(h.Dir))
+}
+
+func TestForeignDirectoryIsNotLittered(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "thesis.tex"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, ctl.Templates); err == nil || !strings.Contains(err.Error(), "thesis.tex") {
+		t.Fatal(err)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Fatalf("%v", files)
+	}
+}
+
+func TestTooLongAPathForSocketsIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long/", 20))
+	_, err := Open(dir, ctl.Templates)
+	if err == nil || !strings.Contains(err.Error(), "choose a shorter --home") {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal("something was made nevertheless")
+	}
+	if err := CheckSocket("/" + strings.Repeat("s", 102)); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckSocket("/" + strings.Repeat("s", 103)); err == nil {
+		t.Fatal("104 bytes and the closing zero do not fit")
+	}
+}
+
+func TestNewReleaseBringsItsCatalogueUnlessEdited(t *testing.T) {
+	release := func(features string) fs.FS {
+		return fstest.MapFS{"etc/ctl.yaml": {}, "features.yaml": {Data: []byte(features)}}
+	}
+	dir := filepath.Join(t.TempDir(), "h")
+	start := func(features, want string, stale bool) {
+		t.Helper()
+		h, err := Open(dir, release(features))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		if b, err := os.ReadFile(h.Path("features.yaml")); err != nil || string(b) != want || h.StaleCatalogue != stale {
+			t.Fatalf("%q, stale %v, %v; want %q, %v", b, h.StaleCatalogue, err, want, stale)
+		}
+	}
+	start("one", "one", false)
+	start("two", "two", false)
+	if err := os.WriteFile(filepath.Join(dir, "features.yaml"), []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start("two", "mine", true)
+	start("three", "mine", true)
+	if err := os.Remove(filepath.Join(dir, "features.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	h, err := Open(dir, release("three"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Close()
+}

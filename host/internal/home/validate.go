@@ -1,0 +1,41 @@
+package home
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Validate checks the settings of a home offline: etc/ctl.yaml with the
+// environment, that the settings files of plugins are YAML, and that files with
+// secrets are the owner's alone. Rules (sec.ini), the catalogue and a plugin's
+// own schema are checked by aaa, feature and plugin.
+func Validate(dir Dir, environ []string) []Problem {
+	info, err := os.Stat(string(dir))
+	if err != nil || !info.IsDir() {
+		return []Problem{{File: string(dir), Text: "there is no such home directory; ctld makes one at its first start"}}
+	}
+	_, ps := Load(dir, environ, nil)
+	files, _ := filepath.Glob(dir.Etc("*.yaml")) // the pattern is well-formed
+	for _, path := range files {
+		if filepath.Base(path) == "ctl.yaml" {
+			continue
+		}
+		b, err := readBounded(path)
+		if err != nil {
+			ps = append(ps, Problem{File: path, Text: err.Error()})
+			continue
+		}
+		if _, p := parseYAML(path, b); p != nil {
+			ps = append(ps, *p)
+		}
+	}
+	for _, path := range []string{dir.Etc("initial-passwords"), dir.Data("seal.key")} {
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+			ps = append(ps, Problem{File: path, Warning: true, Text: "others may read this file; set its mode to 0600"})
+		}
+	}
+	if err := dir.checkSockets(); err != nil {
+		ps = append(ps, Problem{File: string(dir), Text: err.Error()})
+	}
+	return ps
+}

@@ -1,0 +1,204 @@
+package logs
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"gopkg.in/natefinch/lumberjack.v2"
+)
+
+// Root is the logger whose level all others inherit.
+const Root = "ROOT"
+
+// Options of a registry.
+type Options struct {
+	File     string                // empty = no file
+	MaxSize  int                   // of the file before it is rotated, in MiB; 0 = 20
+	Keep     int                   // rotated files that are kept; 0 = 5
+	Buffer   int                   // newest records kept in memory; 0 = 2000
+	Level    slog.Level            // of ROOT
+	Levels   map[string]slog.Level // of further loggers
+	Console  io.Writer             // gets every line as well, when not nil
+	Redacted []string              // further attribute names whose values are never written
+}
+
+// Registry makes loggers and holds their levels. It is safe for concurrent use.
+type Registry struct {
+	ring *ring
+
+	mu      sync.Mutex
+	set     map[string]slog.Level    // levels that were set
+	loggers map[string]*atomic.Int64 // effective level of each logger in use
+
+	out     sync.Mutex // one record at a time, see handler
+	writers []io.Writer
+	closer  io.Closer
+	current Entry
+	handler slog.Handler
+}
+
+// New makes a registry and opens its file.
+func New(o Options) *Registry {
+	if o.MaxSize <= 0 {
+		o.MaxSize = 20
+	}
+	if o.Keep <= 0 {
+		o.Keep = 5
+	}
+	if o.Buffer <= 0 {
+		o.Buffer = 2000
+	}
+	r := &Registry{ring: newRing(o.Buffer), set: map[string]slog.Level{Root: o.Level}, loggers: map[string]*atomic.Int64{}}
+	for name, l := range o.Levels {
+		r.set[name] = l
+	}
+	if o.File != "" {
+		f := &lumberjack.Logger{Filename: o.File, MaxSize: o.MaxSize, MaxBackups: o.Keep}
+		r.writers, r.closer = append(r.writers, f), f
+	}
+	if o.Console != nil {
+		r.writers = append(r.writers, o.Console)
+	}
+	r.handler = slog.NewJSONHandler(sink{r}, &slog.HandlerOptions{Level: Trace, ReplaceAttr: replacer(o.Redacted)})
+	return r
+}
+
+// Logger returns the logger of a name. Names are hierarchical, such as
+// org.ctl.aaa or plugin.switch: a logger without a level of its own has that of
+// the nearest one above it.
+func (r *Registry) Logger(name string) *slog.Logger {
+	if name == "" {
+		name = Root
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	level, ok := r.loggers[name]
+	if !ok {
+		level = new(atomic.Int64)
+		level.Store(int64(r.effective(name)))
+		r.loggers[name] = level
+	}
+	return slog.New(handler{reg: r, name: name, level: level, inner: r.handler.WithAttrs([]slog.Attr{slog.String("logger", name)})})
+}
+
+// effective is called with mu held.
+func (r *Registry) effective(name string) slog.Level {
+	for {
+		if l, ok := r.set[name]; ok {
+			return l
+		}
+		i := strings.LastIndexByte(name, '.')
+		if i < 0 {
+			return r.set[Root]
+		}
+		name = name[:i]
+	}
+}
+
+// Set gives a logger, whether in use or not, a level by name (see LevelNames);
+// Default takes it away again. ROOT always has one: Default makes it INFO.
+func (r *Registry) Set(name, level string) error {
+	if name == "" {
+		name = Root
+	}
+	if err := checkName(name); err != nil {
+		return err
+	}
+	l, err := ParseLevel(level)
+	unset := strings.EqualFold(level, Default)
+	if err != nil && !unset {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case unset && name == Root:
+		r.set[Root] = slog.LevelInfo
+	case unset:
+		delete(r.set, name)
+	default:
+		r.set[name] = l
+	}
+	for n, level := range r.loggers {
+		level.Store(int64(r.effective(n)))
+	}
+	return nil
+}
+
+// checkName keeps the table of levels to names that a logger can have.
+func checkName(name string) error {
+	ok := len(name) <= 200 && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".") && !strings.Contains(name, "..")
+	for _, c := range name {
+		ok = ok && c > ' ' && c < 0x7f
+	}
+	if !ok {
+		return fmt.Errorf("%q is not a logger's name; one looks like org.ctl.aaa, plugin.switch or ROOT", name)
+	}
+	return nil
+}
+
+// Get returns the effective level of a logger by name.
+func (r *Registry) Get(name string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return LevelName(r.effective(name))
+}
+
+// Setting is a logger that has a level of its own.
+type Setting struct {
+	Logger string `json:"logger"`
+	Level  string `json:"level"`
+}
+
+// List returns the levels that are set, ROOT first.
+func (r *Registry) List() []Setting {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Setting
+	for name, l := range r.set {
+		out = append(out, Setting{name, LevelName(l)})
+	}
+	slices.SortFunc(out, func(a, b Setting) int {
+		switch {
+		case a.Logger == Root:
+			return -1
+		case b.Logger == Root:
+			return 1
+		}
+		return strings.Compare(a.Logger, b.Logger)
+	})
+	return out
+}
+
+// Names returns the loggers in use and those with a level, for completion.
+func (r *Registry) Names() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var names []string
+	for n := range r.loggers {
+		names = append(names, n)
+	}
+	for n := range r.set {
+		if _, ok := r.loggers[n]; !ok {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Close closes the file. Records logged later are kept in memory only.
+func (r *Registry) Close() error {
+	r.out.Lock()
+	defer r.out.Unlock()
+	r.writers = nil
+	if r.closer == nil {
+		return nil
+	}
+	return r.closer.Close()
+}
