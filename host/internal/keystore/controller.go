@@ -1,0 +1,117 @@
+package keystore
+
+import (
+	"context"
+	"crypto/subtle"
+	"crypto/x509"
+	"time"
+
+	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
+
+	"ctl.internal/sdk/fault"
+)
+
+// Certificate returns the controller's certificate, DER.
+func (s *Service) Certificate() []byte { return s.now.Load().chain[0].Raw }
+
+// Chain returns the controller's certificate and those of the CAs sent with it.
+func (s *Service) Chain() []*x509.Certificate { return s.now.Load().chain }
+
+// Request returns a signing request for the controller's key, DER.
+func (s *Service) Request() ([]byte, error) {
+	return s.config.request(s.now.Load().key, s.o.Names)
+}
+
+// CheckPassword compares with the password of the controller keystore; the fault
+// is Denied.
+func (s *Service) CheckPassword(password string) error {
+	if subtle.ConstantTimeCompare([]byte(password), []byte(s.now.Load().ctlPassword)) != 1 {
+		return fault.New(fault.Denied, "the keystore password is wrong")
+	}
+	return nil
+}
+
+// SetCertificate takes the answer of a CA to our request: the certificate first,
+// its CAs after it. The fault is Invalid, and nothing has changed, when it is for
+// another key, does not count today or its chain does not hold. Under an alias
+// other than that of the key, the certificate is kept as a trusted one, too.
+func (s *Service) SetCertificate(ctx context.Context, alias, text string) error {
+	certs, err := ParseCertificates(text)
+	if err != nil {
+		return err
+	}
+	now := s.o.Now()
+	return s.change(ctx, ctlStore, func(st *state, ks jks.KeyStore) error {
+		if !samePublic(certs[0].PublicKey, st.key.Public()) {
+			return fault.New(fault.Invalid, "the certificate is not for the key of this controller: ask the CA with the request of getCtlCertificateReq, and send its certificate first")
+		}
+		chain := complete(certs, st.nodes)
+		if err := checkChain(chain, now); err != nil {
+			return err
+		}
+		var raw [][]byte
+		for _, c := range chain {
+			raw = append(raw, c.Raw)
+		}
+		if err := putKey(ks, st.alias, st.ctlPassword, st.key, raw, now); err != nil {
+			return err
+		}
+		if alias == "" || sameAlias(alias, st.alias) {
+			return nil
+		}
+		if err := checkAlias(alias); err != nil {
+			return err
+		}
+		if ks.IsPrivateKeyEntry(alias) {
+			return fault.New(fault.Exists, "the alias %q is that of another key", alias)
+		}
+		return putTrusted(ks, alias, certs[0].Raw, now)
+	})
+}
+
+// complete adds CAs that the trust keystore has to a chain.
+func complete(chain []*x509.Certificate, nodes map[string]*x509.Certificate) []*x509.Certificate {
+	out := append([]*x509.Certificate{}, chain...)
+	for len(out) < maxChain {
+		last := out[len(out)-1]
+		if last.CheckSignatureFrom(last) == nil {
+			break
+		}
+		var next *x509.Certificate
+		for _, name := range keys(nodes) {
+			if c := nodes[name]; c.IsCA && last.CheckSignatureFrom(c) == nil {
+				next = c
+			}
+		}
+		if next == nil {
+			break
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// checkChain wants every certificate signed by the next one, and all valid now.
+func checkChain(chain []*x509.Certificate, now time.Time) error {
+	for i, c := range chain {
+		if err := checkTime(c, now); err != nil {
+			return err
+		}
+		if i+1 < len(chain) {
+			if err := c.CheckSignatureFrom(chain[i+1]); err != nil {
+				return fault.Wrap(fault.Invalid, err, "the chain does not hold: %q is not signed by %q, which follows it: %v", c.Subject, chain[i+1].Subject, err)
+			}
+		}
+	}
+	return nil
+}
+
+func checkTime(c *x509.Certificate, now time.Time) error {
+	switch {
+	case now.Before(c.NotBefore):
+		return fault.New(fault.Invalid, "the certificate of %q counts only from %s on", c.Subject, c.NotBefore.Format(time.RFC3339))
+	case now.After(c.NotAfter):
+		return fault.New(fault.Invalid, "the certificate of %q expired at %s", c.Subject, c.NotAfter.Format(time.RFC3339))
+	}
+	return nil
+}

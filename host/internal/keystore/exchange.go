@@ -1,0 +1,81 @@
+package keystore
+
+import (
+	"context"
+	"fmt"
+
+	"ctl.internal/host/internal/home"
+	"ctl.internal/sdk/fault"
+)
+
+// Export writes the two keystores to files under configuration/ssl and returns
+// their paths. Their passwords stay as they are.
+func (s *Service) Export() ([]string, error) {
+	st := s.now.Load()
+	var out []string
+	for _, p := range []struct {
+		name string
+		b    []byte
+	}{{"_ctlKeystore.jks", st.ctl}, {"_trustKeystore.jks", st.trust}} {
+		path := s.o.Dir.SSL(s.config.Bundle + p.name)
+		if err := home.WriteFile(path, p.b, 0o600); err != nil {
+			return nil, err
+		}
+		out = append(out, path)
+	}
+	return out, nil
+}
+
+// Import names keystores under configuration/ssl; both are needed.
+type Import struct {
+	Ctl, CtlPassword, Alias string
+	Trust, TrustPassword    string
+	Protocols, Suites       string // comma-separated, empty = no restriction
+}
+
+// Import puts keystores from files into the datastore, instead of those there.
+// Without <use-mdsal> the fault is Unsupported.
+func (s *Service) Import(ctx context.Context, i Import) error {
+	if !s.config.UseMDSAL {
+		return fault.New(fault.Unsupported, "the keystores are the files of configuration/ssl, there is nothing to import into; with <use-mdsal> true they are in the datastore")
+	}
+	next := saved{ctlPassword: i.CtlPassword, trustPassword: i.TrustPassword, alias: i.Alias, protocols: list(i.Protocols), suites: list(i.Suites)}
+	if next.alias == "" {
+		next.alias = s.config.Alias
+	}
+	for _, p := range []struct {
+		name, password string
+		to             *[]byte
+	}{{i.Ctl, i.CtlPassword, &next.ctl}, {i.Trust, i.TrustPassword, &next.trust}} {
+		b, err := s.importable(p.name, p.password, next.alias)
+		if err != nil {
+			return fault.Wrap(fault.Invalid, err, "%s: %v; nothing was imported", p.name, err)
+		}
+		*p.to = b
+	}
+	if _, err := s.parse(next); err != nil {
+		return fault.Wrap(fault.Invalid, err, "%v; nothing was imported", err)
+	}
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	return s.replace(ctx, next)
+}
+
+// importable reads a keystore file and returns it as JKS.
+func (s *Service) importable(name, password, alias string) ([]byte, error) {
+	if err := checkFileName(name); err != nil {
+		return nil, err
+	}
+	if err := checkPassword(password); err != nil {
+		return nil, err
+	}
+	b, err := readFile(s.o.Dir.SSL(name), maxStore)
+	if err != nil {
+		return nil, fmt.Errorf("not readable under configuration/ssl: %w", err)
+	}
+	ks, err := decode(b, password, alias)
+	if err != nil {
+		return nil, err
+	}
+	return encode(ks, password)
+}

@@ -1,0 +1,66 @@
+package keystore
+
+import (
+	"context"
+	"time"
+)
+
+// warnBefore is how long before its end a certificate is spoken of.
+const warnBefore = 30 * 24 * time.Hour
+
+// Expires is when the controller's certificate, or one of its chain, ends.
+func (s *Service) Expires() time.Time {
+	var first time.Time
+	for _, c := range s.now.Load().chain {
+		if first.IsZero() || c.NotAfter.Before(first) {
+			first = c.NotAfter
+		}
+	}
+	return first
+}
+
+// Run follows changes by other nodes and warns of certificates that end soon,
+// until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- s.storage.follow(ctx, func() { s.reload(ctx) }) }()
+	daily := time.NewTicker(24 * time.Hour)
+	defer daily.Stop()
+	s.warn()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-daily.C:
+			s.warn()
+		}
+	}
+}
+
+func (s *Service) warn() {
+	now := s.o.Now()
+	for _, w := range s.now.Load().ending(now) {
+		s.o.Log.Warn("a certificate ends soon, or has ended", "certificate", w.name, "ends", w.at, "days", int(w.at.Sub(now).Hours()/24))
+	}
+}
+
+type ending struct {
+	name string
+	at   time.Time
+}
+
+// ending lists the certificates that need a new one soon.
+func (st *state) ending(now time.Time) []ending {
+	var out []ending
+	for _, c := range st.chain {
+		if c.NotAfter.Sub(now) < warnBefore {
+			out = append(out, ending{"controller: " + c.Subject.String(), c.NotAfter})
+		}
+	}
+	for _, alias := range keys(st.nodes) {
+		if at := st.nodes[alias].NotAfter; at.Sub(now) < warnBefore {
+			out = append(out, ending{"node " + alias, at})
+		}
+	}
+	return out
+}

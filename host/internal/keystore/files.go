@@ -1,0 +1,70 @@
+package keystore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"ctl.internal/host/internal/home"
+)
+
+// fileStorage are the two files below configuration/ssl.
+type fileStorage struct {
+	dir    home.Dir
+	config Config
+	last   saved // what is on the disk, as of the last load or save
+}
+
+func (f *fileStorage) load(context.Context) (saved, error) {
+	c := f.config
+	s := saved{ctlPassword: c.Password, trustPassword: c.TrustPassword, alias: c.Alias, protocols: c.Protocols, suites: c.Suites}
+	missing := 0
+	for _, p := range []struct {
+		name string
+		to   *[]byte
+	}{{c.Name, &s.ctl}, {c.TrustName, &s.trust}} {
+		path := f.dir.SSL(p.name)
+		b, err := readFile(path, maxStore)
+		if errors.Is(err, fs.ErrNotExist) {
+			missing++
+			continue
+		}
+		if err != nil {
+			return s, err
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
+			return s, fmt.Errorf("%s may be read by others; set its mode to 0600 if you trust them", path)
+		}
+		*p.to = b
+	}
+	f.last = s
+	if missing > 0 {
+		return s, errNone
+	}
+	return s, nil
+}
+
+func (f *fileStorage) save(_ context.Context, s saved) error {
+	for _, p := range []struct {
+		name     string
+		old, now []byte
+	}{{f.config.TrustName, f.last.trust, s.trust}, {f.config.Name, f.last.ctl, s.ctl}} {
+		if p.old != nil && bytes.Equal(p.old, p.now) {
+			continue
+		}
+		if err := home.WriteFile(f.dir.SSL(p.name), p.now, 0o600); err != nil {
+			return err
+		}
+	}
+	f.last = s
+	return nil
+}
+
+// follow implements storage: files are read at start only.
+func (f *fileStorage) follow(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return nil
+}

@@ -1,0 +1,132 @@
+package keystore
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const (
+	maxXML   = 1 << 20
+	maxDepth = 8
+)
+
+// leaf is an element without elements in it, with its place in the text.
+type leaf struct {
+	path       string // below the root, "ctlKeystore/name"
+	text       string
+	line       int
+	start, end int // from its "<" to behind its last ">"
+}
+
+// xmlFile is a settings file of the initial datastore. It is changed by replacing
+// the text of single elements, so that comments stay.
+type xmlFile struct {
+	name   string
+	text   []byte
+	leaves []leaf
+	// inside is where a new element of a container goes: before its end tag.
+	inside map[string]int
+}
+
+func parseXML(name string, text []byte, root string) (*xmlFile, error) {
+	if len(text) > maxXML {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), maxXML)
+	}
+	f := &xmlFile{name: name, text: text, inside: map[string]int{}}
+	type open struct {
+		name     string
+		start    int
+		line     int
+		text     strings.Builder
+		children bool
+	}
+	var stack []*open
+	d := xml.NewDecoder(bytes.NewReader(text))
+	seen := false
+	for {
+		before := int(d.InputOffset())
+		tok, err := d.Token()
+		line, _ := d.InputPos()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: not well-formed XML: %v", name, line, err)
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			if len(stack) == 0 && (seen || t.Name.Local != root) {
+				return nil, fmt.Errorf("%s:%d: the root element is <%s>, want one <%s>", name, line, t.Name.Local, root)
+			}
+			if len(stack) >= maxDepth {
+				return nil, fmt.Errorf("%s:%d: elements are nested deeper than %d", name, line, maxDepth)
+			}
+			seen = true
+			if len(stack) > 0 {
+				stack[len(stack)-1].children = true
+			}
+			stack = append(stack, &open{name: t.Name.Local, start: before, line: line})
+		case xml.CharData:
+			if len(stack) > 0 {
+				stack[len(stack)-1].text.Write(t)
+			}
+		case xml.EndElement:
+			o := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			var path []string
+			for _, s := range stack[min(1, len(stack)):] {
+				path = append(path, s.name)
+			}
+			if len(stack) > 0 {
+				path = append(path, o.name)
+			}
+			p := strings.Join(path, "/")
+			if bytes.HasPrefix(text[before:], []byte("</")) {
+				f.inside[p] = before // not for <a/>, which has no end tag
+			}
+			if !o.children && len(stack) > 0 {
+				f.leaves = append(f.leaves, leaf{p, strings.TrimSpace(o.text.String()), o.line, o.start, int(d.InputOffset())})
+			}
+		}
+	}
+	if !seen {
+		return nil, fmt.Errorf("%s: empty; remove it to have the defaults, or restore it", name)
+	}
+	return f, nil
+}
+
+// set returns the text with the element at path, such as "a/b", holding value.
+func (f *xmlFile) set(path, value string) ([]byte, error) {
+	var esc bytes.Buffer
+	if err := xml.EscapeText(&esc, []byte(value)); err != nil {
+		return nil, err
+	}
+	for _, l := range f.leaves {
+		if l.path == path {
+			tag := f.text[l.start+1 : l.end]
+			tag = tag[:bytes.IndexAny(tag, " \t\r\n/>")] // with its prefix
+			return splice(f.text, l.start, l.end, fmt.Sprintf("<%s>%s</%s>", tag, esc.Bytes(), tag)), nil
+		}
+	}
+	dir, name := "", path
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		dir, name = path[:i], path[i+1:]
+	}
+	element := fmt.Sprintf("<%s>%s</%s>\n", name, esc.Bytes(), name)
+	at, ok := f.inside[dir]
+	if !ok {
+		if at, ok = f.inside[""]; !ok || dir == "" {
+			return nil, fmt.Errorf("%s: there is no place for <%s>; add the element, empty", f.name, path)
+		}
+		element = fmt.Sprintf("<%s>\n%s</%s>\n", dir, element, dir)
+	}
+	return splice(f.text, at, at, element), nil
+}
+
+func splice(text []byte, from, to int, with string) []byte {
+	return append(append(append([]byte{}, text[:from]...), with...), text[to:]...)
+}
