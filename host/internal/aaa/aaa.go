@@ -1,0 +1,143 @@
+package aaa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ctl.internal/host/internal/aaa/accounting"
+	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/host/internal/aaa/broker"
+	aaaconfig "ctl.internal/host/internal/aaa/config"
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/idm"
+	"ctl.internal/host/internal/aaa/password"
+	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/host/internal/aaa/rules"
+	"ctl.internal/host/internal/aaa/secini"
+	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/aaa/token"
+)
+
+// AAA is the whole of access control. It is safe for concurrent use.
+type AAA struct {
+	o        Options
+	log      *slog.Logger
+	rules    *rules.Set
+	realm    string // of the challenge
+	identity *identity.Service
+	authn    *authn.Authenticator
+	policies *policy.Engine
+	broker   *broker.Engine
+	tokens   *token.Service
+	handler  http.Handler
+	recorder *accounting.Recorder
+}
+
+// New compiles the configuration and opens the identity database, filling an
+// empty one. Every fault of sec.ini is in the error, with file and line.
+func New(ctx context.Context, o Options) (*AAA, error) {
+	o.defaults()
+	conf, err := compileConfig(o)
+	if err != nil {
+		return nil, err
+	}
+	hasher, err := password.New(o.Passwords, o.ParallelLogins)
+	if err != nil {
+		return nil, err
+	}
+	a := &AAA{
+		o: o, log: o.Logger("org.ctl.aaa"), rules: conf.rules, realm: conf.challenge, policies: &policy.Engine{}, broker: &broker.Engine{},
+		recorder: accounting.New(o.Logger, o.Now),
+	}
+	a.tokens = token.New(token.Options{Store: o.Store, Lifetime: o.TokenLifetime, CacheFor: conf.timeToLive, Now: o.Now})
+	a.identity = identity.New(identity.Options{
+		Store: o.Store, Hasher: hasher, Sealer: o.Sealer, MinPassword: o.MinPassword, Audit: a.recorder.Change,
+		Dependents: []identity.Dependent{a.tokens.Dependents},
+	})
+	a.tokens.Bind(a.identity)
+	if made, err := a.identity.Bootstrap(ctx, o.First); err != nil {
+		return nil, fmt.Errorf("make the first users: %w", err)
+	} else if made {
+		a.log.Info("the users admin and user were made")
+	}
+	a.authn = authn.New(authn.Options{
+		Identity: a.identity, Realms: conf.realms, Tokens: a.tokens, Throttle: throttle.New(o.Throttle, o.Now),
+		Attempt: a.recorder.Login, CacheFor: o.LoginCache, Now: o.Now,
+	})
+	if err := a.policies.Set(nil); err != nil {
+		return nil, err
+	}
+	a.handler = idm.New(idm.Options{
+		Identity: a.identity, Tokens: a.tokens, Authn: a.authn, Log: a.log, Change: a.recorder.Change,
+	})
+	return a, nil
+}
+
+// Handler serves /auth and /oauth2; it stands behind Filter like all others.
+func (a *AAA) Handler() http.Handler { return a.handler }
+
+// Validate reports every fault of a sec.ini without starting anything; it is what
+// `ctl config validate` asks.
+func Validate(o Options) error {
+	o.defaults()
+	_, err := compileConfig(o)
+	return err
+}
+
+// Run removes expired tokens and keeps up with changes that other nodes of a
+// cluster make, until ctx ends.
+func (a *AAA) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return a.identity.Run(ctx) })
+	g.Go(func() error { return a.tokens.Run(ctx) })
+	return g.Wait()
+}
+
+// Identity is the identity database, for the shell and for tests.
+func (a *AAA) Identity() *identity.Service { return a.identity }
+
+// Policies are the dynamic policies in force.
+func (a *AAA) Policies() *policy.Engine { return a.policies }
+
+// Accounting is where others record changes and add listeners.
+func (a *AAA) Accounting() *accounting.Recorder { return a.recorder }
+
+type config struct {
+	rules      *rules.Set
+	realms     []authn.Realm
+	challenge  string
+	timeToLive time.Duration
+}
+
+func compileConfig(o Options) (config, error) {
+	f, err := secini.Parse(o.SecININame, o.SecINI)
+	if err != nil {
+		return config{}, err
+	}
+	set, ruleErr := rules.Compile(f)
+	realms, realmErr := compileRealms(f, o)
+	c := config{rules: set, realms: realms, challenge: "application"}
+	if v, ok := f.Object("authcBasic").Prop("applicationName"); ok {
+		if c.challenge, err = f.Text(v); err == nil && !plainText(c.challenge) {
+			err = f.Errorf(v.Line, "the name of the application must be plain text without quotes")
+		}
+	}
+	var ttlErr error
+	c.timeToLive, ttlErr = aaaconfig.TimeToLive("etc/ctl/karaf/08-authn-config.xml", o.AuthnConfig)
+	return c, errors.Join(ruleErr, realmErr, err, ttlErr)
+}
+
+func plainText(s string) bool {
+	for _, r := range s {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return false
+		}
+	}
+	return s != ""
+}

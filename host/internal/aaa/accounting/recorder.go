@@ -1,0 +1,138 @@
+package accounting
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/sdk/caller"
+)
+
+// The logger names.
+const (
+	LoginLogger = "org.ctl.aaa.sec.filters.AuthenticationListener"
+	AuditLogger = "org.ctl.aaa.audit"
+)
+
+// Event is what listeners are told: a login or a change.
+type Event struct {
+	Time      time.Time
+	Kind      string // "login" or "change"
+	Action    string // of a change: "create user"
+	Object    string // of a change: "bob@sdn"
+	User      string // who logged in, or who changed it; empty for the controller itself
+	Realm     string // of a login
+	Address   string // host:port
+	RequestID string
+	OK        bool
+	Reason    string // why a login failed
+}
+
+// Listener is told of every event, in the order they happen. It must not block.
+type Listener func(Event)
+
+// Recorder writes events down. It is safe for concurrent use.
+type Recorder struct {
+	logins *slog.Logger
+	audit  slog.Handler
+	now    func() time.Time
+
+	mu        sync.RWMutex
+	next      int
+	listeners map[int]Listener
+}
+
+// New returns a recorder. Logins go to the logger that named returns for
+// LoginLogger, at DEBUG; the audit to that of AuditLogger, whatever its level.
+func New(named func(name string) *slog.Logger, now func() time.Time) *Recorder {
+	return &Recorder{logins: named(LoginLogger), audit: named(AuditLogger).Handler(), now: now, listeners: map[int]Listener{}}
+}
+
+// Listen adds a listener until the function returned is called.
+func (r *Recorder) Listen(l Listener) (stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	id := r.next
+	r.next++
+	r.listeners[id] = l
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.listeners, id)
+	}
+}
+
+func (r *Recorder) tell(e Event) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, l := range r.listeners {
+		l(e)
+	}
+}
+
+func (r *Recorder) silent() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.listeners) == 0
+}
+
+// Login records an attempt to log in.
+func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
+	logged := r.logins.Enabled(ctx, slog.LevelDebug)
+	if !logged && r.silent() {
+		return
+	}
+	c, _ := caller.From(ctx)
+	e := Event{
+		Time: r.now(), Kind: "login", User: Clean(a.User), Realm: a.Realm, Address: a.Address.String(),
+		RequestID: c.RequestID, OK: a.OK, Reason: Clean(a.Reason),
+	}
+	if logged {
+		user, text := e.User, "Successful authentication attempt by "
+		if user == "" {
+			user = "an unknown user"
+		}
+		if !a.OK {
+			text = "Unsuccessful authentication attempt by "
+		}
+		r.logins.LogAttrs(ctx, slog.LevelDebug, text+user+" from "+e.Address, slog.String("user", e.User),
+			slog.String("address", e.Address), slog.String("realm", e.Realm), slog.String("request", e.RequestID), slog.String("reason", e.Reason))
+	}
+	r.tell(e)
+}
+
+// Change records a committed change of an identity, policy or certificate. Who
+// made it is the caller of ctx.
+func (r *Recorder) Change(ctx context.Context, action, object string) {
+	c, _ := caller.From(ctx)
+	e := Event{
+		Time: r.now(), Kind: "change", Action: action, Object: Clean(object), Address: c.Address, RequestID: c.RequestID, OK: true,
+	}
+	if c.User != "" {
+		e.User = Clean(c.User + "@" + c.Domain)
+	}
+	rec := slog.NewRecord(e.Time, slog.LevelInfo, "audit: "+action, 0)
+	rec.AddAttrs(slog.String("object", e.Object), slog.String("user", e.User),
+		slog.String("address", e.Address), slog.String("request", e.RequestID))
+	// Past the level check: the audit cannot be switched off by log:set.
+	_ = r.audit.Handle(ctx, rec)
+	r.tell(e)
+}
+
+// Clean makes a client's text safe for a line of a log: control characters and
+// line separators become spaces, and it is cut at 256 bytes.
+func Clean(s string) string {
+	if len(s) > 256 {
+		s = s[:256] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Cf, r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}

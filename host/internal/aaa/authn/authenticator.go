@@ -1,0 +1,170 @@
+package authn
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/rules"
+	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/sdk/fault"
+)
+
+// Options are what an Authenticator needs. Identity and Realms are required.
+type Options struct {
+	Identity *identity.Service
+	Realms   []Realm
+	Tokens   Tokens // nil = no bearer tokens
+	Throttle *throttle.Limiter
+	// Attempt is told of every login, good or bad; it must not block.
+	Attempt   func(context.Context, Attempt)
+	CacheSize int           // verified logins held; 0 = 10,000
+	CacheFor  time.Duration // how long one is believed without asking again; 0 = 1 minute outside, 1 hour local
+	Now       func() time.Time
+	// Wait delays an answer; nil = a timer.
+	Wait func(context.Context, time.Duration) error
+}
+
+// Authenticator verifies credentials. It is safe for concurrent use.
+type Authenticator struct {
+	o      Options
+	cache  *cache
+	flight singleflight.Group
+	// waiting bounds the logins that are being delayed.
+	waiting chan struct{}
+}
+
+// New returns an Authenticator.
+func New(o Options) *Authenticator {
+	if o.CacheSize == 0 {
+		o.CacheSize = 10_000
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Throttle == nil {
+		o.Throttle = throttle.New(throttle.Settings{}, o.Now)
+	}
+	if o.Attempt == nil {
+		o.Attempt = func(context.Context, Attempt) {}
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	return &Authenticator{o: o, cache: newCache(o.CacheSize), waiting: make(chan struct{}, 1024)}
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Request verifies the Authorization header of a request. Present tells whether
+// there was one; the error is ErrRefused, a *ThrottledError or the world's.
+func (a *Authenticator) Request(ctx context.Context, r *http.Request, schemes rules.Schemes) (l *Login, present bool, err error) {
+	scheme, text, present := header(r.Header)
+	if !present {
+		return nil, false, ErrRefused
+	}
+	from, _ := netip.ParseAddrPort(r.RemoteAddr)
+	switch {
+	case scheme == "basic" && schemes&rules.Basic != 0:
+		l, err = a.basic(ctx, text, from)
+	case scheme == "bearer" && schemes&rules.Bearer != 0:
+		l, err = a.bearer(ctx, text, from)
+	default:
+		err = ErrRefused
+		a.o.Attempt(ctx, Attempt{Address: from, Reason: "an Authorization header that cannot be used here"})
+	}
+	return l, true, err
+}
+
+func (a *Authenticator) basic(ctx context.Context, text string, from netip.AddrPort) (*Login, error) {
+	d := a.cache.digest('b', text)
+	if l := a.remembered(ctx, d); l != nil {
+		a.again(ctx, l, from)
+		return l, nil
+	}
+	user, password, ok := basicPair(text)
+	if !ok {
+		a.o.Attempt(ctx, Attempt{Address: from, Reason: "the Basic credentials cannot be read"})
+		return nil, ErrRefused
+	}
+	return a.login(ctx, d, Credentials{User: user, Password: password, Address: from})
+}
+
+// Login verifies user and password, as the token endpoint and the console do.
+func (a *Authenticator) Login(ctx context.Context, c Credentials) (*Login, error) {
+	d := a.cache.digest('l', strconv.Itoa(len(c.User))+":"+c.User+c.Password)
+	if l := a.remembered(ctx, d); l != nil {
+		a.again(ctx, l, c.Address)
+		return l, nil
+	}
+	return a.login(ctx, d, c)
+}
+
+// again accounts for a login that was verified before.
+func (a *Authenticator) again(ctx context.Context, l *Login, from netip.AddrPort) {
+	a.o.Throttle.Seen(l.User, l.Domain, from.Addr())
+	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
+}
+
+func (a *Authenticator) bearer(ctx context.Context, token string, from netip.AddrPort) (*Login, error) {
+	if a.o.Tokens == nil || token == "" {
+		return nil, ErrRefused
+	}
+	p, err := a.o.Tokens.Lookup(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		a.o.Attempt(ctx, Attempt{Address: from, Reason: "no live token"})
+		return nil, ErrRefused
+	}
+	l := localLogin(p, "token")
+	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
+	return l, nil
+}
+
+func localLogin(p *identity.Principal, realm string) *Login {
+	return &Login{User: p.Name, Domain: p.Domain, Roles: p.Roles, Realm: realm, Local: true}
+}
+
+// remembered returns the login of credentials verified before, as it is now:
+// roles are looked up, and any change of password, user or domain ends it.
+func (a *Authenticator) remembered(ctx context.Context, d digest) *Login {
+	v := a.cache.get(d)
+	if v == nil {
+		return nil
+	}
+	if !a.o.Now().Before(v.until) {
+		a.cache.drop(d)
+		return nil
+	}
+	if !v.login.Local {
+		if v.generation != a.o.Identity.Generation() {
+			a.cache.drop(d)
+			return nil
+		}
+		return v.login
+	}
+	p, err := a.o.Identity.Principal(ctx, v.id)
+	if err != nil || p.Epoch != v.epoch || !p.MayLogIn() {
+		if err == nil || fault.KindOf(err) == fault.NotFound {
+			a.cache.drop(d)
+		}
+		return nil
+	}
+	return localLogin(p, v.login.Realm)
+}

@@ -1,0 +1,146 @@
+package authn
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/sdk/realm"
+)
+
+// loginTime bounds one login over all realms.
+const loginTime = 30 * time.Second
+
+// login throttles and verifies; equal logins at the same time are verified once.
+func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Login, error) {
+	name, domain, ok := splitUser(c.User)
+	if !ok || c.Password == "" || len(c.Password) > maxCredentials {
+		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: "no usable name or password"})
+		return nil, ErrRefused
+	}
+	// A login that began before a change must not serve one that came after it.
+	generation := a.o.Identity.Generation()
+	key := string(d[:]) + strconv.FormatUint(generation, 10) + c.Address.Addr().String()
+	ch := a.flight.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginTime)
+		defer cancel()
+		if l := a.remembered(ctx, d); l != nil { // the flight before this one
+			return l, nil
+		}
+		v, err := a.attempt(ctx, c, name, domain, generation)
+		if err != nil {
+			return nil, err
+		}
+		a.cache.put(d, v)
+		return v.login, nil
+	})
+	select {
+	case r := <-ch:
+		if r.Err != nil {
+			return nil, r.Err
+		}
+		return r.Val.(*Login), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
+	counted, from := name+"@"+domain, c.Address.Addr()
+	if domain == "" {
+		counted += identity.SDN
+	}
+	delay, retry := a.o.Throttle.Begin(counted, from)
+	if delay > 0 && retry == 0 {
+		select {
+		case a.waiting <- struct{}{}:
+			err := a.o.Wait(ctx, delay)
+			<-a.waiting
+			if err != nil {
+				return nil, err
+			}
+		default:
+			retry = delay
+		}
+	}
+	if retry > 0 {
+		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: "too many failed logins"})
+		return nil, &ThrottledError{retry}
+	}
+	v, reason, err := a.ask(ctx, c, name, domain)
+	switch {
+	case err != nil:
+		a.o.Throttle.Cancelled(counted, from)
+		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error()})
+		return nil, err
+	case v == nil:
+		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: reason})
+		return nil, ErrRefused
+	}
+	a.o.Throttle.Succeeded(counted, from)
+	a.o.Attempt(ctx, Attempt{User: v.login.User, Realm: v.login.Realm, Address: c.Address, OK: true})
+	v.generation = generation
+	return v, nil
+}
+
+// ask tries the realms in order until one knows the user by these credentials.
+func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain string) (*verified, string, error) {
+	reason := "no realm knows these credentials"
+	for _, r := range a.o.Realms {
+		if r.Outside == nil {
+			p, err := a.o.Identity.Verify(ctx, name, orSDN(domain), c.Password)
+			if err != nil {
+				return nil, "", err
+			}
+			if p != nil {
+				return &verified{login: localLogin(p, r.Name), id: p.ID(), epoch: p.Epoch, until: a.until(time.Hour)}, "", nil
+			}
+			continue
+		}
+		res, err := outside(ctx, r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
+		if err != nil || res.Outcome == realm.Unavailable {
+			why := res.Reason
+			if err != nil {
+				why = err.Error()
+			}
+			reason = "realm " + r.Name + " cannot be reached"
+			a.o.Attempt(ctx, Attempt{User: c.User, Realm: r.Name, Address: c.Address, Reason: "unavailable: " + why})
+			continue
+		}
+		if res.Outcome == realm.Authenticated {
+			l := &Login{User: res.Principal, Domain: orSDN(domain), Roles: res.Roles, Realm: r.Name}
+			if l.User == "" {
+				l.User = name
+			}
+			return &verified{login: l, until: a.until(time.Minute)}, "", nil
+		}
+	}
+	return nil, reason, nil
+}
+
+func orSDN(domain string) string {
+	if domain == "" {
+		return identity.SDN
+	}
+	return domain
+}
+
+func (a *Authenticator) until(d time.Duration) time.Time {
+	if a.o.CacheFor != 0 {
+		d = a.o.CacheFor
+	}
+	return a.o.Now().Add(d)
+}
+
+// outside asks one realm within its own time, whatever it does.
+func outside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Wait())
+	defer cancel()
+	res, err := r.Outside.Authenticate(ctx, c)
+	if err == nil && ctx.Err() != nil {
+		err = errors.Join(ctx.Err(), errors.New(res.Reason))
+	}
+	return res, err
+}

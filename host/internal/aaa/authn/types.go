@@ -1,0 +1,66 @@
+package authn
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/sdk/realm"
+)
+
+// Login is somebody whose credentials were verified.
+type Login struct {
+	User, Domain string
+	Roles        []string
+	Realm        string // name of the instance in sec.ini
+	Local        bool   // a user of the identity database
+}
+
+// Credentials are what a user logs in with.
+type Credentials struct {
+	User     string // name or name@domain
+	Password string
+	Address  netip.AddrPort
+}
+
+// Realm is one realm of sec.ini, in the order they are tried.
+type Realm struct {
+	Name    string
+	Kind    string        // last segment of its class name
+	Outside realm.Realm   // nil for the identity database
+	Timeout time.Duration // of one question to an outside realm; 0 = 5 s
+}
+
+// Wait is how long the realm may take for one question.
+func (r Realm) Wait() time.Duration {
+	if r.Timeout == 0 {
+		return 5 * time.Second
+	}
+	return r.Timeout
+}
+
+// Tokens looks up bearer tokens.
+type Tokens interface {
+	// Lookup returns the principal of a live token, nil for any other text.
+	Lookup(ctx context.Context, token string) (*identity.Principal, error)
+}
+
+// Attempt is a login, for accounting. It never holds a secret.
+type Attempt struct {
+	User, Realm, Reason string
+	Address             netip.AddrPort
+	OK                  bool
+}
+
+// ErrRefused is all that a client learns of a failed login.
+var ErrRefused = errors.New("the credentials were refused")
+
+// ThrottledError refuses a login unseen, after too many failed ones.
+type ThrottledError struct{ RetryAfter time.Duration }
+
+// Error tells when to come back.
+func (e *ThrottledError) Error() string {
+	return "too many failed logins; try again in " + e.RetryAfter.Round(time.Second).String()
+}

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DefaultTimeToLive is how long a token stays in the cache when the file does
+// not say.
+const DefaultTimeToLive = 360_000 * time.Millisecond
+
+const maxTimeToLive = 24 * time.Hour
+
+// TimeToLive reads the element timeToLive, in milliseconds, wherever in the file
+// it stands. An empty file means the default; name is used in messages.
+func TimeToLive(name string, data []byte) (time.Duration, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return DefaultTimeToLive, nil
+	}
+	d := xml.NewDecoder(bytes.NewReader(data))
+	ttl, found := DefaultTimeToLive, 0
+	for {
+		tok, err := d.Token()
+		line, _ := d.InputPos()
+		if errors.Is(err, io.EOF) {
+			return ttl, nil
+		}
+		if err != nil {
+			return 0, fmt.Errorf("%s:%d: this is not XML: %w", name, line, err)
+		}
+		start, ok := tok.(xml.StartElement)
+		if !ok || start.Name.Local != "timeToLive" {
+			continue
+		}
+		var text string
+		if err := d.DecodeElement(&text, &start); err != nil {
+			return 0, fmt.Errorf("%s:%d: timeToLive: %w", name, line, err)
+		}
+		if found != 0 {
+			return 0, fmt.Errorf("%s:%d: timeToLive stands at line %d already; remove one of the two", name, line, found)
+		}
+		found = line
+		ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+		if err != nil || ms < 1 || ms > maxTimeToLive.Milliseconds() {
+			return 0, fmt.Errorf("%s:%d: timeToLive takes milliseconds, 1 to %d", name, line, maxTimeToLive.Milliseconds())
+		}
+		ttl = time.Duration(ms) * time.Millisecond
+	}
+}

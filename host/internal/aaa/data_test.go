@@ -1,0 +1,65 @@
+package aaa_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"ctl.internal/host/internal/aaa"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+)
+
+// TestPoliciesAsData does what RESTCONF does: ask the guard, commit, apply.
+func TestPoliciesAsData(t *testing.T) {
+	l := open(t, defaultINI)
+	change := func(node, content string) error {
+		if err := l.Guard(ctx, node, json.RawMessage(content)); err != nil {
+			return err
+		}
+		return l.Apply(ctx, node, json.RawMessage(content))
+	}
+	const locked = `{"policies":{"policies":[{"resource":"/**","permissions":[{"role":"dog","actions":["get","put"]}]}]}}`
+	if err := change(aaa.PolicyNode, locked); fault.KindOf(err) != fault.InUse {
+		t.Errorf("locking out is answered %v", err)
+	}
+	l.want(200, "GET", modules, "user:user", "")
+	must(t, change(aaa.PolicyNode, `{"policies":{"policies":[{"resource":"/restconf/modules/**","permissions":[{"role":"admin","actions":["get"]}]}]}}`))
+	l.want(401, "GET", modules, "user:user", "")
+	l.want(200, "GET", modules, adm, "")
+	must(t, change(aaa.PolicyNode, ""))
+	l.want(200, "GET", modules, "user:user", "")
+
+	must(t, change(aaa.BrokerNode, `{"policies":[{"service":"RestConfService","resource":"*","role":"admin"}]}`))
+	l.want(401, "GET", "/restconf/config/x", "user:user", "")
+	l.want(401, "GET", "/rests/data/x", "user:user", "")
+	l.want(200, "GET", "/rests/data/x", adm, "")
+	l.want(200, "GET", modules, "user:user", "")
+	must(t, change(aaa.BrokerNode, ""))
+	l.want(200, "GET", "/rests/data/x", "user:user", "")
+	if err := l.Guard(ctx, "other:node", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnreadablePoliciesDeny(t *testing.T) {
+	l := open(t, defaultINI)
+	if err := l.Apply(ctx, aaa.PolicyNode, json.RawMessage(`{"policies":`)); err == nil {
+		t.Error("half a document was applied")
+	}
+	l.want(401, "GET", modules, adm, "")
+	must(t, l.Apply(ctx, aaa.PolicyNode, nil))
+	l.Unreadable(aaa.BrokerNode)
+	l.want(401, "GET", "/rests/data/x", adm, "")
+	l.want(200, "GET", modules, adm, "")
+}
+
+func TestPolicyChangesAreAudited(t *testing.T) {
+	l := open(t, defaultINI)
+	var seen []string
+	defer l.Accounting().Listen(listen(&seen))()
+	must(t, l.Apply(caller.With(ctx, caller.Caller{User: "admin", Domain: "sdn"}), aaa.PolicyNode, nil))
+	must(t, l.Apply(ctx, aaa.PolicyNode, nil)) // the controller's own, at start
+	if len(seen) != 1 || seen[0] != "change change policies aaa:http-authorization by admin@sdn" {
+		t.Errorf("heard %q", seen)
+	}
+}

@@ -1,0 +1,141 @@
+package aaa
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+
+	"ctl.internal/host/internal/aaa/accounting"
+	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/aaa/rules"
+	"ctl.internal/sdk/caller"
+)
+
+// trace is the level below DEBUG, as package logs names it.
+const trace = slog.Level(-8)
+
+// Filter puts access control before a handler. Next sees only requests that may
+// pass: with the path normalised (reqpath.From, and the URL rewritten to say the
+// same), the caller in the context and no credentials in the headers.
+func (a *AAA) Filter(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, err := reqpath.Parse(r)
+		if err != nil {
+			a.o.Refuse(w, r, http.StatusBadRequest, err.Error())
+			return
+		}
+		path.Rewrite(r.URL)
+		who := caller.Caller{RequestID: a.requestID(r), Address: r.RemoteAddr}
+		ctx := caller.With(reqpath.With(r.Context(), path), who)
+		if outsideRules(path) {
+			next.ServeHTTP(w, r.WithContext(ctx))
+			return
+		}
+		q := rules.Request{HTTP: r, Path: path, Caller: who}
+		if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
+			q.Peer = peer.Addr()
+		}
+		if local, ok := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+			q.Port = local.Port
+		}
+		e := env{aaa: a, ctx: ctx}
+		v := a.decide(&e, &q)
+		if a.log.Enabled(ctx, trace) {
+			a.log.LogAttrs(ctx, trace, "access decision", slog.String("method", r.Method), slog.String("path", accounting.Clean(path.Decoded())),
+				slog.Int("line", a.rules.Line(path.Segments())), slog.String("verdict", v.String()),
+				slog.String("user", q.Caller.User), slog.String("request", who.RequestID))
+		}
+		if v != rules.Pass {
+			a.refuse(w, r.WithContext(ctx), v, &e)
+			return
+		}
+		if q.Known {
+			ctx = caller.With(ctx, q.Caller)
+			r.Header.Del("Authorization")
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// outsideRules tells whether a path authenticates by its own form.
+func outsideRules(p reqpath.Path) bool {
+	return p.Is("oauth2", "token") || p.Is("oauth2", "revoke") || p.Is("oauth2", "introspect")
+}
+
+func (a *AAA) requestID(r *http.Request) string {
+	if a.o.RequestID != nil {
+		return a.o.RequestID(r)
+	}
+	return rand.Text()
+}
+
+// env is what the rules ask during one request.
+type env struct {
+	aaa   *AAA
+	ctx   context.Context
+	retry int // seconds, when the verdict is Busy
+	err   error
+}
+
+// Authenticate implements rules.Env.
+func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bool) {
+	if r.Known {
+		return rules.Pass, true
+	}
+	l, present, err := e.aaa.authn.Request(e.ctx, r.HTTP, s)
+	var slow *authn.ThrottledError
+	switch {
+	case err == nil:
+		r.Caller.User, r.Caller.Domain, r.Caller.Roles, r.Known = l.User, l.Domain, l.Roles, true
+		return rules.Pass, true
+	case errors.As(err, &slow):
+		e.retry = max(1, int(math.Ceil(slow.RetryAfter.Seconds())))
+		return rules.Busy, true
+	case !errors.Is(err, authn.ErrRefused):
+		e.err = err
+	}
+	return rules.Unauthenticated, present
+}
+
+// Dynamic implements rules.Env.
+func (e *env) Dynamic(r *rules.Request) rules.Verdict {
+	if e.aaa.policies.Allows(r.HTTP.Method, r.Path, r.Caller.Roles) {
+		return rules.Pass
+	}
+	return rules.Denied
+}
+
+func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e *env) {
+	switch {
+	case e.err != nil:
+		a.log.Error("a login could not be verified", "error", e.err)
+		a.o.Refuse(w, r, http.StatusServiceUnavailable, "the login cannot be verified now")
+	case v == rules.Malformed:
+		a.o.Refuse(w, r, http.StatusBadRequest, "a rule refuses this form of path")
+	case v == rules.Busy:
+		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
+		a.o.Refuse(w, r, http.StatusTooManyRequests, "too many failed logins; try again later")
+	case v == rules.Denied:
+		a.o.Refuse(w, r, a.o.RoleDeniedStatus, "this needs a role or permission that the user does not have")
+	default:
+		w.Header().Set("WWW-Authenticate", `Basic realm="`+a.realm+`", charset="UTF-8"`)
+		a.o.Refuse(w, r, http.StatusUnauthorized, "credentials are required")
+	}
+}
+
+func refuse(w http.ResponseWriter, r *http.Request, status int, reason string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_ = json.NewEncoder(w).Encode(map[string]any{"message": http.StatusText(status), "details": reason, "code": status})
+	}
+}

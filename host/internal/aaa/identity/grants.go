@@ -1,0 +1,86 @@
+package identity
+
+import (
+	"context"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/fault"
+)
+
+// grant checks that domain, user and role exist, in this order.
+func (v view) grant(g Grant) (grantKeys, error) {
+	if _, err := v.domain(g.Domain); err != nil {
+		return grantKeys{}, err
+	}
+	u, _, err := v.user(g.User)
+	if err != nil {
+		return grantKeys{}, err
+	}
+	r, err := v.role(g.Role)
+	return grantKeys{u.Domain, u.Name, r.Domain, r.Name, g.Domain}, err
+}
+
+// CreateGrant gives a user a role in a domain.
+func (s *Service) CreateGrant(ctx context.Context, g Grant) error {
+	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
+		k, err := v.grant(g)
+		if err != nil {
+			return nil, err
+		}
+		exists, err := v.has(k.byUser())
+		if exists {
+			err = fault.New(fault.Exists, "grant %s exists already", g.ID())
+		}
+		return k.put(), err
+	})
+	return s.done(ctx, err, "create grant", g.ID())
+}
+
+// GrantedRoles lists the roles a user holds in a domain.
+func (s *Service) GrantedRoles(ctx context.Context, domain, user string) (out []Role, err error) {
+	out = []Role{}
+	err = s.read(ctx, func(v view) error {
+		if _, err := v.domain(domain); err != nil {
+			return err
+		}
+		u, _, err := v.user(user)
+		if err != nil {
+			return err
+		}
+		grants, err := v.grants(join("grant", u.Domain, u.Name) + "/")
+		if err != nil {
+			return err
+		}
+		for _, g := range grants {
+			if g.domain != domain {
+				continue
+			}
+			r, err := v.role(g.role + "@" + g.roleDomain)
+			if err != nil {
+				return err
+			}
+			out = append(out, r)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// DeleteGrant takes a role from a user.
+func (s *Service) DeleteGrant(ctx context.Context, g Grant) error {
+	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
+		k, err := v.grant(g)
+		if err != nil {
+			return nil, err
+		}
+		exists, err := v.has(k.byUser())
+		if err == nil && !exists {
+			err = fault.New(fault.NotFound, "grant %s does not exist", g.ID())
+		}
+		if err == nil && k.roleDomain == SDN && k.role == AdminRole && k.domain == SDN {
+			err = v.keepAdmin(change{withoutUser: g.User})
+		}
+		return k.remove(), err
+	})
+	return s.done(ctx, err, "delete grant", g.ID())
+}

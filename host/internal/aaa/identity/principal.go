@@ -1,0 +1,150 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/fault"
+)
+
+// principalCache keeps principals per user id. An entry carries the generation
+// that was read before it was loaded, so a change makes all entries stale at
+// once, and a load that a change overtook is never used afterwards.
+type principalCache struct {
+	seed   maphash.Seed
+	once   sync.Once
+	shards [64]struct {
+		mu sync.RWMutex
+		m  map[string]cached
+	}
+}
+
+type cached struct {
+	generation uint64
+	p          *Principal
+}
+
+const maxPerShard = 2048 // 131,072 principals in all
+
+// Principal returns what is true of a user now; NotFound when there is none.
+func (s *Service) Principal(ctx context.Context, id string) (*Principal, error) {
+	c := &s.principals
+	c.once.Do(func() { c.seed = maphash.MakeSeed() })
+	shard := &c.shards[maphash.String(c.seed, id)%uint64(len(c.shards))]
+	now := s.generation.Load()
+	shard.mu.RLock()
+	e, ok := shard.m[id]
+	shard.mu.RUnlock()
+	if ok && e.generation == now {
+		return e.p, nil
+	}
+	var p *Principal
+	err := s.read(ctx, func(v view) (err error) {
+		p, _, err = v.principal(id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	if shard.m == nil || len(shard.m) >= maxPerShard {
+		shard.m = map[string]cached{}
+	}
+	shard.m[id] = cached{now, p}
+	return p, nil
+}
+
+func (v view) principal(id string) (*Principal, userRecord, error) {
+	u, r, err := v.user(id)
+	if err != nil {
+		return nil, r, err
+	}
+	p := &Principal{Name: u.Name, Domain: u.Domain, Epoch: r.Epoch}
+	own, err := v.enabledDomain(u.Domain, change{})
+	if err != nil {
+		return nil, r, err
+	}
+	sdn, err := v.enabledDomain(SDN, change{})
+	if err != nil {
+		return nil, r, err
+	}
+	p.Active = r.Enabled && own && sdn
+	grants, err := v.grants(join("grant", u.Domain, u.Name, SDN) + "/")
+	for _, g := range grants {
+		if g.domain == SDN {
+			p.Roles = append(p.Roles, g.role)
+		}
+	}
+	slices.Sort(p.Roles)
+	return p, r, err
+}
+
+// Admins returns the role sets of all administrators who may log in, each set once.
+func (s *Service) Admins(ctx context.Context) ([][]string, error) {
+	var out [][]string
+	err := s.read(ctx, func(v view) error {
+		var inner error
+		err := v.eachAdmin(change{}, func(id string) bool {
+			var p *Principal
+			if p, _, inner = v.principal(id); inner != nil {
+				return false
+			}
+			if !slices.ContainsFunc(out, func(r []string) bool { return slices.Equal(r, p.Roles) }) {
+				out = append(out, p.Roles)
+			}
+			return true
+		})
+		return errors.Join(err, inner)
+	})
+	return out, err
+}
+
+// Verify checks a user's password. It does the same work for an unknown or
+// disabled user as for a known one; nil without an error means "no".
+func (s *Service) Verify(ctx context.Context, name, domain, password string) (*Principal, error) {
+	var p *Principal
+	var r userRecord
+	err := s.read(ctx, func(v view) (err error) {
+		p, r, err = v.principal(name + "@" + domain)
+		return err
+	})
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return nil, err
+	}
+	if err != nil || !p.MayLogIn() {
+		return nil, s.o.Hasher.Waste(ctx, password)
+	}
+	encoded, err := s.open(p.ID(), r.Hash)
+	if err != nil {
+		return nil, err
+	}
+	ok, outdated, err := s.o.Hasher.Verify(ctx, password, encoded)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if outdated {
+		s.rehash(ctx, p, password)
+	}
+	return p, nil
+}
+
+// rehash stores the password's hash anew; when that fails the old one serves on.
+func (s *Service) rehash(ctx context.Context, p *Principal, password string) {
+	hash, err := s.hash(ctx, p.ID(), password)
+	if err != nil {
+		return
+	}
+	_ = s.update(ctx, func(v view) ([]datastore.Op, error) {
+		u, r, err := v.user(p.ID())
+		if err != nil || r.Epoch != p.Epoch {
+			return nil, err
+		}
+		r.Hash = hash
+		return []datastore.Op{put(userKey(u.Domain, u.Name), r)}, nil
+	})
+}

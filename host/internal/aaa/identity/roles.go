@@ -1,0 +1,98 @@
+package identity
+
+import (
+	"context"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/fault"
+)
+
+// Roles lists roles, by domain and name.
+func (s *Service) Roles(ctx context.Context, p Page) (out []Role, err error) {
+	err = s.read(ctx, func(v view) error {
+		out, err = list(v, "role/", afterKey("role", p.After), p.Limit, func(parts []string, r roleRecord) Role {
+			return Role{Name: parts[2], Domain: parts[1], Description: r.Description}
+		})
+		return err
+	})
+	return out, err
+}
+
+// Role returns one role; NotFound when there is none of the id.
+func (s *Service) Role(ctx context.Context, id string) (r Role, err error) {
+	err = s.read(ctx, func(v view) error {
+		r, err = v.role(id)
+		return err
+	})
+	return r, err
+}
+
+func (v view) role(id string) (Role, error) {
+	name, domain, ok := SplitID(id)
+	if !ok {
+		return Role{}, fault.New(fault.NotFound, "role %s does not exist", id)
+	}
+	r, err := find[roleRecord](v, roleKey(domain, name), "role", id)
+	return Role{Name: name, Domain: domain, Description: r.Description}, err
+}
+
+// CreateRole adds a role.
+func (s *Service) CreateRole(ctx context.Context, r Role) error {
+	if err := checkName("name", r.Name); err != nil {
+		return err
+	}
+	if err := checkName("domainid", r.Domain); err != nil {
+		return err
+	}
+	if err := checkText("description", r.Description); err != nil {
+		return err
+	}
+	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
+		if _, err := find[domainRecord](v, domainKey(r.Domain), "domain", r.Domain); err != nil {
+			return nil, err
+		}
+		exists, err := v.has(roleKey(r.Domain, r.Name))
+		if exists {
+			err = fault.New(fault.Exists, "role %s exists already", r.ID())
+		}
+		return []datastore.Op{put(roleKey(r.Domain, r.Name), roleRecord{r.Description})}, err
+	})
+	return s.done(ctx, err, "create role", r.ID())
+}
+
+// UpdateRole changes a role's description; nil leaves it.
+func (s *Service) UpdateRole(ctx context.Context, id string, description *string) (r Role, err error) {
+	if description != nil {
+		if err := checkText("description", *description); err != nil {
+			return r, err
+		}
+	}
+	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
+		if r, err = v.role(id); err != nil {
+			return nil, err
+		}
+		set(&r.Description, description)
+		return []datastore.Op{put(roleKey(r.Domain, r.Name), roleRecord{r.Description})}, nil
+	})
+	return r, s.done(ctx, err, "update role", id)
+}
+
+// DeleteRole removes a role and takes it from all who hold it.
+func (s *Service) DeleteRole(ctx context.Context, id string) error {
+	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
+		r, err := v.role(id)
+		if err != nil {
+			return nil, err
+		}
+		if r.Name == AdminRole && r.Domain == SDN {
+			return nil, fault.New(fault.InUse, "without the role %s nobody could administer the controller; it cannot be deleted", id)
+		}
+		grants, err := v.grants(join("granted", r.Domain, r.Name) + "/")
+		ops := []datastore.Op{remove(roleKey(r.Domain, r.Name))}
+		for _, g := range grants {
+			ops = append(ops, g.remove()...)
+		}
+		return ops, err
+	})
+	return s.done(ctx, err, "delete role", id)
+}

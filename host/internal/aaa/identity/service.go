@@ -1,0 +1,124 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ctl.internal/host/internal/aaa/password"
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/fault"
+)
+
+// Sealer encrypts what must not lie in the store in clear;
+// package crypt has one.
+type Sealer interface {
+	Seal(plain, purpose []byte) ([]byte, error)
+	Open(sealed, purpose []byte) ([]byte, error)
+}
+
+// Dependent returns the writes that must go with the end of a user's logins.
+type Dependent func(sn datastore.Snapshot, userID string) ([]datastore.Op, error)
+
+// Options are what a Service needs. Store and Hasher are required.
+type Options struct {
+	Store       datastore.Store
+	Hasher      *password.Hasher
+	Sealer      Sealer // nil = the hash is stored as it is
+	MinPassword int    // characters; 0 = 8
+	Dependents  []Dependent
+	// Audit is told of every committed change; who made it is in the context.
+	Audit func(ctx context.Context, action, object string)
+}
+
+// Service is the identity database. It is safe for concurrent use.
+type Service struct {
+	o  Options
+	mu sync.Mutex // one writer at a time: fewer conflicts, no other meaning
+
+	// generation counts changes. A principal in the cache is good only while the
+	// generation is the one read before it was loaded.
+	generation atomic.Uint64
+	principals principalCache
+}
+
+// New returns the service over a store; Bootstrap fills an empty one.
+func New(o Options) *Service {
+	if o.MinPassword == 0 {
+		o.MinPassword = 8
+	}
+	if o.Audit == nil {
+		o.Audit = func(context.Context, string, string) {}
+	}
+	return &Service{o: o}
+}
+
+// Generation changes with every change of any identity.
+func (s *Service) Generation() uint64 { return s.generation.Load() }
+
+// Run watches for changes made by other nodes of a cluster until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	for {
+		err := s.o.Store.Watch(ctx, namespace, "", 0, func(datastore.Batch) error {
+			s.generation.Add(1)
+			return nil
+		})
+		s.generation.Add(1) // whatever was missed
+		if ctx.Err() != nil || errors.Is(err, datastore.ErrClosed) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// update runs one optimistic transaction. change reads a snapshot and returns
+// the writes; it runs again when another node was faster.
+func (s *Service) update(ctx context.Context, change func(v view) ([]datastore.Op, error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for range 16 {
+		var ops []datastore.Op
+		var guard datastore.Revision
+		err := s.o.Store.View(ctx, func(sn datastore.Snapshot) (err error) {
+			if guard, err = revision(sn, guardKey); err == nil {
+				ops, err = change(view{sn})
+			}
+			return err
+		})
+		if err != nil || len(ops) == 0 {
+			return err
+		}
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{
+			Compares: []datastore.Compare{{Namespace: namespace, Key: guardKey, Revision: guard}},
+			Ops:      append(ops, datastore.Put(namespace, guardKey, nil)),
+		})
+		s.generation.Add(1)
+		switch {
+		case errors.Is(err, datastore.ErrConflict):
+			continue
+		case errors.Is(err, datastore.ErrTooBig):
+			return fault.Wrap(fault.InUse, err, "too much depends on it for one transaction; delete its users and roles first")
+		}
+		return err
+	}
+	return fault.New(fault.Unavailable, "other nodes kept changing the identities; try again")
+}
+
+func revision(sn datastore.Snapshot, key string) (datastore.Revision, error) {
+	e, err := sn.Get(namespace, key)
+	if errors.Is(err, datastore.ErrNotFound) {
+		return 0, nil
+	}
+	return e.Revision, err
+}
+
+// read runs f on a consistent snapshot.
+func (s *Service) read(ctx context.Context, f func(v view) error) error {
+	return s.o.Store.View(ctx, func(sn datastore.Snapshot) error { return f(view{sn}) })
+}

@@ -1,0 +1,237 @@
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/fault"
+)
+
+func userOf(parts []string, r userRecord) User {
+	return User{Name: parts[2], Domain: parts[1], Description: r.Description, Email: r.Email, Enabled: r.Enabled}
+}
+
+// afterKey turns the id a page begins after into its key.
+func afterKey(kind, id string) string {
+	if id == "" {
+		return ""
+	}
+	if name, domain, ok := SplitID(id); ok {
+		return join(kind, domain, name)
+	}
+	return join(kind, id)
+}
+
+// Users lists users, by domain and name.
+func (s *Service) Users(ctx context.Context, p Page) (out []User, err error) {
+	err = s.read(ctx, func(v view) error {
+		out, err = list(v, "user/", afterKey("user", p.After), p.Limit, userOf)
+		return err
+	})
+	return out, err
+}
+
+// User returns one user; NotFound when there is none of the id.
+func (s *Service) User(ctx context.Context, id string) (u User, err error) {
+	err = s.read(ctx, func(v view) error {
+		u, _, err = v.user(id)
+		return err
+	})
+	return u, err
+}
+
+func (v view) user(id string) (User, userRecord, error) {
+	name, domain, ok := SplitID(id)
+	if !ok {
+		return User{}, userRecord{}, fault.New(fault.NotFound, "user %s does not exist", id)
+	}
+	r, err := find[userRecord](v, userKey(domain, name), "user", id)
+	return User{Name: name, Domain: domain, Description: r.Description, Email: r.Email, Enabled: r.Enabled}, r, err
+}
+
+// CreateUser adds a user with a password.
+func (s *Service) CreateUser(ctx context.Context, u User, password string) error {
+	if err := s.checkUser(u); err != nil {
+		return err
+	}
+	if err := s.checkPassword(password); err != nil {
+		return err
+	}
+	record := userRecord{Description: u.Description, Email: u.Email, Enabled: u.Enabled, Epoch: rand.Text()}
+	if err := s.read(ctx, func(v view) error { return v.mayCreate(u) }); err != nil {
+		return err // before the costly hash
+	}
+	var err error
+	if record.Hash, err = s.hash(ctx, u.ID(), password); err != nil {
+		return err
+	}
+	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
+		return []datastore.Op{put(userKey(u.Domain, u.Name), record)}, v.mayCreate(u)
+	})
+	return s.done(ctx, err, "create user", u.ID())
+}
+
+func (v view) mayCreate(u User) error {
+	if _, err := find[domainRecord](v, domainKey(u.Domain), "domain", u.Domain); err != nil {
+		return err
+	}
+	exists, err := v.has(userKey(u.Domain, u.Name))
+	if exists {
+		return fault.New(fault.Exists, "user %s exists already", u.ID())
+	}
+	return err
+}
+
+func (s *Service) checkUser(u User) error {
+	if err := checkName("name", u.Name); err != nil {
+		return err
+	}
+	if err := checkName("domainid", u.Domain); err != nil {
+		return err
+	}
+	if err := checkText("description", u.Description); err != nil {
+		return err
+	}
+	return checkEmail(u.Email)
+}
+
+func (s *Service) hash(ctx context.Context, id, password string) ([]byte, error) {
+	h, err := s.o.Hasher.Hash(ctx, password)
+	if err != nil {
+		return nil, err
+	}
+	return s.seal(id, h)
+}
+
+func (s *Service) seal(id, encoded string) ([]byte, error) {
+	if s.o.Sealer == nil {
+		return []byte(encoded), nil
+	}
+	return s.o.Sealer.Seal([]byte(encoded), purpose(id))
+}
+
+func (s *Service) open(id string, sealed []byte) (string, error) {
+	if s.o.Sealer == nil {
+		return string(sealed), nil
+	}
+	plain, err := s.o.Sealer.Open(sealed, purpose(id))
+	return string(plain), err
+}
+
+// purpose binds a sealed hash to its user, so that it cannot be moved to another.
+func purpose(id string) []byte { return []byte("aaa/password/" + id) }
+
+// UserChange is an update; nil members stay as they are.
+type UserChange struct {
+	Password, Description, Email *string
+	Enabled                      *bool
+}
+
+// UpdateUser changes a user. A new password and disabling end all logins.
+func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u User, err error) {
+	var hash []byte
+	if c.Description != nil {
+		if err := checkText("description", *c.Description); err != nil {
+			return u, err
+		}
+	}
+	if c.Email != nil {
+		if err := checkEmail(*c.Email); err != nil {
+			return u, err
+		}
+	}
+	if c.Password != nil {
+		if err := s.checkPassword(*c.Password); err != nil {
+			return u, err
+		}
+		if _, err := s.User(ctx, id); err != nil {
+			return u, err
+		}
+		if hash, err = s.hash(ctx, id, *c.Password); err != nil {
+			return u, err
+		}
+	}
+	err = s.update(ctx, func(v view) ([]datastore.Op, error) {
+		var r userRecord
+		if u, r, err = v.user(id); err != nil {
+			return nil, err
+		}
+		set(&r.Description, c.Description)
+		set(&r.Email, c.Email)
+		disabling := r.Enabled && c.Enabled != nil && !*c.Enabled
+		set(&r.Enabled, c.Enabled)
+		var ops []datastore.Op
+		if disabling {
+			if err := v.keepAdmin(change{withoutUser: u.ID()}); err != nil {
+				return nil, err
+			}
+		}
+		if hash != nil {
+			r.Hash = hash
+		}
+		if disabling || hash != nil {
+			r.Epoch = rand.Text()
+			if ops, err = s.dependents(v, u.ID()); err != nil {
+				return nil, err
+			}
+		}
+		u.Description, u.Email, u.Enabled = r.Description, r.Email, r.Enabled
+		return append(ops, put(userKey(u.Domain, u.Name), r)), nil
+	})
+	return u, s.done(ctx, err, "update user", id)
+}
+
+func set[T any](to *T, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// DeleteUser removes a user with its grants and all that Dependents name.
+func (s *Service) DeleteUser(ctx context.Context, id string) error {
+	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
+		u, _, err := v.user(id)
+		if err != nil {
+			return nil, err
+		}
+		if err := v.keepAdmin(change{withoutUser: id}); err != nil {
+			return nil, err
+		}
+		return s.removeUser(v, u.Domain, u.Name)
+	})
+	return s.done(ctx, err, "delete user", id)
+}
+
+func (s *Service) removeUser(v view, domain, name string) ([]datastore.Op, error) {
+	ops, err := s.dependents(v, name+"@"+domain)
+	if err != nil {
+		return nil, err
+	}
+	grants, err := v.grants(join("grant", domain, name) + "/")
+	for _, g := range grants {
+		ops = append(ops, g.remove()...)
+	}
+	return append(ops, remove(userKey(domain, name))), err
+}
+
+func (s *Service) dependents(v view, id string) ([]datastore.Op, error) {
+	var ops []datastore.Op
+	for _, d := range s.o.Dependents {
+		more, err := d(v.sn, id)
+		if err != nil {
+			return nil, err
+		}
+		ops = slices.Concat(ops, more)
+	}
+	return ops, nil
+}
+
+// done tells the audit of a change that was committed.
+func (s *Service) done(ctx context.Context, err error, action, object string) error {
+	if err == nil {
+		s.o.Audit(ctx, action, object)
+	}
+	return err
+}

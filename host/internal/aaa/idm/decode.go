@@ -1,0 +1,146 @@
+package idm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+)
+
+const maxBody = 64 << 10
+
+// object is the body of a request, its members not yet read.
+type object struct {
+	members map[string]json.RawMessage
+	faults  fault.List
+}
+
+// read reads a JSON object whose members are among those known; members that
+// are unknown or stand twice are all named in the error.
+func read(r *http.Request, known ...string) (*object, error) {
+	if err := wantType(r, "application/json"); err != nil {
+		return nil, err
+	}
+	data, err := readAll(r)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, fault.New(fault.Malformed, "the body must be a JSON object")
+	}
+	o := &object{members: map[string]json.RawMessage{}}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, malformed(err)
+		}
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return nil, malformed(err)
+		}
+		n, _ := name.(string)
+		switch _, twice := o.members[n]; {
+		case twice:
+			o.faults = append(o.faults, fault.At(fault.Malformed, n, "this member stands twice"))
+		case !slices.Contains(known, n):
+			o.faults = append(o.faults, fault.At(fault.Unknown, n, "there is no such member; known are %s", strings.Join(known, ", ")))
+		}
+		o.members[n] = raw
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, malformed(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fault.New(fault.Malformed, "there is text after the JSON object")
+	}
+	return o, nil
+}
+
+func malformed(err error) error {
+	return fault.New(fault.Malformed, "the body is not JSON: %v", err)
+}
+
+func wantType(r *http.Request, want string) error {
+	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || got != want && !(want == "application/json" && strings.HasSuffix(got, "+json")) {
+		return fault.New(fault.Unsupported, "the body must be sent as %s", want)
+	}
+	return nil
+}
+
+func readAll(r *http.Request) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	var tooBig *http.MaxBytesError
+	if len(data) > maxBody || errors.As(err, &tooBig) {
+		return nil, fault.New(fault.TooBig, "the body is longer than %d bytes", maxBody)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Malformed, err, "the body could not be read")
+	}
+	return data, nil
+}
+
+// text returns a member that is a string; nil when it is absent or null.
+func (o *object) text(name string) *string {
+	raw, ok := o.members[name]
+	if !ok || string(raw) == "null" {
+		return nil
+	}
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		o.faults = append(o.faults, fault.At(fault.Invalid, name, "a text is expected"))
+		return nil
+	}
+	return &s
+}
+
+// boolean returns a member that is true or false, also written as a number or text.
+func (o *object) boolean(name string) *bool {
+	raw, ok := o.members[name]
+	if !ok || string(raw) == "null" {
+		return nil
+	}
+	b := false
+	switch strings.ToLower(strings.Trim(string(raw), `"`)) {
+	case "true", "1":
+		b = true
+	case "false", "0":
+	default:
+		o.faults = append(o.faults, fault.At(fault.Invalid, name, "true or false is expected"))
+		return nil
+	}
+	return &b
+}
+
+// required is text for a member that must be there.
+func (o *object) required(name string) string {
+	s := o.text(name)
+	if s == nil {
+		if !slices.ContainsFunc(o.faults, func(f *fault.Error) bool { return f.Path == name }) {
+			o.faults = append(o.faults, fault.At(fault.Missing, name, "this member is required"))
+		}
+		return ""
+	}
+	return *s
+}
+
+// same reports a member that was sent and is not what the controller computes.
+func (o *object) same(name, computed string) {
+	if s := o.text(name); s != nil && *s != computed {
+		o.faults = append(o.faults, fault.At(fault.Invalid, name, "this is given by the controller: leave it out or send %q", computed))
+	}
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

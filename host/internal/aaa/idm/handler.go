@@ -1,0 +1,123 @@
+package idm
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/aaa/token"
+)
+
+// Options are what the handlers need; all are required.
+type Options struct {
+	Identity *identity.Service
+	Tokens   *token.Service
+	Authn    *authn.Authenticator
+	Log      *slog.Logger
+	// Change records an issued or revoked token in the audit stream.
+	Change func(ctx context.Context, action, object string)
+}
+
+type handler struct{ Options }
+
+// endpoint answers one request; id are the variable segments of its path.
+type endpoint func(w http.ResponseWriter, r *http.Request, id []string)
+
+// route is a path with its methods. An empty segment stands for a variable.
+type route struct {
+	path    []string
+	methods map[string]endpoint
+}
+
+// New returns the handler of /auth and /oauth2. It expects the path that the
+// filter put into the context.
+func New(o Options) http.Handler {
+	h := &handler{o}
+	routes := []route{
+		{[]string{"auth"}, map[string]endpoint{"GET": h.version}},
+		{[]string{"auth", "v1", "users"}, map[string]endpoint{"GET": h.listUsers, "POST": h.createUser}},
+		{[]string{"auth", "v1", "users", ""}, map[string]endpoint{"GET": h.getUser, "PUT": h.updateUser, "DELETE": h.deleteUser}},
+		{[]string{"auth", "v1", "roles"}, map[string]endpoint{"GET": h.listRoles, "POST": h.createRole}},
+		{[]string{"auth", "v1", "roles", ""}, map[string]endpoint{"GET": h.getRole, "PUT": h.updateRole, "DELETE": h.deleteRole}},
+		{[]string{"auth", "v1", "domains"}, map[string]endpoint{"GET": h.listDomains, "POST": h.createDomain}},
+		{[]string{"auth", "v1", "domains", ""}, map[string]endpoint{"GET": h.getDomain, "PUT": h.updateDomain, "DELETE": h.deleteDomain}},
+		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.listGrants, "POST": h.createGrant}},
+		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.deleteGrant}},
+		{[]string{"oauth2", "token"}, map[string]endpoint{"POST": h.issueToken}},
+		{[]string{"oauth2", "revoke"}, map[string]endpoint{"POST": h.revokeToken}},
+		{[]string{"oauth2", "introspect"}, map[string]endpoint{"POST": h.introspectToken}},
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, ok := reqpath.From(r.Context())
+		if !ok {
+			h.fail(w, r, http.StatusInternalServerError, "access control is missing before this service")
+			return
+		}
+		h.serve(routes, path, w, r)
+	})
+}
+
+func (h *handler) serve(routes []route, path reqpath.Path, w http.ResponseWriter, r *http.Request) {
+	for _, rt := range routes {
+		id, ok := rt.match(path.Segments())
+		if !ok {
+			continue
+		}
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		if e := rt.methods[method]; e != nil {
+			e(w, r, id)
+			return
+		}
+		w.Header().Set("Allow", rt.allow())
+		if method == http.MethodOptions {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		h.fail(w, r, http.StatusMethodNotAllowed, r.Method+" is not allowed here; allowed are "+rt.allow())
+		return
+	}
+	h.fail(w, r, http.StatusNotFound, "there is nothing under this path")
+}
+
+func (rt route) match(segments []reqpath.Segment) ([]string, bool) {
+	if len(segments) != len(rt.path) {
+		return nil, false
+	}
+	var id []string
+	for i, p := range rt.path {
+		if p == "" {
+			id = append(id, segments[i].Decoded)
+		} else if p != segments[i].Decoded {
+			return nil, false
+		}
+	}
+	return id, true
+}
+
+func (rt route) allow() string {
+	methods := []string{"OPTIONS"}
+	for m := range rt.methods {
+		methods = append(methods, m)
+		if m == "GET" {
+			methods = append(methods, "HEAD")
+		}
+	}
+	slices.Sort(methods)
+	return strings.Join(methods, ", ")
+}
+
+func (h *handler) version(w http.ResponseWriter, r *http.Request, _ []string) {
+	h.ok(w, r, http.StatusOK, struct {
+		ID      string `json:"id"`
+		Updated string `json:"updated"`
+		Status  string `json:"status"`
+	}{"v1", "2026-11-20T00:00:00Z", "CURRENT"})
+}

@@ -1,0 +1,74 @@
+package idm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+)
+
+// problem is the error body of /auth/v1.
+type problem struct {
+	Message string `json:"message"`
+	Details string `json:"details"`
+	Code    int    `json:"code"`
+}
+
+func (h *handler) ok(w http.ResponseWriter, r *http.Request, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if r.Method == http.MethodHead {
+		return
+	}
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	if r.URL.Query().Has("pretty-print") {
+		e.SetIndent("", "  ")
+	}
+	_ = e.Encode(v) // the client has gone: nobody is left to tell
+}
+
+func (h *handler) fail(w http.ResponseWriter, r *http.Request, status int, details string) {
+	h.ok(w, r, status, problem{http.StatusText(status), details, status})
+}
+
+// statusOf maps faults to the statuses of this service.
+func statusOf(err error) int {
+	switch fault.KindOf(err) {
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Exists, fault.InUse:
+		return http.StatusConflict
+	case fault.Invalid, fault.Missing, fault.Unknown, fault.Malformed:
+		return http.StatusBadRequest
+	case fault.TooBig:
+		return http.StatusRequestEntityTooLarge
+	case fault.Unsupported:
+		return http.StatusUnsupportedMediaType
+	case fault.Unavailable, fault.Timeout:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// fault answers an error. Only faults made for users are told; the text of any
+// other error stays in the log.
+func (h *handler) fault(w http.ResponseWriter, r *http.Request, err error) {
+	status := statusOf(err)
+	var f *fault.Error
+	if !errors.As(err, &f) || status == http.StatusInternalServerError {
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+			h.fail(w, r, http.StatusServiceUnavailable, "the answer took too long; try again")
+			return
+		}
+		h.Log.ErrorContext(r.Context(), "an identity request failed", "error", err)
+		h.fail(w, r, http.StatusInternalServerError, "the controller could not do this; its log says why")
+		return
+	}
+	h.fail(w, r, status, strings.ReplaceAll(err.Error(), "\n", "; "))
+}

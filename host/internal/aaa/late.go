@@ -1,0 +1,67 @@
+package aaa
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ctl.internal/sdk/realm"
+)
+
+// repeatAfter is how often a realm that stays unavailable is told of in the log.
+const repeatAfter = time.Minute
+
+// late asks for the realm's instance at each login: plugins come and go. It tells
+// the log when the realm becomes unavailable, and when it is back.
+type late struct {
+	config realm.Config
+	source Realms
+	log    *slog.Logger
+	now    func() time.Time
+
+	mu   sync.Mutex
+	down bool
+	told time.Time
+}
+
+// Authenticate passes the credentials to the instance of the moment.
+func (l *late) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
+	res, err := l.ask(ctx, c)
+	if err != nil {
+		res = realm.Result{Outcome: realm.Unavailable, Reason: err.Error()}
+	}
+	l.note(res)
+	return res, nil
+}
+
+func (l *late) ask(ctx context.Context, c realm.Credentials) (realm.Result, error) {
+	if l.source == nil {
+		return realm.Result{Outcome: realm.Unavailable, Reason: "no feature serves realms of class " + l.config.Kind}, nil
+	}
+	r, err := l.source.Realm(ctx, l.config)
+	if err != nil {
+		return realm.Result{}, err
+	}
+	return r.Authenticate(ctx, c)
+}
+
+func (l *late) note(res realm.Result) {
+	down, now := res.Outcome == realm.Unavailable, l.now()
+	l.mu.Lock()
+	changed := down != l.down
+	tell := changed || down && now.Sub(l.told) >= repeatAfter
+	if l.down = down; tell {
+		l.told = now
+	}
+	l.mu.Unlock()
+	switch {
+	case tell && down:
+		l.log.Warn("a realm cannot be asked; the next one is", "realm", l.config.Name, "reason", res.Reason)
+	case tell:
+		l.log.Info("the realm answers again", "realm", l.config.Name)
+	}
+}
+
+// Close does nothing: the instance belongs to its source.
+func (l *late) Close() error { return nil }

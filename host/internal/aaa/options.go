@@ -1,0 +1,83 @@
+package aaa
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/password"
+	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/realm"
+)
+
+// Realms gives the instances of realms that plugins serve.
+type Realms interface {
+	// Realm returns the running instance of a configuration. It is asked at every
+	// login, so it must be cheap once the instance exists; an error means that the
+	// realm cannot be asked now (its feature is not installed, its plugin is down).
+	Realm(ctx context.Context, c realm.Config) (realm.Realm, error)
+}
+
+// Options are what access control needs. Store and SecINI are required.
+type Options struct {
+	Store  datastore.Store
+	Sealer identity.Sealer // seals password hashes at rest; nil = stored as they are
+
+	SecINI      []byte // content of etc/sec.ini
+	SecININame  string // its name in messages; empty = etc/sec.ini
+	AuthnConfig []byte // content of 08-authn-config.xml; nil = defaults
+	First       identity.First
+
+	Realms     Realms   // nil = only the local realm can be asked
+	RealmKinds []string // classes of realms beyond the documented ones
+
+	TokenLifetime    time.Duration // 0 = 1 hour
+	MinPassword      int           // characters; 0 = 8
+	RoleDeniedStatus int           // 401 (default) or 403
+	Passwords        password.Params
+	ParallelLogins   int // hashes at once; 0 = half the processors
+	Throttle         throttle.Settings
+	LoginCache       time.Duration // how long a verified login is believed; 0 = defaults
+
+	// Logger returns the logger of a name such as org.ctl.aaa; nil = slog's default.
+	Logger func(name string) *slog.Logger
+	// RequestID returns the id of a request that a handler before this one gave it;
+	// nil = made here.
+	RequestID func(*http.Request) string
+	// Same returns the other addresses of what a path addresses: names without their
+	// module, aliases of modules. A request must be allowed under all of them; nil =
+	// none. It is asked at each request to RESTCONF's trees, so it must be cheap.
+	Same func(reqpath.Path) []string
+	// Refuse writes the answer to a refused request; nil = a small JSON body.
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, reason string)
+
+	Now func() time.Time // nil = the real clock
+}
+
+func (o *Options) defaults() {
+	if o.SecININame == "" {
+		o.SecININame = "etc/sec.ini"
+	}
+	if o.TokenLifetime == 0 {
+		o.TokenLifetime = time.Hour
+	}
+	if o.RoleDeniedStatus == 0 {
+		o.RoleDeniedStatus = http.StatusUnauthorized
+	}
+	if o.Passwords == (password.Params{}) {
+		o.Passwords = password.Default
+	}
+	if o.Logger == nil {
+		o.Logger = func(name string) *slog.Logger { return slog.Default().With("logger", name) }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Refuse == nil {
+		o.Refuse = refuse
+	}
+}

@@ -1,0 +1,155 @@
+package password
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// Params are the cost of a hash. They are stored with it, so they may change.
+type Params struct {
+	MemoryKiB uint32
+	Time      uint32
+	Threads   uint8
+}
+
+// Default is what OWASP recommends for argon2id with little memory.
+var Default = Params{MemoryKiB: 19 * 1024, Time: 2, Threads: 1}
+
+const (
+	saltBytes    = 16
+	keyBytes     = 32
+	maxMemoryKiB = 1 << 20 // 1 GiB: nobody's stored hash may cost more
+	maxTime      = 64
+	maxThreads   = 16
+)
+
+func (p Params) check() error {
+	if p.MemoryKiB < 8*uint32(p.Threads) || p.MemoryKiB > maxMemoryKiB || p.Time < 1 || p.Time > maxTime || p.Threads < 1 || p.Threads > maxThreads {
+		return fmt.Errorf("argon2id parameters m=%d KiB, t=%d, p=%d are out of range (m 8*p to %d, t 1 to %d, p 1 to %d)",
+			p.MemoryKiB, p.Time, p.Threads, maxMemoryKiB, maxTime, maxThreads)
+	}
+	return nil
+}
+
+// Hasher makes and verifies hashes. It is safe for concurrent use.
+type Hasher struct {
+	params Params
+	slots  chan struct{}
+	decoy  string
+}
+
+// New returns a hasher that runs at most parallel hashes at once; 0 means half
+// the processors, so that logins never starve the requests already logged in.
+func New(p Params, parallel int) (*Hasher, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if parallel <= 0 {
+		parallel = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	h := &Hasher{params: p, slots: make(chan struct{}, parallel)}
+	var err error
+	h.decoy, err = h.Hash(context.Background(), rand.Text())
+	return h, err
+}
+
+// run waits for a slot and runs f in it.
+func (h *Hasher) run(ctx context.Context, f func()) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	f()
+	return nil
+}
+
+// Hash returns the encoded hash of a password, with a salt of its own.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	salt := make([]byte, saltBytes)
+	_, _ = rand.Read(salt) // never fails since Go 1.24
+	var key []byte
+	err := h.run(ctx, func() {
+		key = argon2.IDKey([]byte(password), salt, h.params.Time, h.params.MemoryKiB, h.params.Threads, keyBytes)
+	})
+	if err != nil {
+		return "", err
+	}
+	b64 := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version,
+		h.params.MemoryKiB, h.params.Time, h.params.Threads, b64.EncodeToString(salt), b64.EncodeToString(key)), nil
+}
+
+// Verify compares a password with an encoded hash. Outdated tells that the hash
+// is right but should be made anew, with the parameters of today.
+func (h *Hasher) Verify(ctx context.Context, password, encoded string) (ok, outdated bool, err error) {
+	if !strings.HasPrefix(encoded, "$argon2id$") {
+		if ok, err = h.verifyLegacy(ctx, password, encoded); !ok && err == nil {
+			err = h.Waste(ctx, password) // older hashes are quicker, which would tell
+		}
+		return ok, ok, err
+	}
+	p, salt, want, err := decode(encoded)
+	if err != nil {
+		return false, false, err
+	}
+	var got []byte
+	if err := h.run(ctx, func() {
+		got = argon2.IDKey([]byte(password), salt, p.Time, p.MemoryKiB, p.Threads, uint32(len(want)))
+	}); err != nil {
+		return false, false, err
+	}
+	return subtle.ConstantTimeCompare(got, want) == 1, p != h.params, nil
+}
+
+// Waste does the work of a Verify for a user who does not exist, so that the
+// time of the answer does not tell.
+func (h *Hasher) Waste(ctx context.Context, password string) error {
+	_, _, err := h.Verify(ctx, password, h.decoy)
+	return err
+}
+
+// Valid tells whether an encoded hash is one that Verify understands.
+func Valid(encoded string) error {
+	if strings.HasPrefix(encoded, "$argon2id$") {
+		_, _, _, err := decode(encoded)
+		return err
+	}
+	_, err := parseLegacy(encoded)
+	return err
+}
+
+func decode(encoded string) (Params, []byte, []byte, error) {
+	var p Params
+	fields := strings.Split(encoded, "$")
+	bad := fmt.Errorf("the stored password hash is damaged")
+	if len(fields) != 6 || fields[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return p, nil, nil, bad
+	}
+	if _, err := fmt.Sscanf(fields[3], "m=%d,t=%d,p=%d", &p.MemoryKiB, &p.Time, &p.Threads); err != nil {
+		return p, nil, nil, bad
+	}
+	if err := p.check(); err != nil {
+		return p, nil, nil, err
+	}
+	salt, err := base64.RawStdEncoding.DecodeString(fields[4])
+	if err != nil {
+		return p, nil, nil, bad
+	}
+	key, err := base64.RawStdEncoding.DecodeString(fields[5])
+	if err != nil || len(key) < 16 || len(key) > 128 {
+		return p, nil, nil, bad
+	}
+	return p, salt, key, nil
+}

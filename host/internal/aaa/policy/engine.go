@@ -1,0 +1,89 @@
+package policy
+
+import (
+	"net/http"
+	"sync/atomic"
+
+	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/sdk/fault"
+)
+
+// Engine answers with the policies of the moment. Its zero value denies
+// everything until Set is called: policies that cannot be read permit nothing.
+// It is safe for concurrent use.
+type Engine struct {
+	now atomic.Pointer[index]
+}
+
+// Set replaces all policies. On an error the old ones stay.
+func (e *Engine) Set(list []Policy) error {
+	x, err := build(list)
+	if err != nil {
+		return err
+	}
+	e.now.Store(x)
+	return nil
+}
+
+// Fail says that the policies cannot be read: all requests they would decide
+// are denied until Set succeeds.
+func (e *Engine) Fail() { e.now.Store(nil) }
+
+// Len is the number of policies in force.
+func (e *Engine) Len() int {
+	if x := e.now.Load(); x != nil {
+		return x.size
+	}
+	return 0
+}
+
+// Allows decides for a caller with these roles. The first policy that matches
+// decides alone; what no policy names is allowed. OPTIONS is allowed, other
+// methods a policy cannot name are not. In a data tree a resource holds all that
+// is below it, so the policies about that must permit the request too.
+func (e *Engine) Allows(method string, path reqpath.Path, roles []string) bool {
+	x := e.now.Load()
+	return x != nil && x.allows(method, path, roles)
+}
+
+func (x *index) allows(method string, path reqpath.Path, roles []string) bool {
+	if method == http.MethodOptions {
+		return true
+	}
+	a, known := actionOf(method)
+	permits := func(p *entry) bool { return known && p.permits(a, roles) }
+	p := x.first(path.Segments())
+	if p != nil && !permits(p) {
+		return false
+	}
+	return path.DataDepth() == 0 || x.holds(path.Segments(), p, permits)
+}
+
+// editPaths are the addresses under which policies can be changed.
+var editPaths = [...]string{
+	"/restconf/config/aaa:http-authorization/policies",
+	"/rests/data/aaa:http-authorization/policies",
+}
+
+// Check tells whether a list may replace the present one: it must be valid, and
+// at least one of the administrators, given by their roles, must still be able
+// to change policies; else it is a fault.InUse (409).
+func Check(list []Policy, admins [][]string) error {
+	x, err := build(list)
+	if err != nil {
+		return err
+	}
+	for _, raw := range editPaths {
+		p, err := reqpath.ParseString(raw)
+		if err != nil {
+			return err
+		}
+		for _, roles := range admins {
+			if x.allows(http.MethodPut, p, roles) {
+				return nil
+			}
+		}
+	}
+	return fault.At(fault.InUse, "aaa:http-authorization/policies",
+		"with these policies no administrator could change policies any more; put a policy that permits it to role admin before the others")
+}

@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"errors"
+	"strings"
+
+	"ctl.internal/host/internal/aaa/reqpath"
+)
+
+// index is a trie over the literal segments that resources begin with. Each node
+// knows the first policy that covers it, so a lookup follows the request's own
+// segments and meets only patterns that could match.
+type index struct {
+	root node
+	size int
+}
+
+type node struct {
+	children map[string]*node
+	exact    *entry   // the first policy for this very path
+	tree     *entry   // the first policy for this path and all below
+	patterns []*entry // the others that begin here, in order
+	// below are the policies about what is under this path, of each kind of
+	// permissions the first; in order.
+	below []*entry
+	kinds map[string]bool
+}
+
+func (n *node) child(segment string) *node {
+	c := n.children[segment]
+	if c == nil {
+		c = &node{}
+		if n.children == nil {
+			n.children = map[string]*node{}
+		}
+		n.children[segment] = c
+	}
+	return c
+}
+
+// add notes a policy about something below the node.
+func (n *node) add(e *entry) {
+	if n.kinds[e.kind] {
+		return
+	}
+	if n.kinds == nil {
+		n.kinds = map[string]bool{}
+	}
+	n.kinds[e.kind] = true
+	n.below = append(n.below, e)
+}
+
+func build(list []Policy) (*index, error) {
+	x := &index{size: len(list)}
+	var errs []error
+	for i, p := range list {
+		shape, e, err := compile(i, p)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		n := &x.root
+		for _, s := range shape.Prefix {
+			n.add(e)
+			if list, _, keyed := strings.Cut(s, "="); keyed {
+				n.child(list).add(e) // the whole list holds the entry
+			}
+			n = n.child(s)
+		}
+		switch {
+		case shape.Exact && n.exact == nil:
+			n.exact = e
+		case shape.Tree && n.tree == nil:
+			n.tree = e
+		case !shape.Exact && !shape.Tree:
+			n.add(e)
+			n.patterns = append(n.patterns, e)
+		}
+	}
+	return x, errors.Join(errs...)
+}
+
+// first returns the policy of the lowest index that matches, nil for none. It
+// does not allocate.
+func (x *index) first(path []reqpath.Segment) *entry {
+	var best *entry
+	n := &x.root
+	for depth := 0; ; depth++ {
+		if n.tree != nil && (best == nil || n.tree.index < best.index) {
+			best = n.tree
+		}
+		for _, e := range n.patterns {
+			if best != nil && e.index > best.index {
+				break
+			}
+			if e.rest.Match(path[depth:]) {
+				best = e
+				break
+			}
+		}
+		if depth == len(path) {
+			if n.exact != nil && (best == nil || n.exact.index < best.index) {
+				best = n.exact
+			}
+			return best
+		}
+		if n = n.children[path[depth].Decoded]; n == nil {
+			return best
+		}
+	}
+}
+
+// holds tells whether all policies about what is below a path permit the action,
+// but those that the policy deciding for the path goes before.
+func (x *index) holds(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
+	live := func(e *entry) bool { return decider == nil || !decider.tree || e.index < decider.index }
+	n := &x.root
+	for depth := 0; depth < len(path); depth++ {
+		for _, e := range n.patterns {
+			if live(e) && e.rest.Below(path[depth:]) && !permits(e) {
+				return false
+			}
+		}
+		if n = n.children[path[depth].Decoded]; n == nil {
+			return true
+		}
+	}
+	for _, e := range n.below {
+		if live(e) && !permits(e) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,98 @@
+package policy
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ctl.internal/host/internal/aaa/pattern"
+	"ctl.internal/sdk/fault"
+)
+
+// Policy is one entry of the list, as stored.
+type Policy struct {
+	Resource    string       `json:"resource"`
+	Description string       `json:"description,omitempty"`
+	Permissions []Permission `json:"permissions,omitempty"`
+}
+
+// Permission lets a role do actions. A policy permits when one of its
+// permissions does; a policy without any denies everything.
+type Permission struct {
+	Role    string   `json:"role"`
+	Actions []string `json:"actions"`
+}
+
+// Actions are the values of the leaf-list, in the order of their bits.
+var Actions = []string{"get", "post", "put", "patch", "delete"}
+
+type actions uint8
+
+func actionOf(method string) (actions, bool) {
+	switch method {
+	case http.MethodGet, http.MethodHead:
+		return 1, true
+	case http.MethodPost:
+		return 2, true
+	case http.MethodPut:
+		return 4, true
+	case http.MethodPatch:
+		return 8, true
+	case http.MethodDelete:
+		return 16, true
+	}
+	return 0, false
+}
+
+// entry is a compiled policy; its index is its place in the order.
+type entry struct {
+	rest  pattern.Pattern // what must match after the literal prefix
+	index int
+	tree  bool // it decides for all below what it matches
+	roles []grant
+	kind  string // equal for entries that permit the same
+}
+
+type grant struct {
+	role    string
+	allowed actions
+}
+
+func (e *entry) permits(a actions, roles []string) bool {
+	for i := range e.roles {
+		if e.roles[i].allowed&a != 0 && slices.Contains(roles, e.roles[i].role) {
+			return true
+		}
+	}
+	return false
+}
+
+func compile(i int, p Policy) (pattern.Shape, *entry, error) {
+	at := func(format string, args ...any) error {
+		return fault.At(fault.Invalid, fmt.Sprintf("aaa:http-authorization/policies/policies[%d]", i), format, args...)
+	}
+	resource := p.Resource
+	if resource == "" {
+		resource = "*"
+	}
+	pat, err := pattern.Compile(resource)
+	if err != nil {
+		return pattern.Shape{}, nil, at("resource: %v", err)
+	}
+	e := &entry{index: i, tree: pat.Tree()}
+	for _, perm := range p.Permissions {
+		g := grant{role: perm.Role}
+		for _, name := range perm.Actions {
+			bit := slices.Index(Actions, strings.ToLower(name))
+			if bit < 0 {
+				return pattern.Shape{}, nil, at("actions: %q is none of %s", name, strings.Join(Actions, ", "))
+			}
+			g.allowed |= 1 << bit
+		}
+		e.roles = append(e.roles, g)
+	}
+	shape := pat.Shape()
+	e.rest, e.kind = shape.Rest, fmt.Sprint(e.roles)
+	return shape, e, nil
+}

@@ -1,0 +1,170 @@
+package reqpath
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Error says why a path was refused. It is answered with status 400.
+type Error struct{ Reason string }
+
+// Error returns the reason.
+func (e *Error) Error() string { return "bad request path: " + e.Reason }
+
+func refuse(reason string) error { return &Error{Reason: reason} }
+
+// ParseString normalises an encoded path, as it stands in a request line.
+func ParseString(raw string) (Path, error) {
+	if raw == "" || raw[0] != '/' {
+		return Path{}, refuse("it does not begin with a slash")
+	}
+	rest := raw[1:]
+	var p Path
+	if rest == "" {
+		return p, nil
+	}
+	if strings.HasSuffix(rest, "/") {
+		p.slash, rest = true, rest[:len(rest)-1]
+	}
+	n := strings.Count(rest, "/") + 1
+	p.segments = make([]Segment, 0, n)
+	same := true
+	for more := true; more; {
+		var part string
+		part, rest, more = strings.Cut(rest, "/")
+		s, err := parseSegment(part)
+		if err != nil {
+			return Path{}, err
+		}
+		same = same && s.Raw == part
+		p.segments = append(p.segments, s)
+	}
+	if same {
+		p.canonical = raw
+		if p.slash {
+			p.canonical = raw[:len(raw)-1]
+		}
+		return p, nil
+	}
+	var b strings.Builder
+	for _, s := range p.segments {
+		b.WriteByte('/')
+		b.WriteString(s.Raw)
+	}
+	p.canonical = b.String()
+	return p, nil
+}
+
+func parseSegment(part string) (Segment, error) {
+	if part == "" {
+		return Segment{}, refuse("it has an empty segment")
+	}
+	s := Segment{Raw: part, Decoded: part}
+	if !plain(part) {
+		var err error
+		if s, err = decode(part); err != nil {
+			return Segment{}, err
+		}
+	}
+	return s, check(s)
+}
+
+// plain tells whether a segment is its own canonical encoding and decoding.
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !literal(s[i]) && s[i] != '=' && s[i] != ',' && s[i] != ';' {
+			return false
+		}
+	}
+	return true
+}
+
+// literal tells whether a byte is never encoded in the canonical form. Slash,
+// comma, semicolon and equals sign are missing: encoded they mean something else.
+func literal(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	}
+	return strings.IndexByte("-._~@:!$&'()*+", c) >= 0
+}
+
+func decode(part string) (Segment, error) {
+	const hex = "0123456789ABCDEF"
+	raw, dec := make([]byte, 0, len(part)+8), make([]byte, 0, len(part))
+	for i := 0; i < len(part); i++ {
+		c := part[i]
+		encoded := c == '%'
+		if encoded {
+			if i+2 >= len(part) || !isHex(part[i+1]) || !isHex(part[i+2]) {
+				return Segment{}, refuse("it has a broken percent encoding")
+			}
+			c = unhex(part[i+1])<<4 | unhex(part[i+2])
+			i += 2
+		}
+		dec = append(dec, c)
+		if literal(c) || !encoded && (c == '=' || c == ',' || c == ';') {
+			raw = append(raw, c)
+		} else {
+			raw = append(raw, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return Segment{Raw: string(raw), Decoded: string(dec)}, nil
+}
+
+// check refuses what two readers could take for two things.
+func check(s Segment) error {
+	d := s.Decoded
+	if !utf8.ValidString(d) {
+		return refuse("it is not UTF-8")
+	}
+	blank := true
+	for i, r := range d {
+		switch {
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+			return refuse("it has a control character")
+		case r == '\\':
+			return refuse("it has a backslash")
+		case r == '%' && i+2 < len(d) && isHex(d[i+1]) && isHex(d[i+2]):
+			return refuse("it is encoded twice")
+		}
+		blank = blank && unicode.IsSpace(r)
+	}
+	if blank {
+		return refuse("it has a blank segment")
+	}
+	if pathParameter(s.Raw) {
+		return refuse("it has a path parameter (a semicolon outside a list key)")
+	}
+	for rest, more := d, true; more; {
+		var piece string
+		piece, rest, more = strings.Cut(rest, "/")
+		if piece == "." || piece == ".." {
+			return refuse("it has a dot segment")
+		}
+	}
+	return nil
+}
+
+// pathParameter tells whether a semicolon before a list key could make another
+// reader cut the segment there. An encoded one within a name is a name's.
+func pathParameter(raw string) bool {
+	name, _, _ := strings.Cut(raw, "=")
+	before, _, encoded := strings.Cut(name, "%3B")
+	return strings.Contains(name, ";") || encoded && strings.Trim(before, ".") == ""
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func unhex(c byte) byte {
+	switch {
+	case c <= '9':
+		return c - '0'
+	case c <= 'F':
+		return c - 'A' + 10
+	}
+	return c - 'a' + 10
+}

@@ -1,0 +1,117 @@
+package reqpath
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Segment is one part of a path between slashes.
+type Segment struct {
+	// Raw is the normalised encoding: hex digits in upper case, nothing encoded
+	// that need not be. RFC 8040 keys are split here, where %2C is not a comma.
+	Raw string
+	// Decoded is what access rules match.
+	Decoded string
+}
+
+// Path is a request's path after normalisation. The zero value is the root.
+type Path struct {
+	segments  []Segment
+	canonical string
+	slash     bool
+}
+
+// Segments returns the segments in order; the caller must not change them.
+func (p Path) Segments() []Segment { return p.segments }
+
+// TrailingSlash tells whether the request's path ended in the one slash that is ignored.
+func (p Path) TrailingSlash() bool { return p.slash }
+
+// Canonical is the one encoding of the path, for a router that matches encoded
+// paths. It begins with a slash and, but for the root, does not end in one.
+func (p Path) Canonical() string {
+	if p.canonical == "" {
+		return "/"
+	}
+	return p.canonical
+}
+
+// Decoded is the path for messages and logs; it is ambiguous when a segment
+// holds an encoded slash, so nothing may be decided by it.
+func (p Path) Decoded() string {
+	if strings.IndexByte(p.canonical, '%') < 0 {
+		return p.Canonical()
+	}
+	var b strings.Builder
+	for _, s := range p.segments {
+		b.WriteByte('/')
+		b.WriteString(s.Decoded)
+	}
+	return b.String()
+}
+
+// Is tells whether the decoded segments are exactly those named.
+func (p Path) Is(segments ...string) bool {
+	return len(p.segments) == len(segments) && p.Under(segments...)
+}
+
+// Under tells whether the decoded segments begin with those named.
+func (p Path) Under(segments ...string) bool {
+	if len(p.segments) < len(segments) {
+		return false
+	}
+	for i, s := range segments {
+		if p.segments[i].Decoded != s {
+			return false
+		}
+	}
+	return true
+}
+
+// DataDepth is the number of segments that lead to the data tree the path lies in,
+// 0 when it lies in none. In a data tree a resource holds all that is below it.
+func (p Path) DataDepth() int {
+	if p.Under("rests", "data") || p.Under("restconf", "config") || p.Under("restconf", "operational") || p.Under("restconf", "data") {
+		return 2
+	}
+	return 0
+}
+
+// Rewrite makes the request's URL say the canonical path, so that a router
+// behind the filter cannot read it in another way.
+func (p Path) Rewrite(u *url.URL) {
+	u.Path, u.RawPath = p.Decoded(), p.Canonical()
+}
+
+type contextKey struct{}
+
+// With returns a context that carries the path.
+func With(ctx context.Context, p Path) context.Context {
+	return context.WithValue(ctx, contextKey{}, p)
+}
+
+// From returns the path that With put in the context.
+func From(ctx context.Context) (Path, bool) {
+	p, ok := ctx.Value(contextKey{}).(Path)
+	return p, ok
+}
+
+// Parse normalises the path of a request; its error is an *Error.
+func Parse(r *http.Request) (Path, error) {
+	u := r.URL
+	if u.Opaque != "" || r.Method == http.MethodConnect {
+		return Path{}, refuse("the request target has no path")
+	}
+	raw := u.RawPath
+	if raw == "" {
+		raw = u.EscapedPath()
+	} else if decoded, err := url.PathUnescape(raw); err != nil || decoded != u.Path {
+		return Path{}, refuse("the path and its encoding disagree")
+	}
+	if raw == "" && u.Host != "" { // absolute form without a path
+		raw = "/"
+	}
+	return ParseString(raw)
+}

@@ -1,0 +1,107 @@
+package rules
+
+import (
+	"errors"
+
+	"ctl.internal/host/internal/aaa/pattern"
+	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/aaa/secini"
+)
+
+// Rule is one line of [urls].
+type Rule struct {
+	Pattern pattern.Pattern
+	Line    int
+	filters []filter
+}
+
+// Set is the compiled [urls] section.
+type Set struct{ rules []Rule }
+
+// Compile compiles the rules of a file; every fault is reported with its line.
+func Compile(f *secini.File) (*Set, error) {
+	c, errs := newCompiler(f)
+	s := &Set{}
+	for _, u := range f.URLs {
+		p, err := pattern.Compile(u.Pattern)
+		if err != nil {
+			errs = append(errs, f.Errorf(u.Line, "%v", err))
+			continue
+		}
+		r := Rule{Pattern: p, Line: u.Line}
+		for _, fl := range u.Filters {
+			one, err := c.filter(fl, u.Line)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			r.filters = append(r.filters, one)
+		}
+		s.rules = append(s.rules, r)
+	}
+	return s, errors.Join(errs...)
+}
+
+// Match returns the first rule whose pattern matches, nil when none does. It
+// does not allocate.
+func (s *Set) Match(path []reqpath.Segment) *Rule {
+	if i := s.index(path); i < len(s.rules) {
+		return &s.rules[i]
+	}
+	return nil
+}
+
+func (s *Set) index(path []reqpath.Segment) int {
+	i := 0
+	for i < len(s.rules) && !s.rules[i].Pattern.Match(path) {
+		i++
+	}
+	return i
+}
+
+// Line is the line of the rule that decides for a path, 0 when none does.
+func (s *Set) Line(path []reqpath.Segment) int {
+	if r := s.Match(path); r != nil {
+		return r.Line
+	}
+	return 0
+}
+
+// Decide runs the filters of the rule that matches. A path that no rule names
+// needs a login: forgetting a line must not open anything.
+//
+// In a data tree a resource holds all that is below it, so the rules for what is
+// below must pass as well: else the parent would be a way around them.
+func (s *Set) Decide(env Env, r *Request) Verdict {
+	path := r.Path.Segments()
+	at := s.index(path)
+	verdict := Pass
+	if at == len(s.rules) {
+		verdict, _ = env.Authenticate(r, Basic|Bearer)
+	} else {
+		verdict = s.rules[at].run(env, r)
+	}
+	if verdict != Pass || r.Path.DataDepth() == 0 {
+		return verdict
+	}
+	for i := range s.rules {
+		switch {
+		case i == at && s.rules[i].Pattern.Tree():
+			return Pass // it decides for all below that earlier rules do not
+		case i != at && s.rules[i].Pattern.Below(path):
+			if v := s.rules[i].run(env, r); v != Pass {
+				return v
+			}
+		}
+	}
+	return Pass
+}
+
+func (rule *Rule) run(env Env, r *Request) Verdict {
+	for _, f := range rule.filters {
+		if v := f.check(env, r); v != Pass {
+			return v
+		}
+	}
+	return Pass
+}

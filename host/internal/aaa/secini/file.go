@@ -1,0 +1,65 @@
+package secini
+
+// File is a sec.ini as written, in order.
+type File struct {
+	Name    string // for messages
+	Objects []*Object
+	Users   []Entry
+	Roles   []Entry
+	URLs    []URL
+}
+
+// Entry is one line of [users] or [roles].
+type Entry struct {
+	Key   string
+	Value Value
+}
+
+// Object is a name of [main] with the properties set on it.
+type Object struct {
+	Name  string
+	Class string // empty when the file only sets properties of a built-in object
+	Line  int
+	Props []Prop
+}
+
+// Prop is `object.name = value`.
+type Prop struct {
+	Name  string // what follows the first dot; may hold dots itself
+	Value Value
+}
+
+// Prop returns the value of a property.
+func (o *Object) Prop(name string) (Value, bool) {
+	if o != nil {
+		for _, p := range o.Props {
+			if p.Name == name {
+				return p.Value, true
+			}
+		}
+	}
+	return Value{}, false
+}
+
+// Object returns the object of a name, or nil.
+func (f *File) Object(name string) *Object {
+	for _, o := range f.Objects {
+		if o.Name == name {
+			return o
+		}
+	}
+	return nil
+}
+
+// URL is one rule of [urls].
+type URL struct {
+	Pattern string
+	Filters []Filter
+	Line    int
+}
+
+// Filter is `name` or `name[arg, arg]`.
+type Filter struct {
+	Name string
+	Args []string
+}

@@ -1,0 +1,176 @@
+package secini
+
+import (
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+var sections = []string{"main", "users", "roles", "urls"}
+
+// Parse reads a file; name is used in messages. Every fault is reported, joined,
+// each an *Error.
+func Parse(name string, data []byte) (*File, error) {
+	p := parser{file: &File{Name: name}, seen: map[string]int{}}
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	if !utf8.ValidString(text) {
+		return nil, p.file.Errorf(1, "the file is not UTF-8; save it as UTF-8")
+	}
+	for _, l := range logicalLines(text) {
+		if err := p.line(l); err != nil {
+			p.errs = append(p.errs, err)
+		}
+	}
+	p.errs = append(p.errs, p.file.checkRefs()...)
+	if err := errors.Join(p.errs...); err != nil {
+		return nil, err
+	}
+	return p.file, nil
+}
+
+type logicalLine struct {
+	text string
+	at   int // number of its first physical line
+}
+
+// logicalLines drops blanks and comments and joins lines that end in a backslash.
+func logicalLines(text string) []logicalLine {
+	var out []logicalLine
+	joining := false
+	for i, l := range strings.Split(text, "\n") {
+		l = strings.TrimSpace(l)
+		more := continued(l)
+		if more {
+			l = strings.TrimSpace(l[:len(l)-1])
+		}
+		switch {
+		case joining:
+			out[len(out)-1].text += l
+		case l == "" && !more, strings.HasPrefix(l, "#"), strings.HasPrefix(l, ";"):
+			continue // a comment is never continued
+		default:
+			out = append(out, logicalLine{l, i + 1})
+		}
+		joining = more
+	}
+	return out
+}
+
+// continued tells whether the line ends in a backslash that is not itself escaped.
+func continued(l string) bool {
+	n := len(l) - len(strings.TrimRight(l, `\`))
+	return n%2 == 1
+}
+
+type parser struct {
+	file    *File
+	section string
+	bad     bool           // inside a section whose name is unknown, already reported
+	seen    map[string]int // section and key -> line
+	errs    []error
+}
+
+func (p *parser) line(l logicalLine) error {
+	if strings.HasPrefix(l.text, "[") && strings.HasSuffix(l.text, "]") {
+		name := strings.TrimSpace(l.text[1 : len(l.text)-1])
+		p.section, p.bad = name, true
+		for _, s := range sections {
+			if s == name {
+				p.bad = false
+				return nil
+			}
+		}
+		return p.file.Unknown(l.at, "section", name, sections)
+	}
+	if p.bad {
+		return nil
+	}
+	if p.section == "" {
+		return p.file.Errorf(l.at, "a line before the first section; put it under [main] or [urls]")
+	}
+	key, value, ok := p.split(l.text)
+	if !ok {
+		return p.file.Errorf(l.at, "no equals sign; write `name = value`")
+	}
+	if key == "" {
+		return p.file.Errorf(l.at, "no name before the equals sign")
+	}
+	id := p.section + "\x00" + key
+	if first, dup := p.seen[id]; dup {
+		return p.file.Errorf(l.at, "%q stands at line %d already; remove one of the two", key, first)
+	}
+	p.seen[id] = l.at
+	return p.entry(key, Value{Raw: value, Line: l.at})
+}
+
+// split cuts a line at its equals sign. A url pattern may hold equals signs of
+// list keys, so [urls] is cut at the last one outside brackets.
+func (p *parser) split(text string) (key, value string, ok bool) {
+	at, depth := -1, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == '=' && (p.section != "urls" || depth <= 0):
+			at = i
+		}
+		if at >= 0 && p.section != "urls" {
+			break
+		}
+	}
+	if at < 0 {
+		return "", "", false
+	}
+	return unescapeKey(strings.TrimSpace(text[:at])), strings.TrimSpace(text[at+1:]), true
+}
+
+func unescapeKey(s string) string {
+	return strings.NewReplacer(`\=`, "=", `\:`, ":", `\ `, " ", `\\`, `\`).Replace(s)
+}
+
+func (p *parser) entry(key string, v Value) error {
+	switch p.section {
+	case "main":
+		return p.object(key, v)
+	case "users":
+		p.file.Users = append(p.file.Users, Entry{key, v})
+	case "roles":
+		p.file.Roles = append(p.file.Roles, Entry{key, v})
+	case "urls":
+		filters, err := p.file.filters(v)
+		if err != nil {
+			return err
+		}
+		p.file.URLs = append(p.file.URLs, URL{Pattern: key, Filters: filters, Line: v.Line})
+	}
+	return nil
+}
+
+func (p *parser) object(key string, v Value) error {
+	name, prop, dotted := strings.Cut(key, ".")
+	o := p.file.Object(name)
+	if o == nil {
+		o = &Object{Name: name, Line: v.Line}
+		p.file.Objects = append(p.file.Objects, o)
+	}
+	if dotted {
+		if name == "" || prop == "" {
+			return p.file.Errorf(v.Line, "%q is not a name; write `object.property = value`", key)
+		}
+		o.Props = append(o.Props, Prop{prop, v})
+		return nil
+	}
+	class, err := p.file.Text(v)
+	if err != nil {
+		return err
+	}
+	if class == "" {
+		return p.file.Errorf(v.Line, "%q has no class; write `%s = <class>`", name, name)
+	}
+	o.Class, o.Line = class, v.Line
+	return nil
+}

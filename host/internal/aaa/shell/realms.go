@@ -1,0 +1,80 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/realm"
+)
+
+// Realms are what realm:list and realm:test ask; package authn's Authenticator.
+type Realms interface {
+	Realms() []authn.Realm
+	Probe(ctx context.Context, c authn.Credentials) ([]authn.Answer, error)
+}
+
+// RealmCommands are the commands about the realms of etc/sec.ini.
+func RealmCommands(r Realms) []commands.Command {
+	return []commands.Command{
+		{
+			Name: "realm:list", Summary: "list the realms in the order they are tried", Safe: true,
+			Run: func(_ context.Context, in *commands.Invocation) error {
+				out := &commands.Table{Columns: []commands.Column{
+					{Title: "#", Key: "order", Right: true}, {Title: "Realm", Key: "realm"}, {Title: "Kind", Key: "kind"}, {Title: "Timeout", Key: "timeout"},
+				}}
+				for i, one := range r.Realms() {
+					timeout := "-"
+					if one.Outside != nil {
+						timeout = one.Wait().String()
+					}
+					out.Add(i+1, one.Name, one.Kind, timeout)
+				}
+				return in.Emit(out, nil)
+			},
+		},
+		{
+			Name: "realm:test", Summary: "ask every realm whether it knows a user",
+			Help: "realm:test alice@example\nAsks for the password. Shows what each realm answers, also those after the one that decides.\n" +
+				"Nobody is logged in by it; a wrong password counts as a failed login.",
+			Arguments: []commands.Argument{{Name: "user", Help: "NAME or NAME@DOMAIN", Required: true}},
+			Run:       func(ctx context.Context, in *commands.Invocation) error { return testRealms(ctx, in, r) },
+		},
+	}
+}
+
+func testRealms(ctx context.Context, in *commands.Invocation, r Realms) error {
+	password, err := in.Prompt(ctx, "Password: ", false)
+	if err != nil {
+		return err
+	}
+	from, _ := netip.ParseAddrPort(in.Caller.Address)
+	answers, err := r.Probe(ctx, authn.Credentials{User: in.Arg("user"), Password: password, Address: from})
+	if err != nil {
+		return err
+	}
+	out := &commands.Table{Columns: []commands.Column{
+		{Title: "Realm", Key: "realm"}, {Title: "Answer", Key: "answer"}, {Title: "User", Key: "user"}, {Title: "Roles", Key: "roles"},
+		{Title: "Reason", Key: "reason"}, {Title: "Time", Key: "time"},
+	}}
+	decided := "no realm"
+	for _, a := range answers {
+		if decided == "no realm" && a.Result.Outcome == realm.Authenticated {
+			decided = a.Realm
+		}
+		out.Add(a.Realm, outcomes[a.Result.Outcome], a.Result.Principal, strings.Join(a.Result.Roles, " "),
+			strings.ReplaceAll(a.Result.Reason, password, "***"), a.Took.Round(time.Millisecond).String())
+	}
+	if in.Format != "json" {
+		defer fmt.Fprintf(in.Stdout, "A login is decided by %s.\n", decided)
+	}
+	return in.Emit(out, nil)
+}
+
+var outcomes = map[realm.Outcome]string{
+	realm.Unknown: "unknown", realm.Authenticated: "authenticated", realm.Unavailable: "unavailable",
+}

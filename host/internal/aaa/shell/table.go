@@ -1,0 +1,138 @@
+package shell
+
+import (
+	"context"
+	"strings"
+
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// Options are what the commands need; all are required.
+type Options struct {
+	Identity *identity.Service
+	// Login verifies a password, throttled as all logins are.
+	Login func(ctx context.Context, user, password, address string) (caller.Caller, error)
+}
+
+type table struct{ Options }
+
+// Commands returns the twelve commands of identities.
+func Commands(o Options) []commands.Command {
+	t := &table{o}
+	list := []commands.Command{
+		t.addUser(), t.getUsers(), t.removeUser(), t.changePassword(),
+		t.addRole(), t.getRoles(), t.removeRole(),
+		t.addDomain(), t.getDomains(), t.removeDomain(),
+		t.addGrant(), t.removeGrant(),
+	}
+	for i := range list {
+		run := list[i].Run
+		// Whoever typed the command is who the audit names.
+		list[i].Run = func(ctx context.Context, in *commands.Invocation) error {
+			return run(caller.With(ctx, in.Caller), in)
+		}
+	}
+	return list
+}
+
+// id makes an id of a name that may be one already.
+func id(name, domain string) string {
+	if strings.Contains(name, "@") {
+		return name
+	}
+	return name + "@" + domain
+}
+
+// domainOf is the option --domainName.
+func domainOf(in *commands.Invocation) string {
+	if d := in.Option("domainName"); d != "" {
+		return d
+	}
+	return identity.SDN
+}
+
+func text(name, help string, aliases ...string) commands.Option {
+	return commands.Option{Name: name, Aliases: aliases, Help: help}
+}
+
+func needed(o commands.Option) commands.Option {
+	o.Required = true
+	return o
+}
+
+func (t *table) domainOption() commands.Option {
+	o := text("domainName", "the domain; sdn when absent", "dname")
+	o.Default, o.Complete = identity.SDN, t.domainNames
+	return o
+}
+
+// said prints what was done, or a member for programs.
+func said(in *commands.Invocation, member, value, sentence string) error {
+	return in.Emit(map[string]string{member: value}, func() string { return sentence + "\n" })
+}
+
+const completions = 1000
+
+func (t *table) userNames(ctx context.Context, prefix string) []string {
+	list, _ := t.Identity.Users(ctx, identity.Page{Limit: completions})
+	var out []string
+	for _, u := range list {
+		out = appendMatch(out, u.Name, u.Domain, prefix)
+	}
+	return out
+}
+
+func (t *table) roleNames(ctx context.Context, prefix string) []string {
+	list, _ := t.Identity.Roles(ctx, identity.Page{Limit: completions})
+	var out []string
+	for _, r := range list {
+		out = appendMatch(out, r.Name, r.Domain, prefix)
+	}
+	return out
+}
+
+func (t *table) domainNames(ctx context.Context, prefix string) []string {
+	list, _ := t.Identity.Domains(ctx, identity.Page{Limit: completions})
+	var out []string
+	for _, d := range list {
+		out = appendMatch(out, d.Name, identity.SDN, prefix)
+	}
+	return out
+}
+
+func appendMatch(out []string, name, domain, prefix string) []string {
+	if domain != identity.SDN {
+		name += "@" + domain
+	}
+	if strings.HasPrefix(name, prefix) {
+		return append(out, name)
+	}
+	return out
+}
+
+// admin asks for an administrator's credentials where somebody can be asked;
+// elsewhere the session's own role counts.
+func (t *table) admin(ctx context.Context, in *commands.Invocation) error {
+	user, err := in.Prompt(ctx, "Enter Username: ", true)
+	if err != nil {
+		if fault.KindOf(err) == fault.Unavailable && in.Caller.HasRole(identity.AdminRole) {
+			return nil
+		}
+		return err
+	}
+	password, err := in.Prompt(ctx, "Enter Password: ", false)
+	if err != nil {
+		return err
+	}
+	c, err := t.Login(ctx, user, password, in.Caller.Address)
+	if err != nil {
+		return err
+	}
+	if !c.HasRole(identity.AdminRole) {
+		return fault.New(fault.Denied, "this needs a user who holds role %s", identity.AdminRole)
+	}
+	return nil
+}

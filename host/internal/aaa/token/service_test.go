@@ -1,0 +1,194 @@
+package token_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/password"
+	"ctl.internal/host/internal/aaa/token"
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/memory"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var ctx = context.Background()
+
+type lab struct {
+	*token.Service
+	t     testing.TB
+	id    *identity.Service
+	store datastore.Store
+	now   time.Time
+}
+
+func open(t testing.TB) *lab {
+	t.Helper()
+	l := &lab{t: t, store: memory.New(memory.Options{}), now: time.Unix(1e9, 0)}
+	t.Cleanup(func() { l.store.Close() })
+	l.Service = l.another()
+	h, err := password.New(password.Params{MemoryKiB: 64, Time: 1, Threads: 1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.id = identity.New(identity.Options{Store: l.store, Hasher: h, Dependents: []identity.Dependent{l.Dependents}})
+	l.Bind(l.id)
+	if _, err := l.id.Bootstrap(ctx, identity.First{Admin: "admin", User: "user"}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// another is a second service on the same store, as on another node.
+func (l *lab) another() *token.Service {
+	return token.New(token.Options{Store: l.store, Lifetime: time.Hour, Now: func() time.Time { return l.now }})
+}
+
+func (l *lab) issue(user string) string {
+	l.t.Helper()
+	p, err := l.id.Principal(ctx, user)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	tok, err := l.Issue(ctx, p)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return tok
+}
+
+func (l *lab) live(s *token.Service, tok string) bool {
+	l.t.Helper()
+	p, err := s.Lookup(ctx, tok)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return p != nil
+}
+
+func (l *lab) keys() (n int) {
+	l.t.Helper()
+	err := l.store.View(ctx, func(sn datastore.Snapshot) error {
+		for _, err := range sn.Range("aaa-token", datastore.RangeOptions{}) {
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return n
+}
+
+func TestTokensDiffer(t *testing.T) {
+	l := open(t)
+	seen := map[string]bool{}
+	for range 1000 {
+		tok := l.issue("admin@sdn")
+		if seen[tok] || !token.WellFormed(tok) {
+			t.Fatalf("token %q", tok)
+		}
+		seen[tok] = true
+	}
+	for _, bad := range []string{"", "x", "00000000-0000-0000-0000-00000000000G", "000000000-000-0000-0000-000000000000"} {
+		if token.WellFormed(bad) || l.live(l.Service, bad) {
+			t.Errorf("%q passes for a token", bad)
+		}
+	}
+}
+
+func TestExpiredTokensAreSwept(t *testing.T) {
+	l := open(t)
+	old := l.issue("user@sdn")
+	l.now = l.now.Add(50 * time.Minute)
+	fresh := l.issue("user@sdn")
+	if n, err := l.Sweep(ctx); n != 0 || err != nil {
+		t.Errorf("swept %d, %v, before anything expired", n, err)
+	}
+	l.now = l.now.Add(11 * time.Minute)
+	if l.live(l.Service, old) || !l.live(l.Service, fresh) {
+		t.Error("the lifetime does not decide")
+	}
+	if n, err := l.Sweep(ctx); n != 1 || err != nil || l.keys() != 3 {
+		t.Errorf("swept %d, %v; %d keys are left, want the three of the fresh token", n, err, l.keys())
+	}
+}
+
+func TestEndOfAUserRemovesTokens(t *testing.T) {
+	l := open(t)
+	l.issue("user@sdn")
+	l.issue("user@sdn")
+	keep := l.issue("admin@sdn")
+	if err := l.id.DeleteUser(ctx, "user@sdn"); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.keys(); n != 3+2 { // and two entries that the sweep will clear
+		t.Errorf("%d keys are left", n)
+	}
+	l.now = l.now.Add(2 * time.Hour)
+	if _, err := l.Sweep(ctx); err != nil || l.keys() != 0 {
+		t.Errorf("%d keys after the sweep, %v", l.keys(), err)
+	}
+	if l.live(l.Service, keep) {
+		t.Error("an expired token lives")
+	}
+}
+
+func TestRevocationOnAnotherNodeReachesTheCache(t *testing.T) {
+	l := open(t)
+	tok := l.issue("admin@sdn")
+	if !l.live(l.Service, tok) {
+		t.Fatal("the token does not live")
+	}
+	ctx, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	// The watch may not have begun yet, so the other node makes and revokes tokens
+	// until word of one comes through.
+	for range 10_000 {
+		if !l.live(l.Service, tok) {
+			return
+		}
+		other := l.another()
+		other.Bind(l.id)
+		if _, err := other.Revoke(ctx, tok); err != nil && !errors.Is(err, datastore.ErrConflict) {
+			t.Fatal(err)
+		}
+		if _, err := other.Revoke(ctx, l.issue("admin@sdn")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Error("the revoked token still lives")
+}
+
+func BenchmarkIssue(b *testing.B) {
+	l := open(b)
+	for b.Loop() {
+		l.issue("admin@sdn")
+	}
+}
+
+func BenchmarkLookup(b *testing.B) {
+	l := open(b)
+	tok := l.issue("admin@sdn")
+	b.ReportAllocs()
+	for b.Loop() {
+		if !l.live(l.Service, tok) {
+			b.Fatal("dead")
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// Dependents returns the writes that remove a user's tokens, for the transaction
+// that ends the user's logins.
+func (s *Service) Dependents(sn datastore.Snapshot, user string) ([]datastore.Op, error) {
+	var ops []datastore.Op
+	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/" + user + "/"}) {
+		if err != nil {
+			return nil, err
+		}
+		d := e.Key[strings.LastIndex(e.Key, "/")+1:]
+		// The expiry index is left to the sweep: it holds nothing of use.
+		ops = append(ops, datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, e.Key))
+	}
+	return ops, nil
+}
+
+// Sweep removes expired tokens and returns how many index entries it cleared.
+func (s *Service) Sweep(ctx context.Context) (int, error) {
+	const batch = 500
+	total := 0
+	for {
+		var ops []datastore.Op
+		n := 0
+		err := s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+			end := expiryKey(s.o.Now(), "")
+			for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "expiry/", Limit: batch}) {
+				if err != nil {
+					return err
+				}
+				if e.Key >= end {
+					return nil
+				}
+				n++
+				d := e.Key[strings.LastIndex(e.Key, "/")+1:]
+				ops = append(ops, datastore.Delete(namespace, e.Key), datastore.Delete(namespace, tokenKey(d)))
+				r, err := readRecord(sn, d)
+				if err != nil {
+					return err
+				}
+				if r != nil {
+					ops = append(ops, datastore.Delete(namespace, userKey(r.User, d)))
+				}
+			}
+			return nil
+		})
+		if err != nil || n == 0 {
+			return total, err
+		}
+		if _, err := s.o.Store.Commit(ctx, datastore.Txn{Ops: ops, Volatile: true}); err != nil {
+			return total, err
+		}
+		total += n
+	}
+}
+
+// Run sweeps now and then, and drops from the cache what other nodes revoke,
+// until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.watch(ctx)
+	}()
+	defer func() { <-done }()
+	t := time.NewTicker(10 * time.Minute)
+	defer t.Stop()
+	for {
+		if _, err := s.Sweep(ctx); errors.Is(err, datastore.ErrClosed) {
+			return nil
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (s *Service) watch(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := s.o.Store.Watch(ctx, namespace, "token/", 0, func(b datastore.Batch) error {
+			for _, e := range b.Events {
+				if e.Deleted {
+					s.forget()
+					break
+				}
+			}
+			return nil
+		})
+		s.forget() // whatever was missed
+		if errors.Is(err, datastore.ErrClosed) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
