@@ -1,0 +1,359 @@
+package feature
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/sdk/fault"
+)
+
+// Plugins runs plugins; package plugin does.
+type Plugins interface {
+	// Ensure makes a plugin run as its spec says, replacing one that runs
+	// otherwise, and waits until it serves.
+	Ensure(ctx context.Context, spec PluginSpec) error
+	// Remove stops a plugin and forgets it; it is no error when it is not there.
+	Remove(ctx context.Context, name string) error
+}
+
+// Options are what a Manager works with.
+type Options struct {
+	Dir     home.Dir // its features.yaml, features.d and etc
+	Store   datastore.Store
+	Plugins Plugins
+	// Locate finds a plugin's executable and checksum, as Locator.Locate does.
+	Locate func(name string) (path, sha256 string, err error)
+	// Publish is told what is active: after new plugins serve, before old ones stop.
+	// It may ask for Active, and nothing else of the Manager.
+	Publish func(Target)
+	Boot    []string // requirements of the very first start; nil = those marked boot
+	Log     *slog.Logger
+}
+
+// Manager keeps what runs equal to what is required. It is safe for concurrent
+// use; changes are made one after the other.
+type Manager struct {
+	o      Options
+	active atomic.Pointer[Target]
+
+	// changes lets one change at a time run, however long its plugins take. Whoever
+	// holds it may read what follows, and writes it with mu, so that the queries,
+	// which take mu alone, never wait for a plugin.
+	changes  sync.Mutex
+	mu       sync.Mutex
+	repo     Repo
+	added    map[string]repoRecord
+	problems []home.Problem // of repositories that were left out
+	state    stored
+	plan     Plan
+	broken   map[string]error // requirements that cannot be met at present
+}
+
+// New reads the catalogue and the stored state; nothing runs before Restore. A
+// fault in features.yaml is an error, one in another repository leaves that out.
+func New(ctx context.Context, o Options) (*Manager, error) {
+	if o.Publish == nil {
+		o.Publish = func(Target) {}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	m := &Manager{o: o}
+	m.active.Store(&Target{})
+	var err error
+	if m.state, m.added, err = loadState(ctx, o.Store); err != nil {
+		return nil, fmt.Errorf("feature: %w", err)
+	}
+	if m.repo, m.problems, err = readCatalogue(o.Dir, m.added); err != nil {
+		return nil, err
+	}
+	for _, p := range m.problems {
+		o.Log.Error("repository of features left out", "problem", p.String())
+	}
+	return m, nil
+}
+
+// readCatalogue reads features.yaml, features.d and the repositories added.
+func readCatalogue(dir home.Dir, added map[string]repoRecord) (Repo, []home.Problem, error) {
+	var repos []*Repository
+	var problems []home.Problem
+	names := map[string]string{}
+	take := func(url string, b []byte) []home.Problem {
+		r, ps := ParseRepository(url, b)
+		if len(ps) > 0 {
+			return ps
+		}
+		if other, twice := names[r.Name]; twice {
+			return []home.Problem{{File: url, Key: "name", Text: fmt.Sprintf("the repository %q is in %s already", r.Name, other)}}
+		}
+		names[r.Name] = url
+		repos = append(repos, r)
+		return nil
+	}
+	for i, path := range dir.Catalogue() {
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) && i == 0 {
+			continue // a home without features.yaml lives on features.d
+		}
+		if err != nil {
+			return Repo{}, nil, fmt.Errorf("feature: %w", err)
+		}
+		ps := take(path, b)
+		if err := home.Fatal(ps); err != nil && i == 0 {
+			return Repo{}, nil, fault.Wrap(fault.Invalid, err, "%v", err)
+		}
+		problems = append(problems, ps...)
+	}
+	for _, name := range slices.Sorted(mapKeys(added)) {
+		problems = append(problems, take(added[name].URL, added[name].Text)...)
+	}
+	return NewRepo(repos...), problems, nil
+}
+
+func mapKeys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// Active is what runs now.
+func (m *Manager) Active() Target { return *m.active.Load() }
+
+// Restore makes run what is required: at the very first start the boot features,
+// later what was installed. A feature that cannot be resolved and a plugin that
+// does not start are logged and do not keep the others from running.
+func (m *Manager) Restore(ctx context.Context) error {
+	m.changes.Lock()
+	defer m.changes.Unlock()
+	next := m.state.clone()
+	if !next.BootDone {
+		boot := m.o.Boot
+		if boot == nil {
+			boot = m.marked(func(f *Feature) bool { return f.Boot })
+		}
+		if err := m.requireAll(&next, boot); err != nil {
+			return fmt.Errorf("features.boot: %w", err)
+		}
+		next.BootDone = true
+	}
+	m.requireAuto(&next)
+	plan, broken := m.salvage(next)
+	target, err := m.target(plan, next)
+	if err != nil {
+		return err
+	}
+	saved, err := save(ctx, m.o.Store, m.state, next)
+	if err != nil {
+		return fmt.Errorf("feature: %w", err)
+	}
+	for name, err := range broken {
+		m.o.Log.Error("required feature cannot be had", "feature", name, "error", err)
+	}
+	m.startAll(ctx, target.Plugins)
+	m.set(func() { m.state, m.plan, m.broken = saved, plan, broken })
+	m.publish(target)
+	return ctx.Err()
+}
+
+// startAtOnce is how many plugins a starting controller starts at the same time.
+const startAtOnce = 4
+
+// startAll starts plugins side by side: they reach each other through the host,
+// which lets a caller wait for one that is still starting.
+func (m *Manager) startAll(ctx context.Context, specs []PluginSpec) {
+	var g errgroup.Group
+	g.SetLimit(startAtOnce)
+	for _, spec := range specs {
+		g.Go(func() error {
+			if err := m.o.Plugins.Ensure(ctx, spec); err != nil {
+				m.o.Log.Error("plugin does not start, it will be tried again", "plugin", spec.Name, "error", err)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // each has logged its own
+}
+
+// set changes what queries read.
+func (m *Manager) set(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f()
+}
+
+// marked names the highest versions with a mark that are ready.
+func (m *Manager) marked(mark func(*Feature) bool) (names []string) {
+	for _, name := range m.repo.Names() {
+		if f := m.repo.Versions(name)[0]; mark(f) && f.Ready() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (m *Manager) requireAll(s *state, names []string) error {
+	for _, n := range names {
+		q, err := ParseRequirement(n)
+		if err != nil {
+			return fault.Wrap(fault.Invalid, err, "%v", err)
+		}
+		s.require(q)
+	}
+	return nil
+}
+
+// requireAuto installs the features marked auto of repositories that are new.
+func (m *Manager) requireAuto(s *state) {
+	for _, r := range m.repo.Repositories() {
+		if slices.Contains(s.Auto, r.Name) {
+			continue
+		}
+		s.Auto = append(s.Auto, r.Name)
+		for _, f := range r.Features {
+			if f.Install == "auto" && f.Ready() && !s.requires(f.Name) {
+				s.require(Requirement{Name: f.Name})
+			}
+		}
+	}
+}
+
+// salvage resolves what can be resolved: all, or requirement by requirement.
+func (m *Manager) salvage(s state) (Plan, map[string]error) {
+	broken := map[string]error{}
+	var good []Requirement
+	var plan Plan
+	for _, q := range s.Required {
+		p, err := Closure(append(good[:len(good):len(good)], q), m.repo)
+		if err == nil {
+			_, err = m.target(p, s)
+		}
+		if err != nil {
+			broken[q.Name] = err
+			continue
+		}
+		good, plan = append(good, q), p
+	}
+	return plan, broken
+}
+
+func (m *Manager) target(plan Plan, s state) (Target, error) {
+	return NewTarget(plan, stoppedIn(plan, s.Stopped), m.o.Locate)
+}
+
+// stoppedIn adds those that depend on a stopped feature: they cannot run without it.
+func stoppedIn(plan Plan, stopped []string) []string {
+	out := slices.Clone(stopped)
+	for _, f := range plan.Features { // dependencies first, so one pass is enough
+		if !slices.Contains(out, f.Name) && slices.ContainsFunc(f.Depends, func(d Dependency) bool { return slices.Contains(out, d.Name) }) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+func (m *Manager) publish(t Target) {
+	m.active.Store(&t)
+	m.o.Publish(t)
+}
+
+// rollbackTime bounds the way back after a plugin did not start.
+const rollbackTime = 2 * time.Minute
+
+// change goes from the present state to the next, or stays. more is written with
+// it. The caller holds changes.
+func (m *Manager) change(ctx context.Context, next state, simulate bool, more ...datastore.Op) (Change, error) {
+	plan, err := Closure(m.unbroken(next), m.repo)
+	if err != nil {
+		return Change{}, err
+	}
+	next.Stopped = slices.DeleteFunc(next.Stopped, func(n string) bool { return plan.Get(n) == nil })
+	target, err := m.target(plan, next)
+	if err != nil {
+		return Change{}, err
+	}
+	old := m.Active()
+	c := Diff(m.plan, plan, old, target)
+	if simulate {
+		return c, nil
+	}
+	if err := m.ensure(ctx, c, old); err != nil {
+		return Change{}, err
+	}
+	saved, err := m.saved(ctx, next, more)
+	if err != nil {
+		m.rollback(ctx, c.Ensure, old)
+		return Change{}, err
+	}
+	m.set(func() { m.state, m.plan = saved, plan })
+	m.publish(target)
+	for _, name := range c.Remove {
+		if err := m.o.Plugins.Remove(ctx, name); err != nil {
+			m.o.Log.Warn("plugin not stopped in order", "plugin", name, "error", err)
+		}
+	}
+	return c, nil
+}
+
+func (m *Manager) saved(ctx context.Context, next state, more []datastore.Op) (stored, error) {
+	s, err := save(ctx, m.o.Store, m.state, next, more...)
+	if errors.Is(err, datastore.ErrConflict) {
+		return stored{}, fault.Wrap(fault.InUse, err, "the set of features was changed by another controller; try again")
+	}
+	if err != nil {
+		return stored{}, fault.Wrap(fault.Internal, err, "the set of features could not be stored; nothing was changed")
+	}
+	return s, nil
+}
+
+// unbroken leaves out what could not be had when this was last looked at, so
+// that one lost plugin file does not block every other change.
+func (m *Manager) unbroken(s state) []Requirement {
+	return slices.DeleteFunc(slices.Clone(s.Required), func(q Requirement) bool { return m.broken[q.Name] != nil })
+}
+
+// ensure starts what a change needs, or leaves everything as it was.
+func (m *Manager) ensure(ctx context.Context, c Change, old Target) error {
+	for i, spec := range c.Ensure {
+		if err := m.o.Plugins.Ensure(ctx, spec); err != nil {
+			m.rollback(ctx, c.Ensure[:i+1], old)
+			kind := fault.KindOf(err)
+			if kind == fault.Internal {
+				kind = fault.Unavailable
+			}
+			return fault.Wrap(kind, err, "plugin %s does not start, nothing was changed: %v", spec.Name, err)
+		}
+	}
+	return nil
+}
+
+func (m *Manager) rollback(ctx context.Context, tried []PluginSpec, old Target) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+	defer cancel()
+	for _, spec := range slices.Backward(tried) {
+		var err error
+		if i := slices.IndexFunc(old.Plugins, func(p PluginSpec) bool { return p.Name == spec.Name }); i >= 0 {
+			err = m.o.Plugins.Ensure(ctx, old.Plugins[i])
+		} else {
+			err = m.o.Plugins.Remove(ctx, spec.Name)
+		}
+		if err != nil {
+			m.o.Log.Error("plugin not brought back after a failed change", "plugin", spec.Name, "error", err)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package feature
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/nearest"
+)
+
+// InstallOptions are those of feature:install.
+type InstallOptions struct {
+	Simulate bool // -t: say what would change, change nothing
+	NoStart  bool // -s: do not start what is new
+}
+
+// Install requires features (NAME or NAME/VERSION) and makes them run with all
+// that they depend on. What is installed already stays as it is. On an error
+// nothing has changed.
+func (m *Manager) Install(ctx context.Context, names []string, o InstallOptions) (Change, error) {
+	m.changes.Lock()
+	defer m.changes.Unlock()
+	next := m.state.clone()
+	if err := m.requireAll(&next, names); err != nil {
+		return Change{}, err
+	}
+	known := maps.Clone(m.broken)
+	c, err := m.install(ctx, next, names, o)
+	if err != nil || o.Simulate {
+		m.set(func() { m.broken = known })
+	}
+	return c, err
+}
+
+func (m *Manager) install(ctx context.Context, next state, names []string, o InstallOptions) (Change, error) {
+	for _, n := range names {
+		q, _ := ParseRequirement(n)                // Install has parsed it
+		m.set(func() { delete(m.broken, q.Name) }) // it may be there again
+		if !o.NoStart {
+			m.unstopAll(&next, q.Name)
+		}
+	}
+	if o.NoStart {
+		plan, err := Closure(m.unbroken(next), m.repo)
+		if err != nil {
+			return Change{}, err
+		}
+		for _, f := range plan.Features {
+			if m.plan.Get(f.Name) == nil {
+				next.stop(f.Name)
+			}
+		}
+	}
+	return m.change(ctx, next, o.Simulate)
+}
+
+// unstopAll lets a feature and what it depends on run again.
+func (m *Manager) unstopAll(s *state, name string) {
+	s.unstop(name)
+	if f := m.plan.Get(name); f != nil {
+		for _, d := range f.Depends {
+			m.unstopAll(s, d.Name)
+		}
+	}
+}
+
+// UninstallOptions are those of feature:uninstall.
+type UninstallOptions struct {
+	Simulate     bool // -t
+	DeleteConfig bool // -c: delete the settings files of what goes
+}
+
+// Uninstall takes requirements away. Features that only others need go with
+// them; one that others still need cannot be uninstalled by itself.
+func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOptions) (Change, error) {
+	m.changes.Lock()
+	defer m.changes.Unlock()
+	next := m.state.clone()
+	for _, n := range names {
+		q, err := ParseRequirement(n)
+		if err != nil {
+			return Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
+		}
+		if err := m.uninstallable(q); err != nil {
+			return Change{}, err
+		}
+		next.release(q.Name)
+	}
+	c, err := m.change(ctx, next, o.Simulate)
+	if err != nil || o.Simulate || !o.DeleteConfig {
+		return c, err
+	}
+	return c, m.deleteConfig(c.Uninstall)
+}
+
+func (m *Manager) uninstallable(q Requirement) error {
+	f := m.plan.Get(q.Name)
+	switch {
+	case f == nil && m.state.requires(q.Name): // broken
+		return nil
+	case f == nil:
+		return fault.New(fault.NotFound, "feature %s is not installed%s", q.Name, nearest.Hint(q.Name, m.installed()))
+	case !q.Version.Contains(f.Version):
+		return fault.New(fault.NotFound, "feature %s is not installed; there is version %s of it", q, f.Version)
+	case !m.state.requires(q.Name):
+		return fault.New(fault.InUse, "feature %s was not installed by itself: %s. Uninstall that instead", q.Name, m.because(q.Name))
+	}
+	return nil
+}
+
+// because says who needs a feature, up to those that were asked for.
+func (m *Manager) because(name string) string {
+	var roots []string
+	seen := map[string]bool{}
+	var up func(string)
+	up = func(n string) {
+		for _, by := range m.plan.NeededBy(n) {
+			if seen[by] {
+				continue
+			}
+			seen[by] = true
+			if m.state.requires(by) {
+				roots = append(roots, by)
+			}
+			up(by)
+		}
+	}
+	up(name)
+	slices.Sort(roots)
+	if len(roots) == 1 {
+		return roots[0] + " needs it"
+	}
+	return strings.Join(roots, ", ") + " need it"
+}
+
+func (m *Manager) installed() []string {
+	var names []string
+	for _, f := range m.plan.Features {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// deleteConfig deletes settings files that no remaining feature names.
+func (m *Manager) deleteConfig(gone []*Feature) error {
+	var kept []string
+	for _, f := range m.plan.Features {
+		kept = append(kept, f.Config...)
+	}
+	var errs []error
+	for _, f := range gone {
+		for _, path := range f.Config {
+			if slices.Contains(kept, path) {
+				continue
+			}
+			if err := os.Remove(m.o.Dir.Path(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fault.Wrap(fault.Internal, err, "uninstalled, but not all settings files could be deleted: %v", err)
+	}
+	return nil
+}
+
+// Start lets stopped features run again, with what they depend on.
+func (m *Manager) Start(ctx context.Context, names ...string) (Change, error) {
+	return m.startStop(ctx, names, m.unstopAll)
+}
+
+// Stop lets features rest: what only they and their dependants need stops, they
+// stay installed.
+func (m *Manager) Stop(ctx context.Context, names ...string) (Change, error) {
+	return m.startStop(ctx, names, func(s *state, name string) { s.stop(name) })
+}
+
+func (m *Manager) startStop(ctx context.Context, names []string, mark func(*state, string)) (Change, error) {
+	m.changes.Lock()
+	defer m.changes.Unlock()
+	next := m.state.clone()
+	for _, n := range names {
+		q, err := ParseRequirement(n)
+		if err != nil {
+			return Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
+		}
+		if f := m.plan.Get(q.Name); f == nil || !q.Version.Contains(f.Version) {
+			return Change{}, fault.New(fault.NotFound, "feature %s is not installed%s", q, nearest.Hint(q.Name, m.installed()))
+		}
+		mark(&next, q.Name)
+	}
+	return m.change(ctx, next, false)
+}

@@ -1,0 +1,189 @@
+package feature
+
+import (
+	"slices"
+	"strings"
+
+	"ctl.internal/host/internal/home"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/nearest"
+)
+
+// The states of a feature, as Karaf names them.
+const (
+	Uninstalled = "Uninstalled"
+	Unresolved  = "Unresolved" // required, but it cannot be had; Info.Note says why
+	Resolved    = "Resolved"   // installed and stopped
+	Started     = "Started"
+)
+
+// Info is a feature as feature:list and feature:info show it.
+type Info struct {
+	Name        string        `json:"name"`
+	Version     string        `json:"version"`
+	Required    bool          `json:"required"`
+	State       string        `json:"state"`
+	Repository  string        `json:"repository"`
+	Description string        `json:"description"`
+	Hidden      bool          `json:"hidden,omitempty"`
+	Available   bool          `json:"available"`
+	Note        string        `json:"note,omitempty"` // until when it is not available, or why unresolved
+	Install     string        `json:"install"`
+	Depends     []Requirement `json:"depends,omitempty"`
+	NeededBy    []string      `json:"neededBy,omitempty"` // installed ones
+	Conflicts   []Requirement `json:"conflicts,omitempty"`
+	Plugins     []string      `json:"plugins,omitempty"`
+	Facets      []Facet       `json:"facets,omitempty"`
+	Config      []string      `json:"config,omitempty"`
+}
+
+// List returns all features of the catalogue, by name and then highest version
+// first; hidden ones too, for the caller to leave out.
+func (m *Manager) List() []Info {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []Info
+	for _, f := range m.repo.All() {
+		out = append(out, m.info(f))
+	}
+	for _, q := range m.state.Required {
+		if len(m.repo.Versions(q.Name)) == 0 { // its repository is gone
+			out = append(out, Info{Name: q.Name, Version: q.Version.String(), Required: true, State: Unresolved, Note: m.note(q.Name)})
+		}
+	}
+	return out
+}
+
+func (m *Manager) note(name string) string {
+	if err := m.broken[name]; err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func (m *Manager) info(f *Feature) Info {
+	i := Info{Name: f.Name, Version: f.Version.String(), State: Uninstalled, Repository: f.Repository, Description: f.Description,
+		Hidden: f.Hidden, Available: f.Ready(), Install: f.Install, Facets: f.Facets, Config: f.Config}
+	if !f.Ready() {
+		i.Note = f.Until
+	}
+	for _, d := range f.Depends {
+		i.Depends = append(i.Depends, Requirement(d))
+	}
+	for _, d := range f.Conflicts {
+		i.Conflicts = append(i.Conflicts, Requirement(d))
+	}
+	for _, p := range f.Plugins {
+		i.Plugins = append(i.Plugins, p.Name)
+	}
+	if have := m.plan.Get(f.Name); have != nil && have.Version == f.Version {
+		i.Required, i.NeededBy, i.State = m.state.requires(f.Name), m.plan.NeededBy(f.Name), Resolved
+		if m.Active().Has(f.Name) {
+			i.State = Started
+		}
+	} else if have == nil && m.state.requires(f.Name) {
+		i.Required, i.State, i.Note = true, Unresolved, m.note(f.Name)
+	}
+	return i
+}
+
+// Info returns one feature: the version given, else the installed one, else the
+// highest.
+func (m *Manager) Info(name, version string) (Info, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, err := m.find(name, version)
+	if err != nil {
+		return Info{}, err
+	}
+	return m.info(f), nil
+}
+
+func (m *Manager) find(name, version string) (*Feature, error) {
+	all := m.repo.Versions(name)
+	if len(all) == 0 {
+		return nil, fault.New(fault.NotFound, "there is no feature %q%s", name, nearest.Hint(name, m.repo.Names()))
+	}
+	if version == "" {
+		if f := m.plan.Get(name); f != nil {
+			return f, nil
+		}
+		return all[0], nil
+	}
+	v, err := ParseVersion(version)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "%v", err)
+	}
+	if i := slices.IndexFunc(all, func(f *Feature) bool { return f.Version == v }); i >= 0 {
+		return all[i], nil
+	}
+	return nil, fault.New(fault.NotFound, "feature %s has no version %s; there is %s", name, v, m.repo.versionsText(name))
+}
+
+// Versions returns all versions of a feature, highest first.
+func (m *Manager) Versions(name string) ([]Info, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.find(name, ""); err != nil {
+		return nil, err
+	}
+	var out []Info
+	for _, f := range m.repo.Versions(name) {
+		out = append(out, m.info(f))
+	}
+	return out, nil
+}
+
+// Status returns the state of a feature.
+func (m *Manager) Status(name string) (string, error) {
+	i, err := m.Info(name, "")
+	return i.State, err
+}
+
+// Names returns the features' names for completion, not the hidden ones.
+func (m *Manager) Names() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.DeleteFunc(m.repo.Names(), func(n string) bool { return m.repo.Versions(n)[0].Hidden })
+}
+
+// Installed returns the names of what is installed, dependencies first.
+func (m *Manager) Installed() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.installed()
+}
+
+// Requirements returns what is required by itself, in order of installation.
+func (m *Manager) Requirements() []Requirement {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.state.Required)
+}
+
+// Problems are those of repositories that were left out.
+func (m *Manager) Problems() []home.Problem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.problems)
+}
+
+// RepoInfo is a repository as feature:repo-list shows it.
+type RepoInfo struct {
+	Name  string `json:"name"`
+	URL   string `json:"url"`
+	Added bool   `json:"added"` // with repo-add, so that repo-remove can take it away
+}
+
+// Repositories lists the files the catalogue comes from.
+func (m *Manager) Repositories() []RepoInfo {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []RepoInfo
+	for _, r := range m.repo.Repositories() {
+		_, added := m.added[r.Name]
+		out = append(out, RepoInfo{r.Name, r.URL, added})
+	}
+	slices.SortFunc(out, func(a, b RepoInfo) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

@@ -1,0 +1,73 @@
+package feature
+
+import (
+	"slices"
+	"strings"
+)
+
+// Repo is all known features.
+type Repo struct {
+	repos  []*Repository
+	byName map[string][]*Feature // highest version first
+}
+
+// NewRepo joins repositories. Of the same name and version the first counts.
+func NewRepo(repos ...*Repository) Repo {
+	r := Repo{repos: repos, byName: map[string][]*Feature{}}
+	for _, repo := range repos {
+		for _, f := range repo.Features {
+			same := func(o *Feature) bool { return o.Version == f.Version }
+			if !slices.ContainsFunc(r.byName[f.Name], same) {
+				r.byName[f.Name] = append(r.byName[f.Name], f)
+			}
+		}
+	}
+	for _, fs := range r.byName {
+		slices.SortFunc(fs, func(a, b *Feature) int { return b.Version.Compare(a.Version) })
+	}
+	return r
+}
+
+// Versions returns the versions of a feature, highest first.
+func (r Repo) Versions(name string) []*Feature { return r.byName[name] }
+
+// Names returns all names in order.
+func (r Repo) Names() []string {
+	names := make([]string, 0, len(r.byName))
+	for n := range r.byName {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// All returns all features by name, then highest version first.
+func (r Repo) All() []*Feature {
+	var out []*Feature
+	for _, n := range r.Names() {
+		out = append(out, r.byName[n]...)
+	}
+	return out
+}
+
+// Repositories returns the files they come from.
+func (r Repo) Repositories() []*Repository { return r.repos }
+
+// Find returns the highest version that meets a requirement, nil when none does.
+func (r Repo) Find(q Requirement) *Feature {
+	for _, f := range r.byName[q.Name] {
+		if q.Version.Contains(f.Version) {
+			return f
+		}
+	}
+	return nil
+}
+
+// versionsText lists the versions of a feature for an error.
+func (r Repo) versionsText(name string) string {
+	var out []string
+	for _, f := range r.byName[name] {
+		out = append(out, f.Version.String())
+	}
+	return strings.Join(out, ", ")
+}

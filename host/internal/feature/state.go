@@ -1,0 +1,115 @@
+package feature
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+const (
+	namespace  = "feature"
+	stateKey   = "state"
+	repoPrefix = "repo/"
+)
+
+// state is all that is kept: what is wanted, not what follows from it.
+type state struct {
+	Required []Requirement `json:"required"`
+	Stopped  []string      `json:"stopped,omitempty"`  // by name, with feature:stop
+	BootDone bool          `json:"bootDone,omitempty"` // the boot features were installed once
+	Auto     []string      `json:"auto,omitempty"`     // repositories whose auto features were
+}
+
+func (s state) clone() state {
+	s.Required, s.Stopped, s.Auto = slices.Clone(s.Required), slices.Clone(s.Stopped), slices.Clone(s.Auto)
+	return s
+}
+
+func (s state) requires(name string) bool {
+	return slices.ContainsFunc(s.Required, func(r Requirement) bool { return r.Name == name })
+}
+
+// require adds a requirement, or replaces the one of the same name.
+func (s *state) require(q Requirement) {
+	for i := range s.Required {
+		if s.Required[i].Name == q.Name {
+			s.Required[i] = q
+			return
+		}
+	}
+	s.Required = append(s.Required, q)
+}
+
+func (s *state) release(name string) {
+	s.Required = slices.DeleteFunc(s.Required, func(r Requirement) bool { return r.Name == name })
+}
+
+func (s *state) stop(name string) {
+	if !slices.Contains(s.Stopped, name) {
+		s.Stopped = append(s.Stopped, name)
+	}
+}
+
+func (s *state) unstop(name string) {
+	s.Stopped = slices.DeleteFunc(s.Stopped, func(n string) bool { return n == name })
+}
+
+// repoRecord is a repository added with feature:repo-add. Its text is kept, so
+// that the file may go.
+type repoRecord struct {
+	URL  string `json:"url"`
+	Text []byte `json:"text"`
+}
+
+// stored is the state with the revision a change of it must compare with.
+type stored struct {
+	state
+	revision datastore.Revision
+}
+
+func loadState(ctx context.Context, s datastore.Store) (out stored, repos map[string]repoRecord, err error) {
+	repos = map[string]repoRecord{}
+	err = s.View(ctx, func(sn datastore.Snapshot) error {
+		e, err := sn.Get(namespace, stateKey)
+		switch {
+		case err == nil:
+			if err := json.Unmarshal(e.Value, &out.state); err != nil {
+				return fmt.Errorf("the stored set of features is not readable: %w", err)
+			}
+			out.revision = e.Revision
+		case !errors.Is(err, datastore.ErrNotFound):
+			return err
+		}
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: repoPrefix}) {
+			if err != nil {
+				return err
+			}
+			var r repoRecord
+			if err := json.Unmarshal(e.Value, &r); err != nil {
+				return fmt.Errorf("the stored repository %s is not readable: %w", e.Key, err)
+			}
+			repos[strings.TrimPrefix(e.Key, repoPrefix)] = r
+		}
+		return nil
+	})
+	return out, repos, err
+}
+
+// save stores a new state, with further writes in the same transaction; a state
+// changed meanwhile by another process of a cluster is a conflict.
+func save(ctx context.Context, s datastore.Store, old stored, next state, more ...datastore.Op) (stored, error) {
+	b, err := json.Marshal(next)
+	if err != nil {
+		return stored{}, err
+	}
+	rev, err := s.Commit(ctx, datastore.Txn{
+		Compares: []datastore.Compare{{Namespace: namespace, Key: stateKey, Revision: old.revision}},
+		Ops:      append([]datastore.Op{datastore.Put(namespace, stateKey, b)}, more...),
+	})
+	return stored{next, rev}, err
+}

@@ -1,0 +1,241 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// lostGrace is how long an error that looks like a dead process waits for proof of
+// the death: the connection breaks a little before the end is seen.
+const lostGrace = 250 * time.Millisecond
+
+type stats struct {
+	calls, failed, repeated, refused atomic.Uint64
+}
+
+type safeKey struct{}
+
+// Safe marks the calls made with a context as changing nothing: when the plugin
+// dies under one, it waits for the restart and is repeated once.
+func Safe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey{}, true) }
+
+func isSafe(ctx context.Context) bool { return ctx.Value(safeKey{}) != nil }
+
+// call runs f on the current process.
+func (s *supervisor) call(ctx context.Context, f func(*instance) error) error {
+	safe := isSafe(ctx)
+	id := s.callers.enter(ctx)
+	defer s.callers.leave(id)
+	s.stats.calls.Add(1)
+	for attempt := 0; ; attempt++ {
+		inst, err := s.acquire(ctx, safe)
+		if err != nil {
+			s.stats.refused.Add(1)
+			return err
+		}
+		err = f(inst)
+		inst.release()
+		if err == nil {
+			return nil
+		}
+		if !s.lost(ctx, inst, err) {
+			s.stats.failed.Add(1)
+			return err
+		}
+		if !safe || attempt > 0 {
+			s.stats.failed.Add(1)
+			return s.goneError(inst)
+		}
+		s.stats.repeated.Add(1)
+	}
+}
+
+// acquire returns the process that serves, counted in. A safe call waits for one.
+func (s *supervisor) acquire(ctx context.Context, safe bool) (*instance, error) {
+	for {
+		inst := s.cur.Load()
+		if inst != nil && !inst.gone() && inst.acquire() {
+			if n := inst.inflight.Load(); n > int64(s.m.limits.InFlight) {
+				inst.release()
+				return nil, unavailable(time.Second, "plugin %s is busy with %d calls; try again later", s.name, s.m.limits.InFlight)
+			}
+			return inst, nil
+		}
+		if inst != nil {
+			s.cur.CompareAndSwap(inst, nil)
+		}
+		if err := s.await(ctx, safe); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// await returns when a process serves, or tells why there will be none soon.
+func (s *supervisor) await(ctx context.Context, safe bool) error {
+	limit := time.NewTimer(s.m.limits.RestartWait)
+	defer limit.Stop()
+	for {
+		s.mu.Lock()
+		changed, m := s.changed, s.machine
+		cur := s.cur.Load()
+		s.mu.Unlock()
+		switch {
+		case cur != nil:
+			return nil
+		case !safe, m.state == Stopped, m.state == Stopping && !m.again, m.state == Failed:
+			return s.downError(m)
+		}
+		if d, ok := ctx.Deadline(); ok && m.state == Backoff && d.Before(m.next) {
+			return s.downError(m)
+		}
+		select {
+		case <-changed:
+		case <-limit.C:
+			return s.downError(m)
+		case <-s.ctx.Done():
+			return s.downError(m)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// lost reports whether err says that the process is gone rather than that the
+// plugin has refused.
+func (s *supervisor) lost(ctx context.Context, inst *instance, err error) bool {
+	st, ok := status.FromError(err)
+	if !ok || len(st.Details()) > 0 || ctx.Err() != nil {
+		return false
+	}
+	if c := st.Code(); c != codes.Unavailable && c != codes.Canceled {
+		return false
+	}
+	t := time.NewTimer(lostGrace)
+	defer t.Stop()
+	select {
+	case <-inst.proc.Gone():
+		s.cur.CompareAndSwap(inst, nil)
+		return true
+	case <-inst.leave.Done(): // cut off by the end of a drain
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// goneError is for a call that was under way when the process ended.
+func (s *supervisor) goneError(inst *instance) error {
+	s.mu.Lock()
+	m := s.machine
+	s.mu.Unlock()
+	e := s.downError(m)
+	if m.state.Serving() {
+		e = unavailable(0, "plugin %s stopped during the call and is running again", s.name)
+	}
+	e.fault.Cause = errors.New("the process ended")
+	return e
+}
+
+// downError tells what is with a plugin that does not serve and when to ask again.
+func (s *supervisor) downError(m machine) *UnavailableError {
+	switch m.state {
+	case Starting:
+		return unavailable(time.Second, "plugin %s is starting", s.name)
+	case Backoff:
+		return unavailable(time.Until(m.next)+time.Second, "%s; restart %d of %d follows", m.reason, m.failures(), m.policy.MaxFailures)
+	case Failed:
+		return unavailable(time.Minute, "plugin %s has failed and waits for plugin:restart: %s", s.name, m.reason)
+	case Stopped, Stopping:
+		return unavailable(time.Minute, "plugin %s is stopped", s.name)
+	}
+	return unavailable(time.Second, "plugin %s is being restarted", s.name)
+}
+
+// conn is a connection to whatever process serves a plugin now.
+type conn struct{ s *supervisor }
+
+var _ grpc.ClientConnInterface = conn{}
+
+// Invoke makes a unary call. Without a deadline it gets the default one.
+func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.s.m.limits.CallTimeout)
+		defer cancel()
+	}
+	return c.s.call(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
+}
+
+// NewStream opens a stream on the process that serves now. It is not repeated: who
+// reads a stream knows what has arrived. A stream of a method named Watch ends when
+// its process is replaced, so that the reader opens another on the successor.
+func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	s := c.s
+	s.stats.calls.Add(1)
+	inst, err := s.acquire(ctx, isSafe(ctx))
+	if err != nil {
+		s.stats.refused.Add(1)
+		return nil, err
+	}
+	id := s.callers.enter(ctx)
+	if watching(method) {
+		inst.release() // nobody waits for a watch to end by itself
+	}
+	sctx, cancel := context.WithCancel(ctx)
+	detach := func() bool { return true }
+	if watching(method) {
+		detach = context.AfterFunc(inst.leave, cancel)
+	}
+	stream, err := inst.conn.NewStream(sctx, desc, method, opts...)
+	end := func() {
+		cancel()
+		detach()
+		s.callers.leave(id)
+		if !watching(method) {
+			inst.release()
+		}
+	}
+	if err != nil {
+		end()
+		if s.lost(ctx, inst, err) {
+			return nil, s.goneError(inst)
+		}
+		return nil, err
+	}
+	// gRPC ends the stream's context when the call is over, however it ends.
+	context.AfterFunc(stream.Context(), end)
+	return &managedStream{ClientStream: stream, s: s, inst: inst, ctx: ctx}, nil
+}
+
+// managedStream tells the death of the process from an error of the plugin.
+type managedStream struct {
+	grpc.ClientStream
+	s    *supervisor
+	inst *instance
+	ctx  context.Context
+}
+
+// RecvMsg implements grpc.ClientStream.
+func (m *managedStream) RecvMsg(v any) error {
+	err := m.ClientStream.RecvMsg(v)
+	if err != nil && m.s.lost(m.ctx, m.inst, err) {
+		return m.s.goneError(m.inst)
+	}
+	return err
+}
+
+// watching reports whether a method is a watch by its name.
+func watching(method string) bool {
+	for i := len(method) - 1; i >= 0; i-- {
+		if method[i] == '/' {
+			return len(method) >= i+6 && method[i+1:i+6] == "Watch"
+		}
+	}
+	return false
+}

@@ -1,0 +1,161 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Event is one thing that happened.
+type Event struct {
+	Stream    string
+	Publisher string // name of a plugin, or "host"
+	Data      []byte // JSON: one member, "module:notification"; do not change it
+	Time      time.Time
+	Lost      uint64 // events this subscriber was too slow for, before this one
+}
+
+// ErrClosed is returned by Next after the end of the bus or the subscription.
+var ErrClosed = errors.New("events: the subscription is closed")
+
+// Bus distributes events. It is safe for concurrent use.
+type Bus struct {
+	mu     sync.RWMutex
+	subs   map[*Subscription]struct{}
+	closed bool
+}
+
+// New returns a bus without subscribers.
+func New() *Bus { return &Bus{subs: map[*Subscription]struct{}{}} }
+
+// Publish hands an event to everybody who has subscribed to its stream. It never
+// waits for them.
+func (b *Bus) Publish(stream, publisher string, data []byte) {
+	e := Event{Stream: stream, Publisher: publisher, Data: data, Time: time.Now()}
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for s := range b.subs {
+		if s.wants(stream) {
+			s.put(e)
+		}
+	}
+}
+
+// Wanted reports whether anybody is subscribed to a stream, so that who publishes
+// often need not make what nobody reads.
+func (b *Bus) Wanted(stream string) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for s := range b.subs {
+		if s.wants(stream) {
+			return true
+		}
+	}
+	return false
+}
+
+// Subscribe returns a subscription to some streams, or to all when none is named,
+// that keeps up to size events for its reader.
+func (b *Bus) Subscribe(size int, streams ...string) *Subscription {
+	s := &Subscription{bus: b, ring: make([]Event, max(size, 1)), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	if len(streams) > 0 {
+		s.streams = map[string]bool{}
+		for _, n := range streams {
+			s.streams[n] = true
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		close(s.done)
+		return s
+	}
+	b.subs[s] = struct{}{}
+	return s
+}
+
+// Close ends every subscription.
+func (b *Bus) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	for s := range b.subs {
+		delete(b.subs, s)
+		close(s.done)
+	}
+}
+
+// Subscription is one reader's view of the bus.
+type Subscription struct {
+	bus     *Bus
+	streams map[string]bool // nil = all
+	wake    chan struct{}
+	done    chan struct{}
+
+	mu    sync.Mutex
+	ring  []Event
+	first int
+	count int
+	lost  uint64
+}
+
+func (s *Subscription) wants(stream string) bool { return s.streams == nil || s.streams[stream] }
+
+func (s *Subscription) put(e Event) {
+	s.mu.Lock()
+	if s.count == len(s.ring) {
+		s.lost++
+		s.first = (s.first + 1) % len(s.ring)
+		s.count--
+	}
+	s.ring[(s.first+s.count)%len(s.ring)] = e
+	s.count++
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Subscription) take() (Event, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.count == 0 {
+		return Event{}, false
+	}
+	e := s.ring[s.first]
+	s.ring[s.first] = Event{}
+	s.first = (s.first + 1) % len(s.ring)
+	s.count--
+	e.Lost, s.lost = s.lost, 0
+	return e, true
+}
+
+// Next returns the next event, waiting for it if need be. It fails with ErrClosed
+// at the end of the subscription, or with the error of ctx. One goroutine at a time
+// may call it.
+func (s *Subscription) Next(ctx context.Context) (Event, error) {
+	for {
+		if e, ok := s.take(); ok {
+			return e, nil
+		}
+		select {
+		case <-s.wake:
+		case <-s.done:
+			return Event{}, ErrClosed
+		case <-ctx.Done():
+			return Event{}, ctx.Err()
+		}
+	}
+}
+
+// Close ends the subscription. It may be called twice.
+func (s *Subscription) Close() {
+	s.bus.mu.Lock()
+	defer s.bus.mu.Unlock()
+	if _, ok := s.bus.subs[s]; ok {
+		delete(s.bus.subs, s)
+		close(s.done)
+	}
+}

@@ -1,0 +1,80 @@
+package hostsvc
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/plugin/events"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/host"
+)
+
+// Sealer encrypts with the home's key. aad is bound to the sealed text.
+type Sealer interface {
+	Seal(plaintext, aad []byte) ([]byte, error)
+	Open(sealed, aad []byte) ([]byte, error)
+}
+
+// Certificates are the keystores. Identity fails with fault.Unavailable when none
+// is configured.
+type Certificates interface {
+	Trust(ctx context.Context) (pem []byte, err error)
+	Identity(ctx context.Context) (certificatePEM, keyPEM []byte, err error)
+}
+
+// Operations executes the RPC of any module, validated. The user, if the plugin
+// acts for one, is in ctx (sdk/caller); else the plugin calls as itself.
+type Operations interface {
+	Call(ctx context.Context, plugin, module, rpc string, input []byte) (output []byte, err error)
+}
+
+// Callers knows on whose behalf a plugin is working now.
+type Callers interface {
+	Caller(requestID string) (caller.Caller, bool)
+}
+
+// Directory knows who serves what.
+type Directory interface {
+	Providers(capability string) []host.Provider
+	// Changed returns a channel that is closed at the next change of any plugin.
+	Changed() <-chan struct{}
+}
+
+// Services are what a plugin's socket leads to; a nil one answers Unavailable.
+type Services struct {
+	Store        datastore.Store
+	Operational  datastore.Store
+	Bus          *events.Bus
+	Secrets      Sealer
+	Certificates Certificates
+	Operations   Operations
+	Callers      Callers
+	Directory    Directory
+	Relay        grpc.StreamHandler
+	CallTimeout  time.Duration // of unary calls without a deadline
+	Log          *slog.Logger
+}
+
+// The namespaces of the datastore that plugins reach. The trees are those of
+// package restconf: a key is the RFC 8040 path of a document, "/module:container",
+// and the leading slash may be left out by a plugin.
+const (
+	NamespaceOperational = "operational-tree"
+	NamespaceConfig      = "config-tree"
+)
+
+// NamespacePrivate is where a plugin keeps what is its alone.
+func NamespacePrivate(plugin string) string { return "plugin/" + plugin }
+
+// TreeKey returns the key of a document in a tree.
+func TreeKey(path string) string {
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	return "/" + path
+}

@@ -1,0 +1,63 @@
+package hostsvc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/host/internal/plugin/events"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+)
+
+// queued is how many events wait for a slow plugin.
+const queued = 1024
+
+type eventsServer struct {
+	pluginv1.UnimplementedHostEventsServer
+	s *Server
+}
+
+func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*pluginv1.PublishResponse, error) {
+	if e.s.services.Bus == nil {
+		return nil, absent("event bus")
+	}
+	if !slices.Contains(e.s.Manifest().GetStreams(), r.Stream) {
+		return nil, fault.At(fault.Denied, r.Stream, "the manifest does not list this stream under `streams`")
+	}
+	var m map[string]json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(r.Data))
+	if err := d.Decode(&m); err != nil || len(m) != 1 || d.More() {
+		return nil, fault.At(fault.Malformed, r.Stream, "an event is a JSON object with one member, \"module:notification\"")
+	}
+	e.s.services.Bus.Publish(r.Stream, e.s.plugin, r.Data)
+	return &pluginv1.PublishResponse{}, nil
+}
+
+func (e *eventsServer) Subscribe(r *pluginv1.SubscribeRequest, out grpc.ServerStreamingServer[pluginv1.SubscribeResponse]) error {
+	if e.s.services.Bus == nil {
+		return absent("event bus")
+	}
+	if len(r.Streams) == 0 {
+		return fault.New(fault.Missing, "a subscription names at least one stream")
+	}
+	sub := e.s.services.Bus.Subscribe(queued, r.Streams...)
+	defer sub.Close()
+	for {
+		ev, err := sub.Next(out.Context())
+		if errors.Is(err, events.ErrClosed) {
+			return fault.New(fault.Unavailable, "the controller is stopping")
+		}
+		if err != nil {
+			return err
+		}
+		if err := out.Send(&pluginv1.SubscribeResponse{Stream: ev.Stream, Publisher: ev.Publisher, Data: ev.Data,
+			Time: ev.Time.UnixNano(), Lost: ev.Lost}); err != nil {
+			return err
+		}
+	}
+}

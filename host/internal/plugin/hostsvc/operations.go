@@ -1,0 +1,35 @@
+package hostsvc
+
+import (
+	"context"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+)
+
+type operationsServer struct {
+	pluginv1.UnimplementedHostOperationsServer
+	s *Server
+}
+
+func (o *operationsServer) Call(ctx context.Context, r *pluginv1.CallRequest) (*pluginv1.CallResponse, error) {
+	if o.s.services.Operations == nil {
+		return nil, absent("operations of other modules")
+	}
+	if r.OnBehalfOf != "" {
+		who, ok := caller.Caller{}, false
+		if o.s.services.Callers != nil {
+			who, ok = o.s.services.Callers.Caller(r.OnBehalfOf)
+		}
+		if !ok {
+			return nil, fault.New(fault.Denied, "plugin %s is not serving the request %q now, so it cannot act for its caller", o.s.plugin, r.OnBehalfOf)
+		}
+		ctx = caller.With(ctx, who)
+	}
+	out, err := o.s.services.Operations.Call(ctx, o.s.plugin, r.Module, r.Rpc, r.Input)
+	if err != nil {
+		return nil, err
+	}
+	return &pluginv1.CallResponse{Output: out}, nil
+}

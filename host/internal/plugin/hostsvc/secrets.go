@@ -1,0 +1,40 @@
+package hostsvc
+
+import (
+	"context"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+)
+
+type secretsServer struct {
+	pluginv1.UnimplementedHostSecretsServer
+	s *Server
+}
+
+// aad binds a sealed text to the plugin and the purpose.
+func (x *secretsServer) aad(purpose string) []byte {
+	return []byte("plugin\x00" + x.s.plugin + "\x00" + purpose)
+}
+
+func (x *secretsServer) Seal(_ context.Context, r *pluginv1.SealRequest) (*pluginv1.SealResponse, error) {
+	if x.s.services.Secrets == nil {
+		return nil, absent("key for secrets")
+	}
+	sealed, err := x.s.services.Secrets.Seal(r.Plaintext, x.aad(r.Purpose))
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "the secret cannot be sealed")
+	}
+	return &pluginv1.SealResponse{Sealed: sealed}, nil
+}
+
+func (x *secretsServer) Open(_ context.Context, r *pluginv1.OpenRequest) (*pluginv1.OpenResponse, error) {
+	if x.s.services.Secrets == nil {
+		return nil, absent("key for secrets")
+	}
+	plain, err := x.s.services.Secrets.Open(r.Sealed, x.aad(r.Purpose))
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "the secret was not sealed by this plugin in this home for this purpose")
+	}
+	return &pluginv1.OpenResponse{Plaintext: plain}, nil
+}

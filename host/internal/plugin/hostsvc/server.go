@@ -1,0 +1,109 @@
+package hostsvc
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/wire"
+	"ctl.internal/sdk/wire/frames"
+)
+
+// Server is the host as one plugin sees it.
+type Server struct {
+	plugin   string
+	services Services
+	socket   string
+	grpc     *grpc.Server
+	serving  sync.WaitGroup
+	manifest atomic.Pointer[pluginv1.Manifest]
+
+	mu     sync.RWMutex
+	tokens [][]byte
+}
+
+// Listen opens the socket of a plugin in its private directory.
+func Listen(dir, plugin string, services Services) (*Server, error) {
+	if services.Log == nil {
+		services.Log = slog.Default()
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", plugin, err)
+	}
+	s := &Server{plugin: plugin, services: services, socket: filepath.Join(dir, "host.sock")}
+	if err := os.Remove(s.socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("an old socket of plugin %s cannot be removed: %w", plugin, err)
+	}
+	lis, err := net.Listen("unix", s.socket)
+	if err != nil {
+		return nil, fmt.Errorf("the host's socket for plugin %s cannot be opened: %w", plugin, err)
+	}
+	if err := os.Chmod(s.socket, 0o600); err != nil {
+		lis.Close()
+		return nil, err
+	}
+	options := wire.ServerOptions(
+		grpc.ForceServerCodecV2(frames.Codec()),
+		grpc.ChainUnaryInterceptor(s.unary),
+		grpc.ChainStreamInterceptor(s.stream),
+	)
+	if services.Relay != nil {
+		options = append(options, grpc.UnknownServiceHandler(services.Relay))
+	}
+	s.grpc = grpc.NewServer(options...)
+	pluginv1.RegisterHostDatastoreServer(s.grpc, &datastoreServer{s: s})
+	pluginv1.RegisterHostOperationsServer(s.grpc, &operationsServer{s: s})
+	pluginv1.RegisterHostEventsServer(s.grpc, &eventsServer{s: s})
+	pluginv1.RegisterHostSecretsServer(s.grpc, &secretsServer{s: s})
+	pluginv1.RegisterHostCertificatesServer(s.grpc, &certificatesServer{s: s})
+	pluginv1.RegisterHostSwitchboardServer(s.grpc, &switchboardServer{s: s})
+	s.serving.Go(func() {
+		if err := s.grpc.Serve(lis); err != nil {
+			services.Log.Error("the host's socket for a plugin has failed", "plugin", plugin, "error", err)
+		}
+	})
+	return s, nil
+}
+
+// Socket is the path of the socket.
+func (s *Server) Socket() string { return s.socket }
+
+// AddToken lets a process in.
+func (s *Server) AddToken(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens = append(s.tokens, []byte(token))
+}
+
+// RemoveToken shuts a process out.
+func (s *Server) RemoveToken(token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, t := range s.tokens {
+		if string(t) == token {
+			s.tokens = append(s.tokens[:i:i], s.tokens[i+1:]...)
+			return
+		}
+	}
+}
+
+// SetManifest says what the plugin may do. Before the first one it may do little.
+func (s *Server) SetManifest(m *pluginv1.Manifest) { s.manifest.Store(m) }
+
+// Manifest returns the newest manifest, nil before the first.
+func (s *Server) Manifest() *pluginv1.Manifest { return s.manifest.Load() }
+
+// Close ends the server and every call on it, and removes the plugin's directory.
+func (s *Server) Close() {
+	s.grpc.Stop()
+	s.serving.Wait()
+	_ = os.RemoveAll(filepath.Dir(s.socket))
+}

@@ -1,0 +1,231 @@
+package hostsvc_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/plugin/events"
+	"ctl.internal/host/internal/plugin/hostsvc"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type token string
+
+func (t token) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{host.MetaToken: string(t)}, nil
+}
+
+func (token) RequireTransportSecurity() bool { return false }
+
+// directory is a list of providers that a test changes.
+type directory struct {
+	mu      sync.Mutex
+	list    []host.Provider
+	changed chan struct{}
+}
+
+func (d *directory) Providers(string) []host.Provider {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.list
+}
+
+func (d *directory) Changed() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.changed
+}
+
+func (d *directory) set(list ...host.Provider) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.list = list
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// serve opens a socket with the services and returns a client of it.
+func serve(t *testing.T, s hostsvc.Services) *host.Client {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "svc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv, err := hostsvc.Listen(filepath.Join(dir, "p"), "p", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.AddToken("t0")
+	srv.AddToken("t1")
+	srv.RemoveToken("t0")
+	srv.SetManifest(&pluginv1.Manifest{Name: "p", YangModules: []*pluginv1.YangModule{{Name: "m@2026-01-01", Implemented: true}, {Name: "imported"}}})
+	conn, err := grpc.NewClient("unix://"+srv.Socket(), wire.DialOptions(
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithPerRPCCredentials(token("t1")))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := host.NewClient(conn)
+	t.Cleanup(func() { _ = c.Close(); srv.Close(); _ = os.RemoveAll(dir) })
+	return c
+}
+
+func TestDatastore(t *testing.T) {
+	store := memory.New(memory.Options{})
+	defer store.Close()
+	c := serve(t, hostsvc.Services{Store: store, Operational: store})
+	ctx := t.Context()
+	big := strings.Repeat("v", 100<<10)
+	for i := range 9 { // more than one message of a range
+		if err := c.Datastore.Put(ctx, host.Private, fmt.Sprintf("k%d", i), []byte(big)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var keys []string
+	for e, err := range c.Datastore.Range(ctx, host.Private, "k") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Value) != len(big) || e.Revision == 0 {
+			t.Errorf("%s: %d bytes, revision %d", e.Key, len(e.Value), e.Revision)
+		}
+		keys = append(keys, e.Key)
+	}
+	if want := "[k0 k1 k2 k3 k4 k5 k6 k7 k8]"; fmt.Sprint(keys) != want {
+		t.Errorf("keys %v", keys)
+	}
+	if _, err := c.Datastore.Get(ctx, host.Private, "none"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("an absent key: %v", err)
+	}
+	_, err := c.Datastore.Commit(ctx, host.Private, host.Txn{Compares: []host.Compare{{Key: "k0"}}, Ops: []host.Op{{Key: "k0", Delete: true}}})
+	if fault.KindOf(err) != fault.InUse {
+		t.Errorf("a compare that does not hold: %v", err)
+	}
+	if _, err := c.Datastore.Commit(ctx, host.Private, host.Txn{}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("an empty transaction: %v", err)
+	}
+	if _, err := c.Datastore.Get(ctx, 9, "k"); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("an unknown space: %v", err)
+	}
+	for key, want := range map[string]fault.Kind{"m:x": fault.NotFound, "/m:x/y=1": fault.NotFound, "imported:x": fault.Denied, "x": fault.Denied, "": fault.Denied} {
+		if _, err := c.Datastore.Get(ctx, host.Config, key); fault.KindOf(err) != want {
+			t.Errorf("configuration %q: %v", key, err)
+		}
+	}
+}
+
+func TestWatchTellsWhatCameAfter(t *testing.T) {
+	store := memory.New(memory.Options{})
+	defer store.Close()
+	c := serve(t, hostsvc.Services{Store: store})
+	rev, err := c.Datastore.Commit(t.Context(), host.Private, host.Txn{Ops: []host.Op{{Key: "a", Value: []byte("1")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Datastore.Commit(t.Context(), host.Private, host.Txn{Ops: []host.Op{{Key: "a", Delete: true}, {Key: "b", Value: []byte("2")}, {Key: "other"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := fmt.Errorf("enough")
+	var got []string
+	err = c.Datastore.Watch(t.Context(), host.Private, "", rev, func(b host.Batch) error {
+		for _, e := range b.Events {
+			got = append(got, fmt.Sprintf("%s %v", e.Key, e.Deleted))
+		}
+		return stop
+	})
+	if err != stop || fmt.Sprint(got) != "[a true b false other false]" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestAbsentServicesSaySo(t *testing.T) {
+	c := serve(t, hostsvc.Services{})
+	ctx := t.Context()
+	_, sealed := c.Secrets.Seal(ctx, "p", nil)
+	_, listed := c.Switchboard.Providers(ctx, "x")
+	_, trusted := c.Certificates.Trust(ctx)
+	for what, err := range map[string]error{
+		"datastore": c.Datastore.Put(ctx, host.Private, "k", nil), "events": c.Events.Publish(ctx, "s", "m:n", 1), "secrets": sealed,
+		"operations": c.Operations.Call(ctx, "m", "r", nil, nil), "switchboard": listed, "certificates": trusted,
+		"subscription": c.Events.Subscribe(ctx, []string{"s"}, nil),
+	} {
+		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "this controller has no") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestSubscriptionsEndWithTheBus(t *testing.T) {
+	bus := events.New()
+	c := serve(t, hostsvc.Services{Bus: bus})
+	if err := c.Events.Subscribe(t.Context(), nil, nil); fault.KindOf(err) != fault.Missing {
+		t.Errorf("no streams: %v", err)
+	}
+	done := make(chan struct{})
+	go func() { // until the subscription is there
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				bus.Publish("s", "host", []byte(`{"m:n":1}`))
+			}
+		}
+	}()
+	n := 0
+	err := c.Events.Subscribe(t.Context(), []string{"s"}, func(r host.Received) error {
+		if n++; n == 1 {
+			if r.Publisher != "host" || string(r.Data) != `{"m:n":1}` || r.Time.IsZero() {
+				t.Errorf("received %+v", r)
+			}
+			close(done)
+			bus.Close()
+		}
+		return nil
+	})
+	if fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("the end: %v", err)
+	}
+}
+
+func TestProvidersAreToldWhenTheyChange(t *testing.T) {
+	d := &directory{changed: make(chan struct{}), list: []host.Provider{{Name: "a", Ready: true, Generation: 1, RestartIn: 5}}}
+	c := serve(t, hostsvc.Services{Directory: d})
+	stop := fmt.Errorf("enough")
+	var got []string
+	err := c.Switchboard.Watch(t.Context(), "x", func(list []host.Provider) error {
+		text := ""
+		for _, p := range list {
+			text += fmt.Sprintf("%s:%v:%d ", p.Name, p.Ready, p.Generation)
+		}
+		got = append(got, text)
+		switch len(got) {
+		case 1:
+			d.set(host.Provider{Name: "a", Ready: true, Generation: 1, RestartIn: 7}) // nothing of interest
+			d.set(host.Provider{Name: "a", Generation: 1})
+		case 2:
+			d.set(host.Provider{Name: "a", Ready: true, Generation: 2})
+		case 3:
+			return stop
+		}
+		return nil
+	})
+	if want := "[a:true:1  a:false:1  a:true:2 ]"; err != stop || fmt.Sprint(got) != want {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -1,0 +1,91 @@
+package plugin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+)
+
+// index says who serves what, by the newest manifests. A plugin that is down keeps
+// its place: its callers are told so instead of "not found". It is replaced as a
+// whole, so reading it needs no lock.
+type index struct {
+	rpcs    map[string]operation // "module:rpc"
+	plugins []*supervisor        // in order of their names
+}
+
+type operation struct {
+	s       *supervisor
+	safe    bool
+	timeout time.Duration
+}
+
+func (m *Manager) reindex() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	x := &index{rpcs: map[string]operation{}}
+	for _, s := range m.plugins {
+		x.plugins = append(x.plugins, s)
+		for _, r := range s.manifest.Load().GetRpcs() {
+			x.rpcs[r.Module+":"+r.Name] = operation{s: s, safe: r.Safe, timeout: r.Timeout.AsDuration()}
+		}
+	}
+	slices.SortFunc(x.plugins, func(a, b *supervisor) int { return strings.Compare(a.name, b.name) })
+	m.index.Store(x)
+}
+
+// claim makes what a plugin serves its own, unless another one was faster.
+func (m *Manager) claim(s *supervisor, mf *pluginv1.Manifest) error {
+	m.claims.Lock()
+	defer m.claims.Unlock()
+	if err := m.conflicts(s.name, mf); err != nil {
+		return err
+	}
+	// A manifest that says the same stays the same value, so that a restart gives
+	// nobody cause to compile schemas anew.
+	if proto.Equal(s.manifest.Load(), mf) {
+		return nil
+	}
+	s.manifest.Store(mf)
+	m.reindex()
+	return nil
+}
+
+// conflicts refuses a plugin that claims what another serves.
+func (m *Manager) conflicts(name string, mine *pluginv1.Manifest) error {
+	var l fault.List
+	claim := claims(mine)
+	for _, s := range m.index.Load().plugins {
+		other := s.manifest.Load()
+		if s.name == name || other == nil {
+			continue
+		}
+		for k := range claims(other) {
+			if claim[k] {
+				l = append(l, fault.New(fault.Exists, "plugin %s claims the %s, which plugin %s serves: uninstall one of them", name, k, s.name))
+			}
+		}
+	}
+	slices.SortFunc(l, func(a, b *fault.Error) int { return strings.Compare(a.Text, b.Text) })
+	return l.Err()
+}
+
+func claims(m *pluginv1.Manifest) map[string]bool {
+	c := map[string]bool{}
+	for _, r := range m.Rpcs {
+		c[fmt.Sprintf("RPC %s:%s", r.Module, r.Name)] = true
+	}
+	for _, r := range m.Routes {
+		c["path "+r.Path] = true
+	}
+	for _, k := range m.Commands {
+		c["command "+k.Name] = true
+	}
+	return c
+}

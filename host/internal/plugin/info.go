@@ -1,0 +1,111 @@
+package plugin
+
+import (
+	"time"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+)
+
+// Info is what an operator may know of a plugin.
+type Info struct {
+	Name       string
+	Version    string // empty before its first start
+	State      State
+	Reason     string    // why it is not ready
+	Since      time.Time // of the state
+	PID        int       // 0 when there is no process
+	Started    time.Time // of the process
+	Generation uint64    // processes so far
+	Restarts   int       // by the controller, after failures
+	Failures   int       // in a row
+	RestartAt  time.Time // in backoff
+	LastError  string
+
+	Path     string
+	Args     []string
+	SHA256   string // of the file that runs or ran last
+	DataDir  string
+	Facets   []string
+	Health   map[string]string // details the plugin gives with its health
+	Warnings []string          // of its settings
+	Tail     []string          // last lines it logged
+	Manifest *pluginv1.Manifest
+
+	Calls    uint64 // to the plugin, ever
+	Errors   uint64
+	Repeated uint64 // safe calls made again after a crash
+	Refused  uint64 // while it was down or busy
+	InFlight int64
+	Debugger bool // attached, not started
+}
+
+// Info tells all about a plugin.
+func (m *Manager) Info(name string) (Info, error) {
+	s, err := m.get(name)
+	if err != nil {
+		return Info{}, err
+	}
+	return s.info(true), nil
+}
+
+// List tells about every plugin, in order of their names. The hashes of files that
+// are not in the catalogue may be missing.
+func (m *Manager) List() []Info {
+	var out []Info
+	for _, s := range m.index.Load().plugins {
+		out = append(out, s.info(false))
+	}
+	return out
+}
+
+func (s *supervisor) info(hash bool) Info {
+	s.mu.Lock()
+	mc, spec, last := s.machine, s.spec, s.last
+	s.mu.Unlock()
+	i := Info{Name: s.name, State: mc.state, Reason: mc.reason, Since: mc.since, Restarts: mc.restarts, Failures: mc.failures(),
+		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path, Args: spec.Args,
+		SHA256: spec.SHA256, Facets: spec.Facets, DataDir: s.dataDir(), Manifest: s.manifest.Load(),
+		Calls: s.stats.calls.Load(), Errors: s.stats.failed.Load(), Repeated: s.stats.repeated.Load(), Refused: s.stats.refused.Load()}
+	i.Version = i.Manifest.GetVersion()
+	if last != nil {
+		i.Tail, i.Warnings = last.proc.Tail(), last.warnings
+		if sum := last.proc.SHA256(hash); sum != "" {
+			i.SHA256 = sum
+		}
+		i.Health = last.health.Load().GetDetails()
+	}
+	if cur := s.cur.Load(); cur != nil {
+		i.PID, i.Started, i.InFlight, i.Debugger = cur.proc.PID, cur.proc.Started, cur.inflight.Load(), cur.proc.Attached()
+	}
+	return i
+}
+
+// Manifests returns the newest manifest of every plugin that has been described, in
+// order of their names: their YANG modules, RPCs, paths and commands.
+func (m *Manager) Manifests() []*pluginv1.Manifest {
+	var out []*pluginv1.Manifest
+	for _, s := range m.index.Load().plugins {
+		if mf := s.manifest.Load(); mf != nil {
+			out = append(out, mf)
+		}
+	}
+	return out
+}
+
+// Verify checks that a plugin answers and that its file is still the one that runs.
+func (m *Manager) Verify(name string) error {
+	s, err := m.get(name)
+	if err != nil {
+		return err
+	}
+	i := s.info(false)
+	if !i.State.Serving() {
+		return fault.New(fault.Unavailable, "plugin %s is %s: %s", name, i.State, i.Reason)
+	}
+	cur := s.cur.Load()
+	if cur == nil {
+		return fault.New(fault.Unavailable, "plugin %s is being restarted", name)
+	}
+	return s.verify(cur)
+}

@@ -1,0 +1,94 @@
+package plugin
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/host/internal/plugin/process"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// instance is one process of a plugin, described and configured.
+type instance struct {
+	proc       *process.Process
+	conn       *grpc.ClientConn
+	manifest   *pluginv1.Manifest
+	spec       Spec
+	generation uint64
+	warnings   []string
+	token      string
+	health     atomic.Pointer[pluginv1.HealthResponse]
+
+	ctx    context.Context // ends with the process
+	cancel context.CancelFunc
+	// leave ends when watching calls should move to the successor.
+	leave     context.Context
+	leaveFunc context.CancelFunc
+
+	inflight atomic.Int64
+	draining atomic.Bool
+	idle     chan struct{} // gets one when the last call ends while draining
+}
+
+func newInstance(p *process.Process, spec Spec, token string) *instance {
+	i := &instance{proc: p, conn: p.Conn(), spec: spec, token: token, idle: make(chan struct{}, 1)}
+	i.ctx, i.cancel = context.WithCancel(context.Background())
+	i.leave, i.leaveFunc = context.WithCancel(i.ctx)
+	return i
+}
+
+// gone reports whether the process has ended.
+func (i *instance) gone() bool {
+	select {
+	case <-i.proc.Gone():
+		return true
+	default:
+		return false
+	}
+}
+
+// acquire counts a call in; false when the process takes no more.
+func (i *instance) acquire() bool {
+	i.inflight.Add(1)
+	if i.draining.Load() {
+		i.release()
+		return false
+	}
+	return true
+}
+
+func (i *instance) release() {
+	if i.inflight.Add(-1) == 0 && i.draining.Load() {
+		select {
+		case i.idle <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// drain lets no call in and waits for those that are, at most so long. It reports
+// how many are left.
+func (i *instance) drain(ctx context.Context, limit time.Duration) int64 {
+	i.draining.Store(true)
+	i.leaveFunc()
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	for {
+		n := i.inflight.Load()
+		if n <= 0 {
+			return 0
+		}
+		select {
+		case <-i.idle:
+		case <-i.proc.Gone():
+			return 0
+		case <-ctx.Done():
+			return n
+		case <-t.C:
+			return n
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package plugin
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+
+	"ctl.internal/host/internal/plugin/process"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/wire"
+)
+
+// permanentError is a failure to start that another attempt cannot mend.
+type permanentError struct{ error }
+
+func (e permanentError) Unwrap() error { return e.error }
+
+func permanent(err error) bool {
+	var p permanentError
+	return errors.As(err, &p)
+}
+
+// launch starts a process and makes it ready to serve. On failure nothing is left.
+// beside says that another process serves meanwhile: the new one must be healthy.
+func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *instance, err error) {
+	token := rand.Text()
+	s.services.AddToken(token)
+	ps := process.Spec{
+		Name: s.name, Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums, Env: spec.Env,
+		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(), HostToken: token,
+		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate,
+	}
+	if ps.Attach, err = attachment(s.name); err != nil {
+		s.services.RemoveToken(token)
+		return nil, permanentError{err}
+	}
+	proc, err := process.Start(ctx, ps)
+	if err != nil {
+		s.services.RemoveToken(token)
+		return nil, err
+	}
+	inst := newInstance(proc, spec, token)
+	if err = s.prepare(ctx, inst, beside); err != nil {
+		exit := inst.proc.Kill("did not become ready: " + oneLine(err))
+		inst.cancel()
+		s.services.RemoveToken(token)
+		if fault.KindOf(err) == fault.Unavailable && exit.Reason == "" {
+			err = fmt.Errorf("plugin %s ended while it was configured: %s", s.name, exit)
+		}
+		return nil, err
+	}
+	return inst, nil
+}
+
+func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) error {
+	stop := context.AfterFunc(ctx, inst.cancel)
+	defer stop()
+	base := pluginv1.NewBaseClient(inst.conn)
+	dctx, cancel := context.WithTimeout(inst.ctx, s.m.limits.StartTimeout)
+	defer cancel()
+	d, err := base.Describe(dctx, &pluginv1.DescribeRequest{})
+	if err != nil {
+		return fmt.Errorf("plugin %s does not describe itself: %w", s.name, fault.FromStatus(err))
+	}
+	inst.manifest = d.GetManifest()
+	api, err := s.accept(inst.manifest)
+	if err != nil {
+		return permanentError{err}
+	}
+	inst.proc.Annotate(slog.String("version", inst.manifest.Version))
+	config, err := s.m.settings(s.name, inst.manifest.ConfigSchema)
+	if err != nil {
+		return permanentError{err}
+	}
+	old := s.services.Manifest()
+	s.services.SetManifest(inst.manifest)
+	cctx, cancel := context.WithTimeout(inst.ctx, s.m.limits.ConfigureTimeout)
+	defer cancel()
+	res, err := base.Configure(cctx, &pluginv1.ConfigureRequest{ApiVersion: api, Config: config, DataDir: s.dataDir(),
+		Facets: inst.spec.Facets, HostSocket: s.services.Socket(), HostToken: inst.token})
+	if err == nil {
+		inst.warnings = res.Warnings
+		err = s.firstHealth(inst, base, beside)
+	}
+	if err != nil {
+		if old != nil {
+			s.services.SetManifest(old)
+		}
+		return refusal(s.name, fault.FromStatus(err))
+	}
+	return nil
+}
+
+// refusal marks the errors of Configure that only a person can mend.
+func refusal(name string, err error) error {
+	e := fmt.Errorf("plugin %s cannot be configured: %w", name, err)
+	switch fault.KindOf(err) {
+	case fault.Invalid, fault.Missing, fault.Unknown, fault.Malformed, fault.Unsupported:
+		return permanentError{e}
+	}
+	return e
+}
+
+// firstHealth reads the state that a plugin has after its configuration.
+func (s *supervisor) firstHealth(inst *instance, base pluginv1.BaseClient, beside bool) error {
+	ctx, cancel := context.WithTimeout(inst.ctx, s.m.limits.PingTimeout)
+	defer cancel()
+	stream, err := base.Health(ctx, &pluginv1.HealthRequest{})
+	if err != nil {
+		return err
+	}
+	h, err := stream.Recv()
+	if fault.KindOf(fault.FromStatus(err)) == fault.Unsupported {
+		return inst.proc.Ping(ctx) // no health of its own: it answers, that will do
+	}
+	if err != nil {
+		return err
+	}
+	inst.health.Store(h)
+	if beside && h.State == pluginv1.HealthResponse_STATE_FAILED {
+		return fault.New(fault.Unavailable, "it says that it has failed: %s", h.Reason)
+	}
+	return nil
+}
+
+// accept checks what a plugin says of itself and chooses the contract's version.
+func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
+	if m.GetName() != s.name {
+		return "", fmt.Errorf("the file of plugin %s holds the plugin %q: correct the path or the name in features.yaml", s.name, m.GetName())
+	}
+	for _, v := range wire.APIVersions {
+		if slices.Contains(m.ApiVersions, v) {
+			return v, s.m.conflicts(s.name, m)
+		}
+	}
+	return "", fmt.Errorf("plugin %s %s speaks version %v of the plugin contract, this controller %v: install a plugin built for this controller",
+		s.name, m.Version, m.ApiVersions, wire.APIVersions)
+}
+
+func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir, s.name) }

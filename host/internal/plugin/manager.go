@@ -1,0 +1,247 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+
+	"ctl.internal/host/internal/plugin/events"
+	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/host/internal/plugin/process"
+	"ctl.internal/sdk/fault"
+)
+
+// Manager keeps all plugins. It is safe for concurrent use.
+type Manager struct {
+	options Options
+	limits  Limits
+	policy  Policy
+	runDir  string
+	bus     *events.Bus
+	log     *slog.Logger
+	sums    process.Sums
+
+	mu      sync.Mutex
+	plugins map[string]*supervisor
+	closed  bool
+
+	claims  sync.Mutex // held while a manifest takes effect
+	index   atomic.Pointer[index]
+	changed broadcast
+}
+
+// New returns a manager without plugins. It sweeps away what a controller that died
+// has left; it fails when another one is using the directory.
+func New(o Options) (*Manager, error) {
+	dir, err := process.RunDir(o.RunDir)
+	if err != nil {
+		return nil, fmt.Errorf("the directory for the plugins' sockets: %w", err)
+	}
+	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
+		return nil, err
+	}
+	m := &Manager{options: o, limits: o.Limits.filled(), policy: o.Policy, runDir: dir, bus: o.Bus, plugins: map[string]*supervisor{}}
+	if m.policy == (Policy{}) {
+		m.policy = DefaultPolicy
+	}
+	if m.bus == nil {
+		m.bus = events.New()
+	}
+	m.log = m.logger("")
+	if dir != o.RunDir {
+		m.log.Debug("sockets of plugins lie elsewhere because the home's path is long", "dir", dir)
+	}
+	if err := process.Sweep(dir, m.log); err != nil {
+		return nil, err
+	}
+	if err := m.clearOperational(); err != nil {
+		return nil, err
+	}
+	m.reindex()
+	return m, nil
+}
+
+func (m *Manager) logger(name string) *slog.Logger {
+	full := "plugin"
+	if name != "" {
+		full += "." + name
+	}
+	if m.options.Logger != nil {
+		return m.options.Logger(full)
+	}
+	return slog.Default().With("logger", full)
+}
+
+func (m *Manager) settings(name string, schema []byte) ([]byte, error) {
+	if m.options.Settings == nil {
+		return nil, nil
+	}
+	return m.options.Settings(name, schema)
+}
+
+// Ensure makes a plugin run as its spec says and waits until it serves. A plugin
+// that runs so already is left alone, one whose spec differs is replaced without a
+// lost call, and kept as it was when its successor fails. After any other error the
+// plugin is still known and still tried again; Remove gives it up.
+func (m *Manager) Ensure(ctx context.Context, spec Spec) error {
+	if err := spec.validate(); err != nil {
+		return fault.Wrap(fault.Invalid, err, "%v", err)
+	}
+	s, err := m.add(spec)
+	if err != nil {
+		return err
+	}
+	m.reindex()
+	s.mu.Lock()
+	before := s.spec
+	s.spec = spec
+	s.mu.Unlock()
+	if before.equal(spec) {
+		return s.order(ctx, evStart{})
+	}
+	err = s.reload(ctx)
+	if err != nil {
+		s.keep(before)
+	}
+	return err
+}
+
+// add returns the supervisor of a plugin, a new one if need be.
+func (m *Manager) add(spec Spec) (*supervisor, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, fault.New(fault.Unavailable, "the controller is stopping")
+	}
+	if s, ok := m.plugins[spec.Name]; ok {
+		return s, nil
+	}
+	s := &supervisor{m: m, name: spec.Name, spec: spec, log: m.logger(spec.Name).With("plugin", spec.Name),
+		dir: filepath.Join(m.runDir, spec.Name), machine: machine{policy: m.policy}, changed: make(chan struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	services, err := hostsvc.Listen(s.dir, spec.Name, m.services(s))
+	if err != nil {
+		s.cancel()
+		return nil, err
+	}
+	s.services = services
+	m.plugins[spec.Name] = s
+	return s, nil
+}
+
+// Remove stops a plugin and forgets it, with the operational data it published. It
+// is no error when the plugin is not there.
+func (m *Manager) Remove(ctx context.Context, name string) error {
+	m.mu.Lock()
+	s, ok := m.plugins[name]
+	delete(m.plugins, name)
+	m.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	m.reindex()
+	err := s.remove(ctx)
+	m.notify()
+	return errors.Join(err, m.clearPublished(ctx, s.manifest.Load()))
+}
+
+// Start starts a stopped or failed plugin and waits until it serves.
+func (m *Manager) Start(ctx context.Context, name string) error {
+	return m.with(name, func(s *supervisor) error { return s.order(ctx, evStart{}) })
+}
+
+// Stop stops a plugin and waits until its process is gone.
+func (m *Manager) Stop(ctx context.Context, name string) error {
+	return m.with(name, func(s *supervisor) error { return s.stopAndWait(ctx) })
+}
+
+// Restart stops a plugin and starts it again; it clears failed.
+func (m *Manager) Restart(ctx context.Context, name string) error {
+	return m.with(name, func(s *supervisor) error { return s.order(ctx, evRestart{}) })
+}
+
+// Reload replaces the process of a plugin by a new one: it is started, configured
+// anew and checked, then takes over, and the old one ends when its calls have. When
+// the new one fails, the old one stays and the error says why.
+func (m *Manager) Reload(ctx context.Context, name string) error {
+	return m.with(name, func(s *supervisor) error { return s.reload(ctx) })
+}
+
+// ReloadAll reloads every plugin, also after one has failed.
+func (m *Manager) ReloadAll(ctx context.Context) error {
+	var errs []error
+	for _, name := range m.Names() {
+		if err := m.Reload(ctx, name); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Names returns the plugins' names in order.
+func (m *Manager) Names() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := make([]string, 0, len(m.plugins))
+	for n := range m.plugins {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Conn returns a connection to whatever process serves the plugin, for the clients
+// of sdk/<capability>. It costs nothing and needs no closing. Calls with a context
+// made by Safe survive a crash.
+func (m *Manager) Conn(name string) (grpc.ClientConnInterface, error) {
+	s, err := m.get(name)
+	if err != nil {
+		return nil, err
+	}
+	return conn{s}, nil
+}
+
+func (m *Manager) get(name string) (*supervisor, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s, ok := m.plugins[name]; ok {
+		return s, nil
+	}
+	return nil, fault.New(fault.NotFound, "there is no plugin %q", name)
+}
+
+func (m *Manager) with(name string, f func(*supervisor) error) error {
+	s, err := m.get(name)
+	if err != nil {
+		return err
+	}
+	return f(s)
+}
+
+// Close stops all plugins at once. Those that are not gone when ctx ends are killed.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	all := m.plugins
+	m.plugins = map[string]*supervisor{}
+	m.mu.Unlock()
+	m.reindex()
+	var g errgroup.Group
+	for _, s := range all {
+		g.Go(func() error { return s.remove(ctx) })
+	}
+	err := g.Wait()
+	m.bus.Close()
+	return err
+}
+
+// Bus is the event bus.
+func (m *Manager) Bus() *events.Bus { return m.bus }

@@ -1,0 +1,139 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"google.golang.org/protobuf/proto"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// What a plugin's metrics may cost.
+const (
+	scrapeTimeout = 3 * time.Second
+	scrapeBytes   = 2 << 20
+	scrapeSeries  = 20_000
+)
+
+// pluginLabel tells the plugins' metrics apart.
+const pluginLabel = "plugin"
+
+// Gatherer returns the metrics of all plugins, asked for by RPC, each with the label
+// "plugin", and what the supervisor knows of them. A plugin that does not answer in
+// time or answers nonsense is left out and counted.
+func (m *Manager) Gatherer() prometheus.Gatherer {
+	return prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+		defer cancel()
+		return m.gather(ctx), nil
+	})
+}
+
+func (m *Manager) gather(ctx context.Context) []*dto.MetricFamily {
+	all := families{}
+	plugins := m.index.Load().plugins
+	scraped := make([]map[string]*dto.MetricFamily, len(plugins))
+	var g sync.WaitGroup
+	for i, s := range plugins {
+		g.Go(func() { scraped[i] = s.scrape(ctx) })
+	}
+	g.Wait()
+	for i, s := range plugins {
+		all.own(s.info(false), scraped[i] != nil)
+		for _, name := range slices.Sorted(maps.Keys(scraped[i])) {
+			all.merge(s.name, scraped[i][name])
+		}
+	}
+	return all.sorted()
+}
+
+// scrape returns nil when the plugin gives no metrics that can be used.
+func (s *supervisor) scrape(ctx context.Context) map[string]*dto.MetricFamily {
+	inst := s.cur.Load()
+	if inst == nil {
+		return nil
+	}
+	res, err := pluginv1.NewBaseClient(inst.conn).Metrics(ctx, &pluginv1.MetricsRequest{})
+	if err != nil || len(res.Text) > scrapeBytes {
+		s.log.Debug("the plugin's metrics cannot be used", "error", err, "bytes", len(res.GetText()))
+		return nil
+	}
+	p := expfmt.NewTextParser(model.UTF8Validation)
+	fams, err := p.TextToMetricFamilies(bytes.NewReader(res.Text))
+	series := 0
+	for _, f := range fams {
+		series += len(f.Metric)
+	}
+	if err != nil || series > scrapeSeries {
+		s.log.Debug("the plugin's metrics cannot be used", "error", err, "series", series)
+		return nil
+	}
+	return fams
+}
+
+// families are metric families by name.
+type families map[string]*dto.MetricFamily
+
+// merge adds a plugin's family. Of two that disagree about the type the first stays.
+func (f families) merge(plugin string, in *dto.MetricFamily) {
+	have, ok := f[in.GetName()]
+	if !ok {
+		have = &dto.MetricFamily{Name: in.Name, Help: in.Help, Type: in.Type}
+		f[in.GetName()] = have
+	}
+	if have.GetType() != in.GetType() {
+		return
+	}
+	for _, metric := range in.Metric {
+		metric.Label = slices.DeleteFunc(metric.Label, func(l *dto.LabelPair) bool { return l.GetName() == pluginLabel })
+		metric.Label = append(metric.Label, label(pluginLabel, plugin))
+		slices.SortFunc(metric.Label, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
+		have.Metric = append(have.Metric, metric)
+	}
+}
+
+// own adds what the supervisor knows.
+func (f families) own(i Info, scraped bool) {
+	gauge := func(name, help string, v float64) {
+		f.merge(i.Name, &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_GAUGE.Enum(),
+			Metric: []*dto.Metric{{Gauge: &dto.Gauge{Value: &v}}}})
+	}
+	counter := func(name, help string, n uint64) {
+		v := float64(n)
+		f.merge(i.Name, &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_COUNTER.Enum(),
+			Metric: []*dto.Metric{{Counter: &dto.Counter{Value: &v}}}})
+	}
+	truth := map[bool]float64{true: 1}
+	gauge("ctl_plugin_up", "Whether calls reach the plugin.", truth[i.State.Serving()])
+	gauge("ctl_plugin_degraded", "Whether the plugin serves but says that something is wrong.", truth[i.State == Degraded])
+	gauge("ctl_plugin_scraped", "Whether the plugin's own metrics were usable.", truth[scraped])
+	gauge("ctl_plugin_calls_in_flight", "Calls to the plugin under way.", float64(i.InFlight))
+	counter("ctl_plugin_restarts_total", "Restarts by the controller after a failure.", uint64(i.Restarts))
+	counter("ctl_plugin_processes_total", "Processes started, reloads included.", i.Generation)
+	counter("ctl_plugin_calls_total", "Calls to the plugin.", i.Calls)
+	counter("ctl_plugin_call_errors_total", "Calls that ended with an error.", i.Errors)
+	counter("ctl_plugin_calls_repeated_total", "Safe calls made again because the process had ended.", i.Repeated)
+	counter("ctl_plugin_calls_refused_total", "Calls refused while the plugin was down or busy.", i.Refused)
+}
+
+func (f families) sorted() []*dto.MetricFamily {
+	out := make([]*dto.MetricFamily, 0, len(f))
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		out = append(out, f[name])
+	}
+	return out
+}
+
+func label(name, value string) *dto.LabelPair {
+	return &dto.LabelPair{Name: proto.String(name), Value: proto.String(value)}
+}

@@ -1,0 +1,82 @@
+package plugin
+
+import (
+	"log/slog"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/plugin/events"
+	"ctl.internal/host/internal/plugin/hostsvc"
+)
+
+// Options are what a Manager works with.
+type Options struct {
+	RunDir  string // private, for sockets: <home>/data/run/plugins
+	DataDir string // each plugin gets a directory below it: <home>/data/plugins
+
+	// Logger returns the log of a plugin; its level is the operator's to set under
+	// the name "plugin.NAME". Nil = the default log with that name as attribute.
+	Logger func(name string) *slog.Logger
+	// Settings returns a plugin's settings as JSON, checked against the schema of
+	// its manifest (empty: it has no settings), defaults filled in. It is asked at
+	// each start. Nil = no plugin has settings.
+	Settings func(name string, schema []byte) ([]byte, error)
+
+	// What plugins reach through the host; a nil one answers Unavailable.
+	Store        datastore.Store
+	Operational  datastore.Store // the operational tree; nil = in Store
+	Secrets      hostsvc.Sealer
+	Certificates hostsvc.Certificates
+	Operations   hostsvc.Operations
+	Bus          *events.Bus // nil = one of its own
+
+	Policy Policy // zero = DefaultPolicy
+	Limits Limits // zero fields = DefaultLimits
+}
+
+// Limits bound what a plugin may cost.
+type Limits struct {
+	StartTimeout     time.Duration // from exec to handshake
+	ConfigureTimeout time.Duration
+	CallTimeout      time.Duration // of a unary call without a deadline
+	RestartWait      time.Duration // how long a safe call waits for a restart
+	StopGrace        time.Duration // from the order to stop to the use of force
+	DrainTimeout     time.Duration // for calls in flight when a process is replaced
+	PingEvery        time.Duration
+	PingTimeout      time.Duration
+	PingMisses       int // in a row, until the process counts as hung
+	InFlight         int // calls at once to one plugin
+	LogRate          int // lines a second
+}
+
+// DefaultLimits suit plugins that talk to devices.
+var DefaultLimits = Limits{
+	StartTimeout: 30 * time.Second, ConfigureTimeout: 60 * time.Second, CallTimeout: 60 * time.Second,
+	RestartWait: 15 * time.Second, StopGrace: 10 * time.Second, DrainTimeout: 60 * time.Second,
+	PingEvery: 10 * time.Second, PingTimeout: 5 * time.Second, PingMisses: 3, InFlight: 4096, LogRate: 200,
+}
+
+func (l Limits) filled() Limits {
+	d := DefaultLimits
+	for _, p := range []struct {
+		v *time.Duration
+		d time.Duration
+	}{
+		{&l.StartTimeout, d.StartTimeout}, {&l.ConfigureTimeout, d.ConfigureTimeout}, {&l.CallTimeout, d.CallTimeout},
+		{&l.RestartWait, d.RestartWait}, {&l.StopGrace, d.StopGrace}, {&l.DrainTimeout, d.DrainTimeout},
+		{&l.PingEvery, d.PingEvery}, {&l.PingTimeout, d.PingTimeout},
+	} {
+		if *p.v <= 0 {
+			*p.v = p.d
+		}
+	}
+	for _, p := range []struct {
+		v *int
+		d int
+	}{{&l.PingMisses, d.PingMisses}, {&l.InFlight, d.InFlight}, {&l.LogRate, d.LogRate}} {
+		if *p.v <= 0 {
+			*p.v = p.d
+		}
+	}
+	return l
+}

@@ -1,0 +1,118 @@
+package plugin
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// tinyHost is what the test binary does when it is started as a host: it runs the
+// faulty plugin until it is killed.
+func tinyHost(dir string) {
+	m, err := New(Options{RunDir: filepath.Join(dir, "run"), DataDir: filepath.Join(dir, "data"), Limits: quick, Policy: quickPolicy,
+		Logger: func(string) *slog.Logger { return slog.New(slog.DiscardHandler) }})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	if err := m.Ensure(context.Background(), Spec{Name: "faulty", Path: os.Getenv("CTL_TEST_PLUGIN")}); err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	i, _ := m.Info("faulty")
+	fmt.Println("plugin", i.PID)
+	select {}
+}
+
+// startTinyHost returns a host process and the pid of its plugin.
+func startTinyHost(t *testing.T, dir string) (*exec.Cmd, int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "CTL_TEST_HOST="+dir, "CTL_TEST_PLUGIN="+faultyBinary)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(line), "plugin "))
+	if err != nil {
+		t.Fatalf("the host says %q", line)
+	}
+	return cmd, pid
+}
+
+func TestFault05And07NothingOutlivesAKilledHost(t *testing.T) {
+	dir, err := os.MkdirTemp("", "host") // short, so that the sockets lie in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	cmd, pid := startTinyHost(t, dir)
+	run := filepath.Join(dir, "run")
+	if left, _ := filepath.Glob(filepath.Join(run, "faulty", "*")); len(left) < 2 {
+		t.Fatalf("the run directory holds %v", left)
+	}
+	// A second host must not take the directory over while the first one lives.
+	if _, err := New(Options{RunDir: run, DataDir: dir}); err == nil || !strings.Contains(err.Error(), "in use by another controller") {
+		t.Errorf("a second host: %v", err)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	for deadline := time.Now().Add(10 * time.Second); running(pid); {
+		if time.Now().After(deadline) {
+			t.Fatalf("plugin process %d outlives its host", pid)
+		}
+		_ = exec.Command("true").Run() // lets the kernel deliver the signal
+	}
+	m, err := New(Options{RunDir: run, DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(run); len(left) > 0 {
+		t.Errorf("the next start leaves %v", left)
+	}
+	if err := m.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// startDebug starts the faulty plugin as its author does under a debugger and
+// returns its pid and the value it prints for the host.
+func startDebug(t *testing.T) (int, string) {
+	t.Helper()
+	cmd := exec.Command(faultyBinary, "--debug")
+	cmd.Dir = t.TempDir()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if v, ok := strings.CutPrefix(lines.Text(), "FAULTY_REATTACH='"); ok {
+			return cmd.Process.Pid, strings.TrimSuffix(v, "'")
+		}
+	}
+	t.Fatal("the plugin prints no FAULTY_REATTACH")
+	return 0, ""
+}

@@ -1,0 +1,64 @@
+package process
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"ctl.internal/sdk"
+)
+
+// Attach is where a plugin that was started with --debug listens.
+type Attach struct {
+	Network string
+	Address string
+	PID     int
+}
+
+// ParseAttach reads what a plugin started with --debug prints.
+func ParseAttach(name, text string) (*Attach, error) {
+	var v sdk.Reattach
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return nil, fmt.Errorf("%s does not hold the JSON that a plugin prints with --debug: %w", sdk.ReattachVariable(name), err)
+	}
+	if v.Network == "" || v.Address == "" {
+		return nil, fmt.Errorf("%s names no address: copy the whole line that the plugin printed", sdk.ReattachVariable(name))
+	}
+	return &Attach{Network: v.Network, Address: v.Address, PID: v.Pid}, nil
+}
+
+// attach connects to a process that somebody else started and will end. There is
+// no mutual TLS: the keys belong to a start by us.
+func attach(ctx context.Context, s Spec) (*Process, error) {
+	s.Logger.Warn("the plugin is a process under a debugger: it is neither verified, nor started, nor restarted, nor encrypted",
+		"address", s.Attach.Address, "pid", s.Attach.PID, "variable", sdk.ReattachVariable(s.Name))
+	conn, err := grpc.NewClient("passthrough:///"+s.Attach.Address, append(dialOptions(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, s.Attach.Network, addr)
+		}))...)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{PID: s.Attach.PID, spec: s, conn: conn, Started: time.Now(), done: make(chan struct{}), log: newLogSink(s.Logger, s.LogRate)}
+	ctx, cancel := context.WithTimeout(ctx, s.StartTimeout)
+	defer cancel()
+	if err := p.Ping(ctx); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("nothing answers at the address in %s; start the plugin with --debug again or unset the variable: %w", sdk.ReattachVariable(s.Name), err)
+	}
+	return p, nil
+}
+
+// detach ends the connection and leaves the process to its debugger.
+func (p *Process) detach() {
+	p.detached.Do(func() {
+		_ = p.conn.Close()
+		close(p.done)
+	})
+}

@@ -1,0 +1,107 @@
+package process
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
+
+	"ctl.internal/sdk/wire"
+)
+
+// launch shakes hands with the program and sees to the cleaning up after it.
+func (p *Process) launch(ctx context.Context) error {
+	p.run = newRun(p.spec, p.log)
+	key, certificate, err := wire.ClientCertificate()
+	if err != nil {
+		_ = os.RemoveAll(p.dir)
+		p.prog.file.Close()
+		return fmt.Errorf("the certificate for plugin %s cannot be made: %w", p.spec.Name, err)
+	}
+	var execErr, recordErr error
+	p.client = goplugin.NewClient(&goplugin.ClientConfig{
+		HandshakeConfig:  wire.Handshake,
+		Plugins:          wire.Set(nil),
+		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
+		// Mutual TLS as go-plugin's AutoMTLS does it, with our certificate: go-plugin
+		// adds the plugin's, which comes with the handshake, to the trusted ones.
+		TLSConfig:        &tls.Config{Certificates: []tls.Certificate{key}, RootCAs: x509.NewCertPool(), ServerName: "localhost", MinVersion: tls.VersionTLS12},
+		SkipHostEnv:      true,
+		StartTimeout:     p.spec.StartTimeout,
+		Logger:           hclog.NewNullLogger(),
+		SyncStdout:       &lineWriter{f: p.log.stdout},
+		SyncStderr:       &lineWriter{f: p.log.stderr},
+		GRPCDialOptions:  dialOptions(),
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.dir},
+		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (runner.Runner, error) {
+			execErr = p.run.exec(p.prog, p.dir, environ(append(cmd.Env, "PLUGIN_CLIENT_CERT="+string(certificate)), p.spec, p.dir))
+			if execErr != nil {
+				return nil, execErr
+			}
+			p.PID = p.run.child.pid
+			p.log.with(slog.Int("pid", p.PID))
+			recordErr = writeRecord(p.dir, p.PID)
+			return p.run, nil
+		},
+	})
+	stop := context.AfterFunc(ctx, p.run.kill)
+	defer stop()
+	proto, err := p.client.Client()
+	if execErr != nil || p.run.child == nil {
+		_ = os.RemoveAll(p.dir)
+		p.prog.file.Close()
+		return err
+	}
+	if err == nil && recordErr != nil {
+		err = fmt.Errorf("the process cannot be recorded: %w", recordErr)
+	}
+	if err != nil {
+		ended := p.run.endedByItself(exitGrace / 10)
+		p.run.kill()
+		p.cleanUp()
+		return p.startError(ctx, err, ended)
+	}
+	p.conn = proto.(*goplugin.GRPCClient).Conn
+	go p.cleanUp()
+	return nil
+}
+
+// cleanUp waits for the end of the process and removes what is left of it. A dead
+// process needs go-plugin's Kill too, which ends its goroutines.
+func (p *Process) cleanUp() {
+	<-p.run.over
+	p.client.Kill()
+	_ = os.RemoveAll(p.dir)
+	p.hashing.Lock()
+	p.prog.file.Close()
+	p.hashing.Unlock()
+	close(p.done)
+}
+
+// startError replaces go-plugin's guesses by what is known.
+func (p *Process) startError(ctx context.Context, err error, ended bool) error {
+	if e := ctx.Err(); e != nil {
+		return fmt.Errorf("the start of plugin %s was given up: %w", p.spec.Name, e)
+	}
+	exit := p.Exit()
+	switch {
+	case ended && exit.Clean():
+		return fmt.Errorf("plugin %s ended before its handshake, without an error; does its main call sdk.Serve?", p.spec.Name)
+	case ended:
+		return fmt.Errorf("plugin %s ended before its handshake: %s", p.spec.Name, exit)
+	case strings.HasPrefix(err.Error(), "timeout while waiting"):
+		err = errors.New("no handshake within " + p.spec.StartTimeout.String())
+	}
+	msg := strings.Join(strings.Fields(err.Error()), " ")
+	exit.Reason = fmt.Sprintf("plugin %s was stopped at its start: %s", p.spec.Name, msg)
+	return errors.New(exit.String())
+}

@@ -1,0 +1,139 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"ctl.internal/host/internal/plugin/logline"
+)
+
+// logSink carries a plugin's lines into the host's log, at most so many a second,
+// and keeps the last ones.
+type logSink struct {
+	mu      sync.Mutex
+	handler slog.Handler
+	limit   *rate.Limiter
+	dropped int
+	dying   bool // a Go trace has begun: what follows are errors
+	tail    [tailLines]string
+	next    int
+}
+
+const (
+	tailLines = 40
+	// maxTailLine is what is kept of a line for people.
+	maxTailLine = 512
+)
+
+func newLogSink(l *slog.Logger, perSecond int) *logSink {
+	if perSecond <= 0 {
+		perSecond = defaultLogRate
+	}
+	return &logSink{handler: l.Handler(), limit: rate.NewLimiter(rate.Limit(perSecond), 2*perSecond)}
+}
+
+// with adds attributes to all that comes from now on.
+func (s *logSink) with(attrs ...slog.Attr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.handler = s.handler.WithAttrs(attrs)
+}
+
+// stderr takes a line of the error stream.
+func (s *logSink) stderr(b []byte, cut int) {
+	l := logline.Parse(b)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !l.Structured {
+		s.dying = s.dying || logline.BeginsPanic(l.Message)
+		if s.dying {
+			l.Level = slog.LevelError
+		}
+	}
+	s.put(l, cut)
+}
+
+// stdout takes a line that should not have been written.
+func (s *logSink) stdout(b []byte, cut int) {
+	l := logline.Line{Level: slog.LevelWarn, Message: logline.Parse(b).Message}
+	if l.Message == "" {
+		l.Message = string(b)
+	}
+	l.Attrs = []slog.Attr{slog.String("stream", "stdout")}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.put(l, cut)
+}
+
+func (s *logSink) put(l logline.Line, cut int) {
+	if l.Message == "" && len(l.Attrs) == 0 {
+		return
+	}
+	s.remember(l)
+	ctx := context.Background()
+	if !s.handler.Enabled(ctx, l.Level) {
+		return
+	}
+	now := time.Now()
+	if !s.limit.AllowN(now, 1) {
+		s.dropped++
+		return
+	}
+	s.told(now)
+	if l.Time.IsZero() {
+		l.Time = now
+	}
+	r := slog.NewRecord(l.Time, l.Level, l.Message, 0)
+	if l.Logger != "" {
+		r.AddAttrs(slog.String("module", l.Logger))
+	}
+	if cut > 0 {
+		r.AddAttrs(slog.Int("bytes_cut", cut))
+	}
+	r.AddAttrs(l.Attrs...)
+	_ = s.handler.Handle(ctx, r) // a log that cannot be written is not the plugin's business
+}
+
+// told reports what the limit has swallowed.
+func (s *logSink) told(now time.Time) {
+	if s.dropped == 0 {
+		return
+	}
+	r := slog.NewRecord(now, slog.LevelWarn, "the plugin logs faster than the limit; lines were dropped", 0)
+	r.AddAttrs(slog.Int("dropped", s.dropped))
+	s.dropped = 0
+	_ = s.handler.Handle(context.Background(), r)
+}
+
+func (s *logSink) remember(l logline.Line) {
+	m := l.Message
+	for _, a := range l.Attrs {
+		m += fmt.Sprintf(" %s=%v", a.Key, a.Value)
+		if len(m) > maxTailLine {
+			break
+		}
+	}
+	if len(m) > maxTailLine {
+		m = strings.ToValidUTF8(m[:maxTailLine], "") + "…"
+	}
+	s.tail[s.next%tailLines] = m
+	s.next++
+}
+
+// lines returns the last lines, oldest first.
+func (s *logSink) lines() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told(time.Now())
+	var out []string
+	for i := max(0, s.next-tailLines); i < s.next; i++ {
+		out = append(out, s.tail[i%tailLines])
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health/grpc_health_v1"
+)
+
+// Process is a running plugin process that has shaken hands.
+type Process struct {
+	PID     int
+	Started time.Time
+
+	spec   Spec
+	conn   *grpc.ClientConn
+	log    *logSink
+	reason atomic.Pointer[string] // why the host ended it
+	done   chan struct{}
+
+	// Of a process of ours; not of an attached one.
+	run    *run
+	client *goplugin.Client
+	dir    string
+	prog   *program // kept open, for its hash
+
+	detached sync.Once
+	hashing  sync.Mutex
+	sum      string
+}
+
+// Start executes the plugin and waits for its handshake. Whatever goes wrong,
+// nothing is left behind. The error names the plugin and quotes its last words.
+func Start(ctx context.Context, s Spec) (*Process, error) {
+	if s.Logger == nil {
+		s.Logger = slog.Default()
+	}
+	if s.StartTimeout <= 0 {
+		s.StartTimeout = defaultStartTimeout
+	}
+	if s.Attach != nil {
+		return attach(ctx, s)
+	}
+	prog, err := openProgram(s.Path, s.SHA256, s.Sums)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{spec: s, Started: time.Now(), done: make(chan struct{}), prog: prog}
+	p.log = newLogSink(s.Logger, s.LogRate)
+	if err := p.prepare(); err != nil {
+		prog.file.Close()
+		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", s.Name, err)
+	}
+	if err := p.launch(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// prepare makes the directories of the process.
+func (p *Process) prepare() (err error) {
+	for _, d := range []string{p.spec.Dir, p.spec.DataDir} {
+		if err := privateDir(d); err != nil {
+			return err
+		}
+	}
+	p.dir, err = os.MkdirTemp(p.spec.Dir, "p")
+	return err
+}
+
+// Conn is the connection to the plugin. It fails once the process is gone.
+func (p *Process) Conn() *grpc.ClientConn { return p.conn }
+
+// Done is closed when the process is gone and nothing of it is left.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Gone is closed as soon as the process has ended, a little before Done.
+func (p *Process) Gone() <-chan struct{} {
+	if p.run == nil {
+		return p.done
+	}
+	return p.run.child.done
+}
+
+// SHA256 is the hash of the file that runs, in hex; empty when attached. A file that
+// was not checked at its start is read now if compute is set, which takes a moment.
+func (p *Process) SHA256(compute bool) string {
+	if p.run == nil {
+		return ""
+	}
+	p.hashing.Lock()
+	defer p.hashing.Unlock()
+	if p.sum == "" && (compute || p.spec.SHA256 != "") {
+		p.sum, _ = p.prog.sha256() // fails once the process is gone and was never asked
+	}
+	return p.sum
+}
+
+// Tail returns the last lines the plugin logged, oldest first.
+func (p *Process) Tail() []string { return p.log.lines() }
+
+// Annotate adds attributes to the log lines of the plugin.
+func (p *Process) Annotate(attrs ...slog.Attr) { p.log.with(attrs...) }
+
+// Exit tells how the process ended; only after Done.
+func (p *Process) Exit() Exit {
+	e := Exit{Code: -1}
+	if p.run != nil {
+		e = p.run.child.exit()
+		e.Tail = p.log.lines()
+	}
+	if r := p.reason.Load(); r != nil {
+		e.Reason = *r
+	}
+	return e
+}
+
+// Ping asks whether the plugin answers at all. Give it a deadline: a stopped
+// process keeps its connection.
+func (p *Process) Ping(ctx context.Context) error {
+	_, err := grpc_health_v1.NewHealthClient(p.conn).Check(ctx,
+		&grpc_health_v1.HealthCheckRequest{Service: goplugin.GRPCServiceName})
+	return err
+}
+
+// Attached reports whether the process runs under a debugger and is not ours.
+func (p *Process) Attached() bool { return p.run == nil }

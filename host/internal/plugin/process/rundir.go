@@ -1,0 +1,64 @@
+package process
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// A unix socket's path has 108 bytes with its closing zero.
+const maxSocketPath = 107
+
+// What this package and go-plugin append to the run directory:
+// "/NAME/p1234567890/plugin1234567890".
+const socketSuffix = len("/") + MaxName + len("/p1234567890/plugin1234567890")
+
+// MaxName is the longest name of a plugin, because it is part of a socket's path.
+const MaxName = 32
+
+// RunDir makes the private directory for the sockets of all plugins. When the one
+// wanted is so deep that a socket's path would not fit, it is another below the
+// system's temporary directory, the same at each start.
+func RunDir(want string) (string, error) {
+	abs, err := filepath.Abs(want)
+	if err != nil {
+		return "", err
+	}
+	if len(abs)+socketSuffix <= maxSocketPath {
+		return abs, privateDir(abs)
+	}
+	sum := sha256.Sum256([]byte(abs))
+	name := "ctl-" + hex.EncodeToString(sum[:6])
+	for _, base := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"} {
+		dir := filepath.Join(base, name)
+		if base == "" || len(dir)+socketSuffix > maxSocketPath {
+			continue
+		}
+		if err := privateDir(dir); err == nil {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("the path %s is too long for sockets (%d bytes at most) and no shorter directory could be made: choose a shorter --home",
+		abs, maxSocketPath-socketSuffix)
+}
+
+// privateDir makes a directory that only we can enter, or checks that it is so.
+func privateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	st, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); !st.IsDir() || !ok || int(sys.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s is not a directory of this user", dir)
+	}
+	if st.Mode().Perm() != 0o700 {
+		return os.Chmod(dir, 0o700)
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/wire/frames"
+)
+
+// Metadata that the relay adds for the provider. Whatever a caller sends under a
+// name that begins with "ctl-" is dropped.
+const (
+	MetaCaller = "ctl-caller" // name of the calling plugin
+	MetaHops   = "ctl-hops"   // relays the call has passed; callers hand it on
+)
+
+const maxHops = 8
+
+// ProviderGone is the value of the trailer host.MetaRelay when it was the provider
+// that failed, not the relay.
+const ProviderGone = "provider-gone"
+
+// Relay carries the calls of one plugin.
+type Relay struct {
+	Caller string
+	// Uses returns what the caller's manifest lists under `uses`.
+	Uses func() []string
+	// Find returns a connection to a provider and the capabilities it serves.
+	Find func(provider string) (conn grpc.ClientConnInterface, serves []string, err error)
+	// FirstAnswer bounds the wait for the first message of an answer when the caller
+	// set no deadline; watches may take as long as they like.
+	FirstAnswer time.Duration
+	InFlight    int64 // calls at once
+
+	inflight atomic.Int64
+}
+
+// Handle is the handler for services that the server does not know.
+func (r *Relay) Handle(_ any, in grpc.ServerStream) error {
+	return fault.ToStatus(r.handle(in))
+}
+
+func (r *Relay) handle(in grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(in)
+	md, _ := metadata.FromIncomingContext(in.Context())
+	provider := first(md, host.MetaProvider)
+	if provider == "" {
+		return fault.New(fault.Unsupported, "the host serves no %s; a call to a plugin names it in the metadata %q", method, host.MetaProvider)
+	}
+	hops, _ := strconv.Atoi(first(md, MetaHops))
+	if hops < 0 || hops >= maxHops {
+		return fault.New(fault.Denied, "the call has passed the host %d times: plugins are calling each other in a circle", hops)
+	}
+	if _, err := Capability(method); err != nil {
+		return err
+	}
+	conn, serves, err := r.Find(provider)
+	if err != nil {
+		return err
+	}
+	if err := Allow(r.Uses(), method, provider, serves); err != nil {
+		return err
+	}
+	if n := r.inflight.Add(1); r.InFlight > 0 && n > r.InFlight {
+		r.inflight.Add(-1)
+		return fault.New(fault.Unavailable, "plugin %s has %d calls to others under way; try again later", r.Caller, r.InFlight)
+	}
+	defer r.inflight.Add(-1)
+	return r.forward(in, conn, method, forwarded(md, r.Caller, hops+1))
+}
+
+var errSlow = errors.New("no answer in time")
+
+// forward pumps frames both ways until one side ends.
+func (r *Relay) forward(in grpc.ServerStream, conn grpc.ClientConnInterface, method string, md metadata.MD) error {
+	ctx, cancel := context.WithCancelCause(in.Context())
+	defer cancel(nil)
+	if _, ok := ctx.Deadline(); !ok && r.FirstAnswer > 0 && !strings.Contains(method, "/Watch") {
+		t := time.AfterFunc(r.FirstAnswer, func() { cancel(errSlow) })
+		defer t.Stop()
+		in = &answered{ServerStream: in, timer: t}
+	}
+	if err := frames.Pump(ctx, cancel, in, conn, method, md); err != nil {
+		return r.failed(in, ctx, err)
+	}
+	return nil
+}
+
+// failed chooses the error that says most and marks those that are the provider's.
+func (r *Relay) failed(in grpc.ServerStream, ctx context.Context, err error) error {
+	if errors.As(err, new(interface{ RetryAfter() time.Duration })) {
+		in.SetTrailer(metadata.Pairs(host.MetaRelay, ProviderGone))
+		return err
+	}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errSlow):
+		return fault.New(fault.Timeout, "the provider gave no answer within %s", r.FirstAnswer)
+	case cause != nil && !errors.Is(cause, context.Canceled):
+		return cause
+	}
+	return err
+}
+
+// answered stops the timer for the first answer.
+type answered struct {
+	grpc.ServerStream
+	timer *time.Timer
+}
+
+func (a *answered) SendMsg(m any) error {
+	a.timer.Stop()
+	return a.ServerStream.SendMsg(m)
+}
+
+func first(md metadata.MD, key string) string {
+	if v := md.Get(key); len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+func forwarded(md metadata.MD, caller string, hops int) metadata.MD {
+	out := frames.Passing(md)
+	out.Set(MetaCaller, caller)
+	out.Set(MetaHops, strconv.Itoa(hops))
+	return out
+}

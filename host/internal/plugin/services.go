@@ -1,0 +1,99 @@
+package plugin
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/host/internal/plugin/relay"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/host"
+)
+
+// relayInFlight is how many calls to others one plugin may have under way.
+const relayInFlight = 512
+
+// services returns what a plugin's socket leads to.
+func (m *Manager) services(s *supervisor) hostsvc.Services {
+	r := &relay.Relay{
+		Caller:      s.name,
+		Uses:        func() []string { return s.services.Manifest().GetUses() },
+		Find:        m.find,
+		FirstAnswer: m.limits.CallTimeout,
+		InFlight:    relayInFlight,
+	}
+	return hostsvc.Services{Store: m.options.Store, Operational: m.operational(), Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
+		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, CallTimeout: m.limits.CallTimeout, Log: s.log}
+}
+
+// find returns a connection to a provider and what it serves.
+func (m *Manager) find(name string) (grpc.ClientConnInterface, []string, error) {
+	s, err := m.get(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn{s}, s.manifest.Load().GetCapabilities(), nil
+}
+
+// Providers lists the plugins that serve a capability, also those that are down.
+func (m *Manager) Providers(capability string) []host.Provider {
+	var out []host.Provider
+	for _, s := range m.index.Load().plugins {
+		mf := s.manifest.Load()
+		if mf == nil || !slices.Contains(mf.Capabilities, capability) {
+			continue
+		}
+		p := host.Provider{Name: s.name, Version: mf.Version, Labels: mf.Labels, Generation: s.generation.Load(), Ready: s.cur.Load() != nil}
+		if !p.Ready {
+			s.mu.Lock()
+			if s.machine.state == Backoff {
+				p.RestartIn = max(time.Until(s.machine.next), 0)
+			}
+			s.mu.Unlock()
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// Changed returns a channel that is closed at the next change of any plugin's state.
+func (m *Manager) Changed() <-chan struct{} { return m.changed.wait() }
+
+func (m *Manager) operational() datastore.Store {
+	if m.options.Operational != nil {
+		return m.options.Operational
+	}
+	return m.options.Store
+}
+
+// clearOperational removes the operational data of a controller that has ended: it
+// describes a world that nobody is watching any more.
+func (m *Manager) clearOperational() error {
+	store := m.operational()
+	if store == nil {
+		return nil
+	}
+	_, err := store.Commit(context.Background(), datastore.Txn{Volatile: true,
+		Ops: []datastore.Op{datastore.DeletePrefix(hostsvc.NamespaceOperational, "")}})
+	return err
+}
+
+// clearPublished removes the operational data of a plugin that is uninstalled.
+func (m *Manager) clearPublished(ctx context.Context, mf *pluginv1.Manifest) error {
+	store := m.operational()
+	if store == nil || len(mf.GetPublishes()) == 0 {
+		return nil
+	}
+	t := datastore.Txn{Volatile: true}
+	for _, tree := range mf.Publishes {
+		tree = hostsvc.TreeKey(tree)
+		t.Ops = append(t.Ops, datastore.Delete(hostsvc.NamespaceOperational, tree),
+			datastore.DeletePrefix(hostsvc.NamespaceOperational, tree+"/"), datastore.DeletePrefix(hostsvc.NamespaceOperational, tree+"="))
+	}
+	_, err := store.Commit(context.WithoutCancel(ctx), t)
+	return err
+}

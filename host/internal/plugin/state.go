@@ -1,0 +1,312 @@
+package plugin
+
+import (
+	"math"
+	"time"
+)
+
+// State is where a plugin is in its life.
+type State int
+
+// The states. A Ready or Degraded plugin serves. A plugin in Backoff is started
+// again by itself; a Failed or Stopped one waits for a person.
+const (
+	Stopped State = iota
+	Starting
+	Ready
+	Degraded
+	Backoff
+	Failed
+	Stopping
+)
+
+var stateNames = [...]string{"stopped", "starting", "ready", "degraded", "backoff", "failed", "stopping"}
+
+// String returns the state's name in lower case.
+func (s State) String() string { return stateNames[s] }
+
+// Serving reports whether calls reach the plugin.
+func (s State) Serving() bool { return s == Ready || s == Degraded }
+
+// Policy says how often and how fast a plugin that ends by itself is started anew.
+type Policy struct {
+	// FirstDelay is the pause before the second restart in a row; the first restart
+	// is immediate. Each further pause is twice as long, up to MaxDelay.
+	FirstDelay time.Duration
+	MaxDelay   time.Duration
+	Jitter     float64 // share of a pause by which it varies, 0..1
+	// MaxFailures in a row make a plugin Failed.
+	MaxFailures int
+	// ServedAfter is how long a process must have served for its end to count as a
+	// fifth of a failure only: whoever kills a plugin now and then, or has one that
+	// dies of a rare input, wants it back. 0 = every end counts in full.
+	ServedAfter time.Duration
+	// StableAfter is how long a plugin must serve for its failures to be forgotten.
+	StableAfter time.Duration
+	// UnhealthyAfter is how long a plugin may call itself failed before it is restarted.
+	UnhealthyAfter time.Duration
+}
+
+// DefaultPolicy suits plugins that start within a second.
+var DefaultPolicy = Policy{FirstDelay: 500 * time.Millisecond, MaxDelay: 30 * time.Second, Jitter: 0.2,
+	MaxFailures: 10, StableAfter: 30 * time.Second, UnhealthyAfter: 30 * time.Second}
+
+// machine decides what to do. It does nothing itself: step takes what happened and
+// answers what to do next.
+type machine struct {
+	policy    Policy
+	state     State
+	since     time.Time // of the state
+	reason    string    // why it is not Ready
+	lastError string    // of the newest failure, kept after recovery
+	strikes   int       // fifths of failures in a row
+	served    time.Time // since when the process serves
+	restarts  int       // by ourselves, ever
+	next      time.Time // end of the pause, in Backoff
+	epoch     int       // timers of an older epoch are void
+	attempt   int       // starts ordered so far; news of an older one are void
+	reloading bool      // a second process is being started beside the serving one
+	again     bool      // Stopping: start anew when stopped
+	unhealthy bool      // the plugin calls itself failed
+}
+
+// Things that happen.
+type (
+	evStart       struct{} // somebody wants it to run
+	evStop        struct{} // somebody wants it stopped
+	evRestart     struct{}
+	evReload      struct{}
+	evStarted     struct{ attempt int } // a process was started, described and configured
+	evStartFailed struct {
+		attempt   int
+		reason    string
+		permanent bool // trying again cannot help
+	}
+	evExited struct{ reason string } // the serving process is gone
+	evHealth struct {
+		failed, degraded bool
+		reason           string
+	}
+	evTimer struct {
+		epoch int
+		kind  timerKind
+	}
+)
+
+type timerKind int
+
+const (
+	timerRestart timerKind = iota
+	timerStable
+	timerUnhealthy
+)
+
+// Things to do.
+type (
+	doStart struct{ attempt int }
+	doStop  struct{ reason string }
+	doTimer struct {
+		after time.Duration
+		evTimer
+	}
+)
+
+// step moves the machine. rnd is a random number in [0,1) for the jitter.
+func (m *machine) step(ev any, now time.Time, rnd float64) []any {
+	switch ev := ev.(type) {
+	case evStart:
+		return m.start(now)
+	case evRestart:
+		if m.state.Serving() || m.state == Starting {
+			m.again = true
+			return m.stop(now)
+		}
+		return m.start(now)
+	case evReload:
+		if !m.state.Serving() {
+			return m.start(now)
+		}
+		if m.reloading {
+			return nil
+		}
+		m.reloading = true
+		return m.launch()
+	case evStop:
+		m.again = false
+		return m.stop(now)
+	case evStarted:
+		return m.started(ev, now)
+	case evStartFailed:
+		return m.startFailed(ev, now, rnd)
+	case evExited:
+		return m.exited(ev, now, rnd)
+	case evHealth:
+		return m.health(ev, now)
+	case evTimer:
+		return m.timer(ev, now)
+	}
+	return nil
+}
+
+// strike is what a failure in full counts.
+const strike = 5
+
+// failures is how many there were in a row, begun ones included.
+func (m *machine) failures() int { return (m.strikes + strike - 1) / strike }
+
+func (m *machine) enter(s State, reason string, now time.Time) {
+	m.state, m.reason, m.since = s, reason, now
+	m.epoch++
+	m.next = time.Time{}
+	m.unhealthy = false
+}
+
+func (m *machine) start(now time.Time) []any {
+	switch m.state {
+	case Stopped, Failed, Backoff:
+		m.strikes = 0
+		m.enter(Starting, "", now)
+		return m.launch()
+	case Stopping:
+		m.again = true
+	}
+	return nil
+}
+
+func (m *machine) stop(now time.Time) []any {
+	switch m.state {
+	case Starting, Ready, Degraded:
+		m.enter(Stopping, "", now)
+		return []any{doStop{}}
+	case Backoff, Failed:
+		m.enter(Stopped, "", now)
+	}
+	return nil
+}
+
+func (m *machine) launch() []any {
+	m.attempt++
+	return []any{doStart{m.attempt}}
+}
+
+func (m *machine) started(ev evStarted, now time.Time) []any {
+	if ev.attempt != m.attempt {
+		return nil
+	}
+	if m.state == Stopping || m.state == Stopped { // the order to stop came while it started
+		m.reloading = false
+		return []any{doStop{}}
+	}
+	if m.reloading { // somebody asked for it, as for a restart
+		m.strikes = 0
+	}
+	m.reloading = false
+	m.served = now
+	m.enter(Ready, "", now)
+	return []any{doTimer{m.policy.StableAfter, evTimer{m.epoch, timerStable}}}
+}
+
+func (m *machine) startFailed(ev evStartFailed, now time.Time, rnd float64) []any {
+	if ev.attempt != m.attempt || m.state == Stopped {
+		return nil
+	}
+	beside := m.reloading && m.state.Serving()
+	m.reloading = false
+	if beside { // the old process serves on
+		m.lastError = ev.reason
+		return nil
+	}
+	if m.state == Stopping {
+		return m.stopped(now)
+	}
+	return m.failed(ev.reason, ev.permanent, strike, now, rnd)
+}
+
+func (m *machine) exited(ev evExited, now time.Time, rnd float64) []any {
+	switch {
+	case m.state == Stopping:
+		return m.stopped(now)
+	case m.reloading: // its successor is on the way
+		m.lastError = ev.reason
+		m.restarts++
+		m.enter(Starting, ev.reason, now)
+		return nil
+	case m.state.Serving():
+		weight := strike
+		if p := m.policy.ServedAfter; p > 0 && now.Sub(m.served) >= p {
+			weight = 1
+		}
+		return m.failed(ev.reason, false, weight, now, rnd)
+	}
+	return nil
+}
+
+func (m *machine) stopped(now time.Time) []any {
+	m.reloading = false
+	m.enter(Stopped, "", now)
+	if m.again {
+		m.again = false
+		return m.start(now)
+	}
+	return nil
+}
+
+func (m *machine) failed(reason string, permanent bool, weight int, now time.Time, rnd float64) []any {
+	m.strikes += weight
+	m.lastError = reason
+	if permanent || m.strikes >= m.policy.MaxFailures*strike {
+		m.enter(Failed, reason, now)
+		return nil
+	}
+	d := m.policy.delay(m.failures(), rnd)
+	m.enter(Backoff, reason, now)
+	m.next = now.Add(d)
+	return []any{doTimer{d, evTimer{m.epoch, timerRestart}}}
+}
+
+// delay is the pause after so many failures in a row.
+func (p Policy) delay(failures int, rnd float64) time.Duration {
+	if failures <= 1 {
+		return 0
+	}
+	d := float64(p.FirstDelay) * math.Pow(2, float64(failures-2))
+	d = min(d, float64(p.MaxDelay))
+	return time.Duration(d * (1 + p.Jitter*(2*rnd-1)))
+}
+
+func (m *machine) health(ev evHealth, now time.Time) []any {
+	if !m.state.Serving() {
+		return nil
+	}
+	was := m.unhealthy
+	state := Ready
+	if ev.failed || ev.degraded {
+		state = Degraded
+	}
+	if state != m.state {
+		m.since = now
+	}
+	m.state, m.reason, m.unhealthy = state, ev.reason, ev.failed
+	if ev.failed && !was && m.policy.UnhealthyAfter > 0 {
+		return []any{doTimer{m.policy.UnhealthyAfter, evTimer{m.epoch, timerUnhealthy}}}
+	}
+	return nil
+}
+
+func (m *machine) timer(ev evTimer, now time.Time) []any {
+	if ev.epoch != m.epoch {
+		return nil
+	}
+	switch {
+	case ev.kind == timerRestart && m.state == Backoff:
+		m.restarts++
+		m.enter(Starting, m.lastError, now)
+		return m.launch()
+	case ev.kind == timerStable:
+		m.strikes = 0
+	case ev.kind == timerUnhealthy && m.unhealthy:
+		// Ending it makes evExited, which counts as a failure like any other.
+		return []any{doStop{reason: "called itself failed for too long: " + m.reason}}
+	}
+	return nil
+}

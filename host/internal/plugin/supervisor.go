@@ -1,0 +1,273 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ctl.internal/host/internal/plugin/hostsvc"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+)
+
+// supervisor keeps one plugin running. The machine decides; the supervisor does.
+type supervisor struct {
+	m        *Manager
+	name     string
+	log      *slog.Logger
+	dir      string // private, for sockets
+	services *hostsvc.Server
+	callers  callers
+	stats    stats
+
+	// cur is the process that gets the calls, nil while there is none. It is read
+	// without a lock on the way of each call.
+	cur        atomic.Pointer[instance]
+	manifest   atomic.Pointer[pluginv1.Manifest] // newest known, also while it is down
+	generation atomic.Uint64
+
+	ctx    context.Context // ends when the plugin is removed
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu          sync.Mutex
+	spec        Spec
+	machine     machine
+	active      *instance // whose end concerns the machine
+	startCancel context.CancelFunc
+	outcome     outcome
+	changed     chan struct{} // closed and replaced at each change
+	last        *instance     // newest, also after its end
+	removed     bool          // nothing is started any more
+}
+
+// outcome is how an ordered start ended.
+type outcome struct {
+	attempt int
+	err     error
+}
+
+// post tells the machine what happened and does what it says.
+func (s *supervisor) post(ev any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.postLocked(ev)
+}
+
+func (s *supervisor) postLocked(ev any) {
+	if s.removed {
+		return
+	}
+	before := s.machine.state
+	actions := s.machine.step(ev, time.Now(), rand.Float64())
+	if now := s.machine.state; now != before {
+		s.logChange(before, now)
+	}
+	for _, a := range actions {
+		s.do(a)
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.m.notify()
+}
+
+func (s *supervisor) logChange(before, now State) {
+	level := slog.LevelInfo
+	switch now {
+	case Degraded, Backoff:
+		level = slog.LevelWarn
+	case Failed:
+		level = slog.LevelError
+	}
+	args := []any{"from", before.String(), "to", now.String()}
+	if s.machine.reason != "" {
+		args = append(args, "reason", s.machine.reason)
+	}
+	if now == Backoff {
+		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(),
+			"failure", fmt.Sprintf("%d of %d", s.machine.failures(), s.machine.policy.MaxFailures))
+	}
+	s.log.Log(s.ctx, level, "plugin state", args...)
+}
+
+func (s *supervisor) do(action any) {
+	switch a := action.(type) {
+	case doStart:
+		ctx, cancel := context.WithCancel(s.ctx)
+		s.startCancel = cancel
+		spec, beside := s.spec, s.machine.reloading
+		s.work.Go(func() {
+			defer cancel()
+			s.start(ctx, a.attempt, spec, beside)
+		})
+	case doStop:
+		if a.reason == "" && s.startCancel != nil {
+			s.startCancel()
+		}
+		if inst := s.cur.Swap(nil); inst != nil {
+			s.work.Go(func() {
+				if a.reason != "" {
+					inst.proc.Kill(a.reason)
+					return
+				}
+				s.stopInstance(inst, s.m.limits.StopGrace)
+			})
+		}
+	case doTimer:
+		t := time.AfterFunc(a.after, func() { s.post(a.evTimer) })
+		context.AfterFunc(s.ctx, func() { t.Stop() })
+	}
+}
+
+// start launches a process and lets it take over.
+func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside bool) {
+	inst, err := s.launch(ctx, spec, beside)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.log.Error("the plugin does not start", "error", err, "attempt", attempt)
+		s.settle(attempt, err)
+		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: permanent(err)})
+		return
+	}
+	if attempt != s.machine.attempt || s.removed {
+		s.work.Go(func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) })
+		return
+	}
+	if err := s.m.claim(s, inst.manifest); err != nil {
+		s.work.Go(func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) })
+		s.settle(attempt, err)
+		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: true})
+		return
+	}
+	inst.generation = s.generation.Add(1)
+	s.active, s.last = inst, inst
+	old := s.cur.Swap(inst)
+	s.settle(attempt, nil)
+	s.postLocked(evStarted{attempt: attempt})
+	s.work.Go(func() { s.watchExit(inst) })
+	s.work.Go(func() { s.watchHealth(inst) })
+	s.work.Go(func() { s.watchPing(inst) })
+	if old != nil {
+		s.work.Go(func() { s.retire(old) })
+	}
+	for _, w := range inst.warnings {
+		s.log.Warn("plugin settings", "warning", w)
+	}
+}
+
+func (s *supervisor) settle(attempt int, err error) {
+	if attempt >= s.outcome.attempt {
+		s.outcome = outcome{attempt, err}
+	}
+}
+
+// retire drains and ends a process that has a successor.
+func (s *supervisor) retire(old *instance) {
+	if n := old.drain(s.ctx, s.m.limits.DrainTimeout); n > 0 {
+		s.log.Warn("calls were still running in the replaced process and are cut off", "calls", n, "pid", old.proc.PID)
+	}
+	exit := old.proc.Stop(s.m.limits.StopGrace)
+	s.log.Info("the replaced process has ended", "pid", old.proc.PID, "exit", exit.String())
+}
+
+// stopInstance lets calls in flight end and then the process.
+func (s *supervisor) stopInstance(inst *instance, grace time.Duration) {
+	inst.drain(s.ctx, grace/2)
+	inst.proc.Stop(grace)
+}
+
+func (s *supervisor) ended(inst *instance) {
+	inst.cancel()
+	s.services.RemoveToken(inst.token)
+}
+
+// watchExit notices the end of a process.
+func (s *supervisor) watchExit(inst *instance) {
+	<-inst.proc.Gone()
+	s.cur.CompareAndSwap(inst, nil)
+	<-inst.proc.Done()
+	s.ended(inst)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active != inst {
+		return // it has a successor already
+	}
+	reason := fmt.Sprintf("plugin %s stopped: %s", s.name, inst.proc.Exit())
+	if s.machine.state.Serving() {
+		s.log.Error("the plugin process has ended", "pid", inst.proc.PID, "exit", inst.proc.Exit().String())
+	}
+	s.postLocked(evExited{reason: reason})
+}
+
+// order posts an event and waits for the start that it causes, if any.
+func (s *supervisor) order(ctx context.Context, ev any) error {
+	s.mu.Lock()
+	s.postLocked(ev)
+	target := s.machine.attempt
+	if s.machine.state == Stopping && s.machine.again {
+		target++
+	}
+	if _, start := ev.(evStart); start && s.machine.state.Serving() {
+		s.mu.Unlock()
+		return nil
+	}
+	for {
+		changed, m, out := s.changed, s.machine, s.outcome
+		s.mu.Unlock()
+		switch {
+		case out.attempt >= target:
+			return out.err
+		case m.state == Stopped && m.attempt >= target, m.state == Stopping && !m.again:
+			return fault.New(fault.InUse, "plugin %s was stopped meanwhile", s.name)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("plugin %s is still %s: %w", s.name, m.state, ctx.Err())
+		case <-s.ctx.Done():
+			return fault.New(fault.NotFound, "plugin %s was removed meanwhile", s.name)
+		}
+		s.mu.Lock()
+	}
+}
+
+// stopAndWait stops the plugin and waits until its process is gone.
+func (s *supervisor) stopAndWait(ctx context.Context) error {
+	s.mu.Lock()
+	s.postLocked(evStop{})
+	for {
+		changed, state := s.changed, s.machine.state
+		s.mu.Unlock()
+		if state == Stopped {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("plugin %s is still %s: %w", s.name, state, ctx.Err())
+		}
+		s.mu.Lock()
+	}
+}
+
+// remove ends the plugin for good. When ctx ends first, force is used.
+func (s *supervisor) remove(ctx context.Context) error {
+	err := s.stopAndWait(ctx)
+	s.mu.Lock()
+	s.removed = true
+	last := s.last
+	s.mu.Unlock()
+	s.cancel()
+	s.cur.Store(nil)
+	if last != nil { // still there only when ctx ended first
+		last.proc.Kill("the controller stops")
+	}
+	s.work.Wait()
+	s.services.Close()
+	return err
+}

@@ -1,0 +1,208 @@
+package topomirror
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/topology"
+)
+
+// capability is the one whose providers are watched.
+const capability = "topology"
+
+// Sources tells who serves topologies and leads to them; *plugin.Manager does.
+type Sources interface {
+	Providers(capability string) []host.Provider
+	Changed() <-chan struct{}
+	Conn(name string) (grpc.ClientConnInterface, error)
+}
+
+// View is the merged topologies at one moment. It does not change.
+type View struct {
+	// Revision grows with each change.
+	Revision   uint64
+	Topologies map[string]topology.Topology // by id; do not change them
+
+	once sync.Once
+	json []byte
+}
+
+// Mirror is the merged view. It is safe for concurrent use.
+type Mirror struct {
+	sources Sources
+	log     *slog.Logger
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	view    atomic.Pointer[View]
+
+	mu      sync.Mutex
+	known   map[string]map[string]topology.Topology // by provider and id
+	watched map[string]*watched
+	changed chan struct{}
+}
+
+// watched is a provider whose process of one generation is being watched.
+type watched struct {
+	cancel     context.CancelFunc
+	generation uint64
+}
+
+// Start returns a mirror that follows the sources until Close.
+func Start(sources Sources, log *slog.Logger) *Mirror {
+	ctx, cancel := context.WithCancel(context.Background())
+	m := &Mirror{sources: sources, log: log, cancel: cancel, known: map[string]map[string]topology.Topology{},
+		watched: map[string]*watched{}, changed: make(chan struct{})}
+	m.view.Store(&View{})
+	m.work.Go(func() { m.follow(ctx) })
+	return m
+}
+
+// Close ends the watching.
+func (m *Mirror) Close() {
+	m.cancel()
+	m.work.Wait()
+}
+
+// View returns the newest view.
+func (m *Mirror) View() *View { return m.view.Load() }
+
+// Topologies returns the newest topologies, by id. Do not change them.
+func (m *Mirror) Topologies() map[string]topology.Topology { return m.View().Topologies }
+
+// Changed returns a channel that is closed at the next change of the view. Take it
+// before the view.
+func (m *Mirror) Changed() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changed
+}
+
+// follow keeps a watch on each provider that is there.
+func (m *Mirror) follow(ctx context.Context) {
+	for {
+		changed := m.sources.Changed()
+		m.adjust(ctx, m.sources.Providers(capability))
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (m *Mirror) adjust(ctx context.Context, now []host.Provider) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	there := map[string]bool{}
+	for _, p := range now {
+		there[p.Name] = true
+		w := m.watched[p.Name]
+		if !p.Ready || w != nil && w.generation == p.Generation {
+			continue
+		}
+		if w != nil {
+			w.cancel()
+		}
+		wctx, cancel := context.WithCancel(ctx)
+		m.watched[p.Name] = &watched{cancel, p.Generation}
+		m.work.Go(func() { defer cancel(); m.watch(wctx, p.Name) })
+	}
+	gone := false
+	for name, w := range m.watched {
+		if !there[name] {
+			w.cancel()
+			delete(m.watched, name)
+			delete(m.known, name)
+			gone = true
+		}
+	}
+	if gone {
+		m.publish()
+	}
+}
+
+// watch follows one process of a provider until it is gone or replaced.
+func (m *Mirror) watch(ctx context.Context, name string) {
+	for ctx.Err() == nil {
+		conn, err := m.sources.Conn(name)
+		if err != nil {
+			return
+		}
+		fresh := map[string]bool{} // sent on this watch, until it is in step
+		err = topology.NewClient(conn).Watch(ctx, nil,
+			func(c topology.Change) error { m.apply(ctx, name, c, fresh); return nil },
+			func() { m.retain(ctx, name, fresh); fresh = nil })
+		if ctx.Err() != nil {
+			return
+		}
+		m.log.Debug("the watch of a topology source ended", "plugin", name, "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (m *Mirror) apply(ctx context.Context, provider string, c topology.Change, fresh map[string]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ctx.Err() != nil {
+		return // another watch has taken over
+	}
+	all := m.known[provider]
+	if all == nil {
+		all = map[string]topology.Topology{}
+		m.known[provider] = all
+	}
+	if fresh != nil {
+		fresh[c.TopologyID] = true
+	}
+	if c.Removed {
+		delete(all, c.TopologyID)
+	} else {
+		all[c.TopologyID] = all[c.TopologyID].Apply(c)
+	}
+	m.publish()
+}
+
+// retain drops the topologies that a provider has not sent again.
+func (m *Mirror) retain(ctx context.Context, provider string, fresh map[string]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	before := len(m.known[provider])
+	maps.DeleteFunc(m.known[provider], func(id string, _ topology.Topology) bool { return !fresh[id] })
+	if len(m.known[provider]) != before {
+		m.publish()
+	}
+}
+
+// publish makes a new view. When two providers claim one id, the one whose name
+// comes first is shown.
+func (m *Mirror) publish() {
+	v := &View{Revision: m.view.Load().Revision + 1, Topologies: map[string]topology.Topology{}}
+	owner := map[string]string{}
+	for name, all := range m.known {
+		for id, t := range all {
+			other, taken := owner[id]
+			if taken {
+				m.log.Warn("two plugins publish one topology", "topology", id, "plugins", []string{min(name, other), max(name, other)}, "shown", min(name, other))
+			}
+			if !taken || name < other {
+				owner[id], v.Topologies[id] = name, t
+			}
+		}
+	}
+	m.view.Store(v)
+	close(m.changed)
+	m.changed = make(chan struct{})
+}

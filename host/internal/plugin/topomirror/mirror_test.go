@@ -1,0 +1,168 @@
+package topomirror_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+
+	"ctl.internal/host/internal/plugin/topomirror"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/topology"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sources are plugins that run in the test.
+type sources struct {
+	t       *testing.T
+	mu      sync.Mutex
+	list    map[string]host.Provider
+	conns   map[string]*plugintest.Plugin
+	changed chan struct{}
+}
+
+func newSources(t *testing.T) *sources {
+	return &sources{t: t, list: map[string]host.Provider{}, conns: map[string]*plugintest.Plugin{}, changed: make(chan struct{})}
+}
+
+func (s *sources) Providers(string) []host.Provider {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.list))
+}
+
+func (s *sources) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+func (s *sources) Conn(name string) (grpc.ClientConnInterface, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.conns[name]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "no %s", name)
+	}
+	return p.Conn, nil
+}
+
+func (s *sources) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// run starts a process of a plugin and makes it the one that serves.
+func (s *sources) run(name string, generation uint64) *topology.Publisher {
+	pub := &topology.Publisher{}
+	p := plugintest.Start(s.t, sdk.Options{
+		Manifest: fmt.Appendf(nil, "name: %s\nversion: 1.0.0\nsummary: A source\ncapabilities: [topology]\n", name),
+		New:      func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{Topology: pub}, nil }})
+	s.set(func() {
+		s.conns[name] = p
+		s.list[name] = host.Provider{Name: name, Ready: true, Generation: generation}
+	})
+	return pub
+}
+
+func ring(id string, nodes ...string) topology.Topology {
+	t := topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+	for i, n := range nodes {
+		t.Nodes[n] = topology.Node{ID: n, Attributes: map[string]string{"name": "x"}, TPs: map[string]topology.TerminationPoint{n + ":1": {ID: n + ":1"}}}
+		to := nodes[(i+1)%len(nodes)]
+		l := topology.Link{ID: n + "-" + to, SourceNode: n, SourceTP: n + ":1", DestNode: to, DestTP: to + ":1"}
+		t.Links[l.ID] = l
+	}
+	return t
+}
+
+// until waits for the JSON of the view.
+func until(t *testing.T, m *topomirror.Mirror, what, want string) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	for {
+		changed := m.Changed()
+		got := string(m.View().JSON())
+		if got == want {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			t.Fatalf("%s: %s, want %s", what, got, want)
+		}
+	}
+}
+
+func doc(topologies string) string {
+	if topologies == "" {
+		return `{"network-topology:network-topology":{}}`
+	}
+	return `{"network-topology:network-topology":{"topology":[` + topologies + `]}}`
+}
+
+const (
+	twoA  = `{"topology-id":"a:1","server-provided":true,"node":[{"node-id":"x","termination-point":[{"tp-id":"x:1"}]},{"node-id":"y","termination-point":[{"tp-id":"y:1"}]}],"link":[{"link-id":"x-y","source":{"source-node":"x","source-tp":"x:1"},"destination":{"dest-node":"y","dest-tp":"y:1"}},{"link-id":"y-x","source":{"source-node":"y","source-tp":"y:1"},"destination":{"dest-node":"x","dest-tp":"x:1"}}]}`
+	emptA = `{"topology-id":"a:1","server-provided":true}`
+	emptB = `{"topology-id":"b:1","server-provided":true}`
+)
+
+func TestTheViewFollowsItsSources(t *testing.T) {
+	s := newSources(t)
+	m := topomirror.Start(s, slog.New(slog.DiscardHandler))
+	t.Cleanup(m.Close)
+	until(t, m, "nothing", doc(""))
+
+	a := s.run("a", 1)
+	a.Set(ring("a:1", "x", "y"))
+	until(t, m, "one source", doc(twoA))
+	b := s.run("b", 1)
+	b.Set(ring("b:1"))
+	until(t, m, "two sources", doc(twoA+","+emptB))
+	a.Set(ring("a:1"))
+	until(t, m, "a change", doc(emptA+","+emptB))
+	a.Set(ring("a:1", "x", "y"))
+	until(t, m, "a change back", doc(twoA+","+emptB))
+
+	s.set(func() { s.list["a"] = host.Provider{Name: "a", Generation: 1} })
+	b.Set(ring("b:2"))
+	b.Remove("b:1")
+	until(t, m, "what a restarting source sent is kept", doc(twoA+`,{"topology-id":"b:2","server-provided":true}`))
+
+	a = s.run("a", 2)
+	until(t, m, "the new process has nothing yet", doc(`{"topology-id":"b:2","server-provided":true}`))
+	a.Set(ring("a:1"))
+	until(t, m, "the new process", doc(emptA+`,{"topology-id":"b:2","server-provided":true}`))
+	if got := string(m.View().Topology("a:1")); got != emptA || m.View().Topology("none") != nil {
+		t.Errorf("one topology: %s", got)
+	}
+
+	s.set(func() { delete(s.list, "b") })
+	until(t, m, "a source is uninstalled", doc(emptA))
+}
+
+func TestTwoSourcesOfOneTopology(t *testing.T) {
+	s := newSources(t)
+	m := topomirror.Start(s, slog.New(slog.DiscardHandler))
+	t.Cleanup(m.Close)
+	s.run("second", 1).Set(ring("a:1"))
+	until(t, m, "one", doc(emptA))
+	s.run("first", 1).Set(ring("a:1", "x", "y"))
+	until(t, m, "the first name wins", doc(twoA))
+	s.set(func() { delete(s.list, "first") })
+	until(t, m, "the other one is shown again", doc(emptA))
+}
