@@ -1,0 +1,121 @@
+package consoletest
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync"
+
+	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/history"
+	"ctl.internal/host/internal/console/sshserver"
+	"ctl.internal/host/internal/console/tables"
+	"ctl.internal/sdk/caller"
+)
+
+// Users is a Login over fixed users, whose password is their name and "-secret".
+type Users struct {
+	mu    sync.Mutex
+	roles map[string][]string
+}
+
+// NewUsers knows admin, of role admin, and user, of role user.
+func NewUsers() *Users {
+	return &Users{roles: map[string][]string{"admin": {"admin"}, "user": {"user"}}}
+}
+
+// Remove takes a user away.
+func (u *Users) Remove(name string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.roles, name)
+}
+
+// Password implements sshserver.Login.
+func (u *Users) Password(ctx context.Context, user, password, _ string) (caller.Caller, error) {
+	if subtle.ConstantTimeCompare([]byte(password), []byte(user+"-secret")) != 1 {
+		return caller.Caller{}, errors.New("wrong password")
+	}
+	return u.Current(ctx, user)
+}
+
+// Current implements sshserver.Login.
+func (u *Users) Current(_ context.Context, user string) (caller.Caller, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	roles, ok := u.roles[user]
+	if !ok {
+		return caller.Caller{}, errors.New("no such user")
+	}
+	return caller.Caller{User: user, Domain: "sdn", Roles: roles}, nil
+}
+
+// Console is a console in a home of its own.
+type Console struct {
+	Home      string
+	Commands  *Commands
+	Users     *Users
+	Histories *history.Store
+	Server    *sshserver.Server
+	// Shutdown is called by system:shutdown; set it before serving.
+	Shutdown func()
+
+	mu      sync.Mutex
+	audited []engine.Audited
+}
+
+// New makes a console in home; change lets a test set limits. The caller opens
+// listeners and serves.
+func New(home string, log *slog.Logger, change func(*sshserver.Config)) (*Console, error) {
+	c := &Console{Home: home, Commands: NewCommands(), Users: NewUsers(), Histories: history.New(filepath.Join(home, "data", "history"), 1000)}
+	shell := engine.New(engine.Config{Sources: []engine.Source{c.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() { c.Shutdown() }}))}, Log: log, Nearest: Nearest, Audit: c.audit, NewRequestID: func() string { return "r1" }})
+	cfg := sshserver.Config{
+		Shell: shell, Histories: c.Histories, Login: c.Users, Log: log,
+		HostKeyFile: filepath.Join(home, "data", "ssh_host_key"), KeysDir: filepath.Join(home, "etc", "authorized_keys"),
+		InitScript: filepath.Join(home, "etc", "shell.init.script"),
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	var err error
+	c.Server, err = sshserver.New(cfg)
+	return c, err
+}
+
+// Socket is where the local console listens, as ctl expects it.
+func (c *Console) Socket() string { return filepath.Join(c.Home, "data", "run", "console.sock") }
+
+func (c *Console) audit(_ context.Context, a engine.Audited) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.audited = append(c.audited, a)
+}
+
+// Audited returns what was audited so far.
+func (c *Console) Audited() []engine.Audited {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]engine.Audited{}, c.audited...)
+}
+
+// Nearest finds a name that differs in one letter or in case.
+func Nearest(have string, names []string) (string, bool) {
+	for _, n := range names {
+		if len(n) > 2 && oneApart(have, n) {
+			return n, true
+		}
+	}
+	return "", false
+}
+
+func oneApart(a, b string) bool {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	ra, rb := a[i:], b[i:]
+	cut := func(s string) string { return s[min(1, len(s)):] }
+	return cut(ra) == cut(rb) || cut(ra) == rb || ra == cut(rb)
+}

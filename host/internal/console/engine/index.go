@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// Source gives command tables. It is asked on each use, so that the commands of a
+// plugin appear when its feature is installed.
+type Source interface {
+	Commands() []commands.Command
+}
+
+// Static is a Source that never changes.
+type Static []commands.Command
+
+// Commands returns the table itself.
+func (s Static) Commands() []commands.Command { return s }
+
+// index is the commands there are now, sorted by name.
+type index struct {
+	all     []commands.Command
+	byName  map[string]int
+	nearest func(string, []string) (string, bool)
+}
+
+func newIndex(nearest func(string, []string) (string, bool), tables ...[]commands.Command) *index {
+	x := &index{byName: map[string]int{}, nearest: nearest}
+	for _, t := range tables {
+		for _, c := range t {
+			if _, twice := x.byName[c.Name]; !twice { // the host's own tables come first and win
+				x.byName[c.Name] = 0
+				x.all = append(x.all, c)
+			}
+		}
+	}
+	slices.SortFunc(x.all, func(a, b commands.Command) int { return cmp.Compare(a.Name, b.Name) })
+	for i, c := range x.all {
+		x.byName[c.Name] = i
+	}
+	return x
+}
+
+func split(name string) (scope, bare string) {
+	if i := strings.IndexByte(name, ':'); i >= 0 {
+		return name[:i], name[i+1:]
+	}
+	return "", name
+}
+
+func (x *index) scopes() []string {
+	var out []string
+	for _, c := range x.all {
+		if s, _ := split(c.Name); s != "" && (len(out) == 0 || out[len(out)-1] != s) {
+			out = append(out, s)
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(out)))
+}
+
+func (x *index) hasScope(s string) bool { return slices.Contains(x.scopes(), s) }
+
+// find returns the command that a name means in a scope: the full name; else the
+// bare name in the subshell's scope, in the shell's own, or in the only scope that
+// has it. Case does not matter where that leaves one command.
+func (x *index) find(scope, name string) (commands.Command, error) {
+	if name == "" {
+		return commands.Command{}, fault.New(fault.Invalid, "the name of the command is empty")
+	}
+	for _, full := range []string{name, scope + ":" + name, shellScope + ":" + name} {
+		if i, ok := x.byName[full]; ok {
+			return x.all[i], nil
+		}
+	}
+	var hits []commands.Command
+	for _, c := range x.all {
+		_, bare := split(c.Name)
+		if strings.EqualFold(bare, name) || strings.EqualFold(c.Name, name) {
+			hits = append(hits, c)
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return commands.Command{}, x.unknown(name)
+	case 1:
+		return hits[0], nil
+	}
+	names := make([]string, len(hits))
+	for i, c := range hits {
+		names[i] = c.Name
+	}
+	return commands.Command{}, fault.New(fault.Invalid, "%s can mean %s; write the whole name", name, orList(names))
+}
+
+func (x *index) unknown(name string) error {
+	scope, bare := split(name)
+	known := make([]string, 0, 2*len(x.all))
+	for _, c := range x.all {
+		s, b := split(c.Name)
+		known = append(known, c.Name)
+		if scope == "" {
+			known = append(known, b)
+		} else if s == scope && strings.EqualFold(b, bare) {
+			return fault.New(fault.NotFound, "there is no command %s; did you mean %s?", name, c.Name)
+		}
+	}
+	if near, ok := x.nearest(name, known); ok {
+		return fault.New(fault.NotFound, "there is no command %s; did you mean %s?", name, near)
+	}
+	if scope != "" && !x.hasScope(scope) {
+		return fault.New(fault.NotFound, "there is no command %s: nothing installed has the scope %s; see feature:list and help", name, scope)
+	}
+	return fault.New(fault.NotFound, "there is no command %s; help lists the commands", name)
+}
+
+func orList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}

@@ -1,0 +1,242 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// IO is what a line is connected to.
+type IO struct {
+	Stdin    io.Reader // nil = nothing to read
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Width    int               // columns, 0 = no terminal
+	Terminal commands.Terminal // nil = nobody to ask
+}
+
+// nobody is the Terminal of a line that has none.
+type nobody struct{}
+
+func (nobody) Prompt(context.Context, string, bool) (string, error) {
+	return "", fault.New(fault.Unavailable, "this command asks something and there is nobody to answer; run it in an interactive ctl")
+}
+func (nobody) Progress(commands.Progress) {}
+
+// Run executes a line. The pipelines of a chain run one after the other until one
+// fails; its code is the line's.
+func (s *Session) Run(ctx context.Context, line string, std IO) exit.Code {
+	if std.Stdin == nil {
+		std.Stdin = commands.NoInput
+	}
+	if std.Terminal == nil {
+		std.Terminal = nobody{}
+	}
+	parsed, err := syntax.Parse(line)
+	if err != nil {
+		return s.fail(std, s.defaultFormat(), fault.New(fault.Malformed, "%s", err))
+	}
+	for _, p := range parsed {
+		if code := s.runPipeline(ctx, p, std); code != exit.OK || s.Done() {
+			return code
+		}
+	}
+	return exit.OK
+}
+
+func (s *Session) defaultFormat() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.format
+}
+
+func (s *Session) runPipeline(ctx context.Context, p syntax.Pipeline, std IO) exit.Code {
+	began := time.Now()
+	x := s.index()
+	who := s.who()
+	who.RequestID = s.shell.cfg.NewRequestID()
+	ctx = caller.With(ctx, who)
+	code := s.start(ctx, x, p, std, who)
+	if s.shell.cfg.Audit != nil {
+		texts := make([]string, len(p))
+		for i, stage := range p {
+			texts[i], _ = s.redactStage(x, stage)
+		}
+		s.shell.cfg.Audit(ctx, Audited{Caller: who, Line: strings.Join(texts, " | "), Code: code, Duration: time.Since(began)})
+	}
+	return code
+}
+
+// job is one checked stage, ready to run.
+type job struct {
+	cmd commands.Command
+	in  *commands.Invocation
+}
+
+// start checks every stage before the first begins, so that a fault in the last
+// one leaves nothing half done.
+func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO, who caller.Caller) exit.Code {
+	p, err := s.expand(p, 0)
+	if err != nil {
+		return s.fail(std, s.defaultFormat(), err)
+	}
+	if len(p) == 1 && len(p[0]) == 1 && s.enter(x, p[0][0].Text) {
+		return exit.OK
+	}
+	var jobs []job
+	for _, stage := range p {
+		words := stage.Texts()
+		cmd, err := x.find(s.Scope(), words[0])
+		if err != nil {
+			return s.fail(std, s.defaultFormat(), err)
+		}
+		b := binder{cmd: cmd, nearest: s.shell.cfg.Nearest, words: words[1:], stopAtArg: stopsAtArg(cmd.Name)}
+		given, err := b.bind()
+		if err != nil {
+			return s.fail(std, s.defaultFormat(), err)
+		}
+		in := &commands.Invocation{Name: cmd.Name, Options: given.options, Args: given.args, Positional: given.rest, Format: given.format, Caller: who, Stderr: std.Stderr, Terminal: std.Terminal}
+		if in.Format == "" {
+			in.Format = s.defaultFormat()
+		}
+		if given.help {
+			c := cmd
+			cmd.Run = func(_ context.Context, in *commands.Invocation) error {
+				return in.Emit(helpData(c), func() string { return helpText(c) })
+			}
+		}
+		jobs = append(jobs, job{cmd, in})
+	}
+	jobs[0].in.Stdin = std.Stdin
+	last := jobs[len(jobs)-1].in
+	last.Stdout, last.Width = std.Stdout, std.Width
+	return s.runJobs(ctx, jobs, std)
+}
+
+// errDownstream is the cause of a context that ended because nobody reads any more.
+var errDownstream = errors.New("the next command of the pipeline has ended")
+
+// runJobs runs the stages at the same time. A stage that ends stops those before
+// it without that being a fault; the first stage that fails gives the code.
+func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) exit.Code {
+	type stage struct {
+		ctx    context.Context
+		cancel context.CancelCauseFunc
+		done   chan error
+	}
+	stages := make([]stage, len(jobs))
+	readers := make([]*io.PipeReader, len(jobs))
+	writers := make([]*io.PipeWriter, len(jobs))
+	for i := range jobs {
+		stages[i].ctx, stages[i].cancel = context.WithCancelCause(ctx)
+		stages[i].done = make(chan error, 1)
+		if i > 0 {
+			readers[i], writers[i-1] = io.Pipe()
+			jobs[i].in.Stdin, jobs[i-1].in.Stdout = readers[i], writers[i-1]
+		}
+	}
+	for i, j := range jobs {
+		go func() {
+			err := s.call(stages[i].ctx, j)
+			if errors.Is(err, errDownstream) || err != nil && context.Cause(stages[i].ctx) == errDownstream {
+				err = nil
+			}
+			if writers[i] != nil {
+				writers[i].Close()
+			}
+			if readers[i] != nil {
+				readers[i].CloseWithError(errDownstream)
+				stages[i-1].cancel(errDownstream)
+			}
+			stages[i].done <- err
+		}()
+	}
+	code := exit.OK
+	for i := range stages {
+		err := <-stages[i].done
+		stages[i].cancel(nil)
+		if err != nil && ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			continue
+		}
+		c := s.fail(std, jobs[i].in.Format, err)
+		if code == exit.OK {
+			code = c
+		}
+	}
+	return code
+}
+
+// call runs one command; a panic of the controller's own code is an error of the
+// command, never of the controller.
+func (s *Session) call(ctx context.Context, j job) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.shell.cfg.Log.ErrorContext(ctx, "a command panicked", "command", j.cmd.Name, "panic", r, "stack", string(debug.Stack()))
+			err = fault.At(fault.Internal, j.cmd.Name, "the command broke down; the log of the controller says where")
+		}
+	}()
+	if j.cmd.Run == nil {
+		return fault.At(fault.Unsupported, j.cmd.Name, "the command has no code")
+	}
+	return j.cmd.Run(ctx, j.in)
+}
+
+// fail shows an error and returns its code.
+func (s *Session) fail(std IO, format string, err error) exit.Code {
+	code := exit.Of(err)
+	var silent exit.Silent
+	if errors.As(err, &silent) || code == exit.Interrupted {
+		return code
+	}
+	if format == "json" {
+		type one struct {
+			Kind string `json:"kind"`
+			Text string `json:"text"`
+			Path string `json:"path,omitempty"`
+		}
+		var all []one
+		for _, e := range fault.All(err) {
+			all = append(all, one{e.Kind.String(), e.Text, e.Path})
+		}
+		b, _ := json.Marshal(map[string]any{"errors": all, "code": code})
+		fmt.Fprintf(std.Stderr, "%s\n", b)
+		return code
+	}
+	fmt.Fprintf(std.Stderr, "error: %s\n", strings.ReplaceAll(printable(err.Error()), "\n", "\n       "))
+	return code
+}
+
+// printable keeps what a device or plugin says in an error from moving the cursor.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// enter goes into the subshell of a scope, when that is what the word means.
+func (s *Session) enter(x *index, word string) bool {
+	if _, err := x.find(s.Scope(), word); err == nil || !x.hasScope(word) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scope = word
+	return true
+}

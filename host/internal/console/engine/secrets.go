@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"strings"
+
+	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/sdk/commands"
+)
+
+// secretParts are what the name of an option or argument contains when its value
+// is not for the history or the audit log.
+var secretParts = []string{"password", "pwd", "pass", "secret", "community", "token"}
+
+const masked = "***"
+
+func secretName(name string) bool {
+	name = strings.ToLower(name)
+	for _, p := range secretParts {
+		if strings.Contains(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// nearestFunc finds the known name that somebody may have meant.
+type nearestFunc func(have string, known []string) (string, bool)
+
+// secretOption tells whether a word names an option whose value is secret, in
+// itself, by the option that it is short for, or by the one that was misspelt.
+func secretOption(c commands.Command, nearest nearestFunc, w string) (name, value string, inline, secret bool) {
+	if len(w) < 2 || w[0] != '-' {
+		return "", "", false, false
+	}
+	name, value, inline = strings.Cut(strings.TrimLeft(w, "-"), "=")
+	o, known := findOption(c.Options, name)
+	if known && o.Type == commands.Bool {
+		return name, value, inline, false
+	}
+	if known {
+		return name, value, inline, secretName(name) || secretName(o.Name)
+	}
+	_, misspelt := nearest(name, secretParts)
+	return name, value, inline, misspelt || secretName(name)
+}
+
+// redact returns a stage as it may be written down, and whether it held a secret.
+// c is the zero Command when the name is not known.
+func redact(c commands.Command, nearest nearestFunc, words []string) (string, bool) {
+	out, found := make([]string, 0, len(words)), false
+	arg := 0
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		name, _, inline, secret := secretOption(c, nearest, w)
+		switch {
+		case i > 0 && secret && inline:
+			w, found = w[:strings.IndexByte(w, '=')+1]+masked, true
+		case i > 0 && secret:
+			found = true
+			if i++; i < len(words) {
+				out = append(out, w)
+				w = masked
+			}
+		case i > 0 && name != "":
+			if o, ok := findOption(c.Options, name); ok && o.Type != commands.Bool && !inline && i+1 < len(words) {
+				out = append(out, syntax.Quote(w))
+				i++
+				w = words[i]
+			}
+		case i > 0:
+			if n := min(arg, len(c.Arguments)-1); n >= 0 && secretName(c.Arguments[n].Name) {
+				w, found = masked, true
+			}
+			arg++
+		}
+		out = append(out, syntax.Quote(w))
+	}
+	return strings.Join(out, " "), found
+}
+
+// Sensitive tells whether a line carries a secret and must not be kept.
+func (s *Session) Sensitive(line string) bool {
+	parsed, err := syntax.Parse(line)
+	if err != nil { // what cannot be read is judged by its look
+		for _, w := range strings.Fields(line) {
+			if strings.HasPrefix(w, "-") && secretName(w) {
+				return true
+			}
+		}
+		return false
+	}
+	x := s.index()
+	for _, p := range parsed {
+		for _, stage := range p {
+			if _, secret := s.redactStage(x, stage); secret {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *Session) redactStage(x *index, stage syntax.Stage) (string, bool) {
+	words := stage.Texts()
+	c, _ := x.find(s.Scope(), words[0])
+	text, secret := redact(c, s.shell.cfg.Nearest, words)
+	if secret || len(words) < 2 {
+		return text, secret
+	}
+	// watch, alias and the like carry a whole line of their own
+	for _, w := range words[1:] {
+		for _, part := range strings.Fields(w) {
+			if n := strings.TrimLeft(part, "-"); n != part && secretName(n) && strings.ContainsAny(w, " ") {
+				return words[0] + " " + masked, true
+			}
+		}
+	}
+	if c.Name == shellScope+":watch" || c.Name == shellScope+":alias" {
+		for _, w := range words[1:] {
+			if strings.HasPrefix(w, "-") && secretName(w) {
+				return words[0] + " " + masked, true
+			}
+		}
+	}
+	return text, false
+}

@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/host/internal/console/filter"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/commands"
+)
+
+// shellScope is the scope of the shell's own commands; their bare names win
+// everywhere.
+const shellScope = "shell"
+
+// Audited is one pipeline that ran, its secrets masked.
+type Audited struct {
+	Caller   caller.Caller
+	Line     string
+	Code     exit.Code
+	Duration time.Duration
+}
+
+// Config is what a Shell is made of.
+type Config struct {
+	Sources []Source
+	// Nearest returns the known name most like have, if one is near enough.
+	Nearest func(have string, known []string) (string, bool)
+	// Aliases are those every session begins with; in a value $args stands for
+	// what is given to the alias.
+	Aliases map[string]string
+	// Audit is called after each pipeline; nil = no audit.
+	Audit func(context.Context, Audited)
+	Log   *slog.Logger // nil = discarded
+	// NewRequestID names one run of a command in logs and to plugins; nil = random.
+	NewRequestID func() string
+}
+
+// Shell is what all sessions share.
+type Shell struct{ cfg Config }
+
+// New makes a Shell.
+func New(cfg Config) *Shell {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Nearest == nil {
+		cfg.Nearest = func(string, []string) (string, bool) { return "", false }
+	}
+	if cfg.NewRequestID == nil {
+		cfg.NewRequestID = rand.Text
+	}
+	return &Shell{cfg}
+}
+
+// History is the lines a user typed before, oldest first.
+type History interface {
+	Lines() []string
+	Clear() error
+}
+
+// Session is one user's dialogue: the subshell it is in, its aliases, its format.
+type Session struct {
+	shell   *Shell
+	caller  caller.Caller
+	history History
+
+	mu      sync.Mutex // stages of a pipeline run at the same time
+	scope   string
+	format  string
+	aliases map[string]string
+	done    bool
+}
+
+// Session begins a session. history may be nil; format is "text" when empty.
+func (s *Shell) Session(who caller.Caller, history History, format string) *Session {
+	if format == "" {
+		format = "text"
+	}
+	aliases := maps.Clone(s.cfg.Aliases)
+	if aliases == nil {
+		aliases = map[string]string{}
+	}
+	return &Session{shell: s, caller: who, history: history, format: format, aliases: aliases}
+}
+
+// Scope is the subshell the session is in, empty at the top.
+func (s *Session) Scope() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.scope
+}
+
+// Done tells that exit was given at the top.
+func (s *Session) Done() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.done
+}
+
+// Prompt is what stands before the cursor.
+func (s *Session) Prompt() string {
+	name := s.who().User + "@ctl"
+	if scope := s.Scope(); scope != "" {
+		name += "(" + scope + ")"
+	}
+	return name + "> "
+}
+
+// index is the table as of now; one line is checked against one table.
+func (s *Session) index() *index {
+	tables := [][]commands.Command{s.builtins(), filter.Commands(shellScope)}
+	for _, src := range s.shell.cfg.Sources {
+		tables = append(tables, src.Commands())
+	}
+	return newIndex(s.shell.cfg.Nearest, tables...)
+}
+
+// SetCaller changes what the user may do, to what holds now.
+func (s *Session) SetCaller(who caller.Caller) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.caller = who
+}
+
+func (s *Session) who() caller.Caller {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.caller
+}

@@ -1,0 +1,144 @@
+package filter
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+const (
+	maxLine = 1 << 20  // longest line in bytes
+	maxHeld = 64 << 20 // what sort, tac and tail may keep in memory, in bytes
+)
+
+// Commands returns the filters under a scope.
+func Commands(scope string) []commands.Command {
+	table := []commands.Command{grep(), head(), tail(), sortLines(), uniq(), wc(), more(), tac(), cut()}
+	for i := range table {
+		table[i].Name = scope + ":" + table[i].Name
+		table[i].Safe = true
+	}
+	return table
+}
+
+// each calls f for every line without its end, until f says stop.
+func each(ctx context.Context, r io.Reader, f func(line string) (more bool, err error)) error {
+	sc := bufio.NewScanner(r)
+	sc.Buffer(make([]byte, 0, 4096), maxLine)
+	for sc.Scan() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if more, err := f(sc.Text()); err != nil || !more {
+			return err
+		}
+	}
+	if errors.Is(sc.Err(), bufio.ErrTooLong) {
+		return fault.New(fault.TooBig, "a line is longer than %d bytes", maxLine)
+	}
+	return sc.Err()
+}
+
+// all reads every line, within maxHeld.
+func all(ctx context.Context, r io.Reader) ([]string, error) {
+	var lines []string
+	held := 0
+	err := each(ctx, r, func(l string) (bool, error) {
+		if held += len(l) + 16; held > maxHeld {
+			return false, fault.New(fault.TooBig, "there is more than %d MiB of text; narrow it with grep or head first", maxHeld>>20)
+		}
+		lines = append(lines, l)
+		return true, nil
+	})
+	return lines, err
+}
+
+func write(in *commands.Invocation, lines []string) error {
+	for _, l := range lines {
+		if err := line(in, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func line(in *commands.Invocation, l string) error {
+	_, err := fmt.Fprintln(in.Stdout, l)
+	return err
+}
+
+// count is the option -n of head and tail, as -n 5 or as the argument -5.
+func count(in *commands.Invocation) (int, error) {
+	text := in.Option("lines")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > 1e6 {
+		return 0, fault.At(fault.Invalid, in.Name, "the number of lines is from 0 to 1000000, not %s", text)
+	}
+	return n, nil
+}
+
+var linesOption = commands.Option{Name: "lines", Short: "n", Help: "how many lines", Type: commands.Int, Default: "10"}
+
+func flag(name, short, help string) commands.Option {
+	return commands.Option{Name: name, Short: short, Help: help, Type: commands.Bool}
+}
+
+func head() commands.Command {
+	return commands.Command{
+		Name: "head", Summary: "the first lines", Options: []commands.Option{linesOption},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			n, err := count(in)
+			if err != nil || n == 0 {
+				return err
+			}
+			return each(ctx, in.Stdin, func(l string) (bool, error) {
+				n--
+				return n > 0, line(in, l)
+			})
+		},
+	}
+}
+
+func tail() commands.Command {
+	return commands.Command{
+		Name: "tail", Summary: "the last lines", Options: []commands.Option{linesOption},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			n, err := count(in)
+			if err != nil {
+				return err
+			}
+			var keep []string
+			err = each(ctx, in.Stdin, func(l string) (bool, error) {
+				if keep = append(keep, l); len(keep) > 2*n+1024 {
+					keep = slices.Clone(keep[len(keep)-n:])
+				}
+				return true, nil
+			})
+			if err != nil {
+				return err
+			}
+			return write(in, keep[max(0, len(keep)-n):])
+		},
+	}
+}
+
+func tac() commands.Command {
+	return commands.Command{
+		Name: "tac", Summary: "the lines in reverse order",
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			lines, err := all(ctx, in.Stdin)
+			if err != nil {
+				return err
+			}
+			slices.Reverse(lines)
+			return write(in, lines)
+		},
+	}
+}

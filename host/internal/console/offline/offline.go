@@ -1,0 +1,68 @@
+package offline
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/host/internal/console/settings"
+	"ctl.internal/host/internal/console/tables"
+	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// Run runs config:validate, config:show or features:verify on the files of a home
+// and returns its exit code.
+func Run(ctx context.Context, dir string, in *commands.Invocation) (int, error) {
+	err := run(ctx, home.Dir(dir), in)
+	return int(exit.Of(err)), err
+}
+
+func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
+	if _, err := os.Stat(string(dir)); err != nil {
+		return fault.New(fault.NotFound, "there is no home %s; name it with --home or CTL_HOME, ctld makes one at its first start", dir)
+	}
+	table := append(tables.ConfigCommands(files{dir}), verifyCommand(dir))
+	c, ok := commands.Find(table, in.Name)
+	if !ok {
+		return fault.New(fault.NotFound, "there is no command %s", in.Name)
+	}
+	return c.Run(ctx, in)
+}
+
+// files are the settings of a home that no controller need run in.
+type files struct{ dir home.Dir }
+
+// Validate implements tables.Config.
+func (f files) Validate(context.Context) []home.Problem {
+	return settings.Validate(f.dir, os.Environ())
+}
+
+// Effective implements tables.Config.
+func (f files) Effective() []home.Effective {
+	loaded, _ := home.Load(f.dir, os.Environ(), nil)
+	return loaded.Effective()
+}
+
+// locator looks for plugins in the directories given, else where ctld does.
+func locator(dir home.Dir, given string) feature.Locator {
+	if given != "" {
+		return feature.Locator{Dirs: filepath.SplitList(given)}
+	}
+	return feature.Locator{Dirs: []string{besideProgram(), dir.Plugins()}}
+}
+
+// besideProgram is where make build and install.sh put the plugins.
+func besideProgram() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return "plugins"
+	}
+	if real, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = real
+	}
+	return filepath.Join(filepath.Dir(exe), "plugins")
+}

@@ -1,0 +1,77 @@
+// Package settings checks the files of a home as a start of the controller would,
+// for config:validate and, without a controller, for ctl config validate. Reading
+// them for use is package home's.
+package settings
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/home"
+)
+
+// Validate reports every fault of the settings, the catalogue and the access rules.
+func Validate(dir home.Dir, environ []string) []home.Problem {
+	problems := home.Validate(dir, environ)
+	if info, err := os.Stat(string(dir)); err != nil || !info.IsDir() {
+		return problems // it says so already
+	}
+	problems = append(problems, feature.Check(dir)...)
+	kinds := aaa.Options{}.RealmKinds
+	if loaded, faults := home.Load(dir, environ, nil); len(faults) == 0 {
+		kinds = loaded.AAA.RealmKinds
+	}
+	return append(problems, Access(dir, kinds)...)
+}
+
+// Access reports every fault of the files that access control reads: sec.ini and
+// 08-authn-config.xml. The kinds are those of ctl.yaml, beside the built-in ones.
+func Access(dir home.Dir, kinds []string) []home.Problem {
+	file, authnFile := dir.Etc("sec.ini"), dir.Etc("ctl", "karaf", "08-authn-config.xml")
+	ini, err := os.ReadFile(file)
+	if err != nil {
+		return []home.Problem{{File: file, Text: "it cannot be read: " + reason(err) + "; restore it, or move etc/ away to get the one of a first start"}}
+	}
+	authn, err := os.ReadFile(authnFile)
+	if err != nil && !os.IsNotExist(err) {
+		return []home.Problem{{File: authnFile, Text: "it cannot be read: " + reason(err)}}
+	}
+	err = aaa.Validate(aaa.Options{SecINI: ini, SecININame: file, AuthnConfig: authn, RealmKinds: kinds})
+	if err == nil {
+		return nil
+	}
+	var problems []home.Problem
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		problems = append(problems, problem(line, file, authnFile))
+	}
+	return problems
+}
+
+// problem takes the place from the head of a message that names it.
+func problem(text, ini, authn string) home.Problem {
+	for file, head := range map[string]string{ini: ini, authn: "etc/ctl/karaf/08-authn-config.xml"} {
+		rest, ok := strings.CutPrefix(text, head+":")
+		if !ok {
+			continue
+		}
+		if number, said, ok := strings.Cut(rest, ":"); ok {
+			if line, err := strconv.Atoi(number); err == nil {
+				return home.Problem{File: file, Line: line, Text: strings.TrimSpace(said)}
+			}
+		}
+		return home.Problem{File: file, Text: strings.TrimSpace(rest)}
+	}
+	return home.Problem{File: ini, Text: text}
+}
+
+// reason is the cause without the path, which stands before it already.
+func reason(err error) string {
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,116 @@
+package sshserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/sdk/caller"
+)
+
+var errRefused = errors.New("the login is refused")
+
+// maxKeysFile bounds what is read of an authorized_keys file, in bytes.
+const maxKeysFile = 1 << 20
+
+// callerKey finds the caller in the permissions of a connection.
+type callerKey struct{}
+
+func (s *Server) remoteConfig() *ssh.ServerConfig {
+	cfg := &ssh.ServerConfig{
+		ServerVersion: "SSH-2.0-ctld",
+		MaxAuthTries:  s.cfg.MaxAttempts,
+		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
+			ctx, cancel := context.WithTimeout(context.Background(), s.cfg.LoginTime)
+			defer cancel()
+			who, err := s.cfg.Login.Password(ctx, userName(meta.User()), string(password), meta.RemoteAddr().String())
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", errRefused, err)
+			}
+			return s.admit(who)
+		},
+		AuthLogCallback: func(meta ssh.ConnMetadata, method string, err error) {
+			if method == "none" {
+				return
+			}
+			if err != nil {
+				s.cfg.Log.Warn("ssh login refused", "user", meta.User(), "address", meta.RemoteAddr().String(), "method", method, "reason", err.Error())
+				return
+			}
+			s.cfg.Log.Info("ssh login", "user", meta.User(), "address", meta.RemoteAddr().String(), "method", method)
+		},
+	}
+	if s.cfg.KeysDir != "" {
+		cfg.PublicKeyCallback = func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+			user := userName(meta.User())
+			if err := authorized(s.cfg.KeysDir, user, key); err != nil {
+				return nil, err
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), s.cfg.LoginTime)
+			defer cancel()
+			who, err := s.cfg.Login.Current(ctx, user)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", errRefused, err)
+			}
+			return s.admit(who)
+		}
+	}
+	return cfg
+}
+
+// userName takes the name as the users of the HTTP side write it, user or user@sdn.
+func userName(s string) string { return strings.TrimSuffix(s, "@sdn") }
+
+func (s *Server) admit(who caller.Caller) (*ssh.Permissions, error) {
+	if !who.HasRole(s.cfg.Role) {
+		return nil, fmt.Errorf("%w: %s has not the role %s", errRefused, who.User, s.cfg.Role)
+	}
+	return &ssh.Permissions{ExtraData: map[any]any{callerKey{}: who}}, nil
+}
+
+// authorized looks a key up in the user's file. A file that others than its owner
+// may write authorizes nobody.
+func authorized(dir, user string, key ssh.PublicKey) error {
+	if user == "" || user[0] == '.' || strings.ContainsAny(user, "/\\\x00") {
+		return fmt.Errorf("%w: the name has no file of keys", errRefused)
+	}
+	file := filepath.Join(dir, user)
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: no keys for %s", errRefused, user)
+	}
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 || info.Size() > maxKeysFile {
+		return fmt.Errorf("%w: %s must be a file of at most 1 MiB that only its owner may write (chmod go-w)", errRefused, file)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	want := key.Marshal()
+	for line := range bytes.Lines(b) {
+		k, _, options, _, err := ssh.ParseAuthorizedKey(line)
+		if err != nil {
+			continue // a comment, or a line that somebody broke: the others count
+		}
+		if slices.ContainsFunc(options, func(o string) bool {
+			return o == "cert-authority" || strings.HasPrefix(o, "from=") || strings.HasPrefix(o, "command=")
+		}) {
+			continue // we do not keep what such a line demands, so it opens nothing
+		}
+		if bytes.Equal(k.Marshal(), want) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the key is not in %s", errRefused, file)
+}

@@ -1,0 +1,170 @@
+package sshserver
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/sdk/caller"
+)
+
+// maxChannels bounds the sessions of one connection.
+const maxChannels = 8
+
+// stopGrace bounds how long the sessions of a connection may take to end when the
+// controller stops.
+const stopGrace = 3 * time.Second
+
+// recheckEvery is how often the rights of a connected user are looked at while a
+// command runs; they are looked at before each command besides.
+const recheckEvery = 5 * time.Second
+
+// conn is one client that got in.
+type conn struct {
+	srv   *Server
+	ssh   *ssh.ServerConn
+	local bool
+
+	mu     sync.Mutex
+	caller caller.Caller
+	busy   int       // commands running
+	last   time.Time // of input, or of a command's end
+}
+
+func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool) {
+	defer raw.Close()
+	cfg := s.tcp
+	if local {
+		cfg = s.local
+		if err := checkPeer(raw); err != nil {
+			s.cfg.Log.Warn("the console's socket refuses a peer", "reason", err)
+			return
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { raw.Close() })
+	raw.SetDeadline(time.Now().Add(s.cfg.LoginTime))
+	sc, channels, requests, err := ssh.NewServerConn(raw, cfg)
+	if err != nil {
+		s.cfg.Log.Debug("ssh handshake failed", "address", raw.RemoteAddr().String(), "error", err)
+		return
+	}
+	if !stop() {
+		return // the controller is stopping, and raw is closed
+	}
+	raw.SetDeadline(time.Time{})
+	c := &conn{srv: s, ssh: sc, local: local, last: time.Now(), caller: localCaller()}
+	if !local {
+		c.caller, _ = sc.Permissions.ExtraData[callerKey{}].(caller.Caller)
+		c.caller.Address = raw.RemoteAddr().String()
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { ssh.DiscardRequests(requests) })
+	wg.Go(func() { c.watch(ctx) })
+	slots := make(chan struct{}, maxChannels)
+	wg.Go(func() { // a stopping controller lets its sessions tell how they ended
+		<-ctx.Done()
+		raw.SetDeadline(time.Now().Add(stopGrace))
+		for range maxChannels {
+			slots <- struct{}{}
+		}
+		sc.Close()
+	})
+	for nc := range channels {
+		if nc.ChannelType() != "session" {
+			nc.Reject(ssh.UnknownChannelType, "the console has sessions only")
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		default:
+			nc.Reject(ssh.ResourceShortage, "too many sessions on this connection")
+			continue
+		}
+		ch, reqs, err := nc.Accept()
+		if err != nil {
+			<-slots
+			continue
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			c.serveSession(ctx, ch, reqs)
+		})
+	}
+	cancel()
+	wg.Wait()
+}
+
+// watch ends the connection when it is idle too long, or its user lost the right.
+func (c *conn) watch(ctx context.Context) {
+	every, limit := recheckEvery, c.srv.cfg.Idle
+	if limit > 0 {
+		every = min(every, max(limit/4, time.Millisecond))
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		c.mu.Lock()
+		idle := limit > 0 && c.busy == 0 && time.Since(c.last) > limit
+		c.mu.Unlock()
+		_, err := c.current(ctx)
+		if idle || err != nil {
+			c.srv.cfg.Log.Info("the console ends a connection", "user", c.ssh.User(), "idle", idle, "reason", err)
+			c.ssh.Close()
+			return
+		}
+	}
+}
+
+// current is the caller as of now; an error when he may not use the console any more.
+func (c *conn) current(ctx context.Context) (caller.Caller, error) {
+	c.mu.Lock()
+	who := c.caller
+	c.mu.Unlock()
+	if c.local {
+		return who, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recheckEvery)
+	defer cancel()
+	now, err := c.srv.cfg.Login.Current(ctx, who.User)
+	if err == nil {
+		_, err = c.srv.admit(now)
+	}
+	if err != nil {
+		return caller.Caller{}, err
+	}
+	now.Address = who.Address
+	c.mu.Lock()
+	c.caller = now
+	c.mu.Unlock()
+	return now, nil
+}
+
+// touch notes that the user is there.
+func (c *conn) touch() {
+	c.mu.Lock()
+	c.last = time.Now()
+	c.mu.Unlock()
+}
+
+// working notes that a command runs; the function it returns that it ended.
+func (c *conn) working() func() {
+	c.mu.Lock()
+	c.busy++
+	c.mu.Unlock()
+	return func() {
+		c.mu.Lock()
+		c.busy--
+		c.last = time.Now()
+		c.mu.Unlock()
+	}
+}

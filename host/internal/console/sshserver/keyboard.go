@@ -1,0 +1,142 @@
+package sshserver
+
+import (
+	"context"
+	"io"
+	"sync"
+)
+
+// maxTypeAhead bounds what is typed while a command runs, in bytes.
+const maxTypeAhead = 16 << 10
+
+const ctrlC = 0x03
+
+// wipe makes the line editor give back an empty line: to the end, erase, enter.
+var wipe = []byte{0x05, 0x15, '\r'}
+
+// keyboard takes what the user types, also while a command runs, so that Ctrl-C is
+// seen at once. The line editor reads from it.
+type keyboard struct {
+	onInput     func() // each time something arrives
+	onInterrupt func() // Ctrl-C
+
+	mu          sync.Mutex
+	cond        *sync.Cond
+	buf         []byte
+	err         error
+	reading     bool // the line editor waits for a line
+	lines       int  // read so far, so that a late wake meets no other line
+	ended       bool // endLine was there
+	interrupted bool // by Ctrl-C since the line began
+}
+
+func newKeyboard(onInput, onInterrupt func()) *keyboard {
+	k := &keyboard{onInput: onInput, onInterrupt: onInterrupt}
+	k.cond = sync.NewCond(&k.mu)
+	return k
+}
+
+// pump reads until the channel ends.
+func (k *keyboard) pump(r io.Reader) {
+	b := make([]byte, 1024)
+	for {
+		n, err := r.Read(b)
+		k.onInput()
+		for _, c := range b[:n] {
+			k.key(c)
+		}
+		if err != nil {
+			k.mu.Lock()
+			k.err = err
+			k.cond.Broadcast()
+			k.mu.Unlock()
+			return
+		}
+	}
+}
+
+func (k *keyboard) key(c byte) {
+	k.mu.Lock()
+	if c != ctrlC {
+		if len(k.buf) < maxTypeAhead {
+			k.buf = append(k.buf, c)
+		}
+		k.cond.Broadcast()
+		k.mu.Unlock()
+		return
+	}
+	k.buf, k.interrupted = nil, true
+	k.endLine()
+	k.mu.Unlock()
+	k.onInterrupt()
+}
+
+// endLine makes the editor give back the line that it reads, if it does.
+func (k *keyboard) endLine() {
+	if k.reading && !k.ended {
+		k.buf, k.ended = append([]byte{}, wipe...), true
+	}
+	k.cond.Broadcast()
+}
+
+// Read gives the line editor what was typed.
+func (k *keyboard) Read(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for len(k.buf) == 0 {
+		if k.err != nil {
+			return 0, io.EOF
+		}
+		k.cond.Wait()
+	}
+	n := copy(p, k.buf)
+	k.buf = k.buf[n:]
+	return n, nil
+}
+
+// line brackets the reading of one line, which ctx ends too, and tells whether
+// Ctrl-C ended it.
+func (k *keyboard) line(ctx context.Context, read func() (string, error)) (line string, interrupted bool, err error) {
+	k.mu.Lock()
+	k.lines++
+	mine := k.lines
+	k.reading, k.ended, k.interrupted = true, false, false
+	k.mu.Unlock()
+	stop := context.AfterFunc(ctx, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.lines == mine {
+			k.endLine()
+		}
+	})
+	defer stop()
+	line, err = read()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.reading = false
+	return line, k.interrupted, err
+}
+
+// one waits for one key, for the pager.
+func (k *keyboard) one(ctx context.Context) (byte, error) {
+	stop := context.AfterFunc(ctx, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.cond.Broadcast()
+	})
+	defer stop()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for len(k.buf) == 0 {
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if k.err != nil {
+			return 0, io.EOF
+		}
+		k.cond.Wait()
+	}
+	c := k.buf[0]
+	k.buf = k.buf[1:]
+	return c, nil
+}

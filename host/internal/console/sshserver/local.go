@@ -1,0 +1,82 @@
+package sshserver
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ctl.internal/sdk/caller"
+)
+
+// maxSocketPath is the longest path of a unix socket on Linux, in bytes.
+const maxSocketPath = 107
+
+// localCaller is who comes over the socket: whoever may read the home's files is
+// the controller's administrator anyway.
+func localCaller() caller.Caller {
+	return caller.Caller{User: "local", Domain: "sdn", Roles: []string{"admin"}}
+}
+
+func listenUnix(path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("the path of the console's socket, %s, is longer than %d bytes; choose a home with a shorter path", path, maxSocketPath)
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		c.Close()
+		return nil, fmt.Errorf("another controller answers at %s; stop it first", path)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("the console's socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// checkPeer lets in the user that runs the controller, and root.
+func checkPeer(c net.Conn) error {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return errors.New("not a unix socket")
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cred *unix.Ucred
+	var credErr error
+	if err := raw.Control(func(fd uintptr) {
+		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return err
+	}
+	if credErr != nil {
+		return credErr
+	}
+	return allowPeer(cred.Uid, uint32(os.Geteuid()))
+}
+
+func allowPeer(peer, own uint32) error {
+	if peer != 0 && peer != own {
+		return fmt.Errorf("the peer's uid %d is neither the controller's nor root's", peer)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package sshserver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/host/internal/console/wire"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// plainLine runs one line without a terminal: ssh HOST 'line', or ctl 'line'.
+func (s *session) plainLine(ctx context.Context, line string) exit.Code {
+	in := newInput(s.ch)
+	ask := &client{session: s, stdin: in}
+	return s.runLine(ctx, line, engine.IO{Stdin: in, Stdout: s.ch, Stderr: s.ch.Stderr(), Terminal: ask})
+}
+
+// batch runs the lines that arrive until one fails.
+func (s *session) batch(ctx context.Context) exit.Code {
+	name := s.env[wire.EnvBatch]
+	if name == "" {
+		name = "stdin"
+	}
+	sc := bufio.NewScanner(s.ch)
+	sc.Buffer(make([]byte, 0, 4096), syntax.MaxLine)
+	worst := exit.OK
+	for n := 1; sc.Scan() && !s.shell.Done(); n++ {
+		s.conn.touch()
+		code := s.runLine(ctx, sc.Text(), engine.IO{Stdout: s.ch, Stderr: s.ch.Stderr(), Terminal: &client{session: s}})
+		if ctx.Err() != nil {
+			return exit.Interrupted
+		}
+		if code == exit.OK {
+			continue
+		}
+		if s.env[wire.EnvKeepOn] == "" {
+			fmt.Fprintf(s.ch.Stderr(), "error: %s:%d: the command failed (exit code %d); nothing after it was run\n", name, n, code)
+			return code
+		}
+		fmt.Fprintf(s.ch.Stderr(), "error: %s:%d: the command failed (exit code %d)\n", name, n, code)
+		if worst == exit.OK {
+			worst = code
+		}
+	}
+	if errors.Is(sc.Err(), bufio.ErrTooLong) {
+		fmt.Fprintf(s.ch.Stderr(), "error: %s: a line is longer than %d bytes\n", name, syntax.MaxLine)
+		return exit.Usage
+	}
+	return worst
+}
+
+// client is the Terminal of a session without one: it asks the client program,
+// and where that cannot, reads a line of what is typed or piped in.
+type client struct {
+	*session
+	stdin *input // nil = what comes in is no answer
+	mu    sync.Mutex
+	last  commands.Progress
+}
+
+func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	type result struct {
+		line string
+		ok   bool
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() { // ends with the answer, or with the connection
+		ok, payload, err := c.conn.ssh.SendRequest(wire.PromptRequest, true, ssh.Marshal(wire.Prompt{Text: text, Echo: echo}))
+		var a wire.Answer
+		if ok && err == nil {
+			err = ssh.Unmarshal(payload, &a)
+		}
+		done <- result{a.Line, ok, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case r := <-done:
+		if r.err != nil {
+			return "", fault.Wrap(fault.Unavailable, r.err, "the user cannot be asked: %v", r.err)
+		}
+		if r.ok {
+			return r.line, nil
+		}
+	}
+	if c.stdin == nil {
+		return "", fault.New(fault.Unavailable, "this command asks %q and there is nobody to answer; run it in an interactive session", text)
+	}
+	fmt.Fprint(c.ch.Stderr(), text)
+	return c.readLine(ctx)
+}
+
+// readLine reads an answer. The reader ends with the channel, which closes when
+// the command returns.
+func (c *client) readLine(ctx context.Context) (string, error) {
+	type result struct {
+		line string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		line, err := c.stdin.answer()
+		done <- result{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case r := <-done:
+		if r.err != nil {
+			return "", fault.New(fault.Unavailable, "this command asks something and the input has ended")
+		}
+		return r.line, nil
+	}
+}
+
+// Progress tells the client program; one that does not know it stays silent.
+func (c *client) Progress(p commands.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p == c.last {
+		return
+	}
+	c.last = p
+	c.conn.ssh.SendRequest(wire.ProgressRequest, false, ssh.Marshal(wire.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))}))
+}

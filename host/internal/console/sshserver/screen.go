@@ -1,0 +1,91 @@
+package sshserver
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"ctl.internal/sdk/commands"
+)
+
+// screen is what commands write to in a terminal. It keeps the status line of long
+// work below the output and knows whether the cursor stands at a line's beginning.
+type screen struct {
+	w     io.Writer // the line editor, which turns \n into \r\n
+	width func() int
+
+	mu     sync.Mutex
+	status bool // a status line stands where the cursor is
+	inLine bool // the last output did not end its line
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(p) == 0 {
+		return 0, nil
+	}
+	s.clearLocked()
+	s.inLine = p[len(p)-1] != '\n'
+	return s.w.Write(p)
+}
+
+func (s *screen) clearLocked() {
+	if s.status {
+		io.WriteString(s.w, "\r\x1b[K")
+		s.status = false
+	}
+}
+
+// show puts up the state of long work; the zero Progress takes it away.
+func (s *screen) show(p commands.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inLine { // not into the middle of somebody's line
+		return
+	}
+	s.clearLocked()
+	if text := progressText(p); text != "" {
+		if r := []rune(text); len(r) >= s.width() {
+			text = string(r[:max(s.width()-1, 0)])
+		}
+		io.WriteString(s.w, text)
+		s.status = true
+	}
+}
+
+// settle takes the status line away and ends an unfinished line, before a prompt.
+func (s *screen) settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clearLocked()
+	if s.inLine {
+		io.WriteString(s.w, "\n")
+		s.inLine = false
+	}
+}
+
+func progressText(p commands.Progress) string {
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, p.Text)
+	switch {
+	case p.Total > 0:
+		return fmt.Sprintf("%s %d/%d (%d%%)", text, p.Done, p.Total, 100*p.Done/p.Total)
+	case p.Done > 0:
+		return fmt.Sprintf("%s %d", text, p.Done)
+	}
+	return text
+}
+
+// erase clears the line the cursor is in.
+func (s *screen) erase() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	io.WriteString(s.w, "\r\x1b[K")
+	s.inLine, s.status = false, false
+}

@@ -1,0 +1,181 @@
+package sshserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/history"
+	"ctl.internal/sdk/caller"
+)
+
+// Login tells who may come in over TCP.
+type Login interface {
+	// Password authenticates a user. Throttling is the implementation's.
+	Password(ctx context.Context, user, password, address string) (caller.Caller, error)
+	// Current returns a user as of now; it fails when the user is gone or disabled.
+	// It is asked before every command.
+	Current(ctx context.Context, user string) (caller.Caller, error)
+}
+
+// Config is what a Server is made of. Zero limits take the defaults in brackets.
+type Config struct {
+	Shell       *engine.Shell
+	Histories   *history.Store
+	HostKeyFile string // made once, 0600
+	InitScript  string // lines that every interactive session runs first; may be absent
+	Greeting    string // shown when an interactive session begins
+	Log         *slog.Logger
+
+	Login   Login  // needed for TCP
+	KeysDir string // one file a user, OpenSSH authorized_keys form; empty = passwords only
+	Role    string // that a user needs over TCP ["admin"]
+
+	Idle           time.Duration // without input and running command; 0 = no limit
+	LoginTime      time.Duration // from connect to authenticated [30 s]
+	MaxAttempts    int           // failed authentications of a connection [4]
+	MaxConnections int           // over TCP, logged in or not [32]
+}
+
+// maxLocal bounds the connections of the unix socket.
+const maxLocal = 64
+
+// Server serves the console.
+type Server struct {
+	cfg   Config
+	local *ssh.ServerConfig
+	tcp   *ssh.ServerConfig
+	lis   []listener
+}
+
+type listener struct {
+	net.Listener
+	local bool
+	slots chan struct{}
+}
+
+// New makes a Server and its host key.
+func New(cfg Config) (*Server, error) {
+	def(&cfg.LoginTime, 30*time.Second)
+	def(&cfg.MaxAttempts, 4)
+	def(&cfg.MaxConnections, 32)
+	def(&cfg.Role, "admin")
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	key, err := hostKey(cfg.HostKeyFile)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg}
+	s.local = &ssh.ServerConfig{NoClientAuth: true, ServerVersion: "SSH-2.0-ctld"}
+	s.local.AddHostKey(key)
+	s.tcp = s.remoteConfig()
+	s.tcp.AddHostKey(key)
+	return s, nil
+}
+
+func def[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// ListenTCP opens the SSH port and returns the address it got.
+func (s *Server) ListenTCP(addr string) (net.Addr, error) {
+	if s.cfg.Login == nil {
+		return nil, errors.New("the SSH port needs somebody who knows the users")
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("the SSH port %s cannot be opened; choose another with --ssh, or --ssh off: %w", addr, err)
+	}
+	s.lis = append(s.lis, listener{l, false, make(chan struct{}, s.cfg.MaxConnections)})
+	return l.Addr(), nil
+}
+
+// ListenLocal opens the unix socket, in a directory of mode 0700.
+func (s *Server) ListenLocal(path string) error {
+	l, err := listenUnix(path)
+	if err != nil {
+		return err
+	}
+	s.lis = append(s.lis, listener{l, true, make(chan struct{}, maxLocal)})
+	return nil
+}
+
+// Serve serves what was opened until ctx ends, then ends every session and returns.
+func (s *Server) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	errs := make(chan error, len(s.lis))
+	for _, l := range s.lis {
+		stop := context.AfterFunc(ctx, func() { l.Close() })
+		defer stop()
+		wg.Go(func() {
+			if err := s.accept(ctx, l, &wg); err != nil {
+				errs <- err
+				cancel()
+			}
+		})
+	}
+	<-ctx.Done()
+	wg.Wait()
+	select {
+	case err := <-errs:
+		return err
+	default:
+		return nil
+	}
+}
+
+// Close closes what was opened, for a server that never served.
+func (s *Server) Close() error {
+	var errs []error
+	for _, l := range s.lis {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Server) accept(ctx context.Context, l listener, wg *sync.WaitGroup) error {
+	for {
+		c, err := l.Accept()
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				c.Close()
+			}
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("the console's listener %s was closed", l.Addr())
+		case err != nil: // out of descriptors, or a client that gave up: serve on
+			s.cfg.Log.Warn("the console cannot accept a connection", "error", err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(100 * time.Millisecond):
+			}
+			continue
+		}
+		select {
+		case l.slots <- struct{}{}:
+		default:
+			s.cfg.Log.Warn("the console refuses a connection: there are too many", "address", c.RemoteAddr().String(), "limit", cap(l.slots))
+			c.Close()
+			continue
+		}
+		wg.Go(func() {
+			defer func() { <-l.slots }()
+			s.serveConn(ctx, c, l.local)
+		})
+	}
+}

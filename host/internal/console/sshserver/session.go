@@ -1,0 +1,198 @@
+package sshserver
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/host/internal/console/history"
+	"ctl.internal/host/internal/console/wire"
+)
+
+// session is one channel: a shell, or one line.
+type session struct {
+	conn  *conn
+	ch    ssh.Channel
+	env   map[string]string
+	shell *engine.Session
+	lines *history.List
+	ended sync.Once
+
+	mu        sync.Mutex
+	pty       *wire.PTY
+	resize    func(width, height int)
+	interrupt func() // ends the running command, nil when none runs
+}
+
+// serveSession reads the requests of a channel until it closes.
+func (c *conn) serveSession(ctx context.Context, ch ssh.Channel, reqs <-chan *ssh.Request) {
+	defer ch.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &session{conn: c, ch: ch, env: map[string]string{}}
+	var wg sync.WaitGroup
+	started := false
+	for r := range reqs {
+		ok := false
+		var line wire.Exec
+		begin := false
+		switch r.Type {
+		case "env":
+			ok = !started && s.setEnv(r.Payload)
+		case "pty-req":
+			ok = !started && s.setPTY(r.Payload)
+		case "window-change":
+			ok = s.setWindow(r.Payload)
+		case "signal":
+			ok = s.signal(r.Payload)
+		case "shell", "exec":
+			ok = !started && (r.Type == "shell" || ssh.Unmarshal(r.Payload, &line) == nil)
+			begin = ok
+		}
+		if r.WantReply {
+			r.Reply(ok, nil) // before anything runs: a short command closes the channel
+		}
+		if begin {
+			started = true
+			wg.Go(func() { s.exitStatus(s.run(ctx, r.Type == "exec", line.Line)) })
+		}
+	}
+	cancel()
+	wg.Wait()
+}
+
+func (s *session) setEnv(payload []byte) bool {
+	var e wire.Env
+	if ssh.Unmarshal(payload, &e) != nil || len(e.Value) > 4096 {
+		return false
+	}
+	switch e.Name {
+	case wire.EnvFormat, wire.EnvBatch, wire.EnvKeepOn:
+		s.env[e.Name] = e.Value
+		return true
+	}
+	return false
+}
+
+func (s *session) setPTY(payload []byte) bool {
+	var p wire.PTY
+	if ssh.Unmarshal(payload, &p) != nil {
+		return false
+	}
+	s.mu.Lock()
+	s.pty = &p
+	s.mu.Unlock()
+	return true
+}
+
+func (s *session) setWindow(payload []byte) bool {
+	var w wire.Window
+	if ssh.Unmarshal(payload, &w) != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pty == nil {
+		return false
+	}
+	s.pty.Columns, s.pty.Rows = w.Columns, w.Rows
+	if s.resize != nil {
+		s.resize(s.sizeLocked())
+	}
+	return true
+}
+
+// size is that of the terminal, within what an editor can work with.
+func (s *session) size() (width, height int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sizeLocked()
+}
+
+func (s *session) sizeLocked() (width, height int) {
+	if s.pty == nil {
+		return 0, 0
+	}
+	bound := func(n uint32, d int) int {
+		if n == 0 {
+			return d
+		}
+		return int(min(max(n, 8), 2000))
+	}
+	return bound(s.pty.Columns, 80), bound(s.pty.Rows, 24)
+}
+
+// signal ends the running command, as Ctrl-C does in a terminal.
+func (s *session) signal(payload []byte) bool {
+	var sig wire.Signal
+	if ssh.Unmarshal(payload, &sig) != nil || sig.Name != "INT" && sig.Name != "TERM" && sig.Name != "HUP" {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.interrupt != nil {
+		s.interrupt()
+	}
+	return true
+}
+
+func (s *session) run(ctx context.Context, exec bool, line string) exit.Code {
+	format := s.env[wire.EnvFormat]
+	if format != "" && format != "text" && format != "json" {
+		fmt.Fprintf(s.ch.Stderr(), "error: the format is text or json, not %q\n", format)
+		return exit.Usage
+	}
+	who, err := s.conn.current(ctx)
+	if err != nil {
+		return exit.Denied
+	}
+	name := who.User
+	if s.lines, err = s.conn.srv.cfg.Histories.For(name); err != nil {
+		s.conn.srv.cfg.Log.Warn("the console's history", "user", name, "error", err)
+	}
+	s.shell = s.conn.srv.cfg.Shell.Session(who, s.lines, format)
+	switch tty := s.pty != nil; {
+	case exec && tty:
+		return s.terminalLine(ctx, line)
+	case exec:
+		return s.plainLine(ctx, line)
+	case tty:
+		return s.interactive(ctx)
+	}
+	return s.batch(ctx)
+}
+
+// runLine runs a line in a context that a signal or Ctrl-C ends.
+func (s *session) runLine(ctx context.Context, line string, std engine.IO) exit.Code {
+	who, err := s.conn.current(ctx)
+	if err != nil {
+		fmt.Fprintln(std.Stderr, "error: this user may not use the console any more")
+		s.conn.ssh.Close()
+		return exit.Denied
+	}
+	s.shell.SetCaller(who)
+	defer s.conn.working()()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.setInterrupt(cancel)
+	defer s.setInterrupt(nil)
+	return s.shell.Run(ctx, line, std)
+}
+
+func (s *session) setInterrupt(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.interrupt = f
+}
+
+// exitStatus tells the client how it ended, once.
+func (s *session) exitStatus(code exit.Code) {
+	s.ended.Do(func() {
+		s.ch.SendRequest("exit-status", false, ssh.Marshal(wire.ExitStatus{Status: uint32(code)}))
+		s.ch.Close()
+	})
+}

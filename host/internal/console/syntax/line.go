@@ -1,0 +1,110 @@
+package syntax
+
+// MaxLine is the longest line in bytes that is read.
+const MaxLine = 64 << 10
+
+// Word is one word of a line, its quotes and escapes resolved.
+type Word struct {
+	Text       string
+	Quoted     bool // some part of it stood in quotes or was escaped
+	Start, End int  // where it stands in the line, in bytes
+}
+
+// Stage is one command of a pipeline: its name and what was given to it.
+type Stage []Word
+
+// Texts returns the texts of the words.
+func (s Stage) Texts() []string {
+	out := make([]string, len(s))
+	for i, w := range s {
+		out[i] = w.Text
+	}
+	return out
+}
+
+// Pipeline is one or more stages, the output of each being the input of the next.
+type Pipeline []Stage
+
+// Line is the pipelines of a line, to be run one after the other.
+type Line []Pipeline
+
+// Error is a fault in a line.
+type Error struct {
+	Pos  int // byte in the line where the fault begins
+	Text string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Parse reads a whole line. A line of blanks and comments has no pipelines.
+func Parse(s string) (Line, error) {
+	l := lexer{in: s}
+	if len(s) > MaxLine {
+		return nil, &Error{Pos: MaxLine, Text: "the line is longer than 65536 bytes; put the commands into a file and use ctl -f FILE"}
+	}
+	var (
+		line     Line
+		pipeline Pipeline
+		stage    Stage
+	)
+	for {
+		t := l.next()
+		if t.open != 0 {
+			return nil, &Error{Pos: t.Start, Text: "the quote " + string(t.open) + " that begins at column " + column(s, t.openAt) + " is not closed"}
+		}
+		switch {
+		case t.kind == word:
+			stage = append(stage, t.Word)
+			continue
+		case len(stage) > 0:
+			pipeline, stage = append(pipeline, stage), nil
+		case t.kind == pipe:
+			return nil, &Error{Pos: t.Start, Text: "there is no command before the | at column " + column(s, t.Start)}
+		case len(pipeline) > 0 && t.kind == newline:
+			continue // a pipe at the end of a line goes on in the next
+		case len(pipeline) > 0:
+			return nil, &Error{Pos: t.Start, Text: "there is no command after the last |"}
+		}
+		if t.kind == pipe {
+			continue
+		}
+		if len(pipeline) > 0 {
+			line, pipeline = append(line, pipeline), nil
+		}
+		if t.kind == end {
+			return line, nil
+		}
+	}
+}
+
+// Partial is the end of a line that is being typed, up to the cursor.
+type Partial struct {
+	Stage Stage // the finished words of the last stage
+	Word  Word  // the word at the cursor; its text is empty after a blank
+	Open  byte  // the quote the word stands in, 0 for none
+	Piped bool  // the stage follows a |
+}
+
+// Tail reads the end of an unfinished line; it never fails.
+func Tail(s string) Partial {
+	l := lexer{in: s}
+	var p Partial
+	for {
+		t := l.next()
+		switch t.kind {
+		case word:
+			if t.End == len(s) {
+				p.Word, p.Open = t.Word, t.open
+				return p
+			}
+			p.Stage = append(p.Stage, t.Word)
+		case pipe:
+			p.Stage, p.Piped = nil, true
+		case semicolon, newline:
+			p.Stage, p.Piped = nil, false
+		case end:
+			p.Word = Word{Start: len(s), End: len(s)}
+			return p
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package tables
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"ctl.internal/host/internal/logs"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// allLoggers is the name that log:get takes for every logger with a level.
+const allLoggers = "ALL"
+
+// LogCommands are log:*.
+func LogCommands(r *logs.Registry) []commands.Command {
+	t := logTable{r}
+	return []commands.Command{t.get(), t.set(), t.display(), t.tail(), t.clear(), t.log()}
+}
+
+type logTable struct{ r *logs.Registry }
+
+func (t logTable) logger(help string) commands.Argument {
+	return commands.Argument{Name: "logger", Help: help, Complete: names(t.r.Names)}
+}
+
+func levels() []string {
+	var out []string
+	for _, n := range logs.LevelNames() {
+		if n != logs.Default {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (t logTable) get() commands.Command {
+	a := t.logger("name of a logger; ALL or none for all that have a level")
+	return commands.Command{
+		Name: "log:get", Summary: "show the level of a logger", Safe: true, Arguments: []commands.Argument{a},
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			list := t.r.List()
+			if name := in.Arg("logger"); name != "" && name != allLoggers {
+				list = []logs.Setting{{Logger: name, Level: t.r.Get(name)}}
+			}
+			out := &commands.Table{Columns: []commands.Column{{Title: "Logger", Key: "logger"}, {Title: "Level", Key: "level"}}}
+			for _, s := range list {
+				out.Add(s.Logger, s.Level)
+			}
+			return in.Emit(out, nil)
+		},
+	}
+}
+
+func (t logTable) set() commands.Command {
+	return commands.Command{
+		Name: "log:set", Summary: "change the level of a logger until the next start",
+		Help: "log:set DEBUG plugin.switch\nlog:set TRACE org.ctl.aaa\nlog:set DEFAULT org.ctl.aaa\n" +
+			"DEFAULT takes the logger's own level away, so that it has that of the name above it. Without a logger it is ROOT.",
+		Arguments: []commands.Argument{{Name: "level", Help: "the level", Required: true, Values: logs.LevelNames()}, t.logger("name of the logger; ROOT when not given")},
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			name := in.Arg("logger")
+			if name == "" {
+				name = logs.Root
+			}
+			if name == allLoggers {
+				return fault.At(fault.Invalid, in.Name, "ALL is for log:get; ROOT is the level that all others inherit")
+			}
+			return t.r.Set(name, in.Arg("level"))
+		},
+	}
+}
+
+func (t logTable) clear() commands.Command {
+	return commands.Command{
+		Name: "log:clear", Summary: "forget the records that log:display shows", Help: "The file keeps them.",
+		Run: func(context.Context, *commands.Invocation) error { t.r.Clear(); return nil },
+	}
+}
+
+func (t logTable) log() commands.Command {
+	return commands.Command{
+		Name: "log:log", Summary: "write a record into the log",
+		Options:   []commands.Option{{Name: "level", Short: "l", Help: "its level", Default: "INFO", Values: levels()}},
+		Arguments: []commands.Argument{{Name: "message", Help: "the text", Required: true, Repeated: true}},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			level, err := logs.ParseLevel(in.Option("level"))
+			if err != nil {
+				return fault.At(fault.Invalid, in.Name, "%v", err)
+			}
+			t.r.Logger("console").LogAttrs(ctx, level, strings.Join(in.Args["message"], " "), slog.String("user", in.Caller.User))
+			return nil
+		},
+	}
+}

@@ -1,0 +1,146 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"ctl.internal/host/internal/logs"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+func (t logTable) filterOptions() []commands.Option {
+	return []commands.Option{
+		{Name: "number", Short: "n", Help: "how many records, the newest", Type: commands.Int, Default: "50"},
+		{Name: "pattern", Short: "p", Help: "only records whose text matches this regular expression"},
+		{Name: "level", Short: "l", Help: "only records of this level or above", Values: levels()},
+		boolOption("raw", "r", "show the whole records, as in the file"),
+	}
+}
+
+// wanted reads the filter of log:display and log:tail.
+func wanted(in *commands.Invocation) (keep func(logs.Entry) bool, n int, err error) {
+	n, err = strconv.Atoi(in.Option("number"))
+	if err != nil || n < 0 {
+		return nil, 0, fault.At(fault.Invalid, in.Name, "the number of records is 0 or more, not %s", in.Option("number"))
+	}
+	low := slog.Level(-1 << 20)
+	if l := in.Option("level"); l != "" {
+		if low, err = logs.ParseLevel(l); err != nil {
+			return nil, 0, fault.At(fault.Invalid, in.Name, "%v", err)
+		}
+	}
+	re, err := regexp.Compile(in.Option("pattern"))
+	if err != nil {
+		return nil, 0, fault.At(fault.Invalid, in.Name, "the pattern %q cannot be read: %v", in.Option("pattern"), err)
+	}
+	logger := in.Arg("logger")
+	return func(e logs.Entry) bool {
+		under := logger == "" || logger == logs.Root || e.Logger == logger || strings.HasPrefix(e.Logger, logger+".")
+		return under && e.Level >= low && (re.MatchString(e.Message) || re.MatchString(e.JSON))
+	}, n, nil
+}
+
+// text is a record as a line: with its attributes after the message, or whole.
+func text(in *commands.Invocation, e logs.Entry) string {
+	if in.Format == "json" || in.Flag("raw") {
+		return logs.Printable(e.JSON)
+	}
+	return e.Text() + logs.Printable(attributes(e.JSON))
+}
+
+// attributes are the members of a record beyond those of every record, as
+// " name=value" in their order.
+func attributes(record string) string {
+	dec := json.NewDecoder(strings.NewReader(record))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	var b strings.Builder
+	for dec.More() {
+		var value json.RawMessage
+		name, err := dec.Token()
+		if err != nil || dec.Decode(&value) != nil {
+			break
+		}
+		switch name {
+		case "time", "level", "msg", "logger":
+			continue
+		}
+		var plain string
+		if json.Unmarshal(value, &plain) == nil && plain != "" && !strings.ContainsAny(plain, " \t\n\"=") {
+			value = json.RawMessage(plain)
+		}
+		fmt.Fprintf(&b, " %s=%s", name, value)
+	}
+	return b.String()
+}
+
+func (t logTable) recent(keep func(logs.Entry) bool, n int) []logs.Entry {
+	var out []logs.Entry
+	for _, e := range t.r.Recent(0) {
+		if keep(e) {
+			out = append(out, e)
+		}
+	}
+	return out[max(0, len(out)-n):]
+}
+
+func (t logTable) display() commands.Command {
+	return commands.Command{
+		Name: "log:display", Summary: "show the newest records of the log", Safe: true,
+		Help:      "log:display -n 200 -l WARN\nlog:display org.ctl.aaa\nOlder records are in log/ctl.log.",
+		Options:   t.filterOptions(),
+		Arguments: []commands.Argument{t.logger("only this logger and those below it")},
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			keep, n, err := wanted(in)
+			if err != nil {
+				return err
+			}
+			entries := t.recent(keep, n)
+			if in.Format == "json" {
+				raw := []json.RawMessage{}
+				for _, e := range entries {
+					raw = append(raw, json.RawMessage(e.JSON))
+				}
+				return in.Emit(raw, nil)
+			}
+			for _, e := range entries {
+				in.Printf("%s\n", text(in, e))
+			}
+			return nil
+		},
+	}
+}
+
+func (t logTable) tail() commands.Command {
+	return commands.Command{
+		Name: "log:tail", Summary: "show records as they come, until Ctrl-C", Safe: true,
+		Help:      "log:tail plugin.switch\nlog:tail | grep -i timeout\nWith --format json each record is a line.",
+		Options:   t.filterOptions(),
+		Arguments: []commands.Argument{t.logger("only this logger and those below it")},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			keep, n, err := wanted(in)
+			if err != nil {
+				return err
+			}
+			for _, e := range t.recent(keep, n) {
+				in.Printf("%s\n", text(in, e))
+			}
+			return t.r.Follow(ctx, func(e logs.Entry, lost uint64) error {
+				if lost > 0 {
+					in.Printf("… %d records were too fast to show\n", lost)
+				}
+				if keep(e) {
+					in.Printf("%s\n", text(in, e))
+				}
+				return ctx.Err()
+			})
+		},
+	}
+}

@@ -1,0 +1,67 @@
+package tables
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"ctl.internal/sdk/commands"
+)
+
+func boolOption(name, short, help string) commands.Option {
+	return commands.Option{Name: name, Short: short, Help: help, Type: commands.Bool}
+}
+
+// names makes a completer of a function that lists names.
+func names(list func() []string) func(context.Context, string) []string {
+	return func(_ context.Context, prefix string) []string {
+		var out []string
+		for _, n := range list() {
+			if strings.HasPrefix(n, prefix) {
+				out = append(out, n)
+			}
+		}
+		return out
+	}
+}
+
+// when shows a time to the second; nothing for the zero time.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+// field is a line of what an info command shows.
+type field struct{ title, value string }
+
+// card writes fields with their titles aligned; empty ones are left out.
+func card(fields []field) string {
+	width := 0
+	for _, f := range fields {
+		width = max(width, len(f.title))
+	}
+	var b strings.Builder
+	for _, f := range fields {
+		if f.value == "" {
+			continue
+		}
+		lines := strings.Split(strings.TrimRight(f.value, "\n"), "\n")
+		b.WriteString(f.title + strings.Repeat(" ", width-len(f.title)) + "  " + plain(lines[0]) + "\n")
+		for _, l := range lines[1:] {
+			b.WriteString(strings.Repeat(" ", width+2) + plain(l) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// plain keeps text that came from outside from moving the cursor.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,122 @@
+package tables
+
+import (
+	"context"
+
+	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/host/internal/plugin"
+	"ctl.internal/sdk/commands"
+)
+
+// Plugins is the supervisor: package plugin's Manager, and a Check that knows the
+// settings too.
+type Plugins interface {
+	List() []plugin.Info
+	Info(name string) (plugin.Info, error)
+	Start(ctx context.Context, name string) error
+	Stop(ctx context.Context, name string) error
+	Restart(ctx context.Context, name string) error
+	Reload(ctx context.Context, name string) error
+	// Check asks the plugin now and compares its file and settings with what runs.
+	// It returns what is not as it should be.
+	Check(ctx context.Context, name string) ([]string, error)
+}
+
+// PluginCommands are plugin:*.
+func PluginCommands(p Plugins) []commands.Command {
+	t := plugins{p}
+	return []commands.Command{
+		t.list(), t.info(), t.check(),
+		t.each("start", "start plugins that are stopped or failed", "", p.Start),
+		t.each("stop", "stop plugins", "Their calls answer that the plugin is not available, until plugin:start.", p.Stop),
+		t.each("restart", "stop plugins and start them again", "Calls in flight fail; plugin:reload loses none. A failed plugin gets a new chance.", p.Restart),
+		t.each("reload", "replace the process of plugins by a new one without losing a call", "The new process is started, configured and checked before it takes over; when it fails, the old one stays.", p.Reload),
+	}
+}
+
+type plugins struct{ Plugins }
+
+func (t plugins) argument(repeated bool) commands.Argument {
+	return commands.Argument{Name: "name", Help: "name of the plugin", Required: true, Repeated: repeated, Complete: names(func() []string {
+		var out []string
+		for _, p := range t.List() {
+			out = append(out, p.Name)
+		}
+		return out
+	})}
+}
+
+func (t plugins) list() commands.Command {
+	return commands.Command{
+		Name: "plugin:list", Summary: "list the plugins and how they are", Safe: true,
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			out := &commands.Table{Empty: "No plugins", Columns: []commands.Column{
+				{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "State", Key: "state"}, {Title: "Health", Key: "health"},
+				{Title: "PID", Key: "pid", Right: true}, {Title: "Restarts", Key: "restarts", Right: true}, {Title: "Since", Key: "since"}, {Title: "Reason", Key: "reason", Max: 60},
+			}}
+			for _, p := range t.List() {
+				var pid, since any = p.PID, when(p.Since)
+				if in.Format == "json" {
+					since = p.Since
+				} else if p.PID == 0 {
+					pid = ""
+				}
+				out.Add(p.Name, p.Version, p.State.String(), health(p), pid, p.Restarts, since, p.Reason)
+			}
+			return in.Emit(out, nil)
+		},
+	}
+}
+
+// health is what a plugin says of itself while it runs.
+func health(p plugin.Info) string {
+	switch p.State {
+	case plugin.Ready:
+		return "healthy"
+	case plugin.Degraded:
+		return "degraded"
+	}
+	return "-"
+}
+
+func (t plugins) check() commands.Command {
+	return commands.Command{
+		Name: "plugin:check", Summary: "see that plugins answer and that file and settings are those that run", Safe: true,
+		Help:      "The exit code is 1 when something was found.",
+		Arguments: []commands.Argument{t.argument(true)},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			out := &commands.Table{Empty: "in order", Columns: []commands.Column{{Title: "Plugin", Key: "plugin"}, {Title: "Finding", Key: "finding"}}}
+			for _, name := range in.Args["name"] {
+				found, err := t.Check(ctx, name)
+				if err != nil {
+					return err
+				}
+				for _, f := range found {
+					out.Add(name, f)
+				}
+			}
+			if err := in.Emit(out, nil); err != nil || len(out.Rows) == 0 {
+				return err
+			}
+			return exit.Silent(exit.Failed)
+		},
+	}
+}
+
+// each does something to plugins one after the other, until one fails.
+func (t plugins) each(verb, summary, help string, do func(context.Context, string) error) commands.Command {
+	return commands.Command{
+		Name: "plugin:" + verb, Summary: summary, Help: help,
+		Arguments: []commands.Argument{t.argument(true)},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			defer in.Progress(commands.Progress{})
+			for i, name := range in.Args["name"] {
+				in.Progress(commands.Progress{Text: verb + " " + name, Done: int64(i), Total: int64(len(in.Args["name"]))})
+				if err := do(ctx, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,121 @@
+package tables
+
+import (
+	"context"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/logs"
+)
+
+func newLogs() *logs.Registry { return logs.New(logs.Options{}) }
+
+func TestLogCommands(t *testing.T) {
+	r := newLogs()
+	defer r.Close()
+	s := session(LogCommands(r))
+	got := transcript(s, "", "log:set debug org.ctl.aaa", "log:set WARN", "log:get org.ctl.aaa.sec", "log:get", "log:get ALL --format json", "log:set DEFAULT org.ctl.aaa",
+		"log:set LOUD", "log:set INFO ALL", "log:log -l ERROR 'two  words' more", "log:log -l INFO not shown", "log:display", "log:display -l error -p words console | grep -c words",
+		"log:display --format json | grep -c '\"user\": \"admin\"'", "log:display -r console | grep -c logger", "log:display nothing", "log:display -p '('", "log:display -n -1", "log:clear; log:display")
+	golden(t, "log", regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(Z|[+-]\d\d:\d\d)?`).ReplaceAllString(got, "TIME"))
+}
+
+func TestAttributes(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"time":"x","level":"INFO","msg":"m","logger":"l"}`:                         "",
+		`{"msg":"m","user":"ann","n":3,"text":"two words","none":"","in":{"a":[1]}}`: ` user=ann n=3 text="two words" none="" in={"a":[1]}`,
+		`{"msg":"m","a":"b=c","cut`:                                                  ` a="b=c"`,
+		`no record`:                                                                  "",
+		``:                                                                           "",
+	} {
+		if got := attributes(in); got != want {
+			t.Errorf("%s: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// lineWriter hands out what is written, a line at a time.
+type lineWriter chan string
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	w <- string(p)
+	return len(p), nil
+}
+
+func TestLogTail(t *testing.T) {
+	r := newLogs()
+	defer r.Close()
+	log := r.Logger("plugin.switch")
+	log.Warn("before")
+	w := make(lineWriter)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan exit.Code)
+	go func() {
+		done <- session(LogCommands(r)).Run(ctx, "log:tail -l WARN plugin", engine.IO{Stdout: w, Stderr: w})
+	}()
+	if l := <-w; !strings.Contains(l, "before") {
+		t.Errorf("first line %q", l)
+	}
+	for waiting := true; waiting; { // until the command follows the log, records pass it by
+		log.Info("too low")
+		log.Error("while it runs")
+		select {
+		case l := <-w:
+			waiting = false
+			if !strings.Contains(l, "while it runs") {
+				t.Errorf("second line %q", l)
+			}
+		default:
+			runtime.Gosched()
+		}
+	}
+	cancel()
+	for {
+		select {
+		case <-w:
+			continue
+		case code := <-done:
+			if code != exit.Interrupted {
+				t.Errorf("code %d", code)
+			}
+			return
+		}
+	}
+}
+
+type fakeConfig struct{ problems []home.Problem }
+
+func (f fakeConfig) Validate(context.Context) []home.Problem { return f.problems }
+func (fakeConfig) Effective() []home.Effective {
+	return []home.Effective{{Key: "limits.body", Value: "8MiB", Origin: "default"}, {Key: "listeners.http", Value: ":0", Origin: "flag --http"}}
+}
+
+func TestConfigCommands(t *testing.T) {
+	bad := session(ConfigCommands(fakeConfig{[]home.Problem{
+		{File: "etc/ctl.yaml", Line: 3, Key: "limits.bdy", Text: `unknown setting (did you mean "body"?)`},
+		{File: "etc/sec.ini", Text: "group can read it", Warning: true},
+	}}))
+	golden(t, "config", transcript(session(ConfigCommands(fakeConfig{})), "", "config:validate", "config:validate --format json", "config:show", "config:show --effective", "config:show -e limits")+
+		transcript(bad, "", "config:validate"))
+}
+
+func TestSystemCommands(t *testing.T) {
+	stopped := 0
+	s := session(SystemCommands(System{Version: "1.2.3", Commit: "abc", Home: "/srv/ctl", Started: time.Now(), Shutdown: func() { stopped++ },
+		Addresses: func() map[string]string { return map[string]string{"http": "127.0.0.1:8181"} }}))
+	out := transcript(s, "no", "system:version", "system:info | grep -c 'Http.*8181'", "system:shutdown")
+	if out != "> system:version\n1.2.3\n> system:info | grep -c 'Http.*8181'\n1\n> system:shutdown\nerror: the controller stays\n= the command ran and failed; a grep found nothing\n" || stopped != 0 {
+		t.Errorf("%s, stopped %d", out, stopped)
+	}
+	transcript(s, "yes", "system:shutdown")
+	transcript(s, "", "system:shutdown -f")
+	if stopped != 2 {
+		t.Errorf("stopped %d times", stopped)
+	}
+}

@@ -1,0 +1,68 @@
+package tables
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/plugin"
+	"ctl.internal/sdk/commands"
+)
+
+// CLI reports whether an installed feature switches a command on; the command is
+// a plugin's, or the controller's own; the CLI method of a feature.Target.
+type CLI func(plugin, command string) bool
+
+// FromPlugins is the commands of plugins whose feature brings them; m is package
+// plugin's Manager.
+func FromPlugins(m interface {
+	List() []plugin.Info
+	Conn(name string) (grpc.ClientConnInterface, error)
+}, on CLI) Source {
+	return func() []commands.Command {
+		var out []commands.Command
+		for _, p := range m.List() {
+			if len(p.Manifest.GetCommands()) == 0 {
+				continue
+			}
+			conn, err := m.Conn(p.Name)
+			if err != nil { // removed since List
+				continue
+			}
+			for _, c := range commands.FromProto(p.Manifest.GetCommands(), commands.NewClient(conn)) {
+				if on(p.Name, c.Name) {
+					out = append(out, repeatable(c))
+				}
+			}
+		}
+		return out
+	}
+}
+
+// repeatable lets a command that changes nothing survive a crash of its plugin.
+func repeatable(c commands.Command) commands.Command {
+	if run := c.Run; c.Safe {
+		c.Run = func(ctx context.Context, in *commands.Invocation) error { return run(plugin.Safe(ctx), in) }
+	}
+	return c
+}
+
+// FromHost is tables of the controller's own that a feature brings, such as aaa:*.
+func FromHost(table func() []commands.Command, on CLI) Source {
+	return func() []commands.Command {
+		var out []commands.Command
+		for _, c := range table() {
+			if on(feature.HostPlugin, c.Name) {
+				out = append(out, c)
+			}
+		}
+		return out
+	}
+}
+
+// Source is a function as package engine's Source.
+type Source func() []commands.Command
+
+// Commands calls the function.
+func (f Source) Commands() []commands.Command { return f() }

@@ -1,0 +1,81 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// System is the controller as a process.
+type System struct {
+	Version string
+	Commit  string
+	Home    string
+	Started time.Time
+	// Addresses names the listeners and where they listen.
+	Addresses func() map[string]string
+	// Shutdown begins the end of the controller and returns at once.
+	Shutdown func()
+}
+
+// SystemCommands are system:*.
+func SystemCommands(s System) []commands.Command {
+	return []commands.Command{
+		{
+			Name: "system:version", Summary: "show the version of the controller", Safe: true,
+			Run: func(_ context.Context, in *commands.Invocation) error {
+				return in.Emit(map[string]string{"version": s.Version, "commit": s.Commit, "go": runtime.Version()}, func() string { return s.Version + "\n" })
+			},
+		},
+		{
+			Name: "system:info", Summary: "show the controller's process: version, home, listeners, memory", Safe: true,
+			Run: func(_ context.Context, in *commands.Invocation) error { return s.info(in) },
+		},
+		{
+			Name: "system:shutdown", Summary: "stop the controller",
+			Help:    "Plugins are stopped, calls in flight are finished.",
+			Options: []commands.Option{boolOption("force", "f", "do not ask")},
+			Run: func(ctx context.Context, in *commands.Invocation) error {
+				if !in.Flag("force") {
+					answer, err := in.Prompt(ctx, "Stop the controller? (yes/no): ", true)
+					if err != nil {
+						return err
+					}
+					if a := strings.ToLower(strings.TrimSpace(answer)); a != "yes" && a != "y" {
+						return fault.New(fault.InUse, "the controller stays")
+					}
+				}
+				in.Printf("the controller stops\n")
+				s.Shutdown()
+				return nil
+			},
+		},
+	}
+}
+
+func (s System) info(in *commands.Invocation) error {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	addresses := map[string]string{}
+	if s.Addresses != nil {
+		addresses = s.Addresses()
+	}
+	up := time.Since(s.Started).Round(time.Second)
+	data := map[string]any{
+		"version": s.Version, "commit": s.Commit, "go": runtime.Version(), "home": s.Home, "started": s.Started, "uptimeSeconds": int64(up.Seconds()),
+		"listeners": addresses, "goroutines": runtime.NumGoroutine(), "heapBytes": m.HeapAlloc, "processors": runtime.NumCPU(),
+	}
+	return in.Emit(data, func() string {
+		fields := []field{{"Version", strings.TrimSpace(s.Version + " " + s.Commit)}, {"Go", runtime.Version()}, {"Home", s.Home},
+			{"Started", when(s.Started) + " (" + up.String() + " ago)"}}
+		for _, name := range []string{"http", "https", "ssh", "admin"} {
+			fields = append(fields, field{strings.ToUpper(name[:1]) + name[1:], addresses[name]})
+		}
+		return card(append(fields, field{"Memory", fmt.Sprintf("%d MiB of heap, %d goroutines", m.HeapAlloc>>20, runtime.NumGoroutine())}))
+	})
+}

@@ -1,0 +1,50 @@
+package wire
+
+// PromptRequest is a global request from server to client: ask the user, answer
+// with the line typed. A client that refuses it has its standard input read.
+const PromptRequest = "prompt@ctl.internal"
+
+// Prompt is the payload of a PromptRequest.
+type Prompt struct {
+	Text string
+	Echo bool
+}
+
+// Answer is the payload of its reply.
+type Answer struct{ Line string }
+
+// ProgressRequest is a global request without reply: show the state of long work.
+const ProgressRequest = "progress@ctl.internal"
+
+// Progress is its payload; an empty text clears it.
+type Progress struct {
+	Text        string
+	Done, Total uint64
+}
+
+// Environment variables that a session accepts; all others are refused.
+const (
+	EnvFormat = "CTL_FORMAT" // output of every command: text or json
+	EnvBatch  = "CTL_BATCH"  // name of the file that a shell without a terminal reads
+	EnvKeepOn = "CTL_KEEP_GOING"
+)
+
+// Payloads of the session requests of RFC 4254, sections 6.2 to 6.10.
+type (
+	// PTY asks for a terminal.
+	PTY struct {
+		Term                          string
+		Columns, Rows, PixelX, PixelY uint32
+		Modes                         string
+	}
+	// Window tells its new size.
+	Window struct{ Columns, Rows, PixelX, PixelY uint32 }
+	// Env sets a variable.
+	Env struct{ Name, Value string }
+	// Exec starts a line.
+	Exec struct{ Line string }
+	// Signal is sent to the running command.
+	Signal struct{ Name string }
+	// ExitStatus ends a session.
+	ExitStatus struct{ Status uint32 }
+)

@@ -1,0 +1,121 @@
+package restconf
+
+import (
+	"net/http"
+	"strings"
+
+	"ctl.internal/sdk/yang"
+)
+
+// libraryRevision is the revision of ietf-yang-library that is served (RFC 7895).
+const libraryRevision = "2016-06-21"
+
+// api answers the API resource (RFC 8040 section 3.3).
+func (x *exchange) api() {
+	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
+		return
+	}
+	api := map[string]any{"operations": map[string]any{}, "yang-library-version": libraryRevision}
+	if x.env == rfc8040 {
+		api["data"] = map[string]any{}
+	} else {
+		for _, tree := range [...]string{"config", "operational", "modules", "streams"} {
+			api[tree] = map[string]any{}
+		}
+	}
+	x.replyValue(map[string]any{x.env.name("restconf"): api})
+}
+
+func (x *exchange) libraryVersion() {
+	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
+		return
+	}
+	x.reply([]byte(`{"` + x.env.name("yang-library-version") + `":"` + libraryRevision + `"}`))
+}
+
+// moduleEntry is one module of the documented …/modules.
+type moduleEntry struct {
+	Name      string `json:"name"`
+	Revision  string `json:"revision"`
+	Namespace string `json:"namespace"`
+}
+
+// modules answers …/modules and …/modules/module/name/revision.
+func (x *exchange) modules() {
+	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
+		return
+	}
+	list := []moduleEntry{}
+	for _, m := range x.installed().Schema.Modules() {
+		list = append(list, moduleEntry{m.Name, m.Revision, m.Namespace})
+	}
+	if len(x.path) == 0 {
+		x.replyValue(map[string]any{"modules": map[string]any{"module": list}})
+		return
+	}
+	if x.shift() == "module" && len(x.path) <= 2 {
+		name, revision := x.shift(), x.shift()
+		var found []moduleEntry
+		for _, m := range list {
+			if (name == "" || m.Name == name) && (revision == "" || m.Revision == revision) {
+				found = append(found, m)
+			}
+		}
+		if len(found) > 0 {
+			x.replyValue(map[string]any{"module": found})
+			return
+		}
+	}
+	x.notFound()
+}
+
+// modulesState is container modules-state of ietf-yang-library (RFC 7895).
+func modulesState(now *Installed) map[string]any {
+	type module struct {
+		Name        string   `json:"name"`
+		Revision    string   `json:"revision"`
+		Schema      string   `json:"schema,omitempty"`
+		Namespace   string   `json:"namespace"`
+		Features    []string `json:"feature,omitempty"`
+		Conformance string   `json:"conformance-type"`
+	}
+	list := []module{}
+	for _, m := range now.Schema.Modules() {
+		c := "import"
+		if m.Implemented {
+			c = "implement"
+		}
+		list = append(list, module{Name: m.Name, Revision: m.Revision, Namespace: m.Namespace, Features: m.Features, Conformance: c})
+	}
+	return map[string]any{"module-set-id": setID(now.Schema), "module": list}
+}
+
+// setID changes whenever a module comes or goes.
+func setID(s *yang.Set) string {
+	var names []string
+	for _, m := range s.Modules() {
+		names = append(names, m.Name+"@"+m.Revision)
+	}
+	return digest(strings.Join(names, " "))
+}
+
+// wellKnown answers where the RESTCONF root is (RFC 8040 section 3.1).
+func (x *exchange) wellKnown() {
+	kind := x.shift()
+	if (kind != "host-meta" && kind != "host-meta.json") || len(x.path) > 0 {
+		x.notFound()
+		return
+	}
+	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
+		return
+	}
+	if kind == "host-meta.json" || strings.Contains(x.r.Header.Get("Accept"), "json") {
+		x.w.Header().Set("Content-Type", "application/jrd+json")
+		x.replyValue(map[string]any{"links": []any{map[string]string{"rel": "restconf", "href": rfc8040.root}}})
+		return
+	}
+	x.w.Header().Set("Content-Type", "application/xrd+xml")
+	x.reply([]byte(`<?xml version="1.0" encoding="UTF-8"?>
+<XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="restconf" href="` + rfc8040.root + `"/></XRD>
+`))
+}

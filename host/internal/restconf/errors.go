@@ -1,0 +1,136 @@
+package restconf
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"ctl.internal/sdk/fault"
+)
+
+// statusError is a fault whose status or error-tag is not that of its kind.
+type statusError struct {
+	fault  *fault.Error
+	status int
+	tag    string
+}
+
+// Error returns the fault's text.
+func (e *statusError) Error() string { return e.fault.Error() }
+
+// Unwrap returns the fault.
+func (e *statusError) Unwrap() error { return e.fault }
+
+// applicationError is what a plugin answered, as opposed to the protocol layer.
+type applicationError struct{ error }
+
+// Unwrap returns the plugin's error.
+func (e applicationError) Unwrap() error { return e.error }
+
+// kindTable is RFC 8040 section 7, by kind of fault.
+var kindTable = map[fault.Kind]struct {
+	tag    string
+	status int
+}{
+	fault.Internal:    {"operation-failed", http.StatusInternalServerError},
+	fault.Invalid:     {"invalid-value", http.StatusBadRequest},
+	fault.NotFound:    {"data-missing", http.StatusNotFound},
+	fault.Exists:      {"data-exists", http.StatusConflict},
+	fault.Denied:      {"access-denied", http.StatusForbidden},
+	fault.InUse:       {"in-use", http.StatusConflict},
+	fault.Unavailable: {"operation-failed", http.StatusServiceUnavailable},
+	fault.Timeout:     {"operation-failed", http.StatusGatewayTimeout},
+	fault.Downstream:  {"operation-failed", http.StatusInternalServerError},
+	fault.Unsupported: {"operation-not-supported", http.StatusNotImplemented},
+	fault.Missing:     {"missing-element", http.StatusBadRequest},
+	fault.Unknown:     {"unknown-element", http.StatusBadRequest},
+	fault.Malformed:   {"malformed-message", http.StatusBadRequest},
+	fault.TooBig:      {"too-big", http.StatusRequestEntityTooLarge},
+}
+
+// entry is one error of the errors body (RFC 8040 section 3.9).
+type entry struct {
+	Type    string `json:"error-type"`
+	Tag     string `json:"error-tag"`
+	Path    string `json:"error-path,omitempty"`
+	Message string `json:"error-message"`
+}
+
+// fail answers an error.
+func (x *exchange) fail(err error) {
+	status, list := x.entries(err)
+	if status == http.StatusServiceUnavailable {
+		x.w.Header().Set("Retry-After", "1")
+	}
+	body, merr := json.Marshal(map[string]any{x.env.name("errors"): map[string]any{"error": list}})
+	if merr != nil {
+		body = []byte("{}")
+	}
+	h := x.w.Header()
+	h.Del("ETag")
+	h.Del("Last-Modified")
+	if !jsonTypes[h.Get("Content-Type")] {
+		h.Set("Content-Type", x.env.media)
+	}
+	x.w.WriteHeader(status)
+	x.write(body)
+}
+
+// entries lists all faults of an error; the status is that of the first.
+func (x *exchange) entries(err error) (status int, list []entry) {
+	kind := "protocol"
+	if errors.As(err, new(applicationError)) {
+		kind = "application"
+	}
+	for _, f := range fault.All(err) {
+		row, ok := kindTable[f.Kind]
+		if !ok {
+			row = kindTable[fault.Internal]
+		}
+		if f.Kind == fault.Timeout && f.Source == fault.SourceDevice {
+			row.status = http.StatusInternalServerError // the device is late, not this server
+		}
+		e := entry{Type: kind, Tag: row.tag, Path: f.Path, Message: f.Text}
+		if s := (*statusError)(nil); errors.As(err, &s) && s.fault == f {
+			row.status, e.Tag = s.status, s.tag
+		}
+		if status == 0 {
+			status = row.status
+		}
+		if f.Kind == fault.Internal {
+			x.o.Log.Error("restconf: a request failed", "path", x.r.URL.Path, "error", f.Error(), "cause", f.Cause)
+			if f.Cause != nil && f.Text == f.Cause.Error() {
+				e.Message = "the controller failed; its log says why" // no inner text for clients
+			}
+		}
+		list = append(list, e)
+	}
+	return status, list
+}
+
+// write sends a body; a client that went away is nobody's fault.
+func (x *exchange) write(body []byte) {
+	if _, err := x.w.Write(body); err != nil {
+		x.o.Log.Debug("restconf: the client went away", "path", x.r.URL.Path, "error", err)
+	}
+}
+
+// reply answers 200 with a body.
+func (x *exchange) reply(body []byte) {
+	h := x.w.Header()
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", x.env.media)
+	}
+	x.w.WriteHeader(http.StatusOK)
+	x.write(body)
+}
+
+// replyValue answers 200 with a value as JSON.
+func (x *exchange) replyValue(v any) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		x.fail(fault.Wrap(fault.Internal, err, "the answer cannot be written"))
+		return
+	}
+	x.reply(body)
+}

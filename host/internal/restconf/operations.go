@@ -1,0 +1,107 @@
+package restconf
+
+import (
+	"net/http"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// operations serves …/operations and …/operations/module:rpc.
+func (x *exchange) operations() {
+	name := x.shift()
+	switch {
+	case len(x.path) > 0:
+		x.notFound()
+	case name == "":
+		x.listOperations()
+	default:
+		x.operation(name)
+	}
+}
+
+// listOperations answers every rpc that may be called (RFC 8040 section 3.3.2).
+func (x *exchange) listOperations() {
+	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
+		return
+	}
+	now := x.installed()
+	ops := map[string][]any{}
+	for _, m := range now.Schema.Modules() {
+		for _, r := range m.RPCs {
+			if now.served(m.Name) {
+				ops[m.Name+":"+r.Name] = []any{nil}
+			}
+		}
+	}
+	x.replyValue(map[string]any{x.env.name("operations"): ops})
+}
+
+// operation calls one rpc.
+func (x *exchange) operation(name string) {
+	now := x.installed()
+	module, rpc, ok := strings.Cut(name, ":")
+	var aliases *yang.Aliases
+	if ok {
+		module, rpc, aliases = now.Aliases.Resolve(module, rpc)
+	}
+	r := now.Schema.RPC(module, rpc)
+	if r == nil || !now.served(module) {
+		x.fail(&statusError{fault.New(fault.NotFound, "there is no operation %.100q", name), http.StatusNotFound, "invalid-value"})
+		return
+	}
+	if !x.methods("POST, OPTIONS", http.MethodPost) {
+		return
+	}
+	body, _, err := x.body()
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	input, err := r.DecodeInput(body, yang.Options{Lenient: true, Defaults: true, Aliases: aliases})
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	output, err := x.o.Invoker.Invoke(x.r.Context(), module, rpc, input)
+	if err != nil {
+		x.fail(applicationError{err})
+		return
+	}
+	x.output(r, output)
+}
+
+// output answers a call that succeeded.
+func (x *exchange) output(r *yang.RPC, output []byte) {
+	if len(r.Output.Members()) == 0 {
+		if x.env == rfc8040 {
+			x.w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		x.w.Header().Set("Content-Length", "0")
+		x.w.WriteHeader(http.StatusOK)
+		return
+	}
+	text, err := r.EncodeOutput(output, x.env.style)
+	if err != nil {
+		x.o.Log.Warn("restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
+		if text == nil {
+			x.fail(applicationError{fault.New(fault.Internal, "the output of %s:%s does not fit its schema", r.Module, r.Name)})
+			return
+		}
+	}
+	if text == nil {
+		text = []byte("{}")
+	}
+	name := "output"
+	if x.env == rfc8040 {
+		name = r.Module + ":output"
+	}
+	buf := make([]byte, 0, len(text)+len(name)+6)
+	buf = append(buf, `{"`...)
+	buf = append(buf, name...)
+	buf = append(buf, `":`...)
+	buf = append(buf, text...)
+	x.reply(append(buf, '}'))
+}

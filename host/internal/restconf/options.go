@@ -1,0 +1,72 @@
+package restconf
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/sdk/yang"
+)
+
+// Invoker calls the RPC of an installed module. Input and output are the content
+// of input and output in canonical form; errors carry fault kinds.
+type Invoker interface {
+	Invoke(ctx context.Context, module, rpc string, input []byte) (output []byte, err error)
+}
+
+// Catalog says what is installed now. Each request asks once.
+type Catalog interface {
+	Installed() *Installed
+}
+
+// Installed is an immutable picture of the installed modules.
+type Installed struct {
+	Schema  *yang.Set
+	Aliases *yang.AliasIndex // nil for none
+	// REST says which modules are served over REST (feature facet "rest"). One that
+	// it does not name, such as those that sdk/yang carries, is served.
+	REST map[string]bool
+	// Streams are the event streams that may be subscribed to.
+	Streams []Stream
+}
+
+// served reports whether a module may be seen over REST.
+func (i *Installed) served(module string) bool {
+	served, named := i.REST[module]
+	return served || !named
+}
+
+// Stream describes an event stream (RFC 8040 section 6.2).
+type Stream struct {
+	Name, Description string
+}
+
+// Event is one notification.
+type Event struct {
+	Time time.Time
+	Name string          // module:name
+	Data json.RawMessage // its members, in canonical form
+}
+
+// Events is the source of event streams.
+type Events interface {
+	// Subscribe delivers what is published to a stream until ctx ends; the channel
+	// is closed when the stream ends.
+	Subscribe(ctx context.Context, stream string) (<-chan Event, error)
+}
+
+// Options of a Handler. Catalog, Invoker, Config and Operational are required.
+type Options struct {
+	Catalog     Catalog
+	Invoker     Invoker
+	Config      datastore.Store
+	Operational datastore.Store
+	Events      Events                // nil: no streams
+	Guards      map[string]tree.Guard // by top-level node, "aaa:http-authorization"
+	Log         *slog.Logger
+	MaxBody     int64            // bytes of a request body; 0 = 4 MiB
+	Now         func() time.Time // nil: time.Now
+}

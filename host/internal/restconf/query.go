@@ -1,0 +1,98 @@
+package restconf
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/sdk/fault"
+)
+
+// query is the query parameters of RFC 8040 section 4.8.
+type query struct {
+	content  string // "all", "config" or "nonconfig"
+	depth    int    // 0 = unbounded
+	fields   *fieldTree
+	defaults string // with-defaults
+	place    tree.Place
+}
+
+// parameters says which methods take which parameter.
+var parameters = map[string]string{
+	"content": "GET HEAD", "depth": "GET HEAD", "fields": "GET HEAD", "with-defaults": "GET HEAD",
+	"insert": "POST PUT", "point": "POST PUT",
+}
+
+// query reads the parameters. One that is not known is refused below /rests, as
+// RFC 8040 asks; below /restconf clients are used to its being ignored.
+func (x *exchange) query() (query, error) {
+	q := query{content: "all"}
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(x.r.URL.RawQuery, "&") {
+		if part == "" {
+			continue
+		}
+		name, raw, _ := strings.Cut(part, "=")
+		value, err := url.PathUnescape(raw)
+		switch methods, known := parameters[name]; {
+		case !known && x.env == legacy:
+			continue
+		case !known || !strings.Contains(methods, x.r.Method):
+			return q, &statusError{fault.New(fault.Invalid, "the query parameter %.40q does not belong here", name), http.StatusBadRequest, "invalid-value"}
+		case err != nil || seen[name]:
+			return q, fault.New(fault.Invalid, "the query parameter %q must be there once and be encoded properly", name)
+		}
+		seen[name] = true
+		if err := x.parameter(&q, name, value); err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
+func (x *exchange) parameter(q *query, name, value string) error {
+	oneOf := func(values ...string) error {
+		for _, v := range values {
+			if v == value {
+				return nil
+			}
+		}
+		return fault.New(fault.Invalid, "%s is one of %s, not %.40q", name, strings.Join(values, ", "), value)
+	}
+	var err error
+	switch name {
+	case "content":
+		q.content, err = value, oneOf("all", "config", "nonconfig")
+	case "with-defaults":
+		q.defaults, err = value, oneOf("report-all", "trim", "explicit")
+	case "depth":
+		if value == "unbounded" {
+			return nil
+		}
+		q.depth, err = strconv.Atoi(value)
+		if err != nil || q.depth < 1 || q.depth > 65535 {
+			return fault.New(fault.Invalid, "depth is unbounded or a number from 1 to 65535, not %.40q", value)
+		}
+	case "fields":
+		q.fields, err = parseFields(value)
+	case "insert":
+		q.place.Where, err = value, oneOf("first", "last", "before", "after")
+	case "point":
+		q.place.Point, err = x.point(value)
+	}
+	return err
+}
+
+// point reads the path of another entry, which may begin with the path of the
+// tree: /rests/data/m:c/list=key or /m:c/list=key.
+func (x *exchange) point(value string) (tree.Path, error) {
+	for _, root := range [...]string{"/rests/data", "/restconf/config"} {
+		if rest, ok := strings.CutPrefix(value, root+"/"); ok {
+			value = "/" + rest
+			break
+		}
+	}
+	return tree.ParseText(x.installed().Schema, value)
+}

@@ -1,0 +1,57 @@
+package restconf
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fakeEvents is a stream that a test feeds.
+type fakeEvents chan Event
+
+func (c fakeEvents) Subscribe(context.Context, string) (<-chan Event, error) { return c, nil }
+
+func TestEventStream(t *testing.T) {
+	f := newFixture(t)
+	events := make(fakeEvents)
+	f.now.Streams = []Stream{{Name: "lab"}}
+	f.o.Events = events
+	srv := httptest.NewServer(f)
+	defer srv.Close()
+	for target, want := range map[string]string{
+		"/rests/streams/stream/lab":    `data: {"ietf-restconf:notification":{"eventTime":"2024-05-06T07:08:09Z","lab:link-down":{"node-id":7}}}`,
+		"/restconf/streams/stream/lab": `data: {"notification":{"eventTime":"2024-05-06T07:08:09Z","lab:link-down":{"node-id":7}}}`,
+		"/restconf/streams/lab":        `data: {"notification":{"eventTime":"2024-05-06T07:08:09Z","lab:link-down":{"node-id":7}}}`,
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		r, err := http.NewRequestWithContext(ctx, "GET", srv.URL+target, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", "text/event-stream")
+		res, err := srv.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := res.Header.Get("Content-Type"); res.StatusCode != 200 || c != "text/event-stream" {
+			t.Errorf("%s: %d %s", target, res.StatusCode, c)
+		}
+		events <- Event{Time: f.clock, Name: "lab:link-down", Data: []byte(`{"node-id": 7}`)}
+		line, err := bufio.NewReader(res.Body).ReadString('\n')
+		if err != nil || strings.TrimSpace(line) != want {
+			t.Errorf("%s: %q, %v", target, line, err)
+		}
+		cancel()
+		if err := res.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	f.want(404, "", "GET", "/rests/streams/stream/none", "")
+	f.want(200, `{"streams":{"stream":[{"name":"lab","replay-support":false,"access":[{"encoding":"json","location":"/restconf/streams/stream/lab"}]}]}}`,
+		"GET", "/restconf/streams", "")
+	srv.Client().CloseIdleConnections()
+}

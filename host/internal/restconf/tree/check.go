@@ -1,0 +1,90 @@
+package tree
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// touchList remembers that the entries of a list changed.
+func (d *Draft) touchList(p Path) {
+	n := p.Node()
+	if n.Kind != yang.List || len(n.Keys) == 0 {
+		return
+	}
+	list := append(p[:len(p)-1:len(p)-1], Step{Node: n})
+	d.lists[list.Key()] = list
+}
+
+// Check validates what the edits touched, as it would be after all of them. The
+// error holds every fault (fault.All).
+func (d *Draft) Check() error {
+	var l fault.List
+	for _, key := range sorted(d.touched) {
+		t := d.touched[key]
+		l = append(l, fault.All(d.checkOne(t))...)
+	}
+	for _, key := range sorted(d.lists) {
+		l = append(l, fault.All(d.checkList(d.lists[key]))...)
+	}
+	if len(l) > 0 {
+		return l.Err()
+	}
+	return d.checkRefs()
+}
+
+func (d *Draft) checkOne(t touch) error {
+	var at *yang.Data
+	var err error
+	if t.deep {
+		at, err = d.Load(t.path)
+	} else {
+		at, err = d.inner(t.path)
+	}
+	if err != nil || at == nil {
+		return err
+	}
+	_, err = at.Check(yang.Options{Shallow: !t.deep})
+	return err
+}
+
+// checkList checks the number of entries and the unique statements of a list.
+func (d *Draft) checkList(p Path) error {
+	n := p.Node()
+	if n.Min == 0 && n.Max == ^uint64(0) && !n.HasUnique() {
+		return nil
+	}
+	if len(p) > 1 {
+		holder, err := d.Exists(p[:len(p)-1])
+		if err != nil || !holder {
+			return err
+		}
+	}
+	prefix := p.Key() + "="
+	rows, err := d.below(prefix)
+	if err != nil {
+		return err
+	}
+	array := yang.NewData(n, true)
+	array.Under(p.parent())
+	for _, r := range rows {
+		if strings.Contains(r.key[len(prefix):], "/") {
+			continue
+		}
+		e := yang.NewData(n, false)
+		if n.HasUnique() {
+			if e, err = n.Decode([]byte(r.doc.text), stored); err != nil {
+				return err
+			}
+		}
+		array.Add(e)
+	}
+	return array.CheckEntries()
+}
+
+func sorted[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}

@@ -1,0 +1,181 @@
+package tree
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/yang"
+)
+
+// Draft is a view of one tree with changes on top that are not committed yet.
+type Draft struct {
+	sn      datastore.Snapshot
+	ns      string
+	set     *yang.Set
+	changed map[string]*document // nil = deleted
+	read    map[string]datastore.Revision
+	serial  int
+	touched map[string]touch
+	lists   map[string]Path // lists whose entries changed
+	removed []Path          // instances that are gone or replaced
+	ranged  bool            // more was looked at than the documents in read
+}
+
+// document is what is stored under one key.
+type document struct {
+	rank string // of an entry of a user-ordered list: where it stands
+	text string // JSON: the members, keyed lists left out; the value of a top-level leaf
+	rev  datastore.Revision
+}
+
+// touch is a document that an edit changed and that must be valid in the end.
+type touch struct {
+	path Path
+	deep bool // documents below it may have changed too
+}
+
+// NewDraft begins a draft of the tree that is kept in a namespace.
+func NewDraft(sn datastore.Snapshot, ns string, set *yang.Set) *Draft {
+	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, read: map[string]datastore.Revision{}, touched: map[string]touch{}, lists: map[string]Path{}}
+}
+
+// encode writes a document: the rank, if any, stands on a line before the JSON.
+func (d *document) encode() []byte {
+	if d.rank == "" {
+		return []byte(d.text)
+	}
+	return []byte(d.rank + "\n" + d.text)
+}
+
+// decodeDocument reads what encode wrote: a rank is made of hexadecimal digits,
+// and canonical JSON has no line ends.
+func decodeDocument(e datastore.Entry) *document {
+	s := string(e.Value)
+	if rank, text, ok := strings.Cut(s, "\n"); ok && rank != "" && strings.Trim(rank, rankDigits) == "" {
+		return &document{rank: rank, text: text, rev: e.Revision}
+	}
+	return &document{text: s, rev: e.Revision}
+}
+
+// get returns the document of a key, nil if there is none.
+func (d *Draft) get(key string) (*document, error) {
+	if doc, ok := d.changed[key]; ok {
+		return doc, nil
+	}
+	e, err := d.sn.Get(d.ns, key)
+	if errors.Is(err, datastore.ErrNotFound) {
+		d.read[key] = 0
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.read[key] = e.Revision
+	return decodeDocument(e), nil
+}
+
+// row is a document with its key.
+type row struct {
+	key string
+	doc *document
+}
+
+// below returns the documents whose keys have a prefix, in the order of keys.
+func (d *Draft) below(prefix string) ([]row, error) {
+	var rows []row
+	d.ranged = true
+	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix}) {
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := d.changed[e.Key]; !ok {
+			d.read[e.Key] = e.Revision
+			rows = append(rows, row{e.Key, decodeDocument(e)})
+		}
+	}
+	sorted := len(rows)
+	for key, doc := range d.changed {
+		if doc != nil && strings.HasPrefix(key, prefix) {
+			rows = append(rows, row{key, doc})
+		}
+	}
+	if len(rows) > sorted {
+		slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.key, b.key) })
+	}
+	return rows, nil
+}
+
+// put changes a document. One that stays as it is costs nothing.
+func (d *Draft) put(key, rank, text string) error {
+	old, err := d.get(key)
+	if err != nil {
+		return err
+	}
+	if old != nil && old.rank == rank && old.text == text {
+		return nil
+	}
+	d.changed[key] = &document{rank: rank, text: text}
+	return nil
+}
+
+func (d *Draft) drop(key string) { d.changed[key] = nil }
+
+// Changed reports whether a commit would write anything.
+func (d *Draft) Changed() bool { return len(d.changed) > 0 }
+
+// metaNamespace is where the time of the last change of each tree is kept.
+const metaNamespace = "restconf-meta"
+
+// Txn returns the draft's changes as one transaction, which holds only if nothing
+// that the draft looked at was changed by others meanwhile.
+func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
+	t := datastore.Txn{Volatile: volatile}
+	if d.ranged {
+		e, err := d.sn.Get(metaNamespace, d.ns)
+		if err != nil && !errors.Is(err, datastore.ErrNotFound) {
+			return t, err
+		}
+		t.Compares = append(t.Compares, datastore.Compare{Namespace: metaNamespace, Key: d.ns, Revision: e.Revision})
+	} else {
+		for _, k := range sorted(d.read) {
+			t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.read[k]})
+		}
+	}
+	for _, k := range sorted(d.changed) {
+		if doc := d.changed[k]; doc != nil {
+			t.Ops = append(t.Ops, datastore.Put(d.ns, k, doc.encode()))
+		} else {
+			t.Ops = append(t.Ops, datastore.Delete(d.ns, k))
+		}
+	}
+	t.Ops = append(t.Ops, datastore.Put(metaNamespace, d.ns, []byte(now.UTC().Format(time.RFC3339Nano))))
+	return t, nil
+}
+
+// Tag names the state of everything that the draft has read so far: an entity-tag
+// without its quotes.
+func (d *Draft) Tag() string {
+	h := sha256.New()
+	for _, k := range sorted(d.read) {
+		fmt.Fprintf(h, "%d:%s=%d\n", len(k), k, d.read[k])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:10])
+}
+
+// LastChange returns when the tree was changed last, the zero time if never.
+func (d *Draft) LastChange() (time.Time, error) {
+	e, err := d.sn.Get(metaNamespace, d.ns)
+	if errors.Is(err, datastore.ErrNotFound) {
+		return time.Time{}, nil
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Parse(time.RFC3339Nano, string(e.Value))
+}

@@ -1,0 +1,306 @@
+package tree
+
+import (
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// Op is what an edit does to its target (RFC 8072 section 2.2).
+type Op string
+
+// The operations. Insert creates an entry of a user-ordered list at a place, Move
+// puts one that is there elsewhere; Remove is Delete that does not mind an absent
+// target.
+const (
+	Create  Op = "create"
+	Replace Op = "replace"
+	Merge   Op = "merge"
+	Delete  Op = "delete"
+	Remove  Op = "remove"
+	Insert  Op = "insert"
+	Move    Op = "move"
+)
+
+// Place is where an entry of a user-ordered list goes (RFC 8040 section 4.8.5).
+type Place struct {
+	Where string // "", "first", "last", "before" or "after"
+	Point Path   // the entry that before and after are about
+}
+
+// Edit is one change.
+type Edit struct {
+	Op    Op
+	Path  Path
+	Value *yang.Data // of Create, Replace, Merge and Insert: the instance at Path
+	Place Place
+}
+
+// Apply makes an edit part of the draft. Whether the result is valid is checked
+// by Check, when all edits are done. created tells whether the target is new.
+//
+// The error is NotFound or Exists where the operation asks for the opposite, or
+// Invalid.
+func (d *Draft) Apply(e Edit) (created bool, err error) {
+	n := e.Path.Node()
+	if n == nil {
+		return false, d.applyAll(e)
+	}
+	exists, err := d.Exists(e.Path)
+	if err != nil {
+		return false, err
+	}
+	switch e.Op {
+	case Create, Insert:
+		if exists {
+			return false, fault.At(fault.Exists, e.Path.String(), "the data is there already")
+		}
+	case Delete, Move:
+		if !exists {
+			return false, fault.At(fault.NotFound, e.Path.String(), "there is no such data")
+		}
+	case Remove:
+		if !exists {
+			return false, nil
+		}
+	}
+	if err := e.Place.check(e.Path); err != nil {
+		return false, err
+	}
+	if e.Op != Delete && e.Op != Remove {
+		if err := d.ancestors(e.Path); err != nil {
+			return false, err
+		}
+	}
+	if e.Path.Last().document() || n.Kind == yang.List && len(n.Keys) > 0 && (e.Op == Delete || e.Op == Remove) || len(e.Path) == 1 && !e.Path.Entry() {
+		return !exists, d.applyDocument(e, exists)
+	}
+	return !exists, d.applyInner(e)
+}
+
+// applyAll replaces or merges the whole datastore.
+func (d *Draft) applyAll(e Edit) error {
+	if e.Op != Replace && e.Op != Merge {
+		return fault.New(fault.Unsupported, "the datastore itself can be replaced or merged, not deleted or created")
+	}
+	for _, n := range d.set.Root.Members() {
+		p := Path{{Node: n}}
+		c := e.Value.Get(n)
+		if !n.Config {
+			continue
+		}
+		one := Edit{Op: e.Op, Path: p, Value: c}
+		if c == nil {
+			if e.Op == Merge {
+				continue
+			}
+			one.Op = Remove
+		}
+		if _, err := d.Apply(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyDocument edits a list entry, a top-level node or a whole list.
+func (d *Draft) applyDocument(e Edit, exists bool) error {
+	d.touchList(e.Path)
+	if e.Op == Delete || e.Op == Remove {
+		d.removed = append(d.removed, e.Path)
+		return d.dropAll(e.Path)
+	}
+	n := e.Path.Node()
+	if n.Kind == yang.List && len(n.Keys) > 0 && !e.Path.Entry() {
+		return d.applyTopList(e)
+	}
+	rank, err := d.place(e, exists)
+	if err != nil {
+		return err
+	}
+	value := e.Value
+	switch {
+	case e.Op == Move:
+		doc, err := d.get(e.Path.Key())
+		if err != nil {
+			return err
+		}
+		return d.put(e.Path.Key(), rank, doc.text)
+	case e.Op == Merge && exists:
+		if value, err = d.Load(e.Path); err != nil {
+			return err
+		}
+		value.Merge(e.Value)
+	case e.Op == Replace && exists:
+		d.removed = append(d.removed, e.Path)
+	}
+	return d.save(e.Path, value, rank, exists && listsBelow(n))
+}
+
+// applyTopList edits a list with keys that stands at the top of a module: its
+// entries have no document around them.
+func (d *Draft) applyTopList(e Edit) error {
+	if e.Op == Replace {
+		d.removed = append(d.removed, e.Path)
+		if err := d.dropAll(e.Path); err != nil {
+			return err
+		}
+	}
+	for c := e.Value.First(); c != nil; {
+		next := c.Next()
+		one := Edit{Op: e.Op, Path: Path{{e.Path.Node(), c.KeyValues()}}, Value: c}
+		if _, err := d.Apply(one); err != nil {
+			return err
+		}
+		c = next
+	}
+	return nil
+}
+
+// applyInner edits a node inside a document.
+func (d *Draft) applyInner(e Edit) error {
+	owner := e.Path.owner()
+	deep := holdsLists(e.Path.Node())
+	var at *yang.Data
+	var err error
+	if deep {
+		at, err = d.Load(owner)
+	} else {
+		at, err = d.inner(owner)
+	}
+	if err != nil {
+		return err
+	}
+	if at == nil {
+		at = owner.skeleton()
+	}
+	if e.Path.Node().IsKey() && e.Op != Replace && e.Op != Merge {
+		return fault.At(fault.Invalid, e.Path.String(), "a key cannot be deleted or created on its own")
+	}
+	doc, err := d.get(owner.Key())
+	if err != nil {
+		return err
+	}
+	rank := ""
+	if doc != nil {
+		rank = doc.rank
+	}
+	if e.Op != Merge {
+		d.removed = append(d.removed, e.Path)
+	}
+	if err := graft(at, e.Path[len(owner):], e, len(owner) == len(e.Path)); err != nil {
+		return err
+	}
+	return d.save(owner, at, rank, deep)
+}
+
+// graft makes the change below at, the instance of the document. self says that
+// the target is an entry of the document's own leaf-list.
+func graft(at *yang.Data, steps Path, e Edit, self bool) error {
+	if self {
+		return graftEntry(at, e)
+	}
+	for _, s := range steps[:len(steps)-1] {
+		c := at.Get(s.Node)
+		if c == nil {
+			c = yang.NewData(s.Node, false)
+			at.Put(c)
+		}
+		at = c
+	}
+	last := steps.Last()
+	have := at.Get(last.Node)
+	if last.Keys != nil {
+		if have == nil {
+			have = yang.NewData(last.Node, true)
+			at.Put(have)
+		}
+		return graftEntry(have, e)
+	}
+	switch {
+	case e.Op == Delete || e.Op == Remove:
+		have.Remove()
+	case e.Op == Merge && have != nil:
+		have.Merge(e.Value)
+	case last.Node.IsKey() && have != nil && have.Text() != e.Value.Text():
+		return fault.At(fault.Invalid, e.Path.String(), "a key cannot be changed; create another entry")
+	default:
+		at.Put(e.Value)
+	}
+	return nil
+}
+
+// graftEntry edits one entry of a leaf-list.
+func graftEntry(array *yang.Data, e Edit) error {
+	have := array.Entry(e.Path.Last().Keys)
+	switch {
+	case e.Op == Delete || e.Op == Remove:
+		have.Remove()
+		return nil
+	case have != nil && e.Place.Where == "":
+		return nil // the value is there
+	case have != nil:
+		have.Remove()
+	}
+	value := e.Value
+	if e.Op == Move {
+		value = have
+	}
+	switch e.Place.Where {
+	case "first":
+		array.Insert(value, array.First())
+	case "before", "after":
+		point := array.Entry(e.Place.Point.Last().Keys)
+		if point == nil {
+			return fault.At(fault.NotFound, e.Place.Point.String(), "there is no such entry to insert at")
+		}
+		if e.Place.Where == "after" {
+			point = point.Next()
+		}
+		array.Insert(value, point)
+	default:
+		array.Add(value)
+	}
+	return nil
+}
+
+// holdsLists reports whether a node is a list with keys or has some below it, so
+// that its instance is more than one document.
+func holdsLists(n *yang.Node) bool {
+	return n.Kind == yang.List && len(n.Keys) > 0 || listsBelow(n)
+}
+
+func listsBelow(n *yang.Node) bool {
+	for _, m := range n.Members() {
+		if m.Kind == yang.Container && listsBelow(m) || m.Kind == yang.List && len(m.Keys) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// ancestors makes the list entries on the way that are not there yet, with their
+// keys only, as clients of older controllers expect it.
+func (d *Draft) ancestors(p Path) error {
+	for i := 1; i < len(p); i++ {
+		if i > 1 && !p[i-1].document() {
+			continue
+		}
+		anc := p[:i]
+		doc, err := d.get(anc.Key())
+		if err != nil || doc != nil {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		rank, err := d.place(Edit{Op: Create, Path: anc}, false)
+		if err != nil {
+			return err
+		}
+		d.touchList(anc)
+		if err := d.save(anc, anc.skeleton(), rank, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}

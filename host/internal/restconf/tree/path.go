@@ -1,0 +1,263 @@
+package tree
+
+import (
+	"net/url"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// Step is one data node on the way from the top of a tree.
+type Step struct {
+	Node *yang.Node
+	// Keys are the canonical key texts of a list entry, or the value of a leaf-list
+	// entry; nil for any other node and for a list as a whole.
+	Keys []string
+}
+
+// document reports whether the step is kept as a document of its own.
+func (s Step) document() bool { return s.Node.Kind == yang.List && len(s.Keys) > 0 }
+
+// Path leads to an instance; the empty path is the datastore itself.
+type Path []Step
+
+// Node returns the schema node that the path leads to, nil for the datastore.
+func (p Path) Node() *yang.Node {
+	if len(p) == 0 {
+		return nil
+	}
+	return p[len(p)-1].Node
+}
+
+// Last returns the last step.
+func (p Path) Last() Step { return p[len(p)-1] }
+
+// Entry reports whether the path leads to an entry of a list or leaf-list, as
+// opposed to the list as a whole.
+func (p Path) Entry() bool { return len(p) > 0 && p.Last().Keys != nil }
+
+// owner returns the path of the document that holds the instance: the deepest
+// list entry, or the top-level node.
+func (p Path) owner() Path {
+	for i := len(p); i > 1; i-- {
+		if p[i-1].document() {
+			return p[:i]
+		}
+	}
+	if s := p[0]; s.Keys != nil && !s.document() {
+		return Path{{Node: s.Node}} // an entry of a top-level leaf-list
+	}
+	return p[:1]
+}
+
+// Key returns the document key of the path, which is an RFC 8040 path too.
+func (p Path) Key() string {
+	var b strings.Builder
+	module := ""
+	for _, s := range p {
+		b.WriteByte('/')
+		if s.Node.Module != module {
+			module = s.Node.Module
+			b.WriteString(module)
+			b.WriteByte(':')
+		}
+		b.WriteString(s.Node.Name)
+		for i, k := range s.Keys {
+			if i == 0 {
+				b.WriteByte('=')
+			} else {
+				b.WriteByte(',')
+			}
+			appendKey(&b, k)
+		}
+	}
+	return b.String()
+}
+
+// EscapeKey writes a key for a path that ParseText and Tree read.
+func EscapeKey(s string) string {
+	var b strings.Builder
+	appendKey(&b, s)
+	return b.String()
+}
+
+// appendKey writes a key percent-encoded, so that no two keys look the same and
+// none holds what parts a path: only the unreserved characters of RFC 3986 stay.
+func appendKey(b *strings.Builder, s string) {
+	const hex = "0123456789ABCDEF"
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~:@$*", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(hex[c>>4])
+		b.WriteByte(hex[c&15])
+	}
+}
+
+// String returns the instance-identifier of the path for messages.
+func (p Path) String() string {
+	if len(p) == 0 {
+		return "/"
+	}
+	return p.skeleton().Path()
+}
+
+// skeleton builds the instances on the way, each with its keys only, and returns
+// the last one. It lends its path to the faults of what is decoded below it.
+func (p Path) skeleton() *yang.Data {
+	var at *yang.Data
+	for _, s := range p {
+		whole := s.Node.IsList()
+		d := yang.NewData(s.Node, whole)
+		d.Under(at)
+		at = d
+		if s.Node.Kind == yang.List && s.Keys != nil {
+			e := entryOf(s)
+			e.Under(at)
+			at = e
+		}
+	}
+	return at
+}
+
+// parent is the skeleton of what the last step stands in: an array for entries.
+func (p Path) parent() *yang.Data {
+	if len(p) == 0 {
+		return nil
+	}
+	return p.skeleton().Parent()
+}
+
+// entryOf makes a list entry with its keys only. The keys were read by Parse, so
+// they fit their types.
+func entryOf(s Step) *yang.Data {
+	e := yang.NewData(s.Node, false)
+	for i, k := range s.Node.Keys {
+		if leaf, err := k.NewLeaf(s.Keys[i]); err == nil {
+			e.Add(leaf)
+		}
+	}
+	return e
+}
+
+// Segment is one raw (still percent-encoded) segment of a URL path.
+type Segment struct{ Raw, Decoded string }
+
+// Parse reads the segments of a data resource: RFC 8040 list=key1,key2 or, as the
+// older controllers have it, list/key1/key2. module translates the module names
+// of the request; nil leaves them. The error is Unknown or Invalid.
+func Parse(set *yang.Set, segments []Segment, module func(string) string) (Path, error) {
+	var p Path
+	at := set.Root
+	for len(segments) > 0 {
+		name, keys, keyed := strings.Cut(segments[0].Raw, "=")
+		name, err := url.PathUnescape(name)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "%.100q is not encoded properly", segments[0].Raw)
+		}
+		if m, n, ok := strings.Cut(name, ":"); ok && module != nil {
+			name = module(m) + ":" + n
+		}
+		n := at.Member(name)
+		if n == nil {
+			return nil, fault.New(fault.Unknown, "there is no node %.100q below %s", name, p)
+		}
+		segments = segments[1:]
+		s := Step{Node: n}
+		switch {
+		case keyed:
+			s.Keys, err = splitKeys(keys)
+		case n.Kind == yang.List && len(n.Keys) > 0 && len(segments) > 0:
+			s.Keys, segments, err = takeKeys(n, segments)
+		}
+		if err == nil {
+			err = s.canonical()
+		}
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, s)
+		if len(segments) > 0 && (n.IsLeaf() || n.Kind == yang.AnyData) {
+			return nil, fault.New(fault.Unknown, "%s has nothing below it", p)
+		}
+		if len(segments) > 0 && n.Kind == yang.List && s.Keys == nil {
+			return nil, fault.New(fault.Invalid, "the list %q has no keys, so its entries have no paths", n.Name)
+		}
+		at = n
+	}
+	return p, nil
+}
+
+func splitKeys(raw string) ([]string, error) {
+	keys := strings.Split(raw, ",")
+	for i, k := range keys {
+		var err error
+		if keys[i], err = url.PathUnescape(k); err != nil {
+			return nil, fault.New(fault.Invalid, "the key %.100q is not encoded properly", k)
+		}
+	}
+	return keys, nil
+}
+
+// takeKeys takes as many segments as the list has keys.
+func takeKeys(n *yang.Node, segments []Segment) ([]string, []Segment, error) {
+	if len(segments) < len(n.Keys) {
+		return nil, nil, fault.New(fault.Invalid, "the list %q has %d keys, the path names %d", n.Name, len(n.Keys), len(segments))
+	}
+	keys := make([]string, len(n.Keys))
+	for i := range keys {
+		keys[i] = segments[i].Decoded
+	}
+	return keys, segments[len(keys):], nil
+}
+
+// canonical checks the keys against their types.
+func (s Step) canonical() error {
+	if s.Keys == nil {
+		return nil
+	}
+	leaves := s.Node.Keys
+	if s.Node.Kind == yang.LeafList {
+		leaves = []*yang.Node{s.Node}
+	}
+	if len(leaves) != len(s.Keys) {
+		return fault.New(fault.Invalid, "%q has %d keys, the path names %d", s.Node.Name, len(leaves), len(s.Keys))
+	}
+	for i, n := range leaves {
+		text, err := n.Canonical(s.Keys[i])
+		if err != nil {
+			return err
+		}
+		s.Keys[i] = text
+	}
+	return nil
+}
+
+// ParseText reads an RFC 8040 path such as /m:c/list=key1,key2.
+func ParseText(set *yang.Set, path string) (Path, error) {
+	var segments []Segment
+	for s := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		if s == "" {
+			continue
+		}
+		decoded, err := url.PathUnescape(s)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "%.100q is not encoded properly", s)
+		}
+		segments = append(segments, Segment{Raw: s, Decoded: decoded})
+	}
+	return Parse(set, segments, nil)
+}
+
+// Skeleton builds the instances that lead to p, with their keys only, and
+// returns the one that holds p's last step; nil at the top.
+func (p Path) Skeleton() *yang.Data {
+	if len(p) == 0 {
+		return nil
+	}
+	return p[:len(p)-1].skeleton()
+}

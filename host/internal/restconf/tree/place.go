@@ -1,0 +1,98 @@
+package tree
+
+import (
+	"slices"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// check reports whether a place makes sense for a target.
+func (pl Place) check(p Path) error {
+	switch pl.Where {
+	case "":
+		return nil
+	case "first", "last", "before", "after":
+	default:
+		return fault.New(fault.Invalid, "insert is one of first, last, before and after, not %.40q", pl.Where)
+	}
+	if !p.Entry() || !p.Node().UserOrdered {
+		return fault.New(fault.Invalid, "insert is for entries of lists that are ordered by the user, which %s is not", p)
+	}
+	needs := pl.Where == "before" || pl.Where == "after"
+	if needs != (len(pl.Point) > 0) {
+		return fault.New(fault.Invalid, "point goes with insert=before and insert=after, and with nothing else")
+	}
+	if needs && (pl.Point.Node() != p.Node() || !pl.Point.Entry() || pl.Point[:len(pl.Point)-1].Key() != p[:len(p)-1].Key()) {
+		return fault.New(fault.Invalid, "point must be an entry of the same list as the target")
+	}
+	if needs && pl.Point.Key() == p.Key() {
+		return fault.New(fault.Invalid, "an entry cannot be placed next to itself")
+	}
+	return nil
+}
+
+// place returns the rank that the target of an edit gets; empty when its list is
+// not ordered by the user.
+func (d *Draft) place(e Edit, exists bool) (string, error) {
+	n := e.Path.Node()
+	if n.Kind != yang.List || !n.UserOrdered {
+		return "", nil
+	}
+	if e.Place.Where == "" && exists {
+		doc, err := d.get(e.Path.Key())
+		if err != nil {
+			return "", err
+		}
+		return doc.rank, nil
+	}
+	if e.Place.Where == "" || e.Place.Where == "last" {
+		return d.appendRank(e.Path.Key()), nil
+	}
+	ranks, err := d.siblings(e.Path)
+	if err != nil {
+		return "", err
+	}
+	if e.Place.Where == "first" {
+		if len(ranks) == 0 {
+			return d.appendRank(e.Path.Key()), nil
+		}
+		return rankBetween("", ranks[0]), nil
+	}
+	doc, err := d.get(e.Place.Point.Key())
+	if err != nil {
+		return "", err
+	}
+	if doc == nil {
+		return "", fault.At(fault.NotFound, e.Place.Point.String(), "there is no such entry to insert at")
+	}
+	i, _ := slices.BinarySearch(ranks, doc.rank)
+	low, high := "", doc.rank
+	if e.Place.Where == "after" {
+		low, high = doc.rank, ""
+		if i+1 < len(ranks) {
+			high = ranks[i+1]
+		}
+	} else if i > 0 {
+		low = ranks[i-1]
+	}
+	return rankBetween(low, high), nil
+}
+
+// siblings returns the ranks of the other entries of a list, sorted.
+func (d *Draft) siblings(p Path) ([]string, error) {
+	list := append(p[:len(p)-1:len(p)-1], Step{Node: p.Node()}).Key() + "="
+	rows, err := d.below(list)
+	if err != nil {
+		return nil, err
+	}
+	var ranks []string
+	for _, r := range rows {
+		if !strings.Contains(r.key[len(list):], "/") && r.key != p.Key() {
+			ranks = append(ranks, r.doc.rank)
+		}
+	}
+	slices.Sort(ranks)
+	return ranks, nil
+}

@@ -1,0 +1,182 @@
+package tree
+
+import (
+	"slices"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// checkRefs checks that leafrefs lead to something: those in the documents that
+// changed, and where data went away, all that could have pointed there.
+func (d *Draft) checkRefs() error {
+	var l fault.List
+	for _, key := range sorted(d.touched) {
+		t := d.touched[key]
+		if !t.path.Node().Config {
+			continue
+		}
+		load := d.inner
+		if t.deep {
+			load = d.Load
+		}
+		at, err := load(t.path)
+		if err != nil {
+			return err
+		}
+		l = append(l, d.refsBelow(at)...)
+	}
+	if len(d.removed) > 0 && len(l) == 0 {
+		more, err := d.refsTo()
+		if err != nil {
+			return err
+		}
+		l = more
+	}
+	return l.Err()
+}
+
+// refsTo checks the leafrefs of the whole schema whose targets may have gone.
+func (d *Draft) refsTo() (fault.List, error) {
+	var l fault.List
+	for _, top := range d.set.Root.Members() {
+		if !top.Config || !refersTo(top, d.removed) {
+			continue
+		}
+		at, err := d.Load(Path{{Node: top}})
+		if err != nil {
+			return nil, err
+		}
+		l = append(l, d.refsBelow(at)...)
+	}
+	return l, nil
+}
+
+// refersTo reports whether a leafref below n has its target below or at one of
+// the removed nodes.
+func refersTo(n *yang.Node, removed []Path) bool {
+	if n.IsLeaf() {
+		if n.Type.Base != yang.Leafref || !n.Type.MustExist {
+			return false
+		}
+		for t := n.Type.Target; t != nil; t = t.DataParent() {
+			for _, p := range removed {
+				if p.Node() == t {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for _, m := range n.Members() {
+		if m.Config && refersTo(m, removed) {
+			return true
+		}
+	}
+	return false
+}
+
+// refsBelow checks every leafref in an instance.
+func (d *Draft) refsBelow(at *yang.Data) fault.List {
+	if at == nil || at.Node == nil || at.Node.Kind == yang.AnyData {
+		return nil
+	}
+	if at.Node.IsLeaf() && !at.IsArray() {
+		if t := at.Node.Type; t.Base == yang.Leafref && t.MustExist && at.Node.Config {
+			return d.ref(at, t)
+		}
+		return nil
+	}
+	var l fault.List
+	for c := at.First(); c != nil; c = c.Next() {
+		l = append(l, d.refsBelow(c)...)
+	}
+	return l
+}
+
+func (d *Draft) ref(at *yang.Data, t *yang.Type) fault.List {
+	up, down := t.Reference()
+	var base Path
+	if up >= 0 {
+		full := pathOf(at)
+		base = full[:len(full)-up]
+	}
+	ok, err := d.leads(base, down, at.Text())
+	if err != nil {
+		return fault.All(err)
+	}
+	if !ok {
+		return fault.List{fault.At(fault.Invalid, at.Path(), "%.60q refers to nothing: there is no such %s", at.Text(), t.Target.Name)}
+	}
+	return nil
+}
+
+// leads reports whether a leaf with a text can be reached from base.
+func (d *Draft) leads(base Path, down []*yang.Node, text string) (bool, error) {
+	path := append(Path(nil), base...)
+	for i, n := range down {
+		path = append(path, Step{Node: n})
+		if n.Kind != yang.List {
+			continue
+		}
+		if i == len(down)-2 && len(n.Keys) == 1 && n.Keys[0] == down[i+1] {
+			path[len(path)-1].Keys = []string{text}
+			return d.Exists(path) // the target is the key: no need to look at all entries
+		}
+		list, err := d.Load(path)
+		return list != nil && holds(list, down[i+1:], text), err
+	}
+	leaf, err := d.Load(path)
+	return leaf != nil && holds(leaf, nil, text), err
+}
+
+// holds looks for a leaf with a text below an instance.
+func holds(at *yang.Data, down []*yang.Node, text string) bool {
+	if at.IsArray() {
+		for e := at.First(); e != nil; e = e.Next() {
+			if holds(e, down, text) {
+				return true
+			}
+		}
+		return false
+	}
+	if len(down) == 0 {
+		return at.Text() == text
+	}
+	c := at.Get(down[0])
+	return c != nil && holds(c, down[1:], text)
+}
+
+// pathOf returns the path of an instance; entries of lists without keys count as
+// one step without keys.
+func pathOf(at *yang.Data) Path {
+	var p Path
+	for ; at != nil; at = at.Parent() {
+		s := Step{Node: at.Node}
+		if up := at.Parent(); up != nil && up.IsArray() {
+			if at.Node.Kind == yang.List && len(at.Node.Keys) > 0 {
+				s.Keys = at.KeyValues()
+			}
+			at = up
+		}
+		p = append(p, s)
+	}
+	slices.Reverse(p)
+	return p
+}
+
+// Tops returns the top-level nodes that the draft changed.
+func (d *Draft) Tops() []*yang.Node {
+	seen := map[*yang.Node]bool{}
+	var out []*yang.Node
+	for key := range d.changed {
+		name, _, _ := strings.Cut(strings.TrimPrefix(key, "/"), "/")
+		name, _, _ = strings.Cut(name, "=")
+		if n := d.set.Root.Member(name); n != nil && !seen[n] {
+			seen[n] = true
+			out = append(out, n)
+		}
+	}
+	return out
+}

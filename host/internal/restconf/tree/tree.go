@@ -1,0 +1,182 @@
+package tree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// The namespaces that trees are kept in.
+const (
+	ConfigNamespace      = "config-tree"
+	OperationalNamespace = "operational-tree"
+)
+
+// Tree is one datastore of YANG instances. It is safe for concurrent use.
+type Tree struct {
+	Store    datastore.Store
+	NS       string
+	Volatile bool // the operational tree: observed anew after a restart
+	Now      func() time.Time
+	// Guards may refuse changes, by the qualified name of a top-level node.
+	Guards map[string]Guard
+
+	// mu is held alone by a writer that lost against others, so that it wins then.
+	mu sync.RWMutex
+}
+
+// Guard may refuse a change of a top-level node, for instance one that would lock
+// every administrator out. after is the node's content as it would be, in
+// canonical form, nil when it would be gone. Its error goes to the client.
+type Guard func(ctx context.Context, after json.RawMessage) error
+
+// attempts bounds how often a write is repeated because others wrote meanwhile.
+const attempts = 10
+
+// View runs f on a draft that is thrown away.
+func (t *Tree) View(ctx context.Context, set *yang.Set, f func(*Draft) error) error {
+	return t.Store.View(ctx, func(sn datastore.Snapshot) error { return f(NewDraft(sn, t.NS, set)) })
+}
+
+// Update runs f on a draft, checks the result and commits it as one transaction.
+// f may run several times. The error is a fault: of f, of Check, of the Guard, or
+// InUse when others keep changing the same data.
+func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) error {
+	for i := range attempts {
+		done, err := t.attempt(ctx, set, f, i > 0)
+		if done || err != nil {
+			return err
+		}
+	}
+	return fault.New(fault.InUse, "others are changing the same data: try again")
+}
+
+// attempt runs f once; it reports false when others were faster.
+func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error, alone bool) (bool, error) {
+	if alone {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+	} else {
+		t.mu.RLock()
+		defer t.mu.RUnlock()
+	}
+	var txn datastore.Txn
+	err := t.View(ctx, set, func(d *Draft) error {
+		err := f(d)
+		if err != nil || !d.Changed() {
+			return err
+		}
+		if err := d.Check(); err != nil {
+			return err
+		}
+		if err := t.guard(ctx, d); err != nil {
+			return err
+		}
+		txn, err = d.Txn(t.now(), t.Volatile)
+		return err
+	})
+	if err != nil || len(txn.Ops) == 0 {
+		return true, err
+	}
+	_, err = t.Store.Commit(ctx, txn)
+	switch {
+	case errors.Is(err, datastore.ErrConflict):
+		return false, nil
+	case errors.Is(err, datastore.ErrTooBig):
+		return true, fault.Wrap(fault.TooBig, err, "the change is larger than the datastore takes at once: send it in parts")
+	}
+	return true, err
+}
+
+func (t *Tree) now() time.Time {
+	if t.Now == nil {
+		return time.Now()
+	}
+	return t.Now()
+}
+
+func (t *Tree) guard(ctx context.Context, d *Draft) error {
+	if len(t.Guards) == 0 {
+		return nil
+	}
+	for _, n := range d.Tops() {
+		g := t.Guards[n.QName()]
+		if g == nil {
+			continue
+		}
+		at, err := d.Load(Path{{Node: n}})
+		if err != nil {
+			return err
+		}
+		var after json.RawMessage
+		if at != nil {
+			after = at.Append(nil, yang.Canonical)
+		}
+		if err := g(ctx, after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Get returns the instance at an RFC 8040 path such as /m:c/list=key in
+// canonical form, nil if there is none, and the revision it was read at.
+func (t *Tree) Get(ctx context.Context, set *yang.Set, path string) (json.RawMessage, datastore.Revision, error) {
+	p, err := ParseText(set, path)
+	if err != nil {
+		return nil, 0, err
+	}
+	var out json.RawMessage
+	var rev datastore.Revision
+	err = t.View(ctx, set, func(d *Draft) error {
+		rev = d.sn.Revision()
+		at, err := d.Load(p)
+		if at != nil {
+			out = at.Append(nil, yang.Canonical)
+		}
+		return err
+	})
+	return out, rev, err
+}
+
+// Set replaces the instance at an RFC 8040 path by a value in canonical form; a
+// nil value removes it.
+func (t *Tree) Set(ctx context.Context, set *yang.Set, path string, value json.RawMessage) error {
+	p, err := ParseText(set, path)
+	if err != nil {
+		return err
+	}
+	if len(p) == 0 {
+		return fault.New(fault.Unsupported, "a tree is not replaced as a whole")
+	}
+	return t.Update(ctx, set, func(d *Draft) error {
+		e := Edit{Op: Remove, Path: p}
+		if value != nil {
+			e.Op = Replace
+			if e.Value, err = DecodeAt(p, value, yang.Options{}); err != nil {
+				return err
+			}
+		}
+		_, err := d.Apply(e)
+		return err
+	})
+}
+
+// DecodeAt reads the JSON value of the instance that p leads to.
+func DecodeAt(p Path, text []byte, o yang.Options) (*yang.Data, error) {
+	o.At = p.parent()
+	n := p.Node()
+	if n.Kind == yang.List && p.Entry() {
+		return n.Decode(text, o)
+	}
+	if n.Kind == yang.LeafList && p.Entry() {
+		return n.NewLeaf(p.Last().Keys[0])
+	}
+	return n.DecodeValue(text, o)
+}

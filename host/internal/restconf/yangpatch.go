@@ -1,0 +1,166 @@
+package restconf
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// yangPatch is the body of a YANG patch (RFC 8072 section 2.1).
+type yangPatch struct {
+	ID      string `json:"patch-id"`
+	Comment string `json:"comment"`
+	Edit    []struct {
+		ID     string          `json:"edit-id"`
+		Op     tree.Op         `json:"operation"`
+		Target string          `json:"target"`
+		Point  string          `json:"point"`
+		Where  string          `json:"where"`
+		Value  json.RawMessage `json:"value"`
+	} `json:"edit"`
+}
+
+const maxEdits = 10_000
+
+// readPatch decodes and bounds a patch.
+func readPatch(body []byte) (*yangPatch, error) {
+	body, err := unwrap(body, "ietf-yang-patch:yang-patch", "yang-patch")
+	if err != nil {
+		return nil, err
+	}
+	var patch yangPatch
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&patch); err != nil {
+		return nil, fault.Wrap(fault.Malformed, err, "the YANG patch cannot be read: %v", err)
+	}
+	if patch.ID == "" {
+		return nil, fault.At(fault.Missing, "/ietf-yang-patch:yang-patch/patch-id", "the member is required")
+	}
+	if len(patch.Edit) > maxEdits {
+		return nil, fault.New(fault.TooBig, "a patch may have %d edits", maxEdits)
+	}
+	seen := map[string]bool{}
+	for _, e := range patch.Edit {
+		if e.ID == "" || seen[e.ID] {
+			return nil, fault.At(fault.Invalid, "/ietf-yang-patch:yang-patch/edit", "every edit needs an edit-id of its own, %q is not", e.ID)
+		}
+		seen[e.ID] = true
+	}
+	return &patch, nil
+}
+
+// yangPatch applies an ordered list of edits, all or nothing.
+func (x *exchange) yangPatch(p tree.Path) {
+	_, err := x.query()
+	var body []byte
+	if err == nil {
+		body, _, err = x.body()
+	}
+	var patch *yangPatch
+	if err == nil {
+		patch, err = readPatch(body)
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	failedEdit := ""
+	err = x.update(p, func(d *tree.Draft) error {
+		for i := range patch.Edit {
+			failedEdit = patch.Edit[i].ID
+			e, err := x.edit(p, patch, i)
+			if err != nil {
+				return err
+			}
+			if _, err := d.Apply(e); err != nil {
+				return err
+			}
+		}
+		failedEdit = ""
+		return nil
+	})
+	x.patchStatus(patch.ID, failedEdit, err)
+}
+
+// edit reads one edit of a patch.
+func (x *exchange) edit(p tree.Path, patch *yangPatch, i int) (tree.Edit, error) {
+	in := patch.Edit[i]
+	e := tree.Edit{Op: in.Op}
+	set := x.installed().Schema
+	var err error
+	if e.Path, err = below(set, p, in.Target); err != nil {
+		return e, err
+	}
+	if (len(e.Path) == 0 || !e.Path.Node().Config) && in.Op != tree.Merge && in.Op != tree.Replace {
+		return e, fault.New(fault.Invalid, "the target %.100q cannot be edited so", in.Target)
+	}
+	switch in.Op {
+	case tree.Delete, tree.Remove:
+		return e, nil
+	case tree.Insert, tree.Move:
+		e.Place.Where = in.Where
+		if e.Place.Where == "" {
+			e.Place.Where = "last"
+		}
+		if in.Point != "" {
+			if e.Place.Point, err = below(set, p, in.Point); err != nil {
+				return e, err
+			}
+		}
+		if in.Op == tree.Move {
+			return e, nil
+		}
+	case tree.Create, tree.Merge, tree.Replace:
+	default:
+		return e, fault.New(fault.Invalid, "there is no operation %.40q", string(in.Op))
+	}
+	if len(in.Value) == 0 {
+		return e, fault.New(fault.Missing, "the operation %q needs a value", string(in.Op))
+	}
+	e.Value, err = x.decode(e.Path, in.Value, yang.Options{Lenient: true, Partial: in.Op == tree.Merge})
+	return e, err
+}
+
+// below reads a target, which is relative to the resource that is patched.
+func below(set *yang.Set, p tree.Path, target string) (tree.Path, error) {
+	key := ""
+	if len(p) > 0 {
+		key = p.Key()
+	}
+	if !strings.HasPrefix(target, "/") {
+		return nil, fault.New(fault.Invalid, "a target begins with a slash: %.100q", target)
+	}
+	return tree.ParseText(set, key+target)
+}
+
+// patchStatus answers a YANG patch (RFC 8072 section 2.3).
+func (x *exchange) patchStatus(id, failedEdit string, err error) {
+	status := map[string]any{"patch-id": id}
+	code := http.StatusOK
+	if err != nil {
+		var entries []entry
+		code, entries = x.entries(err)
+		errors := map[string]any{"error": entries}
+		if failedEdit != "" {
+			status["edit-status"] = map[string]any{"edit": []any{map[string]any{"edit-id": failedEdit, x.env.name("errors"): errors}}}
+		} else {
+			status[x.env.name("errors")] = errors
+		}
+	} else {
+		status["ok"] = []any{nil}
+	}
+	body, merr := json.Marshal(map[string]any{x.env.qualified("ietf-yang-patch", "yang-patch-status"): status})
+	if merr != nil {
+		x.fail(fault.Wrap(fault.Internal, merr, "the answer cannot be written"))
+		return
+	}
+	x.w.Header().Set("Content-Type", x.env.media)
+	x.w.WriteHeader(code)
+	x.write(body)
+}

@@ -1,0 +1,50 @@
+package openapi
+
+import (
+	"os"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"ctl.internal/sdk/yang"
+)
+
+func TestDocument(t *testing.T) {
+	src, err := yang.FromFS("lab", os.DirFS("../../restconf"), "testdata/yang")
+	if err != nil {
+		t.Fatal(err)
+	}
+	every, err := yang.FromFS("every", os.DirFS("../../../../sdk/yang"), "testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := yang.Load(src, every)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Document(set, "lab", "1", func(m string) bool { return m == "lab" || m == "every" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	op := doc.Paths.Find("/restconf/operations/lab:add-vlan").Post
+	in := op.RequestBody.Value.Content["application/json"].Schema.Value.Properties["input"].Value
+	if v := in.Properties["vlan-id"].Value; *v.Min != 1 || *v.Max != 4094 || len(in.Required) != 2 {
+		t.Errorf("the input of add-vlan: %+v", in)
+	}
+	if s := in.Properties["vlan-name"].Value; *s.MaxLength != 20 {
+		t.Errorf("vlan-name: %+v", s)
+	}
+	if doc.Paths.Find("/restconf/config/lab:inventory/device={device_name}/slot={slot_shelf},{slot_number}") == nil {
+		t.Errorf("paths: %v", doc.Paths.InMatchingOrder())
+	}
+	if doc.Paths.Find("/restconf/config/network-topology:network-topology") != nil {
+		t.Error("a module that was not asked for is there")
+	}
+}

@@ -1,0 +1,102 @@
+package openapi
+
+import (
+	"encoding/json"
+
+	"ctl.internal/sdk/yang"
+)
+
+// object is a JSON object of the document.
+type object = map[string]any
+
+// maxListed bounds the values that a schema lists.
+const maxListed = 200
+
+// schemaOf describes the instances of a node as the documented paths write them.
+func schemaOf(n *yang.Node) object {
+	var s object
+	switch n.Kind {
+	case yang.Leaf:
+		s = typeSchema(n.Type)
+	case yang.LeafList:
+		s = object{"type": "array", "items": typeSchema(n.Type)}
+	case yang.List:
+		s = object{"type": "array", "items": membersSchema(n)}
+	case yang.AnyData:
+		s = object{"type": "object"}
+	default:
+		s = membersSchema(n)
+	}
+	if n.Min > 0 {
+		s["minItems"] = n.Min
+	}
+	if n.IsList() && n.Max <= 1<<31 {
+		s["maxItems"] = n.Max
+	}
+	if n.Description != "" {
+		s["description"] = n.Description
+	}
+	if !n.Config && n.Parent != nil && n.Parent.Config {
+		s["readOnly"] = true
+	}
+	return s
+}
+
+// membersSchema describes an object with the members of a node.
+func membersSchema(n *yang.Node) object {
+	properties := object{}
+	var required []string
+	for _, m := range n.Members() {
+		name := m.Name
+		if m.Module != n.Module || n.Member(name) == nil {
+			name = m.QName()
+		}
+		properties[name] = schemaOf(m)
+		if m.Mandatory {
+			required = append(required, name)
+		}
+	}
+	s := object{"type": "object", "properties": properties}
+	if required != nil {
+		s["required"] = required
+	}
+	return s
+}
+
+func typeSchema(t *yang.Type) object {
+	t = t.Final()
+	switch t.Base {
+	case yang.Boolean:
+		return object{"type": "boolean"}
+	case yang.Decimal64:
+		return object{"type": "number"}
+	case yang.Empty:
+		return object{"type": "array", "items": object{"nullable": true}, "minItems": 1, "maxItems": 1}
+	case yang.Union:
+		var of []object
+		for _, m := range t.Members {
+			of = append(of, typeSchema(m))
+		}
+		return object{"anyOf": of}
+	case yang.Binary:
+		return object{"type": "string", "format": "byte"}
+	}
+	if low, high := t.Bounds(); low != "" {
+		s := object{"type": "integer", "minimum": json.Number(low), "maximum": json.Number(high)}
+		if t.Base == yang.Int64 || t.Base == yang.Uint64 {
+			s["format"] = "int64"
+		}
+		return s
+	}
+	s := object{"type": "string"}
+	if low, high, ok := t.LengthBounds(); ok {
+		s["minLength"] = low
+		if high <= 1<<31 {
+			s["maxLength"] = high
+		}
+	}
+	if (t.Base == yang.Enumeration || t.Base == yang.Identityref) && len(t.Names) <= maxListed {
+		s["enum"] = t.Names
+	}
+	return s
+}
