@@ -1,0 +1,39 @@
+package ctlclient
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// completeLine asks the running controller what can follow, for bash, zsh and fish.
+func (o *options) completeLine(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	l, err := o.dial(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer l.close()
+	var out bytes.Buffer
+	l.session.Stdout = &out
+	line := joinWords(append(args, prefix))
+	if prefix == "" {
+		line = joinWords(args) + " "
+	}
+	if err := l.session.Run(joinWords([]string{"shell:complete", "--", line})); err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	directive := cobra.ShellCompDirectiveNoFileComp
+	var cands []string
+	for _, c := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
+		if c = strings.TrimSuffix(c, "\t"); c == "" {
+			continue
+		}
+		word, _, _ := strings.Cut(c, "\t")
+		if strings.HasSuffix(word, ":") || strings.HasSuffix(word, "=") {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		cands = append(cands, c)
+	}
+	return cands, directive
+}

@@ -1,0 +1,142 @@
+package ctlclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// dialTime bounds how long a controller may take to greet.
+const dialTime = 10 * time.Second
+
+// link is a connection to the controller's console.
+type link struct {
+	client  *ssh.Client
+	session *ssh.Session
+	status  *status
+}
+
+// dial connects to the console of the home and opens a session.
+func (o *options) dial(ctx context.Context) (*link, error) {
+	home, err := o.homeDir()
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(home, "data", "run", "console.sock")
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	raw, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		if errors.Is(err, os.ErrPermission) {
+			return nil, coded{exitDenied, fmt.Errorf("the console at %s belongs to another user; run ctl as the user that runs ctld, or use ssh: %w", path, err)}
+		}
+		return nil, coded{exitUnavailable, fmt.Errorf("no controller answers at %s; start it with ctld --home %s, or name another home with --home or CTL_HOME", path, home)}
+	}
+	raw.SetDeadline(time.Now().Add(dialTime))
+	// The socket's directory admits only its owner, so there is no stranger to tell
+	// from the controller and no host key to compare.
+	conn, channels, requests, err := ssh.NewClientConn(raw, path, &ssh.ClientConfig{User: "local", HostKeyCallback: ssh.InsecureIgnoreHostKey(), ClientVersion: "SSH-2.0-ctl"})
+	if err != nil {
+		raw.Close()
+		return nil, coded{exitUnavailable, fmt.Errorf("the controller at %s does not let this user in, or is about to stop (its log says why): %w", path, err)}
+	}
+	raw.SetDeadline(time.Time{})
+	l := &link{status: &status{out: o.std.Err}}
+	none := make(chan *ssh.Request)
+	close(none)
+	l.client = ssh.NewClient(conn, channels, none)
+	go l.answer(requests)
+	if l.session, err = l.client.NewSession(); err != nil {
+		l.client.Close()
+		return nil, coded{exitUnavailable, fmt.Errorf("the controller opens no session: %w", err)}
+	}
+	for name, value := range map[string]string{envFormat: o.format, envKeepOn: flagText(o.keepGoing)} {
+		if value != "" {
+			l.session.Setenv(name, value)
+		}
+	}
+	return l, nil
+}
+
+func flagText(on bool) string {
+	if on {
+		return "1"
+	}
+	return ""
+}
+
+func (l *link) close() {
+	l.status.clear()
+	l.client.Close()
+}
+
+// answer serves what the controller asks of the user, until the connection ends.
+func (l *link) answer(requests <-chan *ssh.Request) {
+	for r := range requests {
+		switch r.Type {
+		case promptRequest:
+			var p promptPayload
+			if ssh.Unmarshal(r.Payload, &p) != nil {
+				r.Reply(false, nil)
+				continue
+			}
+			l.status.clear()
+			line, err := ask(p.Text, p.Echo)
+			if err != nil {
+				r.Reply(false, nil)
+				continue
+			}
+			r.Reply(true, ssh.Marshal(answerPayload{Line: line}))
+		case progressRequest:
+			var p progressPayload
+			if ssh.Unmarshal(r.Payload, &p) == nil {
+				l.status.show(p)
+			}
+			fallthrough
+		default:
+			if r.WantReply {
+				r.Reply(false, nil)
+			}
+		}
+	}
+}
+
+// feed copies r to the session's input. Session.Stdin would do that too, but make it
+// an error when a command ends without having read everything. The copy ends with
+// the connection or with r.
+func (l *link) feed(r io.Reader) error {
+	w, err := l.session.StdinPipe()
+	if err != nil {
+		return err
+	}
+	go func() {
+		_, _ = io.Copy(w, r)
+		_ = w.Close()
+	}()
+	return nil
+}
+
+// wait waits for the session's end and returns its code as an error.
+func (l *link) wait() error {
+	err := l.session.Wait()
+	var e *ssh.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return ended((e.ExitStatus()))
+	case errors.Is(err, io.EOF) || errors.As(err, new(*ssh.ExitMissingError)):
+		return coded{exitUnavailable, errors.New("the controller ended the connection: it was stopped, or the session was idle too long")}
+	}
+	return coded{exitUnavailable, fmt.Errorf("the connection to the controller: %w", err)}
+}

@@ -1,0 +1,80 @@
+package ctlclient
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctl.internal/host/internal/ctlclient/scaffold"
+)
+
+func (o *options) pluginCommand() *cobra.Command {
+	c := group("plugin", "begin or check a plugin of your own")
+	c.AddCommand(pluginNew(), o.pluginCheck())
+	return c
+}
+
+func pluginNew() *cobra.Command {
+	var p scaffold.Plugin
+	c := &cobra.Command{
+		Use: "new --kind KIND NAME", Short: "write the first files of a plugin", Args: cobra.ExactArgs(1),
+		Long: "Writes a plugin that compiles and passes its tests at once: main, manifest, one operation, its test, and a file that\n" +
+			"makes it installable. Outside the controller's source tree it becomes a module of its own, whose go.mod points to that tree.",
+		Example:   "  ctl plugin new --kind operations greeter\n  ctl plugin new --kind switchdriver --dir ~/acme --source ~/ctl acme",
+		ValidArgs: []string{},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p.Name = args[0]
+			if p.Dir == "" {
+				p.Dir = p.Name
+			}
+			dir, err := filepath.Abs(p.Dir)
+			if err != nil {
+				return err
+			}
+			p.Dir = dir
+			if _, inside := scaffold.InSource(filepath.Dir(dir)); inside {
+				p.Source = ""
+			} else if p.Source, err = sourceTree(p.Source); err != nil {
+				return coded{exitUsage, err}
+			}
+			files, err := scaffold.Write(p)
+			if err != nil {
+				return coded{exitUsage, err}
+			}
+			for _, f := range files {
+				fmt.Fprintln(cmd.OutOrStdout(), f)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nNow: cd %s && go test ./...\nREADME.md there says how to install it.\n", p.Dir)
+			return err
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&p.Kind, "kind", "", "capability: "+strings.Join(scaffold.Kinds(), ", "))
+	f.StringVar(&p.Dir, "dir", "", "directory to make (./NAME)")
+	f.StringVar(&p.Source, "source", "", "source tree of the controller (CTL_SOURCE, else the tree that ctl was built in)")
+	_ = c.MarkFlagRequired("kind") // the flag is there
+	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(scaffold.Kinds(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.MarkFlagDirname("dir")
+	_ = c.MarkFlagDirname("source")
+	return c
+}
+
+// sourceTree finds the controller's source: as told, or around the program.
+func sourceTree(told string) (string, error) {
+	if told == "" {
+		told = os.Getenv("CTL_SOURCE")
+	}
+	if told != "" {
+		return told, nil
+	}
+	if exe, err := os.Executable(); err == nil {
+		if tree, ok := scaffold.InSource(filepath.Dir(exe)); ok {
+			return tree, nil
+		}
+	}
+	return "", errors.New("where is the source tree of the controller? Name it with --source or CTL_SOURCE")
+}

@@ -1,0 +1,112 @@
+package ctlclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"ctl.internal/sdk/commands"
+)
+
+// Offline runs a command on the files of a home, without a controller, and returns
+// its exit code.
+type Offline func(ctx context.Context, home string, in *commands.Invocation) (code int, err error)
+
+// options are the flags before the command.
+type options struct {
+	std       Streams
+	offline   Offline
+	home      string
+	format    string
+	file      string
+	batch     bool
+	keepGoing bool
+}
+
+func newRoot(std Streams, offline Offline) *cobra.Command {
+	o := &options{std: std, offline: offline}
+	root := &cobra.Command{
+		Use:   "ctl [flags] [COMMAND]",
+		Short: "console of the network-lab controller",
+		Long: "Without a command ctl is the interactive shell of the controller that runs in the home.\n" +
+			"With one it runs it there and ends with its exit code.\n\n" +
+			"One argument is a line of that shell (ctl 'feature:list | grep bier; plugin:list'); several are\n" +
+			"the words of one command (ctl feature:install ctl-switch-all). What begins with one of the\n" +
+			"words below is done by ctl itself; everything else, and everything with a colon, goes to the\n" +
+			"controller: \"ctl config validate\" reads files, \"ctl config:validate\" asks the controller, and\n\"ctl shell:help\" lists what the controller can do.\n\n" +
+			"Exit codes:\n" + exitCodes(),
+		Example:           "  ctl\n  ctl feature:install ctl-switch-all\n  ctl --format json 'plugin:list'\n  ctl -f setup.ctl\n  ctl 'log:tail | grep -i error'",
+		Args:              cobra.ArbitraryArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		ValidArgsFunction: o.completeLine,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.PersistentFlags().StringVar(&o.home, "home", "", "home directory of the controller (CTL_HOME, else ./ctl-home)")
+	f := root.Flags()
+	f.SetInterspersed(false)
+	f.StringVar(&o.format, "format", "", "form of the output of every command: text or json")
+	f.StringVarP(&o.file, "file", "f", "", "run the lines of a file, until one fails")
+	f.BoolVarP(&o.batch, "batch", "b", false, "run the lines of standard input, until one fails")
+	f.BoolVarP(&o.keepGoing, "keep-going", "k", false, "with -f or -b: do not stop at a line that fails")
+	root.AddCommand(operatorCommands(o)...)
+	root.SetHelpCommand(o.helpCommand(root))
+	return root
+}
+
+// helpCommand explains ctl's own commands itself and has the controller explain its.
+func (o *options) helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "explain a command of ctl, or of the controller",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own, rest, err := root.Find(args)
+			if len(args) == 0 || err == nil && own != root && len(rest) == 0 {
+				return own.Help()
+			}
+			return o.oneLine(cmd.Context(), joinWords(append([]string{"help"}, args...)))
+		},
+	}
+}
+
+func (o *options) run(cmd *cobra.Command, args []string) error {
+	if o.format != "" && o.format != "text" && o.format != "json" {
+		return coded{exitUsage, fmt.Errorf("--format is text or json, not %q", o.format)}
+	}
+	if (o.file != "" || o.batch) && len(args) > 0 || o.file != "" && o.batch {
+		return coded{exitUsage, errors.New("give one of a command, -f FILE and -b")}
+	}
+	switch {
+	case len(args) == 1:
+		return o.oneLine(cmd.Context(), args[0])
+	case len(args) > 1:
+		return o.oneLine(cmd.Context(), joinWords(args))
+	case o.file != "":
+		f, err := os.Open(o.file)
+		if err != nil {
+			return coded{exitNotFound, err}
+		}
+		defer f.Close()
+		return o.lines(cmd.Context(), f, o.file)
+	case o.batch || o.std.TTY == nil:
+		return o.lines(cmd.Context(), o.std.In, "stdin")
+	}
+	return o.interactive(cmd.Context())
+}
+
+// homeDir is the home as an absolute path: flag, environment, default.
+func (o *options) homeDir() (string, error) {
+	home := o.home
+	if home == "" {
+		home = os.Getenv("CTL_HOME")
+	}
+	if home == "" {
+		home = "ctl-home"
+	}
+	return filepath.Abs(home)
+}

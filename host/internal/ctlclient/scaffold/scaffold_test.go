@@ -1,0 +1,83 @@
+package scaffold
+
+import (
+	"go/format"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func source(t *testing.T) string {
+	t.Helper()
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, ok := InSource(wd)
+	if !ok {
+		t.Fatalf("%s is not in the source tree", wd)
+	}
+	return dir
+}
+
+// What is written is formatted, compiles and passes its own tests as it is.
+func TestSkeletonsWork(t *testing.T) {
+	for _, kind := range Kinds() {
+		t.Run(kind, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "my-own")
+			files, err := Write(Plugin{Name: "my-own", Kind: kind, Dir: dir, Source: source(t)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range files {
+				b, err := os.ReadFile(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if filepath.Ext(f) != ".go" {
+					continue
+				}
+				if nice, err := format.Source(b); err != nil || string(nice) != string(b) {
+					t.Errorf("%s is not formatted: %v", f, err)
+				}
+			}
+			if testing.Short() {
+				return
+			}
+			c := exec.Command("go", "test", "./...")
+			c.Dir = dir
+			c.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOPROXY=off", "GOWORK=off")
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	full := t.TempDir()
+	os.WriteFile(filepath.Join(full, "mine"), nil, 0o644)
+	dir := filepath.Join(t.TempDir(), "new")
+	for _, c := range []struct {
+		p    Plugin
+		want string
+	}{
+		{Plugin{Name: "My_Own", Kind: "realm", Dir: dir}, "must be small letters"},
+		{Plugin{Name: strings.Repeat("a", 33), Kind: "realm", Dir: dir}, "at most 32"},
+		{Plugin{Name: "own", Kind: "relam", Dir: dir}, `the kind "relam" is none of operations`},
+		{Plugin{Name: "own", Kind: "realm", Dir: full}, "is not empty; nothing was written"},
+		{Plugin{Name: "own", Kind: "realm", Dir: dir, Source: full}, "is not the source tree of the controller"},
+	} {
+		if _, err := Write(c.p); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c.p, err)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%+v left something behind", c.p)
+		}
+	}
+	if left, _ := os.ReadDir(full); len(left) != 1 {
+		t.Errorf("left %v", left)
+	}
+}

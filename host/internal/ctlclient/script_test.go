@@ -1,0 +1,72 @@
+package ctlclient
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
+
+	"ctl.internal/host/internal/console/consoletest"
+	"ctl.internal/host/internal/console/offline"
+	"ctl.internal/host/internal/ctlclient/scaffold"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"ctl": func() { os.Exit(Main(os.Args[1:], Std(), offline.Run)) },
+	})
+}
+
+// Each script has a console of its own in $WORK/home; CTL_HOME names it.
+func TestScripts(t *testing.T) {
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { goleak.VerifyNone(t) })
+	source, _ := scaffold.InSource(wd)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("CTL_HOME", home)
+			env.Setenv("SOURCE", source)
+			c, err := consoletest.New(home, nil, nil)
+			if err != nil {
+				return err
+			}
+			if err := c.Server.ListenLocal(c.Socket()); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			done := make(chan error, 1)
+			go func() { done <- c.Server.Serve(ctx) }()
+			env.Defer(func() {
+				cancel()
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			})
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": exitCode},
+	})
+}
+
+// exitCode runs a program and checks its exit code: code N PROGRAM ARGS.
+func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program args...")
+	}
+	want := args[0]
+	got := "0"
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		got = codeOf(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,43 @@
+package ctlclient
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctl.internal/sdk/wire"
+)
+
+func versionCommand() *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use: "version", Short: "show the version of ctl", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := map[string]string{"version": "devel", "commit": "unknown", "go": runtime.Version(), "contract": strings.Join(wire.APIVersions, ", ")}
+			if info, ok := debug.ReadBuildInfo(); ok {
+				if m := info.Main.Version; m != "" && m != "(devel)" {
+					v["version"] = m
+				}
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" {
+						v["commit"] = s.Value
+					}
+				}
+			}
+			switch format {
+			case "json":
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
+			case "", "text":
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "ctl %s (commit %s, %s, plugin contract %s)\n", v["version"], v["commit"], v["go"], v["contract"])
+				return err
+			}
+			return coded{exitUsage, fmt.Errorf("--format is text or json, not %q", format)}
+		},
+	}
+	c.Flags().StringVar(&format, "format", "text", "text or json")
+	return c
+}

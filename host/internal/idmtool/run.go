@@ -1,0 +1,121 @@
+package idmtool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// The exit codes: a usage error is 2, as users of the script know it.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Env is what the tool has of the world.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	// ReadPassword reads a line without echo; it is used when stdin is a terminal.
+	// Nil = lines are read from Stdin.
+	ReadPassword func() (string, error)
+}
+
+// failure ends the run with exit code 1; its text has been printed when empty.
+type failure struct{ text string }
+
+func (f failure) Error() string { return f.text }
+
+// Run runs one command and returns the exit code.
+func Run(ctx context.Context, args []string, env Env) int {
+	o, err := parse(args)
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "%s\nidmtool: error: %v\n", usageLine, err)
+		return exitUsage
+	}
+	if o.help || o.command == "" {
+		fmt.Fprint(env.Stdout, help())
+		if o.help {
+			return exitOK
+		}
+		return exitFailed
+	}
+	t, err := newTool(o, env)
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "idmtool: error: %v\n", err)
+		return exitUsage
+	}
+	if o.insecure {
+		fmt.Fprintln(env.Stderr, "Warning: the server's certificate is not verified (-k)")
+	}
+	if t.password, err = t.ask("Password: "); err == nil {
+		err = commandOf(o.command).run(ctx, t, o.args)
+	}
+	var f failure
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &f) && f.text == "":
+	default:
+		fmt.Fprintln(env.Stdout, err)
+	}
+	return exitFailed
+}
+
+type options struct {
+	help, insecure bool
+	target         string
+	user, command  string
+	args           []string
+}
+
+// parse reads the arguments; options may stand anywhere, -- ends them.
+func parse(args []string) (options, error) {
+	var o options
+	var words []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		name, value, given := strings.Cut(a, "=")
+		switch {
+		case a == "--":
+			words = append(words, args[i+1:]...)
+			i = len(args)
+		case a == "-h", a == "--help":
+			o.help = true
+		case a == "-k", a == "--insecure":
+			o.insecure = true
+		case name == "--target-host":
+			if !given {
+				if i++; i == len(args) {
+					return o, errors.New("--target-host needs a value")
+				}
+				value = args[i]
+			}
+			o.target = value
+		case strings.HasPrefix(a, "-") && a != "-":
+			return o, fmt.Errorf("unknown option %s", name)
+		default:
+			words = append(words, a)
+		}
+	}
+	if o.help || len(words) == 0 {
+		return o, nil
+	}
+	o.user = words[0]
+	if len(words) == 1 {
+		return o, nil
+	}
+	c := commandOf(words[1])
+	if c == nil {
+		return o, unknownCommand(words[1])
+	}
+	o.command, o.args = c.name, words[2:]
+	if len(o.args) != len(c.args) {
+		return o, fmt.Errorf("%s takes %d arguments: idmtool <user> %s", c.name, len(c.args), c.usage())
+	}
+	return o, nil
+}

@@ -1,0 +1,205 @@
+package idmtool
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	timeout   = 30 * time.Second
+	maxAnswer = 64 << 20
+)
+
+// tool is one run: where to send requests and as whom.
+type tool struct {
+	env      Env
+	in       *bufio.Reader
+	base     string
+	client   *http.Client
+	user     string
+	password string
+}
+
+func newTool(o options, env Env) (*tool, error) {
+	base, err := baseURL(o.target, env)
+	if err != nil {
+		return nil, err
+	}
+	tr := &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: o.insecure, MinVersion: tls.VersionTLS12},
+		DisableKeepAlives: true,
+	}
+	t := &tool{env: env, in: bufio.NewReader(env.Stdin), base: base, user: o.user}
+	t.client = &http.Client{Transport: tr, Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return errors.New("the server redirects; credentials are not sent on")
+	}}
+	return t, nil
+}
+
+// baseURL is the controller's address: the one given, or that of the controller
+// whose home this is, or the documented default.
+func baseURL(target string, env Env) (string, error) {
+	if target == "" {
+		target = runningAddress(env)
+	}
+	if target == "" {
+		return "http://127.0.0.1:8181/", nil
+	}
+	if !strings.Contains(target, "://") {
+		target = "http://" + target
+	}
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", errors.New("--target-host takes a host, host:port or http(s) URL")
+	}
+	if u.Port() == "" {
+		port := map[string]string{"http": "8181", "https": "8443"}[u.Scheme]
+		u.Host = net.JoinHostPort(u.Hostname(), port)
+	}
+	return strings.TrimSuffix(u.String(), "/") + "/", nil
+}
+
+// runningAddress reads what a running controller wrote into its home.
+func runningAddress(env Env) string {
+	home := env.Getenv("CTL_HOME")
+	if home == "" {
+		home = "ctl-home"
+	}
+	for _, scheme := range []string{"http", "https"} {
+		b, err := os.ReadFile(filepath.Join(home, "data", "run", scheme+".addr"))
+		if a := strings.TrimSpace(string(b)); err == nil && a != "" && len(a) < 256 {
+			return scheme + "://" + strings.TrimPrefix(strings.TrimPrefix(a, "http://"), "https://")
+		}
+	}
+	return ""
+}
+
+// ask prompts for a secret; the prompt is not part of the output.
+func (t *tool) ask(prompt string) (string, error) {
+	fmt.Fprint(t.env.Stderr, prompt)
+	if t.env.ReadPassword != nil {
+		s, err := t.env.ReadPassword()
+		fmt.Fprintln(t.env.Stderr)
+		return s, err
+	}
+	line, err := t.in.ReadString('\n')
+	if err != nil && line == "" {
+		fmt.Fprintln(t.env.Stderr)
+		return "", errors.New("no password was given: the input has ended")
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}
+
+// askNew prompts twice for a new password.
+func (t *tool) askNew(request string) (string, error) {
+	first, err := t.ask("Enter new password: ")
+	if err != nil {
+		return "", err
+	}
+	second, err := t.ask("Re-enter password: ")
+	if err != nil {
+		return "", err
+	}
+	if first != second {
+		return "", failure{"Passwords did not match;  cancelling the " + request + " request"}
+	}
+	return first, nil
+}
+
+// send does a request and prints its outcome.
+func (t *tool) send(ctx context.Context, method, path string, body any) error {
+	var content io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		content = bytes.NewReader(data)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, t.base+path, content)
+	if err != nil {
+		return err
+	}
+	r.SetBasicAuth(t.user, t.password)
+	r.Header.Set("Accept", "application/json")
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := t.client.Do(r)
+	if err != nil {
+		return t.unreachable(err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return t.unreachable(err)
+	}
+	if len(data) > maxAnswer {
+		return failure{"the answer is too large"}
+	}
+	return t.show(resp.StatusCode, data)
+}
+
+func (t *tool) unreachable(err error) error {
+	var cert *tls.CertificateVerificationError
+	if errors.As(err, &cert) {
+		return failure{fmt.Sprintf("The certificate of %s cannot be verified (%v); -k accepts it unverified", t.base, cert.Err)}
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return failure{fmt.Sprintf("Unable to connect to %s: %v; is the controller running? --target-host names another one", t.base, err)}
+}
+
+// show prints the outcome of a request.
+func (t *tool) show(status int, data []byte) error {
+	var v any
+	isJSON := len(bytes.TrimSpace(data)) > 0 && json.Unmarshal(data, &v) == nil
+	if status/100 == 2 {
+		fmt.Fprintln(t.env.Stdout, "\ncommand succeeded!")
+		if isJSON {
+			fmt.Fprintln(t.env.Stdout, "\njson:")
+			e := json.NewEncoder(t.env.Stdout)
+			e.SetEscapeHTML(false)
+			e.SetIndent("", "    ")
+			return e.Encode(v) // a map's keys are sorted
+		}
+		return nil
+	}
+	details := ""
+	if o, ok := v.(map[string]any); ok && isJSON {
+		details, _ = o["details"].(string)
+	}
+	if status == http.StatusUnauthorized {
+		return failure{"\nIncorrect Credentials Provided"}
+	}
+	text := fmt.Sprintf("\ncommand failed! HTTP status code: %d", status)
+	if details != "" {
+		text += "\n" + printable(details)
+	}
+	return failure{text}
+}
+
+// printable keeps a server's text from moving the cursor.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+}

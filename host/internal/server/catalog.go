@@ -1,0 +1,119 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+
+	"ctl.internal/host/internal/restconf"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/yang"
+)
+
+// part is one contribution to the schema: a plugin's manifest, or the host's own.
+type part struct {
+	owner   string
+	modules []*pluginv1.YangModule
+	aliases []byte
+	streams []string
+}
+
+// catalog is the schema of what is installed now. It is replaced as a whole.
+type catalog struct {
+	host []part
+	now  atomic.Pointer[restconf.Installed]
+	log  *slog.Logger
+	bad  atomic.Pointer[map[string]string] // owner → why its modules are not in the schema
+}
+
+func newCatalog(host []part, log *slog.Logger) (*catalog, error) {
+	c := &catalog{host: host, log: log}
+	set, err := yang.Load(sources(host)...)
+	if err != nil {
+		return nil, fmt.Errorf("the controller's own YANG modules: %w", err)
+	}
+	c.now.Store(&restconf.Installed{Schema: set})
+	c.bad.Store(&map[string]string{})
+	return c, nil
+}
+
+// Installed implements restconf.Catalog.
+func (c *catalog) Installed() *restconf.Installed { return c.now.Load() }
+
+// refused returns why the modules of an owner are not served; empty when they are.
+func (c *catalog) refused(owner string) string { return (*c.bad.Load())[owner] }
+
+// update builds the schema anew; rest says which modules of an owner are served
+// over REST. A plugin whose modules do not fit is left out with a message; the
+// others are served.
+func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
+	good, bad := slices.Clone(c.host), map[string]string{}
+	set, err := yang.Load(sources(append(slices.Clone(good), plugins...))...)
+	if err == nil {
+		good = append(good, plugins...)
+	} else {
+		// One of them is bad: find it by adding one after the other.
+		for _, p := range plugins {
+			if _, err := yang.Load(sources(append(slices.Clone(good), p))...); err != nil {
+				bad[p.owner] = err.Error()
+				c.log.Error("the YANG modules of a plugin are refused; its RPCs and data are not served", "plugin", p.owner, "error", err)
+				continue
+			}
+			good = append(good, p)
+		}
+		if set, err = yang.Load(sources(good)...); err != nil {
+			c.log.Error("the schema cannot be built; the earlier one stays", "error", err)
+			return
+		}
+	}
+	in := &restconf.Installed{Schema: set, REST: map[string]bool{}}
+	var aliases []yang.AliasSet
+	for _, p := range good {
+		for _, m := range p.modules {
+			name := bareName(m.Name)
+			in.REST[name] = in.REST[name] || rest(p.owner, name)
+		}
+		for _, s := range p.streams {
+			in.Streams = append(in.Streams, restconf.Stream{Name: s, Description: "Events of " + p.owner + "."})
+		}
+		if len(p.aliases) == 0 {
+			continue
+		}
+		a, err := yang.ParseAliases(p.aliases)
+		if err != nil {
+			bad[p.owner] = err.Error()
+			c.log.Error("the aliases of a plugin are refused", "plugin", p.owner, "error", err)
+			continue
+		}
+		aliases = append(aliases, a)
+	}
+	if len(aliases) > 0 {
+		if in.Aliases, err = yang.NewAliasIndex(set, aliases...); err != nil {
+			c.log.Error("the aliases of the plugins are refused", "error", err)
+		}
+	}
+	c.now.Store(in)
+	c.bad.Store(&bad)
+}
+
+func sources(parts []part) []yang.Source {
+	out := make([]yang.Source, 0, len(parts))
+	for _, p := range parts {
+		s := yang.Source{Name: p.owner, Files: map[string][]byte{}}
+		for _, m := range p.modules {
+			s.Files[m.Name+".yang"] = []byte(m.Text)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func bareName(name string) string {
+	for i := range name {
+		if name[i] == '@' {
+			return name[:i]
+		}
+	}
+	return name
+}

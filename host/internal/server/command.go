@@ -1,0 +1,97 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"ctl.internal/sdk/wire"
+)
+
+// Exit codes of ctld.
+const (
+	exitOK     = 0
+	exitFailed = 1 // it could not start, or ended by a fault
+	exitUsage  = 2
+	exitConfig = 3 // a file in etc/ is wrong; every fault was printed
+)
+
+// listenerFlags are the listeners that have a flag, an environment variable and a key.
+var listenerFlags = [...]struct{ name, help string }{
+	{"http", "address of the HTTP listener, `host:port`; port 0 takes any, off closes it"},
+	{"https", "address of the HTTPS listener"},
+	{"ssh", "address of the console over SSH"},
+	{"admin", "address of /livez, /readyz and /metrics"},
+}
+
+// Main runs ctld and returns its exit code.
+func Main(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	code := exitOK
+	cmd := &cobra.Command{
+		Use:   "ctld --home DIR",
+		Short: "The daemon of the ctl network-lab controller",
+		Long: "ctld runs the controller: access control, RESTCONF, the console and the plugins of the installed features.\n" +
+			"A missing home is made from the built-in files. Settings come from flags, then CTL_* in the environment,\n" +
+			"then etc/ctl.yaml in the home, then the defaults.\n\n" +
+			"Exit codes: 0 stopped in order, 1 could not start or failed, 2 wrong usage, 3 a file in etc/ is wrong.",
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       Version(),
+	}
+	dir := cmd.Flags().String("home", envOr("CTL_HOME", "./ctl-home"), "the home directory (CTL_HOME)")
+	given := map[string]*string{}
+	for _, f := range listenerFlags {
+		given[f.name] = cmd.Flags().String(f.name, "", f.help)
+	}
+	cmd.RunE = func(*cobra.Command, []string) error {
+		flags := map[string]string{}
+		for name, value := range given {
+			if cmd.Flags().Changed(name) {
+				flags["listeners."+name] = *value
+			}
+		}
+		code = Run(ctx, Options{Home: *dir, Flags: flags, Stdout: stdout, Stderr: stderr})
+		return nil
+	}
+	cmd.SetArgs(args)
+	cmd.SetOut(stdout)
+	cmd.SetErr(stderr)
+	if err := cmd.Execute(); err != nil {
+		fmt.Fprintf(stderr, "ctld: %v (see ctld --help)\n", err)
+		return exitUsage
+	}
+	return code
+}
+
+func envOr(name, fallback string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return fallback
+}
+
+// Version is the version of this build with its commit, when that is known, and
+// the newest version of the plugin contract.
+func Version() string {
+	version, commit := "devel", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v := info.Main.Version; v != "" && v != "(devel)" {
+			version = v
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				commit = " commit " + s.Value[:12]
+			}
+		}
+	}
+	return fmt.Sprintf("%s%s contract %s", version, commit, wire.APIVersions[0])
+}

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/history"
+	"ctl.internal/host/internal/console/sshserver"
+	"ctl.internal/host/internal/console/tables"
+	"ctl.internal/sdk/nearest"
+)
+
+// openConsole opens the shell: the local socket always, the SSH port if set.
+func (s *Server) openConsole(ctx context.Context) error {
+	log := s.registry.Logger("org.ctl.console")
+	version, commit, _ := strings.Cut(Version(), " ")
+	shell := engine.New(engine.Config{
+		Sources: []engine.Source{
+			engine.Static(tables.FeatureCommands(s.features)),
+			engine.Static(tables.PluginCommands(pluginTable{s.plugins, s})),
+			engine.Static(tables.LogCommands(s.registry)),
+			engine.Static(tables.ConfigCommands(configTable{s})),
+			engine.Static(s.aaa.RealmCommands()),
+			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
+				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown})),
+			tables.FromHost(s.aaa.Commands, s.cliOn), tables.FromHost(s.certs.commands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
+		},
+		Nearest: nearest.Name, Log: log, NewRequestID: s.ids.next,
+		Audit: engine.AuditTo(s.registry.Logger("org.ctl.console.audit").Handler()),
+	})
+	var err error
+	s.console, err = sshserver.New(sshserver.Config{
+		Shell: shell, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
+		InitScript: s.home.Etc("shell.init.script"), Greeting: "ctl " + version + ": help lists the commands, Tab completes, Ctrl-D leaves.",
+		Log: log, Login: s.aaa.Console(), KeysDir: s.home.Etc("authorized_keys"), Idle: s.loaded.Console.IdleTimeout,
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.console.ListenLocal(s.home.Run("console.sock")); err != nil {
+		return err
+	}
+	if a := s.loaded.Listeners.SSH; !a.IsOff() {
+		if s.sshAddress, err = s.console.ListenTCP(string(a)); err != nil {
+			s.console.Close()
+			return err
+		}
+		if err := os.WriteFile(s.home.Run("ssh.addr"), []byte(s.sshAddress.String()+"\n"), 0o600); err != nil {
+			return err
+		}
+		log.Info("listening", "listener", "ssh", "address", s.sshAddress.String())
+	}
+	s.background(ctx, "console", s.console.Serve)
+	return nil
+}
+
+func (s *Server) addresses() map[string]string {
+	out := map[string]string{"console": s.home.Run("console.sock")}
+	for _, l := range s.listeners {
+		out[l.name] = l.address()
+	}
+	if s.sshAddress != nil {
+		out["ssh"] = s.sshAddress.String()
+	}
+	return out
+}
+
+// cliOn reports whether an installed feature switches a command on.
+func (s *Server) cliOn(plugin, command string) bool { return s.features.Active().CLI(plugin, command) }

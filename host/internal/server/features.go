@@ -1,0 +1,136 @@
+package server
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/plugin"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// openFeatures starts the plugins of the installed features and follows what comes
+// and goes.
+func (s *Server) openFeatures(ctx context.Context) error {
+	locator := feature.Locator{Dirs: []string{pluginDir(), s.home.Plugins()}}
+	var err error
+	s.features, err = feature.New(ctx, feature.Options{
+		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: locator.Locate,
+		Publish: func(feature.Target) { s.refresh() },
+		Boot:    s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range s.features.Problems() {
+		s.log.Warn("a part of the catalogue was left out", "problem", p.String())
+	}
+	if err := s.features.Restore(ctx); err != nil {
+		return err
+	}
+	s.refresh()
+	s.background(ctx, "watch of the plugins", s.follow)
+	s.background(ctx, "mirror of the topologies", s.mirrorTopologies)
+	return nil
+}
+
+// pluginDir is plugins/ beside the running ctld.
+func pluginDir() string { return filepath.Join(programDir(), "plugins") }
+
+// programDir is where the running ctld lies.
+func programDir() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return "."
+	}
+	if real, err := filepath.EvalSymlinks(exe); err == nil {
+		exe = real
+	}
+	return filepath.Dir(exe)
+}
+
+// noteProgramDir tells etc/idmtool where the programs of this controller are.
+func (s *Server) noteProgramDir() {
+	if err := os.WriteFile(s.home.Data("program-dir"), []byte(programDir()+"\n"), 0o600); err != nil {
+		s.log.Warn("etc/idmtool will not find its program by itself", "error", err)
+	}
+}
+
+// runner runs plugins for the feature manager.
+type runner struct{ m *plugin.Manager }
+
+// Ensure implements feature.Plugins.
+func (r runner) Ensure(ctx context.Context, p feature.PluginSpec) error {
+	return r.m.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets})
+}
+
+// Remove implements feature.Plugins.
+func (r runner) Remove(ctx context.Context, name string) error { return r.m.Remove(ctx, name) }
+
+// follow refreshes what depends on the manifests at every change of a plugin.
+func (s *Server) follow(ctx context.Context) error {
+	for {
+		changed := s.plugins.Changed()
+		s.refresh()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// refresh brings schema and routes up to date with what runs and which facets are
+// on. A plugin that is restarting keeps its place: its callers are told to wait.
+func (s *Server) refresh() {
+	if s.features == nil {
+		return
+	}
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
+	target := s.features.Active()
+	manifests := s.plugins.Manifests()
+	if !s.seen.differs(target, manifests) {
+		return
+	}
+	s.catalog.update(parts(manifests), func(owner, module string) bool { return target.Rest(owner, module) })
+	s.router.update(manifests)
+}
+
+func parts(manifests []*pluginv1.Manifest) []part {
+	out := make([]part, 0, len(manifests))
+	for _, m := range manifests {
+		out = append(out, part{owner: m.Name, modules: m.YangModules, aliases: m.Aliases, streams: m.Streams})
+	}
+	return out
+}
+
+// seen remembers what the last refresh was made from.
+type seen struct {
+	target    feature.Target
+	manifests []*pluginv1.Manifest
+	done      bool
+}
+
+// differs reports whether a refresh has to be made, and takes the new state.
+func (o *seen) differs(t feature.Target, manifests []*pluginv1.Manifest) bool {
+	same := o.done && len(o.manifests) == len(manifests) && sameFeatures(o.target, t)
+	for i := 0; same && i < len(manifests); i++ {
+		same = manifests[i] == o.manifests[i]
+	}
+	o.target, o.manifests, o.done = t, manifests, true
+	return !same
+}
+
+func sameFeatures(a, b feature.Target) bool {
+	if len(a.Features) != len(b.Features) {
+		return false
+	}
+	for i := range a.Features {
+		if a.Features[i] != b.Features[i] {
+			return false
+		}
+	}
+	return true
+}

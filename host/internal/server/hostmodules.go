@@ -1,0 +1,39 @@
+package server
+
+import (
+	"io/fs"
+	"strings"
+
+	aaayang "ctl.internal/host/internal/aaa/yang"
+	"ctl.internal/host/internal/feature"
+	certrpc "ctl.internal/host/internal/keystore/rpc"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/yang"
+)
+
+// hostModules are the YANG modules of the controller itself.
+func hostModules() ([]part, error) {
+	p := part{owner: feature.HostPlugin}
+	files, err := fs.Glob(aaayang.Modules, "*.yang")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		text, err := fs.ReadFile(aaayang.Modules, f)
+		if err != nil {
+			return nil, err
+		}
+		p.modules = append(p.modules, &pluginv1.YangModule{Name: strings.TrimSuffix(f, ".yang"), Text: string(text), Implemented: true})
+	}
+	p.modules = append(p.modules, &pluginv1.YangModule{Name: certrpc.Module, Text: certrpc.Text, Implemented: true})
+	p.aliases = []byte(certrpc.Aliases)
+	// What the sources of topology tell is served by the controller itself.
+	for _, name := range []string{"network-topology"} {
+		text, err := yang.Carried(name)
+		if err != nil {
+			return nil, err
+		}
+		p.modules = append(p.modules, &pluginv1.YangModule{Name: name, Text: string(text), Implemented: true})
+	}
+	return []part{p}, nil
+}

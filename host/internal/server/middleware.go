@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+)
+
+type requestIDKey struct{}
+
+// requestID returns the id of the request being served, empty outside one.
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
+}
+
+// ids numbers requests: a random prefix per process, then a counter.
+type ids struct {
+	prefix string
+	n      atomic.Uint64
+}
+
+func newIDs() *ids {
+	b := make([]byte, 4)
+	_, _ = rand.Read(b)
+	return &ids{prefix: hex.EncodeToString(b)}
+}
+
+func (i *ids) next() string {
+	b := make([]byte, 0, 32)
+	b = append(append(b, i.prefix...), '-')
+	return string(strconv.AppendUint(b, i.n.Add(1), 16))
+}
+
+// nosniff is shared by all answers; nobody appends to a header that is set here.
+var nosniff = []string{"nosniff"}
+
+// outermost gives each request an id, bounds its body and in-flight number, and
+// keeps a panic of any handler from reaching a user.
+func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Logger) http.Handler {
+	var slots chan struct{}
+	if inFlight > 0 {
+		slots = make(chan struct{}, inFlight)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := i.next()
+		h := w.Header()
+		h["X-Request-Id"] = []string{id}
+		h["X-Content-Type-Options"] = nosniff
+		if slots != nil {
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+			default:
+				w.Header().Set("Retry-After", "1")
+				http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
+				return
+			}
+		}
+		defer func() {
+			v := recover()
+			if v == nil {
+				return
+			}
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			log.Error("a request panicked", "request", id, "method", r.Method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			http.Error(w, "internal error; the log has it under request "+id, http.StatusInternalServerError)
+		}()
+		if r.Body != nil && body > 0 {
+			if r.ContentLength > body {
+				w.Header().Set("Connection", "close")
+				http.Error(w, fmt.Sprintf("the body is larger than %d bytes", body), http.StatusRequestEntityTooLarge)
+				return
+			}
+			r.Body = http.MaxBytesReader(w, r.Body, body)
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
+	})
+}

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"ctl.internal/host/internal/aaa"
+	certrpc "ctl.internal/host/internal/keystore/rpc"
+	"ctl.internal/host/internal/plugin/events"
+	"ctl.internal/host/internal/restconf"
+	"ctl.internal/sdk/fault"
+)
+
+// openRESTCONF makes the schema of the host's own modules, the handler of the trees
+// and the mux behind access control.
+func (s *Server) openRESTCONF(ctx context.Context) error {
+	own, err := hostModules()
+	if err != nil {
+		return err
+	}
+	if s.catalog, err = newCatalog(own, s.registry.Logger("org.ctl.restconf")); err != nil {
+		return err
+	}
+	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.get)}
+	s.restconf = restconf.New(restconf.Options{
+		Catalog: s.catalog, Invoker: s.invoker, Config: s.configStore, Operational: s.operational, Events: streams{s.bus}, Guards: s.guards(),
+		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body),
+	})
+	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
+		s.applyPolicies(ctx, node)
+	}
+	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
+	return nil
+}
+
+// streams are the event streams of RESTCONF, fed by the bus.
+type streams struct{ bus *events.Bus }
+
+// streamQueue is how many events a client may be behind before it loses some.
+const streamQueue = 256
+
+// Subscribe implements restconf.Events.
+func (b streams) Subscribe(ctx context.Context, stream string) (<-chan restconf.Event, error) {
+	sub := b.bus.Subscribe(streamQueue, stream)
+	out := make(chan restconf.Event)
+	go func() {
+		defer close(out)
+		defer sub.Close()
+		for {
+			e, err := sub.Next(ctx)
+			if err != nil {
+				return
+			}
+			ev := restconf.Event{Time: e.Time}
+			var members map[string]json.RawMessage
+			if json.Unmarshal(e.Data, &members) != nil {
+				continue
+			}
+			for name, data := range members {
+				ev.Name, ev.Data = name, data
+			}
+			select {
+			case out <- ev:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out, nil
+}
+
+// pluginRoutes forwards a subtree to the plugin that serves it.
+func (s *Server) pluginRoutes(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun, err := s.plugins.ServeRoute(w, r, name)
+		switch {
+		case err == nil || errors.Is(r.Context().Err(), context.Canceled):
+		case begun:
+			// The status is out: ending the connection is the only way to say it.
+			s.log.Warn("an answer of a plugin broke off", "plugin", name, "request", requestID(r.Context()), "error", err)
+			panic(http.ErrAbortHandler)
+		default:
+			refuseRoute(w, err)
+		}
+	})
+}
+
+// refuseRoute answers when a plugin could not.
+func refuseRoute(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	switch fault.KindOf(err) {
+	case fault.Unavailable:
+		status = http.StatusServiceUnavailable
+	case fault.Timeout:
+		status = http.StatusGatewayTimeout
+	case fault.TooBig:
+		status = http.StatusRequestEntityTooLarge
+	}
+	setRetryAfter(w, err)
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"type": "about:blank", "title": http.StatusText(status), "status": status,
+		"detail": err.Error(), "error": err.Error()})
+}

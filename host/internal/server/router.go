@@ -1,0 +1,75 @@
+package server
+
+import (
+	"net/http"
+	"sync/atomic"
+
+	"github.com/gorilla/mux"
+
+	"ctl.internal/host/internal/restconf"
+	"ctl.internal/host/internal/web"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// router is the mux behind access control. It is built anew when plugins come and
+// go and replaced as a whole, so a request never waits for that.
+type router struct {
+	fixed  func(*mux.Router)
+	plugin func(name string) http.Handler
+	now    atomic.Pointer[mux.Router]
+}
+
+// newRouter makes a router with the host's own routes; plugin returns the handler
+// of a plugin's subtree.
+func newRouter(fixed func(*mux.Router), plugin func(name string) http.Handler) *router {
+	r := &router{fixed: fixed, plugin: plugin}
+	r.update(nil)
+	return r
+}
+
+// update mounts the subtrees of the manifests given, besides the fixed routes.
+func (r *router) update(manifests []*pluginv1.Manifest) {
+	// Paths are normalised before they come here; cleaning them again, or matching the
+	// decoded form, would give the mux another view than access control had.
+	m := mux.NewRouter().UseEncodedPath().SkipClean(true)
+	r.fixed(m)
+	for _, mf := range manifests {
+		for _, route := range mf.Routes {
+			subtree(m, route.Path, r.plugin(mf.Name))
+		}
+	}
+	m.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(`{"errors":{"error":[{"error-type":"protocol","error-tag":"invalid-value","error-message":"there is nothing at this path"}]}}` + "\n"))
+	})
+	r.now.Store(m)
+}
+
+// subtree mounts a handler on a path and all that is below it.
+func subtree(m *mux.Router, path string, h http.Handler) {
+	whole := func(r *http.Request, _ *mux.RouteMatch) bool { // "/auth" is not the beginning of "/authors"
+		p := r.URL.EscapedPath()
+		return len(p) == len(path) || len(p) > len(path) && p[len(path)] == '/'
+	}
+	m.PathPrefix(path).MatcherFunc(whole).Handler(h)
+}
+
+// ServeHTTP hands on to the routes of the moment.
+func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.now.Load().ServeHTTP(w, req)
+}
+
+// hostRoutes mounts the host's own subtrees.
+func (s *Server) hostRoutes(m *mux.Router) {
+	for _, p := range restconf.Prefixes {
+		subtree(m, p, s.restconf)
+	}
+	subtree(m, "/auth", s.aaa.Handler())
+	subtree(m, "/oauth2", s.aaa.Handler())
+	pages := web.New(s.webOptions())
+	m.Path("/").Handler(pages)
+	for _, p := range web.Paths {
+		subtree(m, p, pages)
+	}
+}

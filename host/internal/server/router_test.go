@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/mux"
+
+	ctl "ctl.internal"
+	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/datastore/memory"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/test/aaatest"
+)
+
+// guarded is the mux with every route of the host and of a plugin, behind access
+// control as shipped; each handler reports that it was reached.
+func guarded(t *testing.T) (front http.Handler, paths []string, reached *string) {
+	t.Helper()
+	ini, err := ctl.Templates.ReadFile("etc/sec.ini")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memory.New(memory.Options{})
+	t.Cleanup(func() { store.Close() })
+	s := &Server{}
+	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: ini, First: identity.First{Admin: "admin", User: "user"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached = new(string)
+	reach := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { *reached = r.URL.Path })
+	s.router = newRouter(s.hostRoutes, func(string) http.Handler { return reach })
+	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
+	seen := map[string]bool{}
+	err = s.router.now.Load().Walk(func(route *mux.Route, _ *mux.Router, _ []*mux.Route) error {
+		route.Handler(reach)
+		p, err := route.GetPathTemplate()
+		if err == nil && !seen[p] {
+			seen[p] = true
+			paths = append(paths, p)
+		}
+		return err
+	})
+	if err != nil || len(paths) < 12 {
+		t.Fatalf("%d routes: %v", len(paths), err)
+	}
+	return s.aaa.Filter(s.router), paths, reached
+}
+
+// No handler of any registered route is reached without credentials.
+func TestEveryRouteIsBehindAccessControl(t *testing.T) {
+	front, paths, reached := guarded(t)
+	for _, p := range paths {
+		for _, path := range []string{p, strings.TrimSuffix(p, "/") + "/x"} {
+			*reached = ""
+			w := httptest.NewRecorder()
+			front.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			if w.Code != http.StatusUnauthorized || *reached != "" {
+				t.Errorf("GET %s without credentials: %d, handler reached: %q", path, w.Code, *reached)
+			}
+		}
+	}
+}
+
+// However a registered path is spelled, no handler is reached without credentials.
+func TestNoSpellingReachesAHandler(t *testing.T) {
+	front, paths, reached := guarded(t)
+	for _, p := range append(paths, "/auth/v1/users") {
+		for _, payload := range aaatest.Payloads() {
+			target := strings.Replace(payload.Target, "admin", strings.Trim(p, "/"), 1)
+			r, err := http.NewRequest(http.MethodGet, "http://h/", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.URL, err = r.URL.Parse("http://h" + target); err != nil {
+				continue // no HTTP server would pass it on either
+			}
+			r.RequestURI, r.RemoteAddr = target, "127.0.0.1:1"
+			*reached = ""
+			w := httptest.NewRecorder()
+			front.ServeHTTP(w, r)
+			if *reached != "" {
+				t.Errorf("%q reached the handler of %q without credentials", target, *reached)
+			}
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"time"
+
+	ctl "ctl.internal"
+	"ctl.internal/host/internal/console/settings"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/logs"
+)
+
+// Options are what ctld was started with.
+type Options struct {
+	Home           string
+	Flags          map[string]string // dotted key → value, over the settings of the file
+	Stdout, Stderr io.Writer
+
+	shutdown func() // ends the controller, as a signal does
+}
+
+// stopGrace bounds the orderly end: requests in flight, then plugins, then the store.
+const stopGrace = 30 * time.Second
+
+// Run runs a controller until ctx ends and returns ctld's exit code.
+func Run(ctx context.Context, o Options) int {
+	began := time.Now()
+	collectLess()
+	ctx, o.shutdown = context.WithCancel(ctx)
+	defer o.shutdown()
+	h, err := home.Open(o.Home, ctl.Templates)
+	if err != nil {
+		fmt.Fprintln(o.Stderr, "ctld:", err)
+		return exitFailed
+	}
+	defer h.Close()
+	loaded, problems := home.Load(h.Dir, os.Environ(), o.Flags)
+	for _, p := range problems {
+		fmt.Fprintln(o.Stderr, "ctld:", p)
+	}
+	if home.Fatal(problems) != nil {
+		return exitConfig
+	}
+	if faults := settings.Access(h.Dir, loaded.AAA.RealmKinds); home.Fatal(faults) != nil {
+		for _, p := range faults {
+			fmt.Fprintln(o.Stderr, "ctld:", p)
+		}
+		return exitConfig
+	}
+	// Passwords of the first start were read; they must not reach any child.
+	first := firstPasswords(h.Dir)
+	registry, err := openLogs(h.Dir, loaded.Log)
+	if err != nil {
+		fmt.Fprintln(o.Stderr, "ctld:", err)
+		return exitConfig
+	}
+	defer registry.Close()
+	slog.SetDefault(registry.Logger("org.ctl"))
+	log := registry.Logger("org.ctl.server")
+	log.Info("starting", "version", Version(), "home", string(h.Dir), "pid", os.Getpid())
+
+	s := &Server{home: h.Dir, loaded: loaded, registry: registry, log: log, options: o, firstPasswords: first}
+	err = s.start(ctx)
+	if err == nil {
+		for _, p := range problems {
+			log.Warn("settings", "problem", p.String())
+		}
+		s.announce(began)
+		if err := notifySystemd("READY=1"); err != nil {
+			log.Warn("the service manager was not told", "error", err)
+		}
+		<-ctx.Done()
+		log.Info("stopping")
+		_ = notifySystemd("STOPPING=1")
+	}
+	// The context of the process has ended or the start has failed: the orderly end
+	// needs one of its own.
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
+	defer cancel()
+	if e := s.stop(end); e != nil {
+		log.Error("the end was not in order", "error", e)
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Error("the controller did not start", "error", err)
+		fmt.Fprintln(o.Stderr, "ctld:", err)
+		return exitFailed
+	}
+	log.Info("stopped")
+	return exitOK
+}
+
+// gcPercent lets the heap grow to four times what is live: the daemon lives in few
+// megabytes, and a collection each ten milliseconds under load costs more than they do.
+const gcPercent = 300
+
+// collectLess sets gcPercent unless the operator chose with GOGC.
+func collectLess() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+}
+
+func openLogs(dir home.Dir, c home.Log) (*logs.Registry, error) {
+	level, err := logs.ParseLevel(c.Level)
+	if err != nil {
+		return nil, err
+	}
+	o := logs.Options{File: dir.Log("ctl.log"), MaxSize: int(c.MaxSize >> 20), Keep: c.Keep, Buffer: c.Buffer, Level: level,
+		Levels: map[string]slog.Level{}}
+	for name, text := range c.Levels {
+		if o.Levels[name], err = logs.ParseLevel(text); err != nil {
+			return nil, fmt.Errorf("log.levels.%s: %w", name, err)
+		}
+	}
+	return logs.New(o), nil
+}
+
+// announce tells a person at a terminal where things are.
+func (s *Server) announce(began time.Time) {
+	fmt.Fprintf(s.options.Stdout, "ctld %s is ready after %s, home %s\n", Version(), time.Since(began).Round(time.Millisecond), s.home)
+	for _, l := range s.listeners {
+		fmt.Fprintf(s.options.Stdout, "  %-6s %s\n", l.name, l.address())
+	}
+	if s.sshAddress != nil {
+		fmt.Fprintf(s.options.Stdout, "  %-6s %s\n", "ssh", s.sshAddress)
+	}
+	fmt.Fprintf(s.options.Stdout, "  console: ctl --home %s\n", s.home)
+	if file := s.home.Etc("initial-passwords"); exists(file) {
+		fmt.Fprintf(s.options.Stdout, "  first passwords: %s (remove it when you have noted them)\n", file)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

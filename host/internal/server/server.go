@@ -1,0 +1,225 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/password"
+	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/console/sshserver"
+	"ctl.internal/host/internal/crypt"
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/datastore/open"
+	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/logs"
+	"ctl.internal/host/internal/plugin"
+	"ctl.internal/host/internal/plugin/events"
+	"ctl.internal/host/internal/restconf"
+	"ctl.internal/host/internal/restconf/tree"
+)
+
+// Server is a running controller: the rooms and what connects them.
+type Server struct {
+	home           home.Dir
+	loaded         *home.Loaded
+	registry       *logs.Registry
+	log            *slog.Logger
+	options        Options
+	firstPasswords identity.First
+
+	store       datastore.Store // everything that must survive
+	configStore datastore.Store // the same, followed by access control
+	operational datastore.Store // observed state, in memory
+	sealer      *crypt.Sealer
+	certs       certificates
+	bus         *events.Bus
+	plugins     *plugin.Manager
+	features    *feature.Manager
+	catalog     *catalog
+	aaa         *aaa.AAA
+	restconf    *restconf.Handler
+	router      *router
+	console     *sshserver.Server
+	invoker     invoker
+
+	realmInstances realmInstances
+	refreshing     sync.Mutex
+	seen           seen
+
+	listeners  []*listener
+	sshAddress net.Addr
+	ids        *ids
+	began      time.Time
+
+	// The work that goes on beside the listeners, ended by cancel.
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+}
+
+// firstPasswords takes the passwords of the first start out of the environment.
+func firstPasswords(dir home.Dir) identity.First {
+	f := identity.First{Admin: os.Getenv("CTL_ADMIN_PASSWORD"), User: os.Getenv("CTL_USER_PASSWORD"), File: dir.Etc("initial-passwords")}
+	os.Unsetenv("CTL_ADMIN_PASSWORD")
+	os.Unsetenv("CTL_USER_PASSWORD")
+	return f
+}
+
+// start builds the rooms from the lowest to the highest and opens the listeners
+// last. After an error, stop ends what there is.
+func (s *Server) start(ctx context.Context) error {
+	s.began, s.ids = time.Now(), newIDs()
+	s.noteProgramDir()
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"datastore", s.openStore},
+		{"certificates", s.openCertificates},
+		{"access control", s.openAAA},
+		{"plugins", s.openPlugins},
+		{"RESTCONF", s.openRESTCONF},
+		{"features", s.openFeatures},
+		{"console", s.openConsole},
+		{"profiler", s.openProfiler},
+		{"listeners", s.openListeners},
+	} {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		began := time.Now()
+		if err := step.do(run); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+		s.log.Debug("started", "part", step.name, "took", time.Since(began))
+	}
+	return nil
+}
+
+// background runs f until stop; f ends with its context.
+func (s *Server) background(ctx context.Context, name string, f func(context.Context) error) {
+	s.work.Go(func() {
+		if err := f(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("a part of the controller ended", "part", name, "error", err)
+		}
+	})
+}
+
+// stop ends everything, from the highest room to the lowest.
+func (s *Server) stop(ctx context.Context) error {
+	var wg sync.WaitGroup
+	for _, l := range s.listeners {
+		wg.Go(func() { l.shutdown(ctx) })
+	}
+	wg.Wait()
+	if s.cancel != nil {
+		s.cancel()
+	}
+	var errs []error
+	if s.plugins != nil {
+		errs = append(errs, s.plugins.Close(ctx))
+	}
+	s.work.Wait()
+	for _, store := range []datastore.Store{s.operational, s.store} {
+		if store != nil {
+			errs = append(errs, store.Close())
+		}
+	}
+	for _, name := range []string{"ssh.addr"} {
+		_ = os.Remove(s.home.Run(name))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Server) openStore(ctx context.Context) error {
+	store, err := open.Store(ctx, s.home, s.loaded.Datastore, s.registry.Logger("org.ctl.datastore"))
+	if err != nil {
+		return err
+	}
+	s.store, s.operational = store, memory.New(memory.Options{})
+	// What decides access must hold for the request after the one that changed it.
+	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
+		store = policy.Follow(store, tree.ConfigNamespace, "/"+node, func(ctx context.Context) { s.applyPolicies(ctx, node) })
+	}
+	s.configStore = store
+	s.sealer, err = crypt.OpenKeyFile(s.home.Data("seal.key"))
+	return err
+}
+
+func (s *Server) openAAA(ctx context.Context) error {
+	ini, err := os.ReadFile(s.home.Etc("sec.ini"))
+	if err != nil {
+		return err
+	}
+	authn, err := os.ReadFile(s.home.Etc("ctl", "karaf", "08-authn-config.xml"))
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	c := s.loaded.AAA
+	s.aaa, err = aaa.New(ctx, aaa.Options{
+		Store: s.store, Sealer: s.sealer, SecINI: ini, SecININame: s.home.Etc("sec.ini"), AuthnConfig: authn, First: s.firstPasswords,
+		TokenLifetime: c.TokenLifetime, MinPassword: c.PasswordMinimum, RoleDeniedStatus: c.RoleDeniedStatus,
+		Passwords:      password.Params{MemoryKiB: uint32(c.Argon2.Memory >> 10), Time: uint32(c.Argon2.Time), Threads: uint8(c.Argon2.Threads)},
+		ParallelLogins: c.Argon2.Parallel,
+		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
+		Realms:         realms{s}, RealmKinds: c.RealmKinds, Same: s.samePaths,
+		Logger:    s.registry.Logger,
+		RequestID: func(r *http.Request) string { return requestID(r.Context()) },
+	})
+	s.firstPasswords = identity.First{}
+	if err != nil {
+		return err
+	}
+	s.background(ctx, "access control", s.aaa.Run)
+	return nil
+}
+
+func (s *Server) openPlugins(ctx context.Context) error {
+	c := s.loaded.Supervisor
+	limits := plugin.DefaultLimits
+	limits.StartTimeout, limits.CallTimeout, limits.StopGrace = c.StartTimeout, c.CallTimeout, c.StopGrace
+	restarts := plugin.DefaultPolicy
+	restarts.MaxFailures, restarts.FirstDelay, restarts.MaxDelay = c.MaxFailures, c.Backoff, c.MaxBackoff
+	s.bus = events.New()
+	var err error
+	s.plugins, err = plugin.New(plugin.Options{
+		RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
+		Logger: s.registry.Logger, Settings: s.pluginSettings,
+		Store: s.store, Operational: s.operational, Secrets: s.sealer, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus,
+		Policy: restarts, Limits: limits,
+	})
+	if err != nil {
+		return err
+	}
+	s.aaa.Accounting().Listen(s.publishAccounting)
+	return nil
+}
+
+// pluginSettings reads etc/NAME.yaml as the plugin's manifest describes it.
+func (s *Server) pluginSettings(name string, schema []byte) ([]byte, error) {
+	text, path, err := s.home.PluginConfig(name)
+	if err != nil {
+		return nil, err
+	}
+	config, problems := home.CheckPluginConfig(path, text, schema)
+	if err := home.Fatal(problems); err != nil {
+		return nil, err
+	}
+	for _, p := range problems {
+		s.log.Warn("settings of a plugin", "plugin", name, "problem", p.String())
+	}
+	return config, nil
+}

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"ctl.internal/host/internal/console/settings"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/plugin"
+)
+
+// pluginTable is the supervisor with a check that knows settings and schema too.
+type pluginTable struct {
+	*plugin.Manager
+	s *Server
+}
+
+// Check implements tables.Plugins.
+func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
+	i, err := t.Info(name)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	if !i.State.Serving() {
+		found = append(found, fmt.Sprintf("it is %s: %s", i.State, i.Reason))
+	}
+	if err := t.Verify(name); err != nil {
+		found = append(found, err.Error())
+	}
+	if i.Manifest != nil {
+		if _, err := t.s.pluginSettings(name, i.Manifest.ConfigSchema); err != nil {
+			found = append(found, err.Error())
+		}
+	}
+	if why := t.s.catalog.refused(name); why != "" {
+		found = append(found, "its YANG modules are refused: "+why)
+	}
+	return append(found, i.Warnings...), nil
+}
+
+// configTable shows the settings to the console.
+type configTable struct{ s *Server }
+
+// Validate implements tables.Config.
+func (t configTable) Validate(context.Context) []home.Problem {
+	return settings.Validate(t.s.home, os.Environ())
+}
+
+// Effective implements tables.Config.
+func (t configTable) Effective() []home.Effective { return t.s.loaded.Effective() }

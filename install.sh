@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# install.sh - build ctl and install it.
+#
+#   ./install.sh                    as root: programs in /usr/local, home in /var/lib/ctl,
+#                                   user "ctl", systemd unit ctld.service
+#   ./install.sh --prefix DIR       everything below DIR; works as an ordinary user
+#   ./install.sh --uninstall [--prefix DIR] [--purge]
+#                                   remove the programs, unit and (--purge) the home
+#
+# Run again to upgrade: programs are replaced, the home's etc/ and data/ are kept.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+prefix='' uninstall=false purge=false
+die() { printf 'install.sh: %s\n' "$*" >&2; exit 1; }
+say() { printf '%s\n' "$*"; }
+
+while (( $# )); do
+	case $1 in
+		--prefix) [[ -n ${2:-} ]] || die '--prefix needs a directory'; prefix=$2; shift 2 ;;
+		--prefix=*) prefix=${1#*=}; shift ;;
+		--uninstall) uninstall=true; shift ;;
+		--purge) purge=true; shift ;;
+		-h|--help) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
+		*) die "unknown argument $1 (try --help)" ;;
+	esac
+done
+
+system=false
+if [[ -z $prefix ]]; then
+	[[ $(id -u) -eq 0 ]] || die 'installing for the whole system needs root; as an ordinary user give --prefix DIR'
+	system=true prefix=/usr/local home=/var/lib/ctl
+else
+	mkdir -p "$prefix" 2>/dev/null || die "cannot create $prefix"
+	prefix=$(cd "$prefix" && pwd) home=$prefix/var/ctl
+fi
+lib=$prefix/lib/ctl bin=$prefix/bin unit=/etc/systemd/system/ctld.service
+
+if $uninstall; then
+	if $system && [[ -e $unit ]]; then
+		systemctl disable --now ctld.service >/dev/null 2>&1 || true
+		rm -f "$unit"
+		systemctl daemon-reload >/dev/null 2>&1 || true
+	fi
+	for p in ctld ctl idmtool; do
+		[[ -L $bin/$p && $(readlink "$bin/$p") == "$lib/"* ]] && rm -f "$bin/$p"
+	done
+	rm -rf -- "$lib"
+	if $purge; then
+		rm -rf -- "$home"
+		if $system && id ctl >/dev/null 2>&1; then userdel ctl >/dev/null 2>&1 || say 'the user "ctl" was left: userdel failed'; fi
+		say "removed, with the home $home"
+	else
+		say "removed; the home $home was kept (--purge removes it)"
+	fi
+	exit 0
+fi
+
+# -- the Go version go.mod asks for
+command -v go >/dev/null || die 'Go is not installed (see https://go.dev/doc/install)'
+want=$(awk '$1 == "go" {print $2; exit}' "$here/go.mod")
+have=$(cd "$here" && GOTOOLCHAIN=local go env GOVERSION | sed 's/^go//')
+[[ $(printf '%s\n%s\n' "$want" "$have" | sort -V | head -1) == "$want" ]] || die "Go $want or newer is needed; this is $have"
+
+say 'building …'
+make -s -C "$here" build
+install -d -m 755 "$lib/plugins" "$bin"
+# A running program keeps its old file: replace by rename, never write into it.
+put() { install -m 755 "$1" "$2.new" && mv -f "$2.new" "$2"; }
+for p in ctld ctl idmtool; do put "$here/bin/$p" "$lib/$p"; ln -sfn "$lib/$p" "$bin/$p"; done
+for p in "$here"/bin/plugins/*; do
+	[[ ${p##*/} == SHA256SUMS ]] || put "$p" "$lib/plugins/${p##*/}"
+done
+install -m 644 "$here/bin/plugins/SHA256SUMS" "$lib/plugins/SHA256SUMS.new" && mv -f "$lib/plugins/SHA256SUMS.new" "$lib/plugins/SHA256SUMS"
+
+install -d -m 700 "$home"
+if $system; then
+	id ctl >/dev/null 2>&1 || useradd --system --home-dir "$home" --shell /usr/sbin/nologin ctl
+	chown -R ctl: "$home"
+	if command -v systemctl >/dev/null && [[ -d /etc/systemd/system ]]; then
+		cat >"$unit" <<-UNIT
+			[Unit]
+			Description=ctl network-lab controller
+			After=network-online.target
+			Wants=network-online.target
+
+			[Service]
+			Type=notify
+			User=ctl
+			ExecStart=$lib/ctld --home $home
+			Restart=on-failure
+			# The daemon stops its plugins itself, in order: do not signal them.
+			KillMode=mixed
+			TimeoutStopSec=60
+			LimitNOFILE=65536
+			# SNMP traps (162) and other low ports without root.
+			AmbientCapabilities=CAP_NET_BIND_SERVICE
+			CapabilityBoundingSet=CAP_NET_BIND_SERVICE
+			NoNewPrivileges=yes
+			ProtectSystem=strict
+			ProtectHome=yes
+			PrivateTmp=yes
+			PrivateDevices=yes
+			ProtectKernelTunables=yes
+			ProtectKernelModules=yes
+			ProtectControlGroups=yes
+			RestrictSUIDSGID=yes
+			RestrictRealtime=yes
+			LockPersonality=yes
+			RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+			ReadWritePaths=$home
+			UMask=0077
+
+			[Install]
+			WantedBy=multi-user.target
+		UNIT
+		systemctl daemon-reload >/dev/null 2>&1 || true
+		if systemctl is-active --quiet ctld.service 2>/dev/null; then
+			systemctl restart ctld.service
+			say 'ctld.service was restarted with the new version'
+		else
+			say 'start it with: systemctl enable --now ctld.service'
+		fi
+	fi
+	say "installed: $bin/{ctld,ctl,idmtool}, home $home"
+	say "console: sudo -u ctl ctl --home $home"
+else
+	say "installed: $bin/{ctld,ctl,idmtool}, home $home"
+	say "start it with: $bin/ctld --home $home"
+	say "console:       $bin/ctl --home $home"
+fi
+say "first passwords: $home/etc/initial-passwords, written at the first start"
