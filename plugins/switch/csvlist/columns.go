@@ -1,0 +1,78 @@
+package csvlist
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The columns, in the order that holds when the title line does not name them.
+const (
+	colMAC = iota
+	colIP
+	colCommunity
+	colCLIUser
+	colCLIPassword
+	colModel
+	colPort
+	colVersion
+	colV3User
+	colV3AuthProtocol
+	colV3AuthPassword
+	colV3PrivProtocol
+	colV3PrivPassword
+	colReadCommunity
+	colWriteCommunity
+	colDriver
+	columns
+)
+
+var columnNames = [columns]string{
+	"MAC", "IP", "SNMP_Community", "CLI_Username", "CLI_Password", "Model",
+	"Port", "Version", "V3_User", "V3_Auth_Protocol", "V3_Auth_Password",
+	"V3_Priv_Protocol", "V3_Priv_Password", "Read_Community", "Write_Community", "Driver",
+}
+
+// layout says which column a cell is in: layout[i] is the column of cell i.
+type layout []int
+
+// titles reads the title line. When it names MAC and IP the columns are by name,
+// and a name it does not know is a problem (the cells below it are not used);
+// otherwise they are by position.
+func titles(cells []string) (layout, []string) {
+	byName := make(layout, len(cells))
+	seen := map[int]bool{}
+	var problems []string
+	for i, cell := range cells {
+		byName[i] = column(cell)
+		switch {
+		case byName[i] < 0 && strings.TrimSpace(cell) != "":
+			problems = append(problems, fmt.Sprintf("unknown column %q; known are %s", cell, strings.Join(columnNames[:], ", ")))
+		case byName[i] >= 0 && seen[byName[i]]:
+			problems = append(problems, fmt.Sprintf("column %q stands twice; the second is not used", cell))
+			byName[i] = -1
+		}
+		seen[byName[i]] = true
+	}
+	if seen[colMAC] && seen[colIP] {
+		return byName, problems
+	}
+	byPosition := make(layout, columns)
+	for i := range byPosition {
+		byPosition[i] = i
+	}
+	return byPosition, nil
+}
+
+// column returns the column of a name, -1 for none. Case, blanks, dashes and
+// underscores do not matter.
+func column(name string) int {
+	plain := func(s string) string {
+		return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(strings.TrimSpace(s)))
+	}
+	for i, n := range columnNames {
+		if plain(n) == plain(name) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,130 @@
+package csvlist
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"ctl.internal/plugins/switch/mib"
+)
+
+// The bounds of a list: size of the file and of one line, in octets.
+const (
+	MaxFile = 16 << 20
+	maxLine = 16 << 10
+)
+
+// Parse reads a switch list. name is the file's, for the problems. It never fails
+// as a whole: what cannot be used is among the problems, in the order of lines.
+func Parse(name string, text []byte) ([]Entry, []Problem) {
+	p := parser{name: name, byMAC: map[mib.MAC]int{}}
+	if len(text) > MaxFile {
+		p.problem(1, false, "the file has %d octets, more than %d; nothing was read", len(text), MaxFile)
+		return nil, p.problems
+	}
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		n++
+		p.line(n, strings.TrimRight(line, "\r\n"))
+	}
+	return slices.DeleteFunc(p.entries, func(e Entry) bool { return e.Line == 0 }), p.problems
+}
+
+type parser struct {
+	name     string
+	layout   layout
+	titles   int // cells of the title line
+	entries  []Entry
+	byMAC    map[mib.MAC]int
+	problems []Problem
+}
+
+func (p *parser) problem(line int, loaded bool, format string, args ...any) {
+	p.problems = append(p.problems, Problem{p.name, line, loaded, fmt.Sprintf(format, args...)})
+}
+
+func (p *parser) line(n int, text string) {
+	switch trimmed := strings.TrimSpace(text); {
+	case len(text) > maxLine:
+		p.problem(n, false, "the line has more than %d octets", maxLine)
+		return
+	case trimmed == "" && n > 1, strings.HasPrefix(trimmed, "#") && n > 1:
+		return
+	}
+	cells, err := split(text)
+	if n == 1 {
+		p.title(cells, err)
+		return
+	}
+	if err != nil {
+		p.problem(n, false, "%v", err)
+		return
+	}
+	if len(cells) > p.titles {
+		p.problem(n, false, "%d cells, but the title line has %d columns; put a cell that has a comma in it between quotation marks", len(cells), p.titles)
+		return
+	}
+	var row [columns]string
+	for i, cell := range cells {
+		if c := p.layout[i]; c >= 0 {
+			row[c] = cell
+		}
+	}
+	e, err := entry(row)
+	if err != nil {
+		p.problem(n, false, "%v", err)
+		return
+	}
+	e.Line = n
+	if i, ok := p.byMAC[e.MAC]; ok {
+		p.problem(n, true, "MAC %s stands in line %d already; the later line holds", e.MAC, p.entries[i].Line)
+		p.entries[i].Line = 0
+	}
+	p.byMAC[e.MAC] = len(p.entries)
+	p.entries = append(p.entries, e)
+}
+
+// title reads the first line, which is never a switch.
+func (p *parser) title(cells []string, err error) {
+	if err != nil {
+		cells = nil
+	}
+	var problems []string
+	p.layout, problems = titles(cells)
+	p.titles = len(p.layout)
+	for _, text := range problems {
+		p.problem(1, true, "%s", text)
+	}
+	if len(cells) > 1 {
+		_, err := mib.ParseMAC(cells[0])
+		if err == nil {
+			p.problem(1, false, "the first line must be the title line; put %q above this switch", strings.Join(columnNames[:colModel+1], ","))
+		}
+	}
+}
+
+// split reads the cells of one line. A cell cannot go on in the next line, so a
+// forgotten quotation mark spoils one line only.
+func split(text string) ([]string, error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.TrimLeadingSpace = true
+	r.FieldsPerRecord = -1
+	cells, err := r.Read()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		var pe *csv.ParseError
+		if errors.As(err, &pe) {
+			return nil, fmt.Errorf("column %d: %v; put the cell between quotation marks and double those inside", pe.Column, pe.Err)
+		}
+		return nil, err
+	}
+	for i := range cells {
+		cells[i] = strings.TrimRight(cells[i], " \t")
+	}
+	return cells, nil
+}

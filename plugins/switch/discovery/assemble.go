@@ -1,0 +1,178 @@
+package discovery
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"ctl.internal/plugins/switch/mib"
+)
+
+// Tables are the MIB tables of one switch as they were read; any may be empty.
+type Tables struct {
+	BasePorts  map[uint32]uint32 // dot1dBasePort → ifIndex
+	Interfaces map[uint32]Interface
+	LLDPPorts  map[uint32]LLDPPort // by lldpLocPortNum
+	Remotes    map[mib.RemoteIndex]*Neighbor
+}
+
+// Interface is a row of ifTable and ifXTable.
+type Interface struct {
+	Name, Descr string
+	MAC         mib.MAC
+	Admin, Oper int32
+	Speed       uint64 // bit/s
+}
+
+// LLDPPort is a row of lldpLocPortTable.
+type LLDPPort struct {
+	ID   Identifier
+	Desc string
+}
+
+// Assemble gives o the ports and neighbours of the tables. Ports are those of the
+// bridge, and where there is no BRIDGE-MIB those LLDP speaks on.
+func Assemble(o *Observation, t Tables) {
+	a := assembler{Tables: t, byNumber: map[uint32]int{}, byIfIndex: map[uint32]int{}}
+	for _, n := range slices.Sorted(maps.Keys(t.BasePorts)) {
+		a.add(n, t.BasePorts[n], true)
+	}
+	local := a.localPorts()
+	for _, n := range slices.Sorted(maps.Keys(t.LLDPPorts)) {
+		i := a.port(n, local)
+		row := t.LLDPPorts[n]
+		a.ports[i].LLDPLocal, a.ports[i].LLDP, a.ports[i].LLDPDesc = n, row.ID, row.Desc
+	}
+	for _, ix := range slices.SortedFunc(maps.Keys(t.Remotes), compareRemote) {
+		n := *t.Remotes[ix]
+		if len(n.Chassis.ID) == 0 && len(n.Port.ID) == 0 && n.SysName == "" && len(n.Addresses) == 0 {
+			o.Notes = append(o.Notes, fmt.Sprintf("LLDP neighbour on port %d tells nothing of itself; left out", ix.LocalPort))
+			continue
+		}
+		n.LocalPort = a.ports[a.port(ix.LocalPort, local)].ID
+		o.Neighbors = append(o.Neighbors, n)
+	}
+	o.Ports = a.ports
+}
+
+func compareRemote(x, y mib.RemoteIndex) int {
+	return mib.Compare([]uint32{x.LocalPort, x.Mark, x.Index}, []uint32{y.LocalPort, y.Mark, y.Index})
+}
+
+type assembler struct {
+	Tables
+	ports     []Port
+	byNumber  map[uint32]int
+	byIfIndex map[uint32]int
+}
+
+func (a *assembler) add(number, ifIndex uint32, bridged bool) int {
+	p := Port{ID: strconv.FormatUint(uint64(number), 10), Number: number, IfIndex: ifIndex, Bridged: bridged}
+	if _, taken := a.byNumber[number]; taken {
+		p.ID = "if" + strconv.FormatUint(uint64(ifIndex), 10)
+	} else {
+		a.byNumber[number] = len(a.ports)
+	}
+	if f, ok := a.Interfaces[ifIndex]; ok {
+		p.Name, p.Descr, p.MAC, p.Admin, p.Oper, p.Speed = f.Name, f.Descr, f.MAC, f.Admin, f.Oper, f.Speed
+	}
+	if _, taken := a.byIfIndex[ifIndex]; !taken {
+		a.byIfIndex[ifIndex] = len(a.ports)
+	}
+	a.ports = append(a.ports, p)
+	return len(a.ports) - 1
+}
+
+// port returns the port of an LLDP port number, making it when no table has it.
+func (a *assembler) port(n uint32, local map[uint32]int) int {
+	i, ok := local[n]
+	if !ok {
+		i = a.add(n, n, false)
+		local[n] = i
+	}
+	return i
+}
+
+// localPorts maps lldpLocPortNum to ports. The number is an ifIndex on most
+// switches, a base port on some, neither on a few; the rows' own identifiers tell
+// first, then what fits the whole table.
+func (a *assembler) localPorts() map[uint32]int {
+	out := map[uint32]int{}
+	numbers := map[uint32]bool{}
+	for n := range a.LLDPPorts {
+		numbers[n] = true
+	}
+	for ix := range a.Remotes {
+		numbers[ix.LocalPort] = true
+	}
+	rows := map[string]int{} // an identifier that several rows share names none of them
+	for _, row := range a.LLDPPorts {
+		rows[idText(row.ID)]++
+	}
+	asIfIndex, asNumber := 0, 0
+	for n := range numbers {
+		row := a.LLDPPorts[n]
+		if i, ok := a.byIfIndex[n]; ok {
+			asIfIndex += a.fit(row, i)
+		}
+		if i, ok := a.byNumber[n]; ok {
+			asNumber += a.fit(row, i)
+		}
+	}
+	first, second := a.byIfIndex, a.byNumber
+	if asNumber > asIfIndex {
+		first, second = second, first
+	}
+	fits := func(m map[uint32]int) int {
+		c := 0
+		for n := range numbers {
+			if _, ok := m[n]; ok {
+				c++
+			}
+		}
+		return c
+	}
+	for n := range numbers {
+		if i, ok := a.named(a.LLDPPorts[n]); ok && rows[idText(a.LLDPPorts[n].ID)] == 1 {
+			out[n] = i
+		} else if i, ok := first[n]; ok {
+			out[n] = i
+		} else if i, ok := second[n]; ok && fits(first) == 0 {
+			out[n] = i
+		}
+	}
+	return out
+}
+
+// fit scores how well a row of lldpLocPortTable describes a port: one for being
+// possible at all, more for an identifier that agrees.
+func (a *assembler) fit(row LLDPPort, port int) int {
+	p, score := a.ports[port], 1
+	id := mib.Text(row.ID.ID)
+	if id != "" && (id == p.Name || id == p.Descr) {
+		score += 4
+	}
+	if row.Desc != "" && (row.Desc == p.Descr || row.Desc == p.Name) {
+		score += 2
+	}
+	if m := mib.MACOf(row.ID.ID); m != 0 && m == p.MAC {
+		score += 4
+	}
+	return score
+}
+
+// named finds the one port whose name or address is the row's identifier.
+func (a *assembler) named(row LLDPPort) (int, bool) {
+	id, mac := mib.Text(row.ID.ID), mib.MACOf(row.ID.ID)
+	found := -1
+	for i, p := range a.ports {
+		if (id != "" && (id == p.Name || id == p.Descr)) || (row.ID.Subtype == portMAC && mac != 0 && mac == p.MAC) {
+			if found >= 0 {
+				return 0, false
+			}
+			found = i
+		}
+	}
+	return found, found >= 0
+}

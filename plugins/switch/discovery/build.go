@@ -1,0 +1,191 @@
+package discovery
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"ctl.internal/plugins/switch/mib"
+)
+
+// NodeID is the id of a switch of the list: its MAC address as a decimal number.
+func NodeID(m mib.MAC) string { return strconv.FormatUint(uint64(m), 10) }
+
+// Build joins observations into a network. Nothing is invented: a neighbour that
+// could be several devices or ports makes no edge but an Unresolved.
+func Build(obs []*Observation, now time.Time) *Network {
+	b := &builder{index: newIndex(obs), net: &Network{Built: now}, outside: map[string]*Node{}}
+	for _, o := range obs {
+		b.net.Nodes = append(b.net.Nodes, Node{ID: NodeID(o.Node), Kind: SNMP, Name: o.SysName, MAC: o.Node,
+			Address: o.Address.String(), Model: o.Model, Ports: o.Ports, Observed: o.Observed, Stale: o.Stale})
+	}
+	b.sights()
+	b.pairs()
+	for _, id := range slices.Sorted(maps.Keys(b.outside)) {
+		b.net.Nodes = append(b.net.Nodes, *b.outside[id])
+	}
+	slices.SortFunc(b.net.Edges, compareEdges)
+	b.net.Edges = slices.CompactFunc(b.net.Edges, func(x, y Edge) bool { return x.Tail == y.Tail && x.Head == y.Head })
+	return b.net
+}
+
+func compareEdges(x, y Edge) int {
+	return cmp.Or(compareIDs(x.Tail.Node, y.Tail.Node), compareIDs(x.Tail.Port, y.Tail.Port),
+		compareIDs(x.Head.Node, y.Head.Node), compareIDs(x.Head.Port, y.Head.Port))
+}
+
+// compareIDs puts numbers in numeric order: of two, the shorter is the smaller.
+func compareIDs(x, y string) int { return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)) }
+
+type builder struct {
+	*index
+	net     *Network
+	outside map[string]*Node
+	// seen[i][j] is what switch i sees of switch j.
+	seen []map[int][]sight
+}
+
+// sights places every neighbour with a switch of the list, or outside.
+func (b *builder) sights() {
+	b.seen = make([]map[int][]sight, len(b.obs))
+	for i, o := range b.obs {
+		b.seen[i] = map[int][]sight{}
+		for k := range o.Neighbors {
+			n := &o.Neighbors[k]
+			port := slices.IndexFunc(o.Ports, func(p Port) bool { return p.ID == n.LocalPort })
+			if port < 0 {
+				b.unresolved(i, n, "the switch has no such port")
+				continue
+			}
+			if o.Ports[port].Admin == 2 {
+				continue // told before the port was switched off
+			}
+			switch peer, byName := b.device(i, n); peer {
+			case outsider:
+				b.outsider(i, port, n)
+			case ambiguous:
+				b.unresolved(i, n, "it could be several switches of the list")
+			default:
+				b.seen[i][peer] = append(b.seen[i][peer], sight{port, b.port(peer, n), byName, n})
+			}
+		}
+	}
+}
+
+// pairs joins the sights of every two switches.
+func (b *builder) pairs() {
+	var single []func() // links of one end, after all that both ends tell
+	taken := map[End]bool{}
+	for i := range b.obs {
+		for _, j := range slices.Sorted(maps.Keys(b.seen[i])) {
+			if j == i {
+				b.loop(i)
+				continue
+			}
+			if j < i && len(b.seen[j][i]) > 0 {
+				continue // done from the other end
+			}
+			links, lostI, lostJ := pair(b.seen[i][j], b.seen[j][i])
+			for _, l := range links {
+				x, y := b.end(i, l.a), b.end(j, l.b)
+				switch {
+				case l.confirmed && b.down(i, l.a) && b.down(j, l.b):
+				case l.confirmed:
+					taken[x], taken[y] = true, true
+					b.edge(x, y, true, older(b.obs[i].Observed, b.obs[j].Observed))
+				default:
+					single = append(single, func() { b.single(i, l.a, j, l.b, taken) })
+				}
+			}
+			b.lost(i, j, lostI)
+			b.lost(j, i, lostJ)
+		}
+	}
+	for _, f := range single {
+		f()
+	}
+}
+
+// single makes an edge that one end tells of, unless the other end is known to be
+// connected elsewhere or was asked later and saw nothing.
+func (b *builder) single(i, a, j, p int, taken map[End]bool) {
+	x, y := b.end(i, a), b.end(j, p)
+	teller, silent := b.obs[i], b.obs[j]
+	if !tells(b.seen[i][j], a) {
+		teller, silent = silent, teller
+	}
+	switch {
+	case taken[x] || taken[y]:
+		b.net.Unresolved = append(b.net.Unresolved, Unresolved{x.Node, x.Port, y.Node + " port " + y.Port, "one of the two ports is joined with another one by both its ends"})
+	case teller.Stale && !silent.Stale:
+		// old news that the other end no longer confirms
+	case b.down(i, a) && b.down(j, p):
+	default:
+		b.edge(x, y, false, teller.Observed)
+	}
+}
+
+func tells(sights []sight, port int) bool {
+	return slices.ContainsFunc(sights, func(s sight) bool { return s.port == port })
+}
+
+// loop joins two ports of one switch, when both tell of each other exactly.
+func (b *builder) loop(i int) {
+	for _, m := range b.seen[i][i] {
+		for _, t := range b.seen[i][i] {
+			if m.port < t.port && m.exact() && t.exact() && m.allows(t.port) && t.allows(m.port) {
+				b.edge(b.end(i, m.port), b.end(i, t.port), true, b.obs[i].Observed)
+			}
+		}
+	}
+}
+
+// lost tells of sights that found no port. Those of a switch that only had the
+// right name are devices outside the list.
+func (b *builder) lost(i, j int, sights []sight) {
+	for _, s := range sights {
+		if s.byName {
+			b.outsider(i, s.port, s.row)
+			continue
+		}
+		b.unresolved(i, s.row, fmt.Sprintf("it is switch %s, but which of its ports is not clear", b.obs[j].Node))
+	}
+}
+
+func (b *builder) unresolved(i int, n *Neighbor, why string) {
+	b.net.Unresolved = append(b.net.Unresolved, Unresolved{NodeID(b.obs[i].Node), n.LocalPort, n.String(), why})
+}
+
+func (b *builder) end(i, port int) End {
+	return End{NodeID(b.obs[i].Node), b.obs[i].Ports[port].ID, SNMP}
+}
+
+func (b *builder) down(i, port int) bool { return b.obs[i].Ports[port].down() }
+
+// edge records a link of two switches, in both directions.
+func (b *builder) edge(x, y End, confirmed bool, at time.Time) {
+	b.net.Edges = append(b.net.Edges, Edge{x, y, confirmed, at}, Edge{y, x, confirmed, at})
+}
+
+// outsider records a neighbour outside the list: one edge, from it to us.
+func (b *builder) outsider(i, port int, n *Neighbor) {
+	id := outsideID(n)
+	if id == "" {
+		b.unresolved(i, n, "it tells no chassis id")
+		return
+	}
+	if b.outside[id] == nil {
+		b.outside[id] = &Node{ID: id, Kind: PR, Name: n.SysName, Observed: b.obs[i].Observed}
+	}
+	b.net.Edges = append(b.net.Edges, Edge{Tail: End{id, outsidePort(n), PR}, Head: b.end(i, port), Observed: b.obs[i].Observed})
+}
+
+func older(x, y time.Time) time.Time {
+	if x.Before(y) {
+		return x
+	}
+	return y
+}

@@ -1,0 +1,101 @@
+package discovery
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"ctl.internal/plugins/switch/mib"
+)
+
+// index finds switches by what neighbours tell of them.
+type index struct {
+	obs []*Observation
+	// The ways to find a switch, strongest first; each maps an identifier to the
+	// switches that have it.
+	byChassis map[string][]int // lldpLocChassisId with its subtype
+	byMAC     map[mib.MAC][]int
+	byAddress map[netip.Addr][]int
+	bySysName map[string][]int
+	// Addresses of ports, made when first asked for: most networks never need them.
+	byPortMAC map[mib.MAC][]int // lldpLocPortId that is an address
+	byIfMAC   map[mib.MAC][]int
+}
+
+func newIndex(obs []*Observation) *index {
+	x := &index{obs: obs, byChassis: map[string][]int{}, byMAC: map[mib.MAC][]int{},
+		byAddress: map[netip.Addr][]int{}, bySysName: map[string][]int{}}
+	for i, o := range obs {
+		if len(o.Chassis.ID) > 0 {
+			put(x.byChassis, chassisKey(o.Chassis), i)
+			putMAC(x.byMAC, mib.MACOf(o.Chassis.ID), i)
+		}
+		putMAC(x.byMAC, o.Node, i)
+		putMAC(x.byMAC, o.Bridge, i)
+		if o.Address.IsValid() {
+			put(x.byAddress, o.Address.Unmap(), i)
+		}
+		if s := fold(o.SysName); s != "" {
+			put(x.bySysName, s, i)
+		}
+	}
+	return x
+}
+
+// portMACs makes the index of the ports' addresses.
+func (x *index) portMACs() {
+	if x.byPortMAC != nil {
+		return
+	}
+	x.byPortMAC, x.byIfMAC = map[mib.MAC][]int{}, map[mib.MAC][]int{}
+	for i, o := range x.obs {
+		for _, p := range o.Ports {
+			putMAC(x.byPortMAC, mib.MACOf(p.LLDP.ID), i)
+			putMAC(x.byIfMAC, p.MAC, i)
+		}
+	}
+}
+
+func put[K comparable](m map[K][]int, k K, i int) {
+	if l := m[k]; len(l) == 0 || l[len(l)-1] != i {
+		m[k] = append(l, i)
+	}
+}
+
+// putMAC leaves out what cannot identify anyone: zero and group addresses.
+func putMAC(m map[mib.MAC][]int, mac mib.MAC, i int) {
+	if mac.Unicast() && !slices.Contains(m[mac], i) {
+		m[mac] = append(m[mac], i)
+	}
+}
+
+// fold makes texts comparable.
+func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+func chassisKey(c Identifier) string {
+	if m := mib.MACOf(c.ID); m != 0 && (c.Subtype == chassisMAC || c.Subtype == 0) {
+		return "\x04" + m.String()
+	}
+	if c.Subtype == chassisAddress {
+		return "\x05" + string(c.ID)
+	}
+	return string(rune(c.Subtype)) + fold(mib.Text(c.ID))
+}
+
+// idText is the comparable form of a port id: an address in its usual form, text
+// without trailing NULs, blanks and case.
+func idText(id Identifier) string {
+	if m := mib.MACOf(id.ID); m != 0 && (id.Subtype == portMAC || id.Subtype == 0) {
+		return m.String()
+	}
+	return fold(mib.Text(id.ID))
+}
+
+// address reads a chassis id of subtype 5: the IANA address family, then octets.
+func address(c Identifier) (netip.Addr, bool) {
+	if c.Subtype != chassisAddress || len(c.ID) < 5 {
+		return netip.Addr{}, false
+	}
+	a, ok := netip.AddrFromSlice(c.ID[1:])
+	return a.Unmap(), ok
+}

@@ -1,0 +1,61 @@
+package discovery
+
+import (
+	"time"
+
+	"ctl.internal/plugins/switch/mib"
+)
+
+// Kind is the type of a node, as device-type of module snmp4sdn-types names it.
+type Kind string
+
+// SNMP is a switch of the list; PR ("production") a neighbour outside it.
+const (
+	SNMP Kind = "SNMP"
+	PR   Kind = "PR"
+)
+
+// Network is the result of a discovery.
+type Network struct {
+	Nodes []Node
+	Edges []Edge
+	// Unresolved are neighbours that were told but could not be placed.
+	Unresolved []Unresolved
+	Built      time.Time
+}
+
+// Node is a switch of the list, or a device outside it.
+type Node struct {
+	ID   string // decimal MAC for SNMP, eight octets of the chassis id for PR
+	Kind Kind
+	Name string // sysName as the device or its neighbours tell it
+	// The rest is of SNMP nodes only.
+	MAC      mib.MAC
+	Address  string
+	Model    string
+	Ports    []Port
+	Observed time.Time
+	Stale    bool
+}
+
+// End is one end of an edge.
+type End struct {
+	Node, Port string
+	Kind       Kind
+}
+
+// Edge leads from Tail to Head. A link between two switches is two edges; one to
+// a device outside the list is one, with that device as the tail.
+type Edge struct {
+	Tail, Head End
+	// Confirmed says that both ends told of each other.
+	Confirmed bool
+	Observed  time.Time
+}
+
+// Unresolved is a neighbour that could not be placed, and why.
+type Unresolved struct {
+	Node, Port string
+	Neighbor   string
+	Why        string
+}

@@ -1,0 +1,96 @@
+package discovery
+
+import "slices"
+
+// sight is one switch seen by another: on port of self, the switch peer, and
+// which of its ports it may be (nil = any).
+type sight struct {
+	port   int
+	ports  []int
+	byName bool      // the peer was found by its name only
+	row    *Neighbor // what it was told by
+}
+
+// alone reports whether the sight is enough for a link that the peer does not confirm.
+func (s sight) alone() bool { return s.exact() && !s.byName }
+
+func (s sight) exact() bool       { return len(s.ports) == 1 }
+func (s sight) allows(p int) bool { return s.ports == nil || slices.Contains(s.ports, p) }
+
+// link joins a port of one switch with a port of another.
+type link struct {
+	a, b      int // ports
+	confirmed bool
+}
+
+// pair joins what two switches see of each other. mine are the sights of the first
+// on the second, theirs the reverse. A link needs sights that agree; where several
+// would, the surest are taken and the others only when nothing else is left for
+// them. What only one end tells of is joined when it names the port exactly.
+func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
+	usedA, usedB := map[int]bool{}, map[int]bool{}
+	agree := func(m, t sight) bool {
+		return !usedA[m.port] && !usedB[t.port] && m.allows(t.port) && t.allows(m.port)
+	}
+	join := func(a, b int, confirmed bool) {
+		usedA[a], usedB[b] = true, true
+		links = append(links, link{a, b, confirmed})
+	}
+	for _, sure := range []func(m, t sight) bool{
+		func(m, t sight) bool { return m.exact() && t.exact() },
+		func(m, t sight) bool { return m.exact() || t.exact() },
+	} {
+		for _, m := range mine {
+			for _, t := range theirs {
+				if sure(m, t) && agree(m, t) {
+					join(m.port, t.port, true)
+				}
+			}
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, m := range mine {
+			t, one := only(theirs, func(t sight) bool { return agree(m, t) })
+			if !one {
+				continue
+			}
+			if _, one := only(mine, func(m sight) bool { return agree(m, t) }); one {
+				join(m.port, t.port, true)
+				changed = true
+			}
+		}
+	}
+	for _, m := range mine {
+		switch {
+		case usedA[m.port]:
+		case m.alone() && !usedB[m.ports[0]]:
+			join(m.port, m.ports[0], false)
+		default:
+			lostMine = append(lostMine, m)
+		}
+	}
+	for _, t := range theirs {
+		switch {
+		case usedB[t.port]:
+		case t.alone() && !usedA[t.ports[0]]:
+			join(t.ports[0], t.port, false)
+		default:
+			lostTheirs = append(lostTheirs, t)
+		}
+	}
+	return links, lostMine, lostTheirs
+}
+
+// only returns the one sight of which f holds, counting ports, not rows.
+func only(sights []sight, f func(sight) bool) (sight, bool) {
+	var found sight
+	n := 0
+	for _, s := range sights {
+		if f(s) && (n == 0 || s.port != found.port) {
+			found = s
+			n++
+		}
+	}
+	return found, n == 1
+}

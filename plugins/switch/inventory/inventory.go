@@ -1,0 +1,147 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Inventory is the list of switches. It is safe for concurrent use.
+type Inventory struct {
+	mu      sync.RWMutex
+	loaded  Loaded
+	entries []csvlist.Entry
+	byMAC   map[mib.MAC]*switchdriver.Switch
+	changed chan struct{} // closed and replaced at each change
+}
+
+// Loaded tells of the last load.
+type Loaded struct {
+	Path     string
+	At       time.Time
+	Switches int
+	Problems []csvlist.Problem
+}
+
+// New makes an empty Inventory.
+func New() *Inventory { return &Inventory{changed: make(chan struct{})} }
+
+// Load replaces the list by the file's. A file that cannot be read changes nothing;
+// bad lines are told and left out.
+func (v *Inventory) Load(path string) (Loaded, error) {
+	text, err := read(path)
+	if err != nil {
+		return Loaded{}, err
+	}
+	entries, problems := csvlist.Parse(path, text)
+	return v.Set(path, entries, problems), nil
+}
+
+// read reads a bounded file.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fault.Wrap(fault.NotFound, err, "the switch list %s does not exist", path)
+	case err != nil:
+		return nil, fault.Wrap(fault.Invalid, err, "the switch list cannot be read: %v", err)
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {
+		return nil, fault.New(fault.Invalid, "the switch list %s is not a file", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, csvlist.MaxFile+1))
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "the switch list cannot be read: %v", err)
+	}
+	return text, nil
+}
+
+// Set replaces the list.
+func (v *Inventory) Set(path string, entries []csvlist.Entry, problems []csvlist.Problem) Loaded {
+	byMAC := make(map[mib.MAC]*switchdriver.Switch, len(entries))
+	for _, e := range entries {
+		byMAC[e.MAC] = Switch(e)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.entries, v.byMAC = slices.Clone(entries), byMAC
+	v.loaded = Loaded{Path: path, At: time.Now(), Switches: len(entries), Problems: problems}
+	close(v.changed)
+	v.changed = make(chan struct{})
+	return v.loaded
+}
+
+// Switch is an entry in the form drivers take.
+func Switch(e csvlist.Entry) *switchdriver.Switch {
+	sw := &switchdriver.Switch{NodeId: uint64(e.MAC), Address: e.Address.String(), Model: e.Model,
+		Snmp: newAccess(e)}
+	if e.CLIUser != "" {
+		sw.Cli = newCLI(e)
+	}
+	return sw
+}
+
+// Changed returns a channel that is closed at the next change.
+func (v *Inventory) Changed() <-chan struct{} {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.changed
+}
+
+// Last tells of the last load; its zero value means that there was none.
+func (v *Inventory) Last() Loaded {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.loaded
+}
+
+// Entries returns the list in the order of the file.
+func (v *Inventory) Entries() []csvlist.Entry {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return slices.Clone(v.entries)
+}
+
+// All returns the switches in the order of the file. They must not be changed.
+func (v *Inventory) All() []*switchdriver.Switch {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	out := make([]*switchdriver.Switch, 0, len(v.entries))
+	for _, e := range v.entries {
+		out = append(out, v.byMAC[e.MAC])
+	}
+	return out
+}
+
+// Find returns a switch by its MAC address; fault.NotFound when it is not listed.
+func (v *Inventory) Find(m mib.MAC) (*switchdriver.Switch, error) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if sw, ok := v.byMAC[m]; ok {
+		return sw, nil
+	}
+	if v.loaded.Path == "" {
+		return nil, fault.New(fault.NotFound, "there is no switch %d (%s): no switch list is loaded", uint64(m), m)
+	}
+	return nil, fault.New(fault.NotFound, "there is no switch %d (%s) in %s", uint64(m), m, v.loaded.Path)
+}
+
+// String summarises a load for people.
+func (l Loaded) String() string {
+	s := fmt.Sprintf("%d switches read from %s", l.Switches, l.Path)
+	if n := len(l.Problems); n > 0 {
+		s += fmt.Sprintf(", %d lines with problems", n)
+	}
+	return s
+}

@@ -1,0 +1,67 @@
+package mib
+
+import "net/netip"
+
+// VID is an 802.1Q VLAN id, 1 to 4094.
+type VID = uint32
+
+// FDBIndex decodes the index of dot1qTpFdbTable: the filtering database and the
+// address, with or without the length arc some agents put before the address.
+func FDBIndex(ix []uint32) (fdb uint32, mac MAC, ok bool) {
+	switch {
+	case len(ix) == 7:
+	case len(ix) == 8 && ix[1] == 6:
+		ix = append([]uint32{ix[0]}, ix[2:]...)
+	default:
+		return 0, 0, false
+	}
+	mac, ok = MACFromArcs(ix[1:])
+	return ix[0], mac, ok
+}
+
+// TimedVID decodes the index of dot1qVlanCurrentTable: TimeMark and VLAN.
+func TimedVID(ix []uint32) (mark uint32, vid VID, ok bool) {
+	if len(ix) != 2 {
+		return 0, 0, false
+	}
+	return ix[0], ix[1], true
+}
+
+// RemoteIndex is the index of lldpRemTable. The TimeMark is no part of a
+// neighbour's identity: it changes whenever the neighbour is learned anew.
+type RemoteIndex struct {
+	Mark, LocalPort, Index uint32
+}
+
+// LLDPRemote decodes the index of lldpRemTable.
+func LLDPRemote(ix []uint32) (RemoteIndex, bool) {
+	if len(ix) != 3 {
+		return RemoteIndex{}, false
+	}
+	return RemoteIndex{ix[0], ix[1], ix[2]}, true
+}
+
+// LLDPManagement decodes the index of lldpRemManAddrTable: the neighbour, the
+// IANA address family, and the address, with or without its length arc.
+func LLDPManagement(ix []uint32) (RemoteIndex, netip.Addr, bool) {
+	if len(ix) < 4+4 {
+		return RemoteIndex{}, netip.Addr{}, false
+	}
+	size := map[uint32]int{1: 4, 2: 16}[ix[3]]
+	rest := ix[4:]
+	if size != 0 && len(rest) == size+1 && rest[0] == uint32(size) {
+		rest = rest[1:]
+	}
+	if size == 0 || len(rest) != size {
+		return RemoteIndex{}, netip.Addr{}, false
+	}
+	b := make([]byte, size)
+	for i, a := range rest {
+		if a > 255 {
+			return RemoteIndex{}, netip.Addr{}, false
+		}
+		b[i] = byte(a)
+	}
+	addr, ok := netip.AddrFromSlice(b)
+	return RemoteIndex{ix[0], ix[1], ix[2]}, addr, ok
+}

@@ -1,0 +1,100 @@
+package mib
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// MAC is a 48-bit address as a number, as node-id and mac-address have it.
+type MAC uint64
+
+// ParseMAC reads an address of six octets in hexadecimal, with colons, dashes or
+// dots between them or none; the eight-octet form of PrintDB (two zero octets in
+// front) is taken too.
+func ParseMAC(s string) (MAC, error) {
+	plain := strings.NewReplacer(":", "", "-", "", ".", "").Replace(strings.TrimSpace(s))
+	b, err := hex.DecodeString(plain)
+	if err == nil && len(b) == 8 && b[0] == 0 && b[1] == 0 {
+		b = b[2:]
+	}
+	if err != nil || len(b) != 6 {
+		return 0, fmt.Errorf("%q is not a MAC address; write six octets in hexadecimal, 90:94:e4:23:13:e0", s)
+	}
+	return MACFromBytes(b), nil
+}
+
+// MACFromBytes makes an address of six octets; 0 for any other length.
+func MACFromBytes(b []byte) MAC {
+	if len(b) != 6 {
+		return 0
+	}
+	var m MAC
+	for _, o := range b {
+		m = m<<8 | MAC(o)
+	}
+	return m
+}
+
+// MACOf reads an address that a device sent: six octets, or their text form, as
+// some agents give it. 0 is no address.
+func MACOf(b []byte) MAC {
+	switch len(b) {
+	case 6:
+		return MACFromBytes(b)
+	case 12, 14, 17:
+		if m, err := ParseMAC(string(b)); err == nil {
+			return m
+		}
+	}
+	return 0
+}
+
+// MACFromArcs makes an address of six arcs of an index.
+func MACFromArcs(arcs []uint32) (MAC, bool) {
+	if len(arcs) != 6 {
+		return 0, false
+	}
+	var m MAC
+	for _, a := range arcs {
+		if a > 255 {
+			return 0, false
+		}
+		m = m<<8 | MAC(a)
+	}
+	return m, true
+}
+
+// Arcs returns the six octets as arcs of an index.
+func (m MAC) Arcs() []uint32 {
+	return []uint32{uint32(m>>40) & 255, uint32(m>>32) & 255, uint32(m>>24) & 255, uint32(m>>16) & 255, uint32(m>>8) & 255, uint32(m) & 255}
+}
+
+// Valid reports whether the number has no more than 48 bits.
+func (m MAC) Valid() bool { return m < 1<<48 }
+
+// Unicast reports whether the address is of one station: not zero, and the group
+// bit of the first octet is clear.
+func (m MAC) Unicast() bool { return m != 0 && m.Valid() && m>>40&1 == 0 }
+
+// String returns the address as lower-case octets with colons.
+func (m MAC) String() string {
+	b := []byte{byte(m >> 40), byte(m >> 32), byte(m >> 24), byte(m >> 16), byte(m >> 8), byte(m)}
+	return ColonHex(b)
+}
+
+// ColonHex returns octets in lower-case hexadecimal with colons.
+func ColonHex(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	const digits = "0123456789abcdef"
+	out := make([]byte, 0, 3*len(b)-1)
+	for i, o := range b {
+		if i > 0 {
+			out = append(out, ':')
+		}
+		out = append(out, digits[o>>4], digits[o&15])
+	}
+	return string(out)
+}

@@ -1,0 +1,149 @@
+package mib
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+)
+
+func TestUnder(t *testing.T) {
+	for _, c := range []struct {
+		base, oid string
+		want      []uint32
+		ok        bool
+	}{
+		{".1.3.6", ".1.3.6.1.4294967295", []uint32{1, 4294967295}, true},
+		{".1.3.6", ".1.3.60.1", nil, false}, // no arc boundary
+		{".1.3.6", ".1.3.6", nil, false},
+		{".1.3.6", ".1.3.6.", nil, false},
+		{".1.3.6", ".1.3.6.4294967296", nil, false},
+		{".1.3.6", ".1.3.6.1..2", nil, false},
+		{".1.3.6", ".1.3.6.-1", nil, false},
+	} {
+		got, ok := Under(c.base, c.oid, nil)
+		if ok != c.ok || !slices.Equal(got, c.want) {
+			t.Errorf("Under(%q, %q) = %v, %v", c.base, c.oid, got, ok)
+		}
+	}
+}
+
+func TestFDBIndex(t *testing.T) {
+	for _, ix := range [][]uint32{{7, 0, 12, 230, 114, 206, 176}, {7, 6, 0, 12, 230, 114, 206, 176}} {
+		fdb, mac, ok := FDBIndex(ix)
+		if !ok || fdb != 7 || mac.String() != "00:0c:e6:72:ce:b0" {
+			t.Errorf("%v: %d %s %v", ix, fdb, mac, ok)
+		}
+	}
+	for _, ix := range [][]uint32{nil, {1}, {1, 2, 3, 4, 5, 6, 256}, {1, 7, 1, 2, 3, 4, 5, 6}} {
+		if _, _, ok := FDBIndex(ix); ok {
+			t.Errorf("%v was taken", ix)
+		}
+	}
+}
+
+func TestLLDPManagement(t *testing.T) {
+	for _, ix := range [][]uint32{{5212, 25, 1, 1, 4, 143, 160, 6, 61}, {5212, 25, 1, 1, 143, 160, 6, 61}} {
+		row, addr, ok := LLDPManagement(ix)
+		if !ok || row != (RemoteIndex{5212, 25, 1}) || addr.String() != "143.160.6.61" {
+			t.Errorf("%v: %v %v %v", ix, row, addr, ok)
+		}
+	}
+	for _, ix := range [][]uint32{{1, 2, 3}, {1, 2, 3, 6, 6, 1, 2, 3, 4, 5, 6}, {1, 2, 3, 1, 4, 1, 2, 3, 256}} {
+		if _, _, ok := LLDPManagement(ix); ok {
+			t.Errorf("%v was taken", ix)
+		}
+	}
+}
+
+func TestPortList(t *testing.T) {
+	known := PortsOf(1, 2, 3, 8, 9)
+	for name, c := range map[string]struct {
+		list  []byte
+		known Ports
+		want  []uint32
+	}{
+		"most significant bit is port 1":    {[]byte{0x81, 0x80}, known, []uint32{1, 8, 9}},
+		"rubbish behind the ports":          {[]byte{0x80, 0, '\n', '0', '0'}, known, []uint32{1}},
+		"ports not known":                   {[]byte{0x80, 1}, nil, []uint32{1, 16}},
+		"comma text":                        {[]byte("1,3,9"), known, []uint32{1, 3, 9}},
+		"comma text, ports not known":       {[]byte("1,3,9"), nil, []uint32{1, 3, 9}},
+		"one octet that could be the digit": {[]byte("1"), PortsOf(3, 4, 8), []uint32{3, 4, 8}},
+		"empty":                             {nil, known, []uint32{}},
+	} {
+		if got := PortList(c.list, c.known).Sorted(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestUpdateKeepsWhatIsNotKnown(t *testing.T) {
+	old := []byte{0x80, 0xff, 0x55}
+	got := Update(old, PortsOf(1, 2, 9), PortsOf(2))
+	if want := []byte{0x40, 0x7f, 0x55}; !bytes.Equal(got, want) {
+		t.Errorf("got %x, want %x", got, want)
+	}
+	if !bytes.Equal(old, []byte{0x80, 0xff, 0x55}) {
+		t.Error("the old list was changed")
+	}
+	if got := Update(nil, PortsOf(1, 9), PortsOf(9)); !bytes.Equal(got, []byte{0, 0x80}) {
+		t.Errorf("a list that was not there: %x", got)
+	}
+}
+
+func TestMAC(t *testing.T) {
+	m, err := ParseMAC("90:94:e4:23:13:e0")
+	if err != nil || m != 158969157063648 {
+		t.Fatalf("%d, %v", m, err)
+	}
+	for _, s := range []string{"9094e42313e0", "90-94-E4-23-13-E0", "9094.e423.13e0", "00:00:90:94:e4:23:13:e0"} {
+		if got, err := ParseMAC(s); got != m || err != nil {
+			t.Errorf("%q: %s, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", "x", "90:94:e4:23:13", "01:00:90:94:e4:23:13:e0"} {
+		if _, err := ParseMAC(s); err == nil {
+			t.Errorf("%q was taken", s)
+		}
+	}
+	for m, want := range map[MAC]bool{0: false, 1: true, 0x0100_0000_0000: false, 0xffff_ffff_ffff: false, 1 << 48: false} {
+		if m.Unicast() != want {
+			t.Errorf("%s unicast: %v", m, m.Unicast())
+		}
+	}
+}
+
+func FuzzPortList(f *testing.F) {
+	f.Add([]byte{0x81, 0x80}, uint16(24))
+	f.Add([]byte("1,2,24"), uint16(24))
+	f.Fuzz(func(t *testing.T, list []byte, n uint16) {
+		known := Ports{}
+		for p := range uint32(n % 512) {
+			known[p+1] = true
+		}
+		got := PortList(list, known)
+		if !subset(got, known) {
+			t.Fatalf("ports the switch has not: %v", got.Sorted())
+		}
+		back := PortList(Update(list, known, got), known)
+		if !IsText(list, known) && !slices.Equal(back.Sorted(), got.Sorted()) {
+			t.Fatalf("written and read back: %v, want %v", back.Sorted(), got.Sorted())
+		}
+	})
+}
+
+func FuzzIndexes(f *testing.F) {
+	f.Add(".1.3.6.1.2.1.17.7.1.2.2.1.2", ".1.3.6.1.2.1.17.7.1.2.2.1.2.1.0.12.230.114.206.176")
+	f.Fuzz(func(t *testing.T, base, oid string) {
+		ix, ok := Under(base, oid, nil)
+		if !ok {
+			return
+		}
+		if back := Sub(base, ix...); len(back) > len(oid) {
+			t.Fatalf("%q became %q", oid, back)
+		}
+		FDBIndex(ix)
+		LLDPManagement(ix)
+		LLDPRemote(ix)
+		TimedVID(ix)
+	})
+}

@@ -1,0 +1,137 @@
+package mib
+
+import (
+	"strconv"
+	"strings"
+)
+
+// OID is an object identifier in dotted decimal with a leading dot.
+type OID = string
+
+// SNMPv2-MIB (RFC 3418), IF-MIB (RFC 2863).
+const (
+	SysDescr    OID = ".1.3.6.1.2.1.1.1.0"
+	SysObjectID OID = ".1.3.6.1.2.1.1.2.0"
+	SysName     OID = ".1.3.6.1.2.1.1.5.0"
+
+	IfDescr       OID = ".1.3.6.1.2.1.2.2.1.2"
+	IfType        OID = ".1.3.6.1.2.1.2.2.1.3"
+	IfPhysAddress OID = ".1.3.6.1.2.1.2.2.1.6"
+	IfAdminStatus OID = ".1.3.6.1.2.1.2.2.1.7"
+	IfOperStatus  OID = ".1.3.6.1.2.1.2.2.1.8"
+	IfName        OID = ".1.3.6.1.2.1.31.1.1.1.1"
+	IfHighSpeed   OID = ".1.3.6.1.2.1.31.1.1.1.15"
+)
+
+// BRIDGE-MIB (RFC 4188).
+const (
+	BaseBridgeAddress OID = ".1.3.6.1.2.1.17.1.1.0"
+	BasePortIfIndex   OID = ".1.3.6.1.2.1.17.1.4.1.2"
+	TpFdbPort         OID = ".1.3.6.1.2.1.17.4.3.1.2"
+	TpFdbStatus       OID = ".1.3.6.1.2.1.17.4.3.1.3"
+)
+
+// Q-BRIDGE-MIB (RFC 4363).
+const (
+	QTpFdbPort             OID = ".1.3.6.1.2.1.17.7.1.2.2.1.2"
+	QTpFdbStatus           OID = ".1.3.6.1.2.1.17.7.1.2.2.1.3"
+	QStaticUnicastPorts    OID = ".1.3.6.1.2.1.17.7.1.3.1.1.3" // dot1qStaticUnicastAllowedToGoTo
+	QStaticUnicastStatus   OID = ".1.3.6.1.2.1.17.7.1.3.1.1.4"
+	QVlanFdbID             OID = ".1.3.6.1.2.1.17.7.1.4.2.1.3"
+	QVlanCurrentEgress     OID = ".1.3.6.1.2.1.17.7.1.4.2.1.4"
+	QVlanCurrentUntagged   OID = ".1.3.6.1.2.1.17.7.1.4.2.1.5"
+	QVlanStaticName        OID = ".1.3.6.1.2.1.17.7.1.4.3.1.1"
+	QVlanStaticEgress      OID = ".1.3.6.1.2.1.17.7.1.4.3.1.2"
+	QVlanStaticUntagged    OID = ".1.3.6.1.2.1.17.7.1.4.3.1.4"
+	QVlanStaticRowStatus   OID = ".1.3.6.1.2.1.17.7.1.4.3.1.5"
+	QPvid                  OID = ".1.3.6.1.2.1.17.7.1.4.5.1.1"
+	StaticUnicastPermanent     = 3
+	StaticUnicastInvalid       = 2
+)
+
+// LLDP-MIB (IEEE 802.1AB-2005).
+const (
+	LLDPLocChassisSubtype OID = ".1.0.8802.1.1.2.1.3.1.0"
+	LLDPLocChassisID      OID = ".1.0.8802.1.1.2.1.3.2.0"
+	LLDPLocSysName        OID = ".1.0.8802.1.1.2.1.3.3.0"
+	LLDPLocPortSubtype    OID = ".1.0.8802.1.1.2.1.3.7.1.2"
+	LLDPLocPortID         OID = ".1.0.8802.1.1.2.1.3.7.1.3"
+	LLDPLocPortDesc       OID = ".1.0.8802.1.1.2.1.3.7.1.4"
+	LLDPRemChassisSubtype OID = ".1.0.8802.1.1.2.1.4.1.1.4"
+	LLDPRemChassisID      OID = ".1.0.8802.1.1.2.1.4.1.1.5"
+	LLDPRemPortSubtype    OID = ".1.0.8802.1.1.2.1.4.1.1.6"
+	LLDPRemPortID         OID = ".1.0.8802.1.1.2.1.4.1.1.7"
+	LLDPRemPortDesc       OID = ".1.0.8802.1.1.2.1.4.1.1.8"
+	LLDPRemSysName        OID = ".1.0.8802.1.1.2.1.4.1.1.9"
+	LLDPRemManIfSubtype   OID = ".1.0.8802.1.1.2.1.4.2.1.3"
+)
+
+// Values of RowStatus (RFC 2579).
+const (
+	RowActive        = 1
+	RowNotInService  = 2
+	RowNotReady      = 3
+	RowCreateAndGo   = 4
+	RowCreateAndWait = 5
+	RowDestroy       = 6
+)
+
+// Sub appends arcs to an identifier.
+func Sub(oid OID, arcs ...uint32) OID {
+	var b strings.Builder
+	b.Grow(len(oid) + 11*len(arcs))
+	b.WriteString(oid)
+	for _, a := range arcs {
+		b.WriteByte('.')
+		b.WriteString(strconv.FormatUint(uint64(a), 10))
+	}
+	return b.String()
+}
+
+// Under returns the arcs of oid below base, on an arc boundary; false when oid is
+// not below base or has an arc that is no 32-bit number. dst is reused.
+func Under(base, oid OID, dst []uint32) ([]uint32, bool) {
+	if len(oid) <= len(base) || oid[:len(base)] != base || oid[len(base)] != '.' {
+		return nil, false
+	}
+	dst = dst[:0]
+	var n uint64
+	digits := 0
+	for i := len(base) + 1; ; i++ {
+		if i == len(oid) || oid[i] == '.' {
+			if digits == 0 || len(dst) >= maxArcs {
+				return nil, false
+			}
+			dst = append(dst, uint32(n))
+			if i == len(oid) {
+				return dst, true
+			}
+			n, digits = 0, 0
+			continue
+		}
+		c := oid[i]
+		if c < '0' || c > '9' {
+			return nil, false
+		}
+		if n = n*10 + uint64(c-'0'); n > 0xffffffff {
+			return nil, false
+		}
+		digits++
+	}
+}
+
+// maxArcs is the limit of RFC 2578 section 3.5.
+const maxArcs = 128
+
+// Compare orders two lists of arcs as a walk does.
+func Compare(a, b []uint32) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			if a[i] < b[i] {
+				return -1
+			}
+			return 1
+		}
+	}
+	return len(a) - len(b)
+}

@@ -1,0 +1,82 @@
+package mibdriver
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"ctl.internal/plugins/switch/gate"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Driver controls switches by the standard MIBs. It is safe for concurrent use;
+// changes of one switch are made one after the other.
+type Driver struct {
+	snmp    *snmp.Client
+	writers *gate.Gate[uint64]
+	// wait is how long to wait before a change is read back again.
+	wait time.Duration
+}
+
+// The capabilities.
+var (
+	_ switchdriver.VLANReader     = (*Driver)(nil)
+	_ switchdriver.VLANWriter     = (*Driver)(nil)
+	_ switchdriver.FDBReader      = (*Driver)(nil)
+	_ switchdriver.FDBWriter      = (*Driver)(nil)
+	_ switchdriver.PortReader     = (*Driver)(nil)
+	_ switchdriver.NeighborReader = (*Driver)(nil)
+)
+
+// New makes a Driver that speaks through c.
+func New(c *snmp.Client) *Driver {
+	return &Driver{snmp: c, writers: gate.New[uint64](1), wait: 200 * time.Millisecond}
+}
+
+// Match is empty: the driver is for switches nobody else is for.
+func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{} }
+
+// reader and writer are how the agent of a switch is reached.
+func reader(sw *switchdriver.Switch) (snmp.Target, error) {
+	return target(sw, sw.GetSnmp().GetReadCommunity())
+}
+
+func writer(sw *switchdriver.Switch) (snmp.Target, error) {
+	c := sw.GetSnmp().GetWriteCommunity()
+	if v := sw.GetSnmp().GetVersion(); c == "" && v != "3" {
+		return snmp.Target{}, fault.New(fault.Denied, "the switch list has no write community for switch %s", Name(sw))
+	}
+	return target(sw, c)
+}
+
+func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
+	a, err := netip.ParseAddr(sw.Address)
+	if err != nil {
+		return snmp.Target{}, fault.Wrap(fault.Invalid, err, "switch %s has no usable address", Name(sw))
+	}
+	p := sw.GetSnmp()
+	port := p.GetPort()
+	if port == 0 {
+		port = 161
+	}
+	t := snmp.Target{Addr: netip.AddrPortFrom(a, uint16(port)), Version: p.GetVersion()}
+	if t.Version == "3" {
+		t.User, t.AuthProtocol, t.AuthPassword = p.User, p.AuthProtocol, p.AuthPassword
+		t.PrivProtocol, t.PrivPassword, t.Context = p.PrivProtocol, p.PrivPassword, p.Context
+		return t, nil
+	}
+	t.Community = community
+	return t, nil
+}
+
+// exclusive runs f while no other change of the switch is made.
+func (d *Driver) exclusive(ctx context.Context, sw *switchdriver.Switch, f func() error) error {
+	leave, err := d.writers.Enter(ctx, sw.NodeId)
+	if err != nil {
+		return fault.Wrap(fault.Timeout, err, "switch %s is busy with other changes", Name(sw))
+	}
+	defer leave()
+	return f()
+}

@@ -1,0 +1,150 @@
+package mibdriver
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/gosnmp/gosnmp"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// WriteFDBEntry makes a permanent entry of dot1qStaticUnicastTable, for frames
+// from any port. The port must be in the VLAN.
+func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.FDBEntry) error {
+	r, err := reader(sw)
+	if err != nil {
+		return err
+	}
+	w, err := writer(sw)
+	if err != nil {
+		return err
+	}
+	return d.exclusive(ctx, sw, func() error {
+		vlans, err := d.readVLANs(ctx, sw, r)
+		if err != nil {
+			return err
+		}
+		if err := checkEntry(sw, vlans, e); err != nil {
+			return err
+		}
+		ids, err := d.fdbIDs(ctx, r)
+		if err != nil {
+			return deviceFault(sw, err)
+		}
+		ix := append(append([]uint32{ids.fdb(e.VlanId)}, mib.MAC(e.Mac).Arcs()...), 0)
+		ports, status := mib.Sub(mib.QStaticUnicastPorts, ix...), mib.Sub(mib.QStaticUnicastStatus, ix...)
+		list := (&planner{t: vlans}).list(nil, mib.PortsOf(e.Port))
+		// The ports come first: some switches choose a port of their own at the status.
+		err = d.snmp.Set(ctx, w, snmp.Octets(ports, list), snmp.Integer(status, mib.StaticUnicastPermanent))
+		if err != nil {
+			return deviceFault(sw, fmt.Errorf("setting the entry: %w", err))
+		}
+		return d.readBack(ctx, sw, func() (string, error) {
+			v, err := d.snmp.Get(ctx, r, ports, status)
+			if err != nil {
+				return "", err
+			}
+			if !v[0].Exists() {
+				return "no such entry", nil
+			}
+			if got := mib.PortList(v[0].Peek(), vlans.known).Sorted(); len(got) != 1 || got[0] != e.Port {
+				return fmt.Sprintf("it at ports %v", got), nil
+			}
+			return "", nil
+		})
+	})
+}
+
+// checkEntry refuses an entry whose VLAN is not there or does not have the port.
+func checkEntry(sw *switchdriver.Switch, t *vlanTable, e *switchdriver.FDBEntry) error {
+	if t.rows[e.VlanId] == nil {
+		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", Name(sw), e.VlanId)
+	}
+	if egress, _ := t.members(e.VlanId); !egress[e.Port] {
+		return fault.At(fault.Invalid, "port", "port %d is not in VLAN %d of switch %s; its ports are %v", e.Port, e.VlanId, Name(sw), egress.Sorted())
+	}
+	return nil
+}
+
+// DeleteFDBEntry removes a static entry, for whichever receive port it was made. A
+// learned one cannot be removed: it ages out.
+func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vlanID uint32, mac uint64) error {
+	r, err := reader(sw)
+	if err != nil {
+		return err
+	}
+	w, err := writer(sw)
+	if err != nil {
+		return err
+	}
+	return d.exclusive(ctx, sw, func() error {
+		ids, err := d.fdbIDs(ctx, r)
+		if err != nil {
+			return deviceFault(sw, err)
+		}
+		rows, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
+		if err != nil {
+			return deviceFault(sw, err)
+		}
+		if len(rows) == 0 {
+			e, err := d.fdbEntry(ctx, r, ids, vlanID, mib.MAC(mac))
+			switch {
+			case err != nil:
+				return deviceFault(sw, err)
+			case e == nil:
+				return fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", Name(sw), mib.MAC(mac), vlanID)
+			}
+			return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, Name(sw))
+		}
+		var set []gosnmp.SnmpPDU
+		for _, row := range rows {
+			set = append(set, snmp.Integer(row, mib.StaticUnicastInvalid))
+		}
+		if err := d.snmp.Set(ctx, w, set...); err != nil {
+			return deviceFault(sw, fmt.Errorf("removing the entry: %w", err))
+		}
+		return d.readBack(ctx, sw, func() (string, error) {
+			left, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
+			if len(left) > 0 {
+				return "it still", err
+			}
+			return "", err
+		})
+	})
+}
+
+// staticRows finds the status instances of an address, one for each receive port.
+func (d *Driver) staticRows(ctx context.Context, t snmp.Target, fdb uint32, mac mib.MAC) ([]string, error) {
+	base := mib.Sub(mib.QStaticUnicastStatus, append([]uint32{fdb}, mac.Arcs()...)...)
+	var rows []string
+	err := d.snmp.WalkFrom(ctx, t, 2, []string{base}, func(_ int, ix []uint32, v snmp.Value) error {
+		if v.Int() != mib.StaticUnicastInvalid {
+			rows = append(rows, mib.Sub(base, ix...))
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// readBack looks until the switch shows what was set. differs tells how it does not.
+func (d *Driver) readBack(ctx context.Context, sw *switchdriver.Switch, look func() (differs string, err error)) error {
+	for try := 0; ; try++ {
+		differs, err := look()
+		if err != nil || differs == "" {
+			return deviceFault(sw, err)
+		}
+		if try == 3 {
+			return fault.Device(fault.Downstream, "switch %s accepted the change but shows %s", Name(sw), differs)
+		}
+		select {
+		case <-time.After(d.wait << try):
+		case <-ctx.Done():
+			return fault.Wrap(fault.Timeout, ctx.Err(), "switch %s accepted the change but still shows %s", Name(sw), differs)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package mibdriver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// undoTime is how long taking back may last after the call's own time is over.
+const undoTime = 10 * time.Second
+
+// run sends the steps and reads the result back. When one fails, or the result is
+// not what was asked for, the steps done are taken back.
+func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, r, w snmp.Target, c change, steps []step) (*vlanTable, error) {
+	for i, s := range steps {
+		err := d.snmp.Set(ctx, w, s.set...)
+		if err == nil {
+			continue
+		}
+		done := steps[:i]
+		var e *snmp.Error
+		if s.makes || (errors.As(err, &e) && e.Status == 0) {
+			done = steps[:i+1] // it may have been done all the same
+		}
+		return nil, d.takeBack(ctx, sw, w, fmt.Errorf("%s: %w", s.what, err), done)
+	}
+	after, err := d.confirm(ctx, sw, r, c)
+	if err != nil {
+		return nil, d.takeBack(ctx, sw, w, err, steps)
+	}
+	return after, nil
+}
+
+// takeBack undoes steps, the last first, and returns the fault to report.
+func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, cause error, done []step) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	var left []string
+	for _, s := range slices.Backward(done) {
+		if len(s.undo) == 0 {
+			continue
+		}
+		if err := d.snmp.Set(ctx, w, s.undo...); err != nil && !(s.makes && refusal(err)) {
+			left = append(left, s.what)
+		}
+	}
+	if len(left) == 0 {
+		return deviceFault(sw, cause)
+	}
+	return deviceFault(sw, fmt.Errorf("%w; this could not be taken back: %s", cause, strings.Join(left, ", ")))
+}
+
+// refusal reports whether the switch answered with an error: a row that was never
+// made cannot be destroyed.
+func refusal(err error) bool {
+	var e *snmp.Error
+	return errors.As(err, &e) && e.Status != 0
+}
+
+// confirm reads the VLANs back until they are as asked for. Some switches need a
+// moment to show a change.
+func (d *Driver) confirm(ctx context.Context, sw *switchdriver.Switch, r snmp.Target, c change) (after *vlanTable, err error) {
+	err = d.readBack(ctx, sw, func() (string, error) {
+		after, err = d.readVLANs(ctx, sw, r)
+		if err != nil && !(c.remove && fault.KindOf(err) == fault.Unsupported) {
+			return "", err
+		}
+		if differs := compare(after, c); differs != "" {
+			return fmt.Sprintf("VLAN %d with %s", c.vid, differs), nil
+		}
+		return "", nil
+	})
+	return after, err
+}
+
+// compare tells how a table differs from what was asked for; empty if it does not.
+func compare(t *vlanTable, c change) string {
+	if t == nil {
+		return ""
+	}
+	r := t.rows[c.vid]
+	switch {
+	case c.remove && r != nil && r.static:
+		return "its row still there"
+	case c.remove:
+		return ""
+	case r == nil || !r.static:
+		return "no row"
+	case r.status != 0 && r.status != mib.RowActive:
+		return fmt.Sprintf("row status %d, not active", r.status)
+	case c.create && c.name != "" && r.name != mib.Text([]byte(c.name)):
+		return fmt.Sprintf("the name %q", r.name)
+	case !c.setPorts:
+		return ""
+	}
+	egress, untagged := t.configured(c.vid)
+	if !slices.Equal(egress.Sorted(), c.egress.Sorted()) {
+		return fmt.Sprintf("ports %v", egress.Sorted())
+	}
+	if !slices.Equal(untagged.Sorted(), c.untagged.Sorted()) {
+		return fmt.Sprintf("untagged ports %v", untagged.Sorted())
+	}
+	for _, n := range c.untagged.Sorted() {
+		if pvid, ok := t.pvid[n]; ok && pvid != c.vid {
+			return fmt.Sprintf("PVID %d at port %d", pvid, n)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,172 @@
+package mibdriver
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// vlanTable is all a switch tells of its VLANs.
+type vlanTable struct {
+	known mib.Ports // bridge ports; nil when the switch does not tell
+	rows  map[mib.VID]*vlanRow
+	pvid  map[uint32]mib.VID // by port
+}
+
+// vlanRow is a VLAN: a row of dot1qVlanStaticTable, of dot1qVlanCurrentTable, or of both.
+type vlanRow struct {
+	static          bool
+	status          int64 // RowStatus, 0 when not told
+	name            string
+	egress          []byte // dot1qVlanStaticEgressPorts as the agent has it
+	untagged        []byte
+	current         bool
+	mark            uint32 // TimeMark of the current row
+	currentEgress   []byte
+	currentUntagged []byte
+}
+
+func (t *vlanTable) row(v mib.VID) *vlanRow {
+	r := t.rows[v]
+	if r == nil {
+		r = &vlanRow{}
+		t.rows[v] = r
+	}
+	return r
+}
+
+// clone copies what a planner changes: rows and PVIDs, not the octets.
+func (t *vlanTable) clone() *vlanTable {
+	c := &vlanTable{known: t.known, rows: make(map[mib.VID]*vlanRow, len(t.rows)), pvid: maps.Clone(t.pvid)}
+	for v, r := range t.rows {
+		row := *r
+		c.rows[v] = &row
+	}
+	return c
+}
+
+// members returns the ports of a VLAN: those it is configured to have, and those
+// it has at the moment.
+func (t *vlanTable) members(v mib.VID) (egress, untagged mib.Ports) {
+	r := t.rows[v]
+	if r == nil {
+		return mib.Ports{}, mib.Ports{}
+	}
+	egress = mib.PortList(r.egress, t.known).Union(mib.PortList(r.currentEgress, t.known))
+	untagged = mib.PortList(r.untagged, t.known).Union(mib.PortList(r.currentUntagged, t.known))
+	for p := range untagged {
+		if !egress[p] {
+			delete(untagged, p)
+		}
+	}
+	return egress, untagged
+}
+
+// configured returns the ports a VLAN is configured to have.
+func (t *vlanTable) configured(v mib.VID) (egress, untagged mib.Ports) {
+	r := t.rows[v]
+	if r == nil || !r.static {
+		return mib.Ports{}, mib.Ports{}
+	}
+	return mib.PortList(r.egress, t.known), mib.PortList(r.untagged, t.known)
+}
+
+// listed returns the VLANs in effect, in ascending order.
+func (t *vlanTable) listed() []mib.VID {
+	var out []mib.VID
+	for _, v := range slices.Sorted(maps.Keys(t.rows)) {
+		r := t.rows[v]
+		if v >= 1 && v <= 4094 && (r.current || r.status == 0 || r.status == mib.RowActive) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// readVLANs reads the tables. A switch without them is Unsupported.
+func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) (*vlanTable, error) {
+	table := &vlanTable{rows: map[mib.VID]*vlanRow{}, pvid: map[uint32]mib.VID{}}
+	columns := []string{mib.QVlanStaticName, mib.QVlanStaticEgress, mib.QVlanStaticUntagged, mib.QVlanStaticRowStatus,
+		mib.QVlanCurrentEgress, mib.QVlanCurrentUntagged, mib.BasePortIfIndex, mib.QPvid}
+	err := d.snmp.Walk(ctx, t, columns, func(c int, ix []uint32, v snmp.Value) error {
+		switch {
+		case c >= 6 && len(ix) == 1 && ix[0] <= 0xffff:
+			if c == 7 {
+				table.pvid[ix[0]] = v.Uint32()
+				return nil
+			}
+			if table.known == nil {
+				table.known = mib.Ports{}
+			}
+			table.known[ix[0]] = true
+		case c < 4 && len(ix) == 1:
+			r := table.row(ix[0])
+			r.static = true
+			switch c {
+			case 0:
+				r.name = mib.Text(v.Peek())
+			case 1:
+				r.egress = v.Bytes()
+			case 2:
+				r.untagged = v.Bytes()
+			case 3:
+				r.status = v.Int()
+			}
+		case c == 4 || c == 5:
+			mark, vid, ok := mib.TimedVID(ix)
+			if !ok {
+				return nil
+			}
+			r := table.row(vid)
+			if r.current && mark < r.mark {
+				return nil // an older state
+			}
+			r.current, r.mark = true, mark
+			if c == 4 {
+				r.currentEgress = v.Bytes()
+			} else {
+				r.currentUntagged = v.Bytes()
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, deviceFault(sw, err)
+	}
+	if len(table.rows) == 0 {
+		return nil, fault.Device(fault.Unsupported, "switch %s has no VLAN tables (Q-BRIDGE-MIB)", Name(sw))
+	}
+	if table.known == nil && len(table.pvid) > 0 { // dot1qPortVlanTable has the same index
+		table.known = mib.PortsOf(slices.Collect(maps.Keys(table.pvid))...)
+	}
+	return table, nil
+}
+
+// ReadVLANs reads the VLANs of a switch, in ascending order.
+func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, error) {
+	t, err := reader(sw)
+	if err != nil {
+		return nil, err
+	}
+	table, err := d.readVLANs(ctx, sw, t)
+	if err != nil {
+		return nil, err
+	}
+	var out []*switchdriver.VLAN
+	for _, v := range table.listed() {
+		out = append(out, table.vlan(v))
+	}
+	return out, nil
+}
+
+// vlan is a row in the form of the contract.
+func (t *vlanTable) vlan(v mib.VID) *switchdriver.VLAN {
+	egress, untagged := t.members(v)
+	return &switchdriver.VLAN{VlanId: v, Name: t.rows[v].name, EgressPorts: egress.Sorted(),
+		UntaggedPorts: untagged.Sorted(), Dynamic: !t.rows[v].static}
+}

@@ -1,0 +1,136 @@
+package mibdriver
+
+import (
+	"context"
+	"errors"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// WriteVLAN makes a VLAN, or changes the ports of one, and returns it as read back.
+// The untagged ports get its id as PVID and leave the VLAN they were untagged in.
+// On failure what was done is taken back.
+func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
+	c := change{vid: v.VlanId, create: create, name: v.Name, setPorts: setPorts,
+		egress: mib.PortsOf(v.EgressPorts...), untagged: mib.PortsOf(v.UntaggedPorts...)}
+	c.egress = c.egress.Union(c.untagged)
+	err = d.changeVLAN(ctx, sw, c, func(t *vlanTable) { out = t.vlan(c.vid) })
+	return out, err
+}
+
+// DeleteVLAN removes a VLAN. Ports whose untagged VLAN it was go back to VLAN 1.
+func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID uint32) error {
+	return d.changeVLAN(ctx, sw, change{vid: vlanID, remove: true}, func(*vlanTable) {})
+}
+
+// changeVLAN reads, checks, plans, sends and reads back, while nobody else changes
+// the switch.
+func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c change, done func(*vlanTable)) error {
+	r, err := reader(sw)
+	if err != nil {
+		return err
+	}
+	w, err := writer(sw)
+	if err != nil {
+		return err
+	}
+	return d.exclusive(ctx, sw, func() error {
+		before, err := d.readVLANs(ctx, sw, r)
+		if err != nil {
+			return err
+		}
+		if err := check(sw, before, c); err != nil {
+			return err
+		}
+		var first error
+		for _, attempt := range attempts(sw.Model, c) {
+			steps := plan(before, c, attempt.seq, attempt.order)
+			after, err := d.run(ctx, sw, r, w, c, steps)
+			if err == nil {
+				done(after)
+				return nil
+			}
+			if first == nil {
+				first = err
+			}
+			var e *snmp.Error
+			if !errors.As(err, &e) || e.Status == 0 || e.Access() {
+				break // only a refusal is worth another way
+			}
+		}
+		return first
+	})
+}
+
+type attempt struct {
+	seq   Sequence
+	order order
+}
+
+// attempts are the ways to try, one after the other.
+func attempts(model string, c change) []attempt {
+	seqs := Sequences(model)
+	if !c.create {
+		seqs = seqs[:1]
+	}
+	var out []attempt
+	for _, s := range seqs {
+		out = append(out, attempt{s, joinFirst})
+	}
+	if c.setPorts || c.remove {
+		for _, s := range seqs {
+			out = append(out, attempt{s, leaveFirst})
+		}
+	}
+	return out
+}
+
+// check refuses what must not be sent.
+func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
+	r := t.rows[c.vid]
+	switch {
+	case c.create && r != nil && r.static:
+		return fault.At(fault.Exists, pathVLAN, "VLAN %d exists on switch %s", c.vid, Name(sw))
+	case !c.create && r == nil:
+		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", Name(sw), c.vid)
+	case !c.create && !r.static:
+		return fault.At(fault.NotFound, pathVLAN, "VLAN %d of switch %s was learned, not configured; it cannot be changed", c.vid, Name(sw))
+	case c.remove && c.vid == defaultVLAN:
+		return fault.At(fault.Invalid, pathVLAN, "VLAN %d is the default VLAN and cannot be removed", c.vid)
+	}
+	if !c.setPorts {
+		return nil
+	}
+	if t.known == nil {
+		return fault.Device(fault.Unsupported, "switch %s does not tell which ports it has (dot1dBasePortTable), so none can be set", Name(sw))
+	}
+	var l fault.List
+	for _, p := range c.egress.Sorted() {
+		path := PathTagged
+		if c.untagged[p] {
+			path = PathUntagged
+		}
+		if !t.known[p] {
+			l = append(l, fault.At(fault.Invalid, path, "switch %s has no port %d", Name(sw), p))
+		}
+	}
+	if len(l) > 0 {
+		return l.Err()
+	}
+	for v, r := range t.rows {
+		if r.static && (mib.IsText(r.egress, t.known) || mib.IsText(r.untagged, t.known)) {
+			return fault.Device(fault.Unsupported, "switch %s shows the ports of VLAN %d as text, which the standard MIB cannot set; it needs a driver of its own", Name(sw), v)
+		}
+	}
+	return nil
+}
+
+// The paths of faults in a VLAN, below the input of the RPC that asked.
+const (
+	pathVLAN     = "vlan-id"
+	PathTagged   = "tagged-port-list"
+	PathUntagged = "untagged-port-list"
+)

@@ -1,0 +1,93 @@
+package operations
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/sdk/lab/network"
+	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/yang"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench calls the RPCs as the host does: input and output go through the modules.
+type bench struct {
+	*network.Network
+	*Handlers
+	mux operations.Mux
+	set *yang.Set
+}
+
+func newLab(t *testing.T, o network.Options) *bench {
+	t.Helper()
+	n, err := network.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	inv := inventory.New()
+	entries, problems := csvlist.Parse("lab.csv", n.CSV())
+	inv.Set("lab.csv", entries, problems)
+	c := snmp.NewClient(snmp.Options{Timeout: 300 * time.Millisecond, Retries: -1})
+	t.Cleanup(c.Close)
+	d := mibdriver.New(c)
+	s := survey.New(survey.Options{Inventory: inv, Observe: d.Observe})
+	t.Cleanup(s.Close)
+	if _, err := s.Discover(t.Context(), survey.All, nil); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{Network: n, Handlers: &Handlers{Inventory: inv, Drivers: driver.NewChooser(d), Survey: s}}
+	b.mux = b.Handlers.Mux()
+	src, err := yang.FromFS("switch", os.DirFS(".."), "yang")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.set, err = yang.Load(src); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// call invokes an RPC with the members of its input.
+func (b *bench) call(t *testing.T, module, rpc, input string) (string, error) {
+	t.Helper()
+	r := b.set.RPC(module, rpc)
+	if r == nil {
+		t.Fatalf("the modules have no %s:%s", module, rpc)
+	}
+	body := []byte(nil)
+	if input != "" {
+		body = []byte(`{"input":` + input + `}`)
+	}
+	in, err := r.DecodeInput(body, yang.Options{})
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	out, err := b.mux.Invoke(ctx, &operations.Request{Module: module, RPC: rpc, Input: in})
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := r.EncodeOutput(text, yang.Canonical)
+	if err != nil {
+		t.Fatalf("the output of %s:%s does not fit its module: %v\n%s", module, rpc, err, text)
+	}
+	return string(encoded), nil
+}

@@ -1,0 +1,35 @@
+package operations
+
+import (
+	"context"
+
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// vlanIn names a VLAN of a switch.
+type vlanIn struct {
+	NodeID *int64 `json:"node-id"`
+	VLAN   *int32 `json:"vlan-id"`
+}
+
+// membersIn are the ports of a VLAN.
+type membersIn struct {
+	Tagged   *string `json:"tagged-port-list"`
+	Untagged *string `json:"untagged-port-list"`
+}
+
+// writeVLAN hands a VLAN to the driver of the switch.
+func (h *Handlers) writeVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) error {
+	d, err := driver.For[switchdriver.VLANWriter](h.Drivers, sw)
+	if err != nil {
+		return err
+	}
+	_, err = d.WriteVLAN(ctx, sw, v, create, setPorts)
+	return err
+}
+
+func vlanOf(id uint32, name string, egress, untagged mib.Ports) *switchdriver.VLAN {
+	return &switchdriver.VLAN{VlanId: id, Name: name, EgressPorts: egress.Sorted(), UntaggedPorts: untagged.Sorted()}
+}

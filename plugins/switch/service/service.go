@@ -1,0 +1,148 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"sync"
+
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/operations"
+	"ctl.internal/plugins/switch/shell"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/topology"
+)
+
+// Service is the running plugin.
+type Service struct {
+	set       Settings
+	lists     []string // paths of the default lists
+	log       *slog.Logger
+	health    func(sdk.Health)
+	client    *snmp.Client
+	inventory *inventory.Inventory
+	survey    *survey.Surveyor
+	publisher *topology.Publisher
+	events    *host.Publisher
+	interval  *interval
+	cancel    context.CancelFunc
+	group     sync.WaitGroup
+}
+
+// idleSockets stay open between discoveries, for the RPCs.
+const idleSockets = 16
+
+// Commands describes the shell commands.
+func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
+
+// New makes the plugin for the host.
+func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(), publisher: &topology.Publisher{}}
+	if err := env.DecodeConfig(&s.set); err != nil {
+		return nil, err
+	}
+	if err := s.set.check(); err != nil {
+		return nil, err
+	}
+	base := home(env.DataDir)
+	for _, p := range s.set.Lists {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(base, p)
+		}
+		s.lists = append(s.lists, filepath.Clean(p))
+	}
+	last := lastList{env.Host}
+	if p := last.load(ctx, s.log); p != "" {
+		s.lists = append([]string{p}, s.lists...)
+	}
+	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Std(), Retries: retries(s.set.SNMP.Retries),
+		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds})
+	standard := mibdriver.New(s.client)
+	drivers := driver.NewChooser(standard)
+	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
+	s.interval = &interval{env.Host, s.set.Discovery.Interval.Std()}
+	s.survey = survey.New(survey.Options{Inventory: s.inventory, Observe: standard.Observe, Log: s.log,
+		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Std(), Interval: s.interval.load(ctx, s.log),
+		Publish: s.publish, Finished: s.tidy})
+	s.start(ctx)
+	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: drivers, Survey: s.survey, SaveInterval: s.interval.save}
+	sh := &shell.Shell{Home: base, Inventory: s.inventory, Drivers: drivers, Survey: s.survey, Remember: last.save}
+	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
+}
+
+// retries turns the setting's 0, none, into what the client calls none.
+func retries(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// start loads the list, follows it, and discovers.
+func (s *Service) start(ctx context.Context) {
+	ctx, s.cancel = context.WithCancel(ctx)
+	l, err := s.inventory.LoadFirst(s.lists)
+	switch {
+	case err == nil:
+		inventory.Report(s.log, l)
+	case errors.Is(err, &fault.Error{Kind: fault.NotFound}):
+		s.log.Info("no switch list, so nothing is discovered; load one with switch:ReadDB", "err", err)
+	default:
+		s.log.Warn("the switch list is not loaded", "err", err)
+		s.health(sdk.Health{State: sdk.Degraded, Reason: err.Error()})
+	}
+	s.group.Go(func() {
+		if err := s.inventory.Follow(ctx, s.lists, s.log); err != nil {
+			s.log.Warn("changes of the switch list are not noticed", "err", err)
+		}
+	})
+	s.group.Go(func() { s.events.Run(ctx) })
+	s.survey.Start()
+}
+
+// stop ends what start began; a change of a switch under way has the grace.
+func (s *Service) stop(ctx context.Context) error {
+	s.cancel()
+	done := make(chan struct{})
+	go func() {
+		s.survey.Close()
+		s.group.Wait()
+		s.client.Close()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// publish hands a result to the watchers of the topology and to the event stream.
+func (s *Service) publish(before, after *discovery.Network) {
+	s.publisher.Set(Topology(s.set.Topology, after))
+	for _, e := range diff(before, after) {
+		s.events.Publish(e)
+	}
+}
+
+// tidy gives back what a discovery needed only for itself.
+func (s *Service) tidy() {
+	inUse := map[netip.AddrPort]bool{}
+	for _, e := range s.inventory.Entries() {
+		inUse[netip.AddrPortFrom(e.Address, e.Port)] = true
+	}
+	s.client.Trim(idleSockets, inUse)
+	s.health(sdk.Health{State: sdk.Healthy, Details: map[string]string{
+		"switches": s.inventory.Last().Path, "discovery": s.survey.Last().String()}})
+}

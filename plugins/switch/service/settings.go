@@ -1,0 +1,78 @@
+package service
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ctl.internal/sdk/fault"
+)
+
+// Settings is etc/switch.yaml. Form and defaults are in the schema of plugin.yaml.
+type Settings struct {
+	Lists     []string  `json:"lists"`
+	Discovery Discovery `json:"discovery"`
+	SNMP      SNMP      `json:"snmp"`
+	Topology  string    `json:"topology_id"`
+}
+
+// Discovery is how the network is discovered.
+type Discovery struct {
+	Interval Duration `json:"interval"`
+	Parallel int      `json:"parallel"`
+	Deadline Duration `json:"deadline"`
+}
+
+// SNMP is how switches are asked.
+type SNMP struct {
+	Timeout   Duration `json:"timeout"`
+	Retries   int      `json:"retries"`
+	Sockets   int      `json:"sockets"`
+	PerSwitch int      `json:"per_switch"`
+	VarBinds  int      `json:"varbinds"`
+}
+
+// Duration is a time.Duration as "1.5s" in the settings.
+type Duration time.Duration
+
+// UnmarshalJSON reads Go's form of a duration.
+func (d *Duration) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	v, err := time.ParseDuration(s)
+	*d = Duration(v)
+	return err
+}
+
+// Std returns the value as a time.Duration.
+func (d Duration) Std() time.Duration { return time.Duration(d) }
+
+// check is what the schema cannot say.
+func (s *Settings) check() error {
+	var l fault.List
+	within := func(path string, d Duration, least, most time.Duration) {
+		if d.Std() < least || d.Std() > most {
+			l = append(l, fault.At(fault.Invalid, path, "%s is not between %s and %s", d.Std(), least, most))
+		}
+	}
+	within("/discovery/interval", s.Discovery.Interval, 0, 366*24*time.Hour)
+	within("/discovery/deadline", s.Discovery.Deadline, 100*time.Millisecond, time.Hour)
+	within("/snmp/timeout", s.SNMP.Timeout, 10*time.Millisecond, time.Minute)
+	return l.Err()
+}
+
+// home is the folder that relative paths start from. The host keeps a plugin's
+// data in data/plugins/NAME below it.
+func home(dataDir string) string {
+	if h := os.Getenv("CTL_HOME"); h != "" {
+		return h
+	}
+	plugins := filepath.Dir(filepath.Clean(dataDir))
+	if data := filepath.Dir(plugins); filepath.Base(plugins) == "plugins" && filepath.Base(data) == "data" {
+		return filepath.Dir(data)
+	}
+	return dataDir
+}

@@ -1,0 +1,55 @@
+package service
+
+import (
+	"strconv"
+
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/sdk/topology"
+)
+
+// Topology is a network as the capability topology shows it: node-ids and
+// termination points are those of module topology.
+func Topology(id string, n *discovery.Network) topology.Topology {
+	t := topology.Topology{ID: id, Nodes: make(map[string]topology.Node, len(n.Nodes)),
+		Links: make(map[string]topology.Link, len(n.Edges)), Observed: n.Built}
+	for _, node := range n.Nodes {
+		tps := make(map[string]topology.TerminationPoint, len(node.Ports))
+		for _, p := range node.Ports {
+			tps[p.ID] = topology.TerminationPoint{ID: p.ID}
+		}
+		t.Nodes[node.ID] = topology.Node{ID: node.ID, TPs: tps, Attributes: attributes(node), Observed: node.Observed}
+	}
+	for _, e := range n.Edges {
+		for _, end := range []discovery.End{e.Tail, e.Head} {
+			if tps := t.Nodes[end.Node].TPs; tps != nil {
+				tps[end.Port] = topology.TerminationPoint{ID: end.Port} // ports of devices outside the list
+			}
+		}
+		l := topology.Link{ID: LinkID(e), SourceNode: e.Tail.Node, SourceTP: e.Tail.Port, DestNode: e.Head.Node, DestTP: e.Head.Port,
+			Attributes: map[string]string{"confirmed": strconv.FormatBool(e.Confirmed)}, Observed: e.Observed}
+		t.Links[l.ID] = l
+	}
+	return t
+}
+
+// LinkID is unique: a port may have several neighbours.
+func LinkID(e discovery.Edge) string {
+	return e.Tail.Node + ":" + e.Tail.Port + "-" + e.Head.Node + ":" + e.Head.Port
+}
+
+func attributes(n discovery.Node) map[string]string {
+	a := map[string]string{"type": string(n.Kind)}
+	set := func(k, v string) {
+		if v != "" {
+			a[k] = v
+		}
+	}
+	set("name", n.Name)
+	if n.Kind == discovery.SNMP {
+		set("model", n.Model)
+		set("address", n.Address)
+		set("mac", n.MAC.String())
+		a["answering"] = strconv.FormatBool(!n.Stale)
+	}
+	return a
+}

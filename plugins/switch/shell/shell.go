@@ -1,0 +1,32 @@
+package shell
+
+import (
+	"context"
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/sdk/commands"
+)
+
+// Shell is what the commands need. The zero Shell describes them; it cannot run one.
+type Shell struct {
+	Home      string // the controller's, for relative paths
+	Inventory *inventory.Inventory
+	Drivers   *driver.Chooser
+	Survey    *survey.Surveyor
+	// Remember keeps the path of the list for the next start; nil = it is forgotten.
+	Remember func(ctx context.Context, path string) error
+}
+
+// Commands returns the table of commands.
+func (s *Shell) Commands() []commands.Command {
+	return []commands.Command{s.readDB(), s.printDB(), s.edges(),
+		s.topoDiscover("switch:TopoDiscover", survey.All, "Discover switches, ports and edges",
+			"Asks all switches of the list for their ports and neighbours and shows what was found. A switch that\n"+
+				"does not answer keeps what it last told. Runs by itself when the list is loaded and periodically."),
+		s.topoDiscover("switch:TopoDiscoverSwitches", survey.Switches, "Discover switches and ports only",
+			"Like switch:TopoDiscover, but the edges stay as they are."),
+		s.topoDiscover("switch:TopoDiscoverEdges", survey.Edges, "Discover edges only",
+			"Like switch:TopoDiscover, but only switches that are known already are asked; none is added or removed."),
+	}
+}

@@ -1,0 +1,139 @@
+package snmp
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/gosnmp/gosnmp"
+)
+
+// Options bound a Client. Zero values mean the defaults named.
+type Options struct {
+	Timeout   time.Duration // of one try, 1.5 s
+	Retries   int           // after the first try, 2; negative: none
+	Sockets   int           // open at the same time, 256
+	PerSwitch int           // requests under way to one address, 4
+	VarBinds  int           // asked for in one GETBULK, 60: some agents fall over beyond 64
+}
+
+// Client talks to any number of agents. It is safe for concurrent use.
+type Client struct {
+	opt  Options
+	pool *pool
+
+	mu      sync.Mutex
+	learned map[netip.AddrPort]*learned
+}
+
+// NewClient makes a Client; Close ends it.
+func NewClient(o Options) *Client {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&o.Retries, 2)
+	def(&o.Sockets, 256)
+	def(&o.PerSwitch, 4)
+	def(&o.VarBinds, 60)
+	o.Retries = max(o.Retries, 0)
+	if o.Timeout == 0 {
+		o.Timeout = 1500 * time.Millisecond
+	}
+	return &Client{opt: o, pool: newPool(o.Sockets, o.PerSwitch), learned: map[netip.AddrPort]*learned{}}
+}
+
+// Close closes all sockets; calls under way fail.
+func (c *Client) Close() { c.pool.close() }
+
+// Trim closes idle sockets beyond keep and forgets what was learned of addresses
+// that are not in use any more; nil keeps all of it.
+func (c *Client) Trim(keep int, inUse map[netip.AddrPort]bool) {
+	c.pool.trim(keep)
+	if inUse == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for a := range c.learned {
+		if !inUse[a] {
+			delete(c.learned, a)
+		}
+	}
+}
+
+// Sockets returns how many sockets are open.
+func (c *Client) Sockets() int { return c.pool.size() }
+
+func (c *Client) learnedOf(a netip.AddrPort) *learned {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.learned[a]
+	if l == nil {
+		l = &learned{}
+		c.learned[a] = l
+	}
+	return l
+}
+
+// Get fetches instances, at most 60. A value that does not exist is told by
+// Value.Exists, in version 1 too.
+func (c *Client) Get(ctx context.Context, t Target, oids ...string) (values []Value, err error) {
+	err = c.use(ctx, t, func(s *session) error {
+		values, err = s.get(ctx, oids)
+		return err
+	})
+	return values, err
+}
+
+// Set assigns all variable bindings or none. The request is repeated when no answer
+// comes, so one that was not lost, but its answer was, may be done and then refused.
+func (c *Client) Set(ctx context.Context, t Target, bindings ...gosnmp.SnmpPDU) error {
+	return c.use(ctx, t, func(s *session) error { return s.set(ctx, bindings) })
+}
+
+// Walk reads columns of tables side by side and calls each for every instance, the
+// ones of a column in order; index is what stands behind the column's identifier.
+// index and Value.Peek are good until each returns. A *LoopError comes with all
+// that was read before.
+func (c *Client) Walk(ctx context.Context, t Target, columns []string, each func(column int, index []uint32, v Value) error) error {
+	return c.WalkFrom(ctx, t, 0, columns, each)
+}
+
+// WalkFrom is Walk that asks for few rows at first, and for more with each answer:
+// for tables that are mostly short.
+func (c *Client) WalkFrom(ctx context.Context, t Target, rows int, columns []string, each func(column int, index []uint32, v Value) error) error {
+	return c.use(ctx, t, func(s *session) error { return s.walk(ctx, columns, rows, each) })
+}
+
+// use runs f on a session. A target without a version is asked in 2c, then in 1.
+func (c *Client) use(ctx context.Context, t Target, f func(*session) error) error {
+	l := c.learnedOf(t.Addr)
+	auto := t.Version == ""
+	if auto {
+		t.Version = l.version()
+	}
+	err := c.once(ctx, t, l, f)
+	var e *Error
+	if !auto || t.Version != "" || !errors.As(err, &e) || !e.Timeout() || ctx.Err() != nil || l.version() != "" {
+		return err
+	}
+	t.Version = "1"
+	if c.once(ctx, t, l, f) == nil {
+		return nil
+	}
+	return err
+}
+
+func (c *Client) once(ctx context.Context, t Target, l *learned, f func(*session) error) error {
+	s, err := c.pool.acquire(ctx, t, func() (*session, error) { return c.open(ctx, t, l) })
+	if err != nil {
+		return err
+	}
+	err = f(s)
+	c.pool.release(s, !s.broken)
+	return err
+}

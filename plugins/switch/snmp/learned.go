@@ -1,0 +1,86 @@
+package snmp
+
+import (
+	"sync"
+
+	"github.com/gosnmp/gosnmp"
+)
+
+// learned is what is remembered of one agent.
+type learned struct {
+	mu       sync.Mutex
+	speaks   string // version that was answered
+	rows     int    // max-repetitions that work; 0 = not limited yet
+	clean    int    // walks' requests since the last lowering
+	noBulk   bool   // GETBULK fails: use GETNEXT
+	columns  int    // most columns in one request; 0 = not limited yet
+	security *gosnmp.UsmSecurityParameters
+}
+
+// recover is how many good answers it takes to ask for more again.
+const recovery = 64
+
+func (l *learned) version() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.speaks
+}
+
+func (l *learned) answered(version string, usm *gosnmp.UsmSecurityParameters) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.speaks = version
+	if usm != nil && l.security == nil {
+		l.security = usm
+	}
+}
+
+// shape says how many columns and rows to ask for when n columns are wanted.
+func (l *learned) shape(n, varBinds int) (columns, rows int, bulk bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	columns = min(n, maxColumns)
+	if l.columns > 0 {
+		columns = min(columns, l.columns)
+	}
+	rows = max(1, varBinds/columns)
+	if l.rows > 0 {
+		rows = min(rows, l.rows)
+	}
+	return columns, rows, !l.noBulk && rows > 1
+}
+
+// good counts an answer; after many the limit is raised.
+func (l *learned) good() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.clean++; l.clean >= recovery && l.rows > 0 {
+		l.rows, l.clean = l.rows*2, 0
+		if l.rows > 256 {
+			l.rows = 0
+		}
+	}
+}
+
+// lower reacts to an answer that was too big or did not come: fewer rows, then
+// fewer columns. It returns false when there is nothing left to lower.
+func (l *learned) lower(columns, rows, by int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clean = 0
+	switch {
+	case rows > 1:
+		l.rows = max(1, rows/by)
+	case columns > 1:
+		l.columns = max(1, columns/by)
+	default:
+		return false
+	}
+	return true
+}
+
+func (l *learned) giveUpBulk() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.noBulk = true
+}

@@ -1,0 +1,150 @@
+package snmp
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gosnmp/gosnmp"
+)
+
+// session is a socket to one agent. It is used by one goroutine at a time.
+type session struct {
+	target  Target
+	g       *gosnmp.GoSNMP
+	learned *learned
+	opt     *Options
+	broken  bool   // not to be used again
+	leave   func() // gives the place at the switch back
+}
+
+func (c *Client) open(ctx context.Context, t Target, l *learned) (*session, error) {
+	g := &gosnmp.GoSNMP{
+		Target: t.Addr.Addr().String(), Port: t.Addr.Port(), Context: ctx,
+		Timeout: c.opt.Timeout, Retries: c.opt.Retries, MaxOids: 60, Community: t.Community,
+	}
+	switch t.Version {
+	case "1":
+		g.Version = gosnmp.Version1
+	case "3":
+		g.Version = gosnmp.Version3
+		g.SecurityModel = gosnmp.UserSecurityModel
+		g.MsgFlags = t.level()
+		g.ContextName = t.Context
+		g.SecurityParameters = l.usm(t)
+	default:
+		g.Version = gosnmp.Version2c
+	}
+	if err := g.Connect(); err != nil {
+		return nil, &Error{Op: "connect", OID: t.String(), Cause: err}
+	}
+	return &session{target: t, g: g, learned: l, opt: &c.opt}, nil
+}
+
+// usm returns the parameters of version 3: those of an earlier session with this
+// user, which spares the engine's discovery, or new ones.
+func (l *learned) usm(t Target) *gosnmp.UsmSecurityParameters {
+	l.mu.Lock()
+	known := l.security
+	l.mu.Unlock()
+	if known != nil && known.UserName == t.User && known.AuthenticationPassphrase == t.AuthPassword &&
+		known.PrivacyPassphrase == t.PrivPassword && known.AuthenticationProtocol == t.auth() && known.PrivacyProtocol == t.priv() {
+		if sp, ok := known.Copy().(*gosnmp.UsmSecurityParameters); ok {
+			return sp
+		}
+	}
+	return &gosnmp.UsmSecurityParameters{UserName: t.User,
+		AuthenticationProtocol: t.auth(), AuthenticationPassphrase: t.AuthPassword,
+		PrivacyProtocol: t.priv(), PrivacyPassphrase: t.PrivPassword}
+}
+
+// exchange sends one request and waits for its answer, no longer than ctx lasts.
+func (s *session) exchange(ctx context.Context, op, oid string, send func() (*gosnmp.SnmpPacket, error)) (*gosnmp.SnmpPacket, error) {
+	s.g.Context = ctx
+	conn := s.g.Conn
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	p, err := send()
+	if !stop() {
+		s.broken = true // its deadline may be set at any time from now on
+	}
+	if err != nil {
+		s.broken = true
+		if cause := ctx.Err(); cause != nil {
+			err = cause
+		}
+		return nil, &Error{Op: op, OID: oid, Cause: err}
+	}
+	if p.PDUType == gosnmp.Report {
+		s.broken = true
+		return nil, &Error{Op: op, OID: oid, Cause: errors.New("the agent sent a report instead of an answer")}
+	}
+	var usm *gosnmp.UsmSecurityParameters
+	if sp, ok := s.g.SecurityParameters.(*gosnmp.UsmSecurityParameters); ok && s.learned.version() == "" {
+		usm, _ = sp.Copy().(*gosnmp.UsmSecurityParameters)
+	}
+	version := s.target.Version
+	if version == "" {
+		version = "2c"
+	}
+	s.learned.answered(version, usm)
+	return p, nil
+}
+
+// get fetches instances. In version 1 one that is missing fails the whole request;
+// the others are asked for again without it.
+func (s *session) get(ctx context.Context, oids []string) ([]Value, error) {
+	values := make([]Value, len(oids))
+	ask := make([]int, len(oids)) // positions in oids
+	for i := range ask {
+		ask[i] = i
+	}
+	for len(ask) > 0 {
+		names := make([]string, len(ask))
+		for i, at := range ask {
+			names[i] = oids[at]
+		}
+		p, err := s.exchange(ctx, "GET", names[0], func() (*gosnmp.SnmpPacket, error) { return s.g.Get(names) })
+		if err != nil {
+			return nil, err
+		}
+		i := int(p.ErrorIndex) - 1
+		switch {
+		case p.Error == gosnmp.NoSuchName && i >= 0 && i < len(ask):
+			values[ask[i]] = Value{kind: gosnmp.NoSuchInstance}
+			ask = append(ask[:i], ask[i+1:]...)
+			continue
+		case p.Error != gosnmp.NoError:
+			return nil, &Error{Op: "GET", OID: at(names, i), Status: p.Error}
+		}
+		for i, vb := range p.Variables {
+			if i < len(ask) && vb.Name == names[i] {
+				values[ask[i]] = Value{vb.Type, vb.Value}
+			}
+		}
+		return values, nil
+	}
+	return values, nil
+}
+
+func (s *session) set(ctx context.Context, bindings []gosnmp.SnmpPDU) error {
+	p, err := s.exchange(ctx, "SET", bindings[0].Name, func() (*gosnmp.SnmpPacket, error) { return s.g.Set(bindings) })
+	if err != nil {
+		return err
+	}
+	if p.Error == gosnmp.NoError {
+		return nil
+	}
+	names := make([]string, len(bindings))
+	for i, b := range bindings {
+		names[i] = b.Name
+	}
+	return &Error{Op: "SET", OID: at(names, int(p.ErrorIndex)-1), Status: p.Error}
+}
+
+// at returns the name an error-index points to, or all there is to say.
+func at(names []string, i int) string {
+	if i >= 0 && i < len(names) {
+		return names[i]
+	}
+	return names[0]
+}

@@ -1,0 +1,170 @@
+package snmp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gosnmp/gosnmp"
+
+	"ctl.internal/plugins/switch/mib"
+)
+
+// The bounds of a walk.
+const (
+	maxColumns  = 20      // side by side in one request
+	maxBindings = 1 << 20 // in all; a greater table is refused
+)
+
+// cursor is how far a column has been read.
+type cursor struct {
+	column int
+	base   string
+	next   string   // the identifier to ask behind
+	last   []uint32 // its arcs below base
+	done   bool
+}
+
+type walk struct {
+	*session
+	each  func(int, []uint32, Value) error
+	open  []*cursor
+	count int
+	loop  *LoopError
+	arcs  []uint32
+	few   int // rows to ask for next, 0 = as many as the switch can
+}
+
+func (s *session) walk(ctx context.Context, columns []string, few int, each func(int, []uint32, Value) error) error {
+	w := &walk{session: s, each: each, few: few}
+	for i, c := range columns {
+		w.open = append(w.open, &cursor{column: i, base: c, next: c})
+	}
+	for len(w.open) > 0 {
+		if err := w.step(ctx); err != nil {
+			return err
+		}
+		left := w.open[:0]
+		for _, c := range w.open {
+			if !c.done {
+				left = append(left, c)
+			}
+		}
+		w.open = left
+	}
+	if w.loop != nil {
+		return w.loop
+	}
+	return nil
+}
+
+// step asks once and takes what comes.
+func (w *walk) step(ctx context.Context) error {
+	columns, rows, bulk := w.learned.shape(len(w.open), w.opt.VarBinds)
+	if w.few > 0 && bulk {
+		rows = min(rows, w.few)
+		w.few *= 4
+	}
+	bulk = bulk && w.g.Version != gosnmp.Version1
+	ask := w.open[:columns]
+	names := make([]string, columns)
+	for i, c := range ask {
+		names[i] = c.next
+	}
+	op := "GETNEXT"
+	send := func() (*gosnmp.SnmpPacket, error) { return w.g.GetNext(names) }
+	if bulk {
+		op = "GETBULK"
+		send = func() (*gosnmp.SnmpPacket, error) { return w.g.GetBulk(names, 0, uint32(rows)) }
+	} else {
+		rows = 1
+	}
+	p, err := w.exchange(ctx, op, names[0], send)
+	if err != nil {
+		return w.retry(ctx, err, columns, rows)
+	}
+	if p.Error != gosnmp.NoError {
+		return w.refused(p, op, ask, columns, rows, bulk)
+	}
+	took, err := w.take(ask, p.Variables)
+	if err != nil {
+		return err
+	}
+	if took == 0 && !w.learned.lower(columns, rows, 2) {
+		return &Error{Op: op, OID: names[0], Cause: errors.New("the answer is empty")}
+	}
+	w.learned.good()
+	return nil
+}
+
+// retry reacts to no answer, or one that does not parse. The switch has answered
+// before, so a smaller answer may come through; the deadline bounds this.
+func (w *walk) retry(ctx context.Context, err error, columns, rows int) error {
+	var e *Error
+	if errors.As(err, &e) && (e.Access() || e.Unreachable()) || ctx.Err() != nil || w.learned.version() == "" || !w.learned.lower(columns, rows, 5) {
+		return err
+	}
+	if w.g.Conn == nil {
+		return err
+	}
+	w.broken = false
+	return nil
+}
+
+// refused reacts to an error-status.
+func (w *walk) refused(p *gosnmp.SnmpPacket, op string, ask []*cursor, columns, rows int, bulk bool) error {
+	i := int(p.ErrorIndex) - 1
+	switch {
+	case p.Error == gosnmp.NoSuchName && i >= 0 && i < len(ask): // the end of the MIB in version 1
+		ask[i].done = true
+		return nil
+	case p.Error == gosnmp.NoSuchName:
+		for _, c := range ask {
+			c.done = true
+		}
+		return nil
+	case p.Error == gosnmp.TooBig && w.learned.lower(columns, rows, 2):
+		return nil
+	case bulk:
+		w.learned.giveUpBulk()
+		return nil
+	}
+	names := make([]string, len(ask))
+	for i, c := range ask {
+		names[i] = c.next
+	}
+	return &Error{Op: op, OID: at(names, i), Status: p.Error}
+}
+
+// take hands the bindings of an answer on. They stand row by row, one for each
+// column asked for; the last row may be cut short.
+func (w *walk) take(ask []*cursor, bindings []gosnmp.SnmpPDU) (int, error) {
+	took := 0
+	for i, vb := range bindings {
+		c := ask[i%len(ask)]
+		took++
+		if c.done {
+			continue
+		}
+		v := Value{vb.Type, vb.Value}
+		index, under := mib.Under(c.base, vb.Name, w.arcs)
+		if !under || !v.Exists() {
+			c.done = true
+			continue
+		}
+		w.arcs = index
+		if c.last != nil && mib.Compare(index, c.last) <= 0 {
+			c.done = true
+			w.loop = &LoopError{OID: c.base}
+			continue
+		}
+		if w.count++; w.count > maxBindings {
+			return took, fmt.Errorf("the tables have more than %d values", maxBindings)
+		}
+		c.last, c.next = append(c.last[:0], index...), vb.Name
+		if err := w.each(c.column, index, v); err != nil {
+			return took, err
+		}
+	}
+	return took, nil
+}

@@ -1,0 +1,190 @@
+package survey
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Options say how to discover. Zero values mean the defaults named.
+type Options struct {
+	Inventory *inventory.Inventory
+	// Observe asks one switch; on error what it returns is used only when nothing
+	// better is known.
+	Observe  func(context.Context, *switchdriver.Switch) (*discovery.Observation, error)
+	Workers  int           // switches asked at the same time, 64
+	Deadline time.Duration // for one switch, 20 s
+	Interval time.Duration // of periodic discoveries; 0 = none
+	Log      *slog.Logger
+	// Publish gets each result with the one before it (nil for the first), one at a time.
+	Publish func(before, after *discovery.Network)
+	// Finished is called after each run.
+	Finished func()
+}
+
+// Surveyor runs discoveries. It is safe for concurrent use.
+type Surveyor struct {
+	opt    Options
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	rearm  chan struct{} // the interval has changed
+	first  chan struct{} // closed once there is a result
+
+	mu       sync.Mutex
+	interval time.Duration
+	active   *run
+	told     map[mib.MAC]*discovery.Observation
+	failed   map[mib.MAC]error
+	net      *discovery.Network
+	last     Summary
+
+	publishing sync.Mutex
+}
+
+// New makes a Surveyor; Start starts it, Close ends it.
+func New(o Options) *Surveyor {
+	if o.Workers == 0 {
+		o.Workers = 64
+	}
+	if o.Deadline == 0 {
+		o.Deadline = 20 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	s := &Surveyor{opt: o, interval: o.Interval, rearm: make(chan struct{}, 1), first: make(chan struct{}),
+		told: map[mib.MAC]*discovery.Observation{}, failed: map[mib.MAC]error{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// Start discovers now, after each change of the inventory, and periodically.
+func (s *Surveyor) Start() {
+	s.wg.Go(s.loop)
+}
+
+// Close ends a run under way and waits for it.
+func (s *Surveyor) Close() {
+	s.mu.Lock() // so that no run begins behind it
+	s.cancel()
+	s.mu.Unlock()
+	s.wg.Wait()
+}
+
+func (s *Surveyor) loop() {
+	for s.ctx.Err() == nil {
+		changed := s.opt.Inventory.Changed()
+		if len(s.opt.Inventory.All()) > 0 || s.Network() != nil {
+			s.auto()
+		}
+		for wait := true; wait; {
+			timer := s.timer()
+			select {
+			case <-s.ctx.Done():
+				wait = false
+			case <-changed:
+				wait = false
+			case <-timer:
+				s.auto()
+			case <-s.rearm:
+			}
+		}
+	}
+}
+
+// timer fires when the next periodic discovery is due, with some jitter so that
+// controllers do not fall into step; nil, which never fires, when there is none.
+func (s *Surveyor) timer() <-chan time.Time {
+	d := s.Interval()
+	if d == 0 {
+		return nil
+	}
+	return time.After(d - d/20 + rand.N(d/10+1))
+}
+
+// auto discovers when nobody does; if somebody does, it waits for that to end and
+// then discovers, so that a change of the list is never missed.
+func (s *Surveyor) auto() {
+	for s.ctx.Err() == nil {
+		sum, err := s.Discover(s.ctx, All, nil)
+		if err == nil {
+			s.opt.Log.Info("discovery finished", "result", sum.String())
+			return
+		}
+		if fault.KindOf(err) != fault.InUse {
+			if s.ctx.Err() == nil {
+				s.opt.Log.Warn("discovery failed", "err", err)
+			}
+			return
+		}
+		if s.Idle(s.ctx) != nil {
+			return
+		}
+	}
+}
+
+// Interval returns the time between periodic discoveries; 0 = none.
+func (s *Surveyor) Interval() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.interval
+}
+
+// SetInterval changes the time between periodic discoveries, from now on; 0 turns
+// them off.
+func (s *Surveyor) SetInterval(d time.Duration) {
+	s.mu.Lock()
+	s.interval = d
+	s.mu.Unlock()
+	select {
+	case s.rearm <- struct{}{}:
+	default:
+	}
+}
+
+// Network returns the latest result; nil when there is none yet.
+func (s *Surveyor) Network() *discovery.Network {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.net
+}
+
+// Await returns the latest result. While the first discovery is under way it waits
+// for it; without a switch list the result is empty.
+func (s *Surveyor) Await(ctx context.Context) (*discovery.Network, error) {
+	if n := s.Network(); n != nil {
+		return n, nil
+	}
+	if len(s.opt.Inventory.All()) == 0 {
+		return &discovery.Network{}, nil
+	}
+	select {
+	case <-s.first:
+		return s.Network(), nil
+	case <-ctx.Done():
+		return nil, fault.New(fault.Unavailable, "the first discovery is not finished yet")
+	}
+}
+
+// Failure returns why a switch did not answer the last time; nil when it did.
+func (s *Surveyor) Failure(m mib.MAC) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed[m]
+}
+
+// Observation returns what a switch last told; nil when it never did.
+func (s *Surveyor) Observation(m mib.MAC) *discovery.Observation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.told[m]
+}
