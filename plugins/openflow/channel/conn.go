@@ -1,0 +1,152 @@
+package channel
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"ctl.internal/plugins/openflow/ofp13"
+)
+
+// conn is one connection.
+type conn struct {
+	s      *Server
+	id     uint64
+	net    net.Conn
+	out    *outbox
+	ctx    context.Context // ends with the connection
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	reason string // why it ends, the first one told
+}
+
+const (
+	writeTimeout     = 10 * time.Second
+	handshakeTimeout = 10 * time.Second // of TLS
+)
+
+func newConn(s *Server, id uint64, n net.Conn) *conn {
+	c := &conn{s: s, id: id, net: n, out: newOutbox(s.o.Outbox)}
+	if s.o.TLS != nil {
+		c.net = tls.Server(n, s.o.TLS)
+	}
+	c.ctx, c.cancel = context.WithCancel(s.ctx)
+	return c
+}
+
+// end closes the connection; the first reason is the one that is told.
+func (c *conn) end(reason string) {
+	c.mu.Lock()
+	if c.reason == "" {
+		c.reason = reason
+	}
+	c.mu.Unlock()
+	c.cancel()
+	_ = c.net.Close()
+}
+
+func (c *conn) tell(e Event) bool {
+	e.Conn = c.id
+	select {
+	case c.s.events <- e:
+		return true
+	case <-c.s.ctx.Done():
+		return false
+	}
+}
+
+// read hears the switch until the connection ends, and tells so.
+func (c *conn) read() {
+	defer c.s.gone(c)
+	defer c.cancel()
+	remote := c.net.RemoteAddr().String()
+	if t, ok := c.net.(*tls.Conn); ok {
+		ctx, cancel := context.WithTimeout(c.ctx, handshakeTimeout)
+		err := t.HandshakeContext(ctx)
+		cancel()
+		if err != nil {
+			c.s.o.Log.Warn("a switch did not agree on TLS", "remote", remote, "err", err)
+			c.end("TLS failed")
+			return
+		}
+	}
+	if !c.tell(Event{Kind: Opened, Remote: remote}) {
+		c.end("the controller stops")
+		return
+	}
+	c.end(cause(c.hear()))
+	c.tell(Event{Kind: Closed, Reason: c.reason})
+}
+
+func (c *conn) hear() error {
+	messages := rate.NewLimiter(rate.Limit(c.s.o.Messages), c.s.o.Messages)
+	packets := rate.NewLimiter(rate.Limit(c.s.o.PacketIns), c.s.o.PacketIns)
+	r := ofp13.NewReader(c.net)
+	for {
+		h, body, err := r.Next()
+		if err != nil {
+			return err
+		}
+		if h.Type == ofp13.TypePacketIn && !packets.Allow() {
+			c.s.droppedPacket()
+			continue
+		}
+		if err := messages.Wait(c.ctx); err != nil {
+			return err
+		}
+		m := ofp13.Message(ofp13.Other{T: h.Type, Body: body})
+		if h.Version == ofp13.Version || h.Type == ofp13.TypeHello || h.Type == ofp13.TypeError {
+			if m, err = ofp13.Decode(h.Type, body); err != nil {
+				return err
+			}
+		}
+		if !c.tell(Event{Kind: Received, Header: h, Message: m}) {
+			return errors.New("the controller stops")
+		}
+	}
+}
+
+func cause(err error) string {
+	switch {
+	case errors.Is(err, io.EOF):
+		return "the switch closed it"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "the switch closed it in the middle of a message"
+	}
+	return err.Error()
+}
+
+// write sends what is queued until the connection ends.
+func (c *conn) write() {
+	var spare []byte
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-c.out.wake:
+		}
+		full, last := c.out.take(spare)
+		if len(full) > 0 {
+			if err := c.net.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+				c.end(err.Error())
+				return
+			}
+			if _, err := c.net.Write(full); err != nil {
+				c.end("it does not take what it is sent: " + err.Error())
+				return
+			}
+		}
+		spare = full
+		if last {
+			c.end("ended")
+			return
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package discovery
+
+import (
+	"log/slog"
+	"time"
+
+	"ctl.internal/plugins/openflow/lldp"
+	"ctl.internal/plugins/openflow/ofp13"
+	"ctl.internal/sdk/topology"
+)
+
+// Options are the settings of a Core.
+type Options struct {
+	TopologyID string
+	Key        lldp.Key
+	Interval   time.Duration // between LLDP frames of a port
+	Expiry     time.Duration // a link without a frame for so long is gone
+	Rate       int           // LLDP frames a second, of all ports together
+	Echo       time.Duration // a silent switch is asked after this time
+	Dead       time.Duration // and given up after this
+	Handshake  time.Duration // within which a switch must be ready
+	Statistics time.Duration // between questions for counters; 0 = never
+	Role       uint32        // ofp13.RoleEqual or ofp13.RoleMaster
+	TableMiss  TableMiss
+	MaxPorts   int // of one switch
+}
+
+// ConnID names a connection; ids are never used twice.
+type ConnID uint64
+
+// Action is what the owner has to do, in order: send Message when there is one,
+// log Text when there is one, then close the connection when Close is set.
+type Action struct {
+	Conn      ConnID
+	Message   ofp13.Message
+	XID       uint32
+	Version   uint8 // of the header; 0 = 1.3
+	Droppable bool  // may be left out when the switch does not take it
+	Close     bool
+	Level     slog.Level
+	Text      string
+	Remote    string // whom Text is about
+}
+
+// Core is the state of the discovery.
+type Core struct {
+	o        Options
+	conns    map[ConnID]*conn
+	switches map[uint64]*conn    // those that told their datapath id
+	links    map[PortID]*link    // by source
+	inbound  map[PortID][]PortID // sources of the links to a port
+	nodes    map[string]topology.Node
+	epoch    uint64
+	xid      uint32
+	queues   queues
+	aged     time.Time
+	leaving  bool
+	dirty    bool
+	out      []Action
+	count    Counters
+}
+
+// New returns a Core that knows no switch.
+func New(o Options) *Core {
+	return &Core{o: o, conns: map[ConnID]*conn{}, switches: map[uint64]*conn{}, links: map[PortID]*link{},
+		inbound: map[PortID][]PortID{}, nodes: map[string]topology.Node{}, xid: firstXID}
+}
+
+// Take returns the actions that became due since the last call.
+func (c *Core) Take() []Action {
+	out := c.out
+	c.out = nil
+	return out
+}
+
+// Changed reports, once, that the topology is another than before.
+func (c *Core) Changed() bool {
+	d := c.dirty
+	c.dirty = false
+	return d
+}
+
+// Transaction ids that tell what an answer belongs to. Frames count on from firstXID.
+const (
+	xidFeatures = iota + 1
+	xidRole
+	xidPunt
+	xidProbe
+	xidMiss
+	xidDescription
+	xidPorts
+	xidSetup
+	xidEcho
+	xidStatistics
+	xidFarewell
+	firstXID = 1 << 16
+)
+
+func (c *Core) send(to *conn, xid uint32, m ofp13.Message) {
+	c.out = append(c.out, Action{Conn: to.id, XID: xid, Message: m})
+}
+
+func (c *Core) note(about *conn, level slog.Level, text string) {
+	c.out = append(c.out, Action{Conn: about.id, Level: level, Text: text, Remote: about.remote})
+}
+
+// close ends a connection, tells why, and forgets all that came by it.
+func (c *Core) close(s *conn, level slog.Level, why string, now time.Time) {
+	c.out = append(c.out, Action{Conn: s.id, Close: true, Level: level, Text: why, Remote: s.remote})
+	c.forget(s, now)
+}

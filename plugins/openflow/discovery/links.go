@@ -1,0 +1,120 @@
+package discovery
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"ctl.internal/plugins/openflow/lldp"
+	"ctl.internal/plugins/openflow/ofp13"
+)
+
+// link is one direction of a cable.
+type link struct {
+	from, to PortID
+	since    time.Time
+	seen     time.Time // newest frame
+}
+
+// window is how many of a port's newest frames are believed: those under way.
+const window = 4
+
+// packetIn takes a frame that a switch received. It proves a link only if this
+// controller made it, for a port that has been up ever since, a moment ago.
+func (c *Core) packetIn(s *conn, m ofp13.PacketIn, now time.Time) {
+	c.count.PacketIns++
+	if s.phase != ready || m.Match.InPort == nil {
+		return
+	}
+	origin, err := c.o.Key.Open(m.Data)
+	switch {
+	case errors.Is(err, lldp.ErrNotLLDP):
+		return
+	case errors.Is(err, lldp.ErrForeign):
+		c.count.Foreign++
+		return
+	case errors.Is(err, lldp.ErrForged):
+		c.count.Forged++
+		return
+	case err != nil:
+		c.count.Malformed++
+		return
+	}
+	from, to := PortID{origin.Datapath, origin.Port}, PortID{s.datapath(), *m.Match.InPort}
+	if from == to || !c.current(from, origin) || !c.usable(to) {
+		c.count.Stale++
+		return
+	}
+	c.count.FramesReceived++
+	c.learn(from, to, now)
+}
+
+// current reports whether the frame is one of the newest of a port that is up.
+func (c *Core) current(from PortID, o lldp.Origin) bool {
+	s := c.switches[from.Datapath]
+	if s == nil || s.phase != ready {
+		return false
+	}
+	p := s.ports[from.Number]
+	return p != nil && p.epoch != 0 && p.epoch == o.Epoch && o.Sequence <= p.sequence && p.sequence-o.Sequence < window
+}
+
+func (c *Core) usable(to PortID) bool {
+	p := c.switches[to.Datapath].ports[to.Number]
+	return p != nil && p.epoch != 0 && p.physical()
+}
+
+// learn notes a link. Frames of one port that arrive at several (a hub in between)
+// make the link to the first of them, as long as it goes on hearing.
+func (c *Core) learn(from, to PortID, now time.Time) {
+	if l := c.links[from]; l != nil {
+		if l.to == to {
+			l.seen = now
+			return
+		}
+		if now.Sub(l.seen) < c.o.Interval*3/2 {
+			c.count.Ambiguous++
+			return
+		}
+		c.remove(l)
+	}
+	c.links[from] = &link{from: from, to: to, since: now, seen: now}
+	c.inbound[to] = append(c.inbound[to], from)
+	c.count.LinksFound++
+	c.dirty = true
+	if back := c.links[to]; back == nil {
+		p := c.switches[to.Datapath].ports[to.Number]
+		c.queues.urgent.push(slot{to, p.epoch, now}) // the other direction need not wait for its turn
+	}
+}
+
+func (c *Core) remove(l *link) {
+	delete(c.links, l.from)
+	rest := slices.DeleteFunc(c.inbound[l.to], func(p PortID) bool { return p == l.from })
+	if len(rest) == 0 {
+		delete(c.inbound, l.to)
+	} else {
+		c.inbound[l.to] = rest
+	}
+	c.count.LinksLost++
+	c.dirty = true
+}
+
+// cut removes the links from and to a port.
+func (c *Core) cut(id PortID) {
+	if l := c.links[id]; l != nil {
+		c.remove(l)
+	}
+	for _, from := range slices.Clone(c.inbound[id]) {
+		c.remove(c.links[from])
+	}
+}
+
+// age removes links that no frame has confirmed for too long.
+func (c *Core) age(now time.Time) {
+	for _, l := range c.links {
+		if now.Sub(l.seen) > c.o.Expiry {
+			c.remove(l)
+		}
+	}
+}

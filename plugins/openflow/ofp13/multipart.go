@@ -1,0 +1,90 @@
+package ofp13
+
+import "encoding/binary"
+
+// Kinds of multipart messages (7.3.5) that have a form here.
+const (
+	KindDescription uint16 = 0
+	KindPortStats   uint16 = 4
+	KindPorts       uint16 = 13
+)
+
+const flagMore = 1
+
+// MultipartRequest asks for what Kind says, of all ports.
+type MultipartRequest struct{ Kind uint16 }
+
+// MultipartReply is one part of the answer. Which field is filled depends on Kind.
+type MultipartReply struct {
+	Kind        uint16
+	More        bool // another part follows
+	Description Description
+	Ports       []Port
+	Stats       []PortStats
+	Body        []byte // of a kind without a form here
+}
+
+// Type implements Message.
+func (MultipartRequest) Type() Type { return TypeMultipartRequest }
+
+// Type implements Message.
+func (MultipartReply) Type() Type { return TypeMultipartReply }
+
+func (m MultipartRequest) append(b []byte) []byte {
+	b = pad(binary.BigEndian.AppendUint16(b, m.Kind), 6)
+	if m.Kind == KindPortStats {
+		b = pad(binary.BigEndian.AppendUint32(b, PortAny), 4)
+	}
+	return b
+}
+
+func decodeMultipartRequest(r *cursor) MultipartRequest {
+	m := MultipartRequest{Kind: r.u16()}
+	r.skip(6)
+	r.rest()
+	return m
+}
+
+func (m MultipartReply) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, m.Kind)
+	var flags uint16
+	if m.More {
+		flags = flagMore
+	}
+	b = pad(binary.BigEndian.AppendUint16(b, flags), 4)
+	switch m.Kind {
+	case KindDescription:
+		return m.Description.append(b)
+	case KindPorts:
+		for _, p := range m.Ports {
+			b = p.append(b)
+		}
+		return b
+	case KindPortStats:
+		for _, s := range m.Stats {
+			b = s.append(b)
+		}
+		return b
+	}
+	return append(b, m.Body...)
+}
+
+func decodeMultipartReply(r *cursor) MultipartReply {
+	m := MultipartReply{Kind: r.u16(), More: r.u16()&flagMore != 0}
+	r.skip(4)
+	switch m.Kind {
+	case KindDescription:
+		m.Description = decodeDescription(r)
+	case KindPorts:
+		for len(r.b) > 0 {
+			m.Ports = append(m.Ports, decodePort(r))
+		}
+	case KindPortStats:
+		for len(r.b) > 0 {
+			m.Stats = append(m.Stats, decodePortStats(r))
+		}
+	default:
+		m.Body = r.rest()
+	}
+	return m
+}

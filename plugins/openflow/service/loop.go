@@ -1,0 +1,146 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"ctl.internal/plugins/openflow/channel"
+	"ctl.internal/plugins/openflow/discovery"
+	"ctl.internal/plugins/openflow/ofp13"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/topology"
+)
+
+const (
+	tick = 100 * time.Millisecond
+	// calm is the least time between two views: many switches at once are one change.
+	calm = 20 * time.Millisecond
+	// farewell is the longest time that switches have to remove the rules.
+	farewell = 3 * time.Second
+)
+
+// loop owns the core: nobody else touches it.
+type loop struct {
+	core      *discovery.Core
+	server    *channel.Server
+	publish   func(topology.Topology)
+	log       *slog.Logger
+	asks      chan func(*discovery.Core)
+	leaving   chan struct{} // closed: remove the rules and end
+	done      chan struct{}
+	frame     []byte
+	pending   bool
+	published time.Time // newest view
+}
+
+func newLoop(core *discovery.Core, server *channel.Server, publish func(topology.Topology), log *slog.Logger) *loop {
+	return &loop{core: core, server: server, publish: publish, log: log, asks: make(chan func(*discovery.Core)),
+		leaving: make(chan struct{}), done: make(chan struct{})}
+}
+
+func (l *loop) run(ctx context.Context) {
+	defer close(l.done)
+	l.publish(l.core.View(time.Now())) // an empty topology, not none
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	quiet := time.NewTimer(time.Hour)
+	defer quiet.Stop()
+	leaving := l.leaving
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-l.server.Events():
+			l.take(e)
+		case now := <-ticker.C:
+			l.core.Tick(now)
+		case <-quiet.C:
+		case f := <-l.asks:
+			f(l.core)
+		case <-leaving:
+			leaving = nil
+			l.core.Leave(time.Now())
+		}
+		l.act()
+		if leaving == nil {
+			if l.core.Left() == 0 {
+				return
+			}
+			continue
+		}
+		l.pending = l.core.Changed() || l.pending
+		if !l.pending {
+			continue
+		}
+		now := time.Now()
+		if wait := calm - now.Sub(l.published); wait > 0 {
+			quiet.Reset(wait)
+			continue
+		}
+		l.publish(l.core.View(now))
+		l.published, l.pending = now, false
+	}
+}
+
+func (l *loop) take(e channel.Event) {
+	now := time.Now()
+	id := discovery.ConnID(e.Conn)
+	switch e.Kind {
+	case channel.Opened:
+		l.core.Opened(id, e.Remote, now)
+	case channel.Received:
+		l.core.Received(id, e.Header, e.Message, now)
+	case channel.Closed:
+		l.core.Closed(id, e.Reason, now)
+	}
+}
+
+// act carries out what the core decided.
+func (l *loop) act() {
+	for _, a := range l.core.Take() {
+		if a.Message != nil {
+			version := a.Version
+			if version == 0 {
+				version = ofp13.Version
+			}
+			l.frame = ofp13.AppendVersion(l.frame[:0], version, a.XID, a.Message)
+			l.server.Send(uint64(a.Conn), l.frame, a.Droppable)
+		}
+		if a.Text != "" {
+			l.log.Log(context.Background(), a.Level, "switch: "+a.Text, "remote", a.Remote)
+		}
+		if a.Close {
+			l.server.End(uint64(a.Conn))
+		}
+	}
+}
+
+// ask lets f see the core.
+func (l *loop) ask(ctx context.Context, f func(*discovery.Core)) error {
+	ready := make(chan struct{})
+	select {
+	case l.asks <- func(c *discovery.Core) { f(c); close(ready) }:
+		<-ready
+		return nil
+	case <-l.done:
+		return fault.New(fault.Unavailable, "the plugin stops")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// leave removes the rules and ends the loop, or gives up when the time is over.
+func (l *loop) leave(ctx context.Context) {
+	wait := farewell
+	if end, ok := ctx.Deadline(); ok {
+		wait = min(wait, time.Until(end)*3/4)
+	}
+	close(l.leaving)
+	select {
+	case <-l.done:
+	case <-time.After(wait):
+		l.log.Warn("some switches did not confirm in time that the rules are removed")
+	case <-ctx.Done():
+	}
+}

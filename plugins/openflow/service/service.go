@@ -1,0 +1,95 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"sync"
+
+	"ctl.internal/plugins/openflow/channel"
+	"ctl.internal/plugins/openflow/discovery"
+	"ctl.internal/plugins/openflow/lldp"
+	"ctl.internal/plugins/openflow/shell"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/topology"
+)
+
+// Service is the running plugin.
+type Service struct {
+	log       *slog.Logger
+	server    *channel.Server
+	publisher *topology.Publisher
+	events    *host.Publisher
+	loop      *loop
+	cancel    context.CancelFunc
+	group     sync.WaitGroup
+}
+
+// Commands describes the shell commands.
+func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
+
+// New makes the plugin for the host.
+func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+	var set Settings
+	if err := env.DecodeConfig(&set); err != nil {
+		return nil, err
+	}
+	if err := set.check(); err != nil {
+		return nil, err
+	}
+	secure, err := tlsConfig(ctx, &set, env.Host)
+	if err != nil {
+		return nil, err
+	}
+	fit, warning := descriptors(set.Limits.Connections)
+	if warning != "" {
+		env.Warn(warning)
+	}
+	// The key lives as long as this process: frames of an earlier one prove nothing.
+	key := make(lldp.Key, 32)
+	rand.Read(key)
+	s := &Service{log: slog.Default(), publisher: &topology.Publisher{}}
+	s.server, err = channel.Listen(channel.Options{Listen: set.Listen, TLS: secure, Connections: fit, Outbox: set.Limits.Outbox,
+		Messages: set.Limits.Messages, PacketIns: set.Limits.PacketIns, Log: s.log})
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "switches cannot connect: %v; change `listen` in etc/openflow.yaml, or end what listens there", err)
+	}
+	s.log.Info("switches may connect", "listen", s.server.Addr().String(), "tls", secure != nil)
+	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
+	s.loop = newLoop(discovery.New(set.options(key)), s.server, s.publish, s.log)
+	env.Health(sdk.Health{State: sdk.Healthy, Details: map[string]string{"listen": s.server.Addr().String()}})
+	ctx, s.cancel = context.WithCancel(ctx)
+	s.group.Go(func() { s.loop.run(ctx) })
+	s.group.Go(func() { s.events.Run(ctx) })
+	sh := &shell.Shell{Ask: s.loop.ask, Edge: s.server.Stats}
+	if env.Metrics != nil {
+		if err := env.Metrics.Register(collector{sh.Counters}); err != nil {
+			s.log.Warn("the counters are not in the metrics", "err", err)
+		}
+	}
+	return &sdk.Plugin{Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
+}
+
+// publish hands a view to the watchers of the topology and to the event stream.
+func (s *Service) publish(t topology.Topology) {
+	before, _ := s.publisher.Get(t.ID)
+	s.publisher.Set(t)
+	if c, differs := topology.Diff(before, t); differs {
+		for _, e := range changes(before, c) {
+			s.events.Publish(e)
+		}
+	}
+}
+
+// stop removes the rules from the switches, as far as the grace allows, and ends
+// what New began.
+func (s *Service) stop(ctx context.Context) error {
+	s.loop.leave(ctx)
+	s.cancel()
+	s.server.Close()
+	s.group.Wait()
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package shell is the shell commands of scope openflow, one file each.
+package shell

@@ -1,0 +1,73 @@
+package shell
+
+import (
+	"context"
+	"strings"
+
+	"ctl.internal/plugins/openflow/channel"
+	"ctl.internal/plugins/openflow/discovery"
+	"ctl.internal/plugins/openflow/ofp13"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// Shell is what the commands need. The zero Shell describes them; it cannot run one.
+type Shell struct {
+	// Ask calls a function with the state of the discovery, in its own goroutine.
+	Ask  func(context.Context, func(*discovery.Core)) error
+	Edge func() channel.Stats
+}
+
+// Commands returns the table of commands.
+func (s *Shell) Commands() []commands.Command {
+	return []commands.Command{s.nodes(), s.links(), s.ports(), s.counters()}
+}
+
+// nodeArgument limits a list to one switch.
+func (s *Shell) nodeArgument() []commands.Argument {
+	return []commands.Argument{{Name: "node", Help: "only this switch, as openflow:1", Complete: s.completeNode}}
+}
+
+func (s *Shell) completeNode(ctx context.Context, prefix string) []string {
+	var out []string
+	if s.Ask == nil {
+		return nil
+	}
+	err := s.Ask(ctx, func(c *discovery.Core) {
+		for _, w := range c.Switches() {
+			if id := discovery.NodeID(w.Datapath); strings.HasPrefix(id, prefix) {
+				out = append(out, id)
+			}
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// wanted checks the argument node: the list is of that switch, which must be there.
+func wanted(c *discovery.Core, in *commands.Invocation) (func(datapath uint64) bool, error) {
+	node := in.Arg("node")
+	if node == "" {
+		return func(uint64) bool { return true }, nil
+	}
+	for _, w := range c.Switches() {
+		if discovery.NodeID(w.Datapath) == node {
+			return func(d uint64) bool { return d == w.Datapath }, nil
+		}
+	}
+	return nil, fault.New(fault.NotFound, "no switch %s is connected; openflow:nodes lists those that are", node)
+}
+
+func roleName(r uint32) string {
+	switch r {
+	case ofp13.RoleEqual:
+		return "equal"
+	case ofp13.RoleMaster:
+		return "master"
+	case ofp13.RoleSlave:
+		return "slave"
+	}
+	return "unknown"
+}

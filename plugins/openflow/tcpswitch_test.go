@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"ctl.internal/plugins/openflow/ofp13"
+	"ctl.internal/plugins/openflow/service"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/topology"
+)
+
+func options() sdk.Options {
+	return sdk.Options{Manifest: manifest, YANG: modules, New: service.New, Commands: service.Commands()}
+}
+
+// freePort is an address of the loopback interface that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// start runs the plugin and returns where it listens.
+func start(t *testing.T, settings map[string]any, opts ...plugintest.Option) (*plugintest.Plugin, string) {
+	t.Helper()
+	listen := freePort(t)
+	all := map[string]any{"listen": listen}
+	for k, v := range settings {
+		all[k] = v
+	}
+	return plugintest.Start(t, options(), append(opts, plugintest.WithConfig(all))...), listen
+}
+
+// tcpSwitch is a switch of one port, at the other end of a connection.
+type tcpSwitch struct {
+	t        *testing.T
+	net      net.Conn
+	datapath uint64
+}
+
+func dial(t *testing.T, listen string) net.Conn {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", listen, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if err := c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// join does the handshake and returns at the barrier that ends it.
+func join(t *testing.T, c net.Conn, datapath uint64) *tcpSwitch {
+	t.Helper()
+	s := &tcpSwitch{t, c, datapath}
+	s.send(0, ofp13.Hello{Versions: 1 << 4})
+	r := ofp13.NewReader(c)
+	for {
+		h, body, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := ofp13.Decode(h.Type, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch m := m.(type) {
+		case ofp13.FeaturesRequest:
+			s.send(h.XID, ofp13.FeaturesReply{DatapathID: datapath})
+		case ofp13.MultipartRequest:
+			s.send(h.XID, ofp13.MultipartReply{Kind: m.Kind, Ports: []ofp13.Port{{Number: 1, Name: "one"}}})
+		case ofp13.RoleRequest:
+			s.send(h.XID, ofp13.RoleReply(m))
+		case ofp13.BarrierRequest:
+			s.send(h.XID, ofp13.BarrierReply{})
+			return s
+		}
+	}
+}
+
+func (s *tcpSwitch) send(xid uint32, m ofp13.Message) {
+	s.t.Helper()
+	if _, err := s.net.Write(ofp13.Append(nil, xid, m)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ended waits for the plugin to end a connection.
+func ended(t *testing.T, c net.Conn) {
+	t.Helper()
+	if _, err := io.Copy(io.Discard, c); err != nil && !strings.Contains(err.Error(), "reset") && !strings.Contains(err.Error(), "broken pipe") {
+		t.Errorf("the connection was not ended: %v", err)
+	}
+}
+
+// until watches the topology until done says so.
+func until(t *testing.T, p *plugintest.Plugin, done func(topology.Topology) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var view topology.Topology
+	enough := errors.New("enough")
+	err := topology.NewClient(p.Conn).Watch(ctx, nil, func(c topology.Change) error {
+		if view = view.Apply(c); done(view) {
+			return enough
+		}
+		return nil
+	}, func() {})
+	if !errors.Is(err, enough) {
+		t.Fatalf("the topology ended with %v: %v", view.Nodes, err)
+	}
+}
+
+func nodes(want ...string) func(topology.Topology) bool {
+	return func(v topology.Topology) bool {
+		for _, id := range want {
+			if _, ok := v.Nodes[id]; !ok {
+				return false
+			}
+		}
+		return len(v.Nodes) == len(want)
+	}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"ctl.internal/sdk/realm"
+	"ctl.internal/sdk/realm/ldap"
+	"ctl.internal/sdk/realm/trust"
+)
+
+const kind = "CtlDirectoryRealm"
+
+type factory struct{ trust *trust.Source }
+
+// Kinds implements realm.Factory.
+func (factory) Kinds() []string { return []string{kind} }
+
+// New implements realm.Factory.
+func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
+	r := realm.Read(c)
+	settings, warnings := ldap.ReadSettings(r, ldap.Names{})
+	d := &directoryRealm{
+		suffix: r.String("principalSuffix", ""), nested: r.Bool("nestedGroups", true), roles: ldap.NewRoles(r.Pairs("groupRolesMap")),
+	}
+	if d.suffix != "" && !strings.HasPrefix(d.suffix, "@") {
+		r.Fault("principalSuffix", "%q does not begin with @", d.suffix)
+	}
+	if d.base = r.String("searchBase", baseOf(d.suffix)); d.base == "" {
+		r.Fault("searchBase", "write searchBase = dc=example,dc=org, or principalSuffix = @example.org of which it is made")
+	}
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	d.client = ldap.New(settings, f.trust)
+	return d, warnings, nil
+}
+
+// baseOf makes DC=example,DC=org of @example.org (RFC 2247).
+func baseOf(suffix string) string {
+	var parts []string
+	for label := range strings.SplitSeq(strings.TrimPrefix(suffix, "@"), ".") {
+		if label != "" {
+			parts = append(parts, ldap.DN("DC={0}", label))
+		}
+	}
+	return strings.Join(parts, ",")
+}

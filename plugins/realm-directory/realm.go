@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	goldap "github.com/go-ldap/ldap/v3"
+
+	"ctl.internal/sdk/realm"
+	"ctl.internal/sdk/realm/ldap"
+)
+
+// directoryRealm is one instance of etc/sec.ini.
+type directoryRealm struct {
+	client       *ldap.Client
+	base, suffix string
+	nested       bool
+	roles        *ldap.Roles
+}
+
+// Authenticate implements realm.Realm.
+func (d *directoryRealm) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
+	name, ok := ldap.Name(c.User, c.Domain)
+	if !ok {
+		return realm.Result{Outcome: realm.Unknown, Reason: "no directory holds such a name"}, nil
+	}
+	who := d.who(name)
+	result := realm.Result{Outcome: realm.Authenticated, Principal: c.User}
+	err := d.client.Login(ctx, who.bind, c.Password, func(ctx context.Context, search ldap.Search) (err error) {
+		result.Roles, result.Reason, err = d.find(ctx, search, who)
+		return err
+	})
+	if err != nil {
+		return ldap.Outcome(err), nil
+	}
+	return result, nil
+}
+
+// account is the names of a user: what to bind as, and what to look for.
+type account struct{ bind, principal, sam string }
+
+func (d *directoryRealm) who(name string) account {
+	if domain, user, found := strings.Cut(name, `\`); found && domain != "" { // LAB\alice
+		return account{bind: name, sam: user}
+	}
+	if user, _, found := strings.Cut(name, "@"); found {
+		a := account{bind: name, principal: name}
+		if strings.EqualFold(name, user+d.suffix) {
+			a.sam = user
+		}
+		return a
+	}
+	return account{bind: name + d.suffix, principal: name + d.suffix, sam: name}
+}
+
+// Filters of a directory service; 1.2.840.113556.1.4.1941 is the rule that follows
+// a chain of links, here of groups in groups.
+const (
+	byPrincipal = "(&(objectClass=user)(userPrincipalName={0}))"
+	byAccount   = "(&(objectClass=user)(sAMAccountName={0}))"
+	groupsOf    = "(&(objectClass=group)(member:1.2.840.113556.1.4.1941:={0}))"
+)
+
+// find returns the roles of a user who has logged in; reason says why there may be
+// fewer than expected.
+func (d *directoryRealm) find(ctx context.Context, search ldap.Search, who account) (roles []string, reason string, err error) {
+	groups, err := d.groups(ctx, search, who)
+	switch {
+	case errors.Is(err, ldap.ErrSizeLimit) || errors.Is(err, errNotFound):
+		reason = err.Error()
+	case ldap.Forbidden(err):
+		reason = "no roles, because the search was refused: " + err.Error()
+	case err != nil:
+		return nil, "", err
+	}
+	if reason != "" {
+		slog.Warn("groups of a directory user", "user", who.bind, "problem", reason)
+	}
+	if d.roles == nil { // a DN is no name of a role
+		for i, g := range groups {
+			groups[i] = ldap.CommonName(g)
+		}
+	}
+	return d.roles.Of(groups), reason, nil
+}
+
+// errNotFound comes with a login that no entry, or more than one, belongs to.
+var errNotFound = errors.New("no roles, because not exactly one entry below searchBase has this user's name")
+
+func (d *directoryRealm) groups(ctx context.Context, search ldap.Search, who account) ([]string, error) {
+	user, err := d.entry(ctx, search, who)
+	if err != nil {
+		return nil, err
+	}
+	groups := user.GetEqualFoldAttributeValues("memberOf")
+	if !d.nested || len(groups) == 0 {
+		return groups, nil
+	}
+	entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(groupsOf, user.DN), Attributes: []string{"1.1"}})
+	for _, e := range entries {
+		groups = append(groups, e.DN)
+	}
+	return groups, err
+}
+
+// entry finds the user's entry: by userPrincipalName, as the bind did, and only when
+// none has it by the account's name.
+func (d *directoryRealm) entry(ctx context.Context, search ldap.Search, who account) (*goldap.Entry, error) {
+	for _, by := range []struct{ filter, value string }{{byPrincipal, who.principal}, {byAccount, who.sam}} {
+		if by.value == "" {
+			continue
+		}
+		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(by.filter, by.value), Attributes: []string{"memberOf"}})
+		switch {
+		case err != nil:
+			return nil, err
+		case len(entries) == 1:
+			return entries[0], nil
+		case len(entries) > 1:
+			return nil, errNotFound
+		}
+	}
+	return nil, errNotFound
+}
+
+// Close implements realm.Realm.
+func (d *directoryRealm) Close() error { return d.client.Close() }

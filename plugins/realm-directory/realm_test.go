@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/realm"
+	"ctl.internal/sdk/realm/ldap/ldaptest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const lab = "DC=lab,DC=test"
+
+func person(name, principal string, groups ...string) ldaptest.Entry {
+	return ldaptest.Entry{DN: "CN=" + name + ",CN=Users," + lab, Password: "pw", Attributes: map[string][]string{
+		"objectClass": {"user"}, "sAMAccountName": {name}, "userPrincipalName": {principal}, "memberOf": groups}}
+}
+
+func entries() []ldaptest.Entry {
+	return []ldaptest.Entry{
+		person("alice", "alice@lab.test", "CN=ops,"+lab),
+		person("bob", "bob@lab.test"),
+		person("carol", "c.smith@other.test", "CN=ops,"+lab),
+		person("c.smith", "someone@lab.test", "CN=root,"+lab),
+		{DN: "CN=ops," + lab, Attributes: map[string][]string{"objectClass": {"group"}, "member": {"CN=alice,CN=Users," + lab}}},
+		// a group that holds the group ops
+		{DN: "CN=all," + lab, Attributes: map[string][]string{"objectClass": {"group"}, "member": {"CN=alice,CN=Users," + lab}}},
+	}
+}
+
+func TestGroupsBecomeRoles(t *testing.T) {
+	s := (&ldaptest.Server{Entries: entries()}).Start(t)
+	mapped := map[string]string{"CN=ops," + lab: "admin", "cn=all, " + lab: "user", "CN=root," + lab: "root"}
+	for name, c := range map[string]struct {
+		user   string
+		groups map[string]string
+		more   map[string]string
+		want   realm.Result
+	}{
+		"nested":             {"alice", mapped, nil, realm.Result{Outcome: realm.Authenticated, Principal: "alice", Roles: []string{"admin", "user"}}},
+		"direct ones only":   {"alice", mapped, map[string]string{"nestedGroups": "false"}, realm.Result{Outcome: realm.Authenticated, Principal: "alice", Roles: []string{"admin"}}},
+		"no map":             {"alice", nil, nil, realm.Result{Outcome: realm.Authenticated, Principal: "alice", Roles: []string{"all", "ops"}}},
+		"in no group":        {"bob", mapped, nil, realm.Result{Outcome: realm.Authenticated, Principal: "bob"}},
+		"the full name":      {"bob@lab.test", mapped, nil, realm.Result{Outcome: realm.Authenticated, Principal: "bob@lab.test"}},
+		"of another suffix":  {"c.smith@other.test", mapped, nil, realm.Result{Outcome: realm.Authenticated, Principal: "c.smith@other.test", Roles: []string{"admin"}}},
+		"characters":         {"bob)(sAMAccountName=alice", mapped, nil, realm.Result{Reason: "user unknown or password wrong"}},
+		"without the suffix": {"c.smith", mapped, nil, realm.Result{Reason: "user unknown or password wrong"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := map[string]realm.Property{"url": {Value: s.URL()}, "principalSuffix": {Value: "@lab.test"}}
+			if c.groups != nil {
+				p["groupRolesMap"] = realm.Property{Value: "x", Map: c.groups}
+			}
+			for k, v := range c.more {
+				p[k] = realm.Property{Value: v}
+			}
+			client := realm.NewClient(plugintest.Start(t, options()).Conn)
+			if _, err := client.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: p}); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			if diff := cmp.Diff(c.want, client.Authenticate(ctx, "r", realm.Credentials{User: c.user, Password: "pw"})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatNeedsToBeWritten(t *testing.T) {
+	client := realm.NewClient(plugintest.Start(t, options()).Conn)
+	for want, p := range map[string]map[string]realm.Property{
+		"searchBase":           {"url": {Value: "ldap://h"}},
+		"does not begin":       {"url": {Value: "ldap://h"}, "principalSuffix": {Value: "lab.test"}},
+		"needs `r.url":         {"principalSuffix": {Value: "@lab.test"}},
+		`mean "nestedGroups"?`: {"url": {Value: "ldap://h"}, "principalSuffix": {Value: "@lab.test"}, "nestedGroup": {Value: "true"}},
+	} {
+		if _, err := client.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: p}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+	if got := baseOf("@ad.lab.test"); got != "DC=ad,DC=lab,DC=test" {
+		t.Error(got)
+	}
+}

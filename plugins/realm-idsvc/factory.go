@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"strings"
+
+	"ctl.internal/sdk/realm"
+	"ctl.internal/sdk/realm/trust"
+)
+
+const kind = "IdSvcAuthRealm"
+
+type factory struct{ trust *trust.Source }
+
+// Kinds implements realm.Factory.
+func (factory) Kinds() []string { return []string{kind} }
+
+// New implements realm.Factory.
+func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
+	r := realm.Read(c)
+	text := r.Needed("url", "the address of the identity service, such as https://identity.example.org:5000")
+	verify := r.Bool("sslVerification", true)
+	s := &service{
+		domain:  r.String("defaultDomain", "Default"),
+		appCred: r.Bool("applicationCredentials", false),
+	}
+	u, warnings := address(r, text, verify)
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	s.endpoint = u.JoinPath("auth", "tokens").String() + "?nocatalog"
+	s.client = newClient(f.trust, u.Hostname(), verify)
+	return s, warnings, nil
+}
+
+// address reads the url, with or without the version at its end.
+func address(r *realm.Reader, text string, verify bool) (u *url.URL, warnings []string) {
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		return nil, nil
+	case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
+		r.Fault("url", "%q is not an address; write https://host:port or http://host:port", text)
+		return nil, nil
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		r.Fault("url", "only scheme, host, port and path belong here")
+		return nil, nil
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		warnings = append(warnings, "passwords travel to "+text+" in clear text; use https://")
+	}
+	if u.Scheme == "https" && !verify {
+		warnings = append(warnings, "the certificate of "+text+" is not verified (sslVerification = false): anyone on the way can read passwords")
+	}
+	if u.Path = strings.TrimRight(u.Path, "/"); !strings.HasSuffix(u.Path, "/v3") {
+		u.Path += "/v3"
+	}
+	return u, warnings
+}

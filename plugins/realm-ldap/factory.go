@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"ctl.internal/sdk/realm"
+	"ctl.internal/sdk/realm/ldap"
+	"ctl.internal/sdk/realm/trust"
+)
+
+// The kinds served.
+const (
+	kindRoles    = "CtlJndiLdapRealm"
+	kindAuthOnly = "CtlJndiLdapRealmAuthNOnly"
+)
+
+type factory struct{ trust *trust.Source }
+
+// Kinds implements realm.Factory.
+func (factory) Kinds() []string { return []string{kindRoles, kindAuthOnly} }
+
+// New implements realm.Factory.
+func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
+	r := realm.Read(c)
+	settings, warnings := ldap.ReadSettings(r, ldap.Names{Prefix: "contextFactory."})
+	l := &ldapRealm{template: r.Needed("userDnTemplate", "the name to bind with, such as uid={0},ou=People,dc=example,dc=org")}
+	if l.template != "" && !strings.Contains(l.template, "{0}") {
+		r.Fault("userDnTemplate", "{0}, which stands for the user name, is missing")
+	}
+	readRoles(r, l, c.Kind == kindRoles)
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	l.client = ldap.New(settings, f.trust)
+	return l, warnings, nil
+}
+
+// readRoles reads how roles are found. The properties may stand at a realm that
+// gives none, so that its kind can be changed alone.
+func readRoles(r *realm.Reader, l *ldapRealm, roles bool) {
+	naming, suffix := ldap.Naming(l.template)
+	if naming == "" {
+		naming = "uid"
+	}
+	l.base = r.String("searchBase", suffix)
+	l.attribute = r.String("ldapAttributeForComparison", "objectClass")
+	l.filter = r.String("searchFilter", "")
+	l.roles = ldap.NewRoles(r.Pairs("groupRolesMap"))
+	if l.filter == "" {
+		l.filter, l.own = "("+naming+"={0})", ldap.IsDN(l.template)
+	} else if err := ldap.CheckFilter(l.filter); err != nil {
+		r.Fault("searchFilter", "%v", err)
+	}
+	if !roles {
+		l.filter = ""
+	} else if l.base == "" && l.template != "" {
+		r.Fault("searchBase", "the userDnTemplate does not tell where users are; write searchBase = dc=example,dc=org")
+	}
+}

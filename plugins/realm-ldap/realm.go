@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"ctl.internal/sdk/realm"
+	"ctl.internal/sdk/realm/ldap"
+)
+
+// ldapRealm is one instance of etc/sec.ini.
+type ldapRealm struct {
+	client   *ldap.Client
+	template string // of the name to bind with
+
+	base, attribute string
+	filter          string // empty = no roles
+	own             bool   // only the user's own entry counts
+	roles           *ldap.Roles
+}
+
+// Authenticate implements realm.Realm.
+func (l *ldapRealm) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
+	name, ok := ldap.Name(c.User, c.Domain)
+	if !ok {
+		return realm.Result{Outcome: realm.Unknown, Reason: "no directory holds such a name"}, nil
+	}
+	result := realm.Result{Outcome: realm.Authenticated, Principal: c.User}
+	bindName := ldap.DN(l.template, name)
+	var find func(context.Context, ldap.Search) error
+	if l.filter != "" {
+		find = func(ctx context.Context, search ldap.Search) (err error) {
+			result.Roles, result.Reason, err = l.find(ctx, search, name, bindName)
+			return err
+		}
+	}
+	if err := l.client.Login(ctx, bindName, c.Password, find); err != nil {
+		return ldap.Outcome(err), nil
+	}
+	return result, nil
+}
+
+// find returns the roles of a user who has logged in; reason says why there may be
+// fewer than expected.
+func (l *ldapRealm) find(ctx context.Context, search ldap.Search, name, bindName string) (roles []string, reason string, err error) {
+	entries, err := search(ctx, ldap.Query{Base: l.base, Filter: ldap.Filter(l.filter, name, bindName), Attributes: []string{l.attribute}})
+	switch {
+	case errors.Is(err, ldap.ErrSizeLimit):
+		reason = err.Error()
+	case ldap.Forbidden(err):
+		reason = "no roles, because the search was refused: " + err.Error()
+	case err != nil:
+		return nil, "", err
+	}
+	if reason != "" {
+		slog.Warn("roles of an LDAP user", "user", name, "problem", reason)
+	}
+	var values []string
+	for _, e := range entries {
+		// A namesake elsewhere in the tree must not lend its roles.
+		if l.own && !ldap.SameDN(e.DN, bindName) {
+			continue
+		}
+		for _, a := range e.Attributes {
+			if strings.EqualFold(a.Name, l.attribute) {
+				values = append(values, a.Values...)
+			}
+		}
+	}
+	return l.roles.Of(values), reason, nil
+}
+
+// Close implements realm.Realm.
+func (l *ldapRealm) Close() error { return l.client.Close() }

@@ -1,0 +1,165 @@
+package clones
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/refname"
+	"ctl.internal/sdk/fault"
+)
+
+// Folder is a folder of clones, bare (a/b.git or a/b) or normal (a/b/.git); the
+// path below it without ".git" is the project's name.
+type Folder struct {
+	dir   string
+	git   *gitcmd.Git
+	gates gates
+	packs int // from so many on, a mirror is packed
+}
+
+// NewFolder uses dir, which may be made later.
+func NewFolder(dir string, git *gitcmd.Git) (*Folder, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "the folder of clones %s cannot be used", dir)
+	}
+	return &Folder{dir: abs, git: git, packs: manyPacks}, nil
+}
+
+// manyPacks is where reading begins to suffer.
+const manyPacks = 40
+
+// Bounds of the search for clones.
+const (
+	maxDepth    = 12
+	maxProjects = 100_000
+)
+
+// Open finds a project for reading. release must be called after the last read:
+// until then nothing is removed from the repository.
+func (f *Folder) Open(ctx context.Context, project string) (r history.Repo, release func(), err error) {
+	if err := refname.Project(project); err != nil {
+		return r, nil, err
+	}
+	dir, ok := f.find(project)
+	if !ok {
+		return r, nil, fault.New(fault.NotFound, "project %s was not found among the clones", project)
+	}
+	release, err = f.gates.read(ctx, project)
+	if err != nil {
+		return r, nil, err
+	}
+	return history.Repo{Git: f.git, Project: project, Dir: dir}, release, nil
+}
+
+func (f *Folder) find(project string) (dir string, ok bool) {
+	base := filepath.Join(f.dir, filepath.FromSlash(project))
+	for _, dir := range []string{base + ".git", base, filepath.Join(base, ".git")} {
+		if isRepository(dir) {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
+// isRepository applies git's own test: HEAD, objects and references.
+func isRepository(dir string) bool {
+	if info, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil || info.IsDir() {
+		return false
+	}
+	for _, sub := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(dir, sub)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// found is what the search came upon.
+type found struct {
+	project string
+	dir     string // of git; the folder itself for a broken one
+	kind    string // bare, normal or broken
+}
+
+// Projects lists the names of all projects that can be read.
+func (f *Folder) Projects(ctx context.Context) ([]string, error) {
+	all, err := f.search(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{}
+	for _, p := range all {
+		if p.kind != broken {
+			names = append(names, p.project)
+		}
+	}
+	return names, nil
+}
+
+const (
+	bare   = "bare"
+	normal = "normal"
+	broken = "broken"
+)
+
+func (f *Folder) search(ctx context.Context) ([]found, error) {
+	var list []found
+	err := f.descend(ctx, f.dir, "", 0, &list)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // nothing was cloned yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].project < list[j].project })
+	return list, nil
+}
+
+func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list *[]found) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if name == "" {
+			return err
+		}
+		*list = append(*list, found{project: name, dir: dir, kind: broken})
+		return nil
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		info, err := os.Stat(path) // a link to a clone counts
+		if err != nil || !info.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		project := strings.TrimSuffix(name+e.Name(), ".git")
+		if refname.Project(project) != nil {
+			continue
+		}
+		if len(*list) >= maxProjects {
+			return fault.New(fault.TooBig, "the folder of clones %s holds more than %d projects", f.dir, maxProjects)
+		}
+		switch {
+		case isRepository(path):
+			*list = append(*list, found{project: project, dir: path, kind: bare})
+		case isRepository(filepath.Join(path, ".git")):
+			*list = append(*list, found{project: project, dir: filepath.Join(path, ".git"), kind: normal})
+		case strings.HasSuffix(e.Name(), ".git"):
+			*list = append(*list, found{project: project, dir: path, kind: broken})
+		case depth < maxDepth && e.Type()&fs.ModeSymlink == 0:
+			if err := f.descend(ctx, path, name+e.Name()+"/", depth+1, list); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package clones
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ctl.internal/plugins/repoinfo/gittest"
+	"ctl.internal/sdk/fault"
+)
+
+func timeout(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(t.Context(), 10*time.Millisecond)
+}
+
+func TestInspectTellsEveryState(t *testing.T) {
+	f := folder(t)
+	zoo := gittest.Zoo(t, filepath.Join(f.dir, "a", "zoo.git"))
+	gittest.New(t, filepath.Join(f.dir, "empty"))
+	for _, clone := range [][]string{
+		{"--quiet", zoo.Dir, filepath.Join(f.dir, "a", "normal")},
+		{"--quiet", "--bare", "--depth=2", "file://" + zoo.Dir, filepath.Join(f.dir, "shallow.git")},
+	} {
+		if out, err := exec.Command("git", append([]string{"clone"}, clone...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	bad := gittest.New(t, filepath.Join(f.dir, "bad.git"))
+	for path, text := range map[string]string{"config": "[core\n", "HEAD": "ref: refs/heads/x\n"} {
+		if err := os.WriteFile(filepath.Join(bad.Dir, path), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	partial := gittest.Zoo(t, filepath.Join(f.dir, "partial.git"))
+	if err := os.WriteFile(filepath.Join(partial.Dir, "objects", "pack", "pack-x.promisor"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"failed.git", "just/a/folder", ".hidden/x.git"} {
+		if err := os.MkdirAll(filepath.Join(f.dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	infos, err := f.Inspect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, i := range infos {
+		got[i.Project] = i.Kind + " " + string(i.State)
+		if (i.State == Unreadable) != (i.Problem != "") && i.State != Shallow && i.State != Partial {
+			t.Errorf("%s: state %s, problem %q", i.Project, i.State, i.Problem)
+		}
+	}
+	want := map[string]string{"a/zoo": "bare ok", "a/normal": "normal ok", "empty": "bare empty", "shallow": "bare shallow",
+		"bad": "bare unreadable", "partial": "bare partial", "failed": "broken unreadable"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOpenRefusesWhatIsNoProject(t *testing.T) {
+	f := folder(t)
+	outside := gittest.New(t, filepath.Join(filepath.Dir(f.dir), "outside.git"))
+	if _, err := os.Stat(outside.Dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, kind := range map[string]fault.Kind{"../outside": fault.Invalid, "/outside": fault.Invalid, "": fault.Invalid, "nope": fault.NotFound} {
+		if _, _, err := f.Open(t.Context(), name); err == nil || fault.KindOf(err) != kind {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if infos, err := f.Inspect(t.Context()); err != nil || len(infos) != 0 {
+		t.Errorf("a folder that is not there yet: %v, %v", infos, err)
+	}
+}

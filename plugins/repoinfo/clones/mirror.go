@@ -1,0 +1,211 @@
+package clones
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/plugins/repoinfo/refname"
+	"ctl.internal/sdk/fault"
+)
+
+// Source is a repository to mirror.
+type Source struct {
+	Project string
+	URL     string
+	// Header is sent with every HTTP request ("Authorization: …"); it travels in
+	// the child's environment, never in its arguments.
+	Header string
+}
+
+// Limits of one project's mirroring.
+const (
+	askTimeout  = time.Minute
+	gateTimeout = time.Minute
+)
+
+// mirrorKey marks the clones that mirroring made; the others are the
+// operator's own and are never written to.
+const mirrorKey = "ctl.mirror"
+
+// Mirror brings one project up to date: branches and tags only, deleted ones
+// removed. A project that is not there yet appears when it is whole. changed
+// says whether any reference moved.
+func (f *Folder) Mirror(ctx context.Context, s Source, timeout time.Duration) (changed bool, err error) {
+	if err := refname.Project(s.Project); err != nil {
+		return false, err
+	}
+	unlock, err := f.lock(s.Project)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	dir, there := f.find(s.Project)
+	if there && !f.ours(dir) {
+		return false, fault.New(fault.Exists, "project %s is a clone that was not made by mirroring: take it off the sources, or remove %s", s.Project, dir)
+	}
+	if !there {
+		return true, f.first(ctx, s)
+	}
+	before, err := f.refs(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	if err := f.fetch(ctx, dir, s); err != nil {
+		return false, err
+	}
+	after, err := f.refs(ctx, dir)
+	if err != nil || before == after {
+		return false, err
+	}
+	return true, f.tidy(ctx, dir, s.Project)
+}
+
+// first clones beside the project's place and moves the result there, so that
+// nobody meets half a clone. What a broken attempt left is used by the next one.
+func (f *Folder) first(ctx context.Context, s Source) error {
+	work := f.hidden("incoming", s.Project)
+	if !isRepository(work) {
+		if err := os.RemoveAll(work); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(work), 0o755); err != nil {
+			return fault.Wrap(fault.Unavailable, err, "the folder of clones %s cannot be written: %v", f.dir, err)
+		}
+		if _, err := f.git.Output(ctx, gitcmd.Call{Dir: work, Args: []string{"init", "--quiet", "--initial-branch=master"}}); err != nil {
+			return err
+		}
+		if _, err := f.git.Output(ctx, gitcmd.Call{Dir: work, Args: []string{"config", mirrorKey, "true"}}); err != nil {
+			return err
+		}
+	}
+	if err := f.fetch(ctx, work, s); err != nil {
+		return err
+	}
+	if err := f.tidy(ctx, work, s.Project); err != nil {
+		return err
+	}
+	place := filepath.Join(f.dir, filepath.FromSlash(s.Project)+".git")
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(place); err == nil && info.IsDir() {
+		if err := os.Remove(place); err != nil { // only what is empty goes
+			return fault.New(fault.Exists, "%s is in the way of a clone and holds no repository: remove it", place)
+		}
+	}
+	return os.Rename(work, place)
+}
+
+// fetch gets branches and tags and removes those that are gone, in one
+// transaction, then lets HEAD follow. A branch whose name has become a folder of
+// branches does not fit into a transaction of git's; such a fetch goes in steps.
+func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
+	env := s.environ()
+	err := f.transfer(ctx, dir, s, env, "--atomic")
+	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr, "cannot lock ref") {
+		err = f.transfer(ctx, dir, s, env, "--no-atomic")
+	}
+	if err != nil {
+		return s.explain(err)
+	}
+	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: askTimeout,
+		Args: []string{"ls-remote", "--symref", "--end-of-options", s.URL, "HEAD"}})
+	if err != nil {
+		return s.explain(err)
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	target, _, ok := strings.Cut(strings.TrimPrefix(line, "ref: "), "\t")
+	if !ok || !strings.HasPrefix(target, "refs/heads/") || refname.Ref("HEAD", target) != nil {
+		return nil // a server that does not tell: HEAD stays
+	}
+	_, err = f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"symbolic-ref", "HEAD", target}})
+	return err
+}
+
+func (f *Folder) transfer(ctx context.Context, dir string, s Source, env []string, mode string) error {
+	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: 24 * time.Hour,
+		Args: []string{"fetch", "--quiet", "--prune", mode, "--force", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+			"--no-recurse-submodules", "--end-of-options", s.URL, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}})
+	return err
+}
+
+func (s Source) environ() []string {
+	if s.Header == "" {
+		return nil
+	}
+	return []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http." + s.URL + ".extraHeader", "GIT_CONFIG_VALUE_0=" + s.Header}
+}
+
+func (s Source) explain(err error) error {
+	if _, ran := gitcmd.ExitCode(err); ran {
+		return fault.Wrap(fault.Downstream, err, "project %s could not be mirrored from %s: %v", s.Project, s.URL, err)
+	}
+	return err
+}
+
+// tidy writes the commit graph, which makes every later walk cheaper, and packs
+// a clone that has become fragmented while nobody reads it.
+func (f *Folder) tidy(ctx context.Context, dir, project string) error {
+	if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"commit-graph", "write", "--reachable", "--split"}, Timeout: time.Hour}); err != nil {
+		return err
+	}
+	packs, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
+	if err != nil || len(packs) < f.packs {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, gateTimeout)
+	defer cancel()
+	release, err := f.gates.write(wait, project)
+	if err != nil {
+		return ctx.Err() // somebody reads on and on: the next time, then
+	}
+	defer release()
+	_, err = f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}, Timeout: time.Hour})
+	return err
+}
+
+func (f *Folder) refs(ctx context.Context, dir string) (string, error) {
+	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)"}})
+	return string(out), err
+}
+
+func (f *Folder) ours(dir string) bool {
+	data, err := os.ReadFile(filepath.Join(dir, "config"))
+	return err == nil && strings.Contains(string(data), "[ctl]\n\tmirror = true")
+}
+
+// lock keeps a second process (the old one during a reload) from mirroring the
+// same project.
+func (f *Folder) lock(project string) (unlock func(), err error) {
+	path := f.hidden("lock", project)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "the folder of clones %s cannot be written: %v", f.dir, err)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = file.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fault.New(fault.InUse, "project %s is being mirrored already", project)
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+// hidden is a place in the folder of clones that is no project.
+func (f *Folder) hidden(what, project string) string {
+	return filepath.Join(f.dir, "."+what, strings.ReplaceAll(project, "/", "%")) // no project has a "%"
+}

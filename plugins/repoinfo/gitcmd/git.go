@@ -1,0 +1,105 @@
+package gitcmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"ctl.internal/sdk/fault"
+)
+
+// Git is the git program and the environment it is run with.
+type Git struct {
+	Path    string        // the program; "git" is looked up in PATH
+	Timeout time.Duration // for calls that answer at once (Output); 0 = 30 s
+}
+
+// Trust says what a child may do besides reading its repository.
+type Trust int
+
+// Local children touch no network, not even to fetch a missing object of a
+// partial clone. Network children may use the transports that mirroring needs.
+const (
+	Local Trust = iota
+	Network
+)
+
+// ErrMissing is what every call returns when there is no git program.
+var ErrMissing = fault.New(fault.Unavailable, "the git program was not found: install git 2.31 or later, or put it in PATH")
+
+// options come before the subcommand. The repository is always read as a bare
+// one, so that neither a work tree's attributes nor an index change an answer;
+// the folder was named by the operator, hence safe.directory.
+var options = []string{
+	"--bare", "--no-pager", "--literal-pathspecs",
+	"-c", "safe.directory=*",
+	"-c", "core.fsmonitor=false",
+	"-c", "core.hooksPath=/dev/null",
+	"-c", "gc.auto=0",
+	"-c", "maintenance.auto=false",
+	"-c", "protocol.ext.allow=never",
+	"-c", "fetch.unpackLimit=1", // a pack for each fetch, never thousands of files
+	"-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", // a stalled transfer ends
+}
+
+// environ is all that a child sees. Nothing is inherited except PATH and, for
+// the network, HOME (SSH keys) and the proxy and agent variables.
+func environ(t Trust, extra []string) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
+	}
+	if t == Local {
+		return append(env, "HOME=/nonexistent", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+	}
+	env = append(env, "GIT_ASKPASS=true", "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=20",
+		"GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
+	for _, name := range []string{"HOME", "SSH_AUTH_SOCK", "http_proxy", "https_proxy", "no_proxy", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return append(env, extra...)
+}
+
+func (g *Git) command(ctx context.Context, t Trust, extra []string, dir string, args []string) (*exec.Cmd, error) {
+	path, err := g.program()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range args {
+		if strings.ContainsRune(a, 0) {
+			return nil, fault.New(fault.Invalid, "an argument of git holds a NUL character")
+		}
+	}
+	full := make([]string, 0, len(options)+len(args)+1)
+	full = append(full, "--git-dir="+dir)
+	full = append(full, options...)
+	full = append(full, args...)
+	cmd := exec.CommandContext(ctx, path, full...)
+	cmd.Env = environ(t, extra)
+	cmd.Dir = os.TempDir()
+	own(cmd)
+	cmd.Cancel = func() error { return killGroup(cmd) }
+	cmd.WaitDelay = 2 * time.Second
+	return cmd, nil
+}
+
+func (g *Git) program() (string, error) {
+	name := g.Path
+	if name == "" {
+		name = "git"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		if errors.Is(err, exec.ErrDot) {
+			return "", fault.New(fault.Invalid, "git would be run from the working folder: give its full path")
+		}
+		return "", ErrMissing
+	}
+	return path, nil
+}

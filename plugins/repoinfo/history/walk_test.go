@@ -1,0 +1,285 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ctl.internal/plugins/repoinfo/commit"
+	"ctl.internal/plugins/repoinfo/counts"
+	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/plugins/repoinfo/gittest"
+	"ctl.internal/sdk/fault"
+)
+
+type answer struct {
+	Author         string `json:"author"`
+	AuthorEmail    string `json:"author_email"`
+	AuthorOffset   int    `json:"author_tz_offset"`
+	AuthoredDate   int64  `json:"authored_date"`
+	CommittedDate  int64  `json:"committed_date"`
+	CommitterEmail string `json:"committer_email"`
+	Hash           string `json:"hash"`
+	Message        string `json:"message"`
+	Lines          *struct{ Insertions, Deletions, Files, Lines int }
+}
+
+func lister(t *testing.T) *Lister {
+	t.Helper()
+	store := counts.NewStore(t.TempDir(), 1<<20, slog.New(slog.DiscardHandler))
+	t.Cleanup(store.Close)
+	return &Lister{Counts: store, MessageLimit: 1 << 20}
+}
+
+func list(t *testing.T, l *Lister, r Repo, q Query) ([]answer, Result) {
+	t.Helper()
+	var all []answer
+	res, err := l.Walk(t.Context(), r, q, func(run []commit.Commit) error {
+		for i := range run {
+			var a answer
+			if err := json.Unmarshal(run[i].AppendJSON(nil, r.Project), &a); err != nil {
+				return err
+			}
+			all = append(all, a)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, res
+}
+
+func TestEveryCommitEqualsGit(t *testing.T) {
+	g := gittest.Zoo(t, filepath.Join(t.TempDir(), "zoo.git"))
+	r := Repo{Git: &gitcmd.Git{}, Project: "zoo", Dir: g.Dir}
+	for _, renames := range []bool{false, true} {
+		l := lister(t)
+		for _, pass := range []string{"cold", "warm"} {
+			got, _ := list(t, l, r, Query{Tip: g.Head("master"), Stats: true, Lines: counts.Options{Renames: renames}})
+			want := strings.Fields(g.Git("rev-list", "master"))
+			if len(got) != len(want) {
+				t.Fatalf("%d commits, git has %d", len(got), len(want))
+			}
+			for i, c := range got {
+				if c.Hash != want[i] {
+					t.Fatalf("commit %d is %s, git has %s", i, c.Hash, want[i])
+				}
+				name := fmt.Sprintf("%s, renames %v, %s", c.Hash, renames, pass)
+				if diff := cmp.Diff(gitSays(t, g, c.Hash, renames), facts(c)); diff != "" {
+					t.Errorf("%s (-git +ours):\n%s", name, diff)
+				}
+			}
+		}
+	}
+}
+
+// facts and gitSays lay one commit out in the same way, from our answer and
+// from a git process of its own.
+func facts(c answer) []string {
+	return []string{c.Author, c.AuthorEmail, strconv.FormatInt(c.AuthoredDate, 10), strconv.Itoa(c.AuthorOffset), c.CommitterEmail, c.Message,
+		fmt.Sprint(c.Lines.Insertions, c.Lines.Deletions, c.Lines.Files, c.Lines.Lines)}
+}
+
+func gitSays(t *testing.T, g *gittest.Repo, hash string, renames bool) []string {
+	t.Helper()
+	f := strings.Split(g.Git("show", "-s", "--encoding=UTF-8", "--format=%an%x00%ae%x00%at%x00%ad%x00%ce%x00%B%x00", "--date=format:%z", hash), "\x00")
+	zone, err := strconv.Atoi(f[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	option := map[bool]string{true: "-M", false: "--no-renames"}[renames]
+	ins, del, files := 0, 0, 0
+	for line := range strings.Lines(g.Git("show", "--format=", "--numstat", "--diff-merges=first-parent", option, hash)) {
+		cols := strings.SplitN(line, "\t", 3)
+		i, _ := strconv.Atoi(cols[0])
+		d, _ := strconv.Atoi(cols[1])
+		ins, del, files = ins+i, del+d, files+1
+	}
+	text := string(bytes.ToValidUTF8([]byte(f[5]), []byte("\uFFFD")))
+	if strings.HasPrefix(f[5], "invalid") {
+		text = "invalid \uFFFD\uFFFD bytes\n" // one mark for each byte
+	}
+	return []string{f[0], strings.ToLower(f[1]), f[2], strconv.Itoa(-(zone/100*3600 + zone%100*60)), strings.ToLower(f[4]),
+		text, fmt.Sprint(ins, del, files, ins+del)}
+}
+
+func TestPagesJoinToTheWholeList(t *testing.T) {
+	g := gittest.Zoo(t, filepath.Join(t.TempDir(), "zoo.git"))
+	r, l := Repo{Git: &gitcmd.Git{}, Project: "zoo", Dir: g.Dir}, lister(t)
+	for _, filter := range []commit.Filter{{}, {Skip: true}, {Organization: "EXAMPLE.org"}} {
+		q := Query{Tip: g.Head("master"), Filter: filter}
+		whole, _ := list(t, l, r, q)
+		for limit := 1; limit < len(whole)+2; limit++ {
+			var pages []answer
+			for q.Limit, q.Offset = limit, 0; ; {
+				page, res := list(t, l, r, q)
+				pages = append(pages, page...)
+				if !res.More {
+					break
+				}
+				if len(page) != limit {
+					t.Fatalf("a page of %d, limit %d", len(page), limit)
+				}
+				q.Offset = res.Next
+			}
+			if diff := cmp.Diff(whole, pages); diff != "" {
+				t.Fatalf("limit %d: %s", limit, diff)
+			}
+		}
+	}
+}
+
+func TestQueriesAgreeWithGit(t *testing.T) {
+	g := gittest.Zoo(t, filepath.Join(t.TempDir(), "zoo.git"))
+	r, l := Repo{Git: &gitcmd.Git{}, Project: "zoo", Dir: g.Dir}, lister(t)
+	tip := g.Head("master")
+	for _, row := range []struct {
+		name string
+		q    Query
+		git  []string
+	}{
+		{"no merges", Query{Merges: NoMerges}, []string{"--no-merges", "master"}},
+		{"only merges", Query{Merges: OnlyMerges}, []string{"--merges", "master"}},
+		{"since", Query{Since: 1500000300}, []string{"--max-age=1500000300", "master"}},
+		{"until", Query{Until: 1500000300}, []string{"--min-age=1500000300", "master"}},
+		{"until after 2038", Query{Until: 1 << 33}, []string{"master"}},
+		{"since after 2038", Query{Since: 1 << 33}, []string{"--max-count=0", "master"}},
+		{"path", Query{Path: "a.txt"}, []string{"master", "--", "a.txt"}},
+		{"a path is no pattern", Query{Path: "*.txt"}, []string{"--max-count=0", "master"}},
+		{"range", Query{Base: g.Head("stable/boron")}, []string{"stable/boron..master"}},
+	} {
+		row.q.Tip = tip
+		got, _ := list(t, l, r, row.q)
+		var hashes []string
+		for _, c := range got {
+			hashes = append(hashes, c.Hash)
+		}
+		if diff := cmp.Diff(strings.Fields(g.Git(append([]string{"rev-list"}, row.git...)...)), append([]string{}, hashes...)); diff != "" {
+			t.Errorf("%s: %s", row.name, diff)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	g := gittest.Zoo(t, filepath.Join(t.TempDir(), "zoo.git"))
+	g.Git("update-ref", "refs/tags/one", g.Head("two")) // a tag named as a branch is
+	r := Repo{Git: &gitcmd.Git{}, Project: "zoo", Dir: g.Dir}
+	got, err := r.Resolve(t.Context(), "branch", "master", "v1", "one", "refs/tags/one", g.Head("three")[:12], "HEAD", "stable/boron")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{g.Head("master"), g.Head("v1"), g.Head("refs/heads/one"), g.Head("two"), g.Head("three"), g.Head("master"), g.Head("stable/boron")}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := r.Resolve(t.Context(), "branch", "nope"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("unknown branch: %v", err)
+	}
+	if _, err := r.MergeBase(t.Context(), g.Head("master"), g.Head("unrelated")); fault.KindOf(err) != fault.Exists {
+		t.Errorf("unrelated histories: %v", err)
+	}
+	base, err := r.MergeBase(t.Context(), g.Head("one"), g.Head("two"))
+	if err != nil || base != strings.TrimSpace(g.Git("merge-base", "one", "two")) {
+		t.Errorf("merge base %s, %v", base, err)
+	}
+}
+
+func TestEmptyRepository(t *testing.T) {
+	g := gittest.New(t, filepath.Join(t.TempDir(), "e.git"))
+	r := Repo{Git: &gitcmd.Git{}, Project: "e", Dir: g.Dir}
+	if names, err := r.Branches(t.Context()); err != nil || len(names) != 0 {
+		t.Errorf("branches %v, %v", names, err)
+	}
+	if _, err := r.Resolve(t.Context(), "branch", "master"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("resolve: %v", err)
+	}
+	if res, err := lister(t).Count(t.Context(), r, counts.Options{}, func(int) {}); err != nil || res.Commits != 0 {
+		t.Errorf("count: %+v, %v", res, err)
+	}
+}
+
+func TestSHA256(t *testing.T) {
+	g := gittest.New(t, filepath.Join(t.TempDir(), "s.git"), "--object-format=sha256")
+	var s gittest.Stream
+	s.Add(gittest.Commit{Root: true, Files: map[string]string{"a": "1\n2\n"}})
+	g.Import(s.String())
+	got, _ := list(t, lister(t), Repo{Git: &gitcmd.Git{}, Project: "s", Dir: g.Dir}, Query{Tip: g.Head("master"), Stats: true})
+	if len(got) != 1 || got[0].Lines.Insertions != 2 {
+		t.Fatalf("got %+v", got)
+	}
+}
+
+func TestMissingObjectLosesOnlyItsOwnCounts(t *testing.T) {
+	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 300)
+	lost := g.Head("master~100")
+	blob := strings.Fields(strings.TrimSpace(g.Git("diff-tree", "-r", "--no-commit-id", lost)))[3]
+	g.Explode()
+	if err := os.Remove(filepath.Join(g.Dir, "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	l := lister(t)
+	r := Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}
+	for range 2 {
+		got, res := list(t, l, r, Query{Tip: g.Head("master"), Stats: true})
+		if len(got) != 300 || res.Unknown == 0 || res.Unknown > 2 {
+			t.Fatalf("%d commits, %d unknown", len(got), res.Unknown)
+		}
+		for _, c := range got {
+			if c.Hash == lost && c.Lines != nil {
+				t.Error("counts of a commit without its blob")
+			}
+		}
+	}
+}
+
+func TestACloneWithoutContentsIsNotFetchedPieceByPiece(t *testing.T) {
+	origin := gittest.Long(t, filepath.Join(t.TempDir(), "o.git"), 120)
+	origin.Git("config", "uploadpack.allowFilter", "true")
+	dir := filepath.Join(t.TempDir(), "partial.git")
+	origin.Git("clone", "--quiet", "--bare", "--filter=blob:none", "file://"+origin.Dir, dir)
+	count := func() int {
+		files, err := filepath.Glob(filepath.Join(dir, "objects", "*", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	before := count()
+	got, res := list(t, lister(t), Repo{Git: &gitcmd.Git{}, Project: "partial", Dir: dir}, Query{Tip: origin.Head("master"), Stats: true})
+	if len(got) != 120 || res.Unknown != 120 || count() != before {
+		t.Errorf("%d commits, %d unknown, %d files, then %d", len(got), res.Unknown, before, count())
+	}
+}
+
+func TestWalkEndsWithItsCaller(t *testing.T) {
+	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 2000)
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	_, err := lister(t).Walk(ctx, Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}, Query{Tip: g.Head("master"), Stats: true}, func(run []commit.Commit) error {
+		n += len(run)
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || n >= 2000 {
+		t.Errorf("%d commits, %v", n, err)
+	}
+}
+
+func TestGitMissing(t *testing.T) {
+	r := Repo{Git: &gitcmd.Git{Path: "no-such-git"}, Project: "x", Dir: t.TempDir()}
+	_, err := lister(t).Walk(t.Context(), r, Query{Tip: strings.Repeat("0", 40), Stats: true}, func([]commit.Commit) error { return nil })
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "install git") {
+		t.Errorf("got %v", err)
+	}
+}

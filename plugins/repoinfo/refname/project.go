@@ -1,0 +1,70 @@
+package refname
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ctl.internal/sdk/fault"
+)
+
+const (
+	maxProject = 255
+	maxRef     = 1024
+	maxPath    = 4096
+)
+
+// Project checks the name of a project, which becomes a path below the folder
+// of clones and a part of the review server's addresses: segments joined by
+// "/", none of them hidden, an option, or a step upwards.
+func Project(name string) error {
+	bad := func(why string) error {
+		return fault.At(fault.Invalid, "project", "the project name %s", why)
+	}
+	switch {
+	case name == "":
+		return bad("is empty")
+	case len(name) > maxProject:
+		return bad("is longer than 255 bytes")
+	case !utf8.ValidString(name):
+		return bad("is not UTF-8")
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return bad("holds a control character")
+	case strings.ContainsAny(name, "\\:?*\"<>|%#"):
+		return bad("holds one of the characters \\ : ? * \" < > | % #")
+	}
+	for seg := range strings.SplitSeq(name, "/") {
+		switch {
+		case seg == "":
+			return bad("has an empty segment")
+		case seg[0] == '.' || seg[0] == '-':
+			return bad("has a segment that begins with \".\" or \"-\"")
+		case strings.HasSuffix(seg, ".git"):
+			return bad("has a segment that ends in .git: leave .git away")
+		case strings.TrimSpace(seg) != seg:
+			return bad("has a segment with a blank at its edge")
+		}
+	}
+	return nil
+}
+
+// Path checks a path inside a repository, as git stores it.
+func Path(path string) error {
+	bad := func(why string) error { return fault.At(fault.Invalid, "path", "the path %s", why) }
+	switch {
+	case path == "":
+		return bad("is empty")
+	case len(path) > maxPath:
+		return bad("is longer than 4096 bytes")
+	case strings.ContainsRune(path, 0):
+		return bad("holds a NUL character")
+	case path[0] == '/':
+		return bad("begins with \"/\": give it from the root of the repository")
+	}
+	for seg := range strings.SplitSeq(strings.TrimSuffix(path, "/"), "/") {
+		if seg == "" || seg == "." || seg == ".." {
+			return bad("has an empty segment, \".\" or \"..\"")
+		}
+	}
+	return nil
+}

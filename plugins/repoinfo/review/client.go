@@ -1,0 +1,90 @@
+package review
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"ctl.internal/sdk/fault"
+)
+
+// Options say where the server is and how patient its client is.
+type Options struct {
+	URL      string // with or without a final "/"
+	Username string // empty = anonymous
+	Password string // the account's HTTP password
+	Timeout  time.Duration
+	Budget   time.Duration // of one question with all its pages and retries
+	Tries    uint          // of one page
+	Fresh    time.Duration // how long an answer is used again without asking
+	MaxBytes int64         // of one answer, all pages together
+	Pages    int           // page size asked for
+}
+
+// Client asks one server. It is safe for use by many.
+type Client struct {
+	o       Options
+	base    string // with final "/", and "a/" when there are credentials
+	http    *http.Client
+	retries *rate.Limiter // shared by all questions: a broken server is not flooded
+
+	mu    sync.Mutex
+	cache map[string]*cached
+	bytes int64
+}
+
+// New makes a client; absent options have defaults.
+func New(o Options) (*Client, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return nil, fault.At(fault.Invalid, "review_url", "%q is no address of a review server: give one as https://review.example.org/", o.URL)
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fault.At(fault.Invalid, "review_url", "the address of the review server carries credentials, a query or a fragment: credentials go into review.username and review.password")
+	}
+	c := &Client{o: o, cache: map[string]*cached{}, retries: rate.NewLimiter(rate.Every(2*time.Second), 10)}
+	c.base = strings.TrimSuffix(o.URL, "/") + "/"
+	if o.Username != "" {
+		c.base += "a/"
+	}
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&c.o.Timeout, 20*time.Second)
+	def(&c.o.Budget, 2*time.Minute)
+	if c.o.Tries == 0 {
+		c.o.Tries = 4
+	}
+	if c.o.MaxBytes <= 0 {
+		c.o.MaxBytes = 64 << 20
+	}
+	if c.o.Pages <= 0 {
+		c.o.Pages = 500
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = c.o.Timeout
+	transport.MaxResponseHeaderBytes = 64 << 10
+	transport.MaxConnsPerHost = 8
+	c.http = &http.Client{Transport: transport}
+	return c, nil
+}
+
+// Close lets go of idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// CloneURL is where git finds a project of this server.
+func (c *Client) CloneURL(project string) string { return c.base + escapeSegments(project) }
+
+func escapeSegments(project string) string {
+	parts := strings.Split(project, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	return strings.Join(parts, "/")
+}

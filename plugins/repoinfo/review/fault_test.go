@@ -1,0 +1,168 @@
+package review
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ctl.internal/sdk/fault"
+)
+
+const good = ")]}'\n{\"netconf\":{\"id\":\"netconf\"}}\n"
+
+func TestServerFaults(t *testing.T) {
+	gate := make(chan struct{})
+	defer close(gate)
+	for _, row := range []struct {
+		name   string
+		answer func(n int64, w http.ResponseWriter, r *http.Request)
+		kind   fault.Kind
+		text   string
+		asked  int64
+	}{
+		{"web page", func(_ int64, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=UTF-8")
+			_, _ = io.WriteString(w, "<html>please log in</html>")
+		}, fault.Downstream, "web page", 1},
+		{"truncated JSON", func(_ int64, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, good[:20]) }, fault.Downstream, "not JSON", 1},
+		{"an array where a map belongs", func(_ int64, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, ")]}'\n[1]") }, fault.Downstream, "another shape", 1},
+		{"broken off", func(_ int64, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, good[:20])
+		}, fault.Downstream, "broke off", 2},
+		{"no access", func(_ int64, w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "Unauthorized", http.StatusUnauthorized)
+		}, fault.Downstream, "review.username", 1},
+		{"bad request", func(_ int64, w http.ResponseWriter, _ *http.Request) { http.Error(w, "limit too large", 400) }, fault.Downstream, "limit too large", 1},
+		{"always too many requests", func(_ int64, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "0")
+			http.Error(w, "slow down", http.StatusTooManyRequests)
+		}, fault.Downstream, "429", 2},
+		{"internal error", func(_ int64, w http.ResponseWriter, _ *http.Request) { http.Error(w, "oops", 500) }, fault.Downstream, "500", 2},
+		{"too long", func(_ int64, w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"`+strings.Repeat("x", 2<<20)+`":{}}`)
+		}, fault.Downstream, "longer than", 1},
+		{"silent", func(_ int64, w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-gate:
+			case <-r.Context().Done():
+			}
+		}, fault.Timeout, "in time", 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var asked atomic.Int64
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { row.answer(asked.Add(1), w, r) }))
+			defer srv.Close()
+			c := client(t, Options{URL: srv.URL, Username: "u", Password: "s3cret", Timeout: 300 * time.Millisecond, Tries: 2, MaxBytes: 1 << 20})
+			_, err := c.Projects(t.Context())
+			if err == nil || fault.KindOf(err) != row.kind || !strings.Contains(err.Error(), row.text) {
+				t.Errorf("got %v (kind %v), want %v with %q", err, fault.KindOf(err), row.kind, row.text)
+			}
+			if err != nil && strings.Contains(err.Error(), "s3cret") {
+				t.Error("the password is in the error")
+			}
+			if n := asked.Load(); n != row.asked {
+				t.Errorf("asked %d times, want %d", n, row.asked)
+			}
+		})
+	}
+}
+
+func TestAMomentOfWeaknessIsBridged(t *testing.T) {
+	var asked atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) < 3 {
+			w.Header().Set("Retry-After", "0")
+			http.Error(w, "busy", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, good)
+	}))
+	defer srv.Close()
+	if names, err := client(t, Options{URL: srv.URL}).Projects(t.Context()); err != nil || len(names) != 1 {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
+func TestRetriesOfAllCallersHaveOneBudget(t *testing.T) {
+	var asked atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Retry-After", "0")
+		http.Error(w, "busy", http.StatusServiceUnavailable)
+	}))
+	defer srv.Close()
+	c := client(t, Options{URL: srv.URL})
+	for range 20 {
+		if _, err := c.Projects(t.Context()); fault.KindOf(err) != fault.Downstream {
+			t.Fatal(err)
+		}
+	}
+	if n := asked.Load(); n > 20+12 {
+		t.Errorf("20 questions were put %d times", n)
+	}
+}
+
+func TestAnswersAreRevalidated(t *testing.T) {
+	var asked, changed atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.Header.Get("If-None-Match") == `"1"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		changed.Add(1)
+		w.Header().Set("ETag", `"1"`)
+		_, _ = io.WriteString(w, good)
+	}))
+	defer srv.Close()
+	c := client(t, Options{URL: srv.URL})
+	for range 3 {
+		if names, err := c.Projects(t.Context()); err != nil || len(names) != 1 {
+			t.Fatal(names, err)
+		}
+	}
+	if asked.Load() != 3 || changed.Load() != 1 {
+		t.Errorf("asked %d times, sent %d times", asked.Load(), changed.Load())
+	}
+	c = client(t, Options{URL: srv.URL, Fresh: time.Hour})
+	for range 3 {
+		if _, err := c.Projects(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked.Load() != 4 {
+		t.Errorf("a fresh answer was asked for again: %d", asked.Load())
+	}
+}
+
+func TestTheCallerGivesUp(t *testing.T) {
+	began := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(began)
+		<-r.Context().Done()
+	}))
+	defer srv.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := client(t, Options{URL: srv.URL})
+	done := make(chan error)
+	go func() { _, err := c.Projects(ctx); done <- err }()
+	<-began
+	cancel()
+	if err := <-done; err == nil || fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBadAddresses(t *testing.T) {
+	for _, u := range []string{"", "review.example.org", "ftp://x/", "https://user:pw@x/", "https://x/?q=1", "https://"} {
+		if _, err := New(Options{URL: u}); err == nil || fault.All(err)[0].Path != "review_url" || strings.Contains(err.Error(), "pw") {
+			t.Errorf("%q: %v", u, err)
+		}
+	}
+}

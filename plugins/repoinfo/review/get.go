@@ -1,0 +1,158 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"ctl.internal/sdk/fault"
+)
+
+// get returns the JSON of one page, from the cache when it is fresh or when the
+// server says that nothing changed.
+func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
+	address := c.base + path
+	known := c.lookup(address)
+	if known != nil && time.Since(known.at) < c.o.Fresh {
+		return known.body, nil
+	}
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval = 300 * time.Millisecond
+	first := true
+	body, err := backoff.Retry(ctx, func() ([]byte, error) {
+		if !first && !c.retries.Allow() {
+			return nil, backoff.Permanent(fault.Device(fault.Downstream, "the review server keeps failing: it is not asked again for a moment"))
+		}
+		first = false
+		return c.attempt(ctx, address, known)
+	}, backoff.WithBackOff(wait), backoff.WithMaxTries(c.o.Tries), backoff.WithMaxElapsedTime(c.o.Budget))
+	return body, c.explain(ctx, err)
+}
+
+// attempt asks once. An error that a further try may cure is a plain one, with
+// the server's own wish in it when it gave one.
+func (c *Client) attempt(ctx context.Context, address string, known *cached) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, backoff.Permanent(err)
+	}
+	req.Header.Set("Accept", "application/json")
+	if c.o.Username != "" {
+		req.SetBasicAuth(c.o.Username, c.o.Password)
+	}
+	if known != nil {
+		known.ask(req)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode == http.StatusNotModified && known != nil {
+		c.renew(address, known)
+		return known.body, nil
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, refused(res)
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, c.o.MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("the answer broke off: %w", err)
+	}
+	if int64(len(body)) > c.o.MaxBytes {
+		return nil, backoff.Permanent(tooLong(c.o.MaxBytes))
+	}
+	if body, err = clean(res.Header.Get("Content-Type"), body); err != nil {
+		return nil, backoff.Permanent(err)
+	}
+	c.store(address, res.Header, body)
+	return body, nil
+}
+
+func tooLong(limit int64) error {
+	return fault.Device(fault.Downstream, "the review server's answer is longer than %d MiB: raise limits.review_bytes, or ask for less", limit>>20)
+}
+
+// prefix guards the server's JSON against being run as a script.
+var prefix = []byte(")]}'")
+
+// clean takes the prefix off and makes sure that JSON is left.
+func clean(contentType string, body []byte) ([]byte, error) {
+	if kind, _, _ := mime.ParseMediaType(contentType); kind == "text/html" {
+		return nil, fault.Device(fault.Downstream, "the review server answered with a web page instead of JSON: is review_url its root?")
+	}
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, prefix), "\r\n")
+	if !json.Valid(body) {
+		return nil, fault.Device(fault.Downstream, "the review server's answer is not JSON")
+	}
+	return body, nil
+}
+
+// refused turns a status into an error, worth a further try or not.
+func refused(res *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(res.Body, 300))
+	words := firstLine(text)
+	switch code := res.StatusCode; {
+	case code == http.StatusNotFound:
+		return backoff.Permanent(fault.Device(fault.NotFound, "the review server does not know it: %s", words))
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return backoff.Permanent(fault.Device(fault.Downstream, "the review server refused access (%d): check review.username and review.password", code))
+	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
+		if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s >= 0 && s <= 60 {
+			return &patience{code: code, RetryAfterError: backoff.RetryAfterError{Duration: time.Duration(s) * time.Second}}
+		}
+		return fmt.Errorf("the review server answered %d %s", code, words)
+	default:
+		return backoff.Permanent(fault.Device(fault.Downstream, "the review server answered %d %s", code, words))
+	}
+}
+
+// patience is a refusal that names the time to wait.
+type patience struct {
+	backoff.RetryAfterError
+	code int
+}
+
+func (p *patience) Error() string { return fmt.Sprintf("the review server answered %d", p.code) }
+func (p *patience) Unwrap() error { return &p.RetryAfterError }
+
+func firstLine(text []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(string(text), "?")), "\n")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, line)
+}
+
+// explain gives what is left after all tries the kind that the API answers by.
+func (c *Client) explain(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		return f
+	}
+	if ctx.Err() == context.Canceled {
+		return ctx.Err()
+	}
+	var slow net.Error
+	if errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &slow) && slow.Timeout()) {
+		return &fault.Error{Kind: fault.Timeout, Text: "the review server did not answer in time", Source: fault.SourceDevice, Cause: err}
+	}
+	return &fault.Error{Kind: fault.Downstream, Text: "the review server fails: " + err.Error(), Source: fault.SourceDevice, Cause: err}
+}

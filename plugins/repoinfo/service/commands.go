@@ -1,0 +1,48 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// Commands are the shell commands. Without a service they only describe
+// themselves.
+func Commands(s *Service) []commands.Command {
+	project := func(ctx context.Context, prefix string) []string {
+		if s == nil {
+			return nil
+		}
+		return s.complete(ctx, prefix)
+	}
+	return []commands.Command{
+		projectsCommand(s), syncCommand(s, project), reportCommand(s, project),
+	}
+}
+
+// complete lists the projects whose names begin with prefix.
+func (s *Service) complete(ctx context.Context, prefix string) []string {
+	names, err := s.folder.Projects(ctx)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, n := range names {
+		if strings.HasPrefix(n, prefix) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+var errNoService = fault.New(fault.Unavailable, "the plugin repoinfo does not run")
+
+func ago(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.DateTime)
+}

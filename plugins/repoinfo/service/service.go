@@ -1,0 +1,173 @@
+package service
+
+import (
+	"context"
+	"encoding/base64"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"ctl.internal/plugins/repoinfo/api"
+	"ctl.internal/plugins/repoinfo/clones"
+	"ctl.internal/plugins/repoinfo/counts"
+	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/report"
+	"ctl.internal/plugins/repoinfo/review"
+	"ctl.internal/plugins/repoinfo/settings"
+	"ctl.internal/plugins/repoinfo/spool"
+	"ctl.internal/plugins/repoinfo/syncer"
+	"ctl.internal/sdk"
+)
+
+// Prefix is where the host mounts the paths.
+const Prefix = "/repoinfo"
+
+// Service is the running plugin.
+type Service struct {
+	set     settings.Settings
+	log     *slog.Logger
+	health  func(sdk.Health)
+	git     *gitcmd.Git
+	folder  *clones.Folder
+	counts  *counts.Store
+	answers *spool.Cache
+	review  *review.Client // nil = none
+	syncer  *syncer.Syncer
+	report  *report.Maker
+	handler http.Handler // without the prefix
+
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+}
+
+// New makes the plugin for the host.
+func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+	var set settings.Settings
+	if err := env.DecodeConfig(&set); err != nil {
+		return nil, err
+	}
+	s, err := build(set, env.DataDir, env.Health)
+	if err != nil {
+		return nil, err
+	}
+	if text := exposed(set.Listen); text != "" {
+		env.Warn(text)
+	}
+	s.start(ctx)
+	return &sdk.Plugin{
+		Routes:   http.StripPrefix(Prefix, s.handler),
+		Commands: Commands(s),
+		Stop:     s.stop,
+	}, nil
+}
+
+// build makes the rooms; nothing runs yet.
+func build(set settings.Settings, dataDir string, health func(sdk.Health)) (*Service, error) {
+	if err := set.Check(); err != nil {
+		return nil, err
+	}
+	s := &Service{set: set, log: slog.Default(), health: health, git: &gitcmd.Git{Path: set.Git}}
+	dir := set.Clones
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(home(dataDir), dir)
+	}
+	var err error
+	if s.folder, err = clones.NewFolder(dir, s.git); err != nil {
+		return nil, err
+	}
+	if set.ReviewURL != "" {
+		s.review, err = review.New(review.Options{URL: set.ReviewURL, Username: set.Review.Username, Password: set.Review.Password,
+			Timeout: set.Review.Timeout.Std(), Budget: set.Review.Budget.Std(), Fresh: set.Review.Fresh.Std(), MaxBytes: set.Limits.ReviewBytes})
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.counts = counts.NewStore(filepath.Join(dataDir, "counts"), set.Limits.CountBytes, s.log)
+	s.answers = spool.New(filepath.Join(dataDir, "answers"), set.Limits.AnswerBytes, s.log)
+	lister := &history.Lister{Counts: s.counts, MessageLimit: set.Limits.MessageBytes}
+	options := counts.Options{Renames: set.Renames}
+	s.syncer = &syncer.Syncer{Folder: s.folder, Lister: lister, Options: options, Sources: s.sources,
+		Interval: set.Mirror.Interval.Std(), Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Std(), Log: s.log}
+	s.report = &report.Maker{Folder: s.folder, Lister: lister, Options: options, Skip: set.SkipReviewCommits, Timeout: set.Limits.WalkTimeout.Std()}
+	a := &api.API{Folder: s.folder, Lister: lister, Answers: s.answers, Syncer: s.syncer, Review: s.review, Log: s.log,
+		Renames: set.Renames, Skip: set.SkipReviewCommits, MaxPage: set.Limits.Page, Timeout: set.Limits.WalkTimeout.Std(), Walks: set.Limits.Walks}
+	s.handler = a.Handler()
+	return s, nil
+}
+
+// home is the folder that relative paths of the settings start from. The host
+// keeps a plugin's data in data/plugins/NAME below it.
+func home(dataDir string) string {
+	if h := os.Getenv("CTL_HOME"); h != "" {
+		return h
+	}
+	plugins := filepath.Dir(filepath.Clean(dataDir))
+	if data := filepath.Dir(plugins); filepath.Base(plugins) == "plugins" && filepath.Base(data) == "data" {
+		return filepath.Dir(data)
+	}
+	return dataDir
+}
+
+func (s *Service) start(ctx context.Context) {
+	ctx, s.cancel = context.WithCancel(ctx)
+	if err := s.checkGit(ctx); err != nil {
+		s.log.Error("git cannot be used", "error", err)
+		s.health(sdk.Health{State: sdk.Degraded, Reason: err.Error()})
+	}
+	s.group.Go(func() { s.syncer.Run(ctx) })
+	if s.set.Listen != "" {
+		s.group.Go(func() { s.listen(ctx) })
+	}
+}
+
+// stop ends what start began, then lets go of the files.
+func (s *Service) stop(ctx context.Context) error {
+	s.cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.group.Wait()
+		s.answers.Close()
+		s.counts.Close()
+		if s.review != nil {
+			s.review.Close()
+		}
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// sources are the repositories to mirror: those of the settings, and all of the
+// review server when that is wanted.
+func (s *Service) sources(ctx context.Context) ([]clones.Source, error) {
+	var list []clones.Source
+	named := map[string]bool{}
+	for _, src := range s.set.Mirror.Sources {
+		list = append(list, clones.Source{Project: src.Project, URL: src.URL, Header: basic(src.Username, src.Password)})
+		named[src.Project] = true
+	}
+	if !s.set.Mirror.Review {
+		return list, nil
+	}
+	projects, err := s.review.Projects(ctx)
+	for _, p := range projects {
+		if !named[p] {
+			list = append(list, clones.Source{Project: p, URL: s.review.CloneURL(p), Header: basic(s.set.Review.Username, s.set.Review.Password)})
+		}
+	}
+	return list, err
+}
+
+func basic(username, password string) string {
+	if username == "" {
+		return ""
+	}
+	return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password))
+}

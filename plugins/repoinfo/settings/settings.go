@@ -1,0 +1,157 @@
+package settings
+
+import (
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ctl.internal/plugins/repoinfo/refname"
+	"ctl.internal/sdk/fault"
+)
+
+// Settings are all of them.
+type Settings struct {
+	Clones            string `json:"clones"`
+	ReviewURL         string `json:"review_url"`
+	Review            Review `json:"review"`
+	Mirror            Mirror `json:"mirror"`
+	Listen            string `json:"listen"`
+	Renames           bool   `json:"renames"`
+	SkipReviewCommits bool   `json:"skip_review_commits"`
+	Limits            Limits `json:"limits"`
+	Git               string `json:"git"`
+}
+
+// Review is how the review server is asked.
+type Review struct {
+	Username string   `json:"username"`
+	Password string   `json:"password"`
+	Timeout  Duration `json:"timeout"`
+	Budget   Duration `json:"budget"`
+	Fresh    Duration `json:"fresh"`
+}
+
+// Mirror is what is mirrored.
+type Mirror struct {
+	Review   bool     `json:"review"`
+	Sources  []Source `json:"sources"`
+	Interval Duration `json:"interval"`
+	Parallel int      `json:"parallel"`
+	Timeout  Duration `json:"timeout"`
+}
+
+// Source is one repository to mirror.
+type Source struct {
+	Project  string `json:"project"`
+	URL      string `json:"url"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// Limits bound what requests may cost.
+type Limits struct {
+	Page         int      `json:"page"`
+	Walks        int      `json:"walks"`
+	WalkTimeout  Duration `json:"walk_timeout"`
+	MessageBytes int      `json:"message_bytes"`
+	AnswerBytes  int64    `json:"answer_bytes"`
+	CountBytes   int      `json:"count_bytes"`
+	ReviewBytes  int64    `json:"review_bytes"`
+}
+
+// Duration is written as 300s or 5m.
+type Duration time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil || v < 0 {
+		return fault.New(fault.Invalid, "%q is no duration: write it as 30s, 5m or 1h", text)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Std is the duration of package time.
+func (d Duration) Std() time.Duration { return time.Duration(d) }
+
+// Check finds every fault that the schema lets through.
+func (s *Settings) Check() error {
+	var faults fault.List
+	add := func(path, text string, args ...any) {
+		faults = append(faults, fault.At(fault.Invalid, path, text, args...))
+	}
+	if s.ReviewURL == "" && s.Mirror.Review {
+		add("mirror.review", "there is no review server to mirror from: set review_url")
+	}
+	if s.ReviewURL != "" && !plainHTTP(s.ReviewURL) {
+		add("review_url", "it must be an http or https address without credentials, query and fragment")
+	}
+	if (s.Review.Username == "") != (s.Review.Password == "") {
+		add("review", "username and password go together")
+	}
+	if s.Listen != "" {
+		if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+			add("listen", "it must be ADDRESS:PORT, such as 127.0.0.1:5000")
+		}
+	}
+	if i := s.Mirror.Interval.Std(); i > 0 && i < 10*time.Second {
+		add("mirror.interval", "it must be at least 10s, or 0s for never")
+	}
+	for _, d := range []struct {
+		path  string
+		value Duration
+	}{{"limits.walk_timeout", s.Limits.WalkTimeout}, {"mirror.timeout", s.Mirror.Timeout}, {"review.timeout", s.Review.Timeout}, {"review.budget", s.Review.Budget}} {
+		if d.value <= 0 {
+			add(d.path, "it must be longer than nothing")
+		}
+	}
+	seen := map[string]bool{}
+	for _, src := range s.Mirror.Sources {
+		path := "mirror.sources[" + src.Project + "]"
+		if err := refname.Project(src.Project); err != nil {
+			add(path, "%s", fault.All(err)[0].Text)
+		}
+		if seen[src.Project] {
+			add(path, "the project is listed twice")
+		}
+		seen[src.Project] = true
+		if !gitAddress(src.URL) {
+			add(path, "url must be a http, https, ssh, git or file address without a password, or an absolute path; credentials go into username and password")
+		}
+		if src.Username != "" && !plainHTTP(src.URL) {
+			add(path, "username and password are for http and https only")
+		}
+	}
+	return faults.Err()
+}
+
+func plainHTTP(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+}
+
+func gitAddress(address string) bool {
+	if strings.ContainsAny(address, "\x00\n") {
+		return false
+	}
+	if filepath.IsAbs(address) {
+		return true
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return plainHTTP(address)
+	case "file":
+		return u.Host == "" && u.Path != ""
+	case "git", "ssh":
+		_, password := u.User.Password()
+		return u.Host != "" && !strings.HasPrefix(u.Host, "-") && !password && !strings.HasPrefix(u.User.Username(), "-")
+	}
+	return false
+}
