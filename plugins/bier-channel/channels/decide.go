@@ -1,0 +1,121 @@
+package channels
+
+import (
+	"fmt"
+	"slices"
+
+	"ctl.internal/sdk/bier"
+)
+
+// Fields are what a user says of a channel; nil = not said.
+type Fields struct {
+	Topology       string  `json:"topology-id"`
+	Name           string  `json:"name"`
+	SrcIP          *string `json:"src-ip"`
+	DstGroup       *string `json:"dst-group"`
+	DomainID       *uint16 `json:"domain-id"`
+	SubDomainID    *uint16 `json:"sub-domain-id"`
+	SourceWildcard *uint8  `json:"source-wildcard"`
+	GroupWildcard  *uint8  `json:"group-wildcard"`
+}
+
+// missing names the first field that a new channel lacks.
+func (f *Fields) missing() string {
+	for _, x := range []struct {
+		name string
+		ok   bool
+	}{{"name", f.Name != ""}, {"src-ip", f.SrcIP != nil}, {"dst-group", f.DstGroup != nil}, {"domain-id", f.DomainID != nil},
+		{"sub-domain-id", f.SubDomainID != nil}, {"source-wildcard", f.SourceWildcard != nil}, {"group-wildcard", f.GroupWildcard != nil}} {
+		if !x.ok {
+			return x.name
+		}
+	}
+	return ""
+}
+
+func (f *Fields) onto(c *bier.Channel) error {
+	set(&c.SrcIP, f.SrcIP)
+	set(&c.DstGroup, f.DstGroup)
+	set(&c.DomainID, f.DomainID)
+	set(&c.SubDomainID, f.SubDomainID)
+	set(&c.SourceWildcard, f.SourceWildcard)
+	set(&c.GroupWildcard, f.GroupWildcard)
+	if c.SubDomainID > 255 {
+		return fmt.Errorf("sub-domain-id %d is not within 0..255", c.SubDomainID)
+	}
+	_, err := c.CheckFlow()
+	return err
+}
+
+func set[T any](to *T, given *T) {
+	if given != nil {
+		*to = *given
+	}
+}
+
+// maxName bounds the name of a channel, in bytes.
+const maxName = 256
+
+// Add returns a new channel. have is the channel of that name, nil if there is none.
+func Add(have *bier.Channel, f *Fields) (*bier.Channel, error) {
+	if m := f.missing(); m != "" {
+		return nil, fmt.Errorf("%s is missing", m)
+	}
+	if len(f.Name) > maxName {
+		return nil, fmt.Errorf("the name of a channel has at most %d bytes", maxName)
+	}
+	if have != nil {
+		return nil, fmt.Errorf("channel %s is there already; modify-channel changes it", f.Name)
+	}
+	c := &bier.Channel{Name: f.Name}
+	return c, f.onto(c)
+}
+
+// Modify returns a channel as it is after a change.
+func Modify(have *bier.Channel, f *Fields) (*bier.Channel, error) {
+	switch {
+	case f.Name == "":
+		return nil, fmt.Errorf("name is missing")
+	case have == nil:
+		return nil, fmt.Errorf("there is no channel %s", f.Name)
+	case have.Deployed():
+		return nil, fmt.Errorf("channel %s is deployed from node %s; only a channel that is not deployed can be modified", f.Name, have.IngressNode)
+	}
+	c := *have
+	return &c, f.onto(&c)
+}
+
+// Deployment is what deploy-channel asks for.
+type Deployment struct {
+	Topology string            `json:"topology-id"`
+	Name     string            `json:"channel-name"`
+	Ingress  string            `json:"ingress-node"`
+	Egress   []bier.EgressNode `json:"egress-node"`
+}
+
+// Deploy returns a channel as deployed. others are the channels of the topology.
+func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others []bier.Channel) (*bier.Channel, error) {
+	switch {
+	case d.Name == "":
+		return nil, fmt.Errorf("channel-name is missing")
+	case d.Ingress == "":
+		return nil, fmt.Errorf("ingress-node is missing")
+	case len(d.Egress) == 0:
+		return nil, fmt.Errorf("egress-node is missing: a list of node-ids")
+	case have == nil:
+		return nil, fmt.Errorf("there is no channel %s in topology %s; add-channel makes it", d.Name, d.Topology)
+	}
+	c := *have
+	c.IngressNode, c.EgressNodes = d.Ingress, slices.Clone(d.Egress)
+	if _, err := bier.PlanChannel(t, &c); err != nil {
+		return nil, err
+	}
+	other, err := bier.SameFlow(&c, others)
+	if err != nil {
+		return nil, err
+	}
+	if other != "" {
+		return nil, fmt.Errorf("channel %s has the flow %s/%d %s/%d at the ingress node %s already", other, c.SrcIP, c.SourceWildcard, c.DstGroup, c.GroupWildcard, c.IngressNode)
+	}
+	return &c, nil
+}

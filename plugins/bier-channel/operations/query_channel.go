@@ -1,0 +1,74 @@
+package operations
+
+import (
+	"context"
+
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/fault"
+)
+
+// QueryIn is the input of query-channel.
+type QueryIn struct {
+	Topology string   `json:"topology-id"`
+	Names    []string `json:"channel-name"`
+}
+
+// Described is a channel with what became of it.
+type Described struct {
+	bier.Channel
+	Copies     int         `json:"copies,omitempty"`
+	BitStrings []BitString `json:"bitstring,omitempty"`
+	Deployment []Deployed  `json:"deployment,omitempty"`
+}
+
+// BitString is a bit string that leaves the ingress.
+type BitString struct {
+	SI   int    `json:"si"`
+	BSL  uint16 `json:"bitstringlength"`
+	Bits string `json:"bits"`
+}
+
+// QueryOut is the output of query-channel.
+type QueryOut struct {
+	Channels []Described `json:"channel,omitempty"`
+}
+
+// Query answers channels by their names.
+func (h *Handlers) Query(ctx context.Context, in QueryIn) (*QueryOut, error) {
+	if len(in.Names) == 0 {
+		return nil, fault.At(fault.Missing, "/bier-channel-api:input/channel-name", "channel-name is missing: a list of names")
+	}
+	out := &QueryOut{}
+	var t *bier.Topology
+	for _, name := range in.Names {
+		c := h.Store.Get(h.topology(in.Topology), name)
+		if c == nil {
+			continue
+		}
+		x := Described{Channel: *c}
+		if c.Deployed() {
+			if t == nil {
+				var err error
+				if t, err = h.Topology(ctx, h.topology(in.Topology)); err != nil {
+					return nil, err
+				}
+			}
+			x.describe(t)
+			x.Deployment = h.deployment(ctx, c, nil, 0)
+		}
+		out.Channels = append(out.Channels, x)
+	}
+	return out, nil
+}
+
+// describe adds the bit strings; a channel that cannot be forwarded any more has none.
+func (x *Described) describe(t *bier.Topology) {
+	p, err := bier.PlanChannel(t, &x.Channel)
+	if err != nil {
+		return
+	}
+	x.Copies = len(p.BitStrings)
+	for _, s := range p.BitStrings {
+		x.BitStrings = append(x.BitStrings, BitString{s.SI, uint16(p.BSL), s.Hex()})
+	}
+}

@@ -1,0 +1,42 @@
+package shell
+
+import (
+	"context"
+
+	"ctl.internal/plugins/bier-channel/channels"
+	"ctl.internal/plugins/bier-channel/operations"
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/commands"
+)
+
+func (s *Shell) channelDeploy() commands.Command {
+	return commands.Command{Name: "bier:channel-deploy", Summary: "Deploy a channel, or change its routers",
+		Help: "Configures the ingress and egress routers; those not named any more lose the channel.\n\nExample: bier:channel-deploy tv 1 2 3",
+		Arguments: []commands.Argument{s.channelArgument(), {Name: "ingress", Help: "node-id of the BFIR", Required: true, Complete: s.nodes},
+			{Name: "egress", Help: "node-ids of the BFERs", Required: true, Repeated: true, Complete: s.nodes}},
+		Options: []commands.Option{s.topologyOption()},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			d := channels.Deployment{Topology: in.Option("topology"), Name: in.Arg("channel"), Ingress: in.Arg("ingress")}
+			for _, e := range in.Args["egress"] {
+				d.Egress = append(d.Egress, bier.EgressNode{ID: e})
+			}
+			out, err := s.Deploy(ctx, d)
+			if err != nil {
+				return err
+			}
+			return finish(in, out)
+		}}
+}
+
+func (s *Shell) channelRemove() commands.Command {
+	return commands.Command{Name: "bier:channel-remove", Summary: "Remove a channel, from its routers too",
+		Help:      "Removes the channel. Routers that cannot be reached now lose it when they return.",
+		Arguments: []commands.Argument{s.channelArgument()}, Options: []commands.Option{s.topologyOption()},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			out, err := s.Remove(ctx, operations.RemoveIn{Topology: in.Option("topology"), Name: in.Arg("channel")})
+			if err != nil {
+				return err
+			}
+			return finish(in, out)
+		}}
+}

@@ -1,0 +1,50 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"ctl.internal/plugins/bier-channel/operations"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+func (s *Shell) channelShow() commands.Command {
+	return commands.Command{Name: "bier:channel-show", Summary: "Show a channel, its bit strings and its routers", Safe: true,
+		Help:      "Shows the flow, the copies that leave the ingress with their bit strings, and which routers hold it already.",
+		Arguments: []commands.Argument{s.channelArgument()}, Options: []commands.Option{s.topologyOption()}, Run: s.runChannelShow}
+}
+
+func (s *Shell) runChannelShow(ctx context.Context, in *commands.Invocation) error {
+	out, err := s.Query(ctx, operations.QueryIn{Topology: in.Option("topology"), Names: []string{in.Arg("channel")}})
+	if err != nil {
+		return err
+	}
+	if len(out.Channels) == 0 {
+		return fault.New(fault.NotFound, "there is no channel %s", in.Arg("channel"))
+	}
+	return in.Emit(out.Channels[0], func() string { return text(&out.Channels[0]) })
+}
+
+func text(c *operations.Described) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Channel     %s\nFlow        %s/%d to %s/%d\nSub-domain  %d of domain %d\n", c.Name, c.SrcIP, c.SourceWildcard, c.DstGroup, c.GroupWildcard, c.SubDomainID, c.DomainID)
+	if !c.Deployed() {
+		b.WriteString("Not deployed.\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "Copies      %d\n", c.Copies)
+	for _, s := range c.BitStrings {
+		fmt.Fprintf(&b, "  SI %d, %d bits: %s\n", s.SI, s.BSL, s.Bits)
+	}
+	b.WriteString("Routers\n")
+	for _, d := range c.Deployment {
+		fmt.Fprintf(&b, "  %-8s %s: %s", d.Role, d.Node, d.State)
+		if d.Reason != "" {
+			fmt.Fprintf(&b, " (%s)", d.Reason)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

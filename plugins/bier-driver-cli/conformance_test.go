@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"ctl.internal/plugins/bier-driver-cli/device"
+	"ctl.internal/plugins/bier-driver-cli/service"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/bierdriver/conformance"
+	"ctl.internal/sdk/lab/simcli"
+	"ctl.internal/sdk/lab/sshhost"
+	"ctl.internal/sdk/plugintest"
+)
+
+func TestConformance(t *testing.T) {
+	// The settings of the manifest, as the plugin gets them.
+	var set device.Settings
+	plugintest.Start(t, sdk.Options{Manifest: manifest, New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+		var err error
+		set, err = service.Read(env.Config)
+		return &sdk.Plugin{BierDriver: device.New(set, slog.Default())}, err
+	}}, plugintest.WithConfig(map[string]any{"poll": "20ms"}))
+	conformance.Run(t, func(t *testing.T) conformance.Peer {
+		sim, err := simcli.Start(sshhost.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(sim.Down)
+		return conformance.Peer{
+			Driver: device.New(set, slog.New(slog.NewTextHandler(io.Discard, nil))),
+			Router: &bierdriver.Router{NodeId: "1", Host: sim.Host(), Port: uint32(sim.Port()), User: "lab", Password: "lab", HostKey: sim.HostKey()},
+			Up: func(up bool) {
+				if !up {
+					sim.Down()
+				} else if err := sim.Up(""); err != nil {
+					t.Error(err)
+				}
+			},
+			Change: func() {
+				for _, l := range strings.Split(sim.Config(), "\n") {
+					if strings.HasPrefix(l, "router") || strings.HasPrefix(l, "multicast") {
+						sim.Remove(l)
+					}
+				}
+			},
+			Deadline: 20 * time.Second,
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ctl.internal/plugins/bier-driver-cli/template"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/netconf"
+)
+
+// Apply is of the contract. A command line has no transactions: what was typed before
+// a fault is taken back by typing what was there.
+func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, dryRun bool) (*bierdriver.Result, error) {
+	a := &bierdriver.Result{}
+	want, err := d.set.Model.Want(c)
+	if err != nil {
+		a.State, a.Reason = bierdriver.Failed, err.Error()
+		return a, nil
+	}
+	a.Session, a.Messages, err = d.with(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
+		have, err := d.sections(ctx, t)
+		if err != nil {
+			return err
+		}
+		typed, edits := d.set.Model.Diff(have, want)
+		a.Edits = edits
+		if dryRun {
+			return nil
+		}
+		if len(typed) > 0 {
+			if err := d.change(ctx, t, have, want, typed); err != nil {
+				return err
+			}
+		}
+		n.last, n.had = want, true
+		return nil
+	})
+	a.State = bierdriver.Applied
+	if err != nil {
+		a.State, a.Reason = bierdriver.Pending, oneLine(err)
+		var key *netconf.HostKeyError
+		if errors.Is(err, errRefused) || errors.Is(err, netconf.ErrLogin) || errors.As(err, &key) {
+			a.State = bierdriver.Failed
+		}
+	}
+	return a, nil
+}
+
+// change types, reads back, and takes everything back when that is not what was meant.
+func (d *Driver) change(ctx context.Context, t *terminal, have, want []template.Section, typed []string) error {
+	err := d.typeAll(ctx, t, typed)
+	if err == nil {
+		var now []template.Section
+		if now, err = d.sections(ctx, t); err == nil {
+			_, edits := d.set.Model.Diff(now, want)
+			if len(edits) == 0 {
+				if d.set.Save != "" {
+					return d.type1(ctx, t, d.set.Save)
+				}
+				return nil
+			}
+			err = fmt.Errorf("%w: it took every line, but does not hold %q", errRefused, edits[0])
+		}
+	}
+	if !errors.Is(err, errRefused) {
+		return err // the session is over; the next call finds out what is there
+	}
+	ctx = context.WithoutCancel(ctx)
+	if back := d.back(ctx, t, have); back != nil {
+		err = errors.Join(err, fmt.Errorf("and the change could not be taken back: %w", back))
+	}
+	return err
+}
+
+func (d *Driver) typeAll(ctx context.Context, t *terminal, lines []string) error {
+	if err := d.type1(ctx, t, d.set.Configure); err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if err := d.type1(ctx, t, l); err != nil {
+			if errors.Is(err, errRefused) {
+				err = errors.Join(err, d.type1(ctx, t, d.set.End))
+			}
+			return err
+		}
+	}
+	return d.type1(ctx, t, d.set.End)
+}
+
+func (d *Driver) back(ctx context.Context, t *terminal, before []template.Section) error {
+	now, err := d.sections(ctx, t)
+	if err != nil {
+		return err
+	}
+	typed, _ := d.set.Model.Diff(now, before)
+	if len(typed) == 0 {
+		return nil
+	}
+	return d.typeAll(ctx, t, typed)
+}

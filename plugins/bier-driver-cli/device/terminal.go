@@ -1,0 +1,132 @@
+package device
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/sdk/netconf"
+)
+
+// maxAnswer bounds what a router says to one line.
+const maxAnswer = 16 << 20
+
+// terminal is a session at a command line.
+type terminal struct {
+	client  *ssh.Client
+	ch      ssh.Channel
+	prompt  *regexp.Regexp // at the end of what was said
+	refused *regexp.Regexp // a line that tells an error
+	key     string
+	typed   uint32
+}
+
+// errRefused is a line that the router does not take.
+var errRefused = errors.New("the router refused")
+
+// open logs in and waits for the prompt. ctx bounds the opening only.
+func open(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp) (*terminal, error) {
+	client, key, err := netconf.DialSSH(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	t := &terminal{client: client, prompt: prompt, refused: refused, key: key}
+	stop := context.AfterFunc(ctx, t.close)
+	defer stop()
+	err = t.shell()
+	if err == nil {
+		_, err = t.answer()
+	}
+	if err != nil {
+		t.close()
+		return nil, errors.Join(fmt.Errorf("no command line from the router: %w", err), ctx.Err())
+	}
+	return t, nil
+}
+
+func (t *terminal) shell() error {
+	ch, requests, err := t.client.OpenChannel("session", nil)
+	if err != nil {
+		return err
+	}
+	t.ch = ch
+	go ssh.DiscardRequests(requests) // these two end with the channel
+	go io.Copy(io.Discard, ch.Stderr())
+	pty := ssh.Marshal(struct {
+		Term                      string
+		Columns, Rows, Wide, High uint32
+		Modes                     string
+	}{"vt100", 511, 1000, 0, 0, "\x00"})
+	if _, err := ch.SendRequest("pty-req", true, pty); err != nil { // some routers have none
+		return err
+	}
+	ok, err := ch.SendRequest("shell", true, nil)
+	if err == nil && !ok {
+		err = errors.New("the shell was refused")
+	}
+	return err
+}
+
+func (t *terminal) close() { t.client.Close() }
+
+// run types one line and returns what the router says before its next prompt. When
+// ctx ends first the session is closed.
+func (t *terminal) run(ctx context.Context, line string) (string, error) {
+	for _, c := range []byte(line) {
+		if c < ' ' || c > '~' || c == '?' {
+			return "", fmt.Errorf("%w: %.80q must not be typed", errRefused, line)
+		}
+	}
+	stop := context.AfterFunc(ctx, t.close)
+	defer stop()
+	t.typed++
+	if _, err := t.ch.Write([]byte(line + "\n")); err != nil {
+		return "", errors.Join(fmt.Errorf("the session ended at %q: %w", line, err), ctx.Err())
+	}
+	said, err := t.answer()
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("no answer to %q: %w", line, err), ctx.Err())
+	}
+	if i := strings.Index(said, "\n"); i >= 0 && strings.Contains(said[:i], line) {
+		said = said[i+1:] // the echo
+	}
+	for _, l := range strings.Split(said, "\n") {
+		if t.refused.MatchString(strings.TrimSpace(l)) {
+			return "", fmt.Errorf("%w %q: %.200s", errRefused, line, strings.TrimSpace(l))
+		}
+	}
+	return said, nil
+}
+
+// escapes are the sequences that a terminal draws with.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+
+// answer reads as far as a prompt at the end, and leaves the prompt out.
+func (t *terminal) answer() (string, error) {
+	var b bytes.Buffer
+	part := make([]byte, 32<<10)
+	for {
+		n, err := t.ch.Read(part)
+		b.Write(part[:n])
+		if b.Len() > maxAnswer {
+			return "", fmt.Errorf("the router says more than %d bytes", maxAnswer)
+		}
+		tail := b.Bytes()[max(0, b.Len()-1024):]
+		if i := bytes.LastIndexByte(tail, '\n'); i >= 0 {
+			tail = tail[i+1:]
+		}
+		if t.prompt.Match(escapes.ReplaceAll(tail, nil)) {
+			said := strings.ReplaceAll(escapes.ReplaceAllString(b.String(), ""), "\r", "")
+			return said[:strings.LastIndex(said, "\n")+1], nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}

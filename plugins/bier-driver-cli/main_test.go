@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/plugins/bier-driver-cli/service"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/lab/simcli"
+	"ctl.internal/sdk/lab/sshhost"
+	"ctl.internal/sdk/plugintest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// start is the plugin as the controller runs it, and a router for it.
+func start(t *testing.T, settings map[string]any) (*bierdriver.Client, *simcli.Router, *bierdriver.Router) {
+	t.Helper()
+	sim, err := simcli.Start(sshhost.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sim.Down)
+	p := plugintest.Start(t, sdk.Options{Manifest: manifest, New: service.New}, plugintest.WithConfig(settings))
+	return bierdriver.NewClient(p.Conn), sim,
+		&bierdriver.Router{NodeId: "1", Host: sim.Host(), Port: uint32(sim.Port()), User: "lab", Password: "lab", HostKey: sim.HostKey()}
+}
+
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func config(id uint32, egress ...uint32) *bierdriver.Config {
+	c := &bierdriver.Config{Global: &bierdriver.Global{EncapsulationType: "bier-encapsulation-mpls", Bitstringlength: 256, BfrId: id, Ipv4BfrPrefix: "192.0.2.1/32", Ipv6BfrPrefix: "2001:db8::1/128",
+		SubDomains: []*bierdriver.SubDomain{
+			{SubDomainId: 0, IgpType: "ISIS", Ipv4: []*bierdriver.Encapsulation{{Bitstringlength: 256, BierMplsLabelBase: 100, BierMplsLabelRangeSize: 4}}},
+			{SubDomainId: 5, IgpType: "OSPF", MtId: 2, BfrId: 9, Bitstringlength: 64, Ipv6: []*bierdriver.Encapsulation{{Bitstringlength: 64, BierMplsLabelBase: 200, BierMplsLabelRangeSize: 1}}},
+		}}}
+	if len(egress) > 0 {
+		c.Channels = []*bierdriver.Channel{{SourceAddress: "10.0.0.1", SourceWildcard: 32, GroupAddress: "232.0.0.1", GroupWildcard: 32, SubDomain: 5, IngressBfrId: id, EgressBfrIds: egress}}
+	}
+	return c
+}
+
+func apply(t *testing.T, d *bierdriver.Client, r *bierdriver.Router, c *bierdriver.Config, want bierdriver.Outcome) *bierdriver.Result {
+	t.Helper()
+	a, err := d.Apply(within(t), r, c, false)
+	if err != nil || a.State != want {
+		t.Fatalf("%v, %v", a, err)
+	}
+	return a
+}
+
+func TestLifeOfAConfiguration(t *testing.T) {
+	d, sim, r := start(t, map[string]any{})
+	x, err := d.Describe(within(t))
+	if err != nil || x.Probes || x.Name != "bier-driver-cli" {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	empty := sim.Config()
+	a := apply(t, d, r, config(3, 1, 2), bierdriver.Applied)
+	if a.Messages == 0 || a.Session.State != bierdriver.Up || a.Session.HostKey != sim.HostKey() {
+		t.Errorf("%v", a)
+	}
+	o, err := d.Read(within(t), r)
+	if err != nil || !proto.Equal(o.Config, config(3, 1, 2)) {
+		t.Errorf("%v, %v", o, err)
+	}
+	if a := apply(t, d, r, config(3, 1, 2), bierdriver.Applied); len(a.Edits) > 0 {
+		t.Errorf("the same again: %q", a.Edits)
+	}
+	if a := apply(t, d, r, config(3, 1, 2, 8), bierdriver.Applied); len(a.Edits) != 1 || !strings.HasSuffix(a.Edits[0], "egress 8") {
+		t.Errorf("one egress more: %q", a.Edits)
+	}
+	before := sim.Config()
+	dry, err := d.Apply(within(t), r, &bierdriver.Config{}, true)
+	if err != nil || len(dry.Edits) != 2 || sim.Config() != before {
+		t.Errorf("a dry run: %v, %v", dry, err)
+	}
+	apply(t, d, r, config(4, 8), bierdriver.Applied)
+	if o, err := d.Read(within(t), r); err != nil || !proto.Equal(o.Config, config(4, 8)) {
+		t.Errorf("%v, %v", o, err)
+	}
+	apply(t, d, r, &bierdriver.Config{}, bierdriver.Applied)
+	if sim.Config() != empty {
+		t.Errorf("left behind:\n%s", sim.Config())
+	}
+}
+
+func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
+	for name, c := range map[string]struct {
+		f    simcli.Faults
+		want bierdriver.Outcome
+	}{
+		"a line refused":      {simcli.Faults{Refuse: "egress 7"}, bierdriver.Failed},
+		"a header refused":    {simcli.Faults{Refuse: "router bier"}, bierdriver.Failed},
+		"taking back refused": {simcli.Faults{Refuse: "no egress"}, bierdriver.Failed},
+		"no configuring":      {simcli.Faults{Refuse: "configure"}, bierdriver.Failed},
+		"no showing":          {simcli.Faults{Refuse: "show"}, bierdriver.Failed},
+		"a line ignored":      {simcli.Faults{Ignore: "egress 7"}, bierdriver.Failed},
+		"octet by octet":      {simcli.Faults{Pieces: 1}, bierdriver.Applied},
+		"hangs up at once":    {simcli.Faults{Hangup: "terminal"}, bierdriver.Pending},
+		"hangs up half way":   {simcli.Faults{Hangup: "egress 7"}, bierdriver.Pending},
+		"silent half way":     {simcli.Faults{Mute: "egress 7"}, bierdriver.Pending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, sim, r := start(t, map[string]any{"line": "1s"})
+			apply(t, d, r, config(3, 1, 2), bierdriver.Applied)
+			before := sim.Config()
+			sim.Set(c.f)
+			a := apply(t, d, r, config(4, 6, 7), c.want)
+			if c.want == bierdriver.Failed && c.f.Refuse != "router bier" && c.f.Refuse != "no egress" {
+				if o, err := d.Read(within(t), r); err == nil && !proto.Equal(o.Config, config(3, 1, 2)) {
+					t.Errorf("not applied (%s), but the router holds\n%s\ninstead of\n%s", a.Reason, sim.Config(), before)
+				}
+			}
+			sim.Set(simcli.Faults{})
+			apply(t, d, r, config(4, 6, 7), bierdriver.Applied)
+			if o, err := d.Read(within(t), r); err != nil || !proto.Equal(o.Config, config(4, 6, 7)) {
+				t.Errorf("in the end: %v, %v", o, err)
+			}
+		})
+	}
+}
+
+// Whatever a configuration says, nothing but values reach the command line.
+func TestNothingIsSmuggledIn(t *testing.T) {
+	d, sim, r := start(t, map[string]any{})
+	for _, evil := range []string{
+		"1.2.3.4\nreload", "1.2.3.4\rreload", "1.2.3.4; reload", "1.2.3.4 | reload", "?", "1.2.3.4 vpn 9", "$(reload)", "`reload`", "{bfr-id}",
+		"1.2.3.4\x00", "1.2.3.4\x1b[A", "1.2.3.4\x03", "fe80::1%reload", "1.2.3.4/32\nreload", "ÿ", "!", " ", "no router bier", "%", "\t", "exit\nreload", "ISIS\nreload",
+	} {
+		for field, set := range map[string]func(*bierdriver.Config){
+			"source":  func(c *bierdriver.Config) { c.Channels[0].SourceAddress = evil },
+			"group":   func(c *bierdriver.Config) { c.Channels[0].GroupAddress = evil },
+			"ipv4":    func(c *bierdriver.Config) { c.Global.Ipv4BfrPrefix = evil },
+			"ipv6":    func(c *bierdriver.Config) { c.Global.Ipv6BfrPrefix = evil },
+			"igp":     func(c *bierdriver.Config) { c.Global.SubDomains[0].IgpType = evil },
+			"encaps.": func(c *bierdriver.Config) { c.Global.EncapsulationType = "bier-encapsulation-" + evil },
+		} {
+			c := config(3, 1)
+			set(c)
+			if !validUTF8(evil) {
+				continue // the wire to the plugin refuses it already
+			}
+			if a := apply(t, d, r, c, bierdriver.Failed); !strings.Contains(a.Reason, "command line") {
+				t.Errorf("%s %q: %v", field, evil, a)
+			}
+		}
+	}
+	if typed := sim.Typed(); len(typed) > 0 {
+		t.Errorf("typed all the same: %q", typed)
+	}
+}
+
+func validUTF8(s string) bool { return strings.ToValidUTF8(s, "") == s }
+
+func TestWatchLooks(t *testing.T) {
+	d, sim, r := start(t, map[string]any{"poll": "20ms"})
+	ctx, cancel := context.WithCancel(within(t))
+	defer cancel()
+	w, err := d.Watch(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Set([]*bierdriver.Router{r}, nil); err != nil {
+		t.Fatal(err)
+	}
+	until := func(is func(*bierdriver.Event) bool) *bierdriver.Event {
+		t.Helper()
+		for {
+			e, err := w.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if is(e) {
+				return e
+			}
+		}
+	}
+	state := func(s bierdriver.SessionState) {
+		t.Helper()
+		until(func(e *bierdriver.Event) bool { return e.Session.GetState() == s })
+	}
+	state(bierdriver.Up)
+	apply(t, d, r, config(3, 1, 2), bierdriver.Applied)
+	if !sim.Change("router bier", "bfr-id 99") {
+		t.Fatal("the router does not take the change")
+	}
+	if e := until(func(e *bierdriver.Event) bool { return e.Drift != nil }); !strings.Contains(e.Drift.What, "bfr-id") {
+		t.Errorf("%v", e.Drift)
+	}
+	apply(t, d, r, config(3, 1, 2), bierdriver.Applied)
+	sim.Down()
+	state(bierdriver.Down)
+	if err := sim.Up(""); err != nil {
+		t.Fatal(err)
+	}
+	state(bierdriver.Up)
+	if err := sim.NewHostKey(); err != nil {
+		t.Fatal(err)
+	}
+	state(bierdriver.Refused)
+}
+
+func TestBadTemplatesAreNamed(t *testing.T) {
+	for path, settings := range map[string]map[string]any{
+		"templates/bier/global":    {"templates": map[string]any{"bier": map[string]any{"global": []string{"bfr-id {bfr-id}", "x {colour}"}}}},
+		"templates/channel/header": {"templates": map[string]any{"channel": map[string]any{"header": "channel {source-address}"}}},
+		"templates/bier/header":    {"templates": map[string]any{"bier": map[string]any{"header": "router\nreload"}}},
+		"prompt":                   {"prompt": "("},
+		"line":                     {"line": "soon"},
+	} {
+		if _, err := plugintest.StartError(t, sdk.Options{Manifest: manifest, New: service.New}, plugintest.WithConfig(settings)); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

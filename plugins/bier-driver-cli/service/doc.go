@@ -1,0 +1,2 @@
+// Package service makes the plugin of its settings. The driver is package device.
+package service

@@ -1,0 +1,94 @@
+package template
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"ctl.internal/sdk/bierdriver"
+)
+
+// Read makes a configuration of sections: the way back of Want, as far as the
+// templates carry it.
+func (m *Model) Read(sections []Section) *bierdriver.Config {
+	c := &bierdriver.Config{}
+	for _, s := range sections {
+		if s.Header == m.bier.text {
+			c.Global = m.readGlobal(s)
+			continue
+		}
+		if v := m.channel.read(s.Header); v != nil {
+			c.Channels = append(c.Channels, m.readChannel(v, s))
+		}
+	}
+	slices.SortFunc(c.Channels, func(a, b *bierdriver.Channel) int {
+		return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
+			cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
+	})
+	return c
+}
+
+// number is a value that the type of its placeholder has checked.
+func (v values) number(name string) uint32 {
+	n, err := strconv.ParseUint(v[name], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return uint32(n)
+}
+
+func (m *Model) readChannel(v values, s Section) *bierdriver.Channel {
+	c := &bierdriver.Channel{VpnId: v.number("vpn-id"), SourceAddress: v["source-address"], SourceWildcard: v.number("source-wildcard"),
+		GroupAddress: v["group-address"], GroupWildcard: v.number("group-wildcard")}
+	for _, l := range s.Lines {
+		_, v, _ := find(l, m.flow, m.egress)
+		c.SubDomain, c.IngressBfrId = cmp.Or(v.number("sub-domain"), c.SubDomain), cmp.Or(v.number("ingress-bfr-id"), c.IngressBfrId)
+		if id := v.number("egress-bfr-id"); id > 0 {
+			c.EgressBfrIds = append(c.EgressBfrIds, id)
+		}
+	}
+	slices.Sort(c.EgressBfrIds)
+	return c
+}
+
+func (m *Model) readGlobal(s Section) *bierdriver.Global {
+	g := &bierdriver.Global{}
+	by := map[uint32]*bierdriver.SubDomain{}
+	for _, l := range s.Lines {
+		_, v, _ := find(l, m.global, m.sub, m.encap)
+		if v["sub-domain-id"] == "" {
+			if e := v["encapsulation"]; e != "" {
+				g.EncapsulationType = identity + e
+			}
+			g.Bitstringlength, g.BfrId = cmp.Or(v.number("bitstringlength"), g.Bitstringlength), cmp.Or(v.number("bfr-id"), g.BfrId)
+			g.Ipv4BfrPrefix, g.Ipv6BfrPrefix = cmp.Or(v["ipv4-bfr-prefix"], g.Ipv4BfrPrefix), cmp.Or(v["ipv6-bfr-prefix"], g.Ipv6BfrPrefix)
+			continue
+		}
+		id := v.number("sub-domain-id")
+		d := by[id]
+		if d == nil {
+			d = &bierdriver.SubDomain{SubDomainId: id}
+			by[id] = d
+			g.SubDomains = append(g.SubDomains, d)
+		}
+		e := &bierdriver.Encapsulation{Bitstringlength: v.number("bitstringlength"), BierMplsLabelBase: v.number("label-base"), BierMplsLabelRangeSize: v.number("range-size")}
+		switch v["family"] {
+		case "ipv4":
+			d.Ipv4 = append(d.Ipv4, e)
+		case "ipv6":
+			d.Ipv6 = append(d.Ipv6, e)
+		default:
+			d.IgpType, d.MtId = cmp.Or(v["igp-type"], d.IgpType), cmp.Or(v.number("mt-id"), d.MtId)
+			d.BfrId, d.Bitstringlength = cmp.Or(v.number("bfr-id"), d.BfrId), cmp.Or(v.number("bitstringlength"), d.Bitstringlength)
+		}
+	}
+	slices.SortFunc(g.SubDomains, func(a, b *bierdriver.SubDomain) int { return cmp.Compare(a.SubDomainId, b.SubDomainId) })
+	for _, d := range g.SubDomains {
+		for _, l := range [][]*bierdriver.Encapsulation{d.Ipv4, d.Ipv6} {
+			slices.SortFunc(l, func(a, b *bierdriver.Encapsulation) int {
+				return cmp.Or(cmp.Compare(a.Bitstringlength, b.Bitstringlength), cmp.Compare(a.BierMplsLabelBase, b.BierMplsLabelBase))
+			})
+		}
+	}
+	return g
+}

@@ -1,0 +1,81 @@
+package template
+
+import (
+	"strconv"
+	"strings"
+
+	"ctl.internal/sdk/bierdriver"
+)
+
+// Section is a header with the lines below it.
+type Section struct {
+	Header string
+	Lines  []string
+}
+
+func some(n uint32) string {
+	if n == 0 {
+		return ""
+	}
+	return text(n)
+}
+
+func text(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
+
+// writer fills templates in and keeps the first fault.
+type writer struct{ err error }
+
+func (w *writer) lines(out []string, templates []*line, v values) []string {
+	for _, t := range templates {
+		s, ok, err := t.write(v)
+		if err != nil && w.err == nil {
+			w.err = err
+		}
+		if ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+const identity = "bier-encapsulation-"
+
+// Want is a configuration as sections. The error names a value that must not be typed.
+func (m *Model) Want(c *bierdriver.Config) ([]Section, error) {
+	w := &writer{}
+	var out []Section
+	if g := c.GetGlobal(); g != nil {
+		s := Section{Header: m.bier.text}
+		s.Lines = w.lines(nil, m.global, values{"encapsulation": strings.TrimPrefix(g.EncapsulationType, identity), "bitstringlength": some(g.Bitstringlength),
+			"bfr-id": some(g.BfrId), "ipv4-bfr-prefix": g.Ipv4BfrPrefix, "ipv6-bfr-prefix": g.Ipv6BfrPrefix})
+		for _, d := range g.SubDomains {
+			id := text(d.SubDomainId)
+			s.Lines = w.lines(s.Lines, m.sub, values{"sub-domain-id": id, "igp-type": d.IgpType, "mt-id": some(d.MtId), "bfr-id": some(d.BfrId), "bitstringlength": some(d.Bitstringlength)})
+			for _, f := range []struct {
+				name string
+				list []*bierdriver.Encapsulation
+			}{{"ipv4", d.Ipv4}, {"ipv6", d.Ipv6}} {
+				for _, e := range f.list {
+					s.Lines = w.lines(s.Lines, m.encap, values{"sub-domain-id": id, "family": f.name, "bitstringlength": text(e.Bitstringlength),
+						"label-base": text(e.BierMplsLabelBase), "range-size": text(e.BierMplsLabelRangeSize)})
+				}
+			}
+		}
+		if len(s.Lines) > 0 {
+			out = append(out, s)
+		}
+	}
+	for _, c := range c.GetChannels() {
+		header, _, err := m.channel.write(values{"vpn-id": text(c.VpnId), "source-address": c.SourceAddress, "source-wildcard": text(c.SourceWildcard),
+			"group-address": c.GroupAddress, "group-wildcard": text(c.GroupWildcard)})
+		if err != nil && w.err == nil {
+			w.err = err
+		}
+		s := Section{Header: header, Lines: w.lines(nil, m.flow, values{"sub-domain": text(c.SubDomain), "ingress-bfr-id": some(c.IngressBfrId)})}
+		for _, e := range c.EgressBfrIds {
+			s.Lines = w.lines(s.Lines, m.egress, values{"egress-bfr-id": text(e)})
+		}
+		out = append(out, s)
+	}
+	return out, w.err
+}

@@ -1,0 +1,114 @@
+package device
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/plugins/bier-driver-ietf/dialect"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/fault"
+)
+
+// Driver drives all routers. It implements bierdriver.Driver.
+type Driver struct {
+	set Settings
+	log *slog.Logger
+
+	memory memory
+
+	mu    sync.Mutex
+	links map[string]*link
+}
+
+// New returns a driver. Nothing runs until it is called.
+func New(s Settings, log *slog.Logger) *Driver {
+	return &Driver{set: s, log: log, memory: memory{last: map[string]*bierdriver.Config{}}, links: map[string]*link{}}
+}
+
+// Describe is of the contract.
+func (d *Driver) Describe() bierdriver.Description {
+	return bierdriver.Description{
+		Capabilities: []string{"urn:ietf:params:xml:ns:yang:ietf-bier"},
+		Dialects:     dialect.Names(),
+		Priority:     100,
+		Probes:       true,
+	}
+}
+
+// enter returns the link of a router, made when it is the first call; leave must be
+// called. Links are kept apart by everything that the caller says of a router, so
+// that another password gets a session of its own.
+func (d *Driver) enter(r *bierdriver.Router) (*link, error) {
+	key, err := proto.MarshalOptions{Deterministic: true}.Marshal(r)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "the router's description is broken")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l := d.links[string(key)]
+	if l == nil {
+		l = newLink(d.set, d.log.With("router", r.NodeId), proto.CloneOf(r))
+		l.memory = &d.memory
+		d.links[string(key)] = l
+	}
+	l.users++
+	l.key = string(key)
+	return l, nil
+}
+
+// leave gives a link back. The last one to leave closes the session.
+func (d *Driver) leave(l *link) {
+	d.mu.Lock()
+	l.users--
+	last := l.users == 0
+	if last {
+		delete(d.links, l.key)
+	}
+	d.mu.Unlock()
+	if last {
+		l.close()
+	}
+}
+
+// Probe is of the contract.
+func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.Probe, error) {
+	l, err := d.enter(r)
+	if err != nil {
+		return nil, err
+	}
+	defer d.leave(l)
+	if err := l.take(ctx); err != nil {
+		return &bierdriver.Probe{Reason: "the router is busy with another call", Session: l.state()}, nil
+	}
+	defer l.give()
+	err = l.connect(ctx)
+	p := &bierdriver.Probe{Session: l.state(), Reached: len(l.state().Capabilities) > 0, Supported: err == nil}
+	if err != nil {
+		p.Reason = err.Error()
+	}
+	return p, nil
+}
+
+// Read is of the contract.
+func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (*bierdriver.Observed, error) {
+	l, err := d.enter(r)
+	if err != nil {
+		return nil, err
+	}
+	defer d.leave(l)
+	if err := l.take(ctx); err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "the router is busy with another call")
+	}
+	defer l.give()
+	if err := l.connect(ctx); err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "%s", err.Error())
+	}
+	c, err := l.read(ctx)
+	if err != nil {
+		return nil, &fault.Error{Kind: kindOf(err), Text: err.Error(), Source: fault.SourceDevice, Cause: err}
+	}
+	return &bierdriver.Observed{Config: c, Session: l.state()}, nil
+}

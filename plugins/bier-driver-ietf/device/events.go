@@ -1,0 +1,106 @@
+package device
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/netconf"
+	"ctl.internal/sdk/netconf/xmltree"
+)
+
+const nsBier = "urn:ietf:params:xml:ns:yang:ietf-bier"
+
+// hear passes a notification on, in the terms of the contract.
+func (w *watcher) hear(ctx context.Context, n netconf.Notification, own ...*netconf.Session) error {
+	if n.Lost > 0 {
+		if err := w.audit(ctx, "", n.At); err != nil {
+			return err
+		}
+	}
+	if b := bierEvent(n.Body); b != nil {
+		b.At = timestamppb.New(n.At)
+		return w.emit(&bierdriver.Event{Notification: b})
+	}
+	if by, ours := changed(n.Body, own); !ours {
+		return w.audit(ctx, by, n.At)
+	}
+	return nil
+}
+
+// bierEvent reads the notifications of ietf-bier; nil: it is none.
+func bierEvent(n *xmltree.Node) *bierdriver.Notification {
+	if n.Space != nsBier {
+		return nil
+	}
+	number := func(name string) uint32 {
+		v, err := strconv.ParseUint(n.Value(name), 10, 16)
+		if err != nil {
+			return 0
+		}
+		return uint32(v)
+	}
+	switch n.Name {
+	case "bfr-id-collision":
+		return &bierdriver.Notification{Kind: bierdriver.BFRIDCollision, BfrId: number("bfr-id")}
+	case "bfr-zero":
+		return &bierdriver.Notification{Kind: bierdriver.BFRZero, Ipv4BfrPrefix: n.Value("ipv4-bfr-prefix"), Ipv6BfrPrefix: n.Value("ipv6-bfr-prefix")}
+	case "sub-domain-id-collision":
+		return &bierdriver.Notification{Kind: bierdriver.SubDomainIDCollision, SubDomainId: number("sub-domain-id"), MtId: number("mt-id")}
+	}
+	return nil
+}
+
+// changed reads netconf-config-change (RFC 6470 section 2.1): who did it, and whether
+// it is nothing to look into: another notification, another datastore, ourselves.
+func changed(n *xmltree.Node, own []*netconf.Session) (by string, ours bool) {
+	if !n.Is(netconf.NSBaseEvents, "netconf-config-change") {
+		return "", true
+	}
+	if ds := n.Value("datastore"); ds != "" && ds != "running" {
+		return "", true
+	}
+	who := n.Down("changed-by")
+	id := who.Value("session-id")
+	for _, s := range own {
+		if id == strconv.Itoa(s.ID()) {
+			return "", true
+		}
+	}
+	if who.Down("server") != nil {
+		return "the router itself", false
+	}
+	parts := []string{who.Value("username")}
+	if id != "" {
+		parts = append(parts, "session "+id)
+	}
+	if h := who.Value("source-host"); h != "" {
+		parts = append(parts, "from "+h)
+	}
+	return strings.TrimSpace(strings.Join(parts, " ")), false
+}
+
+// audit compares what the router holds with what was applied last and reports a
+// difference. A router that cannot be read is no drift.
+func (w *watcher) audit(ctx context.Context, by string, at time.Time) error {
+	if err := w.take(ctx); err != nil {
+		return err
+	}
+	defer w.give()
+	if w.session == nil || w.session.Err() != nil {
+		return nil
+	}
+	lines, err := w.drifted(ctx)
+	if err != nil {
+		w.log.Warn("comparing the router's configuration", "error", err)
+		return nil
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return w.emit(&bierdriver.Event{Drift: &bierdriver.Drift{At: timestamppb.New(at), By: by, What: "to repair: " + few(lines)}})
+}

@@ -1,0 +1,167 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"ctl.internal/plugins/bier-driver-ietf/dialect"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/netconf"
+)
+
+// link is the way to one router. take and give put its calls in order; the session
+// and its dialect belong to who took it.
+type link struct {
+	set    Settings
+	log    *slog.Logger
+	router *bierdriver.Router
+	turn   chan struct{} // holds one token while the link is free
+
+	users int    // Driver.mu
+	key   string // Driver.mu
+
+	memory  *memory
+	session *netconf.Session
+	dialect *dialect.Dialect
+	caps    netconf.Capabilities
+	sent    uint32 // requests of the call that goes on
+
+	mu    sync.Mutex
+	now   *bierdriver.Session
+	fresh chan struct{} // closed when a session is opened; then there is a new one
+}
+
+func newLink(s Settings, log *slog.Logger, r *bierdriver.Router) *link {
+	l := &link{set: s, log: log, router: r, turn: make(chan struct{}, 1), fresh: make(chan struct{}),
+		now: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}}
+	l.turn <- struct{}{}
+	return l
+}
+
+func (l *link) take(ctx context.Context) error {
+	select {
+	case <-l.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *link) give() {
+	l.notice()
+	l.turn <- struct{}{}
+}
+
+// close is called by the last user.
+func (l *link) close() {
+	if l.session == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := l.session.Close(ctx); err != nil {
+		l.log.Debug("closing the session", "error", err)
+	}
+}
+
+// state is the session as callers see it.
+func (l *link) state() *bierdriver.Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return proto.CloneOf(l.now)
+}
+
+// opened is closed when somebody opens a session after this call.
+func (l *link) opened() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fresh
+}
+
+func (l *link) become(state bierdriver.SessionState, reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := &bierdriver.Session{State: state, Reason: reason, Since: timestamppb.Now(), HostKey: l.now.HostKey, Capabilities: l.caps}
+	if l.session != nil {
+		s.HostKey = l.session.HostKey()
+	}
+	if l.dialect != nil {
+		s.Dialect = l.dialect.Name
+	}
+	if s.State == l.now.State && s.Reason == l.now.Reason {
+		s.Since = l.now.Since
+	}
+	l.now = s
+	if state == bierdriver.Up {
+		close(l.fresh)
+		l.fresh = make(chan struct{})
+	}
+}
+
+// notice sees that the session ended during a call.
+func (l *link) notice() {
+	if l.session != nil && l.session.Err() != nil {
+		l.become(bierdriver.Down, l.session.Err().Error())
+	}
+}
+
+// connect makes sure of a session and of a dialect. Its errors are for the user.
+func (l *link) connect(ctx context.Context) error {
+	if l.session != nil && l.session.Err() == nil {
+		if l.dialect == nil {
+			return errors.New(l.state().Reason)
+		}
+		return nil
+	}
+	dial, cancel := context.WithTimeout(ctx, l.set.Connect)
+	defer cancel()
+	s, err := netconf.Dial(dial, l.target())
+	if err != nil {
+		l.session, l.dialect, l.caps = nil, nil, nil
+		l.become(trouble(err), err.Error())
+		return err
+	}
+	if l.router.HostKey == "" {
+		l.log.Warn("trusting the router's host key, seen for the first time", "key", s.HostKey())
+	}
+	l.session, l.caps = s, s.Capabilities()
+	if l.dialect, err = l.choose(dial); err != nil {
+		l.become(bierdriver.Refused, err.Error())
+		return err
+	}
+	l.become(bierdriver.Up, "")
+	return nil
+}
+
+func (l *link) target() netconf.Target {
+	r := l.router
+	return netconf.Target{Host: r.Host, Port: int(r.Port), User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey),
+		HostKey: r.HostKey, Options: netconf.Options{MaxMessage: l.set.MaxBytes}}
+}
+
+// trouble is the state of a router that could not be reached.
+func trouble(err error) bierdriver.SessionState {
+	var other *netconf.HostKeyError
+	if errors.Is(err, netconf.ErrLogin) || errors.As(err, &other) {
+		return bierdriver.Refused
+	}
+	return bierdriver.Down
+}
+
+// call sends one request with its own deadline.
+func (l *link) call(ctx context.Context) (context.Context, context.CancelFunc) {
+	l.sent++
+	return context.WithTimeout(ctx, l.set.RPC)
+}
+
+func (l *link) ok(ctx context.Context, op netconf.Operation) error {
+	ctx, cancel := l.call(ctx)
+	defer cancel()
+	return l.session.OK(ctx, op)
+}

@@ -1,0 +1,29 @@
+package device
+
+import (
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/sdk/bierdriver"
+)
+
+// memory is what was applied last, by node-id. It outlives links, since a router may
+// be called without being watched. What it does not know is read from the router.
+type memory struct {
+	mu   sync.Mutex
+	last map[string]*bierdriver.Config
+}
+
+// of returns what a router was brought to last, nil: not known.
+func (m *memory) of(id string) *bierdriver.Config {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last[id]
+}
+
+func (m *memory) keep(id string, c *bierdriver.Config) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last[id] = proto.CloneOf(c)
+}

@@ -1,0 +1,73 @@
+package device
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/netconf"
+	"ctl.internal/sdk/netconf/xmltree"
+)
+
+// errUnreadable is a router whose configuration makes no sense to us.
+var errUnreadable = errors.New("the router's configuration cannot be read")
+
+// tree reads what the router holds of ours.
+func (l *link) tree(ctx context.Context) (*xmltree.Node, error) {
+	ctx, cancel := l.call(ctx)
+	defer cancel()
+	return l.session.Data(ctx, netconf.GetConfigOp(netconf.Running, l.dialect.Filter()...))
+}
+
+// read returns the configuration. What a dialect cannot tell apart is told as it was
+// applied last, as long as the router still holds that.
+func (l *link) read(ctx context.Context) (*bierdriver.Config, error) {
+	have, err := l.tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if last := l.memory.of(l.router.NodeId); last != nil {
+		if want, err := l.dialect.Want(last); err == nil {
+			if edits, _ := l.dialect.Diff(have, want); len(edits) == 0 {
+				return proto.CloneOf(last), nil
+			}
+		}
+	}
+	c, err := l.dialect.Read(have)
+	if err != nil {
+		return nil, errors.Join(errUnreadable, err)
+	}
+	return c, nil
+}
+
+// drifted says how the router differs from what was applied last; none: not at all,
+// or nothing was applied yet.
+func (l *link) drifted(ctx context.Context) ([]string, error) {
+	last := l.memory.of(l.router.NodeId)
+	if last == nil {
+		return nil, nil
+	}
+	have, err := l.tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want, err := l.dialect.Want(last)
+	if err != nil {
+		return nil, err
+	}
+	_, lines := l.dialect.Diff(have, want)
+	return lines, nil
+}
+
+func kindOf(err error) fault.Kind {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.Timeout
+	case netconf.Refused(err) != nil, errors.Is(err, netconf.ErrUnclear), errors.Is(err, errUnreadable):
+		return fault.Downstream
+	}
+	return fault.Unavailable
+}

@@ -1,0 +1,100 @@
+package dialect
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/netconf/xmltree"
+)
+
+// In the later drafts a sub-domain is an entry for each address family that has a
+// BFR-prefix, and says for itself what bier-global said for all.
+func rfc8349Schema() *schema {
+	b := nsBier
+	encapsulation := list(b, "encapsulation", "bsl encapsulation-type", leaf(b, "bsl", "", nil), leaf(b, "encapsulation-type", "", identity),
+		leaf(b, "max-si", "", nil), shared(b, "in-bift-id", leaf(b, "in-bift-id-base", "", nil)))
+	return shared(nsRouting, "routing", shared(b, "bier", list(b, "sub-domain", "sub-domain-id address-family", leaf(b, "sub-domain-id", "", nil),
+		leaf(b, "address-family", "", identity), leaf(b, "bfr-prefix", "", prefix), leaf(b, "underlay-protocol-type", "", identity),
+		leaf(b, "mt-id", "0", nil), leaf(b, "bfr-id", "0", nil), leaf(b, "bsl", "", nil), encapsulation)))
+}
+
+func writeRFC8349(g *bierdriver.Global) (*xmltree.Node, error) {
+	bier := xmltree.New(nsBier, "bier")
+	for _, s := range g.SubDomains {
+		for _, f := range []struct {
+			name, prefix   string
+			encapsulations []*bierdriver.Encapsulation
+		}{{"ipv4", g.Ipv4BfrPrefix, s.Ipv4}, {"ipv6", g.Ipv6BfrPrefix, s.Ipv6}} {
+			if f.prefix != "" || len(f.encapsulations) > 0 {
+				n, err := writeFamily(g, s, f.name, f.prefix, f.encapsulations)
+				if err != nil {
+					return nil, err
+				}
+				bier.Add(n)
+			}
+		}
+	}
+	if len(bier.Kids) == 0 {
+		return nil, nil
+	}
+	return xmltree.New(nsRouting, "routing", bier), nil
+}
+
+func writeFamily(g *bierdriver.Global, s *bierdriver.SubDomain, family, prefix string, l []*bierdriver.Encapsulation) (*xmltree.Node, error) {
+	b := nsBier
+	out := xmltree.New(b, "sub-domain", must(b, "sub-domain-id", s.SubDomainId), word(b, "address-family", family), word(b, "bfr-prefix", prefix),
+		word(b, "underlay-protocol-type", strings.ToLower(s.IgpType)), number(b, "mt-id", s.MtId), number(b, "bfr-id", cmp.Or(s.BfrId, g.BfrId)),
+		bits(b, "bsl", cmp.Or(s.Bitstringlength, g.Bitstringlength)))
+	seen := map[uint32]bool{} // the list has one entry a length
+	for _, e := range l {
+		if seen[e.Bitstringlength] {
+			return nil, fmt.Errorf("sub-domain %d has two label ranges for %d bits in %s, and the router's ietf-bier has room for one", s.SubDomainId, e.Bitstringlength, family)
+		}
+		seen[e.Bitstringlength] = true
+		n := xmltree.New(b, "encapsulation", bits(b, "bsl", e.Bitstringlength), word(b, "encapsulation-type", cmp.Or(g.EncapsulationType, mpls)))
+		if e.BierMplsLabelRangeSize > 0 {
+			n.Add(must(b, "max-si", e.BierMplsLabelRangeSize-1))
+		}
+		out.Add(n.Add(xmltree.New(b, "in-bift-id", must(b, "in-bift-id-base", e.BierMplsLabelBase))))
+	}
+	return out, nil
+}
+
+func readRFC8349(data *xmltree.Node) (*bierdriver.Global, error) {
+	list := data.Kid(nsRouting, "routing").Kid(nsBier, "bier").All(nsBier, "sub-domain")
+	if len(list) == 0 {
+		return nil, nil
+	}
+	r := &reader{}
+	g := &bierdriver.Global{}
+	by := map[uint32]*bierdriver.SubDomain{}
+	for _, k := range list {
+		id := r.number(k, "sub-domain-id", 255)
+		s := by[id]
+		if s == nil {
+			s = &bierdriver.SubDomain{SubDomainId: id}
+			by[id] = s
+			g.SubDomains = append(g.SubDomains, s)
+		}
+		s.IgpType, s.MtId = strings.ToUpper(identity(k.Value("underlay-protocol-type"))), r.number(k, "mt-id", 65535)
+		s.BfrId, s.Bitstringlength = r.number(k, "bfr-id", 65535), r.bits(k, "bsl")
+		var l []*bierdriver.Encapsulation
+		for _, e := range k.All(nsBier, "encapsulation") {
+			x := &bierdriver.Encapsulation{Bitstringlength: r.bits(e, "bsl"), BierMplsLabelBase: r.number(e.Down("in-bift-id"), "in-bift-id-base", 1<<20-1)}
+			if e.Down("max-si") != nil {
+				x.BierMplsLabelRangeSize = r.number(e, "max-si", 255) + 1
+			}
+			g.EncapsulationType = identity(e.Value("encapsulation-type"))
+			l = append(l, x)
+		}
+		if identity(k.Value("address-family")) == "ipv6" {
+			s.Ipv6, g.Ipv6BfrPrefix = l, k.Value("bfr-prefix")
+		} else {
+			s.Ipv4, g.Ipv4BfrPrefix = l, k.Value("bfr-prefix")
+		}
+	}
+	sortSubDomains(g)
+	return g, r.err
+}

@@ -1,0 +1,96 @@
+package dialect
+
+import (
+	"net/netip"
+	"strings"
+
+	"ctl.internal/sdk/netconf/xmltree"
+)
+
+// schema is what the driver knows of a module. Nodes that are not in it are the
+// router's own and are left alone.
+type schema struct {
+	space, name string
+	keys        []string // of a list
+	shared      bool     // a container that others write into too; it is never deleted
+	leaf        bool
+	zero        string              // a leaf without a value means this
+	same        func(string) string // brings a value to the form that is compared
+	kids        []*schema
+}
+
+func container(space, name string, kids ...*schema) *schema {
+	return &schema{space: space, name: name, kids: kids}
+}
+
+func shared(space, name string, kids ...*schema) *schema {
+	return &schema{space: space, name: name, shared: true, kids: kids}
+}
+
+func list(space, name, keys string, kids ...*schema) *schema {
+	return &schema{space: space, name: name, keys: strings.Fields(keys), kids: kids}
+}
+
+func leaf(space, name, zero string, same func(string) string) *schema {
+	return &schema{space: space, name: name, leaf: true, zero: zero, same: same}
+}
+
+// value is the value of a leaf for comparisons; n may be nil.
+func (s *schema) value(n *xmltree.Node) string {
+	v := n.Trimmed()
+	if v != "" && s.same != nil {
+		v = s.same(v)
+	}
+	if v == s.zero {
+		return ""
+	}
+	return v
+}
+
+// key is the key of a list entry for comparisons.
+func (s *schema) key(n *xmltree.Node) string {
+	var b strings.Builder
+	for _, name := range s.keys {
+		v := n.Value(name)
+		for _, k := range s.kids {
+			if k.name == name && k.same != nil {
+				v = k.same(v)
+			}
+		}
+		b.WriteString("[" + name + "=" + v + "]")
+	}
+	return b.String()
+}
+
+func (s *schema) isKey(name string) bool {
+	for _, k := range s.keys {
+		if k == name {
+			return true
+		}
+	}
+	return false
+}
+
+// identity drops the prefix of an identity (RFC 7950 section 9.10.3).
+func identity(v string) string {
+	if _, local, has := strings.Cut(v, ":"); has {
+		return local
+	}
+	return v
+}
+
+// address and prefix bring addresses to their canonical form (RFC 6991): servers
+// answer with it, whatever was written.
+func address(v string) string {
+	if a, err := netip.ParseAddr(v); err == nil {
+		return a.String()
+	}
+	return v
+}
+
+func prefix(v string) string {
+	if p, err := netip.ParsePrefix(v); err == nil {
+		return p.Masked().String()
+	}
+	return v
+}

@@ -1,0 +1,251 @@
+package drivers
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+)
+
+// Switchboard is what a Board needs of host.Switchboard.
+type Switchboard interface {
+	Watch(ctx context.Context, capability string, f func([]host.Provider) error) error
+	Dial(provider string) grpc.ClientConnInterface
+}
+
+// Board is the drivers there are. It is safe for concurrent use.
+type Board struct {
+	sb Switchboard
+	// Event is told what a driver says of a router.
+	event func(driver string, e *bierdriver.Event)
+	// changed is called when a driver came, went or started anew.
+	changed func()
+
+	group   sync.WaitGroup
+	mu      sync.Mutex
+	drivers map[string]*driver
+	chosen  map[string]choice // by node-id
+}
+
+// driver is a plugin.
+type driver struct {
+	host.Provider
+	client *bierdriver.Client
+	about  *bierdriver.Description // nil until it was asked
+	line   *line
+}
+
+type choice struct {
+	driver     string
+	generation uint64
+	host       string
+	hint       string
+}
+
+// New returns a board; nothing happens before Follow.
+func New(sb Switchboard, event func(driver string, e *bierdriver.Event), changed func()) *Board {
+	return &Board{sb: sb, event: event, changed: changed, drivers: map[string]*driver{}, chosen: map[string]choice{}}
+}
+
+// pause is how long what failed is left alone.
+const pause = time.Second
+
+// Follow follows the plugins until ctx ends.
+func (b *Board) Follow(ctx context.Context) {
+	defer b.group.Wait()
+	for ctx.Err() == nil {
+		err := b.sb.Watch(ctx, "bierdriver", func(p []host.Provider) error { b.update(ctx, p); return nil })
+		if ctx.Err() == nil {
+			slog.Warn("the list of BIER drivers is not followed; trying again", "err", err)
+			wait(ctx, pause)
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+func (b *Board) update(ctx context.Context, providers []host.Provider) {
+	b.mu.Lock()
+	listed := map[string]bool{}
+	for _, p := range providers {
+		listed[p.Name] = true
+		d := b.drivers[p.Name]
+		if d == nil {
+			d = &driver{client: bierdriver.NewClient(b.sb.Dial(p.Name))}
+			d.line = newLine(p.Name, d.client, b.event)
+			c, cancel := context.WithCancel(ctx)
+			d.line.cancel = cancel
+			b.drivers[p.Name] = d
+			b.group.Go(func() { d.line.run(c) })
+		}
+		if d.Generation != p.Generation {
+			d.about = nil
+			d.line.poke()
+		}
+		d.Provider = p
+	}
+	for name, d := range b.drivers {
+		if !listed[name] {
+			d.line.cancel()
+			delete(b.drivers, name)
+		}
+	}
+	b.mu.Unlock()
+	b.changed()
+}
+
+// Described is a driver and what it says of itself.
+type Described struct {
+	host.Provider
+	About bierdriver.Description
+	Err   error
+}
+
+// List asks all drivers what they are for.
+func (b *Board) List(ctx context.Context) []Described {
+	b.mu.Lock()
+	all := make([]*driver, 0, len(b.drivers))
+	for _, d := range b.drivers {
+		all = append(all, d)
+	}
+	b.mu.Unlock()
+	slices.SortFunc(all, func(x, y *driver) int { return strings.Compare(x.Name, y.Name) })
+	out := make([]Described, 0, len(all))
+	for _, d := range all {
+		about, err := b.describe(ctx, d)
+		out = append(out, Described{d.Provider, about, err})
+	}
+	return out
+}
+
+// describe asks a driver once each generation.
+func (b *Board) describe(ctx context.Context, d *driver) (bierdriver.Description, error) {
+	b.mu.Lock()
+	about, generation := d.about, d.Generation
+	b.mu.Unlock()
+	if about != nil {
+		return *about, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	got, err := d.client.Describe(ctx)
+	if err != nil {
+		return got, err
+	}
+	got.Name = d.Name // whatever it calls itself
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d.Generation == generation {
+		d.about = &got
+	}
+	return got, nil
+}
+
+// Choose returns the driver for a router and has it watch the router. capabilities
+// are those the router announced last. The choice is kept until the router is
+// reached otherwise or the driver started anew. A fault.Unsupported says that no
+// driver is for the router; anything else may be different later.
+func (b *Board) Choose(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, *bierdriver.Client, error) {
+	b.mu.Lock()
+	if c, ok := b.chosen[r.NodeId]; ok {
+		if d := b.drivers[c.driver]; d != nil && d.Generation == c.generation && c.host == r.Host && c.hint == r.Driver {
+			d.line.put(r)
+			b.mu.Unlock()
+			return d.Name, d.client, nil
+		}
+	}
+	b.mu.Unlock()
+	name, err := b.pick(ctx, r, capabilities)
+	if err != nil {
+		return name, nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.drivers[name]
+	if d == nil {
+		return name, nil, fault.New(fault.Unavailable, "the driver %s is gone", name)
+	}
+	if before, ok := b.chosen[r.NodeId]; ok && before.driver != name && b.drivers[before.driver] != nil {
+		b.drivers[before.driver].line.remove(r.NodeId)
+	}
+	b.chosen[r.NodeId] = choice{name, d.Generation, r.Host, r.Driver}
+	d.line.put(r)
+	return name, d.client, nil
+}
+
+// Forget ends the watch of a router.
+func (b *Board) Forget(node string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c, ok := b.chosen[node]; ok {
+		if d := b.drivers[c.driver]; d != nil {
+			d.line.remove(node)
+		}
+		delete(b.chosen, node)
+	}
+}
+
+func (b *Board) pick(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, error) {
+	if r.Driver != "" {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.drivers[r.Driver] == nil {
+			return r.Driver, fault.New(fault.Unavailable, "the driver %s, chosen for router %s, is not installed", r.Driver, r.NodeId)
+		}
+		return r.Driver, nil
+	}
+	all := b.List(ctx)
+	if len(all) == 0 {
+		return "", fault.New(fault.Unavailable, "no driver is installed; feature:install ctl-bier-driver brings one")
+	}
+	var about []bierdriver.Description
+	var reasons []string
+	lost := false
+	for _, d := range all {
+		if d.Err != nil {
+			lost = true
+			reasons = append(reasons, fmt.Sprintf("%s: %v", d.Name, d.Err))
+			continue
+		}
+		about = append(about, d.About)
+	}
+	for _, d := range rank(about, capabilities) {
+		p, err := b.client(d.Name).Probe(ctx, r)
+		switch {
+		case err != nil:
+			lost = true
+			reasons = append(reasons, fmt.Sprintf("%s: %v", d.Name, err))
+		case p.Supported:
+			return d.Name, nil
+		default:
+			lost = lost || !p.Reached
+			reasons = append(reasons, fmt.Sprintf("%s: %s", d.Name, p.Reason))
+		}
+	}
+	kind := fault.Unsupported
+	if lost {
+		kind = fault.Unavailable
+	}
+	if len(reasons) == 0 {
+		reasons = []string{"the drivers there are must be chosen by name"}
+	}
+	return "", fault.Device(kind, "no driver reaches router %s: %s", r.NodeId, strings.Join(reasons, "; "))
+}
+
+func (b *Board) client(name string) *bierdriver.Client { return bierdriver.NewClient(b.sb.Dial(name)) }

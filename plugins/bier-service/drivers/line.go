@@ -1,0 +1,147 @@
+package drivers
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/sdk/bierdriver"
+)
+
+// line is the stream of what one driver tells of its routers. It is opened anew
+// when it ends.
+type line struct {
+	name   string
+	client *bierdriver.Client
+	event  func(driver string, e *bierdriver.Event)
+	cancel context.CancelFunc
+	wake   chan struct{}
+
+	mu   sync.Mutex
+	want map[string]*bierdriver.Router
+}
+
+func newLine(name string, c *bierdriver.Client, event func(string, *bierdriver.Event)) *line {
+	return &line{name: name, client: c, event: event, wake: make(chan struct{}, 1), want: map[string]*bierdriver.Router{}}
+}
+
+func (l *line) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (l *line) put(r *bierdriver.Router) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.want[r.NodeId] != r {
+		l.want[r.NodeId] = r
+		l.poke()
+	}
+}
+
+func (l *line) remove(node string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.want, node)
+	l.poke()
+}
+
+func (l *line) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if !l.any() {
+			select {
+			case <-ctx.Done():
+			case <-l.wake:
+			}
+			continue
+		}
+		err := l.watch(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		slog.Debug("the watch of routers ended; opening it anew", "driver", l.name, "err", err)
+		l.lost(err)
+		wait(ctx, pause)
+	}
+}
+
+func (l *line) any() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.want) > 0
+}
+
+// lost tells that nothing is known of the routers now.
+func (l *line) lost(err error) {
+	l.mu.Lock()
+	var nodes []string
+	for node := range l.want {
+		nodes = append(nodes, node)
+	}
+	l.mu.Unlock()
+	reason := "the driver " + l.name + " is gone"
+	if err != nil {
+		reason += ": " + err.Error()
+	}
+	for _, node := range nodes {
+		l.event(l.name, &bierdriver.Event{NodeId: node, Session: &bierdriver.Session{State: bierdriver.Down, Reason: reason}})
+	}
+}
+
+// watch keeps one stream until it ends.
+func (l *line) watch(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w, err := l.client.Watch(ctx)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() {
+		for {
+			e, err := w.Next()
+			if err != nil {
+				ended <- err
+				return
+			}
+			l.event(l.name, e)
+		}
+	}()
+	sent := map[string]*bierdriver.Router{}
+	for {
+		put, remove := l.news(sent)
+		if len(put)+len(remove) > 0 {
+			if err := w.Set(put, remove); err != nil {
+				return <-ended
+			}
+		}
+		select {
+		case err := <-ended:
+			return err
+		case <-l.wake:
+		}
+	}
+}
+
+// news returns what the driver was not told yet.
+func (l *line) news(sent map[string]*bierdriver.Router) (put []*bierdriver.Router, remove []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for node, r := range l.want {
+		if !proto.Equal(sent[node], r) {
+			sent[node] = r
+			put = append(put, r)
+		}
+	}
+	for node := range sent {
+		if l.want[node] == nil {
+			delete(sent, node)
+			remove = append(remove, node)
+		}
+	}
+	return put, remove
+}

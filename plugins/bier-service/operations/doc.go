@@ -1,0 +1,2 @@
+// Package operations is the RPCs of bier-service-api, one file each.
+package operations

@@ -1,0 +1,147 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/bier-service/reconcile"
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+)
+
+// channelsKey is there once the plugin of channels was: from then on its absence
+// means that nothing is known of channels, not that there are none.
+const channelsKey = "seen/channels"
+
+// source reads topologies and channels, and tells the engine what routers must hold.
+type source struct {
+	host   *host.Client
+	engine *reconcile.Engine
+
+	mu         sync.Mutex
+	topologies bier.TopologyView
+	channels   bier.ChannelView
+	seen       bool
+}
+
+// refresh reads what is new. The engine is told nothing unless both are known.
+func (s *source) refresh(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	t, err := bier.ReadTopologies(ctx, s.host.Operations, "", s.topologies.Revision)
+	if err != nil {
+		return err
+	}
+	c, err := s.readChannels(ctx)
+	if err != nil {
+		return err
+	}
+	if t.Topologies == nil && c.Channels == nil {
+		return nil
+	}
+	if t.Topologies != nil {
+		s.topologies = t
+	}
+	if c.Channels != nil {
+		s.channels = c
+	}
+	n := bier.Network{Topologies: s.topologies.Topologies.List, Channels: s.channels.Channels.ByTopology}
+	s.engine.Want(n.Desired())
+	return nil
+}
+
+func (s *source) readChannels(ctx context.Context) (bier.ChannelView, error) {
+	c, err := bier.ReadChannels(ctx, s.host.Operations, s.channels.Revision)
+	switch {
+	case err == nil && !s.seen:
+		s.seen = true
+		return c, s.host.Datastore.Put(ctx, host.Private, channelsKey, []byte("{}"))
+	case err == nil || fault.KindOf(err) != fault.NotFound || s.seen:
+		return c, err
+	}
+	if _, e := s.host.Datastore.Get(ctx, host.Private, channelsKey); fault.KindOf(e) != fault.NotFound || e == nil {
+		return c, err
+	}
+	if s.channels.Channels == nil {
+		return bier.ChannelView{Channels: &bier.Channels{}}, nil
+	}
+	return bier.ChannelView{}, nil
+}
+
+// follow looks at intervals, compares routers at longer ones, and at once when
+// something is told.
+func (s *Service) follow(ctx context.Context) {
+	poll := time.NewTicker(s.times.poll)
+	defer poll.Stop()
+	var audit <-chan time.Time
+	if s.times.audit > 0 {
+		t := time.NewTicker(s.times.audit)
+		defer t.Stop()
+		audit = t.C
+	}
+	last := ""
+	for {
+		err := s.source.refresh(ctx)
+		if text := errorText(err); text != last && ctx.Err() == nil {
+			last = text
+			if err != nil {
+				slog.Warn("routers are left as they are: topologies or channels are not known", "err", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+		case <-s.nudge:
+			gather(ctx)
+		case <-audit:
+			s.engine.KickAll()
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// gathering is how long changes that come one after the other are gathered.
+const gathering = 50 * time.Millisecond
+
+func gather(ctx context.Context) {
+	t := time.NewTimer(gathering)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// listen has topologies looked at when they change.
+func (s *Service) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := s.host.Events.Subscribe(ctx, []string{"bier-topology"}, func(host.Received) error {
+			select {
+			case s.nudge <- struct{}{}:
+			default:
+			}
+			return nil
+		})
+		if ctx.Err() == nil {
+			slog.Debug("changes of topologies are not told; looking at intervals", "err", err)
+			t := time.NewTimer(s.times.poll)
+			select {
+			case <-ctx.Done():
+			case <-t.C:
+			}
+			t.Stop()
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package shell
+
+import (
+	"context"
+	"strings"
+
+	"ctl.internal/plugins/bier-service/drivers"
+	"ctl.internal/plugins/bier-service/mounts"
+	"ctl.internal/plugins/bier-service/reconcile"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/commands"
+)
+
+// Shell is what the commands need. The zero Shell describes them; it cannot run one.
+type Shell struct {
+	Mounts  *mounts.Table
+	Board   *drivers.Board
+	Engine  *reconcile.Engine
+	Session func(node string) *bierdriver.Session
+	Refresh func(context.Context) error
+}
+
+// Commands returns the table of commands.
+func (s *Shell) Commands() []commands.Command {
+	return []commands.Command{s.driverList(), s.sessionList(), s.routerAdd(), s.routerRemove(), s.routerSync()}
+}
+
+// nodes completes ids of mounted routers.
+func (s *Shell) nodes(_ context.Context, prefix string) (out []string) {
+	for _, id := range s.Mounts.Nodes() {
+		if strings.HasPrefix(id, prefix) && len(out) < 200 {
+			out = append(out, id)
+		}
+	}
+	return out
+}

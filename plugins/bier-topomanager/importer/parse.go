@@ -1,0 +1,180 @@
+package importer
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/topology"
+)
+
+// MaxSize bounds a file, in bytes.
+const MaxSize = 32 << 20
+
+// file is what users write. Each list has the name of this product's documents and
+// that of module network-topology.
+type file struct {
+	Topologies []network `yaml:"topology"`
+	Wrapped    *file     `yaml:"network-topology:network-topology"`
+	network    `yaml:",inline"`
+}
+
+type network struct {
+	ID    string `yaml:"topology-id"`
+	Nodes []node `yaml:"node"`
+	Links []link `yaml:"link"`
+}
+
+type node struct {
+	ID        string `yaml:"node-id"`
+	Name      string `yaml:"name"`
+	RouterID  string `yaml:"router-id"`
+	Latitude  uint64 `yaml:"latitude"`
+	Longitude uint64 `yaml:"longitude"`
+	TPs       []struct {
+		ID string `yaml:"tp-id"`
+	} `yaml:"termination-point"`
+}
+
+type link struct {
+	ID     string `yaml:"link-id"`
+	Source struct {
+		Node string `yaml:"source-node"`
+		TP   string `yaml:"source-tp"`
+	} `yaml:"source"`
+	Dest struct {
+		Node string `yaml:"dest-node"`
+		TP   string `yaml:"dest-tp"`
+	} `yaml:"destination"`
+	Metric uint64 `yaml:"metric"`
+	Delay  uint64 `yaml:"delay"`
+	Loss   uint64 `yaml:"loss"`
+	// Both makes a second link the other way.
+	Both bool `yaml:"bidirectional"`
+}
+
+// Parse reads a file. All of it is right, or nothing is returned; the error has
+// every fault found. Termination points that links name need not be listed.
+func Parse(text []byte) ([]topology.Topology, error) {
+	if len(text) > MaxSize {
+		return nil, fault.New(fault.TooBig, "the file is larger than %d bytes", MaxSize)
+	}
+	var f file
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(&f); errors.Is(err, io.EOF) {
+		return nil, fault.New(fault.Invalid, "the file is empty")
+	} else if err != nil {
+		return nil, fault.New(fault.Malformed, "%v", err)
+	}
+	all := f.Topologies
+	if f.Wrapped != nil {
+		all = append(all, f.Wrapped.Topologies...)
+	}
+	if f.ID != "" || len(f.Nodes)+len(f.Links) > 0 {
+		all = append(all, f.network)
+	}
+	if len(all) == 0 {
+		return nil, fault.New(fault.Invalid, "the file has no topology: it needs topology-id, node and link, or a list topology of such")
+	}
+	var l fault.List
+	var out []topology.Topology
+	seen := map[string]bool{}
+	for i, n := range all {
+		at := fmt.Sprintf("topology[%d]", i)
+		if n.ID == "" {
+			l = append(l, fault.At(fault.Missing, at, "topology-id is missing"))
+		} else if seen[n.ID] {
+			l = append(l, fault.At(fault.Invalid, at, "topology %s is there twice", n.ID))
+		}
+		seen[n.ID] = true
+		t, faults := n.build(at)
+		out, l = append(out, t), append(l, faults...)
+	}
+	if err := l.Err(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (n *network) build(at string) (topology.Topology, fault.List) {
+	var l fault.List
+	t := topology.Topology{ID: n.ID, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+	for i, x := range n.Nodes {
+		where := fmt.Sprintf("%s/node[%d]", at, i)
+		if _, twice := t.Nodes[x.ID]; x.ID == "" {
+			l = append(l, fault.At(fault.Missing, where, "node-id is missing"))
+		} else if twice {
+			l = append(l, fault.At(fault.Invalid, where, "node %s is there twice", x.ID))
+		}
+		out := topology.Node{ID: x.ID, TPs: map[string]topology.TerminationPoint{}, Attributes: attributes(
+			"name", x.Name, "router-id", x.RouterID, "latitude", number(x.Latitude), "longitude", number(x.Longitude))}
+		for _, tp := range x.TPs {
+			out.TPs[tp.ID] = topology.TerminationPoint{ID: tp.ID}
+		}
+		t.Nodes[x.ID] = out
+	}
+	for i, x := range n.Links {
+		where := fmt.Sprintf("%s/link[%d]", at, i)
+		l = append(l, addLink(&t, x, where)...)
+	}
+	return t, l
+}
+
+// addLink adds a link, and the one back when it leads both ways.
+func addLink(t *topology.Topology, x link, where string) fault.List {
+	var l fault.List
+	for _, end := range [][2]string{{x.Source.Node, "source-node"}, {x.Dest.Node, "dest-node"}} {
+		if _, ok := t.Nodes[end[0]]; !ok {
+			l = append(l, fault.At(fault.Invalid, where, "%s %q is not among the nodes of topology %s", end[1], end[0], t.ID))
+		}
+	}
+	if x.ID == "" {
+		x.ID = x.Source.Node + ":" + x.Source.TP + "-" + x.Dest.Node + ":" + x.Dest.TP
+	}
+	if _, twice := t.Links[x.ID]; twice {
+		l = append(l, fault.At(fault.Invalid, where, "link %s is there twice", x.ID))
+	}
+	if len(l) > 0 {
+		return l
+	}
+	a := attributes("metric", number(x.Metric), "delay", number(x.Delay), "loss", number(x.Loss))
+	there := topology.Link{ID: x.ID, SourceNode: x.Source.Node, SourceTP: x.Source.TP, DestNode: x.Dest.Node, DestTP: x.Dest.TP, Attributes: a}
+	t.Links[there.ID] = there
+	point(t, there.SourceNode, there.SourceTP)
+	point(t, there.DestNode, there.DestTP)
+	if x.Both {
+		back := topology.Link{ID: x.ID + ":back", SourceNode: x.Dest.Node, SourceTP: x.Dest.TP, DestNode: x.Source.Node, DestTP: x.Source.TP, Attributes: a}
+		t.Links[back.ID] = back
+	}
+	return nil
+}
+
+func point(t *topology.Topology, node, tp string) {
+	if tp != "" {
+		t.Nodes[node].TPs[tp] = topology.TerminationPoint{ID: tp}
+	}
+}
+
+func number(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// attributes makes a map of pairs, without empty values.
+func attributes(pairs ...string) map[string]string {
+	out := map[string]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out[pairs[i]] = pairs[i+1]
+		}
+	}
+	return out
+}

@@ -1,0 +1,19 @@
+package operations
+
+import (
+	"context"
+
+	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/bier"
+)
+
+type configureDomainIn struct {
+	Topology string   `json:"topology-id"`
+	Domains  []uint16 `json:"domain"`
+}
+
+func (h *Handlers) configureDomain(ctx context.Context, in configureDomainIn) (bier.ConfigureOutput, error) {
+	return h.configured(ctx, "configure-domain", func(m *model.Model) (*model.Change, error) {
+		return m.ConfigureDomain(in.Topology, in.Domains)
+	})
+}

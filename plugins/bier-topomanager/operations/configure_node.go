@@ -1,0 +1,20 @@
+package operations
+
+import (
+	"context"
+
+	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/bier"
+)
+
+type configureNodeIn struct {
+	Topology string            `json:"topology-id"`
+	Node     string            `json:"node-id"`
+	Domains  []bier.NodeDomain `json:"domain"`
+}
+
+func (h *Handlers) configureNode(ctx context.Context, in configureNodeIn) (bier.ConfigureOutput, error) {
+	return h.configured(ctx, "configure-node", func(m *model.Model) (*model.Change, error) {
+		return m.ConfigureNode(in.Topology, in.Node, in.Domains)
+	})
+}

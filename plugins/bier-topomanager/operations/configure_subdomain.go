@@ -1,0 +1,20 @@
+package operations
+
+import (
+	"context"
+
+	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/bier"
+)
+
+type configureSubDomainIn struct {
+	Topology   string   `json:"topology-id"`
+	Domain     *uint16  `json:"domain-id"`
+	SubDomains []uint16 `json:"sub-domain"`
+}
+
+func (h *Handlers) configureSubDomain(ctx context.Context, in configureSubDomainIn) (bier.ConfigureOutput, error) {
+	return h.configured(ctx, "configure-subdomain", func(m *model.Model) (*model.Change, error) {
+		return m.ConfigureSubDomain(in.Topology, in.Domain, in.SubDomains)
+	})
+}

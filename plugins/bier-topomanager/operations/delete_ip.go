@@ -1,0 +1,26 @@
+package operations
+
+import (
+	"context"
+
+	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/bier"
+)
+
+type deleteIPIn struct {
+	target
+	IPv4 *bier.Encapsulation `json:"ipv4"`
+	IPv6 *bier.Encapsulation `json:"ipv6"`
+}
+
+func (h *Handlers) deleteIPv4(ctx context.Context, in deleteIPIn) (bier.ConfigureOutput, error) {
+	return h.configured(ctx, "delete-ipv4", func(m *model.Model) (*model.Change, error) {
+		return m.DeleteEncapsulation(in.Topology, in.Node, in.Domain, in.SubDomain, false, in.IPv4)
+	})
+}
+
+func (h *Handlers) deleteIPv6(ctx context.Context, in deleteIPIn) (bier.ConfigureOutput, error) {
+	return h.configured(ctx, "delete-ipv6", func(m *model.Model) (*model.Change, error) {
+		return m.DeleteEncapsulation(in.Topology, in.Node, in.Domain, in.SubDomain, true, in.IPv6)
+	})
+}

@@ -1,0 +1,3 @@
+// Package service is the running plugin: it ties sources, store, RPCs, commands
+// and events together.
+package service

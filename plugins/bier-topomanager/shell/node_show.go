@@ -1,0 +1,89 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+
+	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+func (s *Shell) nodeShow() commands.Command {
+	return commands.Command{Name: "bier:node-show", Summary: "Show nodes and their BIER configuration", Safe: true,
+		Help:      "Without a node-id: all nodes, one line each sub-domain. With one: everything known of it.",
+		Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Complete: s.nodes}},
+		Options:   []commands.Option{s.topologyOption()},
+		Run:       s.runNodeShow}
+}
+
+func (s *Shell) runNodeShow(_ context.Context, in *commands.Invocation) error {
+	views, err := s.views(in)
+	if err != nil {
+		return err
+	}
+	if id := in.Arg("node"); id != "" {
+		return s.showNode(in, views, id)
+	}
+	t := &commands.Table{Empty: "There are no nodes.", Columns: []commands.Column{{Title: "Topology", Key: "topology-id"}, {Title: "Node", Key: "node-id"},
+		{Title: "Online", Key: "online"}, {Title: "Domain", Key: "domain-id", Right: true}, {Title: "Sub-domain", Key: "sub-domain-id", Right: true},
+		{Title: "BFR-id", Key: "bfr-id", Right: true}, {Title: "Makes", Key: "imposition"}, {Title: "Takes", Key: "disposition"}, {Title: "IGP", Key: "igp-type"},
+		{Title: "IPv4 prefix", Key: "ipv4-bfr-prefix"}, {Title: "IPv6 prefix", Key: "ipv6-bfr-prefix"}}}
+	for i := range views {
+		for j := range views[i].Nodes {
+			s.rows(t, views[i].ID, &views[i].Nodes[j])
+		}
+	}
+	return in.Emit(t, nil)
+}
+
+func (s *Shell) rows(t *commands.Table, topology string, n *bier.Node) {
+	online := false
+	_ = s.Store.Look(func(m *model.Model) error {
+		if x, err := m.Get(topology); err == nil {
+			online = x.Online[n.ID]
+		}
+		return nil
+	})
+	if len(n.Params.Domains) == 0 {
+		t.Add(topology, n.ID, online)
+	}
+	for i := range n.Params.Domains {
+		d := &n.Params.Domains[i]
+		for j := range d.Global.SubDomains {
+			x := &d.Global.SubDomains[j]
+			t.Add(topology, n.ID, online, d.ID, x.ID, bier.BFRID(d, x), int(bier.Imposition(d, x)), numbers(bier.Disposition(d, x)), x.IGP,
+				d.Global.IPv4Prefix, d.Global.IPv6Prefix)
+		}
+	}
+}
+
+func numbers(in []bier.BSL) []int {
+	out := []int{}
+	for _, b := range in {
+		out = append(out, int(b))
+	}
+	return out
+}
+
+type shown struct {
+	Topology string `json:"topology-id"`
+	bier.Node
+}
+
+func (s *Shell) showNode(in *commands.Invocation, views []bier.Topology, id string) error {
+	var out []shown
+	for i := range views {
+		if n := views[i].Node(id); n != nil {
+			out = append(out, shown{views[i].ID, *n})
+		}
+	}
+	if len(out) == 0 {
+		return fault.New(fault.NotFound, "no topology has a node %q", id)
+	}
+	return in.Emit(out, func() string {
+		text, _ := json.MarshalIndent(out, "", "  ") // numbers and strings only: cannot fail
+		return string(text) + "\n"
+	})
+}

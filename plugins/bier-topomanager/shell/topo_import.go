@@ -1,0 +1,95 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ctl.internal/plugins/bier-topomanager/importer"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+func (s *Shell) topoImport() commands.Command {
+	return commands.Command{Name: "bier:topo-import", Summary: "Import topologies from a YAML or JSON file",
+		Help: "Takes the topologies of a file, in place of what was imported under the same ids before. They survive\n" +
+			"restarts until bier:topo-forget. A relative path is below the controller's home; - reads standard input.\n\n" +
+			"  topology-id: lab\n  node:\n  - {node-id: r1, name: r1}\n  - {node-id: r2}\n  link:\n" +
+			"  - {source: {source-node: r1, source-tp: eth0}, destination: {dest-node: r2, dest-tp: eth0}, metric: 10, bidirectional: true}\n\n" +
+			"A list `topology` holds several; JSON of module network-topology is taken as well.",
+		Arguments: []commands.Argument{{Name: "file", Help: "the file, or -", Required: true, Complete: s.files}},
+		Run:       s.runTopoImport}
+}
+
+func (s *Shell) runTopoImport(ctx context.Context, in *commands.Invocation) error {
+	name := in.Arg("file")
+	var text []byte
+	var err error
+	if name == "-" {
+		text, err = io.ReadAll(io.LimitReader(in.Stdin, importer.MaxSize+1))
+	} else {
+		text, err = s.read(name)
+	}
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "%v", err)
+	}
+	all, err := importer.Parse(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := s.Import(ctx, all); err != nil {
+		return err
+	}
+	t := &commands.Table{Columns: []commands.Column{{Title: "Topology", Key: "topology-id"}, {Title: "Nodes", Key: "nodes", Right: true}, {Title: "Links", Key: "links", Right: true}}}
+	for _, x := range all {
+		t.Add(x.ID, len(x.Nodes), len(x.Links))
+	}
+	return in.Emit(t, nil)
+}
+
+func (s *Shell) path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(s.Home, name)
+}
+
+func (s *Shell) read(name string) ([]byte, error) {
+	f, err := os.Open(s.path(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, importer.MaxSize+1))
+}
+
+// files completes names of YAML and JSON files and of directories.
+func (s *Shell) files(_ context.Context, prefix string) (out []string) {
+	dir, base := filepath.Split(prefix)
+	list, err := os.ReadDir(s.path(dir))
+	if err != nil {
+		return nil
+	}
+	for _, f := range list {
+		switch name := f.Name(); {
+		case !strings.HasPrefix(name, base) || len(out) == maxCompletions:
+		case f.IsDir():
+			out = append(out, dir+name+"/")
+		case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"), strings.HasSuffix(name, ".json"):
+			out = append(out, dir+name)
+		}
+	}
+	return out
+}
+
+func (s *Shell) topoForget() commands.Command {
+	return commands.Command{Name: "bier:topo-forget", Summary: "Forget an imported topology",
+		Help:      "Takes back bier:topo-import. Domains and nodes that are configured stay, offline.",
+		Arguments: []commands.Argument{{Name: "topology", Help: "its id", Required: true, Complete: s.topologies}},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			return s.Forget(ctx, in.Arg("topology"))
+		}}
+}

@@ -1,0 +1,102 @@
+package sources
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/topology"
+)
+
+// pause is how long a source that failed is left alone.
+const pause = time.Second
+
+// Follow watches the plugins that are sources until ctx ends.
+func (m *Merge) Follow(ctx context.Context, sb *host.Switchboard) {
+	f := &follower{m: m, sb: sb, running: map[string]*following{}}
+	defer f.group.Wait()
+	defer f.stop()
+	for ctx.Err() == nil {
+		err := sb.Watch(ctx, "topology", func(p []host.Provider) error { f.update(ctx, p); return nil })
+		if ctx.Err() == nil {
+			slog.Warn("the list of topology sources is not followed; trying again", "err", err)
+			wait(ctx)
+		}
+	}
+}
+
+type follower struct {
+	m       *Merge
+	sb      *host.Switchboard
+	running map[string]*following
+	group   sync.WaitGroup
+}
+
+type following struct {
+	cancel     context.CancelFunc
+	generation uint64
+}
+
+func (f *follower) stop() {
+	for _, r := range f.running {
+		r.cancel()
+	}
+}
+
+// update starts and ends watches. A source that is being restarted keeps what it
+// told last; one that is not installed any more loses it.
+func (f *follower) update(ctx context.Context, providers []host.Provider) {
+	listed := map[string]bool{}
+	for _, p := range providers {
+		listed[p.Name] = true
+		r := f.running[p.Name]
+		if r != nil && (r.generation == p.Generation || !p.Ready) {
+			continue
+		}
+		if r != nil {
+			r.cancel()
+		}
+		c, cancel := context.WithCancel(ctx)
+		f.running[p.Name] = &following{cancel, p.Generation}
+		f.group.Go(func() { f.follow(c, p.Name) })
+	}
+	for name, r := range f.running {
+		if !listed[name] {
+			r.cancel()
+			delete(f.running, name)
+			f.m.Drop(name)
+		}
+	}
+}
+
+func (f *follower) follow(ctx context.Context, name string) {
+	for ctx.Err() == nil {
+		first := map[string]bool{}
+		synced := false
+		err := topology.NewClient(f.sb.Dial(name)).Watch(ctx, nil, func(c topology.Change) error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !synced {
+				first[c.TopologyID] = true
+			}
+			f.m.Change(name, c)
+			return nil
+		}, func() { synced = true; f.m.Keep(name, first) })
+		if ctx.Err() == nil {
+			slog.Debug("a topology source ended; trying again", "source", name, "err", err)
+			wait(ctx)
+		}
+	}
+}
+
+func wait(ctx context.Context) {
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
