@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/realm"
+)
+
+// digest is that of "pw".
+const digest = "30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4"
+
+func TestLogins(t *testing.T) {
+	c := realm.NewClient(plugintest.Start(t, options()).Conn)
+	conf := realm.Config{Name: "s", Kind: "StaticRealm", Properties: map[string]realm.Property{
+		"users": {Value: "x", Map: map[string]string{"alice": digest}}, "roles": {Value: "admin user"}}}
+	if _, err := c.Configure(t.Context(), conf); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Authenticate(t.Context(), "s", realm.Credentials{User: "alice", Password: "pw"}); r.Outcome != realm.Authenticated || len(r.Roles) != 2 {
+		t.Errorf("%+v", r)
+	}
+	for _, bad := range []realm.Credentials{{User: "alice", Password: "x"}, {User: "eve", Password: "pw"}, {User: "alice", Domain: "d", Password: "pw"}} {
+		if r := c.Authenticate(t.Context(), "s", bad); r.Outcome != realm.Unknown {
+			t.Errorf("%+v", r)
+		}
+	}
+	conf.Properties["users"] = realm.Property{Value: "x", Map: map[string]string{"alice": "pw"}, Origin: "etc/sec.ini:5"}
+	if _, err := c.Configure(t.Context(), conf); err == nil || !strings.Contains(err.Error(), "etc/sec.ini:5") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestConformance(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "realm-static")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	plugintest.Run(t, bin)
+}
