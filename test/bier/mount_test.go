@@ -1,0 +1,182 @@
+package bier
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/bierdriver/memory"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/plugintest"
+
+	routers "ctl.internal/plugins/bier-service/service"
+)
+
+const treeNode = "/network-topology:network-topology/topology=topology-netconf/node="
+
+// configured is a lab with domain 1 and nodes 1 to n in its sub-domain 1.
+func configured(t *testing.T, n int) *lab {
+	t.Helper()
+	l := newLab(t)
+	l.network()
+	l.must("bier-topology-api:configure-domain", `{"input":{"topology-id":"flow:1","domain":[1]}}`)
+	l.must("bier-topology-api:configure-subdomain", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain":[1]}}`)
+	for i := 1; i <= n; i++ {
+		l.must("bier-topology-api:configure-node", node(i, 1, 1, i, 100, 200, "ISIS"))
+	}
+	return l
+}
+
+func (l *lab) mount(n int) {
+	l.t.Helper()
+	for i := 1; i <= n; i++ {
+		l.must("bier-service-api:mount-router", fmt.Sprintf(`{"input":{"node-id":"%d","host":"192.0.2.%d","username":"u","password":"hunter2"}}`, i, i))
+	}
+}
+
+// A router that is put into topology-netconf is configured; one that is taken out
+// is left as it is.
+func TestRoutersOfTheConfigurationTree(t *testing.T) {
+	l := configured(t, 2)
+	owner := l.host.Client(t, nil).Datastore
+	if err := owner.Put(l.ctx(), host.Config, treeNode+"2", []byte(`{"node-id":"2","netconf-node-topology:host":"192.0.2.2","netconf-node-topology:port":17830,"netconf-node-topology:username":"admin"}`)); err != nil {
+		t.Fatal(err)
+	}
+	l.until("node 2 is configured", func() bool { return l.routers.Config("2").Global.GetBfrId() == 2 })
+	if err := owner.Delete(l.ctx(), host.Config, treeNode+"2"); err != nil {
+		t.Fatal(err)
+	}
+	l.until("node 2 is not mounted", func() bool {
+		return strings.Contains(l.must("bier-service-api:reconcile", `{"input":{"node-id":"2"}}`), "no router is mounted as 2")
+	})
+	if l.routers.Config("2").Global.GetBfrId() != 2 {
+		t.Error("unmounting took the configuration from the router")
+	}
+}
+
+// Routers that cannot be reached are pending, and get what they must hold when they
+// return; the answer says so.
+func TestDeploymentTellsWhoHasItYet(t *testing.T) {
+	l := configured(t, 4)
+	l.mount(4)
+	l.routers.Up("3", false)
+	l.routers.Refuse("4", "access denied by NACM")
+	l.must("bier-channel-api:add-channel", `{"input":{"name":"tv","src-ip":"1.1.1.1","dst-group":"224.1.1.1","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}}`)
+	out := l.must("bier-channel-api:deploy-channel", `{"input":{"channel-name":"tv","ingress-node":"1","egress-node":[{"node-id":"2"},{"node-id":"3"},{"node-id":"4"}]}}`)
+	for _, want := range []string{`"node-id":"1","role":"ingress","state":"applied"`, `"node-id":"2","role":"egress","state":"applied"`,
+		`"node-id":"3","role":"egress","state":"pending"`, `"node-id":"4","role":"egress","state":"failed","reason":"access denied by NACM"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s\n  want %s", out, want)
+		}
+	}
+	l.routers.Up("3", true)
+	l.until("node 3 has it", func() bool { return len(l.routers.Config("3").Channels) == 1 })
+	l.until("query-channel shows it", func() bool {
+		return strings.Contains(l.must("bier-channel-api:query-channel", `{"input":{"channel-name":"tv"}}`), `"node-id":"3","role":"egress","state":"applied"`)
+	})
+}
+
+// A redeployment touches only the routers it must.
+func TestRedeploymentTouchesOnlyWhomItMust(t *testing.T) {
+	l := configured(t, 7)
+	l.mount(7)
+	l.must("bier-channel-api:add-channel", `{"input":{"name":"tv","src-ip":"1.1.1.1","dst-group":"224.1.1.1","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}}`)
+	l.must("bier-channel-api:deploy-channel", `{"input":{"channel-name":"tv","ingress-node":"1","egress-node":[{"node-id":"2"},{"node-id":"3"}]}}`)
+	before := map[string]int{}
+	for _, id := range l.routers.IDs() {
+		before[id], _ = l.routers.Counts(id)
+	}
+	l.must("bier-channel-api:deploy-channel", `{"input":{"channel-name":"tv","ingress-node":"1","egress-node":[{"node-id":"2"},{"node-id":"3"},{"node-id":"7"}]}}`)
+	for _, id := range l.routers.IDs() {
+		now, _ := l.routers.Counts(id)
+		if touched, must := now != before[id], id == "1" || id == "7"; touched != must {
+			t.Errorf("node %s: touched %v, want %v", id, touched, must)
+		}
+	}
+}
+
+// A changed BFR-id reaches the routers of the channels that use it.
+func TestChangedBFRIDRedeploysChannels(t *testing.T) {
+	l := configured(t, 3)
+	l.mount(3)
+	l.must("bier-channel-api:add-channel", `{"input":{"name":"tv","src-ip":"1.1.1.1","dst-group":"224.1.1.1","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}}`)
+	l.must("bier-channel-api:deploy-channel", `{"input":{"channel-name":"tv","ingress-node":"1","egress-node":[{"node-id":"2"},{"node-id":"3"}]}}`)
+	l.must("bier-topology-api:configure-node", node(3, 1, 1, 33, 100, 200, "ISIS"))
+	l.until("the ingress sends to 33", func() bool {
+		c := l.routers.Config("1").Channels
+		return len(c) == 1 && fmt.Sprint(c[0].EgressBfrIds) == "[2 33]"
+	})
+}
+
+// What a new process finds: mounts, and routers that must lose what they hold.
+func TestNewProcessGoesOn(t *testing.T) {
+	l := configured(t, 3)
+	l.mount(3)
+	l.must("bier-service-api:reconcile", `{"input":{"wait":5000}}`)
+	l.plugins["bier-service"].Stop()
+	l.must("bier-topology-api:delete-node", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain-id":1,"node-id":"3"}}`)
+	l.start("bier-service", routers.Options(files("bier-service")), configs["bier-service"])
+	l.until("node 3 lost it", func() bool { return l.routers.Config("3").Global == nil })
+	if l.routers.Config("2").Global == nil {
+		t.Error("node 2 lost it too")
+	}
+}
+
+// A driver that comes later, and one that is chosen by name.
+func TestDriverIsChosenByFitOrName(t *testing.T) {
+	l := configured(t, 2)
+	second := memory.New()
+	second.Description.Probes = false
+	plugintest.Start(t, sdk.Options{Manifest: []byte("name: second\nversion: 1.0.0\nsummary: Another\ncapabilities: [bierdriver]\n"),
+		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: second}, nil }}, plugintest.WithHost(l.host))
+	l.must("bier-service-api:mount-router", `{"input":{"node-id":"1","host":"192.0.2.1"}}`)
+	l.must("bier-service-api:mount-router", `{"input":{"node-id":"2","host":"192.0.2.2","driver":"second"}}`)
+	l.until("each has its own", func() bool {
+		return l.routers.Config("1").Global != nil && second.Config("2").Global != nil
+	})
+	if l.routers.Config("2").Global != nil || second.Config("1").Global != nil {
+		t.Error("a router was configured by the other driver")
+	}
+}
+
+// Notifications of routers and changes by others are told and repaired.
+func TestReports(t *testing.T) {
+	l := configured(t, 1)
+	l.mount(1)
+	l.until("node 1 is configured", func() bool { return l.routers.Config("1").Global != nil })
+	l.routers.Notify("1", &bierdriver.Notification{Kind: bierdriver.BFRIDCollision, BfrId: 7})
+	l.routers.Touch("1", "mallory", func(c *bierdriver.Config) { c.Global.BfrId = 99 })
+	l.until("it is repaired", func() bool { return l.routers.Config("1").Global.GetBfrId() == 1 })
+	want := map[string]bool{"bfr-id 7": true, "mallory": true}
+	for n := 0; len(want) > 0; {
+		events, err := l.host.Events(l.ctx(), n)
+		if err != nil {
+			t.Fatalf("never told: %v", want)
+		}
+		n += len(events)
+		for _, e := range events {
+			for w := range want {
+				if e.Stream == "bier-service" && strings.Contains(string(e.Data), w) {
+					delete(want, w)
+				}
+			}
+		}
+	}
+}
+
+// No secret is in what is stored or told.
+func TestPasswordsAreSealed(t *testing.T) {
+	l := configured(t, 1)
+	l.mount(1)
+	for e, err := range l.host.Client(t, l.plugins["bier-service"].Manifest).Datastore.Range(l.ctx(), host.Private, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(e.Value), "hunter2") {
+			t.Errorf("the password lies in clear at %s", e.Key)
+		}
+	}
+}

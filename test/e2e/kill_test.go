@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// pid is the process of a plugin, 0 while it has none.
+func (c *controller) pid(plugin string) int {
+	c.t.Helper()
+	out, err := exec.Command(filepath.Join(bin, "ctl"), "--home", c.home, "--format", "json", "plugin:list").Output()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var list []struct {
+		Name string `json:"name"`
+		PID  int    `json:"pid"`
+	}
+	if err := json.Unmarshal(out, &list); err != nil {
+		c.t.Fatalf("%v: %s", err, out)
+	}
+	for _, p := range list {
+		if p.Name == plugin {
+			return p.PID
+		}
+	}
+	c.t.Fatalf("no plugin %s: %s", plugin, out)
+	return 0
+}
+
+func TestNoReadFailsWhileThePluginIsKilled(t *testing.T) {
+	c := start(t, homeDir(t))
+	c.ctl("feature:install ctl-switch-all")
+	const kills, reads = 3, 200
+	for i := range reads {
+		if i%(reads/kills) == reads/kills/2 {
+			if pid := c.pid("switch"); pid > 0 {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		a := c.do("POST", "/restconf/operations/topology:get-node-list", admin, "")
+		if a.status != http.StatusOK {
+			t.Fatalf("read %d: %d %s", i, a.status, a.body)
+		}
+	}
+}
+
+func TestKilledControllerStartsAgainAtOnce(t *testing.T) {
+	c := start(t, homeDir(t))
+	c.ctl("feature:install ctl-switch-all")
+	if a := c.do("POST", "/auth/v1/users", admin, `{"name":"ann","password":"a long one","domainid":"sdn"}`); a.status != http.StatusCreated {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	_ = c.cmd.Process.Kill()
+	<-c.done
+	c.launch()
+	if a := c.do("GET", "/auth/v1/users/ann@sdn", admin, ""); a.status != http.StatusOK {
+		t.Errorf("an acknowledged user is lost: %d %s", a.status, a.body)
+	}
+	if a := c.do("POST", "/restconf/operations/topology:get-node-list", admin, ""); a.status != http.StatusOK {
+		t.Errorf("the plugin does not serve: %d %s", a.status, a.body)
+	}
+	if left, _ := filepath.Glob(filepath.Join(c.home, "data", "run", "plugins", "switch", "p*")); len(left) != 1 {
+		t.Errorf("left over: %v", left)
+	}
+	if out, code := ctld(t, "--home", c.home, "--http", "127.0.0.1:0"); code == 0 || !strings.Contains(out, "in use") {
+		t.Errorf("a second controller on the home: %d %s", code, out)
+	}
+}

@@ -1,0 +1,105 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ctl.internal/test/aaatest"
+)
+
+// routes are one of each kind that answers requests: the host's services, both
+// RESTCONF trees, the pages, and the subtree of a plugin.
+var routes = []struct{ dir, last string }{
+	{"auth/v1", "users"},
+	{"restconf", "modules"},
+	{"restconf", "operations"},
+	{"restconf/operations", "topology:get-node-list"},
+	{"restconf/operational", "network-topology:network-topology"},
+	{"restconf/streams", "stream"},
+	{"rests", "data"},
+	{"rests/operations", "topology:get-node-list"},
+	{"apidoc", "index.html"},
+	{"yangui", "index.html"},
+	{"repoinfo/git", "branches"},
+}
+
+// Every route is guarded by a line of its own and everything else is open to all: a
+// path that the filter reads in one way and the mux in another shows what it guards.
+func TestNoSpellingOfAPathGetsPastItsRule(t *testing.T) {
+	home := homeDir(t)
+	c := start(t, home)
+	c.ctl("feature:install ctl-repoinfo ctl-switch-all")
+	file := filepath.Join(home, "etc", "sec.ini")
+	shipped, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ini strings.Builder
+	ini.WriteString(string(shipped[:bytes.Index(shipped, []byte("[urls]"))]) + "[urls]\n")
+	guarded := map[string]bool{}
+	for _, r := range routes {
+		if guarded[r.dir] {
+			continue
+		}
+		guarded[r.dir] = true
+		fmt.Fprintf(&ini, "/%s/** = authcBasic, roles[admin]\n", r.dir)
+	}
+	ini.WriteString("/ctx/** = authcBasic, roles[admin]\n/** = anon\n")
+	if err := os.WriteFile(file, []byte(ini.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.restart()
+	for _, r := range routes {
+		spell := strings.NewReplacer("/admin", "/"+r.dir)
+		for _, p := range aaatest.Payloads() {
+			// The last segment of a payload is the route's own.
+			path, plain := spell.Replace(p.Target), spell.Replace(p.Plain)
+			path = strings.Replace(path, r.dir+"/x", r.dir+"/"+r.last, 1)
+			plain = strings.Replace(plain, r.dir+"/x", r.dir+"/"+r.last, 1)
+			for _, who := range []string{"", user} {
+				got, want := c.raw("GET", path, who), c.raw("GET", plain, who)
+				if got != want && got != http.StatusBadRequest && got != http.StatusNotFound {
+					t.Errorf("%s: GET %q as %q: %d, and %q: %d", p.Name, path, who, got, plain, want)
+				}
+				if want != http.StatusUnauthorized && strings.HasPrefix(plain, "/"+r.dir+"/") {
+					t.Errorf("GET %q as %q is not guarded: %d", plain, who, want)
+				}
+			}
+		}
+		if got := c.raw("GET", "/"+r.dir+"/"+r.last, admin); got == http.StatusUnauthorized {
+			t.Errorf("GET /%s/%s as the administrator: %d", r.dir, r.last, got)
+		}
+	}
+}
+
+// raw sends a request target byte for byte, which no HTTP client does, and returns
+// the status.
+func (c *controller) raw(method, target, auth string) int {
+	c.t.Helper()
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(c.http, "http://"), 10*time.Second)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	credentials := ""
+	if auth != "" {
+		credentials = "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(auth)) + "\r\n"
+	}
+	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: ctl\r\n%sConnection: close\r\n\r\n", method, target, credentials)
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		c.t.Fatalf("%s %q: %v", method, target, err)
+	}
+	res.Body.Close()
+	return res.StatusCode
+}

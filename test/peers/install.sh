@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs the real peers that the tests in this folder drive: Debian packages, when
+# run as root on a system with apt. Elsewhere it says what is missing; the tests
+# then skip loudly, naming the peer.
+set -euo pipefail
+
+packages=(snmpd snmp snmptrapd lldpd openvswitch-switch snmpsim libsnmp-perl iproute2 iputils-ping ethtool
+	etcd-server etcd-client slapd ldap-utils keystone samba-ad-dc samba samba-dsdb-modules
+	samba-vfs-modules winbind python3-samba samba-ad-provision git openssl openssh-client openssh-server netconfd chromium)
+missing=()
+for p in "${packages[@]}"; do
+	dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+done
+if (( ${#missing[@]} == 0 )); then
+	echo "peers: all ${#packages[@]} packages are installed"
+	exit 0
+fi
+if [[ $(id -u) -ne 0 ]] || ! command -v apt-get >/dev/null; then
+	echo "peers: NOT INSTALLED (needs root and apt): ${missing[*]}" >&2
+	exit 0
+fi
+export DEBIAN_FRONTEND=noninteractive
+# Services of the packages must not start: the tests run their own, on their own ports.
+policy=/usr/sbin/policy-rc.d
+if [[ ! -e $policy ]]; then
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
+	trap 'rm -f "$policy"' EXIT
+fi
+apt-get update -qq || echo "peers: apt-get update failed; trying with what is known" >&2
+for p in "${missing[@]}"; do
+	apt-get install -y -qq --no-install-recommends "$p" >/dev/null || echo "peers: could not install $p" >&2
+done

@@ -1,0 +1,173 @@
+//go:build peers
+
+package openflowpeers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"ctl.internal/plugins/openflow/service"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/topology"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const root = "../../.."
+
+// ring is a running lab.
+type ring struct {
+	t        *testing.T
+	switches int
+	dir      string // sockets, database
+	env      []string
+}
+
+// need skips the test, loudly, when a peer cannot be had here.
+func need(t *testing.T, tools ...string) {
+	t.Helper()
+	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("SKIPPED, NOT TESTED: %s is not installed (see test/peers/install.sh)", tool)
+		}
+	}
+}
+
+// newRing prepares a ring of switches that will connect to address; up starts it. It
+// ends with the test.
+func newRing(t *testing.T, switches int, controller string, env ...string) *ring {
+	t.Helper()
+	need(t, "ovs-vswitchd", "ovsdb-server", "ovs-vsctl", "ovs-ofctl", "ovs-appctl", "ovsdb-tool")
+	base, err := os.MkdirTemp("", "ofl") // short: it is part of the sockets' paths
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &ring{t: t, switches: switches, dir: filepath.Join(base, "lab")}
+	r.env = append(os.Environ(), append([]string{fmt.Sprint("LAB_SWITCHES=", switches), "LAB_CONTROLLER=" + controller, "LAB_DIR=" + r.dir}, env...)...)
+	t.Cleanup(func() {
+		r.lab("down")
+		_ = os.RemoveAll(base)
+	})
+	return r
+}
+
+// lab runs the lab's script.
+func (r *ring) lab(args ...string) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, filepath.Join(root, "test", "labs", "lab-ovs.sh"), args...)
+	c.Env, c.WaitDelay = r.env, time.Second // the daemons of the lab outlive the script
+	if out, err := c.CombinedOutput(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		r.t.Fatalf("lab-ovs.sh %v: %v\n%s", args, err, out)
+	}
+}
+
+// ofctl runs ovs-ofctl against a switch of the ring.
+func (r *ring) ofctl(command string, i int, args ...string) string {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	all := append([]string{"-O", "OpenFlow13", command, fmt.Sprintf("unix:%s/s%d.mgmt", r.dir, i)}, args...)
+	out, err := exec.CommandContext(ctx, "ovs-ofctl", all...).CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("ovs-ofctl %v: %v\n%s", all, err, out)
+	}
+	return string(out)
+}
+
+// want are the links that the ring has, without those of the cables that were cut:
+// cable I is between port 1 of switch I and port 2 of the next.
+func (r *ring) want(cut ...int) map[string]string {
+	out := map[string]string{}
+	for i := 1; i <= r.switches; i++ {
+		a, b := fmt.Sprintf("openflow:%d:1", i), fmt.Sprintf("openflow:%d:2", i%r.switches+1)
+		out[a], out[b] = b, a
+	}
+	for _, i := range cut {
+		delete(out, fmt.Sprintf("openflow:%d:1", i))
+		delete(out, fmt.Sprintf("openflow:%d:2", i%r.switches+1))
+	}
+	return out
+}
+
+// freePort is an address of the loopback interface that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// plugin starts the plugin under test, as the host would.
+func plugin(t *testing.T, listen string, settings map[string]any) *plugintest.Plugin {
+	t.Helper()
+	dir := filepath.Join(root, "plugins", "openflow")
+	manifest, err := os.ReadFile(filepath.Join(dir, "plugin.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]any{"listen": listen}
+	for k, v := range settings {
+		all[k] = v
+	}
+	return plugintest.Start(t, sdk.Options{Manifest: manifest, YANG: os.DirFS(dir), New: service.New, Commands: service.Commands()}, plugintest.WithConfig(all))
+}
+
+// follow watches the topology of a plugin until done says so, and fails when a link
+// is seen that never was one.
+func follow(t *testing.T, p *plugintest.Plugin, r *ring, done func(topology.Topology) bool) topology.Topology {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	var view topology.Topology
+	all, enough := r.want(), errors.New("enough")
+	err := topology.NewClient(p.Conn).Watch(ctx, []string{"flow:1"}, func(c topology.Change) error {
+		view = view.Apply(c)
+		for id, l := range view.Links {
+			if l.SourceTP != id || all[id] != l.DestTP {
+				t.Errorf("the link %s to %s was invented", id, l.DestTP)
+				return enough
+			}
+		}
+		if done(view) {
+			return enough
+		}
+		return nil
+	}, func() {})
+	if !errors.Is(err, enough) {
+		t.Fatalf("the topology ended with %d nodes and %d links: %v", len(view.Nodes), len(view.Links), err)
+	}
+	return view
+}
+
+// complete reports whether all switches and all links of the ring are seen, but for
+// the cables that were cut.
+func (r *ring) complete(cut ...int) func(topology.Topology) bool {
+	want := r.want(cut...)
+	return func(t topology.Topology) bool {
+		if len(t.Nodes) != r.switches || len(t.Links) != len(want) {
+			return false
+		}
+		for from := range want {
+			if _, ok := t.Links[from]; !ok {
+				return false
+			}
+		}
+		return true
+	}
+}

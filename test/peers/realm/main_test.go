@@ -1,0 +1,178 @@
+//go:build peers
+
+package realmpeers
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"ctl.internal/test/harness"
+)
+
+// bin holds the programs, built once from this tree.
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ctl-realm")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	bin = dir
+	if out, err := harness.Build("../../..", dir, "./plugins/realm-ldap", "./plugins/realm-directory", "./plugins/realm-idsvc"); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// program finds a server, or skips the test loudly.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	for _, dir := range []string{"", "/usr/sbin", "/usr/bin"} {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path
+		}
+	}
+	t.Skipf("SKIPPED, NOT TESTED: %s is not installed", name)
+	return ""
+}
+
+// free returns a free port of the loopback.
+func free(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// daemon is a server process that ends with the test.
+type daemon struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+// serve starts a server and waits until address accepts connections.
+func serve(t *testing.T, address string, environ []string, name string, args ...string) *daemon {
+	t.Helper()
+	d := &daemon{cmd: exec.Command(name, args...), done: make(chan struct{})}
+	d.cmd.Env = append(os.Environ(), environ...)
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	log, err := os.Create(filepath.Join(t.TempDir(), "server.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.cmd.Stdout, d.cmd.Stderr = log, log
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = d.cmd.Wait(); log.Close(); close(d.done) }()
+	t.Cleanup(func() { d.kill() })
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if c, err := net.Dial("tcp", address); err == nil {
+			c.Close()
+			return d
+		}
+		select {
+		case <-tick.C:
+			continue
+		case <-d.done:
+		case <-deadline:
+		}
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("%s does not serve at %s:\n%s", name, address, text)
+	}
+}
+
+func (d *daemon) kill() {
+	_ = d.cmd.Process.Kill()
+	<-d.done
+}
+
+// must runs a program that has to succeed.
+func must(t *testing.T, environ []string, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), environ...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+	}
+}
+
+func write(t *testing.T, file, text string) string {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// certificate makes a certificate for an address and its key as files.
+func certificate(t *testing.T, ip string) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(7), IPAddresses: []net.IP{net.ParseIP(ip)}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	return write(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))),
+		write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})))
+}
+
+// logins asks for a page that any user may see, and for one that admins may.
+func logins(t *testing.T, c *harness.Controller, cases []loginCase) {
+	t.Helper()
+	for _, k := range cases {
+		for path, want := range map[string]int{"/restconf/modules": k.any, "/auth/v1/users": k.admin} {
+			status, body, err := c.Get(path, k.user, k.password)
+			if err != nil || status != want {
+				t.Errorf("%s: %q gets %s: %d, want %d (%v %.200s)", k.name, k.user, path, status, want, err, body)
+			}
+		}
+	}
+}
+
+type loginCase struct {
+	name, user, password string
+	any, admin           int // status of a page for everybody, and of one for admins
+}
+
+// secini is a file with the realms given behind the local one.
+func secini(main, names string) map[string]string {
+	return map[string]string{
+		"sec.ini": "[main]\ntokenAuthRealm = TokenAuthRealm\n" + main + "\nsecurityManager.realms = $tokenAuthRealm, " + names +
+			"\n[urls]\n/auth/v1/** = authcBasic, roles[admin]\n/** = authcBasic\n",
+		"ctl.yaml": "aaa:\n  throttle:\n    after: 1000\n  argon2: {memory: 8MiB, time: 1}\n",
+	}
+}

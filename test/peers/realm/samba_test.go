@@ -1,0 +1,78 @@
+//go:build peers
+
+package realmpeers
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ctl.internal/test/harness"
+)
+
+// sambaIP is an address of its own: the ports of a domain controller are fixed.
+const sambaIP = "127.0.0.77"
+
+// startSamba runs a domain controller of ad.lab.test.
+func startSamba(t *testing.T, cert, key string) (conf string, d *daemon) {
+	t.Helper()
+	server, tool := program(t, "samba"), program(t, "samba-tool")
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED, NOT TESTED: Samba's fixed ports need root")
+	}
+	dir, err := os.MkdirTemp("", "dc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	must(t, nil, tool, "domain", "provision", "--realm=AD.LAB.TEST", "--domain=LAB", "--adminpass=Passw0rd!lab", "--server-role=dc",
+		"--dns-backend=NONE", "--use-rfc2307", "--targetdir="+dir+"/dc", "--host-name=dc1", "--host-ip="+sambaIP,
+		"--option=interfaces=lo", "--option=bind interfaces only=yes", "--option=vfs objects=acl_xattr dfs_samba4")
+	shipped, err := os.ReadFile(dir + "/dc/etc/smb.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(string(shipped), "\n") {
+		if key, _, _ := strings.Cut(strings.TrimSpace(line), " ="); key == "interfaces" || key == "server services" {
+			continue
+		}
+		lines = append(lines, line)
+		if strings.TrimSpace(line) == "[global]" {
+			lines = append(lines, "interfaces = "+sambaIP+"/8", "server services = ldap", "ldap server require strong auth = no", "pid directory = "+dir,
+				"log file = "+dir+"/log", "tls enabled = yes", "tls keyfile = "+key, "tls certfile = "+cert, "tls cafile = "+cert, "prefork children = 1")
+		}
+	}
+	conf = write(t, filepath.Join(dir, "smb.conf"), strings.Join(lines, "\n"))
+	must(t, nil, tool, "user", "create", "alice", "Alice!pw0", "-s", conf)
+	must(t, nil, tool, "user", "create", "bob", "Bob!pw00", "-s", conf)
+	must(t, nil, tool, "user", "create", "off", "Off!pw00", "-s", conf)
+	must(t, nil, tool, "user", "disable", "off", "-s", conf)
+	must(t, nil, tool, "group", "add", "ops", "-s", conf)
+	must(t, nil, tool, "group", "add", "lab-admins", "-s", conf)
+	must(t, nil, tool, "group", "addmembers", "ops", "alice", "-s", conf)
+	must(t, nil, tool, "group", "addmembers", "lab-admins", "ops", "-s", conf)
+	return conf, serve(t, sambaIP+":636", nil, server, "-F", "--no-process-group", "-s", conf)
+}
+
+func TestSambaAsADirectoryService(t *testing.T) {
+	cert, key := certificate(t, sambaIP)
+	startSamba(t, cert, key)
+	c := harness.Start(t, bin, secini(`adRealm = org.ctl.aaa.sec.realm.CtlDirectoryRealm
+adRealm.url = ldaps://`+sambaIP+`
+adRealm.principalSuffix = @ad.lab.test
+adRealm.groupRolesMap = "CN=lab-admins,CN=Users,DC=ad,DC=lab,DC=test":"admin"`, "$adRealm"), "SSL_CERT_FILE="+cert)
+	c.Ctl("feature:install ctl-realm-directory")
+	logins(t, c, []loginCase{
+		{"admin by a nested group", "alice", "Alice!pw0", 200, 200},
+		{"full name", "alice@ad.lab.test", "Alice!pw0", 200, 200},
+		{"by the old name", `LAB\alice`, "Alice!pw0", 200, 200},
+		{"in no group", "bob", "Bob!pw00", 200, 401},
+		{"wrong", "alice", "Bob!pw00", 401, 401},
+		{"unknown", "eve", "Bob!pw00", 401, 401},
+		{"disabled", "off", "Off!pw00", 401, 401},
+		{"empty", "alice", "", 401, 401},
+		{"local", "admin", "admin", 200, 200},
+	})
+}

@@ -1,0 +1,167 @@
+//go:build peers
+
+package switchpeers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/service"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/plugintest"
+)
+
+const root = "../../.."
+
+// device is a switch of a lab and how it stands in the switch list.
+type device struct {
+	name, address, mac string
+	rest               string // the cells behind the address, from the community on
+}
+
+// need skips the test, loudly, when a peer cannot be had here.
+func need(t *testing.T, tools ...string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED, NOT TESTED: network namespaces need root")
+	}
+	path := os.Getenv("PATH") + ":/usr/sbin:/sbin"
+	t.Setenv("PATH", path)
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("SKIPPED, NOT TESTED: %s is not installed (see test/peers/install.sh)", tool)
+		}
+	}
+}
+
+// lab runs a lab script of test/labs; the lab ends with the test. Its folder is not
+// the test's: daemons that gave up root must be able to enter it.
+func lab(t *testing.T, script string, env ...string) {
+	t.Helper()
+	run := func(verb string) ([]byte, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		c := exec.CommandContext(ctx, filepath.Join(root, "test", "labs", script), verb)
+		c.Env = append(os.Environ(), env...)
+		c.WaitDelay = time.Second // the daemons of the lab outlive the script
+		return c.CombinedOutput()
+	}
+	t.Cleanup(func() {
+		if out, err := run("down"); err != nil {
+			t.Errorf("%s down: %v\n%s", script, err, out)
+		}
+	})
+	if out, err := run("up"); err != nil {
+		t.Fatalf("%s up: %v\n%s", script, err, out)
+	}
+}
+
+// plugin starts the switch plugin with a list of the devices.
+func plugin(t *testing.T, devices []device) *plugintest.Plugin {
+	t.Helper()
+	var list strings.Builder
+	list.WriteString("MAC,IP,SNMP_Community,Model,Version,V3_User,V3_Auth_Protocol,V3_Auth_Password,V3_Priv_Protocol,V3_Priv_Password,Port,Read_Community\n")
+	for _, d := range devices {
+		fmt.Fprintf(&list, "%s,%s,%s\n", d.mac, d.address, d.rest)
+	}
+	path := filepath.Join(t.TempDir(), "switches.csv")
+	if err := os.WriteFile(path, []byte(list.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, "plugins", "switch")
+	manifest, err := os.ReadFile(filepath.Join(dir, "plugin.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plugintest.Start(t, sdk.Options{Manifest: manifest, YANG: os.DirFS(dir), New: service.New, Commands: service.Commands()},
+		plugintest.WithConfig(map[string]any{"lists": []string{path}, "discovery": map[string]any{"interval": "0s"}}))
+}
+
+func deadline(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// number is a MAC address as the RPCs have it.
+func number(t *testing.T, mac string) int64 {
+	t.Helper()
+	m, err := mib.ParseMAC(mac)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int64(m)
+}
+
+// link is an interface as `ip -j link` tells it.
+type link struct {
+	Index   int    `json:"ifindex"`
+	Name    string `json:"ifname"`
+	MAC     string `json:"address"`
+	Peer    int    `json:"link_index"`
+	PeerNet *int   `json:"link_netnsid"`
+	State   string `json:"operstate"`
+}
+
+// links lists the interfaces of a namespace by name.
+func links(t *testing.T, ns string) map[string]link {
+	t.Helper()
+	var all []link
+	ipJSON(t, &all, "-n", ns, "-j", "link", "show")
+	out := map[string]link{}
+	for _, l := range all {
+		out[l.Name] = l
+	}
+	return out
+}
+
+// neighbours names the namespaces that ns counts as its own.
+func neighbours(t *testing.T, ns string) map[int]string {
+	t.Helper()
+	var all []struct {
+		ID   int    `json:"nsid"`
+		Name string `json:"name"`
+	}
+	ipJSON(t, &all, "-n", ns, "-j", "netns", "list-id")
+	out := map[int]string{}
+	for _, n := range all {
+		out[n.ID] = n.Name
+	}
+	return out
+}
+
+func ipJSON(t *testing.T, v any, args ...string) {
+	t.Helper()
+	out, err := exec.Command("ip", args...).Output()
+	if err != nil {
+		t.Fatalf("ip %v: %v", args, err)
+	}
+	if len(bytes.TrimSpace(out)) == 0 {
+		return
+	}
+	if err := json.Unmarshal(out, v); err != nil {
+		t.Fatalf("ip %v: %v", args, err)
+	}
+}
+
+// ping reports whether one host reaches another address.
+func ping(from string, to netip.Addr) bool {
+	return exec.Command("ip", "netns", "exec", from, "ping", "-q", "-i", "0.2", "-c", "5", "-w", "3", to.String()).Run() == nil
+}
+
+// prefix makes names of this test process's own, so that several may run at once.
+func prefix(letter string) string { return fmt.Sprintf("%s%03x", letter, os.Getpid()&0xfff) }
+
+// subnet is a /24 of this test process's own, without the last octet.
+func subnet(second int) string { return fmt.Sprintf("10.%d.%d", second, os.Getpid()&0xff) }

@@ -1,0 +1,123 @@
+//go:build peers
+
+package switchpeers
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// recordings finds the recordings of real switches, which lie beside the project.
+func recordings(t *testing.T) string {
+	t.Helper()
+	top, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{os.Getenv("CTL_SHARED"), filepath.Join(filepath.Dir(top), "shared")} {
+		dir := filepath.Join(d, "data", "snmprec")
+		if _, err := os.Stat(filepath.Join(dir, "INDEX.md")); d != "" && err == nil {
+			return dir
+		}
+	}
+	t.Skip("SKIPPED, NOT TESTED: the recordings of real switches are not there (set CTL_SHARED)")
+	return ""
+}
+
+// simulator plays a folder of recordings: the community of each is its file's name.
+func simulator(t *testing.T, data string) (port int) {
+	t.Helper()
+	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port = l.LocalAddr().(*net.UDPAddr).Port
+	l.Close()
+	cache, err := os.MkdirTemp("", "snmpsim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(cache) })
+	if err := os.Chmod(cache, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("snmpsimd", "--process-user=nobody", "--process-group=nogroup", "--data-dir="+data, "--cache-dir="+cache,
+		"--logging-method=stderr", "--v2c-arch", fmt.Sprintf("--agent-udpv4-endpoint=127.0.0.1:%d", port))
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	log, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		<-done
+		_ = c.Wait()
+	})
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "Listening at") {
+			go func() {
+				defer close(done)
+				_, _ = io.Copy(io.Discard, log)
+			}()
+			return port
+		}
+	}
+	close(done)
+	t.Fatal("snmpsimd ended before it listened")
+	return 0
+}
+
+// The recorded site: the four links that both ends tell of, and no other.
+func TestRecordings(t *testing.T) {
+	need(t, "snmpsimd")
+	port := simulator(t, recordings(t))
+	var devices []device
+	ids := map[string]string{}
+	for name, mac := range map[string]string{
+		"dlink_dgs-3627g": "00:1e:58:5c:09:00", "dlink_dgs-3420-28tc": "10:62:eb:b0:c6:00",
+		"dlink_dgs-1510-28xmp-me": "18:0f:76:0c:bb:a0", "dlink_dgs-1510-28x-me": "40:9b:cd:db:32:40",
+		"dlink_des-3526": "00:15:e9:3e:15:1a", "zynos_mgs3712": "40:4a:03:40:1c:a3",
+	} {
+		devices = append(devices, device{name: name, mac: mac, address: "127.0.0.1", rest: fmt.Sprintf("%s,recorded,2c,,,,,,%d", name, port)})
+		ids[fmt.Sprint(number(t, mac))] = name
+	}
+	p := plugin(t, devices)
+	ctx := deadline(t)
+	var want []string
+	for _, e := range [][2]string{
+		{"dlink_dgs-3627g/3", "dlink_dgs-3420-28tc/25"}, {"dlink_dgs-3627g/6", "dlink_dgs-1510-28xmp-me/25"},
+		{"dlink_dgs-3627g/4", "dlink_dgs-1510-28x-me/25"}, {"dlink_dgs-3627g/2", "dlink_des-3526/25"},
+	} {
+		want = append(want, "SNMP "+e[0]+">SNMP "+e[1], "SNMP "+e[1]+">SNMP "+e[0])
+	}
+	slices.Sort(want)
+	between := func() []string {
+		return slices.DeleteFunc(found(ctx, t, p, ids), func(e string) bool { return strings.HasPrefix(e, "PR ") })
+	}
+	if d := cmp.Diff(want, between()); d != "" {
+		t.Error("links (-recorded +discovered):\n" + d)
+	}
+	for name, rows := range map[string]int{"dlink_dgs-3627g": 156, "zynos_mgs3712": 454} {
+		for id, n := range ids {
+			if n == name {
+				fdb(t, p, id, rows)
+			}
+		}
+	}
+}
