@@ -1,0 +1,153 @@
+// Package load sends HTTP/1.1 requests over keep-alive connections as fast as the
+// server answers, with so little work of its own that the server is what is measured.
+package load
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Result is what one run measured.
+type Result struct {
+	Requests int
+	Failed   int
+	Elapsed  time.Duration
+	P50, P99 time.Duration
+}
+
+// Rate is answered requests a second.
+func (r Result) Rate() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
+
+// Request builds the bytes of a request.
+func Request(method, host, path, authorization string, body []byte) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", method, path, host)
+	if authorization != "" {
+		fmt.Fprintf(&b, "Authorization: %s\r\n", authorization)
+	}
+	if body != nil {
+		fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+	}
+	b.WriteString("\r\n")
+	b.Write(body)
+	return b.Bytes()
+}
+
+// Run sends req over n connections to addr until d has passed. Answers other than
+// 2xx count as failed.
+func Run(ctx context.Context, addr string, req []byte, n int, d time.Duration) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	type part struct {
+		lat    []time.Duration
+		failed int
+		err    error
+	}
+	parts := make([]part, n)
+	var wg sync.WaitGroup
+	start := time.Now()
+	for i := range n {
+		wg.Go(func() {
+			p := &parts[i]
+			p.err = connection(ctx, addr, req, func(lat time.Duration, ok bool) {
+				p.lat = append(p.lat, lat)
+				if !ok {
+					p.failed++
+				}
+			})
+		})
+	}
+	wg.Wait()
+	res := Result{Elapsed: time.Since(start)}
+	var all []time.Duration
+	for _, p := range parts {
+		if p.err != nil {
+			return res, p.err
+		}
+		all = append(all, p.lat...)
+		res.Failed += p.failed
+	}
+	if len(all) == 0 {
+		return res, fmt.Errorf("%s answered nothing within %s", addr, d)
+	}
+	slices.Sort(all)
+	res.Requests, res.P50, res.P99 = len(all), all[len(all)/2], all[len(all)*99/100]
+	return res, nil
+}
+
+func connection(ctx context.Context, addr string, req []byte, done func(time.Duration, bool)) error {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Minute))
+	r := bufio.NewReaderSize(c, 16<<10)
+	for ctx.Err() == nil {
+		t := time.Now()
+		if _, err := c.Write(req); err != nil {
+			return err
+		}
+		ok, err := answer(r)
+		if err != nil {
+			return err
+		}
+		done(time.Since(t), ok)
+	}
+	return nil
+}
+
+// answer reads one response and discards its body.
+func answer(r *bufio.Reader) (bool, error) {
+	line, err := r.ReadSlice('\n')
+	if err != nil {
+		return false, err
+	}
+	ok := len(line) > 9 && line[9] == '2'
+	length, chunked := 0, false
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return false, err
+		}
+		if len(line) <= 2 {
+			break
+		}
+		name, value, _ := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte(": "))
+		switch {
+		case bytes.EqualFold(name, []byte("Content-Length")):
+			if length, err = strconv.Atoi(string(value)); err != nil {
+				return false, err
+			}
+		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+			chunked = true
+		}
+	}
+	if !chunked {
+		_, err = r.Discard(length)
+		return ok, err
+	}
+	for {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return false, err
+		}
+		n, err := strconv.ParseInt(string(bytes.TrimSpace(line)), 16, 32)
+		if err != nil {
+			return false, err
+		}
+		if _, err := r.Discard(int(n) + 2); err != nil {
+			return false, err
+		}
+		if n == 0 {
+			return ok, nil
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// row is one line of the table.
+type row struct {
+	what, ours, peer, ratio, target string
+}
+
+// part is one measurement.
+type part struct {
+	name, about string
+	run         func(b *bench, ctx context.Context) error
+}
+
+// bench is a run of the parts.
+type bench struct {
+	dir      string // with bin/
+	duration time.Duration
+	rounds   int
+	rows     []row
+	notes    []string
+}
+
+var parts = []part{
+	{"rpc", "an RPC through the whole controller, and behind bare gorilla/mux and go-plugin", (*bench).rpcPart},
+	{"noop", "an authenticated request that stays in the host, and behind bare gorilla/mux", (*bench).noopPart},
+	{"auth", "Basic (cached), Bearer and no credentials on the same path", (*bench).authPart},
+	{"aaa", "rules, policies, tokens, logins, 100,000 users (Go benchmarks)", (*bench).aaaPart},
+	{"start", "from exec to ready with all installed features; memory at rest", (*bench).startPart},
+	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", (*bench).switchPart},
+}
+
+func main() {
+	duration := flag.Duration("d", 4*time.Second, "length of one measurement")
+	rounds := flag.Int("rounds", 3, "measurements of each side, in turn; the median counts")
+	out := flag.String("o", "bench/RESULTS.md", "where the table is written; - for standard output only")
+	only := flag.String("only", "", "parts to run, separated by commas; empty = all")
+	flag.Usage = usage
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, &bench{duration: *duration, rounds: *rounds}, *only, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func usage() {
+	fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags], from the top of the tree\n\nParts:")
+	for _, p := range parts {
+		fmt.Fprintf(flag.CommandLine.Output(), "  %-8s %s\n", p.name, p.about)
+	}
+	fmt.Fprintln(flag.CommandLine.Output(), "\nFlags:")
+	flag.PrintDefaults()
+}
+
+func run(ctx context.Context, b *bench, only, out string) error {
+	dir, err := os.MkdirTemp("", "ctlbench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b.dir = dir
+	if err := b.build(ctx); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if only != "" && !slices.Contains(strings.Split(only, ","), p.name) {
+			continue
+		}
+		fmt.Printf("== %s: %s\n", p.name, p.about)
+		before := len(b.rows)
+		if err := p.run(b, ctx); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		for _, r := range b.rows[before:] {
+			fmt.Printf("   %s: %s, peer %s, ratio %s (target %s)\n", r.what, r.ours, r.peer, r.ratio, r.target)
+		}
+	}
+	text := b.table(only)
+	if out == "-" {
+		fmt.Print(text)
+		return nil
+	}
+	return os.WriteFile(out, []byte(text), 0o644)
+}
+
+// build makes the programs: the tree's own, and the peers.
+func (b *bench) build(ctx context.Context) error {
+	for target, packages := range map[string][]string{
+		"bin/":         {"./host/ctld", "./host/ctl", "./sdk/lab/ctl-lab", "./bench/baseline", "./bench/switch"},
+		"bin/plugins/": {"./plugins/..."},
+		"echo/":        {"./bench/echo"},
+	} {
+		at := filepath.Join(b.dir, target)
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			return err
+		}
+		cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", at + "/"}, packages...)...)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build: %w\n%s", err, text)
+		}
+	}
+	return nil
+}
+
+func (b *bench) bin(name string) string { return filepath.Join(b.dir, "bin", name) }
+
+func (b *bench) table(only string) string {
+	var s strings.Builder
+	command := "make bench"
+	if only != "" {
+		command = "go run ./bench -only " + only
+	}
+	fmt.Fprintf(&s, "# Results\n\nMade by `%s` on %s, %d processors, %s/%s, %s. Median of %d rounds of %s, the two sides in turn.\n",
+		command, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), b.rounds, b.duration)
+	s.WriteString("Load generator, controller and peer share the processors. Ratios are ours ÷ the peer's rate: higher is better, unless said.\n\n")
+	s.WriteString("| What | Ours | Peer | Ratio | Target |\n|---|---|---|---|---|\n")
+	for _, r := range b.rows {
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.what, r.ours, r.peer, r.ratio, r.target)
+	}
+	for _, n := range b.notes {
+		fmt.Fprintf(&s, "\n%s\n", n)
+	}
+	return s.String()
+}

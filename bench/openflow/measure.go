@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/topology"
+)
+
+// view is the topology at a moment.
+type view struct {
+	at           time.Time
+	nodes, links int
+	invented     int // links that the ring does not have
+}
+
+type measure struct {
+	plugin *sdk.Plugin
+	lab    *lab
+	views  chan view
+	bad    int
+}
+
+var errRestless = errors.New("a link was lost or invented while nothing happened")
+
+func (m *measure) all(ctx context.Context, cuts int, quiet time.Duration) error {
+	n := m.lab.switches
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go m.watch(ctx)
+	up := make(chan struct{})
+	go func() {
+		defer close(up)
+		if err := m.lab.run(ctx, "up"); err != nil {
+			cancel(err)
+		}
+	}()
+	first, err := m.until(ctx, func(v view) bool { return v.nodes > 0 })
+	if err != nil {
+		return err
+	}
+	all, err := m.until(ctx, func(v view) bool { return v.nodes == n })
+	if err != nil {
+		return err
+	}
+	done := all
+	if all.links != 2*n {
+		if done, err = m.until(ctx, func(v view) bool { return v.links == 2*n }); err != nil {
+			return err
+		}
+	}
+	<-up
+	fmt.Printf("%d switches, %d of %d links, %d invented\n", done.nodes, done.links, 2*n, m.bad)
+	fmt.Printf("first switch to last switch   %v\n", round(all.at.Sub(first.at)))
+	fmt.Printf("last switch to all links      %v\n", round(done.at.Sub(all.at)))
+	before := cpu()
+	start := time.Now()
+	if v, err := m.quiet(ctx, quiet, 2*n); err != nil {
+		return fmt.Errorf("%w: %+v", err, v)
+	}
+	fmt.Printf("quiet for %v: no link lost, %.1f %% of a processor\n", quiet, 100*(cpu()-before).Seconds()/time.Since(start).Seconds())
+	if err := m.cut(ctx, cuts, 2*n); err != nil {
+		return err
+	}
+	runtime.GC()
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	fmt.Printf("memory                        heap %d MiB, resident %s, most ever %s, %d goroutines\n", mem.HeapAlloc>>20, status("VmRSS"), status("VmHWM"), runtime.NumGoroutine())
+	grace, end := context.WithTimeout(ctx, 10*time.Second)
+	defer end()
+	t := time.Now()
+	err = m.plugin.Stop(grace)
+	fmt.Printf("stop, with the rules removed  %v\n", round(time.Since(t)))
+	return err
+}
+
+// cut takes ports down and up again. The other end keeps its own state, so both
+// directions must go by what one switch tells.
+func (m *measure) cut(ctx context.Context, cuts, links int) error {
+	var down, up, rest []time.Duration
+	for i := range cuts {
+		sw := i*max(m.lab.switches/cuts, 1)%m.lab.switches + 1
+		for _, s := range []struct {
+			state string
+			links int
+			took  *[]time.Duration
+		}{{"down", links - 2, &down}, {"up", links, &up}} {
+			t := time.Now()
+			if err := m.lab.port(ctx, sw, s.state); err != nil {
+				return err
+			}
+			returned := time.Now()
+			v, err := m.until(ctx, func(v view) bool { return v.links == s.links })
+			if err != nil {
+				return err
+			}
+			if s.state == "down" {
+				rest = append(rest, max(v.at.Sub(returned), 0))
+			}
+			*s.took = append(*s.took, v.at.Sub(t))
+		}
+	}
+	for _, r := range []struct {
+		name string
+		took []time.Duration
+	}{{"cable cut, command to topology", down}, {"of it after ovs-appctl returned", rest}, {"cable mended, the same", up}} {
+		slices.Sort(r.took)
+		fmt.Printf("%-31s middle %v, worst %v of %d\n", r.name, round(r.took[len(r.took)/2]), round(r.took[len(r.took)-1]), len(r.took))
+	}
+	return nil
+}
+
+func (m *measure) quiet(ctx context.Context, d time.Duration, links int) (view, error) {
+	end := time.NewTimer(d)
+	defer end.Stop()
+	for {
+		select {
+		case v := <-m.views:
+			if v.links != links {
+				return v, errRestless
+			}
+		case <-end.C:
+			return view{}, nil
+		case <-ctx.Done():
+			return view{}, context.Cause(ctx)
+		}
+	}
+}
+
+func (m *measure) watch(ctx context.Context) {
+	var t topology.Topology
+	_ = m.plugin.Topology.Watch(ctx, nil, func(c topology.Change) error {
+		t = t.Apply(c)
+		v := view{at: time.Now(), nodes: len(t.Nodes), links: len(t.Links)}
+		for id, l := range t.Links {
+			if !m.lab.has(id, l.DestTP) {
+				v.invented++
+			}
+		}
+		select {
+		case m.views <- v:
+		case <-ctx.Done():
+		}
+		return nil
+	}, nil)
+}
+
+func (m *measure) until(ctx context.Context, done func(view) bool) (view, error) {
+	limit := time.NewTimer(5 * time.Minute)
+	defer limit.Stop()
+	var v view
+	for {
+		select {
+		case v = <-m.views:
+			m.bad = max(m.bad, v.invented)
+			if done(v) {
+				return v, nil
+			}
+		case <-limit.C:
+			return v, fmt.Errorf("not within five minutes: %+v", v)
+		case <-ctx.Done():
+			return v, context.Cause(ctx)
+		}
+	}
+}
+
+// has reports whether the ring has a link.
+func (l *lab) has(from, to string) bool {
+	var a, p, b, q int
+	if _, err := fmt.Sscanf(from+" "+to, "openflow:%d:%d openflow:%d:%d", &a, &p, &b, &q); err != nil {
+		return false
+	}
+	return p == 1 && q == 2 && b == a%l.switches+1 || p == 2 && q == 1 && a == b%l.switches+1
+}
+
+func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
+
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// status returns a line of /proc/self/status.
+func status(name string) string {
+	b, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.Join(strings.Fields(v), " ")
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+func main() {
+	repo := flag.String("repo", "", "bare repository (NAME.git) to measure; empty = a synthetic one is made")
+	branch := flag.String("branch", "", "branch to list; empty = master or HEAD")
+	commits := flag.Int("commits", 100_000, "length of the synthetic history")
+	rounds := flag.Int("rounds", 3, "the best of so many rounds counts")
+	serve := flag.String("serve", "", "internal: serve this folder of clones")
+	data := flag.String("data", "", "internal: data directory of the server")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *serve, *data, *repo, *branch, *commits, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, serveDir, data, repo, branch string, commits, rounds int) error {
+	if serveDir != "" {
+		return serve(ctx, serveDir, data)
+	}
+	tmp, err := os.MkdirTemp("", "bench-repoinfo-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(tmp) }()
+	if repo == "" {
+		repo = filepath.Join(tmp, "synthetic.git")
+		if err := synthesize(ctx, repo, commits); err != nil {
+			return err
+		}
+	}
+	if repo, err = filepath.Abs(repo); err != nil {
+		return err
+	}
+	m := &measure{repo: repo, branch: branch, rounds: rounds, tmp: tmp}
+	return m.all(ctx)
+}

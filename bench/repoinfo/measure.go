@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+type measure struct {
+	repo, branch string
+	rounds       int
+	tmp          string
+	servers      int
+}
+
+// server is a child that serves the repository.
+type server struct {
+	cmd  *exec.Cmd
+	base string
+}
+
+func (m *measure) start(ctx context.Context) (*server, error) {
+	m.servers++
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, "-serve", filepath.Dir(m.repo), "-data", filepath.Join(m.tmp, fmt.Sprintf("data%d", m.servers)))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, errors.Join(err, cmd.Wait())
+	}
+	query := url.Values{"project": {strings.TrimSuffix(filepath.Base(m.repo), ".git")}, "skip": {"false"}}
+	if m.branch != "" {
+		query.Set("branch", m.branch)
+	}
+	return &server{cmd: cmd, base: "http://" + strings.TrimSpace(line) + "/git/commits?" + query.Encode()}, nil
+}
+
+// memory is the most memory that the server has ever had, in MiB.
+func (s *server) memory() (peak int) {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, "VmHWM:") {
+			_, _ = fmt.Sscanf(line, "VmHWM: %d kB", &peak)
+		}
+	}
+	return peak >> 10
+}
+
+func (s *server) stop() {
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+}
+
+// get reads an answer and returns when the first byte and the last one came.
+func (s *server) get(ctx context.Context, more string) (first, last time.Duration, size int64, err error) {
+	begin := time.Now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+more, nil)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	res, err := (&http.Client{Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 500))
+		return 0, 0, 0, fmt.Errorf("%s: %s", res.Status, text)
+	}
+	if _, err := io.ReadFull(res.Body, make([]byte, 1)); err != nil {
+		return 0, 0, 0, err
+	}
+	first = time.Since(begin)
+	size, err = io.Copy(io.Discard, res.Body)
+	return first, time.Since(begin), size + 1, err
+}
+
+func (m *measure) git(ctx context.Context, args ...string) (time.Duration, error) {
+	begin := time.Now()
+	cmd := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + m.repo}, args...)...)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, out)
+	return time.Since(begin), errors.Join(err, cmd.Wait())
+}
+
+// timed is something that is measured.
+type timed func() (time.Duration, error)
+
+// best runs the measurements in turn, so that a busy moment of the machine hits
+// all alike, and returns the shortest time of each.
+func (m *measure) best(all ...timed) ([]time.Duration, error) {
+	least := make([]time.Duration, len(all))
+	for range m.rounds {
+		for i, once := range all {
+			d, err := once()
+			if err != nil {
+				return nil, err
+			}
+			if least[i] == 0 || d < least[i] {
+				least[i] = d
+			}
+		}
+	}
+	return least, nil
+}
+
+func (m *measure) parallel(ctx context.Context, s *server, n int, more string) (time.Duration, error) {
+	begin := time.Now()
+	errs := make([]error, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { _, _, _, errs[i] = s.get(ctx, more) })
+	}
+	all.Wait()
+	return time.Since(begin), errors.Join(errs...)
+}

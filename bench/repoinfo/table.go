@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const gitFields = "--format=%H%x00%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%B"
+
+// all measures everything and prints each line as it is known.
+func (m *measure) all(ctx context.Context) error {
+	tip := m.branch
+	if tip == "" {
+		tip = "HEAD"
+	}
+	plain := func() (time.Duration, error) { return m.git(ctx, "log", "-z", "--date=raw", gitFields, tip) }
+	counted := func() (time.Duration, error) {
+		return m.git(ctx, "log", "-z", "--date=raw", gitFields, "--no-renames", "--diff-merges=first-parent", "--numstat", tip)
+	}
+	peak := 0
+	cold := func() (time.Duration, error) { // a new server that knows nothing
+		s, err := m.start(ctx)
+		if err != nil {
+			return 0, err
+		}
+		defer s.stop()
+		_, d, _, err := s.get(ctx, "")
+		peak = max(peak, s.memory())
+		return d, err
+	}
+	t, err := m.best(counted, cold)
+	if err != nil {
+		return err
+	}
+	row("git log --numstat", t[0], "")
+	row("cold, with counts", t[1], fmt.Sprintf("%.2f of git log --numstat; asked for 0.95", ratio(t[0], t[1])))
+	fmt.Printf("%-26s %10d MiB\n", "server's peak memory, cold", peak)
+	return m.warm(ctx, plain, t[0])
+}
+
+func (m *measure) warm(ctx context.Context, plain timed, counted time.Duration) error {
+	s, err := m.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	_, _, size, err := s.get(ctx, "")
+	if err != nil {
+		return err
+	}
+	first, n := time.Hour, 0
+	again := func() (time.Duration, error) {
+		f, d, _, err := s.get(ctx, "")
+		first = min(first, f)
+		return d, err
+	}
+	fresh := func(more string) timed {
+		return func() (time.Duration, error) { // another question every time: no answer is at hand
+			n++
+			_, d, got, err := s.get(ctx, fmt.Sprintf("%s&until=%d", more, 1<<32+n))
+			if more == "" && got != size {
+				return 0, fmt.Errorf("an answer of %d bytes, not %d", got, size)
+			}
+			return d, err
+		}
+	}
+	t, err := m.best(again, fresh(""), plain, fresh("&stats=false"))
+	if err != nil {
+		return err
+	}
+	row("warm, same question", t[0], fmt.Sprintf("%.0f times git log --numstat; asked for 50", ratio(counted, t[0])))
+	row("warm, first byte", first, "asked for 50 ms")
+	row("warm, another question", t[1], fmt.Sprintf("%.0f times git log --numstat", ratio(counted, t[1])))
+	row("git log --format", t[2], "")
+	row("stats=false", t[3], fmt.Sprintf("%.2f of git log --format; asked for 0.8", ratio(t[2], t[3])))
+	many, err := m.parallel(ctx, s, 64, fmt.Sprintf("&until=%d", 1<<33))
+	if err != nil {
+		return err
+	}
+	row("64 clients, one walk", many, fmt.Sprintf("%.1f times one client; %d MiB sent", ratio(many, t[1]), 64*size>>20))
+	fmt.Printf("%-26s %10d MiB   asked for at most 64 with 100,000 commits\n", "server's peak memory", s.memory())
+	return nil
+}
+
+func ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
+
+func row(name string, d time.Duration, note string) {
+	fmt.Printf("%-26s %10.1f ms   %s\n", name, float64(d.Microseconds())/1000, note)
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/plugins/switch/mibdriver"
+	plugin "ctl.internal/plugins/switch/operations"
+	"ctl.internal/plugins/switch/service"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/topology"
+)
+
+// rooms are the plugin's, without the host.
+type rooms struct {
+	client    *snmp.Client
+	inventory *inventory.Inventory
+	survey    *survey.Surveyor
+	publisher topology.Publisher
+	mux       operations.Mux
+	sockets   int
+}
+
+func build(list []csvlist.Entry, workers int) *rooms {
+	r := &rooms{client: snmp.NewClient(snmp.Options{}), inventory: inventory.New()}
+	r.inventory.Set("agents", list, nil)
+	d := mibdriver.New(r.client)
+	r.survey = survey.New(survey.Options{Inventory: r.inventory, Observe: d.Observe, Workers: workers, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Publish:  func(_, n *discovery.Network) { r.publisher.Set(service.Topology("switch:1", n)) },
+		Finished: func() { r.sockets = max(r.sockets, r.client.Sockets()); r.client.Trim(16, nil) }})
+	r.mux = (&plugin.Handlers{Inventory: r.inventory, Drivers: driver.NewChooser(d), Survey: r.survey}).Mux()
+	return r
+}
+
+func (r *rooms) close() {
+	r.survey.Close()
+	r.client.Close()
+}
+
+// measure does everything and prints the table.
+func (o options) measure(ctx context.Context) error {
+	list, stop, err := o.agents(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	before := heap()
+	list, big := list[:o.switches], list[o.switches]
+	r := build(list, o.workers)
+	defer r.close()
+	fmt.Printf("%d switches of %d ports, %d workers, %d CPUs, best of %d rounds\n\n", o.switches, o.ports, o.workers, runtime.NumCPU(), o.rounds)
+	if err := o.discovery(ctx, r, list, before); err != nil {
+		return err
+	}
+	r.inventory.Set("agents", append(list, big), nil)
+	return o.table(ctx, r, big)
+}
+
+func (o options) discovery(ctx context.Context, r *rooms, list []csvlist.Entry, before uint64) error {
+	var sum survey.Summary
+	ours, raw := time.Hour, time.Hour
+	for range o.rounds {
+		s, err := r.survey.Discover(ctx, survey.All, nil)
+		if err != nil {
+			return err
+		}
+		if s.Answered != o.switches {
+			return fmt.Errorf("only %d switches answered: %v", s.Answered, s.Failures[0])
+		}
+		sum, ours = s, min(ours, s.Took)
+		d, _, err := rawAll(list, o.workers)
+		if err != nil {
+			return fmt.Errorf("gosnmp: %w", err)
+		}
+		raw = min(raw, d)
+	}
+	per := float64(heap()-before) / float64(o.switches) / 1024
+	fmt.Printf("found %d ports, %d links, %d not placed\n\n", sum.Ports, sum.Links, sum.Unresolved)
+	row("discovery, plugin", ours, fmt.Sprintf("%.0f switches/s; %.2f of bare gosnmp; asked for 0.85", rate(o.switches, ours), ratio(raw, ours)))
+	row("the same objects, gosnmp", raw, fmt.Sprintf("%.0f switches/s", rate(o.switches, raw)))
+	loop, err := programs(ctx, list)
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		fmt.Println("snmpbulkwalk is not installed: not compared")
+	case err != nil:
+		return err
+	default:
+		row("loop of snmpbulkwalk", loop, fmt.Sprintf("%.0f switches/s; the plugin is %.0f times as fast; asked for 10", rate(o.switches, loop), ratio(loop, ours)))
+	}
+	fmt.Printf("%-26s %10.1f KiB  in the plugin, published topology included\n", "memory per switch", per)
+	fmt.Printf("%-26s %10d      at most, all switches\n", "sockets", r.sockets)
+	return nil
+}
+
+// table reads the full forwarding table of the first switch.
+func (o options) table(ctx context.Context, r *rooms, e csvlist.Entry) error {
+	ours, raw, entries := time.Hour, time.Hour, 0
+	input := json.RawMessage(fmt.Sprintf(`{"node-id":%d}`, uint64(e.MAC)))
+	for range o.rounds * 3 {
+		start := time.Now()
+		out, err := r.mux.Invoke(ctx, &operations.Request{Module: "fdb", RPC: "get-fdb-table", Input: input})
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(out)
+		if err != nil {
+			return err
+		}
+		ours = min(ours, time.Since(start))
+		entries = len(text)
+		start = time.Now()
+		n, err := rawWalk(e, nil, fdbColumns)
+		if err != nil {
+			return err
+		}
+		if n < 2*o.fdb {
+			return fmt.Errorf("the bare walk gave %d values, there are %d entries", n, o.fdb)
+		}
+		raw = min(raw, time.Since(start))
+	}
+	row("get-fdb-table, plugin", ours, fmt.Sprintf("%d entries, %d KiB of JSON; %.2f of the bare walk; asked for 0.8", o.fdb, entries>>10, ratio(raw, ours)))
+	row("the same objects, gosnmp", raw, "")
+	return nil
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func rate(n int, d time.Duration) float64 { return float64(n) / d.Seconds() }
+
+func ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
+
+func row(name string, d time.Duration, note string) {
+	fmt.Printf("%-26s %10.1f ms   %s\n", name, float64(d.Microseconds())/1000, note)
+}
