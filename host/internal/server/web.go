@@ -6,6 +6,7 @@ import (
 
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/web"
+	"ctl.internal/host/internal/web/openapi"
 	"ctl.internal/sdk/yang"
 )
 
@@ -18,6 +19,13 @@ func (s *Server) webOptions() web.Options {
 		Shown: func(module string) bool {
 			m := s.catalog.Installed().Schema.Module(module)
 			return m != nil && s.features.Active().UI(m.Source, module)
+		},
+		Streams: func() []openapi.Stream {
+			var out []openapi.Stream
+			for _, st := range s.catalog.Installed().Streams {
+				out = append(out, openapi.Stream(st))
+			}
+			return out
 		},
 		Version: version,
 	}

@@ -47,7 +47,9 @@ type Options struct {
 	Status func() Status
 	Schema func() *yang.Set
 	// Shown reports whether a module is in the explorer (feature facet "ui").
-	Shown   func(module string) bool
+	Shown func(module string) bool
+	// Streams are the event streams that may be followed.
+	Streams func() []openapi.Stream
 	Version string
 }
 
@@ -74,7 +76,7 @@ func New(o Options) http.Handler {
 	m.Handle("GET /web/", http.StripPrefix("/web/", http.FileServerFS(assets{files})))
 	m.HandleFunc("GET /web/status.json", func(w http.ResponseWriter, _ *http.Request) { reply(w, o.Status()) })
 	m.HandleFunc("GET /apidoc/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		doc, err := openapi.Document(o.Schema(), "ctl", o.Version, o.Shown)
+		doc, err := openapi.Document(o.Schema(), "ctl", o.Version, o.Streams(), o.Shown)
 		if err != nil {
 			http.Error(w, "the document cannot be made: "+err.Error(), http.StatusInternalServerError)
 			return

@@ -7,9 +7,13 @@ import (
 	"ctl.internal/sdk/yang"
 )
 
-// Document writes the RPCs and the configuration trees of the modules that
-// include asks for, with the documented paths below /restconf.
-func Document(set *yang.Set, title, version string, include func(module string) bool) ([]byte, error) {
+// Stream is an event stream that can be followed.
+type Stream struct{ Name, Description string }
+
+// Document writes the RPCs, the configuration trees and the operational trees of
+// the modules that include asks for, and the event streams, with the documented
+// paths below /restconf, as OpenAPI 3.1.
+func Document(set *yang.Set, title, version string, streams []Stream, include func(module string) bool) ([]byte, error) {
 	paths := object{}
 	for _, m := range set.Modules() {
 		if !include(m.Name) {
@@ -20,10 +24,21 @@ func Document(set *yang.Set, title, version string, include func(module string) 
 		}
 		for _, n := range m.Data {
 			tree(paths, "/restconf/config/"+n.QName(), n, nil)
+			if !n.IsLeaf() && n.Kind != yang.AnyData {
+				paths["/restconf/operational/"+n.QName()] = object{"get": operation(n.Module, "read state", n, "200", "The state", body(resource(n)))}
+			}
 		}
 	}
+	for _, s := range streams {
+		op := object{"tags": []string{"event streams"}, "operationId": "follow " + s.Name, "responses": answers("200", "Server-sent events (RFC 8040 section 6.4), until either side ends it",
+			object{"text/event-stream": object{"schema": object{"type": "string"}}})}
+		if s.Description != "" {
+			op["description"] = s.Description
+		}
+		paths["/restconf/streams/stream/"+s.Name] = object{"get": op}
+	}
 	return json.Marshal(object{
-		"openapi": "3.0.3",
+		"openapi": "3.1.0",
 		"info":    object{"title": title, "version": version},
 		"paths":   paths,
 		"security": []object{
@@ -87,6 +102,19 @@ func call(r *yang.RPC) object {
 	return op
 }
 
+// resource is the body that carries one data node.
+func resource(n *yang.Node) object {
+	return object{"type": "object", "properties": object{n.Name: schemaOf(n)}}
+}
+
+func operation(tag, does string, n *yang.Node, status, text string, content object) object {
+	op := object{"tags": []string{tag}, "summary": does + " " + n.QName(), "responses": answers(status, text, content)}
+	if n.Description != "" {
+		op["description"] = n.Description
+	}
+	return op
+}
+
 // tree describes the resources of a configuration node: containers and the
 // entries of lists with keys.
 func tree(paths object, path string, n *yang.Node, parameters []object) {
@@ -103,11 +131,15 @@ func tree(paths object, path string, n *yang.Node, parameters []object) {
 		}
 		path += "=" + strings.Join(keys, ",")
 	}
-	content := body(object{"type": "object", "properties": object{n.Name: schemaOf(n)}})
+	content := body(resource(n))
 	item := object{
-		"get":    object{"tags": []string{n.Module}, "responses": answers("200", "The data", content)},
-		"put":    object{"tags": []string{n.Module}, "requestBody": object{"content": content}, "responses": answers("200", "Replaced; 201 when it is new", nil)},
-		"delete": object{"tags": []string{n.Module}, "responses": answers("200", "Deleted", nil)},
+		"get":    operation(n.Module, "read", n, "200", "The data", content),
+		"put":    operation(n.Module, "replace", n, "200", "Replaced; 201 when it is new", nil),
+		"patch":  operation(n.Module, "merge", n, "200", "Merged (plain patch, RFC 8040 section 4.6.1)", nil),
+		"delete": operation(n.Module, "delete", n, "200", "Deleted", nil),
+	}
+	for _, verb := range []string{"put", "patch"} {
+		item[verb].(object)["requestBody"] = object{"required": true, "content": content}
 	}
 	if len(parameters) > 0 {
 		item["parameters"] = parameters

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"encoding/json"
 	"os"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := Document(set, "lab", "1", func(m string) bool { return m == "lab" || m == "every" })
+	text, err := Document(set, "lab", "1", []Stream{{Name: "lab", Description: "what happens"}}, func(m string) bool { return m == "lab" || m == "every" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +34,22 @@ func TestDocument(t *testing.T) {
 	if err := doc.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if doc.OpenAPI != "3.1.0" || doc.Paths.Find("/restconf/streams/stream/lab").Get == nil || doc.Paths.Find("/restconf/operational/lab:inventory").Get == nil {
+		t.Errorf("version %s, paths %v", doc.OpenAPI, doc.Paths.InMatchingOrder())
+	}
 	op := doc.Paths.Find("/restconf/operations/lab:add-vlan").Post
 	in := op.RequestBody.Value.Content["application/json"].Schema.Value.Properties["input"].Value
 	if v := in.Properties["vlan-id"].Value; *v.Min != 1 || *v.Max != 4094 || len(in.Required) != 2 {
 		t.Errorf("the input of add-vlan: %+v", in)
+	}
+	for body, ok := range map[string]bool{`{"vlan-id":7,"node-id":1}`: true, `{"vlan-id":4095,"node-id":1}`: false, `{"node-id":1}`: false} {
+		var v any
+		if err := json.Unmarshal([]byte(body), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := in.VisitJSON(v, openapi3.EnableJSONSchema2020()); (err == nil) != ok {
+			t.Errorf("%s against JSON Schema 2020-12: %v", body, err)
+		}
 	}
 	if s := in.Properties["vlan-name"].Value; *s.MaxLength != 20 {
 		t.Errorf("vlan-name: %+v", s)

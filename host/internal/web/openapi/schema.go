@@ -71,7 +71,7 @@ func typeSchema(t *yang.Type) object {
 	case yang.Decimal64:
 		return object{"type": "number"}
 	case yang.Empty:
-		return object{"type": "array", "items": object{"nullable": true}, "minItems": 1, "maxItems": 1}
+		return object{"type": "array", "items": object{"type": "null"}, "minItems": 1, "maxItems": 1}
 	case yang.Union:
 		var of []object
 		for _, m := range t.Members {
@@ -79,7 +79,7 @@ func typeSchema(t *yang.Type) object {
 		}
 		return object{"anyOf": of}
 	case yang.Binary:
-		return object{"type": "string", "format": "byte"}
+		return object{"type": "string", "contentEncoding": "base64"}
 	}
 	if low, high := t.Bounds(); low != "" {
 		s := object{"type": "integer", "minimum": json.Number(low), "maximum": json.Number(high)}
