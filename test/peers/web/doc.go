@@ -1,0 +1,3 @@
+// Package webpeers opens the controller's pages in Chromium and uses them as an
+// engineer does.
+package webpeers
