@@ -41,7 +41,7 @@ type Options struct {
 	Passwords        password.Params
 	ParallelLogins   int // hashes at once; 0 = half the processors
 	Throttle         throttle.Settings
-	LoginCache       time.Duration // how long a verified login is believed; 0 = defaults
+	LoginCache       time.Duration // how long a login of an outside realm is believed; 0 = 1 minute, less = not at all
 
 	// Logger returns the logger of a name such as org.ctl.aaa; nil = slog's default.
 	Logger func(name string) *slog.Logger

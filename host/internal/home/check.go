@@ -61,6 +61,7 @@ func (l *Loaded) check(dir Dir) []Problem {
 		"limits.bodyTimeout":      {l.Limits.BodyTimeout, time.Second, time.Hour},
 		"limits.requestTimeout":   {l.Limits.RequestTimeout, time.Second, time.Hour},
 		"limits.idleTimeout":      {l.Limits.IdleTimeout, time.Second, 24 * time.Hour},
+		"aaa.loginCache":          {l.AAA.LoginCache, 0, 24 * time.Hour},
 		"aaa.tokenLifetime":       {l.AAA.TokenLifetime, time.Second, 10 * 365 * 24 * time.Hour},
 		"aaa.throttle.delay":      {l.AAA.Throttle.Delay, 0, time.Minute},
 		"aaa.throttle.maxDelay":   {l.AAA.Throttle.MaxDelay, l.AAA.Throttle.Delay, time.Minute},

@@ -69,6 +69,7 @@ type Limits struct {
 // AAA are the settings of access control that are not rules.
 type AAA struct {
 	TokenLifetime    time.Duration `yaml:"tokenLifetime"`
+	LoginCache       time.Duration `yaml:"loginCache"` // of outside realms; 0 = none
 	RoleDeniedStatus int           `yaml:"roleDeniedStatus"`
 	RealmKinds       []string      `yaml:"realmKinds"` // of plugins that are not ours
 	PasswordMinimum  int           `yaml:"passwordMinimum"`
@@ -130,7 +131,7 @@ func Default() Config {
 		Datastore: Datastore{Engine: "badger", History: 4096, Etcd: Etcd{Prefix: "ctl/", Timeout: 5 * time.Second}},
 		Limits: Limits{Body: 8 << 20, Header: 64 << 10, HeaderTimeout: 10 * time.Second, BodyTimeout: time.Minute,
 			RequestTimeout: time.Minute, IdleTimeout: 2 * time.Minute, Connections: 4096, InFlight: 512},
-		AAA: AAA{TokenLifetime: time.Hour, RoleDeniedStatus: 401, PasswordMinimum: 8,
+		AAA: AAA{TokenLifetime: time.Hour, LoginCache: time.Minute, RoleDeniedStatus: 401, PasswordMinimum: 8,
 			Throttle: Throttle{After: 5, Delay: 250 * time.Millisecond, MaxDelay: 10 * time.Second, Forget: 15 * time.Minute},
 			Argon2:   Argon2{Memory: 19 << 20, Time: 2, Threads: 1}},
 		Log: Log{Level: "INFO", MaxSize: 20 << 20, Keep: 5, Buffer: 2000},

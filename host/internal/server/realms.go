@@ -23,6 +23,15 @@ const (
 	realmRefusedFor       = 2 * time.Second
 )
 
+// outsideLogins turns the setting into what access control takes, for which 0 is the
+// default.
+func outsideLogins(believed time.Duration) time.Duration {
+	if believed == 0 {
+		return -1
+	}
+	return believed
+}
+
 // realms gives the instances of realms that plugins serve; it implements
 // aaa.Realms. An instance is configured once for each process of its plugin.
 type realms struct{ s *Server }

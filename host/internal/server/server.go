@@ -175,6 +175,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		Passwords:      password.Params{MemoryKiB: uint32(c.Argon2.Memory >> 10), Time: uint32(c.Argon2.Time), Threads: uint8(c.Argon2.Threads)},
 		ParallelLogins: c.Argon2.Parallel,
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
+		LoginCache:     outsideLogins(c.LoginCache),
 		Realms:         realms{s}, RealmKinds: c.RealmKinds, Same: s.samePaths,
 		Logger:    s.registry.Logger,
 		RequestID: func(r *http.Request) string { return requestID(r.Context()) },

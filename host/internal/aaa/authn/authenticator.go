@@ -24,7 +24,7 @@ type Options struct {
 	// Attempt is told of every login, good or bad; it must not block.
 	Attempt   func(context.Context, Attempt)
 	CacheSize int           // verified logins held; 0 = 10,000
-	CacheFor  time.Duration // how long one is believed without asking again; 0 = 1 minute outside, 1 hour local
+	CacheFor  time.Duration // how long one of an outside realm is believed; 0 = 1 minute, less = not at all
 	Now       func() time.Time
 	// Wait delays an answer; nil = a timer.
 	Wait func(context.Context, time.Duration) error
@@ -43,6 +43,9 @@ type Authenticator struct {
 func New(o Options) *Authenticator {
 	if o.CacheSize == 0 {
 		o.CacheSize = 10_000
+	}
+	if o.CacheFor == 0 {
+		o.CacheFor = time.Minute
 	}
 	if o.Now == nil {
 		o.Now = time.Now

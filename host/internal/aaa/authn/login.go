@@ -13,6 +13,9 @@ import (
 // loginTime bounds one login over all realms.
 const loginTime = 30 * time.Second
 
+// localFor is how long a local login is remembered; any change of the user ends it.
+const localFor = time.Hour
+
 // login throttles and verifies; equal logins at the same time are verified once.
 func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Login, error) {
 	name, domain, ok := splitUser(c.User)
@@ -33,7 +36,9 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 		if err != nil {
 			return nil, err
 		}
-		a.cache.put(d, v)
+		if v.login.Local || a.o.CacheFor > 0 {
+			a.cache.put(d, v)
+		}
 		return v.login, nil
 	})
 	select {
@@ -85,17 +90,21 @@ func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain
 	return v, nil
 }
 
-// ask tries the realms in order until one knows the user by these credentials.
+// ask tries the realms in order until one knows the user by these credentials. The
+// work that hides whether a local user exists is done last, before a refusal, so
+// that a user whom a later realm knows does not pay for it.
 func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain string) (*verified, string, error) {
 	reason := "no realm knows these credentials"
+	owed := false
 	for _, r := range a.o.Realms {
 		if r.Outside == nil {
-			p, err := a.o.Identity.Verify(ctx, name, orSDN(domain), c.Password)
+			p, worked, err := a.o.Identity.Match(ctx, name, orSDN(domain), c.Password)
 			if err != nil {
 				return nil, "", err
 			}
+			owed = owed || !worked
 			if p != nil {
-				return &verified{login: localLogin(p, r.Name), id: p.ID(), epoch: p.Epoch, until: a.until(time.Hour)}, "", nil
+				return &verified{login: localLogin(p, r.Name), id: p.ID(), epoch: p.Epoch, until: a.o.Now().Add(localFor)}, "", nil
 			}
 			continue
 		}
@@ -114,8 +123,11 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			if l.User == "" {
 				l.User = name
 			}
-			return &verified{login: l, until: a.until(time.Minute)}, "", nil
+			return &verified{login: l, until: a.o.Now().Add(a.o.CacheFor)}, "", nil
 		}
+	}
+	if owed {
+		return nil, reason, a.o.Identity.Waste(ctx, c.Password)
 	}
 	return nil, reason, nil
 }
@@ -125,13 +137,6 @@ func orSDN(domain string) string {
 		return identity.SDN
 	}
 	return domain
-}
-
-func (a *Authenticator) until(d time.Duration) time.Time {
-	if a.o.CacheFor != 0 {
-		d = a.o.CacheFor
-	}
-	return a.o.Now().Add(d)
 }
 
 // outside asks one realm within its own time, whatever it does.

@@ -107,30 +107,45 @@ func (s *Service) Admins(ctx context.Context) ([][]string, error) {
 // Verify checks a user's password. It does the same work for an unknown or
 // disabled user as for a known one; nil without an error means "no".
 func (s *Service) Verify(ctx context.Context, name, domain, password string) (*Principal, error) {
-	var p *Principal
+	p, worked, err := s.Match(ctx, name, domain, password)
+	if err == nil && !worked {
+		err = s.Waste(ctx, password)
+	}
+	return p, err
+}
+
+// Match is Verify for a caller that has others to ask: for a user who cannot log in
+// here it does no work, says so, and leaves the Waste to the caller, who owes it
+// before anybody learns of a refusal.
+func (s *Service) Match(ctx context.Context, name, domain, password string) (p *Principal, worked bool, err error) {
 	var r userRecord
-	err := s.read(ctx, func(v view) (err error) {
+	err = s.read(ctx, func(v view) (err error) {
 		p, r, err = v.principal(name + "@" + domain)
 		return err
 	})
 	if err != nil && fault.KindOf(err) != fault.NotFound {
-		return nil, err
+		return nil, false, err
 	}
 	if err != nil || !p.MayLogIn() {
-		return nil, s.o.Hasher.Waste(ctx, password)
+		return nil, false, nil
 	}
 	encoded, err := s.open(p.ID(), r.Hash)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	ok, outdated, err := s.o.Hasher.Verify(ctx, password, encoded)
 	if err != nil || !ok {
-		return nil, err
+		return nil, true, err
 	}
 	if outdated {
 		s.rehash(ctx, p, password)
 	}
-	return p, nil
+	return p, true, nil
+}
+
+// Waste does the work of verifying a password, for nothing.
+func (s *Service) Waste(ctx context.Context, password string) error {
+	return s.o.Hasher.Waste(ctx, password)
 }
 
 // rehash stores the password's hash anew; when that fails the old one serves on.
