@@ -43,6 +43,23 @@ func Request(method, host, path, authorization string, body []byte) []byte {
 // Run sends req over n connections to addr until d has passed. Answers other than
 // 2xx count as failed.
 func Run(ctx context.Context, addr string, req []byte, n int, d time.Duration) (Result, error) {
+	return Each(ctx, addr, func(int) []byte { return req }, n, d)
+}
+
+// Each is Run with requests that differ: next gives the one that connection 0 to n-1
+// sends next.
+func Each(ctx context.Context, addr string, next func(connection int) []byte, n int, d time.Duration) (Result, error) {
+	return Do(ctx, n, d, func(ctx context.Context, i int, done Done) error {
+		return connection(ctx, addr, func() []byte { return next(i) }, done)
+	})
+}
+
+// Done counts one answer.
+type Done func(took time.Duration, ok bool)
+
+// Do runs n workers, 0 to n-1, for d; each works until its context ends, counting
+// what it did, and returns an error when it cannot go on.
+func Do(ctx context.Context, n int, d time.Duration, worker func(ctx context.Context, i int, done Done) error) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	type part struct {
@@ -56,7 +73,7 @@ func Run(ctx context.Context, addr string, req []byte, n int, d time.Duration) (
 	for i := range n {
 		wg.Go(func() {
 			p := &parts[i]
-			p.err = connection(ctx, addr, req, func(lat time.Duration, ok bool) {
+			p.err = worker(ctx, i, func(lat time.Duration, ok bool) {
 				p.lat = append(p.lat, lat)
 				if !ok {
 					p.failed++
@@ -75,14 +92,14 @@ func Run(ctx context.Context, addr string, req []byte, n int, d time.Duration) (
 		res.Failed += p.failed
 	}
 	if len(all) == 0 {
-		return res, fmt.Errorf("%s answered nothing within %s", addr, d)
+		return res, fmt.Errorf("nothing was answered within %s", d)
 	}
 	slices.Sort(all)
 	res.Requests, res.P50, res.P99 = len(all), all[len(all)/2], all[len(all)*99/100]
 	return res, nil
 }
 
-func connection(ctx context.Context, addr string, req []byte, done func(time.Duration, bool)) error {
+func connection(ctx context.Context, addr string, next func() []byte, done Done) error {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		return err
@@ -91,6 +108,7 @@ func connection(ctx context.Context, addr string, req []byte, done func(time.Dur
 	_ = c.SetDeadline(time.Now().Add(5 * time.Minute))
 	r := bufio.NewReaderSize(c, 16<<10)
 	for ctx.Err() == nil {
+		req := next()
 		t := time.Now()
 		if _, err := c.Write(req); err != nil {
 			return err

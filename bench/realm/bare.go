@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	goldap "github.com/go-ldap/ldap/v3"
+
+	"ctl.internal/bench/load"
+)
+
+// bare logs users in with the client library alone: a connection a worker, on it a
+// bind as the user and a search for the attribute the realm reads.
+func bare(s *slapd, k setting, next func(worker int) int) (func(context.Context, int, load.Done) error, error) {
+	text, err := os.ReadFile(s.certificate)
+	if err != nil {
+		return nil, err
+	}
+	trusted := x509.NewCertPool()
+	if !trusted.AppendCertsFromPEM(text) {
+		return nil, errors.New("no certificate")
+	}
+	settings := goldap.DialWithTLSConfig(&tls.Config{RootCAs: trusted, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12})
+	return func(ctx context.Context, worker int, done load.Done) error {
+		c, err := goldap.DialURL(s.url, settings)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		for ctx.Err() == nil {
+			i := next(worker)
+			began := time.Now()
+			if err := c.Bind(dn(i), k.password(i)); err != nil {
+				return err
+			}
+			r, err := c.Search(goldap.NewSearchRequest("dc=lab,dc=test", goldap.ScopeWholeSubtree, goldap.NeverDerefAliases, 1000, 5, false,
+				"(uid="+goldap.EscapeFilter(user(i))+")", []string{"title"}, nil))
+			if err != nil {
+				return err
+			}
+			if len(r.Entries) != 1 || r.Entries[0].GetAttributeValue("title") != "clerk" {
+				return fmt.Errorf("%s: not the entry that was looked for", user(i))
+			}
+			done(time.Since(began), true)
+		}
+		return nil
+	}, nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+)
+
+// options are the flags.
+type options struct {
+	bin, profiles           string
+	users, parallel, rounds int
+	duration                time.Duration
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.bin, "bin", "bin", "directory of ctld, ctl and plugins/, as `make build` fills it")
+	flag.StringVar(&o.profiles, "profile", "", "directory for CPU profiles of the host")
+	flag.IntVar(&o.users, "users", 10_000, "users of the LDAP server")
+	flag.IntVar(&o.parallel, "parallel", 32, "logins at a time")
+	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each side, in turn; the median counts")
+	flag.DurationVar(&o.duration, "d", 4*time.Second, "length of one measurement")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := o.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (o options) run(ctx context.Context) error {
+	if _, err := exec.LookPath(slapdProgram); err != nil {
+		fmt.Println("LEFT OUT, NOT MEASURED: slapd is not installed")
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "rb") // short, for the unix sockets in it
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fmt.Printf("%d users, %d logins at a time, %d CPUs, median of %d rounds of %s, the sides in turn.\n"+
+		"Each login is verified at the server: every request is of another user, and aaa.loginCache is 0s.\n",
+		o.users, o.parallel, runtime.NumCPU(), o.rounds, o.duration)
+	for i, k := range []setting{
+		{"LDAP, passwords stored as {SSHA}", "ldap", salted, false},
+		{"LDAPS, the same", "ldaps", salted, false},
+		{"LDAP, passwords stored as {CRYPT}, SHA-512 of 5000 rounds", "ldap", crypted, true},
+	} {
+		if err := o.measure(ctx, filepath.Join(dir, strconv.Itoa(i)), k); err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+	}
+	return nil
+}
