@@ -39,9 +39,10 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 // baseOf makes DC=example,DC=org of @example.org (RFC 2247).
 func baseOf(suffix string) string {
 	var parts []string
+	template := ldap.NewTemplate("DC={0}")
 	for label := range strings.SplitSeq(strings.TrimPrefix(suffix, "@"), ".") {
 		if label != "" {
-			parts = append(parts, ldap.DN("DC={0}", label))
+			parts = append(parts, template.Name(label))
 		}
 	}
 	return strings.Join(parts, ",")

@@ -24,11 +24,12 @@ func (factory) Kinds() []string { return []string{kindRoles, kindAuthOnly} }
 func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)
 	settings, warnings := ldap.ReadSettings(r, ldap.Names{Prefix: "contextFactory."})
-	l := &ldapRealm{template: r.Needed("userDnTemplate", "the name to bind with, such as uid={0},ou=People,dc=example,dc=org")}
-	if l.template != "" && !strings.Contains(l.template, "{0}") {
+	template := r.Needed("userDnTemplate", "the name to bind with, such as uid={0},ou=People,dc=example,dc=org")
+	if template != "" && !strings.Contains(template, "{0}") {
 		r.Fault("userDnTemplate", "{0}, which stands for the user name, is missing")
 	}
-	readRoles(r, l, c.Kind == kindRoles)
+	l := &ldapRealm{template: ldap.NewTemplate(template)}
+	readRoles(r, l, template, c.Kind == kindRoles)
 	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -38,8 +39,8 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 
 // readRoles reads how roles are found. The properties may stand at a realm that
 // gives none, so that its kind can be changed alone.
-func readRoles(r *realm.Reader, l *ldapRealm, roles bool) {
-	naming, suffix := ldap.Naming(l.template)
+func readRoles(r *realm.Reader, l *ldapRealm, template string, roles bool) {
+	naming, suffix := ldap.Naming(template)
 	if naming == "" {
 		naming = "uid"
 	}
@@ -48,13 +49,13 @@ func readRoles(r *realm.Reader, l *ldapRealm, roles bool) {
 	l.filter = r.String("searchFilter", "")
 	l.roles = ldap.NewRoles(r.Pairs("groupRolesMap"))
 	if l.filter == "" {
-		l.filter, l.own = "("+naming+"={0})", ldap.IsDN(l.template)
+		l.filter, l.own = "("+naming+"={0})", l.template.IsDN()
 	} else if err := ldap.CheckFilter(l.filter); err != nil {
 		r.Fault("searchFilter", "%v", err)
 	}
 	if !roles {
 		l.filter = ""
-	} else if l.base == "" && l.template != "" {
+	} else if l.base == "" && template != "" {
 		r.Fault("searchBase", "the userDnTemplate does not tell where users are; write searchBase = dc=example,dc=org")
 	}
 }

@@ -13,7 +13,7 @@ import (
 // ldapRealm is one instance of etc/sec.ini.
 type ldapRealm struct {
 	client   *ldap.Client
-	template string // of the name to bind with
+	template ldap.Template // of the name to bind with
 
 	base, attribute string
 	filter          string // empty = no roles
@@ -28,7 +28,7 @@ func (l *ldapRealm) Authenticate(ctx context.Context, c realm.Credentials) (real
 		return realm.Result{Outcome: realm.Unknown, Reason: "no directory holds such a name"}, nil
 	}
 	result := realm.Result{Outcome: realm.Authenticated, Principal: c.User}
-	bindName := ldap.DN(l.template, name)
+	bindName := l.template.Name(name)
 	var find func(context.Context, ldap.Search) error
 	if l.filter != "" {
 		find = func(ctx context.Context, search ldap.Search) (err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	goldap "github.com/go-ldap/ldap/v3"
@@ -24,8 +25,8 @@ func New(s Settings, t *trust.Source) *Client {
 	d := &dialer{s: s, trust: t}
 	c := &Client{s: s, users: newPool(d, s, nil)}
 	if s.SystemUser != "" {
-		c.sys = newPool(d, s, func(ctx context.Context, conn *conn) error {
-			if err := conn.bind(ctx, s.SystemUser, s.SystemPassword); err != nil {
+		c.sys = newPool(d, s, func(_ context.Context, conn *conn) error {
+			if err := conn.bind(s.SystemUser, s.SystemPassword); err != nil {
 				return fmt.Errorf("the system account cannot log in: %w", err)
 			}
 			return nil
@@ -65,7 +66,7 @@ func (c *Client) Login(ctx context.Context, name, password string, found func(co
 		return &RefusedError{"an empty name or password"}
 	}
 	return c.users.use(ctx, func(ctx context.Context, conn *conn) error {
-		if err := conn.bind(ctx, name, password); err != nil {
+		if err := conn.bind(name, password); err != nil {
 			return bindError(err)
 		}
 		if found == nil {
@@ -86,22 +87,26 @@ func (c *Client) search(ctx context.Context, q Query) (entries []*goldap.Entry, 
 	return entries, err
 }
 
-// conn is a connection that one login has for itself.
+// conn is a connection that one login has for itself. Time limits are not the
+// library's, which costs a goroutine and a timer for each request: who uses a conn
+// closes its raw connection when the time is over.
 type conn struct {
 	*goldap.Conn
+	raw    net.Conn
 	server int
 	since  time.Time // unused since
 }
 
-func (c *conn) bind(ctx context.Context, name, password string) error {
-	c.SetTimeout(remaining(ctx))
+// cut ends the connection at once, whatever it is waiting for.
+func (c *conn) cut() { _ = c.raw.Close() }
+
+func (c *conn) bind(name, password string) error {
 	_, err := c.SimpleBind(&goldap.SimpleBindRequest{Username: name, Password: password})
 	return err
 }
 
 func (c *conn) search(ctx context.Context, q Query, limit int) ([]*goldap.Entry, error) {
 	left := remaining(ctx)
-	c.SetTimeout(left)
 	request := goldap.NewSearchRequest(q.Base, goldap.ScopeWholeSubtree, goldap.NeverDerefAliases, limit, int(left/time.Second)+1, false,
 		q.Filter, q.Attributes, nil)
 	request.EnforceSizeLimit = true

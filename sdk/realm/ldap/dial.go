@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"time"
 
 	ber "github.com/go-asn1-ber/asn1-ber"
@@ -13,9 +14,13 @@ import (
 	"ctl.internal/sdk/realm/trust"
 )
 
-// Bound limits what a server may make this process read at once. It sets a limit of
-// the whole process, so a plugin calls it once, before it makes a client.
-func Bound() { ber.MaxPacketLengthBytes = 4 << 20 }
+// Bound sets limits of the whole process, so a plugin calls it once, before it makes
+// a client: what a server may make it read at once, 4 MiB; and garbage collected only
+// when the heap, of a few MiB, has grown fivefold, for logins leave much garbage.
+func Bound() {
+	ber.MaxPacketLengthBytes = 4 << 20
+	debug.SetGCPercent(400)
+}
 
 type dialer struct {
 	s     Settings
@@ -40,7 +45,7 @@ func (d *dialer) dial(ctx context.Context, index int) (*conn, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", server.URL, err)
 	}
-	return &conn{Conn: c, server: index, since: time.Now()}, nil
+	return &conn{Conn: c, raw: raw, server: index, since: time.Now()}, nil
 }
 
 func (d *dialer) agree(ctx context.Context, raw net.Conn, server Server) (*goldap.Conn, error) {

@@ -21,23 +21,35 @@ func Name(user, domain string) (name string, ok bool) {
 	return name, name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }
 
-// DN puts a user name into a template as a value of RFC 4514: {0} stands for it. A
-// template that is no DN ("{0}@example.org", "LAB\{0}") gets the name as it is.
-func DN(template, name string) string {
-	if IsDN(template) {
-		name = goldap.EscapeDN(name)
-	}
-	return strings.ReplaceAll(template, "{0}", name)
+// Template makes the name to bind with of a user's name, which {0} stands for.
+type Template struct {
+	text string
+	dn   bool
 }
 
-// IsDN tells whether a template makes distinguished names.
-func IsDN(template string) bool {
-	_, err := goldap.ParseDN(strings.ReplaceAll(template, "{0}", "x"))
-	return err == nil && template != ""
+// NewTemplate compiles a template. One that is no DN ("{0}@example.org", "LAB\{0}")
+// gets the user's name as it is.
+func NewTemplate(text string) Template {
+	_, err := goldap.ParseDN(strings.ReplaceAll(text, "{0}", "x"))
+	return Template{text, err == nil && text != ""}
+}
+
+// IsDN tells whether the template makes distinguished names.
+func (t Template) IsDN() bool { return t.dn }
+
+// Name puts a user's name into the template, in a DN as a value of RFC 4514.
+func (t Template) Name(user string) string {
+	if t.dn {
+		user = goldap.EscapeDN(user)
+	}
+	return strings.ReplaceAll(t.text, "{0}", user)
 }
 
 // SameDN compares two names as directories do, ignoring case and blanks.
 func SameDN(a, b string) bool {
+	if a == b {
+		return true
+	}
 	x, errX := goldap.ParseDN(a)
 	y, errY := goldap.ParseDN(b)
 	return errX == nil && errY == nil && x.EqualFold(y)

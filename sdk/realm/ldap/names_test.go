@@ -11,16 +11,16 @@ import (
 func TestANameCannotLeaveItsPlaceInADN(t *testing.T) {
 	const template = "uid={0},ou=People,dc=example,dc=org"
 	for _, name := range []string{"alice", "a,ou=Admins", "a+cn=b", `a\`, `"a"`, " a ", "#a", "a=b", "a;b", "<a>", "ä(*)", "{0}"} {
-		dn, err := goldap.ParseDN(DN(template, name))
+		dn, err := goldap.ParseDN(NewTemplate(template).Name(name))
 		if err != nil {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
 		if len(dn.RDNs) != 4 || len(dn.RDNs[0].Attributes) != 1 || dn.RDNs[0].Attributes[0].Value != name {
-			t.Errorf("%q became %s", name, DN(template, name))
+			t.Errorf("%q became %s", name, NewTemplate(template).Name(name))
 		}
 	}
-	if got := DN("{0}@example.org", "a,b"); got != "a,b@example.org" {
+	if got := NewTemplate("{0}@example.org").Name("a,b"); got != "a,b@example.org" {
 		t.Errorf("a template that is no DN: %s", got)
 	}
 }

@@ -84,7 +84,7 @@ func (p *pool) fresh(ctx context.Context, index, shares int, f func(context.Cont
 func (p *pool) run(ctx context.Context, c *conn, shares int, f func(context.Context, *conn) error) error {
 	limit, cancel := context.WithTimeout(ctx, remaining(ctx)/time.Duration(shares))
 	defer cancel()
-	stop := context.AfterFunc(limit, func() { _ = c.Close() })
+	stop := context.AfterFunc(limit, c.cut)
 	err := f(limit, c)
 	_, answered := resultCode(err)
 	if !stop() || c.IsClosing() || err != nil && !answered && !isAnswer(err) {

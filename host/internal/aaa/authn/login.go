@@ -26,7 +26,8 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 	// A login that began before a change must not serve one that came after it.
 	generation := a.o.Identity.Generation()
 	key := string(d[:]) + strconv.FormatUint(generation, 10) + c.Address.Addr().String()
-	ch := a.flight.DoChan(key, func() (any, error) {
+	r, err, _ := a.flight.Do(key, func() (any, error) {
+		// Others may wait for it, so it goes on when this client goes away.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginTime)
 		defer cancel()
 		if l := a.remembered(ctx, d); l != nil { // the flight before this one
@@ -41,15 +42,10 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 		}
 		return v.login, nil
 	})
-	select {
-	case r := <-ch:
-		if r.Err != nil {
-			return nil, r.Err
-		}
-		return r.Val.(*Login), nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err != nil {
+		return nil, err
 	}
+	return r.(*Login), nil
 }
 
 func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
