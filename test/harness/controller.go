@@ -39,11 +39,12 @@ type Controller struct {
 	HTTP string // its address, http://…
 	Home string
 
-	t    *testing.T
-	bin  string
-	cmd  *exec.Cmd
-	out  bytes.Buffer
-	done chan struct{}
+	t       *testing.T
+	bin     string
+	environ []string
+	cmd     *exec.Cmd
+	out     bytes.Buffer
+	done    chan struct{}
 }
 
 // Start runs the ctld of bin until the test ends. files are written into the home's
@@ -56,7 +57,7 @@ func Start(t *testing.T, bin string, files map[string]string, environ ...string)
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	c := &Controller{Home: filepath.Join(dir, "home"), t: t, bin: bin, done: make(chan struct{})}
+	c := &Controller{Home: filepath.Join(dir, "home"), t: t, bin: bin, environ: environ}
 	// A home that has an etc is taken as it is, so the catalogue must be there.
 	all := map[string]string{}
 	for name, text := range files {
@@ -76,15 +77,23 @@ func Start(t *testing.T, bin string, files map[string]string, environ ...string)
 			t.Fatal(err)
 		}
 	}
-	c.launch(environ)
+	c.launch()
 	t.Cleanup(c.stop)
 	return c
 }
 
-func (c *Controller) launch(environ []string) {
+// Restart ends the controller and starts it again on its home; HTTP changes.
+func (c *Controller) Restart() {
 	c.t.Helper()
+	c.stop()
+	c.launch()
+}
+
+func (c *Controller) launch() {
+	c.t.Helper()
+	c.done = make(chan struct{})
 	c.cmd = exec.Command(filepath.Join(c.bin, "ctld"), "--home", c.Home, "--http", "127.0.0.1:0", "--ssh", "off", "--admin", "127.0.0.1:0")
-	c.cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user"), environ...)
+	c.cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user"), c.environ...)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	c.cmd.Stderr = &c.out
 	stdout, err := c.cmd.StdoutPipe()
@@ -95,15 +104,16 @@ func (c *Controller) launch(environ []string) {
 		c.t.Fatal(err)
 	}
 	ready := make(chan bool, 1)
+	done, cmd := c.done, c.cmd
 	go func() {
-		defer close(c.done)
+		defer close(done)
 		for r := bufio.NewScanner(stdout); r.Scan(); {
 			if strings.Contains(r.Text(), "console: ctl") {
 				ready <- true
 			}
 		}
 		close(ready)
-		_ = c.cmd.Wait()
+		_ = cmd.Wait()
 	}()
 	select {
 	case ok := <-ready:

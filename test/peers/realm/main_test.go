@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -34,7 +36,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	bin = dir
-	if out, err := harness.Build("../../..", dir, "./plugins/realm-ldap", "./plugins/realm-directory", "./plugins/realm-idsvc"); err != nil {
+	if out, err := harness.Build("../../..", dir, "./plugins/realm-ldap", "./plugins/realm-directory", "./plugins/realm-idsvc", "./examples/realm-static"); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		return 1
 	}
@@ -110,6 +112,21 @@ func (d *daemon) kill() {
 	<-d.done
 }
 
+// pause makes the server hang: its port takes connections, and nothing answers.
+func (d *daemon) pause(t *testing.T) {
+	t.Helper()
+	if err := d.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (d *daemon) resume(t *testing.T) {
+	t.Helper()
+	if err := d.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // must runs a program that has to succeed.
 func must(t *testing.T, environ []string, name string, args ...string) {
 	t.Helper()
@@ -154,13 +171,44 @@ func certificate(t *testing.T, ip string) (cert, key string) {
 func logins(t *testing.T, c *harness.Controller, cases []loginCase) {
 	t.Helper()
 	for _, k := range cases {
-		for path, want := range map[string]int{"/restconf/modules": k.any, "/auth/v1/users": k.admin} {
-			status, body, err := c.Get(path, k.user, k.password)
-			if err != nil || status != want {
-				t.Errorf("%s: %q gets %s: %d, want %d (%v %.200s)", k.name, k.user, path, status, want, err, body)
-			}
+		get(t, c, "/restconf/modules", k.any, k)
+		if k.any == 200 { // a login that was refused need not be tried again
+			get(t, c, "/auth/v1/users", k.admin, k)
 		}
 	}
+}
+
+func get(t *testing.T, c *harness.Controller, path string, want int, k loginCase) {
+	t.Helper()
+	status, body, err := c.Get(path, k.user, k.password)
+	if err != nil || status != want {
+		t.Errorf("%s: %q gets %s: %d, want %d (%v %.200s)", k.name, k.user, path, status, want, err, body)
+	}
+}
+
+// eventually asks until a user is let in.
+func eventually(t *testing.T, c *harness.Controller, user, password string) {
+	t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for range 600 {
+		if status, _, _ := c.Get("/restconf/modules", user, password); status == 200 {
+			return
+		}
+		<-tick.C
+	}
+	t.Errorf("%s is not let in after a minute", user)
+}
+
+// toldWhy wants the log to say that a realm could not be asked, and a reason.
+func toldWhy(t *testing.T, c *harness.Controller, reason string) {
+	t.Helper()
+	for line := range strings.SplitSeq(c.Log(), "\n") {
+		if strings.Contains(line, "a realm cannot be asked") && strings.Contains(line, reason) {
+			return
+		}
+	}
+	t.Errorf("the log does not tell of %q", reason)
 }
 
 type loginCase struct {
@@ -175,4 +223,27 @@ func secini(main, names string) map[string]string {
 			"\n[urls]\n/auth/v1/** = authcBasic, roles[admin]\n/** = authcBasic\n",
 		"ctl.yaml": "aaa:\n  throttle:\n    after: 1000\n  argon2: {memory: 8MiB, time: 1}\n",
 	}
+}
+
+// uncached makes every login a question to the realms.
+func uncached(files map[string]string) map[string]string {
+	files["ctl.yaml"] += "  loginCache: 0s\n"
+	return files
+}
+
+// pluginPID finds the process of a plugin among the controller's children.
+func pluginPID(t *testing.T, c *harness.Controller, name string) int {
+	t.Helper()
+	for line := range strings.SplitSeq(c.Ctl("plugin:info "+name), "\n") {
+		fields := strings.Fields(line)
+		if len(fields) > 1 && strings.EqualFold(fields[0], "process") {
+			pid, err := strconv.Atoi(strings.Trim(fields[1], ","))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pid
+		}
+	}
+	t.Fatal("plugin:info names no process")
+	return 0
 }
