@@ -95,7 +95,7 @@ func TestAnotherSlapdTakesOver(t *testing.T) {
 	hangs, serves := startSlapd(t, cert, key, 0), startSlapd(t, cert, key, 0)
 	hangs.pause(t)
 	urls := fmt.Sprintf("\"ldap://127.0.0.1:%d, %s %s\"", free(t), hangs.plain, serves.plain)
-	c := harness.Start(t, bin, uncached(ldapINI(urls, "timeout = 30000")))
+	c := harness.Start(t, bin, uncached(ldapINI(urls, "timeout = 9000")))
 	c.Ctl("feature:install ctl-realm-ldap")
 	logins(t, c, []loginCase{{"by the third", "alice", "alicepw", 200, 200}, {"wrong", "alice", "x", 401, 401}})
 	hangs.resume(t)
