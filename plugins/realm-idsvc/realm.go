@@ -92,6 +92,9 @@ func (s *service) post(ctx context.Context, request tokenRequest) (status int, b
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
+	// Asking twice does no harm. The header is not sent; with it net/http asks again
+	// when the server has just closed the connection that was kept.
+	r.Header["Idempotency-Key"] = []string{}
 	answer, err := s.client.Do(r)
 	var told *url.Error
 	if errors.As(err, &told) {

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -151,5 +156,44 @@ func TestFaultsOfSecIni(t *testing.T) {
 		if _, _, err := configured(t, host, p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
+	}
+}
+
+func TestAConnectionThatTheServerHasClosedCostsNoLogin(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var asked atomic.Int32
+	go func() { // one request a connection; a second one on it is reset
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			r := bufio.NewReader(c)
+			if q, err := http.ReadRequest(r); err == nil {
+				_, _ = io.Copy(io.Discard, q.Body)
+				asked.Add(1)
+				const text = `{"token":{"user":{"name":"alice"}}}`
+				fmt.Fprintf(c, "HTTP/1.1 201 Created\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+				_, _ = r.ReadByte()
+			}
+			_ = c.(*net.TCPConn).SetLinger(0)
+			c.Close()
+		}
+	}()
+	c, _, err := configured(t, plugintest.NewHost(t), map[string]string{"url": "http://" + l.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if got := c.Authenticate(t.Context(), "r", realm.Credentials{User: "alice", Password: "pw"}); got.Outcome != realm.Authenticated {
+			t.Fatalf("%+v", got)
+		}
+	}
+	if n := asked.Load(); n != 5 {
+		t.Errorf("asked %d times", n)
 	}
 }

@@ -4,25 +4,40 @@ package realmpeers
 
 import (
 	"bytes"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ctl.internal/test/harness"
 )
 
-// startKeystone runs an identity service with the user admin of the domain Default.
-func startKeystone(t *testing.T) (url string, d *daemon) {
+// keystone is a running identity service with the user admin of the domain Default.
+type keystone struct {
+	*daemon
+	plain, secure string
+	command       []string
+}
+
+func startKeystone(t *testing.T, cert, key string) *keystone {
 	t.Helper()
-	manage, public := program(t, "keystone-manage"), program(t, "keystone-wsgi-public")
+	manage, public, server := program(t, "keystone-manage"), program(t, "keystone-wsgi-public"), program(t, "uwsgi")
 	program(t, "/usr/bin/python3")
-	dir, port := t.TempDir(), free(t)
-	for _, sub := range []string{"fernet", "credential"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+	dir := t.TempDir()
+	for _, keys := range []string{"fernet", "credential"} {
+		if err := os.Mkdir(filepath.Join(dir, keys), 0o700); err != nil {
 			t.Fatal(err)
+		}
+		for _, name := range []string{"0", "1"} {
+			secret := make([]byte, 32)
+			_, _ = rand.Read(secret)
+			write(t, filepath.Join(dir, keys, name), base64.URLEncoding.EncodeToString(secret))
 		}
 	}
 	conf := write(t, filepath.Join(dir, "keystone.conf"), fmt.Sprintf(`[database]
@@ -34,17 +49,22 @@ key_repository = %[1]s/credential
 [identity]
 password_hash_rounds = 4
 `, dir))
-	url = fmt.Sprintf("http://127.0.0.1:%d", port)
+	plain, secure := fmt.Sprintf("127.0.0.1:%d", free(t)), fmt.Sprintf("127.0.0.1:%d", free(t))
+	k := &keystone{plain: "http://" + plain, secure: "https://" + secure}
 	must(t, nil, manage, "--config-file", conf, "db_sync")
 	// Without a write-ahead log each write of the server hangs on a lock.
 	must(t, nil, "/usr/bin/python3", "-c", "import sqlite3,sys;sqlite3.connect(sys.argv[1]).execute('PRAGMA journal_mode=WAL')", filepath.Join(dir, "keystone.db"))
-	for _, setup := range []string{"fernet_setup", "credential_setup"} {
-		must(t, nil, manage, "--config-file", conf, setup, "--keystone-user", "root", "--keystone-group", "root")
-	}
-	must(t, nil, manage, "--config-file", conf, "bootstrap", "--bootstrap-password", "adminpw", "--bootstrap-public-url", url+"/v3/",
-		"--bootstrap-admin-url", url+"/v3/", "--bootstrap-internal-url", url+"/v3/", "--bootstrap-region-id", "RegionOne")
-	d = serve(t, fmt.Sprintf("127.0.0.1:%d", port), []string{"OS_KEYSTONE_CONFIG_FILES=" + conf}, public, "-b", "127.0.0.1", "-p", fmt.Sprint(port))
-	return url, d
+	must(t, nil, manage, "--config-file", conf, "bootstrap", "--bootstrap-password", "adminpw", "--bootstrap-public-url", k.plain+"/v3/",
+		"--bootstrap-admin-url", k.plain+"/v3/", "--bootstrap-internal-url", k.plain+"/v3/", "--bootstrap-region-id", "RegionOne")
+	k.command = []string{server, "--plugin", "python3", "--http-socket", plain, "--https-socket", secure + "," + cert + "," + key,
+		"--wsgi-file", public, "--buffer-size", "65535", "--need-app", "--enable-threads", "--threads", "4", "--env", "OS_KEYSTONE_CONFIG_FILES=" + conf}
+	k.start(t)
+	return k
+}
+
+func (k *keystone) start(t *testing.T) {
+	t.Helper()
+	k.daemon = serve(t, strings.TrimPrefix(k.secure, "https://"), nil, k.command[0], k.command[1:]...)
 }
 
 // identity is a client of the service that makes users.
@@ -53,7 +73,27 @@ type identity struct {
 	url, token string
 }
 
-func (i *identity) do(method, path string, in any) (out map[string]map[string]any) {
+type object = map[string]any
+
+// answer is one of the service: objects by their name.
+type answer object
+
+func (a answer) id(name string) string { return fmt.Sprint(a[name].(object)["id"]) }
+
+func (a answer) list(name string) (id string) { return fmt.Sprint(a[name].([]any)[0].(object)["id"]) }
+
+// login takes a token of a project of the domain Default.
+func (i *identity) login(user, password, project string) {
+	i.t.Helper()
+	home := object{"name": "Default"}
+	i.token = ""
+	i.do("POST", "/auth/tokens", object{"auth": object{
+		"identity": object{"methods": []string{"password"}, "password": object{"user": object{"name": user, "password": password, "domain": home}}},
+		"scope":    object{"project": object{"name": project, "domain": home}},
+	}})
+}
+
+func (i *identity) do(method, path string, in any) (out answer) {
 	i.t.Helper()
 	var text []byte
 	if in != nil {
@@ -65,53 +105,99 @@ func (i *identity) do(method, path string, in any) (out map[string]map[string]an
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Auth-Token", i.token)
-	answer, err := http.DefaultClient.Do(r)
+	r.Close = true // the server does, without saying so
+	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		i.t.Fatalf("%s %s: %s", method, path, answer.Status)
+	defer res.Body.Close()
+	said, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode/100 != 2 {
+		i.t.Fatalf("%s %s: %s %v %s", method, path, res.Status, err, said)
 	}
-	if token := answer.Header.Get("X-Subject-Token"); token != "" {
+	if token := res.Header.Get("X-Subject-Token"); token != "" {
 		i.token = token
 	}
-	_ = json.NewDecoder(answer.Body).Decode(&out) // some answers are empty
+	if len(said) > 0 {
+		if err := json.Unmarshal(said, &out); err != nil {
+			i.t.Fatalf("%s %s: %v", method, path, err)
+		}
+	}
 	return out
 }
 
-type object = map[string]any
-
 func TestKeystone(t *testing.T) {
-	url, server := startKeystone(t)
-	i := &identity{t: t, url: url}
-	i.do("POST", "/auth/tokens", object{"auth": object{"identity": object{"methods": []string{"password"}, "password": object{"user": object{
-		"name": "admin", "password": "adminpw", "domain": object{"name": "Default"}}}}, "scope": object{"project": object{"name": "admin", "domain": object{"name": "Default"}}}}})
-	role := i.do("POST", "/roles", object{"role": object{"name": "operator"}})["role"]["id"]
-	domain := i.do("POST", "/domains", object{"domain": object{"name": "lab"}})["domain"]["id"]
-	for name, enabled := range map[string]bool{"olga": true, "off": false, "rootless": true} {
-		id := i.do("POST", "/users", object{"user": object{"name": name, "password": "pw:x", "domain_id": domain, "enabled": enabled}})["user"]["id"]
-		if name != "rootless" {
-			i.do("PUT", fmt.Sprintf("/domains/%s/users/%s/roles/%s", domain, id, role), nil)
-		}
-	}
-	admin := i.do("POST", "/users", object{"user": object{"name": "chief", "password": "chiefpw", "domain_id": "default"}})["user"]["id"]
-	adminRole := i.do("POST", "/roles", object{"role": object{"name": "lead"}})["role"]["id"]
-	i.do("PUT", fmt.Sprintf("/domains/default/users/%s/roles/%s", admin, adminRole), nil)
-
-	c := harness.Start(t, bin, secini("idSvcAuthRealm = org.ctl.aaa.sec.realm.IdSvcAuthRealm\nidSvcAuthRealm.url = "+url, "$idSvcAuthRealm"))
-	c.Ctl("feature:install ctl-realm-idsvc")
+	t.Parallel() // with Samba: each waits for its own server
+	cert, key := certificate(t, "127.0.0.1")
+	k := startKeystone(t, cert, key)
+	credential, secret := people3(t, k.plain)
+	const main = "idSvcAuthRealm = org.ctl.aaa.sec.realm.IdSvcAuthRealm\nidSvcAuthRealm.applicationCredentials = true\nidSvcAuthRealm.timeout = 30000\nidSvcAuthRealm.url = "
+	files := keystores(t, secini(main+k.secure, "$idSvcAuthRealm"))
+	c := harness.Start(t, bin, files)
+	c.Ctl("feature:install ctl-realm-idsvc ctl-aaa-cert")
+	local := loginCase{"local", "admin", "admin", 200, 200}
+	logins(t, c, []loginCase{{"certificate not trusted", "olga@lab", "pw:x", 401, 401}, local})
+	toldWhy(t, c, "x509")
+	trust(t, c, cert)
 	logins(t, c, []loginCase{
 		{"no domain", "chief", "chiefpw", 200, 401},
-		{"domain", "olga@lab", "pw:x", 200, 401},
+		{"domain", "olga@lab", "pw:x", 200, 200},
 		{"wrong password", "olga@lab", "pw", 401, 401},
 		{"unknown", "nobody@lab", "pw:x", 401, 401},
 		{"wrong domain", "olga@nowhere", "pw:x", 401, 401},
 		{"domain missing", "olga", "pw:x", 401, 401},
 		{"disabled", "off@lab", "pw:x", 401, 401},
 		{"no role in the domain", "rootless@lab", "pw:x", 401, 401},
-		{"local", "admin", "admin", 200, 200},
+		{"application credential", credential, secret, 200, 200},
+		{"application credential, wrong", credential, "x" + secret, 401, 401},
+		local,
 	})
-	server.kill()
-	logins(t, c, []loginCase{{"server down", "nobody@lab", "x", 401, 401}, {"local", "user", "user", 200, 401}})
+
+	file := filepath.Join(c.Home, "etc", "sec.ini")
+	again := func(url, more string) {
+		t.Helper()
+		text := strings.Replace(files["sec.ini"], "url = "+k.secure, "url = "+url+"\n"+more, 1)
+		write(t, file, strings.Replace(text, "timeout = 30000", "timeout = 8000", 1))
+		c.Restart()
+	}
+	again(k.secure+"/v3", "idSvcAuthRealm.defaultDomain = lab")
+	k.pause(t)
+	logins(t, c, []loginCase{{"hanging", "olga@lab", "pw:x", 401, 401}, local})
+	k.resume(t)
+	k.kill()
+	logins(t, c, []loginCase{{"down", "olga@lab", "pw:x", 401, 401}, local})
+	k.start(t)
+	eventually(t, c, "olga", "pw:x") // in the default domain of the settings
+
+	// Without verification, at a controller that does not trust the certificate.
+	other := harness.Start(t, bin, secini(main+k.secure+"\nidSvcAuthRealm.sslVerification = false", "$idSvcAuthRealm"))
+	other.Ctl("feature:install ctl-realm-idsvc")
+	logins(t, other, []loginCase{{"not verified", "chief", "chiefpw", 200, 401}})
+	if !strings.Contains(other.Log(), "is not verified (sslVerification = false)") {
+		t.Error("the log does not warn of a certificate that is not verified")
+	}
+}
+
+// people3 makes users and roles by the Identity API version 3, and an application
+// credential.
+func people3(t *testing.T, url string) (credential, secret string) {
+	t.Helper()
+	i := &identity{t: t, url: url}
+	i.login("admin", "adminpw", "admin")
+	admin := i.do("GET", "/roles?name=admin", nil).list("roles")
+	chiefs := i.do("POST", "/roles", object{"role": object{"name": "lead"}}).id("role")
+	domain := i.do("POST", "/domains", object{"domain": object{"name": "lab"}}).id("domain")
+	for name, enabled := range map[string]bool{"olga": true, "off": false, "rootless": true} {
+		id := i.do("POST", "/users", object{"user": object{"name": name, "password": "pw:x", "domain_id": domain, "enabled": enabled}}).id("user")
+		if name != "rootless" {
+			i.do("PUT", fmt.Sprintf("/domains/%s/users/%s/roles/%s", domain, id, admin), nil)
+		}
+	}
+	chief := i.do("POST", "/users", object{"user": object{"name": "chief", "password": "chiefpw", "domain_id": "default"}}).id("user")
+	i.do("PUT", fmt.Sprintf("/domains/default/users/%s/roles/%s", chief, chiefs), nil)
+	project := i.do("POST", "/projects", object{"project": object{"name": "lab", "domain_id": "default"}}).id("project")
+	i.do("PUT", fmt.Sprintf("/projects/%s/users/%s/roles/%s", project, chief, admin), nil)
+	i.login("chief", "chiefpw", "lab")
+	made := i.do("POST", "/users/"+chief+"/application_credentials", object{"application_credential": object{"name": "robot"}})
+	return made.id("application_credential"), fmt.Sprint(made["application_credential"].(object)["secret"])
 }

@@ -56,23 +56,48 @@ func startSamba(t *testing.T, cert, key string) (conf string, d *daemon) {
 	return conf, serve(t, sambaIP+":636", nil, server, "-F", "--no-process-group", "-s", conf)
 }
 
-func TestSambaAsADirectoryService(t *testing.T) {
-	cert, key := certificate(t, sambaIP)
-	startSamba(t, cert, key)
-	c := harness.Start(t, bin, secini(`adRealm = org.ctl.aaa.sec.realm.CtlDirectoryRealm
-adRealm.url = ldaps://`+sambaIP+`
+func directoryINI(url, more string) map[string]string {
+	return uncached(secini(`adRealm = org.ctl.aaa.sec.realm.CtlDirectoryRealm
+adRealm.url = `+url+`
 adRealm.principalSuffix = @ad.lab.test
-adRealm.groupRolesMap = "CN=lab-admins,CN=Users,DC=ad,DC=lab,DC=test":"admin"`, "$adRealm"), "SSL_CERT_FILE="+cert)
-	c.Ctl("feature:install ctl-realm-directory")
-	logins(t, c, []loginCase{
+adRealm.groupRolesMap = "CN=lab-admins,CN=Users,DC=ad,DC=lab,DC=test":"admin"
+`+more, "$adRealm"))
+}
+
+func TestSambaAsADirectoryService(t *testing.T) {
+	t.Parallel()
+	cert, key := certificate(t, sambaIP)
+	_, server := startSamba(t, cert, key)
+	cases := []loginCase{
 		{"admin by a nested group", "alice", "Alice!pw0", 200, 200},
 		{"full name", "alice@ad.lab.test", "Alice!pw0", 200, 200},
 		{"by the old name", `LAB\alice`, "Alice!pw0", 200, 200},
 		{"in no group", "bob", "Bob!pw00", 200, 401},
 		{"wrong", "alice", "Bob!pw00", 401, 401},
 		{"unknown", "eve", "Bob!pw00", 401, 401},
+		{"wrong domain", "alice@nowhere.test", "Alice!pw0", 401, 401},
 		{"disabled", "off", "Off!pw00", 401, 401},
 		{"empty", "alice", "", 401, 401},
+		{"wild card", "*", "Alice!pw0", 401, 401},
 		{"local", "admin", "admin", 200, 200},
-	})
+	}
+	down := []loginCase{{"down", "alice", "Alice!pw0", 401, 401}, {"local", "admin", "admin", 200, 200}}
+	var controllers []*harness.Controller
+	for name, files := range map[string]map[string]string{
+		"LDAPS": directoryINI("ldaps://"+sambaIP, ""), "StartTLS": directoryINI("ldap://"+sambaIP, "adRealm.startTLS = true"),
+	} {
+		c := harness.Start(t, bin, keystores(t, files))
+		controllers = append(controllers, c)
+		t.Run(name, func(t *testing.T) {
+			c.Ctl("feature:install ctl-realm-directory ctl-aaa-cert")
+			logins(t, c, down)
+			toldWhy(t, c, "x509")
+			trust(t, c, cert)
+			logins(t, c, cases)
+		})
+	}
+	server.kill()
+	for _, c := range controllers {
+		logins(t, c, down)
+	}
 }
