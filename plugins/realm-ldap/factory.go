@@ -49,7 +49,7 @@ func readRoles(r *realm.Reader, l *ldapRealm, template string, roles bool) {
 	l.filter = r.String("searchFilter", "")
 	l.roles = ldap.NewRoles(r.Pairs("groupRolesMap"))
 	if l.filter == "" {
-		l.filter, l.own = "("+naming+"={0})", l.template.IsDN()
+		l.filter, l.own = "("+naming+"={0})", l.base != "" && l.template.Within(l.base)
 	} else if err := ldap.CheckFilter(l.filter); err != nil {
 		r.Fault("searchFilter", "%v", err)
 	}

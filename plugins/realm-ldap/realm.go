@@ -17,7 +17,7 @@ type ldapRealm struct {
 
 	base, attribute string
 	filter          string // empty = no roles
-	own             bool   // only the user's own entry counts
+	own             bool   // only the user's own entry counts: a namesake's must not lend its roles
 	roles           *ldap.Roles
 }
 
@@ -45,7 +45,11 @@ func (l *ldapRealm) Authenticate(ctx context.Context, c realm.Credentials) (real
 // find returns the roles of a user who has logged in; reason says why there may be
 // fewer than expected.
 func (l *ldapRealm) find(ctx context.Context, search ldap.Search, name, bindName string) (roles []string, reason string, err error) {
-	entries, err := search(ctx, ldap.Query{Base: l.base, Filter: ldap.Filter(l.filter, name, bindName), Attributes: []string{l.attribute}})
+	q := ldap.Query{Base: l.base, Filter: ldap.Filter(l.filter, name, bindName), Attributes: []string{l.attribute}}
+	if l.own {
+		q.Base, q.Alone = bindName, true
+	}
+	entries, err := search(ctx, q)
 	switch {
 	case errors.Is(err, ldap.ErrSizeLimit):
 		reason = err.Error()
@@ -59,10 +63,6 @@ func (l *ldapRealm) find(ctx context.Context, search ldap.Search, name, bindName
 	}
 	var values []string
 	for _, e := range entries {
-		// A namesake elsewhere in the tree must not lend its roles.
-		if l.own && !ldap.SameDN(e.DN, bindName) {
-			continue
-		}
 		for _, a := range e.Attributes {
 			if strings.EqualFold(a.Name, l.attribute) {
 				values = append(values, a.Values...)

@@ -96,7 +96,8 @@ func TestWhoMayLogInAndAsWhat(t *testing.T) {
 
 func TestOtherWaysToRoles(t *testing.T) {
 	entries := append(people(), ldaptest.Entry{DN: "cn=ops,ou=Groups,dc=x",
-		Attributes: map[string][]string{"cn": {"ops"}, "member": {"uid=mallory,ou=People,dc=x"}}})
+		Attributes: map[string][]string{"cn": {"ops"}, "member": {"uid=mallory,ou=People,dc=x"}}},
+		ldaptest.Entry{DN: "cn=of mallory,ou=Rights,dc=x", Attributes: map[string][]string{"uid": {"mallory"}, "title": {"clerk"}}})
 	s := (&ldaptest.Server{Entries: entries}).Start(t)
 	for name, c := range map[string]struct {
 		kind  string
@@ -104,6 +105,7 @@ func TestOtherWaysToRoles(t *testing.T) {
 		roles []string
 	}{
 		"authentication only": {kindAuthOnly, nil, nil},
+		"entries elsewhere":   {kindRoles, []string{"searchBase", "ou=Rights,dc=x", "ldapAttributeForComparison", "title"}, []string{"clerk"}},
 		"no map":              {kindRoles, nil, []string{"person"}},
 		"groups by a filter":  {kindRoles, []string{"searchFilter", "(member={1})", "searchBase", "dc=x", "ldapAttributeForComparison", "cn", "groupRolesMap", "ops:admin"}, []string{"admin"}},
 	} {

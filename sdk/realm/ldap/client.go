@@ -47,10 +47,11 @@ func (c *Client) Close() error {
 // Search finds entries; the callback of Login gets one.
 type Search func(ctx context.Context, q Query) ([]*goldap.Entry, error)
 
-// Query is a search of a whole subtree.
+// Query is a search of the subtree below Base, or of the entry Base alone.
 type Query struct {
 	Base, Filter string
 	Attributes   []string
+	Alone        bool
 }
 
 // ErrSizeLimit is returned, with the entries that came, when there are more than allowed.
@@ -106,8 +107,11 @@ func (c *conn) bind(name, password string) error {
 }
 
 func (c *conn) search(ctx context.Context, q Query, limit int) ([]*goldap.Entry, error) {
-	left := remaining(ctx)
-	request := goldap.NewSearchRequest(q.Base, goldap.ScopeWholeSubtree, goldap.NeverDerefAliases, limit, int(left/time.Second)+1, false,
+	left, scope := remaining(ctx), goldap.ScopeWholeSubtree
+	if q.Alone {
+		scope = goldap.ScopeBaseObject
+	}
+	request := goldap.NewSearchRequest(q.Base, scope, goldap.NeverDerefAliases, limit, int(left/time.Second)+1, false,
 		q.Filter, q.Attributes, nil)
 	request.EnforceSizeLimit = true
 	r, err := c.Search(request)

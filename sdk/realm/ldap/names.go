@@ -34,9 +34,6 @@ func NewTemplate(text string) Template {
 	return Template{text, err == nil && text != ""}
 }
 
-// IsDN tells whether the template makes distinguished names.
-func (t Template) IsDN() bool { return t.dn }
-
 // Name puts a user's name into the template, in a DN as a value of RFC 4514.
 func (t Template) Name(user string) string {
 	if t.dn {
@@ -45,14 +42,12 @@ func (t Template) Name(user string) string {
 	return strings.ReplaceAll(t.text, "{0}", user)
 }
 
-// SameDN compares two names as directories do, ignoring case and blanks.
-func SameDN(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, errX := goldap.ParseDN(a)
-	y, errY := goldap.ParseDN(b)
-	return errX == nil && errY == nil && x.EqualFold(y)
+// Within tells whether every name of the template is that of an entry in the subtree
+// of base.
+func (t Template) Within(base string) bool {
+	dn, errDN := goldap.ParseDN(t.Name("x"))
+	top, errTop := goldap.ParseDN(base)
+	return t.dn && errDN == nil && errTop == nil && (top.AncestorOfFold(dn) || top.EqualFold(dn))
 }
 
 // Naming returns the attribute that holds {0} in a DN template, and the DN below it:

@@ -38,6 +38,20 @@ func TestNamesThatNoDirectoryHolds(t *testing.T) {
 	}
 }
 
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		template, base string
+		want           bool
+	}{
+		{"uid={0},ou=People,dc=x", "dc=x", true}, {"uid={0},ou=People,dc=x", "OU=people, DC=x", true},
+		{"uid={0},ou=People,dc=x", "ou=Groups,dc=x", false}, {"uid={0},ou=People,dc=x", "no dn", false}, {"{0}@x", "dc=x", false},
+	} {
+		if got := NewTemplate(c.template).Within(c.base); got != c.want {
+			t.Errorf("%s within %s: %v", c.template, c.base, got)
+		}
+	}
+}
+
 func TestNaming(t *testing.T) {
 	for template, want := range map[string][2]string{
 		"uid={0},ou=People,dc=example,dc=org": {"uid", "ou=People,dc=example,dc=org"},

@@ -11,6 +11,7 @@ import (
 
 func (s *Server) search(c net.Conn, id any, op *ber.Packet) {
 	base, filter := string(op.Children[0].ByteValue), op.Children[6]
+	scope, _ := op.Children[1].Value.(int64)
 	limit, _ := op.Children[3].Value.(int64)
 	if text, err := goldap.DecompileFilter(filter); err == nil {
 		s.mu.Lock()
@@ -19,7 +20,7 @@ func (s *Server) search(c net.Conn, id any, op *ber.Packet) {
 	}
 	code, sent := s.SearchCode, int64(0)
 	for _, e := range s.Entries {
-		if code != 0 || !below(e.DN, base) || !e.match(filter) {
+		if code != 0 || !below(e.DN, base) || scope == goldap.ScopeBaseObject && !below(base, e.DN) || !e.match(filter) {
 			continue
 		}
 		if limit > 0 && sent == limit {
