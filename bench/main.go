@@ -40,6 +40,7 @@ var parts = []part{
 	{"auth", "Basic (cached), Bearer and no credentials on the same path", (*bench).authPart},
 	{"aaa", "rules, policies, tokens, logins, 100,000 users (Go benchmarks)", (*bench).aaaPart},
 	{"start", "from exec to ready with all installed features; memory at rest", (*bench).startPart},
+	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", (*bench).realmPart},
 	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", (*bench).switchPart},
 }
 
@@ -101,7 +102,7 @@ func run(ctx context.Context, b *bench, only, out string) error {
 // build makes the programs: the tree's own, and the peers.
 func (b *bench) build(ctx context.Context) error {
 	for target, packages := range map[string][]string{
-		"bin/":         {"./host/ctld", "./host/ctl", "./sdk/lab/ctl-lab", "./bench/baseline", "./bench/switch"},
+		"bin/":         {"./host/ctld", "./host/ctl", "./sdk/lab/ctl-lab", "./bench/baseline", "./bench/realm", "./bench/switch"},
 		"bin/plugins/": {"./plugins/..."},
 		"echo/":        {"./bench/echo"},
 	} {

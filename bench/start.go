@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -103,5 +104,15 @@ func (b *bench) switchPart(ctx context.Context) error {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	b.notes = append(b.notes, "## Switch plugin (`go run ./bench/switch`)\n\n```\n"+strings.TrimSpace(string(out))+"\n```")
+	return nil
+}
+
+// realmPart runs the realm's own comparison and keeps its words.
+func (b *bench) realmPart(ctx context.Context) error {
+	out, err := exec.CommandContext(ctx, b.bin("realm"), "-bin", filepath.Join(b.dir, "bin"), "-d", b.duration.String(), "-rounds", strconv.Itoa(b.rounds)).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	b.notes = append(b.notes, "## Logins through the LDAP realm (`make build && go run ./bench/realm`)\n\n```\n"+strings.TrimSpace(string(out))+"\n```")
 	return nil
 }
