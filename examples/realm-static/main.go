@@ -37,7 +37,7 @@ func (factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, er
 			r.Fault("users", "the digest of %s is not 64 hexadecimal digits", name)
 		}
 	}
-	return s, nil, r.Err()
+	return s, nil, r.Err() // every fault at once, unknown properties among them
 }
 
 type static struct {

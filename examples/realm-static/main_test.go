@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,34 @@ func TestLogins(t *testing.T) {
 	conf.Properties["users"] = realm.Property{Value: "x", Map: map[string]string{"alice": "pw"}, Origin: "etc/sec.ini:5"}
 	if _, err := c.Configure(t.Context(), conf); err == nil || !strings.Contains(err.Error(), "etc/sec.ini:5") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestTheGuideShowsThisProgram keeps docs/realms.md true.
+func TestTheGuideShowsThisProgram(t *testing.T) {
+	text := map[string]string{}
+	for _, name := range []string{"main.go", "plugin.yaml", "../../docs/realms.md"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[name] = string(b)
+	}
+	if n := strings.Count(text["main.go"], "\n"); n > 60 {
+		t.Errorf("main.go has %d lines; the guide promises 60", n)
+	}
+	_, guide, _ := strings.Cut(text["../../docs/realms.md"], "## A realm of your own")
+	for language, name := range map[string]string{"go": "main.go", "yaml": "plugin.yaml"} {
+		_, block, found := strings.Cut(guide, "```"+language+"\n")
+		block, _, _ = strings.Cut(block, "```")
+		if !found {
+			t.Errorf("the guide shows nothing of %s", name)
+		}
+		for part := range strings.SplitSeq(strings.TrimSpace(block), "\n\n") {
+			if !strings.Contains(text[name], part) {
+				t.Errorf("the guide does not show %s as it is:\n%s", name, part)
+			}
+		}
 	}
 }
 

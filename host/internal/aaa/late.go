@@ -20,6 +20,8 @@ type late struct {
 	log    *slog.Logger
 	now    func() time.Time
 
+	patience patience
+
 	mu   sync.Mutex
 	down bool
 	told time.Time
@@ -27,12 +29,24 @@ type late struct {
 
 // Authenticate passes the credentials to the instance of the moment.
 func (l *late) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
+	if !l.patience.ask(l.now()) {
+		return realm.Result{Outcome: realm.Unavailable, Reason: "it has not answered in time lately, and is not waited for; it is tried again soon"}, nil
+	}
+	began := time.Now()
 	res, err := l.ask(ctx, c)
 	if err != nil {
 		res = realm.Result{Outcome: realm.Unavailable, Reason: err.Error()}
 	}
+	l.timed(ctx, began, res)
 	l.note(res)
 	return res, nil
+}
+
+// timed tells patience how long an answer took: one that used up half of the time
+// allowed, and then was none, is late.
+func (l *late) timed(ctx context.Context, began time.Time, res realm.Result) {
+	deadline, limited := ctx.Deadline()
+	l.patience.answered(l.now(), limited && res.Outcome == realm.Unavailable && time.Since(began) > deadline.Sub(began)/2)
 }
 
 func (l *late) ask(ctx context.Context, c realm.Credentials) (realm.Result, error) {

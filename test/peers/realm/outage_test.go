@@ -40,7 +40,8 @@ func TestSlapdGoesHangsAndComes(t *testing.T) {
 	wg.Wait()
 	toldWhy(t, c, "")
 	s.resume(t)
-	logins(t, c, right) // what was unavailable is not kept as a refusal
+	eventually(t, c, "alice", "alicepw") // what was unavailable is not kept as a refusal
+	logins(t, c, right)
 
 	s.kill()
 	logins(t, c, away)
