@@ -167,7 +167,7 @@ func TestKeystone(t *testing.T) {
 	k.kill()
 	logins(t, c, []loginCase{{"down", "olga@lab", "pw:x", 401, 401}, local})
 	k.start(t)
-	eventually(t, c, "olga", "pw:x") // in the default domain of the settings
+	eventually(t, c, "olga", "pw:x", 200) // in the default domain of the settings
 
 	// Without verification, at a controller that does not trust the certificate.
 	other := harness.Start(t, bin, secini(main+k.secure+"\nidSvcAuthRealm.sslVerification = false", "$idSvcAuthRealm"))

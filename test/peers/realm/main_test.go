@@ -77,7 +77,7 @@ func serve(t *testing.T, address string, environ []string, name string, args ...
 	t.Helper()
 	d := &daemon{cmd: exec.Command(name, args...), done: make(chan struct{})}
 	d.cmd.Env = append(os.Environ(), environ...)
-	d.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	log, err := os.Create(filepath.Join(t.TempDir(), "server.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -107,9 +107,14 @@ func serve(t *testing.T, address string, environ []string, name string, args ...
 	}
 }
 
+// kill ends the server and its children, of which some may take a moment longer.
 func (d *daemon) kill() {
-	_ = d.cmd.Process.Kill()
-	<-d.done
+	select {
+	case <-d.done: // its number may be another's by now
+	default:
+		_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL)
+		<-d.done
+	}
 }
 
 // pause makes the server hang: its port takes connections, and nothing answers.
@@ -186,18 +191,19 @@ func get(t *testing.T, c *harness.Controller, path string, want int, k loginCase
 	}
 }
 
-// eventually asks until a user is let in.
-func eventually(t *testing.T, c *harness.Controller, user, password string) {
+// eventually asks until a user gets a status.
+func eventually(t *testing.T, c *harness.Controller, user, password string, want int) {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	status := 0
 	for range 600 {
-		if status, _, _ := c.Get("/restconf/modules", user, password); status == 200 {
+		if status, _, _ = c.Get("/restconf/modules", user, password); status == want {
 			return
 		}
 		<-tick.C
 	}
-	t.Errorf("%s is not let in after a minute", user)
+	t.Errorf("%s gets %d after a minute, want %d", user, status, want)
 }
 
 // toldWhy wants the log to say that a realm could not be asked, and a reason.

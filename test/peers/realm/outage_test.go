@@ -40,7 +40,7 @@ func TestSlapdGoesHangsAndComes(t *testing.T) {
 	wg.Wait()
 	toldWhy(t, c, "")
 	s.resume(t)
-	eventually(t, c, "alice", "alicepw") // what was unavailable is not kept as a refusal
+	eventually(t, c, "alice", "alicepw", 200) // what was unavailable is not kept as a refusal
 	logins(t, c, right)
 
 	s.kill()
@@ -150,5 +150,5 @@ func TestKillingARealmCostsOtherUsersNothing(t *testing.T) {
 		t.Fatal("the plugin could not be killed")
 	}
 	wg.Wait()
-	eventually(t, c, "bob", "bobpw") // it is started again, and asked again
+	eventually(t, c, "bob", "bobpw", 200) // it is started again, and asked again
 }

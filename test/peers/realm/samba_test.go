@@ -98,6 +98,7 @@ func TestSambaAsADirectoryService(t *testing.T) {
 	}
 	server.kill()
 	for _, c := range controllers {
+		eventually(t, c, "alice", "Alice!pw0", 401) // its children may serve a moment longer
 		logins(t, c, down)
 	}
 }
