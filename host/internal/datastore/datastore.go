@@ -83,6 +83,9 @@ type Snapshot interface {
 	// Range yields entries in ascending byte order of their keys. The error of a
 	// failed read is yielded last, with a zero Entry.
 	Range(ns string, o RangeOptions) iter.Seq2[Entry, error]
+	// Namespaces yields those that hold a key, in order. The error of a failed read
+	// is yielded last, with an empty name.
+	Namespaces() iter.Seq2[string, error]
 }
 
 // Store is a datastore engine. It is safe for concurrent use.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/home/xmlfile"
 	"ctl.internal/sdk/nearest"
 )
 
@@ -52,8 +53,8 @@ func ConfigFile(dir home.Dir) string {
 	return dir.Etc("ctl", "datastore", "initial", "config", "aaa-cert-config.xml")
 }
 
-func readConfig(path string) (Config, *xmlFile, error) {
-	text, err := readFile(path, maxXML)
+func readConfig(path string) (Config, *xmlfile.File, error) {
+	text, err := readFile(path, xmlfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return defaults(), nil, nil
 	}
@@ -63,8 +64,8 @@ func readConfig(path string) (Config, *xmlFile, error) {
 	return parseConfig(path, text)
 }
 
-func parseConfig(path string, text []byte) (Config, *xmlFile, error) {
-	f, err := parseXML(path, text, "aaa-cert-service-config")
+func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
+	f, err := xmlfile.Parse(path, text, "aaa-cert-service-config")
 	if err != nil {
 		return Config{}, nil, err
 	}
@@ -97,25 +98,25 @@ func parseConfig(path string, text []byte) (Config, *xmlFile, error) {
 	const suites = "ctlKeystore/cipher-suites/suite-name"
 	empty := []string{"ctlKeystore", "trustKeystore", "ctlKeystore/cipher-suites"}
 	seen := map[string]int{}
-	for _, l := range f.leaves {
-		if l.path == suites {
-			c.Suites = append(c.Suites, list(l.text)...)
+	for _, l := range f.Leaves {
+		if l.Path == suites {
+			c.Suites = append(c.Suites, list(l.Text)...)
 			continue
 		}
-		if slices.Contains(empty, l.path) && l.text == "" {
+		if slices.Contains(empty, l.Path) && l.Text == "" {
 			continue
 		}
-		set, ok := fields[l.path]
+		set, ok := fields[l.Path]
 		if !ok {
 			known := append(keys(fields), suites)
-			return c, nil, fmt.Errorf("%s:%d: <%s>: no such element%s", path, l.line, l.path, nearest.Hint(l.path, known))
+			return c, nil, fmt.Errorf("%s:%d: <%s>: no such element%s", path, l.Line, l.Path, nearest.Hint(l.Path, known))
 		}
-		if first, twice := seen[l.path]; twice {
-			return c, nil, fmt.Errorf("%s:%d: <%s> is set twice, first in line %d", path, l.line, l.path, first)
+		if first, twice := seen[l.Path]; twice {
+			return c, nil, fmt.Errorf("%s:%d: <%s> is set twice, first in line %d", path, l.Line, l.Path, first)
 		}
-		seen[l.path] = l.line
-		if err := set(l.text); err != nil {
-			return c, nil, fmt.Errorf("%s:%d: <%s>: %w", path, l.line, l.path, err)
+		seen[l.Path] = l.Line
+		if err := set(l.Text); err != nil {
+			return c, nil, fmt.Errorf("%s:%d: <%s>: %w", path, l.Line, l.Path, err)
 		}
 	}
 	if err := c.check(); err != nil {

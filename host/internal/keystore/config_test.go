@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctl.internal/host/internal/home/xmlfile"
 )
 
 func TestConfigFaultsNamePlaceAndRemedy(t *testing.T) {
@@ -68,16 +70,16 @@ func TestSetKeepsTheRest(t *testing.T) {
 		`<r><a> old </a></r>`:                 `<r><a>v&lt;</a></r>`,
 		`<r></r>`:                             "<r><a>v&lt;</a>\n</r>",
 	} {
-		f, err := parseXML("x", []byte(in), "r")
+		f, err := xmlfile.Parse("x", []byte(in), "r")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, err := f.set("a", "v<"); err != nil || string(out) != want {
+		if out, err := f.Set("a", "v<"); err != nil || string(out) != want {
 			t.Errorf("%s: %s %v", in, out, err)
 		}
 	}
-	f, _ := parseXML("x", []byte(`<r></r>`), "r")
-	if out, err := f.set("a/b", "v"); err != nil || string(out) != "<r><a>\n<b>v</b>\n</a>\n</r>" {
+	f, _ := xmlfile.Parse("x", []byte(`<r></r>`), "r")
+	if out, err := f.Set("a/b", "v"); err != nil || string(out) != "<r><a>\n<b>v</b>\n</a>\n</r>" {
 		t.Errorf("%q %v", out, err)
 	}
 }
@@ -90,7 +92,7 @@ func FuzzConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		text, err := x.set(ctlPasswordPath, "secret&<1>")
+		text, err := x.Set(ctlPasswordPath, "secret&<1>")
 		if err != nil {
 			return // no place for it
 		}

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/host/internal/crypt"
+	"ctl.internal/host/internal/crypt/crypttest"
 	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/host/internal/home"
 )
@@ -40,10 +41,7 @@ func newHome(t testing.TB, config string) Options {
 		}
 	}
 	write(t, ConfigFile(dir), config)
-	sealer, err := crypt.NewSealer(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sealer := crypttest.Ring(t, "key")
 	store := memory.New(memory.Options{})
 	t.Cleanup(func() { store.Close() })
 	return Options{Dir: dir, Store: store, Sealer: sealer, Names: []string{"lab.example", "127.0.0.1"}, Log: slog.New(slog.DiscardHandler)}
@@ -200,9 +198,7 @@ func TestWrongOrLostPasswordOverwritesNothing(t *testing.T) {
 func TestAnotherHomeDoesNotOpenTheDatastore(t *testing.T) {
 	o := newHome(t, strings.Replace(ecConfig, "MDSAL", "true", 1))
 	open(t, o)
-	key := make([]byte, 32)
-	key[0] = 1
-	o.Sealer, _ = crypt.NewSealer(key)
+	o.Sealer = crypttest.Ring(t, "another key")
 	if _, err := Open(context.Background(), o); !errors.Is(err, crypt.ErrForeign) {
 		t.Fatal(err)
 	}

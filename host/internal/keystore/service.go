@@ -17,6 +17,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/home/xmlfile"
 )
 
 // ErrOff says that the settings keep the certificate service off.
@@ -91,7 +92,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 
 // create makes what is missing. The passwords are on the disk before anything is
 // protected with them.
-func (s *Service) create(ctx context.Context, f *xmlFile, have saved) (saved, error) {
+func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (saved, error) {
 	c := &s.config
 	if (have.ctl != nil && c.Password == "") || (have.trust != nil && c.TrustPassword == "") {
 		return have, fmt.Errorf("%s: <store-password> is empty, and there is a keystore in configuration/ssl already; put its password in, or move the keystore away to have a new one", ConfigFile(s.o.Dir))
@@ -101,12 +102,12 @@ func (s *Service) create(ctx context.Context, f *xmlFile, have saved) (saved, er
 			continue
 		}
 		*p = rand.Text()
-		text, err := f.set(path, *p)
+		text, err := f.Set(path, *p)
 		if err == nil {
 			err = home.WriteFile(ConfigFile(s.o.Dir), text, 0o600)
 		}
 		if err == nil {
-			_, f, err = parseConfig(f.name, text)
+			_, f, err = parseConfig(f.Name, text)
 		}
 		if err != nil {
 			return have, err

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"ctl.internal/host/internal/crypt"
+	"ctl.internal/host/internal/crypt/crypttest"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/host/internal/plugin/hostsvc"
@@ -44,10 +44,7 @@ func (certificates) Identity(context.Context) (cert, key []byte, err error) {
 func servicesRig(t *testing.T) (*rig, datastore.Store) {
 	store := memory.New(memory.Options{})
 	t.Cleanup(func() { _ = store.Close() })
-	sealer, err := crypt.NewSealer(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sealer := crypttest.Ring(t, "key")
 	r := newRig(t, func(o *Options) {
 		o.Store, o.Secrets, o.Operations, o.Certificates = store, sealer, modules{}, certificates{}
 	})

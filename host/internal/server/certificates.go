@@ -23,7 +23,7 @@ type certificates struct {
 // with them stops the start only when something is to be served with them.
 func (s *Server) openCertificates(ctx context.Context) error {
 	log := s.registry.Logger("org.ctl.keystore")
-	service, err := keystore.Open(ctx, keystore.Options{Dir: s.home, Store: s.store, Sealer: s.sealer, Names: s.ownNames(), Log: log})
+	service, err := keystore.Open(ctx, keystore.Options{Dir: s.home, Store: s.store, Sealer: s.secrets, Names: s.ownNames(), Log: log})
 	s.certs = certificates{service: service, err: err}
 	switch {
 	case errors.Is(err, keystore.ErrOff):

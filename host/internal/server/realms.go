@@ -48,6 +48,10 @@ func (r realms) Realm(ctx context.Context, c realm.Config) (realm.Realm, error) 
 		if !p.Ready {
 			return nil, fault.New(fault.Unavailable, "the plugin %s of realm %s is not running", p.Name, c.Name)
 		}
+		c, err := r.s.openRealm(c)
+		if err != nil {
+			return nil, fault.Wrap(fault.Invalid, err, "%v", err)
+		}
 		return r.s.realmInstances.get(ctx, r.s, p, c)
 	}
 	return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s", c.Kind)

@@ -17,10 +17,10 @@ import (
 	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/console/sshserver"
-	"ctl.internal/host/internal/crypt"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/host/internal/datastore/open"
+	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
@@ -42,7 +42,7 @@ type Server struct {
 	store       datastore.Store // everything that must survive
 	configStore datastore.Store // the same, followed by access control
 	operational datastore.Store // observed state, in memory
-	sealer      *crypt.Sealer
+	secrets     *encrypt.Service
 	certs       certificates
 	bus         *events.Bus
 	plugins     *plugin.Manager
@@ -149,14 +149,16 @@ func (s *Server) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.store, s.operational = store, memory.New(memory.Options{})
+	s.operational = memory.New(memory.Options{})
+	if store, err = s.openSecrets(ctx, store); err != nil {
+		return err
+	}
 	// What decides access must hold for the request after the one that changed it.
 	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
 		store = policy.Follow(store, tree.ConfigNamespace, "/"+node, func(ctx context.Context) { s.applyPolicies(ctx, node) })
 	}
 	s.configStore = store
-	s.sealer, err = crypt.OpenKeyFile(s.home.Data("seal.key"))
-	return err
+	return nil
 }
 
 func (s *Server) openAAA(ctx context.Context) error {
@@ -170,7 +172,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 	}
 	c := s.loaded.AAA
 	s.aaa, err = aaa.New(ctx, aaa.Options{
-		Store: s.store, Sealer: s.sealer, SecINI: ini, SecININame: s.home.Etc("sec.ini"), AuthnConfig: authn, First: s.firstPasswords,
+		Store: s.store, Sealer: s.secrets, SecINI: ini, SecININame: s.home.Etc("sec.ini"), AuthnConfig: authn, First: s.firstPasswords,
 		TokenLifetime: c.TokenLifetime, MinPassword: c.PasswordMinimum, RoleDeniedStatus: c.RoleDeniedStatus,
 		Passwords:      password.Params{MemoryKiB: uint32(c.Argon2.Memory >> 10), Time: uint32(c.Argon2.Time), Threads: uint8(c.Argon2.Threads)},
 		ParallelLogins: c.Argon2.Parallel,
@@ -199,7 +201,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	s.plugins, err = plugin.New(plugin.Options{
 		RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
-		Store: s.store, Operational: s.operational, Secrets: s.sealer, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus,
+		Store: s.store, Operational: s.operational, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus,
 		Policy: restarts, Limits: limits,
 	})
 	if err != nil {
@@ -221,6 +223,9 @@ func (s *Server) pluginSettings(name string, schema []byte) ([]byte, error) {
 	}
 	for _, p := range problems {
 		s.log.Warn("settings of a plugin", "plugin", name, "problem", p.String())
+	}
+	if config, err = s.secrets.OpenJSON(config); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return config, nil
 }

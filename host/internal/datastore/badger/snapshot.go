@@ -129,6 +129,24 @@ func (sn snapshot) items(prefix, start []byte, values bool) iter.Seq[*badger.Ite
 	}
 }
 
+// Namespaces yields the namespaces in order.
+func (sn snapshot) Namespaces() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for next := ""; ; {
+			ns, found := "", false
+			for item := range sn.items([]byte{dataKind}, append([]byte{dataKind}, next...), false) {
+				ns, _ = engine.Split(string(item.Key()[1:]))
+				found = true
+				break
+			}
+			if !found || !yield(ns, nil) {
+				return
+			}
+			next = engine.Beyond(ns)
+		}
+	}
+}
+
 func readError(err error) error {
 	switch {
 	case err == nil:

@@ -33,6 +33,38 @@ func ranges(t *testing.T, s datastore.Store) {
 	}
 }
 
+func listNamespaces(t *testing.T, s datastore.Store) {
+	list := func() string {
+		var out []string
+		err := s.View(within(t), func(sn datastore.Snapshot) error {
+			for ns, err := range sn.Namespaces() {
+				if err != nil {
+					return err
+				}
+				out = append(out, ns)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(out, " ")
+	}
+	if got := list(); got != "" {
+		t.Errorf("an empty store has %q", got)
+	}
+	for _, ns := range []string{"plugin/b", "a", "plugin/a", "a\x01b", "ab"} {
+		commit(t, s, datastore.Put(ns, "1", nil), datastore.Put(ns, "2", nil))
+	}
+	if got := list(); got != "a a\x01b ab plugin/a plugin/b" {
+		t.Errorf("%q", got)
+	}
+	commit(t, s, datastore.DeletePrefix("a", ""))
+	if got := list(); got != "a\x01b ab plugin/a plugin/b" {
+		t.Errorf("after a deletion: %q", got)
+	}
+}
+
 func rangeBreak(t *testing.T, s datastore.Store) {
 	commit(t, s, datastore.Put("n", "a", nil), datastore.Put("n", "b", nil), datastore.Put("n", "c", nil))
 	var seen []string

@@ -32,6 +32,7 @@ func Run(t *testing.T, open Opener) {
 		{"a compare that does not hold changes nothing", 0, conflicts},
 		{"concurrent compare-and-put loses no update", 0, increments},
 		{"a range is in byte order, bounded and pageable", 0, ranges},
+		{"namespaces are listed in order, empty ones not", 0, listNamespaces},
 		{"a range stops when the caller does", 0, rangeBreak},
 		{"a view is one moment", 0, snapshots},
 		{"a view's error is the caller's", 0, viewError},

@@ -63,3 +63,6 @@ func Split(joined string) (ns, key string) {
 	ns, key, _ = strings.Cut(joined, "\x00")
 	return ns, key
 }
+
+// Beyond is above every key of the namespace and below those of the next one.
+func Beyond(ns string) string { return ns + "\x01" }

@@ -121,6 +121,28 @@ func (sn snapshot) pages(ns string, o datastore.RangeOptions, keysOnly bool) ite
 	}
 }
 
+// Namespaces yields the namespaces in order.
+func (sn snapshot) Namespaces() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		end := clientv3.GetPrefixRangeEnd(sn.s.o.Prefix)
+		for next := sn.s.o.Prefix; next < end; {
+			r, err := sn.read(next, clientv3.WithRange(end), clientv3.WithLimit(1), clientv3.WithKeysOnly())
+			if err != nil {
+				yield("", err)
+				return
+			}
+			if len(r.Kvs) == 0 {
+				return
+			}
+			ns, _ := engine.Split(strings.TrimPrefix(string(r.Kvs[0].Key), sn.s.o.Prefix))
+			if !yield(ns, nil) {
+				return
+			}
+			next = sn.s.o.Prefix + engine.Beyond(ns)
+		}
+	}
+}
+
 func (s *Store) key(ns, key string) string { return s.o.Prefix + engine.Join(ns, key) }
 
 func (s *Store) entry(ns string, kv *mvccpb.KeyValue) datastore.Entry {

@@ -57,6 +57,24 @@ func (st *state) Range(ns string, o datastore.RangeOptions) iter.Seq2[datastore.
 	}
 }
 
+// Namespaces yields the namespaces in order.
+func (st *state) Namespaces() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for next := ""; ; {
+			ns, found := "", false
+			for n := range st.root.from(next) {
+				ns, _ = engine.Split(n.key)
+				found = true
+				break
+			}
+			if !found || !yield(ns, nil) {
+				return
+			}
+			next = engine.Beyond(ns)
+		}
+	}
+}
+
 // view is a state as engine.Resolve reads it.
 type view struct{ st *state }
 

@@ -1,4 +1,4 @@
-package keystore
+package xmlfile
 
 import (
 	"bytes"
@@ -10,33 +10,34 @@ import (
 )
 
 const (
-	maxXML   = 1 << 20
+	MaxSize  = 1 << 20
 	maxDepth = 8
 )
 
-// leaf is an element without elements in it, with its place in the text.
-type leaf struct {
-	path       string // below the root, "ctlKeystore/name"
-	text       string
-	line       int
+// Leaf is an element without elements in it, with its place in the text.
+type Leaf struct {
+	Path       string // below the root, "ctlKeystore/name"
+	Text       string
+	Line       int
 	start, end int // from its "<" to behind its last ">"
 }
 
-// xmlFile is a settings file of the initial datastore. It is changed by replacing
+// File is a settings file of the initial datastore. It is changed by replacing
 // the text of single elements, so that comments stay.
-type xmlFile struct {
-	name   string
+type File struct {
+	Name   string
 	text   []byte
-	leaves []leaf
+	Leaves []Leaf
 	// inside is where a new element of a container goes: before its end tag.
 	inside map[string]int
 }
 
-func parseXML(name string, text []byte, root string) (*xmlFile, error) {
-	if len(text) > maxXML {
-		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), maxXML)
+// Parse reads a file whose root element has a name; faults name file and line.
+func Parse(name string, text []byte, root string) (*File, error) {
+	if len(text) > MaxSize {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), MaxSize)
 	}
-	f := &xmlFile{name: name, text: text, inside: map[string]int{}}
+	f := &File{Name: name, text: text, inside: map[string]int{}}
 	type open struct {
 		name     string
 		start    int
@@ -89,7 +90,7 @@ func parseXML(name string, text []byte, root string) (*xmlFile, error) {
 				f.inside[p] = before // not for <a/>, which has no end tag
 			}
 			if !o.children && len(stack) > 0 {
-				f.leaves = append(f.leaves, leaf{p, strings.TrimSpace(o.text.String()), o.line, o.start, int(d.InputOffset())})
+				f.Leaves = append(f.Leaves, Leaf{p, strings.TrimSpace(o.text.String()), o.line, o.start, int(d.InputOffset())})
 			}
 		}
 	}
@@ -99,14 +100,14 @@ func parseXML(name string, text []byte, root string) (*xmlFile, error) {
 	return f, nil
 }
 
-// set returns the text with the element at path, such as "a/b", holding value.
-func (f *xmlFile) set(path, value string) ([]byte, error) {
+// Set returns the text with the element at path, such as "a/b", holding value.
+func (f *File) Set(path, value string) ([]byte, error) {
 	var esc bytes.Buffer
 	if err := xml.EscapeText(&esc, []byte(value)); err != nil {
 		return nil, err
 	}
-	for _, l := range f.leaves {
-		if l.path == path {
+	for _, l := range f.Leaves {
+		if l.Path == path {
 			tag := f.text[l.start+1 : l.end]
 			tag = tag[:bytes.IndexAny(tag, " \t\r\n/>")] // with its prefix
 			return splice(f.text, l.start, l.end, fmt.Sprintf("<%s>%s</%s>", tag, esc.Bytes(), tag)), nil
@@ -120,7 +121,7 @@ func (f *xmlFile) set(path, value string) ([]byte, error) {
 	at, ok := f.inside[dir]
 	if !ok {
 		if at, ok = f.inside[""]; !ok || dir == "" {
-			return nil, fmt.Errorf("%s: there is no place for <%s>; add the element, empty", f.name, path)
+			return nil, fmt.Errorf("%s: there is no place for <%s>; add the element, empty", f.Name, path)
 		}
 		element = fmt.Sprintf("<%s>\n%s</%s>\n", dir, element, dir)
 	}
@@ -130,3 +131,6 @@ func (f *xmlFile) set(path, value string) ([]byte, error) {
 func splice(text []byte, from, to int, with string) []byte {
 	return append(append(append([]byte{}, text[:from]...), with...), text[to:]...)
 }
+
+// Bytes is the text of the file.
+func (f *File) Bytes() []byte { return f.text }

@@ -1,0 +1,118 @@
+package encrypt
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ctl.internal/host/internal/crypt"
+	"ctl.internal/host/internal/home"
+)
+
+// mark precedes a secret that stands sealed in a settings file: in sec.ini as a value of
+// a realm, in etc/PLUGIN.yaml as any text.
+const mark = "{sealed}"
+
+var settingsPurpose = []byte("settings")
+
+// SealText returns a secret as it may stand in a settings file.
+func (s *Service) SealText(plain string) (string, error) {
+	b, err := s.Seal([]byte(plain), settingsPurpose)
+	return mark + base64.StdEncoding.EncodeToString(b), err
+}
+
+// OpenText returns what SealText was given; a text without the mark stays as it is.
+// Behind the mark may stand a text of the old system, too.
+func (s *Service) OpenText(text string) (string, error) {
+	rest, ok := strings.CutPrefix(text, mark)
+	if !ok {
+		return text, nil
+	}
+	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(rest))
+	if err != nil {
+		return "", errors.New("behind " + mark + " stands no base64; make the text with aaa:seal-secret")
+	}
+	plain, err := s.Open(b, settingsPurpose)
+	if err != nil {
+		return "", fmt.Errorf("%w; make the text anew with aaa:seal-secret", err)
+	}
+	return string(plain), nil
+}
+
+// OpenJSON opens every marked text of a JSON document.
+func (s *Service) OpenJSON(doc []byte) ([]byte, error) {
+	if !bytes.Contains(doc, []byte(mark)) {
+		return doc, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	v, err := s.openAll(v, "")
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+func (s *Service) openAll(v any, at string) (any, error) {
+	var err error
+	switch x := v.(type) {
+	case string:
+		plain, err := s.OpenText(x)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(at, "."), err)
+		}
+		return plain, nil
+	case []any:
+		for i := range x {
+			if x[i], err = s.openAll(x[i], fmt.Sprintf("%s[%d]", at, i)); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for name := range x {
+			if x[name], err = s.openAll(x[name], at+"."+name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}
+
+// renewFiles seals marked texts in the settings files anew.
+func (s *Service) renewFiles(n *crypt.Renewer, report *Report) error {
+	files, err := filepath.Glob(s.o.Dir.Etc("*.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, path := range append(files, s.o.Dir.Etc("sec.ini")) {
+		text, err := os.ReadFile(path)
+		if os.IsNotExist(err) || err == nil && !bytes.Contains(text, []byte(mark)) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		next, f := n.Renew(text)
+		report.add(f)
+		if f.Renewed == 0 {
+			continue
+		}
+		if err := home.WriteFile(path, next, info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
