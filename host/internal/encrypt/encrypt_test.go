@@ -328,22 +328,30 @@ func TestHomesOfTheFirstReleaseMoveOver(t *testing.T) {
 	text, _ := base64.StdEncoding.DecodeString(firstText)
 	dir, store := newHome(t, fast), newStore(t)
 	put(t, store, "plugin/bier-service", "mount/r1", text)
+	put(t, store, "plugin/third", "moved", text) // for what it was sealed, nobody knows yet
 	put(t, store, tree, "/m:c", []byte(`{"m:password":"in clear"}`))
 	write(t, dir.Data("seal.key"), base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))+"\n")
 	write(t, dir.Data("seal.key.made"), "\n")
 	s := must[*encrypt.Service](t)(open(dir, store, false))
-	if r := must[encrypt.Report](t)(s.Pass(t.Context())); len(r.Left) != 1 || r.Renewed != 1 {
+	if r := must[encrypt.Report](t)(s.Pass(t.Context())); len(r.Left) != 1 || r.Renewed != 2 || !must[encrypt.Info](t)(s.Info(t.Context())).Pending {
 		t.Errorf("%+v", r)
 	}
+	must[*encrypt.Service](t)(open(dir, store, false))
 	if _, err := os.Stat(dir.Data("seal.key")); !os.IsNotExist(err) {
 		t.Error("the file is still there: ", err)
 	}
 	s = must[*encrypt.Service](t)(open(dir, store, false)) // the key is in the datastore now
-	if plain, err := s.Open(get(t, store, "plugin/bier-service", "mount/r1"), purpose); err != nil || string(plain) != "kept since the first release" {
+	if dropped, _, err := s.Forget(t.Context()); err != nil || len(dropped) != 0 {
+		t.Error("a key that is needed was ended: ", dropped, err)
+	}
+	if plain, err := s.Open(get(t, store, "plugin/third", "moved"), purpose); err != nil || string(plain) != "kept since the first release" {
 		t.Fatal(err)
 	}
 	if dropped, r, err := s.Forget(t.Context()); err != nil || r.Renewed != 1 || len(dropped) != 1 {
 		t.Errorf("%+v %v %v", r, dropped, err)
+	}
+	if plain, err := s.Open(get(t, store, "plugin/third", "moved"), purpose); err != nil || string(plain) != "kept since the first release" {
+		t.Fatal(err)
 	}
 	if plain, err := s.Open(get(t, store, "plugin/bier-service", "mount/r1"), purpose); err != nil || string(plain) != "kept since the first release" {
 		t.Fatal(err)

@@ -69,6 +69,9 @@ func (s *Service) Pass(ctx context.Context) (Report, error) {
 	if err := s.renewFiles(n, &report); err != nil {
 		return report, err
 	}
+	if len(report.Left) > 0 {
+		return report, nil // the next pass may know more
+	}
 	return report, s.finish(ctx, began)
 }
 
@@ -187,6 +190,9 @@ func guesses(ns, key string) []string {
 	out := []string{ns + "/" + key}
 	if p := strings.Split(key, "/"); len(p) == 3 && p[0] == "user" {
 		out = append(out, "aaa/password/"+p[2]+"@"+p[1])
+	}
+	if plugin, ok := strings.CutPrefix(ns, "plugin/"); ok {
+		out = append(out, "plugin\x00"+plugin+"\x00bier router") // the one that a plugin of that release had
 	}
 	return out
 }

@@ -2,8 +2,10 @@ package keystore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/fault"
 )
@@ -58,7 +60,13 @@ func (s *Service) Import(ctx context.Context, i Import) error {
 	}
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	return s.replace(ctx, next)
+	err := s.replace(ctx, next)
+	if errors.Is(err, datastore.ErrConflict) { // what another node made meanwhile is replaced, too
+		if _, err = s.storage.load(ctx); err == nil {
+			err = s.replace(ctx, next)
+		}
+	}
+	return err
 }
 
 // importable reads a keystore file and returns it as JKS.

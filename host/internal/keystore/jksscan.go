@@ -32,21 +32,45 @@ func (s *scanner) u32() uint64 {
 	return uint64(n)
 }
 
-func (s *scanner) str() {
+func (s *scanner) text() string {
 	if s.err != nil || len(s.b) < 2 {
 		s.err = errCut
-		return
+		return ""
 	}
-	n := binary.BigEndian.Uint16(s.b)
-	s.b = s.b[2:]
+	n := int(binary.BigEndian.Uint16(s.b))
+	all := s.b[2:]
+	s.b = all
 	s.skip(uint64(n))
+	if s.err != nil {
+		return ""
+	}
+	return string(all[:n])
 }
 
 func (s *scanner) cert(version uint64) {
 	if version > 1 {
-		s.str()
+		s.text()
 	}
 	s.skip(s.u32())
+}
+
+// body walks over what follows alias and date of an entry.
+func (s *scanner) body(tag, version uint64) {
+	switch tag {
+	case 1:
+		s.skip(s.u32())
+		n := s.u32()
+		if n > maxChain*10 {
+			s.err = errCut
+		}
+		for ; n > 0 && s.err == nil; n-- {
+			s.cert(version)
+		}
+	case 2:
+		s.cert(version)
+	default:
+		s.err = errCut
+	}
 }
 
 // scanJKS checks that all lengths of a JKS text stay within it.
@@ -60,23 +84,9 @@ func scanJKS(b []byte) error {
 	entries := s.u32()
 	for i := uint64(0); i < entries && s.err == nil; i++ {
 		tag := s.u32()
-		s.str()
+		s.text()
 		s.skip(8)
-		switch tag {
-		case 1:
-			s.skip(s.u32())
-			n := s.u32()
-			if n > maxChain*10 {
-				return errCut
-			}
-			for ; n > 0 && s.err == nil; n-- {
-				s.cert(version)
-			}
-		case 2:
-			s.cert(version)
-		default:
-			s.err = errCut
-		}
+		s.body(tag, version)
 	}
 	s.skip(20) // the digest
 	if s.err == nil && len(s.b) > 0 {

@@ -1,6 +1,7 @@
 package keystore
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,7 @@ type Sealer interface {
 
 const (
 	namespace = "keystore"
-	chunkSize = 256 << 10 // a sealer takes only so much at once
+	chunkSize = 64 << 10 // what a change of one entry writes, a few times over
 )
 
 // sealedStorage are the keystores of a bundle in the datastore: a head that says
@@ -29,6 +30,8 @@ type sealedStorage struct {
 	bundle string
 
 	revision datastore.Revision // of the head
+	last     saved              // what is in the datastore at that revision, in chunks of chunkSize
+	whole    bool               // last is known
 }
 
 type head struct {
@@ -58,7 +61,7 @@ func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
 			}
 			plain, err := d.sealer.Open(e.Value, d.aad(key))
 			if err != nil {
-				return nil, 0, fmt.Errorf("the keystores of bundle %s in the datastore do not open: %w; every node of a cluster needs the same data/seal.key", d.bundle, err)
+				return nil, 0, fmt.Errorf("the keystores of bundle %s in the datastore do not open: %w; is the key of aaa-encrypt-service-config.xml that of this cluster?", d.bundle, err)
 			}
 			return plain, e.Revision, nil
 		}
@@ -87,31 +90,42 @@ func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
 				*p.to = append(*p.to, b...)
 			}
 		}
-		d.revision = revision
+		d.revision, d.last = revision, s
+		d.whole = h.Ctl == chunks(s.ctl) && h.Trust == chunks(s.trust)
 		return nil
 	})
 	return s, err
 }
 
+// chunks is in how many pieces b is kept.
+func chunks(b []byte) int { return (len(b) + chunkSize - 1) / chunkSize }
+
 func (d *sealedStorage) save(ctx context.Context, s saved) error {
 	h := head{CtlPassword: s.ctlPassword, TrustPassword: s.trustPassword, Alias: s.alias, Protocols: s.protocols, Suites: s.suites}
-	ops := []datastore.Op{datastore.DeletePrefix(namespace, d.key("ctl/")), datastore.DeletePrefix(namespace, d.key("trust/"))}
+	var ops []datastore.Op
 	put := func(key string, plain []byte) error {
 		b, err := d.sealer.Seal(plain, d.aad(key))
 		ops = append(ops, datastore.Put(namespace, key, b))
 		return err
 	}
 	for _, p := range []struct {
-		which string
-		b     []byte
-		n     *int
-	}{{"ctl", s.ctl, &h.Ctl}, {"trust", s.trust, &h.Trust}} {
-		for b := p.b; len(b) > 0; *p.n++ {
-			n := min(chunkSize, len(b))
-			if err := put(d.chunkKey(p.which, *p.n), b[:n]); err != nil {
-				return err
+		which  string
+		b, old []byte
+		n      *int
+	}{{"ctl", s.ctl, d.last.ctl, &h.Ctl}, {"trust", s.trust, d.last.trust, &h.Trust}} {
+		if !d.whole {
+			ops, p.old = append(ops, datastore.DeletePrefix(namespace, d.key(p.which+"/"))), nil
+		}
+		*p.n = chunks(p.b)
+		for i := range max(*p.n, chunks(p.old)) {
+			now, before := chunk(p.b, i), chunk(p.old, i)
+			if now == nil {
+				ops = append(ops, datastore.Delete(namespace, d.chunkKey(p.which, i)))
+			} else if !bytes.Equal(now, before) {
+				if err := put(d.chunkKey(p.which, i), now); err != nil {
+					return err
+				}
 			}
-			b = b[n:]
 		}
 	}
 	b, err := json.Marshal(h)
@@ -127,9 +141,17 @@ func (d *sealedStorage) save(ctx context.Context, s saved) error {
 		return fault.Wrap(fault.Unavailable, err, "another node changed the keystores at the same time; try again")
 	}
 	if err == nil {
-		d.revision = revision
+		d.revision, d.last, d.whole = revision, s, true
 	}
 	return err
+}
+
+// chunk is the ith piece of b, nil behind its end.
+func chunk(b []byte, i int) []byte {
+	if i*chunkSize >= len(b) {
+		return nil
+	}
+	return b[i*chunkSize : min(len(b), (i+1)*chunkSize)]
 }
 
 func (d *sealedStorage) follow(ctx context.Context, changed func()) error {

@@ -48,8 +48,21 @@ type state struct {
 	key    crypto.Signer
 	chain  []*x509.Certificate
 	nodes  map[string]*x509.Certificate
-	pool   *x509.CertPool
 	policy policy
+
+	once sync.Once
+	all  *x509.CertPool
+}
+
+// pool are the nodes as what a connection is verified against.
+func (st *state) pool() *x509.CertPool {
+	st.once.Do(func() {
+		st.all = x509.NewCertPool()
+		for _, c := range st.nodes {
+			st.all.AddCert(c)
+		}
+	})
+	return st.all
 }
 
 // Open reads the keystores, and makes them at the first start: ErrOff when the
@@ -176,10 +189,6 @@ func (s *Service) parse(v saved) (*state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.place(s.config.TrustName), err)
 	}
-	st.pool = x509.NewCertPool()
-	for _, c := range st.nodes {
-		st.pool.AddCert(c)
-	}
 	st.policy, err = newPolicy(v.protocols, v.suites)
 	return st, err
 }
@@ -192,10 +201,21 @@ const (
 	trustStore which = true
 )
 
-// change applies f to a keystore, keeps the result and then lets it count.
+// change applies f to a keystore, keeps the result and then lets it count. When
+// another node of the cluster was faster, it is done once more on what that one made.
 func (s *Service) change(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
 	s.changes.Lock()
 	defer s.changes.Unlock()
+	err := s.changeLocked(ctx, w, f)
+	if errors.Is(err, datastore.ErrConflict) {
+		if err = s.reloadLocked(ctx); err == nil {
+			err = s.changeLocked(ctx, w, f)
+		}
+	}
+	return err
+}
+
+func (s *Service) changeLocked(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
 	old := s.now.Load()
 	b, password := old.ctl, old.ctlPassword
 	if w == trustStore {
@@ -237,17 +257,22 @@ func (s *Service) replace(ctx context.Context, next saved) error {
 func (s *Service) reload(ctx context.Context) {
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	have, err := s.storage.load(ctx)
-	if old := s.now.Load(); err == nil && reflect.DeepEqual(have, old.saved) {
-		return
-	}
-	var st *state
-	if err == nil {
-		st, err = s.parse(have)
-	}
-	if err != nil {
+	if err := s.reloadLocked(ctx); err != nil {
 		s.o.Log.Error("keystores changed by another node cannot be used; the earlier ones stay", "error", err)
-		return
 	}
-	s.now.Store(st)
+}
+
+func (s *Service) reloadLocked(ctx context.Context) error {
+	have, err := s.storage.load(ctx)
+	if err != nil {
+		return err
+	}
+	if reflect.DeepEqual(have, s.now.Load().saved) {
+		return nil
+	}
+	st, err := s.parse(have)
+	if err == nil {
+		s.now.Store(st)
+	}
+	return err
 }

@@ -54,13 +54,13 @@ func (st *state) serverTLS(o TLSOptions) *tls.Config {
 		c.MinVersion = min(c.MinVersion, st.policy.max)
 	}
 	if o.Clients != tls.NoClientCert {
-		c.ClientCAs = st.pool
+		c.ClientCAs = st.pool()
 	}
 	return c
 }
 
 // Pool are the certificates of the trust keystore.
-func (s *Service) Pool() *x509.CertPool { return s.now.Load().pool }
+func (s *Service) Pool() *x509.CertPool { return s.now.Load().pool() }
 
 // Trust returns the certificates of the trust keystore as PEM.
 func (s *Service) Trust(context.Context) ([]byte, error) {

@@ -1,0 +1,248 @@
+package keystore
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"software.sslmate.com/src/go-pkcs12"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// testdata/many.p12 was made by keytool of Java 17: keys key-one, key-two (RSA) and ec,
+// and the certificates of the first two as trusted-one and trusted-two.
+func TestAliasesOfPKCS12AreRead(t *testing.T) {
+	b, err := os.ReadFile("testdata/many.p12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ks, err := decode(b, "changeit", "controller")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(ks.Aliases(), " "); got != "ec key-one key-two trusted-one trusted-two" {
+		t.Fatal(got)
+	}
+	nodes, err := trusted(ks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"one", "two"} {
+		key, chain, err := getKey(ks, "key-"+name, "changeit")
+		if err != nil || chain[0].Subject.CommonName != name || !samePublic(chain[0].PublicKey, key.Public()) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c := nodes["trusted-"+name]; c == nil || c.Subject.CommonName != name {
+			t.Errorf("trusted-%s: %v", name, c)
+		}
+	}
+	if _, _, err := getKey(ks, "ec", "changeit"); err != nil {
+		t.Error(err)
+	}
+	if _, err := decode(b, "changeme", "x"); !errors.Is(err, ErrPassword) {
+		t.Errorf("a wrong password: %v", err)
+	}
+	for i := range b {
+		forged := bytes.Clone(b)
+		forged[i] ^= 0x40
+		if _, err := decode(forged, "changeit", "x"); err == nil {
+			t.Fatalf("byte %d changed, and nobody noticed", i)
+		}
+	}
+}
+
+// The library writes what openssl and older Java write.
+func TestOtherPKCS12IsRead(t *testing.T) {
+	ca := newAuthority(t)
+	config := defaults()
+	config.KeyAlg = "EC"
+	key, der, err := config.selfSigned(time.Now(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, _ := x509.ParseCertificate(der)
+	for name, e := range map[string]*pkcs12.Encoder{"modern": pkcs12.Modern2023, "newest": pkcs12.Modern2026, "3DES": pkcs12.LegacyDES, "RC2": pkcs12.LegacyRC2} {
+		b, err := e.Encode(key, leaf, []*x509.Certificate{ca.cert}, "secret-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ks, err := decode(b, "secret-1", "Controller")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, chain, err := getKey(ks, "controller", "secret-1"); err != nil || !bytes.Equal(chain[0].Raw, der) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if b, err = e.EncodeTrustStoreEntries([]pkcs12.TrustStoreEntry{{Cert: ca.cert, FriendlyName: "Lab CA"}, {Cert: leaf, FriendlyName: ""}}, "secret-1"); err != nil {
+			t.Fatal(err)
+		}
+		if ks, err = decode(b, "secret-1", "x"); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := strings.Join(ks.Aliases(), ","); got != "certificate-2,lab ca" && (name != "RC2" && name != "newest" || got != "certificate-1,certificate-2") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestASpliceIsWhatTheLibraryReads(t *testing.T) {
+	ca, now := newAuthority(t).cert.Raw, time.Now()
+	ks := newJKS()
+	config := defaults()
+	config.KeyAlg = "EC"
+	key, der, err := config.selfSigned(now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := putKey(ks, "mine", "secret", key, [][]byte{der, ca}, now); err != nil {
+		t.Fatal(err)
+	}
+	b, err := encode(ks, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]byte{}
+	for i, alias := range []string{"One", "two", "THREE", "two", "one", "four"} {
+		c := [][]byte{ca, der}[i%2]
+		out, ok := spliceTrusted(b, "secret", alias, c, now)
+		if !ok {
+			t.Fatal(alias)
+		}
+		b, want[strings.ToLower(alias)] = out, c
+		ks, err := decode(b, "secret", "")
+		if err != nil {
+			t.Fatalf("%s: %v", alias, err)
+		}
+		got, err := trusted(ks)
+		if err != nil || len(got) != len(want) {
+			t.Fatal(err, got)
+		}
+		for a, c := range want {
+			if !bytes.Equal(got[a].Raw, c) {
+				t.Errorf("after %s, %s is another one", alias, a)
+			}
+		}
+		if _, chain, err := getKey(ks, "mine", "secret"); err != nil || len(chain) != 2 {
+			t.Error(err)
+		}
+	}
+	for _, alias := range []string{"MINE", "ü"} {
+		if _, ok := spliceTrusted(b, "secret", alias, ca, now); ok {
+			t.Errorf("%s was spliced", alias)
+		}
+	}
+	if _, ok := spliceTrusted(b[:len(b)-30], "secret", "n", ca, now); ok {
+		t.Error("into a text that is cut")
+	}
+}
+
+func TestTwoControllersOfOneDatastore(t *testing.T) {
+	ctx := context.Background()
+	o := newHome(t, strings.Replace(ecConfig, "MDSAL", "true", 1))
+	a := open(t, o)
+	other := newHome(t, strings.Replace(ecConfig, "MDSAL", "true", 1))
+	other.Store, other.Sealer = o.Store, o.Sealer
+	b := open(t, other)
+	if !bytes.Equal(a.Certificate(), b.Certificate()) {
+		t.Fatal("two certificates in one cluster")
+	}
+	text := Bare(newAuthority(t).cert.Raw)
+	for i := range 6 { // in turns, without following each other
+		s := []*Service{a, b}[i%2]
+		if err := s.SetNode(ctx, fmt.Sprint("node-", i), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.reload(ctx)
+	if n := len(a.Aliases()); n != 6 || len(b.Aliases()) != 6 {
+		t.Fatal(a.Aliases(), b.Aliases())
+	}
+	ca := newAuthority(t)
+	request, err := b.Request()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := ca.sign(t, request, time.Now().Add(-time.Hour), time.Now().AddDate(0, 1, 0))
+	if err := a.SetNode(ctx, "last", text); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.SetCertificate(ctx, "", Bare(good)); err != nil { // does not know of it yet
+		t.Fatal(err)
+	}
+	if _, err := b.Node("last"); err != nil || !bytes.Equal(b.Certificate(), good) {
+		t.Fatal(err)
+	}
+	if s := open(t, other); len(s.Aliases()) != 7 || !bytes.Equal(s.Certificate(), good) {
+		t.Fatal("what was kept is another")
+	}
+}
+
+func TestAChangeOfOneEntryWritesLittle(t *testing.T) {
+	o := newHome(t, strings.Replace(ecConfig, "MDSAL", "true", 1))
+	s := thousand(t, o)
+	counted := &counting{Store: o.Store}
+	s.storage.(*sealedStorage).store = counted
+	if err := s.SetNode(context.Background(), "node-1000", Bare(s.Certificate())); err != nil {
+		t.Fatal(err)
+	}
+	if all := len(s.now.Load().trust); counted.bytes == 0 || counted.bytes > all*9/10 {
+		t.Errorf("%d bytes were written, the keystore has %d", counted.bytes, all)
+	}
+	if again := open(t, o); len(again.Aliases()) != 1001 {
+		t.Error(len(again.Aliases()))
+	}
+}
+
+type counting struct {
+	datastore.Store
+	bytes int
+}
+
+func (c *counting) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
+	for _, o := range t.Ops {
+		c.bytes += len(o.Value)
+	}
+	return c.Store.Commit(ctx, t)
+}
+
+// thousand opens keystores with a thousand nodes.
+func thousand(t testing.TB, o Options) *Service {
+	t.Helper()
+	s, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, der := s.now.Load().trust, s.Certificate()
+	for i := range 1000 {
+		b, _ = spliceTrusted(b, s.now.Load().trustPassword, fmt.Sprintf("node-%d", i), der, time.Now())
+	}
+	next := s.now.Load().saved
+	next.trust = b
+	if err := s.replace(context.Background(), next); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func BenchmarkSetNodeAmongThousand(b *testing.B) {
+	for _, mdsal := range []string{"false", "true"} {
+		b.Run("mdsal="+mdsal, func(b *testing.B) {
+			s := thousand(b, newHome(b, strings.Replace(ecConfig, "MDSAL", mdsal, 1)))
+			text := Bare(s.Certificate())
+			for b.Loop() {
+				if err := s.SetNode(context.Background(), "node-500", text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
