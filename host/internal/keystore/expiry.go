@@ -2,6 +2,8 @@ package keystore
 
 import (
 	"context"
+	"crypto/x509"
+	"log/slog"
 	"time"
 )
 
@@ -9,9 +11,11 @@ import (
 const warnBefore = 30 * 24 * time.Hour
 
 // Expires is when the controller's certificate, or one of its chain, ends.
-func (s *Service) Expires() time.Time {
+func (s *Service) Expires() time.Time { return firstEnd(s.now.Load().chain) }
+
+func firstEnd(chain []*x509.Certificate) time.Time {
 	var first time.Time
-	for _, c := range s.now.Load().chain {
+	for _, c := range chain {
 		if first.IsZero() || c.NotAfter.Before(first) {
 			first = c.NotAfter
 		}
@@ -40,8 +44,12 @@ func (s *Service) Run(ctx context.Context) error {
 func (s *Service) warn() {
 	now := s.o.Now()
 	for _, w := range s.now.Load().ending(now) {
-		s.o.Log.Warn("a certificate ends soon, or has ended", "certificate", w.name, "ends", w.at, "days", int(w.at.Sub(now).Hours()/24))
+		warnOf(s.o.Log, w.name, w.at, now)
 	}
+}
+
+func warnOf(log *slog.Logger, name string, ends, now time.Time) {
+	log.Warn("a certificate ends soon, or has ended", "certificate", name, "ends", ends, "days", int(ends.Sub(now).Hours()/24))
 }
 
 type ending struct {

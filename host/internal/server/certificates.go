@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"time"
 
 	"ctl.internal/host/internal/keystore"
 	certshell "ctl.internal/host/internal/keystore/shell"
@@ -17,6 +18,17 @@ import (
 type certificates struct {
 	service *keystore.Service
 	err     error
+	shown   expiring // what HTTPS shows, if it is not the controller keystore
+}
+
+type expiring interface{ Expires() time.Time }
+
+// expiring is the certificate that people see, nil when there is none.
+func (c certificates) expiring() expiring {
+	if c.shown == nil && c.service != nil {
+		return c.service
+	}
+	return c.shown
 }
 
 // openCertificates opens the keystores if the settings want them. What is wrong

@@ -11,7 +11,7 @@ import (
 
 // openListeners opens what etc/ctl.yaml asks for; nothing is served before all
 // rooms are there.
-func (s *Server) openListeners(context.Context) error {
+func (s *Server) openListeners(ctx context.Context) error {
 	c := s.loaded.Config
 	l := limits{HeaderBytes: int(c.Limits.Header), HeaderTimeout: c.Limits.HeaderTimeout, ReadTimeout: c.Limits.BodyTimeout,
 		IdleTimeout: c.Limits.IdleTimeout, Connections: c.Limits.Connections}
@@ -19,7 +19,7 @@ func (s *Server) openListeners(context.Context) error {
 	front := outermost(s.aaa.Filter(s.router), s.ids, int64(c.Limits.Body), c.Limits.InFlight, log)
 	plain := front
 	if !c.Listeners.HTTPS.IsOff() {
-		tc, err := s.serverTLS()
+		tc, err := s.serverTLS(ctx)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,7 +21,7 @@ var (
 
 // serverTLS are the settings of the https listener: the controller keystore, or
 // the files that etc/ctl.yaml names.
-func (s *Server) serverTLS() (*tls.Config, error) {
+func (s *Server) serverTLS(ctx context.Context) (*tls.Config, error) {
 	c := s.loaded.TLS
 	o := keystore.TLSOptions{MinVersion: tlsVersions[c.MinVersion], Clients: clientAuth[c.ClientCertificates]}
 	if c.Certificate == "" {
@@ -29,19 +31,21 @@ func (s *Server) serverTLS() (*tls.Config, error) {
 		}
 		return k.ServerTLS(o), nil
 	}
-	pair, err := tls.LoadX509KeyPair(s.home.Path(c.Certificate), s.home.Path(c.Key))
-	if err != nil {
-		return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
-	}
-	tc := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: o.MinVersion, ClientAuth: o.Clients}
+	var trust func() *x509.CertPool
 	if o.Clients != tls.NoClientCert {
 		k, err := s.certs.get()
 		if err != nil {
 			return nil, fmt.Errorf("tls.clientCertificates: %w", err)
 		}
-		tc.ClientCAs = k.Pool()
+		trust = k.Pool
 	}
-	return tc, nil
+	files, err := keystore.OpenFiles(s.home.Path(c.Certificate), s.home.Path(c.Key), o, trust, s.registry.Logger("org.ctl.keystore"))
+	if err != nil {
+		return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
+	}
+	s.certs.shown = files
+	s.background(ctx, "certificate files", files.Run)
+	return files.ServerTLS(), nil
 }
 
 // strict tells browsers to come over TLS only, for so long.
