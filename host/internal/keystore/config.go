@@ -39,6 +39,8 @@ type Config struct {
 const (
 	ctlPasswordPath   = "ctlKeystore/store-password"
 	trustPasswordPath = "trustKeystore/store-password"
+	suitePath         = "ctlKeystore/cipher-suites/suite-name"
+	rootName          = "aaa-cert-service-config"
 )
 
 // defaults are those of the documentation, for elements that are left out. The
@@ -65,7 +67,7 @@ func readConfig(path string) (Config, *xmlfile.File, error) {
 }
 
 func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
-	f, err := xmlfile.Parse(path, text, "aaa-cert-service-config")
+	f, err := xmlfile.Parse(path, text, rootName)
 	if err != nil {
 		return Config{}, nil, err
 	}
@@ -95,11 +97,10 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 		"ctlKeystore/tls-protocols": func(s string) error { c.Protocols = list(s); return nil },
 		"trustKeystore/name":        file(&c.TrustName), trustPasswordPath: str(&c.TrustPassword),
 	}
-	const suites = "ctlKeystore/cipher-suites/suite-name"
 	empty := []string{"ctlKeystore", "trustKeystore", "ctlKeystore/cipher-suites"}
 	seen := map[string]int{}
 	for _, l := range f.Leaves {
-		if l.Path == suites {
+		if l.Path == suitePath {
 			c.Suites = append(c.Suites, list(l.Text)...)
 			continue
 		}
@@ -108,7 +109,7 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 		}
 		set, ok := fields[l.Path]
 		if !ok {
-			known := append(keys(fields), suites)
+			known := append(keys(fields), suitePath)
 			return c, nil, fmt.Errorf("%s:%d: <%s>: no such element%s", path, l.Line, l.Path, nearest.Hint(l.Path, known))
 		}
 		if first, twice := seen[l.Path]; twice {

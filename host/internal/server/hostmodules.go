@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	aaayang "ctl.internal/host/internal/aaa/yang"
+	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
 	certrpc "ctl.internal/host/internal/keystore/rpc"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -25,7 +26,9 @@ func hostModules() ([]part, error) {
 		}
 		p.modules = append(p.modules, &pluginv1.YangModule{Name: strings.TrimSuffix(f, ".yang"), Text: string(text), Implemented: true})
 	}
-	p.modules = append(p.modules, &pluginv1.YangModule{Name: certrpc.Module, Text: certrpc.Text, Implemented: true})
+	for _, m := range [][2]string{{certrpc.Module, certrpc.Text}, {certrpc.SettingsModule, certrpc.SettingsText}, {encrypt.Module, encrypt.Text}} {
+		p.modules = append(p.modules, &pluginv1.YangModule{Name: m[0], Text: m[1], Implemented: true})
+	}
 	p.aliases = []byte(certrpc.Aliases)
 	// What the sources of topology tell is served by the controller itself.
 	for _, name := range []string{"network-topology"} {

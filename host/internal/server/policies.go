@@ -5,16 +5,38 @@ import (
 	"encoding/json"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/encrypt"
+	"ctl.internal/host/internal/keystore"
+	certrpc "ctl.internal/host/internal/keystore/rpc"
 	"ctl.internal/host/internal/restconf/tree"
 )
 
-// guards ask access control before a change of its own trees is committed.
+// guards ask access control before a change of its own trees is committed, and write
+// changed settings to their files.
 func (s *Server) guards() map[string]tree.Guard {
 	out := map[string]tree.Guard{}
 	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
 		out[node] = func(ctx context.Context, after json.RawMessage) error { return s.aaa.Guard(ctx, node, after) }
 	}
+	out[certrpc.SettingsNode] = func(_ context.Context, after json.RawMessage) error { return keystore.SetConfigData(s.home, after) }
+	out[encrypt.Node] = func(_ context.Context, after json.RawMessage) error { return s.secrets.SetData(after) }
 	return out
+}
+
+// mirrorSettings shows the settings of files in the configuration tree. The files
+// count; a change of the tree is written to them by its guard.
+func (s *Server) mirrorSettings(ctx context.Context) {
+	for node, read := range map[string]func() (json.RawMessage, error){
+		certrpc.SettingsNode: func() (json.RawMessage, error) { return keystore.ConfigData(s.home) }, encrypt.Node: s.secrets.Data,
+	} {
+		data, err := read()
+		if err == nil {
+			err = s.restconf.Config().Set(ctx, s.catalog.Installed().Schema, "/"+node, data)
+		}
+		if err != nil {
+			s.log.Warn("settings of a file are not shown in the configuration", "node", node, "error", err)
+		}
+	}
 }
 
 // applyPolicies puts the stored content of a tree that decides access into force.

@@ -31,6 +31,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
 		s.applyPolicies(ctx, node)
 	}
+	s.mirrorSettings(ctx)
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
 	return nil
 }

@@ -95,12 +95,39 @@ func newHome(t *testing.T, elements map[string]string) string {
 	return home
 }
 
-// start runs ctld on a home until the test ends, or stop.
-func start(t *testing.T, home string) *controller {
+func daemon(home string, environ []string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(bin, "ctld"), "--home", home, "--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--ssh", "off", "--admin", "off")
+	cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin-secret", "CTL_USER_PASSWORD=user-secret"), environ...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// refuses runs ctld, which must not start, and returns what it said.
+func refuses(t *testing.T, home string, environ ...string) string {
 	t.Helper()
-	c := &controller{t: t, home: home, done: make(chan struct{})}
-	c.cmd = exec.Command(filepath.Join(bin, "ctld"), "--home", home, "--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--ssh", "off", "--admin", "off")
-	c.cmd.Env = append(os.Environ(), "CTL_ADMIN_PASSWORD=admin-secret", "CTL_USER_PASSWORD=user-secret")
+	out, err := daemon(home, environ).CombinedOutput()
+	if err == nil {
+		t.Fatal("it started")
+	}
+	return string(out)
+}
+
+// within waits until f holds.
+func within(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); !f(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// start runs ctld on a home until the test ends, or stop.
+func start(t *testing.T, home string, environ ...string) *controller {
+	t.Helper()
+	c := &controller{t: t, home: home, done: make(chan struct{}), cmd: daemon(home, environ)}
 	stdout, err := c.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -119,11 +119,17 @@ func (f *File) Set(path, value string) ([]byte, error) {
 	}
 	element := fmt.Sprintf("<%s>%s</%s>\n", name, esc.Bytes(), name)
 	at, ok := f.inside[dir]
-	if !ok {
-		if at, ok = f.inside[""]; !ok || dir == "" {
-			return nil, fmt.Errorf("%s: there is no place for <%s>; add the element, empty", f.Name, path)
+	for !ok && dir != "" {
+		parent, last := "", dir
+		if i := strings.LastIndexByte(dir, '/'); i >= 0 {
+			parent, last = dir[:i], dir[i+1:]
 		}
-		element = fmt.Sprintf("<%s>\n%s</%s>\n", dir, element, dir)
+		element = fmt.Sprintf("<%s>\n%s</%s>\n", last, element, last)
+		dir = parent
+		at, ok = f.inside[dir]
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: there is no place for <%s>; add the element, empty", f.Name, path)
 	}
 	return splice(f.text, at, at, element), nil
 }
@@ -134,3 +140,35 @@ func splice(text []byte, from, to int, with string) []byte {
 
 // Bytes is the text of the file.
 func (f *File) Bytes() []byte { return f.text }
+
+// Replace puts values into the elements at path, one each, in their order: those that
+// are too many are emptied, the last one takes what is left, separated by commas.
+func (f *File) Replace(path string, values []string) ([]byte, error) {
+	var at []Leaf
+	for _, l := range f.Leaves {
+		if l.Path == path {
+			at = append(at, l)
+		}
+	}
+	if len(at) == 0 {
+		return f.Set(path, strings.Join(values, ","))
+	}
+	text := f.text
+	for i := len(at) - 1; i >= 0; i-- { // from behind, so that the places before stay
+		value := ""
+		if i < len(values) {
+			value = values[i]
+		}
+		if i == len(at)-1 && len(values) > len(at) {
+			value = strings.Join(values[i:], ",")
+		}
+		var esc bytes.Buffer
+		if err := xml.EscapeText(&esc, []byte(value)); err != nil {
+			return nil, err
+		}
+		tag := f.text[at[i].start+1 : at[i].end]
+		tag = tag[:bytes.IndexAny(tag, " \t\r\n/>")]
+		text = splice(text, at[i].start, at[i].end, fmt.Sprintf("<%s>%s</%s>", tag, esc.Bytes(), tag))
+	}
+	return text, nil
+}

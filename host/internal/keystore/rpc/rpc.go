@@ -14,6 +14,16 @@ const Module = "aaa-cert-rpc"
 //go:embed aaa-cert-rpc.yang
 var Text string
 
+// SettingsModule is the YANG module of the settings, SettingsNode its top-level node,
+// SettingsText its text.
+const (
+	SettingsModule = "aaa-cert"
+	SettingsNode   = SettingsModule + ":aaa-cert-service-config"
+)
+
+//go:embed aaa-cert.yang
+var SettingsText string
+
 // Aliases are the documented names spelled right, and the other way round: a
 // yang.AliasSet.
 const Aliases = `{"rpcs": {

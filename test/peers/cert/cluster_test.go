@@ -1,0 +1,148 @@
+//go:build peers
+
+package certpeers
+
+import (
+	"encoding/base64"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// etcd runs a cluster of one member until the test ends, with its own limits, and
+// returns the environment of a controller that uses it.
+func etcd(t *testing.T) []string {
+	need(t, "etcd")
+	address := func() string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		return "http://" + l.Addr().String()
+	}
+	client, peer, dir := address(), address(), t.TempDir()
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command("etcd", "--data-dir", filepath.Join(dir, "data"), "--name", "lab",
+		"--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "lab="+peer,
+		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	within(t, "etcd answers", func() bool {
+		c, err := net.DialTimeout("tcp", strings.TrimPrefix(client, "http://"), time.Second)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+	return []string{"CTL_DATASTORE_ENGINE=etcd", "CTL_DATASTORE_ETCD_ENDPOINTS=[" + client + "]", "CTL_DATASTORE_ETCD_TIMEOUT=30s"}
+}
+
+// TestTwoControllersOnOneEtcd runs a cluster of two: one key, one pair of keystores,
+// changes of each seen by the other, and the key replaced under both.
+func TestTwoControllersOnOneEtcd(t *testing.T) {
+	need(t, "openssl")
+	environ := etcd(t)
+	settings := func() map[string]string {
+		return map[string]string{"use-mdsal": "true", "dname": "CN=lab.example, O=Lab, C=XX"}
+	}
+	homeA, homeB, dir := newHome(t, settings()), newHome(t, settings()), t.TempDir()
+	a := start(t, homeA, environ...)
+	if said := refuses(t, homeB, environ...); !strings.Contains(said, "copy that file from a controller of this cluster") {
+		t.Fatal(said)
+	}
+	copyKey := func() {
+		if err := os.WriteFile(encryptionFile(homeB), []byte(readFile(t, encryptionFile(homeA))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyKey()
+	b := start(t, homeB, environ...)
+	_, certificate := a.call("getCtlCertificate", nil)
+	if _, other := b.call("getCtlCertificate", nil); other != certificate {
+		t.Fatal("two certificates in one cluster")
+	}
+	sh(t, "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", dir+"/ca.key", "-out", dir+"/ca.pem", "-days", "30", "-subj", "/C=XX/O=Lab/CN=Lab CA")
+	ca := readFile(t, dir+"/ca.pem")
+	node := func(c *controller, alias string) int {
+		status, _ := c.call("getNodeCertifcate", map[string]string{"node-alias": alias})
+		return status
+	}
+	for alias, from := range map[string][2]*controller{"of-a": {a, b}, "of-b": {b, a}} {
+		if status, _ := from[0].call("setNodeCertifcate", map[string]string{"node-alias": alias, "node-cert": ca}); status/100 != 2 {
+			t.Fatal(alias, status)
+		}
+		within(t, alias+" at the other", func() bool { return node(from[1], alias) == 200 })
+	}
+	_, request := b.call("getCtlCertificateReq", nil)
+	der, err := base64.StdEncoding.DecodeString(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/r.der", der, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sh(t, "openssl", "req", "-inform", "DER", "-in", dir+"/r.der", "-out", dir+"/r.pem")
+	sh(t, "openssl", "x509", "-req", "-in", dir+"/r.pem", "-CA", dir+"/ca.pem", "-CAkey", dir+"/ca.key", "-CAcreateserial", "-days", "20", "-copy_extensions", "copy", "-out", dir+"/c.pem")
+	if status, _ := b.call("setCtlCertificate", map[string]string{"ctl-cert-alias": "controller", "ctl-cert": readFile(t, dir+"/c.pem") + ca}); status/100 != 2 {
+		t.Fatal(status)
+	}
+	for name, c := range map[string]*controller{"a": a, "b": b} {
+		within(t, "the chain of the CA at "+name, func() bool {
+			return strings.Contains(c.handshake("-CAfile", dir+"/ca.pem", "-verify_return_error", "-verify_hostname", "lab.example"), "Verify return code: 0 (ok)")
+		})
+	}
+	a.putDocuments(documents)
+	check := func() {
+		t.Helper()
+		for _, c := range []*controller{a, b} {
+			if status := c.data("GET", nil); status != 200 { // with a login whose hash is sealed, too
+				t.Fatal(status)
+			}
+			if node(c, "of-a") != 200 || node(c, "of-b") != 200 {
+				t.Fatal("a node is lost")
+			}
+		}
+	}
+	a.shell("aaa:rotate-key")
+	check()
+	within(t, "the new key in the file of the other", func() bool { return readFile(t, encryptionFile(homeA)) == readFile(t, encryptionFile(homeB)) })
+	// One is away while the other replaces the key, twice, and is killed in the second.
+	b.stop()
+	a.shell("aaa:rotate-key")
+	before := readFile(t, encryptionFile(homeA))
+	rotation := exec.Command(filepath.Join(bin, "ctl"), "--home", homeA, "aaa:rotate-key")
+	if err := rotation.Start(); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "a new key in the file", func() bool { return readFile(t, encryptionFile(homeA)) != before })
+	if err := a.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-a.done
+	_ = rotation.Wait() // it was cut off, or was faster
+	b = start(t, homeB, environ...)
+	a = start(t, homeA, environ...)
+	check()
+	within(t, "everything sealed anew", func() bool { return !a.pending() && !b.pending() })
+	b.shell("aaa:rotate-key")
+	b.shell("aaa:rotate-key", "-forget")
+	check()
+	a.stop()
+	a = start(t, homeA, environ...)
+	check()
+}
