@@ -1,6 +1,9 @@
 package review
 
 import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"net/http"
 	"net/url"
 	"strings"
@@ -23,6 +26,9 @@ type Options struct {
 	Fresh    time.Duration // how long an answer is used again without asking
 	MaxBytes int64         // of one answer, all pages together
 	Pages    int           // page size asked for
+	// TLS gives the settings for a server, asked for each connection; only the
+	// certificates that it trusts are used. nil = those of the operating system.
+	TLS func(ctx context.Context, server string) (*tls.Config, error)
 }
 
 // Client asks one server. It is safe for use by many.
@@ -71,6 +77,9 @@ func New(o Options) (*Client, error) {
 	transport.ResponseHeaderTimeout = c.o.Timeout
 	transport.MaxResponseHeaderBytes = 64 << 10
 	transport.MaxConnsPerHost = 8
+	if o.TLS != nil {
+		transport.TLSClientConfig = c.verified(u.Hostname())
+	}
 	c.http = &http.Client{Transport: transport}
 	return c, nil
 }
@@ -87,4 +96,28 @@ func escapeSegments(project string) string {
 		parts[i] = url.PathEscape(parts[i])
 	}
 	return strings.Join(parts, "/")
+}
+
+// verified are settings that verify a connection as Options.TLS says at that moment,
+// through a proxy, too.
+func (c *Client) verified(host string) *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, // because VerifyConnection does it
+		VerifyConnection: func(state tls.ConnectionState) error {
+			ctx, cancel := context.WithTimeout(context.Background(), c.o.Timeout)
+			defer cancel()
+			name := state.ServerName
+			if name == "" { // an address has no such
+				name = host
+			}
+			settings, err := c.o.TLS(ctx, name)
+			if err != nil {
+				return err
+			}
+			o := x509.VerifyOptions{Roots: settings.RootCAs, DNSName: name, Intermediates: x509.NewCertPool()}
+			for _, more := range state.PeerCertificates[1:] {
+				o.Intermediates.AddCert(more)
+			}
+			_, err = state.PeerCertificates[0].Verify(o)
+			return err
+		}}
 }

@@ -20,6 +20,7 @@ import (
 	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/syncer"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/realm/trust"
 )
 
 // Prefix is where the host mounts the paths.
@@ -49,7 +50,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err := env.DecodeConfig(&set); err != nil {
 		return nil, err
 	}
-	s, err := build(set, env.DataDir, env.Health)
+	s, err := build(set, env)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +66,12 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 }
 
 // build makes the rooms; nothing runs yet.
-func build(set settings.Settings, dataDir string, health func(sdk.Health)) (*Service, error) {
+func build(set settings.Settings, env *sdk.Env) (*Service, error) {
+	dataDir := env.DataDir
 	if err := set.Check(); err != nil {
 		return nil, err
 	}
-	s := &Service{set: set, log: slog.Default(), health: health, git: &gitcmd.Git{Path: set.Git}}
+	s := &Service{set: set, log: slog.Default(), health: env.Health, git: &gitcmd.Git{Path: set.Git}}
 	dir := set.Clones
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(home(dataDir), dir)
@@ -79,9 +81,12 @@ func build(set settings.Settings, dataDir string, health func(sdk.Health)) (*Ser
 		return nil, err
 	}
 	if set.ReviewURL != "" {
-		s.review, err = review.New(review.Options{URL: set.ReviewURL, Username: set.Review.Username, Password: set.Review.Password,
-			Timeout: set.Review.Timeout.Std(), Budget: set.Review.Budget.Std(), Fresh: set.Review.Fresh.Std(), MaxBytes: set.Limits.ReviewBytes})
-		if err != nil {
+		o := review.Options{URL: set.ReviewURL, Username: set.Review.Username, Password: set.Review.Password,
+			Timeout: set.Review.Timeout.Std(), Budget: set.Review.Budget.Std(), Fresh: set.Review.Fresh.Std(), MaxBytes: set.Limits.ReviewBytes}
+		if env.Host != nil {
+			o.TLS = trust.New(env.Host.Certificates, s.log).Client
+		}
+		if s.review, err = review.New(o); err != nil {
 			return nil, err
 		}
 	}
