@@ -363,3 +363,19 @@ func TestHomesOfTheFirstReleaseMoveOver(t *testing.T) {
 		t.Errorf("%s", b)
 	}
 }
+
+func TestSealedTextsInSettingsAreOpened(t *testing.T) {
+	s := must[*encrypt.Service](t)(open(newHome(t, fast), newStore(t), false))
+	sealed := must[string](t)(s.SealText("pw \"1\""))
+	doc := must[[]byte](t)(json.Marshal(map[string]any{"a": []any{map[string]any{"password": sealed}}, "n": 12345678901234567, "plain": "{sealed"}))
+	got := must[[]byte](t)(s.OpenJSON(doc))
+	if want := `{"a":[{"password":"pw \"1\""}],"n":12345678901234567,"plain":"{sealed"}`; string(got) != want {
+		t.Errorf("%s", got)
+	}
+	if _, err := s.OpenJSON([]byte(`{"a":{"b":["x","{sealed}AAAA"]}}`)); err == nil || !strings.HasPrefix(err.Error(), "a.b[1]: ") || !strings.Contains(err.Error(), "aaa:seal-secret") {
+		t.Error(err)
+	}
+	if text, err := s.OpenText("as it is"); err != nil || text != "as it is" {
+		t.Error(err)
+	}
+}

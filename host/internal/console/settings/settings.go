@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keystore"
 )
 
 // Validate reports every fault of the settings, the catalogue and the access rules.
@@ -21,11 +23,33 @@ func Validate(dir home.Dir, environ []string) []home.Problem {
 		return problems // it says so already
 	}
 	problems = append(problems, feature.Check(dir)...)
+	problems = append(problems, services(dir)...)
 	kinds := aaa.Options{}.RealmKinds
 	if loaded, faults := home.Load(dir, environ, nil); len(faults) == 0 {
 		kinds = loaded.AAA.RealmKinds
 	}
 	return append(problems, Access(dir, kinds)...)
+}
+
+// services reports what is wrong with the files of the certificate and the encryption
+// service, the first fault of each.
+func services(dir home.Dir) []home.Problem {
+	var problems []home.Problem
+	_, certErr := keystore.ConfigData(dir)
+	_, encryptErr := encrypt.ReadConfig(dir)
+	for file, err := range map[string]error{keystore.ConfigFile(dir): certErr, encrypt.ConfigFile(dir): encryptErr} {
+		if err == nil {
+			continue
+		}
+		said, line := strings.TrimPrefix(err.Error(), file+":"), 0
+		if number, rest, ok := strings.Cut(said, ":"); ok {
+			if n, err := strconv.Atoi(number); err == nil {
+				said, line = rest, n
+			}
+		}
+		problems = append(problems, home.Problem{File: file, Line: line, Text: strings.TrimSpace(said)})
+	}
+	return problems
 }
 
 // Access reports every fault of the files that access control reads: sec.ini and

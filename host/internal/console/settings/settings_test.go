@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keystore"
 )
 
 func TestAccessNamesTheFileAndTheLine(t *testing.T) {
@@ -50,5 +52,23 @@ func write(t *testing.T, file, content string) {
 	}
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestServicesNameTheFileAndTheLine(t *testing.T) {
+	dir := home.Dir(t.TempDir())
+	if problems := services(dir); len(problems) != 0 {
+		t.Fatal(problems)
+	}
+	write(t, keystore.ConfigFile(dir), "<aaa-cert-service-config>\n<use-confg/></aaa-cert-service-config>")
+	write(t, encrypt.ConfigFile(dir), "<aaa-encrypt-service-config>\n<encrypt-type>DES</encrypt-type></aaa-encrypt-service-config>")
+	var said strings.Builder
+	for _, p := range services(dir) {
+		said.WriteString(p.String() + "\n")
+	}
+	for _, want := range []string{"aaa-cert-config.xml:2: <use-confg>", "aaa-encrypt-service-config.xml: <encrypt-type>"} {
+		if strings.Count(said.String(), want) != 1 {
+			t.Errorf("%q is not in %s", want, said.String())
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Store opens the store of a home. With etcd every controller of the cluster
-// needs the same data/seal.key, or it cannot open what the others sealed.
+// needs the key of package encrypt, or it cannot open what the others sealed.
 func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger) (datastore.Store, error) {
 	switch c.Engine {
 	case "badger":
