@@ -125,13 +125,20 @@ func newCertificates(c grpc.ClientConnInterface) *Certificates {
 
 // Trust returns the certificates of the trust keystore.
 func (c *Certificates) Trust(ctx context.Context) (*x509.CertPool, error) {
-	r, err := c.rpc.Trust(ctx, &pluginv1.TrustRequest{})
+	pem, err := c.TrustPEM(ctx)
 	if err != nil {
-		return nil, fault.FromStatus(err)
+		return nil, err
 	}
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(r.Pem)
+	pool.AppendCertsFromPEM(pem)
 	return pool, nil
+}
+
+// TrustPEM returns the certificates of the trust keystore as PEM blocks, for programs
+// that a plugin runs; fault.Unavailable when no keystore is configured.
+func (c *Certificates) TrustPEM(ctx context.Context) ([]byte, error) {
+	r, err := c.rpc.Trust(ctx, &pluginv1.TrustRequest{})
+	return r.GetPem(), fault.FromStatus(err)
 }
 
 // Identity returns the controller's certificate and key, for a plugin that listens

@@ -15,6 +15,8 @@ import (
 type Git struct {
 	Path    string        // the program; "git" is looked up in PATH
 	Timeout time.Duration // for calls that answer at once (Output); 0 = 30 s
+	// TLS gives more environment to Network children: which servers are trusted. nil = none.
+	TLS func(ctx context.Context) ([]string, error)
 }
 
 // Trust says what a child may do besides reading its repository.
@@ -80,6 +82,13 @@ func (g *Git) command(ctx context.Context, t Trust, extra []string, dir string, 
 	full = append(full, "--git-dir="+dir)
 	full = append(full, options...)
 	full = append(full, args...)
+	if t == Network && g.TLS != nil {
+		more, err := g.TLS(ctx)
+		if err != nil {
+			return nil, err
+		}
+		extra = append(more, extra...)
+	}
 	cmd := exec.CommandContext(ctx, path, full...)
 	cmd.Env = environ(t, extra)
 	cmd.Dir = os.TempDir()

@@ -76,6 +76,9 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(home(dataDir), dir)
 	}
+	if env.Host != nil {
+		s.git.TLS = (&gitTrust{dir: filepath.Join(dataDir, "trust"), read: env.Host.Certificates.TrustPEM}).environ
+	}
 	var err error
 	if s.folder, err = clones.NewFolder(dir, s.git); err != nil {
 		return nil, err
