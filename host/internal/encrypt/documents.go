@@ -3,6 +3,7 @@ package encrypt
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -49,6 +50,9 @@ func (d *documents) Commit(ctx context.Context, t datastore.Txn) (datastore.Revi
 			continue
 		}
 		sealed, err := d.s.Seal(o.Value, documentPurpose(o.Namespace, o.Key))
+		if errors.Is(err, crypt.ErrTooBig) {
+			err = fmt.Errorf("%w: %w", datastore.ErrTooBig, err)
+		}
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", o.Key, err)
 		}

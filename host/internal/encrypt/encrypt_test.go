@@ -206,13 +206,13 @@ func secrets(t *testing.T, s *encrypt.Service, store datastore.Store, n int) (ch
 func TestRotationSealsEverythingAnew(t *testing.T) {
 	ctx, dir, store := context.Background(), newHome(t, fast), newStore(t)
 	s := must[*encrypt.Service](t)(open(dir, store, false))
-	check := secrets(t, s, store, 700) // more than a page
+	check := secrets(t, s, store, 520) // more than a page
 	sealed := must[string](t)(s.SealText("ldap-password"))
 	write(t, dir.Etc("sec.ini"), "[main]\nldapRealm.systemPassword = "+sealed+" # mine\n")
 	write(t, dir.Etc("repoinfo.yaml"), "password: '"+sealed+"'\n")
 	old := must[encrypt.Config](t)(encrypt.ReadConfig(dir))
 	report := must[encrypt.Report](t)(s.Rotate(ctx))
-	if report.Renewed != 1402 || len(report.Left) != 0 {
+	if report.Renewed != 1042 || len(report.Left) != 0 {
 		t.Errorf("%+v", report)
 	}
 	check(s)
@@ -259,7 +259,7 @@ func TestInterruptedRotationGoesOn(t *testing.T) {
 	for left := 0; ; left++ {
 		dir, store := newHome(t, fast), newStore(t)
 		s := must[*encrypt.Service](t)(open(dir, store, false))
-		check := secrets(t, s, store, 120)
+		check := secrets(t, s, store, 60)
 		s = must[*encrypt.Service](t)(open(dir, &interrupted{store, left}, false))
 		_, err := s.Rotate(t.Context())
 		again := must[*encrypt.Service](t)(open(dir, store, false))

@@ -108,6 +108,10 @@ func TestDocumentsWithSecretsAreSealed(t *testing.T) {
 	if !errors.Is(err, enough) {
 		t.Error(err)
 	}
+	large := []byte(`{"m:password":"` + strings.Repeat("x", crypt.MaxPlaintext) + `"}`)
+	if _, err := d.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(tree, "/m:a=9", large)}}); !errors.Is(err, datastore.ErrTooBig) {
+		t.Error(err)
+	}
 	sealed := get(t, store, tree, "/m:a=1")
 	put(t, store, tree, "/m:a=3", sealed)
 	if _, err := datastore.Get(ctx, d, tree, "/m:a=3"); !errors.Is(err, crypt.ErrForged) {

@@ -2,7 +2,9 @@ package hostsvc
 
 import (
 	"context"
+	"errors"
 
+	"ctl.internal/host/internal/crypt"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -22,6 +24,9 @@ func (x *secretsServer) Seal(_ context.Context, r *pluginv1.SealRequest) (*plugi
 		return nil, absent("key for secrets")
 	}
 	sealed, err := x.s.services.Secrets.Seal(r.Plaintext, x.aad(r.Purpose))
+	if errors.Is(err, crypt.ErrTooBig) || errors.Is(err, crypt.ErrPurpose) {
+		return nil, fault.Wrap(fault.TooBig, err, "%v", err)
+	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the secret cannot be sealed")
 	}
