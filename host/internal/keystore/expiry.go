@@ -5,6 +5,8 @@ import (
 	"crypto/x509"
 	"log/slog"
 	"time"
+
+	"ctl.internal/host/internal/datastore"
 )
 
 // warnBefore is how long before its end a certificate is spoken of.
@@ -27,7 +29,7 @@ func firstEnd(chain []*x509.Certificate) time.Time {
 // until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	done := make(chan error, 1)
-	go func() { done <- s.storage.follow(ctx, func() { s.reload(ctx) }) }()
+	go func() { done <- s.storage.follow(ctx, func(r datastore.Revision) { s.reload(ctx, r) }) }()
 	daily := time.NewTicker(24 * time.Hour)
 	defer daily.Stop()
 	s.warn()

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/home"
 )
 
@@ -64,7 +65,10 @@ func (f *fileStorage) save(_ context.Context, s saved) error {
 }
 
 // follow implements storage: files are read at start only.
-func (f *fileStorage) follow(ctx context.Context, _ func()) error {
+func (f *fileStorage) follow(ctx context.Context, _ func(datastore.Revision)) error {
 	<-ctx.Done()
 	return nil
 }
+
+// current implements storage.
+func (f *fileStorage) current(datastore.Revision) bool { return true }

@@ -162,7 +162,7 @@ func TestTwoControllersOfOneDatastore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.reload(ctx)
+	a.reload(ctx, o.Store.Revision())
 	if n := len(a.Aliases()); n != 6 || len(b.Aliases()) != 6 {
 		t.Fatal(a.Aliases(), b.Aliases())
 	}

@@ -154,10 +154,13 @@ func chunk(b []byte, i int) []byte {
 	return b[i*chunkSize : min(len(b), (i+1)*chunkSize)]
 }
 
-func (d *sealedStorage) follow(ctx context.Context, changed func()) error {
+// current reports that what is known is not older than a revision.
+func (d *sealedStorage) current(r datastore.Revision) bool { return d.revision >= r }
+
+func (d *sealedStorage) follow(ctx context.Context, changed func(datastore.Revision)) error {
 	for ctx.Err() == nil {
-		err := d.store.Watch(ctx, namespace, d.key("head"), 0, func(datastore.Batch) error {
-			changed()
+		err := d.store.Watch(ctx, namespace, d.key("head"), 0, func(b datastore.Batch) error {
+			changed(b.Revision)
 			return nil
 		})
 		if ctx.Err() == nil && !errors.Is(err, datastore.ErrCompacted) {

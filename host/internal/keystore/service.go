@@ -253,10 +253,14 @@ func (s *Service) replace(ctx context.Context, next saved) error {
 	return nil
 }
 
-// reload takes what another node of the cluster has kept.
-func (s *Service) reload(ctx context.Context) {
+// reload takes what another node of the cluster has kept at a revision. Our own
+// changes come back here, too, and are known.
+func (s *Service) reload(ctx context.Context, r datastore.Revision) {
 	s.changes.Lock()
 	defer s.changes.Unlock()
+	if s.storage.current(r) {
+		return
+	}
 	if err := s.reloadLocked(ctx); err != nil {
 		s.o.Log.Error("keystores changed by another node cannot be used; the earlier ones stay", "error", err)
 	}

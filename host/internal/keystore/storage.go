@@ -3,6 +3,8 @@ package keystore
 import (
 	"context"
 	"errors"
+
+	"ctl.internal/host/internal/datastore"
 )
 
 // errNone says that no keystores were made yet.
@@ -21,5 +23,7 @@ type storage interface {
 	load(ctx context.Context) (saved, error) // errNone
 	save(ctx context.Context, s saved) error
 	// follow calls changed when others changed what is kept, until ctx ends.
-	follow(ctx context.Context, changed func()) error
+	follow(ctx context.Context, changed func(datastore.Revision)) error
+	// current reports that what was loaded or saved last is not older than a revision.
+	current(r datastore.Revision) bool
 }
