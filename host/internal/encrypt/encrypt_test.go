@@ -379,3 +379,28 @@ func TestSealedTextsInSettingsAreOpened(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestNoWayIsGivenUpBeforeTheFileHoldsTheKey(t *testing.T) {
+	dir, store := newHome(t, fast), newStore(t)
+	s := must[*encrypt.Service](t)(open(dir, store, false))
+	check := secrets(t, s, store, 3)
+	file := encrypt.ConfigFile(dir)
+	before := string(must[[]byte](t)(os.ReadFile(file)))
+	if err := os.WriteFile(file, []byte("<damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range []func() error{
+		func() error { _, err := s.Rotate(t.Context()); return err },
+		func() error { _, err := s.Pass(t.Context()); return err },
+		func() error { _, _, err := s.Forget(t.Context()); return err },
+	} {
+		if err := f(); err == nil {
+			t.Errorf("%d: a key that is written nowhere", i)
+		}
+	}
+	write(t, file, before) // the operator mends the file with the key that was in it
+	s = must[*encrypt.Service](t)(open(dir, store, false))
+	check(s)
+	must[encrypt.Report](t)(s.Pass(t.Context()))
+	check(must[*encrypt.Service](t)(open(dir, store, false)))
+}

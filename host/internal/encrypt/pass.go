@@ -202,6 +202,9 @@ func (s *Service) finish(ctx context.Context, began records) error {
 	if began.pending == 0 {
 		return nil
 	}
+	if err := s.keep(); err != nil {
+		return err
+	}
 	t := datastore.Txn{Ops: []datastore.Op{datastore.Delete(namespace, pendingKey)},
 		Compares: []datastore.Compare{{Namespace: namespace, Key: pendingKey, Revision: began.pending}}}
 	if !s.o.Shared {
@@ -211,6 +214,28 @@ func (s *Service) finish(ctx context.Context, began records) error {
 		return err
 	}
 	return s.forgetFile()
+}
+
+// keep sees to it that the file holds the current key, before the ways to it from
+// earlier keys are given up.
+func (s *Service) keep() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keepLocked()
+}
+
+func (s *Service) keepLocked() error {
+	c, _, err := read(ConfigFile(s.o.Dir))
+	if err != nil {
+		return err
+	}
+	if c.Key == s.config.Key && c.Salt == s.config.Salt {
+		return nil
+	}
+	if err := s.config.write(s.o.Dir); err != nil {
+		return fmt.Errorf("the current key is not in %s and cannot be written: %w", ConfigFile(s.o.Dir), err)
+	}
+	return nil
 }
 
 // Forget ends the earlier keys that nothing in the datastore and in the settings
@@ -227,6 +252,9 @@ func (s *Service) Forget(ctx context.Context) (dropped []string, report Report, 
 	}
 	if r.current == nil || r.current.ID != s.ring.CurrentID() {
 		return nil, report, errOvertaken
+	}
+	if err := s.keepLocked(); err != nil {
+		return nil, report, err
 	}
 	t := datastore.Txn{Compares: []datastore.Compare{{Namespace: namespace, Key: currentKey, Revision: r.current.revision}}}
 	for id := range r.handover {
