@@ -8,6 +8,7 @@ import (
 	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/keystore"
 	certrpc "ctl.internal/host/internal/keystore/rpc"
+	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/restconf/tree"
 )
 
@@ -41,15 +42,31 @@ func (s *Server) mirrorSettings(ctx context.Context) {
 
 // applyPolicies puts the stored content of a tree that decides access into force.
 // What cannot be read denies.
-func (s *Server) applyPolicies(ctx context.Context, node string) {
+func (s *Server) applyPolicies(ctx context.Context, node string) error {
 	if s.restconf == nil {
-		return // the start applies them when the trees are there
+		return nil // the start applies them when the trees are there
 	}
+	// Of two commits at once, the one read first must not be applied last.
+	s.applying.Lock()
+	defer s.applying.Unlock()
 	content, _, err := s.restconf.Config().Get(ctx, s.catalog.Installed().Schema, "/"+node)
 	if err != nil {
-		s.log.Error("the policies cannot be read; what they decide is denied", "node", node, "error", err)
-		s.aaa.Unreadable(node)
-		return
+		if ctx.Err() == nil {
+			s.log.Error("the policies cannot be read; what they decide is denied", "node", node, "error", err)
+			s.aaa.Unreadable(node)
+		}
+		return err
 	}
 	_ = s.aaa.Apply(ctx, node, content) // it logs and denies by itself
+	return nil
+}
+
+// followPolicies applies what other nodes of a cluster change. The changes of this
+// one are in force already when they are answered.
+func (s *Server) followPolicies(ctx context.Context) {
+	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
+		s.background(ctx, "policies", func(ctx context.Context) error {
+			return policy.Watch(ctx, s.store, tree.ConfigNamespace, "/"+node, func(ctx context.Context) error { return s.applyPolicies(ctx, node) })
+		})
+	}
 }

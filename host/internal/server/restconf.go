@@ -29,9 +29,10 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body),
 	})
 	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
-		s.applyPolicies(ctx, node)
+		_ = s.applyPolicies(ctx, node) // unreadable ones deny
 	}
 	s.mirrorSettings(ctx)
+	s.followPolicies(ctx)
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
 	return nil
 }

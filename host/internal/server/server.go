@@ -56,6 +56,7 @@ type Server struct {
 
 	realmInstances realmInstances
 	refreshing     sync.Mutex
+	applying       sync.Mutex // of policies: read and put into force as one step
 	seen           seen
 
 	listeners  []*listener
@@ -155,7 +156,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	}
 	// What decides access must hold for the request after the one that changed it.
 	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
-		store = policy.Follow(store, tree.ConfigNamespace, "/"+node, func(ctx context.Context) { s.applyPolicies(ctx, node) })
+		store = policy.Follow(store, tree.ConfigNamespace, "/"+node, func(ctx context.Context) { _ = s.applyPolicies(ctx, node) })
 	}
 	s.configStore = store
 	return nil
