@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // limits of a listener.
@@ -20,7 +18,7 @@ type limits struct {
 	HeaderBytes   int
 	HeaderTimeout time.Duration // from accept to the end of the headers
 	ReadTimeout   time.Duration // of the whole request
-	WriteTimeout  time.Duration // of the answer; 0 where answers stream
+	StallTimeout  time.Duration // of a client that takes nothing of an answer; answers may stream for ever
 	IdleTimeout   time.Duration
 	Connections   int
 }
@@ -47,12 +45,17 @@ func listen(name, addr string, h http.Handler, tc *tls.Config, l limits, runDir 
 		return nil, err
 	}
 	out.ln = ln
-	serveOn := ln
-	if l.Connections > 0 {
-		serveOn = netutil.LimitListener(serveOn, l.Connections)
+	most := connectionsFor(l.Connections)
+	if most < l.Connections {
+		log.Warn("the process may not open enough files for the connections of limits.connections; raise its limit (ulimit -n)",
+			"listener", name, "limits.connections", l.Connections, "connections", most)
 	}
+	serveOn := newGuard(ln, most, l.StallTimeout)
 	out.srv = &http.Server{Handler: h, MaxHeaderBytes: l.HeaderBytes, ReadHeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout,
-		WriteTimeout: l.WriteTimeout, IdleTimeout: l.IdleTimeout, TLSConfig: tc, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+		IdleTimeout: l.IdleTimeout, TLSConfig: tc, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnState: serveOn.state,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, guardedConn(c))
+		}}
 	go func() {
 		defer close(out.done)
 		var err error

@@ -14,7 +14,7 @@ import (
 func (s *Server) openListeners(ctx context.Context) error {
 	c := s.loaded.Config
 	l := limits{HeaderBytes: int(c.Limits.Header), HeaderTimeout: c.Limits.HeaderTimeout, ReadTimeout: c.Limits.BodyTimeout,
-		IdleTimeout: c.Limits.IdleTimeout, Connections: c.Limits.Connections}
+		StallTimeout: c.Limits.RequestTimeout, IdleTimeout: c.Limits.IdleTimeout, Connections: c.Limits.Connections}
 	log := s.registry.Logger("org.ctl.server")
 	front := outermost(s.aaa.Filter(s.router), s.ids, int64(c.Limits.Body), c.Limits.InFlight, log)
 	plain := front

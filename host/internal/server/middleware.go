@@ -53,10 +53,16 @@ func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Lo
 		h := w.Header()
 		h["X-Request-Id"] = []string{id}
 		h["X-Content-Type-Options"] = nosniff
+		var held *slot // in flight, where it is not just for the time of the handler
 		if slots != nil {
 			select {
 			case slots <- struct{}{}:
-				defer func() { <-slots }()
+				if r.Body == nil || r.Body == http.NoBody {
+					defer func() { <-slots }()
+				} else {
+					held = &slot{all: slots, held: true}
+					defer held.end()
+				}
 			default:
 				w.Header().Set("Retry-After", "1")
 				http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
@@ -80,7 +86,9 @@ func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Lo
 				http.Error(w, fmt.Sprintf("the body is larger than %d bytes", body), http.StatusRequestEntityTooLarge)
 				return
 			}
-			r.Body = http.MaxBytesReader(w, r.Body, body)
+			if r.Body != http.NoBody {
+				r.Body = http.MaxBytesReader(w, waiting(r, held), body)
+			}
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
 	})

@@ -1,0 +1,203 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// reservedFiles are the file descriptors kept for the store, the plugins and the log.
+const reservedFiles = 512
+
+// connectionsFor is how many connections a listener may hold: as many as the
+// settings say, and no more than the process has file descriptors for.
+func connectionsFor(wanted int) int {
+	var files syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
+		return wanted
+	}
+	const listeners = 2 // http and https; the admin listener is for loopback
+	most := 64
+	if files.Cur > reservedFiles+listeners*uint64(most) {
+		most = int(min((files.Cur-reservedFiles)/listeners, 1<<20))
+	}
+	if wanted > 0 {
+		most = min(most, wanted)
+	}
+	return most
+}
+
+// guard bounds the connections of a listener. When there are too many, the one whose
+// client has let us wait longest is closed for the one that comes: clients that hold
+// connections without using them, or send a byte now and then, lock nobody out.
+type guard struct {
+	net.Listener
+	max   int
+	stall time.Duration // an answer of which the client takes nothing for so long is ended; 0 = never
+
+	mu      sync.Mutex
+	changed sync.Cond
+	open    map[*conn]struct{}
+	closed  bool
+	full    atomic.Bool // somebody waits for room
+}
+
+func newGuard(ln net.Listener, most int, stall time.Duration) *guard {
+	g := &guard{Listener: ln, max: most, stall: stall, open: map[*conn]struct{}{}}
+	g.changed.L = &g.mu
+	return g
+}
+
+// Accept returns the next connection once there is room for it.
+func (g *guard) Accept() (net.Conn, error) {
+	raw, err := g.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: raw, guard: g}
+	c.wait()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for len(g.open) >= g.max && !g.closed && !g.closeIdlest() {
+		g.full.Store(true)
+		g.changed.Wait()
+	}
+	g.full.Store(false)
+	if g.closed {
+		raw.Close()
+		return nil, net.ErrClosed
+	}
+	g.open[c] = struct{}{}
+	return c, nil
+}
+
+// closeIdlest closes the connection that has waited longest for its client, and
+// reports whether there was one. The lock is held.
+func (g *guard) closeIdlest() bool {
+	var idlest *conn
+	var since int64
+	for c := range g.open {
+		if s := c.since.Load(); s != 0 && (idlest == nil || s < since) {
+			idlest, since = c, s
+		}
+	}
+	if idlest == nil {
+		return false
+	}
+	delete(g.open, idlest)
+	idlest.Conn.Close()
+	return true
+}
+
+// Close closes the listener; a connection that waits for room is refused.
+func (g *guard) Close() error {
+	g.mu.Lock()
+	g.closed = true
+	g.changed.Broadcast()
+	g.mu.Unlock()
+	return g.Listener.Close()
+}
+
+// state notes which connections wait for their client; it is http.Server.ConnState.
+func (g *guard) state(c net.Conn, s http.ConnState) {
+	own := guardedConn(c)
+	switch {
+	case own == nil:
+	case s == http.StateActive:
+		own.serve()
+	case s == http.StateIdle:
+		own.wait()
+	}
+}
+
+// guardedConn is the connection of a guard below what the server has put on top.
+func guardedConn(c net.Conn) *conn {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	own, _ := c.(*conn)
+	return own
+}
+
+// conn is one connection of a guard.
+type conn struct {
+	net.Conn
+	guard    *guard
+	since    atomic.Int64 // when the wait for the client began; 0 while it is served
+	deadline atomic.Int64 // of writing, as it was last set
+}
+
+var clock = time.Now() // the beginning of the times in conn
+
+func ticks() int64 { return int64(time.Since(clock)) + 1 }
+
+// wait notes that it is the client's turn.
+func (c *conn) wait() {
+	c.since.Store(ticks())
+	if c.guard.full.Load() {
+		c.guard.mu.Lock()
+		c.guard.changed.Broadcast()
+		c.guard.mu.Unlock()
+	}
+}
+
+// serve notes that it is our turn.
+func (c *conn) serve() { c.since.Store(0) }
+
+// writePiece is how much a client must take before the time begins anew.
+const writePiece = 64 << 10
+
+// Write writes p, with the time to stall for each piece of it.
+func (c *conn) Write(p []byte) (n int, err error) {
+	if c.guard.stall <= 0 {
+		return c.Conn.Write(p)
+	}
+	for {
+		if now := ticks(); c.deadline.Load()-now < int64(c.guard.stall)*3/4 { // setting it costs more than looking
+			c.deadline.Store(now + int64(c.guard.stall))
+			if err := c.Conn.SetWriteDeadline(time.Now().Add(c.guard.stall)); err != nil {
+				return n, err
+			}
+		}
+		piece := p[n:min(n+writePiece, len(p))]
+		m, err := c.Conn.Write(piece)
+		if n += m; err != nil || n == len(p) {
+			return n, err
+		}
+	}
+}
+
+// SetDeadline also ends what Write believes to be set.
+func (c *conn) SetDeadline(t time.Time) error {
+	c.deadline.Store(0)
+	return c.Conn.SetDeadline(t)
+}
+
+// SetWriteDeadline also ends what Write believes to be set.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.deadline.Store(0)
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// Close makes room for another.
+func (c *conn) Close() error {
+	g := c.guard
+	g.mu.Lock()
+	delete(g.open, c)
+	g.changed.Broadcast()
+	g.mu.Unlock()
+	return c.Conn.Close()
+}
+
+type connKey struct{}
+
+// connOf returns the connection a request came on, nil in tests without one.
+func connOf(ctx context.Context) *conn {
+	c, _ := ctx.Value(connKey{}).(*conn)
+	return c
+}

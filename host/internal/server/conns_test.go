@@ -1,0 +1,211 @@
+package server
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// guardedServer serves with room for so many connections.
+func guardedServer(t *testing.T, connections int, stall time.Duration, h http.HandlerFunc) string {
+	t.Helper()
+	l := limits{HeaderBytes: 64 << 10, HeaderTimeout: time.Minute, ReadTimeout: time.Minute, IdleTimeout: time.Minute,
+		StallTimeout: stall, Connections: connections}
+	out, err := listen("http", "127.0.0.1:0", h, nil, l, t.TempDir(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		out.srv.Close()
+		<-out.done
+	})
+	return out.address()
+}
+
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func get(t *testing.T, c net.Conn) string {
+	t.Helper()
+	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Whoever holds a connection without using it makes room for one who comes; who is
+// being served stays.
+func TestIdleConnectionsMakeRoom(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	address := guardedServer(t, 4, 0, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/busy" {
+			entered <- struct{}{}
+			<-leave
+		}
+		_, _ = io.WriteString(w, "served")
+	})
+	busy := dial(t, address)
+	fmt.Fprint(busy, "GET /busy HTTP/1.1\r\nHost: h\r\n\r\n")
+	<-entered
+	var idle []net.Conn
+	for i := range 12 {
+		c := dial(t, address)
+		switch i % 3 {
+		case 0: // used once
+			get(t, c)
+		case 1: // sends its headers slowly
+			fmt.Fprint(c, "GET / HTTP/1.1\r\nHos")
+		}
+		idle = append(idle, c)
+		if got := get(t, dial(t, address)); got != "served" {
+			t.Errorf("beside %d idle connections: %q", i, got)
+		}
+	}
+	if _, err := idle[0].Read(make([]byte, 1)); err == nil {
+		t.Error("the connection that was idle longest is still open")
+	}
+	close(leave)
+	r, err := http.ReadResponse(bufio.NewReader(busy), nil)
+	if err != nil {
+		t.Fatalf("a connection in use was closed: %v", err)
+	}
+	r.Body.Close()
+}
+
+// While all connections are in use the next one waits for the end of one.
+func TestConnectionsInUseStay(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	address := guardedServer(t, 2, 0, func(w http.ResponseWriter, r *http.Request) {
+		entered <- struct{}{}
+		<-leave
+		_, _ = io.WriteString(w, "served")
+	})
+	answers := make(chan string, 3)
+	ask := func() {
+		c := dial(t, address)
+		go func() {
+			fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+			b, _ := io.ReadAll(c)
+			answers <- string(b)
+		}()
+	}
+	for range 2 {
+		ask()
+		<-entered
+	}
+	ask()
+	select {
+	case <-entered:
+		t.Fatal("three requests are served over two connections")
+	case leave <- struct{}{}:
+	}
+	<-entered
+	leave <- struct{}{}
+	leave <- struct{}{}
+	for range 3 {
+		if a := <-answers; !strings.HasSuffix(a, "served") {
+			t.Errorf("answer %q", a)
+		}
+	}
+}
+
+// A client that takes nothing of its answer is given up.
+func TestClientsThatTakeNothingAreGivenUp(t *testing.T) {
+	ended := make(chan error, 1)
+	address := guardedServer(t, 4, 50*time.Millisecond, func(w http.ResponseWriter, _ *http.Request) {
+		piece := make([]byte, 1<<20)
+		for {
+			if _, err := w.Write(piece); err != nil {
+				ended <- err
+				return
+			}
+		}
+	})
+	c := dial(t, address)
+	fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("the answer is still being written")
+	}
+}
+
+// Requests that wait for the rest of their bodies leave the places in flight to others.
+func TestSlowBodiesHoldNoPlace(t *testing.T) {
+	const places = 2
+	handler := outermost(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		fmt.Fprintf(w, "got %d", len(b))
+	}), newIDs(), 1<<20, places, slog.New(slog.DiscardHandler))
+	address := guardedServer(t, 100, 0, handler.ServeHTTP)
+	var slow []net.Conn
+	for range 20 {
+		c := dial(t, address)
+		fmt.Fprint(c, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n12345")
+		slow = append(slow, c)
+	}
+	for i := range 20 {
+		// Those that came at the same moment may find the places taken for as long as
+		// it takes to look at them.
+		for deadline := time.Now().Add(time.Minute); ; {
+			if got := get(t, dial(t, address)); got == "got 0" {
+				break
+			} else if time.Now().After(deadline) {
+				t.Fatalf("request %d beside slow bodies: %q", i, got)
+			}
+		}
+	}
+	served := 0
+	for _, c := range slow {
+		fmt.Fprint(c, "67890")
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(r.Body)
+		r.Body.Close()
+		if string(b) == "got 10" {
+			served++
+		} else if r.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("a slow body: %d %q", r.StatusCode, b)
+		}
+	}
+	if served < places {
+		t.Errorf("%d slow bodies were served", served)
+	}
+}
+
+func TestConnectionsFitTheFiles(t *testing.T) {
+	if n := connectionsFor(16); n != 16 {
+		t.Errorf("16 wanted: %d", n)
+	}
+	if n := connectionsFor(0); n < 64 || n > 1<<20 {
+		t.Errorf("no bound wanted: %d", n)
+	}
+}
