@@ -80,16 +80,17 @@ func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Lo
 			log.Error("a request panicked", "request", id, "method", r.Method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			http.Error(w, "internal error; the log has it under request "+id, http.StatusInternalServerError)
 		}()
-		if r.Body != nil && body > 0 {
-			if r.ContentLength > body {
-				w.Header().Set("Connection", "close")
-				http.Error(w, fmt.Sprintf("the body is larger than %d bytes", body), http.StatusRequestEntityTooLarge)
-				return
-			}
-			if r.Body != http.NoBody {
-				r.Body = http.MaxBytesReader(w, waiting(r, held), body)
-			}
+		if r.ContentLength > body && body > 0 {
+			w.Header().Set("Connection", "close")
+			http.Error(w, fmt.Sprintf("the body is larger than %d bytes", body), http.StatusRequestEntityTooLarge)
+			return
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
+		inner := r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		if r.Body != nil && r.Body != http.NoBody && body > 0 {
+			// In the copy only: of a body the server knows as its own it does not wait
+			// for the rest before it answers.
+			inner.Body = http.MaxBytesReader(w, waiting(r, held), body)
+		}
+		next.ServeHTTP(w, inner)
 	})
 }
