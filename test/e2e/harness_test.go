@@ -32,7 +32,7 @@ func run(m *testing.M) int {
 	bin = dir
 	for target, packages := range map[string][]string{
 		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./sdk/lab/ctl-lab"},
-		dir + "/plugins/": {"./plugins/...", "./sdk/plugintest/faulty", "./bench/echo"},
+		dir + "/plugins/": {"./plugins/...", "./sdk/plugintest/faulty", "./bench/echo", "./examples/login-listener"},
 	} {
 		if err := os.MkdirAll(target, 0o755); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// heard is what the example plugin was told of.
+type heard struct {
+	Action, Object, User, Realm, Address, Reason string
+	RequestID                                    string `json:"request-id"`
+	OK                                           bool
+}
+
+// A plugin that listens is told of every login and every change, and of no secret.
+func TestPluginsListenToLoginsAndChanges(t *testing.T) {
+	c := start(t, homeDir(t))
+	repo := filepath.Join(c.home, "listener.yaml")
+	feature := "name: lab\nfeatures:\n- name: login-listener\n  version: 1.0.0\n  description: writes logins down\n  plugins: [{name: login-listener}]\n"
+	if err := os.WriteFile(repo, []byte(feature), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.ctl("feature:repo-add " + repo)
+	c.ctl("feature:install login-listener")
+
+	file := ""
+	read := func() string {
+		t.Helper()
+		if file == "" {
+			found, err := filepath.Glob(filepath.Join(c.home, "data", "plugins", "*", "heard.jsonl"))
+			if err != nil || len(found) != 1 {
+				t.Fatalf("%v, %v", found, err)
+			}
+			file = found[0]
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	// wait repeats something until the plugin has heard of it.
+	wait := func(kind string, do func(), is func(heard) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; {
+			do()
+			for _, line := range strings.Split(strings.TrimSpace(read()), "\n") {
+				var e map[string]heard
+				if json.Unmarshal([]byte(line), &e) == nil && is(e["accounting:"+kind]) {
+					return
+				}
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the plugin was not told:\n%s", read())
+			}
+		}
+	}
+	wait("login", func() { c.do("GET", "/restconf/modules", admin, "") }, func(e heard) bool {
+		return e.OK && e.User == "admin" && e.Realm == "tokenAuthRealm" && strings.HasPrefix(e.Address, "127.0.0.1:") && e.RequestID != ""
+	})
+	wait("login", func() { c.do("GET", "/restconf/modules", "user:wrong-guess-1", "") }, func(e heard) bool {
+		return !e.OK && e.User == "user" && e.Reason != ""
+	})
+	// It listens now: one change is enough.
+	if a := c.do("POST", "/auth/v1/users", admin, `{"name":"ann","password":"anns-secret-1","domainid":"sdn"}`); a.status != 201 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	if a := c.do("PUT", jsonPolicies, admin, policies("/x/**", "admin", "get")); a.status != 201 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	wait("change", func() {}, func(e heard) bool {
+		return e.Action == "create user" && e.Object == "ann@sdn" && e.User == "admin@sdn" && e.RequestID != ""
+	})
+	wait("change", func() {}, func(e heard) bool {
+		return e.Action == "change policies" && e.Object == "aaa:http-authorization" && e.User == "admin@sdn"
+	})
+	for _, secret := range []string{"wrong-guess-1", "anns-secret-1"} {
+		if strings.Contains(read(), secret) {
+			t.Errorf("the plugin was told %q:\n%s", secret, read())
+		}
+	}
+}
