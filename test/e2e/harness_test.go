@@ -57,6 +57,7 @@ type controller struct {
 	http string
 	done chan struct{}
 	args []string
+	env  []string // besides that of the test; the later one counts
 }
 
 // homeDir is a home with a short path, for the unix sockets in it.
@@ -73,7 +74,13 @@ func homeDir(t *testing.T) string {
 // start runs ctld on a home until the test ends.
 func start(t *testing.T, home string, args ...string) *controller {
 	t.Helper()
-	c := &controller{t: t, home: home, args: args}
+	return startIn(t, home, nil, args...)
+}
+
+// startIn is start with something in the environment.
+func startIn(t *testing.T, home string, env []string, args ...string) *controller {
+	t.Helper()
+	c := &controller{t: t, home: home, args: args, env: env}
 	c.launch()
 	t.Cleanup(func() {
 		if c.cmd.ProcessState == nil {
@@ -91,6 +98,7 @@ func (c *controller) launch() {
 	c.t.Helper()
 	c.cmd = exec.Command(filepath.Join(bin, "ctld"), append([]string{"--home", c.home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, c.args...)...)
 	c.cmd.Env = append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user")
+	c.cmd.Env = append(c.cmd.Env, c.env...)
 	c.out = &bytes.Buffer{}
 	c.cmd.Stderr = c.out
 	stdout, err := c.cmd.StdoutPipe()

@@ -63,6 +63,9 @@ func Run(ctx context.Context, o Options) int {
 	defer registry.Close()
 	slog.SetDefault(registry.Logger("org.ctl"))
 	log := registry.Logger("org.ctl.server")
+	if err := scrubEnvironment(secretVariables); err != nil {
+		log.Warn("passwords given in the environment stay readable in /proc for this user", "error", err)
+	}
 	log.Info("starting", "version", Version(), "home", string(h.Dir), "pid", os.Getpid())
 
 	s := &Server{home: h.Dir, loaded: loaded, registry: registry, log: log, options: o, firstPasswords: first}
