@@ -106,13 +106,13 @@ func TestOldClientsFindWhatTheyKnow(t *testing.T) {
 	}
 }
 
-// policies is the documented body; each policy is a resource, a role and an action.
+// policies is the documented body; each policy is a resource, a role and its actions.
 func policies(words ...string) string {
 	type object map[string]any
 	list := []object{}
 	for i := 0; i+2 < len(words); i += 3 {
 		list = append(list, object{"aaa:resource": words[i],
-			"aaa:permissions": []object{{"aaa:role": words[i+1], "aaa:actions": []string{words[i+2]}}}})
+			"aaa:permissions": []object{{"aaa:role": words[i+1], "aaa:actions": strings.Fields(words[i+2])}}})
 	}
 	b, _ := json.Marshal(object{"aaa:policies": object{"aaa:policies": list}})
 	return string(b)
