@@ -32,8 +32,16 @@ var routes = []struct{ dir, last string }{
 	{"repoinfo/git", "branches"},
 }
 
-// Every route is guarded by a line of its own and everything else is open to all: a
-// path that the filter reads in one way and the mux in another shows what it guards.
+// ruleSets are three ways to guard a directory; everything else is open to all, so
+// that a path which the filter reads in one way and the mux in another shows what
+// is behind it.
+var ruleSets = map[string][]string{
+	"star": {"/%s/* = authcBasic, roles[admin]", "/%s = authcBasic, roles[admin]"},
+	"tree": {"/%s/** = authcBasic, roles[admin]"},
+	"overlap": {"/%s/users = authcBasic, roles[admin]", "/%[1]s/* = authcBasic, roles[admin]", "/%[1]s/** = authcBasic, roles[admin]",
+		"/**/%[1]s/** = authcBasic, roles[admin]"},
+}
+
 func TestNoSpellingOfAPathGetsPastItsRule(t *testing.T) {
 	home := homeDir(t)
 	c := start(t, home)
@@ -43,21 +51,30 @@ func TestNoSpellingOfAPathGetsPastItsRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ini strings.Builder
-	ini.WriteString(string(shipped[:bytes.Index(shipped, []byte("[urls]"))]) + "[urls]\n")
-	guarded := map[string]bool{}
-	for _, r := range routes {
-		if guarded[r.dir] {
-			continue
+	for name, lines := range ruleSets {
+		var ini strings.Builder
+		ini.WriteString(string(shipped[:bytes.Index(shipped, []byte("[urls]"))]) + "[urls]\n")
+		guarded := map[string]bool{}
+		for _, r := range routes {
+			if guarded[r.dir] {
+				continue
+			}
+			guarded[r.dir] = true
+			for _, line := range lines {
+				fmt.Fprintf(&ini, line+"\n", r.dir)
+			}
 		}
-		guarded[r.dir] = true
-		fmt.Fprintf(&ini, "/%s/** = authcBasic, roles[admin]\n", r.dir)
+		ini.WriteString("/ctx/** = authcBasic, roles[admin]\n/** = anon\n")
+		if err := os.WriteFile(file, []byte(ini.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.restart()
+		t.Run(name, func(t *testing.T) { spell(t, c) })
 	}
-	ini.WriteString("/ctx/** = authcBasic, roles[admin]\n/** = anon\n")
-	if err := os.WriteFile(file, []byte(ini.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c.restart()
+}
+
+// spell sends every payload to a path of every kind of route.
+func spell(t *testing.T, c *controller) {
 	for _, r := range routes {
 		spell := strings.NewReplacer("/admin", "/"+r.dir)
 		for _, p := range aaatest.Payloads() {
@@ -73,6 +90,13 @@ func TestNoSpellingOfAPathGetsPastItsRule(t *testing.T) {
 				if want != http.StatusUnauthorized && strings.HasPrefix(plain, "/"+r.dir+"/") {
 					t.Errorf("GET %q as %q is not guarded: %d", plain, who, want)
 				}
+			}
+		}
+		// What only looks alike is another path, at which nothing is: letters have a
+		// case, and an encoded separator is part of its segment.
+		for _, dir := range []string{strings.ToUpper(r.dir), r.dir + "%3bx=1", r.dir + "%3f", r.dir + "%23"} {
+			if got := c.raw("GET", "/"+dir+"/"+r.last, ""); got != http.StatusNotFound && got != http.StatusBadRequest && got != http.StatusUnauthorized {
+				t.Errorf("GET /%s/%s: %d", dir, r.last, got)
 			}
 		}
 		if got := c.raw("GET", "/"+r.dir+"/"+r.last, admin); got == http.StatusUnauthorized {

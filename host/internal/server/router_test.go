@@ -19,7 +19,13 @@ import (
 
 // guarded is the mux with every route of the host and of a plugin, behind access
 // control as shipped; each handler reports that it was reached.
-func guarded(t *testing.T) (front http.Handler, paths []string, reached *string) {
+func guarded(t testing.TB) (front http.Handler, paths []string, reached *string) {
+	t.Helper()
+	s, paths, reached := routed(t)
+	return s.aaa.Filter(s.router), paths, reached
+}
+
+func routed(t testing.TB) (s *Server, paths []string, reached *string) {
 	t.Helper()
 	ini, err := ctl.Templates.ReadFile("etc/sec.ini")
 	if err != nil {
@@ -27,7 +33,7 @@ func guarded(t *testing.T) (front http.Handler, paths []string, reached *string)
 	}
 	store := memory.New(memory.Options{})
 	t.Cleanup(func() { store.Close() })
-	s := &Server{}
+	s = &Server{}
 	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: ini, First: identity.First{Admin: "admin", User: "user"}})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +55,7 @@ func guarded(t *testing.T) (front http.Handler, paths []string, reached *string)
 	if err != nil || len(paths) < 12 {
 		t.Fatalf("%d routes: %v", len(paths), err)
 	}
-	return s.aaa.Filter(s.router), paths, reached
+	return s, paths, reached
 }
 
 // No handler of any registered route is reached without credentials.
