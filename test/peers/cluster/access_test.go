@@ -1,0 +1,195 @@
+//go:build peers
+
+package clusterpeers
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ctl.internal/test/harness"
+)
+
+const root = "../../.."
+
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ctl-cluster")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	bin = dir
+	if out, err := harness.Build(root, dir, "./plugins/repoinfo"); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// cluster starts an etcd of one member and returns its address.
+func cluster(t *testing.T) string {
+	t.Helper()
+	program, err := exec.LookPath("etcd")
+	if err != nil {
+		t.Skip("SKIPPED, NOT TESTED: etcd is not installed")
+	}
+	free := func() string {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		return "http://" + l.Addr().String()
+	}
+	client, peer := free(), free()
+	dir := t.TempDir()
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(program, "--data-dir", filepath.Join(dir, "data"), "--name", "test", "--listen-client-urls", client,
+		"--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "test="+peer,
+		"--max-txn-ops", "20000", "--max-request-bytes", "16777216")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for deadline := time.Now().Add(time.Minute); ; {
+		r, err := http.Get(client + "/health")
+		if err == nil {
+			r.Body.Close()
+			if r.StatusCode == http.StatusOK {
+				return client
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("etcd is not healthy after a minute")
+		}
+	}
+}
+
+func do(t *testing.T, c *harness.Controller, method, path, auth, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, c.HTTP+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if strings.HasPrefix(body, "grant_type") || strings.HasPrefix(body, "token=") {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if user, password, ok := strings.Cut(auth, ":"); ok {
+		r.SetBasicAuth(user, password)
+	} else if auth != "" {
+		r.Header.Set("Authorization", "Bearer "+auth)
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	b, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, string(b)
+}
+
+// What decides access is changed at one node and counts at the other soon after,
+// though that has the old state in its caches.
+func TestNodesFollowEachOther(t *testing.T) {
+	endpoint := cluster(t)
+	settings := "datastore:\n  engine: etcd\n  etcd: {endpoints: [\"" + endpoint + "\"], prefix: ctl-test/}\n" +
+		"aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"
+	ini, err := os.ReadFile(filepath.Join(root, "etc", "sec.ini"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"ctl.yaml": settings, "sec.ini": string(ini)}
+	one := harness.Start(t, bin, files)
+	key, err := os.ReadFile(filepath.Join(one.Home, "data", "seal.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["../data/seal.key"] = string(key) // nodes of a cluster share it
+	one.Ctl("feature:install ctl-aaa-authz")
+	two := harness.Start(t, bin, files)
+	const admin, bob = "admin:admin", "bob:bobs own"
+	want := func(c *harness.Controller, status int, method, path, auth, body string) string {
+		t.Helper()
+		got, text := do(t, c, method, path, auth, body)
+		if got != status {
+			t.Fatalf("%s %s as %q: %d %s, want %d", method, path, auth, got, text, status)
+		}
+		return text
+	}
+	// soon waits until a node answers as the change demands.
+	soon := func(what string, c *harness.Controller, status int, path, auth string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; {
+			got, text := do(t, c, "GET", path, auth, "")
+			if got == status {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: the other node still answers %d %s, want %d", what, got, text, status)
+			}
+		}
+	}
+	const modules = "/restconf/modules"
+	want(one, 201, "POST", "/auth/v1/users", admin, `{"name":"bob","password":"bobs own","domainid":"sdn"}`)
+	want(one, 201, "POST", "/auth/v1/domains/sdn/users/bob@sdn/roles", admin, `{"roleid":"user@sdn"}`)
+	soon("a new user", two, 200, modules, bob)
+
+	var issued struct {
+		Token string `json:"access_token"`
+	}
+	form := url.Values{"grant_type": {"password"}, "username": {"bob"}, "password": {"bobs own"}, "scope": {"sdn"}}
+	if err := json.Unmarshal([]byte(want(one, 200, "POST", "/oauth2/token", "", form.Encode())), &issued); err != nil {
+		t.Fatal(err)
+	}
+	soon("a token", two, 200, modules, issued.Token)
+	want(one, 200, "POST", "/oauth2/revoke", "", "token="+issued.Token)
+	soon("a revoked token", two, 401, modules, issued.Token)
+
+	policies := func(resource string) string {
+		return `{"aaa:policies":{"aaa:policies":[{"aaa:resource":"` + resource + `","aaa:permissions":[{"aaa:role":"admin","aaa:actions":["get"]}]}]}}`
+	}
+	want(one, 201, "PUT", "/restconf/config/aaa:http-authorization/policies", admin, policies(modules+"/**"))
+	want(one, 401, "GET", modules, bob, "") // at once where it was changed
+	soon("a policy", two, 401, modules, bob)
+	want(two, 200, "DELETE", "/restconf/config/aaa:http-authorization/policies", admin, "")
+	soon("the end of a policy", one, 200, modules, bob)
+	want(one, 201, "POST", "/restconf/config/authorization-schema:simple-authorization/policies/RestConfService/", admin,
+		`{"policies":{"resource":"*","service":"RestConfService","role":"admin"}}`)
+	soon("a policy of the broker", two, 401, "/restconf/config/network-topology:network-topology", bob)
+
+	want(one, 200, "PUT", "/auth/v1/users/bob@sdn", admin, `{"enabled":false}`)
+	soon("a disabled user", two, 401, modules, bob)
+	want(two, 200, "PUT", "/auth/v1/users/bob@sdn", admin, `{"enabled":true,"password":"bobs next"}`)
+	soon("a new password", one, 200, modules, "bob:bobs next")
+	want(one, 401, "GET", modules, bob, "")
+	want(two, 204, "DELETE", "/auth/v1/users/bob@sdn", admin, "")
+	soon("a deleted user", one, 401, modules, "bob:bobs next")
+}
