@@ -184,6 +184,20 @@ securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRea
 		want(t, 401, "GET", "/restconf/modules", admin, "") // a policy without permissions
 		// What cannot be read denies: TestUnreadablePoliciesDeny in package aaa.
 	})
+	t.Run("the broker tells what it refuses", func(t *testing.T) {
+		c.ctl("feature:install ctl-aaa-authz")
+		const broker, path = "/restconf/config/authorization-schema:simple-authorization", "/restconf/config/network-topology:network-topology"
+		const topology = `{"network-topology":{"topology":[{"topology-id":"lab"}]}}`
+		// With a slash at the end, as the documents have it.
+		want(t, 201, "POST", broker+"/policies/RestConfService/", admin, `{"policies":{"resource":"*","service":"RestConfService","role":"admin"}}`)
+		want(t, 401, "GET", path, user, "")
+		want(t, 401, "PUT", path, user, topology)
+		want(t, 404, "GET", path, admin, "") // it was not written
+		want(t, 201, "PUT", path, admin, topology)
+		want(t, 200, "DELETE", path, admin, "")
+		want(t, 200, "DELETE", broker, admin, "")
+		want(t, 404, "GET", path, user, "")
+	})
 	t.Run("20 roles of a directory, and the refresh grant", func(t *testing.T) {
 		policy(t, "/restconf/modules/**", "ops", "get", "/restconf/streams/**", "operator", "get")
 		want(t, 200, "GET", "/restconf/modules", "lena:lenas own", "") // person → user,ops
