@@ -72,13 +72,18 @@ func TestOldClientsWithRealmsPoliciesAndTLS(t *testing.T) {
 	home := configure(t, "sec.ini", func(shipped string) string {
 		return strings.Replace(shipped, "securityManager.realms = $tokenAuthRealm", `idSvcAuthRealm = org.ctl.aaa.sec.realm.IdSvcAuthRealm
 idSvcAuthRealm.url = `+service+`
+idSvcAuthRealm.timeout = 60000
 ldapRealm = CtlJndiLdapRealm
 ldapRealm.userDnTemplate = "uid={0},ou=People,dc=lab"
 ldapRealm.contextFactory.url = `+directory.URL()+`
+ldapRealm.timeout = 60000
+ldapRealm.connectTimeout = 60000
 ldapRealm.groupRolesMap = "person":"user,ops"
 plainRealm = CtlJndiLdapRealm
 plainRealm.userDnTemplate = "uid={0},ou=Staff,dc=lab"
 plainRealm.contextFactory.url = `+directory.URL()+`
+plainRealm.timeout = 60000
+plainRealm.connectTimeout = 60000
 securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRealm`, 1)
 	})
 	edit := func(file, old, new string) {

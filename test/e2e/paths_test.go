@@ -109,12 +109,12 @@ func spell(t *testing.T, c *controller) {
 // the status.
 func (c *controller) raw(method, target, auth string) int {
 	c.t.Helper()
-	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(c.http, "http://"), 10*time.Second)
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(c.http, "http://"), time.Minute)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	credentials := ""
 	if auth != "" {
 		credentials = "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(auth)) + "\r\n"

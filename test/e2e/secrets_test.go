@@ -58,6 +58,8 @@ func TestNoSecretOfARunIsFoundAnywhere(t *testing.T) {
 		return strings.Replace(shipped, "securityManager.realms = $tokenAuthRealm", `ldapRealm = CtlJndiLdapRealm
 ldapRealm.userDnTemplate = "uid={0},ou=People,dc=lab"
 ldapRealm.contextFactory.url = `+directory.URL()+`
+ldapRealm.timeout = 60000
+ldapRealm.connectTimeout = 60000
 ldapRealm.contextFactory.systemUsername = "uid=system,dc=lab"
 ldapRealm.contextFactory.systemPassword = ldap-system-secret
 ldapRealm.searchBase = "dc=lab"

@@ -94,5 +94,9 @@ func (x *exchange) point(value string) (tree.Path, error) {
 			break
 		}
 	}
-	return tree.ParseText(x.installed().Schema, value)
+	p, err := tree.ParseText(x.installed().Schema, value)
+	if err != nil {
+		return nil, fault.Wrap(fault.KindOf(err), err, "point=%.80s: %v (in a query, the %% of an encoded key is itself written %%25)", value, err)
+	}
+	return p, nil
 }

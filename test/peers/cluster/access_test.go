@@ -120,7 +120,7 @@ func do(t *testing.T, c *harness.Controller, method, path, auth, body string) (i
 // though that has the old state in its caches.
 func TestNodesFollowEachOther(t *testing.T) {
 	endpoint := cluster(t)
-	settings := "datastore:\n  engine: etcd\n  etcd: {endpoints: [\"" + endpoint + "\"], prefix: ctl-test/}\n" +
+	settings := "datastore:\n  engine: etcd\n  etcd: {endpoints: [\"" + endpoint + "\"], prefix: ctl-test/, timeout: 30s}\n" +
 		"aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"
 	ini, err := os.ReadFile(filepath.Join(root, "etc", "sec.ini"))
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/badger"
 	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/sdk/fault"
 )
@@ -171,10 +172,28 @@ func TestHashesAreSealedAndBoundToTheirUser(t *testing.T) {
 	}
 }
 
-// BenchmarkCrowd reports lookups and lists among 100,000 users with 300,000 grants.
+// BenchmarkCrowd reports lookups and lists among 100,000 users with 300,000 grants,
+// in memory and on disk. A login here is all but its hash (package password).
 func BenchmarkCrowd(b *testing.B) {
-	h := open(b, identity.Options{})
-	crowd(b, h, 100_000)
+	for _, engine := range []string{"memory", "badger"} {
+		b.Run(engine, func(b *testing.B) {
+			o := identity.Options{}
+			if engine == "badger" {
+				store, err := badger.Open(badger.Options{Dir: b.TempDir()})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.Cleanup(func() { store.Close() })
+				o.Store = store
+			}
+			h := open(b, o)
+			crowd(b, h, 100_000)
+			benchmarkCrowd(b, h)
+		})
+	}
+}
+
+func benchmarkCrowd(b *testing.B, h *harness) {
 	b.Run("principal", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			if _, err := h.Principal(ctx, fmt.Sprintf("u%06d@sdn", i*7919%100_000)); err != nil {
@@ -186,6 +205,14 @@ func BenchmarkCrowd(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			if p, err := h.Verify(ctx, fmt.Sprintf("u%06d", i*7919%100_000), "sdn", "wrong"); p != nil || err != nil {
 				b.Fatal(p, err)
+			}
+		}
+	})
+	b.Run("page", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			after := fmt.Sprintf("u%06d@sdn", i*7919%99_000)
+			if list, err := h.Users(ctx, identity.Page{After: after, Limit: 100}); len(list) != 100 || err != nil {
+				b.Fatal(len(list), err)
 			}
 		}
 	})

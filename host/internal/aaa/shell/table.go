@@ -64,7 +64,7 @@ func needed(o commands.Option) commands.Option {
 }
 
 func (t *table) domainOption() commands.Option {
-	o := text("domainName", "the domain; sdn when absent", "dname")
+	o := text("domainName", "the domain", "dname")
 	o.Default, o.Complete = identity.SDN, t.domainNames
 	return o
 }
