@@ -171,7 +171,7 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 		}
 	}
 
-	places := map[string]string{"the answers": said.String(), "the output of ctld": c.out.String()}
+	places := map[string]string{"the answers": said.String()}
 	pids := c.processes()
 	if len(pids) < 2 {
 		t.Errorf("no plugin runs: %v", pids)
@@ -189,6 +189,7 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 	if code := c.stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+	places["the output of ctld"] = c.out.String()
 	if err := filepath.WalkDir(c.home, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || path == filepath.Join(c.home, "etc", "sec.ini") {
 			return err // sec.ini is where the operator wrote two of them
