@@ -44,30 +44,23 @@ var nosniff = []string{"nosniff"}
 // outermost gives each request an id, bounds its body and in-flight number, and
 // keeps a panic of any handler from reaching a user.
 func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Logger) http.Handler {
-	var slots chan struct{}
-	if inFlight > 0 {
-		slots = make(chan struct{}, inFlight)
-	}
+	var now atomic.Int64 // requests in flight
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := i.next()
 		h := w.Header()
 		h["X-Request-Id"] = []string{id}
 		h["X-Content-Type-Options"] = nosniff
-		var held *slot // in flight, where it is not just for the time of the handler
-		if slots != nil {
-			select {
-			case slots <- struct{}{}:
-				if r.Body == nil || r.Body == http.NoBody {
-					defer func() { <-slots }()
-				} else {
-					held = &slot{all: slots, held: true}
-					defer held.end()
-				}
-			default:
-				w.Header().Set("Retry-After", "1")
-				http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
-				return
-			}
+		var place *slot
+		if r.Body == nil || r.Body == http.NoBody {
+			defer now.Add(-1)
+		} else {
+			place = &slot{now: &now, held: true}
+			defer place.end()
+		}
+		if n := now.Add(1); inFlight > 0 && n > int64(inFlight) {
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
+			return
 		}
 		defer func() {
 			v := recover()
@@ -86,10 +79,10 @@ func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Lo
 			return
 		}
 		inner := r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
-		if r.Body != nil && r.Body != http.NoBody && body > 0 {
+		if place != nil && body > 0 {
 			// In the copy only: of a body the server knows as its own it does not wait
 			// for the rest before it answers.
-			inner.Body = http.MaxBytesReader(w, waiting(r, held), body)
+			inner.Body = http.MaxBytesReader(w, waiting(r, place), body)
 		}
 		next.ServeHTTP(w, inner)
 	})

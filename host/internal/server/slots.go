@@ -1,16 +1,16 @@
 package server
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
-// slot is the place of one request among those in flight. Only work counts: while
-// the request waits for its client to send more of the body, others may have it.
+// slot is the place of one request with a body among those in flight. Only work
+// counts: while the request waits for its client to send more, others may have it.
 type slot struct {
-	all chan struct{}
+	now *atomic.Int64 // requests in flight
 
 	mu         sync.Mutex
 	held, done bool
@@ -22,25 +22,18 @@ func (s *slot) pause() {
 	defer s.mu.Unlock()
 	if s.held {
 		s.held = false
-		<-s.all
+		s.now.Add(-1)
 	}
 }
 
-// resume waits for a place again.
-func (s *slot) resume(ctx context.Context) error {
-	select {
-	case s.all <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// resume takes it again. It does not wait: who was let in comes to the end.
+func (s *slot) resume() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held || s.done { // whoever reads beside the handler needs none
-		<-s.all
-		return nil
+	if !s.held && !s.done { // whoever reads beside the handler needs none
+		s.held = true
+		s.now.Add(1)
 	}
-	s.held = true
-	return nil
 }
 
 // end gives the place up for good.
@@ -54,14 +47,13 @@ func (s *slot) end() {
 // body is a request's body whose reader holds nothing while it waits.
 type body struct {
 	io.ReadCloser
-	ctx  context.Context
-	slot *slot // nil without a bound
+	slot *slot
 	conn *conn // nil in tests
 }
 
 // waiting gives a request's body back, such that waiting for it holds no place.
 func waiting(r *http.Request, s *slot) io.ReadCloser {
-	return &body{r.Body, r.Context(), s, connOf(r.Context())}
+	return &body{r.Body, s, connOf(r.Context())}
 }
 
 // Read reads what the client has sent.
@@ -70,13 +62,7 @@ func (b *body) Read(p []byte) (int, error) {
 		b.conn.wait()
 		defer b.conn.serve()
 	}
-	if b.slot == nil {
-		return b.ReadCloser.Read(p)
-	}
 	b.slot.pause()
-	n, err := b.ReadCloser.Read(p)
-	if again := b.slot.resume(b.ctx); again != nil && err == nil {
-		err = again
-	}
-	return n, err
+	defer b.slot.resume()
+	return b.ReadCloser.Read(p)
 }
