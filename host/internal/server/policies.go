@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/keystore"
 	certrpc "ctl.internal/host/internal/keystore/rpc"
-	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/restconf/tree"
 )
 
