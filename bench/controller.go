@@ -109,21 +109,21 @@ func (b *bench) withEcho(ctx context.Context) (*controller, error) {
 }
 
 // baseline starts the bare peer.
-func (b *bench) baseline(ctx context.Context) (addr string, stop func(), err error) {
+func (b *bench) baseline(ctx context.Context) (addr string, pid int, stop func(), err error) {
 	cmd := exec.CommandContext(ctx, b.bin("baseline"), filepath.Join(b.dir, "echo", "echo"))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", nil, err
+		return "", 0, nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", nil, err
+		return "", 0, nil, err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	stop = func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() }
 	if err != nil {
 		stop()
-		return "", nil, fmt.Errorf("the bare peer did not start: %w", err)
+		return "", 0, nil, fmt.Errorf("the bare peer did not start: %w", err)
 	}
-	return strings.TrimSpace(line), stop, nil
+	return strings.TrimSpace(line), cmd.Process.Pid, stop, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -22,7 +23,10 @@ var basic = "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:admin"))
 type side struct {
 	addr string
 	req  []byte
+	home string // of a controller, whose CPU profile -profile keeps
+	pid  int    // of the server; its children count as part of it
 	got  []load.Result
+	cpu  []time.Duration // a request, of the server
 }
 
 // compare loads the sides in turn, round by round, so that both see the same
@@ -34,8 +38,13 @@ func (b *bench) compare(ctx context.Context, sides ...*side) error {
 			if round == 0 {
 				d = b.duration / 4
 			}
+			before := cpuTime(s.pid)
+			stop := func() error { return nil }
+			if round == b.rounds {
+				stop = b.profile(ctx, s, d)
+			}
 			r, err := load.Run(ctx, s.addr, s.req, connections, d)
-			if err != nil {
+			if err := errors.Join(err, stop()); err != nil {
 				return err
 			}
 			if r.Failed > 0 {
@@ -43,6 +52,7 @@ func (b *bench) compare(ctx context.Context, sides ...*side) error {
 			}
 			if round > 0 {
 				s.got = append(s.got, r)
+				s.cpu = append(s.cpu, (cpuTime(s.pid)-before)/time.Duration(r.Requests))
 			}
 		}
 	}
@@ -54,13 +64,23 @@ func (s *side) median() load.Result {
 	return s.got[len(s.got)/2]
 }
 
-func describe(r load.Result) string {
-	return fmt.Sprintf("%.0f/s, p50 %s, p99 %s", r.Rate(), r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond))
+func (s *side) describe() string {
+	r := s.median()
+	text := fmt.Sprintf("%.0f/s, p50 %s, p99 %s", r.Rate(), r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond))
+	if s.pid > 0 {
+		text += fmt.Sprintf(", CPU %s", s.medianCPU().Round(100*time.Nanosecond))
+	}
+	return text
+}
+
+func (s *side) medianCPU() time.Duration {
+	slices.Sort(s.cpu)
+	return s.cpu[len(s.cpu)/2]
 }
 
 func (b *bench) add(what string, ours, peer *side, target string) {
 	o, p := ours.median(), peer.median()
-	b.rows = append(b.rows, row{what, describe(o), describe(p), fmt.Sprintf("%.2f", o.Rate()/p.Rate()), target})
+	b.rows = append(b.rows, row{what, ours.describe(), peer.describe(), fmt.Sprintf("%.2f", o.Rate()/p.Rate()), target})
 }
 
 func (b *bench) rpcPart(ctx context.Context) error {
@@ -69,14 +89,14 @@ func (b *bench) rpcPart(ctx context.Context) error {
 		return err
 	}
 	defer c.stop()
-	addr, stop, err := b.baseline(ctx)
+	addr, pid, stop, err := b.baseline(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
 	members := `{"node-id":158969157063648,"vlan-id":100,"vlan-name":"lab"}`
-	ours := &side{addr: c.http, req: load.Request("POST", c.http, "/restconf/operations/bench-echo:echo", basic, []byte(`{"input":`+members+`}`))}
-	peer := &side{addr: addr, req: load.Request("POST", addr, "/echo", "", []byte(members))}
+	ours := &side{addr: c.http, pid: c.cmd.Process.Pid, home: c.home, req: load.Request("POST", c.http, "/restconf/operations/bench-echo:echo", basic, []byte(`{"input":`+members+`}`))}
+	peer := &side{addr: addr, pid: pid, req: load.Request("POST", addr, "/echo", "", []byte(members))}
 	if err := b.compare(ctx, ours, peer); err != nil {
 		return err
 	}
@@ -92,13 +112,13 @@ func (b *bench) noopPart(ctx context.Context) error {
 		return err
 	}
 	defer c.stop()
-	addr, stop, err := b.baseline(ctx)
+	addr, pid, stop, err := b.baseline(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	ours := &side{addr: c.http, req: load.Request("GET", c.http, "/restconf/yang-library-version", basic, nil)}
-	peer := &side{addr: addr, req: load.Request("GET", addr, "/none", "", nil)}
+	ours := &side{addr: c.http, pid: c.cmd.Process.Pid, home: c.home, req: load.Request("GET", c.http, "/restconf/yang-library-version", basic, nil)}
+	peer := &side{addr: addr, pid: pid, req: load.Request("GET", addr, "/none", "", nil)}
 	if err := b.compare(ctx, ours, peer); err != nil {
 		return err
 	}
@@ -122,9 +142,9 @@ func (b *bench) authPart(ctx context.Context) error {
 		return err
 	}
 	defer open.stop()
-	none := &side{addr: open.http, req: load.Request("GET", open.http, path, "", nil)}
-	withBasic := &side{addr: c.http, req: load.Request("GET", c.http, path, basic, nil)}
-	withToken := &side{addr: c.http, req: load.Request("GET", c.http, path, "Bearer "+token, nil)}
+	none := &side{addr: open.http, pid: open.cmd.Process.Pid, req: load.Request("GET", open.http, path, "", nil)}
+	withBasic := &side{addr: c.http, pid: c.cmd.Process.Pid, home: c.home, req: load.Request("GET", c.http, path, basic, nil)}
+	withToken := &side{addr: c.http, pid: c.cmd.Process.Pid, home: c.home, req: load.Request("GET", c.http, path, "Bearer "+token, nil)}
 	sides := []*side{none, withBasic, withToken}
 	nginx, stop, err := b.nginx(ctx)
 	if err != nil {

@@ -30,6 +30,7 @@ type bench struct {
 	dir      string // with bin/
 	duration time.Duration
 	rounds   int
+	profiles string // directory for CPU profiles of the controller; empty = none
 	rows     []row
 	notes    []string
 }
@@ -49,11 +50,12 @@ func main() {
 	rounds := flag.Int("rounds", 3, "measurements of each side, in turn; the median counts")
 	out := flag.String("o", "bench/RESULTS.md", "where the table is written; - for standard output only")
 	only := flag.String("only", "", "parts to run, separated by commas; empty = all")
+	profiles := flag.String("profile", "", "directory for a CPU profile of the controller in each comparison's last round")
 	flag.Usage = usage
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, &bench{duration: *duration, rounds: *rounds}, *only, *out); err != nil {
+	if err := run(ctx, &bench{duration: *duration, rounds: *rounds, profiles: *profiles}, *only, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
