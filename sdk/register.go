@@ -15,11 +15,13 @@ import (
 	"ctl.internal/sdk/routes"
 	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/topology"
+	"ctl.internal/sdk/wire/link"
 )
 
 // Register puts the base service and the manifest's capabilities on a gRPC server.
 // The handlers are those of the plugin that Configure makes later.
-func (s *Server) Register(g *grpc.Server) {
+func (s *Server) Register(server *grpc.Server) {
+	g := link.NewServer(server, s.metrics.unary)
 	pluginv1.RegisterBaseServer(g, s)
 	for _, c := range s.manifest.Capabilities {
 		switch c {

@@ -20,8 +20,9 @@ var Handshake = plugin.HandshakeConfig{
 // PluginName is the one name in go-plugin's plugin set.
 const PluginName = "ctl"
 
-// APIVersions are the versions of the contract this build speaks, newest first.
-var APIVersions = []string{"1.0"}
+// APIVersions are the versions of the contract this build speaks, newest first. 1.1
+// adds the service Link.
+var APIVersions = []string{"1.1", "1.0"}
 
 // MaxMessage bounds a gRPC message in both directions, in bytes.
 const MaxMessage = 64 << 20

@@ -9,12 +9,14 @@ import (
 
 	"ctl.internal/host/internal/plugin/process"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/wire/link"
 )
 
 // instance is one process of a plugin, described and configured.
 type instance struct {
 	proc       *process.Process
-	conn       *grpc.ClientConn
+	conn       grpc.ClientConnInterface // over the link, once there is one
+	link       *link.Conn               // nil before
 	manifest   *pluginv1.Manifest
 	spec       Spec
 	generation uint64
@@ -38,6 +40,21 @@ func newInstance(p *process.Process, spec Spec, token string) *instance {
 	i.ctx, i.cancel = context.WithCancel(context.Background())
 	i.leave, i.leaveFunc = context.WithCancel(i.ctx)
 	return i
+}
+
+// openLink lets the calls that follow go over the link, if the plugin serves one.
+func (i *instance) openLink(ctx context.Context) error {
+	c, err := link.Open(ctx, i.conn)
+	i.link, i.conn = c, c
+	return err
+}
+
+// end frees what the instance holds. Its process is gone.
+func (i *instance) end() {
+	i.cancel()
+	if i.link != nil {
+		i.link.Close()
+	}
 }
 
 // gone reports whether the process has ended.

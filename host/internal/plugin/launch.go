@@ -47,7 +47,7 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 	inst := newInstance(proc, spec, token)
 	if err = s.prepare(ctx, inst, beside); err != nil {
 		exit := inst.proc.Kill("did not become ready: " + oneLine(err))
-		inst.cancel()
+		inst.end()
 		s.services.RemoveToken(token)
 		if fault.KindOf(err) == fault.Unavailable && exit.Reason == "" {
 			err = fmt.Errorf("plugin %s ended while it was configured: %s", s.name, exit)
@@ -92,6 +92,14 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 			s.services.SetManifest(old)
 		}
 		return refusal(s.name, fault.FromStatus(err))
+	}
+	if api == "1.0" {
+		return nil
+	}
+	lctx, cancel := context.WithTimeout(inst.ctx, s.m.limits.PingTimeout)
+	defer cancel()
+	if err := inst.openLink(lctx); err != nil {
+		s.log.Warn("the plugin's link cannot be opened: its calls are made one by one, which is slower", "error", err)
 	}
 	return nil
 }

@@ -182,7 +182,7 @@ func (s *supervisor) stopInstance(inst *instance, grace time.Duration) {
 }
 
 func (s *supervisor) ended(inst *instance) {
-	inst.cancel()
+	inst.end()
 	s.services.RemoveToken(inst.token)
 }
 

@@ -1,0 +1,91 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// Server is the plugin's end: a registrar that serves over links what is registered
+// with it, by the same handlers as the gRPC server behind it.
+type Server struct {
+	pluginv1.UnimplementedLinkServer
+	to        grpc.ServiceRegistrar
+	intercept grpc.UnaryServerInterceptor
+	methods   map[string]method
+	services  map[string]bool
+}
+
+type method struct {
+	name    string
+	handler grpc.MethodHandler
+	impl    any
+}
+
+// NewServer returns a Server in front of to, on which it registers itself too.
+// intercept, which may be nil, is called around each handler: a link does not pass
+// the interceptors of the gRPC server.
+func NewServer(to grpc.ServiceRegistrar, intercept grpc.UnaryServerInterceptor) *Server {
+	s := &Server{to: to, intercept: intercept, methods: map[string]method{}, services: map[string]bool{}}
+	pluginv1.RegisterLinkServer(to, s)
+	return s
+}
+
+// RegisterService implements grpc.ServiceRegistrar. It must not be called any more
+// once the server serves.
+func (s *Server) RegisterService(desc *grpc.ServiceDesc, impl any) {
+	s.to.RegisterService(desc, impl)
+	s.services[desc.ServiceName] = true
+	for _, m := range desc.Methods {
+		full := "/" + desc.ServiceName + "/" + m.MethodName
+		s.methods[full] = method{full, m.Handler, impl}
+	}
+}
+
+// Carry implements the service Link.
+func (s *Server) Carry(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pluginv1.CarryResponse]) error {
+	// Handlers get a context without the values of this stream: what they do with
+	// them (peer, header, trailer) would be done to the link.
+	base, cancel := context.WithCancel(context.Background())
+	unhook := context.AfterFunc(stream.Context(), cancel)
+	defer unhook()
+	k := newSession(s, base)
+	if err := stream.Send(&pluginv1.CarryResponse{}); err != nil {
+		cancel()
+		return err
+	}
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		k.out.write(base, stream.Send)
+		cancel()
+	}()
+	err := k.read(stream)
+	cancel()
+	<-written
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// find returns the method of a call, or the error of gRPC for one that is not there.
+func (s *Server) find(full string) (method, error) {
+	if m, ok := s.methods[full]; ok {
+		return m, nil
+	}
+	service, name, _ := strings.Cut(strings.TrimPrefix(full, "/"), "/")
+	text := fmt.Sprintf("unknown service %v", service)
+	if s.services[service] {
+		text = fmt.Sprintf("unknown method %v for service %v", name, service)
+	}
+	return method{}, status.Error(codes.Unimplemented, text)
+}

@@ -1,0 +1,181 @@
+package link
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// maxCalls bounds the handlers that run at once; the host's own limit is half of it.
+// maxIdle is how many goroutines wait for the next call: growing the stack of a new
+// one costs more than the call.
+const (
+	maxCalls = 8192
+	maxIdle  = 64
+)
+
+// session is one link of a Server.
+type session struct {
+	server *Server
+	base   context.Context
+	out    *outbox
+	jobs   chan job
+	idle   atomic.Int64
+
+	mu     sync.Mutex
+	active map[uint64]context.CancelFunc
+}
+
+// job is a call that is to be served.
+type job struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	id      uint64
+	method  string
+	request []byte
+}
+
+func newSession(s *Server, base context.Context) *session {
+	return &session{server: s, base: base, out: newOutbox(), jobs: make(chan job), active: map[uint64]context.CancelFunc{}}
+}
+
+// read starts calls and cancels them, until the stream ends.
+func (k *session) read(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pluginv1.CarryResponse]) error {
+	m := &pluginv1.CarryRequest{}
+	for {
+		m.Reset()
+		if err := stream.RecvMsg(m); err != nil {
+			return err
+		}
+		for _, c := range m.Calls {
+			if c.Method == "" {
+				k.cancel(c.Id)
+			} else if err := k.start(c); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (k *session) cancel(id uint64) {
+	k.mu.Lock()
+	cancel := k.active[id]
+	k.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+	k.out.drop(id)
+}
+
+func (k *session) start(c *pluginv1.LinkCall) error {
+	j := job{id: c.Id, method: c.Method, request: c.Request}
+	if c.Timeout > 0 {
+		j.ctx, j.cancel = context.WithTimeout(k.base, time.Duration(c.Timeout))
+	} else {
+		j.ctx, j.cancel = context.WithCancel(k.base)
+	}
+	if len(c.Metadata) > 0 {
+		j.ctx = metadata.NewIncomingContext(j.ctx, metadata.New(c.Metadata))
+	}
+	k.mu.Lock()
+	_, twice := k.active[c.Id]
+	full := len(k.active) >= maxCalls
+	if !twice && !full {
+		k.active[c.Id] = j.cancel
+	}
+	k.mu.Unlock()
+	switch {
+	case twice:
+		j.cancel()
+		return status.Errorf(codes.InvalidArgument, "the id %d is of a call under way", c.Id)
+	case full:
+		j.cancel()
+		k.out.add(k.base, failure(c.Id, status.Newf(codes.ResourceExhausted, "the plugin serves %d calls already", maxCalls)))
+		return nil
+	}
+	select {
+	case k.jobs <- j:
+	default:
+		go k.work(j)
+	}
+	return nil
+}
+
+// work serves a call, and more when there are.
+func (k *session) work(j job) {
+	for {
+		k.serve(j)
+		if k.idle.Add(1) > maxIdle {
+			k.idle.Add(-1)
+			return
+		}
+		select {
+		case j = <-k.jobs:
+			k.idle.Add(-1)
+		case <-k.base.Done():
+			return
+		}
+	}
+}
+
+func (k *session) serve(j job) {
+	response, err := k.call(j)
+	a := answers.Get().(*pluginv1.LinkAnswer)
+	a.Id, a.Size, a.Status, a.Response = j.id, 0, nil, a.Response[:0]
+	if err == nil && response != nil {
+		if n := proto.Size(response); n > maxAnswer {
+			err = status.Errorf(codes.ResourceExhausted, "grpc: trying to send message larger than max (%d vs. %d)", n, maxAnswer)
+		} else if a.Response, err = (proto.MarshalOptions{UseCachedSize: true}).MarshalAppend(a.Response, response); err != nil {
+			err = status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
+		}
+	}
+	if err != nil {
+		st, ok := status.FromError(err)
+		if !ok {
+			st = status.FromContextError(err)
+		}
+		a = failure(j.id, st)
+	}
+	k.out.add(j.ctx, a)
+	k.mu.Lock()
+	delete(k.active, j.id)
+	k.mu.Unlock()
+	j.cancel()
+}
+
+// call runs the handler as gRPC would.
+func (k *session) call(j job) (proto.Message, error) {
+	m, err := k.server.find(j.method)
+	if err != nil {
+		return nil, err
+	}
+	decode := func(v any) error {
+		if err := proto.Unmarshal(j.request, v.(proto.Message)); err != nil {
+			return status.Errorf(codes.Internal, "grpc: error unmarshalling request: %v", err)
+		}
+		return nil
+	}
+	out, err := m.handler(m.impl, j.ctx, decode, k.server.intercept)
+	if err != nil {
+		return nil, err
+	}
+	response, _ := out.(proto.Message)
+	return response, nil
+}
+
+func failure(id uint64, st *status.Status) *pluginv1.LinkAnswer {
+	b, err := proto.Marshal(st.Proto())
+	if err != nil {
+		b, _ = proto.Marshal(status.New(codes.Internal, "an error that cannot be encoded").Proto())
+	}
+	return &pluginv1.LinkAnswer{Id: id, Status: b}
+}
