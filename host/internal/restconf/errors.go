@@ -118,8 +118,8 @@ func (x *exchange) write(body []byte) {
 // reply answers 200 with a body.
 func (x *exchange) reply(body []byte) {
 	h := x.w.Header()
-	if h.Get("Content-Type") == "" {
-		h.Set("Content-Type", x.env.media)
+	if len(h["Content-Type"]) == 0 {
+		h["Content-Type"] = x.env.types
 	}
 	x.w.WriteHeader(http.StatusOK)
 	x.write(body)

@@ -51,12 +51,16 @@ func (h *Handler) Operational() *tree.Tree { return h.operational }
 type envelope struct {
 	root  string // "/restconf"
 	style yang.Style
-	media string // what is answered to a client that takes anything
+	media string   // what is answered to a client that takes anything
+	types []string // the same, as a header that nobody changes
 }
 
+// noCache is shared by all answers; nobody appends to a header that is set here.
+var noCache = []string{"no-cache"}
+
 var (
-	legacy  = &envelope{root: "/restconf", style: yang.Canonical, media: mediaJSON}
-	rfc8040 = &envelope{root: "/rests", style: yang.RFC7951, media: mediaYANGData}
+	legacy  = &envelope{root: "/restconf", style: yang.Canonical, media: mediaJSON, types: []string{mediaJSON}}
+	rfc8040 = &envelope{root: "/rests", style: yang.RFC7951, media: mediaYANGData, types: []string{mediaYANGData}}
 )
 
 // name qualifies a name of module ietf-restconf in the RFC 8040 envelope.
@@ -116,7 +120,7 @@ func (x *exchange) route() {
 		x.notFound()
 		return
 	}
-	x.w.Header().Set("Cache-Control", "no-cache")
+	x.w.Header()["Cache-Control"] = noCache
 	if !x.accepts() {
 		return
 	}

@@ -28,7 +28,7 @@ var jsonTypes = map[string]bool{
 // accepts checks the Accept header, sets the type of the answer, and reports
 // whether the request goes on.
 func (x *exchange) accepts() bool {
-	values := x.r.Header.Values("Accept")
+	values := x.r.Header["Accept"]
 	if len(values) == 0 {
 		return true
 	}
@@ -74,10 +74,20 @@ func (x *exchange) contentType(body []byte) (string, error) {
 		http.StatusUnsupportedMediaType, "invalid-value"}
 }
 
+// bodyAtOnce is how much of a body is believed to come before it has.
+const bodyAtOnce = 64 << 10
+
 // body reads the request's body within the limit. A body without bytes may have
 // any type.
 func (x *exchange) body() ([]byte, string, error) {
-	b, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, x.o.MaxBody))
+	var b []byte
+	var err error
+	if n := x.r.ContentLength; n >= 0 && n <= min(x.o.MaxBody, bodyAtOnce) {
+		b = make([]byte, n)
+		_, err = io.ReadFull(x.r.Body, b)
+	} else {
+		b, err = io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, x.o.MaxBody))
+	}
 	if err != nil {
 		if e := (*http.MaxBytesError)(nil); errors.As(err, &e) {
 			return nil, "", fault.New(fault.TooBig, "the body is larger than the limit of %d bytes", e.Limit)

@@ -13,9 +13,6 @@ const accountingStream = "accounting"
 
 // publishAccounting hands logins and changes of access control to the event bus.
 func (s *Server) publishAccounting(e accounting.Event) {
-	if !s.bus.Wanted(accountingStream) {
-		return // every request is a login: make nothing that nobody reads
-	}
 	data, err := json.Marshal(map[string]any{"accounting:" + e.Kind: map[string]any{
 		"time": e.Time.UTC().Format(time.RFC3339Nano), "action": e.Action, "object": e.Object, "user": e.User, "realm": e.Realm,
 		"address": e.Address, "request-id": e.RequestID, "ok": e.OK, "reason": e.Reason,

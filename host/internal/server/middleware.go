@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -12,12 +11,16 @@ import (
 	"sync/atomic"
 )
 
-type requestIDKey struct{}
+// requestIDHeader holds the id in the answer and, whatever the client sent, in the
+// request that handlers see.
+const requestIDHeader = "X-Request-Id"
 
-// requestID returns the id of the request being served, empty outside one.
-func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey{}).(string)
-	return id
+// requestID returns the id that outermost gave a request.
+func requestID(r *http.Request) string {
+	if v := r.Header[requestIDHeader]; len(v) == 1 {
+		return v[0]
+	}
+	return ""
 }
 
 // ids numbers requests: a random prefix per process, then a counter.
@@ -48,7 +51,8 @@ func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Lo
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := i.next()
 		h := w.Header()
-		h["X-Request-Id"] = []string{id}
+		ids := []string{id}
+		h[requestIDHeader], r.Header[requestIDHeader] = ids, ids
 		h["X-Content-Type-Options"] = nosniff
 		var place *slot
 		if r.Body == nil || r.Body == http.NoBody {
@@ -73,17 +77,21 @@ func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Lo
 			log.Error("a request panicked", "request", id, "method", r.Method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			http.Error(w, "internal error; the log has it under request "+id, http.StatusInternalServerError)
 		}()
-		if r.ContentLength > body && body > 0 {
+		if body > 0 && r.ContentLength > body {
 			w.Header().Set("Connection", "close")
 			http.Error(w, fmt.Sprintf("the body is larger than %d bytes", body), http.StatusRequestEntityTooLarge)
 			return
 		}
-		inner := r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
-		if place != nil && body > 0 {
-			// In the copy only: of a body the server knows as its own it does not wait
+		if place != nil {
+			// In a copy only: of a body the server knows as its own it does not wait
 			// for the rest before it answers.
-			inner.Body = http.MaxBytesReader(w, waiting(r, place), body)
+			inner := r.WithContext(r.Context())
+			inner.Body = waiting(r, place)
+			if body > 0 && r.ContentLength < 0 { // of a length that was said, no more is read
+				inner.Body = http.MaxBytesReader(w, inner.Body, body)
+			}
+			r = inner
 		}
-		next.ServeHTTP(w, inner)
+		next.ServeHTTP(w, r)
 	})
 }

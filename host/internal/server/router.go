@@ -55,9 +55,17 @@ func subtree(m *mux.Router, path string, h http.Handler) {
 	m.PathPrefix(path).MatcherFunc(whole).Handler(h)
 }
 
-// ServeHTTP hands on to the routes of the moment.
+// ServeHTTP hands on to the routes of the moment. It asks the mux who serves the
+// path and calls that handler as it is: no route here has variables, for which
+// mux.Router.ServeHTTP would copy the request twice.
 func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	r.now.Load().ServeHTTP(w, req)
+	m := r.now.Load()
+	var match mux.RouteMatch
+	if m.Match(req, &match) && match.Handler != nil {
+		match.Handler.ServeHTTP(w, req)
+		return
+	}
+	m.NotFoundHandler.ServeHTTP(w, req)
 }
 
 // hostRoutes mounts the host's own subtrees.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -181,7 +180,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		LoginCache:     outsideLogins(c.LoginCache),
 		Realms:         realms{s}, RealmKinds: c.RealmKinds, Same: s.samePaths,
 		Logger:    s.registry.Logger,
-		RequestID: func(r *http.Request) string { return requestID(r.Context()) },
+		RequestID: requestID,
 	})
 	s.firstPasswords = identity.First{}
 	if err != nil {
@@ -208,7 +207,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.aaa.Accounting().Listen(s.publishAccounting)
+	s.aaa.Accounting().ListenWhile(func() bool { return s.bus.Wanted(accountingStream) }, s.publishAccounting)
 	return nil
 }
 

@@ -35,6 +35,12 @@ type Event struct {
 // Listener is told of every event, in the order they happen. It must not block.
 type Listener func(Event)
 
+// listener is a Listener and, if it does not always listen, who says whether it does.
+type listener struct {
+	hear   Listener
+	wanted func() bool
+}
+
 // Recorder writes events down. It is safe for concurrent use.
 type Recorder struct {
 	logins *slog.Logger
@@ -43,22 +49,29 @@ type Recorder struct {
 
 	mu        sync.RWMutex
 	next      int
-	listeners map[int]Listener
+	listeners map[int]listener
 }
 
 // New returns a recorder. Logins go to the logger that named returns for
 // LoginLogger, at DEBUG; the audit to that of AuditLogger, whatever its level.
 func New(named func(name string) *slog.Logger, now func() time.Time) *Recorder {
-	return &Recorder{logins: named(LoginLogger), audit: named(AuditLogger).Handler(), now: now, listeners: map[int]Listener{}}
+	return &Recorder{logins: named(LoginLogger), audit: named(AuditLogger).Handler(), now: now, listeners: map[int]listener{}}
 }
 
 // Listen adds a listener until the function returned is called.
 func (r *Recorder) Listen(l Listener) (stop func()) {
+	return r.ListenWhile(func() bool { return true }, l)
+}
+
+// ListenWhile adds a listener that is told only what happens while wanted says so.
+// Every request is a login: wanted spares the work of telling nobody, and must be
+// cheap.
+func (r *Recorder) ListenWhile(wanted func() bool, l Listener) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := r.next
 	r.next++
-	r.listeners[id] = l
+	r.listeners[id] = listener{l, wanted}
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -70,14 +83,21 @@ func (r *Recorder) tell(e Event) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for _, l := range r.listeners {
-		l(e)
+		if l.wanted() {
+			l.hear(e)
+		}
 	}
 }
 
 func (r *Recorder) silent() bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return len(r.listeners) == 0
+	for _, l := range r.listeners {
+		if l.wanted() {
+			return false
+		}
+	}
+	return true
 }
 
 // Login records an attempt to log in.

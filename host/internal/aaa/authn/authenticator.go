@@ -169,5 +169,5 @@ func (a *Authenticator) remembered(ctx context.Context, d digest) *Login {
 		}
 		return nil
 	}
-	return localLogin(p, v.login.Realm)
+	return v.loginOf(p)
 }

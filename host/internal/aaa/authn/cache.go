@@ -1,16 +1,19 @@
 package authn
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"hash"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"ctl.internal/host/internal/aaa/identity"
 )
 
-// digest identifies credentials without holding them: an HMAC under a key that
-// dies with the process.
+// digest identifies credentials without holding them: SHA-256 behind a key that dies
+// with the process and is the first block. Nobody outside ever sees one, so that the
+// second pass of an HMAC, made against those who lengthen what they have seen, would
+// protect nothing.
 type digest [sha256.Size]byte
 
 // verified is what was found out about credentials.
@@ -21,10 +24,28 @@ type verified struct {
 	// generation binds an outside login to the state of the identities.
 	generation uint64
 	until      time.Time
+	// local is the login of a principal as it was last seen.
+	local atomic.Pointer[localOf]
+}
+
+type localOf struct {
+	p *identity.Principal
+	l *Login
+}
+
+// loginOf returns the login of the principal that a local login is bound to. Both are
+// never changed, so the same principal has the same login.
+func (v *verified) loginOf(p *identity.Principal) *Login {
+	if made := v.local.Load(); made != nil && made.p == p {
+		return made.l
+	}
+	l := localLogin(p, v.login.Realm)
+	v.local.Store(&localOf{p, l})
+	return l
 }
 
 type cache struct {
-	macs   sync.Pool
+	key    [sha256.BlockSize]byte
 	shards [32]struct {
 		mu sync.RWMutex
 		m  map[digest]*verified
@@ -33,24 +54,15 @@ type cache struct {
 }
 
 func newCache(size int) *cache {
-	key := make([]byte, sha256.BlockSize)
-	_, _ = rand.Read(key) // never fails since Go 1.24
 	c := &cache{perShard: max(1, size/32)}
-	c.macs.New = func() any { return hmac.New(sha256.New, key) }
+	_, _ = rand.Read(c.key[:]) // never fails since Go 1.24
 	return c
 }
 
-func (c *cache) digest(kind byte, text string) (d digest) {
-	m := c.macs.Get().(hash.Hash)
-	m.Reset()
-	buf := [512]byte{kind}
-	_, _ = m.Write(buf[:1+copy(buf[1:], text)])
-	if rest := len(buf) - 1; len(text) > rest {
-		_, _ = m.Write([]byte(text[rest:]))
-	}
-	m.Sum(d[:0])
-	c.macs.Put(m)
-	return d
+func (c *cache) digest(kind byte, text string) digest {
+	var buf [512]byte // on the stack for all but absurd lengths
+	b := append(append(buf[:0], c.key[:]...), kind)
+	return sha256.Sum256(append(b, text...))
 }
 
 func (c *cache) get(d digest) *verified {

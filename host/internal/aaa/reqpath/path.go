@@ -87,15 +87,30 @@ func (p Path) Rewrite(u *url.URL) {
 
 type contextKey struct{}
 
-// With returns a context that carries the path.
-func With(ctx context.Context, p Path) context.Context {
-	return context.WithValue(ctx, contextKey{}, p)
+// carrier is a context with a path.
+type carrier struct {
+	context.Context
+	path Path
 }
+
+// Value returns the carrier itself for this package's key.
+func (c *carrier) Value(k any) any {
+	if _, mine := k.(contextKey); mine {
+		return c
+	}
+	return c.Context.Value(k)
+}
+
+// With returns a context that carries the path.
+func With(ctx context.Context, p Path) context.Context { return &carrier{ctx, p} }
 
 // From returns the path that With put in the context.
 func From(ctx context.Context) (Path, bool) {
-	p, ok := ctx.Value(contextKey{}).(Path)
-	return p, ok
+	c, ok := ctx.Value(contextKey{}).(*carrier)
+	if !ok {
+		return Path{}, false
+	}
+	return c.path, true
 }
 
 // Parse normalises the path of a request; its error is an *Error.

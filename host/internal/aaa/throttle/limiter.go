@@ -98,7 +98,11 @@ func (l *Limiter) Succeeded(user string, from netip.Addr) {
 	delete(l.counts, l.counter(user, from, now))
 	if a := l.counts[addressKey(from)]; a != nil {
 		a.failures, a.until = max(0, a.failures-1), time.Time{}
+		if a.failures == 0 {
+			delete(l.counts, addressKey(from))
+		}
 	}
+	l.failing.Store(int64(len(l.counts)))
 	if len(l.trusted) >= maxKeys {
 		clear(l.trusted)
 	}
