@@ -48,12 +48,12 @@ func run(binary string) error {
 		return err
 	}
 	ops := pluginv1.NewOperationsClient(conn)
-	answer := make([]byte, 1024)
-	for i := range answer {
-		answer[i] = 'x'
-	}
+	answer := []byte(`{"yang-library-version":"2016-06-21"}`) // as the controller answers
 	m := mux.NewRouter()
-	m.HandleFunc("/none", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) })
+	m.HandleFunc("/none", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answer)
+	})
 	m.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
