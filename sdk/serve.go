@@ -14,7 +14,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	plugin "github.com/hashicorp/go-plugin"
-	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
@@ -24,6 +23,7 @@ import (
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/wire"
+	"ctl.internal/sdk/wire/onward"
 )
 
 // Serve runs the plugin until the host stops it. It is all that main does, and it
@@ -43,7 +43,7 @@ const (
 )
 
 func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
-	slog.SetDefault(slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug - 4})))
+	slog.SetDefault(slog.New(onward.LogHandler(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))))
 	s, err := NewServer(o)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
@@ -90,7 +90,6 @@ func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
 
 func (s *Server) grpcServer(opts []grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(opts, wire.ServerOptions(
-		grpc.StatsHandler(otelgrpc.NewServerHandler()),
 		grpc.UnaryInterceptor(s.metrics.unary), grpc.StreamInterceptor(s.metrics.stream),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
 	)...)...)
@@ -186,11 +185,10 @@ func dialHost(r *pluginv1.ConfigureRequest) (*host.Client, error) {
 	if socket == "" {
 		return nil, fault.New(fault.Internal, "the host gave no socket (%s is not set)", host.EnvSocket)
 	}
-	conn, err := grpc.NewClient("unix://"+socket, wire.DialOptions(
+	conn, err := grpc.NewClient("unix://"+socket, wire.DialOptions(append(onward.DialOptions(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithPerRPCCredentials(tokenCredentials(token)),
-		grpc.WithStatsHandler(otelgrpc.NewClientHandler()),
-	)...)
+	)...)...)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the host's socket %s cannot be used: %v", socket, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"ctl.internal/sdk/wire/onward"
 )
 
 // handler is one logger. The JSON handler inside writes a record with a single
@@ -22,6 +24,10 @@ func (h handler) Enabled(_ context.Context, l slog.Level) bool { return int64(l)
 
 // Handle writes a record to the file, the console and the ring.
 func (h handler) Handle(ctx context.Context, rec slog.Record) error {
+	if id := onward.TraceOf(ctx); id != "" {
+		rec = rec.Clone()
+		rec.AddAttrs(slog.String(onward.LogKey, id))
+	}
 	h.reg.out.Lock()
 	defer h.reg.out.Unlock()
 	h.reg.current = Entry{Time: rec.Time, Level: rec.Level, Logger: h.name, Message: rec.Message}

@@ -220,6 +220,11 @@ func TestTheRelayTellsWhoseFaultItIs(t *testing.T) {
 	if status.Code(err) != codes.Unavailable || fmt.Sprint(trailer.Get("ctl-relay")) != "[provider-gone]" {
 		t.Errorf("provider gone: %v, trailer %v", err, trailer)
 	}
+	for _, hops := range []string{"8", "-1", "many"} {
+		if _, err := r.relayed(t, "second", 1, "ctl-hops", hops); status.Code(err) != codes.PermissionDenied {
+			t.Errorf("hops %q: %v", hops, err)
+		}
+	}
 	if _, err := r.relayed(t, "second", 1, "ctl-hops", "8"); status.Code(err) != codes.PermissionDenied || !strings.Contains(err.Error(), "circle") {
 		t.Errorf("a circle: %v", err)
 	}

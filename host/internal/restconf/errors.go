@@ -98,7 +98,7 @@ func (x *exchange) entries(err error) (status int, list []entry) {
 			status = row.status
 		}
 		if f.Kind == fault.Internal {
-			x.o.Log.Error("restconf: a request failed", "path", x.r.URL.Path, "error", f.Error(), "cause", f.Cause)
+			x.o.Log.ErrorContext(x.r.Context(), "restconf: a request failed", "path", x.r.URL.Path, "error", f.Error(), "cause", f.Cause)
 			if f.Cause != nil && f.Text == f.Cause.Error() {
 				e.Message = "the controller failed; its log says why" // no inner text for clients
 			}
@@ -111,7 +111,7 @@ func (x *exchange) entries(err error) (status int, list []entry) {
 // write sends a body; a client that went away is nobody's fault.
 func (x *exchange) write(body []byte) {
 	if _, err := x.w.Write(body); err != nil {
-		x.o.Log.Debug("restconf: the client went away", "path", x.r.URL.Path, "error", err)
+		x.o.Log.DebugContext(x.r.Context(), "restconf: the client went away", "path", x.r.URL.Path, "error", err)
 	}
 }
 

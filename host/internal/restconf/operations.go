@@ -85,7 +85,7 @@ func (x *exchange) output(r *yang.RPC, output []byte) {
 	}
 	text, err := r.EncodeOutput(output, x.env.style)
 	if err != nil {
-		x.o.Log.Warn("restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
+		x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
 		if text == nil {
 			x.fail(applicationError{fault.New(fault.Internal, "the output of %s:%s does not fit its schema", r.Module, r.Name)})
 			return

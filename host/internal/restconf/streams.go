@@ -105,7 +105,7 @@ func (x *exchange) send(e Event) error {
 		"eventTime": e.Time.UTC().Format(time.RFC3339Nano), e.Name: e.Data,
 	}})
 	if err != nil {
-		x.o.Log.Warn("restconf: an event is not JSON and was left out", "error", err)
+		x.o.Log.WarnContext(x.r.Context(), "restconf: an event is not JSON and was left out", "error", err)
 		return nil
 	}
 	_, err = x.w.Write(append(append([]byte("data: "), body...), '\n', '\n'))

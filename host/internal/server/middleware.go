@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync/atomic"
+
+	"ctl.internal/sdk/wire/onward"
 )
 
 // requestIDHeader holds the id in the answer and, whatever the client sent, in the
@@ -51,6 +54,9 @@ func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Lo
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := i.next()
 		h := w.Header()
+		if parent := r.Header["Traceparent"]; len(parent) == 1 {
+			r = r.WithContext(onward.WithTrace(r.Context(), parent[0], strings.Join(r.Header["Tracestate"], ",")))
+		}
 		ids := []string{id}
 		h[requestIDHeader], r.Header[requestIDHeader] = ids, ids
 		h["X-Content-Type-Options"] = nosniff
@@ -74,7 +80,7 @@ func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Lo
 			if v == http.ErrAbortHandler {
 				panic(v)
 			}
-			log.Error("a request panicked", "request", id, "method", r.Method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			log.ErrorContext(r.Context(), "a request panicked", "request", id, "method", r.Method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			http.Error(w, "internal error; the log has it under request "+id, http.StatusInternalServerError)
 		}()
 		if body > 0 && r.ContentLength > body {

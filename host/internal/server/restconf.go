@@ -81,7 +81,7 @@ func (s *Server) pluginRoutes(name string) http.Handler {
 		case err == nil || errors.Is(r.Context().Err(), context.Canceled):
 		case begun:
 			// The status is out: ending the connection is the only way to say it.
-			s.log.Warn("an answer of a plugin broke off", "plugin", name, "request", requestID(r), "error", err)
+			s.log.WarnContext(r.Context(), "an answer of a plugin broke off", "plugin", name, "request", requestID(r), "error", err)
 			panic(http.ErrAbortHandler)
 		default:
 			refuseRoute(w, err)

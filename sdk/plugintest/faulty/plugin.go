@@ -10,6 +10,7 @@ import (
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/topology"
 )
@@ -41,7 +42,7 @@ func newPlugin(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	source := &topology.Publisher{}
 	source.Set(view(1))
 	p := &sdk.Plugin{
-		SwitchDriver: driver{},
+		SwitchDriver: driver{env.Host},
 		Topology:     source,
 		Stop: func(ctx context.Context) error {
 			if cfg.IgnoreStop {
@@ -78,14 +79,19 @@ func view(seconds int64) topology.Topology {
 		}}
 }
 
-type driver struct{}
+type driver struct{ host *host.Client }
 
 func (driver) Match() switchdriver.Match { return switchdriver.Match{Models: []string{"FAULTY"}} }
 
 // ReadPorts answers a port with the switch's number; number 0 is refused, 99 never
-// answered.
-func (driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.Port, error) {
+// answered, and of 66 the plugin called at its address is asked, with the addresses
+// of the two swapped, so that they go round in a circle.
+func (d driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.Port, error) {
+	slog.InfoContext(ctx, "reading ports")
 	switch sw.GetNodeId() {
+	case 66:
+		next := switchdriver.NewClient(d.host.Switchboard.Dial(sw.Address))
+		return next.ReadPorts(ctx, &switchdriver.Switch{NodeId: sw.NodeId, Address: sw.Model, Model: sw.Address})
 	case 0:
 		return nil, fault.Device(fault.Downstream, "the switch refuses")
 	case 99:

@@ -88,6 +88,7 @@ func operationsOf(env *sdk.Env) operations.Handler {
 		}),
 		"faulty:host": operations.Func(func(ctx context.Context, in hostCall) (text, error) { return in.make(ctx, env.Host) }),
 		"faulty:relay": operations.Func(func(ctx context.Context, in struct{ Provider string }) (number, error) {
+			slog.InfoContext(ctx, "relaying")
 			ports, err := switchdriver.NewClient(env.Host.Switchboard.Dial(in.Provider)).ReadPorts(ctx, &switchdriver.Switch{NodeId: 7})
 			if err != nil {
 				return number{}, err

@@ -3,9 +3,11 @@ package hostsvc
 import (
 	"context"
 
+	"ctl.internal/host/internal/plugin/relay"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/wire/onward"
 )
 
 type operationsServer struct {
@@ -16,6 +18,10 @@ type operationsServer struct {
 func (o *operationsServer) Call(ctx context.Context, r *pluginv1.CallRequest) (*pluginv1.CallResponse, error) {
 	if o.s.services.Operations == nil {
 		return nil, absent("operations of other modules")
+	}
+	ctx, hops := onward.Relayed(ctx)
+	if err := relay.Circle(hops); err != nil {
+		return nil, err
 	}
 	if r.OnBehalfOf != "" {
 		who, ok := caller.Caller{}, false

@@ -14,16 +14,15 @@ import (
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/wire/frames"
+	"ctl.internal/sdk/wire/onward"
 )
 
 // Metadata that the relay adds for the provider. Whatever a caller sends under a
 // name that begins with "ctl-" is dropped.
 const (
 	MetaCaller = "ctl-caller" // name of the calling plugin
-	MetaHops   = "ctl-hops"   // relays the call has passed; callers hand it on
+	MetaHops   = onward.Hops  // relays the call has passed; callers hand it on
 )
-
-const maxHops = 8
 
 // ProviderGone is the value of the trailer host.MetaRelay when it was the provider
 // that failed, not the relay.
@@ -56,9 +55,9 @@ func (r *Relay) handle(in grpc.ServerStream) error {
 	if provider == "" {
 		return fault.New(fault.Unsupported, "the host serves no %s; a call to a plugin names it in the metadata %q", method, host.MetaProvider)
 	}
-	hops, _ := strconv.Atoi(first(md, MetaHops))
-	if hops < 0 || hops >= maxHops {
-		return fault.New(fault.Denied, "the call has passed the host %d times: plugins are calling each other in a circle", hops)
+	hops := onward.HopsOf(md)
+	if err := Circle(hops); err != nil {
+		return err
 	}
 	if _, err := Capability(method); err != nil {
 		return err
@@ -76,6 +75,14 @@ func (r *Relay) handle(in grpc.ServerStream) error {
 	}
 	defer r.inflight.Add(-1)
 	return r.forward(in, conn, method, forwarded(md, r.Caller, hops+1))
+}
+
+// Circle refuses a call that has passed the host too often.
+func Circle(hops int) error {
+	if hops >= onward.MaxHops {
+		return fault.New(fault.Denied, "the call has passed the host %d times: plugins are calling each other in a circle", hops)
+	}
+	return nil
 }
 
 var errSlow = errors.New("no answer in time")
