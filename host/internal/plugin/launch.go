@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"ctl.internal/host/internal/plugin/process"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -146,8 +147,18 @@ func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
 			return v, s.m.conflicts(s.name, m)
 		}
 	}
-	return "", fmt.Errorf("plugin %s %s speaks version %v of the plugin contract, this controller %v: install a plugin built for this controller",
-		s.name, m.Version, m.ApiVersions, wire.APIVersions)
+	return "", fmt.Errorf("plugin %s %s speaks %s of the plugin contract, this controller %s: install a version of the plugin for this controller, or a newer controller",
+		s.name, m.Version, versions(m.ApiVersions), versions(wire.APIVersions))
+}
+
+func versions(v []string) string {
+	switch len(v) {
+	case 0:
+		return "no version"
+	case 1:
+		return "version " + v[0]
+	}
+	return "versions " + strings.Join(v, ", ")
 }
 
 func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir, s.name) }
