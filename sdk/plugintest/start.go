@@ -151,6 +151,9 @@ func settings(v any, schema []byte) ([]byte, error) {
 		if err := json.Unmarshal(raw, &doc); err != nil {
 			return nil, fmt.Errorf("the settings are no JSON object: %w", err)
 		}
+		if doc == nil { // a nil map or pointer: no settings
+			doc = map[string]any{}
+		}
 	}
 	return complete(doc, schema)
 }

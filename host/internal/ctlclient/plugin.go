@@ -28,6 +28,10 @@ func pluginNew() *cobra.Command {
 		ValidArgs: []string{},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.Name = args[0]
+			if p.Kind == "" {
+				return coded{exitUsage, fmt.Errorf("which kind of plugin? Name it with --kind: %s; for example ctl plugin new --kind %s %s",
+					strings.Join(scaffold.Kinds(), ", "), scaffold.Kinds()[0], p.Name)}
+			}
 			if p.Dir == "" {
 				p.Dir = p.Name
 			}
@@ -56,7 +60,6 @@ func pluginNew() *cobra.Command {
 	f.StringVar(&p.Kind, "kind", "", "capability: "+strings.Join(scaffold.Kinds(), ", "))
 	f.StringVar(&p.Dir, "dir", "", "directory to make (./NAME)")
 	f.StringVar(&p.Source, "source", "", "source tree of the controller (CTL_SOURCE, else the tree that ctl was built in)")
-	_ = c.MarkFlagRequired("kind") // the flag is there
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(scaffold.Kinds(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.MarkFlagDirname("dir")
 	_ = c.MarkFlagDirname("source")

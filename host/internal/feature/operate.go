@@ -3,6 +3,7 @@ package feature
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -92,10 +93,27 @@ func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOpti
 		next.release(q.Name)
 	}
 	c, err := m.change(ctx, next, o.Simulate)
+	if err == nil {
+		c.Stay = m.staying(names, next, c)
+	}
 	if err != nil || o.Simulate || !o.DeleteConfig {
 		return c, err
 	}
 	return c, m.deleteConfig(c.Uninstall)
+}
+
+// staying tells which of the features that were released stay, and for whom.
+func (m *Manager) staying(names []string, next state, c Change) []string {
+	var out []string
+	for _, n := range names {
+		q, _ := ParseRequirement(n) // Uninstall has parsed it
+		goes := slices.ContainsFunc(c.Uninstall, func(f *Feature) bool { return f.Name == q.Name })
+		if goes || m.plan.Get(q.Name) == nil {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s stays: %s. It goes with the last that needs it", q.Name, m.because(q.Name, next.requires)))
+	}
+	return out
 }
 
 func (m *Manager) uninstallable(q Requirement) error {
@@ -108,13 +126,13 @@ func (m *Manager) uninstallable(q Requirement) error {
 	case !q.Version.Contains(f.Version):
 		return fault.New(fault.NotFound, "feature %s is not installed; there is version %s of it", q, f.Version)
 	case !m.state.requires(q.Name):
-		return fault.New(fault.InUse, "feature %s was not installed by itself: %s. Uninstall that instead", q.Name, m.because(q.Name))
+		return fault.New(fault.InUse, "feature %s was not installed by itself: %s. Uninstall that instead", q.Name, m.because(q.Name, m.state.requires))
 	}
 	return nil
 }
 
 // because says who needs a feature, up to those that were asked for.
-func (m *Manager) because(name string) string {
+func (m *Manager) because(name string, asked func(string) bool) string {
 	var roots []string
 	seen := map[string]bool{}
 	var up func(string)
@@ -124,7 +142,7 @@ func (m *Manager) because(name string) string {
 				continue
 			}
 			seen[by] = true
-			if m.state.requires(by) {
+			if asked(by) {
 				roots = append(roots, by)
 			}
 			up(by)

@@ -37,6 +37,24 @@ type Info struct {
 	Config      []string      `json:"config,omitempty"`
 }
 
+// ForCommand names the features of the catalogue that are not started and whose
+// facets name a shell command "scope:name", or its whole scope.
+func (m *Manager) ForCommand(command string) []string {
+	active := m.Active()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []string
+	for _, f := range m.repo.All() {
+		names := func(facet Facet) bool {
+			return facet.Facet == CLI && slices.ContainsFunc(facet.Commands, func(p string) bool { return match(p, command) })
+		}
+		if f.Ready() && !active.Has(f.Name) && !slices.Contains(out, f.Name) && slices.ContainsFunc(f.Facets, names) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
 // List returns all features of the catalogue, by name and then highest version
 // first; hidden ones too, for the caller to leave out.
 func (m *Manager) List() []Info {

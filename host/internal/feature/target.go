@@ -148,6 +148,7 @@ type Change struct {
 	Upgrade   []*Feature   // with another version than before
 	Ensure    []PluginSpec // plugins to start, or to replace
 	Remove    []string     // plugins to stop
+	Stay      []string     // why features that were uninstalled stay: others need them
 }
 
 // Empty reports whether nothing changes.

@@ -20,11 +20,6 @@ var _ topomirror.Sources = (*Manager)(nil)
 func TestRoutes(t *testing.T) {
 	r := newRig(t, nil)
 	r.ensure(faulty())
-	for path, want := range map[string]string{"/faulty": "faulty", "/faulty/a/b": "faulty", "/faultyness": "", "/": ""} {
-		if got, err := r.RouteOf(path); got != want || (want == "") != (fault.KindOf(err) == fault.NotFound) {
-			t.Errorf("%s: %q, %v", path, got, err)
-		}
-	}
 	w := httptest.NewRecorder()
 	begun, err := r.ServeRoute(w, httptest.NewRequest("POST", "/faulty/x", strings.NewReader("body")), "faulty")
 	if !begun || err != nil || w.Body.String() != "body" || w.Header().Get("X-Path") != "/faulty/x" {
@@ -47,15 +42,17 @@ func TestRoutes(t *testing.T) {
 func TestCommands(t *testing.T) {
 	r := newRig(t, nil)
 	r.ensure(faulty())
-	if got := r.Commands(func(string) bool { return false }); len(got) != 0 {
-		t.Errorf("commands of no plugin: %v", got)
+	conn, err := r.Conn("faulty")
+	if err != nil {
+		t.Fatal(err)
 	}
-	c, ok := commands.Find(r.Commands(nil), "faulty:say")
+	i, _ := r.Info("faulty")
+	c, ok := commands.Find(commands.FromProto(i.Manifest.Commands, commands.NewClient(conn)), "faulty:say")
 	if !ok {
 		t.Fatal("no command faulty:say")
 	}
 	var out bytes.Buffer
-	err := c.Run(r.ctx(), &commands.Invocation{Name: "faulty:say", Positional: []string{"hello"}, Stdin: commands.NoInput, Stdout: &out, Stderr: &out})
+	err = c.Run(r.ctx(), &commands.Invocation{Name: "faulty:say", Positional: []string{"hello"}, Stdin: commands.NoInput, Stdout: &out, Stderr: &out})
 	if err != nil || out.String() != "hello\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}

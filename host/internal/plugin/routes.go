@@ -3,29 +3,9 @@ package plugin
 import (
 	"errors"
 	"net/http"
-	"strings"
 
-	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/routes"
 )
-
-// Route is an HTTP subtree that a plugin serves.
-type Route struct {
-	Plugin  string
-	Path    string // "/repoinfo"
-	Summary string
-}
-
-// Routes lists the subtrees of all plugins, by the newest manifests.
-func (m *Manager) Routes() []Route {
-	var out []Route
-	for _, s := range m.index.Load().plugins {
-		for _, r := range s.manifest.Load().GetRoutes() {
-			out = append(out, Route{Plugin: s.name, Path: r.Path, Summary: r.Summary})
-		}
-	}
-	return out
-}
 
 // ServeRoute forwards a request to the plugin that serves its path. The caller is in
 // the request's context. GET and HEAD survive a crash of the plugin as long as
@@ -48,21 +28,4 @@ func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin stri
 		begun, err = c.Forward(w, r)
 	}
 	return begun, err
-}
-
-// RouteOf returns the plugin whose subtree holds a path, the longest one.
-func (m *Manager) RouteOf(path string) (plugin string, err error) {
-	best := ""
-	for _, s := range m.index.Load().plugins {
-		for _, r := range s.manifest.Load().GetRoutes() {
-			rest, ok := strings.CutPrefix(path, r.Path)
-			if ok && (rest == "" || rest[0] == '/') && len(r.Path) > len(best) {
-				best, plugin = r.Path, s.name
-			}
-		}
-	}
-	if best == "" {
-		return "", fault.New(fault.NotFound, "no installed feature serves %s", path)
-	}
-	return plugin, nil
 }

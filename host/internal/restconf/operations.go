@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/nearest"
 	"ctl.internal/sdk/yang"
 )
 
@@ -48,7 +49,7 @@ func (x *exchange) operation(name string) {
 	}
 	r := now.Schema.RPC(module, rpc)
 	if r == nil || !now.served(module) {
-		x.fail(&statusError{fault.New(fault.NotFound, "there is no operation %.100q", name), http.StatusNotFound, "invalid-value"})
+		x.fail(&statusError{fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.meant(name)), http.StatusNotFound, "invalid-value"})
 		return
 	}
 	if !x.methods("POST, OPTIONS", http.MethodPost) {
@@ -70,6 +71,20 @@ func (x *exchange) operation(name string) {
 		return
 	}
 	x.output(r, output)
+}
+
+// meant suggests an rpc for a name that is none.
+func (x *exchange) meant(name string) string {
+	now := x.installed()
+	var known []string
+	for _, m := range now.Schema.Modules() {
+		for _, r := range m.RPCs {
+			if now.served(m.Name) {
+				known = append(known, m.Name+":"+r.Name)
+			}
+		}
+	}
+	return nearest.Hint(name, known)
 }
 
 // output answers a call that succeeded.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +11,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"ctl.internal/sdk/nearest"
 	"ctl.internal/sdk/wire"
 )
 
@@ -42,7 +45,12 @@ func Main(args []string, stdout, stderr io.Writer) int {
 			"A missing home is made from the built-in files. Settings come from flags, then CTL_* in the environment,\n" +
 			"then etc/ctl.yaml in the home, then the defaults.\n\n" +
 			"Exit codes: 0 stopped in order, 1 could not start or failed, 2 wrong usage, 3 a file in etc/ is wrong.",
-		Args:          cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%q is no flag, and ctld takes nothing else: what it is to do is typed into ctl, once it runs", args[0])
+			}
+			return nil
+		},
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       Version(),
@@ -62,6 +70,15 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		code = Run(ctx, Options{Home: *dir, Flags: flags, Stdout: stdout, Stderr: stderr})
 		return nil
 	}
+	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if !errors.As(err, &unknown) {
+			return err
+		}
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+		return fmt.Errorf("%w%s", err, nearest.Hint(unknown.GetSpecifiedName(), known))
+	})
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)

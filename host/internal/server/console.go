@@ -27,7 +27,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown})),
 			tables.FromHost(s.aaa.Commands, s.cliOn), tables.FromHost(s.certs.commands, s.cliOn), tables.FromHost(s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
-		Nearest: nearest.Name, Log: log, NewRequestID: s.ids.next,
+		Missing: s.features.ForCommand, Nearest: nearest.Name, Log: log, NewRequestID: s.ids.next,
 		Audit: engine.AuditTo(s.registry.Logger("org.ctl.console.audit").Handler()),
 	})
 	var err error

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,6 +103,9 @@ func (s *Server) start(ctx context.Context) error {
 		}
 		began := time.Now()
 		if err := step.do(run); err != nil {
+			if strings.HasPrefix(err.Error(), step.name+": ") {
+				return err // it says so itself
+			}
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 		s.log.Debug("started", "part", step.name, "took", time.Since(began))

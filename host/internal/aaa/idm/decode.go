@@ -33,17 +33,17 @@ func read(r *http.Request, known ...string) (*object, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, fault.New(fault.Malformed, "the body must be a JSON object")
+		return nil, fault.New(fault.Malformed, `the body must be a JSON object, such as {"%s": …}`, known[0])
 	}
 	o := &object{members: map[string]json.RawMessage{}}
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return nil, malformed(err)
+			return nil, malformed(data, d.InputOffset(), err)
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return nil, malformed(err)
+			return nil, malformed(data, d.InputOffset(), err)
 		}
 		n, _ := name.(string)
 		switch _, twice := o.members[n]; {
@@ -55,7 +55,7 @@ func read(r *http.Request, known ...string) (*object, error) {
 		o.members[n] = raw
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, malformed(err)
+		return nil, malformed(data, d.InputOffset(), err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, fault.New(fault.Malformed, "there is text after the JSON object")
@@ -63,8 +63,20 @@ func read(r *http.Request, known ...string) (*object, error) {
 	return o, nil
 }
 
-func malformed(err error) error {
-	return fault.New(fault.Malformed, "the body is not JSON: %v", err)
+// malformed says where the text stops being JSON, and what to look for there.
+func malformed(data []byte, offset int64, err error) error {
+	var syntax *json.SyntaxError
+	said, remedy := err.Error(), "correct it there"
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		offset, said, remedy = int64(len(data)), "it ends in the middle", "is a quote or a closing brace missing, or was it cut short?"
+	case errors.As(err, &syntax):
+		offset = max(offset, min(syntax.Offset, int64(len(data))))
+	}
+	before := data[:offset]
+	line := 1 + bytes.Count(before, []byte{'\n'})
+	column := len(before) - bytes.LastIndexByte(before, '\n')
+	return fault.New(fault.Malformed, "the body is not JSON at line %d, column %d (byte %d of %d): %s; %s", line, column, offset, len(data), said, remedy)
 }
 
 func wantType(r *http.Request, want string) error {

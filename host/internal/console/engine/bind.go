@@ -79,8 +79,8 @@ func (b *binder) bind() (bound, error) {
 			b.rest = append(b.rest, b.words[i+1:]...)
 			break
 		}
-		if o, ok := b.countOption(w); ok { // head -5
-			if err := b.set(o, w[1:]); err != nil {
+		if o, ok := b.countOption(w); ok { // head -5, and as many type it: head 5
+			if err := b.set(o, strings.TrimPrefix(w, "-")); err != nil {
 				return bound{}, err
 			}
 			continue
@@ -134,10 +134,11 @@ func (b *binder) isNumber(w string) bool {
 	return err == nil && !known
 }
 
-// countOption is the option -n that a bare -5 means, for a command that has one
+// countOption is the option -n that a bare -5 or 5 means, for a command that has one
 // and takes no arguments.
 func (b *binder) countOption(w string) (commands.Option, bool) {
-	if len(w) < 2 || w[0] != '-' || w[1] < '0' || w[1] > '9' || len(b.cmd.Arguments) > 0 {
+	digits := strings.TrimPrefix(w, "-")
+	if digits == "" || strings.Trim(digits, "0123456789") != "" || len(b.cmd.Arguments) > 0 {
 		return commands.Option{}, false
 	}
 	i := slices.IndexFunc(b.options, func(o commands.Option) bool { return o.Short == "n" && o.Type == commands.Int })

@@ -99,6 +99,9 @@ func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO
 		words := stage.Texts()
 		cmd, err := x.find(s.Scope(), words[0])
 		if err != nil {
+			if by := s.shell.cfg.Missing(words[0]); len(by) > 0 {
+				err = fault.New(fault.NotFound, "the command %s comes with the feature %s, which is not installed or not started: feature:install %s", words[0], orList(by), by[0])
+			}
 			return s.fail(std, s.defaultFormat(), err)
 		}
 		b := binder{cmd: cmd, nearest: s.shell.cfg.Nearest, words: words[1:], stopAtArg: stopsAtArg(cmd.Name)}

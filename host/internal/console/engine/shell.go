@@ -31,6 +31,8 @@ type Config struct {
 	Sources []Source
 	// Nearest returns the known name most like have, if one is near enough.
 	Nearest func(have string, known []string) (string, bool)
+	// Missing names the features that would bring a command, if any would.
+	Missing func(command string) []string
 	// Aliases are those every session begins with; in a value $args stands for
 	// what is given to the alias.
 	Aliases map[string]string
@@ -51,6 +53,9 @@ func New(cfg Config) *Shell {
 	}
 	if cfg.Nearest == nil {
 		cfg.Nearest = func(string, []string) (string, bool) { return "", false }
+	}
+	if cfg.Missing == nil {
+		cfg.Missing = func(string) []string { return nil }
 	}
 	if cfg.NewRequestID == nil {
 		cfg.NewRequestID = rand.Text

@@ -70,12 +70,15 @@ func changing(in *commands.Invocation, what string, do func() (feature.Change, e
 	if err != nil {
 		return err
 	}
-	lines := append([]string{}, c.Lines()...)
+	lines := append(append([]string{}, c.Lines()...), c.Stay...)
 	if in.Format == "json" {
 		return in.Emit(map[string]any{"simulated": in.Flag("simulate"), "changes": lines}, nil)
 	}
 	if !in.Flag("simulate") && !in.Flag("verbose") {
-		return nil
+		lines = c.Stay // what was asked for and did not happen is said in any case
+		if len(lines) == 0 {
+			return nil
+		}
 	}
 	if len(lines) == 0 {
 		lines = []string{"nothing to do"}
