@@ -126,6 +126,15 @@ func TestOtherModulesAreStoodInFor(t *testing.T) {
 	}
 }
 
+func TestNoSettings(t *testing.T) {
+	for name, none := range map[string]any{"nil": nil, "a nil map": map[string]any(nil), "a nil pointer": (*struct{})(nil), "an empty map": map[string]any{}} {
+		p := plugintest.Start(t, sample(), plugintest.WithConfig(none))
+		if p.Manifest.Name != "sample" {
+			t.Errorf("%s: %v", name, p.Manifest)
+		}
+	}
+}
+
 func TestSettingsAreChecked(t *testing.T) {
 	_, err := plugintest.StartError(t, sample(), plugintest.WithConfig(map[string]int{"greting": 1}))
 	if err == nil || !strings.Contains(err.Error(), "greting") {

@@ -202,6 +202,34 @@ func TestInstalledFeaturesSurviveARestartAndBootIsReadOnce(t *testing.T) {
 	}
 }
 
+// TestUninstalledButStillNeeded: what was asked for and cannot go says for whom it stays.
+func TestUninstalledButStillNeeded(t *testing.T) {
+	h := newHost(t)
+	h.install("sw")
+	h.install("driver")
+	c, err := h.m.Uninstall(t.Context(), []string{"sw"}, UninstallOptions{})
+	if want := []string{"sw stays: driver needs it. It goes with the last that needs it"}; err != nil || !slices.Equal(c.Stay, want) {
+		t.Errorf("%v, %v", c.Stay, err)
+	}
+	if c, err = h.m.Uninstall(t.Context(), []string{"driver"}, UninstallOptions{}); err != nil || len(c.Stay) != 0 || len(c.Uninstall) != 2 {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
+func TestFeaturesOfACommand(t *testing.T) {
+	h := newHost(t)
+	if got := h.m.ForCommand("switch:list"); !slices.Equal(got, []string{"sw-cli"}) {
+		t.Errorf("%v", got)
+	}
+	if got := h.m.ForCommand("nobody:list"); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	h.install("sw-cli")
+	if got := h.m.ForCommand("switch:list"); len(got) != 0 {
+		t.Errorf("of an installed feature: %v", got)
+	}
+}
+
 func TestErrorsSayWhatToDoAndChangeNothing(t *testing.T) {
 	h := newHost(t)
 	h.install("driver")

@@ -91,6 +91,14 @@ func TestCallErrors(t *testing.T) {
 	}
 }
 
+func TestUnknownOperationSuggestsOne(t *testing.T) {
+	f := newFixture(t)
+	a := f.do("POST", "/restconf/operations/lab:add-vlna", `{}`)
+	if a.code != 404 || !strings.Contains(a.body, `there is no operation \"lab:add-vlna\" (did you mean \"lab:add-vlan\"?)`) {
+		t.Errorf("%d %s", a.code, a.body)
+	}
+}
+
 func TestPluginErrorTable(t *testing.T) {
 	f := newFixture(t)
 	for _, c := range []struct {

@@ -6,6 +6,23 @@ import (
 	"testing"
 )
 
+func TestMalformedSaysWhere(t *testing.T) {
+	for body, want := range map[string]string{
+		"{\"name\": \"bob\",\n \"enabled": "at line 2, column 10 (byte 25 of 25): it ends in the middle; is a quote or a closing brace missing",
+		`{"name":`:                        "at line 1, column 9 (byte 8 of 8): it ends in the middle",
+		`{"name": "bob"`:                  "at line 1, column 15 (byte 14 of 14): it ends in the middle",
+		"{\n\"name\": bob}":               "at line 2, column",
+		`{"name": "bob" "x":1}`:           "invalid character",
+		`[]`:                              `the body must be a JSON object, such as {"name": …}`,
+	} {
+		r := httptest.NewRequest("POST", "/", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		if _, err := read(r, "name", "enabled"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
 // FuzzRead looks for bodies that crash the reader, or that it takes though they
 // have members it does not know.
 func FuzzRead(f *testing.F) {

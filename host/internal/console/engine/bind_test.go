@@ -28,6 +28,7 @@ func TestBind(t *testing.T) {
 		"log:set INFO -":                       `log:set name=["-"] level=["INFO"]` + "\n",
 		"test:lines | head -2":                 "b 2\na 10\n",
 		"test:lines | head -n 1":               "b 2\n",
+		"test:lines | head 1":                  "b 2\n",
 	} {
 		t.Run(line, func(t *testing.T) {
 			out, errs, code := run(t, newTestSession(nil), line, "")

@@ -5,11 +5,14 @@ package settings
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
@@ -27,6 +30,7 @@ func Validate(dir home.Dir, environ []string) []home.Problem {
 	kinds := aaa.Options{}.RealmKinds
 	if loaded, faults := home.Load(dir, environ, nil); len(faults) == 0 {
 		kinds = loaded.AAA.RealmKinds
+		problems = append(problems, State(dir, loaded.Datastore)...)
 	}
 	return append(problems, Access(dir, kinds)...)
 }
@@ -48,6 +52,28 @@ func services(dir home.Dir) []home.Problem {
 			}
 		}
 		problems = append(problems, home.Problem{File: file, Line: line, Text: strings.TrimSpace(said)})
+	}
+	return problems
+}
+
+// State reports what in data/ would keep a controller from starting: a store that is
+// damaged, a key that is gone or that others may have read. It changes nothing.
+func State(dir home.Dir, store home.Datastore) []home.Problem {
+	var problems []home.Problem
+	if err := open.Check(dir, store); err != nil {
+		problems = append(problems, home.Problem{File: dir.Store(), Text: err.Error()})
+	}
+	key := dir.Data("seal.key")
+	info, err := os.Stat(key)
+	_, made := os.Stat(key + ".made")
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && made == nil:
+		problems = append(problems, home.Problem{File: key, Text: "it existed and is gone: restore it from a backup, or what was sealed with it cannot be opened"})
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		problems = append(problems, home.Problem{File: key, Text: "it cannot be read: " + reason(err)})
+	case info.Mode().Perm()&0o077 != 0:
+		problems = append(problems, home.Problem{File: key, Text: fmt.Sprintf("its mode is %04o and others may have read it: set it to 0600 if you trust them", info.Mode().Perm())})
 	}
 	return problems
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/keystore"
@@ -39,6 +41,54 @@ func TestAccessNamesTheFileAndTheLine(t *testing.T) {
 				t.Errorf("%q does not tell %q and %q once", said, k.file, k.text)
 			}
 		})
+	}
+}
+
+func TestStateIsLookedAt(t *testing.T) {
+	fresh := func(t *testing.T) home.Dir {
+		dir := home.Dir(t.TempDir())
+		store, err := open.Store(t.Context(), dir, home.Default().Datastore, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Commit(t.Context(), datastore.Txn{Ops: []datastore.Op{datastore.Put("n", "k", []byte("v"))}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := State(dir, home.Default().Datastore); len(got) != 0 {
+			t.Errorf("a store in use: %v", got)
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir.Data("seal.key"), "k")
+		write(t, dir.Data("seal.key.made"), "1")
+		if got := State(dir, home.Default().Datastore); len(got) != 0 {
+			t.Errorf("in order: %v", got)
+		}
+		return dir
+	}
+	for _, k := range []struct {
+		name, text string
+		harm       func(dir home.Dir) error
+	}{
+		{"the key is gone", "seal.key: it existed and is gone", func(d home.Dir) error { return os.Remove(d.Data("seal.key")) }},
+		{"others may read the key", "seal.key: its mode is 0644", func(d home.Dir) error { return os.Chmod(d.Data("seal.key"), 0o644) }},
+		{"a file of the store is gone", "MANIFEST", func(d home.Dir) error { return os.Remove(filepath.Join(d.Store(), "MANIFEST")) }},
+		{"a file of the store is cut", "damaged", func(d home.Dir) error { return os.Truncate(filepath.Join(d.Store(), "MANIFEST"), 3) }},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			dir := fresh(t)
+			if err := k.harm(dir); err != nil {
+				t.Fatal(err)
+			}
+			got := State(dir, home.Default().Datastore)
+			if len(got) != 1 || !strings.Contains(got[0].String(), k.text) || got[0].Warning {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+	if got := State(home.Dir(filepath.Join(t.TempDir(), "new")), home.Default().Datastore); len(got) != 0 {
+		t.Errorf("a home that is not there yet: %v", got)
 	}
 }
 

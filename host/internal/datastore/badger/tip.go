@@ -28,29 +28,39 @@ const (
 	tipSize  = 8 + 8 + 4
 )
 
-func openTip(dir string) (*tip, error) {
+// readTip returns what was acknowledged, 0 for a store that does not exist yet.
+func readTip(dir string) (value datastore.Revision, err error) {
 	path := filepath.Join(dir, tipName)
-	_, err := os.Stat(filepath.Join(dir, badger.ManifestFilename))
+	_, err = os.Stat(filepath.Join(dir, badger.ManifestFilename))
 	hasStore := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("datastore: %w", err)
+		return 0, fmt.Errorf("datastore: %w", err)
 	}
 	b, err := os.ReadFile(path)
-	t := &tip{}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && hasStore:
-		return nil, damaged(path, "the file is missing")
+		return 0, damaged(path, "the file is missing")
 	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil
 	case err != nil:
-		return nil, fmt.Errorf("datastore: %w", err)
-	default:
-		if t.value, err = decodeTip(b); err != nil {
-			return nil, damaged(path, "%v", err)
-		}
-		if t.value > 0 && !hasStore {
-			return nil, damaged(filepath.Join(dir, badger.ManifestFilename), "the file is missing")
-		}
+		return 0, fmt.Errorf("datastore: %w", err)
 	}
+	if value, err = decodeTip(b); err != nil {
+		return 0, damaged(path, "%v", err)
+	}
+	if value > 0 && !hasStore {
+		return 0, damaged(filepath.Join(dir, badger.ManifestFilename), "the file is missing")
+	}
+	return value, nil
+}
+
+func openTip(dir string) (*tip, error) {
+	path := filepath.Join(dir, tipName)
+	value, err := readTip(dir)
+	if err != nil {
+		return nil, err
+	}
+	t := &tip{value: value}
 	if t.f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, fmt.Errorf("datastore: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -29,6 +30,18 @@ func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger
 			Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t})
 	}
 	return nil, fmt.Errorf("datastore.engine: %q is neither badger nor etcd", c.Engine)
+}
+
+// Check looks for damage of a home's store and changes nothing; a store that a
+// controller is using, or that is not on this disk, is not looked at.
+func Check(dir home.Dir, c home.Datastore) error {
+	if c.Engine != "badger" {
+		return nil
+	}
+	if err := badger.Check(dir.Store()); !errors.Is(err, datastore.ErrLocked) {
+		return err
+	}
+	return nil
 }
 
 // clientTLS is nil when nothing about TLS is set; https endpoints are then
