@@ -77,6 +77,11 @@ func (l *Loaded) check(dir Dir) []Problem {
 			c.fault(key, "%v is not between %v and %v", v.v, v.low, v.high)
 		}
 	}
+	if e := l.Tracing.Endpoint; e != "" {
+		if u, err := url.Parse(e); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
+			c.fault("tracing.endpoint", "%q is not an address such as http://127.0.0.1:4318/v1/traces", e)
+		}
+	}
 	slices.SortStableFunc(c.problems, func(a, b Problem) int { return strings.Compare(a.Key, b.Key) })
 	return c.problems
 }

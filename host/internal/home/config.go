@@ -14,6 +14,7 @@ type Config struct {
 	Log        Log        `yaml:"log"`
 	Supervisor Supervisor `yaml:"supervisor"`
 	Console    Console    `yaml:"console"`
+	Tracing    Tracing    `yaml:"tracing"`
 }
 
 // Listeners are the addresses that are opened.
@@ -121,6 +122,11 @@ type Supervisor struct {
 type Console struct {
 	IdleTimeout time.Duration `yaml:"idleTimeout"` // 0 = none
 	History     int           `yaml:"history"`
+}
+
+// Tracing sends spans to a collector.
+type Tracing struct {
+	Endpoint string `yaml:"endpoint"` // OTLP over HTTP; empty = nothing is sent
 }
 
 // Default returns the settings of a controller whose etc/ctl.yaml says nothing.

@@ -28,6 +28,7 @@ import (
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/host/internal/server/tracing"
 )
 
 // Server is a running controller: the rooms and what connects them.
@@ -59,6 +60,7 @@ type Server struct {
 	applying       sync.Mutex // of policies: read and put into force as one step
 	seen           seen
 
+	tracer     *tracing.Tracer // nil: no spans are sent
 	listeners  []*listener
 	sshAddress net.Addr
 	ids        *ids
@@ -133,6 +135,11 @@ func (s *Server) stop(ctx context.Context) error {
 		s.cancel()
 	}
 	var errs []error
+	if s.tracer != nil {
+		if err := s.tracer.Close(ctx); err != nil {
+			s.log.Warn("the last spans were not sent", "error", err)
+		}
+	}
 	if s.plugins != nil {
 		errs = append(errs, s.plugins.Close(ctx))
 	}

@@ -62,7 +62,7 @@ func TestLargeAnswersTakeTurns(t *testing.T) {
 func TestLargeAnswersWaitForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOutbox()
-		half := answerOf(1, maxLarge/2+1)
+		half := &pluginv1.LinkAnswer{Id: 1, Response: make([]byte, maxLarge/2+1)}
 		o.add(t.Context(), half)
 		gone, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{}, 2)

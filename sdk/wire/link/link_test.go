@@ -271,9 +271,9 @@ func TestBothWays(t *testing.T) {
 		},
 		"many at once, small and large, some cancelled": func(t *testing.T, ctx context.Context, r *rig) {
 			var wg sync.WaitGroup
-			for i := range 32 {
+			for i := range 16 {
 				wg.Go(func() {
-					for j := range 50 {
+					for j := range 20 {
 						in := fmt.Appendf(nil, "%d-%d", i, j)
 						switch {
 						case i%8 == 0:
