@@ -130,7 +130,7 @@ func (b *bench) table(only string) string {
 	}
 	fmt.Fprintf(&s, "# Results\n\nMade by `%s` on %s, %d processors, %s/%s, %s. Median of %d rounds of %s, the two sides in turn.\n",
 		command, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), b.rounds, b.duration)
-	s.WriteString("Load generator, controller and peer share the processors. Ratios are ours ÷ the peer's rate: higher is better, unless said.\n\n")
+	s.WriteString("Load generator, controller and peer share the processors. Ratios are ours ÷ the peer's rate: higher is better, unless said.\nCPU is what the server and its children used of the processors for one request.\n\n")
 	s.WriteString("| What | Ours | Peer | Ratio | Target |\n|---|---|---|---|---|\n")
 	for _, r := range b.rows {
 		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.what, r.ours, r.peer, r.ratio, r.target)
