@@ -1,8 +1,9 @@
 package bier
 
 import (
-	"cmp"
-	"slices"
+	"runtime"
+	"sync"
+	"sync/atomic"
 )
 
 // BIFT is a node's forwarding table for one set (RFC 8279 section 6.4).
@@ -22,64 +23,89 @@ type BIFTEntry struct {
 }
 
 // BIFTs computes the forwarding tables of a member for a length, one for each set
-// in use. Members that cannot be reached have no entry.
+// in use, in their order. Members that cannot be reached have no entry.
 func (g *Graph) BIFTs(node string, b BSL) []BIFT {
-	if _, ok := g.index[node]; !ok {
+	root, ok := g.index[node]
+	if !ok {
 		return nil
 	}
-	hops := g.Tree(node).hops()
-	type via struct {
-		si   int
-		next int64
+	return g.newTables(b).of(root)
+}
+
+// AllBIFTs computes the forwarding tables of all members, on all processors, and
+// hands each to f, which is called from several goroutines at the same time. i is an
+// index of Members.
+func (g *Graph) AllBIFTs(b BSL, f func(i int, tables []BIFT)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(g.Members)) {
+		all.Go(func() {
+			t := g.newTables(b)
+			for i := next.Add(1) - 1; i < int64(len(g.Members)); i = next.Add(1) - 1 {
+				f(int(i), t.of(int32(i)))
+			}
+		})
 	}
-	masks := map[via][]byte{}
-	sets := map[int]*BIFT{}
-	for _, i := range g.byID {
-		m, next := &g.Members[i], hops[i]
-		if m.ID == 0 || next < 0 {
-			continue
-		}
-		si := b.SI(m.ID)
-		mask := masks[via{si, next}]
-		if mask == nil {
-			mask = make([]byte, b/8)
-			masks[via{si, next}] = mask
-		}
-		set(mask, b.Bit(m.ID))
-		if sets[si] == nil {
-			sets[si] = &BIFT{BSL: b, SI: si, Entries: make([]BIFTEntry, 0, min(int(b), len(g.Members)))}
-		}
-		sets[si].Entries = append(sets[si].Entries, BIFTEntry{m.ID, m.Node, g.Members[next].Node, BitString{si, mask}})
+	all.Wait()
+}
+
+// tables computes forwarding tables, one member after the other.
+type tables struct {
+	g *Graph
+	b BSL
+	spf
+	masks []BitString // of the set that is filled, by next hop
+	used  []int32     // next hops that have one
+}
+
+func (g *Graph) newTables(b BSL) *tables {
+	return &tables{g: g, b: b, masks: make([]BitString, len(g.Members))}
+}
+
+// of returns the tables of one member. Members come in ascending order of BFR-id, so
+// that one set after the other is filled.
+func (t *tables) of(root int32) []BIFT {
+	t.run(t.g, root)
+	members := t.g.Members
+	var out []BIFT
+	list := t.g.byID
+	for len(list) > 0 && members[list[0]].ID == 0 {
+		list = list[1:]
 	}
-	out := make([]BIFT, 0, len(sets))
-	for _, t := range sets {
-		out = append(out, *t)
+	for len(list) > 0 {
+		si := t.b.SI(members[list[0]].ID)
+		n := 0
+		for n < len(list) && t.b.SI(members[list[n]].ID) == si {
+			n++
+		}
+		if entries := t.set(si, list[:n]); len(entries) > 0 {
+			out = append(out, BIFT{BSL: t.b, SI: si, Entries: entries})
+		}
+		list = list[n:]
 	}
-	slices.SortFunc(out, func(x, y BIFT) int { return cmp.Compare(x.SI, y.SI) })
 	return out
 }
 
-// hops returns the next hop to each member, the node itself for itself, -1 where
-// there is no way.
-func (t *Tree) hops() []int64 {
-	const unknown, unreachable = -2, -1
-	hops := make([]int64, len(t.g.Members))
-	for i := range hops {
-		hops[i] = unknown
-	}
-	hops[t.from] = t.from
-	for i := range hops {
-		if hops[i] != unknown {
+// set fills the table of one set.
+func (t *tables) set(si int, list []int32) []BIFTEntry {
+	members := t.g.Members
+	entries := make([]BIFTEntry, 0, len(list))
+	for _, i := range list {
+		if t.dist[i] == unreached {
 			continue
 		}
-		way, _ := t.shortest.To(int64(i))
-		if len(way) < 2 {
-			hops[i] = unreachable
-			continue
+		hop := t.hop[i]
+		if t.masks[hop].Bits == nil {
+			t.masks[hop] = BitString{si, make([]byte, t.b/8)}
+			t.used = append(t.used, hop)
 		}
-		for _, n := range way[1:] { // they lie in the same branch of the tree
-			hops[n.ID()] = way[1].ID()
-		}
+		m := &members[i]
+		set(t.masks[hop].Bits, t.b.Bit(m.ID))
+		entries = append(entries, BIFTEntry{m.ID, m.Node, members[hop].Node, t.masks[hop]})
 	}
-	return hops
+	for _, hop := range t.used {
+		t.masks[hop] = BitString{}
+	}
+	t.used = t.used[:0]
+	return entries
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"ctl.internal/sdk/bier"
@@ -124,9 +125,14 @@ func TestBitStrings(t *testing.T) {
 func BenchmarkBIFT1000(b *testing.B) {
 	top := network(1000, 1000, 1)
 	for b.Loop() {
-		g := bier.NewGraph(top, 1, 1, nil)
-		for _, m := range g.Members {
-			g.BIFTs(m.Node, 256)
+		var entries atomic.Int64
+		bier.NewGraph(top, 1, 1, nil).AllBIFTs(256, func(_ int, tables []bier.BIFT) {
+			for _, x := range tables {
+				entries.Add(int64(len(x.Entries)))
+			}
+		})
+		if entries.Load() != 1000*1000 {
+			b.Fatalf("%d entries", entries.Load())
 		}
 	}
 }

@@ -3,19 +3,17 @@ package bier
 import (
 	"cmp"
 	"slices"
-
-	"gonum.org/v1/gonum/graph"
-	"gonum.org/v1/gonum/graph/path"
-	"gonum.org/v1/gonum/graph/simple"
 )
 
 // Graph is the network of one sub-domain: its members and the links between them.
+// It is never changed, so that many may compute on it at the same time.
 type Graph struct {
 	Domain, SubDomain uint16
 	Members           []Member
-	index             map[string]int64
-	out               [][]edge // by Member, in the order of the links
-	byID              []int    // indices of Members in ascending order of BFR-id
+	index             map[string]int32
+	start             []int32 // edges[start[i]:start[i+1]] leave member i
+	edges             []edge
+	byID              []int32 // indices of Members in ascending order of BFR-id
 }
 
 // Member is a node of a sub-domain.
@@ -27,37 +25,60 @@ type Member struct {
 }
 
 type edge struct {
-	to     int64
-	weight float64
+	to     int32
+	weight uint64
 }
+
+// maxWeight bounds the metric of a link, so that no sum overflows: a path has less
+// than 2^31 links.
+const maxWeight = 1<<32 - 1
 
 // NewGraph returns the network of a sub-domain. Only nodes for which online
 // answers true take part; nil = all.
 func NewGraph(t *Topology, domain, sub uint16, online func(node string) bool) *Graph {
-	g := &Graph{Domain: domain, SubDomain: sub, index: map[string]int64{}}
+	g := &Graph{Domain: domain, SubDomain: sub, index: map[string]int32{}}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		d, s := n.Member(domain, sub)
 		if s == nil || online != nil && !online(n.ID) {
 			continue
 		}
-		g.index[n.ID] = int64(len(g.Members))
+		g.index[n.ID] = int32(len(g.Members))
 		g.Members = append(g.Members, Member{n.ID, BFRID(d, s), d, s})
 	}
-	g.out = make([][]edge, len(g.Members))
-	g.byID = make([]int, len(g.Members))
+	g.byID = make([]int32, len(g.Members))
 	for i := range g.byID {
-		g.byID[i] = i
+		g.byID[i] = int32(i)
 	}
-	slices.SortFunc(g.byID, func(a, b int) int { return cmp.Compare(g.Members[a].ID, g.Members[b].ID) })
-	for _, l := range t.Links {
-		from, ok := g.index[l.Source.Node]
-		to, also := g.index[l.Dest.Node]
+	slices.SortFunc(g.byID, func(a, b int32) int { return cmp.Compare(g.Members[a].ID, g.Members[b].ID) })
+	g.connect(t.Links)
+	return g
+}
+
+// connect lays the edges out by the member they leave, in the order of the links.
+func (g *Graph) connect(links []Link) {
+	type ends struct{ from, to int32 }
+	inside := make([]ends, 0, len(links))
+	weights := make([]uint64, 0, len(links))
+	g.start = make([]int32, len(g.Members)+1)
+	for i := range links {
+		from, ok := g.index[links[i].Source.Node]
+		to, also := g.index[links[i].Dest.Node]
 		if ok && also && from != to {
-			g.out[from] = append(g.out[from], edge{to, float64(max(l.Metric, 1))})
+			inside = append(inside, ends{from, to})
+			weights = append(weights, min(max(links[i].Metric, 1), maxWeight))
+			g.start[from+1]++
 		}
 	}
-	return g
+	for i := range g.Members {
+		g.start[i+1] += g.start[i]
+	}
+	next := slices.Clone(g.start)
+	g.edges = make([]edge, len(inside))
+	for i, x := range inside {
+		g.edges[next[x.from]] = edge{x.to, weights[i]}
+		next[x.from]++
+	}
 }
 
 // Member returns a member by its node-id.
@@ -71,64 +92,40 @@ func (g *Graph) Member(node string) (Member, bool) {
 
 // Tree is the shortest-path tree of a member.
 type Tree struct {
-	g        *Graph
-	from     int64
-	shortest path.Shortest
+	g    *Graph
+	root int32
+	spf
 }
 
 // Tree computes the shortest paths from a member. The node must be one.
 func (g *Graph) Tree(node string) *Tree {
-	from := g.index[node]
-	return &Tree{g, from, path.DijkstraFrom(simple.Node(from), walker{g})}
+	t := &Tree{g: g, root: g.index[node]}
+	t.run(g, t.root)
+	return t
 }
 
 // Path returns the node-ids on the way to a member, both ends included; nil when
 // there is no way or the node is no member.
 func (t *Tree) Path(node string) []string {
 	to, ok := t.g.index[node]
-	if !ok {
+	if !ok || t.dist[to] == unreached {
 		return nil
 	}
-	nodes, _ := t.shortest.To(to)
-	out := make([]string, 0, len(nodes))
-	for _, n := range nodes {
-		out = append(out, t.g.Members[n.ID()].Node)
+	var out []string
+	for at := to; at != t.root; at = t.parent[at] {
+		out = append(out, t.g.Members[at].Node)
 	}
-	if len(out) == 0 {
-		return nil
-	}
+	out = append(out, t.g.Members[t.root].Node)
+	slices.Reverse(out)
 	return out
 }
 
-// walker lets gonum walk a Graph without a copy of it.
-type walker struct{ g *Graph }
-
-// From implements traverse.Graph.
-func (w walker) From(id int64) graph.Nodes { return &successors{g: w.g, edges: w.g.out[id], i: -1} }
-
-// Edge implements traverse.Graph.
-func (w walker) Edge(u, v int64) graph.Edge {
-	return simple.Edge{F: simple.Node(u), T: simple.Node(v)}
-}
-
-// Weight implements path.Weighted; of parallel links the cheapest counts.
-func (w walker) Weight(u, v int64) (float64, bool) {
-	best, ok := 0.0, false
-	for _, e := range w.g.out[u] {
-		if e.to == v && (!ok || e.weight < best) {
-			best, ok = e.weight, true
-		}
+// Distance is the sum of the metrics on the way to a member; false when there is no
+// way or the node is no member.
+func (t *Tree) Distance(node string) (uint64, bool) {
+	to, ok := t.g.index[node]
+	if !ok || t.dist[to] == unreached {
+		return 0, false
 	}
-	return best, ok
+	return t.dist[to], true
 }
-
-type successors struct {
-	g     *Graph
-	edges []edge
-	i     int
-}
-
-func (s *successors) Next() bool       { s.i++; return s.i < len(s.edges) }
-func (s *successors) Len() int         { return max(len(s.edges)-s.i-1, 0) }
-func (s *successors) Reset()           { s.i = -1 }
-func (s *successors) Node() graph.Node { return simple.Node(s.edges[s.i].to) }
