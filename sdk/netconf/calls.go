@@ -11,11 +11,15 @@ import (
 // Data does an operation that answers with data (get, get-config) and returns its
 // content. An element <data> must be there.
 func (s *Session) Data(ctx context.Context, op Operation) (*xmltree.Node, error) {
-	r, err := s.Do(ctx, op)
-	if err != nil {
-		return nil, err
+	return s.DoAll(ctx, op)[0].Data(op)
+}
+
+// Data is the content of an answer to op, which is get or get-config.
+func (a Answer) Data(op Operation) (*xmltree.Node, error) {
+	if a.Err != nil {
+		return nil, a.Err
 	}
-	for _, n := range r.Data {
+	for _, n := range a.Reply.Data {
 		if n.Is(NS, "data") {
 			return n, nil
 		}
@@ -24,15 +28,14 @@ func (s *Session) Data(ctx context.Context, op Operation) (*xmltree.Node, error)
 }
 
 // OK does an operation that answers with ok, and nothing less.
-func (s *Session) OK(ctx context.Context, op Operation) error {
-	r, err := s.Do(ctx, op)
-	if err != nil {
-		return err
-	}
-	if !r.OK {
+func (s *Session) OK(ctx context.Context, op Operation) error { return s.DoAll(ctx, op)[0].OK(op) }
+
+// OK is nil when the answer to op is ok, and nothing less.
+func (a Answer) OK(op Operation) error {
+	if a.Err == nil && !a.Reply.OK {
 		return fmt.Errorf("%w: %s was answered without ok", ErrUnclear, op.Name())
 	}
-	return nil
+	return a.Err
 }
 
 // Refused returns the rpc-errors of err, nil if it is none of the router's refusals.

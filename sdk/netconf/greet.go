@@ -24,11 +24,11 @@ func (s *Session) greet(ctx context.Context) error {
 	for pause := greetAgain; ; pause *= 2 {
 		var again <-chan time.Time
 		if len(asked) < maxGreets {
-			id, err := s.ask(ctx, op, reply, func() { s.fail(ctx.Err()) })
+			ids, err := s.ask(ctx, []Operation{op}, []chan answer{reply}, func() { s.fail(ctx.Err()) })
 			if err != nil {
 				return err
 			}
-			asked = append(asked, id)
+			asked = append(asked, ids...)
 			t := time.NewTimer(pause)
 			defer t.Stop() // maxGreets of them
 			again = t.C

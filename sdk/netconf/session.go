@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	lib "github.com/Juniper/go-netconf/netconf"
 )
@@ -98,53 +99,91 @@ var ErrClosed = errors.New("the session is closed")
 // operation is not known, and replies behind it would come late as well (RFC 6241
 // section 4.5 keeps them in order).
 func (s *Session) Do(ctx context.Context, op Operation) (*Reply, error) {
+	a := s.DoAll(ctx, op)
+	return a[0].Reply, a[0].Err
+}
+
+// Answer is what one of several operations came to.
+type Answer struct {
+	Reply *Reply
+	Err   error
+}
+
+// DoAll sends operations in one piece, without waiting for answers between them, and
+// then waits for all (RFC 6241 section 4.5). The server does them in their order and
+// does not stop at one that it refuses. For the rest it is like Do; the answers come
+// in the order of the operations.
+func (s *Session) DoAll(ctx context.Context, ops ...Operation) []Answer {
+	out := make([]Answer, len(ops))
+	replies := make([]chan answer, len(ops))
+	for i := range replies {
+		replies[i] = make(chan answer, 1)
+	}
+	var got atomic.Int32 // answers that came
+	late := func() {
+		s.fail(fmt.Errorf("no answer to %s: %w", ops[min(int(got.Load()), len(ops)-1)].Name(), context.Cause(ctx)))
+	}
+	ids, err := s.ask(ctx, ops, replies, late)
+	if err != nil {
+		for i := range out {
+			out[i].Err = err
+		}
+		return out
+	}
+	defer s.forget(ids)
+	stop := context.AfterFunc(ctx, late)
+	defer stop()
+	for i, reply := range replies {
+		a := <-reply // the end of the session answers too
+		out[i] = Answer{a.reply, a.err}
+		got.Add(1)
+	}
+	return out
+}
+
+// ask writes operations whose answers, or the end of the session, go to replies; late
+// is called when ctx ends during that.
+func (s *Session) ask(ctx context.Context, ops []Operation, replies []chan answer, late func()) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	reply := make(chan answer, 1)
-	id, err := s.ask(ctx, op, reply, func() { s.fail(fmt.Errorf("no answer to %s: %w", op.Name(), context.Cause(ctx))) })
-	if err != nil {
-		return nil, err
-	}
-	defer s.forget(id)
-	stop := context.AfterFunc(ctx, func() { s.fail(fmt.Errorf("no answer to %s: %w", op.Name(), context.Cause(ctx))) })
-	defer stop()
-	a := <-reply // the end of the session answers too
-	return a.reply, a.err
-}
-
-// ask writes an operation whose answer, or the end of the session, goes to reply; late
-// is called when ctx ends during that.
-func (s *Session) ask(ctx context.Context, op Operation, reply chan answer, late func()) (string, error) {
-	rpc := lib.NewRPCMessage([]lib.RPCMethod{op})
-	msg, err := xml.Marshal(rpc)
-	if err != nil {
-		return "", err
+	ids, msgs := make([]string, len(ops)), make([][]byte, len(ops))
+	for i, op := range ops {
+		rpc := lib.NewRPCMessage([]lib.RPCMethod{op})
+		msg, err := xml.Marshal(rpc)
+		if err != nil {
+			return nil, err
+		}
+		ids[i], msgs[i] = rpc.MessageID, msg
 	}
 	s.mu.Lock()
 	if s.err != nil {
 		defer s.mu.Unlock()
-		return "", s.err
+		return nil, s.err
 	}
-	s.waiting[rpc.MessageID] = reply
+	for i, id := range ids {
+		s.waiting[id] = replies[i]
+	}
 	s.mu.Unlock()
 
 	stop := context.AfterFunc(ctx, late)
 	defer stop()
 	s.send.Lock()
 	defer s.send.Unlock()
-	if err := s.t.Send(msg); err != nil {
-		s.forget(rpc.MessageID)
+	if err := s.t.sendAll(msgs); err != nil {
+		s.forget(ids)
 		s.fail(err)
-		return "", s.Err()
+		return nil, s.Err()
 	}
-	return rpc.MessageID, nil
+	return ids, nil
 }
 
-func (s *Session) forget(id string) {
+func (s *Session) forget(ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.waiting, id)
+	for _, id := range ids {
+		delete(s.waiting, id)
+	}
 }
 
 // fail ends the session; the first reason stays. All who wait are told.

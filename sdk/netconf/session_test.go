@@ -183,3 +183,29 @@ func TestRepliesFindTheirCaller(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// Operations sent in one piece are done in their order, and one that is refused does
+// not keep the rest from being done.
+func TestManyInOnePiece(t *testing.T) {
+	for name, o := range map[string]simrouter.Options{"chunks": {}, "marks": {Base10: true}} {
+		t.Run(name, func(t *testing.T) {
+			r := start(t, o)
+			s := dial(t, r)
+			get := netconf.GetConfigOp(netconf.Running)
+			a := s.DoAll(within(t, 20*time.Second), edit(netconf.Running, bfr("7")), get, edit(netconf.Running, bfr("70000")), edit(netconf.Running, bfr("8")), get)
+			first, err := a[1].Data(get)
+			last, also := a[4].Data(get)
+			if len(a) != 5 || a[0].OK(get) != nil || err != nil || held(first) != "7" || !netconf.Refused(a[2].Err).Has("invalid-value") || a[3].Err != nil || also != nil || held(last) != "8" {
+				t.Errorf("%v %v %v", a, first, last)
+			}
+			r.Set(simrouter.Faults{Hangup: "commit"})
+			a = s.DoAll(within(t, 20*time.Second), edit(netconf.CandidateDS, bfr("9")), netconf.CommitOp(), get)
+			if a[1].Err == nil || a[2].Err == nil || s.Err() == nil {
+				t.Errorf("the end of the session answers all: %v", a)
+			}
+			if a = s.DoAll(within(t, 20*time.Second), get, get); a[0].Err == nil || a[1].Err == nil {
+				t.Errorf("behind the end: %v", a)
+			}
+		})
+	}
+}

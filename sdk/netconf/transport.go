@@ -57,6 +57,9 @@ func (t *transport) SetVersion(string) {}
 
 func (t *transport) Send(msg []byte) error { return t.f.Write(msg) }
 
+// sendAll sends messages in one piece, as far as the stream allows.
+func (t *transport) sendAll(msgs [][]byte) error { return t.f.Write(msgs...) }
+
 func (t *transport) Receive() ([]byte, error) {
 	msg, err := t.f.Read()
 	if errors.Is(err, io.EOF) {

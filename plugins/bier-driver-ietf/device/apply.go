@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ctl.internal/plugins/bier-driver-ietf/dialect"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/netconf"
 	"ctl.internal/sdk/netconf/xmltree"
@@ -63,50 +64,114 @@ func (l *link) apply(ctx context.Context, c *bierdriver.Config, dryRun bool) ([]
 	if err != nil {
 		return nil, fmt.Errorf("%w%w", errRefusedHere, err)
 	}
-	var lines []string
 	if dryRun {
 		have, err := l.tree(ctx)
-		if err == nil {
-			_, lines = l.dialect.Diff(have, want)
-		}
-		return lines, err
-	}
-	ds := netconf.Running
-	if l.caps.Has(netconf.Candidate) {
-		ds = netconf.CandidateDS
-	}
-	err = l.locked(ctx, ds, func() error {
-		have, err := l.tree(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var edits []*xmltree.Node
-		if edits, lines = l.dialect.Diff(have, want); len(edits) == 0 {
-			return nil
-		}
-		if ds == netconf.CandidateDS {
-			return l.commit(ctx, edits, want)
-		}
-		return l.write(ctx, edits, have, want)
-	})
-	if err == nil {
-		l.memory.keep(l.router.NodeId, c)
+		return l.dialect.Diff(have, want).Lines, nil
 	}
-	return lines, err
+	have, mark := l.recall()
+	t := &try{link: l, want: want}
+	if l.caps.Has(netconf.Candidate) && l.caps.Has(netconf.ConfirmedCommit) { // then the router takes back what proves wrong
+		t.assume(have)
+	}
+	if err := t.run(ctx); err != nil {
+		l.doubt()
+		return t.change.Lines, err
+	}
+	l.learn(want, mark)
+	l.memory.keep(l.router.NodeId, c)
+	return t.change.Lines, nil
 }
 
-// locked holds the lock of a datastore. A session that ended has none any more.
-func (l *link) locked(ctx context.Context, ds netconf.Datastore, do func() error) error {
-	if err := l.ok(ctx, netconf.LockOp(ds)); err != nil {
+// try brings a router to a configuration, once.
+type try struct {
+	*link
+	want    *xmltree.Node
+	have    *xmltree.Node // what the router holds; nil: it must be read
+	assumed bool          // have is from memory
+	change  dialect.Change
+}
+
+// assume takes what is known for what is there. When there would be nothing to
+// change, the call is to compare, and the router is read.
+func (t *try) assume(have *xmltree.Node) {
+	if have == nil {
+		return
+	}
+	if c := t.dialect.Diff(have, t.want); len(c.Edits) > 0 {
+		t.have, t.change, t.assumed = have, c, true
+	}
+}
+
+// run holds the lock, brings the router there, and lets the lock go. A session that
+// ended has none any more.
+func (t *try) run(ctx context.Context) error {
+	ds := netconf.Running
+	if t.caps.Has(netconf.Candidate) {
+		ds = netconf.CandidateDS
+	}
+	lock, get := netconf.LockOp(ds), t.get(nil)
+	ops := []netconf.Operation{lock, get}
+	if t.assumed {
+		ops = ops[:1]
+	}
+	a := t.together(ctx, ops...)
+	if err := a[0].OK(lock); err != nil {
 		return fmt.Errorf("locking %s: %w", ds, err)
 	}
-	err := do()
-	if l.session.Err() == nil {
-		if err := l.after(ctx, netconf.UnlockOp(ds)); err != nil {
-			l.log.Warn("unlocking", "datastore", ds, "error", err)
+	var err error
+	if !t.assumed {
+		if t.have, err = a[1].Data(get); err == nil {
+			t.change = t.dialect.Diff(t.have, t.want)
 		}
 	}
+	unlock := netconf.UnlockOp(ds)
+	if err == nil && len(t.change.Edits) > 0 {
+		var last *netconf.Operation
+		if last, err = t.bring(ctx, ds); err == nil && last != nil {
+			a := t.together(ctx, *last, unlock)
+			if err := a[0].OK(*last); err != nil {
+				return errors.Join(err, t.after(ctx, unlock)) // the router takes the change back by itself
+			}
+			t.unlocked(ds, a[1].OK(unlock))
+			return nil
+		}
+	}
+	if t.session.Err() == nil {
+		t.unlocked(ds, t.after(ctx, unlock))
+	}
 	return err
+}
+
+func (t *try) unlocked(ds netconf.Datastore, err error) {
+	if err != nil {
+		t.log.Warn("unlocking", "datastore", ds, "error", err)
+	}
+}
+
+// bring changes the router. last is what is still to be said, under the lock, to make
+// the change stay. When the router is not as it was assumed to be, it is read.
+func (t *try) bring(ctx context.Context, ds netconf.Datastore) (last *netconf.Operation, err error) {
+	write := t.write
+	if ds == netconf.CandidateDS {
+		write = t.commit
+	}
+	last, err = write(ctx)
+	if err == nil || !t.assumed || t.session.Err() != nil || ctx.Err() != nil {
+		return last, err
+	}
+	t.assumed = false
+	have, e := t.tree(ctx)
+	if e != nil {
+		return nil, errors.Join(err, e)
+	}
+	t.have = have
+	if t.change = t.dialect.Diff(have, t.want); len(t.change.Edits) == 0 {
+		return nil, nil
+	}
+	return write(ctx)
 }
 
 // after does what must be done although the caller's time may be over.
@@ -114,5 +179,5 @@ func (l *link) after(ctx context.Context, op netconf.Operation) error {
 	if l.session.Err() != nil {
 		return nil
 	}
-	return l.ok(context.WithoutCancel(ctx), op)
+	return l.one(context.WithoutCancel(ctx), op).OK(op)
 }

@@ -30,9 +30,8 @@ func (l *link) choose(ctx context.Context) (*dialect.Dialect, error) {
 // library adds the modules of the YANG library, of RFC 7895 and of RFC 8525, to the
 // capabilities, in the form of a hello.
 func (l *link) library(ctx context.Context) error {
-	ctx, cancel := l.call(ctx)
-	defer cancel()
-	data, err := l.session.Data(ctx, netconf.GetOp(xmltree.New(nsLibrary, "modules-state"), xmltree.New(nsLibrary, "yang-library")))
+	ask := netconf.GetOp(xmltree.New(nsLibrary, "modules-state"), xmltree.New(nsLibrary, "yang-library"))
+	data, err := l.one(ctx, ask).Data(ask)
 	if err != nil {
 		return err
 	}

@@ -11,76 +11,107 @@ import (
 )
 
 // commit goes through candidate. Where the router can, it takes the change back by
-// itself unless what it then holds is what was meant.
-func (l *link) commit(ctx context.Context, edits []*xmltree.Node, want *xmltree.Node) error {
-	err := l.ok(ctx, netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: edits}.Operation())
-	if err == nil {
-		op := netconf.CommitOp()
-		if l.caps.Has(netconf.ConfirmedCommit) {
-			op = netconf.ConfirmedCommitOp(l.set.Confirm)
-		}
-		err = l.ok(ctx, op)
+// itself unless what it then holds is what was meant: then last makes it stay.
+func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
+	edit := netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: t.change.Edits}
+	whole, confirmed := t.caps.Has(netconf.RollbackOnError), t.caps.Has(netconf.ConfirmedCommit)
+	if whole {
+		edit.ErrorOption = "rollback-on-error"
 	}
-	if err != nil {
-		return errors.Join(err, l.after(ctx, netconf.DiscardOp()))
+	commit := netconf.CommitOp()
+	if confirmed {
+		commit = netconf.ConfirmedCommitOp(t.set.Confirm)
 	}
-	err = l.check(ctx, want)
+	ops := []netconf.Operation{edit.Operation(), commit, t.get(t.change.Filter)}
+	var a []netconf.Answer
+	if whole && confirmed { // a commit behind a refused edit changes nothing, and is taken back
+		a = t.together(ctx, ops...)
+	} else if first := t.one(ctx, ops[0]); first.OK(ops[0]) == nil {
+		a = append(a, first)
+		a = append(a, t.together(ctx, ops[1:]...)...)
+	} else {
+		a = []netconf.Answer{first, {Err: errNotSent}, {Err: errNotSent}}
+	}
+	edited, committed := a[0].OK(ops[0]), a[1].OK(ops[1])
 	switch {
-	case !l.caps.Has(netconf.ConfirmedCommit):
-		return err
-	case err != nil:
-		return errors.Join(err, l.after(ctx, netconf.CancelCommitOp()))
+	case edited != nil && committed == nil:
+		if e := t.after(ctx, netconf.CancelCommitOp()); e != nil { // there was nothing to take back
+			t.log.Debug("taking back a commit of nothing", "error", e)
+		}
+		return nil, edited
+	case edited != nil:
+		return nil, errors.Join(edited, t.after(ctx, netconf.DiscardOp()))
+	case committed != nil:
+		return nil, errors.Join(committed, t.after(ctx, netconf.DiscardOp()))
 	}
-	return l.ok(ctx, netconf.CommitOp())
+	err = t.check(ctx, a[2])
+	switch {
+	case !confirmed:
+		return nil, err
+	case err != nil:
+		return nil, errors.Join(err, t.after(ctx, netconf.CancelCommitOp()))
+	}
+	op := netconf.CommitOp()
+	return &op, nil
 }
 
 // write changes running. Routers without rollback-on-error may stop half way; then
 // the driver puts back what was there.
-func (l *link) write(ctx context.Context, edits []*xmltree.Node, have, want *xmltree.Node) error {
-	err := l.editRunning(ctx, edits)
-	if err == nil {
-		if err = l.check(ctx, want); err == nil {
-			return nil
+func (t *try) write(ctx context.Context) (last *netconf.Operation, err error) {
+	edit := t.editRunning(t.change.Edits)
+	a := t.together(ctx, edit, t.get(t.change.Filter))
+	if err = a[0].OK(edit); err == nil {
+		if err = t.check(ctx, a[1]); err == nil {
+			return nil, nil
 		}
-	} else if l.caps.Has(netconf.RollbackOnError) {
-		return err
+	} else if t.caps.Has(netconf.RollbackOnError) {
+		return nil, err
 	}
-	return errors.Join(err, l.restore(context.WithoutCancel(ctx), have))
+	return nil, errors.Join(err, t.restore(context.WithoutCancel(ctx)))
 }
 
-func (l *link) editRunning(ctx context.Context, edits []*xmltree.Node) error {
+func (l *link) editRunning(edits []*xmltree.Node) netconf.Operation {
 	e := netconf.Edit{Target: netconf.Running, DefaultOperation: "merge", Config: edits}
 	if l.caps.Has(netconf.RollbackOnError) {
 		e.ErrorOption = "rollback-on-error"
 	}
-	return l.ok(ctx, e.Operation())
+	return e.Operation()
 }
 
 // restore brings running back to what it held before.
-func (l *link) restore(ctx context.Context, before *xmltree.Node) error {
-	if l.session.Err() != nil {
+func (t *try) restore(ctx context.Context) error {
+	if t.session.Err() != nil {
 		return nil // the next call reads what is there
 	}
-	now, err := l.tree(ctx)
+	now, err := t.tree(ctx)
 	if err != nil {
 		return fmt.Errorf("and what the router holds now is not known: %w", err)
 	}
-	if edits, _ := l.dialect.Diff(now, before); len(edits) > 0 {
-		if err := l.editRunning(ctx, edits); err != nil {
+	if edits := t.dialect.Diff(now, t.have).Edits; len(edits) > 0 {
+		op := t.editRunning(edits)
+		if err := t.one(ctx, op).OK(op); err != nil {
 			return fmt.Errorf("and the change could not be taken back: %w", err)
 		}
 	}
 	return nil
 }
 
-// check reads back and compares.
-func (l *link) check(ctx context.Context, want *xmltree.Node) error {
-	have, err := l.tree(ctx)
+// check compares what was read back of the change. Routers differ in how they
+// answer filters: before one is found guilty, all of it is read.
+func (t *try) check(ctx context.Context, back netconf.Answer) error {
+	part, err := back.Data(t.get(nil))
 	if err != nil {
 		return fmt.Errorf("reading back: %w", err)
 	}
-	if edits, lines := l.dialect.Diff(have, want); len(edits) > 0 {
-		return fmt.Errorf("%wthe router said ok but does not hold what was sent: %s", errRefusedHere, few(lines))
+	if len(t.dialect.Diff(part, t.change.Part).Edits) == 0 {
+		return nil
+	}
+	have, err := t.tree(ctx)
+	if err != nil {
+		return fmt.Errorf("reading back: %w", err)
+	}
+	if left := t.dialect.Diff(have, t.want); len(left.Edits) > 0 {
+		return fmt.Errorf("%wthe router said ok but does not hold what was sent: %s", errRefusedHere, few(left.Lines))
 	}
 	return nil
 }

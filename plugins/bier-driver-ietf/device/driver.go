@@ -25,7 +25,7 @@ type Driver struct {
 
 // New returns a driver. Nothing runs until it is called.
 func New(s Settings, log *slog.Logger) *Driver {
-	return &Driver{set: s, log: log, memory: memory{last: map[string]*bierdriver.Config{}}, links: map[string]*link{}}
+	return &Driver{set: s, log: log, memory: memory{last: map[string]*bierdriver.Config{}, slow: map[string]bool{}}, links: map[string]*link{}}
 }
 
 // Describe is of the contract.

@@ -18,6 +18,7 @@ const nsBier = "urn:ietf:params:xml:ns:yang:ietf-bier"
 // hear passes a notification on, in the terms of the contract.
 func (w *watcher) hear(ctx context.Context, n netconf.Notification, own ...*netconf.Session) error {
 	if n.Lost > 0 {
+		w.doubt()
 		if err := w.audit(ctx, "", n.At); err != nil {
 			return err
 		}
@@ -27,6 +28,7 @@ func (w *watcher) hear(ctx context.Context, n netconf.Notification, own ...*netc
 		return w.emit(&bierdriver.Event{Notification: b})
 	}
 	if by, ours := changed(n.Body, own); !ours {
+		w.doubt()
 		return w.audit(ctx, by, n.At)
 	}
 	return nil
@@ -102,5 +104,6 @@ func (w *watcher) audit(ctx context.Context, by string, at time.Time) error {
 	if len(lines) == 0 {
 		return nil
 	}
+	w.doubt()
 	return w.emit(&bierdriver.Event{Drift: &bierdriver.Drift{At: timestamppb.New(at), By: by, What: "to repair: " + few(lines)}})
 }

@@ -35,6 +35,7 @@ type link struct {
 	mu    sync.Mutex
 	now   *bierdriver.Session
 	fresh chan struct{} // closed when a session is opened; then there is a new one
+	known known
 }
 
 func newLink(s Settings, log *slog.Logger, r *bierdriver.Router) *link {
@@ -154,14 +155,8 @@ func trouble(err error) bierdriver.SessionState {
 	return bierdriver.Down
 }
 
-// call sends one request with its own deadline.
-func (l *link) call(ctx context.Context) (context.Context, context.CancelFunc) {
-	l.sent++
+// call counts requests and bounds the time until they are answered.
+func (l *link) call(ctx context.Context, requests int) (context.Context, context.CancelFunc) {
+	l.sent += uint32(requests)
 	return context.WithTimeout(ctx, l.set.RPC)
-}
-
-func (l *link) ok(ctx context.Context, op netconf.Operation) error {
-	ctx, cancel := l.call(ctx)
-	defer cancel()
-	return l.session.OK(ctx, op)
 }

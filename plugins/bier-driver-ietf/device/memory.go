@@ -13,6 +13,19 @@ import (
 type memory struct {
 	mu   sync.Mutex
 	last map[string]*bierdriver.Config
+	slow map[string]bool // routers that are asked one thing at a time
+}
+
+func (m *memory) oneByOne(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.slow[id]
+}
+
+func (m *memory) beSlow(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.slow[id] = true
 }
 
 // of returns what a router was brought to last, nil: not known.

@@ -17,9 +17,16 @@ var errUnreadable = errors.New("the router's configuration cannot be read")
 
 // tree reads what the router holds of ours.
 func (l *link) tree(ctx context.Context) (*xmltree.Node, error) {
-	ctx, cancel := l.call(ctx)
-	defer cancel()
-	return l.session.Data(ctx, netconf.GetConfigOp(netconf.Running, l.dialect.Filter()...))
+	op := l.get(nil)
+	return l.one(ctx, op).Data(op)
+}
+
+// get is the request for part of it; nil: all.
+func (l *link) get(part []*xmltree.Node) netconf.Operation {
+	if part == nil {
+		part = l.dialect.Filter()
+	}
+	return netconf.GetConfigOp(netconf.Running, part...)
 }
 
 // read returns the configuration. What a dialect cannot tell apart is told as it was
@@ -31,7 +38,7 @@ func (l *link) read(ctx context.Context) (*bierdriver.Config, error) {
 	}
 	if last := l.memory.of(l.router.NodeId); last != nil {
 		if want, err := l.dialect.Want(last); err == nil {
-			if edits, _ := l.dialect.Diff(have, want); len(edits) == 0 {
+			if len(l.dialect.Diff(have, want).Edits) == 0 {
 				return proto.CloneOf(last), nil
 			}
 		}
@@ -58,8 +65,7 @@ func (l *link) drifted(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, lines := l.dialect.Diff(have, want)
-	return lines, nil
+	return l.dialect.Diff(have, want).Lines, nil
 }
 
 func kindOf(err error) fault.Kind {

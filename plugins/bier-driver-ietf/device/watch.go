@@ -97,6 +97,10 @@ func (w *watcher) connect(ctx context.Context) (*netconf.Session, error) {
 // follow tells what happens until the session ends. An error ends the watch.
 func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
 	events, heard := w.subscribe(ctx, s)
+	if heard != nil {
+		w.link.follow(s)
+		defer w.link.follow(nil)
+	}
 	if events != s {
 		defer closeSoon(events)
 	}
@@ -116,6 +120,7 @@ func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
 		case n, open := <-heard:
 			if !open {
 				heard = nil // the audit goes on
+				w.link.follow(nil)
 				continue
 			}
 			if err := w.hear(ctx, n, s, events); err != nil {

@@ -25,28 +25,37 @@ func TestEditsLeadThere(t *testing.T) {
 		d := mustNew(t, name)
 		cfg := xmltree.New("", "")
 		for i := range 400 {
-			c := some(r)
-			want := mustWant(t, d, c)
-			edits, lines := d.Diff(cfg, want)
-			if (len(edits) == 0) != (len(lines) == 0) {
-				t.Fatalf("%s %d: %d edits with %d lines", name, i, len(edits), len(lines))
+			desired := some(r)
+			want := mustWant(t, d, desired)
+			c := d.Diff(cfg, want)
+			if (len(c.Edits) == 0) != (len(c.Lines) == 0) || len(c.Edits) != len(c.Filter) {
+				t.Fatalf("%s %d: %d edits with %d lines", name, i, len(c.Edits), len(c.Lines))
 			}
-			config := xmltree.New(netconf.NS, "config", edits...)
+			touched := func() *xmltree.Node { // what get-config answers
+				return xmltree.New("", "", simrouter.Select(cfg, xmltree.New(netconf.NS, "filter", c.Filter...))...)
+			}
+			if before := d.Diff(touched(), c.Part); len(c.Edits) > 0 && len(before.Edits) == 0 {
+				t.Fatalf("%s %d: %q is not seen by reading %s", name, i, c.Lines, c.Filter)
+			}
+			config := xmltree.New(netconf.NS, "config", c.Edits...)
 			if err := m.Root.Edit(cfg, config, "merge"); err != nil {
 				t.Fatalf("%s %d: %v for %s", name, i, err, config)
 			}
-			if again, lines := d.Diff(cfg, want); len(again) > 0 {
-				t.Fatalf("%s %d: left to do: %q\nsent %s", name, i, lines, config)
+			if again := d.Diff(cfg, want); len(again.Edits) > 0 {
+				t.Fatalf("%s %d: left to do: %q\nsent %s", name, i, again.Lines, config)
+			}
+			if left := d.Diff(touched(), c.Part); len(left.Edits) > 0 {
+				t.Fatalf("%s %d: reading back what was sent: %q\nsent %s\nread %s", name, i, left.Lines, config, touched())
 			}
 			back, err := d.Read(cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name == Draft00 && !proto.Equal(back, c) {
-				t.Fatalf("%s %d: read\n%v, written\n%v", name, i, back, c)
+			if name == Draft00 && !proto.Equal(back, desired) {
+				t.Fatalf("%s %d: read\n%v, written\n%v", name, i, back, desired)
 			}
-			if edits, lines := d.Diff(cfg, mustWant(t, d, back)); len(edits) > 0 {
-				t.Fatalf("%s %d: what is read says another thing: %q", name, i, lines)
+			if c := d.Diff(cfg, mustWant(t, d, back)); len(c.Edits) > 0 {
+				t.Fatalf("%s %d: what is read says another thing: %q", name, i, c.Lines)
 			}
 		}
 	}
@@ -57,8 +66,8 @@ func TestWhatIsTheRoutersOwnStays(t *testing.T) {
 	have := mustWant(t, d, ring())
 	have.Kids[0].Add(xmltree.Leaf(nsRoutingEx, "router-id", "192.0.2.9"))
 	have.Kids[0].Kid(nsBier, "bier").Down("bier-global").Add(xmltree.Leaf("urn:vendor", "colour", "red"))
-	if edits, lines := d.Diff(have, mustWant(t, d, ring())); len(edits) > 0 {
-		t.Errorf("touched: %q", lines)
+	if c := d.Diff(have, mustWant(t, d, ring())); len(c.Edits) > 0 {
+		t.Errorf("touched: %q", c.Lines)
 	}
 }
 
@@ -82,8 +91,8 @@ func TestFormsOfAServer(t *testing.T) {
 		}
 		c := ring()
 		c.Channels = nil
-		if edits, lines := d.Diff(xmltree.New("", "", n), mustWant(t, d, c)); len(edits) > 0 {
-			t.Errorf("%s: %q", change[1], lines)
+		if x := d.Diff(xmltree.New("", "", n), mustWant(t, d, c)); len(x.Edits) > 0 {
+			t.Errorf("%s: %q", change[1], x.Lines)
 		}
 	}
 }

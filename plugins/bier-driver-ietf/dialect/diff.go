@@ -7,19 +7,36 @@ import (
 	"ctl.internal/sdk/netconf/xmltree"
 )
 
-// differ makes the edit that leads from one tree to another, and a line for people
-// for each difference.
+// Change is what leads from one configuration to another.
+type Change struct {
+	Edits []*xmltree.Node // top-level elements of an edit-config with the default operation merge
+	Lines []string        // for people, one a difference
+	// Filter selects what Edits touch, for get-config, and Part is what the router
+	// holds of that afterwards: nameless, with top-level elements. Filter is what
+	// makes reading back cost as much as the change, not as the configuration.
+	Filter []*xmltree.Node
+	Part   *xmltree.Node
+}
+
+// differ makes a Change.
 type differ struct{ lines []string }
 
-// Diff returns the top-level elements of an edit-config with the default operation
-// merge, and what it does. Both trees are nameless elements with top-level ones.
-func (d *Dialect) Diff(have, want *xmltree.Node) ([]*xmltree.Node, []string) {
+// step is one difference: what to send, how to select it, and what is then there,
+// which may be nothing.
+type step struct{ edit, filter, part *xmltree.Node }
+
+// Diff compares two trees: nameless elements with top-level ones.
+func (d *Dialect) Diff(have, want *xmltree.Node) Change {
 	x := &differ{}
-	var out []*xmltree.Node
+	c := Change{Part: xmltree.New("", "")}
 	for _, s := range d.top {
-		out = append(out, x.kid(s, have, want, "")...)
+		for _, one := range x.kid(s, have, want, "") {
+			c.Edits, c.Filter = append(c.Edits, one.edit), append(c.Filter, one.filter)
+			c.Part.Add(one.part)
+		}
 	}
-	return out, x.lines
+	c.Lines = x.lines
+	return c
 }
 
 func (x *differ) say(verb, path, value string) {
@@ -31,47 +48,58 @@ func (x *differ) say(verb, path, value string) {
 }
 
 // kid compares the children of one name.
-func (x *differ) kid(s *schema, have, want *xmltree.Node, path string) []*xmltree.Node {
+func (x *differ) kid(s *schema, have, want *xmltree.Node, path string) []step {
 	path += "/" + s.name
-	h, w := have.Kid(s.space, s.name), want.Kid(s.space, s.name)
-	var one *xmltree.Node
+	if s.keys != nil {
+		return x.list(s, have.All(s.space, s.name), want.All(s.space, s.name), path)
+	}
+	h, w := s.of(have), s.of(want)
+	var one step
 	switch {
 	case s.leaf:
 		one = x.leaf(s, h, w, path)
-	case s.keys != nil:
-		return x.list(s, have.All(s.space, s.name), want.All(s.space, s.name), path)
 	case s.shared:
 		one = x.inside(s, h, w, path)
 	case h == nil && w != nil:
 		x.say("create", path, "")
-		one = w.Clone()
+		one = step{w.Clone(), xmltree.New(s.space, s.name), w}
 	case h != nil && w == nil:
 		x.say("delete", path, "")
-		one = remove(xmltree.New(s.space, s.name))
+		one = step{remove(xmltree.New(s.space, s.name)), xmltree.New(s.space, s.name), nil}
 	case h != nil:
 		one = x.inside(s, h, w, path)
 	}
-	if one == nil {
+	if one.edit == nil {
 		return nil
 	}
-	return []*xmltree.Node{one}
+	return []step{one}
 }
 
-func (x *differ) leaf(s *schema, h, w *xmltree.Node, path string) *xmltree.Node {
+// of is the child of a name; a container without content is none (RFC 7950 section
+// 7.5.1), and routers show it or not.
+func (s *schema) of(n *xmltree.Node) *xmltree.Node {
+	k := n.Kid(s.space, s.name)
+	if !s.leaf && k != nil && len(k.Kids) == 0 {
+		return nil
+	}
+	return k
+}
+
+func (x *differ) leaf(s *schema, h, w *xmltree.Node, path string) step {
 	switch old, now := s.value(h), s.value(w); {
 	case old == now:
-		return nil
+		return step{}
 	case now == "":
 		x.say("delete", path, "")
-		return remove(xmltree.New(s.space, s.name))
+		return step{remove(xmltree.New(s.space, s.name)), xmltree.New(s.space, s.name), nil}
 	}
 	x.say("set", path, w.Trimmed())
-	return xmltree.Leaf(s.space, s.name, w.Trimmed())
+	return step{xmltree.Leaf(s.space, s.name, w.Trimmed()), xmltree.New(s.space, s.name), w}
 }
 
 // list compares entries by their keys: deletions first, since a new entry may need
 // what an old one has.
-func (x *differ) list(s *schema, have, want []*xmltree.Node, path string) []*xmltree.Node {
+func (x *differ) list(s *schema, have, want []*xmltree.Node, path string) []step {
 	old, keep := make(map[string]*xmltree.Node, len(have)), make(map[string]bool, len(want))
 	for _, h := range have {
 		old[s.key(h)] = h
@@ -79,37 +107,39 @@ func (x *differ) list(s *schema, have, want []*xmltree.Node, path string) []*xml
 	for _, w := range want {
 		keep[s.key(w)] = true
 	}
-	var out []*xmltree.Node
+	var out []step
 	for _, h := range have {
 		if k := s.key(h); !keep[k] {
 			x.say("delete", path+k, "")
-			out = append(out, remove(s.bare(h)))
+			out = append(out, step{remove(s.bare(h)), s.bare(h), nil})
 		}
 	}
 	for _, w := range want {
 		k := s.key(w)
 		if h := old[k]; h == nil {
 			x.say("create", path+k, "")
-			out = append(out, w.Clone())
-		} else if n := x.inside(s, h, w, path+k); n != nil {
-			out = append(out, n)
+			out = append(out, step{w.Clone(), s.bare(w), w})
+		} else if one := x.inside(s, h, w, path+k); one.edit != nil {
+			out = append(out, one)
 		}
 	}
 	return out
 }
 
-// inside compares what two containers or entries hold; nil when that is the same.
-func (x *differ) inside(s *schema, h, w *xmltree.Node, path string) *xmltree.Node {
-	var out *xmltree.Node
+// inside compares what two containers or entries hold; nothing when that is the same.
+func (x *differ) inside(s *schema, h, w *xmltree.Node, path string) step {
+	var out step
 	for _, k := range s.kids {
 		if s.isKey(k.name) {
 			continue
 		}
-		if kids := x.kid(k, h, w, path); kids != nil {
-			if out == nil {
-				out = s.bare(h)
+		for _, one := range x.kid(k, h, w, path) {
+			if out.edit == nil {
+				out = step{s.bare(h), s.bare(h), s.bare(h)}
 			}
-			out.Add(kids...)
+			out.edit.Add(one.edit)
+			out.filter.Add(one.filter)
+			out.part.Add(one.part)
 		}
 	}
 	return out

@@ -55,15 +55,15 @@ func TestEdits(t *testing.T) {
 		for _, dialect := range Names() {
 			t.Run(dialect+"/"+name, func(t *testing.T) {
 				d := mustNew(t, dialect)
-				edits, lines := d.Diff(mustWant(t, d, ring()), mustWant(t, d, change(proto.CloneOf(ring()))))
-				golden(t, dialect+"-"+name, edits, lines)
+				c := d.Diff(mustWant(t, d, ring()), mustWant(t, d, change(proto.CloneOf(ring()))))
+				golden(t, dialect+"-"+name, c.Edits, c.Lines)
 			})
 		}
 	}
 	for _, dialect := range Names() {
 		d := mustNew(t, dialect)
-		edits, lines := d.Diff(xmltree.New("", ""), mustWant(t, d, ring()))
-		golden(t, dialect+"-new", edits, lines)
+		c := d.Diff(xmltree.New("", ""), mustWant(t, d, ring()))
+		golden(t, dialect+"-new", c.Edits, c.Lines)
 	}
 }
 

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
 // DefaultMax caps one message in bytes.
 const DefaultMax = 64 << 20
+
+// maxGrowth is how much memory is taken for a chunk before any of it has come.
+const maxGrowth = 64 << 10
 
 // endOfMessage ends a message before base:1.1 is agreed (RFC 6242 section 4.3).
 var endOfMessage = []byte("]]>]]>")
@@ -86,11 +90,16 @@ func (f *Framer) readChunks() ([]byte, error) {
 			return nil, fmt.Errorf("%w: a message is longer than %d bytes", ErrBroken, f.Max)
 		}
 		// Memory grows with what comes, not with what a header claims.
-		var b bytes.Buffer
-		if _, err := io.CopyN(&b, f.r, int64(n)); err != nil {
-			return nil, unexpected(err)
+		for n > 0 {
+			part := min(int(n), maxGrowth)
+			msg = slices.Grow(msg, part)
+			begin := len(msg)
+			msg = msg[:begin+part]
+			if _, err := io.ReadFull(f.r, msg[begin:]); err != nil {
+				return nil, unexpected(err)
+			}
+			n -= uint64(part)
 		}
-		msg = append(msg, b.Bytes()...)
 	}
 }
 
@@ -142,24 +151,27 @@ func unexpected(err error) error {
 	return err
 }
 
-// Write sends one message in one call of the writer.
-func (f *Framer) Write(msg []byte) error {
-	if len(msg) == 0 || len(msg) > f.Max {
-		return fmt.Errorf("a message of %d bytes cannot be sent, the most is %d", len(msg), f.Max)
-	}
-	var b bytes.Buffer
-	b.Grow(len(msg) + 24)
-	if f.Chunked {
-		fmt.Fprintf(&b, "\n#%d\n", len(msg))
-		b.Write(msg)
-		b.WriteString("\n##\n")
-	} else {
-		if bytes.Contains(msg, endOfMessage) {
+// Write sends messages in one call of the writer. None is sent when one cannot be.
+func (f *Framer) Write(msgs ...[]byte) error {
+	size := 0
+	for _, msg := range msgs {
+		if len(msg) == 0 || len(msg) > f.Max {
+			return fmt.Errorf("a message of %d bytes cannot be sent, the most is %d", len(msg), f.Max)
+		}
+		if !f.Chunked && bytes.Contains(msg, endOfMessage) {
 			return errors.New("the message holds the mark that ends one")
 		}
-		b.Write(msg)
-		b.Write(endOfMessage)
+		size += len(msg) + 24
 	}
-	_, err := f.w.Write(b.Bytes())
+	b := make([]byte, 0, size)
+	for _, msg := range msgs {
+		if f.Chunked {
+			b = append(strconv.AppendInt(append(b, "\n#"...), int64(len(msg)), 10), '\n')
+			b = append(append(b, msg...), "\n##\n"...)
+		} else {
+			b = append(append(b, msg...), endOfMessage...)
+		}
+	}
+	_, err := f.w.Write(b)
 	return err
 }

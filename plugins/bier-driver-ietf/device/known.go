@@ -1,0 +1,50 @@
+package device
+
+import (
+	"ctl.internal/sdk/netconf"
+	"ctl.internal/sdk/netconf/xmltree"
+)
+
+// known is what the router holds, as far as that is certain without asking: it was
+// read or written on this session, and the router tells of changes by others
+// (netconf-config-change), which has not happened since. link.mu guards it.
+type known struct {
+	follows *netconf.Session // whose router tells of changes; nil: none does
+	tree    *xmltree.Node
+	mark    uint64 // grows with each thing that casts doubt
+}
+
+// follow says that changes by others are told while s is open; nil: no more.
+func (l *link) follow(s *netconf.Session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known = known{follows: s, mark: l.known.mark + 1}
+}
+
+// doubt forgets what is known, and what is being learned just now.
+func (l *link) doubt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known.tree = nil
+	l.known.mark++
+}
+
+// recall returns what the router holds, nil when it must be read, and a mark for learn.
+func (l *link) recall() (*xmltree.Node, uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known.follows == nil || l.known.follows != l.session {
+		return nil, l.known.mark
+	}
+	return l.known.tree, l.known.mark
+}
+
+// learn keeps what the router holds, unless something happened since recall. The tree
+// must not be changed any more.
+func (l *link) learn(tree *xmltree.Node, mark uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known.mark == mark && l.known.follows != nil && l.known.follows == l.session {
+		l.known.tree = tree
+	}
+}
