@@ -1,4 +1,4 @@
-// Command ctl-lab runs simulated switches for tests, demonstrations and `make run`.
+// Command ctl-lab runs simulated switches and BIER routers for tests, demonstrations and `make run`.
 package main
 
 import (

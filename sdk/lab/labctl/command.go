@@ -26,7 +26,7 @@ func Command() *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "ctl-lab --topology ring:8,tree:3x2 --csv FILE",
-		Short: "run simulated switches that speak SNMP on loopback addresses",
+		Short: "run simulated switches that speak SNMP on loopback addresses, or BIER routers (ctl-lab routers)",
 		Long: "Runs simulated switches until SIGTERM or SIGINT, and prints one line when they listen.\n" +
 			"Topologies: " + network.Topologies + ".",
 		Args: cobra.NoArgs, SilenceUsage: true, SilenceErrors: true,
@@ -46,6 +46,7 @@ func Command() *cobra.Command {
 	p.BoolVar(&f.asJSON, "json", false, "print the ready line as JSON")
 	cmd.PersistentFlags().StringVar(&f.control, "control", "", "unix socket to change the running network by")
 	cmd.AddCommand(clientCommands(&f.control)...)
+	cmd.AddCommand(routersCommand(&f.control), routerCommand(&f.control))
 	return cmd
 }
 

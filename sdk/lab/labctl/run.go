@@ -40,26 +40,33 @@ func run(cmd *cobra.Command, f flags) error {
 			return err
 		}
 	}
+	return serve(cmd, f.control, handler(n), f.untilEOF, func() error {
+		r := ready{len(n.Nodes()), len(n.Links()), f.csv, f.control}
+		if f.asJSON {
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "ready %d switches, %d links\n", r.Switches, r.Links)
+		return err
+	})
+}
+
+// serve opens the control socket, if one is wanted, says that the lab is ready, and
+// waits for the end of the context or of the input.
+func serve(cmd *cobra.Command, control string, h http.Handler, untilEOF bool, ready func() error) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
-	if f.control != "" {
-		end, err := serveControl(f.control, n)
+	if control != "" {
+		end, err := serveControl(control, h)
 		if err != nil {
 			return err
 		}
 		defer end()
 	}
-	if f.untilEOF {
+	if untilEOF {
 		// Ends with the input; at a signal the process ends without it.
 		go func() { _, _ = io.Copy(io.Discard, cmd.InOrStdin()); cancel() }()
 	}
-	r := ready{len(n.Nodes()), len(n.Links()), f.csv, f.control}
-	if f.asJSON {
-		err = json.NewEncoder(cmd.OutOrStdout()).Encode(r)
-	} else {
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "ready %d switches, %d links\n", r.Switches, r.Links)
-	}
-	if err != nil {
+	if err := ready(); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -67,7 +74,7 @@ func run(cmd *cobra.Command, f flags) error {
 }
 
 // serveControl answers on a unix socket that only its owner may open.
-func serveControl(path string, n *network.Network) (func(), error) {
+func serveControl(path string, h http.Handler) (func(), error) {
 	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
 		c.Close()
 		return nil, fmt.Errorf("--control %s: another ctl-lab answers there", path)
@@ -83,7 +90,7 @@ func serveControl(path string, n *network.Network) (func(), error) {
 		l.Close()
 		return nil, fmt.Errorf("--control: %w", err)
 	}
-	srv := &http.Server{Handler: handler(n), ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 14}
+	srv := &http.Server{Handler: h, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 14}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
