@@ -14,7 +14,9 @@ type Fault struct{ Tag, Path, Message string }
 func (f *Fault) Error() string { return f.Tag + " " + f.Path + " " + f.Message }
 
 // Edit changes a configuration as edit-config does (RFC 6241 section 7.2): cfg and
-// config hold top-level elements. On error cfg is changed up to the fault.
+// config hold top-level elements. On error cfg is changed up to the fault. Of what is
+// below cfg only copies are changed, so that a datastore may share it with another, and
+// an edit costs what it touches.
 func (s *Schema) Edit(cfg, config *xmltree.Node, defaultOperation string) error {
 	if defaultOperation == "replace" {
 		cfg.Kids = nil
@@ -25,8 +27,18 @@ func (s *Schema) Edit(cfg, config *xmltree.Node, defaultOperation string) error 
 			return err
 		}
 	}
-	s.tidy(cfg)
 	return nil
+}
+
+// own is a copy of a node that may be changed; its children are not copied.
+func own(n *xmltree.Node) *xmltree.Node {
+	c := *n
+	c.Kids = slices.Clone(n.Kids)
+	return &c
+}
+
+func without(parent, kid *xmltree.Node) {
+	parent.Kids = slices.DeleteFunc(parent.Kids, func(k *xmltree.Node) bool { return k == kid })
 }
 
 func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
@@ -53,7 +65,7 @@ func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
 		if have == nil && op == "delete" {
 			return &Fault{"data-missing", path, "there is nothing to delete"}
 		}
-		parent.Kids = slices.DeleteFunc(parent.Kids, func(k *xmltree.Node) bool { return k == have })
+		without(parent, have)
 		return nil
 	case "create":
 		if have != nil {
@@ -61,7 +73,7 @@ func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
 		}
 		op = "merge"
 	case "replace":
-		parent.Kids = slices.DeleteFunc(parent.Kids, func(k *xmltree.Node) bool { return k == have })
+		without(parent, have)
 		have, op = nil, "merge"
 	case "none":
 		if have == nil && (is.Keys != nil || is.Check != nil) {
@@ -74,6 +86,10 @@ func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
 	if have == nil {
 		have = xmltree.New(n.Space, n.Name)
 		parent.Kids = append(parent.Kids, have)
+	} else {
+		i := slices.Index(parent.Kids, have)
+		have = own(have)
+		parent.Kids[i] = have
 	}
 	if is.Check != nil {
 		return is.set(have, n, op, path)
@@ -86,6 +102,9 @@ func (s *Schema) edit(parent, n *xmltree.Node, inherited, above string) error {
 		if err := is.edit(have, k, kidOp, path); err != nil {
 			return err
 		}
+	}
+	if is.Keys == nil && len(have.Kids) == 0 {
+		without(parent, have) // an empty container says nothing (RFC 7950 section 7.5.1)
 	}
 	return nil
 }
@@ -103,16 +122,4 @@ func (s *Schema) set(have, n *xmltree.Node, op, path string) error {
 	}
 	have.Text = v
 	return nil
-}
-
-// tidy drops containers that became empty: they say nothing (RFC 7950 section 7.5.1).
-func (s *Schema) tidy(n *xmltree.Node) {
-	n.Kids = slices.DeleteFunc(n.Kids, func(k *xmltree.Node) bool {
-		is := s.kid(k)
-		if is == nil || is.Check != nil {
-			return false
-		}
-		is.tidy(k)
-		return is.Keys == nil && len(k.Kids) == 0
-	})
 }

@@ -3,10 +3,10 @@ package simrouter
 import "ctl.internal/sdk/netconf/xmltree"
 
 // Select applies a subtree filter (RFC 6241 section 6) to a configuration; nil
-// selects all of it.
+// selects all of it. The result shares nodes with cfg.
 func Select(cfg, filter *xmltree.Node) []*xmltree.Node {
 	if filter == nil {
-		return cfg.Clone().Kids
+		return cfg.Kids
 	}
 	var out []*xmltree.Node
 	for _, n := range cfg.Kids {
@@ -32,7 +32,7 @@ func pick(n, f *xmltree.Node) *xmltree.Node {
 		if v := f.Trimmed(); v != "" && v != n.Trimmed() {
 			return nil
 		}
-		return n.Clone()
+		return n
 	}
 	var others []*xmltree.Node
 	for _, k := range f.Kids {
@@ -43,7 +43,7 @@ func pick(n, f *xmltree.Node) *xmltree.Node {
 		}
 	}
 	if len(others) == 0 {
-		return n.Clone()
+		return n
 	}
 	out := xmltree.New(n.Space, n.Name)
 	for _, kid := range n.Kids {

@@ -7,7 +7,8 @@ import (
 	"ctl.internal/sdk/netconf/xmltree"
 )
 
-// store is the datastores of a router with their locks. Router.mu guards it.
+// store is the datastores of a router with their locks. Router.mu guards it. Nodes of
+// a datastore are never changed, only replaced, since datastores and replies share them.
 type store struct {
 	schema    *Schema
 	running   *xmltree.Node
@@ -58,7 +59,7 @@ func (s *store) unlock(ds netconf.Datastore, session uint32) error {
 
 // edit changes a datastore. Without whole a fault leaves what was done before it.
 func (s *store) edit(ds netconf.Datastore, config *xmltree.Node, defaultOperation string, whole bool) error {
-	next := s.get(ds).Clone()
+	next := own(s.get(ds))
 	err := s.schema.Edit(next, config, defaultOperation)
 	if err != nil && whole {
 		return err
