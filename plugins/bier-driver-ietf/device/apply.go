@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctl.internal/plugins/bier-driver-ietf/dialect"
@@ -60,49 +61,73 @@ func (l *link) apply(ctx context.Context, c *bierdriver.Config, dryRun bool) ([]
 		}
 		return nil, err
 	}
-	want, err := l.dialect.Want(c)
-	if err != nil {
-		return nil, fmt.Errorf("%w%w", errRefusedHere, err)
+	// The caller may add to its lists when it has its answer.
+	t := &try{link: l, config: &bierdriver.Config{Global: c.GetGlobal(), Channels: slices.Clone(c.GetChannels())}}
+	have, mark := l.recall()
+	if !dryRun && have != nil && l.caps.Has(netconf.Candidate) && l.caps.Has(netconf.ConfirmedCommit) {
+		if err := t.assume(have); err != nil { // the router takes back what proves wrong
+			return nil, fmt.Errorf("%w%w", errRefusedHere, err)
+		}
+	}
+	if !t.assumed {
+		if _, err := t.goal(); err != nil {
+			return nil, fmt.Errorf("%w%w", errRefusedHere, err)
+		}
 	}
 	if dryRun {
 		have, err := l.tree(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return l.dialect.Diff(have, want).Lines, nil
-	}
-	have, mark := l.recall()
-	t := &try{link: l, want: want}
-	if l.caps.Has(netconf.Candidate) && l.caps.Has(netconf.ConfirmedCommit) { // then the router takes back what proves wrong
-		t.assume(have)
+		return l.dialect.Diff(have, t.want).Lines, nil
 	}
 	if err := t.run(ctx); err != nil {
 		l.doubt()
 		return t.change.Lines, err
 	}
-	l.learn(want, mark)
-	l.memory.keep(l.router.NodeId, c)
+	l.learn(t.config, mark)
+	l.memory.keep(l.router.NodeId, t.config)
 	return t.change.Lines, nil
 }
 
 // try brings a router to a configuration, once.
 type try struct {
 	*link
-	want    *xmltree.Node
+	config  *bierdriver.Config
+	want    *xmltree.Node // config as a tree; goal makes it
 	have    *xmltree.Node // what the router holds; nil: it must be read
-	assumed bool          // have is from memory
+	assumed bool          // change is made of what is known
 	change  dialect.Change
+}
+
+// goal is what the router shall hold. Making it costs as much as it is large.
+func (t *try) goal() (*xmltree.Node, error) {
+	if t.want != nil {
+		return t.want, nil
+	}
+	want, err := t.dialect.Want(t.config)
+	if err == nil {
+		t.want = want
+	}
+	return want, err
 }
 
 // assume takes what is known for what is there. When there would be nothing to
 // change, the call is to compare, and the router is read.
-func (t *try) assume(have *xmltree.Node) {
-	if have == nil {
-		return
+func (t *try) assume(have *bierdriver.Config) error {
+	h, w := dialect.Reduce(have, t.config)
+	from, err := t.dialect.Want(h)
+	if err != nil {
+		return err
 	}
-	if c := t.dialect.Diff(have, t.want); len(c.Edits) > 0 {
-		t.have, t.change, t.assumed = have, c, true
+	to, err := t.dialect.Want(w)
+	if err != nil {
+		return err
 	}
+	if c := t.dialect.Diff(from, to); len(c.Edits) > 0 {
+		t.change, t.assumed = c, true
+	}
+	return nil
 }
 
 // run holds the lock, brings the router there, and lets the lock go. A session that
@@ -167,8 +192,12 @@ func (t *try) bring(ctx context.Context, ds netconf.Datastore) (last *netconf.Op
 	if e != nil {
 		return nil, errors.Join(err, e)
 	}
+	want, e := t.goal()
+	if e != nil {
+		return nil, errors.Join(err, e)
+	}
 	t.have = have
-	if t.change = t.dialect.Diff(have, t.want); len(t.change.Edits) == 0 {
+	if t.change = t.dialect.Diff(have, want); len(t.change.Edits) == 0 {
 		return nil, nil
 	}
 	return write(ctx)

@@ -110,7 +110,11 @@ func (t *try) check(ctx context.Context, back netconf.Answer) error {
 	if err != nil {
 		return fmt.Errorf("reading back: %w", err)
 	}
-	if left := t.dialect.Diff(have, t.want); len(left.Edits) > 0 {
+	want, err := t.goal()
+	if err != nil {
+		return err
+	}
+	if left := t.dialect.Diff(have, want); len(left.Edits) > 0 {
 		return fmt.Errorf("%wthe router said ok but does not hold what was sent: %s", errRefusedHere, few(left.Lines))
 	}
 	return nil

@@ -1,8 +1,8 @@
 package device
 
 import (
+	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // known is what the router holds, as far as that is certain without asking: it was
@@ -10,7 +10,7 @@ import (
 // (netconf-config-change), which has not happened since. link.mu guards it.
 type known struct {
 	follows *netconf.Session // whose router tells of changes; nil: none does
-	tree    *xmltree.Node
+	config  *bierdriver.Config
 	mark    uint64 // grows with each thing that casts doubt
 }
 
@@ -25,26 +25,26 @@ func (l *link) follow(s *netconf.Session) {
 func (l *link) doubt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.known.tree = nil
+	l.known.config = nil
 	l.known.mark++
 }
 
 // recall returns what the router holds, nil when it must be read, and a mark for learn.
-func (l *link) recall() (*xmltree.Node, uint64) {
+func (l *link) recall() (*bierdriver.Config, uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known.follows == nil || l.known.follows != l.session {
 		return nil, l.known.mark
 	}
-	return l.known.tree, l.known.mark
+	return l.known.config, l.known.mark
 }
 
-// learn keeps what the router holds, unless something happened since recall. The tree
-// must not be changed any more.
-func (l *link) learn(tree *xmltree.Node, mark uint64) {
+// learn keeps what the router holds, unless something happened since recall. It must
+// not be changed any more.
+func (l *link) learn(c *bierdriver.Config, mark uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known.mark == mark && l.known.follows != nil && l.known.follows == l.session {
-		l.known.tree = tree
+		l.known.config = c
 	}
 }

@@ -3,8 +3,6 @@ package device
 import (
 	"sync"
 
-	"google.golang.org/protobuf/proto"
-
 	"ctl.internal/sdk/bierdriver"
 )
 
@@ -35,8 +33,9 @@ func (m *memory) of(id string) *bierdriver.Config {
 	return m.last[id]
 }
 
+// keep takes c in; it must not be changed any more.
 func (m *memory) keep(id string, c *bierdriver.Config) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.last[id] = proto.CloneOf(c)
+	m.last[id] = c
 }

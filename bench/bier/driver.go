@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/bier-driver-ietf/device"
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/netconf/xmltree"
+)
+
+// driverRouters is how many routers the driver alone is measured with.
+const driverRouters = 50
+
+// driverPart measures the driver alone: changes of each router one by one, which is the
+// worst case, and changes that were queued, eight in one Apply.
+func (o *options) driverPart(ctx context.Context, dir string) error {
+	for _, queued := range []int{1, 4, 16} {
+		var ratios []float64
+		var ours, peer float64
+		var messages float64
+		for range o.rounds {
+			x, y, m, err := o.driverRound(ctx, dir, queued)
+			if err != nil {
+				return err
+			}
+			ours, peer, messages = x, y, m
+			ratios = append(ratios, x/y)
+		}
+		slices.Sort(ratios)
+		say(fmt.Sprintf("driver alone, %d queued for each router", queued), "%.0f changes/s, %.1f requests a change; bare edit-config and commit %.0f/s; ratio %.2f (median of %d)",
+			ours, messages, peer, ratios[len(ratios)/2], o.rounds)
+	}
+	return nil
+}
+
+func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours, peer, messages float64, err error) {
+	lab, err := startRouters(dir, driverRouters)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	defer lab.stop()
+	d := device.New(device.Defaults(), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	watching, stop := context.WithCancel(ctx)
+	var watches, work sync.WaitGroup
+	defer watches.Wait()
+	defer stop()
+	targets := make([]*bierdriver.Router, len(lab.list))
+	for i, r := range lab.list {
+		targets[i] = &bierdriver.Router{NodeId: r.Name, Host: r.Host, Port: uint32(r.Port), User: r.User, Password: r.Password, HostKey: r.HostKey}
+		up := make(chan struct{})
+		var once sync.Once
+		watches.Go(func() {
+			_ = d.Watch(watching, targets[i], func(e *bierdriver.Event) error {
+				if e.GetSession().GetState() == bierdriver.Up {
+					once.Do(func() { close(up) })
+				}
+				return nil
+			})
+		})
+		select {
+		case <-up:
+		case <-time.After(30 * time.Second):
+			return 0, 0, 0, fmt.Errorf("router %s does not come up", r.Name)
+		}
+	}
+	all, err := sessions(ctx, lab.list)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	n, took, err := raw(ctx, all, o.single, func(i, k int) *xmltree.Node { return entry("10.8.8.8", k, 1, []int{i + 1}) })
+	closeAll(all)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	peer = float64(n) / took.Seconds()
+	empty := &bierdriver.Config{}
+	for _, r := range targets { // takes away what the peer wrote
+		if a, err := d.Apply(ctx, r, empty, false); err != nil || a.State != bierdriver.Applied {
+			return 0, 0, 0, fmt.Errorf("%v, %v", a, err)
+		}
+	}
+	var mu sync.Mutex
+	var sent uint32
+	start := time.Now()
+	for i, r := range targets {
+		work.Go(func() {
+			c := &bierdriver.Config{}
+			for k := range o.single {
+				c.Channels = append(c.Channels, &bierdriver.Channel{SourceAddress: "10.8.8.8", SourceWildcard: 32, GroupAddress: group(k), GroupWildcard: 32,
+					IngressBfrId: 1, EgressBfrIds: []uint32{uint32(i + 1)}})
+				if (k+1)%queued != 0 && k+1 < o.single {
+					continue
+				}
+				bier.Canonical(c)
+				a, e := d.Apply(ctx, r, c, false)
+				mu.Lock()
+				if sent += a.GetMessages(); e == nil && a.State != bierdriver.Applied {
+					e = fmt.Errorf("%s: %s", r.NodeId, a.Reason)
+				}
+				if err == nil {
+					err = e
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	work.Wait()
+	changes := float64(len(targets) * o.single)
+	return changes / time.Since(start).Seconds(), peer, float64(sent) / changes, err
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+// options are the flags.
+type options struct {
+	routers, channels, wide, users, single, rounds int
+}
+
+func main() {
+	var o options
+	flag.IntVar(&o.routers, "routers", 1000, "routers of the large network")
+	flag.IntVar(&o.channels, "channels", 1000, "channels of the throughput part")
+	flag.IntVar(&o.wide, "wide", 50, "routers that each of these channels has")
+	flag.IntVar(&o.users, "users", 16, "deployments asked for at a time")
+	flag.IntVar(&o.single, "single", 100, "changes of each router, one after the other")
+	flag.IntVar(&o.rounds, "rounds", 3, "the median of so many rounds of the driver counts")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := o.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// run does the parts; each prints its lines.
+func (o *options) run(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "cb") // short, for the unix sockets in it
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := build(ctx, dir); err != nil {
+		return err
+	}
+	if o.wide < 2 || o.wide > o.routers {
+		return fmt.Errorf("-wide %d is not between 2 and -routers %d", o.wide, o.routers)
+	}
+	computations(o.routers)
+	if err := o.driverPart(ctx, dir); err != nil {
+		return fmt.Errorf("driver: %w", err)
+	}
+	l, err := startLab(ctx, dir, o.routers)
+	if err != nil {
+		return err
+	}
+	defer l.stop()
+	if err := o.network(ctx, l); err != nil {
+		return fmt.Errorf("network: %w", err)
+	}
+	if err := o.oneToAll(ctx, l); err != nil {
+		return fmt.Errorf("one channel: %w", err)
+	}
+	return o.throughput(ctx, l)
+}
+
+func say(what, format string, args ...any) {
+	fmt.Printf("%-46s %s\n", what, fmt.Sprintf(format, args...))
+}
