@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -236,4 +239,39 @@ func (l *lab) settle(ctx context.Context, n int) error {
 			return nil
 		}
 	}
+}
+
+// cpu is the processor time of the controller's processes so far, by program.
+func (l *lab) cpu() map[string]time.Duration {
+	const tick = 10 * time.Millisecond // of USER_HZ
+	out := map[string]time.Duration{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		open, end := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')')
+		if open < 0 || end < open {
+			continue
+		}
+		f := strings.Fields(string(text[end+1:]))
+		pid := fmt.Sprint(l.ctld.cmd.Process.Pid)
+		if len(f) < 13 || f[1] != pid && filepath.Base(filepath.Dir(file)) != pid {
+			continue
+		}
+		user, _ := strconv.ParseInt(f[11], 10, 64)
+		system, _ := strconv.ParseInt(f[12], 10, 64)
+		out[string(text[open+1:end])] += time.Duration(user+system) * tick
+	}
+	return out
+}
+
+// spent says what was spent since.
+func spent(before, now map[string]time.Duration) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		all = append(all, fmt.Sprintf("%s %v", name, now[name]-before[name]))
+	}
+	return strings.Join(all, ", ")
 }

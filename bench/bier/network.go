@@ -230,6 +230,7 @@ func (o *options) throughput(ctx context.Context, l *lab) error {
 	if err != nil {
 		return err
 	}
+	cpu := l.cpu()
 	start = time.Now()
 	if err := o.each(o.channels, func(k int) error {
 		ingress, egress := members(k)
@@ -241,6 +242,7 @@ func (o *options) throughput(ctx context.Context, l *lab) error {
 		return err
 	}
 	took := time.Since(start)
+	used := spent(cpu, l.cpu())
 	now, err := l.routers.now()
 	if err != nil {
 		return err
@@ -268,6 +270,7 @@ func (o *options) throughput(ctx context.Context, l *lab) error {
 	peer := float64(n) / bare.Seconds()
 	say(fmt.Sprintf("%d channels of %d routers deployed", o.channels, o.wide), "%v, %.0f channels/s, %.0f router changes/s, %.2f requests a change, %s a router",
 		took.Round(10*time.Millisecond), float64(o.channels)/took.Seconds(), ours, float64(requests)/float64(changes), spread(before, now))
+	say("processor time of that", "%s", used)
 	say("the same by bare edit-config and commit", "%v, %.0f router changes/s", bare.Round(10*time.Millisecond), peer)
 	say("ratio", "%.2f; asked for 0.8", ours/peer)
 	return nil

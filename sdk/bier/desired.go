@@ -20,6 +20,8 @@ type Desired struct {
 	Config *bierdriver.Config
 	// Problems are parts of the configuration that cannot be had on the router.
 	Problems []string
+
+	flows map[ChannelKey]int // index of Config.Channels
 }
 
 // Desired returns what each router must hold, by node-id. Routers that must hold
@@ -51,6 +53,7 @@ func (n *Network) Desired() map[string]*Desired {
 	}
 	for _, d := range out {
 		Canonical(d.Config)
+		d.flows = nil // of the order before
 	}
 	return out
 }
@@ -159,9 +162,13 @@ func channel(t *Topology, c *Channel, at func(string) *Desired) {
 // add puts an entry in. Of two channels with the same key on one router the ingress
 // wins, then the first by name.
 func (d *Desired) add(c *Channel, e *bierdriver.Channel) {
-	i := slices.IndexFunc(d.Config.Channels, func(o *bierdriver.Channel) bool { return channelKey(o) == channelKey(e) })
+	i, taken := d.flows[channelKey(e)]
 	switch {
-	case i < 0:
+	case !taken:
+		if d.flows == nil {
+			d.flows = map[ChannelKey]int{}
+		}
+		d.flows[channelKey(e)] = len(d.Config.Channels)
 		d.Config.Channels = append(d.Config.Channels, e)
 		return
 	case e.Role == bierdriver.Ingress && d.Config.Channels[i].Role != bierdriver.Ingress:

@@ -13,7 +13,6 @@ import (
 	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/bier/models"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/host"
 )
 
 // Settings are those of etc/bier-channel.yaml.
@@ -42,8 +41,9 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err := store.Load(ctx); err != nil {
 		return nil, err
 	}
+	known := &topologies{host: env.Host, views: map[string]bier.TopologyView{}}
 	h := &operations.Handlers{Store: store, Default: set.DefaultTopology, Wait: wait,
-		Topology: func(ctx context.Context, id string) (*bier.Topology, error) { return topology(ctx, env.Host, id) },
+		Topology: func(ctx context.Context, id string) (*bier.Topology, error) { return known.get(ctx, id) },
 		Reconcile: func(ctx context.Context, nodes []string, wait time.Duration) map[string]bier.RouterState {
 			return bier.Reconcile(ctx, env.Host.Operations, nodes, wait)
 		}}
@@ -61,15 +61,4 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		}
 	}
 	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), Stop: stop}, nil
-}
-
-func topology(ctx context.Context, h *host.Client, id string) (*bier.Topology, error) {
-	v, err := bier.ReadTopologies(ctx, h.Operations, id, 0)
-	if err != nil {
-		return nil, err
-	}
-	if v.Topologies == nil || len(v.Topologies.List) != 1 {
-		return nil, fault.New(fault.Internal, "the topology manager did not tell of topology %s", id)
-	}
-	return &v.Topologies.List[0], nil
 }

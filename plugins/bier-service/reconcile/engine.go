@@ -98,8 +98,7 @@ func (e *Engine) Kick(node string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if r := e.routers[node]; r != nil {
-		r.dirty = true
-		r.wake()
+		r.doubt()
 	}
 }
 
@@ -119,8 +118,7 @@ func (e *Engine) KickAll() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, r := range e.routers {
-		r.dirty = true
-		r.wake()
+		r.doubt()
 	}
 }
 
@@ -148,27 +146,59 @@ func (e *Engine) states(nodes []string) []bier.RouterState {
 }
 
 // Settle waits until what is wanted of routers now was tried at each of them, or
-// ctx ends, and returns their states.
+// ctx ends, and returns their states. What is wanted later is not waited for: under a
+// stream of changes there is always something.
 func (e *Engine) Settle(ctx context.Context, nodes []string) []bier.RouterState {
+	e.mu.Lock()
+	if len(nodes) == 0 {
+		nodes = slices.Sorted(maps.Keys(e.routers))
+	}
+	goals := make(map[string]goal, len(nodes))
+	for _, node := range nodes {
+		if r := e.routers[node]; r != nil {
+			goals[node] = goal{r, r.wantSeq, r.doubts}
+		}
+	}
+	e.mu.Unlock()
 	for {
 		e.mu.Lock()
 		open := false
-		for node, r := range e.routers {
-			if (len(nodes) == 0 || slices.Contains(nodes, node)) && (r.tried != r.wantSeq || r.dirty || r.busy) {
+		for _, g := range goals {
+			if !g.reached() {
 				open = true
+				break
 			}
 		}
-		states, changed := e.states(nodes), e.changed
+		changed := e.changed
+		var states []bier.RouterState
+		if !open || ctx.Err() != nil {
+			states = e.states(nodes)
+			for i := range states {
+				if g, ok := goals[states[i].Node]; ok && g.reached() && g.r == e.routers[states[i].Node] {
+					states[i] = g.r.result()
+				}
+			}
+		}
 		e.mu.Unlock()
-		if !open {
+		if states != nil || len(nodes) == 0 {
 			return states
 		}
 		select {
 		case <-ctx.Done():
-			return states
 		case <-changed:
 		}
 	}
+}
+
+// goal is how far a router must be.
+type goal struct {
+	r            *router
+	want, doubts int
+}
+
+// reached is also true for a router that is none of ours any more. The lock is held.
+func (g goal) reached() bool {
+	return g.r.e.routers[g.r.node] != g.r || g.r.tried >= g.want && g.r.cleared >= g.doubts
 }
 
 // Changed is closed at the next change of any state.

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type router struct {
 	wantSeq  int // grows when want does
 	tried    int // wantSeq of the last try
 	dirty    bool
+	doubts   int // grows each time it becomes dirty
+	cleared  int // doubts before the last try
 	busy     bool // a try is under way
 	running  bool
 	managed  bool
@@ -35,7 +38,7 @@ type router struct {
 // wanted takes in what the router must hold. The lock is held.
 func (r *router) wanted(d *bier.Desired) {
 	r.problems = d.Problems
-	if r.wantSeq > 0 && proto.Equal(r.want, d.Config) {
+	if r.wantSeq > 0 && same(r.want, d.Config) {
 		return
 	}
 	r.want = d.Config
@@ -50,12 +53,25 @@ func (r *router) wake() {
 	}
 }
 
+// doubt has the router compared with what it must hold. The lock is held.
+func (r *router) doubt() {
+	r.dirty = true
+	r.doubts++
+	r.wake()
+}
+
 // shown is the state for users. The lock is held.
 func (r *router) shown() bier.RouterState {
-	s := bier.RouterState{Node: r.node, State: r.state, Reason: r.reason, Driver: r.driver}
+	s := r.result()
 	if s.State == bier.Applied && r.tried != r.wantSeq {
 		s.State = bier.Pending
 	}
+	return s
+}
+
+// result is the state after the last try. The lock is held.
+func (r *router) result() bier.RouterState {
+	s := bier.RouterState{Node: r.node, State: r.state, Reason: r.reason, Driver: r.driver}
 	if s.State == bier.Applied && len(r.problems) > 0 {
 		s.State, s.Reason = bier.Failed, strings.Join(r.problems, "; ")
 	}
@@ -94,7 +110,7 @@ func (r *router) run(ctx context.Context) {
 func (r *router) work(ctx context.Context) (again, done bool) {
 	for {
 		r.e.mu.Lock()
-		seq, want, dirty := r.wantSeq, r.want, r.dirty
+		seq, want, dirty, doubts := r.wantSeq, r.want, r.dirty, r.doubts
 		idle := r.tried == seq && !dirty && r.state == bier.Applied
 		// A router that we never touched and want nothing of is left alone.
 		stranger := empty(want) && !r.managed
@@ -121,7 +137,7 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 				r.e.mu.Unlock()
 			}
 		}
-		if r.settle(seq, out) {
+		if r.settle(seq, doubts, out) {
 			return out.state != bier.Applied && out.retry, false
 		}
 	}
@@ -139,11 +155,11 @@ func (r *router) leave(seq int) bool {
 }
 
 // settle notes a result; false when there is something newer to do.
-func (r *router) settle(seq int, out outcome) bool {
+func (r *router) settle(seq, doubts int, out outcome) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	told := r.state == bier.Failed && r.reason == out.reason
-	r.tried, r.state, r.reason, r.busy = seq, out.state, out.reason, false
+	r.tried, r.cleared, r.state, r.reason, r.busy = seq, doubts, out.state, out.reason, false
 	if out.driver != "" {
 		r.driver = out.driver
 	}
@@ -201,3 +217,13 @@ func (r *router) try(ctx context.Context, want *bierdriver.Config) outcome {
 }
 
 func empty(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels) == 0 }
+
+// same compares two configurations in the order of the contract. Most of a thousand
+// routers are not concerned by a change, so it must cost little.
+func same(a, b *bierdriver.Config) bool {
+	return proto.Equal(a.Global, b.Global) && slices.EqualFunc(a.Channels, b.Channels, func(x, y *bierdriver.Channel) bool {
+		return x.VpnId == y.VpnId && x.SourceAddress == y.SourceAddress && x.GroupAddress == y.GroupAddress && x.SourceWildcard == y.SourceWildcard &&
+			x.GroupWildcard == y.GroupWildcard && x.SubDomain == y.SubDomain && x.IngressBfrId == y.IngressBfrId && x.Role == y.Role &&
+			slices.Equal(x.EgressBfrIds, y.EgressBfrIds)
+	})
+}

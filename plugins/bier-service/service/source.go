@@ -21,16 +21,51 @@ type source struct {
 	host   *host.Client
 	engine *reconcile.Engine
 
-	mu         sync.Mutex
+	gate sync.Mutex
+	next *reading // that has not begun yet; gate guards it
+
+	mu         sync.Mutex // held while one reads
 	topologies bier.TopologyView
 	channels   bier.ChannelView
 	seen       bool
 }
 
-// refresh reads what is new. The engine is told nothing unless both are known.
+// reading is one look at topologies and channels, for all who asked before it began.
+type reading struct {
+	done chan struct{}
+	err  error
+}
+
+// refresh reads what is new. Those who ask while somebody reads wait for the next
+// reading, which is one for all of them: many deployments at a time become one.
 func (s *source) refresh(ctx context.Context) error {
+	s.gate.Lock()
+	r := s.next
+	if r != nil {
+		s.gate.Unlock()
+		select {
+		case <-r.done:
+			return r.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	r = &reading{done: make(chan struct{})}
+	s.next = r
+	s.gate.Unlock()
+
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.gate.Lock()
+	s.next = nil // whoever comes now may have changed what is read already
+	s.gate.Unlock()
+	r.err = s.read(context.WithoutCancel(ctx)) // others wait for it too
+	s.mu.Unlock()
+	close(r.done)
+	return r.err
+}
+
+// read tells the engine nothing unless both are known. The lock is held.
+func (s *source) read(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	t, err := bier.ReadTopologies(ctx, s.host.Operations, "", s.topologies.Revision)
