@@ -241,10 +241,12 @@ func (l *lab) settle(ctx context.Context, n int) error {
 	}
 }
 
-// cpu is the processor time of the controller's processes so far, by program.
+// cpu is the processor time of the controller's processes so far, by program, of the
+// routers, and of this program.
 func (l *lab) cpu() map[string]time.Duration {
 	const tick = 10 * time.Millisecond // of USER_HZ
 	out := map[string]time.Duration{}
+	ctld, lab, self := fmt.Sprint(l.ctld.cmd.Process.Pid), fmt.Sprint(l.routers.cmd.Process.Pid), fmt.Sprint(os.Getpid())
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -255,23 +257,31 @@ func (l *lab) cpu() map[string]time.Duration {
 		if open < 0 || end < open {
 			continue
 		}
-		f := strings.Fields(string(text[end+1:]))
-		pid := fmt.Sprint(l.ctld.cmd.Process.Pid)
-		if len(f) < 13 || f[1] != pid && filepath.Base(filepath.Dir(file)) != pid {
+		f, pid := strings.Fields(string(text[end+1:])), filepath.Base(filepath.Dir(file))
+		if len(f) < 13 || f[1] != ctld && pid != ctld && pid != lab && pid != self {
 			continue
+		}
+		name := string(text[open+1 : end])
+		switch pid {
+		case lab:
+			name = "routers"
+		case self:
+			name = "bench"
 		}
 		user, _ := strconv.ParseInt(f[11], 10, 64)
 		system, _ := strconv.ParseInt(f[12], 10, 64)
-		out[string(text[open+1:end])] += time.Duration(user+system) * tick
+		out[name] += time.Duration(user+system) * tick
 	}
 	return out
 }
 
-// spent says what was spent since.
-func spent(before, now map[string]time.Duration) string {
+// spent says what was spent since, by whom and in all.
+func spent(before, now map[string]time.Duration) (text string, sum time.Duration) {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		all = append(all, fmt.Sprintf("%s %v", name, now[name]-before[name]))
+		d := now[name] - before[name]
+		all = append(all, fmt.Sprintf("%s %v", name, d))
+		sum += d
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(all, ", "), sum
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 
 	"ctl.internal/sdk/host"
@@ -63,7 +62,7 @@ func detach(out map[string][]byte, path string, c map[string]any) error {
 				}
 				at := make([]string, len(keys[name]))
 				for i, k := range keys[name] {
-					at[i] = escape(fmt.Sprint(e[k]))
+					at[i] = Key(fmt.Sprint(e[k]))
 				}
 				if err := entry(out, path+"/"+name+"="+strings.Join(at, ","), e); err != nil {
 					return err
@@ -74,8 +73,8 @@ func detach(out map[string][]byte, path string, c map[string]any) error {
 	return nil
 }
 
-// escape writes a key as the controller's trees have it.
-func escape(s string) string {
+// Key writes the value of a key as the controller's trees have it in paths.
+func Key(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		c := s[i]
@@ -88,45 +87,67 @@ func escape(s string) string {
 	return b.String()
 }
 
-// Shown is a tree as it was published last. The zero Shown has published nothing.
-type Shown struct{ last map[string][]byte }
+// Shown is a tree as it was published last, in parts. The zero Shown has published
+// nothing.
+type Shown struct{ last map[string]map[string][]byte }
 
 // maxOps bounds the writes of one transaction.
 const maxOps = 2000
 
-// Show publishes a tree in the operational data, by what is different from the last
-// time. After an error the next time writes everything again.
+// Show publishes a whole tree in the operational data, by what is different from the
+// last time. After an error the next time writes everything again.
 func (s *Shown) Show(ctx context.Context, d *host.Datastore, docs map[string][]byte) error {
-	var ops []host.Op
-	for key, text := range docs {
-		if string(s.last[key]) != string(text) {
-			ops = append(ops, host.Op{Key: key, Value: text})
-		}
+	return s.ShowParts(ctx, d, map[string]map[string][]byte{"": docs})
+}
+
+// ShowParts publishes parts of a tree, documents by their names; nil removes a part.
+// Parts that are not named stay. After an error all of them must be shown again.
+func (s *Shown) ShowParts(ctx context.Context, d *host.Datastore, parts map[string]map[string][]byte) error {
+	if s.last == nil {
+		s.last = map[string]map[string][]byte{}
 	}
-	for key := range s.last {
-		if _, ok := docs[key]; !ok {
-			ops = append(ops, host.Op{Key: key, Delete: true})
+	var ops []host.Op
+	for name, docs := range parts {
+		last := s.last[name]
+		for key, text := range docs {
+			if old, ok := last[key]; !ok || string(old) != string(text) {
+				ops = append(ops, host.Op{Key: key, Value: text})
+			}
+		}
+		for key := range last {
+			if _, ok := docs[key]; !ok {
+				ops = append(ops, host.Op{Key: key, Delete: true})
+			}
 		}
 	}
 	for len(ops) > 0 {
 		n := min(len(ops), maxOps)
 		if _, err := d.Commit(ctx, host.Operational, host.Txn{Ops: ops[:n], Volatile: true}); err != nil {
-			for key := range docs { // what was written is not known; what must go still is
-				s.last = forget(s.last, key)
+			for name, docs := range parts { // what was written is not known; what must go still is
+				s.last[name] = doubtful(s.last[name], docs)
 			}
 			return err
 		}
 		ops = ops[n:]
 	}
-	s.last = maps.Clone(docs)
+	for name, docs := range parts {
+		if docs == nil {
+			delete(s.last, name)
+		} else {
+			s.last[name] = docs
+		}
+	}
 	return nil
 }
 
-// forget makes the text of a key unknown, but not that it is there.
-func forget(last map[string][]byte, key string) map[string][]byte {
-	if last == nil {
-		last = map[string][]byte{}
+// doubtful keeps the keys of both, without their texts.
+func doubtful(last, docs map[string][]byte) map[string][]byte {
+	out := map[string][]byte{}
+	for key := range last {
+		out[key] = nil
 	}
-	last[key] = nil
-	return last
+	for key := range docs {
+		out[key] = nil
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package bier
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,10 +25,16 @@ type (
 	ChannelView struct {
 		Revision uint64    `json:"revision"`
 		Channels *Channels `json:"channels,omitempty"`
+		Changes  *Changes  `json:"changes,omitempty"`
 	}
 	// Channels is the anydata in it: channels by topology-id.
 	Channels struct {
 		ByTopology map[string][]Channel `json:"by-topology"`
+	}
+	// Changes are what became of channels since a revision.
+	Changes struct {
+		ByTopology map[string][]Channel `json:"by-topology,omitempty"`
+		Removed    map[string][]string  `json:"removed,omitempty"` // names by topology-id
 	}
 )
 
@@ -52,12 +59,51 @@ func ReadTopologies(ctx context.Context, o *host.Operations, id string, have uin
 	return out, err
 }
 
-// ReadChannels asks the plugin of channels for all of them; a fault.NotFound when
-// it is not installed.
-func ReadChannels(ctx context.Context, o *host.Operations, have uint64) (ChannelView, error) {
+// ReadChannels asks the plugin of channels for all of them, or, when some are there
+// already, for what changed since; the result has no Channels when nothing did. A
+// fault.NotFound when the plugin is not installed. have is not changed.
+func ReadChannels(ctx context.Context, o *host.Operations, have ChannelView) (ChannelView, error) {
 	var out ChannelView
-	err := o.Call(Own(ctx), "bier-channel-view", "read", map[string]any{"revision": have}, &out)
+	err := o.Call(Own(ctx), "bier-channel-view", "read", map[string]any{"revision": have.Revision, "changes": have.Channels != nil}, &out)
+	if err == nil && out.Changes != nil {
+		out.Channels, out.Changes = have.Channels.with(out.Changes), nil
+	}
 	return out, err
+}
+
+// with returns the channels after changes.
+func (c *Channels) with(x *Changes) *Channels {
+	out := &Channels{ByTopology: maps.Clone(c.ByTopology)}
+	for t := range keysOf(x.ByTopology, x.Removed) {
+		gone := map[string]bool{}
+		for _, name := range x.Removed[t] {
+			gone[name] = true
+		}
+		for i := range x.ByTopology[t] {
+			gone[x.ByTopology[t][i].Name] = true
+		}
+		list := make([]Channel, 0, len(c.ByTopology[t])+len(x.ByTopology[t]))
+		for i := range c.ByTopology[t] {
+			if !gone[c.ByTopology[t][i].Name] {
+				list = append(list, c.ByTopology[t][i])
+			}
+		}
+		out.ByTopology[t] = append(list, x.ByTopology[t]...)
+		slices.SortFunc(out.ByTopology[t], func(a, b Channel) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return out
+}
+
+// keysOf is the keys of either map.
+func keysOf[A, B any](a map[string]A, b map[string]B) map[string]bool {
+	out := map[string]bool{}
+	for k := range a {
+		out[k] = true
+	}
+	for k := range b {
+		out[k] = true
+	}
+	return out
 }
 
 // Uses says which deployed channel of a topology needs part of it, as

@@ -24,14 +24,17 @@ type Store struct {
 
 	write    sync.Mutex // held from decision to memory
 	mu       sync.RWMutex
+	first    uint64 // revision of the start
 	revision uint64
+	changed  map[string]map[string]uint64        // topology-id → name → revision of the last change, removals included
 	channels map[string]map[string]*bier.Channel // topology-id → name; values are never changed
 }
 
 // NewStore returns an empty store.
 func NewStore(data *host.Datastore) *Store {
+	now := uint64(time.Now().UnixNano()) // others must not take it for one of the process before
 	return &Store{data: data, Changed: make(chan struct{}, 1), channels: map[string]map[string]*bier.Channel{},
-		revision: uint64(time.Now().UnixNano())} // others must not take it for one of the process before
+		changed: map[string]map[string]uint64{}, first: now, revision: now}
 }
 
 // key is "channel/T/NAME", both escaped as in URLs.
@@ -65,6 +68,10 @@ func (s *Store) put(topology, name string, c *bier.Channel) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.revision++
+	if s.changed[topology] == nil {
+		s.changed[topology] = map[string]uint64{}
+	}
+	s.changed[topology][name] = s.revision
 	select {
 	case s.Changed <- struct{}{}:
 	default:
@@ -144,6 +151,45 @@ func (s *Store) View(have uint64) bier.ChannelView {
 		for t := range s.channels {
 			out.Channels.ByTopology[t] = list(s.channels[t])
 		}
+	}
+	return out
+}
+
+// Since returns what changed after a revision, and all channels where that is not
+// known: the revision is none of this process.
+func (s *Store) Since(have uint64) bier.ChannelView {
+	s.mu.RLock()
+	if have < s.first || have > s.revision {
+		s.mu.RUnlock()
+		return s.View(0)
+	}
+	defer s.mu.RUnlock()
+	out := bier.ChannelView{Revision: s.revision}
+	if have == s.revision {
+		return out
+	}
+	out.Changes = &bier.Changes{ByTopology: map[string][]bier.Channel{}, Removed: map[string][]string{}}
+	for t, names := range s.changed {
+		for name, at := range names {
+			switch c := s.channels[t][name]; {
+			case at <= have:
+			case c == nil:
+				out.Changes.Removed[t] = append(out.Changes.Removed[t], name)
+			default:
+				out.Changes.ByTopology[t] = append(out.Changes.ByTopology[t], *c)
+			}
+		}
+	}
+	return out
+}
+
+// Snapshot returns all channels by topology-id and name. They must not be changed.
+func (s *Store) Snapshot() map[string]map[string]*bier.Channel {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make(map[string]map[string]*bier.Channel, len(s.channels))
+	for t, all := range s.channels {
+		out[t] = maps.Clone(all)
 	}
 	return out
 }

@@ -95,6 +95,10 @@ func (h *Handlers) deployment(ctx context.Context, now, before *bier.Channel, wa
 // read is for the other BIER plugins.
 func (h *Handlers) read(_ context.Context, in struct {
 	Revision uint64 `json:"revision"`
+	Changes  bool   `json:"changes"`
 }) (bier.ChannelView, error) {
+	if in.Changes {
+		return h.Store.Since(in.Revision), nil
+	}
 	return h.Store.View(in.Revision), nil
 }

@@ -16,15 +16,9 @@ const root = "/bier-channel:bier-network-channel"
 // pause gathers changes that come close together.
 const pause = 100 * time.Millisecond
 
-// entry is an entry of list bier-channel.
-type entry struct {
-	Topology string         `json:"topology-id"`
-	Channels []bier.Channel `json:"channel,omitempty"`
-}
-
 // publish shows the channels in the operational data, as they change.
 func publish(ctx context.Context, data *host.Datastore, store *channels.Store) {
-	var shown bier.Shown
+	p := &publisher{last: map[string]map[string]*bier.Channel{}}
 	for {
 		select {
 		case <-ctx.Done():
@@ -37,22 +31,52 @@ func publish(ctx context.Context, data *host.Datastore, store *channels.Store) {
 		case <-t.C:
 		}
 		t.Stop()
-		if err := show(ctx, data, store, &shown); err != nil && ctx.Err() == nil {
+		if err := p.show(ctx, data, store.Snapshot()); err != nil && ctx.Err() == nil {
 			slog.Warn("the operational tree of BIER channels is not up to date", "err", err)
 		}
 	}
 }
 
-func show(ctx context.Context, data *host.Datastore, store *channels.Store, shown *bier.Shown) error {
-	var all []entry
-	for _, t := range store.Topologies() {
-		all = append(all, entry{t, store.List(t)})
-	}
-	docs, err := bier.Documents(root, map[string]any{"bier-channel": all})
-	if err != nil {
-		return err
+// publisher keeps what is shown. Channels are never changed, only replaced, so that
+// comparing addresses finds those to show anew.
+type publisher struct {
+	shown bier.Shown
+	last  map[string]map[string]*bier.Channel
+}
+
+func (p *publisher) show(ctx context.Context, data *host.Datastore, now map[string]map[string]*bier.Channel) error {
+	parts := map[string]map[string][]byte{}
+	for t, all := range now {
+		path := root + "/bier-channel=" + bier.Key(t)
+		if p.last[t] == nil {
+			docs, err := bier.Documents(root, map[string]any{"bier-channel": []any{map[string]any{"topology-id": t}}})
+			if err != nil {
+				return err
+			}
+			parts[path] = docs
+		}
+		for name, c := range all {
+			if p.last[t][name] == c {
+				continue
+			}
+			at := path + "/channel=" + bier.Key(name)
+			docs, err := bier.Documents(at, c)
+			if err != nil {
+				return err
+			}
+			parts[at] = docs
+		}
+		for name := range p.last[t] {
+			if all[name] == nil {
+				parts[path+"/channel="+bier.Key(name)] = nil
+			}
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	return shown.Show(ctx, data, docs)
+	if err := p.shown.ShowParts(ctx, data, parts); err != nil {
+		return err
+	}
+	p.last = now
+	return nil
 }

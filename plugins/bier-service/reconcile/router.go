@@ -26,7 +26,6 @@ type router struct {
 	dirty    bool
 	doubts   int // grows each time it becomes dirty
 	cleared  int // doubts before the last try
-	busy     bool // a try is under way
 	running  bool
 	managed  bool
 
@@ -115,7 +114,7 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 		// A router that we never touched and want nothing of is left alone.
 		stranger := empty(want) && !r.managed
 		r.dirty = false
-		r.busy = !idle && !stranger
+
 		if stranger {
 			done = r.leave(seq)
 		}
@@ -159,7 +158,7 @@ func (r *router) settle(seq, doubts int, out outcome) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	told := r.state == bier.Failed && r.reason == out.reason
-	r.tried, r.cleared, r.state, r.reason, r.busy = seq, doubts, out.state, out.reason, false
+	r.tried, r.cleared, r.state, r.reason = seq, doubts, out.state, out.reason
 	if out.driver != "" {
 		r.driver = out.driver
 	}

@@ -91,7 +91,7 @@ func (s *source) read(ctx context.Context) error {
 }
 
 func (s *source) readChannels(ctx context.Context) (bier.ChannelView, error) {
-	c, err := bier.ReadChannels(ctx, s.host.Operations, s.channels.Revision)
+	c, err := bier.ReadChannels(ctx, s.host.Operations, s.channels)
 	switch {
 	case err == nil && !s.seen:
 		s.seen = true

@@ -113,7 +113,7 @@ func (s *Service) take(ctx context.Context, id string, seen *topology.Topology) 
 
 // channels reads the deployed channels.
 func (s *Service) channels(ctx context.Context) (*bier.Channels, error) {
-	v, err := bier.ReadChannels(ctx, s.host.Operations, 0)
+	v, err := bier.ReadChannels(ctx, s.host.Operations, bier.ChannelView{})
 	if err != nil && fault.KindOf(err) == fault.NotFound {
 		return nil, nil // the plugin of channels is not installed, so there are none
 	}
