@@ -125,6 +125,7 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 		if stranger {
 			continue
 		}
+		began := time.Now()
 		out := r.try(ctx, want)
 		if ctx.Err() != nil {
 			return false, true
@@ -139,6 +140,21 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 		if r.settle(seq, doubts, out) {
 			return out.state != bier.Applied && out.retry, false
 		}
+		// Changes came during the try, so more are on their way: as long as one try
+		// takes they are gathered, and go to the router together.
+		gather(ctx, min(time.Since(began), maxGather))
+	}
+}
+
+// maxGather bounds how long changes are gathered.
+const maxGather = 100 * time.Millisecond
+
+func gather(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
 	}
 }
 
