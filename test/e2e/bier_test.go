@@ -355,3 +355,64 @@ func (l *bierLab) kill(what string) {
 		return ""
 	})
 }
+
+// The password of a router that is mounted in the configuration tree works, is never
+// shown, and does not lie in clear on the disk.
+func TestPasswordsOfMountedRoutersAreSealed(t *testing.T) {
+	sim, err := simrouter.Start(simrouter.Options{Password: "hunter2-of-the-router"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sim.Down)
+	c := start(t, homeDir(t))
+	c.ctl("feature:install ctl-bier-driver ctl-bier-service-cli ctl-bier-topomanager-rest ctl-bier-topomanager-cli")
+	const node = "/network-topology:network-topology/topology/topology-netconf/node/r1"
+	body := func(password string) string {
+		return fmt.Sprintf(`{"node":[{"node-id":"r1","netconf-node-topology:host":"%s","netconf-node-topology:port":%d,"netconf-node-topology:username":"lab","netconf-node-topology:password":"%s"}]}`,
+			sim.Host(), sim.Port(), password)
+	}
+	if a := c.do("PUT", "/restconf/config"+node, admin, body("hunter2-of-the-router")); a.status != http.StatusOK && a.status != http.StatusCreated {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	for _, path := range []string{"/restconf/config" + node, "/restconf/config/network-topology:network-topology", "/rests/data", "/rests/data/network-topology:network-topology",
+		"/restconf/config" + node + "/netconf-node-topology:password"} {
+		if a := c.do("GET", path, admin, ""); a.status != http.StatusOK || strings.Contains(a.body, "hunter2") || !strings.Contains(a.body, `"********"`) {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+	if a := c.do("PUT", "/restconf/config"+node, admin, body("********")); a.status != http.StatusBadRequest || !strings.Contains(a.body, "secret") {
+		t.Errorf("the mask as a password: %d %s", a.status, a.body)
+	}
+	// It works: the router is configured with it, also after a restart.
+	file := filepath.Join(t.TempDir(), "topology.yaml")
+	if err := os.WriteFile(file, []byte("topology-id: lab\nnode: [{node-id: r1}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.ctl("bier:topo-import " + file)
+	l := &bierLab{t: t, c: c, n: 1, netconf: []*simrouter.Router{sim}}
+	l.must("bier-topology-api:configure-domain", `{"input":{"topology-id":"lab","domain":[1]}}`)
+	l.must("bier-topology-api:configure-node", fmt.Sprintf(bierNode, 1, 1, 1))
+	configured := func() string {
+		if !strings.Contains(l.held(1), "bfr-id 1\n") {
+			return l.held(1)
+		}
+		return ""
+	}
+	l.until("the router is configured", configured)
+	c.restart()
+	sim.Drop()
+	if err := sim.Change(xmltree.New("", "", xmltree.New(simrouter.NSRoutingEx, "routing").With("urn:ietf:params:xml:ns:netconf:base:1.0", "operation", "remove"))); err != nil {
+		t.Fatal(err)
+	}
+	l.until("the router is repaired", configured)
+	c.stop()
+	_ = filepath.WalkDir(c.home, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), "hunter2") {
+			t.Errorf("the password lies in clear in %s", path)
+		}
+		return nil
+	})
+}

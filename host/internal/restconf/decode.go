@@ -56,7 +56,7 @@ func (x *exchange) decodeAll(root *yang.Node, body []byte, o yang.Options) (*yan
 	return d, configOnly(d)
 }
 
-// configOnly refuses state in what a client writes.
+// configOnly refuses state in what a client writes, and masks of secrets.
 func configOnly(d *yang.Data) error {
 	var l fault.List
 	var walk func(*yang.Data)
@@ -64,6 +64,9 @@ func configOnly(d *yang.Data) error {
 		if d.Node != nil && !d.Node.Config {
 			l = append(l, fault.At(fault.Invalid, d.Path(), "this is state, which cannot be configured"))
 			return
+		}
+		if secret(d.Node) && d.Text() == mask {
+			l = append(l, fault.At(fault.Invalid, d.Path(), "%s stands for a secret that is not shown: write the secret itself", mask))
 		}
 		for c := d.First(); c != nil && (d.Node == nil || d.Node.Kind != yang.AnyData); c = c.Next() {
 			walk(c)

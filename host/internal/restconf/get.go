@@ -46,6 +46,10 @@ func (x *exchange) get(kind string, p tree.Path) {
 		x.fail(err)
 		return
 	}
+	if at, err = hide(p, at); err != nil {
+		x.fail(err)
+		return
+	}
 	x.reply(x.member(p, at))
 }
 

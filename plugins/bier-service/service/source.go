@@ -121,7 +121,9 @@ func (s *Service) follow(ctx context.Context) {
 	}
 	last := ""
 	for {
+		began := time.Now()
 		err := s.source.refresh(ctx)
+		rest := max(gathering, 4*time.Since(began)) // looking at a large network must not be all that is done
 		if text := errorText(err); text != last && ctx.Err() == nil {
 			last = text
 			if err != nil {
@@ -132,8 +134,9 @@ func (s *Service) follow(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-poll.C:
+			gather(ctx, rest)
 		case <-s.nudge:
-			gather(ctx)
+			gather(ctx, rest)
 		case <-audit:
 			s.engine.KickAll()
 		}
@@ -147,11 +150,11 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// gathering is how long changes that come one after the other are gathered.
+// gathering is how long changes that come one after the other are gathered, at least.
 const gathering = 50 * time.Millisecond
 
-func gather(ctx context.Context) {
-	t := time.NewTimer(gathering)
+func gather(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
