@@ -16,7 +16,11 @@ func (s *Shell) channelDeploy() commands.Command {
 			{Name: "egress", Help: "node-ids of the BFERs", Required: true, Repeated: true, Complete: s.nodes}},
 		Options: []commands.Option{s.topologyOption()},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			d := channels.Deployment{Topology: in.Option("topology"), Name: in.Arg("channel"), Ingress: in.Arg("ingress")}
+			topology, err := s.topology(in)
+			if err != nil {
+				return err
+			}
+			d := channels.Deployment{Topology: topology, Name: in.Arg("channel"), Ingress: in.Arg("ingress")}
 			for _, e := range in.Args["egress"] {
 				d.Egress = append(d.Egress, bier.EgressNode{ID: e})
 			}
@@ -33,7 +37,11 @@ func (s *Shell) channelRemove() commands.Command {
 		Help:      "Removes the channel. Routers that cannot be reached now lose it when they return.",
 		Arguments: []commands.Argument{s.channelArgument()}, Options: []commands.Option{s.topologyOption()},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			out, err := s.Remove(ctx, operations.RemoveIn{Topology: in.Option("topology"), Name: in.Arg("channel")})
+			topology, err := s.topology(in)
+			if err != nil {
+				return err
+			}
+			out, err := s.Remove(ctx, operations.RemoveIn{Topology: topology, Name: in.Arg("channel")})
 			if err != nil {
 				return err
 			}

@@ -17,7 +17,11 @@ func (s *Shell) channelShow() commands.Command {
 }
 
 func (s *Shell) runChannelShow(ctx context.Context, in *commands.Invocation) error {
-	out, err := s.Query(ctx, operations.QueryIn{Topology: in.Option("topology"), Names: []string{in.Arg("channel")}})
+	topology, err := s.topology(in)
+	if err != nil {
+		return err
+	}
+	out, err := s.Query(ctx, operations.QueryIn{Topology: topology, Names: []string{in.Arg("channel")}})
 	if err != nil {
 		return err
 	}

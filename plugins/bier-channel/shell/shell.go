@@ -3,11 +3,13 @@ package shell
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctl.internal/plugins/bier-channel/operations"
 	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
 )
 
 // Shell is what the commands need. The zero Shell describes them; it cannot run one.
@@ -35,7 +37,27 @@ func (s *Shell) channelArgument() commands.Argument {
 }
 
 func (s *Shell) topologyOption() commands.Option {
-	return commands.Option{Name: "topology", Short: "t", Help: "topology-id; the default one when absent", Complete: s.topologies}
+	return commands.Option{Name: "topology", Short: "t", Help: "topology-id; when absent, the one that has the channel, else the default one", Complete: s.topologies}
+}
+
+// topology is that of the option; without one, that which has the channel.
+func (s *Shell) topology(in *commands.Invocation) (string, error) {
+	if t := in.Option("topology"); t != "" {
+		return t, nil
+	}
+	var have []string
+	for _, t := range s.Store.Topologies() {
+		if s.Store.Get(t, in.Arg("channel")) != nil {
+			have = append(have, t)
+		}
+	}
+	switch len(have) {
+	case 0:
+		return "", nil
+	case 1:
+		return have[0], nil
+	}
+	return "", fault.New(fault.Invalid, "topologies %s have a channel %s each: say which with --topology", strings.Join(have, " and "), in.Arg("channel"))
 }
 
 // topologies completes ids of topologies with channels.
@@ -48,15 +70,17 @@ func (s *Shell) topologies(_ context.Context, prefix string) (out []string) {
 	return out
 }
 
-// nodes completes node-ids of the default topology.
+// nodes completes node-ids of the default topology and of those with channels.
 func (s *Shell) nodes(ctx context.Context, prefix string) (out []string) {
-	t, err := s.Topology(ctx, s.Default)
-	if err != nil {
-		return nil
-	}
-	for i := range t.Nodes {
-		if id := t.Nodes[i].ID; strings.HasPrefix(id, prefix) && len(out) < 200 {
-			out = append(out, id)
+	for _, id := range append(s.Store.Topologies(), s.Default) {
+		t, err := s.Topology(ctx, id)
+		if err != nil {
+			continue
+		}
+		for i := range t.Nodes {
+			if id := t.Nodes[i].ID; strings.HasPrefix(id, prefix) && len(out) < 200 && !slices.Contains(out, id) {
+				out = append(out, id)
+			}
 		}
 	}
 	return out
