@@ -43,6 +43,7 @@ var parts = []part{
 	{"start", "from exec to ready with all installed features; memory at rest", (*bench).startPart},
 	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", (*bench).realmPart},
 	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", (*bench).switchPart},
+	{"bier", "channels deployed to 1000 routers, against bare edit-config and commit (bench/bier)", (*bench).bierPart},
 }
 
 func main() {
@@ -104,7 +105,7 @@ func run(ctx context.Context, b *bench, only, out string) error {
 // build makes the programs: the tree's own, and the peers.
 func (b *bench) build(ctx context.Context) error {
 	for target, packages := range map[string][]string{
-		"bin/":         {"./host/ctld", "./host/ctl", "./sdk/lab/ctl-lab", "./bench/baseline", "./bench/realm", "./bench/switch"},
+		"bin/":         {"./host/ctld", "./host/ctl", "./sdk/lab/ctl-lab", "./bench/baseline", "./bench/realm", "./bench/switch", "./bench/bier"},
 		"bin/plugins/": {"./plugins/..."},
 		"echo/":        {"./bench/echo"},
 	} {

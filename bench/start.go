@@ -116,3 +116,13 @@ func (b *bench) realmPart(ctx context.Context) error {
 	b.notes = append(b.notes, "## Logins through the LDAP realm (`make build && go run ./bench/realm`)\n\n```\n"+strings.TrimSpace(string(out))+"\n```")
 	return nil
 }
+
+// bierPart runs the comparison of deploying channels and keeps its words.
+func (b *bench) bierPart(ctx context.Context) error {
+	out, err := exec.CommandContext(ctx, b.bin("bier")).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	b.notes = append(b.notes, "## BIER (`go run ./bench/bier`)\n\n```\n"+strings.TrimSpace(string(out))+"\n```")
+	return nil
+}

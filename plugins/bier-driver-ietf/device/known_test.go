@@ -101,6 +101,7 @@ func TestRouterThatBearsOneRequestAtATime(t *testing.T) {
 	if !d.memory.oneByOne(r.NodeId) {
 		t.Error("it is still sent several at once")
 	}
+	d.set.RPC = quick().RPC // only silence is to be short
 	sim.Set(simrouter.Faults{Refuse: "lock"})
 	before := sim.Counts()
 	apply(t, d, r, config(3, 1), bierdriver.Failed)
