@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/netconf"
 	"ctl.internal/sdk/netconf/xmltree"
 )
 
@@ -253,9 +254,14 @@ func (o *options) throughput(ctx context.Context, l *lab) error {
 	for i := range now {
 		requests += now[i].asked() - before[i].asked()
 	}
-	// The peer writes other channels of the same size, beside those. The controller
-	// would take them away again.
+	// The peer writes channels of the same size to the same routers, which are emptied
+	// first. The controller would take them away again.
 	l.ctld.stop()
+	if _, _, err := raw(ctx, all, 1, func(int, int) *xmltree.Node {
+		return xmltree.New(multicast, "multicast-information").With(netconf.NS, "operation", "remove")
+	}); err != nil {
+		return err
+	}
 	cpu = l.cpu()
 	n, bare, err := raw(ctx, all, o.channels, func(i, k int) *xmltree.Node {
 		ingress, egress := members(k)

@@ -54,17 +54,23 @@ func (s *Schema) knows(space string) bool {
 // find returns the node of parent that n speaks of: the same name and, in a list, the
 // same keys.
 func (s *Schema) find(parent, n *xmltree.Node) *xmltree.Node {
+	values := make([]string, len(s.Keys))
+	for i, key := range s.Keys {
+		values[i] = n.Value(key)
+	}
 	for _, k := range parent.Kids {
-		if k.Is(n.Space, n.Name) && (s.Keys == nil || s.sameKeys(k, n)) {
+		if k.Is(n.Space, n.Name) && s.hasKeys(k, values) {
 			return k
 		}
 	}
 	return nil
 }
 
-func (s *Schema) sameKeys(a, b *xmltree.Node) bool {
-	for _, key := range s.Keys {
-		if a.Value(key) != b.Value(key) {
+// hasKeys compares the last key first, which differs more often. What is kept has no
+// blanks around it.
+func (s *Schema) hasKeys(n *xmltree.Node, values []string) bool {
+	for i := len(values) - 1; i >= 0; i-- {
+		if k := n.Kid(n.Space, s.Keys[i]); k == nil || k.Text != values[i] {
 			return false
 		}
 	}
