@@ -119,17 +119,21 @@ type Described struct {
 
 // List asks all drivers what they are for.
 func (b *Board) List(ctx context.Context) []Described {
+	type known struct {
+		host.Provider // as it is now; update changes that of the driver
+		driver        *driver
+	}
 	b.mu.Lock()
-	all := make([]*driver, 0, len(b.drivers))
+	all := make([]known, 0, len(b.drivers))
 	for _, d := range b.drivers {
-		all = append(all, d)
+		all = append(all, known{d.Provider, d})
 	}
 	b.mu.Unlock()
-	slices.SortFunc(all, func(x, y *driver) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(all, func(x, y known) int { return strings.Compare(x.Name, y.Name) })
 	out := make([]Described, 0, len(all))
-	for _, d := range all {
-		about, err := b.describe(ctx, d)
-		out = append(out, Described{d.Provider, about, err})
+	for _, k := range all {
+		about, err := b.describe(ctx, k.driver)
+		out = append(out, Described{k.Provider, about, err})
 	}
 	return out
 }
@@ -148,9 +152,9 @@ func (b *Board) describe(ctx context.Context, d *driver) (bierdriver.Description
 	if err != nil {
 		return got, err
 	}
-	got.Name = d.Name // whatever it calls itself
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	got.Name = d.Name // whatever it calls itself
 	if d.Generation == generation {
 		d.about = &got
 	}
