@@ -16,16 +16,34 @@ const maxCommunity = 127
 
 // entry makes a switch of the cells; the error joins everything that is wrong.
 func entry(row [columns]string) (Entry, error) {
-	var errs []error
+	e, bad := examine(row)
+	texts := make([]string, len(bad))
+	for i, f := range bad {
+		texts[i] = columnNames[f.column] + ": " + f.text
+	}
+	if len(bad) > 0 {
+		return e, errors.New(strings.Join(texts, "; "))
+	}
+	return e, nil
+}
+
+// badCell is something wrong with one cell.
+type badCell struct {
+	column int
+	text   string
+}
+
+// examine makes a switch of the cells and tells everything that is wrong.
+func examine(row [columns]string) (e Entry, bad []badCell) {
 	fail := func(col int, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("%s: %s", columnNames[col], fmt.Sprintf(format, args...)))
+		bad = append(bad, badCell{col, fmt.Sprintf(format, args...)})
 	}
 	for col, cell := range row {
 		if i := strings.IndexFunc(cell, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' }); i >= 0 {
 			fail(col, "octet %d is a control character or no UTF-8", i+1)
 		}
 	}
-	e := Entry{
+	e = Entry{
 		Port: 161, Model: row[colModel], Driver: row[colDriver],
 		ReadCommunity:  first(row[colReadCommunity], row[colCommunity], row[colWriteCommunity]),
 		WriteCommunity: first(row[colWriteCommunity], row[colCommunity]),
@@ -49,7 +67,7 @@ func entry(row [columns]string) (Entry, error) {
 		e.Port = uint16(n)
 	}
 	access(&e, row, fail)
-	return e, errors.Join(flat(errs)...)
+	return e, bad
 }
 
 // access checks what it takes to be let in.
@@ -135,16 +153,4 @@ func first(values ...string) string {
 		}
 	}
 	return ""
-}
-
-// flat gives the errors one line: they are joined with semicolons.
-func flat(errs []error) []error {
-	if len(errs) < 2 {
-		return errs
-	}
-	texts := make([]string, len(errs))
-	for i, e := range errs {
-		texts[i] = e.Error()
-	}
-	return []error{errors.New(strings.Join(texts, "; "))}
 }

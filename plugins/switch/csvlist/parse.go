@@ -19,8 +19,14 @@ const (
 
 // Parse reads a switch list. name is the file's, for the problems. It never fails
 // as a whole: what cannot be used is among the problems, in the order of lines.
-func Parse(name string, text []byte) ([]Entry, []Problem) {
-	p := parser{name: name, byMAC: map[mib.MAC]int{}}
+func Parse(name string, text []byte) ([]Entry, []Problem) { return ParseKnown(name, text, nil) }
+
+// ParseKnown is Parse that takes secrets which the list lacks from what is known.
+func ParseKnown(name string, text []byte, known []Entry) ([]Entry, []Problem) {
+	p := parser{name: name, byMAC: map[mib.MAC]int{}, known: map[mib.MAC][columns]string{}}
+	for _, e := range known {
+		p.known[e.MAC] = e.row()
+	}
 	if len(text) > MaxFile {
 		p.problem(1, false, "the file has %d octets, more than %d; nothing was read", len(text), MaxFile)
 		return nil, p.problems
@@ -40,6 +46,7 @@ type parser struct {
 	entries  []Entry
 	byMAC    map[mib.MAC]int
 	problems []Problem
+	known    map[mib.MAC][columns]string
 }
 
 func (p *parser) problem(line int, loaded bool, format string, args ...any) {
@@ -71,6 +78,11 @@ func (p *parser) line(n int, text string) {
 	for i, cell := range cells {
 		if c := p.layout[i]; c >= 0 {
 			row[c] = cell
+		}
+	}
+	if m, err := mib.ParseMAC(row[colMAC]); err == nil {
+		if known, ok := p.known[m]; ok {
+			fill(&row, &known)
 		}
 	}
 	e, err := entry(row)

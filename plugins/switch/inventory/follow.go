@@ -64,11 +64,14 @@ func (v *Inventory) Follow(ctx context.Context, paths []string, log *slog.Logger
 		case err := <-w.Errors:
 			log.Warn("following the switch list", "err", err)
 		case e := <-w.Events:
-			if settled == nil && (e.Name == current || current == "" && slices.Contains(paths, e.Name)) {
+			if settled == nil && (e.Name == current || current == "" && !v.Last().Stored && slices.Contains(paths, e.Name)) {
 				settled = time.After(settle)
 			}
 		case <-settled:
 			settled = nil
+			if v.Last().Stored {
+				continue // changed by a request since: the file does not count any more
+			}
 			v.reload(paths, current, log)
 		}
 	}

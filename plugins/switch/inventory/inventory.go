@@ -22,12 +22,14 @@ type Inventory struct {
 	loaded  Loaded
 	entries []csvlist.Entry
 	byMAC   map[mib.MAC]*switchdriver.Switch
+	driver  map[mib.MAC]string
 	changed chan struct{} // closed and replaced at each change
 }
 
 // Loaded tells of the last load.
 type Loaded struct {
-	Path     string
+	Path     string // of the file
+	Stored   bool   // the list is the stored one (Database); there is no file
 	At       time.Time
 	Switches int
 	Problems []csvlist.Problem
@@ -67,16 +69,20 @@ func read(path string) ([]byte, error) {
 	return text, nil
 }
 
-// Set replaces the list.
+// Set replaces the list; an empty path says that it is no file's.
 func (v *Inventory) Set(path string, entries []csvlist.Entry, problems []csvlist.Problem) Loaded {
 	byMAC := make(map[mib.MAC]*switchdriver.Switch, len(entries))
+	driver := map[mib.MAC]string{}
 	for _, e := range entries {
 		byMAC[e.MAC] = Switch(e)
+		if e.Driver != "" {
+			driver[e.MAC] = e.Driver
+		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.entries, v.byMAC = slices.Clone(entries), byMAC
-	v.loaded = Loaded{Path: path, At: time.Now(), Switches: len(entries), Problems: problems}
+	v.entries, v.byMAC, v.driver = slices.Clone(entries), byMAC, driver
+	v.loaded = Loaded{Path: path, Stored: path == "", At: time.Now(), Switches: len(entries), Problems: problems}
 	close(v.changed)
 	v.changed = make(chan struct{})
 	return v.loaded
@@ -131,15 +137,29 @@ func (v *Inventory) Find(m mib.MAC) (*switchdriver.Switch, error) {
 	if sw, ok := v.byMAC[m]; ok {
 		return sw, nil
 	}
+	if v.loaded.Stored {
+		return nil, fault.New(fault.NotFound, "there is no switch %d (%s) in the stored switch list", uint64(m), m)
+	}
 	if v.loaded.Path == "" {
 		return nil, fault.New(fault.NotFound, "there is no switch %d (%s): no switch list is loaded", uint64(m), m)
 	}
 	return nil, fault.New(fault.NotFound, "there is no switch %d (%s) in %s", uint64(m), m, v.loaded.Path)
 }
 
+// DriverOf returns the driver the list asks for, empty for none.
+func (v *Inventory) DriverOf(node uint64) string {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.driver[mib.MAC(node)]
+}
+
 // String summarises a load for people.
 func (l Loaded) String() string {
-	s := fmt.Sprintf("%d switches read from %s", l.Switches, l.Path)
+	from := l.Path
+	if l.Stored {
+		from = "the stored list"
+	}
+	s := fmt.Sprintf("%d switches read from %s", l.Switches, from)
 	if n := len(l.Problems); n > 0 {
 		s += fmt.Sprintf(", %d lines with problems", n)
 	}

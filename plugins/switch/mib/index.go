@@ -27,6 +27,37 @@ func TimedVID(ix []uint32) (mark uint32, vid VID, ok bool) {
 	return ix[0], ix[1], true
 }
 
+// InterfaceAddress decodes the index of ipNetToMediaTable: the interface and the
+// IPv4 address.
+func InterfaceAddress(ix []uint32) (ifIndex uint32, a netip.Addr, ok bool) {
+	if len(ix) != 5 {
+		return 0, netip.Addr{}, false
+	}
+	a, ok = IPv4(ix[1:])
+	return ix[0], a, ok
+}
+
+// IPv4 makes an address of four arcs of an index.
+func IPv4(arcs []uint32) (netip.Addr, bool) {
+	if len(arcs) != 4 {
+		return netip.Addr{}, false
+	}
+	var b [4]byte
+	for i, a := range arcs {
+		if a > 255 {
+			return netip.Addr{}, false
+		}
+		b[i] = byte(a)
+	}
+	return netip.AddrFrom4(b), true
+}
+
+// IPv4Arcs returns the four octets as arcs of an index.
+func IPv4Arcs(a netip.Addr) []uint32 {
+	b := a.As4()
+	return []uint32{uint32(b[0]), uint32(b[1]), uint32(b[2]), uint32(b[3])}
+}
+
 // RemoteIndex is the index of lldpRemTable. The TimeMark is no part of a
 // neighbour's identity: it changes whenever the neighbour is learned anew.
 type RemoteIndex struct {

@@ -70,6 +70,11 @@ func (m MAC) Arcs() []uint32 {
 	return []uint32{uint32(m>>40) & 255, uint32(m>>32) & 255, uint32(m>>24) & 255, uint32(m>>16) & 255, uint32(m>>8) & 255, uint32(m) & 255}
 }
 
+// Octets returns the six octets.
+func (m MAC) Octets() []byte {
+	return []byte{byte(m >> 40), byte(m >> 32), byte(m >> 24), byte(m >> 16), byte(m >> 8), byte(m)}
+}
+
 // Valid reports whether the number has no more than 48 bits.
 func (m MAC) Valid() bool { return m < 1<<48 }
 
@@ -79,8 +84,7 @@ func (m MAC) Unicast() bool { return m != 0 && m.Valid() && m>>40&1 == 0 }
 
 // String returns the address as lower-case octets with colons.
 func (m MAC) String() string {
-	b := []byte{byte(m >> 40), byte(m >> 32), byte(m >> 24), byte(m >> 16), byte(m >> 8), byte(m)}
-	return ColonHex(b)
+	return ColonHex(m.Octets())
 }
 
 // ColonHex returns octets in lower-case hexadecimal with colons.

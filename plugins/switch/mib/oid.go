@@ -23,12 +23,25 @@ const (
 	IfHighSpeed   OID = ".1.3.6.1.2.1.31.1.1.1.15"
 )
 
+// IP-MIB: ipAddrTable and ipNetToMediaTable (RFC 1213, RFC 4293).
+const (
+	IPAdEntIfIndex OID = ".1.3.6.1.2.1.4.20.1.2"
+	IPAdEntNetMask OID = ".1.3.6.1.2.1.4.20.1.3"
+	ARPPhysAddress OID = ".1.3.6.1.2.1.4.22.1.2"
+	ARPType        OID = ".1.3.6.1.2.1.4.22.1.4"
+	ARPTypeInvalid     = 2
+	ARPTypeStatic      = 4
+)
+
 // BRIDGE-MIB (RFC 4188).
 const (
-	BaseBridgeAddress OID = ".1.3.6.1.2.1.17.1.1.0"
-	BasePortIfIndex   OID = ".1.3.6.1.2.1.17.1.4.1.2"
-	TpFdbPort         OID = ".1.3.6.1.2.1.17.4.3.1.2"
-	TpFdbStatus       OID = ".1.3.6.1.2.1.17.4.3.1.3"
+	StpPortState          OID = ".1.3.6.1.2.1.17.2.15.1.3"
+	StpPortEnable         OID = ".1.3.6.1.2.1.17.2.15.1.4"
+	StpPortDesignatedRoot OID = ".1.3.6.1.2.1.17.2.15.1.6"
+	BaseBridgeAddress     OID = ".1.3.6.1.2.1.17.1.1.0"
+	BasePortIfIndex       OID = ".1.3.6.1.2.1.17.1.4.1.2"
+	TpFdbPort             OID = ".1.3.6.1.2.1.17.4.3.1.2"
+	TpFdbStatus           OID = ".1.3.6.1.2.1.17.4.3.1.3"
 )
 
 // Q-BRIDGE-MIB (RFC 4363).

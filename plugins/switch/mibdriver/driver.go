@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/switch/gate"
+	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
@@ -16,6 +17,7 @@ import (
 type Driver struct {
 	snmp    *snmp.Client
 	writers *gate.Gate[uint64]
+	journal *journal.Journal // nil: none is kept
 	// wait is how long to wait before a change is read back again.
 	wait time.Duration
 }
@@ -28,11 +30,26 @@ var (
 	_ switchdriver.FDBWriter      = (*Driver)(nil)
 	_ switchdriver.PortReader     = (*Driver)(nil)
 	_ switchdriver.NeighborReader = (*Driver)(nil)
+	_ switchdriver.STPReader      = (*Driver)(nil)
+	_ switchdriver.STPWriter      = (*Driver)(nil)
+	_ switchdriver.ARPReader      = (*Driver)(nil)
+	_ switchdriver.ARPWriter      = (*Driver)(nil)
 )
 
 // New makes a Driver that speaks through c.
 func New(c *snmp.Client) *Driver {
 	return &Driver{snmp: c, writers: gate.New[uint64](1), wait: 200 * time.Millisecond}
+}
+
+// WithJournal has changes written to j before they are made.
+func (d *Driver) WithJournal(j *journal.Journal) *Driver {
+	d.journal = j
+	return d
+}
+
+// begin writes a change to the journal.
+func (d *Driver) begin(ctx context.Context, sw *switchdriver.Switch, what string, steps []step) (*journal.Change, error) {
+	return d.journal.Begin(ctx, journal.Record{Node: sw.NodeId, Switch: Name(sw), What: what, Steps: records(steps)})
 }
 
 // Match is empty: the driver is for switches nobody else is for.

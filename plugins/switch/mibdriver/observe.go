@@ -39,6 +39,19 @@ func (d *Driver) Observe(ctx context.Context, sw *switchdriver.Switch) (*discove
 	return o, deviceFault(sw, err)
 }
 
+// Identify reads sysObjectID and sysDescr.
+func (d *Driver) Identify(ctx context.Context, sw *switchdriver.Switch) (objectID, descr string, err error) {
+	t, err := reader(sw)
+	if err != nil {
+		return "", "", err
+	}
+	v, err := d.snmp.Get(ctx, t, mib.SysObjectID, mib.SysDescr)
+	if err != nil {
+		return "", "", deviceFault(sw, err)
+	}
+	return v[0].ObjectID(), mib.Text(v[1].Peek()), nil
+}
+
 // tolerate turns what spoils one table only into a note.
 func tolerate(o *discovery.Observation, err error) error {
 	var loop *snmp.LoopError

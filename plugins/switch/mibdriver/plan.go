@@ -6,6 +6,7 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
+	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 )
@@ -23,6 +24,7 @@ type change struct {
 	setPorts bool
 	egress   mib.Ports // tagged and untagged ones
 	untagged mib.Ports
+	listSize int // octets of a new PortList; 0: as the switch has them
 }
 
 // step is one SET, what it does, and how it is taken back.
@@ -33,6 +35,12 @@ type step struct {
 	// makes says that the step brings the row into being: should it be refused,
 	// an answer may have been lost, and undo is sent all the same.
 	makes bool
+	// assigns is what the step changes, for the journal.
+	assigns []journal.Assignment
+}
+
+func (s *step) assign(oid string, kind journal.Kind, from, to *string) {
+	s.assigns = append(s.assigns, journal.Assignment{OID: oid, Kind: kind, From: from, To: to})
 }
 
 // order says when ports leave the VLANs they must not be in any more.
@@ -49,12 +57,13 @@ const (
 type planner struct {
 	t     *vlanTable
 	c     change
+	size  int // of a new PortList in octets; 0: as the switch has them
 	steps []step
 }
 
 // plan returns the steps of a change.
 func plan(t *vlanTable, c change, seq Sequence, o order) []step {
-	p := &planner{t: t.clone(), c: c}
+	p := &planner{t: t.clone(), c: c, size: c.listSize}
 	lost := p.homeless()
 	switch {
 	case c.remove && o == leaveFirst:
@@ -94,8 +103,11 @@ func (p *planner) add(s step) {
 // unknown ports as they were.
 func (p *planner) list(old []byte, ports mib.Ports) []byte {
 	if old == nil {
-		size := 0
+		size := p.size
 		for _, r := range p.t.rows {
+			if p.size > 0 {
+				break
+			}
 			size = max(size, len(r.egress), len(r.untagged))
 		}
 		old = make([]byte, size)
@@ -111,16 +123,17 @@ func (p *planner) create(seq Sequence) {
 		for _, item := range items {
 			switch {
 			case item == SetName && p.c.name != "":
-				s.set = append(s.set, snmp.Octets(column(mib.QVlanStaticName), []byte(p.c.name)))
+				s.octets(column(mib.QVlanStaticName), []byte(p.c.name))
 			case item == SetEgress && p.c.setPorts:
-				s.set = append(s.set, snmp.Octets(column(mib.QVlanStaticEgress), p.list(nil, p.c.egress)))
+				s.octets(column(mib.QVlanStaticEgress), p.list(nil, p.c.egress))
 			case item == SetUntagged && p.c.setPorts:
-				s.set = append(s.set, snmp.Octets(column(mib.QVlanStaticUntagged), p.list(nil, p.c.untagged)))
+				s.octets(column(mib.QVlanStaticUntagged), p.list(nil, p.c.untagged))
 			case item == CreateAndGo, item == CreateAndWait:
 				status := map[Item]int{CreateAndGo: mib.RowCreateAndGo, CreateAndWait: mib.RowCreateAndWait}[item]
 				s.set = append(s.set, snmp.Integer(column(mib.QVlanStaticRowStatus), status))
 				s.undo = []gosnmp.SnmpPDU{snmp.Integer(column(mib.QVlanStaticRowStatus), mib.RowDestroy)}
 				s.makes = true
+				s.assign(column(mib.QVlanStaticRowStatus), journal.Row, nil, journal.Number(mib.RowActive))
 			case item == Activate:
 				s.set = append(s.set, snmp.Integer(column(mib.QVlanStaticRowStatus), mib.RowActive))
 			}
@@ -129,9 +142,17 @@ func (p *planner) create(seq Sequence) {
 	}
 }
 
+// octets adds a column of a new row.
+func (s *step) octets(oid string, b []byte) {
+	s.set = append(s.set, snmp.Octets(oid, b))
+	s.assign(oid, journal.Octets, nil, journal.Hex(b))
+}
+
 func (p *planner) destroy() {
-	p.add(step{what: "removing the VLAN",
-		set: []gosnmp.SnmpPDU{snmp.Integer(mib.Sub(mib.QVlanStaticRowStatus, p.c.vid), mib.RowDestroy)}})
+	row := mib.Sub(mib.QVlanStaticRowStatus, p.c.vid)
+	s := step{what: "removing the VLAN", set: []gosnmp.SnmpPDU{snmp.Integer(row, mib.RowDestroy)}}
+	s.assign(row, journal.Row, journal.Number(mib.RowActive), nil)
+	p.add(s)
 }
 
 // members sets both lists of an existing VLAN in one SET.
@@ -145,9 +166,12 @@ func (p *planner) members(v mib.VID, egress, untagged mib.Ports) {
 	if slices.Equal(newE, r.egress) && slices.Equal(newU, r.untagged) {
 		return
 	}
-	p.add(step{what: "setting the ports of VLAN " + mib.Sub("", v)[1:],
+	s := step{what: "setting the ports of VLAN " + mib.Sub("", v)[1:],
 		set:  []gosnmp.SnmpPDU{snmp.Octets(e, newE), snmp.Octets(u, newU)},
-		undo: []gosnmp.SnmpPDU{snmp.Octets(e, r.egress), snmp.Octets(u, r.untagged)}})
+		undo: []gosnmp.SnmpPDU{snmp.Octets(e, r.egress), snmp.Octets(u, r.untagged)}}
+	s.assign(e, journal.Octets, journal.Hex(r.egress), journal.Hex(newE))
+	s.assign(u, journal.Octets, journal.Hex(r.untagged), journal.Hex(newU))
+	p.add(s)
 	r.egress, r.untagged = newE, newU
 }
 
@@ -162,6 +186,7 @@ func (p *planner) pvids(ports []uint32, v mib.VID) {
 		for _, n := range chunk {
 			s.set = append(s.set, snmp.Gauge(mib.Sub(mib.QPvid, n), v))
 			s.undo = append(s.undo, snmp.Gauge(mib.Sub(mib.QPvid, n), p.t.pvid[n]))
+			s.assign(mib.Sub(mib.QPvid, n), journal.Gauge, journal.Number(int64(p.t.pvid[n])), journal.Number(int64(v)))
 			p.t.pvid[n] = v
 		}
 		p.add(s)

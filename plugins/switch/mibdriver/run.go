@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
@@ -17,9 +18,12 @@ import (
 // undoTime is how long taking back may last after the call's own time is over.
 const undoTime = 10 * time.Second
 
-// run sends the steps and reads the result back. When one fails, or the result is
-// not what was asked for, the steps done are taken back.
-func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, r, w snmp.Target, c change, steps []step) (*vlanTable, error) {
+// run writes the steps to the journal, sends them and has the result confirmed. When
+// one fails, or the result is not what was asked for, the steps done are taken back.
+func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, entry *journal.Change, steps []step, confirm func() error) error {
+	if err := entry.Again(ctx, records(steps)); err != nil {
+		return err
+	}
 	for i, s := range steps {
 		err := d.snmp.Set(ctx, w, s.set...)
 		if err == nil {
@@ -30,17 +34,26 @@ func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, r, w snmp.Tar
 		if s.makes || (errors.As(err, &e) && e.Status == 0) {
 			done = steps[:i+1] // it may have been done all the same
 		}
-		return nil, d.takeBack(ctx, sw, w, fmt.Errorf("%s: %w", s.what, err), done)
+		return d.takeBack(ctx, sw, w, entry, fmt.Errorf("%s: %w", s.what, err), done)
 	}
-	after, err := d.confirm(ctx, sw, r, c)
-	if err != nil {
-		return nil, d.takeBack(ctx, sw, w, err, steps)
+	if err := confirm(); err != nil {
+		return d.takeBack(ctx, sw, w, entry, err, steps)
 	}
-	return after, nil
+	return nil
 }
 
-// takeBack undoes steps, the last first, and returns the fault to report.
-func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, cause error, done []step) error {
+// records are the steps as the journal has them.
+func records(steps []step) []journal.Step {
+	out := make([]journal.Step, 0, len(steps))
+	for _, s := range steps {
+		out = append(out, journal.Step{What: s.what, Assigns: s.assigns})
+	}
+	return out
+}
+
+// takeBack undoes steps, the last first, and returns the fault to report. What cannot
+// be undone now stays in the journal.
+func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, entry *journal.Change, cause error, done []step) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
 	var left []string
@@ -55,6 +68,7 @@ func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, w snmp.T
 	if len(left) == 0 {
 		return deviceFault(sw, cause)
 	}
+	entry.Keep()
 	return deviceFault(sw, fmt.Errorf("%w; this could not be taken back: %s", cause, strings.Join(left, ", ")))
 }
 

@@ -3,6 +3,7 @@ package mibdriver
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
@@ -14,21 +15,32 @@ import (
 // The untagged ports get its id as PVID and leave the VLAN they were untagged in.
 // On failure what was done is taken back.
 func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
-	c := change{vid: v.VlanId, create: create, name: v.Name, setPorts: setPorts,
+	return d.WriteVLANBy(ctx, sw, v, create, setPorts, Way{})
+}
+
+// Way is how a VLAN is made on a model, where somebody has described it.
+type Way struct {
+	Sequence   Sequence // the only one that is tried; nil: those of Sequences
+	ListOctets int      // length of PortList values; 0: as the switch has them
+}
+
+// WriteVLANBy is WriteVLAN in a described way.
+func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way) (out *switchdriver.VLAN, err error) {
+	c := change{vid: v.VlanId, create: create, name: v.Name, setPorts: setPorts, listSize: way.ListOctets,
 		egress: mib.PortsOf(v.EgressPorts...), untagged: mib.PortsOf(v.UntaggedPorts...)}
 	c.egress = c.egress.Union(c.untagged)
-	err = d.changeVLAN(ctx, sw, c, func(t *vlanTable) { out = t.vlan(c.vid) })
+	err = d.changeVLAN(ctx, sw, c, way.Sequence, func(t *vlanTable) { out = t.vlan(c.vid) })
 	return out, err
 }
 
 // DeleteVLAN removes a VLAN. Ports whose untagged VLAN it was go back to VLAN 1.
 func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID uint32) error {
-	return d.changeVLAN(ctx, sw, change{vid: vlanID, remove: true}, func(*vlanTable) {})
+	return d.changeVLAN(ctx, sw, change{vid: vlanID, remove: true}, nil, func(*vlanTable) {})
 }
 
 // changeVLAN reads, checks, plans, sends and reads back, while nobody else changes
 // the switch.
-func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c change, done func(*vlanTable)) error {
+func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c change, only Sequence, done func(*vlanTable)) error {
 	r, err := reader(sw)
 	if err != nil {
 		return err
@@ -45,10 +57,19 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 		if err := check(sw, before, c); err != nil {
 			return err
 		}
+		entry, err := d.begin(ctx, sw, c.what(), nil)
+		if err != nil {
+			return err
+		}
+		defer entry.Done(ctx)
 		var first error
-		for _, attempt := range attempts(sw.Model, c) {
+		for _, attempt := range attempts(sw.Model, c, only) {
 			steps := plan(before, c, attempt.seq, attempt.order)
-			after, err := d.run(ctx, sw, r, w, c, steps)
+			var after *vlanTable
+			err := d.run(ctx, sw, w, entry, steps, func() (err error) {
+				after, err = d.confirm(ctx, sw, r, c)
+				return err
+			})
 			if err == nil {
 				done(after)
 				return nil
@@ -57,12 +78,23 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 				first = err
 			}
 			var e *snmp.Error
-			if !errors.As(err, &e) || e.Status == 0 || e.Access() {
+			if !errors.As(err, &e) || e.Status == 0 || e.Access() || entry.Kept() {
 				break // only a refusal is worth another way
 			}
 		}
 		return first
 	})
+}
+
+// what names a change for people.
+func (c change) what() string {
+	switch {
+	case c.remove:
+		return fmt.Sprintf("removing VLAN %d", c.vid)
+	case c.create:
+		return fmt.Sprintf("making VLAN %d", c.vid)
+	}
+	return fmt.Sprintf("setting the ports of VLAN %d", c.vid)
 }
 
 type attempt struct {
@@ -71,8 +103,11 @@ type attempt struct {
 }
 
 // attempts are the ways to try, one after the other.
-func attempts(model string, c change) []attempt {
+func attempts(model string, c change, only Sequence) []attempt {
 	seqs := Sequences(model)
+	if only != nil {
+		seqs = []Sequence{only}
+	}
 	if !c.create {
 		seqs = seqs[:1]
 	}
@@ -133,4 +168,6 @@ const (
 	pathVLAN     = "vlan-id"
 	PathTagged   = "tagged-port-list"
 	PathUntagged = "untagged-port-list"
+	pathPort     = "port"
+	pathAddress  = "ip-address"
 )

@@ -122,7 +122,11 @@ func (c *checker) members(tagged, untagged *string) (egress, plain mib.Ports) {
 
 // node reads the switch's id and, when nothing else is wrong, finds the switch.
 func (c *checker) node(v *inventory.Inventory, id *int64) (*switchdriver.Switch, error) {
-	const leaf = "node-id"
+	return c.nodeAt("node-id", v, id)
+}
+
+// nodeAt is node for a leaf of another name.
+func (c *checker) nodeAt(leaf string, v *inventory.Inventory, id *int64) (*switchdriver.Switch, error) {
 	m := c.mac(leaf, id)
 	if len(c.faults) > 0 {
 		slices.SortStableFunc(c.faults, func(a, b *fault.Error) int { return strings.Compare(a.Path, b.Path) })

@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 
-	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/sdk/fault"
@@ -21,11 +20,10 @@ func (h *Handlers) delFDBEntry(ctx context.Context, in fdbKeyIn) (*delFDBEntryOu
 	if err != nil {
 		return nil, err
 	}
-	d, err := driver.For[switchdriver.FDBWriter](h.Drivers, sw)
+	err = change(ctx, h, sw, "DeleteFdbEntry", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.FDBWriter) error {
+		return d.DeleteFDBEntry(ctx, sw, vlan, uint64(mac))
+	})
 	if err != nil {
-		return nil, err
-	}
-	if err := d.DeleteFDBEntry(ctx, sw, vlan, uint64(mac)); err != nil {
 		return nil, err
 	}
 	return &delFDBEntryOut{success}, nil

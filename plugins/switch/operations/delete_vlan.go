@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 
-	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -18,11 +17,10 @@ func (h *Handlers) deleteVLAN(ctx context.Context, in vlanIn) (*deleteVLANOut, e
 	if err != nil {
 		return nil, err
 	}
-	d, err := driver.For[switchdriver.VLANWriter](h.Drivers, sw)
+	err = change(ctx, h, sw, "DeleteVlan", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.VLANWriter) error {
+		return d.DeleteVLAN(ctx, sw, id)
+	})
 	if err != nil {
-		return nil, err
-	}
-	if err := d.DeleteVLAN(ctx, sw, id); err != nil {
 		return nil, err
 	}
 	return &deleteVLANOut{success}, nil

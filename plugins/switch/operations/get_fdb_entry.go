@@ -21,7 +21,7 @@ func (h *Handlers) getFDBEntry(ctx context.Context, in fdbKeyIn) (*fdbEntry, err
 	if err != nil {
 		return nil, err
 	}
-	d, err := driver.For[switchdriver.FDBReader](h.Drivers, sw)
+	d, sw, err := driver.For[switchdriver.FDBReader](ctx, h.Drivers, sw, "ReadFdb")
 	if err != nil {
 		return nil, err
 	}

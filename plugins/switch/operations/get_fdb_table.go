@@ -41,7 +41,7 @@ func (h *Handlers) getFDBTable(ctx context.Context, in getFDBTableIn) (*getFDBTa
 	if err != nil {
 		return nil, err
 	}
-	d, err := driver.For[switchdriver.FDBReader](h.Drivers, sw)
+	d, sw, err := driver.For[switchdriver.FDBReader](ctx, h.Drivers, sw, "ReadFdb")
 	if err != nil {
 		return nil, err
 	}

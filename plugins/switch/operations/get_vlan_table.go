@@ -28,7 +28,7 @@ func (h *Handlers) getVLANTable(ctx context.Context, in getVLANTableIn) (*getVLA
 	if err != nil {
 		return nil, err
 	}
-	d, err := driver.For[switchdriver.VLANReader](h.Drivers, sw)
+	d, sw, err := driver.For[switchdriver.VLANReader](ctx, h.Drivers, sw, "ReadVlans")
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // Handlers are what the RPCs need.
@@ -18,6 +19,8 @@ type Handlers struct {
 	Inventory *inventory.Inventory
 	Drivers   *driver.Chooser
 	Survey    *survey.Surveyor
+	// List changes the switch list; nil: it cannot be changed.
+	List SwitchList
 	// SaveInterval keeps the discovery interval over a restart; nil = not kept.
 	SaveInterval func(context.Context, time.Duration) error
 }
@@ -39,6 +42,25 @@ func (h *Handlers) Mux() operations.Mux {
 	add(m, "vlan:delete-vlan", h.deleteVLAN)
 	add(m, "vlan:add-vlan-and-set-ports", h.addVLANAndSetPorts)
 	add(m, "vlan:set-vlan-ports", h.setVLANPorts)
+	add(m, "acl:create-acl-profile", h.createACLProfile)
+	add(m, "acl:del-acl-profile", h.delACLProfile)
+	add(m, "acl:set-acl-rule", h.setACLRule)
+	add(m, "acl:del-acl-rule", h.delACLRule)
+	add(m, "acl:clear-acl-table", h.clearACLTable)
+	add(m, "misc-config:set-stp-port-state", h.setSTPPortState)
+	add(m, "misc-config:get-stp-port-state", h.getSTPPortState)
+	add(m, "misc-config:get-stp-port-root", h.getSTPPortRoot)
+	add(m, "misc-config:enable-stp", h.enableSTP)
+	add(m, "misc-config:disable-stp", h.disableSTP)
+	add(m, "misc-config:get-arp-table", h.getARPTable)
+	add(m, "misc-config:get-arp-entry", h.getARPEntry)
+	add(m, "misc-config:set-arp-entry", h.setARPEntry)
+	add(m, "misc-config:delete-arp-entry", h.deleteARPEntry)
+	add(m, "switch-db:reload-db", h.reloadDB)
+	add(m, "switch-db:add-switch-entry", h.addSwitchEntry)
+	add(m, "switch-db:delete-switch-entry", h.deleteSwitchEntry)
+	add(m, "switch-db:clear-db", h.clearDB)
+	add(m, "switch-db:update-db", h.updateDB)
 	return m
 }
 
@@ -62,6 +84,15 @@ func add[In, Out any](m operations.Mux, name string, f func(context.Context, In)
 		}
 		return out, nil
 	})
+}
+
+// change has the driver of a switch that has an operation change it, while nobody else does.
+func change[T any](ctx context.Context, h *Handlers, sw *switchdriver.Switch, operation string, do func(context.Context, *switchdriver.Switch, T) error) error {
+	d, known, err := driver.For[T](ctx, h.Drivers, sw, operation)
+	if err != nil {
+		return err
+	}
+	return h.Drivers.Change(ctx, sw, func(ctx context.Context) error { return do(ctx, known, d) })
 }
 
 // below puts the paths of faults under base.

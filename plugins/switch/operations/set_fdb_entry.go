@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 
-	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -30,12 +29,11 @@ func (h *Handlers) setFDBEntry(ctx context.Context, in setFDBEntryIn) (*setFDBEn
 	if err != nil {
 		return nil, err
 	}
-	d, err := driver.For[switchdriver.FDBWriter](h.Drivers, sw)
-	if err != nil {
-		return nil, err
-	}
 	e := &switchdriver.FDBEntry{VlanId: vlan, Mac: uint64(mac), Port: port, Type: fdbStatic}
-	if err := d.WriteFDBEntry(ctx, sw, e); err != nil {
+	err = change(ctx, h, sw, "WriteFdbEntry", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.FDBWriter) error {
+		return d.WriteFDBEntry(ctx, sw, e)
+	})
+	if err != nil {
 		return nil, err
 	}
 	return &setFDBEntryOut{success}, nil

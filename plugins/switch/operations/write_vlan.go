@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 
-	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -22,12 +21,10 @@ type membersIn struct {
 
 // writeVLAN hands a VLAN to the driver of the switch.
 func (h *Handlers) writeVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) error {
-	d, err := driver.For[switchdriver.VLANWriter](h.Drivers, sw)
-	if err != nil {
+	return change(ctx, h, sw, "WriteVlan", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.VLANWriter) error {
+		_, err := d.WriteVLAN(ctx, sw, v, create, setPorts)
 		return err
-	}
-	_, err = d.WriteVLAN(ctx, sw, v, create, setPorts)
-	return err
+	})
 }
 
 func vlanOf(id uint32, name string, egress, untagged mib.Ports) *switchdriver.VLAN {

@@ -11,7 +11,7 @@ import (
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
-	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/operations"
 	"ctl.internal/plugins/switch/shell"
 	"ctl.internal/plugins/switch/snmp"
@@ -35,6 +35,10 @@ type Service struct {
 	publisher *topology.Publisher
 	events    *host.Publisher
 	interval  *interval
+	drivers   *driver.Chooser
+	database  *inventory.Database
+	journal   *journal.Journal
+	release   func() // of the right to change switches
 	cancel    context.CancelFunc
 	group     sync.WaitGroup
 }
@@ -67,16 +71,20 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Std(), Retries: retries(s.set.SNMP.Retries),
 		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds})
-	standard := mibdriver.New(s.client)
-	drivers := driver.NewChooser(standard)
+	if err := s.drive(ctx, env); err != nil {
+		s.client.Close()
+		return nil, err
+	}
 	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
 	s.interval = &interval{env.Host, s.set.Discovery.Interval.Std()}
-	s.survey = survey.New(survey.Options{Inventory: s.inventory, Observe: standard.Observe, Log: s.log,
+	s.survey = survey.New(survey.Options{Inventory: s.inventory, Observe: s.drivers.Observe, Log: s.log,
 		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Std(), Interval: s.interval.load(ctx, s.log),
 		Publish: s.publish, Finished: s.tidy})
+	s.database = inventory.NewDatabase(s.inventory, env.Host, s.lists)
 	s.start(ctx)
-	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: drivers, Survey: s.survey, SaveInterval: s.interval.save}
-	sh := &shell.Shell{Home: base, Inventory: s.inventory, Drivers: drivers, Survey: s.survey, Remember: last.save}
+	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, List: s.database, SaveInterval: s.interval.save}
+	sh := &shell.Shell{Home: base, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, Database: s.database, Journal: s.journal,
+		Remember: last.save}
 	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
 }
 
@@ -91,7 +99,11 @@ func retries(n int) int {
 // start loads the list, follows it, and discovers.
 func (s *Service) start(ctx context.Context) {
 	ctx, s.cancel = context.WithCancel(ctx)
-	l, err := s.inventory.LoadFirst(s.lists)
+	kept, err := s.database.Load(ctx)
+	l := s.inventory.Last()
+	if err == nil && !kept {
+		l, err = s.inventory.LoadFirst(s.lists)
+	}
 	switch {
 	case err == nil:
 		inventory.Report(s.log, l)
@@ -107,6 +119,8 @@ func (s *Service) start(ctx context.Context) {
 		}
 	})
 	s.group.Go(func() { s.events.Run(ctx) })
+	s.group.Go(func() { s.drivers.Run(ctx) })
+	s.group.Go(func() { s.drivers.Settle(ctx, s.find) })
 	s.survey.Start()
 }
 
@@ -118,6 +132,7 @@ func (s *Service) stop(ctx context.Context) error {
 		s.survey.Close()
 		s.group.Wait()
 		s.client.Close()
+		s.release()
 		close(done)
 	}()
 	select {

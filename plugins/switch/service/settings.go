@@ -12,9 +12,28 @@ import (
 // Settings is etc/switch.yaml. Form and defaults are in the schema of plugin.yaml.
 type Settings struct {
 	Lists     []string  `json:"lists"`
+	Vendor    []string  `json:"vendor_files"`
+	Drivers   Drivers   `json:"drivers"`
+	SDN       SDN       `json:"sdn"`
 	Discovery Discovery `json:"discovery"`
 	SNMP      SNMP      `json:"snmp"`
 	Topology  string    `json:"topology_id"`
+}
+
+// Drivers is how vendors' drivers are called.
+type Drivers struct {
+	Deadline Duration `json:"deadline"`
+}
+
+// SDN is the settings that SDN needs on switches.
+type SDN struct {
+	Apply     string `json:"apply"` // "off", "dry-run", "on"
+	STP       bool   `json:"disable_stp"`
+	BPDU      bool   `json:"disable_bpdu_flooding"`
+	Broadcast bool   `json:"disable_broadcast_flooding"`
+	Multicast bool   `json:"disable_multicast_flooding"`
+	Unknown   bool   `json:"disable_unknown_flooding"`
+	Learning  bool   `json:"disable_learning"`
 }
 
 // Discovery is how the network is discovered.
@@ -60,6 +79,7 @@ func (s *Settings) check() error {
 	}
 	within("/discovery/interval", s.Discovery.Interval, 0, 366*24*time.Hour)
 	within("/discovery/deadline", s.Discovery.Deadline, 100*time.Millisecond, time.Hour)
+	within("/drivers/deadline", s.Drivers.Deadline, 100*time.Millisecond, 10*time.Minute)
 	within("/snmp/timeout", s.SNMP.Timeout, 10*time.Millisecond, time.Minute)
 	return l.Err()
 }

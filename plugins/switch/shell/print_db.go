@@ -3,6 +3,8 @@ package shell
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"ctl.internal/plugins/switch/csvlist"
@@ -48,9 +50,19 @@ func version(e csvlist.Entry) string {
 	return e.Version
 }
 
+// driverOf names what controls a switch: its own drivers, the standard one for the rest.
 func (s *Shell) driverOf(e csvlist.Entry) string {
-	choices := s.Drivers.Choices(inventory.Switch(e))
-	return choices[0].Name
+	var names []string
+	for _, c := range s.Drivers.Choices(inventory.Switch(e)) {
+		names = append(names, c.Name)
+	}
+	if len(names) > 1 {
+		names = names[:len(names)-1]
+	}
+	if e.Driver != "" && !slices.Contains(names, e.Driver) {
+		return e.Driver + " (not there)"
+	}
+	return strings.Join(names, ", ")
 }
 
 func (s *Shell) state(e csvlist.Entry) string {

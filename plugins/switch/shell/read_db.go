@@ -35,7 +35,7 @@ func (s *Shell) path(p string) string {
 }
 
 func (s *Shell) runReadDB(ctx context.Context, in *commands.Invocation) error {
-	l, err := s.Inventory.Load(s.path(in.Arg("path")))
+	l, err := s.Database.File(ctx, s.path(in.Arg("path")))
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,10 @@ package shell
 
 import (
 	"context"
+
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/sdk/commands"
 )
@@ -14,13 +16,15 @@ type Shell struct {
 	Inventory *inventory.Inventory
 	Drivers   *driver.Chooser
 	Survey    *survey.Surveyor
+	Database  *inventory.Database
+	Journal   *journal.Journal
 	// Remember keeps the path of the list for the next start; nil = it is forgotten.
 	Remember func(ctx context.Context, path string) error
 }
 
 // Commands returns the table of commands.
 func (s *Shell) Commands() []commands.Command {
-	return []commands.Command{s.readDB(), s.printDB(), s.edges(),
+	return []commands.Command{s.readDB(), s.printDB(), s.importDB(), s.exportDB(), s.edges(), s.drivers(), s.changes(),
 		s.topoDiscover("switch:TopoDiscover", survey.All, "Discover switches, ports and edges",
 			"Asks all switches of the list for their ports and neighbours and shows what was found. A switch that\n"+
 				"does not answer keeps what it last told. Runs by itself when the list is loaded and periodically."),

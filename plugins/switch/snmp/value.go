@@ -73,6 +73,15 @@ func (v Value) ObjectID() string {
 	return strings.TrimPrefix(s, ".")
 }
 
+// Address returns an IpAddress in text, "192.0.2.1"; empty for another type.
+func (v Value) Address() string {
+	s, ok := v.v.(string)
+	if !ok || v.kind != gosnmp.IPAddress {
+		return ""
+	}
+	return s
+}
+
 // Integer makes the variable binding of an INTEGER.
 func Integer(oid string, n int) gosnmp.SnmpPDU {
 	return gosnmp.SnmpPDU{Name: oid, Type: gosnmp.Integer, Value: n}

@@ -1,0 +1,120 @@
+package driver
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctl.internal/sdk/switchdriver"
+)
+
+// The bounds of what a driver may say of itself.
+const (
+	maxMatches = 1000
+	maxText    = 1000
+)
+
+// matcher is a driver's Match, checked.
+type matcher struct {
+	models   map[string]bool
+	prefixes []string // of sysObjectID, without a leading dot
+	descr    *regexp.Regexp
+}
+
+// newMatcher refuses what cannot be meant: a bad Match would claim other switches.
+func newMatcher(m switchdriver.Match) (*matcher, error) {
+	if len(m.Models) > maxMatches || len(m.SysObjectIDs) > maxMatches || len(m.SysDescr) > maxText {
+		return nil, fmt.Errorf("it names more than %d models or identifiers", maxMatches)
+	}
+	out := &matcher{models: map[string]bool{}}
+	for _, model := range m.Models {
+		if model == "" || len(model) > maxText {
+			return nil, fmt.Errorf("%.40q is no model", model)
+		}
+		out.models[model] = true
+	}
+	for _, p := range m.SysObjectIDs {
+		p = strings.TrimPrefix(p, ".")
+		for arc := range strings.SplitSeq(p, ".") {
+			if _, err := strconv.ParseUint(arc, 10, 32); err != nil {
+				return nil, fmt.Errorf("%.60q is no object identifier", p)
+			}
+		}
+		out.prefixes = append(out.prefixes, p)
+	}
+	if m.SysDescr != "" {
+		var err error
+		if out.descr, err = regexp.Compile(m.SysDescr); err != nil {
+			return nil, fmt.Errorf("its sysDescr expression: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// identifies reports whether the matcher looks at what a switch says of itself.
+func (m *matcher) identifies() bool { return len(m.prefixes) > 0 || m.descr != nil }
+
+// Why is how a driver came to a switch, the stronger the greater.
+type Why int
+
+// The reasons. A longer sysObjectID prefix beats a shorter one.
+const (
+	WhyNot      Why = iota
+	WhyDescr        // sysDescr
+	WhyObjectID     // sysObjectID
+	WhyModel        // the model column
+	WhyListed       // the driver column
+)
+
+// String names the reason for people.
+func (w Why) String() string {
+	return [...]string{"", "sysDescr", "sysObjectID", "model", "switch list"}[w]
+}
+
+// rank says how well a switch fits: the reason, and the length of the prefix in arcs.
+func (m *matcher) rank(sw *switchdriver.Switch) (why Why, arcs int) {
+	if m.models[sw.Model] {
+		return WhyModel, 0
+	}
+	for _, p := range m.prefixes {
+		if id := strings.TrimPrefix(sw.SysObjectId, "."); id == p || strings.HasPrefix(id, p+".") {
+			arcs = max(arcs, strings.Count(p, ".")+1)
+		}
+	}
+	switch {
+	case arcs > 0:
+		return WhyObjectID, arcs
+	case m.descr != nil && sw.SysDescr != "" && m.descr.MatchString(sw.SysDescr):
+		return WhyDescr, 0
+	}
+	return WhyNot, 0
+}
+
+// best returns the provider that a switch gets by matching; of equals the first name.
+func best(all []*provider, sw *switchdriver.Switch) (chosen *provider, why Why) {
+	arcs := 0
+	for _, p := range all {
+		if p.match == nil {
+			continue
+		}
+		w, a := p.match.rank(sw)
+		if w > why || w == why && w != WhyNot && a > arcs {
+			chosen, why, arcs = p, w, a
+		}
+	}
+	return chosen, why
+}
+
+// known drops operations that this contract does not have.
+func known(operations []string) map[string]bool {
+	all := allOperations()
+	out := map[string]bool{}
+	for _, o := range operations {
+		if slices.Contains(all, o) {
+			out[o] = true
+		}
+	}
+	return out
+}

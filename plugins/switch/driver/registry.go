@@ -1,0 +1,221 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Capability is the name under which drivers are found.
+const Capability = "switchdriver"
+
+// The times: for one description, before the first try again and at most between two,
+// and how long a request at the start waits until the drivers are known.
+const (
+	describeTime = 5 * time.Second
+	retryFirst   = time.Second
+	retryMost    = 30 * time.Second
+	firstLook    = 5 * time.Second
+)
+
+// Switchboard is what leads to the drivers; host.Switchboard is one.
+type Switchboard interface {
+	Watch(ctx context.Context, capability string, f func([]host.Provider) error) error
+	Dial(provider string) grpc.ClientConnInterface
+}
+
+// provider is a driver in another process. It is not changed once it is in the table.
+type provider struct {
+	host.Provider
+	match      *matcher // nil: it has not told yet
+	told       switchdriver.Match
+	operations map[string]bool
+	described  uint64 // generation that told
+	err        error  // why it has not told
+}
+
+// registry follows the drivers that are installed.
+type registry struct {
+	board Switchboard
+	log   *slog.Logger
+	wg    sync.WaitGroup
+
+	mu        sync.Mutex
+	providers map[string]*provider
+	asked     map[string]uint64 // generation a description is under way for
+	listed    bool
+	complete  chan struct{} // closed once all first ones have told, or failed to
+}
+
+func newRegistry(b Switchboard, log *slog.Logger) *registry {
+	r := &registry{board: b, log: log, providers: map[string]*provider{}, asked: map[string]uint64{}, complete: make(chan struct{})}
+	if b == nil {
+		close(r.complete)
+	}
+	return r
+}
+
+// run follows the switchboard until ctx ends, and waits for what it began.
+func (r *registry) run(ctx context.Context) {
+	defer r.wg.Wait()
+	if r.board == nil {
+		return
+	}
+	for pause := retryFirst; ctx.Err() == nil; pause = min(2*pause, retryMost) {
+		err := r.board.Watch(ctx, Capability, func(list []host.Provider) error {
+			pause = retryFirst
+			r.update(ctx, list)
+			return nil
+		})
+		if ctx.Err() == nil {
+			r.log.Warn("the switch drivers are not followed for the moment", "err", err)
+			wait(ctx, pause)
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
+
+// update takes the list. Those that are new, or run anew, are asked what they are for;
+// until they answer, what they said before holds.
+func (r *registry) update(ctx context.Context, list []host.Provider) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := map[string]*provider{}
+	for _, p := range list {
+		n := &provider{Provider: p}
+		if old := r.providers[p.Name]; old != nil {
+			n.match, n.told, n.operations, n.described, n.err = old.match, old.told, old.operations, old.described, old.err
+		}
+		next[p.Name] = n
+		if p.Ready && n.described != p.Generation && r.asked[p.Name] != p.Generation {
+			r.asked[p.Name] = p.Generation
+			r.wg.Go(func() { r.describe(ctx, p.Name, p.Generation) })
+		}
+	}
+	for name := range r.providers {
+		if next[name] == nil {
+			delete(r.asked, name)
+			r.log.Info("a switch driver is gone", "driver", name)
+		}
+	}
+	r.providers, r.listed = next, true
+	r.settle()
+}
+
+// settle closes complete when nobody is waited for. r.mu is held.
+func (r *registry) settle() {
+	for _, p := range r.providers {
+		if p.Ready && p.match == nil && p.err == nil {
+			return
+		}
+	}
+	select {
+	case <-r.complete:
+	default:
+		close(r.complete)
+	}
+}
+
+// describe asks a driver until it answers or its process is replaced.
+func (r *registry) describe(ctx context.Context, name string, generation uint64) {
+	for pause := retryFirst; ctx.Err() == nil; pause = min(2*pause, retryMost) {
+		m, told, operations, err := r.ask(ctx, name)
+		if r.store(name, generation, m, told, operations, err) {
+			return
+		}
+		wait(ctx, pause)
+	}
+}
+
+func (r *registry) ask(ctx context.Context, name string) (*matcher, switchdriver.Match, map[string]bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, describeTime)
+	defer cancel()
+	told, operations, err := switchdriver.NewClient(r.board.Dial(name)).Describe(ctx)
+	if err != nil {
+		return nil, told, nil, err
+	}
+	m, err := newMatcher(told)
+	if err != nil {
+		return nil, told, nil, fmt.Errorf("it does not say in a valid way what it is for: %w", err)
+	}
+	return m, told, known(operations), nil
+}
+
+// store keeps a description; false: ask again.
+func (r *registry) store(name string, generation uint64, m *matcher, told switchdriver.Match, operations map[string]bool, err error) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := r.providers[name]
+	if old == nil || old.Generation != generation || r.asked[name] != generation {
+		return true // gone, or replaced: another one asks
+	}
+	n := *old
+	if n.err = err; err == nil {
+		n.match, n.told, n.operations, n.described = m, told, operations, generation
+		r.log.Info("a switch driver is known", "driver", name, "version", n.Version, "operations", slices.Sorted(maps.Keys(operations)))
+	} else if old.err == nil {
+		r.log.Warn("a switch driver does not tell what it is for", "driver", name, "err", err)
+	}
+	r.providers[name] = &n
+	r.settle()
+	return err == nil
+}
+
+// all returns the drivers by name. Soon after the start it waits until they have told
+// what they are for, or ctx ends.
+func (r *registry) all(ctx context.Context) []*provider {
+	select {
+	case <-r.complete:
+	default:
+		t := time.NewTimer(firstLook)
+		defer t.Stop()
+		select {
+		case <-r.complete:
+		case <-t.C:
+		case <-ctx.Done():
+		}
+	}
+	return r.now()
+}
+
+// now is all without waiting.
+func (r *registry) now() []*provider {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]*provider, 0, len(r.providers))
+	for _, name := range slices.Sorted(maps.Keys(r.providers)) {
+		out = append(out, r.providers[name])
+	}
+	return out
+}
+
+// named finds a driver that the switch list asks for.
+func named(all []*provider, name string) (*provider, error) {
+	for _, p := range all {
+		if p.Name == name {
+			if p.match == nil {
+				return nil, fault.New(fault.Unavailable, "the driver %s has not told yet what it can do", name)
+			}
+			return p, nil
+		}
+	}
+	return nil, fault.New(fault.Unavailable, "the switch list names the driver %s, which is not installed", name)
+}

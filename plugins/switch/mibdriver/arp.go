@@ -1,0 +1,256 @@
+package mibdriver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/gosnmp/gosnmp"
+
+	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// ReadARP reads ipNetToMediaTable, or the entry of one address, which fails with
+// fault.NotFound when it is not there.
+func (d *Driver) ReadARP(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
+	t, err := reader(sw)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.arpTable(ctx, t)
+	if err != nil {
+		return nil, deviceFault(sw, err)
+	}
+	if address == "" {
+		return all, nil
+	}
+	all = slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address })
+	if len(all) == 0 {
+		return nil, noARP(sw, address)
+	}
+	return all, nil
+}
+
+func noARP(sw *switchdriver.Switch, address string) error {
+	return fault.At(fault.NotFound, pathAddress, "switch %s has no ARP entry for %s", Name(sw), address)
+}
+
+// arpTable reads all entries that have an address, in the order of interface and IP address.
+func (d *Driver) arpTable(ctx context.Context, t snmp.Target) ([]*switchdriver.ARPEntry, error) {
+	type key struct {
+		ifIndex uint32
+		ip      netip.Addr
+	}
+	rows := map[key]*switchdriver.ARPEntry{}
+	err := d.snmp.Walk(ctx, t, []string{mib.ARPPhysAddress, mib.ARPType}, func(c int, ix []uint32, v snmp.Value) error {
+		ifIndex, ip, ok := mib.InterfaceAddress(ix)
+		if !ok {
+			return nil
+		}
+		k := key{ifIndex, ip}
+		e := rows[k]
+		if e == nil {
+			e = &switchdriver.ARPEntry{IpAddress: ip.String(), IfIndex: ifIndex}
+			rows[k] = e
+		}
+		if c == 0 {
+			e.Mac = uint64(mib.MACOf(v.Peek()))
+		} else {
+			e.Type = int32(v.Int())
+		}
+		return nil
+	})
+	out := make([]*switchdriver.ARPEntry, 0, len(rows))
+	order := make(map[*switchdriver.ARPEntry]netip.Addr, len(rows))
+	for k, e := range rows {
+		if e.Mac != 0 && e.Type != mib.ARPTypeInvalid { // incomplete, and dead ones
+			out, order[e] = append(out, e), k.ip
+		}
+	}
+	slices.SortFunc(out, func(a, b *switchdriver.ARPEntry) int {
+		return cmp.Or(cmp.Compare(a.IfIndex, b.IfIndex), order[a].Compare(order[b]))
+	})
+	return out, err
+}
+
+// subnet is a subnet that a switch has an address in.
+type subnet struct {
+	prefix  netip.Prefix
+	ifIndex uint32
+}
+
+// subnets reads ipAddrTable.
+func (d *Driver) subnets(ctx context.Context, t snmp.Target) ([]subnet, error) {
+	ifIndex, mask := map[netip.Addr]uint32{}, map[netip.Addr]netip.Addr{}
+	err := d.snmp.WalkFrom(ctx, t, 4, []string{mib.IPAdEntIfIndex, mib.IPAdEntNetMask}, func(c int, ix []uint32, v snmp.Value) error {
+		a, ok := mib.IPv4(ix)
+		switch {
+		case !ok:
+		case c == 0:
+			ifIndex[a] = v.Uint32()
+		default:
+			mask[a], _ = netip.ParseAddr(v.Address())
+		}
+		return nil
+	})
+	var out []subnet
+	for a, i := range ifIndex {
+		if m := mask[a]; m.Is4() && i != 0 {
+			out = append(out, subnet{netip.PrefixFrom(a, maskBits(m)).Masked(), i})
+		}
+	}
+	slices.SortFunc(out, func(a, b subnet) int {
+		return cmp.Or(-cmp.Compare(a.prefix.Bits(), b.prefix.Bits()), a.prefix.Addr().Compare(b.prefix.Addr()), cmp.Compare(a.ifIndex, b.ifIndex))
+	})
+	return out, err
+}
+
+func maskBits(m netip.Addr) (n int) {
+	for _, o := range m.As4() {
+		for ; o&0x80 != 0; o <<= 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// interfaceOf finds the interface an address belongs to: the smallest subnet that has
+// it, and that has the prefix length if one was given.
+func interfaceOf(sw *switchdriver.Switch, nets []subnet, a netip.Addr, bits uint32) (uint32, error) {
+	var have []string
+	var lengths []string
+	for _, n := range nets {
+		have = append(have, n.prefix.String())
+		if !n.prefix.Contains(a) {
+			continue
+		}
+		if bits == 0 || n.prefix.Bits() == int(bits) {
+			return n.ifIndex, nil
+		}
+		lengths = append(lengths, n.prefix.String())
+	}
+	switch {
+	case len(lengths) > 0:
+		return 0, fault.At(fault.Invalid, pathAddress, "on switch %s the address %s is in the subnet %s, not in one of length %d", Name(sw), a, strings.Join(lengths, ", "), bits)
+	case len(have) == 0:
+		return 0, fault.Device(fault.Unsupported, "switch %s does not tell which subnets it has (ipAddrTable), so the interface of %s is not known", Name(sw), a)
+	}
+	return 0, fault.At(fault.Invalid, pathAddress, "switch %s has no subnet with the address %s; it has %s", Name(sw), a, strings.Join(have, ", "))
+}
+
+// WriteARPEntry makes a static entry at the interface whose subnet has the address;
+// an entry there is changes where it is.
+func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.ARPEntry, prefixLength uint32) error {
+	a, err := netip.ParseAddr(e.IpAddress)
+	if err != nil || !a.Is4() {
+		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", e.IpAddress)
+	}
+	return d.changeARP(ctx, sw, a.String(), func(r snmp.Target, old []*switchdriver.ARPEntry) ([]step, error) {
+		ifIndex := e.IfIndex
+		if ifIndex == 0 {
+			nets, err := d.subnets(ctx, r)
+			if err != nil {
+				return nil, deviceFault(sw, err)
+			}
+			if ifIndex, err = interfaceOf(sw, nets, a, prefixLength); err != nil {
+				if len(old) == 0 || fault.KindOf(err) != fault.Unsupported {
+					return nil, err
+				}
+				ifIndex = old[0].IfIndex
+			}
+		}
+		row := append([]uint32{ifIndex}, mib.IPv4Arcs(a)...)
+		mac, kind := mib.Sub(mib.ARPPhysAddress, row...), mib.Sub(mib.ARPType, row...)
+		octets := mib.MAC(e.Mac).Octets()
+		set := []gosnmp.SnmpPDU{snmp.Octets(mac, octets), snmp.Integer(kind, mib.ARPTypeStatic)}
+		undo := []gosnmp.SnmpPDU{snmp.Integer(kind, mib.ARPTypeInvalid)}
+		var fromMAC, fromKind *string
+		for _, o := range old {
+			if o.IfIndex == ifIndex {
+				was := mib.MAC(o.Mac).Octets()
+				undo = []gosnmp.SnmpPDU{snmp.Octets(mac, was), snmp.Integer(kind, int(max(o.Type, 3)))}
+				fromMAC, fromKind = journal.Hex(was), journal.Number(int64(max(o.Type, 3)))
+			}
+		}
+		return sets("setting the ARP entry", set, undo,
+			journal.Assignment{OID: mac, Kind: journal.Octets, From: fromMAC, To: journal.Hex(octets)},
+			journal.Assignment{OID: kind, Kind: journal.ARP, From: fromKind, To: journal.Number(mib.ARPTypeStatic)}), nil
+	}, func(now []*switchdriver.ARPEntry) string {
+		for _, n := range now {
+			if n.Mac == e.Mac && n.Type == mib.ARPTypeStatic {
+				return ""
+			}
+		}
+		return fmt.Sprintf("no static entry of %s for %s", mib.MAC(e.Mac), a)
+	})
+}
+
+// DeleteARPEntry removes the entries of an address, at whichever interface they are.
+func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, address string) error {
+	a, err := netip.ParseAddr(address)
+	if err != nil || !a.Is4() {
+		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", address)
+	}
+	return d.changeARP(ctx, sw, a.String(), func(_ snmp.Target, old []*switchdriver.ARPEntry) ([]step, error) {
+		if len(old) == 0 {
+			return nil, noARP(sw, a.String())
+		}
+		var set []gosnmp.SnmpPDU
+		var assigns []journal.Assignment
+		for _, o := range old {
+			kind := mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...)
+			set = append(set, snmp.Integer(kind, mib.ARPTypeInvalid))
+			assigns = append(assigns, journal.Assignment{OID: kind, Kind: journal.ARP, From: journal.Number(int64(o.Type))})
+		}
+		return sets("removing the ARP entry", set, nil, assigns...), nil
+	}, func(now []*switchdriver.ARPEntry) string {
+		if len(now) > 0 {
+			return "the entry still"
+		}
+		return ""
+	})
+}
+
+// changeARP reads the entries of an address, plans, sends and reads back.
+func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, address string, plan func(snmp.Target, []*switchdriver.ARPEntry) ([]step, error), differs func([]*switchdriver.ARPEntry) string) error {
+	r, err := reader(sw)
+	if err != nil {
+		return err
+	}
+	w, err := writer(sw)
+	if err != nil {
+		return err
+	}
+	of := func() ([]*switchdriver.ARPEntry, error) {
+		all, err := d.arpTable(ctx, r)
+		return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address }), err
+	}
+	return d.exclusive(ctx, sw, func() error {
+		old, err := of()
+		if err != nil {
+			return deviceFault(sw, err)
+		}
+		steps, err := plan(r, old)
+		if err != nil {
+			return err
+		}
+		entry, err := d.begin(ctx, sw, steps[0].what+" of "+address, nil)
+		if err != nil {
+			return err
+		}
+		defer entry.Done(ctx)
+		return d.run(ctx, sw, w, entry, steps, func() error {
+			return d.readBack(ctx, sw, func() (string, error) {
+				now, err := of()
+				return differs(now), err
+			})
+		})
+	})
+}

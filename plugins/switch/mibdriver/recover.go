@@ -1,0 +1,199 @@
+package mibdriver
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gosnmp/gosnmp"
+
+	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Recover settles a change that was not finished: when the switch shows all of it, it
+// is whole; else each step that shows is taken back, the last first. An instance that
+// shows neither what it was nor what it was to be was changed by somebody else since,
+// and stays. It fails when the switch cannot be asked: then it is to be tried again.
+func (d *Driver) Recover(ctx context.Context, sw *switchdriver.Switch, steps []journal.Step) (outcome journal.Outcome, text string, err error) {
+	r, err := reader(sw)
+	if err != nil {
+		return "", "", err
+	}
+	w, err := writer(sw)
+	if err != nil {
+		return "", "", err
+	}
+	err = d.exclusive(ctx, sw, func() error {
+		now, err := d.current(ctx, r, steps)
+		if err != nil {
+			return deviceFault(sw, err)
+		}
+		if whole(steps, now) {
+			outcome = journal.Whole
+			return nil
+		}
+		var foreign, stuck []string
+		for _, s := range slices.Backward(steps) {
+			set, others := undo(s, now)
+			foreign = append(foreign, others...)
+			if len(set) == 0 {
+				continue
+			}
+			if err := d.snmp.Set(ctx, w, set...); err != nil {
+				if !refusal(err) {
+					return deviceFault(sw, err)
+				}
+				stuck = append(stuck, fmt.Sprintf("%s: %v", s.What, err))
+				continue
+			}
+			for _, a := range s.Assigns {
+				if i := slices.IndexFunc(set, func(p gosnmp.SnmpPDU) bool { return p.Name == a.OID }); i >= 0 {
+					now[a.OID] = a.From
+				}
+			}
+		}
+		outcome = journal.Undone
+		if len(foreign) > 0 {
+			outcome, text = journal.Left, "changed by somebody else since: "+strings.Join(foreign, ", ")
+		}
+		if len(stuck) > 0 {
+			outcome, text = journal.Left, strings.Trim(text+"; refused by the switch: "+strings.Join(stuck, ", "), "; ")
+		}
+		return nil
+	})
+	return outcome, text, err
+}
+
+// current reads what the instances of the steps hold; nil for one that is not there.
+func (d *Driver) current(ctx context.Context, r snmp.Target, steps []journal.Step) (map[string]*string, error) {
+	kinds := map[string]journal.Kind{}
+	var oids []string
+	for _, s := range steps {
+		for _, a := range s.Assigns {
+			if _, ok := kinds[a.OID]; !ok {
+				oids = append(oids, a.OID)
+			}
+			kinds[a.OID] = a.Kind
+		}
+	}
+	now := make(map[string]*string, len(oids))
+	for chunk := range slices.Chunk(oids, 8) { // PortLists may be long
+		v, err := d.snmp.Get(ctx, r, chunk...)
+		if err != nil {
+			return nil, err
+		}
+		for i, oid := range chunk {
+			switch {
+			case !v[i].Exists():
+				now[oid] = nil
+			case kinds[oid] == journal.Octets:
+				now[oid] = journal.Hex(append([]byte{}, v[i].Peek()...))
+			default:
+				now[oid] = journal.Number(v[i].Int())
+			}
+			if n := now[oid]; n != nil && kinds[oid] == journal.ARP && *n == strconv.Itoa(mib.ARPTypeInvalid) {
+				now[oid] = nil
+			}
+		}
+	}
+	return now, nil
+}
+
+// whole reports whether each instance holds what the last step that assigns it gives.
+func whole(steps []journal.Step, now map[string]*string) bool {
+	last := map[string]journal.Assignment{}
+	for _, s := range steps {
+		for _, a := range s.Assigns {
+			last[a.OID] = a
+		}
+	}
+	for oid, a := range last {
+		if !same(a.Kind, a.To, now[oid]) {
+			return rowGone(steps, last, now) && othersWhole(last, now)
+		}
+	}
+	return true
+}
+
+// rowGone reports whether the steps end with the removal of a row that is not there:
+// its columns cannot hold what earlier steps gave them.
+func rowGone(steps []journal.Step, last map[string]journal.Assignment, now map[string]*string) bool {
+	if len(steps) == 0 {
+		return false
+	}
+	for _, a := range steps[len(steps)-1].Assigns {
+		if a.Kind == journal.Row && a.To == nil && now[a.OID] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// othersWhole is whole for all but the columns of a removed row, which are gone too.
+func othersWhole(last map[string]journal.Assignment, now map[string]*string) bool {
+	for oid, a := range last {
+		if now[oid] != nil && !same(a.Kind, a.To, now[oid]) {
+			return false
+		}
+	}
+	return true
+}
+
+// undo is the SET that takes a step back where it shows, and the instances that
+// somebody else has changed.
+func undo(s journal.Step, now map[string]*string) (set []gosnmp.SnmpPDU, foreign []string) {
+	for _, a := range s.Assigns {
+		n := now[a.OID]
+		switch {
+		case same(a.Kind, a.From, n):
+		case a.From == nil && a.Kind == journal.Row:
+			return []gosnmp.SnmpPDU{snmp.Integer(a.OID, mib.RowDestroy)}, nil // takes the columns along
+		case a.From == nil && a.Kind == journal.ARP:
+			return []gosnmp.SnmpPDU{snmp.Integer(a.OID, mib.ARPTypeInvalid)}, nil
+		case a.From == nil: // a column of a row that another step makes
+		case !same(a.Kind, a.To, n):
+			foreign = append(foreign, strings.TrimPrefix(a.OID, "."))
+		default:
+			if p, ok := binding(a); ok {
+				set = append(set, p)
+			}
+		}
+	}
+	return set, foreign
+}
+
+// binding assigns what was before.
+func binding(a journal.Assignment) (gosnmp.SnmpPDU, bool) {
+	switch a.Kind {
+	case journal.Octets:
+		b, err := hex.DecodeString(*a.From)
+		return snmp.Octets(a.OID, b), err == nil
+	case journal.Gauge:
+		n, err := strconv.ParseUint(*a.From, 10, 32)
+		return snmp.Gauge(a.OID, uint32(n)), err == nil
+	case journal.Integer, journal.ARP:
+		n, err := strconv.Atoi(*a.From)
+		return snmp.Integer(a.OID, n), err == nil
+	}
+	return gosnmp.SnmpPDU{}, false // a removed row is the end of its change
+}
+
+// same compares two values. PortLists may differ in the zero octets at their end.
+func same(k journal.Kind, a, b *string) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	if k != journal.Octets {
+		return *a == *b
+	}
+	x, err1 := hex.DecodeString(*a)
+	y, err2 := hex.DecodeString(*b)
+	return err1 == nil && err2 == nil && bytes.Equal(bytes.TrimRight(x, "\x00"), bytes.TrimRight(y, "\x00"))
+}

@@ -1,0 +1,188 @@
+package mibdriver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gosnmp/gosnmp"
+
+	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// The values of dot1dStpPortEnable.
+const (
+	stpOn  = 1
+	stpOff = 2
+)
+
+// ReadSTP reads dot1dStpPortTable. BRIDGE-MIB knows no state of the whole switch:
+// spanning tree counts as enabled when any port takes part in it.
+func (d *Driver) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint32) ([]*switchdriver.STPPort, bool, error) {
+	t, err := reader(sw)
+	if err != nil {
+		return nil, false, err
+	}
+	if port != 0 {
+		p, err := d.stpPort(ctx, sw, t, port)
+		if err != nil {
+			return nil, false, err
+		}
+		return []*switchdriver.STPPort{p}, p.Enabled, nil
+	}
+	all, err := d.stpPorts(ctx, sw, t)
+	if err != nil {
+		return nil, false, err
+	}
+	out, on := make([]*switchdriver.STPPort, 0, len(all)), false
+	for _, n := range slices.Sorted(maps.Keys(all)) {
+		out, on = append(out, all[n]), on || all[n].Enabled
+	}
+	return out, on, nil
+}
+
+func (d *Driver) stpPort(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, port uint32) (*switchdriver.STPPort, error) {
+	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.StpPortState, port), mib.Sub(mib.StpPortEnable, port), mib.Sub(mib.StpPortDesignatedRoot, port))
+	if err != nil {
+		return nil, deviceFault(sw, err)
+	}
+	if v[0].Exists() {
+		return &switchdriver.STPPort{Port: port, State: int32(v[0].Int()), Enabled: v[1].Int() == stpOn, DesignatedRoot: v[2].Bytes()}, nil
+	}
+	if has, err := d.has(ctx, t, mib.StpPortState); err != nil {
+		return nil, deviceFault(sw, err)
+	} else if !has {
+		return nil, noSTP(sw)
+	}
+	return nil, fault.At(fault.NotFound, pathPort, "switch %s has no port %d in its spanning tree", Name(sw), port)
+}
+
+func noSTP(sw *switchdriver.Switch) error {
+	return fault.Device(fault.Unsupported, "switch %s has no spanning tree table (dot1dStpPortTable of BRIDGE-MIB)", Name(sw))
+}
+
+func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) (map[uint32]*switchdriver.STPPort, error) {
+	all := map[uint32]*switchdriver.STPPort{}
+	err := d.snmp.Walk(ctx, t, []string{mib.StpPortState, mib.StpPortEnable, mib.StpPortDesignatedRoot}, func(c int, ix []uint32, v snmp.Value) error {
+		if len(ix) != 1 || ix[0] == 0 || ix[0] > 0xffff {
+			return nil
+		}
+		p := all[ix[0]]
+		if p == nil {
+			p = &switchdriver.STPPort{Port: ix[0]}
+			all[ix[0]] = p
+		}
+		switch c {
+		case 0:
+			p.State = int32(v.Int())
+		case 1:
+			p.Enabled = v.Int() == stpOn
+		case 2:
+			p.DesignatedRoot = v.Bytes()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, deviceFault(sw, err)
+	}
+	if len(all) == 0 {
+		return nil, noSTP(sw)
+	}
+	return all, nil
+}
+
+// maxSTPPorts is how many ports one SET carries.
+const maxSTPPorts = 16
+
+// WriteSTP sets dot1dStpPortEnable of a port; for the whole switch, which the MIB has
+// no object for, of all its ports. Ports that are so already are not touched.
+func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, enable bool) error {
+	r, err := reader(sw)
+	if err != nil {
+		return err
+	}
+	w, err := writer(sw)
+	if err != nil {
+		return err
+	}
+	return d.exclusive(ctx, sw, func() error {
+		var before map[uint32]*switchdriver.STPPort
+		if port == 0 {
+			before, err = d.stpPorts(ctx, sw, r)
+		} else {
+			var p *switchdriver.STPPort
+			p, err = d.stpPort(ctx, sw, r, port)
+			before = map[uint32]*switchdriver.STPPort{port: p}
+		}
+		if err != nil {
+			return err
+		}
+		steps := stpSteps(before, enable)
+		if len(steps) == 0 {
+			return nil
+		}
+		entry, err := d.begin(ctx, sw, stpWhat(port, enable), nil)
+		if err != nil {
+			return err
+		}
+		defer entry.Done(ctx)
+		return d.run(ctx, sw, w, entry, steps, func() error {
+			return d.readBack(ctx, sw, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
+		})
+	})
+}
+
+func stpWhat(port uint32, enable bool) string {
+	verb := map[bool]string{true: "enabling", false: "disabling"}[enable]
+	if port == 0 {
+		return verb + " spanning tree"
+	}
+	return fmt.Sprintf("%s spanning tree at port %d", verb, port)
+}
+
+func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []step) {
+	want, old := stpOn, stpOff
+	if !enable {
+		want, old = stpOff, stpOn
+	}
+	var ports []uint32
+	for _, n := range slices.Sorted(maps.Keys(before)) {
+		if before[n].Enabled != enable {
+			ports = append(ports, n)
+		}
+	}
+	for chunk := range slices.Chunk(ports, maxSTPPorts) {
+		s := step{what: "setting spanning tree of ports"}
+		for _, n := range chunk {
+			oid := mib.Sub(mib.StpPortEnable, n)
+			s.set = append(s.set, snmp.Integer(oid, want))
+			s.undo = append(s.undo, snmp.Integer(oid, old))
+			s.assign(oid, journal.Integer, journal.Number(int64(old)), journal.Number(int64(want)))
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func (d *Driver) stpDiffers(ctx context.Context, sw *switchdriver.Switch, port uint32, enable bool) (string, error) {
+	ports, _, err := d.ReadSTP(ctx, sw, port)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range ports {
+		if p.Enabled != enable {
+			return fmt.Sprintf("spanning tree enabled %v at port %d", p.Enabled, p.Port), nil
+		}
+	}
+	return "", nil
+}
+
+// sets makes the one step of a change that is one SET.
+func sets(what string, set, undo []gosnmp.SnmpPDU, assigns ...journal.Assignment) []step {
+	return []step{{what: what, set: set, undo: undo, assigns: assigns}}
+}
