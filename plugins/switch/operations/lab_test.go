@@ -48,7 +48,8 @@ func newLab(t *testing.T, o network.Options) *bench {
 	if _, err := s.Discover(t.Context(), survey.All, nil); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Network: n, Handlers: &Handlers{Inventory: inv, Drivers: driver.NewChooser(d), Survey: s}}
+	b := &bench{Network: n, Handlers: &Handlers{Inventory: inv, Drivers: driver.NewChooser(d), Survey: s,
+		List: inventory.NewDatabase(inv, nil, []string{"/nothing/there.csv"})}}
 	b.mux = b.Handlers.Mux()
 	src, err := yang.FromFS("switch", os.DirFS(".."), "yang")
 	if err != nil {
