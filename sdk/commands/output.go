@@ -148,3 +148,6 @@ func cut(s string, limit int) string {
 	r := []rune(s)
 	return string(r[:limit-1]) + "…"
 }
+
+// String is the table as text, for a result that has more than a table.
+func (t Table) String() string { return t.text() }

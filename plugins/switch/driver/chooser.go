@@ -227,6 +227,21 @@ func For[T any](ctx context.Context, c *Chooser, sw *switchdriver.Switch, operat
 		mib.MAC(sw.NodeId), sw.Model, reflect.TypeFor[T]().Name())
 }
 
+// Beyond returns the driver that serves an operation of a switch besides what the
+// vendor-specific file describes.
+func (c *Chooser) Beyond(ctx context.Context, sw *switchdriver.Switch, operation string) (switchdriver.Driver, *switchdriver.Switch, error) {
+	choices, sw, err := c.Of(ctx, sw)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, choice := range choices {
+		if choice.Name != VendorFile && choice.Has(operation) {
+			return choice.Driver, sw, nil
+		}
+	}
+	return nil, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s", mib.MAC(sw.NodeId), sw.Model, operation)
+}
+
 // Observe asks a switch what a discovery needs: by its own driver if that reads ports,
 // else by the standard one.
 func (c *Chooser) Observe(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {

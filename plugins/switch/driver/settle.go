@@ -42,6 +42,9 @@ func (c *Chooser) recover(ctx context.Context, sw *switchdriver.Switch, r journa
 		return "", "", err
 	}
 	if r.Operation.Driver == VendorFile {
+		if r.Operation.VLAN == nil {
+			return journal.Left, "nothing reads this: look at the switch", nil
+		}
 		return c.recoverVLAN(ctx, sw, r.Operation, c.opt.Standard, c.opt.Standard)
 	}
 	for _, choice := range choices {

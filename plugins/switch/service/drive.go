@@ -2,11 +2,13 @@ package service
 
 import (
 	"context"
+	"path/filepath"
 
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
@@ -27,9 +29,24 @@ func (s *Service) drive(ctx context.Context, env *sdk.Env) error {
 		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
 	o.Turn, s.release = turn, release
-	o.Standard = mibdriver.New(s.client).WithJournal(s.journal)
+	standard := mibdriver.New(s.client).WithJournal(s.journal)
+	s.vendors = xmldriver.NewSource(s.below(s.set.Vendor), s.log)
+	described := xmldriver.New(s.vendors, standard, s.journal)
+	o.Standard, o.File = standard, described
 	s.drivers = driver.New(o)
+	described.Beyond = s.drivers.Beyond
 	return nil
+}
+
+// below puts relative paths below the home.
+func (s *Service) below(paths []string) (out []string) {
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(s.base, p)
+		}
+		out = append(out, filepath.Clean(p))
+	}
+	return out
 }
 
 // find returns a switch of the list.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
-	"path/filepath"
 	"sync"
 
 	"ctl.internal/plugins/switch/discovery"
@@ -16,6 +15,7 @@ import (
 	"ctl.internal/plugins/switch/shell"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -26,6 +26,7 @@ import (
 // Service is the running plugin.
 type Service struct {
 	set       Settings
+	base      string   // relative paths are below it
 	lists     []string // paths of the default lists
 	log       *slog.Logger
 	health    func(sdk.Health)
@@ -38,6 +39,7 @@ type Service struct {
 	drivers   *driver.Chooser
 	database  *inventory.Database
 	journal   *journal.Journal
+	vendors   *xmldriver.Source
 	release   func() // of the right to change switches
 	cancel    context.CancelFunc
 	group     sync.WaitGroup
@@ -58,13 +60,8 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err := s.set.check(); err != nil {
 		return nil, err
 	}
-	base := home(env.DataDir)
-	for _, p := range s.set.Lists {
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(base, p)
-		}
-		s.lists = append(s.lists, filepath.Clean(p))
-	}
+	s.base = home(env.DataDir)
+	s.lists = s.below(s.set.Lists)
 	last := lastList{env.Host}
 	if p := last.load(ctx, s.log); p != "" {
 		s.lists = append([]string{p}, s.lists...)
@@ -83,7 +80,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.database = inventory.NewDatabase(s.inventory, env.Host, s.lists)
 	s.start(ctx)
 	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, List: s.database, SaveInterval: s.interval.save}
-	sh := &shell.Shell{Home: base, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, Database: s.database, Journal: s.journal,
+	sh := &shell.Shell{Home: s.base, Vendors: s.vendors, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, Database: s.database, Journal: s.journal,
 		Remember: last.save}
 	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
 }

@@ -1,0 +1,103 @@
+package xmldriver
+
+import (
+	"context"
+	"fmt"
+
+	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/vendorxml"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// layers are the names of the layers in the file.
+func layers() map[string]string { return map[string]string{"ETHERNET": "mac", "IP": "ip"} }
+
+// ApplyACL types the described lines.
+func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule) error {
+	name := map[switchdriver.ACLAction]string{
+		pluginv1.ApplyAclRequest_ACTION_CREATE_PROFILE: vendorxml.CreateACLProfile, pluginv1.ApplyAclRequest_ACTION_DELETE_PROFILE: vendorxml.DeleteACLProfile,
+		pluginv1.ApplyAclRequest_ACTION_SET_RULE: vendorxml.SetACLRule, pluginv1.ApplyAclRequest_ACTION_DELETE_RULE: vendorxml.DeleteACLRule,
+		pluginv1.ApplyAclRequest_ACTION_CLEAR: vendorxml.ClearACLProfile}[action]
+	m, f := d.function(sw, name, layers()[p.GetLayer()])
+	if f == nil {
+		next, known, err := beyond[switchdriver.ACLApplier](ctx, d, sw, "ApplyAcl", name)
+		if err != nil {
+			return err
+		}
+		return next.ApplyACL(ctx, known, action, p, r)
+	}
+	values := map[string]vendorxml.Value{"profile_id": number("profile-id", p.GetProfileId()), "profile_name": {Text: p.GetProfileName(), Field: "profile-name"},
+		"src_ip_mask": {Text: p.GetSrcIpMask(), Field: "src-ip-mask"}, "dst_ip_mask": {Text: p.GetDstIpMask(), Field: "dst-ip-mask"},
+		"rule_id": number("rule-id", r.GetRuleId()), "rule_name": {Text: r.GetRuleName(), Field: "rule-name"}, "port_list": list("port-list", r.GetPorts()),
+		"vlan_id": number("vlan-id", r.GetVlanId()), "src_ip": {Text: r.GetSrcIp(), Field: "src-ip"}, "dst_ip": {Text: r.GetDstIp(), Field: "dst-ip"}}
+	if p != nil && p.VlanMask != nil {
+		values["vlan_mask"] = vendorxml.Value{Text: fmt.Sprintf("0x%04x", *p.VlanMask), Field: "vlan-mask"}
+	}
+	switch r.GetAction() {
+	case "PERMIT":
+		values["action"] = vendorxml.Value{Text: f.Permit, Field: "acl-action"}
+	case "DENY":
+		values["action"] = vendorxml.Value{Text: f.Deny, Field: "acl-action"}
+	}
+	return d.simple(ctx, sw, m, f, values, &journal.Operation{Driver: Name, Name: "ApplyAcl"}, "access lists: "+f.Name)
+}
+
+// WriteSTP types the described lines, and reads a port back where the switch shows it.
+func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, enable bool) error {
+	name := map[bool]string{true: vendorxml.EnableSTP, false: vendorxml.DisableSTP}[enable]
+	if port != 0 {
+		name += "_port"
+	}
+	m, f := d.function(sw, name, "")
+	if f == nil {
+		next, known, err := beyond[switchdriver.STPWriter](ctx, d, sw, "WriteStp", name)
+		if err != nil {
+			return err
+		}
+		return next.WriteSTP(ctx, known, port, enable)
+	}
+	values := map[string]vendorxml.Value{"port": number("port", port)}
+	op := &journal.Operation{Driver: Name, Name: "WriteStp", Port: port, Enable: enable}
+	if err := d.simple(ctx, sw, m, f, values, op, f.Name); err != nil || port == 0 {
+		return err
+	}
+	for _, pause := range pauses() {
+		if wait(ctx, pause) != nil {
+			break
+		}
+		ports, _, err := d.standard.ReadSTP(ctx, sw, port)
+		if fault.KindOf(err) == fault.Unsupported && err != nil {
+			return nil // the switch has no such table: its word counts
+		}
+		if err != nil || len(ports) == 1 && ports[0].Enabled == enable {
+			return err
+		}
+	}
+	return fault.Device(fault.Downstream, "switch %s took the commands but port %d shows another state of spanning tree", mibdriver.Name(sw), port)
+}
+
+// simple types the lines of a function; when one fails those for taking back are typed.
+func (d *Driver) simple(ctx context.Context, sw *switchdriver.Switch, m *vendorxml.Model, f *vendorxml.Function, values map[string]vendorxml.Value, op *journal.Operation, what string) error {
+	j, err := prepare(f, values)
+	if err != nil {
+		return err
+	}
+	entry, err := d.journal.Begin(ctx, journal.Record{Node: sw.NodeId, Switch: mibdriver.Name(sw), What: what, Operation: op})
+	if err != nil {
+		return err
+	}
+	defer entry.Done(ctx)
+	err = d.talk(ctx, sw, m, f, j.lines)
+	if err == nil || len(j.rollback) == 0 {
+		return err
+	}
+	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	if left := d.talk(undo, sw, m, f, j.rollback); left != nil {
+		return fault.Device(fault.KindOf(err), "%v; what was done could not be taken back: %v", err, left)
+	}
+	return err
+}
