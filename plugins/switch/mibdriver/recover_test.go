@@ -1,0 +1,175 @@
+package mibdriver
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/lab/network"
+	"ctl.internal/sdk/lab/simswitch"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// state is all that a change of VLANs touches, as text.
+func state(t *testing.T, d *Driver, sw *switchdriver.Switch) string {
+	t.Helper()
+	r, err := reader(sw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := d.readVLANs(t.Context(), sw, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := fmt.Sprint(table.pvid)
+	for _, v := range table.listed() {
+		e, u := table.configured(v)
+		out += fmt.Sprintf(" | %d %q %v %v", v, table.rows[v].name, e.Sorted(), u.Sorted())
+	}
+	return out
+}
+
+// A process that dies behind any of the SETs of a change leaves what becomes whole or
+// is undone, on every make that takes the change.
+func TestRecover(t *testing.T) {
+	for _, p := range simswitch.Profiles() {
+		if p.PortListText {
+			continue
+		}
+		t.Run(p.Model, func(t *testing.T) {
+			n, err := network.Start(network.Options{Topology: "single:1", Models: []string{p.Model}, Ports: 28, Hosts: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer n.Close()
+			entries, _ := csvlist.Parse("lab.csv", n.CSV())
+			c := snmp.NewClient(snmp.Options{Timeout: 5 * time.Second})
+			defer c.Close()
+			recoverAll(t, New(c), inventory.Switch(entries[0]))
+		})
+	}
+}
+
+func recoverAll(t *testing.T, d *Driver, sw *switchdriver.Switch) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	r, _ := reader(sw)
+	w, _ := writer(sw)
+	if _, err := d.WriteVLAN(ctx, sw, &switchdriver.VLAN{VlanId: 20, Name: "twenty", EgressPorts: []uint32{4, 5}, UntaggedPorts: []uint32{5}}, true, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []change{
+		{vid: 30, create: true, name: "thirty", setPorts: true, egress: mib.PortsOf(1, 2, 5), untagged: mib.PortsOf(2, 5)},
+		{vid: 31, create: true, name: "bare"},
+		{vid: 20, setPorts: true, egress: mib.PortsOf(5, 6, 7), untagged: mib.PortsOf(6)},
+		{vid: 20, remove: true},
+	} {
+		for _, a := range attempts(sw.Model, c, nil) {
+			for last := false; !last; {
+				for k := 0; ; k++ {
+					before := state(t, d, sw)
+					table, err := d.readVLANs(ctx, sw, r)
+					if err != nil {
+						t.Fatal(err)
+					}
+					steps := plan(table, c, a.seq, a.order)
+					refused := false
+					for _, s := range steps[:min(k, len(steps))] {
+						if err := d.snmp.Set(ctx, w, s.set...); err != nil {
+							refused = true // not a way for this make
+							break
+						}
+					}
+					outcome, text, err := d.Recover(ctx, sw, records(steps))
+					if err != nil || text != "" {
+						t.Fatalf("%s, %d of %d steps: %s %q %v", c.what(), k, len(steps), outcome, text, err)
+					}
+					after := state(t, d, sw)
+					want := journal.Undone
+					if k == len(steps) && !refused {
+						want = journal.Whole
+					}
+					if outcome != want || outcome == journal.Undone && after != before {
+						t.Fatalf("%s, %d of %d steps: %s, want %s\nbefore %s\nafter  %s", c.what(), k, len(steps), outcome, want, before, after)
+					}
+					if k == len(steps) || refused {
+						if outcome == journal.Whole {
+							putBack(t, d, sw, c)
+						}
+						last = true
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// putBack makes what a whole change has changed as it was.
+func putBack(t *testing.T, d *Driver, sw *switchdriver.Switch, c change) {
+	t.Helper()
+	v := &switchdriver.VLAN{VlanId: 20, Name: "twenty", EgressPorts: []uint32{4, 5}, UntaggedPorts: []uint32{5}}
+	if c.vid != 20 {
+		if err := d.DeleteVLAN(t.Context(), sw, c.vid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := d.WriteVLAN(t.Context(), sw, v, c.remove, true); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What somebody else has changed since is left alone, and told.
+func TestRecoverLeavesOthersAlone(t *testing.T) {
+	n, err := network.Start(network.Options{Topology: "single:1", Ports: 28, Hosts: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	entries, _ := csvlist.Parse("lab.csv", n.CSV())
+	c := snmp.NewClient(snmp.Options{Timeout: 5 * time.Second})
+	t.Cleanup(c.Close)
+	d, sw := New(c), inventory.Switch(entries[0])
+	r, _ := reader(sw)
+	w, _ := writer(sw)
+	table, err := d.readVLANs(t.Context(), sw, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := plan(table, change{vid: 30, create: true, name: "x", setPorts: true, egress: mib.PortsOf(2), untagged: mib.PortsOf(2)}, Sequences("")[0], joinFirst)
+	for _, s := range steps[:2] { // the row and the PVID
+		if err := d.snmp.Set(t.Context(), w, s.set...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.snmp.Set(t.Context(), w, snmp.Gauge(mib.Sub(mib.QPvid, 2), 1), snmp.Octets(mib.Sub(mib.QVlanStaticName, 1), []byte("mine"))); err != nil {
+		t.Fatal(err)
+	}
+	if outcome, text, err := d.Recover(t.Context(), sw, records(steps)); err != nil || outcome != journal.Undone {
+		t.Errorf("the PVID is as it was again: %s %s %v", outcome, text, err)
+	}
+	for _, s := range steps[:2] {
+		if err := d.snmp.Set(t.Context(), w, s.set...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := d.WriteVLAN(t.Context(), sw, &switchdriver.VLAN{VlanId: 40}, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.snmp.Set(t.Context(), w, snmp.Gauge(mib.Sub(mib.QPvid, 2), 40)); err != nil {
+		t.Fatal(err)
+	}
+	outcome, text, err := d.Recover(t.Context(), sw, records(steps))
+	if err != nil || outcome != journal.Left || text == "" {
+		t.Errorf("%s %q %v", outcome, text, err)
+	}
+	if after, err := d.readVLANs(t.Context(), sw, r); err != nil || after.pvid[2] != 40 || after.rows[30] != nil {
+		t.Errorf("PVID %v, row %v, %v", after.pvid[2], after.rows[30], err)
+	}
+}
