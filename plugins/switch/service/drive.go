@@ -8,6 +8,7 @@ import (
 	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/sdn"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
@@ -35,6 +36,7 @@ func (s *Service) drive(ctx context.Context, env *sdk.Env) error {
 	o.Standard, o.File = standard, described
 	s.drivers = driver.New(o)
 	described.Beyond = s.drivers.Beyond
+	s.sdn = sdn.New(s.drivers, s.set.SDN.settings(), s.log)
 	return nil
 }
 

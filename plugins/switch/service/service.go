@@ -12,6 +12,7 @@ import (
 	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/operations"
+	"ctl.internal/plugins/switch/sdn"
 	"ctl.internal/plugins/switch/shell"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/survey"
@@ -25,24 +26,26 @@ import (
 
 // Service is the running plugin.
 type Service struct {
-	set       Settings
-	base      string   // relative paths are below it
-	lists     []string // paths of the default lists
-	log       *slog.Logger
-	health    func(sdk.Health)
-	client    *snmp.Client
-	inventory *inventory.Inventory
-	survey    *survey.Surveyor
-	publisher *topology.Publisher
-	events    *host.Publisher
-	interval  *interval
-	drivers   *driver.Chooser
-	database  *inventory.Database
-	journal   *journal.Journal
-	vendors   *xmldriver.Source
-	release   func() // of the right to change switches
-	cancel    context.CancelFunc
-	group     sync.WaitGroup
+	set        Settings
+	base       string   // relative paths are below it
+	lists      []string // paths of the default lists
+	log        *slog.Logger
+	health     func(sdk.Health)
+	client     *snmp.Client
+	inventory  *inventory.Inventory
+	survey     *survey.Surveyor
+	publisher  *topology.Publisher
+	events     *host.Publisher
+	interval   *interval
+	drivers    *driver.Chooser
+	database   *inventory.Database
+	journal    *journal.Journal
+	vendors    *xmldriver.Source
+	sdn        *sdn.Applier
+	discovered chan struct{} // a discovery has ended
+	release    func()        // of the right to change switches
+	cancel     context.CancelFunc
+	group      sync.WaitGroup
 }
 
 // idleSockets stay open between discoveries, for the RPCs.
@@ -53,7 +56,8 @@ func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
 
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(), publisher: &topology.Publisher{}}
+	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(), publisher: &topology.Publisher{},
+		discovered: make(chan struct{}, 1)}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -80,7 +84,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.database = inventory.NewDatabase(s.inventory, env.Host, s.lists)
 	s.start(ctx)
 	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, List: s.database, SaveInterval: s.interval.save}
-	sh := &shell.Shell{Home: s.base, Vendors: s.vendors, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, Database: s.database, Journal: s.journal,
+	sh := &shell.Shell{Home: s.base, Vendors: s.vendors, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, Database: s.database, Journal: s.journal, SDN: s.sdn,
 		Remember: last.save}
 	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
 }
@@ -118,6 +122,7 @@ func (s *Service) start(ctx context.Context) {
 	s.group.Go(func() { s.events.Run(ctx) })
 	s.group.Go(func() { s.drivers.Run(ctx) })
 	s.group.Go(func() { s.drivers.Settle(ctx, s.find) })
+	s.group.Go(func() { s.followSDN(ctx) })
 	s.survey.Start()
 }
 
@@ -155,6 +160,10 @@ func (s *Service) tidy() {
 		inUse[netip.AddrPortFrom(e.Address, e.Port)] = true
 	}
 	s.client.Trim(idleSockets, inUse)
+	select {
+	case s.discovered <- struct{}{}:
+	default:
+	}
 	s.health(sdk.Health{State: sdk.Healthy, Details: map[string]string{
 		"switches": s.inventory.Last().Path, "discovery": s.survey.Last().String()}})
 }

@@ -6,6 +6,7 @@ import (
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/sdn"
 	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk/commands"
@@ -20,13 +21,14 @@ type Shell struct {
 	Database  *inventory.Database
 	Journal   *journal.Journal
 	Vendors   *xmldriver.Source
+	SDN       *sdn.Applier
 	// Remember keeps the path of the list for the next start; nil = it is forgotten.
 	Remember func(ctx context.Context, path string) error
 }
 
 // Commands returns the table of commands.
 func (s *Shell) Commands() []commands.Command {
-	return []commands.Command{s.readDB(), s.printDB(), s.importDB(), s.exportDB(), s.edges(), s.drivers(), s.vendors(), s.changes(),
+	return []commands.Command{s.readDB(), s.printDB(), s.importDB(), s.exportDB(), s.edges(), s.drivers(), s.vendors(), s.changes(), s.sdnSettings(),
 		s.topoDiscover("switch:TopoDiscover", survey.All, "Discover switches, ports and edges",
 			"Asks all switches of the list for their ports and neighbours and shows what was found. A switch that\n"+
 				"does not answer keeps what it last told. Runs by itself when the list is loaded and periodically."),

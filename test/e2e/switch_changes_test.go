@@ -1,0 +1,137 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"ctl.internal/sdk/lab/faults"
+	"ctl.internal/sdk/lab/network"
+)
+
+// labSwitch is the node-id of the n-th simulated switch, from 0.
+func labSwitch(n int) int64 { return 0x020000000001 + int64(n) }
+
+// vlanPorts asks for the VLANs of a switch.
+func (c *controller) vlanPorts(node int64) map[int]string {
+	c.t.Helper()
+	a := c.do("POST", "/restconf/operations/vlan:get-vlan-table", admin, fmt.Sprintf(`{"input":{"node-id":%d}}`, node))
+	if a.status != http.StatusOK {
+		c.t.Fatalf("get-vlan-table: %d %s", a.status, a.body)
+	}
+	var v struct {
+		Output struct {
+			Entries []struct {
+				ID    int   `json:"vlan-id"`
+				Ports []int `json:"port-list"`
+			} `json:"vlan-table-entry"`
+		} `json:"output"`
+	}
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
+		c.t.Fatalf("%v: %s", err, a.body)
+	}
+	out := map[int]string{}
+	for _, e := range v.Output.Entries {
+		out[e.ID] = fmt.Sprint(e.Ports)
+	}
+	return out
+}
+
+// The plugin is killed in the middle of changes: afterwards each VLAN is there whole or
+// not at all, and what was undone is told.
+func TestKilledInTheMiddleOfChanges(t *testing.T) {
+	const switches, port = 6, 4
+	n, err := network.Start(network.Options{Topology: fmt.Sprintf("chain:%d", switches), Ports: 8, Hosts: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	home := homeDir(t)
+	c := start(t, home)
+	if err := os.MkdirAll(filepath.Join(home, "etc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.WriteCSV(filepath.Join(home, "etc", "switch_swdb.csv")); err != nil {
+		t.Fatal(err)
+	}
+	c.ctl("feature:install ctl-switch-all")
+	c.ctl("switch:TopoDiscover")
+	sets := func() (all uint64) {
+		for _, node := range n.Nodes() {
+			all += uint64(node.Server.Agent().Stats().Sets)
+		}
+		return all
+	}
+	for i := range switches { // so that a change lasts a while
+		if err := n.SetFaults(fmt.Sprintf("sw%d", i+1), faults.Set{Delay: 60 * time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pid := c.pid("switch")
+	answered := make([]int, switches)
+	var wg sync.WaitGroup
+	for i := range switches {
+		wg.Go(func() {
+			a := c.do("POST", "/restconf/operations/vlan:add-vlan-and-set-ports", admin, fmt.Sprintf(
+				`{"input":{"node-id":%d,"vlan-id":100,"vlan-name":"lab","tagged-port-list":"3","untagged-port-list":"%d"}}`, labSwitch(i), port))
+			answered[i] = a.status
+		})
+	}
+	for end := time.Now().Add(time.Minute); sets() < switches/2; { // these have the first SET only
+		if time.Now().After(end) {
+			t.Fatal("no change began")
+		}
+	}
+	if pid < 2 {
+		t.Fatalf("the plugin has the process %d", pid)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	for i := range switches {
+		if err := n.SetFaults(fmt.Sprintf("sw%d", i+1), faults.Set{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The next change of each switch comes behind the settling of the one before.
+	for i := range switches {
+		in := fmt.Sprintf(`{"input":{"node-id":%d,"vlan-id":200,"vlan-name":"next"}}`, labSwitch(i))
+		for end := time.Now().Add(time.Minute); ; {
+			a := c.do("POST", "/restconf/operations/vlan:add-vlan", admin, in)
+			if a.status == http.StatusOK {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("switch %d: %d %s", i+1, a.status, a.body)
+			}
+		}
+	}
+	undone := 0
+	for i := range switches {
+		got := c.vlanPorts(labSwitch(i))
+		whole := got[100] == "[3 4]" && got[1] == "[1 2 3 5 6 7 8]"
+		before := got[100] == "" && got[1] == "[1 2 3 4 5 6 7 8]"
+		if !whole && !before || answered[i] == http.StatusOK && !whole {
+			t.Errorf("switch %d, answered %d: %v", i+1, answered[i], got)
+		}
+		if before {
+			undone++
+		}
+	}
+	table := c.ctl("switch:changes")
+	t.Logf("%d of %d changes undone\n%s", undone, switches, table)
+	if !strings.Contains(table, "undone") && !strings.Contains(table, "whole") {
+		t.Errorf("no change was found in the journal:\n%s", table)
+	}
+	if strings.Contains(table, "waits") || strings.Contains(table, "left") {
+		t.Errorf("not all is settled:\n%s", table)
+	}
+}
