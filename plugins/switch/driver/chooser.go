@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"reflect"
 	"sync"
 	"time"
 
@@ -223,8 +222,8 @@ func For[T any](ctx context.Context, c *Chooser, sw *switchdriver.Switch, operat
 			return t, sw, nil
 		}
 	}
-	return none, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has a %s",
-		mib.MAC(sw.NodeId), sw.Model, reflect.TypeFor[T]().Name())
+	return none, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s",
+		mib.MAC(sw.NodeId), sw.Model, operation)
 }
 
 // Beyond returns the driver that serves an operation of a switch besides what the
@@ -277,15 +276,24 @@ func (c *Chooser) Change(ctx context.Context, sw *switchdriver.Switch, do func(c
 		return busy(err)
 	}
 	defer leave()
-	if c.opt.Turn != nil {
-		select {
-		case <-c.opt.Turn:
-		case <-ctx.Done():
-			return busy(errors.New("the plugin's earlier process has not ended"))
-		}
+	if !c.turn(ctx) {
+		return busy(errors.New("the plugin's earlier process has not ended"))
 	}
 	if err := c.settle(ctx, sw); err != nil {
 		return err
 	}
 	return do(ctx)
+}
+
+// turn waits until this process may change switches; false: ctx ended first.
+func (c *Chooser) turn(ctx context.Context) bool {
+	if c.opt.Turn == nil {
+		return true
+	}
+	select {
+	case <-c.opt.Turn:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

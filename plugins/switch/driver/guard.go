@@ -67,7 +67,7 @@ func (g *guard) fault(ctx context.Context, sw *switchdriver.Switch, err error) e
 	for _, e := range l {
 		text := clean(e.Text, maxFaultText)
 		switch {
-		case ctx.Err() != nil && (e.Kind == fault.Timeout || e.Kind == fault.Unavailable):
+		case e.Kind == fault.Timeout && e.Source != fault.SourceDevice, ctx.Err() != nil && e.Kind == fault.Unavailable:
 			return &fault.Error{Kind: fault.Timeout, Cause: err, Text: fmt.Sprintf("the driver %s did not answer for switch %s in time", g.name, name(sw))}
 		case e.Kind == fault.Internal || e.Kind == fault.Unavailable:
 			text = fmt.Sprintf("the driver %s failed for switch %s: %s", g.name, name(sw), text)

@@ -15,6 +15,9 @@ import (
 // settle ends the changes of a switch that the journal says were not finished, the
 // latest first. It fails when the switch cannot be asked now.
 func (c *Chooser) settle(ctx context.Context, sw *switchdriver.Switch) error {
+	if err := c.opt.Journal.Take(ctx); err != nil {
+		return err
+	}
 	for _, r := range c.opt.Journal.Unsettled(sw.NodeId) {
 		outcome, text, err := c.recover(ctx, sw, r)
 		if err != nil {
@@ -127,7 +130,13 @@ const settlers = 16
 // Settle settles what an earlier process left, and what could not be taken back, until
 // ctx ends. find returns a listed switch; those not listed wait until they are.
 func (c *Chooser) Settle(ctx context.Context, find func(node uint64) (*switchdriver.Switch, error)) {
+	c.turn(ctx)
 	for pause := settleFirst; ctx.Err() == nil; pause = min(2*pause, settleMost) {
+		if err := c.opt.Journal.Take(ctx); err != nil {
+			c.opt.Log.Warn("changes that were not finished are not settled yet", "err", err)
+			wait(ctx, pause)
+			continue
+		}
 		nodes := c.opt.Journal.Nodes()
 		if len(nodes) == 0 {
 			pause = settleFirst

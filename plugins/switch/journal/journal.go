@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ const storeTime = 10 * time.Second
 // Store is where records are kept: host.Datastore is one.
 type Store interface {
 	Commit(ctx context.Context, s host.Space, t host.Txn) (uint64, error)
+	Range(ctx context.Context, s host.Space, prefix string) iter.Seq2[host.Entry, error]
 }
 
 // Journal keeps records. A nil Journal keeps none. It is safe for concurrent use.
@@ -40,26 +42,16 @@ type Journal struct {
 
 	mu      sync.Mutex
 	count   int
+	taken   bool
 	left    map[uint64][]Record // by node: found at the start, not settled yet
 	reports []Report
 }
 
-// Open reads what an earlier process left.
+// Open makes a Journal. What an earlier process left, Take reads.
 func Open(ctx context.Context, ds *host.Datastore, log *slog.Logger) (*Journal, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	j := &Journal{store: ds, log: log, run: time.Now().UTC().Format("20060102T150405.000000"), news: make(chan struct{}, 1), left: map[uint64][]Record{}}
-	for e, err := range ds.Range(ctx, host.Private, openPrefix) {
-		if err != nil {
-			return nil, err
-		}
-		var r Record
-		if err := json.Unmarshal(e.Value, &r); err != nil {
-			log.Warn("a record of the journal cannot be read and is dropped", "key", e.Key, "err", err)
-			continue
-		}
-		j.left[r.Node] = append(j.left[r.Node], r)
-	}
+	j := &Journal{store: ds, log: log, run: time.Now().UTC().Format("20060102T150405.000000000"), news: make(chan struct{}, 1), left: map[uint64][]Record{}}
 	for e, err := range ds.Range(ctx, host.Private, reportPrefix) {
 		if err != nil {
 			return nil, err
@@ -70,6 +62,39 @@ func Open(ctx context.Context, ds *host.Datastore, log *slog.Logger) (*Journal, 
 		}
 	}
 	return j, nil
+}
+
+// Take reads, the first time, what an earlier process left. It must have ended: see Turn.
+func (j *Journal) Take(ctx context.Context) error {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.taken {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	found := map[uint64][]Record{}
+	for e, err := range j.store.Range(ctx, host.Private, openPrefix) {
+		if err != nil {
+			return fault.Wrap(fault.Unavailable, err, "the journal of changes cannot be read: %v", err)
+		}
+		var r Record
+		if err := json.Unmarshal(e.Value, &r); err != nil {
+			j.log.Warn("a record of the journal cannot be read and is left", "key", e.Key, "err", err)
+			continue
+		}
+		if !strings.HasPrefix(r.ID, j.run+"-") {
+			found[r.Node] = append(found[r.Node], r)
+		}
+	}
+	for n, l := range found {
+		j.left[n] = append(j.left[n], l...)
+	}
+	j.taken = true
+	return nil
 }
 
 // Change is a record that was begun.

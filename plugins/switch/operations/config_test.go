@@ -115,7 +115,7 @@ func (a *acl) ApplyACL(_ context.Context, _ *switchdriver.Switch, action switchd
 func TestACL(t *testing.T) {
 	b := newLab(t, network.Options{Topology: "single:1"})
 	const in = `{"nodeId":` + node + `,`
-	b.refuse(t, "acl", "clear-acl-table", in[:len(in)-1]+`}`, fault.Unsupported, "ACLApplier")
+	b.refuse(t, "acl", "clear-acl-table", in[:len(in)-1]+`}`, fault.Unsupported, "ApplyAcl")
 	c := snmp.NewClient(snmp.Options{})
 	t.Cleanup(c.Close)
 	d := &acl{Driver: mibdriver.New(c)}
