@@ -12,7 +12,6 @@ import (
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/simswitch"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -36,14 +35,12 @@ func state(t *testing.T, d *Driver, sw *switchdriver.Switch) string {
 }
 
 // A process that dies behind any of the SETs of a change leaves what becomes whole or
-// is undone, on every make that takes the change.
+// is undone, on makes with different habits.
 func TestRecover(t *testing.T) {
-	for _, p := range simswitch.Profiles() {
-		if p.PortListText {
-			continue
-		}
-		t.Run(p.Model, func(t *testing.T) {
-			n, err := network.Start(network.Options{Topology: "single:1", Models: []string{p.Model}, Ports: 28, Hosts: -1})
+	// Each for a habit: none, ports only behind the row, lists of one length, used VLANs stay.
+	for _, model := range []string{"generic", "Accton_ECS4610-52T", "D-Link_DGS-1510-28X", "Dell_PowerConnect-5548"} {
+		t.Run(model, func(t *testing.T) {
+			n, err := network.Start(network.Options{Topology: "single:1", Models: []string{model}, Ports: 8, Hosts: -1})
 			if err != nil {
 				t.Fatal(err)
 			}
