@@ -70,7 +70,7 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 		return all
 	}
 	for i := range switches { // so that a change lasts a while
-		if err := n.SetFaults(fmt.Sprintf("sw%d", i+1), faults.Set{Delay: 60 * time.Millisecond}); err != nil {
+		if err := n.SetFaults(fmt.Sprintf("sw%d", i+1), faults.Set{Delay: 300 * time.Millisecond}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,7 +84,9 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 			answered[i] = a.status
 		})
 	}
-	for end := time.Now().Add(time.Minute); sets() < switches/2; { // these have the first SET only
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); sets() < switches/2; <-tick.C { // these have the first SET only
 		if time.Now().After(end) {
 			t.Fatal("no change began")
 		}
@@ -109,7 +111,7 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 			if a.status == http.StatusOK {
 				break
 			}
-			if time.Now().After(end) {
+			if <-tick.C; time.Now().After(end) {
 				t.Fatalf("switch %d: %d %s", i+1, a.status, a.body)
 			}
 		}
