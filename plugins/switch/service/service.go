@@ -160,6 +160,7 @@ func (s *Service) tidy() {
 		inUse[netip.AddrPortFrom(e.Address, e.Port)] = true
 	}
 	s.client.Trim(idleSockets, inUse)
+	s.drivers.Forget(func(node uint64) bool { _, err := s.find(node); return err == nil })
 	select {
 	case s.discovered <- struct{}{}:
 	default:
