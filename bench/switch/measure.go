@@ -39,7 +39,8 @@ func build(list []csvlist.Entry, workers int) *rooms {
 	r.inventory.Set("agents", list, nil)
 	d := mibdriver.New(r.client)
 	r.survey = survey.New(survey.Options{Inventory: r.inventory, Observe: d.Observe, Workers: workers, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Publish:  func(_, n *discovery.Network) { r.publisher.Set(service.Topology("switch:1", n)) },
+		Refresh: d.Refresh, Infer: d.Evidence,
+		Publish:  func(_, n *discovery.Network, _ survey.Cause) { r.publisher.Set(service.Topology("switch:1", n)) },
 		Finished: func() { r.sockets = max(r.sockets, r.client.Sockets()); r.client.Trim(16, nil) }})
 	r.mux = (&plugin.Handlers{Inventory: r.inventory, Drivers: driver.NewChooser(d), Survey: r.survey}).Mux()
 	return r

@@ -7,7 +7,9 @@ import (
 	"net/netip"
 	"path/filepath"
 	"sync"
+	"time"
 
+	"ctl.internal/plugins/switch/changes"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
@@ -16,6 +18,7 @@ import (
 	"ctl.internal/plugins/switch/shell"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/traps"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -35,6 +38,10 @@ type Service struct {
 	publisher *topology.Publisher
 	events    *host.Publisher
 	interval  *interval
+	traps     *traps.Receiver // nil: off
+	trapped   *host.Publisher
+	changes   *changes.Log
+	kept      *lastGood
 	cancel    context.CancelFunc
 	group     sync.WaitGroup
 }
@@ -47,7 +54,8 @@ func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
 
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(), publisher: &topology.Publisher{}}
+	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(), publisher: &topology.Publisher{},
+		changes: &changes.Log{}, kept: newLastGood(env.DataDir)}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -71,12 +79,14 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	drivers := driver.NewChooser(standard)
 	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
 	s.interval = &interval{env.Host, s.set.Discovery.Interval.Std()}
-	s.survey = survey.New(survey.Options{Inventory: s.inventory, Observe: standard.Observe, Log: s.log,
+	s.survey = survey.New(survey.Options{Inventory: s.inventory, Log: s.log,
+		Observe: standard.Observe, Refresh: standard.Refresh, Infer: standard.Evidence,
 		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Std(), Interval: s.interval.load(ctx, s.log),
 		Publish: s.publish, Finished: s.tidy})
+	s.receive(ctx, env.Host)
 	s.start(ctx)
 	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: drivers, Survey: s.survey, SaveInterval: s.interval.save}
-	sh := &shell.Shell{Home: base, Inventory: s.inventory, Drivers: drivers, Survey: s.survey, Remember: last.save}
+	sh := &shell.Shell{Home: base, Inventory: s.inventory, Drivers: drivers, Survey: s.survey, Remember: last.save, Traps: s.traps, Changes: s.changes}
 	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
 }
 
@@ -107,7 +117,27 @@ func (s *Service) start(ctx context.Context) {
 		}
 	})
 	s.group.Go(func() { s.events.Run(ctx) })
+	if s.traps != nil {
+		s.group.Go(func() { s.trapped.Run(ctx) })
+		s.group.Go(func() { s.traps.Run(ctx) })
+	}
+	if obs, err := s.kept.load(); err != nil {
+		s.log.Warn("what the switches told before is not known; it is observed again", "err", err)
+	} else {
+		s.survey.Restore(obs)
+	}
 	s.survey.Start()
+}
+
+// receive makes the receiver of traps.
+func (s *Service) receive(ctx context.Context, h *host.Client) {
+	if s.set.Traps.Listen == noTraps {
+		return
+	}
+	s.trapped = host.NewPublisher(h, trapStream, trapNotification, waitingEvents, s.log)
+	desk := &trapDesk{survey: s.survey, events: s.trapped}
+	s.traps = traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: newEngine(ctx, h, s.log),
+		Keep: s.set.Traps.Keep, Log: s.log, Handle: desk.handle})
 }
 
 // stop ends what start began; a change of a switch under way has the grace.
@@ -118,6 +148,7 @@ func (s *Service) stop(ctx context.Context) error {
 		s.survey.Close()
 		s.group.Wait()
 		s.client.Close()
+		s.keep()
 		close(done)
 	}()
 	select {
@@ -129,10 +160,18 @@ func (s *Service) stop(ctx context.Context) error {
 }
 
 // publish hands a result to the watchers of the topology and to the event stream.
-func (s *Service) publish(before, after *discovery.Network) {
+func (s *Service) publish(before, after *discovery.Network, cause survey.Cause) {
 	s.publisher.Set(Topology(s.set.Topology, after))
 	for _, e := range diff(before, after) {
 		s.events.Publish(e)
+		remember(s.changes, after.Built, cause, e)
+	}
+}
+
+// keep saves what the switches told.
+func (s *Service) keep() {
+	if err := s.kept.save(time.Now(), s.survey.Observations()); err != nil {
+		s.log.Warn("what the switches told is not kept over a restart", "err", err)
 	}
 }
 
@@ -143,6 +182,9 @@ func (s *Service) tidy() {
 		inUse[netip.AddrPortFrom(e.Address, e.Port)] = true
 	}
 	s.client.Trim(idleSockets, inUse)
+	if s.kept.due(time.Now()) {
+		s.keep()
+	}
 	s.health(sdk.Health{State: sdk.Healthy, Details: map[string]string{
 		"switches": s.inventory.Last().Path, "discovery": s.survey.Last().String()}})
 }

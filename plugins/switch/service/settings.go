@@ -2,8 +2,10 @@ package service
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"ctl.internal/sdk/fault"
@@ -14,6 +16,7 @@ type Settings struct {
 	Lists     []string  `json:"lists"`
 	Discovery Discovery `json:"discovery"`
 	SNMP      SNMP      `json:"snmp"`
+	Traps     Traps     `json:"traps"`
 	Topology  string    `json:"topology_id"`
 }
 
@@ -32,6 +35,15 @@ type SNMP struct {
 	PerSwitch int      `json:"per_switch"`
 	VarBinds  int      `json:"varbinds"`
 }
+
+// Traps is how notifications are received.
+type Traps struct {
+	Listen string `json:"listen"`
+	Keep   int    `json:"keep"`
+}
+
+// noTraps is the value of Traps.Listen that turns them off.
+const noTraps = "off"
 
 // Duration is a time.Duration as "1.5s" in the settings.
 type Duration time.Duration
@@ -61,6 +73,13 @@ func (s *Settings) check() error {
 	within("/discovery/interval", s.Discovery.Interval, 0, 366*24*time.Hour)
 	within("/discovery/deadline", s.Discovery.Deadline, 100*time.Millisecond, time.Hour)
 	within("/snmp/timeout", s.SNMP.Timeout, 10*time.Millisecond, time.Minute)
+	if s.Traps.Listen != noTraps {
+		if _, port, err := net.SplitHostPort(s.Traps.Listen); err != nil {
+			l = append(l, fault.At(fault.Invalid, "/traps/listen", "%q is not address:port, :port or off", s.Traps.Listen))
+		} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			l = append(l, fault.At(fault.Invalid, "/traps/listen", "port %q is not a number from 0 to 65535", port))
+		}
+	}
 	return l.Err()
 }
 
