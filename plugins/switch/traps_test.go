@@ -95,7 +95,7 @@ func linkCount(t *testing.T, l *lab, want int) {
 	})
 }
 
-// A cable is cut and mended; nothing but traps tells of it, in each version.
+// A cable is cut and mended; nothing but traps tells of it.
 func TestLinkFlapByTraps(t *testing.T) {
 	for name, c := range map[string]struct {
 		target snmpagent.Target
@@ -103,11 +103,9 @@ func TestLinkFlapByTraps(t *testing.T) {
 		shown  string
 		inform bool
 	}{
-		"v1":         {snmpagent.Target{Version: snmpwire.Version1, Community: "public"}, false, "1", false},
-		"v2c":        {snmpagent.Target{Version: snmpwire.Version2c, Community: "private"}, false, "2c", false},
-		"v2c inform": {snmpagent.Target{Version: snmpwire.Version2c, Community: "public", Inform: true, Retries: 20}, false, "2c", true},
-		"v3":         {snmpagent.Target{Version: snmpwire.Version3}, true, "3", false},
-		"v3 inform":  {snmpagent.Target{Version: snmpwire.Version3, Inform: true, Retries: 20}, true, "3", true},
+		"v1":        {snmpagent.Target{Version: snmpwire.Version1, Community: "public"}, false, "1", false},
+		"v2c":       {snmpagent.Target{Version: snmpwire.Version2c, Community: "private"}, false, "2c", false},
+		"v3 inform": {snmpagent.Target{Version: snmpwire.Version3, Inform: true, Retries: 20}, true, "3", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of the time is waiting

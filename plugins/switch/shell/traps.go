@@ -107,8 +107,8 @@ func (r *trapReport) show(in *commands.Invocation) error {
 		where = "not listening yet"
 	}
 	c := r.Counts
-	in.Printf("%s\n%d received: %d traps and informs (%d informs answered), %d from addresses not in the list, %d not authentic, %d replayed, %d malformed\n",
-		where, c.Received, c.Traps, c.Informs, c.UnknownSource, c.NotAuthentic, c.Replayed, c.Malformed)
+	in.Printf("%s\n%d received: %d traps and informs (%d informs answered), %d from addresses not in the list, %d not authentic, %d replayed, %d malformed; %d lost in bursts\n",
+		where, c.Received, c.Traps, c.Informs, c.UnknownSource, c.NotAuthentic, c.Replayed, c.Malformed, c.Lost)
 	for i, s := range r.Strangers {
 		if i == 5 {
 			in.Printf("… and %d more unknown addresses\n", len(r.Strangers)-i)

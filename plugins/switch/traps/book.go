@@ -24,6 +24,7 @@ type Counts struct {
 	NotAuthentic  uint64 `json:"not-authentic"`
 	Replayed      uint64 `json:"replayed"`
 	Malformed     uint64 `json:"malformed"`
+	Lost          uint64 `json:"lost"` // before they were read: the system's buffer was full
 }
 
 // Stranger is an address that is not in the switch list but sent something.
@@ -78,6 +79,13 @@ func (b *Book) Record(now time.Time, from netip.AddrPort, v Verdict, t *Trap) {
 	case Malformed:
 		b.counts.Malformed++
 	}
+}
+
+// Lost notes how many messages the system has thrown away since it listens.
+func (b *Book) Lost(n uint32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts.Lost = uint64(n)
 }
 
 // stranger counts an address; the one heard of longest ago gives way to a new one.

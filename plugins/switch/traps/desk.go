@@ -51,7 +51,7 @@ func (d *Desk) Handle(now time.Time, from netip.AddrPort, msg []byte) (t *Trap, 
 		return nil, nil, Malformed
 	}
 	t = &Trap{At: now, From: from}
-	var sender []csvlist.Entry
+	var sender []*csvlist.Entry
 	switch version {
 	case snmpwire.Version1:
 		sender, v = d.v1(t, listed, msg)
@@ -72,7 +72,7 @@ func (d *Desk) Handle(now time.Time, from netip.AddrPort, msg []byte) (t *Trap, 
 	return t, reply, Accepted
 }
 
-func (d *Desk) v1(t *Trap, listed []csvlist.Entry, msg []byte) ([]csvlist.Entry, Verdict) {
+func (d *Desk) v1(t *Trap, listed []*csvlist.Entry, msg []byte) ([]*csvlist.Entry, Verdict) {
 	community, trap, err := snmpwire.DecodeTrapV1(msg)
 	if err != nil {
 		return nil, Malformed
@@ -86,7 +86,7 @@ func (d *Desk) v1(t *Trap, listed []csvlist.Entry, msg []byte) ([]csvlist.Entry,
 	return sender, Accepted
 }
 
-func (d *Desk) v2c(t *Trap, listed []csvlist.Entry, msg []byte) ([]csvlist.Entry, []byte, Verdict) {
+func (d *Desk) v2c(t *Trap, listed []*csvlist.Entry, msg []byte) ([]*csvlist.Entry, []byte, Verdict) {
 	m, err := snmpwire.DecodeCommunity(msg)
 	if err != nil {
 		return nil, nil, Malformed

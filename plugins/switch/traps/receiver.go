@@ -115,6 +115,7 @@ func (r *Receiver) bind(ctx context.Context) (*net.UDPConn, error) {
 	}
 	conn := c.(*net.UDPConn)
 	_ = conn.SetReadBuffer(socketBuffer) // as much as the system allows
+	countLost(conn)
 	local := conn.LocalAddr().(*net.UDPAddr).AddrPort()
 	r.at, r.why = netip.AddrPortFrom(local.Addr().Unmap(), local.Port()), nil
 	close(r.open)
@@ -150,9 +151,9 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 	desk := NewDesk(r.opt.Engine)
 	changed := r.opt.Inventory.Changed()
 	desk.SetSenders(NewSenders(r.opt.Inventory.Entries()))
-	buf := make([]byte, largest)
+	buf, control := make([]byte, largest), make([]byte, controlSize)
 	for ctx.Err() == nil {
-		n, from, err := conn.ReadFromUDPAddrPort(buf)
+		n, c, _, from, err := conn.ReadMsgUDPAddrPort(buf, control)
 		if err != nil {
 			if ctx.Err() == nil && errors.Is(err, net.ErrClosed) {
 				return
@@ -164,6 +165,11 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 			changed = r.opt.Inventory.Changed()
 			desk.SetSenders(NewSenders(r.opt.Inventory.Entries()))
 		default:
+		}
+		if c > 0 {
+			if n, ok := lost(control[:c]); ok {
+				r.book.Lost(n)
+			}
 		}
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
 		now := time.Now()

@@ -10,12 +10,13 @@ import (
 )
 
 // Senders are the switches of the list by their addresses.
-type Senders map[netip.Addr][]csvlist.Entry
+type Senders map[netip.Addr][]*csvlist.Entry
 
 // NewSenders makes the index of a switch list.
 func NewSenders(list []csvlist.Entry) Senders {
 	s := make(Senders, len(list))
-	for _, e := range list {
+	for i := range list {
+		e := &list[i]
 		a := e.Address.Unmap()
 		s[a] = append(s[a], e)
 	}
@@ -23,7 +24,7 @@ func NewSenders(list []csvlist.Entry) Senders {
 }
 
 // withCommunity returns those whose community it is.
-func withCommunity(list []csvlist.Entry, community []byte) []csvlist.Entry {
+func withCommunity(list []*csvlist.Entry, community []byte) []*csvlist.Entry {
 	return filter(list, func(e *csvlist.Entry) bool {
 		return matches(community, e.ReadCommunity) || matches(community, e.WriteCommunity)
 	})
@@ -33,11 +34,11 @@ func matches(got []byte, want string) bool {
 	return want != "" && subtle.ConstantTimeCompare(got, []byte(want)) == 1
 }
 
-func filter(list []csvlist.Entry, f func(*csvlist.Entry) bool) []csvlist.Entry {
-	var out []csvlist.Entry
-	for i := range list {
-		if f(&list[i]) {
-			out = append(out, list[i])
+func filter(list []*csvlist.Entry, f func(*csvlist.Entry) bool) []*csvlist.Entry {
+	var out []*csvlist.Entry
+	for _, e := range list {
+		if f(e) {
+			out = append(out, e)
 		}
 	}
 	return out
@@ -48,7 +49,7 @@ const maxAlike = 16
 
 // nodes says of which switch a trap is. Several at one address are told apart by
 // the port the agent sends from, where that is the port it is asked at.
-func nodes(list []csvlist.Entry, from netip.AddrPort) []mib.MAC {
+func nodes(list []*csvlist.Entry, from netip.AddrPort) []mib.MAC {
 	if len(list) > 1 {
 		if at := filter(list, func(e *csvlist.Entry) bool { return e.Port == from.Port() }); len(at) > 0 {
 			list = at

@@ -70,8 +70,8 @@ func newUSM(e Engine) *usm {
 func (u *usm) forget(s Senders) {
 	used := map[credentials]bool{}
 	for _, list := range s {
-		for i := range list {
-			used[credentialsOf(&list[i])] = true
+		for _, e := range list {
+			used[credentialsOf(e)] = true
 		}
 	}
 	for c := range u.users {
@@ -128,7 +128,7 @@ func (u *usm) localize(user *snmpwire.User, engine []byte) *snmpwire.Keys {
 
 // v3 is RFC 3414 section 3.2 for a receiver: the authority for traps is their
 // sender, for informs it is us.
-func (d *Desk) v3(t *Trap, listed []csvlist.Entry, msg []byte) ([]csvlist.Entry, []byte, Verdict) {
+func (d *Desk) v3(t *Trap, listed []*csvlist.Entry, msg []byte) ([]*csvlist.Entry, []byte, Verdict) {
 	u := d.usm
 	m, err := snmpwire.DecodeV3(msg)
 	if err != nil {
@@ -175,7 +175,7 @@ func (d *Desk) v3(t *Trap, listed []csvlist.Entry, msg []byte) ([]csvlist.Entry,
 
 // proved returns those whose user made the message, and that user. The message must
 // be protected as well as the user can: the list asks for it.
-func (u *usm) proved(named []csvlist.Entry, m *snmpwire.V3) ([]csvlist.Entry, *snmpwire.User) {
+func (u *usm) proved(named []*csvlist.Entry, m *snmpwire.V3) ([]*csvlist.Entry, *snmpwire.User) {
 	var by *snmpwire.User
 	sender := filter(named, func(e *csvlist.Entry) bool {
 		user := u.user(e)
