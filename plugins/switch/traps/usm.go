@@ -252,9 +252,13 @@ func (u *usm) report(now time.Time, m *snmpwire.V3, keys *snmpwire.Keys, counter
 // seal writes a message of this engine that answers m; nil when that is impossible.
 func (u *usm) seal(now time.Time, m *snmpwire.V3, keys *snmpwire.Keys, flags byte, pdu snmpwire.RawPDU) []byte {
 	u.salt++
+	context := m.ContextID // an answer stays in the context of its question (RFC 3412 section 7.1)
+	if len(context) == 0 || flags == 0 {
+		context = u.engine.ID
+	}
 	out, err := snmpwire.EncodeV3(snmpwire.V3{MsgID: m.MsgID, MaxSize: maxMessage, Flags: flags, EngineID: u.engine.ID,
 		Boots: u.engine.Boots, Time: int(now.Sub(u.engine.Started).Seconds()), User: m.User,
-		ContextID: u.engine.ID, Context: m.Context}, keys, u.salt, pdu)
+		ContextID: context, Context: m.Context}, keys, u.salt, pdu)
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -66,8 +67,9 @@ func lab(t *testing.T, script string, env ...string) {
 	}
 }
 
-// plugin starts the switch plugin with a list of the devices.
-func plugin(t *testing.T, devices []device) *plugintest.Plugin {
+// plugin starts the switch plugin with a list of the devices. Nothing is discovered
+// by itself but at the start, and traps are not received, unless more says so.
+func plugin(t *testing.T, devices []device, more ...map[string]any) *plugintest.Plugin {
 	t.Helper()
 	var list strings.Builder
 	list.WriteString("MAC,IP,SNMP_Community,Model,Version,V3_User,V3_Auth_Protocol,V3_Auth_Password,V3_Priv_Protocol,V3_Priv_Password,Port,Read_Community\n")
@@ -83,8 +85,12 @@ func plugin(t *testing.T, devices []device) *plugintest.Plugin {
 	if err != nil {
 		t.Fatal(err)
 	}
+	settings := map[string]any{"lists": []string{path}, "discovery": map[string]any{"interval": "0s"}, "traps": map[string]any{"listen": "off"}}
+	for _, m := range more {
+		maps.Copy(settings, m)
+	}
 	return plugintest.Start(t, sdk.Options{Manifest: manifest, YANG: os.DirFS(dir), New: service.New, Commands: service.Commands()},
-		plugintest.WithConfig(map[string]any{"lists": []string{path}, "discovery": map[string]any{"interval": "0s"}}))
+		plugintest.WithConfig(settings))
 }
 
 func deadline(t *testing.T) context.Context {
