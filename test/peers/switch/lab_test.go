@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,9 +95,10 @@ func plugin(t *testing.T, devices []device, more ...map[string]any) *plugintest.
 		plugintest.WithConfig(settings))
 }
 
-func deadline(t *testing.T) context.Context {
+// long is the deadline of what waits for daemons and the kernel, on a busy machine.
+func long(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -161,10 +164,22 @@ func ipJSON(t *testing.T, v any, args ...string) {
 	}
 }
 
-// ping reports whether one host reaches another address.
-func ping(from string, to netip.Addr) bool {
-	return exec.Command("ip", "netns", "exec", from, "ping", "-q", "-i", "0.2", "-c", "5", "-w", "3", to.String()).Run() == nil
+// ping counts the answers one host gets from another address.
+func ping(t *testing.T, from string, to netip.Addr) int {
+	t.Helper()
+	out, err := exec.Command("ip", "netns", "exec", from, "ping", "-q", "-i", "0.2", "-c", "5", "-w", "3", to.String()).CombinedOutput()
+	m := received.FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("ping: %v\n%s", err, out)
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
+
+var received = regexp.MustCompile(`, (\d+) received`)
 
 // prefix makes names of this test process's own, so that several may run at once.
 func prefix(letter string) string { return fmt.Sprintf("%s%03x", letter, os.Getpid()&0xfff) }
