@@ -132,9 +132,9 @@ func TestLinkFlapByTraps(t *testing.T) {
 			if kinds["linkDown"] < 2 || kinds["linkUp"] < 2 || kinds["lldpRemTablesChange"] < 4 {
 				t.Errorf("traps %v", kinds)
 			}
-			out, err := l.Shell(deadline(t), "switch:changes", nil, map[string]string{"last": "0"})
+			out, err := l.Shell(deadline(t), "switch:history", nil, map[string]string{"last": "0"})
 			if err != nil || strings.Count(out, "edge removed") < 1 || !strings.Contains(out, "trap") {
-				t.Errorf("switch:changes: %v\n%s", err, out)
+				t.Errorf("switch:history: %v\n%s", err, out)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ type Service struct {
 	interval  *interval
 	traps     *traps.Receiver // nil: off
 	trapped   *host.Publisher
-	changes   *changes.Log
+	history   *changes.Log
 	kept      *lastGood
 	cancel    context.CancelFunc
 	group     sync.WaitGroup
@@ -55,7 +55,7 @@ func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(), publisher: &topology.Publisher{},
-		changes: &changes.Log{}, kept: newLastGood(env.DataDir)}
+		history: &changes.Log{}, kept: newLastGood(env.DataDir)}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.receive(ctx, env.Host)
 	s.start(ctx)
 	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: drivers, Survey: s.survey, SaveInterval: s.interval.save}
-	sh := &shell.Shell{Home: base, Inventory: s.inventory, Drivers: drivers, Survey: s.survey, Remember: last.save, Traps: s.traps, Changes: s.changes}
+	sh := &shell.Shell{Home: base, Inventory: s.inventory, Drivers: drivers, Survey: s.survey, Remember: last.save, Traps: s.traps, History: s.history}
 	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
 }
 
@@ -164,7 +164,7 @@ func (s *Service) publish(before, after *discovery.Network, cause survey.Cause) 
 	s.publisher.Set(Topology(s.set.Topology, after))
 	for _, e := range diff(before, after) {
 		s.events.Publish(e)
-		remember(s.changes, after.Built, cause, e)
+		remember(s.history, after.Built, cause, e)
 	}
 }
 

@@ -20,12 +20,12 @@ type Shell struct {
 	// Remember keeps the path of the list for the next start; nil = it is forgotten.
 	Remember func(ctx context.Context, path string) error
 	Traps    *traps.Receiver // nil = off
-	Changes  *changes.Log
+	History  *changes.Log
 }
 
 // Commands returns the table of commands.
 func (s *Shell) Commands() []commands.Command {
-	return []commands.Command{s.readDB(), s.printDB(), s.edges(), s.traps(), s.changes(),
+	return []commands.Command{s.readDB(), s.printDB(), s.edges(), s.traps(), s.history(),
 		s.topoDiscover("switch:TopoDiscover", survey.All, "Discover switches, ports and edges",
 			"Asks all switches of the list for their ports and neighbours and shows what was found. A switch that\n"+
 				"does not answer keeps what it last told. Runs by itself when the list is loaded and periodically."),

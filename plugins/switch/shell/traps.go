@@ -10,7 +10,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// shownAtOnce is how many lines switch:traps and switch:changes show by default.
+// shownAtOnce is how many lines switch:traps and switch:history show by default.
 const shownAtOnce = 20
 
 func lastOption() commands.Option {

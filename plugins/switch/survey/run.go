@@ -43,7 +43,7 @@ type Cause string
 // The causes: somebody asked, the interval, a new switch list, or traps.
 const (
 	Command  Cause = "command"
-	Periodic Cause = "periodic"
+	Interval Cause = "periodic"
 	List     Cause = "list"
 	Trap     Cause = "trap"
 )
@@ -53,6 +53,12 @@ const (
 // caller. progress may be nil; it is called from one goroutine.
 func (s *Surveyor) Discover(ctx context.Context, scope Scope, progress func(done, total int)) (Summary, error) {
 	return s.start(ctx, &run{scope: scope, cause: Command}, progress)
+}
+
+// Periodic is what the interval brings about: it reads only what has changed, where
+// switches tell.
+func (s *Surveyor) Periodic(ctx context.Context) (Summary, error) {
+	return s.start(ctx, &run{scope: All, cause: Interval, quick: true}, nil)
 }
 
 func (s *Surveyor) start(ctx context.Context, r *run, progress func(done, total int)) (Summary, error) {

@@ -109,7 +109,7 @@ func (s *Surveyor) loop() {
 			case <-changed:
 				wait = false
 			case <-timer:
-				s.auto(Periodic, round%fullEvery != 0)
+				s.auto(Interval, round%fullEvery != 0)
 				round++
 			case <-s.rearm:
 			}

@@ -7,19 +7,19 @@ import (
 	"ctl.internal/sdk/commands"
 )
 
-func (s *Shell) changes() commands.Command {
+func (s *Shell) history() commands.Command {
 	return commands.Command{
-		Name: "switch:changes", Summary: "Show the last changes of the topology", Safe: true,
+		Name: "switch:history", Summary: "Show the last changes of the topology", Safe: true,
 		Help: "One line a change, the newest first: nodes and cables that came or went, switches that fell silent or answer\n" +
 			"again, and what made the switches be read: a command, the interval, a new list, or a trap. The last 1000 are\n" +
 			"remembered while the plugin runs.\n\n" +
-			"Example: switch:changes --last 0 | grep removed",
+			"Example: switch:history --last 0 | grep removed",
 		Options: []commands.Option{lastOption()},
-		Run:     s.runChanges,
+		Run:     s.runHistory,
 	}
 }
 
-func (s *Shell) runChanges(_ context.Context, in *commands.Invocation) error {
+func (s *Shell) runHistory(_ context.Context, in *commands.Invocation) error {
 	most, err := last(in)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (s *Shell) runChanges(_ context.Context, in *commands.Invocation) error {
 	t := commands.Table{Empty: "Nothing has changed yet.", Columns: []commands.Column{{Title: "Time", Key: "time"}, {Title: "Change", Key: "change"},
 		{Title: "Node", Key: "node"}, {Title: "Port", Key: "port"}, {Title: "Peer", Key: "peer"}, {Title: "Port", Key: "peer-port"},
 		{Title: "Source", Key: "source"}, {Title: "Cause", Key: "cause"}}}
-	for i, c := range s.Changes.Last() {
+	for i, c := range s.History.Last() {
 		if most > 0 && i == most {
 			break
 		}
