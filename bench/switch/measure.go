@@ -32,15 +32,22 @@ type rooms struct {
 	publisher topology.Publisher
 	mux       operations.Mux
 	sockets   int
+	published chan survey.Cause // the last ones
 }
 
 func build(list []csvlist.Entry, workers int) *rooms {
-	r := &rooms{client: snmp.NewClient(snmp.Options{}), inventory: inventory.New()}
+	r := &rooms{client: snmp.NewClient(snmp.Options{}), inventory: inventory.New(), published: make(chan survey.Cause, 64)}
 	r.inventory.Set("agents", list, nil)
 	d := mibdriver.New(r.client)
 	r.survey = survey.New(survey.Options{Inventory: r.inventory, Observe: d.Observe, Workers: workers, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Refresh: d.Refresh, Infer: d.Evidence,
-		Publish:  func(_, n *discovery.Network, _ survey.Cause) { r.publisher.Set(service.Topology("switch:1", n)) },
+		Publish: func(_, n *discovery.Network, cause survey.Cause) {
+			r.publisher.Set(service.Topology("switch:1", n))
+			select {
+			case r.published <- cause:
+			default:
+			}
+		},
 		Finished: func() { r.sockets = max(r.sockets, r.client.Sockets()); r.client.Trim(16, nil) }})
 	r.mux = (&plugin.Handlers{Inventory: r.inventory, Drivers: driver.NewChooser(d), Survey: r.survey}).Mux()
 	return r
@@ -65,6 +72,11 @@ func (o options) measure(ctx context.Context) error {
 	fmt.Printf("%d switches of %d ports, %d workers, %d CPUs, best of %d rounds\n\n", o.switches, o.ports, o.workers, runtime.NumCPU(), o.rounds)
 	if err := o.discovery(ctx, r, list, before); err != nil {
 		return err
+	}
+	if !o.sick() {
+		if err := o.afterTrap(ctx, list); err != nil {
+			return err
+		}
 	}
 	r.inventory.Set("agents", append(list, big), nil)
 	return o.table(ctx, r, big)
