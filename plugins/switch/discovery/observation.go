@@ -67,8 +67,12 @@ type Port struct {
 // Mute reports whether the switch tells of no neighbours at all: it answers, and has
 // neither LLDP nor CDP.
 func (o *Observation) Mute() bool {
-	return !o.Stale && len(o.Ports) > 0 && len(o.Chassis.ID) == 0 && o.Device == "" && len(o.Neighbors) == 0
+	return !o.Stale && o.BySNMP() && len(o.Ports) > 0 && len(o.Chassis.ID) == 0 && o.Device == "" && len(o.Neighbors) == 0
 }
+
+// BySNMP reports whether the standard MIBs told of the switch. Another driver's word is
+// whole each time, and nothing else can be asked.
+func (o *Observation) BySNMP() bool { return !o.Marks.At.IsZero() }
 
 // Marks are the switch's own notes of when its tables changed, in hundredths of a
 // second of its uptime. 0 is not told.

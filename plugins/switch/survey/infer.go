@@ -24,7 +24,7 @@ func (s *Surveyor) infer() {
 	var switches []*switchdriver.Switch
 	for _, sw := range s.opt.Inventory.All() {
 		o := s.Observation(mib.MAC(sw.NodeId))
-		if o == nil || o.Stale {
+		if o == nil || o.Stale || !o.BySNMP() {
 			continue
 		}
 		observed[o.Node] = o

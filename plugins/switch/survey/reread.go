@@ -215,7 +215,7 @@ func hasNeighbor(o *discovery.Observation, ifIndex uint32) bool {
 // refresh reads what has changed at a switch; all of it where that is not possible.
 func (s *Surveyor) refresh(ctx context.Context, sw *switchdriver.Switch, neighbors bool) (*discovery.Observation, error) {
 	old := s.Observation(mib.MAC(sw.NodeId))
-	if s.opt.Refresh == nil || old == nil || old.Stale {
+	if s.opt.Refresh == nil || old == nil || old.Stale || !old.BySNMP() {
 		return s.opt.Observe(ctx, sw)
 	}
 	return s.opt.Refresh(ctx, sw, old, neighbors)

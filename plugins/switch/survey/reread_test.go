@@ -34,7 +34,7 @@ func (c *counted) read(ctx context.Context, sw *switchdriver.Switch) (*discovery
 			return &discovery.Observation{Node: m}, ctx.Err()
 		}
 	}
-	return &discovery.Observation{Node: m, Observed: time.Now(), Ports: []discovery.Port{{ID: "1", Number: 1, IfIndex: 101, Bridged: true}}}, nil
+	return &discovery.Observation{Node: m, Observed: time.Now(), Marks: discovery.Marks{At: time.Now()}, Ports: []discovery.Port{{ID: "1", Number: 1, IfIndex: 101, Bridged: true}}}, nil
 }
 
 func (c *counted) refresh(_ context.Context, _ *switchdriver.Switch, old *discovery.Observation, neighbors bool) (*discovery.Observation, error) {
