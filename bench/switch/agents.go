@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/lab/snmpagent"
 )
@@ -27,6 +28,9 @@ func (o options) serve(context.Context) error {
 		return err
 	}
 	defer n.Close()
+	if err := o.spoil(n); err != nil {
+		return err
+	}
 	h := snmpagent.NewHost()
 	defer h.Close()
 	table, err := newBigTable(o.fdb).listen(h, o.message)
@@ -36,6 +40,27 @@ func (o options) serve(context.Context) error {
 	fmt.Printf("%s%s\n%s\n", n.CSV(), table, end)
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
+}
+
+// spoil makes some agents misbehave, spread over all.
+func (o options) spoil(n *network.Network) error {
+	for i, node := range n.Nodes() {
+		var f faults.Set
+		switch k := i % 100; {
+		case k < o.dead:
+			f.Silent = true
+		case k < o.dead+o.lossy:
+			f.Loss = 20
+		case k < o.dead+o.lossy+o.looping:
+			f.Loop = true
+		default:
+			continue
+		}
+		if err := n.SetFaults(node.Name(), f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // topology has exactly as many switches as asked for: chains of ten.

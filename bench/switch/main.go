@@ -6,12 +6,21 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/pprof"
 )
 
 // options are the flags.
 type options struct {
 	switches, ports, workers, rounds, fdb, message int
+	dead, lossy, looping                           int // of a hundred switches
+	cpuprofile                                     string
 }
+
+// sick reports whether some of the agents misbehave.
+func (o options) sick() bool { return o.dead+o.lossy+o.looping > 0 }
+
+// healthy is how many switches must answer: all that are neither dead nor lossy.
+func (o options) healthy() int { return o.switches - (o.switches/100+1)*(o.dead+o.lossy) }
 
 func main() {
 	var o options
@@ -21,6 +30,10 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "the best of so many rounds counts")
 	flag.IntVar(&o.fdb, "fdb", 10_000, "entries of the forwarding table")
 	flag.IntVar(&o.message, "message", 0, "largest answer of an agent in octets; 0 = one frame")
+	flag.IntVar(&o.dead, "dead", 0, "percent of the agents that never answer")
+	flag.IntVar(&o.lossy, "lossy", 0, "percent of the agents that lose every fifth request")
+	flag.IntVar(&o.looping, "looping", 0, "percent of the agents whose tables never end")
+	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "write a profile of the plugin's side here")
 	agents := flag.Bool("agents", false, "internal: run the agents")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -28,6 +41,18 @@ func main() {
 	run := o.measure
 	if *agents {
 		run = o.serve
+	}
+	if o.cpuprofile != "" && !*agents {
+		f, err := os.Create(o.cpuprofile)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+		}
+		defer pprof.StopCPUProfile()
 	}
 	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)

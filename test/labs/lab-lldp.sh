@@ -19,6 +19,8 @@
 #   LAB_PORT    SNMP UDP port                         (161)
 #   LAB_TX      LLDP transmit interval                (1)   seconds
 #   LAB_TRAPS   HOST:PORT to send SNMPv2c traps to    ()    e.g. 10.199.0.254:1162
+#   LAB_BRIDGE  serve BRIDGE-MIB of br0, by bridge-mib.py (no)  yes or no
+#   LAB_LLDP    run lldpd; without it nothing tells of neighbours (yes)  yes or no
 #   LAB_DIR     sockets, configurations and logs      (${TMPDIR:-/tmp}/lab-lldp-$LAB_PREFIX)
 #
 # Access: SNMPv2c read "public", write "private"; SNMPv3 user "ops", authPriv,
@@ -35,8 +37,11 @@ LAB_NET=${LAB_NET:-10.199.0}
 LAB_PORT=${LAB_PORT:-161}
 LAB_TX=${LAB_TX:-1}
 LAB_TRAPS=${LAB_TRAPS:-}
+LAB_BRIDGE=${LAB_BRIDGE:-no}
+LAB_LLDP=${LAB_LLDP:-yes}
 LAB_DIR=${LAB_DIR:-${TMPDIR:-/tmp}/lab-lldp-$LAB_PREFIX}
 SETTINGS=$LAB_DIR/settings
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [[ ${1:-} != up && -r $SETTINGS ]]; then
 	IFS=' ' read -r LAB_NODES LAB_NET LAB_PORT LAB_TX <"$SETTINGS"
 fi
@@ -124,6 +129,7 @@ start_daemons() {
 		rwuser ops authPriv
 	CONF
 	[[ -z $LAB_TRAPS ]] || trap_conf >>"$dir/snmpd.conf"
+	[[ $LAB_BRIDGE == no ]] || printf 'pass_persist .1.3.6.1.2.1.17 /usr/bin/python3 %s br0\n' "$HERE/bridge-mib.py" >>"$dir/snmpd.conf"
 	cat >"$dir/lldpd.conf" <<-CONF
 		configure lldp tx-interval $LAB_TX
 		configure system interface pattern e*
@@ -132,6 +138,7 @@ start_daemons() {
 	SNMP_PERSISTENT_DIR=$dir/state in_node "$name" \
 		snmpd -f -C -c "$dir/snmpd.conf" -Lf "$dir/snmpd.log" </dev/null >/dev/null 2>&1 &
 	wait_for 100 test -S "$dir/agentx" || die "$name: snmpd did not start (see $dir/snmpd.log)"
+	[[ $LAB_LLDP == yes ]] || return 0
 	in_node "$name" lldpd -d -x -X "$dir/agentx" -u "$dir/lldpd.sock" -O "$dir/lldpd.conf" \
 		</dev/null >"$dir/lldpd.log" 2>&1 &
 }
@@ -183,9 +190,11 @@ up() {
 	for (( i = 1; i <= LAB_NODES; i++ )); do make_node "$i"; done
 	for (( i = 1; i <= LAB_NODES; i++ )); do make_link "$i"; done
 	for (( i = 1; i <= LAB_NODES; i++ )); do start_daemons "$i"; done
-	for (( i = 1; i <= LAB_NODES; i++ )); do
-		wait_for 300 ring_complete_at "$i" || { check || true; die 'no full ring after 30 s'; }
-	done
+	if [[ $LAB_LLDP == yes ]]; then
+		for (( i = 1; i <= LAB_NODES; i++ )); do
+			wait_for 300 ring_complete_at "$i" || { check || true; die 'no full ring after 30 s'; }
+		done
+	fi
 	trap - EXIT INT TERM
 }
 

@@ -14,7 +14,11 @@ type Tables struct {
 	BasePorts  map[uint32]uint32 // dot1dBasePort → ifIndex
 	Interfaces map[uint32]Interface
 	LLDPPorts  map[uint32]LLDPPort // by lldpLocPortNum
+	IfPorts    map[uint32]LLDPPort // the same of LLDP-V2-MIB, by ifIndex
 	Remotes    map[mib.RemoteIndex]*Neighbor
+	// IfRemotes are neighbours whose tables name the port by its ifIndex: first those
+	// of LLDP-V2-MIB, then those of CDP.
+	IfRemotes [2]map[mib.RemoteIndex]*Neighbor
 }
 
 // Interface is a row of ifTable and ifXTable.
@@ -44,16 +48,48 @@ func Assemble(o *Observation, t Tables) {
 		row := t.LLDPPorts[n]
 		a.ports[i].LLDPLocal, a.ports[i].LLDP, a.ports[i].LLDPDesc = n, row.ID, row.Desc
 	}
-	for _, ix := range slices.SortedFunc(maps.Keys(t.Remotes), compareRemote) {
-		n := *t.Remotes[ix]
-		if len(n.Chassis.ID) == 0 && len(n.Port.ID) == 0 && n.SysName == "" && len(n.Addresses) == 0 {
-			o.Notes = append(o.Notes, fmt.Sprintf("LLDP neighbour on port %d tells nothing of itself; left out", ix.LocalPort))
-			continue
+	for _, n := range slices.Sorted(maps.Keys(t.IfPorts)) {
+		i, ok := a.byIfIndex[n]
+		if !ok {
+			i = a.add(n, n, false)
 		}
-		n.LocalPort = a.ports[a.port(ix.LocalPort, local)].ID
-		o.Neighbors = append(o.Neighbors, n)
+		row := t.IfPorts[n]
+		a.ports[i].LLDP, a.ports[i].LLDPDesc = row.ID, row.Desc
 	}
+	Attach(o, t, func(n uint32) string { return a.ports[a.port(n, local)].ID }, func(n uint32) string {
+		i, ok := a.byIfIndex[n]
+		if !ok {
+			i = a.add(n, n, false)
+		}
+		return a.ports[i].ID
+	})
 	o.Ports = a.ports
+}
+
+// Attach gives o the neighbours of the tables. Ports are found by their LLDP number
+// or their ifIndex; a neighbour whose port has no id is left out.
+func Attach(o *Observation, t Tables, byLLDP, byIfIndex func(uint32) string) {
+	o.Neighbors = nil
+	told := map[string]bool{} // ports LLDP tells of
+	add := func(rows map[mib.RemoteIndex]*Neighbor, port func(uint32) string) {
+		for _, ix := range slices.SortedFunc(maps.Keys(rows), compareRemote) {
+			n := *rows[ix]
+			if len(n.Chassis.ID) == 0 && len(n.Port.ID) == 0 && n.SysName == "" && len(n.Addresses) == 0 {
+				o.Notes = append(o.Notes, fmt.Sprintf("neighbour on port %d tells nothing of itself; left out", ix.LocalPort))
+				continue
+			}
+			if n.LocalPort = port(ix.LocalPort); n.LocalPort == "" || (n.Protocol == CDP && told[n.LocalPort]) {
+				continue // CDP tells of the same device in other words
+			}
+			told[n.LocalPort] = told[n.LocalPort] || n.Protocol != CDP
+			o.Neighbors = append(o.Neighbors, n)
+		}
+	}
+	add(t.Remotes, byLLDP)
+	if len(o.Neighbors) == 0 { // both MIBs show the same protocol's neighbours
+		add(t.IfRemotes[0], byIfIndex)
+	}
+	add(t.IfRemotes[1], byIfIndex)
 }
 
 func compareRemote(x, y mib.RemoteIndex) int {

@@ -24,6 +24,7 @@ func Build(obs []*Observation, now time.Time) *Network {
 	}
 	b.sights()
 	b.pairs()
+	b.infer()
 	for _, id := range slices.Sorted(maps.Keys(b.outside)) {
 		b.net.Nodes = append(b.net.Nodes, *b.outside[id])
 	}
@@ -95,9 +96,9 @@ func (b *builder) pairs() {
 				case l.confirmed && b.down(i, l.a) && b.down(j, l.b):
 				case l.confirmed:
 					taken[x], taken[y] = true, true
-					b.edge(x, y, true, older(b.obs[i].Observed, b.obs[j].Observed))
+					b.edge(x, y, true, l.source, older(b.obs[i].Observed, b.obs[j].Observed))
 				default:
-					single = append(single, func() { b.single(i, l.a, j, l.b, taken) })
+					single = append(single, func() { b.single(i, j, l, taken) })
 				}
 			}
 			b.lost(i, j, lostI)
@@ -111,7 +112,8 @@ func (b *builder) pairs() {
 
 // single makes an edge that one end tells of, unless the other end is known to be
 // connected elsewhere or was asked later and saw nothing.
-func (b *builder) single(i, a, j, p int, taken map[End]bool) {
+func (b *builder) single(i, j int, l link, taken map[End]bool) {
+	a, p := l.a, l.b
 	x, y := b.end(i, a), b.end(j, p)
 	teller, silent := b.obs[i], b.obs[j]
 	if !tells(b.seen[i][j], a) {
@@ -124,7 +126,7 @@ func (b *builder) single(i, a, j, p int, taken map[End]bool) {
 		// old news that the other end no longer confirms
 	case b.down(i, a) && b.down(j, p):
 	default:
-		b.edge(x, y, false, teller.Observed)
+		b.edge(x, y, false, l.source, teller.Observed)
 	}
 }
 
@@ -137,7 +139,7 @@ func (b *builder) loop(i int) {
 	for _, m := range b.seen[i][i] {
 		for _, t := range b.seen[i][i] {
 			if m.port < t.port && m.exact() && t.exact() && m.allows(t.port) && t.allows(m.port) {
-				b.edge(b.end(i, m.port), b.end(i, t.port), true, b.obs[i].Observed)
+				b.edge(b.end(i, m.port), b.end(i, t.port), true, m.row.Protocol, b.obs[i].Observed)
 			}
 		}
 	}
@@ -166,8 +168,8 @@ func (b *builder) end(i, port int) End {
 func (b *builder) down(i, port int) bool { return b.obs[i].Ports[port].down() }
 
 // edge records a link of two switches, in both directions.
-func (b *builder) edge(x, y End, confirmed bool, at time.Time) {
-	b.net.Edges = append(b.net.Edges, Edge{x, y, confirmed, at}, Edge{y, x, confirmed, at})
+func (b *builder) edge(x, y End, confirmed bool, source string, at time.Time) {
+	b.net.Edges = append(b.net.Edges, Edge{x, y, confirmed, source, at}, Edge{y, x, confirmed, source, at})
 }
 
 // outsider records a neighbour outside the list: one edge, from it to us.
@@ -180,7 +182,7 @@ func (b *builder) outsider(i, port int, n *Neighbor) {
 	if b.outside[id] == nil {
 		b.outside[id] = &Node{ID: id, Kind: PR, Name: n.SysName, Observed: b.obs[i].Observed}
 	}
-	b.net.Edges = append(b.net.Edges, Edge{Tail: End{id, outsidePort(n), PR}, Head: b.end(i, port), Observed: b.obs[i].Observed})
+	b.net.Edges = append(b.net.Edges, Edge{Tail: End{id, outsidePort(n), PR}, Head: b.end(i, port), Source: n.Protocol, Observed: b.obs[i].Observed})
 }
 
 func older(x, y time.Time) time.Time {

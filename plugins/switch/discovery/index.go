@@ -17,6 +17,7 @@ type index struct {
 	byMAC     map[mib.MAC][]int
 	byAddress map[netip.Addr][]int
 	bySysName map[string][]int
+	byDevice  map[string][]int // cdpGlobalDeviceId
 	// Addresses of ports, made when first asked for: most networks never need them.
 	byPortMAC map[mib.MAC][]int // lldpLocPortId that is an address
 	byIfMAC   map[mib.MAC][]int
@@ -24,7 +25,7 @@ type index struct {
 
 func newIndex(obs []*Observation) *index {
 	x := &index{obs: obs, byChassis: map[string][]int{}, byMAC: map[mib.MAC][]int{},
-		byAddress: map[netip.Addr][]int{}, bySysName: map[string][]int{}}
+		byAddress: map[netip.Addr][]int{}, bySysName: map[string][]int{}, byDevice: map[string][]int{}}
 	for i, o := range obs {
 		if len(o.Chassis.ID) > 0 {
 			put(x.byChassis, chassisKey(o.Chassis), i)
@@ -34,6 +35,9 @@ func newIndex(obs []*Observation) *index {
 		putMAC(x.byMAC, o.Bridge, i)
 		if o.Address.IsValid() {
 			put(x.byAddress, o.Address.Unmap(), i)
+		}
+		if s := fold(o.Device); s != "" {
+			put(x.byDevice, s, i)
 		}
 		if s := fold(o.SysName); s != "" {
 			put(x.bySysName, s, i)

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"strconv"
 	"time"
 
 	"ctl.internal/plugins/switch/mib"
@@ -50,7 +51,28 @@ type Edge struct {
 	Tail, Head End
 	// Confirmed says that both ends told of each other.
 	Confirmed bool
-	Observed  time.Time
+	// Source is how it was told: LLDP, LLDPV2 or CDP, or how it was inferred: STP, FDB.
+	Source   string
+	Observed time.Time
+}
+
+// Inferred reports whether nobody told of the edge: it follows from the spanning
+// tree or the forwarding tables, which is less sure.
+func (e Edge) Inferred() bool { return e.Source == STP || e.Source == FDB }
+
+// Peer returns the switch of the list at the other end of a port, 0 when there is
+// none.
+func (n *Network) Peer(node, port string) mib.MAC {
+	for i := range n.Edges {
+		e := &n.Edges[i]
+		if e.Head.Node != node || e.Head.Port != port || e.Tail.Kind != SNMP {
+			continue
+		}
+		if m, err := strconv.ParseUint(e.Tail.Node, 10, 48); err == nil {
+			return mib.MAC(m)
+		}
+	}
+	return 0
 }
 
 // Unresolved is a neighbour that could not be placed, and why.

@@ -18,8 +18,14 @@ type Observation struct {
 	Bridge  mib.MAC    // dot1dBaseBridgeAddress, 0 when not told
 	Chassis Identifier // lldpLocChassisId, empty when not told
 
+	// Device is cdpGlobalDeviceId, empty when the switch does not speak CDP.
+	Device string
+
 	Ports     []Port
 	Neighbors []Neighbor
+	Marks     Marks
+	// Evidence is what else tells of links; nil = not asked for.
+	Evidence *Evidence
 
 	Observed time.Time // when the switch answered
 	// Stale says that it did not answer the last time: this is the last good data.
@@ -58,7 +64,54 @@ type Port struct {
 	Bridged   bool // has a dot1dBasePort
 }
 
-// Neighbor is a row of lldpRemTable.
+// Mute reports whether the switch tells of no neighbours at all: it answers, and has
+// neither LLDP nor CDP.
+func (o *Observation) Mute() bool {
+	return !o.Stale && o.BySNMP() && len(o.Ports) > 0 && len(o.Chassis.ID) == 0 && o.Device == "" && len(o.Neighbors) == 0
+}
+
+// BySNMP reports whether the standard MIBs told of the switch. Another driver's word is
+// whole each time, and nothing else can be asked.
+func (o *Observation) BySNMP() bool { return !o.Marks.At.IsZero() }
+
+// Marks are the switch's own notes of when its tables changed, in hundredths of a
+// second of its uptime. 0 is not told.
+type Marks struct {
+	UpTime     uint32
+	At         time.Time // when UpTime was read
+	Neighbors  uint32    // lldpStatsRemTablesLastChangeTime, or that of LLDP-V2-MIB
+	Interfaces uint32    // ifTableLastChange
+	// Doubtful: neighbours changed and the note did not.
+	Doubtful bool
+}
+
+// Evidence is what the spanning tree and the forwarding table of a switch tell of
+// other switches of the list.
+type Evidence struct {
+	// Designated is who sends on the segment of a port, where that is not the switch
+	// itself.
+	Designated []Designated
+	// Seen are the addresses of other switches by the port they were learned at.
+	Seen map[string][]mib.MAC
+}
+
+// Designated is dot1dStpPortDesignatedBridge and dot1dStpPortDesignatedPort of a port.
+type Designated struct {
+	Port    string // Port.ID
+	Bridge  mib.MAC
+	FarPort uint32 // dot1dBasePort of that bridge
+}
+
+// The ways neighbours are told.
+const (
+	LLDP   = "lldp"
+	LLDPV2 = "lldp-v2" // LLDP-V2-MIB of IEEE 802.1AB-2016: another MIB, the same protocol
+	CDP    = "cdp"
+	STP    = "stp" // inferred
+	FDB    = "fdb" // inferred
+)
+
+// Neighbor is a row of lldpRemTable, lldpV2RemTable or cdpCacheTable.
 type Neighbor struct {
 	LocalPort string // Port.ID
 	Chassis   Identifier
@@ -66,7 +119,7 @@ type Neighbor struct {
 	PortDesc  string
 	SysName   string
 	Addresses []netip.Addr // management addresses
-	Protocol  string       // "lldp"
+	Protocol  string       // LLDP, LLDPV2 or CDP
 }
 
 func (p *Port) down() bool { return p.Oper == 2 || p.Oper == 7 }

@@ -21,6 +21,7 @@ func (s sight) allows(p int) bool { return s.ports == nil || slices.Contains(s.p
 type link struct {
 	a, b      int // ports
 	confirmed bool
+	source    string
 }
 
 // pair joins what two switches see of each other. mine are the sights of the first
@@ -32,9 +33,13 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 	agree := func(m, t sight) bool {
 		return !usedA[m.port] && !usedB[t.port] && m.allows(t.port) && t.allows(m.port)
 	}
-	join := func(a, b int, confirmed bool) {
+	join := func(a, b int, confirmed bool, row *Neighbor) {
 		usedA[a], usedB[b] = true, true
-		links = append(links, link{a, b, confirmed})
+		l := link{a: a, b: b, confirmed: confirmed}
+		if row != nil {
+			l.source = row.Protocol
+		}
+		links = append(links, l)
 	}
 	for _, sure := range []func(m, t sight) bool{
 		func(m, t sight) bool { return m.exact() && t.exact() },
@@ -43,7 +48,7 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 		for _, m := range mine {
 			for _, t := range theirs {
 				if sure(m, t) && agree(m, t) {
-					join(m.port, t.port, true)
+					join(m.port, t.port, true, m.row)
 				}
 			}
 		}
@@ -56,7 +61,7 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 				continue
 			}
 			if _, one := only(mine, func(m sight) bool { return agree(m, t) }); one {
-				join(m.port, t.port, true)
+				join(m.port, t.port, true, m.row)
 				changed = true
 			}
 		}
@@ -65,7 +70,7 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 		switch {
 		case usedA[m.port]:
 		case m.alone() && !usedB[m.ports[0]]:
-			join(m.port, m.ports[0], false)
+			join(m.port, m.ports[0], false, m.row)
 		default:
 			lostMine = append(lostMine, m)
 		}
@@ -74,7 +79,7 @@ func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 		switch {
 		case usedB[t.port]:
 		case t.alone() && !usedA[t.ports[0]]:
-			join(t.ports[0], t.port, false)
+			join(t.ports[0], t.port, false, t.row)
 		default:
 			lostTheirs = append(lostTheirs, t)
 		}

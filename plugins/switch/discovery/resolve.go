@@ -17,6 +17,9 @@ const (
 // but the system's name spoke for it.
 func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 	strong := [][]int{x.byChassis[chassisKey(n.Chassis)]}
+	if n.Protocol == CDP {
+		strong = [][]int{x.byDevice[fold(mib.Text(n.Chassis.ID))]}
+	}
 	if mac := mib.MACOf(n.Chassis.ID); mac != 0 && (n.Chassis.Subtype == chassisMAC || n.Chassis.Subtype == 0) {
 		strong = append(strong, x.byMAC[mac])
 	}

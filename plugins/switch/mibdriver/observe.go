@@ -25,14 +25,14 @@ func (d *Driver) Observe(ctx context.Context, sw *switchdriver.Switch) (*discove
 	if err != nil {
 		return o, err
 	}
-	if err := d.identity(ctx, t, o); err != nil {
+	which, err := d.identity(ctx, t, o)
+	if err != nil {
 		return o, deviceFault(sw, err)
 	}
-	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{},
-		LLDPPorts: map[uint32]discovery.LLDPPort{}, Remotes: map[mib.RemoteIndex]*discovery.Neighbor{}}
+	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{}}
 	err = tolerate(o, d.ports(ctx, t, &tables))
 	if err == nil {
-		err = tolerate(o, d.neighbours(ctx, t, &tables))
+		err = tolerate(o, d.neighbours(ctx, t, which, &tables))
 	}
 	discovery.Assemble(o, tables)
 	o.Observed = time.Now()
@@ -63,33 +63,57 @@ func tolerate(o *discovery.Observation, err error) error {
 	return err
 }
 
-func (d *Driver) identity(ctx context.Context, t snmp.Target, o *discovery.Observation) error {
+// sources are the MIBs with neighbours that a switch serves.
+type sources struct{ lldp, lldpV2, cdp bool }
+
+// identity reads the scalars: who the switch is, what it serves, and when its
+// tables changed.
+func (d *Driver) identity(ctx context.Context, t snmp.Target, o *discovery.Observation) (sources, error) {
 	v, err := d.snmp.Get(ctx, t, mib.SysObjectID, mib.SysDescr, mib.SysName, mib.BaseBridgeAddress,
-		mib.LLDPLocChassisSubtype, mib.LLDPLocChassisID, mib.LLDPLocSysName)
+		mib.LLDPLocChassisSubtype, mib.LLDPLocChassisID, mib.LLDPLocSysName,
+		mib.LLDPV2LocChassisSubtype, mib.LLDPV2LocChassisID, mib.LLDPV2LocSysName, mib.CDPGlobalDeviceID,
+		mib.SysUpTime, mib.IfTableLastChange, mib.LLDPRemTablesChanged, mib.LLDPV2RemTablesChanged)
 	if err != nil {
-		return err
+		return sources{}, err
 	}
 	o.SysOID, o.SysDesc, o.SysName = v[0].ObjectID(), mib.Text(v[1].Peek()), mib.Text(v[2].Peek())
 	o.Bridge = mib.MACOf(v[3].Peek())
-	o.Chassis = discovery.Identifier{Subtype: int32(v[4].Int()), ID: v[5].Bytes()}
-	if o.SysName == "" {
-		o.SysName = mib.Text(v[6].Peek())
+	which := sources{lldp: v[5].Exists(), lldpV2: v[8].Exists(), cdp: v[10].Exists()}
+	chassis, sysName := 4, 6
+	if !which.lldp && which.lldpV2 {
+		chassis, sysName = 7, 9
 	}
-	return nil
+	o.Chassis = discovery.Identifier{Subtype: int32(v[chassis].Int()), ID: v[chassis+1].Bytes()}
+	if o.SysName == "" {
+		o.SysName = mib.Text(v[sysName].Peek())
+	}
+	o.Device = mib.Text(v[10].Peek())
+	o.Marks = marks(v[11:15])
+	return which, nil
+}
+
+// marks are the values of sysUpTime and of the three times of change.
+func marks(v []snmp.Value) discovery.Marks {
+	m := discovery.Marks{UpTime: v[0].Uint32(), At: time.Now(), Interfaces: v[1].Uint32(), Neighbors: v[2].Uint32()}
+	if m.Neighbors == 0 {
+		m.Neighbors = v[3].Uint32()
+	}
+	return m
 }
 
 func (d *Driver) ports(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
 	columns := []string{mib.BasePortIfIndex, mib.IfDescr, mib.IfPhysAddress, mib.IfAdminStatus, mib.IfOperStatus,
-		mib.IfName, mib.IfHighSpeed, mib.LLDPLocPortSubtype, mib.LLDPLocPortID, mib.LLDPLocPortDesc}
+		mib.IfName, mib.IfHighSpeed}
 	return d.snmp.Walk(ctx, t, columns, func(c int, ix []uint32, v snmp.Value) error {
 		if len(ix) != 1 {
 			return nil
 		}
-		f, l := tables.Interfaces[ix[0]], tables.LLDPPorts[ix[0]]
-		switch c {
-		case 0:
+		if c == 0 {
 			tables.BasePorts[ix[0]] = v.Uint32()
 			return nil
+		}
+		f := tables.Interfaces[ix[0]]
+		switch c {
 		case 1:
 			f.Descr = mib.Text(v.Peek())
 		case 2:
@@ -102,68 +126,8 @@ func (d *Driver) ports(ctx context.Context, t snmp.Target, tables *discovery.Tab
 			f.Name = mib.Text(v.Peek())
 		case 6:
 			f.Speed = uint64(v.Uint32()) * 1_000_000
-		case 7:
-			l.ID.Subtype = int32(v.Int())
-		case 8:
-			l.ID.ID = v.Bytes()
-		case 9:
-			l.Desc = mib.Text(v.Peek())
 		}
-		if c < 7 {
-			tables.Interfaces[ix[0]] = f
-		} else {
-			tables.LLDPPorts[ix[0]] = l
-		}
+		tables.Interfaces[ix[0]] = f
 		return nil
 	})
 }
-
-func (d *Driver) neighbours(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
-	columns := []string{mib.LLDPRemChassisSubtype, mib.LLDPRemChassisID, mib.LLDPRemPortSubtype, mib.LLDPRemPortID,
-		mib.LLDPRemPortDesc, mib.LLDPRemSysName, mib.LLDPRemManIfSubtype}
-	addresses := map[mib.RemoteIndex][]netip.Addr{}
-	err := d.snmp.WalkFrom(ctx, t, firstRows, columns, func(c int, ix []uint32, v snmp.Value) error {
-		if c == 6 {
-			if row, a, ok := mib.LLDPManagement(ix); ok && len(addresses) < maxNeighbours {
-				addresses[row] = append(addresses[row], a)
-			}
-			return nil
-		}
-		row, ok := mib.LLDPRemote(ix)
-		if !ok {
-			return nil
-		}
-		n := tables.Remotes[row]
-		if n == nil {
-			if len(tables.Remotes) >= maxNeighbours {
-				return nil
-			}
-			n = &discovery.Neighbor{Protocol: "lldp"}
-			tables.Remotes[row] = n
-		}
-		switch c {
-		case 0:
-			n.Chassis.Subtype = int32(v.Int())
-		case 1:
-			n.Chassis.ID = v.Bytes()
-		case 2:
-			n.Port.Subtype = int32(v.Int())
-		case 3:
-			n.Port.ID = v.Bytes()
-		case 4:
-			n.PortDesc = mib.Text(v.Peek())
-		case 5:
-			n.SysName = mib.Text(v.Peek())
-		}
-		return nil
-	})
-	for row, list := range addresses {
-		if n := tables.Remotes[row]; n != nil {
-			n.Addresses = list
-		}
-	}
-	return err
-}
-
-// maxNeighbours bounds what one switch may tell.
-const maxNeighbours = 4096

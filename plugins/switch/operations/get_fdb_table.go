@@ -2,6 +2,8 @@ package operations
 
 import (
 	"context"
+	"encoding/json"
+	"strconv"
 
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/sdk/switchdriver"
@@ -27,15 +29,26 @@ func entryOf(sw *switchdriver.Switch, e *switchdriver.FDBEntry) fdbEntry {
 	return fdbEntry{int64(sw.NodeId), int32(e.VlanId), int64(e.Mac), int32(e.Port), name}
 }
 
+// entrySize is about how many octets an entry takes as JSON.
+const entrySize = 112
+
+// appendJSON is what the general encoder makes of an entry; types are plain words.
+func (e fdbEntry) appendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"node-id":`...), e.NodeID, 10)
+	b = strconv.AppendInt(append(b, `,"vlan-id":`...), int64(e.VLAN), 10)
+	b = strconv.AppendInt(append(b, `,"dest-mac-addr":`...), e.MAC, 10)
+	b = strconv.AppendInt(append(b, `,"port":`...), int64(e.Port), 10)
+	b = append(append(b, `,"type":"`...), e.Type...)
+	return append(b, `"}`...)
+}
+
 type getFDBTableIn struct {
 	NodeID *int64 `json:"node-id"`
 }
 
-type getFDBTableOut struct {
-	Entries []fdbEntry `json:"fdb-table-entry"`
-}
-
-func (h *Handlers) getFDBTable(ctx context.Context, in getFDBTableIn) (*getFDBTableOut, error) {
+// getFDBTable answers in JSON already: the table may have tens of thousands of
+// entries, and the general encoder would take a fifth of the time.
+func (h *Handlers) getFDBTable(ctx context.Context, in getFDBTableIn) (json.RawMessage, error) {
 	var c checker
 	sw, err := c.node(h.Inventory, in.NodeID)
 	if err != nil {
@@ -49,9 +62,12 @@ func (h *Handlers) getFDBTable(ctx context.Context, in getFDBTableIn) (*getFDBTa
 	if err != nil {
 		return nil, err
 	}
-	out := &getFDBTableOut{Entries: make([]fdbEntry, 0, len(entries))}
-	for _, e := range entries {
-		out.Entries = append(out.Entries, entryOf(sw, e))
+	out := append(make([]byte, 0, 32+len(entries)*entrySize), `{"fdb-table-entry":[`...)
+	for i, e := range entries {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = entryOf(sw, e).appendJSON(out)
 	}
-	return out, nil
+	return append(out, "]}"...), nil
 }

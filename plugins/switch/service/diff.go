@@ -18,6 +18,7 @@ type edge struct {
 	HeadNode  string `json:"head-node-id"`
 	HeadPort  string `json:"head-node-connector-id"`
 	Confirmed bool   `json:"confirmed"`
+	Source    string `json:"source,omitempty"`
 }
 
 // perEvent bounds the entries of one event.
@@ -85,5 +86,5 @@ func diff(before, after *discovery.Network) []change {
 }
 
 func edgeOf(e discovery.Edge) edge {
-	return edge{e.Tail.Node, e.Tail.Port, e.Head.Node, e.Head.Port, e.Confirmed}
+	return edge{e.Tail.Node, e.Tail.Port, e.Head.Node, e.Head.Port, e.Confirmed, e.Source}
 }

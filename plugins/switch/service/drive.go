@@ -31,6 +31,7 @@ func (s *Service) drive(ctx context.Context, env *sdk.Env) error {
 	}
 	o.Turn, s.release = turn, release
 	standard := mibdriver.New(s.client).WithJournal(s.journal)
+	s.standard = standard
 	s.vendors = xmldriver.NewSource(s.below(s.set.Vendor), s.log)
 	described := xmldriver.New(s.vendors, standard, s.journal)
 	o.Standard, o.File = standard, described

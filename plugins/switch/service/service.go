@@ -6,16 +6,20 @@ import (
 	"log/slog"
 	"net/netip"
 	"sync"
+	"time"
 
+	"ctl.internal/plugins/switch/changes"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/operations"
 	"ctl.internal/plugins/switch/sdn"
 	"ctl.internal/plugins/switch/shell"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/traps"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/commands"
@@ -44,6 +48,11 @@ type Service struct {
 	sdn        *sdn.Applier
 	discovered chan struct{} // a discovery has ended
 	release    func()        // of the right to change switches
+	standard   *mibdriver.Driver
+	traps      *traps.Receiver // nil: off
+	trapped    *host.Publisher
+	history    *changes.Log
+	kept       *lastGood
 	cancel     context.CancelFunc
 	group      sync.WaitGroup
 }
@@ -57,7 +66,7 @@ func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(), publisher: &topology.Publisher{},
-		discovered: make(chan struct{}, 1)}
+		history: &changes.Log{}, kept: newLastGood(env.DataDir), discovered: make(chan struct{}, 1)}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -78,14 +87,16 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
 	s.interval = &interval{env.Host, s.set.Discovery.Interval.Std()}
-	s.survey = survey.New(survey.Options{Inventory: s.inventory, Observe: s.drivers.Observe, Log: s.log,
+	s.survey = survey.New(survey.Options{Inventory: s.inventory, Log: s.log,
+		Observe: s.drivers.Observe, Refresh: s.standard.Refresh, Infer: s.standard.Evidence,
 		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Std(), Interval: s.interval.load(ctx, s.log),
 		Publish: s.publish, Finished: s.tidy})
 	s.database = inventory.NewDatabase(s.inventory, env.Host, s.lists)
+	s.receive(ctx, env.Host)
 	s.start(ctx)
 	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, List: s.database, SaveInterval: s.interval.save}
 	sh := &shell.Shell{Home: s.base, Vendors: s.vendors, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, Database: s.database, Journal: s.journal, SDN: s.sdn,
-		Remember: last.save}
+		Remember: last.save, Traps: s.traps, History: s.history}
 	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
 }
 
@@ -120,10 +131,30 @@ func (s *Service) start(ctx context.Context) {
 		}
 	})
 	s.group.Go(func() { s.events.Run(ctx) })
+	if s.traps != nil {
+		s.group.Go(func() { s.trapped.Run(ctx) })
+		s.group.Go(func() { s.traps.Run(ctx) })
+	}
+	if obs, err := s.kept.load(); err != nil {
+		s.log.Warn("what the switches told before is not known; it is observed again", "err", err)
+	} else {
+		s.survey.Restore(obs)
+	}
 	s.group.Go(func() { s.drivers.Run(ctx) })
 	s.group.Go(func() { s.drivers.Settle(ctx, s.find) })
 	s.group.Go(func() { s.followSDN(ctx) })
 	s.survey.Start()
+}
+
+// receive makes the receiver of traps.
+func (s *Service) receive(ctx context.Context, h *host.Client) {
+	if s.set.Traps.Listen == noTraps {
+		return
+	}
+	s.trapped = host.NewPublisher(h, trapStream, trapNotification, waitingEvents, s.log)
+	desk := &trapDesk{survey: s.survey, events: s.trapped}
+	s.traps = traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: newEngine(ctx, h, s.log),
+		Keep: s.set.Traps.Keep, Log: s.log, Handle: desk.handle})
 }
 
 // stop ends what start began; a change of a switch under way has the grace.
@@ -134,6 +165,7 @@ func (s *Service) stop(ctx context.Context) error {
 		s.survey.Close()
 		s.group.Wait()
 		s.client.Close()
+		s.keep()
 		s.release()
 		close(done)
 	}()
@@ -146,10 +178,18 @@ func (s *Service) stop(ctx context.Context) error {
 }
 
 // publish hands a result to the watchers of the topology and to the event stream.
-func (s *Service) publish(before, after *discovery.Network) {
+func (s *Service) publish(before, after *discovery.Network, cause survey.Cause) {
 	s.publisher.Set(Topology(s.set.Topology, after))
 	for _, e := range diff(before, after) {
 		s.events.Publish(e)
+		remember(s.history, after.Built, cause, e)
+	}
+}
+
+// keep saves what the switches told.
+func (s *Service) keep() {
+	if err := s.kept.save(time.Now(), s.survey.Observations()); err != nil {
+		s.log.Warn("what the switches told is not kept over a restart", "err", err)
 	}
 }
 
@@ -161,6 +201,9 @@ func (s *Service) tidy() {
 	}
 	s.client.Trim(idleSockets, inUse)
 	s.drivers.Forget(func(node uint64) bool { _, err := s.find(node); return err == nil })
+	if s.kept.due(time.Now()) {
+		s.keep()
+	}
 	select {
 	case s.discovered <- struct{}{}:
 	default:

@@ -44,7 +44,7 @@ func TestDiff(t *testing.T) {
 	before := &discovery.Network{Nodes: []discovery.Node{node("1", false), node("2", true), node("3", false)}, Edges: []discovery.Edge{between("1", "2"), between("1", "3")}}
 	after := &discovery.Network{Nodes: []discovery.Node{node("1", true), node("2", false), node("4", false)}, Edges: []discovery.Edge{between("1", "2"), between("1", "4")}}
 	want := []change{{AddedNodes: []string{"4"}, RemovedNodes: []string{"3"}, Silent: []string{"1"}, Answering: []string{"2"},
-		AddedEdges: []edge{{"1", "1", "4", "1", true}}, RemovedEdges: []edge{{"1", "1", "3", "1", true}}}}
+		AddedEdges: []edge{{"1", "1", "4", "1", true, ""}}, RemovedEdges: []edge{{"1", "1", "3", "1", true, ""}}}}
 	if d := cmp.Diff(want, diff(before, after)); d != "" {
 		t.Error("(-want +got):\n" + d)
 	}

@@ -2,8 +2,10 @@ package service
 
 import (
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"ctl.internal/sdk/fault"
@@ -17,6 +19,7 @@ type Settings struct {
 	SDN       SDN       `json:"sdn"`
 	Discovery Discovery `json:"discovery"`
 	SNMP      SNMP      `json:"snmp"`
+	Traps     Traps     `json:"traps"`
 	Topology  string    `json:"topology_id"`
 }
 
@@ -52,6 +55,15 @@ type SNMP struct {
 	VarBinds  int      `json:"varbinds"`
 }
 
+// Traps is how notifications are received.
+type Traps struct {
+	Listen string `json:"listen"`
+	Keep   int    `json:"keep"`
+}
+
+// noTraps is the value of Traps.Listen that turns them off.
+const noTraps = "off"
+
 // Duration is a time.Duration as "1.5s" in the settings.
 type Duration time.Duration
 
@@ -81,6 +93,13 @@ func (s *Settings) check() error {
 	within("/discovery/deadline", s.Discovery.Deadline, 100*time.Millisecond, time.Hour)
 	within("/drivers/deadline", s.Drivers.Deadline, 100*time.Millisecond, 10*time.Minute)
 	within("/snmp/timeout", s.SNMP.Timeout, 10*time.Millisecond, time.Minute)
+	if s.Traps.Listen != noTraps {
+		if _, port, err := net.SplitHostPort(s.Traps.Listen); err != nil {
+			l = append(l, fault.At(fault.Invalid, "/traps/listen", "%q is not address:port, :port or off", s.Traps.Listen))
+		} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			l = append(l, fault.At(fault.Invalid, "/traps/listen", "port %q is not a number from 0 to 65535", port))
+		}
+	}
 	return l.Err()
 }
 

@@ -27,6 +27,12 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 		}
 		l := topology.Link{ID: LinkID(e), SourceNode: e.Tail.Node, SourceTP: e.Tail.Port, DestNode: e.Head.Node, DestTP: e.Head.Port,
 			Attributes: map[string]string{"confirmed": strconv.FormatBool(e.Confirmed)}, Observed: e.Observed}
+		if e.Source != "" {
+			l.Attributes["source"] = e.Source
+		}
+		if e.Inferred() {
+			l.Attributes["inferred"] = "true"
+		}
 		t.Links[l.ID] = l
 	}
 	return t

@@ -3,11 +3,13 @@ package shell
 import (
 	"context"
 
+	"ctl.internal/plugins/switch/changes"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/sdn"
 	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/traps"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk/commands"
 )
@@ -24,11 +26,13 @@ type Shell struct {
 	SDN       *sdn.Applier
 	// Remember keeps the path of the list for the next start; nil = it is forgotten.
 	Remember func(ctx context.Context, path string) error
+	Traps    *traps.Receiver // nil = off
+	History  *changes.Log
 }
 
 // Commands returns the table of commands.
 func (s *Shell) Commands() []commands.Command {
-	return []commands.Command{s.readDB(), s.printDB(), s.importDB(), s.exportDB(), s.edges(), s.drivers(), s.vendors(), s.changes(), s.sdnSettings(),
+	return []commands.Command{s.readDB(), s.printDB(), s.importDB(), s.exportDB(), s.edges(), s.traps(), s.history(), s.drivers(), s.vendors(), s.changes(), s.sdnSettings(),
 		s.topoDiscover("switch:TopoDiscover", survey.All, "Discover switches, ports and edges",
 			"Asks all switches of the list for their ports and neighbours and shows what was found. A switch that\n"+
 				"does not answer keeps what it last told. Runs by itself when the list is loaded and periodically."),

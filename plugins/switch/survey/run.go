@@ -3,7 +3,6 @@ package survey
 import (
 	"context"
 	"maps"
-	"sync"
 	"time"
 
 	"ctl.internal/plugins/switch/discovery"
@@ -29,6 +28,8 @@ const interim = 2 * time.Second
 
 // run is a discovery under way.
 type run struct {
+	cause   Cause
+	quick   bool // read only what has changed, where a switch tells
 	scope   Scope
 	started time.Time
 	done    chan struct{} // closed at the end
@@ -36,18 +37,32 @@ type run struct {
 	err     error
 }
 
-// answer is what one switch gave.
-type answer struct {
-	sw  *switchdriver.Switch
-	obs *discovery.Observation
-	err error
-}
+// Cause is why switches were read.
+type Cause string
+
+// The causes: somebody asked, the interval, a new switch list, or traps.
+const (
+	Command  Cause = "command"
+	Interval Cause = "periodic"
+	List     Cause = "list"
+	Trap     Cause = "trap"
+)
 
 // Discover asks the switches and returns a summary. It fails with fault.InUse
 // while another run is active. When ctx ends first the run goes on without the
 // caller. progress may be nil; it is called from one goroutine.
 func (s *Surveyor) Discover(ctx context.Context, scope Scope, progress func(done, total int)) (Summary, error) {
-	r, err := s.begin(scope)
+	return s.start(ctx, &run{scope: scope, cause: Command}, progress)
+}
+
+// Periodic is what the interval brings about: it reads only what has changed, where
+// switches tell.
+func (s *Surveyor) Periodic(ctx context.Context) (Summary, error) {
+	return s.start(ctx, &run{scope: All, cause: Interval, quick: true}, nil)
+}
+
+func (s *Surveyor) start(ctx context.Context, r *run, progress func(done, total int)) (Summary, error) {
+	err := s.begin(r)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -94,18 +109,19 @@ func (s *Surveyor) Idle(ctx context.Context) error {
 	}
 }
 
-func (s *Surveyor) begin(scope Scope) (*run, error) {
+func (s *Surveyor) begin(r *run) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
-		return nil, fault.New(fault.Unavailable, "the plugin is stopping")
+		return fault.New(fault.Unavailable, "the plugin is stopping")
 	}
 	if a := s.active; a != nil {
-		return nil, fault.New(fault.InUse, "a discovery has been running for %s; wait for its end", time.Since(a.started).Round(100*time.Millisecond))
+		return fault.New(fault.InUse, "a discovery has been running for %s; wait for its end", time.Since(a.started).Round(100*time.Millisecond))
 	}
 	s.wg.Add(1)
-	s.active = &run{scope: scope, started: time.Now(), done: make(chan struct{})}
-	return s.active, nil
+	r.started, r.done = time.Now(), make(chan struct{})
+	s.active = r
+	return nil
 }
 
 // discover does the work of a run.
@@ -121,7 +137,13 @@ func (s *Surveyor) discover(r *run, progress func(done, total int)) {
 	}()
 	switches := s.choose(r.scope)
 	progress(0, len(switches))
-	answers := s.ask(switches)
+	read := s.opt.Observe
+	if r.quick {
+		read = func(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {
+			return s.refresh(ctx, sw, false)
+		}
+	}
+	answers := s.ask(switches, read)
 	early := time.NewTimer(interim)
 	defer early.Stop()
 	for n := 0; n < len(switches); {
@@ -139,6 +161,7 @@ func (s *Surveyor) discover(r *run, progress func(done, total int)) {
 		return
 	}
 	s.forget()
+	s.infer()
 	s.publish(r)
 	s.summarise(r, len(switches))
 }
@@ -160,36 +183,16 @@ func (s *Surveyor) choose(scope Scope) []*switchdriver.Switch {
 	return known
 }
 
-// ask has the workers observe all switches; exactly one answer comes for each.
-func (s *Surveyor) ask(switches []*switchdriver.Switch) <-chan answer {
-	todo, answers := make(chan *switchdriver.Switch), make(chan answer, s.opt.Workers)
-	var workers sync.WaitGroup
-	for range min(s.opt.Workers, len(switches)) {
-		workers.Go(func() {
-			for sw := range todo {
-				ctx, cancel := context.WithTimeout(s.ctx, s.opt.Deadline)
-				obs, err := s.opt.Observe(ctx, sw)
-				cancel()
-				answers <- answer{sw, obs, err}
-			}
-		})
-	}
-	s.wg.Go(func() {
-		for _, sw := range switches {
-			todo <- sw
-		}
-		close(todo)
-		workers.Wait()
-	})
-	return answers
-}
-
 // take records an answer. A switch that does not answer keeps what it told before.
 func (s *Surveyor) take(r *run, a answer) {
 	m := mib.MAC(a.sw.NodeId)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.told[m]
+	if s.asked[m].After(a.asked) {
+		return // read again meanwhile, because of a trap
+	}
+	s.asked[m] = a.asked
 	if a.err != nil {
 		s.failed[m] = a.err
 		r.sum.Failures = append(r.sum.Failures, Failure{Switch: m.String(), Address: a.sw.Address, Error: a.err.Error()})
@@ -205,6 +208,9 @@ func (s *Surveyor) take(r *run, a answer) {
 		return
 	}
 	delete(s.failed, m)
+	if old != nil && a.obs.Evidence == nil {
+		a.obs.Evidence = old.Evidence
+	}
 	if r.scope == Switches {
 		a.obs.Neighbors = nil
 		if old != nil {
@@ -223,6 +229,8 @@ func (s *Surveyor) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.told, func(m mib.MAC, _ *discovery.Observation) bool { return !listed[m] })
+	maps.DeleteFunc(s.asked, func(m mib.MAC, _ time.Time) bool { return !listed[m] })
+	maps.DeleteFunc(s.dues, func(m mib.MAC, _ *due) bool { return !listed[m] })
 	maps.DeleteFunc(s.failed, func(m mib.MAC, _ error) bool { return !listed[m] })
 }
 
@@ -244,7 +252,7 @@ func (s *Surveyor) publish(r *run) {
 	s.net = after
 	s.mu.Unlock()
 	if s.opt.Publish != nil {
-		s.opt.Publish(before, after)
+		s.opt.Publish(before, after, r.cause)
 	}
 	if before == nil {
 		close(s.first)

@@ -19,13 +19,20 @@ type Options struct {
 	Inventory *inventory.Inventory
 	// Observe asks one switch; on error what it returns is used only when nothing
 	// better is known.
-	Observe  func(context.Context, *switchdriver.Switch) (*discovery.Observation, error)
+	Observe func(context.Context, *switchdriver.Switch) (*discovery.Observation, error)
+	// Refresh reads what has changed since old, with the neighbours if that is asked
+	// for; nil: Observe is used.
+	Refresh func(ctx context.Context, sw *switchdriver.Switch, old *discovery.Observation, neighbors bool) (*discovery.Observation, error)
+	// Infer reads what else tells of links, for switches without LLDP and CDP and
+	// those around them; nil: such links are not found.
+	Infer    func(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation, want map[mib.MAC]bool) (*discovery.Evidence, error)
 	Workers  int           // switches asked at the same time, 64
 	Deadline time.Duration // for one switch, 20 s
 	Interval time.Duration // of periodic discoveries; 0 = none
 	Log      *slog.Logger
-	// Publish gets each result with the one before it (nil for the first), one at a time.
-	Publish func(before, after *discovery.Network)
+	// Publish gets each result with the one before it (nil for the first) and why the
+	// switches were read, one at a time.
+	Publish func(before, after *discovery.Network, cause Cause)
 	// Finished is called after each run.
 	Finished func()
 }
@@ -44,6 +51,10 @@ type Surveyor struct {
 	active   *run
 	told     map[mib.MAC]*discovery.Observation
 	failed   map[mib.MAC]error
+	asked    map[mib.MAC]time.Time // when the reading of what was told began
+	dues     map[mib.MAC]*due      // read again because of traps
+	reread   map[mib.MAC]time.Time // when, lately
+	touched  chan struct{}         // something is due
 	net      *discovery.Network
 	last     Summary
 
@@ -62,14 +73,17 @@ func New(o Options) *Surveyor {
 		o.Log = slog.Default()
 	}
 	s := &Surveyor{opt: o, interval: o.Interval, rearm: make(chan struct{}, 1), first: make(chan struct{}),
-		told: map[mib.MAC]*discovery.Observation{}, failed: map[mib.MAC]error{}}
+		told: map[mib.MAC]*discovery.Observation{}, failed: map[mib.MAC]error{},
+		asked: map[mib.MAC]time.Time{}, dues: map[mib.MAC]*due{}, reread: map[mib.MAC]time.Time{}, touched: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// Start discovers now, after each change of the inventory, and periodically.
+// Start discovers now, after each change of the inventory, periodically, and what
+// Touch asks for.
 func (s *Surveyor) Start() {
 	s.wg.Go(s.loop)
+	s.wg.Go(s.rereads)
 }
 
 // Close ends a run under way and waits for it.
@@ -81,10 +95,11 @@ func (s *Surveyor) Close() {
 }
 
 func (s *Surveyor) loop() {
+	round := 1
 	for s.ctx.Err() == nil {
 		changed := s.opt.Inventory.Changed()
 		if len(s.opt.Inventory.All()) > 0 || s.Network() != nil {
-			s.auto()
+			s.auto(List, false)
 		}
 		for wait := true; wait; {
 			timer := s.timer()
@@ -94,7 +109,8 @@ func (s *Surveyor) loop() {
 			case <-changed:
 				wait = false
 			case <-timer:
-				s.auto()
+				s.auto(Interval, round%fullEvery != 0)
+				round++
 			case <-s.rearm:
 			}
 		}
@@ -111,11 +127,15 @@ func (s *Surveyor) timer() <-chan time.Time {
 	return time.After(d - d/20 + rand.N(d/10+1))
 }
 
+// fullEvery is how often a periodic discovery reads everything, even what switches
+// say has not changed.
+const fullEvery = 10
+
 // auto discovers when nobody does; if somebody does, it waits for that to end and
 // then discovers, so that a change of the list is never missed.
-func (s *Surveyor) auto() {
+func (s *Surveyor) auto(cause Cause, quick bool) {
 	for s.ctx.Err() == nil {
-		sum, err := s.Discover(s.ctx, All, nil)
+		sum, err := s.start(s.ctx, &run{scope: All, cause: cause, quick: quick}, nil)
 		if err == nil {
 			s.opt.Log.Info("discovery finished", "result", sum.String())
 			return

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ctl.internal/sdk/lab/network"
+	"ctl.internal/sdk/lab/simswitch"
 	"ctl.internal/sdk/lab/snmpagent"
 	"ctl.internal/sdk/lab/snmpwire"
 )
@@ -16,7 +17,7 @@ import (
 type flags struct {
 	topology, csv, listen, version, control string
 	ports, basePort, hosts                  int
-	models, traps                           []string
+	models, traps, discovery                []string
 	untilEOF, asJSON                        bool
 }
 
@@ -41,6 +42,7 @@ func Command() *cobra.Command {
 	p.StringVar(&f.listen, "listen-net", "127.0.0.1", "loopback address for all, or a network as 127.1.0.0/16 for one each")
 	p.StringVar(&f.version, "snmp", "v2c", "v2c (public/private) or v3 (ops, SHA-256 authpass123, AES privpass123)")
 	p.StringSliceVar(&f.models, "model", nil, "makes that the switches take in turn, as D-Link_DGS-3650")
+	p.StringSliceVar(&f.discovery, "discovery", nil, "how the switches show their neighbours, in turn: lldp, lldp-v2, cdp, both, none")
 	p.StringSliceVar(&f.traps, "trap-to", nil, "IP:PORT that gets traps, or KIND:IP:PORT with v1, v2c, inform, v3 or v3inform")
 	p.BoolVar(&f.untilEOF, "until-eof", false, "end when standard input closes, too")
 	p.BoolVar(&f.asJSON, "json", false, "print the ready line as JSON")
@@ -67,6 +69,9 @@ func (f *flags) options() (network.Options, error) {
 	case "v2c":
 	default:
 		return o, fmt.Errorf("--snmp %q: v2c or v3 belongs here", f.version)
+	}
+	for _, d := range f.discovery {
+		o.Discovery = append(o.Discovery, simswitch.Discovery(d))
 	}
 	for _, t := range f.traps {
 		target, err := parseTarget(t)

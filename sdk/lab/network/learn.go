@@ -1,5 +1,11 @@
 package network
 
+import (
+	"slices"
+
+	"ctl.internal/sdk/lab/simswitch"
+)
+
 // Stations are known this many switches away; farther ones would only fill
 // memory in great networks.
 const (
@@ -25,6 +31,11 @@ func (n *Network) converge() {
 			if node.Learn(vlan, h.MAC, h.Port) {
 				spread(node, nil, vlan, h, reach)
 			}
+		}
+	}
+	if slices.Contains(n.opts.Discovery, simswitch.Mute) {
+		for _, node := range n.nodes {
+			spread(node, nil, 1, Host{MAC: node.MAC()}, reach)
 		}
 	}
 	for _, l := range n.links {

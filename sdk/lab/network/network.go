@@ -92,10 +92,14 @@ func (n *Network) build(p plan) error {
 				return err
 			}
 		}
+		var shows simswitch.Discovery
+		if d := n.opts.Discovery; len(d) > 0 {
+			shows = d[i%len(d)]
+		}
 		node := &Node{index: i, byPort: map[int]*cable{}}
 		node.Switch, err = simswitch.New(simswitch.Config{
 			Name: fmt.Sprintf("sw%d", i+1), MAC: switchMAC(i), Address: n.opts.management(i, at), Ports: n.opts.Ports,
-			Profile: profile, Clock: n.opts.Clock, Started: started, UpTime: n.opts.UpTime,
+			Profile: profile, Discovery: shows, Clock: n.opts.Clock, Started: started, UpTime: n.opts.UpTime,
 			PortAdmin: func(port int, _ bool) { n.portChanged(node, port) }, TreeSet: n.Relearn,
 		})
 		if err != nil {

@@ -23,6 +23,10 @@ type Options struct {
 	BasePort int
 	Models   []string // profiles that the switches take in turn; none = the default one
 
+	// Discovery is how the switches show their neighbours, taken in turn; none = LLDP.
+	// With a mute switch among them, the switches' own addresses are learned too.
+	Discovery []simswitch.Discovery
+
 	V3             bool   // version 3 instead of 2c
 	ReadCommunity  string // default public
 	WriteCommunity string // default private

@@ -3,6 +3,7 @@ package network
 import (
 	"slices"
 
+	"ctl.internal/sdk/lab/simswitch"
 	"ctl.internal/sdk/lab/snmpagent"
 	"ctl.internal/sdk/lab/snmpwire"
 )
@@ -23,6 +24,7 @@ const (
 	LinkUp                = "1.3.6.1.6.3.1.1.5.4"
 	AuthenticationFailure = "1.3.6.1.6.3.1.1.5.5"
 	LLDPRemTablesChange   = "1.0.8802.1.1.2.0.0.1"
+	LLDPV2RemTablesChange = "1.3.111.2.802.1.1.13.0.0.1"
 )
 
 // Trap sends a notification of a switch to all targets.
@@ -80,18 +82,25 @@ func (n *Network) linkTrap(node *Node, port int, up bool) {
 	n.notify(node, snmpwire.MustOID(trap), bind(1, index), bind(7, admin), bind(8, oper))
 }
 
-// neighborTrap is lldpRemTablesChange of LLDP-MIB.
+// neighborTrap is lldpRemTablesChange of LLDP-MIB, or that of LLDP-V2-MIB.
 func (n *Network) neighborTrap(node *Node) {
 	if len(n.targets) == 0 {
+		return
+	}
+	trap, stats := LLDPRemTablesChange, snmpwire.OID{1, 0, 8802, 1, 1, 2, 1, 2}
+	switch node.Discovery() {
+	case simswitch.LLDPV2:
+		trap, stats = LLDPV2RemTablesChange, snmpwire.OID{1, 3, 111, 2, 802, 1, 1, 13, 1, 2}
+	case simswitch.CDP, simswitch.Mute:
 		return
 	}
 	inserts, deletes := node.RemoteChanges()
 	var list []snmpwire.VarBind
 	for i, v := range []uint32{inserts, deletes, 0, 0} {
-		list = append(list, snmpwire.VarBind{Name: snmpwire.OID{1, 0, 8802, 1, 1, 2, 1, 2, uint32(i + 2), 0},
+		list = append(list, snmpwire.VarBind{Name: stats.Append(uint32(i+2), 0),
 			Value: snmpwire.Unsigned(snmpwire.Gauge32, uint64(v))})
 	}
-	n.notify(node, snmpwire.MustOID(LLDPRemTablesChange), list...)
+	n.notify(node, snmpwire.MustOID(trap), list...)
 }
 
 // authFailed runs in the agent's own goroutine.

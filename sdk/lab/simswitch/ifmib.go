@@ -116,6 +116,7 @@ func ifXObjects() []object {
 		}
 	}
 	return []object{
+		scalar("ifTableLastChange", "1.3.6.1.2.1.31.1.5", func(*Switch) value { return ticks(0) }),
 		col(1, "ifName", func(s *Switch, i iface) value { return snmpwire.Text(s.portName(i.port)) }),
 		col(6, "ifHCInOctets", octets), col(10, "ifHCOutOctets", octets),
 		t.writable(14, "ifLinkUpDownTrapEnable", integer(1, 2), onPort(func(p *port) value { return truth(p.trap) }, truth(false)),

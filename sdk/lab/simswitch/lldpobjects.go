@@ -57,27 +57,6 @@ func lldpRemoteObjects() []object {
 		}
 		return append(dst, 0, 0) // not told; Get hides it
 	}
-	onMgmt := func(o object) object {
-		get := o.Get
-		o.Get = func(s *Switch, inst oid) (value, bool) {
-			if len(inst) < 9 {
-				return value{}, false
-			}
-			return get(s, inst)
-		}
-		next := o.Next
-		o.Next = func(s *Switch, after, dst oid) (oid, bool) {
-			base := len(dst)
-			for {
-				found, ok := next(s, after, dst[:base])
-				if !ok || len(found)-base >= 9 {
-					return found, ok
-				}
-				after = append(oid(nil), found[base:]...)
-			}
-		}
-		return o
-	}
 	text := func(f func(r *nearRow) string) func(*Switch, *nearRow) value {
 		return func(_ *Switch, r *nearRow) value { return snmpwire.Text(f(r)) }
 	}
@@ -94,8 +73,32 @@ func lldpRemoteObjects() []object {
 		t.column(10, "lldpRemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
 		t.column(11, "lldpRemSysCapSupported", func(*Switch, *nearRow) value { return lldpCaps() }),
 		t.column(12, "lldpRemSysCapEnabled", func(*Switch, *nearRow) value { return lldpCaps() }),
-		onMgmt(mgmt.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
-		onMgmt(mgmt.column(4, "lldpRemManAddrIfId", number(func(r *nearRow) int { return r.ManagementIf }))),
-		onMgmt(mgmt.column(5, "lldpRemManAddrOID", always[*nearRow](snmpwire.Object(oid{0, 0})))),
+		told(9, mgmt.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
+		told(9, mgmt.column(4, "lldpRemManAddrIfId", number(func(r *nearRow) int { return r.ManagementIf }))),
+		told(9, mgmt.column(5, "lldpRemManAddrOID", always[*nearRow](snmpwire.Object(oid{0, 0})))),
 	}
+}
+
+// told hides management addresses that neighbours did not tell: their index is
+// shorter than arcs.
+func told(arcs int, o object) object {
+	get := o.Get
+	o.Get = func(s *Switch, inst oid) (value, bool) {
+		if len(inst) < arcs {
+			return value{}, false
+		}
+		return get(s, inst)
+	}
+	next := o.Next
+	o.Next = func(s *Switch, after, dst oid) (oid, bool) {
+		base := len(dst)
+		for {
+			found, ok := next(s, after, dst[:base])
+			if !ok || len(found)-base >= arcs {
+				return found, ok
+			}
+			after = append(oid(nil), found[base:]...)
+		}
+	}
+	return o
 }

@@ -22,7 +22,8 @@ func NewSchema() *snmpagent.Schema[*Switch] {
 		systemObjects(), ifObjects(), ifXObjects(), ipObjects(), arpObjects(),
 		bridgeObjects(), stpObjects(), stpPortObjects(), bridgeFDBObjects(),
 		vlanBaseObjects(), fdbObjects(), staticObjects(), vlanCurrentObjects(), vlanStaticObjects(), pvidObjects(),
-		lldpConfigObjects(), lldpLocalObjects(), lldpRemoteObjects(),
+		shown(LLDP, lldpConfigObjects()), shown(LLDP, lldpLocalObjects()), shown(LLDP, lldpRemoteObjects()),
+		lldpV2Objects(), cdpObjects(),
 	)
 }
 

@@ -30,9 +30,11 @@ type Config struct {
 	Address netip.Prefix // management address, IPv4, with the length of its subnet
 	Ports   int          // 1 to MaxPorts
 	Profile Profile      // zero value: the default one
-	Clock   func() time.Time
-	Started time.Time     // sysUpTime counts from here; zero means Clock() at New
-	UpTime  time.Duration // sysUpTime at Started
+	// Discovery is how it shows its neighbours; empty: LLDP.
+	Discovery Discovery
+	Clock     func() time.Time
+	Started   time.Time     // sysUpTime counts from here; zero means Clock() at New
+	UpTime    time.Duration // sysUpTime at Started
 	// PortAdmin is called when SNMP has changed ifAdminStatus, with the
 	// switch unlocked and before the answer is sent.
 	PortAdmin func(port int, up bool)
@@ -73,6 +75,9 @@ func New(cfg Config) (*Switch, error) {
 	}
 	if !cfg.Address.Addr().Is4() {
 		return nil, fmt.Errorf("switch %s: the management address %s is not IPv4", cfg.Name, cfg.Address)
+	}
+	if cfg.Discovery != "" && !slices.Contains(Discoveries(), cfg.Discovery) {
+		return nil, fmt.Errorf("switch %s: neighbours cannot be shown by %.20q; one of %v is possible", cfg.Name, cfg.Discovery, Discoveries())
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now

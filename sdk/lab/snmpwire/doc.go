@@ -4,6 +4,8 @@
 //
 // It exists because a client library does not serve the agent's side (the
 // engine discovery, reports, authoritative time) and because a simulator must
-// be able to send what is wrong on purpose. Programs that talk to real devices
-// use gosnmp; programs that want an agent use package snmpagent.
+// be able to send what is wrong on purpose. A receiver of informs is an
+// authoritative engine too, so the switch plugin's trap receiver reads with it.
+// Programs that ask real devices use gosnmp; programs that want an agent use
+// package snmpagent.
 package snmpwire

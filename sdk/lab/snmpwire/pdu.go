@@ -79,17 +79,23 @@ func decodePDU(tag Tag, r reader) (PDU, error) {
 	if err := r.end(); err != nil {
 		return p, err
 	}
+	p.VarBinds, err = decodeVarBinds(list)
+	return p, err
+}
+
+func decodeVarBinds(list reader) ([]VarBind, error) {
+	var out []VarBind
 	for len(list.b) > 0 {
-		if len(p.VarBinds) == MaxVarBinds {
-			return p, fmt.Errorf("more than %d variable bindings", MaxVarBinds)
+		if len(out) == MaxVarBinds {
+			return nil, fmt.Errorf("more than %d variable bindings", MaxVarBinds)
 		}
 		vb, err := decodeVarBind(&list)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
-		p.VarBinds = append(p.VarBinds, vb)
+		out = append(out, vb)
 	}
-	return p, nil
+	return out, nil
 }
 
 func decodeVarBind(list *reader) (VarBind, error) {

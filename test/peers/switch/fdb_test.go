@@ -20,7 +20,7 @@ func fdb(t *testing.T, p *plugintest.Plugin, id string, most int) {
 			Port int `json:"port"`
 		} `json:"fdb-table-entry"`
 	}
-	if err := p.Call(deadline(t), "fdb:get-fdb-table", json.RawMessage(fmt.Sprintf(`{"node-id":%s}`, id)), &out); err != nil {
+	if err := p.Call(long(t), "fdb:get-fdb-table", json.RawMessage(fmt.Sprintf(`{"node-id":%s}`, id)), &out); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(out.Entries); n > most || n < most/2 {

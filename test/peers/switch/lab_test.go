@@ -7,10 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -66,8 +69,9 @@ func lab(t *testing.T, script string, env ...string) {
 	}
 }
 
-// plugin starts the switch plugin with a list of the devices.
-func plugin(t *testing.T, devices []device) *plugintest.Plugin {
+// plugin starts the switch plugin with a list of the devices. Nothing is discovered
+// by itself but at the start, and traps are not received, unless more says so.
+func plugin(t *testing.T, devices []device, more ...map[string]any) *plugintest.Plugin {
 	t.Helper()
 	var list strings.Builder
 	list.WriteString("MAC,IP,SNMP_Community,Model,Version,V3_User,V3_Auth_Protocol,V3_Auth_Password,V3_Priv_Protocol,V3_Priv_Password,Port,Read_Community\n")
@@ -83,13 +87,18 @@ func plugin(t *testing.T, devices []device) *plugintest.Plugin {
 	if err != nil {
 		t.Fatal(err)
 	}
+	settings := map[string]any{"lists": []string{path}, "discovery": map[string]any{"interval": "0s"}, "traps": map[string]any{"listen": "off"}}
+	for _, m := range more {
+		maps.Copy(settings, m)
+	}
 	return plugintest.Start(t, sdk.Options{Manifest: manifest, YANG: os.DirFS(dir), New: service.New, Commands: service.Commands()},
-		plugintest.WithConfig(map[string]any{"lists": []string{path}, "discovery": map[string]any{"interval": "0s"}}))
+		plugintest.WithConfig(settings))
 }
 
-func deadline(t *testing.T) context.Context {
+// long is the deadline of what waits for daemons and the kernel, on a busy machine.
+func long(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -155,10 +164,22 @@ func ipJSON(t *testing.T, v any, args ...string) {
 	}
 }
 
-// ping reports whether one host reaches another address.
-func ping(from string, to netip.Addr) bool {
-	return exec.Command("ip", "netns", "exec", from, "ping", "-q", "-i", "0.2", "-c", "5", "-w", "3", to.String()).Run() == nil
+// ping counts the answers one host gets from another address.
+func ping(t *testing.T, from string, to netip.Addr) int {
+	t.Helper()
+	out, err := exec.Command("ip", "netns", "exec", from, "ping", "-q", "-i", "0.2", "-c", "5", "-w", "3", to.String()).CombinedOutput()
+	m := received.FindSubmatch(out)
+	if m == nil {
+		t.Fatalf("ping: %v\n%s", err, out)
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
+
+var received = regexp.MustCompile(`, (\d+) received`)
 
 // prefix makes names of this test process's own, so that several may run at once.
 func prefix(letter string) string { return fmt.Sprintf("%s%03x", letter, os.Getpid()&0xfff) }

@@ -98,7 +98,7 @@ func TestRecordings(t *testing.T) {
 		ids[fmt.Sprint(number(t, mac))] = name
 	}
 	p := plugin(t, devices)
-	ctx := deadline(t)
+	ctx := long(t)
 	var want []string
 	for _, e := range [][2]string{
 		{"dlink_dgs-3627g/3", "dlink_dgs-3420-28tc/25"}, {"dlink_dgs-3627g/6", "dlink_dgs-1510-28xmp-me/25"},
@@ -110,9 +110,7 @@ func TestRecordings(t *testing.T) {
 	between := func() []string {
 		return slices.DeleteFunc(found(ctx, t, p, ids), func(e string) bool { return strings.HasPrefix(e, "PR ") })
 	}
-	if d := cmp.Diff(want, between()); d != "" {
-		t.Error("links (-recorded +discovered):\n" + d)
-	}
+	until(ctx, t, p, func() string { return cmp.Diff(want, between()) })
 	for name, rows := range map[string]int{"dlink_dgs-3627g": 156, "zynos_mgs3712": 454} {
 		for id, n := range ids {
 			if n == name {

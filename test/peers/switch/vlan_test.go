@@ -33,7 +33,7 @@ type chain struct {
 
 func newChain(t *testing.T, switches int) *chain {
 	need(t, "ip", "snmpd", "lldpd", "snmpbulkwalk", "ovs-vswitchd", "ovsdb-server", "ovsdb-tool", "perl", "ping", "ethtool")
-	c := &chain{t: t, ctx: deadline(t), pre: prefix("q"), hosts: subnet(196), switches: switches}
+	c := &chain{t: t, pre: prefix("q"), hosts: subnet(196), switches: switches}
 	net := subnet(197)
 	lab(t, "lab-qbridge.sh", fmt.Sprint("LAB_SWITCHES=", switches), "LAB_PREFIX="+c.pre, "LAB_NET="+net, "LAB_HOSTS="+c.hosts)
 	var devices []device
@@ -45,6 +45,7 @@ func newChain(t *testing.T, switches int) *chain {
 		c.node, c.ifs = append(c.node, number(t, mac)), append(c.ifs, ifs)
 		c.port = append(c.port, ports(ifs))
 	}
+	c.ctx = long(t)
 	c.Plugin = plugin(t, devices)
 	return c
 }
@@ -83,13 +84,17 @@ func (c *chain) must(rpc string, in map[string]any) {
 	}
 }
 
-// reach checks whether host j of switch i reaches host l of switch k.
+// reach waits until host j of switch i reaches host l of switch k, or until nothing
+// comes through any more.
 func (c *chain) reach(what string, i, j, k, l int, want bool) {
 	c.t.Helper()
 	to := netip.MustParseAddr(fmt.Sprintf("%s.%d", c.hosts, 10*k+l))
-	if got := ping(fmt.Sprintf("%s%dh%d", c.pre, i, j), to); got != want {
-		c.t.Errorf("%s: h%d of switch %d reaches h%d of switch %d: %v, want %v", what, j, i, l, k, got, want)
-	}
+	patiently(c.ctx, c.t, func() string {
+		if got := ping(c.t, fmt.Sprintf("%s%dh%d", c.pre, i, j), to); (got > 0) == want {
+			return ""
+		}
+		return fmt.Sprintf("%s: h%d of switch %d reaches h%d of switch %d: %v, want %v", what, j, i, l, k, !want, want)
+	})
 }
 
 // table is the VLANs of a switch with their ports.
@@ -162,13 +167,15 @@ func (c *chain) forwarding() {
 			VLAN int    `json:"vlan-id"`
 			Type string `json:"type"`
 		}
-		if err := c.Call(c.ctx, "fdb:get-fdb-entry", in, &e); err != nil {
-			c.t.Errorf("switch %d: %v", sw+1, err)
-			continue
-		}
-		if e.Port != c.port[sw][name] || e.VLAN != 100 || e.Type != "LEARNED" {
-			c.t.Errorf("switch %d shows the host as %+v, want port %d (%s)", sw+1, e, c.port[sw][name], name)
-		}
+		patiently(c.ctx, c.t, func() string { // the agent shows a table of a moment ago
+			if err := c.Call(context.WithoutCancel(c.ctx), "fdb:get-fdb-entry", in, &e); err != nil {
+				return err.Error()
+			}
+			if e.Port == c.port[sw][name] && e.VLAN == 100 && e.Type == "LEARNED" {
+				return ""
+			}
+			return fmt.Sprintf("switch %d shows the host as %+v, want port %d (%s)", sw+1, e, c.port[sw][name], name)
+		})
 		var all struct {
 			Entries []struct {
 				MAC int64 `json:"dest-mac-addr"`

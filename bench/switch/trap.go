@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/plugins/switch/survey"
+)
+
+// traps is how many single traps are measured.
+const traps = 10
+
+// afterTrap measures how long after a trap the topology shows what the switch tells
+// now, in a network of all switches, the wait for further traps included.
+func (o options) afterTrap(ctx context.Context, list []csvlist.Entry) error {
+	r := build(nil, o.workers)
+	defer r.close()
+	r.survey.Start()
+	r.inventory.Set("agents", list, nil)
+	if err := r.await(ctx, survey.List); err != nil {
+		return err
+	}
+	if err := r.survey.Idle(ctx); err != nil {
+		return err
+	}
+	b := never()
+	worst := time.Duration(0)
+	for i := range traps {
+		start := time.Now()
+		err := b.round(func() error {
+			r.survey.Touch(survey.Hint{Node: list[i*len(list)/traps].MAC, IfIndex: 1, Neighbors: true})
+			return r.await(ctx, survey.Trap)
+		})
+		if err != nil {
+			return err
+		}
+		worst = max(worst, time.Since(start))
+	}
+	row("topology after a trap", b, fmt.Sprintf("at worst %.1f ms; asked for 2000; processor time %.1f ms", float64(worst.Microseconds())/1000, float64(b.cpu.Microseconds())/1000))
+	return nil
+}
+
+// await waits for a result that came about so.
+func (r *rooms) await(ctx context.Context, cause survey.Cause) error {
+	for {
+		select {
+		case c := <-r.published:
+			if c == cause {
+				return nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

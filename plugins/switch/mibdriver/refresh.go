@@ -1,0 +1,156 @@
+package mibdriver
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// clockSlack is how far a switch's uptime may run beside our clock before it counts
+// as restarted.
+const clockSlack = 30 * time.Second
+
+// Refresh brings an older observation up to date and reads only what may have
+// changed: the state of the ports always, neighbours when the switch notes a change
+// (lldpStatsRemTablesLastChangeTime) or neighbours is true, and everything when it
+// has restarted or its interfaces are others (ifTableLastChange). A switch whose
+// notes cannot be trusted is read as far as they cannot.
+func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *discovery.Observation, neighbours bool) (*discovery.Observation, error) {
+	o := *old
+	t, err := reader(sw)
+	if err != nil {
+		return &o, err
+	}
+	v, err := d.snmp.Get(ctx, t, mib.SysUpTime, mib.IfTableLastChange, mib.LLDPRemTablesChanged, mib.LLDPV2RemTablesChanged)
+	if err != nil {
+		return &o, deviceFault(sw, err)
+	}
+	now := marks(v)
+	if !v[0].Exists() || !v[1].Exists() || now.Interfaces != old.Marks.Interfaces || restarted(old.Marks, now) {
+		return d.Observe(ctx, sw)
+	}
+	now.Doubtful = old.Marks.Doubtful
+	o.Notes, o.Stale = nil, false
+	same, err := d.portStates(ctx, t, &o)
+	if err := tolerate(&o, err); err != nil {
+		return &o, deviceFault(sw, err)
+	}
+	if !same {
+		return d.Observe(ctx, sw)
+	}
+	if neighbours || !unchanged(old, now) {
+		same, err := d.reread(ctx, t, &o)
+		if err := tolerate(&o, err); err != nil {
+			return &o, deviceFault(sw, err)
+		}
+		if !same {
+			return d.Observe(ctx, sw)
+		}
+		if now.Neighbors == old.Marks.Neighbors && !slices.EqualFunc(o.Neighbors, old.Neighbors, sameNeighbor) {
+			now.Doubtful = true
+		}
+	}
+	o.Marks, o.Observed = now, time.Now()
+	return &o, nil
+}
+
+// restarted compares the uptime with what our clock says it should be. It wraps
+// after 497 days, as the difference does.
+func restarted(old, now discovery.Marks) bool {
+	ran := time.Duration(now.UpTime-old.UpTime) * 10 * time.Millisecond
+	off := ran - now.At.Sub(old.At)
+	return off > clockSlack || off < -clockSlack
+}
+
+// unchanged reports whether the switch says, credibly, that its neighbours are as
+// they were. CDP has no such note.
+func unchanged(old *discovery.Observation, now discovery.Marks) bool {
+	return now.Neighbors != 0 && now.Neighbors == old.Marks.Neighbors && !now.Doubtful && old.Device == ""
+}
+
+func sameNeighbor(x, y discovery.Neighbor) bool {
+	return x.LocalPort == y.LocalPort && x.String() == y.String() && x.SysName == y.SysName
+}
+
+// portStates reads the states of the ports; false when one is not there any more.
+func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Observation) (bool, error) {
+	type state struct {
+		admin, oper int32
+		speed       uint64
+	}
+	states := map[uint32]state{}
+	err := d.snmp.Walk(ctx, t, []string{mib.IfAdminStatus, mib.IfOperStatus, mib.IfHighSpeed}, func(c int, ix []uint32, v snmp.Value) error {
+		if len(ix) != 1 {
+			return nil
+		}
+		s := states[ix[0]]
+		switch c {
+		case 0:
+			s.admin = int32(v.Int())
+		case 1:
+			s.oper = int32(v.Int())
+		case 2:
+			s.speed = uint64(v.Uint32()) * 1_000_000
+		}
+		states[ix[0]] = s
+		return nil
+	})
+	if err != nil {
+		return true, err
+	}
+	o.Ports = slices.Clone(o.Ports)
+	for i := range o.Ports {
+		p := &o.Ports[i]
+		s, ok := states[p.IfIndex]
+		if !ok {
+			if p.Admin != 0 || p.Oper != 0 {
+				return false, nil
+			}
+			continue
+		}
+		p.Admin, p.Oper, p.Speed = s.admin, s.oper, s.speed
+	}
+	return true, nil
+}
+
+// reread reads the neighbours; false when one is at a port that is not known.
+func (d *Driver) reread(ctx context.Context, t snmp.Target, o *discovery.Observation) (bool, error) {
+	which := sources{lldp: len(o.Chassis.ID) > 0, lldpV2: len(o.Chassis.ID) > 0, cdp: o.Device != ""}
+	for _, n := range o.Neighbors { // what told before tells again
+		which.lldp = which.lldp && n.Protocol != discovery.LLDPV2
+		which.lldpV2 = which.lldpV2 && n.Protocol != discovery.LLDP
+	}
+	var tables discovery.Tables
+	if err := d.remotes(ctx, t, which, &tables); err != nil {
+		return true, err
+	}
+	lldp, ifIndex := map[uint32]string{}, map[uint32]string{}
+	for _, p := range slices.Backward(o.Ports) {
+		if p.LLDPLocal != 0 {
+			lldp[p.LLDPLocal] = p.ID
+		}
+		ifIndex[p.IfIndex] = p.ID
+	}
+	known := true
+	for _, rows := range []struct {
+		at    map[uint32]string
+		among map[mib.RemoteIndex]*discovery.Neighbor
+	}{{lldp, tables.Remotes}, {ifIndex, tables.IfRemotes[0]}, {ifIndex, tables.IfRemotes[1]}} {
+		for ix := range maps.Keys(rows.among) {
+			if rows.at[ix.LocalPort] == "" {
+				known = false
+			}
+		}
+	}
+	if !known {
+		return false, nil
+	}
+	discovery.Attach(o, tables, func(n uint32) string { return lldp[n] }, func(n uint32) string { return ifIndex[n] })
+	return true, nil
+}

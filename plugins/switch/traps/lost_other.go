@@ -1,0 +1,13 @@
+//go:build !linux
+
+package traps
+
+import "net"
+
+// Only Linux tells how many messages were thrown away.
+
+const controlSize = 0
+
+func countLost(*net.UDPConn) {}
+
+func lost([]byte) (uint32, bool) { return 0, false }

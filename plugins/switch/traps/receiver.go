@@ -1,0 +1,185 @@
+package traps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+
+	"ctl.internal/plugins/switch/inventory"
+)
+
+// Options say where to listen and what to do with what comes.
+type Options struct {
+	Listen    string // address:port; the address may be left out
+	Inventory *inventory.Inventory
+	Engine    Engine
+	Keep      int // last traps remembered, DefaultKeep
+	Log       *slog.Logger
+	// Handle gets each trap, one at a time, and must not wait.
+	Handle func(Trap)
+	// Retry is how often an address that somebody else has is tried again, 5 s.
+	Retry time.Duration
+}
+
+// Receiver listens for notifications. It is safe for concurrent use.
+type Receiver struct {
+	opt  Options
+	book *Book
+
+	mu   sync.Mutex
+	at   netip.AddrPort
+	why  error
+	open chan struct{} // closed once it listens
+}
+
+// The receive buffer: a burst waits in the kernel, and beyond it is lost, as traps
+// may be. Informs are sent again.
+const (
+	socketBuffer = 4 << 20
+	largest      = 65535
+)
+
+// New makes a Receiver; Run runs it.
+func New(o Options) *Receiver {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Retry == 0 {
+		o.Retry = 5 * time.Second
+	}
+	if o.Handle == nil {
+		o.Handle = func(Trap) {}
+	}
+	return &Receiver{opt: o, book: NewBook(o.Keep), open: make(chan struct{})}
+}
+
+// Book tells what has come.
+func (r *Receiver) Book() *Book { return r.book }
+
+// Listening returns where it listens, or why it does not.
+func (r *Receiver) Listening() (netip.AddrPort, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.at, r.why
+}
+
+// Opened is closed once it listens.
+func (r *Receiver) Opened() <-chan struct{} { return r.open }
+
+// Run listens until ctx ends. An address that cannot be had is told in one warning;
+// one that somebody else has, a predecessor of this plugin perhaps, is tried again.
+func (r *Receiver) Run(ctx context.Context) {
+	told := false
+	for {
+		conn, err := r.bind(ctx)
+		if err == nil {
+			if told {
+				r.opt.Log.Info("the trap interface is there now", "listening", conn.LocalAddr().String())
+			}
+			r.serve(ctx, conn)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if !told {
+			r.opt.Log.Warn("traps are not received; discovery goes on without them", "err", err)
+			told = true
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return
+		}
+		select {
+		case <-time.After(r.opt.Retry):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Receiver) bind(ctx context.Context) (*net.UDPConn, error) {
+	var lc net.ListenConfig
+	c, err := lc.ListenPacket(ctx, "udp", r.opt.Listen)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.why = explain(r.opt.Listen, err)
+		return nil, r.why
+	}
+	conn := c.(*net.UDPConn)
+	_ = conn.SetReadBuffer(socketBuffer) // as much as the system allows
+	countLost(conn)
+	local := conn.LocalAddr().(*net.UDPAddr).AddrPort()
+	r.at, r.why = netip.AddrPortFrom(local.Addr().Unmap(), local.Port()), nil
+	close(r.open)
+	return conn, nil
+}
+
+// explain names the remedy of a refused address.
+func explain(listen string, err error) error {
+	remedy := "set traps.listen in etc/switch.yaml to another address"
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		remedy = "ports below 1024 need the capability NET_BIND_SERVICE; or set traps.listen in etc/switch.yaml to another port"
+	case errors.Is(err, syscall.EADDRINUSE):
+		remedy = "another program has it; it is tried again, or set traps.listen in etc/switch.yaml to another port"
+	}
+	return fmt.Errorf("trap interface udp %s: bind: %w (%s)", listen, root(err), remedy)
+}
+
+// root leaves out what the message says anyway.
+func root(err error) error {
+	var no syscall.Errno
+	if errors.As(err, &no) {
+		return no
+	}
+	return err
+}
+
+// serve handles message after message, in the order they come.
+func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	desk := NewDesk(r.opt.Engine)
+	changed := r.opt.Inventory.Changed()
+	desk.SetSenders(NewSenders(r.opt.Inventory.Entries()))
+	buf, control := make([]byte, largest), make([]byte, controlSize)
+	for ctx.Err() == nil {
+		n, c, _, from, err := conn.ReadMsgUDPAddrPort(buf, control)
+		if err != nil {
+			if ctx.Err() == nil && errors.Is(err, net.ErrClosed) {
+				return
+			}
+			continue // an ICMP answer to one of ours; the deadline when ctx has ended
+		}
+		select {
+		case <-changed:
+			changed = r.opt.Inventory.Changed()
+			desk.SetSenders(NewSenders(r.opt.Inventory.Entries()))
+		default:
+		}
+		if c > 0 {
+			if n, ok := lost(control[:c]); ok {
+				r.book.Lost(n)
+			}
+		}
+		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
+		now := time.Now()
+		t, reply, v := desk.Handle(now, from, buf[:n])
+		r.book.Record(now, from, v, t)
+		if t != nil {
+			r.opt.Handle(*t)
+		}
+		if reply != nil {
+			_, _ = conn.WriteToUDPAddrPort(reply, from) // lost, as answers may be
+		}
+	}
+}
