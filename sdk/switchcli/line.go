@@ -1,0 +1,60 @@
+package switchcli
+
+import (
+	"strings"
+
+	"ctl.internal/sdk/fault"
+)
+
+// maxLine is the longest line that is typed, in octets. D-Link switches take 255 or more.
+const maxLine = 1000
+
+// maxWord is the longest value within a line, in octets.
+const maxWord = 255
+
+// Word checks that a value can be typed as one word of a command: 1 to 255 letters,
+// digits and _ . : / , + - @ = and nothing that a command line gives a meaning to
+// (blanks, quotes, line ends, ? ! ; | # $ and the like). field is the path of the fault.
+func Word(field, value string) (string, error) {
+	switch {
+	case value == "":
+		return "", fault.At(fault.Missing, field, "%s is missing", field)
+	case len(value) > maxWord:
+		return "", fault.At(fault.Invalid, field, "%d octets are more than the %d of a word", len(value), maxWord)
+	}
+	for i := range len(value) {
+		if !wordByte(value[i]) {
+			return "", fault.At(fault.Invalid, field, "%.40q cannot be typed at a switch's command line; use letters, digits and _ . : / , + - @ =", value)
+		}
+	}
+	return value, nil
+}
+
+func wordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("_.:/,+-@=", c) >= 0
+}
+
+// Line joins the words of a command with single blanks. It fails with fault.Invalid
+// if what comes out is not one line of printable ASCII, or has a ? which many switches
+// answer at once, before the line's end.
+func Line(words ...string) (string, error) {
+	line := strings.Join(words, " ")
+	if err := checkLine(line); err != nil {
+		return "", err
+	}
+	return line, nil
+}
+
+func checkLine(line string) error {
+	if len(line) > maxLine {
+		return fault.New(fault.Invalid, "a line of %d octets is longer than the %d that are typed", len(line), maxLine)
+	}
+	if !printable(line) || strings.Contains(line, "?") {
+		return fault.New(fault.Invalid, "%.80q is not one line that can be typed at a switch", line)
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}

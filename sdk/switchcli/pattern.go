@@ -1,0 +1,51 @@
+package switchcli
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// depth is how much of what was said last is looked at for a prompt, in octets.
+const depth = 1000
+
+// ends matches when text is the last that was said.
+func ends(text string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)` + regexp.QuoteMeta(strings.TrimSpace(text)) + `\s*\z`)
+}
+
+// anyPrompt is what most switches show when they wait for a command.
+func anyPrompt() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\s#>][^\n#>]{0,80}[#>]\s*\z`) }
+
+// more is what switches show at the end of a page.
+func more() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:-+ *\(?more[^\n]{0,40}|<-+ *more *-+>|[^\n]{0,80}next page[^\n]{0,80}|press any key[^\n]{0,60})\s*\z`)
+}
+
+// prompts matches the prompt line that was seen after login, and those of other modes
+// of the same switch: "sw1#" also "sw1(config)#".
+func prompts(seen string) *regexp.Regexp {
+	stem := strings.TrimRight(strings.TrimSpace(seen), "#>$%")
+	if stem == "" {
+		return anyPrompt()
+	}
+	return regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(stem) + `[^\n#>]{0,60}[#>$%]\s*\z`)
+}
+
+// tail is the end of what was said, from a line's beginning if there is one.
+func tail(said []byte) []byte {
+	if len(said) <= depth {
+		return said
+	}
+	t := said[len(said)-depth:]
+	if i := bytes.IndexByte(t, '\n'); i > 0 {
+		t = t[i:]
+	}
+	return t
+}
+
+// lastLine is the last line that has anything on it.
+func lastLine(said []byte) string {
+	s := strings.TrimSpace(string(said))
+	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
+}
