@@ -128,8 +128,10 @@ func (s *Session) commit(ops []ovsdb.Operation) error {
 	if len(ops) == 0 {
 		return nil
 	}
+	// libovsdb leaves an empty condition out, which the server does not take.
+	only := []ovsdb.Condition{{Column: "next_cfg", Function: ovsdb.ConditionGreaterThanOrEqual, Value: 0}}
 	ops = append(ops,
-		ovsdb.Operation{Op: ovsdb.OperationMutate, Table: "Open_vSwitch", Where: []ovsdb.Condition{}, Mutations: []ovsdb.Mutation{{Column: "next_cfg", Mutator: ovsdb.MutateOperationAdd, Value: 1}}},
+		ovsdb.Operation{Op: ovsdb.OperationMutate, Table: "Open_vSwitch", Where: only, Mutations: []ovsdb.Mutation{{Column: "next_cfg", Mutator: ovsdb.MutateOperationAdd, Value: 1}}},
 		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: "Open_vSwitch", Columns: []string{"next_cfg"}})
 	r, err := s.transact(ops...)
 	if err != nil {

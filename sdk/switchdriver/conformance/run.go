@@ -67,6 +67,7 @@ func newKit(t *testing.T, p Peer) *kit {
 	var err error
 	k.match, k.operations, err = k.client.Describe(k.ctx())
 	k.must("DescribeDriver", err)
+	t.Cleanup(k.tidy)
 	return k
 }
 
@@ -110,6 +111,17 @@ type kit struct {
 	raw        pluginv1.SwitchDriverClient
 	match      switchdriver.Match
 	operations []string
+}
+
+// tidy leaves a switch that outlives the check as it was: only what the kit makes.
+func (k *kit) tidy() {
+	ctx, cancel := context.WithTimeout(context.Background(), k.Deadline)
+	defer cancel()
+	if k.has("DeleteVlan") {
+		for _, id := range []uint32{vlanA, vlanB} {
+			_ = k.client.DeleteVLAN(ctx, k.Switch, id) // most checks have done it
+		}
+	}
 }
 
 func (k *kit) ctx() context.Context {

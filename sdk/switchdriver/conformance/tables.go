@@ -119,8 +119,13 @@ func readSTP(k *kit) {
 }
 
 func writeSTP(k *kit) {
-	was := true
-	for _, on := range []bool{false, true, true, false, true} {
+	first, was := true, true
+	if k.has("ReadStp") {
+		_, now, err := k.client.ReadSTP(k.ctx(), k.Switch, 0)
+		k.must("ReadStp", err)
+		first, was = now, now
+	}
+	for _, on := range []bool{!first, first, first, !first, first} {
 		k.must("WriteStp of the switch", k.client.WriteSTP(k.ctx(), k.Switch, 0, on))
 		if !k.has("ReadStp") {
 			continue
