@@ -14,7 +14,7 @@ import (
 )
 
 // maxAnswer bounds what a switch may say to one command, in octets.
-const maxAnswer = 8 << 20
+const maxAnswer = 2 << 20
 
 // account counts what comes in and keeps what ended the connection.
 type account struct {
