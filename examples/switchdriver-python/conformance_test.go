@@ -29,10 +29,14 @@ func build(t *testing.T) string {
 }
 
 // It is a plugin as any other.
-func TestPlugin(t *testing.T) { plugintest.Run(t, build(t)) }
+func TestPlugin(t *testing.T) {
+	t.Parallel()
+	plugintest.Run(t, build(t))
+}
 
 // It is a driver as any other.
 func TestDriver(t *testing.T) {
+	t.Parallel()
 	bin := build(t)
 	conformance.Run(t, func(t *testing.T) conformance.Peer {
 		sim, err := simline.Start(simline.Options{Ports: 4, Password: "sesame"})

@@ -201,7 +201,7 @@ def serve(service, configure):
         if parent and os.getppid() != int(parent):
             break  # the host has died without a word
     base.stopping.set()
-    server.stop(1).wait()
+    server.stop(0.2).wait()
     return 0
 
 

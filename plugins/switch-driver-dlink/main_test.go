@@ -76,8 +76,8 @@ func TestConformance(t *testing.T) {
 // What is typed is what D-Link documents, and what the switch keeps.
 func TestWhatIsTyped(t *testing.T) {
 	sim := simulate(t)
-	d := switchdriver.NewClient(start(t, map[string]any{"save": true, "prepare": []string{"disable clipaging"}}).Conn)
-	sw := at("", sim.TelnetPort())
+	d := switchdriver.NewClient(start(t, map[string]any{"save": true, "prepare": []string{"disable clipaging"}, "port": sim.TelnetPort()}).Conn)
+	sw := at("", 0)
 	ctx := within(t)
 	p := &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "web", Layer: "IP", SrcIpMask: "255.255.255.0"}
 	for _, err := range []error{

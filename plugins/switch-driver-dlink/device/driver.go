@@ -15,6 +15,7 @@ import (
 type Settings struct {
 	Match     switchdriver.Match
 	Transport string // switchcli.Telnet or switchcli.SSH, unless the switch says
+	Port      uint16 // unless the switch says; 0: the transport's own
 	Timeout   time.Duration
 	Prepare   []string
 	Save      bool
@@ -61,6 +62,9 @@ func (d *Driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*s
 	}
 	defer done()
 	to := switchcli.TargetOf(sw, switchdriver.Label(sw), d.set.Transport)
+	if to.Port == 0 {
+		to.Port = d.set.Port
+	}
 	if to.Transport == switchcli.SSH {
 		if to.HostKey, err = d.set.Keys.of(ctx, sw.Address, to.Port); err != nil {
 			return err

@@ -20,6 +20,7 @@ type settings struct {
 	Models       []string          `json:"models"`
 	SysObjectIDs []string          `json:"sys_object_ids"`
 	Transport    string            `json:"transport"`
+	Port         uint16            `json:"port"`
 	HostKeys     string            `json:"host_keys"`
 	KnownHosts   map[string]string `json:"known_hosts"`
 	Timeout      string            `json:"timeout"`
@@ -34,7 +35,7 @@ func New(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	log := slog.Default()
-	out := device.Settings{Match: switchdriver.Match{Models: s.Models, SysObjectIDs: s.SysObjectIDs}, Transport: s.Transport, Prepare: s.Prepare, Save: s.Save, Log: log,
+	out := device.Settings{Match: switchdriver.Match{Models: s.Models, SysObjectIDs: s.SysObjectIDs}, Transport: s.Transport, Port: s.Port, Prepare: s.Prepare, Save: s.Save, Log: log,
 		Keys: &device.Keys{Policy: s.HostKeys, Known: map[string]string{}, Store: env.Host.Datastore, Log: log}}
 	var bad fault.List
 	var err error
