@@ -14,7 +14,7 @@ import (
 )
 
 // maxSession is how much a host may say in one session, in bytes.
-const maxSession = 64 << 20
+const maxSession = 16 << 20
 
 // errTooMuch is a host that says more.
 var errTooMuch = fmt.Errorf("the host says more than %d bytes", maxSession)
