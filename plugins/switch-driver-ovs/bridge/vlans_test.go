@@ -104,7 +104,7 @@ func TestChanges(t *testing.T) {
 func TestAnyChange(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	s := state(Columns{}, Columns{Tag: 1}, Columns{Tag: 1}, Columns{Trunks: []int{7}}, Columns{7, []int{8}, NativeUntagged}, Columns{7, []int{8}, NativeTagged})
-	for range 150 {
+	for range 40 {
 		id := uint32(2 + r.Intn(8))
 		v := vlan(id, nil, nil)
 		for p := uint32(1); p <= 6; p++ {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
 
 	"google.golang.org/protobuf/proto"
 
@@ -16,7 +15,6 @@ import (
 type memory struct {
 	bad   string
 	turns switchdriver.Turns
-	mu    sync.Mutex
 	vlans map[uint32]*switchdriver.VLAN
 }
 
