@@ -30,7 +30,7 @@ test-race: ## the same under the race detector
 
 test-peers: ## the tests against real peers; as root it installs them (Debian packages)
 	test/peers/install.sh
-	$(GO) test -count=1 -tags peers -timeout 20m ./test/peers/...
+	$(GO) test -count=1 -tags peers -timeout 20m ./test/peers/... ./examples/switchdriver-python
 
 bench: build ## compare with peers side by side; writes bench/RESULTS.md
 	$(GO) run ./bench

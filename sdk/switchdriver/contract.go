@@ -32,6 +32,19 @@ type Match struct {
 
 // Driver is what every driver implements. Operations are the further interfaces
 // of this package that its type satisfies.
+//
+// What holds for all operations, and is checked by package conformance:
+//   - Bad values are refused before anything is sent: fault.Invalid or fault.Missing,
+//     with the path of each; the Check functions of this package do it.
+//   - What is asked for is not there: fault.NotFound; is there already: fault.Exists.
+//   - A switch that does not answer: fault.Timeout, fault.Unavailable or
+//     fault.Downstream with fault.SourceDevice, within a deadline of the driver's own;
+//     the text names the switch (Label). A refusal by the switch: fault.Downstream.
+//   - What this switch cannot do, though others of the driver can: fault.Unsupported.
+//   - When ctx ends the call ends, and nothing of it goes on.
+//   - Changes of one switch are made one after the other (Turns), read back before
+//     they are called done, and taken back as a whole when a part fails.
+//   - No login is in a text, a log or a report.
 type Driver interface {
 	Match() Match
 }
@@ -43,18 +56,24 @@ type VLANReader interface {
 
 // VLANWriter makes, changes and removes VLANs. WriteVLAN answers the VLAN as read
 // back. With create it fails with fault.Exists if the VLAN is there, without it
-// with fault.NotFound if it is not.
+// with fault.NotFound if it is not. Without setPorts the ports stay as they are; with
+// it the VLAN has these ports and no others. A port is untagged in one VLAN: it
+// leaves the one it was in; one that is left without any goes back to VLAN 1.
+// DeleteVLAN fails with fault.Invalid for VLAN 1.
 type VLANWriter interface {
 	WriteVLAN(ctx context.Context, sw *Switch, v *VLAN, create, setPorts bool) (*VLAN, error)
 	DeleteVLAN(ctx context.Context, sw *Switch, vlanID uint32) error
 }
 
-// FDBReader reads the forwarding table; vlanID and mac non-zero ask for one entry.
+// FDBReader reads the forwarding table; vlanID and mac non-zero ask for one entry,
+// which fails with fault.NotFound when it is not there. Entries of no port are left out.
 type FDBReader interface {
 	ReadFDB(ctx context.Context, sw *Switch, vlanID uint32, mac uint64) ([]*FDBEntry, error)
 }
 
-// FDBWriter makes and removes static entries (dot1qStaticUnicastTable).
+// FDBWriter makes and removes static entries (dot1qStaticUnicastTable). The port
+// must be in the VLAN (fault.Invalid), the VLAN on the switch (fault.NotFound), the
+// type FDBMgmt or 0 unless the driver can do others.
 type FDBWriter interface {
 	WriteFDBEntry(ctx context.Context, sw *Switch, e *FDBEntry) error
 	DeleteFDBEntry(ctx context.Context, sw *Switch, vlanID uint32, mac uint64) error
@@ -75,12 +94,13 @@ type STPReader interface {
 	ReadSTP(ctx context.Context, sw *Switch, port uint32) (ports []*STPPort, enabled bool, err error)
 }
 
-// STPWriter switches spanning tree on or off; port 0 is the whole switch.
+// STPWriter switches spanning tree on or off; port 0 is the whole switch. A port
+// that is not there: fault.NotFound.
 type STPWriter interface {
 	WriteSTP(ctx context.Context, sw *Switch, port uint32, enable bool) error
 }
 
-// ARPReader reads the ARP table; an address asks for one entry.
+// ARPReader reads the ARP table; an address asks for one entry (fault.NotFound).
 type ARPReader interface {
 	ReadARP(ctx context.Context, sw *Switch, address string) ([]*ARPEntry, error)
 }
@@ -91,7 +111,9 @@ type ARPWriter interface {
 	DeleteARPEntry(ctx context.Context, sw *Switch, address string) error
 }
 
-// ACLApplier configures access lists.
+// ACLApplier configures access lists. A profile or rule is named by id, else by
+// name. Making one that is there fails with fault.Exists, removing one that is not
+// with fault.NotFound; clearing an empty table succeeds.
 type ACLApplier interface {
 	ApplyACL(ctx context.Context, sw *Switch, action ACLAction, p *ACLProfile, r *ACLRule) error
 }

@@ -20,7 +20,8 @@
 #   LAB_HOSTS     host /24; host j of switch i is .(10i+j)   (10.197.1)
 #   LAB_DIR       sockets, configurations and logs  (${TMPDIR:-/tmp}/lab-qbridge-$LAB_PREFIX)
 #
-# Access: SNMPv2c on port 161, read "public", write "private". Needs root, bash,
+# Access: SNMPv2c on port 161, read "public", write "private"; OVSDB on TCP port 6640;
+# the control socket of ovs-vswitchd is LAB_DIR/SWITCH/vswitchd.ctl. Needs root, bash,
 # iproute2, util-linux, ethtool, iputils-ping, snmpd, snmp, lldpd, libsnmp-perl
 # and openvswitch-switch, and ovs-qbridge.pl beside this script. "down" must see
 # the same LAB_SWITCHES, LAB_PREFIX and LAB_DIR as "up".
@@ -112,7 +113,8 @@ start_daemons() {
 	done
 	export OVS_RUNDIR=$dir OVS_LOGDIR=$dir
 	ovsdb-tool create "$dir/conf.db" "${OVS_PKGDATADIR:-/usr/share/openvswitch}/vswitch.ovsschema"
-	in_switch "$name" ovsdb-server "$dir/conf.db" --remote="punix:$dir/db.sock" --unixctl="$dir/ovsdb.ctl" \
+	in_switch "$name" ovsdb-server "$dir/conf.db" --remote="punix:$dir/db.sock" \
+		--remote="ptcp:6640:$(addr "$i")" --unixctl="$dir/ovsdb.ctl" \
 		--log-file="$dir/ovsdb.log" -vconsole:off </dev/null >/dev/null 2>&1 &
 	wait_for 100 test -S "$dir/db.sock" || die "$name: ovsdb-server did not start"
 	ovs-vsctl --db="unix:$dir/db.sock" --no-wait init

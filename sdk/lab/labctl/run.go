@@ -35,6 +35,11 @@ func run(cmd *cobra.Command, f flags) error {
 		return err
 	}
 	defer n.Close()
+	endCLI, err := serveCLI(n, f.cliPort, opts.Listen)
+	if err != nil {
+		return err
+	}
+	defer endCLI()
 	if f.csv != "" {
 		if err := n.WriteCSV(f.csv); err != nil {
 			return err

@@ -147,3 +147,14 @@ func TestControlSocket(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestCommandLinesNeedAddresses(t *testing.T) {
+	for args, want := range map[string]string{
+		"--topology chain:2 --cli-port 2323":                                          "--listen-net 127.1.0.0/16",
+		"--topology chain:2 --listen-net 127.9.0.0/16 --cli-port 70000 --base-port 0": "1 to 65534",
+	} {
+		if _, err := say(strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}

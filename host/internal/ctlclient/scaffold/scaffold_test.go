@@ -56,6 +56,31 @@ func TestSkeletonsWork(t *testing.T) {
 	}
 }
 
+// examples/switchdriver-go is what ctl plugin new writes, and nothing else: the guide
+// says so. Write it anew after a change of the templates:
+// ctl plugin new --kind switchdriver --dir examples/switchdriver-go switchdriver-go
+func TestTheExampleIsTheSkeleton(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	files, err := Write(Plugin{Name: "switchdriver-go", Kind: "switchdriver", Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	example := filepath.Join(source(t), "examples", "switchdriver-go")
+	for _, f := range files {
+		rel, _ := filepath.Rel(dir, f)
+		want, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(example, rel)); err != nil || string(got) != string(want) {
+			t.Errorf("examples/switchdriver-go/%s is not what the template writes (%v)", rel, err)
+		}
+	}
+	if there, err := os.ReadDir(example); err != nil || len(there) != len(files) {
+		t.Errorf("examples/switchdriver-go has %d files, the skeleton %d (%v)", len(there), len(files), err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	full := t.TempDir()
 	os.WriteFile(filepath.Join(full, "mine"), nil, 0o644)

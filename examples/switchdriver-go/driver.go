@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// driver has the operations whose methods it has; the interfaces of package
+// switchdriver list them. What it lacks falls to the standard-MIB driver. This one
+// reads ports, and reads and writes VLANs, of a switch with a few text commands:
+// session.go speaks them, vlans.go decides. Put those of your make in their place.
+type driver struct {
+	port    uint32
+	timeout time.Duration
+	turns   switchdriver.Turns
+}
+
+var (
+	_ switchdriver.PortReader = (*driver)(nil)
+	_ switchdriver.VLANReader = (*driver)(nil)
+	_ switchdriver.VLANWriter = (*driver)(nil)
+)
+
+// Match implements switchdriver.Driver: the cells of the column Model in the switch
+// list that this driver is for. SysObjectIDs and SysDescr match what a switch says.
+func (d *driver) Match() switchdriver.Match {
+	return switchdriver.Match{Models: []string{"switchdriver-go"}}
+}
+
+// ReadPorts implements switchdriver.PortReader.
+func (d *driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.Port, err error) {
+	err = d.session(ctx, sw, func(s *session) error {
+		out, err = s.ports()
+		return err
+	})
+	return out, err
+}
+
+// ReadVLANs implements switchdriver.VLANReader.
+func (d *driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.VLAN, err error) {
+	err = d.session(ctx, sw, func(s *session) error {
+		out, err = s.vlans()
+		return err
+	})
+	return out, err
+}
+
+// WriteVLAN implements switchdriver.VLANWriter.
+func (d *driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
+	if err := switchdriver.CheckVLAN(v, nil); err != nil {
+		return nil, err // before anything is sent
+	}
+	err = d.session(ctx, sw, func(s *session) error {
+		ports, err := s.ports()
+		if err != nil {
+			return err
+		}
+		has := func(n uint32) bool {
+			return slices.ContainsFunc(ports, func(p *switchdriver.Port) bool { return p.GetNumber() == n })
+		}
+		if err := switchdriver.CheckVLAN(v, has); err != nil {
+			return err
+		}
+		before, err := s.vlans()
+		if err != nil {
+			return err
+		}
+		switch there := find(before, v.GetVlanId()) != nil; {
+		case there && create:
+			return fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", v.GetVlanId(), switchdriver.Label(sw))
+		case !there && !create:
+			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), v.GetVlanId())
+		}
+		after, err := s.change(ctx, before, write(before, v, setPorts))
+		out = find(after, v.GetVlanId())
+		return err
+	})
+	return out, err
+}
+
+// DeleteVLAN implements switchdriver.VLANWriter.
+func (d *driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uint32) error {
+	if err := switchdriver.CheckVLANID(id); err != nil {
+		return err
+	}
+	if id == defaultVLAN {
+		return fault.At(fault.Invalid, "vlan-id", "VLAN %d is the default VLAN and cannot be removed", id)
+	}
+	return d.session(ctx, sw, func(s *session) error {
+		before, err := s.vlans()
+		if err != nil {
+			return err
+		}
+		if find(before, id) == nil {
+			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
+		}
+		_, err = s.change(ctx, before, remove(before, id))
+		return err
+	})
+}
+
+// session runs f with a session at the switch, one at a time, within the timeout. A
+// fault of the switch is made with fault.Device, so that it does not count against
+// the driver; its text names the switch and never a login.
+func (d *driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
+	if err := switchdriver.CheckSwitch(sw); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	done, err := d.turns.Take(ctx, sw)
+	if err != nil {
+		return err
+	}
+	defer done()
+	port := d.port
+	if p := sw.GetCli().GetPort(); p != 0 {
+		port = p
+	}
+	s, err := dial(ctx, sw.GetAddress(), port, sw.GetCli())
+	if err != nil {
+		return told(ctx, sw, err)
+	}
+	defer s.close()
+	return told(ctx, sw, f(s))
+}
+
+// told makes what went wrong at the switch a fault; faults pass as they are.
+func told(ctx context.Context, sw *switchdriver.Switch, err error) error {
+	if f := (*fault.Error)(nil); err == nil || errors.As(err, &f) {
+		return err
+	}
+	kind := fault.Downstream
+	if ctx.Err() != nil {
+		kind, err = fault.Timeout, fmt.Errorf("no answer in time (%w)", err)
+	}
+	return fault.Device(kind, "switch %s: %v", switchdriver.Label(sw), err)
+}

@@ -1,0 +1,134 @@
+package device
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"ctl.internal/plugins/switch-driver-dlink/command"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchcli"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Settings of a driver.
+type Settings struct {
+	Match     switchdriver.Match
+	Transport string // switchcli.Telnet or switchcli.SSH, unless the switch says
+	Port      uint16 // unless the switch says; 0: the transport's own
+	Timeout   time.Duration
+	Prepare   []string
+	Save      bool
+	Keys      *Keys
+	Log       *slog.Logger
+}
+
+// Driver implements the operations. It is safe for concurrent use: one session at a
+// time at each switch.
+type Driver struct {
+	set    Settings
+	parser *command.Parser
+	turns  switchdriver.Turns
+}
+
+var (
+	_ switchdriver.ACLApplier      = (*Driver)(nil)
+	_ switchdriver.STPWriter       = (*Driver)(nil)
+	_ switchdriver.SettingsApplier = (*Driver)(nil)
+)
+
+// New makes a driver.
+func New(s Settings) *Driver { return &Driver{set: s, parser: command.NewParser()} }
+
+// Match implements switchdriver.Driver.
+func (d *Driver) Match() switchdriver.Match { return d.set.Match }
+
+// dialogue is how a D-Link switch lets in. The prompt that follows is the model's and
+// the user's: it is learned.
+func dialogue() switchcli.Dialogue {
+	return switchcli.Dialogue{Login: []switchcli.Step{{Prompt: "UserName:", Send: "${user}$"}, {Prompt: "PassWord:", Send: "${password}$"}}}
+}
+
+// session runs f with a login, in its turn, within the timeout.
+func (d *Driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*session) error) error {
+	if err := switchdriver.CheckSwitch(sw); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.set.Timeout)
+	defer cancel()
+	done, err := d.turns.Take(ctx, sw)
+	if err != nil {
+		return err
+	}
+	defer done()
+	to := switchcli.TargetOf(sw, switchdriver.Label(sw), d.set.Transport)
+	if to.Port == 0 {
+		to.Port = d.set.Port
+	}
+	if to.Transport == switchcli.SSH {
+		if to.HostKey, err = d.set.Keys.of(ctx, sw.Address, to.Port); err != nil {
+			return err
+		}
+	}
+	cli, err := switchcli.Open(ctx, to, dialogue())
+	if err != nil {
+		return err
+	}
+	defer cli.Close()
+	if to.Transport == switchcli.SSH && to.HostKey == "" {
+		if err := d.set.Keys.seen(ctx, sw, to.Port, cli.HostKey()); err != nil {
+			return err
+		}
+	}
+	s := &session{Session: cli, ctx: ctx, d: d, name: switchdriver.Label(sw)}
+	for _, line := range d.set.Prepare {
+		if _, err := s.Run(ctx, line); err != nil {
+			return err
+		}
+	}
+	return f(s)
+}
+
+// session is a login at one switch.
+type session struct {
+	*switchcli.Session
+	ctx  context.Context
+	d    *Driver
+	name string
+}
+
+// show types what only shows something.
+func (s *session) show(line string) (string, error) { return s.Run(s.ctx, line) }
+
+// change types a command that must succeed.
+func (s *session) change(line string) error {
+	text, err := s.Run(s.ctx, line)
+	if err != nil {
+		return err
+	}
+	if !s.d.parser.Success(text) {
+		return fault.Device(fault.Downstream, "switch %s refuses %q: it says %s", s.name, line, command.Reason(text))
+	}
+	s.d.set.Log.Info("typed at a switch", "switch", s.name, "line", line)
+	return nil
+}
+
+// save makes changes survive a restart, if that is wanted.
+func (s *session) save() error {
+	if !s.d.set.Save {
+		return nil
+	}
+	text, err := s.Run(s.ctx, "save", switchcli.Answer{Question: "(y/n)", Send: "y"})
+	if err != nil {
+		return err
+	}
+	if !s.d.parser.Saved(text) {
+		return fault.Device(fault.Downstream, "switch %s made the change but does not save it: it says %s", s.name, command.Reason(text))
+	}
+	return nil
+}
+
+// unread is an answer that is not understood, or a change that does not show.
+func (s *session) unread(line, text string) error {
+	return fault.Device(fault.Downstream, "switch %s: the answer to %q is not understood: %s", s.name, line, command.Reason(text))
+}

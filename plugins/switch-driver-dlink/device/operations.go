@@ -1,0 +1,145 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"ctl.internal/plugins/switch-driver-dlink/command"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// ApplyACL implements switchdriver.ACLApplier. Each request is one command, so that
+// it is made or not; what the switch shows afterwards decides.
+func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule) error {
+	if err := switchdriver.CheckSwitch(sw); err != nil {
+		return err
+	}
+	if err := switchdriver.CheckACL(action, p, r); err != nil {
+		return err
+	}
+	return d.session(ctx, sw, func(s *session) error {
+		before, err := s.table()
+		if err != nil {
+			return err
+		}
+		if action == switchdriver.ACLClear && len(before) == 0 {
+			return nil
+		}
+		line, err := command.ACL(action, p, r, before)
+		if err != nil {
+			return err
+		}
+		if err := s.change(line); err != nil {
+			return err
+		}
+		after, err := s.table()
+		if err != nil {
+			return err
+		}
+		if !command.Done(action, p, r, after) {
+			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it", s.name, line)
+		}
+		return s.save()
+	})
+}
+
+func (s *session) table() (command.Table, error) {
+	text, err := s.show(command.ShowACL)
+	if err != nil {
+		return nil, err
+	}
+	t, ok := s.d.parser.Table(text)
+	if !ok {
+		return nil, s.unread(command.ShowACL, text)
+	}
+	return t, nil
+}
+
+// WriteSTP implements switchdriver.STPWriter.
+func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, on bool) error {
+	return d.session(ctx, sw, func(s *session) error {
+		now, err := s.stp(port)
+		if err != nil || now == on {
+			return err
+		}
+		line := command.STP(port, on)
+		if err := s.change(line); err != nil {
+			return err
+		}
+		if now, err = s.stp(port); err != nil {
+			return err
+		}
+		if now != on {
+			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it", s.name, line)
+		}
+		return s.save()
+	})
+}
+
+// stp reads whether a spanning tree is on; a port that the switch does not show is none.
+func (s *session) stp(port uint32) (bool, error) {
+	line, read := command.ShowSTP(port), s.d.parser.STP
+	if port != 0 {
+		read = s.d.parser.PortSTP
+	}
+	text, err := s.show(line)
+	if err != nil {
+		return false, err
+	}
+	on, known := read(text)
+	switch {
+	case known:
+		return on, nil
+	case port != 0:
+		return false, fault.At(fault.NotFound, "port", "switch %s has no port %d: it says %s", s.name, port, command.Reason(text))
+	}
+	return false, s.unread(line, text)
+}
+
+// ApplySettings implements switchdriver.SettingsApplier. A setting that the switch
+// refuses is told in its line and does not keep the others from being made; only when
+// the session is lost does the call fail.
+func (d *Driver) ApplySettings(ctx context.Context, set *switchdriver.Settings) (report []string, err error) {
+	if err := switchdriver.CheckSwitch(set.GetSwitch()); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	all := command.Settings(set)
+	if set.DryRun {
+		for _, x := range all {
+			report = append(report, fmt.Sprintf("%s: would type %q", x.What, x.Line))
+		}
+		return report, nil
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	err = d.session(ctx, set.GetSwitch(), func(s *session) error {
+		for _, x := range all {
+			text, err := s.show(x.Line)
+			switch {
+			case err != nil:
+				return unfinished(err, report)
+			case d.parser.Success(text):
+				report = append(report, fmt.Sprintf("%s: switched off with %q", x.What, x.Line))
+			default:
+				report = append(report, fmt.Sprintf("%s: left as it is; the switch refuses %q: %s", x.What, x.Line, command.Reason(text)))
+			}
+		}
+		return s.save()
+	})
+	return report, err
+}
+
+// unfinished tells what was done before a session was lost.
+func unfinished(err error, report []string) error {
+	f := *fault.All(err)[0]
+	if len(report) > 0 {
+		f.Text += fmt.Sprintf("; done before: %s", strings.Join(report, "; "))
+	}
+	return &f
+}

@@ -1,0 +1,287 @@
+package device
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ctl.internal/plugins/switch-driver-ovs/bridge"
+	"ctl.internal/plugins/switch-driver-ovs/ovsdb"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Place is how the host of a switch is reached.
+type Place struct {
+	OVSDB   string // tcp:{address}:{port}
+	Unixctl string // empty: none
+	Bridge  string // empty: found
+}
+
+// Settings of a driver.
+type Settings struct {
+	Models  []string
+	Place   Place            // of every host
+	Hosts   map[string]Place // of those at an address; what is empty is as in Place
+	Port    uint32
+	Timeout time.Duration
+	// TLS gives what ssl: endpoints need, when it is needed.
+	TLS func(ctx context.Context) (*tls.Config, error)
+}
+
+// Driver implements the operations. It is safe for concurrent use; changes of one
+// switch are made one after the other.
+type Driver struct {
+	set   Settings
+	turns switchdriver.Turns
+}
+
+var (
+	_ switchdriver.VLANReader      = (*Driver)(nil)
+	_ switchdriver.VLANWriter      = (*Driver)(nil)
+	_ switchdriver.FDBReader       = (*Driver)(nil)
+	_ switchdriver.FDBWriter       = (*Driver)(nil)
+	_ switchdriver.PortReader      = (*Driver)(nil)
+	_ switchdriver.STPReader       = (*Driver)(nil)
+	_ switchdriver.STPWriter       = (*Driver)(nil)
+	_ switchdriver.SettingsApplier = (*Driver)(nil)
+)
+
+// New makes a driver.
+func New(s Settings) *Driver { return &Driver{set: s} }
+
+// Match implements switchdriver.Driver.
+func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{Models: d.set.Models} }
+
+// place is where the host of a switch is.
+func (d *Driver) place(sw *switchdriver.Switch) Place {
+	p, own := d.set.Place, d.set.Hosts[sw.Address]
+	for _, x := range []struct{ to, from *string }{{&p.OVSDB, &own.OVSDB}, {&p.Unixctl, &own.Unixctl}, {&p.Bridge, &own.Bridge}} {
+		if *x.from != "" {
+			*x.to = *x.from
+		}
+	}
+	port := sw.GetCli().GetPort()
+	if port == 0 {
+		port = d.set.Port
+	}
+	address := sw.Address
+	if strings.Contains(address, ":") {
+		address = "[" + address + "]"
+	}
+	fill := strings.NewReplacer("{address}", address, "{port}", strconv.Itoa(int(port)))
+	p.OVSDB, p.Unixctl = fill.Replace(p.OVSDB), fill.Replace(p.Unixctl)
+	return p
+}
+
+// call is one operation at a host.
+type call struct {
+	*ovsdb.Session
+	ctx context.Context
+	d   *Driver
+	sw  *switchdriver.Switch
+	at  Place
+}
+
+// run opens a session for an operation, within the timeout. A change waits for its
+// turn at the switch.
+func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, change bool, f func(*call) error) error {
+	if err := switchdriver.CheckSwitch(sw); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.set.Timeout)
+	defer cancel()
+	if change {
+		done, err := d.turns.Take(ctx, sw)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
+	c := &call{ctx: ctx, d: d, sw: sw, at: d.place(sw)}
+	if err := c.open(ctx); err != nil {
+		return c.told(err)
+	}
+	defer c.Close()
+	return c.told(f(c))
+}
+
+func (c *call) open(ctx context.Context) error {
+	var conf *tls.Config
+	if strings.HasPrefix(c.at.OVSDB, "ssl:") {
+		var err error
+		if conf, err = c.d.set.TLS(ctx); err != nil {
+			return fault.Wrap(fault.KindOf(err), err, "no TLS to switch %s: %v", switchdriver.Label(c.sw), err)
+		}
+	}
+	var err error
+	c.Session, err = ovsdb.Open(ctx, c.at.OVSDB, conf)
+	return err
+}
+
+// told makes what went wrong at the host a fault of the device.
+func (c *call) told(err error) error {
+	var f *fault.Error
+	var l fault.List
+	if err == nil || errors.As(err, &f) || errors.As(err, &l) {
+		return err
+	}
+	kind := fault.Downstream
+	switch {
+	case errors.Is(c.ctx.Err(), context.DeadlineExceeded):
+		kind = fault.Timeout
+	case c.Session == nil:
+		kind = fault.Unavailable
+	}
+	f = fault.Device(kind, "switch %s, %s: %v", switchdriver.Label(c.sw), c.at.OVSDB, err)
+	f.Cause = err
+	return f
+}
+
+func (c *call) bridge() (*ovsdb.Bridge, error) { return c.ReadBridge(c.at.Bridge, c.sw.NodeId) }
+
+// ReadPorts implements switchdriver.PortReader. A port's number is its OpenFlow port
+// number, which Open vSwitch keeps as long as the port is there.
+func (d *Driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.Port, err error) {
+	err = d.run(ctx, sw, false, func(c *call) error {
+		b, err := c.bridge()
+		if err != nil {
+			return err
+		}
+		for _, p := range b.Ports {
+			if p.Number != 0 {
+				out = append(out, &p.Port)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// ReadVLANs implements switchdriver.VLANReader.
+func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) (out []*switchdriver.VLAN, err error) {
+	err = d.run(ctx, sw, false, func(c *call) error {
+		b, err := c.bridge()
+		if err == nil {
+			out = b.VLANs()
+		}
+		return err
+	})
+	return out, err
+}
+
+// WriteVLAN implements switchdriver.VLANWriter.
+func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
+	if err := switchdriver.CheckVLAN(v, nil); err != nil {
+		return nil, err
+	}
+	err = d.run(ctx, sw, true, func(c *call) error {
+		return c.change(func(b *ovsdb.Bridge) (*bridge.State, error) {
+			if err := switchdriver.CheckVLAN(v, b.Has); err != nil {
+				return nil, err
+			}
+			switch there := b.VLAN(v.VlanId) != nil; {
+			case there && create:
+				return nil, fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", v.VlanId, switchdriver.Label(sw))
+			case !there && !create:
+				return nil, missing(sw, v.VlanId)
+			}
+			return b.Write(v, setPorts)
+		}, func(s *bridge.State) { out = s.VLAN(v.VlanId) })
+	})
+	return out, err
+}
+
+// DeleteVLAN implements switchdriver.VLANWriter.
+func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uint32) error {
+	if err := switchdriver.CheckVLANID(id); err != nil {
+		return err
+	}
+	if id == 1 {
+		return fault.At(fault.Invalid, "vlan-id", "VLAN 1 is the default VLAN and cannot be removed")
+	}
+	return d.run(ctx, sw, true, func(c *call) error {
+		return c.change(func(b *ovsdb.Bridge) (*bridge.State, error) {
+			if b.VLAN(id) == nil {
+				return nil, missing(sw, id)
+			}
+			return b.Remove(int(id))
+		}, func(*bridge.State) {})
+	})
+}
+
+func missing(sw *switchdriver.Switch, id uint32) error {
+	return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
+}
+
+// change reads, plans, writes and reads back; a change that somebody else came in
+// between of is planned again.
+func (c *call) change(plan func(*ovsdb.Bridge) (*bridge.State, error), done func(*bridge.State)) error {
+	for try := 0; ; try++ {
+		before, err := c.bridge()
+		if err != nil {
+			return err
+		}
+		want, err := plan(before)
+		if err != nil {
+			return err
+		}
+		err = c.Write(before, want)
+		if errors.Is(err, ovsdb.ErrConflict) && try < 5 {
+			continue
+		}
+		var late *ovsdb.NotAppliedError
+		if errors.As(err, &late) {
+			return c.takeBack(before, want, err)
+		}
+		if err != nil {
+			return err
+		}
+		after, err := c.bridge()
+		if err != nil {
+			return err
+		}
+		if !same(&after.State, want) {
+			return fmt.Errorf("it accepted the change but shows %v", after.VLANs())
+		}
+		done(&after.State)
+		return nil
+	}
+}
+
+func same(a, b *bridge.State) bool {
+	return len(a.Ports) == len(b.Ports) && slices.EqualFunc(a.VLANs(), b.VLANs(), func(v, w *switchdriver.VLAN) bool {
+		return v.VlanId == w.VlanId && v.Name == w.Name && slices.Equal(v.EgressPorts, w.EgressPorts) && slices.Equal(v.UntaggedPorts, w.UntaggedPorts)
+	})
+}
+
+// takeBack undoes a change in the database that ovs-vswitchd did not make, in time of
+// its own.
+func (c *call) takeBack(before *ovsdb.Bridge, want *bridge.State, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), 5*time.Second)
+	defer cancel()
+	undo := &call{ctx: ctx, d: c.d, sw: c.sw, at: c.at}
+	err := undo.open(ctx)
+	if err == nil {
+		defer undo.Close()
+		var now *ovsdb.Bridge
+		if now, err = undo.bridge(); err == nil && !same(&now.State, want) {
+			return fmt.Errorf("%w; somebody else changed it since, so it was left", cause)
+		}
+		if err == nil {
+			var late *ovsdb.NotAppliedError
+			if err = undo.Write(now, &before.State); errors.As(err, &late) {
+				err = nil // the database is as it was, which is what it will apply
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w; and it could not be taken back: %w", cause, err)
+	}
+	return fmt.Errorf("%w; it was taken back", cause)
+}

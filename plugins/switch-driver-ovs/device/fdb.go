@@ -1,0 +1,149 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ctl.internal/plugins/switch-driver-ovs/ovsdb"
+	"ctl.internal/plugins/switch-driver-ovs/unixctl"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// control has ovs-vswitchd carry out a command.
+func (c *call) control(method string, params ...string) (string, error) {
+	if c.at.Unixctl == "" {
+		return "", fault.New(fault.Unsupported, "the forwarding table of switch %s is reached through the control socket of its ovs-vswitchd only; name it as unixctl in etc/switch-driver-ovs.yaml", switchdriver.Label(c.sw))
+	}
+	out, err := unixctl.Call(c.ctx, c.at.Unixctl, method, params...)
+	if err != nil {
+		return "", fmt.Errorf("%s, %s: %w", c.at.Unixctl, method, err)
+	}
+	return out, nil
+}
+
+// entries reads the forwarding table.
+func (c *call) entries(b *ovsdb.Bridge) ([]*switchdriver.FDBEntry, error) {
+	text, err := c.control("fdb/show", b.Name)
+	if err != nil {
+		return nil, err
+	}
+	var out []*switchdriver.FDBEntry
+	for _, e := range unixctl.ParseFDB(text) {
+		p := b.Port(e.Port)
+		if p == nil {
+			continue // gone since, or the bridge's own
+		}
+		kind := switchdriver.FDBLearned
+		if e.Static {
+			kind = switchdriver.FDBMgmt
+		}
+		out = append(out, &switchdriver.FDBEntry{VlanId: e.VLAN, Mac: e.MAC, Port: p.Number, Type: kind})
+	}
+	return out, nil
+}
+
+// ReadFDB implements switchdriver.FDBReader.
+func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlan uint32, mac uint64) (out []*switchdriver.FDBEntry, err error) {
+	err = d.run(ctx, sw, false, func(c *call) error {
+		b, err := c.bridge()
+		if err != nil {
+			return err
+		}
+		all, err := c.entries(b)
+		if err != nil || (vlan == 0 && mac == 0) {
+			out = all
+			return err
+		}
+		out = slices.DeleteFunc(all, func(e *switchdriver.FDBEntry) bool { return e.VlanId != vlan || e.Mac != mac })
+		if len(out) == 0 {
+			return noEntry(sw, vlan, mac)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func noEntry(sw *switchdriver.Switch, vlan uint32, mac uint64) error {
+	return fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), colons(mac), vlan)
+}
+
+// WriteFDBEntry implements switchdriver.FDBWriter. The entry lives as long as
+// ovs-vswitchd runs: it keeps them in memory only.
+func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.FDBEntry) error {
+	if err := switchdriver.CheckFDBEntry(e); err != nil {
+		return err
+	}
+	if e.Type != 0 && e.Type != switchdriver.FDBMgmt {
+		return fault.At(fault.Invalid, "type", "only static entries (MGMT) can be made")
+	}
+	return d.run(ctx, sw, true, func(c *call) error {
+		b, err := c.bridge()
+		if err != nil {
+			return err
+		}
+		v := b.VLAN(e.VlanId)
+		if v == nil {
+			return missing(sw, e.VlanId)
+		}
+		if !slices.Contains(v.EgressPorts, e.Port) {
+			return fault.At(fault.Invalid, "port", "port %d is not in VLAN %d of switch %s; its ports are %v", e.Port, e.VlanId, switchdriver.Label(sw), v.EgressPorts)
+		}
+		if _, err := c.control("fdb/add", b.Name, b.Port(e.Port).Name, fmt.Sprint(e.VlanId), colons(e.Mac)); err != nil {
+			return err
+		}
+		return c.readBack(b, e.VlanId, e.Mac, e.Port)
+	})
+}
+
+// DeleteFDBEntry implements switchdriver.FDBWriter. Learned entries age out.
+func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vlan uint32, mac uint64) error {
+	if err := errors.Join(switchdriver.CheckVLANID(vlan), switchdriver.CheckUnicast(mac)); err != nil {
+		return err
+	}
+	return d.run(ctx, sw, true, func(c *call) error {
+		b, err := c.bridge()
+		if err != nil {
+			return err
+		}
+		all, err := c.entries(b)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(e *switchdriver.FDBEntry) bool { return e.VlanId == vlan && e.Mac == mac })
+		switch {
+		case i < 0:
+			return noEntry(sw, vlan, mac)
+		case all[i].Type != switchdriver.FDBMgmt:
+			return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", colons(mac), vlan, switchdriver.Label(sw))
+		}
+		if _, err := c.control("fdb/del", b.Name, fmt.Sprint(vlan), colons(mac)); err != nil {
+			return err
+		}
+		return c.readBack(b, vlan, mac, 0)
+	})
+}
+
+// readBack checks that an entry is at a port; 0: that it is not static any more.
+func (c *call) readBack(b *ovsdb.Bridge, vlan uint32, mac uint64, port uint32) error {
+	all, err := c.entries(b)
+	if err != nil {
+		return err
+	}
+	var at uint32
+	for _, e := range all {
+		if e.VlanId == vlan && e.Mac == mac && e.Type == switchdriver.FDBMgmt {
+			at = e.Port
+		}
+	}
+	if at != port {
+		return fmt.Errorf("it accepted the change but shows the entry at port %d", at)
+	}
+	return nil
+}
+
+func colons(mac uint64) string {
+	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", byte(mac>>40), byte(mac>>32), byte(mac>>24), byte(mac>>16), byte(mac>>8), byte(mac))
+}

@@ -1,0 +1,117 @@
+package ovsdb
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// maxSession is how much a host may say in one session, in bytes.
+const maxSession = 16 << 20
+
+// errTooMuch is a host that says more.
+var errTooMuch = fmt.Errorf("the host says more than %d bytes", maxSession)
+
+// dial reaches tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH.
+func dial(ctx context.Context, endpoint string, conf *tls.Config) (net.Conn, error) {
+	scheme, rest, _ := strings.Cut(endpoint, ":")
+	switch scheme {
+	case "tcp":
+		return (&net.Dialer{}).DialContext(ctx, "tcp", rest)
+	case "ssl":
+		return (&tls.Dialer{Config: conf}).DialContext(ctx, "tcp", rest)
+	case "unix":
+		return (&net.Dialer{}).DialContext(ctx, "unix", rest)
+	}
+	return nil, fmt.Errorf("%q is no place of an OVSDB; write tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH", endpoint)
+}
+
+// relay is a private socket whose one connection is passed on to a host. libovsdb
+// dials by itself and reads without a bound; the relay bounds what it reads and ends
+// it with the context.
+type relay struct {
+	dir  string
+	peer net.Conn
+	lis  net.Listener
+	all  sync.WaitGroup
+
+	mu  sync.Mutex
+	own net.Conn
+	err error
+}
+
+func newRelay(ctx context.Context, endpoint string, conf *tls.Config) (*relay, error) {
+	peer, err := dial(ctx, endpoint, conf)
+	if err != nil {
+		return nil, err
+	}
+	r := &relay{peer: peer}
+	if r.dir, err = os.MkdirTemp("", "ovsdb"); err == nil { // 0700
+		r.lis, err = net.Listen("unix", r.path())
+	}
+	if err != nil {
+		peer.Close()
+		os.RemoveAll(r.dir)
+		return nil, err
+	}
+	r.all.Go(r.pass)
+	return r, nil
+}
+
+func (r *relay) path() string { return filepath.Join(r.dir, "s") }
+
+func (r *relay) pass() {
+	c, err := r.lis.Accept()
+	r.lis.Close()
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	r.own = c
+	r.mu.Unlock()
+	r.all.Go(func() {
+		_, _ = io.Copy(r.peer, c) // one end's end is the other's
+		r.cut()
+	})
+	n, err := io.CopyN(c, r.peer, maxSession)
+	switch {
+	case n == maxSession:
+		err = errTooMuch
+	case errors.Is(err, io.EOF):
+		err = errors.New("the host hung up")
+	}
+	r.mu.Lock()
+	r.err = err
+	r.mu.Unlock()
+	r.cut()
+}
+
+func (r *relay) cut() {
+	r.peer.Close()
+	r.lis.Close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.own != nil {
+		r.own.Close()
+	}
+}
+
+// why is what ended the connection.
+func (r *relay) why() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+func (r *relay) close() {
+	r.cut()
+	r.all.Wait()
+	os.RemoveAll(r.dir)
+}

@@ -1,0 +1,148 @@
+package switchdriver
+
+import (
+	"regexp"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+)
+
+// What ApplyACL is asked to do.
+const (
+	ACLCreateProfile = pluginv1.ApplyAclRequest_ACTION_CREATE_PROFILE
+	ACLDeleteProfile = pluginv1.ApplyAclRequest_ACTION_DELETE_PROFILE
+	ACLSetRule       = pluginv1.ApplyAclRequest_ACTION_SET_RULE
+	ACLDeleteRule    = pluginv1.ApplyAclRequest_ACTION_DELETE_RULE
+	ACLClear         = pluginv1.ApplyAclRequest_ACTION_CLEAR
+)
+
+// The layers and the actions of an access list, as AclProfile and AclRule write them.
+const (
+	LayerEthernet = "ETHERNET"
+	LayerIP       = "IP"
+	ActionPermit  = "PERMIT"
+	ActionDeny    = "DENY"
+)
+
+// aclName is what can be the name of a profile or rule: it reaches command lines,
+// so blanks, quotes and everything that separates commands are out.
+var aclName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
+
+// CheckACL refuses a request that no switch can carry out: an unknown action, a
+// profile or rule that is not named, a layer without what it matches, masks and
+// addresses that are none, names with other than letters, digits, "_", "." and "-".
+// All faults are told at once: fault.Missing for what is absent, else fault.Invalid.
+func CheckACL(action ACLAction, p *ACLProfile, r *ACLRule) error {
+	c := &aclCheck{}
+	switch action {
+	case ACLClear:
+	case ACLCreateProfile:
+		c.profile(p)
+		if p.GetProfileId() == 0 {
+			c.missing("profile-id")
+		}
+		if p.GetProfileName() == "" {
+			c.missing("profile-name")
+		}
+		if p.GetVlanMask() > 0xfff {
+			c.invalid("vlan-mask", "%#x is no mask of a VLAN id, 0 to 0xfff", p.GetVlanMask())
+		}
+		c.match(p.GetLayer(), "vlan-mask", p != nil && p.VlanMask != nil, "src-ip-mask", p.GetSrcIpMask(), "dst-ip-mask", p.GetDstIpMask())
+	case ACLDeleteProfile:
+		c.profile(p)
+	case ACLSetRule:
+		c.profile(p)
+		c.rule(r)
+		c.set(r)
+	case ACLDeleteRule:
+		c.profile(p)
+		c.rule(r)
+	default:
+		c.invalid("action", "the action %d is none of create-profile, delete-profile, set-rule, delete-rule, clear", int32(action))
+	}
+	return c.faults.Err()
+}
+
+// aclCheck collects everything that is wrong with a request.
+type aclCheck struct{ faults fault.List }
+
+func (c *aclCheck) invalid(leaf, format string, args ...any) {
+	c.faults = append(c.faults, fault.At(fault.Invalid, leaf, format, args...))
+}
+
+func (c *aclCheck) missing(leaf string) {
+	c.faults = append(c.faults, fault.At(fault.Missing, leaf, "%s is missing", leaf))
+}
+
+func (c *aclCheck) name(leaf, name string) {
+	if name != "" && !aclName.MatchString(name) {
+		c.invalid(leaf, "%.40q is no name: up to 32 letters, digits, _ . -, the first a letter or digit", name)
+	}
+}
+
+// profile checks how a profile is named.
+func (c *aclCheck) profile(p *ACLProfile) {
+	c.name("profile-name", p.GetProfileName())
+	if p.GetProfileId() == 0 && p.GetProfileName() == "" {
+		c.missing("profile-id")
+	}
+}
+
+// rule checks how a rule is named.
+func (c *aclCheck) rule(r *ACLRule) {
+	c.name("rule-name", r.GetRuleName())
+	if r.GetRuleId() == 0 {
+		c.missing("rule-id")
+	}
+}
+
+// set checks what a rule says.
+func (c *aclCheck) set(r *ACLRule) {
+	if len(r.GetPorts()) == 0 {
+		c.missing("port-list")
+	}
+	for _, p := range r.GetPorts() {
+		if p == 0 || p > 0xffff {
+			c.invalid("port-list", "%d is no port", p)
+		}
+	}
+	if r != nil && r.VlanId != nil {
+		if err := CheckVLANID(*r.VlanId); err != nil {
+			c.faults = append(c.faults, fault.All(err)...)
+		}
+	}
+	switch r.GetAction() {
+	case ActionPermit, ActionDeny:
+	case "":
+		c.missing("acl-action")
+	default:
+		c.invalid("acl-action", "%.20q is none of %s, %s", r.GetAction(), ActionPermit, ActionDeny)
+	}
+	c.match(r.GetLayer(), "vlan-id", r != nil && r.VlanId != nil, "src-ip", r.GetSrcIp(), "dst-ip", r.GetDstIp())
+}
+
+// match checks that a layer has what it looks at.
+func (c *aclCheck) match(layer, vlanLeaf string, vlan bool, srcLeaf, src, dstLeaf, dst string) {
+	for _, a := range [][2]string{{srcLeaf, src}, {dstLeaf, dst}} {
+		if a[1] != "" {
+			c.faults = append(c.faults, fault.All(CheckIPv4(a[0], a[1]))...)
+		}
+	}
+	switch layer {
+	case LayerEthernet:
+		if !vlan {
+			c.missing(vlanLeaf)
+		}
+		if src != "" || dst != "" {
+			c.invalid("acl-layer", "the layer %s has no addresses; leave %s and %s out, or write %s", layer, srcLeaf, dstLeaf, LayerIP)
+		}
+	case LayerIP:
+		if !vlan && src == "" && dst == "" {
+			c.missing(srcLeaf)
+		}
+	case "":
+		c.missing("acl-layer")
+	default:
+		c.invalid("acl-layer", "%.20q is none of %s, %s", layer, LayerEthernet, LayerIP)
+	}
+}

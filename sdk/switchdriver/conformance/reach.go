@@ -1,0 +1,200 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"ctl.internal/sdk/fault"
+)
+
+// hole takes connections and datagrams and answers nothing.
+type hole struct {
+	port uint16
+	tcp  net.Listener
+	udp  net.PacketConn
+	all  sync.WaitGroup
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool
+	seen  int           // connections and datagrams so far
+	moved chan struct{} // closed and made anew when seen or conns change
+}
+
+// newHole listens on one port of the loopback interface, by TCP and UDP.
+func newHole(k *kit) *hole {
+	h := &hole{conns: map[net.Conn]bool{}, moved: make(chan struct{})}
+	var err error
+	for range 50 { // a port that is free for both
+		if h.tcp, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			break
+		}
+		if h.udp, err = net.ListenPacket("udp", h.tcp.Addr().String()); err == nil {
+			break
+		}
+		h.tcp.Close()
+	}
+	k.must("a place that answers nothing", err)
+	h.port = uint16(h.tcp.Addr().(*net.TCPAddr).Port)
+	h.all.Go(h.accept)
+	h.all.Go(func() {
+		b := make([]byte, 1<<16)
+		for {
+			if _, _, err := h.udp.ReadFrom(b); err != nil {
+				return
+			}
+			h.change(func() { h.seen++ })
+		}
+	})
+	k.t.Cleanup(func() {
+		h.tcp.Close()
+		h.udp.Close()
+		h.change(func() {
+			for c := range h.conns {
+				c.Close()
+			}
+		})
+		h.all.Wait()
+	})
+	return h
+}
+
+func (h *hole) accept() {
+	for {
+		c, err := h.tcp.Accept()
+		if err != nil {
+			return
+		}
+		h.change(func() { h.seen++; h.conns[c] = true })
+		h.all.Go(func() {
+			_, _ = io.Copy(io.Discard, c) // ends when the driver hangs up
+			c.Close()
+			h.change(func() { delete(h.conns, c) })
+		})
+	}
+}
+
+func (h *hole) change(f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f()
+	close(h.moved)
+	h.moved = make(chan struct{})
+}
+
+// until waits until f of the numbers of contacts and of open connections holds.
+func (h *hole) until(ctx context.Context, f func(seen, open int) bool) bool {
+	for {
+		h.mu.Lock()
+		ok, moved := f(h.seen, len(h.conns)), h.moved
+		h.mu.Unlock()
+		if ok {
+			return true
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func contacted(seen, _ int) bool { return seen > 0 }
+func left(_, open int) bool      { return open == 0 }
+
+// unreachable are the kinds of a switch that does not answer.
+var unreachable = []fault.Kind{fault.Timeout, fault.Unavailable, fault.Downstream}
+
+// reach is an operation that asks the switch something, and is good anywhere.
+func (k *kit) reach(f func(operation string, do call)) {
+	k.each(func(o string, do call) {
+		if o != "ApplySettings" { // a dry run may know without asking
+			f(o, do)
+		}
+	})
+}
+
+func nobody(k *kit) {
+	if k.At == nil {
+		k.t.Skip("the driver does not speak IP")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	k.must("a free port", err)
+	sw := k.At("127.0.0.1", uint16(l.Addr().(*net.TCPAddr).Port))
+	l.Close()
+	k.reach(func(o string, do call) { k.deviceFault(o+" where nobody listens", do(k.ctx(), sw)) })
+}
+
+// deviceFault checks the fault of a switch that does not answer.
+func (k *kit) deviceFault(what string, err error) {
+	k.t.Helper()
+	k.refused(what, err, unreachable...)
+	var f *fault.Error
+	if errors.As(err, &f) && f.Source != fault.SourceDevice {
+		k.t.Errorf("%s: the fault (%v) is told as the driver's own; make it with fault.Device", what, err)
+	}
+	if err != nil && !strings.Contains(err.Error(), "127.0.0.1") {
+		k.t.Errorf("%s: the text does not name the switch: %v", what, err)
+	}
+}
+
+func silent(k *kit) {
+	if k.At == nil {
+		k.t.Skip("the driver does not speak IP")
+	}
+	h := newHole(k)
+	sw := k.At("127.0.0.1", h.port)
+	// One operation tells: the driver's own deadline is the same for all.
+	asked := false
+	k.reach(func(o string, do call) {
+		if !asked {
+			asked = true
+			k.deviceFault(o+" of a silent switch", do(k.ctx(), sw))
+		}
+	})
+	if !h.until(k.ctx(), left) {
+		k.t.Error("the driver keeps the connection to a switch that did not answer")
+	}
+	for _, o := range []string{"ReadVlans", "ReadPorts", "ReadFdb"} { // the others are not harmed
+		if do, ok := k.calls()[o]; ok && k.has(o) {
+			k.must(o+" of a good switch after a silent one", do(k.ctx(), k.Switch))
+		}
+	}
+}
+
+func cancels(k *kit) {
+	if k.At == nil {
+		k.t.Skip("the driver does not speak IP")
+	}
+	k.reach(func(o string, do call) {
+		h := newHole(k)
+		sw := k.At("127.0.0.1", h.port)
+		ctx, cancel := context.WithCancel(k.ctx())
+		done := make(chan error, 1)
+		go func() { done <- do(ctx, sw) }()
+		if !h.until(k.ctx(), contacted) {
+			k.t.Errorf("%s does not ask the switch", o)
+		}
+		cancel()
+		select {
+		case err := <-done:
+			k.refused("a cancelled "+o, err, unreachable...)
+		case <-time.After(k.Deadline):
+			k.t.Fatalf("a cancelled %s does not end", o)
+		}
+		if !h.until(k.ctx(), left) {
+			k.t.Errorf("a cancelled %s goes on in the plugin: the connection stays open", o)
+		}
+		// Nor does it keep the others from their turn.
+		short, stop := context.WithTimeout(k.ctx(), 200*time.Millisecond)
+		k.refused(o+" with a short deadline", do(short, sw), unreachable...)
+		stop()
+		if !h.until(k.ctx(), left) {
+			k.t.Errorf("%s goes on after its deadline: the connection stays open", o)
+		}
+	})
+}

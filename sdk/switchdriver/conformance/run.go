@@ -1,0 +1,232 @@
+package conformance
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Peer is a driver with a switch that it can drive.
+type Peer struct {
+	// Conn reaches the plugin.
+	Conn grpc.ClientConnInterface
+	// Switch is as the switch plugin would hand it over.
+	Switch *switchdriver.Switch
+	// Ports of the switch that may be changed, three or more.
+	Ports []uint32
+	// At makes an entry for a switch at another place; there listens, on TCP and UDP,
+	// what takes everything and answers nothing, or nobody. Nil: the driver does not
+	// speak IP, and these checks are skipped.
+	At func(host string, port uint16) *switchdriver.Switch
+	// ARP is an address in a subnet of the switch that has no entry; empty: entries
+	// are only read.
+	ARP string
+	// Sent returns what the driver has had the switch do or change so far, one item a
+	// command; nil: cannot be told.
+	Sent func() []string
+	// Secrets must never be in an error or a report. The logins of Switch are added.
+	Secrets []string
+	// Deadline of one call, longer than any of the driver's own; 30 s when zero.
+	Deadline time.Duration
+}
+
+// Run checks a driver; peer makes a new Peer, in its first state, for each check.
+// Checks of operations that the driver does not announce are left out, but that it
+// refuses them is one.
+func Run(t *testing.T, peer func(t *testing.T) Peer) {
+	var operations []string
+	t.Run("says what it is for", func(t *testing.T) {
+		k := newKit(t, peer(t))
+		operations = k.operations
+		describes(k)
+	})
+	for _, c := range checks() {
+		if !slices.ContainsFunc(c.needs, func(o string) bool { return !slices.Contains(operations, o) }) {
+			t.Run(c.name, func(t *testing.T) { c.f(newKit(t, peer(t))) })
+		}
+	}
+}
+
+func newKit(t *testing.T, p Peer) *kit {
+	t.Helper()
+	if p.Deadline == 0 {
+		p.Deadline = 30 * time.Second
+	}
+	k := &kit{Peer: p, t: t, client: switchdriver.NewClient(p.Conn), raw: pluginv1.NewSwitchDriverClient(p.Conn)}
+	k.Secrets = append(slices.Clone(p.Secrets), p.Switch.GetCli().GetPassword(), p.Switch.GetSnmp().GetWriteCommunity(),
+		p.Switch.GetSnmp().GetAuthPassword(), p.Switch.GetSnmp().GetPrivPassword())
+	var err error
+	k.match, k.operations, err = k.client.Describe(k.ctx())
+	k.must("DescribeDriver", err)
+	t.Cleanup(k.tidy)
+	return k
+}
+
+// check is one property, and the operations it is about.
+type check struct {
+	name  string
+	needs []string
+	f     func(*kit)
+}
+
+func checks() []check {
+	return []check{
+		{"does what it announces", nil, announces},
+		{"a call without a switch", nil, noSwitch},
+		{"nobody at the address", nil, nobody},
+		{"a switch that does not answer", nil, silent},
+		{"a cancelled call ends", nil, cancels},
+		{"a VLAN is made, changed, removed", []string{"WriteVlan", "ReadVlans"}, vlanLife},
+		{"a port is untagged in one VLAN", []string{"WriteVlan", "ReadVlans"}, untaggedOnce},
+		{"VLANs that cannot be", []string{"WriteVlan", "ReadVlans"}, badVLANs},
+		{"many changes at the same time", []string{"WriteVlan", "ReadVlans"}, manyVLANs},
+		{"forwarding entries", []string{"WriteFdbEntry", "ReadFdb"}, fdbLife},
+		{"forwarding entries that cannot be", []string{"WriteFdbEntry"}, badFDB},
+		{"a forwarding entry that is not there", []string{"ReadFdb"}, missingFDB},
+		{"ports", []string{"ReadPorts"}, ports},
+		{"spanning tree as read", []string{"ReadStp"}, readSTP},
+		{"spanning tree off and on", []string{"WriteStp"}, writeSTP},
+		{"ARP entries", []string{"WriteArpEntry", "ReadArp"}, arpLife},
+		{"ARP entries that cannot be", []string{"WriteArpEntry"}, badARP},
+		{"access lists", []string{"ApplyAcl"}, aclLife},
+		{"access lists that cannot be", []string{"ApplyAcl"}, badACL},
+		{"settings", []string{"ApplySettings"}, settings},
+	}
+}
+
+// kit is one run of one check.
+type kit struct {
+	Peer
+	t          *testing.T
+	client     *switchdriver.Client
+	raw        pluginv1.SwitchDriverClient
+	match      switchdriver.Match
+	operations []string
+}
+
+// tidy leaves a switch that outlives the check as it was: only what the kit makes.
+func (k *kit) tidy() {
+	ctx, cancel := context.WithTimeout(context.Background(), k.Deadline)
+	defer cancel()
+	if k.has("DeleteVlan") {
+		for _, id := range []uint32{vlanA, vlanB} {
+			_ = k.client.DeleteVLAN(ctx, k.Switch, id) // most checks have done it
+		}
+	}
+}
+
+func (k *kit) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(k.t.Context(), k.Deadline)
+	k.t.Cleanup(cancel)
+	return ctx
+}
+
+func (k *kit) has(operation string) bool { return slices.Contains(k.operations, operation) }
+
+// sent is what the switch was asked to do; nothing when that cannot be told.
+func (k *kit) sent() []string {
+	if k.Sent == nil {
+		return nil
+	}
+	return k.Sent()
+}
+
+// must fails the test unless a call has succeeded.
+func (k *kit) must(what string, err error) {
+	k.t.Helper()
+	if err != nil {
+		k.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// refused checks that a call has failed as one of some kinds, without a secret.
+func (k *kit) refused(what string, err error, kinds ...fault.Kind) {
+	k.t.Helper()
+	switch {
+	case err == nil:
+		k.t.Errorf("%s: is done; want a fault of kind %v", what, kinds)
+	case !slices.Contains(kinds, fault.KindOf(err)):
+		k.t.Errorf("%s: a fault of kind %v (%v); want %v", what, fault.KindOf(err), err, kinds)
+	case strings.TrimSpace(err.Error()) == "":
+		k.t.Errorf("%s: the fault has no text", what)
+	default:
+		k.discreet(what, err.Error())
+	}
+}
+
+// discreet checks that a text for people holds no secret.
+func (k *kit) discreet(what, text string) {
+	k.t.Helper()
+	for _, s := range k.Secrets {
+		if len(s) > 2 && strings.Contains(text, s) {
+			k.t.Errorf("%s: the text shows a login: %q", what, text)
+		}
+	}
+}
+
+// bad are the kinds of a value that is refused.
+var bad = []fault.Kind{fault.Invalid, fault.Missing}
+
+var oidForm = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+$`)
+
+// known are the operations of the contract, and what belongs together.
+func known() (all []string, pairs [][2]string) {
+	for _, m := range pluginv1.SwitchDriver_ServiceDesc.Methods {
+		if m.MethodName != "DescribeDriver" {
+			all = append(all, m.MethodName)
+		}
+	}
+	return all, [][2]string{{"WriteVlan", "DeleteVlan"}, {"WriteFdbEntry", "DeleteFdbEntry"}, {"WriteArpEntry", "DeleteArpEntry"}}
+}
+
+func describes(k *kit) {
+	r, err := k.raw.DescribeDriver(k.ctx(), &pluginv1.DescribeDriverRequest{})
+	k.must("DescribeDriver", err)
+	if r.Name == "" {
+		k.t.Error("the driver has no name")
+	}
+	if len(k.match.Models)+len(k.match.SysObjectIDs) == 0 && k.match.SysDescr == "" {
+		k.t.Error("the driver is for no switch at all: say a model, a prefix of sysObjectID, or an expression for sysDescr")
+	}
+	for _, m := range k.match.Models {
+		if m == "" || strings.TrimSpace(m) != m {
+			k.t.Errorf("model %q: a model is compared exactly with a trimmed cell of the switch list", m)
+		}
+	}
+	for _, o := range k.match.SysObjectIDs {
+		if !oidForm.MatchString(o) {
+			k.t.Errorf("sysObjectID %q: write arcs, 1.3.6.1.4.1.171.10", o)
+		}
+	}
+	if e, err := regexp.Compile(k.match.SysDescr); err != nil {
+		k.t.Errorf("sysDescr: %v", err)
+	} else if k.match.SysDescr != "" && e.MatchString("") {
+		k.t.Errorf("sysDescr: %q matches the empty text, and so every switch", k.match.SysDescr)
+	}
+	all, pairs := known()
+	if len(k.operations) == 0 {
+		k.t.Error("the driver announces no operation")
+	}
+	for i, o := range k.operations {
+		if !slices.Contains(all, o) {
+			k.t.Errorf("operation %q is none of %v", o, all)
+		}
+		if slices.Contains(k.operations[:i], o) {
+			k.t.Errorf("operation %q is announced twice", o)
+		}
+	}
+	for _, p := range pairs {
+		if k.has(p[0]) != k.has(p[1]) {
+			k.t.Errorf("%s and %s belong together: announce both or none", p[0], p[1])
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package conformance
+
+import (
+	"slices"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// fdbVLAN is a VLAN with a port for entries.
+func (k *kit) fdbVLAN() uint32 {
+	if k.has("WriteVlan") {
+		k.write(&switchdriver.VLAN{VlanId: vlanA, EgressPorts: k.Ports[:2]}, true, true)
+		return vlanA
+	}
+	return 1
+}
+
+func fdbLife(k *kit) {
+	vlan := k.fdbVLAN()
+	e := &switchdriver.FDBEntry{VlanId: vlan, Mac: station, Port: k.Ports[0], Type: switchdriver.FDBMgmt}
+	missingFDB(k)
+	k.refused("removing an entry that is not there", k.client.DeleteFDBEntry(k.ctx(), k.Switch, vlan, station), fault.NotFound)
+	for _, port := range k.Ports[:2] { // made, and moved
+		e.Port = port
+		k.must("WriteFdbEntry", k.client.WriteFDBEntry(k.ctx(), k.Switch, e))
+		one, err := k.client.ReadFDB(k.ctx(), k.Switch, vlan, station)
+		k.must("ReadFdb of one entry", err)
+		if len(one) != 1 || one[0].Port != port || one[0].Mac != station || one[0].VlanId != vlan || one[0].Type != switchdriver.FDBMgmt {
+			k.t.Errorf("wrote %v, read %v", e, one)
+		}
+		if n := len(k.find(vlan, station)); n != 1 {
+			k.t.Errorf("the table has the entry %d times", n)
+		}
+	}
+	k.must("DeleteFdbEntry", k.client.DeleteFDBEntry(k.ctx(), k.Switch, vlan, station))
+	if left := k.find(vlan, station); len(left) > 0 {
+		k.t.Errorf("the entry was removed, but is read: %v", left)
+	}
+}
+
+// find reads the whole table and returns the entries of an address.
+func (k *kit) find(vlan uint32, mac uint64) []*switchdriver.FDBEntry {
+	all, err := k.client.ReadFDB(k.ctx(), k.Switch, 0, 0)
+	k.must("ReadFdb", err)
+	for _, e := range all {
+		if e.Port == 0 || e.Mac >= 1<<48 || e.Type < switchdriver.FDBOther || e.Type > switchdriver.FDBMgmt {
+			k.t.Errorf("an entry as read: %v", e)
+		}
+	}
+	return slices.DeleteFunc(all, func(e *switchdriver.FDBEntry) bool { return e.VlanId != vlan || e.Mac != mac })
+}
+
+func missingFDB(k *kit) {
+	_, err := k.client.ReadFDB(k.ctx(), k.Switch, vlanB, station+9)
+	k.refused("reading an entry that is not there", err, fault.NotFound)
+}
+
+func badFDB(k *kit) {
+	vlan := k.fdbVLAN()
+	sent := len(k.sent())
+	for name, e := range map[string]*switchdriver.FDBEntry{
+		"none at all":             nil,
+		"VLAN 0":                  {Mac: station, Port: k.Ports[0]},
+		"VLAN 4095":               {VlanId: 4095, Mac: station, Port: k.Ports[0]},
+		"no address":              {VlanId: vlan, Port: k.Ports[0]},
+		"a group address":         {VlanId: vlan, Mac: 0x01_00_5e_00_00_01, Port: k.Ports[0]},
+		"an address of 49 bits":   {VlanId: vlan, Mac: station | 1<<48, Port: k.Ports[0]},
+		"port 0":                  {VlanId: vlan, Mac: station},
+		"a port outside the VLAN": {VlanId: vlan, Mac: station, Port: 65000},
+	} {
+		k.refused("a forwarding entry with "+name, k.client.WriteFDBEntry(k.ctx(), k.Switch, e), bad...)
+	}
+	k.refused("a forwarding entry in a VLAN that is not there", k.client.WriteFDBEntry(k.ctx(), k.Switch,
+		&switchdriver.FDBEntry{VlanId: vlanB, Mac: station, Port: k.Ports[0]}), fault.NotFound, fault.Invalid)
+	if now := k.sent(); len(now) != sent {
+		k.t.Errorf("refused entries sent %q", now[sent:])
+	}
+}
+
+func ports(k *kit) {
+	all, err := k.client.ReadPorts(k.ctx(), k.Switch)
+	k.must("ReadPorts", err)
+	seen := map[uint32]bool{}
+	for _, p := range all {
+		switch {
+		case p.Number == 0 || seen[p.Number]:
+			k.t.Errorf("port number %d: from 1 on, each once", p.Number)
+		case p.AdminStatus < 0 || p.AdminStatus > 2 || p.OperStatus < 0 || p.OperStatus > 2:
+			k.t.Errorf("port %d: status %d/%d; 1 up, 2 down, 0 not known", p.Number, p.AdminStatus, p.OperStatus)
+		case p.Mac >= 1<<48:
+			k.t.Errorf("port %d: MAC %#x", p.Number, p.Mac)
+		}
+		seen[p.Number] = true
+	}
+	for _, p := range k.Ports {
+		if !seen[p] {
+			k.t.Errorf("the switch has port %d, but it is not told", p)
+		}
+	}
+}
+
+func readSTP(k *kit) {
+	all, _, err := k.client.ReadSTP(k.ctx(), k.Switch, 0)
+	k.must("ReadStp", err)
+	for _, p := range all {
+		if p.State < switchdriver.STPDisabled || p.State > switchdriver.STPBroken || (len(p.DesignatedRoot) != 0 && len(p.DesignatedRoot) != 8) {
+			k.t.Errorf("port %d as read: %v", p.Port, p)
+		}
+	}
+	if len(all) > 0 {
+		one, _, err := k.client.ReadSTP(k.ctx(), k.Switch, all[0].Port)
+		if err != nil || len(one) != 1 || one[0].Port != all[0].Port {
+			k.t.Errorf("port %d alone: %v, %v", all[0].Port, one, err)
+		}
+	}
+	_, _, err = k.client.ReadSTP(k.ctx(), k.Switch, 65000)
+	k.refused("the spanning tree of a port that is not there", err, fault.NotFound)
+}
+
+func writeSTP(k *kit) {
+	first, was := true, true
+	if k.has("ReadStp") {
+		_, now, err := k.client.ReadSTP(k.ctx(), k.Switch, 0)
+		k.must("ReadStp", err)
+		first, was = now, now
+	}
+	for _, on := range []bool{!first, first, first, !first, first} {
+		k.must("WriteStp of the switch", k.client.WriteSTP(k.ctx(), k.Switch, 0, on))
+		if !k.has("ReadStp") {
+			continue
+		}
+		_, now, err := k.client.ReadSTP(k.ctx(), k.Switch, 0)
+		k.must("ReadStp", err)
+		if now != on {
+			k.t.Errorf("spanning tree was switched to %v (from %v) and is read as %v", on, was, now)
+		}
+		was = on
+	}
+	for _, on := range []bool{false, true} {
+		k.must("WriteStp of a port", k.client.WriteSTP(k.ctx(), k.Switch, k.Ports[0], on))
+		if k.has("ReadStp") {
+			one, _, err := k.client.ReadSTP(k.ctx(), k.Switch, k.Ports[0])
+			if err != nil || len(one) != 1 || one[0].Enabled != on {
+				k.t.Errorf("spanning tree of port %d was switched to %v and is read as %v, %v", k.Ports[0], on, one, err)
+			}
+		}
+	}
+	k.refused("spanning tree of a port that is not there", k.client.WriteSTP(k.ctx(), k.Switch, 65000, false), fault.NotFound)
+}
+
+func arpLife(k *kit) {
+	all, err := k.client.ReadARP(k.ctx(), k.Switch, "")
+	k.must("ReadArp", err)
+	for _, e := range all {
+		if err := switchdriver.CheckIPv4("ip-address", e.IpAddress); err != nil {
+			k.t.Errorf("an entry as read: %v", err)
+		}
+	}
+	_, err = k.client.ReadARP(k.ctx(), k.Switch, "198.51.100.250")
+	k.refused("reading an entry that is not there", err, fault.NotFound)
+	if k.ARP == "" {
+		k.t.Skip("the peer has no address for an entry")
+	}
+	for _, mac := range []uint64{station, station + 1} { // made, and changed
+		k.must("WriteArpEntry", k.client.WriteARPEntry(k.ctx(), k.Switch, &switchdriver.ARPEntry{IpAddress: k.ARP, Mac: mac}, 0))
+		one, err := k.client.ReadARP(k.ctx(), k.Switch, k.ARP)
+		if err != nil || len(one) != 1 || one[0].Mac != mac || one[0].IpAddress != k.ARP {
+			k.t.Errorf("wrote %s at %#x, read %v, %v", k.ARP, mac, one, err)
+		}
+	}
+	k.must("DeleteArpEntry", k.client.DeleteARPEntry(k.ctx(), k.Switch, k.ARP))
+	_, err = k.client.ReadARP(k.ctx(), k.Switch, k.ARP)
+	k.refused("reading an entry that was removed", err, fault.NotFound)
+}
+
+func badARP(k *kit) {
+	sent := len(k.sent())
+	for name, e := range map[string]*switchdriver.ARPEntry{
+		"none at all":         nil,
+		"no address":          {Mac: station},
+		"a command":           {IpAddress: "192.0.2.1\nreboot", Mac: station},
+		"no MAC address":      {IpAddress: "192.0.2.1"},
+		"a group MAC address": {IpAddress: "192.0.2.1", Mac: 0x01_00_5e_00_00_01},
+	} {
+		k.refused("an ARP entry with "+name, k.client.WriteARPEntry(k.ctx(), k.Switch, e, 0), bad...)
+	}
+	k.refused("an ARP entry with a prefix of 33", k.client.WriteARPEntry(k.ctx(), k.Switch, &switchdriver.ARPEntry{IpAddress: "192.0.2.1", Mac: station}, 33), bad...)
+	k.refused("removing an ARP entry of no address", k.client.DeleteARPEntry(k.ctx(), k.Switch, "x"), bad...)
+	if now := k.sent(); len(now) != sent {
+		k.t.Errorf("refused entries sent %q", now[sent:])
+	}
+}
