@@ -41,7 +41,7 @@ type ovsChain struct {
 
 func ovsLab(t *testing.T, switches int) *ovsChain {
 	need(t, "ip", "snmpd", "lldpd", "snmpbulkwalk", "ovs-vswitchd", "ovsdb-server", "ovsdb-tool", "ovs-vsctl", "perl", "ping", "ethtool")
-	c := &ovsChain{t: t, ctx: deadline(t), pre: prefix("o"), hosts: subnet(194)}
+	c := &ovsChain{t: t, ctx: long(t), pre: prefix("o"), hosts: subnet(194)}
 	net := subnet(195)
 	// Daemons that gave up root must be able to enter it.
 	dir, err := os.MkdirTemp("", "ovs")

@@ -43,7 +43,7 @@ func TestOVSThroughTheSwitchPlugin(t *testing.T) {
 	dir := filepath.Join(root, "plugins", "switch")
 	p := plugintest.Start(t, sdk.Options{Manifest: read("switch"), YANG: os.DirFS(dir), New: service.New, Commands: service.Commands()},
 		plugintest.WithHost(host), plugintest.WithConfig(map[string]any{"lists": []string{path}, "discovery": map[string]any{"interval": "0s"}}))
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	must := func(rpc string, in map[string]any, out any) {
 		t.Helper()
