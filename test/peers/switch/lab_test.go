@@ -179,6 +179,19 @@ func ping(t *testing.T, from string, to netip.Addr) int {
 	return n
 }
 
+// reach waits until host j of switch i of a chain reaches host l of switch k, or
+// until nothing comes through any more.
+func reach(ctx context.Context, t *testing.T, pre, hosts, what string, i, j, k, l int, want bool) {
+	t.Helper()
+	to := netip.MustParseAddr(fmt.Sprintf("%s.%d", hosts, 10*k+l))
+	patiently(ctx, t, func() string {
+		if got := ping(t, fmt.Sprintf("%s%dh%d", pre, i, j), to); (got > 0) == want {
+			return ""
+		}
+		return fmt.Sprintf("%s: h%d of switch %d reaches h%d of switch %d: %v, want %v", what, j, i, l, k, !want, want)
+	})
+}
+
 var received = regexp.MustCompile(`, (\d+) received`)
 
 // prefix makes names of this test process's own, so that several may run at once.

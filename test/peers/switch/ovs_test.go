@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,10 +100,7 @@ func (c *ovsChain) list(sw int, names ...string) (out []uint32) {
 
 func (c *ovsChain) reach(what string, i, j, k, l int, want bool) {
 	c.t.Helper()
-	to := netip.MustParseAddr(fmt.Sprintf("%s.%d", c.hosts, 10*k+l))
-	if got := ping(fmt.Sprintf("%s%dh%d", c.pre, i, j), to); got != want {
-		c.t.Errorf("%s: h%d of switch %d reaches h%d of switch %d: %v, want %v", what, j, i, l, k, got, want)
-	}
+	reach(c.ctx, c.t, c.pre, c.hosts, what, i, j, k, l, want)
 }
 
 func (c *ovsChain) must(what string, err error) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -84,17 +83,9 @@ func (c *chain) must(rpc string, in map[string]any) {
 	}
 }
 
-// reach waits until host j of switch i reaches host l of switch k, or until nothing
-// comes through any more.
 func (c *chain) reach(what string, i, j, k, l int, want bool) {
 	c.t.Helper()
-	to := netip.MustParseAddr(fmt.Sprintf("%s.%d", c.hosts, 10*k+l))
-	patiently(c.ctx, c.t, func() string {
-		if got := ping(c.t, fmt.Sprintf("%s%dh%d", c.pre, i, j), to); (got > 0) == want {
-			return ""
-		}
-		return fmt.Sprintf("%s: h%d of switch %d reaches h%d of switch %d: %v, want %v", what, j, i, l, k, !want, want)
-	})
+	reach(c.ctx, c.t, c.pre, c.hosts, what, i, j, k, l, want)
 }
 
 // table is the VLANs of a switch with their ports.
