@@ -113,7 +113,7 @@ func manifest(k *checker) {
 	if m.Summary == "" {
 		k.fault("summary: missing; plugin:list shows it")
 	}
-	if !slices.ContainsFunc(m.ApiVersions, func(v string) bool { return slices.Contains(wire.APIVersions, v) }) {
+	if wire.Negotiate(m.ApiVersions) == "" {
 		k.fault("api_versions %v: none of %v", m.ApiVersions, wire.APIVersions)
 	}
 	if len(m.Capabilities) == 0 {

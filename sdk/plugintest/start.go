@@ -99,7 +99,7 @@ func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 	token := cfg.host.attach(s.Manifest(), p.Conn)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	res, err := pluginv1.NewBaseClient(p.Conn).Configure(ctx, &pluginv1.ConfigureRequest{ApiVersion: wire.APIVersions[0],
+	res, err := pluginv1.NewBaseClient(p.Conn).Configure(ctx, &pluginv1.ConfigureRequest{ApiVersion: wire.Negotiate(s.Manifest().ApiVersions),
 		Config: config, DataDir: cfg.data, Facets: cfg.facets, HostSocket: cfg.host.Socket(), HostToken: token})
 	if err != nil {
 		return nil, fault.FromStatus(err)

@@ -4,6 +4,7 @@ package wire
 
 import (
 	"context"
+	"slices"
 
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
@@ -23,6 +24,17 @@ const PluginName = "ctl"
 // APIVersions are the versions of the contract this build speaks, newest first. 1.1
 // adds the service Link.
 var APIVersions = []string{"1.1", "1.0"}
+
+// Negotiate returns the newest version of the contract that this build and a plugin
+// that announces the given ones both speak; "" when there is none.
+func Negotiate(announced []string) string {
+	for _, v := range APIVersions {
+		if slices.Contains(announced, v) {
+			return v
+		}
+	}
+	return ""
+}
 
 // MaxMessage bounds a gRPC message in both directions, in bytes.
 const MaxMessage = 64 << 20

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"ctl.internal/host/internal/plugin/process"
@@ -142,10 +141,8 @@ func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
 	if m.GetName() != s.name {
 		return "", fmt.Errorf("the file of plugin %s holds the plugin %q: correct the path or the name in features.yaml", s.name, m.GetName())
 	}
-	for _, v := range wire.APIVersions {
-		if slices.Contains(m.ApiVersions, v) {
-			return v, s.m.conflicts(s.name, m)
-		}
+	if v := wire.Negotiate(m.ApiVersions); v != "" {
+		return v, s.m.conflicts(s.name, m)
 	}
 	return "", fmt.Errorf("plugin %s %s speaks %s of the plugin contract, this controller %s: install a version of the plugin for this controller, or a newer controller",
 		s.name, m.Version, versions(m.ApiVersions), versions(wire.APIVersions))
