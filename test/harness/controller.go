@@ -82,10 +82,14 @@ func Start(t *testing.T, bin string, files map[string]string, environ ...string)
 	return c
 }
 
-// Restart ends the controller and starts it again on its home; HTTP changes.
-func (c *Controller) Restart() {
+// Restart ends the controller and starts it again on its home, after what is to
+// happen while it is down; HTTP changes.
+func (c *Controller) Restart(meanwhile ...func()) {
 	c.t.Helper()
 	c.stop()
+	for _, f := range meanwhile {
+		f()
+	}
 	c.launch()
 }
 
@@ -165,11 +169,24 @@ func (c *Controller) Ctl(line string) string {
 
 // Get asks for a path with Basic credentials and returns the status and the body.
 func (c *Controller) Get(path, user, password string) (status int, body string, err error) {
-	r, err := http.NewRequest(http.MethodGet, c.HTTP+path, nil)
+	return c.send(http.MethodGet, path, user, password, "")
+}
+
+// Call calls an RPC as admin with a JSON body and returns the status and the answer.
+func (c *Controller) Call(rpc, body string) (status int, answer string, err error) {
+	return c.send(http.MethodPost, "/restconf/operations/"+rpc, "admin", "admin", body)
+}
+
+func (c *Controller) send(method, path, user, password, content string) (status int, body string, err error) {
+	r, err := http.NewRequest(method, c.HTTP+path, strings.NewReader(content))
 	if err != nil {
 		return 0, "", err
 	}
 	r.SetBasicAuth(user, password)
+	if content != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Close = true // a controller that is started again has no connection of before
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return 0, "", err
