@@ -128,11 +128,12 @@ func TestNodesFollowEachOther(t *testing.T) {
 	}
 	files := map[string]string{"ctl.yaml": settings, "sec.ini": string(ini)}
 	one := harness.Start(t, bin, files)
-	key, err := os.ReadFile(filepath.Join(one.Home, "data", "seal.key"))
+	const encryption = "ctl/datastore/initial/config/aaa-encrypt-service-config.xml"
+	key, err := os.ReadFile(filepath.Join(one.Home, "etc", encryption))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files["../data/seal.key"] = string(key) // nodes of a cluster share it
+	files[encryption] = string(key) // nodes of a cluster share the key of secrets
 	one.Ctl("feature:install ctl-aaa-authz")
 	two := harness.Start(t, bin, files)
 	const admin, bob = "admin:admin", "bob:bobs own"
