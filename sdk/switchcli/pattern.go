@@ -23,13 +23,14 @@ func more() *regexp.Regexp {
 }
 
 // prompts matches the prompt line that was seen after login, and those of other modes
-// of the same switch: "sw1#" also "sw1(config)#".
+// of the same switch: "sw1#" also "sw1(config)#". Blanks before it are what is left of
+// a page prompt that the switch has wiped out.
 func prompts(seen string) *regexp.Regexp {
 	stem := strings.TrimRight(strings.TrimSpace(seen), "#>$%")
 	if stem == "" {
 		return anyPrompt()
 	}
-	return regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(stem) + `[^\n#>]{0,60}[#>$%]\s*\z`)
+	return regexp.MustCompile(`(?m)^[ \t]*` + regexp.QuoteMeta(stem) + `[^\n#>]{0,60}[#>$%]\s*\z`)
 }
 
 // tail is the end of what was said, from a line's beginning if there is one.
