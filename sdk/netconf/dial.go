@@ -29,7 +29,7 @@ type Target struct {
 var ErrLogin = errors.New("the router refuses the user")
 
 // Dial opens a session over SSH. ctx bounds all of it: name, connection, login,
-// hello. Errors are a *HostKeyError, ErrLogin, or that the router is not reached.
+// hello. Errors are a *HostKeyError, ErrLogin, or that the device is not reached.
 func Dial(ctx context.Context, t Target) (*Session, error) {
 	client, key, err := DialSSH(ctx, t)
 	if err != nil {
@@ -95,7 +95,7 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 	address := net.JoinHostPort(t.Host, strconv.Itoa(port))
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, "", fmt.Errorf("the router is not reached: %w", err)
+		return nil, "", fmt.Errorf("the device is not reached: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
@@ -106,15 +106,40 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 		var other *HostKeyError
 		switch {
 		case ctx.Err() != nil:
-			return nil, p.shown, fmt.Errorf("the router's SSH does not answer in time: %w", ctx.Err())
+			return nil, p.shown, fmt.Errorf("the device's SSH does not answer in time: %w", ctx.Err())
 		case errors.As(err, &other):
 			return nil, p.shown, other
 		case tried:
 			return nil, p.shown, fmt.Errorf("%w %q: %w", ErrLogin, t.User, err)
 		}
-		return nil, p.shown, fmt.Errorf("the router's SSH: %w", err)
+		return nil, p.shown, fmt.Errorf("the device's SSH: %w", err)
 	}
 	return ssh.NewClient(c, chans, requests), p.shown, nil
+}
+
+// OpenShell opens a command line with a terminal of 511 columns and 1,000 rows, which
+// few devices break lines or pages for. Devices without terminals do without. It ends
+// with the channel.
+func OpenShell(c *ssh.Client) (ssh.Channel, error) {
+	ch, requests, err := c.OpenChannel("session", nil)
+	if err != nil {
+		return nil, err
+	}
+	go ssh.DiscardRequests(requests) // these two end with the channel
+	go io.Copy(io.Discard, ch.Stderr())
+	pty := ssh.Marshal(struct {
+		Term                      string
+		Columns, Rows, Wide, High uint32
+		Modes                     string
+	}{"vt100", 511, 1000, 0, 0, "\x00"})
+	if _, err := ch.SendRequest("pty-req", true, pty); err != nil {
+		return ch, err
+	}
+	ok, err := ch.SendRequest("shell", true, nil)
+	if err == nil && !ok {
+		err = errors.New("the shell was refused")
+	}
+	return ch, err
 }
 
 // methods lists ways to log in. tried becomes true when one is used, which is past

@@ -3,7 +3,6 @@ package switchcli
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -56,26 +55,8 @@ func dialSSH(ctx context.Context, t Target) (*shell, string, error) {
 	return s, key, nil
 }
 
-func (s *shell) open() error {
-	ch, requests, err := s.client.OpenChannel("session", nil)
-	if err != nil {
-		return err
-	}
-	s.ch = ch
-	go ssh.DiscardRequests(requests) // these two end with the channel
-	go io.Copy(io.Discard, ch.Stderr())
-	pty := ssh.Marshal(struct {
-		Term                      string
-		Columns, Rows, Wide, High uint32
-		Modes                     string
-	}{"vt100", 511, 1000, 0, 0, "\x00"})
-	if _, err := ch.SendRequest("pty-req", true, pty); err != nil { // some switches have none
-		return err
-	}
-	ok, err := ch.SendRequest("shell", true, nil)
-	if err == nil && !ok {
-		err = errors.New("the shell was refused")
-	}
+func (s *shell) open() (err error) {
+	s.ch, err = netconf.OpenShell(s.client)
 	return err
 }
 

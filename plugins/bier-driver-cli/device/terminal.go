@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
@@ -50,26 +49,8 @@ func open(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp
 	return t, nil
 }
 
-func (t *terminal) shell() error {
-	ch, requests, err := t.client.OpenChannel("session", nil)
-	if err != nil {
-		return err
-	}
-	t.ch = ch
-	go ssh.DiscardRequests(requests) // these two end with the channel
-	go io.Copy(io.Discard, ch.Stderr())
-	pty := ssh.Marshal(struct {
-		Term                      string
-		Columns, Rows, Wide, High uint32
-		Modes                     string
-	}{"vt100", 511, 1000, 0, 0, "\x00"})
-	if _, err := ch.SendRequest("pty-req", true, pty); err != nil { // some routers have none
-		return err
-	}
-	ok, err := ch.SendRequest("shell", true, nil)
-	if err == nil && !ok {
-		err = errors.New("the shell was refused")
-	}
+func (t *terminal) shell() (err error) {
+	t.ch, err = netconf.OpenShell(t.client)
 	return err
 }
 
