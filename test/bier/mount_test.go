@@ -85,6 +85,9 @@ func TestRedeploymentTouchesOnlyWhomItMust(t *testing.T) {
 	l.mount(7)
 	l.must("bier-channel-api:add-channel", `{"input":{"name":"tv","src-ip":"1.1.1.1","dst-group":"224.1.1.1","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}}`)
 	l.must("bier-channel-api:deploy-channel", `{"input":{"channel-name":"tv","ingress-node":"1","egress-node":[{"node-id":"2"},{"node-id":"3"}]}}`)
+	l.until("all routers are configured, those without the channel too", func() bool {
+		return strings.Count(l.must("bier-service-api:reconcile", `{"input":{"wait":5000}}`), `"state":"applied"`) == 7
+	})
 	before := map[string]int{}
 	for _, id := range l.routers.IDs() {
 		_, before[id] = l.routers.Counts(id) // edits: a router whose session came up a moment ago is compared too
