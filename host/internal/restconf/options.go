@@ -31,6 +31,9 @@ type Installed struct {
 	REST map[string]bool
 	// Streams are the event streams that may be subscribed to.
 	Streams []Stream
+	// Configured are state trees, by the qualified names of their tops, that hold what
+	// RPCs configured: /restconf/config answers them too.
+	Configured map[string]bool
 }
 
 // served reports whether a module may be seen over REST.

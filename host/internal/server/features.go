@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/plugin"
@@ -101,7 +102,8 @@ func (s *Server) refresh() {
 func parts(manifests []*pluginv1.Manifest) []part {
 	out := make([]part, 0, len(manifests))
 	for _, m := range manifests {
-		out = append(out, part{owner: m.Name, modules: m.YangModules, aliases: m.Aliases, streams: m.Streams})
+		out = append(out, part{owner: m.Name, modules: m.YangModules, aliases: m.Aliases, streams: m.Streams,
+			configured: strings.Fields(m.Labels[configuredLabel])})
 	}
 	return out
 }
