@@ -98,17 +98,22 @@ func (s *source) read(ctx context.Context) error {
 	return nil
 }
 
+// errNoChannels is not fault.NotFound: that says that the service itself is missing.
+var errNoChannels = fault.New(fault.Unavailable, "which channels there are is not known until ctl-bier-channel is installed again; routers stay as they are")
+
 func (s *source) readChannels(ctx context.Context) (bier.ChannelView, error) {
 	c, err := bier.ReadChannels(ctx, s.host.Operations, s.channels)
 	switch {
 	case err == nil && !s.seen:
 		s.seen = true
 		return c, s.host.Datastore.Put(ctx, host.Private, channelsKey, []byte("{}"))
-	case err == nil || fault.KindOf(err) != fault.NotFound || s.seen:
+	case err == nil || fault.KindOf(err) != fault.NotFound:
 		return c, err
+	case s.seen:
+		return c, errNoChannels
 	}
 	if _, e := s.host.Datastore.Get(ctx, host.Private, channelsKey); fault.KindOf(e) != fault.NotFound || e == nil {
-		return c, err
+		return c, errNoChannels
 	}
 	if s.channels.Channels == nil {
 		return bier.ChannelView{Channels: &bier.Channels{}}, nil
