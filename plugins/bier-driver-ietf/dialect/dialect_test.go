@@ -120,7 +120,7 @@ func TestChoice(t *testing.T) {
 	}{
 		"the first draft":       {netconf.Capabilities{bier + "2016-07-23", ex, mc}, "", Draft00},
 		"without its routing":   {netconf.Capabilities{bier + "2016-07-23", mc}, "", Draft00},
-		"a later draft":         {netconf.Capabilities{bier + "2023-09-16", rt, mc}, "", RFC8349},
+		"a later draft":         {netconf.Capabilities{bier + "2023-09-12", rt, mc}, "", RFC8349},
 		"both routings":         {netconf.Capabilities{bier + "2016-07-23", ex, rt, mc}, "", Draft00},
 		"the operator's choice": {netconf.Capabilities{bier + "2016-07-23", ex, mc}, RFC8349, RFC8349},
 		"an unknown choice":     {netconf.Capabilities{bier + "2016-07-23", ex, mc}, "latin", ""},

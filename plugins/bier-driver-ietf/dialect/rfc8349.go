@@ -16,7 +16,7 @@ func rfc8349Schema() *schema {
 	encapsulation := list(b, "encapsulation", "bsl encapsulation-type", leaf(b, "bsl", "", nil), leaf(b, "encapsulation-type", "", identity),
 		leaf(b, "max-si", "", nil), shared(b, "in-bift-id", leaf(b, "in-bift-id-base", "", nil)))
 	return shared(nsRouting, "routing", shared(b, "bier", list(b, "sub-domain", "sub-domain-id address-family", leaf(b, "sub-domain-id", "", nil),
-		leaf(b, "address-family", "", identity), leaf(b, "bfr-prefix", "", prefix), leaf(b, "underlay-protocol-type", "", identity),
+		leaf(b, "address-family", "", identity), leaf(b, "bfr-prefix", "", prefix), leaf(b, "underlay-protocol-type", "", igp),
 		leaf(b, "mt-id", "0", nil), leaf(b, "bfr-id", "0", nil), leaf(b, "bsl", "", nil), encapsulation)))
 }
 
@@ -45,7 +45,7 @@ func writeRFC8349(g *bierdriver.Global) (*xmltree.Node, error) {
 func writeFamily(g *bierdriver.Global, s *bierdriver.SubDomain, family, prefix string, l []*bierdriver.Encapsulation) (*xmltree.Node, error) {
 	b := nsBier
 	out := xmltree.New(b, "sub-domain", must(b, "sub-domain-id", s.SubDomainId), word(b, "address-family", family), word(b, "bfr-prefix", prefix),
-		word(b, "underlay-protocol-type", strings.ToLower(s.IgpType)), number(b, "mt-id", s.MtId), number(b, "bfr-id", cmp.Or(s.BfrId, g.BfrId)),
+		word(b, "underlay-protocol-type", underlay(s.IgpType)), number(b, "mt-id", s.MtId), number(b, "bfr-id", cmp.Or(s.BfrId, g.BfrId)),
 		bits(b, "bsl", cmp.Or(s.Bitstringlength, g.Bitstringlength)))
 	seen := map[uint32]bool{} // the list has one entry a length
 	for _, e := range l {
@@ -61,6 +61,17 @@ func writeFamily(g *bierdriver.Global, s *bierdriver.SubDomain, family, prefix s
 	}
 	return out, nil
 }
+
+// underlay is an igp-type as the drafts of 2023 write it: IS-IS, OSPF.
+func underlay(igpType string) string {
+	if igpType == "ISIS" {
+		return "IS-IS"
+	}
+	return igpType
+}
+
+// igp is the igp-type of an underlay-protocol-type; earlier drafts have isis and ospf.
+func igp(v string) string { return strings.ToUpper(strings.ReplaceAll(identity(v), "-", "")) }
 
 func readRFC8349(data *xmltree.Node) (*bierdriver.Global, error) {
 	list := data.Kid(nsRouting, "routing").Kid(nsBier, "bier").All(nsBier, "sub-domain")
@@ -78,7 +89,7 @@ func readRFC8349(data *xmltree.Node) (*bierdriver.Global, error) {
 			by[id] = s
 			g.SubDomains = append(g.SubDomains, s)
 		}
-		s.IgpType, s.MtId = strings.ToUpper(identity(k.Value("underlay-protocol-type"))), r.number(k, "mt-id", 65535)
+		s.IgpType, s.MtId = igp(k.Value("underlay-protocol-type")), r.number(k, "mt-id", 65535)
 		s.BfrId, s.Bitstringlength = r.number(k, "bfr-id", 65535), r.bits(k, "bsl")
 		var l []*bierdriver.Encapsulation
 		for _, e := range k.All(nsBier, "encapsulation") {

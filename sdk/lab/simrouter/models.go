@@ -43,11 +43,11 @@ func RFC8349() Model {
 		identity(b, "encapsulation-type", "bier-encapsulation-mpls"), leaf(b, "max-si", number(0, 255)),
 		container(b, "in-bift-id", leaf(b, "in-bift-id-base", number(0, 1<<20-1))))
 	sub := list(b, "sub-domain", "sub-domain-id address-family", leaf(b, "sub-domain-id", number(0, 255)), identity(b, "address-family", "ipv4", "ipv6"),
-		leaf(b, "bfr-prefix", prefix(0)), identity(b, "underlay-protocol-type", "isis", "ospf"), leaf(b, "mt-id", number(0, 65535)),
+		leaf(b, "bfr-prefix", prefix(0)), leaf(b, "underlay-protocol-type", oneOf("IS-IS", "OSPF", "BGP")), leaf(b, "mt-id", number(0, 255)),
 		leaf(b, "bfr-id", number(0, 65535)), leaf(b, "bsl", lengths), encapsulation)
 	return Model{
 		Root:    container("", "", container(NSRouting, "routing", container(b, "bier", sub)), multicast()),
-		Modules: []string{NSRouting + "?module=ietf-routing&revision=2018-03-13", NSBier + "?module=ietf-bier&revision=2023-09-16", multicastModule},
+		Modules: []string{NSRouting + "?module=ietf-routing&revision=2018-03-13", NSBier + "?module=ietf-bier&revision=2023-09-12", multicastModule},
 	}
 }
 
