@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -23,9 +24,14 @@ func (w *watcher) hear(ctx context.Context, n netconf.Notification, own ...*netc
 			return err
 		}
 	}
-	if b := bierEvent(n.Body); b != nil {
-		b.At = timestamppb.New(n.At)
-		return w.emit(&bierdriver.Event{Notification: b})
+	if events := bierEvents(n.Body); events != nil {
+		for _, b := range events {
+			b.At = timestamppb.New(n.At)
+			if err := w.emit(&bierdriver.Event{Notification: b}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if by, ours := changed(n.Body, own); !ours {
 		w.doubt()
@@ -34,13 +40,14 @@ func (w *watcher) hear(ctx context.Context, n netconf.Notification, own ...*netc
 	return nil
 }
 
-// bierEvent reads the notifications of ietf-bier; nil: it is none.
-func bierEvent(n *xmltree.Node) *bierdriver.Notification {
+// bierEvents reads the notifications of ietf-bier; nil: it is none. Later drafts write
+// received- before the names of leaves, and list the BFR-ids of one collision.
+func bierEvents(n *xmltree.Node) []*bierdriver.Notification {
 	if n.Space != nsBier {
 		return nil
 	}
-	number := func(name string) uint32 {
-		v, err := strconv.ParseUint(n.Value(name), 10, 16)
+	number := func(n *xmltree.Node, name string) uint32 {
+		v, err := strconv.ParseUint(cmp.Or(n.Value(name), n.Value("received-"+name)), 10, 16)
 		if err != nil {
 			return 0
 		}
@@ -48,11 +55,19 @@ func bierEvent(n *xmltree.Node) *bierdriver.Notification {
 	}
 	switch n.Name {
 	case "bfr-id-collision":
-		return &bierdriver.Notification{Kind: bierdriver.BFRIDCollision, BfrId: number("bfr-id")}
+		all := n.All(nsBier, "bfr-id-collision")
+		if len(all) == 0 {
+			all = []*xmltree.Node{n}
+		}
+		out := make([]*bierdriver.Notification, len(all))
+		for i, x := range all {
+			out[i] = &bierdriver.Notification{Kind: bierdriver.BFRIDCollision, BfrId: number(x, "bfr-id")}
+		}
+		return out
 	case "bfr-zero":
-		return &bierdriver.Notification{Kind: bierdriver.BFRZero, Ipv4BfrPrefix: n.Value("ipv4-bfr-prefix"), Ipv6BfrPrefix: n.Value("ipv6-bfr-prefix")}
+		return []*bierdriver.Notification{{Kind: bierdriver.BFRZero, Ipv4BfrPrefix: n.Value("ipv4-bfr-prefix"), Ipv6BfrPrefix: n.Value("ipv6-bfr-prefix")}}
 	case "sub-domain-id-collision":
-		return &bierdriver.Notification{Kind: bierdriver.SubDomainIDCollision, SubDomainId: number("sub-domain-id"), MtId: number("mt-id")}
+		return []*bierdriver.Notification{{Kind: bierdriver.SubDomainIDCollision, SubDomainId: number(n, "sub-domain-id"), MtId: number(n, "mt-id")}}
 	}
 	return nil
 }
