@@ -48,7 +48,7 @@ var parts = []part{
 
 func main() {
 	duration := flag.Duration("d", 4*time.Second, "length of one measurement")
-	rounds := flag.Int("rounds", 3, "measurements of each side, in turn; the median counts")
+	rounds := flag.Int("rounds", 5, "measurements of each side, in turn; the median counts")
 	out := flag.String("o", "bench/RESULTS.md", "where the table is written; - for standard output only")
 	only := flag.String("only", "", "parts to run, separated by commas; empty = all")
 	profiles := flag.String("profile", "", "directory for a CPU profile of the controller in each comparison's last round")
