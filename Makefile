@@ -23,14 +23,14 @@ stop: ## stop what `make run` started
 	@test/labs/run.sh stop
 
 test: ## all tests that need nothing but Go
-	$(GO) test ./...
+	@test/loud.sh $(GO) test -v ./...
 
 test-race: ## the same under the race detector
-	CGO_ENABLED=1 $(GO) test -race ./...
+	@CGO_ENABLED=1 test/loud.sh $(GO) test -v -race -timeout 20m ./...
 
 test-peers: ## the tests against real peers; as root it installs them (Debian packages)
 	test/peers/install.sh
-	$(GO) test -count=1 -tags peers -timeout 20m ./test/peers/... ./examples/switchdriver-python
+	@test/loud.sh $(GO) test -v -count=1 -tags peers -timeout 20m ./test/peers/... ./examples/switchdriver-python
 
 bench: build ## compare with peers side by side; writes bench/RESULTS.md
 	$(GO) run ./bench

@@ -20,7 +20,7 @@ func build(t *testing.T) string {
 	out, err := exec.Command("./build.sh", bin).CombinedOutput()
 	var code *exec.ExitError
 	if errors.As(err, &code) && code.ExitCode() == 3 {
-		t.Skipf("SKIPPED, NOT TESTED: the driver in Python: %s (see test/peers/install.sh)", out)
+		t.Skipf("SKIPPED, NOT TESTED: the peer python3 with grpc, for the driver in Python: %s (test/peers/install.sh installs it as root)", out)
 	}
 	if err != nil {
 		t.Fatalf("build.sh: %v\n%s", err, out)

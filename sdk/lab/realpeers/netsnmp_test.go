@@ -29,7 +29,7 @@ func need(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
-			t.Skipf("NOT TESTED against a real peer: %s of net-snmp is not installed", p)
+			t.Skipf("SKIPPED, NOT TESTED: the peer %s of net-snmp is not installed (test/peers/install.sh installs it as root)", p)
 		}
 	}
 }

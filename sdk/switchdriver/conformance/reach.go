@@ -120,7 +120,7 @@ func (k *kit) reach(f func(operation string, do call)) {
 
 func nobody(k *kit) {
 	if k.At == nil {
-		k.t.Skip("the driver does not speak IP")
+		k.t.Skip("SKIPPED, NOT TESTED: a peer that does not answer: the driver does not speak IP")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	k.must("a free port", err)
@@ -144,7 +144,7 @@ func (k *kit) deviceFault(what string, err error) {
 
 func silent(k *kit) {
 	if k.At == nil {
-		k.t.Skip("the driver does not speak IP")
+		k.t.Skip("SKIPPED, NOT TESTED: a peer that does not answer: the driver does not speak IP")
 	}
 	h := newHole(k)
 	sw := k.At("127.0.0.1", h.port)
@@ -168,7 +168,7 @@ func silent(k *kit) {
 
 func cancels(k *kit) {
 	if k.At == nil {
-		k.t.Skip("the driver does not speak IP")
+		k.t.Skip("SKIPPED, NOT TESTED: a peer that does not answer: the driver does not speak IP")
 	}
 	k.reach(func(o string, do call) {
 		h := newHole(k)

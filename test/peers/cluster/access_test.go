@@ -46,7 +46,7 @@ func cluster(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("etcd")
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: etcd is not installed")
+		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root)")
 	}
 	free := func() string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

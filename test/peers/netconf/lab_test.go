@@ -26,7 +26,7 @@ func needs(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
-		t.Skipf("REAL PEER MISSING: %s is not installed (test/peers/install.sh)", program)
+		t.Skipf("SKIPPED, NOT TESTED: the peer %s is not installed (test/peers/install.sh installs it as root)", program)
 	}
 	return path
 }
@@ -105,7 +105,7 @@ func netconfd(t *testing.T) netconf.Target {
 	t.Helper()
 	server, sshd, subsystem := needs(t, "netconfd"), needs(t, "sshd"), needs(t, "netconf-subsystem")
 	if os.Getuid() != 0 {
-		t.Skip("REAL PEER MISSING: netconfd and sshd need root")
+		t.Skip("SKIPPED, NOT TESTED: the peers netconfd and sshd need root")
 	}
 	if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // compiled into sshd
 		t.Fatal(err)

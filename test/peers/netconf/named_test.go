@@ -26,7 +26,7 @@ func named(t *testing.T, name, what string) netconf.Target {
 	t.Helper()
 	at := os.Getenv(name)
 	if at == "" {
-		t.Skipf("REAL PEER MISSING: %s is not set; %s=host:port, %s_USER and %s_PASSWORD or %s_KEY name a running %s", name, name, name, name, name, what)
+		t.Skipf("SKIPPED, NOT TESTED: the peer %s: %s=host:port, %s_USER and %s_PASSWORD or %s_KEY would name a running one", what, name, name, name, name)
 	}
 	host, port, err := net.SplitHostPort(at)
 	if err != nil {

@@ -39,7 +39,7 @@ func need(t *testing.T, tools ...string) {
 	t.Setenv("PATH", os.Getenv("PATH")+":/usr/sbin:/sbin")
 	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIPPED, NOT TESTED: %s is not installed (see test/peers/install.sh)", tool)
+			t.Skipf("SKIPPED, NOT TESTED: the peer %s is not installed (test/peers/install.sh installs it as root)", tool)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func program(t *testing.T, name string) string {
 			return path
 		}
 	}
-	t.Skipf("SKIPPED, NOT TESTED: %s is not installed", name)
+	t.Skipf("SKIPPED, NOT TESTED: the peer %s is not installed (test/peers/install.sh installs it as root)", name)
 	return ""
 }
 

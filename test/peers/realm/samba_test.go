@@ -19,7 +19,7 @@ func startSamba(t *testing.T, cert, key string) (conf string, d *daemon) {
 	t.Helper()
 	server, tool := program(t, "samba"), program(t, "samba-tool")
 	if os.Getuid() != 0 {
-		t.Skip("SKIPPED, NOT TESTED: Samba's fixed ports need root")
+		t.Skip("SKIPPED, NOT TESTED: the peer samba cannot be started: its fixed ports need root")
 	}
 	dir, err := os.MkdirTemp("", "dc")
 	if err != nil {

@@ -36,13 +36,13 @@ type device struct {
 func need(t *testing.T, tools ...string) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("SKIPPED, NOT TESTED: network namespaces need root")
+		t.Skip("SKIPPED, NOT TESTED: the peers snmpd, lldpd and Open vSwitch live in network namespaces, which need root")
 	}
 	path := os.Getenv("PATH") + ":/usr/sbin:/sbin"
 	t.Setenv("PATH", path)
 	for _, tool := range tools {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIPPED, NOT TESTED: %s is not installed (see test/peers/install.sh)", tool)
+			t.Skipf("SKIPPED, NOT TESTED: the peer %s is not installed (test/peers/install.sh installs it as root)", tool)
 		}
 	}
 }

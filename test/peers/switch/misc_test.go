@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,18 +15,6 @@ import (
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/plugintest"
 )
-
-// served skips the test where the plugin does not have a module.
-func served(t *testing.T, module string) {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, "plugins", "switch", "yang", module+"@*.yang"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) == 0 {
-		t.Skipf("SKIPPED, NOT TESTED: the switch plugin does not have the module %s yet", module)
-	}
-}
 
 // arpRow is a row of `ip -j neigh`.
 type arpRow struct {
@@ -73,7 +60,6 @@ func shownARP(ctx context.Context, t *testing.T, p *plugintest.Plugin, node int6
 
 // The states and the root of the spanning tree, and the ARP tables, are the kernel's.
 func TestSpanningTreeAndARP(t *testing.T) {
-	served(t, "misc-config")
 	names, ids, p := mute(t, 4, "n", 193)
 	ctx := long(t)
 	settled(ctx, t, names)

@@ -31,7 +31,7 @@ func recordings(t *testing.T) string {
 			return dir
 		}
 	}
-	t.Skip("SKIPPED, NOT TESTED: the recordings of real switches are not there (set CTL_SHARED)")
+	t.Skip("SKIPPED, NOT TESTED: the peer snmpsim has nothing to play; the recordings of real switches are not there (set CTL_SHARED)")
 	return ""
 }
 

@@ -35,7 +35,7 @@ func browser(t *testing.T) (ctx context.Context, complaints func() []string) {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("SKIPPED: the peer chromium is missing; test/peers/install.sh installs it as root")
+		t.Skip("SKIPPED, NOT TESTED: the peer chromium is not installed (test/peers/install.sh installs it as root)")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)

@@ -31,7 +31,7 @@ func cluster(t *testing.T) string {
 	}
 	program, err := exec.LookPath("etcd")
 	if err != nil {
-		t.Skip("NO ETCD: the etcd engine is NOT tested. Install etcd, or set CTL_TEST_ETCD to a cluster run with --max-txn-ops=20000 --max-request-bytes=16777216")
+		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not there, so the etcd engine is not tested. Install etcd, or set CTL_TEST_ETCD to a cluster run with --max-txn-ops=20000 --max-request-bytes=16777216")
 	}
 	client, peer := freeAddress(t), freeAddress(t)
 	dir := t.TempDir()
