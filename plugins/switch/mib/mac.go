@@ -9,11 +9,28 @@ import (
 // MAC is a 48-bit address as a number, as node-id and mac-address have it.
 type MAC uint64
 
-// ParseMAC reads an address of six octets in hexadecimal, with colons, dashes or
-// dots between them or none; the eight-octet form of PrintDB (two zero octets in
-// front) is taken too.
+// ParseMAC reads an address of six octets in hexadecimal: with colons or dashes
+// between them, leading zeros left out or not (net-snmp and the kernel's bridges
+// print 2:0:de:91:64:42), four digits and dots, or twelve digits. The eight-octet
+// form of PrintDB (two zero octets in front) is taken too.
 func ParseMAC(s string) (MAC, error) {
-	plain := strings.NewReplacer(":", "", "-", "", ".", "").Replace(strings.TrimSpace(s))
+	plain := strings.TrimSpace(s)
+	width := 2
+	if strings.Contains(plain, ".") {
+		width = 4
+	}
+	if groups := strings.FieldsFunc(plain, func(r rune) bool { return strings.ContainsRune(":-.", r) }); len(groups) > 1 {
+		for i, g := range groups {
+			if width == 2 && len(g) == 1 {
+				g = "0" + g
+			}
+			if len(g) != width {
+				g = "?"
+			}
+			groups[i] = g
+		}
+		plain = strings.Join(groups, "")
+	}
 	b, err := hex.DecodeString(plain)
 	if err == nil && len(b) == 8 && b[0] == 0 && b[1] == 0 {
 		b = b[2:]
@@ -42,7 +59,7 @@ func MACOf(b []byte) MAC {
 	switch len(b) {
 	case 6:
 		return MACFromBytes(b)
-	case 12, 14, 17:
+	case 11, 12, 13, 14, 15, 16, 17:
 		if m, err := ParseMAC(string(b)); err == nil {
 			return m
 		}

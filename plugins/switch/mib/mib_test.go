@@ -95,15 +95,18 @@ func TestMAC(t *testing.T) {
 	if err != nil || m != 158969157063648 {
 		t.Fatalf("%d, %v", m, err)
 	}
-	for _, s := range []string{"9094e42313e0", "90-94-E4-23-13-E0", "9094.e423.13e0", "00:00:90:94:e4:23:13:e0"} {
+	for _, s := range []string{"9094e42313e0", "90-94-E4-23-13-E0", "9094.e423.13e0", "00:00:90:94:e4:23:13:e0", " 90:94:e4:23:13:e0 "} {
 		if got, err := ParseMAC(s); got != m || err != nil {
 			t.Errorf("%q: %s, %v", s, got, err)
 		}
 	}
-	for _, s := range []string{"", "x", "90:94:e4:23:13", "01:00:90:94:e4:23:13:e0"} {
+	for _, s := range []string{"", "x", "90:94:e4:23:13", "01:00:90:94:e4:23:13:e0", "9:09:4e:42:31:3e:0", "909:4:e4:23:13:e0", "9:0:9:4:e:4:2:3:1:3:e:0"} {
 		if _, err := ParseMAC(s); err == nil {
 			t.Errorf("%q was taken", s)
 		}
+	}
+	if got, err := ParseMAC("2:0:de:91:64:42"); got != 0x0200de916442 || err != nil {
+		t.Errorf("leading zeros left out: %s, %v", got, err)
 	}
 	for m, want := range map[MAC]bool{0: false, 1: true, 0x0100_0000_0000: false, 0xffff_ffff_ffff: false, 1 << 48: false} {
 		if m.Unicast() != want {
