@@ -52,7 +52,7 @@ func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *disc
 		if !same {
 			return d.Observe(ctx, sw)
 		}
-		if now.Neighbors == old.Marks.Neighbors && !slices.EqualFunc(o.Neighbors, old.Neighbors, sameNeighbor) {
+		if now.Neighbors == old.Marks.Neighbors && !fresh(old.Marks) && !slices.EqualFunc(o.Neighbors, old.Neighbors, sameNeighbor) {
 			now.Doubtful = true
 		}
 	}
@@ -71,7 +71,17 @@ func restarted(old, now discovery.Marks) bool {
 // unchanged reports whether the switch says, credibly, that its neighbours are as
 // they were. CDP has no such note.
 func unchanged(old *discovery.Observation, now discovery.Marks) bool {
-	return now.Neighbors != 0 && now.Neighbors == old.Marks.Neighbors && !now.Doubtful && old.Device == ""
+	return now.Neighbors != 0 && now.Neighbors == old.Marks.Neighbors && !fresh(old.Marks) && !now.Doubtful && old.Device == ""
+}
+
+// noteStep is the coarsest unit in which switches note a time of change, in
+// hundredths of a second: many count whole seconds.
+const noteStep = 100
+
+// fresh reports whether the noted change is as young as the reading: another one in
+// the same unit of time would carry the same note.
+func fresh(m discovery.Marks) bool {
+	return m.UpTime-m.Neighbors <= noteStep
 }
 
 func sameNeighbor(x, y discovery.Neighbor) bool {
