@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 GO ?= go
 TOOL := $(GO) tool -modfile=.ci/tools.mod
+# A line a package, failures as they come; at the end what failed and what was skipped.
+TESTS := $(TOOL) gotestsum --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg $(RERUN)
 PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./sdk/lab/ctl-lab
 
 .DEFAULT_GOAL := build
@@ -23,14 +25,14 @@ stop: ## stop what `make run` started
 	@test/labs/run.sh stop
 
 test: ## all tests that need nothing but Go
-	@test/loud.sh $(GO) test -v ./...
+	@$(TESTS) --packages ./...
 
 test-race: ## the same under the race detector
-	@CGO_ENABLED=1 test/loud.sh $(GO) test -v -race -timeout 20m ./...
+	@CGO_ENABLED=1 $(TESTS) --packages ./... -- -race -timeout 20m
 
 test-peers: ## the tests against real peers; as root it installs them (Debian packages)
 	test/peers/install.sh
-	@test/loud.sh $(GO) test -v -count=1 -tags peers -timeout 20m ./test/peers/... ./examples/switchdriver-python
+	@$(TESTS) --packages './test/peers/... ./examples/switchdriver-python' -- -count=1 -tags peers -timeout 20m
 
 bench: build ## compare with peers side by side; writes bench/RESULTS.md
 	$(GO) run ./bench
