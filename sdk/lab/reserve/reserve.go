@@ -1,0 +1,116 @@
+package reserve
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Numbers below the ports that the kernel gives to connections: a port of these is
+// not taken by chance between its choice and its use.
+const lowest, highest = 10_000, 32_767
+
+// Port returns a port of the address ip, from 1024 to 65535, at which nobody listens
+// and which no other caller of this package gets until the test ends. network is
+// "tcp" or "udp". It ends the test when there is none.
+//
+// A listener on port 0 that tells its port is better where that can be had.
+func Port(t testing.TB, network, ip string) int {
+	t.Helper()
+	first, last := ports()
+	var port int
+	var failed error
+	try(t, "port", first, last, func(n int) bool {
+		address := net.JoinHostPort(ip, strconv.Itoa(n))
+		if failed = listens(network, address); failed == nil {
+			port = n
+		}
+		return failed == nil
+	})
+	if port == 0 {
+		t.Fatalf("no port of %s can be had for %s: %v", ip, network, failed)
+	}
+	return port
+}
+
+// listens is nil when one can listen at an address.
+func listens(network, address string) error {
+	if network == "udp" {
+		c, err := net.ListenPacket(network, address)
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	}
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// ports are the range to choose from.
+func ports() (first, last int) {
+	first, last = lowest, highest
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if f := strings.Fields(string(text)); err == nil && len(f) == 2 {
+		if low, err := strconv.Atoi(f[0]); err == nil && low > first+1000 {
+			last = min(last, low-1)
+		}
+	}
+	return first, last
+}
+
+// Number returns one from first to last that no other test of this machine's network
+// namespace has under the same name, until the test ends. A number that somebody
+// reserved who was killed is free again. It ends the test when all are taken.
+func Number(t testing.TB, name string, first, last int) int {
+	t.Helper()
+	n, found := 0, false
+	try(t, name, first, last, func(got int) bool {
+		n, found = got, true
+		return true
+	})
+	if !found {
+		t.Fatalf("all of %d to %d are reserved (%s)", first, last, name)
+	}
+	return n
+}
+
+// Free calls f while nobody has a number reserved under the name; it does not when
+// somebody has.
+func Free(name string, number int, f func()) {
+	if l, err := take(name, number); err == nil {
+		defer l.Close()
+		f()
+	}
+}
+
+// try reserves numbers, from one at random on, until good takes one.
+func try(t testing.TB, name string, first, last int, good func(int) bool) {
+	t.Helper()
+	size := last - first + 1
+	start := rand.IntN(size) // tests that begin together do not try the same ones
+	for i := range size {
+		n := first + (start+i)%size
+		l, err := take(name, n)
+		if err != nil {
+			continue
+		}
+		if good(n) {
+			t.Cleanup(func() { l.Close() })
+			return
+		}
+		l.Close()
+	}
+}
+
+// take holds a number: a name without a file, which the kernel keeps for each network
+// namespace, gives to one holder at a time, and frees when that one dies.
+func take(name string, number int) (net.Listener, error) {
+	return net.Listen("unix", fmt.Sprintf("@ctl-reserve/%s/%d", name, number))
+}
