@@ -137,7 +137,7 @@ start_daemons() {
 	CONF
 	SNMP_PERSISTENT_DIR=$dir/state in_node "$name" \
 		snmpd -f -C -c "$dir/snmpd.conf" -Lf "$dir/snmpd.log" </dev/null >/dev/null 2>&1 &
-	wait_for 100 test -S "$dir/agentx" || die "$name: snmpd did not start (see $dir/snmpd.log)"
+	wait_for 900 test -S "$dir/agentx" || die "$name: snmpd did not start (see $dir/snmpd.log)"
 	[[ $LAB_LLDP == yes ]] || return 0
 	in_node "$name" lldpd -d -x -X "$dir/agentx" -u "$dir/lldpd.sock" -O "$dir/lldpd.conf" \
 		</dev/null >"$dir/lldpd.log" 2>&1 &
@@ -192,7 +192,7 @@ up() {
 	for (( i = 1; i <= LAB_NODES; i++ )); do start_daemons "$i"; done
 	if [[ $LAB_LLDP == yes ]]; then
 		for (( i = 1; i <= LAB_NODES; i++ )); do
-			wait_for 300 ring_complete_at "$i" || { check || true; die 'no full ring after 30 s'; }
+			wait_for 1200 ring_complete_at "$i" || { check || true; die 'no full ring after two minutes'; }
 		done
 	fi
 	trap - EXIT INT TERM

@@ -77,6 +77,9 @@ set_link() {                                 # both ends, as when a cable is pul
 	done
 }
 
+# ours PID: the process runs, and is a daemon of this lab.
+ours() { grep -qsF -- "--pidfile=$LAB_DIR/" "/proc/$1/cmdline"; }
+
 down() {
 	local name pid left
 	trap - EXIT
@@ -84,9 +87,11 @@ down() {
 	for name in vswitchd ovsdb; do
 		[[ -r $LAB_DIR/$name.pid ]] || continue
 		pid=$(<"$LAB_DIR/$name.pid")
-		kill "$pid" 2>/dev/null || continue
+		ours "$pid" || continue              # it ended, and its number may be another's
+		kill "$pid" 2>/dev/null || true
 		left=50
-		while kill -0 "$pid" 2>/dev/null && (( left-- > 0 )); do sleep 0.1; done
+		while ours "$pid" && (( left-- > 0 )); do sleep 0.1; done
+		if ours "$pid"; then kill -9 "$pid" 2>/dev/null || true; fi
 	done
 	rm -rf -- "$LAB_DIR"
 }

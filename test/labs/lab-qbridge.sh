@@ -116,11 +116,11 @@ start_daemons() {
 	in_switch "$name" ovsdb-server "$dir/conf.db" --remote="punix:$dir/db.sock" \
 		--remote="ptcp:6640:$(addr "$i")" --unixctl="$dir/ovsdb.ctl" \
 		--log-file="$dir/ovsdb.log" -vconsole:off </dev/null >/dev/null 2>&1 &
-	wait_for 100 test -S "$dir/db.sock" || die "$name: ovsdb-server did not start"
+	wait_for 900 test -S "$dir/db.sock" || die "$name: ovsdb-server did not start"
 	ovs-vsctl --db="unix:$dir/db.sock" --no-wait init
 	in_switch "$name" ovs-vswitchd "unix:$dir/db.sock" --unixctl="$dir/vswitchd.ctl" --disable-system \
 		--log-file="$dir/vswitchd.log" -vconsole:off </dev/null >/dev/null 2>&1 &
-	ovs-vsctl --db="unix:$dir/db.sock" --timeout=10 -- add-br br0 -- set bridge br0 datapath_type=netdev "${ports[@]}"
+	ovs-vsctl --db="unix:$dir/db.sock" --timeout=120 -- add-br br0 -- set bridge br0 datapath_type=netdev "${ports[@]}"
 
 	cat >"$dir/snmpd.conf" <<-CONF
 		agentaddress udp:$(addr "$i"):161
@@ -137,7 +137,7 @@ start_daemons() {
 	CONF
 	SNMP_PERSISTENT_DIR=$dir/state in_switch "$name" \
 		snmpd -f -C -c "$dir/snmpd.conf" -Lf "$dir/snmpd.log" </dev/null >/dev/null 2>&1 &
-	wait_for 100 test -S "$dir/agentx" || die "$name: snmpd did not start (see $dir/snmpd.log)"
+	wait_for 900 test -S "$dir/agentx" || die "$name: snmpd did not start (see $dir/snmpd.log)"
 	in_switch "$name" lldpd -d -x -X "$dir/agentx" -u "$dir/lldpd.sock" -O "$dir/lldpd.conf" \
 		</dev/null >"$dir/lldpd.log" 2>&1 &
 	SNMP_PERSISTENT_DIR=$dir/state SNMPCONFPATH=$dir/agent in_switch "$name" \
@@ -216,8 +216,8 @@ up() {
 	for (( i = 1; i < LAB_SWITCHES; i++ )); do make_trunk "$i"; done
 	for (( i = 1; i <= LAB_SWITCHES; i++ )); do start_daemons "$i"; done
 	for (( i = 1; i <= LAB_SWITCHES; i++ )); do
-		wait_for 100 answered "$i" || die "$(sw "$i") does not answer Q-BRIDGE-MIB"
-		wait_for 200 neighbours_ok "$i" || die "$(sw "$i") does not see its neighbours"
+		wait_for 900 answered "$i" || die "$(sw "$i") does not answer Q-BRIDGE-MIB"
+		wait_for 1200 neighbours_ok "$i" || die "$(sw "$i") does not see its neighbours"
 	done
 	trap - EXIT INT TERM
 }

@@ -106,13 +106,16 @@ func newRig(t testing.TB, change func(*Options)) *rig {
 	}
 	r.Manager = m
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := m.Close(ctx); err != nil {
 			t.Errorf("closing: %v", err)
 		}
 		if left, _ := os.ReadDir(m.runDir); len(left) > 0 {
 			t.Errorf("left in the run directory: %v", left)
+		}
+		if _, err := os.Stat(m.runDir); m.runDir != o.RunDir && !os.IsNotExist(err) {
+			t.Errorf("the run directory %s outside the home is left", m.runDir)
 		}
 		if t.Failed() {
 			t.Log(r.log.String())
@@ -131,7 +134,7 @@ func faulty(words ...string) Spec {
 }
 
 func (r *rig) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(r.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	r.t.Cleanup(cancel)
 	return ctx
 }
@@ -161,7 +164,7 @@ func (r *rig) must(rpc, input string) string {
 // until waits for a plugin's state.
 func (r *rig) until(name, what string, ok func(Info) bool) Info {
 	r.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		changed := r.Changed()
 		info, err := r.Info(name)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -21,13 +22,14 @@ import (
 
 // Manager keeps all plugins. It is safe for concurrent use.
 type Manager struct {
-	options Options
-	limits  Limits
-	policy  Policy
-	runDir  string
-	bus     *events.Bus
-	log     *slog.Logger
-	sums    process.Sums
+	options   Options
+	limits    Limits
+	policy    Policy
+	runDir    string
+	elsewhere bool // runDir is not in the home, and ours to remove
+	bus       *events.Bus
+	log       *slog.Logger
+	sums      process.Sums
 
 	mu      sync.Mutex
 	plugins map[string]*supervisor
@@ -56,7 +58,8 @@ func New(o Options) (*Manager, error) {
 		m.bus = events.New()
 	}
 	m.log = m.logger("")
-	if dir != o.RunDir {
+	if want, err := filepath.Abs(o.RunDir); err == nil && dir != want {
+		m.elsewhere = true
 		m.log.Debug("sockets of plugins lie elsewhere because the home's path is long", "dir", dir)
 	}
 	if err := process.Sweep(dir, m.log); err != nil {
@@ -240,6 +243,9 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	err := g.Wait()
 	m.bus.Close()
+	if m.elsewhere {
+		_ = os.Remove(m.runDir) // fails while a process that would not end has its socket there
+	}
 	return err
 }
 

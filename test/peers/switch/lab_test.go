@@ -8,19 +8,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/service"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
 )
 
@@ -51,21 +55,41 @@ func need(t *testing.T, tools ...string) {
 // the test's: daemons that gave up root must be able to enter it.
 func lab(t *testing.T, script string, env ...string) {
 	t.Helper()
-	run := func(verb string) ([]byte, error) {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer cancel()
-		c := exec.CommandContext(ctx, filepath.Join(root, "test", "labs", script), verb)
-		c.Env = append(os.Environ(), env...)
-		c.WaitDelay = time.Second // the daemons of the lab outlive the script
-		return c.CombinedOutput()
-	}
+	swept.Do(sweep)
 	t.Cleanup(func() {
-		if out, err := run("down"); err != nil {
+		if out, err := labScript(script, "down", env...); err != nil {
 			t.Errorf("%s down: %v\n%s", script, err, out)
 		}
 	})
-	if out, err := run("up"); err != nil {
+	if out, err := labScript(script, "up", env...); err != nil {
 		t.Fatalf("%s up: %v\n%s", script, err, out)
+	}
+}
+
+func labScript(script, verb string, env ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, filepath.Join(root, "test", "labs", script), verb)
+	c.Env = append(os.Environ(), env...)
+	c.WaitDelay = time.Second // the daemons of the lab outlive the script
+	return c.CombinedOutput()
+}
+
+var swept sync.Once
+
+// sweep takes down the labs of tests that were killed: those whose number nobody holds.
+func sweep() {
+	for script, most := range map[string]string{"lab-lldp": "", "lab-qbridge": "LAB_SWITCHES=20"} {
+		dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), script+"-*"))
+		for _, dir := range dirs {
+			name := strings.TrimPrefix(filepath.Base(dir), script+"-")
+			if len(name) != len("x0000") {
+				continue
+			}
+			if n, err := strconv.ParseUint(name[1:], 16, 16); err == nil {
+				reserve.Free(labs, int(n), func() { _, _ = labScript(script+".sh", "down", "LAB_PREFIX="+name, "LAB_DIR="+dir, most) })
+			}
+		}
 	}
 }
 
@@ -98,7 +122,7 @@ func plugin(t *testing.T, devices []device, more ...map[string]any) *plugintest.
 // long is the deadline of what waits for daemons and the kernel, on a busy machine.
 func long(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -194,8 +218,29 @@ func reach(ctx context.Context, t *testing.T, pre, hosts, what string, i, j, k, 
 
 var received = regexp.MustCompile(`, (\d+) received`)
 
-// prefix makes names of this test process's own, so that several may run at once.
-func prefix(letter string) string { return fmt.Sprintf("%s%03x", letter, os.Getpid()&0xfff) }
+const labs = "lab" // what prefixes are reserved under
 
-// subnet is a /24 of this test process's own, without the last octet.
-func subnet(second int) string { return fmt.Sprintf("10.%d.%d", second, os.Getpid()&0xff) }
+// prefix makes names of this test's own, so that several may run at once.
+func prefix(t *testing.T, letter string) string {
+	t.Helper()
+	return fmt.Sprintf("%s%04x", letter, reserve.Number(t, labs, 0, 0xffff))
+}
+
+// subnet is a /24 of this test's own, without the last octet.
+func subnet(t *testing.T, second int) string {
+	t.Helper()
+	there, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		own := fmt.Sprintf("10.%d.%d", second, reserve.Number(t, fmt.Sprint("net-10.", second), 0, 255))
+		all := netip.MustParsePrefix(own + ".0/24")
+		if !slices.ContainsFunc(there, func(a net.Addr) bool {
+			p, err := netip.ParsePrefix(a.String())
+			return err == nil && p.Overlaps(all)
+		}) {
+			return own
+		}
+	}
+}

@@ -60,7 +60,7 @@ func shownARP(ctx context.Context, t *testing.T, p *plugintest.Plugin, node int6
 
 // The states and the root of the spanning tree, and the ARP tables, are the kernel's.
 func TestSpanningTreeAndARP(t *testing.T) {
-	names, ids, p := mute(t, 4, "n", 193)
+	names, ids, net, p := mute(t, 4, "n", 193)
 	ctx := long(t)
 	settled(ctx, t, names)
 	nodes := map[string]int64{}
@@ -103,7 +103,7 @@ func TestSpanningTreeAndARP(t *testing.T) {
 		return cmp.Diff(kernel, shown)
 	})
 
-	address := subnet(193) + ".77"
+	address := net + ".77"
 	if out, err := exec.Command("ip", "-n", names[0], "neigh", "add", address, "lladdr", "02:aa:bb:cc:dd:ee", "dev", "mgmt", "nud", "permanent").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

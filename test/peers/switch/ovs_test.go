@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,19 +41,11 @@ type ovsChain struct {
 
 func ovsLab(t *testing.T, switches int) *ovsChain {
 	need(t, "ip", "snmpd", "lldpd", "snmpbulkwalk", "ovs-vswitchd", "ovsdb-server", "ovsdb-tool", "ovs-vsctl", "perl", "ping", "ethtool")
-	c := &ovsChain{t: t, ctx: long(t), pre: prefix("o"), hosts: subnet(194)}
-	net := subnet(195)
-	// Daemons that gave up root must be able to enter it.
-	dir, err := os.MkdirTemp("", "ovs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	c.dir = filepath.Join(dir, "lab")
+	c := &ovsChain{t: t, pre: prefix(t, "o"), hosts: subnet(t, 194)}
+	net := subnet(t, 195)
+	c.dir = filepath.Join(os.TempDir(), "lab-qbridge-"+c.pre)
 	lab(t, "lab-qbridge.sh", fmt.Sprint("LAB_SWITCHES=", switches), "LAB_PREFIX="+c.pre, "LAB_NET="+net, "LAB_HOSTS="+c.hosts, "LAB_DIR="+c.dir)
+	c.ctx = long(t)
 	for i := range switches {
 		mac := links(t, fmt.Sprint(c.pre, i+1))["mgmt"].MAC
 		c.switches = append(c.switches, &switchdriver.Switch{NodeId: uint64(number(t, mac)), Address: fmt.Sprintf("%s.%d", net, i+1), Model: "Open vSwitch"})
@@ -166,11 +159,15 @@ func (c *ovsChain) forwarding() {
 	c.t.Helper()
 	mac := uint64(number(c.t, links(c.t, c.pre+"1h1")["eth0"].MAC))
 	for i, name := range []string{"h1", "t2", "t2"} {
-		e, err := c.driver.ReadFDB(c.ctx, c.switches[i], 100, mac)
-		c.must("ReadFdb", err)
-		if len(e) != 1 || e[0].Port != c.port[i][name] || e[0].Type != switchdriver.FDBLearned {
-			c.t.Errorf("switch %d shows the host as %v, want port %d (%s)", i+1, e, c.port[i][name], name)
-		}
+		patiently(c.ctx, c.t, func() string { // a change of ports a moment ago may have made the switch forget
+			_ = ping(c.t, c.pre+"1h1", netip.MustParseAddr(fmt.Sprintf("%s.%d", c.hosts, 10*len(c.switches)+1)))
+			e, err := c.driver.ReadFDB(context.WithoutCancel(c.ctx), c.switches[i], 100, mac)
+			c.must("ReadFdb", err)
+			if len(e) == 1 && e[0].Port == c.port[i][name] && e[0].Type == switchdriver.FDBLearned {
+				return ""
+			}
+			return fmt.Sprintf("switch %d shows the host as %v, want port %d (%s)", i+1, e, c.port[i][name], name)
+		})
 	}
 	far := uint64(number(c.t, links(c.t, c.pre+"3h1")["eth0"].MAC))
 	wrong := &switchdriver.FDBEntry{VlanId: 100, Mac: far, Port: c.port[1]["t2"]} // back where it came from

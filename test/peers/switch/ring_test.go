@@ -71,7 +71,7 @@ func truth(t *testing.T, switches []string) []string {
 // edge by edge, also when a cable is cut and mended. Half of them speak version 3.
 func TestRing(t *testing.T) {
 	need(t, "ip", "snmpd", "lldpd", "lldpcli", "snmpbulkwalk", "unshare", "setsid")
-	pre, net := prefix("r"), subnet(199)
+	pre, net := prefix(t, "r"), subnet(t, 199)
 	lab(t, "lab-lldp.sh", "LAB_NODES=5", "LAB_PREFIX="+pre, "LAB_NET="+net)
 	var devices []device
 	var names []string

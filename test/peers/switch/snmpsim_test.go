@@ -4,9 +4,9 @@ package switchpeers
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ctl.internal/sdk/lab/reserve"
 )
 
 // recordings finds the recordings of real switches, which lie beside the project.
@@ -38,21 +40,23 @@ func recordings(t *testing.T) string {
 // simulator plays a folder of recordings: the community of each is its file's name.
 func simulator(t *testing.T, data string) (port int) {
 	t.Helper()
-	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	port = reserve.Port(t, "udp", "127.0.0.1")
+	// It gives up root: what it reads and writes must be where everybody may.
+	dir := reserve.Dir(t, "snmpsim")
+	cache, open := filepath.Join(dir, "cache"), filepath.Join(dir, "data")
+	if err := errors.Join(os.CopyFS(open, os.DirFS(data)), os.Mkdir(cache, 0o700), os.Chmod(cache, 0o777), os.Chmod(open, 0o755), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(open)
 	if err != nil {
 		t.Fatal(err)
 	}
-	port = l.LocalAddr().(*net.UDPAddr).Port
-	l.Close()
-	cache, err := os.MkdirTemp("", "snmpsim")
-	if err != nil {
-		t.Fatal(err)
+	for _, f := range files {
+		if err := os.Chmod(filepath.Join(open, f.Name()), 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
-	t.Cleanup(func() { os.RemoveAll(cache) })
-	if err := os.Chmod(cache, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command("snmpsimd", "--process-user=nobody", "--process-group=nogroup", "--data-dir="+data, "--cache-dir="+cache,
+	c := exec.Command("snmpsimd", "--process-user=nobody", "--process-group=nogroup", "--data-dir="+open, "--cache-dir="+cache,
 		"--logging-method=stderr", "--v2c-arch", fmt.Sprintf("--agent-udpv4-endpoint=127.0.0.1:%d", port))
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	log, err := c.StderrPipe()

@@ -79,10 +79,11 @@ func bridged(t *testing.T, switches []string) []string {
 }
 
 // mute is a ring of Linux bridges with spanning tree and BRIDGE-MIB, and no LLDP.
-func mute(t *testing.T, nodes int, letter string, second int) (names []string, ids map[string]string, p *plugintest.Plugin) {
+func mute(t *testing.T, nodes int, letter string, second int) (names []string, ids map[string]string, net string, p *plugintest.Plugin) {
 	t.Helper()
 	need(t, "ip", "bridge", "snmpd", "lldpd", "lldpcli", "snmpbulkwalk", "unshare", "setsid", "/usr/bin/python3")
-	pre, net := prefix(letter), subnet(second)
+	pre := prefix(t, letter)
+	net = subnet(t, second)
 	lab(t, "lab-lldp.sh", fmt.Sprint("LAB_NODES=", nodes), "LAB_PREFIX="+pre, "LAB_NET="+net, "LAB_BRIDGE=yes", "LAB_LLDP=no")
 	var devices []device
 	ids = map[string]string{}
@@ -92,7 +93,7 @@ func mute(t *testing.T, nodes int, letter string, second int) (names []string, i
 		devices, names = append(devices, d), append(names, name)
 		ids[fmt.Sprint(number(t, d.mac))] = name
 	}
-	return names, ids, plugin(t, devices)
+	return names, ids, net, plugin(t, devices)
 }
 
 // settled waits until the spanning tree of a ring has settled: one port blocks, all
@@ -117,7 +118,7 @@ func settled(ctx context.Context, t *testing.T, names []string) {
 // Bridges without LLDP: what the spanning tree tells is what the kernel has
 // connected, the blocked cable included, also after one is cut.
 func TestInferenceFromSpanningTree(t *testing.T) {
-	names, ids, p := mute(t, 4, "m", 194)
+	names, ids, _, p := mute(t, 4, "m", 194)
 	ctx := long(t)
 	settled(ctx, t, names)
 	compare := func() string {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
 )
 
@@ -94,7 +94,8 @@ func program(t *testing.T, state, name string, args ...string) error {
 }
 
 // net-snmp's programs send every kind of notification; informs end well only when
-// they are answered as the program expects.
+// they are answered as the program expects. They wait for that for long: an inform that
+// is sent again counts again.
 func TestTrapPrograms(t *testing.T) {
 	need(t, "snmptrap", "snmpinform")
 	p := plugin(t, []device{
@@ -126,11 +127,11 @@ func TestTrapPrograms(t *testing.T) {
 	}{
 		{"snmptrap", []string{"-v1", "-c", "public", at, ".1.3.6.1.4.1.9", "127.0.0.1", "2", "0", "", ifIndex, "i", "4"}, &sent{"1", node(1), false}},
 		{"snmptrap", []string{"-v2c", "-c", "public", at, "", linkDown, ifIndex, "i", "4"}, &sent{"2c", node(1), false}},
-		{"snmpinform", []string{"-v2c", "-c", "public", "-r", "5", at, "", linkDown, ifIndex, "i", "4"}, &sent{"2c", node(1), true}},
+		{"snmpinform", []string{"-v2c", "-c", "public", "-t", "30", "-r", "5", at, "", linkDown, ifIndex, "i", "4"}, &sent{"2c", node(1), true}},
 		{"snmptrap", append(user("ops", "SHA-256", "AES"), "-e", "0x80001f8804aabbcc01", at, "", linkDown, ifIndex, "i", "4"), &sent{"3", node(2), false}},
-		{"snmpinform", append(user("ops", "SHA-256", "AES"), "-r", "5", at, "", linkDown, ifIndex, "i", "4"), &sent{"3", node(2), true}},
-		{"snmpinform", append(user("old", "SHA", "DES"), "-r", "5", at, "", linkDown, ifIndex, "i", "4"), &sent{"3", node(3), true}},
-		{"snmpinform", append(user("plain", "MD5", ""), "-r", "5", at, "", linkDown, ifIndex, "i", "4"), &sent{"3", node(4), true}},
+		{"snmpinform", append(user("ops", "SHA-256", "AES"), "-t", "30", "-r", "5", at, "", linkDown, ifIndex, "i", "4"), &sent{"3", node(2), true}},
+		{"snmpinform", append(user("old", "SHA", "DES"), "-t", "30", "-r", "5", at, "", linkDown, ifIndex, "i", "4"), &sent{"3", node(3), true}},
+		{"snmpinform", append(user("plain", "MD5", ""), "-t", "30", "-r", "5", at, "", linkDown, ifIndex, "i", "4"), &sent{"3", node(4), true}},
 		{"snmptrap", []string{"-v2c", "-c", "wrong", at, "", linkDown}, nil},
 		{"snmptrap", append(user("nobody", "SHA-256", "AES"), "-e", "0x80001f8804aabbcc01", at, "", linkDown), nil},
 		{"snmptrap", append(user("ops", "SHA", "AES"), "-e", "0x80001f8804aabbcc01", at, "", linkDown), nil},
@@ -158,24 +159,12 @@ func TestTrapPrograms(t *testing.T) {
 	}
 }
 
-// freePort is a UDP port that nobody has. Somebody may take it before it is used;
-// the receiver then waits for it.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.ListenPacket("udp", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.LocalAddr().(*net.UDPAddr).Port
-}
-
 // A ring of real devices, and nothing but their own traps tells of what happens:
 // linkDown and linkUp of snmpd, lldpRemTablesChange of lldpd, coldStart.
 func TestTrapsOfRing(t *testing.T) {
 	need(t, "ip", "snmpd", "lldpd", "lldpcli", "snmpbulkwalk", "unshare", "setsid")
 	const nodes = 4
-	pre, net, port := prefix("t"), subnet(195), freePort(t)
+	pre, net, port := prefix(t, "t"), subnet(t, 195), reserve.Port(t, "udp", "0.0.0.0")
 	manager := fmt.Sprintf("%s.254:%d", net, port)
 	lab(t, "lab-lldp.sh", fmt.Sprint("LAB_NODES=", nodes), "LAB_PREFIX="+pre, "LAB_NET="+net, "LAB_TRAPS="+manager)
 	var devices []device

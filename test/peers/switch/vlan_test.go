@@ -32,8 +32,8 @@ type chain struct {
 
 func newChain(t *testing.T, switches int) *chain {
 	need(t, "ip", "snmpd", "lldpd", "snmpbulkwalk", "ovs-vswitchd", "ovsdb-server", "ovsdb-tool", "perl", "ping", "ethtool")
-	c := &chain{t: t, pre: prefix("q"), hosts: subnet(196), switches: switches}
-	net := subnet(197)
+	c := &chain{t: t, pre: prefix(t, "q"), hosts: subnet(t, 196), switches: switches}
+	net := subnet(t, 197)
 	lab(t, "lab-qbridge.sh", fmt.Sprint("LAB_SWITCHES=", switches), "LAB_PREFIX="+c.pre, "LAB_NET="+net, "LAB_HOSTS="+c.hosts)
 	var devices []device
 	for i := range switches {
