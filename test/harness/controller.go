@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctl.internal/sdk/lab/reserve"
 )
 
 // Build builds ctld, ctl and the plugins given into dir; root is the tree.
@@ -52,12 +54,7 @@ type Controller struct {
 // these words as passwords.
 func Start(t *testing.T, bin string, files map[string]string, environ ...string) *Controller {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "ctl") // short, for the unix sockets in it
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	c := &Controller{Home: filepath.Join(dir, "home"), t: t, bin: bin, environ: environ}
+	c := &Controller{Home: filepath.Join(reserve.Dir(t, "ctl"), "home"), t: t, bin: bin, environ: environ}
 	// A home that has an etc is taken as it is, so the catalogue must be there.
 	all := map[string]string{}
 	for name, text := range files {
@@ -125,9 +122,9 @@ func (c *Controller) launch() {
 			<-c.done
 			c.t.Fatalf("ctld ended: %s", c.out.String())
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		_ = c.cmd.Process.Kill()
-		c.t.Fatal("ctld was not ready after a minute")
+		c.t.Fatal("ctld was not ready after two minutes")
 	}
 	address, err := os.ReadFile(filepath.Join(c.Home, "data", "run", "http.addr"))
 	if err != nil {
@@ -140,9 +137,9 @@ func (c *Controller) stop() {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-c.done:
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		_ = c.cmd.Process.Kill()
-		c.t.Error("ctld did not stop within a minute")
+		c.t.Error("ctld did not stop within two minutes")
 	}
 	if c.t.Failed() {
 		c.t.Logf("ctld said:\n%s\nits log:\n%s", c.out.String(), c.Log())
@@ -158,7 +155,7 @@ func (c *Controller) Log() string {
 // Ctl runs a console line, which must succeed, and returns what it printed.
 func (c *Controller) Ctl(line string) string {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, filepath.Join(c.bin, "ctl"), "--home", c.Home, line).CombinedOutput()
 	if err != nil {

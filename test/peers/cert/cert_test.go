@@ -72,8 +72,8 @@ func TestKeystoresOfKeytoolAreRead(t *testing.T) {
 // handshake is what openssl says of the https listener.
 func (c *controller) handshake(args ...string) string {
 	cmd := exec.Command("openssl", append([]string{"s_client", "-connect", c.https, "-showcerts"}, args...)...)
-	out, _ := cmd.CombinedOutput() // a refused handshake is an answer, too
-	return string(out)
+	out, _ := cmd.CombinedOutput()                     // a refused handshake is an answer, too
+	return strings.ReplaceAll(string(out), " = ", "=") // as newer ones write names
 }
 
 func TestRoundTripThroughACA(t *testing.T) {
@@ -114,7 +114,7 @@ func TestRoundTripThroughACA(t *testing.T) {
 				t.Fatal(status)
 			}
 			trust := []string{"-CAfile", dir + "/ca.pem", "-verify_return_error", "-verify_hostname", "lab.example"}
-			if out := c.handshake(trust...); !strings.Contains(out, "Verify return code: 0 (ok)") || !strings.Contains(out, "CN = Lab CA") {
+			if out := c.handshake(trust...); !strings.Contains(out, "Verify return code: 0 (ok)") || !strings.Contains(out, "CN=Lab CA") {
 				t.Error(out)
 			}
 			c.stop()

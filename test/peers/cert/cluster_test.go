@@ -4,6 +4,7 @@ package certpeers
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -12,20 +13,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctl.internal/sdk/lab/reserve"
 )
 
 // etcd runs a cluster of one member until the test ends, with its own limits, and
 // returns the environment of a controller that uses it.
 func etcd(t *testing.T) []string {
 	need(t, "etcd")
-	address := func() string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		return "http://" + l.Addr().String()
-	}
+	address := func() string { return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1")) }
 	client, peer, dir := address(), address(), t.TempDir()
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {

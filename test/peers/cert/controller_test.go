@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctl.internal/sdk/lab/reserve"
 )
 
 const root = "../../.."
@@ -25,12 +27,12 @@ var bin string
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "ctl-cert")
+	dir, done, err := reserve.OpenDir("ctl-cert")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer done()
 	bin = dir
 	build := exec.Command("go", "build", "-o", dir+"/", "./host/ctld", "./host/ctl")
 	build.Dir = root
@@ -54,7 +56,9 @@ func need(t *testing.T, tools ...string) {
 // sh runs a tool and returns what it said.
 func sh(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput()
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C") // keytool speaks the user's language
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
@@ -73,7 +77,7 @@ type controller struct {
 // newHome is a home whose certificate settings have elements replaced.
 func newHome(t *testing.T, elements map[string]string) string {
 	t.Helper()
-	home := filepath.Join(t.TempDir(), "h")
+	home := filepath.Join(reserve.Dir(t, "ctl"), "h")
 	const name = "etc/ctl/datastore/initial/config/aaa-cert-config.xml"
 	text, err := os.ReadFile(filepath.Join(root, name))
 	if err != nil {
@@ -117,9 +121,9 @@ func within(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !f(); <-tick.C {
+	for end := time.Now().Add(2 * time.Minute); !f(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within two minutes: %s", what)
 		}
 	}
 }

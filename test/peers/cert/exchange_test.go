@@ -50,7 +50,7 @@ func TestSeveralAliasesBothWays(t *testing.T) {
 					t.Errorf("of %s: %d", alias, status)
 				}
 			}
-			if out := c.handshake(); !strings.Contains(out, "CN = Controller") {
+			if out := c.handshake(); !strings.Contains(out, "CN=Controller") {
 				t.Error(out)
 			}
 			_, request := c.call("getCtlCertificateReq", nil)
@@ -107,7 +107,7 @@ func TestExportAndImportWithBothSpellings(t *testing.T) {
 		" --odlKeystoreAlias mine --tlsProtocols TLSv1.2 --cipherSuites " + suite); !strings.Contains(out, "successfully imported") {
 		t.Error(out)
 	}
-	if out := c.handshake(); !strings.Contains(out, "CN = imported") || !strings.Contains(out, "TLSv1.2") || !strings.Contains(out, "ECDHE-RSA-AES256-GCM-SHA384") {
+	if out := c.handshake(); !strings.Contains(out, "CN=imported") || !strings.Contains(out, "TLSv1.2") || !strings.Contains(out, "ECDHE-RSA-AES256-GCM-SHA384") {
 		t.Error(out)
 	}
 	if out := c.handshake("-tls1_3"); strings.Contains(out, "BEGIN CERTIFICATE") {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/test/harness"
 )
 
@@ -27,12 +27,12 @@ var bin string
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "ctl-cluster")
+	dir, done, err := reserve.OpenDir("ctl-cluster")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer done()
 	bin = dir
 	if out, err := harness.Build(root, dir, "./plugins/repoinfo"); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
@@ -48,14 +48,7 @@ func cluster(t *testing.T) string {
 	if err != nil {
 		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root)")
 	}
-	free := func() string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		return "http://" + l.Addr().String()
-	}
+	free := func() string { return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1")) }
 	client, peer := free(), free()
 	dir := t.TempDir()
 	log, err := os.Create(filepath.Join(dir, "log"))
@@ -65,7 +58,7 @@ func cluster(t *testing.T) string {
 	defer log.Close()
 	cmd := exec.Command(program, "--data-dir", filepath.Join(dir, "data"), "--name", "test", "--listen-client-urls", client,
 		"--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "test="+peer,
-		"--max-txn-ops", "20000", "--max-request-bytes", "16777216")
+		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
@@ -75,7 +68,9 @@ func cluster(t *testing.T) string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for deadline := time.Now().Add(time.Minute); ; {
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(2 * time.Minute); ; <-again.C {
 		r, err := http.Get(client + "/health")
 		if err == nil {
 			r.Body.Close()
@@ -84,7 +79,7 @@ func cluster(t *testing.T) string {
 			}
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("etcd is not healthy after a minute")
+			t.Fatal("etcd is not healthy after two minutes")
 		}
 	}
 }
@@ -148,7 +143,9 @@ func TestNodesFollowEachOther(t *testing.T) {
 	// soon waits until a node answers as the change demands.
 	soon := func(what string, c *harness.Controller, status int, path, auth string) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; {
+		again := time.NewTicker(20 * time.Millisecond)
+		defer again.Stop()
+		for deadline := time.Now().Add(2 * time.Minute); ; <-again.C {
 			got, text := do(t, c, "GET", path, auth, "")
 			if got == status {
 				return

@@ -8,16 +8,17 @@ import (
 	"crypto/rand"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/netconf"
 )
 
@@ -40,6 +41,7 @@ func run(t *testing.T, dir string, argv ...string) {
 	}
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Stdout, c.Stderr, c.Dir = log, log, dir
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -89,17 +91,6 @@ func keys(t *testing.T, dir string) []byte {
 	return private
 }
 
-// freePort is one that was free a moment ago: these servers cannot choose themselves.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // netconfd starts one of Debian behind an sshd of its own.
 func netconfd(t *testing.T) netconf.Target {
 	t.Helper()
@@ -110,16 +101,12 @@ func netconfd(t *testing.T) netconf.Target {
 	if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // compiled into sshd
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("/tmp", "netconfd") // the path of a unix socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := reserve.Dir(t, "netconfd") // short, for a unix socket
 	modules, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
-	port, private, socket := freePort(t), keys(t, dir), filepath.Join(dir, "ncx.sock")
+	port, private, socket := reserve.Port(t, "tcp", "127.0.0.1"), keys(t, dir), filepath.Join(dir, "ncx.sock")
 	config := strings.Join([]string{
 		fmt.Sprintf("ListenAddress 127.0.0.1:%d", port), "HostKey " + filepath.Join(dir, "host"), "AuthorizedKeysFile " + filepath.Join(dir, "authorized"),
 		"StrictModes no", "UsePAM no", "PermitRootLogin prohibit-password", "PidFile none", "LogLevel ERROR",
@@ -138,7 +125,7 @@ func netconfd(t *testing.T) netconf.Target {
 // ready waits until a server lets a session be opened.
 func ready(t *testing.T, to netconf.Target) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()

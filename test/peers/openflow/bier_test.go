@@ -3,10 +3,8 @@
 package openflowpeers
 
 import (
-	"context"
 	"strings"
 	"testing"
-	"time"
 )
 
 // rpc calls an RPC as a REST client does and returns the answer's body.
@@ -28,15 +26,11 @@ func TestBIERTopologyOfOpenFlow(t *testing.T) {
 	c.Ctl("feature:install ctl-openflow ctl-bier-topomanager-rest")
 	r.lab("up")
 	c.until("after the start", r.want())
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	const node = `{"node-id":"3"}`
-	for topology := ""; !strings.Contains(topology, node) || strings.Count(topology, `"link-id":"`) < 8; {
-		if ctx.Err() != nil {
-			t.Fatalf("the BIER topology is not that of the ring: %s", topology)
-		}
-		topology = c.rpc("bier-topology-api:query-topology", `{"input":{"topology-id":"flow:1"}}`)
-	}
+	patiently(t, "a BIER topology that is the ring's", func() bool {
+		topology := c.rpc("bier-topology-api:query-topology", `{"input":{"topology-id":"flow:1"}}`)
+		return strings.Contains(topology, node) && strings.Count(topology, `"link-id":"`) >= 8
+	})
 	for _, k := range []struct{ rpc, input, want string }{
 		{"configure-domain", `{"input":{"topo-id":"flow:1","domain":[{"domain-id":"1"}]}}`, `"result":"SUCCESS"`},
 		{"query-domain", `{"input":{"topo-id":"flow:1"}}`, `{"output":{"domain":[{"domain-id":1}]}}`},

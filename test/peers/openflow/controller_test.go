@@ -62,9 +62,11 @@ func (c *controller) links() map[string]string {
 // until reads the topology until it has exactly these links.
 func (c *controller) until(when string, want map[string]string) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 3*time.Minute)
 	defer cancel()
-	for {
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for ; ; <-again.C {
 		got := c.links()
 		same := len(got) == len(want)
 		for from, to := range want {

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 
 	"ctl.internal/plugins/openflow/service"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/topology"
 )
@@ -49,23 +52,38 @@ func need(t *testing.T, tools ...string) {
 func newRing(t *testing.T, switches int, controller string, env ...string) *ring {
 	t.Helper()
 	need(t, "ovs-vswitchd", "ovsdb-server", "ovs-vsctl", "ovs-ofctl", "ovs-appctl", "ovsdb-tool")
-	base, err := os.MkdirTemp("", "ofl") // short: it is part of the sockets' paths
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &ring{t: t, switches: switches, dir: filepath.Join(base, "lab")}
+	swept.Do(sweep)
+	r := &ring{t: t, switches: switches, dir: fmt.Sprint(labDir(), reserve.Number(t, "ofl", 10_000, 99_999))}
 	r.env = append(os.Environ(), append([]string{fmt.Sprint("LAB_SWITCHES=", switches), "LAB_CONTROLLER=" + controller, "LAB_DIR=" + r.dir}, env...)...)
-	t.Cleanup(func() {
-		r.lab("down")
-		_ = os.RemoveAll(base)
-	})
+	t.Cleanup(func() { r.lab("down") })
 	return r
+}
+
+// labDir is how the folders of rings begin; they are short, for the sockets in them.
+func labDir() string { return filepath.Join(os.TempDir(), "ofl-") }
+
+var swept sync.Once
+
+// sweep takes down the rings of tests that were killed: those whose number nobody holds.
+func sweep() {
+	dirs, _ := filepath.Glob(labDir() + "*")
+	for _, dir := range dirs {
+		if n, err := strconv.Atoi(strings.TrimPrefix(dir, labDir())); err == nil {
+			reserve.Free("ofl", n, func() {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+				defer cancel()
+				c := exec.CommandContext(ctx, filepath.Join(root, "test", "labs", "lab-ovs.sh"), "down")
+				c.Env = append(os.Environ(), "LAB_DIR="+dir)
+				_ = c.Run()
+			})
+		}
+	}
 }
 
 // lab runs the lab's script.
 func (r *ring) lab(args ...string) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	c := exec.CommandContext(ctx, filepath.Join(root, "test", "labs", "lab-ovs.sh"), args...)
 	c.Env, c.WaitDelay = r.env, time.Second // the daemons of the lab outlive the script
@@ -77,7 +95,7 @@ func (r *ring) lab(args ...string) {
 // ofctl runs ovs-ofctl against a switch of the ring.
 func (r *ring) ofctl(command string, i int, args ...string) string {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	all := append([]string{"-O", "OpenFlow13", command, fmt.Sprintf("unix:%s/s%d.mgmt", r.dir, i)}, args...)
 	out, err := exec.CommandContext(ctx, "ovs-ofctl", all...).CombinedOutput()
@@ -102,15 +120,23 @@ func (r *ring) want(cut ...int) map[string]string {
 	return out
 }
 
-// freePort is an address of the loopback interface that nobody listens on.
+// freePort is an address of the loopback interface that is this test's own.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	return fmt.Sprint("127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1"))
+}
+
+// patiently asks again until it is so.
+func patiently(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	end := time.Now().Add(2 * time.Minute)
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for ; !so(); <-again.C {
+		if time.Now().After(end) {
+			t.Fatalf("in vain waited for: %s", what)
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // plugin starts the plugin under test, as the host would.
@@ -132,7 +158,7 @@ func plugin(t *testing.T, listen string, settings map[string]any) *plugintest.Pl
 // is seen that never was one.
 func follow(t *testing.T, p *plugintest.Plugin, r *ring, done func(topology.Topology) bool) topology.Topology {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	var view topology.Topology
 	all, enough := r.want(), errors.New("enough")

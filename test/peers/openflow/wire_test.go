@@ -58,10 +58,6 @@ func TestForgedFramesMakeNoLink(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	for counter(t, p, "lldp-forged") < 3 {
-		if t.Context().Err() != nil {
-			t.Fatal("the forged frames did not arrive")
-		}
-	}
+	patiently(t, "the forged frames arrive", func() bool { return counter(t, p, "lldp-forged") >= 3 })
 	follow(t, p, r, r.complete())
 }

@@ -47,7 +47,7 @@ func typed(t *testing.T, c *harness.Controller, line, password string) (screen s
 		t.Fatal(err)
 	}
 	slave.Close()
-	guard := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	guard := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer guard.Stop()
 	var text strings.Builder
 	asked, buf := false, make([]byte, 4096)
@@ -118,7 +118,7 @@ absentRealm.url = https://127.0.0.1
 	}
 	for i, want := range []struct{ realm, kind, timeout string }{
 		{"downRealm", "CtlJndiLdapRealmAuthNOnly", "2.5s"}, {"tokenAuthRealm", "TokenAuthRealm", "-"},
-		{"absentRealm", "IdSvcAuthRealm", "5s"}, {"ldapRealm", "CtlJndiLdapRealm", "5s"},
+		{"absentRealm", "IdSvcAuthRealm", "5s"}, {"ldapRealm", "CtlJndiLdapRealm", "1m0s"},
 	} {
 		if one := list[i]; one["realm"] != want.realm || one["kind"] != want.kind || one["timeout"] != want.timeout {
 			t.Errorf("place %d: %v, want %v", i+1, one, want)

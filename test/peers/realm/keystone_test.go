@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/test/harness"
 )
 
@@ -29,7 +30,7 @@ func startKeystone(t *testing.T, cert, key string) *keystone {
 	t.Helper()
 	manage, public, server := program(t, "keystone-manage"), program(t, "keystone-wsgi-public"), program(t, "uwsgi")
 	program(t, "/usr/bin/python3")
-	dir := t.TempDir()
+	dir := reserve.Dir(t, "ctl-keystone")
 	for _, keys := range []string{"fernet", "credential"} {
 		if err := os.Mkdir(filepath.Join(dir, keys), 0o700); err != nil {
 			t.Fatal(err)
@@ -131,7 +132,7 @@ func TestKeystone(t *testing.T) {
 	cert, key := certificate(t, "127.0.0.1")
 	k := startKeystone(t, cert, key)
 	credential, secret := people3(t, k.plain)
-	const main = "idSvcAuthRealm = org.ctl.aaa.sec.realm.IdSvcAuthRealm\nidSvcAuthRealm.applicationCredentials = true\nidSvcAuthRealm.timeout = 30000\nidSvcAuthRealm.url = "
+	const main = "idSvcAuthRealm = org.ctl.aaa.sec.realm.IdSvcAuthRealm\nidSvcAuthRealm.applicationCredentials = true\nidSvcAuthRealm.timeout = 60000\nidSvcAuthRealm.url = "
 	files := keystores(t, secini(main+k.secure, "$idSvcAuthRealm"))
 	c := harness.Start(t, bin, files)
 	c.Ctl("feature:install ctl-realm-idsvc ctl-aaa-cert")
@@ -157,7 +158,7 @@ func TestKeystone(t *testing.T) {
 	again := func(url, more string) {
 		t.Helper()
 		text := strings.Replace(files["sec.ini"], "url = "+k.secure, "url = "+url+"\n"+more, 1)
-		write(t, file, strings.Replace(text, "timeout = 30000", "timeout = 8000", 1))
+		write(t, file, strings.Replace(text, "timeout = 60000", "timeout = 8000", 1))
 		c.Restart()
 	}
 	again(k.secure+"/v3", "idSvcAuthRealm.defaultDomain = lab")

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/test/harness"
 )
 
@@ -29,12 +30,12 @@ var bin string
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "ctl-realm")
+	dir, done, err := reserve.OpenDir("ctl-realm")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer done()
 	bin = dir
 	if out, err := harness.Build("../../..", dir, "./plugins/realm-ldap", "./plugins/realm-directory", "./plugins/realm-idsvc", "./examples/realm-static"); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
@@ -55,15 +56,10 @@ func program(t *testing.T, name string) string {
 	return ""
 }
 
-// free returns a free port of the loopback.
+// free returns a port of the loopback that is this test's own.
 func free(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return reserve.Port(t, "tcp", "127.0.0.1")
 }
 
 // daemon is a server process that ends with the test.
@@ -88,7 +84,7 @@ func serve(t *testing.T, address string, environ []string, name string, args ...
 	}
 	go func() { _ = d.cmd.Wait(); log.Close(); close(d.done) }()
 	t.Cleanup(func() { d.kill() })
-	deadline := time.After(time.Minute)
+	deadline := time.After(3 * time.Minute)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -197,21 +193,25 @@ func eventually(t *testing.T, c *harness.Controller, user, password string, want
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	status := 0
-	for range 600 {
+	for range 1200 {
 		if status, _, _ = c.Get("/restconf/modules", user, password); status == want {
 			return
 		}
 		<-tick.C
 	}
-	t.Errorf("%s gets %d after a minute, want %d", user, status, want)
+	t.Errorf("%s gets %d after two minutes, want %d", user, status, want)
 }
 
 // toldWhy wants the log to say that a realm could not be asked, and a reason.
 func toldWhy(t *testing.T, c *harness.Controller, reason string) {
 	t.Helper()
-	for line := range strings.SplitSeq(c.Log(), "\n") {
-		if strings.Contains(line, "a realm cannot be asked") && strings.Contains(line, reason) {
-			return
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-tick.C { // the log may be behind the answer
+		for line := range strings.SplitSeq(c.Log(), "\n") {
+			if strings.Contains(line, "a realm cannot be asked") && strings.Contains(line, reason) {
+				return
+			}
 		}
 	}
 	t.Errorf("the log does not tell of %q", reason)

@@ -25,11 +25,10 @@ func TestSlapdHasTheNameOfAnother(t *testing.T) {
 func TestSlapdGoesHangsAndComes(t *testing.T) {
 	cert, key := certificate(t, "127.0.0.1")
 	s := startSlapd(t, cert, key, 0)
-	c := harness.Start(t, bin, uncached(ldapINI(s.plain, "timeout = 1500")))
+	c := harness.Start(t, bin, uncached(ldapINI(s.plain, "timeout = 1500\nconnectTimeout = 1500")))
 	c.Ctl("feature:install ctl-realm-ldap")
-	right := []loginCase{{"right", "alice", "alicepw", 200, 200}}
 	away := []loginCase{{"away", "alice", "alicepw", 401, 401}, {"local", "admin", "admin", 200, 200}, {"local too", "user", "user", 200, 401}}
-	logins(t, c, right)
+	eventually(t, c, "alice", "alicepw", 200)
 
 	s.pause(t)
 	var wg sync.WaitGroup
@@ -41,12 +40,11 @@ func TestSlapdGoesHangsAndComes(t *testing.T) {
 	toldWhy(t, c, "")
 	s.resume(t)
 	eventually(t, c, "alice", "alicepw", 200) // what was unavailable is not kept as a refusal
-	logins(t, c, right)
 
 	s.kill()
 	logins(t, c, away)
 	s.start(t)
-	logins(t, c, right)
+	eventually(t, c, "alice", "alicepw", 200)
 }
 
 func TestSlapdIsRestartedWhileUsersLogIn(t *testing.T) {
@@ -96,7 +94,7 @@ func TestAnotherSlapdTakesOver(t *testing.T) {
 	hangs, serves := startSlapd(t, cert, key, 0), startSlapd(t, cert, key, 0)
 	hangs.pause(t)
 	urls := fmt.Sprintf("\"ldap://127.0.0.1:%d, %s %s\"", free(t), hangs.plain, serves.plain)
-	c := harness.Start(t, bin, uncached(ldapINI(urls, "timeout = 9000")))
+	c := harness.Start(t, bin, uncached(ldapINI(urls, "timeout = 30000")))
 	c.Ctl("feature:install ctl-realm-ldap")
 	logins(t, c, []loginCase{{"by the third", "alice", "alicepw", 200, 200}, {"wrong", "alice", "x", 401, 401}})
 	hangs.resume(t)

@@ -3,29 +3,31 @@
 package realmpeers
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/test/harness"
 )
 
-// sambaIP is an address of its own: the ports of a domain controller are fixed.
-const sambaIP = "127.0.0.77"
+// sambaIP is an address of the test's own: the ports of a domain controller are fixed.
+func sambaIP(t *testing.T) string {
+	t.Helper()
+	n := reserve.Number(t, "samba", 256, 65_000)
+	return fmt.Sprintf("127.77.%d.%d", n>>8, n&0xff)
+}
 
 // startSamba runs a domain controller of ad.lab.test.
-func startSamba(t *testing.T, cert, key string) (conf string, d *daemon) {
+func startSamba(t *testing.T, sambaIP, cert, key string) (conf string, d *daemon) {
 	t.Helper()
 	server, tool := program(t, "samba"), program(t, "samba-tool")
 	if os.Getuid() != 0 {
 		t.Skip("SKIPPED, NOT TESTED: the peer samba cannot be started: its fixed ports need root")
 	}
-	dir, err := os.MkdirTemp("", "dc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := reserve.Dir(t, "dc")
 	must(t, nil, tool, "domain", "provision", "--realm=AD.LAB.TEST", "--domain=LAB", "--adminpass=Passw0rd!lab", "--server-role=dc",
 		"--dns-backend=NONE", "--use-rfc2307", "--targetdir="+dir+"/dc", "--host-name=dc1", "--host-ip="+sambaIP,
 		"--option=interfaces=lo", "--option=bind interfaces only=yes", "--option=vfs objects=acl_xattr dfs_samba4")
@@ -59,6 +61,8 @@ func startSamba(t *testing.T, cert, key string) (conf string, d *daemon) {
 func directoryINI(url, more string) map[string]string {
 	return uncached(secini(`adRealm = org.ctl.aaa.sec.realm.CtlDirectoryRealm
 adRealm.url = `+url+`
+adRealm.timeout = `+patience+`
+adRealm.connectTimeout = `+patience+`
 adRealm.principalSuffix = @ad.lab.test
 adRealm.groupRolesMap = "CN=lab-admins,CN=Users,DC=ad,DC=lab,DC=test":"admin"
 `+more, "$adRealm"))
@@ -66,8 +70,9 @@ adRealm.groupRolesMap = "CN=lab-admins,CN=Users,DC=ad,DC=lab,DC=test":"admin"
 
 func TestSambaAsADirectoryService(t *testing.T) {
 	t.Parallel()
-	cert, key := certificate(t, sambaIP)
-	_, server := startSamba(t, cert, key)
+	ip := sambaIP(t)
+	cert, key := certificate(t, ip)
+	_, server := startSamba(t, ip, cert, key)
 	cases := []loginCase{
 		{"admin by a nested group", "alice", "Alice!pw0", 200, 200},
 		{"full name", "alice@ad.lab.test", "Alice!pw0", 200, 200},
@@ -84,7 +89,7 @@ func TestSambaAsADirectoryService(t *testing.T) {
 	down := []loginCase{{"down", "alice", "Alice!pw0", 401, 401}, {"local", "admin", "admin", 200, 200}}
 	var controllers []*harness.Controller
 	for name, files := range map[string]map[string]string{
-		"LDAPS": directoryINI("ldaps://"+sambaIP, ""), "StartTLS": directoryINI("ldap://"+sambaIP, "adRealm.startTLS = true"),
+		"LDAPS": directoryINI("ldaps://"+ip, ""), "StartTLS": directoryINI("ldap://"+ip, "adRealm.startTLS = true"),
 	} {
 		c := harness.Start(t, bin, keystores(t, files))
 		controllers = append(controllers, c)

@@ -13,6 +13,7 @@ import (
 
 	goldap "github.com/go-ldap/ldap/v3"
 
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/test/harness"
 )
 
@@ -26,7 +27,7 @@ type slapd struct {
 func startSlapd(t *testing.T, cert, key string, many int) *slapd {
 	t.Helper()
 	server, add := program(t, "slapd"), program(t, "slapadd")
-	dir := t.TempDir()
+	dir := reserve.Dir(t, "ctl-slapd")
 	conf := write(t, filepath.Join(dir, "slapd.conf"), fmt.Sprintf(`include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/inetorgperson.schema
@@ -127,12 +128,16 @@ func (s *slapd) addGroups(t *testing.T) {
 	}
 }
 
+// patience is how long a realm waits for its server where no test is of that, in
+// milliseconds: the machine may be busy.
+const patience = "60000"
+
 // ldapINI is a realm at a server; more is further lines, of which a later one counts
 // for an earlier one.
 func ldapINI(url, more string) map[string]string {
 	lines := map[string]string{
 		"userDnTemplate": "uid={0},ou=People,dc=lab,dc=test", "contextFactory.url": url, "searchBase": "dc=lab,dc=test",
-		"ldapAttributeForComparison": "title", "groupRolesMap": `"boss":"admin,user", "clerk":"user"`,
+		"timeout": patience, "connectTimeout": patience, "ldapAttributeForComparison": "title", "groupRolesMap": `"boss":"admin,user", "clerk":"user"`,
 	}
 	for line := range strings.SplitSeq(more, "\n") {
 		if name, value, found := strings.Cut(line, " = "); found {

@@ -21,13 +21,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"ctl.internal/sdk/lab/network"
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/test/harness"
 )
 
 const root = "../../.."
 
 // patience bounds everything a page is waited for.
-const patience = 4 * time.Minute
+const patience = 8 * time.Minute
 
 // browser starts Chromium, which reaches this machine only, and collects what the
 // pages complain about.
@@ -40,7 +41,7 @@ func browser(t *testing.T) (ctx context.Context, complaints func() []string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program), chromedp.NoSandbox,
-		chromedp.WindowSize(1400, 1000), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience),
+		chromedp.WindowSize(1400, 1000), chromedp.UserDataDir(reserve.Dir(t, "ctl-chromium")), chromedp.WSURLReadTimeout(patience),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"))
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
