@@ -31,10 +31,9 @@ type Service struct {
 	o    Options
 	ring *crypt.Ring
 
-	mu       sync.Mutex // the current key and what is below
-	config   Config
-	retired  map[string]material
-	revision datastore.Revision // of the records as they were read
+	mu      sync.Mutex // the current key and what is below
+	config  Config
+	retired map[string]material
 
 	passing sync.Mutex // one pass over the store at a time
 }
@@ -85,7 +84,6 @@ func (s *Service) settle(ctx context.Context, c Config, raw [][]byte, rawErr err
 	if err != nil {
 		return err
 	}
-	s.revision = r.revision
 	files, fileKeys := map[string]material{}, []*crypt.Key(nil)
 	for _, b := range raw {
 		k, err := crypt.RawKey(b)
@@ -205,7 +203,6 @@ func (s *Service) refresh(ctx context.Context) error {
 	if err != nil || r.current == nil {
 		return err
 	}
-	s.revision = r.revision
 	own, err := s.config.derive()
 	if err != nil {
 		return err
@@ -268,22 +265,12 @@ func (s *Service) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	s.mu.Lock()
-	after := s.revision
-	s.mu.Unlock()
-	for ctx.Err() == nil {
-		err := s.o.Store.Watch(ctx, namespace, "", after, func(datastore.Batch) error {
-			if err := s.refresh(ctx); err != nil {
-				s.o.Log.Error("the key of the cluster cannot be followed", "error", err)
-			}
-			return nil
-		})
-		if ctx.Err() == nil && !errors.Is(err, datastore.ErrCompacted) {
-			return err
+	return datastore.Follow(ctx, s.o.Store, namespace, "", func(ctx context.Context, _ *datastore.Batch) error {
+		if err := s.refresh(ctx); err != nil && ctx.Err() == nil {
+			s.o.Log.Error("the key of the cluster cannot be followed", "error", err)
 		}
-		after = 0
-	}
-	return nil
+		return nil
+	})
 }
 
 // forgetFile removes the key file of an earlier release once its keys are in the datastore.

@@ -141,34 +141,31 @@ func (m *Manager) Active() Target { return *m.active.Load() }
 func (m *Manager) Restore(ctx context.Context) error {
 	m.changes.Lock()
 	defer m.changes.Unlock()
-	next := m.state.clone()
-	if !next.BootDone {
-		boot := m.o.Boot
-		if boot == nil {
-			boot = m.marked(func(f *Feature) bool { return f.Boot })
+	for range tries {
+		next := m.state.clone()
+		if !next.BootDone {
+			boot := m.o.Boot
+			if boot == nil {
+				boot = m.marked(func(f *Feature) bool { return f.Boot })
+			}
+			if err := m.requireAll(&next, boot); err != nil {
+				return fmt.Errorf("features.boot: %w", err)
+			}
+			next.BootDone = true
 		}
-		if err := m.requireAll(&next, boot); err != nil {
-			return fmt.Errorf("features.boot: %w", err)
+		m.requireAuto(&next)
+		saved, err := m.saved(ctx, next)
+		if err == nil {
+			_, err = m.adopt(ctx, saved)
 		}
-		next.BootDone = true
+		if !errors.Is(err, datastore.ErrConflict) {
+			return err
+		}
+		if err := m.catchUp(ctx); err != nil { // another controller of the cluster starts, too
+			return err
+		}
 	}
-	m.requireAuto(&next)
-	plan, broken := m.salvage(next)
-	target, err := m.target(plan, next)
-	if err != nil {
-		return err
-	}
-	saved, err := save(ctx, m.o.Store, m.state, next)
-	if err != nil {
-		return fmt.Errorf("feature: %w", err)
-	}
-	for name, err := range broken {
-		m.o.Log.Error("required feature cannot be had", "feature", name, "error", err)
-	}
-	m.startAll(ctx, target.Plugins)
-	m.set(func() { m.state, m.plan, m.broken = saved, plan, broken })
-	m.publish(target)
-	return ctx.Err()
+	return errors.New("feature: other controllers kept changing the set of features")
 }
 
 // startAtOnce is how many plugins a starting controller starts at the same time.
@@ -295,30 +292,15 @@ func (m *Manager) change(ctx context.Context, next state, simulate bool, more ..
 	if err := m.ensure(ctx, c, old); err != nil {
 		return Change{}, err
 	}
-	saved, err := m.saved(ctx, next, more)
+	saved, err := m.saved(ctx, next, more...)
 	if err != nil {
 		m.rollback(ctx, c.Ensure, old)
 		return Change{}, err
 	}
 	m.set(func() { m.state, m.plan = saved, plan })
 	m.publish(target)
-	for _, name := range c.Remove {
-		if err := m.o.Plugins.Remove(ctx, name); err != nil {
-			m.o.Log.Warn("plugin not stopped in order", "plugin", name, "error", err)
-		}
-	}
+	m.removeAll(ctx, c.Remove)
 	return c, nil
-}
-
-func (m *Manager) saved(ctx context.Context, next state, more []datastore.Op) (stored, error) {
-	s, err := save(ctx, m.o.Store, m.state, next, more...)
-	if errors.Is(err, datastore.ErrConflict) {
-		return stored{}, fault.Wrap(fault.InUse, err, "the set of features was changed by another controller; try again")
-	}
-	if err != nil {
-		return stored{}, fault.Wrap(fault.Internal, err, "the set of features could not be stored; nothing was changed")
-	}
-	return s, nil
 }
 
 // unbroken leaves out what could not be had when this was last looked at, so

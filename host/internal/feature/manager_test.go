@@ -52,6 +52,8 @@ func (p *fakePlugins) Remove(_ context.Context, name string) error {
 }
 
 func (p *fakePlugins) names() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var out []string
 	for n := range p.running {
 		out = append(out, n)
@@ -109,6 +111,15 @@ func (h *host) file(name, text string) string {
 
 func (h *host) restart() {
 	h.t.Helper()
+	h.load()
+	if err := h.m.Restore(context.Background()); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// load makes a manager that has read what is stored and runs nothing yet.
+func (h *host) load() {
+	h.t.Helper()
 	h.plugins = &fakePlugins{running: map[string]PluginSpec{}, fails: map[string]error{}}
 	m, err := New(context.Background(), Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, Boot: h.boot,
 		Locate: func(name string) (string, string, error) {
@@ -122,9 +133,6 @@ func (h *host) restart() {
 		h.t.Fatal(err)
 	}
 	h.m = m
-	if err := m.Restore(context.Background()); err != nil {
-		h.t.Fatal(err)
-	}
 }
 
 func (h *host) install(names ...string) {
@@ -137,15 +145,19 @@ func (h *host) install(names ...string) {
 // wants checks what is installed (with the state's first letter) and what runs.
 func (h *host) wants(installed, running string) {
 	h.t.Helper()
+	if got := h.installed(); got != installed || h.plugins.names() != running {
+		h.t.Fatalf("installed %q, running %q; want %q, %q", got, h.plugins.names(), installed, running)
+	}
+}
+
+func (h *host) installed() string {
 	var out []string
 	for _, i := range h.m.List() {
 		if i.State != Uninstalled {
 			out = append(out, i.Name+":"+i.State[:1])
 		}
 	}
-	if got := strings.Join(out, " "); got != installed || h.plugins.names() != running {
-		h.t.Fatalf("installed %q, running %q; want %q, %q", got, h.plugins.names(), installed, running)
-	}
+	return strings.Join(out, " ")
 }
 
 func TestInstallBringsDependenciesAndUninstallTakesThemAway(t *testing.T) {

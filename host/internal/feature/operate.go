@@ -24,18 +24,18 @@ type InstallOptions struct {
 // that they depend on. What is installed already stays as it is. On an error
 // nothing has changed.
 func (m *Manager) Install(ctx context.Context, names []string, o InstallOptions) (Change, error) {
-	m.changes.Lock()
-	defer m.changes.Unlock()
-	next := m.state.clone()
-	if err := m.requireAll(&next, names); err != nil {
-		return Change{}, err
-	}
-	known := maps.Clone(m.broken)
-	c, err := m.install(ctx, next, names, o)
-	if err != nil || o.Simulate {
-		m.set(func() { m.broken = known })
-	}
-	return c, err
+	return m.changing(ctx, func() (Change, error) {
+		next := m.state.clone()
+		if err := m.requireAll(&next, names); err != nil {
+			return Change{}, err
+		}
+		known := maps.Clone(m.broken)
+		c, err := m.install(ctx, next, names, o)
+		if err != nil || o.Simulate {
+			m.set(func() { m.broken = known })
+		}
+		return c, err
+	})
 }
 
 func (m *Manager) install(ctx context.Context, next state, names []string, o InstallOptions) (Change, error) {
@@ -79,27 +79,27 @@ type UninstallOptions struct {
 // Uninstall takes requirements away. Features that only others need go with
 // them; one that others still need cannot be uninstalled by itself.
 func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOptions) (Change, error) {
-	m.changes.Lock()
-	defer m.changes.Unlock()
-	next := m.state.clone()
-	for _, n := range names {
-		q, err := ParseRequirement(n)
-		if err != nil {
-			return Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
+	return m.changing(ctx, func() (Change, error) {
+		next := m.state.clone()
+		for _, n := range names {
+			q, err := ParseRequirement(n)
+			if err != nil {
+				return Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
+			}
+			if err := m.uninstallable(q); err != nil {
+				return Change{}, err
+			}
+			next.release(q.Name)
 		}
-		if err := m.uninstallable(q); err != nil {
-			return Change{}, err
+		c, err := m.change(ctx, next, o.Simulate)
+		if err == nil {
+			c.Stay = m.staying(names, next, c)
 		}
-		next.release(q.Name)
-	}
-	c, err := m.change(ctx, next, o.Simulate)
-	if err == nil {
-		c.Stay = m.staying(names, next, c)
-	}
-	if err != nil || o.Simulate || !o.DeleteConfig {
-		return c, err
-	}
-	return c, m.deleteConfig(c.Uninstall)
+		if err != nil || o.Simulate || !o.DeleteConfig {
+			return c, err
+		}
+		return c, m.deleteConfig(c.Uninstall)
+	})
 }
 
 // staying tells which of the features that were released stay, and for whom.
@@ -199,18 +199,18 @@ func (m *Manager) Stop(ctx context.Context, names ...string) (Change, error) {
 }
 
 func (m *Manager) startStop(ctx context.Context, names []string, mark func(*state, string)) (Change, error) {
-	m.changes.Lock()
-	defer m.changes.Unlock()
-	next := m.state.clone()
-	for _, n := range names {
-		q, err := ParseRequirement(n)
-		if err != nil {
-			return Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
+	return m.changing(ctx, func() (Change, error) {
+		next := m.state.clone()
+		for _, n := range names {
+			q, err := ParseRequirement(n)
+			if err != nil {
+				return Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
+			}
+			if f := m.plan.Get(q.Name); f == nil || !q.Version.Contains(f.Version) {
+				return Change{}, fault.New(fault.NotFound, "feature %s is not installed%s", q, nearest.Hint(q.Name, m.installed()))
+			}
+			mark(&next, q.Name)
 		}
-		if f := m.plan.Get(q.Name); f == nil || !q.Version.Contains(f.Version) {
-			return Change{}, fault.New(fault.NotFound, "feature %s is not installed%s", q, nearest.Hint(q.Name, m.installed()))
-		}
-		mark(&next, q.Name)
-	}
-	return m.change(ctx, next, false)
+		return m.change(ctx, next, false)
+	})
 }

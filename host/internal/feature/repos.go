@@ -31,27 +31,27 @@ func (m *Manager) AddRepository(ctx context.Context, url string, install bool) (
 	if err := home.Fatal(ps); err != nil {
 		return RepoInfo{}, Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
 	}
-	m.changes.Lock()
-	defer m.changes.Unlock()
-	if _, again := m.added[r.Name]; !again && slices.ContainsFunc(m.repo.Repositories(), func(o *Repository) bool { return o.Name == r.Name }) {
-		return RepoInfo{}, Change{}, fault.New(fault.Exists, "a repository %q is in the catalogue already", r.Name)
-	}
 	record := repoRecord{path, b}
 	value, err := json.Marshal(record)
 	if err != nil {
 		return RepoInfo{}, Change{}, err
 	}
-	added := maps.Clone(m.added)
-	added[r.Name] = record
-	c, err := m.recatalogue(ctx, added, func(s *state) {
-		if install {
-			for _, f := range r.Features {
-				if f.Ready() && !s.requires(f.Name) {
-					s.require(Requirement{Name: f.Name})
+	c, err := m.changing(ctx, func() (Change, error) {
+		if _, again := m.added[r.Name]; !again && slices.ContainsFunc(m.repo.Repositories(), func(o *Repository) bool { return o.Name == r.Name }) {
+			return Change{}, fault.New(fault.Exists, "a repository %q is in the catalogue already", r.Name)
+		}
+		added := maps.Clone(m.added)
+		added[r.Name] = record
+		return m.recatalogue(ctx, added, func(s *state) {
+			if install {
+				for _, f := range r.Features {
+					if f.Ready() && !s.requires(f.Name) {
+						s.require(Requirement{Name: f.Name})
+					}
 				}
 			}
-		}
-	}, datastore.Put(namespace, repoPrefix+r.Name, value))
+		}, datastore.Put(namespace, repoPrefix+r.Name, value))
+	})
 	return RepoInfo{r.Name, path, true}, c, err
 }
 
@@ -82,8 +82,10 @@ func readRepo(url string) ([]byte, string, error) {
 // RemoveRepository takes away a repository that was added. While features of it
 // are installed that is refused, unless uninstall is asked for.
 func (m *Manager) RemoveRepository(ctx context.Context, name string, uninstall bool) (Change, error) {
-	m.changes.Lock()
-	defer m.changes.Unlock()
+	return m.changing(ctx, func() (Change, error) { return m.removeRepository(ctx, name, uninstall) })
+}
+
+func (m *Manager) removeRepository(ctx context.Context, name string, uninstall bool) (Change, error) {
 	if _, ok := m.added[name]; !ok {
 		for _, r := range m.repo.Repositories() {
 			if r.Name == name {
@@ -114,9 +116,7 @@ func (m *Manager) RemoveRepository(ctx context.Context, name string, uninstall b
 // Refresh reads the files of the catalogue again and applies what follows, such
 // as newer versions of what is installed.
 func (m *Manager) Refresh(ctx context.Context) (Change, error) {
-	m.changes.Lock()
-	defer m.changes.Unlock()
-	return m.recatalogue(ctx, m.added, func(*state) {})
+	return m.changing(ctx, func() (Change, error) { return m.recatalogue(ctx, m.added, func(*state) {}) })
 }
 
 // recatalogue changes catalogue and state together, or neither.

@@ -158,14 +158,12 @@ func chunk(b []byte, i int) []byte {
 func (d *sealedStorage) current(r datastore.Revision) bool { return d.revision >= r }
 
 func (d *sealedStorage) follow(ctx context.Context, changed func(datastore.Revision)) error {
-	for ctx.Err() == nil {
-		err := d.store.Watch(ctx, namespace, d.key("head"), 0, func(b datastore.Batch) error {
+	return datastore.Follow(ctx, d.store, namespace, d.key("head"), func(_ context.Context, b *datastore.Batch) error {
+		if b == nil {
+			changed(d.store.Revision())
+		} else {
 			changed(b.Revision)
-			return nil
-		})
-		if ctx.Err() == nil && !errors.Is(err, datastore.ErrCompacted) {
-			return err
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -31,6 +31,7 @@ func (s *Server) openFeatures(ctx context.Context) error {
 		return err
 	}
 	s.refresh()
+	s.background(ctx, "features of the cluster", s.features.Run)
 	s.background(ctx, "watch of the plugins", s.follow)
 	s.background(ctx, "mirror of the topologies", s.mirrorTopologies)
 	return nil

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"ctl.internal/host/internal/aaa"
-	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/keystore"
 	certrpc "ctl.internal/host/internal/keystore/rpc"
@@ -66,7 +66,9 @@ func (s *Server) applyPolicies(ctx context.Context, node string) error {
 func (s *Server) followPolicies(ctx context.Context) {
 	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
 		s.background(ctx, "policies", func(ctx context.Context) error {
-			return policy.Watch(ctx, s.store, tree.ConfigNamespace, "/"+node, func(ctx context.Context) error { return s.applyPolicies(ctx, node) })
+			return datastore.Follow(ctx, s.store, tree.ConfigNamespace, "/"+node, func(ctx context.Context, _ *datastore.Batch) error {
+				return s.applyPolicies(ctx, node)
+			})
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/datastore"
@@ -60,21 +59,10 @@ func (s *Service) Generation() uint64 { return s.generation.Load() }
 
 // Run watches for changes made by other nodes of a cluster until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	for {
-		err := s.o.Store.Watch(ctx, namespace, "", 0, func(datastore.Batch) error {
-			s.generation.Add(1)
-			return nil
-		})
-		s.generation.Add(1) // whatever was missed
-		if ctx.Err() != nil || errors.Is(err, datastore.ErrClosed) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Second):
-		}
-	}
+	return datastore.Follow(ctx, s.o.Store, namespace, "", func(context.Context, *datastore.Batch) error {
+		s.generation.Add(1)
+		return nil
+	})
 }
 
 // update runs one optimistic transaction. change reads a snapshot and returns

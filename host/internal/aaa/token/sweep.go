@@ -3,6 +3,7 @@ package token
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,23 +88,10 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) watch(ctx context.Context) {
-	for ctx.Err() == nil {
-		err := s.o.Store.Watch(ctx, namespace, "token/", 0, func(b datastore.Batch) error {
-			for _, e := range b.Events {
-				if e.Deleted {
-					s.forget()
-					break
-				}
-			}
-			return nil
-		})
-		s.forget() // whatever was missed
-		if errors.Is(err, datastore.ErrClosed) {
-			return
+	_ = datastore.Follow(ctx, s.o.Store, namespace, "token/", func(_ context.Context, b *datastore.Batch) error {
+		if b == nil || slices.ContainsFunc(b.Events, func(e datastore.Event) bool { return e.Deleted }) {
+			s.forget()
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
+		return nil
+	})
 }

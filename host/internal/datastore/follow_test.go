@@ -1,4 +1,4 @@
-package policy_test
+package datastore_test
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/memory"
 )
@@ -28,7 +27,7 @@ func (b *broken) Watch(ctx context.Context, ns, prefix string, after datastore.R
 
 // Two nodes share a store: what one commits, the other is told, also after it
 // could not follow the store for a while.
-func TestWatchTellsOfCommitsOfOtherNodes(t *testing.T) {
+func TestFollowTellsOfCommitsOfOtherNodes(t *testing.T) {
 	store := memory.New(memory.Options{})
 	defer store.Close()
 	put := func(key string) {
@@ -45,7 +44,7 @@ func TestWatchTellsOfCommitsOfOtherNodes(t *testing.T) {
 	done := make(chan error, 1)
 	refuse := true
 	go func() {
-		done <- policy.Watch(ctx, s, "config", "/aaa:", func(context.Context) error {
+		done <- datastore.Follow(ctx, s, "config", "/aaa:", func(context.Context, *datastore.Batch) error {
 			if refuse { // the first reading fails: it is repeated
 				refuse = false
 				return errors.New("cannot be read")
