@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -20,9 +21,11 @@ type problem struct {
 
 func writeProblem(w http.ResponseWriter, r *http.Request, code int, text, where string) {
 	text = sentence(text)
-	body, err := json.Marshal(problem{Type: "about:blank", Title: http.StatusText(code), Status: code, Detail: text,
-		Instance: instance(r), Parameter: where, Error: text})
-	if err != nil {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(problem{Type: "about:blank", Title: http.StatusText(code), Status: code, Detail: text,
+		Instance: instance(r), Parameter: where, Error: text}); err != nil {
 		http.Error(w, http.StatusText(code), code)
 		return
 	}
@@ -33,7 +36,7 @@ func writeProblem(w http.ResponseWriter, r *http.Request, code int, text, where 
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(append(body, '\n'))
+		_, _ = w.Write(body.Bytes())
 	}
 }
 

@@ -72,9 +72,6 @@ func (a *API) reviewChanges(w http.ResponseWriter, r *http.Request, p params) er
 	if err != nil {
 		return err
 	}
-	if branch == "" {
-		branch = "master"
-	}
 	server, err := a.server()
 	if err != nil {
 		return err

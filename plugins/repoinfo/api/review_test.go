@@ -9,13 +9,14 @@ import (
 
 func TestReviewPathsAndAliases(t *testing.T) {
 	answers := map[string]string{
-		"/projects/":                `{"b":{},"All-Users":{},"a/x":{}}`,
-		"/projects/a%2Fx/branches/": `[{"ref":"HEAD","revision":"master"},{"ref":"refs/heads/master","revision":"00","can_delete":true}]`,
-		"/projects/a%2Fx/tags/":     `[{"ref":"refs/tags/light","revision":"00"}]`,
-		"/changes/master":           `[{"_number":7,"subject":"<é>","hashtags":[],"submittable":false,"new_field":1.0}]`,
-		"/changes/stable/boron":     `[]`,
-		"/projects/none/branches/":  `[]`,
-		"/projects/none/tags/":      `[]`,
+		"/projects/":                              `{"b":{},"All-Users":{},"a/x":{}}`,
+		"/projects/a%2Fx/branches/":               `[{"ref":"HEAD","revision":"master"},{"ref":"refs/heads/master","revision":"00","can_delete":true}]`,
+		"/projects/a%2Fx/tags/":                   `[{"ref":"refs/tags/light","revision":"00"}]`,
+		"/changes/master":                         `[{"_number":7,"subject":"<é>","hashtags":[],"submittable":false,"new_field":1.0}]`,
+		"/changes/stable/boron":                   `[]`,
+		"/projects/none/branches/":                `[]`,
+		"/projects/a%2Fx/branches/stable%2Fboron": `{"ref":"refs/heads/stable/boron","revision":"00"}`,
+		"/projects/none/tags/":                    `[]`,
 	}
 	s := newSite(t, withReview(t, func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.EscapedPath()

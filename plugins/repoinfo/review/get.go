@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -19,25 +20,26 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// get returns the JSON of one page, from the cache when it is fresh or when the
-// server says that nothing changed.
-func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
+// get returns the JSON of one page. cached allows one that is kept and fresh, and
+// kept says that it was such. One that the server says has not changed is as good
+// as new.
+func (c *Client) get(ctx context.Context, path string, cached bool) (body []byte, kept bool, err error) {
 	address := c.base + path
 	known := c.lookup(address)
-	if known != nil && time.Since(known.at) < c.o.Fresh {
-		return known.body, nil
+	if cached && known != nil && time.Since(known.at) < c.o.Fresh {
+		return known.body, true, nil
 	}
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = 300 * time.Millisecond
 	first := true
-	body, err := backoff.Retry(ctx, func() ([]byte, error) {
+	body, err = backoff.Retry(ctx, func() ([]byte, error) {
 		if !first && !c.retries.Allow() {
 			return nil, backoff.Permanent(fault.Device(fault.Downstream, "the review server keeps failing: it is not asked again for a moment"))
 		}
 		first = false
 		return c.attempt(ctx, address, known)
 	}, backoff.WithBackOff(wait), backoff.WithMaxTries(c.o.Tries), backoff.WithMaxElapsedTime(c.o.Budget))
-	return body, c.explain(ctx, err)
+	return body, false, c.explain(ctx, err)
 }
 
 // attempt asks once. An error that a further try may cure is a plain one, with
@@ -154,5 +156,9 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &slow) && slow.Timeout()) {
 		return &fault.Error{Kind: fault.Timeout, Text: "the review server did not answer in time", Source: fault.SourceDevice, Cause: err}
 	}
-	return &fault.Error{Kind: fault.Downstream, Text: "the review server fails: " + err.Error(), Source: fault.SourceDevice, Cause: err}
+	why := err
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		why = u.Err // without the address: callers need not know it
+	}
+	return &fault.Error{Kind: fault.Downstream, Text: "the review server fails: " + why.Error(), Source: fault.SourceDevice, Cause: err}
 }

@@ -45,7 +45,7 @@ func TestOldServer(t *testing.T) {
 		"/projects/releng%2Fautorelease/branches/?n=500":                                      "branches.json",
 		"/projects/netconf/tags/?n=500":                                                       "tags.json",
 		"/changes/?q=status%3Amerged+project%3A%22netconf%22+branch%3A%22master%22&n=500":     "changes-1.json",
-		"/changes/?q=status%3Amerged+project%3A%22netconf%22+branch%3A%22master%22&n=500&S=2": "changes-2.json",
+		"/changes/?q=status%3Amerged+project%3A%22netconf%22+branch%3A%22master%22&n=500&S=1": "changes-2.json",
 	})
 	c := client(t, Options{URL: srv.URL})
 	names, err := c.Projects(t.Context())
@@ -80,11 +80,12 @@ func TestOldServer(t *testing.T) {
 func TestNewServer(t *testing.T) {
 	srv := play(t, "v3", map[string]string{
 		"/r/a/projects/?n=2":                    "projects-1.json",
-		"/r/a/projects/?n=2&S=2":                "projects-2.json",
+		"/r/a/projects/?n=2&S=1":                "projects-2.json",
+		"/r/a/projects/?n=2&S=2":                "projects-3.json",
 		"/r/a/projects/c%2Fd/branches/?n=2":     "branches.json",
-		"/r/a/projects/c%2Fd/branches/?n=2&S=2": "branches.json", // a server that ignores S
+		"/r/a/projects/c%2Fd/branches/?n=2&S=1": "branches.json", // a server that ignores S
 		"/r/a/projects/c%2Fd/tags/?n=2":         "tags.json",
-		"/r/a/projects/c%2Fd/tags/?n=2&S=2":     "tags.json",
+		"/r/a/projects/c%2Fd/tags/?n=2&S=1":     "tags.json",
 		"/r/a/changes/?q=status%3Amerged+project%3A%22c%2Fd%22+branch%3A%22main%22&n=2": "changes.json",
 	})
 	c := client(t, Options{URL: srv.URL + "/r/", Username: "u", Password: "p", Pages: 2})
@@ -104,7 +105,7 @@ func TestNewServer(t *testing.T) {
 	if diff := cmp.Diff(objects(t, "v3/changes.json"), values(t, changes)); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
-	if _, err := c.Tags(t.Context(), "unknown"); fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "Not found") {
+	if _, err := c.Tags(t.Context(), "unknown"); fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "project unknown was not found on the review server") {
 		t.Errorf("an unknown project: %v", err)
 	}
 }
@@ -112,7 +113,7 @@ func TestNewServer(t *testing.T) {
 func TestNothingIsSmuggledIntoAQuery(t *testing.T) {
 	srv := play(t, "v2", nil)
 	c := client(t, Options{URL: srv.URL})
-	for _, row := range [][2]string{{`x" OR owner:"self`, "master"}, {"x", `m" OR status:open`}, {"../x", "master"}, {"x", "a..b"}, {"x", `"`}, {"x", "{a}"}} {
+	for _, row := range [][2]string{{`x" OR owner:"self`, "master"}, {"x", `m" OR status:open`}, {"../x", "master"}, {"x", "a..b"}, {"x", `"{`}, {`"x"`, ""}, {"^x.", "master"}} {
 		if _, err := c.Changes(t.Context(), row[0], row[1]); fault.KindOf(err) != fault.Invalid {
 			t.Errorf("%q: %v", row, err)
 		}

@@ -1,0 +1,104 @@
+package review
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"ctl.internal/plugins/repoinfo/refname"
+	"ctl.internal/sdk/fault"
+)
+
+// defaultBranch is the one that a caller means who names none.
+const defaultBranch = "master"
+
+// Changes lists the merged changes of a branch as received, without the marks of
+// the paging. Without a branch they are those of master, or of the branch that HEAD
+// stands for in a project without one.
+func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.RawMessage, error) {
+	if err := refname.Project(project); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(project, "^") {
+		return nil, fault.At(fault.Invalid, "project", "the review server takes a name that begins with \"^\" for a pattern: it cannot be asked for the changes of such a project")
+	}
+	asked := branch
+	if asked == "" {
+		asked = defaultBranch
+	}
+	if err := refname.Ref("branch", asked); err != nil {
+		return nil, err
+	}
+	all, err := c.changes(ctx, project, asked)
+	if err != nil || len(all) > 0 {
+		return all, err
+	}
+	return c.noChanges(ctx, project, asked, branch != "")
+}
+
+func (c *Client) changes(ctx context.Context, project, branch string) ([]json.RawMessage, error) {
+	p, err := quote("project", project)
+	if err != nil {
+		return nil, err
+	}
+	b, err := quote("branch", branch)
+	if err != nil {
+		return nil, err
+	}
+	l := list{key: func(m *member) string { return m.Number.String() }, newestFirst: true}
+	err = c.pages(ctx, "changes/?q="+url.QueryEscape("status:merged project:"+p+" branch:"+b)+"&", &l)
+	return l.objects, err
+}
+
+// quote makes a value of the server's query language that no operator can hide in.
+func quote(parameter, value string) (string, error) {
+	switch {
+	case !strings.Contains(value, `"`):
+		return `"` + value + `"`, nil
+	case !strings.ContainsAny(value, "{}"):
+		return "{" + value + "}", nil
+	}
+	return "", fault.At(fault.Invalid, parameter, "the review server cannot be asked for a name that has both a quote and a brace")
+}
+
+// noChanges tells a branch without merged changes from one that does not exist: the
+// server finds nothing either way. named says that the caller asked for the branch.
+func (c *Client) noChanges(ctx context.Context, project, branch string, named bool) ([]json.RawMessage, error) {
+	none := []json.RawMessage{}
+	_, known, err := c.branch(ctx, project, branch)
+	if err != nil || known {
+		return none, err
+	}
+	if _, _, err := c.get(ctx, projectPath(project), true); fault.KindOf(err) == fault.NotFound {
+		return nil, noProject(project)
+	} else if err != nil {
+		return nil, err
+	}
+	if named {
+		return nil, fault.Device(fault.NotFound, "branch %s was not found in project %s of the review server", branch, project)
+	}
+	head, known, err := c.branch(ctx, project, "HEAD")
+	if err != nil || !known || head == branch || refname.Ref("branch", head) != nil {
+		return none, err
+	}
+	return c.changes(ctx, project, head)
+}
+
+// branch asks for one branch: its hash, or for HEAD the branch that it stands for.
+func (c *Client) branch(ctx context.Context, project, name string) (revision string, known bool, err error) {
+	body, _, err := c.get(ctx, projectPath(project)+"/branches/"+escape(name), true)
+	if fault.KindOf(err) == fault.NotFound {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	var b struct {
+		Revision string `json:"revision"`
+	}
+	if err := json.Unmarshal(body, &b); err != nil {
+		return "", false, notExpected(err)
+	}
+	return b.Revision, true, nil
+}

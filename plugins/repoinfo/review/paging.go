@@ -1,0 +1,88 @@
+package review
+
+import (
+	"context"
+	"strconv"
+)
+
+// pager takes the pages of one list as they come.
+type pager interface {
+	reset()
+	add(body []byte) (step, error)
+	// settle sees the first page once more, asked for after the last one, and says
+	// whether the list is whole now.
+	settle(body []byte) (bool, error)
+}
+
+// step is what the paging needs to know of a page.
+type step struct {
+	objects int
+	more    bool // by the server's own mark
+	news    bool // objects that no page before had
+	overlap bool // objects that a page before had
+}
+
+// maxWalks bounds how often a list is read that changes all the time; what the last
+// walk saw is taken as it is.
+const maxWalks = 3
+
+// pages reads a list whole. The server counts its pages by offset, so when
+// something goes, comes or moves between two of them, objects are repeated, or
+// left out. The first is put right by l; to notice the second, each page begins
+// with the last object of the one before.
+func (c *Client) pages(ctx context.Context, path string, l pager) error {
+	ctx, cancel := context.WithTimeout(ctx, c.o.Budget)
+	defer cancel()
+	for try := range maxWalks {
+		l.reset()
+		if whole, err := c.walk(ctx, path, l, try == 0); whole || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk reads all pages, either all from the cache or none: pages of different
+// times do not fit together.
+func (c *Client) walk(ctx context.Context, path string, l pager, cached bool) (whole bool, err error) {
+	var total int64
+	var before step
+	for start := 0; ; {
+		body, kept, err := c.get(ctx, path+c.window(start), cached)
+		if err != nil {
+			return false, err
+		}
+		if total += int64(len(body)); total > c.o.MaxBytes {
+			return false, tooLong(c.o.MaxBytes)
+		}
+		s, err := l.add(body)
+		if err != nil {
+			return false, err
+		}
+		if start > 0 && (kept != cached || (before.objects > 1 && !s.overlap)) {
+			return false, nil
+		}
+		cached, before = kept, s
+		// A page without anything new ends it too: there are servers that ignore S.
+		if !s.news || (!s.more && s.objects < c.o.Pages) {
+			if start == 0 || cached {
+				return true, nil
+			}
+			break
+		}
+		start += max(1, s.objects-1)
+	}
+	body, _, err := c.get(ctx, path+c.window(0), false)
+	if err != nil {
+		return false, err
+	}
+	return l.settle(body)
+}
+
+func (c *Client) window(start int) string {
+	w := "n=" + strconv.Itoa(c.o.Pages)
+	if start > 0 {
+		w += "&S=" + strconv.Itoa(start)
+	}
+	return w
+}
