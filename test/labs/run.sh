@@ -9,7 +9,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 home=${CTL_HOME:-$PWD/ctl-home}
 topology=${LAB_TOPOLOGY:-ring:8,tree:3x2}
 lab=$PWD/run/lab
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+bold='' loud='' plain=''
+if [[ -t 1 && -z ${NO_COLOR:-} ]]; then bold=$'\033[1m' loud=$'\033[1;33m' plain=$'\033[0m'; fi
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 die() { printf 'make run: %s\n' "$*" >&2; exit 1; }
 
 # alive PIDFILE PROGRAM: the process named there runs, and is still that program.
@@ -30,11 +32,18 @@ end() { # PIDFILE PROGRAM SECONDS
 	rm -f "$1"
 }
 
-wait_for() { # SECONDS WHAT LOG COMMAND...
-	local left=$(( $1 * 10 )) what=$2 log=$3
-	shift 3
+# wait_for gives up when the time is over, or when the process it waits for has ended.
+wait_for() { # SECONDS PIDFILE WHAT LOG COMMAND...
+	local left=$(( $1 * 10 )) what=$3 log=$4 pid
+	pid=$(<"$2")
+	shift 4
 	until "$@" >/dev/null 2>&1; do
-		(( left-- > 0 )) || { tail -20 "$log" >&2; die "$what (the end of $log is above)"; }
+		if (( left-- <= 0 )) || ! kill -0 "$pid" 2>/dev/null; then
+			tail -20 "$log" >&2
+			grep -q 'address already in use' "$log" && what+="; take other ports: CTL_HTTP=127.0.0.1:0 CTL_SSH=127.0.0.1:0 CTL_ADMIN=127.0.0.1:0 make run"
+			stop >/dev/null # nothing stays behind
+			die "$what (the end of $log is above)"
+		fi
 		sleep 0.1
 	done
 }
@@ -52,7 +61,7 @@ start() {
 	setsid bin/ctl-lab --topology "$topology" --csv "$lab/switches.csv" --control "$lab/control.sock" \
 		</dev/null >"$lab/ready" 2>"$lab/ctl-lab.log" &
 	echo $! >"$lab/ctl-lab.pid"
-	wait_for 20 'the lab did not start' "$lab/ctl-lab.log" grep -q ready "$lab/ready"
+	wait_for 20 "$lab/ctl-lab.pid" 'the lab did not start' "$lab/ctl-lab.log" grep -q ready "$lab/ready"
 	cat "$lab/ready"
 
 	say "2. The controller: home $home"
@@ -60,14 +69,14 @@ start() {
 		${CTL_HTTP:+--http "$CTL_HTTP"} ${CTL_SSH:+--ssh "$CTL_SSH"} ${CTL_ADMIN:+--admin "$CTL_ADMIN"} \
 		</dev/null >"$lab/ctld.log" 2>&1 &
 	echo $! >"$lab/ctld.pid"
-	wait_for 30 'the controller did not become ready' "$lab/ctld.log" test -s "$home/data/run/http.addr"
-	wait_for 30 'the console does not answer' "$lab/ctld.log" ctl 'system:version'
+	wait_for 30 "$lab/ctld.pid" 'the controller did not become ready' "$lab/ctld.log" test -s "$home/data/run/http.addr"
+	wait_for 30 "$lab/ctld.pid" 'the console does not answer' "$lab/ctld.log" ctl 'system:version'
 	http=$(<"$home/data/run/http.addr")
 	ssh=$(cat "$home/data/run/ssh.addr" 2>/dev/null || true)
 
 	say '3. The switch plugin, and the list of switches'
 	ctl 'feature:install ctl-switch-all ctl-aaa-cli'
-	ctl "switch:ReadDB $lab/switches.csv"
+	ctl switch:ReadDB "$lab/switches.csv"
 	ctl 'plugin:list'
 
 	say '4. Discovery over SNMP'
@@ -75,7 +84,9 @@ start() {
 	ctl 'switch:PrintDB | head -n 6'
 	ctl 'switch:edges'
 
-	printf '\n\033[1;33m%s\033[0m\n' "LAB ONLY: loopback, accounts admin/admin and user/user."
+	local console='bin/ctl'
+	[[ $home == "$PWD/ctl-home" ]] || console="bin/ctl --home $(printf %q "$home")"
+	printf '\n%s%s%s\n' "$loud" "LAB ONLY: loopback, accounts admin/admin and user/user." "$plain"
 	cat <<-TEXT
 
 		The controller runs at http://$http (a page for your browser) and keeps running; make stop ends it.
@@ -83,7 +94,7 @@ start() {
 
 		  curl -s -u admin:admin http://$http/restconf/operational/network-topology:network-topology
 		  curl -s -u admin:admin -H 'Content-Type: application/json' -d '{"input":{"node-id":2199023255553}}' http://$http/restconf/operations/vlan:get-vlan-table
-		  bin/ctl --home $home            # the console: Tab completes, try help, plugin:list, switch:PrintDB
+		  $console            # the console: Tab completes, try help, plugin:list, switch:PrintDB
 	TEXT
 	[[ -z $ssh ]] || printf '\nThe same console over SSH: ssh -p %s admin@%s\n' "${ssh##*:}" "${ssh%:*}"
 }

@@ -56,7 +56,7 @@ func browser(t *testing.T) (ctx context.Context, complaints func() []string) {
 		case *runtime.EventExceptionThrown:
 			said = append(said, e.ExceptionDetails.Error())
 		case *log.EventEntryAdded:
-			if e.Entry.Level == log.LevelError && !strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
+			if e.Entry.Level == log.LevelError {
 				said = append(said, e.Entry.Text+" "+e.Entry.URL)
 			}
 		}
@@ -141,6 +141,15 @@ func TestPages(t *testing.T) {
 		chromedp.WaitVisible(`//table[@id="plugins"]//td[contains(., "bier-topomanager")]`, chromedp.BySearch),
 		chromedp.WaitVisible(`//small[@id="counts" and contains(., "5 nodes, 5 links")]`, chromedp.BySearch),
 		chromedp.WaitReady(`#map circle`))
+
+	for _, page := range []string{"/", "/apidoc/", "/yangui/"} {
+		var wide int64
+		run(ctx, t, "narrow", chromedp.EmulateViewport(380, 800), chromedp.Navigate(at+page), chromedp.WaitReady(`#list button, #plugins td`),
+			chromedp.Evaluate(`document.documentElement.scrollWidth`, &wide), chromedp.EmulateViewport(1400, 1000))
+		if wide > 380 {
+			t.Errorf("in a window of 380 points %s is %d wide", page, wide)
+		}
+	}
 
 	run(ctx, t, "explorer", chromedp.Navigate(at+"/apidoc/"),
 		choose("configure-domain", "bier-topology-api:configure-domain"),

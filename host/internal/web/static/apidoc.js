@@ -87,8 +87,9 @@ function show(e, doc) {
   try {
     const doc = await load('/apidoc/openapi.json'), groups = new Map();
     for (const [path, item] of Object.entries(doc.paths || {})) {
-      for (const [verb, op] of Object.entries(item)) {
-        if (!['get', 'put', 'post', 'patch', 'delete'].includes(verb)) continue;
+      for (const verb of ['get', 'post', 'put', 'patch', 'delete']) { // reading first, deleting last
+        const op = item[verb];
+        if (!op) continue;
         const g = (op.tags && op.tags[0]) || '';
         if (!groups.has(g)) groups.set(g, []);
         groups.get(g).push({ verb: verb.toUpperCase(), path, op, label: path.replace(/^\/restconf\/(operations\/)?/, '') });
