@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"ctl.internal/plugins/openflow/ofp13"
 	"ctl.internal/plugins/openflow/service"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/topology"
 )
@@ -20,15 +22,10 @@ func options() sdk.Options {
 	return sdk.Options{Manifest: manifest, YANG: modules, New: service.New, Commands: service.Commands()}
 }
 
-// freePort is an address of the loopback interface that nobody listens on.
+// freePort is an address of the loopback interface that is this test's own.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return fmt.Sprint("127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1"))
 }
 
 // start runs the plugin and returns where it listens.
@@ -51,12 +48,12 @@ type tcpSwitch struct {
 
 func dial(t *testing.T, listen string) net.Conn {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", listen, 5*time.Second)
+	c, err := net.DialTimeout("tcp", listen, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	if err := c.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -65,7 +65,7 @@ func TestGroupsBecomeRoles(t *testing.T) {
 			if _, err := client.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: p}); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			if diff := cmp.Diff(c.want, client.Authenticate(ctx, "r", realm.Credentials{User: c.user, Password: "pw"})); diff != "" {
 				t.Error(diff)

@@ -55,7 +55,7 @@ func pluginAt(t *testing.T, host *plugintest.Host, kind string, pairs ...string)
 		t.Fatal(err)
 	}
 	return func(user, password string) realm.Result {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		return c.Authenticate(ctx, "r", realm.Credentials{User: user, Password: password})
 	}

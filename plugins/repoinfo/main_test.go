@@ -17,6 +17,7 @@ import (
 	"ctl.internal/plugins/repoinfo/gittest"
 	"ctl.internal/plugins/repoinfo/service"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
 )
 
@@ -106,11 +107,11 @@ func TestABrokenAnswerIsAborted(t *testing.T) {
 func TestListenerOfItsOwn(t *testing.T) {
 	clones := t.TempDir()
 	gittest.Zoo(t, filepath.Join(clones, "zoo.git"))
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	address := fmt.Sprint("127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1"))
+	ln, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := ln.Addr().String()
 	p := plugintest.Start(t, options(), plugintest.WithConfig(object{"clones": clones, "listen": address}))
 	if err := ln.Close(); err != nil { // until now the port was taken, as during a reload
 		t.Fatal(err)

@@ -129,7 +129,11 @@ func TestMisbehaving(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sim := simulate(t)
-			d := switchdriver.NewClient(start(t, map[string]any{"timeout": "5s", "prepare": []string{"disable clipaging"}}).Conn)
+			patience := "50s"
+			if c.kind == fault.Timeout { // silence is to be short
+				patience = "5s"
+			}
+			d := switchdriver.NewClient(start(t, map[string]any{"timeout": patience, "prepare": []string{"disable clipaging"}}).Conn)
 			sw := at("", sim.TelnetPort())
 			for id := uint32(1); id <= 4; id++ { // more than a page
 				p := &switchdriver.ACLProfile{ProfileId: id, ProfileName: "p" + string(rune('0'+id)), Layer: "IP", SrcIpMask: "255.255.255.0"}
@@ -167,7 +171,7 @@ func TestLogins(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	t.Cleanup(func() { slog.SetDefault(old) })
 	sim := simulate(t)
-	d := switchdriver.NewClient(start(t, map[string]any{"timeout": "20s"}).Conn)
+	d := switchdriver.NewClient(start(t, map[string]any{"timeout": "50s"}).Conn)
 	for transport, port := range map[string]int{"telnet": sim.TelnetPort(), "ssh": sim.SSHPort()} {
 		if err := d.WriteSTP(within(t), at(transport, port), 0, true); err != nil {
 			t.Errorf("%s: %v", transport, err)

@@ -21,27 +21,27 @@ func TestHostKey(t *testing.T) {
 	r := start(t, simrouter.Options{})
 	to := target(r)
 	to.HostKey = ""
-	s, err := netconf.Dial(within(t, 20*time.Second), to)
+	s, err := netconf.Dial(within(t, time.Minute), to)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.HostKey() != r.HostKey() {
 		t.Errorf("the first key is told as %q", s.HostKey())
 	}
-	if err := s.Close(within(t, 5*time.Second)); err != nil {
+	if err := s.Close(within(t, time.Minute)); err != nil {
 		t.Error(err)
 	}
 	to.HostKey = s.HostKey()
 	if err := r.NewHostKey(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = netconf.Dial(within(t, 20*time.Second), to)
+	_, err = netconf.Dial(within(t, time.Minute), to)
 	var other *netconf.HostKeyError
 	if !errors.As(err, &other) || other.Pinned != to.HostKey || other.Shown != r.HostKey() || !strings.Contains(err.Error(), "SHA256:") {
 		t.Errorf("another key: %v", err)
 	}
 	to.HostKey = "rubbish"
-	if _, err := netconf.Dial(within(t, 20*time.Second), to); err == nil {
+	if _, err := netconf.Dial(within(t, time.Minute), to); err == nil {
 		t.Error("a key that is none was taken")
 	}
 }
@@ -75,9 +75,9 @@ func TestLogin(t *testing.T) {
 	} {
 		to := target(r)
 		c.change(&to)
-		s, err := netconf.Dial(within(t, 20*time.Second), to)
+		s, err := netconf.Dial(within(t, time.Minute), to)
 		if s != nil {
-			_ = s.Close(within(t, 5*time.Second))
+			_ = s.Close(within(t, time.Minute))
 		}
 		if (err == nil) != c.ok || errors.Is(err, netconf.ErrLogin) != c.login {
 			t.Errorf("%s: %v", name, err)
@@ -104,11 +104,11 @@ func TestNotReached(t *testing.T) {
 		t.Errorf("no hello: %v", err)
 	}
 	r.Set(simrouter.Faults{Hello: "<hello/>]]>]]>"})
-	if _, err := netconf.Dial(within(t, 20*time.Second), target(r)); err == nil || !strings.Contains(err.Error(), "hello") {
+	if _, err := netconf.Dial(within(t, time.Minute), target(r)); err == nil || !strings.Contains(err.Error(), "hello") {
 		t.Errorf("a bad hello: %v", err)
 	}
 	r.Down()
-	if _, err := netconf.Dial(within(t, 20*time.Second), target(r)); err == nil {
+	if _, err := netconf.Dial(within(t, time.Minute), target(r)); err == nil {
 		t.Error("a router that is off was reached")
 	}
 }

@@ -11,7 +11,7 @@ import (
 func TestNotificationsComeApart(t *testing.T) {
 	r := start(t, simrouter.Options{})
 	s := dial(t, r)
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, time.Minute)
 	if err := s.OK(ctx, netconf.SubscribeOp("")); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestCandidateIsCommitted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, o)
 			s := dial(t, r)
-			ctx := within(t, 20*time.Second)
+			ctx := within(t, time.Minute)
 			if !s.Capabilities().Has(netconf.Candidate) || s.ID() == 0 || s.HostKey() != r.HostKey() {
 				t.Fatalf("session %d, %v, key %q", s.ID(), s.Capabilities(), s.HostKey())
 			}
@@ -43,7 +43,7 @@ func TestAllErrorsAreKept(t *testing.T) {
 	r := start(t, simrouter.Options{})
 	s := dial(t, r)
 	r.Set(simrouter.Faults{Refuse: "edit-config", RefuseTag: "resource-denied"})
-	err := s.OK(within(t, 20*time.Second), edit(netconf.Running, bfr("7")))
+	err := s.OK(within(t, time.Minute), edit(netconf.Running, bfr("7")))
 	no := netconf.Refused(err)
 	if len(no) != 3 || !no.Has("resource-denied") || !no.Has("invalid-value") || no.Has("in-use") || no[1].Path != "/routing/bier" {
 		t.Fatalf("refusal %v", err)
@@ -52,10 +52,10 @@ func TestAllErrorsAreKept(t *testing.T) {
 		t.Errorf("the text leaves something out: %v", err)
 	}
 	r.Set(simrouter.Faults{})
-	if err := s.OK(within(t, 20*time.Second), edit(netconf.Running, bfr("70000"))); !netconf.Refused(err).Has("invalid-value") {
+	if err := s.OK(within(t, time.Minute), edit(netconf.Running, bfr("70000"))); !netconf.Refused(err).Has("invalid-value") {
 		t.Errorf("a wrong number: %v", err)
 	}
-	if err := s.OK(within(t, 20*time.Second), edit(netconf.Running, bfr("7"))); err != nil {
+	if err := s.OK(within(t, time.Minute), edit(netconf.Running, bfr("7"))); err != nil {
 		t.Errorf("a refusal ended the session: %v", err)
 	}
 }
@@ -89,13 +89,13 @@ func TestFaultsAreNoSuccess(t *testing.T) {
 			r := start(t, simrouter.Options{Base10: c.old})
 			to := target(r)
 			to.Options.MaxMessage = 2 << 20
-			s, err := netconf.Dial(within(t, 20*time.Second), to)
+			s, err := netconf.Dial(within(t, time.Minute), to)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.Close(within(t, 5*time.Second))
+			defer s.Close(within(t, time.Minute))
 			r.Set(c.f)
-			limit := 20 * time.Second
+			limit := time.Minute
 			if c.long {
 				limit = 300 * time.Millisecond
 			}
@@ -107,7 +107,7 @@ func TestFaultsAreNoSuccess(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 			r.Set(simrouter.Faults{})
-			_, err = s.Data(within(t, 20*time.Second), netconf.GetOp())
+			_, err = s.Data(within(t, time.Minute), netconf.GetOp())
 			if c.open != (err == nil) {
 				t.Errorf("afterwards: %v", err)
 			}
@@ -134,10 +134,10 @@ func TestFaultsThatAreBorne(t *testing.T) {
 				r := start(t, simrouter.Options{Base10: old})
 				r.Set(f)
 				s := dial(t, r)
-				if err := s.OK(within(t, 20*time.Second), edit(netconf.Running, bfr("7"))); err != nil {
+				if err := s.OK(within(t, time.Minute), edit(netconf.Running, bfr("7"))); err != nil {
 					t.Fatal(err)
 				}
-				d, err := s.Data(within(t, 20*time.Second), netconf.GetConfigOp(netconf.Running))
+				d, err := s.Data(within(t, time.Minute), netconf.GetConfigOp(netconf.Running))
 				if err != nil || held(d) != "7" {
 					t.Errorf("%s, %v", d, err)
 				}
@@ -150,7 +150,7 @@ func TestTheFirstMessageMayBeLost(t *testing.T) {
 	r := start(t, simrouter.Options{})
 	r.Set(simrouter.Faults{LoseFirst: 1})
 	s := dial(t, r)
-	if err := s.OK(within(t, 20*time.Second), edit(netconf.Running, bfr("7"))); err != nil {
+	if err := s.OK(within(t, time.Minute), edit(netconf.Running, bfr("7"))); err != nil {
 		t.Fatal(err)
 	}
 	if n := r.Counts()["edit-config"]; n != 1 {
@@ -192,18 +192,18 @@ func TestManyInOnePiece(t *testing.T) {
 			r := start(t, o)
 			s := dial(t, r)
 			get := netconf.GetConfigOp(netconf.Running)
-			a := s.DoAll(within(t, 20*time.Second), edit(netconf.Running, bfr("7")), get, edit(netconf.Running, bfr("70000")), edit(netconf.Running, bfr("8")), get)
+			a := s.DoAll(within(t, time.Minute), edit(netconf.Running, bfr("7")), get, edit(netconf.Running, bfr("70000")), edit(netconf.Running, bfr("8")), get)
 			first, err := a[1].Data(get)
 			last, also := a[4].Data(get)
 			if len(a) != 5 || a[0].OK(get) != nil || err != nil || held(first) != "7" || !netconf.Refused(a[2].Err).Has("invalid-value") || a[3].Err != nil || also != nil || held(last) != "8" {
 				t.Errorf("%v %v %v", a, first, last)
 			}
 			r.Set(simrouter.Faults{Hangup: "commit"})
-			a = s.DoAll(within(t, 20*time.Second), edit(netconf.CandidateDS, bfr("9")), netconf.CommitOp(), get)
+			a = s.DoAll(within(t, time.Minute), edit(netconf.CandidateDS, bfr("9")), netconf.CommitOp(), get)
 			if a[1].Err == nil || a[2].Err == nil || s.Err() == nil {
 				t.Errorf("the end of the session answers all: %v", a)
 			}
-			if a = s.DoAll(within(t, 20*time.Second), get, get); a[0].Err == nil || a[1].Err == nil {
+			if a = s.DoAll(within(t, time.Minute), get, get); a[0].Err == nil || a[1].Err == nil {
 				t.Errorf("behind the end: %v", a)
 			}
 		})

@@ -39,11 +39,11 @@ func within(t *testing.T, d time.Duration) context.Context {
 
 func dial(t *testing.T, r *simrouter.Router) *netconf.Session {
 	t.Helper()
-	s, err := netconf.Dial(within(t, 20*time.Second), target(r))
+	s, err := netconf.Dial(within(t, time.Minute), target(r))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close(within(t, 5*time.Second)) })
+	t.Cleanup(func() { _ = s.Close(within(t, time.Minute)) })
 	return s
 }
 

@@ -99,7 +99,7 @@ func (l *lab) start(name string, o sdk.Options, config any) *plugintest.Plugin {
 }
 
 func (l *lab) ctx() context.Context {
-	ctx, cancel := context.WithTimeout(l.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(l.t.Context(), time.Minute)
 	l.t.Cleanup(cancel)
 	return ctx
 }

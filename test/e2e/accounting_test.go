@@ -46,7 +46,7 @@ func TestPluginsListenToLoginsAndChanges(t *testing.T) {
 	// wait repeats something until the plugin has heard of it.
 	wait := func(kind string, do func(), is func(heard) bool) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; {
+		for deadline := time.Now().Add(3 * time.Minute); ; {
 			do()
 			for _, line := range strings.Split(strings.TrimSpace(read()), "\n") {
 				var e map[string]heard

@@ -94,7 +94,7 @@ func newBierLab(t *testing.T, n, later, cli int) *bierLab {
 
 // post makes a call, again and again while the controller or the plugin is away.
 func (l *bierLab) post(rpc, body string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -144,7 +144,7 @@ func (l *bierLab) must(rpc, body string) string {
 // until waits for a condition that says what is missing.
 func (l *bierLab) until(what string, missing func() string) {
 	l.t.Helper()
-	limit := time.NewTimer(2 * time.Minute)
+	limit := time.NewTimer(4 * time.Minute)
 	defer limit.Stop()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctl.internal/sdk/lab/reserve"
 )
 
 // bin holds the programs, built once from this tree.
@@ -23,12 +25,12 @@ var bin string
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "ctl-e2e")
+	dir, done, err := reserve.OpenDir("ctl-e2e")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer done()
 	bin = dir
 	for target, packages := range map[string][]string{
 		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./sdk/lab/ctl-lab"},
@@ -63,12 +65,7 @@ type controller struct {
 // homeDir is a home with a short path, for the unix sockets in it.
 func homeDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "ctl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return filepath.Join(dir, "home")
+	return filepath.Join(reserve.Dir(t, "ctl"), "home")
 }
 
 // start runs ctld on a home until the test ends.
@@ -99,6 +96,7 @@ func (c *controller) launch() {
 	c.cmd = exec.Command(filepath.Join(bin, "ctld"), append([]string{"--home", c.home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, c.args...)...)
 	c.cmd.Env = append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user")
 	c.cmd.Env = append(c.cmd.Env, c.env...)
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // it ends with a test that is killed
 	c.out = &bytes.Buffer{}
 	c.cmd.Stderr = c.out
 	stdout, err := c.cmd.StdoutPipe()
@@ -127,9 +125,9 @@ func (c *controller) launch() {
 			<-c.done
 			c.t.Fatalf("ctld ended: %s", c.out)
 		}
-	case <-time.After(60 * time.Second):
+	case <-time.After(2 * time.Minute):
 		_ = c.cmd.Process.Kill()
-		c.t.Fatal("ctld was not ready after a minute")
+		c.t.Fatal("ctld was not ready after two minutes")
 	}
 	addr, err := os.ReadFile(filepath.Join(c.home, "data", "run", "http.addr"))
 	if err != nil {
@@ -144,9 +142,9 @@ func (c *controller) stop() int {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-c.done:
-	case <-time.After(60 * time.Second):
+	case <-time.After(2 * time.Minute):
 		_ = c.cmd.Process.Kill()
-		c.t.Error("ctld did not stop within a minute")
+		c.t.Error("ctld did not stop within two minutes")
 	}
 	return c.cmd.ProcessState.ExitCode()
 }
@@ -171,7 +169,7 @@ func (c *controller) ctl(line string) string {
 }
 
 func (c *controller) tryCtl(line string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, filepath.Join(bin, "ctl"), "--home", c.home, line).CombinedOutput()
 	return string(out), err
@@ -233,7 +231,7 @@ func tail(s string, lines int) string {
 // ctld runs the daemon for a start that must fail.
 func ctld(t *testing.T, args ...string) (string, int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "ctld"), args...)
 	out, _ := cmd.CombinedOutput()

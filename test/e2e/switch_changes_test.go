@@ -86,7 +86,7 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); sets() < switches/2; <-tick.C { // these have the first SET only
+	for end := time.Now().Add(3 * time.Minute); sets() < switches/2; <-tick.C { // these have the first SET only
 		if time.Now().After(end) {
 			t.Fatal("no change began")
 		}
@@ -106,7 +106,7 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 	// The next change of each switch comes behind the settling of the one before.
 	for i := range switches {
 		in := fmt.Sprintf(`{"input":{"node-id":%d,"vlan-id":200,"vlan-name":"next"}}`, labSwitch(i))
-		for end := time.Now().Add(time.Minute); ; {
+		for end := time.Now().Add(3 * time.Minute); ; {
 			a := c.do("POST", "/restconf/operations/vlan:add-vlan", admin, in)
 			if a.status == http.StatusOK {
 				break

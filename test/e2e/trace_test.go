@@ -47,7 +47,7 @@ func TestTraceOfARequest(t *testing.T) {
 		return left
 	}
 	// Log lines of plugins come on another way than answers.
-	for end := time.Now().Add(time.Minute); len(missing()) > 0; {
+	for end := time.Now().Add(3 * time.Minute); len(missing()) > 0; {
 		if time.Now().After(end) {
 			t.Fatalf("not in the log under the trace: %v", missing())
 		}

@@ -27,7 +27,7 @@ func TestEventStream(t *testing.T) {
 		"/restconf/streams/stream/lab": `data: {"notification":{"eventTime":"2024-05-06T07:08:09Z","lab:link-down":{"node-id":7}}}`,
 		"/restconf/streams/lab":        `data: {"notification":{"eventTime":"2024-05-06T07:08:09Z","lab:link-down":{"node-id":7}}}`,
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		r, err := http.NewRequestWithContext(ctx, "GET", srv.URL+target, nil)
 		if err != nil {
 			t.Fatal(err)

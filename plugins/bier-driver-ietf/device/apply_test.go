@@ -45,11 +45,11 @@ func TestApply(t *testing.T) {
 			if len(one.Edits) != 1 || !strings.Contains(one.Edits[0], "egress-node=8") {
 				t.Errorf("one egress more: %q", one.Edits)
 			}
-			dry, err := d.Apply(within(t, 20*time.Second), r, &bierdriver.Config{}, true)
+			dry, err := d.Apply(within(t, time.Minute), r, &bierdriver.Config{}, true)
 			if err != nil || len(dry.Edits) == 0 || sim.Config().String() == held || sim.Counts()["edit-config"] != edits+1 {
 				t.Errorf("a dry run: %v, %v", dry, err)
 			}
-			if o, err := d.Read(within(t, 20*time.Second), r); err != nil || o.Config.Channels[0].EgressBfrIds[2] != 8 {
+			if o, err := d.Read(within(t, time.Minute), r); err != nil || o.Config.Channels[0].EgressBfrIds[2] != 8 {
 				t.Errorf("read: %v, %v", o, err)
 			}
 			apply(t, d, r, &bierdriver.Config{}, bierdriver.Applied)
@@ -67,7 +67,7 @@ func TestReadReturnsWhatWasApplied(t *testing.T) {
 	_, r := start(t, simrouter.Options{})
 	d := newDriver(quick())
 	apply(t, d, r, config(3, 1, 2), bierdriver.Applied)
-	o, err := newDriver(quick()).Read(within(t, 20*time.Second), r)
+	o, err := newDriver(quick()).Read(within(t, time.Minute), r)
 	if err != nil || !proto.Equal(o.Config, config(3, 1, 2)) || o.Session.Dialect != "ietf-bier-2016-07-23" {
 		t.Errorf("%v, %v", o, err)
 	}
@@ -99,7 +99,9 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 				t.Parallel()
 				sim, r := start(t, o)
 				s := quick()
-				s.RPC = 500 * time.Millisecond
+				if c.f.Silent != "" { // silence is to be short
+					s.RPC = 2 * time.Second
+				}
 				d := newDriver(s)
 				l, err := d.enter(r) // keeps the session between calls, as a watch does
 				if err != nil {
@@ -113,7 +115,7 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 				}
 				before := sim.Config().String()
 				sim.Set(c.f)
-				a, err := d.Apply(within(t, 20*time.Second), r, config(4, 5), false)
+				a, err := d.Apply(within(t, time.Minute), r, config(4, 5), false)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -127,7 +129,7 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 					t.Errorf("not applied (%s), but the router holds\n%s\ninstead of\n%s", a.Reason, now, before)
 				}
 				applyWhenFree(t, d, r, config(4, 5))
-				if o, err := newDriver(quick()).Read(within(t, 20*time.Second), r); err != nil || kind != "a later draft" && !proto.Equal(o.Config, config(4, 5)) {
+				if o, err := newDriver(quick()).Read(within(t, time.Minute), r); err != nil || kind != "a later draft" && !proto.Equal(o.Config, config(4, 5)) {
 					t.Errorf("in the end: %v, %v", o, err)
 				}
 			})
@@ -138,7 +140,7 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 func TestRouterThatCannotBeDriven(t *testing.T) {
 	sim, r := start(t, simrouter.Options{Leave: []string{simrouter.NSBier, simrouter.NSMulticast}})
 	d := newDriver(quick())
-	p, err := d.Probe(within(t, 20*time.Second), r)
+	p, err := d.Probe(within(t, time.Minute), r)
 	if err != nil || p.Supported || !p.Reached || !strings.Contains(p.Reason, "ietf-bier") {
 		t.Errorf("without ietf-bier: %v, %v", p, err)
 	}
@@ -158,7 +160,7 @@ func TestRouterThatCannotBeDriven(t *testing.T) {
 	if a := apply(t, d, r, config(3), bierdriver.Pending); a.Session.State != bierdriver.Down {
 		t.Errorf("a router that is off: %v", a)
 	}
-	if _, err := d.Read(within(t, 20*time.Second), r); err == nil {
+	if _, err := d.Read(within(t, time.Minute), r); err == nil {
 		t.Error("a router that is off was read")
 	}
 }

@@ -65,7 +65,7 @@ func TestWhatIsKnownMayBeOld(t *testing.T) {
 				id := wrong.GetGlobal().GetBfrId() + 11
 				apply(t, d, r, config(id, 4), bierdriver.Applied)
 				apply(t, d, r, config(id, 4), bierdriver.Applied) // compares
-				if o, err := newDriver(quick()).Read(within(t, 20*time.Second), r); err != nil || !proto.Equal(o.Config, config(id, 4)) {
+				if o, err := newDriver(quick()).Read(within(t, time.Minute), r); err != nil || !proto.Equal(o.Config, config(id, 4)) {
 					t.Errorf("%v, %v", o, err)
 				}
 			}
@@ -83,7 +83,7 @@ func TestWhatIsKnownMayBeOld(t *testing.T) {
 				t.Error("what is known outlives doubt")
 			}
 			apply(t, d, r, config(5, 1), bierdriver.Applied)
-			if o, err := newDriver(quick()).Read(within(t, 20*time.Second), r); err != nil || !proto.Equal(o.Config, config(5, 1)) {
+			if o, err := newDriver(quick()).Read(within(t, time.Minute), r); err != nil || !proto.Equal(o.Config, config(5, 1)) {
 				t.Errorf("%v, %v", o, err)
 			}
 		})

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func quick() Settings {
 	s := Defaults()
-	s.RPC, s.RetryMin, s.RetryMax = 5*time.Second, 5*time.Millisecond, 20*time.Millisecond
+	s.RPC, s.RetryMin, s.RetryMax = time.Minute, 5*time.Millisecond, 20*time.Millisecond
 	return s
 }
 
@@ -52,7 +52,7 @@ func config(id uint32, egress ...uint32) *bierdriver.Config {
 
 func apply(t *testing.T, d *Driver, r *bierdriver.Router, c *bierdriver.Config, want bierdriver.Outcome) *bierdriver.Result {
 	t.Helper()
-	a, err := d.Apply(within(t, 20*time.Second), r, c, false)
+	a, err := d.Apply(within(t, time.Minute), r, c, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func apply(t *testing.T, d *Driver, r *bierdriver.Router, c *bierdriver.Config, 
 // session with the lock is gone.
 func applyWhenFree(t *testing.T, d *Driver, r *bierdriver.Router, c *bierdriver.Config) {
 	t.Helper()
-	ctx := within(t, 20*time.Second)
+	ctx := within(t, time.Minute)
 	for {
 		a, err := d.Apply(ctx, r, c, false)
 		if err != nil || a.State == bierdriver.Failed || ctx.Err() != nil {

@@ -47,7 +47,7 @@ func watch(t *testing.T, d *Driver, r *bierdriver.Router) *watched {
 // until waits for an event that is looked for.
 func (w *watched) until(what string, is func(*bierdriver.Event) bool) *bierdriver.Event {
 	w.t.Helper()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(time.Minute)
 	defer limit.Stop()
 	for {
 		select {
@@ -103,7 +103,7 @@ func TestWatchAndCallsShareASession(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			a, err := d.Apply(within(t, 20*time.Second), r, config(uint32(1+i), 1, 2), false)
+			a, err := d.Apply(within(t, time.Minute), r, config(uint32(1+i), 1, 2), false)
 			if err != nil || a.State != bierdriver.Applied {
 				t.Errorf("%v, %v", a, err)
 			}
@@ -175,17 +175,17 @@ func TestNotificationsOfTheRouter(t *testing.T) {
 
 func TestARouterThatWaitsForAnotherIsPending(t *testing.T) {
 	sim, r := start(t, simrouter.Options{})
-	other, err := netconf.Dial(within(t, 20*time.Second), netconf.Target{Host: sim.Host(), Port: sim.Port(), User: "lab", Password: "lab"})
+	other, err := netconf.Dial(within(t, time.Minute), netconf.Target{Host: sim.Host(), Port: sim.Port(), User: "lab", Password: "lab"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close(within(t, 5*time.Second))
-	if err := other.OK(within(t, 20*time.Second), netconf.LockOp(netconf.CandidateDS)); err != nil {
+	defer other.Close(within(t, time.Minute))
+	if err := other.OK(within(t, time.Minute), netconf.LockOp(netconf.CandidateDS)); err != nil {
 		t.Fatal(err)
 	}
 	d := newDriver(quick())
 	apply(t, d, r, config(3), bierdriver.Pending)
-	if err := other.OK(within(t, 20*time.Second), netconf.UnlockOp(netconf.CandidateDS)); err != nil {
+	if err := other.OK(within(t, time.Minute), netconf.UnlockOp(netconf.CandidateDS)); err != nil {
 		t.Fatal(err)
 	}
 	apply(t, d, r, config(3), bierdriver.Applied)

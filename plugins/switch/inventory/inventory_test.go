@@ -68,7 +68,7 @@ func TestLoad(t *testing.T) {
 func TestFollow(t *testing.T) {
 	v, dir := New(), t.TempDir()
 	path := filepath.Join(dir, "list.csv")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	done := make(chan error, 1)
 	changed := v.Changed()

@@ -46,7 +46,7 @@ func TestRecover(t *testing.T) {
 			}
 			defer n.Close()
 			entries, _ := csvlist.Parse("lab.csv", n.CSV())
-			c := snmp.NewClient(snmp.Options{Timeout: 5 * time.Second})
+			c := snmp.NewClient(snmp.Options{Timeout: 30 * time.Second})
 			defer c.Close()
 			recoverAll(t, New(c), inventory.Switch(entries[0]))
 		})
@@ -130,7 +130,7 @@ func TestRecoverLeavesOthersAlone(t *testing.T) {
 	}
 	t.Cleanup(n.Close)
 	entries, _ := csvlist.Parse("lab.csv", n.CSV())
-	c := snmp.NewClient(snmp.Options{Timeout: 5 * time.Second})
+	c := snmp.NewClient(snmp.Options{Timeout: 30 * time.Second})
 	t.Cleanup(c.Close)
 	d, sw := New(c), inventory.Switch(entries[0])
 	r, _ := reader(sw)

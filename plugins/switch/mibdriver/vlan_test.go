@@ -143,7 +143,7 @@ func TestSilentSwitch(t *testing.T) {
 	if err := b.SetFaults("sw1", faults.Set{Silent: true}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.driver.ReadVLANs(deadline(t), b.switches[0])
+	_, err := hasty(t).ReadVLANs(deadline(t), b.switches[0])
 	kind(t, err, fault.Timeout)
 	if !strings.Contains(err.Error(), "02:00:00:00:00:01 (127.0.0.1)") || strings.Contains(err.Error(), "private") {
 		t.Errorf("the error does not name the switch, or tells the community: %v", err)

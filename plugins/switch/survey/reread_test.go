@@ -71,7 +71,7 @@ func touched(t *testing.T, nodes ...uint64) (*results, *counted) {
 
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !f(); {
+	for deadline := time.Now().Add(time.Minute); !f(); {
 		if time.Now().After(deadline) {
 			t.Fatal("not within 30 s: " + what)
 		}

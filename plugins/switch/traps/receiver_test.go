@@ -66,7 +66,7 @@ func within(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("not within 30 s: " + what)
 	}
 }
@@ -94,7 +94,7 @@ func TestReceiver(t *testing.T) {
 	send(v2c("wrong", pduOf(snmpwire.TrapV2, linkDown)))
 	send(v2c("public", pduOf(snmpwire.InformRequest, linkDown, linkVars...)))
 	answer := make([]byte, 1500)
-	_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 	n, err := c.Read(answer)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestAddressInUse(t *testing.T) {
 	var log logged
 	listen := taken.LocalAddr().String()
 	r := run(t, Options{Listen: listen, Inventory: listOf(), Retry: 5 * time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	for deadline := time.Now().Add(30 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		if _, err := r.Listening(); err != nil {
 			if !strings.Contains(err.Error(), "address already in use") || !strings.Contains(err.Error(), listen) {
 				t.Errorf("error %v", err)

@@ -102,7 +102,7 @@ func newBench(t *testing.T, model, file string) *bench {
 	}
 	t.Cleanup(n.Close)
 	entries, _ := csvlist.Parse("lab.csv", n.CSV())
-	c := snmp.NewClient(snmp.Options{Timeout: 2 * time.Second})
+	c := snmp.NewClient(snmp.Options{Timeout: 10 * time.Second})
 	t.Cleanup(c.Close)
 	path := filepath.Join(t.TempDir(), "v.xml")
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
@@ -126,7 +126,7 @@ func (b *bench) console(t *testing.T, do func(string) string) *console {
 }
 
 func deadline(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

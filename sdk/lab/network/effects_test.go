@@ -61,7 +61,7 @@ func TestRestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gosnmp.GoSNMP{Target: "127.0.0.1", Port: node.Server.Addr().Port(), Version: gosnmp.Version3, Timeout: 5 * time.Second, Retries: 2,
+	g := &gosnmp.GoSNMP{Target: "127.0.0.1", Port: node.Server.Addr().Port(), Version: gosnmp.Version3, Timeout: 30 * time.Second, Retries: 2,
 		SecurityModel: gosnmp.UserSecurityModel, MsgFlags: gosnmp.AuthPriv, SecurityParameters: &gosnmp.UsmSecurityParameters{
 			UserName: "ops", AuthenticationProtocol: gosnmp.SHA256, AuthenticationPassphrase: "authpass123",
 			PrivacyProtocol: gosnmp.AES, PrivacyPassphrase: "privpass123"}}

@@ -22,7 +22,7 @@ func Example() {
 
 	node := n.Nodes()[0]
 	at := node.Server.Addr()
-	g := &gosnmp.GoSNMP{Target: at.Addr().String(), Port: at.Port(), Version: gosnmp.Version2c, Community: "private", Timeout: 5 * time.Second}
+	g := &gosnmp.GoSNMP{Target: at.Addr().String(), Port: at.Port(), Version: gosnmp.Version2c, Community: "private", Timeout: 30 * time.Second}
 	if err := g.Connect(); err != nil {
 		fmt.Println(err)
 		return

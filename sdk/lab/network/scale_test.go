@@ -99,7 +99,7 @@ func BenchmarkHandleBulk(b *testing.B) {
 // A whole walk of ifTable by version 3, authPriv SHA-256 and AES, as gosnmp does it.
 func BenchmarkV3Walk(b *testing.B) {
 	n := start(b, network.Options{Topology: "chain:1", Ports: 48, V3: true})
-	g := &gosnmp.GoSNMP{Target: "127.0.0.1", Port: n.Nodes()[0].Server.Addr().Port(), Version: gosnmp.Version3, Timeout: 5 * time.Second,
+	g := &gosnmp.GoSNMP{Target: "127.0.0.1", Port: n.Nodes()[0].Server.Addr().Port(), Version: gosnmp.Version3, Timeout: 30 * time.Second,
 		MaxRepetitions: 50, SecurityModel: gosnmp.UserSecurityModel, MsgFlags: gosnmp.AuthPriv, SecurityParameters: &gosnmp.UsmSecurityParameters{
 			UserName: "ops", AuthenticationProtocol: gosnmp.SHA256, AuthenticationPassphrase: "authpass123",
 			PrivacyProtocol: gosnmp.AES, PrivacyPassphrase: "privpass123"}}

@@ -35,7 +35,7 @@ func open(t testing.TB, n *network.Network, name string) *gosnmp.GoSNMP {
 	}
 	at := node.Server.Addr()
 	g := &gosnmp.GoSNMP{Target: at.Addr().String(), Port: at.Port(), Version: gosnmp.Version2c, Community: "private",
-		Timeout: 5 * time.Second, Retries: 1, MaxRepetitions: 25}
+		Timeout: 30 * time.Second, Retries: 1, MaxRepetitions: 25}
 	if err := g.Connect(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func listen(t testing.TB) (*listener, snmpagent.Target) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	at := conn.LocalAddr().(*net.UDPAddr).AddrPort()

@@ -3,7 +3,6 @@ package realpeers
 import (
 	"bufio"
 	"context"
-	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk/lab/network"
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/lab/snmpagent"
 	"ctl.internal/sdk/lab/snmpwire"
 )
@@ -20,12 +20,7 @@ import (
 // snmptrapd starts the receiver; lines are what it logs.
 func snmptrapd(t *testing.T) (port int, lines <-chan string) {
 	t.Helper()
-	free, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port = free.LocalAddr().(*net.UDPAddr).Port
-	free.Close()
+	port = reserve.Port(t, "udp", "127.0.0.1")
 	conf := filepath.Join(t.TempDir(), "snmptrapd.conf")
 	text := "authCommunity log private\n" +
 		"createUser -e 0x8001869f03020000000001 ops SHA-256 authpass123 AES privpass123\n" +
@@ -34,7 +29,7 @@ func snmptrapd(t *testing.T) (port int, lines <-chan string) {
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(cancel)
 	cmd := command(ctx, t, "snmptrapd", "-f", "-n", "-On", "-C", "-c", conf, "-Lo", "udp:127.0.0.1:"+strconv.Itoa(port))
 	out, err := cmd.StdoutPipe()
@@ -65,7 +60,7 @@ func snmptrapd(t *testing.T) (port int, lines <-chan string) {
 // wait returns the first line with a text.
 func wait(t *testing.T, lines <-chan string, text string) string {
 	t.Helper()
-	deadline := time.NewTimer(20 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	for {
 		select {

@@ -31,7 +31,7 @@ func newReceiver(t *testing.T, user *snmpwire.User) *receiver {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	r := &receiver{conn: conn}

@@ -92,7 +92,7 @@ func serve(t testing.TB, cfg snmpagent.Config) *snmpagent.Server {
 func client(t testing.TB, s *snmpagent.Server, change func(g *gosnmp.GoSNMP)) *gosnmp.GoSNMP {
 	t.Helper()
 	g := &gosnmp.GoSNMP{Target: "127.0.0.1", Port: s.Addr().Port(), Version: gosnmp.Version2c, Community: "private",
-		Timeout: 5 * time.Second, MaxOids: 1000, MaxRepetitions: 20}
+		Timeout: 30 * time.Second, MaxOids: 1000, MaxRepetitions: 20}
 	if change != nil {
 		change(g)
 	}

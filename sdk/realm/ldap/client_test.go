@@ -42,7 +42,7 @@ func client(t *testing.T, properties map[string]string) *Client {
 
 func login(t *testing.T, c *Client, password string) realm.Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	n := 0
 	err := c.Login(ctx, "uid=alice,dc=x", password, func(ctx context.Context, search Search) error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/lab/reserve"
 )
 
 // hole takes connections and datagrams and answers nothing.
@@ -122,10 +123,7 @@ func nobody(k *kit) {
 	if k.At == nil {
 		k.t.Skip("SKIPPED, NOT TESTED: a peer that does not answer: the driver does not speak IP")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	k.must("a free port", err)
-	sw := k.At("127.0.0.1", uint16(l.Addr().(*net.TCPAddr).Port))
-	l.Close()
+	sw := k.At("127.0.0.1", uint16(reserve.Port(k.t, "tcp", "127.0.0.1")))
 	k.reach(func(o string, do call) { k.deviceFault(o+" where nobody listens", do(k.ctx(), sw)) })
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/conformance"
+	"ctl.internal/sdk/lab/reserve"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -62,12 +62,7 @@ func cluster(t *testing.T) string {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1"))
 }
 
 func TestAgainstRealEtcd(t *testing.T) {
@@ -75,7 +70,7 @@ func TestAgainstRealEtcd(t *testing.T) {
 	var n atomic.Int64
 	open := func(t *testing.T, history int) datastore.Store {
 		t.Helper()
-		s, err := Open(context.Background(), Options{Endpoints: []string{endpoint}, History: history, Timeout: 20 * time.Second,
+		s, err := Open(context.Background(), Options{Endpoints: []string{endpoint}, History: history, Timeout: time.Minute,
 			Prefix: fmt.Sprintf("ctl-test/%d/%d/", os.Getpid(), n.Add(1))})
 		if err != nil {
 			t.Fatal(err)

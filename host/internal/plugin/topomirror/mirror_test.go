@@ -93,7 +93,7 @@ func ring(id string, nodes ...string) topology.Topology {
 // until waits for the JSON of the view.
 func until(t *testing.T, m *topomirror.Mirror, what, want string) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		changed := m.Changed()
 		got := string(m.View().JSON())
