@@ -61,6 +61,9 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 	if err := n.WriteCSV(filepath.Join(home, "etc", "switch_swdb.csv")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(home, "etc", "switch.yaml"), []byte("snmp:\n  timeout: 10s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c.ctl("feature:install ctl-switch-all")
 	c.ctl("switch:TopoDiscover")
 	sets := func() (all uint64) {
@@ -70,7 +73,7 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 		return all
 	}
 	for i := range switches { // so that a change lasts a while
-		if err := n.SetFaults(fmt.Sprintf("sw%d", i+1), faults.Set{Delay: 300 * time.Millisecond}); err != nil {
+		if err := n.SetFaults(fmt.Sprintf("sw%d", i+1), faults.Set{Delay: 600 * time.Millisecond}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -111,7 +111,8 @@ func plugin(t *testing.T, devices []device, more ...map[string]any) *plugintest.
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := map[string]any{"lists": []string{path}, "discovery": map[string]any{"interval": "0s"}, "traps": map[string]any{"listen": "off"}}
+	settings := map[string]any{"lists": []string{path}, "discovery": map[string]any{"interval": "0s"}, "traps": map[string]any{"listen": "off"},
+		"snmp": map[string]any{"timeout": "4s"}} // the daemons are slow on a busy machine
 	for _, m := range more {
 		maps.Copy(settings, m)
 	}

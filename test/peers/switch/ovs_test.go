@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,7 +51,7 @@ func ovsLab(t *testing.T, switches int) *ovsChain {
 		mac := links(t, fmt.Sprint(c.pre, i+1))["mgmt"].MAC
 		c.switches = append(c.switches, &switchdriver.Switch{NodeId: uint64(number(t, mac)), Address: fmt.Sprintf("%s.%d", net, i+1), Model: "Open vSwitch"})
 	}
-	c.driver = switchdriver.NewClient(c.plugin(t).Conn)
+	c.driver = switchdriver.NewClient(c.plugin(t, "60s").Conn)
 	for _, sw := range c.switches {
 		ports, err := c.driver.ReadPorts(c.ctx, sw)
 		if err != nil {
@@ -66,7 +67,7 @@ func ovsLab(t *testing.T, switches int) *ovsChain {
 }
 
 // plugin runs the driver with settings for the lab.
-func (c *ovsChain) plugin(t *testing.T) *plugintest.Plugin {
+func (c *ovsChain) plugin(t *testing.T, timeout string) *plugintest.Plugin {
 	t.Helper()
 	var hosts []map[string]any
 	for i, sw := range c.switches {
@@ -77,7 +78,7 @@ func (c *ovsChain) plugin(t *testing.T) *plugintest.Plugin {
 		t.Fatal(err)
 	}
 	return plugintest.Start(t, sdk.Options{Manifest: manifest, New: service.New},
-		plugintest.WithConfig(map[string]any{"hosts": hosts, "timeout": "5s"}))
+		plugintest.WithConfig(map[string]any{"hosts": hosts, "timeout": timeout}))
 }
 
 // list is ports by name, in order; those that a switch does not have are left out.
@@ -198,7 +199,7 @@ func (c *ovsChain) atOnce() {
 	all.Wait()
 	now := c.vlans(0)
 	for i, err := range errs {
-		if errors.Is(err, &fault.Error{Kind: fault.Timeout}) { // 5 s for all may not do on a busy machine
+		if errors.Is(err, &fault.Error{Kind: fault.Timeout}) { // a minute for all may not do on a busy machine
 			if now[uint32(200+i)] != nil {
 				c.t.Errorf("VLAN %d failed (%v), but is there", 200+i, err)
 			}
@@ -223,7 +224,8 @@ func (c *ovsChain) spanningTree() {
 	for i, sw := range c.switches {
 		c.must("WriteStp", c.driver.WriteSTP(c.ctx, sw, 0, true))
 		var root string
-		for { // the switches elect a root
+		again := time.NewTicker(50 * time.Millisecond)
+		for ; ; <-again.C { // the switches elect a root
 			ports, on, err := c.driver.ReadSTP(c.ctx, sw, c.port[i]["h1"])
 			c.must("ReadStp", err)
 			out, err := exec.CommandContext(c.ctx, "ovs-vsctl", "--timeout=10", "--db=unix:"+filepath.Join(c.dir, fmt.Sprint(c.pre, i+1), "db.sock"),
@@ -236,6 +238,7 @@ func (c *ovsChain) spanningTree() {
 				c.t.Fatalf("switch %d: read %v, ovs-vsctl says %q (%v)", i+1, ports, root, err)
 			}
 		}
+		again.Stop()
 		c.must("WriteStp", c.driver.WriteSTP(c.ctx, sw, 0, false))
 	}
 	c.reach("without a spanning tree", 1, 1, 3, 1, true)
@@ -248,6 +251,6 @@ func TestOVSDriverConformance(t *testing.T) {
 		return &switchdriver.Switch{NodeId: 1, Address: host, Cli: &pluginv1.CliAccess{Port: uint32(port)}}
 	}
 	conformance.Run(t, func(t *testing.T) conformance.Peer {
-		return conformance.Peer{Conn: c.plugin(t).Conn, Switch: c.switches[0], At: at, Ports: c.list(0, "h1", "h2", "t1")}
+		return conformance.Peer{Conn: c.plugin(t, "10s").Conn, Switch: c.switches[0], At: at, Ports: c.list(0, "h1", "h2", "t1")}
 	})
 }

@@ -40,7 +40,7 @@ func TestOVSThroughTheSwitchPlugin(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Join(list, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plugintest.Start(t, sdk.Options{Manifest: read("switch-driver-ovs"), New: ovs.New}, plugintest.WithHost(host), plugintest.WithConfig(map[string]any{"hosts": hosts}))
+	plugintest.Start(t, sdk.Options{Manifest: read("switch-driver-ovs"), New: ovs.New}, plugintest.WithHost(host), plugintest.WithConfig(map[string]any{"hosts": hosts, "timeout": "60s"}))
 	dir := filepath.Join(root, "plugins", "switch")
 	p := plugintest.Start(t, sdk.Options{Manifest: read("switch"), YANG: os.DirFS(dir), New: service.New, Commands: service.Commands()},
 		plugintest.WithHost(host), plugintest.WithConfig(map[string]any{"lists": []string{path}, "discovery": map[string]any{"interval": "0s"}}))
