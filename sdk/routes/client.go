@@ -22,6 +22,12 @@ var hop = map[string]bool{
 	"Authorization": true, "Cookie": true,
 }
 
+// What is still read of a request that was answered before its end.
+const (
+	linger    = 500 * time.Millisecond
+	leftovers = 256 << 10 // in bytes
+)
+
 // Client forwards HTTP requests to a plugin.
 type Client struct{ rpc pluginv1.RoutesClient }
 
@@ -42,17 +48,34 @@ func (c *Client) Forward(w http.ResponseWriter, r *http.Request) (begun bool, er
 	}
 	sent := make(chan error, 1)
 	go func() { sent <- send(stream, r) }()
-	begun, err = receive(w, stream)
+	begun, err = receive(w, stream, func() bool { return len(sent) > 0 || bodyless(r) })
 	cancel()
+	if bodyless(r) {
+		<-sent // it waits for nobody
+		return begun, err
+	}
 	select {
 	case <-sent:
 	default:
-		// The plugin answered without reading the whole request: end the read that may
-		// be waiting for the client, so that no goroutine outlives the request.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+		// The plugin answered without reading the whole request. The client gets the
+		// answer, a moment to be rid of the rest, so that it does not find the
+		// connection cut instead, and no other request on this connection. No goroutine
+		// outlives the request.
+		control := http.NewResponseController(w)
+		if begun {
+			_ = control.Flush()
+		} else {
+			w.Header().Set("Connection", "close")
+		}
+		_ = control.SetReadDeadline(time.Now().Add(linger))
 		<-sent
 	}
 	return begun, err
+}
+
+// bodyless reports that a request is sent without reading from its client.
+func bodyless(r *http.Request) bool {
+	return r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody
 }
 
 func send(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse], r *http.Request) error {
@@ -68,7 +91,7 @@ func send(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeR
 	if err := stream.Send(&pluginv1.ServeRequest{Head: head}); err != nil {
 		return err
 	}
-	if r.Body == nil || r.Body == http.NoBody {
+	if bodyless(r) {
 		return stream.CloseSend()
 	}
 	for {
@@ -77,6 +100,7 @@ func send(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeR
 		n, err := r.Body.Read(buf)
 		if n > 0 {
 			if e := stream.Send(&pluginv1.ServeRequest{Body: buf[:n]}); e != nil {
+				_, _ = io.CopyN(io.Discard, r.Body, leftovers) // the plugin has answered, or is gone
 				return e
 			}
 		}
@@ -89,7 +113,9 @@ func send(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeR
 	}
 }
 
-func receive(w http.ResponseWriter, stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse]) (begun bool, err error) {
+// receive copies the answer. One that begins before all of the request is sent is
+// the last of its connection.
+func receive(w http.ResponseWriter, stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse], allSent func() bool) (begun bool, err error) {
 	flusher, _ := w.(http.Flusher)
 	for {
 		m, err := stream.Recv()
@@ -110,6 +136,9 @@ func receive(w http.ResponseWriter, stream grpc.BidiStreamingClient[pluginv1.Ser
 				if !hop[http.CanonicalHeaderKey(h.Name)] {
 					w.Header()[http.CanonicalHeaderKey(h.Name)] = h.Values
 				}
+			}
+			if !allSent() {
+				w.Header().Set("Connection", "close")
 			}
 			w.WriteHeader(int(m.Head.Status))
 			begun = true

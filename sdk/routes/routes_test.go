@@ -2,6 +2,7 @@ package routes_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -29,7 +30,7 @@ func front(t *testing.T, h http.Handler) *httptest.Server {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(caller.With(r.Context(), caller.Caller{User: "eve", Roles: []string{"admin"}, Address: r.RemoteAddr}))
 		if begun, err := c.Forward(w, r); err != nil && !begun {
-			http.Error(w, err.Error(), map[fault.Kind]int{fault.Internal: 500}[fault.KindOf(err)])
+			http.Error(w, err.Error(), cmp.Or(map[fault.Kind]int{fault.Internal: 500}[fault.KindOf(err)], 503))
 		}
 	}))
 	t.Cleanup(srv.Close)
@@ -121,6 +122,38 @@ func TestAnswerBeforeTheBodyEnds(t *testing.T) {
 	res, _ := get(t, req)
 	if res.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Fatalf("status %d", res.StatusCode)
+	}
+}
+
+// What one request leaves of its connection must not harm the next one on it.
+func TestConnectionServesTheNextRequest(t *testing.T) {
+	srv := front(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/read" {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		w.WriteHeader(http.StatusTeapot)
+		fmt.Fprint(w, r.URL.Path)
+	}))
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for i := range 800 {
+		method, path, body := "GET", "/", io.Reader(nil)
+		switch i % 40 {
+		case 3:
+			method, path, body = "POST", "/read", strings.NewReader("a body")
+		case 6:
+			method, path, body = "POST", "/unread", bytes.NewReader(make([]byte, 20_000))
+		}
+		req, _ := http.NewRequest(method, srv.URL+path, body)
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(i, method, path, err)
+		}
+		b, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusTeapot || string(b) != path {
+			t.Fatalf("request %d, %s %s: %d %q %v", i, method, path, res.StatusCode, b, err)
+		}
 	}
 }
 

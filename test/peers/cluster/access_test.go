@@ -111,9 +111,9 @@ func do(t *testing.T, c *harness.Controller, method, path, auth, body string) (i
 	return a.StatusCode, string(b)
 }
 
-// What decides access is changed at one node and counts at the other soon after,
-// though that has the old state in its caches.
-func TestNodesFollowEachOther(t *testing.T) {
+// pair starts two controllers on one etcd.
+func pair(t *testing.T) (one, two *harness.Controller) {
+	t.Helper()
 	endpoint := cluster(t)
 	settings := "datastore:\n  engine: etcd\n  etcd: {endpoints: [\"" + endpoint + "\"], prefix: ctl-test/, timeout: 30s}\n" +
 		"aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"
@@ -122,15 +122,27 @@ func TestNodesFollowEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := map[string]string{"ctl.yaml": settings, "sec.ini": string(ini)}
-	one := harness.Start(t, bin, files)
+	one = harness.Start(t, bin, files)
 	const encryption = "ctl/datastore/initial/config/aaa-encrypt-service-config.xml"
 	key, err := os.ReadFile(filepath.Join(one.Home, "etc", encryption))
 	if err != nil {
 		t.Fatal(err)
 	}
 	files[encryption] = string(key) // nodes of a cluster share the key of secrets
+	return one, harness.Start(t, bin, files)
+}
+
+// Nodes of a cluster follow each other.
+func TestNodesFollowEachOther(t *testing.T) {
+	one, two := pair(t)
+	t.Run("features", func(t *testing.T) { followFeatures(t, one, two) })
+	t.Run("access", func(t *testing.T) { followAccess(t, one, two) })
+}
+
+// What decides access is changed at one node and counts at the other soon after,
+// though that has the old state in its caches.
+func followAccess(t *testing.T, one, two *harness.Controller) {
 	one.Ctl("feature:install ctl-aaa-authz")
-	two := harness.Start(t, bin, files)
 	const admin, bob = "admin:admin", "bob:bobs own"
 	want := func(c *harness.Controller, status int, method, path, auth, body string) string {
 		t.Helper()
