@@ -36,6 +36,7 @@ type Service struct {
 	retired map[string]material
 
 	passing sync.Mutex // one pass over the store at a time
+	files   sync.Mutex // one at a time over the settings files
 }
 
 // errAnother is told when settings and datastore do not belong together.
@@ -66,6 +67,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.renewOwn()
 	s.ring.OnForeign(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
@@ -228,6 +230,7 @@ func (s *Service) refresh(ctx context.Context) error {
 	if err := s.ring.Use(own); err != nil {
 		return err
 	}
+	s.renewOwn()
 	for id := range s.retired {
 		if _, still := retired[id]; !still {
 			s.ring.Drop(id)

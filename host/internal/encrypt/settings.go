@@ -28,7 +28,29 @@ func (s *Service) SealText(plain string) (string, error) {
 
 // OpenText returns what SealText was given; a text without the mark stays as it is.
 // Behind the mark may stand a text of the old system, too.
-func (s *Service) OpenText(text string) (string, error) {
+func (s *Service) OpenText(text string) (string, error) { return openText(s.Open, text) }
+
+// OpenBefore opens a setting that is needed before there is a datastore, so with
+// the key in the file of the home alone.
+func OpenBefore(dir home.Dir, text string) (string, error) {
+	if !strings.HasPrefix(text, mark) {
+		return text, nil
+	}
+	c, err := ReadConfig(dir)
+	if err != nil {
+		return "", err
+	}
+	if c.Key == "" || c.Salt == "" {
+		return "", fmt.Errorf("it is sealed, and %s holds no key and salt to open it with", ConfigFile(dir))
+	}
+	key, err := c.derive()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", ConfigFile(dir), err)
+	}
+	return openText(key.Open, text)
+}
+
+func openText(open func(sealed, purpose []byte) ([]byte, error), text string) (string, error) {
 	rest, ok := strings.CutPrefix(text, mark)
 	if !ok {
 		return text, nil
@@ -37,7 +59,7 @@ func (s *Service) OpenText(text string) (string, error) {
 	if err != nil {
 		return "", errors.New("behind " + mark + " stands no base64; make the text with aaa:seal-secret")
 	}
-	plain, err := s.Open(b, settingsPurpose)
+	plain, err := open(b, settingsPurpose)
 	if err != nil {
 		return "", fmt.Errorf("%w; make the text anew with aaa:seal-secret", err)
 	}
@@ -87,8 +109,24 @@ func (s *Service) openAll(v any, at string) (any, error) {
 	return v, nil
 }
 
+// renewOwn seals anew what earlier keys sealed in the settings files: a pass of
+// another controller does not come to them.
+func (s *Service) renewOwn() {
+	var report Report
+	if err := s.renewFiles(s.ring.Renewer(), &report); err != nil {
+		s.o.Log.Error("the settings files are not sealed with the current key; aaa:rotate-key -resume tries it again", "error", err)
+	} else if report.Renewed > 0 {
+		s.o.Log.Info("the settings files are sealed with the current key", "sealed", report.Renewed)
+	}
+}
+
 // renewFiles seals marked texts in the settings files anew.
 func (s *Service) renewFiles(n *crypt.Renewer, report *Report) error {
+	s.files.Lock()
+	defer s.files.Unlock()
+	if n.Idle() {
+		return nil
+	}
 	files, err := filepath.Glob(s.o.Dir.Etc("*.yaml"))
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"ctl.internal/host/internal/crypt"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/encrypt"
+	"ctl.internal/host/internal/home"
 )
 
 func TestControllersOfAClusterHaveOneKey(t *testing.T) {
@@ -45,6 +46,58 @@ func TestControllersOfAClusterHaveOneKey(t *testing.T) {
 	}
 	copyKey()
 	check(must[*encrypt.Service](t)(open(b, store, true)))
+}
+
+// The pass of a rotation comes to the settings files of its own home only.
+func TestSettingsFilesOfTheOthersFollowTheKey(t *testing.T) {
+	store := newStore(t)
+	a, b := newHome(t, fast), newHome(t, fast)
+	first := must[*encrypt.Service](t)(open(a, store, true))
+	write(t, encrypt.ConfigFile(b), string(must[[]byte](t)(os.ReadFile(encrypt.ConfigFile(a)))))
+	second := must[*encrypt.Service](t)(open(b, store, true))
+	write(t, b.Etc("ctl.yaml"), must[string](t)(second.SealText("of etcd")))
+	early := func() {
+		t.Helper()
+		text := string(must[[]byte](t)(os.ReadFile(b.Etc("ctl.yaml"))))
+		if plain, err := encrypt.OpenBefore(b, text); err != nil || plain != "of etcd" {
+			t.Fatalf("%q %v", plain, err)
+		}
+	}
+	early()
+	must[encrypt.Report](t)(first.Rotate(t.Context()))
+	sealed := must[string](t)(first.SealText("x"))
+	must[string](t)(second.OpenText(sealed)) // it makes the second look
+	early()
+	must[encrypt.Report](t)(first.Rotate(t.Context())) // while the second is away
+	early()                                            // with the key it knows
+	must[*encrypt.Service](t)(open(b, store, true))
+	early()
+	if _, _, err := first.Forget(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	early()
+}
+
+func TestOpeningBeforeTheDatastoreSaysWhatIsMissing(t *testing.T) {
+	dir := newHome(t, fast)
+	if plain, err := encrypt.OpenBefore(home.Dir(t.TempDir()), "in clear"); err != nil || plain != "in clear" {
+		t.Errorf("%q %v", plain, err)
+	}
+	if _, err := encrypt.OpenBefore(dir, "{sealed}AAAA"); err == nil || !strings.Contains(err.Error(), encrypt.ConfigFile(dir)+" holds no key") {
+		t.Errorf("without a key: %v", err)
+	}
+	foreign := must[string](t)(must[*encrypt.Service](t)(open(newHome(t, fast), newStore(t), false)).SealText("pw"))
+	must[*encrypt.Service](t)(open(dir, newStore(t), false))
+	if _, err := encrypt.OpenBefore(dir, foreign); !errors.Is(err, crypt.ErrForeign) || !strings.Contains(err.Error(), "aaa:seal-secret") {
+		t.Errorf("of another key: %v", err)
+	}
+	if _, err := encrypt.OpenBefore(dir, "{sealed}!"); err == nil || !strings.Contains(err.Error(), "no base64") {
+		t.Errorf("no base64: %v", err)
+	}
+	write(t, encrypt.ConfigFile(dir), "<damaged")
+	if _, err := encrypt.OpenBefore(dir, foreign); err == nil || !strings.Contains(err.Error(), encrypt.ConfigFile(dir)) {
+		t.Errorf("a damaged file: %v", err)
+	}
 }
 
 func TestOthersAreFollowed(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -54,6 +55,37 @@ func TestAliasesOfPKCS12AreRead(t *testing.T) {
 		forged[i] ^= 0x40
 		if _, err := decode(forged, "changeit", "x"); err == nil {
 			t.Fatalf("byte %d changed, and nobody noticed", i)
+		}
+	}
+}
+
+// testdata/rfc9579-a*.txt are the examples of RFC 9579 appendix A, which newer
+// openssl and Java write: three good ones, a wrong count, a wrong salt, no key length.
+func TestPKCS12WithPBMAC1IsRead(t *testing.T) {
+	for n, want := range map[int]string{1: "", 2: "", 3: "", 4: ErrPassword.Error(), 5: ErrPassword.Error(), 6: "damaged PKCS #12 keystore: a key of 0 bytes for the MAC"} {
+		text, err := os.ReadFile(fmt.Sprintf("testdata/rfc9579-a%d.txt", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := base64.StdEncoding.DecodeString(string(text)) // it skips line ends
+		if err != nil {
+			t.Fatal(err)
+		}
+		ks, err := decode(b, "1234", "mine")
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("appendix A.%d: %v, want %s", n, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("appendix A.%d: %v", n, err)
+		}
+		if _, _, err := getKey(ks, ks.Aliases()[0], "1234"); err != nil || len(ks.Aliases()) == 0 {
+			t.Errorf("appendix A.%d: %v %v", n, ks.Aliases(), err)
+		}
+		if _, err := decode(b, "4321", "mine"); !errors.Is(err, ErrPassword) {
+			t.Errorf("appendix A.%d with a wrong password: %v", n, err)
 		}
 	}
 }

@@ -23,6 +23,7 @@ const maxIterations = 1_000_000
 
 var (
 	oidPBES2   = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 13}
+	oidPBMAC1  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 14}
 	oidPBKDF2  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 5, 12}
 	oid3DES    = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 12, 1, 3} // pbeWithSHAAnd3-KeyTripleDES-CBC
 	aesCiphers = map[string]int{"2.16.840.1.101.3.4.1.2": 16, "2.16.840.1.101.3.4.1.22": 24, "2.16.840.1.101.3.4.1.42": 32}
@@ -58,19 +59,43 @@ func (m p12Mac) check(content []byte, password string) error {
 	if len(m.Mac.Digest) == 0 {
 		return errors.New("the PKCS #12 keystore has no MAC, so nobody can tell whether it was altered; give it a password")
 	}
-	h, ok := digests[m.Mac.Algorithm.ID.String()]
-	if !ok {
-		return errOtherCipher
+	h, key, err := m.key(password)
+	if err != nil {
+		return err
 	}
-	if err := checkIterations(m.Iterations); err != nil {
-		return damagedP12(err)
-	}
-	mac := hmac.New(h, p12Derive(h, 3, m.Salt, password, m.Iterations, h().Size()))
+	mac := hmac.New(h, key)
 	mac.Write(content)
 	if !hmac.Equal(mac.Sum(nil), m.Mac.Digest) {
 		return ErrPassword
 	}
 	return nil
+}
+
+// key derives the key of the MAC, and says of which hash it is.
+func (m p12Mac) key(password string) (func() hash.Hash, []byte, error) {
+	if m.Mac.Algorithm.ID.Equal(oidPBMAC1) { // RFC 9579: salt and count of the file itself do not count
+		var p struct{ Derivation, Mac p12Algorithm }
+		if err := strictASN1(m.Mac.Algorithm.Parameters.FullBytes, &p); err != nil {
+			return nil, nil, damagedP12(err)
+		}
+		h, known := prfs[p.Mac.ID.String()]
+		if !known || len(p.Mac.ID) == 0 {
+			return nil, nil, errOtherCipher
+		}
+		key, err := p.Derivation.pbkdf2(password, 0)
+		if err != nil && !errors.Is(err, errOtherCipher) {
+			err = damagedP12(err)
+		}
+		return h, key, err
+	}
+	h, known := digests[m.Mac.Algorithm.ID.String()]
+	if !known {
+		return nil, nil, errOtherCipher
+	}
+	if err := checkIterations(m.Iterations); err != nil {
+		return nil, nil, damagedP12(err)
+	}
+	return h, p12Derive(h, 3, m.Salt, password, m.Iterations, h().Size()), nil
 }
 
 // decrypt opens a content or a key.
@@ -119,22 +144,6 @@ func (a p12Algorithm) pbes2(password string) (cipher.Block, []byte, error) {
 		return nil, nil, err
 	}
 	size, known := aesCiphers[p.Cipher.ID.String()]
-	if !p.Derivation.ID.Equal(oidPBKDF2) || !known {
-		return nil, nil, errOtherCipher
-	}
-	var d struct {
-		Salt       []byte
-		Iterations int
-		Length     int          `asn1:"optional"`
-		PRF        p12Algorithm `asn1:"optional"`
-	}
-	if err := strictASN1(p.Derivation.Parameters.FullBytes, &d); err != nil {
-		return nil, nil, err
-	}
-	if err := checkIterations(d.Iterations); err != nil {
-		return nil, nil, err
-	}
-	prf, known := prfs[d.PRF.ID.String()]
 	if !known {
 		return nil, nil, errOtherCipher
 	}
@@ -142,12 +151,45 @@ func (a p12Algorithm) pbes2(password string) (cipher.Block, []byte, error) {
 	if err := strictASN1(p.Cipher.Parameters.FullBytes, &iv); err != nil {
 		return nil, nil, err
 	}
-	key, err := pbkdf2.Key(prf, password, d.Salt, d.Iterations, size)
+	key, err := p.Derivation.pbkdf2(password, size)
 	if err != nil {
 		return nil, nil, err
 	}
 	block, err := aes.NewCipher(key)
 	return block, iv, err
+}
+
+// maxMacKey bounds the key that a file may want for its MAC, in bytes.
+const maxMacKey = 128
+
+// pbkdf2 derives a key as the parameters of RFC 8018 say, of a size in bytes; 0 =
+// of theirs, which must be there.
+func (a p12Algorithm) pbkdf2(password string, size int) ([]byte, error) {
+	if !a.ID.Equal(oidPBKDF2) {
+		return nil, errOtherCipher
+	}
+	var d struct {
+		Salt       []byte
+		Iterations int
+		Length     int          `asn1:"optional"`
+		PRF        p12Algorithm `asn1:"optional"`
+	}
+	if err := strictASN1(a.Parameters.FullBytes, &d); err != nil {
+		return nil, err
+	}
+	if err := checkIterations(d.Iterations); err != nil {
+		return nil, err
+	}
+	prf, known := prfs[d.PRF.ID.String()]
+	if !known {
+		return nil, errOtherCipher
+	}
+	if size == 0 {
+		if size = d.Length; size < 1 || size > maxMacKey {
+			return nil, fmt.Errorf("a key of %d bytes for the MAC; 1 to %d are taken", size, maxMacKey)
+		}
+	}
+	return pbkdf2.Key(prf, password, d.Salt, d.Iterations, size)
 }
 
 // p12Derive is the derivation of RFC 7292 appendix B.2; purpose 1 is a key, 2 a

@@ -156,7 +156,12 @@ func (s *Server) stop(ctx context.Context) error {
 }
 
 func (s *Server) openStore(ctx context.Context) error {
-	store, err := open.Store(ctx, s.home, s.loaded.Datastore, s.registry.Logger("org.ctl.datastore"))
+	settings := s.loaded.Datastore
+	var err error
+	if settings.Etcd.Password, err = encrypt.OpenBefore(s.home, settings.Etcd.Password); err != nil {
+		return fmt.Errorf("datastore.etcd.password: %w; or start once with it in CTL_DATASTORE_ETCD_PASSWORD", err)
+	}
+	store, err := open.Store(ctx, s.home, settings, s.registry.Logger("org.ctl.datastore"))
 	if err != nil {
 		return err
 	}
