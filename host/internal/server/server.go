@@ -159,7 +159,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	settings := s.loaded.Datastore
 	var err error
 	if settings.Etcd.Password, err = encrypt.OpenBefore(s.home, settings.Etcd.Password); err != nil {
-		return fmt.Errorf("datastore.etcd.password: %w; or start once with it in CTL_DATASTORE_ETCD_PASSWORD", err)
+		return fmt.Errorf("datastore.etcd.password: %w; put the file of the key back, or start once with the password in CTL_DATASTORE_ETCD_PASSWORD", err)
 	}
 	store, err := open.Store(ctx, s.home, settings, s.registry.Logger("org.ctl.datastore"))
 	if err != nil {
