@@ -107,6 +107,7 @@ type group struct {
 	large   bool // some value went to the value log
 	count   int64
 	size    int64
+	bytes   int64 // of all keys and values
 }
 
 func (s *Store) newGroup() *group {
@@ -153,12 +154,13 @@ func (g *group) put(b datastore.Batch) error {
 	}
 	// Measured before the first write, because a Badger transaction that has
 	// become too large cannot be taken back in part.
-	count, size, large := g.count+int64(len(records)), g.size, g.large
+	count, size, bytes, large := g.count+int64(len(records)), g.size, g.bytes, g.large
 	for _, r := range records {
 		if int64(len(r.value)) > db.Opts().ValueLogFileSize/2 {
 			return datastore.ErrTooBig
 		}
 		size += int64(len(r.key)) + 24
+		bytes += int64(len(r.key)+len(r.value)) + 24
 		if int64(len(r.value)) < db.Opts().ValueThreshold {
 			size += int64(len(r.value))
 		} else {
@@ -179,7 +181,7 @@ func (g *group) put(b datastore.Batch) error {
 			return fmt.Errorf("datastore: write: %w", err)
 		}
 	}
-	g.count, g.size, g.large = count, size, large
+	g.count, g.size, g.bytes, g.large = count, size, bytes, large
 	return nil
 }
 
@@ -204,9 +206,13 @@ func (g *group) commit() error {
 	if g.rev == s.Revision() {
 		return nil // nothing but transactions without effect
 	}
+	if err := s.fits(g); err != nil {
+		return err
+	}
 	if err := g.txn.Commit(); err != nil {
 		return fmt.Errorf("datastore: write: %w", err)
 	}
+	s.wrote(g)
 	if g.durable {
 		// After a failed sync nobody knows what the disk has: no more writes.
 		if err := s.sync(g.large); err != nil {

@@ -33,6 +33,10 @@ type Store struct {
 	ended  bool
 	views  sync.WaitGroup // reads in progress; added under mu
 	failed error          // a failed sync; only the writer touches it
+
+	free    func(dir string) (int64, error) // room on the disk; these three are the writer's
+	pending int64                           // bytes that a flush of the memtable will write
+	full    bool                            // the last group was refused
 }
 
 var _ datastore.Store = (*Store)(nil)
@@ -71,13 +75,17 @@ func open(o Options, lock *os.File) (*Store, error) {
 		t.close()
 		return nil, err
 	}
+	if err := room(o.Dir, openNeeds+unflushed(o.Dir), freeOn); err != nil {
+		t.close()
+		return nil, err
+	}
 	db, err := openEngine(o)
 	if err != nil {
 		t.close()
 		return nil, err
 	}
 	s := &Store{opts: o, db: db, lock: lock, tip: t,
-		requests: make(chan *request), done: make(chan struct{})}
+		requests: make(chan *request), done: make(chan struct{}), free: freeOn}
 	rev, err := s.newest()
 	if err == nil && rev < t.value {
 		err = damaged(o.Dir, "its newest transaction is %d, but %d was acknowledged", rev, t.value)

@@ -44,6 +44,9 @@ const (
 // calls it between groups: what it moves could otherwise make Badger begin a new
 // memtable between a commit and its sync.
 func (s *Store) collect() {
+	if room(s.opts.Dir, keepFree+2*s.db.Opts().ValueLogFileSize+s.pending, s.free) != nil {
+		return // what is worth keeping is written anew before the old file goes
+	}
 	for {
 		err := s.db.RunValueLogGC(collectShare)
 		switch {
