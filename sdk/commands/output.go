@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a result of rows. As text the columns are aligned; as JSON it is an
-// array of objects whose members are the columns' keys.
+// Table is a result of rows. As text the columns are aligned, and folded where the
+// terminal is narrower than the table; as JSON it is an array of objects whose members
+// are the columns' keys.
 type Table struct {
 	Columns []Column
 	Rows    [][]any
@@ -46,7 +47,7 @@ func (in *Invocation) Emit(v any, text func() string) error {
 	case text != nil:
 		out = text()
 	case ok:
-		out = t.text()
+		out = t.text(in.Width)
 	default:
 		out = fmt.Sprintln(v)
 	}
@@ -73,7 +74,8 @@ func (t Table) objects() []map[string]any {
 	return out
 }
 
-func (t Table) text() string {
+// text is the table for a terminal of so many columns, 0 = as wide as it gets.
+func (t Table) text(columns int) string {
 	if len(t.Rows) == 0 {
 		if t.Empty == "" {
 			return ""
@@ -81,8 +83,9 @@ func (t Table) text() string {
 		return t.Empty + "\n"
 	}
 	width := make([]int, len(t.Columns))
+	titles := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		width[i] = utf8.RuneCountInString(c.Title)
+		titles[i], width[i] = c.Title, utf8.RuneCountInString(c.Title)
 	}
 	cells := make([][]string, len(t.Rows))
 	for r, row := range t.Rows {
@@ -94,12 +97,9 @@ func (t Table) text() string {
 			width[i] = max(width[i], utf8.RuneCountInString(cells[r][i]))
 		}
 	}
+	t.narrow(width, columns)
 	var b strings.Builder
-	titles := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		titles[i] = c.Title
-	}
-	t.line(&b, titles, width)
+	t.row(&b, titles, width)
 	for i := range width {
 		if i > 0 {
 			b.WriteString("─┼─")
@@ -108,9 +108,28 @@ func (t Table) text() string {
 	}
 	b.WriteByte('\n')
 	for _, row := range cells {
-		t.line(&b, row, width)
+		t.row(&b, row, width)
 	}
 	return b.String()
+}
+
+// row writes the cells, folded to the widths of their columns, on as many lines as the
+// longest needs.
+func (t Table) row(b *strings.Builder, cells []string, width []int) {
+	folded, lines := make([][]string, len(cells)), 1
+	for i, cell := range cells {
+		folded[i] = fold(cell, width[i])
+		lines = max(lines, len(folded[i]))
+	}
+	for l := range lines {
+		part := make([]string, len(cells))
+		for i := range cells {
+			if l < len(folded[i]) {
+				part[i] = folded[i][l]
+			}
+		}
+		t.line(b, part, width)
+	}
 }
 
 func (t Table) line(b *strings.Builder, cells []string, width []int) {
@@ -118,7 +137,7 @@ func (t Table) line(b *strings.Builder, cells []string, width []int) {
 		if i > 0 {
 			b.WriteString(" │ ")
 		}
-		pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+		pad := strings.Repeat(" ", max(width[i]-utf8.RuneCountInString(cell), 0))
 		switch {
 		case t.Columns[i].Right:
 			b.WriteString(pad + cell)
@@ -141,13 +160,5 @@ func printable(s string) string {
 	}, s)
 }
 
-func cut(s string, limit int) string {
-	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	r := []rune(s)
-	return string(r[:limit-1]) + "…"
-}
-
 // String is the table as text, for a result that has more than a table.
-func (t Table) String() string { return t.text() }
+func (t Table) String() string { return t.text(0) }

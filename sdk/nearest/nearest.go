@@ -7,10 +7,15 @@ import "strings"
 // maxName bounds the work for a name that somebody else chose, in bytes.
 const maxName = 256
 
+// minPart is how much of a name says which is meant, in bytes.
+const minPart = 4
+
 // Name returns the known name closest to what was written, and whether it is
 // close enough to be worth suggesting: one edit (insertion, deletion, exchange
 // or swap of neighbours, ignoring case) for every three characters, at least
-// one. Of several equally close ones it is the first in known. It has no errors.
+// one. Of several equally close ones it is the first in known. Where none is that
+// close it is the shortest name that contains what was written, of which there must
+// be four characters. It has no errors.
 func Name(have string, known []string) (string, bool) {
 	if len(have) == 0 || len(have) > maxName {
 		return "", false
@@ -23,6 +28,14 @@ func Name(have string, known []string) (string, bool) {
 		}
 		if d := distance(lower, strings.ToLower(name)); d <= allowed {
 			best, allowed = name, d-1
+		}
+	}
+	if best != "" || len(lower) < minPart {
+		return best, best != ""
+	}
+	for _, name := range known {
+		if len(name) <= maxName && (best == "" || len(name) < len(best)) && strings.Contains(strings.ToLower(name), lower) {
+			best = name
 		}
 	}
 	return best, best != ""

@@ -14,7 +14,10 @@ func TestName(t *testing.T) {
 		{"htp", "http"},
 		{"httpss", "https"},
 		{"https", "https"},
-		{"o", "ü"}, // one rune, one edit
+		{"o", "ü"},                   // one rune, one edit
+		{"ctl-bier", "ctl-bier-all"}, // a part of one
+		{"AAA-S", "ctl-aaa-sec"},
+		{"aaa", ""}, // too short to mean one
 		{"completely-different", ""},
 		{"", ""},
 		{strings.Repeat("x", 1000), ""},

@@ -127,7 +127,11 @@ func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e 
 		a.o.Refuse(w, r, a.o.RoleDeniedStatus, "this needs a role or permission that the user does not have")
 	default:
 		w.Header().Set("WWW-Authenticate", `Basic realm="`+a.realm+`", charset="UTF-8"`)
-		a.o.Refuse(w, r, http.StatusUnauthorized, "credentials are required")
+		reason := "credentials are required"
+		if r.Header.Get("Authorization") != "" {
+			reason = "the credentials were refused: user, password or token"
+		}
+		a.o.Refuse(w, r, http.StatusUnauthorized, reason)
 	}
 }
 

@@ -18,10 +18,18 @@ func (o *options) pluginCommand() *cobra.Command {
 	return c
 }
 
+// oneName asks for the plugin's name, and shows how it is given.
+func oneName(_ *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return coded{exitUsage, fmt.Errorf("give one name, in small letters; for example ctl plugin new --kind %s acme", scaffold.Kinds()[0])}
+}
+
 func pluginNew() *cobra.Command {
 	var p scaffold.Plugin
 	c := &cobra.Command{
-		Use: "new --kind KIND NAME", Short: "write the first files of a plugin", Args: cobra.ExactArgs(1),
+		Use: "new --kind KIND NAME", Short: "write the first files of a plugin", Args: oneName,
 		Long: "Writes a plugin that compiles and passes its tests at once: main, manifest, one operation, its test, and a file that\n" +
 			"makes it installable. Outside the controller's source tree it becomes a module of its own, whose go.mod points to that tree.",
 		Example:   "  ctl plugin new --kind operations greeter\n  ctl plugin new --kind switchdriver --dir ~/acme --source ~/ctl acme",
@@ -52,7 +60,7 @@ func pluginNew() *cobra.Command {
 			for _, f := range files {
 				fmt.Fprintln(cmd.OutOrStdout(), f)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nNow: cd %s && go test ./...\nREADME.md there says how to install it.\n", p.Dir)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nNow: cd %s && go test ./...\nREADME.md there says how to install it.\n", joinWords([]string{p.Dir}))
 			return err
 		},
 	}

@@ -62,21 +62,33 @@ func newRoot(std Streams, offline Offline) *cobra.Command {
 
 // helpCommand explains ctl's own commands itself and has the controller explain its.
 func (o *options) helpCommand(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use: "help [COMMAND]", Short: "explain a command of ctl, or of the controller",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.checkFormat(); err != nil {
+				return err
+			}
 			own, rest, err := root.Find(args)
-			if len(args) == 0 || err == nil && own != root && len(rest) == 0 {
+			if o.format != "json" && (len(args) == 0 || err == nil && own != root && len(rest) == 0) {
 				return own.Help()
 			}
 			return o.oneLine(cmd.Context(), joinWords(append([]string{"help"}, args...)))
 		},
 	}
+	c.Flags().StringVar(&o.format, "format", "", "text or json; as JSON it is what the controller can do")
+	return c
+}
+
+func (o *options) checkFormat() error {
+	if o.format != "" && o.format != "text" && o.format != "json" {
+		return coded{exitUsage, fmt.Errorf("--format is text or json, not %q", o.format)}
+	}
+	return nil
 }
 
 func (o *options) run(cmd *cobra.Command, args []string) error {
-	if o.format != "" && o.format != "text" && o.format != "json" {
-		return coded{exitUsage, fmt.Errorf("--format is text or json, not %q", o.format)}
+	if err := o.checkFormat(); err != nil {
+		return err
 	}
 	if (o.file != "" || o.batch) && len(args) > 0 || o.file != "" && o.batch {
 		return coded{exitUsage, errors.New("give one of a command, -f FILE and -b")}

@@ -105,6 +105,8 @@ func (m *Manager) saved(ctx context.Context, next state, more ...datastore.Op) (
 		return s, nil
 	case errors.Is(err, datastore.ErrConflict):
 		return stored{}, fmt.Errorf("feature: %w", err)
+	case errors.Is(err, datastore.ErrFull):
+		return stored{}, err // it says what to do
 	}
 	return stored{}, fault.Wrap(fault.Internal, err, "the set of features could not be stored; nothing was changed")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/nearest"
 )
 
 // Manager keeps all plugins. It is safe for concurrent use.
@@ -218,7 +220,7 @@ func (m *Manager) get(name string) (*supervisor, error) {
 	if s, ok := m.plugins[name]; ok {
 		return s, nil
 	}
-	return nil, fault.New(fault.NotFound, "there is no plugin %q", name)
+	return nil, fault.New(fault.NotFound, "there is no plugin %q%s", name, nearest.Hint(name, slices.Sorted(maps.Keys(m.plugins))))
 }
 
 func (m *Manager) with(name string, f func(*supervisor) error) error {

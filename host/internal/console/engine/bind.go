@@ -273,7 +273,20 @@ func (b *binder) arguments(out map[string][]string, rest []string) error {
 		out[a.Name], rest = values, rest[n:]
 	}
 	if len(rest) > 0 {
-		return b.fault(fault.Unknown, "%q is one argument too many; usage: %s", rest[0], usage(b.cmd))
+		return b.fault(fault.Unknown, "%q is one argument too many%s; usage: %s", rest[0], habit(rest[0]), usage(b.cmd))
 	}
 	return nil
+}
+
+// habit explains what other shells do with a word, and this one does otherwise.
+func habit(word string) string {
+	switch word {
+	case ">", ">>", "<", "2>", "2>&1":
+		return " (files are for your own shell: ctl 'COMMAND' > FILE)"
+	case "&&":
+		return " (write a; b: b runs only when a has succeeded)"
+	case "||", "&":
+		return " (there are only | and ; here)"
+	}
+	return ""
 }

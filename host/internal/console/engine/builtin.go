@@ -11,8 +11,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// hidden commands serve programs; lists leave them out.
-var hidden = []string{shellScope + ":complete"}
+// hidden commands serve programs, or are other names of one: lists leave them out.
+var hidden = []string{shellScope + ":complete", shellScope + ":logout", shellScope + ":quit"}
 
 // stopsAtArg tells commands that run another one: their options end at its name.
 func stopsAtArg(name string) bool {
@@ -22,7 +22,7 @@ func stopsAtArg(name string) bool {
 // builtins are the shell's own commands for one session.
 func (s *Session) builtins() []commands.Command {
 	return []commands.Command{
-		s.helpCommand(), s.exitCommand(), s.historyCommand(), s.aliasCommand(), s.unaliasCommand(),
+		s.helpCommand(), s.exitCommand(), s.leaveCommand("logout"), s.leaveCommand("quit"), s.historyCommand(), s.aliasCommand(), s.unaliasCommand(),
 		s.watchCommand(), s.completeCommand(), clearCommand(), echoCommand(), sleepCommand(),
 	}
 }
@@ -62,6 +62,7 @@ func (s *Session) helpCommand() commands.Command {
 func (s *Session) exitCommand() commands.Command {
 	return commands.Command{
 		Name: shellScope + ":exit", Summary: "leave the subshell, or the shell", Safe: true,
+		Help: "logout and quit leave the shell, out of a subshell too.",
 		Run: func(context.Context, *commands.Invocation) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -70,6 +71,20 @@ func (s *Session) exitCommand() commands.Command {
 			} else {
 				s.done = true
 			}
+			return nil
+		},
+	}
+}
+
+// leaveCommand ends the dialogue from wherever it is, under the names that users of
+// other shells type.
+func (s *Session) leaveCommand(name string) commands.Command {
+	return commands.Command{
+		Name: shellScope + ":" + name, Summary: "leave the shell, out of a subshell too", Safe: true,
+		Run: func(context.Context, *commands.Invocation) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.done = true
 			return nil
 		},
 	}

@@ -33,7 +33,7 @@ func TestComplete(t *testing.T) {
 		{"aaa:add-user --name x --kind ", 29, "[green red]"},
 		{"echo a; feature:li", 8, "[feature:list]"},
 		{"feature:list | gr", 15, "[grep]"},
-		{"feature:list | grep -", 20, "[--ignore-case --invert-match --line-number --count --fixed-strings --format --help]"},
+		{"feature:list | grep -", 20, "[--ignore-case --invert-match --line-number --count --fixed-strings --extended-regexp --format --help]"},
 		{"help feature:ins", 5, "[feature:install]"},
 		{"nonsense x", 9, "[]"},
 		{"unalias ", 8, "[fast]"},

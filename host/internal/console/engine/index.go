@@ -62,6 +62,17 @@ func (x *index) scopes() []string {
 	return slices.Compact(slices.Sorted(slices.Values(out)))
 }
 
+// bares are the names within a scope.
+func (x *index) bares(scope string) []string {
+	var out []string
+	for _, c := range x.all {
+		if s, b := split(c.Name); s == scope {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
 func (x *index) hasScope(s string) bool { return slices.Contains(x.scopes(), s) }
 
 // find returns the command that a name means in a scope: the full name; else the
@@ -108,7 +119,15 @@ func (x *index) unknown(name string) error {
 			return fault.New(fault.NotFound, "there is no command %s; did you mean %s?", name, c.Name)
 		}
 	}
-	if near, ok := x.nearest(name, known); ok {
+	near, ok := "", false
+	if scope != "" && x.hasScope(scope) { // what the scope has in common is no likeness
+		if near, ok = x.nearest(bare, x.bares(scope)); ok {
+			near = scope + ":" + near
+		}
+	} else {
+		near, ok = x.nearest(name, known)
+	}
+	if ok {
 		return fault.New(fault.NotFound, "there is no command %s; did you mean %s?", name, near)
 	}
 	if scope != "" && !x.hasScope(scope) {

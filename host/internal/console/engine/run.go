@@ -215,8 +215,9 @@ func (s *Session) fail(std IO, format string, err error) exit.Code {
 		for _, e := range fault.All(err) {
 			all = append(all, one{e.Kind.String(), e.Text, e.Path})
 		}
-		b, _ := json.Marshal(map[string]any{"errors": all, "code": code})
-		fmt.Fprintf(std.Stderr, "%s\n", b)
+		enc := json.NewEncoder(std.Stderr)
+		enc.SetEscapeHTML(false) // <use-config> is for people to read
+		_ = enc.Encode(map[string]any{"errors": all, "code": code})
 		return code
 	}
 	fmt.Fprintf(std.Stderr, "error: %s\n", strings.ReplaceAll(printable(err.Error()), "\n", "\n       "))

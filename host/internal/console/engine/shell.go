@@ -101,7 +101,7 @@ func (s *Session) Scope() string {
 	return s.scope
 }
 
-// Done tells that exit was given at the top.
+// Done tells that the dialogue is to end.
 func (s *Session) Done() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,6 +19,7 @@ func grep() commands.Command {
 			flag("line-number", "n", "put the number of the line before it"),
 			flag("count", "c", "only say how many"),
 			flag("fixed-strings", "F", "the pattern is plain text"),
+			flag("extended-regexp", "E", "as always: for those who are used to it"),
 		},
 		Arguments: []commands.Argument{{Name: "pattern", Help: "what to look for", Required: true}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {

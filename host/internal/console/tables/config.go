@@ -36,7 +36,7 @@ func ConfigCommands(c Config) []commands.Command {
 			Options:   []commands.Option{boolOption("effective", "e", "all settings, also those that nobody changed")},
 			Arguments: []commands.Argument{{Name: "key", Help: "only settings whose key begins with this", Complete: names(func() []string { return keys(c.Effective()) })}},
 			Run: func(_ context.Context, in *commands.Invocation) error {
-				out := &commands.Table{Empty: "all settings have their defaults", Columns: []commands.Column{{Title: "Setting", Key: "key"}, {Title: "Value", Key: "value", Max: 60}, {Title: "From", Key: "origin"}}}
+				out := &commands.Table{Empty: "all settings have their defaults", Columns: []commands.Column{{Title: "Setting", Key: "key"}, {Title: "Value", Key: "value"}, {Title: "From", Key: "origin"}}}
 				for _, s := range c.Effective() {
 					if strings.HasPrefix(s.Key, in.Arg("key")) && (in.Flag("effective") || s.Origin != originDefault) {
 						out.Add(s.Key, s.Value, s.Origin)

@@ -22,7 +22,7 @@ func (t features) list() commands.Command {
 		Run: func(_ context.Context, in *commands.Invocation) error {
 			out := &commands.Table{Empty: "No features available", Columns: []commands.Column{
 				{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "Required", Key: "required"},
-				{Title: "State", Key: "state"}, {Title: "Repository", Key: "repository"}, {Title: "Description", Key: "description", Max: 50},
+				{Title: "State", Key: "state"}, {Title: "Repository", Key: "repository"}, {Title: "Description", Key: "description"},
 			}}
 			if in.Flag("installed") || in.Flag("required") {
 				out.Empty = "No features installed"

@@ -52,7 +52,7 @@ func (t plugins) list() commands.Command {
 		Run: func(_ context.Context, in *commands.Invocation) error {
 			out := &commands.Table{Empty: "No plugins", Columns: []commands.Column{
 				{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "State", Key: "state"}, {Title: "Health", Key: "health"},
-				{Title: "PID", Key: "pid", Right: true}, {Title: "Restarts", Key: "restarts", Right: true}, {Title: "Since", Key: "since"}, {Title: "Reason", Key: "reason", Max: 60},
+				{Title: "PID", Key: "pid", Right: true}, {Title: "Restarts", Key: "restarts", Right: true}, {Title: "Since", Key: "since"}, {Title: "Reason", Key: "reason"},
 			}}
 			for _, p := range t.List() {
 				var pid, since any = p.PID, when(p.Since)

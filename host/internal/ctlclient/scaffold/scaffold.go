@@ -21,6 +21,13 @@ var templates embed.FS
 // Kinds are the capabilities that a skeleton is there for.
 func Kinds() []string { return []string{"operations", "switchdriver", "realm", "topology"} }
 
+// elsewhere leads to where a capability without a skeleton is shown.
+var elsewhere = map[string]string{
+	"routes":     "; begin with operations and add routes, docs/plugin-author.md lists the keys",
+	"commands":   "; begin with operations and add commands, docs/plugin-author.md lists the keys",
+	"bierdriver": "; docs/bier-driver.md shows how one is written, plugins/bier-driver-cli is a whole one",
+}
+
 var namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // maxName is the longest name of a plugin, which is part of a socket's path.
@@ -51,7 +58,7 @@ func Write(p Plugin) (files []string, err error) {
 		return nil, fmt.Errorf("the name %q must be small letters and digits, parts divided by a hyphen, at most %d characters", p.Name, maxName)
 	}
 	if !slices.Contains(Kinds(), p.Kind) {
-		return nil, fmt.Errorf("the kind %q is none of %s", p.Kind, strings.Join(Kinds(), ", "))
+		return nil, fmt.Errorf("the kind %q is none of %s%s", p.Kind, strings.Join(Kinds(), ", "), elsewhere[p.Kind])
 	}
 	made, err := makeDir(p.Dir)
 	if err != nil {

@@ -1,0 +1,55 @@
+package commands
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct {
+		cell  string
+		width int
+		want  []string
+	}{
+		{"", 5, []string{""}},
+		{"short", 5, []string{"short"}},
+		{"two words", 5, []string{"two", "words"}},
+		{"blank at edge", 5, []string{"blank", "at", "edge"}},
+		{"ctl-bier-topomanager-rest", 17, []string{"ctl-bier-", "topomanager-rest"}},
+		{"unbreakable", 4, []string{"unbr", "eaka", "ble"}},
+		{"größer als", 6, []string{"größer", "als"}},
+	} {
+		if got := fold(c.cell, c.width); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q in %d: %q, want %q", c.cell, c.width, got, c.want)
+		}
+	}
+}
+
+// A table is never wider than the terminal where folding can help, and says the same.
+func TestTableFitsTheTerminal(t *testing.T) {
+	tab := Table{Columns: []Column{{Title: "Name", Key: "n"}, {Title: "Calls", Key: "c", Right: true}, {Title: "Description", Key: "d"}}}
+	tab.Add("ctl-bier-topomanager-rest", 1234567, "Topology RPCs through RESTCONF, for those who call them")
+	tab.Add("a", 1, "")
+	for _, width := range []int{200, 80, 60, 40, 30} {
+		var out bytes.Buffer
+		if err := (&Invocation{Stdout: &out, Width: width}).Emit(tab, nil); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		for _, l := range lines {
+			if n := utf8.RuneCountInString(l); n > width {
+				t.Errorf("in %d columns a line of %d: %q", width, n, l)
+			}
+		}
+		joined := strings.Join(strings.FieldsFunc(out.String(), func(r rune) bool { return strings.ContainsRune(" │─┼\n", r) }), "")
+		if !strings.Contains(joined, "1234567") || width >= 80 && len(lines) > 5 {
+			t.Errorf("in %d columns\n%s", width, out.String())
+		}
+	}
+	if got, want := tab.text(0), tab.text(1000); got != want {
+		t.Errorf("without a terminal\n%s\nin a wide one\n%s", got, want)
+	}
+}
