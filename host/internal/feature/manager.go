@@ -112,7 +112,7 @@ func readCatalogue(dir home.Dir, added map[string]repoRecord) (Repo, []home.Prob
 		}
 		ps := take(path, b)
 		if err := home.Fatal(ps); err != nil && i == 0 {
-			return Repo{}, nil, fault.Wrap(fault.Invalid, err, "%v", err)
+			return Repo{}, ps, fault.Wrap(fault.Invalid, err, "%v", err)
 		}
 		problems = append(problems, ps...)
 	}

@@ -152,15 +152,26 @@ func (m *Manager) recatalogue(ctx context.Context, added map[string]repoRecord, 
 // that every file parses and every feature that is ready can be resolved.
 func Check(dir home.Dir) []home.Problem {
 	repo, ps, err := readCatalogue(dir, nil)
+	if err != nil && len(ps) > 0 {
+		return ps
+	}
 	if err != nil {
 		return []home.Problem{{File: dir.Catalogue()[0], Text: err.Error()}}
+	}
+	files := map[string]string{} // by name of the repository
+	for _, path := range dir.Catalogue() {
+		if b, err := os.ReadFile(path); err == nil {
+			if r, _ := ParseRepository(path, b); r != nil {
+				files[r.Name] = path
+			}
+		}
 	}
 	for _, f := range repo.All() {
 		if !f.Ready() {
 			continue
 		}
 		if _, err := Closure([]Requirement{{f.Name, Exactly(f.Version)}}, repo); err != nil {
-			ps = append(ps, home.Problem{File: f.Repository, Key: f.Name, Text: fmt.Sprint(err), Warning: fault.KindOf(err) == fault.Unsupported})
+			ps = append(ps, home.Problem{File: files[f.Repository], Key: f.Name, Text: fmt.Sprint(err), Warning: fault.KindOf(err) == fault.Unsupported})
 		}
 	}
 	return ps

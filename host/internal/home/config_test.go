@@ -100,7 +100,7 @@ func TestFaultsHavePlaceAndRemedy(t *testing.T) {
 		"mapping":         {"log: INFO\n", `etc/ctl.yaml:1: log: must be a mapping of settings`},
 		"list":            {"features:\n  boot: ctl-restconf\n", `etc/ctl.yaml:2: features.boot: must be a list, such as [a, b]`},
 		"no value":        {"log:\n  keep:\n", `etc/ctl.yaml:2: log.keep: has no value; remove the line to have the default`},
-		"syntax":          {"log:\n\tkeep: 1\n", `etc/ctl.yaml:2: not valid YAML: found character that cannot start any token`},
+		"syntax":          {"log:\n\tkeep: 1\n", `etc/ctl.yaml:2: not valid YAML: found character that cannot start any token; YAML is indented with blanks, never with tabs`},
 		"alias":           {"a: &x [1]\nb: *x\n", `etc/ctl.yaml:1: anchors and aliases are not used in settings; write the value out`},
 		"two documents":   {"log: {}\n---\nlog: {}\n", `etc/ctl.yaml:2: only one YAML document is read; remove the rest`},
 		"half a pair":     {"tls:\n  certificate: x.pem\n", `etc/ctl.yaml:2: tls.certificate: certificate and key are set together or not at all`},

@@ -33,6 +33,9 @@ func parseYAML(path string, b []byte) (root *yaml.Node, p *Problem) {
 			p.Line, _ = strconv.Atoi(m[1])
 			p.Text = strings.Replace(p.Text, m[0], "", 1)
 		}
+		if strings.Contains(p.Text, "cannot start any token") && bytes.ContainsRune(b, '\t') {
+			p.Text += "; YAML is indented with blanks, never with tabs"
+		}
 		return nil, p
 	}
 	if err := dec.Decode(&second); err != io.EOF {

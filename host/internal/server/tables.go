@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"ctl.internal/host/internal/console/settings"
+	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
 )
@@ -44,8 +45,8 @@ func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
 type configTable struct{ s *Server }
 
 // Validate implements tables.Config.
-func (t configTable) Validate(context.Context) []home.Problem {
-	return settings.Validate(t.s.home, os.Environ())
+func (t configTable) Validate(ctx context.Context) []home.Problem {
+	return append(settings.Validate(t.s.home, os.Environ()), settings.Plugins(ctx, t.s.home, feature.Locator{Dirs: []string{pluginDir(), t.s.home.Plugins()}})...)
 }
 
 // Effective implements tables.Config.

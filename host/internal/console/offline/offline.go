@@ -2,6 +2,8 @@ package offline
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -22,7 +24,9 @@ func Run(ctx context.Context, dir string, in *commands.Invocation) (int, error) 
 }
 
 func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
-	if _, err := os.Stat(string(dir)); err != nil {
+	if _, err := os.Stat(string(dir)); errors.Is(err, fs.ErrPermission) {
+		return fault.New(fault.Denied, "you may not look into the home %s; it belongs to the user who runs the controller", dir)
+	} else if err != nil {
 		return fault.New(fault.NotFound, "there is no home %s; name it with --home or CTL_HOME, ctld makes one at its first start", dir)
 	}
 	table := append(tables.ConfigCommands(files{dir}), verifyCommand(dir))
@@ -37,8 +41,8 @@ func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 type files struct{ dir home.Dir }
 
 // Validate implements tables.Config.
-func (f files) Validate(context.Context) []home.Problem {
-	return settings.Validate(f.dir, os.Environ())
+func (f files) Validate(ctx context.Context) []home.Problem {
+	return append(settings.Validate(f.dir, os.Environ()), settings.Plugins(ctx, f.dir, locator(f.dir, ""))...)
 }
 
 // Effective implements tables.Config.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -78,6 +79,8 @@ func State(dir home.Dir, store home.Datastore) []home.Problem {
 	return problems
 }
 
+var urlsSection = regexp.MustCompile(`(?m)^[ \t]*\[urls\]`)
+
 // Access reports every fault of the files that access control reads: sec.ini and
 // 08-authn-config.xml. The kinds are those of ctl.yaml, beside the built-in ones.
 func Access(dir home.Dir, kinds []string) []home.Problem {
@@ -91,6 +94,9 @@ func Access(dir home.Dir, kinds []string) []home.Problem {
 		return []home.Problem{{File: authnFile, Text: "it cannot be read: " + reason(err)}}
 	}
 	err = aaa.Validate(aaa.Options{SecINI: ini, SecININame: file, AuthnConfig: authn, RealmKinds: kinds})
+	if err == nil && !urlsSection.Match(ini) {
+		return []home.Problem{{File: file, Warning: true, Text: "there is no section [urls]: everybody who can log in may do everything, change users and certificates too"}}
+	}
 	if err == nil {
 		return nil
 	}

@@ -20,6 +20,7 @@ func TestAccessNamesTheFileAndTheLine(t *testing.T) {
 		{"unknown filter", "[main]\n[urls]\n/** = authcBasik\n", "", "sec.ini:3: ", "authcBasic"},
 		{"two faults", "[main]\nnonsense\n[urls]\n/** = authcBasic\n", "", "sec.ini:2: ", "name = value"},
 		{"not XML", good, "<x", "08-authn-config.xml:1: ", "not XML"},
+		{"no rules", "[main]\n", "", "sec.ini: ", "there is no section [urls]"},
 		{"no sec.ini", "", "", "sec.ini: ", "restore it"},
 	} {
 		t.Run(k.name, func(t *testing.T) {

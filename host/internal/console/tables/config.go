@@ -82,7 +82,7 @@ func emitProblems(in *commands.Invocation, found []home.Problem) error {
 		return b.String()
 	})
 	if err == nil && faults > 0 {
-		err = fault.New(fault.Invalid, "the controller would not start with these settings (faults: %d)", faults)
+		err = fault.New(fault.Invalid, "the controller, or a plugin, would not start with these settings (faults: %d)", faults)
 	}
 	return err
 }
