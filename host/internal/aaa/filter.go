@@ -39,27 +39,28 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
-		q := rules.Request{HTTP: r, Path: path, Caller: who}
-		if peer, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-			q.Peer = peer.Addr()
-		}
+		asked := &struct { // what goes through interfaces, in one piece
+			env
+			rules.Request
+		}{env{aaa: a, ctx: ctx}, rules.Request{HTTP: r, Path: path, Caller: who}}
+		e, q := &asked.env, &asked.Request
+		q.Peer, _ = netip.ParseAddrPort(r.RemoteAddr)
 		if local, ok := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 			q.Port = local.Port
 		}
-		e := env{aaa: a, ctx: ctx}
-		v := a.decide(&e, &q)
+		v := a.decide(e, q)
 		if a.log.Enabled(ctx, trace) {
 			a.log.LogAttrs(ctx, trace, "access decision", slog.String("method", r.Method), slog.String("path", accounting.Clean(path.Decoded())),
 				slog.Int("line", a.rules.Line(path.Segments())), slog.String("verdict", v.String()),
 				slog.String("user", q.Caller.User), slog.String("request", who.RequestID))
 		}
 		if v != rules.Pass {
-			a.refuse(w, r.WithContext(ctx), v, &e)
+			a.refuse(w, r.WithContext(ctx), v, e)
 			return
 		}
 		if q.Known {
 			ctx = caller.With(ctx, q.Caller)
-			r.Header.Del("Authorization")
+			delete(r.Header, "Authorization") // names are canonical since they were read
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
@@ -90,19 +91,25 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 	if r.Known {
 		return rules.Pass, true
 	}
-	l, present, err := e.aaa.authn.Request(e.ctx, r.HTTP, s)
+	l, present, err := e.aaa.authn.Request(e.ctx, r.HTTP.Header, r.Peer, s)
+	if err != nil {
+		return e.refused(err), present
+	}
+	r.Caller.User, r.Caller.Domain, r.Caller.Roles, r.Known = l.User, l.Domain, l.Roles, true
+	return rules.Pass, true
+}
+
+// refused is the verdict after a login that failed.
+func (e *env) refused(err error) rules.Verdict {
 	var slow *authn.ThrottledError
 	switch {
-	case err == nil:
-		r.Caller.User, r.Caller.Domain, r.Caller.Roles, r.Known = l.User, l.Domain, l.Roles, true
-		return rules.Pass, true
 	case errors.As(err, &slow):
 		e.retry = max(1, int(math.Ceil(slow.RetryAfter.Seconds())))
-		return rules.Busy, true
+		return rules.Busy
 	case !errors.Is(err, authn.ErrRefused):
 		e.err = err
 	}
-	return rules.Unauthenticated, present
+	return rules.Unauthenticated
 }
 
 // Dynamic implements rules.Env.

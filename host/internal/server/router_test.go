@@ -43,7 +43,8 @@ func routed(t testing.TB) (s *Server, paths []string, reached *string) {
 	s.router = newRouter(s.hostRoutes, func(string) http.Handler { return reach })
 	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
 	seen := map[string]bool{}
-	err = s.router.now.Load().Walk(func(route *mux.Route, _ *mux.Router, _ []*mux.Route) error {
+	now := s.router.now.Load()
+	err = now.mux.Walk(func(route *mux.Route, _ *mux.Router, _ []*mux.Route) error {
 		route.Handler(reach)
 		p, err := route.GetPathTemplate()
 		if err == nil && !seen[p] {
@@ -55,6 +56,7 @@ func routed(t testing.TB) (s *Server, paths []string, reached *string) {
 	if err != nil || len(paths) < 12 {
 		t.Fatalf("%d routes: %v", len(paths), err)
 	}
+	now.whole = wholeSubtrees(now.mux)
 	return s, paths, reached
 }
 

@@ -3,8 +3,10 @@ package accounting
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -47,18 +49,18 @@ type Recorder struct {
 	audit  slog.Handler
 	now    func() time.Time
 
-	mu        sync.RWMutex
-	next      int
-	listeners map[int]listener
+	mu        sync.Mutex                  // of changing listeners
+	listeners atomic.Pointer[[]*listener] // replaced as a whole: each request looks at them
 }
 
 // New returns a recorder. Logins go to the logger that named returns for
 // LoginLogger, at DEBUG; the audit to that of AuditLogger, whatever its level.
 func New(named func(name string) *slog.Logger, now func() time.Time) *Recorder {
-	return &Recorder{logins: named(LoginLogger), audit: named(AuditLogger).Handler(), now: now, listeners: map[int]listener{}}
+	return &Recorder{logins: named(LoginLogger), audit: named(AuditLogger).Handler(), now: now}
 }
 
-// Listen adds a listener until the function returned is called.
+// Listen adds a listener until the function returned is called; an event under way may
+// still reach it then.
 func (r *Recorder) Listen(l Listener) (stop func()) {
 	return r.ListenWhile(func() bool { return true }, l)
 }
@@ -67,22 +69,32 @@ func (r *Recorder) Listen(l Listener) (stop func()) {
 // Every request is a login: wanted spares the work of telling nobody, and must be
 // cheap.
 func (r *Recorder) ListenWhile(wanted func() bool, l Listener) (stop func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	id := r.next
-	r.next++
-	r.listeners[id] = listener{l, wanted}
+	added := &listener{l, wanted}
+	r.change(func(list []*listener) []*listener { return append(list, added) })
 	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.listeners, id)
+		r.change(func(list []*listener) []*listener {
+			return slices.DeleteFunc(list, func(l *listener) bool { return l == added })
+		})
 	}
 }
 
+// change puts another list of listeners into force.
+func (r *Recorder) change(edit func([]*listener) []*listener) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := edit(slices.Clone(r.listening()))
+	r.listeners.Store(&list)
+}
+
+func (r *Recorder) listening() []*listener {
+	if list := r.listeners.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
 func (r *Recorder) tell(e Event) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for _, l := range r.listeners {
+	for _, l := range r.listening() {
 		if l.wanted() {
 			l.hear(e)
 		}
@@ -90,9 +102,7 @@ func (r *Recorder) tell(e Event) {
 }
 
 func (r *Recorder) silent() bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for _, l := range r.listeners {
+	for _, l := range r.listening() {
 		if l.wanted() {
 			return false
 		}

@@ -73,14 +73,14 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Request verifies the Authorization header of a request. Present tells whether
-// there was one; the error is ErrRefused, a *ThrottledError or the world's.
-func (a *Authenticator) Request(ctx context.Context, r *http.Request, schemes rules.Schemes) (l *Login, present bool, err error) {
-	scheme, text, present := header(r.Header)
+// Request verifies the Authorization header of a request that came from an address.
+// Present tells whether there was one; the error is ErrRefused, a *ThrottledError or
+// the world's.
+func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.AddrPort, schemes rules.Schemes) (l *Login, present bool, err error) {
+	scheme, text, present := header(h)
 	if !present {
 		return nil, false, ErrRefused
 	}
-	from, _ := netip.ParseAddrPort(r.RemoteAddr)
 	switch {
 	case scheme == "basic" && schemes&rules.Basic != 0:
 		l, err = a.basic(ctx, text, from)

@@ -11,9 +11,9 @@ import (
 )
 
 // digest identifies credentials without holding them: SHA-256 behind a key that dies
-// with the process and is the first block. Nobody outside ever sees one, so that the
-// second pass of an HMAC, made against those who lengthen what they have seen, would
-// protect nothing.
+// with the process and stands first. Nobody outside ever sees one, so that the second
+// pass of an HMAC, made against those who lengthen what they have seen, would protect
+// nothing.
 type digest [sha256.Size]byte
 
 // verified is what was found out about credentials.
@@ -45,7 +45,7 @@ func (v *verified) loginOf(p *identity.Principal) *Login {
 }
 
 type cache struct {
-	key    [sha256.BlockSize]byte
+	key    [sha256.Size]byte
 	shards [32]struct {
 		mu sync.RWMutex
 		m  map[digest]*verified

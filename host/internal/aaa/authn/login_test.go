@@ -100,6 +100,9 @@ func open(t testing.TB, realms ...authn.Realm) *lab {
 	return l
 }
 
+// peer is where a request says it came from.
+func peer(r *http.Request) netip.AddrPort { return netip.MustParseAddrPort(r.RemoteAddr) }
+
 func basic(user, password string) *http.Request {
 	r := httptest.NewRequest("GET", "/", nil)
 	r.SetBasicAuth(user, password)
@@ -107,7 +110,8 @@ func basic(user, password string) *http.Request {
 }
 
 func (l *lab) login(user, password string) (*authn.Login, error) {
-	who, _, err := l.Request(ctx, basic(user, password), rules.Basic)
+	r := basic(user, password)
+	who, _, err := l.Request(ctx, r.Header, peer(r), rules.Basic)
 	return who, err
 }
 
@@ -239,14 +243,14 @@ func TestGuessingIsDelayedAndThenRefused(t *testing.T) {
 func TestUserAlreadyLoggedInIsNotThrottled(t *testing.T) {
 	l := open(t)
 	good, bad := basic("admin", "admin"), basic("admin", "wrong")
-	if _, _, err := l.Request(ctx, good, rules.Basic); err != nil {
+	if _, _, err := l.Request(ctx, good.Header, peer(good), rules.Basic); err != nil {
 		t.Fatal(err)
 	}
 	bad.RemoteAddr = "192.0.2.9:1"
 	for range 20 {
-		_, _, _ = l.Request(ctx, bad, rules.Basic)
+		_, _, _ = l.Request(ctx, bad.Header, peer(bad), rules.Basic)
 	}
-	if _, _, err := l.Request(ctx, good, rules.Basic); err != nil {
+	if _, _, err := l.Request(ctx, good.Header, peer(good), rules.Basic); err != nil {
 		t.Errorf("guessing locks out who is logged in: %v", err)
 	}
 }
@@ -280,7 +284,7 @@ func FuzzBasic(f *testing.F) {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.RemoteAddr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), 1).String()
 		r.Header["Authorization"] = []string{h}
-		who, present, err := l.Request(ctx, r, rules.Basic|rules.Bearer)
+		who, present, err := l.Request(ctx, r.Header, peer(r), rules.Basic|rules.Bearer)
 		if !present || (who == nil) == (err == nil) {
 			t.Fatalf("%q: %+v, %v, %v", h, who, present, err)
 		}

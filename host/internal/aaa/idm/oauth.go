@@ -198,7 +198,8 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 // introspectToken is /oauth2/introspect (RFC 7662). Who holds a token may ask
 // about it; credentials are checked when they are sent.
 func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []string) {
-	if _, present, err := h.Authn.Request(r.Context(), r, rules.Basic|rules.Bearer); present && err != nil {
+	from, _ := netip.ParseAddrPort(r.RemoteAddr)
+	if _, present, err := h.Authn.Request(r.Context(), r.Header, from, rules.Basic|rules.Bearer); present && err != nil {
 		h.refusedClient(w, r, err)
 		return
 	}

@@ -61,6 +61,9 @@ func parseSegment(part string) (Segment, error) {
 		return Segment{}, refuse("it has an empty segment")
 	}
 	s := Segment{Raw: part, Decoded: part}
+	if harmless(part) {
+		return s, nil
+	}
 	if !plain(part) {
 		var err error
 		if s, err = decode(part); err != nil {
@@ -68,6 +71,25 @@ func parseSegment(part string) (Segment, error) {
 		}
 	}
 	return s, check(s)
+}
+
+// harmlessBytes are those that mean themselves to every reader.
+var harmlessBytes = func() (set [256]bool) {
+	for c := range set {
+		set[c] = literal(byte(c)) || c == '=' || c == ','
+	}
+	return set
+}()
+
+// harmless tells whether a segment is its own encoding and check would find nothing:
+// the usual case, in one look at each byte.
+func harmless(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !harmlessBytes[s[i]] {
+			return false
+		}
+	}
+	return s != "." && s != ".."
 }
 
 // plain tells whether a segment is its own canonical encoding and decoding.

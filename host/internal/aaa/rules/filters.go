@@ -99,7 +99,7 @@ type ip struct{ allowed []netip.Prefix }
 
 func (f *ip) check(_ Env, r *Request) Verdict {
 	for _, p := range f.allowed {
-		if p.Contains(r.Peer.Unmap()) {
+		if p.Contains(r.Peer.Addr().Unmap()) {
 			return Pass
 		}
 	}

@@ -12,8 +12,8 @@ import (
 type Request struct {
 	HTTP   *http.Request
 	Path   reqpath.Path
-	Peer   netip.Addr // the address the connection came from
-	Port   int        // the local port it came to
+	Peer   netip.AddrPort // where the connection came from
+	Port   int            // the local port it came to
 	Caller caller.Caller
 	// Known tells that an authc filter has filled Caller.
 	Known bool

@@ -54,7 +54,7 @@ func request(t testing.TB, method, target, auth string) *rules.Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rules.Request{HTTP: r, Path: p, Peer: netip.MustParseAddr("127.0.0.1"), Port: 8181}
+	return &rules.Request{HTTP: r, Path: p, Peer: netip.MustParseAddrPort("127.0.0.1:40000"), Port: 8181}
 }
 
 func TestDecide(t *testing.T) {

@@ -128,43 +128,50 @@ func WellFormed(token string) bool {
 
 // Info returns what is known of a token, nil when it is not live.
 func (s *Service) Info(ctx context.Context, token string) (*Info, error) {
+	p, r, err := s.live(ctx, token)
+	if p == nil {
+		return nil, err
+	}
+	return &Info{Principal: p, Issued: r.Issued, Expires: r.Expires}, nil
+}
+
+// live returns the principal and the record of a live token, nil for any other text.
+func (s *Service) live(ctx context.Context, token string) (*identity.Principal, *record, error) {
 	if !WellFormed(token) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	now := s.o.Now()
-	sum := sha256.Sum256([]byte(token))
+	var buf [48]byte // on the stack
+	sum := sha256.Sum256(append(buf[:0], token...))
 	r, ok := s.cache.get(sum, now)
 	if !ok {
 		before := s.generation.Load()
 		var err error
 		if r, err = s.record(ctx, hex.EncodeToString(sum[:])); r == nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s.cache.put(sum, r, now.Add(s.o.CacheFor), func() bool { return s.generation.Load() == before })
 	}
 	if !now.Before(r.Expires) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	p, err := s.identities.Principal(ctx, r.User)
 	if err != nil {
 		if fault.KindOf(err) == fault.NotFound {
-			return nil, nil
+			return nil, nil, nil
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	if p.Epoch != r.Epoch || !p.MayLogIn() {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return &Info{Principal: p, Issued: r.Issued, Expires: r.Expires}, nil
+	return p, r, nil
 }
 
 // Lookup returns the principal of a live token, nil for any other text.
 func (s *Service) Lookup(ctx context.Context, token string) (*identity.Principal, error) {
-	i, err := s.Info(ctx, token)
-	if i == nil {
-		return nil, err
-	}
-	return i.Principal, nil
+	p, _, err := s.live(ctx, token)
+	return p, err
 }
 
 // Revoke ends a token and tells whether it was there.
