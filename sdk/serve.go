@@ -176,8 +176,11 @@ func (s *Server) serveDebug(ctx context.Context, cfg *plugin.ServeConfig, stdout
 	return exitOK
 }
 
-// dialHost connects to the host's services. Nothing is sent until the first call.
-func dialHost(r *pluginv1.ConfigureRequest) (*host.Client, error) {
+// linkTime bounds the wait for the host's link: it is there at once, or not at all.
+const linkTime = 5 * time.Second
+
+// dialHost connects to the host's services.
+func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, error) {
 	socket, token := os.Getenv(host.EnvSocket), os.Getenv(host.EnvToken)
 	if r.HostSocket != "" {
 		socket, token = r.HostSocket, r.HostToken
@@ -192,7 +195,16 @@ func dialHost(r *pluginv1.ConfigureRequest) (*host.Client, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the host's socket %s cannot be used: %v", socket, err)
 	}
-	return host.NewClient(conn), nil
+	if r.ApiVersion == "1.0" {
+		return host.NewClient(conn), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, linkTime)
+	defer cancel()
+	client, err := host.NewLinkedClient(ctx, conn)
+	if err != nil {
+		slog.Warn("the host's link cannot be opened: calls to the host are made one by one, which is slower", "error", err)
+	}
+	return client, nil
 }
 
 type tokenCredentials string

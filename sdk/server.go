@@ -77,7 +77,7 @@ func (s *Server) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*
 	if !slices.Contains(wire.APIVersions, r.ApiVersion) {
 		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the host chose contract version %q; this plugin speaks %v", r.ApiVersion, wire.APIVersions))
 	}
-	client, err := dialHost(r)
+	client, err := dialHost(ctx, r)
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}

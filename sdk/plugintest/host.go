@@ -22,6 +22,7 @@ import (
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/wire"
 	"ctl.internal/sdk/wire/frames"
+	"ctl.internal/sdk/wire/link"
 )
 
 // RPC is a test's stand-in for an RPC of another module.
@@ -78,12 +79,14 @@ func startHost() (*Host, error) {
 	}
 	h.grpc = grpc.NewServer(wire.ServerOptions(grpc.ForceServerCodecV2(frames.Codec()), grpc.UnknownServiceHandler(h.relay),
 		grpc.ChainUnaryInterceptor(h.unary), grpc.ChainStreamInterceptor(h.stream))...)
-	pluginv1.RegisterHostDatastoreServer(h.grpc, &datastoreServer{h: h})
-	pluginv1.RegisterHostOperationsServer(h.grpc, &operationsServer{h: h})
-	pluginv1.RegisterHostEventsServer(h.grpc, &eventsServer{h: h})
-	pluginv1.RegisterHostSecretsServer(h.grpc, secretsServer{h: h})
-	pluginv1.RegisterHostCertificatesServer(h.grpc, certificatesServer{h: h})
-	pluginv1.RegisterHostSwitchboardServer(h.grpc, &switchboardServer{h: h})
+	l := link.NewServer(h.grpc, h.admitted)
+	l.Admit, l.Unknown = h.admit, h.relayUnary
+	pluginv1.RegisterHostDatastoreServer(l, &datastoreServer{h: h})
+	pluginv1.RegisterHostOperationsServer(l, &operationsServer{h: h})
+	pluginv1.RegisterHostEventsServer(l, &eventsServer{h: h})
+	pluginv1.RegisterHostSecretsServer(l, secretsServer{h: h})
+	pluginv1.RegisterHostCertificatesServer(l, certificatesServer{h: h})
+	pluginv1.RegisterHostSwitchboardServer(l, &switchboardServer{h: h})
 	go func() {
 		defer close(h.done)
 		_ = h.grpc.Serve(lis) // ends with Stop
@@ -175,8 +178,10 @@ func (h *Host) known(ctx context.Context) context.Context {
 
 type guestKey struct{}
 
-func (h *Host) admit(ctx context.Context) (context.Context, error) {
-	md, _ := metadata.FromIncomingContext(ctx)
+// admit returns the context of a call with its guest, who is known by the token that
+// came with stream.
+func (h *Host) admit(ctx, stream context.Context) (context.Context, error) {
+	md, _ := metadata.FromIncomingContext(stream)
 	if v := md.Get(host.MetaToken); len(v) == 1 {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -190,16 +195,20 @@ func (h *Host) admit(ctx context.Context) (context.Context, error) {
 func guestOf(ctx context.Context) *guest { return ctx.Value(guestKey{}).(*guest) }
 
 func (h *Host) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	ctx, err := h.admit(ctx)
+	ctx, err := h.admit(ctx, ctx)
 	if err != nil {
 		return nil, err
 	}
+	return h.admitted(ctx, req, nil, next)
+}
+
+func (h *Host) admitted(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	res, err := next(ctx, req)
 	return res, fault.ToStatus(err)
 }
 
 func (h *Host) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-	ctx, err := h.admit(ss.Context())
+	ctx, err := h.admit(ss.Context(), ss.Context())
 	if err != nil {
 		return err
 	}

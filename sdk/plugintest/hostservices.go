@@ -135,20 +135,39 @@ func (s *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grp
 // checked by the real host; here it is only checked that the manifest uses it.
 func (h *Host) relay(_ any, in grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(in)
-	md, _ := metadata.FromIncomingContext(in.Context())
-	name := strings.Join(md.Get(host.MetaProvider), "")
-	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
-	capability := strings.ToLower(service[strings.LastIndexByte(service, '.')+1:])
-	if !slices.Contains(guestOf(in.Context()).manifest.GetUses(), capability) {
-		return fault.New(fault.Denied, "the manifest does not list the capability %q under `uses`", capability)
-	}
-	conn := h.provider(name)
-	if conn == nil {
-		return fault.New(fault.NotFound, "there is no plugin %q", name)
+	conn, md, err := h.relayTo(in.Context(), method)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(in.Context())
 	defer cancel(nil)
-	return frames.Pump(ctx, cancel, in, conn, method, frames.Passing(md))
+	return frames.Pump(ctx, cancel, in, conn, method, md)
+}
+
+// relayUnary is relay for a call that came over the link.
+func (h *Host) relayUnary(ctx context.Context, method string, request []byte) ([]byte, error) {
+	conn, md, err := h.relayTo(ctx, method)
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	var answer frames.Message
+	err = conn.Invoke(metadata.NewOutgoingContext(ctx, md), method, &frames.Message{Body: request}, &answer, grpc.ForceCodecV2(frames.Codec()))
+	return answer.Body, fault.ToStatus(err)
+}
+
+func (h *Host) relayTo(ctx context.Context, method string) (grpc.ClientConnInterface, metadata.MD, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	name := strings.Join(md.Get(host.MetaProvider), "")
+	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
+	capability := strings.ToLower(service[strings.LastIndexByte(service, '.')+1:])
+	if !slices.Contains(guestOf(ctx).manifest.GetUses(), capability) {
+		return nil, nil, fault.New(fault.Denied, "the manifest does not list the capability %q under `uses`", capability)
+	}
+	conn := h.provider(name)
+	if conn == nil {
+		return nil, nil, fault.New(fault.NotFound, "there is no plugin %q", name)
+	}
+	return conn, frames.Passing(md), nil
 }
 
 func (h *Host) provider(name string) grpc.ClientConnInterface {

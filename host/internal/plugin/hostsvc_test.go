@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -21,6 +22,7 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/wire/link"
 )
 
 // modules answers the RPCs of other modules with who calls.
@@ -186,26 +188,45 @@ func TestPluginsReachEachOther(t *testing.T) {
 	}
 }
 
+// ways are how a plugin's unary call to another travels to the host.
+var ways = []string{"call", "link"}
+
 // relayed calls ReadPorts of a provider as the faulty plugin, without a deadline and
-// with more metadata.
-func (r *rig) relayed(t *testing.T, provider string, node uint64, md ...string) (metadata.MD, error) {
-	t.Helper()
+// with more metadata. Trailers come by the one way only.
+func (r *rig) relayed(t *testing.T, way, provider string, node uint64, md ...string) (metadata.MD, error) {
 	s, _ := r.get("faulty")
 	c, err := grpc.NewClient("unix://"+s.services.Socket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer c.Close()
-	ctx := metadata.AppendToOutgoingContext(t.Context(), append([]string{"ctl-token", s.cur.Load().token, "ctl-provider", provider}, md...)...)
+	token := []string{"ctl-token", s.cur.Load().token}
+	var over grpc.ClientConnInterface = c
 	var trailer metadata.MD
-	_, err = pluginv1.NewSwitchDriverClient(c).ReadPorts(ctx, &pluginv1.ReadPortsRequest{Switch: &pluginv1.Switch{NodeId: node}}, grpc.Trailer(&trailer))
+	opts := []grpc.CallOption{grpc.Trailer(&trailer)}
+	if way == "link" {
+		l, err := link.Open(metadata.AppendToOutgoingContext(r.ctx(), token...), c)
+		if err != nil || !l.Linked() {
+			return nil, fmt.Errorf("linked %v: %w", l.Linked(), err)
+		}
+		defer l.Close()
+		over, opts, token = l, nil, nil
+	}
+	ctx := metadata.AppendToOutgoingContext(t.Context(), append(append([]string{"ctl-provider", provider}, token...), md...)...)
+	_, err = pluginv1.NewSwitchDriverClient(over).ReadPorts(ctx, &pluginv1.ReadPortsRequest{Switch: &pluginv1.Switch{NodeId: node}}, opts...)
 	return trailer, err
 }
 
 func TestTheRelayTellsWhoseFaultItIs(t *testing.T) {
+	for _, way := range ways {
+		t.Run(way, func(t *testing.T) { theRelayTellsWhoseFaultItIs(t, way) })
+	}
+}
+
+func theRelayTellsWhoseFaultItIs(t *testing.T, way string) {
 	r, _ := servicesRig(t)
 	r.ensure(second())
-	trailer, err := r.relayed(t, "second", 0)
+	trailer, err := r.relayed(t, way, "second", 0)
 	var e *fault.Error
 	if err = fault.FromStatus(err); !errors.As(err, &e) || e.Kind != fault.Downstream || e.Source != fault.SourceDevice {
 		t.Errorf("a device's error: %#v", e)
@@ -213,19 +234,25 @@ func TestTheRelayTellsWhoseFaultItIs(t *testing.T) {
 	if len(trailer.Get("ctl-relay")) != 0 {
 		t.Errorf("trailer %v", trailer)
 	}
+	if _, err := r.relayed(t, way, "nobody", 1); fault.KindOf(fault.FromStatus(err)) != fault.NotFound {
+		t.Errorf("an unknown provider: %v", err)
+	}
 	if err := r.Stop(r.ctx(), "second"); err != nil {
 		t.Fatal(err)
 	}
-	trailer, err = r.relayed(t, "second", 1)
-	if status.Code(err) != codes.Unavailable || fmt.Sprint(trailer.Get("ctl-relay")) != "[provider-gone]" {
-		t.Errorf("provider gone: %v, trailer %v", err, trailer)
+	trailer, err = r.relayed(t, way, "second", 1)
+	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "plugin second is stopped") {
+		t.Errorf("provider gone: %v", err)
+	}
+	if way == "call" && fmt.Sprint(trailer.Get("ctl-relay")) != "[provider-gone]" {
+		t.Errorf("provider gone: trailer %v", trailer)
 	}
 	for _, hops := range []string{"8", "-1", "many"} {
-		if _, err := r.relayed(t, "second", 1, "ctl-hops", hops); status.Code(err) != codes.PermissionDenied {
+		if _, err := r.relayed(t, way, "second", 1, "ctl-hops", hops); status.Code(err) != codes.PermissionDenied {
 			t.Errorf("hops %q: %v", hops, err)
 		}
 	}
-	if _, err := r.relayed(t, "second", 1, "ctl-hops", "8"); status.Code(err) != codes.PermissionDenied || !strings.Contains(err.Error(), "circle") {
+	if _, err := r.relayed(t, way, "second", 1, "ctl-hops", "8"); status.Code(err) != codes.PermissionDenied || !strings.Contains(err.Error(), "circle") {
 		t.Errorf("a circle: %v", err)
 	}
 }
@@ -234,10 +261,73 @@ func TestTheRelayDoesNotWaitForEver(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Limits.CallTimeout = 300e6 })
 	r.ensure(faulty())
 	r.ensure(second())
-	if _, err := r.relayed(t, "second", 99); fault.KindOf(fault.FromStatus(err)) != fault.Timeout || !strings.Contains(err.Error(), "no answer within 300ms") {
-		t.Errorf("a provider that never answers: %v", err)
+	for _, way := range ways {
+		if _, err := r.relayed(t, way, "second", 99); fault.KindOf(fault.FromStatus(err)) != fault.Timeout || !strings.Contains(err.Error(), "no answer within 300ms") {
+			t.Errorf("%s: a provider that never answers: %v", way, err)
+		}
 	}
 	r.until("second", "idle", func(i Info) bool { r.must2("echo"); r.notify(); return i.InFlight == 0 })
+}
+
+// TestALinkServesWhileItsTokenDoes: the token comes with the link and is asked for at
+// each call.
+func TestALinkServesWhileItsTokenDoes(t *testing.T) {
+	r, _ := servicesRig(t)
+	s, _ := r.get("faulty")
+	c, err := grpc.NewClient("unix://"+s.services.Socket(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if l, err := link.Open(metadata.AppendToOutgoingContext(r.ctx(), "ctl-token", "wrong"), c); status.Code(err) != codes.Unauthenticated || l.Linked() {
+		t.Errorf("a link with a wrong token: %v", err)
+	}
+	s.services.AddToken("of the test")
+	l, err := link.Open(metadata.AppendToOutgoingContext(r.ctx(), "ctl-token", "of the test"), c)
+	if err != nil || !l.Linked() {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ask := func() error {
+		_, err := pluginv1.NewHostSwitchboardClient(l).Providers(r.ctx(), &pluginv1.ProvidersRequest{Capability: "topology"})
+		return err
+	}
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	s.services.RemoveToken("of the test")
+	if err := ask(); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("after the token was withdrawn: %v", err)
+	}
+	_, err = pluginv1.NewSwitchDriverClient(l).ReadPorts(metadata.AppendToOutgoingContext(r.ctx(), "ctl-provider", "faulty"), &pluginv1.ReadPortsRequest{})
+	if status.Code(err) != codes.Unauthenticated {
+		t.Errorf("relayed after the token was withdrawn: %v", err)
+	}
+}
+
+// TestAProviderThatDiesFailsTheRelayedCall: and the caller learns that it is gone.
+func TestAProviderThatDiesFailsTheRelayedCall(t *testing.T) {
+	r, _ := servicesRig(t)
+	r.ensure(second())
+	for _, way := range ways {
+		before, err := r.Info("second")
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := make(chan error, 1)
+		go func() {
+			_, err := r.relayed(t, way, "second", 99)
+			failed <- err
+		}()
+		r.until("second", "serving it", func(i Info) bool { r.notify(); return i.InFlight == 1 })
+		if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-failed; status.Code(err) != codes.Unavailable || fault.KindOf(fault.FromStatus(err)) != fault.Unavailable {
+			t.Errorf("%s: %v", way, err)
+		}
+		r.until("second", "running again", func(i Info) bool { r.notify(); return i.State.Serving() && i.PID != 0 && i.PID != before.PID })
+	}
 }
 
 func TestStreamsAreRelayedAndMoveOn(t *testing.T) {

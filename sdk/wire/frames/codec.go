@@ -9,6 +9,10 @@ import (
 // frame is a message nobody decodes.
 type frame struct{ data mem.BufferSlice }
 
+// Message is a whole message that nobody decodes: the request or the answer of a
+// unary call that is carried on.
+type Message struct{ Body []byte }
+
 type codec struct{ encoding.CodecV2 }
 
 // Codec passes frames through as they are and everything else to protobuf. A server
@@ -17,16 +21,23 @@ func Codec() encoding.CodecV2 { return codec{encoding.GetCodecV2("proto")} }
 
 // Marshal gives the frame's buffers away: a frame is sent once.
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
-	if f, ok := v.(*frame); ok {
-		return f.data, nil
+	switch m := v.(type) {
+	case *frame:
+		return m.data, nil
+	case *Message:
+		return mem.BufferSlice{mem.SliceBuffer(m.Body)}, nil
 	}
 	return c.CodecV2.Marshal(v)
 }
 
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	if f, ok := v.(*frame); ok {
+	switch m := v.(type) {
+	case *frame:
 		data.Ref()
-		f.data = data
+		m.data = data
+		return nil
+	case *Message:
+		m.Body = data.Materialize()
 		return nil
 	}
 	return c.CodecV2.Unmarshal(data, v)

@@ -198,7 +198,7 @@ func TestHostThatLies(t *testing.T) {
 	}, nil}}}
 	base, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	k := newSession(s, base)
+	k := newSession(s, base, base)
 	k.cancel(5)
 	if err := k.start(&pluginv1.LinkCall{Id: 5, Method: "/x/y"}); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/wire"
+	"ctl.internal/sdk/wire/frames"
 )
 
 // maxQueued bounds the bytes of requests that wait to be sent, and batchBytes those
@@ -24,7 +25,7 @@ const (
 	batchBytes = 64 << 10
 )
 
-// client is the host's end of a link.
+// client is the calling end of a link.
 type client struct {
 	stream grpc.BidiStreamingClient[pluginv1.CarryRequest, pluginv1.CarryResponse]
 	cancel context.CancelFunc
@@ -68,11 +69,16 @@ func (l *client) close() {
 }
 
 // begin queues a call; nil without an error when the link cannot take it.
-func (l *client) begin(ctx context.Context, method string, request proto.Message, md map[string]string) (*call, error) {
+func (l *client) begin(ctx context.Context, method string, request any, md map[string]string) (*call, error) {
 	r := requests.Get().(*pluginv1.LinkCall)
-	body, err := proto.MarshalOptions{}.MarshalAppend(r.Request[:0], request)
-	if err != nil {
-		return nil, status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
+	body := r.Request[:0]
+	if m, ok := request.(*frames.Message); ok {
+		body = append(body, m.Body...)
+	} else {
+		var err error
+		if body, err = (proto.MarshalOptions{}).MarshalAppend(body, request.(proto.Message)); err != nil {
+			return nil, status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
+		}
 	}
 	r.Method, r.Request, r.Metadata, r.Timeout = method, body, md, 0
 	if d, ok := ctx.Deadline(); ok {
@@ -243,10 +249,10 @@ func (l *client) finish(k *call, body []byte, err error) {
 // end fails every call under way.
 func (l *client) end(err error) {
 	if errors.Is(err, io.EOF) {
-		err = status.Error(codes.Unavailable, "the plugin has closed the link")
+		err = status.Error(codes.Unavailable, "the other end has closed the link")
 	}
 	if status.Code(err) != codes.Unavailable {
-		err = status.Errorf(codes.Unavailable, "the link to the plugin has ended: %v", err)
+		err = status.Errorf(codes.Unavailable, "the link has ended: %v", err)
 	}
 	l.cancel()
 	l.mu.Lock()

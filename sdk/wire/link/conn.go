@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -12,24 +13,25 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/wire/frames"
 )
 
 // maxRequest is the largest request that goes over the link: larger ones would hold
 // up the small ones behind them, and a call of its own costs them little.
 const maxRequest = 16 << 10
 
-// Conn is a connection to a plugin: unary calls go over its link while there is
+// Conn is a connection to the other end: unary calls go over its link while there is
 // one, everything else as calls of their own. It is safe for concurrent use.
 type Conn struct {
 	calls grpc.ClientConnInterface
-	link  *client // nil: the plugin serves none
+	link  *client // nil: the other end serves none
 }
 
 var _ grpc.ClientConnInterface = (*Conn)(nil)
 
-// Open opens the link of a plugin; ctx bounds the wait for its first message. The
+// Open opens the link that the other end serves; ctx bounds the wait for its first message. The
 // connection that it returns is good in any case, after an error without a link.
-// That a plugin does not serve one is no error. Close ends the link.
+// That it does not serve one is no error. Close ends the link.
 func Open(ctx context.Context, calls grpc.ClientConnInterface) (*Conn, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	unbound := context.AfterFunc(ctx, cancel)
@@ -61,21 +63,20 @@ func (c *Conn) Close() {
 	}
 }
 
-// Invoke makes a unary call.
+// Invoke makes a unary call. With the codec of package frames its messages may be
+// *frames.Message: those are carried as they are.
 func (c *Conn) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	request, ok1 := args.(proto.Message)
-	answer, ok2 := reply.(proto.Message)
-	if c.link == nil || !ok1 || !ok2 || !plain(opts) {
+	if c.link == nil || !plain(opts) {
 		return c.calls.Invoke(ctx, method, args, reply, opts...)
 	}
 	if err := ctx.Err(); err != nil {
 		return status.FromContextError(err).Err()
 	}
 	md, ok := carried(ctx)
-	if !ok || proto.Size(request) > maxRequest {
+	if !ok || size(args) > maxRequest {
 		return c.calls.Invoke(ctx, method, args, reply, opts...)
 	}
-	k, err := c.link.begin(ctx, method, request, md)
+	k, err := c.link.begin(ctx, method, args, md)
 	if err != nil {
 		return err
 	}
@@ -86,10 +87,28 @@ func (c *Conn) Invoke(ctx context.Context, method string, args, reply any, opts 
 	if err != nil {
 		return err
 	}
-	if err := proto.Unmarshal(body, answer); err != nil {
-		return status.Error(codes.Internal, fmt.Sprintf("grpc: failed to unmarshal the received message: %v", err))
+	switch answer := reply.(type) {
+	case *frames.Message:
+		answer.Body = body
+	case proto.Message:
+		if err := proto.Unmarshal(body, answer); err != nil {
+			return status.Error(codes.Internal, fmt.Sprintf("grpc: failed to unmarshal the received message: %v", err))
+		}
+	default:
+		return status.Errorf(codes.Internal, "grpc: failed to unmarshal the received message: %T is no message", reply)
 	}
 	return nil
+}
+
+// size is that of a request; what is no message is larger than any.
+func size(args any) int {
+	switch m := args.(type) {
+	case *frames.Message:
+		return len(m.Body)
+	case proto.Message:
+		return proto.Size(m)
+	}
+	return math.MaxInt
 }
 
 // NewStream opens a stream of its own.
@@ -100,7 +119,13 @@ func (c *Conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method stri
 // plain tells whether the options are such as a link fulfils.
 func plain(opts []grpc.CallOption) bool {
 	for _, o := range opts {
-		if _, ok := o.(grpc.StaticMethodCallOption); !ok {
+		switch o := o.(type) {
+		case grpc.StaticMethodCallOption:
+		case grpc.ForceCodecV2CallOption:
+			if o.CodecV2 != frames.Codec() { // which leaves to protobuf what is no frame, as a link does
+				return false
+			}
+		default:
 			return false
 		}
 	}

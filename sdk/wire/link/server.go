@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -14,10 +13,16 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-// Server is the plugin's end: a registrar that serves over links what is registered
-// with it, by the same handlers as the gRPC server behind it.
+// Server is the end that is called: a registrar that serves over links what is
+// registered with it, by the same handlers as the gRPC server behind it.
 type Server struct {
 	pluginv1.UnimplementedLinkServer
+	// Admit, which may be nil, is asked for each call on a link, with the context of the
+	// link's stream, and returns the context of the call.
+	Admit func(call, stream context.Context) (context.Context, error)
+	// Unknown, which may be nil, answers the methods that are not registered.
+	Unknown func(ctx context.Context, method string, request []byte) ([]byte, error)
+
 	to        grpc.ServiceRegistrar
 	intercept grpc.UnaryServerInterceptor
 	methods   map[string]method
@@ -57,7 +62,7 @@ func (s *Server) Carry(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pl
 	base, cancel := context.WithCancel(context.Background())
 	unhook := context.AfterFunc(stream.Context(), cancel)
 	defer unhook()
-	k := newSession(s, base)
+	k := newSession(s, base, stream.Context())
 	if err := stream.Send(&pluginv1.CarryResponse{}); err != nil {
 		cancel()
 		return err
@@ -77,15 +82,11 @@ func (s *Server) Carry(stream grpc.BidiStreamingServer[pluginv1.CarryRequest, pl
 	return err
 }
 
-// find returns the method of a call, or the error of gRPC for one that is not there.
-func (s *Server) find(full string) (method, error) {
-	if m, ok := s.methods[full]; ok {
-		return m, nil
-	}
+// missing is the error of gRPC for a method that is not there.
+func (s *Server) missing(full string) error {
 	service, name, _ := strings.Cut(strings.TrimPrefix(full, "/"), "/")
-	text := fmt.Sprintf("unknown service %v", service)
 	if s.services[service] {
-		text = fmt.Sprintf("unknown method %v for service %v", name, service)
+		return status.Errorf(codes.Unimplemented, "unknown method %v for service %v", name, service)
 	}
-	return method{}, status.Error(codes.Unimplemented, text)
+	return status.Errorf(codes.Unimplemented, "unknown service %v", service)
 }

@@ -27,6 +27,7 @@ const (
 type session struct {
 	server *Server
 	base   context.Context
+	stream context.Context // of the stream, for Admit only
 	out    *outbox
 	jobs   chan job
 	idle   atomic.Int64
@@ -44,8 +45,8 @@ type job struct {
 	request []byte
 }
 
-func newSession(s *Server, base context.Context) *session {
-	return &session{server: s, base: base, out: newOutbox(), jobs: make(chan job), active: map[uint64]context.CancelFunc{}}
+func newSession(s *Server, base, stream context.Context) *session {
+	return &session{server: s, base: base, stream: stream, out: newOutbox(), jobs: make(chan job), active: map[uint64]context.CancelFunc{}}
 }
 
 // read starts calls and cancels them, until the stream ends.
@@ -99,7 +100,7 @@ func (k *session) start(c *pluginv1.LinkCall) error {
 		return status.Errorf(codes.InvalidArgument, "the id %d is of a call under way", c.Id)
 	case full:
 		j.cancel()
-		k.out.add(k.base, failure(c.Id, status.Newf(codes.ResourceExhausted, "the plugin serves %d calls already", maxCalls)))
+		k.out.add(k.base, failure(c.Id, status.Newf(codes.ResourceExhausted, "%d calls of this link are being served already", maxCalls)))
 		return nil
 	}
 	select {
@@ -131,12 +132,8 @@ func (k *session) serve(j job) {
 	response, err := k.call(j)
 	a := answers.Get().(*pluginv1.LinkAnswer)
 	a.Id, a.Size, a.Status, a.Response = j.id, 0, nil, a.Response[:0]
-	if err == nil && response != nil {
-		if n := proto.Size(response); n > maxAnswer {
-			err = status.Errorf(codes.ResourceExhausted, "grpc: trying to send message larger than max (%d vs. %d)", n, maxAnswer)
-		} else if a.Response, err = (proto.MarshalOptions{UseCachedSize: true}).MarshalAppend(a.Response, response); err != nil {
-			err = status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
-		}
+	if err == nil {
+		a.Response, err = encode(a.Response, response)
 	}
 	if err != nil {
 		st, ok := status.FromError(err)
@@ -152,11 +149,47 @@ func (k *session) serve(j job) {
 	j.cancel()
 }
 
-// call runs the handler as gRPC would.
-func (k *session) call(j job) (proto.Message, error) {
-	m, err := k.server.find(j.method)
+// encode appends an answer to a buffer, or takes it as it is.
+func encode(to []byte, response any) ([]byte, error) {
+	if whole, ok := response.([]byte); ok {
+		if len(whole) > maxAnswer {
+			return to, tooLarge(len(whole))
+		}
+		return whole, nil
+	}
+	m, ok := response.(proto.Message)
+	if !ok {
+		return to, nil
+	}
+	if n := proto.Size(m); n > maxAnswer {
+		return to, tooLarge(n)
+	}
+	out, err := (proto.MarshalOptions{UseCachedSize: true}).MarshalAppend(to, m)
 	if err != nil {
-		return nil, err
+		return to, status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
+	}
+	return out, nil
+}
+
+func tooLarge(n int) error {
+	return status.Errorf(codes.ResourceExhausted, "grpc: trying to send message larger than max (%d vs. %d)", n, maxAnswer)
+}
+
+// call runs the handler as gRPC would. The answer is a proto.Message, or bytes.
+func (k *session) call(j job) (any, error) {
+	ctx := j.ctx
+	if k.server.Admit != nil {
+		var err error
+		if ctx, err = k.server.Admit(ctx, k.stream); err != nil {
+			return nil, err
+		}
+	}
+	m, known := k.server.methods[j.method]
+	if !known && k.server.Unknown != nil {
+		return k.server.Unknown(ctx, j.method, j.request)
+	}
+	if !known {
+		return nil, k.server.missing(j.method)
 	}
 	decode := func(v any) error {
 		if err := proto.Unmarshal(j.request, v.(proto.Message)); err != nil {
@@ -164,12 +197,7 @@ func (k *session) call(j job) (proto.Message, error) {
 		}
 		return nil
 	}
-	out, err := m.handler(m.impl, j.ctx, decode, k.server.intercept)
-	if err != nil {
-		return nil, err
-	}
-	response, _ := out.(proto.Message)
-	return response, nil
+	return m.handler(m.impl, ctx, decode, k.server.intercept)
 }
 
 func failure(id uint64, st *status.Status) *pluginv1.LinkAnswer {

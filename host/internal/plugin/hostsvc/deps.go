@@ -56,7 +56,8 @@ type Services struct {
 	Callers      Callers
 	Directory    Directory
 	Relay        grpc.StreamHandler
-	CallTimeout  time.Duration // of unary calls without a deadline
+	RelayUnary   func(ctx context.Context, method string, request []byte) ([]byte, error) // of the link; goes with Relay
+	CallTimeout  time.Duration                                                            // of unary calls without a deadline
 	Log          *slog.Logger
 }
 

@@ -17,8 +17,7 @@ import (
 
 // admit checks the token of a call. Every token is compared, each in constant time.
 func (s *Server) admit(ctx context.Context) error {
-	md, _ := metadata.FromIncomingContext(ctx)
-	sent := md.Get(host.MetaToken)
+	sent := metadata.ValueFromIncomingContext(ctx, host.MetaToken)
 	ok := 0
 	if len(sent) == 1 {
 		s.mu.RLock()
@@ -34,10 +33,26 @@ func (s *Server) admit(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
+func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (any, error) {
 	if err := s.admit(ctx); err != nil {
 		return nil, err
 	}
+	return s.admitted(ctx, req, info, h)
+}
+
+// linked admits a call on a link: the token came with the link, and may have been
+// withdrawn since.
+func (s *Server) linked(call, stream context.Context) (context.Context, error) {
+	return call, s.admit(stream)
+}
+
+// relayed carries a call on a link to another plugin.
+func (s *Server) relayed(ctx context.Context, method string, request []byte) (_ []byte, err error) {
+	defer s.recovered(method, &err)
+	return s.services.RelayUnary(ctx, method, request)
+}
+
+func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
 	if _, ok := ctx.Deadline(); !ok && s.services.CallTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.services.CallTimeout)

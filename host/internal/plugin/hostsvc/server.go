@@ -15,6 +15,7 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/wire"
 	"ctl.internal/sdk/wire/frames"
+	"ctl.internal/sdk/wire/link"
 )
 
 // Server is the host as one plugin sees it.
@@ -59,12 +60,17 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 		options = append(options, grpc.UnknownServiceHandler(services.Relay))
 	}
 	s.grpc = grpc.NewServer(options...)
-	pluginv1.RegisterHostDatastoreServer(s.grpc, &datastoreServer{s: s})
-	pluginv1.RegisterHostOperationsServer(s.grpc, &operationsServer{s: s})
-	pluginv1.RegisterHostEventsServer(s.grpc, &eventsServer{s: s})
-	pluginv1.RegisterHostSecretsServer(s.grpc, &secretsServer{s: s})
-	pluginv1.RegisterHostCertificatesServer(s.grpc, &certificatesServer{s: s})
-	pluginv1.RegisterHostSwitchboardServer(s.grpc, &switchboardServer{s: s})
+	l := link.NewServer(s.grpc, s.admitted)
+	l.Admit = s.linked
+	if services.RelayUnary != nil {
+		l.Unknown = s.relayed
+	}
+	pluginv1.RegisterHostDatastoreServer(l, &datastoreServer{s: s})
+	pluginv1.RegisterHostOperationsServer(l, &operationsServer{s: s})
+	pluginv1.RegisterHostEventsServer(l, &eventsServer{s: s})
+	pluginv1.RegisterHostSecretsServer(l, &secretsServer{s: s})
+	pluginv1.RegisterHostCertificatesServer(l, &certificatesServer{s: s})
+	pluginv1.RegisterHostSwitchboardServer(l, &switchboardServer{s: s})
 	s.serving.Go(func() {
 		if err := s.grpc.Serve(lis); err != nil {
 			services.Log.Error("the host's socket for a plugin has failed", "plugin", plugin, "error", err)

@@ -50,31 +50,68 @@ func (r *Relay) Handle(_ any, in grpc.ServerStream) error {
 
 func (r *Relay) handle(in grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(in)
-	md, _ := metadata.FromIncomingContext(in.Context())
-	provider := first(md, host.MetaProvider)
-	if provider == "" {
-		return fault.New(fault.Unsupported, "the host serves no %s; a call to a plugin names it in the metadata %q", method, host.MetaProvider)
-	}
-	hops := onward.HopsOf(md)
-	if err := Circle(hops); err != nil {
-		return err
-	}
-	if _, err := Capability(method); err != nil {
-		return err
-	}
-	conn, serves, err := r.Find(provider)
+	conn, md, err := r.enter(in.Context(), method)
 	if err != nil {
 		return err
 	}
+	defer r.inflight.Add(-1)
+	return r.forward(in, conn, method, md)
+}
+
+// Unary carries a unary call that did not come as a stream of its own.
+func (r *Relay) Unary(ctx context.Context, method string, request []byte) ([]byte, error) {
+	out, err := r.unary(ctx, method, request)
+	return out, fault.ToStatus(err)
+}
+
+func (r *Relay) unary(ctx context.Context, method string, request []byte) ([]byte, error) {
+	conn, md, err := r.enter(ctx, method)
+	if err != nil {
+		return nil, err
+	}
+	defer r.inflight.Add(-1)
+	var until time.Time // ours; its own the caller knows
+	if _, ok := ctx.Deadline(); !ok && r.FirstAnswer > 0 {
+		until = time.Now().Add(r.FirstAnswer)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, until)
+		defer cancel()
+	}
+	var answer frames.Message
+	err = conn.Invoke(metadata.NewOutgoingContext(ctx, md), method, &frames.Message{Body: request}, &answer, grpc.ForceCodecV2(frames.Codec()))
+	if err != nil && !until.IsZero() && !time.Now().Before(until) {
+		return nil, r.slow() // who has noticed first, the provider or we, is chance
+	}
+	return answer.Body, err
+}
+
+// enter decides whether a call may pass, counts it in and returns where it goes and
+// its metadata.
+func (r *Relay) enter(ctx context.Context, method string) (grpc.ClientConnInterface, metadata.MD, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	provider := first(md, host.MetaProvider)
+	if provider == "" {
+		return nil, nil, fault.New(fault.Unsupported, "the host serves no %s; a call to a plugin names it in the metadata %q", method, host.MetaProvider)
+	}
+	hops := onward.HopsOf(md)
+	if err := Circle(hops); err != nil {
+		return nil, nil, err
+	}
+	if _, err := Capability(method); err != nil {
+		return nil, nil, err
+	}
+	conn, serves, err := r.Find(provider)
+	if err != nil {
+		return nil, nil, err
+	}
 	if err := Allow(r.Uses(), method, provider, serves); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if n := r.inflight.Add(1); r.InFlight > 0 && n > r.InFlight {
 		r.inflight.Add(-1)
-		return fault.New(fault.Unavailable, "plugin %s has %d calls to others under way; try again later", r.Caller, r.InFlight)
+		return nil, nil, fault.New(fault.Unavailable, "plugin %s has %d calls to others under way; try again later", r.Caller, r.InFlight)
 	}
-	defer r.inflight.Add(-1)
-	return r.forward(in, conn, method, forwarded(md, r.Caller, hops+1))
+	return conn, forwarded(md, r.Caller, hops+1), nil
 }
 
 // Circle refuses a call that has passed the host too often.
@@ -110,11 +147,15 @@ func (r *Relay) failed(in grpc.ServerStream, ctx context.Context, err error) err
 	}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errSlow):
-		return fault.New(fault.Timeout, "the provider gave no answer within %s", r.FirstAnswer)
+		return r.slow()
 	case cause != nil && !errors.Is(cause, context.Canceled):
 		return cause
 	}
 	return err
+}
+
+func (r *Relay) slow() error {
+	return fault.New(fault.Timeout, "the provider gave no answer within %s", r.FirstAnswer)
 }
 
 // answered stops the timer for the first answer.
