@@ -36,7 +36,7 @@ type rooms struct {
 }
 
 func build(list []csvlist.Entry, workers int) *rooms {
-	r := &rooms{client: snmp.NewClient(snmp.Options{}), inventory: inventory.New(), published: make(chan survey.Cause, 64)}
+	r := &rooms{client: snmp.NewClient(snmp.Options{}), inventory: inventory.New(nil), published: make(chan survey.Cause, 64)}
 	r.inventory.Set("agents", list, nil)
 	d := mibdriver.New(r.client)
 	r.survey = survey.New(survey.Options{Inventory: r.inventory, Observe: d.Observe, Workers: workers, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),

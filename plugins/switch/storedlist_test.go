@@ -1,16 +1,68 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/plugintest"
 )
+
+// Sealed texts of the switch list are opened with the controller's key; stored, they are
+// sealed again, and a switch that is not asked by SNMP needs none.
+func TestSealedList(t *testing.T) {
+	n, err := network.Start(network.Options{Topology: "chain:2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	h := plugintest.NewHost(t)
+	sealed := h.SealText("private")
+	text := strings.Replace(string(n.CSV()), ",private,", ","+sealed+",", 1) // of the first switch
+	text = strings.Replace(text, "public,private", "public,"+sealed, 1)
+	text += "90:94:e4:23:13:e0,192.0.2.1,{sealed}AAAA,,,M\n90:94:e4:23:13:e1,192.0.2.2,,,,Open vSwitch,,none\n"
+	list := filepath.Join(t.TempDir(), "sealed.csv")
+	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{Network: n, list: list, Plugin: plugintest.Start(t, options(), plugintest.WithHost(h), plugintest.WithConfig(map[string]any{"discovery": map[string]any{"interval": "0s"}}))}
+	out := l.shell(t, "switch:ReadDB", []string{list}, nil)
+	if !strings.Contains(out, list+":4: SNMP_Community: the sealed text does not open: the text was not sealed in this home") || !strings.Contains(out, "3 switches read") || strings.Contains(out, "private") {
+		t.Errorf("ReadDB:\n%s", out)
+	}
+	write := func(name string) {
+		t.Helper()
+		if err := l.Call(deadline(t), "vlan:add-vlan", map[string]any{"node-id": sw1, "vlan-id": 5, "vlan-name": name}, nil); err != nil {
+			t.Error(err)
+		}
+		if err := l.Call(deadline(t), "vlan:delete-vlan", map[string]any{"node-id": sw1, "vlan-id": 5}, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	write("file")
+	err = l.Call(deadline(t), "vlan:get-vlan-table", map[string]any{"node-id": 0x9094e42313e1}, nil)
+	if !errors.Is(err, &fault.Error{Kind: fault.Unsupported}) || !strings.Contains(err.Error(), "not asked by SNMP") {
+		t.Errorf("a switch without SNMP: %v", err)
+	}
+	l.shell(t, "switch:ImportDB", []string{list}, map[string]string{"skip": "true"})
+	write("stored")
+	public := l.shell(t, "switch:ExportDB", nil, nil)
+	if !strings.Contains(public, "90:94:e4:23:13:e1,192.0.2.2,,,,Open vSwitch,,none,") || strings.Contains(public, "sealed") {
+		t.Errorf("exported:\n%s", public)
+	}
+	l.Stop()
+	l.Plugin = plugintest.Start(t, options(), plugintest.WithHost(h))
+	write("restarted")
+	if out := l.shell(t, "switch:ExportDB", nil, nil); out != public {
+		t.Errorf("after a restart:\n%s\nbefore:\n%s", out, public)
+	}
+}
 
 // What requests make of the list holds over a restart, its secrets sealed; files come
 // and go without it.

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -112,6 +113,21 @@ func (s *Secrets) Seal(ctx context.Context, purpose string, plaintext []byte) ([
 func (s *Secrets) Open(ctx context.Context, purpose string, sealed []byte) ([]byte, error) {
 	r, err := s.rpc.Open(ctx, &pluginv1.OpenRequest{Sealed: sealed, Purpose: purpose})
 	return r.GetPlaintext(), fault.FromStatus(err)
+}
+
+// SealedMark begins a text that the command aaa:seal-secret made.
+const SealedMark = "{sealed}"
+
+// OpenText opens a text of aaa:seal-secret, at most 1 MiB, that stands in a file which the
+// plugin reads itself; the host opens those in etc/PLUGIN.yaml before the plugin sees them.
+// A text without SealedMark is returned as it is. fault.Invalid when it was not made in this
+// home, fault.Unsupported when the host is older than the call.
+func (s *Secrets) OpenText(ctx context.Context, text string) (string, error) {
+	if !strings.HasPrefix(text, SealedMark) {
+		return text, nil
+	}
+	r, err := s.rpc.OpenText(ctx, &pluginv1.OpenTextRequest{Text: text})
+	return r.GetText(), fault.FromStatus(err)
 }
 
 // Certificates gives what TLS connections need.

@@ -3,6 +3,7 @@ package plugintest
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"slices"
 	"strings"
 
@@ -68,6 +69,24 @@ func (s secretsServer) Open(ctx context.Context, r *pluginv1.OpenRequest) (*plug
 		return nil, fault.New(fault.Invalid, "the secret was not sealed by this plugin in this home for this purpose")
 	}
 	return &pluginv1.OpenResponse{Plaintext: plain}, nil
+}
+
+// SealText makes what aaa:seal-secret makes of a secret, for a plugin's own files.
+func (h *Host) SealText(plain string) string {
+	return host.SealedMark + base64.StdEncoding.EncodeToString(flip([]byte("text\x00"+h.dir+"\x00"+plain)))
+}
+
+func (s secretsServer) OpenText(_ context.Context, r *pluginv1.OpenTextRequest) (*pluginv1.OpenTextResponse, error) {
+	rest, ok := strings.CutPrefix(r.Text, host.SealedMark)
+	if !ok {
+		return &pluginv1.OpenTextResponse{Text: r.Text}, nil
+	}
+	sealed, err := base64.StdEncoding.DecodeString(rest)
+	plain, ok := strings.CutPrefix(string(flip(sealed)), "text\x00"+s.h.dir+"\x00")
+	if err != nil || !ok {
+		return nil, fault.New(fault.Invalid, "the text was not sealed in this home; make the text anew with aaa:seal-secret")
+	}
+	return &pluginv1.OpenTextResponse{Text: plain}, nil
 }
 
 type certificatesServer struct {

@@ -210,9 +210,10 @@ func TestRotationSealsEverythingAnew(t *testing.T) {
 	sealed := must[string](t)(s.SealText("ldap-password"))
 	write(t, dir.Etc("sec.ini"), "[main]\nldapRealm.systemPassword = "+sealed+" # mine\n")
 	write(t, dir.Etc("repoinfo.yaml"), "password: '"+sealed+"'\n")
+	write(t, dir.Etc("list.csv"), "MAC,IP,SNMP_Community\n020000000001,192.0.2.1,"+sealed+"\n")
 	old := must[encrypt.Config](t)(encrypt.ReadConfig(dir))
 	report := must[encrypt.Report](t)(s.Rotate(ctx))
-	if report.Renewed != 1042 || len(report.Left) != 0 {
+	if report.Renewed != 1043 || len(report.Left) != 0 {
 		t.Errorf("%+v", report)
 	}
 	check(s)

@@ -12,11 +12,12 @@ import (
 
 	"ctl.internal/host/internal/crypt"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/sdk/host"
 )
 
 // mark precedes a secret that stands sealed in a settings file: in sec.ini as a value of
-// a realm, in etc/PLUGIN.yaml as any text.
-const mark = "{sealed}"
+// a realm, in etc/PLUGIN.yaml as any text, in a list of a plugin's (etc/*.csv) as a cell.
+const mark = host.SealedMark
 
 var settingsPurpose = []byte("settings")
 
@@ -127,11 +128,15 @@ func (s *Service) renewFiles(n *crypt.Renewer, report *Report) error {
 	if n.Idle() {
 		return nil
 	}
-	files, err := filepath.Glob(s.o.Dir.Etc("*.yaml"))
-	if err != nil {
-		return err
+	files := []string{s.o.Dir.Etc("sec.ini")}
+	for _, kind := range []string{"*.yaml", "*.csv"} {
+		found, err := filepath.Glob(s.o.Dir.Etc(kind))
+		if err != nil {
+			return err
+		}
+		files = append(files, found...)
 	}
-	for _, path := range append(files, s.o.Dir.Etc("sec.ini")) {
+	for _, path := range files {
 		text, err := os.ReadFile(path)
 		if os.IsNotExist(err) || err == nil && !bytes.Contains(text, []byte(mark)) {
 			continue

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/switchcli"
 )
 
 // maxCommunity is what the short length form of BER carries.
@@ -48,7 +49,7 @@ func examine(row [columns]string) (e Entry, bad []badCell) {
 		ReadCommunity:  first(row[colReadCommunity], row[colCommunity], row[colWriteCommunity]),
 		WriteCommunity: first(row[colWriteCommunity], row[colCommunity]),
 		V3User:         row[colV3User], V3AuthPassword: row[colV3AuthPassword], V3PrivPassword: row[colV3PrivPassword],
-		CLIUser: row[colCLIUser], CLIPassword: row[colCLIPassword],
+		CLIUser: row[colCLIUser], CLIPassword: row[colCLIPassword], CLITransport: strings.ToLower(row[colCLITransport]),
 	}
 	var err error
 	if e.MAC, err = mib.ParseMAC(row[colMAC]); err != nil {
@@ -59,30 +60,51 @@ func examine(row [columns]string) (e Entry, bad []badCell) {
 	if e.Address, err = netip.ParseAddr(row[colIP]); err != nil || e.Address.IsUnspecified() || e.Address.IsMulticast() {
 		fail(colIP, "%q is not the IP address of a switch; write 192.0.2.32 or 2001:db8::32", row[colIP])
 	}
-	if s := row[colPort]; s != "" {
-		n, err := strconv.ParseUint(s, 10, 16)
-		if err != nil || n == 0 {
-			fail(colPort, "%q is not a UDP port, 1 to 65535", s)
+	for _, p := range []struct {
+		col  int
+		kind string
+		to   *uint16
+	}{{colPort, "UDP", &e.Port}, {colCLIPort, "TCP", &e.CLIPort}} {
+		if s := row[p.col]; s != "" {
+			n, err := strconv.ParseUint(s, 10, 16)
+			if err != nil || n == 0 {
+				fail(p.col, "%q is not a %s port, 1 to 65535", s, p.kind)
+			}
+			*p.to = uint16(n)
 		}
-		e.Port = uint16(n)
+	}
+	if t := e.CLITransport; t != "" && t != switchcli.Telnet && t != switchcli.SSH {
+		fail(colCLITransport, "%q is not a transport; write %s or %s", row[colCLITransport], switchcli.Telnet, switchcli.SSH)
 	}
 	access(&e, row, fail)
 	return e, bad
 }
 
+// standardDriver is the name by which the column Driver asks for the standard MIBs.
+const standardDriver = "standard-mib"
+
 // access checks what it takes to be let in.
 func access(e *Entry, row [columns]string, fail func(col int, format string, args ...any)) {
 	switch v := strings.TrimPrefix(strings.ToLower(row[colVersion]), "v"); v {
-	case "1", "3":
+	case "1", "3", NoSNMP:
 		e.Version = v
 	case "2", "2c":
 		e.Version = "2c"
 	case "":
-		if e.V3User != "" {
+		switch {
+		case e.V3User != "":
 			e.Version = "3"
+		case e.ReadCommunity == "" && e.Driver != "" && e.Driver != standardDriver:
+			e.Version = NoSNMP // that driver speaks to it, by what it has
 		}
 	default:
-		fail(colVersion, "%q is not an SNMP version; write 1, 2c or 3", row[colVersion])
+		fail(colVersion, "%q is not an SNMP version; write 1, 2c, 3, or none for a switch that only a driver serves", row[colVersion])
+		return
+	}
+	if e.Version == NoSNMP {
+		if e.Driver == standardDriver {
+			fail(colDriver, "the driver %s needs SNMP, but the version is none", standardDriver)
+		}
 		return
 	}
 	if e.Version != "3" {
@@ -92,7 +114,7 @@ func access(e *Entry, row [columns]string, fail func(col int, format string, arg
 			}
 		}
 		if e.ReadCommunity == "" {
-			fail(colCommunity, "the community is missing; SNMP version 1 and 2c need one")
+			fail(colCommunity, "the community is missing; SNMP version 1 and 2c need one (a switch that only a driver serves has the Version none, or names the Driver)")
 		}
 		return
 	}

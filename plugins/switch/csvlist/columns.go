@@ -23,6 +23,8 @@ const (
 	colReadCommunity
 	colWriteCommunity
 	colDriver
+	colCLITransport
+	colCLIPort
 	columns
 )
 
@@ -30,7 +32,12 @@ var columnNames = [columns]string{
 	"MAC", "IP", "SNMP_Community", "CLI_Username", "CLI_Password", "Model",
 	"Port", "Version", "V3_User", "V3_Auth_Protocol", "V3_Auth_Password",
 	"V3_Priv_Protocol", "V3_Priv_Password", "Read_Community", "Write_Community", "Driver",
+	"CLI_Transport", "CLI_Port",
 }
+
+// secretColumns are the cells that are left out of a list without secrets, and that
+// may be texts of aaa:seal-secret.
+var secretColumns = []int{colCommunity, colCLIPassword, colV3AuthPassword, colV3PrivPassword, colReadCommunity, colWriteCommunity}
 
 // layout says which column a cell is in: layout[i] is the column of cell i.
 type layout []int

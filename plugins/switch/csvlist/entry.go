@@ -16,7 +16,7 @@ type Entry struct {
 	Model   string
 	Driver  string // name of a driver to use instead of the chosen one
 
-	Version        string // "1", "2c", "3"; empty: 2c, and 1 when that is not answered
+	Version        string // "1", "2c", "3", NoSNMP; empty: 2c, and 1 when that is not answered
 	ReadCommunity  string
 	WriteCommunity string
 	V3User         string
@@ -25,9 +25,15 @@ type Entry struct {
 	V3PrivProtocol string // "", or one of privProtocols
 	V3PrivPassword string
 
-	CLIUser     string
-	CLIPassword string
+	CLIUser      string
+	CLIPassword  string
+	CLITransport string // "telnet", "ssh"; empty: as the driver's settings say
+	CLIPort      uint16 // TCP; 0: as the driver's settings say
 }
+
+// NoSNMP is the Version of a switch that is not asked by SNMP: only a driver, or what the
+// vendor-specific configuration describes, serves it.
+const NoSNMP = "none"
 
 // The names of protocols the list may use, in lower case.
 var (
@@ -47,9 +53,17 @@ type Problem struct {
 // String returns file:line: text.
 func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
 
+// Place is where the switch is: its address, with the port where it speaks SNMP.
+func (e Entry) Place() string {
+	if e.Version == NoSNMP {
+		return e.Address.String()
+	}
+	return netip.AddrPortFrom(e.Address, e.Port).String()
+}
+
 // String names the switch without its secrets.
 func (e Entry) String() string {
-	return fmt.Sprintf("switch %s (%s)", e.MAC, netip.AddrPortFrom(e.Address, e.Port))
+	return fmt.Sprintf("switch %s (%s)", e.MAC, e.Place())
 }
 
 // GoString is String: no format shows the secrets.

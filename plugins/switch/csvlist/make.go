@@ -32,6 +32,8 @@ func New(f Fields) (Entry, fault.List) {
 	for col, cell := range row {
 		if len(cell) > maxCell {
 			l = append(l, fault.At(fault.Invalid, leaves[col], "more than %d octets", maxCell))
+		} else if sealed(cell) {
+			l = append(l, fault.At(fault.Invalid, leaves[col], "a text of aaa:seal-secret stands for a secret in files only; give the secret itself, it is sealed when it is stored"))
 		}
 	}
 	if len(l) > 0 {
@@ -53,7 +55,7 @@ func SplitAddress(s string) (address, port string) {
 }
 
 // Same reports whether two entries stand for the same device: the MAC address, or
-// address and port.
+// address and port of SNMP.
 func (e Entry) Same(o Entry) bool {
-	return e.MAC == o.MAC || e.Address == o.Address && e.Port == o.Port
+	return e.MAC == o.MAC || e.Version != NoSNMP && o.Version != NoSNMP && e.Address == o.Address && e.Port == o.Port
 }

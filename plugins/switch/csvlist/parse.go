@@ -19,12 +19,20 @@ const (
 
 // Parse reads a switch list. name is the file's, for the problems. It never fails
 // as a whole: what cannot be used is among the problems, in the order of lines.
-func Parse(name string, text []byte) ([]Entry, []Problem) { return ParseKnown(name, text, nil) }
+func Parse(name string, text []byte) ([]Entry, []Problem) { return ParseWith(Options{}, name, text) }
 
-// ParseKnown is Parse that takes secrets which the list lacks from what is known.
-func ParseKnown(name string, text []byte, known []Entry) ([]Entry, []Problem) {
-	p := parser{name: name, byMAC: map[mib.MAC]int{}, known: map[mib.MAC][columns]string{}}
-	for _, e := range known {
+// Options of reading a list.
+type Options struct {
+	// Known are switches whose secrets are taken where the list lacks them.
+	Known []Entry
+	// Open opens a text of aaa:seal-secret; nil: a cell with one cannot be used.
+	Open func(text string) (string, error)
+}
+
+// ParseWith is Parse with options.
+func ParseWith(o Options, name string, text []byte) ([]Entry, []Problem) {
+	p := parser{name: name, byMAC: map[mib.MAC]int{}, known: map[mib.MAC][columns]string{}, opener: opener{open: o.Open}}
+	for _, e := range o.Known {
 		p.known[e.MAC] = e.row()
 	}
 	if len(text) > MaxFile {
@@ -47,6 +55,7 @@ type parser struct {
 	byMAC    map[mib.MAC]int
 	problems []Problem
 	known    map[mib.MAC][columns]string
+	opener   opener
 }
 
 func (p *parser) problem(line int, loaded bool, format string, args ...any) {
@@ -79,6 +88,10 @@ func (p *parser) line(n int, text string) {
 		if c := p.layout[i]; c >= 0 {
 			row[c] = cell
 		}
+	}
+	if err := p.opener.row(&row); err != nil {
+		p.problem(n, false, "%v", err)
+		return
 	}
 	if m, err := mib.ParseMAC(row[colMAC]); err == nil {
 		if known, ok := p.known[m]; ok {

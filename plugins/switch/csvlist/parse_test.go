@@ -1,6 +1,8 @@
 package csvlist
 
 import (
+	"errors"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -76,6 +78,16 @@ func TestParse(t *testing.T) {
 				"90:94:e4:23:13:e3,10.0.0.1,3,,,,AES,privpass123,0\n",
 			[]string{"90:94:e4:23:13:e0 10.0.0.1", "90:94:e4:23:13:e1 10.0.0.1"},
 			[]string{`f:4: V3_Auth_Protocol: "SHA3" is not known`, `f:5: Port: "0"`}},
+		{"switches that only a driver serves need no community",
+			"MAC,IP,Version,Driver,CLI_Transport,CLI_Port,SNMP_Community\n" +
+				"90:94:e4:23:13:e0,10.0.0.1,none,,SSH,2222,\n" +
+				"90:94:e4:23:13:e1,10.0.0.1,,switch-driver-ovs,,,\n" +
+				"90:94:e4:23:13:e2,10.0.0.1,,standard-mib,,,\n" +
+				"90:94:e4:23:13:e3,10.0.0.1,none,standard-mib,,,\n" +
+				"90:94:e4:23:13:e4,10.0.0.1,none,,rsh,0,\n",
+			[]string{"90:94:e4:23:13:e0 10.0.0.1", "90:94:e4:23:13:e1 10.0.0.1"},
+			[]string{"f:4: SNMP_Community: the community is missing", "f:5: Driver: the driver standard-mib needs SNMP",
+				`f:6: CLI_Port: "0" is not a TCP port, 1 to 65535; CLI_Transport: "rsh" is not a transport; write telnet or ssh`}},
 		{"empty file", "", nil, nil},
 		{"a NUL in a cell", title + "90:94:e4:23:13:e0,10.0.0.1,pri\x00vate\n", nil, []string{"f:2: SNMP_Community: octet 4"}},
 	} {
@@ -98,15 +110,84 @@ func TestParse(t *testing.T) {
 
 func TestParseKeepsEveryColumn(t *testing.T) {
 	text := strings.Join(columnNames[:], ",") + "\n" +
-		`90:94:e4:23:13:e0,192.0.2.1,both,admin,"p,w",DGS-3650,1161,2c,u,sha,12345678,aes,87654321,r,w,dlink`
+		`90:94:e4:23:13:e0,192.0.2.1,both,admin,"p,w",DGS-3650,1161,2c,u,sha,12345678,aes,87654321,r,w,dlink,ssh,2222`
 	got, problems := Parse("f", []byte(text))
 	if len(problems) > 0 || len(got) != 1 {
 		t.Fatal(problems)
 	}
 	e := got[0]
 	if e.ReadCommunity != "r" || e.WriteCommunity != "w" || e.Port != 1161 || e.Version != "2c" || e.Driver != "dlink" ||
-		e.CLIPassword != "p,w" || e.CLIUser != "admin" || e.Model != "DGS-3650" || e.V3User != "u" || e.Line != 2 {
+		e.CLIPassword != "p,w" || e.CLIUser != "admin" || e.Model != "DGS-3650" || e.V3User != "u" || e.Line != 2 ||
+		e.CLITransport != "ssh" || e.CLIPort != 2222 {
 		t.Errorf("%+v", e)
+	}
+}
+
+// What Write makes, Parse reads: every column comes back.
+func TestWriteAndParse(t *testing.T) {
+	want, problems := Parse("f", []byte(strings.Join(columnNames[:], ",")+"\n"+
+		`90:94:e4:23:13:e0,192.0.2.1,,admin,"p,w",DGS-3650,1161,,u,sha,12345678,aes,87654321,r,w,dlink,ssh,2222`+"\n"+
+		`90:94:e4:23:13:e1,192.0.2.2,,,,Open vSwitch,,,,,,,,,,switch-driver-ovs,,`+"\n"+
+		`90:94:e4:23:13:e2,2001:db8::2,private,,only a password,M,,,,,,,,,,,telnet,`+"\n"))
+	if len(problems) > 0 || len(want) != 3 || want[1].Version != NoSNMP || want[1].String() != "switch 90:94:e4:23:13:e1 (192.0.2.2)" {
+		t.Fatal(problems, want)
+	}
+	var b strings.Builder
+	if err := Write(&b, want, true); err != nil {
+		t.Fatal(err)
+	}
+	got, problems := Parse("f", []byte(b.String()))
+	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" || len(problems) > 0 {
+		t.Error(problems, d)
+	}
+	b.Reset()
+	if err := Write(&b, want, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"p,w", "12345678", "87654321", "private", "only a password"} {
+		if strings.Contains(b.String(), secret) {
+			t.Errorf("without secrets there is %q", secret)
+		}
+	}
+	got, problems = ParseWith(Options{Known: want}, "f", []byte(b.String()))
+	if d := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" || len(problems) > 0 {
+		t.Error("secrets are not taken from what is known:", problems, d)
+	}
+}
+
+// Texts of aaa:seal-secret are opened, each once; one that does not open is told with its
+// line and column, and no text of a secret is in a problem.
+func TestSealed(t *testing.T) {
+	text := "MAC,IP,SNMP_Community,CLI_Username,CLI_Password,Model\n" +
+		"90:94:e4:23:13:e0,10.0.0.1,{sealed}YQ==,admin,{sealed}cGxhaW4=,M\n" +
+		"90:94:e4:23:13:e1,10.0.0.2,{sealed}YQ==,{sealed}YQ==,open,M\n" +
+		"90:94:e4:23:13:e2,10.0.0.3,{sealed}other,admin,{sealed}another,M\n" +
+		"90:94:e4:23:13:e3,10.0.0.4,{sealed}YQ==,admin,,M\n"
+	asked := map[string]int{}
+	open := func(s string) (string, error) {
+		asked[s]++
+		switch s {
+		case "{sealed}YQ==":
+			return "private", nil
+		case "{sealed}cGxhaW4=":
+			return "p,\"w", nil
+		}
+		return "", errors.New("not of this home; make it anew with aaa:seal-secret")
+	}
+	got, problems := ParseWith(Options{Open: open}, "f", []byte(text))
+	want := []string{"f:3: CLI_Username: a text of aaa:seal-secret may stand for a community or a password only",
+		"f:4: SNMP_Community: the sealed text does not open: not of this home; make it anew with aaa:seal-secret; CLI_Password: the sealed text does not open: not of this home; make it anew with aaa:seal-secret"}
+	if d := cmp.Diff(want, lines(problems)); d != "" {
+		t.Error(d)
+	}
+	if len(got) != 2 || got[0].WriteCommunity != "private" || got[0].CLIPassword != "p,\"w" || got[1].ReadCommunity != "private" || asked["{sealed}YQ=="] != 1 {
+		t.Errorf("%d switches, asked %v", len(got), asked)
+	}
+	if _, problems := Parse("f", []byte(text)); len(problems) != 4 || !strings.HasPrefix(problems[0].String(), "f:2: SNMP_Community: the sealed text does not open: there is no controller") {
+		t.Errorf("without a key: %v", problems)
+	}
+	if _, l := New(Fields{IP: "10.0.0.1", MAC: "90:94:e4:23:13:e0", Community: "{sealed}YQ=="}); len(l) != 1 || l[0].Path != "community" {
+		t.Errorf("in a request: %v", l)
 	}
 }
 

@@ -16,7 +16,7 @@ func Write(w io.Writer, entries []Entry, secrets bool) error {
 	for _, e := range entries {
 		row := e.row()
 		if !secrets {
-			for _, c := range []int{colCommunity, colCLIPassword, colV3AuthPassword, colV3PrivPassword, colReadCommunity, colWriteCommunity} {
+			for _, c := range secretColumns {
 				row[c] = ""
 			}
 		}
@@ -33,7 +33,10 @@ func (e Entry) row() (r [columns]string) {
 	r[colMAC], r[colIP], r[colModel], r[colDriver] = e.MAC.String(), e.Address.String(), e.Model, e.Driver
 	r[colCLIUser], r[colCLIPassword], r[colVersion] = e.CLIUser, e.CLIPassword, e.Version
 	r[colV3User], r[colV3AuthProtocol], r[colV3AuthPassword] = e.V3User, e.V3AuthProtocol, e.V3AuthPassword
-	r[colV3PrivProtocol], r[colV3PrivPassword] = e.V3PrivProtocol, e.V3PrivPassword
+	r[colV3PrivProtocol], r[colV3PrivPassword], r[colCLITransport] = e.V3PrivProtocol, e.V3PrivPassword, e.CLITransport
+	if e.CLIPort != 0 {
+		r[colCLIPort] = strconv.Itoa(int(e.CLIPort))
+	}
 	if e.Port != 161 {
 		r[colPort] = strconv.Itoa(int(e.Port))
 	}

@@ -64,6 +64,8 @@ type open struct {
 	Auth    string `json:"auth,omitempty"`
 	Priv    string `json:"priv,omitempty"`
 	CLIUser string `json:"cli-user,omitempty"`
+	CLIOver string `json:"cli-transport,omitempty"`
+	CLIPort uint16 `json:"cli-port,omitempty"`
 }
 
 type secrets struct {
@@ -143,7 +145,8 @@ func (d *Database) open(ctx context.Context, s stored) (csvlist.Entry, error) {
 	o := s.Open
 	return csvlist.Entry{Line: s.Line, MAC: mac, Address: address, Port: o.Port, Model: o.Model, Driver: o.Driver, Version: o.Version,
 		ReadCommunity: k.Read, WriteCommunity: k.Write, V3User: o.User, V3AuthProtocol: o.Auth, V3AuthPassword: k.Auth,
-		V3PrivProtocol: o.Priv, V3PrivPassword: k.Priv, CLIUser: o.CLIUser, CLIPassword: k.CLIPassword}, nil
+		V3PrivProtocol: o.Priv, V3PrivPassword: k.Priv, CLIUser: o.CLIUser, CLIPassword: k.CLIPassword,
+		CLITransport: o.CLIOver, CLIPort: o.CLIPort}, nil
 }
 
 // seal makes what is kept of an entry.
@@ -157,7 +160,7 @@ func (d *Database) seal(ctx context.Context, e csvlist.Entry) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(stored{MAC: e.MAC.String(), Line: e.Line, Sealed: sealed, Open: open{Address: e.Address.String(), Port: e.Port, Model: e.Model,
-		Driver: e.Driver, Version: e.Version, User: e.V3User, Auth: e.V3AuthProtocol, Priv: e.V3PrivProtocol, CLIUser: e.CLIUser}})
+		Driver: e.Driver, Version: e.Version, User: e.V3User, Auth: e.V3AuthProtocol, Priv: e.V3PrivProtocol, CLIUser: e.CLIUser, CLIOver: e.CLITransport, CLIPort: e.CLIPort}})
 }
 
 // Add adds a switch; fault.Exists when the MAC address, or address and port, are listed.
@@ -217,7 +220,7 @@ func (d *Database) Replace(ctx context.Context, entries []csvlist.Entry) error {
 func (d *Database) Reload(ctx context.Context) (Loaded, error) {
 	d.changed.Lock()
 	defer d.changed.Unlock()
-	l, err := d.inv.LoadFirst(d.files)
+	l, err := d.inv.LoadFirst(ctx, d.files)
 	if err != nil {
 		return l, err
 	}
@@ -228,7 +231,7 @@ func (d *Database) Reload(ctx context.Context) (Loaded, error) {
 func (d *Database) File(ctx context.Context, path string) (Loaded, error) {
 	d.changed.Lock()
 	defer d.changed.Unlock()
-	l, err := d.inv.Load(path)
+	l, err := d.inv.Load(ctx, path)
 	if err != nil {
 		return l, err
 	}
@@ -244,7 +247,7 @@ func (d *Database) Import(ctx context.Context, path string, skip bool) (Loaded, 
 	}
 	d.changed.Lock()
 	defer d.changed.Unlock()
-	entries, problems := csvlist.ParseKnown(path, text, d.inv.Entries())
+	entries, problems := d.inv.parse(ctx, path, text, d.inv.Entries())
 	l := Loaded{Path: path, At: time.Now(), Switches: len(entries), Problems: problems}
 	bad := slices.ContainsFunc(problems, func(p csvlist.Problem) bool { return !p.Loaded })
 	if bad && !skip {

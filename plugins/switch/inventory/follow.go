@@ -21,9 +21,9 @@ const settle = 150 * time.Millisecond
 
 // LoadFirst loads the first of the files that exists. That none does is a
 // fault.NotFound naming all of them.
-func (v *Inventory) LoadFirst(paths []string) (Loaded, error) {
+func (v *Inventory) LoadFirst(ctx context.Context, paths []string) (Loaded, error) {
 	for _, p := range paths {
-		l, err := v.Load(p)
+		l, err := v.Load(ctx, p)
 		if err == nil || !errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
 			return l, err
 		}
@@ -72,7 +72,7 @@ func (v *Inventory) Follow(ctx context.Context, paths []string, log *slog.Logger
 			if v.Last().Stored {
 				continue // changed by a request since: the file does not count any more
 			}
-			v.reload(paths, current, log)
+			v.reload(ctx, paths, current, log)
 		}
 	}
 }
@@ -87,11 +87,11 @@ func (v *Inventory) outdated() bool {
 
 // reload reads the file in use again; as long as there is none, a default one that
 // has appeared.
-func (v *Inventory) reload(paths []string, current string, log *slog.Logger) {
+func (v *Inventory) reload(ctx context.Context, paths []string, current string, log *slog.Logger) {
 	if current != "" {
 		paths = []string{current}
 	}
-	l, err := v.LoadFirst(paths)
+	l, err := v.LoadFirst(ctx, paths)
 	if err != nil {
 		log.Warn("the switch list was not read again; the one in memory stays", "err", err)
 		return

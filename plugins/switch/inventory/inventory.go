@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,14 @@ type Inventory struct {
 	byMAC   map[mib.MAC]*switchdriver.Switch
 	driver  map[mib.MAC]string
 	changed chan struct{} // closed and replaced at each change
+	open    Opener
 }
+
+// Opener opens a text of aaa:seal-secret; host.Secrets.OpenText is one.
+type Opener func(ctx context.Context, text string) (string, error)
+
+// openingTime bounds the opening of all sealed texts of one list.
+const openingTime = 30 * time.Second
 
 // Loaded tells of the last load.
 type Loaded struct {
@@ -35,18 +43,29 @@ type Loaded struct {
 	Problems []csvlist.Problem
 }
 
-// New makes an empty Inventory.
-func New() *Inventory { return &Inventory{changed: make(chan struct{})} }
+// New makes an empty Inventory. open may be nil: then lines with sealed texts are bad.
+func New(open Opener) *Inventory { return &Inventory{changed: make(chan struct{}), open: open} }
 
 // Load replaces the list by the file's. A file that cannot be read changes nothing;
 // bad lines are told and left out.
-func (v *Inventory) Load(path string) (Loaded, error) {
+func (v *Inventory) Load(ctx context.Context, path string) (Loaded, error) {
 	text, err := read(path)
 	if err != nil {
 		return Loaded{}, err
 	}
-	entries, problems := csvlist.Parse(path, text)
+	entries, problems := v.parse(ctx, path, text, nil)
 	return v.Set(path, entries, problems), nil
+}
+
+// parse reads a list, its sealed texts opened; known are switches whose secrets it may lack.
+func (v *Inventory) parse(ctx context.Context, path string, text []byte, known []csvlist.Entry) ([]csvlist.Entry, []csvlist.Problem) {
+	ctx, cancel := context.WithTimeout(ctx, openingTime)
+	defer cancel()
+	o := csvlist.Options{Known: known}
+	if v.open != nil {
+		o.Open = func(text string) (string, error) { return v.open(ctx, text) }
+	}
+	return csvlist.ParseWith(o, path, text)
 }
 
 // read reads a bounded file.
@@ -92,7 +111,7 @@ func (v *Inventory) Set(path string, entries []csvlist.Entry, problems []csvlist
 func Switch(e csvlist.Entry) *switchdriver.Switch {
 	sw := &switchdriver.Switch{NodeId: uint64(e.MAC), Address: e.Address.String(), Model: e.Model,
 		Snmp: newAccess(e)}
-	if e.CLIUser != "" {
+	if e.CLIUser != "" || e.CLIPassword != "" {
 		sw.Cli = newCLI(e)
 	}
 	return sw

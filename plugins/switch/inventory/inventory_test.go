@@ -39,10 +39,10 @@ func write(t *testing.T, path string, switches int) {
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 func TestLoad(t *testing.T) {
-	v, dir := New(), t.TempDir()
+	v, dir := New(nil), t.TempDir()
 	path := filepath.Join(dir, "list.csv")
 	write(t, path, 2)
-	if l, err := v.LoadFirst([]string{filepath.Join(dir, "none.csv"), path}); err != nil || l.Switches != 2 || l.Path != path {
+	if l, err := v.LoadFirst(t.Context(), []string{filepath.Join(dir, "none.csv"), path}); err != nil || l.Switches != 2 || l.Path != path {
 		t.Fatalf("%+v %v", l, err)
 	}
 	sw, err := v.Find(mib.MAC(0x020000000002))
@@ -53,7 +53,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("a switch that is not listed: %v", err)
 	}
 	for name, path := range map[string]string{"not there": filepath.Join(dir, "none.csv"), "a folder": dir} {
-		if _, err := v.Load(path); err == nil || len(v.All()) != 2 {
+		if _, err := v.Load(t.Context(), path); err == nil || len(v.All()) != 2 {
 			t.Errorf("%s: %v, %d switches are left", name, err, len(v.All()))
 		}
 	}
@@ -66,7 +66,7 @@ func TestLoad(t *testing.T) {
 
 // The file is followed: changed, replaced, removed and put back.
 func TestFollow(t *testing.T) {
-	v, dir := New(), t.TempDir()
+	v, dir := New(nil), t.TempDir()
 	path := filepath.Join(dir, "list.csv")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -109,7 +109,7 @@ func TestFollow(t *testing.T) {
 	await(2)
 	other := filepath.Join(t.TempDir(), "other.csv")
 	write(t, other, 4)
-	if _, err := v.Load(other); err != nil {
+	if _, err := v.Load(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
 	await(4)

@@ -61,6 +61,9 @@ func reader(sw *switchdriver.Switch) (snmp.Target, error) {
 }
 
 func writer(sw *switchdriver.Switch) (snmp.Target, error) {
+	if sw.GetSnmp() == nil {
+		return snmp.Target{}, noSNMP(sw)
+	}
 	c := sw.GetSnmp().GetWriteCommunity()
 	if v := sw.GetSnmp().GetVersion(); c == "" && v != "3" {
 		return snmp.Target{}, fault.New(fault.Denied, "the switch list has no write community for switch %s", Name(sw))
@@ -68,7 +71,15 @@ func writer(sw *switchdriver.Switch) (snmp.Target, error) {
 	return target(sw, c)
 }
 
+// noSNMP is the fault of a switch that the list says not to ask by SNMP.
+func noSNMP(sw *switchdriver.Switch) error {
+	return fault.New(fault.Unsupported, "switch %s is not asked by SNMP (Version none in the switch list), and nothing else does this", Name(sw))
+}
+
 func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
+	if sw.GetSnmp() == nil {
+		return snmp.Target{}, noSNMP(sw)
+	}
 	a, err := netip.ParseAddr(sw.Address)
 	if err != nil {
 		return snmp.Target{}, fault.Wrap(fault.Invalid, err, "switch %s has no usable address", Name(sw))

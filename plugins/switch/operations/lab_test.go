@@ -37,7 +37,7 @@ func newLab(t *testing.T, o network.Options) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	inv := inventory.New()
+	inv := inventory.New(nil)
 	entries, problems := csvlist.Parse("lab.csv", n.CSV())
 	inv.Set("lab.csv", entries, problems)
 	c := snmp.NewClient(snmp.Options{Timeout: 10 * time.Second, Retries: -1})

@@ -65,7 +65,7 @@ func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
 
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(), publisher: &topology.Publisher{},
+	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(opener(env.Host)), publisher: &topology.Publisher{},
 		history: &changes.Log{}, kept: newLastGood(env.DataDir), discovered: make(chan struct{}, 1)}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (s *Service) start(ctx context.Context) {
 	kept, err := s.database.Load(ctx)
 	l := s.inventory.Last()
 	if err == nil && !kept {
-		l, err = s.inventory.LoadFirst(s.lists)
+		l, err = s.inventory.LoadFirst(ctx, s.lists)
 	}
 	switch {
 	case err == nil:
@@ -155,6 +155,14 @@ func (s *Service) receive(ctx context.Context, h *host.Client) {
 	desk := &trapDesk{survey: s.survey, events: s.trapped}
 	s.traps = traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: newEngine(ctx, h, s.log),
 		Keep: s.set.Traps.Keep, Log: s.log, Handle: desk.handle})
+}
+
+// opener opens the sealed texts of the switch list; without a host nothing does.
+func opener(h *host.Client) inventory.Opener {
+	if h == nil {
+		return nil
+	}
+	return h.Secrets.OpenText
 }
 
 // stop ends what start began; a change of a switch under way has the grace.

@@ -29,7 +29,7 @@ func (s *Shell) runPrintDB(_ context.Context, in *commands.Invocation) error {
 		{Title: "Model_name", Key: "model", Max: 32}, {Title: "Driver", Key: "driver"}, {Title: "State", Key: "state", Max: 60},
 	}}
 	for _, e := range s.Inventory.Entries() {
-		t.Add(fmt.Sprintf("00:00:%s (%d)", e.MAC, uint64(e.MAC)), fmt.Sprintf("%s:%d", e.Address, e.Port),
+		t.Add(fmt.Sprintf("00:00:%s (%d)", e.MAC, uint64(e.MAC)), e.Place(),
 			version(e), masked(e.ReadCommunity), e.CLIUser, masked(e.CLIPassword), e.Model, s.driverOf(e), s.state(e))
 	}
 	return in.Emit(t, nil)

@@ -18,7 +18,10 @@ func (s *Shell) readDB() commands.Command {
 			"with their numbers; the others are loaded. The first line is the title line:\n" +
 			"  MAC,IP,SNMP_Community,CLI_Username,CLI_Password,Model\n" +
 			"and may name further columns: Port, Version, V3_User, V3_Auth_Protocol, V3_Auth_Password,\n" +
-			"V3_Priv_Protocol, V3_Priv_Password, Read_Community, Write_Community, Driver.\n" +
+			"V3_Priv_Protocol, V3_Priv_Password, Read_Community, Write_Community, Driver, CLI_Transport, CLI_Port.\n" +
+			"Version none is a switch that is not asked by SNMP: its driver, or the vendor-specific configuration,\n" +
+			"serves it; naming a Driver and no community means the same. A community or password may be a text of\n" +
+			"aaa:seal-secret.\n" +
 			"A relative path is below the controller's home. The file is read again whenever it changes,\n" +
 			"and after a restart.\n\n" +
 			"Example: switch:ReadDB etc/switch_swdb.csv",

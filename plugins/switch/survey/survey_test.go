@@ -78,7 +78,7 @@ type results struct {
 
 func newSurvey(t *testing.T, interval time.Duration, nodes ...uint64) *results {
 	t.Helper()
-	r := &results{net: &fakeNet{silent: map[uint64]bool{}, asked: map[uint64]int{}}, inv: inventory.New(), seen: make(chan *discovery.Network, 1000)}
+	r := &results{net: &fakeNet{silent: map[uint64]bool{}, asked: map[uint64]int{}}, inv: inventory.New(nil), seen: make(chan *discovery.Network, 1000)}
 	r.inv.Set("list", entries(nodes...), nil)
 	r.Surveyor = New(Options{Inventory: r.inv, Observe: r.net.observe, Workers: 4, Interval: interval,
 		Publish: func(_, n *discovery.Network, _ Cause) { r.seen <- n }})

@@ -39,7 +39,7 @@ func (l *logged) String() string {
 }
 
 func listOf(entries ...csvlist.Entry) *inventory.Inventory {
-	v := inventory.New()
+	v := inventory.New(nil)
 	v.Set("list", entries, nil)
 	return v
 }

@@ -39,7 +39,7 @@ func serveCLI(n *network.Network, port int, listen netip.Prefix) (end func(), er
 			end()
 			return nil, fmt.Errorf("--cli-port %d: %w", port, err)
 		}
-		all = append(all, s)
+		all, node.CLIPort = append(all, s), port
 	}
 	return end, nil
 }

@@ -40,7 +40,7 @@ func Command() *cobra.Command {
 	p.IntVar(&f.hosts, "hosts", 2, "stations at each switch, -1 for none")
 	p.IntVar(&f.basePort, "base-port", 0, "first UDP port; 0 is any free ones (1161 when each has its own address)")
 	p.StringVar(&f.listen, "listen-net", "127.0.0.1", "loopback address for all, or a network as 127.1.0.0/16 for one each")
-	p.IntVar(&f.cliPort, "cli-port", 0, "command line of the D-Link switches: telnet at this TCP port, SSH at the next, login admin/password;\n0 for none; each needs an address of its own (--listen-net with a network)")
+	p.IntVar(&f.cliPort, "cli-port", 0, "command line of the D-Link switches: telnet at this TCP port, SSH at the next, login admin/password (--csv names it);\n0 for none; each needs an address of its own (--listen-net with a network)")
 	p.StringVar(&f.version, "snmp", "v2c", "v2c (public/private) or v3 (ops, SHA-256 authpass123, AES privpass123)")
 	p.StringSliceVar(&f.models, "model", nil, "makes that the switches take in turn, as D-Link_DGS-3650")
 	p.StringSliceVar(&f.discovery, "discovery", nil, "how the switches show their neighbours, in turn: lldp, lldp-v2, cdp, both, none")

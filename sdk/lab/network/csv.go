@@ -13,7 +13,7 @@ import (
 func Columns() []string {
 	return []string{"MAC", "IP", "SNMP_Community", "CLI_Username", "CLI_Password", "Model", "Port", "Version",
 		"V3_User", "V3_Auth_Protocol", "V3_Auth_Password", "V3_Priv_Protocol", "V3_Priv_Password",
-		"Read_Community", "Write_Community", "Driver"}
+		"Read_Community", "Write_Community", "Driver", "CLI_Transport", "CLI_Port"}
 }
 
 // CSV returns the switch list.
@@ -25,7 +25,10 @@ func (n *Network) CSV() []byte {
 		at := node.Server.Addr()
 		row := []string{node.MAC().String(), at.Addr().String(), n.opts.WriteCommunity, "admin", "password",
 			node.Profile().Model, strconv.Itoa(int(at.Port())), "v2c", "", "", "", "", "",
-			n.opts.ReadCommunity, n.opts.WriteCommunity, ""}
+			n.opts.ReadCommunity, n.opts.WriteCommunity, "", "", ""}
+		if node.CLIPort != 0 {
+			row[16], row[17] = "telnet", strconv.Itoa(node.CLIPort)
+		}
 		if u := n.opts.User; n.opts.V3 {
 			copy(row[7:], []string{"v3", u.Name, u.Auth.String(), u.AuthPassword, u.Priv.String(), u.PrivPassword, "", ""})
 			row[2] = ""

@@ -34,10 +34,10 @@ func TestCSV(t *testing.T) {
 		}
 		port := strconv.Itoa(int(n.Nodes()[0].Server.Addr().Port()))
 		want := []string{"02:00:00:00:00:01", "127.0.0.1", "private", "admin", "password", "D-Link_DGS-3650", port, "v2c", "", "", "", "", "",
-			"public", "private", ""}
+			"public", "private", "", "", ""}
 		if v3 {
 			want = []string{"02:00:00:00:00:01", "127.0.0.1", "", "admin", "password", "D-Link_DGS-3650", port, "v3", "ops", "SHA-256",
-				"authpass123", "AES", "privpass123", "", "", ""}
+				"authpass123", "AES", "privpass123", "", "", "", "", ""}
 		}
 		if d := cmp.Diff([][]string{network.Columns(), want}, rows[:2]); d != "" || len(rows) != 3 {
 			t.Errorf("%d rows: %s", len(rows), d)

@@ -20,6 +20,10 @@ type Node struct {
 	index  int
 	byPort map[int]*cable
 	off    bool // sends no traps
+
+	// CLIPort is the TCP port of the switch's telnet, for the switch list; 0: it has none.
+	// It is set before CSV is called.
+	CLIPort int
 }
 
 // Host is a station at an edge port; it answers nothing, but its address is learned.

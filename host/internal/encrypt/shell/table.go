@@ -98,7 +98,7 @@ func encryptionInfo(s Service) commands.Command {
 func sealSecret(s Service) commands.Command {
 	return commands.Command{
 		Name: "aaa:seal-secret", Summary: "seal a password for a settings file",
-		Help: "Asks for a secret and prints the text that may stand for it in etc/sec.ini, as a setting of a realm that a plugin serves, and in etc/PLUGIN.yaml.",
+		Help: "Asks for a secret and prints the text that may stand for it in etc/sec.ini, as a setting of a realm that a plugin serves, in etc/PLUGIN.yaml, and as a community or password in the switch list.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			plain, err := in.Prompt(ctx, "Secret: ", false)
 			if err != nil {

@@ -20,6 +20,11 @@ type Sealer interface {
 	Open(sealed, aad []byte) ([]byte, error)
 }
 
+// TextOpener opens the texts of aaa:seal-secret. A Sealer that has it serves OpenText.
+type TextOpener interface {
+	OpenText(text string) (string, error)
+}
+
 // Certificates are the keystores. Identity fails with fault.Unavailable when none
 // is configured.
 type Certificates interface {

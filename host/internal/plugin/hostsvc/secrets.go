@@ -43,3 +43,15 @@ func (x *secretsServer) Open(_ context.Context, r *pluginv1.OpenRequest) (*plugi
 	}
 	return &pluginv1.OpenResponse{Plaintext: plain}, nil
 }
+
+func (x *secretsServer) OpenText(_ context.Context, r *pluginv1.OpenTextRequest) (*pluginv1.OpenTextResponse, error) {
+	texts, ok := x.s.services.Secrets.(TextOpener)
+	if !ok {
+		return nil, absent("key for the secrets of settings files")
+	}
+	plain, err := texts.OpenText(r.Text)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "%v", err)
+	}
+	return &pluginv1.OpenTextResponse{Text: plain}, nil
+}

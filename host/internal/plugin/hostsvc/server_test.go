@@ -2,6 +2,7 @@ package hostsvc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -157,16 +158,39 @@ func TestAbsentServicesSaySo(t *testing.T) {
 	c := serve(t, hostsvc.Services{})
 	ctx := t.Context()
 	_, sealed := c.Secrets.Seal(ctx, "p", nil)
+	_, text := c.Secrets.OpenText(ctx, "{sealed}AAAA")
 	_, listed := c.Switchboard.Providers(ctx, "x")
 	_, trusted := c.Certificates.Trust(ctx)
 	for what, err := range map[string]error{
-		"datastore": c.Datastore.Put(ctx, host.Private, "k", nil), "events": c.Events.Publish(ctx, "s", "m:n", 1), "secrets": sealed,
+		"datastore": c.Datastore.Put(ctx, host.Private, "k", nil), "events": c.Events.Publish(ctx, "s", "m:n", 1), "secrets": sealed, "texts": text,
 		"operations": c.Operations.Call(ctx, "m", "r", nil, nil), "switchboard": listed, "certificates": trusted,
 		"subscription": c.Events.Subscribe(ctx, []string{"s"}, nil),
 	} {
 		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "this controller has no") {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// texts is a key that opens one text.
+type texts struct{ hostsvc.Sealer }
+
+func (texts) OpenText(text string) (string, error) {
+	if text != "{sealed}AAAA" {
+		return "", errors.New("not of this home")
+	}
+	return "plain", nil
+}
+
+func TestOpenText(t *testing.T) {
+	c := serve(t, hostsvc.Services{Secrets: texts{}})
+	for text, want := range map[string]string{"{sealed}AAAA": "plain", "no mark": "no mark", "": ""} {
+		if got, err := c.Secrets.OpenText(t.Context(), text); err != nil || got != want {
+			t.Errorf("%q: %q %v", text, got, err)
+		}
+	}
+	if _, err := c.Secrets.OpenText(t.Context(), "{sealed}BBBB"); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "not of this home") {
+		t.Errorf("another text: %v", err)
 	}
 }
 

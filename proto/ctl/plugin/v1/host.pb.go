@@ -1285,6 +1285,94 @@ func (x *OpenResponse) GetPlaintext() []byte {
 	return nil
 }
 
+type OpenTextRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenTextRequest) Reset() {
+	*x = OpenTextRequest{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenTextRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenTextRequest) ProtoMessage() {}
+
+func (x *OpenTextRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenTextRequest.ProtoReflect.Descriptor instead.
+func (*OpenTextRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *OpenTextRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type OpenTextResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenTextResponse) Reset() {
+	*x = OpenTextResponse{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenTextResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenTextResponse) ProtoMessage() {}
+
+func (x *OpenTextResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenTextResponse.ProtoReflect.Descriptor instead.
+func (*OpenTextResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *OpenTextResponse) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 type TrustRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1293,7 +1381,7 @@ type TrustRequest struct {
 
 func (x *TrustRequest) Reset() {
 	*x = TrustRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[22]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1305,7 +1393,7 @@ func (x *TrustRequest) String() string {
 func (*TrustRequest) ProtoMessage() {}
 
 func (x *TrustRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[22]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1318,7 +1406,7 @@ func (x *TrustRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustRequest.ProtoReflect.Descriptor instead.
 func (*TrustRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{22}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{24}
 }
 
 type TrustResponse struct {
@@ -1331,7 +1419,7 @@ type TrustResponse struct {
 
 func (x *TrustResponse) Reset() {
 	*x = TrustResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[23]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1431,7 @@ func (x *TrustResponse) String() string {
 func (*TrustResponse) ProtoMessage() {}
 
 func (x *TrustResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[23]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1444,7 @@ func (x *TrustResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustResponse.ProtoReflect.Descriptor instead.
 func (*TrustResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{23}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TrustResponse) GetPem() []byte {
@@ -1374,7 +1462,7 @@ type IdentityRequest struct {
 
 func (x *IdentityRequest) Reset() {
 	*x = IdentityRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[24]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1474,7 @@ func (x *IdentityRequest) String() string {
 func (*IdentityRequest) ProtoMessage() {}
 
 func (x *IdentityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[24]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1487,7 @@ func (x *IdentityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentityRequest.ProtoReflect.Descriptor instead.
 func (*IdentityRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{24}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{26}
 }
 
 type IdentityResponse struct {
@@ -1414,7 +1502,7 @@ type IdentityResponse struct {
 
 func (x *IdentityResponse) Reset() {
 	*x = IdentityResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[25]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1426,7 +1514,7 @@ func (x *IdentityResponse) String() string {
 func (*IdentityResponse) ProtoMessage() {}
 
 func (x *IdentityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[25]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1439,7 +1527,7 @@ func (x *IdentityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentityResponse.ProtoReflect.Descriptor instead.
 func (*IdentityResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{25}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *IdentityResponse) GetCertificatePem() []byte {
@@ -1465,7 +1553,7 @@ type ProvidersRequest struct {
 
 func (x *ProvidersRequest) Reset() {
 	*x = ProvidersRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1477,7 +1565,7 @@ func (x *ProvidersRequest) String() string {
 func (*ProvidersRequest) ProtoMessage() {}
 
 func (x *ProvidersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1490,7 +1578,7 @@ func (x *ProvidersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvidersRequest.ProtoReflect.Descriptor instead.
 func (*ProvidersRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{26}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ProvidersRequest) GetCapability() string {
@@ -1509,7 +1597,7 @@ type ProvidersResponse struct {
 
 func (x *ProvidersResponse) Reset() {
 	*x = ProvidersResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1521,7 +1609,7 @@ func (x *ProvidersResponse) String() string {
 func (*ProvidersResponse) ProtoMessage() {}
 
 func (x *ProvidersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1534,7 +1622,7 @@ func (x *ProvidersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvidersResponse.ProtoReflect.Descriptor instead.
 func (*ProvidersResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{27}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ProvidersResponse) GetProviders() []*Provider {
@@ -1559,7 +1647,7 @@ type Provider struct {
 
 func (x *Provider) Reset() {
 	*x = Provider{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1571,7 +1659,7 @@ func (x *Provider) String() string {
 func (*Provider) ProtoMessage() {}
 
 func (x *Provider) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1584,7 +1672,7 @@ func (x *Provider) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Provider.ProtoReflect.Descriptor instead.
 func (*Provider) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{28}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Provider) GetName() string {
@@ -1708,7 +1796,11 @@ const file_ctl_plugin_v1_host_proto_rawDesc = "" +
 	"\x06sealed\x18\x01 \x01(\fR\x06sealed\x12\x18\n" +
 	"\apurpose\x18\x02 \x01(\tR\apurpose\",\n" +
 	"\fOpenResponse\x12\x1c\n" +
-	"\tplaintext\x18\x01 \x01(\fR\tplaintext\"\x0e\n" +
+	"\tplaintext\x18\x01 \x01(\fR\tplaintext\"%\n" +
+	"\x0fOpenTextRequest\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"&\n" +
+	"\x10OpenTextResponse\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"\x0e\n" +
 	"\fTrustRequest\"!\n" +
 	"\rTrustResponse\x12\x10\n" +
 	"\x03pem\x18\x01 \x01(\fR\x03pem\"\x11\n" +
@@ -1750,10 +1842,11 @@ const file_ctl_plugin_v1_host_proto_rawDesc = "" +
 	"\n" +
 	"HostEvents\x12H\n" +
 	"\aPublish\x12\x1d.ctl.plugin.v1.PublishRequest\x1a\x1e.ctl.plugin.v1.PublishResponse\x12P\n" +
-	"\tSubscribe\x12\x1f.ctl.plugin.v1.SubscribeRequest\x1a .ctl.plugin.v1.SubscribeResponse0\x012\x8f\x01\n" +
+	"\tSubscribe\x12\x1f.ctl.plugin.v1.SubscribeRequest\x1a .ctl.plugin.v1.SubscribeResponse0\x012\xdc\x01\n" +
 	"\vHostSecrets\x12?\n" +
 	"\x04Seal\x12\x1a.ctl.plugin.v1.SealRequest\x1a\x1b.ctl.plugin.v1.SealResponse\x12?\n" +
-	"\x04Open\x12\x1a.ctl.plugin.v1.OpenRequest\x1a\x1b.ctl.plugin.v1.OpenResponse2\xa3\x01\n" +
+	"\x04Open\x12\x1a.ctl.plugin.v1.OpenRequest\x1a\x1b.ctl.plugin.v1.OpenResponse\x12K\n" +
+	"\bOpenText\x12\x1e.ctl.plugin.v1.OpenTextRequest\x1a\x1f.ctl.plugin.v1.OpenTextResponse2\xa3\x01\n" +
 	"\x10HostCertificates\x12B\n" +
 	"\x05Trust\x12\x1b.ctl.plugin.v1.TrustRequest\x1a\x1c.ctl.plugin.v1.TrustResponse\x12K\n" +
 	"\bIdentity\x12\x1e.ctl.plugin.v1.IdentityRequest\x1a\x1f.ctl.plugin.v1.IdentityResponse2\xb8\x01\n" +
@@ -1774,7 +1867,7 @@ func file_ctl_plugin_v1_host_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_host_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_ctl_plugin_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_ctl_plugin_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_ctl_plugin_v1_host_proto_goTypes = []any{
 	(Space)(0),                  // 0: ctl.plugin.v1.Space
 	(*Entry)(nil),               // 1: ctl.plugin.v1.Entry
@@ -1799,15 +1892,17 @@ var file_ctl_plugin_v1_host_proto_goTypes = []any{
 	(*SealResponse)(nil),        // 20: ctl.plugin.v1.SealResponse
 	(*OpenRequest)(nil),         // 21: ctl.plugin.v1.OpenRequest
 	(*OpenResponse)(nil),        // 22: ctl.plugin.v1.OpenResponse
-	(*TrustRequest)(nil),        // 23: ctl.plugin.v1.TrustRequest
-	(*TrustResponse)(nil),       // 24: ctl.plugin.v1.TrustResponse
-	(*IdentityRequest)(nil),     // 25: ctl.plugin.v1.IdentityRequest
-	(*IdentityResponse)(nil),    // 26: ctl.plugin.v1.IdentityResponse
-	(*ProvidersRequest)(nil),    // 27: ctl.plugin.v1.ProvidersRequest
-	(*ProvidersResponse)(nil),   // 28: ctl.plugin.v1.ProvidersResponse
-	(*Provider)(nil),            // 29: ctl.plugin.v1.Provider
-	nil,                         // 30: ctl.plugin.v1.Provider.LabelsEntry
-	(*durationpb.Duration)(nil), // 31: google.protobuf.Duration
+	(*OpenTextRequest)(nil),     // 23: ctl.plugin.v1.OpenTextRequest
+	(*OpenTextResponse)(nil),    // 24: ctl.plugin.v1.OpenTextResponse
+	(*TrustRequest)(nil),        // 25: ctl.plugin.v1.TrustRequest
+	(*TrustResponse)(nil),       // 26: ctl.plugin.v1.TrustResponse
+	(*IdentityRequest)(nil),     // 27: ctl.plugin.v1.IdentityRequest
+	(*IdentityResponse)(nil),    // 28: ctl.plugin.v1.IdentityResponse
+	(*ProvidersRequest)(nil),    // 29: ctl.plugin.v1.ProvidersRequest
+	(*ProvidersResponse)(nil),   // 30: ctl.plugin.v1.ProvidersResponse
+	(*Provider)(nil),            // 31: ctl.plugin.v1.Provider
+	nil,                         // 32: ctl.plugin.v1.Provider.LabelsEntry
+	(*durationpb.Duration)(nil), // 33: google.protobuf.Duration
 }
 var file_ctl_plugin_v1_host_proto_depIdxs = []int32{
 	0,  // 0: ctl.plugin.v1.GetRequest.space:type_name -> ctl.plugin.v1.Space
@@ -1820,9 +1915,9 @@ var file_ctl_plugin_v1_host_proto_depIdxs = []int32{
 	0,  // 7: ctl.plugin.v1.WatchRequest.space:type_name -> ctl.plugin.v1.Space
 	12, // 8: ctl.plugin.v1.WatchResponse.events:type_name -> ctl.plugin.v1.WatchEvent
 	1,  // 9: ctl.plugin.v1.WatchEvent.entry:type_name -> ctl.plugin.v1.Entry
-	29, // 10: ctl.plugin.v1.ProvidersResponse.providers:type_name -> ctl.plugin.v1.Provider
-	30, // 11: ctl.plugin.v1.Provider.labels:type_name -> ctl.plugin.v1.Provider.LabelsEntry
-	31, // 12: ctl.plugin.v1.Provider.restart_in:type_name -> google.protobuf.Duration
+	31, // 10: ctl.plugin.v1.ProvidersResponse.providers:type_name -> ctl.plugin.v1.Provider
+	32, // 11: ctl.plugin.v1.Provider.labels:type_name -> ctl.plugin.v1.Provider.LabelsEntry
+	33, // 12: ctl.plugin.v1.Provider.restart_in:type_name -> google.protobuf.Duration
 	2,  // 13: ctl.plugin.v1.HostDatastore.Get:input_type -> ctl.plugin.v1.GetRequest
 	4,  // 14: ctl.plugin.v1.HostDatastore.Range:input_type -> ctl.plugin.v1.RangeRequest
 	8,  // 15: ctl.plugin.v1.HostDatastore.Commit:input_type -> ctl.plugin.v1.CommitRequest
@@ -1832,25 +1927,27 @@ var file_ctl_plugin_v1_host_proto_depIdxs = []int32{
 	17, // 19: ctl.plugin.v1.HostEvents.Subscribe:input_type -> ctl.plugin.v1.SubscribeRequest
 	19, // 20: ctl.plugin.v1.HostSecrets.Seal:input_type -> ctl.plugin.v1.SealRequest
 	21, // 21: ctl.plugin.v1.HostSecrets.Open:input_type -> ctl.plugin.v1.OpenRequest
-	23, // 22: ctl.plugin.v1.HostCertificates.Trust:input_type -> ctl.plugin.v1.TrustRequest
-	25, // 23: ctl.plugin.v1.HostCertificates.Identity:input_type -> ctl.plugin.v1.IdentityRequest
-	27, // 24: ctl.plugin.v1.HostSwitchboard.Providers:input_type -> ctl.plugin.v1.ProvidersRequest
-	27, // 25: ctl.plugin.v1.HostSwitchboard.WatchProviders:input_type -> ctl.plugin.v1.ProvidersRequest
-	3,  // 26: ctl.plugin.v1.HostDatastore.Get:output_type -> ctl.plugin.v1.GetResponse
-	5,  // 27: ctl.plugin.v1.HostDatastore.Range:output_type -> ctl.plugin.v1.RangeResponse
-	9,  // 28: ctl.plugin.v1.HostDatastore.Commit:output_type -> ctl.plugin.v1.CommitResponse
-	11, // 29: ctl.plugin.v1.HostDatastore.Watch:output_type -> ctl.plugin.v1.WatchResponse
-	14, // 30: ctl.plugin.v1.HostOperations.Call:output_type -> ctl.plugin.v1.CallResponse
-	16, // 31: ctl.plugin.v1.HostEvents.Publish:output_type -> ctl.plugin.v1.PublishResponse
-	18, // 32: ctl.plugin.v1.HostEvents.Subscribe:output_type -> ctl.plugin.v1.SubscribeResponse
-	20, // 33: ctl.plugin.v1.HostSecrets.Seal:output_type -> ctl.plugin.v1.SealResponse
-	22, // 34: ctl.plugin.v1.HostSecrets.Open:output_type -> ctl.plugin.v1.OpenResponse
-	24, // 35: ctl.plugin.v1.HostCertificates.Trust:output_type -> ctl.plugin.v1.TrustResponse
-	26, // 36: ctl.plugin.v1.HostCertificates.Identity:output_type -> ctl.plugin.v1.IdentityResponse
-	28, // 37: ctl.plugin.v1.HostSwitchboard.Providers:output_type -> ctl.plugin.v1.ProvidersResponse
-	28, // 38: ctl.plugin.v1.HostSwitchboard.WatchProviders:output_type -> ctl.plugin.v1.ProvidersResponse
-	26, // [26:39] is the sub-list for method output_type
-	13, // [13:26] is the sub-list for method input_type
+	23, // 22: ctl.plugin.v1.HostSecrets.OpenText:input_type -> ctl.plugin.v1.OpenTextRequest
+	25, // 23: ctl.plugin.v1.HostCertificates.Trust:input_type -> ctl.plugin.v1.TrustRequest
+	27, // 24: ctl.plugin.v1.HostCertificates.Identity:input_type -> ctl.plugin.v1.IdentityRequest
+	29, // 25: ctl.plugin.v1.HostSwitchboard.Providers:input_type -> ctl.plugin.v1.ProvidersRequest
+	29, // 26: ctl.plugin.v1.HostSwitchboard.WatchProviders:input_type -> ctl.plugin.v1.ProvidersRequest
+	3,  // 27: ctl.plugin.v1.HostDatastore.Get:output_type -> ctl.plugin.v1.GetResponse
+	5,  // 28: ctl.plugin.v1.HostDatastore.Range:output_type -> ctl.plugin.v1.RangeResponse
+	9,  // 29: ctl.plugin.v1.HostDatastore.Commit:output_type -> ctl.plugin.v1.CommitResponse
+	11, // 30: ctl.plugin.v1.HostDatastore.Watch:output_type -> ctl.plugin.v1.WatchResponse
+	14, // 31: ctl.plugin.v1.HostOperations.Call:output_type -> ctl.plugin.v1.CallResponse
+	16, // 32: ctl.plugin.v1.HostEvents.Publish:output_type -> ctl.plugin.v1.PublishResponse
+	18, // 33: ctl.plugin.v1.HostEvents.Subscribe:output_type -> ctl.plugin.v1.SubscribeResponse
+	20, // 34: ctl.plugin.v1.HostSecrets.Seal:output_type -> ctl.plugin.v1.SealResponse
+	22, // 35: ctl.plugin.v1.HostSecrets.Open:output_type -> ctl.plugin.v1.OpenResponse
+	24, // 36: ctl.plugin.v1.HostSecrets.OpenText:output_type -> ctl.plugin.v1.OpenTextResponse
+	26, // 37: ctl.plugin.v1.HostCertificates.Trust:output_type -> ctl.plugin.v1.TrustResponse
+	28, // 38: ctl.plugin.v1.HostCertificates.Identity:output_type -> ctl.plugin.v1.IdentityResponse
+	30, // 39: ctl.plugin.v1.HostSwitchboard.Providers:output_type -> ctl.plugin.v1.ProvidersResponse
+	30, // 40: ctl.plugin.v1.HostSwitchboard.WatchProviders:output_type -> ctl.plugin.v1.ProvidersResponse
+	27, // [27:41] is the sub-list for method output_type
+	13, // [13:27] is the sub-list for method input_type
 	13, // [13:13] is the sub-list for extension type_name
 	13, // [13:13] is the sub-list for extension extendee
 	0,  // [0:13] is the sub-list for field type_name
@@ -1868,7 +1965,7 @@ func file_ctl_plugin_v1_host_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_host_proto_rawDesc), len(file_ctl_plugin_v1_host_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   30,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   6,
 		},

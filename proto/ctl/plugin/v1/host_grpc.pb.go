@@ -504,8 +504,9 @@ var HostEvents_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	HostSecrets_Seal_FullMethodName = "/ctl.plugin.v1.HostSecrets/Seal"
-	HostSecrets_Open_FullMethodName = "/ctl.plugin.v1.HostSecrets/Open"
+	HostSecrets_Seal_FullMethodName     = "/ctl.plugin.v1.HostSecrets/Seal"
+	HostSecrets_Open_FullMethodName     = "/ctl.plugin.v1.HostSecrets/Open"
+	HostSecrets_OpenText_FullMethodName = "/ctl.plugin.v1.HostSecrets/OpenText"
 )
 
 // HostSecretsClient is the client API for HostSecrets service.
@@ -516,6 +517,9 @@ const (
 type HostSecretsClient interface {
 	Seal(ctx context.Context, in *SealRequest, opts ...grpc.CallOption) (*SealResponse, error)
 	Open(ctx context.Context, in *OpenRequest, opts ...grpc.CallOption) (*OpenResponse, error)
+	// OpenText opens a text that aaa:seal-secret made, "{sealed}" and base64, as it
+	// stands in a file of the plugin's own. A text without the mark stays as it is.
+	OpenText(ctx context.Context, in *OpenTextRequest, opts ...grpc.CallOption) (*OpenTextResponse, error)
 }
 
 type hostSecretsClient struct {
@@ -546,6 +550,16 @@ func (c *hostSecretsClient) Open(ctx context.Context, in *OpenRequest, opts ...g
 	return out, nil
 }
 
+func (c *hostSecretsClient) OpenText(ctx context.Context, in *OpenTextRequest, opts ...grpc.CallOption) (*OpenTextResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OpenTextResponse)
+	err := c.cc.Invoke(ctx, HostSecrets_OpenText_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // HostSecretsServer is the server API for HostSecrets service.
 // All implementations must embed UnimplementedHostSecretsServer
 // for forward compatibility.
@@ -554,6 +568,9 @@ func (c *hostSecretsClient) Open(ctx context.Context, in *OpenRequest, opts ...g
 type HostSecretsServer interface {
 	Seal(context.Context, *SealRequest) (*SealResponse, error)
 	Open(context.Context, *OpenRequest) (*OpenResponse, error)
+	// OpenText opens a text that aaa:seal-secret made, "{sealed}" and base64, as it
+	// stands in a file of the plugin's own. A text without the mark stays as it is.
+	OpenText(context.Context, *OpenTextRequest) (*OpenTextResponse, error)
 	mustEmbedUnimplementedHostSecretsServer()
 }
 
@@ -569,6 +586,9 @@ func (UnimplementedHostSecretsServer) Seal(context.Context, *SealRequest) (*Seal
 }
 func (UnimplementedHostSecretsServer) Open(context.Context, *OpenRequest) (*OpenResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Open not implemented")
+}
+func (UnimplementedHostSecretsServer) OpenText(context.Context, *OpenTextRequest) (*OpenTextResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method OpenText not implemented")
 }
 func (UnimplementedHostSecretsServer) mustEmbedUnimplementedHostSecretsServer() {}
 func (UnimplementedHostSecretsServer) testEmbeddedByValue()                     {}
@@ -627,6 +647,24 @@ func _HostSecrets_Open_Handler(srv interface{}, ctx context.Context, dec func(in
 	return interceptor(ctx, in, info, handler)
 }
 
+func _HostSecrets_OpenText_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OpenTextRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(HostSecretsServer).OpenText(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: HostSecrets_OpenText_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(HostSecretsServer).OpenText(ctx, req.(*OpenTextRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // HostSecrets_ServiceDesc is the grpc.ServiceDesc for HostSecrets service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -641,6 +679,10 @@ var HostSecrets_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Open",
 			Handler:    _HostSecrets_Open_Handler,
+		},
+		{
+			MethodName: "OpenText",
+			Handler:    _HostSecrets_OpenText_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
