@@ -19,6 +19,7 @@ import (
 // Place is how the host of a switch is reached.
 type Place struct {
 	OVSDB   string // tcp:{address}:{port}
+	TLSName string // ssl: what the host's certificate must be for; empty: anything
 	Unixctl string // empty: none
 	Bridge  string // empty: found
 }
@@ -30,8 +31,8 @@ type Settings struct {
 	Hosts   map[string]Place // of those at an address; what is empty is as in Place
 	Port    uint32
 	Timeout time.Duration
-	// TLS gives what ssl: endpoints need, when it is needed.
-	TLS func(ctx context.Context) (*tls.Config, error)
+	// TLS gives what ssl: endpoints need, when it is needed, for a host of that name.
+	TLS func(ctx context.Context, name string) (*tls.Config, error)
 }
 
 // Driver implements the operations. It is safe for concurrent use; changes of one
@@ -61,7 +62,7 @@ func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{Models: 
 // place is where the host of a switch is.
 func (d *Driver) place(sw *switchdriver.Switch) Place {
 	p, own := d.set.Place, d.set.Hosts[sw.Address]
-	for _, x := range []struct{ to, from *string }{{&p.OVSDB, &own.OVSDB}, {&p.Unixctl, &own.Unixctl}, {&p.Bridge, &own.Bridge}} {
+	for _, x := range []struct{ to, from *string }{{&p.OVSDB, &own.OVSDB}, {&p.TLSName, &own.TLSName}, {&p.Unixctl, &own.Unixctl}, {&p.Bridge, &own.Bridge}} {
 		if *x.from != "" {
 			*x.to = *x.from
 		}
@@ -76,6 +77,7 @@ func (d *Driver) place(sw *switchdriver.Switch) Place {
 	}
 	fill := strings.NewReplacer("{address}", address, "{port}", strconv.Itoa(int(port)))
 	p.OVSDB, p.Unixctl = fill.Replace(p.OVSDB), fill.Replace(p.Unixctl)
+	p.TLSName = strings.ReplaceAll(p.TLSName, "{address}", sw.Address)
 	return p
 }
 
@@ -115,7 +117,7 @@ func (c *call) open(ctx context.Context) error {
 	var conf *tls.Config
 	if strings.HasPrefix(c.at.OVSDB, "ssl:") {
 		var err error
-		if conf, err = c.d.set.TLS(ctx); err != nil {
+		if conf, err = c.d.set.TLS(ctx, c.at.TLSName); err != nil {
 			return fault.Wrap(fault.KindOf(err), err, "no TLS to switch %s: %v", switchdriver.Label(c.sw), err)
 		}
 	}
@@ -135,6 +137,8 @@ func (c *call) told(err error) error {
 	switch {
 	case errors.Is(c.ctx.Err(), context.DeadlineExceeded):
 		kind = fault.Timeout
+	case errors.Is(err, ovsdb.ErrTrust):
+		kind = fault.Denied
 	case c.Session == nil:
 		kind = fault.Unavailable
 	}

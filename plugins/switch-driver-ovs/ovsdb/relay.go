@@ -19,6 +19,18 @@ const maxSession = 16 << 20
 // errTooMuch is a host that says more.
 var errTooMuch = fmt.Errorf("the host says more than %d bytes", maxSession)
 
+// ErrTrust is a host whose certificate is not trusted, or that does not trust ours.
+var ErrTrust = errors.New("TLS is refused")
+
+// refused says it when the other end does not take our certificate (RFC 8446, 6.2): it
+// tells by an alert, in version 1.3 only after the handshake.
+func refused(err error) error {
+	if e := (*net.OpError)(nil); errors.As(err, &e) && e.Op == "remote error" {
+		return fmt.Errorf("%w: the host does not take the controller's certificate (%w); its `ovs-vsctl set-ssl` must name the authority that signed it", ErrTrust, e.Err)
+	}
+	return err
+}
+
 // dial reaches tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH.
 func dial(ctx context.Context, endpoint string, conf *tls.Config) (net.Conn, error) {
 	scheme, rest, _ := strings.Cut(endpoint, ":")
@@ -26,7 +38,8 @@ func dial(ctx context.Context, endpoint string, conf *tls.Config) (net.Conn, err
 	case "tcp":
 		return (&net.Dialer{}).DialContext(ctx, "tcp", rest)
 	case "ssl":
-		return (&tls.Dialer{Config: conf}).DialContext(ctx, "tcp", rest)
+		c, err := (&tls.Dialer{Config: conf}).DialContext(ctx, "tcp", rest)
+		return c, refused(err)
 	case "unix":
 		return (&net.Dialer{}).DialContext(ctx, "unix", rest)
 	}
@@ -86,6 +99,8 @@ func (r *relay) pass() {
 		err = errTooMuch
 	case errors.Is(err, io.EOF):
 		err = errors.New("the host hung up")
+	default:
+		err = refused(err)
 	}
 	r.mu.Lock()
 	r.err = err

@@ -11,7 +11,6 @@ import (
 	"ctl.internal/plugins/switch-driver-ovs/device"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/host"
 )
 
 // settings is etc/switch-driver-ovs.yaml; form and defaults are in plugin.yaml.
@@ -19,12 +18,14 @@ type settings struct {
 	Models  []string `json:"models"`
 	OVSDB   string   `json:"ovsdb"`
 	Port    uint32   `json:"port"`
+	TLSName string   `json:"tls_name"`
 	Unixctl string   `json:"unixctl"`
 	Bridge  string   `json:"bridge"`
 	Timeout string   `json:"timeout"`
 	Hosts   []struct {
 		Address string `json:"address"`
 		OVSDB   string `json:"ovsdb"`
+		TLSName string `json:"tls_name"`
 		Unixctl string `json:"unixctl"`
 		Bridge  string `json:"bridge"`
 	} `json:"hosts"`
@@ -40,13 +41,13 @@ func New(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.TLS = func(ctx context.Context) (*tls.Config, error) { return secure(ctx, env.Host) }
+	out.TLS = func(ctx context.Context, name string) (*tls.Config, error) { return secure(ctx, env.Host, name) }
 	return &sdk.Plugin{SwitchDriver: device.New(out)}, nil
 }
 
 func read(s settings) (device.Settings, error) {
 	out := device.Settings{Models: s.Models, Port: s.Port, Hosts: map[string]device.Place{},
-		Place: device.Place{OVSDB: s.OVSDB, Unixctl: s.Unixctl, Bridge: s.Bridge}}
+		Place: device.Place{OVSDB: s.OVSDB, TLSName: s.TLSName, Unixctl: s.Unixctl, Bridge: s.Bridge}}
 	var bad fault.List
 	check := func(path, value string, schemes ...string) {
 		scheme, rest, _ := strings.Cut(value, ":")
@@ -70,27 +71,11 @@ func read(s settings) (device.Settings, error) {
 		}
 		check(path+"ovsdb", h.OVSDB, "tcp", "ssl", "unix")
 		check(path+"unixctl", h.Unixctl, "unix", "tcp")
-		out.Hosts[a.String()] = device.Place{OVSDB: h.OVSDB, Unixctl: h.Unixctl, Bridge: h.Bridge}
+		out.Hosts[a.String()] = device.Place{OVSDB: h.OVSDB, TLSName: h.TLSName, Unixctl: h.Unixctl, Bridge: h.Bridge}
 	}
 	var err error
 	if out.Timeout, err = time.ParseDuration(s.Timeout); err != nil || out.Timeout < 10*time.Millisecond || out.Timeout > time.Hour {
 		bad = append(bad, fault.At(fault.Invalid, "timeout", "%q is no duration between 10ms and 1h", s.Timeout))
 	}
 	return out, bad.Err()
-}
-
-// secure is TLS with the controller's own certificate and the authorities it trusts.
-// OVSDB checks authorities, not names: certificates are made for hosts by
-// ovs-pki, whose names are not addresses.
-func secure(ctx context.Context, h *host.Client) (*tls.Config, error) {
-	own, err := h.Certificates.Identity(ctx)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := h.Certificates.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, RootCAs: pool,
-		InsecureSkipVerify: true, VerifyConnection: verify(pool)}, nil
 }

@@ -1493,7 +1493,7 @@ func (*IdentityRequest) Descriptor() ([]byte, []int) {
 type IdentityResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// PEM chain and key of the controller keystore; only for plugins that the
-	// manifest label "listens" names as servers of TLS.
+	// manifest label "listens" names: servers of TLS, and clients that show who they are.
 	CertificatePem []byte `protobuf:"bytes,1,opt,name=certificate_pem,json=certificatePem,proto3" json:"certificate_pem,omitempty"`
 	KeyPem         []byte `protobuf:"bytes,2,opt,name=key_pem,json=keyPem,proto3" json:"key_pem,omitempty"`
 	unknownFields  protoimpl.UnknownFields
