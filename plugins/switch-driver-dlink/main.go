@@ -11,5 +11,5 @@ import (
 var manifest []byte
 
 func main() {
-	sdk.Serve(sdk.Options{Manifest: manifest, New: service.New})
+	sdk.Serve(sdk.Options{Manifest: manifest, New: service.New, Commands: service.Commands()})
 }

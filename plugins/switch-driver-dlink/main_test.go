@@ -41,7 +41,7 @@ func simulate(t *testing.T) *simdlink.Switch {
 
 func start(t *testing.T, settings map[string]any, opts ...plugintest.Option) *plugintest.Plugin {
 	t.Helper()
-	return plugintest.Start(t, sdk.Options{Manifest: manifest, New: service.New}, append(opts, plugintest.WithConfig(settings))...)
+	return plugintest.Start(t, sdk.Options{Manifest: manifest, New: service.New, Commands: service.Commands()}, append(opts, plugintest.WithConfig(settings))...)
 }
 
 // at is a switch by telnet or SSH.
@@ -227,13 +227,20 @@ func TestHostKeys(t *testing.T) {
 	if err := sim.NewHostKey(); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []map[string]any{known, {}} {
-		if err := call(s); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "host key") {
+	for remedy, s := range map[string]map[string]any{"known_hosts of etc/switch-driver-dlink.yaml": known, "dlink:hostkeys --forget 127.0.0.1/": {}} {
+		if err := call(s); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), remedy) {
 			t.Errorf("another key, %v: %v (%v)", s, err, fault.KindOf(err))
 		}
 	}
 	if err := call(map[string]any{"host_keys": "any"}); err != nil {
 		t.Errorf("any key: %v", err)
+	}
+	p := start(t, map[string]any{}, plugintest.WithHost(host))
+	if out, err := p.Shell(within(t), "dlink:hostkeys", nil, map[string]string{"forget": "127.0.0.1"}); err != nil || !strings.Contains(out, "forgotten: 127.0.0.1/") {
+		t.Errorf("forgetting: %q %v", out, err)
+	}
+	if err := call(map[string]any{}); err != nil {
+		t.Errorf("the new key is not taken: %v", err)
 	}
 }
 
@@ -269,7 +276,7 @@ func TestBadSettings(t *testing.T) {
 		"known_hosts/192.0.2.1": {"known_hosts": map[string]any{"192.0.2.1": strings.Repeat("x", 30)}},
 		"transport":             {"transport": "rsh"},
 	} {
-		if _, err := plugintest.StartError(t, sdk.Options{Manifest: manifest, New: service.New}, plugintest.WithConfig(settings)); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := plugintest.StartError(t, sdk.Options{Manifest: manifest, New: service.New, Commands: service.Commands()}, plugintest.WithConfig(settings)); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

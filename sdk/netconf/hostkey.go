@@ -17,10 +17,12 @@ type HostKeyError struct {
 
 func (e *HostKeyError) Error() string {
 	return fmt.Sprintf("the router shows another host key (%s) than the pinned one (%s): if that is right, set its host key anew",
-		fingerprint(e.Shown), fingerprint(e.Pinned))
+		Fingerprint(e.Shown), Fingerprint(e.Pinned))
 }
 
-func fingerprint(line string) string {
+// Fingerprint is the SHA-256 fingerprint of a key, a line of authorized_keys, as ssh-keygen
+// shows it: "SHA256:…". A line that is none is "unreadable".
+func Fingerprint(line string) string {
 	k, _, _, _, err := ssh.ParseAuthorizedKey([]byte(line))
 	if err != nil {
 		return "unreadable"

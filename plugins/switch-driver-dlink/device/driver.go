@@ -8,6 +8,7 @@ import (
 	"ctl.internal/plugins/switch-driver-dlink/command"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchcli"
+	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -19,7 +20,7 @@ type Settings struct {
 	Timeout   time.Duration
 	Prepare   []string
 	Save      bool
-	Keys      *Keys
+	Keys      *hostkeys.Keys
 	Log       *slog.Logger
 }
 
@@ -65,21 +66,11 @@ func (d *Driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*s
 	if to.Port == 0 {
 		to.Port = d.set.Port
 	}
-	if to.Transport == switchcli.SSH {
-		if to.HostKey, err = d.set.Keys.of(ctx, sw.Address, to.Port); err != nil {
-			return err
-		}
-	}
-	cli, err := switchcli.Open(ctx, to, dialogue())
+	cli, err := d.set.Keys.Open(ctx, to, dialogue())
 	if err != nil {
 		return err
 	}
 	defer cli.Close()
-	if to.Transport == switchcli.SSH && to.HostKey == "" {
-		if err := d.set.Keys.seen(ctx, sw, to.Port, cli.HostKey()); err != nil {
-			return err
-		}
-	}
 	s := &session{Session: cli, ctx: ctx, d: d, name: switchdriver.Label(sw)}
 	for _, line := range d.set.Prepare {
 		if _, err := s.Run(ctx, line); err != nil {

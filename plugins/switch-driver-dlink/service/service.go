@@ -3,15 +3,14 @@ package service
 import (
 	"context"
 	"log/slog"
-	"net/netip"
 	"time"
-
-	"golang.org/x/crypto/ssh"
 
 	"ctl.internal/plugins/switch-driver-dlink/device"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchcli"
+	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -21,11 +20,18 @@ type settings struct {
 	SysObjectIDs []string          `json:"sys_object_ids"`
 	Transport    string            `json:"transport"`
 	Port         uint16            `json:"port"`
-	HostKeys     string            `json:"host_keys"`
-	KnownHosts   map[string]string `json:"known_hosts"`
+	hostkeys.Settings
 	Timeout      string            `json:"timeout"`
 	Prepare      []string          `json:"prepare"`
 	Save         bool              `json:"save"`
+}
+
+// hostKeys is the command that lists and forgets SSH host keys.
+const hostKeys = "dlink:hostkeys"
+
+// Commands describes the shell commands; these cannot be run.
+func Commands() []commands.Command {
+	return []commands.Command{hostkeys.Table(hostKeys, func() *hostkeys.Keys { return nil })}
 }
 
 // New is the plugin.
@@ -36,8 +42,9 @@ func New(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	log := slog.Default()
 	out := device.Settings{Match: switchdriver.Match{Models: s.Models, SysObjectIDs: s.SysObjectIDs}, Transport: s.Transport, Port: s.Port, Prepare: s.Prepare, Save: s.Save, Log: log,
-		Keys: &device.Keys{Policy: s.HostKeys, Known: map[string]string{}, Store: env.Host.Datastore, Log: log}}
+		Keys: &hostkeys.Keys{Policy: s.HostKeys, Store: env.Host.Datastore, File: "etc/switch-driver-dlink.yaml", Command: hostKeys, Log: log}}
 	var bad fault.List
+	out.Keys.Known, bad = s.Check("")
 	var err error
 	if out.Timeout, err = time.ParseDuration(s.Timeout); err != nil || out.Timeout < 10*time.Millisecond || out.Timeout > time.Hour {
 		bad = append(bad, fault.At(fault.Invalid, "timeout", "%q is no duration between 10ms and 1h", s.Timeout))
@@ -47,19 +54,9 @@ func New(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 			bad = append(bad, fault.At(fault.Invalid, "prepare", "%v", err))
 		}
 	}
-	for address, key := range s.KnownHosts {
-		a, err := netip.ParseAddr(address)
-		if err != nil {
-			bad = append(bad, fault.At(fault.Invalid, "known_hosts", "%.60q is no IP address", address))
-			continue
-		}
-		if _, _, _, _, err := ssh.ParseAuthorizedKey([]byte(key)); err != nil {
-			bad = append(bad, fault.At(fault.Invalid, "known_hosts/"+address, "that is no line such as \"ssh-ed25519 AAAA…\""))
-		}
-		out.Keys.Known[a.String()] = key
-	}
-	if s.HostKeys == device.Any {
+	if s.HostKeys == hostkeys.Any {
 		env.Warn("host_keys: any: whoever answers at a switch's address gets its password")
 	}
-	return &sdk.Plugin{SwitchDriver: device.New(out)}, bad.Err()
+	table := []commands.Command{hostkeys.Table(hostKeys, func() *hostkeys.Keys { return out.Keys })}
+	return &sdk.Plugin{SwitchDriver: device.New(out), Commands: table}, bad.Err()
 }

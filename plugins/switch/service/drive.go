@@ -9,9 +9,12 @@ import (
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/sdn"
+	"ctl.internal/plugins/switch/shell"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -33,12 +36,27 @@ func (s *Service) drive(ctx context.Context, env *sdk.Env) error {
 	standard := mibdriver.New(s.client).WithJournal(s.journal)
 	s.standard = standard
 	s.vendors = xmldriver.NewSource(s.below(s.set.Vendor), s.log)
-	described := xmldriver.New(s.vendors, standard, s.journal)
+	s.keys = s.hostKeys(env.Host)
+	described := xmldriver.New(s.vendors, standard, s.journal, s.keys)
 	o.Standard, o.File = standard, described
 	s.drivers = driver.New(o)
 	described.Beyond = s.drivers.Beyond
 	s.sdn = sdn.New(s.drivers, s.set.SDN.settings(), s.log)
 	return nil
+}
+
+// hostKeys are those of switches whose command line the vendor-specific file describes;
+// without a host nothing can keep them.
+func (s *Service) hostKeys(h *host.Client) *hostkeys.Keys {
+	k := &hostkeys.Keys{Policy: s.set.CLI.HostKeys, File: "etc/switch.yaml", Command: shell.HostKeys, Log: s.log}
+	k.Known, _ = s.set.CLI.Check("") // what is wrong was told with the settings
+	switch {
+	case h != nil:
+		k.Store = h.Datastore
+	case k.Policy == hostkeys.First:
+		k.Policy = hostkeys.Known
+	}
+	return k
 }
 
 // below puts relative paths below the home.

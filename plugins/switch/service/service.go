@@ -25,6 +25,7 @@ import (
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/topology"
 )
 
@@ -45,6 +46,7 @@ type Service struct {
 	database   *inventory.Database
 	journal    *journal.Journal
 	vendors    *xmldriver.Source
+	keys       *hostkeys.Keys
 	sdn        *sdn.Applier
 	discovered chan struct{} // a discovery has ended
 	release    func()        // of the right to change switches
@@ -81,6 +83,9 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Std(), Retries: retries(s.set.SNMP.Retries),
 		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds})
+	if s.set.CLI.HostKeys == hostkeys.Any {
+		env.Warn("cli.host_keys: any: whoever answers by SSH at a switch's address gets its password")
+	}
 	if err := s.drive(ctx, env); err != nil {
 		s.client.Close()
 		return nil, err
@@ -95,7 +100,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.receive(ctx, env.Host)
 	s.start(ctx)
 	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, List: s.database, SaveInterval: s.interval.save}
-	sh := &shell.Shell{Home: s.base, Vendors: s.vendors, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, Database: s.database, Journal: s.journal, SDN: s.sdn,
+	sh := &shell.Shell{Home: s.base, Vendors: s.vendors, Keys: s.keys, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, Database: s.database, Journal: s.journal, SDN: s.sdn,
 		Remember: last.save, Traps: s.traps, History: s.history}
 	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
 }

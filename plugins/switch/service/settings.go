@@ -9,18 +9,20 @@ import (
 	"time"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchcli/hostkeys"
 )
 
 // Settings is etc/switch.yaml. Form and defaults are in the schema of plugin.yaml.
 type Settings struct {
-	Lists     []string  `json:"lists"`
-	Vendor    []string  `json:"vendor_files"`
-	Drivers   Drivers   `json:"drivers"`
-	SDN       SDN       `json:"sdn"`
-	Discovery Discovery `json:"discovery"`
-	SNMP      SNMP      `json:"snmp"`
-	Traps     Traps     `json:"traps"`
-	Topology  string    `json:"topology_id"`
+	Lists     []string          `json:"lists"`
+	Vendor    []string          `json:"vendor_files"`
+	Drivers   Drivers           `json:"drivers"`
+	CLI       hostkeys.Settings `json:"cli"`
+	SDN       SDN               `json:"sdn"`
+	Discovery Discovery         `json:"discovery"`
+	SNMP      SNMP              `json:"snmp"`
+	Traps     Traps             `json:"traps"`
+	Topology  string            `json:"topology_id"`
 }
 
 // Drivers is how vendors' drivers are called.
@@ -83,7 +85,7 @@ func (d Duration) Std() time.Duration { return time.Duration(d) }
 
 // check is what the schema cannot say.
 func (s *Settings) check() error {
-	var l fault.List
+	_, l := s.CLI.Check("/cli/")
 	within := func(path string, d Duration, least, most time.Duration) {
 		if d.Std() < least || d.Std() > most {
 			l = append(l, fault.At(fault.Invalid, path, "%s is not between %s and %s", d.Std(), least, most))

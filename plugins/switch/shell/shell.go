@@ -12,6 +12,7 @@ import (
 	"ctl.internal/plugins/switch/traps"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/switchcli/hostkeys"
 )
 
 // Shell is what the commands need. The zero Shell describes them; it cannot run one.
@@ -23,6 +24,7 @@ type Shell struct {
 	Database  *inventory.Database
 	Journal   *journal.Journal
 	Vendors   *xmldriver.Source
+	Keys      *hostkeys.Keys
 	SDN       *sdn.Applier
 	// Remember keeps the path of the list for the next start; nil = it is forgotten.
 	Remember func(ctx context.Context, path string) error
@@ -30,9 +32,13 @@ type Shell struct {
 	History  *changes.Log
 }
 
+// HostKeys is the command that lists and forgets SSH host keys.
+const HostKeys = "switch:hostkeys"
+
 // Commands returns the table of commands.
 func (s *Shell) Commands() []commands.Command {
 	return []commands.Command{s.readDB(), s.printDB(), s.importDB(), s.exportDB(), s.edges(), s.traps(), s.history(), s.drivers(), s.vendors(), s.changes(), s.sdnSettings(),
+		hostkeys.Table(HostKeys, func() *hostkeys.Keys { return s.Keys }),
 		s.topoDiscover("switch:TopoDiscover", survey.All, "Discover switches, ports and edges",
 			"Asks all switches of the list for their ports and neighbours and shows what was found. A switch that\n"+
 				"does not answer keeps what it last told. Runs by itself when the list is loaded and periodically."),

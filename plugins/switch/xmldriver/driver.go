@@ -9,6 +9,7 @@ import (
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/vendorxml"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -21,13 +22,15 @@ type Driver struct {
 	source   *Source
 	standard *mibdriver.Driver
 	journal  *journal.Journal
+	keys     *hostkeys.Keys
 	// Beyond returns the driver that would serve an operation if nothing were described.
 	Beyond func(ctx context.Context, sw *switchdriver.Switch, operation string) (switchdriver.Driver, *switchdriver.Switch, error)
 }
 
-// New makes a Driver. standard sends the SETs and reads back; j may be nil.
-func New(s *Source, standard *mibdriver.Driver, j *journal.Journal) *Driver {
-	return &Driver{source: s, standard: standard, journal: j}
+// New makes a Driver. standard sends the SETs and reads back; j may be nil; keys are the
+// host keys of switches whose command line is reached by SSH.
+func New(s *Source, standard *mibdriver.Driver, j *journal.Journal, keys *hostkeys.Keys) *Driver {
+	return &Driver{source: s, standard: standard, journal: j, keys: keys}
 }
 
 // File returns the configuration in force.

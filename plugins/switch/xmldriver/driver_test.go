@@ -27,6 +27,7 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/lab/network"
+	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -110,7 +111,7 @@ func newBench(t *testing.T, model, file string) *bench {
 	}
 	log := slog.New(slog.DiscardHandler)
 	b := &bench{Network: n, standard: mibdriver.New(c), sw: inventory.Switch(entries[0])}
-	x := xmldriver.New(xmldriver.NewSource([]string{"/nothing", path}, log), b.standard, nil)
+	x := xmldriver.New(xmldriver.NewSource([]string{"/nothing", path}, log), b.standard, nil, &hostkeys.Keys{})
 	for _, p := range x.File().Problems {
 		t.Fatal(p)
 	}

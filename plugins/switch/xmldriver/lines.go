@@ -71,7 +71,7 @@ func refused() *regexp.Regexp {
 func (d *Driver) talk(ctx context.Context, sw *switchdriver.Switch, m *vendorxml.Model, f *vendorxml.Function, lines []string) error {
 	transport := f.Channel
 	t := switchcli.TargetOf(sw, mibdriver.Name(sw), transport)
-	s, err := switchcli.Open(ctx, t, m.Login)
+	s, err := d.keys.Open(ctx, t, m.Login)
 	if err != nil {
 		return err
 	}
