@@ -112,6 +112,12 @@ func (c *Client) ApplyACL(ctx context.Context, sw *Switch, action ACLAction, p *
 	return fault.FromStatus(err)
 }
 
+// ReadACL implements ACLReader.
+func (c *Client) ReadACL(ctx context.Context, sw *Switch) ([]*ACLEntry, error) {
+	r, err := c.rpc.ReadAcl(ctx, &pluginv1.ReadAclRequest{Switch: sw})
+	return r.GetEntries(), fault.FromStatus(err)
+}
+
 // ApplySettings implements SettingsApplier.
 func (c *Client) ApplySettings(ctx context.Context, s *Settings) ([]string, error) {
 	r, err := c.rpc.ApplySettings(ctx, s)

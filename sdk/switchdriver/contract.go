@@ -19,6 +19,7 @@ type (
 	ACLProfile = pluginv1.AclProfile
 	ACLRule    = pluginv1.AclRule
 	ACLAction  = pluginv1.ApplyAclRequest_Action
+	ACLEntry   = pluginv1.AclEntry
 	Settings   = pluginv1.ApplySettingsRequest
 )
 
@@ -116,6 +117,12 @@ type ARPWriter interface {
 // with fault.NotFound; clearing an empty table succeeds.
 type ACLApplier interface {
 	ApplyACL(ctx context.Context, sw *Switch, action ACLAction, p *ACLProfile, r *ACLRule) error
+}
+
+// ACLReader reads the access lists: every profile with its rules. Ids are always told;
+// what the switch does not show is left empty. An empty table is no error.
+type ACLReader interface {
+	ReadACL(ctx context.Context, sw *Switch) ([]*ACLEntry, error)
 }
 
 // SettingsApplier applies the settings SDN needs and reports what it did, one

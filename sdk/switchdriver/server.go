@@ -46,6 +46,8 @@ func Operations(d Driver) []string {
 	add(ok, "WriteArpEntry", "DeleteArpEntry")
 	_, ok = d.(ACLApplier)
 	add(ok, "ApplyAcl")
+	_, ok = d.(ACLReader)
+	add(ok, "ReadAcl")
 	_, ok = d.(SettingsApplier)
 	add(ok, "ApplySettings")
 	return out
@@ -198,6 +200,15 @@ func (s *server) ApplyAcl(ctx context.Context, r *pluginv1.ApplyAclRequest) (*pl
 		return nil, err
 	}
 	return &pluginv1.ApplyAclResponse{}, fault.ToStatus(d.ApplyACL(ctx, r.Switch, r.Action, r.Profile, r.Rule))
+}
+
+func (s *server) ReadAcl(ctx context.Context, r *pluginv1.ReadAclRequest) (*pluginv1.ReadAclResponse, error) {
+	d, err := as[ACLReader](s, "ReadAcl")
+	if err != nil {
+		return nil, err
+	}
+	e, err := d.ReadACL(ctx, r.Switch)
+	return &pluginv1.ReadAclResponse{Entries: e}, fault.ToStatus(err)
 }
 
 func (s *server) ApplySettings(ctx context.Context, r *pluginv1.ApplySettingsRequest) (*pluginv1.ApplySettingsResponse, error) {

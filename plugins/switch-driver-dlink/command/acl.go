@@ -16,14 +16,14 @@ const ShowACL = "show access_profile"
 // ACL is the command of a request on access lists. table is what the switch has:
 // making what is there and removing what is not is refused. Values were checked by
 // switchdriver.CheckACL; each becomes one word.
-func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule, table Table) (string, error) {
+func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule, table []*switchdriver.ACLEntry) (string, error) {
 	w := &words{}
-	have := table.find(p)
+	have := switchdriver.FindACL(table, p)
 	switch action {
 	case switchdriver.ACLClear:
 		w.plain("delete access_profile all")
 	case switchdriver.ACLCreateProfile:
-		if id, name := table[p.GetProfileId()], table.named(p.GetProfileName()); id != nil || name != nil {
+		if have != nil || switchdriver.FindACL(table, &switchdriver.ACLProfile{ProfileName: p.GetProfileName()}) != nil {
 			return "", fault.At(fault.Exists, "profile-id", "there is a profile %d or %s already", p.GetProfileId(), p.GetProfileName())
 		}
 		w.plain("create access_profile profile_id").number(p.GetProfileId()).plain("profile_name").word("profile-name", p.GetProfileName())
@@ -37,8 +37,8 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		switch {
 		case have == nil:
 			return "", noProfile(p)
-		case have.Rules[r.GetRuleId()]:
-			return "", fault.At(fault.Exists, "rule-id", "profile %s has a rule %d already; remove it first", have.Name, r.GetRuleId())
+		case switchdriver.FindACLRule(have, r.GetRuleId()) != nil:
+			return "", fault.At(fault.Exists, "rule-id", "profile %s has a rule %d already; remove it first", have.Profile.ProfileName, r.GetRuleId())
 		}
 		w.plain("config access_profile").which(p).plain("add access_id").number(r.GetRuleId())
 		w.rule(r)
@@ -46,33 +46,14 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 		switch {
 		case have == nil:
 			return "", noProfile(p)
-		case !have.Rules[r.GetRuleId()]:
-			return "", fault.At(fault.NotFound, "rule-id", "profile %s has no rule %d", have.Name, r.GetRuleId())
+		case switchdriver.FindACLRule(have, r.GetRuleId()) == nil:
+			return "", fault.At(fault.NotFound, "rule-id", "profile %s has no rule %d", have.Profile.ProfileName, r.GetRuleId())
 		}
 		w.plain("config access_profile").which(p).plain("delete access_id").number(r.GetRuleId())
 	default:
 		return "", fault.At(fault.Invalid, "action", "the action %d is not known", int32(action))
 	}
 	return w.line()
-}
-
-// Done reports whether a table shows that a request was carried out.
-func Done(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule, table Table) bool {
-	have := table.find(p)
-	switch action {
-	case switchdriver.ACLClear:
-		return len(table) == 0
-	case switchdriver.ACLCreateProfile:
-		made := table[p.GetProfileId()]
-		return made != nil && made.Name == p.GetProfileName()
-	case switchdriver.ACLDeleteProfile:
-		return have == nil
-	case switchdriver.ACLSetRule:
-		return have != nil && have.Rules[r.GetRuleId()]
-	case switchdriver.ACLDeleteRule:
-		return have != nil && !have.Rules[r.GetRuleId()]
-	}
-	return false
 }
 
 func noProfile(p *switchdriver.ACLProfile) error {

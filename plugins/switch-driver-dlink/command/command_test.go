@@ -4,7 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
@@ -12,7 +14,7 @@ import (
 
 // The command lines that D-Link documents and that users of the old system know.
 func TestLines(t *testing.T) {
-	table := Table{1: {Name: "web", Rules: map[uint32]bool{5: true}}}
+	table := []*switchdriver.ACLEntry{{Profile: &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "web"}, Rules: []*switchdriver.ACLRule{{RuleId: 5}}}}
 	id, name := &switchdriver.ACLProfile{ProfileId: 1}, &switchdriver.ACLProfile{ProfileName: "web"}
 	for want, c := range map[string]struct {
 		action switchdriver.ACLAction
@@ -45,7 +47,7 @@ func TestLines(t *testing.T) {
 
 // No value becomes a second command or word, whoever has checked it or not.
 func TestNothingIsSmuggledIn(t *testing.T) {
-	table := Table{1: {Name: "web", Rules: map[uint32]bool{}}}
+	table := []*switchdriver.ACLEntry{{Profile: &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "web"}}}
 	for _, evil := range []string{"x\nreboot", "x\rreboot", "x reboot", "x;reboot", "x?", "x\treboot", "\"x", "x|y", "x\x00", "x\x1b[A", "ü", "x$y", "`x`", "x!", "x#", "x&y", "", strings.Repeat("x", 300)} {
 		for field, c := range map[string]struct {
 			action switchdriver.ACLAction
@@ -72,10 +74,14 @@ func TestNothingIsSmuggledIn(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	p := NewParser()
-	text := "Access Profile Table\n\nTotal User Set Rule Entries : 2\n====\nProfile ID: 1    Profile name: EtherACL  Type: Ethernet\n\nMASK on\n    VLAN             : 0xFFF\n----\nRule ID : 1            Ports: 1\nRule ID : 20 (auto assign)  Ports: 1-3\n====\nProfile ID: 4    Profile name: v6  Type: IPv6\n"
+	text := "Access Profile Table\n\nTotal User Set Rule Entries : 2\n====\nProfile ID: 1    Profile name: EtherACL  Type: Ethernet\n\nMASK on\n    VLAN             : 0xFFF\n----\nRule ID : 1            Ports: 1\n\nMatch on\n    VLAN ID : 10\n\nAction:\n    Deny\n----\nRule ID : 20 (auto assign)  Ports: 1-3\nRule ID : 21  Ports: 1:1-1:3\n====\nProfile ID: 4    Profile name: v6  Type: IPv6\n"
 	table, ok := p.Table(text)
-	if !ok || len(table) != 2 || table[1].Name != "EtherACL" || !table[1].Rules[20] || len(table[4].Rules) != 0 {
-		t.Errorf("%v %v", table, ok)
+	want := []*switchdriver.ACLEntry{
+		{Profile: &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "EtherACL", Layer: "ETHERNET"}, Rules: []*switchdriver.ACLRule{
+			{RuleId: 1, Layer: "ETHERNET", Ports: []uint32{1}, Action: "DENY"}, {RuleId: 20, Layer: "ETHERNET", Ports: []uint32{1, 2, 3}}, {RuleId: 21, Layer: "ETHERNET"}}},
+		{Profile: &switchdriver.ACLProfile{ProfileId: 4, ProfileName: "v6"}}}
+	if d := cmp.Diff(want, table, protocmp.Transform()); d != "" || !ok {
+		t.Errorf("%v %s", ok, d)
 	}
 	if empty, ok := p.Table("Access Profile Table\n\nTotal User Set Rule Entries : 0\n"); !ok || len(empty) != 0 {
 		t.Errorf("an empty table: %v %v", empty, ok)
@@ -120,7 +126,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestRefusals(t *testing.T) {
-	table := Table{1: {Name: "web", Rules: map[uint32]bool{5: true}}}
+	table := []*switchdriver.ACLEntry{{Profile: &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "web"}, Rules: []*switchdriver.ACLRule{{RuleId: 5}}}}
 	for name, c := range map[string]struct {
 		action switchdriver.ACLAction
 		p      *switchdriver.ACLProfile

@@ -8,66 +8,87 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Table is the access profiles of a switch, by id.
-type Table map[uint32]*Profile
-
-// Profile is one of them.
-type Profile struct {
-	Name  string
-	Rules map[uint32]bool
-}
-
-// find finds the profile that a request names: by its id, else by its name.
-func (t Table) find(p *switchdriver.ACLProfile) *Profile {
-	if p.GetProfileId() != 0 {
-		return t[p.GetProfileId()]
-	}
-	return t.named(p.GetProfileName())
-}
-
-func (t Table) named(name string) *Profile {
-	for _, p := range t {
-		if name != "" && p.Name == name {
-			return p
-		}
-	}
-	return nil
-}
-
 // Parser reads answers. Make one with NewParser and keep it.
-type Parser struct{ title, profile, rule, stp, port, success *regexp.Regexp }
+type Parser struct{ title, profile, kind, rule, ports, action, stp, port, success *regexp.Regexp }
 
 // NewParser makes a Parser.
 func NewParser() *Parser {
 	return &Parser{
 		title:   regexp.MustCompile(`(?i)access profile table|total[ \t]+(?:user|unused|used)|access profiles?[ \t]*:`),
 		profile: regexp.MustCompile(`(?i)^\s*(?:access )?profile id\s*:\s*(\d{1,5})(?:\s+profile name\s*:\s*(\S+))?`),
+		kind:    regexp.MustCompile(`(?i)\stype\s*:\s*(ethernet|ip(?:v4)?)\s*$`),
 		rule:    regexp.MustCompile(`(?i)^\s*(?:rule|access) id\s*:\s*(\d{1,5})`),
+		ports:   regexp.MustCompile(`(?i)\sports?\s*:\s*([0-9,-]+)\s*$`),
+		action:  regexp.MustCompile(`(?i)^\s*(?:action\s*:\s*)?(permit|deny)\s*$`),
 		stp:     regexp.MustCompile(`(?im)^\s*stp status\s*:\s*(enabled?|disabled?)`),
 		port:    regexp.MustCompile(`(?i)port stp\s*:\s*(enabled?|disabled?)`),
 		success: regexp.MustCompile(`(?im)^\s*success\b`),
 	}
 }
 
-// Table reads the answer to ShowACL; false: it is no such answer.
-func (p *Parser) Table(text string) (Table, bool) {
-	t := Table{}
-	var last *Profile
+// Table reads the answer to ShowACL: profiles with their rules, and of these what all
+// releases show alike. false: it is no such answer.
+func (p *Parser) Table(text string) (table []*switchdriver.ACLEntry, ok bool) {
+	var profile *switchdriver.ACLEntry
+	var rule *switchdriver.ACLRule
 	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimRight(line, "\r ")
 		if m := p.profile.FindStringSubmatch(line); m != nil {
-			id, err := strconv.ParseUint(m[1], 10, 16)
-			if err != nil {
-				continue
+			profile, rule = nil, nil
+			if id, err := strconv.ParseUint(m[1], 10, 16); err == nil && id > 0 {
+				profile = &switchdriver.ACLEntry{Profile: &switchdriver.ACLProfile{ProfileId: uint32(id), ProfileName: m[2], Layer: p.layer(line)}}
+				table = append(table, profile)
 			}
-			last = &Profile{Name: m[2], Rules: map[uint32]bool{}}
-			t[uint32(id)] = last
-		} else if m := p.rule.FindStringSubmatch(line); m != nil && last != nil {
+		} else if m := p.rule.FindStringSubmatch(line); m != nil && profile != nil {
+			rule = nil
 			if id, err := strconv.ParseUint(m[1], 10, 16); err == nil {
-				last.Rules[uint32(id)] = true
+				rule = &switchdriver.ACLRule{RuleId: uint32(id), Layer: profile.Profile.Layer, Ports: p.list(line)}
+				profile.Rules = append(profile.Rules, rule)
 			}
+		} else if m := p.action.FindStringSubmatch(line); m != nil && rule != nil {
+			rule.Action = strings.ToUpper(m[1])
 		}
 	}
-	return t, len(t) > 0 || p.title.MatchString(text)
+	return table, len(table) > 0 || p.title.MatchString(text)
+}
+
+// layer is the one a profile's line tells, empty for one that this contract has not.
+func (p *Parser) layer(line string) string {
+	m := p.kind.FindStringSubmatch(line)
+	switch {
+	case m == nil:
+		return ""
+	case strings.EqualFold(m[1], "ethernet"):
+		return switchdriver.LayerEthernet
+	}
+	return switchdriver.LayerIP
+}
+
+// maxPorts bounds the ports of a rule: a range may be a lie.
+const maxPorts = 4096
+
+// list is the ports of a rule's line, "1,3-5"; nil when it is not such a list, as on
+// stacks ("1:1-1:3").
+func (p *Parser) list(line string) (out []uint32) {
+	m := p.ports.FindStringSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	for part := range strings.SplitSeq(m[1], ",") {
+		low, high, ranged := strings.Cut(part, "-")
+		if !ranged {
+			high = low
+		}
+		from, err := strconv.ParseUint(low, 10, 16)
+		to, err2 := strconv.ParseUint(high, 10, 16)
+		if err != nil || err2 != nil || from == 0 || to < from || uint64(len(out))+to-from >= maxPorts {
+			return nil
+		}
+		for n := from; n <= to; n++ {
+			out = append(out, uint32(n))
+		}
+	}
+	return out
 }
 
 // STP reads the state of the spanning tree; known is false when the answer does not tell.

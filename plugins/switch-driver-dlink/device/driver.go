@@ -34,6 +34,7 @@ type Driver struct {
 
 var (
 	_ switchdriver.ACLApplier      = (*Driver)(nil)
+	_ switchdriver.ACLReader       = (*Driver)(nil)
 	_ switchdriver.STPWriter       = (*Driver)(nil)
 	_ switchdriver.SettingsApplier = (*Driver)(nil)
 )

@@ -38,14 +38,23 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 		if err != nil {
 			return err
 		}
-		if !command.Done(action, p, r, after) {
-			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it", s.name, line)
+		if differs := switchdriver.ACLDiffers(action, p, r, after); differs != "" {
+			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it: it shows %s", s.name, line, differs)
 		}
 		return s.save()
 	})
 }
 
-func (s *session) table() (command.Table, error) {
+// ReadACL implements switchdriver.ACLReader.
+func (d *Driver) ReadACL(ctx context.Context, sw *switchdriver.Switch) (table []*switchdriver.ACLEntry, err error) {
+	err = d.session(ctx, sw, func(s *session) error {
+		table, err = s.table()
+		return err
+	})
+	return table, err
+}
+
+func (s *session) table() ([]*switchdriver.ACLEntry, error) {
 	text, err := s.show(command.ShowACL)
 	if err != nil {
 		return nil, err

@@ -144,8 +144,12 @@ func newBench(t *testing.T, o driver.Options) *bench {
 
 // install starts a driver plugin.
 func (b *bench) install(name string, f *fake) *plugintest.Plugin {
-	b.t.Helper()
 	f.vlans = map[uint32]*switchdriver.VLAN{}
+	return b.installDriver(name, f)
+}
+
+func (b *bench) installDriver(name string, f switchdriver.Driver) *plugintest.Plugin {
+	b.t.Helper()
 	return plugintest.Start(b.t, sdk.Options{
 		Manifest: []byte("name: " + name + "\nversion: 1.0.0\nsummary: a driver of a test\ncapabilities: [switchdriver]\n"),
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {

@@ -38,6 +38,7 @@ var (
 	_ switchdriver.ARPReader       = (*guard)(nil)
 	_ switchdriver.ARPWriter       = (*guard)(nil)
 	_ switchdriver.ACLApplier      = (*guard)(nil)
+	_ switchdriver.ACLReader       = (*guard)(nil)
 	_ switchdriver.SettingsApplier = (*guard)(nil)
 )
 

@@ -108,14 +108,6 @@ func (g *guard) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, add
 		func(ctx context.Context) error { return g.client.DeleteARPEntry(ctx, sw, address) })
 }
 
-// ApplyACL implements the operation. The contract reads no access lists: the driver's
-// own word counts.
-func (g *guard) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule) error {
-	op := &journal.Operation{Driver: g.name, Name: "ApplyAcl"}
-	return g.change(ctx, sw, "access lists: "+action.String(), op,
-		func(ctx context.Context) error { return g.client.ApplyACL(ctx, sw, action, p, r) })
-}
-
 // ApplySettings implements the operation.
 func (g *guard) ApplySettings(ctx context.Context, s *switchdriver.Settings) ([]string, error) {
 	report, err := call(ctx, g, s.Switch, func(ctx context.Context) ([]string, error) { return g.client.ApplySettings(ctx, s) })
@@ -205,6 +197,12 @@ func (g *guard) shows(ctx context.Context, sw *switchdriver.Switch, op *journal.
 			return "another entry, or none", nil
 		}
 		return "", nil
+	case "ApplyAcl":
+		r, err := reading[switchdriver.ACLReader](g, "ReadAcl")
+		if err != nil || op.ACL == nil { // nil: of a journal from before access lists were read
+			return "", fault.New(fault.Unsupported, "nothing reads this")
+		}
+		return aclDiffers(ctx, r, sw, op.ACL)
 	}
 	return "", fault.New(fault.Unsupported, "nothing reads this")
 }

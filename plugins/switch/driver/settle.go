@@ -46,7 +46,7 @@ func (c *Chooser) recover(ctx context.Context, sw *switchdriver.Switch, r journa
 	}
 	if r.Operation.Driver == VendorFile {
 		if r.Operation.VLAN == nil {
-			return journal.Left, "nothing reads this: look at the switch", nil
+			return recoverLines(ctx, choices, sw, r.Operation)
 		}
 		return c.recoverVLAN(ctx, sw, r.Operation, c.opt.Standard, c.opt.Standard)
 	}
@@ -56,6 +56,26 @@ func (c *Chooser) recover(ctx context.Context, sw *switchdriver.Switch, r journa
 		}
 	}
 	return journal.Left, "the driver " + r.Operation.Driver + " is not there any more", nil
+}
+
+// recoverLines settles lines that the vendor-specific file describes: some of them may
+// have been typed, so what does not show as whole is left to the user.
+func recoverLines(ctx context.Context, choices []Choice, sw *switchdriver.Switch, op *journal.Operation) (journal.Outcome, string, error) {
+	for _, choice := range choices {
+		reader, ok := choice.Driver.(switchdriver.ACLReader)
+		if !ok || op.ACL == nil || !choice.Has("ReadAcl") {
+			continue
+		}
+		differs, err := aclDiffers(ctx, reader, sw, op.ACL)
+		switch {
+		case err != nil:
+			return "", "", err
+		case differs == "":
+			return journal.Whole, "", nil
+		}
+		return journal.Left, "the switch shows " + differs + ": look at it", nil
+	}
+	return journal.Left, "nothing reads this: look at the switch", nil
 }
 
 // recover settles an operation of a driver plugin: it knows not its steps, only what

@@ -58,8 +58,10 @@ type Operation struct {
 	SetPorts bool               `json:"set-ports,omitempty"`
 	FDB      *pluginv1.FdbEntry `json:"fdb,omitempty"`
 	ARP      *pluginv1.ArpEntry `json:"arp,omitempty"`
-	Port     uint32             `json:"port,omitempty"`
-	Enable   bool               `json:"enable,omitempty"`
+	// ACL is what was asked for; without the switch, whose logins are secret.
+	ACL    *pluginv1.ApplyAclRequest `json:"acl,omitempty"`
+	Port   uint32                    `json:"port,omitempty"`
+	Enable bool                      `json:"enable,omitempty"`
 }
 
 // Hex is an octet string as an Assignment has it; nil stays nil.

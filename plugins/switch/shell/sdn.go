@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/sdn"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -18,7 +17,7 @@ func (s *Shell) sdnSettings() commands.Command {
 		Help: "Without options shows what was done last. --dry-run tells what would be done, --apply does it: at one\n" +
 			"switch, or at all of the list. What is to be switched off is set under sdn in etc/switch.yaml.\n\n" +
 			"Example: switch:sdn --dry-run 90:94:e4:23:13:e0",
-		Arguments: []commands.Argument{{Name: "switch", Help: "MAC address of one switch"}},
+		Arguments: []commands.Argument{s.switchArgument(false)},
 		Options: []commands.Option{{Name: "apply", Help: "do it", Type: commands.Bool},
 			{Name: "dry-run", Help: "only tell what would be done", Type: commands.Bool}},
 		Run: s.runSDN,
@@ -33,11 +32,7 @@ func (s *Shell) runSDN(ctx context.Context, in *commands.Invocation) error {
 		}
 		switches := s.Inventory.All()
 		if arg := in.Arg("switch"); arg != "" {
-			m, err := mib.ParseMAC(arg)
-			if err != nil {
-				return fault.New(fault.Invalid, "%v", err)
-			}
-			sw, err := s.Inventory.Find(m)
+			sw, err := s.named(arg)
 			if err != nil {
 				return err
 			}

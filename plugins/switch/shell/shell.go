@@ -37,7 +37,7 @@ const HostKeys = "switch:hostkeys"
 
 // Commands returns the table of commands.
 func (s *Shell) Commands() []commands.Command {
-	return []commands.Command{s.readDB(), s.printDB(), s.importDB(), s.exportDB(), s.edges(), s.traps(), s.history(), s.drivers(), s.vendors(), s.changes(), s.sdnSettings(),
+	return []commands.Command{s.readDB(), s.printDB(), s.importDB(), s.exportDB(), s.edges(), s.traps(), s.history(), s.drivers(), s.vendors(), s.acls(), s.changes(), s.sdnSettings(),
 		hostkeys.Table(HostKeys, func() *hostkeys.Keys { return s.Keys }),
 		s.topoDiscover("switch:TopoDiscover", survey.All, "Discover switches, ports and edges",
 			"Asks all switches of the list for their ports and neighbours and shows what was found. A switch that\n"+

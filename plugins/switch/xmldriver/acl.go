@@ -15,7 +15,8 @@ import (
 // layers are the names of the layers in the file.
 func layers() map[string]string { return map[string]string{"ETHERNET": "mac", "IP": "ip"} }
 
-// ApplyACL types the described lines.
+// ApplyACL types the described lines. Where another driver of the switch reads access
+// lists, what it shows is compared; else what the switch says to the lines counts.
 func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule) error {
 	name := map[switchdriver.ACLAction]string{
 		pluginv1.ApplyAclRequest_ACTION_CREATE_PROFILE: vendorxml.CreateACLProfile, pluginv1.ApplyAclRequest_ACTION_DELETE_PROFILE: vendorxml.DeleteACLProfile,
@@ -42,7 +43,34 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 	case "DENY":
 		values["action"] = vendorxml.Value{Text: f.Deny, Field: "acl-action"}
 	}
-	return d.simple(ctx, sw, m, f, values, &journal.Operation{Driver: Name, Name: "ApplyAcl"}, "access lists: "+f.Name)
+	op := &journal.Operation{Driver: Name, Name: "ApplyAcl", ACL: &pluginv1.ApplyAclRequest{Action: action, Profile: p, Rule: r}}
+	return d.simple(ctx, sw, m, f, values, op, "access lists: "+f.Name, func(ctx context.Context) error { return d.confirmACL(ctx, sw, op.ACL) })
+}
+
+// confirmACL reads the access lists back until they are as asked for.
+func (d *Driver) confirmACL(ctx context.Context, sw *switchdriver.Switch, asked *pluginv1.ApplyAclRequest) error {
+	next, known, err := d.Beyond(ctx, sw, "ReadAcl")
+	reader, ok := next.(switchdriver.ACLReader)
+	if err != nil || !ok {
+		return nil // nothing reads them
+	}
+	differs := ""
+	for _, pause := range pauses() {
+		if wait(ctx, pause) != nil {
+			break
+		}
+		table, err := reader.ReadACL(ctx, known)
+		if fault.KindOf(err) == fault.Unsupported && err != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if differs = switchdriver.ACLDiffers(asked.Action, asked.Profile, asked.Rule, table); differs == "" {
+			return nil
+		}
+	}
+	return fault.Device(fault.Downstream, "switch %s took the commands but shows %s", mibdriver.Name(sw), differs)
 }
 
 // WriteSTP types the described lines, and reads a port back where the switch shows it.
@@ -61,7 +89,7 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	}
 	values := map[string]vendorxml.Value{"port": number("port", port)}
 	op := &journal.Operation{Driver: Name, Name: "WriteStp", Port: port, Enable: enable}
-	if err := d.simple(ctx, sw, m, f, values, op, f.Name); err != nil || port == 0 {
+	if err := d.simple(ctx, sw, m, f, values, op, f.Name, nil); err != nil || port == 0 {
 		return err
 	}
 	for _, pause := range pauses() {
@@ -79,8 +107,9 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	return fault.Device(fault.Downstream, "switch %s took the commands but port %d shows another state of spanning tree", mibdriver.Name(sw), port)
 }
 
-// simple types the lines of a function; when one fails those for taking back are typed.
-func (d *Driver) simple(ctx context.Context, sw *switchdriver.Switch, m *vendorxml.Model, f *vendorxml.Function, values map[string]vendorxml.Value, op *journal.Operation, what string) error {
+// simple types the lines of a function and has the result confirmed, unless confirm is
+// nil; when either fails the lines for taking back are typed.
+func (d *Driver) simple(ctx context.Context, sw *switchdriver.Switch, m *vendorxml.Model, f *vendorxml.Function, values map[string]vendorxml.Value, op *journal.Operation, what string, confirm func(context.Context) error) error {
 	j, err := prepare(f, values)
 	if err != nil {
 		return err
@@ -90,7 +119,9 @@ func (d *Driver) simple(ctx context.Context, sw *switchdriver.Switch, m *vendorx
 		return err
 	}
 	defer entry.Done(ctx)
-	err = d.talk(ctx, sw, m, f, j.lines)
+	if err = d.talk(ctx, sw, m, f, j.lines); err == nil && confirm != nil {
+		err = confirm(ctx)
+	}
 	if err == nil || len(j.rollback) == 0 {
 		return err
 	}

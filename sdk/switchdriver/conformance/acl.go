@@ -14,6 +14,24 @@ func (k *kit) acl(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *
 	return k.client.ApplyACL(k.ctx(), k.Switch, action, p, r)
 }
 
+// aclShown checks that the switch shows what was done, where the driver reads it.
+func (k *kit) aclShown(what string, action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule) {
+	k.t.Helper()
+	if !k.has("ReadAcl") {
+		return
+	}
+	table, err := k.client.ReadACL(k.ctx(), k.Switch)
+	k.must("ReadAcl after "+what, err)
+	if differs := switchdriver.ACLDiffers(action, p, r, table); differs != "" {
+		k.t.Errorf("after %s the driver shows %s", what, differs)
+	}
+	for _, e := range table {
+		if e.GetProfile().GetProfileId() == 0 {
+			k.t.Errorf("after %s the driver shows a profile without an id: %v", what, e)
+		}
+	}
+}
+
 func aclLife(k *kit) {
 	ip := &switchdriver.ACLProfile{ProfileId: 3, ProfileName: "kit-ip", Layer: switchdriver.LayerIP, SrcIpMask: "255.255.255.0", DstIpMask: "255.255.255.255"}
 	eth := &switchdriver.ACLProfile{ProfileId: 4, ProfileName: "kit_eth", Layer: switchdriver.LayerEthernet, VlanMask: proto.Uint32(0xfff)}
@@ -21,15 +39,20 @@ func aclLife(k *kit) {
 	k.refused("a rule of a profile that is not there", k.acl(switchdriver.ACLSetRule, ip, rule), fault.NotFound)
 	k.refused("removing a profile that is not there", k.acl(switchdriver.ACLDeleteProfile, ip, nil), fault.NotFound)
 	k.must("making a profile", k.acl(switchdriver.ACLCreateProfile, ip, nil))
+	k.aclShown("making a profile", switchdriver.ACLCreateProfile, ip, nil)
 	k.refused("making a profile again", k.acl(switchdriver.ACLCreateProfile, ip, nil), fault.Exists)
 	k.must("making an Ethernet profile", k.acl(switchdriver.ACLCreateProfile, eth, nil))
 	k.must("making a rule", k.acl(switchdriver.ACLSetRule, &switchdriver.ACLProfile{ProfileId: 3}, rule))
+	k.aclShown("making a rule", switchdriver.ACLSetRule, ip, rule)
 	k.must("making an Ethernet rule by the profile's name", k.acl(switchdriver.ACLSetRule, &switchdriver.ACLProfile{ProfileName: "kit_eth"},
 		&switchdriver.ACLRule{RuleId: 1, Ports: k.Ports[:1], Layer: switchdriver.LayerEthernet, VlanId: proto.Uint32(10), Action: switchdriver.ActionPermit}))
 	k.must("removing a rule", k.acl(switchdriver.ACLDeleteRule, &switchdriver.ACLProfile{ProfileId: 3}, rule))
+	k.aclShown("removing a rule", switchdriver.ACLDeleteRule, ip, rule)
 	k.refused("removing a rule again", k.acl(switchdriver.ACLDeleteRule, &switchdriver.ACLProfile{ProfileId: 3}, rule), fault.NotFound)
 	k.must("removing a profile by its name", k.acl(switchdriver.ACLDeleteProfile, &switchdriver.ACLProfile{ProfileName: "kit-ip"}, nil))
+	k.aclShown("removing a profile", switchdriver.ACLDeleteProfile, ip, nil)
 	k.must("clearing", k.acl(switchdriver.ACLClear, nil, nil))
+	k.aclShown("clearing", switchdriver.ACLClear, nil, nil)
 	k.refused("removing what was cleared", k.acl(switchdriver.ACLDeleteProfile, eth, nil), fault.NotFound)
 	k.must("clearing what is empty", k.acl(switchdriver.ACLClear, nil, nil))
 }

@@ -65,6 +65,7 @@ func (k *kit) calls() map[string]call {
 		"ApplyAcl": func(ctx context.Context, sw *switchdriver.Switch) error {
 			return c.ApplyACL(ctx, sw, switchdriver.ACLDeleteProfile, &switchdriver.ACLProfile{ProfileId: 200}, nil)
 		},
+		"ReadAcl": func(ctx context.Context, sw *switchdriver.Switch) error { _, err := c.ReadACL(ctx, sw); return err },
 		"ApplySettings": func(ctx context.Context, sw *switchdriver.Switch) error {
 			_, err := c.ApplySettings(ctx, &switchdriver.Settings{Switch: sw, DisableStp: true, DryRun: true})
 			return err

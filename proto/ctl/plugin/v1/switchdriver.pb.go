@@ -2491,6 +2491,148 @@ func (*ApplyAclResponse) Descriptor() ([]byte, []int) {
 	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{40}
 }
 
+type ReadAclRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Switch        *Switch                `protobuf:"bytes,1,opt,name=switch,proto3" json:"switch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadAclRequest) Reset() {
+	*x = ReadAclRequest{}
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadAclRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadAclRequest) ProtoMessage() {}
+
+func (x *ReadAclRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadAclRequest.ProtoReflect.Descriptor instead.
+func (*ReadAclRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *ReadAclRequest) GetSwitch() *Switch {
+	if x != nil {
+		return x.Switch
+	}
+	return nil
+}
+
+type ReadAclResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Entries       []*AclEntry            `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadAclResponse) Reset() {
+	*x = ReadAclResponse{}
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadAclResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadAclResponse) ProtoMessage() {}
+
+func (x *ReadAclResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadAclResponse.ProtoReflect.Descriptor instead.
+func (*ReadAclResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *ReadAclResponse) GetEntries() []*AclEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+// AclEntry is a profile with its rules as the switch shows them. profile_id and the
+// rule_ids are always there; what the switch does not show is empty.
+type AclEntry struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Profile       *AclProfile            `protobuf:"bytes,1,opt,name=profile,proto3" json:"profile,omitempty"`
+	Rules         []*AclRule             `protobuf:"bytes,2,rep,name=rules,proto3" json:"rules,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AclEntry) Reset() {
+	*x = AclEntry{}
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AclEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AclEntry) ProtoMessage() {}
+
+func (x *AclEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AclEntry.ProtoReflect.Descriptor instead.
+func (*AclEntry) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *AclEntry) GetProfile() *AclProfile {
+	if x != nil {
+		return x.Profile
+	}
+	return nil
+}
+
+func (x *AclEntry) GetRules() []*AclRule {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
 type ApplySettingsRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Switch *Switch                `protobuf:"bytes,1,opt,name=switch,proto3" json:"switch,omitempty"`
@@ -2509,7 +2651,7 @@ type ApplySettingsRequest struct {
 
 func (x *ApplySettingsRequest) Reset() {
 	*x = ApplySettingsRequest{}
-	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[41]
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2521,7 +2663,7 @@ func (x *ApplySettingsRequest) String() string {
 func (*ApplySettingsRequest) ProtoMessage() {}
 
 func (x *ApplySettingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[41]
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2534,7 +2676,7 @@ func (x *ApplySettingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplySettingsRequest.ProtoReflect.Descriptor instead.
 func (*ApplySettingsRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{41}
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ApplySettingsRequest) GetSwitch() *Switch {
@@ -2603,7 +2745,7 @@ type ApplySettingsResponse struct {
 
 func (x *ApplySettingsResponse) Reset() {
 	*x = ApplySettingsResponse{}
-	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[42]
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2615,7 +2757,7 @@ func (x *ApplySettingsResponse) String() string {
 func (*ApplySettingsResponse) ProtoMessage() {}
 
 func (x *ApplySettingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[42]
+	mi := &file_ctl_plugin_v1_switchdriver_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2628,7 +2770,7 @@ func (x *ApplySettingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplySettingsResponse.ProtoReflect.Descriptor instead.
 func (*ApplySettingsResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{42}
+	return file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ApplySettingsResponse) GetReport() []string {
@@ -2821,7 +2963,14 @@ const file_ctl_plugin_v1_switchdriver_proto_rawDesc = "" +
 	"\x0fACTION_SET_RULE\x10\x03\x12\x16\n" +
 	"\x12ACTION_DELETE_RULE\x10\x04\x12\x10\n" +
 	"\fACTION_CLEAR\x10\x05\"\x12\n" +
-	"\x10ApplyAclResponse\"\x94\x03\n" +
+	"\x10ApplyAclResponse\"?\n" +
+	"\x0eReadAclRequest\x12-\n" +
+	"\x06switch\x18\x01 \x01(\v2\x15.ctl.plugin.v1.SwitchR\x06switch\"D\n" +
+	"\x0fReadAclResponse\x121\n" +
+	"\aentries\x18\x01 \x03(\v2\x17.ctl.plugin.v1.AclEntryR\aentries\"m\n" +
+	"\bAclEntry\x123\n" +
+	"\aprofile\x18\x01 \x01(\v2\x19.ctl.plugin.v1.AclProfileR\aprofile\x12,\n" +
+	"\x05rules\x18\x02 \x03(\v2\x16.ctl.plugin.v1.AclRuleR\x05rules\"\x94\x03\n" +
 	"\x14ApplySettingsRequest\x12-\n" +
 	"\x06switch\x18\x01 \x01(\v2\x15.ctl.plugin.v1.SwitchR\x06switch\x12\x1f\n" +
 	"\vdisable_stp\x18\x02 \x01(\bR\n" +
@@ -2833,8 +2982,7 @@ const file_ctl_plugin_v1_switchdriver_proto_rawDesc = "" +
 	"\x10disable_learning\x18\a \x01(\bR\x0fdisableLearning\x12\x17\n" +
 	"\adry_run\x18\b \x01(\bR\x06dryRun\"/\n" +
 	"\x15ApplySettingsResponse\x12\x16\n" +
-	"\x06report\x18\x01 \x03(\tR\x06report2\xd6\n" +
-	"\n" +
+	"\x06report\x18\x01 \x03(\tR\x06report2\xa0\v\n" +
 	"\fSwitchDriver\x12]\n" +
 	"\x0eDescribeDriver\x12$.ctl.plugin.v1.DescribeDriverRequest\x1a%.ctl.plugin.v1.DescribeDriverResponse\x12N\n" +
 	"\tReadVlans\x12\x1f.ctl.plugin.v1.ReadVlansRequest\x1a .ctl.plugin.v1.ReadVlansResponse\x12N\n" +
@@ -2851,7 +2999,8 @@ const file_ctl_plugin_v1_switchdriver_proto_rawDesc = "" +
 	"\aReadArp\x12\x1d.ctl.plugin.v1.ReadArpRequest\x1a\x1e.ctl.plugin.v1.ReadArpResponse\x12Z\n" +
 	"\rWriteArpEntry\x12#.ctl.plugin.v1.WriteArpEntryRequest\x1a$.ctl.plugin.v1.WriteArpEntryResponse\x12]\n" +
 	"\x0eDeleteArpEntry\x12$.ctl.plugin.v1.DeleteArpEntryRequest\x1a%.ctl.plugin.v1.DeleteArpEntryResponse\x12K\n" +
-	"\bApplyAcl\x12\x1e.ctl.plugin.v1.ApplyAclRequest\x1a\x1f.ctl.plugin.v1.ApplyAclResponse\x12Z\n" +
+	"\bApplyAcl\x12\x1e.ctl.plugin.v1.ApplyAclRequest\x1a\x1f.ctl.plugin.v1.ApplyAclResponse\x12H\n" +
+	"\aReadAcl\x12\x1d.ctl.plugin.v1.ReadAclRequest\x1a\x1e.ctl.plugin.v1.ReadAclResponse\x12Z\n" +
 	"\rApplySettings\x12#.ctl.plugin.v1.ApplySettingsRequest\x1a$.ctl.plugin.v1.ApplySettingsResponseB+Z)ctl.internal/proto/ctl/plugin/v1;pluginv1b\x06proto3"
 
 var (
@@ -2867,7 +3016,7 @@ func file_ctl_plugin_v1_switchdriver_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_switchdriver_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_ctl_plugin_v1_switchdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_ctl_plugin_v1_switchdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_ctl_plugin_v1_switchdriver_proto_goTypes = []any{
 	(ApplyAclRequest_Action)(0),    // 0: ctl.plugin.v1.ApplyAclRequest.Action
 	(*Switch)(nil),                 // 1: ctl.plugin.v1.Switch
@@ -2911,8 +3060,11 @@ var file_ctl_plugin_v1_switchdriver_proto_goTypes = []any{
 	(*AclRule)(nil),                // 39: ctl.plugin.v1.AclRule
 	(*ApplyAclRequest)(nil),        // 40: ctl.plugin.v1.ApplyAclRequest
 	(*ApplyAclResponse)(nil),       // 41: ctl.plugin.v1.ApplyAclResponse
-	(*ApplySettingsRequest)(nil),   // 42: ctl.plugin.v1.ApplySettingsRequest
-	(*ApplySettingsResponse)(nil),  // 43: ctl.plugin.v1.ApplySettingsResponse
+	(*ReadAclRequest)(nil),         // 42: ctl.plugin.v1.ReadAclRequest
+	(*ReadAclResponse)(nil),        // 43: ctl.plugin.v1.ReadAclResponse
+	(*AclEntry)(nil),               // 44: ctl.plugin.v1.AclEntry
+	(*ApplySettingsRequest)(nil),   // 45: ctl.plugin.v1.ApplySettingsRequest
+	(*ApplySettingsResponse)(nil),  // 46: ctl.plugin.v1.ApplySettingsResponse
 }
 var file_ctl_plugin_v1_switchdriver_proto_depIdxs = []int32{
 	2,  // 0: ctl.plugin.v1.Switch.snmp:type_name -> ctl.plugin.v1.SnmpAccess
@@ -2944,44 +3096,50 @@ var file_ctl_plugin_v1_switchdriver_proto_depIdxs = []int32{
 	0,  // 26: ctl.plugin.v1.ApplyAclRequest.action:type_name -> ctl.plugin.v1.ApplyAclRequest.Action
 	38, // 27: ctl.plugin.v1.ApplyAclRequest.profile:type_name -> ctl.plugin.v1.AclProfile
 	39, // 28: ctl.plugin.v1.ApplyAclRequest.rule:type_name -> ctl.plugin.v1.AclRule
-	1,  // 29: ctl.plugin.v1.ApplySettingsRequest.switch:type_name -> ctl.plugin.v1.Switch
-	4,  // 30: ctl.plugin.v1.SwitchDriver.DescribeDriver:input_type -> ctl.plugin.v1.DescribeDriverRequest
-	7,  // 31: ctl.plugin.v1.SwitchDriver.ReadVlans:input_type -> ctl.plugin.v1.ReadVlansRequest
-	9,  // 32: ctl.plugin.v1.SwitchDriver.WriteVlan:input_type -> ctl.plugin.v1.WriteVlanRequest
-	11, // 33: ctl.plugin.v1.SwitchDriver.DeleteVlan:input_type -> ctl.plugin.v1.DeleteVlanRequest
-	14, // 34: ctl.plugin.v1.SwitchDriver.ReadFdb:input_type -> ctl.plugin.v1.ReadFdbRequest
-	16, // 35: ctl.plugin.v1.SwitchDriver.WriteFdbEntry:input_type -> ctl.plugin.v1.WriteFdbEntryRequest
-	18, // 36: ctl.plugin.v1.SwitchDriver.DeleteFdbEntry:input_type -> ctl.plugin.v1.DeleteFdbEntryRequest
-	21, // 37: ctl.plugin.v1.SwitchDriver.ReadPorts:input_type -> ctl.plugin.v1.ReadPortsRequest
-	24, // 38: ctl.plugin.v1.SwitchDriver.ReadNeighbors:input_type -> ctl.plugin.v1.ReadNeighborsRequest
-	27, // 39: ctl.plugin.v1.SwitchDriver.ReadStp:input_type -> ctl.plugin.v1.ReadStpRequest
-	29, // 40: ctl.plugin.v1.SwitchDriver.WriteStp:input_type -> ctl.plugin.v1.WriteStpRequest
-	32, // 41: ctl.plugin.v1.SwitchDriver.ReadArp:input_type -> ctl.plugin.v1.ReadArpRequest
-	34, // 42: ctl.plugin.v1.SwitchDriver.WriteArpEntry:input_type -> ctl.plugin.v1.WriteArpEntryRequest
-	36, // 43: ctl.plugin.v1.SwitchDriver.DeleteArpEntry:input_type -> ctl.plugin.v1.DeleteArpEntryRequest
-	40, // 44: ctl.plugin.v1.SwitchDriver.ApplyAcl:input_type -> ctl.plugin.v1.ApplyAclRequest
-	42, // 45: ctl.plugin.v1.SwitchDriver.ApplySettings:input_type -> ctl.plugin.v1.ApplySettingsRequest
-	5,  // 46: ctl.plugin.v1.SwitchDriver.DescribeDriver:output_type -> ctl.plugin.v1.DescribeDriverResponse
-	8,  // 47: ctl.plugin.v1.SwitchDriver.ReadVlans:output_type -> ctl.plugin.v1.ReadVlansResponse
-	10, // 48: ctl.plugin.v1.SwitchDriver.WriteVlan:output_type -> ctl.plugin.v1.WriteVlanResponse
-	12, // 49: ctl.plugin.v1.SwitchDriver.DeleteVlan:output_type -> ctl.plugin.v1.DeleteVlanResponse
-	15, // 50: ctl.plugin.v1.SwitchDriver.ReadFdb:output_type -> ctl.plugin.v1.ReadFdbResponse
-	17, // 51: ctl.plugin.v1.SwitchDriver.WriteFdbEntry:output_type -> ctl.plugin.v1.WriteFdbEntryResponse
-	19, // 52: ctl.plugin.v1.SwitchDriver.DeleteFdbEntry:output_type -> ctl.plugin.v1.DeleteFdbEntryResponse
-	22, // 53: ctl.plugin.v1.SwitchDriver.ReadPorts:output_type -> ctl.plugin.v1.ReadPortsResponse
-	25, // 54: ctl.plugin.v1.SwitchDriver.ReadNeighbors:output_type -> ctl.plugin.v1.ReadNeighborsResponse
-	28, // 55: ctl.plugin.v1.SwitchDriver.ReadStp:output_type -> ctl.plugin.v1.ReadStpResponse
-	30, // 56: ctl.plugin.v1.SwitchDriver.WriteStp:output_type -> ctl.plugin.v1.WriteStpResponse
-	33, // 57: ctl.plugin.v1.SwitchDriver.ReadArp:output_type -> ctl.plugin.v1.ReadArpResponse
-	35, // 58: ctl.plugin.v1.SwitchDriver.WriteArpEntry:output_type -> ctl.plugin.v1.WriteArpEntryResponse
-	37, // 59: ctl.plugin.v1.SwitchDriver.DeleteArpEntry:output_type -> ctl.plugin.v1.DeleteArpEntryResponse
-	41, // 60: ctl.plugin.v1.SwitchDriver.ApplyAcl:output_type -> ctl.plugin.v1.ApplyAclResponse
-	43, // 61: ctl.plugin.v1.SwitchDriver.ApplySettings:output_type -> ctl.plugin.v1.ApplySettingsResponse
-	46, // [46:62] is the sub-list for method output_type
-	30, // [30:46] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	1,  // 29: ctl.plugin.v1.ReadAclRequest.switch:type_name -> ctl.plugin.v1.Switch
+	44, // 30: ctl.plugin.v1.ReadAclResponse.entries:type_name -> ctl.plugin.v1.AclEntry
+	38, // 31: ctl.plugin.v1.AclEntry.profile:type_name -> ctl.plugin.v1.AclProfile
+	39, // 32: ctl.plugin.v1.AclEntry.rules:type_name -> ctl.plugin.v1.AclRule
+	1,  // 33: ctl.plugin.v1.ApplySettingsRequest.switch:type_name -> ctl.plugin.v1.Switch
+	4,  // 34: ctl.plugin.v1.SwitchDriver.DescribeDriver:input_type -> ctl.plugin.v1.DescribeDriverRequest
+	7,  // 35: ctl.plugin.v1.SwitchDriver.ReadVlans:input_type -> ctl.plugin.v1.ReadVlansRequest
+	9,  // 36: ctl.plugin.v1.SwitchDriver.WriteVlan:input_type -> ctl.plugin.v1.WriteVlanRequest
+	11, // 37: ctl.plugin.v1.SwitchDriver.DeleteVlan:input_type -> ctl.plugin.v1.DeleteVlanRequest
+	14, // 38: ctl.plugin.v1.SwitchDriver.ReadFdb:input_type -> ctl.plugin.v1.ReadFdbRequest
+	16, // 39: ctl.plugin.v1.SwitchDriver.WriteFdbEntry:input_type -> ctl.plugin.v1.WriteFdbEntryRequest
+	18, // 40: ctl.plugin.v1.SwitchDriver.DeleteFdbEntry:input_type -> ctl.plugin.v1.DeleteFdbEntryRequest
+	21, // 41: ctl.plugin.v1.SwitchDriver.ReadPorts:input_type -> ctl.plugin.v1.ReadPortsRequest
+	24, // 42: ctl.plugin.v1.SwitchDriver.ReadNeighbors:input_type -> ctl.plugin.v1.ReadNeighborsRequest
+	27, // 43: ctl.plugin.v1.SwitchDriver.ReadStp:input_type -> ctl.plugin.v1.ReadStpRequest
+	29, // 44: ctl.plugin.v1.SwitchDriver.WriteStp:input_type -> ctl.plugin.v1.WriteStpRequest
+	32, // 45: ctl.plugin.v1.SwitchDriver.ReadArp:input_type -> ctl.plugin.v1.ReadArpRequest
+	34, // 46: ctl.plugin.v1.SwitchDriver.WriteArpEntry:input_type -> ctl.plugin.v1.WriteArpEntryRequest
+	36, // 47: ctl.plugin.v1.SwitchDriver.DeleteArpEntry:input_type -> ctl.plugin.v1.DeleteArpEntryRequest
+	40, // 48: ctl.plugin.v1.SwitchDriver.ApplyAcl:input_type -> ctl.plugin.v1.ApplyAclRequest
+	42, // 49: ctl.plugin.v1.SwitchDriver.ReadAcl:input_type -> ctl.plugin.v1.ReadAclRequest
+	45, // 50: ctl.plugin.v1.SwitchDriver.ApplySettings:input_type -> ctl.plugin.v1.ApplySettingsRequest
+	5,  // 51: ctl.plugin.v1.SwitchDriver.DescribeDriver:output_type -> ctl.plugin.v1.DescribeDriverResponse
+	8,  // 52: ctl.plugin.v1.SwitchDriver.ReadVlans:output_type -> ctl.plugin.v1.ReadVlansResponse
+	10, // 53: ctl.plugin.v1.SwitchDriver.WriteVlan:output_type -> ctl.plugin.v1.WriteVlanResponse
+	12, // 54: ctl.plugin.v1.SwitchDriver.DeleteVlan:output_type -> ctl.plugin.v1.DeleteVlanResponse
+	15, // 55: ctl.plugin.v1.SwitchDriver.ReadFdb:output_type -> ctl.plugin.v1.ReadFdbResponse
+	17, // 56: ctl.plugin.v1.SwitchDriver.WriteFdbEntry:output_type -> ctl.plugin.v1.WriteFdbEntryResponse
+	19, // 57: ctl.plugin.v1.SwitchDriver.DeleteFdbEntry:output_type -> ctl.plugin.v1.DeleteFdbEntryResponse
+	22, // 58: ctl.plugin.v1.SwitchDriver.ReadPorts:output_type -> ctl.plugin.v1.ReadPortsResponse
+	25, // 59: ctl.plugin.v1.SwitchDriver.ReadNeighbors:output_type -> ctl.plugin.v1.ReadNeighborsResponse
+	28, // 60: ctl.plugin.v1.SwitchDriver.ReadStp:output_type -> ctl.plugin.v1.ReadStpResponse
+	30, // 61: ctl.plugin.v1.SwitchDriver.WriteStp:output_type -> ctl.plugin.v1.WriteStpResponse
+	33, // 62: ctl.plugin.v1.SwitchDriver.ReadArp:output_type -> ctl.plugin.v1.ReadArpResponse
+	35, // 63: ctl.plugin.v1.SwitchDriver.WriteArpEntry:output_type -> ctl.plugin.v1.WriteArpEntryResponse
+	37, // 64: ctl.plugin.v1.SwitchDriver.DeleteArpEntry:output_type -> ctl.plugin.v1.DeleteArpEntryResponse
+	41, // 65: ctl.plugin.v1.SwitchDriver.ApplyAcl:output_type -> ctl.plugin.v1.ApplyAclResponse
+	43, // 66: ctl.plugin.v1.SwitchDriver.ReadAcl:output_type -> ctl.plugin.v1.ReadAclResponse
+	46, // 67: ctl.plugin.v1.SwitchDriver.ApplySettings:output_type -> ctl.plugin.v1.ApplySettingsResponse
+	51, // [51:68] is the sub-list for method output_type
+	34, // [34:51] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_switchdriver_proto_init() }
@@ -2997,7 +3155,7 @@ func file_ctl_plugin_v1_switchdriver_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_switchdriver_proto_rawDesc), len(file_ctl_plugin_v1_switchdriver_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   43,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -34,6 +34,7 @@ const (
 	SwitchDriver_WriteArpEntry_FullMethodName  = "/ctl.plugin.v1.SwitchDriver/WriteArpEntry"
 	SwitchDriver_DeleteArpEntry_FullMethodName = "/ctl.plugin.v1.SwitchDriver/DeleteArpEntry"
 	SwitchDriver_ApplyAcl_FullMethodName       = "/ctl.plugin.v1.SwitchDriver/ApplyAcl"
+	SwitchDriver_ReadAcl_FullMethodName        = "/ctl.plugin.v1.SwitchDriver/ReadAcl"
 	SwitchDriver_ApplySettings_FullMethodName  = "/ctl.plugin.v1.SwitchDriver/ApplySettings"
 )
 
@@ -61,6 +62,8 @@ type SwitchDriverClient interface {
 	WriteArpEntry(ctx context.Context, in *WriteArpEntryRequest, opts ...grpc.CallOption) (*WriteArpEntryResponse, error)
 	DeleteArpEntry(ctx context.Context, in *DeleteArpEntryRequest, opts ...grpc.CallOption) (*DeleteArpEntryResponse, error)
 	ApplyAcl(ctx context.Context, in *ApplyAclRequest, opts ...grpc.CallOption) (*ApplyAclResponse, error)
+	// ReadAcl came later than the others: drivers that do not announce it are believed.
+	ReadAcl(ctx context.Context, in *ReadAclRequest, opts ...grpc.CallOption) (*ReadAclResponse, error)
 	ApplySettings(ctx context.Context, in *ApplySettingsRequest, opts ...grpc.CallOption) (*ApplySettingsResponse, error)
 }
 
@@ -222,6 +225,16 @@ func (c *switchDriverClient) ApplyAcl(ctx context.Context, in *ApplyAclRequest, 
 	return out, nil
 }
 
+func (c *switchDriverClient) ReadAcl(ctx context.Context, in *ReadAclRequest, opts ...grpc.CallOption) (*ReadAclResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadAclResponse)
+	err := c.cc.Invoke(ctx, SwitchDriver_ReadAcl_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *switchDriverClient) ApplySettings(ctx context.Context, in *ApplySettingsRequest, opts ...grpc.CallOption) (*ApplySettingsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ApplySettingsResponse)
@@ -256,6 +269,8 @@ type SwitchDriverServer interface {
 	WriteArpEntry(context.Context, *WriteArpEntryRequest) (*WriteArpEntryResponse, error)
 	DeleteArpEntry(context.Context, *DeleteArpEntryRequest) (*DeleteArpEntryResponse, error)
 	ApplyAcl(context.Context, *ApplyAclRequest) (*ApplyAclResponse, error)
+	// ReadAcl came later than the others: drivers that do not announce it are believed.
+	ReadAcl(context.Context, *ReadAclRequest) (*ReadAclResponse, error)
 	ApplySettings(context.Context, *ApplySettingsRequest) (*ApplySettingsResponse, error)
 	mustEmbedUnimplementedSwitchDriverServer()
 }
@@ -311,6 +326,9 @@ func (UnimplementedSwitchDriverServer) DeleteArpEntry(context.Context, *DeleteAr
 }
 func (UnimplementedSwitchDriverServer) ApplyAcl(context.Context, *ApplyAclRequest) (*ApplyAclResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApplyAcl not implemented")
+}
+func (UnimplementedSwitchDriverServer) ReadAcl(context.Context, *ReadAclRequest) (*ReadAclResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadAcl not implemented")
 }
 func (UnimplementedSwitchDriverServer) ApplySettings(context.Context, *ApplySettingsRequest) (*ApplySettingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApplySettings not implemented")
@@ -606,6 +624,24 @@ func _SwitchDriver_ApplyAcl_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SwitchDriver_ReadAcl_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadAclRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SwitchDriverServer).ReadAcl(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SwitchDriver_ReadAcl_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SwitchDriverServer).ReadAcl(ctx, req.(*ReadAclRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SwitchDriver_ApplySettings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ApplySettingsRequest)
 	if err := dec(in); err != nil {
@@ -690,6 +726,10 @@ var SwitchDriver_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ApplyAcl",
 			Handler:    _SwitchDriver_ApplyAcl_Handler,
+		},
+		{
+			MethodName: "ReadAcl",
+			Handler:    _SwitchDriver_ReadAcl_Handler,
 		},
 		{
 			MethodName: "ApplySettings",
