@@ -7,7 +7,7 @@ import (
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // bigTable is a MIB with nothing but a forwarding table: more entries than the

@@ -15,8 +15,8 @@ import (
 	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/snmpwire"
 	"ctl.internal/sdk/topology"
 )
 

@@ -154,6 +154,21 @@ func TestGoPluginStaysAtItsDoor(t *testing.T) {
 	}
 }
 
+// What simulates devices is no part of the product: the daemon and the plugins run
+// without it.
+func TestTheLabStaysInTheLab(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || !under(f.dir, "plugins") && !under(f.dir, "host") {
+			continue
+		}
+		for _, imp := range f.imports {
+			if under(imp, "sdk/lab") {
+				t.Errorf("%s imports %s: only tests and the lab do; what both need lies elsewhere in sdk", f.path, imp)
+			}
+		}
+	}
+}
+
 func TestFilesStaySmall(t *testing.T) {
 	for _, f := range sources(t) {
 		if f.lines > 600 {

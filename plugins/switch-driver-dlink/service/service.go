@@ -16,14 +16,14 @@ import (
 
 // settings is etc/switch-driver-dlink.yaml; form and defaults are in plugin.yaml.
 type settings struct {
-	Models       []string          `json:"models"`
-	SysObjectIDs []string          `json:"sys_object_ids"`
-	Transport    string            `json:"transport"`
-	Port         uint16            `json:"port"`
+	Models       []string `json:"models"`
+	SysObjectIDs []string `json:"sys_object_ids"`
+	Transport    string   `json:"transport"`
+	Port         uint16   `json:"port"`
 	hostkeys.Settings
-	Timeout      string            `json:"timeout"`
-	Prepare      []string          `json:"prepare"`
-	Save         bool              `json:"save"`
+	Timeout string   `json:"timeout"`
+	Prepare []string `json:"prepare"`
+	Save    bool     `json:"save"`
 }
 
 // hostKeys is the command that lists and forgets SSH host keys.

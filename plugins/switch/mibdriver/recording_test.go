@@ -12,7 +12,7 @@ import (
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 	"ctl.internal/sdk/switchdriver"
 )
 

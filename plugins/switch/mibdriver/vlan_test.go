@@ -12,7 +12,7 @@ import (
 	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/lab/simswitch"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 	"ctl.internal/sdk/switchdriver"
 )
 

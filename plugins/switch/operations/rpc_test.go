@@ -10,7 +10,7 @@ import (
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // node is 02:00:00:00:00:01 as a number: the first switch of the lab.

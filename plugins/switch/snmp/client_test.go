@@ -14,7 +14,7 @@ import (
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Verdict is what became of a message.

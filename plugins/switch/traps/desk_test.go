@@ -8,7 +8,7 @@ import (
 
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/mib"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 var (

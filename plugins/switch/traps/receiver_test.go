@@ -15,7 +15,7 @@ import (
 
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/inventory"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/switch/mib"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Kind is what a notification tells, by the name its MIB gives it.

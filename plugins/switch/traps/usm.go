@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Engine is this receiver as an SNMP engine (RFC 3411 section 3.1.1): informs of

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // field is one word of the text form.

@@ -10,7 +10,7 @@ import (
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/lab/simswitch"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // flags are the command line of a run.

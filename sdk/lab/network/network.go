@@ -8,7 +8,7 @@ import (
 	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/simswitch"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Node is a switch in the network.

@@ -8,7 +8,7 @@ import (
 
 	"ctl.internal/sdk/lab/simswitch"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Options say what a network is. The zero value of each field but Topology has a use.

@@ -10,7 +10,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // many is a tree of 1 + 9 + 81 + 729 = 820 switches.

@@ -12,7 +12,7 @@ import (
 
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // start runs a network that ends with the test.

@@ -5,7 +5,7 @@ import (
 
 	"ctl.internal/sdk/lab/simswitch"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // SetTargets replaces who gets traps. Version 3 targets without a user get

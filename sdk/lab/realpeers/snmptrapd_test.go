@@ -14,7 +14,7 @@ import (
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // snmptrapd starts the receiver; lines are what it logs.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // The values of ipNetToMediaType.

@@ -3,7 +3,7 @@ package simswitch
 import (
 	"slices"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // bridgeObjects is dot1dBase and dot1dTp's port table of BRIDGE-MIB (RFC 4188).

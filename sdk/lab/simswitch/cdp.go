@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // cdpAt is ciscoCdpMIBObjects of CISCO-CDP-MIB.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // The values of dot1qTpFdbStatus and dot1dTpFdbStatus.

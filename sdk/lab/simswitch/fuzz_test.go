@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ctl.internal/sdk/lab/simswitch"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Whatever a manager asks and writes, the MIB stays in order: GETNEXT

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // ifTable is a table with the ifIndex as index.

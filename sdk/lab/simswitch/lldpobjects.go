@@ -1,7 +1,7 @@
 package simswitch
 
 import (
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // lldpCaps is LldpSystemCapabilitiesMap with the bit bridge(2).

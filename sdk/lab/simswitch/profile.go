@@ -3,7 +3,7 @@ package simswitch
 import (
 	"fmt"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Profile is what differs between makes of switches. The quirks are those that

@@ -4,7 +4,7 @@ import (
 	"sort"
 
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Short names for what every file of MIB objects uses.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // PortState is dot1dStpPortState.

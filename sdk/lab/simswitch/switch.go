@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // MAC is an Ethernet address.

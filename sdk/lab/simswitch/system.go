@@ -1,6 +1,6 @@
 package simswitch
 
-import "ctl.internal/sdk/lab/snmpwire"
+import "ctl.internal/sdk/snmpwire"
 
 // systemObjects is the system group of SNMPv2-MIB (RFC 3418).
 func systemObjects() []object {

@@ -7,7 +7,7 @@ import (
 
 	"ctl.internal/sdk/lab/simswitch"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Column OIDs the tests use.

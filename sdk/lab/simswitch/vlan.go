@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // maxVLAN is the greatest VLAN id (IEEE 802.1Q).

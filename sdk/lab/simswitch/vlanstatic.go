@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // vlanStaticObjects is dot1qVlanStaticTable of Q-BRIDGE-MIB.

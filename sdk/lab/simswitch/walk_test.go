@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ctl.internal/sdk/lab/simswitch"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // The whole MIB of each make, as a manager walks it. -update writes the files.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // DefaultMaxMessage is the greatest answer of an agent unless configured: one

@@ -4,7 +4,7 @@ import (
 	"crypto/subtle"
 
 	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {

@@ -11,7 +11,7 @@ import (
 
 	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // faulty makes an agent of 30 rows with a fault.

@@ -6,7 +6,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // v3 makes an agent with one user, and a client of that user.

@@ -1,6 +1,6 @@
 package snmpagent
 
-import "ctl.internal/sdk/lab/snmpwire"
+import "ctl.internal/sdk/snmpwire"
 
 // MIB is an ordered tree of objects. Its methods may be called at the same time.
 type MIB interface {

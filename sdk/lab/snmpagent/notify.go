@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"time"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Notification is a trap without its transport form.

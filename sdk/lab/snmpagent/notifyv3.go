@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // maxMessageV3 is the msgMaxSize that agents announce, octets.

@@ -2,7 +2,7 @@ package snmpagent
 
 import (
 	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // hugeAnswer is the size of the answers of faults.Set.Huge, octets.

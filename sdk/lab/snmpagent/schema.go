@@ -5,7 +5,7 @@ import (
 	"sort"
 	"sync"
 
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // Object is a scalar or a column of a table of a model M. Functions are called

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // spoil damages a finished answer.

@@ -9,7 +9,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // toy is the smallest device with all kinds of objects: a table of n rows

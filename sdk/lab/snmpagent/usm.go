@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/snmpwire"
+	"ctl.internal/sdk/snmpwire"
 )
 
 // timeWindow is how far a message's time may be off, seconds (RFC 3414 section 2.2.3).
