@@ -38,14 +38,15 @@ type Assignment struct {
 // Kind is the type of an instance.
 type Kind string
 
-// The kinds. Row is a RowStatus, ARP an ipNetToMediaType: with them a row is made and
-// removed, and From or To nil is a row that is not there.
+// The kinds. Row is a RowStatus, ARP an ipNetToMediaType, FDB a dot1qStaticUnicastStatus:
+// with them a row is made and removed, and From or To nil is a row that is not there.
 const (
 	Octets  Kind = "octets" // in hexadecimal
 	Integer Kind = "integer"
 	Gauge   Kind = "gauge"
 	Row     Kind = "row"
 	ARP     Kind = "arp"
+	FDB     Kind = "fdb"
 )
 
 // Operation is a change by an operation of the driver contract.

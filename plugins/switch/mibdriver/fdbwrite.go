@@ -7,6 +7,7 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
+	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
@@ -39,12 +40,20 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 		ix := append(append([]uint32{ids.fdb(e.VlanId)}, mib.MAC(e.Mac).Arcs()...), 0)
 		ports, status := mib.Sub(mib.QStaticUnicastPorts, ix...), mib.Sub(mib.QStaticUnicastStatus, ix...)
 		list := (&planner{t: vlans}).list(nil, mib.PortsOf(e.Port))
-		// The ports come first: some switches choose a port of their own at the status.
-		err = d.snmp.Set(ctx, w, snmp.Octets(ports, list), snmp.Integer(status, mib.StaticUnicastPermanent))
+		old, err := d.snmp.Get(ctx, r, ports, status)
 		if err != nil {
-			return deviceFault(sw, fmt.Errorf("setting the entry: %w", err))
+			return deviceFault(sw, err)
 		}
-		return d.readBack(ctx, sw, func() (string, error) {
+		// The ports come first: some switches choose a port of their own at the status.
+		set := []gosnmp.SnmpPDU{snmp.Octets(ports, list), snmp.Integer(status, mib.StaticUnicastPermanent)}
+		undo := []gosnmp.SnmpPDU{snmp.Integer(status, mib.StaticUnicastInvalid)}
+		was := staticRow{ports: ports, status: status}
+		if old[1].Exists() && old[1].Int() != mib.StaticUnicastInvalid {
+			was.to, was.kind = old[0].Bytes(), old[1].Int()
+			undo = []gosnmp.SnmpPDU{snmp.Octets(ports, was.to), snmp.Integer(status, int(was.kind))}
+		}
+		steps := sets("setting the static entry", set, undo, was.becomes(list, mib.StaticUnicastPermanent)...)
+		return d.changeFDB(ctx, sw, w, steps, mib.MAC(e.Mac), func() (string, error) {
 			v, err := d.snmp.Get(ctx, r, ports, status)
 			if err != nil {
 				return "", err
@@ -102,13 +111,12 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 			return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, Name(sw))
 		}
 		var set []gosnmp.SnmpPDU
+		var assigns []journal.Assignment
 		for _, row := range rows {
-			set = append(set, snmp.Integer(row, mib.StaticUnicastInvalid))
+			set = append(set, snmp.Integer(row.status, mib.StaticUnicastInvalid))
+			assigns = append(assigns, row.becomes(nil, mib.StaticUnicastInvalid)...)
 		}
-		if err := d.snmp.Set(ctx, w, set...); err != nil {
-			return deviceFault(sw, fmt.Errorf("removing the entry: %w", err))
-		}
-		return d.readBack(ctx, sw, func() (string, error) {
+		return d.changeFDB(ctx, sw, w, sets("removing the static entry", set, nil, assigns...), mib.MAC(mac), func() (string, error) {
 			left, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
 			if len(left) > 0 {
 				return "it still", err
@@ -118,16 +126,53 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 	})
 }
 
-// staticRows finds the status instances of an address, one for each receive port.
-func (d *Driver) staticRows(ctx context.Context, t snmp.Target, fdb uint32, mac mib.MAC) ([]string, error) {
-	base := mib.Sub(mib.QStaticUnicastStatus, append([]uint32{fdb}, mac.Arcs()...)...)
-	var rows []string
-	err := d.snmp.WalkFrom(ctx, t, 2, []string{base}, func(_ int, ix []uint32, v snmp.Value) error {
-		if v.Int() != mib.StaticUnicastInvalid {
-			rows = append(rows, mib.Sub(base, ix...))
+// changeFDB sends the one SET of a change, journaled, and reads back.
+func (d *Driver) changeFDB(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, steps []step, mac mib.MAC, look func() (differs string, err error)) error {
+	entry, err := d.begin(ctx, sw, steps[0].what+" of "+mac.String(), nil)
+	if err != nil {
+		return err
+	}
+	defer entry.Done(ctx)
+	return d.run(ctx, sw, w, entry, steps, func() error { return d.readBack(ctx, sw, look) })
+}
+
+// staticRow is a row of dot1qStaticUnicastTable: its instances and what they hold.
+type staticRow struct {
+	ports, status string
+	to            []byte
+	kind          int64 // 0: there is no such row
+}
+
+// becomes is what a change gives the row, for the journal; invalid is its removal.
+func (s staticRow) becomes(to []byte, kind int64) []journal.Assignment {
+	number := func(n int64) *string {
+		if n == 0 || n == mib.StaticUnicastInvalid {
+			return nil
+		}
+		return journal.Number(n)
+	}
+	return []journal.Assignment{{OID: s.ports, Kind: journal.Octets, From: journal.Hex(s.to), To: journal.Hex(to)},
+		{OID: s.status, Kind: journal.FDB, From: number(s.kind), To: number(kind)}}
+}
+
+// staticRows finds the rows of an address, one for each receive port.
+func (d *Driver) staticRows(ctx context.Context, t snmp.Target, fdb uint32, mac mib.MAC) ([]staticRow, error) {
+	under := append([]uint32{fdb}, mac.Arcs()...)
+	ports, status := mib.Sub(mib.QStaticUnicastPorts, under...), mib.Sub(mib.QStaticUnicastStatus, under...)
+	lists := map[string][]byte{}
+	var rows []staticRow
+	err := d.snmp.WalkFrom(ctx, t, 2, []string{ports, status}, func(c int, ix []uint32, v snmp.Value) error {
+		switch oid := mib.Sub([]string{ports, status}[c], ix...); {
+		case c == 0:
+			lists[oid] = v.Bytes()
+		case v.Int() != mib.StaticUnicastInvalid:
+			rows = append(rows, staticRow{ports: mib.Sub(ports, ix...), status: oid, kind: v.Int()})
 		}
 		return nil
 	})
+	for i := range rows {
+		rows[i].to = lists[rows[i].ports]
+	}
 	return rows, err
 }
 

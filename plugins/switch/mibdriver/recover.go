@@ -98,13 +98,17 @@ func (d *Driver) current(ctx context.Context, r snmp.Target, steps []journal.Ste
 			default:
 				now[oid] = journal.Number(v[i].Int())
 			}
-			if n := now[oid]; n != nil && kinds[oid] == journal.ARP && *n == strconv.Itoa(mib.ARPTypeInvalid) {
+			if n := now[oid]; n != nil && removable(kinds[oid]) && *n == strconv.Itoa(mib.ARPTypeInvalid) {
 				now[oid] = nil
 			}
 		}
 	}
 	return now, nil
 }
+
+// removable reports whether the value 2, invalid, removes an instance's row: the same in
+// ipNetToMediaType and dot1qStaticUnicastStatus.
+func removable(k journal.Kind) bool { return k == journal.ARP || k == journal.FDB }
 
 // whole reports whether each instance holds what the last step that assigns it gives.
 func whole(steps []journal.Step, now map[string]*string) bool {
@@ -155,7 +159,7 @@ func undo(s journal.Step, now map[string]*string) (set []gosnmp.SnmpPDU, foreign
 		case same(a.Kind, a.From, n):
 		case a.From == nil && a.Kind == journal.Row:
 			return []gosnmp.SnmpPDU{snmp.Integer(a.OID, mib.RowDestroy)}, nil // takes the columns along
-		case a.From == nil && a.Kind == journal.ARP:
+		case a.From == nil && removable(a.Kind):
 			return []gosnmp.SnmpPDU{snmp.Integer(a.OID, mib.ARPTypeInvalid)}, nil
 		case a.From == nil: // a column of a row that another step makes
 		case !same(a.Kind, a.To, n):
@@ -178,7 +182,7 @@ func binding(a journal.Assignment) (gosnmp.SnmpPDU, bool) {
 	case journal.Gauge:
 		n, err := strconv.ParseUint(*a.From, 10, 32)
 		return snmp.Gauge(a.OID, uint32(n)), err == nil
-	case journal.Integer, journal.ARP:
+	case journal.Integer, journal.ARP, journal.FDB:
 		n, err := strconv.Atoi(*a.From)
 		return snmp.Integer(a.OID, n), err == nil
 	}

@@ -122,6 +122,66 @@ func putBack(t *testing.T, d *Driver, sw *switchdriver.Switch, c change) {
 	}
 }
 
+// A static entry whose SET was sent is whole, one whose was not is undone, and one that
+// somebody else has moved since stays.
+func TestRecoverStaticEntries(t *testing.T) {
+	n, err := network.Start(network.Options{Topology: "single:1", Ports: 8, Hosts: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	entries, _ := csvlist.Parse("lab.csv", n.CSV())
+	c := snmp.NewClient(snmp.Options{Timeout: 5 * time.Second})
+	t.Cleanup(c.Close)
+	d, sw := New(c), inventory.Switch(entries[0])
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	r, _ := reader(sw)
+	const mac = 0x02005e005301
+	rows := func() []staticRow {
+		t.Helper()
+		ids, err := d.fdbIDs(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := d.staticRows(ctx, r, ids.fdb(1), mac)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	write := func(port uint32) {
+		t.Helper()
+		if err := d.WriteFDBEntry(ctx, sw, &switchdriver.FDBEntry{VlanId: 1, Mac: mac, Port: port}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settled := func(what string, a []journal.Assignment, want journal.Outcome, left int) {
+		t.Helper()
+		outcome, text, err := d.Recover(ctx, sw, []journal.Step{{What: what, Assigns: a}})
+		if got := rows(); err != nil || outcome != want || len(got) != left {
+			t.Errorf("%s: %s %q %v, %d rows, want %s and %d", what, outcome, text, err, len(got), want, left)
+		}
+	}
+	write(2)
+	two := rows()[0]
+	none := staticRow{ports: two.ports, status: two.status}
+	settled("made", none.becomes(two.to, two.kind), journal.Whole, 1)
+	settled("not removed yet", two.becomes(nil, mib.StaticUnicastInvalid), journal.Undone, 1)
+	write(3)
+	three := rows()[0]
+	settled("moved", two.becomes(three.to, three.kind), journal.Whole, 1)
+	settled("not moved", three.becomes(two.to, two.kind), journal.Undone, 1)
+	settled("moved elsewhere since", two.becomes([]byte{0x08}, mib.StaticUnicastPermanent), journal.Left, 1)
+	if err := d.DeleteFDBEntry(ctx, sw, 1, mac); err != nil {
+		t.Fatal(err)
+	}
+	settled("removed", three.becomes(nil, mib.StaticUnicastInvalid), journal.Whole, 0)
+	settled("never made", none.becomes(two.to, two.kind), journal.Undone, 0)
+	write(4) // a row that is there with other ports than the change was to give it
+	settled("made, with other ports", none.becomes(two.to, two.kind), journal.Undone, 0)
+}
+
 // What somebody else has changed since is left alone, and told.
 func TestRecoverLeavesOthersAlone(t *testing.T) {
 	n, err := network.Start(network.Options{Topology: "single:1", Ports: 28, Hosts: -1})
