@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -32,27 +33,32 @@ func needs(t *testing.T, program string) string {
 	return path
 }
 
-// run starts a server that is killed with the test; its output is shown on failure.
-func run(t *testing.T, dir string, argv ...string) {
+// run starts a server that is killed with the test, or before; its output is shown on
+// failure. environ is added to the environment.
+func run(t *testing.T, dir string, environ []string, argv ...string) (kill func()) {
 	t.Helper()
-	log, err := os.Create(filepath.Join(dir, filepath.Base(argv[0])+".log"))
+	log, err := os.CreateTemp(dir, filepath.Base(argv[0])+"*.log")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(argv[0], argv[1:]...)
-	c.Stdout, c.Stderr, c.Dir = log, log, dir
+	c.Stdout, c.Stderr, c.Dir, c.Env = log, log, dir, append(os.Environ(), environ...)
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	kill = sync.OnceFunc(func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 		log.Close()
+	})
+	t.Cleanup(func() {
+		kill()
 		if out, err := os.ReadFile(log.Name()); err == nil && t.Failed() {
 			t.Logf("%s said:\n%s", argv[0], tail(string(out), 4000))
 		}
 	})
+	return kill
 }
 
 func tail(s string, n int) string {
@@ -114,9 +120,9 @@ func netconfd(t *testing.T) netconf.Target {
 	if err := os.WriteFile(filepath.Join(dir, "sshd_config"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, dir, server, "--no-startup", "--superuser=root", "--modpath="+modules+":/usr/share/yuma/modules", "--module=ietf-bier@2016-07-23",
+	run(t, dir, nil, server, "--no-startup", "--superuser=root", "--modpath="+modules+":/usr/share/yuma/modules", "--module=ietf-bier@2016-07-23",
 		"--module=ietf-multicast-information@2016-10-28", "--ncxserver-sockname="+socket, fmt.Sprintf("--port=%d", port), "--target=candidate")
-	run(t, dir, sshd, "-D", "-e", "-f", filepath.Join(dir, "sshd_config"))
+	run(t, dir, nil, sshd, "-D", "-e", "-f", filepath.Join(dir, "sshd_config"))
 	to := netconf.Target{Host: "127.0.0.1", Port: port, User: "root", PrivateKey: private}
 	ready(t, to)
 	return to
@@ -129,15 +135,19 @@ func ready(t *testing.T, to netconf.Target) {
 	defer cancel()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
+	var last error
 	for {
 		s, err := netconf.Dial(ctx, to)
 		if err == nil {
 			_ = s.Close(ctx)
 			return
 		}
+		if ctx.Err() == nil {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("the server does not come up: %v", err)
+			t.Fatalf("the server does not come up: %v", last)
 		case <-again.C:
 		}
 	}

@@ -45,11 +45,6 @@ func named(t *testing.T, name, what string) netconf.Target {
 	return to
 }
 
-// The server needs the modules of testdata. Its BIER configuration is taken away.
-func TestNetopeer2(t *testing.T) {
-	drives(t, named(t, "CTL_NETOPEER2", "netopeer2 whose BIER configuration may go"))
-}
-
 // A freeRtr has a command line only, and chooses its labels itself: its running
 // configuration is read and compared, and nothing is changed.
 func TestFreeRtr(t *testing.T) {

@@ -1,0 +1,172 @@
+//go:build peers
+
+package netconfpeers
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/sdk/netconf"
+)
+
+// installed skips, loudly, unless a variable names what the tests cannot install.
+func installed(t *testing.T, variable, what string) string {
+	t.Helper()
+	at := os.Getenv(variable)
+	if at == "" {
+		t.Skipf("SKIPPED, NOT TESTED: the peer %s: docs/bier-driver.md says what %s must name", what, variable)
+	}
+	if _, err := os.Stat(at); err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return at
+}
+
+// netopeer2 is a server with a repository, shared memory, keys and port of its own.
+type netopeer2 struct {
+	t       *testing.T
+	prefix  string // of the installation
+	dir     string
+	environ []string
+	to      netconf.Target
+	kill    func()
+}
+
+const netopeer2Password = "not-a-secret"
+
+// newNetopeer2 starts one, whose modules of BIER are those of testdata. root is the
+// user whom its access control lets do all.
+func newNetopeer2(t *testing.T) *netopeer2 {
+	t.Helper()
+	prefix := installed(t, "NETOPEER2_BIN", "netopeer2")
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED, NOT TESTED: the peer netopeer2 needs root")
+	}
+	dir, err := os.MkdirTemp("/tmp", "np2") // the path of a unix socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := filepath.Base(dir)
+	t.Cleanup(func() {
+		os.RemoveAll(dir)
+		left, _ := filepath.Glob("/dev/shm/" + memory + "_*")
+		for _, file := range left {
+			os.Remove(file)
+		}
+	})
+	n := &netopeer2{t: t, prefix: prefix, dir: dir,
+		environ: []string{"SYSREPO_REPOSITORY_PATH=" + filepath.Join(dir, "repository"), "SYSREPO_SHM_PREFIX=" + memory,
+			"SYSREPOCTL_EXECUTABLE=" + filepath.Join(prefix, "bin/sysrepoctl"), "NP2_MODULE_PERMS=600",
+			"NP2_MODULE_DIR=" + filepath.Join(prefix, "share/yang/modules/netopeer2"), "LN2_MODULE_DIR=" + filepath.Join(prefix, "share/yang/modules/libnetconf2")},
+		to: netconf.Target{Host: "127.0.0.1", Port: freePort(t), User: "root", Password: netopeer2Password, PrivateKey: keys(t, dir)}}
+	n.must(filepath.Join(prefix, "share/netopeer2/scripts/setup.sh"))
+	modules, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	install := []string{"bin/sysrepoctl", "-s", modules + ":" + filepath.Join(prefix, "share/yang/modules/netopeer2")}
+	for _, module := range []string{"ietf-routing-ex@2016-10-20", "ietf-bier@2016-07-23", "ietf-multicast-information@2016-10-28"} {
+		install = append(install, "-i", filepath.Join(modules, module+".yang"), "-p", "600")
+	}
+	n.must(install...)
+	n.listenOnly()
+	n.start()
+	return n
+}
+
+func (n *netopeer2) start() {
+	n.t.Helper()
+	n.kill = run(n.t, n.dir, n.environ, filepath.Join(n.prefix, "sbin/netopeer2-server"), "-d", "-v1", "-p", filepath.Join(n.dir, "pid"), "-f", n.dir)
+	ready(n.t, n.to)
+}
+
+// listenOnly has the server listen on a loopback port with a key of its own, and let
+// root in. A user must log in with all that is configured for them: here the key of
+// keys and the password.
+func (n *netopeer2) listenOnly() {
+	n.t.Helper()
+	host, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(host)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	signer, err := ssh.ParsePrivateKey(n.to.PrivateKey)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	user := base64.StdEncoding.EncodeToString(signer.PublicKey().Marshal())
+	const types = `xmlns:ct="urn:ietf:params:xml:ns:yang:ietf-crypto-types"`
+	for _, c := range []struct{ module, config string }{
+		{"ietf-keystore", `<keystore xmlns="urn:ietf:params:xml:ns:yang:ietf-keystore"><asymmetric-keys><asymmetric-key><name>host</name>` +
+			`<private-key-format ` + types + `>ct:ec-private-key-format</private-key-format><cleartext-private-key>` + base64.StdEncoding.EncodeToString(private) +
+			`</cleartext-private-key></asymmetric-key></asymmetric-keys></keystore>`},
+		{"ietf-netconf-server", `<netconf-server xmlns="urn:ietf:params:xml:ns:yang:ietf-netconf-server"><listen><endpoints><endpoint><name>lab</name><ssh>` +
+			fmt.Sprintf(`<tcp-server-parameters><local-bind><local-address>127.0.0.1</local-address><local-port>%d</local-port></local-bind></tcp-server-parameters>`, n.to.Port) +
+			`<ssh-server-parameters><server-identity><host-key><name>host</name><public-key><central-keystore-reference>host</central-keystore-reference></public-key></host-key></server-identity>` +
+			`<client-authentication><users><user><name>root</name><public-keys><inline-definition><public-key><name>lab</name>` +
+			`<public-key-format ` + types + `>ct:ssh-public-key-format</public-key-format><public-key>` + user + `</public-key></public-key></inline-definition></public-keys>` +
+			`<password><hashed-password>$0$` + netopeer2Password + `</hashed-password></password></user></users></client-authentication></ssh-server-parameters></ssh></endpoint></endpoints></listen></netconf-server>`},
+	} {
+		n.feed(c.config, "--import", "-d", "startup", "-m", c.module, "-f", "xml")
+		n.must("bin/sysrepocfg", "-C", "startup", "-m", c.module)
+	}
+}
+
+// must runs a program of the installation and returns what it printed.
+func (n *netopeer2) must(argv ...string) string { return n.do("", argv...) }
+
+// feed gives sysrepocfg, the router's own tool, a text.
+func (n *netopeer2) feed(text string, argv ...string) {
+	n.do(text, append([]string{"bin/sysrepocfg"}, argv...)...)
+}
+
+func (n *netopeer2) do(text string, argv ...string) string {
+	n.t.Helper()
+	if !filepath.IsAbs(argv[0]) {
+		argv[0] = filepath.Join(n.prefix, argv[0])
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	var out, fault bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr, c.Dir, c.Env = strings.NewReader(text), &out, &fault, n.dir, append(os.Environ(), n.environ...)
+	if err := c.Run(); err != nil {
+		n.t.Fatalf("%q: %v\n%s%s", argv, err, out.String(), fault.String())
+	}
+	return out.String()
+}
+
+// holds is what the router's own tool shows of BIER, in one line.
+func (n *netopeer2) holds() string {
+	n.t.Helper()
+	text := ""
+	for _, module := range []string{"ietf-routing-ex", "ietf-multicast-information"} {
+		text += n.must("bin/sysrepocfg", "-X", "-d", "running", "-f", "xml", "-m", module)
+	}
+	return strings.Join(strings.Fields(text), "")
+}
+
+// edit is another operator at the router.
+func (n *netopeer2) edit(xml string) { n.t.Helper(); n.feed(xml, "--edit", "-d", "running", "-f", "xml") }
+
+// notify has the router tell something.
+func (n *netopeer2) notify(xml string) { n.t.Helper(); n.feed(xml, "--notification", "-f", "xml") }
+
+func TestNetopeer2(t *testing.T) { drives(t, newNetopeer2(t).to) }
