@@ -1,0 +1,65 @@
+//go:build peers
+
+package netconfpeers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const (
+	nsEx        = "urn:ietf:params:xml:ns:yang:ietf-routing-ex"
+	nsBier      = "urn:ietf:params:xml:ns:yang:ietf-bier"
+	nsMulticast = "urn:ietf:params:xml:ns:yang:ietf-multicast-information"
+)
+
+// has waits until the router's own tool shows all of these, and none that begins with !.
+func (c *controller) has(n *netopeer2, parts ...string) {
+	c.t.Helper()
+	c.until(fmt.Sprintf("the router holds %q", parts), func() string {
+		held := n.holds()
+		for _, p := range parts {
+			p, not := strings.CutPrefix(p, "!")
+			if strings.Contains(held, p) == not {
+				return held
+			}
+		}
+		return ""
+	})
+}
+
+// A netopeer2 is a router of a real controller: what is deployed is seen with the
+// router's own tools, what others change is repaired, what it tells is passed on.
+func TestNetopeer2UnderController(t *testing.T) {
+	n := newNetopeer2(t)
+	c := newController(t, nil, "bier-driver-ietf")
+	c.mount("r1", n.to, "")
+	c.is("r1", "applied", `"driver":"bier-driver-ietf"`)
+	c.has(n, "<bfr-id>1</bfr-id>", "<ipv4-bfr-prefix>2.2.2.1/32</ipv4-bfr-prefix>", "<bier-mpls-label-base>1000</bier-mpls-label-base>")
+	c.logged("is trusted because it is the first it showed")
+
+	answer := c.deploy("tv", "232.0.0.1", "r1", "r2", "r3")
+	for _, want := range []string{`"node-id":"r1","role":"ingress","state":"applied"`, `"node-id":"r2","role":"egress","state":"pending"`} {
+		if !strings.Contains(answer, want) {
+			t.Errorf("deploying answered %s, want %s", answer, want)
+		}
+	}
+	c.has(n, "<group-address>232.0.0.1</group-address>", "<ingress-node>1</ingress-node>", "<egress-node>2</egress-node>", "<egress-node>3</egress-node>")
+	c.redeploy("tv", "r1", "r3")
+	c.has(n, "<egress-node>3</egress-node>", "!<egress-node>2</egress-node>")
+
+	n.edit(`<routing xmlns="` + nsEx + `"><bier xmlns="` + nsBier + `"><bier-global><bfr-id>99</bfr-id></bier-global></bier></routing>`)
+	c.logged("somebody else")
+	c.has(n, "<bfr-id>1</bfr-id>", "!<bfr-id>99</bfr-id>")
+	n.edit(`<multicast-information xmlns="` + nsMulticast + `" xmlns:nc="urn:ietf:params:xml:ns:netconf:base:1.0" nc:operation="remove"/>`)
+	c.has(n, "<group-address>232.0.0.1</group-address>", "<egress-node>3</egress-node>")
+
+	n.notify(`<bfr-id-collision xmlns="` + nsBier + `"><bfr-id>7</bfr-id></bfr-id-collision>`)
+	c.logged("bfr-id-collision: another router has the bfr-id 7 too")
+	n.notify(`<sub-domain-id-collision xmlns="` + nsBier + `"><sub-domain-id>5</sub-domain-id><mt-id>2</mt-id></sub-domain-id-collision>`)
+	c.logged("sub-domain 5 is in use with mt-id 2")
+	n.notify(`<bfr-zero xmlns="` + nsBier + `"><ipv4-bfr-prefix>192.0.2.9/32</ipv4-bfr-prefix></bfr-zero>`)
+	c.logged("announces the bfr-id 0 with 192.0.2.9/32")
+	c.is("r1", "applied")
+}
