@@ -21,7 +21,8 @@ type Desired struct {
 	// Problems are parts of the configuration that cannot be had on the router.
 	Problems []string
 
-	flows map[ChannelKey]int // index of Config.Channels
+	flows   map[ChannelKey]int // index of Config.Channels
+	members map[[2]uint32]bool // those in Config.Members
 }
 
 // Desired returns what each router must hold, by node-id. Routers that must hold
@@ -53,7 +54,7 @@ func (n *Network) Desired() map[string]*Desired {
 	}
 	for _, d := range out {
 		Canonical(d.Config)
-		d.flows = nil // of the order before
+		d.flows, d.members = nil, nil // of the order before
 	}
 	return out
 }
@@ -129,34 +130,48 @@ func channel(t *Topology, c *Channel, at func(string) *Desired) {
 		at(c.IngressNode).problem("channel %s: %v", c.Name, err)
 		return
 	}
-	id := func(node string) uint16 {
+	id := func(node string) (uint16, *NodeDomain) {
 		d, s := t.Node(node).Member(c.DomainID, c.SubDomainID)
 		if s == nil {
-			return 0
+			return 0, nil
 		}
-		return BFRID(d, s)
+		return BFRID(d, s), d
 	}
 	entry := func(role bierdriver.Role, ingress uint16, egress ...uint32) *bierdriver.Channel {
 		return &bierdriver.Channel{SourceAddress: f.Source.String(), SourceWildcard: uint32(f.SourceWildcard),
 			GroupAddress: f.Group.String(), GroupWildcard: uint32(f.GroupWildcard), SubDomain: uint32(c.SubDomainID),
 			IngressBfrId: uint32(ingress), EgressBfrIds: egress, Role: role}
 	}
-	in := id(c.IngressNode)
+	in, _ := id(c.IngressNode)
 	if in == 0 {
 		at(c.IngressNode).problem("channel %s: the node has no bfr-id in sub-domain %d of domain %d", c.Name, c.SubDomainID, c.DomainID)
 		return
 	}
-	all := entry(bierdriver.Ingress, in)
+	all, ingress := entry(bierdriver.Ingress, in), at(c.IngressNode)
 	for _, e := range c.EgressNodes {
-		out := id(e.ID)
+		out, d := id(e.ID)
 		if out == 0 {
 			at(e.ID).problem("channel %s: the node has no bfr-id in sub-domain %d of domain %d", c.Name, c.SubDomainID, c.DomainID)
 			continue
 		}
 		all.EgressBfrIds = append(all.EgressBfrIds, uint32(out))
+		ingress.member(uint32(c.SubDomainID), uint32(out), d)
 		at(e.ID).add(c, entry(bierdriver.Egress, in, uint32(out)))
 	}
-	at(c.IngressNode).add(c, all)
+	ingress.add(c, all)
+}
+
+// member notes a router that a channel names.
+func (d *Desired) member(sub, id uint32, nd *NodeDomain) {
+	key := [2]uint32{sub, id}
+	if d.members[key] {
+		return
+	}
+	if d.members == nil {
+		d.members = map[[2]uint32]bool{}
+	}
+	d.members[key] = true
+	d.Config.Members = append(d.Config.Members, &bierdriver.Member{SubDomainId: sub, BfrId: id, Ipv4BfrPrefix: nd.Global.IPv4Prefix, Ipv6BfrPrefix: nd.Global.IPv6Prefix})
 }
 
 // add puts an entry in. Of two channels with the same key on one router the ingress

@@ -30,6 +30,9 @@ func Canonical(c *bierdriver.Config) {
 	for _, x := range c.Channels {
 		slices.Sort(x.EgressBfrIds)
 	}
+	slices.SortFunc(c.Members, func(a, b *bierdriver.Member) int {
+		return cmp.Or(cmp.Compare(a.SubDomainId, b.SubDomainId), cmp.Compare(a.BfrId, b.BfrId))
+	})
 	if c.Global == nil {
 		return
 	}

@@ -23,7 +23,7 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	if err != nil {
 		return Description{}, fault.FromStatus(err)
 	}
-	return Description{Name: r.Name, Capabilities: r.Capabilities, Dialects: r.Dialects, Priority: r.Priority, Probes: r.Probes}, nil
+	return Description{Name: r.Name, Capabilities: r.Capabilities, Dialects: r.Dialects, Priority: r.Priority, Probes: r.Probes, Members: r.Members}, nil
 }
 
 // Probe is Driver.Probe.

@@ -15,6 +15,7 @@ type (
 	SubDomain     = pluginv1.BierSubDomain
 	Encapsulation = pluginv1.BierEncapsulation
 	Channel       = pluginv1.BierChannel
+	Member        = pluginv1.BierMember
 	Role          = pluginv1.BierChannel_Role
 	Session       = pluginv1.BierSession
 	SessionState  = pluginv1.BierSession_State
@@ -62,6 +63,7 @@ type Description struct {
 	Dialects     []string // the preferred one first
 	Priority     int32    // the highest wins
 	Probes       bool     // false: chosen by the operator only
+	Members      bool     // Apply is to be given Config.Members
 }
 
 // Driver is what every driver implements. Its methods are called at the same time

@@ -28,7 +28,7 @@ func (s *server) DescribeBierDriver(context.Context, *pluginv1.DescribeBierDrive
 	}
 	x := d.Describe()
 	return &pluginv1.DescribeBierDriverResponse{Name: s.name, Capabilities: x.Capabilities, Dialects: x.Dialects,
-		Priority: x.Priority, Probes: x.Probes}, nil
+		Priority: x.Priority, Probes: x.Probes, Members: x.Members}, nil
 }
 
 // reach returns the driver for a call to a router.

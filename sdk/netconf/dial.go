@@ -109,6 +109,8 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 			return nil, p.shown, fmt.Errorf("the device's SSH does not answer in time: %w", ctx.Err())
 		case errors.As(err, &other):
 			return nil, p.shown, other
+		case p.otherKind(err) != nil:
+			return nil, "", p.otherKind(err)
 		case tried:
 			return nil, p.shown, fmt.Errorf("%w %q: %w", ErrLogin, t.User, err)
 		}

@@ -40,6 +40,13 @@ func TestHostKey(t *testing.T) {
 	if !errors.As(err, &other) || other.Pinned != to.HostKey || other.Shown != r.HostKey() || !strings.Contains(err.Error(), "SHA256:") {
 		t.Errorf("another key: %v", err)
 	}
+	if err := r.OtherKindOfHostKey(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = netconf.Dial(within(t, 20*time.Second), to)
+	if !errors.As(err, &other) || other.Pinned != to.HostKey || other.Shown != "" || !strings.Contains(err.Error(), "ecdsa-sha2-nistp256") {
+		t.Errorf("a key of another kind: %v", err)
+	}
 	to.HostKey = "rubbish"
 	if _, err := netconf.Dial(within(t, time.Minute), to); err == nil {
 		t.Error("a key that is none was taken")
@@ -59,19 +66,26 @@ func TestLogin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, simrouter.Options{AuthorizedTo: string(ssh.MarshalAuthorizedKey(key))})
+	authorized := string(ssh.MarshalAuthorizedKey(key))
+	r, strict := start(t, simrouter.Options{AuthorizedTo: authorized}), start(t, simrouter.Options{AuthorizedTo: authorized, Both: true})
+	to := func(r *simrouter.Router) func(*netconf.Target) {
+		return func(t *netconf.Target) { *t = target(r); t.PrivateKey = pem.EncodeToMemory(block) }
+	}
 	for name, c := range map[string]struct {
 		change func(*netconf.Target)
 		ok     bool
 		login  bool // ErrLogin
 	}{
-		"password":       {func(*netconf.Target) {}, true, false},
-		"key":            {func(t *netconf.Target) { t.Password, t.PrivateKey = "", pem.EncodeToMemory(block) }, true, false},
-		"key and wrong":  {func(t *netconf.Target) { t.Password, t.PrivateKey = "wrong", pem.EncodeToMemory(block) }, true, false},
-		"wrong password": {func(t *netconf.Target) { t.Password = "secret-word" }, false, true},
-		"wrong user":     {func(t *netconf.Target) { t.User = "other" }, false, true},
-		"nothing":        {func(t *netconf.Target) { t.Password = "" }, false, false},
-		"a broken key":   {func(t *netconf.Target) { t.PrivateKey = []byte("secret-word") }, false, false},
+		"key and password, both needed":       {to(strict), true, false},
+		"key and wrong password, both needed": {func(t *netconf.Target) { to(strict)(t); t.Password = "secret-word" }, false, true},
+		"key only, both needed":               {func(t *netconf.Target) { to(strict)(t); t.Password = "" }, false, true},
+		"password":                            {func(*netconf.Target) {}, true, false},
+		"key":                                 {func(t *netconf.Target) { t.Password, t.PrivateKey = "", pem.EncodeToMemory(block) }, true, false},
+		"key and wrong":                       {func(t *netconf.Target) { t.Password, t.PrivateKey = "wrong", pem.EncodeToMemory(block) }, true, false},
+		"wrong password":                      {func(t *netconf.Target) { t.Password = "secret-word" }, false, true},
+		"wrong user":                          {func(t *netconf.Target) { t.User = "other" }, false, true},
+		"nothing":                             {func(t *netconf.Target) { t.Password = "" }, false, false},
+		"a broken key":                        {func(t *netconf.Target) { t.PrivateKey = []byte("secret-word") }, false, false},
 	} {
 		to := target(r)
 		c.change(&to)

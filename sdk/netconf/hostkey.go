@@ -2,6 +2,7 @@ package netconf
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -12,10 +13,15 @@ import (
 // HostKeyError is a server that shows another key than the pinned one: another
 // router, a new key of the same one, or someone in between.
 type HostKeyError struct {
-	Pinned, Shown string // lines of authorized_keys without a comment
+	Pinned, Shown string   // lines of authorized_keys without a comment; Shown is empty when there is none of the pinned kind
+	Kinds         []string // then the kinds there are: "ecdsa-sha2-nistp256"
 }
 
 func (e *HostKeyError) Error() string {
+	if e.Shown == "" {
+		return fmt.Sprintf("the router shows another host key (of kind %.200s) than the pinned one (%s): if that is right, set its host key anew",
+			strings.Join(e.Kinds, ", "), fingerprint(e.Pinned))
+	}
 	return fmt.Sprintf("the router shows another host key (%s) than the pinned one (%s): if that is right, set its host key anew",
 		Fingerprint(e.Shown), Fingerprint(e.Pinned))
 }
@@ -50,9 +56,20 @@ func newPin(line string) (*pin, error) {
 func (p *pin) check(_ string, _ net.Addr, key ssh.PublicKey) error {
 	p.shown = strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
 	if p.want != nil && !bytes.Equal(p.want.Marshal(), key.Marshal()) {
-		return &HostKeyError{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(p.want))), p.shown}
+		return &HostKeyError{Pinned: p.pinned(), Shown: p.shown}
 	}
 	return nil
+}
+
+func (p *pin) pinned() string { return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(p.want))) }
+
+// otherKind is a server that has no key of the pinned kind; nil: err says nothing of that.
+func (p *pin) otherKind(err error) *HostKeyError {
+	var none *ssh.AlgorithmNegotiationError
+	if p.want == nil || !errors.As(err, &none) || none.What != "host key" {
+		return nil
+	}
+	return &HostKeyError{Pinned: p.pinned(), Kinds: none.RequestedAlgorithms}
 }
 
 // algorithms asks for the kind of key that is pinned, so that a server with several

@@ -18,6 +18,9 @@ const maxErrors = 1000
 type RPCError struct {
 	lib.RPCError
 	AppTag string // error-app-tag
+	// What error-info says is bad: names of elements, attributes and namespaces (RFC 6241
+	// appendix A).
+	Bad []string
 }
 
 // Error is for people; programs look at Tag. It says what and where.
@@ -25,6 +28,9 @@ func (e *RPCError) Error() string {
 	b := []string{e.Tag}
 	if e.AppTag != "" {
 		b = append(b, "("+e.AppTag+")")
+	}
+	if len(e.Bad) > 0 {
+		b = append(b, "("+strings.Join(e.Bad, ", ")+")")
 	}
 	if e.Path != "" {
 		b = append(b, "at "+e.Path)
@@ -116,6 +122,11 @@ func readError(n *xmltree.Node) *RPCError {
 	e.Path, e.Message = n.Value("error-path"), n.Value("error-message")
 	if info := n.Down("error-info"); info != nil {
 		e.Info = info.String()
+		for _, k := range info.Kids {
+			if strings.HasPrefix(k.Name, "bad-") && len(e.Bad) < 5 && k.Trimmed() != "" {
+				e.Bad = append(e.Bad, k.Trimmed())
+			}
+		}
 	}
 	if e.Tag == "" {
 		e.Tag = "operation-failed"

@@ -51,6 +51,9 @@ func TestReplies(t *testing.T) {
 	if e = Refused(err)[0]; e.Tag != "bad-element" || e.AppTag != "range" || e.Message != "too big" || !strings.Contains(e.Info, "bad-element") {
 		t.Errorf("%+v", e)
 	}
+	if text := e.Error(); text != "bad-element (range) (x) at /a - too big" {
+		t.Errorf("%s", text)
+	}
 	if _, err := reply(t, ""); !errors.Is(err, ErrUnclear) {
 		t.Errorf("an empty reply: %v", err)
 	}

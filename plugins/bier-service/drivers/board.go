@@ -161,6 +161,18 @@ func (b *Board) describe(ctx context.Context, d *driver) (bierdriver.Description
 	return got, nil
 }
 
+// WantsMembers says whether a driver is to be given Config.Members.
+func (b *Board) WantsMembers(ctx context.Context, name string) (bool, error) {
+	b.mu.Lock()
+	d := b.drivers[name]
+	b.mu.Unlock()
+	if d == nil {
+		return false, fault.New(fault.Unavailable, "the driver %s is gone", name)
+	}
+	about, err := b.describe(ctx, d)
+	return about.Members, err
+}
+
 // Choose returns the driver for a router and has it watch the router. capabilities
 // are those the router announced last. The choice is kept until the router is
 // reached otherwise or the driver started anew. A fault.Unsupported says that no

@@ -240,5 +240,7 @@ func same(a, b *bierdriver.Config) bool {
 		return x.VpnId == y.VpnId && x.SourceAddress == y.SourceAddress && x.GroupAddress == y.GroupAddress && x.SourceWildcard == y.SourceWildcard &&
 			x.GroupWildcard == y.GroupWildcard && x.SubDomain == y.SubDomain && x.IngressBfrId == y.IngressBfrId && x.Role == y.Role &&
 			slices.Equal(x.EgressBfrIds, y.EgressBfrIds)
+	}) && slices.EqualFunc(a.Members, b.Members, func(x, y *bierdriver.Member) bool {
+		return x.SubDomainId == y.SubDomainId && x.BfrId == y.BfrId && x.Ipv4BfrPrefix == y.Ipv4BfrPrefix && x.Ipv6BfrPrefix == y.Ipv6BfrPrefix
 	})
 }

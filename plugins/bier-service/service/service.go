@@ -127,6 +127,15 @@ func (s *Service) apply(ctx context.Context, r *bierdriver.Router, c *bierdriver
 	if err != nil {
 		return nil, name, err
 	}
+	if len(c.Members) > 0 {
+		wants, err := s.board.WantsMembers(ctx, name)
+		if err != nil {
+			return nil, name, fmt.Errorf("driver %s: %w", name, err)
+		}
+		if !wants {
+			c = &bierdriver.Config{Global: c.Global, Channels: c.Channels}
+		}
+	}
 	res, err := client.Apply(ctx, r, c, dryRun)
 	if err != nil {
 		return nil, name, fmt.Errorf("driver %s: %w", name, err)

@@ -19,6 +19,7 @@ type Options struct {
 	User         string   // empty: "lab"
 	Password     string   // empty: "lab"
 	AuthorizedTo string   // a key that may log in, a line of authorized_keys; empty: none
+	Both         bool     // with the key the password is needed too
 	Address      string   // empty: 127.0.0.1:0
 }
 
@@ -42,7 +43,7 @@ func Start(o Options) (*Router, error) {
 	}
 	r := &Router{o: o, store: newStore(o.Model.Root), sessions: map[uint32]*session{}, counts: map[string]int{}}
 	var err error
-	r.Listener, err = sshhost.Start(sshhost.Options{User: o.User, Password: o.Password, AuthorizedTo: o.AuthorizedTo, Address: o.Address,
+	r.Listener, err = sshhost.Start(sshhost.Options{User: o.User, Password: o.Password, AuthorizedTo: o.AuthorizedTo, Both: o.Both, Address: o.Address,
 		Refuse: func() bool { return r.now().RefuseLogin },
 		Serve: func(user string, ch ssh.Channel, requests <-chan *ssh.Request) {
 			if sshhost.Wanted(requests, "subsystem", "netconf") {

@@ -1,7 +1,9 @@
 package sshhost
 
 import (
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -16,6 +18,7 @@ import (
 type Options struct {
 	User, Password string
 	AuthorizedTo   string      // a key that may log in, a line of authorized_keys
+	Both           bool        // with the key the password is needed too
 	Address        string      // host:port
 	Refuse         func() bool // nobody may log in, for now; nil: never
 	// Serve runs on each channel of a session until it returns.
@@ -59,17 +62,40 @@ func (l *Listener) NewHostKey() error {
 	if err != nil {
 		return err
 	}
+	return l.show(private)
+}
+
+// OtherKindOfHostKey gives the router a key of another kind than NewHostKey does.
+func (l *Listener) OtherKindOfHostKey() error {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	return l.show(private)
+}
+
+func (l *Listener) show(private any) error {
 	signer, err := ssh.NewSignerFromKey(private)
 	if err != nil {
 		return err
 	}
-	c := &ssh.ServerConfig{MaxAuthTries: 4,
-		PasswordCallback: func(c ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
-			return l.admit(c, string(password) == l.o.Password)
-		},
+	byPassword := func(c ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
+		return l.admit(c, string(password) == l.o.Password)
+	}
+	c := &ssh.ServerConfig{MaxAuthTries: 4, PasswordCallback: byPassword,
 		PublicKeyCallback: func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
 			return l.admit(c, line(key) == strings.TrimSpace(l.o.AuthorizedTo))
 		}}
+	if l.o.Both {
+		c.PasswordCallback = nil
+		byKey := c.PublicKeyCallback
+		c.PublicKeyCallback = func(c ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
+			if _, err := byKey(c, key); err != nil {
+				return nil, err
+			}
+			return nil, &ssh.PartialSuccessError{Next: ssh.ServerAuthCallbacks{PasswordCallback: byPassword}}
+		}
+	}
 	c.AddHostKey(signer)
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,6 +11,8 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +22,10 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"ctl.internal/plugins/bier-driver-ietf/device"
+	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/netconf"
+	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // installed skips, loudly, unless a variable names what the tests cannot install.
@@ -164,9 +169,73 @@ func (n *netopeer2) holds() string {
 }
 
 // edit is another operator at the router.
-func (n *netopeer2) edit(xml string) { n.t.Helper(); n.feed(xml, "--edit", "-d", "running", "-f", "xml") }
+func (n *netopeer2) edit(xml string) {
+	n.t.Helper()
+	n.feed(xml, "--edit", "-d", "running", "-f", "xml")
+}
 
 // notify has the router tell something.
 func (n *netopeer2) notify(xml string) { n.t.Helper(); n.feed(xml, "--notification", "-f", "xml") }
 
-func TestNetopeer2(t *testing.T) { drives(t, newNetopeer2(t).to) }
+func TestNetopeer2(t *testing.T) {
+	n := newNetopeer2(t)
+	drives(t, n.to)
+	refuses(t, n)
+	unconfirmed(t, n)
+}
+
+// refuses shows what an operator reads when the router does not take a configuration.
+func refuses(t *testing.T, n *netopeer2) {
+	d := device.New(device.Defaults(), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	before := n.holds()
+	for name, c := range map[string]struct {
+		change  func(*bierdriver.Config)
+		dialect string
+		want    string
+	}{
+		"range":  {func(c *bierdriver.Config) { c.Global.SubDomains[0].Ipv4[0].BierMplsLabelBase = 1 << 20 }, "", "1048576"},
+		"enum":   {func(c *bierdriver.Config) { c.Global.SubDomains[0].IgpType = "RIP" }, "", "RIP"},
+		"type":   {func(c *bierdriver.Config) { c.Channels[0].GroupAddress = "nowhere" }, "", "nowhere"},
+		"module": {func(*bierdriver.Config) {}, "ietf-bier-rfc8349", "routing"},
+	} {
+		c1 := ring()
+		c.change(c1)
+		r := &bierdriver.Router{NodeId: name, Host: n.to.Host, Port: uint32(n.to.Port), User: n.to.User, Password: n.to.Password, PrivateKey: string(n.to.PrivateKey), Dialect: c.dialect}
+		a, err := d.Apply(within(t, time.Minute), r, c1, false)
+		if err != nil || a.State != bierdriver.Failed || !strings.Contains(a.Reason, c.want) {
+			t.Errorf("%s: %v, %v", name, a, err)
+		}
+		t.Logf("%s: %s", name, a.GetReason())
+	}
+	if now := n.holds(); now != before {
+		t.Errorf("refused, but changed: %s\nwas %s", now, before)
+	}
+}
+
+// unconfirmed is a change whose author is lost before it is confirmed: it goes.
+func unconfirmed(t *testing.T, n *netopeer2) {
+	ctx := within(t, time.Minute)
+	before := n.holds()
+	s, err := netconf.Dial(ctx, n.to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bier := xmltree.New(nsEx, "routing", xmltree.New(nsBier, "bier", xmltree.New(nsBier, "bier-global", xmltree.Leaf(nsBier, "bfr-id", "4711"))))
+	edit := netconf.Edit{Target: netconf.CandidateDS, DefaultOperation: "merge", Config: []*xmltree.Node{bier}}
+	for _, op := range []netconf.Operation{edit.Operation(), netconf.ConfirmedCommitOp(time.Minute)} {
+		if err := s.OK(ctx, op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := n.holds(); !strings.Contains(held, "4711") {
+		t.Errorf("the commit had no effect: %s", held)
+	}
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	for n.holds() != before {
+		if ctx.Err() != nil {
+			t.Fatalf("not taken back: %s", n.holds())
+		}
+	}
+}

@@ -62,4 +62,43 @@ func TestNetopeer2UnderController(t *testing.T) {
 	n.notify(`<bfr-zero xmlns="` + nsBier + `"><ipv4-bfr-prefix>192.0.2.9/32</ipv4-bfr-prefix></bfr-zero>`)
 	c.logged("announces the bfr-id 0 with 192.0.2.9/32")
 	c.is("r1", "applied")
+
+	c.refused(n)
+	c.killed(n)
+}
+
+// refused is a router that does not let us in, and one that is another than it was.
+func (c *controller) refused(n *netopeer2) {
+	c.t.Helper()
+	wrong := n.to
+	wrong.Password = "wrong"
+	c.mount("r1", wrong, "")
+	if shown := c.is("r1", "failed", "the router refuses the user", "root"); strings.Contains(shown, "wrong") {
+		c.t.Errorf("a password is shown: %s", shown)
+	}
+	c.mount("r1", n.to, `,"host-key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBJmAFEcE0gAMjCrKV7YiTkR8mWWT0fxXAyp2kYNwxSC"`)
+	c.is("r1", "failed", "another host key", "set its host key anew")
+	c.mount("r1", n.to, "")
+	c.is("r1", "applied")
+}
+
+// killed takes the router away in the middle of deployments, as kill -9 does, and
+// brings it back: what was deployed meanwhile arrives.
+func (c *controller) killed(n *netopeer2) {
+	c.t.Helper()
+	var want []string
+	for i := range 6 {
+		if i == 3 {
+			n.kill()
+		}
+		group := fmt.Sprintf("232.0.1.%d", i+1)
+		want = append(want, "<group-address>"+group+"</group-address>")
+		answer := c.deploy(fmt.Sprintf("c%d", i), group, "r1", "r2")
+		if state := map[bool]string{true: "applied", false: "pending"}[i < 3]; !strings.Contains(answer, fmt.Sprintf(`"node-id":"r1","role":"ingress","state":%q`, state)) {
+			c.t.Errorf("deployment %d: %s, want %s", i, answer, state)
+		}
+	}
+	n.start()
+	c.has(n, want...)
+	c.is("r1", "applied")
 }

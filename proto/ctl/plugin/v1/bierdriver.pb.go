@@ -68,7 +68,7 @@ func (x BierChannel_Role) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierChannel_Role.Descriptor instead.
 func (BierChannel_Role) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{9, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{10, 0}
 }
 
 type ApplyBierResponse_State int32
@@ -124,7 +124,7 @@ func (x ApplyBierResponse_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApplyBierResponse_State.Descriptor instead.
 func (ApplyBierResponse_State) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{11, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{12, 0}
 }
 
 type BierSession_State int32
@@ -182,7 +182,7 @@ func (x BierSession_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierSession_State.Descriptor instead.
 func (BierSession_State) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{16, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17, 0}
 }
 
 type BierNotification_Kind int32
@@ -237,7 +237,7 @@ func (x BierNotification_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierNotification_Kind.Descriptor instead.
 func (BierNotification_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{18, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19, 0}
 }
 
 // BierRouter is everything a driver needs to reach one router.
@@ -425,7 +425,9 @@ type DescribeBierDriverResponse struct {
 	// Of several drivers that can drive a router the one with the highest wins.
 	Priority int32 `protobuf:"varint,4,opt,name=priority,proto3" json:"priority,omitempty"`
 	// False: ProbeBier is not offered, the operator must choose this driver by name.
-	Probes        bool `protobuf:"varint,5,opt,name=probes,proto3" json:"probes,omitempty"`
+	Probes bool `protobuf:"varint,5,opt,name=probes,proto3" json:"probes,omitempty"`
+	// ApplyBier is to be given BierConfig.members.
+	Members       bool `protobuf:"varint,6,opt,name=members,proto3" json:"members,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -491,6 +493,13 @@ func (x *DescribeBierDriverResponse) GetPriority() int32 {
 func (x *DescribeBierDriverResponse) GetProbes() bool {
 	if x != nil {
 		return x.Probes
+	}
+	return false
+}
+
+func (x *DescribeBierDriverResponse) GetMembers() bool {
+	if x != nil {
+		return x.Members
 	}
 	return false
 }
@@ -618,7 +627,12 @@ type BierConfig struct {
 	// Absent: no bier-global on the router.
 	Global *BierGlobal `protobuf:"bytes,1,opt,name=global,proto3" json:"global,omitempty"`
 	// In ascending order of their keys.
-	Channels      []*BierChannel `protobuf:"bytes,2,rep,name=channels,proto3" json:"channels,omitempty"`
+	Channels []*BierChannel `protobuf:"bytes,2,rep,name=channels,proto3" json:"channels,omitempty"`
+	// The egress routers that the channels of ROLE_INGRESS name by BFR-id, for drivers
+	// that write them by address and have said so (DescribeBierDriverResponse.members);
+	// else empty. Ascending by (sub_domain_id, bfr_id). They are not on the router:
+	// ReadBier and comparisons leave them out.
+	Members       []*BierMember `protobuf:"bytes,3,rep,name=members,proto3" json:"members,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -667,6 +681,85 @@ func (x *BierConfig) GetChannels() []*BierChannel {
 	return nil
 }
 
+func (x *BierConfig) GetMembers() []*BierMember {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+// BierMember is another router of a sub-domain.
+type BierMember struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0..255
+	SubDomainId uint32 `protobuf:"varint,1,opt,name=sub_domain_id,json=subDomainId,proto3" json:"sub_domain_id,omitempty"`
+	// 1..65535
+	BfrId uint32 `protobuf:"varint,2,opt,name=bfr_id,json=bfrId,proto3" json:"bfr_id,omitempty"`
+	// With mask length; empty: none.
+	Ipv4BfrPrefix string `protobuf:"bytes,3,opt,name=ipv4_bfr_prefix,json=ipv4BfrPrefix,proto3" json:"ipv4_bfr_prefix,omitempty"`
+	Ipv6BfrPrefix string `protobuf:"bytes,4,opt,name=ipv6_bfr_prefix,json=ipv6BfrPrefix,proto3" json:"ipv6_bfr_prefix,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BierMember) Reset() {
+	*x = BierMember{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BierMember) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BierMember) ProtoMessage() {}
+
+func (x *BierMember) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BierMember.ProtoReflect.Descriptor instead.
+func (*BierMember) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *BierMember) GetSubDomainId() uint32 {
+	if x != nil {
+		return x.SubDomainId
+	}
+	return 0
+}
+
+func (x *BierMember) GetBfrId() uint32 {
+	if x != nil {
+		return x.BfrId
+	}
+	return 0
+}
+
+func (x *BierMember) GetIpv4BfrPrefix() string {
+	if x != nil {
+		return x.Ipv4BfrPrefix
+	}
+	return ""
+}
+
+func (x *BierMember) GetIpv6BfrPrefix() string {
+	if x != nil {
+		return x.Ipv6BfrPrefix
+	}
+	return ""
+}
+
 // BierGlobal is bier-global of ietf-bier (draft-ietf-bier-bier-yang).
 type BierGlobal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -687,7 +780,7 @@ type BierGlobal struct {
 
 func (x *BierGlobal) Reset() {
 	*x = BierGlobal{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[6]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +792,7 @@ func (x *BierGlobal) String() string {
 func (*BierGlobal) ProtoMessage() {}
 
 func (x *BierGlobal) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[6]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +805,7 @@ func (x *BierGlobal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierGlobal.ProtoReflect.Descriptor instead.
 func (*BierGlobal) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{6}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *BierGlobal) GetEncapsulationType() string {
@@ -777,7 +870,7 @@ type BierSubDomain struct {
 
 func (x *BierSubDomain) Reset() {
 	*x = BierSubDomain{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[7]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +882,7 @@ func (x *BierSubDomain) String() string {
 func (*BierSubDomain) ProtoMessage() {}
 
 func (x *BierSubDomain) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[7]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +895,7 @@ func (x *BierSubDomain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierSubDomain.ProtoReflect.Descriptor instead.
 func (*BierSubDomain) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{7}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BierSubDomain) GetSubDomainId() uint32 {
@@ -866,7 +959,7 @@ type BierEncapsulation struct {
 
 func (x *BierEncapsulation) Reset() {
 	*x = BierEncapsulation{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[8]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -878,7 +971,7 @@ func (x *BierEncapsulation) String() string {
 func (*BierEncapsulation) ProtoMessage() {}
 
 func (x *BierEncapsulation) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[8]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -891,7 +984,7 @@ func (x *BierEncapsulation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierEncapsulation.ProtoReflect.Descriptor instead.
 func (*BierEncapsulation) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{8}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BierEncapsulation) GetBitstringlength() uint32 {
@@ -938,7 +1031,7 @@ type BierChannel struct {
 
 func (x *BierChannel) Reset() {
 	*x = BierChannel{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[9]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1043,7 @@ func (x *BierChannel) String() string {
 func (*BierChannel) ProtoMessage() {}
 
 func (x *BierChannel) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[9]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1056,7 @@ func (x *BierChannel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierChannel.ProtoReflect.Descriptor instead.
 func (*BierChannel) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{9}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BierChannel) GetVpnId() uint32 {
@@ -1041,7 +1134,7 @@ type ApplyBierRequest struct {
 
 func (x *ApplyBierRequest) Reset() {
 	*x = ApplyBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[10]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1053,7 +1146,7 @@ func (x *ApplyBierRequest) String() string {
 func (*ApplyBierRequest) ProtoMessage() {}
 
 func (x *ApplyBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[10]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1066,7 +1159,7 @@ func (x *ApplyBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyBierRequest.ProtoReflect.Descriptor instead.
 func (*ApplyBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{10}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ApplyBierRequest) GetRouter() *BierRouter {
@@ -1107,7 +1200,7 @@ type ApplyBierResponse struct {
 
 func (x *ApplyBierResponse) Reset() {
 	*x = ApplyBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[11]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1119,7 +1212,7 @@ func (x *ApplyBierResponse) String() string {
 func (*ApplyBierResponse) ProtoMessage() {}
 
 func (x *ApplyBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[11]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1132,7 +1225,7 @@ func (x *ApplyBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyBierResponse.ProtoReflect.Descriptor instead.
 func (*ApplyBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{11}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ApplyBierResponse) GetState() ApplyBierResponse_State {
@@ -1179,7 +1272,7 @@ type ReadBierRequest struct {
 
 func (x *ReadBierRequest) Reset() {
 	*x = ReadBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1191,7 +1284,7 @@ func (x *ReadBierRequest) String() string {
 func (*ReadBierRequest) ProtoMessage() {}
 
 func (x *ReadBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1204,7 +1297,7 @@ func (x *ReadBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBierRequest.ProtoReflect.Descriptor instead.
 func (*ReadBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{12}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReadBierRequest) GetRouter() *BierRouter {
@@ -1224,7 +1317,7 @@ type ReadBierResponse struct {
 
 func (x *ReadBierResponse) Reset() {
 	*x = ReadBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1236,7 +1329,7 @@ func (x *ReadBierResponse) String() string {
 func (*ReadBierResponse) ProtoMessage() {}
 
 func (x *ReadBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1249,7 +1342,7 @@ func (x *ReadBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBierResponse.ProtoReflect.Descriptor instead.
 func (*ReadBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{13}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ReadBierResponse) GetConfig() *BierConfig {
@@ -1279,7 +1372,7 @@ type WatchBierRequest struct {
 
 func (x *WatchBierRequest) Reset() {
 	*x = WatchBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1291,7 +1384,7 @@ func (x *WatchBierRequest) String() string {
 func (*WatchBierRequest) ProtoMessage() {}
 
 func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1304,7 +1397,7 @@ func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierRequest.ProtoReflect.Descriptor instead.
 func (*WatchBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{14}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WatchBierRequest) GetPut() []*BierRouter {
@@ -1334,7 +1427,7 @@ type WatchBierResponse struct {
 
 func (x *WatchBierResponse) Reset() {
 	*x = WatchBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1346,7 +1439,7 @@ func (x *WatchBierResponse) String() string {
 func (*WatchBierResponse) ProtoMessage() {}
 
 func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1359,7 +1452,7 @@ func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierResponse.ProtoReflect.Descriptor instead.
 func (*WatchBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{15}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WatchBierResponse) GetNodeId() string {
@@ -1409,7 +1502,7 @@ type BierSession struct {
 
 func (x *BierSession) Reset() {
 	*x = BierSession{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1421,7 +1514,7 @@ func (x *BierSession) String() string {
 func (*BierSession) ProtoMessage() {}
 
 func (x *BierSession) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1434,7 +1527,7 @@ func (x *BierSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierSession.ProtoReflect.Descriptor instead.
 func (*BierSession) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{16}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *BierSession) GetState() BierSession_State {
@@ -1493,7 +1586,7 @@ type BierDrift struct {
 
 func (x *BierDrift) Reset() {
 	*x = BierDrift{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1505,7 +1598,7 @@ func (x *BierDrift) String() string {
 func (*BierDrift) ProtoMessage() {}
 
 func (x *BierDrift) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1518,7 +1611,7 @@ func (x *BierDrift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierDrift.ProtoReflect.Descriptor instead.
 func (*BierDrift) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BierDrift) GetAt() *timestamppb.Timestamp {
@@ -1558,7 +1651,7 @@ type BierNotification struct {
 
 func (x *BierNotification) Reset() {
 	*x = BierNotification{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1570,7 +1663,7 @@ func (x *BierNotification) String() string {
 func (*BierNotification) ProtoMessage() {}
 
 func (x *BierNotification) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1583,7 +1676,7 @@ func (x *BierNotification) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierNotification.ProtoReflect.Descriptor instead.
 func (*BierNotification) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{18}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *BierNotification) GetKind() BierNotification_Kind {
@@ -1658,24 +1751,32 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x1b\n" +
-	"\x19DescribeBierDriverRequest\"\xa4\x01\n" +
+	"\x19DescribeBierDriverRequest\"\xbe\x01\n" +
 	"\x1aDescribeBierDriverResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\"\n" +
 	"\fcapabilities\x18\x02 \x03(\tR\fcapabilities\x12\x1a\n" +
 	"\bdialects\x18\x03 \x03(\tR\bdialects\x12\x1a\n" +
 	"\bpriority\x18\x04 \x01(\x05R\bpriority\x12\x16\n" +
-	"\x06probes\x18\x05 \x01(\bR\x06probes\"E\n" +
+	"\x06probes\x18\x05 \x01(\bR\x06probes\x12\x18\n" +
+	"\amembers\x18\x06 \x01(\bR\amembers\"E\n" +
 	"\x10ProbeBierRequest\x121\n" +
 	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\"\x99\x01\n" +
 	"\x11ProbeBierResponse\x12\x1c\n" +
 	"\tsupported\x18\x01 \x01(\bR\tsupported\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\areached\x18\x03 \x01(\bR\areached\x124\n" +
-	"\asession\x18\x04 \x01(\v2\x1a.ctl.plugin.v1.BierSessionR\asession\"w\n" +
+	"\asession\x18\x04 \x01(\v2\x1a.ctl.plugin.v1.BierSessionR\asession\"\xac\x01\n" +
 	"\n" +
 	"BierConfig\x121\n" +
 	"\x06global\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierGlobalR\x06global\x126\n" +
-	"\bchannels\x18\x02 \x03(\v2\x1a.ctl.plugin.v1.BierChannelR\bchannels\"\x8b\x02\n" +
+	"\bchannels\x18\x02 \x03(\v2\x1a.ctl.plugin.v1.BierChannelR\bchannels\x123\n" +
+	"\amembers\x18\x03 \x03(\v2\x19.ctl.plugin.v1.BierMemberR\amembers\"\x97\x01\n" +
+	"\n" +
+	"BierMember\x12\"\n" +
+	"\rsub_domain_id\x18\x01 \x01(\rR\vsubDomainId\x12\x15\n" +
+	"\x06bfr_id\x18\x02 \x01(\rR\x05bfrId\x12&\n" +
+	"\x0fipv4_bfr_prefix\x18\x03 \x01(\tR\ripv4BfrPrefix\x12&\n" +
+	"\x0fipv6_bfr_prefix\x18\x04 \x01(\tR\ripv6BfrPrefix\"\x8b\x02\n" +
 	"\n" +
 	"BierGlobal\x12-\n" +
 	"\x12encapsulation_type\x18\x01 \x01(\tR\x11encapsulationType\x12(\n" +
@@ -1792,7 +1893,7 @@ func file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_bierdriver_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_ctl_plugin_v1_bierdriver_proto_goTypes = []any{
 	(BierChannel_Role)(0),              // 0: ctl.plugin.v1.BierChannel.Role
 	(ApplyBierResponse_State)(0),       // 1: ctl.plugin.v1.ApplyBierResponse.State
@@ -1804,63 +1905,65 @@ var file_ctl_plugin_v1_bierdriver_proto_goTypes = []any{
 	(*ProbeBierRequest)(nil),           // 7: ctl.plugin.v1.ProbeBierRequest
 	(*ProbeBierResponse)(nil),          // 8: ctl.plugin.v1.ProbeBierResponse
 	(*BierConfig)(nil),                 // 9: ctl.plugin.v1.BierConfig
-	(*BierGlobal)(nil),                 // 10: ctl.plugin.v1.BierGlobal
-	(*BierSubDomain)(nil),              // 11: ctl.plugin.v1.BierSubDomain
-	(*BierEncapsulation)(nil),          // 12: ctl.plugin.v1.BierEncapsulation
-	(*BierChannel)(nil),                // 13: ctl.plugin.v1.BierChannel
-	(*ApplyBierRequest)(nil),           // 14: ctl.plugin.v1.ApplyBierRequest
-	(*ApplyBierResponse)(nil),          // 15: ctl.plugin.v1.ApplyBierResponse
-	(*ReadBierRequest)(nil),            // 16: ctl.plugin.v1.ReadBierRequest
-	(*ReadBierResponse)(nil),           // 17: ctl.plugin.v1.ReadBierResponse
-	(*WatchBierRequest)(nil),           // 18: ctl.plugin.v1.WatchBierRequest
-	(*WatchBierResponse)(nil),          // 19: ctl.plugin.v1.WatchBierResponse
-	(*BierSession)(nil),                // 20: ctl.plugin.v1.BierSession
-	(*BierDrift)(nil),                  // 21: ctl.plugin.v1.BierDrift
-	(*BierNotification)(nil),           // 22: ctl.plugin.v1.BierNotification
-	nil,                                // 23: ctl.plugin.v1.BierRouter.OptionsEntry
-	(*timestamppb.Timestamp)(nil),      // 24: google.protobuf.Timestamp
+	(*BierMember)(nil),                 // 10: ctl.plugin.v1.BierMember
+	(*BierGlobal)(nil),                 // 11: ctl.plugin.v1.BierGlobal
+	(*BierSubDomain)(nil),              // 12: ctl.plugin.v1.BierSubDomain
+	(*BierEncapsulation)(nil),          // 13: ctl.plugin.v1.BierEncapsulation
+	(*BierChannel)(nil),                // 14: ctl.plugin.v1.BierChannel
+	(*ApplyBierRequest)(nil),           // 15: ctl.plugin.v1.ApplyBierRequest
+	(*ApplyBierResponse)(nil),          // 16: ctl.plugin.v1.ApplyBierResponse
+	(*ReadBierRequest)(nil),            // 17: ctl.plugin.v1.ReadBierRequest
+	(*ReadBierResponse)(nil),           // 18: ctl.plugin.v1.ReadBierResponse
+	(*WatchBierRequest)(nil),           // 19: ctl.plugin.v1.WatchBierRequest
+	(*WatchBierResponse)(nil),          // 20: ctl.plugin.v1.WatchBierResponse
+	(*BierSession)(nil),                // 21: ctl.plugin.v1.BierSession
+	(*BierDrift)(nil),                  // 22: ctl.plugin.v1.BierDrift
+	(*BierNotification)(nil),           // 23: ctl.plugin.v1.BierNotification
+	nil,                                // 24: ctl.plugin.v1.BierRouter.OptionsEntry
+	(*timestamppb.Timestamp)(nil),      // 25: google.protobuf.Timestamp
 }
 var file_ctl_plugin_v1_bierdriver_proto_depIdxs = []int32{
-	23, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
+	24, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
 	4,  // 1: ctl.plugin.v1.ProbeBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	20, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	10, // 3: ctl.plugin.v1.BierConfig.global:type_name -> ctl.plugin.v1.BierGlobal
-	13, // 4: ctl.plugin.v1.BierConfig.channels:type_name -> ctl.plugin.v1.BierChannel
-	11, // 5: ctl.plugin.v1.BierGlobal.sub_domains:type_name -> ctl.plugin.v1.BierSubDomain
-	12, // 6: ctl.plugin.v1.BierSubDomain.ipv4:type_name -> ctl.plugin.v1.BierEncapsulation
-	12, // 7: ctl.plugin.v1.BierSubDomain.ipv6:type_name -> ctl.plugin.v1.BierEncapsulation
-	0,  // 8: ctl.plugin.v1.BierChannel.role:type_name -> ctl.plugin.v1.BierChannel.Role
-	4,  // 9: ctl.plugin.v1.ApplyBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	9,  // 10: ctl.plugin.v1.ApplyBierRequest.config:type_name -> ctl.plugin.v1.BierConfig
-	1,  // 11: ctl.plugin.v1.ApplyBierResponse.state:type_name -> ctl.plugin.v1.ApplyBierResponse.State
-	20, // 12: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	4,  // 13: ctl.plugin.v1.ReadBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	9,  // 14: ctl.plugin.v1.ReadBierResponse.config:type_name -> ctl.plugin.v1.BierConfig
-	20, // 15: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	4,  // 16: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
-	20, // 17: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	21, // 18: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
-	22, // 19: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
-	2,  // 20: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
-	24, // 21: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
-	24, // 22: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
-	3,  // 23: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
-	24, // 24: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
-	5,  // 25: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
-	7,  // 26: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
-	14, // 27: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
-	16, // 28: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
-	18, // 29: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
-	6,  // 30: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
-	8,  // 31: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
-	15, // 32: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
-	17, // 33: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
-	19, // 34: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
-	30, // [30:35] is the sub-list for method output_type
-	25, // [25:30] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	21, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	11, // 3: ctl.plugin.v1.BierConfig.global:type_name -> ctl.plugin.v1.BierGlobal
+	14, // 4: ctl.plugin.v1.BierConfig.channels:type_name -> ctl.plugin.v1.BierChannel
+	10, // 5: ctl.plugin.v1.BierConfig.members:type_name -> ctl.plugin.v1.BierMember
+	12, // 6: ctl.plugin.v1.BierGlobal.sub_domains:type_name -> ctl.plugin.v1.BierSubDomain
+	13, // 7: ctl.plugin.v1.BierSubDomain.ipv4:type_name -> ctl.plugin.v1.BierEncapsulation
+	13, // 8: ctl.plugin.v1.BierSubDomain.ipv6:type_name -> ctl.plugin.v1.BierEncapsulation
+	0,  // 9: ctl.plugin.v1.BierChannel.role:type_name -> ctl.plugin.v1.BierChannel.Role
+	4,  // 10: ctl.plugin.v1.ApplyBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	9,  // 11: ctl.plugin.v1.ApplyBierRequest.config:type_name -> ctl.plugin.v1.BierConfig
+	1,  // 12: ctl.plugin.v1.ApplyBierResponse.state:type_name -> ctl.plugin.v1.ApplyBierResponse.State
+	21, // 13: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	4,  // 14: ctl.plugin.v1.ReadBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	9,  // 15: ctl.plugin.v1.ReadBierResponse.config:type_name -> ctl.plugin.v1.BierConfig
+	21, // 16: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	4,  // 17: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
+	21, // 18: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	22, // 19: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
+	23, // 20: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
+	2,  // 21: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
+	25, // 22: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
+	25, // 23: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
+	3,  // 24: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
+	25, // 25: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
+	5,  // 26: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
+	7,  // 27: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
+	15, // 28: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
+	17, // 29: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
+	19, // 30: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
+	6,  // 31: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
+	8,  // 32: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
+	16, // 33: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
+	18, // 34: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
+	20, // 35: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
+	31, // [31:36] is the sub-list for method output_type
+	26, // [26:31] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_bierdriver_proto_init() }
@@ -1874,7 +1977,7 @@ func file_ctl_plugin_v1_bierdriver_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_bierdriver_proto_rawDesc), len(file_ctl_plugin_v1_bierdriver_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
