@@ -101,16 +101,19 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 		f    simcli.Faults
 		want bierdriver.Outcome
 	}{
-		"a line refused":      {simcli.Faults{Refuse: "egress 7"}, bierdriver.Failed},
-		"a header refused":    {simcli.Faults{Refuse: "router bier"}, bierdriver.Failed},
-		"taking back refused": {simcli.Faults{Refuse: "no egress"}, bierdriver.Failed},
-		"no configuring":      {simcli.Faults{Refuse: "configure"}, bierdriver.Failed},
-		"no showing":          {simcli.Faults{Refuse: "show"}, bierdriver.Failed},
-		"a line ignored":      {simcli.Faults{Ignore: "egress 7"}, bierdriver.Failed},
-		"octet by octet":      {simcli.Faults{Pieces: 1}, bierdriver.Applied},
-		"hangs up at once":    {simcli.Faults{Hangup: "terminal"}, bierdriver.Pending},
-		"hangs up half way":   {simcli.Faults{Hangup: "egress 7"}, bierdriver.Pending},
-		"silent half way":     {simcli.Faults{Mute: "egress 7"}, bierdriver.Pending},
+		"a line refused":       {simcli.Faults{Refuse: "egress 7"}, bierdriver.Failed},
+		"a header refused":     {simcli.Faults{Refuse: "router bier"}, bierdriver.Failed},
+		"taking back refused":  {simcli.Faults{Refuse: "no egress"}, bierdriver.Failed},
+		"no configuring":       {simcli.Faults{Refuse: "configure"}, bierdriver.Failed},
+		"no showing":           {simcli.Faults{Refuse: "show"}, bierdriver.Failed},
+		"a line ignored":       {simcli.Faults{Ignore: "egress 7"}, bierdriver.Failed},
+		"octet by octet":       {simcli.Faults{Pieces: 1}, bierdriver.Applied},
+		"drawn anew":           {simcli.Faults{Redraw: true}, bierdriver.Applied},
+		"drawn octet by octet": {simcli.Faults{Redraw: true, Pieces: 1}, bierdriver.Applied},
+		"drawn and refused":    {simcli.Faults{Redraw: true, Pieces: 3, Refuse: "egress 7"}, bierdriver.Failed},
+		"hangs up at once":     {simcli.Faults{Hangup: "terminal"}, bierdriver.Pending},
+		"hangs up half way":    {simcli.Faults{Hangup: "egress 7"}, bierdriver.Pending},
+		"silent half way":      {simcli.Faults{Mute: "egress 7"}, bierdriver.Pending},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

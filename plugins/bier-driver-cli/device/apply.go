@@ -34,7 +34,7 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 				return err
 			}
 		}
-		n.last, n.had = want, true
+		n.last, n.had, n.members = want, true, c.Members
 		return nil
 	})
 	a.State = bierdriver.Applied

@@ -45,6 +45,8 @@ type node struct {
 	turn chan struct{}
 	last []template.Section // applied last, nil: not known
 	had  bool
+
+	members []*bierdriver.Member // told last
 }
 
 // New returns a driver. Nothing runs until it is called.
@@ -55,7 +57,7 @@ func New(s Settings, log *slog.Logger) *Driver {
 // Describe is of the contract. A command line announces nothing, so the operator
 // chooses this driver by its name.
 func (d *Driver) Describe() bierdriver.Description {
-	return bierdriver.Description{Dialects: []string{d.set.Dialect}}
+	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.set.Model.Members()}
 }
 
 // with does something at a router's command line, after those who came before.
@@ -139,9 +141,9 @@ func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.P
 func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (*bierdriver.Observed, error) {
 	o := &bierdriver.Observed{}
 	var err error
-	o.Session, _, err = d.with(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {
+	o.Session, _, err = d.with(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
 		have, err := d.sections(ctx, t)
-		o.Config = d.set.Model.Read(have)
+		o.Config = d.set.Model.Read(have, n.members)
 		return err
 	})
 	switch {

@@ -40,7 +40,7 @@ func open(ctx context.Context, to netconf.Target, prompt, refused *regexp.Regexp
 	defer stop()
 	err = t.shell()
 	if err == nil {
-		_, err = t.answer()
+		_, err = t.answer(false)
 	}
 	if err != nil {
 		t.close()
@@ -70,7 +70,7 @@ func (t *terminal) run(ctx context.Context, line string) (string, error) {
 	if _, err := t.ch.Write([]byte(line + "\n")); err != nil {
 		return "", errors.Join(fmt.Errorf("the session ended at %q: %w", line, err), ctx.Err())
 	}
-	said, err := t.answer()
+	said, err := t.answer(true)
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("no answer to %q: %w", line, err), ctx.Err())
 	}
@@ -85,11 +85,19 @@ func (t *terminal) run(ctx context.Context, line string) (string, error) {
 	return said, nil
 }
 
-// escapes are the sequences that a terminal draws with.
-var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+// drawn is what is seen of a line in the end: a carriage return begins it anew.
+func drawn(line string) string {
+	line = strings.TrimRight(escapes.ReplaceAllString(line, ""), "\r\x00")
+	return line[strings.LastIndexByte(line, '\r')+1:]
+}
 
-// answer reads as far as a prompt at the end, and leaves the prompt out.
-func (t *terminal) answer() (string, error) {
+// escapes are the sequences that a terminal draws with.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*\x07`)
+
+// answer reads as far as a prompt at the end, and leaves the prompt out. Routers draw
+// the prompt anew while a line is typed, and once more behind an error: the one that
+// ends an answer stands behind a line end, that of the echo at least.
+func (t *terminal) answer(echo bool) (string, error) {
 	var b bytes.Buffer
 	part := make([]byte, 32<<10)
 	for {
@@ -99,12 +107,14 @@ func (t *terminal) answer() (string, error) {
 			return "", fmt.Errorf("the router says more than %d bytes", maxAnswer)
 		}
 		tail := b.Bytes()[max(0, b.Len()-1024):]
-		if i := bytes.LastIndexByte(tail, '\n'); i >= 0 {
-			tail = tail[i+1:]
-		}
-		if t.prompt.Match(escapes.ReplaceAll(tail, nil)) {
-			said := strings.ReplaceAll(escapes.ReplaceAllString(b.String(), ""), "\r", "")
-			return said[:strings.LastIndex(said, "\n")+1], nil
+		i := bytes.LastIndexByte(tail, '\n')
+		if (i >= 0 || !echo) && t.prompt.MatchString(drawn(string(tail[i+1:]))) {
+			lines := strings.SplitAfter(b.String(), "\n")
+			for i, l := range lines {
+				text, end := strings.CutSuffix(l, "\n")
+				lines[i] = drawn(text) + map[bool]string{true: "\n"}[end]
+			}
+			return strings.Join(lines[:len(lines)-1], ""), nil
 		}
 		if err != nil {
 			return "", err

@@ -14,7 +14,9 @@ func (m *Model) Diff(have, want []Section) (typed, edits []string) {
 		keep[s.Header] = true
 	}
 	for _, s := range have {
-		if !keep[s.Header] {
+		if !keep[s.Header] && m.keep && s.Header == m.bier.text {
+			want = append([]Section{{Header: s.Header}}, want...) // only our lines go
+		} else if !keep[s.Header] {
 			typed = append(typed, m.negate+s.Header)
 			edits = append(edits, m.negate+s.Header)
 		}
@@ -36,10 +38,14 @@ func (m *Model) Diff(have, want []Section) (typed, edits []string) {
 				lines = append(lines, l)
 			}
 		}
-		if len(lines) == 0 && there {
+		if len(lines) == 0 && (there || m.keep && s.Header == m.bier.text) {
 			continue
 		}
-		typed = append(append(append(typed, s.Header), lines...), m.leave)
+		typed = append(append(typed, s.Header), lines...)
+		if s.Header != m.bier.text {
+			typed = append(typed, m.again...)
+		}
+		typed = append(typed, m.leave)
 		for _, l := range lines {
 			edits = append(edits, s.Header+": "+l)
 		}

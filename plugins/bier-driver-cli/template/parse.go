@@ -1,6 +1,9 @@
 package template
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Parse finds the sections that are ours in what the router shows: a header at the
 // beginning of a line, its lines indented. Sections and lines of no template are the
@@ -28,7 +31,21 @@ func (m *Model) Parse(show string) []Section {
 			}
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, m.strange)
+}
+
+// strange is a section that only looks like ours: on routers that count sections, ours
+// are those that tell their flow, and have its number.
+func (m *Model) strange(s Section) bool {
+	if m.identity == nil || s.Header == m.bier.text {
+		return false
+	}
+	for _, l := range s.Lines {
+		if v := m.identity.read(l); v != nil {
+			return m.channel.read(s.Header)["number"] != numberOf(v)
+		}
+	}
+	return true
 }
 
 func (m *Model) header(l string) (string, bool) {

@@ -9,16 +9,16 @@ import (
 )
 
 // Read makes a configuration of sections: the way back of Want, as far as the
-// templates carry it.
-func (m *Model) Read(sections []Section) *bierdriver.Config {
-	c := &bierdriver.Config{}
+// templates carry it. members are those there may be.
+func (m *Model) Read(sections []Section, members []*bierdriver.Member) *bierdriver.Config {
+	c, known := &bierdriver.Config{}, newBook(members)
 	for _, s := range sections {
 		if s.Header == m.bier.text {
 			c.Global = m.readGlobal(s)
 			continue
 		}
 		if v := m.channel.read(s.Header); v != nil {
-			c.Channels = append(c.Channels, m.readChannel(v, s))
+			c.Channels = append(c.Channels, m.readChannel(v, s, known))
 		}
 	}
 	slices.SortFunc(c.Channels, func(a, b *bierdriver.Channel) int {
@@ -37,7 +37,15 @@ func (v values) number(name string) uint32 {
 	return uint32(n)
 }
 
-func (m *Model) readChannel(v values, s Section) *bierdriver.Channel {
+func (m *Model) readChannel(v values, s Section, known book) *bierdriver.Channel {
+	if m.identity != nil {
+		for _, l := range s.Lines {
+			if of := m.identity.read(l); of != nil {
+				v = of
+			}
+		}
+	}
+	addresses := ""
 	c := &bierdriver.Channel{VpnId: v.number("vpn-id"), SourceAddress: v["source-address"], SourceWildcard: v.number("source-wildcard"),
 		GroupAddress: v["group-address"], GroupWildcard: v.number("group-wildcard")}
 	for _, l := range s.Lines {
@@ -46,7 +54,9 @@ func (m *Model) readChannel(v values, s Section) *bierdriver.Channel {
 		if id := v.number("egress-bfr-id"); id > 0 {
 			c.EgressBfrIds = append(c.EgressBfrIds, id)
 		}
+		addresses = cmp.Or(v["egress-addresses"], addresses)
 	}
+	c.EgressBfrIds = append(c.EgressBfrIds, known.idsOf(c.SubDomain, addresses)...)
 	slices.Sort(c.EgressBfrIds)
 	return c
 }
@@ -79,7 +89,7 @@ func (m *Model) readGlobal(s Section) *bierdriver.Global {
 			d.Ipv6 = append(d.Ipv6, e)
 		default:
 			d.IgpType, d.MtId = cmp.Or(v["igp-type"], d.IgpType), cmp.Or(v.number("mt-id"), d.MtId)
-			d.BfrId, d.Bitstringlength = cmp.Or(v.number("bfr-id"), d.BfrId), cmp.Or(v.number("bitstringlength"), d.Bitstringlength)
+			d.BfrId, d.Bitstringlength = cmp.Or(v.number("bfr-id"), v.number("effective-bfr-id"), d.BfrId), cmp.Or(v.number("bitstringlength"), v.number("effective-bitstringlength"), d.Bitstringlength)
 		}
 	}
 	slices.SortFunc(g.SubDomains, func(a, b *bierdriver.SubDomain) int { return cmp.Compare(a.SubDomainId, b.SubDomainId) })

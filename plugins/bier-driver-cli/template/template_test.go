@@ -78,7 +78,7 @@ func FuzzParse(f *testing.F) {
 	m := model(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		sections := m.Parse(text)
-		c := m.Read(sections)
+		c := m.Read(sections, nil)
 		if _, err := m.Want(c); err != nil {
 			t.Errorf("%q became %v, which cannot be typed: %v", text, c, err)
 		}

@@ -1,6 +1,10 @@
 package template
 
-import "ctl.internal/sdk/fault"
+import (
+	"maps"
+
+	"ctl.internal/sdk/fault"
+)
 
 // Templates is the part of the settings that says what is typed.
 type Templates struct {
@@ -14,7 +18,10 @@ type Templates struct {
 
 // BIER is the section of the router's own configuration.
 type BIER struct {
-	Header        string   `json:"header"`
+	Header string `json:"header"`
+	// Keep says that the section is the router's own, that of an IGP: only lines of it
+	// are ours.
+	Keep          bool     `json:"keep"`
 	Global        []string `json:"global"`
 	SubDomain     []string `json:"sub_domain"`
 	Encapsulation []string `json:"encapsulation"`
@@ -22,9 +29,16 @@ type BIER struct {
 
 // Channel is a section for each channel.
 type Channel struct {
+	// Header tells channels apart by their flow, or by {number}; then one of Lines must
+	// have all of the flow.
 	Header string   `json:"header"`
 	Lines  []string `json:"lines"`
 	Egress []string `json:"egress"`
+	// Again is typed once more behind whatever changes in a section, for routers that
+	// else hold a change without doing it.
+	Again []string `json:"again"`
+	// IngressOnly leaves out what a router is an egress of.
+	IngressOnly bool `json:"ingress_only"`
 }
 
 // Model is compiled templates.
@@ -32,11 +46,18 @@ type Model struct {
 	negate, leave                    string
 	bier, channel                    *line
 	global, sub, encap, flow, egress []*line
+	again                            []string
+	keep, ingressOnly, addresses     bool
+	identity                         *line // has all of a flow; nil: the header has
 }
+
+// Members reports whether the templates name egress routers by address, so that Want
+// needs bierdriver.Config.Members.
+func (m *Model) Members() bool { return m.addresses }
 
 // Compile checks templates; the faults name their places.
 func Compile(t Templates) (*Model, error) {
-	m := &Model{negate: t.Negate, leave: t.Leave}
+	m := &Model{negate: t.Negate, leave: t.Leave, keep: t.BIER.Keep, ingressOnly: t.Channel.IngressOnly}
 	var bad fault.List
 	one := func(path, text string, names map[string]bool) *line {
 		l, err := compile(text, names)
@@ -59,16 +80,38 @@ func Compile(t Templates) (*Model, error) {
 		}
 		return out
 	}
+	const all = 5 // placeholders that tell a channel
 	flow := set("vpn-id", "source-address", "source-wildcard", "group-address", "group-wildcard")
+	header := maps.Clone(flow)
+	header["number"] = true
+	lines := maps.Clone(flow)
+	for _, name := range []string{"number", "sub-domain", "ingress-bfr-id", "egress-addresses", "source-ipv4", "group-ipv4", "source-ipv6", "group-ipv6"} {
+		lines[name] = true
+	}
 	m.bier = one("bier/header", t.BIER.Header, nil)
 	m.global = many("bier/global", t.BIER.Global, set("encapsulation", "bitstringlength", "bfr-id", "ipv4-bfr-prefix", "ipv6-bfr-prefix"))
-	m.sub = many("bier/sub_domain", t.BIER.SubDomain, set("sub-domain-id", "igp-type", "mt-id", "bfr-id", "bitstringlength"))
+	m.sub = many("bier/sub_domain", t.BIER.SubDomain, set("sub-domain-id", "igp-type", "mt-id", "bfr-id", "bitstringlength", "effective-bfr-id", "effective-bitstringlength"))
 	m.encap = many("bier/encapsulation", t.BIER.Encapsulation, set("sub-domain-id", "family", "bitstringlength", "label-base", "range-size"))
-	m.channel = one("channel/header", t.Channel.Header, flow)
-	m.flow = many("channel/lines", t.Channel.Lines, set("sub-domain", "ingress-bfr-id"))
+	m.channel = one("channel/header", t.Channel.Header, header)
+	m.flow = many("channel/lines", t.Channel.Lines, lines)
+	for _, l := range m.flow {
+		m.addresses = m.addresses || l != nil && l.has(set("egress-addresses")) > 0
+	}
 	m.egress = many("channel/egress", t.Channel.Egress, set("egress-bfr-id"))
-	if m.channel != nil && len(m.channel.names) < len(flow) {
-		bad = append(bad, fault.At(fault.Invalid, "channel/header", "a channel is told apart by all of {vpn-id} {source-address} {source-wildcard} {group-address} {group-wildcard}"))
+	for _, l := range many("channel/again", t.Channel.Again, nil) {
+		if l != nil {
+			m.again = append(m.again, l.text)
+		}
+	}
+	if m.channel != nil && m.channel.has(flow) < all {
+		for _, l := range m.flow {
+			if l != nil && l.has(flow) == all && m.channel.has(set("number")) == 1 {
+				m.identity = l
+			}
+		}
+		if m.identity == nil {
+			bad = append(bad, fault.At(fault.Invalid, "channel/header", "a channel is told apart by all of {vpn-id} {source-address} {source-wildcard} {group-address} {group-wildcard}, here, or in one of channel/lines when {number} stands here"))
+		}
 	}
 	for path, text := range map[string]string{"negate": t.Negate, "leave": t.Leave} {
 		if text == "" || !plain.MatchString(text) {

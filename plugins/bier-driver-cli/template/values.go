@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,6 +47,27 @@ func address() kind {
 	}}
 }
 
+// addresses is a list of them in one line, ascending.
+func addresses() kind {
+	one := address()
+	return kind{one.look + "(?: " + one.look + ")*", func(v string) string {
+		var all []netip.Addr
+		for _, f := range strings.Fields(v) {
+			a, err := netip.ParseAddr(f)
+			if err != nil || a.Zone() != "" {
+				return ""
+			}
+			all = append(all, a)
+		}
+		slices.SortFunc(all, netip.Addr.Compare)
+		out := make([]string, len(all))
+		for i, a := range all {
+			out[i] = a.String()
+		}
+		return strings.Join(out, " ")
+	}}
+}
+
 func prefix(bits int) kind {
 	return kind{`[0-9a-fA-F.:]{2,45}/[0-9]{1,3}`, func(v string) string {
 		p, err := netip.ParsePrefix(v)
@@ -65,6 +87,8 @@ func kinds() map[string]kind {
 		"label-base": number(1<<20 - 1), "range-size": number(255),
 		"vpn-id": number(1<<32 - 1), "source-address": address(), "source-wildcard": number(255), "group-address": address(), "group-wildcard": number(255),
 		"sub-domain": number(255), "ingress-bfr-id": id, "egress-bfr-id": id,
+		"effective-bfr-id": id, "effective-bitstringlength": id, "number": number(maxNumber), "egress-addresses": addresses(),
+		"source-ipv4": address(), "group-ipv4": address(), "source-ipv6": address(), "group-ipv6": address(),
 	}
 }
 
@@ -106,6 +130,17 @@ func compile(text string, allowed map[string]bool) (*line, error) {
 	var err error
 	l.match, err = regexp.Compile(look.String())
 	return l, err
+}
+
+// has counts the placeholders of the line that are in a set.
+func (l *line) has(names map[string]bool) int {
+	seen := map[string]bool{}
+	for _, n := range l.names {
+		if names[n] {
+			seen[n] = true
+		}
+	}
+	return len(seen)
 }
 
 // write fills a template in; ok is false when a value is missing.

@@ -1,6 +1,8 @@
 package template
 
 import (
+	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -25,12 +27,16 @@ func text(n uint32) string { return strconv.FormatUint(uint64(n), 10) }
 // writer fills templates in and keeps the first fault.
 type writer struct{ err error }
 
+func (w *writer) note(err error) {
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+}
+
 func (w *writer) lines(out []string, templates []*line, v values) []string {
 	for _, t := range templates {
 		s, ok, err := t.write(v)
-		if err != nil && w.err == nil {
-			w.err = err
-		}
+		w.note(err)
 		if ok {
 			out = append(out, s)
 		}
@@ -50,7 +56,8 @@ func (m *Model) Want(c *bierdriver.Config) ([]Section, error) {
 			"bfr-id": some(g.BfrId), "ipv4-bfr-prefix": g.Ipv4BfrPrefix, "ipv6-bfr-prefix": g.Ipv6BfrPrefix})
 		for _, d := range g.SubDomains {
 			id := text(d.SubDomainId)
-			s.Lines = w.lines(s.Lines, m.sub, values{"sub-domain-id": id, "igp-type": d.IgpType, "mt-id": some(d.MtId), "bfr-id": some(d.BfrId), "bitstringlength": some(d.Bitstringlength)})
+			s.Lines = w.lines(s.Lines, m.sub, values{"sub-domain-id": id, "igp-type": d.IgpType, "mt-id": some(d.MtId), "bfr-id": some(d.BfrId), "bitstringlength": some(d.Bitstringlength),
+				"effective-bfr-id": some(cmp.Or(d.BfrId, g.BfrId)), "effective-bitstringlength": some(cmp.Or(d.Bitstringlength, g.Bitstringlength))})
 			for _, f := range []struct {
 				name string
 				list []*bierdriver.Encapsulation
@@ -65,13 +72,24 @@ func (m *Model) Want(c *bierdriver.Config) ([]Section, error) {
 			out = append(out, s)
 		}
 	}
+	members, taken := newBook(c.GetMembers()), map[string]*bierdriver.Channel{}
 	for _, c := range c.GetChannels() {
-		header, _, err := m.channel.write(values{"vpn-id": text(c.VpnId), "source-address": c.SourceAddress, "source-wildcard": text(c.SourceWildcard),
-			"group-address": c.GroupAddress, "group-wildcard": text(c.GroupWildcard)})
-		if err != nil && w.err == nil {
-			w.err = err
+		if m.ingressOnly && c.Role == bierdriver.Egress {
+			continue
 		}
-		s := Section{Header: header, Lines: w.lines(nil, m.flow, values{"sub-domain": text(c.SubDomain), "ingress-bfr-id": some(c.IngressBfrId)})}
+		v := flowOf(c)
+		header, _, err := m.channel.write(v)
+		w.note(err)
+		if o := taken[header]; o != nil && err == nil {
+			w.note(fmt.Errorf("the channels %s %s and %s %s cannot both be on the router: they get the same %q", o.SourceAddress, o.GroupAddress, c.SourceAddress, c.GroupAddress, header))
+		}
+		taken[header] = c
+		v["sub-domain"], v["ingress-bfr-id"] = text(c.SubDomain), some(c.IngressBfrId)
+		if m.addresses {
+			v["egress-addresses"], err = members.list(c)
+			w.note(err)
+		}
+		s := Section{Header: header, Lines: w.lines(nil, m.flow, v)}
 		for _, e := range c.EgressBfrIds {
 			s.Lines = w.lines(s.Lines, m.egress, values{"egress-bfr-id": text(e)})
 		}

@@ -33,6 +33,14 @@ func grammars() []grammar {
 			pattern(`(sub-domain ` + id + ` bfr-id) ` + id), pattern(`(sub-domain ` + id + ` bitstringlength) ` + bits),
 			pattern(`(sub-domain ` + id + ` ipv[46] ` + bits + ` label ` + label + `) size [0-9]{1,3}`),
 		}},
+		{pattern(`interface tunnel[0-9]{1,10}`), []*regexp.Regexp{
+			pattern(`(description) .{1,200}`), pattern(`(tunnel (?:key|vrf|source|destination|mode)) [a-z0-9.:]{1,40}`),
+			pattern(`(tunnel domain-name)(?: ` + address + `)+`), pattern(`(vrf forwarding) [a-z0-9]{1,20}`), pattern(`(ipv4 address) ` + address + ` ` + address),
+			pattern(`(ipv[46] multicast static-group ` + address + ` ` + address + `)`),
+		}},
+		{pattern(`router lsrp4 [0-9]{1,5}`), []*regexp.Regexp{
+			pattern(`(bier) ` + bits + ` ` + id + ` ` + id + ` ` + id), pattern(`(router-id) ` + address), pattern(`(vrf) [a-z0-9]{1,20}`),
+		}},
 		{pattern(`multicast bier ` + address + ` ` + id + ` ` + address + ` ` + id + ` vpn [0-9]{1,10}`), []*regexp.Regexp{
 			pattern(`(sub-domain) ` + id), pattern(`(ingress) ` + id), pattern(`(egress ` + id + `)`),
 		}},
@@ -93,6 +101,16 @@ func (c *config) unset(header, line string) bool {
 	k, before := key(header, line), len(c.lines[header])
 	c.lines[header] = slices.DeleteFunc(c.lines[header], func(have string) bool { return key(header, have) == k })
 	return k != "" && len(c.lines[header]) < before
+}
+
+// value is what stands behind the beginning of a line of a section.
+func (c *config) value(header, begin string) string {
+	for _, l := range c.lines[header] {
+		if rest, ok := strings.CutPrefix(l, begin); ok {
+			return rest
+		}
+	}
+	return ""
 }
 
 // String is what "show running-config" says.

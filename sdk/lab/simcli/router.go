@@ -16,6 +16,7 @@ type Faults struct {
 	Hangup string // the connection ends at a line that begins with this
 	Mute   string // a line that begins with this is done and nothing is said any more
 	Pieces int    // so many bytes a write; 0: whole
+	Redraw bool   // the prompt is drawn anew while a line is typed, and twice behind an error
 }
 
 // Router is one simulated router. Start, Down, Up and the like are the listener's.
@@ -26,11 +27,12 @@ type Router struct {
 	config *config
 	faults Faults
 	typed  []string
+	does   map[string]string // what tunnels do: their egress list when their mode was given
 }
 
 // Start makes a router and lets it listen.
 func Start(o sshhost.Options) (*Router, error) {
-	r := &Router{config: newConfig()}
+	r := &Router{config: newConfig(), does: map[string]string{}}
 	o.Serve = func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {
 		if sshhost.Wanted(requests, "shell", "") {
 			(&shell{r: r, ch: ch}).run()
@@ -46,6 +48,13 @@ func (r *Router) Config() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.config.String()
+}
+
+// Does is where a tunnel sends, which is not what it holds until its mode is given again.
+func (r *Router) Does(header string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.does[header]
 }
 
 // Change does lines in a section from outside, as another operator does.

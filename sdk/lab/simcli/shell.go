@@ -13,6 +13,7 @@ type shell struct {
 	ch      ssh.Channel
 	mode    string // "", "cfg", or "cfg-section"
 	section string
+	before  string // the prompt at which the line was typed
 }
 
 func (s *shell) run() {
@@ -28,11 +29,17 @@ func (s *shell) run() {
 		case line == "exit" && s.mode == "":
 			return
 		}
+		s.before = s.prompt()
 		out := s.do(line, f)
 		if began(f.Mute, line) {
 			continue
 		}
-		s.say(line + "\r\n" + out) // a terminal echoes
+		if f.Redraw {
+			out = s.redrawn(line, out)
+		} else {
+			out = line + "\r\n" + out // a terminal echoes
+		}
+		s.say(out)
 	}
 }
 
@@ -45,13 +52,31 @@ func (s *shell) note(line string) Faults {
 
 func began(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
 
+func (s *shell) prompt() string {
+	if s.mode != "" {
+		return "lab(" + s.mode + ")#"
+	}
+	return "lab#"
+}
+
+// drawn is a line as an editor of lines draws it: over the old one, with blanks.
+func (s *shell) drawn(prompt, line string) string {
+	return "\r\r" + prompt + line + strings.Repeat(" ", 70) + "\r" + prompt + line
+}
+
+// redrawn is an echo and an answer, all drawn anew; then comes the prompt.
+func (s *shell) redrawn(line, out string) string {
+	now := s.prompt()
+	text := s.drawn(s.before, line[:min(1, len(line))]) + s.drawn(s.before, line) + "\r\n" + out + s.drawn(now, "")
+	if strings.HasPrefix(out, "%") {
+		text += s.drawn(now, "")
+	}
+	return strings.TrimSuffix(text, now)
+}
+
 // say writes an answer and the prompt behind it.
 func (s *shell) say(text string) {
-	prompt := "lab#"
-	if s.mode != "" {
-		prompt = "lab(" + s.mode + ")#"
-	}
-	b := []byte(text + prompt)
+	b := []byte(text + s.prompt())
 	s.r.mu.Lock()
 	n := s.r.faults.Pieces
 	s.r.mu.Unlock()
@@ -86,7 +111,12 @@ func (s *shell) do(line string, f Faults) string {
 	rest, no := strings.CutPrefix(line, "no ")
 	c := s.r.config
 	switch {
-	case s.section != "" && no && c.unset(s.section, rest), s.section != "" && !no && c.set(s.section, line):
+	case s.section != "" && no && c.unset(s.section, rest):
+		return ""
+	case s.section != "" && !no && c.set(s.section, line):
+		if line == "tunnel mode bier" {
+			s.r.does[s.section] = c.value(s.section, "tunnel domain-name ")
+		}
 		return ""
 	case no && c.leave(rest):
 		return ""
