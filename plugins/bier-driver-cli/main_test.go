@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/plugins/bier-driver-cli/service"
@@ -220,10 +224,74 @@ func TestWatchLooks(t *testing.T) {
 	state(bierdriver.Refused)
 }
 
+// A freeRtr chooses labels itself, counts tunnels, names egress routers by address, and
+// sends to a changed list only when the mode is given again. What is not ours stays.
+func TestTemplatesOfFreeRtr(t *testing.T) {
+	text, err := os.ReadFile("testdata/freertr.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings map[string]any
+	if err := yaml.Unmarshal(text, &settings); err != nil {
+		t.Fatal(err)
+	}
+	d, sim, r := start(t, settings)
+	if x, err := d.Describe(within(t)); err != nil || !x.Members || x.Dialects[0] != "freertr" {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	sim.Set(simcli.Faults{Redraw: true})
+	sim.Change("router lsrp4 1", "vrf v1", "router-id 4.4.4.1")
+	sim.Change("interface tunnel5", "description another's", "tunnel mode gre")
+	empty := sim.Config()
+	want := func(egress ...uint32) *bierdriver.Config {
+		c := &bierdriver.Config{Global: &bierdriver.Global{Bitstringlength: 256, BfrId: 1, SubDomains: []*bierdriver.SubDomain{{}}},
+			Channels: []*bierdriver.Channel{
+				{SourceAddress: "10.0.0.1", SourceWildcard: 32, GroupAddress: "232.0.0.1", GroupWildcard: 32, IngressBfrId: 1, EgressBfrIds: egress, Role: bierdriver.Ingress},
+				{SourceAddress: "10.0.0.1", SourceWildcard: 32, GroupAddress: "232.0.0.2", GroupWildcard: 32, IngressBfrId: 2, EgressBfrIds: []uint32{1}, Role: bierdriver.Egress},
+			}}
+		for id := uint32(2); id < 12; id++ {
+			c.Members = append(c.Members, &bierdriver.Member{BfrId: id, Ipv4BfrPrefix: fmt.Sprintf("2.2.2.%d/32", id)})
+		}
+		return c
+	}
+	tunnel := func() string {
+		t.Helper()
+		at := regexp.MustCompile("interface tunnel[0-9]{2,}").FindAllString(sim.Config(), -1)
+		if len(at) != 1 {
+			t.Fatalf("one tunnel is wanted:\n%s", sim.Config())
+		}
+		return at[0]
+	}
+	apply(t, d, r, want(10, 3), bierdriver.Applied)
+	if does := sim.Does(tunnel()); does != "2.2.2.3 2.2.2.10" {
+		t.Errorf("it sends to %q", does)
+	}
+	apply(t, d, r, want(2, 3), bierdriver.Applied)
+	if does := sim.Does(tunnel()); does != "2.2.2.2 2.2.2.3" {
+		t.Errorf("after the change it sends to %q", does)
+	}
+	if a := apply(t, d, r, want(2, 3), bierdriver.Applied); len(a.Edits) > 0 {
+		t.Errorf("the same again: %q", a.Edits)
+	}
+	o, err := d.Read(within(t), r)
+	if err != nil || len(o.Config.Channels) != 1 || fmt.Sprint(o.Config.Channels[0].EgressBfrIds) != "[2 3]" || o.Config.Channels[0].GroupAddress != "232.0.0.1" ||
+		o.Config.Global.SubDomains[0].BfrId != 1 {
+		t.Errorf("%v, %v", o, err)
+	}
+	if a := apply(t, d, r, want(2, 99), bierdriver.Failed); !strings.Contains(a.Reason, "bfr-id 99 in sub-domain 0 has no ipv4-bfr-prefix") {
+		t.Errorf("an address that is not known: %v", a)
+	}
+	apply(t, d, r, &bierdriver.Config{}, bierdriver.Applied)
+	if sim.Config() != empty {
+		t.Errorf("left behind:\n%s\ninstead of\n%s", sim.Config(), empty)
+	}
+}
+
 func TestBadTemplatesAreNamed(t *testing.T) {
 	for path, settings := range map[string]map[string]any{
 		"templates/bier/global":    {"templates": map[string]any{"bier": map[string]any{"global": []string{"bfr-id {bfr-id}", "x {colour}"}}}},
 		"templates/channel/header": {"templates": map[string]any{"channel": map[string]any{"header": "channel {source-address}"}}},
+		"templates/channel/again":  {"templates": map[string]any{"channel": map[string]any{"again": []string{"reload\n"}}}},
 		"templates/bier/header":    {"templates": map[string]any{"bier": map[string]any{"header": "router\nreload"}}},
 		"prompt":                   {"prompt": "("},
 		"line":                     {"line": "soon"},
