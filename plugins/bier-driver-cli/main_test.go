@@ -111,6 +111,8 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 		"no configuring":       {simcli.Faults{Refuse: "configure"}, bierdriver.Failed},
 		"no showing":           {simcli.Faults{Refuse: "show"}, bierdriver.Failed},
 		"a line ignored":       {simcli.Faults{Ignore: "egress 7"}, bierdriver.Failed},
+		"saving refused":       {simcli.Faults{Refuse: "write memory"}, bierdriver.Failed},
+		"hangs up at saving":   {simcli.Faults{Hangup: "write memory"}, bierdriver.Pending},
 		"octet by octet":       {simcli.Faults{Pieces: 1}, bierdriver.Applied},
 		"drawn anew":           {simcli.Faults{Redraw: true}, bierdriver.Applied},
 		"drawn octet by octet": {simcli.Faults{Redraw: true, Pieces: 1}, bierdriver.Applied},
@@ -137,6 +139,9 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 			}
 			sim.Set(simcli.Faults{})
 			apply(t, d, r, config(4, 6, 7), bierdriver.Applied)
+			if typed := sim.Typed(); typed[len(typed)-1] != "write memory" && c.want != bierdriver.Applied {
+				t.Errorf("in the end not saved: %q", typed[len(typed)-3:])
+			}
 			if o, err := d.Read(within(t), r); err != nil || !proto.Equal(o.Config, config(4, 6, 7)) {
 				t.Errorf("in the end: %v, %v", o, err)
 			}

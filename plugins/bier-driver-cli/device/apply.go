@@ -29,11 +29,18 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 		if dryRun {
 			return nil
 		}
-		if len(typed) > 0 {
+		switch {
+		case len(typed) > 0:
+			n.unsaved = true
 			if err := d.change(ctx, t, have, want, typed); err != nil {
 				return err
 			}
+		case n.unsaved: // the session ended before the last change was saved
+			if err := d.save(ctx, t); err != nil {
+				return err
+			}
 		}
+		n.unsaved = false
 		n.last, n.had, n.members = want, true, c.Members
 		return nil
 	})
@@ -55,23 +62,29 @@ func (d *Driver) change(ctx context.Context, t *terminal, have, want []template.
 		var now []template.Section
 		if now, err = d.sections(ctx, t); err == nil {
 			_, edits := d.set.Model.Diff(now, want)
-			if len(edits) == 0 {
-				if d.set.Save != "" {
-					return d.type1(ctx, t, d.set.Save)
-				}
-				return nil
+			if len(edits) > 0 {
+				err = fmt.Errorf("%w: it took every line, but does not hold %q", errRefused, edits[0])
+			} else {
+				err = d.save(ctx, t)
 			}
-			err = fmt.Errorf("%w: it took every line, but does not hold %q", errRefused, edits[0])
 		}
 	}
-	if !errors.Is(err, errRefused) {
-		return err // the session is over; the next call finds out what is there
+	if err == nil || !errors.Is(err, errRefused) {
+		return err // or the session is over; the next call finds out what is there
 	}
 	ctx = context.WithoutCancel(ctx)
 	if back := d.back(ctx, t, have); back != nil {
 		err = errors.Join(err, fmt.Errorf("and the change could not be taken back: %w", back))
 	}
 	return err
+}
+
+// save makes the configuration survive a restart of the router.
+func (d *Driver) save(ctx context.Context, t *terminal) error {
+	if d.set.Save == "" {
+		return nil
+	}
+	return d.type1(ctx, t, d.set.Save)
 }
 
 func (d *Driver) typeAll(ctx context.Context, t *terminal, lines []string) error {

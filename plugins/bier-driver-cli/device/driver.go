@@ -45,6 +45,8 @@ type node struct {
 	turn chan struct{}
 	last []template.Section // applied last, nil: not known
 	had  bool
+	// A change was typed, and not saved for the router's next start.
+	unsaved bool
 
 	members []*bierdriver.Member // told last
 }

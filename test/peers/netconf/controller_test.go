@@ -18,7 +18,8 @@ import (
 // to r3 in domain 1, r1 in the middle.
 type controller struct {
 	*harness.Controller
-	t *testing.T
+	t    *testing.T
+	from string // the source of channels
 }
 
 const root = "../../.."
@@ -33,7 +34,7 @@ func newController(t *testing.T, files map[string]string, driver ...string) *con
 	if out, err := harness.Build(root, bin, plugins...); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	c := &controller{harness.Start(t, bin, files), t}
+	c := &controller{harness.Start(t, bin, files), t, "10.9.9.9"}
 	c.Ctl("feature:install ctl-bier-topomanager-rest ctl-bier-topomanager-cli ctl-bier-channel-rest ctl-bier-service-cli " + driverFeature(driver[0]))
 	file := filepath.Join(t.TempDir(), "topology.yaml")
 	const topology = "topology-id: lab\nnode: [{node-id: r1}, {node-id: r2}, {node-id: r3}]\nlink:\n" +
@@ -128,7 +129,7 @@ func (c *controller) logged(words string) {
 // deploy adds a channel and deploys it, and returns the answer.
 func (c *controller) deploy(name, group, ingress string, egress ...string) string {
 	c.t.Helper()
-	c.rpc("bier-channel-api:add-channel", fmt.Sprintf(`{"topology-id":"lab","name":%q,"src-ip":"10.9.9.9","dst-group":%q,"domain-id":1,"sub-domain-id":0,"source-wildcard":32,"group-wildcard":32}`, name, group), "SUCCESS")
+	c.rpc("bier-channel-api:add-channel", fmt.Sprintf(`{"topology-id":"lab","name":%q,"src-ip":%q,"dst-group":%q,"domain-id":1,"sub-domain-id":0,"source-wildcard":32,"group-wildcard":32}`, name, c.from, group), "SUCCESS")
 	return c.redeploy(name, ingress, egress...)
 }
 

@@ -1,0 +1,256 @@
+//go:build peers
+
+package netconfpeers
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/sdk/netconf"
+)
+
+// freeRtr is a router of its own process, reached by SSH. Three make a star, r1 in the
+// middle; their IGP is lsrp4 1, their loopbacks are 2.2.2.1 to 2.2.2.3.
+type freeRtr struct {
+	t  *testing.T
+	to netconf.Target
+}
+
+// freeUDP are ports that were free a moment ago.
+func freeUDP(t *testing.T, n int) []int {
+	t.Helper()
+	var out []int
+	for range n {
+		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		out = append(out, c.LocalAddr().(*net.UDPAddr).Port)
+	}
+	return out
+}
+
+func newFreeRtrs(t *testing.T) []*freeRtr {
+	t.Helper()
+	jar, java := installed(t, "FREERTR_JAR", "freeRtr"), needs(t, "java")
+	udp := freeUDP(t, 4)
+	type link struct{ address, local, remote any }
+	links := [][]link{{{"1.1.2.1", udp[0], udp[1]}, {"1.1.3.1", udp[2], udp[3]}}, {{"1.1.2.2", udp[1], udp[0]}}, {{"1.1.3.3", udp[3], udp[2]}}}
+	var out []*freeRtr
+	for i, l := range links {
+		dir, id := t.TempDir(), i+1
+		r := &freeRtr{t: t, to: netconf.Target{Host: "127.0.0.1", Port: freePort(t), User: "lab", Password: "lab"}}
+		hardware := fmt.Sprintf("hwid lab\nrwpath %s/\ntcp2vrf %d v1 22 127.0.0.1\n", dir, r.to.Port)
+		var interfaces strings.Builder
+		for k, x := range l {
+			hardware += fmt.Sprintf("int eth%d eth 0000.0000.%d%d%d%d 127.0.0.1 %d 127.0.0.1 %d\n", k+1, id, id, id, k+1, x.local, x.remote)
+			fmt.Fprintf(&interfaces, "interface ethernet%d\n vrf forwarding v1\n ipv4 address %s 255.255.255.0\n mpls enable\n router lsrp4 1 enable\n exit\n!\n", k+1, x.address)
+		}
+		software := fmt.Sprintf(`hostname r%d
+!
+aaa userlist usr
+ username lab password lab
+ username lab privilege 15
+ exit
+!
+crypto rsakey rsa generate 2048
+!
+vrf definition v1
+ rd 1:1
+ exit
+!
+router lsrp4 1
+ vrf v1
+ router-id 4.4.4.%d
+ redistribute connected
+ exit
+!
+interface loopback1
+ vrf forwarding v1
+ ipv4 address 2.2.2.%d 255.255.255.255
+ exit
+!
+%sserver telnet ssh
+ security protocol ssh
+ security authentication usr
+ security rsakey rsa
+ no exec authorization
+ login authentication usr
+ port 22
+ vrf v1
+ exit
+!
+end
+`, id, id, id, interfaces.String())
+		for name, text := range map[string]string{"hw": hardware, "sw": software} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(t, dir, nil, java, "-Xmx200m", "-jar", jar, "routers", filepath.Join(dir, "hw"), filepath.Join(dir, "sw"))
+		out = append(out, r)
+	}
+	for _, r := range out {
+		r.says("terminal length 0") // it is up
+	}
+	return out
+}
+
+// says types lines at the router's command line, and returns all that is seen.
+func (r *freeRtr) says(lines ...string) string {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	again := time.NewTicker(200 * time.Millisecond)
+	defer again.Stop()
+	for {
+		c, _, err := netconf.DialSSH(ctx, r.to)
+		if err == nil {
+			defer c.Close()
+			out, err := typed(ctx, c, append([]string{"terminal length 0"}, lines...))
+			if err != nil {
+				r.t.Fatalf("%q: %v: %s", lines, err, out)
+			}
+			return out
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			r.t.Fatalf("the router does not come up: %v", err)
+		}
+	}
+}
+
+// prompt is one that waits for a line: behind a line end and what was drawn over.
+var prompt = regexp.MustCompile(`\n[^\n]*\r(?:r[123])(?:\([a-z-]+\))?#$`)
+
+func typed(ctx context.Context, c *ssh.Client, lines []string) (out string, err error) {
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	defer stop()
+	ch, err := netconf.OpenShell(c)
+	if err != nil {
+		return "", err
+	}
+	part := make([]byte, 32<<10)
+	for i := 0; i <= len(lines); i++ {
+		answer := ""
+		for !prompt.MatchString(answer) {
+			n, err := ch.Read(part)
+			if answer += string(part[:n]); err != nil {
+				return out + answer, err
+			}
+		}
+		out += answer
+		if i < len(lines) {
+			if _, err := ch.Write([]byte(lines[i] + "\n")); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// replies sends a multicast packet into the channel, and returns how many answered.
+func (r *freeRtr) replies(group string) int {
+	r.t.Helper()
+	out := r.says("ping " + group + " vrf v1 source loopback1 multi repeat 1 timeout 2000")
+	var received int
+	if _, after, ok := strings.Cut(out, "recv/sent/lost/err="); ok {
+		if _, err := fmt.Sscanf(after, "%d/", &received); err == nil {
+			return received
+		}
+	}
+	r.t.Fatalf("ping says %s", out)
+	return 0
+}
+
+// Three freeRtr are routers of a real controller: what is deployed is in their running
+// configuration, and a multicast packet reaches the egress routers of the channel and
+// no other, before a change and after it.
+func TestFreeRtrUnderController(t *testing.T) {
+	routers := newFreeRtrs(t)
+	settings, err := os.ReadFile(filepath.Join(root, "plugins/bier-driver-cli/testdata/freertr.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newController(t, map[string]string{"bier-driver-cli.yaml": string(settings) + "poll: 500ms\n"}, "bier-driver-cli")
+	const group, source = "232.0.0.1", "2.2.2.1"
+	for i, r := range routers {
+		c.mount(fmt.Sprintf("r%d", i+1), r.to, `,"driver":"bier-driver-cli"`)
+	}
+	for i, r := range routers {
+		c.is(fmt.Sprintf("r%d", i+1), "applied", `"driver":"bier-driver-cli"`)
+		r.holds(fmt.Sprintf(" bier 256 10 %d 0\r\n", i+1), " redistribute connected")
+		if i > 0 {
+			r.says("configure terminal", "ipv4 multicast v1 join-group "+group+" "+source, "end") // a receiver
+		}
+	}
+	r1 := routers[0]
+	c.until("r1 knows the BFR-ids of the others", func() string {
+		if shown := r1.says("terminal tablemode raw", "show ipv4 bier v1"); !strings.Contains(shown, "2.2.2.2/32;2;0;") || !strings.Contains(shown, "2.2.2.3/32;3;0;") {
+			return shown
+		}
+		return ""
+	})
+	reach := func(want int) {
+		t.Helper()
+		c.until(fmt.Sprintf("%d routers answer", want), func() string {
+			if got := r1.replies(group); got != want {
+				return fmt.Sprintf("%d did: %s", got, r1.says("show running-config", "show ipv4 mroute v1"))
+			}
+			return ""
+		})
+	}
+	reach(0)
+	c.from = source
+	if answer := c.deploy("tv", group, "r1", "r2"); !strings.Contains(answer, `"node-id":"r1","role":"ingress","state":"applied"`) {
+		t.Fatal(answer)
+	}
+	r1.holds(" description bier 2.2.2.1 32 232.0.0.1 32 vpn 0\r\n", " tunnel domain-name 2.2.2.2\r\n", " tunnel mode bier\r\n", " ipv4 multicast static-group 232.0.0.1 2.2.2.1\r\n")
+	reach(1)
+	c.redeploy("tv", "r1", "r3", "r2")
+	r1.holds(" tunnel domain-name 2.2.2.2 2.2.2.3\r\n")
+	reach(2)
+
+	tunnel := regexp.MustCompile(`interface tunnel[0-9]+`).FindString(r1.says("show running-config"))
+	r1.says("configure terminal", tunnel, "tunnel domain-name 2.2.2.3", "tunnel mode bier", "end")
+	c.logged("somebody else")
+	c.until("what another operator did is repaired", func() string {
+		if shown := r1.says("show running-config"); !strings.Contains(shown, " tunnel domain-name 2.2.2.2 2.2.2.3\r\n") {
+			return shown
+		}
+		return ""
+	})
+	reach(2)
+	c.rpc("bier-channel-api:remove-channel", `{"topology-id":"lab","channel-name":"tv"}`, "SUCCESS")
+	c.is("r1", "applied")
+	if shown := r1.says("show running-config"); strings.Contains(shown, tunnel) {
+		t.Errorf("removed, but there: %s", shown)
+	}
+	reach(0)
+	wrong := r1.to
+	wrong.Password = "wrong"
+	c.mount("r1", wrong, `,"driver":"bier-driver-cli"`)
+	c.is("r1", "failed", "the router refuses the user")
+}
+
+// holds looks for lines in the running configuration.
+func (r *freeRtr) holds(lines ...string) {
+	r.t.Helper()
+	shown := r.says("show running-config")
+	for _, l := range lines {
+		if !strings.Contains(shown, l) {
+			r.t.Errorf("the router does not hold %q: %s", l, shown)
+		}
+	}
+}
