@@ -1,4 +1,5 @@
-// Package netconfpeers drives real NETCONF servers with the driver bier-driver-ietf:
-// netconfd of Debian behind an sshd of its own, and netopeer2 where CTL_NETOPEER2 names
-// one; and a freeRtr with bier-driver-cli where CTL_FREERTR does.
+// Package netconfpeers drives real routers with the BIER drivers: netconfd of Debian
+// behind an sshd of its own, netopeer2 when NETOPEER2_BIN names an installation, and
+// three freeRtr when FREERTR_JAR names a jar; the latter two under a real controller.
+// docs/bier-driver.md says what the variables name.
 package netconfpeers
