@@ -5,7 +5,6 @@ package netconfpeers
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/netconf"
 )
 
@@ -25,31 +25,19 @@ type freeRtr struct {
 	to netconf.Target
 }
 
-// freeUDP are ports that were free a moment ago.
-func freeUDP(t *testing.T, n int) []int {
-	t.Helper()
-	var out []int
-	for range n {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		out = append(out, c.LocalAddr().(*net.UDPAddr).Port)
-	}
-	return out
-}
-
 func newFreeRtrs(t *testing.T) []*freeRtr {
 	t.Helper()
 	jar, java := installed(t, "FREERTR_JAR", "freeRtr"), needs(t, "java")
-	udp := freeUDP(t, 4)
+	udp := make([]int, 4)
+	for i := range udp {
+		udp[i] = reserve.Port(t, "udp", "127.0.0.1")
+	}
 	type link struct{ address, local, remote any }
 	links := [][]link{{{"1.1.2.1", udp[0], udp[1]}, {"1.1.3.1", udp[2], udp[3]}}, {{"1.1.2.2", udp[1], udp[0]}}, {{"1.1.3.3", udp[3], udp[2]}}}
 	var out []*freeRtr
 	for i, l := range links {
 		dir, id := t.TempDir(), i+1
-		r := &freeRtr{t: t, to: netconf.Target{Host: "127.0.0.1", Port: freePort(t), User: "lab", Password: "lab"}}
+		r := &freeRtr{t: t, to: netconf.Target{Host: "127.0.0.1", Port: reserve.Port(t, "tcp", "127.0.0.1"), User: "lab", Password: "lab"}}
 		hardware := fmt.Sprintf("hwid lab\nrwpath %s/\ntcp2vrf %d v1 22 127.0.0.1\n", dir, r.to.Port)
 		var interfaces strings.Builder
 		for k, x := range l {

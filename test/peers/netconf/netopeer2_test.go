@@ -24,6 +24,7 @@ import (
 
 	"ctl.internal/plugins/bier-driver-ietf/device"
 	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/netconf"
 	"ctl.internal/sdk/netconf/xmltree"
 )
@@ -61,13 +62,9 @@ func newNetopeer2(t *testing.T) *netopeer2 {
 	if os.Getuid() != 0 {
 		t.Skip("SKIPPED, NOT TESTED: the peer netopeer2 needs root")
 	}
-	dir, err := os.MkdirTemp("/tmp", "np2") // the path of a unix socket is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	memory := filepath.Base(dir)
+	dir := reserve.Dir(t, "np2") // short, for a unix socket
+	memory := strings.ReplaceAll(strings.Trim(dir, "/"), "/", "-")
 	t.Cleanup(func() {
-		os.RemoveAll(dir)
 		left, _ := filepath.Glob("/dev/shm/" + memory + "_*")
 		for _, file := range left {
 			os.Remove(file)
@@ -77,7 +74,7 @@ func newNetopeer2(t *testing.T) *netopeer2 {
 		environ: []string{"SYSREPO_REPOSITORY_PATH=" + filepath.Join(dir, "repository"), "SYSREPO_SHM_PREFIX=" + memory,
 			"SYSREPOCTL_EXECUTABLE=" + filepath.Join(prefix, "bin/sysrepoctl"), "NP2_MODULE_PERMS=600",
 			"NP2_MODULE_DIR=" + filepath.Join(prefix, "share/yang/modules/netopeer2"), "LN2_MODULE_DIR=" + filepath.Join(prefix, "share/yang/modules/libnetconf2")},
-		to: netconf.Target{Host: "127.0.0.1", Port: freePort(t), User: "root", Password: netopeer2Password, PrivateKey: keys(t, dir)}}
+		to: netconf.Target{Host: "127.0.0.1", Port: reserve.Port(t, "tcp", "127.0.0.1"), User: "root", Password: netopeer2Password, PrivateKey: keys(t, dir)}}
 	n.must(filepath.Join(prefix, "share/netopeer2/scripts/setup.sh"))
 	modules, err := filepath.Abs("testdata")
 	if err != nil {
