@@ -43,6 +43,7 @@ var parts = []part{
 	{"start", "from exec to ready with all installed features; memory at rest", (*bench).startPart},
 	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", (*bench).realmPart},
 	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", (*bench).switchPart},
+	{"scale", "discovery of 5,000 switches of 48 ports, some of them dead, lossy or looping, against gosnmp at the others (bench/switch)", (*bench).scalePart},
 	{"bier", "channels deployed to 1000 routers, against bare edit-config and commit (bench/bier)", (*bench).bierPart},
 }
 
@@ -51,12 +52,13 @@ func main() {
 	rounds := flag.Int("rounds", 5, "measurements of each side, in turn; the median counts")
 	out := flag.String("o", "bench/RESULTS.md", "where the table is written; - for standard output only")
 	only := flag.String("only", "", "parts to run, separated by commas; empty = all")
+	without := flag.String("without", "", "parts to leave out, separated by commas, such as scale")
 	profiles := flag.String("profile", "", "directory for a CPU profile of the controller in each comparison's last round")
 	flag.Usage = usage
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, &bench{duration: *duration, rounds: *rounds, profiles: *profiles}, *only, *out); err != nil {
+	if err := run(ctx, &bench{duration: *duration, rounds: *rounds, profiles: *profiles}, *only, *without, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -71,7 +73,30 @@ func usage() {
 	flag.PrintDefaults()
 }
 
-func run(ctx context.Context, b *bench, only, out string) error {
+// chosen are the parts that are run; a name that is none is refused.
+func chosen(only, without string) ([]part, error) {
+	names := func(list string) []string {
+		return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	for _, n := range append(names(only), names(without)...) {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == n }) {
+			return nil, fmt.Errorf("there is no part %q; -h lists them", n)
+		}
+	}
+	var out []part
+	for _, p := range parts {
+		if (only == "" || slices.Contains(names(only), p.name)) && !slices.Contains(names(without), p.name) {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+func run(ctx context.Context, b *bench, only, without, out string) error {
+	todo, err := chosen(only, without)
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "ctlbench")
 	if err != nil {
 		return err
@@ -81,10 +106,7 @@ func run(ctx context.Context, b *bench, only, out string) error {
 	if err := b.build(ctx); err != nil {
 		return err
 	}
-	for _, p := range parts {
-		if only != "" && !slices.Contains(strings.Split(only, ","), p.name) {
-			continue
-		}
+	for _, p := range todo {
 		fmt.Printf("== %s: %s\n", p.name, p.about)
 		before := len(b.rows)
 		if err := p.run(b, ctx); err != nil {
@@ -94,7 +116,7 @@ func run(ctx context.Context, b *bench, only, out string) error {
 			fmt.Printf("   %s: %s, peer %s, ratio %s (target %s)\n", r.what, r.ours, r.peer, r.ratio, r.target)
 		}
 	}
-	text := b.table(only)
+	text := b.table(only, without)
 	if out == "-" {
 		fmt.Print(text)
 		return nil
@@ -123,11 +145,14 @@ func (b *bench) build(ctx context.Context) error {
 
 func (b *bench) bin(name string) string { return filepath.Join(b.dir, "bin", name) }
 
-func (b *bench) table(only string) string {
+func (b *bench) table(only, without string) string {
 	var s strings.Builder
 	command := "make bench"
 	if only != "" {
 		command = "go run ./bench -only " + only
+	}
+	if without != "" {
+		command = strings.Replace(command, "make bench", "go run ./bench", 1) + " -without " + without
 	}
 	fmt.Fprintf(&s, "# Results\n\nMade by `%s` on %s, %d processors, %s/%s, %s. Median of %d rounds of %s, the two sides in turn.\n",
 		command, time.Now().UTC().Format("2006-01-02"), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), b.rounds, b.duration)

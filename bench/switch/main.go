@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/pprof"
+
+	"ctl.internal/plugins/switch/csvlist"
 )
 
 // options are the flags.
@@ -18,6 +20,16 @@ type options struct {
 
 // sick reports whether some of the agents misbehave.
 func (o options) sick() bool { return o.dead+o.lossy+o.looping > 0 }
+
+// well is the switches that do not misbehave; spoil says which do.
+func (o options) well(list []csvlist.Entry) (out []csvlist.Entry) {
+	for i, e := range list {
+		if i%100 >= o.dead+o.lossy+o.looping {
+			out = append(out, e)
+		}
+	}
+	return out
+}
 
 // healthy is how many switches must answer: all that are neither dead nor lossy.
 func (o options) healthy() int { return o.switches - (o.switches/100+1)*(o.dead+o.lossy) }
