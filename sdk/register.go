@@ -21,7 +21,7 @@ import (
 // Register puts the base service and the manifest's capabilities on a gRPC server.
 // The handlers are those of the plugin that Configure makes later.
 func (s *Server) Register(server *grpc.Server) {
-	g := link.NewServer(server, s.metrics.unary)
+	g := link.NewServer(server, s.unary)
 	pluginv1.RegisterBaseServer(g, s)
 	for _, c := range s.manifest.Capabilities {
 		switch c {

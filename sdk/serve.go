@@ -90,7 +90,7 @@ func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
 
 func (s *Server) grpcServer(opts []grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(opts, wire.ServerOptions(
-		grpc.UnaryInterceptor(s.metrics.unary), grpc.StreamInterceptor(s.metrics.stream),
+		grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
 	)...)...)
 }

@@ -3,6 +3,7 @@ package sdk
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ type Server struct {
 	manifest *pluginv1.Manifest
 	metrics  *metrics
 	health   health
+	spans    atomic.Pointer[spans] // nil: none are made
 
 	// The plugin once New has made it; nil before Configure and after Stop.
 	plugin atomic.Pointer[Plugin]
@@ -81,6 +83,14 @@ func (s *Server) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
+	if os.Getenv(host.EnvTraces) == "1" {
+		spans, err := newSpans(ctx, s.manifest, client)
+		if err != nil {
+			_ = client.Close()
+			return nil, fault.ToStatus(fault.Wrap(fault.Internal, err, "spans cannot be made: %v", err))
+		}
+		s.spans.Store(spans)
+	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	env := &Env{Config: r.Config, DataDir: r.DataDir, Host: client, Facets: r.Facets, Health: s.health.set, Metrics: s.metrics.registry}
 	p, err := s.options.New(run, env)
@@ -89,6 +99,7 @@ func (s *Server) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*
 	}
 	if err != nil {
 		cancel()
+		s.endSpans(ctx)
 		_ = client.Close()
 		return nil, fault.ToStatus(err)
 	}
@@ -143,10 +154,18 @@ func (s *Server) stop(ctx context.Context) error {
 	for _, c := range s.closers {
 		c()
 	}
+	s.endSpans(ctx)
 	if e := s.hostConn.Close(); err == nil {
 		err = e
 	}
 	return err
+}
+
+// endSpans sends the last spans; there will be no more.
+func (s *Server) endSpans(ctx context.Context) {
+	if spans := s.spans.Swap(nil); spans != nil {
+		spans.close(ctx)
+	}
 }
 
 // Health implements the base service.

@@ -15,6 +15,7 @@ const (
 	EnvToken  = "CTL_HOST_TOKEN"  // metadata "ctl-token" of each call
 	EnvParent = "CTL_HOST_PID"    // the host's process id
 	EnvData   = "CTL_DATA_DIR"    // directory of the plugin's own
+	EnvTraces = "CTL_HOST_TRACES" // "1": the host takes spans, see Traces
 )
 
 // Metadata keys of calls to the host's socket.
@@ -32,6 +33,7 @@ type Client struct {
 	Secrets      *Secrets
 	Certificates *Certificates
 	Switchboard  *Switchboard
+	Traces       *Traces
 
 	conn *grpc.ClientConn
 	link *link.Conn // nil: every call is made by itself
@@ -61,6 +63,7 @@ func newClient(conn *grpc.ClientConn, calls grpc.ClientConnInterface) *Client {
 		Secrets:      newSecrets(calls),
 		Certificates: newCertificates(calls),
 		Switchboard:  newSwitchboard(calls),
+		Traces:       newTraces(calls),
 		conn:         conn,
 	}
 }

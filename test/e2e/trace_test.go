@@ -1,37 +1,29 @@
 package e2e
 
 import (
+	"encoding/hex"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
 )
 
 // TestTraceOfARequest: a traceparent sent over HTTP reaches the handler in a plugin,
 // and through the Switchboard the one that the plugin calls; all log lines tell it.
 func TestTraceOfARequest(t *testing.T) {
 	c := start(t, homeDir(t))
-	repo := filepath.Join(filepath.Dir(c.home), "faulty.yaml")
-	if err := os.WriteFile(repo, []byte("name: test\nfeatures:\n- name: faulty\n  version: 1.0.0\n  description: misbehaves\n  depends: [ctl-restconf]\n"+
-		"  plugins: [{name: faulty}]\n  facets: [{facet: rest, plugin: faulty}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c.ctl("feature:repo-add " + repo)
-	c.ctl("feature:install faulty")
+	c.installFaulty()
 	c.ctl("log:set DEBUG org.ctl.aaa.sec.filters.AuthenticationListener")
 	const trace = "0af7651916cd43dd8448eb211c80319c"
-	req, err := http.NewRequest("POST", c.http+"/restconf/operations/faulty:relay", strings.NewReader(`{"input":{"provider":"faulty"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.SetBasicAuth("admin", "admin")
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Traceparent", "00-"+trace+"-b7ad6b7169203331-01")
-	if a := c.send(req); a.status != 200 {
-		t.Fatalf("%d %s", a.status, a.body)
-	}
+	c.relay("00-" + trace + "-b7ad6b7169203331-01")
 	wanted := []string{`"msg":"relaying"`, `"msg":"reading ports"`, "Successful authentication attempt by admin"}
 	missing := func() (left []string) {
 		log, _ := os.ReadFile(filepath.Join(c.home, "log", "ctl.log"))
@@ -52,5 +44,110 @@ func TestTraceOfARequest(t *testing.T) {
 			t.Fatalf("not in the log under the trace: %v", missing())
 		}
 		c.ctl("plugin:list")
+	}
+}
+
+// installFaulty installs the plugin that misbehaves on request.
+func (c *controller) installFaulty() {
+	c.t.Helper()
+	repo := filepath.Join(filepath.Dir(c.home), "faulty.yaml")
+	if err := os.WriteFile(repo, []byte("name: test\nfeatures:\n- name: faulty\n  version: 1.0.0\n  description: misbehaves\n  depends: [ctl-restconf]\n"+
+		"  plugins: [{name: faulty}]\n  facets: [{facet: rest, plugin: faulty}]\n"), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	c.ctl("feature:repo-add " + repo)
+	c.ctl("feature:install faulty")
+}
+
+// relay calls an RPC of which the plugin calls another plugin, itself.
+func (c *controller) relay(traceparent string) {
+	c.t.Helper()
+	req, err := http.NewRequest("POST", c.http+"/restconf/operations/faulty:relay", strings.NewReader(`{"input":{"provider":"faulty"}}`))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	req.SetBasicAuth("admin", "admin")
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Traceparent", traceparent)
+	if a := c.send(req); a.status != 200 {
+		c.t.Fatalf("%d %s", a.status, a.body)
+	}
+}
+
+// TestSpansOfARequest: of one request the collector gets one trace: the client's span,
+// below it that of the host, of the handler in the plugin, of the handler in the plugin
+// that this one calls. Of a trace that its client does not keep it gets nothing.
+func TestSpansOfARequest(t *testing.T) {
+	type span struct{ service, id, parent, trace string }
+	var mu sync.Mutex
+	got := map[string]span{} // by name
+	arrived := make(chan struct{}, 1)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var m collectorpb.ExportTraceServiceRequest
+		if err == nil {
+			err = proto.Unmarshal(body, &m)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, rs := range m.ResourceSpans {
+			service := ""
+			for _, a := range rs.GetResource().GetAttributes() {
+				if a.Key == "service.name" {
+					service = a.Value.GetStringValue()
+				}
+			}
+			for _, ss := range rs.ScopeSpans {
+				for _, s := range ss.Spans {
+					got[s.Name] = span{service, hex.EncodeToString(s.SpanId), hex.EncodeToString(s.ParentSpanId), hex.EncodeToString(s.TraceId)}
+				}
+			}
+		}
+		select {
+		case arrived <- struct{}{}:
+		default:
+		}
+	}))
+	defer collector.Close()
+	c := startIn(t, homeDir(t), []string{"CTL_TRACING_ENDPOINT=" + collector.URL + "/v1/traces"})
+	c.installFaulty()
+	const trace, client = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	c.relay("00-11111111111111111111111111111111-" + client + "-00") // not kept
+	c.relay("00-" + trace + "-" + client + "-01")
+	const host, first, second = "POST /restconf", "faulty:relay", "SwitchDriver/ReadPorts"
+	for end := time.After(time.Minute); ; {
+		mu.Lock()
+		h, f, s := got[host], got[first], got[second]
+		mu.Unlock()
+		if h.id != "" && f.id != "" && s.id != "" {
+			if h.service != "ctld" || f.service != "faulty" || s.service != "faulty" {
+				t.Errorf("services: %+v %+v %+v", h, f, s)
+			}
+			if h.parent != client || f.parent != h.id || s.parent != f.id {
+				t.Errorf("parents: %+v %+v %+v", h, f, s)
+			}
+			if h.trace != trace || f.trace != trace || s.trace != trace {
+				t.Errorf("traces: %+v %+v %+v", h, f, s)
+			}
+			break
+		}
+		select {
+		case <-arrived:
+		case <-end:
+			t.Fatalf("spans after a minute: %+v", got)
+		}
+	}
+	if code := c.stop(); code != 0 {
+		t.Errorf("ctld stopped with exit code %d: %s", code, c.out)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for name, s := range got {
+		if s.trace == "11111111111111111111111111111111" {
+			t.Errorf("a span of a trace that is not kept: %s %+v", name, s)
+		}
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ctl.internal/host/internal/plugin/process"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/wire"
 )
 
@@ -34,6 +36,9 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 		Name: s.name, Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums, Env: spec.Env,
 		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(), HostToken: token,
 		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate,
+	}
+	if s.m.options.Spans != nil {
+		ps.Env = append(slices.Clip(ps.Env), host.EnvTraces+"=1")
 	}
 	if ps.Attach, err = attachment(s.name); err != nil {
 		s.services.RemoveToken(token)

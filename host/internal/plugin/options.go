@@ -28,7 +28,8 @@ type Options struct {
 	Secrets      hostsvc.Sealer
 	Certificates hostsvc.Certificates
 	Operations   hostsvc.Operations
-	Bus          *events.Bus // nil = one of its own
+	Bus          *events.Bus   // nil = one of its own
+	Spans        hostsvc.Spans // nil = plugins make none
 
 	Policy Policy // zero = DefaultPolicy
 	Limits Limits // zero fields = DefaultLimits

@@ -27,7 +27,7 @@ func (m *Manager) services(s *supervisor) hostsvc.Services {
 		InFlight:    relayInFlight,
 	}
 	return hostsvc.Services{Store: m.options.Store, Operational: m.operational(), Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
-		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, CallTimeout: m.limits.CallTimeout, Log: s.log}
+		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, CallTimeout: m.limits.CallTimeout, Log: s.log}
 }
 
 // find returns a connection to a provider and what it serves.

@@ -3,13 +3,10 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"strconv"
 	"time"
-
-	"ctl.internal/host/internal/server/tracing"
 )
 
 // openListeners opens what etc/ctl.yaml asks for; nothing is served before all
@@ -20,12 +17,8 @@ func (s *Server) openListeners(ctx context.Context) error {
 		StallTimeout: c.Limits.RequestTimeout, IdleTimeout: c.Limits.IdleTimeout, Connections: c.Limits.Connections}
 	log := s.registry.Logger("org.ctl.server")
 	front := outermost(s.aaa.Filter(s.router), s.ids, int64(c.Limits.Body), c.Limits.InFlight, log)
-	if e := c.Tracing.Endpoint; e != "" {
-		t, err := tracing.New(ctx, e, Version(), log)
-		if err != nil {
-			return fmt.Errorf("tracing.endpoint: %w", err)
-		}
-		s.tracer, front = t, t.Handler(front)
+	if s.tracer != nil {
+		front = s.tracer.Handler(front)
 	}
 	plain := front
 	if !c.Listeners.HTTPS.IsOff() {

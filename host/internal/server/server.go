@@ -26,6 +26,7 @@ import (
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/events"
+	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/host/internal/server/tracing"
@@ -93,6 +94,7 @@ func (s *Server) start(ctx context.Context) error {
 		{"datastore", s.openStore},
 		{"certificates", s.openCertificates},
 		{"access control", s.openAAA},
+		{"tracing", s.openTracing},
 		{"plugins", s.openPlugins},
 		{"RESTCONF", s.openRESTCONF},
 		{"features", s.openFeatures},
@@ -135,13 +137,13 @@ func (s *Server) stop(ctx context.Context) error {
 		s.cancel()
 	}
 	var errs []error
-	if s.tracer != nil {
+	if s.plugins != nil {
+		errs = append(errs, s.plugins.Close(ctx))
+	}
+	if s.tracer != nil { // after the plugins, which send their last spans by it
 		if err := s.tracer.Close(ctx); err != nil {
 			s.log.Warn("the last spans were not sent", "error", err)
 		}
-	}
-	if s.plugins != nil {
-		errs = append(errs, s.plugins.Close(ctx))
 	}
 	s.work.Wait()
 	for _, store := range []datastore.Store{s.operational, s.store} {
@@ -206,6 +208,16 @@ func (s *Server) openAAA(ctx context.Context) error {
 	return nil
 }
 
+// openTracing makes what sends spans, if there is a collector.
+func (s *Server) openTracing(ctx context.Context) (err error) {
+	if e := s.loaded.Tracing.Endpoint; e != "" {
+		if s.tracer, err = tracing.New(ctx, e, Version(), s.registry.Logger("org.ctl.server")); err != nil {
+			return fmt.Errorf("tracing.endpoint: %w", err)
+		}
+	}
+	return nil
+}
+
 func (s *Server) openPlugins(ctx context.Context) error {
 	c := s.loaded.Supervisor
 	limits := plugin.DefaultLimits
@@ -214,10 +226,14 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	restarts.MaxFailures, restarts.FirstDelay, restarts.MaxDelay = c.MaxFailures, c.Backoff, c.MaxBackoff
 	s.bus = events.New()
 	var err error
+	var spans hostsvc.Spans
+	if s.tracer != nil {
+		spans = s.tracer
+	}
 	s.plugins, err = plugin.New(plugin.Options{
 		RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
-		Store: s.store, Operational: s.operational, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus,
+		Store: s.store, Operational: s.operational, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
 		Policy: restarts, Limits: limits,
 	})
 	if err != nil {

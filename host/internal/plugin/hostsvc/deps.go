@@ -62,7 +62,8 @@ type Services struct {
 	Directory    Directory
 	Relay        grpc.StreamHandler
 	RelayUnary   func(ctx context.Context, method string, request []byte) ([]byte, error) // of the link; goes with Relay
-	CallTimeout  time.Duration                                                            // of unary calls without a deadline
+	Spans        Spans
+	CallTimeout  time.Duration // of unary calls without a deadline
 	Log          *slog.Logger
 }
 

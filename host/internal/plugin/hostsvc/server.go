@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -26,6 +27,8 @@ type Server struct {
 	grpc     *grpc.Server
 	serving  sync.WaitGroup
 	manifest atomic.Pointer[pluginv1.Manifest]
+
+	uploading sync.Mutex // spans, one message at a time
 
 	mu     sync.RWMutex
 	tokens [][]byte
@@ -71,6 +74,7 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	pluginv1.RegisterHostSecretsServer(l, &secretsServer{s: s})
 	pluginv1.RegisterHostCertificatesServer(l, &certificatesServer{s: s})
 	pluginv1.RegisterHostSwitchboardServer(l, &switchboardServer{s: s})
+	collectorpb.RegisterTraceServiceServer(l, &tracesServer{s: s})
 	s.serving.Go(func() {
 		if err := s.grpc.Serve(lis); err != nil {
 			services.Log.Error("the host's socket for a plugin has failed", "plugin", plugin, "error", err)

@@ -1,5 +1,5 @@
-// Package tracing sends a span for each HTTP request to a collector that speaks OTLP
-// over HTTP. It runs only when tracing.endpoint is set; what passes a trace on to
+// Package tracing sends a span for each HTTP request, and the spans of plugins, to a
+// collector that speaks OTLP over HTTP. It runs only when tracing.endpoint is set; what passes a trace on to
 // plugins is package sdk/wire/onward, which needs no collector.
 package tracing
 
@@ -13,11 +13,13 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
 // sendTime bounds one message to the collector, and queue the spans that wait: those
@@ -29,6 +31,7 @@ const (
 
 // Tracer makes and sends spans.
 type Tracer struct {
+	client   otlptrace.Client
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 }
@@ -36,8 +39,9 @@ type Tracer struct {
 // New returns a Tracer for the endpoint, "http://127.0.0.1:4318/v1/traces". It does
 // not wait for the collector; what goes wrong with it later is logged.
 func New(ctx context.Context, endpoint, version string, log *slog.Logger) (*Tracer, error) {
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(endpoint), otlptracehttp.WithTimeout(sendTime),
+	client := otlptracehttp.NewClient(otlptracehttp.WithEndpointURL(endpoint), otlptracehttp.WithTimeout(sendTime),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: false}))
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +51,16 @@ func New(ctx context.Context, endpoint, version string, log *slog.Logger) (*Trac
 		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "ctld"), attribute.String("service.version", version))),
 		// Who sends a trace decides whether it is kept; what begins here is.
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.AlwaysSample())))
-	return &Tracer{provider: p, tracer: p.Tracer("ctl.internal/host")}, nil
+	return &Tracer{client: client, provider: p, tracer: p.Tracer("ctl.internal/host")}, nil
 }
 
 // Close sends what waits, while ctx lasts.
 func (t *Tracer) Close(ctx context.Context) error { return t.provider.Shutdown(ctx) }
+
+// Upload sends spans that others have made: those of plugins.
+func (t *Tracer) Upload(ctx context.Context, spans []*tracepb.ResourceSpans) error {
+	return t.client.UploadTraces(ctx, spans)
+}
 
 // Handler gives each request a span, a child of the one that the client sent. The
 // request goes on with the traceparent of the span, so that all behind belongs to it.
