@@ -8,12 +8,17 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/status"
 )
 
 // lostGrace is how long an error that looks like a dead process waits for proof of
-// the death: the connection breaks a little before the end is seen.
-const lostGrace = 250 * time.Millisecond
+// the death: the connection breaks a little before the end is seen. With a connection
+// that is down the proof may take lostProof, on a machine that is busy.
+const (
+	lostGrace = 250 * time.Millisecond
+	lostProof = 10 * time.Second
+)
 
 type stats struct {
 	calls, failed, repeated, refused atomic.Uint64
@@ -116,16 +121,28 @@ func (s *supervisor) lost(ctx context.Context, inst *instance, err error) bool {
 	if c := st.Code(); c != codes.Unavailable && c != codes.Canceled {
 		return false
 	}
-	t := time.NewTimer(lostGrace)
+	if over, gone := s.over(ctx, inst, lostGrace); over || inst.proc.Conn().GetState() == connectivity.Ready {
+		return gone
+	}
+	_, gone := s.over(ctx, inst, lostProof)
+	return gone
+}
+
+// over waits for the end of a process, or of its time. Gone tells whether its calls
+// are lost.
+func (s *supervisor) over(ctx context.Context, inst *instance, limit time.Duration) (over, gone bool) {
+	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
 	case <-inst.proc.Gone():
 		s.cur.CompareAndSwap(inst, nil)
-		return true
+		return true, true
 	case <-inst.leave.Done(): // cut off by the end of a drain
-		return true
+		return true, true
+	case <-ctx.Done():
+		return true, false
 	case <-t.C:
-		return false
+		return false, false
 	}
 }
 
