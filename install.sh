@@ -31,8 +31,8 @@ if [[ -z $prefix ]]; then
 	[[ $(id -u) -eq 0 ]] || die 'installing for the whole system needs root; as an ordinary user give --prefix DIR'
 	system=true prefix=/usr/local home=/var/lib/ctl
 else
-	mkdir -p "$prefix" 2>/dev/null || die "cannot create $prefix"
-	prefix=$(cd "$prefix" && pwd) home=$prefix/var/ctl
+	[[ $prefix == /* ]] || prefix=$PWD/$prefix
+	home=$prefix/var/ctl
 fi
 lib=$prefix/lib/ctl bin=$prefix/bin unit=/etc/systemd/system/ctld.service
 
@@ -46,13 +46,17 @@ if $uninstall; then
 		[[ -L $bin/$p && $(readlink "$bin/$p") == "$lib/"* ]] && rm -f "$bin/$p"
 	done
 	rm -rf -- "$lib"
+	# Directories of our own go when nothing else is in them.
+	empty() { $system || rmdir --ignore-fail-on-non-empty -- "$@" 2>/dev/null || true; }
 	if $purge; then
 		rm -rf -- "$home"
+		empty "$prefix/var"
 		if $system && id ctl >/dev/null 2>&1; then userdel ctl >/dev/null 2>&1 || say 'the user "ctl" was left: userdel failed'; fi
 		say "removed, with the home $home"
 	else
 		say "removed; the home $home was kept (--purge removes it)"
 	fi
+	empty "$bin" "$prefix/lib" "$prefix"
 	exit 0
 fi
 
@@ -61,6 +65,11 @@ command -v go >/dev/null || die 'Go is not installed (see https://go.dev/doc/ins
 want=$(awk '$1 == "go" {print $2; exit}' "$here/go.mod")
 have=$(cd "$here" && GOTOOLCHAIN=local go env GOVERSION | sed 's/^go//')
 [[ $(printf '%s\n%s\n' "$want" "$have" | sort -V | head -1) == "$want" ]] || die "Go $want or newer is needed; this is $have"
+
+# Before minutes of building: can anything be put there?
+for dir in "$lib/plugins" "$bin" "$(dirname "$home")"; do
+	mkdir -p "$dir" 2>/dev/null && [[ -w $dir ]] || die "cannot write to $dir: choose another --prefix, or become a user who may"
+done
 
 say 'building …'
 make -s -C "$here" build
@@ -89,6 +98,9 @@ if $system; then
 			User=ctl
 			ExecStart=$lib/ctld --home $home
 			Restart=on-failure
+			RestartSec=2
+			# Wrong arguments or settings: starting again would not help, and the journal says why.
+			RestartPreventExitStatus=2 3
 			# The daemon stops its plugins itself, in order: do not signal them.
 			KillMode=mixed
 			TimeoutStopSec=60
@@ -126,7 +138,10 @@ if $system; then
 	say "console: sudo -u ctl ctl --home $home"
 else
 	say "installed: $bin/{ctld,ctl,idmtool}, home $home"
-	say "start it with: $bin/ctld --home $home"
-	say "console:       $bin/ctl --home $home"
+	say "start it with: $(printf '%q --home %q' "$bin/ctld" "$home")"
+	if "$bin/ctl" --home "$home" system:version >/dev/null 2>&1; then
+		say 'a controller of the earlier version runs in that home: stop it and start it again'
+	fi
+	say "console:       $(printf '%q --home %q' "$bin/ctl" "$home")"
 fi
 say "first passwords: $home/etc/initial-passwords, written at the first start"

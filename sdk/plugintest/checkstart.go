@@ -132,6 +132,9 @@ func manifest(k *checker) {
 			k.fault("%s without the capability %q", c.what, c.capability)
 		}
 	}
+	if has("realm") && m.Labels["realm-kinds"] == "" {
+		k.fault("labels.realm-kinds: missing; it names the classes of sec.ini that are yours, and without it no realm is asked of the plugin")
+	}
 	k.parts(m)
 	if len(m.ConfigSchema) > 0 && !json.Valid(m.ConfigSchema) {
 		k.fault("config_schema: no JSON")

@@ -50,7 +50,11 @@ func compileRealms(f *secini.File, o Options) ([]authn.Realm, error) {
 			}
 			made[ob.Name] = r
 		default:
-			errs = append(errs, f.Unknown(ob.Line, "class", class, classes))
+			err := f.Unknown(ob.Line, "class", class, classes)
+			if strings.HasSuffix(class, "Realm") {
+				err = fmt.Errorf("%w; a class that a plugin of yours serves is named in aaa.realmKinds of etc/ctl.yaml", err)
+			}
+			errs = append(errs, err)
 		}
 	}
 	ini, err := authn.INIRealm(f)

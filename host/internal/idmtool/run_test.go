@@ -96,7 +96,7 @@ func TestFailuresExitWithOne(t *testing.T) {
 		out   string
 	}{
 		{"admin list-users", []string{"wrong"}, "Incorrect Credentials Provided"},
-		{"user list-users", []string{"user"}, "Incorrect Credentials Provided"},
+		{"user list-users", []string{"user"}, "Incorrect Credentials Provided\nthis needs a role or permission that the user does not have"},
 		{"admin delete-user none@sdn", []string{"admin"}, "HTTP status code: 404\nuser none@sdn does not exist"},
 		{"admin delete-user admin@sdn", []string{"admin"}, "HTTP status code: 409\nthis is the last enabled administrator"},
 		{"admin change-password none@sdn", []string{"admin", "password1", "password1"}, "HTTP status code: 404"},

@@ -185,7 +185,11 @@ func (t *tool) show(status int, data []byte) error {
 		details, _ = o["details"].(string)
 	}
 	if status == http.StatusUnauthorized {
-		return failure{"\nIncorrect Credentials Provided"}
+		text := "\nIncorrect Credentials Provided"
+		if details != "" { // whether the login is wrong or a role is missing
+			text += "\n" + printable(details)
+		}
+		return failure{text}
 	}
 	text := fmt.Sprintf("\ncommand failed! HTTP status code: %d", status)
 	if details != "" {

@@ -54,7 +54,7 @@ func (r realms) Realm(ctx context.Context, c realm.Config) (realm.Realm, error) 
 		}
 		return r.s.realmInstances.get(ctx, r.s, p, c)
 	}
-	return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s", c.Kind)
+	return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s: feature:list shows what there is; a plugin of your own names it in labels.realm-kinds of its manifest", c.Kind)
 }
 
 // realmInstances remembers which process has been given which configuration.

@@ -47,6 +47,7 @@ type Plugin struct {
 type values struct {
 	Name   string // link-counter
 	Go     string // LinkCounter
+	Realm  string // LinkCounterRealm, the class in sec.ini
 	Kind   string
 	Module string // import path of the plugin
 }
@@ -76,7 +77,7 @@ func Write(p Plugin) (files []string, err error) {
 		}
 		files = nil
 	}()
-	v := values{Name: p.Name, Go: camel(p.Name), Kind: p.Kind, Module: p.Name}
+	v := values{Name: p.Name, Go: camel(p.Name), Realm: strings.TrimSuffix(camel(p.Name), "Realm") + "Realm", Kind: p.Kind, Module: p.Name}
 	for _, dir := range []string{"common", p.Kind} {
 		written, err := render(filepath.Join("templates", dir), p.Dir, v)
 		files = append(files, written...)
