@@ -15,6 +15,9 @@ import (
 // loose, and changes nothing. A store that does not exist yet is in order; ErrLocked
 // says that a process is using it and nothing was looked at.
 func Check(dir string) error {
+	if err := accessible(dir, mayUse); err != nil {
+		return err
+	}
 	lock, err := os.Open(filepath.Join(dir, "ctl.lock"))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {

@@ -54,6 +54,9 @@ func Open(o Options) (*Store, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("datastore: %w", err)
 	}
+	if err := accessible(o.Dir, mayUse); err != nil {
+		return nil, err
+	}
 	lock, err := lockDir(o.Dir)
 	if err != nil {
 		return nil, err
