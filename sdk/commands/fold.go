@@ -10,12 +10,12 @@ import (
 // first and to the first of these; then all do, to the second.
 const (
 	narrowLast = 24
-	narrowAny  = 6
+	narrowAny  = 10
 )
 
-// narrow takes from the widths of the columns until the table fits into so many. Numbers
-// are not folded; what does not fit even so is left to the terminal.
-func (t Table) narrow(width []int, columns int) {
+// narrow takes from the widths of the columns until the table fits into so many, and
+// tells whether it does then. Numbers are not folded.
+func (t Table) narrow(width []int, columns int) bool {
 	n := len(width)
 	over := func() int {
 		sum := 3 * (n - 1)
@@ -25,7 +25,7 @@ func (t Table) narrow(width []int, columns int) {
 		return sum - columns
 	}
 	if columns <= 0 || n == 0 || over() <= 0 {
-		return
+		return true
 	}
 	if last := n - 1; !t.Columns[last].Right {
 		width[last] = max(min(width[last], narrowLast), width[last]-over())
@@ -37,6 +37,32 @@ func (t Table) narrow(width []int, columns int) {
 			}
 		}
 	}
+	return over() <= 0
+}
+
+// cards shows a table that is too wide for the terminal a row at a time, a line for
+// each cell that has something in it.
+func (t Table) cards(titles []string, cells [][]string, columns int) string {
+	widest := 0
+	for _, title := range titles {
+		widest = max(widest, utf8.RuneCountInString(title))
+	}
+	var b strings.Builder
+	for r, row := range cells {
+		if r > 0 {
+			b.WriteByte('\n')
+		}
+		for i, cell := range row {
+			head := titles[i]
+			for _, line := range fold(cell, max(columns-widest-2, narrowAny)) {
+				if line != "" {
+					b.WriteString(head + strings.Repeat(" ", widest-utf8.RuneCountInString(head)+2) + line + "\n")
+				}
+				head = ""
+			}
+		}
+	}
+	return b.String()
 }
 
 // fold divides a cell into lines of at most width characters, where there is one after a

@@ -33,7 +33,7 @@ func TestTableFitsTheTerminal(t *testing.T) {
 	tab := Table{Columns: []Column{{Title: "Name", Key: "n"}, {Title: "Calls", Key: "c", Right: true}, {Title: "Description", Key: "d"}}}
 	tab.Add("ctl-bier-topomanager-rest", 1234567, "Topology RPCs through RESTCONF, for those who call them")
 	tab.Add("a", 1, "")
-	for _, width := range []int{200, 80, 60, 40, 30} {
+	for _, width := range []int{200, 80, 60, 40, 30, 24} {
 		var out bytes.Buffer
 		if err := (&Invocation{Stdout: &out, Width: width}).Emit(tab, nil); err != nil {
 			t.Fatal(err)
@@ -48,6 +48,9 @@ func TestTableFitsTheTerminal(t *testing.T) {
 		if !strings.Contains(joined, "1234567") || width >= 80 && len(lines) > 5 {
 			t.Errorf("in %d columns\n%s", width, out.String())
 		}
+	}
+	if got, want := tab.text(24), "Name         ctl-bier-\n             topomanager\n             -rest\nCalls        1234567\n"; !strings.HasPrefix(got, want) {
+		t.Errorf("in 24 columns\n%s", got)
 	}
 	if got, want := tab.text(0), tab.text(1000); got != want {
 		t.Errorf("without a terminal\n%s\nin a wide one\n%s", got, want)

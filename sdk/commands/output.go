@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a result of rows. As text the columns are aligned, and folded where the
-// terminal is narrower than the table; as JSON it is an array of objects whose members
-// are the columns' keys.
+// Table is a result of rows. As text the columns are aligned, folded where the terminal
+// is narrower than the table, and where even that is not enough each row is shown by
+// itself; as JSON it is an array of objects whose members are the columns' keys.
 type Table struct {
 	Columns []Column
 	Rows    [][]any
@@ -97,7 +97,9 @@ func (t Table) text(columns int) string {
 			width[i] = max(width[i], utf8.RuneCountInString(cells[r][i]))
 		}
 	}
-	t.narrow(width, columns)
+	if !t.narrow(width, columns) {
+		return t.cards(titles, cells, columns)
+	}
 	var b strings.Builder
 	t.row(&b, titles, width)
 	for i := range width {

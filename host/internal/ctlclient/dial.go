@@ -40,7 +40,7 @@ func (o *options) dial(ctx context.Context) (*link, error) {
 		if errors.Is(err, os.ErrPermission) {
 			return nil, coded{exitDenied, fmt.Errorf("the console at %s belongs to another user; run ctl as the user that runs ctld, or use ssh: %w", path, err)}
 		}
-		return nil, coded{exitUnavailable, fmt.Errorf("no controller answers at %s; start it with ctld --home %s, or name another home with --home or CTL_HOME", path, home)}
+		return nil, coded{exitUnavailable, fmt.Errorf("no controller answers at %s; start it with ctld --home %s, or name another home with --home or CTL_HOME", path, joinWords([]string{home}))}
 	}
 	raw.SetDeadline(time.Now().Add(dialTime))
 	// The socket's directory admits only its owner, so there is no stranger to tell
