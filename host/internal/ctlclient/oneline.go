@@ -6,9 +6,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/term"
 )
 
 // oneLine runs one line at the controller.
@@ -22,6 +24,11 @@ func (o *options) oneLine(ctx context.Context, line string) error {
 	if !o.std.Typed { // else ctl LINE | less would take the keys meant for less
 		if err := l.feed(o.std.In); err != nil {
 			return err
+		}
+	}
+	if out, ok := o.std.Out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
+			_ = l.session.Setenv(envWidth, strconv.Itoa(width)) // a controller of before folds no tables
 		}
 	}
 	l.session.Stdout, l.session.Stderr = above{l.status, o.std.Out}, l.status

@@ -14,6 +14,7 @@ const (
 	envFormat = "CTL_FORMAT"
 	envBatch  = "CTL_BATCH"
 	envKeepOn = "CTL_KEEP_GOING"
+	envWidth  = "COLUMNS"
 )
 
 // The payloads of the two requests and of the answer.

@@ -14,7 +14,7 @@ import (
 // ctl and the console are two programs: what one says the other must understand.
 func TestProtocolIsTheConsoles(t *testing.T) {
 	for mine, theirs := range map[string]string{promptRequest: wire.PromptRequest, progressRequest: wire.ProgressRequest,
-		envFormat: wire.EnvFormat, envBatch: wire.EnvBatch, envKeepOn: wire.EnvKeepOn} {
+		envFormat: wire.EnvFormat, envBatch: wire.EnvBatch, envKeepOn: wire.EnvKeepOn, envWidth: wire.EnvWidth} {
 		if mine != theirs {
 			t.Errorf("%q is %q to the console", mine, theirs)
 		}

@@ -3,6 +3,7 @@ package sshserver_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/ssh"
 
@@ -33,6 +34,30 @@ func TestExec(t *testing.T) {
 	}
 	if a := s.Audited(); len(a) != 9 || a[0].Caller.User != "local" || a[2].Code != 4 {
 		t.Errorf("audited %+v", a)
+	}
+}
+
+func TestOneLineKnowsTheWidthOfTheTerminal(t *testing.T) {
+	c := start(t, nil).local(t, nil)
+	for columns, want := range map[string]int{"": 1 << 20, "40": 40, "many": 1 << 20, "-1": 1 << 20} {
+		ses, err := c.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ses.Setenv(wire.EnvWidth, columns); err != nil {
+			t.Fatal(err)
+		}
+		out, err := ses.Output("help shell")
+		if err != nil {
+			t.Fatal(err)
+		}
+		widest := 0
+		for l := range strings.Lines(string(out)) {
+			widest = max(widest, utf8.RuneCountInString(strings.TrimSuffix(l, "\n")))
+		}
+		if widest > want || widest < 30 || want > 40 && widest <= 40 {
+			t.Errorf("with %q columns a line of %d:\n%s", columns, widest, out)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	"golang.org/x/crypto/ssh"
@@ -21,7 +22,16 @@ import (
 func (s *session) plainLine(ctx context.Context, line string) exit.Code {
 	in := newInput(s.ch)
 	ask := &client{session: s, stdin: in}
-	return s.runLine(ctx, line, engine.IO{Stdin: in, Stdout: s.ch, Stderr: s.ch.Stderr(), Terminal: ask})
+	return s.runLine(ctx, line, engine.IO{Stdin: in, Stdout: s.ch, Stderr: s.ch.Stderr(), Width: s.columns(), Terminal: ask})
+}
+
+// columns is how wide the terminal is that the client writes to, 0 = it writes to none.
+func (s *session) columns() int {
+	n, err := strconv.Atoi(s.env[wire.EnvWidth])
+	if err != nil || n <= 0 {
+		return 0
+	}
+	return min(max(n, 8), 2000)
 }
 
 // batch runs the lines that arrive until one fails.

@@ -71,7 +71,7 @@ func (s *session) setEnv(payload []byte) bool {
 		return false
 	}
 	switch e.Name {
-	case wire.EnvFormat, wire.EnvBatch, wire.EnvKeepOn:
+	case wire.EnvFormat, wire.EnvBatch, wire.EnvKeepOn, wire.EnvWidth:
 		s.env[e.Name] = e.Value
 		return true
 	}

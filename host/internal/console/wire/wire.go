@@ -27,6 +27,7 @@ const (
 	EnvFormat = "CTL_FORMAT" // output of every command: text or json
 	EnvBatch  = "CTL_BATCH"  // name of the file that a shell without a terminal reads
 	EnvKeepOn = "CTL_KEEP_GOING"
+	EnvWidth  = "COLUMNS" // of the terminal that one line writes to; it has no window of its own
 )
 
 // Payloads of the session requests of RFC 4254, sections 6.2 to 6.10.
