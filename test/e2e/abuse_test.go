@@ -14,12 +14,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 // status reads a line of /proc/PID/status of ctld: VmRSS in KiB, Threads, …
 func (c *controller) status(name string) int {
 	c.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.PID()))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -38,7 +40,7 @@ func (c *controller) status(name string) int {
 
 func (c *controller) files() int {
 	c.t.Helper()
-	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.cmd.Process.Pid))
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.PID()))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func (c *controller) files() int {
 // goroutines is what the controller tells operators about itself.
 func (c *controller) goroutines() int {
 	c.t.Helper()
-	addr, err := os.ReadFile(filepath.Join(c.home, "data", "run", "admin.addr"))
+	addr, err := os.ReadFile(filepath.Join(c.Home, "data", "run", "admin.addr"))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func (c *controller) goroutines() int {
 // connect opens a connection to ctld and writes the beginning of a request.
 func (c *controller) connect(text string) net.Conn {
 	c.t.Helper()
-	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(c.http, "http://"), time.Minute)
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(c.HTTP, "http://"), time.Minute)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func (c *controller) others(while string) {
 	fresh := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	for range 5 {
 		for auth, want := range map[string]int{admin: 200, "": 401} {
-			r, err := http.NewRequest("GET", c.http+"/restconf/modules", nil)
+			r, err := http.NewRequest("GET", c.HTTP+"/restconf/modules", nil)
 			if err != nil {
 				c.t.Fatal(err)
 			}
@@ -115,7 +117,7 @@ func (c *controller) others(while string) {
 			}
 		}
 	}
-	c.ctl("feature:list")
+	c.Ctl("feature:list")
 }
 
 // roomForFiles lets this process open n files, or skips.
@@ -140,7 +142,7 @@ func roomForFiles(t *testing.T, n uint64) {
 func TestAbuseIsBounded(t *testing.T) {
 	const idle, kept = 10_000, 4096 // kept: limits.connections
 	roomForFiles(t, idle+1000)
-	c := start(t, homeDir(t))
+	c := start(t, harness.NewHome(t))
 	c.others("nobody does harm")
 	goroutines, files := c.goroutines(), c.files()
 
@@ -194,7 +196,7 @@ func TestAbuseIsBounded(t *testing.T) {
 
 // What is too large is refused before it is held.
 func TestOversizedRequestsAreRefused(t *testing.T) {
-	c := start(t, homeDir(t))
+	c := start(t, harness.NewHome(t))
 	before := c.status("VmRSS")
 	basic := "Authorization: Basic YWRtaW46YWRtaW4=\r\n"
 	for _, k := range []struct {
@@ -245,7 +247,7 @@ func TestOversizedRequestsAreRefused(t *testing.T) {
 
 // A thousand requests at once on one connection are answered one after the other.
 func TestPipelinedRequestsAreAnsweredInOrder(t *testing.T) {
-	c := start(t, homeDir(t))
+	c := start(t, harness.NewHome(t))
 	const n = 1000
 	var all strings.Builder
 	for i := range n {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 // heard is what the example plugin was told of.
@@ -18,20 +20,20 @@ type heard struct {
 
 // A plugin that listens is told of every login and every change, and of no secret.
 func TestPluginsListenToLoginsAndChanges(t *testing.T) {
-	c := start(t, homeDir(t))
-	repo := filepath.Join(c.home, "listener.yaml")
+	c := start(t, harness.NewHome(t))
+	repo := filepath.Join(c.Home, "listener.yaml")
 	feature := "name: lab\nfeatures:\n- name: login-listener\n  version: 1.0.0\n  description: writes logins down\n  plugins: [{name: login-listener}]\n"
 	if err := os.WriteFile(repo, []byte(feature), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.ctl("feature:repo-add " + repo)
-	c.ctl("feature:install login-listener")
+	c.Ctl("feature:repo-add " + repo)
+	c.Ctl("feature:install login-listener")
 
 	file := ""
 	read := func() string {
 		t.Helper()
 		if file == "" {
-			found, err := filepath.Glob(filepath.Join(c.home, "data", "plugins", "*", "heard.jsonl"))
+			found, err := filepath.Glob(filepath.Join(c.Home, "data", "plugins", "*", "heard.jsonl"))
 			if err != nil || len(found) != 1 {
 				t.Fatalf("%v, %v", found, err)
 			}
@@ -59,18 +61,18 @@ func TestPluginsListenToLoginsAndChanges(t *testing.T) {
 			}
 		}
 	}
-	wait("login", func() { c.do("GET", "/restconf/modules", admin, "") }, func(e heard) bool {
+	wait("login", func() { c.Do("GET", "/restconf/modules", admin, "") }, func(e heard) bool {
 		return e.OK && e.User == "admin" && e.Realm == "tokenAuthRealm" && strings.HasPrefix(e.Address, "127.0.0.1:") && e.RequestID != ""
 	})
-	wait("login", func() { c.do("GET", "/restconf/modules", "user:wrong-guess-1", "") }, func(e heard) bool {
+	wait("login", func() { c.Do("GET", "/restconf/modules", "user:wrong-guess-1", "") }, func(e heard) bool {
 		return !e.OK && e.User == "user" && e.Reason != ""
 	})
 	// It listens now: one change is enough.
-	if a := c.do("POST", "/auth/v1/users", admin, `{"name":"ann","password":"anns-secret-1","domainid":"sdn"}`); a.status != 201 {
-		t.Fatalf("%d %s", a.status, a.body)
+	if a := c.Do("POST", "/auth/v1/users", admin, `{"name":"ann","password":"anns-secret-1","domainid":"sdn"}`); a.Status != 201 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	if a := c.do("PUT", jsonPolicies, admin, policies("/x/**", "admin", "get")); a.status != 201 {
-		t.Fatalf("%d %s", a.status, a.body)
+	if a := c.Do("PUT", jsonPolicies, admin, policies("/x/**", "admin", "get")); a.Status != 201 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	wait("change", func() {}, func(e heard) bool {
 		return e.Action == "create user" && e.Object == "ann@sdn" && e.User == "admin@sdn" && e.RequestID != ""

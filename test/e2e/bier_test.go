@@ -20,6 +20,7 @@ import (
 	"ctl.internal/sdk/lab/simrouter"
 	"ctl.internal/sdk/lab/sshhost"
 	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/test/harness"
 )
 
 // bierLab is a controller with BIER routers around it: NETCONF of both dialects,
@@ -39,8 +40,8 @@ const bierNode = `{"input":{"topology-id":"lab","node-id":"r%d","domain":[{"doma
 // newBierLab has a star of n routers, r1 in the middle, configured and mounted.
 func newBierLab(t *testing.T, n, later, cli int) *bierLab {
 	t.Helper()
-	l := &bierLab{t: t, c: start(t, homeDir(t)), n: n}
-	l.c.ctl("feature:install ctl-bier-all ctl-bier-driver-cli")
+	l := &bierLab{t: t, c: start(t, harness.NewHome(t)), n: n}
+	l.c.Ctl("feature:install ctl-bier-all ctl-bier-driver-cli")
 	var topology strings.Builder
 	topology.WriteString("topology-id: lab\nnode:\n")
 	for i := range n {
@@ -54,7 +55,7 @@ func newBierLab(t *testing.T, n, later, cli int) *bierLab {
 	if err := os.WriteFile(file, []byte(topology.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l.c.ctl("bier:topo-import " + file)
+	l.c.Ctl("bier:topo-import " + file)
 	l.must("bier-topology-api:configure-domain", `{"input":{"topology-id":"lab","domain":[1]}}`)
 	for i := range n {
 		var at *sshhost.Listener
@@ -113,7 +114,7 @@ func (l *bierLab) post(rpc, body string) (string, error) {
 
 func (l *bierLab) once(ctx context.Context, rpc, body string) (int, string, error) {
 	l.up.RLock()
-	url := l.c.http + "/restconf/operations/" + rpc
+	url := l.c.HTTP + "/restconf/operations/" + rpc
 	l.up.RUnlock()
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -339,9 +340,8 @@ func (l *bierLab) kill(what string) {
 	if what == "ctld" {
 		l.up.Lock()
 		defer l.up.Unlock()
-		_ = l.c.cmd.Process.Kill()
-		<-l.c.done
-		l.c.launch()
+		l.c.Kill()
+		l.c.Launch()
 		return
 	}
 	l.until("process of "+what, func() string {
@@ -364,31 +364,31 @@ func TestPasswordsOfMountedRoutersAreSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Down)
-	c := start(t, homeDir(t))
-	c.ctl("feature:install ctl-bier-driver ctl-bier-service-cli ctl-bier-topomanager-rest ctl-bier-topomanager-cli")
+	c := start(t, harness.NewHome(t))
+	c.Ctl("feature:install ctl-bier-driver ctl-bier-service-cli ctl-bier-topomanager-rest ctl-bier-topomanager-cli")
 	const node = "/network-topology:network-topology/topology/topology-netconf/node/r1"
 	body := func(password string) string {
 		return fmt.Sprintf(`{"node":[{"node-id":"r1","netconf-node-topology:host":"%s","netconf-node-topology:port":%d,"netconf-node-topology:username":"lab","netconf-node-topology:password":"%s"}]}`,
 			sim.Host(), sim.Port(), password)
 	}
-	if a := c.do("PUT", "/restconf/config"+node, admin, body("hunter2-of-the-router")); a.status != http.StatusOK && a.status != http.StatusCreated {
-		t.Fatalf("%d %s", a.status, a.body)
+	if a := c.Do("PUT", "/restconf/config"+node, admin, body("hunter2-of-the-router")); a.Status != http.StatusOK && a.Status != http.StatusCreated {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	for _, path := range []string{"/restconf/config" + node, "/restconf/config/network-topology:network-topology", "/rests/data", "/rests/data/network-topology:network-topology",
 		"/restconf/config" + node + "/netconf-node-topology:password"} {
-		if a := c.do("GET", path, admin, ""); a.status != http.StatusOK || strings.Contains(a.body, "hunter2") || !strings.Contains(a.body, `"********"`) {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
+		if a := c.Do("GET", path, admin, ""); a.Status != http.StatusOK || strings.Contains(a.Body, "hunter2") || !strings.Contains(a.Body, `"********"`) {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 	}
-	if a := c.do("PUT", "/restconf/config"+node, admin, body("********")); a.status != http.StatusBadRequest || !strings.Contains(a.body, "secret") {
-		t.Errorf("the mask as a password: %d %s", a.status, a.body)
+	if a := c.Do("PUT", "/restconf/config"+node, admin, body("********")); a.Status != http.StatusBadRequest || !strings.Contains(a.Body, "secret") {
+		t.Errorf("the mask as a password: %d %s", a.Status, a.Body)
 	}
 	// It works: the router is configured with it, also after a restart.
 	file := filepath.Join(t.TempDir(), "topology.yaml")
 	if err := os.WriteFile(file, []byte("topology-id: lab\nnode: [{node-id: r1}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.ctl("bier:topo-import " + file)
+	c.Ctl("bier:topo-import " + file)
 	l := &bierLab{t: t, c: c, n: 1, netconf: []*simrouter.Router{sim}}
 	l.must("bier-topology-api:configure-domain", `{"input":{"topology-id":"lab","domain":[1]}}`)
 	l.must("bier-topology-api:configure-node", fmt.Sprintf(bierNode, 1, 1, 1))
@@ -399,14 +399,14 @@ func TestPasswordsOfMountedRoutersAreSealed(t *testing.T) {
 		return ""
 	}
 	l.until("the router is configured", configured)
-	c.restart()
+	c.Restart()
 	sim.Drop()
 	if err := sim.Change(xmltree.New("", "", xmltree.New(simrouter.NSRoutingEx, "routing").With("urn:ietf:params:xml:ns:netconf:base:1.0", "operation", "remove"))); err != nil {
 		t.Fatal(err)
 	}
 	l.until("the router is repaired", configured)
-	c.stop()
-	_ = filepath.WalkDir(c.home, func(path string, d os.DirEntry, err error) error {
+	c.Stop()
+	_ = filepath.WalkDir(c.Home, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}

@@ -7,58 +7,60 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ctl.internal/test/harness"
 )
 
 const jsonPolicies = "/restconf/config/aaa:http-authorization/policies"
 
 // form posts fields to one of the token endpoints.
-func (c *controller) form(path string, fields ...string) answer {
+func (c *controller) form(path string, fields ...string) harness.Answer {
 	c.t.Helper()
 	v := url.Values{}
 	for i := 0; i+1 < len(fields); i += 2 {
 		v.Set(fields[i], fields[i+1])
 	}
-	req, err := http.NewRequest("POST", c.http+path, strings.NewReader(v.Encode()))
+	req, err := http.NewRequest("POST", c.HTTP+path, strings.NewReader(v.Encode()))
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return c.send(req)
+	return c.Send(req)
 }
 
 // The cases by which clients of the old system know it, with this system's statuses:
 // 200 for a token, 400 invalid_grant without naming the user, 409 for what exists.
 func TestOldClientsFindWhatTheyKnow(t *testing.T) {
-	c := start(t, homeDir(t))
+	c := start(t, harness.NewHome(t))
 	t.Run("tokens", func(t *testing.T) {
 		a := c.form("/oauth2/token", "grant_type", "password", "username", "admin", "password", "admin", "scope", "sdn",
 			"client_id", "dlux", "client_secret", "secrete")
-		token, _ := a.json(t)["access_token"].(string)
-		if a.status != http.StatusOK || !regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString(token) {
-			t.Fatalf("%d %s", a.status, a.body)
+		token, _ := a.JSON(t)["access_token"].(string)
+		if a.Status != http.StatusOK || !regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString(token) {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		unknown := c.form("/oauth2/token", "grant_type", "password", "username", "notTheAdmin", "password", "admin", "scope", "sdn")
 		wrong := c.form("/oauth2/token", "grant_type", "password", "username", "user", "password", "wrong", "scope", "sdn")
-		if unknown.status != http.StatusBadRequest || unknown.body != wrong.body || !strings.Contains(wrong.body, "invalid_grant") {
-			t.Errorf("unknown %d %s; wrong %d %s", unknown.status, unknown.body, wrong.status, wrong.body)
+		if unknown.Status != http.StatusBadRequest || unknown.Body != wrong.Body || !strings.Contains(wrong.Body, "invalid_grant") {
+			t.Errorf("unknown %d %s; wrong %d %s", unknown.Status, unknown.Body, wrong.Status, wrong.Body)
 		}
 		for _, k := range []struct {
 			auth string
 			want int
 		}{{"Bearer " + token, 200}, {"Bearer notARealToken", 401}} {
-			if a := c.do("GET", "/restconf/modules", k.auth, ""); a.status != k.want {
-				t.Errorf("%s: %d, want %d", k.auth, a.status, k.want)
+			if a := c.Do("GET", "/restconf/modules", k.auth, ""); a.Status != k.want {
+				t.Errorf("%s: %d, want %d", k.auth, a.Status, k.want)
 			}
 		}
-		c.restart()
-		if a := c.do("GET", "/restconf/modules", "Bearer "+token, ""); a.status != http.StatusOK {
-			t.Errorf("the token after a restart: %d", a.status)
+		c.Restart()
+		if a := c.Do("GET", "/restconf/modules", "Bearer "+token, ""); a.Status != http.StatusOK {
+			t.Errorf("the token after a restart: %d", a.Status)
 		}
-		if a := c.form("/oauth2/revoke", "token", token); a.status/100 != 2 {
-			t.Errorf("revoke: %d %s", a.status, a.body)
+		if a := c.form("/oauth2/revoke", "token", token); a.Status/100 != 2 {
+			t.Errorf("revoke: %d %s", a.Status, a.Body)
 		}
-		if a := c.do("GET", "/restconf/modules", "Bearer "+token, ""); a.status != http.StatusUnauthorized {
-			t.Errorf("a revoked token: %d", a.status)
+		if a := c.Do("GET", "/restconf/modules", "Bearer "+token, ""); a.Status != http.StatusUnauthorized {
+			t.Errorf("a revoked token: %d", a.Status)
 		}
 	})
 	for _, k := range []struct {
@@ -96,12 +98,12 @@ func TestOldClientsFindWhatTheyKnow(t *testing.T) {
 		{"GET", "/restconf/modules", "ryan:ryan's own", "", 401},
 		{"DELETE", "/auth/v1/users/admin@sdn", admin, "", 409},
 	} {
-		a := c.do(k.method, k.path, k.auth, k.body)
-		if a.status != k.want {
-			t.Errorf("%s %s %s as %q: %d %s, want %d", k.method, k.path, k.body, k.auth, a.status, a.body, k.want)
+		a := c.Do(k.method, k.path, k.auth, k.body)
+		if a.Status != k.want {
+			t.Errorf("%s %s %s as %q: %d %s, want %d", k.method, k.path, k.body, k.auth, a.Status, a.Body, k.want)
 		}
-		if strings.Contains(a.body, "ryan's own") {
-			t.Errorf("%s %s shows a password: %s", k.method, k.path, a.body)
+		if strings.Contains(a.Body, "ryan's own") {
+			t.Errorf("%s %s shows a password: %s", k.method, k.path, a.Body)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk/realm/ldap/ldaptest"
+	"ctl.internal/test/harness"
 )
 
 // identityService answers the Identity API for sdnadmin of domains sdn and Default,
@@ -101,21 +102,21 @@ securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRea
 	edit(certFile, "<use-config>false", "<use-config>true")
 	edit(certFile, "<keysize>3072", "<keysize>2048")
 	c := start(t, home)
-	c.ctl("feature:install ctl-realm-idsvc ctl-realm-ldap ctl-aaa-cert")
-	want := func(t *testing.T, status int, method, path, auth, body string) answer {
+	c.Ctl("feature:install ctl-realm-idsvc ctl-realm-ldap ctl-aaa-cert")
+	want := func(t *testing.T, status int, method, path, auth, body string) harness.Answer {
 		t.Helper()
-		a := c.do(method, path, auth, body)
-		if a.status != status {
-			t.Errorf("%s %s as %q: %d %s, want %d", method, path, auth, a.status, a.body, status)
+		a := c.Do(method, path, auth, body)
+		if a.Status != status {
+			t.Errorf("%s %s as %q: %d %s, want %d", method, path, auth, a.Status, a.Body, status)
 		}
 		return a
 	}
 	policy := func(t *testing.T, words ...string) {
 		t.Helper()
-		if a := c.do("PUT", jsonPolicies, admin, policies(words...)); a.status/100 != 2 {
-			t.Fatalf("%d %s", a.status, a.body)
+		if a := c.Do("PUT", jsonPolicies, admin, policies(words...)); a.Status/100 != 2 {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
-		t.Cleanup(func() { c.do("DELETE", jsonPolicies, admin, "") })
+		t.Cleanup(func() { c.Do("DELETE", jsonPolicies, admin, "") })
 	}
 
 	t.Run("3 any other path", func(t *testing.T) {
@@ -155,10 +156,10 @@ securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRea
 		want(t, 201, "POST", "/auth/v1/users", admin, `{"name":"only","password":"only admin","domainid":"sdn"}`)
 		want(t, 201, "POST", "/auth/v1/domains/sdn/users/only@sdn/roles", admin, `{"roleid":"admin@sdn"}`)
 		const path = "/restconf/operational/network-topology:network-topology"
-		before := c.do("GET", path, "only:only admin", "").status
+		before := c.Do("GET", path, "only:only admin", "").Status
 		policy(t, "/restconf/operational/**", "user", "get")
 		want(t, 401, "GET", path, "only:only admin", "")
-		if got := c.do("GET", path, user, "").status; got != before || got == 401 {
+		if got := c.Do("GET", path, user, "").Status; got != before || got == 401 {
 			t.Errorf("as user: %d; before the policy: %d", got, before)
 		}
 	})
@@ -183,14 +184,14 @@ securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRea
 		policy(t, "/restconf/config/network-topology:network-topology/**", "user", "get")
 		want(t, 404, "GET", "/restconf/config/network-topology:network-topology", user, "")
 		want(t, 401, "PUT", "/restconf/config/network-topology:network-topology", user, `{"network-topology":{}}`)
-		if a := c.do("PUT", jsonPolicies, admin, `{"aaa:policies":{"aaa:policies":[{"aaa:resource":"/restconf/modules"}]}}`); a.status != 200 {
-			t.Fatalf("%d %s", a.status, a.body)
+		if a := c.Do("PUT", jsonPolicies, admin, `{"aaa:policies":{"aaa:policies":[{"aaa:resource":"/restconf/modules"}]}}`); a.Status != 200 {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		want(t, 401, "GET", "/restconf/modules", admin, "") // a policy without permissions
 		// What cannot be read denies: TestUnreadablePoliciesDeny in package aaa.
 	})
 	t.Run("the broker tells what it refuses", func(t *testing.T) {
-		c.ctl("feature:install ctl-aaa-authz")
+		c.Ctl("feature:install ctl-aaa-authz")
 		const broker, path = "/restconf/config/authorization-schema:simple-authorization", "/restconf/config/network-topology:network-topology"
 		const topology = `{"network-topology":{"topology":[{"topology-id":"lab"}]}}`
 		// With a slash at the end, as the documents have it.
@@ -210,27 +211,27 @@ securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRea
 		want(t, 200, "GET", "/restconf/streams", "sam:sams own", "")   // no map: the value is the role
 		want(t, 401, "GET", "/restconf/modules", "sam:sams own", "")
 		a := c.form("/oauth2/token", "grant_type", "password", "username", "user", "password", "user", "scope", "sdn")
-		first, _ := a.json(t)["access_token"].(string)
+		first, _ := a.JSON(t)["access_token"].(string)
 		a = c.form("/oauth2/token", "grant_type", "refresh_token", "refresh_token", first, "scope", "sdn")
-		second, _ := a.json(t)["access_token"].(string)
-		if a.status != 200 || second == "" || second == first { // not 201: RFC 6749
-			t.Fatalf("%d %s", a.status, a.body)
+		second, _ := a.JSON(t)["access_token"].(string)
+		if a.Status != 200 || second == "" || second == first { // not 201: RFC 6749
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		want(t, 200, "GET", "/restconf/operations", "Bearer "+second, "")
 		// The rights of users of outside realms cannot be looked up at use: no token.
-		if a := c.form("/oauth2/token", "grant_type", "password", "username", "lena", "password", "lenas own"); a.status != 400 || !strings.Contains(a.body, "own realm") {
-			t.Errorf("%d %s", a.status, a.body)
+		if a := c.form("/oauth2/token", "grant_type", "password", "username", "lena", "password", "lenas own"); a.Status != 400 || !strings.Contains(a.Body, "own realm") {
+			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	})
 	t.Run("10 access control off and on", func(t *testing.T) {
 		const on, off = "\n/** = authcBasic, dynamicAuthorization", "\n/** = anon"
 		edit("sec.ini", on, off)
 		want(t, 401, "GET", "/restconf/modules", "", "") // not before the restart
-		c.restart()
+		c.Restart()
 		want(t, 200, "GET", "/restconf/modules", "", "")
 		want(t, 401, "GET", "/auth/v1/users", "", "") // it has a line of its own
 		edit("sec.ini", off, on)
-		c.restart()
+		c.Restart()
 		want(t, 401, "GET", "/restconf/modules", "Bearer notARealToken", "")
 		want(t, 200, "GET", "/restconf/modules", admin, "")
 	})
@@ -277,7 +278,7 @@ func (a authority) issue(t *testing.T, name string, public any) []byte {
 
 func tlsCase(t *testing.T, c *controller, edit func(file, old, new string)) {
 	address := func() string {
-		b, err := os.ReadFile(filepath.Join(c.home, "data", "run", "https.addr"))
+		b, err := os.ReadFile(filepath.Join(c.Home, "data", "run", "https.addr"))
 		if err != nil {
 			return ""
 		}
@@ -298,21 +299,21 @@ func tlsCase(t *testing.T, c *controller, edit func(file, old, new string)) {
 	}
 	rpc := func(name, input string) map[string]any {
 		t.Helper()
-		a := c.do("POST", "/rests/operations/aaa-cert-rpc:"+name, admin, input)
-		if a.status/100 != 2 {
-			t.Fatalf("%s: %d %s", name, a.status, a.body)
+		a := c.Do("POST", "/rests/operations/aaa-cert-rpc:"+name, admin, input)
+		if a.Status/100 != 2 {
+			t.Fatalf("%s: %d %s", name, a.Status, a.Body)
 		}
-		if a.body == "" {
+		if a.Body == "" {
 			return nil
 		}
-		out, _ := a.json(t)["aaa-cert-rpc:output"].(map[string]any)
+		out, _ := a.JSON(t)["aaa-cert-rpc:output"].(map[string]any)
 		return out
 	}
 	if address() != "" {
 		t.Error("https is open before it was asked for")
 	}
-	c.args = append(c.args, "--https", "127.0.0.1:0")
-	c.restart()
+	c.Args = append(c.Args, "--https", "127.0.0.1:0")
+	c.Restart()
 	if status, err := get(&tls.Config{InsecureSkipVerify: true}); status != 200 {
 		t.Fatalf("self-signed, not verified: %d, %v", status, err)
 	}
@@ -336,11 +337,11 @@ func tlsCase(t *testing.T, c *controller, edit func(file, old, new string)) {
 	if status, err := get(&tls.Config{RootCAs: pool}); status != 200 {
 		t.Errorf("signed by the CA, verified: %d, %v", status, err)
 	}
-	settings := filepath.Join(c.home, "etc", "ctl.yaml")
+	settings := filepath.Join(c.Home, "etc", "ctl.yaml")
 	if err := os.WriteFile(settings, []byte("tls:\n  clientCertificates: required\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.restart()
+	c.Restart()
 	if status, err := get(&tls.Config{RootCAs: pool}); err == nil {
 		t.Errorf("without a client's certificate: %d", status)
 	}

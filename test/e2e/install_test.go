@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 // installer is install.sh in a tree whose build is done already.
 func installer(t *testing.T) (top string, run func(args ...string) (string, error)) {
 	t.Helper()
-	top = filepath.Join(filepath.Dir(homeDir(t)), "a place with blanks")
+	top = filepath.Join(filepath.Dir(harness.NewHome(t)), "a place with blanks")
 	tree := filepath.Join(top, "tree")
 	if err := os.MkdirAll(tree, 0o755); err != nil {
 		t.Fatal(err)

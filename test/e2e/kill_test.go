@@ -9,12 +9,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ctl.internal/test/harness"
 )
 
 // pid is the process of a plugin, 0 while it has none.
 func (c *controller) pid(plugin string) int {
 	c.t.Helper()
-	out, err := exec.Command(filepath.Join(bin, "ctl"), "--home", c.home, "--format", "json", "plugin:list").Output()
+	out, err := exec.Command(filepath.Join(bin, "ctl"), "--home", c.Home, "--format", "json", "plugin:list").Output()
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -35,8 +37,8 @@ func (c *controller) pid(plugin string) int {
 }
 
 func TestNoReadFailsWhileThePluginIsKilled(t *testing.T) {
-	c := start(t, homeDir(t))
-	c.ctl("feature:install ctl-switch-all")
+	c := start(t, harness.NewHome(t))
+	c.Ctl("feature:install ctl-switch-all")
 	const kills, reads = 3, 200
 	for i := range reads {
 		if i%(reads/kills) == reads/kills/2 {
@@ -46,35 +48,34 @@ func TestNoReadFailsWhileThePluginIsKilled(t *testing.T) {
 				}
 			}
 		}
-		a := c.do("POST", "/restconf/operations/topology:get-node-list", admin, "")
-		if a.status != http.StatusOK {
-			t.Fatalf("read %d: %d %s", i, a.status, a.body)
+		a := c.Do("POST", "/restconf/operations/topology:get-node-list", admin, "")
+		if a.Status != http.StatusOK {
+			t.Fatalf("read %d: %d %s", i, a.Status, a.Body)
 		}
 	}
 }
 
 func TestKilledControllerStartsAgainAtOnce(t *testing.T) {
-	c := start(t, homeDir(t))
-	c.ctl("feature:install ctl-switch-all")
-	if a := c.do("POST", "/auth/v1/users", admin, `{"name":"ann","password":"a long one","domainid":"sdn"}`); a.status != http.StatusCreated {
-		t.Fatalf("%d %s", a.status, a.body)
+	c := start(t, harness.NewHome(t))
+	c.Ctl("feature:install ctl-switch-all")
+	if a := c.Do("POST", "/auth/v1/users", admin, `{"name":"ann","password":"a long one","domainid":"sdn"}`); a.Status != http.StatusCreated {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
-	_ = c.cmd.Process.Kill()
-	<-c.done
-	c.launch()
-	if a := c.do("GET", "/auth/v1/users/ann@sdn", admin, ""); a.status != http.StatusOK {
-		t.Errorf("an acknowledged user is lost: %d %s", a.status, a.body)
+	c.Kill()
+	c.Launch()
+	if a := c.Do("GET", "/auth/v1/users/ann@sdn", admin, ""); a.Status != http.StatusOK {
+		t.Errorf("an acknowledged user is lost: %d %s", a.Status, a.Body)
 	}
-	if a := c.do("POST", "/restconf/operations/topology:get-node-list", admin, ""); a.status != http.StatusOK {
-		t.Errorf("the plugin does not serve: %d %s", a.status, a.body)
+	if a := c.Do("POST", "/restconf/operations/topology:get-node-list", admin, ""); a.Status != http.StatusOK {
+		t.Errorf("the plugin does not serve: %d %s", a.Status, a.Body)
 	}
-	run := filepath.Join(c.home, "data", "run", "plugins")
+	run := filepath.Join(c.Home, "data", "run", "plugins")
 	if _, err := os.Stat(run); err != nil {
 		t.Logf("the sockets lie elsewhere, for the home's path is long: %v", err)
 	} else if left, _ := filepath.Glob(filepath.Join(run, "switch", "p*")); len(left) != 1 {
 		t.Errorf("left over: %v", left)
 	}
-	if out, code := ctld(t, "--home", c.home, "--http", "127.0.0.1:0"); code == 0 || !strings.Contains(out, "in use") {
+	if out, code := harness.Refused(t, harness.Options{Bin: bin, Home: c.Home}); code == 0 || !strings.Contains(out, "in use") {
 		t.Errorf("a second controller on the home: %d %s", code, out)
 	}
 }

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 // tree is a source tree as far as make run needs one, at a path with blanks.
 func tree(t *testing.T) (dir string, run func(env []string, command string) (string, error)) {
 	t.Helper()
-	dir = filepath.Join(filepath.Dir(homeDir(t)), "a tree with blanks")
+	dir = filepath.Join(filepath.Dir(harness.NewHome(t)), "a tree with blanks")
 	script, err := os.ReadFile("../labs/run.sh")
 	if err != nil {
 		t.Fatal(err)

@@ -10,14 +10,16 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 // configure makes a home, then changes a file of its etc.
 func configure(t *testing.T, file string, change func(shipped string) string) string {
 	t.Helper()
-	home := homeDir(t)
+	home := harness.NewHome(t)
 	c := start(t, home)
-	c.stop()
+	c.Stop()
 	path := filepath.Join(home, "etc", file)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -48,7 +50,7 @@ func settle(t *testing.T, c *controller, asks []ask, open, shut func()) {
 	client := &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: crowd}}
 	defer client.CloseIdleConnections()
 	status := func(a ask) (int, error) {
-		r, err := http.NewRequest("GET", c.http+a.path, nil)
+		r, err := http.NewRequest("GET", c.HTTP+a.path, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -135,9 +137,9 @@ func TestChangesCountFromTheNextRequestOn(t *testing.T) {
 	c := start(t, home)
 	must := func(want int, method, path, body string) {
 		t.Helper()
-		a := c.do(method, path, admin, body)
-		if a.status != want {
-			t.Errorf("%s %s: %d %s, want %d", method, path, a.status, a.body, want)
+		a := c.Do(method, path, admin, body)
+		if a.Status != want {
+			t.Errorf("%s %s: %d %s, want %d", method, path, a.Status, a.Body, want)
 		}
 	}
 	always := func(text string) func() string { return func() string { return text } }
@@ -166,14 +168,14 @@ func TestChangesCountFromTheNextRequestOn(t *testing.T) {
 		var token atomic.Value
 		issue := func() {
 			a := c.form("/oauth2/token", "grant_type", "password", "username", "bob", "password", "bobs-secret", "scope", "sdn")
-			if a.status != 200 {
-				t.Fatalf("%d %s", a.status, a.body)
+			if a.Status != 200 {
+				t.Fatalf("%d %s", a.Status, a.Body)
 			}
-			token.Store(a.json(t)["access_token"])
+			token.Store(a.JSON(t)["access_token"])
 		}
 		settle(t, c, modules(func() string { return token.Load().(string) }), issue, func() {
-			if a := c.form("/oauth2/revoke", "token", token.Load().(string)); a.status != 200 {
-				t.Fatalf("%d %s", a.status, a.body)
+			if a := c.form("/oauth2/revoke", "token", token.Load().(string)); a.Status != 200 {
+				t.Fatalf("%d %s", a.Status, a.Body)
 			}
 		})
 	})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ctl.internal/test/aaatest"
+	"ctl.internal/test/harness"
 )
 
 // routes are one of each kind that answers requests: the host's services, both
@@ -43,9 +44,9 @@ var ruleSets = map[string][]string{
 }
 
 func TestNoSpellingOfAPathGetsPastItsRule(t *testing.T) {
-	home := homeDir(t)
+	home := harness.NewHome(t)
 	c := start(t, home)
-	c.ctl("feature:install ctl-repoinfo ctl-switch-all")
+	c.Ctl("feature:install ctl-repoinfo ctl-switch-all")
 	file := filepath.Join(home, "etc", "sec.ini")
 	shipped, err := os.ReadFile(file)
 	if err != nil {
@@ -68,7 +69,7 @@ func TestNoSpellingOfAPathGetsPastItsRule(t *testing.T) {
 		if err := os.WriteFile(file, []byte(ini.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c.restart()
+		c.Restart()
 		t.Run(name, func(t *testing.T) { spell(t, c) })
 	}
 }
@@ -109,7 +110,7 @@ func spell(t *testing.T, c *controller) {
 // the status.
 func (c *controller) raw(method, target, auth string) int {
 	c.t.Helper()
-	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(c.http, "http://"), time.Minute)
+	conn, err := net.DialTimeout("tcp", strings.TrimPrefix(c.HTTP, "http://"), time.Minute)
 	if err != nil {
 		c.t.Fatal(err)
 	}

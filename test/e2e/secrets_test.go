@@ -14,12 +14,13 @@ import (
 	"testing"
 
 	"ctl.internal/sdk/realm/ldap/ldaptest"
+	"ctl.internal/test/harness"
 )
 
 // processes are the ids of ctld and of the plugins it runs.
 func (c *controller) processes() []int {
 	c.t.Helper()
-	pids := []int{c.cmd.Process.Pid}
+	pids := []int{c.PID()}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		c.t.Fatal(err)
@@ -30,7 +31,7 @@ func (c *controller) processes() []int {
 			continue // it has ended
 		}
 		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && fields[1] == strconv.Itoa(c.cmd.Process.Pid) {
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil && fields[1] == strconv.Itoa(c.PID()) {
 			pids = append(pids, pid)
 		}
 	}
@@ -40,7 +41,7 @@ func (c *controller) processes() []int {
 // typed runs a console line with lines typed at its prompts.
 func (c *controller) typed(line string, input ...string) string {
 	c.t.Helper()
-	cmd := exec.Command(filepath.Join(bin, "ctl"), "--home", c.home, line)
+	cmd := exec.Command(filepath.Join(bin, "ctl"), "--home", c.Home, line)
 	cmd.Stdin = strings.NewReader(strings.Join(input, "\n") + "\n")
 	out, _ := cmd.CombinedOutput()
 	return string(out)
@@ -68,9 +69,9 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 	})
 	// The first start of this home made the built-in users; these passwords are not used.
 	env := []string{"CTL_ADMIN_PASSWORD=environment-admin-secret", "CTL_USER_PASSWORD=environment-user-secret"}
-	c := startIn(t, home, env)
-	c.ctl("log:set TRACE org.ctl")
-	c.ctl("feature:install ctl-realm-ldap ctl-aaa-cli")
+	c := run(t, harness.Options{Home: home, Environ: env})
+	c.Ctl("log:set TRACE org.ctl")
+	c.Ctl("feature:install ctl-realm-ldap ctl-aaa-cli")
 
 	var said strings.Builder // whatever clients got to see
 	var secrets []string
@@ -81,12 +82,12 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 	for _, s := range []string{"environment-admin-secret", "environment-user-secret", "ldap-system-secret", "lenas-directory-secret", "ini-file-secret"} {
 		secret(s)
 	}
-	do := func(want int, method, path, auth, body string) answer {
+	do := func(want int, method, path, auth, body string) harness.Answer {
 		t.Helper()
-		a := c.do(method, path, auth, body)
-		fmt.Fprintln(&said, a.header, a.body)
-		if a.status != want {
-			t.Errorf("%s %s as %q: %d %s, want %d", method, path, auth, a.status, a.body, want)
+		a := c.Do(method, path, auth, body)
+		fmt.Fprintln(&said, a.Header, a.Body)
+		if a.Status != want {
+			t.Errorf("%s %s as %q: %d %s, want %d", method, path, auth, a.Status, a.Body, want)
 		}
 		return a
 	}
@@ -110,9 +111,9 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 	token := func(fields ...string) string {
 		t.Helper()
 		a := c.form("/oauth2/token", fields...)
-		issued, _ := a.json(t)["access_token"].(string)
-		if a.status != 200 || issued == "" {
-			t.Fatalf("%d %s", a.status, a.body)
+		issued, _ := a.JSON(t)["access_token"].(string)
+		if a.Status != 200 || issued == "" {
+			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		return secret(issued)
 	}
@@ -126,19 +127,19 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 		{"grant_type", "refresh_token", "refresh_token", secret("no-refresh-token-secret")},
 	} {
 		a := c.form("/oauth2/token", fields...)
-		fmt.Fprintln(&said, a.header, a.body)
-		if a.status != 400 {
-			t.Errorf("%v: %d %s", fields, a.status, a.body)
+		fmt.Fprintln(&said, a.Header, a.Body)
+		if a.Status != 400 {
+			t.Errorf("%v: %d %s", fields, a.Status, a.Body)
 		}
 	}
 	for _, path := range []string{"/oauth2/introspect", "/oauth2/revoke"} {
 		a := c.form(path, "token", two)
-		fmt.Fprintln(&said, a.header, a.body)
+		fmt.Fprintln(&said, a.Header, a.Body)
 	}
 
 	idmtool := func(input []string, args ...string) {
 		t.Helper()
-		cmd := exec.Command(filepath.Join(c.home, "etc", "idmtool"), args...)
+		cmd := exec.Command(filepath.Join(c.Home, "etc", "idmtool"), args...)
 		cmd.Env = append(os.Environ(), "CTL_BIN="+bin)
 		cmd.Stdin = strings.NewReader(strings.Join(input, "\n") + "\n")
 		out, err := cmd.CombinedOutput()
@@ -186,12 +187,12 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 			places[file] = string(b)
 		}
 	}
-	if code := c.stop(); code != 0 {
+	if code := c.Stop(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	places["the output of ctld"] = c.out.String()
-	if err := filepath.WalkDir(c.home, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || path == filepath.Join(c.home, "etc", "sec.ini") {
+	places["the output of ctld"] = c.Said()
+	if err := filepath.WalkDir(c.Home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || path == filepath.Join(c.Home, "etc", "sec.ini") {
 			return err // sec.ini is where the operator wrote two of them
 		}
 		b, err := os.ReadFile(path)
@@ -200,7 +201,7 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 	}); err != nil {
 		t.Fatal(err)
 	}
-	logged := places[filepath.Join(c.home, "log", "ctl.log")]
+	logged := places[filepath.Join(c.Home, "log", "ctl.log")]
 	for _, want := range []string{"Unsuccessful authentication attempt by bob", "access decision", "audit: create user"} {
 		if !strings.Contains(logged, want) {
 			t.Errorf("not everything was logged: no %q", want)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ctl.internal/test/harness"
 )
 
 const (
@@ -14,7 +16,7 @@ const (
 )
 
 func TestFirstStartIsProtectedAndServes(t *testing.T) {
-	c := start(t, homeDir(t))
+	c := start(t, harness.NewHome(t))
 	for _, k := range []struct {
 		name, method, path, auth string
 		want                     int
@@ -30,85 +32,84 @@ func TestFirstStartIsProtectedAndServes(t *testing.T) {
 		{"encoded dots", "GET", "/restconf/%2e%2e/auth/v1/users", user, 400},
 	} {
 		t.Run(k.name, func(t *testing.T) {
-			a := c.do(k.method, k.path, k.auth, "")
-			if a.status != k.want {
-				t.Errorf("%s %s: %d %s, want %d", k.method, k.path, a.status, a.body, k.want)
+			a := c.Do(k.method, k.path, k.auth, "")
+			if a.Status != k.want {
+				t.Errorf("%s %s: %d %s, want %d", k.method, k.path, a.Status, a.Body, k.want)
 			}
-			if k.want == 401 && k.auth != user && !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Basic ") {
-				t.Errorf("no challenge: %v", a.header)
+			if k.want == 401 && k.auth != user && !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Basic ") {
+				t.Errorf("no challenge: %v", a.Header)
 			}
 		})
 	}
 }
 
 func TestInstalledSetSurvivesARestart(t *testing.T) {
-	c := start(t, homeDir(t))
-	if a := c.do("GET", "/repoinfo/git/branches?project=x", admin, ""); a.status != 404 || strings.Contains(a.body, "project") {
-		t.Fatalf("before install: %d %s", a.status, a.body)
+	c := start(t, harness.NewHome(t))
+	if a := c.Do("GET", "/repoinfo/git/branches?project=x", admin, ""); a.Status != 404 || strings.Contains(a.Body, "project") {
+		t.Fatalf("before install: %d %s", a.Status, a.Body)
 	}
-	c.ctl("feature:install ctl-repoinfo")
+	c.Ctl("feature:install ctl-repoinfo")
 	check := func(when string) {
 		t.Helper()
-		if a := c.do("GET", "/repoinfo/git/branches", admin, ""); a.status != 400 || !strings.Contains(a.body, "project") {
-			t.Fatalf("%s: %d %s", when, a.status, a.body)
+		if a := c.Do("GET", "/repoinfo/git/branches", admin, ""); a.Status != 400 || !strings.Contains(a.Body, "project") {
+			t.Fatalf("%s: %d %s", when, a.Status, a.Body)
 		}
-		if a := c.do("GET", "/repoinfo/git/branches", "", ""); a.status != 401 {
-			t.Fatalf("%s: open to everyone: %d", when, a.status)
+		if a := c.Do("GET", "/repoinfo/git/branches", "", ""); a.Status != 401 {
+			t.Fatalf("%s: open to everyone: %d", when, a.Status)
 		}
 	}
 	check("after install")
-	c.restart()
+	c.Restart()
 	check("after the restart")
-	c.ctl("feature:uninstall ctl-repoinfo")
-	if a := c.do("GET", "/repoinfo/git/branches", admin, ""); a.status != 404 {
-		t.Fatalf("after uninstall: %d %s", a.status, a.body)
+	c.Ctl("feature:uninstall ctl-repoinfo")
+	if a := c.Do("GET", "/repoinfo/git/branches", admin, ""); a.Status != 404 {
+		t.Fatalf("after uninstall: %d %s", a.Status, a.Body)
 	}
-	if out := c.ctl("plugin:list"); strings.Contains(out, "repoinfo") {
+	if out := c.Ctl("plugin:list"); strings.Contains(out, "repoinfo") {
 		t.Errorf("the plugin still runs:\n%s", out)
 	}
 }
 
 func TestWhatIsNotThereRefusesToInstall(t *testing.T) {
-	c := start(t, homeDir(t))
+	c := start(t, harness.NewHome(t))
 	for line, want := range map[string]string{
 		"feature:install ctl-switch-al":  "ctl-switch-all", // nearest name
 		"feature:uninstall ctl-repoinfo": "not installed",
 	} {
-		if out, err := c.tryCtl(line); err == nil || !strings.Contains(out, want) {
+		if out, err := c.TryCtl(line); err == nil || !strings.Contains(out, want) {
 			t.Errorf("%s: %v, %q does not say %q", line, err, out, want)
 		}
 	}
 }
 
 func TestAFileThatWasChangedIsNotRun(t *testing.T) {
-	c := start(t, homeDir(t))
-	plugin := filepath.Join(c.home, "plugins", "greeter")
+	c := start(t, harness.NewHome(t))
+	plugin := filepath.Join(c.Home, "plugins", "greeter")
 	if err := os.WriteFile(plugin, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	feature := "name: local\nfeatures:\n- name: greeter\n  version: 1.0.0\n  description: says hello\n  plugins: [{name: greeter, sha256: " + strings.Repeat("0", 64) + "}]\n"
-	repo := filepath.Join(c.home, "local.yaml")
+	repo := filepath.Join(c.Home, "local.yaml")
 	if err := os.WriteFile(repo, []byte(feature), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.ctl("feature:repo-add " + repo)
-	if out, err := c.tryCtl("feature:install greeter"); err == nil || !strings.Contains(out, "sha256") {
+	c.Ctl("feature:repo-add " + repo)
+	if out, err := c.TryCtl("feature:install greeter"); err == nil || !strings.Contains(out, "sha256") {
 		t.Errorf("%v: %s", err, out)
 	}
-	if a := c.do("GET", "/restconf/modules", admin, ""); a.status != http.StatusOK {
-		t.Errorf("the controller suffered: %d", a.status)
+	if a := c.Do("GET", "/restconf/modules", admin, ""); a.Status != http.StatusOK {
+		t.Errorf("the controller suffered: %d", a.Status)
 	}
 }
 
 func TestBadSettingsAreNamedAndRefused(t *testing.T) {
-	c := start(t, homeDir(t))
-	c.stop()
-	file := filepath.Join(c.home, "etc", "ctl.yaml")
+	c := start(t, harness.NewHome(t))
+	c.Stop()
+	file := filepath.Join(c.Home, "etc", "ctl.yaml")
 	if err := os.WriteFile(file, []byte("listeners:\n  htpp: off\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_ = c.cmd
-	out, code := ctld(t, "--home", c.home)
+	out, code := harness.Refused(t, harness.Options{Bin: bin, Home: c.Home})
 	if code != 3 || !strings.Contains(out, "ctl.yaml:2") || !strings.Contains(out, "http") {
 		t.Errorf("exit %d: %s", code, out)
 	}

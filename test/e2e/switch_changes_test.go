@@ -14,6 +14,7 @@ import (
 
 	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/network"
+	"ctl.internal/test/harness"
 )
 
 // labSwitch is the node-id of the n-th simulated switch, from 0.
@@ -22,9 +23,9 @@ func labSwitch(n int) int64 { return 0x020000000001 + int64(n) }
 // vlanPorts asks for the VLANs of a switch.
 func (c *controller) vlanPorts(node int64) map[int]string {
 	c.t.Helper()
-	a := c.do("POST", "/restconf/operations/vlan:get-vlan-table", admin, fmt.Sprintf(`{"input":{"node-id":%d}}`, node))
-	if a.status != http.StatusOK {
-		c.t.Fatalf("get-vlan-table: %d %s", a.status, a.body)
+	a := c.Do("POST", "/restconf/operations/vlan:get-vlan-table", admin, fmt.Sprintf(`{"input":{"node-id":%d}}`, node))
+	if a.Status != http.StatusOK {
+		c.t.Fatalf("get-vlan-table: %d %s", a.Status, a.Body)
 	}
 	var v struct {
 		Output struct {
@@ -34,8 +35,8 @@ func (c *controller) vlanPorts(node int64) map[int]string {
 			} `json:"vlan-table-entry"`
 		} `json:"output"`
 	}
-	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
-		c.t.Fatalf("%v: %s", err, a.body)
+	if err := json.Unmarshal([]byte(a.Body), &v); err != nil {
+		c.t.Fatalf("%v: %s", err, a.Body)
 	}
 	out := map[int]string{}
 	for _, e := range v.Output.Entries {
@@ -53,7 +54,7 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	home := homeDir(t)
+	home := harness.NewHome(t)
 	c := start(t, home)
 	if err := os.MkdirAll(filepath.Join(home, "etc"), 0o700); err != nil {
 		t.Fatal(err)
@@ -64,8 +65,8 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "etc", "switch.yaml"), []byte("snmp:\n  timeout: 10s\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.ctl("feature:install ctl-switch-all")
-	c.ctl("switch:TopoDiscover")
+	c.Ctl("feature:install ctl-switch-all")
+	c.Ctl("switch:TopoDiscover")
 	sets := func() (all uint64) {
 		for _, node := range n.Nodes() {
 			all += uint64(node.Server.Agent().Stats().Sets)
@@ -82,9 +83,9 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range switches {
 		wg.Go(func() {
-			a := c.do("POST", "/restconf/operations/vlan:add-vlan-and-set-ports", admin, fmt.Sprintf(
+			a := c.Do("POST", "/restconf/operations/vlan:add-vlan-and-set-ports", admin, fmt.Sprintf(
 				`{"input":{"node-id":%d,"vlan-id":100,"vlan-name":"lab","tagged-port-list":"3","untagged-port-list":"%d"}}`, labSwitch(i), port))
-			answered[i] = a.status
+			answered[i] = a.Status
 		})
 	}
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -110,12 +111,12 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 	for i := range switches {
 		in := fmt.Sprintf(`{"input":{"node-id":%d,"vlan-id":200,"vlan-name":"next"}}`, labSwitch(i))
 		for end := time.Now().Add(3 * time.Minute); ; {
-			a := c.do("POST", "/restconf/operations/vlan:add-vlan", admin, in)
-			if a.status == http.StatusOK {
+			a := c.Do("POST", "/restconf/operations/vlan:add-vlan", admin, in)
+			if a.Status == http.StatusOK {
 				break
 			}
 			if <-tick.C; time.Now().After(end) {
-				t.Fatalf("switch %d: %d %s", i+1, a.status, a.body)
+				t.Fatalf("switch %d: %d %s", i+1, a.Status, a.Body)
 			}
 		}
 	}
@@ -131,7 +132,7 @@ func TestKilledInTheMiddleOfChanges(t *testing.T) {
 			undone++
 		}
 	}
-	table := c.ctl("switch:changes")
+	table := c.Ctl("switch:changes")
 	t.Logf("%d of %d changes undone\n%s", undone, switches, table)
 	if !strings.Contains(table, "undone") && !strings.Contains(table, "whole") {
 		t.Errorf("no change was found in the journal:\n%s", table)

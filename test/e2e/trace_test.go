@@ -14,19 +14,21 @@ import (
 
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/test/harness"
 )
 
 // TestTraceOfARequest: a traceparent sent over HTTP reaches the handler in a plugin,
 // and through the Switchboard the one that the plugin calls; all log lines tell it.
 func TestTraceOfARequest(t *testing.T) {
-	c := start(t, homeDir(t))
-	c.installFaulty()
-	c.ctl("log:set DEBUG org.ctl.aaa.sec.filters.AuthenticationListener")
+	c := start(t, harness.NewHome(t))
+	installFaulty(t, c)
+	c.Ctl("log:set DEBUG org.ctl.aaa.sec.filters.AuthenticationListener")
 	const trace = "0af7651916cd43dd8448eb211c80319c"
-	c.relay("00-" + trace + "-b7ad6b7169203331-01")
+	relay(t, c, "00-"+trace+"-b7ad6b7169203331-01")
 	wanted := []string{`"msg":"relaying"`, `"msg":"reading ports"`, "Successful authentication attempt by admin"}
 	missing := func() (left []string) {
-		log, _ := os.ReadFile(filepath.Join(c.home, "log", "ctl.log"))
+		log, _ := os.ReadFile(filepath.Join(c.Home, "log", "ctl.log"))
 	next:
 		for _, w := range wanted {
 			for line := range strings.Lines(string(log)) {
@@ -43,34 +45,34 @@ func TestTraceOfARequest(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("not in the log under the trace: %v", missing())
 		}
-		c.ctl("plugin:list")
+		c.Ctl("plugin:list")
 	}
 }
 
 // installFaulty installs the plugin that misbehaves on request.
-func (c *controller) installFaulty() {
-	c.t.Helper()
-	repo := filepath.Join(filepath.Dir(c.home), "faulty.yaml")
+func installFaulty(t *testing.T, c *controller) {
+	t.Helper()
+	repo := filepath.Join(filepath.Dir(c.Home), "faulty.yaml")
 	if err := os.WriteFile(repo, []byte("name: test\nfeatures:\n- name: faulty\n  version: 1.0.0\n  description: misbehaves\n  depends: [ctl-restconf]\n"+
 		"  plugins: [{name: faulty}]\n  facets: [{facet: rest, plugin: faulty}]\n"), 0o600); err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
-	c.ctl("feature:repo-add " + repo)
-	c.ctl("feature:install faulty")
+	c.Ctl("feature:repo-add " + repo)
+	c.Ctl("feature:install faulty")
 }
 
 // relay calls an RPC of which the plugin calls another plugin, itself.
-func (c *controller) relay(traceparent string) {
-	c.t.Helper()
-	req, err := http.NewRequest("POST", c.http+"/restconf/operations/faulty:relay", strings.NewReader(`{"input":{"provider":"faulty"}}`))
+func relay(t *testing.T, c *controller, traceparent string) {
+	t.Helper()
+	req, err := http.NewRequest("POST", c.HTTP+"/restconf/operations/faulty:relay", strings.NewReader(`{"input":{"provider":"faulty"}}`))
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 	req.SetBasicAuth("admin", "admin")
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Traceparent", traceparent)
-	if a := c.send(req); a.status != 200 {
-		c.t.Fatalf("%d %s", a.status, a.body)
+	if a := c.Send(req); a.Status != 200 {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 }
 
@@ -112,11 +114,11 @@ func TestSpansOfARequest(t *testing.T) {
 		}
 	}))
 	defer collector.Close()
-	c := startIn(t, homeDir(t), []string{"CTL_TRACING_ENDPOINT=" + collector.URL + "/v1/traces"})
-	c.installFaulty()
+	c := run(t, harness.Options{Environ: []string{"CTL_TRACING_ENDPOINT=" + collector.URL + "/v1/traces"}})
+	installFaulty(t, c)
 	const trace, client = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-	c.relay("00-11111111111111111111111111111111-" + client + "-00") // not kept
-	c.relay("00-" + trace + "-" + client + "-01")
+	relay(t, c, "00-11111111111111111111111111111111-"+client+"-00") // not kept
+	relay(t, c, "00-"+trace+"-"+client+"-01")
 	const host, first, second = "POST /restconf", "faulty:relay", "SwitchDriver/ReadPorts"
 	for end := time.After(time.Minute); ; {
 		mu.Lock()
@@ -140,8 +142,8 @@ func TestSpansOfARequest(t *testing.T) {
 			t.Fatalf("spans after a minute: %+v", got)
 		}
 	}
-	if code := c.stop(); code != 0 {
-		t.Errorf("ctld stopped with exit code %d: %s", code, c.out)
+	if code := c.Stop(); code != 0 {
+		t.Errorf("ctld stopped with exit code %d: %s", code, c.Said())
 	}
 	mu.Lock()
 	defer mu.Unlock()

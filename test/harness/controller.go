@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"io"
-	"net/http"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,86 +17,117 @@ import (
 	"ctl.internal/sdk/lab/reserve"
 )
 
-// Build builds ctld, ctl and the plugins given into dir; root is the tree.
-func Build(root, dir string, plugins ...string) (output string, err error) {
-	for target, packages := range map[string][]string{dir + "/": {"./host/ctld", "./host/ctl"}, dir + "/plugins/": plugins} {
-		if err := os.MkdirAll(target, 0o755); err != nil {
-			return "", err
-		}
-		cmd := exec.Command("go", append([]string{"build", "-o", target}, packages...)...)
-		cmd.Dir = root
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return string(out), err
-		}
-	}
-	catalogue, err := os.ReadFile(filepath.Join(root, "features.yaml"))
-	if err != nil {
-		return "", err
-	}
-	return "", os.WriteFile(filepath.Join(dir, "features.yaml"), catalogue, 0o600)
+// patience is how long a program on a busy machine is waited for.
+const patience = 2 * time.Minute
+
+// Options say how a controller runs.
+type Options struct {
+	Bin     string            // where Build put the programs
+	Home    string            // made by ctld if it is not there; "" = a new one with Files
+	Files   map[string]string // written into etc of the home before the first start
+	Args    []string          // of ctld; of a flag that is given twice the later one counts
+	Environ []string          // besides that of the test; the later one counts
 }
 
 // Controller is a running ctld.
 type Controller struct {
 	HTTP string // its address, http://…
 	Home string
+	Args []string // of the next launch, besides those that every one has
 
-	t       *testing.T
-	bin     string
-	environ []string
-	cmd     *exec.Cmd
-	out     bytes.Buffer
-	done    chan struct{}
+	t    *testing.T
+	o    Options
+	cmd  *exec.Cmd
+	out  *bytes.Buffer
+	done chan struct{}
 }
 
-// Start runs the ctld of bin until the test ends. files are written into the home's
-// etc first; environ is added to the environment. The users are admin and user, with
-// these words as passwords.
+// NewHome names a home that is not there yet; it goes with the test. The path is
+// short, for the unix sockets in it.
+func NewHome(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(reserve.Dir(t, "ctl"), "home")
+}
+
+// Start is Run with a new home that holds files in its etc.
 func Start(t *testing.T, bin string, files map[string]string, environ ...string) *Controller {
 	t.Helper()
-	c := &Controller{Home: filepath.Join(reserve.Dir(t, "ctl"), "home"), t: t, bin: bin, environ: environ}
-	// A home that has an etc is taken as it is, so the catalogue must be there.
-	all := map[string]string{}
-	for name, text := range files {
-		all["etc/"+name] = text
+	return Run(t, Options{Bin: bin, Files: files, Environ: environ})
+}
+
+// Run runs ctld until the test ends. The users are admin and user, with these words
+// as passwords.
+func Run(t *testing.T, o Options) *Controller {
+	t.Helper()
+	c := &Controller{Home: o.Home, Args: o.Args, t: t, o: o}
+	if c.Home == "" {
+		c.Home = NewHome(t)
+		c.write()
 	}
-	catalogue, err := os.ReadFile(filepath.Join(bin, "features.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all["features.yaml"] = string(catalogue)
-	for name, text := range all {
-		file := filepath.Join(c.Home, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
+	c.Launch()
+	t.Cleanup(func() {
+		select {
+		case <-c.done:
+		default:
+			c.Stop()
 		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		if t.Failed() {
+			t.Logf("ctld said:\n%s\nits log:\n%s", c.out, tail(c.Log(), 200))
 		}
-	}
-	c.launch()
-	t.Cleanup(c.stop)
+	})
 	return c
 }
 
-// Restart ends the controller and starts it again on its home, after what is to
-// happen while it is down; HTTP changes.
-func (c *Controller) Restart(meanwhile ...func()) {
+// write makes the home. One that has an etc is taken as it is, so the catalogue
+// must be in it.
+func (c *Controller) write() {
 	c.t.Helper()
-	c.stop()
-	for _, f := range meanwhile {
-		f()
+	catalogue, err := os.ReadFile(filepath.Join(c.o.Bin, "features.yaml"))
+	if err != nil {
+		c.t.Fatal(err)
 	}
-	c.launch()
+	all := map[string]string{"features.yaml": string(catalogue)}
+	for name, text := range c.o.Files {
+		all["etc/"+name] = text
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		file := filepath.Join(c.Home, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			c.t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(all[name]), 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+	}
 }
 
-func (c *Controller) launch() {
+func command(o Options, home string, args []string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(o.Bin, "ctld"),
+		append([]string{"--home", home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args...)...)
+	cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user"), o.Environ...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// Refused runs a ctld that must not start, and returns what it said and its exit code.
+func Refused(t *testing.T, o Options) (said string, code int) {
+	t.Helper()
+	cmd := command(o, o.Home, o.Args)
+	stop := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	out, err := cmd.CombinedOutput()
+	stop.Stop()
+	if err == nil || cmd.ProcessState == nil {
+		t.Fatalf("ctld did not fail: %v\n%s", err, out)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// Launch starts a controller that was stopped or killed again; HTTP changes.
+func (c *Controller) Launch() {
 	c.t.Helper()
-	c.done = make(chan struct{})
-	c.cmd = exec.Command(filepath.Join(c.bin, "ctld"), "--home", c.Home, "--http", "127.0.0.1:0", "--ssh", "off", "--admin", "127.0.0.1:0")
-	c.cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user"), c.environ...)
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	c.cmd.Stderr = &c.out
+	c.done, c.out = make(chan struct{}), &bytes.Buffer{}
+	c.cmd = command(c.o, c.Home, c.Args)
+	c.cmd.Stderr = c.out
 	stdout, err := c.cmd.StdoutPipe()
 	if err != nil {
 		c.t.Fatal(err)
@@ -120,30 +151,64 @@ func (c *Controller) launch() {
 	case ok := <-ready:
 		if !ok {
 			<-c.done
-			c.t.Fatalf("ctld ended: %s", c.out.String())
+			c.t.Fatalf("ctld ended: %s", c.out)
 		}
-	case <-time.After(2 * time.Minute):
+	case <-time.After(patience):
 		_ = c.cmd.Process.Kill()
 		c.t.Fatal("ctld was not ready after two minutes")
 	}
-	address, err := os.ReadFile(filepath.Join(c.Home, "data", "run", "http.addr"))
+	c.HTTP = "http://" + c.Address("http")
+}
+
+// Address is that of a listener: http, https, ssh, admin.
+func (c *Controller) Address(listener string) string {
+	c.t.Helper()
+	address, err := os.ReadFile(filepath.Join(c.Home, "data", "run", listener+".addr"))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.HTTP = "http://" + strings.TrimSpace(string(address))
+	return strings.TrimSpace(string(address))
 }
 
-func (c *Controller) stop() {
+// PID is the process id of ctld.
+func (c *Controller) PID() int { return c.cmd.Process.Pid }
+
+// Kill is kill -9.
+func (c *Controller) Kill() {
+	_ = c.cmd.Process.Kill()
+	<-c.done
+}
+
+// Stop ends ctld in order and returns its exit code.
+func (c *Controller) Stop() int {
+	c.t.Helper()
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-c.done:
-	case <-time.After(2 * time.Minute):
-		_ = c.cmd.Process.Kill()
+	case <-time.After(patience):
+		c.Kill()
 		c.t.Error("ctld did not stop within two minutes")
 	}
-	if c.t.Failed() {
-		c.t.Logf("ctld said:\n%s\nits log:\n%s", c.out.String(), c.Log())
+	return c.cmd.ProcessState.ExitCode()
+}
+
+// Restart ends the controller in order and starts it again on its home, after what
+// is to happen while it is down; HTTP changes.
+func (c *Controller) Restart(meanwhile ...func()) {
+	c.t.Helper()
+	if code := c.Stop(); code != 0 {
+		c.t.Fatalf("ctld stopped with exit code %d: %s", code, c.out)
 	}
+	for _, f := range meanwhile {
+		f()
+	}
+	c.Launch()
+}
+
+// Said is what ctld wrote to its standard error since it was launched; it must have ended.
+func (c *Controller) Said() string {
+	<-c.done
+	return c.out.String()
 }
 
 // Log is what the controller wrote to its log.
@@ -155,40 +220,22 @@ func (c *Controller) Log() string {
 // Ctl runs a console line, which must succeed, and returns what it printed.
 func (c *Controller) Ctl(line string) string {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, filepath.Join(c.bin, "ctl"), "--home", c.Home, line).CombinedOutput()
+	out, err := c.TryCtl(line)
 	if err != nil {
 		c.t.Fatalf("ctl %q: %v\n%s", line, err, out)
 	}
-	return string(out)
+	return out
 }
 
-// Get asks for a path with Basic credentials and returns the status and the body.
-func (c *Controller) Get(path, user, password string) (status int, body string, err error) {
-	return c.send(http.MethodGet, path, user, password, "")
+// TryCtl is Ctl for a line that may fail.
+func (c *Controller) TryCtl(line string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, filepath.Join(c.o.Bin, "ctl"), "--home", c.Home, line).CombinedOutput()
+	return string(out), err
 }
 
-// Call calls an RPC as admin with a JSON body and returns the status and the answer.
-func (c *Controller) Call(rpc, body string) (status int, answer string, err error) {
-	return c.send(http.MethodPost, "/restconf/operations/"+rpc, "admin", "admin", body)
-}
-
-func (c *Controller) send(method, path, user, password, content string) (status int, body string, err error) {
-	r, err := http.NewRequest(method, c.HTTP+path, strings.NewReader(content))
-	if err != nil {
-		return 0, "", err
-	}
-	r.SetBasicAuth(user, password)
-	if content != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	r.Close = true // a controller that is started again has no connection of before
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, "", err
-	}
-	defer answer.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
-	return answer.StatusCode, string(b), err
+func tail(s string, lines int) string {
+	all := strings.Split(s, "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }

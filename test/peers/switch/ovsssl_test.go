@@ -63,7 +63,9 @@ func TestOVSOverTLS(t *testing.T) {
 	vsctl("--no-wait", "init")
 	daemon(t, dir, "ovs-vswitchd", unix, "--enable-dummy=override", "--disable-system", "--unixctl="+filepath.Join(dir, "vswitchd.ctl"))
 	vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=dummy", "other-config:hwaddr=02:00:5e:10:00:01", "--", "add-port", "br0", "p1", "--", "set", "interface", "p1", "type=dummy")
-	show := func(name string) { vsctl("--no-wait", "set-ssl", filepath.Join(dir, name+".key"), filepath.Join(dir, name+".pem"), filepath.Join(dir, "labca.pem")) }
+	show := func(name string) {
+		vsctl("--no-wait", "set-ssl", filepath.Join(dir, name+".key"), filepath.Join(dir, name+".pem"), filepath.Join(dir, "labca.pem"))
+	}
 	show("host")
 	vsctl("--no-wait", "set-manager", "pssl:0:127.0.0.1")
 	port := run("ovs-vsctl", "--db="+unix, "--timeout=60", "wait-until", "manager", "pssl:0:127.0.0.1", "status:bound_port!=0", "--", "get", "manager", "pssl:0:127.0.0.1", "status:bound_port")

@@ -1,0 +1,54 @@
+package harness
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"ctl.internal/sdk/lab/reserve"
+)
+
+// Build builds ctld, ctl, idmtool and ctl-lab into dir, the plugins given into
+// plugins below it, and copies the catalogue; root is the tree.
+func Build(root, dir string, plugins ...string) (output string, err error) {
+	for target, packages := range map[string][]string{
+		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./sdk/lab/ctl-lab"},
+		dir + "/plugins/": plugins,
+	} {
+		if err := os.MkdirAll(target, 0o755); err != nil {
+			return "", err
+		}
+		if len(packages) == 0 {
+			continue
+		}
+		cmd := exec.Command("go", append([]string{"build", "-o", target}, packages...)...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return string(out), err
+		}
+	}
+	catalogue, err := os.ReadFile(filepath.Join(root, "features.yaml"))
+	if err != nil {
+		return "", err
+	}
+	return "", os.WriteFile(filepath.Join(dir, "features.yaml"), catalogue, 0o600)
+}
+
+// Main builds the programs once, notes in bin where, runs the tests of a package
+// and returns its exit code.
+func Main(m *testing.M, root string, bin *string, plugins ...string) int {
+	dir, done, err := reserve.OpenDir("ctl-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer done()
+	*bin = dir
+	if out, err := Build(root, dir, plugins...); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}

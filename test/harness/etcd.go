@@ -1,0 +1,70 @@
+package harness
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"ctl.internal/sdk/lab/reserve"
+)
+
+// Etcd runs an etcd of one member, with the limits that a cluster of controllers
+// needs, until the test ends, and returns its address; without the program the test
+// is skipped.
+func Etcd(t *testing.T) string {
+	t.Helper()
+	program, err := exec.LookPath("etcd")
+	if err != nil {
+		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root)")
+	}
+	address := func() string { return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1")) }
+	client, peer, dir := address(), address(), reserve.Dir(t, "ctl-etcd")
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(program, "--data-dir", filepath.Join(dir, "data"), "--name", "test",
+		"--listen-client-urls", client, "--advertise-client-urls", client,
+		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "test="+peer,
+		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			b, _ := os.ReadFile(log.Name())
+			t.Logf("etcd said:\n%s", tail(string(b), 40))
+		}
+	})
+	Within(t, "etcd is healthy", func() bool {
+		r, err := http.Get(client + "/health")
+		if err != nil {
+			return false
+		}
+		r.Body.Close()
+		return r.StatusCode == http.StatusOK
+	})
+	return client
+}
+
+// Within waits until f holds, two minutes at most.
+func Within(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !f(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("not within two minutes: %s", what)
+		}
+	}
+}
