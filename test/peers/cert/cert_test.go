@@ -117,7 +117,7 @@ func TestRoundTripThroughACA(t *testing.T) {
 			if out := c.handshake(trust...); !strings.Contains(out, "Verify return code: 0 (ok)") || !strings.Contains(out, "CN=Lab CA") {
 				t.Error(out)
 			}
-			c.stop()
+			c.Stop()
 			c = start(t, home)
 			if out := c.handshake(trust...); !strings.Contains(out, "Verify return code: 0 (ok)") {
 				t.Error("after a restart: ", out)

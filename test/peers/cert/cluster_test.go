@@ -4,55 +4,20 @@ package certpeers
 
 import (
 	"encoding/base64"
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/test/harness"
 )
-
-// etcd runs a cluster of one member until the test ends, with its own limits, and
-// returns the environment of a controller that uses it.
-func etcd(t *testing.T) []string {
-	need(t, "etcd")
-	address := func() string { return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1")) }
-	client, peer, dir := address(), address(), t.TempDir()
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	cmd := exec.Command("etcd", "--data-dir", filepath.Join(dir, "data"), "--name", "lab",
-		"--listen-client-urls", client, "--advertise-client-urls", client,
-		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "lab="+peer,
-		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	within(t, "etcd answers", func() bool {
-		c, err := net.DialTimeout("tcp", strings.TrimPrefix(client, "http://"), time.Second)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
-	return []string{"CTL_DATASTORE_ENGINE=etcd", "CTL_DATASTORE_ETCD_ENDPOINTS=[" + client + "]", "CTL_DATASTORE_ETCD_TIMEOUT=30s"}
-}
 
 // TestTwoControllersOnOneEtcd runs a cluster of two: one key, one pair of keystores,
 // changes of each seen by the other, and the key replaced under both.
 func TestTwoControllersOnOneEtcd(t *testing.T) {
 	need(t, "openssl")
-	environ := etcd(t)
+	environ := []string{"CTL_DATASTORE_ENGINE=etcd", "CTL_DATASTORE_ETCD_ENDPOINTS=[" + harness.Etcd(t) + "]", "CTL_DATASTORE_ETCD_TIMEOUT=30s"}
 	settings := func() map[string]string {
 		return map[string]string{"use-mdsal": "true", "dname": "CN=lab.example, O=Lab, C=XX"}
 	}
@@ -82,7 +47,7 @@ func TestTwoControllersOnOneEtcd(t *testing.T) {
 		if status, _ := from[0].call("setNodeCertifcate", map[string]string{"node-alias": alias, "node-cert": ca}); status/100 != 2 {
 			t.Fatal(alias, status)
 		}
-		within(t, alias+" at the other", func() bool { return node(from[1], alias) == 200 })
+		harness.Within(t, alias+" at the other", func() bool { return node(from[1], alias) == 200 })
 	}
 	_, request := b.call("getCtlCertificateReq", nil)
 	der, err := base64.StdEncoding.DecodeString(request)
@@ -98,7 +63,7 @@ func TestTwoControllersOnOneEtcd(t *testing.T) {
 		t.Fatal(status)
 	}
 	for name, c := range map[string]*controller{"a": a, "b": b} {
-		within(t, "the chain of the CA at "+name, func() bool {
+		harness.Within(t, "the chain of the CA at "+name, func() bool {
 			return strings.Contains(c.handshake("-CAfile", dir+"/ca.pem", "-verify_return_error", "-verify_hostname", "lab.example"), "Verify return code: 0 (ok)")
 		})
 	}
@@ -116,29 +81,26 @@ func TestTwoControllersOnOneEtcd(t *testing.T) {
 	}
 	a.shell("aaa:rotate-key")
 	check()
-	within(t, "the new key in the file of the other", func() bool { return readFile(t, encryptionFile(homeA)) == readFile(t, encryptionFile(homeB)) })
+	harness.Within(t, "the new key in the file of the other", func() bool { return readFile(t, encryptionFile(homeA)) == readFile(t, encryptionFile(homeB)) })
 	// One is away while the other replaces the key, twice, and is killed in the second.
-	b.stop()
+	b.Stop()
 	a.shell("aaa:rotate-key")
 	before := readFile(t, encryptionFile(homeA))
 	rotation := exec.Command(filepath.Join(bin, "ctl"), "--home", homeA, "aaa:rotate-key")
 	if err := rotation.Start(); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "a new key in the file", func() bool { return readFile(t, encryptionFile(homeA)) != before })
-	if err := a.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-a.done
+	harness.Within(t, "a new key in the file", func() bool { return readFile(t, encryptionFile(homeA)) != before })
+	a.Kill()
 	_ = rotation.Wait() // it was cut off, or was faster
 	b = start(t, homeB, environ...)
 	a = start(t, homeA, environ...)
 	check()
-	within(t, "everything sealed anew", func() bool { return !a.pending() && !b.pending() })
+	harness.Within(t, "everything sealed anew", func() bool { return !a.pending() && !b.pending() })
 	b.shell("aaa:rotate-key")
 	b.shell("aaa:rotate-key", "-forget")
 	check()
-	a.stop()
+	a.Stop()
 	a = start(t, homeA, environ...)
 	check()
 }

@@ -3,45 +3,25 @@
 package certpeers
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/test/harness"
 )
 
 const root = "../../.."
 
 var bin string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, done, err := reserve.OpenDir("ctl-cert")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer done()
-	bin = dir
-	build := exec.Command("go", "build", "-o", dir+"/", "./host/ctld", "./host/ctl")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(harness.Main(m, root, &bin)) }
 
 // need skips the test, loudly, when a peer cannot be had here.
 func need(t *testing.T, tools ...string) {
@@ -65,13 +45,11 @@ func sh(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// controller is a running ctld.
+// controller is a running ctld that serves HTTPS, with the certificate service.
 type controller struct {
-	t           *testing.T
-	home        string
-	http, https string
-	cmd         *exec.Cmd
-	done        chan struct{}
+	*harness.Controller
+	t     *testing.T
+	https string
 }
 
 // newHome is a home whose certificate settings have elements replaced.
@@ -99,95 +77,37 @@ func newHome(t *testing.T, elements map[string]string) string {
 	return home
 }
 
-func daemon(home string, environ []string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(bin, "ctld"), "--home", home, "--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--ssh", "off", "--admin", "off")
-	cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin-secret", "CTL_USER_PASSWORD=user-secret"), environ...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	return cmd
+func options(home string, environ []string) harness.Options {
+	return harness.Options{Bin: bin, Home: home, Args: []string{"--https", "127.0.0.1:0", "--admin", "off"},
+		Environ: append([]string{"CTL_ADMIN_PASSWORD=admin-secret", "CTL_USER_PASSWORD=user-secret"}, environ...)}
 }
 
 // refuses runs ctld, which must not start, and returns what it said.
 func refuses(t *testing.T, home string, environ ...string) string {
 	t.Helper()
-	out, err := daemon(home, environ).CombinedOutput()
-	if err == nil {
-		t.Fatal("it started")
-	}
-	return string(out)
+	said, _ := harness.Refused(t, options(home, environ))
+	return said
 }
 
-// within waits until f holds.
-func within(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(2 * time.Minute); !f(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("not within two minutes: %s", what)
-		}
-	}
-}
-
-// start runs ctld on a home until the test ends, or stop.
+// start runs ctld on a home until the test ends, or Stop.
 func start(t *testing.T, home string, environ ...string) *controller {
 	t.Helper()
-	c := &controller{t: t, home: home, done: make(chan struct{}), cmd: daemon(home, environ)}
-	stdout, err := c.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.cmd.Stderr = os.Stderr
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ready := make(chan bool, 1)
-	go func() {
-		defer close(c.done)
-		for r := bufio.NewScanner(stdout); r.Scan(); {
-			if strings.Contains(r.Text(), "console: ctl") {
-				ready <- true
-			}
-		}
-		close(ready)
-		_ = c.cmd.Wait()
-	}()
-	t.Cleanup(c.stop)
-	select {
-	case ok := <-ready:
-		if !ok {
-			t.Fatal("ctld ended")
-		}
-	case <-time.After(time.Minute):
-		t.Fatal("ctld is not ready after a minute")
-	}
-	c.http, c.https = c.address("http"), c.address("https")
-	c.shell("feature:install", "ctl-aaa-cert")
+	c := &controller{Controller: harness.Run(t, options(home, environ)), t: t}
+	c.https = c.Address("https")
+	c.Ctl("feature:install ctl-aaa-cert")
 	return c
-}
-
-func (c *controller) address(listener string) string {
-	b, err := os.ReadFile(filepath.Join(c.home, "data/run", listener+".addr"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return strings.TrimSpace(string(b))
-}
-
-func (c *controller) stop() {
-	_ = c.cmd.Process.Signal(syscall.SIGTERM)
-	<-c.done
 }
 
 func (c *controller) shell(args ...string) string {
 	c.t.Helper()
-	return sh(c.t, filepath.Join(bin, "ctl"), append([]string{"--home", c.home}, args...)...)
+	return sh(c.t, filepath.Join(bin, "ctl"), append([]string{"--home", c.Home}, args...)...)
 }
 
-func (c *controller) ssl(name string) string { return filepath.Join(c.home, "configuration/ssl", name) }
+func (c *controller) ssl(name string) string { return filepath.Join(c.Home, "configuration/ssl", name) }
 
 // password of the nth keystore of the settings.
 func (c *controller) password(n int) string {
-	text, err := os.ReadFile(filepath.Join(c.home, "etc/ctl/datastore/initial/config/aaa-cert-config.xml"))
+	text, err := os.ReadFile(filepath.Join(c.Home, "etc/ctl/datastore/initial/config/aaa-cert-config.xml"))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -215,7 +135,7 @@ func (c *controller) post(rpc string, input map[string]string) (int, string, err
 	if err != nil {
 		return 0, "", err
 	}
-	r, err := http.NewRequest("POST", "http://"+c.http+"/operations/aaa-cert-rpc:"+rpc, bytes.NewReader(body))
+	r, err := http.NewRequest("POST", c.HTTP+"/operations/aaa-cert-rpc:"+rpc, bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}

@@ -125,7 +125,7 @@ func TestExportAndImportWithBothSpellings(t *testing.T) {
 	if out := c.handshake("-tls1_3"); !strings.Contains(out, "BEGIN CERTIFICATE") {
 		t.Error(out)
 	}
-	c.stop()
+	c.Stop()
 	c = start(t, home)
 	if _, now := c.call("getCtlCertificate", nil); now != first {
 		t.Error("after a restart, another one")

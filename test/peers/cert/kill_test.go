@@ -45,10 +45,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 					ended <- n
 				}()
 				<-sent
-				if err := c.cmd.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
-				<-c.done
+				c.Kill()
 				next += <-ended
 			}
 			c := start(t, home)

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ctl.internal/test/harness"
 )
 
 func encryptionFile(home string) string {
@@ -46,7 +48,7 @@ const policies = "/restconf/config/aaa:http-authorization/policies"
 
 func (c *controller) data(method string, body []byte) int {
 	c.t.Helper()
-	r, err := http.NewRequest(method, "http://"+c.http+policies, bytes.NewReader(body))
+	r, err := http.NewRequest(method, c.HTTP+policies, bytes.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -85,11 +87,8 @@ func TestKilledWhileTheKeyIsReplaced(t *testing.T) {
 		if err := rotation.Start(); err != nil {
 			t.Fatal(err)
 		}
-		within(t, "a new key in the file", func() bool { return readFile(t, encryptionFile(home)) != before })
-		if err := c.cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		<-c.done
+		harness.Within(t, "a new key in the file", func() bool { return readFile(t, encryptionFile(home)) != before })
+		c.Kill()
 		if rotation.Wait() != nil {
 			interrupted++
 		}
@@ -100,13 +99,13 @@ func TestKilledWhileTheKeyIsReplaced(t *testing.T) {
 		if _, now := c.call("getCtlCertificate", nil); now != certificate {
 			t.Fatal("the keystores are others")
 		}
-		within(t, "the rest sealed anew", func() bool { return !c.pending() })
+		harness.Within(t, "the rest sealed anew", func() bool { return !c.pending() })
 	}
 	if interrupted == 0 {
 		t.Error("no rotation was interrupted")
 	}
 	c.shell("aaa:rotate-key", "-forget")
-	c.stop()
+	c.Stop()
 	c = start(t, home)
 	if status := c.data("GET", nil); status != 200 || c.pending() {
 		t.Fatal(status)

@@ -4,19 +4,15 @@ package clusterpeers
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/test/harness"
 )
 
@@ -24,65 +20,7 @@ const root = "../../.."
 
 var bin string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, done, err := reserve.OpenDir("ctl-cluster")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer done()
-	bin = dir
-	if out, err := harness.Build(root, dir, "./plugins/repoinfo"); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
-}
-
-// cluster starts an etcd of one member and returns its address.
-func cluster(t *testing.T) string {
-	t.Helper()
-	program, err := exec.LookPath("etcd")
-	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root)")
-	}
-	free := func() string { return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1")) }
-	client, peer := free(), free()
-	dir := t.TempDir()
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	cmd := exec.Command(program, "--data-dir", filepath.Join(dir, "data"), "--name", "test", "--listen-client-urls", client,
-		"--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "test="+peer,
-		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(2 * time.Minute); ; <-again.C {
-		r, err := http.Get(client + "/health")
-		if err == nil {
-			r.Body.Close()
-			if r.StatusCode == http.StatusOK {
-				return client
-			}
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("etcd is not healthy after two minutes")
-		}
-	}
-}
+func TestMain(m *testing.M) { os.Exit(harness.Main(m, root, &bin, "./plugins/repoinfo")) }
 
 func do(t *testing.T, c *harness.Controller, method, path, auth, body string) (int, string) {
 	t.Helper()
@@ -114,7 +52,7 @@ func do(t *testing.T, c *harness.Controller, method, path, auth, body string) (i
 // pair starts two controllers on one etcd.
 func pair(t *testing.T) (one, two *harness.Controller) {
 	t.Helper()
-	endpoint := cluster(t)
+	endpoint := harness.Etcd(t)
 	settings := "datastore:\n  engine: etcd\n  etcd: {endpoints: [\"" + endpoint + "\"], prefix: ctl-test/, timeout: 30s}\n" +
 		"aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"
 	ini, err := os.ReadFile(filepath.Join(root, "etc", "sec.ini"))

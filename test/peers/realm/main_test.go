@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -27,21 +26,8 @@ import (
 // bin holds the programs, built once from this tree.
 var bin string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	dir, done, err := reserve.OpenDir("ctl-realm")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer done()
-	bin = dir
-	if out, err := harness.Build("../../..", dir, "./plugins/realm-ldap", "./plugins/realm-directory", "./plugins/realm-idsvc", "./examples/realm-static"); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(harness.Main(m, "../../..", &bin, "./plugins/realm-ldap", "./plugins/realm-directory", "./plugins/realm-idsvc", "./examples/realm-static"))
 }
 
 // program finds a server, or skips the test loudly.
