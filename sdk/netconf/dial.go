@@ -63,17 +63,31 @@ func (s sshStream) Close() error {
 }
 
 func subsystem(client *ssh.Client) (ssh.Channel, error) {
+	ch, err := channel(client)
+	if err != nil {
+		return nil, err
+	}
+	return ch, ask(ch, "subsystem", "the subsystem netconf", ssh.Marshal(struct{ Name string }{"netconf"}))
+}
+
+// channel opens a session channel; what drains it ends with it.
+func channel(client *ssh.Client) (ssh.Channel, error) {
 	ch, requests, err := client.OpenChannel("session", nil)
 	if err != nil {
 		return nil, err
 	}
 	go ssh.DiscardRequests(requests)
 	go io.Copy(io.Discard, ch.Stderr())
-	ok, err := ch.SendRequest("subsystem", true, ssh.Marshal(struct{ Name string }{"netconf"}))
+	return ch, nil
+}
+
+// ask makes a request of a channel, which must be granted.
+func ask(ch ssh.Channel, request, what string, payload []byte) error {
+	ok, err := ch.SendRequest(request, true, payload)
 	if err == nil && !ok {
-		err = errors.New("the subsystem netconf was refused")
+		err = errors.New(what + " was refused")
 	}
-	return ch, err
+	return err
 }
 
 // DialSSH connects and logs in, for protocols other than NETCONF. It returns the host
@@ -123,12 +137,10 @@ func DialSSH(ctx context.Context, t Target) (*ssh.Client, string, error) {
 // few devices break lines or pages for. Devices without terminals do without. It ends
 // with the channel.
 func OpenShell(c *ssh.Client) (ssh.Channel, error) {
-	ch, requests, err := c.OpenChannel("session", nil)
+	ch, err := channel(c)
 	if err != nil {
 		return nil, err
 	}
-	go ssh.DiscardRequests(requests) // these two end with the channel
-	go io.Copy(io.Discard, ch.Stderr())
 	pty := ssh.Marshal(struct {
 		Term                      string
 		Columns, Rows, Wide, High uint32
@@ -137,11 +149,7 @@ func OpenShell(c *ssh.Client) (ssh.Channel, error) {
 	if _, err := ch.SendRequest("pty-req", true, pty); err != nil {
 		return ch, err
 	}
-	ok, err := ch.SendRequest("shell", true, nil)
-	if err == nil && !ok {
-		err = errors.New("the shell was refused")
-	}
-	return ch, err
+	return ch, ask(ch, "shell", "the shell", nil)
 }
 
 // methods lists ways to log in. tried becomes true when one is used, which is past

@@ -201,13 +201,6 @@ func (g goal) reached() bool {
 	return g.r.e.routers[g.r.node] != g.r || g.r.tried >= g.want && g.r.cleared >= g.doubts
 }
 
-// Changed is closed at the next change of any state.
-func (e *Engine) Changed() <-chan struct{} {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.changed
-}
-
 // tell wakes those who wait. The lock is held.
 func (e *Engine) tell() {
 	close(e.changed)

@@ -73,9 +73,6 @@ func (m *Mirror) Close() {
 // View returns the newest view.
 func (m *Mirror) View() *View { return m.view.Load() }
 
-// Topologies returns the newest topologies, by id. Do not change them.
-func (m *Mirror) Topologies() map[string]topology.Topology { return m.View().Topologies }
-
 // Changed returns a channel that is closed at the next change of the view. Take it
 // before the view.
 func (m *Mirror) Changed() <-chan struct{} {
