@@ -88,7 +88,7 @@ type check struct {
 }
 
 // checkTimeout bounds one check.
-const checkTimeout = 30 * time.Second
+const checkTimeout = 2 * time.Minute
 
 var checks = []check{
 	{"by-hand", byHand},

@@ -103,7 +103,7 @@ func configure(k *checker) {
 // health: the state comes at once.
 func health(k *checker) {
 	s, _ := k.configured()
-	ctx, cancel := context.WithTimeout(k.ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(k.ctx, 30*time.Second)
 	defer cancel()
 	stream, err := s.base.Health(ctx, &pluginv1.HealthRequest{})
 	k.must(err, "Health")

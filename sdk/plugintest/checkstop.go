@@ -15,7 +15,9 @@ import (
 
 const (
 	grace     = 5 * time.Second
-	exitGrace = 2 * time.Second
+	exitGrace = 2 * time.Second // of the host
+	// On a busy machine a process that is ending takes long; one that does not end is found all the same.
+	exitPatience = 20 * time.Second
 )
 
 // signals: a service manager signals the whole group; the host still needs its
@@ -58,12 +60,16 @@ func stop(k *checker) {
 
 // ends expects the process to end after Shutdown.
 func (k *checker) ends(s *subject) {
-	ctx, cancel := context.WithTimeout(k.ctx, exitGrace)
+	ctx, cancel := context.WithTimeout(k.ctx, exitPatience)
 	defer cancel()
+	asked := time.Now()
 	s.shutdown(ctx)
-	if !s.gone(exitGrace) {
-		k.fault("it has not ended %v after go-plugin's Shutdown", exitGrace)
+	if !s.gone(exitPatience) {
+		k.fault("it has not ended %v after go-plugin's Shutdown", exitPatience)
 		return
+	}
+	if took := time.Since(asked); took > exitGrace {
+		k.warn("it ended %v after go-plugin's Shutdown; a host would have killed it after %v, unless this machine was busy", took, exitGrace)
 	}
 	if !s.cmd.ProcessState.Success() {
 		k.fault("after an orderly stop it ends with %v", s.cmd.ProcessState)

@@ -134,7 +134,7 @@ func connect(s *sdk.Server) (*Plugin, error) {
 
 // Stop stops the plugin in order, as the host does; Start arranges for it.
 func (p *Plugin) Stop() {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_, _ = pluginv1.NewBaseClient(p.Conn).Stop(ctx, &pluginv1.StopRequest{})
 	p.stop()

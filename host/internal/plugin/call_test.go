@@ -76,7 +76,8 @@ func TestCallsWhileThePluginIsDown(t *testing.T) {
 func TestCancelReachesThePlugin(t *testing.T) {
 	r := newRig(t, nil)
 	r.ensure(faulty())
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	// Long enough for the call to be at the plugin, also on a busy machine.
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_, err := r.Invoke(ctx, "faulty", "wait", []byte(`{"milliseconds":60000}`))
 	if fault.KindOf(err) != fault.Timeout {

@@ -114,10 +114,10 @@ func (c commits) hashes() []string {
 	return list
 }
 
-func withReview(t *testing.T, h http.HandlerFunc) func(*API) {
+func withReview(t *testing.T, timeout time.Duration, h http.HandlerFunc) func(*API) {
 	t.Helper()
 	srv := httptest.NewServer(h)
-	c, err := review.New(review.Options{URL: srv.URL, Timeout: 200 * time.Millisecond, Budget: 2 * time.Second, Tries: 2})
+	c, err := review.New(review.Options{URL: srv.URL, Timeout: timeout, Budget: 3 * timeout, Tries: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

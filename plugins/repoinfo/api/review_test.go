@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestReviewPathsAndAliases(t *testing.T) {
@@ -18,7 +19,7 @@ func TestReviewPathsAndAliases(t *testing.T) {
 		"/projects/a%2Fx/branches/stable%2Fboron": `{"ref":"refs/heads/stable/boron","revision":"00"}`,
 		"/projects/none/tags/":                    `[]`,
 	}
-	s := newSite(t, withReview(t, func(w http.ResponseWriter, r *http.Request) {
+	s := newSite(t, withReview(t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.EscapedPath()
 		if q := r.URL.Query().Get("q"); q != "" {
 			branch := q[strings.Index(q, `branch:"`)+8:]
@@ -69,7 +70,11 @@ func TestReviewServerFaults(t *testing.T) {
 		"429":       {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(429) }, 502},
 		"slow":      {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 504},
 	} {
-		s := newSite(t, withReview(t, row.answer))
+		timeout := time.Minute
+		if row.status == http.StatusGatewayTimeout { // silence is to be short
+			timeout = 200 * time.Millisecond
+		}
+		s := newSite(t, withReview(t, timeout, row.answer))
 		if p := s.problemOf("/review/branches?project=p", row.status); !strings.Contains(p.Detail, "review server") {
 			t.Errorf("%s: %s", name, p.Detail)
 		}
