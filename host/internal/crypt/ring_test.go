@@ -248,7 +248,7 @@ func TestKeyFileFaultsAreTold(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "seal.key")
 		if c.text != "" {
-			if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {
+			if err := errors.Join(os.WriteFile(path, []byte(c.text), 0o600), os.Chmod(path, c.mode)); err != nil { // whatever the umask is
 				t.Fatal(err)
 			}
 		}
