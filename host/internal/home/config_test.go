@@ -1,6 +1,7 @@
 package home
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -140,7 +141,7 @@ func TestValidateOffline(t *testing.T) {
 	if err := os.WriteFile(d.Etc("switch.yaml"), []byte("a: [\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(d.Etc("initial-passwords"), nil, 0o644); err != nil {
+	if err := errors.Join(os.WriteFile(d.Etc("initial-passwords"), nil, 0o600), os.Chmod(d.Etc("initial-passwords"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	ps := Validate(d, nil)
