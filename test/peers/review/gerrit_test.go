@@ -130,6 +130,17 @@ func (g *gerrit) kill() {
 	<-g.done
 }
 
+// stop ends the server in peace; one that is killed may forget what it found.
+func (g *gerrit) stop(t *testing.T) {
+	t.Helper()
+	g.signal(t, syscall.SIGTERM)
+	select {
+	case <-g.done:
+	case <-time.After(patience):
+		t.Fatal("Gerrit does not stop")
+	}
+}
+
 func (g *gerrit) signal(t *testing.T, s os.Signal) {
 	t.Helper()
 	if err := g.cmd.Process.Signal(s); err != nil {

@@ -62,8 +62,12 @@ func newLab(t *testing.T) *lab {
 	}
 	plus := l.clone(t, "a+b&c")
 	l.merge(t, l.change(t, plus, "master", "Plus"))
-	deny := object{"permissions": object{"read": object{"exclusive": true, "rules": object{"global:Anonymous-Users": object{"action": "DENY"}}}}}
-	l.call(t, "POST", "projects/closed/access", object{"add": object{"refs/*": deny}})
+	var admins struct{ ID string }
+	if err := json.Unmarshal(l.call(t, "GET", "groups/Administrators", nil), &admins); err != nil {
+		t.Fatal(err)
+	}
+	only := object{"permissions": object{"read": object{"exclusive": true, "rules": object{admins.ID: object{"action": "ALLOW"}}}}}
+	l.call(t, "POST", "projects/closed/access", object{"add": object{"refs/*": only}})
 	l.c = harness.Start(t, bin, map[string]string{"repoinfo.yaml": l.settings("")})
 	l.c.Ctl("feature:install ctl-repoinfo")
 	return l
@@ -238,7 +242,7 @@ func TestRealServer(t *testing.T) {
 		l.signal(t, syscall.SIGSTOP)
 		l.get(t, "/review/projects", 504)
 		l.signal(t, syscall.SIGCONT)
-		l.kill()
+		l.stop(t)
 		l.get(t, "/review/changes?project=plain", 502)
 		l.get(t, "/git/branches?project=plain", 200)
 		l.serve(t)
