@@ -87,6 +87,7 @@ type found struct {
 	project string
 	dir     string // of git; the folder itself for a broken one
 	kind    string // bare, normal or broken
+	why     string // it is broken
 }
 
 // Projects lists the names of all projects that can be read.
@@ -119,7 +120,14 @@ func (f *Folder) search(ctx context.Context) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].project < list[j].project })
+	sort.SliceStable(list, func(i, j int) bool { return list[i].project < list[j].project })
+	for i := range list {
+		if p := &list[i]; p.kind != broken {
+			if dir, ok := f.find(p.project); ok && dir != p.dir {
+				p.kind, p.why = broken, "project "+p.project+" is read from "+dir+": rename this one, "+p.dir
+			}
+		}
+	}
 	return list, nil
 }
 
@@ -132,7 +140,7 @@ func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list 
 		if name == "" {
 			return err
 		}
-		*list = append(*list, found{project: name, dir: dir, kind: broken})
+		*list = append(*list, found{project: strings.TrimSuffix(name, "/"), dir: dir, kind: broken, why: "the folder cannot be read: " + err.Error()})
 		return nil
 	}
 	for _, e := range entries {
@@ -142,24 +150,37 @@ func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list 
 			continue
 		}
 		project := strings.TrimSuffix(name+e.Name(), ".git")
-		if refname.Project(project) != nil {
-			continue
-		}
 		if len(*list) >= maxProjects {
 			return fault.New(fault.TooBig, "the folder of clones %s holds more than %d projects", f.dir, maxProjects)
 		}
-		switch {
-		case isRepository(path):
-			*list = append(*list, found{project: project, dir: path, kind: bare})
-		case isRepository(filepath.Join(path, ".git")):
-			*list = append(*list, found{project: project, dir: filepath.Join(path, ".git"), kind: normal})
-		case strings.HasSuffix(e.Name(), ".git"):
-			*list = append(*list, found{project: project, dir: path, kind: broken})
-		case depth < maxDepth && e.Type()&fs.ModeSymlink == 0:
+		if p, ok := look(path); ok {
+			p.project = project
+			if err := refname.Project(project); err != nil {
+				p.kind, p.why = broken, fault.All(err)[0].Text+": rename "+path
+			}
+			*list = append(*list, p)
+		} else if depth < maxDepth && e.Type()&fs.ModeSymlink == 0 && refname.Project(project) == nil {
 			if err := f.descend(ctx, path, name+e.Name()+"/", depth+1, list); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// look says what a folder is, when it is meant to be a clone.
+func look(dir string) (p found, ok bool) {
+	inner := filepath.Join(dir, ".git")
+	info, err := os.Lstat(inner)
+	switch {
+	case isRepository(dir):
+		return found{dir: dir, kind: bare}, true
+	case isRepository(inner):
+		return found{dir: inner, kind: normal}, true
+	case err == nil && info.Mode().IsRegular():
+		return found{dir: dir, kind: broken, why: "a work tree whose repository lies elsewhere: put that, or a clone of it, here"}, true
+	case strings.HasSuffix(dir, ".git"):
+		return found{dir: dir, kind: broken, why: "the folder holds no git repository: remove it, or clone into it again"}, true
+	}
+	return found{}, false
 }

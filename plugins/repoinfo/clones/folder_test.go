@@ -40,6 +40,11 @@ func TestInspectTellsEveryState(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(partial.Dir, "objects", "pack", "pack-x.promisor"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	gittest.Zoo(t, filepath.Join(f.dir, "a#b.git"))
+	gittest.Zoo(t, filepath.Join(f.dir, "-x"))
+	gittest.Zoo(t, filepath.Join(f.dir, "twice.git"))
+	gittest.New(t, filepath.Join(f.dir, "twice"))
+	zoo.Git("worktree", "add", "--quiet", filepath.Join(f.dir, "linked"), "master")
 	for _, dir := range []string{"failed.git", "just/a/folder", ".hidden/x.git"} {
 		if err := os.MkdirAll(filepath.Join(f.dir, dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -51,15 +56,24 @@ func TestInspectTellsEveryState(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, i := range infos {
-		got[i.Project] = i.Kind + " " + string(i.State)
+		name := i.Project
+		if _, there := got[name]; there {
+			name += " again"
+		}
+		got[name] = i.Kind + " " + string(i.State)
 		if (i.State == Unreadable) != (i.Problem != "") && i.State != Shallow && i.State != Partial {
 			t.Errorf("%s: state %s, problem %q", i.Project, i.State, i.Problem)
 		}
 	}
 	want := map[string]string{"a/zoo": "bare ok", "a/normal": "normal ok", "empty": "bare empty", "shallow": "bare shallow",
-		"bad": "bare unreadable", "partial": "bare partial", "failed": "broken unreadable"}
+		"bad": "bare unreadable", "partial": "bare partial", "failed": "broken unreadable",
+		"a#b": "broken unreadable", "-x": "broken unreadable", "twice": "broken unreadable", "twice again": "bare ok", "linked": "broken unreadable"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	names, err := f.Projects(t.Context())
+	if diff := cmp.Diff([]string{"a/normal", "a/zoo", "bad", "empty", "partial", "shallow", "twice"}, names); diff != "" || err != nil {
+		t.Error(err, diff)
 	}
 }
 

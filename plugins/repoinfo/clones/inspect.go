@@ -41,17 +41,17 @@ func (f *Folder) Inspect(ctx context.Context) ([]Info, error) {
 	}
 	list := make([]Info, len(all))
 	for i, p := range all {
-		if list[i], err = f.look(ctx, p); err != nil {
+		if list[i], err = f.inspect(ctx, p); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-func (f *Folder) look(ctx context.Context, p found) (Info, error) {
+func (f *Folder) inspect(ctx context.Context, p found) (Info, error) {
 	info := Info{Project: p.project, Kind: p.kind, State: Ok}
 	if p.kind == broken {
-		info.State, info.Problem = Unreadable, "the folder holds no git repository: remove it, or clone into it again"
+		info.State, info.Problem = Unreadable, p.why
 		return info, nil
 	}
 	info.Mirrored = f.ours(p.dir)

@@ -75,20 +75,17 @@ func (f *Folder) Mirror(ctx context.Context, s Source, timeout time.Duration) (c
 func (f *Folder) first(ctx context.Context, s Source) error {
 	work := f.hidden("incoming", s.Project)
 	if !isRepository(work) {
-		if err := os.RemoveAll(work); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(filepath.Dir(work), 0o755); err != nil {
-			return fault.Wrap(fault.Unavailable, err, "the folder of clones %s cannot be written: %v", f.dir, err)
-		}
-		if _, err := f.git.Output(ctx, gitcmd.Call{Dir: work, Args: []string{"init", "--quiet", "--initial-branch=master"}}); err != nil {
-			return err
-		}
-		if _, err := f.git.Output(ctx, gitcmd.Call{Dir: work, Args: []string{"config", mirrorKey, "true"}}); err != nil {
+		if err := f.begin(ctx, work, "sha1"); err != nil {
 			return err
 		}
 	}
-	if err := f.fetch(ctx, work, s); err != nil {
+	err := f.fetch(ctx, work, s)
+	if format := otherFormat(err); format != "" {
+		if err = f.begin(ctx, work, format); err == nil {
+			err = f.fetch(ctx, work, s)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if err := f.tidy(ctx, work, s.Project); err != nil {
@@ -104,6 +101,36 @@ func (f *Folder) first(ctx context.Context, s Source) error {
 		}
 	}
 	return os.Rename(work, place)
+}
+
+// begin makes an empty mirror in place of whatever is there; format is the one of its
+// object names.
+func (f *Folder) begin(ctx context.Context, dir, format string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return fault.Wrap(fault.Unavailable, err, "the folder of clones %s cannot be written: %v", f.dir, err)
+	}
+	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=master", "--object-format=" + format}, {"config", mirrorKey, "true"}} {
+		if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: args}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// otherFormat returns the object format of a source, when a fetch failed because
+// the mirror has another. Nothing tells it earlier for every transport.
+func otherFormat(err error) string {
+	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr, "mismatched algorithms") {
+		for _, format := range []string{"sha1", "sha256"} {
+			if strings.Contains(exit.Stderr, "server "+format+"\n") {
+				return format
+			}
+		}
+	}
+	return ""
 }
 
 // fetch gets branches and tags and removes those that are gone, in one
@@ -147,8 +174,8 @@ func (s Source) environ() []string {
 }
 
 func (s Source) explain(err error) error {
-	if _, ran := gitcmd.ExitCode(err); ran {
-		return fault.Wrap(fault.Downstream, err, "project %s could not be mirrored from %s: %v", s.Project, s.URL, err)
+	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) {
+		return fault.Wrap(fault.Downstream, err, "%s (mirrored from %s)", exit.Reason(), s.URL)
 	}
 	return err
 }

@@ -197,3 +197,27 @@ func TestReadersAndRemovers(t *testing.T) {
 		t.Error("gates pile up")
 	}
 }
+
+func TestMirrorOfLongObjectNames(t *testing.T) {
+	root := t.TempDir()
+	origin := gittest.New(t, filepath.Join(root, "long.git"), "--object-format=sha256")
+	var stream gittest.Stream
+	stream.Add(gittest.Commit{Message: "one\n"})
+	origin.Import(stream.String())
+	srv := gittest.Serve(t, root, "")
+	for name, url := range map[string]string{"http": srv.URL + "/long.git", "local": origin.Dir} {
+		f := folder(t)
+		s := Source{Project: name, URL: url}
+		if !mirror(t, f, s) || mirror(t, f, s) {
+			t.Errorf("%s: a first mirroring changes something, a second does not", name)
+		}
+		repo, release, err := f.Open(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := repo.Default(t.Context()); err != nil || got != origin.Head("master") {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+		release()
+	}
+}

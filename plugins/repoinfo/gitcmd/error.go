@@ -22,6 +22,22 @@ func (e *ExitError) Error() string {
 	return text
 }
 
+// Reason is the first complaint of git, without what it says to every failure; or
+// the status when git said nothing.
+func (e *ExitError) Reason() string {
+	for line := range strings.Lines(e.Stderr) {
+		kind, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		switch kind {
+		case "", "warning", "hint":
+		case "fatal", "error":
+			return text
+		default:
+			return strings.TrimSpace(line)
+		}
+	}
+	return fmt.Sprintf("git %s ended with status %d", e.Command, e.Code)
+}
+
 // ExitCode returns git's exit status, or false when err is no such thing.
 func ExitCode(err error) (int, bool) {
 	if e := (*ExitError)(nil); errors.As(err, &e) {

@@ -119,7 +119,7 @@ func (s *Settings) Check() error {
 		}
 		seen[src.Project] = true
 		if !gitAddress(src.URL) {
-			add(path, "url must be a http, https, ssh, git or file address without a password, or an absolute path; credentials go into username and password")
+			add(path, "url must be a http, https, ssh, git or file address without a password, or an absolute path (ssh://git@host/path, not git@host:path); credentials go into username and password")
 		}
 		if src.Username != "" && !plainHTTP(src.URL) {
 			add(path, "username and password are for http and https only")
