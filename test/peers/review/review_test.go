@@ -67,7 +67,8 @@ func newLab(t *testing.T) *lab {
 		t.Fatal(err)
 	}
 	only := object{"permissions": object{"read": object{"exclusive": true, "rules": object{admins.ID: object{"action": "ALLOW"}}}}}
-	l.call(t, "POST", "projects/closed/access", object{"add": object{"refs/*": only}})
+	// All that the rules of all projects open, whatever the version.
+	l.call(t, "POST", "projects/closed/access", object{"add": object{"refs/*": only, "refs/heads/*": only, "refs/tags/*": only, "refs/meta/version": only}})
 	l.c = harness.Start(t, bin, map[string]string{"repoinfo.yaml": l.settings("")})
 	l.c.Ctl("feature:install ctl-repoinfo")
 	return l
