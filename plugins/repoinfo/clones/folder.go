@@ -98,17 +98,19 @@ func (f *Folder) Projects(ctx context.Context) ([]string, error) {
 	}
 	names := []string{}
 	for _, p := range all {
-		if p.kind != broken {
+		if p.kind != Broken {
 			names = append(names, p.project)
 		}
 	}
 	return names, nil
 }
 
+// Kinds of what is found: a clone without and with a work tree, and what cannot be
+// read as a project.
 const (
-	bare   = "bare"
-	normal = "normal"
-	broken = "broken"
+	Bare   = "bare"
+	Normal = "normal"
+	Broken = "broken"
 )
 
 func (f *Folder) search(ctx context.Context) ([]found, error) {
@@ -122,9 +124,9 @@ func (f *Folder) search(ctx context.Context) ([]found, error) {
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].project < list[j].project })
 	for i := range list {
-		if p := &list[i]; p.kind != broken {
+		if p := &list[i]; p.kind != Broken {
 			if dir, ok := f.find(p.project); ok && dir != p.dir {
-				p.kind, p.why = broken, "project "+p.project+" is read from "+dir+": rename this one, "+p.dir
+				p.kind, p.why = Broken, "project "+p.project+" is read from "+dir+": rename this one, "+p.dir
 			}
 		}
 	}
@@ -140,7 +142,7 @@ func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list 
 		if name == "" {
 			return err
 		}
-		*list = append(*list, found{project: strings.TrimSuffix(name, "/"), dir: dir, kind: broken, why: "the folder cannot be read: " + err.Error()})
+		*list = append(*list, found{project: strings.TrimSuffix(name, "/"), dir: dir, kind: Broken, why: "the folder cannot be read: " + err.Error()})
 		return nil
 	}
 	for _, e := range entries {
@@ -156,7 +158,7 @@ func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list 
 		if p, ok := look(path); ok {
 			p.project = project
 			if err := refname.Project(project); err != nil {
-				p.kind, p.why = broken, fault.All(err)[0].Text+": rename "+path
+				p.kind, p.why = Broken, fault.All(err)[0].Text+": rename "+path
 			}
 			*list = append(*list, p)
 		} else if depth < maxDepth && e.Type()&fs.ModeSymlink == 0 && refname.Project(project) == nil {
@@ -174,13 +176,13 @@ func look(dir string) (p found, ok bool) {
 	info, err := os.Lstat(inner)
 	switch {
 	case isRepository(dir):
-		return found{dir: dir, kind: bare}, true
+		return found{dir: dir, kind: Bare}, true
 	case isRepository(inner):
-		return found{dir: inner, kind: normal}, true
+		return found{dir: inner, kind: Normal}, true
 	case err == nil && info.Mode().IsRegular():
-		return found{dir: dir, kind: broken, why: "a work tree whose repository lies elsewhere: put that, or a clone of it, here"}, true
+		return found{dir: dir, kind: Broken, why: "a work tree whose repository lies elsewhere: put that, or a clone of it, here"}, true
 	case strings.HasSuffix(dir, ".git"):
-		return found{dir: dir, kind: broken, why: "the folder holds no git repository: remove it, or clone into it again"}, true
+		return found{dir: dir, kind: Broken, why: "the folder holds no git repository: remove it, or clone into it again"}, true
 	}
 	return found{}, false
 }

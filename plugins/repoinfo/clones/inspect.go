@@ -13,12 +13,14 @@ import (
 type State string
 
 // Ok answers everything. Empty has no commits. Shallow and Partial lack
-// history or objects, so some counts stay unknown. Unreadable answers nothing.
+// history or objects, so some counts stay unknown. Damaged lacks commits, as only a
+// walk finds out; lists that need them break off. Unreadable answers nothing.
 const (
 	Ok         State = "ok"
 	Empty      State = "empty"
 	Shallow    State = "shallow"
 	Partial    State = "partial"
+	Damaged    State = "damaged"
 	Unreadable State = "unreadable"
 )
 
@@ -50,7 +52,7 @@ func (f *Folder) Inspect(ctx context.Context) ([]Info, error) {
 
 func (f *Folder) inspect(ctx context.Context, p found) (Info, error) {
 	info := Info{Project: p.project, Kind: p.kind, State: Ok}
-	if p.kind == broken {
+	if p.kind == Broken {
 		info.State, info.Problem = Unreadable, p.why
 		return info, nil
 	}

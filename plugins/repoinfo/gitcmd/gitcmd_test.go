@@ -96,3 +96,17 @@ func TestCloseEndsTheWholeGroup(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestReason(t *testing.T) {
+	for said, want := range map[string]string{
+		"": "git fetch ended with status 128",
+		"warning: x\nfatal: 'a' does not appear to be a git repository\nfatal: Could not read from remote repository.\n": "'a' does not appear to be a git repository",
+		"ssh: connect to host h port 22: Connection refused\nfatal: Could not read\n":                                    "ssh: connect to host h port 22: Connection refused",
+		"\nerror: bad tree object\n": "bad tree object",
+		"fatal:":                     "fatal:",
+	} {
+		if got := (&ExitError{Command: "fetch", Code: 128, Stderr: said}).Reason(); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}

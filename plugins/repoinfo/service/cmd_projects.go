@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"ctl.internal/plugins/repoinfo/clones"
+	"ctl.internal/plugins/repoinfo/syncer"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -17,7 +19,7 @@ func projectsCommand(s *Service) commands.Command {
 	return commands.Command{
 		Name:    "repoinfo:projects",
 		Summary: "List the clones with their state",
-		Help: "Lists every project in the folder of clones: kind (bare, normal), state (ok, empty, shallow, partial, unreadable), " +
+		Help: "Lists every project in the folder of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
 			"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong.",
 		Safe: true,
 		Run: func(ctx context.Context, in *commands.Invocation) error {
@@ -29,6 +31,21 @@ func projectsCommand(s *Service) commands.Command {
 	}
 }
 
+// stateAfter adds what the last sync found out to what a look at the clone tells.
+func stateAfter(i clones.Info, st syncer.Status) (state clones.State, problem string) {
+	state, problem = i.State, i.Problem
+	switch {
+	case st.Damaged:
+		state = clones.Damaged
+	case st.Unknown > 0 && state == clones.Ok:
+		state, problem = clones.Partial, "objects are missing"
+	}
+	if st.Err != nil {
+		problem = fault.All(st.Err)[0].Text
+	}
+	return state, problem
+}
+
 func (s *Service) projects(ctx context.Context, in *commands.Invocation) error {
 	infos, err := s.folder.Inspect(ctx)
 	if err != nil {
@@ -38,19 +55,16 @@ func (s *Service) projects(ctx context.Context, in *commands.Invocation) error {
 		{Title: "Project", Key: "project"}, {Title: "Kind", Key: "kind"}, {Title: "State", Key: "state"},
 		{Title: "Branches", Key: "branches", Right: true}, {Title: "Tags", Key: "tags", Right: true}, {Title: "Mirrored", Key: "mirrored"},
 		{Title: "Synced", Key: "synced"}, {Title: "Counted", Key: "counted", Right: true}, {Title: "Unknown", Key: "unknown", Right: true},
-		{Title: "Problem", Key: "problem", Max: 100},
+		{Title: "Problem", Key: "problem", Max: 160},
 	}}
 	listed := map[string]bool{}
 	for _, i := range infos {
 		listed[i.Project] = true
-		st := s.syncer.Status(i.Project)
-		state, problem := i.State, i.Problem
-		if st.Unknown > 0 && state == "ok" {
-			state, problem = "partial", "objects are missing"
+		var st syncer.Status
+		if i.Kind != clones.Broken { // its name may be another's
+			st = s.syncer.Status(i.Project)
 		}
-		if st.Err != nil {
-			problem = fault.All(st.Err)[0].Text
-		}
+		state, problem := stateAfter(i, st)
 		t.Add(i.Project, i.Kind, string(state), i.Branches, i.Tags, i.Mirrored, ago(st.When), st.Counted, st.Unknown, problem)
 	}
 	ask, cancel := context.WithTimeout(ctx, askSources)

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"fmt"
 
 	"ctl.internal/plugins/repoinfo/syncer"
 	"ctl.internal/sdk/commands"
@@ -55,7 +54,7 @@ func (s *Service) sync(ctx context.Context, in *commands.Invocation) error {
 		return err
 	}
 	if err == nil && failed > 0 {
-		err = fault.New(fault.Downstream, "%s", fmt.Sprintf("%d of %d projects could not be synced", failed, len(names)))
+		err = fault.New(fault.Downstream, "%d of %d projects could not be synced", failed, len(names))
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"ctl.internal/plugins/repoinfo/clones"
 	"ctl.internal/plugins/repoinfo/counts"
+	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/sdk/fault"
 )
@@ -37,8 +38,9 @@ type Syncer struct {
 type Status struct {
 	When    time.Time
 	Err     error
-	Counted int // commits with known counts
-	Unknown int // commits whose counts cannot be told
+	Counted int  // commits with known counts
+	Unknown int  // commits whose counts cannot be told
+	Damaged bool // git cannot walk the whole history
 	refs    string
 }
 
@@ -197,6 +199,10 @@ func (s *Syncer) count(ctx context.Context, name string, st *Status, step func(s
 				step("counting")
 			}
 		})
+		exit := (*gitcmd.ExitError)(nil)
+		if st.Damaged = errors.As(err, &exit); st.Damaged {
+			err = fault.Wrap(fault.Internal, err, "%s: the history is damaged; git fsck names all that is missing, a new clone cures it", exit.Reason())
+		}
 		if err == nil {
 			st.refs, st.Counted, st.Unknown = refs, res.Commits-res.Unknown, res.Unknown
 		}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -125,4 +127,21 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	<-ran
 	cancel()
 	<-done
+}
+
+// A history that breaks off is told as such, not as counts that are missing.
+func TestADamagedHistory(t *testing.T) {
+	s, dir := syncer(t)
+	own := gittest.Long(t, filepath.Join(dir, "own.git"), 40)
+	own.Explode()
+	lost := own.Head("master~20")
+	if err := os.Remove(filepath.Join(own.Dir, "objects", lost[:2], lost[2:])); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Sync(t.Context(), "", func(Step) {}); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.Status("own"); !st.Damaged || st.Err == nil || !strings.Contains(st.Err.Error(), lost) {
+		t.Errorf("%+v", st)
+	}
 }
