@@ -165,7 +165,7 @@ func TestRealServer(t *testing.T) {
 		l.get(t, "/review/changes?project=%5Eplai.", 400)
 		for _, kind := range []string{"branches", "tags", "changes"} {
 			for _, project := range []string{"none", "closed"} {
-				if body := l.get(t, "/review/"+kind+"?project="+project, 404); !strings.Contains(body, "project "+project+" was not found on the review server") {
+				if body := l.get(t, "/review/"+kind+"?project="+project, 404); !strings.Contains(body, "Project "+project+" was not found on the review server") {
 					t.Error(body)
 				}
 			}
