@@ -114,8 +114,12 @@ func (k *Keys) changed(t switchcli.Target, err error) error {
 	if k.Known[t.Host] != "" {
 		remedy = "known_hosts of " + k.File
 	}
+	shown := "of kind " + strings.Join(other.Kinds, ", ")
+	if other.Shown != "" {
+		shown = netconf.Fingerprint(other.Shown)
+	}
 	f := fault.Device(fault.Denied, "switch %s shows another SSH host key (%s) than the known one (%s): if that is right, because it was replaced, accept it with %s",
-		t, netconf.Fingerprint(other.Shown), netconf.Fingerprint(other.Pinned), remedy)
+		t, shown, netconf.Fingerprint(other.Pinned), remedy)
 	f.Cause = err
 	return f
 }
