@@ -48,10 +48,6 @@ func (r realms) Realm(ctx context.Context, c realm.Config) (realm.Realm, error) 
 		if !p.Ready {
 			return nil, fault.New(fault.Unavailable, "the plugin %s of realm %s is not running", p.Name, c.Name)
 		}
-		c, err := r.s.openRealm(c)
-		if err != nil {
-			return nil, fault.Wrap(fault.Invalid, err, "%v", err)
-		}
 		return r.s.realmInstances.get(ctx, r.s, p, c)
 	}
 	return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s: feature:list shows what there is; a plugin of your own names it in labels.realm-kinds of its manifest", c.Kind)
@@ -120,7 +116,11 @@ func (i *realmInstance) configure(ctx context.Context, s *Server, c realm.Config
 	defer close(i.done)
 	ctx, cancel := context.WithTimeout(ctx, realmConfigureTimeout)
 	defer cancel()
-	warnings, err := i.client.Configure(ctx, c)
+	var warnings []string
+	c, err := s.openRealm(c)
+	if err == nil {
+		warnings, err = i.client.Configure(ctx, c)
+	}
 	if err != nil {
 		i.err, i.ended = fmt.Errorf("realm %s: %w", c.Name, err), time.Now()
 	}

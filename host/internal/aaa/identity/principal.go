@@ -118,13 +118,20 @@ func (s *Service) Verify(ctx context.Context, name, domain, password string) (*P
 // here it does no work, says so, and leaves the Waste to the caller, who owes it
 // before anybody learns of a refusal.
 func (s *Service) Match(ctx context.Context, name, domain, password string) (p *Principal, worked bool, err error) {
+	id, now := name+"@"+domain, s.generation.Load()
+	if s.absent.has(id, now) {
+		return nil, false, nil
+	}
 	var r userRecord
 	err = s.read(ctx, func(v view) (err error) {
-		p, r, err = v.principal(name + "@" + domain)
+		p, r, err = v.principal(id)
 		return err
 	})
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return nil, false, err
+	}
+	if err != nil {
+		s.absent.add(id, now)
 	}
 	if err != nil || !p.MayLogIn() {
 		return nil, false, nil

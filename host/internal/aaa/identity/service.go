@@ -41,6 +41,7 @@ type Service struct {
 	// generation is the one read before it was loaded.
 	generation atomic.Uint64
 	principals principalCache
+	absent     absentNames
 }
 
 // New returns the service over a store; Bootstrap fills an empty one.

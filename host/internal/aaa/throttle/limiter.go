@@ -61,10 +61,10 @@ type Limiter struct {
 	failing atomic.Int64 // how many counters there are, about
 
 	mu     sync.Mutex
-	counts map[string]*state
+	counts map[key]*state
 	// trusted holds users at addresses they have logged in from: guessing from
 	// elsewhere does not lock them out.
-	trusted map[string]time.Time
+	trusted map[key]time.Time
 }
 
 // New returns a limiter; now is the clock, nil for the real one.
@@ -72,7 +72,7 @@ func New(s Settings, now func() time.Time) *Limiter {
 	if now == nil {
 		now = time.Now
 	}
-	return &Limiter{s: s.withDefaults(), now: now, counts: map[string]*state{}, trusted: map[string]time.Time{}}
+	return &Limiter{s: s.withDefaults(), now: now, counts: map[key]*state{}, trusted: map[key]time.Time{}}
 }
 
 // Begin is called before a password is verified. The attempt counts as failed
@@ -96,17 +96,18 @@ func (l *Limiter) Succeeded(user string, from netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.counts, l.counter(user, from, now))
-	if a := l.counts[addressKey(from)]; a != nil {
+	address := addressKey(from)
+	if a := l.counts[address]; a != nil {
 		a.failures, a.until = max(0, a.failures-1), time.Time{}
 		if a.failures == 0 {
-			delete(l.counts, addressKey(from))
+			delete(l.counts, address)
 		}
 	}
 	l.failing.Store(int64(len(l.counts)))
 	if len(l.trusted) >= maxKeys {
 		clear(l.trusted)
 	}
-	l.trusted[userKey(user, from)] = now
+	l.trusted[pairKey(user, from)] = now
 }
 
 // Seen is called when a user sends credentials that were verified before: what
@@ -117,7 +118,7 @@ func (l *Limiter) Seen(name, domain string, from netip.Addr) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.counts, userKey(name+"@"+domain, from))
+	delete(l.counts, pairKey(name+"@"+domain, from))
 	l.failing.Store(int64(len(l.counts)))
 }
 
@@ -125,7 +126,7 @@ func (l *Limiter) Seen(name, domain string, from netip.Addr) {
 func (l *Limiter) Cancelled(user string, from netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, k := range []string{l.counter(user, from, l.now()), addressKey(from)} {
+	for _, k := range []key{l.counter(user, from, l.now()), addressKey(from)} {
 		if s := l.counts[k]; s != nil {
 			s.failures = max(0, s.failures-1)
 		}
@@ -133,12 +134,12 @@ func (l *Limiter) Cancelled(user string, from netip.Addr) {
 }
 
 // counter is the key that counts a user's failures from an address.
-func (l *Limiter) counter(user string, from netip.Addr, now time.Time) string {
-	pair := userKey(user, from)
+func (l *Limiter) counter(user string, from netip.Addr, now time.Time) key {
+	pair := pairKey(user, from)
 	if t, ok := l.trusted[pair]; ok && now.Sub(t) < 24*time.Hour {
 		return pair
 	}
-	return "u" + user
+	return key{user: user}
 }
 
 func (l *Limiter) count(s *state, now time.Time, free, block int) time.Duration {
@@ -161,8 +162,8 @@ func double(first, limit time.Duration, n int) time.Duration {
 	return first << n
 }
 
-func (l *Limiter) state(key string, now time.Time) *state {
-	s := l.counts[key]
+func (l *Limiter) state(k key, now time.Time) *state {
+	s := l.counts[k]
 	if s != nil && now.Sub(s.last) < l.s.Forget+max(0, s.until.Sub(s.last)) {
 		return s
 	}
@@ -170,7 +171,7 @@ func (l *Limiter) state(key string, now time.Time) *state {
 		l.sweep(now)
 	}
 	s = &state{}
-	l.counts[key] = s
+	l.counts[k] = s
 	l.failing.Store(int64(len(l.counts)))
 	return s
 }
@@ -195,15 +196,24 @@ func (l *Limiter) sweep(now time.Time) {
 	}
 }
 
-func userKey(user string, from netip.Addr) string { return "p" + user + "\x00" + addressKey(from) }
+// key is what failures are counted by: a user from anywhere, an address, or a user at
+// an address.
+type key struct {
+	user string
+	from netip.Addr
+	pair bool // an address may be none, as that of the console
+}
 
-// addressKey is the address; of IPv6 the network that one site is given.
-func addressKey(a netip.Addr) string {
+func pairKey(user string, from netip.Addr) key { return key{user, site(from), true} }
+func addressKey(from netip.Addr) key           { return key{from: site(from)} }
+
+// site is the address; of IPv6 the network that one site is given.
+func site(a netip.Addr) netip.Addr {
 	a = a.Unmap()
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
-			return "a" + p.String()
+			return p.Addr()
 		}
 	}
-	return "a" + a.String()
+	return a
 }
