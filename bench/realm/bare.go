@@ -14,9 +14,10 @@ import (
 	"ctl.internal/bench/load"
 )
 
-// bare logs users in with the client library alone: a connection a worker, on it a
-// bind as the user and a search for the attribute the realm reads.
-func bare(s *slapd, k setting, next func(worker int) int) (func(context.Context, int, load.Done) error, error) {
+// bare logs users in with the client library alone: a connection a worker, kept over
+// the rounds as the realm keeps its own, on it a bind as the user and a search for the
+// attribute the realm reads.
+func (o options) bare(s *slapd, k setting, next func(worker int) int) (func(context.Context, int, load.Done) error, error) {
 	text, err := os.ReadFile(s.certificate)
 	if err != nil {
 		return nil, err
@@ -26,12 +27,16 @@ func bare(s *slapd, k setting, next func(worker int) int) (func(context.Context,
 		return nil, errors.New("no certificate")
 	}
 	settings := goldap.DialWithTLSConfig(&tls.Config{RootCAs: trusted, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12})
+	kept := make([]*goldap.Conn, o.parallel) // they end with the server
 	return func(ctx context.Context, worker int, done load.Done) error {
-		c, err := goldap.DialURL(s.url, settings)
-		if err != nil {
-			return err
+		if kept[worker] == nil {
+			c, err := goldap.DialURL(s.url, settings)
+			if err != nil {
+				return err
+			}
+			kept[worker] = c
 		}
-		defer c.Close()
+		c := kept[worker]
 		for ctx.Err() == nil {
 			i := next(worker)
 			began := time.Now()

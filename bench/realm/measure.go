@@ -53,7 +53,7 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 		next[worker]++
 		return (worker + next[worker]*o.parallel) % o.users
 	}
-	work, err := bare(s, k, user)
+	work, err := o.bare(s, k, user)
 	if err != nil {
 		return err
 	}
@@ -85,15 +85,13 @@ func request(address string, k setting, i int) []byte {
 	return load.Request("GET", address, "/restconf/yang-library-version", "Basic "+credentials, nil)
 }
 
-// compare runs the sides in turn; the first round of each, shorter, does not count.
+// compare runs the sides in turn; the first round of each, in which connections are
+// made and heaps grow, does not count.
 func (o options) compare(ctx context.Context, c *controller, k setting, sides ...*side) error {
 	for round := range o.rounds + 1 {
 		for i, s := range sides {
 			d, wait := o.duration, func() error { return nil }
-			switch {
-			case round == 0:
-				d /= 4
-			case round == o.rounds && i == 0 && o.profiles != "":
+			if round == o.rounds && i == 0 && o.profiles != "" {
 				wait = c.profile(ctx, filepath.Join(o.profiles, "host-"+strings.Fields(k.name)[0]+".pprof"), d)
 			}
 			before := s.used()
