@@ -92,6 +92,7 @@ type directory struct {
 	fallback string
 	down     bool
 	asked    int
+	epoch    uint64
 }
 
 func (d *directory) Authenticate(_ context.Context, c realm.Credentials) (realm.Result, error) {
@@ -112,6 +113,7 @@ func (d *directory) Close() error { return nil }
 
 // Realm makes a directory the source of all outside realms.
 func (d *directory) Realm(context.Context, realm.Config) (realm.Realm, error) { return d, nil }
+func (d *directory) Epoch(string) uint64                                      { return d.epoch }
 
 const idsvcINI = `[main]
 idSvcAuthRealm = org.ctl.aaa.sec.realm.IdSvcAuthRealm

@@ -20,6 +20,11 @@ type Realms interface {
 	// login, so it must be cheap once the instance exists; an error means that the
 	// realm cannot be asked now (its feature is not installed, its plugin is down).
 	Realm(ctx context.Context, c realm.Config) (realm.Realm, error)
+	// Epoch returns a number that changes whenever somebody has what serves a kind of
+	// realms stopped, replaced or configured anew, and that is 0 while nothing serves
+	// it: logins verified in another epoch are not believed. A crash, and the restart
+	// after it, leaves it as it is. It is asked at each request, so it must be cheap.
+	Epoch(kind string) uint64
 }
 
 // Options are what access control needs. Store and SecINI are required.

@@ -52,6 +52,7 @@ type hanging struct {
 }
 
 func (h *hanging) Realm(context.Context, realm.Config) (realm.Realm, error) { return h, nil }
+func (h *hanging) Epoch(string) uint64                                      { return 1 }
 func (h *hanging) Close() error                                             { return nil }
 
 func (h *hanging) Authenticate(ctx context.Context, _ realm.Credentials) (realm.Result, error) {

@@ -124,6 +124,9 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 		}
 		c.Properties[p.Name] = prop
 	}
+	if o.Realms != nil {
+		r.Epoch = func() uint64 { return o.Realms.Epoch(class) }
+	}
 	r.Outside = &late{config: c, source: o.Realms, log: o.Logger("org.ctl.aaa"), now: o.Now}
 	return r, nil
 }

@@ -3,6 +3,7 @@ package plugin
 import (
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"ctl.internal/sdk/fault"
@@ -40,5 +41,43 @@ func TestAPluginLives(t *testing.T) {
 	}
 	if _, err := r.call("echo", "{}"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("call to a removed plugin: %v", err)
+	}
+}
+
+func TestOrdersAreToldFromCrashes(t *testing.T) {
+	r := newRig(t, nil)
+	if n := r.Ordered("faulty"); n != 0 {
+		t.Errorf("of a plugin that is not there: %d", n)
+	}
+	r.ensure(faulty())
+	last := r.Ordered("faulty")
+	step := func(what string, changes bool, do func() error) {
+		t.Helper()
+		if err := do(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if now := r.Ordered("faulty"); (now != last) != changes {
+			t.Errorf("%s: %d, then %d", what, last, now)
+		} else {
+			last = now
+		}
+	}
+	step("nothing to do", false, func() error { r.ensure(faulty()); return r.Start(r.ctx(), "faulty") })
+	step("a crash", false, func() error {
+		i, _ := r.Info("faulty")
+		if err := syscall.Kill(i.PID, syscall.SIGKILL); err != nil {
+			return err
+		}
+		r.until("faulty", "restarted", func(i Info) bool { return i.Generation == 2 && i.State == Ready })
+		return nil
+	})
+	step("a reload", true, func() error { return r.Reload(r.ctx(), "faulty") })
+	step("a restart", true, func() error { return r.Restart(r.ctx(), "faulty") })
+	step("a stop", true, func() error { return r.Stop(r.ctx(), "faulty") })
+	step("a start", true, func() error { return r.Start(r.ctx(), "faulty") })
+	first := last
+	step("removal", true, func() error { return r.Remove(r.ctx(), "faulty") })
+	if r.ensure(faulty()); last != 0 || r.Ordered("faulty") <= first {
+		t.Errorf("removed %d, there again %d, before %d", last, r.Ordered("faulty"), first)
 	}
 }

@@ -40,6 +40,7 @@ type Manager struct {
 	claims  sync.Mutex // held while a manifest takes effect
 	index   atomic.Pointer[index]
 	changed broadcast
+	orders  atomic.Uint64 // to start, stop or replace a plugin, so far
 }
 
 // New returns a manager without plugins. It sweeps away what a controller that died

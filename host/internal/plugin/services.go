@@ -60,6 +60,18 @@ func (m *Manager) Providers(capability string) []host.Provider {
 	return out
 }
 
+// Ordered returns a number that changes whenever somebody has a plugin stopped, started
+// or replaced, and never comes back; a process that dies and is started again changes
+// nothing. It is 0 for a plugin that is not there.
+func (m *Manager) Ordered(name string) uint64 {
+	for _, s := range m.index.Load().plugins {
+		if s.name == name {
+			return s.ordered.Load()
+		}
+	}
+	return 0
+}
+
 // Changed returns a channel that is closed at the next change of any plugin's state.
 func (m *Manager) Changed() <-chan struct{} { return m.changed.wait() }
 

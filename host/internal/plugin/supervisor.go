@@ -29,6 +29,9 @@ type supervisor struct {
 	cur        atomic.Pointer[instance]
 	manifest   atomic.Pointer[pluginv1.Manifest] // newest known, also while it is down
 	generation atomic.Uint64
+	// ordered is the number, among all orders there were, of the newest that concerned
+	// this plugin; see Manager.Ordered.
+	ordered atomic.Uint64
 
 	ctx    context.Context // ends when the plugin is removed
 	cancel context.CancelFunc
@@ -63,6 +66,7 @@ func (s *supervisor) postLocked(ev any) {
 		return
 	}
 	before := s.machine.state
+	order := isOrder(ev, before)
 	actions := s.machine.step(ev, time.Now(), rand.Float64())
 	if now := s.machine.state; now != before {
 		s.logChange(before, now)
@@ -70,10 +74,27 @@ func (s *supervisor) postLocked(ev any) {
 	for _, a := range actions {
 		s.do(a)
 	}
+	if order { // once nothing reaches the process that is to stop
+		s.note()
+	}
 	close(s.changed)
 	s.changed = make(chan struct{})
 	s.m.notify()
 }
+
+// isOrder tells what somebody wants from what happens by itself.
+func isOrder(ev any, state State) bool {
+	switch ev.(type) {
+	case evStop, evRestart, evReload:
+		return true
+	case evStart:
+		return !state.Serving()
+	}
+	return false
+}
+
+// note counts an order, or what became of it.
+func (s *supervisor) note() { s.ordered.Store(s.m.orders.Add(1)) }
 
 func (s *supervisor) logChange(before, now State) {
 	level := slog.LevelInfo
@@ -147,6 +168,9 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	inst.generation = s.generation.Add(1)
 	s.active, s.last = inst, inst
 	old := s.cur.Swap(inst)
+	if old != nil || s.machine.reloading { // a reload: what was asked since it was ordered, the old one answered
+		s.note()
+	}
 	s.settle(attempt, nil)
 	s.postLocked(evStarted{attempt: attempt})
 	s.work.Go(func() { s.watchExit(inst) })

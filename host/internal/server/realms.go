@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,16 +40,38 @@ func (r realms) Realm(ctx context.Context, c realm.Config) (realm.Realm, error) 
 	if r.s.plugins == nil {
 		return nil, fault.New(fault.Unavailable, "the controller is starting")
 	}
-	for _, p := range r.s.plugins.Providers("realm") {
-		if !slices.Contains(strings.Fields(p.Labels[labelRealmKinds]), c.Kind) {
-			continue
-		}
-		if !p.Ready {
-			return nil, fault.New(fault.Unavailable, "the plugin %s of realm %s is not running", p.Name, c.Name)
-		}
-		return r.s.realmInstances.get(ctx, r.s, p, c)
+	p, ok := r.provider(c.Kind)
+	if !ok {
+		return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s: feature:list shows what there is; a plugin of your own names it in labels.realm-kinds of its manifest", c.Kind)
 	}
-	return nil, fault.New(fault.Unavailable, "no installed feature serves realms of kind %s: feature:list shows what there is; a plugin of your own names it in labels.realm-kinds of its manifest", c.Kind)
+	if !p.Ready {
+		return nil, fault.New(fault.Unavailable, "the plugin %s of realm %s is not running", p.Name, c.Name)
+	}
+	return r.s.realmInstances.get(ctx, r.s, p, c)
+}
+
+// Epoch implements aaa.Realms.
+func (r realms) Epoch(kind string) uint64 {
+	if r.s.plugins == nil {
+		return 0
+	}
+	p, ok := r.provider(kind)
+	if !ok {
+		return 0
+	}
+	return r.s.plugins.Ordered(p.Name)
+}
+
+// provider is the plugin that serves realms of a kind.
+func (r realms) provider(kind string) (host.Provider, bool) {
+	for _, p := range r.s.plugins.Providers("realm") {
+		for k := range strings.FieldsSeq(p.Labels[labelRealmKinds]) {
+			if k == kind {
+				return p, true
+			}
+		}
+	}
+	return host.Provider{}, false
 }
 
 // realmInstances remembers which process has been given which configuration.

@@ -156,7 +156,7 @@ func (a *Authenticator) remembered(ctx context.Context, d digest) *Login {
 		return nil
 	}
 	if !v.login.Local {
-		if v.generation != a.o.Identity.Generation() {
+		if v.generation != a.o.Identity.Generation() || v.realmEpoch != v.realm.epoch() {
 			a.cache.drop(d)
 			return nil
 		}

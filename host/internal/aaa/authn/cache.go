@@ -21,8 +21,11 @@ type verified struct {
 	login *Login
 	// id and epoch bind a local login to the state it was verified in.
 	id, epoch string
-	// generation binds an outside login to the state of the identities.
+	// generation binds an outside login to the state of the identities, and realm and
+	// realmEpoch to that of the realm that verified it.
 	generation uint64
+	realm      Realm
+	realmEpoch uint64
 	until      time.Time
 	// local is the login of a principal as it was last seen.
 	local atomic.Pointer[localOf]

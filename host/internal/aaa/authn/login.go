@@ -2,8 +2,9 @@ package authn
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
-	"strconv"
+	"net/netip"
 	"time"
 
 	"ctl.internal/host/internal/aaa/identity"
@@ -25,7 +26,7 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 	}
 	// A login that began before a change must not serve one that came after it.
 	generation := a.o.Identity.Generation()
-	key := string(d[:]) + strconv.FormatUint(generation, 10) + c.Address.Addr().String()
+	key := a.flightKey(d, generation, c.Address.Addr())
 	r, err, _ := a.flight.Do(key, func() (any, error) {
 		// Others may wait for it, so it goes on when this client goes away.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginTime)
@@ -46,6 +47,18 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 		return nil, err
 	}
 	return r.(*Login), nil
+}
+
+// flightKey is equal for logins of which one may serve the other.
+func (a *Authenticator) flightKey(d digest, generation uint64, from netip.Addr) string {
+	var buf [128]byte
+	b := binary.BigEndian.AppendUint64(append(buf[:0], d[:]...), generation)
+	for _, r := range a.o.Realms {
+		if r.Epoch != nil {
+			b = binary.BigEndian.AppendUint64(b, r.Epoch())
+		}
+	}
+	return string(from.AppendTo(b))
 }
 
 func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
@@ -104,6 +117,7 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			}
 			continue
 		}
+		epoch := r.epoch()
 		res, err := outside(ctx, r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
 		if err != nil || res.Outcome == realm.Unavailable {
 			why := res.Reason
@@ -119,7 +133,7 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			if l.User == "" {
 				l.User = name
 			}
-			return &verified{login: l, until: a.o.Now().Add(a.o.CacheFor)}, "", nil
+			return &verified{login: l, realm: r, realmEpoch: epoch, until: a.o.Now().Add(a.o.CacheFor)}, "", nil
 		}
 	}
 	if owed {

@@ -1,14 +1,17 @@
 package authn_test
 
 import (
+	"context"
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/sdk/realm"
 )
 
 // hashing is the memory, in bytes, of one password hash of costly.
@@ -67,4 +70,59 @@ func TestALoginCacheThatIsOff(t *testing.T) {
 	if n := o.calls(); n != 3 {
 		t.Errorf("asked %d times, want each time", n)
 	}
+}
+
+func TestLoginsOfARealmGoWithIt(t *testing.T) {
+	var epoch, other atomic.Uint64
+	epoch.Store(7)
+	o, second := &outside{users: map[string]string{"bob": "pw"}}, &outside{users: map[string]string{"eve": "pw"}}
+	l := open(t, authn.Realm{Name: "local"}, authn.Realm{Name: "o", Outside: o, Epoch: epoch.Load}, authn.Realm{Name: "second", Outside: second, Epoch: other.Load})
+	asked := func(user string, want int, o *outside) {
+		t.Helper()
+		before := o.calls()
+		if _, err := l.login(user, "pw"); err != nil {
+			t.Fatal(err)
+		}
+		if n := o.calls() - before; n != want {
+			t.Errorf("%s: asked %d times, want %d", user, n, want)
+		}
+	}
+	asked("bob", 1, o)
+	asked("eve", 1, second)
+	asked("bob", 0, o)
+	epoch.Store(8) // reloaded
+	asked("eve", 0, second)
+	asked("bob", 1, o)
+	asked("bob", 0, o)
+	epoch.Store(0) // uninstalled
+	o.users = nil
+	if _, err := l.login("bob", "pw"); !errors.Is(err, authn.ErrRefused) {
+		t.Errorf("a login of a realm that is gone: %v", err)
+	}
+	asked("eve", 0, second)
+}
+
+func TestALoginVerifiedWhileItsRealmIsReplacedIsNotRemembered(t *testing.T) {
+	var epoch atomic.Uint64
+	o := &outside{users: map[string]string{"bob": "pw"}}
+	l := open(t, authn.Realm{Name: "o", Outside: replacing{o, &epoch}, Epoch: epoch.Load})
+	for range 3 {
+		if _, err := l.login("bob", "pw"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := o.calls(); n != 3 {
+		t.Errorf("asked %d times, want each time", n)
+	}
+}
+
+// replacing is replaced while it answers.
+type replacing struct {
+	*outside
+	epoch *atomic.Uint64
+}
+
+func (r replacing) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
+	r.epoch.Add(1)
+	return r.outside.Authenticate(ctx, c)
 }

@@ -31,6 +31,16 @@ type Realm struct {
 	Kind    string        // last segment of its class name
 	Outside realm.Realm   // nil for the identity database
 	Timeout time.Duration // of one question to an outside realm; 0 = 5 s
+	// Epoch returns a number that changes when an outside realm goes or is another one:
+	// logins verified before are not believed then. Nil = it never does.
+	Epoch func() uint64
+}
+
+func (r Realm) epoch() uint64 {
+	if r.Epoch == nil {
+		return 0
+	}
+	return r.Epoch()
 }
 
 // Wait is how long the realm may take for one question.
