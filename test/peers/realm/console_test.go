@@ -155,6 +155,55 @@ absentRealm.url = https://127.0.0.1
 	}
 }
 
+func TestLoginsGoWithTheirRealmButNotWithACrash(t *testing.T) {
+	cert, key := certificate(t, "127.0.0.1")
+	s := startSlapd(t, cert, key, 0)
+	files := ldapINI(s.plain, "")
+	files["ctl.yaml"] += "  loginCache: 1h\n"
+	c := harness.Start(t, bin, files)
+	c.Ctl("feature:install ctl-realm-ldap")
+	in := []loginCase{{"right", "alice", "alicepw", 200, 200}}
+	out := []loginCase{{"gone", "alice", "alicepw", 401, 401}, {"local", "admin", "admin", 200, 200}}
+	logins(t, c, in)
+	s.kill()
+	logins(t, c, in)
+	pid := pluginPID(t, c, "realm-ldap")
+	if p, err := os.FindProcess(pid); err != nil || p.Kill() != nil {
+		t.Fatal("the plugin could not be killed")
+	}
+	restarted(t, c, "realm-ldap", pid)
+	logins(t, c, in) // the same realm: its users are not asked for again
+	c.Ctl("plugin:reload realm-ldap")
+	logins(t, c, out)
+	for _, gone := range []struct{ away, back string }{
+		{"plugin:stop realm-ldap", "plugin:start realm-ldap"},
+		{"feature:uninstall ctl-realm-ldap", "feature:install ctl-realm-ldap"},
+	} {
+		s.start(t)
+		logins(t, c, in)
+		c.Ctl(gone.away)
+		logins(t, c, out)
+		s.kill()
+		c.Ctl(gone.back)
+		logins(t, c, out) // what was verified before does not come back with it
+	}
+}
+
+// restarted waits until a plugin is ready with another process.
+func restarted(t *testing.T, c *harness.Controller, name string, old int) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for range 1200 {
+		info := c.Ctl("plugin:info " + name)
+		if pid := pidIn(info); strings.Contains(info, "ready") && pid != 0 && pid != old {
+			return
+		}
+		<-tick.C
+	}
+	t.Errorf("%s is not back after a minute", name)
+}
+
 func TestARealmThatIsConfiguredAnewIsAskedAnew(t *testing.T) {
 	cert, key := certificate(t, "127.0.0.1")
 	s := startSlapd(t, cert, key, 0)

@@ -161,7 +161,18 @@ func TestKeystone(t *testing.T) {
 		write(t, file, strings.Replace(text, "timeout = 60000", "timeout = 8000", 1))
 		c.Restart()
 	}
+	elsewhere := strings.Replace(k.secure, "127.0.0.1", "localhost", 1)
+	again(elsewhere, "")
+	logins(t, c, []loginCase{{"certificate of another name", "olga@lab", "pw:x", 401, 401}, local})
+	toldWhy(t, c, "wanted to match localhost") // and the certificate itself is trusted
+
+	write(t, filepath.Join(c.Home, "etc", "ctl.yaml"), uncached(files)["ctl.yaml"])
 	again(k.secure+"/v3", "idSvcAuthRealm.defaultDomain = lab")
+	whileTheyLogIn(t, c, "olga", "pw:x", func() {
+		k.kill()
+		k.start(t)
+		eventually(t, c, "olga", "pw:x", 200)
+	})
 	k.pause(t)
 	logins(t, c, []loginCase{{"hanging", "olga@lab", "pw:x", 401, 401}, local})
 	k.resume(t)
@@ -170,8 +181,9 @@ func TestKeystone(t *testing.T) {
 	k.start(t)
 	eventually(t, c, "olga", "pw:x", 200) // in the default domain of the settings
 
-	// Without verification, at a controller that does not trust the certificate.
-	other := harness.Start(t, bin, secini(main+k.secure+"\nidSvcAuthRealm.sslVerification = false", "$idSvcAuthRealm"))
+	// Without verification, at a controller that does not trust the certificate, which
+	// has another name too.
+	other := harness.Start(t, bin, secini(main+elsewhere+"\nidSvcAuthRealm.sslVerification = false", "$idSvcAuthRealm"))
 	other.Ctl("feature:install ctl-realm-idsvc")
 	logins(t, other, []loginCase{{"not verified", "chief", "chiefpw", 200, 401}})
 	if !strings.Contains(other.Log(), "is not verified (sslVerification = false)") {

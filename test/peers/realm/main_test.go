@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -203,6 +204,46 @@ func toldWhy(t *testing.T, c *harness.Controller, reason string) {
 	t.Errorf("the log does not tell of %q", reason)
 }
 
+// whileTheyLogIn runs f in the middle of logins of a user of a realm, who may be refused
+// while its server is away, and of a local one, who may not.
+func whileTheyLogIn(t *testing.T, c *harness.Controller, name, secret string, f func()) {
+	t.Helper()
+	const workers = 8
+	stop, begun := make(chan struct{}), make(chan struct{}, workers)
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			pace := time.NewTicker(10 * time.Millisecond) // or refusals at once would be thousands
+			defer pace.Stop()
+			for n := 0; ; n++ {
+				user, password, also := name, secret, 401
+				if i%2 == 0 {
+					user, password, also = "user", "user", 200
+				}
+				if status, _, err := c.Get("/restconf/modules", user, password); err != nil || status != 200 && status != also {
+					t.Errorf("%s: %d %v", user, status, err)
+				}
+				if n == 1 {
+					begun <- struct{}{}
+				}
+				select {
+				case <-stop:
+					if n > 1 {
+						return
+					}
+				case <-pace.C:
+				}
+			}
+		})
+	}
+	for range workers {
+		<-begun
+	}
+	f()
+	close(stop)
+	wg.Wait()
+}
+
 type loginCase struct {
 	name, user, password string
 	any, admin           int // status of a page for everybody, and of one for admins
@@ -226,16 +267,37 @@ func uncached(files map[string]string) map[string]string {
 // pluginPID finds the process of a plugin among the controller's children.
 func pluginPID(t *testing.T, c *harness.Controller, name string) int {
 	t.Helper()
-	for line := range strings.SplitSeq(c.Ctl("plugin:info "+name), "\n") {
+	pid := pidIn(c.Ctl("plugin:info " + name))
+	if pid == 0 {
+		t.Fatal("plugin:info names no process")
+	}
+	return pid
+}
+
+// pidIn is the process that plugin:info names, 0 when there is none.
+func pidIn(info string) int {
+	for line := range strings.SplitSeq(info, "\n") {
 		fields := strings.Fields(line)
 		if len(fields) > 1 && strings.EqualFold(fields[0], "process") {
-			pid, err := strconv.Atoi(strings.Trim(fields[1], ","))
-			if err != nil {
-				t.Fatal(err)
+			if pid, err := strconv.Atoi(strings.Trim(fields[1], ",")); err == nil {
+				return pid
 			}
-			return pid
 		}
 	}
-	t.Fatal("plugin:info names no process")
 	return 0
+}
+
+// pauseAll is pause for a server of several processes.
+func (d *daemon) pauseAll(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(-d.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (d *daemon) resumeAll(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(-d.cmd.Process.Pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -52,41 +52,13 @@ func TestSlapdIsRestartedWhileUsersLogIn(t *testing.T) {
 	s := startSlapd(t, cert, key, 0)
 	c := harness.Start(t, bin, uncached(ldapINI(s.plain, "")))
 	c.Ctl("feature:install ctl-realm-ldap")
-	stop, begun := make(chan struct{}), make(chan struct{}, 8)
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() {
-			for n := 0; ; n++ {
-				user, password, also := "alice", "alicepw", 401 // while the server is away
-				if i%2 == 0 {
-					user, password, also = "user", "user", 200
-				}
-				if status, _, err := c.Get("/restconf/modules", user, password); err != nil || status != 200 && status != also {
-					t.Errorf("%s: %d %v", user, status, err)
-				}
-				if n == 1 {
-					begun <- struct{}{}
-				}
-				select {
-				case <-stop:
-					if n > 1 {
-						return
-					}
-				default:
-				}
-			}
-		})
-	}
-	for range 8 {
-		<-begun
-	}
-	for range 2 {
-		s.kill()
-		s.start(t)
-		logins(t, c, []loginCase{{"as soon as it is back", "bob", "bobpw", 200, 401}}) // alice may share the fate of one who asked before
-	}
-	close(stop)
-	wg.Wait()
+	whileTheyLogIn(t, c, "alice", "alicepw", func() {
+		for range 2 {
+			s.kill()
+			s.start(t)
+			logins(t, c, []loginCase{{"as soon as it is back", "bob", "bobpw", 200, 401}}) // alice may share the fate of one who asked before
+		}
+	})
 }
 
 func TestAnotherSlapdTakesOver(t *testing.T) {

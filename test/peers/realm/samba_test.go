@@ -23,7 +23,8 @@ func sambaIP(t *testing.T) string {
 // startSamba runs a domain controller of ad.lab.test.
 func startSamba(t *testing.T, sambaIP, cert, key string) (conf string, d *daemon) {
 	t.Helper()
-	server, tool := program(t, "samba"), program(t, "samba-tool")
+	tool := program(t, "samba-tool")
+	program(t, "samba")
 	if os.Getuid() != 0 {
 		t.Skip("SKIPPED, NOT TESTED: the peer samba cannot be started: its fixed ports need root")
 	}
@@ -55,7 +56,12 @@ func startSamba(t *testing.T, sambaIP, cert, key string) (conf string, d *daemon
 	must(t, nil, tool, "group", "add", "lab-admins", "-s", conf)
 	must(t, nil, tool, "group", "addmembers", "ops", "alice", "-s", conf)
 	must(t, nil, tool, "group", "addmembers", "lab-admins", "ops", "-s", conf)
-	return conf, serve(t, sambaIP+":636", nil, server, "-F", "--no-process-group", "-s", conf)
+	return conf, serveSamba(t, sambaIP, conf)
+}
+
+func serveSamba(t *testing.T, sambaIP, conf string) *daemon {
+	t.Helper()
+	return serve(t, sambaIP+":636", nil, program(t, "samba"), "-F", "--no-process-group", "-s", conf)
 }
 
 func directoryINI(url, more string) map[string]string {
@@ -72,7 +78,7 @@ func TestSambaAsADirectoryService(t *testing.T) {
 	t.Parallel()
 	ip := sambaIP(t)
 	cert, key := certificate(t, ip)
-	_, server := startSamba(t, ip, cert, key)
+	conf, server := startSamba(t, ip, cert, key)
 	cases := []loginCase{
 		{"admin by a nested group", "alice", "Alice!pw0", 200, 200},
 		{"full name", "alice@ad.lab.test", "Alice!pw0", 200, 200},
@@ -101,6 +107,20 @@ func TestSambaAsADirectoryService(t *testing.T) {
 			logins(t, c, cases)
 		})
 	}
+	server.pauseAll(t)
+	for _, c := range controllers {
+		logins(t, c, []loginCase{{"frozen", "alice", "Alice!pw0", 401, 401}, {"local", "admin", "admin", 200, 200}})
+	}
+	server.resumeAll(t)
+	for _, c := range controllers {
+		eventually(t, c, "alice", "Alice!pw0", 200)
+	}
+	whileTheyLogIn(t, controllers[0], "alice", "Alice!pw0", func() {
+		server.kill()
+		server = serveSamba(t, ip, conf)
+		eventually(t, controllers[0], "bob", "Bob!pw00", 200)
+	})
+	logins(t, controllers[0], cases)
 	server.kill()
 	for _, c := range controllers {
 		eventually(t, c, "alice", "Alice!pw0", 401) // its children may serve a moment longer

@@ -37,6 +37,7 @@ moduleload memberof
 moduleload ppolicy
 TLSCertificateFile %s
 TLSCertificateKeyFile %s
+referral ldap://elsewhere.lab.test
 database mdb
 maxsize 268435456
 suffix "dc=lab,dc=test"
@@ -66,10 +67,10 @@ func (s *slapd) start(t *testing.T) {
 }
 
 // odd are names and passwords that a careless client gets wrong.
-var odd = []string{"a,b", "a=b", "(paren)", "star*", `back\slash`, "plus+", `quo"te`, "#hash", "semi;colon", "ünï", "<angle>", "a b"}
+var odd = []string{"a,b", "a=b", "(paren)", "star*", `back\slash`, "plus+", `quo"te`, "#hash", "semi;colon", "ünï", "<angle>", "a b", " before", "after "}
 
-// oddPassword is the password of an odd name.
-func oddPassword(name string) string { return "p:" + name + "\x00()*\\,=" }
+// oddPassword is the password of an odd name, with blanks at both ends.
+func oddPassword(name string) string { return " p:" + name + "\x00()*\\,=+\"<>;# " }
 
 // dn is the name of a person's entry.
 func dn(uid string) string { return "uid=" + goldap.EscapeDN(uid) + ",ou=People,dc=lab,dc=test" }
@@ -96,6 +97,10 @@ func ldif(many int) string {
 	for _, name := range odd {
 		person(name, oddPassword(name), "boss", "")
 	}
+	// Both are kept by another server.
+	b.WriteString("dn: uid=moved,ou=People,dc=lab,dc=test\nobjectClass: referral\nobjectClass: extensibleObject\nuid: moved\n" +
+		"ref: ldap://moved.lab.test/uid=moved,ou=People,dc=lab,dc=test\n\n" +
+		"dn: ou=Branch,dc=lab,dc=test\nobjectClass: referral\nobjectClass: extensibleObject\nou: Branch\nref: ldap://branch.lab.test/ou=Branch,dc=lab,dc=test\n\n")
 	for i := range many {
 		person(fmt.Sprintf("user%05d", i), fmt.Sprintf("pw%05d", i), "clerk", "")
 	}
@@ -172,7 +177,8 @@ func TestSlapd(t *testing.T) {
 	s.addGroups(t)
 	cases := slices.Clone(people)
 	for _, name := range odd {
-		cases = append(cases, loginCase{"odd", name, oddPassword(name), 200, 200}, loginCase{"odd, wrong", name, "p:" + name, 401, 401})
+		cases = append(cases, loginCase{"odd", name, oddPassword(name), 200, 200}, loginCase{"odd, wrong", name, "p:" + name, 401, 401},
+			loginCase{"odd, blanks cut off", name, strings.TrimSpace(oddPassword(name)), 401, 401})
 	}
 	const system = "\ncontextFactory.systemUsername = \"cn=admin,dc=lab,dc=test\"\ncontextFactory.systemPassword = adminpw"
 	for name, more := range map[string]string{
