@@ -28,6 +28,8 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 	}
 	if d.base = r.String("searchBase", baseOf(d.suffix)); d.base == "" {
 		r.Fault("searchBase", "write searchBase = dc=example,dc=org, or principalSuffix = @example.org of which it is made")
+	} else if err := ldap.CheckBase(d.base); err != nil {
+		r.Fault("searchBase", "%v", err)
 	}
 	if err := r.Err(); err != nil {
 		return nil, nil, err

@@ -46,6 +46,12 @@ func readRoles(r *realm.Reader, l *ldapRealm, template string, roles bool) {
 	}
 	l.base = r.String("searchBase", suffix)
 	l.attribute = r.String("ldapAttributeForComparison", "objectClass")
+	if err := ldap.CheckBase(l.base); err != nil {
+		r.Fault("searchBase", "%v", err)
+	}
+	if err := ldap.CheckAttribute(l.attribute); err != nil {
+		r.Fault("ldapAttributeForComparison", "%v", err)
+	}
 	l.filter = r.String("searchFilter", "")
 	l.roles = ldap.NewRoles(r.Pairs("groupRolesMap"))
 	if l.filter == "" {

@@ -129,12 +129,17 @@ func TestASearchThatIsRefusedGivesNoRoles(t *testing.T) {
 func TestFaultsOfSecIni(t *testing.T) {
 	c := realm.NewClient(plugintest.Start(t, options()).Conn)
 	for name, k := range map[string]struct{ pairs, want []string }{
-		"nothing":       {nil, []string{"r.contextFactory.url", "userDnTemplate"}},
-		"misspelt":      {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "seachBase", "dc=x"}, []string{"etc/sec.ini:7", `did you mean "searchBase"`}},
-		"no place":      {[]string{"userDnTemplate", "uid=x,dc=x", "contextFactory.url", "ldap://h"}, []string{"{0}"}},
-		"scheme":        {[]string{"userDnTemplate", template, "contextFactory.url", "http://h"}, []string{"neither ldap nor ldaps"}},
-		"pair":          {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "groupRolesMap", "person"}, []string{"key:value"}},
-		"filter":        {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "searchFilter", "(uid={0}"}, []string{"searchFilter"}},
+		"nothing":   {nil, []string{"r.contextFactory.url", "userDnTemplate"}},
+		"misspelt":  {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "seachBase", "dc=x"}, []string{"etc/sec.ini:7", `did you mean "searchBase"`}},
+		"no place":  {[]string{"userDnTemplate", "uid=x,dc=x", "contextFactory.url", "ldap://h"}, []string{"{0}"}},
+		"scheme":    {[]string{"userDnTemplate", template, "contextFactory.url", "http://h"}, []string{"neither ldap nor ldaps"}},
+		"pair":      {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "groupRolesMap", "person"}, []string{"key:value"}},
+		"filter":    {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "searchFilter", "(uid={0}"}, []string{"searchFilter"}},
+		"base":      {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "searchBase", "lab"}, []string{"etc/sec.ini:7", "searchBase", "is not a DN"}},
+		"attribute": {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "ldapAttributeForComparison", "member of"}, []string{"etc/sec.ini:7", "such as memberOf"}},
+		"time":      {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "connectTimeout", "5s"}, []string{"etc/sec.ini:7", "connectTimeout", "milliseconds"}},
+		"half accounts, the other half": {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "contextFactory.systemPassword", "hush"},
+			[]string{"systemPassword", "write contextFactory.systemUsername"}},
 		"half accounts": {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "contextFactory.systemUsername", "cn=x"}, []string{"systemPassword"}},
 	} {
 		_, err := c.Configure(t.Context(), realm.Config{Name: "r", Kind: kindRoles, Properties: properties(k.pairs...)})

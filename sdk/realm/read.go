@@ -55,20 +55,24 @@ func (r *Reader) Bool(name string, otherwise bool) bool {
 	}
 	v, err := strconv.ParseBool(strings.ToLower(p.Value))
 	if err != nil {
-		r.Fault(name, "%q is neither true nor false", p.Value)
+		r.Fault(name, "%q is neither true nor false; write one of the two", p.Value)
 	}
 	return v
 }
 
 // Int returns a property that is a whole number from least to most.
 func (r *Reader) Int(name string, otherwise, least, most int) int {
+	return r.number(name, "number", otherwise, least, most)
+}
+
+func (r *Reader) number(name, what string, otherwise, least, most int) int {
 	p, ok := r.Get(name)
 	if !ok || p.Value == "" {
 		return otherwise
 	}
 	v, err := strconv.Atoi(p.Value)
 	if err != nil || v < least || v > most {
-		r.Fault(name, "%q is not a number from %d to %d", p.Value, least, most)
+		r.Fault(name, "%q is not a %s; write one from %d to %d", p.Value, what, least, most)
 		return otherwise
 	}
 	return v
@@ -76,7 +80,7 @@ func (r *Reader) Int(name string, otherwise, least, most int) int {
 
 // Duration returns a property that is a number of milliseconds up to an hour.
 func (r *Reader) Duration(name string, otherwise time.Duration) time.Duration {
-	return time.Duration(r.Int(name, int(otherwise/time.Millisecond), 1, 3_600_000)) * time.Millisecond
+	return time.Duration(r.number(name, "number of milliseconds", int(otherwise/time.Millisecond), 1, 3_600_000)) * time.Millisecond
 }
 
 // Pairs returns a property of the form key:value, key:value; nil when not written.
@@ -93,7 +97,7 @@ func (r *Reader) Pairs(name string) map[string]string {
 	for _, item := range p.List {
 		at := strings.LastIndexByte(item, ':') // what is left may hold colons, a role does not
 		if at < 1 || at == len(item)-1 {
-			r.Fault(name, "%q is not of the form key:value", item)
+			r.Fault(name, "%q is not of the form key:value; write \"key\":\"value\", with commas between several", item)
 			return nil
 		}
 		out[strings.TrimSpace(item[:at])] = strings.TrimSpace(item[at+1:])

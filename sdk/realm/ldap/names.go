@@ -1,6 +1,8 @@
 package ldap
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -91,8 +93,29 @@ func Filter(template string, values ...string) string {
 	return b.String() + template
 }
 
+// CheckBase tells whether a text names a place in a directory.
+func CheckBase(text string) error {
+	if _, err := goldap.ParseDN(text); err != nil {
+		return fmt.Errorf("%q is not a DN (%w); write one such as \"dc=example,dc=org\"", text, err)
+	}
+	return nil
+}
+
+// attribute is an AttributeDescription of RFC 4512 section 2.5.
+var attribute = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*|[0-9]+(\.[0-9]+)*)(;[A-Za-z0-9-]+)*$`)
+
+// CheckAttribute tells whether a text can be the name of an attribute.
+func CheckAttribute(text string) error {
+	if !attribute.MatchString(text) {
+		return fmt.Errorf("%q cannot be the name of an attribute; write one such as memberOf", text)
+	}
+	return nil
+}
+
 // CheckFilter tells whether a filter template can be used.
 func CheckFilter(template string) error {
-	_, err := goldap.CompileFilter(Filter(template, "x", "x"))
-	return err
+	if _, err := goldap.CompileFilter(Filter(template, "x", "x")); err != nil {
+		return fmt.Errorf("%q is not a filter of RFC 4515 (%w); write one such as \"(uid={0})\"", template, err)
+	}
+	return nil
 }
