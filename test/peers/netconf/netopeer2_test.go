@@ -63,9 +63,9 @@ func newNetopeer2(t *testing.T) *netopeer2 {
 		t.Skip("SKIPPED, NOT TESTED: the peer netopeer2 needs root")
 	}
 	dir := reserve.Dir(t, "np2") // short, for a unix socket
-	memory := strings.ReplaceAll(strings.Trim(dir, "/"), "/", "-")
+	memory := strings.ReplaceAll(strings.Trim(dir, "/"), "/", "-") + "_"
 	t.Cleanup(func() {
-		left, _ := filepath.Glob("/dev/shm/" + memory + "_*")
+		left, _ := filepath.Glob("/dev/shm/" + memory + "*")
 		for _, file := range left {
 			os.Remove(file)
 		}
