@@ -268,6 +268,10 @@ func (c *Chooser) Observe(ctx context.Context, sw *switchdriver.Switch) (*discov
 // process left is settled first. The one behind it fails with fault.InUse when its
 // time is over before its turn.
 func (c *Chooser) Change(ctx context.Context, sw *switchdriver.Switch, do func(context.Context) error) error {
+	return c.change(ctx, sw, false, do)
+}
+
+func (c *Chooser) change(ctx context.Context, sw *switchdriver.Switch, settleAll bool, do func(context.Context) error) error {
 	busy := func(err error) error {
 		return fault.Wrap(fault.InUse, err, "switch %s is busy with other changes; try again", mib.MAC(sw.NodeId))
 	}
@@ -279,7 +283,7 @@ func (c *Chooser) Change(ctx context.Context, sw *switchdriver.Switch, do func(c
 	if !c.turn(ctx) {
 		return busy(errors.New("the plugin's earlier process has not ended"))
 	}
-	if err := c.settle(ctx, sw); err != nil {
+	if err := c.settle(ctx, sw, settleAll); err != nil {
 		return err
 	}
 	return do(ctx)

@@ -13,8 +13,9 @@ import (
 )
 
 // settle ends the changes of a switch that the journal says were not finished, the
-// latest first. It fails when the switch cannot be asked now.
-func (c *Chooser) settle(ctx context.Context, sw *switchdriver.Switch) error {
+// latest first. It fails when the switch cannot be asked now; unless all is asked for,
+// not about one that only its driver plugin can tell of.
+func (c *Chooser) settle(ctx context.Context, sw *switchdriver.Switch, all bool) error {
 	if err := c.opt.Journal.Take(ctx); err != nil {
 		return err
 	}
@@ -23,6 +24,9 @@ func (c *Chooser) settle(ctx context.Context, sw *switchdriver.Switch) error {
 		if err != nil {
 			f := fault.Wrap(fault.KindOf(err), err, "an earlier change of switch %s (%s) was not finished and cannot be settled now: %v", name(sw), r.What, err)
 			f.Source = fault.SourceDevice
+			if !all && apart(r) {
+				continue
+			}
 			return f
 		}
 		if err := c.opt.Journal.Settle(ctx, r, outcome, text); err != nil {
@@ -30,6 +34,13 @@ func (c *Chooser) settle(ctx context.Context, sw *switchdriver.Switch) error {
 		}
 	}
 	return nil
+}
+
+// apart tells changes that a driver plugin made of what no other driver touches, such
+// as access lists: while the plugin is away they wait, and the rest of the switch does
+// not wait for them.
+func apart(r journal.Record) bool {
+	return r.Operation != nil && r.Operation.Driver != VendorFile && r.Operation.ACL != nil
 }
 
 func (c *Chooser) recover(ctx context.Context, sw *switchdriver.Switch, r journal.Record) (journal.Outcome, string, error) {
@@ -176,7 +187,7 @@ func (c *Chooser) Settle(ctx context.Context, find func(node uint64) (*switchdri
 				wg.Go(func() {
 					ctx, cancel := context.WithTimeout(ctx, settleMost)
 					defer cancel()
-					if err := c.Change(ctx, sw, func(context.Context) error { return nil }); err != nil && ctx.Err() == nil {
+					if err := c.change(ctx, sw, true, func(context.Context) error { return nil }); err != nil && ctx.Err() == nil {
 						c.opt.Log.Warn("a change that was not finished waits", "err", err)
 					}
 				})
