@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	ber "github.com/go-asn1-ber/asn1-ber"
 	goldap "github.com/go-ldap/ldap/v3"
 
 	"ctl.internal/sdk/realm"
@@ -69,9 +70,30 @@ func serverError(err error) error {
 	case goldap.LDAPResultStrongAuthRequired, goldap.LDAPResultConfidentialityRequired:
 		return fmt.Errorf("the server wants an encrypted connection; use ldaps:// or startTLS = true: %w", err)
 	case goldap.LDAPResultReferral:
-		return fmt.Errorf("the server refers to another one, which is not followed; name that one in the url: %w", err)
+		return fmt.Errorf("the server refers to another one%s, which is not followed; name that one in the url: %w", referral(err), err)
 	}
 	return err
+}
+
+// referralTag is that of LDAPResult.referral (RFC 4511 section 4.1.9).
+const referralTag = 3
+
+// referral is the first address that a server refers to, in parentheses; empty when it
+// names none.
+func referral(err error) string {
+	var e *goldap.Error
+	if !errors.As(err, &e) || e.Packet == nil || len(e.Packet.Children) < 2 {
+		return ""
+	}
+	for _, part := range e.Packet.Children[1].Children {
+		if part.ClassType != ber.ClassContext || part.Tag != referralTag || len(part.Children) == 0 {
+			continue
+		}
+		if address, ok := part.Children[0].Value.(string); ok && address != "" {
+			return fmt.Sprintf(" (%.200q)", address)
+		}
+	}
+	return ""
 }
 
 // resultCode returns the code that the server sent; ok is false for an error of
