@@ -38,7 +38,7 @@ func main() {
 	var o options
 	flag.IntVar(&o.switches, "switches", 1000, "simulated switches")
 	flag.IntVar(&o.ports, "ports", 24, "ports of each")
-	flag.IntVar(&o.workers, "workers", 64, "switches asked at a time")
+	flag.IntVar(&o.workers, "workers", 256, "switches asked at a time")
 	flag.IntVar(&o.rounds, "rounds", 3, "the best of so many rounds counts")
 	flag.IntVar(&o.fdb, "fdb", 10_000, "entries of the forwarding table")
 	flag.IntVar(&o.message, "message", 0, "largest answer of an agent in octets; 0 = one frame")

@@ -26,7 +26,7 @@ type Options struct {
 	// Infer reads what else tells of links, for switches without LLDP and CDP and
 	// those around them; nil: such links are not found.
 	Infer    func(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation, want map[mib.MAC]bool) (*discovery.Evidence, error)
-	Workers  int           // switches asked at the same time, 64
+	Workers  int           // switches asked at the same time, 256
 	Deadline time.Duration // for one switch, 20 s
 	Interval time.Duration // of periodic discoveries; 0 = none
 	Log      *slog.Logger
@@ -64,7 +64,7 @@ type Surveyor struct {
 // New makes a Surveyor; Start starts it, Close ends it.
 func New(o Options) *Surveyor {
 	if o.Workers == 0 {
-		o.Workers = 64
+		o.Workers = 256
 	}
 	if o.Deadline == 0 {
 		o.Deadline = 20 * time.Second
