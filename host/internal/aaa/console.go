@@ -10,6 +10,7 @@ import (
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/shell"
+	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -44,7 +45,7 @@ func (a *AAA) Console() *Console { return &Console{a: a, outside: map[string]out
 func (c *Console) Password(ctx context.Context, user, password, address string) (caller.Caller, error) {
 	from, _ := netip.ParseAddrPort(address) // the console on the machine itself has none
 	l, err := c.a.authn.Login(ctx, authn.Credentials{User: user, Password: password, Address: from})
-	var slow *authn.ThrottledError
+	var slow *throttle.BlockedError
 	switch {
 	case errors.As(err, &slow):
 		return caller.Caller{}, fault.Wrap(fault.Unavailable, err, "%s", slow.Error())

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -16,6 +15,7 @@ import (
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/rules"
+	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/sdk/caller"
 )
 
@@ -101,10 +101,10 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 
 // refused is the verdict after a login that failed.
 func (e *env) refused(err error) rules.Verdict {
-	var slow *authn.ThrottledError
+	var slow *throttle.BlockedError
 	switch {
 	case errors.As(err, &slow):
-		e.retry = max(1, int(math.Ceil(slow.RetryAfter.Seconds())))
+		e.retry = int(slow.RetryAfter().Seconds())
 		return rules.Busy
 	case !errors.Is(err, authn.ErrRefused):
 		e.err = err

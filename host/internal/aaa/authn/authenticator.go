@@ -74,7 +74,7 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 // Request verifies the Authorization header of a request that came from an address.
-// Present tells whether there was one; the error is ErrRefused, a *ThrottledError or
+// Present tells whether there was one; the error is ErrRefused, a *throttle.BlockedError or
 // the world's.
 func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.AddrPort, schemes rules.Schemes) (l *Login, present bool, err error) {
 	scheme, text, present := header(h)

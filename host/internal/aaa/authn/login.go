@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/sdk/realm"
 )
 
@@ -62,58 +63,87 @@ func (a *Authenticator) flightKey(d digest, generation uint64, from netip.Addr) 
 }
 
 func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
-	counted, from := name+"@"+domain, c.Address.Addr()
+	counted := name + "@" + domain
 	if domain == "" {
 		counted += identity.SDN
 	}
-	delay, retry := a.o.Throttle.Begin(counted, from)
-	if delay > 0 && retry == 0 {
-		select {
-		case a.waiting <- struct{}{}:
-			err := a.o.Wait(ctx, delay)
-			<-a.waiting
-			if err != nil {
-				return nil, err
-			}
-		default:
-			retry = delay
-		}
+	turn, err := a.turn(ctx, counted, c.Address.Addr())
+	if err != nil {
+		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error()})
+		return nil, err
 	}
-	if retry > 0 {
-		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: "too many failed logins"})
-		return nil, &ThrottledError{retry}
-	}
-	v, reason, err := a.ask(ctx, c, name, domain)
+	defer turn.Cancelled()
+	v, no, err := a.ask(ctx, c, name, domain)
 	switch {
 	case err != nil:
-		a.o.Throttle.Cancelled(counted, from)
 		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error()})
 		return nil, err
 	case v == nil:
-		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: reason})
+		if no.verified() {
+			turn.Failed()
+		}
+		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: no.reason()})
 		return nil, ErrRefused
 	}
-	a.o.Throttle.Succeeded(counted, from)
+	turn.Succeeded()
 	a.o.Attempt(ctx, Attempt{User: v.login.User, Realm: v.login.Realm, Address: c.Address, OK: true})
 	v.generation = generation
 	return v, nil
 }
 
+// turn waits until a password may be verified.
+func (a *Authenticator) turn(ctx context.Context, counted string, from netip.Addr) (*throttle.Turn, error) {
+	turn, err := a.o.Throttle.Begin(ctx, counted, from)
+	if err != nil || turn.Delay == 0 {
+		return turn, err
+	}
+	select {
+	case a.waiting <- struct{}{}:
+		err = a.o.Wait(ctx, turn.Delay)
+		<-a.waiting
+	default:
+		err = &throttle.BlockedError{Wait: turn.Delay}
+	}
+	if err != nil {
+		turn.Cancelled()
+		return nil, err
+	}
+	return turn, nil
+}
+
+// refusal is what the realms said when none knew the credentials.
+type refusal struct {
+	known  bool   // the local realm holds a user of this name
+	silent string // the last realm that could not be asked
+}
+
+// verified tells whether it was the credentials that failed. While a realm cannot be
+// asked, those of its users are not known to be wrong: counting them would lock out
+// these users, and others at their address, beyond the outage.
+func (r refusal) verified() bool { return r.known || r.silent == "" }
+
+func (r refusal) reason() string {
+	if r.silent != "" {
+		return "realm " + r.silent + " cannot be reached"
+	}
+	return "no realm knows these credentials"
+}
+
 // ask tries the realms in order until one knows the user by these credentials. The
 // work that hides whether a local user exists is done last, before a refusal, so
 // that a user whom a later realm knows does not pay for it.
-func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain string) (*verified, string, error) {
-	reason := "no realm knows these credentials"
+func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain string) (*verified, refusal, error) {
+	var no refusal
 	owed := false
 	for _, r := range a.o.Realms {
 		if r.Outside == nil {
 			p, worked, err := a.o.Identity.Match(ctx, name, orSDN(domain), c.Password)
 			if err != nil {
-				return nil, "", err
+				return nil, no, err
 			}
-			owed = owed || !worked
+			owed, no.known = owed || !worked, no.known || worked
 			if p != nil {
-				return &verified{login: localLogin(p, r.Name), id: p.ID(), epoch: p.Epoch, until: a.o.Now().Add(localFor)}, "", nil
+				return &verified{login: localLogin(p, r.Name), id: p.ID(), epoch: p.Epoch, until: a.o.Now().Add(localFor)}, no, nil
 			}
 			continue
 		}
@@ -124,7 +154,7 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			if err != nil {
 				why = err.Error()
 			}
-			reason = "realm " + r.Name + " cannot be reached"
+			no.silent = r.Name
 			a.o.Attempt(ctx, Attempt{User: c.User, Realm: r.Name, Address: c.Address, Reason: "unavailable: " + why})
 			continue
 		}
@@ -133,13 +163,13 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			if l.User == "" {
 				l.User = name
 			}
-			return &verified{login: l, realm: r, realmEpoch: epoch, until: a.o.Now().Add(a.o.CacheFor)}, "", nil
+			return &verified{login: l, realm: r, realmEpoch: epoch, until: a.o.Now().Add(a.o.CacheFor)}, no, nil
 		}
 	}
 	if owed {
-		return nil, reason, a.o.Identity.Waste(ctx, c.Password)
+		return nil, no, a.o.Identity.Waste(ctx, c.Password)
 	}
-	return nil, reason, nil
+	return nil, no, nil
 }
 
 func orSDN(domain string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -19,6 +20,7 @@ import (
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/secini"
+	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/sdk/realm"
 )
@@ -222,13 +224,13 @@ func TestManyEqualLoginsAreVerifiedOnce(t *testing.T) {
 
 func TestGuessingIsDelayedAndThenRefused(t *testing.T) {
 	l := open(t)
-	var slow *authn.ThrottledError
+	var slow *throttle.BlockedError
 	for i := range 8 {
 		if _, err := l.login("admin", "wrong"); !errors.Is(err, authn.ErrRefused) {
 			t.Fatalf("guess %d: %v", i, err)
 		}
 	}
-	if _, err := l.login("admin", "admin"); !errors.As(err, &slow) || slow.RetryAfter < 29*time.Second {
+	if _, err := l.login("admin", "admin"); !errors.As(err, &slow) || slow.Wait < 29*time.Second {
 		t.Errorf("the right password while refused: %v", err)
 	}
 	if len(l.waits) != 5 || l.waits[0] != 250*time.Millisecond || l.waits[4] != 4*time.Second {
@@ -239,6 +241,51 @@ func TestGuessingIsDelayedAndThenRefused(t *testing.T) {
 		t.Errorf("after the time told: %v", err)
 	}
 }
+
+func TestManyUsersMayLogInAtOnceFromOneAddress(t *testing.T) {
+	users := map[string]string{}
+	for i := range 500 {
+		users[fmt.Sprint("u", i)] = "pw"
+	}
+	l := open(t, authn.Realm{Name: "local"}, authn.Realm{Name: "o", Outside: &outside{users: users}})
+	var wg sync.WaitGroup
+	for user := range users {
+		wg.Go(func() {
+			if _, err := l.login(user, "pw"); err != nil {
+				t.Errorf("%s: %v", user, err)
+			}
+		})
+	}
+	wg.Wait()
+	if len(l.waits) > 0 {
+		t.Errorf("right passwords were delayed: %v", l.waits)
+	}
+}
+
+func TestAnOutageOfARealmLocksNobodyOut(t *testing.T) {
+	o := &outside{users: map[string]string{"bob": "pw"}, fault: errors.New("down")}
+	l := open(t, authn.Realm{Name: "local"}, authn.Realm{Name: "o", Outside: o})
+	for range 200 {
+		if _, err := l.login("bob", "pw"); !errors.Is(err, authn.ErrRefused) {
+			t.Fatalf("while the realm is down: %v", err)
+		}
+	}
+	for range 9 {
+		_, _ = l.login("user", "guess")
+	}
+	if slow := new(throttle.BlockedError); !errors.As(second(l.login("user", "us:er")), &slow) {
+		t.Error("during the outage a local user's password may be guessed")
+	}
+	o.mu.Lock()
+	o.fault = nil
+	o.mu.Unlock()
+	l.waits = nil
+	if _, err := l.login("bob", "pw"); err != nil || len(l.waits) > 0 {
+		t.Errorf("after the outage: %v, delayed by %v", err, l.waits)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
 
 func TestUserAlreadyLoggedInIsNotThrottled(t *testing.T) {
 	l := open(t)

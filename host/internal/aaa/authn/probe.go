@@ -2,8 +2,10 @@ package authn
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/realm"
 )
@@ -26,14 +28,15 @@ func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
-	counted, from := name+"@"+orSDN(domain), c.Address.Addr()
-	delay, retry := a.o.Throttle.Begin(counted, from)
-	if retry > 0 {
-		return nil, fault.New(fault.Unavailable, "%s", (&ThrottledError{retry}).Error())
+	counted := name + "@" + orSDN(domain)
+	turn, err := a.turn(ctx, counted, c.Address.Addr())
+	if blocked := new(throttle.BlockedError); errors.As(err, &blocked) {
+		return nil, fault.Wrap(fault.Unavailable, err, "%s", blocked.Error())
 	}
-	if err := a.o.Wait(ctx, delay); err != nil {
+	if err != nil {
 		return nil, err
 	}
+	defer turn.Cancelled()
 	var out []Answer
 	good := false
 	for _, r := range a.o.Realms {
@@ -45,7 +48,12 @@ func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, err
 		good = good || res.Outcome == realm.Authenticated
 		out = append(out, Answer{Realm: r.Name, Kind: r.Kind, Result: res, Took: a.o.Now().Sub(began)})
 	}
-	a.settle(ctx, counted, c, good)
+	if good {
+		turn.Succeeded()
+	} else {
+		turn.Failed()
+	}
+	a.o.Attempt(ctx, Attempt{User: c.User, Realm: "realm:test", Address: c.Address, OK: good})
 	return out, nil
 }
 
@@ -58,13 +66,6 @@ func (a *Authenticator) probeOne(ctx context.Context, r Realm, c realm.Credentia
 		return realm.Result{}, err
 	}
 	return realm.Result{Outcome: realm.Authenticated, Principal: p.Name, Roles: p.Roles}, nil
-}
-
-func (a *Authenticator) settle(ctx context.Context, counted string, c Credentials, good bool) {
-	if good {
-		a.o.Throttle.Succeeded(counted, c.Address.Addr())
-	}
-	a.o.Attempt(ctx, Attempt{User: c.User, Realm: "realm:test", Address: c.Address, OK: good})
 }
 
 // Realms lists the realms in the order they are tried.

@@ -66,11 +66,3 @@ type Attempt struct {
 
 // ErrRefused is all that a client learns of a failed login.
 var ErrRefused = errors.New("the credentials were refused")
-
-// ThrottledError refuses a login unseen, after too many failed ones.
-type ThrottledError struct{ RetryAfter time.Duration }
-
-// Error tells when to come back.
-func (e *ThrottledError) Error() string {
-	return "too many failed logins; try again in " + e.RetryAfter.Round(time.Second).String()
-}

@@ -2,7 +2,6 @@ package idm
 
 import (
 	"errors"
-	"math"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/rules"
+	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 )
@@ -137,10 +137,10 @@ func (h *handler) passwordGrant(r *http.Request, f url.Values) (*identity.Princi
 }
 
 func (h *handler) refusedGrant(w http.ResponseWriter, r *http.Request, err error) {
-	var slow *authn.ThrottledError
+	var slow *throttle.BlockedError
 	switch {
 	case errors.As(err, &slow):
-		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(slow.RetryAfter.Seconds())))))
+		w.Header().Set("Retry-After", strconv.Itoa(int(slow.RetryAfter().Seconds())))
 		h.oauthFail(w, r, oauthError{http.StatusTooManyRequests, "temporarily_unavailable", "too many failed logins; try again later"})
 	case errors.Is(err, authn.ErrRefused):
 		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_grant", "the credentials were refused"})
@@ -225,7 +225,7 @@ func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []st
 }
 
 func (h *handler) refusedClient(w http.ResponseWriter, r *http.Request, err error) {
-	var slow *authn.ThrottledError
+	var slow *throttle.BlockedError
 	if errors.As(err, &slow) {
 		h.refusedGrant(w, r, err)
 		return

@@ -1,6 +1,8 @@
 package throttle
 
 import (
+	"context"
+	"fmt"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -44,13 +46,24 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// maxKeys bounds the memory that guessing with ever new names can take.
-const maxKeys = 20_000
+// maxKeys bounds the memory that guessing with ever new names can take, maxQueued the
+// attempts that wait for their turn.
+const (
+	maxKeys   = 20_000
+	maxQueued = 4096
+)
 
-type state struct {
-	failures int
-	last     time.Time
-	until    time.Time // refused until
+// BlockedError refuses an attempt unseen.
+type BlockedError struct{ Wait time.Duration }
+
+// RetryAfter is when another attempt may be made, in whole seconds as HTTP has it.
+func (e *BlockedError) RetryAfter() time.Duration {
+	return max(1, (e.Wait+time.Second-1)/time.Second) * time.Second
+}
+
+// Error tells when to come back.
+func (e *BlockedError) Error() string {
+	return fmt.Sprintf("too many failed logins; try again in %s", e.RetryAfter())
 }
 
 // Limiter counts failures. It is safe for concurrent use.
@@ -61,7 +74,8 @@ type Limiter struct {
 	failing atomic.Int64 // how many counters there are, about
 
 	mu     sync.Mutex
-	counts map[key]*state
+	queued int
+	counts map[key]*counter
 	// trusted holds users at addresses they have logged in from: guessing from
 	// elsewhere does not lock them out.
 	trusted map[key]time.Time
@@ -72,42 +86,85 @@ func New(s Settings, now func() time.Time) *Limiter {
 	if now == nil {
 		now = time.Now
 	}
-	return &Limiter{s: s.withDefaults(), now: now, counts: map[key]*state{}, trusted: map[key]time.Time{}}
+	return &Limiter{s: s.withDefaults(), now: now, counts: map[key]*counter{}, trusted: map[key]time.Time{}}
 }
 
-// Begin is called before a password is verified. The attempt counts as failed
-// until Succeeded says otherwise, so that many at once gain nothing. When
-// retryAfter is not zero the attempt is refused; else it must wait for delay.
-func (l *Limiter) Begin(user string, from netip.Addr) (delay, retryAfter time.Duration) {
+// Turn is the permission to verify one password, once Delay has passed. One of its
+// methods must be called at the end; the first one counts.
+type Turn struct {
+	Delay time.Duration
+
+	ended         bool
+	l             *Limiter
+	user, address *counter
+	userKey       key
+	pair          key
+}
+
+// Begin is called before a password is verified, and waits for the attempt's turn:
+// as many may be under way as may fail without delay, so that many at once gain
+// nothing, and right passwords, however many come at once, only wait for each other.
+// The error is a *BlockedError or that of ctx.
+func (l *Limiter) Begin(ctx context.Context, user string, from netip.Addr) (*Turn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := &Turn{l: l, pair: pairKey(user, from), userKey: l.userKey(user, from, l.now())}
+	var err error
+	if t.user, err = l.enter(ctx, t.userKey, l.s.UserFree); err != nil {
+		return nil, err
+	}
+	if t.address, err = l.enter(ctx, addressKey(from), l.s.AddressFree); err != nil {
+		l.leave(t.userKey, t.user)
+		return nil, err
+	}
+	t.Delay = max(l.delay(t.user), l.delay(t.address))
+	return t, nil
+}
+
+// Succeeded ends a turn in which the password was right.
+func (t *Turn) Succeeded() {
+	l := t.l
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u, a := l.state(l.counter(user, from, now), now), l.state(addressKey(from), now)
-	if wait := max(u.until.Sub(now), a.until.Sub(now)); wait > 0 {
-		return 0, wait
+	if t.ended {
+		return
 	}
-	delay = max(l.count(u, now, l.s.UserFree, l.s.UserBlock), l.count(a, now, l.s.AddressFree, l.s.AddressBlock))
-	return delay, 0
-}
-
-// Succeeded is called when the password was right.
-func (l *Limiter) Succeeded(user string, from netip.Addr) {
-	now := l.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.counts, l.counter(user, from, now))
-	address := addressKey(from)
-	if a := l.counts[address]; a != nil {
-		a.failures, a.until = max(0, a.failures-1), time.Time{}
-		if a.failures == 0 {
-			delete(l.counts, address)
-		}
-	}
-	l.failing.Store(int64(len(l.counts)))
+	t.user.failures, t.user.until = 0, time.Time{}
+	t.leave()
 	if len(l.trusted) >= maxKeys {
 		clear(l.trusted)
 	}
-	l.trusted[pairKey(user, from)] = now
+	l.trusted[t.pair] = now
+}
+
+// Failed ends a turn in which the password was wrong.
+func (t *Turn) Failed() {
+	l := t.l
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.ended {
+		return
+	}
+	l.count(t.user, now, l.s.UserBlock)
+	l.count(t.address, now, l.s.AddressBlock)
+	t.leave()
+}
+
+// Cancelled ends a turn in which the password could not be verified at all.
+func (t *Turn) Cancelled() {
+	t.l.mu.Lock()
+	defer t.l.mu.Unlock()
+	if !t.ended {
+		t.leave()
+	}
+}
+
+func (t *Turn) leave() {
+	t.ended = true
+	t.l.leave(t.userKey, t.user)
+	t.l.leave(addressKey(t.pair.from), t.address)
 }
 
 // Seen is called when a user sends credentials that were verified before: what
@@ -118,23 +175,65 @@ func (l *Limiter) Seen(name, domain string, from netip.Addr) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.counts, pairKey(name+"@"+domain, from))
-	l.failing.Store(int64(len(l.counts)))
-}
-
-// Cancelled is called when the password could not be verified at all.
-func (l *Limiter) Cancelled(user string, from netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, k := range []key{l.counter(user, from, l.now()), addressKey(from)} {
-		if s := l.counts[k]; s != nil {
-			s.failures = max(0, s.failures-1)
-		}
+	k := pairKey(name+"@"+domain, from)
+	if c := l.counts[k]; c != nil {
+		c.failures, c.until = 0, time.Time{}
+		c.admit(l.now())
+		l.dropIdle(k, c)
 	}
 }
 
-// counter is the key that counts a user's failures from an address.
-func (l *Limiter) counter(user string, from netip.Addr, now time.Time) key {
+// enter waits until an attempt may be under way at a counter.
+func (l *Limiter) enter(ctx context.Context, k key, free int) (*counter, error) {
+	c := l.counter(k, l.now(), free)
+	if err := c.blocked(l.now()); err != nil {
+		return nil, err
+	}
+	if len(c.queue) == 0 && c.room() {
+		c.active++
+		return c, nil
+	}
+	if l.queued >= maxQueued {
+		return nil, &BlockedError{l.s.FirstDelay}
+	}
+	turn := make(chan struct{})
+	c.queue = append(c.queue, turn)
+	l.queued++
+	l.mu.Unlock()
+	select {
+	case <-turn:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	l.queued--
+	if c.forget(turn) {
+		l.dropIdle(k, c)
+		return nil, ctx.Err()
+	}
+	if err := c.blocked(l.now()); err != nil { // by those before this one
+		l.leave(k, c)
+		return nil, err
+	}
+	return c, nil
+}
+
+// leave makes room for those who wait at a counter.
+func (l *Limiter) leave(k key, c *counter) {
+	c.active--
+	c.admit(l.now())
+	l.dropIdle(k, c)
+}
+
+// dropIdle forgets a counter that says nothing.
+func (l *Limiter) dropIdle(k key, c *counter) {
+	if c.failures == 0 && c.idle() && l.counts[k] == c {
+		delete(l.counts, k)
+		l.failing.Store(int64(len(l.counts)))
+	}
+}
+
+// userKey is what a user's failures from an address are counted by.
+func (l *Limiter) userKey(user string, from netip.Addr, now time.Time) key {
 	pair := pairKey(user, from)
 	if t, ok := l.trusted[pair]; ok && now.Sub(t) < 24*time.Hour {
 		return pair
@@ -142,16 +241,20 @@ func (l *Limiter) counter(user string, from netip.Addr, now time.Time) key {
 	return key{user: user}
 }
 
-func (l *Limiter) count(s *state, now time.Time, free, block int) time.Duration {
-	s.failures++
-	s.last = now
-	if s.failures >= block {
-		s.until = now.Add(double(l.s.Block, l.s.MaxBlock, s.failures-block))
+func (l *Limiter) count(c *counter, now time.Time, block int) {
+	c.failures++
+	c.last = now
+	if c.failures >= block {
+		c.until = now.Add(double(l.s.Block, l.s.MaxBlock, c.failures-block))
 	}
-	if s.failures <= free {
+}
+
+// delay is what the next attempt must wait for.
+func (l *Limiter) delay(c *counter) time.Duration {
+	if c.failures < c.free {
 		return 0
 	}
-	return double(l.s.FirstDelay, l.s.MaxDelay, s.failures-free-1)
+	return double(l.s.FirstDelay, l.s.MaxDelay, c.failures-c.free)
 }
 
 // double returns first doubled n times, at most limit.
@@ -162,37 +265,42 @@ func double(first, limit time.Duration, n int) time.Duration {
 	return first << n
 }
 
-func (l *Limiter) state(k key, now time.Time) *state {
-	s := l.counts[k]
-	if s != nil && now.Sub(s.last) < l.s.Forget+max(0, s.until.Sub(s.last)) {
-		return s
+func (l *Limiter) counter(k key, now time.Time, free int) *counter {
+	c := l.counts[k]
+	if c != nil {
+		if c.failures > 0 && now.Sub(c.last) >= l.s.Forget+max(0, c.until.Sub(c.last)) {
+			c.failures, c.until = 0, time.Time{}
+			c.admit(now)
+		}
+		return c
 	}
-	if s == nil && len(l.counts) >= maxKeys {
+	if len(l.counts) >= maxKeys {
 		l.sweep(now)
 	}
-	s = &state{}
-	l.counts[k] = s
+	c = &counter{free: free}
+	l.counts[k] = c
 	l.failing.Store(int64(len(l.counts)))
-	return s
+	return c
 }
 
-// sweep forgets what is old, and when all is new, half of what is not blocked.
+// sweep forgets what is old, and when all is new, half of what is neither blocked nor
+// in use.
 func (l *Limiter) sweep(now time.Time) {
-	for k, s := range l.counts {
-		if now.Sub(s.last) >= l.s.Forget {
+	for k, c := range l.counts {
+		if c.idle() && now.Sub(c.last) >= l.s.Forget {
 			delete(l.counts, k)
 		}
 	}
-	for k, s := range l.counts {
+	for k, c := range l.counts {
 		if len(l.counts) < maxKeys/2 {
 			return
 		}
-		if !s.until.After(now) {
+		if c.idle() && !c.until.After(now) {
 			delete(l.counts, k)
 		}
 	}
 	if len(l.counts) >= maxKeys {
-		clear(l.counts)
+		clear(l.counts) // turns under way keep theirs
 	}
 }
 

@@ -1,0 +1,53 @@
+package throttle
+
+import (
+	"slices"
+	"time"
+)
+
+// counter counts the failures of a user or an address, and orders those who try. Its
+// limiter's lock guards it.
+type counter struct {
+	free     int // failures without delay
+	failures int
+	last     time.Time // failure
+	until    time.Time // refused until
+
+	active int             // attempts under way, whose outcome nobody knows yet
+	queue  []chan struct{} // those that wait, in turn; closed when admitted
+}
+
+// room tells whether one more attempt may be under way: were all those under way to
+// fail, this one would still be without delay. Where failures cost delay, it is one
+// at a time.
+func (c *counter) room() bool { return c.active < max(1, c.free-c.failures) }
+
+// blocked is a *BlockedError while attempts are refused.
+func (c *counter) blocked(now time.Time) error {
+	if wait := c.until.Sub(now); wait > 0 {
+		return &BlockedError{wait}
+	}
+	return nil
+}
+
+// admit lets in those for whom there is room; all of them when the counter is blocked,
+// so that they are told at once.
+func (c *counter) admit(now time.Time) {
+	for len(c.queue) > 0 && (c.room() || c.until.After(now)) {
+		c.active++
+		close(c.queue[0])
+		c.queue = slices.Delete(c.queue, 0, 1)
+	}
+}
+
+// forget takes one out of the queue; false when it has been admitted already.
+func (c *counter) forget(turn chan struct{}) bool {
+	at := slices.Index(c.queue, turn)
+	if at < 0 {
+		return false
+	}
+	c.queue = slices.Delete(c.queue, at, at+1)
+	return true
+}
+
+func (c *counter) idle() bool { return c.active == 0 && len(c.queue) == 0 }
