@@ -47,6 +47,11 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 		return err
 	}
 	defer c.stop()
+	plug, err := startRealm(ctx, o.bin, s)
+	if err != nil {
+		return err
+	}
+	defer plug.stop()
 	// Each worker goes through a part of the users of its own.
 	next := make([]int, o.parallel)
 	user := func(worker int) int {
@@ -62,22 +67,33 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 		requests[i] = request(c.http, k, i)
 	}
 	self, server := process{"load", os.Getpid()}, process{"slapd", s.cmd.Process.Pid}
-	ours := &side{name: "HTTP Basic, host, realm, server",
+	through := &side{name: "HTTP Basic, host, realm, server",
 		run: func(ctx context.Context, d time.Duration) (load.Result, error) {
 			return load.Each(ctx, c.http, func(i int) []byte { return requests[user(i)] }, o.parallel, d)
 		},
 		processes: []process{self, {"host", c.cmd.Process.Pid}, {"realm", child(c.cmd.Process.Pid, "realm-ldap")}, server}}
+	alone := &side{name: "realm, server",
+		run: func(ctx context.Context, d time.Duration) (load.Result, error) {
+			return load.Do(ctx, o.parallel, d, plug.logins(k, user))
+		},
+		processes: []process{self, {"realm", plug.pid()}, server}}
 	peer := &side{name: "bare go-ldap, bind and search",
 		run: func(ctx context.Context, d time.Duration) (load.Result, error) {
 			return load.Do(ctx, o.parallel, d, work)
 		},
 		processes: []process{self, server}}
-	if err := o.compare(ctx, c, k, ours, peer); err != nil {
+	if err := o.compare(ctx, c, k, through, alone, peer); err != nil {
 		return err
 	}
-	a, b := ours.median(), peer.median()
-	fmt.Printf("\n%s\n%s%s  ratio %.2f, asked for 0.8; of processor time %.2f\n", k.name, ours, peer, a.Rate()/b.Rate(), b.total().Seconds()/a.total().Seconds())
+	fmt.Printf("\n%s\n%s%s%s  through the realm %s, asked for 0.8; with HTTP and host in front of it %s\n",
+		k.name, peer, alone, through, alone.against(peer), through.against(peer))
 	return nil
+}
+
+// against is the ratio to a peer.
+func (s *side) against(peer *side) string {
+	a, b := s.median(), peer.median()
+	return fmt.Sprintf("%.2f (of processor time %.2f)", a.Rate()/b.Rate(), b.total().Seconds()/a.total().Seconds())
 }
 
 func request(address string, k setting, i int) []byte {

@@ -87,11 +87,11 @@ func (r *Reader) Duration(name string, otherwise time.Duration) time.Duration {
 // A pair may be quoted as a whole or in its parts: "key:value", "key":"value".
 func (r *Reader) Pairs(name string) map[string]string {
 	p, ok := r.Get(name)
-	if !ok || p.Value == "" {
-		return nil
-	}
-	if len(p.Map) > 0 {
+	if !ok || len(p.Map) > 0 {
 		return p.Map
+	}
+	if p.Value == "" {
+		return nil
 	}
 	out := map[string]string{}
 	for _, item := range p.List {

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"ctl.internal/bench/load"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/realm"
+	"ctl.internal/sdk/wire"
+	"ctl.internal/sdk/wire/link"
+)
+
+// realmPlugin is the process of the realm, started, connected to and asked as the host
+// does it, without a host.
+type realmPlugin struct {
+	process *plugin.Client
+	link    *link.Conn
+	client  *realm.Client
+}
+
+func startRealm(ctx context.Context, bin string, s *slapd) (*realmPlugin, error) {
+	cmd := exec.Command(filepath.Join(bin, "plugins", "realm-ldap"))
+	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+s.certificate)
+	p := &realmPlugin{process: plugin.NewClient(&plugin.ClientConfig{HandshakeConfig: wire.Handshake, Plugins: wire.Set(nil), AutoMTLS: true,
+		Cmd: cmd, AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC}, Logger: hclog.NewNullLogger(), GRPCDialOptions: wire.DialOptions(), SkipHostEnv: true})} // cmd.Env has it
+	if err := p.connect(ctx, s); err != nil {
+		p.stop()
+		return nil, fmt.Errorf("realm-ldap: %w", err)
+	}
+	return p, nil
+}
+
+func (p *realmPlugin) connect(ctx context.Context, s *slapd) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	rpc, err := p.process.Client()
+	if err != nil {
+		return err
+	}
+	raw, err := rpc.Dispense(wire.PluginName)
+	if err != nil {
+		return err
+	}
+	conn := raw.(*grpc.ClientConn)
+	// A host's socket is needed to configure. Certificates, asked for there, then are the system's.
+	cfg := &pluginv1.ConfigureRequest{ApiVersion: wire.APIVersions[0], HostSocket: "/nonexistent", HostToken: "none"}
+	if _, err := pluginv1.NewBaseClient(conn).Configure(ctx, cfg); err != nil {
+		return err
+	}
+	if p.link, err = link.Open(ctx, conn); err != nil {
+		return err
+	}
+	p.client = realm.NewClient(p.link)
+	_, err = p.client.Configure(ctx, realm.Config{Name: "ldapRealm", Kind: "CtlJndiLdapRealm", Properties: map[string]realm.Property{
+		"userDnTemplate":             {Value: "uid={0}," + base},
+		"contextFactory.url":         {Value: s.url},
+		"searchBase":                 {Value: "dc=lab,dc=test"},
+		"ldapAttributeForComparison": {Value: "title"},
+		"groupRolesMap":              {Value: `"clerk":"user"`, Map: map[string]string{"clerk": "user"}},
+	}})
+	return err
+}
+
+// logins asks the realm as the host does.
+func (p *realmPlugin) logins(k setting, next func(worker int) int) func(context.Context, int, load.Done) error {
+	return func(ctx context.Context, worker int, done load.Done) error {
+		for ctx.Err() == nil {
+			i := next(worker)
+			began := time.Now()
+			// A login that was begun is ended, as one by HTTP is.
+			limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+			r := p.client.Authenticate(limit, "ldapRealm", realm.Credentials{User: user(i), Password: k.password(i)})
+			cancel()
+			if r.Outcome != realm.Authenticated || len(r.Roles) != 1 || r.Roles[0] != "user" {
+				return fmt.Errorf("login of %s: %+v", user(i), r)
+			}
+			done(time.Since(began), true)
+		}
+		return nil
+	}
+}
+
+func (p *realmPlugin) pid() int {
+	n, _ := strconv.Atoi(p.process.ID())
+	return n
+}
+
+func (p *realmPlugin) stop() {
+	if p.link != nil {
+		p.link.Close()
+	}
+	p.process.Kill()
+}
