@@ -13,14 +13,17 @@ import (
 	"ctl.internal/sdk/lab/reserve"
 )
 
-// Etcd runs an etcd of one member, with the limits that a cluster of controllers
-// needs, until the test ends, and returns its address; without the program the test
-// is skipped.
+// Etcd returns the address of a real etcd: that of CTL_TEST_ETCD, or one of its own, of
+// one member, with the limits that a cluster of controllers needs, which runs until the
+// test ends. Without the program the test is skipped.
 func Etcd(t *testing.T) string {
 	t.Helper()
+	if there := os.Getenv("CTL_TEST_ETCD"); there != "" {
+		return there
+	}
 	program, err := exec.LookPath("etcd")
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root)")
+		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root); or set CTL_TEST_ETCD to one run with --max-txn-ops=20000 --max-request-bytes=16777216")
 	}
 	address := func() string { return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1")) }
 	client, peer, dir := address(), address(), reserve.Dir(t, "ctl-etcd")
@@ -46,8 +49,9 @@ func Etcd(t *testing.T) string {
 			t.Logf("etcd said:\n%s", tail(string(b), 40))
 		}
 	})
+	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	Within(t, "etcd is healthy", func() bool {
-		r, err := http.Get(client + "/health")
+		r, err := once.Get(client + "/health")
 		if err != nil {
 			return false
 		}

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,47 +15,10 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/conformance"
 	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/test/harness"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// cluster returns the address of a real etcd: that of CTL_TEST_ETCD, or one of
-// its own from the etcd program.
-func cluster(t *testing.T) string {
-	t.Helper()
-	if e := os.Getenv("CTL_TEST_ETCD"); e != "" {
-		return e
-	}
-	program, err := exec.LookPath("etcd")
-	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not there, so the etcd engine is not tested. Install etcd, or set CTL_TEST_ETCD to a cluster run with --max-txn-ops=20000 --max-request-bytes=16777216")
-	}
-	client, peer := freeAddress(t), freeAddress(t)
-	dir := t.TempDir()
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	cmd := exec.Command(program, "--data-dir", filepath.Join(dir, "data"), "--name", "test",
-		"--listen-client-urls", client, "--advertise-client-urls", client,
-		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "test="+peer,
-		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if t.Failed() {
-			b, _ := os.ReadFile(log.Name())
-			t.Logf("etcd said:\n%.4000s", b)
-		}
-	})
-	return client
-}
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
@@ -66,7 +26,7 @@ func freeAddress(t *testing.T) string {
 }
 
 func TestAgainstRealEtcd(t *testing.T) {
-	endpoint := cluster(t)
+	endpoint := harness.Etcd(t)
 	var n atomic.Int64
 	open := func(t *testing.T, history int) datastore.Store {
 		t.Helper()
