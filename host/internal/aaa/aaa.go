@@ -68,7 +68,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	}
 	a.authn = authn.New(authn.Options{
 		Identity: a.identity, Realms: conf.realms, Tokens: a.tokens, Throttle: throttle.New(o.Throttle, o.Now),
-		Attempt: a.recorder.Login, CacheFor: o.LoginCache, Now: o.Now,
+		Attempt: a.recorder.Login, CacheFor: o.LoginCache, Now: o.Now, Waiting: o.Waiting,
 	})
 	if err := a.policies.Set(nil); err != nil {
 		return nil, err

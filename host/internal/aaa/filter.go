@@ -122,8 +122,10 @@ func (e *env) Dynamic(r *rules.Request) rules.Verdict {
 
 func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e *env) {
 	switch {
+	case errors.Is(e.err, context.Canceled): // the client has gone
 	case e.err != nil:
 		a.log.Error("a login could not be verified", "error", e.err)
+		w.Header().Set("Retry-After", "1")
 		a.o.Refuse(w, r, http.StatusServiceUnavailable, "the login cannot be verified now")
 	case v == rules.Malformed:
 		a.o.Refuse(w, r, http.StatusBadRequest, "a rule refuses this form of path")

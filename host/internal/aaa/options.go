@@ -53,6 +53,9 @@ type Options struct {
 	// RequestID returns the id of a request that a handler before this one gave it;
 	// nil = made here.
 	RequestID func(*http.Request) string
+	// Waiting is called while a request waits for the verification of its password, until
+	// the function it returns is called; nil = nobody wants to know.
+	Waiting func(context.Context) func()
 	// Same returns the other addresses of what a path addresses: names without their
 	// module, aliases of modules. A request must be allowed under all of them; nil =
 	// none. It is asked at each request to RESTCONF's trees, so it must be cheap.

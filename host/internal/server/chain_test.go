@@ -106,7 +106,7 @@ func chain(b *testing.B, ini string) chained {
 	s.restconf = restconf.New(restconf.Options{Catalog: s.catalog, Config: store, Operational: s.operational})
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
 	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
-	return chained{s, outermost(s.aaa.Filter(s.router), s.ids, 4<<20, 1024, s.log)}
+	return chained{s, outermost(s.aaa.Filter(s.router), s.ids, 4<<20, &s.inFlight, 1024, s.log)}
 }
 
 func (c chained) token(b *testing.B) string {

@@ -162,7 +162,7 @@ func TestSlowBodiesHoldNoPlace(t *testing.T) {
 			return
 		}
 		fmt.Fprintf(w, "got %d", len(b))
-	}), newIDs(), 1<<20, places, slog.New(slog.DiscardHandler))
+	}), newIDs(), 1<<20, &inFlight{}, places, slog.New(slog.DiscardHandler))
 	address := guardedServer(t, 100, 0, handler.ServeHTTP)
 	var slow []net.Conn
 	for range 20 {
@@ -198,6 +198,48 @@ func TestSlowBodiesHoldNoPlace(t *testing.T) {
 	}
 	if served < places {
 		t.Errorf("%d slow bodies were served", served)
+	}
+}
+
+// Requests that wait for the verification of a password leave the places in flight to
+// those who have logged in, and their connections to those who come.
+func TestWaitingLoginsHoldNoPlace(t *testing.T) {
+	const places, connections = 2, 20
+	waiting, verified := make(chan struct{}), make(chan struct{})
+	var now inFlight
+	handler := outermost(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/login" {
+			func() {
+				defer now.waiting(r.Context())()
+				waiting <- struct{}{}
+				<-verified
+			}()
+		}
+		fmt.Fprint(w, "served")
+	}), newIDs(), 1<<20, &now, places, slog.New(slog.DiscardHandler))
+	address := guardedServer(t, connections, 0, handler.ServeHTTP)
+	var logins []net.Conn
+	for range connections {
+		c := dial(t, address)
+		fmt.Fprint(c, "GET /login HTTP/1.1\r\nHost: h\r\n\r\n")
+		<-waiting
+		logins = append(logins, c)
+	}
+	c := dial(t, address) // instead of the one that has waited longest
+	for i := range 20 {
+		if got := get(t, c); got != "served" {
+			t.Fatalf("request %d beside waiting logins: %q", i, got)
+		}
+	}
+	close(verified)
+	for i, c := range logins[1:] {
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatalf("login %d: %v", i, err)
+		}
+		if r.Body.Close(); r.StatusCode != http.StatusOK {
+			t.Errorf("login %d: %d", i, r.StatusCode)
+		}
 	}
 }
 

@@ -49,8 +49,7 @@ var nosniff = []string{"nosniff"}
 
 // outermost gives each request an id, bounds its body and in-flight number, and
 // keeps a panic of any handler from reaching a user.
-func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Logger) http.Handler {
-	var now atomic.Int64 // requests in flight
+func outermost(next http.Handler, i *ids, body int64, now *inFlight, most int, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := i.next()
 		h := w.Header()
@@ -64,10 +63,10 @@ func outermost(next http.Handler, i *ids, body int64, inFlight int, log *slog.Lo
 		if r.Body == nil || r.Body == http.NoBody {
 			defer now.Add(-1)
 		} else {
-			place = &slot{now: &now, held: true}
+			place = &slot{now: now, held: true}
 			defer place.end()
 		}
-		if n := now.Add(1); inFlight > 0 && n > int64(inFlight) {
+		if n := now.Add(1); most > 0 && n > int64(most) {
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
 			return

@@ -61,6 +61,7 @@ type Server struct {
 	applying       sync.Mutex // of policies: read and put into force as one step
 	seen           seen
 
+	inFlight   inFlight
 	tracer     *tracing.Tracer // nil: no spans are sent
 	listeners  []*listener
 	sshAddress net.Addr
@@ -198,7 +199,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		LoginCache:     outsideLogins(c.LoginCache),
 		Realms:         realms{s}, RealmKinds: c.RealmKinds, Same: s.samePaths,
 		Logger:    s.registry.Logger,
-		RequestID: requestID,
+		RequestID: requestID, Waiting: s.inFlight.waiting,
 	})
 	s.firstPasswords = identity.First{}
 	if err != nil {

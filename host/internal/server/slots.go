@@ -1,16 +1,36 @@
 package server
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
 )
 
+// inFlight is how many requests are worked on.
+type inFlight struct{ atomic.Int64 }
+
+// waiting gives the place of a request up for as long as it waits for the verification
+// of a password, and returns what takes it again: however many log in, those who have
+// done so are served. Its connection may be closed for another meanwhile.
+func (n *inFlight) waiting(ctx context.Context) func() {
+	c := connOf(ctx)
+	if c == nil { // not a request
+		return func() {}
+	}
+	c.wait()
+	n.Add(-1)
+	return func() {
+		n.Add(1)
+		c.serve()
+	}
+}
+
 // slot is the place of one request with a body among those in flight. Only work
 // counts: while the request waits for its client to send more, others may have it.
 type slot struct {
-	now *atomic.Int64 // requests in flight
+	now *inFlight
 
 	mu         sync.Mutex
 	held, done bool

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/throttle"
@@ -28,13 +26,16 @@ type Options struct {
 	Now       func() time.Time
 	// Wait delays an answer; nil = a timer.
 	Wait func(context.Context, time.Duration) error
+	// Waiting is called while a request waits for the verification of its password, until
+	// the function it returns is called; nil = nobody wants to know.
+	Waiting func(context.Context) func()
 }
 
 // Authenticator verifies credentials. It is safe for concurrent use.
 type Authenticator struct {
-	o      Options
-	cache  *cache
-	flight singleflight.Group
+	o       Options
+	cache   *cache
+	flights flights
 	// waiting bounds the logins that are being delayed.
 	waiting chan struct{}
 }
@@ -58,6 +59,9 @@ func New(o Options) *Authenticator {
 	}
 	if o.Wait == nil {
 		o.Wait = wait
+	}
+	if o.Waiting == nil {
+		o.Waiting = func(context.Context) func() { return func() {} }
 	}
 	return &Authenticator{o: o, cache: newCache(o.CacheSize), waiting: make(chan struct{}, 1024)}
 }

@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/sdk/realm"
 )
 
-// loginTime bounds one login over all realms.
-const loginTime = 30 * time.Second
+// loginTime bounds one login with the wait for its turn: after a restart hundreds may
+// come at once, and each of them takes its time. What an outside realm may take is
+// bounded by itself.
+const loginTime = 5 * time.Minute
 
 // localFor is how long a local login is remembered; any change of the user ends it.
 const localFor = time.Hour
@@ -28,10 +31,8 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 	// A login that began before a change must not serve one that came after it.
 	generation := a.o.Identity.Generation()
 	key := a.flightKey(d, generation, c.Address.Addr())
-	r, err, _ := a.flight.Do(key, func() (any, error) {
-		// Others may wait for it, so it goes on when this client goes away.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginTime)
-		defer cancel()
+	defer a.o.Waiting(ctx)()
+	return a.flights.do(ctx, key, func(ctx context.Context) (*Login, error) {
 		if l := a.remembered(ctx, d); l != nil { // the flight before this one
 			return l, nil
 		}
@@ -44,10 +45,6 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 		}
 		return v.login, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return r.(*Login), nil
 }
 
 // flightKey is equal for logins of which one may serve the other.
@@ -73,7 +70,7 @@ func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain
 		return nil, err
 	}
 	defer turn.Cancelled()
-	v, no, err := a.ask(ctx, c, name, domain)
+	v, no, err := a.ask(password.From(ctx, throttle.Site(c.Address.Addr())), c, name, domain)
 	switch {
 	case err != nil:
 		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error()})
@@ -136,6 +133,9 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 	var no refusal
 	owed := false
 	for _, r := range a.o.Realms {
+		if err := ctx.Err(); err != nil {
+			return nil, no, err
+		}
 		if r.Outside == nil {
 			p, worked, err := a.o.Identity.Match(ctx, name, orSDN(domain), c.Password)
 			if err != nil {
@@ -148,7 +148,8 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			continue
 		}
 		epoch := r.epoch()
-		res, err := outside(ctx, r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
+		// That the client has gone is not the realm's fault.
+		res, err := outside(context.WithoutCancel(ctx), r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
 		if err != nil || res.Outcome == realm.Unavailable {
 			why := res.Reason
 			if err != nil {

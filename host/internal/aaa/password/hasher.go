@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"strings"
 
@@ -41,7 +42,7 @@ func (p Params) check() error {
 // Hasher makes and verifies hashes. It is safe for concurrent use.
 type Hasher struct {
 	params Params
-	slots  chan struct{}
+	line   line
 	decoy  string
 }
 
@@ -54,23 +55,18 @@ func New(p Params, parallel int) (*Hasher, error) {
 	if parallel <= 0 {
 		parallel = max(1, runtime.GOMAXPROCS(0)/2)
 	}
-	h := &Hasher{params: p, slots: make(chan struct{}, parallel)}
+	h := &Hasher{params: p, line: line{free: parallel, waiting: map[netip.Addr][]chan struct{}{}}}
 	var err error
 	h.decoy, err = h.Hash(context.Background(), rand.Text())
 	return h, err
 }
 
-// run waits for a slot and runs f in it.
+// run waits for a place and runs f in it.
 func (h *Hasher) run(ctx context.Context, f func()) error {
-	if err := ctx.Err(); err != nil {
+	if err := h.line.enter(ctx); err != nil {
 		return err
 	}
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	defer h.line.leave()
 	f()
 	return nil
 }

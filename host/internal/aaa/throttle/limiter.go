@@ -312,11 +312,11 @@ type key struct {
 	pair bool // an address may be none, as that of the console
 }
 
-func pairKey(user string, from netip.Addr) key { return key{user, site(from), true} }
-func addressKey(from netip.Addr) key           { return key{from: site(from)} }
+func pairKey(user string, from netip.Addr) key { return key{user, Site(from), true} }
+func addressKey(from netip.Addr) key           { return key{from: Site(from)} }
 
-// site is the address; of IPv6 the network that one site is given.
-func site(a netip.Addr) netip.Addr {
+// Site is what counts as one place: the address; of IPv6 the network that one site is given.
+func Site(a netip.Addr) netip.Addr {
 	a = a.Unmap()
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
