@@ -3,6 +3,7 @@ package commands_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -110,6 +111,32 @@ func TestCompletionAsksThePlugin(t *testing.T) {
 	}
 	if cmd.Arguments[1].Complete != nil {
 		t.Fatal("an argument without values offers completion")
+	}
+}
+
+func TestListsInTables(t *testing.T) {
+	tab := commands.Table{Columns: []commands.Column{{Title: "Roles", Key: "roles"}, {Title: "Ports", Key: "ports"}}}
+	tab.Add(commands.List(" ", []string{"a", "b,c"}), commands.List(",", []uint32{1, 2}))
+	tab.Add(commands.List[string](" ", nil), commands.List[uint32](",", nil))
+	for format, want := range map[string]string{
+		"text": "Roles │ Ports\n──────┼──────\na b,c │ 1,2\n      │ \n",
+		"json": `[{"ports":[1,2],"roles":["a","b,c"]},{"ports":[],"roles":[]}]`,
+	} {
+		var out bytes.Buffer
+		if err := (&commands.Invocation{Format: format, Stdout: &out}).Emit(tab, nil); err != nil {
+			t.Fatal(err)
+		}
+		got := out.String()
+		if format == "json" {
+			out.Reset()
+			if err := json.Compact(&out, []byte(got)); err != nil {
+				t.Fatal(err)
+			}
+			got = out.String()
+		}
+		if got != want {
+			t.Errorf("%s: got\n%q want\n%q", format, got, want)
+		}
 	}
 }
 

@@ -27,6 +27,29 @@ type Column struct {
 // Add appends a row; the cells are in the order of the columns.
 func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, cells) }
 
+// List returns a cell of several values: as text with between standing between them,
+// as JSON an array, which is empty for nil values.
+func List[T any](between string, values []T) any { return list[T]{between, values} }
+
+type list[T any] struct {
+	between string
+	values  []T
+}
+
+// String is the cell as text.
+func (l list[T]) String() string {
+	texts := make([]string, len(l.values))
+	for i, v := range l.values {
+		texts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(texts, l.between)
+}
+
+// MarshalJSON writes the cell as JSON.
+func (l list[T]) MarshalJSON() ([]byte, error) {
+	return json.Marshal(append([]T{}, l.values...))
+}
+
 // Emit writes a result: a *Table or Table aligned or as JSON; anything else as
 // JSON when that was asked for, else with text (which may be nil for %v).
 func (in *Invocation) Emit(v any, text func() string) error {

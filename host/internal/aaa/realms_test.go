@@ -3,7 +3,9 @@ package aaa_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +61,16 @@ func TestTheConsoleTellsWhichRealmAnsweredWhat(t *testing.T) {
 		if password != "admin" && strings.Contains(out, password) {
 			t.Errorf("the password is shown:\n%s", out)
 		}
+	}
+	var rows []struct{ Roles []string }
+	var out bytes.Buffer
+	c, _ := commands.Find(l.RealmCommands(), "realm:test")
+	err = c.Run(ctx, &commands.Invocation{Args: map[string][]string{"user": {"admin"}}, Stdout: &out, Terminal: typist("leaf-pw"), Format: "json"})
+	if err == nil {
+		err = json.Unmarshal(out.Bytes(), &rows)
+	}
+	if err != nil || len(rows) != 2 || rows[0].Roles == nil || len(rows[0].Roles) != 0 || !slices.Equal(rows[1].Roles, d.roles) {
+		t.Errorf("%v\n%s", err, &out)
 	}
 	if _, err := realmCommand(t, l, "realm:test", "admin", ""); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("an empty password: %v", err)

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"strings"
 
 	"ctl.internal/sdk/commands"
 )
@@ -22,7 +21,7 @@ func (s *Shell) runDriverList(ctx context.Context, in *commands.Invocation) erro
 		if d.Err != nil {
 			trouble = d.Err.Error()
 		}
-		t.Add(d.Name, d.Version, d.Ready, d.About.Priority, d.About.Probes, strings.Join(d.About.Dialects, ", "), strings.Join(d.About.Capabilities, ", "), trouble)
+		t.Add(d.Name, d.Version, d.Ready, d.About.Priority, d.About.Probes, commands.List(", ", d.About.Dialects), commands.List(", ", d.About.Capabilities), trouble)
 	}
 	return in.Emit(t, nil)
 }

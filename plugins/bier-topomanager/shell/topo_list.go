@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"strings"
 
 	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/sdk/commands"
@@ -24,7 +23,7 @@ func (s *Shell) runTopoList(_ context.Context, in *commands.Invocation) error {
 			if err != nil {
 				return err
 			}
-			t.Add(id, len(x.Nodes), len(x.Online), len(x.Links), len(x.Domains), strings.Join(s.Sources(id), ", "))
+			t.Add(id, len(x.Nodes), len(x.Online), len(x.Links), len(x.Domains), commands.List(", ", s.Sources(id)))
 		}
 		return nil
 	})

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -43,11 +42,10 @@ func (s *Shell) runACLs(ctx context.Context, in *commands.Invocation) error {
 	for _, e := range table {
 		p := e.GetProfile()
 		if len(e.Rules) == 0 {
-			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), "", "", "")
+			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), "", commands.List[uint32](",", nil), "")
 		}
 		for _, r := range e.Rules {
-			ports := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.GetPorts()), " ", ","), "[]")
-			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), r.GetRuleId(), ports, r.GetAction())
+			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), r.GetRuleId(), commands.List(",", r.GetPorts()), r.GetAction())
 		}
 	}
 	return in.Emit(t, nil)

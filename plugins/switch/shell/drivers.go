@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"strings"
 
 	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/sdk/commands"
@@ -24,7 +23,7 @@ func (s *Shell) drivers() commands.Command {
 				count[s.Drivers.Choices(inventory.Switch(e))[0].Name]++
 			}
 			for _, d := range s.Drivers.Drivers() {
-				t.Add(d.Name, d.Version, d.State, count[d.Name], strings.Join(d.For, ", "), strings.Join(d.Operations, " "))
+				t.Add(d.Name, d.Version, d.State, count[d.Name], commands.List(", ", d.For), commands.List(" ", d.Operations))
 			}
 			return in.Emit(t, nil)
 		},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ctl.internal/plugins/switch/csvlist"
@@ -51,7 +50,7 @@ func version(e csvlist.Entry) string {
 }
 
 // driverOf names what controls a switch: its own drivers, the standard one for the rest.
-func (s *Shell) driverOf(e csvlist.Entry) string {
+func (s *Shell) driverOf(e csvlist.Entry) any {
 	var names []string
 	for _, c := range s.Drivers.Choices(inventory.Switch(e)) {
 		names = append(names, c.Name)
@@ -60,9 +59,9 @@ func (s *Shell) driverOf(e csvlist.Entry) string {
 		names = names[:len(names)-1]
 	}
 	if e.Driver != "" && !slices.Contains(names, e.Driver) {
-		return e.Driver + " (not there)"
+		names = []string{e.Driver + " (not there)"}
 	}
-	return strings.Join(names, ", ")
+	return commands.List(", ", names)
 }
 
 func (s *Shell) state(e csvlist.Entry) string {

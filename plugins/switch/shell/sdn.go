@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"ctl.internal/plugins/switch/sdn"
@@ -60,7 +59,7 @@ func sdnTable(reports []sdn.Report) commands.Table {
 		if r.Err != nil {
 			lines = append(lines, "failed: "+r.Err.Error())
 		}
-		t.Add(r.Switch, r.At.Format(time.RFC3339), r.Dry, strings.Join(lines, "; "))
+		t.Add(r.Switch, r.At.Format(time.RFC3339), r.Dry, commands.List("; ", lines))
 	}
 	return t
 }

@@ -66,7 +66,7 @@ func testRealms(ctx context.Context, in *commands.Invocation, r Realms) error {
 		if decided == "no realm" && a.Result.Outcome == realm.Authenticated {
 			decided = a.Realm
 		}
-		out.Add(a.Realm, outcomes[a.Result.Outcome], a.Result.Principal, strings.Join(a.Result.Roles, " "),
+		out.Add(a.Realm, outcomes[a.Result.Outcome], a.Result.Principal, commands.List(" ", a.Result.Roles),
 			strings.ReplaceAll(a.Result.Reason, password, "***"), a.Took.Round(time.Millisecond).String())
 	}
 	if in.Format != "json" {

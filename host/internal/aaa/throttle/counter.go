@@ -13,8 +13,14 @@ type counter struct {
 	last     time.Time // failure
 	until    time.Time // refused until
 
-	active int             // attempts under way, whose outcome nobody knows yet
-	queue  []chan struct{} // those that wait, in turn; closed when admitted
+	active int       // attempts under way, whose outcome nobody knows yet
+	queue  []*waiter // those that wait, in turn
+}
+
+// waiter is an attempt that waits for its turn.
+type waiter struct {
+	woken   chan struct{} // closed when its turn has come, or will come too late
+	refused bool          // too late
 }
 
 // room tells whether one more attempt may be under way: were all those under way to
@@ -35,14 +41,14 @@ func (c *counter) blocked(now time.Time) error {
 func (c *counter) admit(now time.Time) {
 	for len(c.queue) > 0 && (c.room() || c.until.After(now)) {
 		c.active++
-		close(c.queue[0])
+		close(c.queue[0].woken)
 		c.queue = slices.Delete(c.queue, 0, 1)
 	}
 }
 
 // forget takes one out of the queue; false when it has been admitted already.
-func (c *counter) forget(turn chan struct{}) bool {
-	at := slices.Index(c.queue, turn)
+func (c *counter) forget(w *waiter) bool {
+	at := slices.Index(c.queue, w)
 	if at < 0 {
 		return false
 	}

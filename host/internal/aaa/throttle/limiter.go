@@ -53,6 +53,9 @@ const (
 	maxQueued = 4096
 )
 
+// maxAhead bounds how long the delays of others may keep an attempt waiting.
+const maxAhead = 30 * time.Second
+
 // BlockedError refuses an attempt unseen.
 type BlockedError struct{ Wait time.Duration }
 
@@ -193,28 +196,48 @@ func (l *Limiter) enter(ctx context.Context, k key, free int) (*counter, error) 
 		c.active++
 		return c, nil
 	}
+	if l.ahead(c) > maxAhead {
+		return nil, &BlockedError{maxAhead}
+	}
 	if l.queued >= maxQueued {
 		return nil, &BlockedError{l.s.FirstDelay}
 	}
-	turn := make(chan struct{})
-	c.queue = append(c.queue, turn)
+	w := &waiter{woken: make(chan struct{})}
+	c.queue = append(c.queue, w)
 	l.queued++
 	l.mu.Unlock()
 	select {
-	case <-turn:
+	case <-w.woken:
 	case <-ctx.Done():
 	}
 	l.mu.Lock()
 	l.queued--
-	if c.forget(turn) {
+	if c.forget(w) {
 		l.dropIdle(k, c)
 		return nil, ctx.Err()
+	}
+	if w.refused {
+		return nil, &BlockedError{maxAhead}
 	}
 	if err := c.blocked(l.now()); err != nil { // by those before this one
 		l.leave(k, c)
 		return nil, err
 	}
 	return c, nil
+}
+
+// ahead is how long the delays of those who wait at a counter take together.
+func (l *Limiter) ahead(c *counter) time.Duration { return l.delay(c) * time.Duration(len(c.queue)) }
+
+// dismiss refuses those for whom a counter's delays, after one more failure, have
+// become too long a wait.
+func (l *Limiter) dismiss(c *counter) {
+	for l.ahead(c) > maxAhead {
+		last := len(c.queue) - 1
+		c.queue[last].refused = true
+		close(c.queue[last].woken)
+		c.queue = c.queue[:last]
+	}
 }
 
 // leave makes room for those who wait at a counter.
@@ -247,6 +270,7 @@ func (l *Limiter) count(c *counter, now time.Time, block int) {
 	if c.failures >= block {
 		c.until = now.Add(double(l.s.Block, l.s.MaxBlock, c.failures-block))
 	}
+	l.dismiss(c)
 }
 
 // delay is what the next attempt must wait for.

@@ -246,6 +246,54 @@ func TestGuessesThatComeAtOnceGainNothing(t *testing.T) {
 	}
 }
 
+// Once an address has failed too often, those who wait there are delayed one after the
+// other: only as many go on waiting as will have a turn soon.
+func TestNobodyWaitsBehindTheDelaysOfACrowd(t *testing.T) {
+	c := &clock{time.Unix(1e9, 0)}
+	l := throttle.New(throttle.Settings{}, c.now)
+	const free, crowd = 30, 200
+	var under []*throttle.Turn
+	for i := range free {
+		turn, _, _ := begin(t, l, fmt.Sprint("wrong", i), here)
+		under = append(under, turn)
+	}
+	type outcome struct {
+		delay time.Duration
+		err   error
+	}
+	outcomes := make(chan outcome)
+	for i := range crowd {
+		go func() {
+			turn, err := l.Begin(t.Context(), fmt.Sprint("right", i), here)
+			if err != nil {
+				outcomes <- outcome{0, err}
+				return
+			}
+			outcomes <- outcome{turn.Delay, nil}
+			turn.Cancelled()
+		}()
+	}
+	l.AwaitEntered(free + crowd)
+	for _, turn := range under {
+		turn.Failed()
+	}
+	fail(t, l, 1, "wrong", there) // others are not concerned
+	served := 0
+	for range crowd {
+		got := <-outcomes
+		slow := new(throttle.BlockedError)
+		switch {
+		case got.err == nil && got.delay == 250*time.Millisecond:
+			served++
+		case !errors.As(got.err, &slow) || slow.Wait != 30*time.Second:
+			t.Fatalf("delay %v, %v", got.delay, got.err)
+		}
+	}
+	if served != 120 { // 30 s
+		t.Errorf("%d go on waiting, want 120", served)
+	}
+}
+
 func TestWhoGivesUpWaitingTakesNobodysPlace(t *testing.T) {
 	l := throttle.New(throttle.Settings{UserFree: 1}, nil)
 	first, _, _ := begin(t, l, "bob", here)
