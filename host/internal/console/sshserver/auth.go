@@ -24,12 +24,14 @@ const maxKeysFile = 1 << 20
 // callerKey finds the caller in the permissions of a connection.
 type callerKey struct{}
 
-func (s *Server) remoteConfig() *ssh.ServerConfig {
+// remoteConfig is how users prove who they are on a connection that ends with ctx;
+// loggedIn is called before they are told that they are known.
+func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.ServerConfig {
 	cfg := &ssh.ServerConfig{
 		ServerVersion: "SSH-2.0-ctld",
 		MaxAuthTries:  s.cfg.MaxAttempts,
 		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
-			ctx, cancel := context.WithTimeout(context.Background(), s.cfg.LoginTime)
+			ctx, cancel := context.WithTimeout(ctx, s.cfg.LoginTime)
 			defer cancel()
 			who, err := s.cfg.Login.Password(ctx, userName(meta.User()), string(password), meta.RemoteAddr().String())
 			if err != nil {
@@ -45,6 +47,7 @@ func (s *Server) remoteConfig() *ssh.ServerConfig {
 				s.cfg.Log.Warn("ssh login refused", "user", meta.User(), "address", meta.RemoteAddr().String(), "method", method, "reason", err.Error())
 				return
 			}
+			loggedIn()
 			s.cfg.Log.Info("ssh login", "user", meta.User(), "address", meta.RemoteAddr().String(), "method", method)
 		},
 	}
@@ -54,7 +57,7 @@ func (s *Server) remoteConfig() *ssh.ServerConfig {
 			if err := authorized(s.cfg.KeysDir, user, key); err != nil {
 				return nil, err
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), s.cfg.LoginTime)
+			ctx, cancel := context.WithTimeout(ctx, s.cfg.LoginTime)
 			defer cancel()
 			who, err := s.cfg.Login.Current(ctx, user)
 			if err != nil {
@@ -63,6 +66,7 @@ func (s *Server) remoteConfig() *ssh.ServerConfig {
 			return s.admit(who)
 		}
 	}
+	cfg.AddHostKey(s.hostKey)
 	return cfg
 }
 

@@ -34,18 +34,21 @@ type conn struct {
 	last   time.Time // of input, or of a command's end
 }
 
-func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool) {
+// serveConn serves a connection until ctx ends; loggedIn, told that its user is known,
+// says whether it may stay.
+func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, loggedIn func() bool) {
 	defer raw.Close()
-	cfg := s.tcp
-	if local {
-		cfg = s.local
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cfg := s.local
+	if !local {
+		cfg = s.remoteConfig(ctx, loggedIn)
+	} else {
 		if err := checkPeer(raw); err != nil {
 			s.cfg.Log.Warn("the console's socket refuses a peer", "reason", err)
 			return
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	stop := context.AfterFunc(ctx, func() { raw.Close() })
 	raw.SetDeadline(time.Now().Add(s.cfg.LoginTime))
 	sc, channels, requests, err := ssh.NewServerConn(raw, cfg)
@@ -53,8 +56,8 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool) {
 		s.cfg.Log.Debug("ssh handshake failed", "address", raw.RemoteAddr().String(), "error", err)
 		return
 	}
-	if !stop() {
-		return // the controller is stopping, and raw is closed
+	if !stop() || !loggedIn() {
+		return // the controller is stopping, or another has the place; raw is closed
 	}
 	raw.SetDeadline(time.Time{})
 	c := &conn{srv: s, ssh: sc, local: local, last: time.Now(), caller: localCaller()}

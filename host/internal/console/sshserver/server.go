@@ -41,7 +41,7 @@ type Config struct {
 	Idle           time.Duration // without input and running command; 0 = no limit
 	LoginTime      time.Duration // from connect to authenticated [30 s]
 	MaxAttempts    int           // failed authentications of a connection [4]
-	MaxConnections int           // over TCP, logged in or not [32]
+	MaxConnections int           // over TCP; who is not logged in makes room for who comes [128]
 }
 
 // maxLocal bounds the connections of the unix socket.
@@ -49,23 +49,23 @@ const maxLocal = 64
 
 // Server serves the console.
 type Server struct {
-	cfg   Config
-	local *ssh.ServerConfig
-	tcp   *ssh.ServerConfig
-	lis   []listener
+	cfg     Config
+	local   *ssh.ServerConfig
+	hostKey ssh.Signer
+	lis     []listener
 }
 
 type listener struct {
 	net.Listener
 	local bool
-	slots chan struct{}
+	door  *door
 }
 
 // New makes a Server and its host key.
 func New(cfg Config) (*Server, error) {
 	def(&cfg.LoginTime, 30*time.Second)
 	def(&cfg.MaxAttempts, 4)
-	def(&cfg.MaxConnections, 32)
+	def(&cfg.MaxConnections, 128)
 	def(&cfg.Role, "admin")
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -74,11 +74,9 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg}
+	s := &Server{cfg: cfg, hostKey: key}
 	s.local = &ssh.ServerConfig{NoClientAuth: true, ServerVersion: "SSH-2.0-ctld"}
 	s.local.AddHostKey(key)
-	s.tcp = s.remoteConfig()
-	s.tcp.AddHostKey(key)
 	return s, nil
 }
 
@@ -98,7 +96,7 @@ func (s *Server) ListenTCP(addr string) (net.Addr, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the SSH port %s cannot be opened; choose another with --ssh, or --ssh off: %w", addr, err)
 	}
-	s.lis = append(s.lis, listener{l, false, make(chan struct{}, s.cfg.MaxConnections)})
+	s.lis = append(s.lis, listener{l, false, &door{most: s.cfg.MaxConnections}})
 	return l.Addr(), nil
 }
 
@@ -108,7 +106,7 @@ func (s *Server) ListenLocal(path string) error {
 	if err != nil {
 		return err
 	}
-	s.lis = append(s.lis, listener{l, true, make(chan struct{}, maxLocal)})
+	s.lis = append(s.lis, listener{l, true, &door{most: maxLocal}})
 	return nil
 }
 
@@ -166,16 +164,18 @@ func (s *Server) accept(ctx context.Context, l listener, wg *sync.WaitGroup) err
 			}
 			continue
 		}
-		select {
-		case l.slots <- struct{}{}:
-		default:
-			s.cfg.Log.Warn("the console refuses a connection: there are too many", "address", c.RemoteAddr().String(), "limit", cap(l.slots))
+		one, cancel := context.WithCancel(ctx)
+		v := l.door.enter(cancel)
+		if v == nil {
+			s.cfg.Log.Warn("the console refuses a connection: there are too many", "address", c.RemoteAddr().String(), "limit", l.door.most)
+			cancel()
 			c.Close()
 			continue
 		}
 		wg.Go(func() {
-			defer func() { <-l.slots }()
-			s.serveConn(ctx, c, l.local)
+			defer cancel()
+			defer l.door.leave(v)
+			s.serveConn(one, c, l.local, func() bool { return l.door.loggedIn(v) })
 		})
 	}
 }

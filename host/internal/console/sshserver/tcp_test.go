@@ -183,6 +183,42 @@ func TestConnectionsAreLimited(t *testing.T) {
 	}
 }
 
+// Whoever connects and does not log in makes room for one who comes.
+func TestSilentClientsLockNobodyOut(t *testing.T) {
+	s := start(t, func(c *sshserver.Config) { c.MaxConnections = 2 })
+	var silent []net.Conn
+	b := make([]byte, 256)
+	for range 3 {
+		raw, err := net.Dial("tcp", s.tcp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer raw.Close()
+		if _, err := raw.Read(b); err != nil { // the greeting: it is in
+			t.Fatal(err)
+		}
+		silent = append(silent, raw)
+	}
+	for range 2 {
+		c, err := s.remote(t, "admin", ssh.Password("admin-secret"))
+		if err != nil {
+			t.Fatalf("beside silent clients: %v", err)
+		}
+		if out, _, _ := execute(t, c, "echo in", ""); out != "in\n" {
+			t.Errorf("got %q", out)
+		}
+	}
+	for _, raw := range silent {
+		var err error
+		for err == nil {
+			_, err = raw.Read(b)
+		}
+	}
+	if _, err := s.remote(t, "admin", ssh.Password("admin-secret")); err == nil {
+		t.Error("who is logged in made room")
+	}
+}
+
 func TestOneControllerASocket(t *testing.T) {
 	s := start(t, nil)
 	other, err := consoletest.New(s.Home, nil, nil)
