@@ -115,6 +115,9 @@ func TestMisbehaving(t *testing.T) {
 	}{
 		"refuses":             {simdlink.Faults{Refuse: create}, fault.Downstream, "The switch is busy. / Fail!"},
 		"says yes, does no":   {simdlink.Faults{Ignore: create}, fault.Downstream, "does not show it"},
+		"another mask":        {simdlink.Faults{Mishear: [2]string{"255.0.0.0", "255.255.0.0"}}, fault.Downstream, `dst-ip-mask "255.255.0.0"; it is taken back`},
+		"another layer":       {simdlink.Faults{Mishear: [2]string{"ip destination_ip_mask 255.0.0.0", "ethernet vlan 0x0fff"}}, fault.Downstream, `the layer "ETHERNET"; it is taken back`},
+		"another mask, kept":  {simdlink.Faults{Mishear: [2]string{"255.0.0.0", "255.255.0.0"}, Refuse: "delete"}, fault.Downstream, "it could not be taken back: switch 90:94:e4:23:13:e0 (127.0.0.1) refuses"},
 		"hangs up":            {simdlink.Faults{Hangup: create}, fault.Downstream, "127.0.0.1"},
 		"falls silent":        {simdlink.Faults{Mute: create}, fault.Timeout, "127.0.0.1"},
 		"half an answer":      {simdlink.Faults{Truncate: "show access_profile"}, fault.Downstream, "127.0.0.1"},
@@ -154,13 +157,36 @@ func TestMisbehaving(t *testing.T) {
 			if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), password) {
 				t.Errorf("%v (%v)", err, fault.KindOf(err))
 			}
-			if sim.Config() != before && c.f.Mute == "" { // silence tells nothing
+			if sim.Config() != before && c.f.Mute == "" && c.f.Refuse != "delete" { // silence tells nothing
 				t.Errorf("changed:\n%s", sim.Config())
 			}
 			if err := d.WriteSTP(within(t), sw, 0, false); err != nil {
 				t.Errorf("afterwards: %v", err)
 			}
 		})
+	}
+}
+
+// A rule that the switch makes otherwise is not left there.
+func TestRuleMadeOtherwise(t *testing.T) {
+	sim := simulate(t)
+	d := switchdriver.NewClient(start(t, map[string]any{"timeout": "50s"}).Conn)
+	sw := at("", sim.TelnetPort())
+	p := &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "web", Layer: "IP", SrcIpMask: "255.255.255.0"}
+	if err := d.ApplyACL(within(t), sw, switchdriver.ACLCreateProfile, p, nil); err != nil {
+		t.Fatal(err)
+	}
+	before := sim.Config()
+	for want, mishear := range map[string][2]string{`src-ip "198.51.100.0"`: {"192.0.2.9", "198.51.100.0"}, "the ports [1 2 3]": {"port 1,3", "port 1-3"}, `action "PERMIT"`: {"deny", "permit"}} {
+		sim.Set(simdlink.Faults{Mishear: mishear})
+		r := &switchdriver.ACLRule{RuleId: 3, Layer: "IP", SrcIp: "192.0.2.9", Ports: []uint32{1, 3}, Action: "DENY"}
+		err := d.ApplyACL(within(t), sw, switchdriver.ACLSetRule, p, r)
+		if fault.KindOf(err) != fault.Downstream || !strings.Contains(err.Error(), want+"; it is taken back") {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if sim.Config() != before {
+			t.Errorf("changed:\n%s", sim.Config())
+		}
 	}
 }
 

@@ -30,7 +30,8 @@ func FindACLRule(e *ACLEntry, id uint32) *ACLRule {
 }
 
 // ACLDiffers tells how a table does not show that a request was carried out, in words
-// that follow "it shows"; empty if it does. What the table leaves empty is not compared.
+// that follow "it shows"; empty if it does. What the table leaves empty is not compared;
+// but where it shows anything of what a profile masks or a rule matches, all of it is.
 func ACLDiffers(action ACLAction, p *ACLProfile, r *ACLRule, table []*ACLEntry) string {
 	have := FindACL(table, p)
 	rule := FindACLRule(have, r.GetRuleId())
@@ -57,29 +58,47 @@ func ACLDiffers(action ACLAction, p *ACLProfile, r *ACLRule, table []*ACLEntry) 
 
 func profileDiffers(want *ACLProfile, have *ACLEntry) string {
 	got := have.GetProfile()
+	differs := ""
 	switch {
 	case have == nil:
 		return fmt.Sprintf("no access profile %d", want.GetProfileId())
 	case other(want.GetProfileName(), got.GetProfileName()):
-		return fmt.Sprintf("access profile %d with the name %.40q", got.GetProfileId(), got.GetProfileName())
+		differs = fmt.Sprintf("the name %.40q", got.GetProfileName())
 	case other(want.GetLayer(), got.GetLayer()):
-		return fmt.Sprintf("access profile %d with the layer %.20q", got.GetProfileId(), got.GetLayer())
+		differs = fmt.Sprintf("the layer %.20q", got.GetLayer())
+	default:
+		differs = masksOf(want).differs(masksOf(got), matches{}, [3]string{"vlan-mask", "src-ip-mask", "dst-ip-mask"})
 	}
-	return ""
+	if differs == "" {
+		return ""
+	}
+	return fmt.Sprintf("access profile %d with %s", got.GetProfileId(), differs)
 }
 
 func ruleDiffers(want *ACLRule, have *ACLEntry, got *ACLRule) string {
+	differs := ""
 	switch {
 	case have == nil:
 		return "no such access profile"
 	case got == nil:
 		return fmt.Sprintf("no rule %d in access profile %d", want.GetRuleId(), have.GetProfile().GetProfileId())
+	case other(want.GetRuleName(), got.GetRuleName()):
+		differs = fmt.Sprintf("with the name %.40q", got.GetRuleName())
+	case other(want.GetLayer(), got.GetLayer()):
+		differs = fmt.Sprintf("with the layer %.20q", got.GetLayer())
 	case other(want.GetAction(), got.GetAction()):
-		return fmt.Sprintf("rule %d with the action %.20q", got.GetRuleId(), got.GetAction())
+		differs = fmt.Sprintf("with the action %.20q", got.GetAction())
 	case len(got.GetPorts()) > 0 && !slices.Equal(slices.Sorted(slices.Values(want.GetPorts())), slices.Sorted(slices.Values(got.GetPorts()))):
-		return fmt.Sprintf("rule %d for %d other ports", got.GetRuleId(), len(got.GetPorts()))
+		differs = fmt.Sprintf("for the ports %.60s", fmt.Sprint(got.GetPorts()))
+	default:
+		if d := valuesOf(want).differs(valuesOf(got), masksOf(have.GetProfile()), [3]string{"vlan-id", "src-ip", "dst-ip"}); d != "" {
+			differs = "with " + d
+		}
 	}
-	return ""
+	if differs == "" {
+		return ""
+	}
+	return fmt.Sprintf("rule %d of access profile %d %s", got.GetRuleId(), have.GetProfile().GetProfileId(), differs)
 }
 
 // other compares what the switch shows, if it shows it.

@@ -120,7 +120,8 @@ type ACLApplier interface {
 }
 
 // ACLReader reads the access lists: every profile with its rules. Ids are always told;
-// what the switch does not show is left empty. An empty table is no error.
+// what the switch does not show is left empty. Masks, and what a rule matches, are told
+// all or not at all: see ACLDiffers. An empty table is no error.
 type ACLReader interface {
 	ReadACL(ctx context.Context, sw *Switch) ([]*ACLEntry, error)
 }

@@ -68,6 +68,7 @@ func TestDLinkThroughTheSwitchPlugin(t *testing.T) {
 		{"acl:create-acl-profile", profile, 0},
 		{"acl:create-acl-profile", profile, fault.Exists},
 		{"acl:set-acl-rule", map[string]any{"nodeId": node, "profile-id": 1, "rule-id": 3, "port-list": []int{1, 2}, "acl-layer": "IP", "src-ip": "192.0.2.0", "acl-action": "DENY"}, 0},
+		{"shell", nil, 0},
 		{"acl:del-acl-rule", map[string]any{"nodeId": node, "profile-id": 1, "rule-id": 3}, 0},
 		{"acl:del-acl-rule", map[string]any{"nodeId": node, "profile-id": 1, "rule-id": 3}, fault.NotFound},
 		{"acl:del-acl-profile", map[string]any{"nodeId": node, "profile-name": "web"}, 0},
@@ -77,6 +78,13 @@ func TestDLinkThroughTheSwitchPlugin(t *testing.T) {
 		{"vlan:add-vlan", map[string]any{"node-id": node, "vlan-id": 100, "vlan-name": "lab"}, 0}, // falls to the standard MIBs
 		{"acl:clear-acl-table", map[string]any{"nodeId": other}, fault.Unsupported},
 	} {
+		if c.rpc == "shell" {
+			out, err := p.Shell(ctx, "switch:acls", []string{"02:00:00:00:00:01"}, nil)
+			if err != nil || !strings.Contains(out, "src-ip 255.255.255.0") || !strings.Contains(out, "src-ip 192.0.2.0") {
+				t.Errorf("the access lists are shown as\n%s%v", out, err)
+			}
+			continue
+		}
 		err := call(c.rpc, c.in)
 		if (err == nil) != (c.kind == 0) || (err != nil && fault.KindOf(err) != c.kind) {
 			t.Errorf("%s %v: %v (%v)", c.rpc, c.in, err, fault.KindOf(err))

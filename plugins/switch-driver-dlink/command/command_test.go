@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,11 +75,20 @@ func TestNothingIsSmuggledIn(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	p := NewParser()
-	text := "Access Profile Table\n\nTotal User Set Rule Entries : 2\n====\nProfile ID: 1    Profile name: EtherACL  Type: Ethernet\n\nMASK on\n    VLAN             : 0xFFF\n----\nRule ID : 1            Ports: 1\n\nMatch on\n    VLAN ID : 10\n\nAction:\n    Deny\n----\nRule ID : 20 (auto assign)  Ports: 1-3\nRule ID : 21  Ports: 1:1-1:3\n====\nProfile ID: 4    Profile name: v6  Type: IPv6\n"
+	text := "Access Profile Table\n\nTotal User Set Rule Entries : 2\n====\nProfile ID: 1    Profile name: EtherACL  Type: Ethernet\n\nMASK on\n    VLAN             : 0xFFF\n    802.1p\n----\nRule ID : 1            Ports: 1\n\nMatch on\n    VLAN ID : 10\n    802.1p : 3\n\nAction:\n    Deny\n----\nRule ID : 20 (auto assign)  Ports: 1-3\nRule ID : 21  Ports: 1:1-1:3,2:7\n====\n" +
+		"Profile ID: 2    Profile name: web  Type: IPv4\n\nMASK on\n    vlan 0x0001 source_ip_mask 255.255.255.0 destination_ip_mask 255.0.0.0\n\nRule ID : 1  Ports: 1,2\n\nMatch on\n    vlan_id 1 source_ip 192.0.2.0 destination_ip 10.0.0.0\n\nAction:\n    Permit\n" +
+		"Profile ID: 3    Profile name: odd  Type: IP\nMASK on\n    VLAN\n    Source IP Mask : 255.255.255.0\n    VLAN : 0xFFFF\nRule ID : 1  Ports: 1\nMatch on\n    VLAN : default\n    Source IP : 192.0.2.0\nRule ID : 2  Ports: 1:60-2:3\nMatch on\n    Source IP : 192.0.2.0\nProfile ID: 4    Profile name: v6  Type: IPv6\n"
 	table, ok := p.Table(text)
+	vlan := proto.Uint32
 	want := []*switchdriver.ACLEntry{
-		{Profile: &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "EtherACL", Layer: "ETHERNET"}, Rules: []*switchdriver.ACLRule{
-			{RuleId: 1, Layer: "ETHERNET", Ports: []uint32{1}, Action: "DENY"}, {RuleId: 20, Layer: "ETHERNET", Ports: []uint32{1, 2, 3}}, {RuleId: 21, Layer: "ETHERNET"}}},
+		{Profile: &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "EtherACL", Layer: "ETHERNET", VlanMask: vlan(0xfff)}, Rules: []*switchdriver.ACLRule{
+			{RuleId: 1, Layer: "ETHERNET", Ports: []uint32{1}, VlanId: vlan(10), Action: "DENY"}, {RuleId: 20, Layer: "ETHERNET", Ports: []uint32{1, 2, 3}},
+			{RuleId: 21, Layer: "ETHERNET", Ports: []uint32{1, 2, 3, 71}}}},
+		{Profile: &switchdriver.ACLProfile{ProfileId: 2, ProfileName: "web", Layer: "IP", VlanMask: vlan(1), SrcIpMask: "255.255.255.0", DstIpMask: "255.0.0.0"}, Rules: []*switchdriver.ACLRule{
+			{RuleId: 1, Layer: "IP", Ports: []uint32{1, 2}, VlanId: vlan(1), SrcIp: "192.0.2.0", DstIp: "10.0.0.0", Action: "PERMIT"}}},
+		// A VLAN that is told in another way: nothing of it is compared.
+		{Profile: &switchdriver.ACLProfile{ProfileId: 3, ProfileName: "odd", Layer: "IP"}, Rules: []*switchdriver.ACLRule{
+			{RuleId: 1, Layer: "IP", Ports: []uint32{1}}, {RuleId: 2, Layer: "IP", SrcIp: "192.0.2.0"}}},
 		{Profile: &switchdriver.ACLProfile{ProfileId: 4, ProfileName: "v6"}}}
 	if d := cmp.Diff(want, table, protocmp.Transform()); d != "" || !ok {
 		t.Errorf("%v %s", ok, d)
@@ -107,14 +117,20 @@ func TestParse(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add("Profile ID: 1    Profile name: EtherACL  Type: Ethernet\nRule ID : 1            Ports: 1\n")
+	f.Add("Profile ID: 1  Profile name: a  Type: IPv4\nMASK on\n    vlan 0x0001 source_ip_mask 255.255.255.0\nRule ID : 1  Ports: 1:1-1:3,2:7\nMatch on\n    VLAN ID : 10\n    Source IP : 192.0.2.0\nAction:\n    Permit\n")
 	f.Add("Profile ID: 99999999999\nAccess ID: 1\n")
 	f.Add("STP Status : Enabled\n Port STP : Disabled\nSuccess.\n")
 	p := NewParser()
 	f.Fuzz(func(t *testing.T, text string) {
 		table, _ := p.Table(text)
-		for id := range table {
-			if id > 0xffff {
-				t.Errorf("profile %d", id)
+		for _, e := range table {
+			if q := e.Profile; q.ProfileId < 1 || q.ProfileId > 0xffff || q.GetVlanMask() > 0xfff || len(q.SrcIpMask)+len(q.DstIpMask) > 30 {
+				t.Errorf("profile %v", q)
+			}
+			for _, r := range e.Rules {
+				if r.RuleId > 0xffff || len(r.Ports) > maxPorts || slices.Contains(r.Ports, 0) || r.VlanId != nil && switchdriver.CheckVLANID(*r.VlanId) != nil {
+					t.Errorf("rule %v", r)
+				}
 			}
 		}
 		p.STP(text)

@@ -5,11 +5,16 @@ import (
 	"strconv"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"ctl.internal/sdk/switchdriver"
 )
 
 // Parser reads answers. Make one with NewParser and keep it.
-type Parser struct{ title, profile, kind, rule, ports, action, stp, port, success *regexp.Regexp }
+type Parser struct {
+	title, profile, kind, rule, ports, action, stp, port, success *regexp.Regexp
+	vlan, vlanMask, vlanID, src, dst                              *regexp.Regexp
+}
 
 // NewParser makes a Parser.
 func NewParser() *Parser {
@@ -18,19 +23,26 @@ func NewParser() *Parser {
 		profile: regexp.MustCompile(`(?i)^\s*(?:access )?profile id\s*:\s*(\d{1,5})(?:\s+profile name\s*:\s*(\S+))?`),
 		kind:    regexp.MustCompile(`(?i)\stype\s*:\s*(ethernet|ip(?:v4)?)\s*$`),
 		rule:    regexp.MustCompile(`(?i)^\s*(?:rule|access) id\s*:\s*(\d{1,5})`),
-		ports:   regexp.MustCompile(`(?i)\sports?\s*:\s*([0-9,-]+)\s*$`),
+		ports:   regexp.MustCompile(`(?i)\sports?\s*:\s*([0-9:,-]+)\s*$`),
 		action:  regexp.MustCompile(`(?i)^\s*(?:action\s*:\s*)?(permit|deny)\s*$`),
 		stp:     regexp.MustCompile(`(?im)^\s*stp status\s*:\s*(enabled?|disabled?)`),
 		port:    regexp.MustCompile(`(?i)port stp\s*:\s*(enabled?|disabled?)`),
 		success: regexp.MustCompile(`(?im)^\s*success\b`),
+
+		vlan:     regexp.MustCompile(`(?i)\bvlan(?:\b|_)`),
+		vlanMask: regexp.MustCompile(`(?i)\bvlan\s*:?\s*0x([0-9a-f]{1,4})\b`),
+		vlanID:   regexp.MustCompile(`(?i)\bvlan(?:[ _]id)?\s*:?\s*(\d{1,4})\b`),
+		src:      regexp.MustCompile(`(?i)\bsource[ _]ip(?:[ _]mask)?\s*:?\s*(\d+\.\d+\.\d+\.\d+)`),
+		dst:      regexp.MustCompile(`(?i)\bdestination[ _]ip(?:[ _]mask)?\s*:?\s*(\d+\.\d+\.\d+\.\d+)`),
 	}
 }
 
-// Table reads the answer to ShowACL: profiles with their rules, and of these what all
-// releases show alike. false: it is no such answer.
+// Table reads the answer to ShowACL: profiles with their masks and rules, and of these
+// what the contract has. false: it is no such answer.
 func (p *Parser) Table(text string) (table []*switchdriver.ACLEntry, ok bool) {
 	var profile *switchdriver.ACLEntry
 	var rule *switchdriver.ACLRule
+	odd := map[any]bool{} // profiles and rules of which not all is understood
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimRight(line, "\r ")
 		if m := p.profile.FindStringSubmatch(line); m != nil {
@@ -47,6 +59,21 @@ func (p *Parser) Table(text string) (table []*switchdriver.ACLEntry, ok bool) {
 			}
 		} else if m := p.action.FindStringSubmatch(line); m != nil && rule != nil {
 			rule.Action = strings.ToUpper(m[1])
+		} else if rule != nil && !p.values(rule, line) {
+			odd[rule] = true
+		} else if rule == nil && profile != nil && !p.masks(profile.Profile, line) {
+			odd[profile.Profile] = true
+		}
+	}
+	// Of what is not understood a half is worse than nothing: it would be compared.
+	for _, e := range table {
+		if q := e.Profile; odd[q] {
+			q.VlanMask, q.SrcIpMask, q.DstIpMask = nil, "", ""
+		}
+		for _, r := range e.Rules {
+			if odd[r] {
+				r.VlanId, r.SrcIp, r.DstIp = nil, "", ""
+			}
 		}
 	}
 	return table, len(table) > 0 || p.title.MatchString(text)
@@ -64,31 +91,42 @@ func (p *Parser) layer(line string) string {
 	return switchdriver.LayerIP
 }
 
-// maxPorts bounds the ports of a rule: a range may be a lie.
-const maxPorts = 4096
+// masks reads a line behind "MASK on"; false: it tells of a VLAN in another way.
+func (p *Parser) masks(q *switchdriver.ACLProfile, line string) bool {
+	ok := true
+	if m := p.vlanMask.FindStringSubmatch(line); m != nil {
+		n, err := strconv.ParseUint(m[1], 16, 16)
+		if ok = err == nil && n <= 0xfff; ok {
+			q.VlanMask = proto.Uint32(uint32(n))
+		}
+	} else if p.vlan.MatchString(line) {
+		ok = false
+	}
+	address(p.src, line, &q.SrcIpMask)
+	address(p.dst, line, &q.DstIpMask)
+	return ok
+}
 
-// list is the ports of a rule's line, "1,3-5"; nil when it is not such a list, as on
-// stacks ("1:1-1:3").
-func (p *Parser) list(line string) (out []uint32) {
-	m := p.ports.FindStringSubmatch(line)
-	if m == nil {
-		return nil
+// values reads a line behind "Match on"; false: it tells of a VLAN in another way.
+func (p *Parser) values(r *switchdriver.ACLRule, line string) bool {
+	ok := true
+	if m := p.vlanID.FindStringSubmatch(line); m != nil {
+		n, err := strconv.ParseUint(m[1], 10, 16)
+		if ok = err == nil && n >= 1 && n <= switchdriver.MaxVLANID; ok {
+			r.VlanId = proto.Uint32(uint32(n))
+		}
+	} else if p.vlan.MatchString(line) {
+		ok = false
 	}
-	for part := range strings.SplitSeq(m[1], ",") {
-		low, high, ranged := strings.Cut(part, "-")
-		if !ranged {
-			high = low
-		}
-		from, err := strconv.ParseUint(low, 10, 16)
-		to, err2 := strconv.ParseUint(high, 10, 16)
-		if err != nil || err2 != nil || from == 0 || to < from || uint64(len(out))+to-from >= maxPorts {
-			return nil
-		}
-		for n := from; n <= to; n++ {
-			out = append(out, uint32(n))
-		}
+	address(p.src, line, &r.SrcIp)
+	address(p.dst, line, &r.DstIp)
+	return ok
+}
+
+func address(form *regexp.Regexp, line string, to *string) {
+	if m := form.FindStringSubmatch(line); m != nil && len(m[1]) <= len("255.255.255.255") {
+		*to = m[1]
 	}
-	return out
 }
 
 // STP reads the state of the spanning tree; known is false when the answer does not tell.

@@ -39,10 +39,32 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 			return err
 		}
 		if differs := switchdriver.ACLDiffers(action, p, r, after); differs != "" {
-			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it: it shows %s", s.name, line, differs)
+			return fault.Device(fault.Downstream, "switch %s accepted %q but does not show it: it shows %s%s", s.name, line, differs, s.takeBack(action, p, r, after))
 		}
 		return s.save()
 	})
+}
+
+// takeBack removes a profile or rule that the switch made otherwise than asked for; it
+// was not there before. The text tells how that ended, and is empty where nothing is to be removed.
+func (s *session) takeBack(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule, table []*switchdriver.ACLEntry) string {
+	have := switchdriver.FindACL(table, p)
+	switch {
+	case action == switchdriver.ACLCreateProfile && have != nil:
+		action = switchdriver.ACLDeleteProfile
+	case action == switchdriver.ACLSetRule && switchdriver.FindACLRule(have, r.GetRuleId()) != nil:
+		action = switchdriver.ACLDeleteRule
+	default:
+		return ""
+	}
+	line, err := command.ACL(action, have.Profile, r, table)
+	if err == nil {
+		err = s.change(line)
+	}
+	if err != nil {
+		return fmt.Sprintf("; it could not be taken back: %v", err)
+	}
+	return "; it is taken back"
 }
 
 // ReadACL implements switchdriver.ACLReader.

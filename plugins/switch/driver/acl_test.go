@@ -84,12 +84,26 @@ func TestAccessListsAreReadBack(t *testing.T) {
 	if err := apply("seeing", 3); err != nil {
 		t.Errorf("after it: %v", err)
 	}
+	// One that died in the middle and left the profile otherwise: that is not taken for undone.
+	seeing.mu.Lock()
+	seeing.ignore, seeing.fail = true, fault.New(fault.Unavailable, "the process ended")
+	seeing.table = append(seeing.table, &switchdriver.ACLEntry{Profile: &switchdriver.ACLProfile{ProfileId: 4, ProfileName: "y"}})
+	seeing.mu.Unlock()
+	if err := apply("seeing", 4); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a driver that dies: %v", err)
+	}
+	seeing.mu.Lock()
+	seeing.ignore, seeing.fail = false, nil
+	seeing.mu.Unlock()
+	if err := apply("seeing", 5); err != nil {
+		t.Errorf("after it: %v", err)
+	}
 	var outcomes []journal.Outcome
 	for _, r := range b.journal.Reports() {
 		outcomes = append(outcomes, r.Outcome)
 	}
-	if len(outcomes) != 1 || outcomes[0] != journal.Whole {
-		t.Errorf("the change whose end was not known is %v", outcomes)
+	if len(outcomes) != 2 || outcomes[0] != journal.Whole || outcomes[1] != journal.Left {
+		t.Errorf("the changes whose ends were not known are %v", outcomes)
 	}
 	// What cannot be is not believed.
 	for what, e := range map[string]*switchdriver.ACLEntry{"no id": {Profile: &pluginv1.AclProfile{ProfileName: "x"}}, "nothing": {},

@@ -34,12 +34,15 @@ func (g *guard) ReadACL(ctx context.Context, sw *switchdriver.Switch) ([]*switch
 			return nil, g.lies(sw, "the access profile %d", id)
 		}
 		seen[p.ProfileId] = true
+		if p.GetVlanMask() > 0xfff {
+			return nil, g.lies(sw, "the vlan-mask %#x of access profile %d", p.GetVlanMask(), p.ProfileId)
+		}
 		p.ProfileName, p.Layer, p.SrcIpMask, p.DstIpMask = clean(p.ProfileName, maxName), clean(p.Layer, maxName), clean(p.SrcIpMask, maxName), clean(p.DstIpMask, maxName)
 		if lines += 1 + len(e.Rules); lines > maxACLs {
 			return nil, g.lies(sw, "more than %d access profiles and rules", maxACLs)
 		}
 		for _, r := range e.Rules {
-			if r == nil || r.RuleId < 1 || r.RuleId > maxACLID || len(r.Ports) > maxPorts {
+			if r == nil || r.RuleId < 1 || r.RuleId > maxACLID || len(r.Ports) > maxPorts || r.GetVlanId() > maxVLANs {
 				return nil, g.lies(sw, "a rule %d of access profile %d", r.GetRuleId(), p.ProfileId)
 			}
 			r.RuleName, r.Layer, r.Action, r.SrcIp, r.DstIp = clean(r.RuleName, maxName), clean(r.Layer, maxName), clean(r.Action, maxName), clean(r.SrcIp, maxName), clean(r.DstIp, maxName)
@@ -55,4 +58,15 @@ func aclDiffers(ctx context.Context, reader switchdriver.ACLReader, sw *switchdr
 		return "", err
 	}
 	return switchdriver.ACLDiffers(asked.Action, asked.Profile, asked.Rule, table), nil
+}
+
+// made tells whether the profile or rule that was to be made is there, be it otherwise.
+func (g *guard) made(ctx context.Context, sw *switchdriver.Switch, asked *pluginv1.ApplyAclRequest) bool {
+	table, err := g.ReadACL(ctx, sw)
+	if err != nil {
+		return false
+	}
+	have := switchdriver.FindACL(table, asked.Profile)
+	return asked.Action == switchdriver.ACLCreateProfile && have != nil ||
+		asked.Action == switchdriver.ACLSetRule && switchdriver.FindACLRule(have, asked.Rule.GetRuleId()) != nil
 }

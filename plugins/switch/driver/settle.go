@@ -105,6 +105,8 @@ func (g *guard) recover(ctx context.Context, sw *switchdriver.Switch, op *journa
 		return journal.Left, "nothing reads this: look at the switch", nil
 	case err != nil:
 		return "", "", err
+	case differs != "" && op.ACL != nil && g.made(ctx, sw, op.ACL):
+		return journal.Left, "the switch shows " + differs + ": look at it", nil
 	case differs != "":
 		return journal.Undone, "the switch shows " + differs, nil
 	}

@@ -113,6 +113,8 @@ func (h *shell) do(line string, f Faults) string {
 		return strings.Repeat("\x00\x1b[2J\xff\xfe\x80\x07", 40)
 	case f.Pages && line == "disable clipaging":
 		return "Fail!\r\n"
+	case f.Mishear[0] != "" && !strings.HasPrefix(line, "show "):
+		line = strings.ReplaceAll(line, f.Mishear[0], f.Mishear[1])
 	}
 	return h.s.state.do(line)
 }

@@ -22,6 +22,7 @@ type Faults struct {
 	Mute     string        // is done and nothing is said any more
 	Truncate string        // half of the answer comes, then the connection ends
 	Garbage  string        // is answered with what is no text
+	Mishear  [2]string     // in lines that make something the first is taken for the second
 	Pieces   int           // so many bytes a write; 0: whole
 	Delay    time.Duration // before each answer
 	Pages    bool          // clipaging cannot be disabled
