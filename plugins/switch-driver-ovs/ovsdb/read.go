@@ -48,6 +48,11 @@ func (s *Session) ReadBridge(name string, mac uint64) (*Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
+	return bridgeOf(r, name, mac)
+}
+
+// bridgeOf reads the rows of bridges, ports and interfaces.
+func bridgeOf(r []ovsdb.OperationResult, name string, mac uint64) (*Bridge, error) {
 	interfaces := map[string]ovsdb.Row{}
 	byName := map[string]ovsdb.Row{}
 	for _, i := range r[2].Rows {

@@ -47,8 +47,8 @@ func dial(ctx context.Context, endpoint string, conf *tls.Config) (net.Conn, err
 }
 
 // relay is a private socket whose one connection is passed on to a host. libovsdb
-// dials by itself and reads without a bound; the relay bounds what it reads and ends
-// it with the context.
+// dials by itself and reads without a bound; the relay bounds what it reads, ends
+// it with the context, and passes only what libovsdb can read (sift).
 type relay struct {
 	dir  string
 	peer net.Conn
@@ -93,12 +93,11 @@ func (r *relay) pass() {
 		_, _ = io.Copy(r.peer, c) // one end's end is the other's
 		r.cut()
 	})
-	n, err := io.CopyN(c, r.peer, maxSession)
-	switch {
-	case n == maxSession:
-		err = errTooMuch
+	switch err = sift(c, &io.LimitedReader{R: r.peer, N: maxSession + 1}); {
 	case errors.Is(err, io.EOF):
 		err = errors.New("the host hung up")
+	case errors.Is(err, net.ErrClosed):
+		err = nil // cut at this end, which knows why
 	default:
 		err = refused(err)
 	}

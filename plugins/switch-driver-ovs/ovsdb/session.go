@@ -42,8 +42,12 @@ func Open(ctx context.Context, endpoint string, conf *tls.Config) (*Session, err
 	return s, nil
 }
 
+func clientModel() (model.ClientDBModel, error) {
+	return model.NewClientDBModel("Open_vSwitch", map[string]model.Model{"Bridge": &bridgeRow{}})
+}
+
 func (s *Session) connect() error {
-	m, err := model.NewClientDBModel("Open_vSwitch", map[string]model.Model{"Bridge": &bridgeRow{}})
+	m, err := clientModel()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,195 @@
+package ovsdb
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ovn-kubernetes/libovsdb/ovsdb"
+
+	"ctl.internal/plugins/switch-driver-ovs/bridge"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// realReply is what an ovsdb-server 3.1 answered to the three selects of ReadBridge.
+//
+//go:embed testdata/bridge.json
+var realReply string
+
+// realSchema has the columns that are read, as ovsdb-server describes them.
+const realSchema = `{"name":"Open_vSwitch","version":"8.3.1","tables":{"Bridge":{"columns":{"name":{"type":"string","mutable":false},` +
+	`"ports":{"type":{"key":{"type":"uuid","refTable":"Port"},"min":0,"max":"unlimited"}},` + maps + `"external_ids":` + stringMap + `,"stp_enable":{"type":"boolean"},"rstp_enable":{"type":"boolean"}},"indexes":[["name"]]},` +
+	`"Port":{"columns":{"name":{"type":"string"},"interfaces":{"type":{"key":{"type":"uuid","refTable":"Interface"},"min":1,"max":"unlimited"}},` + maps +
+	`"tag":` + number + `,"trunks":{"type":{"key":{"type":"integer","minInteger":0,"maxInteger":4095},"min":0,"max":4096}},"vlan_mode":{"type":{"key":{"type":"string","enum":["set",["access","trunk"]]},"min":0,"max":1}}}},` +
+	`"Interface":{"columns":{"name":{"type":"string"},"type":{"type":"string"},"ofport":` + number + `,"ifindex":` + number + `,"admin_state":` + word + `,"link_state":` + word + `,"mac_in_use":` + word + `,"link_speed":` + number + `}}}}`
+
+const (
+	stringMap = `{"type":{"key":"string","value":"string","min":0,"max":"unlimited"}}`
+	maps      = `"other_config":` + stringMap + `,"status":` + stringMap + `,"rstp_status":` + stringMap + `,`
+	number    = `{"type":{"key":"integer","min":0,"max":1}}`
+	word      = `{"type":{"key":"string","min":0,"max":1}}`
+)
+
+// answers is a host that gives an answer to each method, and says extra before the last.
+func answers(results map[string]string, extra string) func(net.Conn) {
+	return func(c net.Conn) {
+		for d := json.NewDecoder(c); ; {
+			var q struct {
+				Method string          `json:"method"`
+				ID     json.RawMessage `json:"id"`
+			}
+			if d.Decode(&q) != nil {
+				return
+			}
+			if q.Method == "transact" {
+				fmt.Fprint(c, extra)
+			}
+			result, ok := results[q.Method]
+			if !ok {
+				result = map[string]string{"list_dbs": `["_Server","Open_vSwitch"]`, "get_schema": realSchema, "transact": realReply}[q.Method]
+			}
+			fmt.Fprintf(c, `{"id":%s,"error":null,"result":%s}`, q.ID, result)
+		}
+	}
+}
+
+// A host that says what is no OVSDB costs a session, and not the process.
+func TestLyingHosts(t *testing.T) {
+	row := func(column string) map[string]string {
+		return map[string]string{"transact": `[{"rows":[{"name":"br0","ports":` + column + `}]},{"rows":[]},{"rows":[]}]`}
+	}
+	for name, c := range map[string]struct {
+		results map[string]string
+		extra   string
+		want    string // of the error; empty: none
+	}{
+		"as a real one":         {nil, "", ""},
+		"an echo":               {nil, `{"method":"echo","params":[],"id":"echo"}`, ""},
+		"an update":             {nil, `{"method":"update","params":[null,{"Bridge":{"x":{"new":[]}}}],"id":null}{"method":"update3","params":[],"id":null}`, ""},
+		"an answer to nothing":  {nil, `{}`, "no OVSDB"},
+		"an id that is none":    {nil, `{"id":"x","result":[],"error":null}`, "no OVSDB"},
+		"no value":              {row(`[]`), "", "no OVSDB"},
+		"a set of nothing":      {row(`["set"]`), "", "no OVSDB"},
+		"a set that is none":    {row(`["set",7]`), "", "no OVSDB"},
+		"a UUID that is none":   {row(`["uuid",7]`), "", ""},
+		"a map of no pairs":     {row(`["map",[[]]]`), "", "no OVSDB"},
+		"a map of objects":      {row(`["map",[[{},1]]]`), "", "no OVSDB"},
+		"too deep":              {row(strings.Repeat(`["set",[`, 40) + strings.Repeat("]]", 40)), "", "levels"},
+		"a table of nothing":    {map[string]string{"get_schema": `{"name":"Open_vSwitch","tables":{"Bridge":null}}`}, "", "Column does not exist"},
+		"a column of nothing":   {map[string]string{"get_schema": `{"name":"Open_vSwitch","tables":{"Bridge":{"columns":{"name":null}}}}`}, "", "Column does not exist"},
+		"a type of nothing":     {map[string]string{"get_schema": `{"name":"Open_vSwitch","tables":{"Bridge":{"columns":{"name":{"type":{}}}}}}`}, "", "OVSDB"},
+		"rows that are no rows": {map[string]string{"transact": `[{"rows":[7]},7,{}]`}, "", "unmarshal"},
+		"nothing":               {map[string]string{"transact": `null`}, "", "invalid error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			s, err := Open(ctx, host(t, answers(c.results, c.extra)), nil)
+			if err == nil {
+				defer s.Close()
+				_, err = s.ReadBridge("", 0x02000000000a)
+			}
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// Whatever rows a host answers, reading and changing them ends, and what comes of it is
+// within the bounds of the contract.
+func FuzzRows(f *testing.F) {
+	f.Add(realReply)
+	f.Add(`[{"rows":[{"_uuid":["uuid","a"],"name":"br0","ports":["uuid","b"],"external_ids":["map",[["vlan-5","x"]]],"stp_enable":true,"status":["map",[["stp_designated_root","8000.aabbccddeeff"]]]}]},` +
+		`{"rows":[{"_uuid":["uuid","b"],"name":"e1","interfaces":["set",[["uuid","c"],["uuid","d"]]],"tag":10,"trunks":["set",[1,2,-3,1e300]],"vlan_mode":"native-untagged","status":["map",[["stp_state","listening"]]]}]},` +
+		`{"rows":[{"_uuid":["uuid","c"],"name":"e1","ofport":1,"ifindex":7,"admin_state":"up","link_state":"down","mac_in_use":"02:00:00:00:00:0b","link_speed":1e9},{"_uuid":["uuid","d"],"name":"e2","ofport":2}]}]`)
+	f.Add(`[{"rows":[{"name":[]}]},{"rows":[]},{"rows":[]}]`)
+	f.Add(`[{"error":"constraint violation","details":"x"},null]`)
+	f.Fuzz(func(t *testing.T, reply string) {
+		if pass, err := readable(json.RawMessage(`{"id":1,"result":` + reply + `}`)); err != nil || !pass {
+			return
+		}
+		var r []ovsdb.OperationResult
+		if json.Unmarshal([]byte(reply), &r) != nil || len(r) < 3 {
+			return
+		}
+		b, err := bridgeOf(r, "", 0x02000000000a)
+		if err != nil {
+			return
+		}
+		for _, p := range b.Ports {
+			if p.Number >= reserved || p.State() < 1 || p.State() > 6 {
+				t.Errorf("port %+v", p)
+			}
+		}
+		if root := b.Root(); root != nil && len(root) != 8 {
+			t.Errorf("root %x", root)
+		}
+		for _, v := range b.VLANs() {
+			if v.VlanId < 1 || v.VlanId > switchdriver.MaxVLANID || slices.Contains(v.EgressPorts, 0) {
+				t.Errorf("VLAN %v", v)
+			}
+		}
+		for _, change := range []func() (*bridge.State, error){
+			func() (*bridge.State, error) { return b.State.Remove(10) },
+			func() (*bridge.State, error) {
+				return b.State.Write(&switchdriver.VLAN{VlanId: 10, Name: "x", EgressPorts: []uint32{1, 2}, UntaggedPorts: []uint32{2}}, true)
+			},
+		} {
+			if want, err := change(); err == nil {
+				if _, err := json.Marshal(append(namesOps(b, want), portOps(b, want)...)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+}
+
+// Whatever a host says when it is asked, the process goes on, and the session ends.
+func FuzzHost(f *testing.F) {
+	f.Add(realSchema, `{"id":2,"error":null,"result":`+realReply+`}`)
+	f.Add(realSchema, `{"method":"echo","params":[],"id":"echo"}{"id":2,"error":null,"result":[{},{},{}]}`)
+	f.Add(realSchema, `{"method":"update","params":[null,{"Bridge":{"x":{"new":{}}}}],"id":null}{"id":2,"result":null,"error":"x"}`)
+	f.Add(`{"name":"Open_vSwitch","tables":{"Bridge":{"columns":{"name":{"type":{"key":{"type":"string","enum":["set",["a"]]},"min":0,"max":1}}}}}}`, `{}`)
+	f.Fuzz(func(t *testing.T, schema, said string) {
+		endpoint := host(t, func(c net.Conn) {
+			d := json.NewDecoder(c)
+			for range 3 {
+				var q struct {
+					Method string          `json:"method"`
+					ID     json.RawMessage `json:"id"`
+				}
+				if d.Decode(&q) != nil {
+					return
+				}
+				switch q.Method {
+				case "list_dbs":
+					fmt.Fprintf(c, `{"id":%s,"error":null,"result":["Open_vSwitch"]}`, q.ID)
+				case "get_schema":
+					fmt.Fprintf(c, `{"id":%s,"error":null,"result":%s}`, q.ID, schema)
+				default:
+					_, _ = io.WriteString(c, said)
+					return
+				}
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		s, err := Open(ctx, endpoint, nil)
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		_, _ = s.ReadBridge("", 0x02000000000a)
+		if ctx.Err() != nil {
+			t.Error("it goes on")
+		}
+	})
+}
