@@ -81,8 +81,8 @@ func (j *Journal) Take(ctx context.Context) error {
 		if err != nil {
 			return fault.Wrap(fault.Unavailable, err, "the journal of changes cannot be read: %v", err)
 		}
-		var r Record
-		if err := json.Unmarshal(e.Value, &r); err != nil {
+		r, err := decode(e.Key, e.Value)
+		if err != nil {
 			j.log.Warn("a record of the journal cannot be read and is left", "key", e.Key, "err", err)
 			continue
 		}

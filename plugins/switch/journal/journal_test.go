@@ -1,15 +1,20 @@
 package journal
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/plugintest"
 )
 
@@ -64,6 +69,89 @@ func TestLeft(t *testing.T) {
 	if r := last.Reports(); len(r) != 1 || r[0].What != "second" || r[0].Outcome != Undone {
 		t.Errorf("%+v", r)
 	}
+}
+
+// The forms that the plugin writes: of its own steps, and of a driver's operation.
+const (
+	stepsForm = `{"id":"20261122T060000.000000001-1","node":2199023255553,"switch":"02:00:00:00:00:01 (127.0.0.1)","what":"setting VLAN 5","begun":"2026-11-22T06:00:00Z",` +
+		`"steps":[{"what":"VLAN 5","assigns":[{"oid":".1.3.6.1.2.1.17.7.1.4.3.1.5.5","kind":"row","to":"1"},{"oid":".1.3.6.1.2.1.17.7.1.4.3.1.2.5","kind":"octets","from":"c000","to":"e000"},{"oid":".1.3.6.1.2.1.17.7.1.4.5.1.1.3","kind":"gauge","from":"1","to":"5"}]}]}`
+	operationForm = `{"id":"20261122T060000.000000001-2","node":2199023255553,"switch":"02:00:00:00:00:01 (127.0.0.1)","what":"access lists: ACTION_SET_RULE","begun":"2026-11-22T06:00:00Z",` +
+		`"operation":{"driver":"switch-driver-dlink","name":"ApplyAcl","acl":{"action":3,"profile":{"profile_id":1},"rule":{"rule_id":3,"ports":[1,2],"layer":"IP","src_ip":"192.0.2.0","action":"DENY"}}}}`
+)
+
+// A record that is damaged, or of a release that this one does not know, is left alone:
+// it neither ends the process nor keeps its switch from being changed.
+func TestDamaged(t *testing.T) {
+	h := plugintest.NewHost(t)
+	ds := h.Client(t, &pluginv1.Manifest{Name: "switch"}).Datastore
+	good := 0
+	for _, form := range []string{stepsForm, operationForm} {
+		for _, c := range [][2]string{
+			{"", ""}, {`"id":"`, `"id":"x`}, {`"node":2199023255553`, `"node":0`}, {`"node":2199023255553`, `"node":281474976710656`}, {`}`, ``},
+			{`"ApplyAcl"`, `"WriteFdbEntry"`}, {`"ApplyAcl"`, `"WriteArpEntry"`}, {`"ApplyAcl"`, `"DeleteVlan"`}, {`"ApplyAcl"`, `"Dance"`},
+			{`".1.3.6.1.2.1.17.7.1.4.3.1.2.5"`, `".1.3.x"`}, {`".1.3.6.1.2.1.17.7.1.4.3.1.2.5"`, `".1.3.4294967296"`},
+			{`"e000"`, `"e00"`}, {`"kind":"gauge"`, `"kind":"colour"`}, {`"to":"5"`, `"to":"five"`},
+		} {
+			value := strings.Replace(form, c[0], c[1], 1)
+			if value == form && c[0] != "" {
+				continue
+			}
+			var r Record
+			_ = json.Unmarshal([]byte(form), &r)
+			key := openPrefix + r.ID
+			if c[0] != "" {
+				key = openPrefix + fmt.Sprintf("%s.%d", r.ID, good)
+				value = strings.Replace(value, r.ID, fmt.Sprintf("%s.%d", r.ID, good), 1)
+			}
+			good++
+			if err := ds.Put(t.Context(), host.Private, key, []byte(value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	j := open(t, h)
+	if err := j.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, n := range j.Nodes() {
+		for _, r := range j.Unsettled(n) {
+			found = append(found, r.What)
+		}
+	}
+	slices.Sort(found)
+	if got := strings.Join(found, ", "); got != "access lists: ACTION_SET_RULE, setting VLAN 5" {
+		t.Errorf("taken: %s", got)
+	}
+}
+
+// Whatever stands in the journal, it is read or refused; what is read can be settled,
+// and is the same when it is written again.
+func FuzzRecord(f *testing.F) {
+	f.Add(openPrefix+"20261122T060000.000000001-1", []byte(stepsForm))
+	f.Add(openPrefix+"20261122T060000.000000001-2", []byte(operationForm))
+	f.Add(openPrefix+"a", []byte(`{"id":"a","node":1,"operation":{"driver":"vendor-file","name":"WriteVlan","vlan":{"vlan_id":5},"before":null}}`))
+	f.Add(openPrefix+"a", []byte(`{"id":"a","node":1,"steps":null}`))
+	f.Fuzz(func(t *testing.T, key string, value []byte) {
+		r, err := decode(key, value)
+		if err != nil {
+			return
+		}
+		if o := r.Operation; o != nil && o.VLAN == nil && o.FDB == nil && o.ARP == nil && o.Name != "WriteStp" && o.Name != "ApplyAcl" {
+			t.Errorf("an operation on nothing: %+v", o)
+		}
+		b, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := decode(key, b)
+		if err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		if c, _ := json.Marshal(again); !bytes.Equal(b, c) {
+			t.Errorf("%s\n%s", b, c)
+		}
+	})
 }
 
 func TestReportsAreBounded(t *testing.T) {
