@@ -106,7 +106,7 @@ func (g *guard) recover(ctx context.Context, sw *switchdriver.Switch, op *journa
 	case err != nil:
 		return "", "", err
 	case differs != "" && op.ACL != nil && g.made(ctx, sw, op.ACL):
-		return journal.Left, "the switch shows " + differs + ": look at it", nil
+		return journal.Left, "the switch shows " + differs + ", perhaps from before: look at it", nil
 	case differs != "":
 		return journal.Undone, "the switch shows " + differs, nil
 	}
