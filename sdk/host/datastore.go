@@ -1,12 +1,17 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"iter"
+	"slices"
+	"strings"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -95,9 +100,20 @@ type Op struct {
 	DeletePrefix bool // Key is a prefix
 }
 
+// commitTime bounds a transaction that has begun.
+const commitTime = 30 * time.Second
+
 // Commit applies a transaction. It fails with fault.InUse when a compare did not
-// hold; nothing was written then.
+// hold; nothing was written then. It does not begin when ctx has ended, and is not
+// given up when ctx ends later: it may be written by then, and who keeps in memory
+// what is kept here must know. Trouble on the way, behind which a transaction without
+// compares is found written, is a success, with revision 0.
 func (d *Datastore) Commit(ctx context.Context, s Space, t Txn) (revision uint64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, fault.FromStatus(status.FromContextError(err).Err())
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
 	req := &pluginv1.CommitRequest{Space: s, Volatile: t.Volatile}
 	for _, c := range t.Compares {
 		req.Compares = append(req.Compares, &pluginv1.Compare{Key: c.Key, Revision: c.Revision})
@@ -107,12 +123,49 @@ func (d *Datastore) Commit(ctx context.Context, s Space, t Txn) (revision uint64
 	}
 	r, err := d.rpc.Commit(ctx, req)
 	if err != nil {
-		return 0, fault.FromStatus(err)
+		err = fault.FromStatus(err)
+		if s == Private && len(t.Compares) == 0 && unclear(err) && d.written(ctx, t.Ops) {
+			return 0, nil
+		}
+		return 0, err
 	}
 	if r.Conflict {
 		return 0, fault.New(fault.InUse, "the data changed meanwhile; read it again and repeat")
 	}
 	return r.Revision, nil
+}
+
+// unclear reports whether a transaction may be written in spite of the error.
+func unclear(err error) bool {
+	switch fault.KindOf(err) {
+	case fault.Unavailable, fault.Timeout, fault.Internal:
+		return true
+	}
+	return false
+}
+
+// written reports whether the keys are as the writes make them.
+func (d *Datastore) written(ctx context.Context, ops []Op) bool {
+	for i, o := range ops {
+		if o.DeletePrefix {
+			for e, err := range d.Range(ctx, Private, o.Key) {
+				if err != nil || !slices.ContainsFunc(ops[i+1:], func(p Op) bool { return p.Key == e.Key }) {
+					return false
+				}
+			}
+			continue
+		}
+		if slices.ContainsFunc(ops[i+1:], func(p Op) bool { return p.Key == o.Key || p.DeletePrefix && strings.HasPrefix(o.Key, p.Key) }) {
+			continue // a later one counts
+		}
+		e, err := d.Get(ctx, Private, o.Key)
+		switch {
+		case o.Delete && fault.KindOf(err) == fault.NotFound && err != nil:
+		case o.Delete || err != nil || !bytes.Equal(e.Value, o.Value):
+			return false
+		}
+	}
+	return true
 }
 
 // Put writes one key.
