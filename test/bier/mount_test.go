@@ -183,3 +183,53 @@ func TestPasswordsAreSealed(t *testing.T) {
 		}
 	}
 }
+
+// portDriver is a driver of the routers at one port.
+type portDriver struct {
+	*memory.Lab
+	port uint32
+}
+
+func (p portDriver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.Probe, error) {
+	if r.Port != p.port {
+		return &bierdriver.Probe{Reached: true, Reason: "another kind of router"}, nil
+	}
+	return p.Lab.Probe(ctx, r)
+}
+
+// At another port of the same address is another router: its driver is looked for anew.
+func TestDriverIsChosenAnewAtAnotherPort(t *testing.T) {
+	l := configured(t, 1)
+	second := portDriver{memory.New(), 2222}
+	second.Description.Priority = 5
+	plugintest.Start(t, sdk.Options{Manifest: []byte("name: second\nversion: 1.0.0\nsummary: Another\ncapabilities: [bierdriver]\n"),
+		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: second}, nil }}, plugintest.WithHost(l.host))
+	l.must("bier-service-api:mount-router", `{"input":{"node-id":"1","host":"127.0.0.1","port":1111}}`)
+	l.until("the router at the first port is configured", func() bool { return l.routers.Config("1").Global != nil })
+	l.must("bier-service-api:mount-router", `{"input":{"node-id":"1","host":"127.0.0.1","port":2222}}`)
+	l.until("the router at the second port is configured, by its own driver", func() bool { return second.Config("1").Global != nil })
+}
+
+// A router that is taken out of topology-netconf and put in again is another one: the
+// host key that was trusted on first use is forgotten, as by unmount-router.
+func TestTrustEndsWithTheMountOfTheTree(t *testing.T) {
+	l := configured(t, 1)
+	owner, service := l.host.Client(t, nil).Datastore, l.host.Client(t, l.plugins["bier-service"].Manifest).Datastore
+	trusted := func() bool {
+		_, err := service.Get(l.ctx(), host.Private, "host-key/1")
+		return err == nil
+	}
+	put := func(port int) {
+		if err := owner.Put(l.ctx(), host.Config, treeNode+"1", fmt.Appendf(nil, `{"node-id":"1","netconf-node-topology:host":"192.0.2.1","netconf-node-topology:port":%d}`, port)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(830)
+	l.until("its key is trusted", trusted)
+	if err := owner.Delete(l.ctx(), host.Config, treeNode+"1"); err != nil {
+		t.Fatal(err)
+	}
+	l.until("its key is forgotten", func() bool { return !trusted() })
+	put(831)
+	l.until("the key of the next is trusted", trusted)
+}

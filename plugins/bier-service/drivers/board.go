@@ -48,6 +48,7 @@ type choice struct {
 	driver     string
 	generation uint64
 	host       string
+	port       uint32
 	hint       string
 }
 
@@ -180,7 +181,7 @@ func (b *Board) WantsMembers(ctx context.Context, name string) (bool, error) {
 func (b *Board) Choose(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, *bierdriver.Client, error) {
 	b.mu.Lock()
 	if c, ok := b.chosen[r.NodeId]; ok {
-		if d := b.drivers[c.driver]; d != nil && d.Generation == c.generation && c.host == r.Host && c.hint == r.Driver {
+		if d := b.drivers[c.driver]; d != nil && d.Generation == c.generation && c.host == r.Host && c.port == r.Port && c.hint == r.Driver {
 			d.line.put(r)
 			b.mu.Unlock()
 			return d.Name, d.client, nil
@@ -200,7 +201,7 @@ func (b *Board) Choose(ctx context.Context, r *bierdriver.Router, capabilities [
 	if before, ok := b.chosen[r.NodeId]; ok && before.driver != name && b.drivers[before.driver] != nil {
 		b.drivers[before.driver].line.remove(r.NodeId)
 	}
-	b.chosen[r.NodeId] = choice{name, d.Generation, r.Host, r.Driver}
+	b.chosen[r.NodeId] = choice{name, d.Generation, r.Host, r.Port, r.Driver}
 	d.line.put(r)
 	return name, d.client, nil
 }

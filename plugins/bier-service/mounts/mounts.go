@@ -180,19 +180,34 @@ func (t *Table) Remove(ctx context.Context, node string) error {
 	return nil
 }
 
-// SetTree replaces the mounts of the configuration tree.
-func (t *Table) SetTree(all map[string]*Mount) {
+// SetTree replaces the mounts of the configuration tree. As by Put and Remove, a host
+// key that was trusted on first use is forgotten when its router is taken out or
+// reached elsewhere now.
+func (t *Table) SetTree(ctx context.Context, all map[string]*Mount) {
 	t.mu.Lock()
 	nodes := maps.Clone(t.tree)
 	maps.Copy(nodes, all)
 	t.tree = all
-	var different []string
+	var different, forgotten []string
 	for node := range nodes {
-		if t.settle(node) {
-			different = append(different, node)
+		before := t.routers[node]
+		if !t.settle(node) {
+			continue
+		}
+		different = append(different, node)
+		now := t.routers[node]
+		if before != nil && (now == nil || now.Host != before.Host || now.Port != before.Port) && t.trusted[node] != "" {
+			delete(t.trusted, node)
+			t.settle(node)
+			forgotten = append(forgotten, node)
 		}
 	}
 	t.mu.Unlock()
+	for _, node := range forgotten {
+		if err := t.host.Datastore.Delete(ctx, host.Private, trustKey(node)); err != nil {
+			slog.Warn("the host key of a router that was taken out is still kept; bier:router-remove forgets it", "node", node, "err", err)
+		}
+	}
 	for _, node := range different {
 		t.changed(node)
 	}

@@ -95,6 +95,6 @@ func (t *Table) readTree(ctx context.Context) error {
 			all[m.Node] = m
 		}
 	}
-	t.SetTree(all)
+	t.SetTree(ctx, all)
 	return nil
 }
