@@ -13,6 +13,7 @@ import (
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/syncer"
+	"ctl.internal/plugins/repoinfo/together"
 	"ctl.internal/sdk/fault"
 )
 
@@ -31,7 +32,9 @@ type API struct {
 	Timeout time.Duration // of one walk
 	Walks   int           // walks at a time; others wait
 
-	slots chan struct{}
+	slots    chan struct{}
+	branches together.Group[[]string]
+	infos    together.Group[any]
 }
 
 // endpoint answers a request or says why not.

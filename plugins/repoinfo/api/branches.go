@@ -1,6 +1,9 @@
 package api
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+)
 
 // gitBranches answers /git/branches: the short names of a project's branches.
 func (a *API) gitBranches(w http.ResponseWriter, r *http.Request, p params) error {
@@ -8,12 +11,14 @@ func (a *API) gitBranches(w http.ResponseWriter, r *http.Request, p params) erro
 	if err != nil {
 		return err
 	}
-	repo, release, err := a.open(r.Context(), project)
-	if err != nil {
-		return err
-	}
-	defer release()
-	names, err := repo.Branches(r.Context())
+	names, err := a.branches.Do(r.Context(), project, func(ctx context.Context) ([]string, error) {
+		repo, release, err := a.open(ctx, project)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		return repo.Branches(ctx)
+	})
 	if err != nil {
 		return err
 	}

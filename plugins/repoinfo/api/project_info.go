@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"ctl.internal/plugins/repoinfo/meta"
@@ -13,16 +14,18 @@ func (a *API) gitProjectInfo(w http.ResponseWriter, r *http.Request, p params) e
 	if err != nil {
 		return err
 	}
-	repo, release, err := a.open(r.Context(), project)
-	if err != nil {
-		return err
-	}
-	defer release()
-	tip, err := repo.Default(r.Context())
-	if err != nil {
-		return err
-	}
-	info, err := meta.Read(r.Context(), repo, tip)
+	info, err := a.infos.Do(r.Context(), project, func(ctx context.Context) (any, error) {
+		repo, release, err := a.open(ctx, project)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		tip, err := repo.Default(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return meta.Read(ctx, repo, tip)
+	})
 	if err != nil {
 		return err
 	}

@@ -30,11 +30,14 @@ func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.Ra
 	if err := refname.Ref("branch", asked); err != nil {
 		return nil, err
 	}
-	all, err := c.changes(ctx, project, asked)
-	if err != nil || len(all) > 0 {
-		return all, err
-	}
-	return c.noChanges(ctx, project, asked, branch != "")
+	// No name of a branch has a blank, and none is empty.
+	return shared(ctx, c, &c.arrays, "changes "+branch+" "+project, func(ctx context.Context) ([]json.RawMessage, error) {
+		all, err := c.changes(ctx, project, asked)
+		if err != nil || len(all) > 0 {
+			return all, err
+		}
+		return c.noChanges(ctx, project, asked, branch != "")
+	})
 }
 
 func (c *Client) changes(ctx context.Context, project, branch string) ([]json.RawMessage, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"ctl.internal/plugins/repoinfo/together"
 	"ctl.internal/sdk/fault"
 )
 
@@ -21,7 +23,7 @@ type Options struct {
 	Username string // empty = anonymous
 	Password string // the account's HTTP password
 	Timeout  time.Duration
-	Budget   time.Duration // of one question with all its pages and retries
+	Budget   time.Duration // of one question with all its pages and retries, shared or not
 	Tries    uint          // of one page
 	Fresh    time.Duration // how long an answer is used again without asking
 	MaxBytes int64         // of one answer, all pages together
@@ -31,12 +33,16 @@ type Options struct {
 	TLS func(ctx context.Context, server string) (*tls.Config, error)
 }
 
-// Client asks one server. It is safe for use by many.
+// Client asks one server. It is safe for use by many; those who ask the same at the
+// same time share one question and its answer, which nobody may change.
 type Client struct {
 	o       Options
 	base    string // with final "/", and "a/" when there are credentials
 	http    *http.Client
 	retries *rate.Limiter // shared by all questions: a broken server is not flooded
+
+	names  together.Group[[]string]
+	arrays together.Group[[]json.RawMessage]
 
 	mu    sync.Mutex
 	cache map[string]*cached

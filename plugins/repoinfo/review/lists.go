@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ctl.internal/plugins/repoinfo/refname"
+	"ctl.internal/plugins/repoinfo/together"
 	"ctl.internal/sdk/fault"
 )
 
@@ -17,6 +18,10 @@ const allUsers = "All-Users"
 
 // Projects lists the names of all projects, sorted.
 func (c *Client) Projects(ctx context.Context) ([]string, error) {
+	return shared(ctx, c, &c.names, "projects", c.projects)
+}
+
+func (c *Client) projects(ctx context.Context) ([]string, error) {
 	var p names
 	if err := c.pages(ctx, "projects/?", &p); err != nil {
 		return nil, err
@@ -41,12 +46,24 @@ func (c *Client) refs(ctx context.Context, project, kind string) ([]json.RawMess
 	if err := refname.Project(project); err != nil {
 		return nil, err
 	}
-	l := list{key: func(m *member) string { return m.Ref }}
-	err := c.pages(ctx, projectPath(project)+"/"+kind+"/?", &l)
-	if fault.KindOf(err) == fault.NotFound {
-		err = noProject(project)
-	}
-	return l.objects, err
+	return shared(ctx, c, &c.arrays, kind+" "+project, func(ctx context.Context) ([]json.RawMessage, error) {
+		l := list{key: func(m *member) string { return m.Ref }}
+		err := c.pages(ctx, projectPath(project)+"/"+kind+"/?", &l)
+		if fault.KindOf(err) == fault.NotFound {
+			err = noProject(project)
+		}
+		return l.objects, err
+	})
+}
+
+// shared puts a question for all who ask the same at the same time.
+func shared[T any](ctx context.Context, c *Client, g *together.Group[T], question string, ask func(context.Context) (T, error)) (T, error) {
+	answer, err := g.Do(ctx, question, func(ctx context.Context) (T, error) {
+		ctx, cancel := context.WithTimeout(ctx, c.o.Budget)
+		defer cancel()
+		return ask(ctx)
+	})
+	return answer, c.explain(ctx, err)
 }
 
 func noProject(project string) error {

@@ -31,8 +31,6 @@ const maxWalks = 3
 // left out. The first is put right by l; to notice the second, each page begins
 // with the last object of the one before.
 func (c *Client) pages(ctx context.Context, path string, l pager) error {
-	ctx, cancel := context.WithTimeout(ctx, c.o.Budget)
-	defer cancel()
 	for try := range maxWalks {
 		l.reset()
 		if whole, err := c.walk(ctx, path, l, try == 0); whole || err != nil {
