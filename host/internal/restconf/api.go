@@ -3,8 +3,6 @@ package restconf
 import (
 	"net/http"
 	"strings"
-
-	"ctl.internal/sdk/yang"
 )
 
 // libraryRevision is the revision of ietf-yang-library that is served (RFC 7895).
@@ -67,36 +65,6 @@ func (x *exchange) modules() {
 		}
 	}
 	x.notFound()
-}
-
-// modulesState is container modules-state of ietf-yang-library (RFC 7895).
-func modulesState(now *Installed) map[string]any {
-	type module struct {
-		Name        string   `json:"name"`
-		Revision    string   `json:"revision"`
-		Schema      string   `json:"schema,omitempty"`
-		Namespace   string   `json:"namespace"`
-		Features    []string `json:"feature,omitempty"`
-		Conformance string   `json:"conformance-type"`
-	}
-	list := []module{}
-	for _, m := range now.Schema.Modules() {
-		c := "import"
-		if m.Implemented {
-			c = "implement"
-		}
-		list = append(list, module{Name: m.Name, Revision: m.Revision, Namespace: m.Namespace, Features: m.Features, Conformance: c})
-	}
-	return map[string]any{"module-set-id": setID(now.Schema), "module": list}
-}
-
-// setID changes whenever a module comes or goes.
-func setID(s *yang.Set) string {
-	var names []string
-	for _, m := range s.Modules() {
-		names = append(names, m.Name+"@"+m.Revision)
-	}
-	return digest(strings.Join(names, " "))
 }
 
 // wellKnown answers where the RESTCONF root is (RFC 8040 section 3.1).

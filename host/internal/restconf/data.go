@@ -2,21 +2,36 @@ package restconf
 
 import (
 	"net/http"
-	"strings"
 
+	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/yang"
 )
 
 const (
-	allowData  = "GET, HEAD, OPTIONS, PUT, POST, PATCH, DELETE"
 	allowState = "GET, HEAD, OPTIONS"
+	allowStore = allowState + ", PUT, POST, PATCH"   // the datastore itself
+	allowValue = allowState + ", PUT, PATCH, DELETE" // what has no members
+	allowData  = allowState + ", PUT, POST, PATCH, DELETE"
 )
+
+// allowed says which methods a configuration resource takes, and whether these are
+// POST and DELETE.
+func allowed(p tree.Path) (allow string, post, remove bool) {
+	n := p.Node()
+	switch {
+	case n == nil:
+		return allowStore, true, false
+	case n.IsLeaf() || n.IsList() && !p.Entry():
+		return allowValue, false, true
+	}
+	return allowData, true, true
+}
 
 // data serves the trees: /rests/data, /restconf/config and /restconf/operational.
 func (x *exchange) data(kind string) {
-	if x.static() {
+	if x.own() {
 		return
 	}
 	p, err := x.target()
@@ -30,7 +45,15 @@ func (x *exchange) data(kind string) {
 		}
 		return
 	}
-	if !x.methods(allowData, http.MethodGet, http.MethodPut, http.MethodPost, http.MethodPatch, http.MethodDelete) {
+	have := []string{http.MethodGet, http.MethodPut, http.MethodPatch}
+	allow, post, remove := allowed(p)
+	if post {
+		have = append(have, http.MethodPost)
+	}
+	if remove {
+		have = append(have, http.MethodDelete)
+	}
+	if !x.methods(allow, have...) {
 		return
 	}
 	switch x.r.Method {
@@ -50,65 +73,30 @@ func (x *exchange) data(kind string) {
 // target reads the rest of the path. A node that the schema does not have is 404,
 // as what is not there.
 func (x *exchange) target() (tree.Path, error) {
-	segments := make([]tree.Segment, len(x.path))
-	for i, s := range x.path {
-		segments[i] = tree.Segment{Raw: s.Raw, Decoded: s.Decoded}
-	}
 	now := x.installed()
-	p, err := tree.Parse(now.Schema, segments, now.Aliases.Module)
+	p, err := parsed(now.Schema, x.path, now.Aliases.Module)
 	if err == nil && len(p) > 0 && !now.served(p[0].Node.Module) {
 		err = fault.New(fault.Unknown, "there is no node %q", p[0].Node.QName())
 	}
+	return p, absent(err)
+}
+
+// parsed reads the segments of a data resource.
+func parsed(set *yang.Set, path []reqpath.Segment, module func(string) string) (tree.Path, error) {
+	segments := make([]tree.Segment, len(path))
+	for i, s := range path {
+		segments[i] = tree.Segment{Raw: s.Raw, Decoded: s.Decoded}
+	}
+	p, err := tree.Parse(set, segments, module)
+	return p, absent(err)
+}
+
+// absent makes an error about a node that the schema does not have a 404.
+func absent(err error) error {
 	if f := fault.All(err); err != nil && f[0].Kind == fault.Unknown {
-		return nil, &statusError{f[0], http.StatusNotFound, "unknown-element"}
+		return &statusError{f[0], http.StatusNotFound, "unknown-element"}
 	}
-	return p, err
-}
-
-// static answers the containers that the server itself maintains: the library of
-// modules and the monitoring of RESTCONF.
-func (x *exchange) static() bool {
-	if len(x.path) == 0 {
-		return false
-	}
-	module, name, _ := strings.Cut(x.path[0].Decoded, ":")
-	var value any
-	switch x.path[0].Decoded {
-	case "ietf-yang-library:modules-state":
-		value = modulesState(x.installed())
-	case "ietf-restconf-monitoring:restconf-state":
-		value = map[string]any{
-			"capabilities": map[string]any{"capability": capabilities},
-			"streams":      x.streamList(),
-		}
-	default:
-		return false
-	}
-	if !x.methods(allowState, http.MethodGet) {
-		return true
-	}
-	for _, s := range x.path[1:] {
-		c, ok := value.(map[string]any)
-		if ok {
-			value, ok = c[s.Decoded]
-		}
-		if !ok {
-			x.notFound()
-			return true
-		}
-		name = s.Decoded
-	}
-	x.replyValue(map[string]any{x.env.qualified(module, name): value})
-	return true
-}
-
-// capabilities are the optional parts of RFC 8040 that are served.
-var capabilities = []string{
-	"urn:ietf:params:restconf:capability:defaults:1.0?basic-mode=explicit",
-	"urn:ietf:params:restconf:capability:depth:1.0",
-	"urn:ietf:params:restconf:capability:fields:1.0",
-	"urn:ietf:params:restconf:capability:with-defaults:1.0",
-	"urn:ietf:params:restconf:capability:yang-patch:1.0",
+	return err
 }
 
 // missing answers that there is nothing at a path.

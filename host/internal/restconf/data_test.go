@@ -120,7 +120,7 @@ func TestValidityOfTheWhole(t *testing.T) {
 		{404, "PATCH", lab + "/device=zz", `{"device":[{"name":"zz"}]}`, "data-missing"},
 		{405, "DELETE", "/restconf/operational/lab:inventory", "", "operation-not-supported"},
 		{405, "PUT", "/rests/data/lab:state", `{}`, "operation-not-supported"},
-		{501, "DELETE", "/rests/data", "", "operation-not-supported"},
+		{405, "DELETE", "/rests/data", "", "operation-not-supported"},
 	} {
 		a := f.do(c.method, c.target, c.body)
 		if a.code != c.code || !strings.Contains(a.body, c.want) {

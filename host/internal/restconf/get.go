@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/yang"
 )
 
@@ -36,6 +37,10 @@ func (x *exchange) get(kind string, p tree.Path) {
 		at = yang.NewData(x.installed().Schema.Root, false)
 	}
 	if mark != nil {
+		if err := x.expected(mark); err != nil {
+			x.fail(err)
+			return
+		}
 		mark.set(x.w.Header())
 		if x.unchanged(mark) {
 			x.w.WriteHeader(http.StatusNotModified)
@@ -177,7 +182,23 @@ func (m *mark) set(h http.Header) {
 	}
 }
 
-// unchanged evaluates the conditions of a read (RFC 9110 section 13.2.2).
+// expected evaluates the conditions of a read that must hold (RFC 9110 section 13.2.2,
+// steps 1 and 2).
+func (x *exchange) expected(m *mark) error {
+	if h := x.r.Header.Values("If-Match"); len(h) > 0 {
+		if !matches(h, m.tag) {
+			return &statusError{fault.New(fault.Invalid, "the data is not in the state that If-Match names"), http.StatusPreconditionFailed, "operation-failed"}
+		}
+		return nil
+	}
+	t, err := http.ParseTime(x.r.Header.Get("If-Unmodified-Since"))
+	if err == nil && m.changed.Truncate(time.Second).After(t) {
+		return &statusError{fault.New(fault.Invalid, "the data may have changed since then"), http.StatusPreconditionFailed, "operation-failed"}
+	}
+	return nil
+}
+
+// unchanged evaluates the others (steps 3 and 4).
 func (x *exchange) unchanged(m *mark) bool {
 	if h := x.r.Header.Values("If-None-Match"); len(h) > 0 {
 		return matches(h, m.tag)

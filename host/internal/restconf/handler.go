@@ -3,6 +3,7 @@ package restconf
 import (
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"ctl.internal/host/internal/aaa/reqpath"
@@ -184,7 +185,9 @@ func (x *exchange) methods(allow string, have ...string) bool {
 	}
 	x.w.Header().Set("Allow", allow)
 	if m == http.MethodOptions {
-		x.w.Header().Set("Accept-Patch", acceptPatch)
+		if strings.Contains(allow, http.MethodPatch) {
+			x.w.Header().Set("Accept-Patch", acceptPatch)
+		}
 		x.w.WriteHeader(http.StatusOK)
 		return false
 	}

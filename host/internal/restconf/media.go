@@ -77,6 +77,10 @@ func (x *exchange) contentType(body []byte) (string, error) {
 // bodyAtOnce is how much of a body is believed to come before it has.
 const bodyAtOnce = 64 << 10
 
+// byteOrderMark is what editors of some systems put in front of UTF-8; RFC 8259 lets
+// a parser ignore it.
+var byteOrderMark = []byte("\ufeff")
+
 // body reads the request's body within the limit. A body without bytes may have
 // any type.
 func (x *exchange) body() ([]byte, string, error) {
@@ -97,6 +101,12 @@ func (x *exchange) body() ([]byte, string, error) {
 	if len(b) == 0 {
 		return nil, mediaJSON, nil
 	}
+	if e := x.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		x.w.Header().Set("Accept-Encoding", "identity") // RFC 9110 section 12.5.3
+		return nil, "", &statusError{fault.New(fault.Invalid, "the body is encoded as %.40q: send it as it is, without Content-Encoding", e),
+			http.StatusUnsupportedMediaType, "invalid-value"}
+	}
+	b = bytes.TrimPrefix(b, byteOrderMark)
 	t, err := x.contentType(b)
 	return b, t, err
 }

@@ -55,7 +55,11 @@ func (x *exchange) operation(name string) {
 	if !x.methods("POST, OPTIONS", http.MethodPost) {
 		return
 	}
-	body, _, err := x.body()
+	_, err := x.query()
+	var body []byte
+	if err == nil {
+		body, _, err = x.body()
+	}
 	if err != nil {
 		x.fail(err)
 		return

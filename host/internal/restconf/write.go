@@ -52,10 +52,6 @@ func (x *exchange) post(p tree.Path) {
 		x.fail(err)
 		return
 	}
-	if n := p.Node(); n != nil && (n.IsLeaf() || n.IsList() && !p.Entry()) {
-		x.fail(&statusError{fault.New(fault.Unsupported, "nothing can be created below %s", p), http.StatusMethodNotAllowed, "operation-not-supported"})
-		return
-	}
 	read := x.children
 	if _, err = read(p, body, q); err != nil && x.env == legacy && p.Entry() {
 		// Documented samples post an entry to its own path.

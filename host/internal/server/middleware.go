@@ -68,7 +68,7 @@ func outermost(next http.Handler, i *ids, body int64, now *inFlight, most int, l
 		}
 		if n := now.Add(1); most > 0 && n > int64(most) {
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
+			refuse(w, r, http.StatusServiceUnavailable, "resource-denied", "too many requests at once: try again in a second")
 			return
 		}
 		defer func() {
@@ -80,11 +80,11 @@ func outermost(next http.Handler, i *ids, body int64, now *inFlight, most int, l
 				panic(v)
 			}
 			log.ErrorContext(r.Context(), "a request panicked", "request", id, "method", r.Method, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-			http.Error(w, "internal error; the log has it under request "+id, http.StatusInternalServerError)
+			refuse(w, r, http.StatusInternalServerError, "operation-failed", "internal error; the log has it under request "+id)
 		}()
 		if body > 0 && r.ContentLength > body {
 			w.Header().Set("Connection", "close")
-			http.Error(w, fmt.Sprintf("the body is larger than %d bytes", body), http.StatusRequestEntityTooLarge)
+			refuse(w, r, http.StatusRequestEntityTooLarge, "too-big", fmt.Sprintf("the body is larger than the limit of %d bytes", body))
 			return
 		}
 		if place != nil {
