@@ -73,6 +73,7 @@ func New(o Options) http.Handler {
 		m.HandleFunc("GET /"+p, page(p+".html"))
 		m.HandleFunc("GET /"+p+"/{$}", page(p+".html"))
 	}
+	m.HandleFunc("/web", http.NotFound) // else the mux leads to /web/, which comes back as /web
 	m.Handle("GET /web/", http.StripPrefix("/web/", http.FileServerFS(assets{files})))
 	m.HandleFunc("GET /web/status.json", func(w http.ResponseWriter, _ *http.Request) { reply(w, o.Status()) })
 	m.HandleFunc("GET /apidoc/openapi.json", func(w http.ResponseWriter, _ *http.Request) {

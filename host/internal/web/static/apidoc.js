@@ -1,6 +1,4 @@
 'use strict';
-const detail = document.getElementById('detail');
-
 // sample makes an example value of a schema, with $ref followed.
 function sample(s, doc, depth = 0) {
   if (!s || depth > 8) return null;
@@ -44,43 +42,88 @@ async function follow(response, list) {
   }
 }
 
+// most is how much of an answer is put on the page at once: a browser takes seconds for
+// some megabytes.
+const most = 200000;
+
+// hints say what to do about an answer that its own text does not explain to everyone.
+const hints = {
+  401: 'You are not logged in any more, or your roles do not allow this. Reload the page to log in again.',
+  404: 'There is nothing at this address, or a feature is not installed (feature:list).',
+  405: 'This address does not take this method.',
+  429: 'Too many failed logins: wait as long as Retry-After says.',
+  503: 'What serves this is not ready: a plugin may be starting again. Try once more in a moment.',
+  504: 'A device or service did not answer in time.',
+};
+
+function shell(text) { return `'${text.replace(/'/g, "'\\''")}'`; }
+
+// answer shows the body of a response, a long one in part at first.
+function answer(raw) {
+  let text = raw;
+  try { text = JSON.stringify(JSON.parse(raw), null, 2); } catch (x) { /* not JSON: as it came */ }
+  const pre = el('pre', { id: 'answer', tabindex: '0', role: 'region', 'aria-label': 'Answer' }, text.slice(0, most) || '(no content)');
+  if (text.length <= most) return [pre];
+  const rest = el('p', { class: 'soft' }, `The first ${most} of ${text.length} characters. `, el('button', { onclick: () => { pre.textContent = text; rest.remove(); } }, 'Show all'));
+  return [rest, pre];
+}
+
 function show(e, doc) {
   if (following) following.abort();
   const op = e.op, body = op.requestBody && op.requestBody.content && Object.values(op.requestBody.content)[0];
   const text = body ? el('textarea', { spellcheck: 'false', 'aria-label': 'Body' }) : null;
   if (text) text.value = JSON.stringify(sample(body.schema, doc), null, 2);
-  const url = el('input', { type: 'search', value: e.path, 'aria-label': 'Address' }), curl = el('pre', {}), out = el('div', {});
+  const url = el('input', { type: 'text', spellcheck: 'false', value: e.path, 'aria-label': 'Address' }), curl = el('pre', { tabindex: '0' });
+  const said = el('p', { role: 'status' }), out = el('div', {});
   const streams = Object.values(op.responses || {}).some(r => r.content && r.content['text/event-stream']);
+  const say = (kind, words) => { said.className = kind; said.textContent = words; };
   const line = () => {
-    const b = text ? ` -H 'Content-Type: application/json' -d '${text.value.replace(/\s*\n\s*/g, ' ').replace(/'/g, "'\\''")}'` : '';
-    curl.textContent = `curl -u USER${streams ? ' -N' : ''} -X ${e.verb}${b} '${location.origin}${url.value}'`;
+    const b = text ? ` -H 'Content-Type: application/json' -d ${shell(text.value.replace(/\s*\n\s*/g, ' '))}` : '';
+    curl.textContent = `curl -u USER${streams ? ' -N' : ''} -X ${e.verb}${b} ${shell(location.origin + url.value)}`;
   };
+  // A field for each {name} in the address: a value is encoded as the address needs it.
+  const fields = [...e.path.matchAll(/\{([^}]+)\}/g)].map(([whole, name]) => ({ whole, name, input: el('input', { type: 'text', spellcheck: 'false' }) }));
+  const fill = () => {
+    url.value = fields.reduce((u, f) => f.input.value ? u.replace(f.whole, () => encodeURIComponent(f.input.value)) : u, e.path);
+    line();
+  };
+  fields.forEach(f => f.input.addEventListener('input', fill));
   const send = async () => {
-    out.replaceChildren(el('p', { class: 'soft' }, 'sent …'));
     if (following) following.abort();
     const mine = following = new AbortController(), began = performance.now();
+    out.replaceChildren();
+    const open = fields.find(f => url.value.includes(f.whole));
+    if (open) { say('bad', `The address needs a value for ${open.name}.`); open.input.focus(); return; }
+    if (!url.value.startsWith('/')) { say('bad', 'The address begins with a slash.'); url.focus(); return; }
+    say('soft', 'sent …');
     try {
       const r = await fetch(location.origin + url.value, { method: e.verb, headers: text ? { 'Content-Type': 'application/json' } : {}, body: text ? text.value : undefined, signal: mine.signal });
       if (r.ok && (r.headers.get('Content-Type') || '').startsWith('text/event-stream')) {
         const list = el('div', { id: 'events' });
-        out.replaceChildren(el('p', { class: 'good' }, 'following; events appear here ', el('button', { id: 'stop', onclick: () => mine.abort() }, 'Stop')), list);
+        say('good', 'following; events appear here');
+        out.replaceChildren(el('button', { id: 'stop', onclick: () => mine.abort() }, 'Stop'), list);
         await follow(r, list);
+        say('soft', 'ended by the controller');
+        document.getElementById('stop')?.remove();
         return;
       }
       const raw = await r.text();
-      let shown = raw;
-      try { shown = JSON.stringify(JSON.parse(raw), null, 2); } catch (x) { /* not JSON: as it came */ }
-      out.replaceChildren(el('p', { class: r.ok ? 'good' : 'bad' }, `${r.status} ${r.statusText} after ${Math.round(performance.now() - began)} ms`), el('pre', { id: 'answer' }, shown || '(no content)'));
+      say(r.ok ? 'good' : 'bad', `${r.status} ${r.statusText} after ${Math.round(performance.now() - began)} ms. ${hints[r.status] || ''}`);
+      out.replaceChildren(...answer(raw));
     } catch (x) {
-      if (mine.signal.aborted) { out.prepend(el('p', { class: 'soft' }, 'ended')); return; }
-      out.replaceChildren(el('p', { class: 'bad' }, String(x)));
+      if (following !== mine) return; // another request has taken its place
+      if (mine.signal.aborted) { say('soft', 'ended'); out.querySelector('#stop')?.remove(); return; }
+      say('bad', `The controller does not answer, or the connection broke off (${x.message}). ` + (e.verb === 'GET' ? 'Try again.' : 'Whether the request was carried out is not known.'));
     }
   };
-  (text || url).addEventListener('input', line);
+  const keys = ev => { if (ev.key === 'Enter' && (ev.ctrlKey || ev.metaKey || ev.target !== text)) { ev.preventDefault(); send(); } };
+  [url, ...(text ? [text] : []), ...fields.map(f => f.input)].forEach(x => x.addEventListener('keydown', keys));
+  if (text) text.addEventListener('input', line);
   url.addEventListener('input', line);
   line();
-  detail.replaceChildren(el('h2', {}, `${e.verb} `, e.path), el('p', {}, op.description || op.summary || ''), url, ...(text ? [text] : []),
-    el('p', {}, el('button', { id: 'send', onclick: send }, 'Send')), out, el('h2', {}, 'The same in a shell'), curl);
+  detail.replaceChildren(el('h2', {}, `${e.verb} `, e.path), el('p', {}, op.description || op.summary || ''),
+    ...fields.map(f => el('label', {}, f.name, f.input)), url, ...(text ? [text] : []),
+    el('p', {}, el('button', { id: 'send', onclick: send }, 'Send'), el('span', { class: 'soft' }, text ? '  Ctrl+Enter' : '  Enter')), said, out, el('h2', {}, 'The same in a shell'), curl);
 }
 
 (async () => {
@@ -92,7 +135,7 @@ function show(e, doc) {
         if (!op) continue;
         const g = (op.tags && op.tags[0]) || '';
         if (!groups.has(g)) groups.set(g, []);
-        groups.get(g).push({ verb: verb.toUpperCase(), path, op, label: path.replace(/^\/restconf\/(operations\/)?/, '') });
+        groups.get(g).push({ id: `${verb.toUpperCase()} ${path}`, verb: verb.toUpperCase(), path, op, label: path.replace(/^\/restconf\/(operations\/)?/, '') });
       }
     }
     chooser([...groups].sort((a, b) => a[0] < b[0] ? -1 : 1), e => show(e, doc));

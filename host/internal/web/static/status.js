@@ -1,37 +1,72 @@
 'use strict';
 const SVG = 'http://www.w3.org/2000/svg';
-let drawn = '';
 
 function row(...cells) {
   return el('tr', {}, ...cells.map(c => c instanceof Node ? c : el('td', {}, String(c ?? ''))));
 }
 const number = n => el('td', { class: 'n' }, n ? String(n) : '');
 
+// changed reports whether a part of the page shows something else than it did: what stays
+// is left alone, with what the reader has marked in it.
+const shown = new Map();
+function changed(part, value) {
+  const key = JSON.stringify(value);
+  if (shown.get(part) === key) return false;
+  shown.set(part, key);
+  return true;
+}
+
 async function state() {
   const s = await load('/web/status.json');
   document.getElementById('about').textContent = `version ${s.version}, up since ${new Date(s.started).toLocaleString()}`;
-  document.querySelector('#plugins tbody').replaceChildren(...s.plugins.map(p => row(p.name, p.version,
-    el('td', { class: p.serving ? (p.state === 'degraded' ? 'warn' : 'good') : 'bad' }, p.state), number(p.pid), number(p.restarts), number(p.calls), p.reason)));
-  document.querySelector('#features tbody').replaceChildren(...s.features.map(f => row(f.name, f.version, f.description, f.required ? 'yes' : '')));
+  if (changed('plugins', s.plugins)) {
+    document.querySelector('#plugins tbody').replaceChildren(...s.plugins.map(p => row(p.name, p.version,
+      el('td', { class: p.serving ? (p.state === 'degraded' ? 'warn' : 'good') : 'bad' }, p.state), number(p.pid), number(p.restarts), number(p.calls), p.reason)));
+  }
+  if (changed('features', s.features)) document.querySelector('#features tbody').replaceChildren(...s.features.map(f => row(f.name, f.version, f.description, f.required ? 'yes' : '')));
 }
+
+// parts are those of a topology that the map needs: of thousands of switches the ports
+// are most of it.
+const parts = 'topology(topology-id;node/node-id;link(source;destination))';
 
 async function topology() {
   let tops = [];
   try {
-    tops = (await load('/restconf/operational/network-topology:network-topology'))['network-topology'].topology || [];
-  } catch (e) { /* nothing is discovered yet */ }
+    tops = (await load('/restconf/operational/network-topology:network-topology?fields=' + parts))['network-topology'].topology || [];
+  } catch (e) {
+    if (e.status !== 404) throw e; // else nothing is discovered yet
+  }
   const nodes = new Map(), links = [];
   for (const t of tops) {
-    for (const n of t.node || []) nodes.set(t['topology-id'] + ' ' + n['node-id'], { id: n['node-id'], outside: n['node-id'].startsWith('PR') });
-    for (const l of t.link || []) {
-      const a = t['topology-id'] + ' ' + l.source['source-node'], b = t['topology-id'] + ' ' + l.destination['dest-node'];
-      if (a < b || !(t.link || []).some(o => o.source['source-node'] === l.destination['dest-node'] && o.source['source-tp'] === l.destination['dest-tp'])) links.push([a, b]);
+    const id = n => t['topology-id'] + ' ' + n, have = new Set();
+    for (const n of t.node || []) nodes.set(id(n['node-id']), { id: n['node-id'], outside: n['node-id'].startsWith('PR') });
+    for (const { source: s, destination: d } of t.link || []) {
+      const from = id(s['source-node']), to = id(d['dest-node']);
+      if (have.has(JSON.stringify([to, d['dest-tp'], from, s['source-tp']]))) continue; // the other direction
+      have.add(JSON.stringify([from, s['source-tp'], to, d['dest-tp']]));
+      links.push({ from, to, cells: [s['source-node'], s['source-tp'], d['dest-node'], d['dest-tp']] });
     }
   }
-  document.getElementById('counts').textContent = nodes.size ? `${nodes.size} nodes, ${links.length} links` : 'nothing discovered yet';
-  const key = JSON.stringify([[...nodes.keys()], links]);
-  if (key !== drawn) { drawn = key; draw(nodes, links); }
+  const counts = nodes.size ? `${nodes.size} nodes, ${links.length} links` : 'nothing discovered yet';
+  document.getElementById('counts').textContent = counts;
+  if (!changed('map', [[...nodes.keys()], links])) return;
+  const svg = document.getElementById('map');
+  svg.setAttribute('aria-label', `Map of the discovered network: ${counts}`);
+  draw(svg, nodes, links.map(l => [l.from, l.to]));
+  table = links;
+  tabulate();
 }
+
+// tabulate writes the links into the table, when it is open.
+const longest = 2000;
+let table = [];
+function tabulate() {
+  if (!document.getElementById('table').open) return;
+  document.querySelector('#links tbody').replaceChildren(...table.slice(0, longest).map(l => row(...l.cells)),
+    ...(table.length > longest ? [el('tr', {}, el('td', { colspan: '4', class: 'soft' }, `and ${table.length - longest} more`))] : []));
+}
+document.getElementById('table').addEventListener('toggle', tabulate);
 
 // name shortens a node id: a MAC address as a number becomes its last three octets.
 function name(id) {
@@ -40,8 +75,7 @@ function name(id) {
 }
 
 // draw places the nodes by springs and repulsion, from a circle, always the same way.
-function draw(nodes, links) {
-  const svg = document.getElementById('map');
+function draw(svg, nodes, links) {
   svg.replaceChildren();
   const w = svg.clientWidth || 900, h = 540, ids = [...nodes.keys()];
   if (!ids.length) return;
@@ -78,8 +112,23 @@ function draw(nodes, links) {
   });
 }
 
+// refresh keeps the page up to date while somebody can see it. Of a controller that does
+// not answer the last state stays, and that it is old is told.
+let last = null, wide = 0;
 async function refresh() {
-  try { await state(); await topology(); } catch (e) { document.getElementById('about').textContent = 'no answer: ' + e.message; }
+  const trouble = document.getElementById('trouble');
+  let words = '';
+  if (!document.hidden) {
+    if (document.getElementById('map').clientWidth !== wide) { wide = document.getElementById('map').clientWidth; shown.delete('map'); }
+    try {
+      await state();
+      await topology();
+      last = new Date();
+    } catch (e) {
+      words = `This cannot be brought up to date: ${e.message}.` + (last ? ` What is shown is of ${last.toLocaleTimeString()}.` : '') + (e.status === 401 ? ' Reload the page to log in again.' : '');
+    }
+    if (trouble.textContent !== words) { trouble.textContent = words; trouble.hidden = !words; }
+  }
   setTimeout(refresh, 4000);
 }
 refresh();
