@@ -93,8 +93,8 @@ type Store interface {
 	// View runs f on a consistent snapshot, which is invalid after f returns.
 	View(ctx context.Context, f func(Snapshot) error) error
 	// Commit applies t and returns its revision, ErrConflict if a compare failed,
-	// ErrTooBig when it does not fit, ErrFull when the disk has no room; in each case
-	// nothing has changed. The values are copied. A ctx that ends after the engine has begun does not undo it.
+	// ErrTooBig when it does not fit, ErrFull when the disk has no room, ErrMoved when
+	// the store is no longer where it was opened; in each case nothing has changed. The values are copied. A ctx that ends after the engine has begun does not undo it.
 	Commit(ctx context.Context, t Txn) (Revision, error)
 	// Watch calls f, in revision order, for every batch that touches the namespace
 	// and prefix, starting after revision `after` (0 = only what comes from now on).
@@ -115,6 +115,7 @@ var (
 	ErrClosed    = errors.New("datastore: closed")
 	ErrTooBig    = errors.New("datastore: the transaction is larger than the engine allows")
 	ErrFull      = errors.New("datastore: the disk has no room left")
+	ErrMoved     = errors.New("datastore: its directory is gone")
 	ErrInvalid   = errors.New("datastore: not a usable namespace or key")
 	ErrLocked    = errors.New("datastore: in use by another process")
 )

@@ -105,7 +105,7 @@ func (m *Manager) saved(ctx context.Context, next state, more ...datastore.Op) (
 		return s, nil
 	case errors.Is(err, datastore.ErrConflict):
 		return stored{}, fmt.Errorf("feature: %w", err)
-	case errors.Is(err, datastore.ErrFull):
+	case errors.Is(err, datastore.ErrFull), errors.Is(err, datastore.ErrMoved):
 		return stored{}, err // it says what to do
 	}
 	return stored{}, fault.Wrap(fault.Internal, err, "the set of features could not be stored; nothing was changed")

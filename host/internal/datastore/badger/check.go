@@ -18,7 +18,7 @@ func Check(dir string) error {
 	if err := accessible(dir, mayUse); err != nil {
 		return err
 	}
-	lock, err := os.Open(filepath.Join(dir, "ctl.lock"))
+	lock, err := os.Open(filepath.Join(dir, lockName))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return nil

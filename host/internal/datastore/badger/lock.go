@@ -11,10 +11,12 @@ import (
 	"ctl.internal/host/internal/datastore"
 )
 
+const lockName = "ctl.lock"
+
 // lockDir takes the store for this process, before anything in it is looked at.
 // The lock goes with the process, however it ends.
 func lockDir(dir string) (*os.File, error) {
-	path := filepath.Join(dir, "ctl.lock")
+	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("datastore: %w", err)

@@ -34,9 +34,13 @@ type Store struct {
 	views  sync.WaitGroup // reads in progress; added under mu
 	failed error          // a failed sync; only the writer touches it
 
+	flushes *flushes
+	limits  closeLimits
+
 	free    func(dir string) (int64, error) // room on the disk; these three are the writer's
 	pending int64                           // bytes that a flush of the memtable will write
 	full    bool                            // the last group was refused
+	moved   bool                            // the directory was found gone
 }
 
 var _ datastore.Store = (*Store)(nil)
@@ -82,13 +86,15 @@ func open(o Options, lock *os.File) (*Store, error) {
 		t.close()
 		return nil, err
 	}
-	db, err := openEngine(o)
+	failures := &flushes{gaveUp: make(chan error, 1)}
+	db, err := openEngine(o, failures)
 	if err != nil {
 		t.close()
 		return nil, err
 	}
 	s := &Store{opts: o, db: db, lock: lock, tip: t,
-		requests: make(chan *request), done: make(chan struct{}), free: freeOn}
+		requests: make(chan *request), done: make(chan struct{}), free: freeOn,
+		flushes: failures, limits: closeLimits{wait: closeWait, tries: closeTries}}
 	rev, err := s.newest()
 	if err == nil && rev < t.value {
 		err = damaged(o.Dir, "its newest transaction is %d, but %d was acknowledged", rev, t.value)
@@ -103,13 +109,13 @@ func open(o Options, lock *os.File) (*Store, error) {
 
 // openEngine opens Badger; what it reports, or panics with, is damage unless
 // the operating system is to blame.
-func openEngine(o Options) (db *badger.DB, err error) {
+func openEngine(o Options, f *flushes) (db *badger.DB, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = damaged(o.Dir, "%v", p)
 		}
 	}()
-	db, err = badger.Open(engineOptions(o))
+	db, err = badger.Open(engineOptions(o).WithLogger(engineLog{o.Log, f}))
 	var osErr syscall.Errno
 	switch {
 	case err == nil:
@@ -123,22 +129,6 @@ func openEngine(o Options) (db *badger.DB, err error) {
 func damaged(path, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s. Nothing was changed; restore the directory from a backup, "+
 		"or move it away to begin with an empty store", datastore.ErrDamaged, path, fmt.Sprintf(format, args...))
-}
-
-// Close waits for reads in progress, ends watches and writes what is buffered.
-func (s *Store) Close() error {
-	s.mu.Lock()
-	if s.ended {
-		s.mu.Unlock()
-		return nil
-	}
-	s.ended = true
-	close(s.done)
-	s.mu.Unlock()
-	s.owned.Wait()
-	s.views.Wait()
-	err := s.db.Close()
-	return errors.Join(err, s.tip.close(), s.lock.Close())
 }
 
 // enter counts a read in; the caller counts it out with s.views.Done.

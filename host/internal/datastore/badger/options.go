@@ -26,7 +26,7 @@ type Options struct {
 // large and there are few; caches are small.
 func engineOptions(o Options) badger.Options {
 	return badger.DefaultOptions(o.Dir).
-		WithLogger(engineLog{o.Log}).
+		WithLogger(engineLog{log: o.Log}).
 		WithExternalMagic(magic).
 		WithSyncWrites(false). // commit.go syncs, once for a group, and not for volatile ones
 		WithDetectConflicts(false).
@@ -43,9 +43,19 @@ func engineOptions(o Options) badger.Options {
 }
 
 // engineLog carries Badger's messages; its routine information is debug here.
-type engineLog struct{ log *slog.Logger }
+type engineLog struct {
+	log     *slog.Logger
+	flushes *flushes // nil: nobody wants to know
+}
 
-func (l engineLog) Errorf(f string, a ...any)   { l.log.Error(text(f, a)) }
+func (l engineLog) Errorf(f string, a ...any) {
+	message := text(f, a)
+	l.log.Error(message)
+	if l.flushes != nil {
+		l.flushes.note(message)
+	}
+}
+
 func (l engineLog) Warningf(f string, a ...any) { l.log.Warn(text(f, a)) }
 func (l engineLog) Infof(f string, a ...any)    { l.log.Debug(text(f, a)) }
 func (l engineLog) Debugf(string, ...any)       {}

@@ -48,8 +48,15 @@ func unflushed(dir string) (bytes int64) {
 	return bytes
 }
 
-// fits refuses a group that the disk has no room for. Only the writer calls it.
+// fits refuses a group that the disk has no room for, or no place. Only the writer calls it.
 func (s *Store) fits(g *group) error {
+	gone := s.inPlace()
+	if gone != nil && !s.moved {
+		s.opts.Log.Error("nothing can be written", "error", gone)
+	}
+	if s.moved = gone != nil; s.moved {
+		return gone
+	}
 	err := room(s.opts.Dir, keepFree+2*g.bytes+s.pending, s.free)
 	switch {
 	case err != nil && !s.full:
