@@ -9,6 +9,7 @@
 #
 # Run again to upgrade: programs are replaced, the home's etc/ and data/ are kept.
 set -euo pipefail
+umask 022 # the service user must be able to run what root installs; the home is closed below
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 prefix='' uninstall=false purge=false
@@ -36,9 +37,15 @@ else
 fi
 lib=$prefix/lib/ctl bin=$prefix/bin unit=/etc/systemd/system/ctld.service
 
+# runs: a controller answers in the home.
+runs() { "$bin/ctl" --home "$home" system:version >/dev/null 2>&1; }
+
 if $uninstall; then
 	if $system && [[ -e $unit ]]; then
 		systemctl disable --now ctld.service >/dev/null 2>&1 || true
+	fi
+	runs && die "a controller runs in $home: stop it first"
+	if $system && [[ -e $unit ]]; then
 		rm -f "$unit"
 		systemctl daemon-reload >/dev/null 2>&1 || true
 	fi
@@ -49,9 +56,11 @@ if $uninstall; then
 	# Directories of our own go when nothing else is in them.
 	empty() { $system || rmdir --ignore-fail-on-non-empty -- "$@" 2>/dev/null || true; }
 	if $purge; then
-		rm -rf -- "$home"
+		real=$(readlink -f -- "$home" || true) # the home may be a link to another disk
+		rm -rf -- "$home" ${real:+"$real"}
 		empty "$prefix/var"
-		if $system && id ctl >/dev/null 2>&1; then userdel ctl >/dev/null 2>&1 || say 'the user "ctl" was left: userdel failed'; fi
+		# Only the user that was made for this home.
+		if $system && [[ $(getent passwd ctl | cut -d: -f6) == "$home" ]]; then userdel ctl >/dev/null 2>&1 || say 'the user "ctl" was left: userdel failed'; fi
 		say "removed, with the home $home"
 	else
 		say "removed; the home $home was kept (--purge removes it)"
@@ -61,7 +70,8 @@ if $uninstall; then
 fi
 
 # -- the Go version go.mod asks for
-command -v go >/dev/null || die 'Go is not installed (see https://go.dev/doc/install)'
+PATH=$PATH:/usr/local/go/bin # where Go's own archive puts it, and sudo does not look
+command -v go >/dev/null || die "Go is not installed (see https://go.dev/doc/install), or not in this PATH; sudo shortens it: sudo env PATH=\"\$PATH\" $0"
 want=$(awk '$1 == "go" {print $2; exit}' "$here/go.mod")
 have=$(cd "$here" && GOTOOLCHAIN=local go env GOVERSION | sed 's/^go//')
 [[ $(printf '%s\n%s\n' "$want" "$have" | sort -V | head -1) == "$want" ]] || die "Go $want or newer is needed; this is $have"
@@ -72,8 +82,15 @@ for dir in "$lib/plugins" "$bin" "$(dirname "$home")"; do
 done
 
 say 'building …'
-make -s -C "$here" build
-install -d -m 755 "$lib/plugins" "$bin"
+if [[ $(id -u) -eq 0 ]]; then
+	# The clone may be somebody else's: git is to read it all the same, and he is to be able to build in it later.
+	export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$here
+	make -s -C "$here" build
+	chown -R --reference="$here" "$here/bin"
+else
+	make -s -C "$here" build
+fi
+install -d -m 755 "$lib" "$lib/plugins" "$bin"
 # A running program keeps its old file: replace by rename, never write into it.
 put() { install -m 755 "$1" "$2.new" && mv -f "$2.new" "$2"; }
 for p in ctld ctl idmtool; do put "$here/bin/$p" "$lib/$p"; ln -sfn "$lib/$p" "$bin/$p"; done
@@ -85,7 +102,7 @@ install -m 644 "$here/bin/plugins/SHA256SUMS" "$lib/plugins/SHA256SUMS.new" && m
 install -d -m 700 "$home"
 if $system; then
 	id ctl >/dev/null 2>&1 || useradd --system --home-dir "$home" --shell /usr/sbin/nologin ctl
-	chown -R ctl: "$home"
+	chown -R ctl: "$home/" # the slash: it may be a link to another disk
 	if command -v systemctl >/dev/null && [[ -d /etc/systemd/system ]]; then
 		cat >"$unit" <<-UNIT
 			[Unit]
@@ -115,6 +132,14 @@ if $system; then
 			PrivateDevices=yes
 			ProtectKernelTunables=yes
 			ProtectKernelModules=yes
+			ProtectKernelLogs=yes
+			ProtectClock=yes
+			ProtectHostname=yes
+			# Not restricted, because a plugin may need it: namespaces, memory that is written and
+			# executed (interpreters that compile), system calls in general.
+			SystemCallArchitectures=native
+			SystemCallFilter=~@clock @cpu-emulation @module @obsolete @raw-io @reboot @swap
+			SystemCallErrorNumber=EPERM
 			ProtectControlGroups=yes
 			RestrictSUIDSGID=yes
 			RestrictRealtime=yes
@@ -128,18 +153,20 @@ if $system; then
 		UNIT
 		systemctl daemon-reload >/dev/null 2>&1 || true
 		if systemctl is-active --quiet ctld.service 2>/dev/null; then
-			systemctl restart ctld.service
+			systemctl restart ctld.service || die 'the new version is installed and does not start; the reason: journalctl -u ctld.service -n 20'
 			say 'ctld.service was restarted with the new version'
 		else
 			say 'start it with: systemctl enable --now ctld.service'
 		fi
+	else
+		say "no systemd here; start it with: runuser -u ctl -- $bin/ctld --home $home"
 	fi
 	say "installed: $bin/{ctld,ctl,idmtool}, home $home"
 	say "console: sudo -u ctl ctl --home $home"
 else
 	say "installed: $bin/{ctld,ctl,idmtool}, home $home"
 	say "start it with: $(printf '%q --home %q' "$bin/ctld" "$home")"
-	if "$bin/ctl" --home "$home" system:version >/dev/null 2>&1; then
+	if runs; then
 		say 'a controller of the earlier version runs in that home: stop it and start it again'
 	fi
 	say "console:       $(printf '%q --home %q' "$bin/ctl" "$home")"

@@ -45,7 +45,8 @@ func installer(t *testing.T) (top string, run func(args ...string) (string, erro
 	return top, func(args ...string) (string, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, filepath.Join(tree, "install.sh"), args...)
+		// With the closed umask that some give to root.
+		cmd := exec.CommandContext(ctx, "bash", append([]string{"-c", `umask 077; exec "$@"`, "-", filepath.Join(tree, "install.sh")}, args...)...)
 		cmd.Dir = top
 		out, err := cmd.CombinedOutput()
 		return string(out), err
@@ -78,6 +79,57 @@ func TestInstallAndUninstall(t *testing.T) {
 	}
 	if _, err := os.Stat(prefix); !os.IsNotExist(err) {
 		t.Errorf("the prefix is still there: %v", err)
+	}
+}
+
+// Whatever umask root has, the user of the service can run what was installed; and
+// nothing of a home on another disk is left by --purge.
+func TestInstallWithAClosedUmaskAndALinkedHome(t *testing.T) {
+	top, run := installer(t)
+	prefix, disk := filepath.Join(top, "p"), filepath.Join(top, "disk")
+	for _, dir := range []string{filepath.Join(prefix, "var"), disk} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(disk, filepath.Join(prefix, "var", "ctl")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run("--prefix", prefix); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, path := range []string{"bin", "lib/ctl", "lib/ctl/ctld", "lib/ctl/plugins", "lib/ctl/plugins/repoinfo"} {
+		if info, err := os.Stat(filepath.Join(prefix, path)); err != nil || info.Mode().Perm() != 0o755 {
+			t.Errorf("%s: %v %v, want 0755", path, info.Mode(), err)
+		}
+	}
+	if out, err := run("--uninstall", "--purge", "--prefix", prefix); err != nil {
+		t.Errorf("purge: %v\n%s", err, out)
+	}
+	if _, err := os.Stat(disk); !os.IsNotExist(err) {
+		t.Errorf("the home behind the link is still there: %v", err)
+	}
+}
+
+// A home is not taken away from under a running controller.
+func TestUninstallRefusesWhileAControllerRuns(t *testing.T) {
+	top, run := installer(t)
+	prefix := filepath.Join(top, "p")
+	if out, err := run("--prefix", prefix); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	home := filepath.Join(prefix, "var", "ctl")
+	c := harness.Run(t, harness.Options{Bin: bin, Home: home})
+	out, err := run("--uninstall", "--purge", "--prefix", prefix)
+	if err == nil || !strings.Contains(out, "runs in "+home+": stop it first") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(prefix, "bin", "ctl")); err != nil {
+		t.Error(err)
+	}
+	c.Stop()
+	if out, err := run("--uninstall", "--purge", "--prefix", prefix); err != nil {
+		t.Errorf("stopped: %v\n%s", err, out)
 	}
 }
 
