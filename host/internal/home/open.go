@@ -56,6 +56,9 @@ func Open(path string, templates fs.FS) (*Home, error) {
 	if err := h.takeLock(); err != nil {
 		return nil, err
 	}
+	if err := h.checkFormat(); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
 	if err := errors.Join(h.fill(templates), h.renewCatalogue(templates)); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}

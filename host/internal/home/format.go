@@ -1,0 +1,38 @@
+package home
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// format is what this release makes of data/; raise it when an earlier release would
+// misread what this one writes there. Releases before the mark wrote format 1, too.
+const format = 1
+
+// checkFormat refuses a home that a newer release has used, before anything in it is
+// changed, and marks it as one of this release.
+func (h *Home) checkFormat() error {
+	path := h.Data("format")
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return WriteFile(path, []byte(strconv.Itoa(format)+"\n"), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	have, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	switch {
+	case err != nil || have < 1:
+		return fmt.Errorf("home: %s holds %.40q and no format number: restore it from a backup", path, b)
+	case have > format:
+		return fmt.Errorf("home: %s was used by a newer release (format %d in %s, this one knows %d): nothing was changed; "+
+			"install that release again, or restore the backup from before the upgrade", string(h.Dir), have, path, format)
+	case have < format:
+		return WriteFile(path, []byte(strconv.Itoa(format)+"\n"), 0o600)
+	}
+	return nil
+}
