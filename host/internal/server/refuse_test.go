@@ -14,7 +14,7 @@ func TestRefusalsHaveTheFormOfTheirPath(t *testing.T) {
 		w.Header().Set("Content-Length", "1000")
 		panic("oops")
 	})
-	front := outermost(next, newIDs(), 10, 0, slog.New(slog.DiscardHandler))
+	front := outermost(next, newIDs(), 10, &inFlight{}, 0, slog.New(slog.DiscardHandler))
 	for _, row := range []struct {
 		path, body string
 		status     int
