@@ -13,8 +13,8 @@ import (
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/syncer"
-	"ctl.internal/plugins/repoinfo/together"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/together"
 )
 
 // API is what the requests are answered with.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"ctl.internal/plugins/repoinfo/refname"
-	"ctl.internal/plugins/repoinfo/together"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/together"
 )
 
 // allUsers holds the accounts; it is no project in the sense of the callers.

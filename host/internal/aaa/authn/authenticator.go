@@ -11,6 +11,7 @@ import (
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/together"
 )
 
 // Options are what an Authenticator needs. Identity and Realms are required.
@@ -33,9 +34,10 @@ type Options struct {
 
 // Authenticator verifies credentials. It is safe for concurrent use.
 type Authenticator struct {
-	o       Options
-	cache   *cache
-	flights flights
+	o     Options
+	cache *cache
+	// flights are the verifications under way: equal credentials are verified once.
+	flights together.Group[*Login]
 	// waiting bounds the logins that are being delayed.
 	waiting chan struct{}
 }

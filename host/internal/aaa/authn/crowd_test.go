@@ -117,7 +117,7 @@ func TestAVerificationServesThoseWhoStay(t *testing.T) {
 			synctest.Wait()
 		}
 		first, leave := context.WithCancel(ctx)
-		try(first, nil) // whose verification it is
+		try(first, context.Canceled) // whose verification it is
 		<-g.asked
 		second, depart := context.WithCancel(ctx)
 		try(second, context.Canceled)

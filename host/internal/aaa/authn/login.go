@@ -32,7 +32,9 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 	generation := a.o.Identity.Generation()
 	key := a.flightKey(d, generation, c.Address.Addr())
 	defer a.o.Waiting(ctx)()
-	return a.flights.do(ctx, key, func(ctx context.Context) (*Login, error) {
+	return a.flights.Do(ctx, key, func(ctx context.Context) (*Login, error) {
+		ctx, cancel := context.WithTimeout(ctx, loginTime)
+		defer cancel()
 		if l := a.remembered(ctx, d); l != nil { // the flight before this one
 			return l, nil
 		}
