@@ -142,6 +142,34 @@ func TestEndOfAUserRemovesTokens(t *testing.T) {
 	}
 }
 
+// Whoever has asked for very many tokens can be disabled like anybody else.
+func TestManyTokensEndInASmallTransaction(t *testing.T) {
+	l := open(t)
+	tokens := make([]string, 1500)
+	for i := range tokens {
+		tokens[i] = l.issue("user@sdn")
+	}
+	before, off, on := l.keys(), false, true
+	if _, err := l.id.UpdateUser(ctx, "user@sdn", identity.UserChange{Enabled: &off}); err != nil {
+		t.Fatal(err)
+	}
+	if n := before - l.keys(); n == 0 || n > 2000 {
+		t.Errorf("one transaction removed %d keys", n)
+	}
+	if _, err := l.id.UpdateUser(ctx, "user@sdn", identity.UserChange{Enabled: &on}); err != nil {
+		t.Fatal(err)
+	}
+	for i, tok := range tokens {
+		if l.live(l.Service, tok) {
+			t.Fatalf("token %d lives on", i)
+		}
+	}
+	l.now = l.now.Add(2 * time.Hour)
+	if _, err := l.Sweep(ctx); err != nil || l.keys() != 0 {
+		t.Errorf("%d keys after the sweep, %v", l.keys(), err)
+	}
+}
+
 func TestRevocationOnAnotherNodeReachesTheCache(t *testing.T) {
 	l := open(t)
 	tok := l.issue("admin@sdn")

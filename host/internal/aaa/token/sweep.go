@@ -10,11 +10,16 @@ import (
 	"ctl.internal/host/internal/datastore"
 )
 
+// maxDependents is how many tokens of a user one transaction removes. However many
+// somebody has asked for, disabling the user must fit into it.
+const maxDependents = 1000
+
 // Dependents returns the writes that remove a user's tokens, for the transaction
-// that ends the user's logins.
+// that ends the user's logins. That transaction gives the user another epoch, or none,
+// which ends all tokens; those beyond maxDependents are left to the sweep.
 func (s *Service) Dependents(sn datastore.Snapshot, user string) ([]datastore.Op, error) {
 	var ops []datastore.Op
-	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/" + user + "/"}) {
+	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/" + user + "/", Limit: maxDependents}) {
 		if err != nil {
 			return nil, err
 		}
