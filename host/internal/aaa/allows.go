@@ -1,7 +1,11 @@
 package aaa
 
 import (
+	"context"
+	"crypto/tls"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 
 	"ctl.internal/host/internal/aaa/reqpath"
@@ -10,17 +14,57 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Allows tells whether a caller who is known already could make a request: by the
-// same rules and policies as Filter. Plugins that act for a user are held to it.
-func (a *AAA) Allows(who caller.Caller, method, path string) error {
+// Allows tells whether a caller who is known already could make a request the way he
+// came, which ctx tells: by the same rules and policies as Filter. Plugins that act for
+// a user are held to it. The console came to no port and without TLS; that of the
+// machine itself, which has no address, from the loopback.
+func (a *AAA) Allows(ctx context.Context, who caller.Caller, method, path string) error {
 	r := &http.Request{Method: method, URL: &url.URL{Path: path}, RequestURI: path, Header: http.Header{}, RemoteAddr: who.Address}
 	p, err := reqpath.Parse(r)
 	if err != nil {
 		return fault.New(fault.Invalid, "%s", err.Error())
 	}
-	q := rules.Request{HTTP: r, Path: p, Caller: who, Known: true}
+	if overTLS(ctx) {
+		r.TLS = &tls.ConnectionState{}
+	}
+	q := rules.Request{HTTP: r, Path: p, Peer: peer(who), Port: localPort(ctx), Caller: who, Known: true}
 	if a.decide(&env{aaa: a}, &q) != rules.Pass {
 		return fault.New(fault.Denied, "user %s may not %s %s", who.User, method, path)
 	}
 	return nil
+}
+
+func peer(who caller.Caller) netip.AddrPort {
+	if who.Address == "" {
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
+	}
+	p, _ := netip.ParseAddrPort(who.Address)
+	return p
+}
+
+type tlsKey struct{}
+
+// OverTLS returns the context of connections that are made with TLS.
+func OverTLS(ctx context.Context) context.Context { return context.WithValue(ctx, tlsKey{}, true) }
+
+func overTLS(ctx context.Context) bool { return ctx.Value(tlsKey{}) != nil }
+
+// localPort is the port that a request came to, 0 for what is not a request.
+func localPort(ctx context.Context) int {
+	if local, ok := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		return local.Port
+	}
+	return 0
+}
+
+// Through returns ctx with what served tells of the way a request came: for a call
+// that is made while it is served.
+func Through(ctx, served context.Context) context.Context {
+	if local := served.Value(http.LocalAddrContextKey); local != nil {
+		ctx = context.WithValue(ctx, http.LocalAddrContextKey, local)
+	}
+	if overTLS(served) {
+		ctx = OverTLS(ctx)
+	}
+	return ctx
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -45,9 +44,7 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 		}{env{aaa: a, ctx: ctx}, rules.Request{HTTP: r, Path: path, Caller: who}}
 		e, q := &asked.env, &asked.Request
 		q.Peer, _ = netip.ParseAddrPort(r.RemoteAddr)
-		if local, ok := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
-			q.Port = local.Port
-		}
+		q.Port = localPort(ctx)
 		v := a.decide(e, q)
 		if a.log.Enabled(ctx, trace) {
 			a.log.LogAttrs(ctx, trace, "access decision", slog.String("method", r.Method), slog.String("path", accounting.Clean(path.Decoded())),

@@ -15,7 +15,7 @@ type callers struct {
 }
 
 type callerEntry struct {
-	who   caller.Caller
+	call  context.Context // that the plugin serves; only its values count
 	calls int
 }
 
@@ -30,7 +30,7 @@ func (c *callers) enter(ctx context.Context) string {
 	if c.m == nil {
 		c.m = map[string]callerEntry{}
 	}
-	c.m[who.RequestID] = callerEntry{who, c.m[who.RequestID].calls + 1}
+	c.m[who.RequestID] = callerEntry{context.WithoutCancel(ctx), c.m[who.RequestID].calls + 1}
 	return who.RequestID
 }
 
@@ -48,10 +48,10 @@ func (c *callers) leave(id string) {
 	delete(c.m, id)
 }
 
-// Caller returns the caller of a request that the plugin is serving.
-func (c *callers) Caller(requestID string) (caller.Caller, bool) {
+// Served returns the context of a call that the plugin is serving, by its request.
+func (c *callers) Served(requestID string) (context.Context, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.m[requestID]
-	return e.who, ok
+	return e.call, ok
 }

@@ -26,6 +26,9 @@ import (
 )
 
 // modules answers the RPCs of other modules with who calls.
+// door is the key of what only the host knows of a request.
+type door struct{}
+
 type modules struct{}
 
 func (modules) Call(ctx context.Context, plugin, module, rpc string, _ []byte) ([]byte, error) {
@@ -33,7 +36,11 @@ func (modules) Call(ctx context.Context, plugin, module, rpc string, _ []byte) (
 		return nil, fault.New(fault.NotFound, "no such module")
 	}
 	who, _ := caller.From(ctx)
-	return json.Marshal(map[string]string{"called": module + ":" + rpc, "by": plugin, "for": who.User})
+	answer := map[string]string{"called": module + ":" + rpc, "by": plugin, "for": who.User}
+	if through, ok := hostsvc.Served(ctx).Value(door{}).(string); ok {
+		answer["through"] = through
+	}
+	return json.Marshal(answer)
 }
 
 type certificates struct{}
@@ -65,7 +72,7 @@ func (r *rig) host(ctx context.Context, call, text string) (string, error) {
 
 func TestWhatPluginsMayAskOfTheHost(t *testing.T) {
 	r, store := servicesRig(t)
-	ann := caller.With(r.ctx(), caller.Caller{User: "ann", RequestID: "r7"})
+	ann := caller.With(context.WithValue(r.ctx(), door{}, "8443"), caller.Caller{User: "ann", RequestID: "r7"})
 	for _, c := range []struct {
 		call, text, want string
 		kind             fault.Kind // when want is empty and it fails
@@ -82,7 +89,7 @@ func TestWhatPluginsMayAskOfTheHost(t *testing.T) {
 		{call: "write-config", text: "faulty:x", fails: true, kind: fault.Denied},
 		{call: "publish", text: "faulty-events"},
 		{call: "publish", text: "others-events", fails: true, kind: fault.Denied},
-		{call: "call", text: "other:thing", want: "map[by:faulty called:other:thing for:ann]"},
+		{call: "call", text: "other:thing", want: "map[by:faulty called:other:thing for:ann through:8443]"},
 		{call: "call", text: "missing:thing", fails: true, kind: fault.NotFound},
 		{call: "providers", text: "topology", want: "faulty:true"},
 		{call: "providers", text: "realm", want: ""},

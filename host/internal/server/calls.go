@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
@@ -41,7 +43,8 @@ func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input
 		return nil, fault.New(fault.NotFound, "no installed feature serves the RPC %s:%s", module, rpc)
 	}
 	if who, ok := caller.From(ctx); ok {
-		if err := p.s.aaa.Allows(who, "POST", "/restconf/operations/"+module+":"+rpc); err != nil {
+		ctx = aaa.Through(ctx, hostsvc.Served(ctx))
+		if err := p.s.aaa.Allows(ctx, who, "POST", "/restconf/operations/"+module+":"+rpc); err != nil {
 			return nil, err
 		}
 	} else {

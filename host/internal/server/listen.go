@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"ctl.internal/host/internal/aaa"
 )
 
 // limits of a listener.
@@ -54,6 +56,9 @@ func listen(name, addr string, h http.Handler, tc *tls.Config, l limits, runDir 
 	out.srv = &http.Server{Handler: h, MaxHeaderBytes: l.HeaderBytes, ReadHeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout,
 		IdleTimeout: l.IdleTimeout, TLSConfig: tc, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnState: serveOn.state,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			if tc != nil {
+				ctx = aaa.OverTLS(ctx)
+			}
 			return context.WithValue(ctx, connKey{}, guardedConn(c))
 		}}
 	go func() {

@@ -10,7 +10,6 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/plugin/events"
-	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/host"
 )
 
@@ -33,14 +32,28 @@ type Certificates interface {
 }
 
 // Operations executes the RPC of any module, validated. The user, if the plugin
-// acts for one, is in ctx (sdk/caller); else the plugin calls as itself.
+// acts for one, is in ctx (sdk/caller), and Served tells how the user came; else the
+// plugin calls as itself.
 type Operations interface {
 	Call(ctx context.Context, plugin, module, rpc string, input []byte) (output []byte, err error)
 }
 
 // Callers knows on whose behalf a plugin is working now.
 type Callers interface {
-	Caller(requestID string) (caller.Caller, bool)
+	// Served returns the context of a call that the plugin is serving, with the caller
+	// in it; false when it serves none of this request.
+	Served(requestID string) (context.Context, bool)
+}
+
+type servedKey struct{}
+
+// Served returns the context of the call during which a plugin makes its own, for a
+// user: what the host knew of the request then. It is ctx itself for any other call.
+func Served(ctx context.Context) context.Context {
+	if c, ok := ctx.Value(servedKey{}).(context.Context); ok {
+		return c
+	}
+	return ctx
 }
 
 // Directory knows who serves what.

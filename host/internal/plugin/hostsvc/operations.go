@@ -24,14 +24,16 @@ func (o *operationsServer) Call(ctx context.Context, r *pluginv1.CallRequest) (*
 		return nil, err
 	}
 	if r.OnBehalfOf != "" {
-		who, ok := caller.Caller{}, false
+		var served context.Context
+		ok := false
 		if o.s.services.Callers != nil {
-			who, ok = o.s.services.Callers.Caller(r.OnBehalfOf)
+			served, ok = o.s.services.Callers.Served(r.OnBehalfOf)
 		}
 		if !ok {
 			return nil, fault.New(fault.Denied, "plugin %s is not serving the request %q now, so it cannot act for its caller", o.s.plugin, r.OnBehalfOf)
 		}
-		ctx = caller.With(ctx, who)
+		who, _ := caller.From(served)
+		ctx = caller.With(context.WithValue(ctx, servedKey{}, served), who)
 	}
 	out, err := o.s.services.Operations.Call(ctx, o.s.plugin, r.Module, r.Rpc, r.Input)
 	if err != nil {
