@@ -1,6 +1,7 @@
 package restconf
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -34,6 +35,9 @@ func New(o Options) *Handler {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Waiting == nil {
+		o.Waiting = func(context.Context) func() { return func() {} }
 	}
 	return &Handler{
 		o:           o,

@@ -72,4 +72,7 @@ type Options struct {
 	Log         *slog.Logger
 	MaxBody     int64            // bytes of a request body; 0 = 4 MiB
 	Now         func() time.Time // nil: time.Now
+	// Waiting is called while a request waits for an event to send, until the function it
+	// returns is called; nil = nobody wants to know.
+	Waiting func(context.Context) func()
 }

@@ -84,18 +84,27 @@ func (x *exchange) follow(name string) {
 		if err := rc.Flush(); err != nil {
 			return
 		}
-		select {
-		case <-x.r.Context().Done():
+		if !x.sendNext(events, tick.C) {
 			return
-		case e, open := <-events:
-			if !open || x.send(e) != nil {
-				return
-			}
-		case <-tick.C:
-			if _, err := x.w.Write([]byte(": still here\n\n")); err != nil {
-				return
-			}
 		}
+	}
+}
+
+// sendNext waits for an event and writes it, or that there was none for a while; false
+// when the stream is over.
+func (x *exchange) sendNext(events <-chan Event, idle <-chan time.Time) bool {
+	arrived := x.o.Waiting(x.r.Context())
+	select {
+	case <-x.r.Context().Done():
+		arrived()
+		return false
+	case e, open := <-events:
+		arrived()
+		return open && x.send(e) == nil
+	case <-idle:
+		arrived()
+		_, err := x.w.Write([]byte(": still here\n\n"))
+		return err == nil
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -20,6 +21,12 @@ func TestEventStream(t *testing.T) {
 	events := make(fakeEvents)
 	f.now.Streams = []Stream{{Name: "lab"}}
 	f.o.Events = events
+	var waiting atomic.Int64 // for an event
+	told := make(chan int64, 100)
+	f.o.Waiting = func(context.Context) func() {
+		told <- waiting.Add(1)
+		return func() { told <- waiting.Add(-1) }
+	}
 	srv := httptest.NewServer(f)
 	defer srv.Close()
 	for target, want := range map[string]string{
@@ -40,12 +47,22 @@ func TestEventStream(t *testing.T) {
 		if c := res.Header.Get("Content-Type"); res.StatusCode != 200 || c != "text/event-stream" {
 			t.Errorf("%s: %d %s", target, res.StatusCode, c)
 		}
+		if n := <-told; n != 1 {
+			t.Errorf("%s: told %d when it waits", target, n)
+		}
 		events <- Event{Time: f.clock, Name: "lab:link-down", Data: []byte(`{"node-id": 7}`)}
 		line, err := bufio.NewReader(res.Body).ReadString('\n')
 		if err != nil || strings.TrimSpace(line) != want {
 			t.Errorf("%s: %q, %v", target, line, err)
 		}
+		if n := <-told; n != 0 {
+			t.Errorf("%s: told %d when it sends", target, n)
+		}
+		<-told // it waits again
 		cancel()
+		if n := <-told; n != 0 {
+			t.Errorf("%s: told %d at the end", target, n)
+		}
 		if err := res.Body.Close(); err != nil {
 			t.Error(err)
 		}

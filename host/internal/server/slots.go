@@ -11,9 +11,9 @@ import (
 // inFlight is how many requests are worked on.
 type inFlight struct{ atomic.Int64 }
 
-// waiting gives the place of a request up for as long as it waits for the verification
-// of a password, and returns what takes it again: however many log in, those who have
-// done so are served. Its connection may be closed for another meanwhile.
+// waiting gives the place of a request up for as long as it waits, for the verification
+// of a password or for an event, and returns what takes it again: however many log in or
+// listen, others are served. Its connection may be closed for another meanwhile.
 func (n *inFlight) waiting(ctx context.Context) func() {
 	c := connOf(ctx)
 	if c == nil { // not a request
