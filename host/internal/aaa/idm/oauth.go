@@ -1,6 +1,7 @@
 package idm
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/netip"
@@ -146,8 +147,10 @@ func (h *handler) refusedGrant(w http.ResponseWriter, r *http.Request, err error
 		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_grant", "the credentials were refused"})
 	case errors.Is(err, errOutside):
 		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_grant", err.Error()})
+	case errors.Is(err, context.Canceled): // the client has gone
 	default:
 		h.Log.ErrorContext(r.Context(), "a token could not be issued", "error", err)
+		w.Header().Set("Retry-After", "1")
 		h.oauthFail(w, r, oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the credentials cannot be verified now"})
 	}
 }
