@@ -31,7 +31,7 @@ type Options struct {
 
 // ParseWith is Parse with options.
 func ParseWith(o Options, name string, text []byte) ([]Entry, []Problem) {
-	p := parser{name: name, byMAC: map[mib.MAC]int{}, known: map[mib.MAC][columns]string{}, opener: opener{open: o.Open}}
+	p := parser{name: name, byMAC: map[mib.MAC]int{}, byPlace: map[string]int{}, known: map[mib.MAC][columns]string{}, opener: opener{open: o.Open}}
 	for _, e := range o.Known {
 		p.known[e.MAC] = e.row()
 	}
@@ -53,6 +53,7 @@ type parser struct {
 	titles   int // cells of the title line
 	entries  []Entry
 	byMAC    map[mib.MAC]int
+	byPlace  map[string]int // where SNMP is spoken, and as whom
 	problems []Problem
 	known    map[mib.MAC][columns]string
 	opener   opener
@@ -108,9 +109,18 @@ func (p *parser) line(n int, text string) {
 		p.problem(n, true, "MAC %s stands in line %d already; the later line holds", e.MAC, p.entries[i].Line)
 		p.entries[i].Line = 0
 	}
+	if place := e.Place() + "\x00" + e.ReadCommunity + "\x00" + e.V3User; e.Version != NoSNMP {
+		if i, ok := p.byPlace[place]; ok && p.entries[i].MAC != e.MAC && p.entries[i].Line != 0 {
+			p.problem(n, true, "IP %s stands in line %d already, for %s; a switch that is in the list twice is changed by two at a time: leave one line out", e.Place(), p.entries[i].Line, p.entries[i].MAC)
+		}
+		p.byPlace[place] = len(p.entries)
+	}
 	p.byMAC[e.MAC] = len(p.entries)
 	p.entries = append(p.entries, e)
 }
+
+// Title is the shortest title line.
+func Title() string { return strings.Join(columnNames[:colModel+1], ",") }
 
 // title reads the first line, which is never a switch.
 func (p *parser) title(cells []string, err error) {
@@ -126,7 +136,7 @@ func (p *parser) title(cells []string, err error) {
 	if len(cells) > 1 {
 		_, err := mib.ParseMAC(cells[0])
 		if err == nil {
-			p.problem(1, false, "the first line must be the title line; put %q above this switch", strings.Join(columnNames[:colModel+1], ","))
+			p.problem(1, false, "the first line must be the title line; put %q above this switch", Title())
 		}
 	}
 }

@@ -214,3 +214,27 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A switch that is in the list under two MAC addresses is told; switches behind one agent
+// are asked with communities of their own, and bridges of one host not by SNMP.
+func TestTwice(t *testing.T) {
+	const title = "MAC,IP,SNMP_Community,CLI_Username,CLI_Password,Model,Port,Version,Driver\n02:00:00:00:00:01,192.0.2.1,c,,,m,,,\n"
+	for line, want := range map[string]string{
+		"02:00:00:00:00:02,192.0.2.1,c,,,m,,,":       "lab.csv:3: IP 192.0.2.1:161 stands in line 2 already, for 02:00:00:00:00:01",
+		"02:00:00:00:00:02,192.0.2.1,c,,,m,161,2c,":  "lab.csv:3: IP 192.0.2.1:161 stands in line 2 already, for 02:00:00:00:00:01",
+		"02:00:00:00:00:02,192.0.2.1,c,,,m,162,,":    "",
+		"02:00:00:00:00:02,192.0.2.1,d,,,m,,,":       "",
+		"02:00:00:00:00:02,192.0.2.1,c,,,m,,none,x":  "",
+		"02:00:00:00:00:01,192.0.2.1,c,,,m,,,":       "lab.csv:3: MAC",
+		"02:00:00:00:00:02,192.0.2.2,c,,,m,,,\n\n\n": "",
+	} {
+		entries, problems := Parse("lab.csv", []byte(title+line+"\n"))
+		text := ""
+		for _, p := range problems {
+			text += p.String() + "\n"
+		}
+		if want == "" && text != "" || !strings.HasPrefix(text, want) || strings.Count(text, "\n") > 1 || len(entries) == 0 {
+			t.Errorf("%s: %q, want %q", line, text, want)
+		}
+	}
+}

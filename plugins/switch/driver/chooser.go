@@ -51,7 +51,9 @@ type Options struct {
 	File     Described           // nil: there is no vendor-specific file
 	Board    Switchboard         // nil: there are no driver plugins
 	// Listed returns the driver that the switch list asks for; nil: it asks for none.
-	Listed   func(node uint64) string
+	Listed func(node uint64) string
+	// Refuse tells why a switch is not to be changed; nil: nothing is refused.
+	Refuse   func(sw *switchdriver.Switch) error
 	Journal  *journal.Journal // nil: none is kept
 	Turn     <-chan struct{}  // closed when this process may change switches; nil: it may
 	Deadline time.Duration    // for one call of a driver plugin; 0: 25 s
@@ -282,6 +284,11 @@ func (c *Chooser) change(ctx context.Context, sw *switchdriver.Switch, settleAll
 	defer leave()
 	if !c.turn(ctx) {
 		return busy(errors.New("the plugin's earlier process has not ended"))
+	}
+	if c.opt.Refuse != nil {
+		if err := c.opt.Refuse(sw); err != nil {
+			return err
+		}
 	}
 	if err := c.settle(ctx, sw, settleAll); err != nil {
 		return err

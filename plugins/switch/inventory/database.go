@@ -249,6 +249,9 @@ func (d *Database) Import(ctx context.Context, path string, skip bool) (Loaded, 
 	defer d.changed.Unlock()
 	entries, problems := d.inv.parse(ctx, path, text, d.inv.Entries())
 	l := Loaded{Path: path, At: time.Now(), Switches: len(entries), Problems: problems}
+	if err := usable(path, text, entries, problems); err != nil {
+		return l, err
+	}
 	bad := slices.ContainsFunc(problems, func(p csvlist.Problem) bool { return !p.Loaded })
 	if bad && !skip {
 		return l, fault.New(fault.Invalid, "%s has lines that cannot be used, so nothing was imported", path)

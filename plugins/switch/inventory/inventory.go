@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,14 +47,17 @@ type Loaded struct {
 // New makes an empty Inventory. open may be nil: then lines with sealed texts are bad.
 func New(open Opener) *Inventory { return &Inventory{changed: make(chan struct{}), open: open} }
 
-// Load replaces the list by the file's. A file that cannot be read changes nothing;
-// bad lines are told and left out.
+// Load replaces the list by the file's. A file that cannot be read, that is empty or of
+// which no line can be used changes nothing; other bad lines are told and left out.
 func (v *Inventory) Load(ctx context.Context, path string) (Loaded, error) {
 	text, err := read(path)
 	if err != nil {
 		return Loaded{}, err
 	}
 	entries, problems := v.parse(ctx, path, text, nil)
+	if err := usable(path, text, entries, problems); err != nil {
+		return Loaded{Path: path, At: time.Now(), Problems: problems}, err
+	}
 	return v.Set(path, entries, problems), nil
 }
 
@@ -66,6 +70,19 @@ func (v *Inventory) parse(ctx context.Context, path string, text []byte, known [
 		o.Open = func(text string) (string, error) { return v.open(ctx, text) }
 	}
 	return csvlist.ParseWith(o, path, text)
+}
+
+// usable refuses a file that is empty or of which no line can be used: it is being
+// written, or is another one. A list without switches has a title line.
+func usable(path string, text []byte, entries []csvlist.Entry, problems []csvlist.Problem) error {
+	bad := slices.IndexFunc(problems, func(p csvlist.Problem) bool { return !p.Loaded })
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return fault.New(fault.Invalid, "the switch list %s is empty, so the one in force stays; a list without switches has a title line: %s", path, csvlist.Title())
+	case len(entries) == 0 && bad >= 0:
+		return fault.New(fault.Invalid, "no line of the switch list %s can be used, so the one in force stays: %s", path, problems[bad])
+	}
+	return nil
 }
 
 // read reads a bounded file.

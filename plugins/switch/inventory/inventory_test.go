@@ -52,7 +52,16 @@ func TestLoad(t *testing.T) {
 	if _, err := v.Find(9); !errors.Is(err, &fault.Error{Kind: fault.NotFound}) || !strings.Contains(err.Error(), path) {
 		t.Errorf("a switch that is not listed: %v", err)
 	}
-	for name, path := range map[string]string{"not there": filepath.Join(dir, "none.csv"), "a folder": dir} {
+	empty, broken := filepath.Join(dir, "empty.csv"), filepath.Join(dir, "broken.csv")
+	for path, text := range map[string]string{empty: "\n", broken: "MAC,IP,SNMP_Community\nzz,10.0.0.1,c\n\x00\xff\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Load(t.Context(), path); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), path) || v.Last().Path == path {
+			t.Errorf("%s: %v, %+v", path, err, v.Last())
+		}
+	}
+	for name, path := range map[string]string{"empty": empty, "broken": broken, "not there": filepath.Join(dir, "none.csv"), "a folder": dir} {
 		if _, err := v.Load(t.Context(), path); err == nil || len(v.All()) != 2 {
 			t.Errorf("%s: %v, %d switches are left", name, err, len(v.All()))
 		}

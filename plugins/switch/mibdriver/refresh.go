@@ -19,7 +19,8 @@ const clockSlack = 30 * time.Second
 // Refresh brings an older observation up to date and reads only what may have
 // changed: the state of the ports always, neighbours when the switch notes a change
 // (lldpStatsRemTablesLastChangeTime) or neighbours is true, and everything when it
-// has restarted or its interfaces are others (ifTableLastChange). A switch whose
+// has restarted, its interfaces are others (ifTableLastChange), or another switch is at
+// its address now (dot1dBaseBridgeAddress). A switch whose
 // notes cannot be trusted is read as far as they cannot.
 func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *discovery.Observation, neighbours bool) (*discovery.Observation, error) {
 	o := *old
@@ -27,13 +28,16 @@ func (d *Driver) Refresh(ctx context.Context, sw *switchdriver.Switch, old *disc
 	if err != nil {
 		return &o, err
 	}
-	v, err := d.snmp.Get(ctx, t, mib.SysUpTime, mib.IfTableLastChange, mib.LLDPRemTablesChanged, mib.LLDPV2RemTablesChanged)
+	v, err := d.snmp.Get(ctx, t, mib.SysUpTime, mib.IfTableLastChange, mib.LLDPRemTablesChanged, mib.LLDPV2RemTablesChanged, mib.SysName, mib.BaseBridgeAddress)
 	if err != nil {
 		return &o, deviceFault(sw, err)
 	}
 	now := marks(v)
-	if !v[0].Exists() || !v[1].Exists() || now.Interfaces != old.Marks.Interfaces || restarted(old.Marks, now) {
+	if !v[0].Exists() || !v[1].Exists() || now.Interfaces != old.Marks.Interfaces || restarted(old.Marks, now) || mib.MACOf(v[5].Peek()) != old.Bridge {
 		return d.Observe(ctx, sw)
+	}
+	if name := mib.Text(v[4].Peek()); name != "" {
+		o.SysName = name
 	}
 	now.Doubtful = old.Marks.Doubtful
 	o.Notes, o.Stale = nil, false

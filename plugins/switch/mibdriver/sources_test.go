@@ -2,6 +2,7 @@ package mibdriver_test
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -10,11 +11,13 @@ import (
 
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/lab/simswitch"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 )
 
 // edgesBy lists the links between switches of the list, each with what told of it.
@@ -207,6 +210,29 @@ func plain(o *discovery.Observation) string {
 }
 
 // An agent whose note does not move although its neighbours did is not believed again.
+// Another switch that is at the address now, and another name, are noticed by a quick
+// reading too.
+func TestRefreshOfAnother(t *testing.T) {
+	b := newLab(t, network.Options{Topology: "chain:2"})
+	old, err := b.driver.Observe(deadline(t), b.switches[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := netip.MustParseAddr(b.switches[0].Address)
+	w := snmp.Target{Addr: netip.AddrPortFrom(at, uint16(b.switches[0].Snmp.Port)), Community: "private"}
+	if err := b.client.Set(deadline(t), w, snmp.Octets(mib.SysName, []byte("renamed"))); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := b.driver.Refresh(deadline(t), b.switches[0], old, false); err != nil || o.SysName != "renamed" || o.Bridge != old.Bridge {
+		t.Errorf("renamed: %v, %v", o, err)
+	}
+	moved := proto.CloneOf(b.switches[1])
+	moved.NodeId = b.switches[0].NodeId
+	if o, err := b.driver.Refresh(deadline(t), moved, old, false); err != nil || uint64(o.Bridge) != b.switches[1].NodeId || uint64(o.Node) != moved.NodeId {
+		t.Errorf("another switch: %v, %v", o, err)
+	}
+}
+
 func TestDoubtfulNote(t *testing.T) {
 	now := newClock()
 	lab := newLab(t, network.Options{Topology: "chain:2", Clock: now.read})

@@ -20,7 +20,7 @@ import (
 
 // drive makes what controls the switches.
 func (s *Service) drive(ctx context.Context, env *sdk.Env) error {
-	o := driver.Options{Listed: s.inventory.DriverOf, Deadline: s.set.Drivers.Deadline.Std(), Log: s.log}
+	o := driver.Options{Listed: s.inventory.DriverOf, Refuse: s.refuse, Deadline: s.set.Drivers.Deadline.Std(), Log: s.log}
 	if env.Host != nil {
 		j, err := journal.Open(ctx, env.Host.Datastore, s.log)
 		if err != nil {
@@ -68,6 +68,17 @@ func (s *Service) below(paths []string) (out []string) {
 		out = append(out, filepath.Clean(p))
 	}
 	return out
+}
+
+// refuse keeps from being changed in place of another what answers as another switch
+// of the list: their addresses were swapped, or one is in the list twice.
+func (s *Service) refuse(sw *switchdriver.Switch) error {
+	m := s.survey.Impostor(mib.MAC(sw.NodeId))
+	if m == 0 {
+		return nil
+	}
+	return fault.Device(fault.Downstream, "switch %s is not changed: what answers at its address says that it is switch %s, which is in the list, too; "+
+		"correct the list, or once that is mended read it again with switch:TopoDiscover", switchdriver.Label(sw), m)
 }
 
 // find returns a switch of the list.

@@ -26,7 +26,12 @@ func (s *Shell) importDB() commands.Command {
 			if l.Path == "" {
 				return err
 			}
-			return errors.Join(in.Emit(report(l), func() string { return text(l) }), err)
+			return errors.Join(in.Emit(report(l), func() string {
+				if err != nil {
+					return told(l)
+				}
+				return told(l) + l.String() + "\n"
+			}), err)
 		},
 	}
 }

@@ -74,6 +74,9 @@ func (s *Shell) state(e csvlist.Entry) string {
 	case err != nil:
 		return fmt.Sprintf("silent; last answered %s ago", age(o.Observed))
 	}
+	if m := s.Survey.Impostor(e.MAC); m != 0 {
+		return fmt.Sprintf("not changed: it says that it is %s; answered %s ago", m, age(o.Observed))
+	}
 	return fmt.Sprintf("answered %s ago", age(o.Observed))
 }
 

@@ -2,6 +2,8 @@ package shell
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +42,9 @@ func (s *Shell) path(p string) string {
 func (s *Shell) runReadDB(ctx context.Context, in *commands.Invocation) error {
 	l, err := s.Database.File(ctx, s.path(in.Arg("path")))
 	if err != nil {
+		if len(l.Problems) > 0 && l.Switches == 0 { // nothing of it could be used
+			return errors.Join(in.Emit(report(l), func() string { return told(l) }), err)
+		}
 		return err
 	}
 	if l.Switches > 0 && s.Remember != nil {
@@ -47,13 +52,7 @@ func (s *Shell) runReadDB(ctx context.Context, in *commands.Invocation) error {
 			return fault.Wrap(fault.Unavailable, err, "the list is loaded, but a restart will not know it: %v", err)
 		}
 	}
-	if err := in.Emit(report(l), func() string { return text(l) }); err != nil {
-		return err
-	}
-	if l.Switches == 0 && len(l.Problems) > 0 {
-		return fault.New(fault.Invalid, "no line of %s could be used", l.Path)
-	}
-	return nil
+	return in.Emit(report(l), func() string { return told(l) + l.String() + "\n" })
 }
 
 type problem struct {
@@ -76,12 +75,18 @@ func report(l inventory.Loaded) loaded {
 	return out
 }
 
-func text(l inventory.Loaded) string {
+// toldProblems is how many lines with problems the text shows; JSON has all.
+const toldProblems = 100
+
+func told(l inventory.Loaded) string {
 	var b strings.Builder
-	for _, p := range l.Problems {
+	for i, p := range l.Problems {
+		if i == toldProblems {
+			fmt.Fprintf(&b, "… and %d more lines with problems\n", len(l.Problems)-i)
+			break
+		}
 		b.WriteString(p.String() + "\n")
 	}
-	b.WriteString(l.String() + "\n")
 	return b.String()
 }
 

@@ -202,6 +202,19 @@ func (s *Surveyor) Failure(m mib.MAC) error {
 	return s.failed[m]
 }
 
+// Impostor returns which other switch of the list answers at the address of one, by what
+// it calls its bridge; 0: none, or it has not been asked since the list was read.
+func (s *Surveyor) Impostor(m mib.MAC) mib.MAC {
+	o := s.Observation(m)
+	if o == nil || o.Bridge == 0 || o.Bridge == m || o.Observed.Before(s.opt.Inventory.Last().At) {
+		return 0
+	}
+	if _, err := s.opt.Inventory.Find(o.Bridge); err != nil {
+		return 0
+	}
+	return o.Bridge
+}
+
 // Observation returns what a switch last told; nil when it never did.
 func (s *Surveyor) Observation(m mib.MAC) *discovery.Observation {
 	s.mu.Lock()
