@@ -40,7 +40,7 @@ func TestDLinkThroughTheSwitchPlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(lab.Close)
-	sim, err := simdlink.Start(simdlink.Options{})
+	sim, err := simdlink.Start(simdlink.Options{STPPort: lab.Nodes()[0].SetSTPEnabled})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +75,9 @@ func TestDLinkThroughTheSwitchPlugin(t *testing.T) {
 		{"acl:clear-acl-table", map[string]any{"nodeId": node}, 0},
 		{"misc-config:disable-stp", map[string]any{"node-id": node}, 0},
 		{"misc-config:enable-stp", map[string]any{"node-id": node}, 0},
+		{"misc-config:set-stp-port-state", map[string]any{"node-id": node, "port": 1, "enable": false}, 0}, // read back by the standard MIBs
+		{"misc-config:set-stp-port-state", map[string]any{"node-id": node, "port": 1, "enable": true}, 0},
+		{"acl:del-acl-profile", map[string]any{"nodeId": node, "profile-id": 9}, fault.NotFound},
 		{"vlan:add-vlan", map[string]any{"node-id": node, "vlan-id": 100, "vlan-name": "lab"}, 0}, // falls to the standard MIBs
 		{"acl:clear-acl-table", map[string]any{"nodeId": other}, fault.Unsupported},
 	} {
@@ -89,13 +92,18 @@ func TestDLinkThroughTheSwitchPlugin(t *testing.T) {
 		if (err == nil) != (c.kind == 0) || (err != nil && fault.KindOf(err) != c.kind) {
 			t.Errorf("%s %v: %v (%v)", c.rpc, c.in, err, fault.KindOf(err))
 		}
+		if at := fault.All(err); len(at) > 0 && c.kind != fault.Unsupported && !strings.Contains(err.Error(), "02:00:00:00:00:01 (127.0.0.1)") {
+			t.Errorf("%s %v: %v does not name the switch", c.rpc, c.in, err)
+		}
 	}
 	want := `create access_profile profile_id 1 profile_name web ip source_ip_mask 255.255.255.0
 config access_profile profile_id 1 add access_id 3 ip source_ip 192.0.2.0 port 1,2 deny
 config access_profile profile_id 1 delete access_id 3
 delete access_profile profile_name web
 disable stp
-enable stp`
+enable stp
+config stp ports 1-1 state disable
+config stp ports 1-1 state enable`
 	if got := strings.Join(sim.Sent(), "\n"); got != want {
 		t.Errorf("typed\n%s\nwant\n%s", got, want)
 	}

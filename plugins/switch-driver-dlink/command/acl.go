@@ -23,8 +23,11 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 	case switchdriver.ACLClear:
 		w.plain("delete access_profile all")
 	case switchdriver.ACLCreateProfile:
-		if have != nil || switchdriver.FindACL(table, &switchdriver.ACLProfile{ProfileName: p.GetProfileName()}) != nil {
-			return "", fault.At(fault.Exists, "profile-id", "there is a profile %d or %s already", p.GetProfileId(), p.GetProfileName())
+		if have != nil {
+			return "", fault.At(fault.Exists, "profile-id", "there is a profile %d (%s) already; remove it first", p.GetProfileId(), have.Profile.ProfileName)
+		}
+		if same := switchdriver.FindACL(table, &switchdriver.ACLProfile{ProfileName: p.GetProfileName()}); same != nil {
+			return "", fault.At(fault.Exists, "profile-name", "profile %d is called %s already; take another name", same.Profile.ProfileId, p.GetProfileName())
 		}
 		w.plain("create access_profile profile_id").number(p.GetProfileId()).plain("profile_name").word("profile-name", p.GetProfileName())
 		w.profile(p)
@@ -39,6 +42,9 @@ func ACL(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdri
 			return "", noProfile(p)
 		case switchdriver.FindACLRule(have, r.GetRuleId()) != nil:
 			return "", fault.At(fault.Exists, "rule-id", "profile %s has a rule %d already; remove it first", have.Profile.ProfileName, r.GetRuleId())
+		}
+		if layer := have.Profile.Layer; layer != "" && layer != r.GetLayer() {
+			return "", fault.At(fault.Invalid, "acl-layer", "profile %s is of the layer %s, not %.20q", have.Profile.ProfileName, layer, r.GetLayer())
 		}
 		w.plain("config access_profile").which(p).plain("add access_id").number(r.GetRuleId())
 		w.rule(r)

@@ -142,7 +142,7 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestRefusals(t *testing.T) {
-	table := []*switchdriver.ACLEntry{{Profile: &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "web"}, Rules: []*switchdriver.ACLRule{{RuleId: 5}}}}
+	table := []*switchdriver.ACLEntry{{Profile: &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "web"}, Rules: []*switchdriver.ACLRule{{RuleId: 5}}}, {Profile: &switchdriver.ACLProfile{ProfileId: 4, ProfileName: "mac", Layer: "ETHERNET"}}}
 	for name, c := range map[string]struct {
 		action switchdriver.ACLAction
 		p      *switchdriver.ACLProfile
@@ -151,6 +151,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"id there":        {switchdriver.ACLCreateProfile, &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "new"}, nil, fault.Exists},
 		"name there":      {switchdriver.ACLCreateProfile, &switchdriver.ACLProfile{ProfileId: 2, ProfileName: "web"}, nil, fault.Exists},
+		"another layer":   {switchdriver.ACLSetRule, &switchdriver.ACLProfile{ProfileId: 4}, &switchdriver.ACLRule{RuleId: 5, Layer: "IP"}, fault.Invalid},
 		"no profile":      {switchdriver.ACLDeleteProfile, &switchdriver.ACLProfile{ProfileId: 2, ProfileName: "web"}, nil, fault.NotFound},
 		"no such name":    {switchdriver.ACLDeleteProfile, &switchdriver.ACLProfile{ProfileName: "mail"}, nil, fault.NotFound},
 		"rule there":      {switchdriver.ACLSetRule, &switchdriver.ACLProfile{ProfileId: 1}, &switchdriver.ACLRule{RuleId: 5}, fault.Exists},

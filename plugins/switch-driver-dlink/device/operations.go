@@ -29,7 +29,7 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 		}
 		line, err := command.ACL(action, p, r, before)
 		if err != nil {
-			return err
+			return s.named(err)
 		}
 		if err := s.change(line); err != nil {
 			return err
@@ -43,6 +43,17 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 		}
 		return s.save()
 	})
+}
+
+// named names the switch in what package command refuses.
+func (s *session) named(err error) error {
+	var out fault.List
+	for _, f := range fault.All(err) {
+		named := *f
+		named.Text = "switch " + s.name + ": " + f.Text
+		out = append(out, &named)
+	}
+	return out.Err()
 }
 
 // takeBack removes a profile or rule that the switch made otherwise than asked for; it

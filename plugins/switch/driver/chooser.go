@@ -224,7 +224,7 @@ func For[T any](ctx context.Context, c *Chooser, sw *switchdriver.Switch, operat
 			return t, sw, nil
 		}
 	}
-	return none, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s",
+	return none, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s; switch:drivers shows those there are, a feature installs another",
 		mib.MAC(sw.NodeId), sw.Model, operation)
 }
 
@@ -240,7 +240,7 @@ func (c *Chooser) Beyond(ctx context.Context, sw *switchdriver.Switch, operation
 			return choice.Driver, sw, nil
 		}
 	}
-	return nil, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s", mib.MAC(sw.NodeId), sw.Model, operation)
+	return nil, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s; switch:drivers shows those there are, a feature installs another", mib.MAC(sw.NodeId), sw.Model, operation)
 }
 
 // Observe asks a switch what a discovery needs: by its own driver if that reads ports,

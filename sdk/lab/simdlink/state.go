@@ -16,6 +16,7 @@ type state struct {
 	clipaging bool
 	stp       bool
 	stpPorts  map[int]bool
+	stpPort   func(port int, on bool)
 	settings  map[string]string // by what they set
 	profiles  map[int]*profile
 	saved     string
@@ -35,8 +36,8 @@ const (
 	maxRule    = 256
 )
 
-func newState(ports int) *state {
-	s := &state{ports: ports, clipaging: true, stp: true, stpPorts: map[int]bool{}, settings: map[string]string{}, profiles: map[int]*profile{}, table: commands()}
+func newState(ports int, stpPort func(int, bool)) *state {
+	s := &state{ports: ports, stpPort: stpPort, clipaging: true, stp: true, stpPorts: map[int]bool{}, settings: map[string]string{}, profiles: map[int]*profile{}, table: commands()}
 	for p := 1; p <= ports; p++ {
 		s.stpPorts[p] = true
 	}
@@ -144,6 +145,9 @@ func (s *state) stpState(m []string) string {
 	}
 	for _, p := range list {
 		s.stpPorts[p] = m[2] == "enable"
+		if s.stpPort != nil {
+			s.stpPort(p, s.stpPorts[p])
+		}
 	}
 	return success
 }

@@ -36,6 +36,8 @@ type Options struct {
 	Ports          int
 	User, Password string
 	Telnet, SSH    string // host:port; "off": not opened
+	// STPPort hears of ports whose spanning tree is switched; nil: nobody.
+	STPPort func(port int, on bool)
 }
 
 // Switch is one simulated switch.
@@ -66,7 +68,7 @@ func Start(o Options) (*Switch, error) {
 	if o.Ports == 0 {
 		o.Ports = 28
 	}
-	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.Ports), conns: map[net.Conn]bool{}}
+	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.Ports, o.STPPort), conns: map[net.Conn]bool{}}
 	var err error
 	if o.SSH != "off" {
 		s.ssh, err = sshhost.Start(sshhost.Options{User: o.User, Password: o.Password, Address: o.SSH,

@@ -87,6 +87,19 @@ func (s *Switch) STPEnabled(number int) bool {
 	return p != nil && p.stp.enable
 }
 
+// SetSTPEnabled sets dot1dStpPortEnable of a port, as a command line does.
+func (s *Switch) SetSTPEnabled(number int, on bool) {
+	s.mu.Lock()
+	p := s.port(number)
+	if p != nil {
+		p.stp.enable = on
+	}
+	s.mu.Unlock()
+	if p != nil {
+		s.treeSet()
+	}
+}
+
 // PathCost returns dot1dStpPortPathCost of a port, 0 when there is no such port.
 func (s *Switch) PathCost(number int) int {
 	s.mu.Lock()
