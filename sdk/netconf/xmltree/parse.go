@@ -18,6 +18,7 @@ func Parse(data []byte) (*Node, error) {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	var root *Node
 	var open []*Node
+	var text []byte // of the innermost open element; comments and CDATA cut it to pieces
 	for {
 		t, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -38,19 +39,22 @@ func Parse(data []byte) (*Node, error) {
 				return nil, fmt.Errorf("elements are nested deeper than %d", MaxDepth)
 			case len(open) > 0:
 				up := open[len(open)-1]
-				up.Kids, up.Text = append(up.Kids, n), ""
+				up.Kids = append(up.Kids, n)
 			case root != nil:
 				return nil, errors.New("more than one root element")
 			default:
 				root = n
 			}
-			open = append(open, n)
+			open, text = append(open, n), text[:0]
 		case xml.EndElement:
+			if n := open[len(open)-1]; len(n.Kids) == 0 {
+				n.Text, text = string(text), text[:0]
+			}
 			open = open[:len(open)-1]
 		case xml.CharData:
 			if len(open) > 0 {
-				if up := open[len(open)-1]; len(up.Kids) == 0 {
-					up.Text += string(t)
+				if len(open[len(open)-1].Kids) == 0 {
+					text = append(text, t...)
 				}
 			} else if strings.TrimSpace(string(t)) != "" {
 				return nil, errors.New("text outside the root element")

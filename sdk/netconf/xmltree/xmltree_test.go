@@ -1,6 +1,7 @@
 package xmltree
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -39,6 +40,23 @@ func TestReading(t *testing.T) {
 	}
 	if n.Down("c", "nothing", "below").Trimmed() != "" || len(n.All("urn:p", "c")) != 1 {
 		t.Error("walking down to what is not there")
+	}
+}
+
+// Comments and CDATA cut a text to pieces. However many a router makes, the memory that
+// is used is a few times that of the message, not pieces times pieces.
+func TestTextInPieces(t *testing.T) {
+	const pieces = 50_000
+	text := "<a>" + strings.Repeat("x<!---->", pieces) + "<![CDATA[<y>]]></a>"
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n, err := Parse([]byte(text))
+	runtime.ReadMemStats(&after)
+	if err != nil || n.Text != strings.Repeat("x", pieces)+"<y>" {
+		t.Fatalf("%v, %.20q", err, n.Text)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 100*uint64(len(text)) {
+		t.Errorf("%d bytes were used to read %d", used, len(text))
 	}
 }
 
