@@ -152,14 +152,31 @@ func OpenShell(c *ssh.Client) (ssh.Channel, error) {
 	return ch, ask(ch, "shell", "the shell", nil)
 }
 
+// CheckPrivateKey says what is wrong with a Target.PrivateKey; none is right.
+func CheckPrivateKey(key []byte) error {
+	if len(key) == 0 {
+		return nil
+	}
+	_, err := readPrivateKey(key)
+	return err
+}
+
+func readPrivateKey(key []byte) (ssh.Signer, error) {
+	signer, err := ssh.ParsePrivateKey(key)
+	if err != nil {
+		return nil, errors.New("the private key cannot be read: it must be PEM or OpenSSH, not encrypted")
+	}
+	return signer, nil
+}
+
 // methods lists ways to log in. tried becomes true when one is used, which is past
 // the check of the host key.
 func methods(t Target, tried *bool) ([]ssh.AuthMethod, error) {
 	var auth []ssh.AuthMethod
 	if len(t.PrivateKey) > 0 {
-		signer, err := ssh.ParsePrivateKey(t.PrivateKey)
+		signer, err := readPrivateKey(t.PrivateKey)
 		if err != nil {
-			return nil, errors.New("the private key cannot be read: it must be PEM or OpenSSH, not encrypted")
+			return nil, err
 		}
 		auth = append(auth, ssh.PublicKeysCallback(func() ([]ssh.Signer, error) {
 			*tried = true

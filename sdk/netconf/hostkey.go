@@ -48,9 +48,15 @@ func newPin(line string) (*pin, error) {
 	}
 	k, _, _, rest, err := ssh.ParseAuthorizedKey([]byte(line))
 	if err != nil || len(bytes.TrimSpace(rest)) > 0 {
-		return nil, fmt.Errorf("the pinned host key is not one line such as \"ssh-ed25519 AAAA…\"")
+		return nil, errors.New("the pinned host key is not one line such as \"ssh-ed25519 AAAA…\"")
 	}
 	return &pin{want: k}, nil
+}
+
+// CheckHostKey says what is wrong with a Target.HostKey; an empty one is right.
+func CheckHostKey(line string) error {
+	_, err := newPin(line)
+	return err
 }
 
 func (p *pin) check(_ string, _ net.Addr, key ssh.PublicKey) error {

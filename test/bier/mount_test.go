@@ -233,3 +233,22 @@ func TestTrustEndsWithTheMountOfTheTree(t *testing.T) {
 	put(831)
 	l.until("the key of the next is trusted", trusted)
 }
+
+// A mount that can never work is refused when it is made, and says why.
+func TestMountsThatCannotWork(t *testing.T) {
+	l := newLab(t)
+	for _, c := range []struct{ rpc, body, want string }{
+		{"mount-router", `{"input":{}}`, "node-id is missing"},
+		{"mount-router", `{"input":{"node-id":"1"}}`, "host is missing"},
+		{"mount-router", `{"input":{"node-id":"1","host":"192.0.2.1","password":"hunter2"}}`, "username is missing"},
+		{"mount-router", `{"input":{"node-id":"1","host":"192.0.2.1","username":"u","host-key":"rubbish"}}`, "host-key of router 1"},
+		{"mount-router", `{"input":{"node-id":"1","host":"192.0.2.1","username":"u","private-key":"hunter2"}}`, "private-key of router 1"},
+		{"unmount-router", `{"input":{}}`, "node-id is missing"},
+		{"unmount-router", `{"input":{"node-id":"1"}}`, "no router is mounted as"},
+	} {
+		out := l.must("bier-service-api:"+c.rpc, c.body)
+		if !strings.Contains(out, "FAILURE") || !strings.Contains(out, c.want) || strings.Contains(out, "hunter2") {
+			t.Errorf("%s %s: %s, want %q", c.rpc, c.body, out, c.want)
+		}
+	}
+}

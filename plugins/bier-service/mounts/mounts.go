@@ -14,6 +14,7 @@ import (
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/netconf"
 )
 
 // Mount is a router as a user describes it.
@@ -45,6 +46,12 @@ func (m *Mount) Check() error {
 		return fault.New(fault.Missing, "host is missing: the address of router %s", m.Node)
 	case m.User == "" && (m.Password != "" || m.PrivateKey != ""):
 		return fault.New(fault.Missing, "username is missing")
+	}
+	if err := netconf.CheckHostKey(m.HostKey); err != nil {
+		return fault.Wrap(fault.Invalid, err, "host-key of router %s: %v", m.Node, err)
+	}
+	if err := netconf.CheckPrivateKey([]byte(m.PrivateKey)); err != nil {
+		return fault.Wrap(fault.Invalid, err, "private-key of router %s: %v", m.Node, err)
 	}
 	return nil
 }
@@ -162,6 +169,9 @@ func (t *Table) Put(ctx context.Context, m Mount) error {
 
 // Remove forgets a mount.
 func (t *Table) Remove(ctx context.Context, node string) error {
+	if node == "" {
+		return fault.New(fault.Missing, "node-id is missing")
+	}
 	t.mu.Lock()
 	_, kept := t.kept[node]
 	_, tree := t.tree[node]
