@@ -45,7 +45,18 @@ func Own(ctx context.Context) context.Context { return caller.With(ctx, caller.C
 // ReadTopologies asks the topology manager for topologies; id "" asks for all. The
 // answer has no Topologies when have is the newest revision.
 func ReadTopologies(ctx context.Context, o *host.Operations, id string, have uint64) (TopologyView, error) {
-	in := map[string]any{"revision": have}
+	return readTopologies(ctx, o, id, have, false)
+}
+
+// ReadSettledTopologies is ReadTopologies behind the changes that are decided when it
+// is asked: whoever stored something before it, and is not seen by a change, sees the
+// change.
+func ReadSettledTopologies(ctx context.Context, o *host.Operations, id string, have uint64) (TopologyView, error) {
+	return readTopologies(ctx, o, id, have, true)
+}
+
+func readTopologies(ctx context.Context, o *host.Operations, id string, have uint64, settled bool) (TopologyView, error) {
+	in := map[string]any{"revision": have, "settled": settled}
 	if id != "" {
 		in["topology-id"] = id
 	}

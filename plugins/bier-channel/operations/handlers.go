@@ -17,6 +17,8 @@ type Handlers struct {
 	Wait    time.Duration // for routers
 	// Topology reads a topology.
 	Topology func(ctx context.Context, id string) (*bier.Topology, error)
+	// Settled is Topology behind the changes that are decided at this moment.
+	Settled func(ctx context.Context, id string) (*bier.Topology, error)
 	// Reconcile tells the BIER service and waits for routers.
 	Reconcile func(ctx context.Context, nodes []string, wait time.Duration) map[string]bier.RouterState
 }

@@ -43,7 +43,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	known := &topologies{host: env.Host, views: map[string]bier.TopologyView{}}
 	h := &operations.Handlers{Store: store, Default: set.DefaultTopology, Wait: wait,
-		Topology: func(ctx context.Context, id string) (*bier.Topology, error) { return known.get(ctx, id) },
+		Topology: known.get, Settled: known.settled,
 		Reconcile: func(ctx context.Context, nodes []string, wait time.Duration) map[string]bier.RouterState {
 			return bier.Reconcile(ctx, env.Host.Operations, nodes, wait)
 		}}

@@ -23,10 +23,19 @@ const maxViews = 64
 
 // get returns a topology. It must not be changed.
 func (t *topologies) get(ctx context.Context, id string) (*bier.Topology, error) {
+	return t.ask(ctx, id, bier.ReadTopologies)
+}
+
+// settled is get behind the changes that are decided at this moment.
+func (t *topologies) settled(ctx context.Context, id string) (*bier.Topology, error) {
+	return t.ask(ctx, id, bier.ReadSettledTopologies)
+}
+
+func (t *topologies) ask(ctx context.Context, id string, read func(context.Context, *host.Operations, string, uint64) (bier.TopologyView, error)) (*bier.Topology, error) {
 	t.mu.Lock()
 	have := t.views[id]
 	t.mu.Unlock()
-	v, err := bier.ReadTopologies(ctx, t.host.Operations, id, have.Revision)
+	v, err := read(ctx, t.host.Operations, id, have.Revision)
 	if err != nil {
 		return nil, err
 	}

@@ -8,11 +8,7 @@ import (
 )
 
 func (h *Handlers) deleteNode(ctx context.Context, in target) (bier.ConfigureOutput, error) {
-	use, err := h.InUse(ctx, in.Topology)
-	if err != nil {
-		return bier.ConfigureOutput{}, err
-	}
-	return h.configured(ctx, "delete-node", func(m *model.Model) (*model.Change, error) {
+	return h.deleted(ctx, "delete-node", in.Topology, func(m *model.Model, use model.InUse) (*model.Change, error) {
 		return m.DeleteNode(in.Topology, in.Node, in.Domain, in.SubDomain, use)
 	})
 }

@@ -60,3 +60,16 @@ func (h *Handlers) configured(ctx context.Context, rpc string, decide func(*mode
 	}
 	return bier.Configured(err, nil)
 }
+
+// deleted is configured of what channels may need. They are asked while nothing else
+// changes: a deployment looks at the topology once more behind its being stored, so
+// either it is seen here, or it sees what is deleted here.
+func (h *Handlers) deleted(ctx context.Context, rpc, topology string, decide func(*model.Model, model.InUse) (*model.Change, error)) (bier.ConfigureOutput, error) {
+	return h.configured(ctx, rpc, func(m *model.Model) (*model.Change, error) {
+		use, err := h.InUse(ctx, topology)
+		if err != nil {
+			return nil, err
+		}
+		return decide(m, use)
+	})
+}

@@ -52,11 +52,16 @@ func (h *Handlers) subDomain(in target) (*bier.Topology, error) {
 type readIn struct {
 	Topology string `json:"topology-id"`
 	Revision uint64 `json:"revision"`
+	Settled  bool   `json:"settled"`
 }
 
 // read is for the other BIER plugins.
 func (h *Handlers) read(_ context.Context, in readIn) (*bier.TopologyView, error) {
-	revision, v, err := h.Store.Views(in.Topology)
+	views := h.Store.Views
+	if in.Settled {
+		views = h.Store.SettledViews
+	}
+	revision, v, err := views(in.Topology)
 	if err != nil {
 		return nil, err
 	}

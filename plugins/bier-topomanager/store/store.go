@@ -168,6 +168,13 @@ func (s *Store) Look(f func(*model.Model) error) error {
 	return f(s.model)
 }
 
+// SettledViews is Views behind the changes that are decided at this moment.
+func (s *Store) SettledViews(id string) (uint64, []bier.Topology, error) {
+	s.write.Lock()
+	defer s.write.Unlock()
+	return s.Views(id)
+}
+
 // Views returns topologies as module bier-topology shows them, all of one revision.
 // Do not change them. An empty id asks for all.
 func (s *Store) Views(id string) (uint64, []bier.Topology, error) {
