@@ -145,6 +145,9 @@ func channel(t *Topology, c *Channel, at func(string) *Desired) {
 	in, _ := id(c.IngressNode)
 	if in == 0 {
 		at(c.IngressNode).problem("channel %s: the node has no bfr-id in sub-domain %d of domain %d", c.Name, c.SubDomainID, c.DomainID)
+		for _, e := range c.EgressNodes {
+			at(e.ID).problem("channel %s: its ingress node %s has no bfr-id in sub-domain %d of domain %d", c.Name, c.IngressNode, c.SubDomainID, c.DomainID)
+		}
 		return
 	}
 	all, ingress := entry(bierdriver.Ingress, in), at(c.IngressNode)

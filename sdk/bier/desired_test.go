@@ -85,6 +85,20 @@ func TestEachRouterHoldsItsPartOfAChannel(t *testing.T) {
 	}
 }
 
+// Without its ingress a channel is nowhere, and each of its routers tells so.
+func TestChannelThatLostItsIngress(t *testing.T) {
+	top := network(3, 3, 1)
+	c := bier.Channel{Name: "c", SrcIP: "0.0.0.0", DstGroup: "232.0.0.1", DomainID: 1, SubDomainID: 1, SourceWildcard: 32, GroupWildcard: 32,
+		IngressNode: "n00001", EgressNodes: []bier.EgressNode{{ID: "n00002"}}}
+	top.Node("n00001").Params.Domains = nil
+	d := (&bier.Network{Topologies: []bier.Topology{*top}, Channels: map[string][]bier.Channel{"flow:1": {c}}}).Desired()
+	for _, node := range []string{"n00001", "n00002"} {
+		if d[node] == nil || len(d[node].Problems) != 1 || len(d[node].Config.Channels) != 0 {
+			t.Errorf("node %s: %+v", node, d[node])
+		}
+	}
+}
+
 // A router knows no domains: what of a second one it cannot hold is told.
 func TestTwoDomainsOnOneRouter(t *testing.T) {
 	one := bier.NodeDomain{ID: 1, Global: bier.Global{BSL: 256, BFRID: ref(uint16(1)), IPv4Prefix: "10.0.0.1/32", SubDomains: []bier.SubDomain{{ID: 0, IGP: "ISIS"}}}}

@@ -36,6 +36,9 @@ type router struct {
 
 // wanted takes in what the router must hold. The lock is held.
 func (r *router) wanted(d *bier.Desired) {
+	if (len(r.problems) > 0) != (len(d.Problems) > 0) && empty(d.Config) {
+		r.wake() // it is ours to show from now on, or no longer
+	}
 	r.problems = d.Problems
 	if r.wantSeq > 0 && same(r.want, d.Config) {
 		return
@@ -115,8 +118,13 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 		stranger := empty(want) && !r.managed
 		r.dirty = false
 
-		if stranger {
-			done = r.leave(seq)
+		switch {
+		case stranger && len(r.problems) > 0: // nothing can be done, and that is to be seen
+			idle = true
+			r.tried, r.cleared, r.state, r.reason = seq, doubts, bier.Applied, ""
+			r.e.tell()
+		case stranger:
+			idle, done = false, r.leave(seq)
 		}
 		r.e.mu.Unlock()
 		if idle || done {
