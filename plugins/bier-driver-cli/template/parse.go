@@ -7,21 +7,25 @@ import (
 
 // Parse finds the sections that are ours in what the router shows: a header at the
 // beginning of a line, its lines indented. Sections and lines of no template are the
-// router's own and are left out.
+// router's own and are left out. A section that is shown in several parts is one.
 func (m *Model) Parse(show string) []Section {
 	var out []Section
-	open := false
+	open, at := -1, map[string]int{} // the section, and all of them by their headers
 	for _, raw := range strings.Split(strings.ReplaceAll(show, "\r", ""), "\n") {
 		l := strings.TrimSpace(raw)
 		switch {
 		case l == "" || l == "!":
 		case !strings.HasPrefix(raw, " "):
 			header, ours := m.header(l)
-			if open = ours; ours {
-				out = append(out, Section{Header: header})
+			if open = -1; ours {
+				before, there := at[header]
+				if open = before; !there {
+					open, at[header] = len(out), len(out)
+					out = append(out, Section{Header: header})
+				}
 			}
-		case open:
-			s := &out[len(out)-1]
+		case open >= 0:
+			s := &out[open]
 			templates := [][]*line{m.global, m.sub, m.encap}
 			if s.Header != m.bier.text {
 				templates = [][]*line{m.flow, m.egress}

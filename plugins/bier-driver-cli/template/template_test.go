@@ -1,6 +1,7 @@
 package template
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -71,9 +72,20 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// A router that shows a section in two parts holds the lines of both.
+func TestSectionInTwoParts(t *testing.T) {
+	m := model(t)
+	got := m.Parse("flow 0 10.0.0.1 32 232.0.0.1 32\n egress 1\nrouter bier\n bfr-id 3\nflow 0 10.0.0.1 32 232.0.0.1 32\n egress 5\n")
+	want := []Section{{"flow 0 10.0.0.1 32 232.0.0.1 32", []string{"egress 1", "egress 5"}}, {"router bier", []string{"bfr-id 3"}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Whatever a router shows, what is read of it can be typed again.
 func FuzzParse(f *testing.F) {
 	f.Add(shown)
+	f.Add("flow 0 0.0.0.0 0 :: 0\nflow 0 0.0.0.0 0 :: 0")
 	f.Add("router bier\n ipv4-prefix ::ffff:1.2.3.4/32\n bfr-id 00003\n")
 	m := model(f)
 	f.Fuzz(func(t *testing.T, text string) {
