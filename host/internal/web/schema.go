@@ -45,10 +45,10 @@ func modules(set *yang.Set, shown func(string) bool) []module {
 		}
 		v := module{Name: m.Name, Revision: m.Revision, Namespace: m.Namespace, Description: m.Description, Source: m.Source, Text: m.Text}
 		for _, n := range m.Data {
-			v.Data = append(v.Data, tree(n, deepest))
+			v.Data = append(v.Data, tree(n, deepest, true))
 		}
 		for _, n := range m.Notifications {
-			v.Notices = append(v.Notices, tree(n, deepest))
+			v.Notices = append(v.Notices, tree(n, deepest, false))
 		}
 		for _, r := range m.RPCs {
 			rpc := node{Name: r.Name, Kind: "rpc", Description: r.Description}
@@ -57,7 +57,7 @@ func modules(set *yang.Set, shown func(string) bool) []module {
 				n    *yang.Node
 			}{{"input", r.Input}, {"output", r.Output}} {
 				if io.n != nil && len(io.n.Members()) > 0 {
-					rpc.Children = append(rpc.Children, node{Name: io.name, Kind: io.name, Children: children(io.n, deepest)})
+					rpc.Children = append(rpc.Children, node{Name: io.name, Kind: io.name, Children: children(io.n, deepest, false)})
 				}
 			}
 			v.RPCs = append(v.RPCs, rpc)
@@ -67,8 +67,10 @@ func modules(set *yang.Set, shown func(string) bool) []module {
 	return out
 }
 
-func tree(n *yang.Node, depth int) node {
-	v := node{Name: n.Name, Kind: n.Kind.String(), Default: strings.Join(n.Default, ", "), Mandatory: n.Mandatory, ReadOnly: !n.Config, Description: n.Description}
+// tree shows a node and what is below it; stored says that it is data of a datastore,
+// which alone is either configuration or state.
+func tree(n *yang.Node, depth int, stored bool) node {
+	v := node{Name: n.Name, Kind: n.Kind.String(), Default: strings.Join(n.Default, ", "), Mandatory: n.Mandatory, ReadOnly: stored && !n.Config, Description: n.Description}
 	for _, k := range n.Keys {
 		v.Keys = append(v.Keys, k.Name)
 	}
@@ -79,15 +81,15 @@ func tree(n *yang.Node, depth int) node {
 		}
 	}
 	if depth > 0 {
-		v.Children = children(n, depth-1)
+		v.Children = children(n, depth-1, stored)
 	}
 	return v
 }
 
-func children(n *yang.Node, depth int) []node {
+func children(n *yang.Node, depth int, stored bool) []node {
 	var out []node
 	for _, c := range n.Members() {
-		out = append(out, tree(c, depth))
+		out = append(out, tree(c, depth, stored))
 	}
 	return out
 }

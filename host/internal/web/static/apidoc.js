@@ -48,13 +48,19 @@ const most = 200000;
 
 // hints say what to do about an answer that its own text does not explain to everyone.
 const hints = {
-  401: 'You are not logged in any more, or your roles do not allow this. Reload the page to log in again.',
-  404: 'There is nothing at this address, or a feature is not installed (feature:list).',
-  405: 'This address does not take this method.',
-  429: 'Too many failed logins: wait as long as Retry-After says.',
-  503: 'What serves this is not ready: a plugin may be starting again. Try once more in a moment.',
+  401: 'To log in again, reload the page.',
+  503: 'What serves this is not ready, a plugin may be starting again: try once more in a moment.',
   504: 'A device or service did not answer in time.',
 };
+
+// words are what an answer says is wrong, in any of the forms that errors have here.
+function words(raw) {
+  try {
+    const a = JSON.parse(raw), list = (a.errors || a['ietf-restconf:errors'] || {}).error;
+    if (list) return list.slice(0, 3).map(e => [e['error-path'], e['error-message']].filter(Boolean).join(': ')).join('; ') + (list.length > 3 ? ` and ${list.length - 3} more` : '');
+    return a.details || a.detail || a.error_description || '';
+  } catch (x) { return raw.length < 300 ? raw.trim() : ''; }
+}
 
 function shell(text) { return `'${text.replace(/'/g, "'\\''")}'`; }
 
@@ -72,7 +78,10 @@ function show(e, doc) {
   if (following) following.abort();
   const op = e.op, body = op.requestBody && op.requestBody.content && Object.values(op.requestBody.content)[0];
   const text = body ? el('textarea', { spellcheck: 'false', 'aria-label': 'Body' }) : null;
-  if (text) text.value = JSON.stringify(sample(body.schema, doc), null, 2);
+  if (text) {
+    text.value = JSON.stringify(sample(body.schema, doc), null, 2);
+    text.rows = Math.min(30, text.value.split('\n').length + 1);
+  }
   const url = el('input', { type: 'text', spellcheck: 'false', value: e.path, 'aria-label': 'Address' }), curl = el('pre', { tabindex: '0' });
   const said = el('p', { role: 'status' }), out = el('div', {});
   const streams = Object.values(op.responses || {}).some(r => r.content && r.content['text/event-stream']);
@@ -108,7 +117,7 @@ function show(e, doc) {
         return;
       }
       const raw = await r.text();
-      say(r.ok ? 'good' : 'bad', `${r.status} ${r.statusText} after ${Math.round(performance.now() - began)} ms. ${hints[r.status] || ''}`);
+      say(r.ok ? 'good' : 'bad', [`${r.status} ${r.statusText} after ${Math.round(performance.now() - began)} ms`, !r.ok && words(raw), hints[r.status]].filter(Boolean).join('. '));
       out.replaceChildren(...answer(raw));
     } catch (x) {
       if (following !== mine) return; // another request has taken its place

@@ -45,7 +45,7 @@ function chooser(groups, choose) {
       if (!match.length) continue;
       if (group) list.append(el('li', { class: 'group' }, group));
       for (const e of match) {
-        const b = el('button', { onclick: () => open(e) }, e.verb ? el('span', { class: 'verb' }, e.verb) : null, e.label);
+        const b = el('button', { onclick: () => open(e) }, e.verb ? el('span', { class: 'verb' }, e.verb) : null, el('span', { class: 'label' }, e.label));
         b.entry = e;
         list.append(el('li', {}, b));
       }

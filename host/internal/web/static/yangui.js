@@ -1,7 +1,7 @@
 'use strict';
 function describe(n) {
-  const more = [n.kind, n.type, n.range && `(${n.range})`, n.keys && `[${n.keys.join(' ')}]`, n.mandatory && 'mandatory',
-    n.default && `default ${n.default}`, n.readOnly && n.kind !== 'rpc' && 'state'].filter(Boolean).join(' ');
+  const more = [n.kind !== n.name && n.kind, n.type, n.range && `(${n.range})`, n.keys && `[${n.keys.join(' ')}]`, n.mandatory && 'mandatory',
+    n.default && `default ${n.default}`, n.readOnly && 'state'].filter(Boolean).join(' ');
   return [el('b', {}, n.name), ' ', el('span', { class: 'kind' }, more)];
 }
 
