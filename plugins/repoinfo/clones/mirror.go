@@ -60,14 +60,14 @@ func (f *Folder) Mirror(ctx context.Context, s Source, timeout time.Duration) (c
 	if err != nil {
 		return false, err
 	}
-	if err := f.fetch(ctx, dir, s); err != nil {
+	if err := unlocked(dir, func() error { return f.fetch(ctx, dir, s) }); err != nil {
 		return false, err
 	}
 	after, err := f.refs(ctx, dir)
 	if err != nil || before == after {
 		return false, err
 	}
-	return true, f.tidy(ctx, dir, s.Project)
+	return true, unlocked(dir, func() error { return f.tidy(ctx, dir, s.Project) })
 }
 
 // first clones beside the project's place and moves the result there, so that
@@ -79,7 +79,7 @@ func (f *Folder) first(ctx context.Context, s Source) error {
 			return err
 		}
 	}
-	err := f.fetch(ctx, work, s)
+	err := unlocked(work, func() error { return f.fetch(ctx, work, s) })
 	if format := otherFormat(err); format != "" {
 		if err = f.begin(ctx, work, format); err == nil {
 			err = f.fetch(ctx, work, s)
@@ -88,7 +88,7 @@ func (f *Folder) first(ctx context.Context, s Source) error {
 	if err != nil {
 		return err
 	}
-	if err := f.tidy(ctx, work, s.Project); err != nil {
+	if err := unlocked(work, func() error { return f.tidy(ctx, work, s.Project) }); err != nil {
 		return err
 	}
 	place := filepath.Join(f.dir, filepath.FromSlash(s.Project)+".git")

@@ -1,0 +1,61 @@
+package clones
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/sdk/fault"
+)
+
+// staleLock is the age at which a lock file in a mirror is one that a killed git left:
+// nobody else writes there, and git holds none so long.
+const staleLock = time.Hour
+
+// unlocked lets git write to a mirror. When a stale lock keeps it from that, the lock is
+// removed and git runs once more; one that is younger is told with its remedy.
+func unlocked(dir string, write func() error) error {
+	err := write()
+	if !locked(err) {
+		return err
+	}
+	removed, rerr := removeLocks(dir, time.Now().Add(-staleLock))
+	if rerr != nil {
+		return errors.Join(err, rerr)
+	}
+	if removed > 0 {
+		err = write()
+	}
+	if locked(err) {
+		return fault.Wrap(fault.InUse, err, "%s: another git is at work in %s; if none is, one was killed there: remove the file (a sync does so when it is %v old)",
+			fault.All(err)[0].Text, dir, staleLock)
+	}
+	return err
+}
+
+// locked says that git met the lock of another git.
+func locked(err error) bool {
+	exit := (*gitcmd.ExitError)(nil)
+	return errors.As(err, &exit) && strings.Contains(exit.Stderr, ".lock': File exists")
+}
+
+// removeLocks removes the lock files made before a time. No reference of git's ends in
+// .lock.
+func removeLocks(dir string, before time.Time) (removed int, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".lock") {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil || info.ModTime().After(before) {
+			return err
+		}
+		removed++
+		return os.Remove(path)
+	})
+	return removed, err
+}
