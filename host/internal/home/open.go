@@ -32,6 +32,19 @@ var private = []string{"data", "data/run", "data/plugins", "configuration", "con
 // ctl), and takes it for this process: ErrInUse when another has it. What an
 // operator has written is never replaced.
 func Open(path string, templates fs.FS) (*Home, error) {
+	h, err := take(path, templates)
+	return h, remedy(err)
+}
+
+// remedy tells whose the home has to be.
+func remedy(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w; the home must belong to the user who runs ctld, uid %d: chown -R it when another user once ran there", err, os.Geteuid())
+	}
+	return err
+}
+
+func take(path string, templates fs.FS) (*Home, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("home: %w", err)
@@ -70,6 +83,9 @@ func Open(path string, templates fs.FS) (*Home, error) {
 func (h *Home) recognise() error {
 	entries, err := os.ReadDir(string(h.Dir))
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(string(h.Dir)); err == nil {
+			return fmt.Errorf("home: %s is a link to a place that is not there: is its disk mounted?", string(h.Dir))
+		}
 		return nil
 	}
 	if err != nil {

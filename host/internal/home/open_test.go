@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"golang.org/x/sys/unix"
+
 	ctl "ctl.internal"
 )
 
@@ -147,4 +149,25 @@ func TestNewReleaseBringsItsCatalogueUnlessEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Close()
+}
+
+// The disk of a home may not be mounted: nothing is made in its place.
+func TestLinkToNowhere(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "h")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "disk"), link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(link, ctl.Templates); err == nil || !strings.Contains(err.Error(), "mounted") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRemedyForAHomeOfAnotherUser(t *testing.T) {
+	err := remedy(&fs.PathError{Op: "mkdir", Path: "/h/data", Err: unix.EACCES})
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "/h/data") || !strings.Contains(err.Error(), "chown") {
+		t.Errorf("got %v", err)
+	}
+	if other := errors.New("x"); remedy(other) != other || remedy(nil) != nil {
+		t.Error("changed what is something else")
+	}
 }

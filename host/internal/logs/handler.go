@@ -2,6 +2,7 @@ package logs
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -55,9 +56,24 @@ func (s sink) Write(line []byte) (int, error) {
 	e.JSON = strings.TrimSuffix(string(line), "\n")
 	s.reg.ring.add(e)
 	for _, w := range s.reg.writers {
-		_, _ = w.Write(line)
+		_, err := w.Write(line)
+		if err != nil {
+			s.divert(line, err)
+		}
+		s.reg.failing = err != nil
 	}
 	return len(line), nil
+}
+
+// divert keeps a record that the file did not take where somebody may see it.
+func (s sink) divert(line []byte, why error) {
+	if s.reg.instead == nil {
+		return
+	}
+	if !s.reg.failing {
+		fmt.Fprintf(s.reg.instead, "the log takes no more records, they follow here: %v\n", why)
+	}
+	_, _ = s.reg.instead.Write(line)
 }
 
 // Redacted stands for a value that must not be written.

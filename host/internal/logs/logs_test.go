@@ -214,3 +214,29 @@ func TestLoggingFromManyIsWhole(t *testing.T) {
 		t.Fatalf("%d lines, want 400", n)
 	}
 }
+
+// A file that takes no records, as in a directory of root, is told once, and the
+// records go to the fallback until it does.
+func TestRecordsThatTheFileDoesNotTake(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil { // a file where the directory should be
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	r := New(Options{File: filepath.Join(dir, "ctl.log"), Fallback: &said})
+	defer r.Close()
+	r.Logger("a").Info("first")
+	r.Logger("a").Info("second")
+	if got := said.String(); strings.Count(got, "takes no more records") != 1 || !strings.Contains(got, dir) ||
+		!strings.Contains(got, `"msg":"first"`) || !strings.Contains(got, `"msg":"second"`) {
+		t.Errorf("the fallback got %q", got)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	before := said.Len()
+	r.Logger("a").Info("third")
+	if got := lines(t, filepath.Join(dir, "ctl.log")); len(got) != 1 || got[0]["msg"] != "third" || said.Len() != before {
+		t.Errorf("the file has %v, the fallback %q", got, said.String()[before:])
+	}
+}

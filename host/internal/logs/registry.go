@@ -24,6 +24,7 @@ type Options struct {
 	Level    slog.Level            // of ROOT
 	Levels   map[string]slog.Level // of further loggers
 	Console  io.Writer             // gets every line as well, when not nil
+	Fallback io.Writer             // gets what File does not take, and why, when not nil
 	Redacted []string              // further attribute names whose values are never written
 }
 
@@ -37,6 +38,8 @@ type Registry struct {
 
 	out     sync.Mutex // one record at a time, see handler
 	writers []io.Writer
+	instead io.Writer // Options.Fallback
+	failing bool      // the last record went there
 	closer  io.Closer
 	current Entry
 	handler slog.Handler
@@ -53,7 +56,7 @@ func New(o Options) *Registry {
 	if o.Buffer <= 0 {
 		o.Buffer = 2000
 	}
-	r := &Registry{ring: newRing(o.Buffer), set: map[string]slog.Level{Root: o.Level}, loggers: map[string]*atomic.Int64{}}
+	r := &Registry{ring: newRing(o.Buffer), instead: o.Fallback, set: map[string]slog.Level{Root: o.Level}, loggers: map[string]*atomic.Int64{}}
 	for name, l := range o.Levels {
 		r.set[name] = l
 	}

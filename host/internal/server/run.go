@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options) int {
 	}
 	// Passwords of the first start were read; they must not reach any child.
 	first := firstPasswords(h.Dir)
-	registry, err := openLogs(h.Dir, loaded.Log)
+	registry, err := openLogs(h.Dir, loaded.Log, o.Stderr)
 	if err != nil {
 		fmt.Fprintln(o.Stderr, "ctld:", err)
 		return exitConfig
@@ -86,8 +86,10 @@ func Run(ctx context.Context, o Options) int {
 	// needs one of its own.
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 	defer cancel()
-	if e := s.stop(end); e != nil {
-		log.Error("the end was not in order", "error", e)
+	disorder := s.stop(end)
+	if disorder != nil {
+		log.Error("the end was not in order", "error", disorder)
+		fmt.Fprintln(o.Stderr, "ctld: the end was not in order:", disorder)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("the controller did not start", "error", err)
@@ -95,6 +97,9 @@ func Run(ctx context.Context, o Options) int {
 		return exitFailed
 	}
 	log.Info("stopped")
+	if disorder != nil {
+		return exitFailed
+	}
 	return exitOK
 }
 
@@ -109,12 +114,12 @@ func collectLess() {
 	}
 }
 
-func openLogs(dir home.Dir, c home.Log) (*logs.Registry, error) {
+func openLogs(dir home.Dir, c home.Log, fallback io.Writer) (*logs.Registry, error) {
 	level, err := logs.ParseLevel(c.Level)
 	if err != nil {
 		return nil, err
 	}
-	o := logs.Options{File: dir.Log("ctl.log"), MaxSize: int(c.MaxSize >> 20), Keep: c.Keep, Buffer: c.Buffer, Level: level,
+	o := logs.Options{File: dir.Log("ctl.log"), MaxSize: int(c.MaxSize >> 20), Keep: c.Keep, Buffer: c.Buffer, Level: level, Fallback: fallback,
 		Levels: map[string]slog.Level{}}
 	for name, text := range c.Levels {
 		if o.Levels[name], err = logs.ParseLevel(text); err != nil {

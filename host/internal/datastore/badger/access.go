@@ -19,15 +19,22 @@ func accessible(dir string, may func(path string) error) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("datastore: %w", err)
+		return refused(dir, err)
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name())
 		if err := may(path); errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("datastore: %s belongs to another user, as when the controller once ran as root: stop it and chown -R the home to the user who runs it: %w", path, err)
+			return refused(path, err)
 		}
 	}
 	return nil
+}
+
+func refused(path string, err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("datastore: %w", err)
+	}
+	return fmt.Errorf("datastore: %s belongs to another user, as when the controller once ran as root: stop it and chown -R the home to the user who runs it: %w", path, err)
 }
 
 // mayUse asks the kernel whether this process may read and write a file.
