@@ -3,9 +3,12 @@ package e2e
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"ctl.internal/test/harness"
 )
@@ -112,5 +115,58 @@ func TestBadSettingsAreNamedAndRefused(t *testing.T) {
 	out, code := harness.Refused(t, harness.Options{Bin: bin, Home: c.Home})
 	if code != 3 || !strings.Contains(out, "ctl.yaml:2") || !strings.Contains(out, "http") {
 		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+// Whatever read the output of ctld may end before it.
+func TestOutputThatNobodyReads(t *testing.T) {
+	c := start(t, harness.NewHome(t))
+	c.Stop()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	none := []string{"--home", c.Home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
+	cmd := exec.Command(filepath.Join(bin, "ctld"), none...)
+	cmd.Stdout, cmd.Stderr = w, w
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	defer func() {
+		_ = cmd.Process.Kill()
+	}()
+	for deadline := time.After(2 * time.Minute); ; {
+		if _, err := c.TryCtl("system:version"); err == nil {
+			break
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended: %v", err)
+		case <-deadline:
+			t.Fatal("it does not answer")
+		default:
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// What could not be kept is told by words and by the exit code.
+func TestADisorderlyEndIsTold(t *testing.T) {
+	c := start(t, harness.NewHome(t))
+	if err := os.Rename(filepath.Join(c.Home, "data", "store"), filepath.Join(c.Home, "data", "away")); err != nil {
+		t.Fatal(err)
+	}
+	if code := c.Stop(); code != 1 || !strings.Contains(c.Said(), filepath.Join(c.Home, "data", "store")) {
+		t.Errorf("exit code %d: %s", code, c.Said())
 	}
 }

@@ -37,6 +37,9 @@ var listenerFlags = [...]struct{ name, help string }{
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// What reads our output may end before us: a write then fails instead of ending the
+	// controller. Not ignored, because children would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	code := exitOK
 	cmd := &cobra.Command{
 		Use:   "ctld --home DIR",

@@ -58,7 +58,7 @@ func openProgram(path, want string, sums *Sums) (_ *program, err error) {
 	}
 	if !strings.EqualFold(want, sum) {
 		return nil, fmt.Errorf("the plugin file %s is not the one in the catalogue: its sha256 is %s, expected %s; "+
-			"if the change is yours, write the new value into features.yaml", path, sum, want)
+			"if the change is yours, write the new value into features.yaml, or into SHA256SUMS beside the file, where it stands", path, sum, want)
 	}
 	return p, nil
 }
