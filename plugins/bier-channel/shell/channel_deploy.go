@@ -7,6 +7,7 @@ import (
 	"ctl.internal/plugins/bier-channel/operations"
 	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
 )
 
 func (s *Shell) channelDeploy() commands.Command {
@@ -19,6 +20,9 @@ func (s *Shell) channelDeploy() commands.Command {
 			topology, err := s.topology(in)
 			if err != nil {
 				return err
+			}
+			if topology == "" && s.Store.Get(s.Default, in.Arg("channel")) == nil {
+				return fault.New(fault.NotFound, "there is no channel %s; add-channel makes it", in.Arg("channel"))
 			}
 			d := channels.Deployment{Topology: topology, Name: in.Arg("channel"), Ingress: in.Arg("ingress")}
 			for _, e := range in.Args["egress"] {

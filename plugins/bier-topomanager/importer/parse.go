@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -70,7 +72,7 @@ func Parse(text []byte) ([]topology.Topology, error) {
 	if err := d.Decode(&f); errors.Is(err, io.EOF) {
 		return nil, fault.New(fault.Invalid, "the file is empty")
 	} else if err != nil {
-		return nil, fault.New(fault.Malformed, "%v", err)
+		return nil, fault.New(fault.Malformed, "%s", plain(err))
 	}
 	all := f.Topologies
 	if f.Wrapped != nil {
@@ -177,4 +179,23 @@ func attributes(pairs ...string) map[string]string {
 		}
 	}
 	return out
+}
+
+var (
+	otherKind = regexp.MustCompile("(?s)cannot unmarshal !!([a-z]+).* into .*")
+	noField   = regexp.MustCompile(`field (.*) not found in type .*`)
+)
+
+// plain is what the YAML library says, without the names of Go's types, and without
+// what stands in the file: it may be any file that the controller can read.
+func plain(err error) string {
+	var many *yaml.TypeError
+	if !errors.As(err, &many) {
+		return err.Error()
+	}
+	out := make([]string, len(many.Errors))
+	for i, e := range many.Errors {
+		out[i] = noField.ReplaceAllString(otherKind.ReplaceAllString(e, "a value of kind $1 does not belong here"), "there is no field $1")
+	}
+	return strings.Join(out, "; ")
 }

@@ -24,6 +24,23 @@ func TestEveryFaultIsTold(t *testing.T) {
 	}
 }
 
+// What is wrong is told by line, without Go's types and without what stands there: the
+// file may be any that the controller can read.
+func TestWrongFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"root:x:0:0:secret":                        "line 1: a value of kind str does not belong here",
+		"[secret]":                                 "line 1: a value of kind seq does not belong here",
+		"topology-id: a\nsecret1: 1\nnodes: []":    "line 2: there is no field secret1; line 3: there is no field nodes",
+		"topology-id: a\nnode: {secret: secret}":   "line 2: a value of kind map does not belong here",
+		"topology-id: a\nnode:\n- many\n  lines\n": "line 3: a value of kind str does not belong here",
+	} {
+		_, err := Parse([]byte(text))
+		if err == nil || fault.KindOf(err) != fault.Malformed || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("topology-id: x\nnode: [{node-id: a}]\n")
 	f.Add("topology: [{topology-id: x, link: [{link-id: l}]}]")

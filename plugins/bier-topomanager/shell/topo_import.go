@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,7 +37,7 @@ func (s *Shell) runTopoImport(ctx context.Context, in *commands.Invocation) erro
 	}
 	all, err := importer.Parse(text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fault.Wrap(fault.KindOf(err), err, "%s: %v; help bier:topo-import shows the form", name, err)
 	}
 	if err := s.Import(ctx, all); err != nil {
 		return err
