@@ -140,6 +140,8 @@ func TestOutputThatNobodyReads(t *testing.T) {
 	defer func() {
 		_ = cmd.Process.Kill()
 	}()
+	again := time.NewTicker(200 * time.Millisecond)
+	defer again.Stop()
 	for deadline := time.After(2 * time.Minute); ; {
 		if _, err := c.TryCtl("system:version"); err == nil {
 			break
@@ -149,7 +151,7 @@ func TestOutputThatNobodyReads(t *testing.T) {
 			t.Fatalf("it ended: %v", err)
 		case <-deadline:
 			t.Fatal("it does not answer")
-		default:
+		case <-again.C:
 		}
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
