@@ -79,7 +79,7 @@ func TestImportNamesWhatIsWrong(t *testing.T) {
 	l := newLab(t)
 	for text, want := range map[string]string{
 		"":                             "the file is empty",
-		"topology-id: x\nnodes: []\n":  "field nodes not found",
+		"topology-id: x\nnodes: []\n":  "line 2: there is no field nodes",
 		"node: [{node-id: a}]\n":       "topology-id is missing",
 		"topology-id: x\nnode: [{}]\n": "node-id is missing",
 		"topology-id: x\nnode: [{node-id: a}]\nlink: [{source: {source-node: a}, destination: {dest-node: b}}]\n": `dest-node "b" is not among the nodes`,
