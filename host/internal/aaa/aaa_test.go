@@ -82,6 +82,16 @@ type answer struct {
 	body   string
 }
 
+// identify puts "bearer TOKEN" or "USER:PASSWORD" into a request.
+func identify(r *http.Request, auth string) {
+	if token, ok := strings.CutPrefix(auth, "bearer "); ok {
+		r.Header.Set("Authorization", "Bearer "+token)
+	} else if auth != "" {
+		user, pw, _ := strings.Cut(auth, ":")
+		r.SetBasicAuth(user, pw)
+	}
+}
+
 // do sends a request; auth is "user:password", a token after "bearer ", or nothing.
 func (l *lab) do(method, path, auth, body string) answer {
 	l.t.Helper()
@@ -89,13 +99,7 @@ func (l *lab) do(method, path, auth, body string) answer {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	switch {
-	case strings.HasPrefix(auth, "bearer "):
-		r.Header.Set("Authorization", "Bearer "+auth[7:])
-	case auth != "":
-		user, pw, _ := strings.Cut(auth, ":")
-		r.SetBasicAuth(user, pw)
-	}
+	identify(r, auth)
 	if strings.HasPrefix(body, "{") {
 		r.Header.Set("Content-Type", "application/json")
 	} else if body != "" {

@@ -55,6 +55,9 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 			a.refuse(w, r.WithContext(ctx), v, e)
 			return
 		}
+		if lasts(path) {
+			ctx = a.asking(ctx, *q, e.login)
+		}
 		if q.Known {
 			ctx = caller.With(ctx, q.Caller)
 			delete(r.Header, "Authorization") // names are canonical since they were read
@@ -79,6 +82,7 @@ func (a *AAA) requestID(r *http.Request) string {
 type env struct {
 	aaa   *AAA
 	ctx   context.Context
+	login *authn.Login
 	retry int // seconds, when the verdict is Busy
 	err   error
 }
@@ -92,6 +96,7 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 	if err != nil {
 		return e.refused(err), present
 	}
+	e.login = l
 	r.Caller.User, r.Caller.Domain, r.Caller.Roles, r.Known = l.User, l.Domain, l.Roles, true
 	return rules.Pass, true
 }

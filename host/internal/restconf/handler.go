@@ -36,6 +36,9 @@ func New(o Options) *Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Still == nil {
+		o.Still = func(context.Context) bool { return true }
+	}
 	if o.Waiting == nil {
 		o.Waiting = func(context.Context) func() { return func() {} }
 	}

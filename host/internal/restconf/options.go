@@ -75,4 +75,7 @@ type Options struct {
 	// Waiting is called while a request waits for an event to send, until the function it
 	// returns is called; nil = nobody wants to know.
 	Waiting func(context.Context) func()
+	// Still tells whether a request that lasts may go on; nil: it may. It is asked before
+	// each event, and every 15 s without one.
+	Still func(context.Context) bool
 }

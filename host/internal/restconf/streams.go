@@ -59,7 +59,7 @@ func (x *exchange) streamList() map[string]any {
 const keepAlive = 15 * time.Second
 
 // follow sends events as server-sent events (RFC 8040 section 6.4) until the
-// client leaves or the stream ends.
+// client leaves, the stream ends, or its user may not read it any more.
 func (x *exchange) follow(name string) {
 	h := x.w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -100,9 +100,12 @@ func (x *exchange) sendNext(events <-chan Event, idle <-chan time.Time) bool {
 		return false
 	case e, open := <-events:
 		arrived()
-		return open && x.send(e) == nil
+		return open && x.o.Still(x.r.Context()) && x.send(e) == nil
 	case <-idle:
 		arrived()
+		if !x.o.Still(x.r.Context()) {
+			return false
+		}
 		_, err := x.w.Write([]byte(": still here\n\n"))
 		return err == nil
 	}

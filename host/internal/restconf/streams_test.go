@@ -3,6 +3,7 @@ package restconf
 import (
 	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -67,6 +68,16 @@ func TestEventStream(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	f.o.Still = func(context.Context) bool { return false } // its user was disabled meanwhile
+	res, err := srv.Client().Get(srv.URL + "/rests/streams/stream/lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events <- Event{Time: f.clock, Name: "lab:link-down", Data: []byte(`{"node-id": 8}`)}
+	if sent, err := io.ReadAll(res.Body); err != nil || len(sent) > 0 {
+		t.Errorf("who may not read it any more got %q, %v", sent, err)
+	}
+	res.Body.Close()
 	f.want(404, "", "GET", "/rests/streams/stream/none", "")
 	f.want(200, `{"streams":{"stream":[{"name":"lab","replay-support":false,"access":[{"encoding":"json","location":"/restconf/streams/stream/lab"}]}]}}`,
 		"GET", "/restconf/streams", "")

@@ -142,12 +142,13 @@ func (a *Authenticator) bearer(ctx context.Context, token string, from netip.Add
 		return nil, ErrRefused
 	}
 	l := localLogin(p, "token")
+	l.token = token
 	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
 	return l, nil
 }
 
 func localLogin(p *identity.Principal, realm string) *Login {
-	return &Login{User: p.Name, Domain: p.Domain, Roles: p.Roles, Realm: realm, Local: true}
+	return &Login{User: p.Name, Domain: p.Domain, Roles: p.Roles, Realm: realm, Local: true, epoch: p.Epoch}
 }
 
 // remembered returns the login of credentials verified before, as it is now:

@@ -16,6 +16,9 @@ type Login struct {
 	Roles        []string
 	Realm        string // name of the instance in sec.ini
 	Local        bool   // a user of the identity database
+
+	epoch string // of a local user; see identity.Principal
+	token string // that the login was made with, if it was
 }
 
 // Credentials are what a user logs in with.

@@ -1,0 +1,42 @@
+package aaa
+
+import (
+	"context"
+	"net/http"
+
+	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/aaa/rules"
+)
+
+type stillKey struct{}
+
+// Still tells whether a request that lasts, and whose context this is, would be let in
+// if it came now: its user may have been disabled or deleted, have another password or
+// role, its token been revoked, the rules been changed. Where that cannot be told the
+// answer is no.
+func Still(ctx context.Context) bool {
+	ask, ok := ctx.Value(stillKey{}).(func(context.Context) bool)
+	return !ok || ask(ctx)
+}
+
+// lasts tells which requests are worth remembering how to ask again.
+func lasts(p reqpath.Path) bool { return p.Under("rests", "streams") || p.Under("restconf", "streams") }
+
+// asking returns a context for Still. q is the request as it was let in.
+func (a *AAA) asking(ctx context.Context, q rules.Request, l *authn.Login) context.Context {
+	r := *q.HTTP
+	r.Header = http.Header{} // what was sent is the handler's now, and holds no credentials any more
+	q.HTTP = &r
+	return context.WithValue(ctx, stillKey{}, func(ctx context.Context) bool {
+		q := q
+		if l != nil {
+			now, err := a.authn.Still(ctx, l)
+			if err != nil {
+				return false
+			}
+			q.Caller.Roles = now.Roles
+		}
+		return a.decide(&env{aaa: a, ctx: ctx}, &q) == rules.Pass
+	})
+}
