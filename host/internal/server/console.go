@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/history"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
+	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/nearest"
 )
 
@@ -47,7 +47,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 			s.console.Close()
 			return err
 		}
-		if err := os.WriteFile(s.home.Run("ssh.addr"), []byte(s.sshAddress.String()+"\n"), 0o600); err != nil {
+		if err := home.WriteFile(s.home.Run("ssh.addr"), []byte(s.sshAddress.String()+"\n"), 0o600); err != nil {
 			return err
 		}
 		log.Info("listening", "listener", "ssh", "address", s.sshAddress.String())

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
@@ -54,7 +55,7 @@ func programDir() string {
 
 // noteProgramDir tells etc/idmtool where the programs of this controller are.
 func (s *Server) noteProgramDir() {
-	if err := os.WriteFile(s.home.Data("program-dir"), []byte(programDir()+"\n"), 0o600); err != nil {
+	if err := home.WriteFile(s.home.Data("program-dir"), []byte(programDir()+"\n"), 0o600); err != nil {
 		s.log.Warn("etc/idmtool will not find its program by itself", "error", err)
 	}
 }

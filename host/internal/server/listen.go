@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/home"
 )
 
 // limits of a listener.
@@ -42,7 +43,7 @@ func listen(name, addr string, h http.Handler, tc *tls.Config, l limits, runDir 
 		return nil, fmt.Errorf("the %s listener cannot open %s: %w (set listeners.%s in etc/ctl.yaml, or --%s)", name, addr, err, name, name)
 	}
 	out := &listener{name: name, file: filepath.Join(runDir, name+".addr"), done: make(chan struct{})}
-	if err := os.WriteFile(out.file, []byte(ln.Addr().String()+"\n"), 0o600); err != nil {
+	if err := home.WriteFile(out.file, []byte(ln.Addr().String()+"\n"), 0o600); err != nil {
 		ln.Close()
 		return nil, err
 	}
