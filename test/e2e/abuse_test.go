@@ -132,7 +132,7 @@ func roomForFiles(t *testing.T, n uint64) {
 	}
 	raised := syscall.Rlimit{Cur: n, Max: max(l.Max, n)}
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &raised); err != nil {
-		t.Skipf("SKIPPED, NOT TESTED: %d connections need `ulimit -n %d`; the hard limit here is %d (%v)", n, n, l.Max, err)
+		t.Skipf("SKIPPED, NOT TESTED: the peers, %d clients at once, need `ulimit -n %d`; the hard limit here is %d (%v)", n, n, l.Max, err)
 	}
 	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &l) })
 }

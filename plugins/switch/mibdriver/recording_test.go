@@ -41,7 +41,7 @@ func recordings(t *testing.T) string {
 			return dir
 		}
 	}
-	t.Skipf("SKIPPED, NOT TESTED: the recordings of real switches are not there; looked in %q (set CTL_SHARED)", dirs)
+	t.Skipf("SKIPPED, NOT TESTED: the peer, the recordings of real switches, is not there; looked in %q (set CTL_SHARED)", dirs)
 	return ""
 }
 

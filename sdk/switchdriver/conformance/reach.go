@@ -121,7 +121,7 @@ func (k *kit) reach(f func(operation string, do call)) {
 
 func nobody(k *kit) {
 	if k.At == nil {
-		k.t.Skip("SKIPPED, NOT TESTED: a peer that does not answer: the driver does not speak IP")
+		k.t.Skip("SKIPPED, NOT TESTED: the peer, a switch that does not answer, cannot be had: the driver does not speak IP")
 	}
 	sw := k.At("127.0.0.1", uint16(reserve.Port(k.t, "tcp", "127.0.0.1")))
 	k.reach(func(o string, do call) { k.deviceFault(o+" where nobody listens", do(k.ctx(), sw)) })
@@ -142,7 +142,7 @@ func (k *kit) deviceFault(what string, err error) {
 
 func silent(k *kit) {
 	if k.At == nil {
-		k.t.Skip("SKIPPED, NOT TESTED: a peer that does not answer: the driver does not speak IP")
+		k.t.Skip("SKIPPED, NOT TESTED: the peer, a switch that does not answer, cannot be had: the driver does not speak IP")
 	}
 	h := newHole(k)
 	sw := k.At("127.0.0.1", h.port)
@@ -166,7 +166,7 @@ func silent(k *kit) {
 
 func cancels(k *kit) {
 	if k.At == nil {
-		k.t.Skip("SKIPPED, NOT TESTED: a peer that does not answer: the driver does not speak IP")
+		k.t.Skip("SKIPPED, NOT TESTED: the peer, a switch that does not answer, cannot be had: the driver does not speak IP")
 	}
 	k.reach(func(o string, do call) {
 		h := newHole(k)
