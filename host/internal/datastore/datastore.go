@@ -3,7 +3,9 @@ package datastore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"time"
 )
 
 // Revision orders every committed transaction of a store; the first is 1.
@@ -16,12 +18,18 @@ type Entry struct {
 	Revision Revision // of the last transaction that wrote the key
 }
 
-// Compare is a condition of a transaction: the key's revision now. Revision 0
-// says that the key must not exist.
+// Compare is a condition of a transaction: the key's revision now; revision 0 says
+// that the key must not exist. With Prefix no key that begins with Key was written
+// after Revision; a deletion below the prefix does not break it, so a decision that
+// needs a key to stay compares that key, too.
 type Compare struct {
 	Namespace, Key string
 	Revision       Revision
+	Prefix         bool
 }
+
+// Prefix is a range of keys of one namespace; an empty Key is the whole namespace.
+type Prefix struct{ Namespace, Key string }
 
 // Op is one write of a transaction. A nil Value with Delete false is a put of an
 // empty value. DeletePrefix deletes every key that begins with Key.
@@ -30,6 +38,9 @@ type Op struct {
 	Value          []byte
 	Delete         bool
 	DeletePrefix   bool
+	// Lease deletes a put key when the lease ends; 0 = none. Only engines that are
+	// Leases take it.
+	Lease int64
 }
 
 // Put returns an Op that writes a value.
@@ -52,6 +63,8 @@ type Txn struct {
 	// Volatile gives up durability for speed: the engine may answer before the
 	// disk has it. Identity and configuration writes leave it false.
 	Volatile bool
+	// By is who asked for the change, for whoever loses a conflict against it.
+	By string
 }
 
 // Event is one change of one key.
@@ -63,9 +76,13 @@ type Event struct {
 
 // Batch is the net changes of one transaction, one event a key in the order of
 // first touch, as a watch delivers them.
+//
+// A batch without events reports progress: everything up to Revision is delivered.
 type Batch struct {
 	Revision Revision
 	Events   []Event
+	By       string    // of the transaction; empty when it said nothing
+	At       time.Time // of the commit, by the clock of the node that made it; zero when not known
 }
 
 // RangeOptions bounds a range.
@@ -88,23 +105,70 @@ type Snapshot interface {
 	Namespaces() iter.Seq2[string, error]
 }
 
-// Store is a datastore engine. It is safe for concurrent use.
+// Store is a datastore engine. It is safe for concurrent use. Every process reads
+// from a projection in memory that follows the engine's log.
 type Store interface {
-	// View runs f on a consistent snapshot, which is invalid after f returns.
+	// View runs f on a consistent snapshot that holds every transaction acknowledged
+	// anywhere before the call. It fails with a fault of kind Unavailable when the
+	// engine cannot say what the newest revision is.
 	View(ctx context.Context, f func(Snapshot) error) error
-	// Commit applies t and returns its revision, ErrConflict if a compare failed,
-	// ErrTooBig when it does not fit, ErrFull when the disk has no room, ErrMoved when
-	// the store is no longer where it was opened; in each case nothing has changed. The values are copied. A ctx that ends after the engine has begun does not undo it.
+	// Local runs f on the projection as it is, which an engine without its cluster
+	// still has. Age is how long ago the projection was known to be complete.
+	Local(f func(Snapshot) error) (age time.Duration, err error)
+	// Commit applies t and returns its revision, which the projection of this process
+	// then has. It fails with a *ConflictError if a compare did not hold, ErrTooBig when
+	// it does not fit, ErrFull when the disk has no room, ErrMoved when the store is no
+	// longer where it was opened; in each case nothing has changed. A fault of kind
+	// Timeout says that it is not known whether it was applied. The values are copied.
+	// A ctx that ends after the engine has begun does not undo it.
 	Commit(ctx context.Context, t Txn) (Revision, error)
-	// Watch calls f, in revision order, for every batch that touches the namespace
-	// and prefix, starting after revision `after` (0 = only what comes from now on).
-	// It returns when ctx ends or f returns an error; ErrCompacted when `after` is
-	// older than the history that is kept.
-	Watch(ctx context.Context, ns, prefix string, after Revision, f func(Batch) error) error
-	// Revision is that of the newest committed transaction.
+	// Watch calls f, in revision order, for every batch that touches one of the
+	// prefixes, reduced to those events, starting after revision `after` (0 = only what
+	// comes from now on), and for progress. It returns when ctx ends or f returns an
+	// error; ErrCompacted when `after` is older than the history that is kept.
+	Watch(ctx context.Context, after Revision, prefixes []Prefix, f func(Batch) error) error
+	// Barrier waits until the projection holds every transaction acknowledged anywhere
+	// before the call, and returns its revision.
+	Barrier(ctx context.Context) (Revision, error)
+	// Revision is that of the projection. It never waits.
 	Revision() Revision
 	Close() error
 }
+
+// Leases are engines whose keys can end with the process that put them.
+type Leases interface {
+	// Grant makes a lease that ends when it is not renewed for ttl.
+	Grant(ctx context.Context, ttl time.Duration) (lease int64, err error)
+	// Renew returns how long the lease lives from the call on.
+	Renew(ctx context.Context, lease int64) (ttl time.Duration, err error)
+	// Revoke ends the lease and deletes its keys.
+	Revoke(ctx context.Context, lease int64) error
+}
+
+// ConflictError says which compare of a transaction did not hold, and who wrote the
+// key when. It is an ErrConflict.
+type ConflictError struct {
+	Index          int // in Txn.Compares
+	Namespace, Key string
+	Revision       Revision  // what the key has now; 0 = it does not exist
+	By             string    // who wrote that; empty when not known
+	At             time.Time // zero when not known
+}
+
+// Error names the key, its revision and its writer.
+func (e *ConflictError) Error() string {
+	s := fmt.Sprintf("%v: key %q in namespace %q is at revision %d", ErrConflict, e.Key, e.Namespace, e.Revision)
+	if e.By != "" {
+		s += ", written by " + e.By
+	}
+	if !e.At.IsZero() {
+		s += " at " + e.At.UTC().Format(time.RFC3339)
+	}
+	return s
+}
+
+// Is reports whether target is ErrConflict.
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
 // The errors that callers act on; engines wrap them.
 var (

@@ -16,12 +16,12 @@ type broken struct {
 	fail chan error
 }
 
-func (b *broken) Watch(ctx context.Context, ns, prefix string, after datastore.Revision, f func(datastore.Batch) error) error {
+func (b *broken) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
 	select {
 	case err := <-b.fail:
 		return err
 	default:
-		return b.Store.Watch(ctx, ns, prefix, after, f)
+		return b.Store.Watch(ctx, after, prefixes, f)
 	}
 }
 
@@ -44,7 +44,7 @@ func TestFollowTellsOfCommitsOfOtherNodes(t *testing.T) {
 	done := make(chan error, 1)
 	refuse := true
 	go func() {
-		done <- datastore.Follow(ctx, s, "config", "/aaa:", func(context.Context, *datastore.Batch) error {
+		done <- datastore.Changed(ctx, s, []datastore.Prefix{{Namespace: "config", Key: "/aaa:"}}, func(context.Context, *datastore.Batch) error {
 			if refuse { // the first reading fails: it is repeated
 				refuse = false
 				return errors.New("cannot be read")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"ctl.internal/host/internal/crypt"
 	"ctl.internal/host/internal/datastore"
@@ -69,15 +70,17 @@ func (d *documents) View(ctx context.Context, f func(datastore.Snapshot) error) 
 	return d.Store.View(ctx, func(sn datastore.Snapshot) error { return f(opened{sn, d}) })
 }
 
+// Local implements datastore.Store.
+func (d *documents) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
+	return d.Store.Local(func(sn datastore.Snapshot) error { return f(opened{sn, d}) })
+}
+
 // Watch implements datastore.Store.
-func (d *documents) Watch(ctx context.Context, ns, prefix string, after datastore.Revision, f func(datastore.Batch) error) error {
-	if ns != d.s.o.Documents {
-		return d.Store.Watch(ctx, ns, prefix, after, f)
-	}
-	return d.Store.Watch(ctx, ns, prefix, after, func(b datastore.Batch) error {
+func (d *documents) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
+	return d.Store.Watch(ctx, after, prefixes, func(b datastore.Batch) error {
 		b.Events = slices.Clone(b.Events) // others watch, too
 		for i, e := range b.Events {
-			open, err := d.open(ns, e.Entry)
+			open, err := d.open(e.Namespace, e.Entry)
 			if err != nil {
 				return err
 			}

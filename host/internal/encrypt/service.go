@@ -268,7 +268,7 @@ func (s *Service) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	return datastore.Follow(ctx, s.o.Store, namespace, "", func(ctx context.Context, _ *datastore.Batch) error {
+	return datastore.Changed(ctx, s.o.Store, []datastore.Prefix{{Namespace: namespace}}, func(ctx context.Context, _ *datastore.Batch) error {
 		if err := s.refresh(ctx); err != nil && ctx.Err() == nil {
 			s.o.Log.Error("the key of the cluster cannot be followed", "error", err)
 		}

@@ -152,7 +152,7 @@ func TestDocumentsWithSecretsAreSealed(t *testing.T) {
 		t.Error(seen, err)
 	}
 	enough := errors.New("enough")
-	err = d.Watch(ctx, tree, "", revision-1, func(b datastore.Batch) error {
+	err = d.Watch(ctx, revision-1, []datastore.Prefix{{Namespace: tree}}, func(b datastore.Batch) error {
 		if string(b.Events[0].Value) != with {
 			t.Errorf("%s", b.Events[0].Value)
 		}

@@ -14,7 +14,7 @@ import (
 // stop, until ctx ends. The set of features is one for all of them; each brings its
 // own plugins to it, from its own files.
 func (m *Manager) Run(ctx context.Context) error {
-	return datastore.Follow(ctx, m.o.Store, namespace, "", func(ctx context.Context, _ *datastore.Batch) error {
+	return datastore.Changed(ctx, m.o.Store, []datastore.Prefix{{Namespace: namespace}}, func(ctx context.Context, _ *datastore.Batch) error {
 		m.changes.Lock()
 		defer m.changes.Unlock()
 		err := m.catchUp(ctx)

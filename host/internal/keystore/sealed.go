@@ -158,7 +158,7 @@ func chunk(b []byte, i int) []byte {
 func (d *sealedStorage) current(r datastore.Revision) bool { return d.revision >= r }
 
 func (d *sealedStorage) follow(ctx context.Context, changed func(datastore.Revision)) error {
-	return datastore.Follow(ctx, d.store, namespace, d.key("head"), func(_ context.Context, b *datastore.Batch) error {
+	return datastore.Changed(ctx, d.store, []datastore.Prefix{{Namespace: namespace, Key: d.key("head")}}, func(_ context.Context, b *datastore.Batch) error {
 		if b == nil {
 			changed(d.store.Revision())
 		} else {

@@ -17,7 +17,7 @@ func countWrites(t testing.TB, s datastore.Store, after datastore.Revision) int 
 	t.Helper()
 	n, last := 0, s.Revision()
 	for _, ns := range []string{"config-tree", "restconf-meta"} {
-		err := s.Watch(context.Background(), ns, "", after, func(b datastore.Batch) error {
+		err := s.Watch(context.Background(), after, []datastore.Prefix{{Namespace: ns}}, func(b datastore.Batch) error {
 			n += len(b.Events)
 			if b.Revision == last {
 				return errEnough

@@ -66,7 +66,7 @@ func (s *Server) applyPolicies(ctx context.Context, node string) error {
 func (s *Server) followPolicies(ctx context.Context) {
 	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
 		s.background(ctx, "policies", func(ctx context.Context) error {
-			return datastore.Follow(ctx, s.store, tree.ConfigNamespace, "/"+node, func(ctx context.Context, _ *datastore.Batch) error {
+			return datastore.Changed(ctx, s.store, []datastore.Prefix{{Namespace: tree.ConfigNamespace, Key: "/" + node}}, func(ctx context.Context, _ *datastore.Batch) error {
 				return s.applyPolicies(ctx, node)
 			})
 		})

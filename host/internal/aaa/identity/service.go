@@ -60,7 +60,7 @@ func (s *Service) Generation() uint64 { return s.generation.Load() }
 
 // Run watches for changes made by other nodes of a cluster until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	return datastore.Follow(ctx, s.o.Store, namespace, "", func(context.Context, *datastore.Batch) error {
+	return datastore.Changed(ctx, s.o.Store, []datastore.Prefix{{Namespace: namespace}}, func(context.Context, *datastore.Batch) error {
 		s.generation.Add(1)
 		return nil
 	})

@@ -93,7 +93,7 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 func (s *Service) watch(ctx context.Context) {
-	_ = datastore.Follow(ctx, s.o.Store, namespace, "token/", func(_ context.Context, b *datastore.Batch) error {
+	_ = datastore.Changed(ctx, s.o.Store, []datastore.Prefix{{Namespace: namespace, Key: "token/"}}, func(_ context.Context, b *datastore.Batch) error {
 		if b == nil || slices.ContainsFunc(b.Events, func(e datastore.Event) bool { return e.Deleted }) {
 			s.forget()
 		}

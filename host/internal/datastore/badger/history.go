@@ -2,6 +2,7 @@ package badger
 
 import (
 	"context"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -15,9 +16,9 @@ const (
 	historyBytes   = 1 << 20
 )
 
-// Watch follows the changes under a namespace and prefix.
-func (s *Store) Watch(ctx context.Context, ns, prefix string, after datastore.Revision, f func(datastore.Batch) error) error {
-	return engine.Follow(ctx, s, &s.sig, s.done, ns, prefix, after, f)
+// Watch follows the changes under the prefixes.
+func (s *Store) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
+	return engine.Follow(ctx, s, &s.sig, s.done, after, prefixes, f)
 }
 
 // History implements engine.Source from the change log on disk.
@@ -65,4 +66,14 @@ func (s *Store) History(after datastore.Revision) ([]datastore.Batch, error) {
 func readBatch(item *badger.Item, rev datastore.Revision) (b datastore.Batch, err error) {
 	err = item.Value(func(v []byte) (err error) { b, err = decodeBatch(rev, v); return })
 	return b, err
+}
+
+// Local is View: everything is here.
+func (s *Store) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
+	return 0, s.View(context.Background(), f)
+}
+
+// Barrier is Revision: everything is here.
+func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
+	return s.Revision(), ctx.Err()
 }

@@ -68,7 +68,7 @@ func TestSurvivesReopening(t *testing.T) {
 		t.Fatalf("large value: %d bytes, %v", len(e.Value), err)
 	}
 	seen, enough := 0, errors.New("enough")
-	err = s.Watch(context.Background(), "n", "", first, func(b datastore.Batch) error {
+	err = s.Watch(context.Background(), first, []datastore.Prefix{{Namespace: "n"}}, func(b datastore.Batch) error {
 		if seen++; b.Revision == second+1 {
 			return enough
 		}

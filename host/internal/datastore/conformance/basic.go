@@ -76,7 +76,7 @@ func badNames(t *testing.T, s datastore.Store) {
 	wantAbsent(t, s, "n", "good")
 	_, err := datastore.Get(within(t), s, "", "k")
 	wantErr(t, err, datastore.ErrInvalid)
-	err = s.Watch(within(t), "", "", 0, func(datastore.Batch) error { return nil })
+	err = s.Watch(within(t), 0, []datastore.Prefix{{}}, func(datastore.Batch) error { return nil })
 	wantErr(t, err, datastore.ErrInvalid)
 }
 

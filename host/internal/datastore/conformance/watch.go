@@ -30,7 +30,10 @@ func line(b datastore.Batch) string {
 // collect watches until n batches came.
 func collect(t *testing.T, s datastore.Store, ns, prefix string, after datastore.Revision, n int) (lines []string, last datastore.Revision) {
 	t.Helper()
-	err := s.Watch(within(t), ns, prefix, after, func(b datastore.Batch) error {
+	err := s.Watch(within(t), after, []datastore.Prefix{{Namespace: ns, Key: prefix}}, func(b datastore.Batch) error {
+		if len(b.Events) == 0 {
+			return nil
+		}
 		if b.Revision <= last || b.Revision <= after {
 			t.Errorf("batch %d came after %d", b.Revision, last)
 		}
@@ -105,7 +108,10 @@ func watchNow(t *testing.T, s datastore.Store) {
 	var first string
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.Watch(ctx, "n", "", 0, func(b datastore.Batch) error {
+		ended <- s.Watch(ctx, 0, []datastore.Prefix{{Namespace: "n"}}, func(b datastore.Batch) error {
+			if len(b.Events) == 0 {
+				return nil
+			}
 			first = line(b)
 			return errEnough
 		})
@@ -131,7 +137,7 @@ func watchCompacted(t *testing.T, s datastore.Store) {
 	for i := range 20 {
 		revs = append(revs, commit(t, s, datastore.Put("n", "k", []byte(fmt.Sprint(i)))))
 	}
-	err := s.Watch(within(t), "n", "", start, func(b datastore.Batch) error {
+	err := s.Watch(within(t), start, []datastore.Prefix{{Namespace: "n"}}, func(b datastore.Batch) error {
 		t.Errorf("got %q though revisions are missing before it", line(b))
 		return errEnough
 	})
@@ -151,7 +157,7 @@ func watchEnds(t *testing.T, s datastore.Store) {
 	}
 	collect(t, s, "n", "", start, 1) // the caller's error comes back
 	ctx, cancel := context.WithCancel(within(t))
-	err := s.Watch(ctx, "n", "", start, func(datastore.Batch) error { cancel(); return nil })
+	err := s.Watch(ctx, start, []datastore.Prefix{{Namespace: "n"}}, func(datastore.Batch) error { cancel(); return nil })
 	wantErr(t, err, context.Canceled)
 }
 
@@ -160,7 +166,7 @@ func closed(t *testing.T, s datastore.Store) {
 	rev2 := commit(t, s, datastore.Put("n", "k", nil))
 	running, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- s.Watch(within(t), "n", "", rev, func(datastore.Batch) error { close(running); return nil })
+		ended <- s.Watch(within(t), rev, []datastore.Prefix{{Namespace: "n"}}, func(datastore.Batch) error { close(running); return nil })
 	}()
 	<-running
 	if err := s.Close(); err != nil {
@@ -170,7 +176,7 @@ func closed(t *testing.T, s datastore.Store) {
 	_, err := s.Commit(within(t), datastore.Txn{Ops: []datastore.Op{datastore.Put("n", "k", nil)}})
 	wantErr(t, err, datastore.ErrClosed)
 	wantErr(t, s.View(within(t), func(datastore.Snapshot) error { return nil }), datastore.ErrClosed)
-	wantErr(t, s.Watch(within(t), "n", "", rev2, func(datastore.Batch) error { return nil }), datastore.ErrClosed)
+	wantErr(t, s.Watch(within(t), rev2, []datastore.Prefix{{Namespace: "n"}}, func(datastore.Batch) error { return nil }), datastore.ErrClosed)
 }
 
 func endedContext(t *testing.T, s datastore.Store) {
@@ -179,6 +185,6 @@ func endedContext(t *testing.T, s datastore.Store) {
 	_, err := s.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put("n", "k", nil)}})
 	wantErr(t, err, context.Canceled)
 	wantErr(t, s.View(ctx, func(datastore.Snapshot) error { return nil }), context.Canceled)
-	wantErr(t, s.Watch(ctx, "n", "", 0, func(datastore.Batch) error { return nil }), context.Canceled)
+	wantErr(t, s.Watch(ctx, 0, []datastore.Prefix{{Namespace: "n"}}, func(datastore.Batch) error { return nil }), context.Canceled)
 	wantAbsent(t, s, "n", "k")
 }

@@ -17,13 +17,16 @@ type Source interface {
 
 // Follow is the loop of Store.Watch. done ends it with ErrClosed.
 func Follow(ctx context.Context, src Source, sig *Signal, done <-chan struct{},
-	ns, prefix string, after datastore.Revision, f func(datastore.Batch) error) error {
-	if err := CheckKey(ns, prefix, true); err != nil {
-		return err
+	after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
+	for _, p := range prefixes {
+		if err := CheckKey(p.Namespace, p.Key, true); err != nil {
+			return err
+		}
 	}
 	if after == 0 {
 		after = src.Revision()
 	}
+	delivered := after
 	for {
 		changed := sig.Wait() // before the read, so that no change is missed
 		if err := ctx.Err(); err != nil {
@@ -35,7 +38,8 @@ func Follow(ctx context.Context, src Source, sig *Signal, done <-chan struct{},
 		}
 		for _, b := range batches {
 			after = b.Revision
-			if mine, ok := Filter(b, ns, prefix); ok {
+			if mine, ok := Filter(b, prefixes); ok {
+				delivered = b.Revision
 				if err := f(mine); err != nil {
 					return err
 				}
@@ -46,6 +50,12 @@ func Follow(ctx context.Context, src Source, sig *Signal, done <-chan struct{},
 		}
 		if len(batches) > 0 {
 			continue
+		}
+		if delivered < after { // nothing newer is known: what was left out concerns nobody here
+			delivered = after
+			if err := f(datastore.Batch{Revision: after}); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-changed:

@@ -43,7 +43,7 @@ func CheckKey(ns, key string, prefix bool) error {
 // CheckTxn refuses a transaction with a name that no engine can keep.
 func CheckTxn(t datastore.Txn) error {
 	for _, c := range t.Compares {
-		if err := CheckKey(c.Namespace, c.Key, false); err != nil {
+		if err := CheckKey(c.Namespace, c.Key, c.Prefix); err != nil {
 			return err
 		}
 	}

@@ -2,8 +2,8 @@ package engine
 
 import (
 	"bytes"
-	"fmt"
 	"iter"
+	"strings"
 
 	"ctl.internal/host/internal/datastore"
 )
@@ -25,14 +25,9 @@ func Resolve(v View, t datastore.Txn, rev datastore.Revision) (datastore.Batch, 
 	if err := CheckTxn(t); err != nil {
 		return none, err
 	}
-	for _, c := range t.Compares {
-		have, err := v.Revision(c.Namespace, c.Key)
-		if err != nil {
+	for i, c := range t.Compares {
+		if err := compare(v, i, c); err != nil {
 			return none, err
-		}
-		if have != c.Revision {
-			return none, fmt.Errorf("%w: key %q in namespace %q is at revision %d, expected %d",
-				datastore.ErrConflict, c.Key, c.Namespace, have, c.Revision)
 		}
 	}
 	p := pending{rev: rev, index: map[string]int{}}
@@ -42,6 +37,29 @@ func Resolve(v View, t datastore.Txn, rev datastore.Revision) (datastore.Batch, 
 		}
 	}
 	return p.batch(v)
+}
+
+func compare(v View, i int, c datastore.Compare) error {
+	if !c.Prefix {
+		have, err := v.Revision(c.Namespace, c.Key)
+		if err == nil && have != c.Revision {
+			err = &datastore.ConflictError{Index: i, Namespace: c.Namespace, Key: c.Key, Revision: have}
+		}
+		return err
+	}
+	for key, err := range v.Keys(c.Namespace, c.Key) {
+		if err != nil {
+			return err
+		}
+		have, err := v.Revision(c.Namespace, key)
+		if err != nil {
+			return err
+		}
+		if have > c.Revision {
+			return &datastore.ConflictError{Index: i, Namespace: c.Namespace, Key: key, Revision: have}
+		}
+	}
+	return nil
 }
 
 // pending is the net effect of the ops so far.
@@ -117,13 +135,16 @@ func Size(b datastore.Batch) int {
 	return n
 }
 
-// Filter keeps the events under a namespace and prefix; ok is false when none is.
-func Filter(b datastore.Batch, ns, prefix string) (out datastore.Batch, ok bool) {
-	out.Revision = b.Revision
+// Filter keeps the events under the prefixes; ok is false when there is none.
+func Filter(b datastore.Batch, prefixes []datastore.Prefix) (out datastore.Batch, ok bool) {
+	out = datastore.Batch{Revision: b.Revision, By: b.By, At: b.At}
 	for _, e := range b.Events {
-		if e.Namespace == ns && len(e.Key) >= len(prefix) && e.Key[:len(prefix)] == prefix {
-			e.Value = bytes.Clone(e.Value)
-			out.Events = append(out.Events, e)
+		for _, p := range prefixes {
+			if e.Namespace == p.Namespace && strings.HasPrefix(e.Key, p.Key) {
+				e.Value = bytes.Clone(e.Value)
+				out.Events = append(out.Events, e)
+				break
+			}
 		}
 	}
 	return out, len(out.Events) > 0

@@ -71,6 +71,10 @@ func (s *Store) try(ctx context.Context, t datastore.Txn) (rev int64, ok bool, e
 func (s *Store) conditions(t datastore.Txn, at int64) []clientv3.Cmp {
 	var out []clientv3.Cmp
 	for _, c := range t.Compares {
+		if c.Prefix {
+			out = append(out, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)).WithPrefix(), "<", int64(c.Revision)+1))
+			continue
+		}
 		out = append(out, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)), "=", int64(c.Revision)))
 	}
 	for _, o := range t.Ops {
@@ -133,6 +137,9 @@ func (v *txnView) prefetch(t datastore.Txn) error {
 		}
 	}
 	for _, c := range t.Compares {
+		if c.Prefix {
+			continue
+		}
 		need(c.Namespace, c.Key)
 	}
 	for _, o := range t.Ops {

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/engine"
@@ -110,9 +111,9 @@ func (s *Store) next(old *state, b datastore.Batch) *state {
 	return st
 }
 
-// Watch follows the changes under a namespace and prefix.
-func (s *Store) Watch(ctx context.Context, ns, prefix string, after datastore.Revision, f func(datastore.Batch) error) error {
-	return engine.Follow(ctx, s, &s.sig, s.done, ns, prefix, after, f)
+// Watch follows the changes under the prefixes.
+func (s *Store) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
+	return engine.Follow(ctx, s, &s.sig, s.done, after, prefixes, f)
 }
 
 // History implements engine.Source.
@@ -141,4 +142,14 @@ func (s *Store) Close() error {
 	s.now.Store(&state{rev: s.now.Load().rev, closed: true})
 	close(s.done)
 	return nil
+}
+
+// Local is View: everything is here.
+func (s *Store) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
+	return 0, s.View(context.Background(), f)
+}
+
+// Barrier is Revision: everything is here.
+func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
+	return s.Revision(), ctx.Err()
 }

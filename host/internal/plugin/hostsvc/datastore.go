@@ -96,7 +96,10 @@ func (d *datastoreServer) Watch(r *pluginv1.WatchRequest, out grpc.ServerStreami
 	if err != nil {
 		return err
 	}
-	err = store.Watch(out.Context(), ns, prefix, datastore.Revision(r.After), func(b datastore.Batch) error {
+	err = store.Watch(out.Context(), datastore.Revision(r.After), []datastore.Prefix{{Namespace: ns, Key: prefix}}, func(b datastore.Batch) error {
+		if len(b.Events) == 0 {
+			return nil
+		}
 		msg := &pluginv1.WatchResponse{Revision: uint64(b.Revision)}
 		for _, e := range b.Events {
 			msg.Events = append(msg.Events, &pluginv1.WatchEvent{Entry: entry(e.Entry), Deleted: e.Deleted})
