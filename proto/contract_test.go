@@ -48,31 +48,6 @@ func TestContractOnlyGrows(t *testing.T) {
 	}
 }
 
-// TestContract10IsWhole: plugins built against version 1.0, such as the program
-// sdk/plugintest/contract10, find all of it. This file is never written anew.
-func TestContract10IsWhole(t *testing.T) {
-	golden, err := os.ReadFile("contract-1.0.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
-	have := map[string]bool{}
-	for _, l := range contract() {
-		have[l] = true
-	}
-	lines := strings.Split(strings.TrimSpace(string(golden)), "\n")
-	if len(lines) < 200 {
-		t.Fatalf("the golden file has only %d lines", len(lines))
-	}
-	for _, l := range lines {
-		if !have[l] {
-			t.Errorf("no longer in the contract: %s", l)
-		}
-		if strings.Contains(l, "plugin.v1.Link") {
-			t.Errorf("came with 1.1: %s", l)
-		}
-	}
-}
-
 func contract() []string {
 	var out []string
 	protoregistry.GlobalFiles.RangeFilesByPackage("ctl.plugin.v1", func(f protoreflect.FileDescriptor) bool {

@@ -46,6 +46,11 @@ type manifestFile struct {
 	Uses      []string          `yaml:"uses"`
 	Publishes []string          `yaml:"publishes"`
 	Streams   []string          `yaml:"streams"`
+	Owns      []string          `yaml:"owns"`
+	Reads     []string          `yaml:"reads"`
+	Exports   []string          `yaml:"exports"`
+	Roles     []string          `yaml:"roles"`
+	Nodes     string            `yaml:"nodes"`
 }
 
 // BuildManifest makes the manifest from plugin.yaml, the YANG modules and the
@@ -70,7 +75,11 @@ func BuildManifest(o Options) (*pluginv1.Manifest, error) {
 	}
 	m := &pluginv1.Manifest{Name: f.Name, Version: f.Version, Summary: f.Summary, ApiVersions: wire.APIVersions,
 		Capabilities: f.Capabilities, Commands: commands.ToProto(o.Commands), Labels: f.Labels, Uses: f.Uses,
-		Publishes: f.Publishes, Streams: f.Streams}
+		Publishes: f.Publishes, Streams: f.Streams,
+		Owns: f.Owns, Reads: f.Reads, Exports: f.Exports, Roles: f.Roles, SingleNode: f.Nodes == "one"}
+	if f.Nodes != "" && f.Nodes != "one" && f.Nodes != "all" {
+		return nil, fmt.Errorf("plugin.yaml: nodes: %q is neither one nor all", f.Nodes)
+	}
 	for _, r := range f.Routes {
 		if !strings.HasPrefix(r.Path, "/") || path.Clean(r.Path) != r.Path || r.Path == "/" {
 			return nil, fmt.Errorf("plugin.yaml: routes: path %q must begin with / and be a clean path below it", r.Path)

@@ -12,6 +12,7 @@ import (
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/realm"
+	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/topology"
 )
@@ -61,6 +62,11 @@ type Plugin struct {
 	SwitchDriver switchdriver.Driver
 	BierDriver   bierdriver.Driver
 	Topology     topology.Source
+	// State is what the plugin's data follows, and Check refuses or completes changes that
+	// others make to the trees of the manifest's `owns`: it reads the state as it would be
+	// from tx. Both are set when there are such trees.
+	State *state.Store
+	Check func(ctx context.Context, tx *state.Tx) error
 	// Stop ends the plugin in order; ctx carries the grace the host gives.
 	Stop func(ctx context.Context) error
 }

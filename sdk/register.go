@@ -23,6 +23,9 @@ import (
 func (s *Server) Register(server *grpc.Server) {
 	g := link.NewServer(server, s.unary)
 	pluginv1.RegisterBaseServer(g, s)
+	if len(s.manifest.Owns) > 0 {
+		pluginv1.RegisterTreesServer(g, treesServer{s: s})
+	}
 	for _, c := range s.manifest.Capabilities {
 		switch c {
 		case "operations":

@@ -195,12 +195,9 @@ func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, 
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the host's socket %s cannot be used: %v", socket, err)
 	}
-	if r.ApiVersion == "1.0" {
-		return host.NewClient(conn), nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, linkTime)
 	defer cancel()
-	client, err := host.NewLinkedClient(ctx, conn)
+	client, err := host.NewClient(ctx, conn)
 	if err != nil {
 		slog.Warn("the host's link cannot be opened: calls to the host are made one by one, which is slower", "error", err)
 	}

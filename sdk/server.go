@@ -27,15 +27,15 @@ type Server struct {
 	health   health
 	spans    atomic.Pointer[spans] // nil: none are made
 
+	hostClient atomic.Pointer[host.Client] // nil before Configure
 	// The plugin once New has made it; nil before Configure and after Stop.
 	plugin atomic.Pointer[Plugin]
 
-	mu       sync.Mutex
-	state    lifecycle
-	cancel   context.CancelFunc
-	hostConn *host.Client
-	closers  []func()
-	done     chan struct{}
+	mu      sync.Mutex
+	state   lifecycle
+	cancel  context.CancelFunc
+	closers []func()
+	done    chan struct{}
 }
 
 type lifecycle int
@@ -104,7 +104,8 @@ func (s *Server) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*
 		return nil, fault.ToStatus(err)
 	}
 	s.plugin.Store(p)
-	s.state, s.cancel, s.hostConn = running, cancel, client
+	s.hostClient.Store(client)
+	s.state, s.cancel = running, cancel
 	return &pluginv1.ConfigureResponse{Warnings: env.warnings}, nil
 }
 
@@ -115,6 +116,9 @@ func (s *Server) agree(p *Plugin) error {
 	}
 	served := map[string]bool{"operations": p.Operations != nil, "routes": p.Routes != nil, "commands": p.Commands != nil,
 		"realm": p.Realm != nil, "switchdriver": p.SwitchDriver != nil, "bierdriver": p.BierDriver != nil, "topology": p.Topology != nil}
+	if owns := len(s.manifest.Owns) > 0; owns != (p.Check != nil) || owns != (p.State != nil) && owns {
+		return fault.New(fault.Internal, "plugin.yaml and the plugin disagree: `owns` goes with Plugin.State and Plugin.Check")
+	}
 	for _, c := range Capabilities {
 		if stated := slices.Contains(s.manifest.Capabilities, c); stated != served[c] {
 			return fault.New(fault.Internal, "plugin.yaml and the plugin disagree about the capability %q: stated %v, served %v", c, stated, served[c])
@@ -155,7 +159,7 @@ func (s *Server) stop(ctx context.Context) error {
 		c()
 	}
 	s.endSpans(ctx)
-	if e := s.hostConn.Close(); err == nil {
+	if e := s.hostClient.Load().Close(); err == nil {
 		err = e
 	}
 	return err

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/wire/onward"
 )
@@ -97,7 +98,18 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 		ctx, end = spans.begin(ctx, info.FullMethod, req)
 		defer func() { end(err) }()
 	}
+	if err := s.reached(ctx); err != nil {
+		return nil, fault.ToStatus(err)
+	}
 	return s.metrics.unary(ctx, req, info, h)
+}
+
+// reached waits until the plugin's data has the revision that a call asks for.
+func (s *Server) reached(ctx context.Context) error {
+	if c := s.hostClient.Load(); c != nil {
+		return c.WaitFor(ctx)
+	}
+	return nil
 }
 
 // stream is around each handler of a stream.
@@ -106,6 +118,9 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 		ctx, end := spans.begin(ss.Context(), info.FullMethod, nil)
 		defer func() { end(err) }()
 		ss = streamIn{ss, ctx}
+	}
+	if err := s.reached(ss.Context()); err != nil {
+		return fault.ToStatus(err)
 	}
 	return s.metrics.stream(srv, ss, info, h)
 }

@@ -122,7 +122,7 @@ func (s *Shown) ShowParts(ctx context.Context, d *host.Datastore, parts map[stri
 	}
 	for len(ops) > 0 {
 		n := min(len(ops), maxOps)
-		if _, err := d.Commit(ctx, host.Operational, host.Txn{Ops: ops[:n], Volatile: true}); err != nil {
+		if _, err := d.Commit(ctx, host.Txn{Ops: ops[:n], Volatile: true}); err != nil {
 			for name, docs := range parts { // what was written is not known; what must go still is
 				s.last[name] = doubtful(s.last[name], docs)
 			}

@@ -2,9 +2,13 @@ package host
 
 import (
 	"context"
+	"strconv"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/wire/link"
 	"ctl.internal/sdk/wire/onward"
 )
@@ -18,11 +22,12 @@ const (
 	EnvTraces = "CTL_HOST_TRACES" // "1": the host takes spans, see Traces
 )
 
-// Metadata keys of calls to the host's socket.
+// Metadata keys of calls to the host's socket, and of the host's calls to a plugin.
 const (
-	MetaToken    = "ctl-token"
-	MetaProvider = "ctl-provider" // relay this call to the plugin of that name
-	MetaRelay    = "ctl-relay"    // trailer: "provider-gone" when it was the provider that failed
+	MetaMinRevision = "ctl-min-revision" // the plugin's projection must have this revision before it answers
+	MetaToken       = "ctl-token"
+	MetaProvider    = "ctl-provider" // relay this call to the plugin of that name
+	MetaRelay       = "ctl-relay"    // trailer: "provider-gone" when it was the provider that failed
 )
 
 // Client reaches the host's services. Its fields are safe for concurrent use.
@@ -34,21 +39,19 @@ type Client struct {
 	Certificates *Certificates
 	Switchboard  *Switchboard
 	Traces       *Traces
+	Roles        *Roles
 
 	conn *grpc.ClientConn
-	link *link.Conn // nil: every call is made by itself
+	link *link.Conn
+	// projection is the state that calls to the plugin must wait for; nil: none.
+	projection atomic.Pointer[Projection]
 }
 
-// NewClient returns the services on a connection that carries the token already.
-func NewClient(conn *grpc.ClientConn) *Client {
-	return newClient(conn, conn)
-}
-
-// NewLinkedClient is NewClient with the unary calls over the link that the host serves
-// since version 1.1 of the contract, those to other plugins included. It waits for the
-// link while ctx lasts; without one each call is made by itself, and the error, which
-// is nil when the host serves none, tells why. The client is good in any case.
-func NewLinkedClient(ctx context.Context, conn *grpc.ClientConn) (*Client, error) {
+// NewClient returns the services on a connection that carries the token already. Unary
+// calls, those to other plugins included, go over the host's link; without one each call
+// is made by itself, and the error, which is nil when the host serves none, says why. The
+// client is good in any case.
+func NewClient(ctx context.Context, conn *grpc.ClientConn) (*Client, error) {
 	l, err := link.Open(ctx, conn)
 	c := newClient(conn, following{l})
 	c.link = l
@@ -64,15 +67,14 @@ func newClient(conn *grpc.ClientConn, calls grpc.ClientConnInterface) *Client {
 		Certificates: newCertificates(calls),
 		Switchboard:  newSwitchboard(calls),
 		Traces:       newTraces(calls),
+		Roles:        newRoles(calls),
 		conn:         conn,
 	}
 }
 
 // Close ends the connection.
 func (c *Client) Close() error {
-	if c.link != nil {
-		c.link.Close()
-	}
+	c.link.Close()
 	return c.conn.Close()
 }
 
@@ -83,4 +85,31 @@ type following struct{ *link.Conn }
 // Invoke makes a unary call.
 func (f following) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
 	return f.Conn.Invoke(onward.Continue(ctx), method, args, reply, opts...)
+}
+
+// Projection is data that follows the datastore; see package state.
+type Projection interface {
+	// WaitFor waits until the projection has the revision.
+	WaitFor(ctx context.Context, revision uint64) error
+}
+
+// SetProjection names the projection that calls of the host wait for.
+func (c *Client) SetProjection(p Projection) { c.projection.Store(&p) }
+
+// WaitFor waits until the plugin's projection, if it has one, has the revision that a
+// call of the host asks for (MetaMinRevision).
+func (c *Client) WaitFor(ctx context.Context) error {
+	p := c.projection.Load()
+	if p == nil {
+		return nil
+	}
+	v := metadata.ValueFromIncomingContext(ctx, MetaMinRevision)
+	if len(v) != 1 {
+		return nil
+	}
+	revision, err := strconv.ParseUint(v[0], 10, 64)
+	if err != nil {
+		return fault.New(fault.Malformed, "the metadata %s: %q is not a revision", MetaMinRevision, v[0])
+	}
+	return (*p).WaitFor(ctx, revision)
 }

@@ -1,32 +1,30 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/status"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 )
 
 // Space says which keys are meant.
 type Space = pluginv1.Space
 
-// The spaces: the plugin's own durable keys; the operational documents it
-// publishes, gone when the controller stops; the configuration of its modules,
-// which it reads and watches only.
+// The spaces. Private: the plugin's own durable keys. Operational: documents of the
+// trees it publishes, which go when it is uninstalled. Tree: documents of configuration
+// trees. Shared: private keys of another plugin that exports them.
 const (
 	Private     = pluginv1.Space_SPACE_PRIVATE
 	Operational = pluginv1.Space_SPACE_OPERATIONAL
-	Config      = pluginv1.Space_SPACE_CONFIG
+	Tree        = pluginv1.Space_SPACE_TREE
+	Shared      = pluginv1.Space_SPACE_SHARED
 )
 
 // Entry is a key with its value and the revision that wrote it.
@@ -36,14 +34,23 @@ type Entry struct {
 	Revision uint64
 }
 
-// Datastore keeps what a plugin must not lose.
+// Prefix is a range of keys. Plugin is whose keys a Shared prefix means.
+type Prefix struct {
+	Space  Space
+	Plugin string
+	Prefix string
+}
+
+// Datastore keeps what a plugin must not lose. Plugins that keep their data in memory
+// use package state, which follows it.
 type Datastore struct{ rpc pluginv1.HostDatastoreClient }
 
 func newDatastore(c grpc.ClientConnInterface) *Datastore {
 	return &Datastore{pluginv1.NewHostDatastoreClient(c)}
 }
 
-// Get returns the entry of a key; a fault.NotFound when there is none.
+// Get returns the entry of a key; a fault.NotFound when there is none. It sees every
+// change that was acknowledged, on any node, before the call.
 func (d *Datastore) Get(ctx context.Context, s Space, key string) (Entry, error) {
 	r, err := d.rpc.Get(ctx, &pluginv1.GetRequest{Space: s, Key: key})
 	if err != nil {
@@ -83,137 +90,177 @@ func (d *Datastore) Range(ctx context.Context, s Space, prefix string) iter.Seq2
 type Txn struct {
 	Compares []Compare
 	Ops      []Op
-	Volatile bool // may be answered before the disk has it
+	Volatile bool   // may be answered before the disk has it
+	Role     string // that this process must hold then; see package state
 }
 
-// Compare holds when the key's revision is this one; 0 = the key must not exist.
+// Compare is a condition. Without Prefix the key's revision is Revision (0: it does not
+// exist); with it no key that begins with Key was written after Revision.
 type Compare struct {
+	Space    Space
+	Plugin   string // of Shared
 	Key      string
 	Revision uint64
+	Prefix   bool
 }
 
-// Op is one write.
+// Op is one write. In Tree and Operational, Key is the path of an instance and Value its
+// JSON, lists included (RFC 7951); in Private they are a key and its value.
 type Op struct {
+	Space        Space // zero = Private
 	Key          string
 	Value        []byte
 	Delete       bool
-	DeletePrefix bool // Key is a prefix
+	DeletePrefix bool // Key is a prefix, of Private only
 }
+
+// ConflictError says which condition of a transaction did not hold, and who wrote the
+// key, when. Nothing was written. Its fault is of kind InUse.
+type ConflictError struct {
+	Index    int // in Txn.Compares; -1: a condition that the host added
+	Key      string
+	Revision uint64    // what the key has now
+	By       string    // empty: not known
+	At       time.Time // zero: not known
+}
+
+// Error says who was first.
+func (e *ConflictError) Error() string {
+	s := "the data was changed meanwhile"
+	if e.By != "" {
+		s += " by " + e.By
+	}
+	if !e.At.IsZero() {
+		s += " at " + e.At.UTC().Format(time.RFC3339)
+	}
+	return s + ": read it again and repeat"
+}
+
+// Unwrap gives the error its kind.
+func (e *ConflictError) Unwrap() error { return fault.New(fault.InUse, "conflict") }
 
 // commitTime bounds a transaction that has begun.
 const commitTime = 30 * time.Second
 
-// Commit applies a transaction. It fails with fault.InUse when a compare did not
-// hold; nothing was written then. It does not begin when ctx has ended, and is not
-// given up when ctx ends later: it may be written by then, and who keeps in memory
-// what is kept here must know. Trouble on the way, behind which a transaction without
-// compares is found written, is a success, with revision 0.
-func (d *Datastore) Commit(ctx context.Context, s Space, t Txn) (revision uint64, err error) {
+// Commit applies a transaction and returns its revision; a *ConflictError when a
+// condition did not hold, a fault.Denied when the role is not held any more. It does not
+// begin when ctx has ended, and is not given up when ctx ends later.
+func (d *Datastore) Commit(ctx context.Context, t Txn) (revision uint64, err error) {
 	if err := ctx.Err(); err != nil {
-		return 0, fault.FromStatus(status.FromContextError(err).Err())
+		return 0, err
 	}
+	who, _ := caller.From(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
-	req := &pluginv1.CommitRequest{Space: s, Volatile: t.Volatile}
+	req := &pluginv1.CommitRequest{Volatile: t.Volatile, Role: t.Role, By: who.User}
 	for _, c := range t.Compares {
-		req.Compares = append(req.Compares, &pluginv1.Compare{Key: c.Key, Revision: c.Revision})
+		req.Compares = append(req.Compares, &pluginv1.Compare{Space: orPrivate(c.Space), Plugin: c.Plugin, Key: c.Key, Revision: c.Revision, Prefix: c.Prefix})
 	}
 	for _, o := range t.Ops {
-		req.Ops = append(req.Ops, &pluginv1.Op{Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
+		req.Ops = append(req.Ops, &pluginv1.Op{Space: orPrivate(o.Space), Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
 	}
 	r, err := d.rpc.Commit(ctx, req)
 	if err != nil {
-		err = fault.FromStatus(err)
-		if s == Private && len(t.Compares) == 0 && unclear(err) && d.written(ctx, t.Ops) {
-			return 0, nil
-		}
-		return 0, err
+		return 0, fault.FromStatus(err)
 	}
-	if r.Conflict {
-		return 0, fault.New(fault.InUse, "the data changed meanwhile; read it again and repeat")
+	if c := r.Conflict; c != nil {
+		e := &ConflictError{Index: int(c.Index), Key: c.Key, Revision: c.Revision, By: c.By}
+		if c.Time != 0 {
+			e.At = time.Unix(0, c.Time)
+		}
+		return 0, e
 	}
 	return r.Revision, nil
 }
 
-// unclear reports whether a transaction may be written in spite of the error.
-func unclear(err error) bool {
-	switch fault.KindOf(err) {
-	case fault.Unavailable, fault.Timeout, fault.Internal:
-		return true
+// orPrivate is the space of compares and ops that name none.
+func orPrivate(s Space) Space {
+	if s == 0 {
+		return Private
 	}
-	return false
+	return s
 }
 
-// written reports whether the keys are as the writes make them.
-func (d *Datastore) written(ctx context.Context, ops []Op) bool {
-	for i, o := range ops {
-		if o.DeletePrefix {
-			for e, err := range d.Range(ctx, Private, o.Key) {
-				if err != nil || !slices.ContainsFunc(ops[i+1:], func(p Op) bool { return p.Key == e.Key }) {
-					return false
-				}
-			}
-			continue
-		}
-		if slices.ContainsFunc(ops[i+1:], func(p Op) bool { return p.Key == o.Key || p.DeletePrefix && strings.HasPrefix(o.Key, p.Key) }) {
-			continue // a later one counts
-		}
-		e, err := d.Get(ctx, Private, o.Key)
-		switch {
-		case o.Delete && fault.KindOf(err) == fault.NotFound && err != nil:
-		case o.Delete || err != nil || !bytes.Equal(e.Value, o.Value):
-			return false
-		}
-	}
-	return true
-}
-
-// Put writes one key.
-func (d *Datastore) Put(ctx context.Context, s Space, key string, value []byte) error {
-	_, err := d.Commit(ctx, s, Txn{Ops: []Op{{Key: key, Value: value}}})
+// Put writes one private key.
+func (d *Datastore) Put(ctx context.Context, key string, value []byte) error {
+	_, err := d.Commit(ctx, Txn{Ops: []Op{{Space: Private, Key: key, Value: value}}})
 	return err
 }
 
-// Delete removes one key; an absent key is no error.
-func (d *Datastore) Delete(ctx context.Context, s Space, key string) error {
-	_, err := d.Commit(ctx, s, Txn{Ops: []Op{{Key: key, Delete: true}}})
+// Delete removes one private key; an absent key is no error.
+func (d *Datastore) Delete(ctx context.Context, key string) error {
+	_, err := d.Commit(ctx, Txn{Ops: []Op{{Space: Private, Key: key, Delete: true}}})
 	return err
 }
 
-// Batch is the changes of one transaction.
-type Batch struct {
-	Revision uint64
-	Events   []Event
-}
-
-// Event is one change of a key.
+// Event is one change of a key. Prefix is the index of the followed prefix it is under.
 type Event struct {
 	Entry
+	Prefix  int
 	Deleted bool
 }
 
-// Watch calls f for each transaction after a revision (0 = from now on) that
-// touches the prefix, until ctx ends or f fails.
-func (d *Datastore) Watch(ctx context.Context, s Space, prefix string, after uint64, f func(Batch) error) error {
+// Follower takes what Follow sends; its methods are called by one goroutine.
+type Follower interface {
+	// Reset takes the whole state at a revision; what was known before is void.
+	Reset(revision uint64, entries []Event) error
+	// Apply takes the changes of one transaction; no events: progress.
+	Apply(revision uint64, events []Event) error
+}
+
+// Follow sends the state below the prefixes to f, then every change in the order of
+// revisions, until ctx ends, f fails or the host goes away.
+func (d *Datastore) Follow(ctx context.Context, prefixes []Prefix, f Follower) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := d.rpc.Watch(ctx, &pluginv1.WatchRequest{Space: s, Prefix: prefix, After: after})
+	req := &pluginv1.FollowRequest{}
+	for _, p := range prefixes {
+		req.Prefixes = append(req.Prefixes, &pluginv1.Prefix{Space: p.Space, Plugin: p.Plugin, Prefix: p.Prefix})
+	}
+	stream, err := d.rpc.Follow(ctx, req)
 	if err != nil {
 		return fault.FromStatus(err)
 	}
+	var state []Event
 	for {
 		r, err := stream.Recv()
 		if err != nil {
 			return fault.FromStatus(err)
 		}
-		b := Batch{Revision: r.Revision}
-		for _, e := range r.Events {
-			b.Events = append(b.Events, Event{Entry: entry(e.Entry), Deleted: e.Deleted})
+		switch step := r.Step.(type) {
+		case *pluginv1.FollowResponse_Reset_:
+			state = nil
+		case *pluginv1.FollowResponse_Entries:
+			state = append(state, events(step.Entries.Entries)...)
+		case *pluginv1.FollowResponse_Synced:
+			err, state = f.Reset(step.Synced, state), nil
+		case *pluginv1.FollowResponse_Batch:
+			err = f.Apply(step.Batch.Revision, events(step.Batch.Events))
+		case *pluginv1.FollowResponse_Progress:
+			err = f.Apply(step.Progress, nil)
 		}
-		if err := f(b); err != nil {
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// Barrier returns a revision at or after everything acknowledged, on any node, before
+// the call. A follower that has reached it is not stale.
+func (d *Datastore) Barrier(ctx context.Context) (uint64, error) {
+	r, err := d.rpc.Barrier(ctx, &pluginv1.BarrierRequest{})
+	if err != nil {
+		return 0, fault.FromStatus(err)
+	}
+	return r.Revision, nil
+}
+
+func events(in []*pluginv1.FollowEntry) []Event {
+	out := make([]Event, len(in))
+	for i, e := range in {
+		out[i] = Event{Entry: entry(e.Entry), Prefix: int(e.Prefix), Deleted: e.Deleted}
+	}
+	return out
 }
 
 func entry(e *pluginv1.Entry) Entry {

@@ -40,6 +40,7 @@ type Host struct {
 
 	mu        sync.Mutex
 	plugins   map[string]*guest // by token
+	roles     map[string]*role
 	rpcs      map[string]RPC
 	callers   map[string]caller.Caller
 	trust     []byte
@@ -70,7 +71,7 @@ func startHost() (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{dir: dir, done: make(chan struct{}), store: newStore(), events: newEventLog(), plugins: map[string]*guest{},
+	h := &Host{dir: dir, done: make(chan struct{}), store: newStore(), events: newEventLog(), plugins: map[string]*guest{}, roles: map[string]*role{},
 		rpcs: map[string]RPC{}, callers: map[string]caller.Caller{}, changed: make(chan struct{})}
 	lis, err := net.Listen("unix", h.Socket())
 	if err != nil {
@@ -82,6 +83,7 @@ func startHost() (*Host, error) {
 	l := link.NewServer(h.grpc, h.admitted)
 	l.Admit, l.Unknown = h.admit, h.relayUnary
 	pluginv1.RegisterHostDatastoreServer(l, &datastoreServer{h: h})
+	pluginv1.RegisterHostRolesServer(l, &rolesServer{h: h})
 	pluginv1.RegisterHostOperationsServer(l, &operationsServer{h: h})
 	pluginv1.RegisterHostEventsServer(l, &eventsServer{h: h})
 	pluginv1.RegisterHostSecretsServer(l, secretsServer{h: h})
@@ -135,7 +137,10 @@ func (h *Host) Client(t testing.TB, m *pluginv1.Manifest) *host.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := host.NewClient(conn)
+	c, err := host.NewClient(t.Context(), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

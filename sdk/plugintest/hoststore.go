@@ -13,108 +13,131 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// store is a datastore in memory that keeps its whole history.
+// store is a datastore in memory that keeps its whole history. Keys are "SPACE\x00key".
+// It checks no YANG and keeps an instance of a tree as one document.
 type store struct {
 	mu      sync.Mutex
-	spaces  map[string]map[string]*pluginv1.Entry
-	history []change
+	entries map[string]*pluginv1.Entry
+	history [][]event
 	changed chan struct{}
 }
 
-type change struct {
-	space  string
-	events []*pluginv1.WatchEvent
+// event is one change; a nil value is a deletion.
+type event struct {
+	at    string
+	entry *pluginv1.Entry
+	gone  bool
 }
 
 func newStore() *store {
-	return &store{spaces: map[string]map[string]*pluginv1.Entry{}, changed: make(chan struct{})}
+	return &store{entries: map[string]*pluginv1.Entry{}, changed: make(chan struct{})}
 }
 
 func (s *store) revision() uint64 { return uint64(len(s.history)) }
 
-func (s *store) get(space, key string) *pluginv1.Entry {
+func (s *store) get(at string) *pluginv1.Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.spaces[space][key]
+	return s.entries[at]
 }
 
-func (s *store) scan(space string, r *pluginv1.RangeRequest) *pluginv1.RangeResponse {
+func (s *store) scan(at, after string, limit int) (out []*pluginv1.Entry, revision uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := &pluginv1.RangeResponse{Revision: s.revision()}
-	for _, k := range slices.Sorted(maps.Keys(s.spaces[space])) {
-		if strings.HasPrefix(k, r.Prefix) && k > r.After && (r.Limit <= 0 || len(out.Entries) < int(r.Limit)) {
-			out.Entries = append(out.Entries, s.spaces[space][k])
+	for _, k := range slices.Sorted(maps.Keys(s.entries)) {
+		if strings.HasPrefix(k, at) && s.entries[k].Key > after && (limit <= 0 || len(out) < limit) {
+			out = append(out, s.entries[k])
 		}
 	}
-	return out
+	return out, s.revision()
 }
 
-func (s *store) commit(space string, r *pluginv1.CommitRequest) *pluginv1.CommitResponse {
+// write is an op with its place.
+type write struct {
+	at string
+	*pluginv1.Op
+}
+
+func (s *store) commit(compares []write, revisions []*pluginv1.Compare, ops []write) *pluginv1.CommitResponse {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range r.Compares {
-		if s.spaces[space][c.Key].GetRevision() != c.Revision {
-			return &pluginv1.CommitResponse{Conflict: true}
+	for i, c := range revisions {
+		for k, e := range s.entries {
+			if c.Prefix && strings.HasPrefix(k, compares[i].at) && e.Revision > c.Revision {
+				return &pluginv1.CommitResponse{Conflict: &pluginv1.Conflict{Index: int32(i), Key: e.Key, Revision: e.Revision}}
+			}
+		}
+		if have := s.entries[compares[i].at].GetRevision(); !c.Prefix && have != c.Revision {
+			return &pluginv1.CommitResponse{Conflict: &pluginv1.Conflict{Index: int32(i), Key: c.Key, Revision: have}}
 		}
 	}
 	rev := s.revision() + 1
-	m := s.spaces[space]
-	if m == nil {
-		m = map[string]*pluginv1.Entry{}
-		s.spaces[space] = m
-	}
-	var events []*pluginv1.WatchEvent
-	remove := func(key string) {
-		if _, ok := m[key]; ok {
-			delete(m, key)
-			events = append(events, &pluginv1.WatchEvent{Entry: &pluginv1.Entry{Key: key, Revision: rev}, Deleted: true})
+	var events []event
+	remove := func(match func(string) bool) {
+		for _, k := range slices.Sorted(maps.Keys(s.entries)) {
+			if match(k) {
+				events = append(events, event{k, &pluginv1.Entry{Key: s.entries[k].Key, Revision: rev}, true})
+				delete(s.entries, k)
+			}
 		}
 	}
-	for _, o := range r.Ops {
+	for _, o := range ops {
+		tree := o.Space == pluginv1.Space_SPACE_TREE || o.Space == pluginv1.Space_SPACE_OPERATIONAL
 		switch {
 		case o.DeletePrefix:
-			for _, k := range slices.Sorted(maps.Keys(m)) {
-				if strings.HasPrefix(k, o.Key) {
-					remove(k)
-				}
-			}
+			remove(func(k string) bool { return strings.HasPrefix(k, o.at) })
+			continue
+		case tree:
+			remove(func(k string) bool { return strings.HasPrefix(k, o.at+"/") || o.Delete && k == o.at })
 		case o.Delete:
-			remove(o.Key)
-		default:
-			m[o.Key] = &pluginv1.Entry{Key: o.Key, Value: o.Value, Revision: rev}
-			events = append(events, &pluginv1.WatchEvent{Entry: m[o.Key]})
+			remove(func(k string) bool { return k == o.at })
+		}
+		if !o.Delete {
+			e := &pluginv1.Entry{Key: o.Key, Value: o.Value, Revision: rev}
+			s.entries[o.at] = e
+			events = append(events, event{o.at, e, false})
 		}
 	}
-	s.history = append(s.history, change{space, events})
+	s.history = append(s.history, events)
 	close(s.changed)
 	s.changed = make(chan struct{})
 	return &pluginv1.CommitResponse{Revision: rev}
 }
 
-func (s *store) watch(ctx context.Context, space, prefix string, after uint64, send func(*pluginv1.WatchResponse) error) error {
+func (s *store) follow(ctx context.Context, at []string, send func(*pluginv1.FollowResponse) error) error {
 	s.mu.Lock()
-	if after == 0 {
-		after = s.revision()
+	list := &pluginv1.FollowEntries{}
+	for i, p := range at {
+		for _, k := range slices.Sorted(maps.Keys(s.entries)) {
+			if strings.HasPrefix(k, p) {
+				list.Entries = append(list.Entries, &pluginv1.FollowEntry{Prefix: int32(i), Entry: s.entries[k]})
+			}
+		}
 	}
+	after := s.revision()
 	s.mu.Unlock()
+	if err := send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Entries{Entries: list}}); err != nil {
+		return err
+	}
+	if err := send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Synced{Synced: after}}); err != nil {
+		return err
+	}
 	for {
 		s.mu.Lock()
-		changed := s.changed
-		news := s.history[min(after, s.revision()):]
+		changed, news := s.changed, s.history[after:]
 		s.mu.Unlock()
-		for _, c := range news {
+		for _, events := range news {
 			after++
-			m := &pluginv1.WatchResponse{Revision: after}
-			for _, e := range c.events {
-				if c.space == space && strings.HasPrefix(e.Entry.Key, prefix) {
-					m.Events = append(m.Events, e)
+			b := &pluginv1.FollowBatch{Revision: after}
+			for _, e := range events {
+				for i, p := range at {
+					if strings.HasPrefix(e.at, p) {
+						b.Events = append(b.Events, &pluginv1.FollowEntry{Prefix: int32(i), Entry: e.entry, Deleted: e.gone})
+					}
 				}
 			}
-			if len(m.Events) > 0 {
-				if err := send(m); err != nil {
-					return err
-				}
+			if err := send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: b}}); err != nil {
+				return err
 			}
 		}
 		select {
@@ -130,63 +153,94 @@ type datastoreServer struct {
 	h *Host
 }
 
-// space names the keys that a plugin means and refuses what the real host refuses.
-func space(ctx context.Context, s pluginv1.Space, write bool, keys ...string) (string, error) {
+// reach names the place of a key and refuses what the real host refuses. A client without
+// a manifest is the controller itself.
+func reach(ctx context.Context, s pluginv1.Space, owner, key string, write bool) (string, error) {
 	m := guestOf(ctx).manifest
+	under := func(trees []string) bool {
+		return m.GetName() == "" || slices.ContainsFunc(trees, func(tree string) bool {
+			rest, ok := strings.CutPrefix(strings.TrimPrefix(key, "/"), strings.TrimPrefix(tree, "/"))
+			return ok && (rest == "" || rest[0] == '/' || rest[0] == '=')
+		})
+	}
 	switch s {
 	case pluginv1.Space_SPACE_PRIVATE:
-		return "private/" + m.GetName(), nil
+		return "private/" + m.GetName() + "\x00" + key, nil
 	case pluginv1.Space_SPACE_OPERATIONAL:
-		for _, k := range keys {
-			if !slices.ContainsFunc(m.GetPublishes(), func(tree string) bool {
-				rest, ok := strings.CutPrefix(k, tree)
-				return ok && (rest == "" || rest[0] == '/' || rest[0] == '=')
-			}) {
-				return "", fault.At(fault.Denied, k, "the manifest does not list this tree under `publishes`")
-			}
+		if !under(m.GetPublishes()) {
+			return "", fault.At(fault.Denied, key, "the manifest does not list this tree under `publishes`")
 		}
-		return "operational", nil
-	case pluginv1.Space_SPACE_CONFIG:
-		if write && m.GetName() != "" {
-			return "", fault.New(fault.Denied, "the configuration is written by its owners, over RESTCONF; plugins read it")
+		return "operational\x00" + key, nil
+	case pluginv1.Space_SPACE_TREE:
+		if write && !under(m.GetOwns()) {
+			return "", fault.At(fault.Denied, key, "the manifest does not list this tree under `owns`, so the plugin cannot write it")
 		}
-		return "config", nil
+		return "tree\x00" + key, nil
+	case pluginv1.Space_SPACE_SHARED:
+		if write || !slices.ContainsFunc(m.GetReads(), func(r string) bool {
+			plugin, prefix, ok := strings.Cut(r, ":")
+			return ok && plugin == owner && strings.HasPrefix(key, prefix)
+		}) {
+			return "", fault.At(fault.Denied, key, "the manifest does not list %s:%s under `reads`", owner, key)
+		}
+		return "private/" + owner + "\x00" + key, nil
 	}
 	return "", fault.New(fault.Invalid, "unknown space %d", s)
 }
 
 func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*pluginv1.GetResponse, error) {
-	sp, err := space(ctx, r.Space, false, r.Key)
+	at, err := reach(ctx, r.Space, r.Plugin, r.Key, false)
 	if err != nil {
 		return nil, err
 	}
-	return &pluginv1.GetResponse{Entry: d.h.store.get(sp, r.Key)}, nil
+	return &pluginv1.GetResponse{Entry: d.h.store.get(at)}, nil
 }
 
 func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreamingServer[pluginv1.RangeResponse]) error {
-	sp, err := space(out.Context(), r.Space, false, r.Prefix)
+	at, err := reach(out.Context(), r.Space, r.Plugin, r.Prefix, false)
 	if err != nil {
 		return err
 	}
-	return out.Send(d.h.store.scan(sp, r))
+	list, revision := d.h.store.scan(at, r.After, int(r.Limit))
+	return out.Send(&pluginv1.RangeResponse{Entries: list, Revision: revision})
 }
 
 func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest) (*pluginv1.CommitResponse, error) {
-	var keys []string
+	var compares, ops []write
+	for _, c := range r.Compares {
+		at, err := reach(ctx, c.Space, c.Plugin, c.Key, false)
+		if err != nil {
+			return nil, err
+		}
+		compares = append(compares, write{at: at})
+	}
 	for _, o := range r.Ops {
-		keys = append(keys, o.Key)
+		at, err := reach(ctx, o.Space, "", o.Key, true)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, write{at, o})
 	}
-	sp, err := space(ctx, r.Space, true, keys...)
-	if err != nil {
-		return nil, err
+	if r.Role != "" && !d.h.holds(ctx, r.Role) {
+		return nil, fault.New(fault.Denied, "this process does not hold the role %s", r.Role)
 	}
-	return d.h.store.commit(sp, r), nil
+	return d.h.store.commit(compares, r.Compares, ops), nil
 }
 
-func (d *datastoreServer) Watch(r *pluginv1.WatchRequest, out grpc.ServerStreamingServer[pluginv1.WatchResponse]) error {
-	sp, err := space(out.Context(), r.Space, false, r.Prefix)
-	if err != nil {
-		return err
+func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStreamingServer[pluginv1.FollowResponse]) error {
+	var list []string
+	for _, p := range r.Prefixes {
+		at, err := reach(out.Context(), p.Space, p.Plugin, p.Prefix, false)
+		if err != nil {
+			return err
+		}
+		list = append(list, at)
 	}
-	return d.h.store.watch(out.Context(), sp, r.Prefix, r.After, out.Send)
+	return d.h.store.follow(out.Context(), list, out.Send)
+}
+
+func (d *datastoreServer) Barrier(context.Context, *pluginv1.BarrierRequest) (*pluginv1.BarrierResponse, error) {
+	d.h.store.mu.Lock()
+	defer d.h.store.mu.Unlock()
+	return &pluginv1.BarrierResponse{Revision: d.h.store.revision()}, nil
 }

@@ -56,7 +56,7 @@ func sample() sdk.Options {
 					if err != nil {
 						return operations.None{}, err
 					}
-					return operations.None{}, env.Host.Datastore.Put(ctx, host.Private, "k", sealed)
+					return operations.None{}, env.Host.Datastore.Put(ctx, "k", sealed)
 				}),
 				"sample:ask": operations.Func(func(ctx context.Context, _ operations.None) (text, error) {
 					var out text
@@ -102,10 +102,14 @@ func TestTheHostKeepsData(t *testing.T) {
 	if err != nil || string(plain) != "secret" {
 		t.Errorf("opened %q, %v", plain, err)
 	}
-	if err := c.Datastore.Put(t.Context(), host.Operational, "sample:state/x", nil); err != nil {
+	publish := func(path string) error {
+		_, err := c.Datastore.Commit(t.Context(), host.Txn{Ops: []host.Op{{Space: host.Operational, Key: path, Value: []byte("{}")}}})
+		return err
+	}
+	if err := publish("sample:state/x"); err != nil {
 		t.Error(err)
 	}
-	if err := c.Datastore.Put(t.Context(), host.Operational, "stranger:state", nil); fault.KindOf(err) != fault.Denied {
+	if err := publish("stranger:state"); fault.KindOf(err) != fault.Denied {
 		t.Errorf("a stranger's tree: %v", err)
 	}
 }

@@ -21,9 +21,8 @@ var Handshake = plugin.HandshakeConfig{
 // PluginName is the one name in go-plugin's plugin set.
 const PluginName = "ctl"
 
-// APIVersions are the versions of the contract this build speaks, newest first. 1.1
-// adds the service Link.
-var APIVersions = []string{"1.1", "1.0"}
+// APIVersions are the versions of the contract this build speaks, newest first.
+var APIVersions = []string{"1.0"}
 
 // Negotiate returns the newest version of the contract that this build and a plugin
 // that announces the given ones both speak; "" when there is none.

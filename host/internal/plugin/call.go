@@ -175,7 +175,10 @@ func (s *supervisor) downError(m machine) *UnavailableError {
 }
 
 // conn is a connection to whatever process serves a plugin now.
-type conn struct{ s *supervisor }
+type conn struct {
+	s     *supervisor
+	fresh bool // its calls see everything acknowledged before them
+}
 
 var _ grpc.ClientConnInterface = conn{}
 
@@ -186,6 +189,12 @@ func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts .
 		ctx, cancel = context.WithTimeout(ctx, c.s.m.limits.CallTimeout)
 		defer cancel()
 	}
+	if c.fresh {
+		var err error
+		if ctx, err = c.s.m.fresh(ctx); err != nil {
+			return err
+		}
+	}
 	return c.s.call(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
 }
 
@@ -194,6 +203,12 @@ func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts .
 // its process is replaced, so that the reader opens another on the successor.
 func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	s := c.s
+	if c.fresh {
+		var err error
+		if ctx, err = s.m.fresh(ctx); err != nil {
+			return nil, err
+		}
+	}
 	s.stats.calls.Add(1)
 	inst, err := s.acquire(ctx, isSafe(ctx))
 	if err != nil {

@@ -50,12 +50,22 @@ func (certificates) Identity(context.Context) (cert, key []byte, err error) {
 	return nil, nil, errors.New("must not be asked")
 }
 
+// documents keeps each instance as one document, unchecked.
+type documents struct{}
+
+func (documents) Draft(_ context.Context, edits []hostsvc.TreeEdit, t *datastore.Txn) error {
+	for _, e := range edits {
+		t.Ops = append(t.Ops, datastore.Put(e.Namespace, e.Path, e.Value))
+	}
+	return nil
+}
+
 func servicesRig(t *testing.T) (*rig, datastore.Store) {
 	store := memory.New(memory.Options{})
 	t.Cleanup(func() { _ = store.Close() })
 	sealer := crypttest.Ring(t, "key")
 	r := newRig(t, func(o *Options) {
-		o.Store, o.Secrets, o.Operations, o.Certificates = store, sealer, modules{}, certificates{}
+		o.Store, o.Secrets, o.Operations, o.Certificates, o.Trees = store, sealer, modules{}, certificates{}, documents{}
 	})
 	r.ensure(faulty())
 	return r, store

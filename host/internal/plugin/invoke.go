@@ -30,12 +30,16 @@ func (m *Manager) Invoke(ctx context.Context, module, rpc string, input []byte) 
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
+	ctx, err := m.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
 	req := &pluginv1.InvokeRequest{Module: module, Rpc: rpc, Input: input}
 	if who, ok := caller.From(ctx); ok {
 		req.Caller = caller.ToProto(who)
 	}
 	res := &pluginv1.InvokeResponse{}
-	err := op.s.call(ctx, func(i *instance) error {
+	err = op.s.call(ctx, func(i *instance) error {
 		return i.conn.Invoke(ctx, pluginv1.Operations_Invoke_FullMethodName, req, res, grpc.StaticMethod())
 	})
 	if err != nil {

@@ -98,9 +98,6 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 		}
 		return refusal(s.name, fault.FromStatus(err))
 	}
-	if api == "1.0" {
-		return nil
-	}
 	lctx, cancel := context.WithTimeout(inst.ctx, s.m.limits.PingTimeout)
 	defer cancel()
 	if err := inst.openLink(lctx); err != nil {

@@ -19,9 +19,6 @@ import (
 // faultyBinary is the misbehaving plugin, built once for all tests.
 var faultyBinary string
 
-// oldBinary is the plugin that was built against version 1.0 of the contract.
-var oldBinary string
-
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CTL_TEST_HOST"); dir != "" {
 		tinyHost(dir)
@@ -35,12 +32,6 @@ func TestMain(m *testing.M) {
 	out, err := exec.Command("go", "build", "-o", faultyBinary, "ctl.internal/sdk/plugintest/faulty").CombinedOutput()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "the faulty plugin does not build: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	oldBinary = filepath.Join(dir, "contract10")
-	out, err = exec.Command("go", "build", "-o", oldBinary, "ctl.internal/sdk/plugintest/contract10").CombinedOutput()
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "the plugin of contract 1.0 does not build: %v\n%s", err, out)
 		os.Exit(1)
 	}
 	code := m.Run()

@@ -68,9 +68,6 @@ func New(o Options) (*Manager, error) {
 	if err := process.Sweep(dir, m.log); err != nil {
 		return nil, err
 	}
-	if err := m.clearOperational(); err != nil {
-		return nil, err
-	}
 	m.reindex()
 	return m, nil
 }
@@ -212,7 +209,7 @@ func (m *Manager) Conn(name string) (grpc.ClientConnInterface, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn{s}, nil
+	return conn{s: s}, nil
 }
 
 func (m *Manager) get(name string) (*supervisor, error) {

@@ -24,7 +24,8 @@ type Options struct {
 
 	// What plugins reach through the host; a nil one answers Unavailable.
 	Store        datastore.Store
-	Operational  datastore.Store // the operational tree; nil = in Store
+	Trees        hostsvc.Trees
+	Roles        hostsvc.Roles
 	Secrets      hostsvc.Sealer
 	Certificates hostsvc.Certificates
 	Operations   hostsvc.Operations

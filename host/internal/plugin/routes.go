@@ -20,7 +20,7 @@ func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin stri
 	if bodyless && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		r = r.WithContext(Safe(r.Context()))
 	}
-	c := routes.NewClient(conn{s})
+	c := routes.NewClient(conn{s: s, fresh: true})
 	begun, err = c.Forward(w, r)
 	var down *UnavailableError
 	if !begun && isSafe(r.Context()) && errors.As(err, &down) && s.await(r.Context(), true) == nil {

@@ -26,7 +26,7 @@ func (m *Manager) services(s *supervisor) hostsvc.Services {
 		FirstAnswer: m.limits.CallTimeout,
 		InFlight:    relayInFlight,
 	}
-	return hostsvc.Services{Store: m.options.Store, Operational: m.operational(), Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
+	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Exports: m.exports, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
 		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, CallTimeout: m.limits.CallTimeout, Log: s.log}
 }
 
@@ -36,7 +36,7 @@ func (m *Manager) find(name string) (grpc.ClientConnInterface, []string, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	return conn{s}, s.manifest.Load().GetCapabilities(), nil
+	return conn{s: s}, s.manifest.Load().GetCapabilities(), nil
 }
 
 // Providers lists the plugins that serve a capability, also those that are down.
@@ -75,28 +75,18 @@ func (m *Manager) Ordered(name string) uint64 {
 // Changed returns a channel that is closed at the next change of any plugin's state.
 func (m *Manager) Changed() <-chan struct{} { return m.changed.wait() }
 
-func (m *Manager) operational() datastore.Store {
-	if m.options.Operational != nil {
-		return m.options.Operational
-	}
-	return m.options.Store
-}
-
-// clearOperational removes the operational data of a controller that has ended: it
-// describes a world that nobody is watching any more.
-func (m *Manager) clearOperational() error {
-	store := m.operational()
-	if store == nil {
+// exports lists the prefixes of private keys that a plugin lets others read.
+func (m *Manager) exports(name string) []string {
+	s, err := m.get(name)
+	if err != nil {
 		return nil
 	}
-	_, err := store.Commit(context.Background(), datastore.Txn{Volatile: true,
-		Ops: []datastore.Op{datastore.DeletePrefix(hostsvc.NamespaceOperational, "")}})
-	return err
+	return s.manifest.Load().GetExports()
 }
 
 // clearPublished removes the operational data of a plugin that is uninstalled.
 func (m *Manager) clearPublished(ctx context.Context, mf *pluginv1.Manifest) error {
-	store := m.operational()
+	store := m.options.Store
 	if store == nil || len(mf.GetPublishes()) == 0 {
 		return nil
 	}

@@ -75,17 +75,15 @@ func newFixtureOn(t testing.TB, config datastore.Store) *fixture {
 		t.Fatal(err)
 	}
 	f := &fixture{
-		t: t, config: config, oper: memory.New(memory.Options{}), now: &Installed{Schema: set},
+		t: t, config: config, oper: config, now: &Installed{Schema: set},
 		answers: map[string]func(string) (string, error){}, clock: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC),
 	}
 	t.Cleanup(func() {
-		for _, s := range []datastore.Store{f.config, f.oper} {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+		if err := f.config.Close(); err != nil {
+			t.Error(err)
 		}
 	})
-	f.Handler = New(Options{Catalog: f, Invoker: f, Config: f.config, Operational: f.oper, Now: func() time.Time { return f.clock }})
+	f.Handler = New(Options{Catalog: f, Invoker: f, Store: f.config, Now: func() time.Time { return f.clock }})
 	return f
 }
 

@@ -61,13 +61,13 @@ func (x *exchange) get(kind string, p tree.Path) {
 // read loads the instance at p from the trees that were asked for: content=config
 // is the configuration, nonconfig what is observed (also of nodes that could be
 // configured, as of a discovered topology), all is both, the configuration first.
-// A state tree that holds what RPCs configured is in /restconf/config too. The mark is
+// A configuration tree that is the state of a plugin is operational data too. The mark is
 // that of the configuration, nil when the answer holds state too.
 func (x *exchange) read(kind, content string, p tree.Path) (at *yang.Data, m *mark, err error) {
 	set := x.installed().Schema
-	configured := kind == "config" && len(p) > 0 && x.installed().Configured[p[0].Node.QName()]
-	withState := kind == "operational" || configured || kind == "data" && content != "config" && (len(p) == 0 || holdsState(p.Node()))
-	if kind != "operational" && content != "nonconfig" {
+	owned := len(p) > 0 && x.installed().Owned[p[0].Node.QName()]
+	withState := kind == "operational" || kind == "data" && content != "config" && (len(p) == 0 || holdsState(p.Node()))
+	if (kind != "operational" || owned) && content != "nonconfig" {
 		err = x.config.View(x.r.Context(), set, func(d *tree.Draft) error {
 			if at, err = d.Load(p); err != nil || withState {
 				return err

@@ -44,8 +44,8 @@ func New(o Options) *Handler {
 	}
 	return &Handler{
 		o:           o,
-		config:      &tree.Tree{Store: o.Config, NS: tree.ConfigNamespace, Now: o.Now, Guards: o.Guards},
-		operational: &tree.Tree{Store: o.Operational, NS: tree.OperationalNamespace, Volatile: true, Now: o.Now},
+		config:      &tree.Tree{Store: o.Store, NS: tree.ConfigNamespace, Now: o.Now, Guards: o.Guards, Owners: o.Owners},
+		operational: &tree.Tree{Store: o.Store, NS: tree.OperationalNamespace, Volatile: true, Now: o.Now},
 	}
 }
 

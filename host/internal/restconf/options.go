@@ -31,9 +31,9 @@ type Installed struct {
 	REST map[string]bool
 	// Streams are the event streams that may be subscribed to.
 	Streams []Stream
-	// Configured are state trees, by the qualified names of their tops, that hold what
-	// RPCs configured: /restconf/config answers them too.
-	Configured map[string]bool
+	// Owned are configuration trees, by the qualified names of their tops, that a plugin
+	// keeps its state in: reading operational data shows them, too.
+	Owned map[string]bool
 }
 
 // served reports whether a module may be seen over REST.
@@ -61,17 +61,18 @@ type Events interface {
 	Subscribe(ctx context.Context, stream string) (<-chan Event, error)
 }
 
-// Options of a Handler. Catalog, Invoker, Config and Operational are required.
+// Options of a Handler. Catalog, Invoker and Store are required.
 type Options struct {
-	Catalog     Catalog
-	Invoker     Invoker
-	Config      datastore.Store
-	Operational datastore.Store
-	Events      Events                // nil: no streams
-	Guards      map[string]tree.Guard // by top-level node, "aaa:http-authorization"
-	Log         *slog.Logger
-	MaxBody     int64            // bytes of a request body; 0 = 4 MiB
-	Now         func() time.Time // nil: time.Now
+	Catalog Catalog
+	Invoker Invoker
+	Store   datastore.Store
+	Events  Events                // nil: no streams
+	Guards  map[string]tree.Guard // by top-level node, "aaa:http-authorization"
+	// Owners check changes of the trees of plugins, by top-level node; nil: nobody does.
+	Owners  func(qname string) tree.Owner
+	Log     *slog.Logger
+	MaxBody int64            // bytes of a request body; 0 = 4 MiB
+	Now     func() time.Time // nil: time.Now
 	// Waiting is called while a request waits for an event to send, until the function it
 	// returns is called; nil = nobody wants to know.
 	Waiting func(context.Context) func()

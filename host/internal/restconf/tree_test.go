@@ -115,9 +115,11 @@ func TestQueryParameters(t *testing.T) {
 	f.want(200, `{"inventory":{"device":[{"name":"a","uptime":5}]}}`, "GET", "/restconf/operational/lab:inventory", "")
 	f.want(200, `{"lab:state":{"uptime":"9"}}`, "GET", "/rests/data/lab:state", "")
 	f.want(404, "", "GET", "/restconf/config/lab:state", "")
-	f.now.Configured = map[string]bool{"lab:state": true}
-	f.want(200, `{"state":{"uptime":9}}`, "GET", "/restconf/config/lab:state", "")
 	f.want(405, "", "PUT", "/restconf/config/lab:state", `{"state":{"uptime":"1"}}`)
+	// What a plugin keeps its state in is operational data as well.
+	f.now.Owned = map[string]bool{"lab:inventory": true}
+	f.want(200, `{"inventory":{"owner":"nobody","serial":18446744073709551615,"limits":{"most":3},"device":[{"name":"a","port":161,"slot":[{"shelf":1,"number":1,"card":"x"}],"uptime":5}]}}`,
+		"GET", "/restconf/operational/lab:inventory", "")
 	for _, bad := range []string{"depth=0", "depth=x", "content=some", "fields=owner(", "fields=bogus", "fields=", "with-defaults=report-all-tagged",
 		"unknown=1", "depth=1&depth=2", "insert=first", "fields=%zz"} {
 		f.want(400, "", "GET", lab+"?"+bad, "")

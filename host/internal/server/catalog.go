@@ -18,12 +18,8 @@ type part struct {
 	modules []*pluginv1.YangModule
 	aliases []byte
 	streams []string
-	// configured are its trees that are labelled so.
-	configured []string
+	owns    []string // its configuration trees
 }
-
-// configuredLabel lists state trees that hold what RPCs configured.
-const configuredLabel = "configured"
 
 // catalog is the schema of what is installed now. It is replaced as a whole.
 type catalog struct {
@@ -73,15 +69,15 @@ func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
 			return
 		}
 	}
-	in := &restconf.Installed{Schema: set, REST: map[string]bool{}, Configured: map[string]bool{}}
+	in := &restconf.Installed{Schema: set, REST: map[string]bool{}, Owned: map[string]bool{}}
 	var aliases []yang.AliasSet
 	for _, p := range good {
 		for _, m := range p.modules {
 			name := bareName(m.Name)
 			in.REST[name] = in.REST[name] || rest(p.owner, name)
 		}
-		for _, tree := range p.configured {
-			in.Configured[strings.TrimPrefix(tree, "/")] = true
+		for _, tree := range p.owns {
+			in.Owned[strings.TrimPrefix(tree, "/")] = true
 		}
 		for _, s := range p.streams {
 			in.Streams = append(in.Streams, restconf.Stream{Name: s, Description: "Events of " + p.owner + "."})

@@ -87,8 +87,7 @@ type chained struct {
 func chain(b *testing.B, ini string) chained {
 	store := memory.New(memory.Options{})
 	b.Cleanup(func() { store.Close() })
-	s := &Server{ids: newIDs(), bus: events.New(), log: slog.New(slog.DiscardHandler), operational: memory.New(memory.Options{})}
-	b.Cleanup(func() { s.operational.Close() })
+	s := &Server{ids: newIDs(), bus: events.New(), log: slog.New(slog.DiscardHandler)}
 	var err error
 	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"},
 		RequestID: requestID, Same: s.samePaths})
@@ -103,7 +102,7 @@ func chain(b *testing.B, ini string) chained {
 	if s.catalog, err = newCatalog(own, s.log); err != nil {
 		b.Fatal(err)
 	}
-	s.restconf = restconf.New(restconf.Options{Catalog: s.catalog, Config: store, Operational: s.operational})
+	s.restconf = restconf.New(restconf.Options{Catalog: s.catalog, Store: store})
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
 	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
 	return chained{s, outermost(s.aaa.Filter(s.router), s.ids, 4<<20, &s.inFlight, 1024, s.log)}

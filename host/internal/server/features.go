@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
@@ -104,8 +103,7 @@ func (s *Server) refresh() {
 func parts(manifests []*pluginv1.Manifest) []part {
 	out := make([]part, 0, len(manifests))
 	for _, m := range manifests {
-		out = append(out, part{owner: m.Name, modules: m.YangModules, aliases: m.Aliases, streams: m.Streams,
-			configured: strings.Fields(m.Labels[configuredLabel])})
+		out = append(out, part{owner: m.Name, modules: m.YangModules, aliases: m.Aliases, streams: m.Streams, owns: m.Owns})
 	}
 	return out
 }

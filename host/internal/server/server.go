@@ -18,11 +18,11 @@ import (
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/events"
@@ -43,7 +43,7 @@ type Server struct {
 
 	store       datastore.Store // everything that must survive
 	configStore datastore.Store // the same, followed by access control
-	operational datastore.Store // observed state, in memory
+	roles       *lease.Manager
 	secrets     *encrypt.Service
 	certs       certificates
 	bus         *events.Bus
@@ -147,10 +147,8 @@ func (s *Server) stop(ctx context.Context) error {
 		}
 	}
 	s.work.Wait()
-	for _, store := range []datastore.Store{s.operational, s.store} {
-		if store != nil {
-			errs = append(errs, store.Close())
-		}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
 	}
 	for _, name := range []string{"ssh.addr"} {
 		_ = os.Remove(s.home.Run(name))
@@ -168,7 +166,6 @@ func (s *Server) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.operational = memory.New(memory.Options{})
 	if store, err = s.openSecrets(ctx, store); err != nil {
 		return err
 	}
@@ -226,6 +223,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	restarts := plugin.DefaultPolicy
 	restarts.MaxFailures, restarts.FirstDelay, restarts.MaxDelay = c.MaxFailures, c.Backoff, c.MaxBackoff
 	s.bus = events.New()
+	s.roles = lease.New(s.store)
 	var err error
 	var spans hostsvc.Spans
 	if s.tracer != nil {
@@ -234,7 +232,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	s.plugins, err = plugin.New(plugin.Options{
 		RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
-		Store: s.store, Operational: s.operational, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
+		Store: s.store, Trees: trees{s}, Roles: s.roles, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
 		Policy: restarts, Limits: limits,
 	})
 	if err != nil {

@@ -155,7 +155,7 @@ func (t *Table) Put(ctx context.Context, m Mount) error {
 	if elsewhere {
 		x.Ops = append(x.Ops, host.Op{Key: trustKey(m.Node), Delete: true})
 	}
-	if _, err := t.host.Datastore.Commit(ctx, host.Private, x); err != nil {
+	if _, err := t.host.Datastore.Commit(ctx, x); err != nil {
 		return err
 	}
 	t.update(m.Node, func() {
@@ -183,7 +183,7 @@ func (t *Table) Remove(ctx context.Context, node string) error {
 		return fault.New(fault.NotFound, "no router is mounted as %q", node)
 	}
 	x := host.Txn{Ops: []host.Op{{Key: mountKey(node), Delete: true}, {Key: trustKey(node), Delete: true}}}
-	if _, err := t.host.Datastore.Commit(ctx, host.Private, x); err != nil {
+	if _, err := t.host.Datastore.Commit(ctx, x); err != nil {
 		return err
 	}
 	t.update(node, func() { delete(t.kept, node); delete(t.trusted, node) })
@@ -214,7 +214,7 @@ func (t *Table) SetTree(ctx context.Context, all map[string]*Mount) {
 	}
 	t.mu.Unlock()
 	for _, node := range forgotten {
-		if err := t.host.Datastore.Delete(ctx, host.Private, trustKey(node)); err != nil {
+		if err := t.host.Datastore.Delete(ctx, trustKey(node)); err != nil {
 			slog.Warn("the host key of a router that was taken out is still kept; bier:router-remove forgets it", "node", node, "err", err)
 		}
 	}
@@ -232,7 +232,7 @@ func (t *Table) Trust(ctx context.Context, node, key string) {
 	if !first {
 		return
 	}
-	if err := t.host.Datastore.Put(ctx, host.Private, trustKey(node), []byte(key)); err != nil {
+	if err := t.host.Datastore.Put(ctx, trustKey(node), []byte(key)); err != nil {
 		slog.Warn("the host key of a router was not kept", "node", node, "err", err)
 		return
 	}

@@ -101,9 +101,9 @@ func (s *Service) manage(ctx context.Context, node string, on bool) error {
 	key := managedKey + url.PathEscape(node)
 	if !on {
 		s.board.Forget(node)
-		return s.host.Datastore.Delete(ctx, host.Private, key)
+		return s.host.Datastore.Delete(ctx, key)
 	}
-	return s.host.Datastore.Put(ctx, host.Private, key, []byte("{}"))
+	return s.host.Datastore.Put(ctx, key, []byte("{}"))
 }
 
 func (s *Service) stop(ctx context.Context) error {

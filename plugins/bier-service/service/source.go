@@ -105,7 +105,7 @@ func (s *source) readChannels(ctx context.Context) (bier.ChannelView, error) {
 	c, err := bier.ReadChannels(ctx, s.host.Operations, s.channels)
 	switch {
 	case err == nil && !s.seen:
-		err = s.host.Datastore.Put(ctx, host.Private, channelsKey, []byte("{}"))
+		err = s.host.Datastore.Put(ctx, channelsKey, []byte("{}"))
 		s.seen = err == nil
 		return c, err
 	case err == nil || fault.KindOf(err) != fault.NotFound:

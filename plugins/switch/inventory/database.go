@@ -281,7 +281,7 @@ func (d *Database) put(ctx context.Context, entries []csvlist.Entry) error {
 		if err != nil {
 			return fault.Wrap(fault.KindOf(err), err, "the switch list stays as it was, because it cannot be stored: %v", err)
 		}
-		if _, err := d.host.Datastore.Commit(ctx, host.Private, host.Txn{Ops: ops}); err != nil {
+		if _, err := d.host.Datastore.Commit(ctx, host.Txn{Ops: ops}); err != nil {
 			return fault.Wrap(fault.KindOf(err), err, "the switch list stays as it was, because it cannot be stored: %v", err)
 		}
 	}
@@ -296,7 +296,7 @@ func (d *Database) drop(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storingTime)
 	defer cancel()
-	_, err := d.host.Datastore.Commit(ctx, host.Private, host.Txn{Ops: []host.Op{{Key: entryPrefix, DeletePrefix: true}, {Key: metaKey, Delete: true}}})
+	_, err := d.host.Datastore.Commit(ctx, host.Txn{Ops: []host.Op{{Key: entryPrefix, DeletePrefix: true}, {Key: metaKey, Delete: true}}})
 	if err != nil {
 		return fault.Wrap(fault.KindOf(err), err, "the file is loaded, but a restart will know the stored list again: %v", err)
 	}

@@ -29,7 +29,7 @@ const storeTime = 10 * time.Second
 
 // Store is where records are kept: host.Datastore is one.
 type Store interface {
-	Commit(ctx context.Context, s host.Space, t host.Txn) (uint64, error)
+	Commit(ctx context.Context, t host.Txn) (uint64, error)
 	Range(ctx context.Context, s host.Space, prefix string) iter.Seq2[host.Entry, error]
 }
 

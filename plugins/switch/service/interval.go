@@ -53,5 +53,5 @@ func (i *interval) save(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	return i.host.Datastore.Put(ctx, host.Private, intervalKey, b)
+	return i.host.Datastore.Put(ctx, intervalKey, b)
 }

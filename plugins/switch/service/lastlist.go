@@ -37,5 +37,5 @@ func (l lastList) save(ctx context.Context, path string) error {
 	if l.host == nil {
 		return nil
 	}
-	return l.host.Datastore.Put(ctx, host.Private, listKey, []byte(path))
+	return l.host.Datastore.Put(ctx, listKey, []byte(path))
 }

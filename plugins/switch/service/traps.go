@@ -111,7 +111,7 @@ func newEngine(ctx context.Context, h *host.Client, log *slog.Logger) traps.Engi
 		k.Boots++
 		if b, err := json.Marshal(k); err != nil {
 			log.Warn("the id of the trap receiver is not kept", "err", err)
-		} else if err := h.Datastore.Put(ctx, host.Private, engineKey, b); err != nil {
+		} else if err := h.Datastore.Put(ctx, engineKey, b); err != nil {
 			log.Warn("the id of the trap receiver is not kept; after a restart senders of version 3 informs will learn a new one", "err", err)
 		}
 	}

@@ -15,17 +15,22 @@ type hostCall struct {
 	Text string `json:"text"`
 }
 
+func write(ctx context.Context, h *host.Client, space host.Space, path string) error {
+	_, err := h.Datastore.Commit(ctx, host.Txn{Ops: []host.Op{{Space: space, Key: path, Value: []byte("{}")}}})
+	return err
+}
+
 func (c hostCall) make(ctx context.Context, h *host.Client) (text, error) {
 	switch c.Call {
 	case "put":
-		return text{}, h.Datastore.Put(ctx, host.Private, "k", []byte(c.Text))
+		return text{}, h.Datastore.Put(ctx, "k", []byte(c.Text))
 	case "get":
 		e, err := h.Datastore.Get(ctx, host.Private, "k")
 		return text{string(e.Value)}, err
 	case "publish-tree":
-		return text{}, h.Datastore.Put(ctx, host.Operational, c.Text, []byte("{}"))
+		return text{}, write(ctx, h, host.Operational, c.Text)
 	case "write-config":
-		return text{}, h.Datastore.Put(ctx, host.Config, c.Text, []byte("{}"))
+		return text{}, write(ctx, h, host.Tree, c.Text)
 	case "publish":
 		return text{}, h.Events.Publish(ctx, c.Text, "faulty:event", map[string]int{"n": 1})
 	case "seal":

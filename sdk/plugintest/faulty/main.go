@@ -5,8 +5,11 @@ package main
 
 import (
 	"embed"
+	"os"
+	"strings"
 
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/wire"
 )
 
 //go:embed plugin.yaml
@@ -17,5 +20,8 @@ var modules embed.FS
 
 func main() {
 	beforeServing()
+	if v := os.Getenv("CONTRACT"); v != "" { // as a plugin of another release
+		wire.APIVersions = strings.Fields(v)
+	}
 	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: table()})
 }

@@ -26,8 +26,8 @@ const (
 type Store interface {
 	Get(ctx context.Context, s host.Space, key string) (host.Entry, error)
 	Range(ctx context.Context, s host.Space, prefix string) iter.Seq2[host.Entry, error]
-	Put(ctx context.Context, s host.Space, key string, value []byte) error
-	Delete(ctx context.Context, s host.Space, key string) error
+	Put(ctx context.Context, key string, value []byte) error
+	Delete(ctx context.Context, key string) error
 }
 
 // Keys are the SSH host keys of switches. It is safe for concurrent use.
@@ -97,7 +97,7 @@ func (k *Keys) expected(ctx context.Context, t switchcli.Target) (string, error)
 }
 
 func (k *Keys) keep(ctx context.Context, t switchcli.Target, key string) error {
-	if err := k.Store.Put(ctx, host.Private, place(t), []byte(key)); err != nil {
+	if err := k.Store.Put(ctx, place(t), []byte(key)); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the SSH host key of switch %s cannot be kept: %v", t, err)
 	}
 	k.Log.Warn("the SSH host key of a switch is trusted because it is the first it showed; compare it with the switch's", "switch", t.String(), "key", key)

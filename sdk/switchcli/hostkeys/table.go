@@ -81,7 +81,7 @@ func (k *Keys) forget(ctx context.Context, in *commands.Invocation, at string) e
 	var gone []string
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		if a, p := split(name); a == address && (port == "" || p == port) {
-			if err := k.Store.Delete(ctx, host.Private, prefix+name); err != nil {
+			if err := k.Store.Delete(ctx, prefix+name); err != nil {
 				return fault.Wrap(fault.Unavailable, err, "the SSH host key of %s is not forgotten: %v", name, err)
 			}
 			gone = append(gone, name)

@@ -58,7 +58,7 @@ func (f fakePlugins) Check(_ context.Context, n string) ([]string, error) {
 	return nil, nil
 }
 
-func (fakePlugins) Conn(name string) (grpc.ClientConnInterface, error) {
+func (fakePlugins) Fresh(name string) (grpc.ClientConnInterface, error) {
 	if name != "switch" {
 		return nil, errors.New("not asked for")
 	}

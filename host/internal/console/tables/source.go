@@ -18,7 +18,7 @@ type CLI func(plugin, command string) bool
 // plugin's Manager.
 func FromPlugins(m interface {
 	List() []plugin.Info
-	Conn(name string) (grpc.ClientConnInterface, error)
+	Fresh(name string) (grpc.ClientConnInterface, error)
 }, on CLI) Source {
 	return func() []commands.Command {
 		var out []commands.Command
@@ -26,7 +26,7 @@ func FromPlugins(m interface {
 			if len(p.Manifest.GetCommands()) == 0 {
 				continue
 			}
-			conn, err := m.Conn(p.Name)
+			conn, err := m.Fresh(p.Name)
 			if err != nil { // removed since List
 				continue
 			}

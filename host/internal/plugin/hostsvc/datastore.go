@@ -1,6 +1,7 @@
 package hostsvc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -12,43 +13,59 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
+// chunk is about how many bytes of entries go into one message of a stream.
+const chunk = 256 << 10
+
 type datastoreServer struct {
 	pluginv1.UnimplementedHostDatastoreServer
 	s *Server
 }
 
-// rangeChunk is how many bytes of values one message of a range carries, about.
-const rangeChunk = 256 << 10
+// store is where all data is; nil when this controller has none.
+func (d *datastoreServer) store() (datastore.Store, error) {
+	if s := d.s.services.Store; s != nil {
+		return s, nil
+	}
+	return nil, absent("datastore")
+}
 
 func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*pluginv1.GetResponse, error) {
-	store, ns, key, err := d.reach(r.Space, r.Key, read)
+	store, err := d.store()
 	if err != nil {
 		return nil, err
 	}
-	e, err := datastore.Get(ctx, store, ns, key)
+	at, err := d.reach(r.Space, r.Plugin, r.Key, read)
+	if err != nil {
+		return nil, err
+	}
+	e, err := datastore.Get(ctx, store, at.Namespace, at.Key)
 	if errors.Is(err, datastore.ErrNotFound) {
 		return &pluginv1.GetResponse{}, nil
 	}
 	if err != nil {
 		return nil, storeFault(err)
 	}
-	return &pluginv1.GetResponse{Entry: entry(e)}, nil
+	return &pluginv1.GetResponse{Entry: entry(r.Space, e)}, nil
 }
 
 func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreamingServer[pluginv1.RangeResponse]) error {
-	store, ns, prefix, err := d.reach(r.Space, r.Prefix, read)
+	store, err := d.store()
+	if err != nil {
+		return err
+	}
+	at, err := d.reach(r.Space, r.Plugin, r.Prefix, read)
 	if err != nil {
 		return err
 	}
 	return storeFault(store.View(out.Context(), func(sn datastore.Snapshot) error {
 		msg := &pluginv1.RangeResponse{Revision: uint64(sn.Revision())}
 		size := 0
-		for e, err := range sn.Range(ns, datastore.RangeOptions{Prefix: prefix, After: r.After, Limit: int(max(r.Limit, 0))}) {
+		for e, err := range sn.Range(at.Namespace, datastore.RangeOptions{Prefix: at.Key, After: r.After, Limit: int(max(r.Limit, 0))}) {
 			if err != nil {
 				return err
 			}
-			msg.Entries = append(msg.Entries, entry(e))
-			if size += len(e.Key) + len(e.Value); size >= rangeChunk {
+			msg.Entries = append(msg.Entries, entry(r.Space, e))
+			if size += len(e.Key) + len(e.Value); size >= chunk {
 				if err := out.Send(msg); err != nil {
 					return err
 				}
@@ -59,54 +76,128 @@ func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreami
 	}))
 }
 
+func (d *datastoreServer) Barrier(ctx context.Context, _ *pluginv1.BarrierRequest) (*pluginv1.BarrierResponse, error) {
+	store, err := d.store()
+	if err != nil {
+		return nil, err
+	}
+	rev, err := store.Barrier(ctx)
+	return &pluginv1.BarrierResponse{Revision: uint64(rev)}, storeFault(err)
+}
+
+// Commit applies what the plugin decided. Edits of trees are worked out on the newest
+// state that this node knows; its conditions make sure that it is still so.
 func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest) (*pluginv1.CommitResponse, error) {
+	store, err := d.store()
+	if err != nil {
+		return nil, err
+	}
 	if len(r.Ops)+len(r.Compares) == 0 {
 		return nil, fault.New(fault.Invalid, "the transaction is empty")
 	}
-	t := datastore.Txn{Volatile: r.Volatile || r.Space == pluginv1.Space_SPACE_OPERATIONAL}
-	var store datastore.Store
-	for _, c := range r.Compares {
-		st, ns, key, err := d.reach(r.Space, c.Key, read)
-		if err != nil {
-			return nil, err
-		}
-		store = st
-		t.Compares = append(t.Compares, datastore.Compare{Namespace: ns, Key: key, Revision: datastore.Revision(c.Revision)})
+	t := datastore.Txn{Volatile: r.Volatile, By: "plugin " + d.s.plugin}
+	if r.By != "" {
+		t.By = r.By + " (" + t.By + ")"
 	}
+	if t.Compares, err = d.compares(r.Compares); err != nil {
+		return nil, err
+	}
+	own := len(t.Compares)
+	var edits []TreeEdit
 	for _, o := range r.Ops {
-		st, ns, key, err := d.reach(r.Space, o.Key, write)
+		at, err := d.reach(o.Space, "", o.Key, write)
 		if err != nil {
 			return nil, err
 		}
-		store = st
-		t.Ops = append(t.Ops, datastore.Op{Namespace: ns, Key: key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
+		if o.Space == pluginv1.Space_SPACE_PRIVATE {
+			t.Ops = append(t.Ops, datastore.Op{Namespace: at.Namespace, Key: at.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
+			continue
+		}
+		if o.DeletePrefix {
+			return nil, fault.At(fault.Unsupported, o.Key, "delete_prefix is for private keys; delete the instance by its path")
+		}
+		edits = append(edits, TreeEdit{Namespace: at.Namespace, Path: at.Key, Value: o.Value, Delete: o.Delete})
+	}
+	if len(edits) > 0 {
+		if d.s.services.Trees == nil {
+			return nil, absent("YANG trees")
+		}
+		if err := d.s.services.Trees.Draft(ctx, edits, &t); err != nil {
+			return nil, err
+		}
+	}
+	if r.Role != "" {
+		c, err := d.s.fence(ctx, r.Role)
+		if err != nil {
+			return nil, err
+		}
+		t.Compares = append(t.Compares, c)
+	}
+	if len(t.Ops) == 0 && len(edits) > 0 && len(t.Compares) == own { // nothing is different
+		return &pluginv1.CommitResponse{Revision: uint64(store.Revision())}, nil
 	}
 	rev, err := store.Commit(ctx, t)
-	if errors.Is(err, datastore.ErrConflict) {
-		return &pluginv1.CommitResponse{Conflict: true}, nil
-	}
-	if err != nil {
+	var lost *datastore.ConflictError
+	switch {
+	case errors.As(err, &lost):
+		return d.conflict(r, &t, own, lost)
+	case err != nil:
 		return nil, storeFault(err)
 	}
 	return &pluginv1.CommitResponse{Revision: uint64(rev)}, nil
 }
 
-func (d *datastoreServer) Watch(r *pluginv1.WatchRequest, out grpc.ServerStreamingServer[pluginv1.WatchResponse]) error {
-	store, ns, prefix, err := d.reach(r.Space, r.Prefix, read)
-	if err != nil {
-		return err
+func (d *datastoreServer) compares(list []*pluginv1.Compare) ([]datastore.Compare, error) {
+	var out []datastore.Compare
+	for _, c := range list {
+		at, err := d.reach(c.Space, c.Plugin, c.Key, read)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, datastore.Compare{Namespace: at.Namespace, Key: at.Key, Revision: datastore.Revision(c.Revision), Prefix: c.Prefix})
 	}
-	err = store.Watch(out.Context(), datastore.Revision(r.After), []datastore.Prefix{{Namespace: ns, Key: prefix}}, func(b datastore.Batch) error {
-		if len(b.Events) == 0 {
-			return nil
+	return out, nil
+}
+
+// Decided is what a plugin adds to somebody else's change of its tree: conditions, and
+// writes of its private keys.
+func (s *Server) Decided(compares []*pluginv1.Compare, ops []*pluginv1.Op) (t datastore.Txn, err error) {
+	d := &datastoreServer{s: s}
+	if t.Compares, err = d.compares(compares); err != nil {
+		return t, err
+	}
+	for _, o := range ops {
+		if o.Space != pluginv1.Space_SPACE_PRIVATE {
+			return t, fault.At(fault.Denied, o.Key, "plugin %s adds a write that is not of its private keys", s.plugin)
 		}
-		msg := &pluginv1.WatchResponse{Revision: uint64(b.Revision)}
-		for _, e := range b.Events {
-			msg.Events = append(msg.Events, &pluginv1.WatchEvent{Entry: entry(e.Entry), Deleted: e.Deleted})
+		t.Ops = append(t.Ops, datastore.Op{Namespace: NamespacePrivate(s.plugin), Key: o.Key, Value: o.Value, Delete: o.Delete, DeletePrefix: o.DeletePrefix})
+	}
+	return t, nil
+}
+
+func (d *datastoreServer) conflict(r *pluginv1.CommitRequest, t *datastore.Txn, own int, lost *datastore.ConflictError) (*pluginv1.CommitResponse, error) {
+	if r.Role != "" && lost.Index == len(t.Compares)-1 {
+		return nil, fault.New(fault.Denied, "this process does not hold the role %s any more, so nothing was written", r.Role)
+	}
+	c := &pluginv1.Conflict{Index: int32(lost.Index), Key: lost.Key, Revision: uint64(lost.Revision), By: lost.By}
+	if lost.Index >= own {
+		c.Index = -1
+	}
+	if !lost.At.IsZero() {
+		c.Time = lost.At.UnixNano()
+	}
+	return &pluginv1.CommitResponse{Conflict: c}, nil
+}
+
+func entry(space pluginv1.Space, e datastore.Entry) *pluginv1.Entry {
+	value := e.Value
+	if space == pluginv1.Space_SPACE_TREE || space == pluginv1.Space_SPACE_OPERATIONAL {
+		// An entry of a user-ordered list has its rank on a line before the JSON.
+		if i := bytes.IndexByte(value, '\n'); i >= 0 && !bytes.HasPrefix(value, []byte("{")) {
+			value = value[i+1:]
 		}
-		return out.Send(msg)
-	})
-	return storeFault(err)
+	}
+	return &pluginv1.Entry{Key: e.Key, Value: value, Revision: uint64(e.Revision)}
 }
 
 type access int
@@ -118,32 +209,55 @@ const (
 
 // reach translates a space and a key into a namespace and the key there, and checks
 // that the key is one the plugin may touch.
-func (d *datastoreServer) reach(space pluginv1.Space, key string, how access) (_ datastore.Store, ns, at string, _ error) {
-	store := d.s.services.Store
-	if space == pluginv1.Space_SPACE_OPERATIONAL {
-		store = d.s.services.Operational
-	}
-	if store == nil {
-		return nil, "", "", absent("datastore")
-	}
+func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, how access) (datastore.Prefix, error) {
+	m := d.s.Manifest()
+	none := datastore.Prefix{}
 	switch space {
 	case pluginv1.Space_SPACE_PRIVATE:
-		return store, NamespacePrivate(d.s.plugin), key, nil
+		return datastore.Prefix{Namespace: NamespacePrivate(d.s.plugin), Key: key}, nil
 	case pluginv1.Space_SPACE_OPERATIONAL:
-		if !below(key, d.s.Manifest().GetPublishes()) {
-			return nil, "", "", fault.At(fault.Denied, key, "the manifest does not list this tree under `publishes`")
+		if !below(key, m.GetPublishes()) {
+			return none, fault.At(fault.Denied, key, "the manifest does not list this tree under `publishes`")
 		}
-		return store, NamespaceOperational, TreeKey(key), nil
-	case pluginv1.Space_SPACE_CONFIG:
+		return datastore.Prefix{Namespace: NamespaceOperational, Key: TreeKey(key)}, nil
+	case pluginv1.Space_SPACE_TREE:
+		if how == write && !below(key, m.GetOwns()) {
+			return none, fault.At(fault.Denied, key, "the manifest does not list this tree under `owns`, so the plugin cannot write it")
+		}
+		if how == read && !below(key, m.GetOwns()) && !below(key, m.GetReads()) && !d.ownModule(key) {
+			return none, fault.At(fault.Denied, key, "the tree is not the plugin's, and its manifest does not list it under `reads`")
+		}
+		return datastore.Prefix{Namespace: NamespaceConfig, Key: TreeKey(key)}, nil
+	case pluginv1.Space_SPACE_SHARED:
 		if how == write {
-			return nil, "", "", fault.At(fault.Denied, key, "the configuration is written by its owners, over RESTCONF; plugins read it")
+			return none, fault.At(fault.Denied, key, "the data of plugin %s is written by itself only", owner)
 		}
-		if !d.ownModule(key) {
-			return nil, "", "", fault.At(fault.Denied, key, "the configuration of this module is not the plugin's: its manifest implements no such module")
+		if !shared(m.GetReads(), owner, key) || d.s.services.Exports == nil || !hasPrefix(d.s.services.Exports(owner), key) {
+			return none, fault.At(fault.Denied, key, "plugin %s does not export this to plugin %s: `exports` of the one and `reads` (%s:…) of the other must name it",
+				owner, d.s.plugin, owner)
 		}
-		return store, NamespaceConfig, TreeKey(key), nil
+		return datastore.Prefix{Namespace: NamespacePrivate(owner), Key: key}, nil
 	}
-	return nil, "", "", fault.New(fault.Invalid, "unknown space %d", space)
+	return none, fault.New(fault.Invalid, "unknown space %d", space)
+}
+
+// shared reports whether one of the manifest's reads, "PLUGIN:prefix", covers a key.
+func shared(reads []string, owner, key string) bool {
+	for _, r := range reads {
+		if plugin, prefix, ok := strings.Cut(r, ":"); ok && plugin == owner && strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPrefix(prefixes []string, key string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(key, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // below reports whether key is one of the trees or inside one.
@@ -170,17 +284,11 @@ func (d *datastoreServer) ownModule(key string) bool {
 	return false
 }
 
-func entry(e datastore.Entry) *pluginv1.Entry {
-	return &pluginv1.Entry{Key: e.Key, Value: e.Value, Revision: uint64(e.Revision)}
-}
-
 // storeFault gives the errors of the datastore a kind.
 func storeFault(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, datastore.ErrCompacted):
-		return fault.Wrap(fault.NotFound, err, "the history after that revision is no longer kept; read the data again and watch from there")
 	case errors.Is(err, datastore.ErrTooBig):
 		return fault.Wrap(fault.TooBig, err, "the transaction is larger than the datastore allows; split it")
 	case errors.Is(err, datastore.ErrClosed):

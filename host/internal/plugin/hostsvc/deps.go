@@ -63,10 +63,28 @@ type Directory interface {
 	Changed() <-chan struct{}
 }
 
+// Trees takes edits of YANG trees apart into documents.
+type Trees interface {
+	// Draft adds to t the writes that make the edits, and the conditions under which they
+	// are right. Edits that change nothing add nothing. The error is a fault: of the schema,
+	// or of the rules for instances.
+	Draft(ctx context.Context, edits []TreeEdit, t *datastore.Txn) error
+}
+
+// TreeEdit replaces or deletes one instance.
+type TreeEdit struct {
+	Namespace string // NamespaceConfig or NamespaceOperational
+	Path      string
+	Value     []byte // JSON of the whole instance
+	Delete    bool
+}
+
 // Services are what a plugin's socket leads to; a nil one answers Unavailable.
 type Services struct {
 	Store        datastore.Store
-	Operational  datastore.Store
+	Trees        Trees
+	Roles        Roles
+	Exports      func(plugin string) []string // prefixes of private keys that a plugin exports
 	Bus          *events.Bus
 	Secrets      Sealer
 	Certificates Certificates

@@ -43,7 +43,7 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 // linked admits a call on a link: the token came with the link, and may have been
 // withdrawn since.
 func (s *Server) linked(call, stream context.Context) (context.Context, error) {
-	return call, s.admit(stream)
+	return context.WithValue(call, tokenKey{}, tokenOf(stream)), s.admit(stream)
 }
 
 // relayed carries a call on a link to another plugin.

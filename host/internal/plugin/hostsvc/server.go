@@ -32,6 +32,7 @@ type Server struct {
 
 	mu     sync.RWMutex
 	tokens [][]byte
+	terms  map[string]Term // by token and role
 }
 
 // Listen opens the socket of a plugin in its private directory.
@@ -69,6 +70,7 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 		l.Unknown = s.relayed
 	}
 	pluginv1.RegisterHostDatastoreServer(l, &datastoreServer{s: s})
+	pluginv1.RegisterHostRolesServer(l, &rolesServer{s: s})
 	pluginv1.RegisterHostOperationsServer(l, &operationsServer{s: s})
 	pluginv1.RegisterHostEventsServer(l, &eventsServer{s: s})
 	pluginv1.RegisterHostSecretsServer(l, &secretsServer{s: s})

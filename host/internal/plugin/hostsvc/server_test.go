@@ -80,7 +80,10 @@ func serve(t *testing.T, s hostsvc.Services) *host.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := host.NewClient(conn)
+	c, err := host.NewClient(t.Context(), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { _ = c.Close(); srv.Close(); _ = os.RemoveAll(dir) })
 	return c
 }
@@ -88,11 +91,11 @@ func serve(t *testing.T, s hostsvc.Services) *host.Client {
 func TestDatastore(t *testing.T) {
 	store := memory.New(memory.Options{})
 	defer store.Close()
-	c := serve(t, hostsvc.Services{Store: store, Operational: store})
+	c := serve(t, hostsvc.Services{Store: store})
 	ctx := t.Context()
 	big := strings.Repeat("v", 100<<10)
 	for i := range 9 { // more than one message of a range
-		if err := c.Datastore.Put(ctx, host.Private, fmt.Sprintf("k%d", i), []byte(big)); err != nil {
+		if err := c.Datastore.Put(ctx, fmt.Sprintf("k%d", i), []byte(big)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,45 +115,87 @@ func TestDatastore(t *testing.T) {
 	if _, err := c.Datastore.Get(ctx, host.Private, "none"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("an absent key: %v", err)
 	}
-	_, err := c.Datastore.Commit(ctx, host.Private, host.Txn{Compares: []host.Compare{{Key: "k0"}}, Ops: []host.Op{{Key: "k0", Delete: true}}})
+	_, err := c.Datastore.Commit(ctx, host.Txn{Compares: []host.Compare{{Key: "k0"}}, Ops: []host.Op{{Key: "k0", Delete: true}}})
 	if fault.KindOf(err) != fault.InUse {
 		t.Errorf("a compare that does not hold: %v", err)
 	}
-	if _, err := c.Datastore.Commit(ctx, host.Private, host.Txn{}); fault.KindOf(err) != fault.Invalid {
+	if _, err := c.Datastore.Commit(ctx, host.Txn{}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("an empty transaction: %v", err)
 	}
 	if _, err := c.Datastore.Get(ctx, 9, "k"); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("an unknown space: %v", err)
 	}
 	for key, want := range map[string]fault.Kind{"m:x": fault.NotFound, "/m:x/y=1": fault.NotFound, "imported:x": fault.Denied, "x": fault.Denied, "": fault.Denied} {
-		if _, err := c.Datastore.Get(ctx, host.Config, key); fault.KindOf(err) != want {
+		if _, err := c.Datastore.Get(ctx, host.Tree, key); fault.KindOf(err) != want {
 			t.Errorf("configuration %q: %v", key, err)
 		}
 	}
 }
 
-func TestWatchTellsWhatCameAfter(t *testing.T) {
+// followed writes what a follower is sent, and ends after the wanted number of steps.
+type followed struct {
+	lines []string
+	more  func(step int)
+	end   int
+}
+
+func (f *followed) step(line string) error {
+	f.lines = append(f.lines, line)
+	f.more(len(f.lines))
+	if len(f.lines) == f.end {
+		return errEnough
+	}
+	return nil
+}
+
+var errEnough = errors.New("enough")
+
+func (f *followed) Reset(_ uint64, entries []host.Event) error {
+	return f.step("reset" + keysOf(entries))
+}
+func (f *followed) Apply(_ uint64, events []host.Event) error {
+	return f.step("change" + keysOf(events))
+}
+
+func keysOf(events []host.Event) (out string) {
+	for _, e := range events {
+		out += fmt.Sprintf(" %d:%s", e.Prefix, e.Key)
+		if e.Deleted {
+			out += "-"
+		}
+	}
+	return out
+}
+
+func TestFollowSendsTheStateAndThenEachChange(t *testing.T) {
 	store := memory.New(memory.Options{})
 	defer store.Close()
 	c := serve(t, hostsvc.Services{Store: store})
-	rev, err := c.Datastore.Commit(t.Context(), host.Private, host.Txn{Ops: []host.Op{{Key: "a", Value: []byte("1")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = c.Datastore.Commit(t.Context(), host.Private, host.Txn{Ops: []host.Op{{Key: "a", Delete: true}, {Key: "b", Value: []byte("2")}, {Key: "other"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stop := fmt.Errorf("enough")
-	var got []string
-	err = c.Datastore.Watch(t.Context(), host.Private, "", rev, func(b host.Batch) error {
-		for _, e := range b.Events {
-			got = append(got, fmt.Sprintf("%s %v", e.Key, e.Deleted))
+	commit := func(ops ...host.Op) {
+		t.Helper()
+		if _, err := c.Datastore.Commit(t.Context(), host.Txn{Ops: ops}); err != nil {
+			t.Fatal(err)
 		}
-		return stop
-	})
-	if err != stop || fmt.Sprint(got) != "[a true b false other false]" {
-		t.Errorf("%v, %v", got, err)
+	}
+	commit(host.Op{Key: "a/1", Value: []byte("1")}, host.Op{Key: "b/1"}, host.Op{Key: "c"})
+	f := &followed{end: 4}
+	f.more = func(step int) {
+		switch step {
+		case 1:
+			commit(host.Op{Key: "a/1", Delete: true}, host.Op{Key: "b/2"})
+		case 2:
+			commit(host.Op{Key: "c"}) // none of what is followed: progress
+		case 3:
+			commit(host.Op{Key: "a/3"})
+		}
+	}
+	err := c.Datastore.Follow(t.Context(), []host.Prefix{{Space: host.Private, Prefix: "a/"}, {Space: host.Private, Prefix: "b/"}}, f)
+	want := []string{"reset 0:a/1 1:b/1", "change 0:a/1- 1:b/2", "change", "change 0:a/3"}
+	if err != errEnough || fmt.Sprint(f.lines) != fmt.Sprint(want) {
+		t.Errorf("%q, %v", f.lines, err)
+	}
+	if err := c.Datastore.Follow(t.Context(), []host.Prefix{{Space: host.Shared, Plugin: "q", Prefix: "a/"}}, f); fault.KindOf(err) != fault.Denied {
+		t.Errorf("data that nobody exports: %v", err)
 	}
 }
 
@@ -162,7 +207,7 @@ func TestAbsentServicesSaySo(t *testing.T) {
 	_, listed := c.Switchboard.Providers(ctx, "x")
 	_, trusted := c.Certificates.Trust(ctx)
 	for what, err := range map[string]error{
-		"datastore": c.Datastore.Put(ctx, host.Private, "k", nil), "events": c.Events.Publish(ctx, "s", "m:n", 1), "secrets": sealed, "texts": text,
+		"datastore": c.Datastore.Put(ctx, "k", nil), "events": c.Events.Publish(ctx, "s", "m:n", 1), "secrets": sealed, "texts": text,
 		"operations": c.Operations.Call(ctx, "m", "r", nil, nil), "switchboard": listed, "certificates": trusted,
 		"subscription": c.Events.Subscribe(ctx, []string{"s"}, nil),
 	} {

@@ -24,7 +24,8 @@ type Draft struct {
 	touched map[string]touch
 	lists   map[string]Path // lists whose entries changed
 	removed []Path          // instances that are gone or replaced
-	ranged  bool            // more was looked at than the documents in read
+	keys    map[string]bool // documents in read that a commit depends on by themselves
+	ranges  map[string]bool // prefixes of which a commit depends as a whole
 }
 
 // document is what is stored under one key.
@@ -42,7 +43,7 @@ type touch struct {
 
 // NewDraft begins a draft of the tree that is kept in a namespace.
 func NewDraft(sn datastore.Snapshot, ns string, set *yang.Set) *Draft {
-	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, read: map[string]datastore.Revision{}, touched: map[string]touch{}, lists: map[string]Path{}}
+	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, read: map[string]datastore.Revision{}, keys: map[string]bool{}, ranges: map[string]bool{}, touched: map[string]touch{}, lists: map[string]Path{}}
 }
 
 // encode writes a document: the rank, if any, stands on a line before the JSON.
@@ -69,6 +70,7 @@ func (d *Draft) get(key string) (*document, error) {
 		return doc, nil
 	}
 	e, err := d.sn.Get(d.ns, key)
+	d.keys[key] = true
 	if errors.Is(err, datastore.ErrNotFound) {
 		d.read[key] = 0
 		return nil, nil
@@ -89,7 +91,12 @@ type row struct {
 // below returns the documents whose keys have a prefix, in the order of keys.
 func (d *Draft) below(prefix string) ([]row, error) {
 	var rows []row
-	d.ranged = true
+	if !d.ranges[prefix] {
+		d.ranges[prefix] = true
+		if _, _, err := d.holder(prefix); err != nil { // what is removed below the prefix writes it
+			return nil, err
+		}
+	}
 	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix}) {
 		if err != nil {
 			return nil, err
@@ -134,18 +141,28 @@ const metaNamespace = "restconf-meta"
 
 // Txn returns the draft's changes as one transaction, which holds only if nothing
 // that the draft looked at was changed by others meanwhile.
+//
+// A condition on a prefix does not notice deletions, so whoever deletes a document writes
+// the document above it once more.
 func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 	t := datastore.Txn{Volatile: volatile}
-	if d.ranged {
-		e, err := d.sn.Get(metaNamespace, d.ns)
-		if err != nil && !errors.Is(err, datastore.ErrNotFound) {
+	for _, k := range sorted(d.changed) {
+		if d.changed[k] != nil {
+			continue
+		}
+		above, doc, err := d.holder(k)
+		if err != nil {
 			return t, err
 		}
-		t.Compares = append(t.Compares, datastore.Compare{Namespace: metaNamespace, Key: d.ns, Revision: e.Revision})
-	} else {
-		for _, k := range sorted(d.read) {
-			t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.read[k]})
+		if _, ok := d.changed[above]; doc != nil && !ok {
+			d.changed[above] = &document{rank: doc.rank, text: doc.text}
 		}
+	}
+	for _, k := range sorted(d.keys) {
+		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.read[k]})
+	}
+	for _, k := range sorted(d.ranges) {
+		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.sn.Revision(), Prefix: true})
 	}
 	for _, k := range sorted(d.changed) {
 		if doc := d.changed[k]; doc != nil {
@@ -156,6 +173,53 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 	}
 	t.Ops = append(t.Ops, datastore.Put(metaNamespace, d.ns, []byte(now.UTC().Format(time.RFC3339Nano))))
 	return t, nil
+}
+
+// holder returns the nearest document above a key that is stored, nil if there is none.
+func (d *Draft) holder(key string) (string, *document, error) {
+	for {
+		i := strings.LastIndexByte(key, '/')
+		if i <= 0 {
+			return "", nil, nil
+		}
+		key = key[:i]
+		doc, err := d.get(key)
+		if err != nil || doc != nil {
+			return key, doc, err
+		}
+	}
+}
+
+// Change is a document that a draft writes or deletes.
+type Change struct {
+	Key     string
+	Value   []byte // JSON
+	Deleted bool
+}
+
+// Changes lists what the draft changes below top-level nodes that of accepts.
+func (d *Draft) Changes(of func(qname string) bool) []Change {
+	var out []Change
+	for _, k := range sorted(d.changed) {
+		if !of(top(k)) {
+			continue
+		}
+		if doc := d.changed[k]; doc != nil {
+			out = append(out, Change{Key: k, Value: []byte(doc.text)})
+		} else {
+			out = append(out, Change{Key: k, Deleted: true})
+		}
+	}
+	return out
+}
+
+// top is the qualified name of the top-level node of a key.
+func top(key string) string {
+	key = strings.TrimPrefix(key, "/")
+	if i := strings.IndexAny(key, "/="); i >= 0 {
+		key = key[:i]
+	}
+	return key
 }
 
 // Tag names the state of everything that the draft has read so far: an entity-tag

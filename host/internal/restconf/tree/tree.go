@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/yang"
 )
@@ -26,6 +27,9 @@ type Tree struct {
 	Now      func() time.Time
 	// Guards may refuse changes, by the qualified name of a top-level node.
 	Guards map[string]Guard
+	// Owners check changes of the trees that are theirs, by the qualified name of a
+	// top-level node; nil: nobody owns one.
+	Owners func(qname string) Owner
 
 	// mu is held alone by a writer that lost against others, so that it wins then.
 	mu sync.RWMutex
@@ -35,6 +39,10 @@ type Tree struct {
 // every administrator out. after is the node's content as it would be, in
 // canonical form, nil when it would be gone. Its error goes to the client.
 type Guard func(ctx context.Context, after json.RawMessage) error
+
+// Owner checks changes of its tree that somebody else makes, worked out at a revision. It
+// refuses them, or returns conditions and writes that are committed with them.
+type Owner func(ctx context.Context, at datastore.Revision, changes []Change) (datastore.Txn, error)
 
 // attempts bounds how often a write is repeated because others wrote meanwhile.
 const attempts = 10
@@ -48,17 +56,29 @@ func (t *Tree) View(ctx context.Context, set *yang.Set, f func(*Draft) error) er
 // f may run several times. The error is a fault: of f, of Check, of the Guard, or
 // InUse when others keep changing the same data.
 func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) error {
+	var lost *datastore.ConflictError
 	for i := range attempts {
-		done, err := t.attempt(ctx, set, f, i > 0)
-		if done || err != nil {
+		err := t.attempt(ctx, set, f, i > 0)
+		if !errors.As(err, &lost) {
 			return err
 		}
 	}
-	return fault.New(fault.InUse, "others are changing the same data: try again")
+	return fault.Wrap(fault.InUse, lost, "the data was changed meanwhile%s; read it again and repeat", first(lost))
 }
 
-// attempt runs f once; it reports false when others were faster.
-func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error, alone bool) (bool, error) {
+// first says who was faster.
+func first(lost *datastore.ConflictError) string {
+	if lost.By == "" {
+		return " by others"
+	}
+	if lost.At.IsZero() {
+		return " by " + lost.By
+	}
+	return " by " + lost.By + " at " + lost.At.UTC().Format(time.RFC3339)
+}
+
+// attempt runs f once. Its error is a *datastore.ConflictError when others were faster.
+func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error, alone bool) error {
 	if alone {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -78,20 +98,42 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 		if err := t.guard(ctx, d); err != nil {
 			return err
 		}
-		txn, err = d.Txn(t.now(), t.Volatile)
-		return err
+		if txn, err = d.Txn(t.now(), t.Volatile); err != nil {
+			return err
+		}
+		return t.owners(ctx, d, &txn)
 	})
 	if err != nil || len(txn.Ops) == 0 {
-		return true, err
+		return err
+	}
+	if who, ok := caller.From(ctx); ok {
+		txn.By = who.User
 	}
 	_, err = t.Store.Commit(ctx, txn)
-	switch {
-	case errors.Is(err, datastore.ErrConflict):
-		return false, nil
-	case errors.Is(err, datastore.ErrTooBig):
-		return true, fault.Wrap(fault.TooBig, err, "the change is larger than the datastore takes at once: send it in parts")
+	if errors.Is(err, datastore.ErrTooBig) {
+		return fault.Wrap(fault.TooBig, err, "the change is larger than the datastore takes at once: send it in parts")
 	}
-	return true, err
+	return err
+}
+
+// owners asks those whose trees the draft changes.
+func (t *Tree) owners(ctx context.Context, d *Draft, txn *datastore.Txn) error {
+	if t.Owners == nil {
+		return nil
+	}
+	for _, n := range d.Tops() {
+		owner := t.Owners(n.QName())
+		if owner == nil {
+			continue
+		}
+		more, err := owner(ctx, d.sn.Revision(), d.Changes(func(q string) bool { return q == n.QName() }))
+		if err != nil {
+			return err
+		}
+		txn.Compares = append(txn.Compares, more.Compares...)
+		txn.Ops = append(txn.Ops, more.Ops...)
+	}
+	return nil
 }
 
 func (t *Tree) now() time.Time {

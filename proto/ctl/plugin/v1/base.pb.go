@@ -182,7 +182,19 @@ type Manifest struct {
 	// Operational trees this plugin publishes: "module:container".
 	Publishes []string `protobuf:"bytes,14,rep,name=publishes,proto3" json:"publishes,omitempty"`
 	// Names of the event streams this plugin may publish to.
-	Streams       []string `protobuf:"bytes,15,rep,name=streams,proto3" json:"streams,omitempty"`
+	Streams []string `protobuf:"bytes,15,rep,name=streams,proto3" json:"streams,omitempty"`
+	// Configuration trees that are this plugin's: "/module:container". It writes them and
+	// checks what others write (service Trees).
+	Owns []string `protobuf:"bytes,16,rep,name=owns,proto3" json:"owns,omitempty"`
+	// Data beside its own that it reads: "/module:container" of a configuration tree, or
+	// "PLUGIN:prefix" of what another plugin exports.
+	Reads []string `protobuf:"bytes,17,rep,name=reads,proto3" json:"reads,omitempty"`
+	// Prefixes of private keys that other plugins may read.
+	Exports []string `protobuf:"bytes,18,rep,name=exports,proto3" json:"exports,omitempty"`
+	// Roles that one process among all nodes holds at a time.
+	Roles []string `protobuf:"bytes,19,rep,name=roles,proto3" json:"roles,omitempty"`
+	// The plugin is run on one node at a time.
+	SingleNode    bool `protobuf:"varint,20,opt,name=single_node,json=singleNode,proto3" json:"single_node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -320,6 +332,41 @@ func (x *Manifest) GetStreams() []string {
 		return x.Streams
 	}
 	return nil
+}
+
+func (x *Manifest) GetOwns() []string {
+	if x != nil {
+		return x.Owns
+	}
+	return nil
+}
+
+func (x *Manifest) GetReads() []string {
+	if x != nil {
+		return x.Reads
+	}
+	return nil
+}
+
+func (x *Manifest) GetExports() []string {
+	if x != nil {
+		return x.Exports
+	}
+	return nil
+}
+
+func (x *Manifest) GetRoles() []string {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+func (x *Manifest) GetSingleNode() bool {
+	if x != nil {
+		return x.SingleNode
+	}
+	return false
 }
 
 type YangModule struct {
@@ -1185,7 +1232,7 @@ const file_ctl_plugin_v1_base_proto_rawDesc = "" +
 	"\x18ctl/plugin/v1/base.proto\x12\rctl.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x11\n" +
 	"\x0fDescribeRequest\"G\n" +
 	"\x10DescribeResponse\x123\n" +
-	"\bmanifest\x18\x01 \x01(\v2\x17.ctl.plugin.v1.ManifestR\bmanifest\"\xe4\x04\n" +
+	"\bmanifest\x18\x01 \x01(\v2\x17.ctl.plugin.v1.ManifestR\bmanifest\"\xdf\x05\n" +
 	"\bManifest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -1202,7 +1249,13 @@ const file_ctl_plugin_v1_base_proto_rawDesc = "" +
 	"\x06labels\x18\f \x03(\v2#.ctl.plugin.v1.Manifest.LabelsEntryR\x06labels\x12\x12\n" +
 	"\x04uses\x18\r \x03(\tR\x04uses\x12\x1c\n" +
 	"\tpublishes\x18\x0e \x03(\tR\tpublishes\x12\x18\n" +
-	"\astreams\x18\x0f \x03(\tR\astreams\x1a9\n" +
+	"\astreams\x18\x0f \x03(\tR\astreams\x12\x12\n" +
+	"\x04owns\x18\x10 \x03(\tR\x04owns\x12\x14\n" +
+	"\x05reads\x18\x11 \x03(\tR\x05reads\x12\x18\n" +
+	"\aexports\x18\x12 \x03(\tR\aexports\x12\x14\n" +
+	"\x05roles\x18\x13 \x03(\tR\x05roles\x12\x1f\n" +
+	"\vsingle_node\x18\x14 \x01(\bR\n" +
+	"singleNode\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"V\n" +

@@ -29,11 +29,15 @@ const (
 	Space_SPACE_UNSPECIFIED Space = 0
 	// Keys of the plugin alone, durable.
 	Space_SPACE_PRIVATE Space = 1
-	// The operational tree: documents below the trees that the manifest publishes.
-	// Gone when the controller stops or the plugin is uninstalled.
+	// Operational data: the documents of the trees that the manifest publishes. They are
+	// written without waiting for the disk and go when the plugin is uninstalled.
 	Space_SPACE_OPERATIONAL Space = 2
-	// The configuration tree of the plugin's modules, read and watched only.
-	Space_SPACE_CONFIG Space = 3
+	// Configuration data: the documents of YANG trees. Those of the plugin's own modules
+	// and of the manifest's `reads` may be read, those below its `owns` also written.
+	Space_SPACE_TREE Space = 3
+	// Private keys of another plugin that exports them; `plugin` names it, and the
+	// manifest's `reads` lists "PLUGIN:prefix". Read only.
+	Space_SPACE_SHARED Space = 4
 )
 
 // Enum value maps for Space.
@@ -42,13 +46,15 @@ var (
 		0: "SPACE_UNSPECIFIED",
 		1: "SPACE_PRIVATE",
 		2: "SPACE_OPERATIONAL",
-		3: "SPACE_CONFIG",
+		3: "SPACE_TREE",
+		4: "SPACE_SHARED",
 	}
 	Space_value = map[string]int32{
 		"SPACE_UNSPECIFIED": 0,
 		"SPACE_PRIVATE":     1,
 		"SPACE_OPERATIONAL": 2,
-		"SPACE_CONFIG":      3,
+		"SPACE_TREE":        3,
+		"SPACE_SHARED":      4,
 	}
 )
 
@@ -143,6 +149,7 @@ type GetRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Space         Space                  `protobuf:"varint,1,opt,name=space,proto3,enum=ctl.plugin.v1.Space" json:"space,omitempty"`
 	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	Plugin        string                 `protobuf:"bytes,3,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -187,6 +194,13 @@ func (x *GetRequest) GetSpace() Space {
 func (x *GetRequest) GetKey() string {
 	if x != nil {
 		return x.Key
+	}
+	return ""
+}
+
+func (x *GetRequest) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
 	}
 	return ""
 }
@@ -243,7 +257,8 @@ type RangeRequest struct {
 	// Exclusive start, for paging.
 	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	// 0 = all.
-	Limit         int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit         int32  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	Plugin        string `protobuf:"bytes,5,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -306,6 +321,13 @@ func (x *RangeRequest) GetLimit() int32 {
 	return 0
 }
 
+func (x *RangeRequest) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
 type RangeResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Entries []*Entry               `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
@@ -359,11 +381,16 @@ func (x *RangeResponse) GetRevision() uint64 {
 	return 0
 }
 
+// Compare is a condition: the key has this revision (0: it does not exist), or, with
+// prefix, no key that begins with it was written after the revision. A deletion does not
+// break the condition on a prefix; in trees it counts as a write of the parent document.
 type Compare struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// 0: the key must not exist.
-	Revision      uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Space         Space                  `protobuf:"varint,1,opt,name=space,proto3,enum=ctl.plugin.v1.Space" json:"space,omitempty"`
+	Plugin        string                 `protobuf:"bytes,2,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	Key           string                 `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
+	Revision      uint64                 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	Prefix        bool                   `protobuf:"varint,5,opt,name=prefix,proto3" json:"prefix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -398,6 +425,20 @@ func (*Compare) Descriptor() ([]byte, []int) {
 	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{5}
 }
 
+func (x *Compare) GetSpace() Space {
+	if x != nil {
+		return x.Space
+	}
+	return Space_SPACE_UNSPECIFIED
+}
+
+func (x *Compare) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
 func (x *Compare) GetKey() string {
 	if x != nil {
 		return x.Key
@@ -412,12 +453,25 @@ func (x *Compare) GetRevision() uint64 {
 	return 0
 }
 
+func (x *Compare) GetPrefix() bool {
+	if x != nil {
+		return x.Prefix
+	}
+	return false
+}
+
+// Op is one write. In the spaces TREE and OPERATIONAL the key is the path of an instance
+// (RFC 8040, as in the keys of documents) and the value the JSON of the whole instance
+// (RFC 7951, an object, with the lists in it): the host checks it against the module,
+// takes it apart into documents and removes what is no longer in it.
 type Op struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Value         []byte                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
-	Delete        bool                   `protobuf:"varint,3,opt,name=delete,proto3" json:"delete,omitempty"`
-	DeletePrefix  bool                   `protobuf:"varint,4,opt,name=delete_prefix,json=deletePrefix,proto3" json:"delete_prefix,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Space  Space                  `protobuf:"varint,1,opt,name=space,proto3,enum=ctl.plugin.v1.Space" json:"space,omitempty"`
+	Key    string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	Value  []byte                 `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
+	Delete bool                   `protobuf:"varint,4,opt,name=delete,proto3" json:"delete,omitempty"`
+	// In PRIVATE only.
+	DeletePrefix  bool `protobuf:"varint,5,opt,name=delete_prefix,json=deletePrefix,proto3" json:"delete_prefix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -452,6 +506,13 @@ func (*Op) Descriptor() ([]byte, []int) {
 	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{6}
 }
 
+func (x *Op) GetSpace() Space {
+	if x != nil {
+		return x.Space
+	}
+	return Space_SPACE_UNSPECIFIED
+}
+
 func (x *Op) GetKey() string {
 	if x != nil {
 		return x.Key
@@ -482,11 +543,14 @@ func (x *Op) GetDeletePrefix() bool {
 
 type CommitRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
-	Space    Space                  `protobuf:"varint,1,opt,name=space,proto3,enum=ctl.plugin.v1.Space" json:"space,omitempty"`
-	Compares []*Compare             `protobuf:"bytes,2,rep,name=compares,proto3" json:"compares,omitempty"`
-	Ops      []*Op                  `protobuf:"bytes,3,rep,name=ops,proto3" json:"ops,omitempty"`
+	Compares []*Compare             `protobuf:"bytes,1,rep,name=compares,proto3" json:"compares,omitempty"`
+	Ops      []*Op                  `protobuf:"bytes,2,rep,name=ops,proto3" json:"ops,omitempty"`
 	// May be answered before the disk has it.
-	Volatile      bool `protobuf:"varint,4,opt,name=volatile,proto3" json:"volatile,omitempty"`
+	Volatile bool `protobuf:"varint,3,opt,name=volatile,proto3" json:"volatile,omitempty"`
+	// Role that this process must hold when the transaction is applied; empty: none.
+	Role string `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
+	// Who asked for the change; empty: the caller of the call being served, else the plugin.
+	By            string `protobuf:"bytes,5,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -521,13 +585,6 @@ func (*CommitRequest) Descriptor() ([]byte, []int) {
 	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *CommitRequest) GetSpace() Space {
-	if x != nil {
-		return x.Space
-	}
-	return Space_SPACE_UNSPECIFIED
-}
-
 func (x *CommitRequest) GetCompares() []*Compare {
 	if x != nil {
 		return x.Compares
@@ -549,11 +606,25 @@ func (x *CommitRequest) GetVolatile() bool {
 	return false
 }
 
+func (x *CommitRequest) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *CommitRequest) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 type CommitResponse struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	// A compare did not hold; nothing was written.
-	Conflict      bool `protobuf:"varint,2,opt,name=conflict,proto3" json:"conflict,omitempty"`
+	// A condition did not hold; nothing was written.
+	Conflict      *Conflict `protobuf:"bytes,2,opt,name=conflict,proto3" json:"conflict,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -595,37 +666,41 @@ func (x *CommitResponse) GetRevision() uint64 {
 	return 0
 }
 
-func (x *CommitResponse) GetConflict() bool {
+func (x *CommitResponse) GetConflict() *Conflict {
 	if x != nil {
 		return x.Conflict
 	}
-	return false
+	return nil
 }
 
-type WatchRequest struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Space  Space                  `protobuf:"varint,1,opt,name=space,proto3,enum=ctl.plugin.v1.Space" json:"space,omitempty"`
-	Prefix string                 `protobuf:"bytes,2,opt,name=prefix,proto3" json:"prefix,omitempty"`
-	// 0: only what comes from now on.
-	After         uint64 `protobuf:"varint,3,opt,name=after,proto3" json:"after,omitempty"`
+type Conflict struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index of the compare; -1 when it is one that the host added.
+	Index int32  `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	Key   string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	// What the key has now.
+	Revision uint64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Who wrote it and when (nanoseconds since the epoch); empty and 0 when not known.
+	By            string `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
+	Time          int64  `protobuf:"varint,5,opt,name=time,proto3" json:"time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *WatchRequest) Reset() {
-	*x = WatchRequest{}
+func (x *Conflict) Reset() {
+	*x = Conflict{}
 	mi := &file_ctl_plugin_v1_host_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *WatchRequest) String() string {
+func (x *Conflict) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*WatchRequest) ProtoMessage() {}
+func (*Conflict) ProtoMessage() {}
 
-func (x *WatchRequest) ProtoReflect() protoreflect.Message {
+func (x *Conflict) ProtoReflect() protoreflect.Message {
 	mi := &file_ctl_plugin_v1_host_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -637,106 +712,128 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
-func (*WatchRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use Conflict.ProtoReflect.Descriptor instead.
+func (*Conflict) Descriptor() ([]byte, []int) {
 	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{9}
 }
 
-func (x *WatchRequest) GetSpace() Space {
+func (x *Conflict) GetIndex() int32 {
 	if x != nil {
-		return x.Space
-	}
-	return Space_SPACE_UNSPECIFIED
-}
-
-func (x *WatchRequest) GetPrefix() string {
-	if x != nil {
-		return x.Prefix
-	}
-	return ""
-}
-
-func (x *WatchRequest) GetAfter() uint64 {
-	if x != nil {
-		return x.After
+		return x.Index
 	}
 	return 0
 }
 
-type WatchResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Revision      uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
-	Events        []*WatchEvent          `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchResponse) Reset() {
-	*x = WatchResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchResponse) ProtoMessage() {}
-
-func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[10]
+func (x *Conflict) GetKey() string {
 	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
+		return x.Key
 	}
-	return mi.MessageOf(x)
+	return ""
 }
 
-// Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
-func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *WatchResponse) GetRevision() uint64 {
+func (x *Conflict) GetRevision() uint64 {
 	if x != nil {
 		return x.Revision
 	}
 	return 0
 }
 
-func (x *WatchResponse) GetEvents() []*WatchEvent {
+func (x *Conflict) GetBy() string {
 	if x != nil {
-		return x.Events
+		return x.By
 	}
-	return nil
+	return ""
 }
 
-type WatchEvent struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Entry         *Entry                 `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`
-	Deleted       bool                   `protobuf:"varint,2,opt,name=deleted,proto3" json:"deleted,omitempty"`
+func (x *Conflict) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+type Prefix struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Space Space                  `protobuf:"varint,1,opt,name=space,proto3,enum=ctl.plugin.v1.Space" json:"space,omitempty"`
+	// In SHARED: whose keys.
+	Plugin        string `protobuf:"bytes,2,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	Prefix        string `protobuf:"bytes,3,opt,name=prefix,proto3" json:"prefix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *WatchEvent) Reset() {
-	*x = WatchEvent{}
+func (x *Prefix) Reset() {
+	*x = Prefix{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Prefix) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Prefix) ProtoMessage() {}
+
+func (x *Prefix) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Prefix.ProtoReflect.Descriptor instead.
+func (*Prefix) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Prefix) GetSpace() Space {
+	if x != nil {
+		return x.Space
+	}
+	return Space_SPACE_UNSPECIFIED
+}
+
+func (x *Prefix) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
+func (x *Prefix) GetPrefix() string {
+	if x != nil {
+		return x.Prefix
+	}
+	return ""
+}
+
+type FollowRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Prefixes      []*Prefix              `protobuf:"bytes,1,rep,name=prefixes,proto3" json:"prefixes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowRequest) Reset() {
+	*x = FollowRequest{}
 	mi := &file_ctl_plugin_v1_host_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *WatchEvent) String() string {
+func (x *FollowRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*WatchEvent) ProtoMessage() {}
+func (*FollowRequest) ProtoMessage() {}
 
-func (x *WatchEvent) ProtoReflect() protoreflect.Message {
+func (x *FollowRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_ctl_plugin_v1_host_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -748,23 +845,487 @@ func (x *WatchEvent) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use WatchEvent.ProtoReflect.Descriptor instead.
-func (*WatchEvent) Descriptor() ([]byte, []int) {
+// Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
+func (*FollowRequest) Descriptor() ([]byte, []int) {
 	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{11}
 }
 
-func (x *WatchEvent) GetEntry() *Entry {
+func (x *FollowRequest) GetPrefixes() []*Prefix {
+	if x != nil {
+		return x.Prefixes
+	}
+	return nil
+}
+
+// FollowResponse is one step of a Follow: entries until synced, then changes.
+type FollowResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Step:
+	//
+	//	*FollowResponse_Reset_
+	//	*FollowResponse_Entries
+	//	*FollowResponse_Synced
+	//	*FollowResponse_Batch
+	//	*FollowResponse_Progress
+	Step          isFollowResponse_Step `protobuf_oneof:"step"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowResponse) Reset() {
+	*x = FollowResponse{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowResponse) ProtoMessage() {}
+
+func (x *FollowResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowResponse.ProtoReflect.Descriptor instead.
+func (*FollowResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *FollowResponse) GetStep() isFollowResponse_Step {
+	if x != nil {
+		return x.Step
+	}
+	return nil
+}
+
+func (x *FollowResponse) GetReset_() bool {
+	if x != nil {
+		if x, ok := x.Step.(*FollowResponse_Reset_); ok {
+			return x.Reset_
+		}
+	}
+	return false
+}
+
+func (x *FollowResponse) GetEntries() *FollowEntries {
+	if x != nil {
+		if x, ok := x.Step.(*FollowResponse_Entries); ok {
+			return x.Entries
+		}
+	}
+	return nil
+}
+
+func (x *FollowResponse) GetSynced() uint64 {
+	if x != nil {
+		if x, ok := x.Step.(*FollowResponse_Synced); ok {
+			return x.Synced
+		}
+	}
+	return 0
+}
+
+func (x *FollowResponse) GetBatch() *FollowBatch {
+	if x != nil {
+		if x, ok := x.Step.(*FollowResponse_Batch); ok {
+			return x.Batch
+		}
+	}
+	return nil
+}
+
+func (x *FollowResponse) GetProgress() uint64 {
+	if x != nil {
+		if x, ok := x.Step.(*FollowResponse_Progress); ok {
+			return x.Progress
+		}
+	}
+	return 0
+}
+
+type isFollowResponse_Step interface {
+	isFollowResponse_Step()
+}
+
+type FollowResponse_Reset_ struct {
+	// What is known is void: the entries that follow are the whole state.
+	Reset_ bool `protobuf:"varint,1,opt,name=reset,proto3,oneof"`
+}
+
+type FollowResponse_Entries struct {
+	Entries *FollowEntries `protobuf:"bytes,2,opt,name=entries,proto3,oneof"`
+}
+
+type FollowResponse_Synced struct {
+	// The state is complete at this revision.
+	Synced uint64 `protobuf:"varint,3,opt,name=synced,proto3,oneof"`
+}
+
+type FollowResponse_Batch struct {
+	Batch *FollowBatch `protobuf:"bytes,4,opt,name=batch,proto3,oneof"`
+}
+
+type FollowResponse_Progress struct {
+	// Everything up to this revision was sent.
+	Progress uint64 `protobuf:"varint,5,opt,name=progress,proto3,oneof"`
+}
+
+func (*FollowResponse_Reset_) isFollowResponse_Step() {}
+
+func (*FollowResponse_Entries) isFollowResponse_Step() {}
+
+func (*FollowResponse_Synced) isFollowResponse_Step() {}
+
+func (*FollowResponse_Batch) isFollowResponse_Step() {}
+
+func (*FollowResponse_Progress) isFollowResponse_Step() {}
+
+type FollowEntries struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Entries       []*FollowEntry         `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowEntries) Reset() {
+	*x = FollowEntries{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowEntries) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowEntries) ProtoMessage() {}
+
+func (x *FollowEntries) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowEntries.ProtoReflect.Descriptor instead.
+func (*FollowEntries) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *FollowEntries) GetEntries() []*FollowEntry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
+type FollowEntry struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index of the request's prefix that the key belongs to.
+	Prefix        int32  `protobuf:"varint,1,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	Entry         *Entry `protobuf:"bytes,2,opt,name=entry,proto3" json:"entry,omitempty"`
+	Deleted       bool   `protobuf:"varint,3,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowEntry) Reset() {
+	*x = FollowEntry{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowEntry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowEntry) ProtoMessage() {}
+
+func (x *FollowEntry) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowEntry.ProtoReflect.Descriptor instead.
+func (*FollowEntry) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *FollowEntry) GetPrefix() int32 {
+	if x != nil {
+		return x.Prefix
+	}
+	return 0
+}
+
+func (x *FollowEntry) GetEntry() *Entry {
 	if x != nil {
 		return x.Entry
 	}
 	return nil
 }
 
-func (x *WatchEvent) GetDeleted() bool {
+func (x *FollowEntry) GetDeleted() bool {
 	if x != nil {
 		return x.Deleted
 	}
 	return false
+}
+
+// FollowBatch is the changes of one transaction.
+type FollowBatch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Revision      uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	Events        []*FollowEntry         `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowBatch) Reset() {
+	*x = FollowBatch{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowBatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowBatch) ProtoMessage() {}
+
+func (x *FollowBatch) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowBatch.ProtoReflect.Descriptor instead.
+func (*FollowBatch) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *FollowBatch) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *FollowBatch) GetEvents() []*FollowEntry {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+type BarrierRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BarrierRequest) Reset() {
+	*x = BarrierRequest{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BarrierRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BarrierRequest) ProtoMessage() {}
+
+func (x *BarrierRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BarrierRequest.ProtoReflect.Descriptor instead.
+func (*BarrierRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{16}
+}
+
+type BarrierResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Revision      uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BarrierResponse) Reset() {
+	*x = BarrierResponse{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BarrierResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BarrierResponse) ProtoMessage() {}
+
+func (x *BarrierResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BarrierResponse.ProtoReflect.Descriptor instead.
+func (*BarrierResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *BarrierResponse) GetRevision() uint64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+type HoldRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Role          string                 `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldRequest) Reset() {
+	*x = HoldRequest{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldRequest) ProtoMessage() {}
+
+func (x *HoldRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldRequest.ProtoReflect.Descriptor instead.
+func (*HoldRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *HoldRequest) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+type HoldResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Grows with every change of the holder; never used twice.
+	Epoch uint64 `protobuf:"varint,1,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// CLOCK_BOOTTIME in nanoseconds until which the role is held for certain; 0: until
+	// the call ends.
+	Until         int64 `protobuf:"varint,2,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldResponse) Reset() {
+	*x = HoldResponse{}
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldResponse) ProtoMessage() {}
+
+func (x *HoldResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldResponse.ProtoReflect.Descriptor instead.
+func (*HoldResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *HoldResponse) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *HoldResponse) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
 }
 
 type CallRequest struct {
@@ -780,7 +1341,7 @@ type CallRequest struct {
 
 func (x *CallRequest) Reset() {
 	*x = CallRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +1353,7 @@ func (x *CallRequest) String() string {
 func (*CallRequest) ProtoMessage() {}
 
 func (x *CallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +1366,7 @@ func (x *CallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallRequest.ProtoReflect.Descriptor instead.
 func (*CallRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{12}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CallRequest) GetModule() string {
@@ -845,7 +1406,7 @@ type CallResponse struct {
 
 func (x *CallResponse) Reset() {
 	*x = CallResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -857,7 +1418,7 @@ func (x *CallResponse) String() string {
 func (*CallResponse) ProtoMessage() {}
 
 func (x *CallResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -870,7 +1431,7 @@ func (x *CallResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallResponse.ProtoReflect.Descriptor instead.
 func (*CallResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{13}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CallResponse) GetOutput() []byte {
@@ -891,7 +1452,7 @@ type PublishRequest struct {
 
 func (x *PublishRequest) Reset() {
 	*x = PublishRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +1464,7 @@ func (x *PublishRequest) String() string {
 func (*PublishRequest) ProtoMessage() {}
 
 func (x *PublishRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +1477,7 @@ func (x *PublishRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishRequest.ProtoReflect.Descriptor instead.
 func (*PublishRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{14}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PublishRequest) GetStream() string {
@@ -941,7 +1502,7 @@ type PublishResponse struct {
 
 func (x *PublishResponse) Reset() {
 	*x = PublishResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -953,7 +1514,7 @@ func (x *PublishResponse) String() string {
 func (*PublishResponse) ProtoMessage() {}
 
 func (x *PublishResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -966,7 +1527,7 @@ func (x *PublishResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishResponse.ProtoReflect.Descriptor instead.
 func (*PublishResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{15}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{23}
 }
 
 type SubscribeRequest struct {
@@ -978,7 +1539,7 @@ type SubscribeRequest struct {
 
 func (x *SubscribeRequest) Reset() {
 	*x = SubscribeRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -990,7 +1551,7 @@ func (x *SubscribeRequest) String() string {
 func (*SubscribeRequest) ProtoMessage() {}
 
 func (x *SubscribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1003,7 +1564,7 @@ func (x *SubscribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeRequest.ProtoReflect.Descriptor instead.
 func (*SubscribeRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{16}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SubscribeRequest) GetStreams() []string {
@@ -1029,7 +1590,7 @@ type SubscribeResponse struct {
 
 func (x *SubscribeResponse) Reset() {
 	*x = SubscribeResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1041,7 +1602,7 @@ func (x *SubscribeResponse) String() string {
 func (*SubscribeResponse) ProtoMessage() {}
 
 func (x *SubscribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1054,7 +1615,7 @@ func (x *SubscribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubscribeResponse.ProtoReflect.Descriptor instead.
 func (*SubscribeResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{17}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SubscribeResponse) GetStream() string {
@@ -1103,7 +1664,7 @@ type SealRequest struct {
 
 func (x *SealRequest) Reset() {
 	*x = SealRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1115,7 +1676,7 @@ func (x *SealRequest) String() string {
 func (*SealRequest) ProtoMessage() {}
 
 func (x *SealRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1128,7 +1689,7 @@ func (x *SealRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealRequest.ProtoReflect.Descriptor instead.
 func (*SealRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{18}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SealRequest) GetPlaintext() []byte {
@@ -1154,7 +1715,7 @@ type SealResponse struct {
 
 func (x *SealResponse) Reset() {
 	*x = SealResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[19]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1166,7 +1727,7 @@ func (x *SealResponse) String() string {
 func (*SealResponse) ProtoMessage() {}
 
 func (x *SealResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[19]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1179,7 +1740,7 @@ func (x *SealResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealResponse.ProtoReflect.Descriptor instead.
 func (*SealResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{19}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SealResponse) GetSealed() []byte {
@@ -1199,7 +1760,7 @@ type OpenRequest struct {
 
 func (x *OpenRequest) Reset() {
 	*x = OpenRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[20]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1772,7 @@ func (x *OpenRequest) String() string {
 func (*OpenRequest) ProtoMessage() {}
 
 func (x *OpenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[20]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1785,7 @@ func (x *OpenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRequest.ProtoReflect.Descriptor instead.
 func (*OpenRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{20}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *OpenRequest) GetSealed() []byte {
@@ -1250,7 +1811,7 @@ type OpenResponse struct {
 
 func (x *OpenResponse) Reset() {
 	*x = OpenResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[21]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1262,7 +1823,7 @@ func (x *OpenResponse) String() string {
 func (*OpenResponse) ProtoMessage() {}
 
 func (x *OpenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[21]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1275,7 +1836,7 @@ func (x *OpenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenResponse.ProtoReflect.Descriptor instead.
 func (*OpenResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{21}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *OpenResponse) GetPlaintext() []byte {
@@ -1294,7 +1855,7 @@ type OpenTextRequest struct {
 
 func (x *OpenTextRequest) Reset() {
 	*x = OpenTextRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[22]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1306,7 +1867,7 @@ func (x *OpenTextRequest) String() string {
 func (*OpenTextRequest) ProtoMessage() {}
 
 func (x *OpenTextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[22]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1319,7 +1880,7 @@ func (x *OpenTextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenTextRequest.ProtoReflect.Descriptor instead.
 func (*OpenTextRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{22}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *OpenTextRequest) GetText() string {
@@ -1338,7 +1899,7 @@ type OpenTextResponse struct {
 
 func (x *OpenTextResponse) Reset() {
 	*x = OpenTextResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[23]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1350,7 +1911,7 @@ func (x *OpenTextResponse) String() string {
 func (*OpenTextResponse) ProtoMessage() {}
 
 func (x *OpenTextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[23]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1363,7 +1924,7 @@ func (x *OpenTextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenTextResponse.ProtoReflect.Descriptor instead.
 func (*OpenTextResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{23}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *OpenTextResponse) GetText() string {
@@ -1381,7 +1942,7 @@ type TrustRequest struct {
 
 func (x *TrustRequest) Reset() {
 	*x = TrustRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[24]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1954,7 @@ func (x *TrustRequest) String() string {
 func (*TrustRequest) ProtoMessage() {}
 
 func (x *TrustRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[24]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1967,7 @@ func (x *TrustRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustRequest.ProtoReflect.Descriptor instead.
 func (*TrustRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{24}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{32}
 }
 
 type TrustResponse struct {
@@ -1419,7 +1980,7 @@ type TrustResponse struct {
 
 func (x *TrustResponse) Reset() {
 	*x = TrustResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[25]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1431,7 +1992,7 @@ func (x *TrustResponse) String() string {
 func (*TrustResponse) ProtoMessage() {}
 
 func (x *TrustResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[25]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1444,7 +2005,7 @@ func (x *TrustResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrustResponse.ProtoReflect.Descriptor instead.
 func (*TrustResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{25}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *TrustResponse) GetPem() []byte {
@@ -1462,7 +2023,7 @@ type IdentityRequest struct {
 
 func (x *IdentityRequest) Reset() {
 	*x = IdentityRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1474,7 +2035,7 @@ func (x *IdentityRequest) String() string {
 func (*IdentityRequest) ProtoMessage() {}
 
 func (x *IdentityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[26]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1487,7 +2048,7 @@ func (x *IdentityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentityRequest.ProtoReflect.Descriptor instead.
 func (*IdentityRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{26}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{34}
 }
 
 type IdentityResponse struct {
@@ -1502,7 +2063,7 @@ type IdentityResponse struct {
 
 func (x *IdentityResponse) Reset() {
 	*x = IdentityResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +2075,7 @@ func (x *IdentityResponse) String() string {
 func (*IdentityResponse) ProtoMessage() {}
 
 func (x *IdentityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[27]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +2088,7 @@ func (x *IdentityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdentityResponse.ProtoReflect.Descriptor instead.
 func (*IdentityResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{27}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *IdentityResponse) GetCertificatePem() []byte {
@@ -1553,7 +2114,7 @@ type ProvidersRequest struct {
 
 func (x *ProvidersRequest) Reset() {
 	*x = ProvidersRequest{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1565,7 +2126,7 @@ func (x *ProvidersRequest) String() string {
 func (*ProvidersRequest) ProtoMessage() {}
 
 func (x *ProvidersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[28]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1578,7 +2139,7 @@ func (x *ProvidersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvidersRequest.ProtoReflect.Descriptor instead.
 func (*ProvidersRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{28}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ProvidersRequest) GetCapability() string {
@@ -1597,7 +2158,7 @@ type ProvidersResponse struct {
 
 func (x *ProvidersResponse) Reset() {
 	*x = ProvidersResponse{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1609,7 +2170,7 @@ func (x *ProvidersResponse) String() string {
 func (*ProvidersResponse) ProtoMessage() {}
 
 func (x *ProvidersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[29]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1622,7 +2183,7 @@ func (x *ProvidersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProvidersResponse.ProtoReflect.Descriptor instead.
 func (*ProvidersResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{29}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ProvidersResponse) GetProviders() []*Provider {
@@ -1647,7 +2208,7 @@ type Provider struct {
 
 func (x *Provider) Reset() {
 	*x = Provider{}
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +2220,7 @@ func (x *Provider) String() string {
 func (*Provider) ProtoMessage() {}
 
 func (x *Provider) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_host_proto_msgTypes[30]
+	mi := &file_ctl_plugin_v1_host_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +2233,7 @@ func (x *Provider) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Provider.ProtoReflect.Descriptor instead.
 func (*Provider) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{30}
+	return file_ctl_plugin_v1_host_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Provider) GetName() string {
@@ -1725,48 +2286,80 @@ const file_ctl_plugin_v1_host_proto_rawDesc = "" +
 	"\x05Entry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value\x12\x1a\n" +
-	"\brevision\x18\x03 \x01(\x04R\brevision\"J\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\"b\n" +
 	"\n" +
 	"GetRequest\x12*\n" +
 	"\x05space\x18\x01 \x01(\x0e2\x14.ctl.plugin.v1.SpaceR\x05space\x12\x10\n" +
-	"\x03key\x18\x02 \x01(\tR\x03key\"9\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12\x16\n" +
+	"\x06plugin\x18\x03 \x01(\tR\x06plugin\"9\n" +
 	"\vGetResponse\x12*\n" +
-	"\x05entry\x18\x01 \x01(\v2\x14.ctl.plugin.v1.EntryR\x05entry\"~\n" +
+	"\x05entry\x18\x01 \x01(\v2\x14.ctl.plugin.v1.EntryR\x05entry\"\x96\x01\n" +
 	"\fRangeRequest\x12*\n" +
 	"\x05space\x18\x01 \x01(\x0e2\x14.ctl.plugin.v1.SpaceR\x05space\x12\x16\n" +
 	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x14\n" +
 	"\x05after\x18\x03 \x01(\tR\x05after\x12\x14\n" +
-	"\x05limit\x18\x04 \x01(\x05R\x05limit\"[\n" +
+	"\x05limit\x18\x04 \x01(\x05R\x05limit\x12\x16\n" +
+	"\x06plugin\x18\x05 \x01(\tR\x06plugin\"[\n" +
 	"\rRangeResponse\x12.\n" +
 	"\aentries\x18\x01 \x03(\v2\x14.ctl.plugin.v1.EntryR\aentries\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"7\n" +
-	"\aCompare\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\x04R\brevision\"i\n" +
-	"\x02Op\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value\x12\x16\n" +
-	"\x06delete\x18\x03 \x01(\bR\x06delete\x12#\n" +
-	"\rdelete_prefix\x18\x04 \x01(\bR\fdeletePrefix\"\xb0\x01\n" +
-	"\rCommitRequest\x12*\n" +
-	"\x05space\x18\x01 \x01(\x0e2\x14.ctl.plugin.v1.SpaceR\x05space\x122\n" +
-	"\bcompares\x18\x02 \x03(\v2\x16.ctl.plugin.v1.CompareR\bcompares\x12#\n" +
-	"\x03ops\x18\x03 \x03(\v2\x11.ctl.plugin.v1.OpR\x03ops\x12\x1a\n" +
-	"\bvolatile\x18\x04 \x01(\bR\bvolatile\"H\n" +
-	"\x0eCommitResponse\x12\x1a\n" +
-	"\brevision\x18\x01 \x01(\x04R\brevision\x12\x1a\n" +
-	"\bconflict\x18\x02 \x01(\bR\bconflict\"h\n" +
-	"\fWatchRequest\x12*\n" +
+	"\brevision\x18\x02 \x01(\x04R\brevision\"\x93\x01\n" +
+	"\aCompare\x12*\n" +
 	"\x05space\x18\x01 \x01(\x0e2\x14.ctl.plugin.v1.SpaceR\x05space\x12\x16\n" +
-	"\x06prefix\x18\x02 \x01(\tR\x06prefix\x12\x14\n" +
-	"\x05after\x18\x03 \x01(\x04R\x05after\"^\n" +
-	"\rWatchResponse\x12\x1a\n" +
-	"\brevision\x18\x01 \x01(\x04R\brevision\x121\n" +
-	"\x06events\x18\x02 \x03(\v2\x19.ctl.plugin.v1.WatchEventR\x06events\"R\n" +
-	"\n" +
-	"WatchEvent\x12*\n" +
-	"\x05entry\x18\x01 \x01(\v2\x14.ctl.plugin.v1.EntryR\x05entry\x12\x18\n" +
-	"\adeleted\x18\x02 \x01(\bR\adeleted\"o\n" +
+	"\x06plugin\x18\x02 \x01(\tR\x06plugin\x12\x10\n" +
+	"\x03key\x18\x03 \x01(\tR\x03key\x12\x1a\n" +
+	"\brevision\x18\x04 \x01(\x04R\brevision\x12\x16\n" +
+	"\x06prefix\x18\x05 \x01(\bR\x06prefix\"\x95\x01\n" +
+	"\x02Op\x12*\n" +
+	"\x05space\x18\x01 \x01(\x0e2\x14.ctl.plugin.v1.SpaceR\x05space\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\fR\x05value\x12\x16\n" +
+	"\x06delete\x18\x04 \x01(\bR\x06delete\x12#\n" +
+	"\rdelete_prefix\x18\x05 \x01(\bR\fdeletePrefix\"\xa8\x01\n" +
+	"\rCommitRequest\x122\n" +
+	"\bcompares\x18\x01 \x03(\v2\x16.ctl.plugin.v1.CompareR\bcompares\x12#\n" +
+	"\x03ops\x18\x02 \x03(\v2\x11.ctl.plugin.v1.OpR\x03ops\x12\x1a\n" +
+	"\bvolatile\x18\x03 \x01(\bR\bvolatile\x12\x12\n" +
+	"\x04role\x18\x04 \x01(\tR\x04role\x12\x0e\n" +
+	"\x02by\x18\x05 \x01(\tR\x02by\"a\n" +
+	"\x0eCommitResponse\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x123\n" +
+	"\bconflict\x18\x02 \x01(\v2\x17.ctl.plugin.v1.ConflictR\bconflict\"r\n" +
+	"\bConflict\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12\x1a\n" +
+	"\brevision\x18\x03 \x01(\x04R\brevision\x12\x0e\n" +
+	"\x02by\x18\x04 \x01(\tR\x02by\x12\x12\n" +
+	"\x04time\x18\x05 \x01(\x03R\x04time\"d\n" +
+	"\x06Prefix\x12*\n" +
+	"\x05space\x18\x01 \x01(\x0e2\x14.ctl.plugin.v1.SpaceR\x05space\x12\x16\n" +
+	"\x06plugin\x18\x02 \x01(\tR\x06plugin\x12\x16\n" +
+	"\x06prefix\x18\x03 \x01(\tR\x06prefix\"B\n" +
+	"\rFollowRequest\x121\n" +
+	"\bprefixes\x18\x01 \x03(\v2\x15.ctl.plugin.v1.PrefixR\bprefixes\"\xd6\x01\n" +
+	"\x0eFollowResponse\x12\x16\n" +
+	"\x05reset\x18\x01 \x01(\bH\x00R\x05reset\x128\n" +
+	"\aentries\x18\x02 \x01(\v2\x1c.ctl.plugin.v1.FollowEntriesH\x00R\aentries\x12\x18\n" +
+	"\x06synced\x18\x03 \x01(\x04H\x00R\x06synced\x122\n" +
+	"\x05batch\x18\x04 \x01(\v2\x1a.ctl.plugin.v1.FollowBatchH\x00R\x05batch\x12\x1c\n" +
+	"\bprogress\x18\x05 \x01(\x04H\x00R\bprogressB\x06\n" +
+	"\x04step\"E\n" +
+	"\rFollowEntries\x124\n" +
+	"\aentries\x18\x01 \x03(\v2\x1a.ctl.plugin.v1.FollowEntryR\aentries\"k\n" +
+	"\vFollowEntry\x12\x16\n" +
+	"\x06prefix\x18\x01 \x01(\x05R\x06prefix\x12*\n" +
+	"\x05entry\x18\x02 \x01(\v2\x14.ctl.plugin.v1.EntryR\x05entry\x12\x18\n" +
+	"\adeleted\x18\x03 \x01(\bR\adeleted\"]\n" +
+	"\vFollowBatch\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\x122\n" +
+	"\x06events\x18\x02 \x03(\v2\x1a.ctl.plugin.v1.FollowEntryR\x06events\"\x10\n" +
+	"\x0eBarrierRequest\"-\n" +
+	"\x0fBarrierResponse\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x04R\brevision\"!\n" +
+	"\vHoldRequest\x12\x12\n" +
+	"\x04role\x18\x01 \x01(\tR\x04role\":\n" +
+	"\fHoldResponse\x12\x14\n" +
+	"\x05epoch\x18\x01 \x01(\x04R\x05epoch\x12\x14\n" +
+	"\x05until\x18\x02 \x01(\x03R\x05until\"o\n" +
 	"\vCallRequest\x12\x16\n" +
 	"\x06module\x18\x01 \x01(\tR\x06module\x12\x10\n" +
 	"\x03rpc\x18\x02 \x01(\tR\x03rpc\x12\x14\n" +
@@ -1826,17 +2419,22 @@ const file_ctl_plugin_v1_host_proto_rawDesc = "" +
 	"restart_in\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\trestartIn\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01*Z\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01*j\n" +
 	"\x05Space\x12\x15\n" +
 	"\x11SPACE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSPACE_PRIVATE\x10\x01\x12\x15\n" +
-	"\x11SPACE_OPERATIONAL\x10\x02\x12\x10\n" +
-	"\fSPACE_CONFIG\x10\x032\xa0\x02\n" +
+	"\x11SPACE_OPERATIONAL\x10\x02\x12\x0e\n" +
+	"\n" +
+	"SPACE_TREE\x10\x03\x12\x10\n" +
+	"\fSPACE_SHARED\x10\x042\xed\x02\n" +
 	"\rHostDatastore\x12<\n" +
 	"\x03Get\x12\x19.ctl.plugin.v1.GetRequest\x1a\x1a.ctl.plugin.v1.GetResponse\x12D\n" +
 	"\x05Range\x12\x1b.ctl.plugin.v1.RangeRequest\x1a\x1c.ctl.plugin.v1.RangeResponse0\x01\x12E\n" +
-	"\x06Commit\x12\x1c.ctl.plugin.v1.CommitRequest\x1a\x1d.ctl.plugin.v1.CommitResponse\x12D\n" +
-	"\x05Watch\x12\x1b.ctl.plugin.v1.WatchRequest\x1a\x1c.ctl.plugin.v1.WatchResponse0\x012Q\n" +
+	"\x06Commit\x12\x1c.ctl.plugin.v1.CommitRequest\x1a\x1d.ctl.plugin.v1.CommitResponse\x12G\n" +
+	"\x06Follow\x12\x1c.ctl.plugin.v1.FollowRequest\x1a\x1d.ctl.plugin.v1.FollowResponse0\x01\x12H\n" +
+	"\aBarrier\x12\x1d.ctl.plugin.v1.BarrierRequest\x1a\x1e.ctl.plugin.v1.BarrierResponse2N\n" +
+	"\tHostRoles\x12A\n" +
+	"\x04Hold\x12\x1a.ctl.plugin.v1.HoldRequest\x1a\x1b.ctl.plugin.v1.HoldResponse0\x012Q\n" +
 	"\x0eHostOperations\x12?\n" +
 	"\x04Call\x12\x1a.ctl.plugin.v1.CallRequest\x1a\x1b.ctl.plugin.v1.CallResponse2\xa8\x01\n" +
 	"\n" +
@@ -1867,7 +2465,7 @@ func file_ctl_plugin_v1_host_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_host_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_ctl_plugin_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_ctl_plugin_v1_host_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_ctl_plugin_v1_host_proto_goTypes = []any{
 	(Space)(0),                  // 0: ctl.plugin.v1.Space
 	(*Entry)(nil),               // 1: ctl.plugin.v1.Entry
@@ -1879,78 +2477,96 @@ var file_ctl_plugin_v1_host_proto_goTypes = []any{
 	(*Op)(nil),                  // 7: ctl.plugin.v1.Op
 	(*CommitRequest)(nil),       // 8: ctl.plugin.v1.CommitRequest
 	(*CommitResponse)(nil),      // 9: ctl.plugin.v1.CommitResponse
-	(*WatchRequest)(nil),        // 10: ctl.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),       // 11: ctl.plugin.v1.WatchResponse
-	(*WatchEvent)(nil),          // 12: ctl.plugin.v1.WatchEvent
-	(*CallRequest)(nil),         // 13: ctl.plugin.v1.CallRequest
-	(*CallResponse)(nil),        // 14: ctl.plugin.v1.CallResponse
-	(*PublishRequest)(nil),      // 15: ctl.plugin.v1.PublishRequest
-	(*PublishResponse)(nil),     // 16: ctl.plugin.v1.PublishResponse
-	(*SubscribeRequest)(nil),    // 17: ctl.plugin.v1.SubscribeRequest
-	(*SubscribeResponse)(nil),   // 18: ctl.plugin.v1.SubscribeResponse
-	(*SealRequest)(nil),         // 19: ctl.plugin.v1.SealRequest
-	(*SealResponse)(nil),        // 20: ctl.plugin.v1.SealResponse
-	(*OpenRequest)(nil),         // 21: ctl.plugin.v1.OpenRequest
-	(*OpenResponse)(nil),        // 22: ctl.plugin.v1.OpenResponse
-	(*OpenTextRequest)(nil),     // 23: ctl.plugin.v1.OpenTextRequest
-	(*OpenTextResponse)(nil),    // 24: ctl.plugin.v1.OpenTextResponse
-	(*TrustRequest)(nil),        // 25: ctl.plugin.v1.TrustRequest
-	(*TrustResponse)(nil),       // 26: ctl.plugin.v1.TrustResponse
-	(*IdentityRequest)(nil),     // 27: ctl.plugin.v1.IdentityRequest
-	(*IdentityResponse)(nil),    // 28: ctl.plugin.v1.IdentityResponse
-	(*ProvidersRequest)(nil),    // 29: ctl.plugin.v1.ProvidersRequest
-	(*ProvidersResponse)(nil),   // 30: ctl.plugin.v1.ProvidersResponse
-	(*Provider)(nil),            // 31: ctl.plugin.v1.Provider
-	nil,                         // 32: ctl.plugin.v1.Provider.LabelsEntry
-	(*durationpb.Duration)(nil), // 33: google.protobuf.Duration
+	(*Conflict)(nil),            // 10: ctl.plugin.v1.Conflict
+	(*Prefix)(nil),              // 11: ctl.plugin.v1.Prefix
+	(*FollowRequest)(nil),       // 12: ctl.plugin.v1.FollowRequest
+	(*FollowResponse)(nil),      // 13: ctl.plugin.v1.FollowResponse
+	(*FollowEntries)(nil),       // 14: ctl.plugin.v1.FollowEntries
+	(*FollowEntry)(nil),         // 15: ctl.plugin.v1.FollowEntry
+	(*FollowBatch)(nil),         // 16: ctl.plugin.v1.FollowBatch
+	(*BarrierRequest)(nil),      // 17: ctl.plugin.v1.BarrierRequest
+	(*BarrierResponse)(nil),     // 18: ctl.plugin.v1.BarrierResponse
+	(*HoldRequest)(nil),         // 19: ctl.plugin.v1.HoldRequest
+	(*HoldResponse)(nil),        // 20: ctl.plugin.v1.HoldResponse
+	(*CallRequest)(nil),         // 21: ctl.plugin.v1.CallRequest
+	(*CallResponse)(nil),        // 22: ctl.plugin.v1.CallResponse
+	(*PublishRequest)(nil),      // 23: ctl.plugin.v1.PublishRequest
+	(*PublishResponse)(nil),     // 24: ctl.plugin.v1.PublishResponse
+	(*SubscribeRequest)(nil),    // 25: ctl.plugin.v1.SubscribeRequest
+	(*SubscribeResponse)(nil),   // 26: ctl.plugin.v1.SubscribeResponse
+	(*SealRequest)(nil),         // 27: ctl.plugin.v1.SealRequest
+	(*SealResponse)(nil),        // 28: ctl.plugin.v1.SealResponse
+	(*OpenRequest)(nil),         // 29: ctl.plugin.v1.OpenRequest
+	(*OpenResponse)(nil),        // 30: ctl.plugin.v1.OpenResponse
+	(*OpenTextRequest)(nil),     // 31: ctl.plugin.v1.OpenTextRequest
+	(*OpenTextResponse)(nil),    // 32: ctl.plugin.v1.OpenTextResponse
+	(*TrustRequest)(nil),        // 33: ctl.plugin.v1.TrustRequest
+	(*TrustResponse)(nil),       // 34: ctl.plugin.v1.TrustResponse
+	(*IdentityRequest)(nil),     // 35: ctl.plugin.v1.IdentityRequest
+	(*IdentityResponse)(nil),    // 36: ctl.plugin.v1.IdentityResponse
+	(*ProvidersRequest)(nil),    // 37: ctl.plugin.v1.ProvidersRequest
+	(*ProvidersResponse)(nil),   // 38: ctl.plugin.v1.ProvidersResponse
+	(*Provider)(nil),            // 39: ctl.plugin.v1.Provider
+	nil,                         // 40: ctl.plugin.v1.Provider.LabelsEntry
+	(*durationpb.Duration)(nil), // 41: google.protobuf.Duration
 }
 var file_ctl_plugin_v1_host_proto_depIdxs = []int32{
 	0,  // 0: ctl.plugin.v1.GetRequest.space:type_name -> ctl.plugin.v1.Space
 	1,  // 1: ctl.plugin.v1.GetResponse.entry:type_name -> ctl.plugin.v1.Entry
 	0,  // 2: ctl.plugin.v1.RangeRequest.space:type_name -> ctl.plugin.v1.Space
 	1,  // 3: ctl.plugin.v1.RangeResponse.entries:type_name -> ctl.plugin.v1.Entry
-	0,  // 4: ctl.plugin.v1.CommitRequest.space:type_name -> ctl.plugin.v1.Space
-	6,  // 5: ctl.plugin.v1.CommitRequest.compares:type_name -> ctl.plugin.v1.Compare
-	7,  // 6: ctl.plugin.v1.CommitRequest.ops:type_name -> ctl.plugin.v1.Op
-	0,  // 7: ctl.plugin.v1.WatchRequest.space:type_name -> ctl.plugin.v1.Space
-	12, // 8: ctl.plugin.v1.WatchResponse.events:type_name -> ctl.plugin.v1.WatchEvent
-	1,  // 9: ctl.plugin.v1.WatchEvent.entry:type_name -> ctl.plugin.v1.Entry
-	31, // 10: ctl.plugin.v1.ProvidersResponse.providers:type_name -> ctl.plugin.v1.Provider
-	32, // 11: ctl.plugin.v1.Provider.labels:type_name -> ctl.plugin.v1.Provider.LabelsEntry
-	33, // 12: ctl.plugin.v1.Provider.restart_in:type_name -> google.protobuf.Duration
-	2,  // 13: ctl.plugin.v1.HostDatastore.Get:input_type -> ctl.plugin.v1.GetRequest
-	4,  // 14: ctl.plugin.v1.HostDatastore.Range:input_type -> ctl.plugin.v1.RangeRequest
-	8,  // 15: ctl.plugin.v1.HostDatastore.Commit:input_type -> ctl.plugin.v1.CommitRequest
-	10, // 16: ctl.plugin.v1.HostDatastore.Watch:input_type -> ctl.plugin.v1.WatchRequest
-	13, // 17: ctl.plugin.v1.HostOperations.Call:input_type -> ctl.plugin.v1.CallRequest
-	15, // 18: ctl.plugin.v1.HostEvents.Publish:input_type -> ctl.plugin.v1.PublishRequest
-	17, // 19: ctl.plugin.v1.HostEvents.Subscribe:input_type -> ctl.plugin.v1.SubscribeRequest
-	19, // 20: ctl.plugin.v1.HostSecrets.Seal:input_type -> ctl.plugin.v1.SealRequest
-	21, // 21: ctl.plugin.v1.HostSecrets.Open:input_type -> ctl.plugin.v1.OpenRequest
-	23, // 22: ctl.plugin.v1.HostSecrets.OpenText:input_type -> ctl.plugin.v1.OpenTextRequest
-	25, // 23: ctl.plugin.v1.HostCertificates.Trust:input_type -> ctl.plugin.v1.TrustRequest
-	27, // 24: ctl.plugin.v1.HostCertificates.Identity:input_type -> ctl.plugin.v1.IdentityRequest
-	29, // 25: ctl.plugin.v1.HostSwitchboard.Providers:input_type -> ctl.plugin.v1.ProvidersRequest
-	29, // 26: ctl.plugin.v1.HostSwitchboard.WatchProviders:input_type -> ctl.plugin.v1.ProvidersRequest
-	3,  // 27: ctl.plugin.v1.HostDatastore.Get:output_type -> ctl.plugin.v1.GetResponse
-	5,  // 28: ctl.plugin.v1.HostDatastore.Range:output_type -> ctl.plugin.v1.RangeResponse
-	9,  // 29: ctl.plugin.v1.HostDatastore.Commit:output_type -> ctl.plugin.v1.CommitResponse
-	11, // 30: ctl.plugin.v1.HostDatastore.Watch:output_type -> ctl.plugin.v1.WatchResponse
-	14, // 31: ctl.plugin.v1.HostOperations.Call:output_type -> ctl.plugin.v1.CallResponse
-	16, // 32: ctl.plugin.v1.HostEvents.Publish:output_type -> ctl.plugin.v1.PublishResponse
-	18, // 33: ctl.plugin.v1.HostEvents.Subscribe:output_type -> ctl.plugin.v1.SubscribeResponse
-	20, // 34: ctl.plugin.v1.HostSecrets.Seal:output_type -> ctl.plugin.v1.SealResponse
-	22, // 35: ctl.plugin.v1.HostSecrets.Open:output_type -> ctl.plugin.v1.OpenResponse
-	24, // 36: ctl.plugin.v1.HostSecrets.OpenText:output_type -> ctl.plugin.v1.OpenTextResponse
-	26, // 37: ctl.plugin.v1.HostCertificates.Trust:output_type -> ctl.plugin.v1.TrustResponse
-	28, // 38: ctl.plugin.v1.HostCertificates.Identity:output_type -> ctl.plugin.v1.IdentityResponse
-	30, // 39: ctl.plugin.v1.HostSwitchboard.Providers:output_type -> ctl.plugin.v1.ProvidersResponse
-	30, // 40: ctl.plugin.v1.HostSwitchboard.WatchProviders:output_type -> ctl.plugin.v1.ProvidersResponse
-	27, // [27:41] is the sub-list for method output_type
-	13, // [13:27] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	0,  // 4: ctl.plugin.v1.Compare.space:type_name -> ctl.plugin.v1.Space
+	0,  // 5: ctl.plugin.v1.Op.space:type_name -> ctl.plugin.v1.Space
+	6,  // 6: ctl.plugin.v1.CommitRequest.compares:type_name -> ctl.plugin.v1.Compare
+	7,  // 7: ctl.plugin.v1.CommitRequest.ops:type_name -> ctl.plugin.v1.Op
+	10, // 8: ctl.plugin.v1.CommitResponse.conflict:type_name -> ctl.plugin.v1.Conflict
+	0,  // 9: ctl.plugin.v1.Prefix.space:type_name -> ctl.plugin.v1.Space
+	11, // 10: ctl.plugin.v1.FollowRequest.prefixes:type_name -> ctl.plugin.v1.Prefix
+	14, // 11: ctl.plugin.v1.FollowResponse.entries:type_name -> ctl.plugin.v1.FollowEntries
+	16, // 12: ctl.plugin.v1.FollowResponse.batch:type_name -> ctl.plugin.v1.FollowBatch
+	15, // 13: ctl.plugin.v1.FollowEntries.entries:type_name -> ctl.plugin.v1.FollowEntry
+	1,  // 14: ctl.plugin.v1.FollowEntry.entry:type_name -> ctl.plugin.v1.Entry
+	15, // 15: ctl.plugin.v1.FollowBatch.events:type_name -> ctl.plugin.v1.FollowEntry
+	39, // 16: ctl.plugin.v1.ProvidersResponse.providers:type_name -> ctl.plugin.v1.Provider
+	40, // 17: ctl.plugin.v1.Provider.labels:type_name -> ctl.plugin.v1.Provider.LabelsEntry
+	41, // 18: ctl.plugin.v1.Provider.restart_in:type_name -> google.protobuf.Duration
+	2,  // 19: ctl.plugin.v1.HostDatastore.Get:input_type -> ctl.plugin.v1.GetRequest
+	4,  // 20: ctl.plugin.v1.HostDatastore.Range:input_type -> ctl.plugin.v1.RangeRequest
+	8,  // 21: ctl.plugin.v1.HostDatastore.Commit:input_type -> ctl.plugin.v1.CommitRequest
+	12, // 22: ctl.plugin.v1.HostDatastore.Follow:input_type -> ctl.plugin.v1.FollowRequest
+	17, // 23: ctl.plugin.v1.HostDatastore.Barrier:input_type -> ctl.plugin.v1.BarrierRequest
+	19, // 24: ctl.plugin.v1.HostRoles.Hold:input_type -> ctl.plugin.v1.HoldRequest
+	21, // 25: ctl.plugin.v1.HostOperations.Call:input_type -> ctl.plugin.v1.CallRequest
+	23, // 26: ctl.plugin.v1.HostEvents.Publish:input_type -> ctl.plugin.v1.PublishRequest
+	25, // 27: ctl.plugin.v1.HostEvents.Subscribe:input_type -> ctl.plugin.v1.SubscribeRequest
+	27, // 28: ctl.plugin.v1.HostSecrets.Seal:input_type -> ctl.plugin.v1.SealRequest
+	29, // 29: ctl.plugin.v1.HostSecrets.Open:input_type -> ctl.plugin.v1.OpenRequest
+	31, // 30: ctl.plugin.v1.HostSecrets.OpenText:input_type -> ctl.plugin.v1.OpenTextRequest
+	33, // 31: ctl.plugin.v1.HostCertificates.Trust:input_type -> ctl.plugin.v1.TrustRequest
+	35, // 32: ctl.plugin.v1.HostCertificates.Identity:input_type -> ctl.plugin.v1.IdentityRequest
+	37, // 33: ctl.plugin.v1.HostSwitchboard.Providers:input_type -> ctl.plugin.v1.ProvidersRequest
+	37, // 34: ctl.plugin.v1.HostSwitchboard.WatchProviders:input_type -> ctl.plugin.v1.ProvidersRequest
+	3,  // 35: ctl.plugin.v1.HostDatastore.Get:output_type -> ctl.plugin.v1.GetResponse
+	5,  // 36: ctl.plugin.v1.HostDatastore.Range:output_type -> ctl.plugin.v1.RangeResponse
+	9,  // 37: ctl.plugin.v1.HostDatastore.Commit:output_type -> ctl.plugin.v1.CommitResponse
+	13, // 38: ctl.plugin.v1.HostDatastore.Follow:output_type -> ctl.plugin.v1.FollowResponse
+	18, // 39: ctl.plugin.v1.HostDatastore.Barrier:output_type -> ctl.plugin.v1.BarrierResponse
+	20, // 40: ctl.plugin.v1.HostRoles.Hold:output_type -> ctl.plugin.v1.HoldResponse
+	22, // 41: ctl.plugin.v1.HostOperations.Call:output_type -> ctl.plugin.v1.CallResponse
+	24, // 42: ctl.plugin.v1.HostEvents.Publish:output_type -> ctl.plugin.v1.PublishResponse
+	26, // 43: ctl.plugin.v1.HostEvents.Subscribe:output_type -> ctl.plugin.v1.SubscribeResponse
+	28, // 44: ctl.plugin.v1.HostSecrets.Seal:output_type -> ctl.plugin.v1.SealResponse
+	30, // 45: ctl.plugin.v1.HostSecrets.Open:output_type -> ctl.plugin.v1.OpenResponse
+	32, // 46: ctl.plugin.v1.HostSecrets.OpenText:output_type -> ctl.plugin.v1.OpenTextResponse
+	34, // 47: ctl.plugin.v1.HostCertificates.Trust:output_type -> ctl.plugin.v1.TrustResponse
+	36, // 48: ctl.plugin.v1.HostCertificates.Identity:output_type -> ctl.plugin.v1.IdentityResponse
+	38, // 49: ctl.plugin.v1.HostSwitchboard.Providers:output_type -> ctl.plugin.v1.ProvidersResponse
+	38, // 50: ctl.plugin.v1.HostSwitchboard.WatchProviders:output_type -> ctl.plugin.v1.ProvidersResponse
+	35, // [35:51] is the sub-list for method output_type
+	19, // [19:35] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_host_proto_init() }
@@ -1959,15 +2575,22 @@ func file_ctl_plugin_v1_host_proto_init() {
 		return
 	}
 	file_ctl_plugin_v1_common_proto_init()
+	file_ctl_plugin_v1_host_proto_msgTypes[12].OneofWrappers = []any{
+		(*FollowResponse_Reset_)(nil),
+		(*FollowResponse_Entries)(nil),
+		(*FollowResponse_Synced)(nil),
+		(*FollowResponse_Batch)(nil),
+		(*FollowResponse_Progress)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_host_proto_rawDesc), len(file_ctl_plugin_v1_host_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   32,
+			NumMessages:   40,
 			NumExtensions: 0,
-			NumServices:   6,
+			NumServices:   7,
 		},
 		GoTypes:           file_ctl_plugin_v1_host_proto_goTypes,
 		DependencyIndexes: file_ctl_plugin_v1_host_proto_depIdxs,

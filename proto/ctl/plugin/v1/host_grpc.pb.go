@@ -19,24 +19,30 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	HostDatastore_Get_FullMethodName    = "/ctl.plugin.v1.HostDatastore/Get"
-	HostDatastore_Range_FullMethodName  = "/ctl.plugin.v1.HostDatastore/Range"
-	HostDatastore_Commit_FullMethodName = "/ctl.plugin.v1.HostDatastore/Commit"
-	HostDatastore_Watch_FullMethodName  = "/ctl.plugin.v1.HostDatastore/Watch"
+	HostDatastore_Get_FullMethodName     = "/ctl.plugin.v1.HostDatastore/Get"
+	HostDatastore_Range_FullMethodName   = "/ctl.plugin.v1.HostDatastore/Range"
+	HostDatastore_Commit_FullMethodName  = "/ctl.plugin.v1.HostDatastore/Commit"
+	HostDatastore_Follow_FullMethodName  = "/ctl.plugin.v1.HostDatastore/Follow"
+	HostDatastore_Barrier_FullMethodName = "/ctl.plugin.v1.HostDatastore/Barrier"
 )
 
 // HostDatastoreClient is the client API for HostDatastore service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// HostDatastore keeps what a plugin must not lose.
+// HostDatastore keeps what a plugin must not lose. It is the one truth: a plugin that
+// needs its data in memory follows it (Follow) and changes it by Commit only.
 type HostDatastoreClient interface {
+	// Get and Range answer what was acknowledged anywhere before the call.
 	Get(ctx context.Context, in *GetRequest, opts ...grpc.CallOption) (*GetResponse, error)
 	// Range streams in ascending order of keys, all of one snapshot.
 	Range(ctx context.Context, in *RangeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RangeResponse], error)
 	Commit(ctx context.Context, in *CommitRequest, opts ...grpc.CallOption) (*CommitResponse, error)
-	// Watch streams committed transactions after a revision.
-	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
+	// Follow streams the state below some prefixes, then every change of it, in order.
+	Follow(ctx context.Context, in *FollowRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowResponse], error)
+	// Barrier waits until the controller knows everything that was acknowledged anywhere
+	// before the call, and answers that revision.
+	Barrier(ctx context.Context, in *BarrierRequest, opts ...grpc.CallOption) (*BarrierResponse, error)
 }
 
 type hostDatastoreClient struct {
@@ -86,13 +92,13 @@ func (c *hostDatastoreClient) Commit(ctx context.Context, in *CommitRequest, opt
 	return out, nil
 }
 
-func (c *hostDatastoreClient) Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error) {
+func (c *hostDatastoreClient) Follow(ctx context.Context, in *FollowRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &HostDatastore_ServiceDesc.Streams[1], HostDatastore_Watch_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &HostDatastore_ServiceDesc.Streams[1], HostDatastore_Follow_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[WatchRequest, WatchResponse]{ClientStream: stream}
+	x := &grpc.GenericClientStream[FollowRequest, FollowResponse]{ClientStream: stream}
 	if err := x.ClientStream.SendMsg(in); err != nil {
 		return nil, err
 	}
@@ -103,20 +109,35 @@ func (c *hostDatastoreClient) Watch(ctx context.Context, in *WatchRequest, opts 
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type HostDatastore_WatchClient = grpc.ServerStreamingClient[WatchResponse]
+type HostDatastore_FollowClient = grpc.ServerStreamingClient[FollowResponse]
+
+func (c *hostDatastoreClient) Barrier(ctx context.Context, in *BarrierRequest, opts ...grpc.CallOption) (*BarrierResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BarrierResponse)
+	err := c.cc.Invoke(ctx, HostDatastore_Barrier_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 // HostDatastoreServer is the server API for HostDatastore service.
 // All implementations must embed UnimplementedHostDatastoreServer
 // for forward compatibility.
 //
-// HostDatastore keeps what a plugin must not lose.
+// HostDatastore keeps what a plugin must not lose. It is the one truth: a plugin that
+// needs its data in memory follows it (Follow) and changes it by Commit only.
 type HostDatastoreServer interface {
+	// Get and Range answer what was acknowledged anywhere before the call.
 	Get(context.Context, *GetRequest) (*GetResponse, error)
 	// Range streams in ascending order of keys, all of one snapshot.
 	Range(*RangeRequest, grpc.ServerStreamingServer[RangeResponse]) error
 	Commit(context.Context, *CommitRequest) (*CommitResponse, error)
-	// Watch streams committed transactions after a revision.
-	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
+	// Follow streams the state below some prefixes, then every change of it, in order.
+	Follow(*FollowRequest, grpc.ServerStreamingServer[FollowResponse]) error
+	// Barrier waits until the controller knows everything that was acknowledged anywhere
+	// before the call, and answers that revision.
+	Barrier(context.Context, *BarrierRequest) (*BarrierResponse, error)
 	mustEmbedUnimplementedHostDatastoreServer()
 }
 
@@ -136,8 +157,11 @@ func (UnimplementedHostDatastoreServer) Range(*RangeRequest, grpc.ServerStreamin
 func (UnimplementedHostDatastoreServer) Commit(context.Context, *CommitRequest) (*CommitResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Commit not implemented")
 }
-func (UnimplementedHostDatastoreServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
-	return status.Error(codes.Unimplemented, "method Watch not implemented")
+func (UnimplementedHostDatastoreServer) Follow(*FollowRequest, grpc.ServerStreamingServer[FollowResponse]) error {
+	return status.Error(codes.Unimplemented, "method Follow not implemented")
+}
+func (UnimplementedHostDatastoreServer) Barrier(context.Context, *BarrierRequest) (*BarrierResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Barrier not implemented")
 }
 func (UnimplementedHostDatastoreServer) mustEmbedUnimplementedHostDatastoreServer() {}
 func (UnimplementedHostDatastoreServer) testEmbeddedByValue()                       {}
@@ -207,16 +231,34 @@ func _HostDatastore_Commit_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
-func _HostDatastore_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchRequest)
+func _HostDatastore_Follow_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(FollowRequest)
 	if err := stream.RecvMsg(m); err != nil {
 		return err
 	}
-	return srv.(HostDatastoreServer).Watch(m, &grpc.GenericServerStream[WatchRequest, WatchResponse]{ServerStream: stream})
+	return srv.(HostDatastoreServer).Follow(m, &grpc.GenericServerStream[FollowRequest, FollowResponse]{ServerStream: stream})
 }
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type HostDatastore_WatchServer = grpc.ServerStreamingServer[WatchResponse]
+type HostDatastore_FollowServer = grpc.ServerStreamingServer[FollowResponse]
+
+func _HostDatastore_Barrier_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BarrierRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(HostDatastoreServer).Barrier(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: HostDatastore_Barrier_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(HostDatastoreServer).Barrier(ctx, req.(*BarrierRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 // HostDatastore_ServiceDesc is the grpc.ServiceDesc for HostDatastore service.
 // It's only intended for direct use with grpc.RegisterService,
@@ -233,6 +275,10 @@ var HostDatastore_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "Commit",
 			Handler:    _HostDatastore_Commit_Handler,
 		},
+		{
+			MethodName: "Barrier",
+			Handler:    _HostDatastore_Barrier_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
@@ -241,8 +287,121 @@ var HostDatastore_ServiceDesc = grpc.ServiceDesc{
 			ServerStreams: true,
 		},
 		{
-			StreamName:    "Watch",
-			Handler:       _HostDatastore_Watch_Handler,
+			StreamName:    "Follow",
+			Handler:       _HostDatastore_Follow_Handler,
+			ServerStreams: true,
+		},
+	},
+	Metadata: "ctl/plugin/v1/host.proto",
+}
+
+const (
+	HostRoles_Hold_FullMethodName = "/ctl.plugin.v1.HostRoles/Hold"
+)
+
+// HostRolesClient is the client API for HostRoles service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// HostRoles gives a role of the manifest to one process at a time, among all nodes.
+type HostRolesClient interface {
+	// Hold waits until this process gets the role, answers, and answers again at each
+	// renewal. The role is given up when the call ends.
+	Hold(ctx context.Context, in *HoldRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[HoldResponse], error)
+}
+
+type hostRolesClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewHostRolesClient(cc grpc.ClientConnInterface) HostRolesClient {
+	return &hostRolesClient{cc}
+}
+
+func (c *hostRolesClient) Hold(ctx context.Context, in *HoldRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[HoldResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &HostRoles_ServiceDesc.Streams[0], HostRoles_Hold_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[HoldRequest, HoldResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type HostRoles_HoldClient = grpc.ServerStreamingClient[HoldResponse]
+
+// HostRolesServer is the server API for HostRoles service.
+// All implementations must embed UnimplementedHostRolesServer
+// for forward compatibility.
+//
+// HostRoles gives a role of the manifest to one process at a time, among all nodes.
+type HostRolesServer interface {
+	// Hold waits until this process gets the role, answers, and answers again at each
+	// renewal. The role is given up when the call ends.
+	Hold(*HoldRequest, grpc.ServerStreamingServer[HoldResponse]) error
+	mustEmbedUnimplementedHostRolesServer()
+}
+
+// UnimplementedHostRolesServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedHostRolesServer struct{}
+
+func (UnimplementedHostRolesServer) Hold(*HoldRequest, grpc.ServerStreamingServer[HoldResponse]) error {
+	return status.Error(codes.Unimplemented, "method Hold not implemented")
+}
+func (UnimplementedHostRolesServer) mustEmbedUnimplementedHostRolesServer() {}
+func (UnimplementedHostRolesServer) testEmbeddedByValue()                   {}
+
+// UnsafeHostRolesServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to HostRolesServer will
+// result in compilation errors.
+type UnsafeHostRolesServer interface {
+	mustEmbedUnimplementedHostRolesServer()
+}
+
+func RegisterHostRolesServer(s grpc.ServiceRegistrar, srv HostRolesServer) {
+	// If the following call panics, it indicates UnimplementedHostRolesServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&HostRoles_ServiceDesc, srv)
+}
+
+func _HostRoles_Hold_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(HoldRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(HostRolesServer).Hold(m, &grpc.GenericServerStream[HoldRequest, HoldResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type HostRoles_HoldServer = grpc.ServerStreamingServer[HoldResponse]
+
+// HostRoles_ServiceDesc is the grpc.ServiceDesc for HostRoles service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var HostRoles_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "ctl.plugin.v1.HostRoles",
+	HandlerType: (*HostRolesServer)(nil),
+	Methods:     []grpc.MethodDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Hold",
+			Handler:       _HostRoles_Hold_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -1,0 +1,47 @@
+package plugin
+
+import (
+	"context"
+	"strconv"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/host"
+)
+
+type localKey struct{}
+
+// Local marks the calls made with a context as content with what this node knows: they
+// do not wait for what other nodes may have written, and go on without the cluster.
+func Local(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, true) }
+
+// fresh lets a call see everything that was acknowledged, on any node, before it: the
+// plugin answers when its data has reached that revision.
+func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
+	store := m.options.Store
+	if store == nil {
+		return ctx, nil
+	}
+	var at datastore.Revision
+	var err error
+	if ctx.Value(localKey{}) == nil {
+		at, err = store.Barrier(ctx)
+	} else {
+		at = store.Revision()
+	}
+	if err != nil || at == 0 {
+		return ctx, err
+	}
+	return metadata.AppendToOutgoingContext(ctx, host.MetaMinRevision, strconv.FormatUint(uint64(at), 10)), nil
+}
+
+// Fresh is Conn for calls that see everything acknowledged before them.
+func (m *Manager) Fresh(name string) (grpc.ClientConnInterface, error) {
+	s, err := m.get(name)
+	if err != nil {
+		return nil, err
+	}
+	return conn{s: s, fresh: true}, nil
+}

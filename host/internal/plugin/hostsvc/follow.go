@@ -1,0 +1,108 @@
+package hostsvc
+
+import (
+	"strings"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/host/internal/datastore"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
+)
+
+// maxPrefixes bounds what one Follow names.
+const maxPrefixes = 64
+
+// Follow streams the state below the prefixes and every change of it.
+func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStreamingServer[pluginv1.FollowResponse]) error {
+	store, err := d.store()
+	if err != nil {
+		return err
+	}
+	if len(r.Prefixes) == 0 || len(r.Prefixes) > maxPrefixes {
+		return fault.New(fault.Invalid, "between 1 and %d prefixes can be followed, not %d", maxPrefixes, len(r.Prefixes))
+	}
+	f := &following{out: out, request: r.Prefixes}
+	for _, p := range r.Prefixes {
+		at, err := d.reach(p.Space, p.Plugin, p.Prefix, read)
+		if err != nil {
+			return err
+		}
+		f.at = append(f.at, at)
+	}
+	err = datastore.Follow(out.Context(), store, f.at, f)
+	if f.failed != nil {
+		return f.failed
+	}
+	if err == nil && out.Context().Err() == nil {
+		err = datastore.ErrClosed
+	}
+	return storeFault(err)
+}
+
+// following sends what a store does to one follower. It implements datastore.Follower.
+type following struct {
+	out     grpc.ServerStreamingServer[pluginv1.FollowResponse]
+	request []*pluginv1.Prefix
+	at      []datastore.Prefix
+	failed  error // of the stream
+}
+
+func (f *following) send(m *pluginv1.FollowResponse) error {
+	if f.failed == nil {
+		f.failed = f.out.Send(m)
+	}
+	if f.failed != nil {
+		return datastore.ErrClosed // nobody listens: the store is not followed any longer
+	}
+	return nil
+}
+
+// Reset implements datastore.Follower.
+func (f *following) Reset(sn datastore.Snapshot) error {
+	if err := f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Reset_{Reset_: true}}); err != nil {
+		return err
+	}
+	var list []*pluginv1.FollowEntry
+	size := 0
+	flush := func() error {
+		err := f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Entries{Entries: &pluginv1.FollowEntries{Entries: list}}})
+		list, size = nil, 0
+		return err
+	}
+	for i, p := range f.at {
+		for e, err := range sn.Range(p.Namespace, datastore.RangeOptions{Prefix: p.Key}) {
+			if err != nil {
+				return err
+			}
+			list = append(list, &pluginv1.FollowEntry{Prefix: int32(i), Entry: entry(f.request[i].Space, e)})
+			if size += len(e.Key) + len(e.Value); size >= chunk {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if len(list) > 0 {
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	return f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Synced{Synced: uint64(sn.Revision())}})
+}
+
+// Apply implements datastore.Follower.
+func (f *following) Apply(b datastore.Batch) error {
+	var list []*pluginv1.FollowEntry
+	for _, e := range b.Events {
+		for i, p := range f.at {
+			if e.Namespace == p.Namespace && strings.HasPrefix(e.Key, p.Key) {
+				list = append(list, &pluginv1.FollowEntry{Prefix: int32(i), Entry: entry(f.request[i].Space, e.Entry), Deleted: e.Deleted})
+			}
+		}
+	}
+	if len(list) == 0 {
+		return f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Progress{Progress: uint64(b.Revision)}})
+	}
+	return f.send(&pluginv1.FollowResponse{Step: &pluginv1.FollowResponse_Batch{Batch: &pluginv1.FollowBatch{Revision: uint64(b.Revision), Events: list}}})
+}

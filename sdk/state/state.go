@@ -1,0 +1,254 @@
+// Package state is the data of a plugin: the datastore holds the truth, the plugin a
+// projection of it in memory, which only the datastore's own changes move. A plugin
+// declares what it follows (Table, Tree), opens a Store, reads from snapshots and writes
+// by Update, which decides on a snapshot, commits under the condition that what was read
+// has not changed, decides again after a conflict, and returns when the projection has
+// the write. On start, reload, and whenever the host lost the thread, the projection is
+// built from a snapshot by the same code.
+//
+//	hosts := state.NewTable[Host](state.Private("host/"))
+//	store, err := state.Open(ctx, env.Host, hosts)
+//	...
+//	_, err = store.Update(ctx, func(tx *state.Tx) error {
+//		if _, ok := hosts.Get(tx, name); ok {
+//			return fault.New(fault.Exists, "there is a host %s", name)
+//		}
+//		return hosts.Put(tx, name, Host{...})
+//	})
+//
+// What must be done by one process among all nodes (configure a router, poll a switch)
+// runs in Store.Role, and commits by its Term, so that a process that lost the role
+// cannot write any more.
+package state
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+)
+
+// Private is a prefix of the plugin's own keys.
+func Private(prefix string) host.Prefix { return host.Prefix{Space: host.Private, Prefix: prefix} }
+
+// Shared is a prefix of another plugin's keys; that plugin exports it, and the manifest
+// of this one lists "PLUGIN:prefix" under `reads`.
+func Shared(plugin, prefix string) host.Prefix {
+	return host.Prefix{Space: host.Shared, Plugin: plugin, Prefix: prefix}
+}
+
+// View is a part of the projection: a *Table or a *Tree.
+type View interface {
+	prefix() host.Prefix
+	bind(store *Store, index int)
+	empty() any
+	// apply returns the part after some events; whole says that they are all of it.
+	apply(part any, events []host.Event) (after any, changed []string)
+	changed(keys []string)
+}
+
+// Store is the projection of a plugin. It is safe for concurrent use.
+type Store struct {
+	host  *host.Client
+	views []View
+
+	now      atomic.Pointer[Snapshot]
+	mu       sync.Mutex
+	moved    chan struct{} // closed and replaced when now changes
+	deciding sync.RWMutex  // held alone by an Update that lost a conflict
+}
+
+// Snapshot is the projection at one revision. It never changes.
+type Snapshot struct {
+	revision uint64
+	parts    []any
+}
+
+// Revision of the snapshot.
+func (s *Snapshot) Revision() uint64 { return s.revision }
+
+func (s *Snapshot) part(index int) any               { return s.parts[index] }
+func (s *Snapshot) read(host.Prefix, string, uint64) {}
+func (s *Snapshot) readAll(host.Prefix, string)      {}
+
+// Reader is what tables are read from: a *Snapshot, or a *Tx, which remembers what was
+// read as a condition of its commit.
+type Reader interface {
+	part(index int) any
+	read(p host.Prefix, key string, revision uint64)
+	readAll(p host.Prefix, key string)
+}
+
+// openTime bounds how long Open waits for the first state.
+const openTime = 20 * time.Second
+
+// Open follows what the views say and returns when all of it is there. The projection
+// lives until ctx ends. Calls of the host that carry a revision wait for it from then on.
+func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
+	s := &Store{host: h, views: views, moved: make(chan struct{})}
+	for i, v := range views {
+		v.bind(s, i)
+	}
+	go s.follow(ctx)
+	first, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
+	if err := s.WaitUntil(first, func(n *Snapshot) bool { return true }); err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "the plugin's data was not received from the controller within %s: %v", openTime, err)
+	}
+	h.SetProjection(s)
+	return s, nil
+}
+
+// follow keeps the projection until ctx ends.
+func (s *Store) follow(ctx context.Context) {
+	prefixes := make([]host.Prefix, len(s.views))
+	for i, v := range s.views {
+		prefixes[i] = v.prefix()
+	}
+	pause := 50 * time.Millisecond
+	for {
+		began := time.Now()
+		err := s.host.Datastore.Follow(ctx, prefixes, follower{s})
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			pause = 50 * time.Millisecond
+		}
+		slog.Warn("the plugin's data is not followed; trying again", "error", err, "in", pause)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause + time.Duration(rand.Int64N(int64(pause)))):
+		}
+		pause = min(2*pause, 2*time.Second)
+	}
+}
+
+type follower struct{ s *Store }
+
+// Reset implements host.Follower: whatever is not among the entries is gone.
+func (f follower) Reset(revision uint64, entries []host.Event) error {
+	if old := f.s.now.Load(); old != nil && revision < old.revision {
+		return fault.New(fault.Internal, "the state went back from revision %d to %d", old.revision, revision)
+	}
+	next := &Snapshot{revision: revision, parts: make([]any, len(f.s.views))}
+	for i, v := range f.s.views {
+		next.parts[i], _ = v.apply(v.empty(), of(entries, i))
+	}
+	f.s.publish(next)
+	for _, v := range f.s.views {
+		v.changed(nil)
+	}
+	return nil
+}
+
+// Apply implements host.Follower.
+func (f follower) Apply(revision uint64, events []host.Event) error {
+	old := f.s.now.Load()
+	if revision < old.revision || revision == old.revision && len(events) > 0 {
+		return fault.New(fault.Internal, "revision %d came after %d", revision, old.revision)
+	}
+	next := &Snapshot{revision: revision, parts: old.parts}
+	var changes [][]string
+	if len(events) > 0 {
+		next.parts = append([]any(nil), old.parts...)
+		changes = make([][]string, len(f.s.views))
+		for i, v := range f.s.views {
+			if mine := of(events, i); len(mine) > 0 {
+				next.parts[i], changes[i] = v.apply(old.parts[i], mine)
+			}
+		}
+	}
+	f.s.publish(next)
+	for i, keys := range changes {
+		if len(keys) > 0 {
+			f.s.views[i].changed(keys)
+		}
+	}
+	return nil
+}
+
+func of(events []host.Event, index int) []host.Event {
+	var out []host.Event
+	for _, e := range events {
+		if e.Prefix == index {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (s *Store) publish(n *Snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now.Store(n)
+	close(s.moved)
+	s.moved = make(chan struct{})
+}
+
+// Now returns the newest snapshot, without waiting. In a handler of a call it holds
+// everything that was acknowledged, on any node, before the call.
+func (s *Store) Now() *Snapshot { return s.now.Load() }
+
+// Fresh returns a snapshot that holds everything acknowledged, on any node, before the
+// call. Work that is not begun by a call of the host uses it.
+func (s *Store) Fresh(ctx context.Context) (*Snapshot, error) {
+	revision, err := s.host.Datastore.Barrier(ctx)
+	if err == nil {
+		err = s.WaitFor(ctx, revision)
+	}
+	return s.Now(), err
+}
+
+// WaitFor waits until the projection has a revision.
+func (s *Store) WaitFor(ctx context.Context, revision uint64) error {
+	if n := s.now.Load(); n != nil && n.revision >= revision {
+		return nil
+	}
+	err := s.WaitUntil(ctx, func(n *Snapshot) bool { return n.revision >= revision })
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "the plugin's data has not reached revision %d: %v", revision, err)
+	}
+	return nil
+}
+
+// WaitUntil waits until ok accepts a snapshot, or ctx ends: its error is returned then.
+func (s *Store) WaitUntil(ctx context.Context, ok func(*Snapshot) bool) error {
+	for {
+		s.mu.Lock()
+		moved, now := s.moved, s.now.Load()
+		s.mu.Unlock()
+		if now != nil && ok(now) {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Broken describes the records that cannot be decoded, by key. They are kept, and are
+// not taken for deleted.
+func (s *Store) Broken() map[string]error {
+	out := map[string]error{}
+	now := s.Now()
+	for i, v := range s.views {
+		if b, ok := v.(interface{ broken(any, map[string]error) }); ok {
+			b.broken(now.parts[i], out)
+		}
+	}
+	return out
+}
+
+func decodeError(key string, err error) error {
+	return fmt.Errorf("the stored record %s cannot be read: %w", key, err)
+}

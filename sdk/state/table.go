@@ -1,0 +1,137 @@
+package state
+
+import (
+	"encoding/json"
+	"iter"
+	"strings"
+
+	iradix "github.com/hashicorp/go-immutable-radix/v2"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+)
+
+// Codec writes and reads the value of a record. Nil functions mean JSON.
+type Codec[T any] struct {
+	Encode func(key string, v T) ([]byte, error)
+	Decode func(key string, value []byte) (T, error)
+}
+
+// Table is the records below a prefix, one value a key. Keys are without the prefix.
+type Table[T any] struct {
+	at     host.Prefix
+	codec  Codec[T]
+	index  int
+	notify func(keys []string)
+}
+
+// row is one record; err says that it cannot be decoded.
+type row[T any] struct {
+	value    T
+	revision uint64
+	err      error
+}
+
+// NewTable returns a table of the records below a prefix.
+func NewTable[T any](at host.Prefix) *Table[T] { return NewTableWith(at, Codec[T]{}) }
+
+// NewTableWith is NewTable for records that are not plain JSON.
+func NewTableWith[T any](at host.Prefix, c Codec[T]) *Table[T] {
+	if c.Decode == nil {
+		c.Decode = func(_ string, value []byte) (v T, err error) { return v, json.Unmarshal(value, &v) }
+	}
+	if c.Encode == nil {
+		c.Encode = func(_ string, v T) ([]byte, error) { return json.Marshal(v) }
+	}
+	return &Table[T]{at: at, codec: c}
+}
+
+// Notify has f called after each change with the keys that changed, nil for all of them.
+// It must not wait. Call it before Open.
+func (t *Table[T]) Notify(f func(keys []string)) { t.notify = f }
+
+// Get returns the record of a key; false when there is none, or none that is readable.
+func (t *Table[T]) Get(r Reader, key string) (T, bool) {
+	x, ok := t.tree(r).Get([]byte(key))
+	r.read(t.at, t.at.Prefix+key, x.revision)
+	return x.value, ok && x.err == nil
+}
+
+// Revision returns the revision that wrote the record of a key, 0 if there is none.
+func (t *Table[T]) Revision(r Reader, key string) uint64 {
+	x, _ := t.tree(r).Get([]byte(key))
+	return x.revision
+}
+
+// All yields the readable records whose keys begin with prefix, in the order of keys. In
+// a Tx the commit depends on no record being written below the prefix meanwhile; a record
+// that must stay is read with Get as well.
+func (t *Table[T]) All(r Reader, prefix string) iter.Seq2[string, T] {
+	r.readAll(t.at, t.at.Prefix+prefix)
+	return func(yield func(string, T) bool) {
+		it := t.tree(r).Root().Iterator()
+		it.SeekPrefix([]byte(prefix))
+		for key, x, ok := it.Next(); ok; key, x, ok = it.Next() {
+			if x.err == nil && !yield(string(key), x.value) {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of records.
+func (t *Table[T]) Len(r Reader) int { return t.tree(r).Len() }
+
+// Put writes a record. The table must be one of the plugin's private keys.
+func (t *Table[T]) Put(tx *Tx, key string, v T) error {
+	value, err := t.codec.Encode(key, v)
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "the record %s cannot be encoded: %v", key, err)
+	}
+	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Value: value})
+	return nil
+}
+
+// Delete removes a record; an absent one is no error.
+func (t *Table[T]) Delete(tx *Tx, key string) {
+	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Delete: true})
+}
+
+func (t *Table[T]) tree(r Reader) *iradix.Tree[row[T]] { return r.part(t.index).(*iradix.Tree[row[T]]) }
+
+func (t *Table[T]) prefix() host.Prefix  { return t.at }
+func (t *Table[T]) bind(_ *Store, i int) { t.index = i }
+func (t *Table[T]) empty() any           { return iradix.New[row[T]]() }
+func (t *Table[T]) changed(keys []string) {
+	if t.notify != nil {
+		t.notify(keys)
+	}
+}
+
+func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
+	txn := part.(*iradix.Tree[row[T]]).Txn()
+	keys := make([]string, 0, len(events))
+	for _, e := range events {
+		key := strings.TrimPrefix(e.Key, t.at.Prefix)
+		keys = append(keys, key)
+		if e.Deleted {
+			txn.Delete([]byte(key))
+			continue
+		}
+		x := row[T]{revision: e.Revision}
+		if x.value, x.err = t.codec.Decode(key, e.Value); x.err != nil {
+			x.err = decodeError(e.Key, x.err)
+		}
+		txn.Insert([]byte(key), x)
+	}
+	return txn.Commit(), keys
+}
+
+func (t *Table[T]) broken(part any, out map[string]error) {
+	it := part.(*iradix.Tree[row[T]]).Root().Iterator()
+	for key, x, ok := it.Next(); ok; key, x, ok = it.Next() {
+		if x.err != nil {
+			out[t.at.Prefix+string(key)] = x.err
+		}
+	}
+}

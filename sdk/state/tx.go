@@ -1,0 +1,144 @@
+package state
+
+import (
+	"context"
+	"errors"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+)
+
+// attempts bounds how often a decision is made again because others were faster.
+const attempts = 16
+
+// Tx is a decision in the making: reads of a snapshot, which become conditions of the
+// commit, and writes.
+type Tx struct {
+	at       *Snapshot
+	compares map[condition]uint64
+	ops      []host.Op
+}
+
+// condition is what a compare is about.
+type condition struct {
+	at     host.Prefix // of the view, without its prefix
+	key    string
+	prefix bool
+}
+
+func (tx *Tx) part(index int) any { return tx.at.parts[index] }
+
+func (tx *Tx) read(p host.Prefix, key string, revision uint64) {
+	p.Prefix = ""
+	tx.compares[condition{p, key, false}] = revision
+}
+
+func (tx *Tx) readAll(p host.Prefix, key string) {
+	p.Prefix = ""
+	tx.compares[condition{p, key, true}] = tx.at.revision
+}
+
+// Revision of the snapshot that the decision is made on.
+func (tx *Tx) Revision() uint64 { return tx.at.revision }
+
+// Snapshot returns what the decision is made on. Reading from it instead of the Tx sets
+// no condition.
+func (tx *Tx) Snapshot() *Snapshot { return tx.at }
+
+// op adds a write.
+func (tx *Tx) op(o host.Op) { tx.ops = append(tx.ops, o) }
+
+func (tx *Tx) txn() host.Txn {
+	t := host.Txn{Ops: tx.ops}
+	for c, revision := range tx.compares {
+		t.Compares = append(t.Compares, host.Compare{Space: c.at.Space, Plugin: c.at.Plugin, Key: c.key, Revision: revision, Prefix: c.prefix})
+	}
+	return t
+}
+
+// Update lets decide read and write, and commits what it wrote if what it read is still
+// so; else it decides again on the newer state. It returns when the projection has the
+// commit, with its revision. decide may run several times and must have no other effect.
+// A decision that writes nothing commits nothing. After too many conflicts the error is
+// a *host.ConflictError, which says who was faster.
+func (s *Store) Update(ctx context.Context, decide func(*Tx) error) (revision uint64, err error) {
+	return s.update(ctx, "", decide)
+}
+
+func (s *Store) update(ctx context.Context, role string, decide func(*Tx) error) (uint64, error) {
+	var lost *host.ConflictError
+	for i := range attempts {
+		revision, err := s.attempt(ctx, role, decide, i > 0)
+		if !errors.As(err, &lost) {
+			return revision, err
+		}
+		if err := s.WaitFor(ctx, lost.Revision); err != nil {
+			return 0, err
+		}
+	}
+	return 0, lost
+}
+
+// attempt decides once; alone keeps others of this process from being faster again.
+func (s *Store) attempt(ctx context.Context, role string, decide func(*Tx) error, alone bool) (uint64, error) {
+	if alone {
+		s.deciding.Lock()
+		defer s.deciding.Unlock()
+	} else {
+		s.deciding.RLock()
+		defer s.deciding.RUnlock()
+	}
+	tx := &Tx{at: s.Now(), compares: map[condition]uint64{}}
+	if err := decide(tx); err != nil {
+		return 0, err
+	}
+	if len(tx.ops) == 0 {
+		return tx.at.revision, nil
+	}
+	t := tx.txn()
+	t.Role = role
+	revision, err := s.host.Datastore.Commit(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	return revision, s.WaitFor(context.WithoutCancel(ctx), revision)
+}
+
+// Check runs check on the state as it would be after changes that somebody else wants to
+// make to a tree of this plugin. What it reads becomes a condition of the change, what it
+// writes is committed with it; an error refuses it. It serves sdk.Plugin.Check.
+func (s *Store) Check(ctx context.Context, revision uint64, changes []host.Event, check func(context.Context, *Tx) error) (host.Txn, error) {
+	if err := s.WaitFor(ctx, revision); err != nil {
+		return host.Txn{}, err
+	}
+	now := s.Now()
+	after := &Snapshot{revision: now.revision, parts: append([]any(nil), now.parts...)}
+	for i, v := range s.views {
+		p := v.prefix()
+		if p.Space != host.Tree {
+			continue
+		}
+		var mine []host.Event
+		for _, e := range changes {
+			if len(e.Key) >= len(p.Prefix) && e.Key[:len(p.Prefix)] == p.Prefix {
+				mine = append(mine, e)
+			}
+		}
+		if len(mine) > 0 {
+			after.parts[i], _ = v.apply(after.parts[i], mine)
+		}
+	}
+	tx := &Tx{at: after, compares: map[condition]uint64{}}
+	if err := check(ctx, tx); err != nil {
+		return host.Txn{}, err
+	}
+	for _, e := range changes { // the change writes these itself: its own conditions hold for them
+		delete(tx.compares, condition{host.Prefix{Space: host.Tree}, e.Key, false})
+	}
+	for _, o := range tx.ops {
+		if o.Space != host.Private {
+			return host.Txn{}, fault.New(fault.Internal, "a check may write private keys only, not %s", o.Key)
+		}
+	}
+	return tx.txn(), nil
+}
