@@ -84,7 +84,9 @@ type Services struct {
 	Store        datastore.Store
 	Trees        Trees
 	Roles        Roles
-	Exports      func(plugin string) []string // prefixes of private keys that a plugin exports
+	// Exports lists the prefixes of private keys that a plugin exports; false when it is not
+	// installed.
+	Exports func(plugin string) ([]string, bool)
 	Bus          *events.Bus
 	Secrets      Sealer
 	Certificates Certificates
