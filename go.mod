@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/Juniper/go-netconf v0.3.1
-	github.com/anishathalye/porcupine v1.1.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/bufbuild/protocompile v0.14.1
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
