@@ -102,6 +102,7 @@ func nodes(t *testing.T, n int, etcd []*member) []*harness.Controller {
 	}
 	files := map[string]string{"ctl.yaml": "datastore:\n  engine: etcd\n  etcd: {endpoints: [" + strings.Join(endpoints, ", ") + "], prefix: truth/}\n" +
 		"aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"}
+	files["sec.ini"] = secINI(t)
 	const encryption = "ctl/datastore/initial/config/aaa-encrypt-service-config.xml"
 	var out []*harness.Controller
 	for i := range n {
@@ -134,4 +135,14 @@ func nodes(t *testing.T, n int, etcd []*member) []*harness.Controller {
 		}
 	}
 	return out
+}
+
+// secINI is the shipped rule file.
+func secINI(t *testing.T) string {
+	t.Helper()
+	ini, err := os.ReadFile(filepath.Join(root, "etc", "sec.ini"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(ini)
 }
