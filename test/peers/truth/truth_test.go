@@ -123,7 +123,7 @@ func everything(etcd []*member, all []*harness.Controller) []trouble {
 
 // Users and channels over three nodes, while everything that can die or freeze does.
 func TestThreeNodesAreOneTruth(t *testing.T) {
-	etcd := members(t)
+	etcd := members(t, here)
 	all := nodes(t, 3, etcd)
 	all[0].Ctl("feature:install ctl-bier-all")
 	for _, c := range all {

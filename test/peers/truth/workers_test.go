@@ -21,6 +21,9 @@ import (
 // notBegun stands for a request that reached nobody.
 const notBegun = -1
 
+// dialers are the clients beside each node, where nodes are in namespaces of their own.
+var dialers func(node int) *http.Client
+
 // worker is one client; it talks to whatever node it picks.
 type worker struct {
 	urls   []string
@@ -34,7 +37,12 @@ type worker struct {
 func (w *worker) ask(ctx context.Context, method, path, body string) (int, string) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, w.urls[w.rnd.IntN(len(w.urls))]+path, strings.NewReader(body))
+	node := w.rnd.IntN(len(w.urls))
+	client := w.client
+	if dialers != nil {
+		client = dialers(node)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, w.urls[node]+path, strings.NewReader(body))
 	if err != nil {
 		return 0, ""
 	}
@@ -42,7 +50,7 @@ func (w *worker) ask(ctx context.Context, method, path, body string) (int, strin
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := w.client.Do(req)
+	res, err := client.Do(req)
 	if errors.Is(err, syscall.ECONNREFUSED) { // nothing was begun
 		w.rest(ctx)
 		return notBegun, "connection refused"
