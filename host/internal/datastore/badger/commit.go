@@ -120,7 +120,7 @@ type group struct {
 	meta    meta
 	batches []datastore.Batch
 	members []*request
-	revs    []datastore.Revision
+	answers []answer // of the members, when the group is written
 	durable bool
 	bytes   int64 // of Badger's transaction, with the volatile ones that wait
 }
@@ -129,14 +129,16 @@ func (s *Store) newGroup() *group {
 	return &group{s: s, at: time.Now(), state: s.p.State(), meta: s.meta, bytes: s.waiting}
 }
 
-// add resolves a request against the store with the group's earlier ones.
+// add resolves a request against the store with the group's earlier ones. A conflict is
+// answered with the group, too: who hears of it must be able to read what it is with.
 func (g *group) add(r *request) error {
 	if err := errors.Join(r.ctx.Err(), g.s.failed); err != nil {
 		return err
 	}
 	b, err := g.state.Resolve(r.txn, g.state.Revision()+1, g.at)
 	if err != nil {
-		return err
+		g.members, g.answers = append(g.members, r), append(g.answers, answer{err: err})
+		return nil
 	}
 	if len(b.Events) > 0 {
 		size := cost(b)
@@ -149,8 +151,7 @@ func (g *group) add(r *request) error {
 		g.batches = append(g.batches, b)
 		g.durable = g.durable || !r.txn.Volatile
 	}
-	g.members = append(g.members, r)
-	g.revs = append(g.revs, g.state.Revision())
+	g.members, g.answers = append(g.members, r), append(g.answers, answer{rev: g.state.Revision()})
 	return nil
 }
 
@@ -193,7 +194,7 @@ func (g *group) finish() {
 		if err != nil {
 			r.answer <- answer{err: err}
 		} else {
-			r.answer <- answer{rev: g.revs[i]}
+			r.answer <- g.answers[i]
 		}
 	}
 }
