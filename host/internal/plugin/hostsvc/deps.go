@@ -81,9 +81,11 @@ type TreeEdit struct {
 
 // Services are what a plugin's socket leads to; a nil one answers Unavailable.
 type Services struct {
-	Store        datastore.Store
-	Trees        Trees
-	Roles        Roles
+	Store datastore.Store
+	Trees Trees
+	Roles Roles
+	// Fence returns a condition of every commit of the plugin, if it needs one; nil = none.
+	Fence        func() (c datastore.Compare, needed bool, err error)
 	Exports      func(plugin string) []string // prefixes of private keys that a plugin exports
 	Bus          *events.Bus
 	Secrets      Sealer
