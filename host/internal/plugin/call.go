@@ -96,7 +96,7 @@ func (s *supervisor) await(ctx context.Context, safe bool) error {
 		switch {
 		case cur != nil:
 			return nil
-		case !safe, m.state == Stopped, m.state == Stopping && !m.again, m.state == Failed:
+		case !safe, m.state == Stopped, m.state == Stopping && !m.again, m.state == Failed, m.state == Standby:
 			return s.downError(m)
 		}
 		if d, ok := ctx.Deadline(); ok && m.state == Backoff && d.Before(m.next) {
