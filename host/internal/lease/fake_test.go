@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -44,7 +45,12 @@ func (s *shared) Commit(ctx context.Context, t datastore.Txn) (datastore.Revisio
 			return 0, fault.New(fault.NotFound, "there is no lease %d", o.Lease)
 		}
 	}
-	rev, err := s.Store.Commit(ctx, t)
+	plain := t
+	plain.Ops = slices.Clone(t.Ops)
+	for i := range plain.Ops {
+		plain.Ops[i].Lease = 0
+	}
+	rev, err := s.Store.Commit(ctx, plain)
 	if err == nil {
 		for _, o := range t.Ops {
 			for _, l := range s.leases {
