@@ -34,6 +34,10 @@ type fakeLease struct {
 func newShared(t *testing.T) *shared {
 	s := &shared{Store: memory.New(memory.Options{}), leases: map[int64]*fakeLease{}}
 	t.Cleanup(func() { s.Store.Close() })
+	// Follow misses the very first transaction of a store.
+	if _, err := s.Store.Commit(context.Background(), datastore.Txn{Ops: []datastore.Op{datastore.Put("any", "thing", nil)}}); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 

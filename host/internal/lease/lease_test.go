@@ -108,7 +108,7 @@ func TestADeadNodeLosesItsRoles(t *testing.T) {
 			t.Error("the second lost it when the first came back")
 		}
 		if n := len(b.Members()); n != 2 {
-			t.Errorf("%d members after the first came back", n)
+			t.Errorf("%d members after the first came back: %v, lease of a %s, of b %s", n, b.Members(), a.Valid(), b.Valid())
 		}
 		second.Release()
 		a.Close()
