@@ -8,6 +8,7 @@ type Config struct {
 	Listeners  Listeners  `yaml:"listeners"`
 	TLS        TLS        `yaml:"tls"`
 	Datastore  Datastore  `yaml:"datastore"`
+	Cluster    Cluster    `yaml:"cluster"`
 	Limits     Limits     `yaml:"limits"`
 	AAA        AAA        `yaml:"aaa"`
 	Features   Features   `yaml:"features"`
@@ -53,6 +54,12 @@ type Etcd struct {
 	CA          string        `yaml:"ca"`
 	Certificate string        `yaml:"certificate"`
 	Key         string        `yaml:"key"`
+}
+
+// Cluster is the way between nodes, with engine etcd.
+type Cluster struct {
+	Listen    Address `yaml:"listen"`    // for the other nodes
+	Advertise string  `yaml:"advertise"` // HOST or HOST:PORT that they use; empty = that of listen
 }
 
 // Limits bound HTTP requests.
@@ -135,6 +142,7 @@ func Default() Config {
 		Listeners: Listeners{HTTP: "127.0.0.1:8181", HTTPS: Off, SSH: "127.0.0.1:8101", Admin: "127.0.0.1:8182"},
 		TLS:       TLS{MinVersion: "1.2", ClientCertificates: "off"},
 		Datastore: Datastore{Engine: "badger", History: 4096, Etcd: Etcd{Prefix: "ctl/", Timeout: 5 * time.Second}},
+		Cluster:   Cluster{Listen: Off},
 		Limits: Limits{Body: 8 << 20, Header: 64 << 10, HeaderTimeout: 10 * time.Second, BodyTimeout: time.Minute,
 			RequestTimeout: time.Minute, IdleTimeout: 2 * time.Minute, Connections: 4096, InFlight: 512},
 		AAA: AAA{TokenLifetime: time.Hour, LoginCache: time.Minute, RoleDeniedStatus: 401, PasswordMinimum: 8,

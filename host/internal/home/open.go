@@ -69,10 +69,14 @@ func take(path string, templates fs.FS) (*Home, error) {
 	if err := h.takeLock(); err != nil {
 		return nil, err
 	}
-	if err := h.checkFormat(); err != nil {
-		return nil, errors.Join(err, h.Close())
+	fresh, err := h.checkFormat()
+	if err == nil {
+		err = errors.Join(h.fill(templates, fresh), h.renewCatalogue(templates))
 	}
-	if err := errors.Join(h.fill(templates), h.renewCatalogue(templates)); err != nil {
+	if err == nil {
+		err = h.markFormat()
+	}
+	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
@@ -103,10 +107,11 @@ func (h *Home) recognise() error {
 	return nil
 }
 
-// fill writes the templates that are missing, etc/ctl.yaml last: with it the
-// home is complete, and files an operator removes later stay removed.
-func (h *Home) fill(templates fs.FS) error {
-	if _, err := os.Stat(h.Etc("ctl.yaml")); err == nil {
+// fill writes the templates that are missing, etc/ctl.yaml last, into a home that was
+// never started: what lies there already, such as an etc/ctl.yaml, is kept. Files that an
+// operator removes later stay removed.
+func (h *Home) fill(templates fs.FS, fresh bool) error {
+	if _, err := os.Stat(h.Etc("ctl.yaml")); err == nil && !fresh {
 		return nil
 	}
 	var files []string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	clustershell "ctl.internal/host/internal/cluster/shell"
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/history"
 	"ctl.internal/host/internal/console/sshserver"
@@ -21,6 +22,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.FeatureCommands(s.features)),
 			engine.Static(tables.PluginCommands(pluginTable{s.plugins, s})),
 			engine.Static(tables.LogCommands(s.registry)),
+			engine.Static(clustershell.Commands(clusterTable{s})),
 			engine.Static(tables.ConfigCommands(configTable{s})),
 			engine.Static(s.aaa.RealmCommands()),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),

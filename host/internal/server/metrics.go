@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"ctl.internal/host/internal/plugin"
 )
 
 // adminHandler is the operators' listener.
@@ -19,6 +21,7 @@ func (s *Server) adminHandler() http.Handler {
 			Help: "When the controller's certificate, or one of its chain, ends, in seconds since 1970."},
 			func() float64 { return float64(shown.Expires().Unix()) }))
 	}
+	reg.MustRegister(s.roles.Collectors()...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
 }
 
@@ -27,7 +30,7 @@ func (s *Server) adminHandler() http.Handler {
 func (s *Server) notReady() []reason {
 	var out []reason
 	for _, p := range s.plugins.List() {
-		if !p.State.Serving() {
+		if !p.State.Serving() && p.State != plugin.Standby {
 			out = append(out, reason{"plugin " + p.Name, p.State.String() + ": " + p.Reason})
 		}
 		if why := s.catalog.refused(p.Name); why != "" {

@@ -7,10 +7,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
 	ctl "ctl.internal"
+	"ctl.internal/host/internal/cluster"
 	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
@@ -19,6 +21,7 @@ import (
 // Options are what ctld was started with.
 type Options struct {
 	Home           string
+	Join           string            // file of a token; empty = none
 	Flags          map[string]string // dotted key → value, over the settings of the file
 	Stdout, Stderr io.Writer
 
@@ -34,6 +37,16 @@ func Run(ctx context.Context, o Options) int {
 	collectLess()
 	ctx, o.shutdown = context.WithCancel(ctx)
 	defer o.shutdown()
+	if o.Join != "" {
+		abs, err := filepath.Abs(o.Home)
+		if err == nil {
+			err = cluster.Join(home.Dir(abs), o.Join, o.Flags["cluster.listen"])
+		}
+		if err != nil {
+			fmt.Fprintln(o.Stderr, "ctld:", err)
+			return exitConfig
+		}
+	}
 	h, err := home.Open(o.Home, ctl.Templates)
 	if err != nil {
 		fmt.Fprintln(o.Stderr, "ctld:", err)
