@@ -75,13 +75,15 @@ func (m *Manager) Ordered(name string) uint64 {
 // Changed returns a channel that is closed at the next change of any plugin's state.
 func (m *Manager) Changed() <-chan struct{} { return m.changed.wait() }
 
-// exports lists the prefixes of private keys that a plugin lets others read.
-func (m *Manager) exports(name string) []string {
+// exports lists the prefixes of private keys that a plugin lets others read; false when
+// the plugin is not installed, so that nothing is known of it.
+func (m *Manager) exports(name string) ([]string, bool) {
 	s, err := m.get(name)
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	return s.manifest.Load().GetExports()
+	mf := s.manifest.Load()
+	return mf.GetExports(), mf != nil
 }
 
 // clearPublished removes the operational data of a plugin that is uninstalled.

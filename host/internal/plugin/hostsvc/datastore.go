@@ -232,7 +232,7 @@ func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, how acc
 		if how == write {
 			return none, fault.At(fault.Denied, key, "the data of plugin %s is written by itself only", owner)
 		}
-		if !shared(m.GetReads(), owner, key) || d.s.services.Exports == nil || !hasPrefix(d.s.services.Exports(owner), key) {
+		if !shared(m.GetReads(), owner, key) || !d.exported(owner, key) {
 			return none, fault.At(fault.Denied, key, "plugin %s does not export this to plugin %s: `exports` of the one and `reads` (%s:…) of the other must name it",
 				owner, d.s.plugin, owner)
 		}
@@ -249,6 +249,16 @@ func shared(reads []string, owner, key string) bool {
 		}
 	}
 	return false
+}
+
+// exported reports whether a plugin lets others read a key. Data of one that is not
+// installed may be followed: it may come later.
+func (d *datastoreServer) exported(owner, key string) bool {
+	if d.s.services.Exports == nil {
+		return false
+	}
+	prefixes, installed := d.s.services.Exports(owner)
+	return !installed || hasPrefix(prefixes, key)
 }
 
 func hasPrefix(prefixes []string, key string) bool {

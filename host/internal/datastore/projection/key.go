@@ -1,4 +1,4 @@
-package engine
+package projection
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ const (
 	MaxKey       = 16 << 10
 )
 
-// CheckNamespace refuses names that could run into a neighbour's keys.
+// CheckNamespace refuses names that could run into the keys of the next one.
 func CheckNamespace(ns string) error {
 	switch {
 	case ns == "":
