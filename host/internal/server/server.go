@@ -43,6 +43,8 @@ type Server struct {
 
 	store       datastore.Store // everything that must survive
 	configStore datastore.Store // the same, followed by access control
+	raw         datastore.Store // the same, as it lies there: with sealed documents
+	clusterID   string          // of the store, in Ctl-Revision
 	roles       *lease.Manager
 	secrets     *encrypt.Service
 	certs       certificates
@@ -74,8 +76,8 @@ type Server struct {
 }
 
 // firstPasswords takes the passwords of the first start out of the environment.
-func firstPasswords(dir home.Dir) identity.First {
-	f := identity.First{Admin: os.Getenv("CTL_ADMIN_PASSWORD"), User: os.Getenv("CTL_USER_PASSWORD"), File: dir.Etc("initial-passwords")}
+func firstPasswords() *identity.First {
+	f := &identity.First{Admin: os.Getenv("CTL_ADMIN_PASSWORD"), User: os.Getenv("CTL_USER_PASSWORD")}
 	os.Unsetenv("CTL_ADMIN_PASSWORD")
 	os.Unsetenv("CTL_USER_PASSWORD")
 	return f
@@ -166,7 +168,12 @@ func (s *Server) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	store = datastore.Bound(store, storeLimit)
+	s.raw = store
 	if store, err = s.openSecrets(ctx, store); err != nil {
+		return err
+	}
+	if err := s.openCluster(ctx); err != nil {
 		return err
 	}
 	// What decides access must hold for the request after the one that changed it.
