@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/snapshot"
 )
 
 // What clients say about freshness, and what they are answered.
@@ -28,8 +29,8 @@ const revisionWait = 2 * time.Second
 
 // The key that tells one store from another, also from its own copy in a restored home.
 const (
-	clusterNamespace = "cluster"
-	clusterIDKey     = "id"
+	clusterNamespace = snapshot.Namespace
+	clusterIDKey     = snapshot.IDKey
 )
 
 // reading serves the three headers. It runs after access control.
