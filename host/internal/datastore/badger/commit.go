@@ -15,6 +15,7 @@ import (
 type request struct {
 	ctx    context.Context
 	txn    datastore.Txn
+	at     datastore.Revision // at least
 	answer chan answer
 }
 
@@ -25,6 +26,11 @@ type answer struct {
 
 // Commit hands t to the writer. Transactions that wait together share one sync.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
+	return s.CommitAt(ctx, t, 0)
+}
+
+// CommitAt is Commit with a revision of at least at, for restoring a snapshot.
+func (s *Store) CommitAt(ctx context.Context, t datastore.Txn, at datastore.Revision) (datastore.Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -33,7 +39,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 			return 0, fmt.Errorf("%w: this engine has no leases", datastore.ErrInvalid)
 		}
 	}
-	r := &request{ctx: ctx, txn: t, answer: make(chan answer, 1)}
+	r := &request{ctx: ctx, txn: t, at: at, answer: make(chan answer, 1)}
 	select {
 	case s.requests <- r:
 		a := <-r.answer
@@ -120,7 +126,7 @@ type group struct {
 	meta    meta
 	batches []datastore.Batch
 	members []*request
-	revs    []datastore.Revision
+	answers []answer // of the members, when the group is written
 	durable bool
 	bytes   int64 // of Badger's transaction, with the volatile ones that wait
 }
@@ -129,14 +135,16 @@ func (s *Store) newGroup() *group {
 	return &group{s: s, at: time.Now(), state: s.p.State(), meta: s.meta, bytes: s.waiting}
 }
 
-// add resolves a request against the store with the group's earlier ones.
+// add resolves a request against the store with the group's earlier ones. A conflict is
+// answered with the group, too: who hears of it must be able to read what it is with.
 func (g *group) add(r *request) error {
 	if err := errors.Join(r.ctx.Err(), g.s.failed); err != nil {
 		return err
 	}
-	b, err := g.state.Resolve(r.txn, g.state.Revision()+1, g.at)
+	b, err := g.state.Resolve(r.txn, max(r.at, g.state.Revision()+1), g.at)
 	if err != nil {
-		return err
+		g.members, g.answers = append(g.members, r), append(g.answers, answer{err: err})
+		return nil
 	}
 	if len(b.Events) > 0 {
 		size := cost(b)
@@ -149,8 +157,7 @@ func (g *group) add(r *request) error {
 		g.batches = append(g.batches, b)
 		g.durable = g.durable || !r.txn.Volatile
 	}
-	g.members = append(g.members, r)
-	g.revs = append(g.revs, g.state.Revision())
+	g.members, g.answers = append(g.members, r), append(g.answers, answer{rev: g.state.Revision()})
 	return nil
 }
 
@@ -193,7 +200,7 @@ func (g *group) finish() {
 		if err != nil {
 			r.answer <- answer{err: err}
 		} else {
-			r.answer <- answer{rev: g.revs[i]}
+			r.answer <- g.answers[i]
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
 	if err != nil {
 		return 0, err
 	}
-	late := time.NewTimer(s.o.Timeout)
+	late := time.NewTimer(s.o.whole())
 	defer late.Stop()
 	select {
 	case <-r.done:
@@ -80,7 +80,7 @@ func (s *Store) run() {
 
 func (s *Store) ask() error {
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(s.ctx, s.o.Timeout)
+	ctx, cancel := context.WithTimeout(s.ctx, s.o.whole())
 	defer cancel()
 	var newest int64
 	err := s.call(ctx, func(ctx context.Context, c *clientv3.Client) error {

@@ -36,7 +36,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 		return 0, err
 	}
 	// The caller's end does not end what is on its way: the cluster may do it all the same.
-	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.Timeout)
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.whole())
 	defer cancel()
 	if s.age() > s.o.stall() { // refused in order, rather than sent into the unknown
 		if _, err := s.Barrier(bound); err != nil {
@@ -207,7 +207,7 @@ func (s *Store) failed(ctx context.Context, t datastore.Txn, r *clientv3.TxnResp
 // outcome finds out what became of a transaction with an unclear answer.
 func (s *Store) outcome(ctx context.Context, id string, loads int, cause error) (rev int64, done bool, err error) {
 	unknown := func(err error) error {
-		return fault.Wrap(fault.Timeout, cause, "it is not known whether the transaction was applied: the etcd cluster %v did not answer (%v), and then: %v", s.o.Endpoints, cause, err)
+		return fault.Wrap(fault.Timeout, cause, "it is not known whether the transaction was applied: %v", err)
 	}
 	var fenced int64
 	err = s.call(ctx, func(ctx context.Context, c *clientv3.Client) error {

@@ -90,7 +90,7 @@ func (s *Store) once(ctx context.Context, f func(context.Context, *clientv3.Clie
 
 // call asks one member after the other until one answers. f may be run several times.
 func (s *Store) call(ctx context.Context, f func(context.Context, *clientv3.Client) error) error {
-	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.o.whole())
 	defer cancel()
 	var err error
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {

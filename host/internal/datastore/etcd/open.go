@@ -31,6 +31,9 @@ type Options struct {
 	Log                *slog.Logger
 }
 
+// whole bounds an answer, with a little time to give it.
+func (o Options) whole() time.Duration { return o.Timeout * 19 / 20 }
+
 // try bounds the wait for one member, so that a frozen one leaves time for the others.
 func (o Options) try() time.Duration { return o.Timeout * 2 / 5 }
 
