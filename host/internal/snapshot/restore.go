@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,13 +18,6 @@ import (
 	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
-	"ctl.internal/sdk/fault"
-)
-
-// The bounds of one transaction of a restore; one that the engine finds too large is halved.
-const (
-	batchOps  = 500
-	batchSize = 1 << 20
 )
 
 // Namespace has what a restore leaves for the controllers: RestoredKey holds the head of
@@ -116,95 +110,75 @@ func fill(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, he
 	if settings.Etcd.Password, err = encrypt.OpenBefore(stage, settings.Etcd.Password); err != nil {
 		return fmt.Errorf("datastore.etcd.password: %w", err)
 	}
-	store, err := open.Store(ctx, stage, settings, slog.New(slog.DiscardHandler))
-	if err != nil {
+	log := slog.New(slog.DiscardHandler)
+	if err := load(ctx, stage, settings, file, in, progress, log); err != nil {
+		if settings.Engine == "etcd" {
+			err = fmt.Errorf("%w (etcd must have no data under the prefix %s: stop all controllers that use it and delete it with etcdctl del --prefix %[2]s, "+
+				"or give the controllers another datastore.etcd.prefix)", err, settings.Etcd.Prefix)
+		}
 		return err
 	}
-	if settings.Engine == "etcd" {
-		if err := empty(ctx, store, settings.Etcd.Prefix); err != nil {
-			return errors.Join(err, store.Close())
-		}
-	}
+	return note(ctx, stage, settings, head, log)
+}
+
+// load makes the datastore.
+func load(ctx context.Context, stage home.Dir, settings home.Datastore, file string, in io.ReadSeeker, progress func(done, total int64), log *slog.Logger) (err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return errors.Join(err, store.Close())
+		return err
 	}
-	l := &loader{ctx: ctx, store: store, total: int64(head.Entries), progress: progress}
-	_, err = walk(file, in, visit{record: l.add})
-	if err == nil {
-		err = l.finish(head)
-	}
-	if err != nil && settings.Engine == "etcd" && l.done > 0 {
-		err = fmt.Errorf("%w; %d keys were written to etcd under %s: delete them before the next try (etcdctl del --prefix %s)", err, l.done, settings.Etcd.Prefix, settings.Etcd.Prefix)
-	}
-	return errors.Join(err, store.Close())
-}
-
-// empty refuses a cluster that has data already.
-func empty(ctx context.Context, store datastore.Store, prefix string) error {
-	return store.View(ctx, func(sn datastore.Snapshot) error {
-		for ns, err := range sn.Namespaces() {
-			if err != nil {
-				return err
-			}
-			return fault.New(fault.InUse, "etcd has data under the prefix %s already (%q), which a restore does not replace: stop all controllers that use it and "+
-				"delete it (etcdctl del --prefix %s), or give the controllers another datastore.etcd.prefix; nothing was changed", prefix, ns, prefix)
-		}
-		return nil
-	})
-}
-
-// loader puts records into a store.
-type loader struct {
-	ctx      context.Context
-	store    datastore.Store
-	ops      []datastore.Op
-	size     int
-	done     int64
-	total    int64
-	progress func(done, total int64)
-}
-
-func (l *loader) add(r record) error {
-	if r.Namespace == Namespace && r.Key == IDKey { // revisions of the store before mean nothing in this one
-		l.done++
-		return nil
-	}
-	l.ops = append(l.ops, datastore.Put(r.Namespace, r.Key, r.Value))
-	if l.size += len(r.Key) + len(r.Value); l.size < batchSize && len(l.ops) < batchOps {
-		return nil
-	}
-	return l.flush()
-}
-
-func (l *loader) flush() error {
-	err := l.commit(l.ops)
-	l.done += int64(len(l.ops))
-	l.ops, l.size = nil, 0
-	if l.progress != nil {
-		l.progress(l.done, l.total)
-	}
-	return err
-}
-
-func (l *loader) commit(ops []datastore.Op) error {
-	if len(ops) == 0 {
-		return l.ctx.Err()
-	}
-	_, err := l.store.Commit(l.ctx, datastore.Txn{Ops: ops, By: "snapshot restore"})
-	if errors.Is(err, datastore.ErrTooBig) && len(ops) > 1 {
-		return errors.Join(l.commit(ops[:len(ops)/2]), l.commit(ops[len(ops)/2:]))
-	}
-	return err
-}
-
-// finish notes in the store where it comes from.
-func (l *loader) finish(head Head) error {
-	text, err := encodeHead(head)
+	dump, err := os.OpenFile(stage.Path("store.dump"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	l.ops = append(l.ops, datastore.Put(Namespace, RestoredKey, text))
-	return l.flush()
+	defer func() { err = errors.Join(err, dump.Close(), os.Remove(dump.Name())) }()
+	total := int64(0)
+	if _, err := walk(file, in, visit{part: func(content []byte) error {
+		total += int64(len(content))
+		_, err := dump.Write(content)
+		return err
+	}}); err != nil {
+		return err
+	}
+	if _, err := dump.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = open.Restore(ctx, stage, settings, &counted{File: dump, total: 2 * total, progress: progress}, log)
+	if errors.Is(err, datastore.ErrDamaged) {
+		err = damaged(file, "%v", err)
+	}
+	return err
+}
+
+// counted shows how much was read of a file, which is checked and then loaded.
+type counted struct {
+	*os.File
+	done, total int64
+	progress    func(done, total int64)
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.File.Read(b)
+	if c.done += int64(n); c.progress != nil {
+		c.progress(c.done, c.total)
+	}
+	return n, err
+}
+
+// note writes into the store where it comes from. It gets a name of its own from the first
+// controller: revisions of the store before mean nothing in this one.
+func note(ctx context.Context, stage home.Dir, settings home.Datastore, head Head, log *slog.Logger) (err error) {
+	store, err := open.Store(ctx, stage, settings, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	text, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	_, err = store.Commit(ctx, datastore.Txn{By: "snapshot restore", Ops: []datastore.Op{datastore.Delete(Namespace, IDKey), datastore.Put(Namespace, RestoredKey, text)}})
+	return err
 }
 
 // own gives what root has written to the user whose home it is.

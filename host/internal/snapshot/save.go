@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path"
@@ -20,11 +21,12 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/snapshot"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/fault"
 )
 
-// chunk is about how many bytes of keys and values go into one entry of the archive.
+// chunk is about how many bytes of the datastore go into one entry of the archive.
 const chunk = 1 << 20
 
 // Source is what is saved.
@@ -66,20 +68,12 @@ func Save(ctx context.Context, s Source, w io.Writer, progress func(done, total 
 		if err != nil {
 			return err
 		}
-		same := false
-		err = s.Store.View(ctx, func(sn datastore.Snapshot) error {
-			now, err := files(s.Dir) // the key of secrets goes with what it seals
+		p := &pinned{Store: s.Store, source: s, files: before, out: w, progress: progress}
+		if _, err := snapshot.Save(ctx, p, &p.parts); !errors.Is(err, errChanged) {
 			if err != nil {
 				return err
 			}
-			same = maps.EqualFunc(before, now, func(a, b held) bool { return a.mode == b.mode && bytes.Equal(a.content, b.content) })
-			if !same {
-				return nil
-			}
-			return write(ctx, s, sn, now, w, progress)
-		})
-		if err != nil || same {
-			return err
+			return p.finish()
 		}
 	}
 	return fault.New(fault.InUse, "the files in %s keep changing; take the snapshot again when nobody edits them", s.Dir)
@@ -146,89 +140,124 @@ func (w *writer) add(name string, mode fs.FileMode, content []byte) error {
 	return err
 }
 
-func write(ctx context.Context, s Source, sn datastore.Snapshot, files map[string]held, to io.Writer, progress func(done, total int64)) error {
-	head := Head{Format: format, Version: s.Version, Node: s.Node, Time: time.Now().UTC(), Revision: uint64(sn.Revision())}
-	var total int64
-	err := each(sn, func(r record) error {
-		head.Entries++
-		total += int64(len(r.Key) + len(r.Value))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	w := &writer{tar.NewWriter(to), head.Time.Truncate(time.Second), map[string]string{}}
-	text, err := json.MarshalIndent(head, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := w.add(headName, 0o600, append(text, '\n')); err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := w.add(homeName+name, files[name].mode, files[name].content); err != nil {
-			return err
-		}
-	}
-	if err := writeStore(ctx, sn, w, func(done int64) { progress(done, total) }); err != nil {
-		return err
-	}
-	sums := writeSums(w.sums)
-	if err := w.add(sumsName, 0o600, sums); err != nil {
-		return err
-	}
-	return w.tar.Close()
+// errChanged says that the files are not those that belong to the state of the datastore.
+var errChanged = errors.New("the files of the home have changed")
+
+// pinned is the datastore at the revision that the files of the home go with. It implements
+// datastore.Store for package datastore/snapshot.
+type pinned struct {
+	datastore.Store
+	source   Source
+	files    map[string]held
+	out      io.Writer
+	w        *writer
+	parts    parts
+	progress func(done, total int64)
 }
 
-func writeStore(ctx context.Context, sn datastore.Snapshot, w *writer, progress func(done int64)) error {
-	var lines bytes.Buffer
-	number, size, done := 0, 0, int64(0)
-	flush := func() error {
-		if lines.Len() == 0 {
-			return nil
-		}
-		number++
-		err := w.add(fmt.Sprintf("%s%08d.jsonl", storeName, number), 0o600, lines.Bytes())
-		done += int64(size)
-		size = 0
-		lines.Reset()
-		progress(done)
-		return errors.Join(err, ctx.Err())
-	}
-	encode := json.NewEncoder(&lines)
-	encode.SetEscapeHTML(false)
-	err := each(sn, func(r record) error {
-		if err := encode.Encode(r); err != nil {
-			return err
-		}
-		if size += len(r.Key) + len(r.Value); size >= chunk {
-			return flush()
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return flush()
-}
-
-// each calls f for every key that is saved.
-func each(sn datastore.Snapshot, f func(record) error) error {
-	for ns, err := range sn.Namespaces() {
+// View writes the beginning of the archive and runs f.
+func (p *pinned) View(ctx context.Context, f func(datastore.Snapshot) error) error {
+	return p.Store.View(ctx, func(sn datastore.Snapshot) error {
+		now, err := files(p.source.Dir) // the key of secrets goes with what it seals
 		if err != nil {
 			return err
 		}
-		if slices.Contains(Left[:], ns) {
-			continue
+		if !maps.EqualFunc(p.files, now, func(a, b held) bool { return a.mode == b.mode && bytes.Equal(a.content, b.content) }) {
+			return errChanged
 		}
-		for e, err := range sn.Range(ns, datastore.RangeOptions{}) {
-			if err != nil {
-				return err
+		total, err := size(sn)
+		if err != nil {
+			return err
+		}
+		head := Head{Format: format, Version: p.source.Version, Node: p.source.Node, Time: time.Now().UTC(), Revision: uint64(sn.Revision())}
+		p.w = &writer{tar.NewWriter(p.out), head.Time.Truncate(time.Second), map[string]string{}}
+		p.parts = parts{w: p.w, progress: func(done int64) { p.progress(min(done, total), total) }}
+		text, err := json.MarshalIndent(head, "", "  ")
+		if err == nil {
+			err = p.w.add(headName, 0o600, append(text, '\n'))
+		}
+		for _, name := range slices.Sorted(maps.Keys(now)) {
+			if err == nil {
+				err = p.w.add(homeName+name, now[name].mode, now[name].content)
 			}
-			if err := f(record{ns, e.Key, e.Value}); err != nil {
-				return err
+		}
+		if err != nil {
+			return err
+		}
+		return f(lasting{sn})
+	})
+}
+
+// finish writes the end of the archive.
+func (p *pinned) finish() error {
+	if err := p.parts.flush(); err != nil {
+		return err
+	}
+	if err := p.w.add(sumsName, 0o600, writeSums(p.w.sums)); err != nil {
+		return err
+	}
+	return p.w.tar.Close()
+}
+
+// parts cuts the datastore into entries of the archive.
+type parts struct {
+	w        *writer
+	buf      []byte
+	number   int
+	done     int64
+	progress func(done int64)
+}
+
+// Write implements io.Writer.
+func (p *parts) Write(b []byte) (int, error) {
+	p.buf = append(p.buf, b...)
+	if len(p.buf) >= chunk {
+		return len(b), p.flush()
+	}
+	return len(b), nil
+}
+
+func (p *parts) flush() error {
+	if len(p.buf) == 0 {
+		return nil
+	}
+	p.number++
+	err := p.w.add(fmt.Sprintf("%s%08d", storeName, p.number), 0o600, p.buf)
+	p.done += int64(len(p.buf))
+	p.buf = p.buf[:0]
+	p.progress(p.done)
+	return err
+}
+
+// lasting is a state without what was observed of devices.
+type lasting struct{ datastore.Snapshot }
+
+// observed is the namespace of the operational tree.
+const observed = "operational-tree"
+
+// Namespaces implements datastore.Snapshot.
+func (l lasting) Namespaces() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for ns, err := range l.Snapshot.Namespaces() {
+			if ns != observed && !yield(ns, err) {
+				return
 			}
 		}
 	}
-	return nil
+}
+
+// size is about how many bytes a state has, for the progress.
+func size(sn datastore.Snapshot) (n int64, err error) {
+	for ns, err := range (lasting{sn}).Namespaces() {
+		if err != nil {
+			return n, err
+		}
+		for e, err := range sn.Range(ns, datastore.RangeOptions{}) {
+			if err != nil {
+				return n, err
+			}
+			n += int64(len(ns) + len(e.Key) + len(e.Value))
+		}
+	}
+	return n, nil
 }

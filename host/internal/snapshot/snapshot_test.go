@@ -214,7 +214,7 @@ func TestADamagedSnapshotChangesNothing(t *testing.T) {
 			t.Errorf("%s: the home was touched", name)
 		}
 	}
-	for at := bytes.Index(whole, []byte("jsonl")) + 512; at < len(whole)-2048; at += 251 {
+	for at := bytes.Index(whole, []byte("store/0000")) + 512; at < len(whole)-2048; at += 251 {
 		changed := bytes.Clone(whole)
 		changed[at] ^= 1
 		if bytes.Equal(bytes.Trim(changed[at:at+1], "\x01"), nil) { // padding of the archive

@@ -20,13 +20,13 @@ func snapshotCommands(dir home.Dir) []commands.Command {
 		{Name: "snapshot:restore", Run: func(ctx context.Context, in *commands.Invocation) error {
 			defer in.Progress(commands.Progress{})
 			r, err := snapshot.Restore(ctx, string(dir), in.Arg("file"), func(done, total int64) {
-				in.Progress(commands.Progress{Text: "restore, keys", Done: done, Total: total})
+				in.Progress(commands.Progress{Text: "restore, KiB", Done: done >> 10, Total: total >> 10})
 			})
 			if err != nil {
 				return err
 			}
 			in.Progress(commands.Progress{})
-			in.Printf("restored %s from the snapshot of %s at %s (revision %d, %d keys)\n", dir, r.Head.Node, r.Head.Time.Format("2006-01-02 15:04:05 UTC"), r.Head.Revision, r.Head.Entries)
+			in.Printf("restored %s from the snapshot of %s at %s (revision %d)\n", dir, r.Head.Node, r.Head.Time.Format("2006-01-02 15:04:05 UTC"), r.Head.Revision)
 			if r.Aside != "" {
 				in.Printf("what was there before is in %s; remove it when you do not need it\n", r.Aside)
 			}
