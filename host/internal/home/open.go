@@ -53,7 +53,7 @@ func take(path string, templates fs.FS) (*Home, error) {
 	if err := h.checkSockets(); err != nil {
 		return nil, err
 	}
-	if err := h.recognise(); err != nil {
+	if err := errors.Join(h.recognise(), h.whole()); err != nil {
 		return nil, err
 	}
 	for _, d := range append([]string{"etc", "plugins", "features.d"}, private...) {

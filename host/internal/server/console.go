@@ -25,6 +25,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(clustershell.Commands(clusterTable{s})),
 			engine.Static(tables.ConfigCommands(configTable{s})),
 			engine.Static(s.aaa.RealmCommands()),
+			engine.Static(tables.SnapshotCommands(s.snapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
 				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown})),
 			tables.FromHost(s.aaa.Commands, s.cliOn), tables.FromHost(s.certs.commands, s.cliOn), tables.FromHost(s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),

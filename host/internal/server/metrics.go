@@ -6,8 +6,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-
-	"ctl.internal/host/internal/plugin"
 )
 
 // adminHandler is the operators' listener.
@@ -23,19 +21,4 @@ func (s *Server) adminHandler() http.Handler {
 	}
 	reg.MustRegister(s.roles.Collectors()...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
-}
-
-// notReady lists what keeps the controller from serving all it should: plugins of
-// installed features that do not serve, and modules that were refused.
-func (s *Server) notReady() []reason {
-	var out []reason
-	for _, p := range s.plugins.List() {
-		if !p.State.Serving() && p.State != plugin.Standby {
-			out = append(out, reason{"plugin " + p.Name, p.State.String() + ": " + p.Reason})
-		}
-		if why := s.catalog.refused(p.Name); why != "" {
-			out = append(out, reason{"modules of plugin " + p.Name, why})
-		}
-	}
-	return out
 }

@@ -42,9 +42,10 @@ type Server struct {
 	options        Options
 	firstPasswords identity.First
 
-	raw         datastore.Store // the engine
+	raw         datastore.Store // the engine: documents with secrets are sealed
 	store       datastore.Store // everything that must survive
 	configStore datastore.Store // the same, followed by access control
+	clusterID   string          // of the store, in Ctl-Revision
 	roles       *lease.Manager
 	identity    cluster.Identity
 	cluster     *cluster.Node
@@ -80,8 +81,8 @@ type Server struct {
 }
 
 // firstPasswords takes the passwords of the first start out of the environment.
-func firstPasswords(dir home.Dir) identity.First {
-	f := identity.First{Admin: os.Getenv("CTL_ADMIN_PASSWORD"), User: os.Getenv("CTL_USER_PASSWORD"), File: dir.Etc("initial-passwords")}
+func firstPasswords() *identity.First {
+	f := &identity.First{Admin: os.Getenv("CTL_ADMIN_PASSWORD"), User: os.Getenv("CTL_USER_PASSWORD")}
 	os.Unsetenv("CTL_ADMIN_PASSWORD")
 	os.Unsetenv("CTL_USER_PASSWORD")
 	return f
@@ -175,7 +176,11 @@ func (s *Server) openStore(ctx context.Context) error {
 		return err
 	}
 	s.raw = store
+	store = datastore.Bound(store, storeLimit)
 	if store, err = s.openSecrets(ctx, store); err != nil {
+		return err
+	}
+	if err := s.openStoreID(ctx); err != nil {
 		return err
 	}
 	// What decides access must hold for the request after the one that changed it.

@@ -314,6 +314,8 @@ func storeFault(err error) error {
 		return fault.Wrap(fault.Unavailable, err, "the controller is stopping")
 	case errors.Is(err, datastore.ErrDamaged):
 		return fault.Wrap(fault.Internal, err, "the datastore is damaged; the controller's log says where")
+	case fault.KindOf(err) == fault.Timeout:
+		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
 	return err
 }
