@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -86,14 +87,14 @@ func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn, em
 		}
 	}
 	group.Go(func() error {
-		for j := range ordered {
-			select {
-			case err := <-j.done:
-				if err != nil {
-					return err
-				}
-			case <-ctx.Done():
-				return ctx.Err()
+		for {
+			j, more, err := await(ctx, turn, ordered)
+			if err != nil || !more {
+				return err
+			}
+			failed, _, err := await(ctx, turn, j.done)
+			if err := errors.Join(err, failed); err != nil {
+				return err
 			}
 			if err := res.take(&q, j.run, emit); err != nil {
 				return err
@@ -104,7 +105,6 @@ func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn, em
 				}
 			}
 		}
-		return nil
 	})
 	err = group.Wait() // before res is read
 	if errors.Is(err, errEnough) {
@@ -114,6 +114,31 @@ func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn, em
 		l.note(r.Project, true)
 	}
 	return res, err
+}
+
+// await receives from a channel. While nothing comes, others may have the turn's place.
+func await[T any](ctx context.Context, turn *turns.Turn, ch <-chan T) (v T, ok bool, err error) {
+	for {
+		select {
+		case v, ok = <-ch:
+			return v, ok, nil
+		default:
+		}
+		var late <-chan time.Time
+		if turn != nil {
+			late = turn.Late()
+		}
+		select {
+		case v, ok = <-ch:
+			return v, ok, nil
+		case <-ctx.Done():
+			return v, false, ctx.Err()
+		case <-late:
+			if err := turn.Pause(ctx); err != nil {
+				return v, false, err
+			}
+		}
+	}
 }
 
 func (l *Lister) count(ctx context.Context, d *counts.Differ, run []commit.Commit) error {

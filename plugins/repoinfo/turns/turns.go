@@ -99,6 +99,9 @@ func (t *Turn) Pause(ctx context.Context) error {
 	return t.wait(ctx)
 }
 
+// Late fires when a slice has passed.
+func (t *Turn) Late() <-chan time.Time { return time.After(t.queue.Slice) }
+
 // wait queues the turn and returns when it runs. It is called with the lock, and gives
 // it back.
 func (t *Turn) wait(ctx context.Context) error {
