@@ -73,6 +73,7 @@ type AAA struct {
 	LoginCache       time.Duration `yaml:"loginCache"` // of outside realms; 0 = none
 	RoleDeniedStatus int           `yaml:"roleDeniedStatus"`
 	RealmKinds       []string      `yaml:"realmKinds"` // of plugins that are not ours
+	TrustedOrigins   []string      `yaml:"trustedOrigins"`
 	PasswordMinimum  int           `yaml:"passwordMinimum"`
 	Throttle         Throttle      `yaml:"throttle"`
 	Argon2           Argon2        `yaml:"argon2"`
