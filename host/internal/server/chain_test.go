@@ -91,7 +91,7 @@ func chain(b *testing.B, ini string) chained {
 	b.Cleanup(func() { s.operational.Close() })
 	var err error
 	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"},
-		RequestID: requestID, Same: s.samePaths})
+		RequestID: requestID, Names: s.otherNames})
 	if err != nil {
 		b.Fatal(err)
 	}
