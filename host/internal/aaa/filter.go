@@ -104,10 +104,14 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 // refused is the verdict after a login that failed.
 func (e *env) refused(err error) rules.Verdict {
 	var slow *throttle.BlockedError
+	var silent *authn.UnavailableError
 	switch {
 	case errors.As(err, &slow):
 		e.retry = int(slow.RetryAfter().Seconds())
 		return rules.Busy
+	case errors.As(err, &silent):
+		e.retry = int(silent.RetryAfter().Seconds())
+		return rules.Unknown
 	case !errors.Is(err, authn.ErrRefused):
 		e.err = err
 	}
@@ -134,6 +138,9 @@ func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e 
 	case v == rules.Busy:
 		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
 		a.o.Refuse(w, r, http.StatusTooManyRequests, "too many failed logins; try again later")
+	case v == rules.Unknown:
+		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
+		a.o.Refuse(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm cannot be asked")
 	case v == rules.Denied:
 		a.o.Refuse(w, r, a.o.RoleDeniedStatus, "this needs a role or permission that the user does not have")
 	default:

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+	"strings"
 	"time"
 
 	"ctl.internal/host/internal/aaa/identity"
@@ -82,6 +83,9 @@ func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain
 			turn.Failed()
 		}
 		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: no.reason()})
+		if no.silent != "" {
+			return nil, &UnavailableError{Realm: no.silent}
+		}
 		return nil, ErrRefused
 	}
 	turn.Succeeded()
@@ -112,20 +116,26 @@ func (a *Authenticator) turn(ctx context.Context, counted string, from netip.Add
 
 // refusal is what the realms said when none knew the credentials.
 type refusal struct {
-	known  bool   // the local realm holds a user of this name
-	silent string // the last realm that could not be asked
+	known  bool     // the local realm holds a user of this name, whose password this is not
+	silent string   // the last realm that could not be asked
+	said   []string // reasons of those that were
 }
 
 // verified tells whether it was the credentials that failed. While a realm cannot be
 // asked, those of its users are not known to be wrong: counting them would lock out
-// these users, and others at their address, beyond the outage.
+// these users, and others at their address, beyond the outage. A user of the local
+// realm is counted all the same: an outage must not let anybody guess for nothing.
 func (r refusal) verified() bool { return r.known || r.silent == "" }
 
 func (r refusal) reason() string {
+	text := "no realm knows these credentials"
 	if r.silent != "" {
-		return "realm " + r.silent + " cannot be reached"
+		text = "realm " + r.silent + " cannot be reached"
 	}
-	return "no realm knows these credentials"
+	if len(r.said) > 0 {
+		text += " (" + strings.Join(r.said, "; ") + ")"
+	}
+	return text
 }
 
 // ask tries the realms in order until one knows the user by these credentials. The
@@ -150,8 +160,10 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			continue
 		}
 		epoch := r.epoch()
-		// That the client has gone is not the realm's fault.
-		res, err := outside(context.WithoutCancel(ctx), r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
+		res, err := outside(ctx, r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
+		if ctx.Err() != nil {
+			return nil, no, ctx.Err()
+		}
 		if err != nil || res.Outcome == realm.Unavailable {
 			why := res.Reason
 			if err != nil {
@@ -168,6 +180,9 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			}
 			return &verified{login: l, realm: r, realmEpoch: epoch, until: a.o.Now().Add(a.o.CacheFor)}, no, nil
 		}
+		if res.Reason != "" {
+			no.said = append(no.said, r.Name+": "+res.Reason)
+		}
 	}
 	if owed {
 		return nil, no, a.o.Identity.Waste(ctx, c.Password)
@@ -182,9 +197,18 @@ func orSDN(domain string) string {
 	return domain
 }
 
-// outside asks one realm within its own time, whatever it does.
+// outside asks one realm within its own time, whatever it does, once there is a place.
 func outside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.Wait())
+	if r.Places != nil {
+		select {
+		case r.Places <- struct{}{}:
+			defer func() { <-r.Places }()
+		case <-ctx.Done():
+			return realm.Result{}, ctx.Err()
+		}
+	}
+	// That the client has gone is not the realm's fault.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Wait())
 	defer cancel()
 	res, err := r.Outside.Authenticate(ctx, c)
 	if err == nil && ctx.Err() != nil {

@@ -33,7 +33,10 @@ type Realm struct {
 	Name    string
 	Kind    string        // last segment of its class name
 	Outside realm.Realm   // nil for the identity database
-	Timeout time.Duration // of one question to an outside realm; 0 = 5 s
+	Timeout time.Duration // of one question to an outside realm, once it is asked; 0 = 5 s
+	// Places bounds how many questions an outside realm is asked at once; the others wait, which
+	// is not the realm's time. Nil = any number.
+	Places chan struct{}
 	// Epoch returns a number that changes when an outside realm goes or is another one:
 	// logins verified before are not believed then. Nil = it never does.
 	Epoch func() uint64
@@ -66,6 +69,16 @@ type Attempt struct {
 	Address             netip.AddrPort
 	OK                  bool
 }
+
+// UnavailableError says that no realm knew the credentials, and that one could not be asked: whether
+// they are right is not known.
+type UnavailableError struct{ Realm string }
+
+// Error names the realm, for the log; clients learn only that the login cannot be verified now.
+func (e *UnavailableError) Error() string { return "realm " + e.Realm + " cannot be asked now" }
+
+// RetryAfter is when to try again.
+func (e *UnavailableError) RetryAfter() time.Duration { return 5 * time.Second }
 
 // ErrRefused is all that a client learns of a failed login.
 var ErrRefused = errors.New("the credentials were refused")

@@ -139,7 +139,11 @@ func (h *handler) passwordGrant(r *http.Request, f url.Values) (*identity.Princi
 
 func (h *handler) refusedGrant(w http.ResponseWriter, r *http.Request, err error) {
 	var slow *throttle.BlockedError
+	var silent *authn.UnavailableError
 	switch {
+	case errors.As(err, &silent):
+		w.Header().Set("Retry-After", strconv.Itoa(int(silent.RetryAfter().Seconds())))
+		h.oauthFail(w, r, oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the credentials cannot be verified now"})
 	case errors.As(err, &slow):
 		w.Header().Set("Retry-After", strconv.Itoa(int(slow.RetryAfter().Seconds())))
 		h.oauthFail(w, r, oauthError{http.StatusTooManyRequests, "temporarily_unavailable", "too many failed logins; try again later"})
@@ -228,8 +232,7 @@ func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []st
 }
 
 func (h *handler) refusedClient(w http.ResponseWriter, r *http.Request, err error) {
-	var slow *throttle.BlockedError
-	if errors.As(err, &slow) {
+	if !errors.Is(err, authn.ErrRefused) {
 		h.refusedGrant(w, r, err)
 		return
 	}
