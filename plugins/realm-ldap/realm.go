@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -19,6 +20,7 @@ type ldapRealm struct {
 	filter          string // empty = no roles
 	own             bool   // only the user's own entry counts: a namesake's must not lend its roles
 	roles           *ldap.Roles
+	check           ldap.MapCheck
 }
 
 // Authenticate implements realm.Realm.
@@ -69,7 +71,7 @@ func (l *ldapRealm) find(ctx context.Context, search ldap.Search, name, bindName
 			}
 		}
 	}
-	return l.roles.Of(values), reason, nil
+	return l.roles.Of(values), cmp.Or(reason, l.check.Run(ctx, search, l.base, l.attribute, l.roles)), nil
 }
 
 // Close implements realm.Realm.

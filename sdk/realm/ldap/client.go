@@ -52,6 +52,7 @@ type Query struct {
 	Base, Filter string
 	Attributes   []string
 	Alone        bool
+	Limit        int // entries; 0 = sizeLimit of the settings
 }
 
 // ErrSizeLimit is returned, with the entries that came, when there are more than allowed.
@@ -107,6 +108,9 @@ func (c *conn) bind(name, password string) error {
 }
 
 func (c *conn) search(ctx context.Context, q Query, limit int) ([]*goldap.Entry, error) {
+	if q.Limit > 0 {
+		limit = min(limit, q.Limit)
+	}
 	left, scope := remaining(ctx), goldap.ScopeWholeSubtree
 	if q.Alone {
 		scope = goldap.ScopeBaseObject
