@@ -123,6 +123,7 @@ type Supervisor struct {
 type Console struct {
 	IdleTimeout time.Duration `yaml:"idleTimeout"` // 0 = none
 	History     int           `yaml:"history"`
+	Directories []string      `yaml:"directories"` // besides import/ and export/
 }
 
 // Tracing sends spans to a collector.

@@ -26,7 +26,7 @@ type Home struct {
 var ErrInUse = errors.New("home: in use by another controller")
 
 // private are the directories nobody else may look into.
-var private = []string{"data", "data/run", "data/plugins", "configuration", "configuration/ssl", "log"}
+var private = []string{"import", "export", "data", "data/run", "data/plugins", "configuration", "configuration/ssl", "log"}
 
 // Open makes the home when it is missing, from templates (the files of package
 // ctl), and takes it for this process: ErrInUse when another has it. What an
@@ -98,7 +98,7 @@ func (h *Home) recognise() error {
 	if err != nil {
 		return fmt.Errorf("home: %w", err)
 	}
-	ours := []string{"etc", "plugins", "features.d", "features.yaml", "configuration", "data", "log", "bin"}
+	ours := []string{"etc", "plugins", "features.d", "features.yaml", "configuration", "data", "log", "bin", "import", "export"}
 	for _, e := range entries {
 		if _, err := os.Stat(h.Etc("ctl.yaml")); err == nil {
 			return nil

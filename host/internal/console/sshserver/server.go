@@ -12,6 +12,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
 	"ctl.internal/sdk/caller"
 )
@@ -33,6 +34,7 @@ type Config struct {
 	InitScript  string // lines that every interactive session runs first; may be absent
 	Greeting    string // shown when an interactive session begins
 	Log         *slog.Logger
+	Files       files.Area // that commands may reach over TCP
 
 	Login   Login  // needed for TCP
 	KeysDir string // one file a user, OpenSSH authorized_keys form; empty = passwords only
