@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -77,9 +79,18 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, hostKey: key}
-	s.local = &ssh.ServerConfig{NoClientAuth: true, ServerVersion: "SSH-2.0-ctld"}
+	s.local = &ssh.ServerConfig{Config: algorithms(), NoClientAuth: true, ServerVersion: "SSH-2.0-ctld"}
 	s.local.AddHostKey(key)
 	return s, nil
+}
+
+// algorithms are what the library holds to be good, without those on SHA-1 (RFC 9142, RFC 8332).
+func algorithms() ssh.Config {
+	all := ssh.SupportedAlgorithms()
+	without := func(list []string) []string {
+		return slices.DeleteFunc(list, func(name string) bool { return strings.Contains(name, "sha1") })
+	}
+	return ssh.Config{KeyExchanges: without(all.KeyExchanges), MACs: without(all.MACs), Ciphers: all.Ciphers}
 }
 
 func def[T comparable](v *T, d T) {
