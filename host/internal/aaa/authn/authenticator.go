@@ -125,7 +125,9 @@ func (a *Authenticator) Login(ctx context.Context, c Credentials) (*Login, error
 
 // again accounts for a login that was verified before.
 func (a *Authenticator) again(ctx context.Context, l *Login, from netip.AddrPort) {
-	a.o.Throttle.Seen(l.User, l.Domain, from.Addr())
+	if a.o.Throttle.Failing() { // the common case is no, without a lock
+		a.o.Throttle.Seen(a.account(l.User, l.Domain), from.Addr())
+	}
 	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
 }
 

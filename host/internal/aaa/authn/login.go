@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,11 +64,7 @@ func (a *Authenticator) flightKey(d digest, generation uint64, from netip.Addr) 
 }
 
 func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
-	counted := name + "@" + domain
-	if domain == "" {
-		counted += identity.SDN
-	}
-	turn, err := a.turn(ctx, counted, c.Address.Addr())
+	turn, err := a.turn(ctx, a.account(name, domain), c.Address.Addr())
 	if err != nil {
 		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error()})
 		return nil, err
@@ -92,6 +89,19 @@ func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain
 	a.o.Attempt(ctx, Attempt{User: v.login.User, Realm: v.login.Realm, Address: c.Address, OK: true})
 	v.generation = generation
 	return v, nil
+}
+
+// account is what guesses at an account are counted by, however its name is written: LAB\\alice, ALICE
+// and alice@lab.test are one to a directory service.
+func (a *Authenticator) account(name, domain string) string {
+	directory := slices.ContainsFunc(a.o.Realms, func(r Realm) bool { return r.Kind == "CtlDirectoryRealm" })
+	if at := strings.LastIndexByte(name, '\\'); at >= 0 && directory {
+		name = name[at+1:]
+	}
+	if directory {
+		return identity.Folded(name)
+	}
+	return identity.Folded(name) + "@" + strings.ToLower(orSDN(domain))
 }
 
 // turn waits until a password may be verified.
