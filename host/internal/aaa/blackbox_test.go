@@ -194,7 +194,7 @@ func TestCase18Actions(t *testing.T) {
 
 func TestCase20RefreshGrant(t *testing.T) {
 	l := open(t, defaultINI)
-	tok := l.token("user", "user")
-	a := l.want(200, "POST", "/oauth2/token", "", "grant_type=refresh_token&refresh_token="+tok[7:])
+	_, refresh := l.login("user", "user")
+	a := l.want(200, "POST", "/oauth2/token", "", "grant_type=refresh_token&refresh_token="+refresh)
 	l.want(200, "GET", modules, fmt.Sprint("bearer ", object(t, a.body)["access_token"]), "")
 }

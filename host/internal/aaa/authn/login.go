@@ -184,10 +184,7 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			continue
 		}
 		if res.Outcome == realm.Authenticated {
-			l := &Login{User: res.Principal, Domain: orSDN(domain), Roles: res.Roles, Realm: r.Name}
-			if l.User == "" {
-				l.User = name
-			}
+			l := outsideLogin(r, name, domain, res)
 			return &verified{login: l, realm: r, realmEpoch: epoch, until: a.o.Now().Add(a.o.CacheFor)}, no, nil
 		}
 		if res.Reason != "" {
@@ -207,8 +204,13 @@ func orSDN(domain string) string {
 	return domain
 }
 
-// outside asks one realm within its own time, whatever it does, once there is a place.
+// outside asks one realm about credentials.
 func outside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
+	return inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) { return r.Outside.Authenticate(ctx, c) })
+}
+
+// inPlace asks one realm within its own time, whatever it does, once there is a place.
+func inPlace(ctx context.Context, r Realm, ask func(context.Context) (realm.Result, error)) (realm.Result, error) {
 	if r.Places != nil {
 		select {
 		case r.Places <- struct{}{}:
@@ -220,7 +222,7 @@ func outside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, e
 	// That the client has gone is not the realm's fault.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Wait())
 	defer cancel()
-	res, err := r.Outside.Authenticate(ctx, c)
+	res, err := ask(ctx)
 	if err == nil && ctx.Err() != nil {
 		err = errors.Join(ctx.Err(), errors.New(res.Reason))
 	}

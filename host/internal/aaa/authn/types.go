@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/sdk/realm"
 )
 
@@ -19,6 +19,9 @@ type Login struct {
 
 	epoch string // of a local user; see identity.Principal
 	token string // that the login was made with, if it was
+
+	// Outside is how the realm of an outside user finds the user again; nil for a local one.
+	Outside *token.Outside
 }
 
 // Credentials are what a user logs in with.
@@ -59,8 +62,8 @@ func (r Realm) Wait() time.Duration {
 
 // Tokens looks up bearer tokens.
 type Tokens interface {
-	// Lookup returns the principal of a live token, nil for any other text.
-	Lookup(ctx context.Context, token string) (*identity.Principal, error)
+	// Lookup returns the holder of a live token, nobody for any other text.
+	Lookup(ctx context.Context, token string) (token.Holder, error)
 }
 
 // Attempt is a login, for accounting. It never holds a secret.
