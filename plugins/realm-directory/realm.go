@@ -153,7 +153,7 @@ func (d *directoryRealm) entry(ctx context.Context, search ldap.Search, who acco
 		if by.value == "" {
 			continue
 		}
-		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(by.filter, by.value), Attributes: []string{"memberOf", "primaryGroupID", "objectSid"}})
+		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(by.filter, by.value), Attributes: append([]string{"memberOf", "primaryGroupID", "objectSid"}, ldap.LockAttributes...)})
 		switch {
 		case err != nil:
 			return nil, err
@@ -164,6 +164,39 @@ func (d *directoryRealm) entry(ctx context.Context, search ldap.Search, who acco
 		}
 	}
 	return nil, errNotFound
+}
+
+// Find implements realm.Finder, as the system account.
+func (d *directoryRealm) Find(ctx context.Context, user, domain string) (realm.Result, error) {
+	name, ok := ldap.Name(user, domain)
+	if !ok {
+		return realm.Result{Outcome: realm.Unknown, Reason: "no directory holds such a name"}, nil
+	}
+	who := d.who(name)
+	result := realm.Result{Outcome: realm.Unknown, Principal: user}
+	err := d.client.Find(ctx, func(ctx context.Context, search ldap.Search) error {
+		entry, err := d.entry(ctx, search, who)
+		if errors.Is(err, errNotFound) {
+			result.Reason = "not exactly one entry below searchBase has this user's name"
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if result.Reason = ldap.Locked(entry); result.Reason != "" {
+			return nil
+		}
+		result.Outcome = realm.Authenticated
+		result.Roles, result.Reason, err = d.find(ctx, search, who)
+		return err
+	})
+	if errors.Is(err, realm.ErrNoFinder) {
+		return realm.Result{}, err
+	}
+	if err != nil {
+		return ldap.Outcome(err), nil
+	}
+	return result, nil
 }
 
 // Close implements realm.Realm.

@@ -109,6 +109,27 @@ func TestKeysOfNoGroupAreNamed(t *testing.T) {
 	}
 }
 
+// Users are found without their password by the system account, and not when their account is off.
+func TestUsersAreFoundBySystemAccount(t *testing.T) {
+	off := person("eve", "eve@lab.test")
+	off.Attributes["userAccountControl"] = []string{"514"}
+	old := person("old", "old@lab.test")
+	old.Attributes["accountExpires"] = []string{"131000000000000000"} // 2016
+	s := (&ldaptest.Server{Entries: append(entries(), off, old, person("machine", "machine@lab.test"))}).Start(t)
+	c := realm.NewClient(plugintest.Start(t, options()).Conn)
+	if _, err := c.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: map[string]realm.Property{
+		"url": {Value: s.URL()}, "principalSuffix": {Value: "@lab.test"}, "systemUsername": {Value: "machine@lab.test"}, "systemPassword": {Value: "pw"}}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for user, want := range map[string]realm.Outcome{"alice": realm.Authenticated, "nobody": realm.Unknown, "eve": realm.Unknown, "old": realm.Unknown} {
+		if got, err := c.Find(ctx, "r", user, ""); err != nil || got.Outcome != want || user == "alice" && !cmp.Equal(got.Roles, []string{"all", "ops"}) {
+			t.Errorf("%s: %+v, %v", user, got, err)
+		}
+	}
+}
+
 func TestWhatNeedsToBeWritten(t *testing.T) {
 	client := realm.NewClient(plugintest.Start(t, options()).Conn)
 	for want, p := range map[string]map[string]realm.Property{

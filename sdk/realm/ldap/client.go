@@ -9,6 +9,7 @@ import (
 
 	goldap "github.com/go-ldap/ldap/v3"
 
+	"ctl.internal/sdk/realm"
 	"ctl.internal/sdk/realm/trust"
 )
 
@@ -79,6 +80,14 @@ func (c *Client) Login(ctx context.Context, name, password string, found func(co
 		}
 		return found(ctx, c.search)
 	})
+}
+
+// Find calls found with searches of the system account; realm.ErrNoFinder without one.
+func (c *Client) Find(ctx context.Context, found func(context.Context, Search) error) error {
+	if c.sys == nil {
+		return realm.ErrNoFinder
+	}
+	return found(ctx, c.search)
 }
 
 func (c *Client) search(ctx context.Context, q Query) (entries []*goldap.Entry, err error) {
