@@ -99,7 +99,6 @@ securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRea
 		}
 	}
 	const certFile = "ctl/datastore/initial/config/aaa-cert-config.xml"
-	edit(certFile, "<use-config>false", "<use-config>true")
 	edit(certFile, "<keysize>3072", "<keysize>2048")
 	c := start(t, home)
 	c.Ctl("feature:install ctl-realm-idsvc ctl-realm-ldap ctl-aaa-cert")

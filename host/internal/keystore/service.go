@@ -20,11 +20,15 @@ import (
 	"ctl.internal/host/internal/home/xmlfile"
 )
 
+// ErrNone says that there are no keystores yet: the first who needs them has them made.
+var ErrNone = errors.New("there are no keystores yet")
+
 // ErrOff says that the settings keep the certificate service off.
 var ErrOff = errors.New("the certificate service is off: set <use-config> to true in etc/ctl/datastore/initial/config/aaa-cert-config.xml and start again")
 
 // Options are what a Service works with.
 type Options struct {
+	Existing bool // do not make what is not there: ErrNone
 	Dir    home.Dir
 	Store  datastore.Store // for use-mdsal
 	Sealer Sealer
@@ -86,6 +90,9 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		s.storage = &fileStorage{dir: o.Dir, config: c}
 	}
 	have, err := s.storage.load(ctx)
+	if errors.Is(err, errNone) && o.Existing {
+		return nil, ErrNone
+	}
 	if errors.Is(err, errNone) {
 		have, err = s.create(ctx, f, have)
 	}

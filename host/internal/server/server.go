@@ -45,7 +45,7 @@ type Server struct {
 	configStore datastore.Store // the same, followed by access control
 	operational datastore.Store // observed state, in memory
 	secrets     *encrypt.Service
-	certs       certificates
+	certs       *certificates
 	bus         *events.Bus
 	plugins     *plugin.Manager
 	features    *feature.Manager
