@@ -3,6 +3,7 @@ package home
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -29,6 +30,11 @@ func (l *Loaded) check(dir Dir) []Problem {
 	c.etcd()
 	c.cluster()
 	c.tls(dir)
+	for _, o := range l.AAA.TrustedOrigins {
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(o); err != nil {
+			c.fault("aaa.trustedOrigins", "%q is not an origin; write scheme and host only, such as https://ctl.example.org", o)
+		}
+	}
 	for key, v := range map[string]struct{ v, low, high int }{
 		"datastore.history":      {l.Datastore.History, 16, 1 << 20},
 		"limits.connections":     {l.Limits.Connections, 1, 1 << 20},

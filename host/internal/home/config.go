@@ -80,6 +80,7 @@ type AAA struct {
 	LoginCache       time.Duration `yaml:"loginCache"` // of outside realms; 0 = none
 	RoleDeniedStatus int           `yaml:"roleDeniedStatus"`
 	RealmKinds       []string      `yaml:"realmKinds"` // of plugins that are not ours
+	TrustedOrigins   []string      `yaml:"trustedOrigins"`
 	PasswordMinimum  int           `yaml:"passwordMinimum"`
 	Throttle         Throttle      `yaml:"throttle"`
 	Argon2           Argon2        `yaml:"argon2"`
@@ -129,6 +130,7 @@ type Supervisor struct {
 type Console struct {
 	IdleTimeout time.Duration `yaml:"idleTimeout"` // 0 = none
 	History     int           `yaml:"history"`
+	Directories []string      `yaml:"directories"` // besides import/ and export/
 }
 
 // Tracing sends spans to a collector.

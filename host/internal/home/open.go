@@ -26,7 +26,7 @@ type Home struct {
 var ErrInUse = errors.New("home: in use by another controller")
 
 // private are the directories nobody else may look into.
-var private = []string{"data", "data/run", "data/plugins", "configuration", "configuration/ssl", "log"}
+var private = []string{"import", "export", "data", "data/run", "data/plugins", "configuration", "configuration/ssl", "log"}
 
 // Open makes the home when it is missing, from templates (the files of package
 // ctl), and takes it for this process: ErrInUse when another has it. What an
@@ -69,11 +69,14 @@ func take(path string, templates fs.FS) (*Home, error) {
 	if err := h.takeLock(); err != nil {
 		return nil, err
 	}
-	fresh, err := h.checkFormat()
-	if err == nil {
-		err = errors.Join(h.fill(templates, fresh), h.renewCatalogue(templates))
+	have, err := h.checkFormat()
+	if err == nil && have == 0 {
+		err = h.fill(templates)
 	}
 	if err == nil {
+		err = h.renewCatalogue(templates)
+	}
+	if err == nil && have < format {
 		err = h.markFormat()
 	}
 	if err != nil {
@@ -95,7 +98,7 @@ func (h *Home) recognise() error {
 	if err != nil {
 		return fmt.Errorf("home: %w", err)
 	}
-	ours := []string{"etc", "plugins", "features.d", "features.yaml", "configuration", "data", "log", "bin"}
+	ours := []string{"etc", "plugins", "features.d", "features.yaml", "configuration", "data", "log", "bin", "import", "export"}
 	for _, e := range entries {
 		if _, err := os.Stat(h.Etc("ctl.yaml")); err == nil {
 			return nil
@@ -107,16 +110,13 @@ func (h *Home) recognise() error {
 	return nil
 }
 
-// fill writes the templates that are missing, etc/ctl.yaml last, into a home that was
-// never started: what lies there already, such as an etc/ctl.yaml, is kept. Files that an
-// operator removes later stay removed.
-func (h *Home) fill(templates fs.FS, fresh bool) error {
-	if _, err := os.Stat(h.Etc("ctl.yaml")); err == nil && !fresh {
-		return nil
-	}
+// fill writes the templates that are missing, into an empty home and into one that holds only what
+// an operator copied there. It runs until the home is marked as complete; files an operator removes
+// later stay removed.
+func (h *Home) fill(templates fs.FS) error {
 	var files []string
 	err := fs.WalkDir(templates, ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && path != "etc/ctl.yaml" {
+		if err == nil && !d.IsDir() {
 			files = append(files, path)
 		}
 		return err
@@ -124,7 +124,7 @@ func (h *Home) fill(templates fs.FS, fresh bool) error {
 	if err != nil {
 		return fmt.Errorf("home: templates: %w", err)
 	}
-	for _, name := range append(files, "etc/ctl.yaml") {
+	for _, name := range files {
 		if _, err := os.Lstat(h.Path(name)); err == nil {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 
 	clustershell "ctl.internal/host/internal/cluster/shell"
 	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
@@ -37,7 +38,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 	s.console, err = sshserver.New(sshserver.Config{
 		Shell: shell, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
 		InitScript: s.home.Etc("shell.init.script"), Greeting: "ctl " + version + ": help lists the commands, Tab completes, Ctrl-D leaves.",
-		Log: log, Login: s.aaa.Console(), KeysDir: s.home.Etc("authorized_keys"), Idle: s.loaded.Console.IdleTimeout,
+		Log: log, Login: s.aaa.Console(), KeysDir: s.home.Etc("authorized_keys"), Files: files.New(string(s.home), s.loaded.Console.Directories), Idle: s.loaded.Console.IdleTimeout,
 	})
 	if err != nil {
 		return err

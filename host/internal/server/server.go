@@ -50,7 +50,7 @@ type Server struct {
 	identity    cluster.Identity
 	cluster     *cluster.Node
 	secrets     *encrypt.Service
-	certs       certificates
+	certs       *certificates
 	bus         *events.Bus
 	plugins     *plugin.Manager
 	features    *feature.Manager
@@ -208,7 +208,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		ParallelLogins: c.Argon2.Parallel,
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
 		LoginCache:     outsideLogins(c.LoginCache),
-		Realms:         realms{s}, RealmKinds: c.RealmKinds, Same: s.samePaths,
+		Realms:         realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames,
 		Logger:    s.registry.Logger,
 		RequestID: requestID, Waiting: s.inFlight.waiting,
 	})
