@@ -118,6 +118,7 @@ func (s *Service) stop(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		s.group.Wait()
+		s.end()
 		s.client.Close()
 		close(done)
 	}()

@@ -66,7 +66,8 @@ type Service struct {
 	firstLook chan struct{} // the files of the list were looked at
 	exporter  atomic.Pointer[exporter]
 
-	cancel context.CancelFunc
+	cancel context.CancelFunc // of all that goes on
+	end    context.CancelFunc // of the projection, after it
 	group  sync.WaitGroup
 }
 
@@ -98,10 +99,12 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.survey = survey.New(survey.Options{Inventory: s.inventory, Log: s.log,
 		Observe: s.drivers.Observe, Refresh: s.standard.Refresh, Infer: s.standard.Evidence,
 		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Std(), Publish: s.publish, Finished: s.tidy})
-	s.survey.Close() // until the role is held
+	s.survey.Close()                       // until the role is held
+	follow, end := context.WithCancel(ctx) // longer than what writes
+	s.end = end
 	ctx, s.cancel = context.WithCancel(ctx)
-	if err := s.open(ctx, env.Host); err != nil {
-		s.cancel()
+	if err := s.open(follow, env.Host); err != nil {
+		s.end()
 		s.client.Close()
 		return nil, err
 	}
