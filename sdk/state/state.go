@@ -66,8 +66,9 @@ type Store struct {
 
 	now      atomic.Pointer[Snapshot]
 	mu       sync.Mutex
-	moved    chan struct{} // closed and replaced when now changes
-	deciding sync.RWMutex  // held alone by an Update that lost a conflict
+	moved    chan struct{}   // closed and replaced when now changes
+	deciding sync.RWMutex    // held alone by an Update that lost a conflict
+	ended    <-chan struct{} // the projection is not followed any more
 }
 
 // Snapshot is the projection at one revision. It never changes.
@@ -97,7 +98,7 @@ const openTime = 20 * time.Second
 // Open follows what the views say and returns when all of it is there. The projection
 // lives until ctx ends. Calls of the host that carry a revision wait for it from then on.
 func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
-	s := &Store{host: h, views: views, moved: make(chan struct{})}
+	s := &Store{host: h, views: views, moved: make(chan struct{}), ended: ctx.Done()}
 	for i, v := range views {
 		v.bind(s, i)
 		at := slices.Index(s.prefixes, v.prefix())
@@ -240,6 +241,8 @@ func (s *Store) WaitUntil(ctx context.Context, ok func(*Snapshot) bool) error {
 		case <-moved:
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-s.ended:
+			return fault.New(fault.Unavailable, "the plugin stops")
 		}
 	}
 }

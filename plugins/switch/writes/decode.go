@@ -1,4 +1,4 @@
-package journal
+package writes
 
 import (
 	"encoding/hex"
@@ -13,19 +13,19 @@ import (
 // maxNode is the highest MAC address.
 const maxNode = 1<<48 - 1
 
-// decode reads a record. One that cannot be settled (of another release, or damaged) is
-// refused here, before its switch waits for it.
+// decode reads a record. One that cannot be repaired (of another release, or damaged) is
+// refused here: it is shown, and its switch does not wait for it.
 func decode(key string, value []byte) (r Record, err error) {
 	if err := json.Unmarshal(value, &r); err != nil {
 		return r, err
 	}
 	switch {
-	case openPrefix+r.ID != key:
+	case keyOf(r.Node, r.ID) != key:
 		return r, fmt.Errorf("it says that it is %.60q", r.ID)
-	case r.Node == 0 || r.Node > maxNode:
-		return r, fmt.Errorf("it is of the switch %d, which is none", r.Node)
-	case r.Operation != nil:
-		return r, r.Operation.check()
+	case r.Node > maxNode:
+		return r, fmt.Errorf("it has the invalid switch id %d", r.Node)
+	case !slices.Contains([]State{Queued, Sent, Done, Failed, Unknown}, r.State):
+		return r, fmt.Errorf("the state %.40q is not known", r.State)
 	}
 	for _, s := range r.Steps {
 		for _, a := range s.Assigns {
@@ -34,7 +34,7 @@ func decode(key string, value []byte) (r Record, err error) {
 			}
 		}
 	}
-	return r, nil
+	return r, r.Operation.check()
 }
 
 // check refuses an operation without what it is about.
@@ -47,7 +47,11 @@ func (o *Operation) check() error {
 		ok = o.FDB != nil
 	case "WriteArpEntry", "DeleteArpEntry":
 		ok = o.ARP != nil
-	case "WriteStp", "ApplyAcl":
+	case "ApplyAcl":
+		ok = o.ACL != nil
+	case "ApplySettings":
+		ok = o.Settings != nil
+	case "WriteStp", Discover:
 		ok = true
 	}
 	if !ok {
