@@ -58,6 +58,7 @@ type Store struct {
 	host  *host.Client
 	views []View
 
+	ended    <-chan struct{} // the projection does not move any more
 	now      atomic.Pointer[Snapshot]
 	mu       sync.Mutex
 	moved    chan struct{} // closed and replaced when now changes
@@ -91,7 +92,7 @@ const openTime = 20 * time.Second
 // Open follows what the views say and returns when all of it is there. The projection
 // lives until ctx ends. Calls of the host that carry a revision wait for it from then on.
 func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
-	s := &Store{host: h, views: views, moved: make(chan struct{})}
+	s := &Store{host: h, views: views, moved: make(chan struct{}), ended: ctx.Done()}
 	for i, v := range views {
 		v.bind(s, i)
 	}
@@ -230,6 +231,8 @@ func (s *Store) WaitUntil(ctx context.Context, ok func(*Snapshot) bool) error {
 		}
 		select {
 		case <-moved:
+		case <-s.ended: // also for who waits without an end of his own
+			return context.Canceled
 		case <-ctx.Done():
 			return ctx.Err()
 		}
