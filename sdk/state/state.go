@@ -64,6 +64,7 @@ type Store struct {
 	prefixes []host.Prefix
 	source   []int // by view
 
+	ended    <-chan struct{} // the projection does not move any more
 	now      atomic.Pointer[Snapshot]
 	mu       sync.Mutex
 	moved    chan struct{}   // closed and replaced when now changes
@@ -239,6 +240,8 @@ func (s *Store) WaitUntil(ctx context.Context, ok func(*Snapshot) bool) error {
 		}
 		select {
 		case <-moved:
+		case <-s.ended: // also for who waits without an end of his own
+			return context.Canceled
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.ended:

@@ -203,11 +203,10 @@ func TestRolesAreHandedOver(t *testing.T) {
 	all[0].Ctl("feature:install actor")
 	file := filepath.Join(dir, "acts")
 	// measure waits until another node than the one that did acts, and returns the gap.
-	measure := func(what string, limit time.Duration, do func(i int)) {
+	measure := func(what string, limit time.Duration, do, after func(i int)) {
 		t.Helper()
-		ask := all[0]
-		i := await(t, ask, all, "act", -1)
-		_, before := holder(ask, all, "act")
+		i := await(t, all[0], all, "act", -1)
+		_, before := holder(all[0], all, "act")
 		harness.Within(t, "the holder acts", func() bool {
 			return slices.ContainsFunc(acts(t, file), func(a act) bool { return a.Epoch == before })
 		})
@@ -221,17 +220,21 @@ func TestRolesAreHandedOver(t *testing.T) {
 		if took > limit {
 			t.Errorf("%s: a hand-over took %s, at most %s", what, took, limit)
 		}
+		after(i)
 	}
+	launch := func(i int) { all[i].Launch() }
 	for range 3 {
-		measure("a node is killed", 10*time.Second, func(i int) { all[i].Kill(); all[i].Launch() })
+		measure("a node is killed", 10*time.Second, func(i int) { all[i].Kill() }, launch)
 	}
-	measure("a node stops in order", 2*time.Second, func(i int) { all[i].Stop(); all[i].Launch() })
+	measure("a node is killed and started again", 10*time.Second, func(i int) { all[i].Kill(); all[i].Launch() }, func(int) {})
+	measure("a node stops in order", 2*time.Second, func(i int) { all[i].Stop() }, launch)
 	measure("a node stands still", 10*time.Second, func(i int) {
 		pid := all[i].PID()
 		_ = syscall.Kill(pid, syscall.SIGSTOP)
 		time.AfterFunc(15*time.Second, func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 		ask := (i + 1) % len(all)
 		await(t, all[ask], all, "act", i)
+	}, func(i int) {
 		harness.Within(t, "the frozen node goes on", func() bool { _, err := all[i].TryCtl("system:version"); return err == nil })
 		harness.Within(t, "it is a member again", func() bool { return len(statusOf(all[i]).Members) == 3 })
 	})
@@ -243,6 +246,11 @@ func TestRolesAreHandedOver(t *testing.T) {
 		defer leader.Signal(syscall.SIGCONT)
 		began := len(acts(t, file))
 		harness.Within(t, "somebody acts while it stands still", func() bool { return len(acts(t, file)) > began+1000 })
+		longest := int64(0)
+		for list, n := acts(t, file), began+1; n < len(list); n++ {
+			longest = max(longest, list[n].At-list[n-1].At)
+		}
+		t.Logf("nobody acted for %s", time.Duration(longest).Round(time.Millisecond))
 		harness.Within(t, "all three nodes are members", func() bool { return len(statusOf(all[0]).Members) == 3 })
 	})
 	t.Logf("%d epochs acted", oneAtATime(t, acts(t, file)))
