@@ -7,6 +7,7 @@ import grpc
 
 import ctlplugin
 import ctlstate
+from ctlplugin import NOT_FOUND, Fault
 from ctl.plugin.v1 import operations_pb2 as pb
 
 PREFIX = "counter/"
@@ -23,6 +24,8 @@ class Counter:
         name = json.loads(request.input or b"{}").get("name", "")
         if request.rpc == "get":  # from the projection: it has all that was acknowledged before the call
             value = self.state.now.get(0, PREFIX + name) or 0
+        elif request.rpc != "add":
+            raise Fault(NOT_FOUND, "there is no RPC %s:%s" % (request.module, request.rpc))
         else:
             value = self.state.update(lambda tx: self.add(tx, PREFIX + name))
         return pb.InvokeResponse(output=json.dumps({"value": value}).encode())

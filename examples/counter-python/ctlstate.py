@@ -79,7 +79,7 @@ class State:
         """Keeps the projection; after a break it is built again from a snapshot."""
         pause = 0.05
         while True:
-            entries = None
+            entries = [{} for _ in self.prefixes]
             try:
                 for r in self.follow_rpc(pb.FollowRequest(prefixes=self.prefixes), metadata=self.token):
                     step, pause = r.WhichOneof("step"), 0.05
