@@ -24,6 +24,7 @@ func (x *exchange) get(kind string, p tree.Path) {
 		x.fail(err)
 		return
 	}
+	x.withOrigin = q.origin
 	at, mark, err := x.read(kind, q.content, p)
 	if err != nil {
 		x.fail(err)
@@ -35,6 +36,12 @@ func (x *exchange) get(kind string, p tree.Path) {
 			return
 		}
 		at = yang.NewData(x.installed().Schema.Root, false)
+	}
+	if q.page != nil {
+		if mark, err = x.cut(p, at, q, mark); err != nil {
+			x.fail(err)
+			return
+		}
 	}
 	if mark != nil {
 		if err := x.expected(mark); err != nil {
@@ -55,7 +62,7 @@ func (x *exchange) get(kind string, p tree.Path) {
 		x.fail(err)
 		return
 	}
-	x.reply(x.member(p, at))
+	x.replyData(p, at)
 }
 
 // read loads the instance at p from the trees that were asked for: content=config
@@ -79,6 +86,7 @@ func (x *exchange) read(kind, content string, p tree.Path) (at *yang.Data, m *ma
 			return nil, nil, err
 		}
 	}
+	at.SetOrigin(yang.Intended)
 	if !withState {
 		return at, m, nil
 	}
@@ -90,6 +98,7 @@ func (x *exchange) read(kind, content string, p tree.Path) (at *yang.Data, m *ma
 	if err != nil || state == nil {
 		return at, nil, err
 	}
+	state.SetOrigin(yang.Learned)
 	if at == nil {
 		return state, nil, nil
 	}
