@@ -97,13 +97,9 @@ func YAML(doc []byte) ([]byte, error) {
 	return b.Bytes(), enc.Close()
 }
 
-// plain takes the style of JSON away; strings that would mean something else keep their quotes.
+// plain takes the style of JSON away; the encoder quotes strings that would mean something else.
 func plain(n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
-		n.SetString(n.Value)
-	} else {
-		n.Style = 0
-	}
+	n.Style = 0
 	for _, c := range n.Content {
 		plain(c)
 	}
