@@ -57,7 +57,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	}
 	a.tokens = token.New(token.Options{Store: o.Store, Lifetime: o.TokenLifetime, CacheFor: conf.timeToLive, Now: o.Now})
 	a.identity = identity.New(identity.Options{
-		Store: o.Store, Hasher: hasher, Sealer: o.Sealer, MinPassword: o.MinPassword, Audit: a.recorder.Change,
+		Store: o.Store, Hasher: hasher, Sealer: o.Sealer, MinPassword: o.MinPassword, Blocked: o.Blocked, MaxAge: o.PasswordMaxAge, ChangeFirst: o.ChangeFirst, Now: o.Now, Audit: a.recorder.Change,
 		Dependents: []identity.Dependent{a.tokens.Dependents},
 	})
 	a.tokens.Bind(a.identity)
@@ -78,7 +78,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 		return nil, err
 	}
 	a.handler = idm.New(idm.Options{
-		Identity: a.identity, Tokens: a.tokens, Authn: a.authn, Log: a.log, Change: a.recorder.Change,
+		Identity: a.identity, Tokens: a.tokens, Authn: a.authn, Log: a.log, Change: a.recorder.Change, OwnPassword: a.ownPassword,
 	})
 	return a, nil
 }

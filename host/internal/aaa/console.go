@@ -60,6 +60,9 @@ func (c *Console) Password(ctx context.Context, user, password, address string) 
 		return caller.Caller{}, fault.New(fault.Denied, "the console is open to users of domain %s only", identity.SDN)
 	}
 	who := caller.Caller{User: l.User, Domain: l.Domain, Roles: l.Roles, Address: address}
+	if c.a.identity.MustChange(l.Principal) != "" {
+		who.Roles = nil // to change the password, and nothing else
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.outside, who.User) // the last login decides which realm's user it is
@@ -88,12 +91,24 @@ func (c *Console) Current(ctx context.Context, user string) (caller.Caller, erro
 	if !p.MayLogIn() {
 		return caller.Caller{}, fault.New(fault.Denied, "the user may not log in any more")
 	}
-	return caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}, nil
+	who := caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}
+	if c.a.identity.MustChange(p) != "" {
+		who.Roles = nil
+	}
+	return who, nil
 }
 
 // Commands are the aaa: commands that manage identities.
 func (a *AAA) Commands() []commands.Command {
 	return shell.Commands(shell.Options{Identity: a.identity, Login: a.Console().Password})
+}
+
+// OwnCommands are those of users who may do nothing else at the console: about their own account.
+func (a *AAA) OwnCommands() []commands.Command {
+	return shell.OwnCommands(func(ctx context.Context, user, current, fresh, address string) error {
+		from, _ := netip.ParseAddrPort(address)
+		return a.ownPassword(ctx, user, current, fresh, from)
+	})
 }
 
 // RealmCommands are realm:list and realm:test.
