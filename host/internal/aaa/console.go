@@ -3,7 +3,9 @@ package aaa
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -111,5 +113,51 @@ func (a *AAA) OwnCommands() []commands.Command {
 	})
 }
 
-// RealmCommands are realm:list and realm:test.
-func (a *AAA) RealmCommands() []commands.Command { return shell.RealmCommands(a.authn) }
+// RealmCommands are realm:list, realm:test and access:explain.
+func (a *AAA) RealmCommands() []commands.Command {
+	return append(shell.RealmCommands(a.authn), a.explainCommand())
+}
+
+func (a *AAA) explainCommand() commands.Command {
+	return commands.Command{
+		Name: "access:explain", Summary: "tell which line, realm, role and policy decide a request, and why", Safe: true,
+		Help: "Decides the request as if it came now from the machine itself, at every address of the thing; the strictest answer holds.\n\n" +
+			"access:explain user POST /restconf/operations/switch-db:clear-db\naccess:explain ldapRealm/alice GET /auth/v1/users",
+		Arguments: []commands.Argument{{Name: "user", Help: "NAME, NAME@DOMAIN, or REALM/NAME for one of another realm", Required: true},
+			{Name: "method", Help: "of the request", Required: true, Values: []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}},
+			{Name: "path", Help: "of the request", Required: true}},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			x, err := a.Explain(ctx, in.Arg("user"), in.Arg("method"), in.Arg("path"))
+			if err != nil {
+				return err
+			}
+			return in.Emit(x, x.String)
+		},
+	}
+}
+
+// String is the explanation for people.
+func (x *Explanation) String() string {
+	answer := "refused (" + x.Verdict + ")"
+	if x.Allowed {
+		answer = "allowed"
+	}
+	text := fmt.Sprintf("%s %s by %s: %s\n  %s\n  realm %s, roles: %s\n", x.Method, x.Path, x.User, answer, x.Reason, x.Realm, strings.Join(x.Roles, ", "))
+	if x.Login != "" {
+		text += "  cannot log in: " + x.Login + "\n"
+	}
+	for _, v := range x.Addresses {
+		rule, mark := "no line matches: a login is needed", " "
+		if v.Line > 0 {
+			rule = fmt.Sprintf("line %d: %s", v.Line, v.Rule)
+		}
+		if v.Policy != "" {
+			rule += "; " + v.Policy
+		}
+		if v.Decisive {
+			mark = "*"
+		}
+		text += fmt.Sprintf("%s %s: %s: %s\n", mark, v.Address, v.Verdict, rule)
+	}
+	return text
+}

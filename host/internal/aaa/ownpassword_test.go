@@ -10,6 +10,7 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
+	"ctl.internal/host/internal/aaa/throttle"
 )
 
 // Every user changes its own password, with the present one, outside of /auth/v1, which is for admins.
@@ -40,7 +41,9 @@ func TestUsersChangeTheirOwnPassword(t *testing.T) {
 
 // Guessing the present password by a stolen token is throttled as all guessing is.
 func TestThePresentPasswordCannotBeGuessed(t *testing.T) {
-	l := open(t, defaultINI)
+	l := open(t, defaultINI, func(o *aaa.Options) {
+		o.Throttle = throttle.Settings{UserFree: 5, FirstDelay: time.Nanosecond, MaxDelay: 64 * time.Nanosecond}
+	})
 	tok := l.token("user", "user")
 	slow := 0
 	for range 30 {

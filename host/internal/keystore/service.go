@@ -29,12 +29,12 @@ var ErrOff = errors.New("the certificate service is off: set <use-config> to tru
 // Options are what a Service works with.
 type Options struct {
 	Existing bool // do not make what is not there: ErrNone
-	Dir    home.Dir
-	Store  datastore.Store // for use-mdsal
-	Sealer Sealer
-	Names  []string // host names and addresses of this controller, for new certificates
-	Now    func() time.Time
-	Log    *slog.Logger
+	Dir      home.Dir
+	Store    datastore.Store // for use-mdsal
+	Sealer   Sealer
+	Names    []string // host names and addresses of this controller, for new certificates
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // Service holds the keystores. It is safe for concurrent use.
