@@ -159,7 +159,7 @@ type plain struct {
 
 // said asks git for all commits: once for their fields, once for their counts.
 func (m *measure) said(ctx context.Context, tip string) ([]*plain, error) {
-	out, err := m.output(ctx, "log", "-z", "--encoding=UTF-8", "--no-mailmap", "--date=format:%z",
+	out, err := m.output(ctx, "-c", "mailmap.blob="+tip+":.mailmap", "log", "-z", "--encoding=UTF-8", "--no-mailmap", "--date=format:%z",
 		"--format=%H%x01%an%x01%ae%x01%cn%x01%ce%x01%at%x01%ad%x01%ct%x01%cd%x01%P%x01%aE%x01%B", tip)
 	if err != nil {
 		return nil, err
