@@ -29,6 +29,9 @@ func (s *Server) adminHandler() http.Handler {
 // installed features that do not serve, and modules that were refused.
 func (s *Server) notReady() []reason {
 	var out []reason
+	if s.roles.Clustered() && s.roles.Valid() == 0 {
+		out = append(out, reason{"lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy; the log says which"})
+	}
 	for _, p := range s.plugins.List() {
 		if !p.State.Serving() && p.State != plugin.Standby {
 			out = append(out, reason{"plugin " + p.Name, p.State.String() + ": " + p.Reason})

@@ -253,6 +253,20 @@ func TestRolesAreHandedOver(t *testing.T) {
 		t.Logf("nobody acted for %s", time.Duration(longest).Round(time.Millisecond))
 		harness.Within(t, "all three nodes are members", func() bool { return len(statusOf(all[0]).Members) == 3 })
 	})
+	t.Run("a follower of etcd stands still", func(t *testing.T) {
+		_, before := holder(all[0], all, "act")
+		for _, e := range etcds {
+			if e.Leader() {
+				continue
+			}
+			began := len(acts(t, file))
+			e.Signal(syscall.SIGSTOP)
+			harness.Within(t, "the holder acts on", func() bool { return len(acts(t, file)) > began+1000 })
+			e.Signal(syscall.SIGCONT)
+		}
+		_, after := holder(all[0], all, "act")
+		t.Logf("handed over: %v", after != before)
+	})
 	t.Logf("%d epochs acted", oneAtATime(t, acts(t, file)))
 }
 
