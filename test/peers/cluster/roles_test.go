@@ -374,6 +374,22 @@ func TestAPluginForOneNode(t *testing.T) {
 	all[i].Launch()
 	where(all[i])
 
+	// Its controller stands still: the process does not go on beside that on another node.
+	f := await(t, all[i], all, "plugin/lone", -1)
+	frozen := where(all[f]).Output.PID
+	_ = syscall.Kill(all[f].PID(), syscall.SIGSTOP)
+	defer func() { _ = syscall.Kill(all[f].PID(), syscall.SIGCONT) }()
+	t.Logf("node %d with process %d stands still; it runs %d, asked was node %d", f, all[f].PID(), frozen, i)
+	began = time.Now()
+	where(all[(f+1)%3])
+	t.Logf("the next call took %s", time.Since(began).Round(time.Millisecond))
+	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", frozen)); err == nil && !strings.Contains(string(b), ") Z") {
+		t.Errorf("another node runs the plugin, and the process of the frozen one lives: %s", b)
+	}
+	_ = syscall.Kill(all[f].PID(), syscall.SIGCONT)
+	harness.Within(t, "the frozen node is a member again", func() bool { return len(statusOf(all[f]).Members) == 3 })
+	where(all[f])
+
 	// Stopped in order, it is elsewhere at once.
 	j := await(t, all[i], all, "plugin/lone", -1)
 	all[j].Ctl("cluster:step-down plugin/lone --for 5s")
