@@ -44,7 +44,7 @@ func TestDocumentedDefaultsAreTheDefaults(t *testing.T) {
 		t.Fatal(ps)
 	}
 	want := Default()
-	want.Datastore.Etcd.Endpoints, want.Features.Boot, want.AAA.RealmKinds, want.Log.Levels = []string{}, []string{}, []string{}, map[string]string{}
+	want.Datastore.Etcd.Endpoints, want.Features.Boot, want.AAA.RealmKinds, want.AAA.TrustedOrigins, want.Console.Directories, want.Log.Levels = []string{}, []string{}, []string{}, []string{}, []string{}, map[string]string{}
 	if diff := cmp.Diff(want, l.Config); diff != "" {
 		t.Fatal(diff)
 	}
@@ -97,6 +97,9 @@ func TestFaultsHavePlaceAndRemedy(t *testing.T) {
 		"address":         {"listeners:\n  http: 8181\n", `etc/ctl.yaml:2: listeners.http: "8181" is not an address; write HOST:PORT, such as 127.0.0.1:8181, or off`},
 		"range":           {"aaa:\n  argon2:\n    memory: 100GiB\n", `etc/ctl.yaml:3: aaa.argon2.memory: 100GiB is not between 8MiB and 1GiB`},
 		"enum":            {"datastore:\n  engine: badgr\n", `etc/ctl.yaml:2: datastore.engine: "badgr" is none of badger, etcd (did you mean "badger"?)`},
+		"cluster alone":   {"cluster:\n  listen: 127.0.0.1:1\n", `etc/ctl.yaml:2: cluster.listen: 127.0.0.1:1 is for the nodes of a cluster, which needs datastore.engine: etcd; this is badger`},
+		"every address":   {"datastore:\n  engine: etcd\n  etcd: {endpoints: [http://a]}\ncluster:\n  listen: :1\n", `etc/ctl.yaml:5: cluster.listen: :1 is every address of this machine: say in cluster.advertise by which one the other nodes reach it`},
+		"advertise":       {"cluster:\n  advertise: a\n", `etc/ctl.yaml:2: cluster.advertise: is for a listener, and cluster.listen is off`},
 		"etcd":            {"datastore:\n  engine: etcd\n", `default: datastore.etcd.endpoints: engine etcd needs at least one endpoint, such as https://10.0.0.1:2379`},
 		"mapping":         {"log: INFO\n", `etc/ctl.yaml:1: log: must be a mapping of settings`},
 		"list":            {"features:\n  boot: ctl-restconf\n", `etc/ctl.yaml:2: features.boot: must be a list, such as [a, b]`},

@@ -26,7 +26,7 @@ func (m *Manager) services(s *supervisor) hostsvc.Services {
 		FirstAnswer: m.limits.CallTimeout,
 		InFlight:    relayInFlight,
 	}
-	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Exports: m.exports, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
+	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Fence: s.fence, Exports: m.exports, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
 		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, CallTimeout: m.limits.CallTimeout, Log: s.log}
 }
 
@@ -47,7 +47,7 @@ func (m *Manager) Providers(capability string) []host.Provider {
 		if mf == nil || !slices.Contains(mf.Capabilities, capability) {
 			continue
 		}
-		p := host.Provider{Name: s.name, Version: mf.Version, Labels: mf.Labels, Generation: s.generation.Load(), Ready: s.cur.Load() != nil}
+		p := host.Provider{Name: s.name, Version: mf.Version, Labels: mf.Labels, Generation: s.generation.Load(), Ready: s.cur.Load() != nil || s.standby.Load()}
 		if !p.Ready {
 			s.mu.Lock()
 			if s.machine.state == Backoff {

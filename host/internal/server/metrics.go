@@ -19,5 +19,6 @@ func (s *Server) adminHandler() http.Handler {
 			Help: "When the controller's certificate, or one of its chain, ends, in seconds since 1970."},
 			func() float64 { return float64(shown.Expires().Unix()) }))
 	}
+	reg.MustRegister(s.roles.Collectors()...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
 }

@@ -72,8 +72,11 @@ func (s *Server) reading(next http.Handler) http.Handler {
 	})
 }
 
-// node names this node for people.
+// node names this node.
 func (s *Server) node() string {
+	if s.identity.ID != "" {
+		return s.identity.ID
+	}
 	name, err := os.Hostname()
 	if err != nil {
 		return "localhost"
@@ -115,8 +118,8 @@ func (s *Server) has(ctx context.Context, n datastore.Revision) bool {
 	return errors.Is(err, arrived) || s.store.Revision() >= n
 }
 
-// openCluster reads the name of the store, or makes one.
-func (s *Server) openCluster(ctx context.Context) error {
+// openStoreID reads the name of the store, or makes one.
+func (s *Server) openStoreID(ctx context.Context) error {
 	e, err := datastore.Get(ctx, s.store, clusterNamespace, clusterIDKey)
 	if err == nil {
 		s.clusterID = string(e.Value)

@@ -145,7 +145,7 @@ func TestTheNameOfAStoreIsMadeOnce(t *testing.T) {
 	store := newStore(t)
 	a, b := &Server{store: store}, &Server{store: store}
 	for _, s := range []*Server{a, b} {
-		if err := s.openCluster(t.Context()); err != nil {
+		if err := s.openStoreID(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,7 +26,7 @@ func (s *Server) notReady(r *http.Request) []reason {
 		out = append(out, *full)
 	}
 	for _, p := range s.plugins.List() {
-		if !p.State.Serving() {
+		if !p.State.Serving() && p.State != plugin.Standby {
 			out = append(out, reason{"plugin " + p.Name, p.State.String() + ": " + p.Reason, pluginRemedy(p)})
 		}
 		if why := s.catalog.refused(p.Name); why != "" {

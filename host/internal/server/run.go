@@ -7,11 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
 	ctl "ctl.internal"
 	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/cluster"
 	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
@@ -20,6 +22,7 @@ import (
 // Options are what ctld was started with.
 type Options struct {
 	Home           string
+	Join           string            // file of a token; empty = none
 	Flags          map[string]string // dotted key → value, over the settings of the file
 	Stdout, Stderr io.Writer
 
@@ -36,6 +39,16 @@ func Run(ctx context.Context, o Options) int {
 	collectLess()
 	ctx, o.shutdown = context.WithCancel(ctx)
 	defer o.shutdown()
+	if o.Join != "" {
+		abs, err := filepath.Abs(o.Home)
+		if err == nil {
+			err = cluster.Join(home.Dir(abs), o.Join, o.Flags["cluster.listen"])
+		}
+		if err != nil {
+			fmt.Fprintln(o.Stderr, "ctld:", err)
+			return exitConfig
+		}
+	}
 	// Passwords of the first start are read once; they must not reach any child.
 	o.first = firstPasswords()
 	for {

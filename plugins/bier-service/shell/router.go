@@ -17,7 +17,7 @@ func (s *Shell) routerAdd() commands.Command {
 			"given without a key. A host key that is not given is the first the router shows.\n\nExample: bier:router-add r1 192.0.2.1 --user admin",
 		Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Required: true, Complete: s.nodes}, {Name: "host", Help: "its address", Required: true}},
 		Options: []commands.Option{{Name: "port", Short: "p", Type: commands.Int, Default: "0", Help: "0 = the driver's"}, {Name: "user", Short: "u", Help: "user name"},
-			{Name: "key-file", Help: "file with the private key"}, {Name: "host-key", Help: "the key it may show, ssh-ed25519 AAAA…"},
+			{Name: "key-file", Help: "file with the private key", Type: commands.File}, {Name: "host-key", Help: "the key it may show, ssh-ed25519 AAAA…"},
 			{Name: "driver", Help: "driver; chosen when absent", Complete: s.drivers}, {Name: "dialect", Help: "dialect; chosen when absent"}},
 		Run: s.runRouterAdd}
 }
@@ -65,21 +65,15 @@ func (s *Shell) routerSync() commands.Command {
 }
 
 func (s *Shell) runRouterSync(ctx context.Context, in *commands.Invocation) error {
-	if err := s.Refresh(ctx); err != nil {
-		return err
-	}
-	nodes := in.Args["node"]
-	for _, node := range nodes {
-		s.Engine.Kick(node)
-	}
-	if len(nodes) == 0 {
-		s.Engine.KickAll()
-	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	t := &commands.Table{Empty: "No router must hold anything.", Columns: []commands.Column{{Title: "Node", Key: "node-id"}, {Title: "State", Key: "state"},
 		{Title: "Driver", Key: "driver"}, {Title: "Reason", Key: "reason"}}}
-	for _, r := range s.Engine.Settle(ctx, nodes) {
+	list, err := s.Routers.Compare(ctx, in.Args["node"])
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
 		t.Add(r.Node, r.State, r.Driver, r.Reason)
 	}
 	return in.Emit(t, nil)

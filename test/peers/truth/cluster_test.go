@@ -4,14 +4,12 @@ package truthpeers
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/test/harness"
@@ -29,6 +27,7 @@ func TestMain(m *testing.M) {
 type member struct {
 	t      *testing.T
 	client string
+	before []string // of the command line, such as ip netns exec
 	args   []string
 	dir    string
 	cmd    *exec.Cmd
@@ -41,7 +40,8 @@ func (m *member) start() {
 		m.t.Fatal(err)
 	}
 	defer log.Close()
-	m.cmd = exec.Command("etcd", m.args...)
+	line := append(append([]string{}, m.before...), append([]string{"etcd"}, m.args...)...)
+	m.cmd = exec.Command(line[0], line[1:]...)
 	m.cmd.Stdout, m.cmd.Stderr = log, log
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := m.cmd.Start(); err != nil {
@@ -56,18 +56,25 @@ func (m *member) kill() {
 
 func (m *member) signal(s syscall.Signal) { _ = m.cmd.Process.Signal(s) }
 
-// members starts an etcd cluster of three.
-func members(t *testing.T) []*member {
+// members starts an etcd cluster of three. where says at which address each listens, and
+// what its command line begins with.
+func members(t *testing.T, where func(i int) (ip string, before []string)) []*member {
 	t.Helper()
 	if _, err := exec.LookPath("etcd"); err != nil {
 		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root)")
 	}
-	address := func() string { return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1")) }
 	var all []*member
 	var peers []string
 	for i := range 3 {
-		m := &member{t: t, client: address(), dir: reserve.Dir(t, "ctl-etcd")}
-		peer := address()
+		ip, before := where(i)
+		address := func(fixed int) string {
+			if len(before) > 0 { // a namespace of its own
+				return fmt.Sprintf("http://%s:%d", ip, fixed)
+			}
+			return fmt.Sprintf("http://%s:%d", ip, reserve.Port(t, "tcp", ip))
+		}
+		m := &member{t: t, client: address(2379), before: before, dir: reserve.Dir(t, "ctl-etcd")}
+		peer := address(2380)
 		peers = append(peers, fmt.Sprintf("m%d=%s", i, peer))
 		m.args = []string{"--data-dir", filepath.Join(m.dir, "data"), "--name", fmt.Sprint("m", i), "--listen-client-urls", m.client, "--advertise-client-urls", m.client,
 			"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--heartbeat-interval", "100", "--election-timeout", "1000",
@@ -79,18 +86,56 @@ func members(t *testing.T) []*member {
 		m.start()
 		t.Cleanup(m.kill)
 	}
-	client := &http.Client{Timeout: 5 * time.Second}
 	for _, m := range all {
+		health := append(append([]string{}, m.before...), "etcdctl", "--endpoints", m.client, "endpoint", "health")
 		harness.Within(t, "etcd is healthy", func() bool {
-			r, err := client.Get(m.client + "/health")
-			if err != nil {
-				return false
-			}
-			r.Body.Close()
-			return r.StatusCode == http.StatusOK
+			cmd := exec.Command(health[0], health[1:]...)
+			cmd.Env = append(os.Environ(), "ETCDCTL_API=3")
+			return cmd.Run() == nil
 		})
 	}
 	return all
+}
+
+// here are members on the loopback interface.
+func here(int) (string, []string) { return "127.0.0.1", nil }
+
+// settings are the files of a home of the cluster.
+func settings(t *testing.T, endpoints []string) map[string]string {
+	return map[string]string{"sec.ini": secINI(t), "ctl.yaml": "datastore:\n  engine: etcd\n  etcd: {endpoints: [" + strings.Join(endpoints, ", ") + "], prefix: truth/}\n" +
+		"aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"}
+}
+
+// lay writes files into the etc of a home that is not there yet.
+func lay(t *testing.T, home string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(home, "etc", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	catalogue, err := os.ReadFile(filepath.Join(bin, "features.yaml"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(home, "features.yaml"), catalogue, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// takeKey adds the key of secrets, which nodes of a cluster share, to the files.
+func takeKey(t *testing.T, home string, files map[string]string) {
+	t.Helper()
+	const encryption = "ctl/datastore/initial/config/aaa-encrypt-service-config.xml"
+	key, err := os.ReadFile(filepath.Join(home, "etc", encryption))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files[encryption] = string(key)
 }
 
 // nodes starts n controllers on one etcd cluster, with fixed HTTP ports.
@@ -100,38 +145,26 @@ func nodes(t *testing.T, n int, etcd []*member) []*harness.Controller {
 	for _, m := range etcd {
 		endpoints = append(endpoints, `"`+m.client+`"`)
 	}
-	files := map[string]string{"ctl.yaml": "datastore:\n  engine: etcd\n  etcd: {endpoints: [" + strings.Join(endpoints, ", ") + "], prefix: truth/}\n" +
-		"aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"}
-	const encryption = "ctl/datastore/initial/config/aaa-encrypt-service-config.xml"
+	files := settings(t, endpoints)
 	var out []*harness.Controller
 	for i := range n {
 		home := harness.NewHome(t)
+		lay(t, home, files)
 		port := reserve.Port(t, "tcp", "127.0.0.1")
-		for name, text := range files {
-			path := filepath.Join(home, "etc", name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		catalogue, err := os.ReadFile(filepath.Join(bin, "features.yaml"))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(home, "features.yaml"), catalogue, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := harness.Run(t, harness.Options{Bin: bin, Home: home, Args: []string{"--http", fmt.Sprint("127.0.0.1:", port)}})
-		out = append(out, c)
+		out = append(out, harness.Run(t, harness.Options{Bin: bin, Home: home, Args: []string{"--http", fmt.Sprint("127.0.0.1:", port)}}))
 		if i == 0 {
-			key, err := os.ReadFile(filepath.Join(home, "etc", encryption))
-			if err != nil {
-				t.Fatal(err)
-			}
-			files[encryption] = string(key) // nodes of a cluster share the key of secrets
+			takeKey(t, home, files)
 		}
 	}
 	return out
+}
+
+// secINI is the shipped rule file.
+func secINI(t *testing.T) string {
+	t.Helper()
+	ini, err := os.ReadFile(filepath.Join(root, "etc", "sec.ini"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(ini)
 }

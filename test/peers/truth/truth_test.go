@@ -123,7 +123,7 @@ func everything(etcd []*member, all []*harness.Controller) []trouble {
 
 // Users and channels over three nodes, while everything that can die or freeze does.
 func TestThreeNodesAreOneTruth(t *testing.T) {
-	etcd := members(t)
+	etcd := members(t, here)
 	all := nodes(t, 3, etcd)
 	all[0].Ctl("feature:install ctl-bier-all")
 	for _, c := range all {
@@ -137,7 +137,7 @@ func TestThreeNodesAreOneTruth(t *testing.T) {
 
 // One node on the embedded engine, reloaded and killed under writers.
 func TestOneNodeIsOneTruth(t *testing.T) {
-	c := harness.Run(t, harness.Options{Bin: bin, Files: map[string]string{"ctl.yaml": "aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"}})
+	c := harness.Run(t, harness.Options{Bin: bin, Files: map[string]string{"ctl.yaml": "aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n", "sec.ini": secINI(t)}})
 	c.Args = []string{"--http", c.HTTP[len("http://"):]}
 	c.Ctl("feature:install ctl-bier-all")
 	t.Run("channels", func(t *testing.T) { record(t, []string{c.HTTP}, channel, everything(nil, []*harness.Controller{c})) })

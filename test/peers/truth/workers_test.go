@@ -5,6 +5,7 @@ package truthpeers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,8 +14,15 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
+
+// notBegun stands for a request that reached nobody.
+const notBegun = -1
+
+// dialers are the clients beside each node, where nodes are in namespaces of their own.
+var dialers func(node int) *http.Client
 
 // worker is one client; it talks to whatever node it picks.
 type worker struct {
@@ -29,7 +37,12 @@ type worker struct {
 func (w *worker) ask(ctx context.Context, method, path, body string) (int, string) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, w.urls[w.rnd.IntN(len(w.urls))]+path, strings.NewReader(body))
+	node := w.rnd.IntN(len(w.urls))
+	client := w.client
+	if dialers != nil {
+		client = dialers(node)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, w.urls[node]+path, strings.NewReader(body))
 	if err != nil {
 		return 0, ""
 	}
@@ -37,9 +50,16 @@ func (w *worker) ask(ctx context.Context, method, path, body string) (int, strin
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := w.client.Do(req)
+	res, err := client.Do(req)
+	if errors.Is(err, syscall.ECONNREFUSED) { // nothing was begun
+		w.rest(ctx)
+		return notBegun, "connection refused"
+	}
 	if err != nil {
 		return 0, err.Error()
+	}
+	if res.StatusCode == http.StatusServiceUnavailable {
+		defer w.rest(ctx)
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
@@ -47,6 +67,14 @@ func (w *worker) ask(ctx context.Context, method, path, body string) (int, strin
 		return 0, err.Error()
 	}
 	return res.StatusCode, string(b)
+}
+
+// rest keeps a worker from filling the history with calls that cannot succeed now.
+func (w *worker) rest(ctx context.Context) {
+	select {
+	case <-time.After(50 * time.Millisecond):
+	case <-ctx.Done():
+	}
 }
 
 // run makes calls until ctx ends.
@@ -77,7 +105,7 @@ func channel(ctx context.Context, w *worker, key string) {
 				return done, true
 			case status == 200 && (strings.Contains(body, "there already") || strings.Contains(body, "no channel")):
 				return refused, true
-			case status == 400 || status == 401 || status == 404: // not begun
+			case status == notBegun || status == 400 || status == 401 || status == 404:
 				return "", false
 			}
 			return unknown, true
@@ -179,7 +207,7 @@ func user(ctx context.Context, w *worker, key string) {
 				return done, true
 			case exists, absent:
 				return refused, true
-			case 401, 429:
+			case notBegun, 401, 429:
 				return "", false
 			}
 			return unknown, true
@@ -197,7 +225,7 @@ func user(ctx context.Context, w *worker, key string) {
 			switch status {
 			case 200, 204, 404:
 				return done, true
-			case 401, 429:
+			case notBegun, 401, 429:
 				return "", false
 			}
 			return unknown, true

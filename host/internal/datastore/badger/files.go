@@ -175,6 +175,7 @@ func (s *Store) noteTables(known *files) {
 			return
 		case <-tick.C:
 		}
+		s.merging.Store(mergeNeeds(s.db.Tables()))
 		if now, changed := s.tablesNow(known); changed {
 			if err := now.write(s.opts.Dir); err != nil {
 				s.opts.Log.Warn("the checksums of new tables are not kept", "error", err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +30,7 @@ type Store struct {
 	owned    sync.WaitGroup // the writer and who notes tables
 	patience time.Duration  // how long an end may take; tests make it short
 	free     func(dir string) (int64, error)
+	merging  atomic.Int64 // bytes that merging tables may need
 
 	// These are the writer's.
 	meta      meta // of the newest state
@@ -101,6 +103,7 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	for _, w := range l.logs {
 		s.logSize += w.size
 	}
+	s.merging.Store(mergeNeeds(db.Tables()))
 	s.owned.Go(s.write)
 	s.owned.Go(func() { s.noteTables(known) })
 	return s, nil

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/dgraph-io/badger/v4"
+
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
 )
@@ -64,11 +66,25 @@ func unflushed(dir string) (bytes int64) {
 	return bytes
 }
 
+// mergeNeeds is what merging tables may write before it removes the old ones: all of level
+// 0, and what overlaps them in the next level.
+func mergeNeeds(all []badger.TableInfo) (bytes int64) {
+	deeper := int64(0)
+	for _, t := range all {
+		if t.Level == 0 {
+			bytes += int64(t.OnDiskSize)
+		} else {
+			deeper += int64(t.OnDiskSize)
+		}
+	}
+	return bytes + min(deeper, 32<<20)
+}
+
 // fits refuses to write what the disk has no room for, or no place.
 func (s *Store) fits(bytes int64) error {
 	err := s.inPlace()
 	if err == nil {
-		err = room(s.opts.Dir, keepFree+2*bytes+s.pending, s.free)
+		err = room(s.opts.Dir, keepFree+2*bytes+s.pending+s.merging.Load(), s.free)
 	}
 	switch {
 	case err != nil && !s.refused:

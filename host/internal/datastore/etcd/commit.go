@@ -83,7 +83,7 @@ func (s *Store) try(ctx context.Context, st *projection.State, t datastore.Txn) 
 	if err != nil {
 		return 0, false, err
 	}
-	loads := s.expect(id)
+	sent, loads := s.expect(id)
 	defer s.forget(id)
 	conditions, ops := s.plan(st, t)
 	ops = append(ops, clientv3.OpPut(s.o.Prefix+headKey, string(h)))
@@ -96,11 +96,11 @@ func (s *Store) try(ctx context.Context, st *projection.State, t datastore.Txn) 
 	case err != nil && s.refused(err) != nil:
 		return 0, false, s.refused(err)
 	case err != nil:
-		return s.outcome(ctx, id, loads, err)
+		return s.outcome(ctx, sent, loads, err)
 	case !r.Succeeded:
 		return 0, false, s.failed(ctx, t, r)
 	}
-	if err := s.reach(ctx, r.Header.Revision); err != nil {
+	if err := s.arrived(ctx, sent, r.Header.Revision); err != nil {
 		return 0, false, fault.Wrap(fault.Timeout, err, "the transaction was applied at revision %d, which has not arrived here in time: %v", r.Header.Revision, err)
 	}
 	return r.Header.Revision, true, nil
@@ -205,7 +205,7 @@ func (s *Store) failed(ctx context.Context, t datastore.Txn, r *clientv3.TxnResp
 }
 
 // outcome finds out what became of a transaction with an unclear answer.
-func (s *Store) outcome(ctx context.Context, id string, loads int, cause error) (rev int64, done bool, err error) {
+func (s *Store) outcome(ctx context.Context, sent *commit, loads int, cause error) (rev int64, done bool, err error) {
 	unknown := func(err error) error {
 		return fault.Wrap(fault.Timeout, cause, "it is not known whether the transaction was applied: %v", err)
 	}
@@ -224,7 +224,7 @@ func (s *Store) outcome(ctx context.Context, id string, loads int, cause error) 
 		return 0, false, unknown(err)
 	}
 	s.sentMu.Lock()
-	rev, again := s.ids[id], s.loads
+	rev, again := sent.rev, s.loads
 	s.sentMu.Unlock()
 	if rev == 0 && again != loads {
 		return 0, false, unknown(fmt.Errorf("the state was read again meanwhile"))
@@ -232,11 +232,25 @@ func (s *Store) outcome(ctx context.Context, id string, loads int, cause error) 
 	return rev, rev > 0, nil
 }
 
-func (s *Store) expect(id string) (loads int) {
+// arrived waits until the projection has the commit.
+func (s *Store) arrived(ctx context.Context, sent *commit, rev int64) error {
+	late := time.NewTimer(s.o.try())
+	defer late.Stop()
+	select {
+	case <-sent.shown:
+		return nil
+	case <-late.C: // the watch is stuck, or the state was read again
+	case <-ctx.Done():
+	}
+	return s.reach(ctx, rev)
+}
+
+func (s *Store) expect(id string) (sent *commit, loads int) {
 	s.sentMu.Lock()
 	defer s.sentMu.Unlock()
-	s.ids[id] = 0
-	return s.loads
+	sent = &commit{shown: make(chan struct{})}
+	s.ids[id] = sent
+	return sent, s.loads
 }
 
 func (s *Store) forget(id string) {

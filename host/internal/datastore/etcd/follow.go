@@ -33,8 +33,14 @@ type head struct {
 // answer finds out what became of it.
 type sent struct {
 	sentMu sync.Mutex
-	ids    map[string]int64 // revision, once the watch has shown it
-	loads  int              // how often the projection was built from a snapshot
+	ids    map[string]*commit
+	loads  int // how often the projection was built from a snapshot
+}
+
+// commit is one that is on its way.
+type commit struct {
+	rev   int64         // once the watch has shown it
+	shown chan struct{} // closed then, when the projection has it
 }
 
 // page is how many entries one call reads, as long as the answer is not too large.
@@ -171,14 +177,16 @@ func (s *Store) take(events []*clientv3.Event) {
 			n++
 		}
 		if rev > int64(s.p.Revision()) { // a watch never goes back
-			s.p.Publish(s.p.State().Apply(s.batch(rev, events[:n])))
+			b, id := s.batch(rev, events[:n])
+			s.p.Publish(s.p.State().Apply(b))
+			s.show(id, rev)
 		}
 		events = events[n:]
 	}
 }
 
-func (s *Store) batch(rev int64, events []*clientv3.Event) datastore.Batch {
-	b := datastore.Batch{Revision: datastore.Revision(rev)}
+func (s *Store) batch(rev int64, events []*clientv3.Event) (b datastore.Batch, id string) {
+	b.Revision = datastore.Revision(rev)
 	for _, e := range events {
 		switch ns, entry := s.entry(e.Kv); {
 		case ns != "":
@@ -189,22 +197,22 @@ func (s *Store) batch(rev int64, events []*clientv3.Event) datastore.Batch {
 		case entry.Key == headKey[1:]:
 			var h head
 			if json.Unmarshal(entry.Value, &h) == nil {
-				b.By, b.At = h.By, time.Unix(0, h.At)
-				s.show(h.ID, rev)
+				b.By, b.At, id = h.By, time.Unix(0, h.At), h.ID
 			}
 		case entry.Key == epochKey[1:]:
 			s.epoch.Store(rev)
 		}
 	}
-	return b
+	return b, id
 }
 
 // show notes that a commit of this process has come back.
 func (s *Store) show(id string, rev int64) {
 	s.sentMu.Lock()
 	defer s.sentMu.Unlock()
-	if _, ok := s.ids[id]; ok {
-		s.ids[id] = rev
+	if c := s.ids[id]; c != nil && c.rev == 0 {
+		c.rev = rev
+		close(c.shown)
 	}
 }
 

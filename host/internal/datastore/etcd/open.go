@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("datastore: %w", err)
 	}
 	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: newMembers(o), p: projection.New(projection.Empty(o.History)),
-		stuck: make(chan struct{}, 1), sent: sent{ids: map[string]int64{}}}
+		stuck: make(chan struct{}, 1), sent: sent{ids: map[string]*commit{}}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	begun := time.Now()
 	if err := s.load(ctx); err != nil {

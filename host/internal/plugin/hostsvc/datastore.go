@@ -126,6 +126,15 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 			return nil, err
 		}
 	}
+	if d.s.services.Fence != nil {
+		c, needed, err := d.s.services.Fence()
+		if err != nil {
+			return nil, err
+		}
+		if needed {
+			t.Compares = append(t.Compares, c)
+		}
+	}
 	if r.Role != "" {
 		c, err := d.s.fence(ctx, r.Role)
 		if err != nil {

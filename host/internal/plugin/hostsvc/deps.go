@@ -86,7 +86,9 @@ type Services struct {
 	Roles Roles
 	// Exports lists the prefixes of private keys that a plugin exports; false when it is not
 	// installed.
-	Exports      func(plugin string) ([]string, bool)
+	Exports func(plugin string) ([]string, bool)
+	// Fence returns a condition of every commit of the plugin, if it needs one; nil = none.
+	Fence        func() (c datastore.Compare, needed bool, err error)
 	Bus          *events.Bus
 	Secrets      Sealer
 	Certificates Certificates
