@@ -64,7 +64,6 @@ type Store struct {
 	prefixes []host.Prefix
 	source   []int // by view
 
-	ended    <-chan struct{} // the projection does not move any more
 	now      atomic.Pointer[Snapshot]
 	mu       sync.Mutex
 	moved    chan struct{}   // closed and replaced when now changes

@@ -15,6 +15,7 @@ type compiler struct {
 	types  map[*gy.YangType]*Type
 	refs   []*pendingRef
 	set    *Set
+	spaces *spaces
 	byNode map[*gy.Entry]*Node
 }
 
@@ -23,12 +24,15 @@ func compile(lib *library, ms *gy.Modules) (*Set, error) {
 		ns: map[string]string{}, types: map[*gy.YangType]*Type{}, byNode: map[*gy.Entry]*Node{},
 		set: &Set{byName: map[string]*Module{}, rpcs: map[string]*RPC{}, Root: &Node{Kind: Root, Config: true}},
 	}
+	c.spaces = &spaces{module: c.ns, uri: map[string]string{}}
+	c.set.Root.spaces = c.spaces
 	for _, f := range lib.order {
 		space := argument(f.stmt, "namespace")
 		if o, ok := c.ns[space]; ok && o != f.name {
 			c.faults = append(c.faults, at(f.stmt, "module %q has the namespace of module %q: %s", f.name, o, space))
 		}
 		c.ns[space] = f.name
+		c.spaces.uri[f.name] = space
 	}
 	for _, f := range lib.order {
 		c.module(f, ms.Modules[f.full()])
@@ -78,7 +82,7 @@ func (c *compiler) rpc(e *gy.Entry, m *Module) *RPC {
 	c.faults = append(c.faults, guardEntry(e)...)
 	r := &RPC{Module: m.Name, Name: e.Name, Description: e.Description}
 	part := func(e *gy.Entry, k Kind) *Node {
-		n := &Node{Kind: k, Name: k.String(), Module: m.Name}
+		n := &Node{Kind: k, Name: k.String(), Module: m.Name, spaces: c.spaces}
 		if e != nil {
 			c.faults = append(c.faults, guardEntry(e)...)
 			c.byNode[e] = n
@@ -117,6 +121,7 @@ func (c *compiler) node(e *gy.Entry, parent *Node, config bool) *Node {
 	n := &Node{
 		Kind: kindOf(e), Name: e.Name, Description: e.Description, Units: e.Units, Config: config, Parent: parent,
 		Mandatory: e.Mandatory == gy.TSTrue, Presence: len(e.Extra["presence"]) > 0, Max: math.MaxUint64,
+		spaces: c.spaces,
 	}
 	c.byNode[e] = n
 	n.Module = c.ns[e.Namespace().Name]

@@ -29,6 +29,7 @@ type Data struct {
 	name                      string
 	text                      string
 	kind                      jsonKind
+	origin                    Origin
 }
 
 // Parent returns the value this one stands in, nil for the top.

@@ -46,6 +46,14 @@ func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
 	dec := r.get(o)
 	defer r.put(dec)
 	var top *Data
+	if o.XML && !blank(body) {
+		in, err := parseXML(body, r.Input, o, &dec.a, true)
+		if err != nil {
+			return nil, err
+		}
+		dec.v.Lenient = true
+		return dec.finish(in, r.Input)
+	}
 	if !blank(body) {
 		d, err := parseJSON(string(body), o.Lenient, &dec.a)
 		if err != nil {
@@ -112,6 +120,15 @@ func (dec *decoder) finish(d *Data, n *Node) ([]byte, error) {
 // Members that the schema does not know are left out and reported: when all
 // faults are Unknown the text is returned beside the error.
 func (r *RPC) EncodeOutput(output []byte, s Style) ([]byte, error) {
+	return r.encodeOutput(output, func(buf []byte, d *Data) []byte { return d.Append(buf, s) })
+}
+
+// EncodeOutputXML is EncodeOutput in XML: the element output with its members.
+func (r *RPC) EncodeOutputXML(output []byte) ([]byte, error) {
+	return r.encodeOutput(output, func(buf []byte, d *Data) []byte { return d.AppendXML(buf) })
+}
+
+func (r *RPC) encodeOutput(output []byte, write func([]byte, *Data) []byte) ([]byte, error) {
 	if blank(output) {
 		return nil, nil
 	}
@@ -129,26 +146,35 @@ func (r *RPC) EncodeOutput(output []byte, s Style) ([]byte, error) {
 			return nil, err
 		}
 	}
-	dec.buf = d.Append(dec.buf[:0], s)
+	dec.buf = write(dec.buf[:0], d)
 	return append([]byte(nil), dec.buf...), err
 }
 
-// Decode reads a JSON object as the members of n: a container, a list entry, an
+// Decode reads a JSON object, or with o.XML the element, as the members of n: a container, a list entry, an
 // input, an output, a notification or the root. The tree is returned only when
 // there is no error, which holds every fault found (fault.All).
 func (n *Node) Decode(text []byte, o Options) (*Data, error) {
-	return decode(text, n, o, func(v *validator, d *Data) { v.object(d, n) })
+	return decode(text, n, o, true, func(v *validator, d *Data) { v.object(d, n) })
 }
 
 // DecodeValue reads a JSON value as an instance of n: an array for lists and
 // leaf-lists, a scalar for leaves.
 func (n *Node) DecodeValue(text []byte, o Options) (*Data, error) {
-	return decode(text, n, o, func(v *validator, d *Data) { v.value(d, n) })
+	o.XML = false
+	return decode(text, n, o, true, func(v *validator, d *Data) { v.value(d, n) })
 }
 
-func decode(text []byte, n *Node, o Options, check func(*validator, *Data)) (*Data, error) {
+// decode parses and checks. wrapped says that an XML document has an element for n itself.
+func decode(text []byte, n *Node, o Options, wrapped bool, check func(*validator, *Data)) (*Data, error) {
 	a := &arena{chunk: make([]Data, 0, min(max(len(text)/10, 4), 1024))} // about one value in ten bytes
-	d, perr := parseJSON(string(text), o.Lenient, a)
+	var d *Data
+	var perr *fault.Error
+	if o.XML {
+		d, perr = parseXML(text, n, o, a, wrapped)
+		o.Lenient = true
+	} else {
+		d, perr = parseJSON(string(text), o.Lenient, a)
+	}
 	if perr != nil {
 		return nil, perr
 	}
@@ -167,11 +193,11 @@ func decode(text []byte, n *Node, o Options, check func(*validator, *Data)) (*Da
 func blank(b []byte) bool { return len(bytes.TrimSpace(b)) == 0 }
 
 // DecodeMembers reads a JSON object whose members are children of n, as the body
-// of a request has them, and returns the children. o.At is the instance they
-// stand below.
+// of a request has them, and returns the children; with o.XML the document's
+// element is the one child. o.At is the instance they stand below.
 func (n *Node) DecodeMembers(text []byte, o Options) ([]*Data, error) {
 	var list []*Data
-	_, err := decode(text, n, o, func(v *validator, d *Data) {
+	_, err := decode(text, n, o, false, func(v *validator, d *Data) {
 		if d.kind != jObject {
 			v.fault(fault.Malformed, "", "the body must be an object, not %s", jsonNames[d.kind])
 			return

@@ -11,6 +11,8 @@ const (
 	// RFC7951 also qualifies top-level names, and writes int64, uint64 and decimal64
 	// as strings (RFC 7951 sections 4 and 6.1).
 	RFC7951
+	// WithOrigin, joined to RFC7951, says where each part is from (RFC 8527 section 3.2.2).
+	WithOrigin Style = 2
 )
 
 // Append appends the JSON text of d to buf. The name of d itself is not written.
@@ -18,12 +20,23 @@ func (d *Data) Append(buf []byte, s Style) []byte {
 	switch d.kind {
 	case jObject:
 		buf = append(buf, '{')
+		if s&WithOrigin != 0 {
+			if o := d.newOrigin(); o != 0 {
+				buf = appendOrigin(append(buf, `"@":`...), o)
+				if d.first != nil {
+					buf = append(buf, ',')
+				}
+			}
+		}
 		for c := d.first; c != nil; c = c.next {
 			if c != d.first {
 				buf = append(buf, ',')
 			}
 			buf = c.appendName(buf, s)
 			buf = c.Append(buf, s)
+			if s&WithOrigin != 0 {
+				buf = c.appendLeafOrigin(buf, s)
+			}
 		}
 		return append(buf, '}')
 	case jArray:
@@ -36,7 +49,7 @@ func (d *Data) Append(buf []byte, s Style) []byte {
 		}
 		return append(buf, ']')
 	case jNumber:
-		if s == RFC7951 && d.typ != nil && d.typ.Base.Quoted() {
+		if s&RFC7951 != 0 && d.typ != nil && d.typ.Base.Quoted() {
 			buf = append(buf, '"')
 			buf = append(buf, d.text...)
 			return append(buf, '"')
@@ -63,7 +76,7 @@ func (d *Data) appendName(buf []byte, s Style) []byte {
 	p := d.parent
 	switch {
 	case p == nil || p.Node == nil || p.Node.Kind == Root:
-		if s == RFC7951 || p != nil && p.Node != nil && p.Node.index[n.Name] == nil {
+		if s&RFC7951 != 0 || p != nil && p.Node != nil && p.Node.index[n.Name] == nil {
 			return append(buf, n.full...)
 		}
 	case p.Node.Module != n.Module || p.Node.index[n.Name] == nil:

@@ -64,6 +64,7 @@ type Node struct {
 	defs    []defaultValue
 	bare    string // `"name":`
 	full    string // `"module:name":`
+	spaces  *spaces
 }
 
 // Member returns the data child with a JSON member name: bare, or prefixed with

@@ -23,6 +23,9 @@ type Options struct {
 	// Shallow leaves out how many entries lists with keys must have: the lists are
 	// kept elsewhere.
 	Shallow bool
+	// XML reads an XML document (RFC 7950) instead of JSON (RFC 7951). Its values have no JSON types,
+	// so it is always lenient about those.
+	XML bool
 	// Drop removes unknown members, and those whose value is null. Decode is silent
 	// about them, EncodeOutput reports unknown ones all the same.
 	Drop bool

@@ -45,5 +45,5 @@ func TestAccessPolicies(t *testing.T) {
 	f.want(201, "", "POST", broker, `{"policies":{"resource":"*","service":"RestConfService","role":"user"}}`, "Content-Type: application/xml")
 	f.want(200, `{"policies":[{"resource":"*","service":"RestConfService","role":"user"}]}`, "GET", broker, "")
 	f.want(200, "", "PUT", broker, `{"policies":{"resource":"*","service":"RestConfService","role":"admin"}}`)
-	f.want(415, "", "PUT", broker, `<policies/>`, "Content-Type: application/xml")
+	f.want(400, "", "PUT", broker, `<policies/>`, "Content-Type: application/xml")
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// libraryRevision is the revision of ietf-yang-library that is served (RFC 7895).
-const libraryRevision = "2016-06-21"
+// libraryRevision is the revision of ietf-yang-library that is served (RFC 8525).
+const libraryRevision = "2019-01-04"
 
 // api answers the API resource (RFC 8040 section 3.3).
 func (x *exchange) api() {
@@ -28,7 +28,7 @@ func (x *exchange) libraryVersion() {
 	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
 		return
 	}
-	x.reply([]byte(`{"` + x.env.name("yang-library-version") + `":"` + libraryRevision + `"}`))
+	x.replyValue(map[string]any{x.env.name("yang-library-version"): libraryRevision})
 }
 
 // moduleEntry is one module of the documented …/modules.
@@ -44,7 +44,12 @@ func (x *exchange) modules() {
 		return
 	}
 	list := []moduleEntry{}
-	for _, m := range x.installed().Schema.Modules() {
+	listed, err := x.listed()
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	for _, m := range listed {
 		list = append(list, moduleEntry{m.Name, m.Revision, m.Namespace})
 	}
 	if len(x.path) == 0 {

@@ -39,7 +39,7 @@ func (x *exchange) data(kind string) {
 		x.fail(err)
 		return
 	}
-	if kind == "operational" || len(p) > 0 && !p.Node().Config {
+	if kind == "operational" || x.ds == "operational" || x.ds == "intended" || len(p) > 0 && !p.Node().Config {
 		if x.methods(allowState, http.MethodGet) {
 			x.get(kind, p)
 		}
@@ -70,8 +70,8 @@ func (x *exchange) data(kind string) {
 	}
 }
 
-// target reads the rest of the path. A node that the schema does not have is 404,
-// as what is not there.
+// target reads the rest of the path. A node that the schema does not have is 400
+// (RFC 8040 section 7), as opposed to data that is not there.
 func (x *exchange) target() (tree.Path, error) {
 	now := x.installed()
 	p, err := parsed(now.Schema, x.path, now.Aliases.Module)
@@ -91,10 +91,10 @@ func parsed(set *yang.Set, path []reqpath.Segment, module func(string) string) (
 	return p, absent(err)
 }
 
-// absent makes an error about a node that the schema does not have a 404.
+// absent gives an error about a node that the schema does not have its status.
 func absent(err error) error {
 	if f := fault.All(err); err != nil && f[0].Kind == fault.Unknown {
-		return &statusError{f[0], http.StatusNotFound, "unknown-element"}
+		return &statusError{f[0], http.StatusBadRequest, "unknown-element"}
 	}
 	return err
 }
@@ -104,19 +104,10 @@ func missing(p tree.Path) error {
 	return fault.At(fault.NotFound, p.String(), "there is no such data")
 }
 
-// member writes {"name": value} for the instance at a path.
-func (x *exchange) member(p tree.Path, at *yang.Data) []byte {
-	name := x.env.name("data")
-	if n := p.Node(); n != nil {
-		name = x.env.qualified(n.Module, n.Name)
+// absentTarget gives the error of deleting what is not there its status (RFC 8040 section 7).
+func absentTarget(err error) error {
+	if f := fault.All(err); err != nil && f[0].Kind == fault.NotFound {
+		return &statusError{f[0], http.StatusConflict, "data-missing"}
 	}
-	buf := append(append([]byte(`{"`), name...), `":`...)
-	if p.Entry() {
-		buf = append(buf, '[')
-	}
-	buf = at.Append(buf, x.env.style)
-	if p.Entry() {
-		buf = append(buf, ']')
-	}
-	return append(buf, '}')
+	return err
 }

@@ -10,7 +10,7 @@ import (
 const (
 	lab  = "/rests/data/lab:inventory"
 	old  = "/restconf/config/lab:inventory"
-	gone = `"error-tag":"data-missing"`
+	gone = `"error-tag":"invalid-value"`
 )
 
 func TestLifeOfAnEntry(t *testing.T) { engines(t, lifeOfAnEntry) }
@@ -35,14 +35,14 @@ func lifeOfAnEntry(t *testing.T, f *fixture) {
 	f.want(204, "", "PUT", lab+"/device=sw1/slot=1,2/card", `{"lab:card":"y"}`)
 	f.want(200, `{"lab:card":"y"}`, "GET", lab+"/device=sw1/slot=1,2/card", "")
 	f.want(204, "", "DELETE", lab+"/device=sw1/slot=1,2/card", "")
-	f.want(404, "", "DELETE", lab+"/device=sw1/slot=1,2/card", "")
+	f.want(409, "", "DELETE", lab+"/device=sw1/slot=1,2/card", "")
 	f.want(200, `{"lab:inventory":{"device":[{"name":"sw1","port":162,"address":"a","slot":[{"shelf":1,"number":2}]}]}}`, "GET", lab, "")
 	f.want(200, "", "DELETE", old+"/device/sw1", "")
 	a = f.want(404, "", "GET", lab+"/device=sw1/slot=1,2", "")
 	if !strings.Contains(a.body, gone) {
 		t.Error(a.body)
 	}
-	f.want(404, "", "DELETE", lab+"/device=sw1", "")
+	f.want(409, "", "DELETE", lab+"/device=sw1", "")
 }
 
 func TestPostCreates(t *testing.T) {
@@ -115,9 +115,9 @@ func TestValidityOfTheWhole(t *testing.T) {
 		{400, "GET", lab + "/device=a,b", "", "1 keys, the path names 2"},
 		{400, "GET", lab + "/device=a/slot=1", "", "2 keys"},
 		{400, "GET", lab + "/device=a/slot=x,1", "", "is not a whole number"},
-		{404, "GET", "/rests/data/nowhere:x", "", "unknown-element"},
-		{404, "GET", lab + "/bogus", "", "unknown-element"},
-		{404, "PATCH", lab + "/device=zz", `{"device":[{"name":"zz"}]}`, "data-missing"},
+		{400, "GET", "/rests/data/nowhere:x", "", "unknown-element"},
+		{400, "GET", lab + "/bogus", "", "unknown-element"},
+		{404, "PATCH", lab + "/device=zz", `{"device":[{"name":"zz"}]}`, "invalid-value"},
 		{405, "DELETE", "/restconf/operational/lab:inventory", "", "operation-not-supported"},
 		{405, "PUT", "/rests/data/lab:state", `{}`, "operation-not-supported"},
 		{405, "DELETE", "/rests/data", "", "operation-not-supported"},

@@ -10,6 +10,7 @@ import (
 // with that entry alone.
 func (x *exchange) decode(p tree.Path, body []byte, o yang.Options) (*yang.Data, error) {
 	root := x.installed().Schema.Root
+	o.XML = x.inXML
 	if len(p) == 0 {
 		return x.decodeAll(root, body, o)
 	}
@@ -45,9 +46,11 @@ func (x *exchange) decode(p tree.Path, body []byte, o yang.Options) (*yang.Data,
 
 // decodeAll reads the whole datastore: {"data": {…}}, the name qualified or not.
 func (x *exchange) decodeAll(root *yang.Node, body []byte, o yang.Options) (*yang.Data, error) {
-	body, err := unwrap(body, "data", "ietf-restconf:data")
-	if err != nil {
-		return nil, err
+	if !o.XML {
+		var err error
+		if body, err = unwrap(body, "data", "ietf-restconf:data"); err != nil {
+			return nil, err
+		}
 	}
 	d, err := root.Decode(body, o)
 	if err != nil {

@@ -1,7 +1,6 @@
 package restconf
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -34,7 +33,7 @@ var kindTable = map[fault.Kind]struct {
 }{
 	fault.Internal:    {"operation-failed", http.StatusInternalServerError},
 	fault.Invalid:     {"invalid-value", http.StatusBadRequest},
-	fault.NotFound:    {"data-missing", http.StatusNotFound},
+	fault.NotFound:    {"invalid-value", http.StatusNotFound},
 	fault.Exists:      {"data-exists", http.StatusConflict},
 	fault.Denied:      {"access-denied", http.StatusForbidden},
 	fault.InUse:       {"in-use", http.StatusConflict},
@@ -62,18 +61,10 @@ func (x *exchange) fail(err error) {
 	if status == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}
-	body, merr := json.Marshal(map[string]any{x.env.name("errors"): map[string]any{"error": list}})
-	if merr != nil {
-		body = []byte("{}")
-	}
 	h := x.w.Header()
 	h.Del("ETag")
 	h.Del("Last-Modified")
-	if !jsonTypes[h.Get("Content-Type")] {
-		h.Set("Content-Type", x.env.media)
-	}
-	x.w.WriteHeader(status)
-	x.write(body)
+	x.sendErrors(status, map[string]any{x.env.name("errors"): map[string]any{"error": list}})
 }
 
 // entries lists all faults of an error; the status is that of the first.
@@ -121,13 +112,16 @@ func (x *exchange) reply(body []byte) {
 	if len(h["Content-Type"]) == 0 {
 		h["Content-Type"] = x.env.types
 	}
+	if x.pretty {
+		body = indented(body, x.xml)
+	}
 	x.w.WriteHeader(http.StatusOK)
 	x.write(body)
 }
 
-// replyValue answers 200 with a value as JSON.
+// replyValue answers 200 with a value that has no schema.
 func (x *exchange) replyValue(v any) {
-	body, err := json.Marshal(v)
+	body, err := x.encodeValue(v)
 	if err != nil {
 		x.fail(fault.Wrap(fault.Internal, err, "the answer cannot be written"))
 		return

@@ -25,6 +25,7 @@ func (x *exchange) get(kind string, p tree.Path) {
 		x.fail(err)
 		return
 	}
+	x.withOrigin = q.origin
 	at, mark, err := x.read(kind, q.content, p)
 	if err != nil {
 		x.fail(err)
@@ -36,6 +37,12 @@ func (x *exchange) get(kind string, p tree.Path) {
 			return
 		}
 		at = yang.NewData(x.installed().Schema.Root, false)
+	}
+	if q.page != nil {
+		if mark, err = x.cut(p, at, q, mark); err != nil {
+			x.fail(err)
+			return
+		}
 	}
 	if mark != nil {
 		if err := x.expected(mark); err != nil {
@@ -56,7 +63,7 @@ func (x *exchange) get(kind string, p tree.Path) {
 		x.fail(err)
 		return
 	}
-	x.reply(x.member(p, at))
+	x.replyData(p, at)
 }
 
 // read loads the instance at p from the trees that were asked for: content=config
@@ -84,13 +91,18 @@ func (x *exchange) readAt(sn datastore.Snapshot, p tree.Path, withConfig, withSt
 			m, err = newMark(d)
 		}
 	}
-	if err != nil || !withState {
-		return at, m, err
+	if err != nil {
+		return nil, nil, err
+	}
+	at.SetOrigin(yang.Intended)
+	if !withState {
+		return at, m, nil
 	}
 	state, err := tree.NewDraft(sn, tree.OperationalNamespace, set).Load(p)
 	if err != nil || state == nil {
 		return at, nil, err
 	}
+	state.SetOrigin(yang.Learned)
 	if at == nil {
 		return state, nil, nil
 	}

@@ -20,6 +20,7 @@ type Handler struct {
 	o           Options
 	config      *tree.Tree
 	operational *tree.Tree
+	streamsKept histories
 }
 
 // Prefixes are the paths to mount a Handler on, without stripping them.
@@ -89,6 +90,14 @@ type exchange struct {
 	env  *envelope
 	now  *Installed
 	path []reqpath.Segment // below the first segment
+
+	anyType    bool   // the client did not say what type the answer should have
+	inXML      bool   // the body of the request is XML
+	xml        bool   // the answer is XML
+	xmlList    bool   // and may hold several instances (mediaXMLList)
+	pretty     bool   // and is indented
+	withOrigin bool   // and says where each part is from
+	ds         string // the datastore of RFC 8527 that is asked; empty elsewhere
 }
 
 // ServeHTTP answers one request.
@@ -129,6 +138,11 @@ func (x *exchange) route() {
 		return
 	}
 	x.w.Header()["Cache-Control"] = noCache
+	if len(x.path) > 1 && x.path[0].Decoded == "modules" && x.path[1].Decoded != "module" {
+		x.shift()
+		x.source() // has types of its own
+		return
+	}
 	if !x.accepts() {
 		return
 	}
@@ -145,6 +159,8 @@ func (x *exchange) route() {
 		x.streams()
 	case "data":
 		x.data(second)
+	case "ds":
+		x.datastore()
 	case "config", "operational":
 		if x.env == rfc8040 {
 			x.notFound()

@@ -6,6 +6,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 
 	"ctl.internal/sdk/fault"
@@ -14,10 +16,14 @@ import (
 // The media types of RESTCONF; those with a point are of its drafts, which the
 // older controllers speak.
 const (
-	mediaJSON      = "application/json"
-	mediaYANGData  = "application/yang-data+json"
-	mediaYANGPatch = "application/yang-patch+json"
-	acceptPatch    = mediaYANGData + ", " + mediaJSON + ", " + mediaYANGPatch
+	mediaJSON         = "application/json"
+	mediaXML          = "application/xml"
+	mediaYANGData     = "application/yang-data+json"
+	mediaYANGDataXML  = "application/yang-data+xml"
+	mediaXMLList      = "application/yang-data+xml-list"
+	mediaYANGPatch    = "application/yang-patch+json"
+	mediaYANGPatchXML = "application/yang-patch+xml"
+	acceptPatch       = mediaYANGData + ", " + mediaYANGDataXML + ", " + mediaJSON + ", " + mediaXML + ", " + mediaYANGPatch + ", " + mediaYANGPatchXML
 )
 
 var jsonTypes = map[string]bool{
@@ -25,33 +31,106 @@ var jsonTypes = map[string]bool{
 	"application/yang.api+json": true,
 }
 
-// accepts checks the Accept header, sets the type of the answer, and reports
-// whether the request goes on.
+var xmlTypes = map[string]bool{
+	mediaXML: true, "text/xml": true, mediaYANGDataXML: true, "application/yang.data+xml": true, "application/yang.operation+xml": true,
+	"application/yang.api+xml": true,
+}
+
+// answered are the types of answers that a client may ask for, in our order of preference.
+var answered = []string{mediaYANGData, mediaJSON, mediaYANGDataXML, mediaXML}
+
+// accepts chooses the type of the answer by the Accept header (RFC 9110 section 12.5.1), and
+// reports whether the request goes on.
 func (x *exchange) accepts() bool {
 	values := x.r.Header["Accept"]
 	if len(values) == 0 {
+		x.anyType = true
 		return true
 	}
 	if len(values) == 1 && jsonTypes[values[0]] {
 		x.w.Header().Set("Content-Type", values[0])
 		return true
 	}
+	media, ok := x.negotiate(parseAccept(values))
+	if !ok {
+		x.fail(&statusError{fault.New(fault.Invalid, "the answer would be %s or %s, which the Accept header does not allow", mediaYANGData, mediaYANGDataXML),
+			http.StatusNotAcceptable, "invalid-value"})
+		return false
+	}
+	x.answerAs(media)
+	return true
+}
+
+// answerAs sets the type of the answer; empty for what is usual.
+func (x *exchange) answerAs(media string) {
+	if media == "" {
+		return
+	}
+	x.xml, x.xmlList = xmlTypes[media] || media == mediaXMLList, media == mediaXMLList
+	x.w.Header().Set("Content-Type", media)
+}
+
+// accepted is one range of an Accept header.
+type accepted struct {
+	media string
+	q     float64
+}
+
+func parseAccept(values []string) []accepted {
+	var out []accepted
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		t, params, err := mime.ParseMediaType(part)
-		if err != nil || params["q"] == "0" || params["q"] == "0.0" {
+		if err != nil {
 			continue
 		}
-		switch {
-		case jsonTypes[t]:
-			x.w.Header().Set("Content-Type", t)
-			return true
-		case t == "*/*", t == "application/*", t == mediaYANGPatch, t == "text/event-stream", t == "application/xrd+xml":
-			return true
+		a := accepted{t, 1}
+		if q, ok := params["q"]; ok {
+			if a.q, err = strconv.ParseFloat(q, 64); err != nil || a.q < 0 || a.q > 1 {
+				continue
+			}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// negotiate returns the best type; empty for what is usual.
+func (x *exchange) negotiate(ranges []accepted) (media string, ok bool) {
+	refused := map[string]bool{}
+	for _, a := range ranges {
+		if a.q == 0 {
+			refused[a.media] = true
 		}
 	}
-	x.fail(&statusError{fault.New(fault.Invalid, "the answer would be %s, which the Accept header does not allow", x.env.media),
-		http.StatusNotAcceptable, "invalid-value"})
-	return false
+	best := 0.0
+	for _, a := range ranges {
+		if a.q <= best {
+			continue
+		}
+		t, known := a.media, false
+		switch {
+		case jsonTypes[t], xmlTypes[t], t == mediaXMLList:
+			known = true
+		case t == mediaYANGPatchXML:
+			t, known = mediaYANGDataXML, true
+		case t == mediaYANGPatch, t == "text/event-stream", t == "application/xrd+xml", t == mediaYANG, t == mediaYIN:
+			t, known = "", true
+		case t == "*/*", t == "application/*":
+			t = ""
+			if refused[x.env.media] {
+				i := slices.IndexFunc(answered, func(m string) bool { return !refused[m] })
+				if i < 0 {
+					continue
+				}
+				t = answered[i]
+			}
+			known = true
+		}
+		if known {
+			media, best, ok = t, a.q, true
+		}
+	}
+	return media, ok
 }
 
 // contentType returns the media type of a body; one without a type is JSON.
@@ -64,13 +143,17 @@ func (x *exchange) contentType(body []byte) (string, error) {
 		return h, nil
 	}
 	t, params, err := mime.ParseMediaType(h)
-	if c := params["charset"]; err == nil && (c == "" || strings.EqualFold(c, "utf-8")) && (jsonTypes[t] || t == mediaYANGPatch) {
-		return t, nil
+	if c := params["charset"]; err == nil && (c == "" || strings.EqualFold(c, "utf-8")) {
+		switch {
+		case jsonTypes[t], t == mediaYANGPatch, t == mediaYANGPatchXML:
+			return t, nil
+		case xmlTypes[t] && x.env == legacy && bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")):
+			return mediaJSON, nil // a documented sample labels its JSON so
+		case xmlTypes[t]:
+			return t, nil
+		}
 	}
-	if err == nil && x.env == legacy && (t == "application/xml" || t == "text/xml") && bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
-		return mediaJSON, nil // a documented sample labels its JSON so
-	}
-	return "", &statusError{fault.New(fault.Invalid, "the body must be %s or %s in UTF-8, not %.80q", mediaJSON, mediaYANGData, h),
+	return "", &statusError{fault.New(fault.Invalid, "the body must be %s, %s, %s or %s in UTF-8, not %.80q", mediaJSON, mediaYANGData, mediaXML, mediaYANGDataXML, h),
 		http.StatusUnsupportedMediaType, "invalid-value"}
 }
 
@@ -108,5 +191,9 @@ func (x *exchange) body() ([]byte, string, error) {
 	}
 	b = bytes.TrimPrefix(b, byteOrderMark)
 	t, err := x.contentType(b)
+	x.inXML = xmlTypes[t] || t == mediaYANGPatchXML
+	if x.inXML && x.anyType { // the answer is in the form of the request (RFC 8040 section 5.2)
+		x.answerAs(mediaYANGDataXML)
+	}
 	return b, t, err
 }

@@ -29,6 +29,13 @@ func (x *exchange) listOperations() {
 	}
 	now := x.installed()
 	ops := map[string][]any{}
+	if own, err := ownSchema(); err == nil {
+		for _, m := range own.Modules() {
+			for _, r := range m.RPCs {
+				ops[m.Name+":"+r.Name] = []any{nil}
+			}
+		}
+	}
 	for _, m := range now.Schema.Modules() {
 		for _, r := range m.RPCs {
 			if now.served(m.Name) {
@@ -48,6 +55,10 @@ func (x *exchange) operation(name string) {
 		module, rpc, aliases = now.Aliases.Resolve(module, rpc)
 	}
 	r := now.Schema.RPC(module, rpc)
+	invoke := func(input []byte) ([]byte, error) { return x.o.Invoker.Invoke(x.r.Context(), module, rpc, input) }
+	if own, err := ownSchema(); err == nil && r == nil && own.RPC(module, rpc) != nil {
+		r, invoke = own.RPC(module, rpc), x.subscribe
+	}
 	if r == nil || !now.served(module) {
 		x.fail(&statusError{fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.meant(name)), http.StatusNotFound, "invalid-value"})
 		return
@@ -64,12 +75,12 @@ func (x *exchange) operation(name string) {
 		x.fail(err)
 		return
 	}
-	input, err := r.DecodeInput(body, yang.Options{Lenient: true, Defaults: true, Aliases: aliases})
+	input, err := r.DecodeInput(body, yang.Options{Lenient: true, Defaults: true, Aliases: aliases, XML: x.inXML})
 	if err != nil {
 		x.fail(err)
 		return
 	}
-	output, err := x.o.Invoker.Invoke(x.r.Context(), module, rpc, input)
+	output, err := invoke(input)
 	if err != nil {
 		x.fail(applicationError{err})
 		return
@@ -102,13 +113,24 @@ func (x *exchange) output(r *yang.RPC, output []byte) {
 		x.w.WriteHeader(http.StatusOK)
 		return
 	}
-	text, err := r.EncodeOutput(output, x.env.style)
+	encode := func() ([]byte, error) { return r.EncodeOutput(output, x.env.style) }
+	if x.xml {
+		if len(output) == 0 {
+			output = []byte("{}")
+		}
+		encode = func() ([]byte, error) { return r.EncodeOutputXML(output) }
+	}
+	text, err := encode()
 	if err != nil {
 		x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
 		if text == nil {
 			x.fail(applicationError{fault.New(fault.Internal, "the output of %s:%s does not fit its schema", r.Module, r.Name)})
 			return
 		}
+	}
+	if x.xml {
+		x.reply(text)
+		return
 	}
 	if text == nil {
 		text = []byte("{}")

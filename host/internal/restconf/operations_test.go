@@ -59,8 +59,8 @@ func TestCallErrors(t *testing.T) {
 		{404, "POST", url + "/x", `{}`, "", "invalid-value"},
 		{404, "GET", "/restconf/nowhere", "", "", "invalid-value"},
 		{405, "GET", url, "", "", "operation-not-supported"},
-		{406, "POST", url, `{}`, "Accept: application/xml", "invalid-value"},
-		{415, "POST", url, `<input/>`, "Content-Type: application/xml", "invalid-value"},
+		{406, "POST", url, `{}`, "Accept: text/html", "invalid-value"},
+		{415, "POST", url, `<input/>`, "Content-Type: text/html", "invalid-value"},
 		{415, "POST", url, `{}`, "Content-Type: application/json; charset=latin1", "invalid-value"},
 		{413, "POST", url, `{"input":"` + strings.Repeat("x", defaultMaxBody) + `"}`, "", "too-big"},
 		{400, "POST", url, `{"input":`, "", "malformed-message"},
@@ -109,7 +109,7 @@ func TestPluginErrorTable(t *testing.T) {
 		{fault.New(fault.Internal, "x"), 500, "operation-failed"},
 		{http.ErrBodyNotAllowed, 500, "operation-failed"},
 		{fault.New(fault.Invalid, "x"), 400, "invalid-value"},
-		{fault.New(fault.NotFound, "x"), 404, "data-missing"},
+		{fault.New(fault.NotFound, "x"), 404, "invalid-value"},
 		{fault.New(fault.Exists, "x"), 409, "data-exists"},
 		{fault.New(fault.Denied, "x"), 403, "access-denied"},
 		{fault.New(fault.InUse, "x"), 409, "in-use"},
@@ -158,19 +158,23 @@ func TestAliasesAndFacet(t *testing.T) {
 	f.want(200, "", "POST", "/restconf/operations/laboratory:add-vlna", `{"input":{"switch-id":1,"vlan-id":2}}`)
 	f.now.REST = map[string]bool{"lab": false}
 	f.want(404, "", "POST", "/restconf/operations/lab:add-vlan", `{"input":{"node-id":1,"vlan-id":2}}`)
-	f.want(200, `{"operations":{}}`, "GET", "/restconf/operations", "")
-	f.want(404, "", "PUT", lab, `{"inventory":{}}`)
+	f.want(200, `{"operations":{"sal-remote:create-data-change-event-subscription":[null]}}`, "GET", "/restconf/operations", "")
+	f.want(400, "", "PUT", lab, `{"inventory":{}}`)
 	f.want(201, "", "PUT", "/rests/data/network-topology:network-topology", `{"network-topology":{}}`)
 }
 
 func TestResources(t *testing.T) {
 	f := newFixture(t)
-	f.want(200, `{"ietf-restconf:operations":{"lab:add-vlan":[null],"lab:get-vlan-table":[null],"lab:rediscover":[null]}}`, "GET", "/rests/operations", "")
-	f.want(200, `{"ietf-restconf:yang-library-version":"2016-06-21"}`, "GET", "/rests/yang-library-version", "")
-	f.want(200, `{"ietf-restconf:restconf":{"data":{},"operations":{},"yang-library-version":"2016-06-21"}}`, "GET", "/rests", "")
-	f.want(200, `{"modules":{"module":[{"name":"ietf-inet-types","revision":"2013-07-15","namespace":"urn:ietf:params:xml:ns:yang:ietf-inet-types"},`+
-		`{"name":"lab","revision":"2024-03-01","namespace":"urn:test:lab"},`+
-		`{"name":"network-topology","revision":"2013-10-21","namespace":"urn:TBD:params:xml:ns:yang:network-topology"}]}}`, "GET", "/restconf/modules", "")
+	f.want(200, `{"ietf-restconf:operations":{"lab:add-vlan":[null],"lab:get-vlan-table":[null],"lab:rediscover":[null],"sal-remote:create-data-change-event-subscription":[null]}}`, "GET", "/rests/operations", "")
+	f.want(200, `{"ietf-restconf:yang-library-version":"2019-01-04"}`, "GET", "/rests/yang-library-version", "")
+	f.want(200, `{"ietf-restconf:restconf":{"data":{},"operations":{},"yang-library-version":"2019-01-04"}}`, "GET", "/rests", "")
+	all := f.want(200, "", "GET", "/restconf/modules", "").body
+	for _, m := range []string{`{"name":"ietf-inet-types","revision":"2013-07-15","namespace":"urn:ietf:params:xml:ns:yang:ietf-inet-types"}`,
+		`{"name":"lab","revision":"2024-03-01","namespace":"urn:test:lab"}`, `{"name":"ietf-yang-library","revision":"2019-01-04"`} {
+		if !strings.Contains(all, m) {
+			t.Errorf("%s is not in %s", m, all)
+		}
+	}
 	f.want(200, `{"module":[{"name":"lab","revision":"2024-03-01","namespace":"urn:test:lab"}]}`, "GET", "/restconf/modules/module/lab/2024-03-01", "")
 	f.want(404, "", "GET", "/restconf/modules/module/lab/1999-01-01", "")
 	f.want(200, `{"links":[{"href":"/rests","rel":"restconf"}]}`, "GET", "/.well-known/host-meta.json", "")

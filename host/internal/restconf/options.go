@@ -49,9 +49,11 @@ type Stream struct {
 
 // Event is one notification.
 type Event struct {
-	Time time.Time
-	Name string          // module:name
-	Data json.RawMessage // its members, in canonical form
+	Time   time.Time
+	Name   string                 // module:name
+	Data   json.RawMessage        // its members, in canonical form
+	XML    func() ([]byte, error) // its element; nil: made of Data by the schema
+	Number uint64                 // of the event in its stream; 0: as they come
 }
 
 // Events is the source of event streams.

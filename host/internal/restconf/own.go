@@ -4,9 +4,11 @@ import (
 	"embed"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 
+	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/yang"
@@ -15,6 +17,9 @@ import (
 //go:embed yang/*.yang
 var ownModules embed.FS
 
+// whenReplay is a condition of ietf-restconf-monitoring, which the server holds to by itself.
+var whenReplay = regexp.MustCompile(`when "../replay-support" \{[^}]*\}`)
+
 // ownSchema is the schema of what the server tells of itself: the library of modules
 // and the monitoring of RESTCONF.
 var ownSchema = sync.OnceValues(func() (*yang.Set, error) {
@@ -22,23 +27,45 @@ var ownSchema = sync.OnceValues(func() (*yang.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return yang.Load(src)
+	texts := map[string]string{}
+	for name, text := range src.Files {
+		texts[name] = string(text)
+		src.Files[name] = whenReplay.ReplaceAll(text, nil)
+	}
+	set, err := yang.Load(src)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range set.Modules() { // what is served is the text as it was published
+		if text, ok := texts[m.Path]; ok {
+			m.Text = text
+		}
+	}
+	return set, nil
 })
 
 // own answers what the server tells of itself, and reports whether the path leads there.
 func (x *exchange) own() bool {
-	if len(x.path) == 0 {
+	if len(x.path) == 0 || x.ds == "running" || x.ds == "intended" {
 		return false
 	}
 	top := x.path[0].Decoded
 	var value any
 	switch top {
-	case "ietf-yang-library:modules-state":
-		value = modulesState(x.installed())
+	case "ietf-yang-library:modules-state", "ietf-yang-library:yang-library":
+		list, err := x.listed()
+		if err != nil {
+			x.fail(err)
+			return true
+		}
+		value = modulesState(list)
+		if top == "ietf-yang-library:yang-library" {
+			value = yangLibrary(list)
+		}
 	case "ietf-restconf-monitoring:restconf-state":
 		value = map[string]any{
 			"capabilities": map[string]any{"capability": capabilities},
-			"streams":      x.streamList(),
+			"streams":      x.streamList(decodedSegments(x.path)),
 		}
 	default:
 		return false
@@ -54,7 +81,7 @@ func (x *exchange) own() bool {
 		x.fail(err)
 		return true
 	}
-	x.reply(x.member(p, at))
+	x.replyData(p, at)
 	return true
 }
 
@@ -99,36 +126,6 @@ func (x *exchange) ownAt(top string, value any) (at *yang.Data, p tree.Path, q q
 	return at, p, q, nil
 }
 
-// modulesState is container modules-state of ietf-yang-library (RFC 7895).
-func modulesState(now *Installed) map[string]any {
-	type module struct {
-		Name        string   `json:"name"`
-		Revision    string   `json:"revision"`
-		Schema      string   `json:"schema,omitempty"`
-		Namespace   string   `json:"namespace"`
-		Features    []string `json:"feature,omitempty"`
-		Conformance string   `json:"conformance-type"`
-	}
-	list := []module{}
-	for _, m := range now.Schema.Modules() {
-		c := "import"
-		if m.Implemented {
-			c = "implement"
-		}
-		list = append(list, module{Name: m.Name, Revision: m.Revision, Namespace: m.Namespace, Features: m.Features, Conformance: c})
-	}
-	return map[string]any{"module-set-id": setID(now.Schema), "module": list}
-}
-
-// setID changes whenever a module comes or goes.
-func setID(s *yang.Set) string {
-	var names []string
-	for _, m := range s.Modules() {
-		names = append(names, m.Name+"@"+m.Revision)
-	}
-	return digest(strings.Join(names, " "))
-}
-
 // capabilities are the optional parts of RFC 8040 that are served.
 var capabilities = []string{
 	"urn:ietf:params:restconf:capability:defaults:1.0?basic-mode=explicit",
@@ -136,4 +133,16 @@ var capabilities = []string{
 	"urn:ietf:params:restconf:capability:fields:1.0",
 	"urn:ietf:params:restconf:capability:with-defaults:1.0",
 	"urn:ietf:params:restconf:capability:yang-patch:1.0",
+}
+
+func decodedSegments(path []reqpath.Segment) []string {
+	var out []string
+	for _, s := range path {
+		_, key, ok := strings.Cut(s.Decoded, "=")
+		if !ok {
+			key = s.Decoded
+		}
+		out = append(out, key)
+	}
+	return out
 }

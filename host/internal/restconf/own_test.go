@@ -10,19 +10,19 @@ func TestOwnStateIsData(t *testing.T) {
 	f := newFixture(t)
 	f.now.Streams = []Stream{{Name: "lab"}, {Name: "a,b/c", Description: "d"}}
 	const mon, lib = "/rests/data/ietf-restconf-monitoring:restconf-state", "/rests/data/ietf-yang-library:modules-state"
-	f.want(200, `{"ietf-restconf-monitoring:location":"/rests/streams/stream/lab"}`, "GET", mon+"/streams/stream=lab/access=json/location", "")
+	f.want(200, `{"ietf-restconf-monitoring:location":"/rests/streams/json/lab"}`, "GET", mon+"/streams/stream=lab/access=json/location", "")
 	f.want(200, `{"ietf-restconf-monitoring:description":"d"}`, "GET", mon+"/streams/stream=a%2Cb%2Fc/description", "")
 	f.want(200, `{"description":"d"}`, "GET", "/restconf/operational/ietf-restconf-monitoring:restconf-state/streams/stream/a%2Cb%2Fc/description", "")
 	f.want(404, "", "GET", mon+"/streams/stream=nosuch", "")
-	f.want(404, "", "GET", mon+"/streams/stream=lab/access=xml", "")
-	f.want(404, "", "GET", mon+"/streams/nothing", "")
+	f.want(404, "", "GET", mon+"/streams/stream=lab/access=cbor", "")
+	f.want(400, "", "GET", mon+"/streams/nothing", "")
 	f.want(400, "", "GET", mon+"/streams/stream=lab,x", "")
 	f.want(200, `{"ietf-restconf-monitoring:streams":{"stream":[{"name":"lab"},{"name":"a,b/c"}]}}`, "GET", mon+"/streams?fields=stream/name", "")
 	f.want(200, `{"ietf-restconf-monitoring:restconf-state":{"capabilities":{},"streams":{}}}`, "GET", mon+"?depth=2", "")
 	f.want(404, "", "GET", mon+"?content=config", "")
 	f.want(400, "", "GET", mon+"?nosuch=1", "")
 	f.want(400, "", "GET", mon+"?fields=nosuch", "")
-	f.want(200, `{"ietf-yang-library:module":[{"name":"lab","revision":"2024-03-01","namespace":"urn:test:lab","conformance-type":"implement"}]}`, "GET", lib+"/module=lab,2024-03-01", "")
+	f.want(200, `{"ietf-yang-library:module":[{"name":"lab","revision":"2024-03-01","schema":"/rests/modules/lab?revision=2024-03-01","namespace":"urn:test:lab","conformance-type":"implement"}]}`, "GET", lib+"/module=lab,2024-03-01", "")
 	f.want(404, "", "GET", lib+"/module=lab,2024-03-02", "")
 	f.want(405, "", "DELETE", lib+"/module=lab,2024-03-01", "")
 	f.now.Streams = nil

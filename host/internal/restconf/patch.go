@@ -10,7 +10,7 @@ import (
 // patch merges the body into the target (RFC 8040 section 4.6), or applies a YANG
 // patch (RFC 8072).
 func (x *exchange) patch(p tree.Path) {
-	if t, err := x.contentType(nil); err == nil && t == mediaYANGPatch {
+	if t, err := x.contentType(nil); err == nil && (t == mediaYANGPatch || t == mediaYANGPatchXML) {
 		x.yangPatch(p)
 		return
 	}

@@ -17,12 +17,15 @@ type query struct {
 	fields   *fieldTree
 	defaults string // with-defaults
 	place    tree.Place
+	page     *page // nil: all entries
+	origin   bool  // with-origin
 }
 
 // parameters says which methods take which parameter.
 var parameters = map[string]string{
 	"content": "GET HEAD", "depth": "GET HEAD", "fields": "GET HEAD", "with-defaults": "GET HEAD",
-	"insert": "POST PUT", "point": "POST PUT",
+	"insert": "POST PUT", "point": "POST PUT", "with-origin": "GET HEAD",
+	"where": "GET HEAD", "sort-by": "GET HEAD", "direction": "GET HEAD", "cursor": "GET HEAD", "offset": "GET HEAD", "limit": "GET HEAD",
 }
 
 // query reads the parameters. One that is not known is refused below /rests, as
@@ -36,6 +39,13 @@ func (x *exchange) query() (query, error) {
 		}
 		name, raw, _ := strings.Cut(part, "=")
 		value, err := url.PathUnescape(raw)
+		if name == "odl-pretty-print" || name == "prettyPrint" { // of upstream, on any method
+			if value != "true" && value != "false" {
+				return q, fault.New(fault.Invalid, "%s is true or false, not %.40q", name, value)
+			}
+			x.pretty = value == "true"
+			continue
+		}
 		switch methods, known := parameters[name]; {
 		case !known && x.env == legacy:
 			continue
@@ -48,6 +58,9 @@ func (x *exchange) query() (query, error) {
 		if err := x.parameter(&q, name, value); err != nil {
 			return q, err
 		}
+	}
+	if q.origin && q.defaults == "report-all" {
+		return q, fault.New(fault.Invalid, "with-origin does not go with with-defaults=report-all")
 	}
 	return q, nil
 }
@@ -77,6 +90,13 @@ func (x *exchange) parameter(q *query, name, value string) error {
 		}
 	case "fields":
 		q.fields, err = parseFields(value)
+	case "with-origin":
+		if x.ds != "operational" || value != "" {
+			return fault.New(fault.Invalid, "with-origin has no value and is for /rests/ds/ietf-datastores:operational alone")
+		}
+		q.origin = true
+	case "where", "sort-by", "direction", "cursor", "offset", "limit":
+		return q.pageParameter(name, value)
 	case "insert":
 		q.place.Where, err = value, oneOf("first", "last", "before", "after")
 	case "point":

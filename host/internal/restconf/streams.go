@@ -1,125 +1,319 @@
 package restconf
 
 import (
-	"encoding/json"
+	"context"
+	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
 )
 
-// streams serves …/streams, …/streams/stream/NAME and the form …/streams/NAME.
+// streams serves …/streams, and each stream at …/streams/json/NAME, …/streams/xml/NAME,
+// …/streams/stream/NAME and …/streams/NAME.
 func (x *exchange) streams() {
 	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
 		return
 	}
+	form := asJSON
+	if x.env == legacy {
+		form = asDraft
+	}
 	name := x.shift()
-	if name == "stream" {
+	switch {
+	case name == "xml" && len(x.path) > 0:
+		form, name = asXML, x.shift()
+	case (name == "stream" || name == "json") && len(x.path) > 0:
 		name = x.shift()
 	}
-	if len(x.path) > 0 {
+	switch {
+	case name == dataChange:
+		x.followData(form)
+		return
+	case len(x.path) > 0:
 		x.notFound()
 		return
-	}
-	if name == "" {
-		x.replyValue(map[string]any{"streams": x.streamList()})
+	case name == "" || name == "stream":
+		x.replyValue(map[string]any{"streams": x.streamList(nil)})
 		return
 	}
 	for _, s := range x.installed().Streams {
 		if s.Name == name && x.o.Events != nil {
-			x.follow(name)
+			x.follow(name, form, x.plugin(name))
 			return
 		}
 	}
 	x.fail(&statusError{fault.New(fault.NotFound, "there is no event stream %.100q", name), http.StatusNotFound, "invalid-value"})
 }
 
-// streamList is container streams of ietf-restconf-monitoring (RFC 8040 section 9.3).
-func (x *exchange) streamList() map[string]any {
-	type access struct {
-		Encoding string `json:"encoding"`
-		Location string `json:"location"`
+// plugin is the source of a stream that plugins publish to.
+func (h *Handler) plugin(name string) source {
+	return func(ctx context.Context, emit func(Event)) error {
+		events, err := h.o.Events.Subscribe(ctx, name)
+		if err != nil {
+			return err
+		}
+		for {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case e, open := <-events:
+				if !open {
+					return nil
+				}
+				emit(e)
+			}
+		}
 	}
-	type stream struct {
-		Name        string   `json:"name"`
-		Description string   `json:"description,omitempty"`
-		Replay      bool     `json:"replay-support"`
-		Access      []access `json:"access"`
+}
+
+// Record keeps the events of the installed streams for replay until ctx ends. changed is closed
+// when what is installed may have changed, and asked for again then.
+func (h *Handler) Record(ctx context.Context, changed func() <-chan struct{}) error {
+	held := map[string]func(){}
+	defer func() {
+		for _, release := range held {
+			release()
+		}
+	}()
+	for {
+		next := changed()
+		want := map[string]bool{}
+		for _, s := range h.o.Catalog.Installed().Streams {
+			want[s.Name] = true
+			if held[s.Name] == nil && h.o.Events != nil {
+				_, held[s.Name] = h.streamsKept.hold(s.Name, h.o.Now(), h.plugin(s.Name))
+			}
+		}
+		for name, release := range held {
+			if !want[name] {
+				release()
+				delete(held, name)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-next:
+		}
 	}
-	list := []stream{}
+}
+
+// access is where a stream can be read in an encoding.
+type access struct {
+	Encoding string `json:"encoding"`
+	Location string `json:"location"`
+}
+
+type streamEntry struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Replay      bool     `json:"replay-support"`
+	Since       string   `json:"replay-log-creation-time,omitempty"`
+	Access      []access `json:"access"`
+}
+
+// streamList is container streams of ietf-restconf-monitoring (RFC 8040 section 9.3). With a path
+// to the stream of a subscription to data, that stream is in it.
+func (x *exchange) streamList(path []string) map[string]any {
+	list := []streamEntry{}
 	for _, s := range x.installed().Streams {
-		list = append(list, stream{Name: s.Name, Description: s.Description,
-			Access: []access{{Encoding: "json", Location: x.env.root + "/streams/stream/" + s.Name}}})
+		e := streamEntry{Name: s.Name, Description: s.Description, Access: x.accessTo(url.PathEscape(s.Name))}
+		if t, ok := x.streamsKept.since(s.Name); ok {
+			e.Replay, e.Since = true, t.UTC().Format(time.RFC3339Nano)
+		}
+		list = append(list, e)
+	}
+	for _, name := range path {
+		if s, ok := readDataStream(name); ok {
+			list = append(list, streamEntry{Name: name, Description: "Changes of " + s.path + " (" + s.store + ").", Access: x.accessTo(s.location())})
+		}
 	}
 	return map[string]any{"stream": list}
+}
+
+func (x *exchange) accessTo(name string) []access {
+	if x.env == legacy {
+		return []access{{"json", legacy.root + "/streams/stream/" + name}}
+	}
+	return []access{{"json", rfc8040.root + "/streams/json/" + name}, {"xml", rfc8040.root + "/streams/xml/" + name}}
 }
 
 // keepAlive is how often an idle stream sends a comment, so that neither side
 // takes the other for gone.
 const keepAlive = 15 * time.Second
 
-// follow sends events as server-sent events (RFC 8040 section 6.4) until the
-// client leaves, the stream ends, or its user may not read it any more.
-func (x *exchange) follow(name string) {
+// span is which events of a stream a client asks for (RFC 8040 section 4.8).
+type span struct {
+	start, stop time.Time
+	filter      *where
+}
+
+func (x *exchange) span() (s span, err error) {
+	q, err := url.ParseQuery(x.r.URL.RawQuery)
+	if err != nil {
+		return s, fault.New(fault.Invalid, "the query cannot be read: %v", err)
+	}
+	for name, values := range q {
+		v := values[0]
+		switch name {
+		case "start-time", "stop-time":
+			t, err := time.Parse(time.RFC3339, v)
+			if err != nil {
+				return s, fault.New(fault.Invalid, "%s is a time such as 2026-01-02T15:04:05Z, not %.40q", name, v)
+			}
+			if name == "start-time" {
+				s.start = t
+			} else {
+				s.stop = t
+			}
+		case "filter":
+			if s.filter, err = parseWhere(v); err != nil {
+				return s, err
+			}
+		case "scope":
+		default:
+			if x.env == rfc8040 {
+				return s, fault.New(fault.Invalid, "the query parameter %.40q does not belong to a stream", name)
+			}
+		}
+	}
+	switch {
+	case s.start.After(x.o.Now()):
+		err = fault.New(fault.Invalid, "start-time is in the future")
+	case !s.stop.IsZero() && s.start.IsZero():
+		err = fault.New(fault.Invalid, "stop-time needs a start-time")
+	case !s.stop.IsZero() && s.stop.Before(s.start):
+		err = fault.New(fault.Invalid, "stop-time is before start-time")
+	}
+	return s, err
+}
+
+// follow sends events as server-sent events (RFC 8040 section 6.4) until the client leaves, the
+// stream ends, or its user may not read it any more.
+func (x *exchange) follow(name string, form int, from source) {
+	sp, err := x.span()
+	if err != nil {
+		x.fail(err)
+		return
+	}
 	h := x.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	if x.r.Method == http.MethodHead {
 		x.w.WriteHeader(http.StatusOK)
 		return
 	}
-	events, err := x.o.Events.Subscribe(x.r.Context(), name)
-	if err != nil {
-		x.fail(err)
-		return
+	s, release := x.streamsKept.hold(name, x.o.Now(), from)
+	defer release()
+	at := s.newest()
+	if last := x.r.Header.Get("Last-Event-ID"); last != "" {
+		if id, ok := s.resume(last); ok {
+			at = id
+		} else {
+			at = s.from(time.Time{}) // it missed what is kept, or more
+		}
+	} else if !sp.start.IsZero() {
+		at = s.from(sp.start)
 	}
 	h.Set("Cache-Control", "no-cache, no-store")
 	x.w.WriteHeader(http.StatusOK)
-	rc := http.NewResponseController(x.w)
+	r := reader{exchange: x, history: s, at: at, form: form, span: sp, rc: http.NewResponseController(x.w)}
+	if own, err := ownSchema(); err == nil {
+		r.sets = []*yang.Set{x.installed().Schema, own}
+	}
+	r.run()
+}
+
+// reader is one client of a stream.
+type reader struct {
+	*exchange
+	*history
+	rc   *http.ResponseController
+	span span
+	at   uint64
+	form int
+	sets []*yang.Set
+}
+
+func (r *reader) run() {
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
-	for {
-		// A client that does not read must not hold the goroutine for ever; not every
-		// ResponseWriter knows deadlines.
-		_ = rc.SetWriteDeadline(time.Now().Add(2 * keepAlive))
-		if err := rc.Flush(); err != nil {
+	var stop <-chan time.Time
+	if !r.span.stop.IsZero() {
+		t := time.NewTimer(time.Until(r.span.stop))
+		defer t.Stop()
+		stop = t.C
+	}
+	stopped := false
+	for r.flush() {
+		events, more, lost, ended := r.after(r.at)
+		if lost {
+			r.comment("cut: the reader is slower than the events come, and some are not kept any more")
 			return
 		}
-		if !x.sendNext(events, tick.C) {
+		if len(events) > 0 {
+			if !r.o.Still(r.r.Context()) || !r.send(events) {
+				return
+			}
+			continue
+		}
+		if ended != "" || stopped {
+			r.comment("end: " + ended)
 			return
+		}
+		arrived := r.o.Waiting(r.r.Context())
+		select {
+		case <-r.r.Context().Done():
+			arrived()
+			return
+		case <-more:
+			arrived()
+		case <-stop:
+			arrived()
+			stopped = true
+		case <-tick.C:
+			arrived()
+			if !r.o.Still(r.r.Context()) || !r.comment("still here") {
+				return
+			}
 		}
 	}
 }
 
-// sendNext waits for an event and writes it, or that there was none for a while; false
-// when the stream is over.
-func (x *exchange) sendNext(events <-chan Event, idle <-chan time.Time) bool {
-	arrived := x.o.Waiting(x.r.Context())
-	select {
-	case <-x.r.Context().Done():
-		arrived()
-		return false
-	case e, open := <-events:
-		arrived()
-		return open && x.o.Still(x.r.Context()) && x.send(e) == nil
-	case <-idle:
-		arrived()
-		if !x.o.Still(x.r.Context()) {
+// flush sends what is written. A client that does not read must not hold the goroutine for ever;
+// not every ResponseWriter knows deadlines.
+func (r *reader) flush() bool {
+	_ = r.rc.SetWriteDeadline(time.Now().Add(2 * keepAlive))
+	return r.rc.Flush() == nil
+}
+
+func (r *reader) comment(text string) bool {
+	_, err := fmt.Fprintf(r.w, ": %s\n\n", strings.ReplaceAll(text, "\n", " "))
+	return err == nil && r.flush()
+}
+
+// send writes events that the client wants; false when it wants no more.
+func (r *reader) send(events []*record) bool {
+	for _, e := range events {
+		r.at = e.id
+		if !r.span.stop.IsZero() && e.event.Time.After(r.span.stop) {
+			r.comment("end: stop-time")
 			return false
 		}
-		_, err := x.w.Write([]byte(": still here\n\n"))
-		return err == nil
+		if r.span.filter != nil && !r.span.filter.event(&e.event, r.sets) {
+			continue
+		}
+		text := e.text(r.form, r.sets...)
+		if text == nil {
+			r.o.Log.WarnContext(r.r.Context(), "restconf: an event cannot be written and was left out", "event", e.event.Name)
+			continue
+		}
+		if _, err := fmt.Fprintf(r.w, "data: %s\nid: %s%d\n\n", text, r.prefix, e.number()); err != nil {
+			return false
+		}
 	}
-}
-
-// send writes one event.
-func (x *exchange) send(e Event) error {
-	body, err := json.Marshal(map[string]any{x.env.name("notification"): map[string]any{
-		"eventTime": e.Time.UTC().Format(time.RFC3339Nano), e.Name: e.Data,
-	}})
-	if err != nil {
-		x.o.Log.WarnContext(x.r.Context(), "restconf: an event is not JSON and was left out", "error", err)
-		return nil
-	}
-	_, err = x.w.Write(append(append([]byte("data: "), body...), '\n', '\n'))
-	return err
+	return true
 }

@@ -221,14 +221,14 @@ func TestTreeForOtherRooms(t *testing.T) {
 func TestStaticState(t *testing.T) {
 	f := newFixture(t)
 	a := f.want(200, "", "GET", "/rests/data/ietf-yang-library:modules-state", "")
-	if !strings.Contains(a.body, `{"name":"lab","revision":"2024-03-01","namespace":"urn:test:lab","conformance-type":"implement"}`) {
+	if !strings.Contains(a.body, `{"name":"lab","revision":"2024-03-01","schema":"/rests/modules/lab?revision=2024-03-01","namespace":"urn:test:lab","conformance-type":"implement"}`) {
 		t.Error(a.body)
 	}
 	f.now.Streams = []Stream{{Name: "lab", Description: "d"}}
-	f.want(200, `{"ietf-restconf-monitoring:streams":{"stream":[{"name":"lab","description":"d","replay-support":false,"access":[{"encoding":"json","location":"/rests/streams/stream/lab"}]}]}}`,
+	f.want(200, `{"ietf-restconf-monitoring:streams":{"stream":[{"name":"lab","description":"d","replay-support":false,"access":[{"encoding":"json","location":"/rests/streams/json/lab"},{"encoding":"xml","location":"/rests/streams/xml/lab"}]}]}}`,
 		"GET", "/rests/data/ietf-restconf-monitoring:restconf-state/streams", "")
 	f.want(405, "", "PUT", "/rests/data/ietf-yang-library:modules-state", "{}")
-	f.want(404, "", "GET", "/rests/data/ietf-yang-library:modules-state/nothing", "")
+	f.want(400, "", "GET", "/rests/data/ietf-yang-library:modules-state/nothing", "")
 }
 
 func TestWholeLists(t *testing.T) {
@@ -241,7 +241,7 @@ func TestWholeLists(t *testing.T) {
 	f.want(200, `{"device":[{"name":"b","port":2},{"name":"c"}]}`, "GET", old+"/device", "")
 	f.want(200, "", "DELETE", old+"/device", "")
 	f.want(404, "", "GET", old+"/device", "")
-	f.want(404, "", "DELETE", old+"/device", "")
+	f.want(409, "", "DELETE", old+"/device", "")
 	f.want(200, `{"ietf-restconf:data":{"lab:inventory":{"owner":"nobody"}}}`, "GET", "/rests/data?with-defaults=report-all", "")
 }
 
@@ -273,6 +273,6 @@ func topLevelNodes(t *testing.T, f *fixture) {
 	f.want(200, `{"lab:word":["d","a","b","c"]}`, "GET", data+"/lab:word", "")
 	f.want(200, `{"lab:word":["b"]}`, "GET", data+"/lab:word=b", "")
 	f.want(204, "", "DELETE", data+"/lab:word=b", "")
-	f.want(404, "", "DELETE", data+"/lab:word=b", "")
+	f.want(409, "", "DELETE", data+"/lab:word=b", "")
 	f.want(200, `{"data":{"motto":"per aspera","word":["d","a","c"]}}`, "GET", config, "")
 }

@@ -86,7 +86,7 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 	if parent == nil {
 		parent = x.installed().Schema.Root
 	}
-	o := yang.Options{Lenient: true, At: append(p[:len(p):len(p)], tree.Step{}).Skeleton()}
+	o := yang.Options{Lenient: true, XML: x.inXML, At: append(p[:len(p):len(p)], tree.Step{}).Skeleton()}
 	list, err := parent.DecodeMembers(body, o)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (x *exchange) delete(p tree.Path) {
 	if err == nil {
 		err = x.update(p, func(d *tree.Draft) error {
 			_, err := d.Apply(tree.Edit{Op: tree.Delete, Path: p})
-			return err
+			return absentTarget(err)
 		})
 	}
 	x.written(err, false, p)
@@ -173,7 +173,10 @@ func (x *exchange) written(err error, created bool, at tree.Path) {
 		if x.env == legacy {
 			root = "/restconf/config"
 		}
-		x.w.Header().Set("Location", root+at.Key())
+		if x.ds != "" {
+			root = "/rests/ds/ietf-datastores:" + x.ds
+		}
+		x.w.Header().Set("Location", root+location(at))
 		x.w.WriteHeader(http.StatusCreated)
 	case x.env == legacy:
 		x.w.WriteHeader(http.StatusOK)

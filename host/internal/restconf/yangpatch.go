@@ -13,16 +13,18 @@ import (
 
 // yangPatch is the body of a YANG patch (RFC 8072 section 2.1).
 type yangPatch struct {
-	ID      string `json:"patch-id"`
-	Comment string `json:"comment"`
-	Edit    []struct {
-		ID     string          `json:"edit-id"`
-		Op     tree.Op         `json:"operation"`
-		Target string          `json:"target"`
-		Point  string          `json:"point"`
-		Where  string          `json:"where"`
-		Value  json.RawMessage `json:"value"`
-	} `json:"edit"`
+	ID      string      `json:"patch-id"`
+	Comment string      `json:"comment"`
+	Edit    []patchEdit `json:"edit"`
+}
+
+type patchEdit struct {
+	ID     string          `json:"edit-id"`
+	Op     tree.Op         `json:"operation"`
+	Target string          `json:"target"`
+	Point  string          `json:"point"`
+	Where  string          `json:"where"`
+	Value  json.RawMessage `json:"value"` // or an XML element
 }
 
 const maxEdits = 10_000
@@ -39,20 +41,25 @@ func readPatch(body []byte) (*yangPatch, error) {
 	if err := dec.Decode(&patch); err != nil {
 		return nil, fault.Wrap(fault.Malformed, err, "the YANG patch cannot be read: %v", err)
 	}
+	return &patch, patch.check()
+}
+
+// check bounds a patch and looks at the ids in it.
+func (patch *yangPatch) check() error {
 	if patch.ID == "" {
-		return nil, fault.At(fault.Missing, "/ietf-yang-patch:yang-patch/patch-id", "the member is required")
+		return fault.At(fault.Missing, "/ietf-yang-patch:yang-patch/patch-id", "the member is required")
 	}
 	if len(patch.Edit) > maxEdits {
-		return nil, fault.New(fault.TooBig, "a patch may have %d edits", maxEdits)
+		return fault.New(fault.TooBig, "a patch may have %d edits", maxEdits)
 	}
 	seen := map[string]bool{}
 	for _, e := range patch.Edit {
 		if e.ID == "" || seen[e.ID] {
-			return nil, fault.At(fault.Invalid, "/ietf-yang-patch:yang-patch/edit", "every edit needs an edit-id of its own, %q is not", e.ID)
+			return fault.At(fault.Invalid, "/ietf-yang-patch:yang-patch/edit", "every edit needs an edit-id of its own, %q is not", e.ID)
 		}
 		seen[e.ID] = true
 	}
-	return &patch, nil
+	return nil
 }
 
 // yangPatch applies an ordered list of edits, all or nothing.
@@ -64,7 +71,11 @@ func (x *exchange) yangPatch(p tree.Path) {
 	}
 	var patch *yangPatch
 	if err == nil {
-		patch, err = readPatch(body)
+		if x.inXML {
+			patch, err = readXMLPatch(body)
+		} else {
+			patch, err = readPatch(body)
+		}
 	}
 	if err != nil {
 		x.fail(err)
@@ -79,13 +90,16 @@ func (x *exchange) yangPatch(p tree.Path) {
 				return err
 			}
 			if _, err := d.Apply(e); err != nil {
+				if e.Op == tree.Delete {
+					err = absentTarget(err)
+				}
 				return err
 			}
 		}
 		failedEdit = ""
 		return nil
 	})
-	x.patchStatus(patch.ID, failedEdit, err)
+	x.patchStatus(patch, failedEdit, err)
 }
 
 // edit reads one edit of a patch.
@@ -139,28 +153,32 @@ func below(set *yang.Set, p tree.Path, target string) (tree.Path, error) {
 	return tree.ParseText(set, key+target)
 }
 
-// patchStatus answers a YANG patch (RFC 8072 section 2.3).
-func (x *exchange) patchStatus(id, failedEdit string, err error) {
-	status := map[string]any{"patch-id": id}
+// patchStatus answers a YANG patch (RFC 8072 section 2.3). The status is that of the edit that failed;
+// those before it are listed as not kept, as a patch is applied as a whole.
+func (x *exchange) patchStatus(patch *yangPatch, failedEdit string, err error) {
+	status := map[string]any{"patch-id": patch.ID}
 	code := http.StatusOK
-	if err != nil {
+	switch {
+	case err == nil:
+		status["ok"] = []any{nil}
+	case failedEdit == "":
 		var entries []entry
 		code, entries = x.entries(err)
-		errors := map[string]any{"error": entries}
-		if failedEdit != "" {
-			status["edit-status"] = map[string]any{"edit": []any{map[string]any{"edit-id": failedEdit, x.env.name("errors"): errors}}}
-		} else {
-			status[x.env.name("errors")] = errors
+		status["errors"] = map[string]any{"error": entries}
+	default:
+		var entries []entry
+		code, entries = x.entries(err)
+		var edits []any
+		for _, e := range patch.Edit {
+			if e.ID == failedEdit {
+				edits = append(edits, map[string]any{"edit-id": e.ID, "errors": map[string]any{"error": entries}})
+				break
+			}
+			edits = append(edits, map[string]any{"edit-id": e.ID, "errors": map[string]any{"error": []entry{{
+				Type: "protocol", Tag: "operation-failed", Message: "not kept: the edit " + failedEdit + " failed, and a patch is applied as a whole",
+			}}}})
 		}
-	} else {
-		status["ok"] = []any{nil}
+		status["edit-status"] = map[string]any{"edit": edits}
 	}
-	body, merr := json.Marshal(map[string]any{x.env.qualified("ietf-yang-patch", "yang-patch-status"): status})
-	if merr != nil {
-		x.fail(fault.Wrap(fault.Internal, merr, "the answer cannot be written"))
-		return
-	}
-	x.w.Header().Set("Content-Type", x.env.media)
-	x.w.WriteHeader(code)
-	x.write(body)
+	x.sendErrors(code, map[string]any{x.env.qualified("ietf-yang-patch", "yang-patch-status"): status})
 }

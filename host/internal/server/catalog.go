@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"ctl.internal/host/internal/restconf"
@@ -27,6 +28,9 @@ type catalog struct {
 	now  atomic.Pointer[restconf.Installed]
 	log  *slog.Logger
 	bad  atomic.Pointer[map[string]string] // owner → why its modules are not in the schema
+
+	mu      sync.Mutex
+	changed chan struct{} // closed at the next change
 }
 
 func newCatalog(host []part, log *slog.Logger) (*catalog, error) {
@@ -37,7 +41,15 @@ func newCatalog(host []part, log *slog.Logger) (*catalog, error) {
 	}
 	c.now.Store(&restconf.Installed{Schema: set})
 	c.bad.Store(&map[string]string{})
+	c.changed = make(chan struct{})
 	return c, nil
+}
+
+// Changed is closed when what is installed has changed after the call.
+func (c *catalog) Changed() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changed
 }
 
 // Installed implements restconf.Catalog.
@@ -100,6 +112,10 @@ func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
 	}
 	c.now.Store(in)
 	c.bad.Store(&bad)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.changed)
+	c.changed = make(chan struct{})
 }
 
 func sources(parts []part) []yang.Source {

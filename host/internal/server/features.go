@@ -35,6 +35,7 @@ func (s *Server) openFeatures(ctx context.Context) error {
 	s.background(ctx, "features of the cluster", s.features.Run)
 	s.background(ctx, "watch of the plugins", s.follow)
 	s.background(ctx, "mirror of the topologies", s.mirrorTopologies)
+	s.background(ctx, "history of the event streams", func(ctx context.Context) error { return s.restconf.Record(ctx, s.catalog.Changed) })
 	return nil
 }
 

@@ -62,6 +62,11 @@ func listen(name, addr string, h http.Handler, tc *tls.Config, l limits, runDir 
 			}
 			return context.WithValue(ctx, connKey{}, guardedConn(c))
 		}}
+	if tc == nil { // over TLS it is negotiated; here clients know it beforehand (RFC 9113 section 3.3)
+		out.srv.Protocols = new(http.Protocols)
+		out.srv.Protocols.SetHTTP1(true)
+		out.srv.Protocols.SetUnencryptedHTTP2(true)
+	}
 	go func() {
 		defer close(out.done)
 		var err error

@@ -1,6 +1,11 @@
 package server
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -27,8 +32,67 @@ func (s *Server) webOptions() web.Options {
 			}
 			return out
 		},
+		Routes:  s.routeDocuments,
 		Version: version,
 	}
+}
+
+// The bounds of asking a plugin for the document of its routes.
+const (
+	documentTime  = 2 * time.Second
+	documentBytes = 1 << 20
+)
+
+// routeDocuments are the routes of plugins. A plugin that describes them serves openapi.json below
+// the route.
+func (s *Server) routeDocuments(ctx context.Context) []openapi.Route {
+	ctx, cancel := context.WithTimeout(ctx, documentTime)
+	defer cancel()
+	var out []openapi.Route
+	for _, m := range s.plugins.Manifests() {
+		for _, r := range m.Routes {
+			route := openapi.Route{Path: r.Path, Summary: r.Summary}
+			if req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Path+"/openapi.json", nil); err == nil {
+				var a documentWriter
+				if _, err := s.plugins.ServeRoute(&a, req, m.Name); err == nil && a.status == http.StatusOK && json.Valid(a.body.Bytes()) {
+					route.Document = a.body.Bytes()
+				}
+			}
+			out = append(out, route)
+		}
+	}
+	return out
+}
+
+// documentWriter takes the answer of a plugin.
+type documentWriter struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (w *documentWriter) Header() http.Header {
+	if w.header == nil {
+		w.header = http.Header{}
+	}
+	return w.header
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *documentWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *documentWriter) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	if w.body.Len()+len(b) > documentBytes {
+		return 0, io.ErrShortWrite
+	}
+	return w.body.Write(b)
 }
 
 func (s *Server) status(version string) web.Status {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"embed"
 	"encoding/json"
 	"io/fs"
@@ -50,6 +51,8 @@ type Options struct {
 	Shown func(module string) bool
 	// Streams are the event streams that may be followed.
 	Streams func() []openapi.Stream
+	// Routes are what plugins serve outside of YANG, with their own documents; nil for none.
+	Routes  func(context.Context) []openapi.Route
 	Version string
 }
 
@@ -76,17 +79,41 @@ func New(o Options) http.Handler {
 	m.HandleFunc("/web", http.NotFound) // else the mux leads to /web/, which comes back as /web
 	m.Handle("GET /web/", http.StripPrefix("/web/", http.FileServerFS(assets{files})))
 	m.HandleFunc("GET /web/status.json", func(w http.ResponseWriter, _ *http.Request) { reply(w, o.Status()) })
-	m.HandleFunc("GET /apidoc/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		doc, err := openapi.Document(o.Schema(), "ctl", o.Version, o.Streams(), o.Shown)
-		if err != nil {
-			http.Error(w, "the document cannot be made: "+err.Error(), http.StatusInternalServerError)
+	m.HandleFunc("GET /apidoc/openapi.json", func(w http.ResponseWriter, r *http.Request) { o.document(w, r, "", false) })
+	m.HandleFunc("GET /apidoc/openapi.yaml", func(w http.ResponseWriter, r *http.Request) { o.document(w, r, "", true) })
+	m.HandleFunc("GET /apidoc/modules/{file}", func(w http.ResponseWriter, r *http.Request) {
+		name, isYAML := strings.CutSuffix(r.PathValue("file"), ".yaml")
+		if !isYAML {
+			name = strings.TrimSuffix(name, ".json")
+		}
+		if o.Schema().Module(name) == nil || !o.Shown(name) {
+			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(doc)
+		o.document(w, r, name, isYAML)
 	})
 	m.HandleFunc("GET /yangui/schema.json", func(w http.ResponseWriter, _ *http.Request) { reply(w, modules(o.Schema(), o.Shown)) })
 	return headers(m)
+}
+
+// document answers the OpenAPI document of everything or of one module.
+func (o Options) document(w http.ResponseWriter, r *http.Request, module string, asYAML bool) {
+	in := openapi.Input{Set: o.Schema(), Title: "ctl", Version: o.Version, Streams: o.Streams(), Include: o.Shown, Module: module}
+	if o.Routes != nil && module == "" {
+		in.Routes = o.Routes(r.Context())
+	}
+	doc, err := openapi.Document(in)
+	media := "application/json"
+	if err == nil && asYAML {
+		media = "application/yaml"
+		doc, err = openapi.YAML(doc)
+	}
+	if err != nil {
+		http.Error(w, "the document cannot be made: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", media)
+	_, _ = w.Write(doc)
 }
 
 // headers keep a page from loading or being loaded by anything foreign.

@@ -65,7 +65,7 @@ func (v view) principal(id string) (*Principal, userRecord, error) {
 	if err != nil {
 		return nil, r, err
 	}
-	p := &Principal{Name: u.Name, Domain: u.Domain, Epoch: r.Epoch}
+	p := &Principal{Name: u.Name, Domain: u.Domain, Epoch: r.Epoch, PasswordSet: r.Changed, First: r.First}
 	own, err := v.enabledDomain(u.Domain, change{})
 	if err != nil {
 		return nil, r, err

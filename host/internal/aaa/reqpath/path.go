@@ -93,6 +93,20 @@ func (p Path) DataDepth() int {
 	if p.Under("rests", "data") || p.Under("restconf", "config") || p.Under("restconf", "operational") || p.Under("restconf", "data") {
 		return 2
 	}
+	// The same data in the datastores of NMDA, and the streams of its changes.
+	if p.Under("rests", "ds") && len(p.segments) > 2 {
+		return 3
+	}
+	for _, root := range [...]string{"rests", "restconf"} {
+		for _, form := range [...]string{"json", "xml", "stream"} {
+			if p.Under(root, "streams", form, "data-change") && len(p.segments) > 4 {
+				return 5
+			}
+		}
+		if p.Under(root, "streams", "data-change") && len(p.segments) > 3 {
+			return 4
+		}
+	}
 	return 0
 }
 

@@ -1,8 +1,12 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"ctl.internal/sdk/yang"
 )
@@ -10,37 +14,60 @@ import (
 // Stream is an event stream that can be followed.
 type Stream struct{ Name, Description string }
 
-// Document writes the RPCs, the configuration trees and the operational trees of
-// the modules that include asks for, and the event streams, with the documented
-// paths below /restconf, as OpenAPI 3.1.
-func Document(set *yang.Set, title, version string, streams []Stream, include func(module string) bool) ([]byte, error) {
-	paths := object{}
-	for _, m := range set.Modules() {
-		if !include(m.Name) {
+// Route is a subtree of paths that a plugin serves.
+type Route struct {
+	Path, Summary string
+	Document      []byte // OpenAPI of the plugin itself, as JSON; nil when it has none
+}
+
+// Input is what a document is made of.
+type Input struct {
+	Set            *yang.Set
+	Title, Version string
+	Streams        []Stream
+	Routes         []Route
+	Include        func(module string) bool
+	// Module makes a document of that module alone; empty: of everything that is served.
+	Module string
+}
+
+// document is an OpenAPI 3.1 document that is being written.
+type document struct {
+	Input
+	paths   object
+	schemas object
+	ids     map[string]bool
+}
+
+// Document writes what is served as OpenAPI 3.1, in JSON: the operations and data of the modules
+// that Include asks for, in both envelopes, and in the document of everything also event streams,
+// access control, the resources of RFC 8040 and the routes of plugins.
+func Document(in Input) ([]byte, error) {
+	d := &document{Input: in, paths: object{}, schemas: object{"errors": errorsSchema}, ids: map[string]bool{}}
+	for _, m := range in.Set.Modules() {
+		if !in.Include(m.Name) || in.Module != "" && m.Name != in.Module {
 			continue
 		}
 		for _, r := range m.RPCs {
-			paths["/restconf/operations/"+m.Name+":"+r.Name] = object{"post": call(r)}
+			d.call(r)
 		}
 		for _, n := range m.Data {
-			tree(paths, "/restconf/config/"+n.QName(), n, nil)
-			if !n.IsLeaf() && n.Kind != yang.AnyData {
-				paths["/restconf/operational/"+n.QName()] = object{"get": operation(n.Module, "read state", n, "200", "The state", body(resource(n)))}
+			d.data(n)
+		}
+	}
+	if in.Module == "" {
+		d.services()
+		for _, r := range in.Routes {
+			if err := d.route(r); err != nil {
+				return nil, err
 			}
 		}
 	}
-	for _, s := range streams {
-		op := object{"tags": []string{"event streams"}, "operationId": "follow " + s.Name, "responses": answers("200", "Server-sent events (RFC 8040 section 6.4), until either side ends it",
-			object{"text/event-stream": object{"schema": object{"type": "string"}}})}
-		if s.Description != "" {
-			op["description"] = s.Description
-		}
-		paths["/restconf/streams/stream/"+s.Name] = object{"get": op}
-	}
 	return json.Marshal(object{
 		"openapi": "3.1.0",
-		"info":    object{"title": title, "version": version},
-		"paths":   paths,
+		"info":    object{"title": in.Title, "version": in.Version, "license": object{"name": "See LICENSE"}},
+		"servers": []object{{"url": "/"}},
+		"paths":   d.paths,
 		"security": []object{
 			{"basic": []string{}}, {"bearer": []string{}},
 		},
@@ -49,24 +76,78 @@ func Document(set *yang.Set, title, version string, streams []Stream, include fu
 				"basic":  object{"type": "http", "scheme": "basic"},
 				"bearer": object{"type": "http", "scheme": "bearer"},
 			},
-			"schemas": object{"errors": errorsSchema},
+			"schemas": d.schemas,
 		},
 	})
 }
 
-// errorsSchema is the errors body of RFC 8040 section 3.9.
-var errorsSchema = object{
-	"type": "object",
-	"properties": object{"errors": object{"type": "object", "properties": object{
-		"error": object{"type": "array", "items": object{"type": "object", "properties": object{
-			"error-type": object{"type": "string"}, "error-tag": object{"type": "string"},
-			"error-path": object{"type": "string"}, "error-message": object{"type": "string"},
-		}}},
-	}}},
+// YAML writes a document of JSON as YAML.
+func YAML(doc []byte) ([]byte, error) {
+	var n yaml.Node
+	if err := yaml.Unmarshal(doc, &n); err != nil {
+		return nil, err
+	}
+	plain(&n)
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(&n); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), enc.Close()
 }
 
-func body(s object) object {
-	return object{"application/json": object{"schema": s}}
+// plain takes the style of JSON away; the encoder quotes strings that would mean something else.
+func plain(n *yaml.Node) {
+	n.Style = 0
+	for _, c := range n.Content {
+		plain(c)
+	}
+}
+
+// id makes an operationId of a verb and a path, which no other operation has.
+func (d *document) id(verb, path string) string {
+	var b strings.Builder
+	b.WriteString(verb)
+	gap := true
+	for _, c := range path {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
+			if gap {
+				b.WriteByte('_')
+			}
+			b.WriteRune(c)
+			gap = false
+		} else {
+			gap = true
+		}
+	}
+	id := b.String()
+	for i := 2; d.ids[id]; i++ {
+		id = fmt.Sprintf("%s_%d", b.String(), i)
+	}
+	d.ids[id] = true
+	return id
+}
+
+// errorsSchema is the errors body of RFC 8040 section 3.9.
+var errorsSchema = object{
+	"type":       "object",
+	"properties": object{"errors": errorList, "ietf-restconf:errors": errorList},
+}
+
+var errorList = object{"type": "object", "properties": object{
+	"error": object{"type": "array", "items": object{"type": "object", "properties": object{
+		"error-type": object{"type": "string"}, "error-tag": object{"type": "string"},
+		"error-path": object{"type": "string"}, "error-message": object{"type": "string"},
+	}}},
+}}
+
+// body is a body in JSON, and without a schema in XML.
+func (f form) body(s object) object {
+	if f.rfc {
+		return object{"application/yang-data+json": object{"schema": s}, "application/yang-data+xml": object{}}
+	}
+	return object{"application/json": object{"schema": s}, "application/xml": object{}}
 }
 
 func wrap(name string, s object) object {
@@ -81,34 +162,62 @@ func answers(status, text string, content object) object {
 		ok["content"] = content
 	}
 	return object{status: ok, "default": object{
-		"description": "What is wrong, every fault with its path", "content": body(object{"$ref": "#/components/schemas/errors"}),
+		"description": "What is wrong, every fault with its path", "content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/errors"}}},
 	}}
 }
 
 // call describes an rpc.
-func call(r *yang.RPC) object {
-	op := object{"operationId": r.Module + "_" + r.Name, "tags": []string{r.Module}}
-	if r.Description != "" {
-		op["description"] = r.Description
+func (d *document) call(r *yang.RPC) {
+	for _, f := range []form{{false}, {true}} {
+		path, in, out := "/restconf/operations/"+r.Module+":"+r.Name, "input", "output"
+		if f.rfc {
+			path, in, out = "/rests/operations/"+r.Module+":"+r.Name, r.Module+":input", r.Module+":output"
+		}
+		op := object{"operationId": d.id("call", path), "tags": []string{r.Module}}
+		if r.Description != "" {
+			op["description"] = r.Description
+		}
+		if len(r.Input.Members()) > 0 {
+			op["requestBody"] = object{"required": r.NeedsInput(), "content": f.body(wrap(in, f.schemaOf(r.Input)))}
+		}
+		switch {
+		case len(r.Output.Members()) > 0:
+			op["responses"] = answers("200", "Done", f.body(wrap(out, f.schemaOf(r.Output))))
+		case f.rfc:
+			op["responses"] = answers("204", "Done", nil)
+		default:
+			op["responses"] = answers("200", "Done", nil)
+		}
+		d.paths[path] = object{"post": op}
 	}
-	if len(r.Input.Members()) > 0 {
-		op["requestBody"] = object{"required": r.NeedsInput(), "content": body(wrap("input", schemaOf(r.Input)))}
+}
+
+// data describes the resources of a top-level node.
+func (d *document) data(n *yang.Node) {
+	legacy, rfc := form{}, form{rfc: true}
+	d.tree(legacy, "/restconf/config/"+n.QName(), n, nil)
+	d.tree(rfc, "/rests/data/"+n.QName(), n, nil)
+	if n.IsLeaf() || n.Kind == yang.AnyData {
+		return
 	}
-	var content object
-	if len(r.Output.Members()) > 0 {
-		content = body(wrap("output", schemaOf(r.Output)))
+	path := "/restconf/operational/" + n.QName()
+	d.paths[path] = object{"get": d.operation("get", path, "read state", n, answers("200", "The state", legacy.body(legacy.resource(n))))}
+	if path = "/rests/data/" + n.QName(); d.paths[path] == nil && n.Kind != yang.List {
+		d.paths[path] = object{"get": d.operation("get", path, "read state", n, answers("200", "The state", rfc.body(rfc.resource(n))))}
 	}
-	op["responses"] = answers("200", "Done", content)
-	return op
 }
 
 // resource is the body that carries one data node.
-func resource(n *yang.Node) object {
-	return object{"type": "object", "properties": object{n.Name: schemaOf(n)}}
+func (f form) resource(n *yang.Node) object {
+	name := n.Name
+	if f.rfc {
+		name = n.QName()
+	}
+	return object{"type": "object", "properties": object{name: f.schemaOf(n)}}
 }
 
-func operation(tag, does string, n *yang.Node, status, text string, content object) object {
-	op := object{"tags": []string{tag}, "summary": does + " " + n.QName(), "responses": answers(status, text, content)}
+func (d *document) operation(verb, path, does string, n *yang.Node, responses object) object {
+	op := object{"operationId": d.id(verb, path), "tags": []string{n.Module}, "summary": does + " " + n.QName(), "responses": responses}
 	if n.Description != "" {
 		op["description"] = n.Description
 	}
@@ -117,7 +226,7 @@ func operation(tag, does string, n *yang.Node, status, text string, content obje
 
 // tree describes the resources of a configuration node: containers and the
 // entries of lists with keys.
-func tree(paths object, path string, n *yang.Node, parameters []object) {
+func (d *document) tree(f form, path string, n *yang.Node, parameters []object) {
 	if !n.Config || n.IsLeaf() || n.Kind == yang.AnyData || n.Kind == yang.List && len(n.Keys) == 0 {
 		return
 	}
@@ -125,33 +234,48 @@ func tree(paths object, path string, n *yang.Node, parameters []object) {
 		parameters = parameters[:len(parameters):len(parameters)]
 		var keys []string
 		for _, k := range n.Keys {
-			name := unused(n.Name+"_"+k.Name, parameters)
+			name := unused(identifier(n.Name+"_"+k.Name), parameters)
 			keys = append(keys, "{"+name+"}")
-			parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": typeSchema(k.Type)})
+			parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": f.typeSchema(k.Type)})
 		}
 		path += "=" + strings.Join(keys, ",")
 	}
-	content := body(resource(n))
-	item := object{
-		"get":    operation(n.Module, "read", n, "200", "The data", content),
-		"put":    operation(n.Module, "replace", n, "200", "Replaced; 201 when it is new", nil),
-		"patch":  operation(n.Module, "merge", n, "200", "Merged (plain patch, RFC 8040 section 4.6.1)", nil),
-		"delete": operation(n.Module, "delete", n, "200", "Deleted", nil),
+	content := f.body(f.resource(n))
+	status := "200"
+	if f.rfc {
+		status = "204"
 	}
+	item := object{
+		"get":    d.operation("get", path, "read", n, answers("200", "The data", content)),
+		"put":    d.operation("put", path, "replace", n, answers(status, "Replaced; 201 when it is new", nil)),
+		"patch":  d.operation("patch", path, "merge", n, answers(status, "Merged (plain patch, RFC 8040 section 4.6.1)", nil)),
+		"delete": d.operation("delete", path, "delete", n, answers(status, "Deleted", nil)),
+	}
+	item["put"].(object)["responses"].(object)["201"] = object{"description": "Created"}
 	for _, verb := range []string{"put", "patch"} {
 		item[verb].(object)["requestBody"] = object{"required": true, "content": content}
 	}
 	if len(parameters) > 0 {
 		item["parameters"] = parameters
 	}
-	paths[path] = item
+	d.paths[path] = item
 	for _, c := range n.Members() {
 		name := c.Name
 		if c.Module != n.Module {
 			name = c.QName()
 		}
-		tree(paths, path+"/"+name, c, parameters)
+		d.tree(f, path+"/"+name, c, parameters)
 	}
+}
+
+// identifier makes a name that all generators of clients take.
+func identifier(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, s)
 }
 
 // unused makes a parameter's name unlike those of the lists around it.

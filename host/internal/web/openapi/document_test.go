@@ -23,7 +23,9 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := Document(set, "lab", "1", []Stream{{Name: "lab", Description: "what happens"}}, func(m string) bool { return m == "lab" || m == "every" })
+	text, err := Document(Input{Set: set, Title: "lab", Version: "1", Streams: []Stream{{Name: "lab", Description: "what happens"}},
+		Routes:  []Route{{Path: "/mine", Summary: "mine"}, {Path: "/own", Document: []byte(`{"paths":{"/own/x":{"get":{"responses":{"200":{"description":"d","content":{"application/json":{"schema":{"$ref":"#/components/schemas/s"}}}}}}},"/auth":{}},"components":{"schemas":{"s":{"type":"string"}}}}`)}},
+		Include: func(m string) bool { return m == "lab" || m == "every" }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +58,19 @@ func TestDocument(t *testing.T) {
 	}
 	if doc.Paths.Find("/restconf/config/lab:inventory/device={device_name}/slot={slot_shelf},{slot_number}") == nil {
 		t.Errorf("paths: %v", doc.Paths.InMatchingOrder())
+	}
+	for _, p := range []string{"/rests/operations/lab:add-vlan", "/rests/data/lab:inventory/device={device_name}", "/auth/v1/users/{user_id}", "/oauth2/token", "/rests/modules/{module}", "/own/x", "/mine"} {
+		if doc.Paths.Find(p) == nil {
+			t.Errorf("%s is not described", p)
+		}
+	}
+	again, err := YAML(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := openapi3.NewLoader().LoadFromData(again)
+	if err != nil || other.Validate(t.Context()) != nil || other.Paths.Len() != doc.Paths.Len() {
+		t.Errorf("the document in YAML: %v", err)
 	}
 	if doc.Paths.Find("/restconf/config/network-topology:network-topology") != nil {
 		t.Error("a module that was not asked for is there")

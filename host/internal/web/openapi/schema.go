@@ -12,20 +12,25 @@ type object = map[string]any
 // maxListed bounds the values that a schema lists.
 const maxListed = 200
 
-// schemaOf describes the instances of a node as the documented paths write them.
-func schemaOf(n *yang.Node) object {
+// form is one of the two ways to write instances.
+type form struct {
+	rfc bool // RFC 7951: 64-bit numbers and decimals are strings, bodies name their module
+}
+
+// schemaOf describes the instances of a node.
+func (f form) schemaOf(n *yang.Node) object {
 	var s object
 	switch n.Kind {
 	case yang.Leaf:
-		s = typeSchema(n.Type)
+		s = f.typeSchema(n.Type)
 	case yang.LeafList:
-		s = object{"type": "array", "items": typeSchema(n.Type)}
+		s = object{"type": "array", "items": f.typeSchema(n.Type)}
 	case yang.List:
-		s = object{"type": "array", "items": membersSchema(n)}
+		s = object{"type": "array", "items": f.membersSchema(n)}
 	case yang.AnyData:
 		s = object{"type": "object"}
 	default:
-		s = membersSchema(n)
+		s = f.membersSchema(n)
 	}
 	if n.Min > 0 {
 		s["minItems"] = n.Min
@@ -43,7 +48,7 @@ func schemaOf(n *yang.Node) object {
 }
 
 // membersSchema describes an object with the members of a node.
-func membersSchema(n *yang.Node) object {
+func (f form) membersSchema(n *yang.Node) object {
 	properties := object{}
 	var required []string
 	for _, m := range n.Members() {
@@ -51,7 +56,7 @@ func membersSchema(n *yang.Node) object {
 		if m.Module != n.Module || n.Member(name) == nil {
 			name = m.QName()
 		}
-		properties[name] = schemaOf(m)
+		properties[name] = f.schemaOf(m)
 		if m.Mandatory {
 			required = append(required, name)
 		}
@@ -63,8 +68,11 @@ func membersSchema(n *yang.Node) object {
 	return s
 }
 
-func typeSchema(t *yang.Type) object {
+func (f form) typeSchema(t *yang.Type) object {
 	t = t.Final()
+	if f.rfc && t.Base.Quoted() {
+		return object{"type": "string"}
+	}
 	switch t.Base {
 	case yang.Boolean:
 		return object{"type": "boolean"}
@@ -75,7 +83,7 @@ func typeSchema(t *yang.Type) object {
 	case yang.Union:
 		var of []object
 		for _, m := range t.Members {
-			of = append(of, typeSchema(m))
+			of = append(of, f.typeSchema(m))
 		}
 		return object{"anyOf": of}
 	case yang.Binary:

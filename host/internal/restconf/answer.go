@@ -1,0 +1,154 @@
+package restconf
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// restconfNamespace is the XML namespace of module ietf-restconf.
+const restconfNamespace = "urn:ietf:params:xml:ns:yang:ietf-restconf"
+
+// xmlListOpen and xmlListClose are the element around several instances in XML
+// (draft-ietf-netconf-list-pagination-rc).
+const (
+	xmlListOpen  = `<xml-list xmlns="urn:ietf:params:xml:ns:yang:ietf-restconf-list-pagination">`
+	xmlListClose = `</xml-list>`
+)
+
+// replyData answers 200 with the instance at a path.
+func (x *exchange) replyData(p tree.Path, at *yang.Data) {
+	if !x.xml {
+		x.reply(x.member(p, at))
+		return
+	}
+	xml := at.AppendXML
+	if x.withOrigin {
+		xml = at.AppendXMLWithOrigin
+	}
+	switch n := p.Node(); {
+	case n == nil:
+		x.reply(append(xml([]byte(`<data xmlns="`+restconfNamespace+`">`)), "</data>"...))
+	case !at.IsArray():
+		x.reply(xml(nil))
+	case x.xmlList:
+		x.reply(append(xml([]byte(xmlListOpen)), xmlListClose...))
+	case at.Len() == 1:
+		x.reply(xml(nil))
+	default:
+		// An XML document has one element (RFC 8040 section 4.3).
+		x.fail(fault.New(fault.Invalid, "%s has %d instances, which one XML document cannot hold: read what is around it, one entry, %s, or JSON",
+			p, at.Len(), mediaXMLList))
+	}
+}
+
+// member writes {"name": value} for the instance at a path.
+func (x *exchange) member(p tree.Path, at *yang.Data) []byte {
+	name := x.env.name("data")
+	if n := p.Node(); n != nil {
+		name = x.env.qualified(n.Module, n.Name)
+	}
+	buf := append(append([]byte(`{"`), name...), `":`...)
+	if p.Entry() {
+		buf = append(buf, '[')
+	}
+	style := x.env.style
+	if x.withOrigin {
+		style |= yang.WithOrigin
+	}
+	buf = at.Append(buf, style)
+	if p.Entry() {
+		buf = append(buf, ']')
+	}
+	return append(buf, '}')
+}
+
+// encodeValue writes a value that has no schema in the form of the answer.
+func (x *exchange) encodeValue(v any) ([]byte, error) {
+	body, err := json.Marshal(v)
+	if err != nil || !x.xml {
+		return body, err
+	}
+	own, err := ownSchema()
+	if err != nil {
+		return nil, err
+	}
+	top := "ietf-restconf"
+	if bytes.HasPrefix(body, []byte(`{"yang-patch-status"`)) {
+		top = "ietf-yang-patch"
+	}
+	return yang.XMLOf(body, top, []string{"error-path"}, own, x.installed().Schema)
+}
+
+// sendErrors answers a status with an errors body or another one that holds errors.
+func (x *exchange) sendErrors(status int, v any) {
+	body, err := x.encodeValue(v)
+	if err != nil {
+		x.o.Log.ErrorContext(x.r.Context(), "restconf: an error cannot be written", "error", err)
+		body = []byte("{}")
+	}
+	h := x.w.Header()
+	switch t := h.Get("Content-Type"); {
+	case x.xml && t == mediaXMLList:
+		h.Set("Content-Type", mediaYANGDataXML)
+	case !x.xml && !jsonTypes[t]:
+		h.Set("Content-Type", x.env.media)
+	}
+	x.w.WriteHeader(status)
+	x.write(body)
+}
+
+// location writes a path for a Location header: in keys, the reserved characters of RFC 3986 are
+// encoded too (RFC 8040 section 3.5.3).
+func location(p tree.Path) string {
+	var b strings.Builder
+	for i := range p {
+		key := p[:i+1].Key()
+		part := key[strings.LastIndexByte(key, '/'):]
+		name, keys, ok := strings.Cut(part, "=")
+		b.WriteString(name)
+		if ok {
+			b.WriteString("=" + strings.NewReplacer(":", "%3A", "@", "%40", "$", "%24", "*", "%2A").Replace(keys))
+		}
+	}
+	return b.String()
+}
+
+// indented writes JSON or XML over several lines for a reader.
+func indented(body []byte, xml bool) []byte {
+	var b bytes.Buffer
+	if !xml {
+		if json.Indent(&b, body, "", "  ") != nil {
+			return body
+		}
+		return append(b.Bytes(), '\n')
+	}
+	depth, opened := 0, false
+	for i := 0; i < len(body); {
+		end := i + 1
+		if body[i] == '<' {
+			end = i + bytes.IndexByte(body[i:], '>') + 1
+			closes := body[i+1] == '/'
+			if closes {
+				depth--
+			}
+			if i > 0 && body[i-1] == '>' && !(closes && opened) {
+				b.WriteByte('\n')
+				b.WriteString(strings.Repeat("  ", depth))
+			}
+			opened = !closes && body[end-2] != '/'
+			if opened {
+				depth++
+			}
+		} else if n := bytes.IndexByte(body[i:], '<'); n > 0 {
+			end = i + n
+		}
+		b.Write(body[i:end])
+		i = end
+	}
+	return append(b.Bytes(), '\n')
+}

@@ -1,0 +1,244 @@
+package restconf
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"ctl.internal/sdk/yang"
+)
+
+// The bounds of what is kept of one stream: for replay, and for readers that are slower than the
+// events come. Who falls off the end is cut.
+const (
+	keptEvents = 4096
+	keptBytes  = 8 << 20
+)
+
+// histories are the streams that are recorded now, by name. One goroutine a stream takes its events
+// and encodes each once, however many read it.
+type histories struct {
+	mu  sync.Mutex
+	all map[string]*history
+}
+
+// history is the recent events of one stream. It lives as long as somebody holds it.
+type history struct {
+	mu      sync.Mutex
+	kept    []*record
+	size    int
+	next    uint64
+	ended   string // why no more events come
+	wake    chan struct{}
+	began   time.Time
+	prefix  string // of the ids of this history: those of an earlier run are not of it
+	holders int
+	cancel  context.CancelFunc
+	done    chan struct{}
+}
+
+// record is an event with its texts, made at the first reader that needs them.
+type record struct {
+	id    uint64
+	event Event
+	texts [3]struct {
+		once sync.Once
+		text []byte
+	}
+}
+
+// number is what the id of the event ends with.
+func (r *record) number() uint64 {
+	if r.event.Number > 0 {
+		return r.event.Number
+	}
+	return r.id
+}
+
+// source delivers the events of a stream until ctx ends; its error says why no more come.
+type source func(ctx context.Context, emit func(Event)) error
+
+// hold returns the history of a stream, beginning to record it if nobody else holds it, and the
+// function that gives it back.
+func (h *histories) hold(name string, now time.Time, from source) (*history, func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.all[name]
+	if s == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		s = &history{wake: make(chan struct{}), began: now, cancel: cancel, done: make(chan struct{}),
+			prefix: strconv.FormatInt(now.UnixMicro(), 36) + "-"}
+		if h.all == nil {
+			h.all = map[string]*history{}
+		}
+		h.all[name] = s
+		go func() {
+			defer close(s.done)
+			why := "the stream has ended"
+			if err := from(ctx, s.add); err != nil {
+				why = err.Error()
+			}
+			s.end(why)
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if h.all[name] == s { // the next reader begins again
+				delete(h.all, name)
+			}
+		}()
+	}
+	s.holders++
+	return s, sync.OnceFunc(func() { h.release(name, s) })
+}
+
+func (h *histories) release(name string, s *history) {
+	h.mu.Lock()
+	s.holders--
+	last := s.holders == 0
+	if last && h.all[name] == s {
+		delete(h.all, name)
+	}
+	h.mu.Unlock()
+	if last {
+		s.cancel()
+		<-s.done
+	}
+}
+
+// began says since when the events of a stream are kept; false when they are not.
+func (h *histories) since(name string) (time.Time, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.all[name]
+	if s == nil {
+		return time.Time{}, false
+	}
+	return s.began, true
+}
+
+func (s *history) add(e Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next++
+	s.kept = append(s.kept, &record{id: s.next, event: e})
+	s.size += len(e.Data)
+	for len(s.kept) > keptEvents || s.size > keptBytes && len(s.kept) > 1 {
+		s.size -= len(s.kept[0].event.Data)
+		s.kept[0] = nil
+		s.kept = s.kept[1:]
+	}
+	close(s.wake)
+	s.wake = make(chan struct{})
+}
+
+func (s *history) end(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = why
+	close(s.wake)
+	s.wake = make(chan struct{})
+}
+
+// newest is the id of the last event.
+func (s *history) newest() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next
+}
+
+// from is the id before the first event at or after a time.
+func (s *history) from(t time.Time) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.kept {
+		if !r.event.Time.Before(t) {
+			return r.id - 1
+		}
+	}
+	return s.next
+}
+
+// after returns the events after an id, at most a few at once, and what is closed when there are
+// more. lost says that events after id are not kept any more, ended why none will come.
+func (s *history) after(id uint64) (events []*record, more <-chan struct{}, lost bool, ended string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := s.next - uint64(len(s.kept))
+	if id < first {
+		return nil, nil, true, ""
+	}
+	events = s.kept[min(id-first, uint64(len(s.kept))):]
+	if len(events) > 64 {
+		events = events[:64]
+	}
+	return append([]*record(nil), events...), s.wake, false, s.ended
+}
+
+// resume is the id that a client saw last, as it was sent with the event; false when it is not of
+// this history.
+func (s *history) resume(lastEventID string) (uint64, bool) {
+	rest, ok := strings.CutPrefix(lastEventID, s.prefix)
+	id, err := strconv.ParseUint(rest, 10, 64)
+	return id, ok && err == nil && id <= s.newest()
+}
+
+// The forms of an event.
+const (
+	asDraft = iota // JSON of the older controllers
+	asJSON
+	asXML
+)
+
+// text is the event in a form. Set says which modules there are.
+func (r *record) text(form int, sets ...*yang.Set) []byte {
+	t := &r.texts[form]
+	t.once.Do(func() { t.text = r.event.encode(form, sets) })
+	return t.text
+}
+
+// netconfNotification is the XML namespace of notifications (RFC 8040 section 6.4).
+const netconfNotification = "urn:ietf:params:xml:ns:netconf:notification:1.0"
+
+// encode writes the event, without line ends; nil when it cannot be written.
+func (e *Event) encode(form int, sets []*yang.Set) []byte {
+	when := e.Time.UTC().Format(time.RFC3339Nano)
+	if form != asXML {
+		name := "notification"
+		if form == asJSON {
+			name = "ietf-restconf:notification"
+		}
+		text, err := json.Marshal(map[string]any{name: map[string]any{"eventTime": when, e.Name: e.Data}})
+		if err != nil {
+			return nil
+		}
+		return text
+	}
+	text, err := e.xml(sets)
+	if err != nil {
+		return nil
+	}
+	out := `<notification xmlns="` + netconfNotification + `"><eventTime>` + when + `</eventTime>` + string(text) + `</notification>`
+	return []byte(strings.ReplaceAll(out, "\n", "&#10;")) // a line end would end the data
+}
+
+// xml writes the notification's element by its schema, or as data without one.
+func (e *Event) xml(sets []*yang.Set) ([]byte, error) {
+	module, name, _ := strings.Cut(e.Name, ":")
+	if e.XML != nil {
+		return e.XML()
+	}
+	for _, s := range sets {
+		if n := s.Notification(module, name); n != nil {
+			if d, err := n.Decode(e.Data, yang.Options{Drop: true, Partial: true}); err == nil {
+				return d.AppendXML(nil), nil
+			}
+		}
+	}
+	text, err := json.Marshal(map[string]json.RawMessage{e.Name: e.Data})
+	if err != nil {
+		return nil, err
+	}
+	return yang.XMLOf(text, "ietf-restconf", nil, sets...)
+}

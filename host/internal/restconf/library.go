@@ -1,0 +1,190 @@
+package restconf
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// The media types of the text of modules (RFC 7950 section 14.1).
+const (
+	mediaYANG = "application/yang"
+	mediaYIN  = "application/yin+xml"
+)
+
+// listed are the modules that the server tells of: those that are installed and served, those they
+// import, and the server's own.
+func (x *exchange) listed() ([]*yang.Module, error) {
+	own, err := ownSchema()
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "the server's own modules cannot be read")
+	}
+	now := x.installed()
+	var list []*yang.Module
+	seen := map[string]bool{}
+	for _, m := range now.Schema.Modules() {
+		if now.served(m.Name) || !m.Implemented {
+			list = append(list, m)
+			seen[m.Name+"@"+m.Revision] = true
+		}
+	}
+	for _, m := range own.Modules() {
+		if !seen[m.Name+"@"+m.Revision] {
+			list = append(list, m)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *yang.Module) int {
+		return strings.Compare(a.Name+"@"+a.Revision, b.Name+"@"+b.Revision)
+	})
+	return list, nil
+}
+
+// sourceOf is where the text of a module is served.
+func sourceOf(m *yang.Module) string {
+	s := rfc8040.root + "/modules/" + m.Name
+	if m.Revision != "" {
+		s += "?revision=" + m.Revision
+	}
+	return s
+}
+
+// modulesState is container modules-state of ietf-yang-library (RFC 7895).
+func modulesState(list []*yang.Module) map[string]any {
+	type module struct {
+		Name        string   `json:"name"`
+		Revision    string   `json:"revision"`
+		Schema      string   `json:"schema"`
+		Namespace   string   `json:"namespace"`
+		Features    []string `json:"feature,omitempty"`
+		Conformance string   `json:"conformance-type"`
+	}
+	out := []module{}
+	for _, m := range list {
+		c := "import"
+		if m.Implemented {
+			c = "implement"
+		}
+		out = append(out, module{m.Name, m.Revision, sourceOf(m), m.Namespace, m.Features, c})
+	}
+	return map[string]any{"module-set-id": contentID(list), "module": out}
+}
+
+// yangLibrary is container yang-library of ietf-yang-library (RFC 8525): one schema, which all
+// datastores have.
+func yangLibrary(list []*yang.Module) map[string]any {
+	type module struct {
+		Name      string   `json:"name"`
+		Revision  string   `json:"revision,omitempty"`
+		Namespace string   `json:"namespace"`
+		Location  []string `json:"location"`
+		Features  []string `json:"feature,omitempty"`
+	}
+	type imported struct {
+		Name      string   `json:"name"`
+		Revision  string   `json:"revision"`
+		Namespace string   `json:"namespace"`
+		Location  []string `json:"location"`
+	}
+	implemented, imports := []module{}, []imported{}
+	for _, m := range list {
+		if m.Implemented {
+			implemented = append(implemented, module{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}, m.Features})
+		} else {
+			imports = append(imports, imported{m.Name, m.Revision, m.Namespace, []string{sourceOf(m)}})
+		}
+	}
+	stores := []any{}
+	for _, d := range datastores {
+		stores = append(stores, map[string]string{"name": "ietf-datastores:" + d, "schema": "complete"})
+	}
+	return map[string]any{
+		"module-set": []any{map[string]any{"name": "complete", "module": implemented, "import-only-module": imports}},
+		"schema":     []any{map[string]any{"name": "complete", "module-set": []string{"complete"}}},
+		"datastore":  stores, "content-id": contentID(list),
+	}
+}
+
+// contentID changes whenever a module or a YANG feature comes or goes.
+func contentID(list []*yang.Module) string {
+	var b strings.Builder
+	for _, m := range list {
+		b.WriteString(m.Name + "@" + m.Revision + " " + strings.Join(m.Features, ",") + "\n")
+	}
+	return digest(b.String())
+}
+
+// source answers …/modules/NAME?revision=R, the text of a module as YANG or YIN.
+func (x *exchange) source() {
+	name := x.shift()
+	if len(x.path) > 0 {
+		x.notFound()
+		return
+	}
+	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
+		return
+	}
+	query, err := url.ParseQuery(x.r.URL.RawQuery)
+	if err != nil {
+		x.fail(fault.New(fault.Invalid, "the query cannot be read: %v", err))
+		return
+	}
+	list, err := x.listed()
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	var m *yang.Module
+	for _, l := range list { // sorted by revision: the newest counts where none is asked for
+		if r := query.Get("revision"); l.Name == name && (r == "" || r == l.Revision) {
+			m = l
+		}
+	}
+	if m == nil {
+		x.fail(fault.New(fault.NotFound, "there is no module %.60q of revision %.20q", name, query.Get("revision")))
+		return
+	}
+	text := []byte(m.Text)
+	media := x.sourceType()
+	switch media {
+	case mediaYIN:
+		set := x.installed().Schema
+		if set.Revision(m.Name, m.Revision) == nil {
+			set, err = ownSchema()
+		}
+		if err == nil {
+			text, err = set.YIN(m)
+		}
+	case "":
+		err = &statusError{fault.New(fault.Invalid, "modules are served as %s and %s", mediaYANG, mediaYIN), http.StatusNotAcceptable, "invalid-value"}
+	}
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.w.Header().Set("Content-Type", media)
+	x.w.WriteHeader(http.StatusOK)
+	x.write(text)
+}
+
+// sourceType is the form of a module that the client likes best, empty if it takes none.
+func (x *exchange) sourceType() string {
+	values := x.r.Header["Accept"]
+	if len(values) == 0 {
+		return mediaYANG
+	}
+	media, best := "", 0.0
+	for _, a := range parseAccept(values) {
+		t := a.media
+		if t == "*/*" || t == "application/*" || t == "text/*" || t == "text/plain" {
+			t = mediaYANG
+		}
+		if (t == mediaYANG || t == mediaYIN) && a.q > best {
+			media, best = t, a.q
+		}
+	}
+	return media
+}

@@ -1,0 +1,193 @@
+package restconf
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/yang"
+)
+
+// page is which entries of a list are asked for, by the query parameters of
+// draft-ietf-netconf-list-pagination-rc. They apply in the order of the fields.
+type page struct {
+	where     *where
+	sortBy    []string
+	backwards bool
+	cursor    string // of the first entry of the page
+	offset    int
+	limit     int // 0 = unbounded
+}
+
+// pageParameter reads one of them.
+func (q *query) pageParameter(name, value string) (err error) {
+	if q.page == nil {
+		q.page = &page{}
+	}
+	number := func(low int) (int, error) {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < low {
+			return 0, fault.New(fault.Invalid, "%s is a number of at least %d, not %.40q", name, low, value)
+		}
+		return n, nil
+	}
+	switch p := q.page; name {
+	case "where":
+		if value != "unfiltered" {
+			p.where, err = parseWhere(value)
+		}
+	case "sort-by":
+		if value != "none" {
+			p.sortBy = strings.Split(value, "/")
+		}
+	case "direction":
+		if value != "forwards" && value != "backwards" {
+			return fault.New(fault.Invalid, "direction is forwards or backwards, not %.40q", value)
+		}
+		p.backwards = value == "backwards"
+	case "cursor":
+		p.cursor = value
+	case "offset":
+		p.offset, err = number(0)
+	case "limit":
+		if value != "unbounded" {
+			p.limit, err = number(1)
+		}
+	}
+	return err
+}
+
+// cut leaves the entries of the page in the array at, sets the links to the pages around it, and
+// returns the mark of what is left.
+func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, error) {
+	if !at.IsArray() {
+		return m, fault.New(fault.Invalid, "limit, offset, cursor, direction, sort-by and where are for a list as a whole, which %s is not", p)
+	}
+	entries, err := q.page.choose(at)
+	if err != nil {
+		return m, err
+	}
+	first := q.page.offset
+	if q.page.cursor != "" {
+		i := slices.IndexFunc(entries, func(e *yang.Data) bool { return cursorOf(e) == q.page.cursor })
+		if i < 0 {
+			return m, fault.New(fault.Invalid, "there is no entry at the cursor %.80q any more: read the list from its beginning", q.page.cursor)
+		}
+		first += i
+	}
+	first = min(first, len(entries))
+	end := len(entries)
+	if q.page.limit > 0 {
+		end = min(first+q.page.limit, end)
+	}
+	at.Clear()
+	for _, e := range entries[first:end] {
+		at.Add(e)
+	}
+	x.link(entries, first, end, q.page.limit)
+	out := mark{tag: `"` + digest(string(at.Append(nil, yang.Canonical))) + `"`}
+	if m != nil {
+		out.changed = m.changed
+	}
+	return &out, nil
+}
+
+// choose filters and sorts.
+func (g *page) choose(at *yang.Data) ([]*yang.Data, error) {
+	var entries []*yang.Data
+	for e := at.First(); e != nil; e = e.Next() {
+		if g.where == nil || g.where.holds(e, e) {
+			entries = append(entries, e)
+		}
+	}
+	if g.sortBy != nil {
+		var steps []*yang.Node
+		n := at.Node
+		for _, name := range g.sortBy {
+			if n = n.Member(name); n == nil {
+				return nil, fault.New(fault.Invalid, "sort-by: there is no node %.60q below %q", strings.Join(g.sortBy, "/"), at.Node.Name)
+			}
+			steps = append(steps, n)
+		}
+		if n.Kind != yang.Leaf {
+			return nil, fault.New(fault.Invalid, "sort-by: %q is not a leaf", strings.Join(g.sortBy, "/"))
+		}
+		value := func(e *yang.Data) (string, bool) {
+			for _, s := range steps {
+				if e = e.Get(s); e == nil {
+					return "", false
+				}
+			}
+			return e.Text(), true
+		}
+		slices.SortStableFunc(entries, func(a, b *yang.Data) int {
+			s, okA := value(a)
+			t, okB := value(b)
+			switch {
+			case !okA || !okB: // entries without a value come last
+				return btoi(okB) - btoi(okA)
+			case compare("=", s, t):
+				return 0
+			case compare("<", s, t):
+				return -1
+			case compare(">", s, t):
+				return 1
+			}
+			return strings.Compare(s, t)
+		})
+	}
+	if g.backwards {
+		slices.Reverse(entries)
+	}
+	return entries, nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// cursorOf names an entry.
+func cursorOf(e *yang.Data) string {
+	keys := []string{e.Text()}
+	if e.Node.Kind == yang.List {
+		keys = e.KeyValues()
+	}
+	for i, k := range keys {
+		keys[i] = tree.EscapeKey(k)
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(strings.Join(keys, ",")))
+}
+
+// link sets the header Link (RFC 8288) with the pages before and after.
+func (x *exchange) link(entries []*yang.Data, first, end, limit int) {
+	var links []string
+	to := func(rel string, i int) {
+		q := url.Values{}
+		if parsed, err := url.ParseQuery(x.r.URL.RawQuery); err == nil {
+			q = parsed
+		}
+		q.Del("offset")
+		q.Set("cursor", cursorOf(entries[i]))
+		links = append(links, fmt.Sprintf(`<%s?%s>; rel=%q`, x.r.URL.EscapedPath(), strings.ReplaceAll(q.Encode(), "+", "%20"), rel))
+	}
+	if keyless := len(entries) > 0 && entries[0].Node.Kind == yang.List && len(entries[0].Node.Keys) == 0; keyless {
+		return
+	}
+	if end < len(entries) {
+		to("next", end)
+	}
+	if first > 0 && limit > 0 && first < len(entries) {
+		to("prev", max(first-limit, 0))
+	}
+	if len(links) > 0 {
+		x.w.Header().Set("Link", strings.Join(links, ", "))
+	}
+}

@@ -1,0 +1,198 @@
+package restconf
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sse is a client of an event stream.
+type sse struct {
+	t      *testing.T
+	res    *http.Response
+	lines  *bufio.Reader
+	cancel context.CancelFunc
+}
+
+func openStream(t *testing.T, srv *httptest.Server, target string, headers ...string) *sse {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	r, err := http.NewRequestWithContext(ctx, "GET", srv.URL+target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	res, err := srv.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != 200 {
+		t.Fatalf("%s: %s", target, res.Status)
+	}
+	s := &sse{t, res, bufio.NewReader(res.Body), cancel}
+	t.Cleanup(func() { cancel(); res.Body.Close() })
+	return s
+}
+
+// next returns the data and the id of the next event.
+func (s *sse) next() (data, id string) {
+	s.t.Helper()
+	for {
+		line, err := s.lines.ReadString('\n')
+		if err != nil {
+			s.t.Fatalf("the stream ended: %v", err)
+		}
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "data: "); ok {
+			data = rest
+		}
+		if rest, ok := strings.CutPrefix(line, "id: "); ok {
+			id = rest
+		}
+		if line == "" && data != "" {
+			return data, id
+		}
+	}
+}
+
+// fed is an Events that a test feeds, to any number of subscribers.
+type fed struct{ ch chan chan<- Event }
+
+func (e fed) Subscribe(ctx context.Context, _ string) (<-chan Event, error) {
+	c := make(chan Event, 16)
+	select {
+	case e.ch <- c:
+	case <-ctx.Done():
+	}
+	return c, nil
+}
+
+func (f *fixture) feed() (chan<- Event, func()) {
+	e := fed{make(chan chan<- Event, 1)}
+	f.now.Streams = []Stream{{Name: "lab"}}
+	f.o.Events = e
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = f.Record(ctx, func() <-chan struct{} { return nil })
+	}()
+	return <-e.ch, func() { cancel(); <-done }
+}
+
+func TestStreamsAreReplayed(t *testing.T) {
+	f := newFixture(t)
+	events, stop := f.feed()
+	defer stop()
+	srv := httptest.NewServer(f)
+	t.Cleanup(srv.Close) // after the streams
+	live := openStream(t, srv, "/rests/streams/json/lab")
+	for i := range 3 {
+		events <- Event{Time: f.clock.Add(time.Duration(i-10) * time.Second), Name: "lab:link-down", Data: fmt.Appendf(nil, `{"node-id":%d}`, i)}
+	}
+	_, first := live.next()
+	live.next()
+	live.next() // all three are kept now
+	at := f.clock.Add(-9 * time.Second).Format(time.RFC3339)
+	if d, _ := openStream(t, srv, "/rests/streams/json/lab?start-time="+at).next(); !strings.Contains(d, `"node-id":1`) {
+		t.Errorf("from start-time: %s", d)
+	}
+	d, _ := openStream(t, srv, "/rests/streams/xml/lab?start-time="+at).next()
+	if want := `<notification xmlns="urn:ietf:params:xml:ns:netconf:notification:1.0"><eventTime>2024-05-06T07:08:00Z</eventTime><link-down xmlns="urn:test:lab"><node-id>1</node-id></link-down></notification>`; d != want {
+		t.Errorf("in XML: %s", d)
+	}
+	if d, _ := openStream(t, srv, "/rests/streams/json/lab", "Last-Event-ID: "+first).next(); !strings.Contains(d, `"node-id":1`) {
+		t.Errorf("after the first: %s", d)
+	}
+	if d, _ := openStream(t, srv, "/rests/streams/json/lab?start-time="+at+"&filter=/lab:link-down/node-id%3E1").next(); !strings.Contains(d, `"node-id":2`) {
+		t.Errorf("filtered: %s", d)
+	}
+	if d, _ := openStream(t, srv, "/rests/streams/json/lab?start-time="+at+"&stop-time="+at).next(); !strings.Contains(d, `"node-id":1`) {
+		t.Errorf("to stop-time: %s", d)
+	}
+	a := f.want(200, "", "GET", "/rests/data/ietf-restconf-monitoring:restconf-state/streams/stream=lab", "")
+	if !strings.Contains(a.body, `"replay-support":true,"replay-log-creation-time":"2024-05-06T07:08:09Z"`) {
+		t.Error(a.body)
+	}
+	for _, q := range []string{"start-time=yesterday", "stop-time=" + at, "start-time=2999-01-01T00:00:00Z", "start-time=" + at + "&stop-time=2000-01-01T00:00:00Z", "filter=((", "nosuch=1"} {
+		f.want(400, "", "GET", "/rests/streams/json/lab?"+q, "")
+	}
+	srv.Client().CloseIdleConnections()
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	s := &history{wake: make(chan struct{})}
+	for range keptEvents + 10 {
+		s.add(Event{Name: "a:b", Data: []byte("{}")})
+	}
+	if _, _, lost, _ := s.after(9); !lost {
+		t.Error("a reader that is behind what is kept goes on")
+	}
+	if events, _, lost, _ := s.after(10); lost || len(events) == 0 || events[0].id != 11 {
+		t.Errorf("the oldest kept event is %v, lost %v", events, lost)
+	}
+	big := &history{wake: make(chan struct{})}
+	for range 40 {
+		big.add(Event{Data: make([]byte, 1<<20)})
+	}
+	if len(big.kept) > 8 {
+		t.Errorf("%d MiB are kept", len(big.kept))
+	}
+}
+
+func TestChangesOfData(t *testing.T) { engines(t, changesOfData) }
+
+func changesOfData(t *testing.T, f *fixture) {
+	srv := httptest.NewServer(f)
+	t.Cleanup(srv.Close) // after the streams
+	f.want(201, "", "PUT", lab, `{"inventory":{"note":"n","device":[{"name":"old"}]}}`)
+	a := f.want(200, "", "POST", "/rests/operations/sal-remote:create-data-change-event-subscription",
+		`{"input":{"path":"/lab:inventory","sal-remote-augment:datastore":"CONFIGURATION","sal-remote-augment:scope":"SUBTREE"}}`)
+	var out struct {
+		Output struct {
+			Name string `json:"stream-name"`
+		} `json:"sal-remote:output"`
+	}
+	if err := json.Unmarshal([]byte(a.body), &out); err != nil {
+		t.Fatal(err)
+	}
+	const mon = "/rests/data/ietf-restconf-monitoring:restconf-state/streams/stream="
+	f.want(200, `{"ietf-restconf-monitoring:location":"/rests/streams/json/data-change/running/lab:inventory"}`, "GET", mon+out.Output.Name+"/access=json/location", "")
+	tree := openStream(t, srv, "/rests/streams/json/data-change/running/lab:inventory")
+	inXML := openStream(t, srv, "/rests/streams/xml/data-change/running/lab:inventory/device=a")
+	leaf := openStream(t, srv, "/rests/streams/json/data-change/running/lab:inventory/device=a/port")
+	f.want(201, "", "PUT", lab+"/device=a", `{"device":[{"name":"a"}]}`)
+	check := func(s *sse, want string) string {
+		t.Helper()
+		d, id := s.next()
+		if !strings.Contains(d, want) {
+			t.Errorf("got %s\nwant %s", d, want)
+		}
+		return id
+	}
+	first := check(tree, `"sal-remote:data-changed-notification":{"data-change-event":[{"path":"/lab:inventory/device[name='a']","operation":"created","data":{"lab:device":[{"name":"a"}]}}]}`)
+	check(inXML, `<data-change-event><path xmlns:lab="urn:test:lab">/lab:inventory/lab:device[lab:name='a']</path><operation>created</operation><data><device xmlns="urn:test:lab"><name>a</name></device></data></data-change-event>`)
+	f.want(204, "", "PATCH", lab+"/device=a", `{"device":[{"name":"a","port":5}]}`)
+	check(tree, `"operation":"updated","data":{"lab:device":[{"name":"a","port":5}]}`)
+	check(leaf, `{"path":"/lab:inventory/device[name='a']/port","operation":"created","data":{"lab:port":5}}`)
+	f.want(204, "", "PATCH", lab+"/device=a", `{"device":[{"name":"a","address":"x"}]}`)
+	f.want(204, "", "DELETE", lab+"/device=a", "")
+	check(tree, `"address":"x"`)
+	check(tree, `"operation":"deleted"`)
+	check(leaf, `"operation":"deleted"`)
+	check(openStream(t, srv, "/rests/streams/json/data-change/running/lab:inventory", "Last-Event-ID: "+first), `"port":5`)
+	f.want(400, "", "GET", "/rests/streams/json/data-change/running", "")
+	f.want(400, "", "GET", "/rests/streams/json/data-change/running/lab:nothing", "")
+	f.want(404, "", "GET", "/rests/streams/json/data-change/candidate/lab:inventory", "")
+	f.want(400, "", "POST", "/rests/operations/sal-remote:create-data-change-event-subscription", `{"input":{"path":"/lab:nothing"}}`)
+	srv.Client().CloseIdleConnections()
+}

@@ -1,0 +1,24 @@
+package tree
+
+import (
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/sdk/yang"
+)
+
+// Owner returns the path of the document that holds the instance: the deepest list entry, or the
+// top-level node.
+func (p Path) Owner() Path { return p.owner() }
+
+// DecodeStored reads a document as the datastore has it; p leads to it.
+func DecodeStored(p Path, value []byte) (*yang.Data, error) {
+	doc := decodeDocument(datastore.Entry{Value: value})
+	return (&Draft{}).read1(p, doc)
+}
+
+// Descend follows steps down from an instance; nil when there is nothing.
+func Descend(at *yang.Data, steps Path) *yang.Data {
+	if at == nil {
+		return nil
+	}
+	return descend(at, steps)
+}

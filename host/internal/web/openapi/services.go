@@ -1,0 +1,97 @@
+package openapi
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// services.yaml describes access control and the resources of RFC 8040 that no module has.
+//
+//go:embed services.yaml
+var servicesText []byte
+
+// services adds them, and the event streams.
+func (d *document) services() {
+	var fixed struct {
+		Paths   object `yaml:"paths"`
+		Schemas object `yaml:"schemas"`
+	}
+	if err := yaml.Unmarshal(servicesText, &fixed); err != nil {
+		panic(err) // the file is embedded
+	}
+	d.add(fixed.Paths, fixed.Schemas)
+	for _, s := range d.Streams {
+		for _, form := range []string{"json", "xml"} {
+			path := "/rests/streams/" + form + "/" + s.Name
+			op := object{"tags": []string{"event streams"}, "operationId": d.id("follow", path), "parameters": []object{
+				{"name": "start-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
+				{"name": "stop-time", "in": "query", "schema": object{"type": "string", "format": "date-time"}},
+				{"name": "filter", "in": "query", "schema": object{"type": "string"}},
+			}, "responses": answers("200", "Server-sent events (RFC 8040 section 6.4), until either side ends it",
+				object{"text/event-stream": object{"schema": object{"type": "string"}}})}
+			if s.Description != "" {
+				op["description"] = s.Description
+			}
+			d.paths[path] = object{"get": op}
+		}
+		legacy := "/restconf/streams/stream/" + s.Name
+		d.paths[legacy] = object{"get": object{"tags": []string{"event streams"}, "operationId": d.id("follow", legacy), "description": s.Description,
+			"responses": answers("200", "Server-sent events", object{"text/event-stream": object{"schema": object{"type": "string"}}})}}
+	}
+}
+
+// add takes paths and schemas in, with an operationId where there is none.
+func (d *document) add(paths, schemas object) {
+	for name, s := range schemas {
+		d.schemas[name] = s
+	}
+	for path, item := range paths {
+		verbs, ok := item.(object)
+		if !ok {
+			continue
+		}
+		for verb, v := range verbs {
+			if op, ok := v.(object); ok && op["operationId"] == nil {
+				op["operationId"] = d.id(verb, path)
+			}
+		}
+		d.paths[path] = item
+	}
+}
+
+// route adds what a plugin serves outside of YANG: by its own document, or as a subtree.
+func (d *document) route(r Route) error {
+	if r.Document == nil {
+		d.paths[r.Path] = object{"get": object{"operationId": d.id("get", r.Path), "tags": []string{"plugins"}, "summary": r.Summary,
+			"description": "A plugin serves this path and those below it; it has no document of its own.",
+			"responses":   object{"200": object{"description": "What the plugin answers"}}}}
+		return nil
+	}
+	var doc struct {
+		Paths      object `json:"paths"`
+		Components struct {
+			Schemas object `json:"schemas"`
+		} `json:"components"`
+	}
+	// The names of its schemas must not be those of others.
+	prefix := identifier(strings.Trim(r.Path, "/")) + "_"
+	text := strings.ReplaceAll(string(r.Document), `"#/components/schemas/`, `"#/components/schemas/`+prefix)
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		return fmt.Errorf("the document of %s: %w", r.Path, err)
+	}
+	schemas := object{}
+	for name, s := range doc.Components.Schemas {
+		schemas[prefix+name] = s
+	}
+	for path := range doc.Paths {
+		if path != r.Path && !strings.HasPrefix(path, r.Path+"/") {
+			delete(doc.Paths, path) // not its own
+		}
+	}
+	d.add(doc.Paths, schemas)
+	return nil
+}

@@ -1,0 +1,85 @@
+package yang
+
+// Origin is where operational data is from (RFC 8342 section 5.3.4).
+type Origin uint8
+
+// The origins that are known here; the zero value is none.
+const (
+	Intended Origin = iota + 1
+	Learned
+	System
+)
+
+var originNames = [...]string{Intended: "intended", Learned: "learned", System: "system"}
+
+// String is the name of the identity of ietf-origin.
+func (o Origin) String() string {
+	if int(o) < len(originNames) {
+		return originNames[o]
+	}
+	return ""
+}
+
+// SetOrigin says where an instance with all below it is from; nil is none.
+func (d *Data) SetOrigin(o Origin) {
+	if d == nil {
+		return
+	}
+	d.origin = o
+	for c := d.first; c != nil; c = c.next {
+		c.SetOrigin(o)
+	}
+}
+
+// newOrigin is the origin that has to be written with d: that of what it stands in holds for it, too.
+func (d *Data) newOrigin() Origin {
+	if d.Node == nil || d.Node.Kind == Root || d.kind == jArray {
+		return 0
+	}
+	up := d.parent
+	for up != nil && up.kind == jArray {
+		up = up.parent
+	}
+	if up != nil && up.origin == d.origin && up.Node != nil && up.Node.Kind != Root {
+		return 0
+	}
+	return d.origin
+}
+
+// appendOrigin writes the annotation of an object (RFC 7952 section 5.2.1).
+func appendOrigin(buf []byte, o Origin) []byte {
+	return append(append(append(buf, `{"ietf-origin:origin":"ietf-origin:`...), o.String()...), `"}`...)
+}
+
+// appendLeafOrigin writes the annotation of a leaf, or of the entries of a leaf-list, as a member of
+// its own; nothing when none has a new origin.
+func (d *Data) appendLeafOrigin(buf []byte, s Style) []byte {
+	if d.Node == nil || !d.Node.IsLeaf() {
+		return buf
+	}
+	var list []byte
+	any := false
+	if d.kind == jArray {
+		list = append(list, '[')
+		for e := d.first; e != nil; e = e.next {
+			if e != d.first {
+				list = append(list, ',')
+			}
+			if o := e.newOrigin(); o != 0 {
+				list, any = appendOrigin(list, o), true
+			} else {
+				list = append(list, "null"...)
+			}
+		}
+		list = append(list, ']')
+	} else if o := d.newOrigin(); o != 0 {
+		list, any = appendOrigin(nil, o), true
+	}
+	if !any {
+		return buf
+	}
+	from := len(buf) + 2
+	buf = d.appendName(append(buf, ','), s)
+	buf = append(buf[:from], append([]byte{'@'}, buf[from:]...)...)
+	return append(buf, list...)
+}
