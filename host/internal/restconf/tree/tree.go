@@ -66,6 +66,9 @@ func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) 
 	var lost *datastore.ConflictError
 	for i := range attempts {
 		err := t.attempt(ctx, set, f, i > 0)
+		if err != nil && fault.KindOf(err) == fault.Timeout && ctx.Err() != nil {
+			return fault.Wrap(fault.Unavailable, err, "the change was not made within %s: %v", updateTime, err)
+		}
 		if !errors.As(err, &lost) {
 			return err
 		}
