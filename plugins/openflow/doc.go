@@ -4,5 +4,6 @@
 //
 // The way of a message: channel reads it (ofp13 is the codec) → service, the one
 // goroutine that decides → discovery, the decisions (lldp proves links) → channel
-// writes the answers, and service publishes the topology. shell shows it.
+// writes the answers, and service publishes the topology and writes it for the other
+// nodes. shell shows it. Only the process with the role openflow-discovery acts.
 package main

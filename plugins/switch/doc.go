@@ -2,9 +2,10 @@
 // topology, fdb, vlan, acl, misc-config and switch-db, and the shell commands of scope
 // switch.
 //
-// The way of a request: operations → driver (which one? whose turn?) → mibdriver → snmp,
-// or xmldriver (what vendorxml describes), or a vendor's driver plugin. The way of a
-// discovery: inventory (csvlist) → survey → mibdriver.Observe → discovery → service,
-// which publishes it. journal remembers changes under way, sdn applies what SDN needs.
-// mib is what all of them know of MIB objects.
+// The way of a change: operations → writes (the record; whoever holds the role carries it
+// out) → driver (which one?) → mibdriver → snmp, or xmldriver (what vendorxml describes),
+// or a vendor's driver plugin. The way of a discovery: inventory (csvlist) → survey →
+// mibdriver.Observe → discovery → service, which publishes it and writes it for the other
+// nodes. ring keeps the last changes and traps, sdn applies what SDN needs. mib is what
+// all of them know of MIB objects.
 package main

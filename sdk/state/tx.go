@@ -18,6 +18,7 @@ type Tx struct {
 	at       *Snapshot
 	compares map[condition]uint64
 	ops      []host.Op
+	volatile bool
 }
 
 // condition is what a compare is about.
@@ -46,11 +47,15 @@ func (tx *Tx) Revision() uint64 { return tx.at.revision }
 // no condition.
 func (tx *Tx) Snapshot() *Snapshot { return tx.at }
 
+// Volatile says that the commit may be answered before the disk has it: after a crash of
+// the machine it may be lost.
+func (tx *Tx) Volatile() { tx.volatile = true }
+
 // op adds a write.
 func (tx *Tx) op(o host.Op) { tx.ops = append(tx.ops, o) }
 
 func (tx *Tx) txn() host.Txn {
-	t := host.Txn{Ops: tx.ops}
+	t := host.Txn{Ops: tx.ops, Volatile: tx.volatile}
 	for c, revision := range tx.compares {
 		t.Compares = append(t.Compares, host.Compare{Space: c.at.Space, Plugin: c.at.Plugin, Key: c.key, Revision: revision, Prefix: c.prefix})
 	}

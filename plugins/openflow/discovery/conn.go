@@ -32,7 +32,6 @@ type conn struct {
 	features    ofp13.FeaturesReply
 	description ofp13.Description
 	role        uint32
-	roleTries   int
 	roleAsked   time.Time
 	problem     string // what it refused
 	ports       map[uint32]*port

@@ -44,20 +44,22 @@ type Action struct {
 
 // Core is the state of the discovery.
 type Core struct {
-	o        Options
-	conns    map[ConnID]*conn
-	switches map[uint64]*conn    // those that told their datapath id
-	links    map[PortID]*link    // by source
-	inbound  map[PortID][]PortID // sources of the links to a port
-	nodes    map[string]topology.Node
-	epoch    uint64
-	xid      uint32
-	queues   queues
-	aged     time.Time
-	leaving  bool
-	dirty    bool
-	out      []Action
-	count    Counters
+	o          Options
+	conns      map[ConnID]*conn
+	switches   map[uint64]*conn    // those that told their datapath id
+	links      map[PortID]*link    // by source
+	inbound    map[PortID][]PortID // sources of the links to a port
+	nodes      map[string]topology.Node
+	epoch      uint64
+	xid        uint32
+	queues     queues
+	aged       time.Time
+	leaving    bool
+	acting     bool // this process acts on switches, all others only listen
+	generation uint64
+	dirty      bool
+	out        []Action
+	count      Counters
 }
 
 // New returns a Core that knows no switch.
@@ -72,6 +74,9 @@ func (c *Core) Take() []Action {
 	c.out = nil
 	return out
 }
+
+// Touch has the topology taken for another than before.
+func (c *Core) Touch() { c.dirty = true }
 
 // Changed reports, once, that the topology is another than before.
 func (c *Core) Changed() bool {

@@ -56,7 +56,7 @@ func (c *Core) emit(now time.Time) {
 		q.credit = min(q.credit+now.Sub(q.counted).Seconds()*rate, max(rate/10, 1))
 	}
 	q.counted = now
-	for q.credit >= 1 && !c.leaving {
+	for q.credit >= 1 && c.acting && !c.leaving {
 		s, ok := q.urgent.pop(now)
 		if !ok {
 			if s, ok = q.soon.pop(now); ok && c.links[s.port] != nil {

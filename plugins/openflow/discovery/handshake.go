@@ -99,8 +99,9 @@ func (c *Core) survive(old *conn, now time.Time) {
 func (c *Core) prepare(s *conn, now time.Time) {
 	s.phase = preparing
 	c.switches[s.datapath()] = s
-	c.askRole(s, now)
-	c.install(s)
+	if c.acting {
+		c.take(s, now)
+	}
 	c.send(s, xidDescription, ofp13.MultipartRequest{Kind: ofp13.KindDescription})
 	c.send(s, xidPorts, ofp13.MultipartRequest{Kind: ofp13.KindPorts})
 	c.send(s, xidSetup, ofp13.BarrierRequest{})

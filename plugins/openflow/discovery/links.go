@@ -23,7 +23,7 @@ const window = 4
 // controller made it, for a port that has been up ever since, a moment ago.
 func (c *Core) packetIn(s *conn, m ofp13.PacketIn, now time.Time) {
 	c.count.PacketIns++
-	if s.phase != ready || m.Match.InPort == nil {
+	if !c.acting || s.phase != ready || m.Match.InPort == nil {
 		return
 	}
 	origin, err := c.o.Key.Open(m.Data)

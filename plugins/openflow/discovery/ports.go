@@ -76,7 +76,7 @@ func (c *Core) portStatus(s *conn, m ofp13.PortStatus, now time.Time) {
 func (c *Core) raise(id PortID, p *port, now time.Time) {
 	c.epoch++
 	p.epoch, p.sequence = c.epoch, 0
-	if p.physical() {
+	if p.physical() && c.acting {
 		c.queues.urgent.push(slot{id, p.epoch, now})
 		c.queues.soon.push(slot{id, p.epoch, now.Add(soon)})
 		c.queues.periodic.push(slot{id, p.epoch, now.Add(c.o.Interval)})

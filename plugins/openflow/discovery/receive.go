@@ -48,7 +48,7 @@ func (c *Core) Received(id ConnID, h ofp13.Header, m ofp13.Message, now time.Tim
 	case ofp13.BarrierReply:
 		c.barrier(s, h.XID, now)
 	case ofp13.RoleReply:
-		c.roleReply(s, m, now)
+		c.roleReply(s, m)
 	}
 	c.emit(now)
 }
@@ -76,9 +76,11 @@ func (c *Core) multipart(s *conn, m ofp13.MultipartReply, now time.Time) {
 
 func (c *Core) barrier(s *conn, xid uint32, now time.Time) {
 	switch {
-	case xid == xidSetup && s.phase == preparing:
+	case xid == xidSetup && s.phase >= preparing && !s.prepared:
 		s.prepared = true
-		c.miss(s)
+		if c.acting {
+			c.miss(s)
+		}
 		c.settle(s, now)
 	case xid == xidFarewell && c.leaving:
 		c.close(s, levelDebug, "the controller stops", now)
@@ -92,7 +94,7 @@ func (c *Core) failed(s *conn, xid uint32, e ofp13.Error, now time.Time) {
 	case e.Kind == ofp13.ErrorBadRequest && e.Code == ofp13.CodeIsSlave:
 		c.demoted(s, now)
 	case xid == xidRole:
-		c.roleRefused(s, e, now)
+		c.roleRefused(s, e)
 	case xid == xidProbe:
 		s.missKept = true // an overlap, or no priority 0 to be had: what is there stays
 	case xid == xidPunt:

@@ -69,7 +69,7 @@ func (c *Core) miss(s *conn) {
 func (c *Core) Leave(now time.Time) {
 	c.leaving = true
 	for _, s := range c.conns {
-		if s.phase < preparing {
+		if s.phase < preparing || !c.acting {
 			c.close(s, levelDebug, "the controller stops", now)
 			continue
 		}

@@ -207,7 +207,48 @@ func TestMasterAgainstAnother(t *testing.T) {
 	w.wait(11 * time.Second)
 	w.message(id, firstXID, slave)
 	w.run()
-	if s := w.core.Switches(); s[0].Role != ofp13.RoleMaster || roles() != before+2 {
+	if s := w.core.Switches(); s[0].Role != ofp13.RoleMaster || roles() != before+1 {
 		t.Errorf("after a while: %+v, %d requests", s, roles()-before)
+	}
+}
+
+// A process that does not act sends nothing that changes a switch; when its turn comes it
+// takes the role with its epoch as generation, and finds the links.
+func TestOneActs(t *testing.T) {
+	o := options()
+	o.Role = ofp13.RoleMaster
+	w := newWorld(t, o)
+	w.core.Rest()
+	one, two := newBox(1, 1), newBox(2, 1)
+	w.cables[PortID{1, 1}], w.cables[PortID{2, 1}] = PortID{2, 1}, PortID{1, 1}
+	w.connect(one)
+	w.connect(two)
+	acts := func() (n int, generation uint64) {
+		for _, m := range append(one.got, two.got...) {
+			switch m := m.(type) {
+			case ofp13.RoleRequest:
+				generation = m.Generation
+				n++
+			case ofp13.FlowMod, ofp13.PacketOut:
+				n++
+			}
+		}
+		return n, generation
+	}
+	w.wait(6 * time.Second)
+	if n, _ := acts(); n != 0 || len(w.core.Switches()) != 2 || len(w.core.Links()) != 0 {
+		t.Errorf("%d acts, %d switches", n, len(w.core.Switches()))
+	}
+	w.core.Act(42, w.now)
+	w.run()
+	w.wait(6 * time.Second)
+	if n, generation := acts(); n == 0 || generation != 42 || len(w.core.Links()) != 2 {
+		t.Errorf("%d acts with generation %d, %d links", n, generation, len(w.core.Links()))
+	}
+	w.core.Rest()
+	before, _ := acts()
+	w.wait(20 * time.Second)
+	if n, _ := acts(); n != before || len(w.core.Links()) != 0 || len(w.core.Switches()) != 2 {
+		t.Errorf("afterwards %d acts, %d links", n-before, len(w.core.Links()))
 	}
 }

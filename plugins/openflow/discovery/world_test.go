@@ -41,8 +41,10 @@ func options() Options {
 }
 
 func newWorld(t *testing.T, o Options) *world {
-	return &world{t: t, core: New(o), now: time.Unix(1_000_000, 0), conns: map[ConnID]*box{}, cables: map[PortID]PortID{},
+	w := &world{t: t, core: New(o), now: time.Unix(1_000_000, 0), conns: map[ConnID]*box{}, cables: map[PortID]PortID{},
 		closed: map[ConnID]string{}, frames: map[PortID][]byte{}}
+	w.core.Act(7, w.now)
+	return w
 }
 
 func newBox(datapath uint64, ports int) *box {

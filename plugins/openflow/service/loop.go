@@ -24,7 +24,7 @@ const (
 type loop struct {
 	core      *discovery.Core
 	server    *channel.Server
-	publish   func(topology.Topology)
+	publish   func(topology.Topology, []discovery.Switch)
 	log       *slog.Logger
 	asks      chan func(*discovery.Core)
 	leaving   chan struct{} // closed: remove the rules and end
@@ -34,14 +34,13 @@ type loop struct {
 	published time.Time // newest view
 }
 
-func newLoop(core *discovery.Core, server *channel.Server, publish func(topology.Topology), log *slog.Logger) *loop {
+func newLoop(core *discovery.Core, server *channel.Server, publish func(topology.Topology, []discovery.Switch), log *slog.Logger) *loop {
 	return &loop{core: core, server: server, publish: publish, log: log, asks: make(chan func(*discovery.Core)),
 		leaving: make(chan struct{}), done: make(chan struct{})}
 }
 
 func (l *loop) run(ctx context.Context) {
 	defer close(l.done)
-	l.publish(l.core.View(time.Now())) // an empty topology, not none
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	quiet := time.NewTimer(time.Hour)
@@ -78,7 +77,7 @@ func (l *loop) run(ctx context.Context) {
 			quiet.Reset(wait)
 			continue
 		}
-		l.publish(l.core.View(now))
+		l.publish(l.core.View(now), l.core.Switches())
 		l.published, l.pending = now, false
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
+	"maps"
 	"sync"
+	"sync/atomic"
 
 	"ctl.internal/plugins/openflow/channel"
 	"ctl.internal/plugins/openflow/discovery"
@@ -14,17 +16,25 @@ import (
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )
 
 // Service is the running plugin.
 type Service struct {
+	set       Settings
+	source    string // this node, in what is written
 	log       *slog.Logger
 	server    *channel.Server
 	publisher *topology.Publisher
 	events    *host.Publisher
 	loop      *loop
+	store     *state.Store
+	observed  *state.Table[shell.Observed]
+	seen      chan struct{}            // what is observed has changed
+	exporter  atomic.Pointer[exporter] // nil: another process acts
 	cancel    context.CancelFunc
+	end       context.CancelFunc // of the projection, after all else
 	group     sync.WaitGroup
 }
 
@@ -51,30 +61,57 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	// The key lives as long as this process: frames of an earlier one prove nothing.
 	key := make(lldp.Key, 32)
 	rand.Read(key)
-	s := &Service{log: slog.Default(), publisher: &topology.Publisher{}}
+	s := &Service{set: set, source: nodeName(), log: slog.Default(), publisher: &topology.Publisher{}, seen: make(chan struct{}, 1)}
 	s.server, err = channel.Listen(channel.Options{Listen: set.Listen, TLS: secure, Connections: fit, Outbox: set.Limits.Outbox,
 		Messages: set.Limits.Messages, PacketIns: set.Limits.PacketIns, Log: s.log})
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "switches cannot connect: %v; change `listen` in etc/openflow.yaml, or end what listens there", err)
 	}
 	s.log.Info("switches may connect", "listen", s.server.Addr().String(), "tls", secure != nil)
+	s.observed = state.NewTableWith(state.Private(observedPrefix), codec())
+	s.observed.Notify(func([]string) { s.poke() })
+	follow, end := context.WithCancel(ctx)
+	s.end = end
+	if s.store, err = state.Open(follow, env.Host, s.observed); err != nil {
+		end()
+		s.server.Close()
+		return nil, err
+	}
+	s.publisher.Set(s.stored())
 	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
 	s.loop = newLoop(discovery.New(set.options(key)), s.server, s.publish, s.log)
 	env.Health(sdk.Health{State: sdk.Healthy, Details: map[string]string{"listen": s.server.Addr().String()}})
 	ctx, s.cancel = context.WithCancel(ctx)
 	s.group.Go(func() { s.loop.run(ctx) })
 	s.group.Go(func() { s.events.Run(ctx) })
-	sh := &shell.Shell{Ask: s.loop.ask, Edge: s.server.Stats}
+	s.group.Go(func() { s.adopt(ctx) })
+	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
+	sh := &shell.Shell{Ask: s.loop.ask, Edge: s.server.Stats, Observed: s.known}
 	if env.Metrics != nil {
 		if err := env.Metrics.Register(collector{sh.Counters}); err != nil {
 			s.log.Warn("the counters are not in the metrics", "err", err)
 		}
 	}
-	return &sdk.Plugin{Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
+	return &sdk.Plugin{Commands: sh.Commands(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
 }
 
-// publish hands a view to the watchers of the topology and to the event stream.
-func (s *Service) publish(t topology.Topology) {
+// known is what the process that acts has written.
+func (s *Service) known() (out []shell.Observed) {
+	for _, o := range s.observed.All(s.store.Now(), "") {
+		out = append(out, o)
+	}
+	return out
+}
+
+// publish hands a view to the watchers of the topology, to the event stream and to the
+// datastore, if this process acts; else they see what that one writes.
+func (s *Service) publish(t topology.Topology, switches []discovery.Switch) {
+	e := s.exporter.Load()
+	if e == nil {
+		return
+	}
+	e.take(observation{t, switches})
+	t = e.inherited(topology.Topology{ID: t.ID, Nodes: maps.Clone(t.Nodes), Links: maps.Clone(t.Links), Observed: t.Observed})
 	before, _ := s.publisher.Get(t.ID)
 	s.publisher.Set(t)
 	if c, differs := topology.Diff(before, t); differs {
@@ -91,5 +128,6 @@ func (s *Service) stop(ctx context.Context) error {
 	s.cancel()
 	s.server.Close()
 	s.group.Wait()
+	s.end()
 	return nil
 }

@@ -2,10 +2,12 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"ctl.internal/plugins/openflow/discovery"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
 )
 
 func (s *Shell) links() commands.Command {
@@ -18,25 +20,50 @@ func (s *Shell) links() commands.Command {
 func (s *Shell) runLinks(ctx context.Context, in *commands.Invocation) error {
 	t := commands.Table{Empty: "No link is known.", Columns: []commands.Column{
 		{Title: "From", Key: "source-tp"}, {Title: "To", Key: "dest-tp"}, {Title: "Both", Key: "both"},
-		{Title: "Since", Key: "since"}, {Title: "Confirmed", Key: "confirmed"},
+		{Title: "Since", Key: "since"}, {Title: "Confirmed", Key: "confirmed"}, {Title: "Reported by", Key: "reported-by"},
 	}}
+	node := in.Arg("node")
+	acting := false
 	var failed error
 	err := s.Ask(ctx, func(c *discovery.Core) {
+		if acting = c.Acting(); !acting {
+			return
+		}
 		var want func(uint64) bool
-		if want, failed = wanted(c, in); failed != nil {
+		if want, failed = s.wanted(c, in); failed != nil {
 			return
 		}
 		for _, l := range c.Links() {
 			if want(l.From.Datapath) {
-				t.Add(l.From.String(), l.To.String(), l.Both, l.Since.UTC().Format(time.RFC3339), l.Seen.UTC().Format(time.RFC3339))
+				t.Add(l.From.String(), l.To.String(), l.Both, l.Since.UTC().Format(time.RFC3339), l.Seen.UTC().Format(time.RFC3339), "this one")
 			}
 		}
 	})
-	if err != nil {
+	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
-	if failed != nil {
-		return failed
+	if acting {
+		return in.Emit(t, nil)
+	}
+	found := node == ""
+	all := s.Observed()
+	back := map[string]string{}
+	for _, o := range all {
+		for _, l := range o.Links {
+			back[l.SourceTP] = l.DestTP
+		}
+	}
+	for _, o := range all {
+		if node != "" && o.Node.ID != node {
+			continue
+		}
+		found = true
+		for _, l := range o.Links {
+			t.Add(l.SourceTP, l.DestTP, back[l.DestTP] == l.SourceTP, "", l.Observed.UTC().Format(time.RFC3339), o.Source+", "+age(o.At)+" ago")
+		}
+	}
+	if !found {
+		return fault.New(fault.NotFound, "no switch %s is connected; openflow:nodes lists those that are", node)
 	}
 	return in.Emit(t, nil)
 }

@@ -7,6 +7,7 @@ import (
 
 	"ctl.internal/plugins/openflow/discovery"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/topology"
 )
 
 func (s *Shell) nodes() commands.Command {
@@ -21,14 +22,25 @@ func (s *Shell) runNodes(ctx context.Context, in *commands.Invocation) error {
 		{Title: "Node", Key: "node-id"}, {Title: "Datapath", Key: "datapath-id"}, {Title: "Address", Key: "address"},
 		{Title: "Up", Key: "ports-up", Right: true}, {Title: "Ports", Key: "ports", Right: true}, {Title: "Role", Key: "role"},
 		{Title: "Since", Key: "since"}, {Title: "Software", Key: "software", Max: 32}, {Title: "Problem", Key: "problem", Max: 80},
+		{Title: "Reported by", Key: "reported-by"},
 	}}
 	var list []discovery.Switch
 	if err := s.Ask(ctx, func(c *discovery.Core) { list = c.Switches() }); err != nil {
 		return err
 	}
-	for _, w := range list {
+	add := func(w Observed, node string) {
 		t.Add(discovery.NodeID(w.Datapath), fmt.Sprintf("%016x", w.Datapath), w.Remote, w.Up, w.Ports, roleName(w.Role),
-			w.Since.UTC().Format(time.RFC3339), w.Description.Software, w.Problem)
+			w.Since.UTC().Format(time.RFC3339), w.Software, w.Problem, node)
+	}
+	for _, w := range list {
+		add(NewObserved(w, topology.Node{}, nil), "this one")
+	}
+	others, _, err := s.elsewhere(ctx)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		add(o, o.Source+", "+age(o.At)+" ago")
 	}
 	return in.Emit(t, nil)
 }

@@ -26,7 +26,7 @@ func (s *Shell) runPorts(ctx context.Context, in *commands.Invocation) error {
 	var failed error
 	err := s.Ask(ctx, func(c *discovery.Core) {
 		var want func(uint64) bool
-		if want, failed = wanted(c, in); failed != nil {
+		if want, failed = s.wanted(c, in); failed != nil {
 			return
 		}
 		for _, p := range c.Ports() {

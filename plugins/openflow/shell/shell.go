@@ -16,6 +16,8 @@ type Shell struct {
 	// Ask calls a function with the state of the discovery, in its own goroutine.
 	Ask  func(context.Context, func(*discovery.Core)) error
 	Edge func() channel.Stats
+	// Observed is what the process that acts on the switches has written.
+	Observed func() []Observed
 }
 
 // Commands returns the table of commands.
@@ -47,7 +49,7 @@ func (s *Shell) completeNode(ctx context.Context, prefix string) []string {
 }
 
 // wanted checks the argument node: the list is of that switch, which must be there.
-func wanted(c *discovery.Core, in *commands.Invocation) (func(datapath uint64) bool, error) {
+func (s *Shell) wanted(c *discovery.Core, in *commands.Invocation) (func(datapath uint64) bool, error) {
 	node := in.Arg("node")
 	if node == "" {
 		return func(uint64) bool { return true }, nil
@@ -55,6 +57,11 @@ func wanted(c *discovery.Core, in *commands.Invocation) (func(datapath uint64) b
 	for _, w := range c.Switches() {
 		if discovery.NodeID(w.Datapath) == node {
 			return func(d uint64) bool { return d == w.Datapath }, nil
+		}
+	}
+	for _, o := range s.Observed() {
+		if o.Node.ID == node {
+			return nil, fault.New(fault.Unavailable, "switch %s is connected to node %s (reported %s ago), not to this one; ask there", node, o.Source, age(o.At))
 		}
 	}
 	return nil, fault.New(fault.NotFound, "no switch %s is connected; openflow:nodes lists those that are", node)

@@ -224,7 +224,11 @@ func (w *Writer) finish(ctx context.Context, c *carried, lines []string, err err
 	case r.Timeout == 0: // nobody waits for the record
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 		defer cancel()
-		if _, e := c.term.Update(ctx, func(tx *state.Tx) error { w.table.Delete(tx, r.key()); return nil }); e != nil {
+		if _, e := c.term.Update(ctx, func(tx *state.Tx) error {
+			tx.Volatile() // one that comes back is found to be whole
+			w.table.Delete(tx, r.key())
+			return nil
+		}); e != nil {
 			// Found again by the repair, it turns out to be whole or undone.
 			w.opt.Log.Warn("a finished change stays in the datastore", "operation", r.ID, "switch", r.Switch, "change", r.What(), "err", e)
 		}

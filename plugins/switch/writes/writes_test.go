@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -71,11 +72,12 @@ type process struct {
 	*Writer
 	store *state.Store
 	hold  func() (release func())
+	began chan struct{} // a term has begun
 }
 
 func start(t *testing.T, h *plugintest.Host, d *device) *process {
 	t.Helper()
-	p := &process{}
+	p := &process{began: make(chan struct{}, 1000)}
 	p.Writer = New(Options{Perform: d.perform, Source: "node", Log: slog.New(slog.DiscardHandler),
 		Find: func(node uint64) (*switchdriver.Switch, error) { return &switchdriver.Switch{NodeId: node}, nil },
 		Name: func(sw *switchdriver.Switch) string { return fmt.Sprint("switch ", sw.NodeId) },
@@ -98,12 +100,20 @@ func start(t *testing.T, h *plugintest.Host, d *device) *process {
 	p.hold = func() func() {
 		ctx, cancel := context.WithCancel(ctx)
 		var wg sync.WaitGroup
-		wg.Go(func() { p.store.Role(ctx, "role", p.Run) })
+		wg.Go(func() {
+			p.store.Role(ctx, "role", func(ctx context.Context, term *state.Term) {
+				go func() {
+					for !p.Holds() && ctx.Err() == nil {
+						runtime.Gosched()
+					}
+					p.began <- struct{}{}
+				}()
+				p.Run(ctx, term)
+			})
+		})
 		end := sync.OnceFunc(func() { cancel(); wg.Wait() })
 		t.Cleanup(end)
-		for !p.Holds() {
-			time.Sleep(time.Millisecond)
-		}
+		<-p.began
 		return end
 	}
 	return p
@@ -276,14 +286,17 @@ func TestKeptAndBounded(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	for kept := 2; kept > 0; {
-		kept = 0
-		for _, r := range b.List() {
-			if r.Outcome != Undone {
-				kept++
+	err := b.store.WaitUntil(within(t, time.Minute), func(n *state.Snapshot) bool {
+		kept := 2
+		for _, r := range b.table.All(n, "") {
+			if r.Outcome == Undone {
+				kept--
 			}
 		}
-		time.Sleep(10 * time.Millisecond)
+		return kept == 0
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

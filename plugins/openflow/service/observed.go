@@ -1,0 +1,278 @@
+package service
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/openflow/discovery"
+	"ctl.internal/plugins/openflow/shell"
+	"ctl.internal/sdk/state"
+	"ctl.internal/sdk/topology"
+)
+
+// role is held by the one process that acts on switches: master where that is asked for,
+// rules, LLDP, and what is written of it.
+const role = "openflow-discovery"
+
+// The key, and the bounds: octets of a record, packed and unpacked, the least time
+// between two records of one switch, and the time of a write.
+const (
+	observedPrefix = "observed/switch/"
+	maxRecord      = 64 << 10
+	maxUnpacked    = 16 << 20
+	between        = 5 * time.Second
+	exportTime     = 10 * time.Second
+)
+
+func nodeName() string {
+	if n := os.Getenv("CTL_NODE"); n != "" {
+		return n
+	}
+	n, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return n
+}
+
+func codec() state.Codec[shell.Observed] {
+	return state.Codec[shell.Observed]{
+		Encode: func(_ string, o shell.Observed) ([]byte, error) {
+			b, err := pack(o)
+			if err == nil && len(b) > maxRecord { // of a switch with thousands of ports the names have to do
+				tps := map[string]topology.TerminationPoint{}
+				for id := range o.Node.TPs {
+					tps[id] = topology.TerminationPoint{ID: id}
+				}
+				o.Node.TPs = tps
+				if b, err = pack(o); err == nil && len(b) > maxRecord {
+					err = fmt.Errorf("what is known of %s takes more than %d KiB", o.Node.ID, maxRecord>>10)
+				}
+			}
+			return b, err
+		},
+		Decode: func(_ string, b []byte) (o shell.Observed, err error) {
+			z, err := gzip.NewReader(bytes.NewReader(b))
+			if err != nil {
+				return o, err
+			}
+			text, err := io.ReadAll(io.LimitReader(z, maxUnpacked))
+			if err != nil {
+				return o, err
+			}
+			return o, json.Unmarshal(text, &o)
+		}}
+}
+
+func pack(o shell.Observed) ([]byte, error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	_, err = z.Write(text)
+	return b.Bytes(), errors.Join(err, z.Close())
+}
+
+// sumOf tells two records apart; that a switch was heard again is no difference.
+func sumOf(o shell.Observed) string {
+	o.At, o.Sum, o.Epoch, o.Source, o.Node.Observed = time.Time{}, "", 0, "", time.Time{}
+	links := make([]topology.Link, len(o.Links))
+	for i, l := range o.Links {
+		l.Observed = time.Time{}
+		links[i] = l
+	}
+	o.Links = links
+	text, err := json.Marshal(o)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// stored is the topology as the records have it.
+func (s *Service) stored() topology.Topology {
+	t := topology.Topology{ID: s.set.Topology, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+	for _, o := range s.observed.All(s.store.Now(), "") {
+		t.Nodes[o.Node.ID] = o.Node
+		for _, l := range o.Links {
+			t.Links[l.ID] = l
+		}
+		if o.At.After(t.Observed) {
+			t.Observed = o.At
+		}
+	}
+	return t
+}
+
+// adopt shows what the process that acts has observed, until ctx ends.
+func (s *Service) adopt(ctx context.Context) {
+	for {
+		if s.exporter.Load() == nil {
+			s.publisher.Set(s.stored())
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.seen:
+		}
+	}
+}
+
+// observation is what this process knows at one moment.
+type observation struct {
+	topology topology.Topology
+	switches []discovery.Switch
+}
+
+// exporter writes what this process observes, as long as it holds the role.
+type exporter struct {
+	s     *Service
+	term  *state.Term
+	began time.Time
+	news  chan struct{}
+
+	mu      sync.Mutex
+	newest  observation
+	written map[string]time.Time
+}
+
+func (e *exporter) take(o observation) {
+	e.mu.Lock()
+	e.newest = o
+	e.mu.Unlock()
+	select {
+	case e.news <- struct{}{}:
+	default:
+	}
+}
+
+// inherited adds what the process before knew, as long as the switches had no time to
+// connect and the frames none to pass: a topology does not vanish with a hand-over.
+func (e *exporter) inherited(t topology.Topology) topology.Topology {
+	if time.Since(e.began) > e.s.set.Discovery.Expiry.Std() {
+		return t
+	}
+	var links []topology.Link
+	for _, o := range e.s.observed.All(e.s.store.Now(), "") {
+		if o.Epoch >= e.term.Epoch() {
+			continue
+		}
+		if _, ok := t.Nodes[o.Node.ID]; !ok {
+			t.Nodes[o.Node.ID] = o.Node
+		}
+		links = append(links, o.Links...)
+	}
+	for _, l := range links {
+		_, known := t.Links[l.ID]
+		_, from := t.Nodes[l.SourceNode].TPs[l.SourceTP]
+		_, to := t.Nodes[l.DestNode].TPs[l.DestTP]
+		if !known && from && to {
+			t.Links[l.ID] = l
+		}
+	}
+	return t
+}
+
+// run writes after each change, of one switch not more often than every few seconds.
+func (e *exporter) run(ctx context.Context) {
+	settled := time.NewTimer(e.s.set.Discovery.Expiry.Std())
+	defer settled.Stop()
+	for ctx.Err() == nil {
+		var later <-chan time.Time
+		if wait := e.flush(ctx); wait > 0 {
+			later = time.After(wait)
+		}
+		select {
+		case <-e.news:
+		case <-later:
+		case <-settled.C: // what has not come back by now is gone
+			_ = e.s.loop.ask(ctx, func(c *discovery.Core) { c.Touch() })
+		case <-ctx.Done():
+		}
+	}
+}
+
+// flush writes what has changed and returns after which time to look again; 0: not before
+// the next change.
+func (e *exporter) flush(ctx context.Context) (later time.Duration) {
+	e.mu.Lock()
+	newest := e.newest
+	e.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTime)
+	defer cancel()
+	links := map[string][]topology.Link{}
+	for _, l := range newest.topology.Links {
+		links[l.SourceNode] = append(links[l.SourceNode], l)
+	}
+	there := map[string]bool{}
+	for _, w := range newest.switches {
+		id := discovery.NodeID(w.Datapath)
+		key := fmt.Sprintf("%016x", w.Datapath)
+		there[key] = true
+		o := shell.NewObserved(w, newest.topology.Nodes[id], links[id])
+		o.Source, o.Epoch, o.At, o.Sum = e.s.source, e.term.Epoch(), time.Now(), sumOf(o)
+		old, known := e.s.observed.Get(e.s.store.Now(), key)
+		if known && old.Sum == o.Sum && old.Epoch == o.Epoch {
+			continue
+		}
+		if wait := between - time.Since(e.written[key]); wait > 0 {
+			later = max(later, wait)
+			continue
+		}
+		if err := e.write(ctx, func(tx *state.Tx) error { return e.s.observed.Put(tx, key, o) }); err != nil {
+			return between
+		}
+		e.written[key] = time.Now()
+	}
+	for key, o := range e.s.observed.All(e.s.store.Now(), "") {
+		if there[key] || o.Epoch < e.term.Epoch() && time.Since(e.began) <= e.s.set.Discovery.Expiry.Std() {
+			continue
+		}
+		if err := e.write(ctx, func(tx *state.Tx) error { e.s.observed.Delete(tx, key); return nil }); err != nil {
+			return between
+		}
+	}
+	return later
+}
+
+func (e *exporter) write(ctx context.Context, decide func(*state.Tx) error) error {
+	_, err := e.term.Update(ctx, decide)
+	if err != nil && e.term.Check() == nil {
+		e.s.log.Warn("what is known of the switches is not written; trying again", "err", err)
+	}
+	return err
+}
+
+// hold acts on the switches until ctx ends.
+func (s *Service) hold(ctx context.Context, term *state.Term) {
+	s.log.Info("this process acts on the OpenFlow switches", "role", role, "epoch", term.Epoch())
+	e := &exporter{s: s, term: term, began: time.Now(), news: make(chan struct{}, 1), written: map[string]time.Time{}}
+	s.publisher.Set(s.stored())
+	s.exporter.Store(e)
+	if s.loop.ask(ctx, func(c *discovery.Core) { c.Act(term.Epoch(), time.Now()) }) == nil {
+		e.run(ctx)
+	}
+	s.exporter.Store(nil)
+	_ = s.loop.ask(context.WithoutCancel(ctx), func(c *discovery.Core) { c.Rest() })
+	s.poke()
+}
+
+func (s *Service) poke() {
+	select {
+	case s.seen <- struct{}{}:
+	default:
+	}
+}
