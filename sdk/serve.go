@@ -77,7 +77,7 @@ func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
 	cfg := &plugin.ServeConfig{
 		HandshakeConfig: wire.Handshake,
 		Plugins:         wire.Set(s.Register),
-		GRPCServer:      s.grpcServer,
+		GRPCServer:      s.NewGRPC,
 		Logger:          hclog.NewNullLogger(),
 	}
 	if debug {
@@ -89,7 +89,9 @@ func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
 	return exitOK
 }
 
-func (s *Server) grpcServer(opts []grpc.ServerOption) *grpc.Server {
+// NewGRPC returns a gRPC server whose calls are counted, traced, and wait for the plugin's
+// data.
+func (s *Server) NewGRPC(opts []grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(opts, wire.ServerOptions(
 		grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),

@@ -19,6 +19,7 @@ const (
 	EnvToken  = "CTL_HOST_TOKEN"  // metadata "ctl-token" of each call
 	EnvParent = "CTL_HOST_PID"    // the host's process id
 	EnvData   = "CTL_DATA_DIR"    // directory of the plugin's own
+	EnvNode   = "CTL_NODE"        // name of the controller's node
 	EnvTraces = "CTL_HOST_TRACES" // "1": the host takes spans, see Traces
 )
 

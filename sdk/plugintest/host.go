@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -165,8 +166,10 @@ func (h *Host) attach(m *pluginv1.Manifest, conn grpc.ClientConnInterface) strin
 	return token
 }
 
-// known notes the caller of ctx, so that the plugin may act for it.
+// known notes the caller of ctx, so that the plugin may act for it, and has the plugin
+// answer with all that was stored before the call.
 func (h *Host) known(ctx context.Context) context.Context {
+	ctx = metadata.AppendToOutgoingContext(ctx, host.MetaMinRevision, strconv.FormatUint(h.store.now(), 10))
 	who, ok := caller.From(ctx)
 	if !ok {
 		return ctx

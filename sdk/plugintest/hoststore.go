@@ -35,6 +35,13 @@ func newStore() *store {
 
 func (s *store) revision() uint64 { return uint64(len(s.history)) }
 
+// now is revision for those who do not hold the lock.
+func (s *store) now() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision()
+}
+
 func (s *store) get(at string) *pluginv1.Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,10 +228,48 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 		}
 		ops = append(ops, write{at, o})
 	}
+	if guestOf(ctx).manifest == nil {
+		more, err := d.h.checked(ctx, r.Ops)
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range more {
+			ops = append(ops, w)
+		}
+	}
 	if r.Role != "" && !d.h.holds(ctx, r.Role) {
 		return nil, fault.New(fault.Denied, "this process does not hold the role %s", r.Role)
 	}
 	return d.h.store.commit(compares, r.Compares, ops), nil
+}
+
+// checked asks the owners of trees about a change that the controller makes for a user, and
+// returns the writes they add.
+func (h *Host) checked(ctx context.Context, ops []*pluginv1.Op) (more []write, err error) {
+	h.mu.Lock()
+	owners := map[*guest]*pluginv1.CheckRequest{}
+	for _, g := range h.plugins {
+		for _, o := range ops {
+			if o.Space != pluginv1.Space_SPACE_TREE || g.conn == nil || !slices.ContainsFunc(g.manifest.GetOwns(), func(tree string) bool { return strings.HasPrefix(o.Key, tree) }) {
+				continue
+			}
+			if owners[g] == nil {
+				owners[g] = &pluginv1.CheckRequest{Revision: h.store.now()}
+			}
+			owners[g].Changes = append(owners[g].Changes, &pluginv1.DocumentChange{Key: o.Key, Value: o.Value, Deleted: o.Delete})
+		}
+	}
+	h.mu.Unlock()
+	for g, q := range owners {
+		res, err := pluginv1.NewTreesClient(g.conn).Check(ctx, q)
+		if err != nil {
+			return nil, fault.FromStatus(err)
+		}
+		for _, o := range res.Ops {
+			more = append(more, write{"private/" + g.manifest.Name + "\x00" + o.Key, o})
+		}
+	}
+	return more, nil
 }
 
 func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStreamingServer[pluginv1.FollowResponse]) error {
@@ -240,7 +285,5 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 }
 
 func (d *datastoreServer) Barrier(context.Context, *pluginv1.BarrierRequest) (*pluginv1.BarrierResponse, error) {
-	d.h.store.mu.Lock()
-	defer d.h.store.mu.Unlock()
-	return &pluginv1.BarrierResponse{Revision: d.h.store.revision()}, nil
+	return &pluginv1.BarrierResponse{Revision: d.h.store.now()}, nil
 }

@@ -111,7 +111,7 @@ func StartError(t testing.TB, o sdk.Options, opts ...Option) (*Plugin, error) {
 // connect serves s on a connection in memory.
 func connect(s *sdk.Server) (*Plugin, error) {
 	lis := bufconn.Listen(1 << 20)
-	g := grpc.NewServer(wire.ServerOptions()...)
+	g := s.NewGRPC(nil)
 	s.Register(g)
 	done := make(chan struct{})
 	go func() {

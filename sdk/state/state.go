@@ -66,9 +66,9 @@ type Store struct {
 
 	now      atomic.Pointer[Snapshot]
 	mu       sync.Mutex
-	moved    chan struct{}   // closed and replaced when now changes
-	deciding sync.RWMutex    // held alone by an Update that lost a conflict
-	ended    <-chan struct{} // the projection is not followed any more
+	moved    chan struct{} // closed and replaced when now changes
+	ended    chan struct{} // closed when nothing is followed any more
+	deciding sync.RWMutex  // held alone by an Update that lost a conflict
 }
 
 // Snapshot is the projection at one revision. It never changes.
@@ -98,7 +98,7 @@ const openTime = 20 * time.Second
 // Open follows what the views say and returns when all of it is there. The projection
 // lives until ctx ends. Calls of the host that carry a revision wait for it from then on.
 func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
-	s := &Store{host: h, views: views, moved: make(chan struct{}), ended: ctx.Done()}
+	s := &Store{host: h, views: views, moved: make(chan struct{}), ended: make(chan struct{})}
 	for i, v := range views {
 		v.bind(s, i)
 		at := slices.Index(s.prefixes, v.prefix())
@@ -108,7 +108,10 @@ func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
 		}
 		s.source = append(s.source, at)
 	}
-	go s.follow(ctx)
+	go func() {
+		defer close(s.ended)
+		s.follow(ctx)
+	}()
 	first, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
 	if err := s.WaitUntil(first, func(n *Snapshot) bool { return true }); err != nil {
@@ -228,7 +231,8 @@ func (s *Store) WaitFor(ctx context.Context, revision uint64) error {
 	return nil
 }
 
-// WaitUntil waits until ok accepts a snapshot, or ctx ends: its error is returned then.
+// WaitUntil waits until ok accepts a snapshot, or ctx ends: its error is returned then. It
+// does not wait for a projection that has ended.
 func (s *Store) WaitUntil(ctx context.Context, ok func(*Snapshot) bool) error {
 	for {
 		s.mu.Lock()
@@ -244,7 +248,7 @@ func (s *Store) WaitUntil(ctx context.Context, ok func(*Snapshot) bool) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.ended:
-			return fault.New(fault.Unavailable, "the plugin stops")
+			return fault.New(fault.Unavailable, "the plugin is stopping")
 		}
 	}
 }

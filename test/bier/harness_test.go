@@ -16,9 +16,11 @@ import (
 	routers "ctl.internal/plugins/bier-service/service"
 	topo "ctl.internal/plugins/bier-topomanager/service"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/bierdriver/memory"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 	"ctl.internal/sdk/yang"
 )
@@ -38,6 +40,8 @@ type lab struct {
 	plugins map[string]*plugintest.Plugin // by the module whose RPCs they execute
 	schema  *yang.Set
 	aliases *yang.AliasIndex
+	trees   *bier.Trees // as another plugin sees them
+	state   *state.Store
 }
 
 var folders = []string{"bier-topomanager", "bier-channel", "bier-service"}
@@ -73,11 +77,15 @@ func newLab(t *testing.T) *lab {
 	if l.aliases, err = yang.NewAliasIndex(l.schema, aliases...); err != nil {
 		t.Fatal(err)
 	}
+	l.trees = bier.NewTrees(nil)
+	if l.state, err = state.Open(t.Context(), l.host.Client(t, nil), l.trees.Views()...); err != nil {
+		t.Fatal(err)
+	}
 	return l
 }
 
 var configs = map[string]any{
-	"bier-service": map[string]any{"retry_min": "5ms", "retry_max": "20ms", "poll": "50ms"},
+	"bier-service": map[string]any{"retry_min": "5ms", "retry_max": "20ms"},
 	"bier-channel": map[string]any{"deploy_wait": "2s"},
 }
 

@@ -30,6 +30,12 @@ func configured(t *testing.T, n int) *lab {
 	return l
 }
 
+// putTree writes into a configuration tree as a user does; nil deletes.
+func (l *lab) putTree(path string, value []byte) error {
+	_, err := l.host.Client(l.t, nil).Datastore.Commit(l.ctx(), host.Txn{Ops: []host.Op{{Space: host.Tree, Key: path, Value: value, Delete: value == nil}}})
+	return err
+}
+
 func (l *lab) mount(n int) {
 	l.t.Helper()
 	for i := 1; i <= n; i++ {
@@ -41,12 +47,11 @@ func (l *lab) mount(n int) {
 // is left as it is.
 func TestRoutersOfTheConfigurationTree(t *testing.T) {
 	l := configured(t, 2)
-	owner := l.host.Client(t, nil).Datastore
-	if err := owner.Put(l.ctx(), host.Config, treeNode+"2", []byte(`{"node-id":"2","netconf-node-topology:host":"192.0.2.2","netconf-node-topology:port":17830,"netconf-node-topology:username":"admin"}`)); err != nil {
+	if err := l.putTree(treeNode+"2", []byte(`{"node-id":"2","netconf-node-topology:host":"192.0.2.2","netconf-node-topology:port":17830,"netconf-node-topology:username":"admin"}`)); err != nil {
 		t.Fatal(err)
 	}
 	l.until("node 2 is configured", func() bool { return l.routers.Config("2").Global.GetBfrId() == 2 })
-	if err := owner.Delete(l.ctx(), host.Config, treeNode+"2"); err != nil {
+	if err := l.putTree(treeNode+"2", nil); err != nil {
 		t.Fatal(err)
 	}
 	l.until("node 2 is not mounted", func() bool {
@@ -214,19 +219,19 @@ func TestDriverIsChosenAnewAtAnotherPort(t *testing.T) {
 // host key that was trusted on first use is forgotten, as by unmount-router.
 func TestTrustEndsWithTheMountOfTheTree(t *testing.T) {
 	l := configured(t, 1)
-	owner, service := l.host.Client(t, nil).Datastore, l.host.Client(t, l.plugins["bier-service"].Manifest).Datastore
+	service := l.host.Client(t, l.plugins["bier-service"].Manifest).Datastore
 	trusted := func() bool {
 		_, err := service.Get(l.ctx(), host.Private, "host-key/1")
 		return err == nil
 	}
 	put := func(port int) {
-		if err := owner.Put(l.ctx(), host.Config, treeNode+"1", fmt.Appendf(nil, `{"node-id":"1","netconf-node-topology:host":"192.0.2.1","netconf-node-topology:port":%d}`, port)); err != nil {
+		if err := l.putTree(treeNode+"1", fmt.Appendf(nil, `{"node-id":"1","netconf-node-topology:host":"192.0.2.1","netconf-node-topology:port":%d}`, port)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	put(830)
 	l.until("its key is trusted", trusted)
-	if err := owner.Delete(l.ctx(), host.Config, treeNode+"1"); err != nil {
+	if err := l.putTree(treeNode+"1", nil); err != nil {
 		t.Fatal(err)
 	}
 	l.until("its key is forgotten", func() bool { return !trusted() })

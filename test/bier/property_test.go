@@ -69,15 +69,11 @@ func (l *lab) step(r *rand.Rand) {
 
 // wrong says what is different from what the plugins' data say, "" if nothing.
 func (l *lab) wrong() string {
-	var t bier.TopologyView
-	var c bier.ChannelView
-	if err := l.plugins["bier-topology-view"].Call(l.ctx(), "bier-topology-view:read", nil, &t); err != nil {
+	now, err := l.state.Fresh(l.ctx())
+	if err != nil {
 		return err.Error()
 	}
-	if err := l.plugins["bier-channel-view"].Call(l.ctx(), "bier-channel-view:read", nil, &c); err != nil {
-		return err.Error()
-	}
-	n := bier.Network{Topologies: t.Topologies.List, Channels: c.Channels.ByTopology}
+	n := l.trees.Network(now)
 	desired := n.Desired()
 	for _, id := range l.routers.IDs() {
 		want := &bierdriver.Config{}

@@ -1,8 +1,7 @@
 package bier
 
 import (
-	"context"
-	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -15,23 +14,6 @@ const (
 	deleteN2 = `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain-id":1,"node-id":"2"}}`
 )
 
-// behind has f run once, when the RPC of a plugin was executed for somebody who asked
-// with such an input, and before the answer is given.
-func (l *lab) behind(module, rpc, input string, f func()) {
-	l.t.Helper()
-	l.must("bier-service-api:reconcile", `{"input":{}}`) // which has read everything once then
-	var once sync.Once
-	p, full := l.plugins[module], module+":"+rpc
-	l.host.Handle(full, func(ctx context.Context, in []byte) ([]byte, error) {
-		var out json.RawMessage
-		err := p.Call(ctx, full, json.RawMessage(in), &out)
-		if strings.Contains(string(in), input) {
-			once.Do(f)
-		}
-		return out, err
-	})
-}
-
 // agree: a channel is deployed and its nodes are there, or one of both was refused.
 func (l *lab) agree(deployed, deleted string) {
 	l.t.Helper()
@@ -42,38 +24,51 @@ func (l *lab) agree(deployed, deleted string) {
 	}
 }
 
-// A node is deleted while a deployment that needs it is decided.
+// A node is deleted while a channel is deployed that needs it: one of both is refused.
 func TestNodeIsDeletedDuringADeployment(t *testing.T) {
 	l := configured(t, 2)
 	l.must("bier-channel-api:add-channel", addTV)
-	deleted := ""
-	l.behind("bier-topology-view", "read", `"flow:1"`, func() { deleted = l.must("bier-topology-api:delete-node", deleteN2) })
-	deployed := l.must("bier-channel-api:deploy-channel", deployTV)
-	if deleted == "" {
-		t.Fatal("nothing was deleted meanwhile")
+	won := map[bool]int{}
+	for range 40 {
+		var deployed, deleted string
+		var both sync.WaitGroup
+		both.Go(func() { deployed = l.answer("bier-channel-api:deploy-channel", deployTV) })
+		both.Go(func() { deleted = l.answer("bier-topology-api:delete-node", deleteN2) })
+		both.Wait()
+		l.agree(deployed, deleted)
+		won[strings.Contains(deployed, "SUCCESS")]++
+		l.must("bier-channel-api:remove-channel", `{"input":{"channel-name":"tv"}}`)
+		l.must("bier-channel-api:add-channel", addTV)
+		l.must("bier-topology-api:configure-node", node(2, 1, 1, 2, 100, 200, "ISIS"))
 	}
-	l.agree(deployed, deleted)
+	t.Logf("the deployment was first %d times, the deletion %d times", won[true], won[false])
 }
 
-// A channel is deployed while the deletion of a node that it needs is decided.
-func TestDeploymentDuringADeletion(t *testing.T) {
+func (l *lab) answer(rpc, body string) string {
+	out, err := l.post(rpc, body)
+	if err != nil {
+		return err.Error()
+	}
+	return out
+}
+
+// Channels of one flow are deployed at the same time: one of them is.
+func TestOneOfSeveralDeploymentsOfAFlow(t *testing.T) {
 	l := configured(t, 2)
-	l.must("bier-channel-api:add-channel", addTV)
-	deployed := make(chan string, 1)
-	l.behind("bier-channel-view", "read", `"changes":false`, func() {
-		go func() {
-			out, err := l.post("bier-channel-api:deploy-channel", deployTV)
-			if err != nil {
-				out = err.Error()
-			}
-			deployed <- out
-		}()
-		l.until("the deployment is stored", func() bool {
-			var v json.RawMessage
-			err := l.plugins["bier-channel"].Call(l.ctx(), "bier-channel-view:read", struct{}{}, &v)
-			return err == nil && strings.Contains(string(v), "ingress-node")
+	var all sync.WaitGroup
+	answers := make([]string, 8)
+	for i := range answers {
+		if out := l.must("bier-channel-api:add-channel", strings.Replace(addTV, `"tv"`, fmt.Sprintf(`"tv%d"`, i), 1)); !strings.HasPrefix(out, channelSuccess) {
+			t.Fatal(out)
+		}
+	}
+	for i := range answers {
+		all.Go(func() {
+			answers[i] = l.answer("bier-channel-api:deploy-channel", strings.Replace(deployTV, `"tv"`, fmt.Sprintf(`"tv%d"`, i), 1))
 		})
-	})
-	deleted := l.must("bier-topology-api:delete-node", deleteN2)
-	l.agree(<-deployed, deleted)
+	}
+	all.Wait()
+	if n := strings.Count(strings.Join(answers, "\n"), "SUCCESS"); n != 1 {
+		t.Errorf("%d of one flow are deployed:\n%s", n, strings.Join(answers, "\n"))
+	}
 }

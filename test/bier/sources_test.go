@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/topology"
@@ -20,12 +21,12 @@ func TestTopologiesOfAllSources(t *testing.T) {
 	l := newLab(t)
 	l.network()
 	const at = "/network-topology:network-topology/topology=my%2Flab"
-	if _, err := l.host.Client(t, nil).Datastore.Commit(l.ctx(), host.Config, host.Txn{Ops: []host.Op{
-		{Key: at, Value: []byte(`{"topology-id":"my/lab"}`)},
-		{Key: at + "/node=r1", Value: []byte(`{"node-id":"r1"}`)},
-		{Key: at + "/node=r1/termination-point=e0", Value: []byte(`{"tp-id":"e0"}`)},
-		{Key: at + "/node=r2", Value: []byte(`{"node-id":"r2"}`)},
-		{Key: at + "/link=r1-r2", Value: []byte(`{"link-id":"r1-r2","source":{"source-node":"r1","source-tp":"e0"},"destination":{"dest-node":"r2"}}`)},
+	if _, err := l.host.Client(t, nil).Datastore.Commit(l.ctx(), host.Txn{Ops: []host.Op{
+		{Space: host.Tree, Key: at, Value: []byte(`{"topology-id":"my/lab"}`)},
+		{Space: host.Tree, Key: at + "/node=r1", Value: []byte(`{"node-id":"r1"}`)},
+		{Space: host.Tree, Key: at + "/node=r1/termination-point=e0", Value: []byte(`{"tp-id":"e0"}`)},
+		{Space: host.Tree, Key: at + "/node=r2", Value: []byte(`{"node-id":"r2"}`)},
+		{Space: host.Tree, Key: at + "/link=r1-r2", Value: []byte(`{"link-id":"r1-r2","source":{"source-node":"r1","source-tp":"e0"},"destination":{"dest-node":"r2"}}`)},
 	}}); err != nil {
 		t.Fatal(err)
 	}
@@ -119,28 +120,72 @@ func TestTopologyEvents(t *testing.T) {
 	}
 }
 
-// The operational tree shows what there is, a document for each entry.
-func TestOperationalTree(t *testing.T) {
+// The configuration trees are what the calls change, at once.
+func TestTheTreesAreTheState(t *testing.T) {
 	l := configured(t, 1)
-	const root = "/bier-topology:bier-network-topology"
-	data := l.host.Client(t, l.plugins["bier-topomanager"].Manifest).Datastore
+	data := l.host.Client(t, nil).Datastore
 	read := func(key string) string {
-		e, err := data.Get(l.ctx(), host.Operational, root+key)
+		e, err := data.Get(l.ctx(), host.Tree, key)
 		if err != nil {
 			return ""
 		}
 		return string(e.Value)
 	}
-	const entry = "/bier-topology=flow:1/bier-node=1/bier-node-params/domain=1/bier-global/sub-domain=1/af/ipv4=256,100"
-	l.until("a label range is there", func() bool {
-		return read(entry) == `{"bier-mpls-label-base":100,"bier-mpls-label-range-size":4,"bitstringlength":256}`
-	})
+	const node = bier.TopologyTree + "/bier-topology=flow:1/bier-node=1"
+	if out := read(node); !strings.Contains(out, `{"bitstringlength":256,"bier-mpls-label-base":100,"bier-mpls-label-range-size":4}`) {
+		t.Errorf("the label range is not there: %s", out)
+	}
 	l.must("bier-channel-api:add-channel", `{"input":{"name":"tv 1","src-ip":"1.1.1.1","dst-group":"224.1.1.1","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}}`)
-	channels := l.host.Client(t, l.plugins["bier-channel"].Manifest).Datastore
-	l.until("the channel is there", func() bool {
-		_, err := channels.Get(l.ctx(), host.Operational, "/bier-channel:bier-network-channel/bier-channel=flow:1/channel=tv%201")
-		return err == nil
-	})
+	const channel = bier.ChannelTree + "/bier-channel=flow:1/channel=tv%201"
+	if read(channel) == "" {
+		t.Error("the channel is not there")
+	}
 	l.must("bier-topology-api:delete-domain", `{"input":{"topology-id":"flow:1","domain-id":1}}`)
-	l.until("it is gone", func() bool { return read(entry) == "" && read("/bier-topology=flow:1/bier-node=1") != "" })
+	if out := read(node); out == "" || strings.Contains(out, "bier-global") {
+		t.Errorf("the domain is not gone: %s", out)
+	}
+	// And the other way: what is written there is what the calls answer.
+	if err := l.putTree(channel, nil); err != nil {
+		t.Fatal(err)
+	}
+	if out := l.must("bier-channel-api:get-channel", `{"input":{}}`); out != "{}" {
+		t.Errorf("a channel that was deleted in the tree: %s", out)
+	}
+}
+
+// What is written into the trees is checked by the rules of the calls.
+func TestTheTreesAreChecked(t *testing.T) {
+	l := configured(t, 3)
+	const topology, channels = bier.TopologyTree + "/bier-topology=flow:1", bier.ChannelTree + "/bier-channel=flow:1"
+	l.must("bier-channel-api:add-channel", addTV)
+	if out := l.must("bier-channel-api:deploy-channel", deployTV); !strings.HasPrefix(out, channelSuccess) {
+		t.Fatal(out)
+	}
+	for _, c := range []struct{ path, value, want string }{
+		{topology + "/bier-node=2", "", "node 2 is egress of the deployed channel tv"},
+		{topology + "/bier-domain=1", "", "channel tv is deployed in sub-domain 1"},
+		{topology, "", "channel tv is deployed"},
+		{topology + "/bier-domain=7", `{"domain-id":7,"bier-sub-domain":[{"sub-domain-id":3}]}`, "sub-domain 0 is missing"},
+		{topology + "/bier-node=3", `{"node-id":"3","bier-node-params":{"domain":[{"domain-id":1,"bier-global":{"bitstringlength":"256-bit","bfr-id":2,"ipv4-bfr-prefix":"10.0.0.3/32","sub-domain":[{"sub-domain-id":1,"igp-type":"ISIS"}]}}]}}`, "bfr-id 2 is node 2's"},
+		{topology + "/bier-node=3", `{"node-id":"3","bier-node-params":{"domain":[{"domain-id":9,"bier-global":{"bitstringlength":"256-bit","bfr-id":9,"ipv4-bfr-prefix":"10.0.0.3/32","sub-domain":[{"sub-domain-id":1,"igp-type":"ISIS"}]}}]}}`, "there is no such sub-domain"},
+		{channels + "/channel=x", `{"name":"x","src-ip":"1.1.1.1","dst-group":"9.9.9.9","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}`, "is no multicast address"},
+		{channels + "/channel=x", `{"name":"x","src-ip":"1.1.1.1","dst-group":"224.1.1.2","domain-id":4,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}`, "there is no domain 4"},
+		{channels + "/channel=x", `{"name":"x","src-ip":"1.1.1.1","dst-group":"224.1.1.1","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32,"ingress-node":"1","egress-node":[{"node-id":"2"}]}`, "channel tv has the flow"},
+		{channels + "/channel=tv", `{"name":"tv","src-ip":"1.1.1.1","dst-group":"224.1.1.9","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32,"ingress-node":"1","egress-node":[{"node-id":"2"}]}`, "is deployed from node 1"},
+		{treeNode + "1", `{"node-id":"1","netconf-node-topology:host":"192.0.2.1","netconf-node-topology:host-key":"rubbish"}`, "host-key of router 1"},
+	} {
+		var value []byte
+		if c.value != "" {
+			value = []byte(c.value)
+		}
+		if err := l.putTree(c.path, value); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, want %q", c.path, c.value, err, c.want)
+		}
+	}
+	if err := l.putTree(channels+"/channel=y", []byte(`{"name":"y","src-ip":"1.1.1.1","dst-group":"224.1.1.2","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32,"ingress-node":"1","egress-node":[{"node-id":"3"}]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if out := l.must("bier-channel-api:query-channel", `{"input":{"channel-name":"y"}}`); !strings.Contains(out, `"ingress-node":"1"`) {
+		t.Errorf("a channel deployed in the tree: %s", out)
+	}
 }

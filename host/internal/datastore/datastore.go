@@ -123,8 +123,8 @@ type Store interface {
 	// A ctx that ends after the engine has begun does not undo it.
 	Commit(ctx context.Context, t Txn) (Revision, error)
 	// Watch calls f, in revision order, for every batch that touches one of the
-	// prefixes, reduced to those events, starting after revision `after` (0 = only what
-	// comes from now on), and for progress. It returns when ctx ends or f returns an
+	// prefixes, reduced to those events, starting after revision `after` (Revision() = only
+	// what comes from now on), and for progress. It returns when ctx ends or f returns an
 	// error; ErrCompacted when `after` is older than the history that is kept.
 	Watch(ctx context.Context, after Revision, prefixes []Prefix, f func(Batch) error) error
 	// Barrier waits until the projection holds every transaction acknowledged anywhere

@@ -24,7 +24,7 @@ func Follow(ctx context.Context, s Store, prefixes []Prefix, f Follower) error {
 		var at Revision
 		_, err := s.Local(func(sn Snapshot) error { at = sn.Revision(); return f.Reset(sn) })
 		if err == nil {
-			err = s.Watch(ctx, max(at, 1), prefixes, func(b Batch) error { pause = 0; return f.Apply(b) })
+			err = s.Watch(ctx, at, prefixes, func(b Batch) error { pause = 0; return f.Apply(b) })
 		}
 		if ctx.Err() != nil || errors.Is(err, ErrClosed) {
 			return nil

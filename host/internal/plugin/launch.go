@@ -37,6 +37,9 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(), HostToken: token,
 		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate,
 	}
+	if node := s.m.options.Node; node != "" {
+		ps.Env = append(slices.Clip(ps.Env), host.EnvNode+"="+node)
+	}
 	if s.m.options.Spans != nil {
 		ps.Env = append(slices.Clip(ps.Env), host.EnvTraces+"=1")
 	}

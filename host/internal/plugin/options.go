@@ -13,6 +13,7 @@ import (
 
 // Options are what a Manager works with.
 type Options struct {
+	Node    string // of a cluster; plugins get it in their environment
 	RunDir  string // private, for sockets: <home>/data/run/plugins
 	DataDir string // each plugin gets a directory below it: <home>/data/plugins
 

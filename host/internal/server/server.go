@@ -265,7 +265,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		spans = s.tracer
 	}
 	s.plugins, err = plugin.New(plugin.Options{
-		RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
+		Node: s.identity.ID, RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
 		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
 		Policy: restarts, Limits: limits,

@@ -147,9 +147,9 @@ func carried(c *bier.Channel, t *bier.Topology, others []bier.Channel) error {
 	return err
 }
 
-// Check says what is wrong with a channel that somebody writes in place of before, nil if
-// there was none.
-func Check(before, c *bier.Channel, t *bier.Topology, others []bier.Channel) error {
+// Check says what is wrong with a channel of a topology that somebody writes in place of
+// before, nil if there was none.
+func Check(before, c *bier.Channel, id string, t *bier.Topology, others []bier.Channel) error {
 	if len(c.Name) > maxName {
 		return fmt.Errorf("the name of a channel has at most %d bytes", maxName)
 	}
@@ -163,7 +163,7 @@ func Check(before, c *bier.Channel, t *bier.Topology, others []bier.Channel) err
 	case !c.Deployed() && len(c.EgressNodes) > 0:
 		return fmt.Errorf("ingress-node is missing: egress nodes need one")
 	case t == nil, !c.Deployed():
-		return within(t, "of the channel", c)
+		return within(t, id, c)
 	case before != nil && before.Deployed() && !sameFlow(before, c):
 		return fmt.Errorf("channel %s is deployed from node %s; only a channel that is not deployed can be modified", c.Name, before.IngressNode)
 	}

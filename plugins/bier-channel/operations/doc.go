@@ -1,3 +1,3 @@
-// Package operations is the RPCs of bier-channel-api and bier-channel-view, one
+// Package operations is the RPCs of bier-channel-api, one
 // file each. What they decide is package channels'.
 package operations

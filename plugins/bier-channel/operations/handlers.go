@@ -21,12 +21,12 @@ type Handlers struct {
 func (h *Handlers) Mux() operations.Mux {
 	const api = "bier-channel-api:"
 	return operations.Mux{
-		api + "get-channel":      operations.Func(h.getChannel),
-		api + "query-channel":    operations.Func(h.Query),
-		api + "add-channel":      operations.Func(h.addChannel),
-		api + "modify-channel":   operations.Func(h.modifyChannel),
-		api + "deploy-channel":   operations.Func(h.Deploy),
-		api + "remove-channel":   operations.Func(h.Remove),
+		api + "get-channel":    operations.Func(h.getChannel),
+		api + "query-channel":  operations.Func(h.Query),
+		api + "add-channel":    operations.Func(h.addChannel),
+		api + "modify-channel": operations.Func(h.modifyChannel),
+		api + "deploy-channel": operations.Func(h.Deploy),
+		api + "remove-channel": operations.Func(h.Remove),
 	}
 }
 

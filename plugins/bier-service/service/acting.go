@@ -121,8 +121,9 @@ func (a *acting) target(node string) *bierdriver.Router {
 
 // remounted is called when routers may be reached otherwise, nil: all of them.
 func (a *acting) remounted(nodes []string) {
+	now := a.data.store.Now()
 	for _, node := range nodes {
-		if a.target(node) == nil {
+		if a.data.Mounts.Get(now, node) == nil {
 			a.board.Forget(node)
 			a.mu.Lock()
 			delete(a.sessions, node)
@@ -130,7 +131,7 @@ func (a *acting) remounted(nodes []string) {
 			a.records.session(node, nil)
 		}
 	}
-	a.engine.Kick(nodes, 0)
+	a.engine.Kick(nodes, now.Revision())
 }
 
 // session notes a session and returns the state before.

@@ -109,11 +109,13 @@ func (s *Service) broken(all map[string]error) {
 	s.health(sdk.Health{State: sdk.Degraded, Reason: all[first].Error() + "; it is kept as it is"})
 }
 
-// remounted is called when routers may be reached otherwise.
+// remounted is called when routers may be reached otherwise: what is configured is tried
+// again, and answered for.
 func (s *Service) remounted(nodes []string) {
 	if a := s.acting.Load(); a != nil {
 		a.remounted(nodes)
 	}
+	s.intended()
 }
 
 func (s *Service) driversChanged() {

@@ -35,7 +35,7 @@ const (
 )
 
 func nodeName() string {
-	if n := os.Getenv("CTL_NODE"); n != "" {
+	if n := os.Getenv(host.EnvNode); n != "" {
 		return n
 	}
 	n, err := os.Hostname()

@@ -21,7 +21,7 @@ const role = "switch-devices"
 
 // nodeName is how this node is called in what it writes.
 func nodeName() string {
-	if n := os.Getenv("CTL_NODE"); n != "" {
+	if n := os.Getenv(host.EnvNode); n != "" {
 		return n
 	}
 	n, err := os.Hostname()

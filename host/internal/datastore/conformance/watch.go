@@ -108,7 +108,7 @@ func watchNow(t *testing.T, s datastore.Store) {
 	var first string
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.Watch(ctx, 0, []datastore.Prefix{{Namespace: "n"}}, func(b datastore.Batch) error {
+		ended <- s.Watch(ctx, s.Revision(), []datastore.Prefix{{Namespace: "n"}}, func(b datastore.Batch) error {
 			if len(b.Events) == 0 {
 				return nil
 			}

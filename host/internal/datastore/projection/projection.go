@@ -102,9 +102,6 @@ func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefix
 			return err
 		}
 	}
-	if after == 0 {
-		after = p.Revision()
-	}
 	delivered := after
 	for {
 		changed := p.sig.wait()
