@@ -7,12 +7,13 @@
 #   ./install.sh --uninstall [--prefix DIR] [--purge]
 #                                   remove the programs, unit and (--purge) the home
 #
-# Run again to upgrade: programs are replaced, the home's etc/ and data/ are kept.
+# Run again to upgrade: a snapshot of the home is saved in its backups/ (--no-snapshot: none), programs
+# are replaced, the home's etc/ and data/ are kept.
 set -euo pipefail
 umask 022 # the service user must be able to run what root installs; the home is closed below
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-prefix='' uninstall=false purge=false
+prefix='' uninstall=false purge=false snapshot=true
 die() { printf 'install.sh: %s\n' "$*" >&2; exit 1; }
 say() { printf '%s\n' "$*"; }
 
@@ -22,6 +23,7 @@ while (( $# )); do
 		--prefix=*) prefix=${1#*=}; shift ;;
 		--uninstall) uninstall=true; shift ;;
 		--purge) purge=true; shift ;;
+		--no-snapshot) snapshot=false; shift ;;
 		-h|--help) sed -n '2,/^set -/{/^set -/d;s/^# \{0,1\}//;p}' "$0"; exit 0 ;;
 		*) die "unknown argument $1 (try --help)" ;;
 	esac
@@ -90,6 +92,21 @@ if [[ $(id -u) -eq 0 ]]; then
 else
 	make -s -C "$here" build
 fi
+
+# An upgrade first saves what the home holds; the newest three such snapshots stay. The new ctl takes it, from
+# the controller that runs or from the files of the home.
+snapshot() {
+	local dir=$home/backups file
+	file=$dir/before-upgrade-$(date -u +%Y%m%d-%H%M%S).tar
+	install -d -m 700 "$dir"
+	"$here/bin/ctl" --home "$home" snapshot save "$file" >/dev/null ||
+		die "no snapshot of $home could be taken, so nothing was replaced; remove the cause, or give --no-snapshot"
+	[[ $(id -u) -ne 0 ]] || chown -R --reference="$home/" "$home/"
+	say "snapshot: $file (ctl snapshot restore makes it the home again)"
+	ls -1 "$dir"/before-upgrade-*.tar | head -n -3 | while IFS= read -r old; do rm -f -- "$old"; done
+}
+if $snapshot && [[ -e $home/etc/ctl.yaml && -e $home/data/format ]]; then snapshot; fi
+
 install -d -m 755 "$lib" "$lib/plugins" "$bin"
 # A running program keeps its old file: replace by rename, never write into it.
 put() { install -m 755 "$1" "$2.new" && mv -f "$2.new" "$2"; }

@@ -144,3 +144,13 @@ func (b *bench) bierPart(ctx context.Context) error {
 	b.notes = append(b.notes, "## BIER (`go run ./bench/bier`)\n\n```\n"+strings.TrimSpace(string(out))+"\n```")
 	return nil
 }
+
+// storePart runs the comparison of the datastore engines and keeps its words.
+func (b *bench) storePart(ctx context.Context) error {
+	out, err := exec.CommandContext(ctx, b.bin("storebench"), "-d", b.duration.String(), "-rounds", strconv.Itoa(b.rounds), "-dir", b.dir).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	b.notes = append(b.notes, "## Datastore (`go run ./host/internal/datastore/storebench`)\n\nWrites are on the disk when they are acknowledged. Asked for after earlier writes: ratios of 0.95 at least, disk bounded.\n\n```\n"+strings.TrimSpace(string(out))+"\n```")
+	return nil
+}

@@ -14,7 +14,10 @@ import (
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/people"
+	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/spool"
+	"ctl.internal/plugins/repoinfo/turns"
 )
 
 // serve is the plugin's HTTP side in a process of its own, with its default
@@ -25,12 +28,19 @@ func serve(ctx context.Context, dir, data string) error {
 	if err != nil {
 		return err
 	}
-	store := counts.NewStore(filepath.Join(data, "counts"), 16<<20, log)
+	directory, err := people.New("", "")
+	if err != nil {
+		return err
+	}
+	store := counts.Open(filepath.Join(data, "counts"), log)
 	defer store.Close()
-	answers := spool.New(filepath.Join(data, "answers"), 512<<20, log)
+	answers, lists := spool.New(filepath.Join(data, "answers"), 512<<20), spool.New(filepath.Join(data, "answers"), 128<<20)
 	defer answers.Close()
-	a := &api.API{Folder: folder, Lister: &history.Lister{Counts: store, MessageLimit: 1 << 20}, Answers: answers, Log: log,
-		Skip: true, MaxPage: 10_000, Timeout: time.Hour, Walks: 8}
+	defer lists.Close()
+	lister := &history.Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}
+	a := &api.API{Folder: folder, Lister: lister, Answers: answers, Log: log, Skip: true, MaxPage: 10_000, Timeout: time.Hour,
+		Turns:   &turns.Queue{Places: 4, Started: 4, Waiting: 64, Total: 256, Slice: 200 * time.Millisecond},
+		Reports: &report.Maker{Folder: folder, Lister: lister, People: directory, Timeout: time.Hour}, Secret: []byte("bench")}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
+	"strconv"
 	"strings"
 
 	goldap "github.com/go-ldap/ldap/v3"
@@ -18,6 +23,7 @@ type directoryRealm struct {
 	base, suffix string
 	nested       bool
 	roles        *ldap.Roles
+	check        ldap.MapCheck
 }
 
 // Authenticate implements realm.Realm.
@@ -83,7 +89,7 @@ func (d *directoryRealm) find(ctx context.Context, search ldap.Search, who accou
 			groups[i] = ldap.CommonName(g)
 		}
 	}
-	return d.roles.Of(groups), reason, nil
+	return d.roles.Of(groups), cmp.Or(reason, d.check.Run(ctx, search, d.base, "", d.roles)), nil
 }
 
 // errNotFound comes with a login that no entry, or more than one, belongs to.
@@ -95,14 +101,49 @@ func (d *directoryRealm) groups(ctx context.Context, search ldap.Search, who acc
 		return nil, err
 	}
 	groups := user.GetEqualFoldAttributeValues("memberOf")
+	members := []string{user.DN}
+	if sid := primaryGroup(user); sid != nil { // no member list names its users
+		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: sidFilter(sid), Attributes: []string{"1.1"}})
+		if err != nil {
+			return groups, err
+		}
+		for _, e := range entries {
+			groups, members = append(groups, e.DN), append(members, e.DN)
+		}
+	}
 	if !d.nested || len(groups) == 0 {
 		return groups, nil
 	}
-	entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(groupsOf, user.DN), Attributes: []string{"1.1"}})
-	for _, e := range entries {
-		groups = append(groups, e.DN)
+	for _, member := range members {
+		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(groupsOf, member), Attributes: []string{"1.1"}})
+		for _, e := range entries {
+			groups = append(groups, e.DN)
+		}
+		if err != nil {
+			return groups, err
+		}
 	}
-	return groups, err
+	return groups, nil
+}
+
+// primaryGroup makes the SID of a user's primary group: that of the user with the last number, of
+// four bytes, replaced (MS-DTYP 2.4.2.2). Nil when the entry does not name one.
+func primaryGroup(user *goldap.Entry) []byte {
+	id, err := strconv.ParseUint(user.GetEqualFoldAttributeValue("primaryGroupID"), 10, 32)
+	sid := user.GetEqualFoldRawAttributeValue("objectSid")
+	if err != nil || len(sid) < 12 {
+		return nil
+	}
+	return binary.LittleEndian.AppendUint32(slices.Clone(sid[:len(sid)-4]), uint32(id))
+}
+
+// sidFilter finds the group with a SID, whose bytes are written \xx (RFC 4515).
+func sidFilter(sid []byte) string {
+	var b strings.Builder
+	for _, c := range sid {
+		fmt.Fprintf(&b, `\%02x`, c)
+	}
+	return "(&(objectClass=group)(objectSid=" + b.String() + "))"
 }
 
 // entry finds the user's entry: by userPrincipalName, as the bind did, and only when
@@ -112,7 +153,7 @@ func (d *directoryRealm) entry(ctx context.Context, search ldap.Search, who acco
 		if by.value == "" {
 			continue
 		}
-		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(by.filter, by.value), Attributes: []string{"memberOf"}})
+		entries, err := search(ctx, ldap.Query{Base: d.base, Filter: ldap.Filter(by.filter, by.value), Attributes: append([]string{"memberOf", "primaryGroupID", "objectSid"}, ldap.LockAttributes...)})
 		switch {
 		case err != nil:
 			return nil, err
@@ -123,6 +164,39 @@ func (d *directoryRealm) entry(ctx context.Context, search ldap.Search, who acco
 		}
 	}
 	return nil, errNotFound
+}
+
+// Find implements realm.Finder, as the system account.
+func (d *directoryRealm) Find(ctx context.Context, user, domain string) (realm.Result, error) {
+	name, ok := ldap.Name(user, domain)
+	if !ok {
+		return realm.Result{Outcome: realm.Unknown, Reason: "no directory holds such a name"}, nil
+	}
+	who := d.who(name)
+	result := realm.Result{Outcome: realm.Unknown, Principal: user}
+	err := d.client.Find(ctx, func(ctx context.Context, search ldap.Search) error {
+		entry, err := d.entry(ctx, search, who)
+		if errors.Is(err, errNotFound) {
+			result.Reason = "not exactly one entry below searchBase has this user's name"
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if result.Reason = ldap.Locked(entry); result.Reason != "" {
+			return nil
+		}
+		result.Outcome = realm.Authenticated
+		result.Roles, result.Reason, err = d.find(ctx, search, who)
+		return err
+	})
+	if errors.Is(err, realm.ErrNoFinder) {
+		return realm.Result{}, err
+	}
+	if err != nil {
+		return ldap.Outcome(err), nil
+	}
+	return result, nil
 }
 
 // Close implements realm.Realm.

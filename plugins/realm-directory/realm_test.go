@@ -23,10 +23,25 @@ func person(name, principal string, groups ...string) ldaptest.Entry {
 		"objectClass": {"user"}, "sAMAccountName": {name}, "userPrincipalName": {principal}, "memberOf": groups}}
 }
 
+// sid is S-1-5-21-1-2-RID.
+func sid(rid uint16) string {
+	return "\x01\x04\x00\x00\x00\x00\x00\x05\x15\x00\x00\x00\x01\x00\x00\x00\x02\x00\x00\x00" + string([]byte{byte(rid), byte(rid >> 8), 0, 0})
+}
+
+func withPrimary(e ldaptest.Entry, group string, rid uint16) ldaptest.Entry {
+	e.Attributes["primaryGroupID"], e.Attributes["objectSid"] = []string{group}, []string{sid(rid)}
+	return e
+}
+
 func entries() []ldaptest.Entry {
 	return []ldaptest.Entry{
 		person("alice", "alice@lab.test", "CN=ops,"+lab),
 		person("bob", "bob@lab.test"),
+		withPrimary(person("dora", "dora@lab.test"), "513", 7),
+		{DN: "CN=root," + lab, Attributes: map[string][]string{"objectClass": {"group"}}},
+		{DN: "CN=Domain Users," + lab, Attributes: map[string][]string{"objectClass": {"group"}, "objectSid": {sid(513)}}},
+		// holds the primary group
+		{DN: "CN=staff," + lab, Attributes: map[string][]string{"objectClass": {"group"}, "objectSid": {sid(900)}, "member": {"CN=Domain Users," + lab}}},
 		person("carol", "c.smith@other.test", "CN=ops,"+lab),
 		person("c.smith", "someone@lab.test", "CN=root,"+lab),
 		{DN: "CN=ops," + lab, Attributes: map[string][]string{"objectClass": {"group"}, "member": {"CN=alice,CN=Users," + lab}}},
@@ -47,6 +62,7 @@ func TestGroupsBecomeRoles(t *testing.T) {
 		"nested":             {"alice", mapped, nil, realm.Result{Outcome: realm.Authenticated, Principal: "alice", Roles: []string{"admin", "user"}}},
 		"direct ones only":   {"alice", mapped, map[string]string{"nestedGroups": "false"}, realm.Result{Outcome: realm.Authenticated, Principal: "alice", Roles: []string{"admin"}}},
 		"no map":             {"alice", nil, nil, realm.Result{Outcome: realm.Authenticated, Principal: "alice", Roles: []string{"all", "ops"}}},
+		"primary group":      {"dora", map[string]string{"CN=Domain Users," + lab: "user", "CN=staff," + lab: "staff"}, nil, realm.Result{Outcome: realm.Authenticated, Principal: "dora", Roles: []string{"staff", "user"}}},
 		"in no group":        {"bob", mapped, nil, realm.Result{Outcome: realm.Authenticated, Principal: "bob"}},
 		"the full name":      {"bob@lab.test", mapped, nil, realm.Result{Outcome: realm.Authenticated, Principal: "bob@lab.test"}},
 		"of another suffix":  {"c.smith@other.test", mapped, nil, realm.Result{Outcome: realm.Authenticated, Principal: "c.smith@other.test", Roles: []string{"admin"}}},
@@ -71,6 +87,46 @@ func TestGroupsBecomeRoles(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A key of the map that names no group gives nobody a role; who tests the realm reads which one.
+func TestKeysOfNoGroupAreNamed(t *testing.T) {
+	s := (&ldaptest.Server{Entries: entries()}).Start(t)
+	client := realm.NewClient(plugintest.Start(t, options()).Conn)
+	if _, err := client.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: map[string]realm.Property{
+		"url": {Value: s.URL()}, "principalSuffix": {Value: "@lab.test"},
+		"groupRolesMap": {Value: "x", Map: map[string]string{"CN=ops," + lab: "admin", "CN=opps," + lab: "admin", "ops": "admin"}}}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for range 2 {
+		got := client.Authenticate(ctx, "r", realm.Credentials{User: "alice", Password: "pw"})
+		if !cmp.Equal(got.Roles, []string{"admin"}) || !strings.Contains(got.Reason, `no group "CN=opps,`) || !strings.Contains(got.Reason, `no group "ops"`) || strings.Contains(got.Reason, `"CN=ops,DC=lab,DC=test";`) {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// Users are found without their password by the system account, and not when their account is off.
+func TestUsersAreFoundBySystemAccount(t *testing.T) {
+	off := person("eve", "eve@lab.test")
+	off.Attributes["userAccountControl"] = []string{"514"}
+	old := person("old", "old@lab.test")
+	old.Attributes["accountExpires"] = []string{"131000000000000000"} // 2016
+	s := (&ldaptest.Server{Entries: append(entries(), off, old, person("machine", "machine@lab.test"))}).Start(t)
+	c := realm.NewClient(plugintest.Start(t, options()).Conn)
+	if _, err := c.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: map[string]realm.Property{
+		"url": {Value: s.URL()}, "principalSuffix": {Value: "@lab.test"}, "systemUsername": {Value: "machine@lab.test"}, "systemPassword": {Value: "pw"}}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for user, want := range map[string]realm.Outcome{"alice": realm.Authenticated, "nobody": realm.Unknown, "eve": realm.Unknown, "old": realm.Unknown} {
+		if got, err := c.Find(ctx, "r", user, ""); err != nil || got.Outcome != want || user == "alice" && !cmp.Equal(got.Roles, []string{"all", "ops"}) {
+			t.Errorf("%s: %+v, %v", user, got, err)
+		}
 	}
 }
 

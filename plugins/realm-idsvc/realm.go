@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"ctl.internal/sdk/realm"
@@ -47,7 +49,9 @@ func (s *service) Authenticate(ctx context.Context, c realm.Credentials) (realm.
 	if err != nil {
 		return realm.Result{}, err
 	}
-	return verdict(c.User, status, body)
+	result, err := verdict(c.User, status, body)
+	result.Reason = strings.ReplaceAll(result.Reason, c.Password, "***") // a service may repeat what it got
+	return result, err
 }
 
 func refused(why string) (realm.Result, error) {
@@ -60,11 +64,11 @@ func verdict(name string, status int, body []byte) (realm.Result, error) {
 	switch status {
 	case http.StatusCreated, http.StatusOK:
 	case http.StatusUnauthorized:
-		return refused("user unknown, password wrong, or no role in the domain")
+		return refused(because("user unknown, password wrong, or no role in the domain", body))
 	case http.StatusForbidden:
-		return refused("the identity service forbids this login")
+		return refused(because("the identity service forbids this login", body))
 	case http.StatusBadRequest:
-		return refused("the identity service cannot use this name or password")
+		return refused(because("the identity service cannot use this name or password", body))
 	case http.StatusNotFound:
 		return realm.Result{}, errors.New("status 404: is the url that of the Identity API, without /auth/tokens?")
 	default:
@@ -79,6 +83,32 @@ func verdict(name string, status int, body []byte) (realm.Result, error) {
 		principal = answer.Token.User.Name
 	}
 	return realm.Result{Outcome: realm.Authenticated, Principal: principal, Roles: answer.roles()}, nil
+}
+
+// maxReason bounds what is repeated of a service's own reason, in characters.
+const maxReason = 200
+
+// because adds the service's own reason, such as that the password has expired. The host takes
+// passwords out of what is shown.
+func because(text string, body []byte) string {
+	var answer struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) != nil || answer.Error.Message == "" {
+		return text
+	}
+	said := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, answer.Error.Message)
+	if runes := []rune(said); len(runes) > maxReason {
+		said = string(runes[:maxReason]) + "…"
+	}
+	return text + `; it says "` + strings.TrimSpace(said) + `"`
 }
 
 func (s *service) post(ctx context.Context, request tokenRequest) (status int, body []byte, err error) {

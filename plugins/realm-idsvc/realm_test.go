@@ -42,6 +42,9 @@ func identityService(t *testing.T) http.Handler {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
 		case id.Password != nil && id.Password.User.Name == "broken":
 			w.WriteHeader(http.StatusBadGateway)
+		case id.Password != nil && id.Password.User.Name == "expired":
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = fmt.Fprintf(w, `{"error":{"code":401,"title":"Unauthorized","message":"The password is expired\nfor %s %s"}}`, id.Password.User.Name, id.Password.User.Password)
 		case id.Password != nil && id.Password.User.Name == "odd":
 			_, _ = w.Write([]byte(`<html>`))
 		case id.Password != nil && id.Password.User.Password == "s3c\"ret" && in.Auth.Scope.Domain == id.Password.User.Domain && in.Auth.Scope.Domain.Name != "gone":
@@ -98,6 +101,20 @@ func TestLogins(t *testing.T) {
 		if diff := cmp.Diff(k.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// Why a service refused reaches the operator, in one printable line and without the password.
+func TestTheReasonOfTheServiceIsPassedOn(t *testing.T) {
+	srv := httptest.NewServer(identityService(t))
+	defer srv.Close()
+	c, _, err := configured(t, plugintest.NewHost(t), map[string]string{"url": srv.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.Authenticate(t.Context(), "r", realm.Credentials{User: "expired", Password: "hunter2"})
+	if got.Outcome != realm.Unknown || !strings.Contains(got.Reason, `"The password is expired for expired ***"`) {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -19,6 +20,7 @@ type ldapRealm struct {
 	filter          string // empty = no roles
 	own             bool   // only the user's own entry counts: a namesake's must not lend its roles
 	roles           *ldap.Roles
+	check           ldap.MapCheck
 }
 
 // Authenticate implements realm.Realm.
@@ -69,7 +71,47 @@ func (l *ldapRealm) find(ctx context.Context, search ldap.Search, name, bindName
 			}
 		}
 	}
-	return l.roles.Of(values), reason, nil
+	return l.roles.Of(values), cmp.Or(reason, l.check.Run(ctx, search, l.base, l.attribute, l.roles)), nil
+}
+
+// Find implements realm.Finder, as the system account: a user is there if the entry is whose name the
+// template makes, and it is not locked by the attributes that servers use for that.
+func (l *ldapRealm) Find(ctx context.Context, user, domain string) (realm.Result, error) {
+	name, ok := ldap.Name(user, domain)
+	if !ok {
+		return realm.Result{Outcome: realm.Unknown, Reason: "no directory holds such a name"}, nil
+	}
+	if !l.template.IsDN() {
+		return realm.Result{}, realm.ErrNoFinder
+	}
+	bindName := l.template.Name(name)
+	result := realm.Result{Outcome: realm.Unknown, Principal: user}
+	err := l.client.Find(ctx, func(ctx context.Context, search ldap.Search) error {
+		entries, err := search(ctx, ldap.Query{Base: bindName, Alone: true, Filter: "(objectClass=*)", Attributes: ldap.LockAttributes})
+		switch {
+		case ldap.Absent(err) || err == nil && len(entries) != 1:
+			result.Reason = "no such entry"
+			return nil
+		case err != nil:
+			return err
+		}
+		if result.Reason = ldap.Locked(entries[0]); result.Reason != "" {
+			return nil
+		}
+		result.Outcome = realm.Authenticated
+		if l.filter == "" {
+			return nil
+		}
+		result.Roles, result.Reason, err = l.find(ctx, search, name, bindName)
+		return err
+	})
+	if errors.Is(err, realm.ErrNoFinder) {
+		return realm.Result{}, err
+	}
+	if err != nil {
+		return ldap.Outcome(err), nil
+	}
+	return result, nil
 }
 
 // Close implements realm.Realm.

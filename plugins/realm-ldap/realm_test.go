@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,36 @@ func TestWhoMayLogInAndAsWhat(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", c.user, diff)
+		}
+	}
+}
+
+// Users are found without their password by the system account, and only by that.
+func TestUsersAreFoundBySystemAccount(t *testing.T) {
+	entries := append(people(), ldaptest.Entry{DN: "cn=system,dc=x", Password: "machine"},
+		ldaptest.Entry{DN: "uid=gone,ou=People,dc=x", Attributes: map[string][]string{"uid": {"gone"}, "pwdAccountLockedTime": {"000001010000Z"}}})
+	s := (&ldaptest.Server{Entries: entries}).Start(t)
+	client := func(more ...string) *realm.Client {
+		cfg := realm.Config{Name: "r", Kind: kindRoles, Properties: map[string]realm.Property{}}
+		for i, all := 0, append([]string{"userDnTemplate", template, "contextFactory.url", s.URL(), "searchBase", "dc=x"}, more...); i < len(all); i += 2 {
+			cfg.Properties[all[i]] = realm.Property{Value: all[i+1]}
+		}
+		c := realm.NewClient(plugintest.Start(t, options()).Conn)
+		if _, err := c.Configure(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := client().Find(ctx, "r", "alice", ""); !errors.Is(err, realm.ErrNoFinder) {
+		t.Errorf("without a system account: %v", err)
+	}
+	c := client("contextFactory.systemUsername", "cn=system,dc=x", "contextFactory.systemPassword", "machine")
+	for user, want := range map[string]realm.Outcome{"alice": realm.Authenticated, "nobody": realm.Unknown, "gone": realm.Unknown, "*": realm.Unknown} {
+		got, err := c.Find(ctx, "r", user, "sdn")
+		if err != nil || got.Outcome != want || want == realm.Authenticated && len(got.Roles) == 0 {
+			t.Errorf("%s: %+v, %v", user, got, err)
 		}
 	}
 }

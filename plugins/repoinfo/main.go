@@ -1,3 +1,5 @@
+// Command repoinfo is the plugin that answers questions about source-code repositories,
+// from a folder of git clones and from a code-review server. It only reads.
 package main
 
 import (

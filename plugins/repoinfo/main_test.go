@@ -81,7 +81,7 @@ func TestFromASourceToAReport(t *testing.T) {
 	if table := shell(t, p, "repoinfo:projects"); !strings.Contains(table, "a/zoo") || !strings.Contains(table, "absent") {
 		t.Error(table)
 	}
-	if text := shell(t, p, "repoinfo:report", "master", "two"); !strings.Contains(text, "Largest projects") || !strings.Contains(text, "corp.example") {
+	if text := shell(t, p, "repoinfo:report", "master", "two"); !strings.Contains(text, "Organizations") || !strings.Contains(text, "corp.example") {
 		t.Error(text)
 	}
 	if out, _ := p.Shell(t.Context(), "repoinfo:report", []string{"--all", "two"}, nil); out != "" {

@@ -27,6 +27,7 @@ type Argument struct {
 	Help     string
 	Required bool
 	Repeated bool     // takes all that is left; only the last argument
+	Type     Type     // String when empty, File or NewFile
 	Values   []string // the fixed values, when there are such
 	// Complete lists values that begin with prefix; nil = none.
 	Complete func(ctx context.Context, prefix string) []string
@@ -35,11 +36,16 @@ type Argument struct {
 // Type is the type of an option's value.
 type Type string
 
-// The types of options. A Bool option takes no value.
+// The types of options; arguments have the last two or none. A Bool option takes no value. Of a File, which
+// the command reads, and a NewFile, which it makes, the command gets the absolute path: the console
+// has looked whether the user may reach it, and for the operator at the machine it sends the content
+// to and fro. "-" is passed on as it is.
 const (
-	String Type = "string"
-	Bool   Type = "bool"
-	Int    Type = "int"
+	String  Type = "string"
+	Bool    Type = "bool"
+	Int     Type = "int"
+	File    Type = "file"
+	NewFile Type = "newfile"
 )
 
 // Option is a named option. The console accepts --name value, --name=value,

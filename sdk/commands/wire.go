@@ -13,7 +13,7 @@ func ToProto(table []Command) []*pluginv1.Command {
 		p := &pluginv1.Command{Name: c.Name, Summary: c.Summary, Help: c.Help, Safe: c.Safe}
 		for _, a := range c.Arguments {
 			p.Arguments = append(p.Arguments, &pluginv1.Argument{Name: a.Name, Help: a.Help, Required: a.Required,
-				Repeated: a.Repeated, Values: a.Values, Completes: a.Complete != nil})
+				Repeated: a.Repeated, Values: a.Values, Type: string(a.Type), Completes: a.Complete != nil})
 		}
 		for _, o := range c.Options {
 			p.Options = append(p.Options, &pluginv1.Option{Name: o.Name, Short: o.Short, Help: o.Help, Type: string(o.Type),
@@ -39,7 +39,7 @@ func FromProto(in []*pluginv1.Command, c *Client) []Command {
 		cmd := Command{Name: name, Summary: p.Summary, Help: p.Help, Safe: p.Safe, Run: c.Execute}
 		for _, a := range p.Arguments {
 			cmd.Arguments = append(cmd.Arguments, Argument{Name: a.Name, Help: a.Help, Required: a.Required,
-				Repeated: a.Repeated, Values: a.Values, Complete: complete(a.Name, a.Completes)})
+				Repeated: a.Repeated, Values: a.Values, Type: Type(a.Type), Complete: complete(a.Name, a.Completes)})
 		}
 		for _, o := range p.Options {
 			cmd.Options = append(cmd.Options, Option{Name: o.Name, Short: o.Short, Help: o.Help, Type: Type(o.Type),

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -34,6 +36,22 @@ func (c *Client) Authenticate(ctx context.Context, instance string, cr Credentia
 	if err != nil {
 		return Result{Outcome: Unavailable, Reason: fault.FromStatus(err).Error()}
 	}
+	return result(r)
+}
+
+// Find asks an instance about a user without the password; ErrNoFinder when it cannot look users up.
+func (c *Client) Find(ctx context.Context, instance, user, domain string) (Result, error) {
+	r, err := c.rpc.FindUser(ctx, &pluginv1.FindUserRequest{Name: instance, User: user, Domain: domain})
+	if status.Code(err) == codes.Unimplemented {
+		return Result{}, ErrNoFinder
+	}
+	if err != nil {
+		return Result{Outcome: Unavailable, Reason: fault.FromStatus(err).Error()}, nil
+	}
+	return result(r), nil
+}
+
+func result(r *pluginv1.AuthenticateResponse) Result {
 	res := Result{Principal: r.Principal, Roles: r.Roles, Reason: r.Reason}
 	switch r.Outcome {
 	case pluginv1.AuthenticateResponse_OUTCOME_AUTHENTICATED:

@@ -1,6 +1,9 @@
 package realm
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Property is the value of one `name.property = value` line of sec.ini.
 type Property struct {
@@ -52,6 +55,17 @@ type Realm interface {
 	Authenticate(ctx context.Context, c Credentials) (Result, error)
 	Close() error
 }
+
+// Finder is implemented by realms that can look a user up without the password, such as with a system
+// account. Their users may have tokens: Find is called when one is used, and the answer believed for
+// at most a minute. Authenticated means that the user could log in now. ErrNoFinder says that the
+// instance has no account to look users up with.
+type Finder interface {
+	Find(ctx context.Context, user, domain string) (Result, error)
+}
+
+// ErrNoFinder is what Find returns when the settings name no account to look users up with.
+var ErrNoFinder = errors.New("the realm has no account to look users up with")
 
 // Factory makes realms; it is the capability a plugin hands to sdk.Serve.
 type Factory interface {

@@ -2,9 +2,12 @@ package realm
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -57,6 +60,32 @@ func (s *server) Authenticate(ctx context.Context, r *pluginv1.AuthenticateReque
 	if err != nil {
 		return &pluginv1.AuthenticateResponse{Outcome: pluginv1.AuthenticateResponse_OUTCOME_UNAVAILABLE, Reason: err.Error()}, nil
 	}
+	return answer(res), nil
+}
+
+// FindUser serves a realm that is a Finder.
+func (s *server) FindUser(ctx context.Context, r *pluginv1.FindUserRequest) (*pluginv1.AuthenticateResponse, error) {
+	s.mu.RLock()
+	realm := s.realms[r.Name]
+	s.mu.RUnlock()
+	if realm == nil {
+		return nil, fault.ToStatus(fault.New(fault.NotFound, "the realm %q is not configured in this plugin", r.Name))
+	}
+	finder, ok := realm.(Finder)
+	if !ok {
+		return nil, status.Error(codes.Unimplemented, ErrNoFinder.Error())
+	}
+	res, err := finder.Find(ctx, r.User, r.Domain)
+	if errors.Is(err, ErrNoFinder) {
+		return nil, status.Error(codes.Unimplemented, err.Error())
+	}
+	if err != nil {
+		return &pluginv1.AuthenticateResponse{Outcome: pluginv1.AuthenticateResponse_OUTCOME_UNAVAILABLE, Reason: err.Error()}, nil
+	}
+	return answer(res), nil
+}
+
+func answer(res Result) *pluginv1.AuthenticateResponse {
 	out := &pluginv1.AuthenticateResponse{Principal: res.Principal, Roles: res.Roles, Reason: res.Reason}
 	switch res.Outcome {
 	case Authenticated:
@@ -66,7 +95,7 @@ func (s *server) Authenticate(ctx context.Context, r *pluginv1.AuthenticateReque
 	default:
 		out.Outcome = pluginv1.AuthenticateResponse_OUTCOME_UNKNOWN
 	}
-	return out, nil
+	return out
 }
 
 func (s *server) close() {

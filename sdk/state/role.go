@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -103,10 +104,22 @@ func (s *Store) Role(ctx context.Context, name string, run func(ctx context.Cont
 func (s *Store) hold(ctx context.Context, name string, run func(context.Context, *Term)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// The call ends after run: then nothing acts in the role any more, and another may.
+	call, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	var mu sync.Mutex
+	running := false
+	context.AfterFunc(ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !running {
+			end()
+		}
+	})
 	var term *Term
 	var expiry *time.Timer
 	done := make(chan struct{})
-	err := s.host.Roles.Hold(ctx, name, func(epoch uint64, until int64) error {
+	err := s.host.Roles.Hold(call, name, func(epoch uint64, until int64) error {
 		if term != nil {
 			term.until.Store(until)
 			expiry.Reset(term.left())
@@ -115,6 +128,12 @@ func (s *Store) hold(ctx context.Context, name string, run func(context.Context,
 		if err := s.WaitFor(ctx, epoch); err != nil { // whatever the holder before wrote is seen
 			return err
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		running = true
 		term = &Term{store: s, role: name, epoch: epoch, ctx: ctx}
 		term.until.Store(until)
 		expiry = time.AfterFunc(term.left(), func() {
@@ -124,6 +143,7 @@ func (s *Store) hold(ctx context.Context, name string, run func(context.Context,
 		})
 		go func() {
 			defer close(done)
+			defer end()
 			defer cancel()
 			run(ctx, term)
 		}()

@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"time"
 
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
@@ -68,15 +69,27 @@ func (s *Store) Update(ctx context.Context, decide func(*Tx) error) (revision ui
 func (s *Store) update(ctx context.Context, role string, decide func(*Tx) error) (uint64, error) {
 	var lost *host.ConflictError
 	for i := range attempts {
+		decided := s.Now().revision // or later
 		revision, err := s.attempt(ctx, role, decide, i > 0)
 		if !errors.As(err, &lost) {
 			return revision, err
 		}
-		if err := s.WaitFor(ctx, lost.Revision); err != nil {
-			return 0, err
-		}
+		s.catchUp(ctx, decided, lost.Revision)
 	}
 	return 0, lost
+}
+
+// catchUpTime bounds the wait for the change that a decision lost against.
+const catchUpTime = 2 * time.Second
+
+// catchUp waits until the projection has what a decision lost against: the revision of the
+// key, or, when the key was deleted, whatever came after the decision.
+func (s *Store) catchUp(ctx context.Context, decided, revision uint64) {
+	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
+	defer cancel()
+	_ = s.WaitUntil(ctx, func(n *Snapshot) bool {
+		return revision > 0 && n.revision >= revision || revision == 0 && n.revision > decided
+	})
 }
 
 // attempt decides once; alone keeps others of this process from being faster again.

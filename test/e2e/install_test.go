@@ -148,3 +148,36 @@ func TestInstallLooksBeforeItBuilds(t *testing.T) {
 		t.Error("it was built all the same")
 	}
 }
+
+// An upgrade saves what the home holds before it replaces anything, whether a controller
+// runs or not, and keeps the newest three.
+func TestAnUpgradeTakesASnapshot(t *testing.T) {
+	top, run := installer(t)
+	home := filepath.Join(top, "ctl", "var", "ctl")
+	upgrade := func(wants int, args ...string) {
+		t.Helper()
+		if out, err := run(append([]string{"--prefix", "ctl"}, args...)...); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		taken, err := filepath.Glob(filepath.Join(home, "backups", "before-upgrade-*.tar"))
+		if err != nil || len(taken) != wants {
+			t.Fatalf("%d snapshots, want %d", len(taken), wants)
+		}
+	}
+	upgrade(0)
+	c := start(t, home)
+	upgrade(1)
+	c.Stop()
+	upgrade(1, "--no-snapshot")
+	for i := range 3 {
+		old := filepath.Join(home, "backups", "before-upgrade-2000010"+string(rune('1'+i))+"-000000.tar")
+		if err := os.WriteFile(old, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	upgrade(3)
+	c.Launch()
+	if a := c.Do("GET", "/restconf/modules", admin, ""); a.Status != 200 {
+		t.Errorf("after the upgrades: %d", a.Status)
+	}
+}

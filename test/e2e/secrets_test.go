@@ -108,17 +108,20 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 	do(401, "GET", "/restconf/modules", "Digest "+secret("odd-scheme-secret"), "")
 	do(404, "GET", "/nowhere?password="+secret("secret-in-a-query"), boss, "")
 
+	refresh := ""
 	token := func(fields ...string) string {
 		t.Helper()
 		a := c.form("/oauth2/token", fields...)
+		refresh, _ = a.JSON(t)["refresh_token"].(string)
+		secret(refresh)
 		issued, _ := a.JSON(t)["access_token"].(string)
 		if a.Status != 200 || issued == "" {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		return secret(issued)
 	}
-	one := token("grant_type", "password", "username", "bob", "password", "bobs-first-secret", "scope", "sdn", "client_id", "lab", "client_secret", secret("a-client-secret"))
-	two := token("grant_type", "refresh_token", "refresh_token", one)
+	token("grant_type", "password", "username", "bob", "password", "bobs-first-secret", "scope", "sdn", "client_id", "lab", "client_secret", secret("a-client-secret"))
+	two := token("grant_type", "refresh_token", "refresh_token", refresh)
 	do(200, "GET", "/restconf/modules", "Bearer "+two, "")
 	for _, fields := range [][]string{
 		{"grant_type", "password", "username", "bob", "password", secret("wrong-form-secret")},

@@ -66,8 +66,12 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	} else if made {
 		a.log.Info("the users admin and user were made")
 	}
+	limiter := throttle.New(o.Throttle, o.Now)
+	if err := a.keepTrust(ctx, limiter); err != nil {
+		return nil, fmt.Errorf("read where users have logged in from: %w", err)
+	}
 	a.authn = authn.New(authn.Options{
-		Identity: a.identity, Realms: conf.realms, Tokens: a.tokens, Throttle: throttle.New(o.Throttle, o.Now),
+		Identity: a.identity, Realms: conf.realms, Tokens: a.tokens, Throttle: limiter,
 		Attempt: a.recorder.Login, CacheFor: o.LoginCache, Now: o.Now, Waiting: o.Waiting,
 	})
 	if err := a.policies.Set(nil); err != nil {

@@ -134,7 +134,7 @@ func TestCase14IdentityServiceRealm(t *testing.T) {
 	l.want(401, "GET", modules, adm, "") // the local realm is not in the list
 	down := &directory{down: true}
 	l = open(t, idsvcINI, func(o *aaa.Options) { o.Realms = down })
-	l.want(401, "POST", "/restconf/operations/aaa-cert-rpc:getCtlCertificate", "sdnadmin@sdn:pw", "")
+	l.want(503, "POST", "/restconf/operations/aaa-cert-rpc:getCtlCertificate", "sdnadmin@sdn:pw", "")
 	down.down, down.users, down.roles = false, map[string]string{"sdnadmin@sdn": "pw"}, []string{"admin"}
 	l.want(200, "GET", modules, "sdnadmin@sdn:pw", "") // being down was not kept as a refusal
 }
@@ -194,7 +194,7 @@ func TestCase18Actions(t *testing.T) {
 
 func TestCase20RefreshGrant(t *testing.T) {
 	l := open(t, defaultINI)
-	tok := l.token("user", "user")
-	a := l.want(200, "POST", "/oauth2/token", "", "grant_type=refresh_token&refresh_token="+tok[7:])
+	_, refresh := l.login("user", "user")
+	a := l.want(200, "POST", "/oauth2/token", "", "grant_type=refresh_token&refresh_token="+refresh)
 	l.want(200, "GET", modules, fmt.Sprint("bearer ", object(t, a.body)["access_token"]), "")
 }

@@ -46,9 +46,12 @@ func (c *Console) Password(ctx context.Context, user, password, address string) 
 	from, _ := netip.ParseAddrPort(address) // the console on the machine itself has none
 	l, err := c.a.authn.Login(ctx, authn.Credentials{User: user, Password: password, Address: from})
 	var slow *throttle.BlockedError
+	var silent *authn.UnavailableError
 	switch {
 	case errors.As(err, &slow):
 		return caller.Caller{}, fault.Wrap(fault.Unavailable, err, "%s", slow.Error())
+	case errors.As(err, &silent):
+		return caller.Caller{}, fault.Wrap(fault.Unavailable, err, "the login cannot be verified now: %s", silent.Error())
 	case errors.Is(err, authn.ErrRefused):
 		return caller.Caller{}, fault.Wrap(fault.Denied, err, "user name or password is wrong")
 	case err != nil:

@@ -3,9 +3,11 @@ package aaa
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"ctl.internal/host/internal/aaa/broker"
 	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/sdk/caller"
 )
 
@@ -38,7 +40,17 @@ func (a *AAA) Guard(ctx context.Context, node string, after json.RawMessage) err
 	if err != nil {
 		return err
 	}
-	return policy.Check(list, admins)
+	return policy.Check(list, admins, a.ruledByPolicies("/restconf/config/"+PolicyNode+"/policies"))
+}
+
+// ruledByPolicies lists the addresses of a path's target at which the rules ask the policies.
+func (a *AAA) ruledByPolicies(path string) []reqpath.Path {
+	p, err := reqpath.ParseString(path)
+	if err != nil {
+		return nil
+	}
+	all := append(a.otherAddresses(p), p)
+	return slices.DeleteFunc(all, func(p reqpath.Path) bool { return !a.rules.Dynamic(p.Segments()) })
 }
 
 // Apply puts the committed content of one of the two nodes into force; others are

@@ -41,6 +41,15 @@ func TestPoliciesAsData(t *testing.T) {
 	}
 }
 
+// A policy for one tree decides at the others too: it must not lock out either.
+func TestPoliciesOfOneTreeCannotLockOut(t *testing.T) {
+	content := json.RawMessage(`{"policies":{"policies":[{"resource":"/restconf/**","permissions":[{"role":"dog","actions":["get","put"]}]}]}}`)
+	if err := open(t, "[urls]\n/** = authcBasic, dynamicAuthorization\n").Guard(ctx, aaa.PolicyNode, content); fault.KindOf(err) != fault.InUse {
+		t.Errorf("nobody could change policies any more, answered %v", err)
+	}
+	must(t, open(t, "[urls]\n/rests/** = authcBasic\n/restconf/** = authcBasic\n/** = authcBasic, dynamicAuthorization\n").Guard(ctx, aaa.PolicyNode, content))
+}
+
 func TestUnreadablePoliciesDeny(t *testing.T) {
 	l := open(t, defaultINI)
 	if err := l.Apply(ctx, aaa.PolicyNode, json.RawMessage(`{"policies":`)); err == nil {

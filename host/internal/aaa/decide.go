@@ -1,63 +1,103 @@
 package aaa
 
 import (
-	"slices"
-
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/rules"
 )
 
-// decide asks the rules, the policies and the broker about a request, under every
-// address that what it asks for has: a second name must not be a way around the
-// rules for the first.
+// decide asks the rules and the policies about a request, under every address of its target; all must
+// allow it, so that no address is a way around the rules for another. Then it asks the broker.
 func (a *AAA) decide(e *env, q *rules.Request) rules.Verdict {
-	v := a.decideOne(e, q)
+	v := a.rules.Decide(e, q)
 	if v != rules.Pass {
 		return v
 	}
 	asked := q.Path
-	defer func() { q.Path = asked }()
-	for _, address := range a.same(asked) {
-		if address == asked.Canonical() {
-			continue
-		}
-		p, err := reqpath.ParseString(address)
-		if err != nil {
-			return rules.Malformed
-		}
+	others := a.otherAddresses(asked)
+	for _, p := range others {
 		q.Path = p
-		if v := a.decideOne(e, q); v != rules.Pass {
-			return v
+		if v = a.rules.Decide(e, q); v != rules.Pass {
+			break
 		}
 	}
-	return rules.Pass
-}
-
-func (a *AAA) decideOne(e *env, q *rules.Request) rules.Verdict {
-	v := a.rules.Decide(e, q)
-	if v == rules.Pass && !a.broker.Allows(q.HTTP.Method, q.Path, q.Caller.Roles) {
-		v = rules.Denied
+	q.Path = asked
+	if v != rules.Pass || a.broker.Allows(q.HTTP.Method, asked, q.Caller.Roles) {
+		return v
 	}
-	return v
+	// The broker's policies list what is allowed, so it is enough that one names the target.
+	for _, p := range others {
+		if a.broker.Allows(q.HTTP.Method, p, q.Caller.Roles) {
+			return rules.Pass
+		}
+	}
+	return rules.Denied
 }
 
-// same lists the other addresses of what a path addresses. RESTCONF serves
-// /restconf/data beside the documented trees: it is both of them.
-func (a *AAA) same(p reqpath.Path) []string {
-	if !p.Under("restconf") && !p.Under("rests") && !p.Under("operations") {
+// The roots under which one thing is served: an operation, data, and the rest of RESTCONF. The
+// configuration, the observed state and both together are one tree to access control.
+var (
+	operationRoots = roots("/restconf/operations", "/rests/operations", "/operations")
+	dataRoots      = roots("/restconf/config", "/restconf/operational", "/restconf/data", "/rests/data",
+		"/rests/ds/ietf-datastores:running", "/rests/ds/ietf-datastores:operational", "/rests/ds/ietf-datastores:intended")
+	serviceRoots = roots("/restconf", "/rests")
+)
+
+func roots(paths ...string) [][]reqpath.Segment {
+	var out [][]reqpath.Segment
+	for _, text := range paths {
+		p, _ := reqpath.ParseString(text) // the roots above are paths
+		out = append(out, p.Segments())
+	}
+	return out
+}
+
+// rootsOf returns the roots of a target, and how many segments of p lead to its own; nil for what
+// has one address only.
+func rootsOf(p reqpath.Path) (all [][]reqpath.Segment, depth int) {
+	switch {
+	case p.Under("operations"):
+		return operationRoots, 1
+	case !p.Under("restconf") && !p.Under("rests"):
+		return nil, 0
+	case p.Under("restconf", "operations"), p.Under("rests", "operations"):
+		return operationRoots, 2
+	case p.DataDepth() > 0:
+		return dataRoots, p.DataDepth()
+	}
+	return serviceRoots, 1
+}
+
+// otherAddresses lists the addresses of a path's target besides the path itself.
+func (a *AAA) otherAddresses(p reqpath.Path) []reqpath.Path {
+	all, depth := rootsOf(p)
+	if all == nil {
 		return nil
 	}
-	var out []string
-	if a.o.Same != nil {
-		out = a.o.Same(p)
+	own, below := p.Segments()[:depth], p.Segments()[depth:]
+	var forms [][]reqpath.Segment
+	if a.o.Names != nil && len(below) > 0 && &all[0] != &serviceRoots[0] {
+		forms = a.o.Names(&all[0] == &dataRoots[0], below)
 	}
-	const alias = "/restconf/data"
-	if p.Under("restconf", "data") {
-		for _, address := range append(slices.Clone(out), p.Canonical()) {
-			if len(address) >= len(alias) && address[:len(alias)] == alias {
-				out = append(out, "/rests/data"+address[len(alias):], "/restconf/config"+address[len(alias):])
-			}
+	out := make([]reqpath.Path, 0, len(all)*(len(forms)+1))
+	for _, root := range all {
+		if !equal(root, own) {
+			out = append(out, reqpath.Of(root, below))
+		}
+		for _, f := range forms {
+			out = append(out, reqpath.Of(root, f))
 		}
 	}
 	return out
+}
+
+func equal(a, b []reqpath.Segment) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Decoded != b[i].Decoded {
+			return false
+		}
+	}
+	return true
 }

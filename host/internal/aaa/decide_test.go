@@ -1,7 +1,6 @@
 package aaa_test
 
 import (
-	"strings"
 	"testing"
 
 	"ctl.internal/host/internal/aaa"
@@ -18,16 +17,14 @@ const shippedINI = `[urls]
 // TestSecondAddressIsNoWayAround asks for guarded data by names that the rules do
 // not speak of.
 func TestSecondAddressIsNoWayAround(t *testing.T) {
-	qualify := func(p reqpath.Path) []string {
-		if s := p.Canonical(); strings.Contains(s, "/http-authorization") {
-			return []string{strings.Replace(s, "/http-authorization", "/aaa:http-authorization", 1)}
-		}
-		if p.Is("restconf", "operations", "misc-config:add-vlan") {
-			return []string{"/restconf/operations/config:add-vlan"}
+	other := func(_ bool, below []reqpath.Segment) [][]reqpath.Segment {
+		names := map[string]string{"http-authorization": "aaa:http-authorization", "misc-config:add-vlan": "config:add-vlan"}
+		if n := names[below[0].Decoded]; n != "" {
+			return [][]reqpath.Segment{append([]reqpath.Segment{{Raw: n, Decoded: n}}, below[1:]...)}
 		}
 		return nil
 	}
-	l := open(t, shippedINI, func(o *aaa.Options) { o.Same = qualify })
+	l := open(t, shippedINI, func(o *aaa.Options) { o.Names = other })
 	must(t, l.Policies().Set([]policy.Policy{permit("/restconf/operations/config:add-vlan", "admin", "post")}))
 	for _, path := range []string{
 		"/restconf/config/aaa:http-authorization", "/restconf/config/http-authorization", "/rests/data/http-authorization/policies",

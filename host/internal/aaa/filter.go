@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/aaa/authn"
@@ -68,7 +69,7 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 
 // outsideRules tells whether a path authenticates by its own form.
 func outsideRules(p reqpath.Path) bool {
-	return p.Is("oauth2", "token") || p.Is("oauth2", "revoke") || p.Is("oauth2", "introspect")
+	return p.Is("oauth2", "token") || p.Is("oauth2", "revoke") || p.Is("oauth2", "introspect") || p.Is(".well-known", "oauth-authorization-server")
 }
 
 func (a *AAA) requestID(r *http.Request) string {
@@ -104,11 +105,16 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 // refused is the verdict after a login that failed.
 func (e *env) refused(err error) rules.Verdict {
 	var slow *throttle.BlockedError
+	var silent *authn.UnavailableError
+	var lost *authn.NotFindableError // its realm has lost the account to look users up with
 	switch {
 	case errors.As(err, &slow):
 		e.retry = int(slow.RetryAfter().Seconds())
 		return rules.Busy
-	case !errors.Is(err, authn.ErrRefused):
+	case errors.As(err, &silent):
+		e.retry = int(silent.RetryAfter().Seconds())
+		return rules.Unknown
+	case !errors.Is(err, authn.ErrRefused) && !errors.As(err, &lost):
 		e.err = err
 	}
 	return rules.Unauthenticated
@@ -134,14 +140,20 @@ func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e 
 	case v == rules.Busy:
 		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
 		a.o.Refuse(w, r, http.StatusTooManyRequests, "too many failed logins; try again later")
+	case v == rules.Unknown:
+		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
+		a.o.Refuse(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm cannot be asked")
 	case v == rules.Denied:
 		a.o.Refuse(w, r, a.o.RoleDeniedStatus, "this needs a role or permission that the user does not have")
 	default:
-		w.Header().Set("WWW-Authenticate", `Basic realm="`+a.realm+`", charset="UTF-8"`)
-		reason := "credentials are required"
-		if r.Header.Get("Authorization") != "" {
+		challenge, reason := `Basic realm="`+a.realm+`", charset="UTF-8"`, "credentials are required"
+		if sent := r.Header.Get("Authorization"); sent != "" {
 			reason = "the credentials were refused: user, password or token"
+			if scheme, _, _ := strings.Cut(sent, " "); strings.EqualFold(scheme, "bearer") { // RFC 6750 section 3
+				challenge = `Bearer realm="` + a.realm + `", error="invalid_token", error_description="the token has expired, was revoked or is unknown"`
+			}
 		}
+		w.Header().Set("WWW-Authenticate", challenge)
 		a.o.Refuse(w, r, http.StatusUnauthorized, reason)
 	}
 }

@@ -42,6 +42,22 @@ func (l *late) Authenticate(ctx context.Context, c realm.Credentials) (realm.Res
 	return res, nil
 }
 
+// Find looks a user up at the instance of the moment.
+func (l *late) Find(ctx context.Context, user, domain string) (realm.Result, error) {
+	if l.source == nil {
+		return realm.Result{}, realm.ErrNoFinder
+	}
+	r, err := l.source.Realm(ctx, l.config)
+	if err != nil {
+		return realm.Result{}, err
+	}
+	finder, ok := r.(realm.Finder)
+	if !ok {
+		return realm.Result{}, realm.ErrNoFinder
+	}
+	return finder.Find(ctx, user, domain)
+}
+
 // timed tells patience how long an answer took: one that used up half of the time
 // allowed, and then was none, is late.
 func (l *late) timed(ctx context.Context, began time.Time, res realm.Result) {

@@ -56,10 +56,11 @@ type Options struct {
 	// Waiting is called while a request waits for the verification of its password, until
 	// the function it returns is called; nil = nobody wants to know.
 	Waiting func(context.Context) func()
-	// Same returns the other addresses of what a path addresses: names without their
-	// module, aliases of modules. A request must be allowed under all of them; nil =
-	// none. It is asked at each request to RESTCONF's trees, so it must be cheap.
-	Same func(reqpath.Path) []string
+	// Names returns the other forms of what stands below the root of a data tree (data) or of the
+	// operations: names with and without their module, other names of a module, keys as segments.
+	// A request must be allowed under all of them, at every root; nil = none. It is called at each
+	// request to RESTCONF's trees, so it must be cheap.
+	Names func(data bool, below []reqpath.Segment) [][]reqpath.Segment
 	// Refuse writes the answer to a refused request; nil = a small JSON body.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, reason string)
 

@@ -66,6 +66,15 @@ func compileRealms(f *secini.File, o Options) ([]authn.Realm, error) {
 	return order, errors.Join(append(errs, err)...)
 }
 
+// parallelDefault is how many logins a realm is asked about at once. An identity service computes a
+// slow hash for each, so more at once only make each of them late.
+func parallelDefault(class string) int {
+	if class == "IdSvcAuthRealm" {
+		return 4
+	}
+	return 32
+}
+
 func realmOrder(f *secini.File, made map[string]authn.Realm) ([]authn.Realm, error) {
 	v, given := f.Object("securityManager").Prop("realms")
 	if !given {
@@ -112,6 +121,14 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 			r.Timeout = time.Duration(ms) * time.Millisecond
 			continue
 		}
+		if p.Name == "parallel" { // ours, too
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 || n > 1000 {
+				return r, f.Errorf(p.Value.Line, "%s.parallel takes the number of logins the realm is asked about at once, 1 to 1000", ob.Name)
+			}
+			r.Places = make(chan struct{}, n)
+			continue
+		}
 		prop := realm.Property{Value: text, Origin: fmt.Sprintf("%s:%d", f.Name, p.Value.Line)}
 		if prop.List, err = f.List(p.Value); err != nil {
 			return r, err
@@ -123,6 +140,9 @@ func outsideRealm(f *secini.File, ob *secini.Object, class string, o Options) (a
 			}
 		}
 		c.Properties[p.Name] = prop
+	}
+	if r.Places == nil {
+		r.Places = make(chan struct{}, parallelDefault(class))
 	}
 	if o.Realms != nil {
 		r.Epoch = func() uint64 { return o.Realms.Epoch(class) }

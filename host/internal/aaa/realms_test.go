@@ -85,8 +85,8 @@ func TestAnUnavailableRealmIsToldOnceAndWhenItIsBack(t *testing.T) {
 		o.Logger = func(string) *slog.Logger { return slog.New(slog.NewTextHandler(&log, nil)) }
 	})
 	for range 3 {
-		l.want(401, "GET", modules, "far:pw", "")
-		l.want(200, "GET", modules, adm, "") // users of other realms notice nothing
+		l.want(503, "GET", modules, "far:pw", "") // whether it is right is not known
+		l.want(200, "GET", modules, adm, "")      // users of other realms notice nothing
 	}
 	d.down, d.users = false, map[string]string{"far@": "pw"}
 	l.want(200, "GET", modules, "far:pw", "")

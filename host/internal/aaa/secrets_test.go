@@ -54,7 +54,7 @@ func TestNoSecretIsLeftAnywhere(t *testing.T) {
 	note(l.want(200, "PUT", "/auth/v1/users/bob@sdn", admin, `{"password":"bobs-secret-two"}`))
 	note(l.want(401, "GET", "/x", token, ""))
 	second := l.token("bob", "bobs-secret-two")
-	note(l.want(200, "POST", "/oauth2/introspect", "", "token="+second[7:]))
+	note(l.want(200, "POST", "/oauth2/introspect", second, "token="+second[7:]))
 	note(l.want(204, "POST", "/oauth2/revoke", "", second[7:]))
 	note(l.want(200, "GET", "/auth/v1/users", admin, ""))
 

@@ -1,15 +1,20 @@
 package aaa_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/sdk/realm"
 )
 
 const passwordForm = "grant_type=password&scope=sdn&username="
@@ -31,7 +36,7 @@ func TestTokenAnswer(t *testing.T) {
 	l := open(t, defaultINI)
 	a := l.want(200, "POST", "/oauth2/token", "", passwordForm+"admin&password=admin&client_id=dlux&client_secret=secrete")
 	o := object(t, a.body)
-	if len(o) != 3 || o["token_type"] != "Bearer" || o["expires_in"] != 360.0 || a.header.Get("Cache-Control") != "no-store" {
+	if len(o) != 4 || o["token_type"] != "Bearer" || o["expires_in"] != 3600.0 || a.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("answer %v, %v", o, a.header)
 	}
 	tok := l.token("admin", "admin")
@@ -41,7 +46,143 @@ func TestTokenAnswer(t *testing.T) {
 	l.want(200, "GET", "/auth/v1/domains", tok, "")
 	l.want(401, "GET", "/auth/v1/domains", l.token("user", "user"), "")
 	l.want(401, "GET", "/restconf/modules", "bearer notARealToken", "")
-	l.want(200, "POST", "/oauth2/token", "", "grant_type=refresh_token&scope=sdn&refresh_token="+tok[7:])
+	l.want(400, "POST", "/oauth2/token", "", "grant_type=refresh_token&scope=sdn&refresh_token="+tok[7:]) // an access token is none
+	if h := l.want(401, "GET", "/x", "bearer "+tok[8:]+"0", "").header.Get("WWW-Authenticate"); !strings.HasPrefix(h, "Bearer ") || !strings.Contains(h, `error="invalid_token"`) {
+		t.Errorf("a refused token is challenged with %s", h)
+	}
+	if h := l.want(401, "GET", "/x", "", "").header.Get("WWW-Authenticate"); !strings.HasPrefix(h, "Basic ") {
+		t.Errorf("no credentials are challenged with %s", h)
+	}
+	m := object(t, l.want(200, "GET", "/.well-known/oauth-authorization-server", "", "").body)
+	if m["issuer"] != l.URL || m["token_endpoint"] != l.URL+"/oauth2/token" {
+		t.Errorf("metadata %v", m)
+	}
+}
+
+// refresh exchanges a refresh token.
+func (l *lab) refresh(want int, refresh string) (access, next string) {
+	l.t.Helper()
+	o := object(l.t, l.want(want, "POST", "/oauth2/token", "", "grant_type=refresh_token&refresh_token="+refresh).body)
+	access, _ = o["access_token"].(string)
+	next, _ = o["refresh_token"].(string)
+	return "bearer " + access, next
+}
+
+func (l *lab) login(user, password string) (access, refresh string) {
+	l.t.Helper()
+	o := object(l.t, l.want(200, "POST", "/oauth2/token", "", passwordForm+user+"&password="+password).body)
+	return "bearer " + o["access_token"].(string), o["refresh_token"].(string)
+}
+
+// A refresh token is good once; one that is sent again ends all tokens of its login, and those of no other.
+func TestRefreshTokensRotate(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	l := open(t, defaultINI, func(o *aaa.Options) { o.Now = func() time.Time { return now } })
+	other, _ := l.login("user", "user")
+	access, r1 := l.login("user", "user")
+	l.want(401, "GET", "/x", "bearer "+r1, "") // it opens nothing else
+	access2, r2 := l.refresh(200, r1)
+	l.want(200, "GET", "/x", access, "")
+	l.want(200, "GET", "/x", access2, "")
+	access3, r3 := l.refresh(200, r2)
+	l.refresh(400, r1) // stolen, or sent by who was robbed
+	for _, a := range []string{access, access2, access3} {
+		l.want(401, "GET", "/x", a, "")
+	}
+	l.refresh(400, r3)
+	l.want(200, "GET", "/x", other, "")
+
+	_, r := l.login("user", "user")
+	for range 5 { // however often it is refreshed, it ends
+		now = now.Add(6 * 24 * time.Hour)
+		if now.Before(time.Unix(1e9, 0).Add(30 * 24 * time.Hour)) {
+			_, r = l.refresh(200, r)
+		}
+	}
+	l.refresh(400, r)
+	_, r = l.login("user", "user")
+	now = now.Add(8 * 24 * time.Hour)
+	l.refresh(400, r) // unused for too long
+	access, r = l.login("user", "user")
+	l.want(200, "POST", "/oauth2/revoke", "", "token="+r)
+	l.want(401, "GET", "/x", access, "")
+	_, r = l.login("user", "user")
+	l.want(200, "PUT", "/auth/v1/users/user@sdn", adm, `{"enabled":false}`)
+	l.refresh(400, r)
+}
+
+// Of many that exchange one refresh token at once, at most one gets tokens.
+func TestARefreshTokenIsExchangedOnce(t *testing.T) {
+	l := open(t, defaultINI)
+	_, r := l.login("user", "user")
+	var wg sync.WaitGroup
+	var good atomic.Int32
+	for range 8 {
+		wg.Go(func() {
+			if l.do("POST", "/oauth2/token", "", "grant_type=refresh_token&refresh_token="+r).status == 200 {
+				good.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if good.Load() > 1 {
+		t.Errorf("it was exchanged %d times", good.Load())
+	}
+}
+
+// A user of an outside realm has tokens where the realm finds users without the password, with the
+// rights of the last minute.
+func TestTokensOfOutsideUsers(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	d := &finding{directory: directory{users: map[string]string{"far@": "pw"}, roles: []string{"admin"}}}
+	l := open(t, strings.Replace(defaultINI, "securityManager.realms = $tokenAuthRealm", "ldapRealm = CtlJndiLdapRealm\nsecurityManager.realms = $tokenAuthRealm, $ldapRealm", 1), func(o *aaa.Options) {
+		o.Realms, o.Now = d, func() time.Time { return now }
+	})
+	a := l.want(400, "POST", "/oauth2/token", "", passwordForm+"far&password=pw")
+	if o := object(t, a.body); o["error"] != "invalid_grant" || !strings.Contains(fmt.Sprint(o["error_description"]), "account in etc/sec.ini") {
+		t.Errorf("without an account to look up with: %v", o)
+	}
+	d.account = true
+	access, r := l.login("far", "pw")
+	l.want(200, "GET", "/auth/v1/users", access, "")
+	d.roles = []string{"user"}
+	l.want(200, "GET", "/auth/v1/users", access, "") // believed for a minute
+	now = now.Add(time.Minute)
+	l.want(401, "GET", "/auth/v1/users", access, "")
+	l.want(200, "GET", modules, access, "")
+	now = now.Add(time.Minute)
+	d.down = true
+	l.want(503, "GET", modules, access, "")
+	l.refresh(503, r)
+	d.down = false
+	access, r = l.refresh(200, r)
+	if in := object(t, l.want(200, "POST", "/oauth2/introspect", adm, "token="+access[7:]).body); in["active"] != true || in["username"] != "far" {
+		t.Errorf("introspection %v", in)
+	}
+	delete(d.users, "far@")
+	now = now.Add(time.Minute)
+	l.want(401, "GET", modules, access, "")
+	l.refresh(400, r)
+}
+
+// finding is a directory with an account to look users up with, or without.
+type finding struct {
+	directory
+	account bool
+}
+
+func (f *finding) Realm(context.Context, realm.Config) (realm.Realm, error) { return f, nil }
+
+func (f *finding) Find(_ context.Context, user, domain string) (realm.Result, error) {
+	switch _, known := f.users[user+"@"+domain]; {
+	case !f.account:
+		return realm.Result{}, realm.ErrNoFinder
+	case f.down:
+		return realm.Result{Outcome: realm.Unavailable}, nil
+	case !known:
+		return realm.Result{Outcome: realm.Unknown}, nil
+	}
+	return realm.Result{Outcome: realm.Authenticated, Principal: user, Roles: f.roles}, nil
 }
 
 func TestLifetimeAndTimeToLive(t *testing.T) {
@@ -93,7 +234,14 @@ func TestTokenErrors(t *testing.T) {
 func TestRevokeAndIntrospect(t *testing.T) {
 	l := open(t, defaultINI)
 	tok := l.token("admin", "admin")
-	in := object(t, l.want(200, "POST", "/oauth2/introspect", "", "token="+tok[7:]).body)
+	l.want(401, "POST", "/oauth2/introspect", "", "token="+tok[7:])
+	if in := object(t, l.want(200, "POST", "/oauth2/introspect", "user:user", "token="+tok[7:]).body); in["active"] != false || len(in) != 1 {
+		t.Errorf("another user learns %v", in)
+	}
+	if own := l.token("user", "user"); object(t, l.want(200, "POST", "/oauth2/introspect", own, "token="+own[7:]).body)["active"] != true {
+		t.Error("a token's owner may not ask about it")
+	}
+	in := object(t, l.want(200, "POST", "/oauth2/introspect", adm, "token="+tok[7:]).body)
 	if in["active"] != true || in["username"] != "admin" || in["scope"] != "sdn" || in["exp"].(float64)-in["iat"].(float64) != 3600 {
 		t.Errorf("introspection %v", in)
 	}
@@ -101,7 +249,7 @@ func TestRevokeAndIntrospect(t *testing.T) {
 	l.want(204, "POST", "/oauth2/revoke", "", tok[7:])
 	l.want(401, "GET", "/x", tok, "")
 	l.want(401, "POST", "/oauth2/revoke", "", tok[7:])
-	if in := object(t, l.want(200, "POST", "/oauth2/introspect", "", "token="+tok[7:]).body); in["active"] != false || len(in) != 1 {
+	if in := object(t, l.want(200, "POST", "/oauth2/introspect", adm, "token="+tok[7:]).body); in["active"] != false || len(in) != 1 {
 		t.Errorf("introspection of a dead token %v", in)
 	}
 	tok = l.token("admin", "admin")

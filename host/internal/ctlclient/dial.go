@@ -18,9 +18,11 @@ const dialTime = 10 * time.Second
 
 // link is a connection to the controller's console.
 type link struct {
-	client  *ssh.Client
-	session *ssh.Session
-	status  *status
+	client   *ssh.Client
+	session  *ssh.Session
+	status   *status
+	line     string // that was typed, if it is one; see mayReach
+	sameUser bool   // the controller's user and this one
 }
 
 // dial connects to the console of the home and opens a session.
@@ -51,7 +53,7 @@ func (o *options) dial(ctx context.Context) (*link, error) {
 		return nil, coded{exitUnavailable, fmt.Errorf("the controller at %s does not let this user in, or is about to stop (its log says why): %w", path, err)}
 	}
 	raw.SetDeadline(time.Time{})
-	l := &link{status: &status{out: o.std.Err}}
+	l := &link{status: &status{out: o.std.Err}, line: o.line, sameUser: owns(path)}
 	none := make(chan *ssh.Request)
 	close(none)
 	l.client = ssh.NewClient(conn, channels, none)
@@ -97,6 +99,10 @@ func (l *link) answer(requests <-chan *ssh.Request) {
 				continue
 			}
 			r.Reply(true, ssh.Marshal(answerPayload{Line: line}))
+		case readFileRequest:
+			r.Reply(true, l.readFile(r.Payload))
+		case writeFileRequest:
+			r.Reply(true, l.writeFile(r.Payload))
 		case progressRequest:
 			var p progressPayload
 			if ssh.Unmarshal(r.Payload, &p) == nil {

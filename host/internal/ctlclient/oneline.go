@@ -15,6 +15,7 @@ import (
 
 // oneLine runs one line at the controller.
 func (o *options) oneLine(ctx context.Context, line string) error {
+	o.line = line
 	l, err := o.dial(ctx)
 	if err != nil {
 		return err

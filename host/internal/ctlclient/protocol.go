@@ -11,6 +11,9 @@ const (
 	promptRequest   = "prompt@ctl.internal"   // the console asks the user
 	progressRequest = "progress@ctl.internal" // the console shows the state of long work
 
+	readFileRequest  = "read-file@ctl.internal"  // the console needs a file that the user named
+	writeFileRequest = "write-file@ctl.internal" // the console has made one
+
 	envFormat = "CTL_FORMAT"
 	envBatch  = "CTL_BATCH"
 	envKeepOn = "CTL_KEEP_GOING"
@@ -28,6 +31,17 @@ type (
 		Text        string
 		Done, Total uint64
 	}
+	readFilePayload struct {
+		Path   string
+		Offset uint64
+	}
+	fileContentPayload struct{ Data, Fault string }
+	writeFilePayload   struct {
+		Path   string
+		Offset uint64
+		Data   string
+	}
+	fileWrittenPayload struct{ Fault string }
 )
 
 // The exit codes that ctl itself ends with.

@@ -14,6 +14,7 @@ import (
 // ctl and the console are two programs: what one says the other must understand.
 func TestProtocolIsTheConsoles(t *testing.T) {
 	for mine, theirs := range map[string]string{promptRequest: wire.PromptRequest, progressRequest: wire.ProgressRequest,
+		readFileRequest: wire.ReadFileRequest, writeFileRequest: wire.WriteFileRequest,
 		envFormat: wire.EnvFormat, envBatch: wire.EnvBatch, envKeepOn: wire.EnvKeepOn, envWidth: wire.EnvWidth} {
 		if mine != theirs {
 			t.Errorf("%q is %q to the console", mine, theirs)
@@ -30,6 +31,22 @@ func TestProtocolIsTheConsoles(t *testing.T) {
 	var g progressPayload
 	if err := ssh.Unmarshal(ssh.Marshal(wire.Progress{Text: "t", Done: 1, Total: 2}), &g); err != nil || g != (progressPayload{"t", 1, 2}) {
 		t.Errorf("progress %+v, %v", g, err)
+	}
+	var rf readFilePayload
+	if err := ssh.Unmarshal(ssh.Marshal(wire.ReadFile{Path: "/p", Offset: 7}), &rf); err != nil || rf != (readFilePayload{"/p", 7}) {
+		t.Errorf("read %+v, %v", rf, err)
+	}
+	var wf writeFilePayload
+	if err := ssh.Unmarshal(ssh.Marshal(wire.WriteFile{Path: "/p", Offset: 7, Data: "d"}), &wf); err != nil || wf != (writeFilePayload{"/p", 7, "d"}) {
+		t.Errorf("write %+v, %v", wf, err)
+	}
+	var fc wire.FileContent
+	if err := ssh.Unmarshal(ssh.Marshal(fileContentPayload{"d", "f"}), &fc); err != nil || fc != (wire.FileContent{Data: "d", Fault: "f"}) {
+		t.Errorf("content %+v, %v", fc, err)
+	}
+	var fw wire.FileWritten
+	if err := ssh.Unmarshal(ssh.Marshal(fileWrittenPayload{"f"}), &fw); err != nil || fw.Fault != "f" {
+		t.Errorf("written %+v, %v", fw, err)
 	}
 	meanings := exit.Meanings()
 	if len(meanings) != len(exitMeanings) {

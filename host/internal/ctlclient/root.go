@@ -25,6 +25,7 @@ type options struct {
 	file      string
 	batch     bool
 	keepGoing bool
+	line      string // that is run, when it is one
 }
 
 func newRoot(std Streams, offline Offline) *cobra.Command {

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -111,10 +112,16 @@ type repoFile struct {
 	Features []Feature `yaml:"features"`
 }
 
+// topMember finds the members that make a file a catalogue.
+var topMember = regexp.MustCompile(`(?m)^(name|features):`)
+
 // ParseRepository reads a file of features; every fault has its line.
 func ParseRepository(path string, b []byte) (*Repository, []home.Problem) {
 	var file repoFile
 	if ps := home.Decode(path, b, &file); len(ps) > 0 {
+		if !topMember.Match(b) { // the text of another file is nobody's to see
+			ps = []home.Problem{{File: path, Text: "this is not a catalogue of features: it has neither `name:` nor `features:`"}}
+		}
 		return nil, ps
 	}
 	var ps []home.Problem

@@ -2,6 +2,8 @@ package home
 
 import (
 	"fmt"
+	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -26,7 +28,13 @@ func (l *Loaded) check(dir Dir) []Problem {
 		c.oneOf("log.levels", strings.ToUpper(l.Log.Levels[name]), logLevels...)
 	}
 	c.etcd()
+	c.cluster()
 	c.tls(dir)
+	for _, o := range l.AAA.TrustedOrigins {
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(o); err != nil {
+			c.fault("aaa.trustedOrigins", "%q is not an origin; write scheme and host only, such as https://ctl.example.org", o)
+		}
+	}
 	for key, v := range map[string]struct{ v, low, high int }{
 		"datastore.history":      {l.Datastore.History, 16, 1 << 20},
 		"limits.connections":     {l.Limits.Connections, 1, 1 << 20},
@@ -119,6 +127,26 @@ func (c *checker) etcd() {
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "unix") || u.User != nil {
 			c.fault("datastore.etcd.endpoints", "%q is not an address such as https://10.0.0.1:2379", e)
 		}
+	}
+}
+
+func (c *checker) cluster() {
+	s := c.l.Cluster
+	if s.Listen.IsOff() {
+		if s.Advertise != "" {
+			c.fault("cluster.advertise", "is for a listener, and cluster.listen is off")
+		}
+		return
+	}
+	if c.l.Datastore.Engine != "etcd" {
+		c.fault("cluster.listen", "%s is for the nodes of a cluster, which needs datastore.engine: etcd; this is %s", s.Listen, c.l.Datastore.Engine)
+	}
+	host, _, _ := net.SplitHostPort(string(s.Listen))
+	if ip := net.ParseIP(host); (host == "" || ip != nil && ip.IsUnspecified()) && s.Advertise == "" {
+		c.fault("cluster.listen", "%s is every address of this machine: say in cluster.advertise by which one the other nodes reach it", s.Listen)
+	}
+	if strings.ContainsAny(s.Advertise, "/@ ") {
+		c.fault("cluster.advertise", "%q is not an address; write HOST or HOST:PORT, such as ctl1.lab:8183", s.Advertise)
 	}
 }
 

@@ -8,6 +8,7 @@ type Config struct {
 	Listeners  Listeners  `yaml:"listeners"`
 	TLS        TLS        `yaml:"tls"`
 	Datastore  Datastore  `yaml:"datastore"`
+	Cluster    Cluster    `yaml:"cluster"`
 	Limits     Limits     `yaml:"limits"`
 	AAA        AAA        `yaml:"aaa"`
 	Features   Features   `yaml:"features"`
@@ -55,6 +56,12 @@ type Etcd struct {
 	Key         string        `yaml:"key"`
 }
 
+// Cluster is the way between nodes, with engine etcd.
+type Cluster struct {
+	Listen    Address `yaml:"listen"`    // for the other nodes
+	Advertise string  `yaml:"advertise"` // HOST or HOST:PORT that they use; empty = that of listen
+}
+
 // Limits bound HTTP requests.
 type Limits struct {
 	Body           Size          `yaml:"body"`
@@ -73,6 +80,7 @@ type AAA struct {
 	LoginCache       time.Duration `yaml:"loginCache"` // of outside realms; 0 = none
 	RoleDeniedStatus int           `yaml:"roleDeniedStatus"`
 	RealmKinds       []string      `yaml:"realmKinds"` // of plugins that are not ours
+	TrustedOrigins   []string      `yaml:"trustedOrigins"`
 	PasswordMinimum  int           `yaml:"passwordMinimum"`
 	Throttle         Throttle      `yaml:"throttle"`
 	Argon2           Argon2        `yaml:"argon2"`
@@ -122,6 +130,7 @@ type Supervisor struct {
 type Console struct {
 	IdleTimeout time.Duration `yaml:"idleTimeout"` // 0 = none
 	History     int           `yaml:"history"`
+	Directories []string      `yaml:"directories"` // besides import/ and export/
 }
 
 // Tracing sends spans to a collector.
@@ -135,6 +144,7 @@ func Default() Config {
 		Listeners: Listeners{HTTP: "127.0.0.1:8181", HTTPS: Off, SSH: "127.0.0.1:8101", Admin: "127.0.0.1:8182"},
 		TLS:       TLS{MinVersion: "1.2", ClientCertificates: "off"},
 		Datastore: Datastore{Engine: "badger", History: 4096, Etcd: Etcd{Prefix: "ctl/", Timeout: 5 * time.Second}},
+		Cluster:   Cluster{Listen: Off},
 		Limits: Limits{Body: 8 << 20, Header: 64 << 10, HeaderTimeout: 10 * time.Second, BodyTimeout: time.Minute,
 			RequestTimeout: time.Minute, IdleTimeout: 2 * time.Minute, Connections: 4096, InFlight: 512},
 		AAA: AAA{TokenLifetime: time.Hour, LoginCache: time.Minute, RoleDeniedStatus: 401, PasswordMinimum: 8,

@@ -14,25 +14,28 @@ import (
 const format = 1
 
 // checkFormat refuses a home that a newer release has used, before anything in it is
-// changed, and marks it as one of this release.
-func (h *Home) checkFormat() error {
+// changed, and returns the format of the home, 0 for one in which no controller ran yet.
+func (h *Home) checkFormat() (int, error) {
 	path := h.Data("format")
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return WriteFile(path, []byte(strconv.Itoa(format)+"\n"), 0o600)
+		return 0, nil
 	}
 	if err != nil {
-		return fmt.Errorf("home: %w", err)
+		return 0, fmt.Errorf("home: %w", err)
 	}
 	have, err := strconv.Atoi(strings.TrimSpace(string(b)))
 	switch {
 	case err != nil || have < 1:
-		return fmt.Errorf("home: %s holds %.40q and no format number: restore it from a backup", path, b)
+		return 0, fmt.Errorf("home: %s holds %.40q and no format number: restore it from a backup", path, b)
 	case have > format:
-		return fmt.Errorf("home: %s was used by a newer release (format %d in %s, this one knows %d): nothing was changed; "+
+		return 0, fmt.Errorf("home: %s was used by a newer release (format %d in %s, this one knows %d): nothing was changed; "+
 			"install that release again, or restore the backup from before the upgrade", string(h.Dir), have, path, format)
-	case have < format:
-		return WriteFile(path, []byte(strconv.Itoa(format)+"\n"), 0o600)
 	}
-	return nil
+	return have, nil
+}
+
+// markFormat marks a home that is complete as one of this release.
+func (h *Home) markFormat() error {
+	return WriteFile(h.Data("format"), []byte(strconv.Itoa(format)+"\n"), 0o600)
 }

@@ -26,7 +26,7 @@ type Home struct {
 var ErrInUse = errors.New("home: in use by another controller")
 
 // private are the directories nobody else may look into.
-var private = []string{"data", "data/run", "data/plugins", "configuration", "configuration/ssl", "log"}
+var private = []string{"import", "export", "data", "data/run", "data/plugins", "configuration", "configuration/ssl", "log"}
 
 // Open makes the home when it is missing, from templates (the files of package
 // ctl), and takes it for this process: ErrInUse when another has it. What an
@@ -53,7 +53,7 @@ func take(path string, templates fs.FS) (*Home, error) {
 	if err := h.checkSockets(); err != nil {
 		return nil, err
 	}
-	if err := h.recognise(); err != nil {
+	if err := errors.Join(h.recognise(), h.whole()); err != nil {
 		return nil, err
 	}
 	for _, d := range append([]string{"etc", "plugins", "features.d"}, private...) {
@@ -69,10 +69,17 @@ func take(path string, templates fs.FS) (*Home, error) {
 	if err := h.takeLock(); err != nil {
 		return nil, err
 	}
-	if err := h.checkFormat(); err != nil {
-		return nil, errors.Join(err, h.Close())
+	have, err := h.checkFormat()
+	if err == nil && have == 0 {
+		err = h.fill(templates)
 	}
-	if err := errors.Join(h.fill(templates), h.renewCatalogue(templates)); err != nil {
+	if err == nil {
+		err = h.renewCatalogue(templates)
+	}
+	if err == nil && have < format {
+		err = h.markFormat()
+	}
+	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
@@ -91,7 +98,7 @@ func (h *Home) recognise() error {
 	if err != nil {
 		return fmt.Errorf("home: %w", err)
 	}
-	ours := []string{"etc", "plugins", "features.d", "features.yaml", "configuration", "data", "log", "bin"}
+	ours := []string{"etc", "plugins", "features.d", "features.yaml", "configuration", "data", "log", "bin", "import", "export"}
 	for _, e := range entries {
 		if _, err := os.Stat(h.Etc("ctl.yaml")); err == nil {
 			return nil
@@ -103,15 +110,13 @@ func (h *Home) recognise() error {
 	return nil
 }
 
-// fill writes the templates that are missing, etc/ctl.yaml last: with it the
-// home is complete, and files an operator removes later stay removed.
+// fill writes the templates that are missing, into an empty home and into one that holds only what
+// an operator copied there. It runs until the home is marked as complete; files an operator removes
+// later stay removed.
 func (h *Home) fill(templates fs.FS) error {
-	if _, err := os.Stat(h.Etc("ctl.yaml")); err == nil {
-		return nil
-	}
 	var files []string
 	err := fs.WalkDir(templates, ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && path != "etc/ctl.yaml" {
+		if err == nil && !d.IsDir() {
 			files = append(files, path)
 		}
 		return err
@@ -119,7 +124,7 @@ func (h *Home) fill(templates fs.FS) error {
 	if err != nil {
 		return fmt.Errorf("home: templates: %w", err)
 	}
-	for _, name := range append(files, "etc/ctl.yaml") {
+	for _, name := range files {
 		if _, err := os.Lstat(h.Path(name)); err == nil {
 			continue
 		}

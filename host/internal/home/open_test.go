@@ -76,6 +76,30 @@ func TestOperatorsFilesStay(t *testing.T) {
 	}
 }
 
+// Settings and rules copied from another home are completed, not taken for a whole home.
+func TestAHomeOfCopiedFilesIsCompleted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "h")
+	if err := os.MkdirAll(filepath.Join(dir, "etc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ctl.yaml", "sec.ini"} {
+		if err := os.WriteFile(filepath.Join(dir, "etc", name), []byte("# mine\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := open(t, dir)
+	for _, name := range []string{"features.yaml", "etc/idmtool", "etc/ctl/karaf/08-authn-config.xml"} {
+		if _, err := os.Stat(h.Path(name)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"ctl.yaml", "sec.ini"} {
+		if b, err := os.ReadFile(h.Etc(name)); err != nil || string(b) != "# mine\n" {
+			t.Errorf("%s was replaced: %q, %v", name, b, err)
+		}
+	}
+}
+
 func TestTwoControllersCannotShareAHome(t *testing.T) {
 	h := open(t, filepath.Join(t.TempDir(), "h"))
 	_, err := Open(string(h.Dir), ctl.Templates)

@@ -59,7 +59,7 @@ func TestShippedFileAsksForMore(t *testing.T) {
 	}
 	c, _, err := parseConfig("x", text)
 	spec, _ := c.keySpec()
-	if err != nil || spec.bits != 3072 || spec.sign != x509.SHA256WithRSA || c.UseConfig || len(c.Suites) != 0 {
+	if err != nil || spec.bits != 3072 || spec.sign != x509.SHA256WithRSA || !c.UseConfig || len(c.Suites) != 0 {
 		t.Fatalf("%+v %v", c, err)
 	}
 }

@@ -20,17 +20,21 @@ import (
 	"ctl.internal/host/internal/home/xmlfile"
 )
 
+// ErrNone says that there are no keystores yet: the first who needs them has them made.
+var ErrNone = errors.New("there are no keystores yet")
+
 // ErrOff says that the settings keep the certificate service off.
 var ErrOff = errors.New("the certificate service is off: set <use-config> to true in etc/ctl/datastore/initial/config/aaa-cert-config.xml and start again")
 
 // Options are what a Service works with.
 type Options struct {
-	Dir    home.Dir
-	Store  datastore.Store // for use-mdsal
-	Sealer Sealer
-	Names  []string // host names and addresses of this controller, for new certificates
-	Now    func() time.Time
-	Log    *slog.Logger
+	Existing bool // do not make what is not there: ErrNone
+	Dir      home.Dir
+	Store    datastore.Store // for use-mdsal
+	Sealer   Sealer
+	Names    []string // host names and addresses of this controller, for new certificates
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // Service holds the keystores. It is safe for concurrent use.
@@ -86,6 +90,9 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		s.storage = &fileStorage{dir: o.Dir, config: c}
 	}
 	have, err := s.storage.load(ctx)
+	if errors.Is(err, errNone) && o.Existing {
+		return nil, ErrNone
+	}
 	if errors.Is(err, errNone) {
 		have, err = s.create(ctx, f, have)
 	}

@@ -1,87 +1,102 @@
-// Package lease gives each role to one holder at a time, among the processes of this node
-// and among all nodes. A role is a key of the datastore; the revision that made the key is
-// the epoch, which every fenced transaction compares.
 package lease
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/rand"
+	"log/slog"
 	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/plugin/hostsvc"
 )
 
-// Namespace is where roles and nodes are kept.
-const Namespace = "lease"
+// DefaultTTL is how long a node that is silent counts as alive.
+const DefaultTTL = 6 * time.Second
 
-const rolePrefix = "role/"
+// Options of a Manager.
+type Options struct {
+	Store  datastore.Store
+	Leases datastore.Leases // nil: this node is alone
+	Node   Node             // Instance and Lease are filled in
+	TTL    time.Duration    // 0 = DefaultTTL
+	Log    *slog.Logger
+	// Clock is in nanoseconds; nil = CLOCK_BOOTTIME, which also runs while the machine
+	// sleeps.
+	Clock func() int64
+}
 
-// Manager is the roles of this node. It is safe for concurrent use.
+// Manager keeps the lease of this node and its roles. It is safe for concurrent use.
 type Manager struct {
-	store datastore.Store
+	o       Options
+	metrics *metrics
+	ctx     context.Context // ends with Close
+	end     context.CancelFunc
+	work    sync.WaitGroup
 
-	mu    sync.Mutex
-	turns map[string]chan struct{} // by role: holds a value while the role is free
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced when anything below changes
+	session *session      // nil: no lease at present
+	seats   map[string]*seat
+	paused  map[string]time.Time // roles that this node does not try to get before then
+	known   known
+	report  []byte // what runs on this node
+	unsent  bool   // the report differs from that in the store
 }
 
-// New returns a manager without roles.
-func New(store datastore.Store) *Manager {
-	return &Manager{store: store, turns: map[string]chan struct{}{}}
+// New returns a manager and begins to keep the lease of the node; Close ends it.
+func New(o Options) *Manager {
+	if o.TTL <= 0 {
+		o.TTL = DefaultTTL
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Clock == nil {
+		o.Clock = boottime
+	}
+	o.Node.Instance = rand.Text()
+	m := &Manager{o: o, metrics: newMetrics(), changed: make(chan struct{}), seats: map[string]*seat{}, paused: map[string]time.Time{}}
+	m.ctx, m.end = context.WithCancel(context.Background())
+	if o.Leases != nil {
+		m.work.Go(func() { _ = datastore.Follow(m.ctx, o.Store, []datastore.Prefix{{Namespace: Namespace}}, follower{m}) })
+		m.work.Go(m.run)
+	}
+	return m
 }
 
-// turn returns the channel of a role.
-func (m *Manager) turn(role string) chan struct{} {
+// Close gives up the lease, and with it everything that is still held. The holders must
+// have stopped before.
+func (m *Manager) Close() {
+	m.end()
+	m.work.Wait()
+}
+
+// Self is the record of this node.
+func (m *Manager) Self() Node { return m.o.Node }
+
+// Clustered reports whether there may be other nodes.
+func (m *Manager) Clustered() bool { return m.o.Leases != nil }
+
+// Changed returns a channel that is closed at the next change of members, roles or the
+// lease of this node.
+func (m *Manager) Changed() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t := m.turns[role]
-	if t == nil {
-		t = make(chan struct{}, 1)
-		t <- struct{}{}
-		m.turns[role] = t
-	}
-	return t
+	return m.changed
 }
 
-// record is the value of a role's key.
-type record struct {
-	Holder string `json:"holder"`
+func (m *Manager) notifyLocked() {
+	close(m.changed)
+	m.changed = make(chan struct{})
 }
 
-// Hold waits until holder has the role. It implements hostsvc.Roles.
-func (m *Manager) Hold(ctx context.Context, role, holder string) (hostsvc.Term, error) {
-	turn := m.turn(role)
-	select {
-	case <-turn:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+// boottime is CLOCK_BOOTTIME in nanoseconds.
+func boottime() int64 {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil {
+		return time.Now().UnixNano()
 	}
-	value, err := json.Marshal(record{Holder: holder})
-	if err != nil {
-		turn <- struct{}{}
-		return nil, err
-	}
-	epoch, err := m.store.Commit(ctx, datastore.Txn{By: holder, Ops: []datastore.Op{datastore.Put(Namespace, rolePrefix+role, value)}})
-	if err != nil {
-		turn <- struct{}{}
-		return nil, err
-	}
-	return &term{role: role, epoch: epoch, release: sync.OnceFunc(func() { turn <- struct{}{} })}, nil
-}
-
-// term implements hostsvc.Term.
-type term struct {
-	role    string
-	epoch   datastore.Revision
-	release func()
-}
-
-func (t *term) Epoch() uint64            { return uint64(t.epoch) }
-func (t *term) Until() int64             { return 0 }
-func (t *term) Renewed() <-chan struct{} { return nil }
-func (t *term) Lost() <-chan struct{}    { return nil }
-func (t *term) Release()                 { t.release() }
-
-func (t *term) Condition() datastore.Compare {
-	return datastore.Compare{Namespace: Namespace, Key: rolePrefix + t.role, Revision: t.epoch}
+	return ts.Nano()
 }

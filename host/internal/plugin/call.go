@@ -30,6 +30,9 @@ type safeKey struct{}
 // dies under one, it waits for the restart and is repeated once.
 func Safe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey{}, true) }
 
+// IsSafe reports whether a context was made by Safe.
+func IsSafe(ctx context.Context) bool { return isSafe(ctx) }
+
 func isSafe(ctx context.Context) bool { return ctx.Value(safeKey{}) != nil }
 
 // call runs f on the current process.
@@ -93,7 +96,7 @@ func (s *supervisor) await(ctx context.Context, safe bool) error {
 		switch {
 		case cur != nil:
 			return nil
-		case !safe, m.state == Stopped, m.state == Stopping && !m.again, m.state == Failed:
+		case !safe, m.state == Stopped, m.state == Stopping && !m.again, m.state == Failed, m.state == Standby:
 			return s.downError(m)
 		}
 		if d, ok := ctx.Deadline(); ok && m.state == Backoff && d.Before(m.next) {
@@ -168,6 +171,8 @@ func (s *supervisor) downError(m machine) *UnavailableError {
 		return unavailable(time.Until(m.next)+time.Second, "%s; restart %d of %d follows", m.reason, m.failures(), m.policy.MaxFailures)
 	case Failed:
 		return unavailable(time.Minute, "plugin %s has failed and waits for plugin:restart: %s", s.name, m.reason)
+	case Standby:
+		return unavailable(time.Second, "plugin %s runs on another node, which cannot be reached from here: cluster.listen is off", s.name)
 	case Stopped, Stopping:
 		return unavailable(time.Minute, "plugin %s is stopped", s.name)
 	}
@@ -178,6 +183,7 @@ func (s *supervisor) downError(m machine) *UnavailableError {
 type conn struct {
 	s     *supervisor
 	fresh bool // its calls see everything acknowledged before them
+	here  bool // its calls do not go to another node
 }
 
 var _ grpc.ClientConnInterface = conn{}
@@ -195,6 +201,9 @@ func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts .
 			return err
 		}
 	}
+	if other, ok := c.forward(); ok {
+		return other.Invoke(ctx, method, args, reply, opts...)
+	}
 	return c.s.call(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
 }
 
@@ -208,6 +217,9 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 		if ctx, err = s.m.fresh(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if other, ok := c.forward(); ok {
+		return other.NewStream(ctx, desc, method, opts...)
 	}
 	s.stats.calls.Add(1)
 	inst, err := s.acquire(ctx, isSafe(ctx))

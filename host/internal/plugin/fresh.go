@@ -11,14 +11,9 @@ import (
 	"ctl.internal/sdk/host"
 )
 
-type localKey struct{}
-
-// Local marks the calls made with a context as content with what this node knows: they
-// do not wait for what other nodes may have written, and go on without the cluster.
-func Local(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, true) }
-
 // fresh lets a call see everything that was acknowledged, on any node, before it: the
-// plugin answers when its data has reached that revision.
+// plugin answers when its data has reached that revision. A call that asks for local
+// state (datastore.AskLocal) sees what this node has.
 func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
 	store := m.options.Store
 	if store == nil {
@@ -26,7 +21,7 @@ func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
 	}
 	var at datastore.Revision
 	var err error
-	if ctx.Value(localKey{}) == nil {
+	if !datastore.AsksLocal(ctx) {
 		at, err = store.Barrier(ctx)
 	} else {
 		at = store.Revision()

@@ -39,9 +39,7 @@ func (m *Manager) Invoke(ctx context.Context, module, rpc string, input []byte) 
 		req.Caller = caller.ToProto(who)
 	}
 	res := &pluginv1.InvokeResponse{}
-	err = op.s.call(ctx, func(i *instance) error {
-		return i.conn.Invoke(ctx, pluginv1.Operations_Invoke_FullMethodName, req, res, grpc.StaticMethod())
-	})
+	err = conn{s: op.s}.Invoke(ctx, pluginv1.Operations_Invoke_FullMethodName, req, res, grpc.StaticMethod())
 	if err != nil {
 		return nil, fault.FromStatus(err)
 	}

@@ -78,6 +78,9 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 		return permanentError{err}
 	}
 	inst.proc.Annotate(slog.String("version", inst.manifest.Version))
+	if inst.manifest.SingleNode && s.m.options.Roles != nil && !s.awaitRole(ctx) {
+		return standbyError{inst.manifest}
+	}
 	config, err := s.m.settings(s.name, inst.manifest.ConfigSchema)
 	if err != nil {
 		return permanentError{err}

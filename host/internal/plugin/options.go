@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
@@ -31,6 +33,8 @@ type Options struct {
 	Operations   hostsvc.Operations
 	Bus          *events.Bus   // nil = one of its own
 	Spans        hostsvc.Spans // nil = plugins make none
+	// Forward returns a connection to the node that runs a plugin; nil = none is reached.
+	Forward func(plugin string) grpc.ClientConnInterface
 
 	Policy Policy // zero = DefaultPolicy
 	Limits Limits // zero fields = DefaultLimits

@@ -1,8 +1,10 @@
 package plugin
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"ctl.internal/sdk/routes"
 )
@@ -22,10 +24,26 @@ func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin stri
 	}
 	c := routes.NewClient(conn{s: s, fresh: true})
 	begun, err = c.Forward(w, r)
-	var down *UnavailableError
-	if !begun && isSafe(r.Context()) && errors.As(err, &down) && s.await(r.Context(), true) == nil {
+	var down interface{ RetryAfter() time.Duration }
+	if !begun && isSafe(r.Context()) && errors.As(err, &down) && s.again(r.Context(), down.RetryAfter()) {
 		s.stats.repeated.Add(1)
 		begun, err = c.Forward(w, r)
 	}
 	return begun, err
+}
+
+// again waits until a call may be repeated: for a process of the plugin, or a little while
+// for the node that runs it.
+func (s *supervisor) again(ctx context.Context, pause time.Duration) bool {
+	if !s.standby.Load() {
+		return s.await(ctx, true) == nil
+	}
+	t := time.NewTimer(min(pause, time.Second))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

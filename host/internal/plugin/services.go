@@ -26,7 +26,7 @@ func (m *Manager) services(s *supervisor) hostsvc.Services {
 		FirstAnswer: m.limits.CallTimeout,
 		InFlight:    relayInFlight,
 	}
-	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Exports: m.exports, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
+	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Fence: s.fence, Exports: m.exports, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
 		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, CallTimeout: m.limits.CallTimeout, Log: s.log}
 }
 
@@ -47,7 +47,7 @@ func (m *Manager) Providers(capability string) []host.Provider {
 		if mf == nil || !slices.Contains(mf.Capabilities, capability) {
 			continue
 		}
-		p := host.Provider{Name: s.name, Version: mf.Version, Labels: mf.Labels, Generation: s.generation.Load(), Ready: s.cur.Load() != nil}
+		p := host.Provider{Name: s.name, Version: mf.Version, Labels: mf.Labels, Generation: s.generation.Load(), Ready: s.cur.Load() != nil || s.standby.Load()}
 		if !p.Ready {
 			s.mu.Lock()
 			if s.machine.state == Backoff {
@@ -75,13 +75,15 @@ func (m *Manager) Ordered(name string) uint64 {
 // Changed returns a channel that is closed at the next change of any plugin's state.
 func (m *Manager) Changed() <-chan struct{} { return m.changed.wait() }
 
-// exports lists the prefixes of private keys that a plugin lets others read.
-func (m *Manager) exports(name string) []string {
+// exports lists the prefixes of private keys that a plugin lets others read; false when
+// the plugin is not installed, so that nothing is known of it.
+func (m *Manager) exports(name string) ([]string, bool) {
 	s, err := m.get(name)
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	return s.manifest.Load().GetExports()
+	mf := s.manifest.Load()
+	return mf.GetExports(), mf != nil
 }
 
 // clearPublished removes the operational data of a plugin that is uninstalled.

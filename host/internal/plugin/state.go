@@ -9,7 +9,8 @@ import (
 type State int
 
 // The states. A Ready or Degraded plugin serves. A plugin in Backoff is started
-// again by itself; a Failed or Stopped one waits for a person.
+// again by itself; a Failed or Stopped one waits for a person. A Standby one runs on
+// another node, and calls to it go there.
 const (
 	Stopped State = iota
 	Starting
@@ -18,9 +19,10 @@ const (
 	Backoff
 	Failed
 	Stopping
+	Standby
 )
 
-var stateNames = [...]string{"stopped", "starting", "ready", "degraded", "backoff", "failed", "stopping"}
+var stateNames = [...]string{"stopped", "starting", "ready", "degraded", "backoff", "failed", "stopping", "standby"}
 
 // String returns the state's name in lower case.
 func (s State) String() string { return stateNames[s] }
@@ -82,8 +84,11 @@ type (
 		reason    string
 		permanent bool // trying again cannot help
 	}
-	evExited struct{ reason string } // the serving process is gone
-	evHealth struct {
+	evStandby struct{ attempt int }   // another node has the role of the plugin
+	evGranted struct{}                // this node has got it
+	evLost    struct{ reason string } // this node has it no more; a reason = the process may not stop in order
+	evExited  struct{ reason string } // the serving process is gone
+	evHealth  struct {
 		failed, degraded bool
 		reason           string
 	}
@@ -138,6 +143,16 @@ func (m *machine) step(ev any, now time.Time, rnd float64) []any {
 		return m.started(ev, now)
 	case evStartFailed:
 		return m.startFailed(ev, now, rnd)
+	case evStandby:
+		return m.standby(ev, now)
+	case evGranted:
+		if m.state == Standby {
+			m.strikes = 0
+			m.enter(Starting, "", now)
+			return m.launch()
+		}
+	case evLost:
+		return m.lost(ev, now)
 	case evExited:
 		return m.exited(ev, now, rnd)
 	case evHealth:
@@ -178,7 +193,7 @@ func (m *machine) stop(now time.Time) []any {
 	case Starting, Ready, Degraded:
 		m.enter(Stopping, "", now)
 		return []any{doStop{}}
-	case Backoff, Failed:
+	case Backoff, Failed, Standby:
 		m.enter(Stopped, "", now)
 	}
 	return nil
@@ -220,6 +235,32 @@ func (m *machine) startFailed(ev evStartFailed, now time.Time, rnd float64) []an
 		return m.stopped(now)
 	}
 	return m.failed(ev.reason, ev.permanent, strike, now, rnd)
+}
+
+// elsewhere is the reason of a plugin in standby.
+const elsewhere = "it runs on another node"
+
+func (m *machine) standby(ev evStandby, now time.Time) []any {
+	if ev.attempt != m.attempt || m.state == Stopped {
+		return nil
+	}
+	m.reloading = false
+	if m.state == Stopping {
+		return m.stopped(now)
+	}
+	m.enter(Standby, elsewhere, now)
+	return nil
+}
+
+func (m *machine) lost(ev evLost, now time.Time) []any {
+	switch m.state {
+	case Starting, Ready, Degraded, Backoff:
+		m.attempt++ // what is being started is not wanted any more
+		m.reloading = false
+		m.enter(Standby, elsewhere, now)
+		return []any{doStop{ev.reason}}
+	}
+	return nil
 }
 
 func (m *machine) exited(ev evExited, now time.Time, rnd float64) []any {

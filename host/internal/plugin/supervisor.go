@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -33,9 +34,11 @@ type supervisor struct {
 	// this plugin; see Manager.Ordered.
 	ordered atomic.Uint64
 
-	ctx    context.Context // ends when the plugin is removed
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	single  single          // of a plugin that runs on one node
+	standby atomic.Bool     // it runs on another node
+	ctx     context.Context // ends when the plugin is removed
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
 
 	mu          sync.Mutex
 	spec        Spec
@@ -69,6 +72,7 @@ func (s *supervisor) postLocked(ev any) {
 	order := isOrder(ev, before)
 	actions := s.machine.step(ev, time.Now(), rand.Float64())
 	if now := s.machine.state; now != before {
+		s.standby.Store(now == Standby)
 		s.logChange(before, now)
 	}
 	for _, a := range actions {
@@ -126,7 +130,7 @@ func (s *supervisor) do(action any) {
 			s.start(ctx, a.attempt, spec, beside)
 		})
 	case doStop:
-		if a.reason == "" && s.startCancel != nil {
+		if (a.reason == "" || s.machine.state == Standby) && s.startCancel != nil {
 			s.startCancel()
 		}
 		if inst := s.cur.Swap(nil); inst != nil {
@@ -146,9 +150,24 @@ func (s *supervisor) do(action any) {
 
 // start launches a process and lets it take over.
 func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside bool) {
+	s.single.starting.Lock()
+	defer s.single.starting.Unlock()
 	inst, err := s.launch(ctx, spec, beside)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var other standbyError
+	if errors.As(err, &other) {
+		if err = s.m.claim(s, other.manifest); err == nil {
+			s.services.SetManifest(other.manifest)
+			s.settle(attempt, nil)
+			s.postLocked(evStandby{attempt: attempt})
+			if s.single.term.Load() != nil { // it was granted meanwhile
+				s.postLocked(evGranted{})
+			}
+			return
+		}
+		err = permanentError{err}
+	}
 	if err != nil {
 		s.log.Error("the plugin does not start", "error", err, "attempt", attempt)
 		s.settle(attempt, err)
@@ -156,6 +175,7 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 		return
 	}
 	if attempt != s.machine.attempt || s.removed {
+		s.last = inst
 		s.work.Go(func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) })
 		return
 	}
@@ -192,6 +212,7 @@ func (s *supervisor) settle(attempt int, err error) {
 
 // retire drains and ends a process that has a successor.
 func (s *supervisor) retire(old *instance) {
+	s.services.Drain(old.token)
 	if n := old.drain(s.ctx, s.m.limits.DrainTimeout); n > 0 {
 		s.log.Warn("calls were still running in the replaced process and are cut off", "calls", n, "pid", old.proc.PID)
 	}
@@ -246,6 +267,8 @@ func (s *supervisor) order(ctx context.Context, ev any) error {
 		switch {
 		case out.attempt >= target:
 			return out.err
+		case m.state == Standby:
+			return nil
 		case m.state == Stopped && m.attempt >= target, m.state == Stopping && !m.again:
 			return fault.New(fault.InUse, "plugin %s was stopped meanwhile", s.name)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/yang"
@@ -71,30 +72,30 @@ func (x *exchange) get(kind string, p tree.Path) {
 // A configuration tree that is the state of a plugin is operational data too. The mark is
 // that of the configuration, nil when the answer holds state too.
 func (x *exchange) read(kind, content string, p tree.Path) (at *yang.Data, m *mark, err error) {
-	set := x.installed().Schema
 	owned := len(p) > 0 && x.installed().Owned[p[0].Node.QName()]
 	withState := kind == "operational" || kind == "data" && content != "config" && (len(p) == 0 || holdsState(p.Node()))
-	if (kind != "operational" || owned) && content != "nonconfig" {
-		err = x.config.View(x.r.Context(), set, func(d *tree.Draft) error {
-			if at, err = d.Load(p); err != nil || withState {
-				return err
-			}
+	withConfig := (kind != "operational" || owned) && content != "nonconfig"
+	err = datastore.Read(x.r.Context(), x.o.Store, func(sn datastore.Snapshot) (err error) {
+		at, m, err = x.readAt(sn, p, withConfig, withState)
+		return err
+	})
+	return at, m, err
+}
+
+// readAt loads the instance at p, configuration and state of one revision.
+func (x *exchange) readAt(sn datastore.Snapshot, p tree.Path, withConfig, withState bool) (at *yang.Data, m *mark, err error) {
+	set := x.installed().Schema
+	if withConfig {
+		d := tree.NewDraft(sn, tree.ConfigNamespace, set)
+		if at, err = d.Load(p); err == nil && !withState {
 			m, err = newMark(d)
-			return err
-		})
-		if err != nil {
-			return nil, nil, err
 		}
 	}
 	at.SetOrigin(yang.Intended)
-	if !withState {
-		return at, m, nil
+	if err != nil || !withState {
+		return at, m, err
 	}
-	var state *yang.Data
-	err = x.operational.View(x.r.Context(), set, func(d *tree.Draft) error {
-		state, err = d.Load(p)
-		return err
-	})
+	state, err := tree.NewDraft(sn, tree.OperationalNamespace, set).Load(p)
 	if err != nil || state == nil {
 		return at, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync"
 	"time"
 
 	"ctl.internal/host/internal/keystore"
@@ -16,6 +17,9 @@ import (
 // certificates are the keystores, or why there are none. It implements
 // hostsvc.Certificates.
 type certificates struct {
+	open func(existing bool) (*keystore.Service, error) // starts what the service does beside calls
+
+	mu      sync.Mutex
 	service *keystore.Service
 	err     error
 	shown   expiring // what HTTPS shows, if it is not the controller keystore
@@ -24,27 +28,49 @@ type certificates struct {
 type expiring interface{ Expires() time.Time }
 
 // expiring is the certificate that people see, nil when there is none.
-func (c certificates) expiring() expiring {
+func (c *certificates) expiring() expiring {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.shown == nil && c.service != nil {
 		return c.service
 	}
 	return c.shown
 }
 
-// openCertificates opens the keystores if the settings want them. What is wrong
-// with them stops the start only when something is to be served with them.
+// show says what HTTPS shows instead of the controller keystore.
+func (c *certificates) show(e expiring) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shown = e
+}
+
+// openCertificates opens the keystores if the settings want them and they are there; else they are made
+// when they are first needed. What is wrong with them stops the start only when something is to be
+// served with them.
 func (s *Server) openCertificates(ctx context.Context) error {
 	log := s.registry.Logger("org.ctl.keystore")
-	service, err := keystore.Open(ctx, keystore.Options{Dir: s.home, Store: s.store, Sealer: s.secrets, Names: s.ownNames(), Log: log})
-	s.certs = certificates{service: service, err: err}
-	switch {
-	case errors.Is(err, keystore.ErrOff):
-	case err != nil:
+	s.certs = &certificates{open: func(existing bool) (*keystore.Service, error) {
+		service, err := keystore.Open(ctx, keystore.Options{Dir: s.home, Store: s.store, Sealer: s.secrets, Names: s.ownNames(), Log: log, Existing: existing})
+		if err == nil {
+			s.background(ctx, "certificates", service.Run)
+		}
+		return service, err
+	}}
+	if _, err := s.certs.look(true); err != nil && !errors.Is(err, keystore.ErrOff) && !errors.Is(err, keystore.ErrNone) {
 		log.Error("the keystores cannot be used; nothing in them was changed", "error", err)
-	default:
-		s.background(ctx, "certificates", service.Run)
 	}
 	return nil
+}
+
+// look opens the keystores if they are not yet open. What is wrong with them stays wrong until the
+// next start, but for their not being there.
+func (c *certificates) look(existing bool) (*keystore.Service, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.service == nil && (c.err == nil || errors.Is(c.err, keystore.ErrNone)) {
+		c.service, c.err = c.open(existing)
+	}
+	return c.service, c.err
 }
 
 // ownNames are what users may call this controller.
@@ -59,22 +85,26 @@ func (s *Server) ownNames() []string {
 	return names
 }
 
-func (c certificates) get() (*keystore.Service, error) {
+// get returns the keystores, made if need be.
+func (c *certificates) get() (*keystore.Service, error) { return c.known(false) }
+
+func (c *certificates) known(existing bool) (*keystore.Service, error) {
+	service, err := c.look(existing)
 	switch {
-	case c.service != nil:
-		return c.service, nil
-	case errors.Is(c.err, keystore.ErrOff):
-		return nil, fault.Wrap(fault.Unavailable, c.err, "%v", c.err)
+	case err == nil:
+		return service, nil
+	case errors.Is(err, keystore.ErrOff), errors.Is(err, keystore.ErrNone):
+		return nil, fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
 	// Not Unavailable: whoever verifies must not do without the keystore that is broken.
-	return nil, fault.Wrap(fault.Internal, c.err, "the keystores cannot be used: %v", c.err)
+	return nil, fault.Wrap(fault.Internal, err, "the keystores cannot be used: %v", err)
 }
 
-func (c certificates) commands() []commands.Command { return certshell.Commands(c.get) }
+func (c *certificates) commands() []commands.Command { return certshell.Commands(c.get) }
 
 // Trust implements hostsvc.Certificates.
-func (c certificates) Trust(ctx context.Context) ([]byte, error) {
-	k, err := c.get()
+func (c *certificates) Trust(ctx context.Context) ([]byte, error) {
+	k, err := c.known(true)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +112,8 @@ func (c certificates) Trust(ctx context.Context) ([]byte, error) {
 }
 
 // Identity implements hostsvc.Certificates.
-func (c certificates) Identity(ctx context.Context) (certificate, key []byte, err error) {
-	k, err := c.get()
+func (c *certificates) Identity(ctx context.Context) (certificate, key []byte, err error) {
+	k, err := c.known(true)
 	if err != nil {
 		return nil, nil, err
 	}

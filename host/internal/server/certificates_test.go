@@ -13,7 +13,7 @@ func TestBrokenKeystoresAreNotTakenForNone(t *testing.T) {
 		err  error
 		want fault.Kind
 	}{{keystore.ErrOff, fault.Unavailable}, {errors.New("damaged"), fault.Internal}} {
-		if _, err := (certificates{err: c.err}).Trust(t.Context()); fault.KindOf(err) != c.want {
+		if _, err := (&certificates{err: c.err}).Trust(t.Context()); fault.KindOf(err) != c.want {
 			t.Errorf("%v: %v, want %v", c.err, fault.KindOf(err), c.want)
 		}
 	}

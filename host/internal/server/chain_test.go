@@ -90,7 +90,7 @@ func chain(b *testing.B, ini string) chained {
 	s := &Server{ids: newIDs(), bus: events.New(), log: slog.New(slog.DiscardHandler)}
 	var err error
 	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"},
-		RequestID: requestID, Same: s.samePaths})
+		RequestID: requestID, Names: s.otherNames})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -33,6 +33,8 @@ var listenerFlags = [...]struct{ name, help string }{
 	{"admin", "address of /livez, /readyz and /metrics"},
 }
 
+const clusterFlag = "cluster"
+
 // Main runs ctld and returns its exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -63,14 +65,21 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	for _, f := range listenerFlags {
 		given[f.name] = cmd.Flags().String(f.name, "", f.help)
 	}
+	given[clusterFlag] = cmd.Flags().String(clusterFlag, "", "address for the other nodes of a cluster")
+	join := cmd.Flags().String("join", "", "`FILE` made by cluster:token: a new home becomes that of a node of the cluster")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		flags := map[string]string{}
 		for name, value := range given {
 			if cmd.Flags().Changed(name) {
-				flags["listeners."+name] = *value
+				if name == clusterFlag {
+					name = "cluster.listen"
+				} else {
+					name = "listeners." + name
+				}
+				flags[name] = *value
 			}
 		}
-		code = Run(ctx, Options{Home: *dir, Flags: flags, Stdout: stdout, Stderr: stderr})
+		code = Run(ctx, Options{Home: *dir, Join: *join, Flags: flags, Stdout: stdout, Stderr: stderr})
 		return nil
 	}
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"strings"
 
+	clustershell "ctl.internal/host/internal/cluster/shell"
 	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
@@ -21,8 +23,10 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.FeatureCommands(s.features)),
 			engine.Static(tables.PluginCommands(pluginTable{s.plugins, s})),
 			engine.Static(tables.LogCommands(s.registry)),
+			engine.Static(clustershell.Commands(clusterTable{s})),
 			engine.Static(tables.ConfigCommands(configTable{s})),
 			engine.Static(s.aaa.RealmCommands()),
+			engine.Static(tables.SnapshotCommands(s.snapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
 				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown})),
 			tables.FromHost(s.aaa.Commands, s.cliOn), tables.FromHost(s.certs.commands, s.cliOn), tables.FromHost(s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
@@ -34,7 +38,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 	s.console, err = sshserver.New(sshserver.Config{
 		Shell: shell, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
 		InitScript: s.home.Etc("shell.init.script"), Greeting: "ctl " + version + ": help lists the commands, Tab completes, Ctrl-D leaves.",
-		Log: log, Login: s.aaa.Console(), KeysDir: s.home.Etc("authorized_keys"), Idle: s.loaded.Console.IdleTimeout,
+		Log: log, Login: s.aaa.Console(), KeysDir: s.home.Etc("authorized_keys"), Files: files.New(string(s.home), s.loaded.Console.Directories), Idle: s.loaded.Console.IdleTimeout,
 	})
 	if err != nil {
 		return err

@@ -14,11 +14,12 @@ import (
 // openFeatures starts the plugins of the installed features and follows what comes
 // and goes.
 func (s *Server) openFeatures(ctx context.Context) error {
+	s.featuresChanged = make(chan struct{}, 1)
 	locator := feature.Locator{Dirs: []string{pluginDir(), s.home.Plugins()}}
 	var err error
 	s.features, err = feature.New(ctx, feature.Options{
 		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: locator.Locate,
-		Publish: func(feature.Target) { s.refresh() },
+		Publish: func(feature.Target) { s.published(); s.refresh() },
 		Boot:    s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
 	})
 	if err != nil {
@@ -76,11 +77,21 @@ func (s *Server) follow(ctx context.Context) error {
 	for {
 		changed := s.plugins.Changed()
 		s.refresh()
+		s.reportRunning()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-changed:
+		case <-s.featuresChanged:
 		}
+	}
+}
+
+// published has what runs reported to the cluster.
+func (s *Server) published() {
+	select {
+	case s.featuresChanged <- struct{}{}:
+	default: // it will be
 	}
 }
 

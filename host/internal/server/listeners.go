@@ -16,7 +16,11 @@ func (s *Server) openListeners(ctx context.Context) error {
 	l := limits{HeaderBytes: int(c.Limits.Header), HeaderTimeout: c.Limits.HeaderTimeout, ReadTimeout: c.Limits.BodyTimeout,
 		StallTimeout: c.Limits.RequestTimeout, IdleTimeout: c.Limits.IdleTimeout, Connections: c.Limits.Connections}
 	log := s.registry.Logger("org.ctl.server")
-	front := outermost(s.aaa.Filter(s.router), s.ids, int64(c.Limits.Body), &s.inFlight, c.Limits.InFlight, log)
+	checked, err := crossOrigin(s.aaa.Filter(s.reading(s.router)), c.AAA.TrustedOrigins)
+	if err != nil {
+		return err
+	}
+	front := outermost(checked, s.ids, int64(c.Limits.Body), &s.inFlight, c.Limits.InFlight, log)
 	if s.tracer != nil {
 		front = s.tracer.Handler(front)
 	}

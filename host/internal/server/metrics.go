@@ -19,20 +19,6 @@ func (s *Server) adminHandler() http.Handler {
 			Help: "When the controller's certificate, or one of its chain, ends, in seconds since 1970."},
 			func() float64 { return float64(shown.Expires().Unix()) }))
 	}
+	reg.MustRegister(s.roles.Collectors()...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
-}
-
-// notReady lists what keeps the controller from serving all it should: plugins of
-// installed features that do not serve, and modules that were refused.
-func (s *Server) notReady() []reason {
-	var out []reason
-	for _, p := range s.plugins.List() {
-		if !p.State.Serving() {
-			out = append(out, reason{"plugin " + p.Name, p.State.String() + ": " + p.Reason})
-		}
-		if why := s.catalog.refused(p.Name); why != "" {
-			out = append(out, reason{"modules of plugin " + p.Name, why})
-		}
-	}
-	return out
 }

@@ -155,5 +155,10 @@ func (i *realmInstance) Authenticate(ctx context.Context, c realm.Credentials) (
 	return i.client.Authenticate(ctx, i.name, c), nil
 }
 
+// Find implements realm.Finder.
+func (i *realmInstance) Find(ctx context.Context, user, domain string) (realm.Result, error) {
+	return i.client.Find(ctx, i.name, user, domain)
+}
+
 // Close implements realm.Realm; the instance lives as long as its process.
 func (i *realmInstance) Close() error { return nil }

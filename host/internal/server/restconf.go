@@ -95,6 +95,7 @@ func refuseRoute(w http.ResponseWriter, err error) {
 	switch fault.KindOf(err) {
 	case fault.Unavailable:
 		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "1")
 	case fault.Timeout:
 		status = http.StatusGatewayTimeout
 	case fault.TooBig:

@@ -122,6 +122,7 @@ func (s *Server) hostRoutes(m *mux.Router) {
 	}
 	subtree(m, "/auth", s.aaa.Handler())
 	subtree(m, "/oauth2", s.aaa.Handler())
+	subtree(m, "/.well-known/oauth-authorization-server", s.aaa.Handler())
 	pages := web.New(s.webOptions())
 	m.Path("/").Handler(pages)
 	for _, p := range web.Paths {

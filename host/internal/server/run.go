@@ -7,10 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
 	ctl "ctl.internal"
+	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/cluster"
 	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
@@ -19,25 +22,53 @@ import (
 // Options are what ctld was started with.
 type Options struct {
 	Home           string
+	Join           string            // file of a token; empty = none
 	Flags          map[string]string // dotted key → value, over the settings of the file
 	Stdout, Stderr io.Writer
 
 	shutdown func() // ends the controller, as a signal does
+	first    *identity.First
 }
 
 // stopGrace bounds the orderly end: requests in flight, then plugins, then the store.
 const stopGrace = 30 * time.Second
 
-// Run runs a controller until ctx ends and returns ctld's exit code.
+// Run runs a controller until ctx ends and returns ctld's exit code. A start that finds
+// the disk full is repeated when there is room.
 func Run(ctx context.Context, o Options) int {
-	began := time.Now()
 	collectLess()
 	ctx, o.shutdown = context.WithCancel(ctx)
 	defer o.shutdown()
+	if o.Join != "" {
+		abs, err := filepath.Abs(o.Home)
+		if err == nil {
+			err = cluster.Join(home.Dir(abs), o.Join, o.Flags["cluster.listen"])
+		}
+		if err != nil {
+			fmt.Fprintln(o.Stderr, "ctld:", err)
+			return exitConfig
+		}
+	}
+	// Passwords of the first start are read once; they must not reach any child.
+	o.first = firstPasswords()
+	for {
+		code, full := run(ctx, o)
+		if full == nil || ctx.Err() != nil || !waitForRoom(ctx, o, full) {
+			return code
+		}
+	}
+}
+
+// run is one start, and what follows. full says that the disk had no room for it.
+func run(ctx context.Context, o Options) (code int, full error) {
+	began := time.Now()
 	h, err := home.Open(o.Home, ctl.Templates)
+	if isFull(err) {
+		return exitFailed, err
+	}
 	if err != nil {
 		fmt.Fprintln(o.Stderr, "ctld:", err)
-		return exitFailed
+		return exitFailed, nil
 	}
 	defer h.Close()
 	loaded, problems := home.Load(h.Dir, os.Environ(), o.Flags)
@@ -45,20 +76,20 @@ func Run(ctx context.Context, o Options) int {
 		fmt.Fprintln(o.Stderr, "ctld:", p)
 	}
 	if home.Fatal(problems) != nil {
-		return exitConfig
+		return exitConfig, nil
 	}
 	if faults := settings.Access(h.Dir, loaded.AAA.RealmKinds); home.Fatal(faults) != nil {
 		for _, p := range faults {
 			fmt.Fprintln(o.Stderr, "ctld:", p)
 		}
-		return exitConfig
+		return exitConfig, nil
 	}
-	// Passwords of the first start were read; they must not reach any child.
-	first := firstPasswords(h.Dir)
+	first := *o.first
+	first.File = h.Etc("initial-passwords")
 	registry, err := openLogs(h.Dir, loaded.Log, o.Stderr)
 	if err != nil {
 		fmt.Fprintln(o.Stderr, "ctld:", err)
-		return exitConfig
+		return exitConfig, nil
 	}
 	defer registry.Close()
 	slog.SetDefault(registry.Logger("org.ctl"))
@@ -87,6 +118,10 @@ func Run(ctx context.Context, o Options) int {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopGrace)
 	defer cancel()
 	disorder := s.stop(end)
+	if isFull(err) {
+		log.Error("the controller did not start", "error", err)
+		return exitFailed, err
+	}
 	if disorder != nil {
 		log.Error("the end was not in order", "error", disorder)
 		fmt.Fprintln(o.Stderr, "ctld: the end was not in order:", disorder)
@@ -94,13 +129,13 @@ func Run(ctx context.Context, o Options) int {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("the controller did not start", "error", err)
 		fmt.Fprintln(o.Stderr, "ctld:", err)
-		return exitFailed
+		return exitFailed, nil
 	}
 	log.Info("stopped")
 	if disorder != nil {
-		return exitFailed
+		return exitFailed, nil
 	}
-	return exitOK
+	return exitOK, nil
 }
 
 // gcPercent lets the heap grow to four times what is live: the daemon lives in few

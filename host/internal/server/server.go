@@ -16,6 +16,7 @@ import (
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/cluster"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/open"
@@ -41,11 +42,15 @@ type Server struct {
 	options        Options
 	firstPasswords identity.First
 
+	raw         datastore.Store // the engine: documents with secrets are sealed
 	store       datastore.Store // everything that must survive
 	configStore datastore.Store // the same, followed by access control
+	clusterID   string          // of the store, in Ctl-Revision
 	roles       *lease.Manager
+	identity    cluster.Identity
+	cluster     *cluster.Node
 	secrets     *encrypt.Service
-	certs       certificates
+	certs       *certificates
 	bus         *events.Bus
 	plugins     *plugin.Manager
 	features    *feature.Manager
@@ -56,17 +61,19 @@ type Server struct {
 	console     *sshserver.Server
 	invoker     invoker
 
-	realmInstances realmInstances
-	refreshing     sync.Mutex
-	applying       sync.Mutex // of policies: read and put into force as one step
-	seen           seen
+	realmInstances  realmInstances
+	refreshing      sync.Mutex
+	applying        sync.Mutex // of policies: read and put into force as one step
+	seen            seen
+	featuresChanged chan struct{}
 
-	inFlight   inFlight
-	tracer     *tracing.Tracer // nil: no spans are sent
-	listeners  []*listener
-	sshAddress net.Addr
-	ids        *ids
-	began      time.Time
+	inFlight        inFlight
+	tracer          *tracing.Tracer // nil: no spans are sent
+	listeners       []*listener
+	sshAddress      net.Addr
+	clusterListener net.Listener // nil: other nodes cannot call this one
+	ids             *ids
+	began           time.Time
 
 	// The work that goes on beside the listeners, ended by cancel.
 	cancel context.CancelFunc
@@ -74,8 +81,8 @@ type Server struct {
 }
 
 // firstPasswords takes the passwords of the first start out of the environment.
-func firstPasswords(dir home.Dir) identity.First {
-	f := identity.First{Admin: os.Getenv("CTL_ADMIN_PASSWORD"), User: os.Getenv("CTL_USER_PASSWORD"), File: dir.Etc("initial-passwords")}
+func firstPasswords() *identity.First {
+	f := &identity.First{Admin: os.Getenv("CTL_ADMIN_PASSWORD"), User: os.Getenv("CTL_USER_PASSWORD")}
 	os.Unsetenv("CTL_ADMIN_PASSWORD")
 	os.Unsetenv("CTL_USER_PASSWORD")
 	return f
@@ -96,6 +103,7 @@ func (s *Server) start(ctx context.Context) error {
 		{"certificates", s.openCertificates},
 		{"access control", s.openAAA},
 		{"tracing", s.openTracing},
+		{"cluster", s.openCluster},
 		{"plugins", s.openPlugins},
 		{"RESTCONF", s.openRESTCONF},
 		{"features", s.openFeatures},
@@ -147,6 +155,7 @@ func (s *Server) stop(ctx context.Context) error {
 		}
 	}
 	s.work.Wait()
+	s.closeCluster()
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}
@@ -166,7 +175,12 @@ func (s *Server) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.raw = store
+	store = datastore.Bound(store, storeLimit)
 	if store, err = s.openSecrets(ctx, store); err != nil {
+		return err
+	}
+	if err := s.openStoreID(ctx); err != nil {
 		return err
 	}
 	// What decides access must hold for the request after the one that changed it.
@@ -194,7 +208,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		ParallelLogins: c.Argon2.Parallel,
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
 		LoginCache:     outsideLogins(c.LoginCache),
-		Realms:         realms{s}, RealmKinds: c.RealmKinds, Same: s.samePaths,
+		Realms:         realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames,
 		Logger:    s.registry.Logger,
 		RequestID: requestID, Waiting: s.inFlight.waiting,
 	})
@@ -223,7 +237,6 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	restarts := plugin.DefaultPolicy
 	restarts.MaxFailures, restarts.FirstDelay, restarts.MaxDelay = c.MaxFailures, c.Backoff, c.MaxBackoff
 	s.bus = events.New()
-	s.roles = lease.New(s.store)
 	var err error
 	var spans hostsvc.Spans
 	if s.tracer != nil {
@@ -232,12 +245,13 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	s.plugins, err = plugin.New(plugin.Options{
 		RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
-		Store: s.store, Trees: trees{s}, Roles: s.roles, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
+		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
 		Policy: restarts, Limits: limits,
 	})
 	if err != nil {
 		return err
 	}
+	s.serveCluster()
 	s.aaa.Accounting().ListenWhile(func() bool { return s.bus.Wanted(accountingStream) }, s.publishAccounting)
 	return nil
 }

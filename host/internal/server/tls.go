@@ -43,7 +43,7 @@ func (s *Server) serverTLS(ctx context.Context) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tls.certificate, tls.key: %w", err)
 	}
-	s.certs.shown = files
+	s.certs.show(files)
 	s.background(ctx, "certificate files", files.Run)
 	return files.ServerTLS(), nil
 }

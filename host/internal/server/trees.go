@@ -9,6 +9,7 @@ import (
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/sdk/fault"
 )
 
 // trees makes documents of what plugins write into YANG trees; it implements
@@ -16,10 +17,13 @@ import (
 type trees struct{ s *Server }
 
 // Draft implements hostsvc.Trees.
-func (x trees) Draft(_ context.Context, edits []hostsvc.TreeEdit, t *datastore.Txn) error {
+func (x trees) Draft(ctx context.Context, edits []hostsvc.TreeEdit, t *datastore.Txn) error {
 	byTree := map[string][]tree.TextEdit{}
 	for _, e := range edits {
 		byTree[e.Namespace] = append(byTree[e.Namespace], tree.TextEdit{Path: e.Path, Value: e.Value, Delete: e.Delete})
+	}
+	if err := x.installed(ctx, edits); err != nil {
+		return err
 	}
 	schema := x.s.catalog.Installed().Schema
 	_, err := x.s.store.Local(func(sn datastore.Snapshot) error {
@@ -47,6 +51,30 @@ func (x trees) Draft(_ context.Context, edits []hostsvc.TreeEdit, t *datastore.T
 		return nil
 	})
 	return err
+}
+
+// installTime is how long a plugin that has just started waits for its own modules.
+const installTime = 5 * time.Second
+
+// installed waits until the modules of the edits are in the schema: a plugin may write its
+// trees as soon as it runs, a little before its modules are served.
+func (x trees) installed(ctx context.Context, edits []hostsvc.TreeEdit) error {
+	ctx, cancel := context.WithTimeout(ctx, installTime)
+	defer cancel()
+	for _, e := range edits {
+		name := strings.TrimPrefix(e.Path, "/")
+		if i := strings.IndexAny(name, "/="); i >= 0 {
+			name = name[:i]
+		}
+		for x.s.catalog.Installed().Schema.Root.Member(name) == nil {
+			select {
+			case <-ctx.Done():
+				return fault.At(fault.Unavailable, e.Path, "no installed module has the node %s", name)
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+	return nil
 }
 
 // owner returns who checks changes of a top-level node, nil when no plugin owns it.

@@ -17,7 +17,7 @@ func (s *Shell) routerAdd() commands.Command {
 			"given without a key. A host key that is not given is the first the router shows.\n\nExample: bier:router-add r1 192.0.2.1 --user admin",
 		Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Required: true, Complete: s.nodes}, {Name: "host", Help: "its address", Required: true}},
 		Options: []commands.Option{{Name: "port", Short: "p", Type: commands.Int, Default: "0", Help: "0 = the driver's"}, {Name: "user", Short: "u", Help: "user name"},
-			{Name: "key-file", Help: "file with the private key"}, {Name: "host-key", Help: "the key it may show, ssh-ed25519 AAAA…"},
+			{Name: "key-file", Help: "file with the private key", Type: commands.File}, {Name: "host-key", Help: "the key it may show, ssh-ed25519 AAAA…"},
 			{Name: "driver", Help: "driver; chosen when absent", Complete: s.drivers}, {Name: "dialect", Help: "dialect; chosen when absent"}},
 		Run: s.runRouterAdd}
 }

@@ -19,7 +19,7 @@ func (s *Shell) topoImport() commands.Command {
 			"  topology-id: lab\n  node:\n  - {node-id: r1, name: r1}\n  - {node-id: r2}\n  link:\n" +
 			"  - {source: {source-node: r1, source-tp: eth0}, destination: {dest-node: r2, dest-tp: eth0}, metric: 10, bidirectional: true}\n\n" +
 			"A list `topology` holds several; JSON of module network-topology is taken as well.",
-		Arguments: []commands.Argument{{Name: "file", Help: "the file, or -", Required: true, Complete: s.files}},
+		Arguments: []commands.Argument{{Name: "file", Help: "the file, or -", Type: commands.File, Required: true, Complete: s.files}},
 		Run:       s.runTopoImport}
 }
 

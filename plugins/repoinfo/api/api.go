@@ -1,8 +1,11 @@
+// Package api answers HTTP requests: it reads parameters, has packages history, report
+// and review work, and writes JSON, CSV, HTML or a problem document.
 package api
 
 import (
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,9 +13,12 @@ import (
 
 	"ctl.internal/plugins/repoinfo/clones"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/syncer"
+	"ctl.internal/plugins/repoinfo/turns"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/together"
 )
@@ -21,43 +27,43 @@ import (
 type API struct {
 	Folder  *clones.Folder
 	Lister  *history.Lister
+	Reports *report.Maker
 	Answers *spool.Cache
+	Turns   *turns.Queue
 	Syncer  *syncer.Syncer
 	Review  *review.Client // nil = no review server is configured
 	Log     *slog.Logger
 
-	Renames bool          // detect renames unless a request says otherwise
-	Skip    bool          // leave out the review server's own commits unless a request says otherwise
-	MaxPage int           // largest limit
-	Timeout time.Duration // of one walk
-	Walks   int           // walks at a time; others wait
+	Renames   bool          // detect renames unless a request says otherwise
+	Skip      bool          // leave out the review server's own commits unless a request says otherwise
+	PathsOnly bool          // refuse the parameter project: only addresses that name the project in their path
+	MaxPage   int           // largest limit of a list of commits
+	Timeout   time.Duration // of one walk
+	Secret    []byte        // cursors are signed with it
 
-	slots    chan struct{}
 	branches together.Group[[]string]
 	infos    together.Group[any]
 }
 
-// endpoint answers a request or says why not.
-type endpoint func(w http.ResponseWriter, r *http.Request, p params) error
+// endpoint is one path. get answers a request or says why not.
+type endpoint struct {
+	path    string
+	summary string
+	params  []param
+	schema  string // of the answer, in schemas.json
+	get     func(a *API, w http.ResponseWriter, r *http.Request, p params) error
+}
 
 // Handler serves the paths without a prefix; the caller strips his own.
 func (a *API) Handler() http.Handler {
-	a.slots = make(chan struct{}, max(1, a.Walks))
-	table := map[string]endpoint{
-		"/git/branches":          a.gitBranches,
-		"/git/commits":           a.gitCommits,
-		"/git/commits_since_ref": a.gitCommitsSinceRef,
-		"/git/project_info":      a.gitProjectInfo,
-		"/review/branches":       a.reviewBranches,
-		"/review/changes":        a.reviewChanges,
-		"/review/projects":       a.reviewProjects,
-		"/review/tags":           a.reviewTags,
-		"/":                      status,
+	table := map[string]endpoint{}
+	for _, e := range endpoints() {
+		table[e.path] = e
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path := canonical(r.URL.Path)
-		answer, known := table[path]
-		if !known {
+		path, project, inPath := canonical(r.URL)
+		e, known := table[path]
+		if !known || (inPath && (project == "" || !e.takes("project"))) {
 			writeProblem(w, r, http.StatusNotFound, "There is nothing at this path.", "")
 			return
 		}
@@ -71,28 +77,66 @@ func (a *API) Handler() http.Handler {
 			writeProblem(w, r, http.StatusBadRequest, "The query of the address does not parse: "+err.Error(), "")
 			return
 		}
-		if err := answer(w, r, params{values}); err != nil {
+		_, inQuery := values["project"]
+		switch {
+		case inPath && inQuery:
+			err = bad("project", "Parameter project is given besides the project in the path.")
+		case inPath:
+			values.Set("project", project)
+		case inQuery && a.PathsOnly:
+			err = fault.At(fault.Denied, "project", "Projects are named in the path here: /projects/NAME%s.", path)
+		}
+		if err == nil {
+			err = e.get(a, w, r, params{values})
+		}
+		if err != nil {
 			a.fail(w, r, err)
 		}
 	})
 }
 
-// canonical maps the aliases that older clients use to the documented paths.
-func canonical(path string) string {
-	path = "/" + strings.Trim(path, "/")
+// canonical maps the addresses that name a project in their path, and the aliases that
+// older clients use, to the documented paths. A project's slashes stand as they are: one
+// spelling only, so that access rules see every project under one path.
+func canonical(u *url.URL) (path, project string, inPath bool) {
+	path = "/" + strings.Trim(u.Path, "/")
+	if rest, ok := strings.CutPrefix(path, "/projects/"); ok {
+		inPath = true
+		if strings.Contains(strings.ToLower(u.EscapedPath()), "%2f") {
+			return "", "", true
+		}
+		parts := strings.Split(rest, "/")
+		if len(parts) < 3 {
+			return "", "", true
+		}
+		project = strings.Join(parts[:len(parts)-2], "/")
+		path = "/" + strings.Join(parts[len(parts)-2:], "/")
+	}
 	if rest, ok := strings.CutPrefix(path, "/gerrit/"); ok {
 		path = "/review/" + rest
 	}
 	if path == "/review/merged_changes" {
-		return "/review/changes"
+		path = "/review/changes"
 	}
-	return path
+	return path, project, inPath
+}
+
+// user is who asks, for fairness: the authenticated user, else the address.
+func user(r *http.Request) string {
+	if who, ok := caller.From(r.Context()); ok && who.User != "" {
+		return who.User + "@" + who.Domain
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // fail writes an error as a problem; what happened inside goes to the log only.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody listens any more
+		return // the client has gone
 	}
 	problems := fault.All(err)
 	first := problems[0]
@@ -101,10 +145,13 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		a.Log.Warn("a request failed", "path", r.URL.Path, "project", r.URL.Query().Get("project"), "error", err, "cause", errors.Unwrap(first))
 	}
 	text := first.Text
-	if code == http.StatusInternalServerError {
+	switch busy := (*turns.BusyError)(nil); {
+	case errors.As(err, &busy) && busy.Own:
+		code = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", "5")
+	case code == http.StatusInternalServerError:
 		text = "The repository could not be read; the log of repoinfo says why."
-	}
-	if code == http.StatusServiceUnavailable {
+	case code == http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "30")
 	}
 	writeProblem(w, r, code, text, first.Path)
@@ -114,11 +161,13 @@ func statusOf(f *fault.Error) int {
 	switch f.Kind {
 	case fault.Invalid, fault.Missing:
 		return http.StatusBadRequest
+	case fault.Denied:
+		return http.StatusForbidden
 	case fault.NotFound:
 		return http.StatusNotFound
 	case fault.Exists, fault.InUse:
 		return http.StatusConflict
-	case fault.Malformed:
+	case fault.Malformed, fault.TooBig:
 		return http.StatusUnprocessableEntity
 	case fault.Downstream:
 		return http.StatusBadGateway

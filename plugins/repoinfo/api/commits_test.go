@@ -40,7 +40,7 @@ func TestFiftyThousandReferences(t *testing.T) {
 	if len(got.Branches) != 50_006 || got.Branches[0] != "b00000" {
 		t.Fatalf("%d branches", len(got.Branches))
 	}
-	var c commits
+	var c page
 	s.ok("/git/commits?project=many&branch=b49999&limit=1", &c)
 	if len(c.Commits) != 1 || c.Commits[0].Hash != head {
 		t.Errorf("%+v", c)
@@ -76,10 +76,11 @@ func TestCommitsAndTheirFilters(t *testing.T) {
 		{"skip=false&since=2017-07-14T04:45:00+02:00", strings.Fields(g.Git("rev-list", "--max-age=1500000300", "master"))},
 		{"skip=false&until=2017-07-14", all},
 		{"skip=false&until=2017-07-13", []string{}},
-		{"skip=false&path=dir", strings.Fields(g.Git("rev-list", "master", "--", "dir"))},
+		{"skip=false&path=dir", strings.Fields(g.Git("rev-list", "--full-history", "master", "--", "dir"))},
+		{"skip=false&path=dir&simplify=true", strings.Fields(g.Git("rev-list", "master", "--", "dir"))},
 		{"skip=false&no_cache=true", all},
 	} {
-		var got commits
+		var got page
 		s.ok("/git/commits?project=zoo&"+row.query, &got)
 		if diff := cmp.Diff(row.git, got.hashes()); diff != "" {
 			t.Errorf("%s: %s", row.query, diff)
@@ -90,9 +91,9 @@ func TestCommitsAndTheirFilters(t *testing.T) {
 			}
 		}
 	}
-	plain, renames := commits{}, commits{}
-	s.ok("/git/commits?project=zoo&path=dir&limit=1", &plain)
-	s.ok("/git/commits?project=zoo&path=dir&limit=1&renames=true", &renames)
+	plain, renames := page{}, page{}
+	s.ok("/git/commits?project=zoo&path=dir&simplify=true&limit=1", &plain)
+	s.ok("/git/commits?project=zoo&path=dir&simplify=true&limit=1&renames=true", &renames)
 	if plain.Commits[0].Lines.Lines != 10 || renames.Commits[0].Lines.Lines != 0 {
 		t.Errorf("a renamed file: %+v, with renames %+v", plain.Commits[0].Lines, renames.Commits[0].Lines)
 	}
@@ -113,7 +114,7 @@ func TestDefaultBranch(t *testing.T) {
 	g := s.zoo("zoo")
 	g.Git("branch", "-m", "master", "main")
 	g.Git("symbolic-ref", "HEAD", "refs/heads/main")
-	var got commits
+	var got page
 	s.ok("/git/commits?project=zoo&skip=false", &got)
 	if diff := cmp.Diff(strings.Fields(g.Git("rev-list", "main")), got.hashes()); diff != "" {
 		t.Error(diff)
@@ -127,7 +128,7 @@ func TestCommitsSinceRef(t *testing.T) {
 		{"master", "two", "two..master"}, {"two", "master", ""}, {"master", "master", ""}, {"one", "three", "master^0 --not master"},
 		{"v1", g.Head("stable/boron"), "stable/boron..v1"}, {"unrelated", "u", ""},
 	} {
-		var got commits
+		var got page
 		s.ok("/git/commits_since_ref?project=zoo&skip=false&ref1="+row[0]+"&ref2="+row[1], &got)
 		base := strings.TrimSpace(g.Git("merge-base", row[0], row[1]))
 		want := strings.Fields(g.Git("rev-list", base+".."+row[0]))
@@ -143,13 +144,13 @@ func TestPagesByLink(t *testing.T) {
 	master := g.Head("master")
 	for _, first := range []string{"/git/commits?project=zoo&limit=3", "/git/commits_since_ref?project=zoo&ref1=master&ref2=two&limit=2&author=ann@example.org"} {
 		g.Git("update-ref", "refs/heads/master", master)
-		var whole commits
+		var whole page
 		s.ok(strings.Replace(first, "limit", "ignored", 1), &whole)
 		pages, path := []string{}, first
 		for path != "" {
-			var page commits
-			res := s.ok(path, &page)
-			pages = append(pages, page.hashes()...)
+			var p page
+			res := s.ok(path, &p)
+			pages = append(pages, p.hashes()...)
 			path = follow(t, path, res.Header.Get("Link"))
 			g.Git("update-ref", "refs/heads/master", g.Head("three")) // a push between two pages changes nothing
 		}

@@ -1,46 +1,54 @@
 package api
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
-
-	"ctl.internal/plugins/repoinfo/refname"
 )
 
 // A cursor holds the hashes its list began with, so that pages stay the same
-// when branches move, and a digest of the parameters it belongs to.
+// when branches move. It is signed, together with the parameters it belongs to: nobody
+// reads commits by a cursor that the references do not lead to.
 type cursor struct {
 	tip, base string
 	offset    int
 }
 
-func (c cursor) encode(digest string) string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "1 %s %s %d %s", c.tip, c.base, c.offset, digest))
+func (c cursor) encode(digest string, secret []byte) string {
+	text := fmt.Sprintf("%s %s %d", c.tip, c.base, c.offset)
+	return base64.RawURLEncoding.EncodeToString(append(sign(text+" "+digest, secret), text...))
 }
 
-func decodeCursor(text, digest string) (c cursor, err error) {
+func sign(text string, secret []byte) []byte {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(text))
+	return mac.Sum(nil)[:16]
+}
+
+func decodeCursor(text, digest string, secret []byte) (c cursor, err error) {
 	stale := bad("cursor", "Parameter cursor does not belong to this request: begin again without it.")
 	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(raw) > 512 {
+	if err != nil || len(raw) < 16 || len(raw) > 512 {
 		return c, stale
 	}
-	f := strings.Split(string(raw), " ")
-	if len(f) != 5 || f[0] != "1" || f[4] != digest || !fullHash(f[1]) || (f[2] != "" && !fullHash(f[2])) {
+	body := string(raw[16:])
+	if !hmac.Equal(raw[:16], sign(body+" "+digest, secret)) {
 		return c, stale
 	}
-	n, err := strconv.Atoi(f[3])
-	if err != nil || n < 0 {
+	f := strings.SplitN(body, " ", 3)
+	if len(f) != 3 {
 		return c, stale
 	}
-	return cursor{tip: f[1], base: f[2], offset: n}, nil
+	if _, err := fmt.Sscan(f[2], &c.offset); err != nil {
+		return c, stale
+	}
+	c.tip, c.base = f[0], f[1]
+	return c, nil
 }
-
-func fullHash(s string) bool { return refname.Hash(s) && (len(s) == 40 || len(s) == 64) }
 
 // digest is a short mark of all parameters that shape a list.
 func digest(path string, values url.Values) string {
@@ -54,4 +62,16 @@ func digest(path string, values url.Values) string {
 	}
 	sum := sha256.Sum256([]byte(path + "?" + shape.Encode()))
 	return hex.EncodeToString(sum[:8])
+}
+
+// format is raised when the bytes of an answer change their form.
+const format = "2"
+
+func etag(key string, gzip bool) string {
+	sum := sha256.Sum256([]byte(format + " " + key))
+	tag := hex.EncodeToString(sum[:16])
+	if gzip {
+		tag += "-gzip"
+	}
+	return `"` + tag + `"`
 }

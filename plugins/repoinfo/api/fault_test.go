@@ -146,10 +146,10 @@ func TestACursorBelongsToItsRequest(t *testing.T) {
 			t.Errorf("%s: %+v", path, p)
 		}
 	}
-	var page commits
-	s.ok("/git/commits?project=zoo&limit=5&cursor="+c, &page) // another size is no other list
-	if len(page.Commits) != 5 {
-		t.Errorf("%d commits", len(page.Commits))
+	var p page
+	s.ok("/git/commits?project=zoo&limit=5&cursor="+c, &p) // another size is no other list
+	if len(p.Commits) != 5 {
+		t.Errorf("%d commits", len(p.Commits))
 	}
 }
 

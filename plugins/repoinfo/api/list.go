@@ -2,155 +2,122 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 
 	"ctl.internal/plugins/repoinfo/commit"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/plugins/repoinfo/spool"
-	"ctl.internal/sdk/fault"
+	"ctl.internal/plugins/repoinfo/turns"
 )
+
+// commits is a list of commits that a request asks for.
+type commits struct {
+	project string
+	query   history.Query
+	cursor  string
+	lines   bool
+}
+
+// read reads the parameters that all lists of commits have.
+func (a *API) read(p params, accept string) (l commits, err error) {
+	if l.project, err = p.required("project"); err != nil {
+		return l, err
+	}
+	if err = refname.Project(l.project); err != nil {
+		return l, err
+	}
+	q := &l.query
+	if err = a.selection(p, q); err != nil {
+		return l, err
+	}
+	if q.Merges, err = merges(p); err != nil {
+		return l, err
+	}
+	if q.Stats, err = p.flag("stats", true); err != nil {
+		return l, err
+	}
+	if q.Limit, err = p.number("limit", a.MaxPage); err != nil {
+		return l, err
+	}
+	if l.cursor, err = p.one("cursor"); err != nil {
+		return l, err
+	}
+	l.lines, err = wantsLines(p, accept)
+	return l, err
+}
+
+func merges(p params) (history.Merges, error) {
+	v, err := p.one("merges")
+	if err != nil {
+		return "", err
+	}
+	switch v {
+	case "", "true", "1":
+		return history.WithMerges, nil
+	case "false", "0":
+		return history.NoMerges, nil
+	case "only":
+		return history.OnlyMerges, nil
+	}
+	return "", bad("merges", "Parameter merges is none of true, false, only.")
+}
 
 // list answers with a list of commits. span resolves the references of the
 // request; it is not asked when a cursor says where the list goes on.
-func (a *API) list(w http.ResponseWriter, r *http.Request, p params, l *listing,
+func (a *API) list(w http.ResponseWriter, r *http.Request, p params,
 	span func(context.Context, history.Repo) (tip, base string, err error)) error {
+	l, err := a.read(p, r.Header.Get("Accept"))
+	if err != nil {
+		return err
+	}
 	q := &l.query
-	shape := digest(canonical(r.URL.Path), p.values)
+	path, _, _ := canonical(r.URL)
+	shape := digest(path, p.values)
 	repo, release, err := a.open(r.Context(), l.project)
 	if err != nil {
 		return err
 	}
 	defer release()
+	if q.View, err = repo.View(r.Context()); err != nil {
+		return err
+	}
 	if l.cursor != "" {
-		c, err := decodeCursor(l.cursor, shape)
+		c, err := decodeCursor(l.cursor, shape, a.Secret)
 		if err != nil {
-			return err
-		}
-		if _, err := repo.Resolve(r.Context(), "the cursor's commit", c.tip); err != nil {
 			return err
 		}
 		q.Tip, q.Base, q.Offset = c.tip, c.base, c.offset
 	} else if q.Tip, q.Base, err = span(r.Context(), repo); err != nil {
 		return err
 	}
-	if q.Tip == q.Base {
-		q.Base = "" // nothing lies between: an empty list, without a walk
-		q.Limit, q.Offset, q.Tip = 0, 0, ""
-	}
-
-	key := l.key()
-	gzip := quality(r.Header.Get("Accept-Encoding"), "gzip") > 0
-	h := w.Header()
-	h.Set("Vary", "Accept, Accept-Encoding")
-	h.Set("Cache-Control", "private, no-cache")
-	if !q.Stats || !a.incomplete(l) {
-		if tag := etag(key, gzip); notModified(w, r, tag) {
-			return nil
-		}
-	}
-	h.Set("Content-Type", typeJSON)
-	if l.ndjson {
-		h.Set("Content-Type", typeLines)
-	}
-	if gzip {
-		h.Set("Content-Encoding", "gzip")
-	}
-	if r.Method == http.MethodHead {
-		w.WriteHeader(http.StatusOK)
-		return nil
-	}
 	release() // the maker opens the project for itself; a slow reader holds nothing up
-	return a.send(w, r, l, key, shape, gzip)
-}
-
-// send joins or starts the making of the answer and copies it to the caller.
-func (a *API) send(w http.ResponseWriter, r *http.Request, l *listing, key, shape string, gzip bool) error {
-	produce := a.maker(*l)
-	if gzip {
-		key, produce = key+" gzip", a.Answers.Gzip(key, produce)
+	empty := q.Tip == q.Base
+	ans := answer{key: fmt.Sprintf("%q %#v %v", l.project, l.query, l.lines), kind: typeJSON, project: l.project, paged: q.Limit > 0,
+		changing: q.Stats && a.Lister.Incomplete(l.project)}
+	if l.lines {
+		ans.kind = typeLines
 	}
-	handle := a.Answers.Get(key, produce)
-	defer handle.Close()
-	paged := l.query.Limit > 0
-	result, err := handle.Ready(r.Context(), paged)
-	if err != nil {
-		w.Header().Del("Content-Encoding")
-		return err
-	}
-	if res, ok := result.(history.Result); ok && paged && res.More {
-		w.Header().Set("Link", next(r.URL, cursor{tip: l.query.Tip, base: l.query.Base, offset: res.Next}.encode(shape)))
-	}
-	w.WriteHeader(http.StatusOK)
-	out := patient{w, http.NewResponseController(w)}
-	if err := handle.Copy(r.Context(), out, out.flush); err != nil {
-		if r.Context().Err() == nil {
-			a.Log.Warn("an answer broke off", "path", r.URL.Path, "project", l.project, "error", err)
+	ans.link = func(result any) string {
+		if res, ok := result.(history.Result); ok && res.More {
+			values := r.URL.Query()
+			values.Set("cursor", cursor{tip: q.Tip, base: q.Base, offset: res.Next}.encode(shape, a.Secret))
+			return "<?" + values.Encode() + `>; rel="next"`
 		}
-		panic(http.ErrAbortHandler) // the head is gone: only a broken transfer tells the caller
+		return ""
 	}
-	return nil
-}
-
-// open finds the project, and tells a clone that is on its way from none.
-func (a *API) open(ctx context.Context, project string) (history.Repo, func(), error) {
-	repo, release, err := a.Folder.Open(ctx, project)
-	if err != nil && fault.KindOf(err) == fault.NotFound && a.Syncer != nil && a.Syncer.Cloning(project) {
-		err = fault.New(fault.Unavailable, "project %s is being cloned: ask again later", project)
-	}
-	return repo, release, err
-}
-
-// incomplete reports whether counts of the project are known to be missing; its
-// answers change when the objects come, and so carry no entity tag.
-func (a *API) incomplete(l *listing) bool {
-	if len(l.query.Tip) == 0 {
-		return false
-	}
-	p, release := a.Lister.Counts.Use(l.project, l.query.Lines, len(l.query.Tip)/2)
-	defer release()
-	return p.Missing() > 0
-}
-
-// key names an answer: all that its bytes depend on.
-func (l *listing) key() string { return fmt.Sprintf("%q %#v %v", l.project, l.query, l.ndjson) }
-
-// format is raised when the bytes of an answer change their form.
-const format = "1"
-
-func etag(key string, gzip bool) string {
-	sum := sha256.Sum256([]byte(format + " " + key))
-	tag := hex.EncodeToString(sum[:16])
-	if gzip {
-		tag += "-gzip"
-	}
-	return `"` + tag + `"`
-}
-
-func next(u *url.URL, cursor string) string {
-	values := u.Query()
-	values.Set("cursor", cursor)
-	return "<?" + values.Encode() + `>; rel="next"`
-}
-
-// maker produces the bytes of an answer. It opens the project by itself, for it
-// may outlive the request it was started by.
-func (a *API) maker(l listing) spool.Producer {
-	return func(ctx context.Context, w io.Writer) (any, bool, error) {
-		enc := encoder{w: w, project: l.project, lines: l.ndjson}
-		if l.query.Tip == "" {
+	turn := a.Turns.New(user(r), l.project)
+	return a.answer(w, r, ans, turn, func(ctx context.Context, out io.Writer) (any, bool, error) {
+		enc := encoder{w: out, json: commit.NewEncoder(l.project), lines: l.lines}
+		if empty {
 			return history.Result{}, true, enc.end()
 		}
-		select {
-		case a.slots <- struct{}{}:
-			defer func() { <-a.slots }()
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
+		defer turn.End()
+		if err := turn.Begin(ctx); err != nil {
+			return nil, false, err
 		}
 		ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 		defer cancel()
@@ -159,45 +126,101 @@ func (a *API) maker(l listing) spool.Producer {
 			return nil, false, err
 		}
 		defer release()
-		res, err := a.Lister.Walk(ctx, repo, l.query, enc.run)
+		res, err := a.Lister.Walk(ctx, repo, *q, turn, enc.run)
 		if err != nil {
 			return nil, false, err
 		}
 		return res, res.Unknown == 0, enc.end()
+	})
+}
+
+// answer is one that is shared by all who ask the same, made once and kept.
+type answer struct {
+	key      string // all that its bytes depend on
+	kind     string // Content-Type
+	project  string // for the log
+	paged    bool   // its end is to be known before its head is sent
+	changing bool   // it may change under the same key: no entity tag
+	link     func(result any) string
+}
+
+// answer joins or starts the making of an answer and copies it to the caller.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *turns.Turn, produce spool.Producer) error {
+	gzip := quality(r.Header.Get("Accept-Encoding"), "gzip") > 0
+	h := w.Header()
+	h.Set("Vary", "Accept, Accept-Encoding")
+	h.Set("Cache-Control", "private, no-cache")
+	if !ans.changing && notModified(w, r, etag(ans.key, gzip)) {
+		return nil
 	}
+	h.Set("Content-Type", ans.kind)
+	if gzip {
+		h.Set("Content-Encoding", "gzip")
+	}
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	key := ans.key
+	if gzip {
+		key, produce = key+" gzip", a.Answers.Gzip(key, turn, produce)
+	}
+	handle := a.Answers.Get(key, turn, produce)
+	defer handle.Close()
+	handle.Share().(*turns.Turn).Join(user(r))
+	result, err := handle.Ready(r.Context(), ans.paged)
+	if err != nil {
+		h.Del("Content-Encoding")
+		return err
+	}
+	if ans.paged && ans.link != nil {
+		if link := ans.link(result); link != "" {
+			h.Set("Link", link)
+		}
+	}
+	w.WriteHeader(http.StatusOK)
+	out := patient{w, http.NewResponseController(w)}
+	if err := handle.Copy(r.Context(), out, 0, out.flush); err != nil {
+		if r.Context().Err() == nil {
+			a.Log.Warn("an answer broke off", "path", r.URL.Path, "project", ans.project, "error", err)
+		}
+		panic(http.ErrAbortHandler) // the head is gone: only a broken transfer tells the caller
+	}
+	return nil
 }
 
 // encoder writes runs of commits as one JSON document or as lines.
 type encoder struct {
-	w       io.Writer
-	project string
-	lines   bool
-	begun   bool
-	buf     []byte
+	w     io.Writer
+	json  *commit.Encoder
+	lines bool
+	begun bool
+	buf   []byte
 }
 
-func (e *encoder) run(commits []commit.Commit) error {
+func (e *encoder) run(run []commit.Commit) error {
 	e.buf = e.buf[:0]
-	for i := range commits {
+	for i := range run {
+		b, err := e.json.Encode(&run[i])
+		if err != nil {
+			return err
+		}
 		if !e.lines {
-			e.separate()
+			e.buf = append(e.buf, e.separator()...)
+			b = b[:len(b)-1]
 		}
-		e.buf = commits[i].AppendJSON(e.buf, e.project)
-		if e.lines {
-			e.buf = append(e.buf, '\n')
-		}
+		e.buf = append(e.buf, b...)
 	}
 	_, err := e.w.Write(e.buf)
 	return err
 }
 
-func (e *encoder) separate() {
+func (e *encoder) separator() string {
 	if e.begun {
-		e.buf = append(e.buf, ",\n"...)
-		return
+		return ",\n"
 	}
 	e.begun = true
-	e.buf = append(e.buf, `{"commits":[`...)
+	return `{"commits":[`
 }
 
 func (e *encoder) end() error {

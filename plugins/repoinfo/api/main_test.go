@@ -17,9 +17,12 @@ import (
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/gittest"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/people"
+	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/syncer"
+	"ctl.internal/plugins/repoinfo/turns"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,11 +44,17 @@ func newSite(t *testing.T, change ...func(*API)) *site {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	store := counts.NewStore(t.TempDir(), 1<<20, log)
-	answers := spool.New(t.TempDir(), 64<<20, log)
-	lister := &history.Lister{Counts: store, MessageLimit: 1 << 20}
-	a := &API{Folder: folder, Lister: lister, Answers: answers, Log: log, Skip: true, MaxPage: 1000, Timeout: time.Minute, Walks: 4,
-		Syncer: &syncer.Syncer{Folder: folder, Lister: lister, Log: log}}
+	store := counts.Open(t.TempDir(), log)
+	answers, lists := spool.New(t.TempDir(), 64<<20), spool.New(t.TempDir(), 64<<20)
+	lister := &history.Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}
+	directory, err := people.New("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &API{Folder: folder, Lister: lister, Answers: answers, Log: log, Skip: true, MaxPage: 1000, Timeout: time.Minute,
+		Turns:   &turns.Queue{Places: 4, Started: 4, Waiting: 100, Total: 400, Slice: 50 * time.Millisecond},
+		Reports: &report.Maker{Folder: folder, Lister: lister, People: directory, Timeout: time.Minute},
+		Syncer:  syncer.New(syncer.Options{Folder: folder, Lister: lister, Log: log}), Secret: []byte("secret")}
 	for _, c := range change {
 		c(a)
 	}
@@ -53,6 +62,7 @@ func newSite(t *testing.T, change ...func(*API)) *site {
 	t.Cleanup(func() {
 		s.srv.Close()
 		answers.Close()
+		lists.Close()
 		store.Close()
 	})
 	return s
@@ -98,7 +108,7 @@ func (s *site) ok(path string, into any) *http.Response {
 	return res
 }
 
-type commits struct {
+type page struct {
 	Commits []struct {
 		Hash, Project string
 		AuthorEmail   string `json:"author_email"`
@@ -106,7 +116,7 @@ type commits struct {
 	}
 }
 
-func (c commits) hashes() []string {
+func (c page) hashes() []string {
 	list := []string{}
 	for _, x := range c.Commits {
 		list = append(list, x.Hash)

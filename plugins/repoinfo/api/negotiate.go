@@ -14,20 +14,12 @@ const (
 // wantsLines says whether the answer goes out as one JSON object a line: by the
 // parameter format, else when the caller prefers that to JSON.
 func wantsLines(p params, accept string) (bool, error) {
-	v, err := p.one("format")
-	if err != nil {
-		return false, err
+	v, err := p.choice("format", "", "json", "ndjson")
+	if err != nil || v != "" {
+		return v == "ndjson", err
 	}
-	switch v {
-	case "":
-		lines := quality(accept, typeLines)
-		return lines > 0 && lines >= quality(accept, typeJSON), nil
-	case "json":
-		return false, nil
-	case "ndjson":
-		return true, nil
-	}
-	return false, bad("format", "Parameter format is neither json nor ndjson.")
+	lines := quality(accept, typeLines)
+	return lines > 0 && lines >= quality(accept, typeJSON), nil
 }
 
 // quality is the weight that a header of the Accept family gives to exactly one

@@ -33,7 +33,7 @@ func TestSixtyFourClientsOneWalk(t *testing.T) {
 	}
 	walks, counters := 0, 0
 	for _, c := range calls() {
-		if strings.Contains(c, " log ") {
+		if strings.Contains(c, " rev-list ") {
 			walks++
 			if !strings.Contains(c, "--end-of-options") {
 				t.Errorf("arguments without a guard: %s", c)
@@ -52,8 +52,8 @@ func TestChildrenEndWithTheirRequest(t *testing.T) {
 	s := newSite(t)
 	dir := t.TempDir()
 	pipe, script := filepath.Join(dir, "ended"), filepath.Join(dir, "git")
-	// a git log that hangs: it says that it began, and its end closes the file
-	text := "#!/bin/sh\ncase \"$*\" in *' log '*) exec 9>" + pipe + "; echo began >&9; exec sleep 600;; esac\nexec git \"$@\"\n"
+	// a git that hangs: it says that it began, and its end closes the file
+	text := "#!/bin/sh\ncase \"$*\" in *' rev-list '*) exec 9>" + pipe + "; echo began >&9; exec sleep 600;; esac\nexec git \"$@\"\n"
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestSyncDuringARead(t *testing.T) {
 	if n := bytes.Count(append(start, rest...), []byte(`"hash"`)); err != nil || n != 2000 {
 		t.Errorf("%d commits, %v", n, err)
 	}
-	var after commits
+	var after page
 	s.ok("/git/commits?project=m", &after)
 	if len(after.Commits) != 500 {
 		t.Errorf("%d commits after the sync", len(after.Commits))
@@ -136,7 +136,7 @@ func TestAMissingObjectCostsOneCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		var got commits
+		var got page
 		s.ok("/git/commits?project=l", &got)
 		if len(got.Commits) != 50 {
 			t.Fatalf("%d commits", len(got.Commits))

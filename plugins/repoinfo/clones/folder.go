@@ -1,3 +1,5 @@
+// Package clones owns the folder of repositories: it finds projects in it, says
+// what state they are in, and mirrors them from elsewhere.
 package clones
 
 import (
@@ -18,6 +20,8 @@ import (
 // Folder is a folder of clones, bare (a/b.git or a/b) or normal (a/b/.git); the
 // path below it without ".git" is the project's name.
 type Folder struct {
+	AllRefs bool // references outside refs/heads and refs/tags may be read
+
 	dir   string
 	git   *gitcmd.Git
 	gates gates
@@ -32,6 +36,9 @@ func NewFolder(dir string, git *gitcmd.Git) (*Folder, error) {
 	}
 	return &Folder{dir: abs, git: git, packs: manyPacks}, nil
 }
+
+// Dir is the folder.
+func (f *Folder) Dir() string { return f.dir }
 
 // manyPacks is where reading begins to suffer.
 const manyPacks = 40
@@ -56,7 +63,7 @@ func (f *Folder) Open(ctx context.Context, project string) (r history.Repo, rele
 	if err != nil {
 		return r, nil, err
 	}
-	return history.Repo{Git: f.git, Project: project, Dir: dir}, release, nil
+	return history.Repo{Git: f.git, Project: project, Dir: dir, AllRefs: f.AllRefs}, release, nil
 }
 
 func (f *Folder) find(project string) (dir string, ok bool) {

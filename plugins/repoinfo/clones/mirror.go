@@ -160,7 +160,7 @@ func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
 }
 
 func (f *Folder) transfer(ctx context.Context, dir string, s Source, env []string, mode string) error {
-	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: 24 * time.Hour,
+	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: 24 * time.Hour, Background: true,
 		Args: []string{"fetch", "--quiet", "--prune", mode, "--force", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
 			"--no-recurse-submodules", "--end-of-options", s.URL, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}})
 	return err
@@ -170,7 +170,9 @@ func (s Source) environ() []string {
 	if s.Header == "" {
 		return nil
 	}
-	return []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http." + s.URL + ".extraHeader", "GIT_CONFIG_VALUE_0=" + s.Header}
+	// A header would go along to wherever the server redirects to.
+	return []string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=http." + s.URL + ".extraHeader", "GIT_CONFIG_VALUE_0=" + s.Header,
+		"GIT_CONFIG_KEY_1=http.followRedirects", "GIT_CONFIG_VALUE_1=false"}
 }
 
 func (s Source) explain(err error) error {
@@ -183,7 +185,7 @@ func (s Source) explain(err error) error {
 // tidy writes the commit graph, which makes every later walk cheaper, and packs
 // a clone that has become fragmented while nobody reads it.
 func (f *Folder) tidy(ctx context.Context, dir, project string) error {
-	if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"commit-graph", "write", "--reachable", "--split"}, Timeout: time.Hour}); err != nil {
+	if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"commit-graph", "write", "--reachable", "--split"}, Background: true, Timeout: time.Hour}); err != nil {
 		return err
 	}
 	packs, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
@@ -197,7 +199,7 @@ func (f *Folder) tidy(ctx context.Context, dir, project string) error {
 		return ctx.Err() // somebody reads on and on: the next time, then
 	}
 	defer release()
-	_, err = f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}, Timeout: time.Hour})
+	_, err = f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}, Background: true, Timeout: time.Hour})
 	return err
 }
 

@@ -1,35 +1,49 @@
+// Package commit parses commit objects as git stores them, filters them and writes
+// them as JSON. It does no I/O of its own: package history feeds it, package counts
+// supplies the line counts.
 package commit
 
 import (
 	"bytes"
 	"strconv"
+
+	"golang.org/x/text/encoding/ianaindex"
 )
 
-// Commit is one commit as git log printed it. The slices point into the Chunk
-// that holds the commit and live as long as it does.
+// Commit is one commit object.
 type Commit struct {
-	Hash           []byte // hexadecimal
-	Author         []byte
-	AuthorEmail    []byte
-	AuthorDate     []byte // raw: seconds, blank, zone
-	Committer      []byte
-	CommitterEmail []byte
-	CommitterDate  []byte
-	Message        []byte // whole, with trailers and final newline
-	Cut            bool   // the message was longer than the limit
-	Position       int    // which one of git's list it is, from 0
+	Hash      []byte // hexadecimal
+	Author    Signature
+	Committer Signature
+	Message   []byte   // whole, with trailers and final newline; converted to UTF-8 when the object names its encoding
+	Cut       bool     // the message was longer than the limit
+	Parents   int      // number of parents in the object
+	Malformed []string // what of the object does not follow git's format, see Parse
+	Position  int      // index in git's list, from 0
 
 	State LineState
 	Lines Lines
+	Files []File // only when they were asked for
+}
+
+// Signature is an author or committer line.
+type Signature struct {
+	Name, Email []byte
+	When        int64 // seconds since the epoch; 0 = unreadable
+	West        int64 // zone, seconds WEST of UTC; 0 = unreadable
 }
 
 // Lines are the counts of one commit against its first parent.
-type Lines struct {
-	Insertions, Deletions, Files uint32
-}
+type Lines struct{ Insertions, Deletions, Files uint64 }
 
 // Total is insertions and deletions together.
-func (l Lines) Total() uint64 { return uint64(l.Insertions) + uint64(l.Deletions) }
+func (l Lines) Total() uint64 { return l.Insertions + l.Deletions }
+
+// File is what one commit changed in one file. A binary file has no lines.
+type File struct {
+	Path                  string
+	Insertions, Deletions uint64
+}
 
 // LineState says what is known of a commit's counts.
 type LineState uint8
@@ -41,38 +55,115 @@ const (
 	Known
 )
 
-// Format is the format of git log that a Scanner reads; it goes with -z,
-// --date=raw and --encoding=UTF-8.
-const Format = "--format=%H%x00%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%B"
-
-// fieldCount is the number of NUL-ended fields of Format.
-const fieldCount = 8
-
-// set points the commit's fields into the record, whose fields end in NUL.
-func (c *Commit) set(record []byte) bool {
-	fields := [fieldCount]*[]byte{&c.Hash, &c.Author, &c.AuthorEmail, &c.AuthorDate,
-		&c.Committer, &c.CommitterEmail, &c.CommitterDate, &c.Message}
-	for _, f := range fields {
-		end := bytes.IndexByte(record, 0)
-		if end < 0 {
-			return false
+// Parse reads the content of a commit object. It never fails; what is not as git
+// writes it is named in Malformed: author, author_date, author_zone (the same for
+// committer), encoding (unknown, or the text does not fit it), nul (a NUL byte in the
+// message).
+func Parse(hash, object []byte) Commit {
+	c := Commit{Hash: hash}
+	var author, committer, encoding []byte
+	for len(object) > 0 {
+		var line []byte
+		line, object, _ = bytes.Cut(object, []byte{'\n'})
+		if len(line) == 0 {
+			break // the message follows
 		}
-		*f, record = record[:end:end], record[end+1:]
+		key, value, _ := bytes.Cut(line, []byte{' '})
+		switch string(key) {
+		case "parent":
+			c.Parents++
+		case "author":
+			author = first(author, value)
+		case "committer":
+			committer = first(committer, value)
+		case "encoding":
+			encoding = first(encoding, value)
+		}
 	}
-	return len(record) == 0 && (len(c.Hash) == 40 || len(c.Hash) == 64)
+	c.Message = object
+	if len(encoding) > 0 && !bytes.EqualFold(encoding, []byte("UTF-8")) && !bytes.EqualFold(encoding, []byte("utf8")) {
+		c.convert(string(encoding), &author, &committer, &c.Message)
+	}
+	c.Author = c.signature("author", author)
+	c.Committer = c.signature("committer", committer)
+	if bytes.IndexByte(c.Message, 0) >= 0 {
+		c.mark("nul")
+	}
+	return c
 }
 
-// When reads git's raw date: seconds since the epoch and the zone in seconds
-// WEST of UTC ("+0200" is -7200). What git could not read is 0.
-func When(raw []byte) (epoch, west int64) {
-	date, zone, _ := bytes.Cut(raw, []byte{' '})
-	epoch, err := strconv.ParseInt(string(date), 10, 64)
-	if err != nil {
-		epoch = 0
+func first(have, value []byte) []byte {
+	if have == nil {
+		return value
 	}
-	n, err := strconv.ParseInt(string(zone), 10, 32)
-	if err != nil {
-		return epoch, 0
+	return have
+}
+
+func (c *Commit) mark(what string) { c.Malformed = append(c.Malformed, what) }
+
+// convert makes UTF-8 of texts. When that fails they stay as they are, as git leaves them.
+func (c *Commit) convert(name string, texts ...*[]byte) {
+	enc, err := ianaindex.IANA.Encoding(name)
+	if err != nil || enc == nil {
+		c.mark("encoding")
+		return
 	}
-	return epoch, -(n/100*3600 + n%100*60)
+	out := make([][]byte, len(texts))
+	for i, t := range texts {
+		if out[i], err = enc.NewDecoder().Bytes(*t); err != nil {
+			c.mark("encoding")
+			return
+		}
+	}
+	for i, t := range texts {
+		*t = out[i]
+	}
+}
+
+// signature reads "Name <mail> seconds zone" by git's own rules (ident.c): the address
+// ends at its first ">", the date follows the last one.
+func (c *Commit) signature(who string, line []byte) (s Signature) {
+	open := bytes.IndexByte(line, '<')
+	end := bytes.IndexByte(line[open+1:], '>')
+	if open < 0 || end < 0 {
+		c.mark(who)
+		return s
+	}
+	s.Name = bytes.TrimRight(line[:open], " \t")
+	s.Email = line[open+1 : open+1+end]
+	last := bytes.LastIndexByte(line, '>')
+	if last != open+1+end || open == 0 || line[open-1] != ' ' {
+		c.mark(who)
+	}
+	rest := bytes.TrimLeft(line[last+1:], " \t")
+	date, zone, _ := bytes.Cut(rest, []byte{' '})
+	when, err := strconv.ParseUint(string(date), 10, 63)
+	if err != nil {
+		c.mark(who + "_date")
+		return s
+	}
+	s.When = int64(when)
+	west, ok := parseZone(zone)
+	if !ok {
+		c.mark(who + "_zone")
+	}
+	s.West = west
+	return s
+}
+
+// parseZone reads "+0200" as -7200. A zone of another form, or more than 14 hours from
+// UTC, is not ok.
+func parseZone(zone []byte) (west int64, ok bool) {
+	if len(zone) != 5 || (zone[0] != '+' && zone[0] != '-') {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(zone[1:]), 10, 16)
+	if err != nil {
+		return 0, false
+	}
+	west = -int64(n/100*3600 + n%100*60)
+	if zone[0] == '-' {
+		west = -west
+	}
+	return west, n%100 < 60 && n <= 1400
 }

@@ -1,10 +1,7 @@
 package commit
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -13,30 +10,25 @@ import (
 
 const hash = "0123456789012345678901234567890123456789"
 
-func raw(fields ...string) string { return strings.Join(fields, "\x00") + "\x00" }
+// object lays a commit out as git stores it.
+func object(author, committer, more, message string) []byte {
+	return []byte("tree " + hash + "\nparent " + hash + "\nauthor " + author + "\ncommitter " + committer + "\n" + more + "\n" + message)
+}
 
-func scan(t *testing.T, text string, limit int) []Commit {
+func encode(t *testing.T, c *Commit) string {
 	t.Helper()
-	var all []Commit
-	for s := NewScanner(strings.NewReader(text), limit, 0); ; {
-		k := &Chunk{}
-		err := s.Fill(k, 100)
-		if (err != nil && !errors.Is(err, io.EOF)) || !k.Seal() {
-			t.Fatalf("scanning %.200q: %v", text, err)
-		}
-		all = append(all, k.Commits...)
-		if err != nil {
-			return all
-		}
+	b, err := NewEncoder("a/b").Encode(c)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return string(b)
 }
 
 func TestCommitAsJSON(t *testing.T) {
-	text := raw(hash, "Ann \"A\" \xff", "Ann@Example.ORG", "1500000000 -0400", "Gerrit", "", "1500000001 +0530", "Fix\tit\n\nAlso-By: B\n")
-	c := scan(t, text, 1000)[0]
+	c := Parse([]byte(hash), object("Ann \"A\" \xff <Ann@Example.ORG> 1500000000 -0400", "Gerrit <> 1500000001 +0530", "", "Fix\tit\n\nAlso-By: B\n"))
 	c.State, c.Lines = Known, Lines{Insertions: 3, Deletions: 2, Files: 1}
 	var got map[string]any
-	if err := json.Unmarshal(c.AppendJSON(nil, "a/b"), &got); err != nil {
+	if err := json.Unmarshal([]byte(encode(t, &c)), &got); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{
@@ -49,98 +41,93 @@ func TestCommitAsJSON(t *testing.T) {
 		t.Error(diff)
 	}
 	c.State = Unknown
-	if s := string(c.AppendJSON(nil, "p")); !strings.Contains(s, `"lines":null`) {
-		t.Errorf("unknown counts are not told: %s", s)
+	if s := encode(t, &c); !strings.Contains(s, `"lines":null`) {
+		t.Errorf("unknown counts are not null: %s", s)
 	}
 	c.State = NotAsked
-	if s := string(c.AppendJSON(nil, "p")); strings.Contains(s, `"lines"`) {
-		t.Errorf("counts nobody asked for: %s", s)
+	if s := encode(t, &c); strings.Contains(s, `"lines"`) {
+		t.Errorf("counts that were not asked for: %s", s)
 	}
 }
 
-func TestLongMessageIsCutAndTold(t *testing.T) {
-	long := strings.Repeat("x", 600<<10)
-	got := scan(t, raw(hash, "a", "b", "1 +0000", "c", "d", "1 +0000", long)+raw(hash, "a", "b", "", "c", "d", "", "next"), 500<<10)
-	if len(got) != 2 || !got[0].Cut || len(got[0].Message) != 500<<10 || string(got[1].Message) != "next" || got[1].Position != 1 {
-		t.Fatalf("got %d commits, cut %v", len(got), got[0].Cut)
-	}
-	if s := string(got[0].AppendJSON(nil, "p")); !strings.Contains(s, `"message_truncated":true`) {
-		t.Error("the cut is not told")
-	}
-}
-
-func TestTruncatedOutputIsAnError(t *testing.T) {
-	whole := raw(hash, "a", "b", "1 +0000", "c", "d", "1 +0000", "m")
-	for end := 1; end < len(whole); end++ {
-		err := NewScanner(strings.NewReader(whole[:end]), 100, 0).Fill(&Chunk{}, 10)
-		if !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Fatalf("cut at %d: %v", end, err)
+func TestMalformedCommitsAreMarked(t *testing.T) {
+	const good = "Ann <a@example.org> 1500000000 +0000"
+	for name, row := range map[string]struct {
+		object []byte
+		want   string
+		author Signature
+	}{
+		"good":            {object(good, good, "", "m\n"), "", Signature{[]byte("Ann"), []byte("a@example.org"), 1500000000, 0}},
+		"long zone":       {object("A <a@b> 1500000000 +051800", good, "", "m"), "author_zone", Signature{[]byte("A"), []byte("a@b"), 1500000000, 0}},
+		"impossible zone": {object("A <a@b> 1500000000 -7200", good, "", "m"), "author_zone", Signature{[]byte("A"), []byte("a@b"), 1500000000, 72 * 3600}},
+		"no zone":         {object("A <a@b> 1500000000", good, "", "m"), "author_zone", Signature{[]byte("A"), []byte("a@b"), 1500000000, 0}},
+		"no date":         {object("A <a@b>", good, "", "m"), "author_date", Signature{Name: []byte("A"), Email: []byte("a@b")}},
+		"words for date":  {object("A <a@b> Thu Jan 1 1970", good, "", "m"), "author_date", Signature{Name: []byte("A"), Email: []byte("a@b")}},
+		"date too large":  {object("A <a@b> 99999999999999999999 +0000", good, "", "m"), "author_date", Signature{Name: []byte("A"), Email: []byte("a@b")}},
+		"no address":      {object("Ann 1500000000 +0000", good, "", "m"), "author", Signature{}},
+		"two addresses":   {object("A <a@b> <c@d> 1500000000 +0000", good, "", "m"), "author", Signature{[]byte("A"), []byte("a@b"), 1500000000, 0}},
+		"no blank":        {object("A<a@b> 1500000000 +0000", good, "", "m"), "author", Signature{[]byte("A"), []byte("a@b"), 1500000000, 0}},
+		"nul":             {object(good, good, "", "a\x00b\n"), "nul", Signature{[]byte("Ann"), []byte("a@example.org"), 1500000000, 0}},
+		"unknown charset": {object(good, good, "encoding klingon\n", "m"), "encoding", Signature{[]byte("Ann"), []byte("a@example.org"), 1500000000, 0}},
+		"latin 1":         {object("J\xf6rg <j@b> 1 +0000", good, "encoding ISO-8859-1\n", "m"), "", Signature{[]byte("Jörg"), []byte("j@b"), 1, 0}},
+		"nothing":         {nil, "author,committer", Signature{}},
+	} {
+		c := Parse([]byte(hash), row.object)
+		if got := strings.Join(c.Malformed, ","); got != row.want {
+			t.Errorf("%s: marked %q, want %q", name, got, row.want)
+		}
+		if diff := cmp.Diff(row.author, c.Author); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
-func TestWhen(t *testing.T) {
-	for _, c := range []struct {
-		raw         string
-		epoch, west int64
-	}{{"1 +0000", 1, 0}, {"5 -0330", 5, 12600}, {"5 +1245", 5, -45900}, {"", 0, 0}, {"x y", 0, 0}, {"-7 +0100", -7, -3600}} {
-		if e, w := When([]byte(c.raw)); e != c.epoch || w != c.west {
-			t.Errorf("When(%q) = %d, %d", c.raw, e, w)
-		}
+func TestSignedCommitsHaveTheirMessage(t *testing.T) {
+	c := Parse([]byte(hash), object("A <a@b> 1 +0000", "A <a@b> 1 +0000", "gpgsig -----BEGIN\n \n author X <x@y> 9 +0000\n -----END\nmergetag object x\n author Y <y@z> 8 +0000\n", "Subject\n\nauthor not a header\n"))
+	if string(c.Message) != "Subject\n\nauthor not a header\n" || string(c.Author.Email) != "a@b" || c.Parents != 1 {
+		t.Errorf("%+v %s", c, c.Message)
 	}
 }
 
 func TestFilter(t *testing.T) {
-	c := &Commit{AuthorEmail: []byte("Ann@Sub.Example.org"), Committer: []byte("Gerrit Code Review"), Message: []byte("Merge \"x\"")}
-	for _, row := range []struct {
-		name string
-		f    Filter
-		msg  string
-		keep bool
-	}{
-		{"author, other case", Filter{Author: "aNN@sub.example.org"}, "", true},
-		{"other author", Filter{Author: "bob@sub.example.org"}, "", false},
-		{"organization, other case", Filter{Organization: "SUB.example.org"}, "", true},
-		{"no folding of sub-domains", Filter{Organization: "example.org"}, "", false},
-		{"merge of a change", Filter{Skip: true}, "Merge \"x\"", false},
-		{"skip switched off", Filter{}, "Merge \"x\"", true},
-		{"merge of changes stays", Filter{Skip: true}, "Merge changes I1,I2", true},
-		{"old submodule text", Filter{Skip: true}, "Updated integration\nProject: x 0", false},
-		{"submodule text", Filter{Skip: true}, "Updated git submodules\n\nProject: x", false},
-		{"newer submodule text stays", Filter{Skip: true}, "Update git submodules\n\n* Update x", true},
-	} {
-		c.Message = []byte(row.msg)
-		if row.f.Keep(c) != row.keep {
-			t.Errorf("%s: kept = %v", row.name, !row.keep)
-		}
+	make := func(committer, message string, when string) Commit {
+		return Parse([]byte(hash), object("A <a@Corp.Example> 1 +0000", committer+" "+when+" +0000", "", message))
 	}
-	empty := &Commit{Committer: []byte("x")}
-	if (Filter{Organization: "a"}).Keep(empty) || !(Filter{Skip: true}).Keep(empty) {
-		t.Error("an empty e-mail address is handled wrongly")
+	normal := make("B <b@b>", "Fix\n", "100")
+	for name, row := range map[string]struct {
+		f    Filter
+		c    Commit
+		want bool
+	}{
+		"everything":      {Filter{}, normal, true},
+		"author":          {Filter{Author: "A@corp.example"}, normal, true},
+		"other author":    {Filter{Author: "b@corp.example"}, normal, false},
+		"organization":    {Filter{Organization: "CORP.example"}, normal, true},
+		"part of it":      {Filter{Organization: "example"}, normal, false},
+		"since":           {Filter{Since: 100, Until: 100}, normal, true},
+		"too old":         {Filter{Since: 101}, normal, false},
+		"too young":       {Filter{Until: 99}, normal, false},
+		"far future":      {Filter{Until: 1 << 35}, normal, true},
+		"review merge":    {Filter{Skip: true}, make("Gerrit Code Review <g@g>", "Merge \"x\"\n", "1"), false},
+		"review update":   {Filter{Skip: true}, make("Gerrit Code Review <g@g>", "Updated x\nProject: x 1\n", "1"), false},
+		"modules":         {Filter{Skip: true}, make("Gerrit Code Review <g@g>", "Updated git submodules\n\nProject: x\n", "1"), false},
+		"several changes": {Filter{Skip: true}, make("Gerrit Code Review <g@g>", "Merge changes x\n", "1"), true},
+		"someone else":    {Filter{Skip: true}, make("B <b@b>", "Merge \"x\"\n", "1"), true},
+	} {
+		if got := row.f.Keep(&row.c); got != row.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 
-func FuzzScanner(f *testing.F) {
-	f.Add([]byte(raw(hash, "a", "b", "1 +0000", "c", "d", "1 +0000", "m\n")))
-	f.Add([]byte("\x00\x00\x00"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		k := &Chunk{}
-		s := NewScanner(bytes.NewReader(text), 64, 0)
-		for {
-			err := s.Fill(k, 4)
-			if k.Seal() {
-				for i := range k.Commits {
-					if b := k.Commits[i].AppendJSON(nil, "p"); !json.Valid(b) && isHex(k.Commits[i].Hash) {
-						t.Fatalf("not JSON: %s", b)
-					}
-				}
-			}
-			k.Reset()
-			if err != nil {
-				return
-			}
+func FuzzParse(f *testing.F) {
+	f.Add(object("A <a@b> 1 +0000", "A <a@b> 1 +0000", "encoding ISO-8859-1\n", "m\x00"))
+	f.Add([]byte("author >< 1 +0000"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		c := Parse([]byte(hash), b)
+		out, err := NewEncoder("p").Encode(&c)
+		if err != nil || !json.Valid(out) {
+			t.Errorf("%q: %v", out, err)
 		}
 	})
 }
-
-func isHex(b []byte) bool { return strings.Trim(string(b), "0123456789abcdef") == "" }

@@ -2,90 +2,75 @@ package commit
 
 import (
 	"bytes"
-	"strconv"
-	"unicode/utf8"
+	"encoding/json"
 )
 
-// AppendJSON appends the commit as the JSON object of the API. Written by hand
-// because a long history is little else than this function.
-func (c *Commit) AppendJSON(b []byte, project string) []byte {
-	b = append(b, `{"author":`...)
-	b = appendString(b, c.Author)
-	b = append(b, `,"author_email":`...)
-	b = appendString(b, bytes.ToLower(c.AuthorEmail))
-	epoch, west := When(c.AuthorDate)
-	b = appendNumber(b, `,"author_tz_offset":`, west)
-	b = appendNumber(b, `,"authored_date":`, epoch)
-	epoch, west = When(c.CommitterDate)
-	b = appendNumber(b, `,"committed_date":`, epoch)
-	b = append(b, `,"committer":`...)
-	b = appendString(b, c.Committer)
-	b = append(b, `,"committer_email":`...)
-	b = appendString(b, bytes.ToLower(c.CommitterEmail))
-	b = appendNumber(b, `,"committer_tz_offset":`, west)
-	b = append(b, `,"hash":"`...)
-	b = append(b, c.Hash...)
-	b = append(b, '"')
+// wire is the JSON object of the API.
+type wire struct {
+	Author          string     `json:"author"`
+	AuthorEmail     string     `json:"author_email"`
+	AuthorOffset    int64      `json:"author_tz_offset"`
+	AuthoredDate    int64      `json:"authored_date"`
+	CommittedDate   int64      `json:"committed_date"`
+	Committer       string     `json:"committer"`
+	CommitterEmail  string     `json:"committer_email"`
+	CommitterOffset int64      `json:"committer_tz_offset"`
+	Hash            string     `json:"hash"`
+	Lines           *wireLines `json:"lines"`
+	Malformed       []string   `json:"malformed,omitempty"`
+	Message         string     `json:"message"`
+	Truncated       bool       `json:"message_truncated,omitempty"`
+	Project         string     `json:"project"`
+}
+
+// wireLines are nil when counts were not asked for, null when they are unknown.
+type wireLines struct {
+	Deletions  uint64 `json:"deletions"`
+	Files      uint64 `json:"files"`
+	Insertions uint64 `json:"insertions"`
+	Lines      uint64 `json:"lines"`
+}
+
+// bare hides the member lines for callers who want no counts.
+type bare struct {
+	wire
+	Lines *struct{} `json:"lines,omitempty"`
+}
+
+// Encoder writes commits of one project as JSON objects, one a line.
+type Encoder struct {
+	project string
+	buf     bytes.Buffer
+	json    *json.Encoder
+}
+
+// NewEncoder returns an encoder for the commits of a project.
+func NewEncoder(project string) *Encoder {
+	e := &Encoder{project: project}
+	e.json = json.NewEncoder(&e.buf)
+	e.json.SetEscapeHTML(false)
+	return e
+}
+
+// Encode returns the commit's object and a newline, valid until the next call. What is
+// not UTF-8 becomes U+FFFD.
+func (e *Encoder) Encode(c *Commit) ([]byte, error) {
+	w := wire{Author: string(c.Author.Name), AuthorEmail: string(bytes.ToLower(c.Author.Email)),
+		AuthorOffset: c.Author.West, AuthoredDate: c.Author.When, CommittedDate: c.Committer.When,
+		Committer: string(c.Committer.Name), CommitterEmail: string(bytes.ToLower(c.Committer.Email)),
+		CommitterOffset: c.Committer.West, Hash: string(c.Hash), Malformed: c.Malformed,
+		Message: string(c.Message), Truncated: c.Cut, Project: e.project}
+	e.buf.Reset()
+	var err error
 	switch c.State {
-	case Unknown:
-		b = append(b, `,"lines":null`...)
+	case NotAsked:
+		err = e.json.Encode(&bare{wire: w})
 	case Known:
-		b = appendNumber(b, `,"lines":{"deletions":`, int64(c.Lines.Deletions))
-		b = appendNumber(b, `,"files":`, int64(c.Lines.Files))
-		b = appendNumber(b, `,"insertions":`, int64(c.Lines.Insertions))
-		b = appendNumber(b, `,"lines":`, int64(c.Lines.Total()))
-		b = append(b, '}')
+		l := c.Lines
+		w.Lines = &wireLines{Deletions: l.Deletions, Files: l.Files, Insertions: l.Insertions, Lines: l.Total()}
+		fallthrough
+	default:
+		err = e.json.Encode(&w)
 	}
-	b = append(b, `,"message":`...)
-	b = appendString(b, c.Message)
-	if c.Cut {
-		b = append(b, `,"message_truncated":true`...)
-	}
-	b = append(b, `,"project":`...)
-	b = appendString(b, []byte(project))
-	return append(b, '}')
-}
-
-func appendNumber(b []byte, name string, n int64) []byte {
-	return strconv.AppendInt(append(b, name...), n, 10)
-}
-
-const hex = "0123456789abcdef"
-
-// appendString appends s as a JSON string; what is not UTF-8 becomes U+FFFD.
-func appendString(b, s []byte) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= 0x20 && c < utf8.RuneSelf && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRune(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, s[start:i]...), "\uFFFD"...)
-				start = i + 1
-			}
-			i += size
-			continue
-		}
-		b = append(b, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\t':
-			b = append(b, '\\', 't')
-		case '\r':
-			b = append(b, '\\', 'r')
-		default:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-		i++
-		start = i
-	}
-	return append(append(b, s[start:]...), '"')
+	return e.buf.Bytes(), err
 }

@@ -20,72 +20,58 @@ type Differ struct {
 	Dir      string
 	Options  Options
 	Boundary map[string]bool // commits whose parents a shallow clone lacks: not countable
-
-	deaths int // in a row
+	Files    bool            // hand over the files of each commit too
 
 	proc  *gitcmd.Process
 	out   *bufio.Reader
 	batch int
 }
 
-// manyDeaths in a row mean a clone without contents; to go on would start a
-// process for every commit of it.
-const manyDeaths = 100
-
 // Args are the arguments of git. Everything that a configuration could change
 // in the counts is pinned.
 func (o Options) Args() []string {
-	args := []string{"diff-tree", "--stdin", "--always", "-r", "--root", "--numstat", "--diff-merges=first-parent",
-		"--no-ext-diff", "--no-textconv", "--diff-algorithm=myers", "--no-color", "--ignore-submodules=none"}
+	args := append(diffTree("--numstat"), "--no-ext-diff", "--no-textconv", "--diff-algorithm=myers", "--no-color")
 	if o.Renames {
 		return append(args, "-M50%", "-l1000")
 	}
 	return append(args, "--no-renames")
 }
 
-// Count implements Counter. A git that dies of a missing object is started
-// again behind the commit it died of.
-func (d *Differ) Count(ctx context.Context, hashes [][]byte, result func(i int, l commit.Lines)) error {
-	for from := 0; from < len(hashes); {
-		if d.Boundary[string(hashes[from])] {
-			from++
-			continue
-		}
-		to := from + 1
-		for to < len(hashes) && !d.Boundary[string(hashes[to])] {
-			to++
-		}
-		if err := d.span(ctx, hashes, from, to, result); err != nil {
-			return err
-		}
-		from = to
-	}
-	return nil
+func diffTree(format string) []string {
+	return []string{"diff-tree", "--stdin", "--always", "-r", "--root", format, "--diff-merges=first-parent", "--ignore-submodules=none"}
 }
 
-func (d *Differ) span(ctx context.Context, hashes [][]byte, from, to int, result func(int, commit.Lines)) error {
-	alone := false
-	for from < to && d.deaths < manyDeaths {
-		end := to
-		if alone {
-			end = from + 1
+// Count implements Counter. When git dies of a missing object, the commits that lack
+// one are found and left out, and git goes on with the others.
+func (d *Differ) Count(ctx context.Context, hashes [][]byte, result Result) error {
+	open := make([]int, 0, len(hashes))
+	for i, h := range hashes {
+		if !d.Boundary[string(h)] {
+			open = append(open, i)
 		}
-		next, err := d.run(ctx, hashes[:end], from, result)
+	}
+	checked := false
+	for len(open) > 0 {
+		n, err := d.run(ctx, hashes, open, result)
 		switch {
 		case err == nil:
-			from, alone, d.deaths = end, false, 0
+			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case !died(err):
 			return err
-		case alone:
-			from, alone = next, false
-			if from < end {
-				from = end // the one it died of: its counts stay unknown
-				d.deaths++
+		case !checked:
+			checked = true
+			if open, err = d.whole(ctx, hashes, open[n:]); err != nil {
+				return err
 			}
-		default:
-			from, alone = next, true
+		default: // of something that whole does not find; is it the next commit?
+			if _, err := d.run(ctx, hashes, open[n:n+1], result); err != nil {
+				if !died(err) || ctx.Err() != nil {
+					return errors.Join(ctx.Err(), err)
+				}
+			}
+			open = open[n+1:]
 		}
 	}
 	return nil
@@ -97,40 +83,40 @@ func died(err error) bool {
 	return ok
 }
 
-// run counts hashes[from:] in one go. On an error next is the first commit
+// run counts the commits at index open in one go. On an error n is the first of them
 // whose counts are not certain.
-func (d *Differ) run(ctx context.Context, hashes [][]byte, from int, result func(int, commit.Lines)) (next int, err error) {
+func (d *Differ) run(ctx context.Context, hashes [][]byte, open []int, result Result) (n int, err error) {
 	if d.proc == nil {
-		if d.proc, err = d.Git.Start(ctx, d.Dir, true, d.Options.Args()...); err != nil {
-			return from, err
+		if d.proc, err = d.Git.Start(ctx, gitcmd.Call{Dir: d.Dir, Args: d.Options.Args(), Input: true, Background: true}); err != nil {
+			return 0, err
 		}
 		d.out = bufio.NewReaderSize(d.proc.Stdout, 64<<10)
 	}
 	d.batch++
 	marker := fmt.Appendf(nil, "batch %d", d.batch)
 	var feed bytes.Buffer
-	for _, h := range hashes[from:] {
-		feed.Write(h)
+	for _, i := range open {
+		feed.Write(hashes[i])
 		feed.WriteByte('\n')
 	}
 	feed.Write(marker) // git repeats a line that is no hash, after all answers before it
 	feed.WriteByte('\n')
 	if _, err := d.proc.Stdin.Write(feed.Bytes()); err != nil {
-		return from, d.end(err)
+		return 0, d.end(err)
 	}
-	p := numstat{hashes: hashes, next: from, result: result}
+	p := numstat{hashes: hashes, open: open, result: result, want: d.Files}
 	for {
 		line, err := readLine(d.out)
 		if err != nil {
-			return max(from, p.next-1), d.end(err)
+			return max(0, p.next-1), d.end(err)
 		}
 		if bytes.Equal(line, marker) {
 			p.flush()
-			return len(hashes), nil
+			return len(open), nil
 		}
 		if err := p.line(line); err != nil {
 			d.Close()
-			return from, err
+			return 0, err
 		}
 	}
 }
@@ -174,13 +160,14 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 // numstat reads the answers of diff-tree: a commit's hash, then a line per file.
 type numstat struct {
 	hashes [][]byte
-	next   int // the commit after the one being read
-	result func(int, commit.Lines)
+	open   []int // indexes of those that were asked for, in order
+	next   int   // in open: the commit after the one being read
+	result Result
+	want   bool // files are wanted
 
 	reading bool
-	ins     uint64
-	del     uint64
-	files   uint64
+	files   []commit.File
+	lines   commit.Lines
 }
 
 func (p *numstat) line(line []byte) error {
@@ -188,31 +175,44 @@ func (p *numstat) line(line []byte) error {
 	if !ok {
 		return p.header(line)
 	}
-	del, _, ok := bytes.Cut(rest, []byte{'\t'})
+	del, path, ok := bytes.Cut(rest, []byte{'\t'})
 	if !ok || !p.reading {
 		return fmt.Errorf("git diff-tree printed %.80q", line)
 	}
-	p.files++
-	if string(ins) == "-" && string(del) == "-" {
-		return nil // binary: a file without lines
+	var f commit.File
+	if string(ins) != "-" || string(del) != "-" { // else binary: a file without lines
+		var err1, err2 error
+		f.Insertions, err1 = strconv.ParseUint(string(ins), 10, 40)
+		f.Deletions, err2 = strconv.ParseUint(string(del), 10, 40)
+		if err := errors.Join(err1, err2); err != nil {
+			return fmt.Errorf("git diff-tree printed %.80q: %w", line, err)
+		}
 	}
-	i, err1 := strconv.ParseUint(string(ins), 10, 32)
-	d, err2 := strconv.ParseUint(string(del), 10, 32)
-	if err := errors.Join(err1, err2); err != nil {
-		return fmt.Errorf("git diff-tree printed %.80q: %w", line, err)
+	p.lines.Files++
+	p.lines.Insertions += f.Insertions
+	p.lines.Deletions += f.Deletions
+	if p.want {
+		f.Path = unquote(string(path))
+		p.files = append(p.files, f)
 	}
-	p.ins += i
-	p.del += d
 	return nil
+}
+
+// unquote undoes the quotes that git puts around a path with odd characters.
+func unquote(path string) string {
+	if plain, err := strconv.Unquote(path); err == nil && path[0] == '"' {
+		return plain
+	}
+	return path
 }
 
 // header begins the next commit. Commits that git does not have are left out
 // silently by it, and so stay unknown.
 func (p *numstat) header(hash []byte) error {
 	p.flush()
-	for i := p.next; i < len(p.hashes); i++ {
-		if bytes.Equal(p.hashes[i], hash) {
-			p.next, p.reading = i+1, true
+	for n := p.next; n < len(p.open); n++ {
+		if bytes.Equal(p.hashes[p.open[n]], hash) {
+			p.next, p.reading = n+1, true
 			return nil
 		}
 	}
@@ -220,8 +220,8 @@ func (p *numstat) header(hash []byte) error {
 }
 
 func (p *numstat) flush() {
-	if p.reading && p.ins|p.del|p.files <= 1<<32-1 {
-		p.result(p.next-1, commit.Lines{Insertions: uint32(p.ins), Deletions: uint32(p.del), Files: uint32(p.files)})
+	if p.reading {
+		p.result(p.open[p.next-1], p.lines, p.files)
 	}
-	p.reading, p.ins, p.del, p.files = false, 0, 0, 0
+	p.reading, p.lines, p.files = false, commit.Lines{}, nil
 }

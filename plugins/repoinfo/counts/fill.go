@@ -6,105 +6,86 @@ import (
 	"ctl.internal/plugins/repoinfo/commit"
 )
 
-// Counter counts commits that nobody has counted before. result is called once
-// per commit that could be counted.
+// Result takes the counts of the i-th commit, and its files when they are wanted.
+type Result func(i int, l commit.Lines, files []commit.File)
+
+// Counter counts commits. result is called at most once for each that could be counted.
 type Counter interface {
-	Count(ctx context.Context, hashes [][]byte, result func(i int, l commit.Lines)) error
+	Count(ctx context.Context, hashes [][]byte, result Result) error
 }
 
-// Fill sets the counts of commits: those known at once, those that another
-// caller counts right now when he has them, the rest through c. A commit that
-// lacks an object gets the state Unknown.
-func (p *Project) Fill(ctx context.Context, c Counter, commits []commit.Commit) error {
-	open := make([]int, 0, len(commits))
-	for i := range commits {
-		open = append(open, i)
-	}
-	for len(open) > 0 {
-		mine, wait, rest := p.claim(commits, open)
-		if mine != nil {
-			err := p.count(ctx, c, commits, mine)
-			if err != nil {
-				return err
-			}
+// Fill sets the counts of commits: what is known at once, what another caller counts
+// right now when that is done, the rest through c. A commit that lacks an object gets
+// the state Unknown.
+func (s *Store) Fill(ctx context.Context, o Options, c Counter, commits []commit.Commit) error {
+	for {
+		if s.Look(o, commits) == 0 {
+			return nil
 		}
-		for _, b := range wait {
-			select {
-			case <-b.done:
+		mine, wait, done := s.claim(o.bucket(), commits)
+		if len(mine) == 0 {
+			select { // then look again: the other one may have given up
+			case <-wait:
+				continue
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		}
-		open = rest
+		hashes := make([][]byte, len(mine))
+		for n, i := range mine {
+			hashes[n] = commits[i].Hash
+		}
+		err := c.Count(ctx, hashes, func(n int, l commit.Lines, _ []commit.File) {
+			at := &commits[mine[n]]
+			at.State, at.Lines = commit.Known, l
+		})
+		s.add(o.bucket(), pick(commits, mine))
+		done()
+		if err != nil || wait == nil {
+			return err
+		}
 	}
-	return nil
 }
 
-type claimed struct {
-	batch
-	index  []int
-	hashes [][]byte
-	keys   []Key
+func pick(commits []commit.Commit, index []int) []commit.Commit {
+	list := make([]commit.Commit, len(index))
+	for n, i := range index {
+		list[n] = commits[i]
+	}
+	return list
 }
 
-// claim fills what is known, takes what nobody counts yet, and says whom to
-// wait for. rest is what must be looked at again after the waiting.
-func (p *Project) claim(commits []commit.Commit, open []int) (mine *claimed, wait []*batch, rest []int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, i := range open {
-		c := &commits[i]
-		key, ok := KeyOf(c.Hash)
-		if !ok {
-			c.State = commit.Unknown
-			continue
-		}
-		if l, ok := p.table.get(&key); ok {
-			c.State, c.Lines = commit.Known, l
-			continue
-		}
-		if _, ok := p.missing[key]; ok {
-			c.State = commit.Unknown
-			continue
-		}
-		if b := p.pending[key]; b != nil {
-			if len(wait) == 0 || wait[len(wait)-1] != b {
-				wait = append(wait, b)
-			}
-			rest = append(rest, i)
-			continue
-		}
-		if mine == nil {
-			mine = &claimed{batch: batch{done: make(chan struct{})}}
-		}
-		p.pending[key] = &mine.batch
-		mine.index = append(mine.index, i)
-		mine.hashes = append(mine.hashes, c.Hash)
-		mine.keys = append(mine.keys, key)
-	}
-	return mine, wait, rest
-}
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-func (p *Project) count(ctx context.Context, c Counter, commits []commit.Commit, m *claimed) error {
-	entries := make([]Entry, 0, len(m.keys))
-	for _, i := range m.index {
-		commits[i].State = commit.Unknown
-	}
-	err := c.Count(ctx, m.hashes, func(i int, l commit.Lines) {
-		at := &commits[m.index[i]]
-		at.State, at.Lines = commit.Known, l
-		entries = append(entries, Entry{Key: m.keys[i], Lines: l})
-	})
-	p.Add(entries)
-
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for n, key := range m.keys {
-		delete(p.pending, key)
-		if err == nil && commits[m.index[n]].State == commit.Unknown && len(p.missing) < maxMissing {
-			p.missing[key] = struct{}{}
+// claim takes the unknown commits that no other caller counts. wait is closed when one
+// of the others is counted, nil when there is none.
+func (s *Store) claim(bucket string, commits []commit.Commit) (mine []int, wait chan struct{}, done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ended := make(chan struct{})
+	var keys []string
+	for i := range commits {
+		if commits[i].State == commit.Known {
+			continue
 		}
+		if _, counted := s.fresh[bucket][string(commits[i].Hash)]; counted {
+			wait = closed // since the caller looked
+			continue
+		}
+		key := bucket + string(commits[i].Hash)
+		if other := s.pending[key]; other != nil {
+			wait = other
+			continue
+		}
+		s.pending[key] = ended
+		mine, keys = append(mine, i), append(keys, key)
 	}
-	close(m.done)
-	return err
+	return mine, wait, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, key := range keys {
+			delete(s.pending, key)
+		}
+		close(ended)
+	}
 }

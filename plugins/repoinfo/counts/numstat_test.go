@@ -9,7 +9,7 @@ import (
 
 func read(text []byte, hashes [][]byte) (map[int]commit.Lines, error) {
 	got := map[int]commit.Lines{}
-	p := numstat{hashes: hashes, result: func(i int, l commit.Lines) { got[i] = l }}
+	p := numstat{hashes: hashes, open: []int{0, 1, 2}[:len(hashes)], result: func(i int, l commit.Lines, _ []commit.File) { got[i] = l }}
 	for line := range bytes.Lines(text) {
 		if err := p.line(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
 			return got, err
@@ -31,7 +31,7 @@ func TestNumstat(t *testing.T) {
 	if _, known := got[1]; known || got[2] != (commit.Lines{}) {
 		t.Errorf("omitted and empty commits: %+v", got)
 	}
-	for _, bad := range []string{"dddd\n", "1\t2\tx\n", "aaaa\nx\ty\tz\n", "aaaa\n1\t2\n", "aaaa\n-\t2\tz\n", "bbbb\naaaa\n", "aaaa\n99999999999\t1\tz\n"} {
+	for _, bad := range []string{"dddd\n", "1\t2\tx\n", "aaaa\nx\ty\tz\n", "aaaa\n1\t2\n", "aaaa\n-\t2\tz\n", "bbbb\naaaa\n", "aaaa\n99999999999999999999\t1\tz\n"} {
 		if _, err := read([]byte(bad), h); err == nil {
 			t.Errorf("%q was taken", bad)
 		}

@@ -1,3 +1,6 @@
+// Package gitcmd runs git as a child process: fixed environment, deadline, bounded
+// output, and an end that comes no later than the caller's context. What the output
+// means is the callers' business.
 package gitcmd
 
 import (
@@ -43,6 +46,11 @@ var options = []string{
 	"-c", "gc.auto=0",
 	"-c", "maintenance.auto=false",
 	"-c", "protocol.ext.allow=never",
+	// What attributes decide comes from the repository's own info/attributes alone, which
+	// history.Repo.View covers: not from the system, and not from the tree of HEAD, which
+	// git 2.43 to 2.45 read in bare repositories.
+	"-c", "core.attributesFile=/dev/null", "-c", "attr.tree=refs/none", "-c", "core.bigFileThreshold=512m",
+	"-c", "advice.graftFileDeprecated=false",
 	"-c", "fetch.unpackLimit=1", // a pack for each fetch, never thousands of files
 	"-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", // a stalled transfer ends
 }
@@ -53,7 +61,7 @@ func environ(t Trust, extra []string) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_ATTR_NOSYSTEM=1",
 	}
 	if t == Local {
 		return append(env, "HOME=/nonexistent", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
@@ -68,21 +76,23 @@ func environ(t Trust, extra []string) []string {
 	return append(env, extra...)
 }
 
-func (g *Git) command(ctx context.Context, t Trust, extra []string, dir string, args []string) (*exec.Cmd, error) {
+func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 	path, err := g.program()
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range args {
+	for _, a := range c.Args {
 		if strings.ContainsRune(a, 0) {
 			return nil, fault.New(fault.Invalid, "an argument of git holds a NUL character")
 		}
 	}
-	full := make([]string, 0, len(options)+len(args)+1)
-	full = append(full, "--git-dir="+dir)
-	full = append(full, options...)
-	full = append(full, args...)
-	if t == Network && g.TLS != nil {
+	full := append([]string{"--git-dir=" + c.Dir}, options...)
+	for _, setting := range c.Config {
+		full = append(full, "-c", setting)
+	}
+	full = append(full, c.Args...)
+	extra := c.Env
+	if c.Trust == Network && g.TLS != nil {
 		more, err := g.TLS(ctx)
 		if err != nil {
 			return nil, err
@@ -90,10 +100,9 @@ func (g *Git) command(ctx context.Context, t Trust, extra []string, dir string, 
 		extra = append(more, extra...)
 	}
 	cmd := exec.CommandContext(ctx, path, full...)
-	cmd.Env = environ(t, extra)
+	cmd.Env = environ(c.Trust, extra)
 	cmd.Dir = os.TempDir()
 	own(cmd)
-	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.WaitDelay = 2 * time.Second
 	return cmd, nil
 }

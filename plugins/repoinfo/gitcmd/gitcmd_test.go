@@ -83,7 +83,7 @@ func TestNULInAnArgument(t *testing.T) {
 }
 
 func TestCloseEndsTheWholeGroup(t *testing.T) {
-	p, err := script(t, "sleep 600 & echo begun; wait").Start(t.Context(), "/r", false, "log")
+	p, err := script(t, "sleep 600 & echo begun; wait").Start(t.Context(), Call{Dir: "/r", Args: []string{"log"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,14 +14,17 @@ import (
 // outputLimit bounds an answer held in memory: 100,000 references fit.
 const outputLimit = 32 << 20
 
-// Call is one run of git whose whole answer is wanted.
+// Call is one run of git.
 type Call struct {
-	Dir     string        // the repository (its git directory)
-	Args    []string      // subcommand first
-	Stdin   string        // fed to the child
-	Trust   Trust         // Network for fetch and ls-remote
-	Env     []string      // more environment, for Network only: the place for secrets, never Args
-	Timeout time.Duration // 0 = Git.Timeout
+	Dir        string        // the repository (its git directory)
+	Args       []string      // subcommand first
+	Config     []string      // further "name=value" for this call
+	Stdin      string        // fed to the child (Output only)
+	Input      bool          // the caller feeds Process.Stdin (Start only)
+	Background bool          // at a lower priority: nobody waits for the first result, or it takes long
+	Trust      Trust         // Network for fetch and ls-remote
+	Env        []string      // more environment, for Network only: the place for secrets, never Args
+	Timeout    time.Duration // 0 = Git.Timeout
 }
 
 // Output runs a call and returns what it printed, at most 32 MiB. A non-zero
@@ -36,7 +39,7 @@ func (g *Git) Output(ctx context.Context, c Call) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd, err := g.command(ctx, c.Trust, c.Env, c.Dir, c.Args)
+	cmd, err := g.command(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +49,10 @@ func (g *Git) Output(ctx context.Context, c Call) ([]byte, error) {
 	if c.Stdin != "" {
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		c.started(cmd)
+		err = cmd.Wait()
+	}
 	if out.over {
 		return nil, fault.New(fault.TooBig, "git %s answered more than %d MiB", c.Args[0], outputLimit>>20)
 	}

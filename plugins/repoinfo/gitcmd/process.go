@@ -2,9 +2,11 @@ package gitcmd
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -28,18 +30,19 @@ type Process struct {
 // pipeSize spares context switches between git and its reader.
 const pipeSize = 1 << 20
 
-// Start runs git until it ends, ctx is done or Close is called. The caller must
-// call Wait or Close. A Process belongs to one goroutine at a time.
-func (g *Git) Start(ctx context.Context, dir string, stdin bool, args ...string) (*Process, error) {
+// Start runs a call until it ends, ctx is done or Close is called. Its Stdin and
+// Timeout do not count. The caller must call Wait or Close. A Process belongs to one
+// goroutine at a time, but for its Stdin.
+func (g *Git) Start(ctx context.Context, c Call) (*Process, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	cmd, err := g.command(ctx, Local, nil, dir, args)
+	cmd, err := g.command(ctx, c)
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	p := &Process{cmd: cmd, ctx: ctx, cancel: cancel, name: args[0]}
+	p := &Process{cmd: cmd, ctx: ctx, cancel: cancel, name: c.Args[0]}
 	cmd.Stderr = &p.words
-	if stdin {
+	if c.Input {
 		if p.Stdin, err = cmd.StdinPipe(); err != nil {
 			cancel()
 			return nil, fault.Wrap(fault.Unavailable, err, "git %s could not be started", p.name)
@@ -54,6 +57,7 @@ func (g *Git) Start(ctx context.Context, dir string, stdin bool, args ...string)
 		cancel()
 		return nil, fault.Wrap(fault.Unavailable, err, "git %s could not be started", p.name)
 	}
+	c.started(cmd)
 	p.Stdout = out
 	return p, nil
 }
@@ -87,4 +91,27 @@ func (p *Process) Close() {
 		_ = p.Stdin.Close()
 	}
 	_ = p.Wait()
+}
+
+// own puts the child in a process group of its own, so that git's helpers
+// (remote-https, index-pack) end with it, and asks the kernel to end it when
+// this process is killed.
+func own(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error {
+		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		if errors.Is(err, syscall.ESRCH) {
+			return os.ErrProcessDone
+		}
+		return err
+	}
+}
+
+// niceness lets what somebody waits for go first.
+const niceness = 10
+
+func (c *Call) started(cmd *exec.Cmd) {
+	if c.Background {
+		_ = unix.Setpriority(unix.PRIO_PGRP, cmd.Process.Pid, niceness) // best effort
+	}
 }

@@ -1,3 +1,5 @@
+// Package gittest builds repositories with fixed dates through real git, for
+// the tests of this plugin and for its benchmark. Not for the plugin itself.
 package gittest
 
 import (
@@ -114,6 +116,7 @@ type Commit struct {
 	Author    string // "Name <mail>"
 	Committer string
 	Zone      string // +0000 when empty
+	When      int64  // seconds since the epoch; 0 = a minute after the last
 	Encoding  string
 	Message   string
 	Parents   []int             // marks; nil = the branch's head
@@ -137,7 +140,11 @@ func (s *Stream) Add(c Commit) int {
 		fmt.Fprintf(&s.b, "reset %s\n", branch)
 	}
 	fmt.Fprintf(&s.b, "commit %s\nmark :%d\n", branch, s.mark)
-	date := fmt.Sprintf("%d %s", 1_500_000_000+s.when, def(c.Zone, "+0000"))
+	when := 1_500_000_000 + s.when
+	if c.When != 0 {
+		when = c.When
+	}
+	date := fmt.Sprintf("%d %s", when, def(c.Zone, "+0000"))
 	fmt.Fprintf(&s.b, "author %s %s\n", def(c.Author, "Ann <ann@example.org>"), date)
 	fmt.Fprintf(&s.b, "committer %s %s\n", def(c.Committer, "Bob <bob@example.net>"), date)
 	if c.Encoding != "" {

@@ -1,9 +1,11 @@
+// Package history lists commits: it resolves references, has git list the commits, reads
+// them, has package counts fill in the lines, and hands runs of commits on in order while
+// git still works. Memory is bounded by the runs in flight.
+//
+// Package api turns the runs into answers, package report into totals.
 package history
 
 import (
-	"math"
-	"strconv"
-
 	"ctl.internal/plugins/repoinfo/commit"
 	"ctl.internal/plugins/repoinfo/counts"
 )
@@ -18,40 +20,37 @@ const (
 	OnlyMerges Merges = "only"
 )
 
-// Query is a list of commits that is asked for. Tip and Base are hashes, so an
-// answer to a Query never changes.
+// Query is a list of commits that is asked for. Tip and Base are hashes and View covers
+// what else decides about the list, so an answer to a Query never changes.
 type Query struct {
-	Tip    string // from here back
-	Base   string // down to here, itself excluded; empty = to the roots
-	Filter commit.Filter
-	Since  int64 // committed at or after, seconds since the epoch; 0 = any
-	Until  int64 // committed at or before; 0 = any
-	Path   string
-	Merges Merges
-	Stats  bool
-	Lines  counts.Options
-	Offset int // commits of git's list (before filters) to leave out
-	Limit  int // commits wanted; 0 = all
+	Tip      string // from here back
+	Base     string // down to here, itself excluded; empty = to the roots
+	View     string // Repo.View
+	Path     string // only commits that touch it
+	Simplify bool   // of those, the ones that git's simplified history shows
+	Merges   Merges
+	Filter   commit.Filter
+	Stats    bool // with counts
+	Files    bool // with files, which are not kept: each time they are read again
+	Renames  bool // detect renames when lines are counted
+	Offset   int  // commits of git's list (before the filter) to leave out
+	Limit    int  // commits wanted; 0 = all
 }
 
-// args are git's arguments for the list.
+func (q *Query) options() counts.Options { return counts.Options{Renames: q.Renames, View: q.View} }
+
+// args are git's arguments for the list. Dates are not among them: git would stop at the
+// first commit with a wrong clock.
 func (q *Query) args() []string {
-	args := []string{"log", "-z", commit.Format, "--date=raw", "--encoding=UTF-8", "--no-color", "--no-decorate",
-		"--no-notes", "--no-show-signature", "--no-mailmap", "--no-follow"}
+	args := []string{"rev-list"}
 	switch q.Merges {
 	case NoMerges:
 		args = append(args, "--no-merges")
 	case OnlyMerges:
 		args = append(args, "--merges")
 	}
-	if q.Since != 0 && q.Since <= gitTime {
-		args = append(args, "--max-age="+strconv.FormatInt(q.Since, 10))
-	}
-	if q.Until != 0 && q.Until <= gitTime {
-		args = append(args, "--min-age="+strconv.FormatInt(q.Until, 10))
-	}
-	if q.Offset > 0 {
-		args = append(args, "--skip="+strconv.Itoa(q.Offset))
+	if q.Path != "" && !q.Simplify {
+		args = append(args, "--full-history")
 	}
 	args = append(args, "--end-of-options", q.Tip)
 	if q.Base != "" {
@@ -62,19 +61,4 @@ func (q *Query) args() []string {
 		args = append(args, q.Path)
 	}
 	return args
-}
-
-// gitTime is the last second that git's own limits of time know; git 2.39 reads
-// them as 32-bit numbers and would take a later one for an early one.
-const gitTime = math.MaxInt32
-
-// keep is the part of the query that git does not do.
-func (q *Query) keep(c *commit.Commit) bool {
-	if q.Since > gitTime || q.Until > gitTime {
-		when, _ := commit.When(c.CommitterDate)
-		if (q.Since > gitTime && when < q.Since) || (q.Until > gitTime && when > q.Until) {
-			return false
-		}
-	}
-	return q.Filter.Keep(c)
 }

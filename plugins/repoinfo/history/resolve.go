@@ -6,6 +6,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"ctl.internal/plugins/repoinfo/gitcmd"
@@ -18,6 +23,7 @@ type Repo struct {
 	Git     *gitcmd.Git
 	Project string
 	Dir     string // its git directory, absolute
+	AllRefs bool   // references outside refs/heads and refs/tags may be read
 }
 
 // Resolve returns the commits that references name, in order: a branch first,
@@ -27,6 +33,9 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 	var feed strings.Builder
 	counts := make([]int, len(refs))
 	for i, ref := range refs {
+		if strings.HasPrefix(ref, "refs/") && !r.AllRefs && !strings.HasPrefix(ref, "refs/heads/") && !strings.HasPrefix(ref, "refs/tags/") {
+			return nil, fault.New(fault.Denied, "%s %s of project %s is neither a branch nor a tag: the setting all_refs opens the others", kind, ref, r.Project)
+		}
 		names := candidates(ref)
 		counts[i] = len(names)
 		for _, n := range names {
@@ -40,12 +49,20 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	hashes := make([]string, len(refs))
 	for i, ref := range refs {
-		for range counts[i] {
+		at := 0
+		for n := range counts[i] {
 			if !lines.Scan() {
 				return nil, fault.New(fault.Internal, "git cat-file answered too few lines")
 			}
 			if f := strings.Fields(lines.Text()); hashes[i] == "" && len(f) == 3 && f[1] == "commit" {
-				hashes[i] = f[0]
+				hashes[i], at = f[0], n
+			}
+		}
+		if at == 2 && refname.Hash(ref) {
+			if ok, err := r.reachable(ctx, hashes[i]); err != nil {
+				return nil, err
+			} else if !ok {
+				hashes[i] = ""
 			}
 		}
 		if hashes[i] == "" {
@@ -55,12 +72,63 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 	return hashes, nil
 }
 
+// reachable reports whether a branch or a tag leads to a commit: a hash must not open
+// what the references that are closed lead to.
+func (r Repo) reachable(ctx context.Context, hash string) (bool, error) {
+	if r.AllRefs {
+		return true, nil
+	}
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"rev-list", "--max-count=1", hash, "--not", "--branches", "--tags"}})
+	return err == nil && len(out) == 0, err
+}
+
 func candidates(ref string) []string {
 	names := []string{"refs/heads/" + ref, "refs/tags/" + ref}
 	if strings.HasPrefix(ref, "refs/") || ref == "HEAD" || refname.Hash(ref) {
 		names = append(names, ref)
 	}
 	return names
+}
+
+// View is a digest of all that changes histories and counts besides the objects: where a
+// shallow clone ends, grafts, replaced objects, attributes. It is empty without any.
+func (r Repo) View(ctx context.Context) (string, error) {
+	replaced, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/replace/"}})
+	if err != nil {
+		return "", err
+	}
+	sum, found := sha256.New(), len(replaced) > 0
+	sum.Write(replaced)
+	for _, name := range []string{"shallow", "info/grafts", "info/attributes", "config"} {
+		text, err := os.ReadFile(filepath.Join(r.Dir, name))
+		if errors.Is(err, fs.ErrNotExist) || len(text) == 0 || (name == "config" && !found) {
+			continue // the configuration counts only with attributes, whose drivers it defines
+		}
+		if err != nil {
+			return "", err
+		}
+		found = true
+		fmt.Fprintf(sum, "\x00%s\x00", name)
+		sum.Write(text)
+	}
+	if !found {
+		return "", nil
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
+}
+
+// shallow reads the commits where a shallow clone ends. Git shows them as roots,
+// which their counts must not say.
+func shallow(dir string) map[string]bool {
+	data, err := os.ReadFile(filepath.Join(dir, "shallow"))
+	if err != nil {
+		return nil
+	}
+	set := map[string]bool{}
+	for line := range strings.Lines(string(data)) {
+		set[strings.TrimSpace(line)] = true
+	}
+	return set
 }
 
 // Default returns the commit that a caller means who names no branch: that of

@@ -1,27 +1,31 @@
 package history
 
 import (
+	"bufio"
 	"context"
 	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ctl.internal/plugins/repoinfo/commit"
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/plugins/repoinfo/spool"
+	"ctl.internal/plugins/repoinfo/turns"
 )
 
 // Lister walks histories.
 type Lister struct {
 	Counts       *counts.Store
-	MessageLimit int // bytes of a message; what is longer is cut and told
+	Spool        *spool.Cache
+	MessageLimit int // bytes of a message; what is longer is cut
 	Workers      int // git processes that count at once for one walk; 0 = one per CPU
+
+	mu      sync.Mutex
+	unknown map[string]bool // projects with commits that cannot be counted
 }
 
 // Result is what is known after a walk.
@@ -36,52 +40,26 @@ type Result struct {
 var errEnough = errors.New("enough commits")
 
 type job struct {
-	chunk *commit.Chunk
-	done  chan error
+	run  []commit.Commit
+	done chan error
 }
 
-// Walk lists commits and hands them to emit in git's order, a run at a time. A
-// run is valid during the call only.
-func (l *Lister) Walk(ctx context.Context, r Repo, q Query, emit func([]commit.Commit) error) (res Result, err error) {
-	if q.Stats {
-		res, err = l.counted(ctx, r, &q, emit)
-	} else {
-		// One goroutine: while it works, git fills the pipe, and the next read is a
-		// large one. A second goroutine would mostly wake up and fall asleep.
-		chunk := &commit.Chunk{}
-		err = l.read(ctx, r, &q, func() *commit.Chunk { return chunk }, func(c *commit.Chunk) error {
-			defer c.Reset()
-			return res.take(&q, c.Commits, emit)
-		})
-	}
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	return res, err
-}
-
-// counted is Walk with counts: runs are counted by several workers and put back
-// in order.
-func (l *Lister) counted(ctx context.Context, r Repo, q *Query, emit func([]commit.Commit) error) (res Result, err error) {
+// Walk lists commits and hands them to emit in git's order, a run at a time. Between two
+// runs it pauses when the turn has lasted long enough; turn may be nil.
+func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn, emit func([]commit.Commit) error) (res Result, err error) {
 	workers := l.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	ordered := make(chan job, 2*workers+2)
-	work := make(chan job)
-	pool := sync.Pool{New: func() any { return &commit.Chunk{} }}
-	table, release := l.Counts.Use(r.Project, q.Lines, len(q.Tip)/2)
-	defer release()
-	boundary := shallow(r.Dir)
-
+	ordered, work := make(chan job, 2*workers+2), make(chan job)
 	group.Go(func() error {
 		defer close(ordered)
 		defer close(work)
-		return l.read(ctx, r, q, func() *commit.Chunk { return pool.Get().(*commit.Chunk) }, func(c *commit.Chunk) error {
-			j := job{chunk: c, done: make(chan error, 1)}
+		return l.read(ctx, r, &q, func(run []commit.Commit) error {
+			j := job{run: run, done: make(chan error, 1)}
 			stations := []chan job{ordered, work}
-			if table.Known(c.Commits) {
+			if !q.Files && (!q.Stats || l.Counts.Look(q.options(), run) == 0) {
 				j.done <- nil
 				stations = stations[:1]
 			}
@@ -95,91 +73,102 @@ func (l *Lister) counted(ctx context.Context, r Repo, q *Query, emit func([]comm
 			return nil
 		})
 	})
-	for range workers {
-		group.Go(func() error {
-			d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.Lines, Boundary: boundary}
-			defer d.Close()
-			for j := range work {
-				j.done <- table.Fill(ctx, d, j.chunk.Commits)
-			}
-			return nil
-		})
+	if q.Stats || q.Files {
+		boundary := shallow(r.Dir)
+		for range workers {
+			group.Go(func() error {
+				d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.options(), Boundary: boundary, Files: q.Files}
+				defer d.Close()
+				for j := range work {
+					j.done <- l.count(ctx, d, j.run)
+				}
+				return nil
+			})
+		}
 	}
 	group.Go(func() error {
-		for j := range ordered {
-			select {
-			case err := <-j.done:
-				if err != nil {
-					return err
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			if err := res.take(q, j.chunk.Commits, emit); err != nil {
+		for {
+			j, more, err := await(ctx, turn, ordered)
+			if err != nil || !more {
 				return err
 			}
-			j.chunk.Reset()
-			pool.Put(j.chunk)
+			failed, _, err := await(ctx, turn, j.done)
+			if err := errors.Join(err, failed); err != nil {
+				return err
+			}
+			if err := res.take(&q, j.run, emit); err != nil {
+				return err
+			}
+			if turn != nil {
+				if err := turn.Pause(ctx); err != nil {
+					return err
+				}
+			}
 		}
-		return nil
 	})
 	err = group.Wait() // before res is read
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	if err == nil && res.Unknown > 0 {
+		l.note(r.Project, true)
+	}
 	return res, err
 }
 
-// read turns git's output into chunks of wanted commits.
-func (l *Lister) read(ctx context.Context, r Repo, q *Query, empty func() *commit.Chunk, send func(*commit.Chunk) error) error {
-	p, err := r.Git.Start(ctx, r.Dir, false, q.args()...)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	scan := commit.NewScanner(p.Stdout, l.MessageLimit, q.Offset)
-	sent := 0
-	for most := 8; ; most *= 2 { // small runs first: an early first byte
-		chunk := empty()
-		scanErr := scan.Fill(chunk, most)
-		if scanErr != nil && !errors.Is(scanErr, io.EOF) {
-			if err := p.Wait(); err != nil {
-				return err
+// await receives from a channel. While nothing comes, others may have the turn's place.
+func await[T any](ctx context.Context, turn *turns.Turn, ch <-chan T) (v T, ok bool, err error) {
+	for {
+		select {
+		case v, ok = <-ch:
+			return v, ok, nil
+		default:
+		}
+		var late <-chan time.Time
+		if turn != nil {
+			late = turn.Late()
+		}
+		select {
+		case v, ok = <-ch:
+			return v, ok, nil
+		case <-ctx.Done():
+			return v, false, ctx.Err()
+		case <-late:
+			if err := turn.Pause(ctx); err != nil {
+				return v, false, err
 			}
-			return scanErr
 		}
-		if !chunk.Seal() {
-			return errors.New("git log printed something that is no commit")
-		}
-		chunk.Keep(q.keep)
-		sent += len(chunk.Commits)
-		if len(chunk.Commits) == 0 {
-			chunk.Reset()
-		} else if err := send(chunk); err != nil {
-			return err
-		}
-		if scanErr != nil {
-			return p.Wait()
-		}
-		if q.Limit > 0 && sent > q.Limit {
-			return nil
-		}
-		most = min(most, 1<<20)
 	}
 }
 
-// take hands a run on, up to the limit.
-func (res *Result) take(q *Query, commits []commit.Commit, emit func([]commit.Commit) error) error {
-	enough := false
-	if left := q.Limit - res.Commits; q.Limit > 0 && len(commits) > left {
-		commits, enough = commits[:left], true
+func (l *Lister) count(ctx context.Context, d *counts.Differ, run []commit.Commit) error {
+	if !d.Files {
+		return l.Counts.Fill(ctx, d.Options, d, run)
 	}
-	if len(commits) > 0 {
-		res.Next = commits[len(commits)-1].Position + 1
-		res.Commits += len(commits)
-		for i := range commits {
-			if commits[i].State == commit.Unknown {
+	hashes := make([][]byte, len(run))
+	for i := range run {
+		run[i].State, hashes[i] = commit.Unknown, run[i].Hash
+	}
+	return d.Count(ctx, hashes, func(i int, lines commit.Lines, files []commit.File) {
+		run[i].State, run[i].Lines, run[i].Files = commit.Known, lines, files
+	})
+}
+
+// take hands a run on, up to the limit.
+func (res *Result) take(q *Query, run []commit.Commit, emit func([]commit.Commit) error) error {
+	enough := false
+	if left := q.Limit - res.Commits; q.Limit > 0 && len(run) > left {
+		run, enough = run[:left], true
+	}
+	if len(run) > 0 {
+		res.Next = run[len(run)-1].Position + 1
+		res.Commits += len(run)
+		for i := range run {
+			if run[i].State == commit.Unknown {
 				res.Unknown++
 			}
 		}
-		if err := emit(commits); err != nil {
+		if err := emit(run); err != nil {
 			return err
 		}
 	}
@@ -190,52 +179,61 @@ func (res *Result) take(q *Query, commits []commit.Commit, emit func([]commit.Co
 	return nil
 }
 
-// Count fills the persistent counts for everything that branches and tags
-// reach, and returns how many commits that were and how many lack an object.
-func (l *Lister) Count(ctx context.Context, r Repo, o counts.Options, progress func(done int)) (res Result, err error) {
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"rev-parse", "--show-object-format"}})
-	if err != nil {
+// Count keeps the counts of everything that branches and tags reach, and returns how many
+// commits that were and how many lack an object.
+func (l *Lister) Count(ctx context.Context, r Repo, renames bool, turn *turns.Turn, progress func(done int)) (res Result, err error) {
+	q := Query{Renames: renames}
+	if q.View, err = r.View(ctx); err != nil {
 		return res, err
 	}
-	size := 20
-	if strings.TrimSpace(string(out)) == "sha256" {
-		size = 32
-	}
-	table, release := l.Counts.Use(r.Project, o, size)
-	defer release()
-	d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: o, Boundary: shallow(r.Dir)}
+	d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.options(), Boundary: shallow(r.Dir)}
 	defer d.Close()
-	p, err := r.Git.Start(ctx, r.Dir, false, "rev-list", "--branches", "--tags")
+	p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"rev-list", "--branches", "--tags"}, Background: true})
 	if err != nil {
 		return res, err
 	}
 	defer p.Close()
-	err = hashes(p.Stdout, func(run []commit.Commit) error {
-		if err := table.Fill(ctx, d, run); err != nil {
-			return err
+	defer l.Counts.Flush()
+	lines := bufio.NewScanner(p.Stdout)
+	for more := true; more; {
+		var run []commit.Commit
+		for more = lines.Scan(); more; more = lines.Scan() {
+			run = append(run, commit.Commit{Hash: []byte(lines.Text())})
+			if len(run) == 2*runCommits {
+				break
+			}
 		}
-		if err := res.take(&Query{}, run, func([]commit.Commit) error { return nil }); err != nil {
-			return err
+		if err := l.Counts.Fill(ctx, d.Options, d, run); err != nil {
+			return res, err
+		}
+		if err := res.take(&q, run, func([]commit.Commit) error { return nil }); err != nil {
+			return res, err
 		}
 		progress(res.Commits)
-		return nil
-	})
-	if err != nil {
+		if err := turn.Pause(ctx); err != nil {
+			return res, err
+		}
+	}
+	if err := errors.Join(lines.Err(), p.Wait()); err != nil {
 		return res, err
 	}
-	return res, p.Wait()
+	l.note(r.Project, res.Unknown > 0)
+	return res, nil
 }
 
-// shallow reads the commits where a shallow clone ends. Git shows them as roots,
-// which their counts must not say.
-func shallow(dir string) map[string]bool {
-	data, err := os.ReadFile(filepath.Join(dir, "shallow"))
-	if err != nil {
-		return nil
+func (l *Lister) note(project string, unknown bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.unknown == nil {
+		l.unknown = map[string]bool{}
 	}
-	set := map[string]bool{}
-	for line := range strings.Lines(string(data)) {
-		set[strings.TrimSpace(line)] = true
-	}
-	return set
+	l.unknown[project] = unknown
+}
+
+// Incomplete reports whether commits of a project are known to lack objects: its answers
+// with counts change when the objects come.
+func (l *Lister) Incomplete(project string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unknown[project]
 }

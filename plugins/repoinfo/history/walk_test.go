@@ -19,6 +19,8 @@ import (
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/gittest"
+	"ctl.internal/plugins/repoinfo/spool"
+	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/fault"
 )
 
@@ -36,18 +38,25 @@ type answer struct {
 
 func lister(t *testing.T) *Lister {
 	t.Helper()
-	store := counts.NewStore(t.TempDir(), 1<<20, slog.New(slog.DiscardHandler))
+	store := counts.Open(t.TempDir(), slog.New(slog.DiscardHandler))
 	t.Cleanup(store.Close)
-	return &Lister{Counts: store, MessageLimit: 1 << 20}
+	lists := spool.New(t.TempDir(), 64<<20)
+	t.Cleanup(lists.Close)
+	return &Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}
 }
 
 func list(t *testing.T, l *Lister, r Repo, q Query) ([]answer, Result) {
 	t.Helper()
 	var all []answer
-	res, err := l.Walk(t.Context(), r, q, func(run []commit.Commit) error {
+	enc := commit.NewEncoder(r.Project)
+	res, err := l.Walk(t.Context(), r, q, nil, func(run []commit.Commit) error {
 		for i := range run {
 			var a answer
-			if err := json.Unmarshal(run[i].AppendJSON(nil, r.Project), &a); err != nil {
+			b, err := enc.Encode(&run[i])
+			if err != nil {
+				return err
+			}
+			if err := json.Unmarshal(b, &a); err != nil {
 				return err
 			}
 			all = append(all, a)
@@ -66,7 +75,7 @@ func TestEveryCommitEqualsGit(t *testing.T) {
 	for _, renames := range []bool{false, true} {
 		l := lister(t)
 		for _, pass := range []string{"cold", "warm"} {
-			got, _ := list(t, l, r, Query{Tip: g.Head("master"), Stats: true, Lines: counts.Options{Renames: renames}})
+			got, _ := list(t, l, r, Query{Tip: g.Head("master"), Stats: true, Renames: renames})
 			want := strings.Fields(g.Git("rev-list", "master"))
 			if len(got) != len(want) {
 				t.Fatalf("%d commits, git has %d", len(got), len(want))
@@ -151,11 +160,12 @@ func TestQueriesAgreeWithGit(t *testing.T) {
 	}{
 		{"no merges", Query{Merges: NoMerges}, []string{"--no-merges", "master"}},
 		{"only merges", Query{Merges: OnlyMerges}, []string{"--merges", "master"}},
-		{"since", Query{Since: 1500000300}, []string{"--max-age=1500000300", "master"}},
-		{"until", Query{Until: 1500000300}, []string{"--min-age=1500000300", "master"}},
-		{"until after 2038", Query{Until: 1 << 33}, []string{"master"}},
-		{"since after 2038", Query{Since: 1 << 33}, []string{"--max-count=0", "master"}},
-		{"path", Query{Path: "a.txt"}, []string{"master", "--", "a.txt"}},
+		{"since", Query{Filter: commit.Filter{Since: 1500000300}}, []string{"--max-age=1500000300", "master"}},
+		{"until", Query{Filter: commit.Filter{Until: 1500000300}}, []string{"--min-age=1500000300", "master"}},
+		{"until after 2038", Query{Filter: commit.Filter{Until: 1 << 33}}, []string{"master"}},
+		{"since after 2038", Query{Filter: commit.Filter{Since: 1 << 33}}, []string{"--max-count=0", "master"}},
+		{"path", Query{Path: "a.txt"}, []string{"--full-history", "master", "--", "a.txt"}},
+		{"path, simplified", Query{Path: "a.txt", Simplify: true}, []string{"master", "--", "a.txt"}},
 		{"a path is no pattern", Query{Path: "*.txt"}, []string{"--max-count=0", "master"}},
 		{"range", Query{Base: g.Head("stable/boron")}, []string{"stable/boron..master"}},
 	} {
@@ -204,7 +214,7 @@ func TestEmptyRepository(t *testing.T) {
 	if _, err := r.Resolve(t.Context(), "branch", "master"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("resolve: %v", err)
 	}
-	if res, err := lister(t).Count(t.Context(), r, counts.Options{}, func(int) {}); err != nil || res.Commits != 0 {
+	if res, err := lister(t).Count(t.Context(), r, false, (&turns.Queue{}).New("", ""), func(int) {}); err != nil || res.Commits != 0 {
 		t.Errorf("count: %+v, %v", res, err)
 	}
 }
@@ -243,22 +253,176 @@ func TestMissingObjectLosesOnlyItsOwnCounts(t *testing.T) {
 	}
 }
 
-func TestACloneWithoutContentsIsNotFetchedPieceByPiece(t *testing.T) {
+func TestAPartialCloneIsNotFetchedPieceByPiece(t *testing.T) {
 	origin := gittest.Long(t, filepath.Join(t.TempDir(), "o.git"), 120)
 	origin.Git("config", "uploadpack.allowFilter", "true")
-	dir := filepath.Join(t.TempDir(), "partial.git")
-	origin.Git("clone", "--quiet", "--bare", "--filter=blob:none", "file://"+origin.Dir, dir)
-	count := func() int {
-		files, err := filepath.Glob(filepath.Join(dir, "objects", "*", "*"))
+	for _, filter := range []string{"blob:none", "tree:0"} {
+		dir := filepath.Join(t.TempDir(), "partial.git")
+		origin.Git("clone", "--quiet", "--bare", "--filter="+filter, "file://"+origin.Dir, dir)
+		count := func() int {
+			files, err := filepath.Glob(filepath.Join(dir, "objects", "*", "*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(files)
+		}
+		before := count()
+		got, res := list(t, lister(t), Repo{Git: &gitcmd.Git{}, Project: "partial", Dir: dir}, Query{Tip: origin.Head("master"), Stats: true})
+		if len(got) != 120 || res.Unknown != 120 || count() != before {
+			t.Errorf("%s: %d commits, %d unknown, %d files, then %d", filter, len(got), res.Unknown, before, count())
+		}
+	}
+}
+
+// A clone of yesterday without contents, with all of today: only the old commits are unknown.
+func TestOlderCommitsAreCountedAfterManyThatCannotBe(t *testing.T) {
+	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 600)
+	var lost []string
+	for line := range strings.Lines(g.Git("log", "--format=", "--raw", "--no-abbrev", "--max-count=300", "master")) {
+		lost = append(lost, strings.Fields(line)[3])
+	}
+	g.Explode()
+	for _, blob := range lost {
+		if err := os.Remove(filepath.Join(g.Dir, "objects", blob[:2], blob[2:])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, res := list(t, lister(t), Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}, Query{Tip: g.Head("master"), Stats: true})
+	if len(got) != 600 || res.Unknown != 300 {
+		t.Fatalf("%d commits, %d unknown", len(got), res.Unknown)
+	}
+	for i, c := range got {
+		if (c.Lines == nil) != (i < 300) {
+			t.Fatalf("commit %d: %+v", i, c.Lines)
+		}
+	}
+}
+
+// Clocks that run wrong: a commit from 1971 in the middle, one from the future below.
+func TestDatesLoseNothingWhenClocksAreWrong(t *testing.T) {
+	g := gittest.New(t, filepath.Join(t.TempDir(), "s.git"))
+	var s gittest.Stream
+	for i := range 40 {
+		when := int64(0)
+		switch i {
+		case 5:
+			when = 4_000_000_000
+		case 20, 21, 22, 23, 24, 25, 26, 27, 28, 29:
+			when = 31_536_000 + int64(i)
+		}
+		s.Add(gittest.Commit{Root: i == 0, When: when, Files: map[string]string{"f": fmt.Sprint(i)}})
+	}
+	g.Import(s.String())
+	l, r := lister(t), Repo{Git: &gitcmd.Git{}, Project: "s", Dir: g.Dir}
+	for _, f := range []commit.Filter{{Since: 1_500_000_300}, {Until: 1_500_000_600}, {Since: 1_500_000_100, Until: 1_500_001_000}, {Since: 3_000_000_000}} {
+		var want []string
+		for line := range strings.Lines(g.Git("log", "--format=%H %ct", "master")) {
+			hash, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if when, _ := strconv.ParseInt(text, 10, 64); f.During(when) {
+				want = append(want, hash)
+			}
+		}
+		var have []string
+		got, _ := list(t, l, r, Query{Tip: g.Head("master"), Filter: f})
+		for _, c := range got {
+			have = append(have, c.Hash)
+		}
+		if diff := cmp.Diff(want, have); diff != "" || len(want) == 0 {
+			t.Errorf("%+v: %s", f, diff)
+		}
+	}
+}
+
+func TestAPathHasAllCommitsThatTouchIt(t *testing.T) {
+	g := gittest.New(t, filepath.Join(t.TempDir(), "p.git"))
+	var s gittest.Stream
+	root := s.Add(gittest.Commit{Root: true, Files: map[string]string{"f": "1\n"}})
+	side := s.Add(gittest.Commit{Branch: "side", Parents: []int{root}, Files: map[string]string{"f": "2\n"}})
+	side = s.Add(gittest.Commit{Branch: "side", Parents: []int{side}, Files: map[string]string{"f": "1\n"}}) // and back: git's simplified history leaves both out
+	s.Add(gittest.Commit{Parents: []int{s.Add(gittest.Commit{Parents: []int{root}, Files: map[string]string{"g": "g\n"}}), side}})
+	g.Import(s.String())
+	l, r := lister(t), Repo{Git: &gitcmd.Git{}, Project: "p", Dir: g.Dir}
+	full, _ := list(t, l, r, Query{Tip: g.Head("master"), Path: "f"})
+	simple, _ := list(t, l, r, Query{Tip: g.Head("master"), Path: "f", Simplify: true})
+	if len(full) != 3 || len(simple) != 1 {
+		t.Errorf("%d commits, %d in the simplified history", len(full), len(simple))
+	}
+}
+
+func TestViewChangesWithWhatChangesTheAnswer(t *testing.T) {
+	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 10)
+	r := Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}
+	l := lister(t)
+	seen := map[string]string{}
+	look := func(name string, commits, insertions int) {
+		t.Helper()
+		view, err := r.View(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(files)
+		if other, known := seen[view]; known {
+			t.Errorf("%s has the view of %s", name, other)
+		}
+		seen[view] = name
+		got, _ := list(t, l, r, Query{Tip: g.Head("master"), View: view, Stats: true})
+		sum := 0
+		for _, c := range got {
+			if c.Lines != nil {
+				sum += c.Lines.Insertions
+			}
+		}
+		if len(got) != commits || sum != insertions {
+			t.Errorf("%s: %d commits with %d insertions, want %d with %d", name, len(got), sum, commits, insertions)
+		}
 	}
-	before := count()
-	got, res := list(t, lister(t), Repo{Git: &gitcmd.Git{}, Project: "partial", Dir: dir}, Query{Tip: origin.Head("master"), Stats: true})
-	if len(got) != 120 || res.Unknown != 120 || count() != before {
-		t.Errorf("%d commits, %d unknown, %d files, then %d", len(got), res.Unknown, before, count())
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(g.Dir, "info"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(g.Dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look("plain", 10, 19)
+	write("info/attributes", "* binary\n")
+	look("attributes", 10, 0)
+	write("info/attributes", "")
+	write("info/grafts", g.Head("master~3")+"\n")
+	look("grafts", 4, 3*2+6*2+1)
+	write("info/grafts", "")
+	write("shallow", g.Head("master~5")+"\n")
+	look("shallow", 6, 10)
+	if err := os.Remove(filepath.Join(g.Dir, "shallow")); err != nil {
+		t.Fatal(err)
+	}
+	g.Git("replace", "--graft", g.Head("master~1"), g.Head("master~8"))
+	look("replaced", 4, 2+7*2+2+1)
+}
+
+func TestClosedReferences(t *testing.T) {
+	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 5)
+	secret := strings.TrimSpace(g.Git("commit-tree", "-m", "draft", "-p", "master", "master^{tree}"))
+	for _, ref := range []string{"refs/changes/01/1/1", "refs/meta/config", "refs/notes/x", "refs/users/1"} {
+		g.Git("update-ref", ref, secret)
+	}
+	r := Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}
+	for _, ref := range []string{"refs/changes/01/1/1", "refs/meta/config", "refs/notes/x", "refs/users/1"} {
+		if _, err := r.Resolve(t.Context(), "branch", ref); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "all_refs") {
+			t.Errorf("%s: %v", ref, err)
+		}
+	}
+	for _, ref := range []string{secret, secret[:12]} {
+		if _, err := r.Resolve(t.Context(), "branch", ref); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("a hash behind a closed reference: %v", err)
+		}
+	}
+	if got, err := r.Resolve(t.Context(), "branch", g.Head("master~3"), "refs/heads/master"); err != nil || got[0] != g.Head("master~3") {
+		t.Errorf("%v %v", got, err)
+	}
+	r.AllRefs = true
+	if got, err := r.Resolve(t.Context(), "branch", "refs/meta/config", secret); err != nil || got[0] != secret || got[1] != secret {
+		t.Errorf("%v %v", got, err)
 	}
 }
 
@@ -266,7 +430,7 @@ func TestWalkEndsWithItsCaller(t *testing.T) {
 	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 2000)
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
-	_, err := lister(t).Walk(ctx, Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}, Query{Tip: g.Head("master"), Stats: true}, func(run []commit.Commit) error {
+	_, err := lister(t).Walk(ctx, Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}, Query{Tip: g.Head("master"), Stats: true}, nil, func(run []commit.Commit) error {
 		n += len(run)
 		cancel()
 		return nil
@@ -278,7 +442,7 @@ func TestWalkEndsWithItsCaller(t *testing.T) {
 
 func TestGitMissing(t *testing.T) {
 	r := Repo{Git: &gitcmd.Git{Path: "no-such-git"}, Project: "x", Dir: t.TempDir()}
-	_, err := lister(t).Walk(t.Context(), r, Query{Tip: strings.Repeat("0", 40), Stats: true}, func([]commit.Commit) error { return nil })
+	_, err := lister(t).Walk(t.Context(), r, Query{Tip: strings.Repeat("0", 40), Stats: true}, nil, func([]commit.Commit) error { return nil })
 	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "install git") {
 		t.Errorf("got %v", err)
 	}

@@ -1,3 +1,6 @@
+// Package meta reads the file about a project in its own repository: PROJECT_INFO.yaml,
+// or the INFO.yaml that took its place. It may come from anybody who can push, so
+// anchors, depth and size are bounded.
 package meta
 
 import (

@@ -1,177 +1,177 @@
+// Package report sums commits up: over projects, people, organizations and time. It keeps
+// totals only, never the commits.
 package report
 
 import (
-	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"ctl.internal/plugins/repoinfo/commit"
 )
 
-// Report is the result. Lists are ordered by commits, then lines, then name.
+// Report is the result. Lists are ordered by commits, then lines, then name; sections
+// that were not asked for are absent.
 type Report struct {
-	Ref1          string   `json:"ref1"`
-	Ref2          string   `json:"ref2"`
-	Commits       int      `json:"commits"`
-	Lines         uint64   `json:"lines"`
-	Unknown       int      `json:"commits_without_counts"`
-	Projects      []Total  `json:"projects"`
-	Authors       []Total  `json:"authors"`
-	Organizations []Total  `json:"organizations"`
-	TimeZones     []Total  `json:"time_zones"`
-	CoAuthors     []Total  `json:"co_authors"`
-	Failed        []Failed `json:"failed"`
+	Ref1       string `json:"ref1,omitempty"` // of a comparison
+	Ref2       string `json:"ref2,omitempty"`
+	Branch     string `json:"branch,omitempty"` // else; empty = each project's default
+	Since      int64  `json:"since,omitempty"`
+	Until      int64  `json:"until,omitempty"`
+	MergeLines bool   `json:"merge_lines"` // lines of merges are in the sums
+
+	Commits    int    `json:"commits"`
+	Merges     int    `json:"merges"`
+	Insertions uint64 `json:"insertions"`
+	Deletions  uint64 `json:"deletions"`
+	Lines      uint64 `json:"lines"`
+	Unknown    int    `json:"commits_without_counts"`
+
+	Projects      []*Total      `json:"projects,omitzero"`
+	Authors       []*Total      `json:"authors,omitzero"`
+	Organizations []*Total      `json:"organizations,omitzero"`
+	CoAuthors     []*Total      `json:"co_authors,omitzero"`
+	TimeZones     []*Total      `json:"time_zones,omitzero"`
+	Contributors  *Contributors `json:"contributors,omitempty"`
+	Timeline      *Timeline     `json:"timeline,omitempty"`
+	Activity      *Activity     `json:"activity,omitempty"`
+	Files         []*Total      `json:"files,omitzero"`
+	Directories   []*Total      `json:"directories,omitzero"`
+
+	Compared int      `json:"compared"` // projects that were read
+	Failed   []Failed `json:"failed"`
 }
 
 // Total is what one project, author, … contributed.
 type Total struct {
-	Name    string `json:"name"`
-	Commits int    `json:"commits"`
-	Lines   uint64 `json:"lines"`
+	Name         string `json:"name"`
+	Email        string `json:"email,omitempty"`
+	Organization string `json:"organization,omitempty"` // of an author, by the latest commit
+	Project      string `json:"project,omitempty"`      // of a file
+	Commits      int    `json:"commits"`
+	Insertions   uint64 `json:"insertions"`
+	Deletions    uint64 `json:"deletions"`
+	Lines        uint64 `json:"lines"`
+	First        int64  `json:"first_commit"` // committed, seconds since the epoch
+	Last         int64  `json:"last_commit"`
+	Projects     int    `json:"projects,omitempty"`
+	Authors      int    `json:"authors,omitempty"`
+
+	projects, authors set
 }
 
-// Failed is a project that could not be compared. It is named, never counted as
-// nothing.
+// Contributors are those whose first commit of all lies in the period, and those who
+// were active in the time before it, as long as the period, and not since.
+type Contributors struct {
+	New  []*Total `json:"new"`
+	Lost []*Total `json:"lost"`
+}
+
+// Timeline is the course of time, over all and for each project.
+type Timeline struct {
+	Interval string             `json:"interval"`
+	Points   []*Point           `json:"points"`
+	Projects map[string][]Point `json:"projects"`
+}
+
+// Point is one interval, named by its first day (UTC).
+type Point struct {
+	Start      string `json:"start"`
+	Commits    int    `json:"commits"`
+	Insertions uint64 `json:"insertions"`
+	Deletions  uint64 `json:"deletions"`
+	Authors    int    `json:"authors"`
+	New        int    `json:"new_authors"`
+
+	authors set
+}
+
+// Activity is when people work, by the clock of the author.
+type Activity struct {
+	Hours    [7][24]int `json:"hours"` // commits by weekday, Monday first, and hour
+	Weekdays [7]int     `json:"weekdays"`
+}
+
+// Failed is a project that could not be read. It is named, never counted as nothing.
 type Failed struct {
 	Project string `json:"project"`
 	Error   string `json:"error"`
 }
 
-// Builder adds commits up. It keeps totals only, never the commits.
-type Builder struct {
-	commits, unknown int
-	lines            uint64
-	projects         table
-	authors          table
-	organizations    table
-	zones            table
-	coAuthors        table
+type set map[string]struct{}
+
+func (s *set) add(name string) {
+	if *s == nil {
+		*s = set{}
+	}
+	(*s)[name] = struct{}{}
 }
 
+// addLines adds one commit.
+func (t *Total) addLines(when int64, l commit.Lines) {
+	if t.Commits == 0 || when < t.First {
+		t.First = when
+	}
+	t.Last = max(t.Last, when)
+	t.Commits++
+	t.Insertions += l.Insertions
+	t.Deletions += l.Deletions
+}
+
+// merge adds another total of the same name.
+func (t *Total) merge(o *Total) {
+	if t.Commits == 0 || (o.Commits > 0 && o.First < t.First) {
+		t.First = o.First
+	}
+	if o.Last >= t.Last {
+		t.Last, t.Name, t.Organization = o.Last, o.Name, o.Organization
+	}
+	t.Commits += o.Commits
+	t.Insertions += o.Insertions
+	t.Deletions += o.Deletions
+	for p := range o.projects {
+		t.projects.add(p)
+	}
+	for a := range o.authors {
+		t.authors.add(a)
+	}
+}
+
+// table are totals by what tells them apart.
 type table map[string]*Total
 
-func (t *table) add(name string, lines uint64) {
+func (t *table) get(key string) *Total {
 	if *t == nil {
 		*t = table{}
 	}
-	e := (*t)[name]
+	e := (*t)[key]
 	if e == nil {
-		e = &Total{Name: name}
-		(*t)[name] = e
+		e = &Total{Name: key}
+		(*t)[key] = e
 	}
-	e.Commits++
-	e.Lines += lines
+	return e
 }
 
-// Add counts one commit of a project.
-func (b *Builder) Add(project string, c *commit.Commit) {
-	lines := c.Lines.Total()
-	if c.State != commit.Known {
-		lines = 0
-		b.unknown++
-	}
-	b.commits++
-	b.lines += lines
-	email := strings.ToLower(string(c.AuthorEmail))
-	b.projects.add(project, lines)
-	b.authors.add(person(email), lines)
-	organizations := []string{string(commit.Organization([]byte(email)))}
-	for _, co := range coAuthors(c.Message) {
-		if co == email {
-			continue // named twice, counted once
-		}
-		b.coAuthors.add(co, lines)
-		b.authors.add(co, lines)
-		if o := string(commit.Organization([]byte(co))); !slices.Contains(organizations, o) {
-			organizations = append(organizations, o)
-		}
-	}
-	for _, o := range organizations {
-		b.organizations.add(person(o), lines)
-	}
-	_, west := commit.When(c.AuthorDate)
-	b.zones.add(zone(west), lines)
-}
-
-// Merge adds what another builder has counted.
-func (b *Builder) Merge(o *Builder) {
-	b.commits += o.commits
-	b.unknown += o.unknown
-	b.lines += o.lines
-	for _, pair := range []struct{ to, from *table }{{&b.projects, &o.projects}, {&b.authors, &o.authors},
-		{&b.organizations, &o.organizations}, {&b.zones, &o.zones}, {&b.coAuthors, &o.coAuthors}} {
-		for name, t := range *pair.from {
-			pair.to.add(name, t.Lines)
-			(*pair.to)[name].Commits += t.Commits - 1
-		}
+func (t *table) merge(o table) {
+	for key, e := range o {
+		mine := t.get(key)
+		mine.Email, mine.Project = e.Email, e.Project
+		mine.merge(e)
 	}
 }
 
-// Report orders what was counted.
-func (b *Builder) Report(ref1, ref2 string, failed []Failed) *Report {
-	slices.SortFunc(failed, func(x, y Failed) int { return cmp.Compare(x.Project, y.Project) })
-	return &Report{Ref1: ref1, Ref2: ref2, Commits: b.commits, Lines: b.lines, Unknown: b.unknown,
-		Projects: b.projects.ordered(), Authors: b.authors.ordered(), Organizations: b.organizations.ordered(),
-		TimeZones: b.zones.ordered(), CoAuthors: b.coAuthors.ordered(), Failed: append([]Failed{}, failed...)}
-}
-
-func (t table) ordered() []Total {
-	list := make([]Total, 0, len(t))
+// ordered lists the totals, at most limit of them when that is not 0.
+func (t table) ordered(limit int) []*Total {
+	list := make([]*Total, 0, len(t))
 	for _, e := range t {
-		list = append(list, *e)
+		e.Lines, e.Projects, e.Authors = e.Insertions+e.Deletions, len(e.projects), len(e.authors)
+		list = append(list, e)
 	}
-	slices.SortFunc(list, func(x, y Total) int {
-		return cmp.Or(cmp.Compare(y.Commits, x.Commits), cmp.Compare(y.Lines, x.Lines), cmp.Compare(x.Name, y.Name))
+	slices.SortFunc(list, func(x, y *Total) int {
+		return cmp.Or(cmp.Compare(y.Commits, x.Commits), cmp.Compare(y.Lines, x.Lines), cmp.Compare(x.Name, y.Name),
+			cmp.Compare(x.Email, y.Email), cmp.Compare(x.Project, y.Project))
 	})
+	if limit > 0 && len(list) > limit {
+		list = list[:limit]
+	}
 	return list
-}
-
-func person(email string) string {
-	if email == "" {
-		return "(none)"
-	}
-	return strings.ToValidUTF8(email, "\uFFFD")
-}
-
-// zone writes an offset west of UTC the way people do.
-func zone(west int64) string {
-	sign := '+'
-	if west > 0 {
-		sign = '-'
-	}
-	east := max(west, -west)
-	return fmt.Sprintf("UTC%c%02d:%02d", sign, east/3600, east%3600/60)
-}
-
-var trailers = [][]byte{[]byte("co-authored-by:"), []byte("also-by:")}
-
-// coAuthors are the e-mail addresses of the lines that name further authors,
-// each once, in lower case.
-func coAuthors(message []byte) []string {
-	var found []string
-	for line := range bytes.Lines(message) {
-		line = bytes.TrimSpace(line)
-		for _, t := range trailers {
-			if len(line) < len(t) || !bytes.EqualFold(line[:len(t)], t) {
-				continue
-			}
-			if email := address(line[len(t):]); email != "" && !slices.Contains(found, email) {
-				found = append(found, email)
-			}
-		}
-	}
-	return found
-}
-
-func address(text []byte) string {
-	if _, rest, ok := bytes.Cut(text, []byte{'<'}); ok {
-		text, _, _ = bytes.Cut(rest, []byte{'>'})
-	}
-	text = bytes.TrimSpace(text)
-	if !bytes.ContainsRune(text, '@') || len(text) > 320 {
-		return ""
-	}
-	return strings.ToLower(strings.ToValidUTF8(string(text), "\uFFFD"))
 }

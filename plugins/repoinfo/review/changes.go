@@ -31,7 +31,7 @@ func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.Ra
 		return nil, err
 	}
 	// No name of a branch has a blank, and none is empty.
-	return shared(ctx, c, &c.arrays, "changes "+branch+" "+project, func(ctx context.Context) ([]json.RawMessage, error) {
+	return shared(ctx, c, &c.arrays, "changes "+branch+" "+project, project, func(ctx context.Context) ([]json.RawMessage, error) {
 		all, err := c.changes(ctx, project, asked)
 		if err != nil || len(all) > 0 {
 			return all, err
@@ -50,7 +50,7 @@ func (c *Client) changes(ctx context.Context, project, branch string) ([]json.Ra
 		return nil, err
 	}
 	l := list{key: func(m *member) string { return m.Number.String() }, newestFirst: true}
-	err = c.pages(ctx, "changes/?q="+url.QueryEscape("status:merged project:"+p+" branch:"+b)+"&", &l)
+	err = c.pages(ctx, "changes/?q="+url.QueryEscape("status:merged project:"+p+" branch:"+b)+"&o=SUBMITTABLE&", &l)
 	return l.objects, err
 }
 

@@ -36,10 +36,9 @@ type Options struct {
 // Client asks one server. It is safe for use by many; those who ask the same at the
 // same time share one question and its answer, which nobody may change.
 type Client struct {
-	o       Options
-	base    string // with final "/", and "a/" when there are credentials
-	http    *http.Client
-	retries *rate.Limiter // shared by all questions: a broken server is not flooded
+	o    Options
+	base string // with final "/", and "a/" when there are credentials
+	http *http.Client
 
 	names  together.Group[[]string]
 	arrays together.Group[[]json.RawMessage]
@@ -47,6 +46,8 @@ type Client struct {
 	mu    sync.Mutex
 	cache map[string]*cached
 	bytes int64
+
+	retries map[string]*rate.Limiter // by project: a server that fails is not flooded
 }
 
 // New makes a client; absent options have defaults.
@@ -58,7 +59,7 @@ func New(o Options) (*Client, error) {
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fault.At(fault.Invalid, "review_url", "the address of the review server carries credentials, a query or a fragment: credentials go into review.username and review.password")
 	}
-	c := &Client{o: o, cache: map[string]*cached{}, retries: rate.NewLimiter(rate.Every(2*time.Second), 10)}
+	c := &Client{o: o, cache: map[string]*cached{}, retries: map[string]*rate.Limiter{}}
 	c.base = strings.TrimSuffix(o.URL, "/") + "/"
 	if o.Username != "" {
 		c.base += "a/"
@@ -86,11 +87,46 @@ func New(o Options) (*Client, error) {
 	if o.TLS != nil {
 		transport.TLSClientConfig = c.verified(u.Hostname())
 	}
-	c.http = &http.Client{Transport: transport}
+	c.http = &http.Client{Transport: transport, CheckRedirect: sameOrigin}
 	return c, nil
 }
 
-// Close lets go of idle connections.
+// sameOrigin refuses redirects that would carry the credentials to another server, or
+// to the same one without encryption.
+func sameOrigin(req *http.Request, via []*http.Request) error {
+	asked := via[0].URL
+	if req.URL.Scheme != asked.Scheme || req.URL.Host != asked.Host {
+		return fault.Device(fault.Downstream, "the review server redirects to %s://%s: if that is where it is now, set review_url to it", req.URL.Scheme, req.URL.Host)
+	}
+	if len(via) >= 5 {
+		return fault.Device(fault.Downstream, "the review server redirects in a circle")
+	}
+	return nil
+}
+
+// projectKey is the key of the context's project, whose budget of retries counts.
+type projectKey struct{}
+
+const maxLimiters = 1024
+
+// mayRetry takes one retry out of the budget of the context's project: ten, and then
+// one every two seconds.
+func (c *Client) mayRetry(ctx context.Context) bool {
+	project, _ := ctx.Value(projectKey{}).(string)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.retries[project]
+	if l == nil {
+		if len(c.retries) >= maxLimiters {
+			clear(c.retries)
+		}
+		l = rate.NewLimiter(rate.Every(2*time.Second), 10)
+		c.retries[project] = l
+	}
+	return l.Allow()
+}
+
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // CloneURL is where git finds a project of this server.

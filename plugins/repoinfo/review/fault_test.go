@@ -112,6 +112,74 @@ func TestRetriesOfAllCallersHaveOneBudget(t *testing.T) {
 	}
 }
 
+func TestAProjectThatFailsTakesNoRetriesFromOthers(t *testing.T) {
+	var good atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "0")
+		if strings.Contains(r.URL.Path, "/bad/") || good.Add(1)%2 == 1 {
+			http.Error(w, "busy", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, "[]")
+	}))
+	defer srv.Close()
+	c := client(t, Options{URL: srv.URL})
+	for range 20 {
+		if _, err := c.Tags(t.Context(), "bad"); fault.KindOf(err) != fault.Downstream {
+			t.Fatal(err)
+		}
+	}
+	for range 5 {
+		if _, err := c.Tags(t.Context(), "good"); err != nil {
+			t.Errorf("a question that one retry cures: %v", err)
+		}
+	}
+}
+
+func TestCredentialsStayWithTheirServer(t *testing.T) {
+	var leaked atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		leaked.Add(1)
+		_, _ = io.WriteString(w, good)
+	}))
+	defer other.Close()
+	for name, to := range map[string]string{"another port": other.URL, "another name": strings.Replace(other.URL, "127.0.0.1", "localhost", 1)} {
+		srv := httptest.NewServer(http.RedirectHandler(to+"/projects/", http.StatusFound))
+		_, err := client(t, Options{URL: srv.URL, Username: "u", Password: "s3cret"}).Projects(t.Context())
+		if fault.KindOf(err) != fault.Downstream || !strings.Contains(err.Error(), "set review_url") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", name, err)
+		}
+		srv.Close()
+	}
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://"+r.Host+r.URL.Path, http.StatusFound)
+	}))
+	defer srv.Close()
+	c := client(t, Options{URL: srv.URL, Username: "u", Password: "s3cret"})
+	c.http.Transport = srv.Client().Transport
+	if _, err := c.Projects(t.Context()); fault.KindOf(err) != fault.Downstream || !strings.Contains(err.Error(), "http://") {
+		t.Errorf("without encryption: %v", err)
+	}
+	if leaked.Load() != 0 {
+		t.Error("the other server was asked")
+	}
+	same := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/") {
+			http.Redirect(w, r, r.URL.Path+"/", http.StatusFound)
+			return
+		}
+		if user, _, _ := r.BasicAuth(); user != "u" {
+			http.Error(w, "who?", http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, good)
+	}))
+	defer same.Close()
+	if _, err := client(t, Options{URL: same.URL, Username: "u", Password: "s3cret"}).Projects(t.Context()); err != nil {
+		t.Errorf("the same server: %v", err)
+	}
+}
+
 func TestAnswersAreRevalidated(t *testing.T) {
 	var asked, changed atomic.Int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

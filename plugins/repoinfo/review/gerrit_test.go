@@ -14,7 +14,7 @@ import (
 // What a server of version 3.9.1 answered to these very questions, its query limit
 // being 5: names that need quoting, HEAD, lightweight and nested tags, pages.
 func TestRecordedServer(t *testing.T) {
-	const merged = "/changes/?q=status%3Amerged+project%3A%22netconf%22+branch%3A%22master%22&n="
+	const merged = "/changes/?q=status%3Amerged+project%3A%22netconf%22+branch%3A%22master%22&o=SUBMITTABLE&n="
 	answers := map[string]string{
 		"/projects/?n=3":                    "projects-S0.json",
 		"/projects/a%2Bb&c/branches/?n=500": "plus-branches.json",

@@ -33,7 +33,7 @@ func (c *Client) get(ctx context.Context, path string, cached bool) (body []byte
 	wait.InitialInterval = 300 * time.Millisecond
 	first := true
 	body, err = backoff.Retry(ctx, func() ([]byte, error) {
-		if !first && !c.retries.Allow() {
+		if !first && !c.mayRetry(ctx) {
 			return nil, backoff.Permanent(fault.Device(fault.Downstream, "the review server keeps failing: it is not asked again for a moment"))
 		}
 		first = false
@@ -59,6 +59,9 @@ func (c *Client) attempt(ctx context.Context, address string, known *cached) ([]
 		known.ask(req)
 	}
 	res, err := c.http.Do(req)
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		return nil, backoff.Permanent(f)
+	}
 	if err != nil {
 		return nil, err
 	}

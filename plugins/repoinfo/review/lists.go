@@ -18,7 +18,7 @@ const allUsers = "All-Users"
 
 // Projects lists the names of all projects, sorted.
 func (c *Client) Projects(ctx context.Context) ([]string, error) {
-	return shared(ctx, c, &c.names, "projects", c.projects)
+	return shared(ctx, c, &c.names, "projects", "", c.projects)
 }
 
 func (c *Client) projects(ctx context.Context) ([]string, error) {
@@ -46,7 +46,7 @@ func (c *Client) refs(ctx context.Context, project, kind string) ([]json.RawMess
 	if err := refname.Project(project); err != nil {
 		return nil, err
 	}
-	return shared(ctx, c, &c.arrays, kind+" "+project, func(ctx context.Context) ([]json.RawMessage, error) {
+	return shared(ctx, c, &c.arrays, kind+" "+project, project, func(ctx context.Context) ([]json.RawMessage, error) {
 		l := list{key: func(m *member) string { return m.Ref }}
 		err := c.pages(ctx, projectPath(project)+"/"+kind+"/?", &l)
 		if fault.KindOf(err) == fault.NotFound {
@@ -56,10 +56,10 @@ func (c *Client) refs(ctx context.Context, project, kind string) ([]json.RawMess
 	})
 }
 
-// shared puts a question for all who ask the same at the same time.
-func shared[T any](ctx context.Context, c *Client, g *together.Group[T], question string, ask func(context.Context) (T, error)) (T, error) {
+// shared puts a question about a project for all who ask the same at the same time.
+func shared[T any](ctx context.Context, c *Client, g *together.Group[T], question, project string, ask func(context.Context) (T, error)) (T, error) {
 	answer, err := g.Do(ctx, question, func(ctx context.Context) (T, error) {
-		ctx, cancel := context.WithTimeout(ctx, c.o.Budget)
+		ctx, cancel := context.WithTimeout(context.WithValue(ctx, projectKey{}, project), c.o.Budget)
 		defer cancel()
 		return ask(ctx)
 	})

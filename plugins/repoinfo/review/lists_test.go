@@ -42,10 +42,10 @@ func values(t *testing.T, raw []json.RawMessage) []map[string]any {
 func TestOldServer(t *testing.T) {
 	srv := play(t, "v2", map[string]string{
 		"/projects/?n=500": "projects.json",
-		"/projects/releng%2Fautorelease/branches/?n=500":                                      "branches.json",
-		"/projects/netconf/tags/?n=500":                                                       "tags.json",
-		"/changes/?q=status%3Amerged+project%3A%22netconf%22+branch%3A%22master%22&n=500":     "changes-1.json",
-		"/changes/?q=status%3Amerged+project%3A%22netconf%22+branch%3A%22master%22&n=500&S=1": "changes-2.json",
+		"/projects/releng%2Fautorelease/branches/?n=500":                                                    "branches.json",
+		"/projects/netconf/tags/?n=500":                                                                     "tags.json",
+		"/changes/?q=status%3Amerged+project%3A%22netconf%22+branch%3A%22master%22&o=SUBMITTABLE&n=500":     "changes-1.json",
+		"/changes/?q=status%3Amerged+project%3A%22netconf%22+branch%3A%22master%22&o=SUBMITTABLE&n=500&S=1": "changes-2.json",
 	})
 	c := client(t, Options{URL: srv.URL})
 	names, err := c.Projects(t.Context())
@@ -86,7 +86,7 @@ func TestNewServer(t *testing.T) {
 		"/r/a/projects/c%2Fd/branches/?n=2&S=1": "branches.json", // a server that ignores S
 		"/r/a/projects/c%2Fd/tags/?n=2":         "tags.json",
 		"/r/a/projects/c%2Fd/tags/?n=2&S=1":     "tags.json",
-		"/r/a/changes/?q=status%3Amerged+project%3A%22c%2Fd%22+branch%3A%22main%22&n=2": "changes.json",
+		"/r/a/changes/?q=status%3Amerged+project%3A%22c%2Fd%22+branch%3A%22main%22&o=SUBMITTABLE&n=2": "changes.json",
 	})
 	c := client(t, Options{URL: srv.URL + "/r/", Username: "u", Password: "p", Pages: 2})
 	names, err := c.Projects(t.Context())

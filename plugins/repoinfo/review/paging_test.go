@@ -168,7 +168,7 @@ func TestKeptPagesFitTogether(t *testing.T) {
 	m.list = touch(m.list, 1)
 	c.mu.Lock()
 	for address, k := range c.cache { // as if the first page had been asked for earlier
-		if address == c.base+"changes/?q=status%3Amerged+project%3A%22x%22+branch%3A%22master%22&n=5" {
+		if address == c.base+"changes/?q=status%3Amerged+project%3A%22x%22+branch%3A%22master%22&o=SUBMITTABLE&n=5" {
 			k.at = time.Time{}
 		}
 	}

@@ -2,27 +2,50 @@ package service
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"time"
 
+	"ctl.internal/plugins/repoinfo/commit"
 	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/plugins/repoinfo/report"
+	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
 )
 
-// reportCommand is repoinfo:report: what happened between two references.
+// sections that repoinfo:report can show, by the names of the HTTP paths.
+var sections = map[string][]string{
+	"projects": {report.Projects}, "authors": {report.Authors}, "organizations": {report.Organizations}, "timeline": {report.TimelineOf},
+	"contributors": {report.Contributing}, "activity": {report.ActivityOf, report.Zones}, "files": {report.Files},
+}
+
+// reportCommand is repoinfo:report: what happened between two references, or in a time.
 func reportCommand(s *Service, project func(context.Context, string) []string) commands.Command {
 	return commands.Command{
 		Name:    "repoinfo:report",
-		Summary: "Sum up the commits of REF1 since REF2",
-		Help: "Counts commits, lines, authors, organizations and time zones of REF1 down to the common parent of REF1 and REF2, in all projects or in those named. " +
-			"Lines Co-Authored-By: and Also-By: count for their authors and organizations too. Projects that cannot be compared are listed, with the reason.\n" +
-			"Example: repoinfo:report stable/boron stable/beryllium --project netconf,mdsal --format json",
+		Summary: "Sum up the commits of REF1 since REF2, or of a time",
+		Help: "Counts commits, lines, authors, organizations and time zones of REF1 down to the common parent of REF1 and REF2, or of a branch, in all projects or in those named. " +
+			"Lines of merges are left out unless --merge-lines is given. Lines Co-Authored-By: and Also-By: count for their authors and organizations too. " +
+			"Projects that cannot be compared are listed, with the reason; when none can, the command fails.\n" +
+			"Example: repoinfo:report stable/boron stable/beryllium --project netconf,mdsal --format json\n" +
+			"Example: repoinfo:report --since 2016-01-01 --until 2016-12-31 --show timeline,authors --form csv",
 		Arguments: []commands.Argument{
-			{Name: "ref1", Help: "branch, tag or hash to report on", Required: true},
-			{Name: "ref2", Help: "branch, tag or hash to compare with", Required: true},
+			{Name: "ref1", Help: "branch, tag or hash to report on"},
+			{Name: "ref2", Help: "branch, tag or hash to compare with"},
 		},
-		Options: []commands.Option{{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: project}},
-		Safe:    true,
+		Options: []commands.Option{
+			{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: project},
+			{Name: "branch", Help: "instead of REF1 and REF2; each project's default when absent"},
+			{Name: "since", Help: "committed not before this day (UTC)"},
+			{Name: "until", Help: "committed not after this day (UTC)"},
+			{Name: "interval", Help: "of the timeline: day, week or month", Values: report.Intervals},
+			{Name: "show", Help: "some of projects, authors, organizations, contributors, timeline, activity, files"},
+			{Name: "top", Help: "entries of each list; all when absent"},
+			{Name: "merge-lines", Type: commands.Bool, Help: "count the lines of merges too"},
+			{Name: "form", Help: "text, csv or html", Values: []string{"text", "csv", "html"}},
+		},
+		Safe: true,
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			if s == nil {
 				return errNoService
@@ -32,26 +55,79 @@ func reportCommand(s *Service, project func(context.Context, string) []string) c
 	}
 }
 
+// request reads the arguments.
+func (s *Service) request(in *commands.Invocation) (q report.Request, err error) {
+	q = report.Request{Ref1: in.Arg("ref1"), Ref2: in.Arg("ref2"), Branch: in.Option("branch"), Interval: in.Option("interval"),
+		MergeLines: in.Flag("merge-lines"), Renames: s.set.Renames, Filter: commit.Filter{Skip: s.set.SkipReviewCommits}}
+	for name, ref := range map[string]string{"ref1": q.Ref1, "ref2": q.Ref2, "branch": q.Branch} {
+		if ref != "" {
+			if err := refname.Ref(name, ref); err != nil {
+				return q, err
+			}
+		}
+	}
+	if (q.Ref1 == "") != (q.Ref2 == "") || (q.Ref1 != "" && q.Branch != "") {
+		return q, fault.New(fault.Invalid, "give REF1 and REF2, or --branch, or none of them")
+	}
+	if q.Interval == "" {
+		q.Interval = "month"
+	}
+	if !slices.Contains(report.Intervals, q.Interval) {
+		return q, fault.New(fault.Invalid, "--interval %s is none of %s", q.Interval, strings.Join(report.Intervals, ", "))
+	}
+	for name := range words(in.Option("project")) {
+		q.Projects = append(q.Projects, name)
+	}
+	for option, to := range map[string]*int64{"since": &q.Filter.Since, "until": &q.Filter.Until} {
+		if text := in.Option(option); text != "" {
+			day, err := time.Parse(time.DateOnly, text)
+			if err != nil {
+				return q, fault.New(fault.Invalid, "--%s %s is not a day: write it as 2016-12-31", option, text)
+			}
+			*to = day.Unix()
+		}
+	}
+	if q.Filter.Until != 0 {
+		q.Filter.Until += 24*3600 - 1
+	}
+	for name := range words(in.Option("show")) {
+		if sections[name] == nil {
+			return q, fault.New(fault.Invalid, "--show %s is not a section", name)
+		}
+		q.Sections = append(q.Sections, sections[name]...)
+	}
+	if q.Sections == nil {
+		q.Sections = []string{report.Projects, report.Authors, report.Organizations, report.Zones}
+	}
+	q.Limit, err = number(in.Option("top"))
+	return q, err
+}
+
 func (s *Service) summary(ctx context.Context, in *commands.Invocation) error {
-	refs := []string{in.Arg("ref1"), in.Arg("ref2")}
-	for i, name := range []string{"ref1", "ref2"} {
-		if err := refname.Ref(name, refs[i]); err != nil {
-			return err
-		}
+	q, err := s.request(in)
+	if err != nil {
+		return err
 	}
-	var projects []string
-	for name := range strings.SplitSeq(in.Option("project"), ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			projects = append(projects, name)
-		}
+	form := in.Option("form")
+	if !slices.Contains([]string{"", "text", "csv", "html"}, form) {
+		return fault.New(fault.Invalid, "--form %s is none of text, csv, html", form)
 	}
-	var r *report.Report
-	r, err := s.report.Make(ctx, refs[0], refs[1], projects, func(done, total int) {
+	plan, err := s.report.Plan(ctx, q)
+	if err != nil {
+		return err
+	}
+	turn := func(project string) *turns.Turn { return s.turns.New(in.Caller.User+"@"+in.Caller.Domain, project) }
+	r, err := s.report.Make(ctx, plan, turn, func(done, total int) {
 		in.Progress(commands.Progress{Text: "comparing", Done: int64(done), Total: int64(total)})
 	})
 	in.Progress(commands.Progress{})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case form == "csv":
+		return r.CSV(in.Stdout)
+	case form == "html":
+		return r.HTML(in.Stdout)
 	}
 	return in.Emit(r, r.Text)
 }

@@ -2,6 +2,8 @@ package service
 
 import (
 	"context"
+	"iter"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +38,29 @@ func (s *Service) complete(ctx context.Context, prefix string) []string {
 		}
 	}
 	return list
+}
+
+// words are the parts of a list separated by commas.
+func words(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for w := range strings.SplitSeq(list, ",") {
+			if w = strings.TrimSpace(w); w != "" && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// number reads an option that is a number from 1; absent is 0.
+func number(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fault.New(fault.Invalid, "%q is not a number from 1", text)
+	}
+	return n, nil
 }
 
 var errNoService = fault.New(fault.Unavailable, "the plugin repoinfo does not run")

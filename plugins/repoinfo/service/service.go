@@ -1,24 +1,30 @@
+// Package service puts the packages of the plugin together: settings in, an HTTP
+// handler and shell commands out, and everything ended in order.
 package service
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"ctl.internal/plugins/repoinfo/api"
 	"ctl.internal/plugins/repoinfo/clones"
 	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/people"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/plugins/repoinfo/settings"
 	"ctl.internal/plugins/repoinfo/spool"
 	"ctl.internal/plugins/repoinfo/syncer"
+	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/realm/trust"
 )
@@ -34,9 +40,11 @@ type Service struct {
 	git     *gitcmd.Git
 	folder  *clones.Folder
 	counts  *counts.Store
+	lists   *spool.Cache
 	answers *spool.Cache
 	review  *review.Client // nil = none
 	syncer  *syncer.Syncer
+	turns   *turns.Queue
 	report  *report.Maker
 	handler http.Handler // without the prefix
 
@@ -72,10 +80,7 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{set: set, log: slog.Default(), health: env.Health, git: &gitcmd.Git{Path: set.Git}}
-	dir := set.Clones
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(home(dataDir), dir)
-	}
+	dir := s.inHome(set.Clones, dataDir)
 	if env.Host != nil {
 		s.git.TLS = (&gitTrust{dir: filepath.Join(dataDir, "trust"), read: env.Host.Certificates.TrustPEM}).environ
 	}
@@ -93,17 +98,41 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 			return nil, err
 		}
 	}
-	s.counts = counts.NewStore(filepath.Join(dataDir, "counts"), set.Limits.CountBytes, s.log)
-	s.answers = spool.New(filepath.Join(dataDir, "answers"), set.Limits.AnswerBytes, s.log)
-	lister := &history.Lister{Counts: s.counts, MessageLimit: set.Limits.MessageBytes}
-	options := counts.Options{Renames: set.Renames}
-	s.syncer = &syncer.Syncer{Folder: s.folder, Lister: lister, Options: options, Sources: s.sources,
-		Interval: set.Mirror.Interval.Std(), Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Std(), Log: s.log}
-	s.report = &report.Maker{Folder: s.folder, Lister: lister, Options: options, Skip: set.SkipReviewCommits, Timeout: set.Limits.WalkTimeout.Std()}
-	a := &api.API{Folder: s.folder, Lister: lister, Answers: s.answers, Syncer: s.syncer, Review: s.review, Log: s.log,
-		Renames: set.Renames, Skip: set.SkipReviewCommits, MaxPage: set.Limits.Page, Timeout: set.Limits.WalkTimeout.Std(), Walks: set.Limits.Walks}
+	directory, err := people.New(s.inHome(set.Mailmap, dataDir), s.inHome(set.Affiliations, dataDir))
+	if err != nil {
+		return nil, err
+	}
+	s.folder.AllRefs = set.AllRefs
+	s.counts = counts.Open(filepath.Join(dataDir, "counts"), s.log)
+	s.answers = spool.New(filepath.Join(dataDir, "answers"), set.Limits.AnswerBytes)
+	s.lists = spool.New(filepath.Join(dataDir, "answers"), set.Limits.AnswerBytes/4)
+	lister := &history.Lister{Counts: s.counts, Spool: s.lists, MessageLimit: set.Limits.MessageBytes}
+	s.turns = &turns.Queue{Places: set.Limits.Walks, Started: set.Limits.Walks, Waiting: max(1, set.Limits.Queue/4), Total: set.Limits.Queue, Slice: slice}
+	s.syncer = syncer.New(syncer.Options{Folder: s.folder, Lister: lister, Renames: set.Renames, Sources: s.sources,
+		Interval: set.Mirror.Interval.Std(), Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Std(), Log: s.log})
+	s.report = &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Std()}
+	a := &api.API{Folder: s.folder, Lister: lister, Reports: s.report, Answers: s.answers, Turns: s.turns, Syncer: s.syncer, Review: s.review,
+		Log: s.log, Renames: set.Renames, Skip: set.SkipReviewCommits, PathsOnly: set.PathsOnly, MaxPage: set.Limits.Page,
+		Timeout: set.Limits.WalkTimeout.Std(), Secret: s.counts.Secret("cursors", secret)}
 	s.handler = a.Handler()
 	return s, nil
+}
+
+// slice is how long a walk runs before others go first.
+const slice = 200 * time.Millisecond
+
+func secret() []byte {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
+
+// inHome is where a path of the settings leads to; empty stays empty.
+func (s *Service) inHome(path, dataDir string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(home(dataDir), path)
 }
 
 // home is the folder that relative paths of the settings start from. The host
@@ -139,6 +168,7 @@ func (s *Service) stop(ctx context.Context) error {
 		defer close(done)
 		s.group.Wait()
 		s.answers.Close()
+		s.lists.Close()
 		s.counts.Close()
 		if s.review != nil {
 			s.review.Close()

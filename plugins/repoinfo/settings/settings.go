@@ -1,3 +1,6 @@
+// Package settings is etc/repoinfo.yaml in Go. Form and defaults are in the
+// schema of plugin.yaml, which the host applies; what a schema cannot say is
+// checked here.
 package settings
 
 import (
@@ -20,6 +23,10 @@ type Settings struct {
 	Listen            string `json:"listen"`
 	Renames           bool   `json:"renames"`
 	SkipReviewCommits bool   `json:"skip_review_commits"`
+	AllRefs           bool   `json:"all_refs"`
+	PathsOnly         bool   `json:"paths_only"`
+	Mailmap           string `json:"mailmap"`
+	Affiliations      string `json:"affiliations"`
 	Limits            Limits `json:"limits"`
 	Git               string `json:"git"`
 }
@@ -54,10 +61,10 @@ type Source struct {
 type Limits struct {
 	Page         int      `json:"page"`
 	Walks        int      `json:"walks"`
+	Queue        int      `json:"queue"`
 	WalkTimeout  Duration `json:"walk_timeout"`
 	MessageBytes int      `json:"message_bytes"`
 	AnswerBytes  int64    `json:"answer_bytes"`
-	CountBytes   int      `json:"count_bytes"`
 	ReviewBytes  int64    `json:"review_bytes"`
 }
 

@@ -1,14 +1,20 @@
+// Package spool lets many callers share one answer while it is being made. The maker
+// writes to a file without a name; every caller reads at his own pace, so a slow one
+// holds up no other and memory stays flat. Finished answers are kept until their room is
+// needed. What a full disk does not take stays in memory, within a limit.
 package spool
 
 import (
 	"container/list"
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"runtime/debug"
 	"sync"
+
+	"ctl.internal/sdk/fault"
 )
 
 // Producer makes an answer. Two producers under one key write the same bytes.
@@ -16,18 +22,10 @@ import (
 // again later.
 type Producer func(ctx context.Context, w io.Writer) (result any, keep bool, err error)
 
-// file is what a Cache needs of an *os.File.
-type file interface {
-	io.Writer
-	io.ReaderAt
-	io.Closer
-}
-
 // Cache is the answers being made and those that are kept.
 type Cache struct {
+	dir    string
 	limit  int64
-	log    *slog.Logger
-	create func() (file, error)
 	ctx    context.Context
 	cancel context.CancelFunc
 	makers sync.WaitGroup
@@ -36,34 +34,43 @@ type Cache struct {
 	entries map[string]*entry
 	kept    *list.List // of *entry, the most recently used in front
 	bytes   int64
+	memory  int64 // of all tails
+}
+
+// entry is one answer. Its maker writes, its readers wait for more.
+type entry struct {
+	key    string
+	share  any
+	cache  *Cache
+	cancel context.CancelFunc
+	file   *os.File // nil when it could not be made
+
+	users   int // guarded by Cache.mu, as the two below
+	place   *list.Element
+	dropped bool
+
+	mu      sync.Mutex
+	changed chan struct{} // closed when size or done change
+	onDisk  int64         // bytes in the file
+	tail    []byte        // what the file did not take
+	size    int64
+	done    bool
+	result  any
+	err     error
 }
 
 // maxKept bounds open files, whatever their size.
-const maxKept = 128
+const maxKept = 256
 
 // New makes a cache whose files lie below dir; it keeps at most limit bytes of
 // finished answers.
-func New(dir string, limit int64, log *slog.Logger) *Cache {
-	c := &Cache{limit: limit, log: log, entries: map[string]*entry{}, kept: list.New()}
+func New(dir string, limit int64) *Cache {
+	c := &Cache{dir: dir, limit: limit, entries: map[string]*entry{}, kept: list.New()}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.create = func() (file, error) {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
-		f, err := os.CreateTemp(dir, "answer-")
-		if err != nil {
-			return nil, err
-		}
-		if err := os.Remove(f.Name()); err != nil { // it lives as long as it is open, and no longer
-			_ = f.Close()
-			return nil, err
-		}
-		return f, nil
-	}
 	return c
 }
 
-// Close ends all making and lets go of all files. Handles must be closed by
+// Close ends all making and closes all files. Handles must be closed by
 // their callers.
 func (c *Cache) Close() {
 	c.cancel()
@@ -75,42 +82,48 @@ func (c *Cache) Close() {
 	}
 }
 
-// Get joins the answer under key, or starts making it. The handle must be closed.
-func (c *Cache) Get(key string, p Producer) *Handle {
+// create makes a file that lives as long as it is open.
+func (c *Cache) create() (*os.File, error) {
+	err := os.MkdirAll(c.dir, 0o700)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(c.dir, "answer-"); err == nil {
+			return f, os.Remove(f.Name())
+		}
+	}
+	return nil, err
+}
+
+// Get joins the answer under key, or starts making it. share is what the caller who starts
+// it has in common with those who join; see Handle.Share. The handle must be closed.
+func (c *Cache) Get(key string, share any, p Producer) *Handle {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entries[key]
 	if e == nil {
-		e = c.start(key, p)
+		e = c.start(key, share, p)
 	}
 	e.users++
 	if e.place != nil {
 		c.kept.MoveToFront(e.place)
 	}
-	return &Handle{cache: c, entry: e, produce: p}
+	return &Handle{cache: c, entry: e}
 }
 
-func (c *Cache) start(key string, p Producer) *entry {
+func (c *Cache) start(key string, share any, p Producer) *entry {
 	ctx, cancel := context.WithCancel(c.ctx)
-	e := &entry{key: key, cancel: cancel, changed: make(chan struct{})}
+	e := &entry{key: key, share: share, cache: c, cancel: cancel, changed: make(chan struct{})}
 	c.entries[key] = e
-	f, err := c.create()
-	if err != nil {
-		c.log.Warn("an answer cannot be shared", "error", err)
-		cancel()
-		e.finish(nil, &brokenError{err})
-		delete(c.entries, key)
-		return e
-	}
-	e.file = f
 	c.makers.Go(func() {
 		defer cancel()
-		result, keep, err := safely(ctx, p, e)
-		if e.broken != nil {
-			c.log.Warn("an answer cannot be shared", "error", e.broken)
-			err = e.broken
+		f, err := c.create()
+		if err == nil {
+			c.mu.Lock()
+			e.file = f
+			c.mu.Unlock()
 		}
-		c.made(e, keep && err == nil)
+		result, keep, err := safely(ctx, p, e)
+		c.made(e, keep && err == nil && len(e.tail) == 0)
 		e.finish(result, err)
 	})
 	return e
@@ -127,7 +140,7 @@ func safely(ctx context.Context, p Producer, w io.Writer) (result any, keep bool
 	return p(ctx, w)
 }
 
-// made keeps a finished answer, or lets go of it.
+// made keeps a finished answer, or drops it.
 func (c *Cache) made(e *entry, keep bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +155,7 @@ func (c *Cache) made(e *entry, keep bool) {
 	}
 }
 
-// drop makes an entry unfindable, and closes its file when nobody reads it.
+// drop makes an entry unfindable, and closes its file once it has no readers.
 func (c *Cache) drop(e *entry) {
 	if e.place != nil {
 		c.kept.Remove(e.place)
@@ -158,10 +171,12 @@ func (c *Cache) drop(e *entry) {
 
 func (c *Cache) shut(e *entry) {
 	if e.dropped && e.users == 0 && e.file != nil {
-		if err := e.file.Close(); err != nil {
-			c.log.Warn("closing a shared answer failed", "error", err)
-		}
+		_ = e.file.Close() // it has no name: nothing of it is wanted any more
 		e.file = nil
+	}
+	if e.dropped && e.users == 0 {
+		c.memory -= int64(len(e.tail))
+		e.tail = nil
 	}
 }
 
@@ -170,10 +185,95 @@ func (c *Cache) leave(e *entry) {
 	defer c.mu.Unlock()
 	e.users--
 	if e.users == 0 && e.place == nil && !e.finished() {
-		e.cancel() // nobody wants it any more
+		e.cancel() // its last reader has gone
 		if c.entries[e.key] == e {
-			delete(c.entries, e.key) // and nobody joins what is ending
+			delete(c.entries, e.key) // nobody joins what is ending
 		}
 	}
 	c.shut(e)
+}
+
+// memoryLimit bounds what full disks leave in memory, of all answers together.
+const memoryLimit = 64 << 20
+
+// Write implements io.Writer for the maker.
+func (e *entry) Write(p []byte) (n int, err error) {
+	if e.file != nil && len(e.tail) == 0 {
+		n, err = e.file.WriteAt(p, e.onDisk)
+	}
+	rest := p[n:]
+	if len(rest) > 0 && !e.cache.room(int64(len(rest))) {
+		return 0, fault.New(fault.Unavailable, "the answer cannot be kept in %s: %v", e.cache.dir, err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.onDisk += int64(n)
+	e.tail = append(e.tail, rest...)
+	e.size += int64(len(p))
+	e.wake()
+	return len(p), nil
+}
+
+func (c *Cache) room(n int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.memory+n > memoryLimit {
+		return false
+	}
+	c.memory += n
+	return true
+}
+
+// readAt fills b from the answer, which has that much.
+func (e *entry) readAt(b []byte, at int64) error {
+	e.mu.Lock()
+	onDisk, tail := e.onDisk, e.tail
+	e.mu.Unlock()
+	if at < onDisk {
+		n := min(int64(len(b)), onDisk-at)
+		if got, err := e.file.ReadAt(b[:n], at); int64(got) < n {
+			return errors.Join(errors.New("a shared answer could not be read back"), err)
+		}
+		b, at = b[n:], at+n
+	}
+	if len(b) > 0 {
+		copy(b, tail[at-onDisk:])
+	}
+	return nil
+}
+
+func (e *entry) finish(result any, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.done, e.result, e.err = true, result, err
+	e.wake()
+}
+
+func (e *entry) wake() {
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+func (e *entry) finished() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.done
+}
+
+// wait returns when there is more than from, or the end is known.
+func (e *entry) wait(ctx context.Context, from int64, end bool) (size int64, done bool, err error) {
+	for {
+		e.mu.Lock()
+		size, done, err = e.size, e.done, e.err
+		changed := e.changed
+		e.mu.Unlock()
+		if done || (!end && size > from) {
+			return size, done, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return size, false, ctx.Err()
+		}
+	}
 }

@@ -14,9 +14,9 @@ import (
 const flushPause = 200 * time.Millisecond
 
 // Gzip is the producer of the compressed form of another answer.
-func (c *Cache) Gzip(key string, p Producer) Producer {
+func (c *Cache) Gzip(key string, share any, p Producer) Producer {
 	return func(ctx context.Context, w io.Writer) (any, bool, error) {
-		plain := c.Get(key, p)
+		plain := c.Get(key, share, p)
 		defer plain.Close()
 		buf := bufio.NewWriterSize(w, blockSize) // gzip writes crumbs, and each would wake every reader
 		z, err := gzip.NewWriterLevel(buf, gzip.BestSpeed)
@@ -25,7 +25,7 @@ func (c *Cache) Gzip(key string, p Producer) Producer {
 		}
 		var flushErr error
 		var flushed time.Time
-		err = plain.Copy(ctx, z, func() {
+		err = plain.Copy(ctx, z, 0, func() {
 			if time.Since(flushed) < flushPause {
 				return
 			}

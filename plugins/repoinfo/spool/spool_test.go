@@ -6,19 +6,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
-	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
+
+	"ctl.internal/sdk/fault"
 )
 
 func cache(t *testing.T, limit int64) *Cache {
 	t.Helper()
-	c := New(t.TempDir(), limit, slog.New(slog.DiscardHandler))
+	c := New(t.TempDir(), limit)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -51,10 +51,10 @@ func TestManyReadersOneMaker(t *testing.T) {
 	var all sync.WaitGroup
 	for range 64 {
 		all.Go(func() {
-			h := c.Get("k", lines(5000, runs))
+			h := c.Get("k", nil, lines(5000, runs))
 			defer h.Close()
 			var got bytes.Buffer
-			if err := h.Copy(t.Context(), &got, nothing); err != nil || got.String() != text(5000) {
+			if err := h.Copy(t.Context(), &got, 0, nothing); err != nil || got.String() != text(5000) {
 				t.Errorf("%d bytes, %v", got.Len(), err)
 			}
 		})
@@ -74,7 +74,7 @@ func TestTheMakingEndsWithItsLastReader(t *testing.T) {
 		ended <- ctx.Err()
 		return nil, true, ctx.Err()
 	}
-	a, b := c.Get("k", p), c.Get("k", p)
+	a, b := c.Get("k", nil, p), c.Get("k", nil, p)
 	<-began
 	a.Close()
 	select {
@@ -91,13 +91,13 @@ func TestTheMakingEndsWithItsLastReader(t *testing.T) {
 func TestErrorBeforeTheFirstByte(t *testing.T) {
 	c := cache(t, 1<<20)
 	bad := errors.New("no such thing")
-	h := c.Get("k", func(context.Context, io.Writer) (any, bool, error) { return nil, true, bad })
+	h := c.Get("k", nil, func(context.Context, io.Writer) (any, bool, error) { return nil, true, bad })
 	defer h.Close()
 	if _, err := h.Ready(t.Context(), false); !errors.Is(err, bad) {
 		t.Error(err)
 	}
 	runs := &atomic.Int64{}
-	again := c.Get("k2", lines(1, runs))
+	again := c.Get("k2", nil, lines(1, runs))
 	defer again.Close()
 	if n, err := again.Ready(t.Context(), true); err != nil || n != 1 {
 		t.Errorf("%v, %v", n, err)
@@ -106,7 +106,7 @@ func TestErrorBeforeTheFirstByte(t *testing.T) {
 
 func TestAPanicIsAnError(t *testing.T) {
 	c := cache(t, 1<<20)
-	h := c.Get("k", func(context.Context, io.Writer) (any, bool, error) { panic("oops") })
+	h := c.Get("k", nil, func(context.Context, io.Writer) (any, bool, error) { panic("oops") })
 	defer h.Close()
 	if _, err := h.Ready(t.Context(), false); err == nil || !strings.Contains(err.Error(), "oops") {
 		t.Error(err)
@@ -116,7 +116,7 @@ func TestAPanicIsAnError(t *testing.T) {
 func TestKeptAnswersMakeRoom(t *testing.T) {
 	c, runs := cache(t, int64(len(text(100)))*2), &atomic.Int64{}
 	read := func(key string) {
-		h := c.Get(key, lines(100, runs))
+		h := c.Get(key, nil, lines(100, runs))
 		defer h.Close()
 		if _, err := h.Ready(t.Context(), true); err != nil {
 			t.Fatal(err)
@@ -134,9 +134,9 @@ func TestKeptAnswersMakeRoom(t *testing.T) {
 func TestGzipSharesTheMaking(t *testing.T) {
 	c, runs := cache(t, 1<<20), &atomic.Int64{}
 	for range 3 {
-		h := c.Get("k.gz", c.Gzip("k", lines(3000, runs)))
+		h := c.Get("k.gz", nil, c.Gzip("k", nil, lines(3000, runs)))
 		var packed bytes.Buffer
-		if err := h.Copy(t.Context(), &packed, nothing); err != nil {
+		if err := h.Copy(t.Context(), &packed, 0, nothing); err != nil {
 			t.Fatal(err)
 		}
 		h.Close()
@@ -153,58 +153,76 @@ func TestGzipSharesTheMaking(t *testing.T) {
 	}
 }
 
-// fullDisk takes a number of bytes and then no more.
-type fullDisk struct {
-	mu   sync.Mutex
-	data []byte
-	room int
-}
-
-func (f *fullDisk) Write(p []byte) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.room -= len(p); f.room < 0 {
-		return 0, syscall.ENOSPC
-	}
-	f.data = append(f.data, p...)
-	return len(p), nil
-}
-
-func (f *fullDisk) ReadAt(p []byte, at int64) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return copy(p, f.data[at:]), nil
-}
-
-func (f *fullDisk) Close() error { return nil }
-
 func TestFullDiskHarmsNoAnswer(t *testing.T) {
-	for _, room := range []int{0, 100, 50_000} {
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	for name, damage := range map[string]func(*Cache, *entry){
+		"no file":     func(_ *Cache, e *entry) { e.file = nil },
+		"full":        func(_ *Cache, e *entry) { e.file = full },
+		"half-way on": func(*Cache, *entry) {},
+	} {
 		c, runs := cache(t, 1<<20), &atomic.Int64{}
-		c.create = func() (file, error) { return &fullDisk{room: room}, nil }
-		h := c.Get("k", lines(5000, runs))
-		defer h.Close()
-		if _, err := h.Ready(t.Context(), false); err != nil {
-			t.Error(err)
-		}
+		h := c.Get("k", nil, func(ctx context.Context, w io.Writer) (any, bool, error) {
+			damage(c, w.(*entry))
+			if name == "half-way on" {
+				if _, err := io.WriteString(w, text(100)); err != nil {
+					return nil, false, err
+				}
+				good := w.(*entry).file
+				w.(*entry).file = readOnly(t, good)
+				_, err := io.WriteString(w, strings.TrimPrefix(text(5000), text(100)))
+				return 5000, true, err
+			}
+			return lines(5000, runs)(ctx, w)
+		})
 		var got bytes.Buffer
-		if err := h.Copy(t.Context(), &got, nothing); err != nil || got.String() != text(5000) {
-			t.Errorf("room %d: %d bytes, %v", room, got.Len(), err)
+		if err := h.Copy(t.Context(), &got, 0, nothing); err != nil || got.String() != text(5000) {
+			t.Errorf("%s: %d bytes, %v", name, got.Len(), err)
 		}
-		if n, err := h.Ready(t.Context(), true); err != nil || n != 5000 {
-			t.Errorf("result %v, %v", n, err)
+		if n, err := h.Ready(t.Context(), true); err != nil || n != 5000 || h.Kept() {
+			t.Errorf("%s: result %v, %v, kept %v", name, n, err, h.Kept())
+		}
+		h.Close()
+		if c.memory != 0 {
+			t.Errorf("%s: %d bytes stay in memory", name, c.memory)
 		}
 	}
 }
 
-func TestAnAnswerThatComesOutDifferentlyIsNotGluedTogether(t *testing.T) {
-	var sent bytes.Buffer
-	rest := &tailWriter{w: &sent, skip: 6, want: crc32.ChecksumIEEE([]byte("run 1\n")), sum: crc32.NewIEEE()}
-	if _, err := io.WriteString(rest, "run 2\nmore"); !errors.Is(err, ErrChanged) || sent.Len() != 0 {
-		t.Errorf("%v, sent %q", err, sent.String())
+// readOnly opens a file without a name for reading.
+func readOnly(t *testing.T, f *os.File) *os.File {
+	t.Helper()
+	r, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	if err != nil {
+		t.Skip("no /proc")
 	}
-	rest = &tailWriter{w: &sent, skip: 6, want: crc32.ChecksumIEEE([]byte("run 1\n")), sum: crc32.NewIEEE()}
-	if _, err := io.WriteString(rest, "run 1\nmore"); err != nil || sent.String() != "more" {
-		t.Errorf("%v, sent %q", err, sent.String())
+	return r
+}
+
+func TestMemoryIsBoundedWithoutADisk(t *testing.T) {
+	c := cache(t, 1<<20)
+	c.dir = "/dev/null/none"
+	h := c.Get("k", nil, func(ctx context.Context, w io.Writer) (any, bool, error) {
+		for block := make([]byte, 1<<20); ; {
+			if _, err := w.Write(block); err != nil {
+				return nil, false, err
+			}
+		}
+	})
+	defer h.Close()
+	if _, err := h.Ready(t.Context(), true); fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), c.dir) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCopyFromAnOffset(t *testing.T) {
+	c := cache(t, 1<<20)
+	h := c.Get("k", nil, lines(3, &atomic.Int64{}))
+	defer h.Close()
+	var got bytes.Buffer
+	if err := h.Copy(t.Context(), &got, int64(len(text(2))), nothing); err != nil || got.String() != "line 2 of the answer\n" {
+		t.Errorf("%q %v", got.String(), err)
 	}
 }

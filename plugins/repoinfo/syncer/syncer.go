@@ -1,3 +1,7 @@
+// Package syncer decides when clones are mirrored and counted: all sources at an interval
+// or on command, one failing project never harming the others. Fetching and counting
+// have places of their own, so that a large history that is counted holds up no fetch.
+// The work on one project is package clones' and package history's.
 package syncer
 
 import (
@@ -8,30 +12,46 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"ctl.internal/plugins/repoinfo/clones"
-	"ctl.internal/plugins/repoinfo/counts"
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/fault"
 )
 
-// Syncer mirrors the sources and counts every clone.
+// Syncer mirrors the sources and counts every clone. Make it with New.
 type Syncer struct {
-	Folder   *clones.Folder
-	Lister   *history.Lister
-	Options  counts.Options
-	Sources  func(ctx context.Context) ([]clones.Source, error) // nil = nothing is mirrored
-	Interval time.Duration                                      // 0 = only on command
-	Parallel int
-	Timeout  time.Duration // of one project
-	Log      *slog.Logger
+	Options
+
+	counting *turns.Queue
+	fetching chan struct{} // places of the syncs at the interval
+	asked    chan struct{} // places of those on command
 
 	mu      sync.Mutex
-	turn    chan struct{} // holds a token while a sync runs
+	busy    map[string]chan struct{} // projects at work; closed at the end
 	status  map[string]Status
 	cloning map[string]bool
+}
+
+// Options are what a Syncer works with.
+type Options struct {
+	Folder   *clones.Folder
+	Lister   *history.Lister
+	Renames  bool
+	Sources  func(ctx context.Context) ([]clones.Source, error) // nil = nothing is mirrored
+	Interval time.Duration                                      // 0 = only on command
+	Parallel int                                                // fetches, and counts, at a time
+	Timeout  time.Duration                                      // of one project: fetch, and count
+	Log      *slog.Logger
+}
+
+// New makes a Syncer; nothing runs yet.
+func New(o Options) *Syncer {
+	o.Parallel = max(1, o.Parallel)
+	const many = 1 << 30
+	return &Syncer{Options: o, fetching: make(chan struct{}, o.Parallel), asked: make(chan struct{}, o.Parallel),
+		counting: &turns.Queue{Places: o.Parallel, Started: o.Parallel, Waiting: many, Total: many, Slice: time.Second},
+		busy:     map[string]chan struct{}{}, status: map[string]Status{}, cloning: map[string]bool{}}
 }
 
 // Status is what the last run did with one project.
@@ -39,7 +59,7 @@ type Status struct {
 	When    time.Time
 	Err     error
 	Counted int  // commits with known counts
-	Unknown int  // commits whose counts cannot be told
+	Unknown int  // commits whose counts cannot be known
 	Damaged bool // git cannot walk the whole history
 	refs    string
 }
@@ -52,118 +72,163 @@ type Step struct {
 	Total   int
 }
 
-// Run syncs at once and then at every interval, until ctx is done.
+// Run syncs at once and then at every interval, until ctx is done. A project that is
+// still at work from the time before is left alone.
 func (s *Syncer) Run(ctx context.Context) {
+	var group sync.WaitGroup
+	defer group.Wait()
 	for {
-		if _, err := s.Sync(ctx, "", func(Step) {}); err != nil && ctx.Err() == nil {
-			s.Log.Warn("the clones could not be synced", "error", err)
+		names, sources, err := s.projects(ctx, "")
+		if err != nil && ctx.Err() == nil && fault.KindOf(err) != fault.NotFound { // none yet is no fault
+			s.Log.Warn("the clones cannot be synced", "error", err)
+		}
+		for _, name := range names {
+			if leave := s.begin(name); leave != nil {
+				group.Go(func() {
+					defer leave()
+					s.one(ctx, name, sources, s.fetching, "interval", func(string) {})
+				})
+			}
 		}
 		if s.Interval <= 0 {
 			return
 		}
-		timer := time.NewTimer(s.Interval)
 		select {
-		case <-timer.C:
+		case <-time.After(s.Interval):
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		}
 	}
 }
 
-// Sync mirrors and counts all projects, or only one. It returns the projects it
-// looked at; what failed for one is in its Status. Only one Sync runs at a time,
-// the next one waits for its turn.
+// Sync mirrors and counts all projects, or only one, and returns those that it looked at;
+// what failed for one is in its Status. A project at work is waited for, then done again.
 func (s *Syncer) Sync(ctx context.Context, only string, progress func(Step)) ([]string, error) {
-	leave, err := s.enter(ctx, progress)
-	if err != nil {
+	names, sources, err := s.projects(ctx, only)
+	if len(names) == 0 {
 		return nil, err
 	}
-	defer leave()
-	sources, sourcesErr := s.sources(ctx)
-	names, err := s.Folder.Projects(ctx)
-	if err != nil {
-		return nil, err
-	}
-	byName := map[string]clones.Source{}
-	for _, src := range sources {
-		byName[src.Project] = src
-		names = append(names, src.Project)
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
-	if only != "" {
-		if !slices.Contains(names, only) {
-			return nil, errors.Join(sourcesErr, fault.New(fault.NotFound, "project %s is neither among the clones nor among the sources", only))
-		}
-		names = []string{only}
-	}
-	s.expect(names, byName)
-	group, gctx := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, s.Parallel))
+	var group sync.WaitGroup
 	var mu sync.Mutex
 	done := 0
 	for _, name := range names {
-		group.Go(func() error {
+		group.Go(func() {
 			step := func(text string) {
 				mu.Lock()
 				defer mu.Unlock()
 				progress(Step{Project: name, Text: text, Done: done, Total: len(names)})
 			}
-			src, mirrored := byName[name]
-			s.one(gctx, name, src, mirrored, step)
+			leave, err := s.wait(ctx, name, step)
+			if err != nil {
+				return
+			}
+			defer leave()
+			s.one(ctx, name, sources, s.asked, "asked "+only, step)
 			mu.Lock()
 			done++
 			mu.Unlock()
 			step("done")
-			return gctx.Err()
 		})
 	}
-	return names, errors.Join(group.Wait(), sourcesErr)
+	group.Wait()
+	return names, errors.Join(err, ctx.Err())
 }
 
-func (s *Syncer) enter(ctx context.Context, progress func(Step)) (leave func(), err error) {
+// projects lists what there is to sync. The names are valid beside an error, too.
+func (s *Syncer) projects(ctx context.Context, only string) ([]string, map[string]clones.Source, error) {
+	var list []clones.Source
+	var sourcesErr error
+	if s.Sources != nil {
+		list, sourcesErr = s.Sources(ctx)
+	}
+	names, err := s.Folder.Projects(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	have := slices.Clone(names)
+	sources := map[string]clones.Source{}
+	for _, src := range list {
+		sources[src.Project] = src
+		names = append(names, src.Project)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 && sourcesErr == nil {
+		return nil, nil, fault.New(fault.NotFound, "there is nothing to sync: %s holds no clone, and etc/repoinfo.yaml names no source", s.Folder.Dir())
+	}
+	if only != "" {
+		if !slices.Contains(names, only) {
+			return nil, nil, errors.Join(sourcesErr, fault.New(fault.NotFound, "project %s is neither among the clones nor among the sources", only))
+		}
+		names = []string{only}
+	}
 	s.mu.Lock()
-	if s.turn == nil {
-		s.turn = make(chan struct{}, 1)
+	defer s.mu.Unlock()
+	for _, name := range names {
+		if _, mirrored := sources[name]; mirrored && !slices.Contains(have, name) {
+			s.cloning[name] = true
+		}
 	}
-	turn := s.turn
-	s.mu.Unlock()
-	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
-	default:
+	return names, sources, sourcesErr
+}
+
+// begin takes a project, nil when it is at work.
+func (s *Syncer) begin(project string) (leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy[project] != nil {
+		return nil
 	}
-	progress(Step{Text: "waiting for the sync that runs"})
-	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	ended := make(chan struct{})
+	s.busy[project] = ended
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.busy, project)
+		delete(s.cloning, project)
+		close(ended)
 	}
 }
 
-func (s *Syncer) sources(ctx context.Context) ([]clones.Source, error) {
-	if s.Sources == nil {
-		return nil, nil
+// wait takes a project when it is no longer at work.
+func (s *Syncer) wait(ctx context.Context, project string, step func(string)) (leave func(), err error) {
+	for {
+		if leave := s.begin(project); leave != nil {
+			return leave, nil
+		}
+		step("waiting for the sync of this project that runs")
+		s.mu.Lock()
+		ended := s.busy[project]
+		s.mu.Unlock()
+		if ended == nil {
+			continue
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	return s.Sources(ctx)
 }
 
 // one brings one project up to date. What goes wrong is its status.
-func (s *Syncer) one(ctx context.Context, name string, src clones.Source, mirrored bool, step func(string)) {
+func (s *Syncer) one(ctx context.Context, name string, sources map[string]clones.Source, places chan struct{}, user string, step func(string)) {
 	st := s.Status(name)
 	st.When, st.Err = time.Now(), nil
-	changed := false
-	if mirrored {
+	if src, mirrored := sources[name]; mirrored {
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
 		step("fetching")
-		changed, st.Err = s.Folder.Mirror(ctx, src, s.Timeout)
-		s.arrived(name)
+		_, st.Err = s.Folder.Mirror(ctx, src, s.Timeout)
+		<-places
+		s.mu.Lock()
+		delete(s.cloning, name)
+		s.mu.Unlock()
 	}
-	if changed {
-		s.Lister.Counts.Forget(name)
-	}
-	s.count(ctx, name, &st, step)
+	s.count(ctx, name, &st, user, step)
 	if ctx.Err() != nil {
 		return
 	}
@@ -172,15 +237,12 @@ func (s *Syncer) one(ctx context.Context, name string, src clones.Source, mirror
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.status == nil {
-		s.status = map[string]Status{}
-	}
 	s.status[name] = st
 }
 
-// count warms the counts, so that no caller has to wait for them. A project
-// whose references have not moved since is left in peace.
-func (s *Syncer) count(ctx context.Context, name string, st *Status, step func(string)) {
+// count keeps the counts, so that callers need not wait for them. A project whose
+// references have not moved since is left alone.
+func (s *Syncer) count(ctx context.Context, name string, st *Status, user string, step func(string)) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	repo, release, err := s.Folder.Open(ctx, name)
@@ -193,21 +255,29 @@ func (s *Syncer) count(ctx context.Context, name string, st *Status, step func(s
 	defer release()
 	refs, err := repo.References(ctx)
 	if err == nil && (refs != st.refs || st.Unknown > 0) {
-		var res history.Result
-		res, err = s.Lister.Count(ctx, repo, s.Options, func(done int) {
-			if done%4096 < 256 {
-				step("counting")
-			}
-		})
-		exit := (*gitcmd.ExitError)(nil)
-		if st.Damaged = errors.As(err, &exit); st.Damaged {
-			err = fault.Wrap(fault.Internal, err, "%s: the history is damaged; git fsck names all that is missing, a new clone cures it", exit.Reason())
-		}
-		if err == nil {
-			st.refs, st.Counted, st.Unknown = refs, res.Commits-res.Unknown, res.Unknown
+		turn := s.counting.New(user, name)
+		defer turn.End()
+		if err = turn.Begin(ctx); err == nil {
+			err = s.counted(ctx, repo, turn, refs, st, step)
 		}
 	}
 	st.Err = errors.Join(st.Err, err)
+}
+
+func (s *Syncer) counted(ctx context.Context, repo history.Repo, turn *turns.Turn, refs string, st *Status, step func(string)) error {
+	res, err := s.Lister.Count(ctx, repo, s.Renames, turn, func(done int) {
+		if done%4096 < 256 {
+			step("counting")
+		}
+	})
+	exit := (*gitcmd.ExitError)(nil)
+	if st.Damaged = errors.As(err, &exit); st.Damaged {
+		return fault.Wrap(fault.Internal, err, "%s: the history is damaged; git fsck names all that is missing, a new clone cures it", exit.Reason())
+	}
+	if err == nil {
+		st.refs, st.Counted, st.Unknown = refs, res.Commits-res.Unknown, res.Unknown
+	}
+	return err
 }
 
 // Status returns what the last run did with a project.
@@ -217,27 +287,9 @@ func (s *Syncer) Status(project string) Status {
 	return s.status[project]
 }
 
-// Cloning reports whether a project is on its way here for the first time.
+// Cloning reports whether a project is being fetched for the first time.
 func (s *Syncer) Cloning(project string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cloning[project]
-}
-
-// expect notes which projects are about to be fetched.
-func (s *Syncer) expect(names []string, sources map[string]clones.Source) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cloning = map[string]bool{}
-	for _, name := range names {
-		if _, mirrored := sources[name]; mirrored {
-			s.cloning[name] = true
-		}
-	}
-}
-
-func (s *Syncer) arrived(project string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.cloning, project)
 }

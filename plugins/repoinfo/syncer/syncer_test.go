@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 
 	"ctl.internal/plugins/repoinfo/clones"
 	"ctl.internal/plugins/repoinfo/counts"
@@ -26,16 +27,21 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func syncer(t *testing.T, sources ...clones.Source) (*Syncer, string) {
 	t.Helper()
+	return syncerWith(t, "git", sources...)
+}
+
+func syncerWith(t *testing.T, git string, sources ...clones.Source) (*Syncer, string) {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clones")
-	folder, err := clones.NewFolder(dir, &gitcmd.Git{})
+	folder, err := clones.NewFolder(dir, &gitcmd.Git{Path: git})
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	store := counts.NewStore(t.TempDir(), 1<<20, log)
+	store := counts.Open(t.TempDir(), log)
 	t.Cleanup(store.Close)
-	return &Syncer{Folder: folder, Lister: &history.Lister{Counts: store, MessageLimit: 1 << 20}, Log: log, Parallel: 2, Timeout: time.Minute,
-		Sources: func(context.Context) ([]clones.Source, error) { return sources, nil }}, dir
+	return New(Options{Folder: folder, Lister: &history.Lister{Counts: store, MessageLimit: 1 << 20}, Log: log, Parallel: 2, Timeout: time.Minute,
+		Sources: func(context.Context) ([]clones.Source, error) { return sources, nil }}), dir
 }
 
 func TestOneBadProjectHarmsNoOther(t *testing.T) {
@@ -78,30 +84,69 @@ func TestOneProjectOnly(t *testing.T) {
 	}
 }
 
-func TestASecondSyncWaitsForItsTurn(t *testing.T) {
-	s, _ := syncer(t)
-	inside, leave := make(chan struct{}, 2), make(chan struct{})
-	s.Sources = func(context.Context) ([]clones.Source, error) {
-		inside <- struct{}{}
-		<-leave
-		return nil, nil
+// hangingGit is a git whose counting of the project "large" says that it began, and ends
+// when release is called.
+func hangingGit(t *testing.T) (git string, began func(), release func()) {
+	t.Helper()
+	dir := t.TempDir()
+	script, pipe, gate := filepath.Join(dir, "git"), filepath.Join(dir, "began"), filepath.Join(dir, "gate")
+	text := "#!/bin/sh\ncase \"$*\" in *large.git*diff-tree*) echo x >" + pipe + "; cat " + gate + " >/dev/null;; esac\nexec git \"$@\"\n"
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
 	}
+	for _, p := range []string{pipe, gate} {
+		if err := unix.Mkfifo(p, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	began = func() {
+		if _, err := os.ReadFile(pipe); err != nil {
+			t.Error(err)
+		}
+	}
+	return script, began, func() {
+		if err := os.WriteFile(gate, nil, 0); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestALargeCountHoldsUpNothingElse(t *testing.T) {
+	git, began, release := hangingGit(t)
+	root := t.TempDir()
+	origin := gittest.Zoo(t, filepath.Join(root, "zoo.git"))
+	var sources []clones.Source
+	s, dir := syncerWith(t, git)
+	s.Parallel, s.Interval = 1, time.Millisecond
+	s.Sources = func(context.Context) ([]clones.Source, error) { return sources, nil }
+	gittest.Long(t, filepath.Join(dir, "large.git"), 50)
 	done := make(chan error, 2)
-	go func() { _, err := s.Sync(t.Context(), "", func(Step) {}); done <- err }()
-	<-inside
-	waiting := make(chan struct{})
-	go func() { _, err := s.Sync(t.Context(), "", func(Step) { close(waiting) }); done <- err }()
-	<-waiting
-	if len(inside) != 0 {
-		t.Error("two syncs at a time")
+	go func() { _, err := s.Sync(t.Context(), "large", func(Step) {}); done <- err }()
+	began()
+	sources = []clones.Source{{Project: "new", URL: origin.Dir}}
+	if names, err := s.Sync(t.Context(), "new", func(Step) {}); err != nil || len(names) != 1 || s.Status("new").Counted != 18 {
+		t.Errorf("%v %v %+v", names, err, s.Status("new"))
 	}
+	waiting := make(chan struct{}, 10)
+	go func() {
+		_, err := s.Sync(t.Context(), "large", func(st Step) { waiting <- struct{}{} })
+		done <- err
+	}()
+	<-waiting // for the count that runs
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := s.Sync(ctx, "", func(Step) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := s.Sync(ctx, "large", func(Step) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	close(leave)
-	if err := errors.Join(<-done, <-done); err != nil {
-		t.Error(err)
+	release()
+	if err := errors.Join(<-done, <-done); err != nil || s.Status("large").Counted != 50 {
+		t.Errorf("%v %+v", err, s.Status("large"))
+	}
+}
+
+func TestNothingToSyncIsAnError(t *testing.T) {
+	s, dir := syncer(t)
+	if _, err := s.Sync(t.Context(), "", func(Step) {}); fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), dir) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -44,7 +44,28 @@ func ParseWith(o Options, name string, text []byte) ([]Entry, []Problem) {
 		n++
 		p.line(n, strings.TrimRight(line, "\r\n"))
 	}
+	if len(p.entries) == 0 && len(p.problems) > 0 && !plausible(text) { // the lines of another file are nobody's to see
+		p.problems = nil
+		p.problem(1, false, "this is not a switch list: the first line does not name columns such as %s, and no line begins with a MAC address", Title())
+	}
 	return slices.DeleteFunc(p.entries, func(e Entry) bool { return e.Line == 0 }), p.problems
+}
+
+// plausible tells whether a text can be meant as a switch list: its title line names a column, or a
+// line begins with a MAC address.
+func plausible(text []byte) bool {
+	first := true
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) {
+		cells := strings.Split(line, ",")
+		if first && slices.ContainsFunc(cells, func(c string) bool { return column(strings.Trim(c, "\"\r\n ")) >= 0 }) {
+			return true
+		}
+		if _, err := mib.ParseMAC(strings.Trim(cells[0], "\" ")); err == nil {
+			return true
+		}
+		first = false
+	}
+	return false
 }
 
 type parser struct {

@@ -19,7 +19,7 @@ func (s *Shell) importDB() commands.Command {
 			"sealed: the file is not needed afterwards. Secrets that the file lacks are taken from the list in force, so\n" +
 			"that a list from switch:ExportDB can be changed and read again. switch:ReadDB and switch-db:reload-db go\n" +
 			"back to a file.\n\nExample: switch:ImportDB etc/switch_swdb.csv",
-		Arguments: []commands.Argument{{Name: "path", Help: "the file", Required: true, Complete: s.completePath}},
+		Arguments: []commands.Argument{{Name: "path", Help: "the file", Type: commands.File, Required: true, Complete: s.completePath}},
 		Options:   []commands.Option{{Name: "skip", Help: "leave lines out that cannot be used", Type: commands.Bool}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			l, err := s.Database.Import(ctx, s.path(in.Arg("path")), in.Flag("skip"))
@@ -42,7 +42,7 @@ func (s *Shell) exportDB() commands.Command {
 		Help: "Shows the switch list, or writes it to a new file that only the controller's user can read. With --secrets\n" +
 			"communities and passwords are in it, in clear; then a file is required, so that no terminal shows them.\n\n" +
 			"Example: switch:ExportDB --secrets etc/backup.csv",
-		Arguments: []commands.Argument{{Name: "path", Help: "the new file"}},
+		Arguments: []commands.Argument{{Name: "path", Help: "the new file", Type: commands.NewFile}},
 		Options:   []commands.Option{{Name: "secrets", Help: "with communities and passwords", Type: commands.Bool}},
 		Run:       s.runExportDB,
 	}

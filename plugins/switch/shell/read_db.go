@@ -27,7 +27,7 @@ func (s *Shell) readDB() commands.Command {
 			"A relative path is below the controller's home. The file is read again whenever it changes,\n" +
 			"and after a restart.\n\n" +
 			"Example: switch:ReadDB etc/switch_swdb.csv",
-		Arguments: []commands.Argument{{Name: "path", Help: "the file", Required: true, Complete: s.completePath}},
+		Arguments: []commands.Argument{{Name: "path", Help: "the file", Type: commands.File, Required: true, Complete: s.completePath}},
 		Run:       s.runReadDB,
 	}
 }

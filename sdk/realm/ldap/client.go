@@ -9,6 +9,7 @@ import (
 
 	goldap "github.com/go-ldap/ldap/v3"
 
+	"ctl.internal/sdk/realm"
 	"ctl.internal/sdk/realm/trust"
 )
 
@@ -52,6 +53,7 @@ type Query struct {
 	Base, Filter string
 	Attributes   []string
 	Alone        bool
+	Limit        int // entries; 0 = sizeLimit of the settings
 }
 
 // ErrSizeLimit is returned, with the entries that came, when there are more than allowed.
@@ -78,6 +80,14 @@ func (c *Client) Login(ctx context.Context, name, password string, found func(co
 		}
 		return found(ctx, c.search)
 	})
+}
+
+// Find calls found with searches of the system account; realm.ErrNoFinder without one.
+func (c *Client) Find(ctx context.Context, found func(context.Context, Search) error) error {
+	if c.sys == nil {
+		return realm.ErrNoFinder
+	}
+	return found(ctx, c.search)
 }
 
 func (c *Client) search(ctx context.Context, q Query) (entries []*goldap.Entry, err error) {
@@ -107,6 +117,9 @@ func (c *conn) bind(name, password string) error {
 }
 
 func (c *conn) search(ctx context.Context, q Query, limit int) ([]*goldap.Entry, error) {
+	if q.Limit > 0 {
+		limit = min(limit, q.Limit)
+	}
 	left, scope := remaining(ctx), goldap.ScopeWholeSubtree
 	if q.Alone {
 		scope = goldap.ScopeBaseObject

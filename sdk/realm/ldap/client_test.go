@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,6 +89,29 @@ func TestAServerThatRestartsCostsNoLogin(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		s.Drop()
+	}
+}
+
+// A system account that the server refuses for a while: no login passes meanwhile with what an
+// anonymous search finds, and all do afterwards without a reload.
+func TestARefusedSystemAccountPoisonsNothing(t *testing.T) {
+	var refused atomic.Bool
+	refused.Store(true)
+	s := (&ldaptest.Server{Entries: directory(), Refuse: func(dn string) bool { return dn == "cn=system,dc=x" && refused.Load() }}).Start(t)
+	c := client(t, map[string]string{"url": s.URL(), "systemUsername": "cn=system,dc=x", "systemPassword": "machine"})
+	for range 3 {
+		if got := login(t, c, "secret"); got.Outcome != realm.Unavailable || !strings.Contains(got.Reason, "system account") {
+			t.Errorf("while it is refused: %+v", got)
+		}
+	}
+	refused.Store(false)
+	for range 3 {
+		if got := login(t, c, "secret"); got.Outcome != realm.Authenticated {
+			t.Errorf("afterwards: %+v", got)
+		}
+	}
+	if n := s.Anonymous.Load(); n != 0 {
+		t.Errorf("%d searches on connections whose bind failed", n)
 	}
 }
 

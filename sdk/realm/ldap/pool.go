@@ -12,7 +12,7 @@ import (
 type pool struct {
 	d     *dialer
 	s     Settings
-	ready func(context.Context, *conn) error // makes a fresh connection usable; may be nil
+	ready func(context.Context, *conn) error // makes a fresh connection usable; may be nil; one it fails on is closed
 	slots chan struct{}
 
 	mu      sync.Mutex
@@ -70,14 +70,28 @@ func (p *pool) fresh(ctx context.Context, index, shares int, f func(context.Cont
 	if err != nil {
 		return err
 	}
-	return p.run(limit, c, 1, func(ctx context.Context, c *conn) error {
-		if p.ready != nil {
-			if err := p.ready(ctx, c); err != nil {
-				return err
-			}
-		}
-		return f(ctx, c)
-	})
+	if err := p.prepare(limit, c); err != nil {
+		_ = c.Close()
+		return err
+	}
+	return p.run(limit, c, 1, f)
+}
+
+// prepare makes a fresh connection usable. After an error nobody may use the connection: a search
+// on it would be anonymous.
+func (p *pool) prepare(ctx context.Context, c *conn) error {
+	if p.ready == nil {
+		return nil
+	}
+	stop := context.AfterFunc(ctx, c.cut)
+	err := p.ready(ctx, c)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%s does not answer in time: %w", p.s.Servers[c.server].URL, err)
+	}
+	return err
 }
 
 // run calls f within a share of the time and keeps the connection if it is good.

@@ -20,7 +20,9 @@ const root = "../../.."
 
 var bin string
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m, root, &bin, "./plugins/repoinfo")) }
+func TestMain(m *testing.M) {
+	os.Exit(harness.Main(m, root, &bin, "./plugins/repoinfo", "./test/peers/cluster/actor", "./test/peers/cluster/lone"))
+}
 
 func do(t *testing.T, c *harness.Controller, method, path, auth, body string) (int, string) {
 	t.Helper()

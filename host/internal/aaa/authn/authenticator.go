@@ -40,6 +40,7 @@ type Authenticator struct {
 	flights together.Group[*Login]
 	// waiting bounds the logins that are being delayed.
 	waiting chan struct{}
+	found   found
 }
 
 // New returns an Authenticator.
@@ -125,7 +126,9 @@ func (a *Authenticator) Login(ctx context.Context, c Credentials) (*Login, error
 
 // again accounts for a login that was verified before.
 func (a *Authenticator) again(ctx context.Context, l *Login, from netip.AddrPort) {
-	a.o.Throttle.Seen(l.User, l.Domain, from.Addr())
+	if a.o.Throttle.Failing() { // the common case is no, without a lock
+		a.o.Throttle.Seen(a.account(l.User, l.Domain), from.Addr())
+	}
 	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
 }
 
@@ -133,15 +136,21 @@ func (a *Authenticator) bearer(ctx context.Context, token string, from netip.Add
 	if a.o.Tokens == nil || token == "" {
 		return nil, ErrRefused
 	}
-	p, err := a.o.Tokens.Lookup(ctx, token)
-	if err != nil {
+	h, err := a.o.Tokens.Lookup(ctx, token)
+	var l *Login
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if p == nil {
+	case h.Principal != nil:
+		l = localLogin(h.Principal, "token")
+	case h.Outside != nil:
+		if l, err = a.Find(ctx, *h.Outside); err != nil {
+			return nil, err
+		}
+	default:
 		a.o.Attempt(ctx, Attempt{Address: from, Reason: "no live token"})
 		return nil, ErrRefused
 	}
-	l := localLogin(p, "token")
 	l.token = token
 	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
 	return l, nil

@@ -70,6 +70,40 @@ func TestAMinuteInTheQueueIsNoRefusal(t *testing.T) {
 	})
 }
 
+// oneByOne is an identity service that works on one login at a time: the more come at once, the longer
+// each of them takes.
+type oneByOne struct{ worker chan struct{} }
+
+func (h oneByOne) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
+	select {
+	case h.worker <- struct{}{}:
+	case <-ctx.Done():
+		return realm.Result{}, ctx.Err()
+	}
+	defer func() { <-h.worker }()
+	<-time.After(time.Second)
+	return realm.Result{Outcome: realm.Authenticated, Principal: c.User}, ctx.Err()
+}
+
+func (oneByOne) Close() error { return nil }
+
+// 32 right logins at once at an identity service that does one in a second: waiting for a place is
+// not the service's lateness, and all of them pass.
+func TestManyLoginsAtASlowServiceAllPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := open(t, authn.Realm{Name: "slow", Outside: oneByOne{make(chan struct{}, 1)}, Places: make(chan struct{}, 4)})
+		var wg sync.WaitGroup
+		for i := range 32 {
+			wg.Go(func() {
+				if _, err := l.Login(ctx, authn.Credentials{User: fmt.Sprint("u", i), Password: "pw", Address: somewhere}); err != nil {
+					t.Errorf("u%d: %v", i, err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
 // Of four logins of a user three may be under way; the client of the fourth leaves.
 func TestWhoLeavesTheQueueIsNotVerified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"ctl.internal/host/internal/aaa/identity"
@@ -62,11 +64,7 @@ func (a *Authenticator) flightKey(d digest, generation uint64, from netip.Addr) 
 }
 
 func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
-	counted := name + "@" + domain
-	if domain == "" {
-		counted += identity.SDN
-	}
-	turn, err := a.turn(ctx, counted, c.Address.Addr())
+	turn, err := a.turn(ctx, a.account(name, domain), c.Address.Addr())
 	if err != nil {
 		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error()})
 		return nil, err
@@ -82,12 +80,28 @@ func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain
 			turn.Failed()
 		}
 		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: no.reason()})
+		if no.silent != "" {
+			return nil, &UnavailableError{Realm: no.silent}
+		}
 		return nil, ErrRefused
 	}
 	turn.Succeeded()
 	a.o.Attempt(ctx, Attempt{User: v.login.User, Realm: v.login.Realm, Address: c.Address, OK: true})
 	v.generation = generation
 	return v, nil
+}
+
+// account is what guesses at an account are counted by, however its name is written: LAB\\alice, ALICE
+// and alice@lab.test are one to a directory service.
+func (a *Authenticator) account(name, domain string) string {
+	directory := slices.ContainsFunc(a.o.Realms, func(r Realm) bool { return r.Kind == "CtlDirectoryRealm" })
+	if at := strings.LastIndexByte(name, '\\'); at >= 0 && directory {
+		name = name[at+1:]
+	}
+	if directory {
+		return identity.Folded(name)
+	}
+	return identity.Folded(name) + "@" + strings.ToLower(orSDN(domain))
 }
 
 // turn waits until a password may be verified.
@@ -112,20 +126,26 @@ func (a *Authenticator) turn(ctx context.Context, counted string, from netip.Add
 
 // refusal is what the realms said when none knew the credentials.
 type refusal struct {
-	known  bool   // the local realm holds a user of this name
-	silent string // the last realm that could not be asked
+	known  bool     // the local realm holds a user of this name, whose password this is not
+	silent string   // the last realm that could not be asked
+	said   []string // reasons of those that were
 }
 
 // verified tells whether it was the credentials that failed. While a realm cannot be
 // asked, those of its users are not known to be wrong: counting them would lock out
-// these users, and others at their address, beyond the outage.
+// these users, and others at their address, beyond the outage. A user of the local
+// realm is counted all the same: an outage must not let anybody guess for nothing.
 func (r refusal) verified() bool { return r.known || r.silent == "" }
 
 func (r refusal) reason() string {
+	text := "no realm knows these credentials"
 	if r.silent != "" {
-		return "realm " + r.silent + " cannot be reached"
+		text = "realm " + r.silent + " cannot be reached"
 	}
-	return "no realm knows these credentials"
+	if len(r.said) > 0 {
+		text += " (" + strings.Join(r.said, "; ") + ")"
+	}
+	return text
 }
 
 // ask tries the realms in order until one knows the user by these credentials. The
@@ -150,8 +170,10 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			continue
 		}
 		epoch := r.epoch()
-		// That the client has gone is not the realm's fault.
-		res, err := outside(context.WithoutCancel(ctx), r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
+		res, err := outside(ctx, r, realm.Credentials{User: name, Domain: domain, Password: c.Password, Address: c.Address.String()})
+		if ctx.Err() != nil {
+			return nil, no, ctx.Err()
+		}
 		if err != nil || res.Outcome == realm.Unavailable {
 			why := res.Reason
 			if err != nil {
@@ -162,11 +184,11 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 			continue
 		}
 		if res.Outcome == realm.Authenticated {
-			l := &Login{User: res.Principal, Domain: orSDN(domain), Roles: res.Roles, Realm: r.Name}
-			if l.User == "" {
-				l.User = name
-			}
+			l := outsideLogin(r, name, domain, res)
 			return &verified{login: l, realm: r, realmEpoch: epoch, until: a.o.Now().Add(a.o.CacheFor)}, no, nil
+		}
+		if res.Reason != "" {
+			no.said = append(no.said, r.Name+": "+res.Reason)
 		}
 	}
 	if owed {
@@ -182,11 +204,25 @@ func orSDN(domain string) string {
 	return domain
 }
 
-// outside asks one realm within its own time, whatever it does.
+// outside asks one realm about credentials.
 func outside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.Wait())
+	return inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) { return r.Outside.Authenticate(ctx, c) })
+}
+
+// inPlace asks one realm within its own time, whatever it does, once there is a place.
+func inPlace(ctx context.Context, r Realm, ask func(context.Context) (realm.Result, error)) (realm.Result, error) {
+	if r.Places != nil {
+		select {
+		case r.Places <- struct{}{}:
+			defer func() { <-r.Places }()
+		case <-ctx.Done():
+			return realm.Result{}, ctx.Err()
+		}
+	}
+	// That the client has gone is not the realm's fault.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Wait())
 	defer cancel()
-	res, err := r.Outside.Authenticate(ctx, c)
+	res, err := ask(ctx)
 	if err == nil && ctx.Err() != nil {
 		err = errors.Join(ctx.Err(), errors.New(res.Reason))
 	}

@@ -28,8 +28,7 @@ func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
-	counted := name + "@" + orSDN(domain)
-	turn, err := a.turn(ctx, counted, c.Address.Addr())
+	turn, err := a.turn(ctx, a.account(name, domain), c.Address.Addr())
 	if blocked := new(throttle.BlockedError); errors.As(err, &blocked) {
 		return nil, fault.Wrap(fault.Unavailable, err, "%s", blocked.Error())
 	}

@@ -10,13 +10,16 @@ import (
 // credentials would not be good any more. An outside realm cannot be asked without the
 // password, so its users stay what they were.
 func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
-	if !l.Local {
-		return l, nil
-	}
 	if l.token != "" {
-		if p, err := a.o.Tokens.Lookup(ctx, l.token); err != nil || p == nil {
+		if h, err := a.o.Tokens.Lookup(ctx, l.token); err != nil || !h.Known() {
 			return nil, refusedOr(err)
 		}
+	}
+	if !l.Local && l.token != "" {
+		return a.Find(ctx, *l.Outside)
+	}
+	if !l.Local {
+		return l, nil
 	}
 	p, err := a.o.Identity.Principal(ctx, l.User+"@"+l.Domain)
 	if err != nil && fault.KindOf(err) != fault.NotFound {

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/sdk/realm"
 )
 
@@ -19,6 +19,9 @@ type Login struct {
 
 	epoch string // of a local user; see identity.Principal
 	token string // that the login was made with, if it was
+
+	// Outside is how the realm of an outside user finds the user again; nil for a local one.
+	Outside *token.Outside
 }
 
 // Credentials are what a user logs in with.
@@ -33,7 +36,10 @@ type Realm struct {
 	Name    string
 	Kind    string        // last segment of its class name
 	Outside realm.Realm   // nil for the identity database
-	Timeout time.Duration // of one question to an outside realm; 0 = 5 s
+	Timeout time.Duration // of one question to an outside realm, once it is asked; 0 = 5 s
+	// Places bounds how many questions an outside realm is asked at once; the others wait, which
+	// is not the realm's time. Nil = any number.
+	Places chan struct{}
 	// Epoch returns a number that changes when an outside realm goes or is another one:
 	// logins verified before are not believed then. Nil = it never does.
 	Epoch func() uint64
@@ -56,8 +62,8 @@ func (r Realm) Wait() time.Duration {
 
 // Tokens looks up bearer tokens.
 type Tokens interface {
-	// Lookup returns the principal of a live token, nil for any other text.
-	Lookup(ctx context.Context, token string) (*identity.Principal, error)
+	// Lookup returns the holder of a live token, nobody for any other text.
+	Lookup(ctx context.Context, token string) (token.Holder, error)
 }
 
 // Attempt is a login, for accounting. It never holds a secret.
@@ -66,6 +72,16 @@ type Attempt struct {
 	Address             netip.AddrPort
 	OK                  bool
 }
+
+// UnavailableError says that no realm knew the credentials, and that one could not be asked: whether
+// they are right is not known.
+type UnavailableError struct{ Realm string }
+
+// Error names the realm, for the log; clients learn only that the login cannot be verified now.
+func (e *UnavailableError) Error() string { return "realm " + e.Realm + " cannot be asked now" }
+
+// RetryAfter is when to try again.
+func (e *UnavailableError) RetryAfter() time.Duration { return 5 * time.Second }
 
 // ErrRefused is all that a client learns of a failed login.
 var ErrRefused = errors.New("the credentials were refused")

@@ -38,7 +38,7 @@ func (v view) domain(id string) (Domain, error) {
 
 // CreateDomain adds a domain.
 func (s *Service) CreateDomain(ctx context.Context, d Domain) error {
-	if err := checkName("name", d.Name); err != nil {
+	if err := checkNew("name", d.Name); err != nil {
 		return err
 	}
 	if err := checkText("description", d.Description); err != nil {

@@ -118,7 +118,7 @@ func (s *Service) Verify(ctx context.Context, name, domain, password string) (*P
 // here it does no work, says so, and leaves the Waste to the caller, who owes it
 // before anybody learns of a refusal.
 func (s *Service) Match(ctx context.Context, name, domain, password string) (p *Principal, worked bool, err error) {
-	id, now := name+"@"+domain, s.generation.Load()
+	id, now := Typed(name)+"@"+domain, s.generation.Load()
 	if s.absent.has(id, now) {
 		return nil, false, nil
 	}

@@ -38,7 +38,7 @@ func (v view) role(id string) (Role, error) {
 
 // CreateRole adds a role.
 func (s *Service) CreateRole(ctx context.Context, r Role) error {
-	if err := checkName("name", r.Name); err != nil {
+	if err := checkNew("name", r.Name); err != nil {
 		return err
 	}
 	if err := checkName("domainid", r.Domain); err != nil {

@@ -85,7 +85,7 @@ func (v view) mayCreate(u User) error {
 }
 
 func (s *Service) checkUser(u User) error {
-	if err := checkName("name", u.Name); err != nil {
+	if err := checkNew("name", u.Name); err != nil {
 		return err
 	}
 	if err := checkName("domainid", u.Domain); err != nil {

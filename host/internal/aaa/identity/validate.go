@@ -25,6 +25,18 @@ func checkText(field, value string) error {
 	return nil
 }
 
+// checkNew refuses a name that a new user, role or domain may not have.
+func checkNew(field, value string) error {
+	if err := checkName(field, value); err != nil {
+		return err
+	}
+	normal, err := NormalName(field, value)
+	if err == nil && normal != value {
+		err = invalid(field, "write the name as %q (RFC 8265)", normal)
+	}
+	return err
+}
+
 // checkName refuses what could not be told apart in an id or addressed in a url.
 func checkName(field, value string) error {
 	if strings.TrimSpace(value) == "" {

@@ -48,6 +48,7 @@ func New(o Options) http.Handler {
 		{[]string{"auth", "v1", "domains", ""}, map[string]endpoint{"GET": h.getDomain, "PUT": h.updateDomain, "DELETE": h.deleteDomain}},
 		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.listGrants, "POST": h.createGrant}},
 		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.deleteGrant}},
+		{[]string{".well-known", "oauth-authorization-server"}, map[string]endpoint{"GET": h.metadata}},
 		{[]string{"oauth2", "token"}, map[string]endpoint{"POST": h.issueToken}},
 		{[]string{"oauth2", "revoke"}, map[string]endpoint{"POST": h.revokeToken}},
 		{[]string{"oauth2", "introspect"}, map[string]endpoint{"POST": h.introspectToken}},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 )
@@ -79,7 +81,8 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 		h.oauthFail(w, r, e)
 		return
 	}
-	var p *identity.Principal
+	var who token.Holder
+	var pair token.Pair
 	switch grant := f.Get("grant_type"); {
 	case grant == "":
 		h.oauthFail(w, r, badRequest("grant_type is missing"))
@@ -97,55 +100,71 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_scope", "the only scope is " + identity.SDN})
 		return
 	case grant == "password":
-		p, err = h.passwordGrant(r, f)
+		who, err = h.passwordGrant(r, f)
+		if err == nil {
+			pair, err = h.Tokens.Grant(r.Context(), who)
+		}
 	default:
-		p, err = h.Tokens.Lookup(r.Context(), f.Get("refresh_token"))
+		pair, who, err = h.Tokens.Exchange(r.Context(), f.Get("refresh_token"), func(who token.Holder) error {
+			if who.Outside == nil {
+				return nil
+			}
+			_, err := h.Authn.Find(r.Context(), *who.Outside)
+			return err
+		})
 	}
-	if err == nil && p == nil {
+	if err == nil && pair.Access == "" {
 		err = authn.ErrRefused
 	}
 	if err != nil {
 		h.refusedGrant(w, r, err)
 		return
 	}
-	t, err := h.Tokens.Issue(r.Context(), p)
-	if err != nil {
-		h.fault(w, r, err)
-		return
-	}
 	c, _ := caller.From(r.Context())
-	c.User, c.Domain, c.Roles = p.Name, p.Domain, p.Roles
-	h.Change(caller.With(r.Context(), c), "issue token", p.ID())
+	if p := who.Principal; p != nil {
+		c.User, c.Domain, c.Roles = p.Name, p.Domain, p.Roles
+	} else {
+		c.User, c.Domain = who.Outside.User, who.Outside.Domain
+	}
+	h.Change(caller.With(r.Context(), c), "issue token", who.ID())
 	w.Header().Set("Pragma", "no-cache")
 	h.ok(w, r, http.StatusOK, struct {
 		Token   string `json:"access_token"`
 		Type    string `json:"token_type"`
 		Expires int    `json:"expires_in"`
-	}{t, "Bearer", int(h.Tokens.ExpiresIn().Seconds())})
+		Refresh string `json:"refresh_token"`
+	}{pair.Access, "Bearer", int(h.Tokens.ExpiresIn().Seconds()), pair.Refresh})
 }
 
-var errOutside = errors.New("tokens are issued to users of the controller's own realm only: the rights of others cannot be looked up at use")
-
-func (h *handler) passwordGrant(r *http.Request, f url.Values) (*identity.Principal, error) {
+// passwordGrant finds out who sends a password. Tokens of outside users are issued only where their
+// realm can look them up later, for their rights are looked up at use.
+func (h *handler) passwordGrant(r *http.Request, f url.Values) (token.Holder, error) {
 	l, err := h.Authn.Login(r.Context(), authn.Credentials{User: f.Get("username"), Password: f.Get("password"), Address: address(r)})
 	if err != nil {
-		return nil, err
+		return token.Holder{}, err
 	}
 	if !l.Local {
-		return nil, errOutside
+		_, err := h.Authn.Find(r.Context(), *l.Outside)
+		return token.Holder{Outside: l.Outside}, err
 	}
-	return h.Identity.Principal(r.Context(), l.User+"@"+l.Domain)
+	p, err := h.Identity.Principal(r.Context(), l.User+"@"+l.Domain)
+	return token.Holder{Principal: p}, err
 }
 
 func (h *handler) refusedGrant(w http.ResponseWriter, r *http.Request, err error) {
 	var slow *throttle.BlockedError
+	var silent *authn.UnavailableError
+	var notFindable *authn.NotFindableError
 	switch {
+	case errors.As(err, &silent):
+		w.Header().Set("Retry-After", strconv.Itoa(int(silent.RetryAfter().Seconds())))
+		h.oauthFail(w, r, oauthError{http.StatusServiceUnavailable, "temporarily_unavailable", "the credentials cannot be verified now"})
 	case errors.As(err, &slow):
 		w.Header().Set("Retry-After", strconv.Itoa(int(slow.RetryAfter().Seconds())))
 		h.oauthFail(w, r, oauthError{http.StatusTooManyRequests, "temporarily_unavailable", "too many failed logins; try again later"})
 	case errors.Is(err, authn.ErrRefused):
 		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_grant", "the credentials were refused"})
-	case errors.Is(err, errOutside):
+	case errors.As(err, &notFindable):
 		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_grant", err.Error()})
 	case errors.Is(err, context.Canceled): // the client has gone
 	default:
@@ -185,7 +204,7 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 		return
 	}
 	if found && info != nil {
-		h.Change(r.Context(), "revoke token", info.Principal.ID())
+		h.Change(r.Context(), "revoke token", info.ID())
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	switch {
@@ -198,11 +217,12 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 	}
 }
 
-// introspectToken is /oauth2/introspect (RFC 7662). Who holds a token may ask
-// about it; credentials are checked when they are sent.
+// introspectToken is /oauth2/introspect (RFC 7662), for callers with credentials: administrators may ask
+// about any token, others about their own.
 func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []string) {
 	from, _ := netip.ParseAddrPort(r.RemoteAddr)
-	if _, present, err := h.Authn.Request(r.Context(), r.Header, from, rules.Basic|rules.Bearer); present && err != nil {
+	asks, _, err := h.Authn.Request(r.Context(), r.Header, from, rules.Basic|rules.Bearer)
+	if err != nil {
 		h.refusedClient(w, r, err)
 		return
 	}
@@ -216,20 +236,53 @@ func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []st
 		h.fault(w, r, err)
 		return
 	}
-	if info == nil {
+	if info == nil || !mayIntrospect(asks, info.Holder) {
 		h.ok(w, r, http.StatusOK, map[string]bool{"active": false})
 		return
 	}
-	p := info.Principal
+	name := ""
+	if info.Principal != nil {
+		name = info.Principal.Name
+	} else {
+		name = info.Outside.User
+		if _, err := h.Authn.Find(r.Context(), *info.Outside); errors.Is(err, authn.ErrRefused) {
+			h.ok(w, r, http.StatusOK, map[string]bool{"active": false})
+			return
+		}
+	}
 	h.ok(w, r, http.StatusOK, map[string]any{
-		"active": true, "scope": identity.SDN, "username": p.Name, "sub": p.ID(), "token_type": "Bearer",
+		"active": true, "scope": identity.SDN, "username": name, "sub": info.ID(), "token_type": "Bearer",
 		"iat": info.Issued.Unix(), "exp": info.Expires.Unix(),
 	})
 }
 
+func mayIntrospect(l *authn.Login, of token.Holder) bool {
+	switch {
+	case slices.Contains(l.Roles, "admin"):
+		return true
+	case of.Principal != nil:
+		return l.Local && of.ID() == l.User+"@"+l.Domain
+	}
+	return l.Outside != nil && *l.Outside == *of.Outside
+}
+
+// metadata is /.well-known/oauth-authorization-server (RFC 8414).
+func (h *handler) metadata(w http.ResponseWriter, r *http.Request, _ []string) {
+	issuer := "http://" + r.Host
+	if r.TLS != nil {
+		issuer = "https://" + r.Host
+	}
+	h.ok(w, r, http.StatusOK, map[string]any{
+		"issuer": issuer, "token_endpoint": issuer + "/oauth2/token", "revocation_endpoint": issuer + "/oauth2/revoke",
+		"introspection_endpoint": issuer + "/oauth2/introspect", "response_types_supported": []string{},
+		"grant_types_supported": []string{"password", "refresh_token"}, "scopes_supported": []string{identity.SDN},
+		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
+		"introspection_endpoint_auth_methods_supported": []string{"client_secret_basic"},
+	})
+}
+
 func (h *handler) refusedClient(w http.ResponseWriter, r *http.Request, err error) {
-	var slow *throttle.BlockedError
-	if errors.As(err, &slow) {
+	if !errors.Is(err, authn.ErrRefused) {
 		h.refusedGrant(w, r, err)
 		return
 	}

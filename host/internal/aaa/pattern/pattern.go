@@ -95,7 +95,7 @@ func match(parts []part, path []reqpath.Segment) bool {
 		case i < len(parts) && parts[i].kind == deep:
 			deepAt, deepPath = i, j
 			i++
-		case i < len(parts) && parts[i].matches(path[j].Decoded):
+		case i < len(parts) && parts[i].matches(&path[j]):
 			i, j = i+1, j+1
 		case deepAt >= 0:
 			deepPath++
@@ -110,7 +110,19 @@ func match(parts []part, path []reqpath.Segment) bool {
 	return i == len(parts)
 }
 
-func (p part) matches(s string) bool {
+func (p *part) matches(s *reqpath.Segment) bool {
+	if p.is(s.Decoded) {
+		return true
+	}
+	for _, other := range s.Also {
+		if p.is(other) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *part) is(s string) bool {
 	if p.kind == literal {
 		return p.text == s
 	}
@@ -175,13 +187,21 @@ func (p Pattern) entryOf(path []reqpath.Segment) bool {
 	if len(path) == 0 {
 		return false
 	}
-	list, parents := path[len(path)-1].Decoded, path[:len(path)-1]
+	last, parents := &path[len(path)-1], path[:len(path)-1]
 	for i, part := range p.parts {
-		if len(part.text) > len(list) && part.text[len(list)] == '=' && part.text[:len(list)] == list && match(p.parts[:i], parents) {
+		if isEntry(part.text, last.Decoded, last.Also) && match(p.parts[:i], parents) {
 			return true
 		}
 	}
 	return false
+}
+
+// isEntry tells whether a text is list=key of a list with one of the names.
+func isEntry(text, list string, also []string) bool {
+	if len(text) > len(list) && text[len(list)] == '=' && text[:len(list)] == list {
+		return true
+	}
+	return len(also) > 0 && isEntry(text, also[0], also[1:])
 }
 
 // Shape is a pattern cut where its literal segments end, for an index.

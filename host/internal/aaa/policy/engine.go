@@ -2,6 +2,7 @@ package policy
 
 import (
 	"net/http"
+	"slices"
 	"sync/atomic"
 
 	"ctl.internal/host/internal/aaa/reqpath"
@@ -67,8 +68,9 @@ var editPaths = [...]string{
 
 // Check tells whether a list may replace the present one: it must be valid, and
 // at least one of the administrators, given by their roles, must still be able
-// to change policies; else it is a fault.InUse (409).
-func Check(list []Policy, admins [][]string) error {
+// to change policies; else it is a fault.InUse (409). ruled are the addresses of the
+// policies at which the rules ask the policies: all of them must permit it.
+func Check(list []Policy, admins [][]string, ruled []reqpath.Path) error {
 	x, err := build(list)
 	if err != nil {
 		return err
@@ -79,7 +81,8 @@ func Check(list []Policy, admins [][]string) error {
 			return err
 		}
 		for _, roles := range admins {
-			if x.allows(http.MethodPut, p, roles) {
+			denied := func(p reqpath.Path) bool { return !x.allows(http.MethodPut, p, roles) }
+			if !denied(p) && !slices.ContainsFunc(ruled, denied) {
 				return nil
 			}
 		}

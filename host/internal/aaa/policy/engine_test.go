@@ -176,7 +176,7 @@ func TestCheckRefusesToLockAdministratorsOut(t *testing.T) {
 		"first match saves": {[]policy.Policy{permit("/rests/data/aaa:http-authorization/**", "admin", "put"), permit("/**", "dog", "put")}, 0, true},
 		"invalid":           {[]policy.Policy{permit("/a;b", "admin", "put")}, fault.Invalid, false},
 	} {
-		err := policy.Check(c.list, admins)
+		err := policy.Check(c.list, admins, nil)
 		if c.ok != (err == nil) || !c.ok && fault.KindOf(err) != c.kind {
 			t.Errorf("%s: %v", name, err)
 		}

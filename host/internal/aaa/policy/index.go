@@ -82,51 +82,65 @@ func build(list []Policy) (*index, error) {
 
 // first returns the policy of the lowest index that matches, nil for none. It
 // does not allocate.
-func (x *index) first(path []reqpath.Segment) *entry {
-	var best *entry
-	n := &x.root
-	for depth := 0; ; depth++ {
-		if n.tree != nil && (best == nil || n.tree.index < best.index) {
-			best = n.tree
+func (x *index) first(path []reqpath.Segment) *entry { return x.root.first(path, nil) }
+
+// first looks for one that goes before best in a node and below it.
+func (n *node) first(path []reqpath.Segment, best *entry) *entry {
+	if n.tree != nil && (best == nil || n.tree.index < best.index) {
+		best = n.tree
+	}
+	for _, e := range n.patterns {
+		if best != nil && e.index > best.index {
+			break
 		}
-		for _, e := range n.patterns {
-			if best != nil && e.index > best.index {
-				break
-			}
-			if e.rest.Match(path[depth:]) {
-				best = e
-				break
-			}
-		}
-		if depth == len(path) {
-			if n.exact != nil && (best == nil || n.exact.index < best.index) {
-				best = n.exact
-			}
-			return best
-		}
-		if n = n.children[path[depth].Decoded]; n == nil {
-			return best
+		if e.rest.Match(path) {
+			best = e
+			break
 		}
 	}
+	if len(path) == 0 {
+		if n.exact != nil && (best == nil || n.exact.index < best.index) {
+			best = n.exact
+		}
+		return best
+	}
+	if c := n.children[path[0].Decoded]; c != nil {
+		best = c.first(path[1:], best)
+	}
+	for _, other := range path[0].Also {
+		if c := n.children[other]; c != nil {
+			best = c.first(path[1:], best)
+		}
+	}
+	return best
 }
 
 // holds tells whether all policies about what is below a path permit the action,
 // but those that the policy deciding for the path goes before.
 func (x *index) holds(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
+	return x.root.holds(path, decider, permits)
+}
+
+func (n *node) holds(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
 	live := func(e *entry) bool { return decider == nil || !decider.tree || e.index < decider.index }
-	n := &x.root
-	for depth := 0; depth < len(path); depth++ {
-		for _, e := range n.patterns {
-			if live(e) && e.rest.Below(path[depth:]) && !permits(e) {
+	if len(path) == 0 {
+		for _, e := range n.below {
+			if live(e) && !permits(e) {
 				return false
 			}
 		}
-		if n = n.children[path[depth].Decoded]; n == nil {
-			return true
+		return true
+	}
+	for _, e := range n.patterns {
+		if live(e) && e.rest.Below(path) && !permits(e) {
+			return false
 		}
 	}
-	for _, e := range n.below {
-		if live(e) && !permits(e) {
+	if c := n.children[path[0].Decoded]; c != nil && !c.holds(path[1:], decider, permits) {
+		return false
+	}
+	for _, other := range path[0].Also {
+		if c := n.children[other]; c != nil && !c.holds(path[1:], decider, permits) {
 			return false
 		}
 	}

@@ -110,7 +110,7 @@ func TestSegmentsAndContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []reqpath.Segment{{"rests", "rests"}, {"data", "data"}, {"l=a%2Fb,c", "l=a/b,c"}}
+	want := []reqpath.Segment{{Raw: "rests", Decoded: "rests"}, {Raw: "data", Decoded: "data"}, {Raw: "l=a%2Fb,c", Decoded: "l=a/b,c"}}
 	if d := cmp.Diff(want, p.Segments()); d != "" {
 		t.Error(d)
 	}

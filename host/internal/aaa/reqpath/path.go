@@ -14,6 +14,9 @@ type Segment struct {
 	Raw string
 	// Decoded is what access rules match.
 	Decoded string
+	// Also are other ways to write the same segment, decoded, which rules match as well: a data
+	// node below the top with the name of its module. Nil in a path as it was read.
+	Also []string
 }
 
 // Path is a request's path after normalisation. The zero value is the root.
@@ -21,6 +24,12 @@ type Path struct {
 	segments  []Segment
 	canonical string
 	slash     bool
+}
+
+// Of returns the path of segments that were read before, those of root and then those below.
+func Of(root, below []Segment) Path {
+	all := make([]Segment, 0, len(root)+len(below))
+	return Path{segments: append(append(all, root...), below...)}
 }
 
 // Segments returns the segments in order; the caller must not change them.
@@ -32,17 +41,25 @@ func (p Path) TrailingSlash() bool { return p.slash }
 // Canonical is the one encoding of the path, for a router that matches encoded
 // paths. It begins with a slash and, but for the root, does not end in one.
 func (p Path) Canonical() string {
-	if p.canonical == "" {
+	switch {
+	case len(p.segments) == 0:
 		return "/"
+	case p.canonical != "":
+		return p.canonical
 	}
-	return p.canonical
+	var b strings.Builder
+	for _, s := range p.segments {
+		b.WriteByte('/')
+		b.WriteString(s.Raw)
+	}
+	return b.String()
 }
 
 // Decoded is the path for messages and logs; it is ambiguous when a segment
 // holds an encoded slash, so nothing may be decided by it.
 func (p Path) Decoded() string {
-	if strings.IndexByte(p.canonical, '%') < 0 {
-		return p.Canonical()
+	if c := p.Canonical(); strings.IndexByte(c, '%') < 0 {
+		return c
 	}
 	var b strings.Builder
 	for _, s := range p.segments {

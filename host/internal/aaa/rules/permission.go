@@ -14,7 +14,7 @@ func parsePermission(text string) permission {
 	for _, part := range strings.Split(strings.TrimSpace(text), ":") {
 		var alternatives []string
 		for _, a := range strings.Split(part, ",") {
-			if a = strings.TrimSpace(a); a != "" {
+			if a = strings.ToLower(strings.TrimSpace(a)); a != "" { // as upstream's wildcard permissions
 				alternatives = append(alternatives, a)
 			}
 		}

@@ -28,12 +28,13 @@ const (
 	Denied                         // known, but may not
 	Malformed                      // 400
 	Busy                           // 429: too many failed logins
+	Unknown                        // 503: a realm that may know the user cannot be asked
 	Pass
 )
 
 // String names the verdict for the log.
 func (v Verdict) String() string {
-	return [...]string{"unauthenticated", "denied", "malformed", "busy", "pass"}[v]
+	return [...]string{"unauthenticated", "denied", "malformed", "busy", "unknown", "pass"}[v]
 }
 
 // Env is what filters ask about the world.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"slices"
 
 	"ctl.internal/host/internal/aaa/pattern"
 	"ctl.internal/host/internal/aaa/reqpath"
@@ -65,6 +66,12 @@ func (s *Set) Line(path []reqpath.Segment) int {
 		return r.Line
 	}
 	return 0
+}
+
+// Dynamic tells whether the rule for a path asks the policies.
+func (s *Set) Dynamic(path []reqpath.Segment) bool {
+	r := s.Match(path)
+	return r != nil && slices.ContainsFunc(r.filters, func(f filter) bool { _, is := f.(dynamic); return is })
 }
 
 // Decide runs the filters of the rule that matches. A path that no rule names

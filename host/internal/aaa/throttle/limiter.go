@@ -81,7 +81,33 @@ type Limiter struct {
 	counts map[key]*counter
 	// trusted holds users at addresses they have logged in from: guessing from
 	// elsewhere does not lock them out.
-	trusted map[key]time.Time
+	trusted  map[key]time.Time
+	remember func(Trust)
+}
+
+// Trust says that a user has logged in from a place (see Site).
+type Trust struct {
+	User string
+	From netip.Addr
+	At   time.Time
+}
+
+// TrustFor is how long a user is trusted at an address after the last login there, and trustAgain after
+// how long a login there is remembered again.
+const (
+	TrustFor   = 30 * 24 * time.Hour
+	trustAgain = 24 * time.Hour
+)
+
+// Keep has what is trusted remembered beyond the process: known is what an earlier one remembered;
+// remember is called, at most once a day for each user and address, after a login.
+func (l *Limiter) Keep(known []Trust, remember func(Trust)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.remember = remember
+	for _, t := range known[:min(len(known), maxKeys)] {
+		l.trusted[pairKey(t.User, t.From)] = t.At
+	}
 }
 
 // New returns a limiter; now is the clock, nil for the real one.
@@ -129,16 +155,40 @@ func (t *Turn) Succeeded() {
 	l := t.l
 	now := l.now()
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if t.ended {
+		l.mu.Unlock()
 		return
 	}
 	t.user.failures, t.user.until = 0, time.Time{}
 	t.leave()
-	if len(l.trusted) >= maxKeys {
-		clear(l.trusted)
+	last, known := l.trusted[t.pair]
+	tell := !known || now.Sub(last) >= trustAgain
+	if !known && len(l.trusted) >= maxKeys {
+		l.forgetTrust(now)
 	}
-	l.trusted[t.pair] = now
+	if tell {
+		l.trusted[t.pair] = now
+	}
+	remember := l.remember
+	l.mu.Unlock()
+	if tell && remember != nil && t.pair.from.IsValid() {
+		remember(Trust{User: t.pair.user, From: t.pair.from, At: now})
+	}
+}
+
+// forgetTrust makes room: what is over, else any half.
+func (l *Limiter) forgetTrust(now time.Time) {
+	for k, at := range l.trusted {
+		if now.Sub(at) >= TrustFor {
+			delete(l.trusted, k)
+		}
+	}
+	for k := range l.trusted {
+		if len(l.trusted) < maxKeys/2 {
+			return
+		}
+		delete(l.trusted, k)
+	}
 }
 
 // Failed ends a turn in which the password was wrong.
@@ -170,15 +220,15 @@ func (t *Turn) leave() {
 	t.l.leave(addressKey(t.pair.from), t.address)
 }
 
+// Failing reports whether any counter is held.
+func (l *Limiter) Failing() bool { return l.failing.Load() > 0 }
+
 // Seen is called when a user sends credentials that were verified before: what
 // went wrong at this address is forgiven, guesses from elsewhere still count.
-func (l *Limiter) Seen(name, domain string, from netip.Addr) {
-	if l.failing.Load() == 0 {
-		return // the common case, without a lock
-	}
+func (l *Limiter) Seen(user string, from netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k := pairKey(name+"@"+domain, from)
+	k := pairKey(user, from)
 	if c := l.counts[k]; c != nil {
 		c.failures, c.until = 0, time.Time{}
 		c.admit(l.now())
@@ -258,7 +308,7 @@ func (l *Limiter) dropIdle(k key, c *counter) {
 // userKey is what a user's failures from an address are counted by.
 func (l *Limiter) userKey(user string, from netip.Addr, now time.Time) key {
 	pair := pairKey(user, from)
-	if t, ok := l.trusted[pair]; ok && now.Sub(t) < 24*time.Hour {
+	if t, ok := l.trusted[pair]; ok && now.Sub(t) < TrustFor {
 		return pair
 	}
 	return key{user: user}

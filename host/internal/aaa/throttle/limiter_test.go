@@ -127,7 +127,7 @@ func TestWhoIsLoggedInIsForgivenAtHisAddressOnly(t *testing.T) {
 	succeed(t, l, "admin@sdn", here)
 	fail(t, l, 5, "admin@sdn", here)
 	fail(t, l, 5, "admin@sdn", there)
-	l.Seen("admin", "sdn", here)
+	l.Seen("admin@sdn", here)
 	if d, r := try(t, l, "admin@sdn", here); d != 0 || r != 0 {
 		t.Errorf("at his own address he waits %v, %v", d, r)
 	}

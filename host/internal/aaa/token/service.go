@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,14 +22,55 @@ import (
 //	token/DIGEST             record
 //	user/USERID/DIGEST       for the cascade when a user's logins end
 //	expiry/UNIXHEX/DIGEST    for the sweep
+//	family/FAMILY/DIGEST     for the end of all tokens of one login
 const namespace = "aaa-token"
 
 type record struct {
-	User    string    `json:"user"`
-	Epoch   string    `json:"epoch"`
+	User    string    `json:"user"` // id; of an outside user REALM/NAME@DOMAIN
+	Epoch   string    `json:"epoch,omitempty"`
 	Issued  time.Time `json:"issued"`
 	Expires time.Time `json:"expires"`
+
+	Outside *Outside `json:"outside,omitempty"`
+
+	// Of the tokens of one login that can be refreshed.
+	Family  string    `json:"family,omitempty"`
+	Refresh bool      `json:"refresh,omitempty"` // it is exchanged for new tokens, and good for nothing else
+	Used    bool      `json:"used,omitempty"`    // it was exchanged: whoever sends it again is a thief, or was robbed
+	Ends    time.Time `json:"ends,omitzero"`     // of the family, however often it is refreshed
 }
+
+// Outside is a user of an outside realm, who is looked up there at each use.
+type Outside struct {
+	Realm  string `json:"realm"`
+	User   string `json:"user"`
+	Domain string `json:"domain,omitempty"` // as it was typed
+}
+
+func (o *Outside) id() string { return o.Realm + "/" + o.User + "@" + o.Domain }
+
+// Holder is who a token stands for: one of the two is set.
+type Holder struct {
+	Principal *identity.Principal
+	Outside   *Outside
+}
+
+// Known tells whether it is anybody.
+func (h Holder) Known() bool { return h.Principal != nil || h.Outside != nil }
+
+// ID is the id of the user.
+func (h Holder) ID() string {
+	if h.Outside != nil {
+		return h.Outside.id()
+	}
+	return h.Principal.ID()
+}
+
+// How long a refresh token may stay unused, and how long a login can be refreshed at all.
+const (
+	refreshIdle = 7 * 24 * time.Hour
+	refreshLife = 30 * 24 * time.Hour
+)
 
 // Options are what a Service needs. Store and Lifetime are required.
 type Options struct {
@@ -60,13 +102,12 @@ func New(o Options) *Service {
 // Bind gives the service the identities, which in turn are made with its Dependents.
 func (s *Service) Bind(i *identity.Service) { s.identities = i }
 
-// ExpiresIn is the life a client is told: the shorter of a token's own and the
-// time it is kept in the cache.
-func (s *Service) ExpiresIn() time.Duration { return min(s.o.Lifetime, s.o.CacheFor) }
+// ExpiresIn is the life of a new access token.
+func (s *Service) ExpiresIn() time.Duration { return s.o.Lifetime }
 
 // Info is what is known of a live token.
 type Info struct {
-	Principal       *identity.Principal
+	Holder
 	Issued, Expires time.Time
 }
 
@@ -77,38 +118,152 @@ func digestOf(token string) string {
 
 func tokenKey(d string) string      { return "token/" + d }
 func userKey(user, d string) string { return "user/" + user + "/" + d }
+func familyKey(f, d string) string  { return "family/" + f + "/" + d }
 func expiryKey(t time.Time, d string) string {
 	return fmt.Sprintf("expiry/%016x/%s", t.Unix(), d)
 }
 
 func (r record) remove(d string) []datastore.Op {
-	return []datastore.Op{
+	ops := []datastore.Op{
 		datastore.Delete(namespace, tokenKey(d)),
 		datastore.Delete(namespace, userKey(r.User, d)),
 		datastore.Delete(namespace, expiryKey(r.Expires, d)),
 	}
+	if r.Family != "" {
+		ops = append(ops, datastore.Delete(namespace, familyKey(r.Family, d)))
+	}
+	return ops
 }
 
-// Issue makes a token for a user as it is now: 128 random bits, in the form the
-// documents show.
-func (s *Service) Issue(ctx context.Context, p *identity.Principal) (string, error) {
+// add makes a token with a record, 128 random bits in the form the documents show, and the writes
+// that keep it.
+func (r record) add() (token string, ops []datastore.Op, err error) {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24
 	h := hex.EncodeToString(b[:])
-	token := h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-	now := s.o.Now()
-	r := record{User: p.ID(), Epoch: p.Epoch, Issued: now, Expires: now.Add(s.o.Lifetime)}
+	token = h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 	data, err := json.Marshal(r)
-	if err != nil {
-		return "", err
-	}
 	d := digestOf(token)
-	_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{
+	ops = []datastore.Op{
 		datastore.Put(namespace, tokenKey(d), data),
 		datastore.Put(namespace, userKey(r.User, d), nil),
 		datastore.Put(namespace, expiryKey(r.Expires, d), nil),
-	}})
+	}
+	if r.Family != "" {
+		ops = append(ops, datastore.Put(namespace, familyKey(r.Family, d), nil))
+	}
+	return token, ops, err
+}
+
+// Issue makes an access token for a user as it is now, which cannot be refreshed.
+func (s *Service) Issue(ctx context.Context, p *identity.Principal) (string, error) {
+	now := s.o.Now()
+	token, ops, err := record{User: p.ID(), Epoch: p.Epoch, Issued: now, Expires: now.Add(s.o.Lifetime)}.add()
+	if err == nil {
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
+	}
 	return token, err
+}
+
+// Pair is what a login, or a refresh, is answered with.
+type Pair struct{ Access, Refresh string }
+
+// Grant makes the tokens of a login.
+func (s *Service) Grant(ctx context.Context, h Holder) (Pair, error) {
+	r := record{User: h.ID(), Outside: h.Outside, Family: rand.Text(), Ends: s.o.Now().Add(refreshLife)}
+	if h.Principal != nil {
+		r.Epoch = h.Principal.Epoch
+	}
+	pair, ops, err := s.pair(r)
+	if err == nil {
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
+	}
+	return pair, err
+}
+
+func (s *Service) pair(r record) (p Pair, ops []datastore.Op, err error) {
+	r.Issued, r.Used = s.o.Now(), false
+	access, refresh := r, r
+	access.Refresh, access.Expires = false, r.Issued.Add(s.o.Lifetime)
+	refresh.Refresh, refresh.Expires = true, r.Issued.Add(refreshIdle)
+	if refresh.Expires.After(r.Ends) {
+		refresh.Expires = r.Ends
+	}
+	var more []datastore.Op
+	if p.Access, ops, err = access.add(); err == nil {
+		p.Refresh, more, err = refresh.add()
+	}
+	return p, append(ops, more...), err
+}
+
+// Exchange takes a refresh token for new tokens, once (RFC 6749 section 6, RFC 9700 section 4.14.2). One
+// that was exchanged before ends all tokens of its login. allowed is asked about the holder before
+// anything is written. Without an error a pair without tokens is the refusal.
+func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holder) error) (Pair, Holder, error) {
+	if !WellFormed(token) {
+		return Pair{}, Holder{}, nil
+	}
+	d := digestOf(token)
+	for {
+		r, rev, err := s.revision(ctx, d)
+		if err != nil || r == nil || !r.Refresh || !s.o.Now().Before(r.Expires) {
+			return Pair{}, Holder{}, err
+		}
+		if r.Used {
+			return Pair{}, Holder{}, s.endFamily(ctx, r.Family)
+		}
+		h, err := s.holder(ctx, r)
+		if err != nil || !h.Known() {
+			return Pair{}, Holder{}, err
+		}
+		if err := allowed(h); err != nil {
+			return Pair{}, Holder{}, err
+		}
+		pair, ops, err := s.pair(*r)
+		if err != nil {
+			return Pair{}, Holder{}, err
+		}
+		r.Used = true
+		data, err := json.Marshal(r)
+		if err != nil {
+			return Pair{}, Holder{}, err
+		}
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{
+			Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
+			Ops:      append(ops, datastore.Put(namespace, tokenKey(d), data)),
+		})
+		if errors.Is(err, datastore.ErrConflict) {
+			continue // another has exchanged it meanwhile
+		}
+		return pair, h, err
+	}
+}
+
+// endFamily removes all tokens of a login.
+func (s *Service) endFamily(ctx context.Context, family string) error {
+	var ops []datastore.Op
+	err := s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "family/" + family + "/"}) {
+			if err != nil {
+				return err
+			}
+			d := e.Key[strings.LastIndex(e.Key, "/")+1:]
+			r, err := readRecord(sn, d)
+			if err != nil {
+				return err
+			}
+			ops = append(ops, datastore.Delete(namespace, e.Key))
+			if r != nil {
+				ops = append(ops, r.remove(d)...)
+			}
+		}
+		return nil
+	})
+	if err == nil && len(ops) > 0 {
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
+	}
+	s.forget()
+	return err
 }
 
 // WellFormed tells whether a text has the form of a token.
@@ -128,17 +283,17 @@ func WellFormed(token string) bool {
 
 // Info returns what is known of a token, nil when it is not live.
 func (s *Service) Info(ctx context.Context, token string) (*Info, error) {
-	p, r, err := s.live(ctx, token)
-	if p == nil {
+	h, r, err := s.live(ctx, token)
+	if !h.Known() {
 		return nil, err
 	}
-	return &Info{Principal: p, Issued: r.Issued, Expires: r.Expires}, nil
+	return &Info{Holder: h, Issued: r.Issued, Expires: r.Expires}, nil
 }
 
-// live returns the principal and the record of a live token, nil for any other text.
-func (s *Service) live(ctx context.Context, token string) (*identity.Principal, *record, error) {
+// live returns the holder and the record of a live access token, nobody for any other text.
+func (s *Service) live(ctx context.Context, token string) (Holder, *record, error) {
 	if !WellFormed(token) {
-		return nil, nil, nil
+		return Holder{}, nil, nil
 	}
 	now := s.o.Now()
 	var buf [48]byte // on the stack
@@ -148,33 +303,42 @@ func (s *Service) live(ctx context.Context, token string) (*identity.Principal, 
 		before := s.generation.Load()
 		var err error
 		if r, err = s.record(ctx, hex.EncodeToString(sum[:])); r == nil {
-			return nil, nil, err
+			return Holder{}, nil, err
 		}
 		s.cache.put(sum, r, now.Add(s.o.CacheFor), func() bool { return s.generation.Load() == before })
 	}
-	if !now.Before(r.Expires) {
-		return nil, nil, nil
+	if r.Refresh || !now.Before(r.Expires) {
+		return Holder{}, nil, nil
+	}
+	h, err := s.holder(ctx, r)
+	return h, r, err
+}
+
+// holder returns who a record stands for, nobody when the user's logins have ended since.
+func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
+	if r.Outside != nil {
+		return Holder{Outside: r.Outside}, nil
 	}
 	p, err := s.identities.Principal(ctx, r.User)
 	if err != nil {
 		if fault.KindOf(err) == fault.NotFound {
-			return nil, nil, nil
+			return Holder{}, nil
 		}
-		return nil, nil, err
+		return Holder{}, err
 	}
 	if p.Epoch != r.Epoch || !p.MayLogIn() {
-		return nil, nil, nil
+		return Holder{}, nil
 	}
-	return p, r, nil
+	return Holder{Principal: p}, nil
 }
 
-// Lookup returns the principal of a live token, nil for any other text.
-func (s *Service) Lookup(ctx context.Context, token string) (*identity.Principal, error) {
-	p, _, err := s.live(ctx, token)
-	return p, err
+// Lookup returns the holder of a live access token, nobody for any other text.
+func (s *Service) Lookup(ctx context.Context, token string) (Holder, error) {
+	h, _, err := s.live(ctx, token)
+	return h, err
 }
 
-// Revoke ends a token and tells whether it was there.
+// Revoke ends a token, with a refresh token all tokens of its login, and tells whether it was there.
 func (s *Service) Revoke(ctx context.Context, token string) (bool, error) {
 	if !WellFormed(token) {
 		return false, nil
@@ -183,6 +347,10 @@ func (s *Service) Revoke(ctx context.Context, token string) (bool, error) {
 	r, err := s.record(ctx, d)
 	if r == nil {
 		return false, err
+	}
+	if r.Refresh {
+		err = s.endFamily(ctx, r.Family)
+		return err == nil, err
 	}
 	_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: r.remove(d)})
 	s.forget()
@@ -202,6 +370,19 @@ func (s *Service) record(ctx context.Context, d string) (r *record, err error) {
 		return err
 	})
 	return r, err
+}
+
+// revision reads a record with the revision that wrote it.
+func (s *Service) revision(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
+	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+		if r, err = readRecord(sn, d); err != nil || r == nil {
+			return err
+		}
+		e, err := sn.Get(namespace, tokenKey(d))
+		rev = e.Revision
+		return err
+	})
+	return r, rev, err
 }
 
 func readRecord(sn datastore.Snapshot, d string) (*record, error) {

@@ -64,11 +64,11 @@ func (l *lab) issue(user string) string {
 
 func (l *lab) live(s *token.Service, tok string) bool {
 	l.t.Helper()
-	p, err := s.Lookup(ctx, tok)
+	h, err := s.Lookup(ctx, tok)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return p != nil
+	return h.Known()
 }
 
 func (l *lab) keys() (n int) {

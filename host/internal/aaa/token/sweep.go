@@ -54,7 +54,7 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 					return err
 				}
 				if r != nil {
-					ops = append(ops, datastore.Delete(namespace, userKey(r.User, d)))
+					ops = append(ops, r.remove(d)...)
 				}
 			}
 			return nil

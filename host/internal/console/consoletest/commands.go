@@ -2,8 +2,10 @@ package consoletest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 
@@ -48,6 +50,21 @@ func (c *Commands) Commands() []commands.Command {
 			_, err := io.Copy(in.Stdout, in.Stdin)
 			return err
 		}},
+		{Name: "path:read", Summary: "show a file", Arguments: []commands.Argument{{Name: "path", Help: "it", Type: commands.File, Required: true}},
+			Run: func(_ context.Context, in *commands.Invocation) error {
+				b, err := os.ReadFile(in.Positional[0])
+				in.Printf("%s", b)
+				return err
+			}},
+		{Name: "path:make", Summary: "make a file", Options: []commands.Option{{Name: "to", Help: "its path", Type: commands.NewFile}},
+			Run: func(_ context.Context, in *commands.Invocation) error {
+				f, err := os.OpenFile(in.Option("to"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+				if err != nil {
+					return err
+				}
+				_, err = f.WriteString("made\n")
+				return errors.Join(err, f.Close())
+			}},
 		{Name: "test:many", Summary: "write numbers without end", Run: func(ctx context.Context, in *commands.Invocation) error {
 			for i := 1; ctx.Err() == nil; i++ {
 				in.Printf("%d\n", i)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
@@ -74,7 +75,7 @@ func New(home string, log *slog.Logger, change func(*sshserver.Config)) (*Consol
 	cfg := sshserver.Config{
 		Shell: shell, Histories: c.Histories, Login: c.Users, Log: log,
 		HostKeyFile: filepath.Join(home, "data", "ssh_host_key"), KeysDir: filepath.Join(home, "etc", "authorized_keys"),
-		InitScript: filepath.Join(home, "etc", "shell.init.script"),
+		InitScript: filepath.Join(home, "etc", "shell.init.script"), Files: files.New(home, nil),
 	}
 	if change != nil {
 		change(&cfg)

@@ -44,6 +44,7 @@ func (s *Session) Complete(ctx context.Context, line string) Completion {
 	if err != nil {
 		return out
 	}
+	cmd = s.completing(cmd)
 	b := binder{cmd: cmd, options: optionsOf(cmd), stopAtArg: stopsAtArg(cmd.Name)}
 	out.Candidates = b.complete(ctx, words[1:], p.Word.Text)
 	return out

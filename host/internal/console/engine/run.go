@@ -118,6 +118,8 @@ func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO
 			cmd.Run = func(_ context.Context, in *commands.Invocation) error {
 				return in.Emit(helpData(c), func() string { return helpText(c) })
 			}
+		} else {
+			cmd.Run = s.withFiles(cmd)
 		}
 		jobs = append(jobs, job{cmd, in})
 	}

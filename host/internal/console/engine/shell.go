@@ -80,6 +80,7 @@ type Session struct {
 	format  string
 	aliases map[string]string
 	done    bool
+	files   Files
 }
 
 // Session begins a session. history may be nil; format is "text" when empty.

@@ -16,7 +16,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Run runs config:validate, config:show or features:verify on the files of a home
+// Run runs config:validate, config:show, features:verify or snapshot:* on the files of a home
 // and returns its exit code.
 func Run(ctx context.Context, dir string, in *commands.Invocation) (int, error) {
 	err := run(ctx, home.Dir(dir), in)
@@ -24,6 +24,9 @@ func Run(ctx context.Context, dir string, in *commands.Invocation) (int, error) 
 }
 
 func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
+	if c, ok := commands.Find(snapshotCommands(dir), in.Name); ok {
+		return c.Run(ctx, in)
+	}
 	if _, err := os.Stat(string(dir)); errors.Is(err, fs.ErrPermission) {
 		return fault.New(fault.Denied, "you may not look into the home %s; it belongs to the user who runs the controller", dir)
 	} else if err != nil {

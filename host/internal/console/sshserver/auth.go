@@ -28,6 +28,7 @@ type callerKey struct{}
 // loggedIn is called before they are told that they are known.
 func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.ServerConfig {
 	cfg := &ssh.ServerConfig{
+		Config:        algorithms(),
 		ServerVersion: "SSH-2.0-ctld",
 		MaxAuthTries:  s.cfg.MaxAttempts,
 		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {

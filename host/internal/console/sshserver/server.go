@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/crypto/ssh"
 
 	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
 	"ctl.internal/sdk/caller"
 )
@@ -33,6 +36,7 @@ type Config struct {
 	InitScript  string // lines that every interactive session runs first; may be absent
 	Greeting    string // shown when an interactive session begins
 	Log         *slog.Logger
+	Files       files.Area // that commands may reach over TCP
 
 	Login   Login  // needed for TCP
 	KeysDir string // one file a user, OpenSSH authorized_keys form; empty = passwords only
@@ -75,9 +79,18 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, hostKey: key}
-	s.local = &ssh.ServerConfig{NoClientAuth: true, ServerVersion: "SSH-2.0-ctld"}
+	s.local = &ssh.ServerConfig{Config: algorithms(), NoClientAuth: true, ServerVersion: "SSH-2.0-ctld"}
 	s.local.AddHostKey(key)
 	return s, nil
+}
+
+// algorithms are what the library holds to be good, without those on SHA-1 (RFC 9142, RFC 8332).
+func algorithms() ssh.Config {
+	all := ssh.SupportedAlgorithms()
+	without := func(list []string) []string {
+		return slices.DeleteFunc(list, func(name string) bool { return strings.Contains(name, "sha1") })
+	}
+	return ssh.Config{KeyExchanges: without(all.KeyExchanges), MACs: without(all.MACs), Ciphers: all.Ciphers}
 }
 
 func def[T comparable](v *T, d T) {

@@ -155,6 +155,11 @@ func (s *session) run(ctx context.Context, exec bool, line string) exit.Code {
 		s.conn.srv.cfg.Log.Warn("the console's history", "user", name, "error", err)
 	}
 	s.shell = s.conn.srv.cfg.Shell.Session(who, s.lines, format)
+	if s.conn.local {
+		s.shell.SetFiles(localFiles{s.conn.srv.cfg.Files, s.conn})
+	} else {
+		s.shell.SetFiles(remoteFiles{s.conn.srv.cfg.Files})
+	}
 	switch tty := s.pty != nil; {
 	case exec && tty:
 		return s.terminalLine(ctx, line)

@@ -25,7 +25,7 @@ func (t features) repoAdd() commands.Command {
 		Name: "feature:repo-add", Summary: "add a file of features to the catalogue",
 		Help:      "The file is read at once; a fault in it is an error and adds nothing.",
 		Options:   []commands.Option{verboseOption, boolOption("install", "i", "install all its features")},
-		Arguments: []commands.Argument{{Name: "url", Help: "path of the file as the controller sees it, or file:// address", Required: true}},
+		Arguments: []commands.Argument{{Name: "url", Help: "path of the file, or file:// address", Type: commands.File, Required: true}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			return changing(in, "adding "+in.Arg("url"), func() (feature.Change, error) {
 				_, c, err := t.AddRepository(ctx, in.Arg("url"), in.Flag("install"))

@@ -22,6 +22,32 @@ type Progress struct {
 	Done, Total uint64
 }
 
+// Requests from server to client about files that the user named: the client reads and writes them
+// with the rights of the user who runs it.
+const (
+	ReadFileRequest  = "read-file@ctl.internal"
+	WriteFileRequest = "write-file@ctl.internal"
+)
+
+// MaxFilePart bounds the bytes of a file in one request or answer.
+const MaxFilePart = 64 << 10
+
+// Their payloads, and those of the answers; Fault says why not. A file that has no byte at the offset
+// has ended; the first part of a file to write makes it, and it must not be there.
+type (
+	ReadFile struct {
+		Path   string
+		Offset uint64
+	}
+	FileContent struct{ Data, Fault string }
+	WriteFile   struct {
+		Path   string
+		Offset uint64
+		Data   string
+	}
+	FileWritten struct{ Fault string }
+)
+
 // Environment variables that a session accepts; all others are refused.
 const (
 	EnvFormat = "CTL_FORMAT" // output of every command: text or json

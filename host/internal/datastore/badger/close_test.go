@@ -112,30 +112,27 @@ func blocked(t *testing.T, dir string) (unblock func()) {
 
 // Badger tries to write its last table for ever; an orderly end does not.
 func TestCloseGivesUpWhatCannotBeWritten(t *testing.T) {
-	for name, limits := range map[string]closeLimits{
-		"after failures": {wait: time.Hour, tries: 1},
-		"after a while":  {wait: time.Millisecond, tries: 1 << 30},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "store")
-			s, err := Open(Options{Dir: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.limits = limits
-			put(t, s, "k", "1")
-			unblock := blocked(t, dir)
-			if err := s.Close(); err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "next start") {
-				t.Errorf("got %v", err)
-			}
-			if err := s.Close(); err != nil {
-				t.Errorf("closed again: %v", err)
-			}
-			unblock() // Badger's next try ends its goroutines; the lock goes last
-			if err := unix.Flock(lockOf(t, dir), unix.LOCK_EX); err != nil {
-				t.Fatal(err)
-			}
-		})
+	dir := filepath.Join(t.TempDir(), "store")
+	s, err := Open(Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.patience = time.Millisecond
+	put(t, s, "k", "1")
+	unblock := blocked(t, dir)
+	if err := s.Close(); err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "next start") {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("closed again: %v", err)
+	}
+	unblock() // Badger's next try ends its goroutines; the lock goes last
+	fd := lockOf(t, dir)
+	if err := errors.Join(unix.Flock(fd, unix.LOCK_EX), unix.Flock(fd, unix.LOCK_UN)); err != nil {
+		t.Fatal(err)
+	}
+	if got := value(t, openAt(t, dir, 0), "k"); got != "1" {
+		t.Fatalf("after the next start: %q", got)
 	}
 }
 

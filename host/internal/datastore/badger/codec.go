@@ -4,82 +4,138 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"time"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/engine"
+	"ctl.internal/host/internal/datastore/projection"
 )
 
-// Badger holds three kinds of keys: 'd' namespace 0 key → revision and value,
-// 'l' revision → the batch of that revision, and the newest revision.
+// Badger holds, in this order: 'd' namespace 0 key → revision, number of further parts,
+// value; 'l' revision, part → the transactions of one write from that revision on; 'm' →
+// what the store holds in all; 'p' namespace 0 key, part → a further part of a value.
 const (
 	dataKind = 'd'
 	logKind  = 'l'
+	metaKind = 'm'
+	partKind = 'p'
 )
 
-var (
-	newestKey = []byte("mrevision")
+var errRecord = errors.New("a record does not decode")
 
-	errRecord = errors.New("a record does not decode")
-)
+// record is one Badger write; a nil value deletes.
+type record struct{ key, value []byte }
 
-func dataKey(ns, key string) []byte {
-	return append([]byte{dataKind}, engine.Join(ns, key)...)
+func dataKey(joined string) []byte { return append([]byte{dataKind}, joined...) }
+
+func partKey(joined string, part int) []byte {
+	return binary.BigEndian.AppendUint32(append([]byte{partKind}, joined...), uint32(part))
 }
 
-func logKey(rev datastore.Revision) []byte {
-	return binary.BigEndian.AppendUint64([]byte{logKind}, uint64(rev))
+func logKey(first datastore.Revision, part int) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte{logKind}, uint64(first)), uint32(part))
 }
 
-func encodeRevision(rev datastore.Revision) []byte {
-	return binary.BigEndian.AppendUint64(nil, uint64(rev))
+// parts is how many further entries a value of n bytes takes.
+func parts(n int) int { return max(0, (n-1)/partSize) }
+
+// part is one of the pieces of a value; 0 is the first.
+func part(value []byte, i int) []byte {
+	return value[i*partSize : min(len(value), (i+1)*partSize)]
 }
 
-// decodeRevision reads the revision that begins a record; the rest is its value.
-func decodeRevision(b []byte) (rev datastore.Revision, rest []byte, err error) {
-	if len(b) < 8 {
-		return 0, nil, errRecord
-	}
-	return datastore.Revision(binary.BigEndian.Uint64(b)), b[8:], nil
-}
-
-func encodeData(e datastore.Entry) []byte {
-	return append(encodeRevision(e.Revision), e.Value...)
-}
-
-// encodeBatch writes the events of a batch; the revision is in its key.
-func encodeBatch(b datastore.Batch) []byte {
-	out := binary.AppendUvarint(nil, uint64(len(b.Events)))
-	text := func(s string) {
-		out = binary.AppendUvarint(out, uint64(len(s)))
-		out = append(out, s...)
-	}
-	for _, e := range b.Events {
-		flag := byte(0)
-		if e.Deleted {
-			flag = 1
+// dataRecords are what a change of a key writes; before is how many further entries the
+// value took that it replaces.
+func dataRecords(out []record, e datastore.Event, before int) []record {
+	joined := projection.Join(e.Namespace, e.Key)
+	n := 0
+	if e.Deleted {
+		out = append(out, record{key: dataKey(joined)})
+	} else {
+		n = parts(len(e.Value))
+		head := binary.AppendUvarint(binary.BigEndian.AppendUint64(nil, uint64(e.Revision)), uint64(n))
+		out = append(out, record{dataKey(joined), append(head, part(e.Value, 0)...)})
+		for i := 1; i <= n; i++ {
+			out = append(out, record{partKey(joined, i), part(e.Value, i)})
 		}
-		out = append(out, flag)
-		text(e.Namespace)
-		text(e.Key)
-		text(string(e.Value))
+	}
+	for i := n + 1; i <= before; i++ {
+		out = append(out, record{key: partKey(joined, i)})
 	}
 	return out
 }
 
-func decodeBatch(rev datastore.Revision, in []byte) (datastore.Batch, error) {
+func decodeData(b []byte) (rev datastore.Revision, further uint64, value []byte, err error) {
+	if len(b) < 9 {
+		return 0, 0, nil, errRecord
+	}
+	further, n := binary.Uvarint(b[8:])
+	if n <= 0 {
+		return 0, 0, nil, errRecord
+	}
+	return datastore.Revision(binary.BigEndian.Uint64(b)), further, b[8+n:], nil
+}
+
+// inlineLimit is the size of a transaction from which on its values are not written a
+// second time, into the log: the log then refers to the keys.
+const inlineLimit = 1 << 20
+
+// The flags of an event in the log.
+const (
+	deletedFlag  = 1
+	referredFlag = 2 // the value is that of the key, if it still has this revision
+)
+
+func appendText[T string | []byte](out []byte, s T) []byte {
+	return append(binary.AppendUvarint(out, uint64(len(s))), s...)
+}
+
+// encodeBatches writes consecutive transactions.
+func encodeBatches(batches []datastore.Batch) []byte {
+	var out []byte
+	for _, b := range batches {
+		size := 0
+		for _, e := range b.Events {
+			size += len(e.Value)
+		}
+		out = binary.AppendUvarint(out, uint64(b.Revision))
+		out = binary.AppendVarint(out, b.At.UnixNano())
+		out = appendText(out, b.By)
+		out = binary.AppendUvarint(out, uint64(len(b.Events)))
+		for _, e := range b.Events {
+			flags, value := byte(0), e.Value
+			switch {
+			case e.Deleted:
+				flags = deletedFlag
+			case size > inlineLimit:
+				flags, value = referredFlag, nil
+			}
+			out = appendText(appendText(appendText(append(out, flags), e.Namespace), e.Key), value)
+		}
+	}
+	return out
+}
+
+// decodeBatches reads what encodeBatches wrote. An event whose value is that of its key
+// has a nil value.
+func decodeBatches(in []byte) (out []datastore.Batch, err error) {
 	d := decoder{in: in}
-	b := datastore.Batch{Revision: rev}
-	for n := d.number(); n > 0 && !d.bad; n-- {
-		var e datastore.Event
-		e.Deleted = d.flag()
-		e.Namespace, e.Key, e.Value = string(d.bytes()), string(d.bytes()), d.bytes()
-		e.Revision = rev
-		b.Events = append(b.Events, e)
+	for len(d.in) > 0 && !d.bad {
+		b := datastore.Batch{Revision: datastore.Revision(d.number()), At: time.Unix(0, d.signed()), By: string(d.bytes())}
+		for n := d.number(); n > 0 && !d.bad; n-- {
+			flags := d.flag()
+			e := datastore.Event{Namespace: string(d.bytes()), Deleted: flags&deletedFlag != 0}
+			e.Key, e.Value, e.Revision = string(d.bytes()), d.bytes(), b.Revision
+			if flags != 0 {
+				e.Value = nil
+			}
+			b.Events = append(b.Events, e)
+		}
+		out = append(out, b)
 	}
-	if d.bad || len(d.in) > 0 {
-		return datastore.Batch{}, errRecord
+	if d.bad {
+		return nil, errRecord
 	}
-	return b, nil
+	return out, nil
 }
 
 // decoder reads a record; after the first fault it only returns zeros.
@@ -88,24 +144,39 @@ type decoder struct {
 	bad bool
 }
 
-func (d *decoder) number() uint64 {
-	n, size := binary.Uvarint(d.in)
+func (d *decoder) took(size int) bool {
 	if size <= 0 {
 		d.bad, d.in = true, nil
-		return 0
+		return false
 	}
 	d.in = d.in[size:]
+	return true
+}
+
+func (d *decoder) number() uint64 {
+	n, size := binary.Uvarint(d.in)
+	if !d.took(size) {
+		return 0
+	}
 	return n
 }
 
-func (d *decoder) flag() bool {
+func (d *decoder) signed() int64 {
+	n, size := binary.Varint(d.in)
+	if !d.took(size) {
+		return 0
+	}
+	return n
+}
+
+func (d *decoder) flag() byte {
 	if len(d.in) == 0 {
 		d.bad = true
-		return false
+		return 0
 	}
 	f := d.in[0]
 	d.in = d.in[1:]
-	return f != 0
+	return f
 }
 
 func (d *decoder) bytes() []byte {
@@ -115,6 +186,9 @@ func (d *decoder) bytes() []byte {
 		return nil
 	}
 	out := slices.Clone(d.in[:n:n])
+	if out == nil {
+		out = []byte{}
+	}
 	d.in = d.in[n:]
 	return out
 }

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
-
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/engine"
+	"ctl.internal/host/internal/datastore/projection"
 )
 
 // request is a transaction on its way to the writer, which answers every
@@ -18,6 +15,7 @@ import (
 type request struct {
 	ctx    context.Context
 	txn    datastore.Txn
+	at     datastore.Revision // at least
 	answer chan answer
 }
 
@@ -28,42 +26,65 @@ type answer struct {
 
 // Commit hands t to the writer. Transactions that wait together share one sync.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
+	return s.CommitAt(ctx, t, 0)
+}
+
+// CommitAt is Commit with a revision of at least at, for restoring a snapshot.
+func (s *Store) CommitAt(ctx context.Context, t datastore.Txn, at datastore.Revision) (datastore.Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	r := &request{ctx: ctx, txn: t, answer: make(chan answer, 1)}
+	for _, o := range t.Ops {
+		if o.Lease != 0 {
+			return 0, fmt.Errorf("%w: this engine has no leases", datastore.ErrInvalid)
+		}
+	}
+	r := &request{ctx: ctx, txn: t, at: at, answer: make(chan answer, 1)}
 	select {
 	case s.requests <- r:
 		a := <-r.answer
 		return a.rev, a.err
-	case <-s.done:
+	case <-s.p.Done():
 		return 0, datastore.ErrClosed
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
 }
 
-// maxGroup bounds how many transactions wait for one sync.
-const maxGroup = 128
+const (
+	maxGroup    = 128                    // transactions that share one write
+	flushEvery  = 500 * time.Millisecond // volatile transactions wait that long,
+	maxUnsynced = 1 << 20                // or for that many bytes
+)
 
 // write is the only writer of the store; it ends with it.
 func (s *Store) write() {
-	tick := time.NewTicker(collectEvery)
+	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			s.collect()
+			s.flush()
 		case r := <-s.requests:
-			s.commitAll(s.waiting(r))
-		case <-s.done:
+			s.commitAll(s.together(r))
+		case <-s.p.Done():
+			s.flush()
 			return
 		}
 	}
 }
 
-// waiting adds to r those that wait at this moment.
-func (s *Store) waiting(r *request) []*request {
+// flush writes the volatile transactions; what cannot be written now is tried again.
+func (s *Store) flush() {
+	if len(s.unwritten) > 0 {
+		if err := s.store(s.unwritten, s.waiting, s.meta); err != nil {
+			s.opts.Log.Error("volatile transactions are not on the disk yet", "error", err)
+		}
+	}
+}
+
+// together adds to r those that wait at this moment.
+func (s *Store) together(r *request) []*request {
 	rs := []*request{r}
 	for len(rs) < maxGroup {
 		select {
@@ -82,6 +103,7 @@ func (s *Store) commitAll(rs []*request) {
 		err := g.add(r)
 		if errors.Is(err, errGroupFull) {
 			g.finish()
+			s.flush()
 			g = s.newGroup()
 			if err = g.add(r); errors.Is(err, errGroupFull) {
 				err = datastore.ErrTooBig
@@ -99,159 +121,207 @@ var errGroupFull = errors.New("badger: does not fit into this group any more")
 // group is several transactions that become one Badger transaction and one sync.
 type group struct {
 	s       *Store
-	txn     *badger.Txn
-	rev     datastore.Revision // newest, with those of the group
+	at      time.Time
+	state   *projection.State // with those of the group
+	meta    meta
+	batches []datastore.Batch
 	members []*request
-	revs    []datastore.Revision
+	answers []answer // of the members, when the group is written
 	durable bool
-	large   bool // some value went to the value log
-	count   int64
-	size    int64
-	bytes   int64 // of all keys and values
+	bytes   int64 // of Badger's transaction, with the volatile ones that wait
 }
 
 func (s *Store) newGroup() *group {
-	return &group{s: s, txn: s.db.NewTransaction(true), rev: s.Revision()}
+	return &group{s: s, at: time.Now(), state: s.p.State(), meta: s.meta, bytes: s.waiting}
 }
 
-// add resolves a request against the store with the group's earlier ones.
+// add resolves a request against the store with the group's earlier ones. A conflict is
+// answered with the group, too: who hears of it must be able to read what it is with.
 func (g *group) add(r *request) error {
 	if err := errors.Join(r.ctx.Err(), g.s.failed); err != nil {
 		return err
 	}
-	b, err := engine.Resolve(writeView{snapshot{g.txn}}, r.txn, g.rev+1)
+	b, err := g.state.Resolve(r.txn, max(r.at, g.state.Revision()+1), g.at)
 	if err != nil {
-		return err
+		g.members, g.answers = append(g.members, r), append(g.answers, answer{err: err})
+		return nil
 	}
 	if len(b.Events) > 0 {
-		if err := g.put(b); err != nil {
-			return err
+		size := cost(b)
+		if db := g.s.db; g.bytes+size > db.MaxBatchSize()-partSize || (g.bytes+size)/entryCost > db.MaxBatchCount() {
+			return errGroupFull
 		}
-		g.rev = b.Revision
+		g.bytes += size
+		g.count(b)
+		g.state = g.state.Apply(b)
+		g.batches = append(g.batches, b)
 		g.durable = g.durable || !r.txn.Volatile
 	}
-	g.members = append(g.members, r)
-	g.revs = append(g.revs, g.rev)
+	g.members, g.answers = append(g.members, r), append(g.answers, answer{rev: g.state.Revision()})
 	return nil
 }
 
-// record is one Badger write; a nil value deletes.
-type record struct{ key, value []byte }
+// entryCost is what an entry takes beside its key and value, at least.
+const entryCost = 128
 
-func (g *group) put(b datastore.Batch) error {
-	db := g.s.db
-	records := make([]record, 0, len(b.Events)+3)
+// cost bounds what a transaction takes in Badger: each key twice, and the values twice
+// when they are written into the log, too.
+func cost(b datastore.Batch) int64 {
+	n, values := entryCost+len(b.By), 0
 	for _, e := range b.Events {
-		r := record{key: dataKey(e.Namespace, e.Key)}
-		if !e.Deleted {
-			r.value = encodeData(e.Entry)
-		}
-		records = append(records, r)
+		n += 2*(entryCost+len(e.Namespace)+len(e.Key)) + (1+parts(len(e.Value)))*(entryCost+len(e.Namespace)+len(e.Key))
+		values += len(e.Value)
 	}
-	records = append(records, record{logKey(b.Revision), encodeBatch(b)}, record{newestKey, encodeRevision(b.Revision)})
-	if keep := datastore.Revision(g.s.opts.History); b.Revision > keep {
-		records = append(records, record{key: logKey(b.Revision - keep)})
+	if values <= inlineLimit {
+		values *= 2
 	}
-	// Measured before the first write, because a Badger transaction that has
-	// become too large cannot be taken back in part.
-	count, size, bytes, large := g.count+int64(len(records)), g.size, g.bytes, g.large
-	for _, r := range records {
-		if int64(len(r.value)) > db.Opts().ValueLogFileSize/2 {
-			return datastore.ErrTooBig
-		}
-		size += int64(len(r.key)) + 24
-		bytes += int64(len(r.key)+len(r.value)) + 24
-		if int64(len(r.value)) < db.Opts().ValueThreshold {
-			size += int64(len(r.value))
-		} else {
-			large = true
-		}
-	}
-	if count+2 >= db.MaxBatchCount() || size+64 >= db.MaxBatchSize() {
-		return errGroupFull
-	}
-	for _, r := range records {
-		var err error
-		if r.value == nil {
-			err = g.txn.Delete(r.key)
-		} else {
-			err = g.txn.Set(r.key, r.value)
-		}
-		if err != nil {
-			return fmt.Errorf("datastore: write: %w", err)
-		}
-	}
-	g.count, g.size, g.bytes, g.large = count, size, bytes, large
-	return nil
+	return int64(n + values)
 }
 
-// finish commits, syncs when one of the group asked for it, and answers.
-func (g *group) finish() {
-	defer g.txn.Discard()
-	if len(g.members) == 0 {
-		return
+// count brings the digest up to date with b, which is not applied yet.
+func (g *group) count(b datastore.Batch) {
+	for _, e := range b.Events {
+		joined := projection.Join(e.Namespace, e.Key)
+		if old, ok := g.state.Peek(e.Namespace, e.Key); ok {
+			g.meta.keys--
+			g.meta.sum.remove(hash(dataKind, joined, old.Revision, old.Value))
+		}
+		if !e.Deleted {
+			g.meta.keys++
+			g.meta.sum.add(hash(dataKind, joined, e.Revision, e.Value))
+		}
 	}
+}
+
+// finish writes the group, when one of it is not volatile, and answers.
+func (g *group) finish() {
 	err := g.commit()
 	for i, r := range g.members {
 		if err != nil {
 			r.answer <- answer{err: err}
 		} else {
-			r.answer <- answer{rev: g.revs[i]}
+			r.answer <- g.answers[i]
 		}
 	}
 }
 
 func (g *group) commit() error {
 	s := g.s
-	if g.rev == s.Revision() {
+	if len(g.batches) == 0 {
 		return nil // nothing but transactions without effect
 	}
-	if err := s.fits(g); err != nil {
-		return err
-	}
-	if err := g.txn.Commit(); err != nil {
-		return fmt.Errorf("datastore: write: %w", err)
-	}
-	s.wrote(g)
-	if g.durable {
-		// After a failed sync nobody knows what the disk has: no more writes.
-		if err := s.sync(g.large); err != nil {
-			s.failed = fmt.Errorf("datastore: the disk refuses to keep data, restart when it is repaired: %w", err)
-			return s.failed
-		}
-		if err := s.tip.set(g.rev); err != nil {
+	batches := append(s.unwritten, g.batches...) // kept only when it succeeds
+	if g.durable || g.bytes > maxUnsynced {
+		if err := s.store(batches, g.bytes, g.meta); err != nil {
 			return err
 		}
+	} else {
+		if err := s.fits(g.bytes); err != nil {
+			return err
+		}
+		s.unwritten, s.waiting, s.meta = batches, g.bytes, g.meta
 	}
-	s.rev.Store(uint64(g.rev))
-	s.sig.Fire()
+	s.p.Publish(g.state)
 	return nil
 }
 
-// newest reads the newest revision at start.
-func (s *Store) newest() (rev datastore.Revision, err error) {
-	err = s.db.View(func(txn *badger.Txn) (err error) { rev, err = snapshot{txn}.newest(); return })
-	return rev, err
-}
-
-// writeView is the state with the group's pending writes.
-type writeView struct{ snapshot }
-
-func (v writeView) Revision(ns, key string) (datastore.Revision, error) {
-	e, err := v.Get(ns, key)
-	if errors.Is(err, datastore.ErrNotFound) {
-		return 0, nil
+// store writes transactions, the log of them and what the store then holds; when it
+// returns they are on the disk.
+func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
+	if s.failed != nil {
+		return s.failed
 	}
-	return e.Revision, err
-}
+	if err := s.fits(bytes); err != nil {
+		return err
+	}
+	newest := batches[len(batches)-1].Revision
+	records, long := s.dataOf(batches)
+	records, drop, w := s.logOf(records, batches, &m)
+	m.rev = newest
+	records = append(records, record{metaKey, m.encode()})
 
-func (v writeView) Keys(ns, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for item := range v.items(dataKey(ns, prefix), nil, false) {
-			_, key := engine.Split(string(item.Key()[1:]))
-			if !yield(key, nil) {
-				return
-			}
+	txn := s.db.NewTransaction(true)
+	defer txn.Discard()
+	for _, r := range records {
+		var err error
+		if r.value == nil {
+			err = txn.Delete(r.key)
+		} else {
+			err = txn.Set(r.key, r.value)
+		}
+		if err != nil {
+			return fmt.Errorf("datastore: write: %w", err)
 		}
 	}
+	if err := txn.Commit(); err != nil {
+		// Nobody knows what the disk has now.
+		s.failed = fmt.Errorf("datastore: the disk refuses to keep data, restart when it is repaired: %w", err)
+		return s.failed
+	}
+	s.wrote(bytes)
+	for joined, n := range long {
+		if s.long[joined] = n; n == 0 {
+			delete(s.long, joined)
+		}
+	}
+	for _, old := range s.logs[:drop] {
+		s.logSize -= old.size
+	}
+	s.logs, s.logSize = append(s.logs[drop:], w), s.logSize+w.size
+	s.meta, s.unwritten, s.waiting = m, nil, 0
+	if err := s.tip.set(newest); err != nil {
+		s.failed = diskError(s.opts.Dir, err)
+		return s.failed
+	}
+	return nil
+}
+
+// dataOf are the records of the keys that were touched, each as the last transaction left
+// it, and those of them with further entries before or now.
+func (s *Store) dataOf(batches []datastore.Batch) (records []record, long map[string]int) {
+	last := map[string]datastore.Event{}
+	for _, b := range batches {
+		for _, e := range b.Events {
+			last[projection.Join(e.Namespace, e.Key)] = e
+		}
+	}
+	long = map[string]int{}
+	records = make([]record, 0, len(last)+8)
+	for joined, e := range last {
+		before := s.long[joined]
+		records = dataRecords(records, e, before)
+		if now := parts(len(e.Value)); now > 0 || before > 0 {
+			long[joined] = now
+		}
+	}
+	return records, long
+}
+
+// maxLog bounds the bytes of the log on disk, beside the number of transactions.
+const maxLog = 32 << 20
+
+// logOf adds the log of the transactions, w, and removes the oldest that are no longer kept.
+func (s *Store) logOf(in []record, batches []datastore.Batch, m *meta) (records []record, drop int, w logWrite) {
+	first, last := batches[0].Revision, batches[len(batches)-1].Revision
+	text := encodeBatches(batches)
+	for i := range 1 + parts(len(text)) {
+		in = append(in, record{logKey(first, i), part(text, i)})
+	}
+	w = logWrite{first, last, len(text), hash(logKind, "", first, text)}
+	m.logs++
+	m.sum.add(w.sum)
+	size := s.logSize + w.size
+	for ; drop < len(s.logs); drop++ {
+		old := s.logs[drop]
+		if old.last+datastore.Revision(s.opts.History) > last && size <= maxLog {
+			break
+		}
+		for i := range 1 + parts(old.size) {
+			in = append(in, record{key: logKey(old.first, i)})
+		}
+		m.logs--
+		m.sum.remove(old.sum)
+		size -= old.size
+	}
+	return in, drop, w
 }

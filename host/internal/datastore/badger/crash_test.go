@@ -3,10 +3,12 @@ package badger
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,11 +18,17 @@ import (
 const (
 	childEnv    = "CTL_TEST_STORE_CHILD"
 	childWrites = 1000
+	childKeys   = 100_000
 )
+
+// sizeEnv is how large the values of the child are, beside their number.
+const sizeEnv = "CTL_TEST_STORE_SIZE"
 
 // child writes for ever from several goroutines and prints the number of each
 // write once it is acknowledged.
 func child(dir string) {
+	size, _ := strconv.Atoi(os.Getenv(sizeEnv))
+	filler := strings.Repeat(" ", size)
 	s, err := Open(Options{Dir: dir})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -31,7 +39,7 @@ func child(dir string) {
 	for w := range 8 {
 		wg.Go(func() {
 			for i := w; ; i += 8 {
-				op := datastore.Put("n", strconv.Itoa(i), []byte(strconv.Itoa(i)))
+				op := datastore.Put("n", strconv.Itoa(i%childKeys), []byte(strconv.Itoa(i)+filler))
 				if _, err := s.Commit(context.Background(), datastore.Txn{Ops: []datastore.Op{op}}); err != nil {
 					return
 				}
@@ -57,6 +65,38 @@ func TestKillLosesNoAcknowledgedWrite(t *testing.T) {
 	}
 	t.Logf("%d acknowledged writes, all there; revision %d", len(acked), s.Revision())
 	put(t, s, "after", "1")
+}
+
+// Killed again and again while Badger writes and merges tables, the store opens each time
+// with everything, and takes a bounded part of the disk.
+func TestKillsWhileTablesAreWritten(t *testing.T) {
+	t.Setenv(sizeEnv, strconv.Itoa(200<<10))
+	dir := filepath.Join(t.TempDir(), "store")
+	for round := range 2 {
+		acked := runAndKill(t, dir, 350)
+		s, err := Open(Options{Dir: dir, History: 10})
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		for i := range acked {
+			e, err := datastore.Get(context.Background(), s, "n", strconv.Itoa(i))
+			if err != nil || strings.TrimSpace(string(e.Value)) != strconv.Itoa(i) {
+				t.Errorf("round %d: acknowledged write %d: %.20q, %v", round, i, e.Value, err)
+			}
+		}
+		if round == 1 {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		// The next child finds a store that did not end in order.
+		if err := errors.Join(s.db.Close(), s.tip.close(), s.lock.Close()); err != nil {
+			t.Fatal(err)
+		}
+		s.p.Close()
+		s.owned.Wait()
+	}
 }
 
 // runAndKill returns the writes that the child acknowledged before it died.

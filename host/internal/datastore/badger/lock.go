@@ -19,7 +19,7 @@ func lockDir(dir string) (*os.File, error) {
 	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("datastore: %w", err)
+		return nil, diskError(dir, err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		pid, _ := io.ReadAll(io.LimitReader(f, 20))
@@ -31,7 +31,7 @@ func lockDir(dir string) (*os.File, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("datastore: write %s: %w", path, err)
+		return nil, diskError(dir, err)
 	}
 	return f, nil
 }

@@ -6,14 +6,16 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/engine"
+	"ctl.internal/host/internal/datastore/projection"
 )
 
 // Store is a datastore.Store on disk.
@@ -22,43 +24,45 @@ type Store struct {
 	db   *badger.DB
 	lock *os.File
 	tip  *tip
-	sig  engine.Signal
-	rev  atomic.Uint64
+	p    *projection.Projection
 
 	requests chan *request
-	done     chan struct{}  // closed when the store begins to close
-	owned    sync.WaitGroup // the writer
+	owned    sync.WaitGroup // the writer and who notes tables
+	patience time.Duration  // how long an end may take; tests make it short
+	free     func(dir string) (int64, error)
+	merging  atomic.Int64 // bytes that merging tables may need
 
-	mu     sync.Mutex
-	ended  bool
-	views  sync.WaitGroup // reads in progress; added under mu
-	failed error          // a failed sync; only the writer touches it
-
-	flushes *flushes
-	limits  closeLimits
-
-	free    func(dir string) (int64, error) // room on the disk; these three are the writer's
-	pending int64                           // bytes that a flush of the memtable will write
-	full    bool                            // the last group was refused
-	moved   bool                            // the directory was found gone
+	// These are the writer's.
+	meta      meta // of the newest state
+	logs      []logWrite
+	logSize   int
+	long      map[string]int    // joined keys whose value takes further entries in Badger, and how many
+	unwritten []datastore.Batch // volatile transactions that Badger does not have yet
+	waiting   int64             // bytes of those
+	failed    error             // Badger could not write: nobody knows what the disk has
+	pending   int64             // bytes that a flush of the memtable will write
+	refused   bool              // the last group found no room
 }
 
 var _ datastore.Store = (*Store)(nil)
 
-// Open opens or makes the store in o.Dir. It fails with ErrLocked when another
-// process has it, ErrDamaged when what is there is less than what was
-// acknowledged; then nothing on disk has been changed.
+// Open opens or makes the store in o.Dir. It fails with ErrLocked when another process has
+// it, ErrFull when the disk has no room for a start (try again when there is), ErrDamaged
+// when what is there is not what was acknowledged; then no file of it has been changed.
 func Open(o Options) (*Store, error) {
 	if o.History <= 0 {
-		o.History = defaultHistory
+		o.History = projection.DefaultHistory
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("datastore: %w", err)
+		return nil, diskError(o.Dir, err)
 	}
 	if err := accessible(o.Dir, mayUse); err != nil {
+		return nil, err
+	}
+	if err := room(o.Dir, openNeeds+3*unflushed(o.Dir), freeOn); err != nil {
 		return nil, err
 	}
 	lock, err := lockDir(o.Dir)
@@ -73,71 +77,133 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-func open(o Options, lock *os.File) (*Store, error) {
+func open(o Options, lock *os.File) (_ *Store, err error) {
+	if err := verify(o.Dir, o.Dir); err != nil {
+		return nil, err
+	}
 	t, err := openTip(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := preflight(o, t.value); err != nil {
-		t.close()
-		return nil, err
-	}
-	if err := room(o.Dir, openNeeds+unflushed(o.Dir), freeOn); err != nil {
-		t.close()
-		return nil, err
-	}
-	failures := &flushes{gaveUp: make(chan error, 1)}
-	db, err := openEngine(o, failures)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.close())
+		}
+	}()
+	known, err := begin(o.Dir)
 	if err != nil {
-		t.close()
 		return nil, err
 	}
-	s := &Store{opts: o, db: db, lock: lock, tip: t,
-		requests: make(chan *request), done: make(chan struct{}), free: freeOn,
-		flushes: failures, limits: closeLimits{wait: closeWait, tries: closeTries}}
-	rev, err := s.newest()
-	if err == nil && rev < t.value {
-		err = damaged(o.Dir, "its newest transaction is %d, but %d was acknowledged", rev, t.value)
-	}
+	db, l, err := openEngine(engineOptions(o.Dir, o.Log), o.Dir, o.History, t.value)
 	if err != nil {
-		return nil, errors.Join(err, db.Close(), t.close())
+		return nil, err
 	}
-	s.rev.Store(uint64(rev))
+	s := &Store{opts: o, db: db, lock: lock, tip: t, p: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
+		requests: make(chan *request), patience: closeWait, free: freeOn}
+	for _, w := range l.logs {
+		s.logSize += w.size
+	}
+	s.merging.Store(mergeNeeds(db.Tables()))
 	s.owned.Go(s.write)
+	s.owned.Go(func() { s.noteTables(known) })
 	return s, nil
 }
 
-// openEngine opens Badger; what it reports, or panics with, is damage unless
-// the operating system is to blame.
-func openEngine(o Options, f *flushes) (db *badger.DB, err error) {
+// verify looks for damage and changes no file of the store. One that did not end in order
+// is opened in a copy, below scratch, because Badger repairs by leaving out.
+func verify(dir, scratch string) error {
+	acknowledged, err := readTip(dir)
+	if err != nil {
+		return err
+	}
+	known, err := readFiles(dir)
+	if err != nil {
+		return err
+	}
+	begun := exists(filepath.Join(dir, badger.ManifestFilename))
+	if known == nil && begun {
+		return damaged(filepath.Join(dir, filesName), "the file is missing")
+	}
+	if known != nil {
+		if err := known.verify(dir); err != nil || known.Closed {
+			return err
+		}
+	}
+	if !begun {
+		return nil // a new store
+	}
+	return inCopy(dir, scratch, func(copied string) error {
+		o := engineOptions(copied, slog.New(slog.DiscardHandler)).
+			WithNumCompactors(0). // would write into tables, which the copy shares with the store
+			WithNumLevelZeroTables(1 << 20).WithNumLevelZeroTablesStall(1<<20 + 1)
+		db, _, err := openEngine(o, dir, 1, acknowledged)
+		if err != nil {
+			return err
+		}
+		return db.Close()
+	})
+}
+
+// begin notes that the store is in use, so that what is listed for an ended one no longer
+// counts, and lists the tables that are there.
+func begin(dir string) (*files, error) {
+	old, err := readFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	known := &files{Files: map[string]checksum{}}
+	for _, name := range tables(dir) {
+		// One that is not in the old list may be the rest of an interrupted start.
+		if sum, ok := old.sum(name); ok {
+			known.Files[name] = sum
+		}
+	}
+	return known, known.write(dir)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// openEngine opens Badger and reads everything. What it reports, or panics with, is damage
+// of the store in dir unless the operating system is to blame.
+func openEngine(o badger.Options, dir string, history int, acknowledged datastore.Revision) (db *badger.DB, l loaded, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = damaged(o.Dir, "%v", p)
+			err = damaged(dir, "%v", p)
 		}
 	}()
-	db, err = badger.Open(engineOptions(o).WithLogger(engineLog{o.Log, f}))
+	db, err = badger.Open(o)
 	var osErr syscall.Errno
 	switch {
-	case err == nil:
-		return db, nil
 	case errors.Is(err, fs.ErrPermission), errors.As(err, &osErr):
-		return nil, fmt.Errorf("datastore: open %s: %w", o.Dir, err)
+		return nil, l, diskError(dir, err)
+	case err != nil:
+		return nil, l, damaged(dir, "%v", err)
 	}
-	return nil, damaged(o.Dir, "%v", err)
+	l, err = load(db, history)
+	switch {
+	case err != nil:
+		err = damaged(dir, "%v", err)
+	case l.meta.rev < acknowledged:
+		err = damaged(suspect(dir), "the newest transaction is %d, but %d was acknowledged", l.meta.rev, acknowledged)
+	}
+	if err != nil {
+		return nil, l, errors.Join(err, db.Close())
+	}
+	return db, l, nil
+}
+
+// suspect is what most likely lost the newest transactions.
+func suspect(dir string) string {
+	if logs, _ := filepath.Glob(filepath.Join(dir, "*.mem")); len(logs) > 0 {
+		return logs[len(logs)-1]
+	}
+	return dir
 }
 
 func damaged(path, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s. Nothing was changed; restore the directory from a backup, "+
 		"or move it away to begin with an empty store", datastore.ErrDamaged, path, fmt.Sprintf(format, args...))
-}
-
-// enter counts a read in; the caller counts it out with s.views.Done.
-func (s *Store) enter() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return datastore.ErrClosed
-	}
-	s.views.Add(1)
-	return nil
 }

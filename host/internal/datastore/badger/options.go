@@ -8,11 +8,8 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 )
 
-// defaultHistory is how many transactions are kept for resuming watches.
-const defaultHistory = 4096
-
 // magic marks a directory as a store of this format; raise it with the format.
-const magic = 1
+const magic = 2
 
 // Options of a store.
 type Options struct {
@@ -21,41 +18,36 @@ type Options struct {
 	Log     *slog.Logger // nil = silent
 }
 
-// engineOptions fit an embedded store of megabytes. The memtable bounds what one
-// transaction may write (15 % of it: more than the largest request body), so it is
-// large and there are few; caches are small.
-func engineOptions(o Options) badger.Options {
-	return badger.DefaultOptions(o.Dir).
-		WithLogger(engineLog{log: o.Log}).
+// partSize is the most that one Badger entry holds; larger values are several entries, so
+// that none goes to Badger's value log, which would have to be collected.
+const partSize = 512 << 10
+
+// engineOptions fit a store that is read once, at start. The memtable bounds what one
+// transaction may write (15 % of it: more than the largest request body); caches are small.
+func engineOptions(dir string, log *slog.Logger) badger.Options {
+	return badger.DefaultOptions(dir).
+		WithLogger(engineLog{log: log}).
 		WithExternalMagic(magic).
-		WithSyncWrites(false). // commit.go syncs, once for a group, and not for volatile ones
-		WithDetectConflicts(false).
+		WithSyncWrites(true).
+		WithDetectConflicts(false). // there is one writer
 		WithMetricsEnabled(false).
 		WithMemTableSize(64 << 20).
 		WithNumMemtables(1).
+		WithNumLevelZeroTables(2). // overwritten entries go soon
 		WithNumCompactors(2).
 		WithNumGoroutines(2).
-		WithBlockCacheSize(16 << 20).
+		WithBlockCacheSize(1 << 20).
 		WithIndexCacheSize(8 << 20).
-		WithValueLogFileSize(32 << 20).
+		WithValueThreshold(2 * partSize).
+		WithValueLogFileSize(1 << 20).
 		WithCompactL0OnClose(false).
-		WithChecksumVerificationMode(options.OnBlockRead) // preflight.go has read every table at start
+		WithChecksumVerificationMode(options.OnBlockRead)
 }
 
 // engineLog carries Badger's messages; its routine information is debug here.
-type engineLog struct {
-	log     *slog.Logger
-	flushes *flushes // nil: nobody wants to know
-}
+type engineLog struct{ log *slog.Logger }
 
-func (l engineLog) Errorf(f string, a ...any) {
-	message := text(f, a)
-	l.log.Error(message)
-	if l.flushes != nil {
-		l.flushes.note(message)
-	}
-}
-
+func (l engineLog) Errorf(f string, a ...any)   { l.log.Error(text(f, a)) }
 func (l engineLog) Warningf(f string, a ...any) { l.log.Warn(text(f, a)) }
 func (l engineLog) Infof(f string, a ...any)    { l.log.Debug(text(f, a)) }
 func (l engineLog) Debugf(string, ...any)       {}

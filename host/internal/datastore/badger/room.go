@@ -1,9 +1,13 @@
 package badger
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/dgraph-io/badger/v4"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -11,10 +15,10 @@ import (
 
 // Badger writes through memory maps of files with holes. A page for which the disk has
 // no block left ends the process (SIGBUS) instead of failing the write, so the writer
-// looks for room before each group, and refuses while there is none.
+// looks for room before each write, and refuses while there is none.
 const (
 	keepFree  = 16 << 20 // for Badger's own work, and for others who write meanwhile
-	openNeeds = 1 << 20  // headers of the files that a start makes
+	openNeeds = 2 << 20  // headers of the files that a start makes
 )
 
 // freeOn is how many bytes a user may still write on the file system of dir.
@@ -26,13 +30,27 @@ func freeOn(dir string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
+func full(dir string, cause error, need, have int64) error {
+	return fault.Wrap(fault.Unavailable, cause,
+		"the disk is full: the store in %s needs %d MiB free and has %d; make room, no restart is needed", dir, (need+1<<20-1)>>20, have>>20)
+}
+
 // room fails with ErrFull when the disk cannot take need bytes. A file system that
-// does not tell is trusted.
+// does not say is trusted.
 func room(dir string, need int64, free func(string) (int64, error)) error {
 	if have, err := free(dir); err == nil && have < need {
-		return fault.Wrap(fault.Unavailable, datastore.ErrFull, "the disk is full: the store in %s needs %d MiB free and has %d; make room, no restart is needed", dir, (need+1<<20-1)>>20, have>>20)
+		return full(dir, datastore.ErrFull, need, have)
 	}
 	return nil
+}
+
+// diskError says what an operating system's error means for the store in dir.
+func diskError(dir string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		have, _ := freeOn(dir)
+		return full(dir, errors.Join(datastore.ErrFull, err), openNeeds, have)
+	}
+	return fmt.Errorf("datastore: %s: %w", dir, err)
 }
 
 // unflushed is what a start finds in write-ahead logs and writes again as tables.
@@ -48,29 +66,39 @@ func unflushed(dir string) (bytes int64) {
 	return bytes
 }
 
-// fits refuses a group that the disk has no room for, or no place. Only the writer calls it.
-func (s *Store) fits(g *group) error {
-	gone := s.inPlace()
-	if gone != nil && !s.moved {
-		s.opts.Log.Error("nothing can be written", "error", gone)
+// mergeNeeds is what merging tables may write before it removes the old ones: all of level
+// 0, and what overlaps them in the next level.
+func mergeNeeds(all []badger.TableInfo) (bytes int64) {
+	deeper := int64(0)
+	for _, t := range all {
+		if t.Level == 0 {
+			bytes += int64(t.OnDiskSize)
+		} else {
+			deeper += int64(t.OnDiskSize)
+		}
 	}
-	if s.moved = gone != nil; s.moved {
-		return gone
+	return bytes + min(deeper, 32<<20)
+}
+
+// fits refuses to write what the disk has no room for, or no place.
+func (s *Store) fits(bytes int64) error {
+	err := s.inPlace()
+	if err == nil {
+		err = room(s.opts.Dir, keepFree+2*bytes+s.pending+s.merging.Load(), s.free)
 	}
-	err := room(s.opts.Dir, keepFree+2*g.bytes+s.pending, s.free)
 	switch {
-	case err != nil && !s.full:
+	case err != nil && !s.refused:
 		s.opts.Log.Error("nothing can be written", "error", err)
-	case err == nil && s.full:
-		s.opts.Log.Info("there is room on the disk again")
+	case err == nil && s.refused:
+		s.opts.Log.Info("the store can be written again")
 	}
-	s.full = err != nil
+	s.refused = err != nil
 	return err
 }
 
 // wrote counts what the memtable holds and a flush will write once more.
-func (s *Store) wrote(g *group) {
-	if s.pending += g.bytes; s.pending > s.db.Opts().MemTableSize {
-		s.pending = g.bytes // it was flushed
+func (s *Store) wrote(bytes int64) {
+	if s.pending += bytes; s.pending > s.db.Opts().MemTableSize {
+		s.pending = bytes // it was flushed
 	}
 }

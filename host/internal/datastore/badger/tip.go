@@ -3,7 +3,6 @@ package badger
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"os"
@@ -34,7 +33,7 @@ func readTip(dir string) (value datastore.Revision, err error) {
 	_, err = os.Stat(filepath.Join(dir, badger.ManifestFilename))
 	hasStore := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("datastore: %w", err)
+		return 0, diskError(dir, err)
 	}
 	b, err := os.ReadFile(path)
 	switch {
@@ -43,7 +42,7 @@ func readTip(dir string) (value datastore.Revision, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, nil
 	case err != nil:
-		return 0, fmt.Errorf("datastore: %w", err)
+		return 0, diskError(dir, err)
 	}
 	if value, err = decodeTip(b); err != nil {
 		return 0, damaged(path, "%v", err)
@@ -62,11 +61,11 @@ func openTip(dir string) (*tip, error) {
 	}
 	t := &tip{value: value}
 	if t.f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return nil, fmt.Errorf("datastore: %w", err)
+		return nil, diskError(dir, err)
 	}
 	if err := errors.Join(t.set(t.value), t.f.Sync()); err != nil {
 		t.f.Close()
-		return nil, err
+		return nil, diskError(dir, err)
 	}
 	return t, nil
 }
@@ -75,7 +74,7 @@ func (t *tip) set(rev datastore.Revision) error {
 	b := binary.BigEndian.AppendUint64([]byte(tipMagic), uint64(rev))
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 	if _, err := t.f.WriteAt(b, 0); err != nil {
-		return fmt.Errorf("datastore: %w", err)
+		return err
 	}
 	t.value = rev
 	return nil

@@ -2,215 +2,259 @@ package etcd
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"fmt"
-	"iter"
 	"strings"
+	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/engine"
+	"ctl.internal/host/internal/datastore/projection"
+	"ctl.internal/sdk/fault"
 )
 
-// attempts bounds how often a transaction is worked out anew because others wrote
-// under a prefix that it deletes.
+// attempts bounds how often a transaction is worked out again because others wrote under a
+// prefix that it replaces.
 const attempts = 20
 
-// Commit works the transaction out at one revision of the cluster and applies it
-// under the condition that what it was worked out from is still so.
+// Commit sends t as one transaction of the cluster, conditions included.
+//
+// Every commit has the condition that the epoch key is unchanged. When the answer is
+// unclear (a timeout, a new leader) this process changes the epoch: after that the
+// transaction can no longer be applied, and if it was, the watch has shown it.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	if s.closed() {
-		return 0, datastore.ErrClosed
-	}
-	if err := engine.CheckTxn(t); err != nil {
+	if err := s.p.Err(); err != nil {
 		return 0, err
 	}
-	for range attempts {
-		rev, ok, err := s.try(ctx, t)
-		if err != nil {
+	if err := projection.CheckTxn(t); err != nil {
+		return 0, err
+	}
+	// The caller's end does not end what is on its way: the cluster may do it all the same.
+	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.o.whole())
+	defer cancel()
+	if s.age() > s.o.stall() { // refused in order, rather than sent into the unknown
+		if _, err := s.Barrier(bound); err != nil {
 			return 0, err
 		}
-		if ok {
-			s.compact(ctx, rev)
-			return datastore.Revision(rev), nil
+	}
+	for range attempts {
+		st := s.p.State()
+		if onlyDeletes(st, t) {
+			if _, err := s.Barrier(bound); err != nil {
+				return 0, err
+			}
+			st = s.p.State()
+			b, err := st.Resolve(t, st.Revision()+1, time.Time{})
+			if err != nil {
+				return 0, err
+			}
+			if len(b.Events) == 0 {
+				return st.Revision(), nil
+			}
+		}
+		rev, done, err := s.try(bound, st, t)
+		if done || err != nil {
+			return datastore.Revision(rev), err
 		}
 	}
-	return 0, fmt.Errorf("%w: others kept writing under a prefix that is to be deleted", datastore.ErrConflict)
+	return 0, fmt.Errorf("%w: others kept writing under a prefix that is replaced", datastore.ErrConflict)
 }
 
-func (s *Store) try(ctx context.Context, t datastore.Txn) (rev int64, ok bool, err error) {
-	at, err := s.now(ctx)
-	if err != nil {
-		return 0, false, err
+// onlyDeletes reports whether t deletes only what does not exist, which is no commit.
+func onlyDeletes(st *projection.State, t datastore.Txn) bool {
+	for _, e := range st.Net(t.Ops, 0) {
+		if _, there := st.Peek(e.Namespace, e.Key); there || !e.Deleted {
+			return false
+		}
 	}
-	v := &txnView{sn: snapshot{s, ctx, at}, revisions: map[string]int64{}}
-	if err := v.prefetch(t); err != nil {
-		return 0, false, err
-	}
-	b, err := engine.Resolve(v, t, datastore.Revision(at)+1)
-	if err != nil {
-		return 0, false, err
-	}
-	if len(b.Events) == 0 {
-		return at, true, nil
-	}
-	call, cancel := context.WithTimeout(ctx, s.o.Timeout)
-	defer cancel()
-	r, err := s.client.Txn(call).If(s.conditions(t, at)...).Then(s.operations(t, b)...).Commit()
-	if err != nil {
-		return 0, false, s.translate(err)
-	}
-	s.saw(r.Header.Revision)
-	return r.Header.Revision, r.Succeeded, nil
+	return true
 }
 
-// conditions are the compares and that deleted prefixes hold nothing newer.
-func (s *Store) conditions(t datastore.Txn, at int64) []clientv3.Cmp {
-	var out []clientv3.Cmp
+// try sends the transaction once. It is not done when it has to be worked out again.
+func (s *Store) try(ctx context.Context, st *projection.State, t datastore.Txn) (rev int64, done bool, err error) {
+	id := rand.Text()
+	h, err := json.Marshal(head{By: t.By, Node: s.node, At: time.Now().UnixNano(), ID: id})
+	if err != nil {
+		return 0, false, err
+	}
+	sent, loads := s.expect(id)
+	defer s.forget(id)
+	conditions, ops := s.plan(st, t)
+	ops = append(ops, clientv3.OpPut(s.o.Prefix+headKey, string(h)))
+	var r *clientv3.TxnResponse
+	err = s.once(ctx, func(ctx context.Context, c *clientv3.Client) (err error) {
+		r, err = c.Txn(ctx).If(conditions...).Then(ops...).Else(s.witnesses(t)...).Commit()
+		return err
+	})
+	switch {
+	case err != nil && s.refused(err) != nil:
+		return 0, false, s.refused(err)
+	case err != nil:
+		return s.outcome(ctx, sent, loads, err)
+	case !r.Succeeded:
+		return 0, false, s.failed(ctx, t, r)
+	}
+	if err := s.arrived(ctx, sent, r.Header.Revision); err != nil {
+		return 0, false, fault.Wrap(fault.Timeout, err, "the transaction was applied at revision %d, which has not arrived here in time: %v", r.Header.Revision, err)
+	}
+	return r.Header.Revision, true, nil
+}
+
+// plan is the condition and the net effect of t on the cluster. A deleted prefix is one
+// operation, unless keys below it are put by the same transaction, which a cluster refuses.
+func (s *Store) plan(st *projection.State, t datastore.Txn) (conditions []clientv3.Cmp, ops []clientv3.Op) {
+	conditions = []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.o.Prefix+epochKey), "=", s.epoch.Load())}
 	for _, c := range t.Compares {
 		if c.Prefix {
-			out = append(out, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)).WithPrefix(), "<", int64(c.Revision)+1))
-			continue
-		}
-		out = append(out, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)), "=", int64(c.Revision)))
-	}
-	for _, o := range t.Ops {
-		if o.DeletePrefix {
-			out = append(out, clientv3.Compare(clientv3.ModRevision(s.key(o.Namespace, o.Key)).WithPrefix(), "<", at+1))
-		}
-	}
-	return out
-}
-
-// operations are the net changes, and deletions of keys that were not there when
-// it was worked out but may be by now.
-func (s *Store) operations(t datastore.Txn, b datastore.Batch) []clientv3.Op {
-	var out []clientv3.Op
-	seen := map[string]bool{}
-	for _, e := range b.Events {
-		key := s.key(e.Namespace, e.Key)
-		seen[key] = true
-		if e.Deleted {
-			out = append(out, clientv3.OpDelete(key))
+			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)).WithPrefix(), "<", int64(c.Revision)+1))
 		} else {
-			out = append(out, clientv3.OpPut(key, string(e.Value)))
+			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)), "=", int64(c.Revision)))
 		}
 	}
+	events := st.Net(t.Ops, 0)
+	leases := map[string]clientv3.LeaseID{}
+	var whole []string // prefixes that are deleted as such
 	for _, o := range t.Ops {
-		if key := s.key(o.Namespace, o.Key); o.Delete && !seen[key] {
-			seen[key] = true
-			out = append(out, clientv3.OpDelete(key))
-		}
-	}
-	return out
-}
-
-// compact forgets old revisions when the store was told how many to keep.
-func (s *Store) compact(ctx context.Context, rev int64) {
-	if keep := rev - int64(s.o.History); s.o.History > 0 && keep > 0 {
-		ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
-		defer cancel()
-		_, _ = s.client.Compact(ctx, keep) // another controller may have been further
-	}
-}
-
-// txnView is the state a transaction is worked out from.
-type txnView struct {
-	sn        snapshot
-	revisions map[string]int64 // by key in the cluster; 0 = absent
-}
-
-// prefetchKeys is how many keys one call asks for: what every cluster allows.
-const prefetchKeys = 100
-
-// prefetch reads the revisions of all single keys that Resolve will ask for.
-func (v *txnView) prefetch(t datastore.Txn) error {
-	var keys []string
-	need := func(ns, key string) {
-		k := v.sn.s.key(ns, key)
-		if _, ok := v.revisions[k]; !ok {
-			v.revisions[k] = 0
-			keys = append(keys, k)
-		}
-	}
-	for _, c := range t.Compares {
-		if c.Prefix {
+		key := s.key(o.Namespace, o.Key)
+		leases[key] = clientv3.LeaseID(o.Lease)
+		if !o.DeletePrefix {
 			continue
 		}
-		need(c.Namespace, c.Key)
+		if putBelow(events, o) {
+			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(key).WithPrefix(), "<", int64(st.Revision())+1))
+			continue
+		}
+		whole = append(whole, key)
+		ops = append(ops, clientv3.OpDelete(key, clientv3.WithPrefix()))
 	}
-	for _, o := range t.Ops {
-		if !o.DeletePrefix { // a key put here may be deleted by a later op
-			need(o.Namespace, o.Key)
+	for _, e := range events {
+		switch key := s.key(e.Namespace, e.Key); {
+		case !e.Deleted:
+			ops = append(ops, clientv3.OpPut(key, string(e.Value), clientv3.WithLease(leases[key])))
+		case !below(key, whole):
+			ops = append(ops, clientv3.OpDelete(key))
 		}
 	}
-	if len(keys) > 0 && !needed(t) {
-		return nil
-	}
-	for len(keys) > 0 {
-		n := min(len(keys), prefetchKeys)
-		if err := v.fetch(keys[:n]); err != nil {
-			return err
-		}
-		keys = keys[n:]
-	}
-	return nil
+	return conditions, ops
 }
 
-// needed reports whether anything but puts is in the transaction: puts alone are
-// worked out without knowing what is there.
-func needed(t datastore.Txn) bool {
-	if len(t.Compares) > 0 {
-		return true
-	}
-	for _, o := range t.Ops {
-		if o.Delete || o.DeletePrefix {
+func putBelow(events []datastore.Event, o datastore.Op) bool {
+	for _, e := range events {
+		if !e.Deleted && e.Namespace == o.Namespace && strings.HasPrefix(e.Key, o.Key) {
 			return true
 		}
 	}
 	return false
 }
 
-func (v *txnView) fetch(keys []string) error {
-	s := v.sn.s
-	ctx, cancel := context.WithTimeout(v.sn.ctx, s.o.Timeout)
-	defer cancel()
-	var ops []clientv3.Op
-	for _, k := range keys {
-		ops = append(ops, clientv3.OpGet(k, clientv3.WithKeysOnly(), clientv3.WithRev(v.sn.rev)))
+func below(key string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(key, p) {
+			return true
+		}
 	}
-	r, err := s.client.Txn(ctx).Then(ops...).Commit()
+	return false
+}
+
+func (s *Store) key(ns, key string) string { return s.o.Prefix + projection.Join(ns, key) }
+
+// witnesses read what tells which condition did not hold.
+func (s *Store) witnesses(t datastore.Txn) []clientv3.Op {
+	ops := []clientv3.Op{clientv3.OpGet(s.o.Prefix+epochKey, clientv3.WithKeysOnly())}
+	for _, c := range t.Compares {
+		opts := []clientv3.OpOption{clientv3.WithKeysOnly()}
+		if c.Prefix {
+			opts = append(opts, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByModRevision, clientv3.SortDescend), clientv3.WithLimit(1))
+		}
+		ops = append(ops, clientv3.OpGet(s.key(c.Namespace, c.Key), opts...))
+	}
+	return ops
+}
+
+// failed is the conflict, or nil when the transaction has to be worked out again.
+func (s *Store) failed(ctx context.Context, t datastore.Txn, r *clientv3.TxnResponse) error {
+	kv := func(i int) (key string, rev int64) {
+		if kvs := (*pb.ResponseOp)(r.Responses[i]).GetResponseRange().Kvs; len(kvs) > 0 {
+			return string(kvs[0].Key), kvs[0].ModRevision
+		}
+		return "", 0
+	}
+	for i, c := range t.Compares {
+		key, have := kv(i + 1)
+		if c.Prefix && have <= int64(c.Revision) || !c.Prefix && have == int64(c.Revision) {
+			continue
+		}
+		name := c.Key
+		if c.Prefix {
+			name = strings.TrimPrefix(key, s.key(c.Namespace, ""))
+		}
+		_ = s.reach(ctx, have) // to know who it was
+		return s.p.State().Conflict(i, c.Namespace, name, datastore.Revision(have))
+	}
+	_, epoch := kv(0)
+	s.epoch.Store(max(epoch, s.epoch.Load()))
+	// What was written below a replaced prefix is in the projection when its newest commit is.
+	_, err := s.Barrier(ctx)
+	return err
+}
+
+// outcome finds out what became of a transaction with an unclear answer.
+func (s *Store) outcome(ctx context.Context, sent *commit, loads int, cause error) (rev int64, done bool, err error) {
+	unknown := func(err error) error {
+		return fault.Wrap(fault.Timeout, cause, "it is not known whether the transaction was applied: %v", err)
+	}
+	var fenced int64
+	err = s.call(ctx, func(ctx context.Context, c *clientv3.Client) error {
+		r, err := c.Put(ctx, s.o.Prefix+epochKey, s.node)
+		if err == nil {
+			fenced = r.Header.Revision
+		}
+		return err
+	})
 	if err != nil {
-		return s.translate(err)
+		return 0, false, unknown(err)
 	}
-	for i, k := range keys {
-		if kvs := r.Responses[i].GetResponseRange().Kvs; len(kvs) > 0 {
-			v.revisions[k] = kvs[0].ModRevision
-		}
+	if err := s.reach(ctx, fenced); err != nil {
+		return 0, false, unknown(err)
 	}
-	return nil
+	s.sentMu.Lock()
+	rev, again := sent.rev, s.loads
+	s.sentMu.Unlock()
+	if rev == 0 && again != loads {
+		return 0, false, unknown(fmt.Errorf("the state was read again meanwhile"))
+	}
+	return rev, rev > 0, nil
 }
 
-// Revision implements engine.View.
-func (v *txnView) Revision(ns, key string) (datastore.Revision, error) {
-	return datastore.Revision(v.revisions[v.sn.s.key(ns, key)]), nil
+// arrived waits until the projection has the commit.
+func (s *Store) arrived(ctx context.Context, sent *commit, rev int64) error {
+	late := time.NewTimer(s.o.try())
+	defer late.Stop()
+	select {
+	case <-sent.shown:
+		return nil
+	case <-late.C: // the watch is stuck, or the state was read again
+	case <-ctx.Done():
+	}
+	return s.reach(ctx, rev)
 }
 
-// Keys implements engine.View, and remembers what it saw for Revision.
-func (v *txnView) Keys(ns, prefix string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for kv, err := range v.sn.pages(ns, datastore.RangeOptions{Prefix: prefix}, true) {
-			if err != nil {
-				yield("", err)
-				return
-			}
-			v.revisions[string(kv.Key)] = kv.ModRevision
-			if !yield(strings.TrimPrefix(string(kv.Key), v.sn.s.key(ns, "")), nil) {
-				return
-			}
-		}
-	}
+func (s *Store) expect(id string) (sent *commit, loads int) {
+	s.sentMu.Lock()
+	defer s.sentMu.Unlock()
+	sent = &commit{shown: make(chan struct{})}
+	s.ids[id] = sent
+	return sent, s.loads
+}
+
+func (s *Store) forget(id string) {
+	s.sentMu.Lock()
+	defer s.sentMu.Unlock()
+	delete(s.ids, id)
 }

@@ -5,127 +5,159 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/projection"
+	"ctl.internal/sdk/fault"
 )
 
 // Options of a store.
 type Options struct {
 	Endpoints          []string
 	Prefix             string        // of all keys; several controllers that share it share the data
-	Timeout            time.Duration // of one call; 0 = 5 s
+	Timeout            time.Duration // of a call with all its tries; 0 = 5 s
 	Username, Password string
 	TLS                *tls.Config // nil = none
-	// History makes the store compact the cluster down to its newest revisions, as
-	// far as its own writes show. 0 leaves that to the cluster's --auto-compaction.
-	History int
+	History            int         // transactions kept for resuming watches; 0 = 4096
+	Log                *slog.Logger
 }
+
+// whole bounds an answer, with a little time to give it.
+func (o Options) whole() time.Duration { return o.Timeout * 19 / 20 }
+
+// try bounds the wait for one member, so that a frozen one leaves time for the others.
+func (o Options) try() time.Duration { return o.Timeout * 2 / 5 }
+
+// stall is how long the projection may lack what the cluster has before the watch is
+// opened again.
+func (o Options) stall() time.Duration { return o.Timeout * 3 / 5 }
 
 // Store is a datastore.Store in an etcd cluster.
 type Store struct {
-	o      Options
-	client *clientv3.Client
-	newest atomic.Uint64 // highest revision seen
-	once   sync.Once
-	done   chan struct{}
+	o       Options
+	node    string // for who reads a head
+	members *members
+	p       *projection.Projection
+	ctx     context.Context // ends with the store
+	end     context.CancelFunc
+	owned   sync.WaitGroup
+
+	epoch atomic.Int64  // revision of the epoch key: see commit.go
+	asOf  atomic.Int64  // when the projection was last known to be complete, in Unix nanoseconds
+	stuck chan struct{} // capacity 1: the watch is to be opened again
+	rounds
+	sent
 }
 
-var _ datastore.Store = (*Store)(nil)
+var (
+	_ datastore.Store  = (*Store)(nil)
+	_ datastore.Leases = (*Store)(nil)
+)
 
-// maxMessage is what client and cluster may exchange at once, in bytes.
-const maxMessage = 64 << 20
-
-// Open connects to a cluster, and fails when none answers in time.
+// Open connects to a cluster and reads what it has. It fails with a fault of kind
+// Unavailable when no member answers in time.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Second
 	}
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: o.Endpoints, Username: o.Username, Password: o.Password, TLS: o.TLS,
-		DialTimeout: o.Timeout, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: o.Timeout,
-		MaxCallSendMsgSize: maxMessage, MaxCallRecvMsgSize: maxMessage,
-		Logger: zap.NewNop(), // what matters comes back as an error
-	})
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	node, err := os.Hostname()
 	if err != nil {
-		return nil, fmt.Errorf("datastore: etcd %v: %w", o.Endpoints, err)
+		return nil, fmt.Errorf("datastore: %w", err)
 	}
-	s := &Store{o: o, client: client, done: make(chan struct{})}
-	if _, err := s.now(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("datastore: etcd %v does not answer: %w", o.Endpoints, err), client.Close())
+	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: newMembers(o), p: projection.New(projection.Empty(o.History)),
+		stuck: make(chan struct{}, 1), sent: sent{ids: map[string]*commit{}}}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	begun := time.Now()
+	if err := s.load(ctx); err != nil {
+		s.end()
+		return nil, errors.Join(fault.Wrap(fault.KindOf(err), err, "datastore: etcd %v does not answer: %v", o.Endpoints, err), s.members.close())
 	}
+	s.asOf.Store(begun.UnixNano())
+	s.owned.Go(s.follow)
+	s.owned.Go(s.look)
 	return s, nil
 }
 
-// now asks the cluster for its newest revision.
-func (s *Store) now(ctx context.Context) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
-	defer cancel()
-	r, err := s.client.Get(ctx, s.o.Prefix, clientv3.WithCountOnly())
-	if err != nil {
-		return 0, s.translate(err)
-	}
-	s.saw(r.Header.Revision)
-	return r.Header.Revision, nil
+// Revision is that of the projection.
+func (s *Store) Revision() datastore.Revision { return s.p.Revision() }
+
+// Local runs f on the projection as it is.
+func (s *Store) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
+	age := s.age()
+	return age, s.p.View(context.Background(), f)
 }
 
-func (s *Store) saw(rev int64) {
-	for {
-		old := s.newest.Load()
-		if uint64(rev) <= old || s.newest.CompareAndSwap(old, uint64(rev)) {
-			return
-		}
+func (s *Store) age() time.Duration { return time.Since(time.Unix(0, s.asOf.Load())) }
+
+// View runs f on a state that holds every transaction acknowledged before the call.
+func (s *Store) View(ctx context.Context, f func(datastore.Snapshot) error) error {
+	if _, err := s.Barrier(ctx); err != nil {
+		return err
 	}
+	return s.p.View(ctx, f)
 }
 
-// Revision asks the cluster, and is the highest one seen when that is silent.
-func (s *Store) Revision() datastore.Revision {
-	if !s.closed() {
-		_, _ = s.now(context.Background()) // bounded by the timeout; what was seen counts
-	}
-	return datastore.Revision(s.newest.Load())
+// Watch follows the changes under the prefixes.
+func (s *Store) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
+	return s.p.Watch(ctx, after, prefixes, f)
 }
 
-func (s *Store) closed() bool {
-	select {
-	case <-s.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// Close ends watches and the connection.
+// Close ends watches and the connections.
 func (s *Store) Close() error {
-	var err error
-	s.once.Do(func() {
-		close(s.done)
-		err = s.client.Close()
-	})
-	return err
+	s.roundMu.Lock() // nobody begins a round after this
+	first := s.p.Close()
+	s.roundMu.Unlock()
+	if !first {
+		return nil
+	}
+	s.end()
+	s.owned.Wait()
+	return s.members.close()
 }
 
-// translate gives the cluster's errors the meanings of package datastore.
-func (s *Store) translate(err error) error {
+// refused is an error after which the cluster has surely done nothing; nil for one that
+// says nothing of that.
+func (s *Store) refused(err error) error {
 	switch {
-	case err == nil:
-		return nil
-	case s.closed():
-		return datastore.ErrClosed
 	case errors.Is(err, rpctypes.ErrTooManyOps), errors.Is(err, rpctypes.ErrRequestTooLarge), tooLarge(err):
 		return fmt.Errorf("%w: %w (the cluster's --max-txn-ops and --max-request-bytes)", datastore.ErrTooBig, err)
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		return fault.Wrap(fault.Unavailable, errors.Join(datastore.ErrFull, err),
+			"the etcd cluster %v has reached its quota: compact and defragment it, clear its alarm, or raise --quota-backend-bytes", s.o.Endpoints)
+	case errors.Is(err, rpctypes.ErrLeaseNotFound):
+		return fault.Wrap(fault.NotFound, err, "the lease has ended")
 	case errors.Is(err, rpctypes.ErrCompacted):
 		return fmt.Errorf("%w: %w", datastore.ErrCompacted, err)
 	case errors.Is(err, rpctypes.ErrCorrupt):
 		return fmt.Errorf("%w: %w", datastore.ErrDamaged, err)
+	}
+	if errors.Is(err, rpctypes.ErrInvalidAuthToken) || errors.Is(err, rpctypes.ErrAuthOldRevision) {
+		return nil // the client logs in again
+	}
+	switch status.Code(rpcError(err)) {
+	case codes.InvalidArgument, codes.PermissionDenied, codes.Unauthenticated, codes.FailedPrecondition, codes.Unimplemented:
+		return err
+	}
+	return nil
+}
+
+// rpcError is an error of the cluster as gRPC's, or as it is.
+func rpcError(err error) error {
+	var e rpctypes.EtcdError
+	if errors.As(err, &e) {
+		return status.Error(e.Code(), e.Error())
 	}
 	return err
 }

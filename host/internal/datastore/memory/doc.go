@@ -1,4 +1,2 @@
-// Package memory is the datastore engine that keeps everything in memory: the
-// operational tree, which the next start observes anew, and tests. What must
-// survive a restart belongs in package badger.
+// Package memory is the datastore engine that keeps everything in memory, for tests.
 package memory

@@ -27,7 +27,7 @@ func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger
 			return nil, err
 		}
 		return etcd.Open(ctx, etcd.Options{Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix, Timeout: c.Etcd.Timeout,
-			Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t})
+			Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t, History: c.History, Log: log})
 	}
 	return nil, fmt.Errorf("datastore.engine: %q is neither badger nor etcd", c.Engine)
 }

@@ -126,6 +126,15 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 			return nil, err
 		}
 	}
+	if d.s.services.Fence != nil {
+		c, needed, err := d.s.services.Fence()
+		if err != nil {
+			return nil, err
+		}
+		if needed {
+			t.Compares = append(t.Compares, c)
+		}
+	}
 	if r.Role != "" {
 		c, err := d.s.fence(ctx, r.Role)
 		if err != nil {
@@ -232,7 +241,7 @@ func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, how acc
 		if how == write {
 			return none, fault.At(fault.Denied, key, "the data of plugin %s is written by itself only", owner)
 		}
-		if !shared(m.GetReads(), owner, key) || d.s.services.Exports == nil || !hasPrefix(d.s.services.Exports(owner), key) {
+		if !shared(m.GetReads(), owner, key) || !d.exported(owner, key) {
 			return none, fault.At(fault.Denied, key, "plugin %s does not export this to plugin %s: `exports` of the one and `reads` (%s:…) of the other must name it",
 				owner, d.s.plugin, owner)
 		}
@@ -249,6 +258,16 @@ func shared(reads []string, owner, key string) bool {
 		}
 	}
 	return false
+}
+
+// exported reports whether a plugin lets others read a key. Data of one that is not
+// installed may be followed: it may come later.
+func (d *datastoreServer) exported(owner, key string) bool {
+	if d.s.services.Exports == nil {
+		return false
+	}
+	prefixes, installed := d.s.services.Exports(owner)
+	return !installed || hasPrefix(prefixes, key)
 }
 
 func hasPrefix(prefixes []string, key string) bool {
@@ -295,6 +314,8 @@ func storeFault(err error) error {
 		return fault.Wrap(fault.Unavailable, err, "the controller is stopping")
 	case errors.Is(err, datastore.ErrDamaged):
 		return fault.Wrap(fault.Internal, err, "the datastore is damaged; the controller's log says where")
+	case fault.KindOf(err) == fault.Timeout:
+		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
 	return err
 }

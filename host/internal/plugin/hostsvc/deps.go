@@ -81,10 +81,14 @@ type TreeEdit struct {
 
 // Services are what a plugin's socket leads to; a nil one answers Unavailable.
 type Services struct {
-	Store        datastore.Store
-	Trees        Trees
-	Roles        Roles
-	Exports      func(plugin string) []string // prefixes of private keys that a plugin exports
+	Store datastore.Store
+	Trees Trees
+	Roles Roles
+	// Exports lists the prefixes of private keys that a plugin exports; false when it is not
+	// installed.
+	Exports func(plugin string) ([]string, bool)
+	// Fence returns a condition of every commit of the plugin, if it needs one; nil = none.
+	Fence        func() (c datastore.Compare, needed bool, err error)
 	Bus          *events.Bus
 	Secrets      Sealer
 	Certificates Certificates

@@ -3,6 +3,8 @@ package hostsvc
 import (
 	"context"
 	"slices"
+	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -24,17 +26,23 @@ type Term interface {
 	// Epoch is the revision of the role's key, which only the holder has.
 	Epoch() uint64
 	// Until is CLOCK_BOOTTIME in nanoseconds until which the role is held for certain; 0 =
-	// until it is released.
+	// until it is released. It is a time that is over once the holder is asked to stop.
 	Until() int64
-	// Renewed gets a value after each renewal.
+	// Renewed gets a value when Until has changed.
 	Renewed() <-chan struct{}
 	// Lost is closed when the role is not held any more.
 	Lost() <-chan struct{}
 	// Condition holds in a transaction as long as the role is held.
 	Condition() datastore.Compare
+	// Drain asks the holder to stop; Draining reports that it was asked.
+	Drain()
+	Draining() bool
 	// Release gives the role up.
 	Release()
 }
+
+// drainTime is how long a process may take to give up a role that it is asked for.
+const drainTime = 2 * time.Second
 
 type rolesServer struct {
 	pluginv1.UnimplementedHostRolesServer
@@ -58,12 +66,18 @@ func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingSer
 	defer term.Release()
 	r.s.setTerm(token, in.Role, term)
 	defer r.s.setTerm(token, in.Role, nil)
+	var drained <-chan time.Time
 	for {
 		if err := out.Send(&pluginv1.HoldResponse{Epoch: term.Epoch(), Until: term.Until()}); err != nil {
 			return err
 		}
+		if drained == nil && term.Draining() {
+			drained = time.After(drainTime)
+		}
 		select {
 		case <-term.Renewed():
+		case <-drained:
+			return fault.New(fault.Unavailable, "the role %s is given to another process, and this one did not end its term within %s", in.Role, drainTime)
 		case <-term.Lost():
 			return fault.New(fault.Unavailable, "the lease of this node has ended, and the role %s with it", in.Role)
 		case <-out.Context().Done():
@@ -97,6 +111,17 @@ func (s *Server) setTerm(token, role string, term Term) {
 		s.terms = map[string]Term{}
 	}
 	s.terms[key] = term
+}
+
+// Drain asks a process to give up all its roles, because another takes its place.
+func (s *Server) Drain(token string) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for key, term := range s.terms {
+		if strings.HasPrefix(key, token+"\x00") {
+			term.Drain()
+		}
+	}
 }
 
 // fence is the condition that the process that calls holds a role.

@@ -26,6 +26,8 @@ type Draft struct {
 	removed []Path          // instances that are gone or replaced
 	keys    map[string]bool // documents in read that a commit depends on by themselves
 	ranges  map[string]bool // prefixes of which a commit depends as a whole
+	// marks of deletions in lists at the top of modules, which have no document above them
+	marks map[string]datastore.Revision
 }
 
 // document is what is stored under one key.
@@ -43,7 +45,7 @@ type touch struct {
 
 // NewDraft begins a draft of the tree that is kept in a namespace.
 func NewDraft(sn datastore.Snapshot, ns string, set *yang.Set) *Draft {
-	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, read: map[string]datastore.Revision{}, keys: map[string]bool{}, ranges: map[string]bool{}, touched: map[string]touch{}, lists: map[string]Path{}}
+	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, read: map[string]datastore.Revision{}, keys: map[string]bool{}, ranges: map[string]bool{}, marks: map[string]datastore.Revision{}, touched: map[string]touch{}, lists: map[string]Path{}}
 }
 
 // encode writes a document: the rank, if any, stands on a line before the JSON.
@@ -93,7 +95,11 @@ func (d *Draft) below(prefix string) ([]row, error) {
 	var rows []row
 	if !d.ranges[prefix] {
 		d.ranges[prefix] = true
-		if _, _, err := d.holder(prefix); err != nil { // what is removed below the prefix writes it
+		_, doc, err := d.holder(prefix) // what is removed below the prefix writes it
+		if err == nil && doc == nil {
+			err = d.readMark(prefix)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -136,16 +142,18 @@ func (d *Draft) drop(key string) { d.changed[key] = nil }
 // Changed reports whether a commit would write anything.
 func (d *Draft) Changed() bool { return len(d.changed) > 0 }
 
-// metaNamespace is where the time of the last change of each tree is kept.
+// metaNamespace is where the time of the last change of each tree is kept, and the marks
+// of deletions.
 const metaNamespace = "restconf-meta"
 
 // Txn returns the draft's changes as one transaction, which holds only if nothing
 // that the draft looked at was changed by others meanwhile.
 //
 // A condition on a prefix does not notice deletions, so whoever deletes a document writes
-// the document above it once more.
+// the document above it once more, or a mark where there is none.
 func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 	t := datastore.Txn{Volatile: volatile}
+	marked := map[string]bool{}
 	for _, k := range sorted(d.changed) {
 		if d.changed[k] != nil {
 			continue
@@ -157,12 +165,21 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 		if _, ok := d.changed[above]; doc != nil && !ok {
 			d.changed[above] = &document{rank: doc.rank, text: doc.text}
 		}
+		if mark, ok := d.mark(k); ok && doc == nil {
+			marked[mark] = true
+		}
 	}
 	for _, k := range sorted(d.keys) {
 		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.read[k]})
 	}
 	for _, k := range sorted(d.ranges) {
 		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.sn.Revision(), Prefix: true})
+	}
+	for _, k := range sorted(d.marks) {
+		t.Compares = append(t.Compares, datastore.Compare{Namespace: metaNamespace, Key: k, Revision: d.marks[k]})
+	}
+	for _, k := range sorted(marked) {
+		t.Ops = append(t.Ops, datastore.Put(metaNamespace, k, nil))
 	}
 	for _, k := range sorted(d.changed) {
 		if doc := d.changed[k]; doc != nil {
@@ -173,6 +190,25 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 	}
 	t.Ops = append(t.Ops, datastore.Put(metaNamespace, d.ns, []byte(now.UTC().Format(time.RFC3339Nano))))
 	return t, nil
+}
+
+// mark is the key that is written when an entry of a list at the top of a module goes.
+func (d *Draft) mark(key string) (mark string, ok bool) {
+	name, rest, ok := strings.Cut(key, "=")
+	return d.ns + name, ok && !strings.Contains(name[1:], "/") && !strings.Contains(rest, "/")
+}
+
+func (d *Draft) readMark(prefix string) error {
+	mark, ok := d.mark(prefix)
+	if !ok {
+		return nil
+	}
+	e, err := d.sn.Get(metaNamespace, mark)
+	if err != nil && !errors.Is(err, datastore.ErrNotFound) {
+		return err
+	}
+	d.marks[mark] = e.Revision
+	return nil
 }
 
 // holder returns the nearest document above a key that is stored, nil if there is none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -47,20 +48,29 @@ type Owner func(ctx context.Context, at datastore.Revision, changes []Change) (d
 // attempts bounds how often a write is repeated because others wrote meanwhile.
 const attempts = 10
 
+// updateTime bounds a write with all its attempts, so that it is answered in time whatever
+// the datastore does.
+const updateTime = 4500 * time.Millisecond
+
 // View runs f on a draft that is thrown away.
 func (t *Tree) View(ctx context.Context, set *yang.Set, f func(*Draft) error) error {
-	return t.Store.View(ctx, func(sn datastore.Snapshot) error { return f(NewDraft(sn, t.NS, set)) })
+	return datastore.Read(ctx, t.Store, func(sn datastore.Snapshot) error { return f(NewDraft(sn, t.NS, set)) })
 }
 
 // Update runs f on a draft, checks the result and commits it as one transaction.
 // f may run several times. The error is a fault: of f, of Check, of the Guard, or
 // InUse when others keep changing the same data.
 func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) error {
+	ctx, cancel := context.WithTimeout(ctx, updateTime)
+	defer cancel()
 	var lost *datastore.ConflictError
 	for i := range attempts {
 		err := t.attempt(ctx, set, f, i > 0)
 		if !errors.As(err, &lost) {
 			return err
+		}
+		if i > 1 { // writers of other nodes, too
+			pause(ctx, i)
 		}
 	}
 	return fault.Wrap(fault.InUse, lost, "the data was changed meanwhile%s; read it again and repeat", first(lost))
@@ -110,10 +120,23 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 		txn.By = who.User
 	}
 	_, err = t.Store.Commit(ctx, txn)
-	if errors.Is(err, datastore.ErrTooBig) {
+	switch {
+	case errors.Is(err, datastore.ErrTooBig):
 		return fault.Wrap(fault.TooBig, err, "the change is larger than the datastore takes at once: send it in parts")
+	case fault.KindOf(err) == fault.Timeout:
+		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
 	return err
+}
+
+// pause lets writers of other nodes, which want the same, through at another time.
+func pause(ctx context.Context, attempt int) {
+	wait := time.NewTimer(rand.N(time.Duration(attempt) * 10 * time.Millisecond))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+	}
 }
 
 // owners asks those whose trees the draft changes.

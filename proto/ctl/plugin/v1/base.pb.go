@@ -647,8 +647,10 @@ type Argument struct {
 	Required bool                   `protobuf:"varint,3,opt,name=required,proto3" json:"required,omitempty"`
 	Repeated bool                   `protobuf:"varint,4,opt,name=repeated,proto3" json:"repeated,omitempty"`
 	// Values come from the plugin's Complete call.
-	Completes     bool     `protobuf:"varint,5,opt,name=completes,proto3" json:"completes,omitempty"`
-	Values        []string `protobuf:"bytes,6,rep,name=values,proto3" json:"values,omitempty"`
+	Completes bool     `protobuf:"varint,5,opt,name=completes,proto3" json:"completes,omitempty"`
+	Values    []string `protobuf:"bytes,6,rep,name=values,proto3" json:"values,omitempty"`
+	// "string" (or empty), "file" for a file that the command reads, "newfile" for one that it makes.
+	Type          string `protobuf:"bytes,7,opt,name=type,proto3" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -725,12 +727,19 @@ func (x *Argument) GetValues() []string {
 	return nil
 }
 
+func (x *Argument) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
 type Option struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Short string                 `protobuf:"bytes,2,opt,name=short,proto3" json:"short,omitempty"`
 	Help  string                 `protobuf:"bytes,3,opt,name=help,proto3" json:"help,omitempty"`
-	// "bool", "string" or "int".
+	// "bool", "string", "int", "file" or "newfile".
 	Type          string   `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
 	Default       string   `protobuf:"bytes,5,opt,name=default,proto3" json:"default,omitempty"`
 	Values        []string `protobuf:"bytes,6,rep,name=values,proto3" json:"values,omitempty"`
@@ -1278,14 +1287,15 @@ const file_ctl_plugin_v1_base_proto_rawDesc = "" +
 	"\x04help\x18\x03 \x01(\tR\x04help\x125\n" +
 	"\targuments\x18\x04 \x03(\v2\x17.ctl.plugin.v1.ArgumentR\targuments\x12/\n" +
 	"\aoptions\x18\x05 \x03(\v2\x15.ctl.plugin.v1.OptionR\aoptions\x12\x12\n" +
-	"\x04safe\x18\x06 \x01(\bR\x04safe\"\xa0\x01\n" +
+	"\x04safe\x18\x06 \x01(\bR\x04safe\"\xb4\x01\n" +
 	"\bArgument\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04help\x18\x02 \x01(\tR\x04help\x12\x1a\n" +
 	"\brequired\x18\x03 \x01(\bR\brequired\x12\x1a\n" +
 	"\brepeated\x18\x04 \x01(\bR\brepeated\x12\x1c\n" +
 	"\tcompletes\x18\x05 \x01(\bR\tcompletes\x12\x16\n" +
-	"\x06values\x18\x06 \x03(\tR\x06values\"\xc6\x01\n" +
+	"\x06values\x18\x06 \x03(\tR\x06values\x12\x12\n" +
+	"\x04type\x18\a \x01(\tR\x04type\"\xc6\x01\n" +
 	"\x06Option\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05short\x18\x02 \x01(\tR\x05short\x12\x12\n" +

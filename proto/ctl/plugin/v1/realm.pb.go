@@ -73,7 +73,67 @@ func (x AuthenticateResponse_Outcome) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AuthenticateResponse_Outcome.Descriptor instead.
 func (AuthenticateResponse_Outcome) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{4, 0}
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{5, 0}
+}
+
+type FindUserRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	User          string                 `protobuf:"bytes,2,opt,name=user,proto3" json:"user,omitempty"`
+	Domain        string                 `protobuf:"bytes,3,opt,name=domain,proto3" json:"domain,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindUserRequest) Reset() {
+	*x = FindUserRequest{}
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindUserRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindUserRequest) ProtoMessage() {}
+
+func (x *FindUserRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindUserRequest.ProtoReflect.Descriptor instead.
+func (*FindUserRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *FindUserRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *FindUserRequest) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *FindUserRequest) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
 }
 
 type ConfigureRealmRequest struct {
@@ -89,7 +149,7 @@ type ConfigureRealmRequest struct {
 
 func (x *ConfigureRealmRequest) Reset() {
 	*x = ConfigureRealmRequest{}
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[0]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -101,7 +161,7 @@ func (x *ConfigureRealmRequest) String() string {
 func (*ConfigureRealmRequest) ProtoMessage() {}
 
 func (x *ConfigureRealmRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[0]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -114,7 +174,7 @@ func (x *ConfigureRealmRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureRealmRequest.ProtoReflect.Descriptor instead.
 func (*ConfigureRealmRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{0}
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ConfigureRealmRequest) GetName() string {
@@ -152,7 +212,7 @@ type RealmProperty struct {
 
 func (x *RealmProperty) Reset() {
 	*x = RealmProperty{}
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[1]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -164,7 +224,7 @@ func (x *RealmProperty) String() string {
 func (*RealmProperty) ProtoMessage() {}
 
 func (x *RealmProperty) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[1]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -177,7 +237,7 @@ func (x *RealmProperty) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RealmProperty.ProtoReflect.Descriptor instead.
 func (*RealmProperty) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{1}
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *RealmProperty) GetValue() string {
@@ -217,7 +277,7 @@ type ConfigureRealmResponse struct {
 
 func (x *ConfigureRealmResponse) Reset() {
 	*x = ConfigureRealmResponse{}
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[2]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -229,7 +289,7 @@ func (x *ConfigureRealmResponse) String() string {
 func (*ConfigureRealmResponse) ProtoMessage() {}
 
 func (x *ConfigureRealmResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[2]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -242,7 +302,7 @@ func (x *ConfigureRealmResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureRealmResponse.ProtoReflect.Descriptor instead.
 func (*ConfigureRealmResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{2}
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ConfigureRealmResponse) GetWarnings() []string {
@@ -265,7 +325,7 @@ type AuthenticateRequest struct {
 
 func (x *AuthenticateRequest) Reset() {
 	*x = AuthenticateRequest{}
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[3]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -277,7 +337,7 @@ func (x *AuthenticateRequest) String() string {
 func (*AuthenticateRequest) ProtoMessage() {}
 
 func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[3]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -290,7 +350,7 @@ func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateRequest.ProtoReflect.Descriptor instead.
 func (*AuthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{3}
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *AuthenticateRequest) GetName() string {
@@ -342,7 +402,7 @@ type AuthenticateResponse struct {
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[4]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -354,7 +414,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[4]
+	mi := &file_ctl_plugin_v1_realm_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -367,7 +427,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{4}
+	return file_ctl_plugin_v1_realm_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AuthenticateResponse) GetOutcome() AuthenticateResponse_Outcome {
@@ -402,7 +462,11 @@ var File_ctl_plugin_v1_realm_proto protoreflect.FileDescriptor
 
 const file_ctl_plugin_v1_realm_proto_rawDesc = "" +
 	"\n" +
-	"\x19ctl/plugin/v1/realm.proto\x12\rctl.plugin.v1\"\xf2\x01\n" +
+	"\x19ctl/plugin/v1/realm.proto\x12\rctl.plugin.v1\"Q\n" +
+	"\x0fFindUserRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04user\x18\x02 \x01(\tR\x04user\x12\x16\n" +
+	"\x06domain\x18\x03 \x01(\tR\x06domain\"\xf2\x01\n" +
 	"\x15ConfigureRealmRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12T\n" +
@@ -437,10 +501,11 @@ const file_ctl_plugin_v1_realm_proto_rawDesc = "" +
 	"\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15OUTCOME_AUTHENTICATED\x10\x01\x12\x13\n" +
 	"\x0fOUTCOME_UNKNOWN\x10\x02\x12\x17\n" +
-	"\x13OUTCOME_UNAVAILABLE\x10\x032\xbf\x01\n" +
+	"\x13OUTCOME_UNAVAILABLE\x10\x032\x90\x02\n" +
 	"\x05Realm\x12]\n" +
 	"\x0eConfigureRealm\x12$.ctl.plugin.v1.ConfigureRealmRequest\x1a%.ctl.plugin.v1.ConfigureRealmResponse\x12W\n" +
-	"\fAuthenticate\x12\".ctl.plugin.v1.AuthenticateRequest\x1a#.ctl.plugin.v1.AuthenticateResponseB+Z)ctl.internal/proto/ctl/plugin/v1;pluginv1b\x06proto3"
+	"\fAuthenticate\x12\".ctl.plugin.v1.AuthenticateRequest\x1a#.ctl.plugin.v1.AuthenticateResponse\x12O\n" +
+	"\bFindUser\x12\x1e.ctl.plugin.v1.FindUserRequest\x1a#.ctl.plugin.v1.AuthenticateResponseB+Z)ctl.internal/proto/ctl/plugin/v1;pluginv1b\x06proto3"
 
 var (
 	file_ctl_plugin_v1_realm_proto_rawDescOnce sync.Once
@@ -455,28 +520,31 @@ func file_ctl_plugin_v1_realm_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_realm_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_ctl_plugin_v1_realm_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_ctl_plugin_v1_realm_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_ctl_plugin_v1_realm_proto_goTypes = []any{
 	(AuthenticateResponse_Outcome)(0), // 0: ctl.plugin.v1.AuthenticateResponse.Outcome
-	(*ConfigureRealmRequest)(nil),     // 1: ctl.plugin.v1.ConfigureRealmRequest
-	(*RealmProperty)(nil),             // 2: ctl.plugin.v1.RealmProperty
-	(*ConfigureRealmResponse)(nil),    // 3: ctl.plugin.v1.ConfigureRealmResponse
-	(*AuthenticateRequest)(nil),       // 4: ctl.plugin.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),      // 5: ctl.plugin.v1.AuthenticateResponse
-	nil,                               // 6: ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry
-	nil,                               // 7: ctl.plugin.v1.RealmProperty.MapEntry
+	(*FindUserRequest)(nil),           // 1: ctl.plugin.v1.FindUserRequest
+	(*ConfigureRealmRequest)(nil),     // 2: ctl.plugin.v1.ConfigureRealmRequest
+	(*RealmProperty)(nil),             // 3: ctl.plugin.v1.RealmProperty
+	(*ConfigureRealmResponse)(nil),    // 4: ctl.plugin.v1.ConfigureRealmResponse
+	(*AuthenticateRequest)(nil),       // 5: ctl.plugin.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),      // 6: ctl.plugin.v1.AuthenticateResponse
+	nil,                               // 7: ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry
+	nil,                               // 8: ctl.plugin.v1.RealmProperty.MapEntry
 }
 var file_ctl_plugin_v1_realm_proto_depIdxs = []int32{
-	6, // 0: ctl.plugin.v1.ConfigureRealmRequest.properties:type_name -> ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry
-	7, // 1: ctl.plugin.v1.RealmProperty.map:type_name -> ctl.plugin.v1.RealmProperty.MapEntry
+	7, // 0: ctl.plugin.v1.ConfigureRealmRequest.properties:type_name -> ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry
+	8, // 1: ctl.plugin.v1.RealmProperty.map:type_name -> ctl.plugin.v1.RealmProperty.MapEntry
 	0, // 2: ctl.plugin.v1.AuthenticateResponse.outcome:type_name -> ctl.plugin.v1.AuthenticateResponse.Outcome
-	2, // 3: ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry.value:type_name -> ctl.plugin.v1.RealmProperty
-	1, // 4: ctl.plugin.v1.Realm.ConfigureRealm:input_type -> ctl.plugin.v1.ConfigureRealmRequest
-	4, // 5: ctl.plugin.v1.Realm.Authenticate:input_type -> ctl.plugin.v1.AuthenticateRequest
-	3, // 6: ctl.plugin.v1.Realm.ConfigureRealm:output_type -> ctl.plugin.v1.ConfigureRealmResponse
-	5, // 7: ctl.plugin.v1.Realm.Authenticate:output_type -> ctl.plugin.v1.AuthenticateResponse
-	6, // [6:8] is the sub-list for method output_type
-	4, // [4:6] is the sub-list for method input_type
+	3, // 3: ctl.plugin.v1.ConfigureRealmRequest.PropertiesEntry.value:type_name -> ctl.plugin.v1.RealmProperty
+	2, // 4: ctl.plugin.v1.Realm.ConfigureRealm:input_type -> ctl.plugin.v1.ConfigureRealmRequest
+	5, // 5: ctl.plugin.v1.Realm.Authenticate:input_type -> ctl.plugin.v1.AuthenticateRequest
+	1, // 6: ctl.plugin.v1.Realm.FindUser:input_type -> ctl.plugin.v1.FindUserRequest
+	4, // 7: ctl.plugin.v1.Realm.ConfigureRealm:output_type -> ctl.plugin.v1.ConfigureRealmResponse
+	6, // 8: ctl.plugin.v1.Realm.Authenticate:output_type -> ctl.plugin.v1.AuthenticateResponse
+	6, // 9: ctl.plugin.v1.Realm.FindUser:output_type -> ctl.plugin.v1.AuthenticateResponse
+	7, // [7:10] is the sub-list for method output_type
+	4, // [4:7] is the sub-list for method input_type
 	4, // [4:4] is the sub-list for extension type_name
 	4, // [4:4] is the sub-list for extension extendee
 	0, // [0:4] is the sub-list for field type_name
@@ -493,7 +561,7 @@ func file_ctl_plugin_v1_realm_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_realm_proto_rawDesc), len(file_ctl_plugin_v1_realm_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	Realm_ConfigureRealm_FullMethodName = "/ctl.plugin.v1.Realm/ConfigureRealm"
 	Realm_Authenticate_FullMethodName   = "/ctl.plugin.v1.Realm/Authenticate"
+	Realm_FindUser_FullMethodName       = "/ctl.plugin.v1.Realm/FindUser"
 )
 
 // RealmClient is the client API for Realm service.
@@ -32,6 +33,9 @@ const (
 type RealmClient interface {
 	ConfigureRealm(ctx context.Context, in *ConfigureRealmRequest, opts ...grpc.CallOption) (*ConfigureRealmResponse, error)
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
+	// FindUser looks a user up without the password: AUTHENTICATED says that the user could log in now.
+	// UNIMPLEMENTED says that the instance cannot.
+	FindUser(ctx context.Context, in *FindUserRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
 }
 
 type realmClient struct {
@@ -62,6 +66,16 @@ func (c *realmClient) Authenticate(ctx context.Context, in *AuthenticateRequest,
 	return out, nil
 }
 
+func (c *realmClient) FindUser(ctx context.Context, in *FindUserRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AuthenticateResponse)
+	err := c.cc.Invoke(ctx, Realm_FindUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RealmServer is the server API for Realm service.
 // All implementations must embed UnimplementedRealmServer
 // for forward compatibility.
@@ -71,6 +85,9 @@ func (c *realmClient) Authenticate(ctx context.Context, in *AuthenticateRequest,
 type RealmServer interface {
 	ConfigureRealm(context.Context, *ConfigureRealmRequest) (*ConfigureRealmResponse, error)
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
+	// FindUser looks a user up without the password: AUTHENTICATED says that the user could log in now.
+	// UNIMPLEMENTED says that the instance cannot.
+	FindUser(context.Context, *FindUserRequest) (*AuthenticateResponse, error)
 	mustEmbedUnimplementedRealmServer()
 }
 
@@ -86,6 +103,9 @@ func (UnimplementedRealmServer) ConfigureRealm(context.Context, *ConfigureRealmR
 }
 func (UnimplementedRealmServer) Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Authenticate not implemented")
+}
+func (UnimplementedRealmServer) FindUser(context.Context, *FindUserRequest) (*AuthenticateResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method FindUser not implemented")
 }
 func (UnimplementedRealmServer) mustEmbedUnimplementedRealmServer() {}
 func (UnimplementedRealmServer) testEmbeddedByValue()               {}
@@ -144,6 +164,24 @@ func _Realm_Authenticate_Handler(srv interface{}, ctx context.Context, dec func(
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Realm_FindUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FindUserRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RealmServer).FindUser(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Realm_FindUser_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RealmServer).FindUser(ctx, req.(*FindUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Realm_ServiceDesc is the grpc.ServiceDesc for Realm service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -158,6 +196,10 @@ var Realm_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Authenticate",
 			Handler:    _Realm_Authenticate_Handler,
+		},
+		{
+			MethodName: "FindUser",
+			Handler:    _Realm_FindUser_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -27,11 +27,13 @@ type Server struct {
 	BindCode   uint16      // answers every bind with this result code
 	Diagnostic string      // text of refused binds
 	SearchCode uint16      // answers every search with this result code
+	// Refuse tells which binds are refused although the password is right; nil = none.
+	Refuse func(dn string) bool
 
 	// Hang makes the server read and not answer.
 	Hang atomic.Bool
-	// Binds and Dials count what came.
-	Binds, Dials atomic.Int64
+	// Binds and Dials count what came, Anonymous the searches on connections without a good bind.
+	Binds, Dials, Anonymous atomic.Int64
 
 	listener net.Listener
 	mu       sync.Mutex
@@ -107,6 +109,7 @@ func (s *Server) serve(raw net.Conn) {
 		delete(s.conns, raw)
 		s.mu.Unlock()
 	}()
+	bound := false
 	for {
 		p, err := ber.ReadPacket(c)
 		if err != nil || len(p.Children) < 2 {
@@ -118,8 +121,13 @@ func (s *Server) serve(raw net.Conn) {
 		id, op := p.Children[0].Value, p.Children[1]
 		switch op.Tag {
 		case goldap.ApplicationBindRequest:
-			s.reply(c, id, goldap.ApplicationBindResponse, s.bind(op), s.Diagnostic)
+			code := s.bind(op)
+			bound = code == 0
+			s.reply(c, id, goldap.ApplicationBindResponse, code, s.Diagnostic)
 		case goldap.ApplicationSearchRequest:
+			if !bound {
+				s.Anonymous.Add(1)
+			}
 			s.search(c, id, op)
 		case goldap.ApplicationExtendedRequest:
 			if s.TLS == nil {
@@ -158,6 +166,9 @@ func (s *Server) bind(op *ber.Packet) uint16 {
 	dn, password := string(op.Children[1].ByteValue), op.Children[2].Data.String()
 	if s.BindCode != 0 {
 		return s.BindCode
+	}
+	if s.Refuse != nil && s.Refuse(dn) {
+		return goldap.LDAPResultInvalidCredentials
 	}
 	for _, e := range s.Entries {
 		if e.Password != "" && e.Password == password && (same(e.DN, dn) || e.has("userPrincipalName", dn)) {

@@ -1,0 +1,91 @@
+package authn
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"ctl.internal/host/internal/aaa/token"
+	"ctl.internal/sdk/realm"
+)
+
+// foundFor is how long the rights of a user who was looked up at an outside realm are believed, and
+// maxFound of how many users.
+const (
+	foundFor = time.Minute
+	maxFound = 10_000
+)
+
+// found remembers users who were looked up.
+type found struct {
+	mu sync.Mutex
+	m  map[token.Outside]lookedUp
+}
+
+type lookedUp struct {
+	login *Login
+	epoch uint64
+	until time.Time
+}
+
+// NotFindableError says why a realm cannot look a user up without the password.
+type NotFindableError struct{ Reason string }
+
+// Error returns the reason, for the user.
+func (e *NotFindableError) Error() string { return e.Reason }
+
+// Find looks a user of an outside realm up without the password, with the rights that it has now, or had
+// within the last minute. The error is ErrRefused when the realm does not let the user log in any
+// more, a *NotFindableError when the realm cannot look users up, an *UnavailableError when it cannot now.
+func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, error) {
+	var r Realm
+	for _, one := range a.o.Realms {
+		if one.Name == who.Realm {
+			r = one
+		}
+	}
+	if r.Outside == nil {
+		return nil, ErrRefused // etc/sec.ini names another realm now
+	}
+	epoch, now := r.epoch(), a.o.Now()
+	a.found.mu.Lock()
+	f, ok := a.found.m[who]
+	a.found.mu.Unlock()
+	if ok && f.epoch == epoch && now.Before(f.until) {
+		l := *f.login
+		return &l, nil
+	}
+	finder, ok := r.Outside.(realm.Finder)
+	if !ok {
+		return nil, &NotFindableError{"the realm " + r.Name + " cannot look a user up without the password"}
+	}
+	res, err := inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) { return finder.Find(ctx, who.User, who.Domain) })
+	switch {
+	case errors.Is(err, realm.ErrNoFinder):
+		return nil, &NotFindableError{"the realm " + r.Name + " cannot look a user up without the password: it needs a system or service account in etc/sec.ini"}
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil || res.Outcome == realm.Unavailable:
+		return nil, &UnavailableError{Realm: r.Name}
+	case res.Outcome != realm.Authenticated:
+		return nil, ErrRefused
+	}
+	l := outsideLogin(r, who.User, who.Domain, res)
+	a.found.mu.Lock()
+	if a.found.m == nil || len(a.found.m) >= maxFound {
+		a.found.m = map[token.Outside]lookedUp{}
+	}
+	a.found.m[who] = lookedUp{l, epoch, now.Add(foundFor)}
+	a.found.mu.Unlock()
+	copied := *l
+	return &copied, nil
+}
+
+func outsideLogin(r Realm, name, domain string, res realm.Result) *Login {
+	l := &Login{User: res.Principal, Domain: orSDN(domain), Roles: res.Roles, Realm: r.Name, Outside: &token.Outside{Realm: r.Name, User: name, Domain: domain}}
+	if l.User == "" {
+		l.User = name
+	}
+	return l
+}

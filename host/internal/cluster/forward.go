@@ -1,0 +1,290 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/lease"
+	"ctl.internal/host/internal/plugin"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/wire"
+)
+
+// What forwarding waits for.
+const (
+	dialTime   = time.Second      // for a connection to the node
+	safeWait   = 12 * time.Second // of a safe call, for a node to take the role over
+	unsafeWait = time.Second      // of any other
+)
+
+// unavailable says that no node runs the plugin at present. It unwraps to a fault.
+type unavailable struct {
+	fault *fault.Error
+	after time.Duration
+}
+
+func (e *unavailable) Error() string { return e.fault.Error() }
+func (e *unavailable) Unwrap() error { return e.fault }
+
+// RetryAfter is when another attempt may succeed.
+func (e *unavailable) RetryAfter() time.Duration { return max(e.after, time.Second) }
+
+func later(format string, args ...any) error {
+	return &unavailable{fault.New(fault.Unavailable, format, args...), 2 * time.Second}
+}
+
+// Conn returns a connection to a plugin on whatever node runs it. A call is forwarded
+// once. When the node refuses it unseen or is not reached, the role is looked up once
+// more; a call that may have begun is repeated only when it is safe.
+func (n *Node) Conn(name string) grpc.ClientConnInterface { return forwarder{n, name} }
+
+type forwarder struct {
+	n      *Node
+	plugin string
+}
+
+// target is where a call goes.
+type target struct {
+	role lease.Role
+	conn grpc.ClientConnInterface
+	here bool
+}
+
+// Invoke implements grpc.ClientConnInterface.
+func (f forwarder) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	return f.try(ctx, func(ctx context.Context, t target, trailer *metadata.MD) error {
+		if t.here {
+			return t.conn.Invoke(ctx, method, args, reply, opts...)
+		}
+		return t.conn.Invoke(f.outgoing(ctx, t, "1"), method, args, reply, append(opts, grpc.Trailer(trailer))...)
+	})
+}
+
+// NewStream implements grpc.ClientConnInterface. A stream that has begun is not repeated;
+// it ends when the role goes to another node.
+func (f forwarder) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	var stream grpc.ClientStream
+	t, err := f.find(ctx, 0)
+	if err != nil && t.role.Epoch != 0 {
+		t, err = f.find(ctx, t.role.Epoch)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.here {
+		return t.conn.NewStream(ctx, desc, method, opts...)
+	}
+	during, cancel := context.WithCancelCause(ctx)
+	if stream, err = t.conn.NewStream(f.outgoing(during, t, ""), desc, method, opts...); err != nil {
+		cancel(nil)
+		return nil, f.failed(err, nil)
+	}
+	go f.watch(stream.Context(), t, cancel) // ends with the stream
+	context.AfterFunc(stream.Context(), func() { cancel(nil) })
+	return &forwardedStream{stream, f}, nil
+}
+
+type forwardedStream struct {
+	grpc.ClientStream
+	f forwarder
+}
+
+// RecvMsg implements grpc.ClientStream.
+func (s *forwardedStream) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	if c := status.Code(err); err != nil && (c == codes.Unavailable || c == codes.Canceled) {
+		return s.f.failed(err, s.ClientStream.Trailer())
+	}
+	return err
+}
+
+// try makes a call, and a second time where that is right.
+func (f forwarder) try(ctx context.Context, do func(context.Context, target, *metadata.MD) error) error {
+	not := datastore.Revision(0) // an epoch that was tried in vain
+	var err error
+	for range 2 {
+		var t target
+		if t, err = f.find(ctx, not); err != nil {
+			if not = t.role.Epoch; not == 0 {
+				return err
+			}
+			continue
+		}
+		var trailer metadata.MD
+		during, cancel := context.WithCancelCause(ctx)
+		stop := make(chan struct{})
+		if !t.here {
+			go func() { f.watch(during, t, cancel); close(stop) }()
+		} else {
+			close(stop)
+		}
+		err = do(during, t, &trailer)
+		moved := context.Cause(during) == errMoved
+		cancel(nil)
+		<-stop
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		refused := len(trailer.Get(metaRefused)) > 0
+		gone := moved || status.Code(err) == codes.Unavailable && len(status.Convert(err).Details()) == 0
+		if !refused && !gone {
+			return f.failed(err, trailer)
+		}
+		if gone && !refused && !plugin.IsSafe(ctx) {
+			return later("node %s ended or lost plugin %s during the call; it is not known whether the call was carried out", t.role.Node, f.plugin)
+		}
+		not = t.role.Epoch
+	}
+	return f.failed(err, nil)
+}
+
+// failed is the error of a call as the user gets it.
+func (f forwarder) failed(err error, trailer metadata.MD) error {
+	if seconds, e := strconv.Atoi(first(trailer, metaRetry)); e == nil {
+		return &unavailable{fault.New(fault.Unavailable, "%s", status.Convert(err).Message()), time.Duration(seconds) * time.Second}
+	}
+	if status.Code(err) == codes.Unavailable && len(status.Convert(err).Details()) == 0 {
+		return later("plugin %s runs on another node, which does not answer: %s", f.plugin, status.Convert(err).Message())
+	}
+	return err
+}
+
+// find returns a connection to the node that runs the plugin, in another term than one
+// that was tried already. After an error the role says which term it was.
+func (f forwarder) find(ctx context.Context, not datastore.Revision) (target, error) {
+	wait := unsafeWait
+	if plugin.IsSafe(ctx) {
+		wait = safeWait
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	role := plugin.RolePrefix + f.plugin
+	for {
+		changed := f.n.o.Roles.Changed()
+		r, ok := f.n.o.Roles.Holder(role)
+		if ok && r.Epoch != not {
+			if r.Node == f.n.o.Identity.ID {
+				if c, err := f.n.o.Plugins.Here(f.plugin, uint64(r.Epoch)); err == nil {
+					return target{r, c, true}, nil
+				}
+			} else {
+				c, err := f.n.dial(ctx, r.Node)
+				return target{role: r, conn: c}, err
+			}
+		}
+		select {
+		case <-changed:
+		case <-time.After(100 * time.Millisecond): // this node has the role, and the plugin is being started
+		case <-ctx.Done():
+			return target{}, later("no node runs plugin %s at present: the role %s is handed over", f.plugin, role)
+		}
+	}
+}
+
+// outgoing is the context of a forwarded call.
+func (f forwarder) outgoing(ctx context.Context, t target, unary string) context.Context {
+	md, _ := metadata.FromOutgoingContext(ctx)
+	out := sent(md)
+	out.Set(metaPlugin, f.plugin)
+	out.Set(metaEpoch, strconv.FormatUint(uint64(t.role.Epoch), 10))
+	out.Set(metaHop, "1")
+	if unary != "" {
+		out.Set(metaUnary, unary)
+	}
+	if plugin.IsSafe(ctx) {
+		out.Set(metaSafe, "1")
+	}
+	if who, ok := caller.From(ctx); ok {
+		if text, err := json.Marshal(who); err == nil {
+			out.Set(metaCaller+"-bin", string(text))
+		}
+	}
+	return metadata.NewOutgoingContext(ctx, out)
+}
+
+// errMoved is the cause of a call's end when its role went to another node.
+var errMoved = fault.New(fault.Unavailable, "the role went to another node")
+
+// watch ends a call when the node that serves it has lost the role: a node that is frozen
+// does not say so itself.
+func (f forwarder) watch(ctx context.Context, t target, cancel context.CancelCauseFunc) {
+	for {
+		changed := f.n.o.Roles.Changed()
+		if r, ok := f.n.o.Roles.Holder(t.role.Name); !ok || r.Epoch != t.role.Epoch {
+			cancel(errMoved)
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// dial returns a connection to a node that is ready to carry a call.
+func (n *Node) dial(ctx context.Context, id string) (*grpc.ClientConn, error) {
+	c, err := n.peer(id)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	for {
+		state := c.GetState()
+		switch state {
+		case connectivity.Ready:
+			return c, nil
+		case connectivity.Idle:
+			c.Connect()
+		case connectivity.Shutdown:
+			return nil, later("node %s has gone", id)
+		}
+		if !c.WaitForStateChange(ctx, state) {
+			return nil, later("node %s is not reached", id)
+		}
+	}
+}
+
+// peer returns the connection to a node as its record says.
+func (n *Node) peer(id string) (*grpc.ClientConn, error) {
+	node, ok := n.o.Roles.Member(id)
+	if !ok {
+		return nil, later("node %s has left the cluster", id)
+	}
+	if node.Address == "" {
+		return nil, later("node %s takes no calls of other nodes: cluster.listen is off there", id)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.closed {
+		return nil, fault.New(fault.Unavailable, "the controller is stopping")
+	}
+	p, ok := n.peers[id]
+	if ok && p.node.Address == node.Address && p.node.Fingerprint == node.Fingerprint {
+		return p.conn, nil
+	}
+	if ok {
+		_ = p.conn.Close()
+		delete(n.peers, id)
+	}
+	conn, err := grpc.NewClient("passthrough:///"+node.Address, wire.DialOptions(
+		grpc.WithTransportCredentials(n.clientTLS(node)), grpc.WithDisableServiceConfig(), grpc.WithDisableRetry(),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 10 * time.Second, Timeout: 3 * time.Second}))...)
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "node %s: %v", id, err)
+	}
+	n.peers[id] = peer{node, conn}
+	return conn, nil
+}

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/lease"
+)
+
+// Roles is what package lease knows of nodes and roles.
+type Roles interface {
+	Self() lease.Node
+	Members() []lease.Node
+	Member(id string) (lease.Node, bool)
+	Roles() []lease.Role
+	Holder(role string) (lease.Role, bool)
+	Changed() <-chan struct{}
+	Reports() map[string][]byte
+	Valid() time.Duration
+	Clustered() bool
+	StepDown(ctx context.Context, roles []string, pause time.Duration) []string
+}
+
+// Plugins are those that run on this node.
+type Plugins interface {
+	// Here returns a connection to a plugin that runs here in the term of an epoch.
+	Here(name string, epoch uint64) (grpc.ClientConnInterface, error)
+}
+
+// Options of a Node.
+type Options struct {
+	Identity Identity
+	Store    datastore.Store
+	Roles    Roles
+	Plugins  Plugins
+	Listener net.Listener // nil: other nodes cannot call this one
+	Log      *slog.Logger
+}
+
+// Node is this node among the others. It is safe for concurrent use.
+type Node struct {
+	o      Options
+	server *grpc.Server
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	peers   map[string]peer // by id
+	closed  bool
+	checked time.Time // when the store was last asked for an unknown certificate
+}
+
+// peer is the connection to another node.
+type peer struct {
+	node lease.Node
+	conn *grpc.ClientConn
+}
+
+// New returns a node that serves the others at once; Close ends that.
+func New(o Options) *Node {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	n := &Node{o: o, peers: map[string]peer{}}
+	if o.Listener != nil {
+		n.server = n.newServer()
+		n.work.Go(func() {
+			if err := n.server.Serve(o.Listener); err != nil {
+				o.Log.Error("the listener for other nodes ended", "error", err)
+			}
+		})
+		o.Log.Info("listening", "listener", "cluster", "address", o.Listener.Addr().String())
+	}
+	return n
+}
+
+// Close ends calls of other nodes and the connections to them.
+func (n *Node) Close() {
+	if n.server != nil {
+		n.server.Stop()
+	}
+	n.mu.Lock()
+	n.closed = true
+	peers := n.peers
+	n.peers = map[string]peer{}
+	n.mu.Unlock()
+	for _, p := range peers {
+		_ = p.conn.Close()
+	}
+	n.work.Wait()
+}

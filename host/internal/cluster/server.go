@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+
+	"ctl.internal/host/internal/plugin"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/wire"
+	"ctl.internal/sdk/wire/frames"
+)
+
+// Metadata between nodes. Names that begin with "ctl-" end at a relay, so those of the call
+// that is carried travel with another beginning.
+const (
+	metaPlugin  = "ctl-node-plugin"
+	metaEpoch   = "ctl-node-epoch"  // of the role that the target is expected to hold
+	metaHop     = "ctl-node-hop"    // always 1: a call is forwarded once
+	metaUnary   = "ctl-node-unary"  // "1" for a call with one message each way
+	metaSafe    = "ctl-node-safe"   // "1" for a call that may be repeated
+	metaCaller  = "ctl-node-caller" // JSON of caller.Caller, base64 by gRPC
+	metaRefused = "ctl-node-refused"
+	metaRetry   = "ctl-node-retry" // seconds until another attempt may succeed
+	carried     = "fwd-"
+)
+
+const (
+	serviceNode    = "/ctl.cluster.Node/"
+	methodStatus   = serviceNode + "Status"
+	methodStepDown = serviceNode + "StepDown"
+)
+
+// callsAtOnce bounds what one other node may have under way here.
+const callsAtOnce = 1024
+
+func (n *Node) newServer() *grpc.Server {
+	return grpc.NewServer(wire.ServerOptions(
+		grpc.Creds(n.serverTLS()), grpc.ForceServerCodecV2(frames.Codec()), grpc.UnknownServiceHandler(n.handle),
+		grpc.MaxConcurrentStreams(callsAtOnce), grpc.ConnectionTimeout(5*time.Second),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: 10 * time.Second, Timeout: 5 * time.Second}))...)
+}
+
+// handle serves every call of another node.
+func (n *Node) handle(_ any, in grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(in)
+	err := n.serve(in, method)
+	var later interface{ RetryAfter() time.Duration }
+	if errors.As(err, &later) {
+		in.SetTrailer(metadata.Pairs(metaRetry, strconv.Itoa(int(math.Ceil(later.RetryAfter().Seconds())))))
+	}
+	return fault.ToStatus(err)
+}
+
+func (n *Node) serve(in grpc.ServerStream, method string) error {
+	if strings.HasPrefix(method, serviceNode) {
+		return n.own(in, method)
+	}
+	md, _ := metadata.FromIncomingContext(in.Context())
+	refuse := func(format string, args ...any) error {
+		in.SetTrailer(metadata.Pairs(metaRefused, "1", metaRetry, "1"))
+		return fault.New(fault.Unavailable, format, args...)
+	}
+	name := first(md, metaPlugin)
+	epoch, err := strconv.ParseUint(first(md, metaEpoch), 10, 64)
+	if err != nil || name == "" || first(md, metaHop) != "1" {
+		return refuse("a call from another node names its plugin and epoch, and is forwarded once")
+	}
+	conn, err := n.o.Plugins.Here(name, epoch)
+	if err != nil {
+		return refuse("plugin %s does not run on node %s in the term %d", name, n.o.Identity.ID, epoch)
+	}
+	ctx := in.Context()
+	if text := first(md, metaCaller+"-bin"); text != "" {
+		var who caller.Caller
+		if err := json.Unmarshal([]byte(text), &who); err != nil {
+			return refuse("the caller of a call from another node is not readable")
+		}
+		ctx = caller.With(ctx, who)
+	}
+	if first(md, metaSafe) == "1" {
+		ctx = plugin.Safe(ctx)
+	}
+	out := received(md)
+	if first(md, metaUnary) != "1" {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		return frames.Pump(ctx, cancel, in, conn, method, out)
+	}
+	var request, answer frames.Message
+	if err := in.RecvMsg(&request); err != nil {
+		return err
+	}
+	err = conn.Invoke(metadata.NewOutgoingContext(ctx, out), method, &request, &answer, grpc.ForceCodecV2(frames.Codec()))
+	if err != nil {
+		return err
+	}
+	return in.SendMsg(&answer)
+}
+
+// received is the metadata of the call that is carried.
+func received(md metadata.MD) metadata.MD {
+	out := frames.Passing(md)
+	for k, v := range md {
+		if name, ok := strings.CutPrefix(k, carried); ok {
+			delete(out, k)
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// sent is the reverse of received, with what the other node needs to know.
+func sent(md metadata.MD) metadata.MD {
+	out := frames.Passing(md)
+	for k, v := range md {
+		if strings.HasPrefix(k, "ctl-") {
+			out[carried+k] = v
+		}
+	}
+	return out
+}
+
+func first(md metadata.MD, key string) string {
+	if v := md.Get(key); len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// Live is what a node says of itself when it is asked.
+type Live struct {
+	Revision uint64 `json:"revision"` // of its projection of the store
+	AgeMS    int64  `json:"ageMs"`    // how long ago that was known to be complete
+	LeaseMS  int64  `json:"leaseMs"`  // how long its lease is certain to live
+}
+
+// stepDown is the request of methodStepDown; the answer is the list of roles given up.
+type stepDown struct {
+	Roles   []string `json:"roles"`
+	Seconds int      `json:"seconds"`
+	By      string   `json:"by"`
+}
+
+// own serves what nodes ask each other.
+func (n *Node) own(in grpc.ServerStream, method string) error {
+	var request frames.Message
+	if err := in.RecvMsg(&request); err != nil {
+		return err
+	}
+	var answer any
+	switch method {
+	case methodStatus:
+		answer = n.live()
+	case methodStepDown:
+		var r stepDown
+		if err := json.Unmarshal(request.Body, &r); err != nil {
+			return fault.Wrap(fault.Malformed, err, "the request is not readable: %v", err)
+		}
+		answer = n.stepDownHere(in.Context(), r)
+	default:
+		return fault.New(fault.Unsupported, "this node does not serve %s: it is of another version", method)
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	return in.SendMsg(&frames.Message{Body: text})
+}

@@ -1,0 +1,2 @@
+// Package shell is the table of the cluster: commands.
+package shell

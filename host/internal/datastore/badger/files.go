@@ -1,0 +1,216 @@
+package badger
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// files is what is known of the files in the directory, so that a start notices damage
+// before Badger sees it, which repairs by leaving out. After an orderly end it names every
+// file; while the store is open only Badger's tables, which do not change.
+type files struct {
+	Closed bool                // the store ended in order, and every file is listed
+	Files  map[string]checksum // by name
+}
+
+type checksum struct {
+	Size int64
+	CRC  uint32 // Castagnoli
+}
+
+const filesName = "ctl.files"
+
+// readFiles returns nil when there is no such file, as after a crash at the first start.
+func readFiles(dir string) (*files, error) {
+	path := filepath.Join(dir, filesName)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, diskError(dir, err)
+	}
+	sum, body, ok := strings.Cut(string(b), "\n")
+	if !ok || sum != fmt.Sprintf("%08x", crc32.Checksum([]byte(body), castagnoli)) {
+		return nil, damaged(path, "its content is not what was written")
+	}
+	f := &files{}
+	if err := json.Unmarshal([]byte(body), f); err != nil {
+		return nil, damaged(path, "%v", err)
+	}
+	return f, nil
+}
+
+func (f *files) sum(name string) (c checksum, ok bool) {
+	if f != nil {
+		c, ok = f.Files[name]
+	}
+	return c, ok
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// write replaces the file as a whole.
+func (f *files) write(dir string) error {
+	body, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, filesName)
+	out, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return diskError(dir, err)
+	}
+	_, err = fmt.Fprintf(out, "%08x\n%s", crc32.Checksum(body, castagnoli), body)
+	err = errors.Join(err, out.Sync(), out.Close())
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
+		return diskError(dir, err)
+	}
+	return nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// verify compares the directory with what is known of it.
+func (f *files) verify(dir string) error {
+	for name, want := range f.Files {
+		path := filepath.Join(dir, name)
+		have, err := sumFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && f.Closed:
+			return damaged(path, "the file is missing")
+		case errors.Is(err, fs.ErrNotExist): // a table that was merged into others
+		case err != nil:
+			return diskError(dir, err)
+		case have.Size != want.Size:
+			return damaged(path, "it has %d bytes and had %d when it was written", have.Size, want.Size)
+		case have != want:
+			return damaged(path, "its content is not what was written")
+		}
+	}
+	return nil
+}
+
+func sumFile(path string) (c checksum, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	h := crc32.New(castagnoli)
+	c.Size, err = io.Copy(h, bufio.NewReaderSize(f, 1<<20))
+	c.CRC = h.Sum32()
+	return c, err
+}
+
+// ours are the files in the directory that Badger knows nothing of.
+func ours(name string) bool {
+	return name == lockName || name == tipName || name == filesName || name == filesName+".new"
+}
+
+// all lists every file of a store that is closed.
+func all(dir string) (*files, error) {
+	f := &files{Closed: true, Files: map[string]checksum{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.IsDir() || ours(e.Name()) {
+			continue
+		}
+		if f.Files[e.Name()], err = sumFile(filepath.Join(dir, e.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// tables lists Badger's tables in a directory, by number.
+func tables(dir string) map[uint64]string {
+	out := map[uint64]string{}
+	found, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
+	for _, path := range found {
+		name := filepath.Base(path)
+		if id, err := strconv.ParseUint(strings.TrimSuffix(name, ".sst"), 10, 64); err == nil {
+			out[id] = name
+		}
+	}
+	return out
+}
+
+// noteEvery is how often tables that Badger has written are looked for.
+const noteEvery = time.Second
+
+// noteTables keeps the list of tables while the store is open.
+func (s *Store) noteTables(known *files) {
+	tick := time.NewTicker(noteEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.p.Done():
+			return
+		case <-tick.C:
+		}
+		s.merging.Store(mergeNeeds(s.db.Tables()))
+		if now, changed := s.tablesNow(known); changed {
+			if err := now.write(s.opts.Dir); err != nil {
+				s.opts.Log.Warn("the checksums of new tables are not kept", "error", err)
+				continue
+			}
+			known = now
+		}
+	}
+}
+
+func (s *Store) live() []uint64 {
+	var ids []uint64
+	for _, t := range s.db.Tables() {
+		ids = append(ids, t.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (s *Store) tablesNow(known *files) (now *files, changed bool) {
+	ids, names := s.live(), tables(s.opts.Dir)
+	now = &files{Files: map[string]checksum{}}
+	for _, id := range ids {
+		name := names[id]
+		sum, ok := known.Files[name]
+		if !ok {
+			var err error
+			if sum, err = sumFile(filepath.Join(s.opts.Dir, name)); err != nil {
+				return known, false // merged into another one meanwhile; or the next look says so
+			}
+			changed = true
+		}
+		now.Files[name] = sum
+	}
+	changed = changed || len(now.Files) != len(known.Files)
+	// A table that Badger gave up while it was read may have been read in part.
+	return now, changed && slices.Equal(ids, s.live()) && s.inPlace() == nil
+}

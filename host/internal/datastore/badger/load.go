@@ -1,0 +1,185 @@
+package badger
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/projection"
+)
+
+// logWrite is one kept record of the log.
+type logWrite struct {
+	first, last datastore.Revision
+	size        int
+	sum         digest
+}
+
+// loaded is everything that a store holds.
+type loaded struct {
+	state *projection.State
+	meta  meta // as it was found
+	logs  []logWrite
+	parts map[string]int // joined keys with further entries, and how many
+}
+
+// load reads the whole store and compares it with its digest.
+func load(db *badger.DB, history int) (loaded, error) {
+	l := loader{out: projection.NewLoader(history), long: map[string]*long{}}
+	l.parts = map[string]int{}
+	err := db.View(func(txn *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		it := txn.NewIterator(o)
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			item := it.Item()
+			value, err := item.ValueCopy(nil)
+			if err == nil {
+				err = l.take(item.Key(), value)
+			}
+			if err != nil {
+				return fmt.Errorf("the entry %q: %w", bytes.ToValidUTF8(item.Key(), []byte("?")), err)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = l.finish()
+	}
+	return l.loaded, err
+}
+
+type long struct {
+	entry   datastore.Entry
+	ns      string
+	further uint64
+}
+
+type loader struct {
+	loaded
+	out     *projection.Loader
+	found   meta // what was counted
+	long    map[string]*long
+	batches []datastore.Batch
+	open    []byte // the log record that is being put together
+}
+
+func (l *loader) take(key, value []byte) error {
+	switch key[0] {
+	case dataKind:
+		joined := string(key[1:])
+		rev, further, value, err := decodeData(value)
+		if err != nil {
+			return err
+		}
+		ns, name := projection.Split(joined)
+		e := datastore.Entry{Key: name, Value: value, Revision: rev}
+		if further > 0 {
+			l.long[joined], l.parts[joined] = &long{e, ns, further}, int(further)
+			return nil
+		}
+		l.put(joined, ns, e)
+	case partKind:
+		joined := string(key[1 : len(key)-4])
+		v := l.long[joined]
+		if v == nil {
+			return errRecord
+		}
+		v.entry.Value = append(v.entry.Value, value...)
+		if v.further--; v.further == 0 {
+			delete(l.long, joined)
+			l.put(joined, v.ns, v.entry)
+		}
+	case logKind:
+		if len(key) != 13 {
+			return errRecord
+		}
+		first := datastore.Revision(binary.BigEndian.Uint64(key[1:]))
+		if binary.BigEndian.Uint32(key[9:]) == 0 {
+			if err := l.endLog(); err != nil {
+				return err
+			}
+			l.logs = append(l.logs, logWrite{first: first})
+		}
+		if len(l.logs) == 0 || l.logs[len(l.logs)-1].first != first {
+			return errRecord
+		}
+		l.open = append(l.open, value...)
+	case metaKind:
+		m, err := decodeMeta(value)
+		l.meta = m
+		return err
+	default:
+		return errRecord
+	}
+	return nil
+}
+
+func (l *loader) put(joined, ns string, e datastore.Entry) {
+	l.found.keys++
+	l.found.sum.add(hash(dataKind, joined, e.Revision, e.Value))
+	l.out.Put(ns, e)
+}
+
+// endLog takes the log record of which all parts were read.
+func (l *loader) endLog() error {
+	if len(l.open) == 0 {
+		return nil
+	}
+	batches, err := decodeBatches(l.open)
+	if err != nil || len(batches) == 0 {
+		return errRecord
+	}
+	w := &l.logs[len(l.logs)-1]
+	w.last, w.size, w.sum = batches[len(batches)-1].Revision, len(l.open), hash(logKind, "", w.first, l.open)
+	l.found.logs++
+	l.found.sum.add(w.sum)
+	l.batches = append(l.batches, batches...)
+	l.open = nil
+	return nil
+}
+
+func (l *loader) finish() error {
+	if err := l.endLog(); err != nil {
+		return err
+	}
+	l.found.rev = l.meta.rev
+	if l.found != l.meta || len(l.long) > 0 {
+		return fmt.Errorf("it holds %d entries and %d transactions where %d and %d were written, or some of them are altered",
+			l.found.keys, l.found.logs, l.meta.keys, l.meta.logs)
+	}
+	l.state = l.out.State(l.meta.rev)
+	for _, b := range l.resumable() {
+		l.out.Log(b)
+	}
+	l.state = l.out.State(l.meta.rev)
+	return nil
+}
+
+// resumable are the newest transactions without a gap. The value of a large one that was
+// overwritten since is gone, and with it what is older.
+func (l *loader) resumable() []datastore.Batch {
+	next := datastore.Revision(math.MaxUint64)
+	for i := len(l.batches) - 1; i >= 0; i-- {
+		b := l.batches[i]
+		if next != math.MaxUint64 && b.Revision+1 != next {
+			return l.batches[i+1:]
+		}
+		next = b.Revision
+		for j, e := range b.Events {
+			if e.Value != nil || e.Deleted {
+				continue
+			}
+			now, err := l.state.Get(e.Namespace, e.Key)
+			if err != nil || now.Revision != b.Revision {
+				return l.batches[i+1:]
+			}
+			b.Events[j].Value = now.Value
+		}
+	}
+	return l.batches
+}

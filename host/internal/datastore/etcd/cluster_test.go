@@ -1,0 +1,372 @@
+package etcd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/conformance"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/test/harness"
+)
+
+// member is one process of a cluster.
+type member struct {
+	t      *testing.T
+	args   []string
+	client string
+	log    *bytes.Buffer
+	cmd    *exec.Cmd
+}
+
+func (m *member) start() {
+	m.t.Helper()
+	m.cmd = exec.Command("etcd", m.args...)
+	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
+	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := m.cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *member) signal(s syscall.Signal) {
+	m.t.Helper()
+	if err := m.cmd.Process.Signal(s); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// kill ends the process as a power cut of its machine would.
+func (m *member) kill() {
+	_ = m.cmd.Process.Kill()
+	_ = m.cmd.Wait()
+}
+
+// cluster starts three members.
+func cluster(t *testing.T) (members []*member, endpoints []string) {
+	t.Helper()
+	if _, err := exec.LookPath("etcd"); err != nil {
+		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root)")
+	}
+	dir := reserve.Dir(t, "ctl-etcd")
+	var peers, initial []string
+	for i := range 3 {
+		peers = append(peers, freeAddress(t))
+		initial = append(initial, fmt.Sprintf("m%d=%s", i, peers[i]))
+	}
+	for i := range 3 {
+		client := freeAddress(t)
+		m := &member{t: t, client: client, log: &bytes.Buffer{}, args: []string{"--data-dir", filepath.Join(dir, fmt.Sprint(i)), "--name", fmt.Sprint("m", i),
+			"--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
+			"--initial-cluster", strings.Join(initial, ","), "--max-txn-ops", "20000", "--max-request-bytes", "16777216"}}
+		m.start()
+		t.Cleanup(func() {
+			m.kill()
+			if t.Failed() {
+				t.Logf("%s said at the end:\n%s", m.client, m.log.Bytes()[max(0, m.log.Len()-1500):])
+			}
+		})
+		members, endpoints = append(members, m), append(endpoints, client)
+	}
+	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}
+	for _, e := range endpoints {
+		harness.Within(t, "etcd is healthy", func() bool {
+			r, err := once.Get(e + "/health")
+			if err != nil {
+				return false
+			}
+			r.Body.Close()
+			return r.StatusCode == http.StatusOK
+		})
+	}
+	return members, endpoints
+}
+
+// leader is the number of the member that leads.
+func leader(t *testing.T, endpoints []string) int {
+	t.Helper()
+	found := -1
+	harness.Within(t, "the cluster has a leader", func() bool {
+		for i, e := range endpoints {
+			c, err := clientv3.New(clientv3.Config{Endpoints: []string{e}, DialTimeout: time.Second})
+			if err != nil {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			r, err := c.Status(ctx, e)
+			cancel()
+			c.Close()
+			if err == nil && r.Leader == r.Header.MemberId {
+				found = i
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func openAt(t *testing.T, o Options) *Store {
+	t.Helper()
+	s, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// Three controllers, each beginning at another member, work while members are killed,
+// frozen and started again. There is one order of all operations that explains every
+// answer, so nothing acknowledged is lost and nothing is read that is out of date.
+func TestMembersThatDieAndFreeze(t *testing.T) {
+	t.Parallel()
+	members, endpoints := cluster(t)
+	var stores []datastore.Store
+	for i := range endpoints {
+		stores = append(stores, openAt(t, Options{Endpoints: append(endpoints[i:len(endpoints):len(endpoints)], endpoints[:i]...), Prefix: "ctl/"}))
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		pause := func(d time.Duration) bool { // faults last as long as they do
+			select {
+			case <-stop:
+				return false
+			case <-time.After(d):
+				return true
+			}
+		}
+		for n := 0; pause(2 * time.Second); n++ {
+			m := members[leader(t, endpoints)]
+			if n%2 == 0 {
+				m.signal(syscall.SIGSTOP)
+				pause(4 * time.Second)
+				m.signal(syscall.SIGCONT)
+			} else {
+				m.kill()
+				pause(2 * time.Second)
+				m.start()
+			}
+		}
+	})
+	conformance.Linearizable(t, conformance.Load{Clients: 6, Operations: 120, Pause: 100 * time.Millisecond, Seed: 7}, stores...)
+	close(stop)
+	wg.Wait()
+	states := map[string]bool{}
+	for _, s := range stores {
+		harness.Within(t, "the cluster answers again", func() bool {
+			_, err := s.Barrier(context.Background())
+			return err == nil
+		})
+	}
+	for _, s := range stores {
+		if err := s.View(context.Background(), func(sn datastore.Snapshot) error { states[dump(t, sn)] = true; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(states) != 1 {
+		t.Errorf("the projections differ: %v", states)
+	}
+}
+
+func dump(t *testing.T, sn datastore.Snapshot) string {
+	var out strings.Builder
+	for ns := range sn.Namespaces() {
+		for e, err := range sn.Range(ns, datastore.RangeOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&out, "%s %s=%s@%d\n", ns, e.Key, e.Value, e.Revision)
+		}
+	}
+	return out.String()
+}
+
+// Without a majority nothing is acknowledged, reads are refused in a bounded time, local
+// reads go on, and when the members are back everything goes on without a restart.
+func TestWithoutAMajority(t *testing.T) {
+	t.Parallel()
+	members, endpoints := cluster(t)
+	s := openAt(t, Options{Endpoints: endpoints, Prefix: "ctl/"})
+	put := func(value string) (datastore.Revision, error) {
+		return s.Commit(context.Background(), datastore.Txn{Ops: []datastore.Op{datastore.Put("n", "k", []byte(value))}})
+	}
+	before, err := put("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range members[:2] {
+		m.signal(syscall.SIGSTOP)
+	}
+	refused := func(err error, kinds ...fault.Kind) {
+		t.Helper()
+		for _, k := range kinds {
+			if err != nil && fault.KindOf(err) == k {
+				return
+			}
+		}
+		t.Errorf("got %v (%v), want a fault of kind %v", err, fault.KindOf(err), kinds)
+	}
+	begun := time.Now()
+	_, err = put("2")
+	t.Logf("a write was refused after %v: %v", time.Since(begun), err)
+	refused(err, fault.Timeout, fault.Unavailable)
+	begun = time.Now()
+	err = s.View(context.Background(), func(datastore.Snapshot) error { return nil })
+	t.Logf("a read was refused after %v: %v", time.Since(begun), err)
+	refused(err, fault.Unavailable)
+	begun = time.Now()
+	_, err = put("3")
+	t.Logf("another write was refused after %v: %v", time.Since(begun), err)
+	refused(err, fault.Unavailable) // nothing was sent: the store knows that it is alone
+	age, err := s.Local(func(sn datastore.Snapshot) error {
+		e, err := sn.Get("n", "k")
+		if err == nil && (string(e.Value) != "1" || e.Revision != before) {
+			t.Errorf("local reads see %q at %d", e.Value, e.Revision)
+		}
+		return err
+	})
+	if err != nil || age < 5*time.Second {
+		t.Errorf("local reads: %v, age %v", err, age)
+	}
+	for _, m := range members[:2] {
+		m.signal(syscall.SIGCONT)
+	}
+	harness.Within(t, "writes go on", func() bool { _, err := put("4"); return err == nil })
+	e, err := datastore.Get(context.Background(), s, "n", "k")
+	if err != nil || string(e.Value) != "4" {
+		t.Errorf("read %q, %v", e.Value, err)
+	}
+}
+
+// link is a way to a member that can be cut.
+type link struct {
+	listener net.Listener
+	to       string
+	mu       sync.Mutex
+	cut      bool
+	open     []net.Conn
+	wg       sync.WaitGroup
+}
+
+func newLink(t *testing.T, to string) *link {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &link{listener: l, to: strings.TrimPrefix(to, "http://")}
+	k.wg.Go(k.accept)
+	t.Cleanup(func() { l.Close(); k.set(true); k.wg.Wait() })
+	return k
+}
+
+func (k *link) accept() {
+	for {
+		in, err := k.listener.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", k.to)
+		k.mu.Lock()
+		if err != nil || k.cut {
+			in.Close()
+			if err == nil {
+				out.Close()
+			}
+		} else {
+			k.open = append(k.open, in, out)
+			k.wg.Go(func() { _, _ = io.Copy(in, out); in.Close(); out.Close() })
+			k.wg.Go(func() { _, _ = io.Copy(out, in); in.Close(); out.Close() })
+		}
+		k.mu.Unlock()
+	}
+}
+
+func (k *link) set(cut bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.cut = cut
+	for _, c := range k.open {
+		if cut {
+			c.Close()
+		}
+	}
+}
+
+// A controller that was away while keys were deleted and the cluster forgot how builds its
+// projection again, and says so to who follows it.
+func TestCompactedWhileAway(t *testing.T) {
+	t.Parallel()
+	endpoint := harness.Etcd(t)
+	way := newLink(t, endpoint)
+	o := Options{Endpoints: []string{endpoint}, Prefix: fmt.Sprintf("ctl-away/%d/", os.Getpid())}
+	there := openAt(t, o)
+	o.Endpoints = []string{"http://" + way.listener.Addr().String()}
+	away := openAt(t, o)
+	ctx := context.Background()
+	commit := func(ops ...datastore.Op) datastore.Revision {
+		t.Helper()
+		rev, err := there.Commit(ctx, datastore.Txn{Ops: ops})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rev
+	}
+	start := commit(datastore.Put("n", "gone", nil), datastore.Put("n", "changed", []byte("1")), datastore.Put("n", "kept", nil))
+	if _, err := away.Barrier(ctx); err != nil {
+		t.Fatal(err)
+	}
+	watched := make(chan error, 1)
+	go func() {
+		watched <- away.Watch(ctx, start, []datastore.Prefix{{Namespace: "n"}}, func(b datastore.Batch) error {
+			if len(b.Events) > 0 {
+				t.Errorf("a part of the changes was delivered: %+v", b)
+			}
+			return nil
+		})
+	}()
+	way.set(true)
+	commit(datastore.Delete("n", "gone"))
+	commit(datastore.Put("n", "changed", []byte("2")))
+	last := commit(datastore.Put("n", "new", nil))
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{endpoint}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Compact(ctx, int64(last)); err != nil {
+		t.Fatal(err)
+	}
+	way.set(false)
+	harness.Within(t, "the controller is back", func() bool { _, err := away.Barrier(ctx); return err == nil })
+	if err := <-watched; !errors.Is(err, datastore.ErrCompacted) {
+		t.Errorf("the watch ended with %v", err)
+	}
+	var a, b string
+	if err := errors.Join(
+		there.View(ctx, func(sn datastore.Snapshot) error { a = dump(t, sn); return nil }),
+		away.View(ctx, func(sn datastore.Snapshot) error { b = dump(t, sn); return nil })); err != nil {
+		t.Fatal(err)
+	}
+	if a != b || strings.Contains(b, "gone") {
+		t.Errorf("the projection is\n%swant\n%s", b, a)
+	}
+}

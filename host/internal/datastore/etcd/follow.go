@@ -1,0 +1,246 @@
+package etcd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/projection"
+)
+
+// Keys of the store itself, in the namespace that no user can name.
+const (
+	headKey  = "\x00head"  // written by every commit
+	epochKey = "\x00epoch" // see commit.go
+)
+
+// head says who made a commit.
+type head struct {
+	By   string `json:"by,omitempty"`
+	Node string `json:"node"`
+	At   int64  `json:"at"` // Unix nanoseconds, by the clock of the node
+	ID   string `json:"id"`
+}
+
+// sent are the commits of this process that are on their way, so that one with an unclear
+// answer finds out what became of it.
+type sent struct {
+	sentMu sync.Mutex
+	ids    map[string]*commit
+	loads  int // how often the projection was built from a snapshot
+}
+
+// commit is one that is on its way.
+type commit struct {
+	rev   int64         // once the watch has shown it
+	shown chan struct{} // closed then, when the projection has it
+}
+
+// page is how many entries one call reads, as long as the answer is not too large.
+const page = 1000
+
+// load builds the projection from what the cluster has at one revision.
+func (s *Store) load(ctx context.Context) error {
+	for tries := 0; ; tries++ {
+		err := s.loadOnce(ctx)
+		if !errors.Is(err, datastore.ErrCompacted) || tries == 5 {
+			return err
+		}
+	}
+}
+
+func (s *Store) loadOnce(ctx context.Context) error {
+	out, epoch, limit, rev := projection.NewLoader(s.o.History), int64(0), int64(page), int64(0)
+	end := clientv3.GetPrefixRangeEnd(s.o.Prefix)
+	for start := s.o.Prefix; ; {
+		var r *clientv3.GetResponse
+		err := s.call(ctx, func(ctx context.Context, c *clientv3.Client) (err error) {
+			r, err = c.Get(ctx, start, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithRev(rev))
+			return err
+		})
+		if errors.Is(err, datastore.ErrTooBig) && limit > 1 {
+			limit = max(1, limit/8)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if rev == 0 {
+			rev = r.Header.Revision
+		}
+		for _, kv := range r.Kvs {
+			switch ns, e := s.entry(kv); {
+			case ns != "":
+				out.Put(ns, e)
+			case string(kv.Key) == s.o.Prefix+epochKey:
+				epoch = kv.ModRevision
+			}
+		}
+		if !r.More || len(r.Kvs) == 0 {
+			break
+		}
+		start = string(r.Kvs[len(r.Kvs)-1].Key) + "\x00"
+	}
+	s.sentMu.Lock()
+	s.loads++
+	s.sentMu.Unlock()
+	s.epoch.Store(epoch)
+	s.p.Publish(out.State(datastore.Revision(rev)))
+	return nil
+}
+
+func (s *Store) entry(kv *mvccpb.KeyValue) (ns string, e datastore.Entry) {
+	e.Value, e.Revision = kv.Value, datastore.Revision(kv.ModRevision)
+	if e.Value == nil {
+		e.Value = []byte{}
+	}
+	ns, e.Key = projection.Split(strings.TrimPrefix(string(kv.Key), s.o.Prefix))
+	return ns, e
+}
+
+// follow keeps the projection equal to the cluster until the store is closed.
+func (s *Store) follow() {
+	pause := time.Duration(0)
+	for s.ctx.Err() == nil {
+		from := s.p.Revision()
+		err := s.watch()
+		if errors.Is(err, datastore.ErrCompacted) {
+			if err = s.load(s.ctx); err == nil {
+				s.o.Log.Warn("the cluster no longer had the changes that were missing: its state was read again", "revision", s.p.Revision())
+			}
+		}
+		if err != nil && s.ctx.Err() == nil {
+			s.o.Log.Warn("the watch of the cluster is opened again", "error", err)
+		}
+		if pause = min(2*pause+10*time.Millisecond, 500*time.Millisecond); s.p.Revision() > from {
+			pause = 0
+		}
+		select {
+		case <-s.ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// reopen makes the watch begin again at the member that is now asked.
+func (s *Store) reopen() {
+	select {
+	case s.stuck <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Store) watch() error {
+	c, at, err := s.members.current()
+	if err != nil {
+		s.members.next(at)
+		return err
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	changes := c.Watch(clientv3.WithRequireLeader(ctx), s.o.Prefix, clientv3.WithPrefix(), clientv3.WithRev(int64(s.p.Revision())+1))
+	for {
+		select {
+		case <-s.stuck:
+			if _, now, _ := s.members.current(); now != at {
+				return errors.New("its member does not answer")
+			}
+		case r, ok := <-changes:
+			switch {
+			case r.CompactRevision > 0:
+				return datastore.ErrCompacted
+			case ok && r.Err() == nil:
+				s.take(r.Events)
+				continue
+			}
+			if ok {
+				err = r.Err()
+			}
+			s.members.next(at)
+			return errors.Join(errors.New("it ended"), err)
+		}
+	}
+}
+
+// take applies the events of a response, one batch a revision.
+func (s *Store) take(events []*clientv3.Event) {
+	for len(events) > 0 {
+		n, rev := 1, events[0].Kv.ModRevision
+		for n < len(events) && events[n].Kv.ModRevision == rev {
+			n++
+		}
+		if rev > int64(s.p.Revision()) { // a watch never goes back
+			b, id := s.batch(rev, events[:n])
+			s.p.Publish(s.p.State().Apply(b))
+			s.show(id, rev)
+		}
+		events = events[n:]
+	}
+}
+
+func (s *Store) batch(rev int64, events []*clientv3.Event) (b datastore.Batch, id string) {
+	b.Revision = datastore.Revision(rev)
+	for _, e := range events {
+		switch ns, entry := s.entry(e.Kv); {
+		case ns != "":
+			b.Events = append(b.Events, datastore.Event{Namespace: ns, Entry: entry, Deleted: e.Type == clientv3.EventTypeDelete})
+			if last := &b.Events[len(b.Events)-1]; last.Deleted {
+				last.Value = nil
+			}
+		case entry.Key == headKey[1:]:
+			var h head
+			if json.Unmarshal(entry.Value, &h) == nil {
+				b.By, b.At, id = h.By, time.Unix(0, h.At), h.ID
+			}
+		case entry.Key == epochKey[1:]:
+			s.epoch.Store(rev)
+		}
+	}
+	return b, id
+}
+
+// show notes that a commit of this process has come back.
+func (s *Store) show(id string, rev int64) {
+	s.sentMu.Lock()
+	defer s.sentMu.Unlock()
+	if c := s.ids[id]; c != nil && c.rev == 0 {
+		c.rev = rev
+		close(c.shown)
+	}
+}
+
+// keepRevisions is how many the cluster keeps for controllers that were away.
+const keepRevisions = 10_000
+
+// look asks the cluster each second, so that the age of the projection is known and a
+// watch that is stuck is noticed, and forgets old revisions.
+func (s *Store) look() {
+	every := time.Second
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	compacted := s.p.Revision()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if s.age() > every/2 {
+			_, _ = s.Barrier(s.ctx) // whoever waits is told
+		}
+		if rev := s.p.Revision(); rev >= compacted+2*keepRevisions {
+			compacted = rev - keepRevisions
+			_ = s.once(s.ctx, func(ctx context.Context, c *clientv3.Client) error {
+				_, err := c.Compact(ctx, int64(compacted))
+				return err // another controller may have been further
+			})
+		}
+	}
+}

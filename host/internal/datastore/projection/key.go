@@ -1,0 +1,68 @@
+package projection
+
+import (
+	"fmt"
+	"strings"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// The longest names an engine takes; Badger's own bound is 65,000 bytes.
+const (
+	MaxNamespace = 255
+	MaxKey       = 16 << 10
+)
+
+// CheckNamespace refuses names that could run into the keys of the next one.
+func CheckNamespace(ns string) error {
+	switch {
+	case ns == "":
+		return fmt.Errorf("%w: the namespace is empty", datastore.ErrInvalid)
+	case len(ns) > MaxNamespace:
+		return fmt.Errorf("%w: the namespace has %d bytes, at most %d are allowed", datastore.ErrInvalid, len(ns), MaxNamespace)
+	case strings.IndexByte(ns, 0) >= 0:
+		return fmt.Errorf("%w: the namespace %q contains a zero byte", datastore.ErrInvalid, ns)
+	}
+	return nil
+}
+
+// CheckKey refuses a key no engine can keep. A prefix may be empty, a key may not.
+func CheckKey(ns, key string, prefix bool) error {
+	if err := CheckNamespace(ns); err != nil {
+		return err
+	}
+	if key == "" && !prefix {
+		return fmt.Errorf("%w: empty key in namespace %q", datastore.ErrInvalid, ns)
+	}
+	if len(key) > MaxKey {
+		return fmt.Errorf("%w: a key in namespace %q has %d bytes, at most %d are allowed", datastore.ErrInvalid, ns, len(key), MaxKey)
+	}
+	return nil
+}
+
+// CheckTxn refuses a transaction with a name that no engine can keep.
+func CheckTxn(t datastore.Txn) error {
+	for _, c := range t.Compares {
+		if err := CheckKey(c.Namespace, c.Key, c.Prefix); err != nil {
+			return err
+		}
+	}
+	for _, o := range t.Ops {
+		if err := CheckKey(o.Namespace, o.Key, o.DeletePrefix); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Join makes one ordered key of namespace and key.
+func Join(ns, key string) string { return ns + "\x00" + key }
+
+// Split is the inverse of Join.
+func Split(joined string) (ns, key string) {
+	ns, key, _ = strings.Cut(joined, "\x00")
+	return ns, key
+}
+
+// Beyond is above every key of the namespace and below those of the next one.
+func Beyond(ns string) string { return ns + "\x01" }

@@ -1,0 +1,174 @@
+// Package projection is what every process reads of a datastore: an ordered tree in
+// memory with the newest transactions, which an engine keeps equal to its log. It has
+// the rules that engines share: what is a usable key, and what a transaction changes.
+// Users of the store want package datastore.
+package projection
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// Projection publishes one State after the other. One goroutine at a time calls Publish
+// and Replace; everything else is safe for concurrent use.
+type Projection struct {
+	now    atomic.Pointer[State]
+	sig    signal
+	done   chan struct{}
+	closed sync.Once
+}
+
+// New makes a projection of the state.
+func New(st *State) *Projection {
+	p := &Projection{done: make(chan struct{})}
+	p.now.Store(st)
+	return p
+}
+
+// State is the newest one.
+func (p *Projection) State() *State { return p.now.Load() }
+
+// Revision is that of the newest state.
+func (p *Projection) Revision() datastore.Revision { return p.State().rev }
+
+// Publish replaces the state and wakes who waits for it. A state that is not a successor
+// of the one before ends watches of older revisions with ErrCompacted.
+func (p *Projection) Publish(st *State) {
+	p.now.Store(st)
+	p.sig.fire()
+}
+
+// Done is closed when the projection is.
+func (p *Projection) Done() <-chan struct{} { return p.done }
+
+// Err is ErrClosed after Close.
+func (p *Projection) Err() error {
+	select {
+	case <-p.done:
+		return datastore.ErrClosed
+	default:
+		return nil
+	}
+}
+
+// Close ends watches. It reports whether this call did it.
+func (p *Projection) Close() (first bool) {
+	p.closed.Do(func() { close(p.done); first = true })
+	return first
+}
+
+// View runs f on the newest state.
+func (p *Projection) View(ctx context.Context, f func(datastore.Snapshot) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := p.Err(); err != nil {
+		return err
+	}
+	return f(p.State())
+}
+
+// Wait returns when the state is at revision rev or later.
+func (p *Projection) Wait(ctx context.Context, rev datastore.Revision) error {
+	for {
+		changed := p.sig.wait() // before the look, so that no change is missed
+		if p.Revision() >= rev {
+			return nil
+		}
+		if err := p.pause(ctx, changed); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *Projection) pause(ctx context.Context, changed <-chan struct{}) error {
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.done:
+		return datastore.ErrClosed
+	}
+}
+
+// Watch is Store.Watch.
+func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
+	for _, x := range prefixes {
+		if err := CheckKey(x.Namespace, x.Key, true); err != nil {
+			return err
+		}
+	}
+	if after == 0 {
+		after = p.Revision()
+	}
+	delivered := after
+	for {
+		changed := p.sig.wait()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := p.Err(); err != nil {
+			return err
+		}
+		st := p.State()
+		batches, err := st.since(after)
+		if err != nil {
+			return err
+		}
+		for _, b := range batches {
+			after = b.Revision
+			mine, ok := filter(b, prefixes)
+			if !ok {
+				continue
+			}
+			delivered = b.Revision
+			if err := f(mine); err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if after = max(after, st.rev); delivered < after && p.Revision() == after { // what was left out concerns nobody here
+			delivered = after
+			if err := f(datastore.Batch{Revision: after}); err != nil {
+				return err
+			}
+		}
+		if p.Revision() > after {
+			continue
+		}
+		if err := p.pause(ctx, changed); err != nil {
+			return err
+		}
+	}
+}
+
+// signal wakes everyone who waits for the next change. The zero value is ready.
+type signal struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// wait returns a channel that the next fire closes.
+func (s *signal) wait() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ch == nil {
+		s.ch = make(chan struct{})
+	}
+	return s.ch
+}
+
+func (s *signal) fire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ch != nil {
+		close(s.ch)
+		s.ch = nil
+	}
+}

@@ -1,0 +1,261 @@
+package projection
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	iradix "github.com/hashicorp/go-immutable-radix/v2"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// The transactions kept for watches.
+const (
+	DefaultHistory = 4096
+	maxHistorySize = 32 << 20 // bytes; large writes keep fewer transactions
+)
+
+// State is the store at one revision. It never changes: a commit makes another one that
+// shares what is the same.
+type State struct {
+	rev     datastore.Revision
+	tree    *iradix.Tree[*datastore.Entry] // by Join of namespace and key
+	history int
+	first   datastore.Revision // log holds every transaction after it
+	log     []datastore.Batch
+	logSize int
+}
+
+var _ datastore.Snapshot = (*State)(nil)
+
+// Empty is the state of a new store that keeps history transactions; 0 = DefaultHistory.
+func Empty(history int) *State {
+	if history <= 0 {
+		history = DefaultHistory
+	}
+	return &State{tree: iradix.New[*datastore.Entry](), history: history}
+}
+
+// Apply returns the state after b, which has a later revision.
+func (st *State) Apply(b datastore.Batch) *State {
+	t := st.tree.Txn()
+	for _, e := range b.Events {
+		key := []byte(Join(e.Namespace, e.Key))
+		if e.Deleted {
+			t.Delete(key)
+		} else {
+			t.Insert(key, &datastore.Entry{Key: e.Key, Value: e.Value, Revision: e.Revision})
+		}
+	}
+	next := &State{rev: b.Revision, tree: t.Commit(), history: st.history, first: st.first, logSize: st.logSize}
+	// Appending beyond the length that older states see does not disturb them.
+	next.log = st.log
+	next.keep(b)
+	return next
+}
+
+func (st *State) keep(b datastore.Batch) {
+	st.log = append(st.log, b)
+	st.logSize += size(b)
+	for len(st.log) > st.history || (len(st.log) > 1 && st.logSize > maxHistorySize) {
+		st.logSize -= size(st.log[0])
+		st.first = st.log[0].Revision
+		st.log = st.log[1:]
+	}
+}
+
+// size estimates the bytes that a batch takes.
+func size(b datastore.Batch) int {
+	n := 32 + len(b.By)
+	for _, e := range b.Events {
+		n += len(e.Namespace) + len(e.Key) + len(e.Value) + 64
+	}
+	return n
+}
+
+// Oldest is the revision after which every transaction is kept.
+func (st *State) Oldest() datastore.Revision { return st.first }
+
+// since returns the kept batches after a revision, ErrCompacted when some are gone.
+func (st *State) since(after datastore.Revision) ([]datastore.Batch, error) {
+	if after >= st.rev {
+		return nil, nil
+	}
+	if after < st.first {
+		return nil, datastore.ErrCompacted
+	}
+	return st.log[st.index(after+1):], nil
+}
+
+// index is the place of the first kept batch at or after a revision.
+func (st *State) index(rev datastore.Revision) int {
+	i, _ := slices.BinarySearchFunc(st.log, rev, func(b datastore.Batch, rev datastore.Revision) int {
+		switch {
+		case b.Revision < rev:
+			return -1
+		case b.Revision > rev:
+			return 1
+		}
+		return 0
+	})
+	return i
+}
+
+func (st *State) entry(ns, key string) *datastore.Entry {
+	e, _ := st.tree.Get([]byte(Join(ns, key)))
+	return e
+}
+
+func copied(e *datastore.Entry) datastore.Entry {
+	out := *e
+	out.Value = append(make([]byte, 0, len(e.Value)), e.Value...)
+	return out
+}
+
+// Revision of the state.
+func (st *State) Revision() datastore.Revision { return st.rev }
+
+// Len is the number of keys.
+func (st *State) Len() int { return st.tree.Len() }
+
+// Get reads one key.
+func (st *State) Get(ns, key string) (datastore.Entry, error) {
+	if err := CheckKey(ns, key, false); err != nil {
+		return datastore.Entry{}, err
+	}
+	if e := st.entry(ns, key); e != nil {
+		return copied(e), nil
+	}
+	return datastore.Entry{}, fmt.Errorf("%w: %q in namespace %q", datastore.ErrNotFound, key, ns)
+}
+
+// from yields what is at or above a joined key and begins with prefix, in order.
+func (st *State) from(start, prefix string) iter.Seq2[[]byte, *datastore.Entry] {
+	return func(yield func([]byte, *datastore.Entry) bool) {
+		it := st.tree.Root().Iterator()
+		it.SeekLowerBound([]byte(start))
+		for k, e, ok := it.Next(); ok && bytes.HasPrefix(k, []byte(prefix)); k, e, ok = it.Next() {
+			if !yield(k, e) {
+				return
+			}
+		}
+	}
+}
+
+// Range yields the entries of a namespace in order.
+func (st *State) Range(ns string, o datastore.RangeOptions) iter.Seq2[datastore.Entry, error] {
+	return func(yield func(datastore.Entry, error) bool) {
+		if err := CheckKey(ns, o.Prefix, true); err != nil {
+			yield(datastore.Entry{}, err)
+			return
+		}
+		prefix := Join(ns, o.Prefix)
+		start := prefix
+		if after := Join(ns, o.After) + "\x00"; o.After != "" && after > start {
+			start = after // the smallest key above o.After
+		}
+		left := o.Limit
+		for _, e := range st.from(start, prefix) {
+			if !yield(copied(e), nil) {
+				return
+			}
+			if left--; left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// Namespaces yields the namespaces in order.
+func (st *State) Namespaces() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for next, more := "", true; more; {
+			more = false
+			for k := range st.from(next, "") {
+				ns, _ := Split(string(k))
+				if !yield(ns, nil) {
+					return
+				}
+				next, more = Beyond(ns), true
+				break
+			}
+		}
+	}
+}
+
+// Writer says who wrote a key last, as far as the kept transactions know. An absent key
+// was written by who deleted it.
+func (st *State) Writer(ns, key string) (b datastore.Batch, ok bool) {
+	if e := st.entry(ns, key); e != nil {
+		if i := st.index(e.Revision); i < len(st.log) && st.log[i].Revision == e.Revision {
+			return st.log[i], true
+		}
+		return b, false
+	}
+	for _, b := range slices.Backward(st.log) {
+		for _, e := range b.Events {
+			if e.Namespace == ns && e.Key == key {
+				return b, true
+			}
+		}
+	}
+	return b, false
+}
+
+// filter keeps the events under the prefixes; ok is false when there is none.
+func filter(b datastore.Batch, prefixes []datastore.Prefix) (out datastore.Batch, ok bool) {
+	out = datastore.Batch{Revision: b.Revision, By: b.By, At: b.At}
+	for _, e := range b.Events {
+		for _, p := range prefixes {
+			if e.Namespace == p.Namespace && strings.HasPrefix(e.Key, p.Key) {
+				e.Value = bytes.Clone(e.Value)
+				out.Events = append(out.Events, e)
+				break
+			}
+		}
+	}
+	return out, len(out.Events) > 0
+}
+
+// Loader builds a state that is read from an engine.
+type Loader struct {
+	st  *State
+	txn *iradix.Txn[*datastore.Entry]
+}
+
+// NewLoader begins with nothing; history as for Empty.
+func NewLoader(history int) *Loader {
+	st := Empty(history)
+	return &Loader{st, st.tree.Txn()}
+}
+
+// Put adds an entry; the loader keeps the value.
+func (l *Loader) Put(ns string, e datastore.Entry) { l.txn.Insert([]byte(Join(ns, e.Key)), &e) }
+
+// Log adds a transaction that is kept for watches, in the order of revisions.
+func (l *Loader) Log(b datastore.Batch) {
+	if len(l.st.log) == 0 {
+		l.st.first = b.Revision - 1
+	}
+	l.st.keep(b)
+}
+
+// State ends the load at a revision.
+func (l *Loader) State(rev datastore.Revision) *State {
+	l.st.tree, l.st.rev = l.txn.Commit(), rev
+	if len(l.st.log) == 0 {
+		l.st.first = rev
+	}
+	return l.st
+}
+
+// Peek is Get without a copy: the value must not be changed.
+func (st *State) Peek(ns, key string) (datastore.Entry, bool) {
+	if e := st.entry(ns, key); e != nil {
+		return *e, true
+	}
+	return datastore.Entry{}, false
+}

@@ -1,0 +1,115 @@
+package datastore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"ctl.internal/sdk/fault"
+)
+
+type localKey struct{}
+
+// AskLocal marks what is done with a context as content with what this process knows: its
+// reads do not wait for what others may have written, and go on without the cluster.
+func AskLocal(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, true) }
+
+// AsksLocal reports whether a context was marked by AskLocal.
+func AsksLocal(ctx context.Context) bool { return ctx.Value(localKey{}) != nil }
+
+// Read is View, or Local when the context asks for it.
+func Read(ctx context.Context, s Store, f func(Snapshot) error) error {
+	if !AsksLocal(ctx) {
+		return s.View(ctx, f)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := s.Local(f)
+	return err
+}
+
+// Bound returns the store with a limit for each call that waits for the engine: whoever
+// asks is answered within it, also when the engine, its disk or its cluster hangs. A
+// commit that is cut off fails with a fault of kind Timeout, and may be applied all the same.
+func Bound(s Store, limit time.Duration) Store {
+	b := bounded{s, limit}
+	if l, ok := s.(Leases); ok {
+		return struct {
+			bounded
+			Leases
+		}{b, l}
+	}
+	return b
+}
+
+type bounded struct {
+	Store
+	limit time.Duration
+}
+
+// View implements Store.
+func (b bounded) View(ctx context.Context, f func(Snapshot) error) error {
+	if err := b.reached(ctx); err != nil {
+		return err
+	}
+	_, err := b.Local(f)
+	return err
+}
+
+func (b bounded) reached(ctx context.Context) error {
+	_, err := b.Barrier(ctx)
+	return err
+}
+
+// Barrier implements Store.
+func (b bounded) Barrier(ctx context.Context) (Revision, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.limit)
+	defer cancel()
+	rev, err := b.Store.Barrier(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && fault.KindOf(err) != fault.Unavailable {
+		err = fault.Wrap(fault.Unavailable, err, "the datastore does not say what the newest state is, for want of its disk or of a majority of its cluster; reads that ask for local state go on")
+	}
+	return rev, err
+}
+
+// Commit implements Store.
+func (b bounded) Commit(ctx context.Context, t Txn) (Revision, error) {
+	type result struct {
+		rev Revision
+		err error
+	}
+	done := make(chan result, 1)
+	limit := time.NewTimer(b.limit)
+	defer limit.Stop()
+	go func() { // ends with the engine's answer
+		rev, err := b.Store.Commit(ctx, t)
+		done <- result{rev, err}
+	}()
+	late := func() error {
+		return fault.New(fault.Timeout, "the datastore did not answer in time, so it is not known whether the change was made: read the data before you repeat it")
+	}
+	var ended <-chan struct{}
+	if _, ok := ctx.Deadline(); ok {
+		ended = ctx.Done()
+	}
+	select {
+	case r := <-done:
+		return r.rev, r.err
+	case <-limit.C:
+	case <-ended:
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // the caller has left; the change is awaited all the same
+			select {
+			case r := <-done:
+				return r.rev, r.err
+			case <-limit.C:
+			}
+		}
+	}
+	select {
+	case r := <-done:
+		return r.rev, r.err
+	default:
+		return 0, late()
+	}
+}

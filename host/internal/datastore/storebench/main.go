@@ -1,0 +1,20 @@
+// Command storebench compares the datastore engines with the bare libraries they stand on,
+// and a store with one that has seen many writes of the same keys. It is a part of
+// `go run ./bench`; Go's rule for internal packages is why it is here.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := flags().run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "storebench:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// writes compares acknowledged writes of one key with those of the bare library.
+func (o options) writes(ctx context.Context, name string, s datastore.Store, peer string, bare func(key string) error) error {
+	for _, n := range []int{1, 32} {
+		ours, theirs, err := o.compare(ctx, n,
+			func(i int64) error { return put(ctx, s, i) },
+			func(i int64) error { return bare(key(i)) })
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s, writes on the disk, %d writers: %.0f/s, %s %.0f/s, ratio %.2f\n", name, n, ours, peer, theirs, ours/theirs)
+	}
+	return nil
+}
+
+func put(ctx context.Context, s datastore.Store, i int64) error {
+	_, err := s.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put("config-tree", key(i), value)}})
+	return err
+}
+
+// ages compares a store that has seen many writes of its keys with one that has not. A PUT
+// of a tree reads it, and replaces 20 documents under the condition that nobody wrote them.
+func (o options) ages(ctx context.Context, name string, fresh, aged datastore.Store) error {
+	for i := range int64(keys) {
+		for _, s := range []datastore.Store{fresh, aged} {
+			if err := put(ctx, s, i); err != nil {
+				return err
+			}
+		}
+	}
+	begun := time.Now()
+	if err := many(o.earlier, func(i int64) error { return put(ctx, aged, i) }); err != nil {
+		return err
+	}
+	fmt.Printf("%s, after %d writes of the same %d keys (made at %.0f/s):\n", name, o.earlier, keys, float64(o.earlier)/time.Since(begun).Seconds())
+	for _, m := range []struct {
+		what    string
+		callers int
+		f       func(s datastore.Store, i int64) error
+	}{
+		{"PUT of a tree", 1, func(s datastore.Store, i int64) error { return putTree(ctx, s, i) }},
+		{"GET of a tree", 4, func(s datastore.Store, i int64) error { _, _, err := getTree(ctx, s, i); return err }},
+		{"write of a key", 32, func(s datastore.Store, i int64) error { return put(ctx, s, i) }},
+	} {
+		a, f, err := o.compare(ctx, m.callers, func(i int64) error { return m.f(aged, i) }, func(i int64) error { return m.f(fresh, i) })
+		if err != nil {
+			return err
+		}
+		fmt.Printf("  %s: %.0f/s, before %.0f/s, ratio %.2f\n", m.what, a, f, a/f)
+	}
+	return nil
+}
+
+// many calls f n times from 32 goroutines.
+func many(n int, f func(i int64) error) error {
+	var wg sync.WaitGroup
+	errs := make(chan error, 32)
+	for w := range 32 {
+		wg.Go(func() {
+			for i := w; i < n; i += 32 {
+				if err := f(int64(i)); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(errs)
+	return <-errs
+}
+
+const documents = 20
+
+// getTree reads the documents of one of the trees, which share all but the last digits.
+func getTree(ctx context.Context, s datastore.Store, i int64) (prefix string, at datastore.Revision, err error) {
+	prefix = key(i)[:len(key(0))-2] // 100 documents begin with it
+	n := 0
+	err = s.View(ctx, func(sn datastore.Snapshot) error {
+		at = sn.Revision()
+		for _, err := range sn.Range("config-tree", datastore.RangeOptions{Prefix: prefix, Limit: documents}) {
+			if err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	if err == nil && n != documents {
+		err = fmt.Errorf("%d documents below %s", n, prefix)
+	}
+	return prefix, at, err
+}
+
+func putTree(ctx context.Context, s datastore.Store, i int64) error {
+	prefix, at, err := getTree(ctx, s, i)
+	if err != nil {
+		return err
+	}
+	t := datastore.Txn{Compares: []datastore.Compare{{Namespace: "config-tree", Key: prefix + "0", Revision: at, Prefix: true}}}
+	for d := range documents {
+		t.Ops = append(t.Ops, datastore.Put("config-tree", fmt.Sprintf("%s%02d", prefix, d), value))
+	}
+	_, err = s.Commit(ctx, t)
+	return err
+}
+
+// fanOut measures the time from the call of a commit until every watch has it.
+func (o options) fanOut(ctx context.Context, name string, s datastore.Store, watchers []datastore.Store) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	got := make(chan datastore.Revision, len(watchers))
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	for _, w := range watchers {
+		wg.Go(func() {
+			_ = w.Watch(ctx, w.Revision(), []datastore.Prefix{{Namespace: "fan"}}, func(b datastore.Batch) error {
+				if len(b.Events) > 0 {
+					got <- b.Revision
+				}
+				return nil
+			})
+		})
+	}
+	var took []time.Duration
+	for end := time.Now().Add(o.duration); time.Now().Before(end); {
+		begun := time.Now()
+		rev, err := s.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put("fan", "k", value)}})
+		if err != nil {
+			return err
+		}
+		for range watchers {
+			if r := <-got; r != rev {
+				return fmt.Errorf("a watch has revision %d, want %d", r, rev)
+			}
+		}
+		took = append(took, time.Since(begun))
+	}
+	slices.Sort(took)
+	fmt.Printf("%s: from the call of a commit to the last of %d watches: p50 %s, p99 %s\n", name, len(watchers),
+		took[len(took)/2].Round(time.Microsecond), took[len(took)*99/100].Round(time.Microsecond))
+	return nil
+}

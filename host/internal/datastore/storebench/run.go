@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/badger"
+	"ctl.internal/host/internal/datastore/etcd"
+)
+
+type options struct {
+	duration        time.Duration
+	rounds, earlier int
+	dir, only       string
+}
+
+func flags() (o options) {
+	flag.DurationVar(&o.duration, "d", 4*time.Second, "length of one measurement")
+	flag.IntVar(&o.rounds, "rounds", 5, "measurements of each side, in turn; the median counts")
+	flag.IntVar(&o.earlier, "earlier", 100_000, "earlier writes of the same keys that a store has seen")
+	flag.StringVar(&o.dir, "dir", os.TempDir(), "directory on the disk that is measured")
+	flag.StringVar(&o.only, "only", "", "badger or etcd; empty = both")
+	flag.Parse()
+	return o
+}
+
+func (o options) run(ctx context.Context) (err error) {
+	if o.dir, err = os.MkdirTemp(o.dir, "storebench"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(o.dir)
+	fmt.Printf("%d CPUs, values of %d bytes, %d keys, median of %d rounds of %s, the sides in turn\n", runtime.NumCPU(), len(value), keys, o.rounds, o.duration)
+	if o.only != "etcd" {
+		if err := o.badger(ctx); err != nil {
+			return fmt.Errorf("badger: %w", err)
+		}
+	}
+	if o.only != "badger" {
+		if err := o.etcd(ctx); err != nil {
+			return fmt.Errorf("etcd: %w", err)
+		}
+	}
+	return nil
+}
+
+func (o options) badger(ctx context.Context) error {
+	open := func(name string) (datastore.Store, string, error) {
+		dir := filepath.Join(o.dir, name)
+		s, err := badger.Open(badger.Options{Dir: dir})
+		return s, dir, err
+	}
+	ours, _, err := open("ours")
+	if err != nil {
+		return err
+	}
+	bare, err := newBareBadger(filepath.Join(o.dir, "bare"))
+	if err != nil {
+		return err
+	}
+	if err := o.writes(ctx, "badger", ours, "bare library", bare.put); err != nil {
+		return err
+	}
+	if err := o.fanOut(ctx, "badger, 100 watches", ours, slices.Repeat([]datastore.Store{ours}, 100)); err != nil {
+		return err
+	}
+	if err := bare.Close(); err != nil {
+		return err
+	}
+	if err := ours.Close(); err != nil {
+		return err
+	}
+	fresh, _, err := open("fresh")
+	if err != nil {
+		return err
+	}
+	defer fresh.Close()
+	aged, dir, err := open("aged")
+	if err != nil {
+		return err
+	}
+	if err := o.ages(ctx, "badger", fresh, aged); err != nil {
+		return err
+	}
+	fmt.Printf("  on the disk %d MiB\n", blocks(dir)>>20)
+	if err := aged.Close(); err != nil {
+		return err
+	}
+	fmt.Printf("  on the disk after it was closed %d MiB\n", blocks(dir)>>20)
+	begun := time.Now()
+	if aged, _, err = open("aged"); err != nil {
+		return err
+	}
+	fmt.Printf("  opened again in %s, with %d keys\n", time.Since(begun).Round(time.Millisecond), keys)
+	return aged.Close()
+}
+
+func (o options) etcd(ctx context.Context) error {
+	endpoint, stop, err := startEtcd(filepath.Join(o.dir, "etcd"))
+	if err != nil {
+		fmt.Println("LEFT OUT, NOT MEASURED: etcd:", err)
+		return nil
+	}
+	defer stop()
+	var stores []datastore.Store
+	defer func() {
+		for _, s := range stores {
+			s.Close()
+		}
+	}()
+	open := func(prefix string) (datastore.Store, error) {
+		s, err := etcd.Open(ctx, etcd.Options{Endpoints: []string{endpoint}, Prefix: prefix})
+		if err == nil {
+			stores = append(stores, s)
+		}
+		return s, err
+	}
+	if _, err := open("ours/"); err != nil {
+		return err
+	}
+	bare, err := newBareEtcd(endpoint)
+	if err != nil {
+		return err
+	}
+	defer bare.client.Close()
+	for what, f := range map[string]func(string) error{"bare put": bare.put, "bare conditional transaction": bare.txn} {
+		if err := o.writes(ctx, "etcd, one member", stores[0], what, f); err != nil {
+			return err
+		}
+	}
+	for range 2 {
+		if _, err := open("ours/"); err != nil {
+			return err
+		}
+	}
+	if err := o.fanOut(ctx, "etcd, to 3 nodes", stores[0], stores); err != nil {
+		return err
+	}
+	fresh, err := open("fresh/")
+	if err != nil {
+		return err
+	}
+	aged, err := open("aged/")
+	if err != nil {
+		return err
+	}
+	if err := o.ages(ctx, "etcd, one member", fresh, aged); err != nil {
+		return err
+	}
+	fmt.Printf("  on the disk %d MiB\n", blocks(filepath.Join(o.dir, "etcd"))>>20)
+	return nil
+}
+
+// blocks is what a directory takes on the disk.
+func blocks(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil {
+			if info, err := d.Info(); err == nil {
+				if st, ok := info.Sys().(*syscall.Stat_t); ok {
+					bytes += st.Blocks * 512
+				}
+			}
+		}
+		return nil
+	})
+	return bytes
+}
+
+const keys = 1000
+
+var value = []byte(strings.Repeat("v", 200))
+
+func key(i int64) string { return fmt.Sprintf("/bench:tree/entry=%04d", i%keys) }
+
+// rate is how often f succeeds in a second when n goroutines call it.
+func (o options) rate(ctx context.Context, n int, f func(i int64) error) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.duration)
+	defer cancel()
+	var i, done atomic.Int64
+	var wg sync.WaitGroup
+	var failed atomic.Pointer[error]
+	begun := time.Now()
+	for range n {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				if err := f(i.Add(1)); err != nil {
+					failed.Store(&err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if err := failed.Load(); err != nil {
+		return 0, *err
+	}
+	return float64(done.Load()) / time.Since(begun).Seconds(), nil
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// compare measures two sides in turn.
+func (o options) compare(ctx context.Context, n int, ours, peer func(i int64) error) (a, b float64, err error) {
+	var as, bs []float64
+	for range o.rounds {
+		if a, err = o.rate(ctx, n, ours); err != nil {
+			return 0, 0, err
+		}
+		if b, err = o.rate(ctx, n, peer); err != nil {
+			return 0, 0, err
+		}
+		as, bs = append(as, a), append(bs, b)
+	}
+	return median(as), median(bs), nil
+}

@@ -1,0 +1,48 @@
+package lease
+
+import (
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// Namespace is where roles and nodes are kept.
+const Namespace = "lease"
+
+const (
+	rolePrefix   = "role/"
+	nodePrefix   = "node/"
+	reportPrefix = "running/"
+)
+
+// Node is the record of a node that is alive.
+type Node struct {
+	ID          string    `json:"id"`
+	Host        string    `json:"host"`              // name of the machine
+	Home        string    `json:"home"`              // on that machine
+	Address     string    `json:"address,omitempty"` // where it takes calls of other nodes; empty = it takes none
+	Version     string    `json:"version"`
+	Contract    string    `json:"contract"`              // newest version of the plugin contract that it speaks
+	Fingerprint string    `json:"fingerprint,omitempty"` // SHA-256 of its certificate, in hex
+	Started     time.Time `json:"started"`
+	Instance    string    `json:"instance"` // random, of this start
+	Lease       int64     `json:"lease"`
+}
+
+// Role is a role that somebody holds.
+type Role struct {
+	Name   string
+	Node   string // id
+	Holder string // plugin or part of the host
+	Epoch  datastore.Revision
+	Since  time.Time
+}
+
+// roleRecord is the value of a role's key.
+type roleRecord struct {
+	Node     string    `json:"node"`
+	Instance string    `json:"instance"`
+	Holder   string    `json:"holder"`
+	Since    time.Time `json:"since"`
+	Try      string    `json:"try"` // random, to know the own transaction again after an unclear answer
+}

@@ -1,0 +1,183 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/snapshot"
+)
+
+// What clients say about freshness, and what they are answered.
+const (
+	readHeader     = "Ctl-Read"     // of a request: "local" = what this node knows, with its age
+	revisionHeader = "Ctl-Revision" // of a request: not older than this; of the answer to a write: what it is in
+	nodeHeader     = "Ctl-Node"     // of a local answer: which node it comes from
+)
+
+// revisionWait bounds the wait for the revision that a client names.
+const revisionWait = 2 * time.Second
+
+// The key that tells one store from another, also from its own copy in a restored home.
+const (
+	clusterNamespace = snapshot.Namespace
+	clusterIDKey     = snapshot.IDKey
+)
+
+// reading serves the three headers. It runs after access control.
+func (s *Server) reading(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if want := r.Header[revisionHeader]; len(want) > 0 {
+			if status, err := s.waitFor(r.Context(), want[len(want)-1]); err != nil {
+				if status == http.StatusServiceUnavailable {
+					w.Header().Set("Retry-After", "1")
+				}
+				refuse(w, r, status, "operation-failed", err.Error())
+				return
+			}
+		}
+		if how := r.Header[readHeader]; len(how) > 0 {
+			if how[len(how)-1] != "local" {
+				refuse(w, r, http.StatusBadRequest, "invalid-value", fmt.Sprintf("the header %s is %q; it can be \"local\" or absent", readHeader, how[len(how)-1]))
+				return
+			}
+			age, err := s.store.Local(func(datastore.Snapshot) error { return nil })
+			if err != nil {
+				refuse(w, r, http.StatusServiceUnavailable, "operation-failed", err.Error())
+				return
+			}
+			w.Header().Set("Age", strconv.Itoa(int(math.Ceil(age.Seconds()))))
+			w.Header().Set(nodeHeader, s.node())
+			r = r.WithContext(datastore.AskLocal(r.Context()))
+		}
+		switch r.Method {
+		case http.MethodGet, http.MethodHead, http.MethodOptions:
+			next.ServeHTTP(w, r)
+		default:
+			rw := &revisionWriter{ResponseWriter: w, s: s}
+			next.ServeHTTP(rw, r)
+			if !rw.begun { // an answer without a body
+				rw.WriteHeader(http.StatusOK)
+			}
+		}
+	})
+}
+
+// node names this node.
+func (s *Server) node() string {
+	if s.identity.ID != "" {
+		return s.identity.ID
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "localhost"
+	}
+	return name
+}
+
+// waitFor waits until this node has a revision that another answer named.
+func (s *Server) waitFor(ctx context.Context, text string) (status int, err error) {
+	cluster, number, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || cluster == "" {
+		return http.StatusBadRequest, fmt.Errorf("the header %s is %.60q; send back what an answer of this controller had", revisionHeader, text)
+	}
+	if cluster != s.clusterID {
+		return http.StatusPreconditionFailed, fmt.Errorf("the revision %.60s is of another datastore: the data was restored or replaced since; read it again without the header %s", text, revisionHeader)
+	}
+	if s.store.Revision() >= datastore.Revision(n) {
+		return 0, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, revisionWait)
+	defer cancel()
+	if s.has(ctx, datastore.Revision(n)) {
+		return 0, nil
+	}
+	return http.StatusServiceUnavailable, fmt.Errorf("this node has not received revision %s within %s; ask again, or another node", text, revisionWait)
+}
+
+// has waits until the projection holds a revision, and reports whether it does.
+func (s *Server) has(ctx context.Context, n datastore.Revision) bool {
+	arrived := errors.New("it is here")
+	// Whatever is written, the watch reports how far the projection is.
+	err := s.store.Watch(ctx, max(s.store.Revision(), 1), []datastore.Prefix{{Namespace: clusterNamespace}}, func(b datastore.Batch) error {
+		if b.Revision >= n {
+			return arrived
+		}
+		return nil
+	})
+	return errors.Is(err, arrived) || s.store.Revision() >= n
+}
+
+// openStoreID reads the name of the store, or makes one.
+func (s *Server) openStoreID(ctx context.Context) error {
+	e, err := datastore.Get(ctx, s.store, clusterNamespace, clusterIDKey)
+	if err == nil {
+		s.clusterID = string(e.Value)
+		return nil
+	}
+	if !errors.Is(err, datastore.ErrNotFound) {
+		return err
+	}
+	b := make([]byte, 6)
+	_, _ = rand.Read(b)
+	_, err = s.store.Commit(ctx, datastore.Txn{By: "controller",
+		Compares: []datastore.Compare{{Namespace: clusterNamespace, Key: clusterIDKey}},
+		Ops:      []datastore.Op{datastore.Put(clusterNamespace, clusterIDKey, []byte(hex.EncodeToString(b)))}})
+	if err != nil && !errors.Is(err, datastore.ErrConflict) { // another node was faster
+		return err
+	}
+	e, err = datastore.Get(ctx, s.store, clusterNamespace, clusterIDKey)
+	s.clusterID = string(e.Value)
+	return err
+}
+
+// revisionWriter adds the revision that holds what a request wrote to its answer, or to a
+// refusal when to ask again.
+type revisionWriter struct {
+	http.ResponseWriter
+	s     *Server
+	begun bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *revisionWriter) WriteHeader(status int) {
+	if !w.begun && status >= 200 && status < 400 {
+		// The commits of this request are in the projection before it is answered.
+		b := make([]byte, 0, 40)
+		b = append(append(b, w.s.clusterID...), '.')
+		w.Header()[revisionHeader] = []string{string(strconv.AppendUint(b, uint64(w.s.store.Revision()), 10))}
+	}
+	if status == http.StatusServiceUnavailable && len(w.Header()["Retry-After"]) == 0 {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.begun = w.begun || status >= 200
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *revisionWriter) Write(b []byte) (int, error) {
+	if !w.begun {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap gives http.ResponseController the connection.
+func (w *revisionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Flush implements http.Flusher.
+func (w *revisionWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+
+// storeLimit bounds each call that waits for the datastore, so that a request is answered
+// within 5 s whatever the disk or the cluster does.
+const storeLimit = 4500 * time.Millisecond

@@ -1,0 +1,245 @@
+package snapshot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/datastore/open"
+	"ctl.internal/host/internal/encrypt"
+	"ctl.internal/host/internal/home"
+)
+
+// Namespace has what a restore leaves for the controllers: RestoredKey holds the head of
+// the snapshot. IDKey, the name of the store, is made by the first controller.
+const (
+	Namespace   = "cluster"
+	RestoredKey = "restored"
+	IDKey       = "id"
+)
+
+// Result of a restore.
+type Result struct {
+	Head  Head   `json:"snapshot"`
+	Aside string `json:"aside,omitempty"` // where the files of the home before are
+}
+
+// Verify reads a snapshot to the end and checks it.
+func Verify(file string) (Head, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return Head{}, err
+	}
+	defer f.Close()
+	return walk(file, f, visit{})
+}
+
+// replaced are the parts of a home that a restore puts aside and makes new.
+var replaced = []string{"etc", "configuration", "features.yaml", "features.d", "data"}
+
+// Restore makes the home of the snapshot in file. Everything is checked and written beside
+// first; the parts that are replaced go to a directory of their own in the home. With etcd
+// the datastore must have no data under its prefix.
+func Restore(ctx context.Context, dir, file string, progress func(done, total int64)) (r Result, err error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return r, err
+	}
+	defer in.Close()
+	if r.Head, err = walk(file, in, visit{}); err != nil {
+		return r, err
+	}
+	h, err := home.Claim(dir)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	stage := home.Dir(h.Path(".restore"))
+	if err := os.RemoveAll(string(stage)); err != nil { // of one that was broken off
+		return r, err
+	}
+	if err := os.Mkdir(string(stage), 0o700); err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(string(stage))
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return r, err
+	}
+	if err := fill(ctx, stage, file, in, r.Head, progress); err != nil {
+		return r, err
+	}
+	if err := own(string(h.Dir), string(stage)); err != nil {
+		return r, err
+	}
+	r.Aside, err = swap(h, stage)
+	return r, err
+}
+
+// fill writes the files and the datastore of a snapshot into a directory.
+func fill(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, head Head, progress func(done, total int64)) error {
+	if _, err := walk(file, in, visit{file: func(name string, mode int64, content []byte) error {
+		at := stage.Path(name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			return err
+		}
+		return home.WriteFile(at, content, fs.FileMode(mode)&0o777)
+	}}); err != nil {
+		return err
+	}
+	for _, name := range []string{"etc", "data", "features.d", "configuration/ssl"} {
+		if err := os.MkdirAll(stage.Path(name), 0o700); err != nil {
+			return err
+		}
+	}
+	loaded, problems := home.Load(stage, os.Environ(), nil)
+	if err := home.Fatal(problems); err != nil {
+		return fmt.Errorf("the settings in the snapshot: %w", err)
+	}
+	settings := loaded.Datastore
+	var err error
+	if settings.Etcd.Password, err = encrypt.OpenBefore(stage, settings.Etcd.Password); err != nil {
+		return fmt.Errorf("datastore.etcd.password: %w", err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	if err := load(ctx, stage, settings, file, in, progress, log); err != nil {
+		if settings.Engine == "etcd" {
+			err = fmt.Errorf("%w (etcd must have no data under the prefix %s: stop all controllers that use it and delete it with etcdctl del --prefix %[2]s, "+
+				"or give the controllers another datastore.etcd.prefix)", err, settings.Etcd.Prefix)
+		}
+		return err
+	}
+	return note(ctx, stage, settings, head, log)
+}
+
+// load makes the datastore.
+func load(ctx context.Context, stage home.Dir, settings home.Datastore, file string, in io.ReadSeeker, progress func(done, total int64), log *slog.Logger) (err error) {
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	dump, err := os.OpenFile(stage.Path("store.dump"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dump.Close(), os.Remove(dump.Name())) }()
+	total := int64(0)
+	if _, err := walk(file, in, visit{part: func(content []byte) error {
+		total += int64(len(content))
+		_, err := dump.Write(content)
+		return err
+	}}); err != nil {
+		return err
+	}
+	if _, err := dump.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = open.Restore(ctx, stage, settings, &counted{File: dump, total: 2 * total, progress: progress}, log)
+	if errors.Is(err, datastore.ErrDamaged) {
+		err = damaged(file, "%v", err)
+	}
+	return err
+}
+
+// counted shows how much was read of a file, which is checked and then loaded.
+type counted struct {
+	*os.File
+	done, total int64
+	progress    func(done, total int64)
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.File.Read(b)
+	if c.done += int64(n); c.progress != nil {
+		c.progress(c.done, c.total)
+	}
+	return n, err
+}
+
+// note writes into the store where it comes from. It gets a name of its own from the first
+// controller: revisions of the store before mean nothing in this one.
+func note(ctx context.Context, stage home.Dir, settings home.Datastore, head Head, log *slog.Logger) (err error) {
+	store, err := open.Store(ctx, stage, settings, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	text, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	_, err = store.Commit(ctx, datastore.Txn{By: "snapshot restore", Ops: []datastore.Op{datastore.Delete(Namespace, IDKey), datastore.Put(Namespace, RestoredKey, text)}})
+	return err
+}
+
+// own gives what root has written to the user whose home it is.
+func own(homeDir, stage string) error {
+	info, err := os.Stat(homeDir)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || os.Geteuid() != 0 || st.Uid == 0 {
+		return nil
+	}
+	return filepath.WalkDir(stage, func(at string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(at, int(st.Uid), int(st.Gid))
+	})
+}
+
+// swap puts the parts of the home aside and the new ones in their places. While it does,
+// no controller starts in the home.
+func swap(h *home.Home, stage home.Dir) (aside string, err error) {
+	if err := h.BeginRestore(); err != nil {
+		return "", err
+	}
+	if in, err := os.ReadDir(h.Data()); err == nil && len(in) == 1 && in[0].Name() == "ctld.lock" { // the home was empty
+		if err := os.RemoveAll(h.Data()); err != nil {
+			return "", err
+		}
+	}
+	at := h.Path("before-restore-" + time.Now().UTC().Format("20060102-150405"))
+	for _, name := range replaced {
+		if _, err := os.Lstat(h.Path(name)); err == nil {
+			if err := os.MkdirAll(at, 0o700); err != nil {
+				return "", err
+			}
+			aside = at
+			if err := os.Rename(h.Path(name), filepath.Join(at, name)); err != nil {
+				return aside, err
+			}
+		}
+		if err := os.Rename(stage.Path(name), h.Path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return aside, err
+		}
+	}
+	if aside != "" {
+		if err := own(string(h.Dir), aside); err != nil {
+			return aside, err
+		}
+	}
+	if err := syncDir(string(h.Dir)); err != nil {
+		return aside, err
+	}
+	return strings.TrimSuffix(aside, "/"), h.EndRestore()
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,121 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/refname"
+	"ctl.internal/plugins/repoinfo/report"
+	"ctl.internal/plugins/repoinfo/turns"
+)
+
+// topFiles is how many files a report lists when it is not asked for another number.
+const topFiles = 100
+
+// reportFormats are the forms of a report.
+var reportFormats = map[string]struct {
+	kind  string
+	write func(*report.Report, io.Writer) error
+}{
+	"json": {typeJSON, func(r *report.Report, w io.Writer) error { return json.NewEncoder(w).Encode(r) }},
+	"csv":  {"text/csv; charset=utf-8", (*report.Report).CSV},
+	"html": {"text/html; charset=utf-8", (*report.Report).HTML},
+}
+
+// report answers all paths of statistics; sections are those of the path.
+func (a *API) report(w http.ResponseWriter, r *http.Request, p params, sections []string) error {
+	q, err := a.request(p, sections)
+	if err != nil {
+		return err
+	}
+	form, err := p.choice("format", "json", "json", "csv", "html")
+	if err != nil {
+		return err
+	}
+	plan, err := a.Reports.Plan(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	out := reportFormats[form]
+	ans := answer{key: plan.Key() + form, kind: out.kind, paged: true, project: strings.Join(q.Projects, ",")}
+	for _, s := range plan.Spans {
+		ans.changing = ans.changing || a.Lister.Incomplete(s.Project)
+	}
+	if form == "html" {
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	}
+	who := user(r)
+	return a.answer(w, r, ans, a.Turns.New(who, ""), func(ctx context.Context, w io.Writer) (any, bool, error) {
+		made, err := a.Reports.Make(ctx, plan, func(project string) *turns.Turn { return a.Turns.New(who, project) }, func(int, int) {})
+		if err != nil {
+			return nil, false, err
+		}
+		return nil, made.Unknown == 0 && len(made.Failed) == len(plan.Failed), out.write(made, w)
+	})
+}
+
+// request reads the parameters of a report.
+func (a *API) request(p params, sections []string) (q report.Request, err error) {
+	list, err := p.one("project")
+	if err != nil {
+		return q, err
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name == "" && list == "" {
+			continue
+		}
+		if err := refname.Project(name); err != nil {
+			return q, err
+		}
+		q.Projects = append(q.Projects, name)
+	}
+	slices.Sort(q.Projects)
+	q.Projects = slices.Compact(q.Projects)
+	for name, to := range map[string]*string{"branch": &q.Branch, "ref1": &q.Ref1, "ref2": &q.Ref2} {
+		if *to, err = p.ref(name); err != nil {
+			return q, err
+		}
+	}
+	switch {
+	case (q.Ref1 == "") != (q.Ref2 == ""):
+		return q, bad("ref1", "Parameters ref1 and ref2 go together.")
+	case q.Ref1 != "" && q.Branch != "":
+		return q, bad("branch", "Parameter branch does not go with ref1 and ref2.")
+	}
+	var s history.Query
+	if err := a.selection(p, &s); err != nil {
+		return q, err
+	}
+	q.Filter, q.Path, q.Simplify, q.Renames = s.Filter, s.Path, s.Simplify, s.Renames
+	if q.MergeLines, err = p.flag("merge_lines", false); err != nil {
+		return q, err
+	}
+	if q.Interval, err = p.choice("interval", "month", report.Intervals...); err != nil {
+		return q, err
+	}
+	q.Sections = sections
+	if q.Limit, err = p.number("limit", 1_000_000); err != nil {
+		return q, err
+	}
+	if q.Limit == 0 && slices.Contains(sections, report.Files) {
+		q.Limit = topFiles
+	}
+	return q, nil
+}
+
+// choice is one of several words.
+func (p params) choice(name, absent string, words ...string) (string, error) {
+	v, err := p.one(name)
+	if err != nil || v == "" {
+		return absent, err
+	}
+	if !slices.Contains(words, v) {
+		return "", bad(name, "Parameter %s is none of %s.", name, strings.Join(words, ", "))
+	}
+	return v, nil
+}

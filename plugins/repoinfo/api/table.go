@@ -1,0 +1,116 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"ctl.internal/plugins/repoinfo/report"
+)
+
+// param describes a parameter for the OpenAPI document.
+type param struct {
+	name, help string
+	required   bool
+	values     []string // the only ones allowed
+}
+
+var (
+	project   = param{"project", "name of the project", true, nil}
+	projects  = param{"project", "names of projects, separated by commas; all when absent", false, nil}
+	branch    = param{"branch", "branch, tag, full reference or hash; absent: master, else what HEAD names", false, nil}
+	ref1      = param{"ref1", "branch, tag, full reference or hash to list", true, nil}
+	ref2      = param{"ref2", "the same, to compare with", true, nil}
+	flags     = []string{"true", "false"}
+	selection = []param{
+		{"author", "e-mail address of the author, case ignored", false, nil},
+		{"organization", "what follows the first @ of that address, case ignored", false, nil},
+		{"since", "committed not before: seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z", false, nil},
+		{"until", "committed not after; a day counts whole", false, nil},
+		{"path", "only commits that touch this file or folder", false, nil},
+		{"simplify", "with path: git's simplified history instead of all commits", false, flags},
+		{"renames", "a moved file counts only what changed in it", false, flags},
+		{"skip", "false: also the commits that the review server made by itself", false, flags},
+	}
+	listing = append([]param{
+		{"merges", "false: no merges, only: nothing else", false, []string{"true", "false", "only"}},
+		{"stats", "false: without line counts", false, flags},
+		{"limit", "commits of one page", false, nil},
+		{"cursor", "where the page begins, from the header Link", false, nil},
+		{"format", "ndjson: one commit a line", false, []string{"json", "ndjson"}},
+	}, selection...)
+	reporting = append([]param{projects, branch,
+		{"ref1", "with ref2 and without branch: ref1 down to the common parent of both", false, nil},
+		{"ref2", "see ref1", false, nil},
+		{"merge_lines", "true: count the lines of merges too, against their first parents", false, flags},
+		{"interval", "of the timeline", false, report.Intervals},
+		{"limit", "entries of each list; absent: all, of files 100", false, nil},
+		{"format", "of the answer", false, []string{"json", "csv", "html"}},
+	}, selection...)
+)
+
+func with(more []param, first ...param) []param { return append(first, more...) }
+
+// endpoints are all paths.
+func endpoints() []endpoint {
+	statistics := func(name, summary string, sections ...string) endpoint {
+		return endpoint{"/git/" + name, summary, reporting, "Report", func(a *API, w http.ResponseWriter, r *http.Request, p params) error {
+			return a.report(w, r, p, sections)
+		}}
+	}
+	return []endpoint{
+		{"/git/branches", "Names of the branches of a project", []param{project}, "BranchNames", (*API).gitBranches},
+		{"/git/commits", "Commits of a branch, the newest first", with(listing, project, branch), "Commits", (*API).gitCommits},
+		{"/git/commits_since_ref", "Commits of ref1 down to the common parent of ref1 and ref2, itself left out",
+			with(listing, project, ref1, ref2), "Commits", (*API).gitCommitsSinceRef},
+		{"/git/project_info", "Meta information from PROJECT_INFO.yaml or INFO.yaml", []param{project}, "ProjectInfo", (*API).gitProjectInfo},
+		statistics("report", "Everything below but files", report.Projects, report.Authors, report.Organizations, report.Zones,
+			report.Contributing, report.TimelineOf, report.ActivityOf),
+		statistics("timeline", "Commits, lines and authors over time, over all and by project", report.TimelineOf),
+		statistics("authors", "People with their first and last commits, co-authors included", report.Authors),
+		statistics("organizations", "Organizations with their first and last commits", report.Organizations),
+		statistics("contributors", "People whose first commit lies in the period, and people who were active before it and not in it", report.Contributing),
+		statistics("activity", "Commits by weekday and hour of the author, and time zones", report.ActivityOf, report.Zones),
+		statistics("files", "Files and folders that change most", report.Files),
+		{"/review/branches", "Branches of a project as the review server sends them", []param{project}, "Branches", (*API).reviewBranches},
+		{"/review/changes", "Merged changes of a branch as the review server sends them", []param{project, branch}, "Changes", (*API).reviewChanges},
+		{"/review/projects", "Names of all projects of the review server", nil, "Projects", (*API).reviewProjects},
+		{"/review/tags", "Tags of a project as the review server sends them", []param{project}, "Tags", (*API).reviewTags},
+		{"/openapi.json", "This document", nil, "", (*API).openAPI},
+		{"/", "What can be asked, as text", nil, "", (*API).status},
+	}
+}
+
+func (e *endpoint) takes(name string) bool {
+	for _, p := range e.params {
+		if p.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// status answers the root: what can be asked.
+func (a *API) status(w http.ResponseWriter, r *http.Request, _ params) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	_, _ = io.WriteString(w, "Repository information\n\n")
+	for _, e := range endpoints() {
+		var names []string
+		for _, p := range e.params {
+			if p.required {
+				names = append(names, p.name+"="+strings.ToUpper(p.name[:1])+p.name[len(p.name):])
+			}
+		}
+		query := ""
+		if len(names) > 0 {
+			query = "?" + strings.Join(names, "&")
+		}
+		_, _ = fmt.Fprintf(w, "GET %-50s %s\n", strings.TrimPrefix(e.path, "/")+query, e.summary)
+	}
+	_, _ = io.WriteString(w, "\nWith a project in the path: projects/NAME/git/… and projects/NAME/review/…\n")
+	return nil
+}

@@ -1,0 +1,105 @@
+package counts
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"ctl.internal/plugins/repoinfo/gitcmd"
+)
+
+// whole returns those of the commits at index open whose trees and blobs are all in the
+// repository. Trees are read, contents are not, so that a clone without contents costs
+// a few processes for a run of commits and not one for each commit.
+func (d *Differ) whole(ctx context.Context, hashes [][]byte, open []int) ([]int, error) {
+	var feed strings.Builder
+	for _, i := range open {
+		feed.Write(hashes[i])
+		feed.WriteByte('\n')
+	}
+	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir, Args: []string{"log", "--no-walk=unsorted", "--stdin", "--format=%H %T"}, Stdin: feed.String()})
+	if err != nil && !died(err) {
+		return nil, err
+	}
+	trees, ids := map[string][]string{}, map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		if hash, tree, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			trees[hash], ids[tree] = []string{tree}, true
+		}
+	}
+	if open, err = d.having(ctx, hashes, open, trees, ids); err != nil {
+		return nil, err
+	}
+	feed.Reset()
+	for _, i := range open {
+		feed.Write(hashes[i])
+		feed.WriteByte('\n')
+	}
+	out, err = d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir, Args: append(diffTree("--raw"), "--no-renames", "--no-abbrev", "--no-color"), Stdin: feed.String()})
+	if died(err) {
+		return open, nil // of a tree further down: what the caller finds one by one
+	}
+	if err != nil {
+		return nil, err
+	}
+	needs, ids := blobs(out)
+	return d.having(ctx, hashes, open, needs, ids)
+}
+
+// having returns those of the commits whose needs are in the repository. Of the
+// commands of git only rev-list answers for objects of a partial clone without fetching.
+func (d *Differ) having(ctx context.Context, hashes [][]byte, open []int, needs map[string][]string, ids map[string]bool) ([]int, error) {
+	var ask strings.Builder
+	for id := range ids {
+		ask.WriteString(id + "\n")
+	}
+	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir, Stdin: ask.String(), Args: []string{"rev-list", "--no-walk", "--objects",
+		"--no-object-names", "--ignore-missing", "--missing=allow-any", "--filter=tree:0", "--stdin"}})
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		delete(ids, strings.TrimSpace(line))
+	}
+	return keep(open, func(i int) bool {
+		for _, id := range needs[string(hashes[i])] {
+			if ids[id] {
+				return false
+			}
+		}
+		return true
+	}), nil
+}
+
+func keep(list []int, want func(int) bool) []int {
+	var kept []int
+	for _, i := range list {
+		if want(i) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// blobs reads diff-tree --raw: the contents that each commit needs for its counts.
+func blobs(out []byte) (needs map[string][]string, ids map[string]bool) {
+	needs, ids = map[string][]string{}, map[string]bool{}
+	hash := ""
+	for line := range bytes.Lines(out) {
+		f := strings.Fields(string(line))
+		if len(f) == 1 && line[0] != ':' {
+			hash = f[0]
+			continue
+		}
+		if len(f) < 5 || f[2] == f[3] { // only the mode changed
+			continue
+		}
+		for side, mode := range []string{strings.TrimPrefix(f[0], ":"), f[1]} {
+			if id := f[2+side]; mode != "000000" && mode != "160000" {
+				needs[hash] = append(needs[hash], id)
+				ids[id] = true
+			}
+		}
+	}
+	return needs, ids
+}

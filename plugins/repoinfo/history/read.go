@@ -1,0 +1,138 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"ctl.internal/plugins/repoinfo/commit"
+	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/plugins/repoinfo/spool"
+)
+
+// list returns the hashes of a query, one a line, from its spool: later pages begin in
+// the middle of it without a walk.
+func (l *Lister) list(r Repo, q *Query) *spool.Handle {
+	args := q.args()
+	key := "list " + r.Project + "\x00" + q.View + "\x00" + strings.Join(args, "\x00")
+	return l.Spool.Get(key, nil, func(ctx context.Context, w io.Writer) (any, bool, error) {
+		p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: args})
+		if err != nil {
+			return nil, false, err
+		}
+		defer p.Close()
+		_, err = io.Copy(w, p.Stdout)
+		return nil, true, errors.Join(err, p.Wait())
+	})
+}
+
+// Bounds of a run of commits: many small ones or few large ones.
+const (
+	runCommits = 128
+	runBytes   = 256 << 10
+)
+
+// headerLimit is what is read of a commit object besides its message: names, parents,
+// signatures.
+const headerLimit = 64 << 10
+
+// read reads the commits of a query, drops those that the filter refuses and sends the
+// others on in runs.
+func (l *Lister) read(ctx context.Context, r Repo, q *Query, send func([]commit.Commit) error) error {
+	hashes := l.list(r, q)
+	defer hashes.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch", "--buffer"}, Input: true})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	fed := make(chan error, 1)
+	go func() {
+		err := hashes.Copy(ctx, p.Stdin, int64(q.Offset)*int64(len(q.Tip)+1), func() {})
+		fed <- errors.Join(err, p.Stdin.Close())
+	}()
+	err = l.runs(p.Stdout, q, send)
+	if err != nil {
+		cancel() // git and the feeder end
+	}
+	feedErr := <-fed
+	if err != nil {
+		return err
+	}
+	return errors.Join(feedErr, p.Wait())
+}
+
+// runs reads what cat-file prints.
+func (l *Lister) runs(out io.Reader, q *Query, send func([]commit.Commit) error) error {
+	in := bufio.NewReaderSize(out, 256<<10)
+	var run []commit.Commit
+	sent, size := 0, 0
+	most := 8 // small runs first: an early first byte
+	for position := q.Offset; ; position++ {
+		c, n, err := l.next(in)
+		end := errors.Is(err, io.EOF)
+		if err != nil && !end {
+			return err
+		}
+		if !end {
+			c.Position = position
+			if q.Filter.Keep(&c) {
+				run, size = append(run, c), size+n
+			}
+		}
+		if len(run) > 0 && (end || len(run) >= most || size >= runBytes) {
+			if err := send(run); err != nil {
+				return err
+			}
+			sent += len(run)
+			run, size, most = nil, 0, min(2*most, runCommits)
+		}
+		if end || q.Limit > 0 && sent > q.Limit {
+			return nil
+		}
+	}
+}
+
+// next reads one commit: a line with hash, type and size, the object, a newline. io.EOF
+// after the last.
+func (l *Lister) next(in *bufio.Reader) (c commit.Commit, size int, err error) {
+	line, err := in.ReadSlice('\n')
+	if err != nil {
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		return c, 0, err
+	}
+	hash, rest, _ := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
+	kind, text, _ := strings.Cut(string(rest), " ")
+	if kind == "missing" {
+		return c, 0, &gitcmd.ExitError{Command: "cat-file", Code: 128, Stderr: fmt.Sprintf("fatal: commit %s is missing", hash)}
+	}
+	size, err = strconv.Atoi(text)
+	if err != nil || kind != "commit" {
+		return c, 0, fmt.Errorf("git cat-file printed %.100q", line)
+	}
+	part := min(size, headerLimit+l.MessageLimit)
+	b := make([]byte, len(hash)+part)
+	copy(b, hash)
+	n := len(hash)
+	if _, err := io.ReadFull(in, b[n:]); err != nil {
+		return c, 0, io.ErrUnexpectedEOF
+	}
+	if _, err := in.Discard(size - part + 1); err != nil {
+		return c, 0, io.ErrUnexpectedEOF
+	}
+	c = commit.Parse(b[:n:n], b[n:])
+	c.Cut = size > part
+	if len(c.Message) > l.MessageLimit {
+		c.Message, c.Cut = c.Message[:l.MessageLimit], true
+	}
+	return c, part, nil
+}

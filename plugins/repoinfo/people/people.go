@@ -1,0 +1,147 @@
+// Package people knows who the authors of commits are: git's mailmaps join the addresses
+// of one person, and a file of affiliations says for whom they worked when.
+package people
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/sdk/fault"
+)
+
+// Person is an author after all mailmaps. Email is in lower case and is what tells
+// persons apart; one without an address is told by the name.
+type Person struct{ Name, Email string }
+
+// Key tells persons apart.
+func (p Person) Key() string {
+	if p.Email != "" {
+		return p.Email
+	}
+	return p.Name
+}
+
+// Directory is what is known of people in all projects.
+type Directory struct {
+	mailmap string // a file for all projects, absolute; empty = none
+	affiliations
+}
+
+// New reads the site-wide files; empty paths are none.
+func New(mailmap, affiliationsFile string) (*Directory, error) {
+	d := &Directory{mailmap: mailmap, affiliations: affiliations{emails: map[string][]term{}, domains: map[string][]term{}}}
+	if mailmap != "" {
+		if _, err := os.Stat(mailmap); err != nil {
+			return nil, fault.At(fault.Invalid, "mailmap", "the file cannot be read: %v", err)
+		}
+	}
+	if affiliationsFile == "" {
+		return d, nil
+	}
+	f, err := os.Open(affiliationsFile)
+	if err != nil {
+		return nil, fault.At(fault.Invalid, "affiliations", "the file cannot be read: %v", err)
+	}
+	defer func() { _ = f.Close() }()
+	return d, d.affiliations.read(affiliationsFile, f)
+}
+
+// Names resolves the names in one project. It belongs to one goroutine and must be closed.
+type Names struct {
+	ctx  context.Context
+	git  *gitcmd.Git
+	call gitcmd.Call
+	proc *gitcmd.Process
+	out  *bufio.Reader
+	seen map[string]Person
+	none bool // there is no mailmap
+}
+
+// maxSeen bounds the memory of Names; real projects have some ten thousand authors.
+const maxSeen = 200_000
+
+// Names uses the .mailmap in the tree of a commit and the site-wide one, which wins. git
+// itself reads them.
+func (d *Directory) Names(ctx context.Context, r history.Repo, commit string) (*Names, error) {
+	n := &Names{ctx: ctx, git: r.Git, seen: map[string]Person{}, call: gitcmd.Call{Dir: r.Dir, Input: true,
+		Args: []string{"check-mailmap", "--stdin"}, Config: []string{"mailmap.blob=" + commit + ":.mailmap", "mailmap.file=" + d.mailmap}}}
+	if d.mailmap == "" {
+		out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"ls-tree", "--name-only", commit, "--", ".mailmap"}})
+		if _, ran := gitcmd.ExitCode(err); err != nil && !ran {
+			return nil, err
+		}
+		n.none = len(out) == 0
+	}
+	return n, nil
+}
+
+// Who returns the person that a name and an address stand for.
+func (n *Names) Who(name, email []byte) (Person, error) {
+	key := string(name) + "\x00" + string(email)
+	if p, ok := n.seen[key]; ok {
+		return p, nil
+	}
+	raw := string(name) + " <" + string(email) + ">"
+	mapped := raw
+	if !n.none && len(email) > 0 && !strings.ContainsAny(string(name)+string(email), "<>\n\r\x00") {
+		var err error
+		if mapped, err = n.ask(raw); err != nil {
+			return Person{}, err
+		}
+	}
+	p := split(mapped)
+	if len(n.seen) >= maxSeen {
+		clear(n.seen)
+	}
+	n.seen[key] = p
+	return p, nil
+}
+
+func split(text string) Person {
+	open := strings.LastIndexByte(text, '<')
+	name := strings.ToValidUTF8(strings.TrimSpace(text[:open]), "\uFFFD")
+	email := strings.ToLower(strings.ToValidUTF8(strings.TrimSuffix(text[open+1:], ">"), "\uFFFD"))
+	return Person{Name: name, Email: email}
+}
+
+func (n *Names) ask(line string) (string, error) {
+	if n.proc == nil {
+		p, err := n.git.Start(n.ctx, n.call)
+		if err != nil {
+			return "", err
+		}
+		n.proc, n.out = p, bufio.NewReader(p.Stdout)
+	}
+	if _, err := n.proc.Stdin.Write([]byte(line + "\n")); err != nil {
+		return "", n.ended(err)
+	}
+	text, err := n.out.ReadString('\n')
+	if err != nil {
+		return "", n.ended(err)
+	}
+	text = strings.TrimSuffix(text, "\n")
+	if !strings.Contains(text, "<") {
+		return "", fmt.Errorf("git check-mailmap printed %.100q", text)
+	}
+	return text, nil
+}
+
+func (n *Names) ended(cause error) error {
+	_ = n.proc.Stdin.Close()
+	if err := n.proc.Wait(); err != nil {
+		return err
+	}
+	return fmt.Errorf("git check-mailmap ended early: %w", cause)
+}
+
+// Close ends git.
+func (n *Names) Close() {
+	if n.proc != nil {
+		n.proc.Close()
+	}
+}

@@ -1,0 +1,339 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"ctl.internal/plugins/repoinfo/commit"
+	"ctl.internal/plugins/repoinfo/people"
+	"ctl.internal/sdk/fault"
+)
+
+// Sections of a report.
+const (
+	Projects      = "projects"
+	Authors       = "authors"
+	Organizations = "organizations"
+	Contributing  = "contributors"
+	TimelineOf    = "timeline"
+	ActivityOf    = "activity"
+	Zones         = "time_zones"
+	Files         = "files"
+)
+
+// Intervals of a timeline.
+var Intervals = []string{"day", "week", "month"}
+
+// shape is what a builder does with commits.
+type shape struct {
+	interval   string
+	mergeLines bool
+	filter     commit.Filter // Since and Until: the period
+	base       bool          // commits given to before are those of the base of a comparison
+}
+
+// builder adds the commits of one project, then those of others, up.
+type builder struct {
+	shape
+	Report
+	projects, authors, organizations, coAuthors, zones, files, directories table
+
+	points   map[string]*Point            // by start
+	each     map[string]map[string]*Point // by project
+	activity Activity
+	earlier  table // people with commits before the period
+}
+
+// author is one person who has a part in a commit.
+type author struct {
+	people.Person
+	organization string
+}
+
+// add counts one commit of the period; who are its author and then its co-authors.
+func (b *builder) add(project string, c *commit.Commit, who []author) error {
+	lines := c.Lines
+	if c.Parents > 1 {
+		b.Merges++
+		if !b.mergeLines {
+			lines = commit.Lines{}
+		}
+	}
+	if c.State == commit.Unknown && (c.Parents < 2 || b.mergeLines) {
+		b.Unknown++
+	}
+	when := c.Committer.When
+	b.Commits++
+	b.Insertions += lines.Insertions
+	b.Deletions += lines.Deletions
+	p := b.projects.get(project)
+	p.addLines(when, lines)
+	var seen []string
+	for i, a := range who {
+		key := a.Key()
+		p.authors.add(key)
+		b.person(&b.authors, a, project, when, lines)
+		if i > 0 {
+			b.person(&b.coAuthors, a, project, when, lines)
+		}
+		o := b.organizations.get(a.organization)
+		o.projects.add(project)
+		o.authors.add(key)
+		if !slices.Contains(seen, a.organization) {
+			seen = append(seen, a.organization)
+			o.addLines(when, lines)
+		}
+	}
+	b.zones.get(zone(c)).addLines(when, lines)
+	b.time(project, c, who, lines)
+	return b.paths(project, c, who[0].Key())
+}
+
+func (b *builder) person(t *table, a author, project string, when int64, lines commit.Lines) {
+	e := t.get(a.Key())
+	if e.Commits == 0 || when >= e.Last {
+		e.Name, e.Email, e.Organization = a.Name, a.Email, a.organization
+	}
+	e.projects.add(project)
+	e.addLines(when, lines)
+}
+
+// before notes a commit from before the period: its authors are not new.
+func (b *builder) before(project string, c *commit.Commit, who []author) {
+	for _, a := range who {
+		b.person(&b.earlier, a, project, c.Committer.When, commit.Lines{})
+	}
+}
+
+func (b *builder) time(project string, c *commit.Commit, who []author, lines commit.Lines) {
+	start := bucket(c.Committer.When, b.interval)
+	if b.points == nil {
+		b.points, b.each = map[string]*Point{}, map[string]map[string]*Point{}
+	}
+	if b.each[project] == nil {
+		b.each[project] = map[string]*Point{}
+	}
+	for _, points := range []map[string]*Point{b.points, b.each[project]} {
+		p := points[start]
+		if p == nil {
+			p = &Point{Start: start}
+			points[start] = p
+		}
+		p.Commits++
+		p.Insertions += lines.Insertions
+		p.Deletions += lines.Deletions
+		for _, a := range who {
+			p.authors.add(a.Key())
+		}
+	}
+	local := time.Unix(c.Author.When-c.Author.West, 0).UTC()
+	weekday := (int(local.Weekday()) + 6) % 7
+	b.activity.Weekdays[weekday]++
+	b.activity.Hours[weekday][local.Hour()]++
+}
+
+// bucket is the first day of the interval that a time lies in.
+func bucket(when int64, interval string) string {
+	t := time.Unix(when, 0).UTC()
+	switch interval {
+	case "month":
+		t = t.AddDate(0, 0, 1-t.Day())
+	case "week":
+		t = t.AddDate(0, 0, -((int(t.Weekday()) + 6) % 7))
+	}
+	return t.Format(time.DateOnly)
+}
+
+// maxFiles bounds the memory of one report.
+const maxFiles = 500_000
+
+func (b *builder) paths(project string, c *commit.Commit, who string) error {
+	if c.Parents > 1 && !b.mergeLines {
+		return nil
+	}
+	seen := set{}
+	note := func(t *table, name string, l commit.Lines) {
+		e := t.get(project + "\x00" + name)
+		e.Name, e.Project = strings.ToValidUTF8(name, "\uFFFD"), project
+		e.authors.add(who)
+		if _, again := seen[name]; again { // a directory with several files of the commit
+			e.Insertions += l.Insertions
+			e.Deletions += l.Deletions
+			return
+		}
+		seen.add(name)
+		e.addLines(c.Committer.When, l)
+	}
+	for _, f := range c.Files {
+		l := commit.Lines{Insertions: f.Insertions, Deletions: f.Deletions}
+		note(&b.files, f.Path, l)
+		for dir := path.Dir(f.Path); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			note(&b.directories, dir+"/", l)
+		}
+	}
+	if len(b.files)+len(b.directories) > maxFiles {
+		return fault.New(fault.TooBig, "project %s has more than %d files and folders: name a path", project, maxFiles)
+	}
+	return nil
+}
+
+// merge adds what another builder has counted.
+func (b *builder) merge(o *builder) {
+	b.Commits += o.Commits
+	b.Merges += o.Merges
+	b.Insertions += o.Insertions
+	b.Deletions += o.Deletions
+	b.Unknown += o.Unknown
+	b.Compared++
+	for _, pair := range []struct{ to, from *table }{{&b.projects, &o.projects}, {&b.authors, &o.authors},
+		{&b.organizations, &o.organizations}, {&b.coAuthors, &o.coAuthors}, {&b.zones, &o.zones},
+		{&b.files, &o.files}, {&b.directories, &o.directories}, {&b.earlier, &o.earlier}} {
+		pair.to.merge(*pair.from)
+	}
+	if b.points == nil {
+		b.points, b.each = map[string]*Point{}, map[string]map[string]*Point{}
+	}
+	for start, p := range o.points {
+		mine := b.points[start]
+		if mine == nil {
+			mine = &Point{Start: start}
+			b.points[start] = mine
+		}
+		mine.Commits += p.Commits
+		mine.Insertions += p.Insertions
+		mine.Deletions += p.Deletions
+		for a := range p.authors {
+			mine.authors.add(a)
+		}
+	}
+	maps.Copy(b.each, o.each)
+	for d := range o.activity.Hours {
+		b.activity.Weekdays[d] += o.activity.Weekdays[d]
+		for h := range o.activity.Hours[d] {
+			b.activity.Hours[d][h] += o.activity.Hours[d][h]
+		}
+	}
+}
+
+// finish orders what was counted and leaves out what was not asked for.
+func (b *builder) finish(sections []string, limit int) *Report {
+	r := &b.Report
+	r.MergeLines, r.Since, r.Until = b.mergeLines, b.filter.Since, b.filter.Until
+	r.Lines = r.Insertions + r.Deletions
+	r.Failed = slices.SortedFunc(slices.Values(r.Failed), func(x, y Failed) int { return strings.Compare(x.Project, y.Project) })
+	if r.Failed == nil {
+		r.Failed = []Failed{}
+	}
+	for _, s := range sections {
+		switch s {
+		case Projects:
+			r.Projects = b.projects.ordered(limit)
+		case Authors:
+			r.Authors, r.CoAuthors = b.authors.ordered(limit), b.coAuthors.ordered(limit)
+		case Organizations:
+			r.Organizations = b.organizations.ordered(limit)
+		case Zones:
+			r.TimeZones = b.zones.ordered(limit)
+		case Contributing:
+			r.Contributors = b.contributors(limit)
+		case TimelineOf:
+			r.Timeline = b.timeline()
+		case ActivityOf:
+			r.Activity = &b.activity
+		case Files:
+			r.Files, r.Directories = b.files.ordered(limit), b.directories.ordered(limit)
+		}
+	}
+	return r
+}
+
+func (b *builder) contributors(limit int) *Contributors {
+	fresh, lost := table{}, table{}
+	for key, e := range b.authors {
+		if b.earlier[key] == nil {
+			fresh[key] = e
+		}
+	}
+	until := b.filter.Until
+	if until == 0 {
+		for _, e := range b.authors {
+			until = max(until, e.Last)
+		}
+	}
+	from := b.filter.Since - (until - b.filter.Since)
+	for key, e := range b.earlier {
+		if b.authors[key] == nil && b.filter.Since != 0 && e.Last >= from {
+			lost[key] = e
+		}
+	}
+	return &Contributors{New: fresh.ordered(limit), Lost: lost.ordered(limit)}
+}
+
+func (b *builder) timeline() *Timeline {
+	t := &Timeline{Interval: b.interval, Points: []*Point{}, Projects: map[string][]Point{}}
+	for key, e := range b.authors {
+		if b.earlier[key] == nil {
+			b.points[bucket(e.First, b.interval)].New++
+		}
+	}
+	for _, start := range slices.Sorted(maps.Keys(b.points)) {
+		p := b.points[start]
+		p.Authors = len(p.authors)
+		t.Points = append(t.Points, p)
+	}
+	for project, points := range b.each {
+		list := []Point{}
+		for _, start := range slices.Sorted(maps.Keys(points)) {
+			p := points[start]
+			p.Authors = len(p.authors)
+			for a := range p.authors {
+				if e := b.authors[a]; b.earlier[a] == nil && len(e.projects) == 1 && bucket(e.First, b.interval) == start {
+					p.New++
+				}
+			}
+			list = append(list, *p)
+		}
+		t.Projects[project] = list
+	}
+	return t
+}
+
+// zone writes an offset the way people do.
+func zone(c *commit.Commit) string {
+	if slices.Contains(c.Malformed, "author_zone") || slices.Contains(c.Malformed, "author_date") || slices.Contains(c.Malformed, "author") {
+		return "(malformed)"
+	}
+	sign, east := '+', -c.Author.West
+	if east < 0 {
+		sign, east = '-', -east
+	}
+	return fmt.Sprintf("UTC%c%02d:%02d", sign, east/3600, east%3600/60)
+}
+
+var trailers = [][]byte{[]byte("co-authored-by:"), []byte("also-by:")}
+
+// coAuthors are the names and addresses of the lines that name further authors.
+func coAuthors(message []byte) (found [][2][]byte) {
+	for line := range bytes.Lines(message) {
+		line = bytes.TrimSpace(line)
+		for _, t := range trailers {
+			if len(line) < len(t) || !bytes.EqualFold(line[:len(t)], t) {
+				continue
+			}
+			name, email, ok := bytes.Cut(line[len(t):], []byte{'<'})
+			if !ok {
+				name, email = nil, name
+			}
+			email, _, _ = bytes.Cut(email, []byte{'>'})
+			if email = bytes.TrimSpace(email); bytes.ContainsRune(email, '@') && len(email) <= 320 {
+				found = append(found, [2][]byte{bytes.TrimSpace(name), email})
+			}
+		}
+	}
+	return found
+}

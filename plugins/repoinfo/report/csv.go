@@ -1,0 +1,86 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// header are the columns of the CSV form; what a row does not have stays empty.
+var header = []string{"section", "name", "email", "organization", "project", "commits", "insertions", "deletions", "authors", "projects", "new_authors", "first_commit", "last_commit"}
+
+// CSV writes all sections as rows of one table.
+func (r *Report) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true // RFC 4180
+	row := func(columns map[string]string) {
+		list := make([]string, len(header))
+		for i, name := range header {
+			list[i] = plain(columns[name])
+		}
+		_ = out.Write(list) // Error tells
+	}
+	_ = out.Write(header)
+	number := func(n int) string { return strconv.Itoa(n) }
+	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	row(map[string]string{"section": "total", "name": r.title(), "commits": number(r.Commits), "insertions": count(r.Insertions),
+		"deletions": count(r.Deletions), "projects": number(r.Compared)})
+	for _, l := range r.lists() {
+		for _, t := range l.rows {
+			row(map[string]string{"section": l.name, "name": t.Name, "email": t.Email, "organization": t.Organization, "project": t.Project,
+				"commits": number(t.Commits), "insertions": count(t.Insertions), "deletions": count(t.Deletions), "authors": unless0(t.Authors),
+				"projects": unless0(t.Projects), "first_commit": stamp(t.First), "last_commit": stamp(t.Last)})
+		}
+	}
+	if t := r.Timeline; t != nil {
+		point := func(project string, p *Point) {
+			row(map[string]string{"section": t.Interval, "name": p.Start, "project": project, "commits": number(p.Commits),
+				"insertions": count(p.Insertions), "deletions": count(p.Deletions), "authors": number(p.Authors), "new_authors": number(p.New)})
+		}
+		for _, p := range t.Points {
+			point("", p)
+		}
+		for _, l := range sortedKeys(t.Projects) {
+			for i := range t.Projects[l] {
+				point(l, &t.Projects[l][i])
+			}
+		}
+	}
+	if a := r.Activity; a != nil {
+		for d, hours := range a.Hours {
+			for h, n := range hours {
+				row(map[string]string{"section": "hour", "name": fmt.Sprintf("%s %02d:00", weekdays[d], h), "commits": number(n)})
+			}
+		}
+	}
+	for _, f := range r.Failed {
+		row(map[string]string{"section": "failed", "name": f.Error, "project": f.Project})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func unless0(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func stamp(when int64) string {
+	if when == 0 {
+		return ""
+	}
+	return time.Unix(when, 0).UTC().Format(time.RFC3339)
+}
+
+// plain keeps a spreadsheet from running a name as a formula.
+func plain(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}

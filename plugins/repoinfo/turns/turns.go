@@ -1,0 +1,260 @@
+// Package turns lets users share a few working places fairly: between users first, then
+// between the projects of a user, then by age. Long work gives its place back from time
+// to time, so that a small question of one user never waits for a large one of another.
+package turns
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"ctl.internal/sdk/fault"
+)
+
+// Queue hands out the places. Set its members before the first use.
+type Queue struct {
+	Places  int           // turns that run at a time
+	Started int           // turns of one user that are begun at a time, paused ones included
+	Waiting int           // turns of one user that wait to begin; more are refused
+	Total   int           // turns of all users that wait to begin; more are refused
+	Slice   time.Duration // how long a turn runs before Pause lets others go first
+
+	mu      sync.Mutex
+	running int
+	clock   uint64           // counts grants
+	users   map[string]*user // those with a turn
+	waiting []*Turn          // oldest first
+	begins  int              // of waiting: those that have not begun
+}
+
+type user struct {
+	running, begun, waiting int
+	last                    uint64 // clock of the last grant
+	projects                map[string]uint64
+}
+
+// Turn is one piece of work. It belongs to one goroutine, but for Join.
+type Turn struct {
+	queue   *Queue
+	users   []string // whose it is: the first began it
+	project string
+	granted chan struct{}
+	begun   bool
+	running bool
+	since   time.Time
+}
+
+// New makes a turn that is not queued yet.
+func (q *Queue) New(user, project string) *Turn {
+	return &Turn{queue: q, users: []string{user}, project: project}
+}
+
+// Join makes the turn another user's too: it is as urgent as for the one of them who has
+// waited longest.
+func (t *Turn) Join(user string) {
+	t.queue.mu.Lock()
+	defer t.queue.mu.Unlock()
+	for _, u := range t.users {
+		if u == user {
+			return
+		}
+	}
+	if len(t.users) < 64 {
+		t.users = append(t.users, user)
+	}
+	t.queue.grant()
+}
+
+// Begin waits for a place. It fails when ctx ends, and at once when too many wait.
+func (t *Turn) Begin(ctx context.Context) error {
+	q := t.queue
+	q.mu.Lock()
+	u := q.user(t.users[0])
+	switch {
+	case u.waiting >= q.Waiting:
+		q.mu.Unlock()
+		return &BusyError{Own: true, Limit: q.Waiting}
+	case q.begins >= q.Total:
+		q.mu.Unlock()
+		return &BusyError{Limit: q.Total}
+	}
+	u.waiting++
+	q.begins++
+	return t.wait(ctx)
+}
+
+// Pause lets others go first when this turn has run for a slice and somebody waits.
+func (t *Turn) Pause(ctx context.Context) error {
+	if time.Since(t.since) < t.queue.Slice {
+		return nil
+	}
+	q := t.queue
+	q.mu.Lock()
+	if len(q.waiting) == 0 {
+		t.since = time.Now()
+		q.mu.Unlock()
+		return nil
+	}
+	t.leave()
+	return t.wait(ctx)
+}
+
+// Late fires when a slice has passed.
+func (t *Turn) Late() <-chan time.Time { return time.After(t.queue.Slice) }
+
+// wait queues the turn and returns when it runs. It is called with the lock, and gives
+// it back.
+func (t *Turn) wait(ctx context.Context) error {
+	q := t.queue
+	t.granted = make(chan struct{})
+	q.waiting = append(q.waiting, t)
+	q.grant()
+	q.mu.Unlock()
+	select {
+	case <-t.granted:
+		return nil
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, other := range q.waiting {
+		if other == t {
+			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
+			if !t.begun {
+				q.users[t.users[0]].waiting--
+				q.begins--
+			}
+			q.forget(t.users[0])
+			return ctx.Err()
+		}
+	}
+	return ctx.Err() // it was granted meanwhile; End gives the place back
+}
+
+// End gives the place back. It may be called whatever Begin returned.
+func (t *Turn) End() {
+	q := t.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.leave()
+	if t.begun {
+		t.begun = false
+		q.users[t.users[0]].begun--
+	}
+	q.forget(t.users[0])
+	q.grant()
+}
+
+func (t *Turn) leave() {
+	if t.running {
+		t.running = false
+		t.queue.running--
+		t.queue.users[t.users[0]].running--
+	}
+}
+
+func (q *Queue) user(name string) *user {
+	if q.users == nil {
+		q.users = map[string]*user{}
+	}
+	u := q.users[name]
+	if u == nil {
+		u = &user{projects: map[string]uint64{}}
+		q.users[name] = u
+	}
+	return u
+}
+
+func (q *Queue) forget(name string) {
+	if u := q.users[name]; u != nil && u.running+u.begun+u.waiting == 0 {
+		delete(q.users, name)
+	}
+}
+
+// grant fills the free places.
+func (q *Queue) grant() {
+	for q.running < q.Places {
+		best := -1
+		for i, t := range q.waiting {
+			if (t.begun || q.mayBegin(t)) && (best < 0 || q.before(t, q.waiting[best])) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		t := q.waiting[best]
+		q.waiting = append(q.waiting[:best:best], q.waiting[best+1:]...)
+		q.clock++
+		owner := q.user(t.users[0])
+		if !t.begun {
+			t.begun = true
+			owner.waiting--
+			q.begins--
+			owner.begun++
+		}
+		owner.running++
+		for _, name := range t.users {
+			if u := q.users[name]; u != nil {
+				u.last, u.projects[t.project] = q.clock, q.clock
+			}
+		}
+		q.running++
+		t.running, t.since = true, time.Now()
+		close(t.granted)
+	}
+}
+
+func (q *Queue) mayBegin(t *Turn) bool {
+	for _, name := range t.users {
+		if u := q.users[name]; u == nil || u.begun < q.Started {
+			return true
+		}
+	}
+	return false
+}
+
+// rank orders turns: the fewest running turns of the user, the user and then the project
+// served longest ago. Of several users of a turn the best counts.
+func (q *Queue) rank(t *Turn) (best [3]uint64) {
+	for i, name := range t.users {
+		var r [3]uint64
+		if u := q.users[name]; u != nil {
+			r = [3]uint64{uint64(u.running), u.last, u.projects[t.project]}
+		}
+		if i == 0 || less(r, best) {
+			best = r
+		}
+	}
+	return best
+}
+
+func less(a, b [3]uint64) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}
+
+func (q *Queue) before(a, b *Turn) bool { return less(q.rank(a), q.rank(b)) }
+
+// BusyError says that too many turns wait.
+type BusyError struct {
+	Own   bool // of this user; else of all together
+	Limit int
+}
+
+// Error names the limit.
+func (e *BusyError) Error() string { return e.fault().Error() }
+
+// Unwrap gives the kind.
+func (e *BusyError) Unwrap() error { return e.fault() }
+
+func (e *BusyError) fault() *fault.Error {
+	if e.Own {
+		return fault.New(fault.Unavailable, "%d of your questions wait for their turn already: ask again when some are answered", e.Limit)
+	}
+	return fault.New(fault.Unavailable, "%d questions wait for their turn: ask again later", e.Limit)
+}

@@ -1,0 +1,79 @@
+package ldap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	goldap "github.com/go-ldap/ldap/v3"
+)
+
+// maxChecked bounds how many keys of a groupRolesMap are looked for.
+const maxChecked = 32
+
+// MapCheck looks, with the first login of an instance, for the keys of its groupRolesMap in the
+// directory: one that is not there, or that the directory writes in another way, never gives a role.
+// Its zero value is ready.
+type MapCheck struct {
+	begun atomic.Bool
+	found atomic.Pointer[string]
+}
+
+// Run checks once; later calls return what was found, empty when nothing was or the check is under
+// way. attribute is the one whose values are compared with the keys; empty = the keys are the DNs of
+// groups.
+func (m *MapCheck) Run(ctx context.Context, search Search, base, attribute string, r *Roles) string {
+	if r == nil {
+		return ""
+	}
+	if m.begun.CompareAndSwap(false, true) {
+		text := strings.Join(r.unmatched(ctx, search, base, attribute), "; ")
+		if text != "" {
+			slog.Warn("groupRolesMap of a realm", "problem", text)
+		}
+		m.found.Store(&text)
+	}
+	if text := m.found.Load(); text != nil {
+		return *text
+	}
+	return ""
+}
+
+// unmatched tells which keys can give no role.
+func (r *Roles) unmatched(ctx context.Context, search Search, base, attribute string) (out []string) {
+	keys := make([]string, 0, len(r.exact))
+	for k := range r.exact {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, key := range keys[:min(len(keys), maxChecked)] {
+		q := Query{Base: base, Filter: "(" + attribute + "=" + Filter("{0}", key) + ")", Attributes: []string{attribute}, Limit: 1}
+		what := fmt.Sprintf("no entry below %s has %s = %s", base, attribute, key)
+		if attribute == "" {
+			q = Query{Base: key, Filter: "(objectClass=*)", Attributes: []string{"1.1"}, Alone: true}
+			what = fmt.Sprintf("the directory has no group %q; write its DN, such as CN=ops,%s", key, base)
+		}
+		entries, err := search(ctx, q)
+		code, answered := resultCode(err)
+		gone := answered && (code == goldap.LDAPResultNoSuchObject || code == goldap.LDAPResultInvalidDNSyntax)
+		switch {
+		case err != nil && !gone && !errors.Is(err, ErrSizeLimit):
+			return out // what may not be read, or not now, is not known
+		case len(entries) == 0:
+			out = append(out, "groupRolesMap: "+what+": this key gives nobody a role")
+			continue
+		}
+		values := []string{entries[0].DN}
+		if attribute != "" {
+			values = entries[0].GetEqualFoldAttributeValues(attribute)
+		}
+		if !slices.ContainsFunc(values, func(v string) bool { return folded(v) == folded(key) }) {
+			out = append(out, fmt.Sprintf("groupRolesMap: the directory writes %q in another way, such as %q: write it so", key, values[:min(len(values), 3)]))
+		}
+	}
+	return out
+}
