@@ -7,7 +7,7 @@ TESTS := $(TOOL) gotestsum --format pkgname-and-test-fails --format-icons text -
 PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./sdk/lab/ctl-lab
 
 .DEFAULT_GOAL := build
-.PHONY: help build run stop test test-race test-peers bench lint generate clean
+.PHONY: help build run stop run-cluster stop-cluster test test-race test-peers bench lint generate clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,12 @@ run: build ## a controller with a simulated lab, discovered; ends with three com
 
 stop: ## stop what `make run` started
 	@test/labs/run.sh stop
+
+run-cluster: build ## three controllers on three etcds with a simulated lab; ends with three commands to try
+	@test/labs/run-cluster.sh start
+
+stop-cluster: ## stop what `make run-cluster` started
+	@test/labs/run-cluster.sh stop
 
 test: ## all tests that need nothing but Go
 	@$(TESTS) --packages ./...
@@ -51,4 +57,5 @@ generate: ## make the generated code anew
 
 clean: ## remove what was built and the home of `make run`
 	@test/labs/run.sh stop 2>/dev/null || true
+	@test/labs/run-cluster.sh stop 2>/dev/null || true
 	rm -rf bin ctl-home run

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -136,6 +137,7 @@ func watchParent(ctx context.Context, s *Server) {
 	}
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
+	frozen := 0
 	for {
 		select {
 		case <-ctx.Done():
@@ -145,8 +147,28 @@ func watchParent(ctx context.Context, s *Server) {
 				s.lastStop()
 				os.Exit(exitOK)
 			}
+			// A host that is frozen cannot end a plugin that another node may run soon.
+			if frozen++; !s.manifest.SingleNode || !isStopped(parent) {
+				frozen = 0
+			}
+			if frozen == frozenTicks {
+				os.Exit(exitFailed)
+			}
 		}
 	}
+}
+
+// frozenTicks is how many seconds a host may be stopped (SIGSTOP): less than its lease lives.
+const frozenTicks = 2
+
+// isStopped reports whether a process is stopped by a signal.
+func isStopped(pid int) bool {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	i := bytes.LastIndexByte(stat, ')') // after the name, which may hold anything
+	return i >= 0 && bytes.HasPrefix(stat[i:], []byte(") T"))
 }
 
 func (s *Server) lastStop() {

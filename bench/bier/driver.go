@@ -82,7 +82,7 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 	peer = float64(n) / took.Seconds()
 	empty := &bierdriver.Config{}
 	for _, r := range targets { // takes away what the peer wrote
-		if a, err := d.Apply(ctx, r, empty, false); err != nil || a.State != bierdriver.Applied {
+		if a, err := d.Apply(ctx, r, empty, bierdriver.Always); err != nil || a.State != bierdriver.Applied {
 			return 0, 0, 0, fmt.Errorf("%v, %v", a, err)
 		}
 	}
@@ -99,7 +99,7 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 					continue
 				}
 				bier.Canonical(c)
-				a, e := d.Apply(ctx, r, c, false)
+				a, e := d.Apply(ctx, r, c, bierdriver.Always)
 				mu.Lock()
 				if sent += a.GetMessages(); e == nil && a.State != bierdriver.Applied {
 					e = fmt.Errorf("%s: %s", r.NodeId, a.Reason)

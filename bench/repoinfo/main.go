@@ -14,18 +14,19 @@ func main() {
 	branch := flag.String("branch", "", "branch to list; empty = master or HEAD")
 	commits := flag.Int("commits", 100_000, "length of the synthetic history")
 	rounds := flag.Int("rounds", 3, "the best of so many rounds counts")
+	verify := flag.Bool("verify", false, "compare every number with git's instead of measuring")
 	serve := flag.String("serve", "", "internal: serve this folder of clones")
 	data := flag.String("data", "", "internal: data directory of the server")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *serve, *data, *repo, *branch, *commits, *rounds); err != nil {
+	if err := run(ctx, *serve, *data, *repo, *branch, *commits, *rounds, *verify); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, serveDir, data, repo, branch string, commits, rounds int) error {
+func run(ctx context.Context, serveDir, data, repo, branch string, commits, rounds int, verify bool) error {
 	if serveDir != "" {
 		return serve(ctx, serveDir, data)
 	}
@@ -44,5 +45,8 @@ func run(ctx context.Context, serveDir, data, repo, branch string, commits, roun
 		return err
 	}
 	m := &measure{repo: repo, branch: branch, rounds: rounds, tmp: tmp}
+	if verify {
+		return m.verify(ctx)
+	}
 	return m.all(ctx)
 }

@@ -25,8 +25,10 @@ type measure struct {
 
 // server is a child that serves the repository.
 type server struct {
-	cmd  *exec.Cmd
-	base string
+	cmd     *exec.Cmd
+	root    string // its address
+	project string
+	base    string // of the list that is measured
 }
 
 func (m *measure) start(ctx context.Context) (*server, error) {
@@ -48,11 +50,12 @@ func (m *measure) start(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, errors.Join(err, cmd.Wait())
 	}
-	query := url.Values{"project": {strings.TrimSuffix(filepath.Base(m.repo), ".git")}, "skip": {"false"}}
+	project, root := strings.TrimSuffix(filepath.Base(m.repo), ".git"), "http://"+strings.TrimSpace(line)
+	query := url.Values{"project": {project}, "skip": {"false"}}
 	if m.branch != "" {
 		query.Set("branch", m.branch)
 	}
-	return &server{cmd: cmd, base: "http://" + strings.TrimSpace(line) + "/git/commits?" + query.Encode()}, nil
+	return &server{cmd: cmd, root: root, project: project, base: root + "/git/commits?" + query.Encode()}, nil
 }
 
 // memory is the most memory that the server has ever had, in MiB.

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# build.sh OUT - makes the plugin: one executable file with the generated stubs in it.
+# build.sh OUT [DIR MODULE] - makes the plugin in DIR (this one: driver): one executable file with the generated
+# stubs in it. MODULE has the function main.
 # Exit code 3: what it needs is not here (said on standard error).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-out=${1:?build.sh OUT}
+out=${1:?build.sh OUT [DIR MODULE]}
+plugin=${2:-$here}
+module=${3:-driver}
 contract=${CTL_PROTO:-$here/../../proto}
 
 missing() { echo "build.sh: $*" >&2; exit 3; }
@@ -30,7 +33,8 @@ else
 	missing 'no protoc (Debian: protobuf-compiler libprotobuf-dev) and no module grpc_tools'
 fi
 "${protoc[@]}" --proto_path="$contract" --proto_path="$here" --python_out="$work" \
-	ctl/plugin/v1/common.proto ctl/plugin/v1/base.proto ctl/plugin/v1/switchdriver.proto rpcstatus.proto
+	ctl/plugin/v1/common.proto ctl/plugin/v1/base.proto ctl/plugin/v1/switchdriver.proto ctl/plugin/v1/operations.proto \
+	ctl/plugin/v1/host.proto rpcstatus.proto
 touch "$work/ctl/__init__.py" "$work/ctl/plugin/__init__.py" "$work/ctl/plugin/v1/__init__.py"
-cp "$here"/{ctlplugin.py,driver.py,plugin.json,config.json} "$work"
-"$python" -m zipapp "$work" --python="$python" --main=driver:main --output="$out"
+cp "$here"/ctlplugin.py "$plugin"/*.py "$plugin"/*.json "$work"
+"$python" -m zipapp "$work" --python="$python" --main="$module:main" --output="$out"

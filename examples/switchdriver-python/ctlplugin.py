@@ -57,11 +57,21 @@ def log(level, message, **fields):
     print(json.dumps({"@level": level, "@message": message, **fields}), file=sys.stderr, flush=True)
 
 
+_before = []
+
+
+def before_call(wait):
+    """Has wait(context) called before each method of unary(), which may raise Fault."""
+    _before.append(wait)
+
+
 def unary(request, reply, handle):
     """A method: handle(request, context) answers, or raises Fault."""
 
     def call(message, context):
         try:
+            for wait in _before:
+                wait(context)
             return handle(message, context)
         except Fault as f:
             fail(context, f)

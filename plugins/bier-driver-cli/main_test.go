@@ -57,7 +57,7 @@ func config(id uint32, egress ...uint32) *bierdriver.Config {
 
 func apply(t *testing.T, d *bierdriver.Client, r *bierdriver.Router, c *bierdriver.Config, want bierdriver.Outcome) *bierdriver.Result {
 	t.Helper()
-	a, err := d.Apply(within(t), r, c, false)
+	a, err := d.Apply(within(t), r, c, bierdriver.Always)
 	if err != nil || a.State != want {
 		t.Fatalf("%v, %v", a, err)
 	}
@@ -86,7 +86,7 @@ func TestLifeOfAConfiguration(t *testing.T) {
 		t.Errorf("one egress more: %q", a.Edits)
 	}
 	before := sim.Config()
-	dry, err := d.Apply(within(t), r, &bierdriver.Config{}, true)
+	dry, err := d.Apply(within(t), r, &bierdriver.Config{}, nil)
 	if err != nil || len(dry.Edits) != 2 || sim.Config() != before {
 		t.Errorf("a dry run: %v, %v", dry, err)
 	}

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"net"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/lab/faults"
 	"ctl.internal/sdk/lab/network"
@@ -231,7 +231,8 @@ func TestLastGoodSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := listening(map[string]any{"lists": []string{list}, "snmp": map[string]any{"timeout": "200ms", "retries": 0}})
-	p := plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithDataDir(dir))
+	h := plugintest.NewHost(t)
+	p := plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithHost(h))
 	if err := p.Call(deadline(t), "topology:get-edge-list", nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +243,7 @@ func TestLastGoodSurvives(t *testing.T) {
 	if err := n.SetFaults("sw2", faults.Set{Silent: true}); err != nil {
 		t.Fatal(err)
 	}
-	p = plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithDataDir(dir))
+	p = plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithHost(h))
 	out, err := p.Shell(deadline(t), "switch:TopoDiscover", nil, nil)
 	if err != nil || !strings.Contains(out, "2 of 3 switches answered") || !strings.Contains(out, "2 links between switches") {
 		t.Errorf("%v\n%s", err, out)
@@ -251,11 +252,11 @@ func TestLastGoodSurvives(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	p.Stop()
-	// A file that is broken costs nothing but the old data.
-	if err := os.WriteFile(filepath.Join(dir, "last-good.gob.gz"), []byte("broken"), 0o600); err != nil {
+	// A record that is broken costs nothing but the old data.
+	if err := h.Client(t, &pluginv1.Manifest{Name: "switch"}).Datastore.Put(deadline(t), "observed/switch/02:00:00:00:00:02", []byte("broken")); err != nil {
 		t.Fatal(err)
 	}
-	p = plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithDataDir(dir))
+	p = plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithHost(h))
 	if out, err := p.Shell(deadline(t), "switch:TopoDiscover", nil, nil); err != nil || !strings.Contains(out, "2 of 3 switches answered") {
 		t.Errorf("%v\n%s", err, out)
 	}

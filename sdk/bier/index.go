@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Index knows what must be unique or alike among the nodes of a topology. Asking
-// and changing it costs the same at any number of nodes.
+// Index knows what must be unique or alike among the nodes of a topology.
 type Index struct {
 	ids      map[idKey]string     // who has a BFR-id
 	prefixes map[prefixKey]string // who has a BFR-prefix
@@ -80,23 +79,6 @@ func (x *Index) Put(n *Node) {
 			x.kinds[at][k] = map[string]bool{}
 		}
 		x.kinds[at][k][n.ID] = true
-	})
-}
-
-// Remove takes a node out, as it was put in.
-func (x *Index) Remove(n *Node) {
-	walk(n, func(k idKey) {
-		if x.ids[k] == n.ID {
-			delete(x.ids, k)
-		}
-	}, func(k prefixKey, _ string) {
-		if x.prefixes[k] == n.ID {
-			delete(x.prefixes, k)
-		}
-	}, func(at subKey, k kind) {
-		if delete(x.kinds[at][k], n.ID); len(x.kinds[at][k]) == 0 {
-			delete(x.kinds[at], k)
-		}
 	})
 }
 

@@ -30,8 +30,8 @@ func (n *notebook) Probe(context.Context, *bierdriver.Router) (*bierdriver.Probe
 	return nil, fault.Device(fault.Downstream, "the router speaks no protocol of ours")
 }
 
-func (n *notebook) Apply(_ context.Context, _ *bierdriver.Router, c *bierdriver.Config, dryRun bool) (*bierdriver.Result, error) {
-	if c.Global == nil && dryRun {
+func (n *notebook) Apply(_ context.Context, _ *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
+	if c.Global == nil && permit == nil {
 		return &bierdriver.Result{State: bierdriver.Failed, Reason: "nothing and only a try"}, nil
 	}
 	return &bierdriver.Result{State: bierdriver.Applied}, nil
@@ -79,7 +79,7 @@ func TestCallsReachTheDriver(t *testing.T) {
 	if _, err := c.Probe(ctx, r); !errors.Is(err, &fault.Error{Kind: fault.Downstream}) {
 		t.Errorf("probe: %v", err)
 	}
-	if a, err := c.Apply(ctx, r, nil, true); err != nil || a.State != bierdriver.Failed {
+	if a, err := c.Apply(ctx, r, nil, nil); err != nil || a.State != bierdriver.Failed {
 		t.Errorf("apply: %v %v", a, err)
 	}
 	if o, err := c.Read(ctx, r); err != nil || o.Config.Global.BfrId != 5 {

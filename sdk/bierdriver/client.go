@@ -2,6 +2,8 @@ package bierdriver
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"google.golang.org/grpc"
 
@@ -33,9 +35,43 @@ func (c *Client) Probe(ctx context.Context, r *Router) (*Probe, error) {
 }
 
 // Apply is Driver.Apply.
-func (c *Client) Apply(ctx context.Context, r *Router, cfg *Config, dryRun bool) (*Result, error) {
-	a, err := c.rpc.ApplyBier(ctx, &pluginv1.ApplyBierRequest{Router: r, Config: cfg, DryRun: dryRun})
-	return a, fault.FromStatus(err)
+func (c *Client) Apply(ctx context.Context, r *Router, cfg *Config, permit Permit) (*Result, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := c.rpc.ApplyBier(ctx)
+	if err == nil {
+		err = s.Send(&pluginv1.ApplyBierRequest{Router: r, Config: cfg, DryRun: permit == nil})
+	}
+	for err == nil || errors.Is(err, io.EOF) { // of Send: Recv has the reason
+		var a *Result
+		if a, err = s.Recv(); err != nil {
+			break
+		}
+		if a.Ask == nil {
+			return a, nil
+		}
+		err = s.Send(&pluginv1.ApplyBierRequest{Permit: answer(ctx, a.Ask, permit)})
+	}
+	return nil, fault.FromStatus(err)
+}
+
+func answer(ctx context.Context, ask *pluginv1.BierAsk, permit Permit) *pluginv1.BierPermit {
+	out := &pluginv1.BierPermit{}
+	var err error
+	switch {
+	case permit == nil:
+		err = errors.New("this call is to compare only")
+	case ask.Step == pluginv1.BierAsk_STEP_BEGIN:
+		out.FormerSessions, err = permit.Begin(ctx, ask.Session)
+	case ask.Step == pluginv1.BierAsk_STEP_COMMIT:
+		err = permit.Commit(ctx)
+	default:
+		err = errors.New("the driver asks for a step that is not known here")
+	}
+	if err != nil {
+		out.Forbidden = err.Error()
+	}
+	return out
 }
 
 // Read is Driver.Read.

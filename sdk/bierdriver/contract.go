@@ -66,6 +66,28 @@ type Description struct {
 	Members      bool     // Apply is to be given Config.Members
 }
 
+// Permit is asked before acts on a router: with several controllers, another one may have
+// become the one that acts. An error means that the driver must not act; it is the reason
+// of the Result, whose state is Pending then.
+type Permit interface {
+	// Begin is called before the router is locked. session is how the router names the
+	// session, "" when it does not; former are sessions of earlier processes that may be
+	// ended when they hold the lock.
+	Begin(ctx context.Context, session string) (former []string, err error)
+	// Commit is called when the router holds the change and would still take it back by
+	// itself, or, where it cannot, before the change is sent. After an error the change
+	// is taken back.
+	Commit(ctx context.Context) error
+}
+
+// Always is a Permit that permits everything, for tests and for single controllers.
+var Always Permit = always{}
+
+type always struct{}
+
+func (always) Begin(context.Context, string) ([]string, error) { return nil, nil }
+func (always) Commit(context.Context) error                    { return nil }
+
 // Driver is what every driver implements. Its methods are called at the same time
 // for different routers, and Apply and Read also for the same one: a driver puts
 // calls to one router in order. Contexts carry deadlines.
@@ -78,8 +100,9 @@ type Driver interface {
 
 	// Apply brings the router to c: all of it or nothing. It sends only what differs
 	// and reads back. What happened at the router is in the Result; an error is
-	// trouble of the driver itself, after which the caller repeats.
-	Apply(ctx context.Context, r *Router, c *Config, dryRun bool) (*Result, error)
+	// trouble of the driver itself, after which the caller repeats. Without a permit it
+	// only compares.
+	Apply(ctx context.Context, r *Router, c *Config, permit Permit) (*Result, error)
 
 	// Read returns what the router holds. fault.Unavailable when it cannot be
 	// reached, fault.Device(…) when it answers wrongly.

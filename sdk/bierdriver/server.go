@@ -48,17 +48,62 @@ func (s *server) ProbeBier(ctx context.Context, q *pluginv1.ProbeBierRequest) (*
 	return a, fault.ToStatus(err)
 }
 
-func (s *server) ApplyBier(ctx context.Context, q *pluginv1.ApplyBierRequest) (*Result, error) {
+func (s *server) ApplyBier(stream grpc.BidiStreamingServer[pluginv1.ApplyBierRequest, Result]) error {
+	q, err := stream.Recv()
+	if err != nil {
+		return err
+	}
 	d, err := s.reach(q.Router)
 	if err != nil {
-		return nil, fault.ToStatus(err)
+		return fault.ToStatus(err)
 	}
 	c := q.Config
 	if c == nil {
 		c = &Config{}
 	}
-	a, err := d.Apply(ctx, q.Router, c, q.DryRun)
-	return a, fault.ToStatus(err)
+	var permit Permit
+	if !q.DryRun {
+		permit = asking{stream}
+	}
+	a, err := d.Apply(stream.Context(), q.Router, c, permit)
+	if err != nil {
+		return fault.ToStatus(err)
+	}
+	return stream.Send(a)
+}
+
+// asking is the permit of the caller.
+type asking struct {
+	stream grpc.BidiStreamingServer[pluginv1.ApplyBierRequest, Result]
+}
+
+// Begin implements Permit.
+func (a asking) Begin(_ context.Context, session string) ([]string, error) {
+	p, err := a.ask(&pluginv1.BierAsk{Step: pluginv1.BierAsk_STEP_BEGIN, Session: session})
+	return p.GetFormerSessions(), err
+}
+
+// Commit implements Permit.
+func (a asking) Commit(context.Context) error {
+	_, err := a.ask(&pluginv1.BierAsk{Step: pluginv1.BierAsk_STEP_COMMIT})
+	return err
+}
+
+func (a asking) ask(q *pluginv1.BierAsk) (*pluginv1.BierPermit, error) {
+	err := a.stream.Send(&Result{Ask: q})
+	var r *pluginv1.ApplyBierRequest
+	if err == nil {
+		r, err = a.stream.Recv()
+	}
+	switch {
+	case err != nil:
+		return nil, fault.Wrap(fault.Unavailable, err, "who ordered the change is gone")
+	case r.Permit == nil:
+		return nil, fault.New(fault.Malformed, "a permit was asked for and something else was answered")
+	case r.Permit.Forbidden != "":
+		return nil, fault.New(fault.Unavailable, "%s", r.Permit.Forbidden)
+	}
+	return r.Permit, nil
 }
 
 func (s *server) ReadBier(ctx context.Context, q *pluginv1.ReadBierRequest) (*Observed, error) {

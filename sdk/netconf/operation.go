@@ -27,6 +27,11 @@ func on(operation, role string, ds Datastore) Operation {
 // CloseOp is close-session (RFC 6241 section 7.8).
 func CloseOp() Operation { return Operation{el("close-session")} }
 
+// KillOp is kill-session (RFC 6241 section 7.9) of another session.
+func KillOp(session string) Operation {
+	return Operation{el("kill-session", leaf("session-id", session))}
+}
+
 // NoFilter is a subtree filter that selects nothing.
 func NoFilter() []*xmltree.Node { return []*xmltree.Node{} }
 

@@ -21,6 +21,8 @@ type RPCError struct {
 	// What error-info says is bad: names of elements, attributes and namespaces (RFC 6241
 	// appendix A).
 	Bad []string
+	// Session is what error-info says holds the lock, "" when it does not.
+	Session string
 }
 
 // Error is for people; programs look at Tag. It says what and where.
@@ -122,6 +124,7 @@ func readError(n *xmltree.Node) *RPCError {
 	e.Path, e.Message = n.Value("error-path"), n.Value("error-message")
 	if info := n.Down("error-info"); info != nil {
 		e.Info = info.String()
+		e.Session = info.Value("session-id")
 		for _, k := range info.Kids {
 			if strings.HasPrefix(k.Name, "bad-") && len(e.Bad) < 5 && k.Trimmed() != "" {
 				e.Bad = append(e.Bad, k.Trimmed())

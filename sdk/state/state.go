@@ -25,7 +25,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,11 +59,16 @@ type View interface {
 type Store struct {
 	host  *host.Client
 	views []View
+	// What is followed, and which of it is for a view: several views may be made of the
+	// same documents.
+	prefixes []host.Prefix
+	source   []int // by view
 
 	now      atomic.Pointer[Snapshot]
 	mu       sync.Mutex
-	moved    chan struct{} // closed and replaced when now changes
-	deciding sync.RWMutex  // held alone by an Update that lost a conflict
+	moved    chan struct{}   // closed and replaced when now changes
+	deciding sync.RWMutex    // held alone by an Update that lost a conflict
+	ended    <-chan struct{} // the projection is not followed any more
 }
 
 // Snapshot is the projection at one revision. It never changes.
@@ -91,9 +98,15 @@ const openTime = 20 * time.Second
 // Open follows what the views say and returns when all of it is there. The projection
 // lives until ctx ends. Calls of the host that carry a revision wait for it from then on.
 func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
-	s := &Store{host: h, views: views, moved: make(chan struct{})}
+	s := &Store{host: h, views: views, moved: make(chan struct{}), ended: ctx.Done()}
 	for i, v := range views {
 		v.bind(s, i)
+		at := slices.Index(s.prefixes, v.prefix())
+		if at < 0 {
+			at = len(s.prefixes)
+			s.prefixes = append(s.prefixes, v.prefix())
+		}
+		s.source = append(s.source, at)
 	}
 	go s.follow(ctx)
 	first, cancel := context.WithTimeout(ctx, openTime)
@@ -107,14 +120,10 @@ func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
 
 // follow keeps the projection until ctx ends.
 func (s *Store) follow(ctx context.Context) {
-	prefixes := make([]host.Prefix, len(s.views))
-	for i, v := range s.views {
-		prefixes[i] = v.prefix()
-	}
 	pause := 50 * time.Millisecond
 	for {
 		began := time.Now()
-		err := s.host.Datastore.Follow(ctx, prefixes, follower{s})
+		err := s.host.Datastore.Follow(ctx, s.prefixes, follower{s})
 		if ctx.Err() != nil {
 			return
 		}
@@ -140,7 +149,7 @@ func (f follower) Reset(revision uint64, entries []host.Event) error {
 	}
 	next := &Snapshot{revision: revision, parts: make([]any, len(f.s.views))}
 	for i, v := range f.s.views {
-		next.parts[i], _ = v.apply(v.empty(), of(entries, i))
+		next.parts[i], _ = v.apply(v.empty(), of(entries, f.s.source[i]))
 	}
 	f.s.publish(next)
 	for _, v := range f.s.views {
@@ -161,7 +170,7 @@ func (f follower) Apply(revision uint64, events []host.Event) error {
 		next.parts = append([]any(nil), old.parts...)
 		changes = make([][]string, len(f.s.views))
 		for i, v := range f.s.views {
-			if mine := of(events, i); len(mine) > 0 {
+			if mine := of(events, f.s.source[i]); len(mine) > 0 {
 				next.parts[i], changes[i] = v.apply(old.parts[i], mine)
 			}
 		}
@@ -230,8 +239,12 @@ func (s *Store) WaitUntil(ctx context.Context, ok func(*Snapshot) bool) error {
 		}
 		select {
 		case <-moved:
+		case <-s.ended: // also for who waits without an end of his own
+			return context.Canceled
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-s.ended:
+			return fault.New(fault.Unavailable, "the plugin stops")
 		}
 	}
 }
@@ -247,6 +260,28 @@ func (s *Store) Broken() map[string]error {
 		}
 	}
 	return out
+}
+
+// WatchBroken calls f with the records that cannot be decoded whenever there are others
+// than before, until ctx ends.
+func (s *Store) WatchBroken(ctx context.Context, f func(map[string]error)) {
+	last := map[string]error{}
+	var seen uint64
+	for ctx.Err() == nil {
+		now := s.Broken()
+		if !maps.EqualFunc(last, now, func(a, b error) bool { return a.Error() == b.Error() }) {
+			f(now)
+			last = now
+		}
+		seen = s.Now().Revision()
+		if s.WaitUntil(ctx, func(n *Snapshot) bool { return n.revision > seen }) != nil {
+			return
+		}
+		select { // looking costs as much as there is
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 func decodeError(key string, err error) error {

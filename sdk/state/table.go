@@ -21,6 +21,7 @@ type Codec[T any] struct {
 type Table[T any] struct {
 	at     host.Prefix
 	codec  Codec[T]
+	plain  bool // records are JSON as encoding/json has it
 	index  int
 	notify func(keys []string)
 }
@@ -29,6 +30,7 @@ type Table[T any] struct {
 type row[T any] struct {
 	value    T
 	revision uint64
+	unknown  members // of the record, which T has no field for
 	err      error
 }
 
@@ -37,13 +39,14 @@ func NewTable[T any](at host.Prefix) *Table[T] { return NewTableWith(at, Codec[T
 
 // NewTableWith is NewTable for records that are not plain JSON.
 func NewTableWith[T any](at host.Prefix, c Codec[T]) *Table[T] {
+	plain := c.Decode == nil && c.Encode == nil
 	if c.Decode == nil {
 		c.Decode = func(_ string, value []byte) (v T, err error) { return v, json.Unmarshal(value, &v) }
 	}
 	if c.Encode == nil {
 		c.Encode = func(_ string, v T) ([]byte, error) { return json.Marshal(v) }
 	}
-	return &Table[T]{at: at, codec: c}
+	return &Table[T]{at: at, codec: c, plain: plain}
 }
 
 // Notify has f called after each change with the keys that changed, nil for all of them.
@@ -82,13 +85,15 @@ func (t *Table[T]) All(r Reader, prefix string) iter.Seq2[string, T] {
 // Len is the number of records.
 func (t *Table[T]) Len(r Reader) int { return t.tree(r).Len() }
 
-// Put writes a record. The table must be one of the plugin's private keys.
+// Put writes a record. The table must be one of the plugin's private keys. Members that a
+// later release has put into the record, and T does not know, stay in it (plain JSON only).
 func (t *Table[T]) Put(tx *Tx, key string, v T) error {
 	value, err := t.codec.Encode(key, v)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the record %s cannot be encoded: %v", key, err)
 	}
-	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Value: value})
+	before, _ := t.tree(tx).Get([]byte(key))
+	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Value: before.unknown.into(value)})
 	return nil
 }
 
@@ -121,6 +126,8 @@ func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
 		x := row[T]{revision: e.Revision}
 		if x.value, x.err = t.codec.Decode(key, e.Value); x.err != nil {
 			x.err = decodeError(e.Key, x.err)
+		} else if t.plain {
+			x.unknown = unknownTo[T](e.Value)
 		}
 		txn.Insert([]byte(key), x)
 	}

@@ -17,11 +17,11 @@ import (
 // Tree is instances of a YANG list, or one container, of a configuration tree: each with
 // all below it, which the controller keeps as several documents.
 type Tree[T any] struct {
-	pattern  []string // segments; keys are "*"
-	docs     host.Prefix
-	index    int
-	validate func(T) error
-	notify   func(paths []string)
+	pattern []string // segments; keys are "*"
+	docs    host.Prefix
+	index   int
+	bare    bool
+	notify  func(paths []string)
 }
 
 // instances is the part of a snapshot: the documents, and the instances made of them, by
@@ -52,6 +52,13 @@ func newTree[T any](space host.Space, pattern string) *Tree[T] {
 		}
 	}
 	return &Tree[T]{pattern: segments, docs: host.Prefix{Space: space, Prefix: fixed}}
+}
+
+// Bare leaves the lists in the instances out: an instance is its own leaves, and reading it
+// sets no condition on what is below. Call it before Open.
+func (t *Tree[T]) Bare() *Tree[T] {
+	t.bare = true
+	return t
 }
 
 // Notify has f called after each change with the paths of the instances that changed,
@@ -102,7 +109,9 @@ func (t *Tree[T]) Get(r Reader, keys ...string) (T, bool) {
 	path := t.Path(keys...)
 	doc, _ := part.docs.Get([]byte(path))
 	r.read(t.docs, path, doc.Revision)
-	r.readAll(t.docs, path+"/")
+	if !t.bare {
+		r.readAll(t.docs, path+"/")
+	}
 	x, ok := part.items.Get([]byte(path))
 	return x.value, ok && x.err == nil
 }
@@ -163,12 +172,15 @@ func (t *Tree[T]) changed(paths []string) {
 	}
 }
 
-// root returns the path of the instance that a document belongs to; false for documents
-// above or beside the instances.
+// root returns the path of the instance that a document belongs to, "" for documents above
+// the instances; false for those beside them.
 func (t *Tree[T]) root(key string) (string, bool) {
 	end := 0
 	for _, want := range t.pattern {
-		if end >= len(key) || key[end] != '/' {
+		if end == len(key) {
+			return "", true
+		}
+		if key[end] != '/' {
 			return "", false
 		}
 		next := strings.IndexByte(key[end+1:], '/')
@@ -183,7 +195,7 @@ func (t *Tree[T]) root(key string) (string, bool) {
 		}
 		end += 1 + len(segment)
 	}
-	return key[:end], true
+	return key[:end], !t.bare || end == len(key)
 }
 
 func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
@@ -191,12 +203,16 @@ func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
 	docs := was.docs.Txn()
 	touched := map[string]bool{}
 	for _, e := range events {
-		if e.Deleted {
+		root, mine := t.root(e.Key)
+		switch {
+		case !mine:
+			continue
+		case e.Deleted:
 			docs.Delete([]byte(e.Key))
-		} else {
+		default:
 			docs.Insert([]byte(e.Key), e.Entry)
 		}
-		if root, ok := t.root(e.Key); ok {
+		if root != "" {
 			touched[root] = true
 		}
 	}

@@ -31,6 +31,7 @@ var routes = []struct{ dir, last string }{
 	{"apidoc", "index.html"},
 	{"yangui", "index.html"},
 	{"repoinfo/git", "branches"},
+	{"repoinfo/projects/secret/git", "branches"},
 }
 
 // ruleSets are three ways to guard a directory; everything else is open to all, so

@@ -50,15 +50,19 @@ func TestTraceOfARequest(t *testing.T) {
 }
 
 // installFaulty installs the plugin that misbehaves on request.
-func installFaulty(t *testing.T, c *controller) {
+func installFaulty(t *testing.T, c *controller) { install(t, c, "faulty") }
+
+// install installs a plugin that is in no catalogue.
+func install(t *testing.T, c *controller, plugin string) {
 	t.Helper()
-	repo := filepath.Join(filepath.Dir(c.Home), "faulty.yaml")
-	if err := os.WriteFile(repo, []byte("name: test\nfeatures:\n- name: faulty\n  version: 1.0.0\n  description: misbehaves\n  depends: [ctl-restconf]\n"+
-		"  plugins: [{name: faulty}]\n  facets: [{facet: rest, plugin: faulty}]\n"), 0o600); err != nil {
+	repo := filepath.Join(filepath.Dir(c.Home), plugin+".yaml")
+	text := strings.ReplaceAll("name: test\nfeatures:\n- name: PLUGIN\n  version: 1.0.0\n  description: for a test\n  depends: [ctl-restconf]\n"+
+		"  plugins: [{name: PLUGIN}]\n  facets: [{facet: rest, plugin: PLUGIN}]\n", "PLUGIN", plugin)
+	if err := os.WriteFile(repo, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c.Ctl("feature:repo-add " + repo)
-	c.Ctl("feature:install faulty")
+	c.Ctl("feature:install " + plugin)
 }
 
 // relay calls an RPC of which the plugin calls another plugin, itself.

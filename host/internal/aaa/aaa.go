@@ -51,13 +51,16 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, w := range Warnings(o) {
+		o.Logger("org.ctl.aaa").Warn("the access rules may not mean what they say", "problem", w.Error())
+	}
 	a := &AAA{
 		o: o, log: o.Logger("org.ctl.aaa"), rules: conf.rules, realm: conf.challenge, policies: &policy.Engine{}, broker: &broker.Engine{},
 		recorder: accounting.New(o.Logger, o.Now),
 	}
 	a.tokens = token.New(token.Options{Store: o.Store, Lifetime: o.TokenLifetime, CacheFor: conf.timeToLive, Now: o.Now})
 	a.identity = identity.New(identity.Options{
-		Store: o.Store, Hasher: hasher, Sealer: o.Sealer, MinPassword: o.MinPassword, Audit: a.recorder.Change,
+		Store: o.Store, Hasher: hasher, Sealer: o.Sealer, MinPassword: o.MinPassword, Blocked: o.Blocked, MaxAge: o.PasswordMaxAge, ChangeFirst: o.ChangeFirst, Now: o.Now, Audit: a.recorder.Change,
 		Dependents: []identity.Dependent{a.tokens.Dependents},
 	})
 	a.tokens.Bind(a.identity)
@@ -78,7 +81,10 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 		return nil, err
 	}
 	a.handler = idm.New(idm.Options{
-		Identity: a.identity, Tokens: a.tokens, Authn: a.authn, Log: a.log, Change: a.recorder.Change,
+		Identity: a.identity, Tokens: a.tokens, Authn: a.authn, Log: a.log, Change: a.recorder.Change, OwnPassword: a.ownPassword,
+		Explain: func(ctx context.Context, user, method, path string) (any, error) {
+			return a.Explain(ctx, user, method, path)
+		},
 	})
 	return a, nil
 }
@@ -131,6 +137,9 @@ func compileConfig(o Options) (config, error) {
 		if c.challenge, err = f.Text(v); err == nil && !plainText(c.challenge) {
 			err = f.Errorf(v.Line, "the name of the application must be plain text without quotes")
 		}
+	}
+	if ruleErr == nil {
+		ruleErr = servletRule(f, set)
 	}
 	var ttlErr error
 	c.timeToLive, ttlErr = aaaconfig.TimeToLive("etc/ctl/karaf/08-authn-config.xml", o.AuthnConfig)

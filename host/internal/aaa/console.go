@@ -3,7 +3,9 @@ package aaa
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -60,6 +62,9 @@ func (c *Console) Password(ctx context.Context, user, password, address string) 
 		return caller.Caller{}, fault.New(fault.Denied, "the console is open to users of domain %s only", identity.SDN)
 	}
 	who := caller.Caller{User: l.User, Domain: l.Domain, Roles: l.Roles, Address: address}
+	if c.a.identity.MustChange(l.Principal) != "" {
+		who.Roles = nil // to change the password, and nothing else
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.outside, who.User) // the last login decides which realm's user it is
@@ -88,7 +93,11 @@ func (c *Console) Current(ctx context.Context, user string) (caller.Caller, erro
 	if !p.MayLogIn() {
 		return caller.Caller{}, fault.New(fault.Denied, "the user may not log in any more")
 	}
-	return caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}, nil
+	who := caller.Caller{User: p.Name, Domain: p.Domain, Roles: p.Roles}
+	if c.a.identity.MustChange(p) != "" {
+		who.Roles = nil
+	}
+	return who, nil
 }
 
 // Commands are the aaa: commands that manage identities.
@@ -96,5 +105,59 @@ func (a *AAA) Commands() []commands.Command {
 	return shell.Commands(shell.Options{Identity: a.identity, Login: a.Console().Password})
 }
 
-// RealmCommands are realm:list and realm:test.
-func (a *AAA) RealmCommands() []commands.Command { return shell.RealmCommands(a.authn) }
+// OwnCommands are those of users who may do nothing else at the console: about their own account.
+func (a *AAA) OwnCommands() []commands.Command {
+	return shell.OwnCommands(func(ctx context.Context, user, current, fresh, address string) error {
+		from, _ := netip.ParseAddrPort(address)
+		return a.ownPassword(ctx, user, current, fresh, from)
+	})
+}
+
+// RealmCommands are realm:list, realm:test and access:explain.
+func (a *AAA) RealmCommands() []commands.Command {
+	return append(shell.RealmCommands(a.authn), a.explainCommand())
+}
+
+func (a *AAA) explainCommand() commands.Command {
+	return commands.Command{
+		Name: "access:explain", Summary: "tell which line, realm, role and policy decide a request, and why", Safe: true,
+		Help: "Decides the request as if it came now from the machine itself, at every address of the thing; the strictest answer holds.\n\n" +
+			"access:explain user POST /restconf/operations/switch-db:clear-db\naccess:explain ldapRealm/alice GET /auth/v1/users",
+		Arguments: []commands.Argument{{Name: "user", Help: "NAME, NAME@DOMAIN, or REALM/NAME for one of another realm", Required: true},
+			{Name: "method", Help: "of the request", Required: true, Values: []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}},
+			{Name: "path", Help: "of the request", Required: true}},
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			x, err := a.Explain(ctx, in.Arg("user"), in.Arg("method"), in.Arg("path"))
+			if err != nil {
+				return err
+			}
+			return in.Emit(x, x.String)
+		},
+	}
+}
+
+// String is the explanation for people.
+func (x *Explanation) String() string {
+	answer := "refused (" + x.Verdict + ")"
+	if x.Allowed {
+		answer = "allowed"
+	}
+	text := fmt.Sprintf("%s %s by %s: %s\n  %s\n  realm %s, roles: %s\n", x.Method, x.Path, x.User, answer, x.Reason, x.Realm, strings.Join(x.Roles, ", "))
+	if x.Login != "" {
+		text += "  cannot log in: " + x.Login + "\n"
+	}
+	for _, v := range x.Addresses {
+		rule, mark := "no line matches: a login is needed", " "
+		if v.Line > 0 {
+			rule = fmt.Sprintf("line %d: %s", v.Line, v.Rule)
+		}
+		if v.Policy != "" {
+			rule += "; " + v.Policy
+		}
+		if v.Decisive {
+			mark = "*"
+		}
+		text += fmt.Sprintf("%s %s: %s: %s\n", mark, v.Address, v.Verdict, rule)
+	}
+	return text
+}

@@ -71,7 +71,7 @@ func rootsOf(p reqpath.Path) (all [][]reqpath.Segment, depth int) {
 func (a *AAA) otherAddresses(p reqpath.Path) []reqpath.Path {
 	all, depth := rootsOf(p)
 	if all == nil {
-		return nil
+		return withSlash(nil, p)
 	}
 	own, below := p.Segments()[:depth], p.Segments()[depth:]
 	var forms [][]reqpath.Segment
@@ -86,6 +86,15 @@ func (a *AAA) otherAddresses(p reqpath.Path) []reqpath.Path {
 		for _, f := range forms {
 			out = append(out, reqpath.Of(root, f))
 		}
+	}
+	return withSlash(out, p)
+}
+
+// withSlash adds the path as it is read with its trailing slash: what /x/* covers in Shiro it covers
+// here, and so is the first page by /*.
+func withSlash(out []reqpath.Path, p reqpath.Path) []reqpath.Path {
+	if p.TrailingSlash() || len(p.Segments()) == 0 {
+		out = append(out, reqpath.Of(p.Segments(), []reqpath.Segment{{}}))
 	}
 	return out
 }

@@ -86,6 +86,8 @@ type env struct {
 	login *authn.Login
 	retry int // seconds, when the verdict is Busy
 	err   error
+
+	demand string // what the user must do first
 }
 
 // Authenticate implements rules.Env.
@@ -96,6 +98,11 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 	l, present, err := e.aaa.authn.Request(e.ctx, r.HTTP.Header, r.Peer, s)
 	if err != nil {
 		return e.refused(err), present
+	}
+	if e.aaa.identity.MayDemand() && !r.Path.Is("auth", "password") {
+		if e.demand = e.aaa.identity.MustChange(l.Principal); e.demand != "" {
+			return rules.Denied, true
+		}
 	}
 	e.login = l
 	r.Caller.User, r.Caller.Domain, r.Caller.Roles, r.Known = l.User, l.Domain, l.Roles, true
@@ -143,6 +150,8 @@ func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e 
 	case v == rules.Unknown:
 		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
 		a.o.Refuse(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm cannot be asked")
+	case e.demand != "":
+		a.o.Refuse(w, r, http.StatusForbidden, e.demand)
 	case v == rules.Denied:
 		a.o.Refuse(w, r, a.o.RoleDeniedStatus, "this needs a role or permission that the user does not have")
 	default:

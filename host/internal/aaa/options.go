@@ -40,9 +40,12 @@ type Options struct {
 	Realms     Realms   // nil = only the local realm can be asked
 	RealmKinds []string // classes of realms beyond the documented ones
 
-	TokenLifetime    time.Duration // 0 = 1 hour
-	MinPassword      int           // characters; 0 = 8
-	RoleDeniedStatus int           // 401 (default) or 403
+	TokenLifetime    time.Duration      // 0 = 1 hour
+	MinPassword      int                // characters; 0 = 8
+	Blocked          password.Blocklist // passwords that nobody may choose
+	PasswordMaxAge   time.Duration      // 0 = any
+	ChangeFirst      bool               // random first passwords must be changed
+	RoleDeniedStatus int                // 401 (default) or 403
 	Passwords        password.Params
 	ParallelLogins   int // hashes at once; 0 = half the processors
 	Throttle         throttle.Settings

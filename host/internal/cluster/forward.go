@@ -271,6 +271,12 @@ func (n *Node) peer(id string) (*grpc.ClientConn, error) {
 	if n.closed {
 		return nil, fault.New(fault.Unavailable, "the controller is stopping")
 	}
+	for other, p := range n.peers { // connections to nodes that have left
+		if _, alive := n.o.Roles.Member(other); !alive {
+			_ = p.conn.Close()
+			delete(n.peers, other)
+		}
+	}
 	p, ok := n.peers[id]
 	if ok && p.node.Address == node.Address && p.node.Fingerprint == node.Fingerprint {
 		return p.conn, nil

@@ -58,6 +58,14 @@ func newRoot(std Streams, offline Offline) *cobra.Command {
 	f.BoolVarP(&o.keepGoing, "keep-going", "k", false, "with -f or -b: do not stop at a line that fails")
 	root.AddCommand(operatorCommands(o)...)
 	root.SetHelpCommand(o.helpCommand(root))
+	access := group("access", "ask the controller what a user may do, and why")
+	access.AddCommand(&cobra.Command{
+		Use: "explain USER METHOD PATH", Short: "tell which line, realm, role and policy decide a request", Args: cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.oneLine(cmd.Context(), joinWords(append([]string{"access:explain"}, args...)))
+		},
+	})
+	root.AddCommand(access)
 	return root
 }
 

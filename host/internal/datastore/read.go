@@ -3,6 +3,7 @@ package datastore
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"ctl.internal/sdk/fault"
@@ -33,7 +34,7 @@ func Read(ctx context.Context, s Store, f func(Snapshot) error) error {
 // asks is answered within it, also when the engine, its disk or its cluster hangs. A
 // commit that is cut off fails with a fault of kind Timeout, and may be applied all the same.
 func Bound(s Store, limit time.Duration) Store {
-	b := bounded{s, limit}
+	b := bounded{s, limit, &atomic.Int64{}}
 	if l, ok := s.(Leases); ok {
 		return struct {
 			bounded
@@ -46,6 +47,15 @@ func Bound(s Store, limit time.Duration) Store {
 type bounded struct {
 	Store
 	limit time.Duration
+	away  *atomic.Int64 // when a barrier failed last, in Unix nanoseconds; 0 = the last one did not
+}
+
+// awayFor is how long others are refused at once after one has waited in vain: a request
+// that reads several times, and those that come with it, wait only once.
+const awayFor = time.Second
+
+func noAnswer(cause error) error {
+	return fault.Wrap(fault.Unavailable, cause, "the datastore does not say what the newest state is, for want of its disk or of a majority of its cluster; reads that ask for local state go on")
 }
 
 // View implements Store.
@@ -64,11 +74,20 @@ func (b bounded) reached(ctx context.Context) error {
 
 // Barrier implements Store.
 func (b bounded) Barrier(ctx context.Context) (Revision, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.limit)
+	if at := b.away.Load(); at != 0 && time.Since(time.Unix(0, at)) < awayFor {
+		return 0, noAnswer(nil)
+	}
+	bound, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
-	rev, err := b.Store.Barrier(ctx)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && fault.KindOf(err) != fault.Unavailable {
-		err = fault.Wrap(fault.Unavailable, err, "the datastore does not say what the newest state is, for want of its disk or of a majority of its cluster; reads that ask for local state go on")
+	rev, err := b.Store.Barrier(bound)
+	switch {
+	case err == nil:
+		b.away.Store(0)
+	case ctx.Err() == nil && !errors.Is(err, ErrClosed):
+		b.away.Store(time.Now().UnixNano())
+		err = noAnswer(err)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = noAnswer(err)
 	}
 	return rev, err
 }

@@ -30,6 +30,11 @@ func (l *Loaded) check(dir Dir) []Problem {
 	c.etcd()
 	c.cluster()
 	c.tls(dir)
+	if f := l.AAA.PasswordBlocked; f != "" {
+		if _, err := os.Stat(dir.Path(f)); err != nil {
+			c.fault("aaa.passwordBlocked", "%v", err)
+		}
+	}
 	for _, o := range l.AAA.TrustedOrigins {
 		if err := http.NewCrossOriginProtection().AddTrustedOrigin(o); err != nil {
 			c.fault("aaa.trustedOrigins", "%q is not an origin; write scheme and host only, such as https://ctl.example.org", o)
@@ -70,6 +75,7 @@ func (l *Loaded) check(dir Dir) []Problem {
 		"limits.requestTimeout":   {l.Limits.RequestTimeout, time.Second, time.Hour},
 		"limits.idleTimeout":      {l.Limits.IdleTimeout, time.Second, 24 * time.Hour},
 		"aaa.loginCache":          {l.AAA.LoginCache, 0, 24 * time.Hour},
+		"aaa.passwordMaxAge":      {l.AAA.PasswordMaxAge, 0, 10 * 365 * 24 * time.Hour},
 		"aaa.tokenLifetime":       {l.AAA.TokenLifetime, time.Second, 10 * 365 * 24 * time.Hour},
 		"aaa.throttle.delay":      {l.AAA.Throttle.Delay, 0, time.Minute},
 		"aaa.throttle.maxDelay":   {l.AAA.Throttle.MaxDelay, l.AAA.Throttle.Delay, time.Minute},

@@ -82,6 +82,9 @@ type AAA struct {
 	RealmKinds       []string      `yaml:"realmKinds"` // of plugins that are not ours
 	TrustedOrigins   []string      `yaml:"trustedOrigins"`
 	PasswordMinimum  int           `yaml:"passwordMinimum"`
+	PasswordBlocked  string        `yaml:"passwordBlocked"` // file, relative to the home
+	PasswordMaxAge   time.Duration `yaml:"passwordMaxAge"`  // 0 = any
+	ChangeFirst      bool          `yaml:"changeFirstPasswords"`
 	Throttle         Throttle      `yaml:"throttle"`
 	Argon2           Argon2        `yaml:"argon2"`
 }

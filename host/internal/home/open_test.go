@@ -100,6 +100,34 @@ func TestAHomeOfCopiedFilesIsCompleted(t *testing.T) {
 	}
 }
 
+func TestSettingsMayLieThereBeforeTheFirstStart(t *testing.T) {
+	dir := Dir(filepath.Join(t.TempDir(), "home"))
+	if err := os.MkdirAll(dir.Etc(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir.Etc("ctl.yaml"), []byte("log: {level: DEBUG}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		h, err := Open(string(dir), ctl.Templates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(dir.Etc("ctl.yaml")); err != nil || string(b) != "log: {level: DEBUG}\n" {
+			t.Errorf("the settings became %q %v", b, err)
+		}
+		_, ini := os.Stat(dir.Etc("sec.ini"))
+		_, catalogue := os.Stat(dir.Path("features.yaml"))
+		if err := errors.Join(ini, catalogue); (err == nil) != h.Created {
+			t.Errorf("made by this start: %v, but %v", h.Created, err)
+		}
+		if err := h.Close(); err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(dir.Etc("sec.ini")) // and later it stays away
+	}
+}
+
 func TestTwoControllersCannotShareAHome(t *testing.T) {
 	h := open(t, filepath.Join(t.TempDir(), "h"))
 	_, err := Open(string(h.Dir), ctl.Templates)

@@ -32,6 +32,7 @@ func commands() []command {
 		{"list-users", nil, "list all users", list("users")},
 		{"add-user", []string{"name"}, "add a user; asks for the new password twice", addUser},
 		{"change-password", []string{"userid"}, "change a user's password; asks for the new one twice", changePassword},
+		{"change-own-password", nil, "change the password of <user> itself; asks for the new one twice", changeOwnPassword},
 		{"delete-user", []string{"userid"}, "delete a user", remove("delete_user", "users")},
 		{"list-domains", nil, "list all domains", list("domains")},
 		{"list-roles", nil, "list all roles", list("roles")},
@@ -100,6 +101,15 @@ func addUser(ctx context.Context, t *tool, args []string) error {
 	return t.send(ctx, http.MethodPost, "auth/v1/users", map[string]string{
 		"name": args[0], "userid": args[0] + "@" + domain, "password": password, "description": "", "email": "", "domainid": domain,
 	})
+}
+
+func changeOwnPassword(ctx context.Context, t *tool, _ []string) error {
+	password, err := t.askNew("change_own_password")
+	if err != nil {
+		return err
+	}
+	t.say("change_own_password(" + t.user + ")")
+	return t.send(ctx, http.MethodPost, "auth/password", map[string]string{"current": t.password, "password": password})
 }
 
 func changePassword(ctx context.Context, t *tool, args []string) error {

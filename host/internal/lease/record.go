@@ -31,11 +31,11 @@ type Node struct {
 
 // Role is a role that somebody holds.
 type Role struct {
-	Name   string
-	Node   string // id
-	Holder string // plugin or part of the host
-	Epoch  datastore.Revision
-	Since  time.Time
+	Name   string             `json:"name"`
+	Node   string             `json:"node"`   // id
+	Holder string             `json:"holder"` // plugin or part of the host
+	Epoch  datastore.Revision `json:"epoch"`
+	Since  time.Time          `json:"since"`
 }
 
 // roleRecord is the value of a role's key.

@@ -23,6 +23,10 @@ type session struct {
 // bound is the limit of one call to the store.
 func (m *Manager) bound() time.Duration { return m.o.TTL / 5 }
 
+// renewBound leaves time for a second try, at another member of the store's cluster, before
+// the holders must stop.
+func (m *Manager) renewBound() time.Duration { return m.o.TTL / 8 }
+
 // run keeps one session after the other.
 func (m *Manager) run() {
 	failed := false
@@ -143,7 +147,7 @@ func (m *Manager) keep(s *session) (reason string) {
 		if sent >= s.until.Load() {
 			return "it was not renewed in time: this process or its machine stood still, or the store did not answer"
 		}
-		call, cancel := context.WithTimeout(m.ctx, m.bound())
+		call, cancel := context.WithTimeout(m.ctx, m.renewBound())
 		ttl, err := m.o.Leases.Renew(call, s.lease)
 		cancel()
 		m.metrics.renewed(time.Duration(m.o.Clock()-sent), err)
@@ -157,7 +161,7 @@ func (m *Manager) keep(s *session) (reason string) {
 			}
 		}
 		if err != nil {
-			doubt, pause = true, m.o.TTL/16
+			doubt, pause = true, m.o.TTL/60
 			continue
 		}
 		doubt = false

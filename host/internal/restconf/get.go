@@ -91,9 +91,12 @@ func (x *exchange) readAt(sn datastore.Snapshot, p tree.Path, withConfig, withSt
 			m, err = newMark(d)
 		}
 	}
+	if err != nil {
+		return nil, nil, err
+	}
 	at.SetOrigin(yang.Intended)
-	if err != nil || !withState {
-		return at, m, err
+	if !withState {
+		return at, m, nil
 	}
 	state, err := tree.NewDraft(sn, tree.OperationalNamespace, set).Load(p)
 	if err != nil || state == nil {

@@ -14,7 +14,7 @@ const secretTop = "network-topology:network-topology"
 // secret reports whether a leaf holds a secret. The documents these leaves are in lie
 // sealed in the datastore (package server).
 func secret(n *yang.Node) bool {
-	return n != nil && n.Name == "password" && n.Module == "netconf-node-topology"
+	return n != nil && n.Module == "netconf-node-topology" && (n.Name == "password" || n.Name == "private-key")
 }
 
 // hide masks the secrets of an answer. Answers that can have none cost nothing.
@@ -36,15 +36,16 @@ func hide(p tree.Path, at *yang.Data) (*yang.Data, error) {
 }
 
 func hideBelow(d *yang.Data) error {
-	var shown *yang.Data
+	var shown []*yang.Data
 	for c := d.First(); c != nil; {
 		next := c.Next()
 		switch {
 		case secret(c.Node):
-			var err error
-			if shown, err = masked(c.Node); err != nil {
+			m, err := masked(c.Node)
+			if err != nil {
 				return err
 			}
+			shown = append(shown, m)
 			c.Remove()
 		case c.Node == nil || c.Node.Kind != yang.AnyData:
 			if err := hideBelow(c); err != nil {
@@ -53,8 +54,8 @@ func hideBelow(d *yang.Data) error {
 		}
 		c = next
 	}
-	if shown != nil {
-		d.Add(shown)
+	for _, m := range shown {
+		d.Add(m)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.LogCommands(s.registry)),
 			engine.Static(clustershell.Commands(clusterTable{s})),
 			engine.Static(tables.ConfigCommands(configTable{s})),
-			engine.Static(s.aaa.RealmCommands()),
+			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
 			engine.Static(tables.SnapshotCommands(s.snapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
 				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown})),
@@ -34,9 +34,11 @@ func (s *Server) openConsole(ctx context.Context) error {
 		Missing: s.features.ForCommand, Nearest: nearest.Name, Log: log, NewRequestID: s.ids.next,
 		Audit: engine.AuditTo(s.registry.Logger("org.ctl.console.audit").Handler()),
 	})
+	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Nearest: nearest.Name, Log: log,
+		NewRequestID: s.ids.next, Audit: engine.AuditTo(s.registry.Logger("org.ctl.console.audit").Handler())})
 	var err error
 	s.console, err = sshserver.New(sshserver.Config{
-		Shell: shell, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
+		Shell: shell, Own: own, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
 		InitScript: s.home.Etc("shell.init.script"), Greeting: "ctl " + version + ": help lists the commands, Tab completes, Ctrl-D leaves.",
 		Log: log, Login: s.aaa.Console(), KeysDir: s.home.Etc("authorized_keys"), Files: files.New(string(s.home), s.loaded.Console.Directories), Idle: s.loaded.Console.IdleTimeout,
 	})

@@ -25,6 +25,10 @@ func (s *Server) notReady(r *http.Request) []reason {
 	if full := diskReason(s.home); full != nil {
 		out = append(out, *full)
 	}
+	if s.roles.Clustered() && s.roles.Valid() == 0 {
+		out = append(out, reason{"lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy of another",
+			"the log says which; a copied home gets an identity of its own when its data/node.pem is removed"})
+	}
 	for _, p := range s.plugins.List() {
 		if !p.State.Serving() && p.State != plugin.Standby {
 			out = append(out, reason{"plugin " + p.Name, p.State.String() + ": " + p.Reason, pluginRemedy(p)})

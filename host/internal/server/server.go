@@ -201,7 +201,12 @@ func (s *Server) openAAA(ctx context.Context) error {
 		return err
 	}
 	c := s.loaded.AAA
+	blocked, err := readBlocked(s.home, c.PasswordBlocked)
+	if err != nil {
+		return err
+	}
 	s.aaa, err = aaa.New(ctx, aaa.Options{
+		Blocked: blocked, PasswordMaxAge: c.PasswordMaxAge, ChangeFirst: c.ChangeFirst,
 		Store: s.store, Sealer: s.secrets, SecINI: ini, SecININame: s.home.Etc("sec.ini"), AuthnConfig: authn, First: s.firstPasswords,
 		TokenLifetime: c.TokenLifetime, MinPassword: c.PasswordMinimum, RoleDeniedStatus: c.RoleDeniedStatus,
 		Passwords:      password.Params{MemoryKiB: uint32(c.Argon2.Memory >> 10), Time: uint32(c.Argon2.Time), Threads: uint8(c.Argon2.Threads)},
@@ -218,6 +223,23 @@ func (s *Server) openAAA(ctx context.Context) error {
 	}
 	s.background(ctx, "access control", s.aaa.Run)
 	return nil
+}
+
+// readBlocked reads the passwords that nobody may choose.
+func readBlocked(dir home.Dir, file string) (password.Blocklist, error) {
+	if file == "" {
+		return nil, nil
+	}
+	f, err := os.Open(dir.Path(file))
+	if err != nil {
+		return nil, fmt.Errorf("aaa.passwordBlocked: %w", err)
+	}
+	defer f.Close()
+	list, err := password.ReadBlocklist(f)
+	if err != nil {
+		return nil, fmt.Errorf("aaa.passwordBlocked: %s: %w", dir.Path(file), err)
+	}
+	return list, nil
 }
 
 // openTracing makes what sends spans, if there is a collector.

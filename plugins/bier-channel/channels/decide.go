@@ -2,6 +2,7 @@ package channels
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"ctl.internal/sdk/bier"
@@ -56,8 +57,9 @@ func set[T any](to *T, given *T) {
 // maxName bounds the name of a channel, in bytes.
 const maxName = 256
 
-// Add returns a new channel. have is the channel of that name, nil if there is none.
-func Add(have *bier.Channel, f *Fields) (*bier.Channel, error) {
+// Add returns a new channel. have is the channel of that name, nil if there is none, t its
+// topology, nil if there is none.
+func Add(have *bier.Channel, f *Fields, t *bier.Topology) (*bier.Channel, error) {
 	if m := f.missing(); m != "" {
 		return nil, fmt.Errorf("%s is missing", m)
 	}
@@ -68,11 +70,27 @@ func Add(have *bier.Channel, f *Fields) (*bier.Channel, error) {
 		return nil, fmt.Errorf("channel %s is there already; modify-channel changes it", f.Name)
 	}
 	c := &bier.Channel{Name: f.Name}
-	return c, f.onto(c)
+	if err := f.onto(c); err != nil {
+		return nil, err
+	}
+	return c, within(t, f.Topology, c)
+}
+
+// within says why a channel has no place in a topology.
+func within(t *bier.Topology, id string, c *bier.Channel) error {
+	switch {
+	case t == nil:
+		return fmt.Errorf("there is no topology %s", id)
+	case t.Domain(c.DomainID) == nil:
+		return fmt.Errorf("there is no domain %d in topology %s; configure-domain makes it", c.DomainID, id)
+	case !t.Domain(c.DomainID).Has(c.SubDomainID):
+		return fmt.Errorf("there is no sub-domain %d of domain %d in topology %s; configure-subdomain makes it", c.SubDomainID, c.DomainID, id)
+	}
+	return nil
 }
 
 // Modify returns a channel as it is after a change.
-func Modify(have *bier.Channel, f *Fields) (*bier.Channel, error) {
+func Modify(have *bier.Channel, f *Fields, t *bier.Topology) (*bier.Channel, error) {
 	switch {
 	case f.Name == "":
 		return nil, fmt.Errorf("name is missing")
@@ -82,7 +100,10 @@ func Modify(have *bier.Channel, f *Fields) (*bier.Channel, error) {
 		return nil, fmt.Errorf("channel %s is deployed from node %s; only a channel that is not deployed can be modified", f.Name, have.IngressNode)
 	}
 	c := *have
-	return &c, f.onto(&c)
+	if err := f.onto(&c); err != nil {
+		return nil, err
+	}
+	return &c, within(t, f.Topology, &c)
 }
 
 // Deployment is what deploy-channel asks for.
@@ -107,15 +128,53 @@ func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others []bier.C
 	}
 	c := *have
 	c.IngressNode, c.EgressNodes = d.Ingress, slices.Clone(d.Egress)
-	if _, err := bier.PlanChannel(t, &c); err != nil {
-		return nil, err
+	if t == nil {
+		return nil, within(t, d.Topology, &c)
 	}
-	other, err := bier.SameFlow(&c, others)
-	if err != nil {
-		return nil, err
-	}
-	if other != "" {
-		return nil, fmt.Errorf("channel %s has the flow %s/%d %s/%d at the ingress node %s already", other, c.SrcIP, c.SourceWildcard, c.DstGroup, c.GroupWildcard, c.IngressNode)
-	}
-	return &c, nil
+	return &c, carried(&c, t, others)
 }
+
+// carried says why a deployed channel cannot be carried; others are the channels of the
+// topology.
+func carried(c *bier.Channel, t *bier.Topology, others []bier.Channel) error {
+	if _, err := bier.PlanChannel(t, c); err != nil {
+		return err
+	}
+	other, err := bier.SameFlow(c, others)
+	if err == nil && other != "" {
+		err = fmt.Errorf("channel %s has the flow %s/%d %s/%d at the ingress node %s already", other, c.SrcIP, c.SourceWildcard, c.DstGroup, c.GroupWildcard, c.IngressNode)
+	}
+	return err
+}
+
+// Check says what is wrong with a channel that somebody writes in place of before, nil if
+// there was none.
+func Check(before, c *bier.Channel, t *bier.Topology, others []bier.Channel) error {
+	if len(c.Name) > maxName {
+		return fmt.Errorf("the name of a channel has at most %d bytes", maxName)
+	}
+	if c.SubDomainID > 255 {
+		return fmt.Errorf("sub-domain-id %d is not within 0..255", c.SubDomainID)
+	}
+	if _, err := c.CheckFlow(); err != nil {
+		return err
+	}
+	switch {
+	case !c.Deployed() && len(c.EgressNodes) > 0:
+		return fmt.Errorf("ingress-node is missing: egress nodes need one")
+	case t == nil, !c.Deployed():
+		return within(t, "of the channel", c)
+	case before != nil && before.Deployed() && !sameFlow(before, c):
+		return fmt.Errorf("channel %s is deployed from node %s; only a channel that is not deployed can be modified", c.Name, before.IngressNode)
+	}
+	return carried(c, t, others)
+}
+
+// sameFlow reports whether two channels differ at most in who carries them.
+func sameFlow(a, b *bier.Channel) bool {
+	x, y := *a, *b
+	x.IngressNode, x.EgressNodes, y.IngressNode, y.EgressNodes = "", nil, "", nil
+	return reflect.DeepEqual(x, y)
+}
+
+func same(a, b *bier.Channel) bool { return reflect.DeepEqual(a, b) }

@@ -2,62 +2,55 @@ package operations
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"ctl.internal/plugins/bier-channel/channels"
 	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
 )
 
 // Deploy stores who carries a channel, then waits for the routers. Whatever they
 // do, what is stored will be so.
-func (h *Handlers) Deploy(ctx context.Context, in channels.Deployment) (out Output, err error) {
+func (h *Handlers) Deploy(ctx context.Context, in channels.Deployment) (Output, error) {
 	in.Topology = h.topology(in.Topology)
-	var now, before *bier.Channel
-	t, err := h.Topology(ctx, in.Topology)
-	if err == nil {
-		err = h.Store.Do(ctx, in.Topology, in.Name, func(have *bier.Channel, others []bier.Channel) (*bier.Channel, error) {
-			before = have
-			now, err = channels.Deploy(have, &in, t, others)
-			return now, err
-		})
+	c, err := h.Store.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
+		return channels.Deploy(have, &in, h.Store.Topology(tx, in.Topology), h.Store.ChannelsOf(tx, in.Topology))
+	})
+	return h.answer(ctx, c, err)
+}
+
+// RemoveIn is the input of remove-channel.
+type RemoveIn struct {
+	Topology string `json:"topology-id"`
+	Name     string `json:"channel-name"`
+}
+
+// Remove removes a channel; one that is not there is removed already.
+func (h *Handlers) Remove(ctx context.Context, in RemoveIn) (Output, error) {
+	if in.Name == "" {
+		return h.answer(ctx, channels.Changed{}, fault.New(fault.Missing, "channel-name is missing"))
 	}
-	if err == nil {
-		err = h.confirm(ctx, in.Topology, t, now, before)
-	}
+	c, err := h.Store.Change(ctx, h.topology(in.Topology), in.Name, func(*state.Tx, *bier.Channel) (*bier.Channel, error) { return nil, nil })
+	return h.answer(ctx, c, err)
+}
+
+// answer waits for the routers of a channel that was changed and says how far they are.
+func (h *Handlers) answer(ctx context.Context, c channels.Changed, err error) (out Output, _ error) {
 	failed := err != nil
 	if out.ConfigureOutput, err = bier.Configured(err, empty()); err != nil || failed {
 		return out, err
 	}
-	out.Deployment = h.deployment(ctx, now, before, h.Wait)
-	return out, nil
-}
-
-// confirmTime bounds the second look at a topology, and taking a deployment back.
-const confirmTime = 30 * time.Second
-
-// confirm looks at the topology once more: who deleted part of it while the deployment
-// was decided did not know of the deployment, so it is taken back.
-func (h *Handlers) confirm(ctx context.Context, topology string, t *bier.Topology, now, before *bier.Channel) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), confirmTime)
+	out.Deployment = routers(c.Now, c.Before)
+	wait, cancel := context.WithTimeout(ctx, h.Wait)
 	defer cancel()
-	later, err := h.Settled(ctx, topology)
-	if err == nil {
-		if later == t {
-			return nil
+	_ = h.Store.WaitUntil(wait, func(now *state.Snapshot) bool { // else they are pending, which the answer says
+		for _, d := range out.Deployment {
+			if !h.Store.Routers.Answered(now, d.Node, c.Revision) {
+				return false
+			}
 		}
-		_, err = bier.PlanChannel(later, now)
-	} else if fault.KindOf(err) != fault.NotFound {
-		return nil // nobody is there to delete anything
-	}
-	if err == nil {
-		return nil
-	}
-	return errors.Join(h.Store.Do(ctx, topology, now.Name, func(have *bier.Channel, _ []bier.Channel) (*bier.Channel, error) {
-		if have != now {
-			return have, nil // changed or removed since
-		}
-		return before, nil
-	}), err)
+		return true
+	})
+	h.states(h.Store.Now(), out.Deployment, c.Revision)
+	return out, nil
 }

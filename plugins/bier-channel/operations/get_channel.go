@@ -16,7 +16,7 @@ type getChannelOut struct {
 
 func (h *Handlers) getChannel(_ context.Context, in getChannelIn) (*getChannelOut, error) {
 	out := &getChannelOut{}
-	for _, c := range h.Store.List(h.topology(in.Topology)) {
+	for _, c := range h.Store.ChannelsOf(h.Store.Now(), h.topology(in.Topology)) {
 		out.Channels = append(out.Channels, channelRef{c.Name})
 	}
 	return out, nil

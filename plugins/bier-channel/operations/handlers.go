@@ -1,13 +1,13 @@
 package operations
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"ctl.internal/plugins/bier-channel/channels"
 	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/state"
 )
 
 // Handlers are what the RPCs and commands need.
@@ -15,12 +15,6 @@ type Handlers struct {
 	Store   *channels.Store
 	Default string        // topology-id where a call names none
 	Wait    time.Duration // for routers
-	// Topology reads a topology.
-	Topology func(ctx context.Context, id string) (*bier.Topology, error)
-	// Settled is Topology behind the changes that are decided at this moment.
-	Settled func(ctx context.Context, id string) (*bier.Topology, error)
-	// Reconcile tells the BIER service and waits for routers.
-	Reconcile func(ctx context.Context, nodes []string, wait time.Duration) map[string]bier.RouterState
 }
 
 // Mux returns the RPCs by "module:rpc".
@@ -33,7 +27,6 @@ func (h *Handlers) Mux() operations.Mux {
 		api + "modify-channel":   operations.Func(h.modifyChannel),
 		api + "deploy-channel":   operations.Func(h.Deploy),
 		api + "remove-channel":   operations.Func(h.Remove),
-		"bier-channel-view:read": operations.Func(h.read),
 	}
 }
 
@@ -61,10 +54,8 @@ type Output struct {
 	Deployment []Deployed `json:"deployment,omitempty"`
 }
 
-// deployment asks for the routers of a channel as it is and as it was; either may
-// be nil.
-func (h *Handlers) deployment(ctx context.Context, now, before *bier.Channel, wait time.Duration) []Deployed {
-	var out []Deployed
+// routers lists the routers of a channel as it is and as it was; either may be nil.
+func routers(now, before *bier.Channel) (out []Deployed) {
 	add := func(node, role string) {
 		if node != "" && !slices.ContainsFunc(out, func(d Deployed) bool { return d.Node == node }) {
 			out = append(out, Deployed{Node: node, Role: role})
@@ -82,25 +73,13 @@ func (h *Handlers) deployment(ctx context.Context, now, before *bier.Channel, wa
 			add(e.ID, "former")
 		}
 	}
-	nodes := make([]string, len(out))
-	for i := range out {
-		nodes[i] = out[i].Node
-	}
-	states := h.Reconcile(ctx, nodes, wait)
-	for i := range out {
-		s := states[out[i].Node]
-		out[i].State, out[i].Reason = s.State, s.Reason
-	}
 	return out
 }
 
-// read is for the other BIER plugins.
-func (h *Handlers) read(_ context.Context, in struct {
-	Revision uint64 `json:"revision"`
-	Changes  bool   `json:"changes"`
-}) (bier.ChannelView, error) {
-	if in.Changes {
-		return h.Store.Since(in.Revision), nil
+// states fills in how far routers are with what was configured up to a revision.
+func (h *Handlers) states(now state.Reader, list []Deployed, revision uint64) {
+	for i := range list {
+		s := h.Store.Routers.State(now, list[i].Node, revision)
+		list[i].State, list[i].Reason = s.State, s.Reason
 	}
-	return h.Store.View(in.Revision), nil
 }

@@ -34,27 +34,28 @@ type QueryOut struct {
 }
 
 // Query answers channels by their names.
-func (h *Handlers) Query(ctx context.Context, in QueryIn) (*QueryOut, error) {
+func (h *Handlers) Query(_ context.Context, in QueryIn) (*QueryOut, error) {
 	if len(in.Names) == 0 {
 		return nil, fault.At(fault.Missing, "/bier-channel-api:input/channel-name", "channel-name is missing: a list of names")
 	}
 	out := &QueryOut{}
+	topology, now := h.topology(in.Topology), h.Store.Now()
 	var t *bier.Topology
 	for _, name := range in.Names {
-		c := h.Store.Get(h.topology(in.Topology), name)
-		if c == nil {
+		c, ok := h.Store.Channels.Get(now, topology, name)
+		if !ok {
 			continue
 		}
-		x := Described{Channel: *c}
+		x := Described{Channel: c}
 		if c.Deployed() {
 			if t == nil {
-				var err error
-				if t, err = h.Topology(ctx, h.topology(in.Topology)); err != nil {
-					return nil, err
-				}
+				t = h.Store.Topology(now, topology)
 			}
-			x.describe(t)
-			x.Deployment = h.deployment(ctx, c, nil, 0)
+			if t != nil {
+				x.describe(t)
+			}
+			x.Deployment = routers(&c, nil)
+			h.states(now, x.Deployment, h.Store.Channels.Revision(now, topology, name))
 		}
 		out.Channels = append(out.Channels, x)
 	}

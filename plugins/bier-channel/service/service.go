@@ -4,13 +4,14 @@ package service
 import (
 	"context"
 	"io/fs"
+	"maps"
+	"slices"
 	"time"
 
 	"ctl.internal/plugins/bier-channel/channels"
 	"ctl.internal/plugins/bier-channel/operations"
 	"ctl.internal/plugins/bier-channel/shell"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/bier/models"
 	"ctl.internal/sdk/fault"
 )
@@ -23,7 +24,7 @@ type Settings struct {
 
 // Options are what the plugin serves, from its embedded plugin.yaml and yang/.
 func Options(files fs.FS) sdk.Options {
-	manifest, _ := fs.ReadFile(files, "plugin.yaml") // its absence is told as an empty manifest
+	manifest, _ := fs.ReadFile(files, "plugin.yaml") // its absence is reported as an empty manifest
 	return sdk.Options{Manifest: manifest, YANG: models.With(files), New: New, Commands: (&shell.Shell{}).Commands()}
 }
 
@@ -35,30 +36,37 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	wait, err := time.ParseDuration(set.DeployWait)
 	if err != nil || wait < 0 || wait > time.Minute {
-		return nil, fault.At(fault.Invalid, "deploy_wait", "%q is no time between 0s and 1m", set.DeployWait)
+		return nil, fault.At(fault.Invalid, "deploy_wait", "%q is not a time between 0s and 1m", set.DeployWait)
 	}
-	store := channels.NewStore(env.Host.Datastore)
-	if err := store.Load(ctx); err != nil {
+	ctx, cancel := context.WithCancel(ctx)
+	store, err := channels.Open(ctx, env.Host)
+	if err != nil {
+		cancel()
 		return nil, err
 	}
-	known := &topologies{host: env.Host, views: map[string]bier.TopologyView{}}
-	h := &operations.Handlers{Store: store, Default: set.DefaultTopology, Wait: wait,
-		Topology: known.get, Settled: known.settled,
-		Reconcile: func(ctx context.Context, nodes []string, wait time.Duration) map[string]bier.RouterState {
-			return bier.Reconcile(ctx, env.Host.Operations, nodes, wait)
-		}}
-	sh := &shell.Shell{Handlers: h}
-	ctx, cancel := context.WithCancel(ctx)
-	published := make(chan struct{})
-	go func() { defer close(published); publish(ctx, env.Host.Datastore, store) }()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		store.WatchBroken(ctx, func(all map[string]error) { env.Health(health(all)) })
+	}()
 	stop := func(ctx context.Context) error {
 		cancel()
 		select {
-		case <-published:
+		case <-watched:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), Stop: stop}, nil
+	h := &operations.Handlers{Store: store, Default: set.DefaultTopology, Wait: wait}
+	sh := &shell.Shell{Handlers: h}
+	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: store.Store, Check: store.Check, Stop: stop}, nil
+}
+
+func health(broken map[string]error) sdk.Health {
+	if len(broken) == 0 {
+		return sdk.Health{State: sdk.Healthy}
+	}
+	first := slices.Min(slices.Collect(maps.Keys(broken)))
+	return sdk.Health{State: sdk.Degraded, Reason: broken[first].Error() + "; it is kept as it is"}
 }

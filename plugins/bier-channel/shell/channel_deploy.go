@@ -21,7 +21,7 @@ func (s *Shell) channelDeploy() commands.Command {
 			if err != nil {
 				return err
 			}
-			if topology == "" && s.Store.Get(s.Default, in.Arg("channel")) == nil {
+			if topology == "" {
 				return fault.New(fault.NotFound, "there is no channel %s; add-channel makes it", in.Arg("channel"))
 			}
 			d := channels.Deployment{Topology: topology, Name: in.Arg("channel"), Ingress: in.Arg("ingress")}

@@ -22,11 +22,9 @@ func (s *Shell) Commands() []commands.Command {
 
 // names completes names of channels.
 func (s *Shell) names(_ context.Context, prefix string) (out []string) {
-	for _, t := range s.Store.Topologies() {
-		for _, c := range s.Store.List(t) {
-			if strings.HasPrefix(c.Name, prefix) {
-				out = append(out, c.Name)
-			}
+	for _, c := range s.Store.Channels.All(s.Store.Now()) {
+		if strings.HasPrefix(c.Name, prefix) {
+			out = append(out, c.Name)
 		}
 	}
 	return out
@@ -46,8 +44,9 @@ func (s *Shell) topology(in *commands.Invocation) (string, error) {
 		return t, nil
 	}
 	var have []string
-	for _, t := range s.Store.Topologies() {
-		if s.Store.Get(t, in.Arg("channel")) != nil {
+	now := s.Store.Now()
+	for _, t := range s.Store.ChannelTopologies(now) {
+		if _, ok := s.Store.Channels.Get(now, t, in.Arg("channel")); ok {
 			have = append(have, t)
 		}
 	}
@@ -62,7 +61,7 @@ func (s *Shell) topology(in *commands.Invocation) (string, error) {
 
 // topologies completes ids of topologies with channels.
 func (s *Shell) topologies(_ context.Context, prefix string) (out []string) {
-	for _, t := range s.Store.Topologies() {
+	for _, t := range s.Store.ChannelTopologies(s.Store.Now()) {
 		if strings.HasPrefix(t, prefix) {
 			out = append(out, t)
 		}
@@ -70,17 +69,11 @@ func (s *Shell) topologies(_ context.Context, prefix string) (out []string) {
 	return out
 }
 
-// nodes completes node-ids of the default topology and of those with channels.
-func (s *Shell) nodes(ctx context.Context, prefix string) (out []string) {
-	for _, id := range append(s.Store.Topologies(), s.Default) {
-		t, err := s.Topology(ctx, id)
-		if err != nil {
-			continue
-		}
-		for i := range t.Nodes {
-			if id := t.Nodes[i].ID; strings.HasPrefix(id, prefix) && len(out) < 200 && !slices.Contains(out, id) {
-				out = append(out, id)
-			}
+// nodes completes node-ids.
+func (s *Shell) nodes(_ context.Context, prefix string) (out []string) {
+	for _, n := range s.Store.Nodes.All(s.Store.Now()) {
+		if strings.HasPrefix(n.ID, prefix) && len(out) < 200 && !slices.Contains(out, n.ID) {
+			out = append(out, n.ID)
 		}
 	}
 	return out

@@ -12,7 +12,7 @@ import (
 
 // Apply is of the contract. A command line has no transactions: what was typed before
 // a fault is taken back by typing what was there.
-func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, dryRun bool) (*bierdriver.Result, error) {
+func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
 	a := &bierdriver.Result{}
 	want, err := d.set.Model.Want(c)
 	if err != nil {
@@ -26,8 +26,16 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 		}
 		typed, edits := d.set.Model.Diff(have, want)
 		a.Edits = edits
-		if dryRun {
+		if permit == nil {
 			return nil
+		}
+		if len(typed) > 0 || n.unsaved { // a command line keeps nothing back: both are asked before the first line
+			if _, err := permit.Begin(ctx, ""); err != nil {
+				return err
+			}
+			if err := permit.Commit(ctx); err != nil {
+				return err
+			}
 		}
 		switch {
 		case len(typed) > 0:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctl.internal/plugins/bier-driver-ietf/dialect"
@@ -14,7 +15,7 @@ import (
 )
 
 // Apply is of the contract.
-func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, dryRun bool) (*bierdriver.Result, error) {
+func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
 	l, err := d.enter(r)
 	if err != nil {
 		return nil, err
@@ -26,7 +27,7 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 	defer l.give()
 	l.sent = 0
 	a := &bierdriver.Result{}
-	a.Edits, err = l.apply(ctx, c, dryRun)
+	a.Edits, err = l.apply(ctx, c, permit)
 	a.State, a.Reason = outcome(err)
 	l.notice()
 	a.Messages, a.Session = l.sent, l.state()
@@ -54,7 +55,7 @@ func outcome(err error) (bierdriver.Outcome, string) {
 	return bierdriver.Pending, reason
 }
 
-func (l *link) apply(ctx context.Context, c *bierdriver.Config, dryRun bool) ([]string, error) {
+func (l *link) apply(ctx context.Context, c *bierdriver.Config, permit bierdriver.Permit) ([]string, error) {
 	if err := l.connect(ctx); err != nil {
 		if l.session != nil && l.session.Err() == nil {
 			err = fmt.Errorf("%w%w", errRefusedHere, err) // reached, but there is no dialect for it
@@ -62,9 +63,9 @@ func (l *link) apply(ctx context.Context, c *bierdriver.Config, dryRun bool) ([]
 		return nil, err
 	}
 	// The caller may add to its lists when it has its answer.
-	t := &try{link: l, config: &bierdriver.Config{Global: c.GetGlobal(), Channels: slices.Clone(c.GetChannels())}}
+	t := &try{link: l, permit: permit, config: &bierdriver.Config{Global: c.GetGlobal(), Channels: slices.Clone(c.GetChannels())}}
 	have, mark := l.recall()
-	if !dryRun && have != nil && l.caps.Has(netconf.Candidate) && l.caps.Has(netconf.ConfirmedCommit) {
+	if permit != nil && have != nil && l.caps.Has(netconf.Candidate) && l.caps.Has(netconf.ConfirmedCommit) {
 		if err := t.assume(have); err != nil { // the router takes back what proves wrong
 			return nil, fmt.Errorf("%w%w", errRefusedHere, err)
 		}
@@ -74,7 +75,7 @@ func (l *link) apply(ctx context.Context, c *bierdriver.Config, dryRun bool) ([]
 			return nil, fmt.Errorf("%w%w", errRefusedHere, err)
 		}
 	}
-	if dryRun {
+	if permit == nil {
 		have, err := l.tree(ctx)
 		if err != nil {
 			return nil, err
@@ -93,6 +94,7 @@ func (l *link) apply(ctx context.Context, c *bierdriver.Config, dryRun bool) ([]
 // try brings a router to a configuration, once.
 type try struct {
 	*link
+	permit  bierdriver.Permit
 	config  *bierdriver.Config
 	want    *xmltree.Node // config as a tree; goal makes it
 	have    *xmltree.Node // what the router holds; nil: it must be read
@@ -142,11 +144,23 @@ func (t *try) run(ctx context.Context) error {
 	if t.assumed {
 		ops = ops[:1]
 	}
+	former, err := t.permit.Begin(ctx, strconv.Itoa(t.session.ID()))
+	if err != nil {
+		return err
+	}
 	a := t.together(ctx, ops...)
-	if err := a[0].OK(lock); err != nil {
+	err = a[0].OK(lock)
+	if by := holder(err); by != "" && slices.Contains(former, by) {
+		t.log.Warn("ending the session of a process before, which holds the lock", "session", by)
+		kill := netconf.KillOp(by)
+		if err = t.one(ctx, kill).OK(kill); err == nil {
+			a = t.together(ctx, ops...)
+			err = a[0].OK(lock)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("locking %s: %w", ds, err)
 	}
-	var err error
 	if !t.assumed {
 		if t.have, err = a[1].Data(get); err == nil {
 			t.change = t.dialect.Diff(t.have, t.want)
@@ -156,6 +170,9 @@ func (t *try) run(ctx context.Context) error {
 	if err == nil && len(t.change.Edits) > 0 {
 		var last *netconf.Operation
 		if last, err = t.bring(ctx, ds); err == nil && last != nil {
+			if err = t.permit.Commit(ctx); err != nil {
+				return errors.Join(err, t.after(ctx, netconf.CancelCommitOp()), t.after(ctx, unlock))
+			}
 			a := t.together(ctx, *last, unlock)
 			if err := a[0].OK(*last); err != nil {
 				return errors.Join(err, t.after(ctx, unlock)) // the router takes the change back by itself
@@ -168,6 +185,16 @@ func (t *try) run(ctx context.Context) error {
 		t.unlocked(ds, t.after(ctx, unlock))
 	}
 	return err
+}
+
+// holder is the session that holds a lock that was denied, "" when that is not known.
+func holder(err error) string {
+	for _, e := range netconf.Refused(err) {
+		if e.Tag == "lock-denied" {
+			return e.Session
+		}
+	}
+	return ""
 }
 
 func (t *try) unlocked(ds netconf.Datastore, err error) {

@@ -45,7 +45,7 @@ func TestApply(t *testing.T) {
 			if len(one.Edits) != 1 || !strings.Contains(one.Edits[0], "egress-node=8") {
 				t.Errorf("one egress more: %q", one.Edits)
 			}
-			dry, err := d.Apply(within(t, time.Minute), r, &bierdriver.Config{}, true)
+			dry, err := d.Apply(within(t, time.Minute), r, &bierdriver.Config{}, nil)
 			if err != nil || len(dry.Edits) == 0 || sim.Config().String() == held || sim.Counts()["edit-config"] != edits+1 {
 				t.Errorf("a dry run: %v, %v", dry, err)
 			}
@@ -115,7 +115,7 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 				}
 				before := sim.Config().String()
 				sim.Set(c.f)
-				a, err := d.Apply(within(t, time.Minute), r, config(4, 5), false)
+				a, err := d.Apply(within(t, time.Minute), r, config(4, 5), bierdriver.Always)
 				if err != nil {
 					t.Fatal(err)
 				}

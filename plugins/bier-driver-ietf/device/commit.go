@@ -27,6 +27,11 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	if whole && confirmed { // a commit behind a refused edit changes nothing, and is taken back
 		a = t.together(ctx, ops...)
 	} else if first := t.one(ctx, ops[0]); first.OK(ops[0]) == nil {
+		if !confirmed { // there is no way back after the commit
+			if err := t.permit.Commit(ctx); err != nil {
+				return nil, errors.Join(err, t.after(ctx, netconf.DiscardOp()))
+			}
+		}
 		a = append(a, first)
 		a = append(a, t.together(ctx, ops[1:]...)...)
 	} else {
@@ -58,6 +63,9 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 // write changes running. Routers without rollback-on-error may stop half way; then
 // the driver puts back what was there.
 func (t *try) write(ctx context.Context) (last *netconf.Operation, err error) {
+	if err := t.permit.Commit(ctx); err != nil {
+		return nil, err
+	}
 	edit := t.editRunning(t.change.Edits)
 	a := t.together(ctx, edit, t.get(t.change.Filter))
 	if err = a[0].OK(edit); err == nil {

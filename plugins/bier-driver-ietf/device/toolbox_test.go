@@ -52,7 +52,7 @@ func config(id uint32, egress ...uint32) *bierdriver.Config {
 
 func apply(t *testing.T, d *Driver, r *bierdriver.Router, c *bierdriver.Config, want bierdriver.Outcome) *bierdriver.Result {
 	t.Helper()
-	a, err := d.Apply(within(t, time.Minute), r, c, false)
+	a, err := d.Apply(within(t, time.Minute), r, c, bierdriver.Always)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func applyWhenFree(t *testing.T, d *Driver, r *bierdriver.Router, c *bierdriver.
 	t.Helper()
 	ctx := within(t, time.Minute)
 	for {
-		a, err := d.Apply(ctx, r, c, false)
+		a, err := d.Apply(ctx, r, c, bierdriver.Always)
 		if err != nil || a.State == bierdriver.Failed || ctx.Err() != nil {
 			t.Fatalf("%v, %v", a, err)
 		}

@@ -103,7 +103,7 @@ func TestWatchAndCallsShareASession(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			a, err := d.Apply(within(t, time.Minute), r, config(uint32(1+i), 1, 2), false)
+			a, err := d.Apply(within(t, time.Minute), r, config(uint32(1+i), 1, 2), bierdriver.Always)
 			if err != nil || a.State != bierdriver.Applied {
 				t.Errorf("%v, %v", a, err)
 			}

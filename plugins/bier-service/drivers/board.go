@@ -206,6 +206,18 @@ func (b *Board) Choose(ctx context.Context, r *bierdriver.Router, capabilities [
 	return name, d.client, nil
 }
 
+// ForgetAll ends the watches of all routers.
+func (b *Board) ForgetAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for node, c := range b.chosen {
+		if d := b.drivers[c.driver]; d != nil {
+			d.line.remove(node)
+		}
+	}
+	clear(b.chosen)
+}
+
 // Forget ends the watch of a router.
 func (b *Board) Forget(node string) {
 	b.mu.Lock()

@@ -1,3 +1,4 @@
-// Package mounts knows how routers are reached. Passwords and keys are sealed
-// where they are kept.
+// Package mounts knows how routers are reached: the nodes of topology-netconf in the
+// configuration tree network-topology, and the host keys they showed first. The controller
+// keeps documents with passwords and keys sealed.
 package mounts

@@ -2,39 +2,38 @@ package mounts
 
 import (
 	"context"
-	"encoding/json"
-	"log/slog"
-	"maps"
-	"net/url"
+	"reflect"
 	"slices"
-	"sync"
-
-	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/netconf"
+	"ctl.internal/sdk/state"
 )
 
-// Mount is a router as a user describes it.
+// topology is that of network-topology in which routers are mounted.
+const topology = "topology-netconf"
+
+// Mount is a router as a user describes it: a node of the configuration tree, with the
+// leaves of netconf-node-topology. One without a host mounts nothing.
 type Mount struct {
 	Node       string `json:"node-id"`
-	Host       string `json:"host"`
-	Port       uint16 `json:"port,omitempty"`
-	User       string `json:"username,omitempty"`
-	Password   string `json:"password,omitempty"`
-	PrivateKey string `json:"private-key,omitempty"`
-	HostKey    string `json:"host-key,omitempty"`
-	Driver     string `json:"driver,omitempty"`
-	Dialect    string `json:"dialect,omitempty"`
-	Keepalive  uint16 `json:"keepalive,omitempty"`
+	Host       string `json:"netconf-node-topology:host,omitempty"`
+	Port       uint16 `json:"netconf-node-topology:port,omitempty"`
+	User       string `json:"netconf-node-topology:username,omitempty"`
+	Password   string `json:"netconf-node-topology:password,omitempty"`
+	PrivateKey string `json:"netconf-node-topology:private-key,omitempty"`
+	HostKey    string `json:"netconf-node-topology:host-key,omitempty"`
+	Driver     string `json:"netconf-node-topology:driver,omitempty"`
+	Dialect    string `json:"netconf-node-topology:dialect,omitempty"`
+	Keepalive  uint32 `json:"netconf-node-topology:keepalive-delay,omitempty"`
 }
 
-// Router is the mount as drivers get it.
-func (m *Mount) Router() *bierdriver.Router {
-	return &bierdriver.Router{NodeId: m.Node, Host: m.Host, Port: uint32(m.Port), User: m.User, Password: m.Password,
-		PrivateKey: m.PrivateKey, HostKey: m.HostKey, Driver: m.Driver, Dialect: m.Dialect, KeepaliveSeconds: uint32(m.Keepalive)}
+// Trusted is a host key that a router showed first, at an address.
+type Trusted struct {
+	Key  string `json:"host-key"`
+	Host string `json:"host"`
+	Port uint16 `json:"port"`
 }
 
 // Check says what is wrong with a mount.
@@ -56,210 +55,131 @@ func (m *Mount) Check() error {
 	return nil
 }
 
-// purpose of the sealed text.
-const purpose = "bier router"
-
-// Table is the mounts. It is safe for concurrent use.
-type Table struct {
-	host    *host.Client
-	changed func(node string)
-
-	mu      sync.Mutex
-	kept    map[string]*Mount             // by RPC and shell
-	tree    map[string]*Mount             // by the configuration tree; comes first
-	trusted map[string]string             // host keys taken on first use
-	routers map[string]*bierdriver.Router // what counts
+// Mounts is what is known of how routers are reached.
+type Mounts struct {
+	Store *state.Store
+	nodes *state.Tree[Mount]
+	keys  *state.Table[Trusted]
 }
 
-// New returns an empty table; changed is called with the id of each router that is
-// reached differently now.
-func New(h *host.Client, changed func(node string)) *Table {
-	return &Table{host: h, changed: changed, kept: map[string]*Mount{}, tree: map[string]*Mount{}, trusted: map[string]string{}, routers: map[string]*bierdriver.Router{}}
-}
-
-func mountKey(node string) string { return "mount/" + url.PathEscape(node) }
-func trustKey(node string) string { return "host-key/" + url.PathEscape(node) }
-
-// Load reads what was kept.
-func (t *Table) Load(ctx context.Context) error {
-	for e, err := range t.host.Datastore.Range(ctx, host.Private, "mount/") {
-		if err != nil {
-			return err
+// New returns the mounts, which are there when a Store was opened with Views; changed is
+// called with the ids of routers that may be reached otherwise now, nil for all.
+func New(changed func(nodes []string)) *Mounts {
+	m := &Mounts{nodes: state.NewTree[Mount]("/network-topology:network-topology/topology=*/node=*"),
+		keys: state.NewTable[Trusted](state.Private("host-key/"))}
+	m.nodes.Notify(func(paths []string) {
+		var nodes []string
+		for _, p := range paths {
+			if k := m.nodes.Keys(p); k[0] == topology {
+				nodes = append(nodes, k[1])
+			}
 		}
-		m := &Mount{}
-		text, err := t.host.Secrets.Open(ctx, purpose, e.Value)
-		if err == nil {
-			err = json.Unmarshal(text, m)
-		}
-		if err != nil {
-			slog.Warn("a mounted router is left out: its entry cannot be opened; mount it again", "key", e.Key, "err", err)
-			continue
-		}
-		t.kept[m.Node] = m
-	}
-	for e, err := range t.host.Datastore.Range(ctx, host.Private, "host-key/") {
-		if err != nil {
-			return err
-		}
-		if node, err := url.PathUnescape(e.Key[len("host-key/"):]); err == nil {
-			t.trusted[node] = string(e.Value)
-		}
-	}
-	for node := range t.kept {
-		t.settle(node)
-	}
-	return nil
-}
-
-// settle computes what counts for a router and reports whether that is different.
-func (t *Table) settle(node string) bool {
-	m := t.kept[node]
-	if in := t.tree[node]; in != nil {
-		m = in.withSecrets(m)
-	}
-	if m == nil {
-		_, had := t.routers[node]
-		delete(t.routers, node)
-		return had
-	}
-	r := m.Router()
-	if r.HostKey == "" {
-		r.HostKey = t.trusted[node]
-	}
-	if proto.Equal(t.routers[node], r) {
-		return false
-	}
-	t.routers[node] = r
-	return true
-}
-
-// Put keeps a mount. A host key that was trusted on first use is forgotten when the
-// router is reached elsewhere now.
-func (t *Table) Put(ctx context.Context, m Mount) error {
-	if err := m.Check(); err != nil {
-		return err
-	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return fault.Wrap(fault.Internal, err, "the mount cannot be encoded")
-	}
-	sealed, err := t.host.Secrets.Seal(ctx, purpose, text)
-	if err != nil {
-		return err
-	}
-	x := host.Txn{Ops: []host.Op{{Key: mountKey(m.Node), Value: sealed}}}
-	t.mu.Lock()
-	old := t.kept[m.Node]
-	t.mu.Unlock()
-	elsewhere := old != nil && (old.Host != m.Host || old.Port != m.Port)
-	if elsewhere {
-		x.Ops = append(x.Ops, host.Op{Key: trustKey(m.Node), Delete: true})
-	}
-	if _, err := t.host.Datastore.Commit(ctx, x); err != nil {
-		return err
-	}
-	t.update(m.Node, func() {
-		t.kept[m.Node] = &m
-		if elsewhere {
-			delete(t.trusted, m.Node)
+		if paths == nil || nodes != nil {
+			changed(nodes)
 		}
 	})
-	return nil
+	return m
 }
 
-// Remove forgets a mount.
-func (t *Table) Remove(ctx context.Context, node string) error {
-	if node == "" {
-		return fault.New(fault.Missing, "node-id is missing")
-	}
-	t.mu.Lock()
-	_, kept := t.kept[node]
-	_, tree := t.tree[node]
-	t.mu.Unlock()
-	switch {
-	case !kept && tree:
-		return fault.New(fault.InUse, "router %s is mounted in the configuration tree network-topology; remove it there", node)
-	case !kept:
-		return fault.New(fault.NotFound, "no router is mounted as %q", node)
-	}
-	x := host.Txn{Ops: []host.Op{{Key: mountKey(node), Delete: true}, {Key: trustKey(node), Delete: true}}}
-	if _, err := t.host.Datastore.Commit(ctx, x); err != nil {
-		return err
-	}
-	t.update(node, func() { delete(t.kept, node); delete(t.trusted, node) })
-	return nil
-}
+// Views are what state.Open takes.
+func (m *Mounts) Views() []state.View { return []state.View{m.nodes, m.keys} }
 
-// SetTree replaces the mounts of the configuration tree. As by Put and Remove, a host
-// key that was trusted on first use is forgotten when its router is taken out or
-// reached elsewhere now.
-func (t *Table) SetTree(ctx context.Context, all map[string]*Mount) {
-	t.mu.Lock()
-	nodes := maps.Clone(t.tree)
-	maps.Copy(nodes, all)
-	t.tree = all
-	var different, forgotten []string
-	for node := range nodes {
-		before := t.routers[node]
-		if !t.settle(node) {
-			continue
-		}
-		different = append(different, node)
-		now := t.routers[node]
-		if before != nil && (now == nil || now.Host != before.Host || now.Port != before.Port) && t.trusted[node] != "" {
-			delete(t.trusted, node)
-			t.settle(node)
-			forgotten = append(forgotten, node)
-		}
+// Get returns how a router is reached, nil if nobody said.
+func (m *Mounts) Get(r state.Reader, node string) *bierdriver.Router {
+	x, ok := m.nodes.Get(r, topology, node)
+	if !ok || x.Host == "" {
+		return nil
 	}
-	t.mu.Unlock()
-	for _, node := range forgotten {
-		if err := t.host.Datastore.Delete(ctx, trustKey(node)); err != nil {
-			slog.Warn("the host key of a router that was taken out is still kept; bier:router-remove forgets it", "node", node, "err", err)
-		}
+	if t, ok := m.keys.Get(r, node); ok && x.HostKey == "" && t.Host == x.Host && t.Port == x.Port {
+		x.HostKey = t.Key
 	}
-	for _, node := range different {
-		t.changed(node)
-	}
-}
-
-// Trust keeps the key that a router showed first.
-func (t *Table) Trust(ctx context.Context, node, key string) {
-	t.mu.Lock()
-	r := t.routers[node]
-	first := key != "" && r != nil && r.HostKey == ""
-	t.mu.Unlock()
-	if !first {
-		return
-	}
-	if err := t.host.Datastore.Put(ctx, trustKey(node), []byte(key)); err != nil {
-		slog.Warn("the host key of a router was not kept", "node", node, "err", err)
-		return
-	}
-	slog.Warn("the host key of a router is trusted because it is the first it showed; compare it with the router's", "node", node, "host-key", key)
-	t.update(node, func() { t.trusted[node] = key })
-}
-
-func (t *Table) update(node string, f func()) {
-	t.mu.Lock()
-	f()
-	different := t.settle(node)
-	t.mu.Unlock()
-	if different {
-		t.changed(node)
-	}
-}
-
-// Get returns how a router is reached, nil if nobody said. Do not change it.
-func (t *Table) Get(node string) *bierdriver.Router {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.routers[node]
+	return &bierdriver.Router{NodeId: x.Node, Host: x.Host, Port: uint32(x.Port), User: x.User, Password: x.Password,
+		PrivateKey: x.PrivateKey, HostKey: x.HostKey, Driver: x.Driver, Dialect: x.Dialect, KeepaliveSeconds: x.Keepalive}
 }
 
 // Nodes lists the mounted routers, ascending.
-func (t *Table) Nodes() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return slices.Sorted(maps.Keys(t.routers))
+func (m *Mounts) Nodes(r state.Reader) (out []string) {
+	for _, x := range m.nodes.All(r, topology) {
+		if x.Host != "" {
+			out = append(out, x.Node)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Put mounts a router, or mounts it otherwise.
+func (m *Mounts) Put(ctx context.Context, x Mount) error {
+	if err := x.Check(); err != nil {
+		return err
+	}
+	_, err := m.Store.Update(ctx, func(tx *state.Tx) error {
+		m.forget(tx, x.Node, x)
+		return m.nodes.Put(tx, x, topology, x.Node)
+	})
+	return err
+}
+
+// Remove forgets a mount.
+func (m *Mounts) Remove(ctx context.Context, node string) error {
+	if node == "" {
+		return fault.New(fault.Missing, "node-id is missing")
+	}
+	_, err := m.Store.Update(ctx, func(tx *state.Tx) error {
+		if _, ok := m.nodes.Get(tx, topology, node); !ok {
+			return fault.New(fault.NotFound, "no router is mounted as %q", node)
+		}
+		m.forget(tx, node, Mount{})
+		m.nodes.Delete(tx, topology, node)
+		return nil
+	})
+	return err
+}
+
+// forget drops the host key that was trusted on first use, unless a router is still
+// reached at the same address.
+func (m *Mounts) forget(tx *state.Tx, node string, now Mount) {
+	if t, ok := m.keys.Get(tx, node); ok && (t.Host != now.Host || t.Port != now.Port) {
+		m.keys.Delete(tx, node)
+	}
+}
+
+// Check refuses changes of the tree by others that can never work, and has host keys
+// forgotten; see sdk.Plugin.
+func (m *Mounts) Check(_ context.Context, tx *state.Tx) error {
+	now := m.Store.Now()
+	var l fault.List
+	for path, x := range m.nodes.All(tx.Snapshot(), topology) {
+		before, _ := m.nodes.Get(now, topology, x.Node)
+		if x.Host == "" || reflect.DeepEqual(before, x) {
+			continue
+		}
+		if err := x.Check(); err != nil {
+			l = append(l, fault.At(fault.Invalid, path, "%v", err))
+		}
+	}
+	for node := range m.keys.All(now, "") {
+		x, _ := m.nodes.Get(tx.Snapshot(), topology, node)
+		m.forget(tx, node, x)
+	}
+	return l.Err()
+}
+
+// Trust keeps the key that a router showed first. It reports whether it is news.
+func (m *Mounts) Trust(ctx context.Context, term *state.Term, r *bierdriver.Router, key string) (bool, error) {
+	if key == "" || r.HostKey != "" {
+		return false, nil
+	}
+	kept := false
+	_, err := term.Update(ctx, func(tx *state.Tx) error {
+		kept = false
+		x, ok := m.nodes.Get(tx, topology, r.NodeId)
+		if t, known := m.keys.Get(tx, r.NodeId); !ok || x.HostKey != "" || x.Host != r.Host || uint32(x.Port) != r.Port ||
+			known && t.Host == x.Host && t.Port == x.Port {
+			return nil
+		}
+		kept = true
+		return m.keys.Put(tx, r.NodeId, Trusted{Key: key, Host: x.Host, Port: x.Port})
+	})
+	return kept, err
 }

@@ -2,17 +2,29 @@ package operations
 
 import (
 	"context"
+	"time"
 
+	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/mounts"
-	"ctl.internal/plugins/bier-service/reconcile"
+	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/operations"
 )
 
+// Routers is what is known of the routers, on any node.
+type Routers interface {
+	// States says how far routers are with what is configured now, all when nodes is
+	// empty, waiting up to a time for them.
+	States(ctx context.Context, nodes []string, wait time.Duration) []bier.RouterState
+	// Compare has routers compared with what they must hold, and waits until ctx ends.
+	Compare(ctx context.Context, nodes []string) ([]bier.RouterState, error)
+	// Session is the session to a router; the zero Session when there is none.
+	Session(node string) drivers.Session
+}
+
 // Handlers are what the RPCs need.
 type Handlers struct {
-	Refresh func(context.Context) error // reads topologies and channels
-	Engine  *reconcile.Engine
-	Mounts  *mounts.Table
+	Routers Routers
+	Mounts  *mounts.Mounts
 }
 
 // Mux returns the RPCs by "module:rpc".

@@ -2,8 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,11 +13,15 @@ import (
 type Options struct {
 	// Target returns how a router is reached, nil when nobody said.
 	Target func(node string) *bierdriver.Router
-	// Apply chooses a driver and lets it apply. The error is trouble on the way.
-	Apply func(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, dryRun bool) (res *bierdriver.Result, driver string, err error)
-	// Manage keeps in mind, over restarts, that a router may hold something of ours.
-	Manage func(ctx context.Context, node string, on bool) error
-	// Report tells an operator.
+	// Apply chooses a driver and lets it apply a configuration, of which hash is the name.
+	// The error is trouble on the way.
+	Apply func(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, hash string, dryRun bool) (res *bierdriver.Result, driver string, err error)
+	// Release is called when a router holds nothing of ours any more.
+	Release func(ctx context.Context, node string) error
+	// Status takes the state of a router, nil when there is nothing more to say of it. It
+	// must not wait.
+	Status func(node string, s *bier.Status)
+	// Report notifies an operator. It must not wait.
 	Report func(node, text string)
 
 	Timeout            time.Duration // of one Apply
@@ -37,24 +39,23 @@ type Engine struct {
 
 	mu      sync.Mutex
 	routers map[string]*router
-	changed chan struct{}
+	known   map[string]bier.Status
 	closed  bool
 }
 
-// New returns an engine; managed are the routers that may hold something of ours.
-// Nothing is done to them before the first Want.
-func New(ctx context.Context, o Options, managed []string) *Engine {
-	e := &Engine{o: o, ctx: ctx, slots: make(chan struct{}, o.Parallel), routers: map[string]*router{}, changed: make(chan struct{})}
+// New returns an engine; managed are the routers that may hold something of ours, known is
+// what was found of routers so far. Nothing is done to them before the first Want.
+func New(ctx context.Context, o Options, managed []string, known map[string]bier.Status) *Engine {
+	e := &Engine{o: o, ctx: ctx, slots: make(chan struct{}, o.Parallel), routers: map[string]*router{}, known: known}
 	for _, node := range managed {
-		r := e.add(node)
-		r.managed = true
+		e.add(node).managed = true
 	}
 	return e
 }
 
 // add makes the entry of a router. The lock is held, or nobody else knows e.
 func (e *Engine) add(node string) *router {
-	r := &router{e: e, node: node, kick: make(chan struct{}, 1), want: &bierdriver.Config{}, state: bier.Pending}
+	r := &router{e: e, node: node, kick: make(chan struct{}, 1), state: bier.Pending}
 	e.routers[node] = r
 	return r
 }
@@ -67,8 +68,8 @@ func (e *Engine) Wait() {
 	e.group.Wait()
 }
 
-// Want says what all routers must hold now.
-func (e *Engine) Want(desired map[string]*bier.Desired) {
+// Want says what all routers must hold, as configured at a revision.
+func (e *Engine) Want(desired map[string]*bier.Desired, revision uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -79,26 +80,40 @@ func (e *Engine) Want(desired map[string]*bier.Desired) {
 			e.add(node)
 		}
 	}
+	for node, s := range e.known { // of routers that are neither managed nor wanted any more
+		if e.routers[node] == nil && s.Intent > 0 {
+			e.o.Status(node, nil)
+		}
+	}
 	for node, r := range e.routers {
 		d := desired[node]
 		if d == nil {
 			d = &bier.Desired{Config: &bierdriver.Config{}}
 		}
-		r.wanted(d)
+		r.wanted(d, revision)
 		if !r.running {
 			r.running = true
 			e.group.Go(func() { r.run(e.ctx) })
 		}
 	}
+	e.known = nil
 }
 
-// Kick has a router looked at anew: it is reached otherwise, its driver or session
-// came back, or somebody else changed it.
-func (e *Engine) Kick(node string) {
+// Kick has routers compared with what they must hold, all when nodes is nil: they are
+// reached otherwise, a driver or session came back, or somebody else changed them. With a
+// revision the result is an answer to what was asked for then.
+func (e *Engine) Kick(nodes []string, revision uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if r := e.routers[node]; r != nil {
-		r.doubt()
+	if nodes == nil {
+		for _, r := range e.routers {
+			r.doubt(revision)
+		}
+	}
+	for _, node := range nodes {
+		if r := e.routers[node]; r != nil {
+			r.doubt(revision)
+		}
 	}
 }
 
@@ -111,98 +126,4 @@ func (e *Engine) KickPending() {
 			r.wake()
 		}
 	}
-}
-
-// KickAll has all routers compared with what they must hold.
-func (e *Engine) KickAll() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, r := range e.routers {
-		r.doubt()
-	}
-}
-
-// States returns the states of routers, of all when nodes is empty. One that must
-// hold nothing is applied.
-func (e *Engine) States(nodes []string) []bier.RouterState {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.states(nodes)
-}
-
-func (e *Engine) states(nodes []string) []bier.RouterState {
-	if len(nodes) == 0 {
-		nodes = slices.Sorted(maps.Keys(e.routers))
-	}
-	out := make([]bier.RouterState, 0, len(nodes))
-	for _, node := range nodes {
-		if r := e.routers[node]; r != nil {
-			out = append(out, r.shown())
-		} else {
-			out = append(out, bier.RouterState{Node: node, State: bier.Applied})
-		}
-	}
-	return out
-}
-
-// Settle waits until what is wanted of routers now was tried at each of them, or
-// ctx ends, and returns their states. What is wanted later is not waited for: under a
-// stream of changes there is always something.
-func (e *Engine) Settle(ctx context.Context, nodes []string) []bier.RouterState {
-	e.mu.Lock()
-	if len(nodes) == 0 {
-		nodes = slices.Sorted(maps.Keys(e.routers))
-	}
-	goals := make(map[string]goal, len(nodes))
-	for _, node := range nodes {
-		if r := e.routers[node]; r != nil {
-			goals[node] = goal{r, r.wantSeq, r.doubts}
-		}
-	}
-	e.mu.Unlock()
-	for {
-		e.mu.Lock()
-		open := false
-		for _, g := range goals {
-			if !g.reached() {
-				open = true
-				break
-			}
-		}
-		changed := e.changed
-		var states []bier.RouterState
-		if !open || ctx.Err() != nil {
-			states = e.states(nodes)
-			for i := range states {
-				if g, ok := goals[states[i].Node]; ok && g.reached() && g.r == e.routers[states[i].Node] {
-					states[i] = g.r.result()
-				}
-			}
-		}
-		e.mu.Unlock()
-		if states != nil || len(nodes) == 0 {
-			return states
-		}
-		select {
-		case <-ctx.Done():
-		case <-changed:
-		}
-	}
-}
-
-// goal is how far a router must be.
-type goal struct {
-	r            *router
-	want, doubts int
-}
-
-// reached is also true for a router that is none of ours any more. The lock is held.
-func (g goal) reached() bool {
-	return g.r.e.routers[g.r.node] != g.r || g.r.tried >= g.want && g.r.cleared >= g.doubts
-}
-
-// tell wakes those who wait. The lock is held.
-func (e *Engine) tell() {
-	close(e.changed)
-	e.changed = make(chan struct{})
 }

@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,34 +15,142 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// lab is an engine with routers that do what apply says.
+type lab struct {
+	*Engine
+	ctx     context.Context
+	mu      sync.Mutex
+	states  map[string]*bier.Status
+	written int
+	applied []string // hashes, in order
+	apply   func(n int) (*bierdriver.Result, error)
+	changed chan struct{}
+}
+
+func newLab(t *testing.T, managed []string, known map[string]bier.Status) *lab {
+	t.Helper()
+	l := &lab{states: map[string]*bier.Status{}, changed: make(chan struct{}, 1),
+		apply: func(int) (*bierdriver.Result, error) { return &bierdriver.Result{State: bierdriver.Applied}, nil }}
+	var stop context.CancelFunc
+	l.ctx, stop = context.WithTimeout(t.Context(), time.Minute)
+	l.Engine = New(l.ctx, Options{Parallel: 4, Repair: true, RetryMin: time.Millisecond, RetryMax: time.Millisecond, Timeout: time.Minute,
+		Target: func(node string) *bierdriver.Router { return &bierdriver.Router{NodeId: node, Host: "x"} },
+		Apply: func(_ context.Context, _ *bierdriver.Router, _ *bierdriver.Config, hash string, _ bool) (*bierdriver.Result, string, error) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.applied = append(l.applied, hash)
+			res, err := l.apply(len(l.applied))
+			return res, "driver", err
+		},
+		Release: func(context.Context, string) error { return nil },
+		Report:  func(string, string) {},
+		Status: func(node string, s *bier.Status) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.states[node] = s
+			l.written++
+			select {
+			case l.changed <- struct{}{}:
+			default:
+			}
+		}}, managed, known)
+	t.Cleanup(func() { stop(); l.Wait() })
+	return l
+}
+
+// until waits for a state of a router.
+func (l *lab) until(t *testing.T, node, what string, ok func(s *bier.Status) bool) {
+	t.Helper()
+	for {
+		l.mu.Lock()
+		s, known := l.states[node]
+		l.mu.Unlock()
+		if known && ok(s) {
+			return
+		}
+		select {
+		case <-l.changed:
+		case <-l.ctx.Done():
+			t.Fatalf("never: %s: %+v", what, s)
+		}
+	}
+}
+
+func carrying(bfr uint32) map[string]*bier.Desired {
+	return map[string]*bier.Desired{"a": {Config: &bierdriver.Config{Global: &bierdriver.Global{BfrId: bfr}}}}
+}
+
 // A router that should carry something and cannot be given any of it is not "applied",
 // though there is nothing to send to it.
 func TestWhatCannotBeHadIsNotApplied(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	e := New(ctx, Options{Target: func(string) *bierdriver.Router { return nil }, Report: func(string, string) {}, RetryMin: time.Millisecond, RetryMax: time.Millisecond, Parallel: 1}, nil)
-	defer e.Wait()
-	defer cancel()
-	for range 3 {
-		e.Want(map[string]*bier.Desired{"a": {Config: &bierdriver.Config{}, Problems: []string{"no bfr-id"}}})
-		if s := e.Settle(ctx, []string{"a"})[0]; s.State != bier.Failed || s.Reason != "no bfr-id" {
-			t.Fatalf("%+v", s)
+	l := newLab(t, nil, nil)
+	for i := range uint64(3) {
+		l.Want(map[string]*bier.Desired{"a": {Config: &bierdriver.Config{}, Problems: []string{"no bfr-id"}}}, 2*i+1)
+		l.until(t, "a", "it failed", func(s *bier.Status) bool {
+			return s != nil && s.State == bier.Failed && s.Reason == "no bfr-id" && s.Answered == 2*i+1
+		})
+		l.Want(nil, 2*i+2)
+		l.until(t, "a", "it is left alone", func(s *bier.Status) bool { return s == nil })
+	}
+	if len(l.applied) > 0 {
+		t.Errorf("%d calls of a driver for nothing", len(l.applied))
+	}
+}
+
+// Each change is answered under its revision; the same again is no change.
+func TestAChangeIsAnsweredUnderItsRevision(t *testing.T) {
+	l := newLab(t, nil, nil)
+	for _, revision := range []uint64{5, 8} {
+		l.Want(carrying(uint32(revision)), revision)
+		l.until(t, "a", "it is applied", func(s *bier.Status) bool {
+			return s != nil && s.State == bier.Applied && s.Intent == revision && s.Answered == revision
+		})
+	}
+	l.Want(carrying(8), 9)
+	l.Kick([]string{"a"}, 12) // somebody asks for a comparison
+	l.until(t, "a", "it was compared", func(s *bier.Status) bool { return s.Intent == 12 && s.Answered == 12 })
+	if len(l.applied) != 3 || l.applied[1] != l.applied[2] {
+		t.Errorf("applied %v", l.applied)
+	}
+}
+
+// A process that takes over finds what was wanted already: it compares, and says nothing
+// while nothing is different.
+func TestTakingOverSaysNothingNew(t *testing.T) {
+	l := newLab(t, []string{"a"}, map[string]bier.Status{"a": {Intent: 5, Answered: 5, State: bier.Applied, Hash: hash(carrying(1)["a"].Config, nil)},
+		"gone": {Intent: 4, Answered: 4, State: bier.Applied}})
+	l.Want(carrying(1), 77)
+	l.until(t, "a", "it was compared", func(s *bier.Status) bool { return s.Intent == 5 && s.Answered == 5 && s.State == bier.Applied })
+	l.until(t, "gone", "the record of a router that is not ours goes", func(s *bier.Status) bool { return s == nil })
+}
+
+// A router that cannot be reached is pending with the reason, is tried again, and is
+// applied when it can.
+func TestPendingIsTriedAgain(t *testing.T) {
+	l := newLab(t, nil, nil)
+	seen := make(chan struct{}, 1)
+	l.apply = func(n int) (*bierdriver.Result, error) {
+		switch n {
+		case 1:
+			return nil, errors.New("no route")
+		case 2:
+			seen <- struct{}{}
+			return &bierdriver.Result{State: bierdriver.Pending, Reason: "locked"}, nil
 		}
-		if s := e.States([]string{"a"})[0]; s.State != bier.Failed {
-			t.Fatalf("%+v", s)
-		}
-		e.Want(nil)
-		for s := e.States(nil); len(s) > 0; s = e.States(nil) { // it is none of ours any more
-			e.mu.Lock()
-			changed, gone := e.changed, len(e.routers) == 0
-			e.mu.Unlock()
-			if gone {
-				break
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				t.Fatalf("never forgotten: %+v", s)
-			}
-		}
+		return &bierdriver.Result{State: bierdriver.Applied}, nil
+	}
+	l.Want(carrying(1), 3)
+	<-seen
+	l.until(t, "a", "it is applied", func(s *bier.Status) bool { return s.State == bier.Applied && s.Answered == 3 })
+}
+
+// What a router held of ours is taken away when nothing is wanted of it any more, also by
+// a process that did not give it to it.
+func TestManagedRoutersAreCleaned(t *testing.T) {
+	l := newLab(t, []string{"a"}, nil)
+	l.Want(nil, 3)
+	l.until(t, "a", "it is forgotten", func(s *bier.Status) bool { return s == nil })
+	if len(l.applied) != 1 {
+		t.Errorf("applied %d times", len(l.applied))
 	}
 }

@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -19,13 +21,12 @@ type router struct {
 	node string
 	kick chan struct{}
 
-	want     *bierdriver.Config // never changed, only replaced
+	want     *bierdriver.Config // never changed, only replaced; nil before the first Want
+	hash     string
 	problems []string
-	wantSeq  int // grows when want does
-	tried    int // wantSeq of the last try
+	intent   uint64 // revision at which want came to be
+	answered uint64 // intent of the last try
 	dirty    bool
-	doubts   int // grows each time it becomes dirty
-	cleared  int // doubts before the last try
 	running  bool
 	managed  bool
 
@@ -35,17 +36,27 @@ type router struct {
 }
 
 // wanted takes in what the router must hold. The lock is held.
-func (r *router) wanted(d *bier.Desired) {
-	if (len(r.problems) > 0) != (len(d.Problems) > 0) && empty(d.Config) {
-		r.wake() // it is ours to show from now on, or no longer
-	}
+func (r *router) wanted(d *bier.Desired, revision uint64) {
+	different := !slices.Equal(r.problems, d.Problems)
 	r.problems = d.Problems
-	if r.wantSeq > 0 && same(r.want, d.Config) {
+	if r.want != nil && same(r.want, d.Config) && !different {
 		return
 	}
-	r.want = d.Config
-	r.wantSeq++
+	first := r.want == nil
+	r.want, r.hash = d.Config, hash(d.Config, d.Problems)
+	if s, ok := r.e.known[r.node]; first && ok && s.Hash == r.hash { // it is what was wanted before, too
+		r.intent, r.answered, r.state, r.reason, r.driver, r.dirty = s.Intent, s.Answered, s.State, s.Reason, s.Driver, true
+		if len(r.problems) > 0 && s.State == bier.Failed {
+			r.state, r.reason = bier.Applied, "" // publish says the rest
+		}
+		r.wake()
+		return
+	}
+	r.intent = revision
 	r.wake()
+	if !empty(r.want) || r.managed || len(r.problems) > 0 {
+		r.publish()
+	}
 }
 
 func (r *router) wake() {
@@ -56,28 +67,25 @@ func (r *router) wake() {
 }
 
 // doubt has the router compared with what it must hold. The lock is held.
-func (r *router) doubt() {
+func (r *router) doubt(revision uint64) {
 	r.dirty = true
-	r.doubts++
 	r.wake()
-}
-
-// shown is the state for users. The lock is held.
-func (r *router) shown() bier.RouterState {
-	s := r.result()
-	if s.State == bier.Applied && r.tried != r.wantSeq {
-		s.State = bier.Pending
+	if revision > r.intent {
+		r.intent = revision
+		r.publish()
 	}
-	return s
 }
 
-// result is the state after the last try. The lock is held.
-func (r *router) result() bier.RouterState {
-	s := bier.RouterState{Node: r.node, State: r.state, Reason: r.reason, Driver: r.driver}
+// publish hands on the state. The lock is held.
+func (r *router) publish() {
+	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.hash}
 	if s.State == bier.Applied && len(r.problems) > 0 {
 		s.State, s.Reason = bier.Failed, strings.Join(r.problems, "; ")
 	}
-	return s
+	if s.State == bier.Applied && s.Answered < s.Intent {
+		s.State = bier.Pending
+	}
+	r.e.o.Status(r.node, &s)
 }
 
 // run works until ctx ends or the router is none of ours any more.
@@ -112,40 +120,35 @@ func (r *router) run(ctx context.Context) {
 func (r *router) work(ctx context.Context) (again, done bool) {
 	for {
 		r.e.mu.Lock()
-		seq, want, dirty, doubts := r.wantSeq, r.want, r.dirty, r.doubts
-		idle := r.tried == seq && !dirty && r.state == bier.Applied
-		// A router that we never touched and want nothing of is left alone.
-		stranger := empty(want) && !r.managed
+		intent, want, hash, dirty := r.intent, r.want, r.hash, r.dirty
+		idle := r.answered == intent && !dirty && r.state == bier.Applied
 		r.dirty = false
-
-		switch {
-		case stranger && len(r.problems) > 0: // nothing can be done, and that is to be seen
-			idle = true
-			r.tried, r.cleared, r.state, r.reason = seq, doubts, bier.Applied, ""
-			r.e.tell()
-		case stranger:
-			idle, done = false, r.leave(seq)
+		if empty(want) && !r.managed { // never touched and nothing wanted: it is left alone
+			idle, done = true, len(r.problems) == 0
+			if done {
+				r.leave()
+			} else { // nothing can be done, and that is to be seen
+				r.answered, r.state, r.reason = intent, bier.Applied, ""
+				r.publish()
+			}
 		}
 		r.e.mu.Unlock()
-		if idle || done {
+		if idle {
 			return false, done
 		}
-		if stranger {
-			continue
-		}
 		began := time.Now()
-		out := r.try(ctx, want)
+		out := r.try(ctx, want, hash, intent)
 		if ctx.Err() != nil {
 			return false, true
 		}
 		if out.state == bier.Applied && empty(want) {
-			if err := r.e.o.Manage(ctx, r.node, false); err == nil {
+			if err := r.e.o.Release(ctx, r.node); err == nil {
 				r.e.mu.Lock()
 				r.managed = false
 				r.e.mu.Unlock()
 			}
 		}
-		if r.settle(seq, doubts, out) {
+		if r.finish(intent, out) {
 			return out.state != bier.Applied && out.retry, false
 		}
 		// Changes came during the try, so more are on their way: as long as one try
@@ -166,31 +169,27 @@ func gather(ctx context.Context, d time.Duration) {
 	}
 }
 
-// leave forgets the router, unless something is wanted of it again. The lock is held.
-func (r *router) leave(seq int) bool {
-	if r.wantSeq != seq {
-		return false
-	}
+// leave forgets the router. The lock is held.
+func (r *router) leave() {
 	delete(r.e.routers, r.node)
 	r.running = false
-	r.e.tell()
-	return true
+	r.e.o.Status(r.node, nil)
 }
 
-// settle notes a result; false when there is something newer to do.
-func (r *router) settle(seq, doubts int, out outcome) bool {
+// finish notes a result; false when there is something newer to do.
+func (r *router) finish(intent uint64, out outcome) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	told := r.state == bier.Failed && r.reason == out.reason
-	r.tried, r.cleared, r.state, r.reason = seq, doubts, out.state, out.reason
+	again := r.state == bier.Failed && r.reason == out.reason
+	r.answered, r.state, r.reason = intent, out.state, out.reason
 	if out.driver != "" {
 		r.driver = out.driver
 	}
-	if out.state == bier.Failed && !told {
+	if out.state == bier.Failed && !again {
 		r.e.o.Report(r.node, out.reason)
 	}
-	r.e.tell()
-	return r.wantSeq == seq && !r.dirty && (out.state != bier.Applied || !empty(r.want) || r.managed)
+	r.publish()
+	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !empty(r.want) || r.managed)
 }
 
 type outcome struct {
@@ -199,7 +198,7 @@ type outcome struct {
 }
 
 // try applies once.
-func (r *router) try(ctx context.Context, want *bierdriver.Config) outcome {
+func (r *router) try(ctx context.Context, want *bierdriver.Config, hash string, intent uint64) outcome {
 	target := r.e.o.Target(r.node)
 	if target == nil {
 		return outcome{state: bier.Pending, reason: "no router is mounted as " + r.node}
@@ -211,19 +210,12 @@ func (r *router) try(ctx context.Context, want *bierdriver.Config) outcome {
 		return outcome{state: bier.Pending}
 	}
 	r.e.mu.Lock()
-	managed, repair := r.managed, r.e.o.Repair || r.tried != r.wantSeq
+	repair := r.e.o.Repair || r.answered != intent
+	r.managed = true // from here on it may hold something
 	r.e.mu.Unlock()
-	if !managed {
-		if err := r.e.o.Manage(ctx, r.node, true); err != nil {
-			return outcome{state: bier.Pending, reason: "the controller cannot keep in mind that it configures the router: " + err.Error(), retry: true}
-		}
-		r.e.mu.Lock()
-		r.managed = true
-		r.e.mu.Unlock()
-	}
 	ctx, cancel := context.WithTimeout(ctx, r.e.o.Timeout)
 	defer cancel()
-	res, driver, err := r.e.o.Apply(ctx, target, want, !repair)
+	res, driver, err := r.e.o.Apply(ctx, target, want, hash, !repair)
 	if err != nil {
 		return outcome{bier.Pending, err.Error(), driver, true}
 	}
@@ -237,6 +229,16 @@ func (r *router) try(ctx context.Context, want *bierdriver.Config) outcome {
 		return outcome{bier.Failed, res.Reason, driver, true}
 	}
 	return outcome{bier.Pending, res.Reason, driver, true}
+}
+
+// hash names what a router must hold.
+func hash(c *bierdriver.Config, problems []string) string {
+	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(c)
+	if err != nil { // never of a valid message; the router is compared then
+		return ""
+	}
+	sum := sha256.Sum256(append(text, strings.Join(problems, "\n")...))
+	return hex.EncodeToString(sum[:8])
 }
 
 func empty(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels) == 0 }

@@ -12,13 +12,12 @@ type Settings struct {
 	Parallel     int    `json:"parallel"`
 	RetryMin     string `json:"retry_min"`
 	RetryMax     string `json:"retry_max"`
-	Poll         string `json:"poll"`
 	Audit        string `json:"audit"`
 	Drift        string `json:"drift"`
 }
 
 // times are the settings that are times.
-type times struct{ apply, retryMin, retryMax, poll, audit time.Duration }
+type times struct{ apply, retryMin, retryMax, audit time.Duration }
 
 func (s *Settings) times() (times, error) {
 	var t times
@@ -28,10 +27,10 @@ func (s *Settings) times() (times, error) {
 		least      time.Duration
 		to         *time.Duration
 	}{{"apply_timeout", s.ApplyTimeout, time.Millisecond, &t.apply}, {"retry_min", s.RetryMin, time.Millisecond, &t.retryMin},
-		{"retry_max", s.RetryMax, time.Millisecond, &t.retryMax}, {"poll", s.Poll, time.Millisecond, &t.poll}, {"audit", s.Audit, 0, &t.audit}} {
+		{"retry_max", s.RetryMax, time.Millisecond, &t.retryMax}, {"audit", s.Audit, 0, &t.audit}} {
 		d, err := time.ParseDuration(x.text)
 		if err != nil || d < x.least || d > 24*time.Hour {
-			l = append(l, fault.At(fault.Invalid, x.name, "%q is no time between %s and 24h", x.text, x.least))
+			l = append(l, fault.At(fault.Invalid, x.name, "%q is not a time between %s and 24h", x.text, x.least))
 		}
 		*x.to = d
 	}

@@ -65,21 +65,15 @@ func (s *Shell) routerSync() commands.Command {
 }
 
 func (s *Shell) runRouterSync(ctx context.Context, in *commands.Invocation) error {
-	if err := s.Refresh(ctx); err != nil {
-		return err
-	}
-	nodes := in.Args["node"]
-	for _, node := range nodes {
-		s.Engine.Kick(node)
-	}
-	if len(nodes) == 0 {
-		s.Engine.KickAll()
-	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	t := &commands.Table{Empty: "No router must hold anything.", Columns: []commands.Column{{Title: "Node", Key: "node-id"}, {Title: "State", Key: "state"},
 		{Title: "Driver", Key: "driver"}, {Title: "Reason", Key: "reason"}}}
-	for _, r := range s.Engine.Settle(ctx, nodes) {
+	list, err := s.Routers.Compare(ctx, in.Args["node"])
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
 		t.Add(r.Node, r.State, r.Driver, r.Reason)
 	}
 	return in.Emit(t, nil)

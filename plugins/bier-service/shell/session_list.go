@@ -3,8 +3,8 @@ package shell
 import (
 	"context"
 	"fmt"
-	"strings"
 
+	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/commands"
 )
 
@@ -13,22 +13,24 @@ func (s *Shell) sessionList() commands.Command {
 		Help: "Shows each mounted router: its session, its driver, and whether it holds what it must hold.", Run: s.runSessionList}
 }
 
-func (s *Shell) runSessionList(_ context.Context, in *commands.Invocation) error {
+func (s *Shell) runSessionList(ctx context.Context, in *commands.Invocation) error {
 	t := &commands.Table{Empty: "No router is mounted; bier:router-add mounts one.", Columns: []commands.Column{
 		{Title: "Node", Key: "node-id"}, {Title: "Address", Key: "address"}, {Title: "Session", Key: "session"}, {Title: "Since", Key: "since"},
 		{Title: "Driver", Key: "driver"}, {Title: "Dialect", Key: "dialect"}, {Title: "Configuration", Key: "state"}, {Title: "Reason", Key: "reason", Max: 100}}}
-	for _, node := range s.Mounts.Nodes() {
-		r, x, st := s.Mounts.Get(node), s.Session(node), s.Engine.States([]string{node})[0]
-		if r == nil {
-			continue
+	now := s.Mounts.Store.Now()
+	nodes := s.Mounts.Nodes(now)
+	var states []bier.RouterState
+	if len(nodes) > 0 {
+		states = s.Routers.States(ctx, nodes, 0)
+	}
+	for i, node := range nodes {
+		r, x, st := s.Mounts.Get(now, node), s.Routers.Session(node), states[i]
+		session, since := "none", ""
+		if x.State != "" {
+			session = x.State
 		}
-		session := "none"
-		if x != nil {
-			session = strings.ToLower(strings.TrimPrefix(x.State.String(), "STATE_"))
-		}
-		since := ""
-		if x.GetSince() != nil {
-			since = x.GetSince().AsTime().UTC().Format("2006-01-02 15:04:05")
+		if !x.Since.IsZero() {
+			since = x.Since.Format("2006-01-02 15:04:05")
 		}
 		address := r.Host
 		if r.Port != 0 {
@@ -36,9 +38,9 @@ func (s *Shell) runSessionList(_ context.Context, in *commands.Invocation) error
 		}
 		reason := st.Reason
 		if reason == "" {
-			reason = x.GetReason()
+			reason = x.Reason
 		}
-		t.Add(node, address, session, since, st.Driver, x.GetDialect(), st.State, reason)
+		t.Add(node, address, session, since, st.Driver, x.Dialect, st.State, reason)
 	}
 	return in.Emit(t, nil)
 }

@@ -6,18 +6,15 @@ import (
 
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/mounts"
-	"ctl.internal/plugins/bier-service/reconcile"
-	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/plugins/bier-service/operations"
 	"ctl.internal/sdk/commands"
 )
 
 // Shell is what the commands need. The zero Shell describes them; it cannot run one.
 type Shell struct {
-	Mounts  *mounts.Table
+	Routers operations.Routers
+	Mounts  *mounts.Mounts
 	Board   *drivers.Board
-	Engine  *reconcile.Engine
-	Session func(node string) *bierdriver.Session
-	Refresh func(context.Context) error
 }
 
 // Commands returns the table of commands.
@@ -27,7 +24,7 @@ func (s *Shell) Commands() []commands.Command {
 
 // nodes completes ids of mounted routers.
 func (s *Shell) nodes(_ context.Context, prefix string) (out []string) {
-	for _, id := range s.Mounts.Nodes() {
+	for _, id := range s.Mounts.Nodes(s.Mounts.Store.Now()) {
 		if strings.HasPrefix(id, prefix) && len(out) < 200 {
 			out = append(out, id)
 		}

@@ -1,3 +1,3 @@
-// Package model decides what a call on BIER topologies changes. It has no I/O:
-// each decision is a Change, or why not; whoever keeps the data applies it.
+// Package model is the rules of BIER topologies: what a call changes, and what is not
+// allowed. It has no I/O; the topologies it is given are never changed.
 package model

@@ -2,143 +2,117 @@ package model
 
 import (
 	"cmp"
-	"maps"
+	"fmt"
 	"slices"
 
 	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/fault"
 )
 
-// Model is all topologies. It is not safe for concurrent use.
-type Model struct {
-	Revision   uint64 // grows with each change
-	topologies map[string]*Topology
-}
-
-// Topology is one of them. What the pointers lead to is never changed, only
-// replaced.
-type Topology struct {
-	ID      string
-	Nodes   map[string]*bier.Node
-	Links   map[string]*bier.Link
-	Domains map[uint16][]bier.SubDomainRef
-	Online  map[string]bool // nodes that the source has now
-	index   *bier.Index
-}
-
-// New returns an empty model.
-func New() *Model { return &Model{topologies: map[string]*Topology{}} }
-
-// Change is what a decision does to one topology.
+// Change is what a call does to a topology.
 type Change struct {
-	Topology    string
-	Gone        bool // the topology itself goes
-	PutNodes    []*bier.Node
-	DelNodes    []string
-	PutLinks    []*bier.Link
-	DelLinks    []string
-	Domains     map[uint16][]bier.SubDomainRef // of the topology from now on; nil = as before
-	Online      map[string]bool                // from now on; nil = as before
-	Warnings    []bier.Problem
-	ChangedLink []LinkChange
+	Nodes    []bier.Node   // written
+	Domains  []bier.Domain // written
+	Gone     []uint16      // domains that are deleted
+	Warnings []bier.Problem
 }
 
-// LinkChange is a link that is different now.
-type LinkChange struct{ Old, New *bier.Link }
-
-// Empty reports whether nothing that is kept changes.
-func (c *Change) Empty() bool {
-	return c == nil || !c.Gone && len(c.PutNodes)+len(c.DelNodes)+len(c.PutLinks)+len(c.DelLinks) == 0 && c.Domains == nil && c.Online == nil
+// Found returns an error of kind NotFound when there is no such topology.
+func Found(t *bier.Topology, id string) error {
+	switch {
+	case id == "":
+		return fault.At(fault.Missing, "/bier-topology-api:input/topology-id", "topology-id is missing")
+	case t == nil:
+		return fault.At(fault.NotFound, "/bier-topology-api:input/topology-id", "there is no topology %q; load-topology lists those there are", id)
+	}
+	return nil
 }
 
-// IDs returns the ids of all topologies, ascending.
-func (m *Model) IDs() []string { return slices.Sorted(maps.Keys(m.topologies)) }
-
-// Get returns a topology; a fault.NotFound when there is none.
-func (m *Model) Get(id string) (*Topology, error) {
-	if id == "" {
-		return nil, fault.At(fault.Missing, "/bier-topology-api:input/topology-id", "topology-id is missing")
+// uses says which deployed channel needs part of a topology, "" = none. Node "" is any
+// node, sub < 0 any sub-domain.
+func uses(channels []bier.Channel, node string, domain uint16, sub int) string {
+	for i := range channels {
+		if why := channels[i].Uses(node, domain, sub); why != "" {
+			return why
+		}
 	}
-	t, ok := m.topologies[id]
-	if !ok {
-		return nil, fault.At(fault.NotFound, "/bier-topology-api:input/topology-id", "there is no topology %q; load-topology lists those there are", id)
-	}
-	return t, nil
+	return ""
 }
 
-// Apply makes a change.
-func (m *Model) Apply(c *Change) {
-	if c.Empty() {
-		return
+// Check says what is wrong with a change of a topology from before to after, either of
+// which may be nil: what breaks a rule that was not broken before, and what takes away
+// from deployed channels.
+func Check(before, after *bier.Topology, channels []bier.Channel) error {
+	broken := map[string]bool{}
+	for _, p := range problems(before) {
+		broken[p.String()] = true
 	}
-	m.Revision++
-	if c.Gone {
-		delete(m.topologies, c.Topology)
-		return
+	var l fault.List
+	for _, p := range problems(after) {
+		if !p.Warning && !broken[p.String()] {
+			l = append(l, fault.New(fault.Invalid, "%s", p))
+		}
 	}
-	t := m.topologies[c.Topology]
+	if before != nil {
+		l = append(l, lost(before, after, channels)...)
+	}
+	return l.Err()
+}
+
+// problems are those of a topology's nodes and domains.
+func problems(t *bier.Topology) []bier.Problem {
 	if t == nil {
-		t = &Topology{ID: c.Topology, Nodes: map[string]*bier.Node{}, Links: map[string]*bier.Link{},
-			Domains: map[uint16][]bier.SubDomainRef{}, Online: map[string]bool{}, index: bier.NewIndex()}
-		m.topologies[c.Topology] = t
+		return nil
 	}
-	for _, id := range c.DelNodes {
-		if old := t.Nodes[id]; old != nil {
-			t.index.Remove(old)
-			delete(t.Nodes, id)
+	out := t.Check()
+	for _, d := range t.Domains {
+		where := fmt.Sprintf("domain %d", d.ID)
+		if len(d.SubDomains) > 0 && !d.Has(0) {
+			out = append(out, bier.Problem{Where: where, Text: "sub-domain 0 is missing; every domain has it"})
 		}
-	}
-	for _, n := range c.PutNodes {
-		if old := t.Nodes[n.ID]; old != nil {
-			t.index.Remove(old)
+		for _, s := range d.SubDomains {
+			if s.ID > 255 {
+				out = append(out, bier.Problem{Where: where, Text: fmt.Sprintf("sub-domain-id %d is not within 0..255", s.ID)})
+			}
 		}
-		t.Nodes[n.ID] = n
-	}
-	for _, n := range c.PutNodes {
-		t.index.Put(n)
-	}
-	for _, id := range c.DelLinks {
-		delete(t.Links, id)
-	}
-	for _, l := range c.PutLinks {
-		t.Links[l.ID] = l
-	}
-	if c.Domains != nil {
-		t.Domains = c.Domains
-	}
-	if c.Online != nil {
-		t.Online = c.Online
-	}
-}
-
-// View returns a topology as module bier-topology shows it.
-func (t *Topology) View() bier.Topology {
-	v := bier.Topology{ID: t.ID, Nodes: make([]bier.Node, 0, len(t.Nodes)), Links: make([]bier.Link, 0, len(t.Links))}
-	for _, n := range t.Nodes {
-		v.Nodes = append(v.Nodes, *n)
-	}
-	for _, l := range t.Links {
-		v.Links = append(v.Links, *l)
-	}
-	for id, subs := range t.Domains {
-		v.Domains = append(v.Domains, bier.Domain{ID: id, SubDomains: slices.Clone(subs)})
-	}
-	v.Sort()
-	return v
-}
-
-// has reports whether a domain has a sub-domain.
-func (t *Topology) has(domain, sub uint16) bool {
-	return slices.Contains(t.Domains[domain], bier.SubDomainRef{ID: sub})
-}
-
-// domains returns a copy that may be changed.
-func (t *Topology) domains() map[uint16][]bier.SubDomainRef {
-	out := make(map[uint16][]bier.SubDomainRef, len(t.Domains))
-	for id, subs := range t.Domains {
-		out[id] = slices.Clone(subs)
 	}
 	return out
+}
+
+// lost says which deployed channels would lose something they had.
+func lost(before, after *bier.Topology, channels []bier.Channel) (l fault.List) {
+	if after == nil {
+		after = &bier.Topology{}
+	}
+	for i := range channels {
+		c := &channels[i]
+		if !c.Deployed() {
+			continue
+		}
+		if before.Domain(c.DomainID).Has(c.SubDomainID) && !after.Domain(c.DomainID).Has(c.SubDomainID) {
+			l = append(l, fault.New(fault.InUse, "%s", c.Uses("", c.DomainID, int(c.SubDomainID))))
+			continue
+		}
+		for _, node := range append([]bier.EgressNode{{ID: c.IngressNode}}, c.EgressNodes...) {
+			_, was := before.Node(node.ID).Member(c.DomainID, c.SubDomainID)
+			if _, is := after.Node(node.ID).Member(c.DomainID, c.SubDomainID); was != nil && is == nil {
+				l = append(l, fault.New(fault.InUse, "%s", c.Uses(node.ID, c.DomainID, int(c.SubDomainID))))
+			}
+		}
+	}
+	return l
+}
+
+// domain returns a copy of a domain that may be changed.
+func domain(t *bier.Topology, id *uint16) (bier.Domain, error) {
+	if id == nil {
+		return bier.Domain{}, fmt.Errorf("domain-id is missing")
+	}
+	d := t.Domain(*id)
+	if d == nil {
+		return bier.Domain{}, fmt.Errorf("there is no domain %d in topology %s", *id, t.ID)
+	}
+	return bier.Domain{ID: d.ID, SubDomains: slices.Clone(d.SubDomains)}, nil
 }
 
 func sortRefs(s []bier.SubDomainRef) {

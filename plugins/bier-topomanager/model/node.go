@@ -10,8 +10,8 @@ import (
 
 // ConfigureNode adds to the configuration of a node: what is not given stays, list
 // entries accumulate. All of it is right, or nothing changes.
-func (m *Model) ConfigureNode(topology, node string, domains []bier.NodeDomain) (*Change, error) {
-	t, n, err := m.node(topology, node)
+func ConfigureNode(t *bier.Topology, node string, domains []bier.NodeDomain) (*Change, error) {
+	n, err := find(t, node)
 	if err != nil {
 		return nil, err
 	}
@@ -21,40 +21,47 @@ func (m *Model) ConfigureNode(topology, node string, domains []bier.NodeDomain) 
 	next := clone(n)
 	for i := range domains {
 		d := &domains[i]
-		if _, ok := t.Domains[d.ID]; !ok {
-			return nil, fmt.Errorf("there is no domain %d in topology %s; configure-domain makes it", d.ID, topology)
+		known := t.Domain(d.ID)
+		if known == nil {
+			return nil, fmt.Errorf("there is no domain %d in topology %s; configure-domain makes it", d.ID, t.ID)
 		}
 		for _, s := range d.Global.SubDomains {
-			if !t.has(d.ID, s.ID) {
+			if !known.Has(s.ID) {
 				return nil, fmt.Errorf("there is no sub-domain %d of domain %d; configure-subdomain makes it", s.ID, d.ID)
 			}
 		}
 		mergeDomain(next, d)
 	}
-	found := append(bier.CheckNode(next), t.index.Check(next)...)
+	others := bier.NewIndex()
+	for i := range t.Nodes {
+		if t.Nodes[i].ID != node {
+			others.Put(&t.Nodes[i])
+		}
+	}
+	found := append(bier.CheckNode(next), others.Check(next)...)
 	if err := bier.FirstError(found); err != nil {
 		return nil, err
 	}
-	return &Change{Topology: topology, PutNodes: []*bier.Node{next}, Warnings: found}, nil
+	return &Change{Nodes: []bier.Node{*next}, Warnings: found}, nil
 }
 
 // DeleteNode takes a node out of a sub-domain.
-func (m *Model) DeleteNode(topology, node string, domain, sub *uint16, use InUse) (*Change, error) {
-	_, n, err := m.member(topology, node, domain, sub)
+func DeleteNode(t *bier.Topology, node string, domain, sub *uint16, channels []bier.Channel) (*Change, error) {
+	n, err := member(t, node, domain, sub)
 	if err != nil {
 		return nil, err
 	}
-	if why := use(node, *domain, int(*sub)); why != "" {
+	if why := uses(channels, node, *domain, int(*sub)); why != "" {
 		return nil, fmt.Errorf("%s", why)
 	}
 	next := clone(n)
 	dropSubDomain(next, *domain, *sub)
-	return &Change{Topology: topology, PutNodes: []*bier.Node{next}}, nil
+	return &Change{Nodes: []bier.Node{*next}}, nil
 }
 
 // DeleteEncapsulation takes a label range from a node, by its length and base.
-func (m *Model) DeleteEncapsulation(topology, node string, domain, sub *uint16, v6 bool, e *bier.Encapsulation) (*Change, error) {
-	_, n, err := m.member(topology, node, domain, sub)
+func DeleteEncapsulation(t *bier.Topology, node string, domain, sub *uint16, v6 bool, e *bier.Encapsulation) (*Change, error) {
+	n, err := member(t, node, domain, sub)
 	if err != nil {
 		return nil, err
 	}
@@ -76,38 +83,34 @@ func (m *Model) DeleteEncapsulation(topology, node string, domain, sub *uint16, 
 	if len(*list) == before {
 		return nil, fmt.Errorf("node %s has no %s entry of bitstringlength %d and label base %d in sub-domain %d of domain %d", node, family, e.BSL, e.Base, *sub, *domain)
 	}
-	return &Change{Topology: topology, PutNodes: []*bier.Node{next}}, nil
+	return &Change{Nodes: []bier.Node{*next}}, nil
 }
 
-func (m *Model) node(topology, node string) (*Topology, *bier.Node, error) {
-	t, err := m.Get(topology)
-	if err != nil {
-		return nil, nil, err
-	}
+func find(t *bier.Topology, node string) (*bier.Node, error) {
 	if node == "" {
-		return nil, nil, fmt.Errorf("node-id is missing")
+		return nil, fmt.Errorf("node-id is missing")
 	}
-	n := t.Nodes[node]
+	n := t.Node(node)
 	if n == nil {
-		return nil, nil, fmt.Errorf("there is no node %s in topology %s", node, topology)
+		return nil, fmt.Errorf("there is no node %s in topology %s", node, t.ID)
 	}
-	return t, n, nil
+	return n, nil
 }
 
-func (m *Model) member(topology, node string, domain, sub *uint16) (*Topology, *bier.Node, error) {
-	t, n, err := m.node(topology, node)
+func member(t *bier.Topology, node string, domain, sub *uint16) (*bier.Node, error) {
+	n, err := find(t, node)
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	case domain == nil:
-		return nil, nil, fmt.Errorf("domain-id is missing")
+		return nil, fmt.Errorf("domain-id is missing")
 	case sub == nil:
-		return nil, nil, fmt.Errorf("sub-domain-id is missing")
+		return nil, fmt.Errorf("sub-domain-id is missing")
 	}
 	if _, s := n.Member(*domain, *sub); s == nil {
-		return nil, nil, fmt.Errorf("node %s is not in sub-domain %d of domain %d", node, *sub, *domain)
+		return nil, fmt.Errorf("node %s is not in sub-domain %d of domain %d", node, *sub, *domain)
 	}
-	return t, n, nil
+	return n, nil
 }
 
 func mergeDomain(n *bier.Node, in *bier.NodeDomain) {

@@ -12,73 +12,84 @@ import (
 	"ctl.internal/sdk/topology"
 )
 
-// Observe takes in what a source sees. Nodes that are gone stay with their
-// configuration, offline; those that nobody configured go. Links are what the
-// source has.
-func (m *Model) Observe(id string, seen topology.Topology) *Change {
-	c := &Change{Topology: id, Online: map[string]bool{}}
-	t := m.topologies[id]
+// Seen is what a source's view changes in a topology.
+type Seen struct {
+	Online   []string // nodes that the sources have, ascending
+	PutNodes []bier.Node
+	DelNodes []string // unless they are configured
+	PutLinks []bier.Link
+	DelLinks []string
+}
+
+// Part takes up to n changes of each kind out.
+func (s *Seen) Part(n int) (out Seen) {
+	out.PutNodes, s.PutNodes = cut(s.PutNodes, n)
+	out.DelNodes, s.DelNodes = cut(s.DelNodes, n)
+	out.PutLinks, s.PutLinks = cut(s.PutLinks, n)
+	out.DelLinks, s.DelLinks = cut(s.DelLinks, n)
+	return out
+}
+
+func cut[T any](s []T, n int) (head, tail []T) {
+	n = min(n, len(s))
+	return s[:n], s[n:]
+}
+
+// Observe compares a topology, nil when it is new, with what its sources see. What they do
+// not see goes when whole says that all of them were heard.
+func Observe(t *bier.Topology, seen topology.Topology, whole bool) Seen {
+	var out Seen
 	if t == nil {
-		t = &Topology{}
-		c.Domains = map[uint16][]bier.SubDomainRef{}
+		t = &bier.Topology{}
 	}
+	online, links := map[string]bool{}, map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(seen.Nodes)) {
 		n := node(seen.Nodes[key])
-		c.Online[n.ID] = true
-		old := t.Nodes[n.ID]
-		if old != nil {
-			n.Params, n.Latitude, n.Longitude = old.Params, cmp.Or(n.Latitude, old.Latitude), cmp.Or(n.Longitude, old.Longitude)
-		}
-		if old == nil || !reflect.DeepEqual(old, n) {
-			c.PutNodes = append(c.PutNodes, n)
+		online[n.ID] = true
+		out.Online = append(out.Online, n.ID)
+		old := t.Node(n.ID)
+		if merged := Take(old, n); old == nil || !reflect.DeepEqual(*old, merged) {
+			out.PutNodes = append(out.PutNodes, n)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(t.Nodes)) {
-		if !c.Online[key] && len(t.Nodes[key].Params.Domains) == 0 {
-			c.DelNodes = append(c.DelNodes, key)
-		}
+	known := map[string]bier.Link{}
+	for _, l := range t.Links {
+		known[l.ID] = l
 	}
-	links := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(seen.Links)) {
 		l := link(seen.Links[key])
 		links[l.ID] = true
-		switch old := t.Links[l.ID]; {
-		case old == nil:
-			c.PutLinks = append(c.PutLinks, l)
-		case *old != *l:
-			c.PutLinks = append(c.PutLinks, l)
-			c.ChangedLink = append(c.ChangedLink, LinkChange{old, l})
+		if old, ok := known[l.ID]; !ok || old != l {
+			out.PutLinks = append(out.PutLinks, l)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(t.Links)) {
-		if !links[key] {
-			c.DelLinks = append(c.DelLinks, key)
+	for i := range t.Nodes {
+		if n := &t.Nodes[i]; whole && !online[n.ID] && len(n.Params.Domains) == 0 {
+			out.DelNodes = append(out.DelNodes, n.ID)
 		}
 	}
-	if maps.Equal(c.Online, t.Online) {
-		c.Online = nil
+	for _, l := range t.Links {
+		if whole && !links[l.ID] {
+			out.DelLinks = append(out.DelLinks, l.ID)
+		}
 	}
-	return c
+	slices.Sort(out.Online)
+	return out
 }
 
-// Unobserved is the change when no source has a topology any more: what is
-// configured stays.
-func (m *Model) Unobserved(id string) *Change {
-	t := m.topologies[id]
-	if t == nil {
-		return nil
+// Take returns a node as a source sees it with what is configured of it; old may be nil.
+func Take(old *bier.Node, n bier.Node) bier.Node {
+	if old != nil {
+		n.Params, n.Latitude, n.Longitude = old.Params, cmp.Or(n.Latitude, old.Latitude), cmp.Or(n.Longitude, old.Longitude)
 	}
-	if len(t.Domains) > 0 {
-		return m.Observe(id, topology.Topology{})
-	}
-	return &Change{Topology: id, Gone: true}
+	return n
 }
 
 // short takes the prefix off ids of OpenFlow: "openflow:1:2" is "1:2".
 func short(id string) string { return strings.TrimPrefix(id, "openflow:") }
 
-func node(n topology.Node) *bier.Node {
-	out := &bier.Node{ID: short(n.ID), Name: short(cmp.Or(n.Attributes["name"], n.ID)), RouterID: short(cmp.Or(n.Attributes["router-id"], n.ID)),
+func node(n topology.Node) bier.Node {
+	out := bier.Node{ID: short(n.ID), Name: short(cmp.Or(n.Attributes["name"], n.ID)), RouterID: short(cmp.Or(n.Attributes["router-id"], n.ID)),
 		Latitude: number(n.Attributes["latitude"]), Longitude: number(n.Attributes["longitude"])}
 	for _, tp := range slices.Sorted(maps.Keys(n.TPs)) {
 		out.TPs = append(out.TPs, bier.TerminationPoint{ID: short(n.TPs[tp].ID)})
@@ -86,8 +97,8 @@ func node(n topology.Node) *bier.Node {
 	return out
 }
 
-func link(l topology.Link) *bier.Link {
-	return &bier.Link{ID: short(l.ID), Source: bier.LinkFrom{Node: short(l.SourceNode), TP: short(l.SourceTP)},
+func link(l topology.Link) bier.Link {
+	return bier.Link{ID: short(l.ID), Source: bier.LinkFrom{Node: short(l.SourceNode), TP: short(l.SourceTP)},
 		Dest: bier.LinkTo{Node: short(l.DestNode), TP: short(l.DestTP)}, Delay: number(l.Attributes["delay"]),
 		Loss: number(l.Attributes["loss"]), Metric: number(l.Attributes["metric"])}
 }

@@ -13,7 +13,7 @@ type configureDomainIn struct {
 }
 
 func (h *Handlers) configureDomain(ctx context.Context, in configureDomainIn) (bier.ConfigureOutput, error) {
-	return h.configured(ctx, "configure-domain", func(m *model.Model) (*model.Change, error) {
-		return m.ConfigureDomain(in.Topology, in.Domains)
+	return h.configured(ctx, "configure-domain", in.Topology, func(t *bier.Topology) (*model.Change, error) {
+		return model.ConfigureDomain(t, in.Domains)
 	})
 }

@@ -14,7 +14,7 @@ type configureNodeIn struct {
 }
 
 func (h *Handlers) configureNode(ctx context.Context, in configureNodeIn) (bier.ConfigureOutput, error) {
-	return h.configured(ctx, "configure-node", func(m *model.Model) (*model.Change, error) {
-		return m.ConfigureNode(in.Topology, in.Node, in.Domains)
+	return h.configured(ctx, "configure-node", in.Topology, func(t *bier.Topology) (*model.Change, error) {
+		return model.ConfigureNode(t, in.Node, in.Domains)
 	})
 }

@@ -14,7 +14,7 @@ type configureSubDomainIn struct {
 }
 
 func (h *Handlers) configureSubDomain(ctx context.Context, in configureSubDomainIn) (bier.ConfigureOutput, error) {
-	return h.configured(ctx, "configure-subdomain", func(m *model.Model) (*model.Change, error) {
-		return m.ConfigureSubDomain(in.Topology, in.Domain, in.SubDomains)
+	return h.configured(ctx, "configure-subdomain", in.Topology, func(t *bier.Topology) (*model.Change, error) {
+		return model.ConfigureSubDomain(t, in.Domain, in.SubDomains)
 	})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func (h *Handlers) deleteDomain(ctx context.Context, in target) (bier.ConfigureOutput, error) {
-	return h.deleted(ctx, "delete-domain", in.Topology, func(m *model.Model, use model.InUse) (*model.Change, error) {
-		return m.DeleteDomain(in.Topology, in.Domain, use)
+	return h.deleted(ctx, "delete-domain", in.Topology, func(t *bier.Topology, channels []bier.Channel) (*model.Change, error) {
+		return model.DeleteDomain(t, in.Domain, channels)
 	})
 }

@@ -14,13 +14,13 @@ type deleteIPIn struct {
 }
 
 func (h *Handlers) deleteIPv4(ctx context.Context, in deleteIPIn) (bier.ConfigureOutput, error) {
-	return h.configured(ctx, "delete-ipv4", func(m *model.Model) (*model.Change, error) {
-		return m.DeleteEncapsulation(in.Topology, in.Node, in.Domain, in.SubDomain, false, in.IPv4)
+	return h.configured(ctx, "delete-ipv4", in.Topology, func(t *bier.Topology) (*model.Change, error) {
+		return model.DeleteEncapsulation(t, in.Node, in.Domain, in.SubDomain, false, in.IPv4)
 	})
 }
 
 func (h *Handlers) deleteIPv6(ctx context.Context, in deleteIPIn) (bier.ConfigureOutput, error) {
-	return h.configured(ctx, "delete-ipv6", func(m *model.Model) (*model.Change, error) {
-		return m.DeleteEncapsulation(in.Topology, in.Node, in.Domain, in.SubDomain, true, in.IPv6)
+	return h.configured(ctx, "delete-ipv6", in.Topology, func(t *bier.Topology) (*model.Change, error) {
+		return model.DeleteEncapsulation(t, in.Node, in.Domain, in.SubDomain, true, in.IPv6)
 	})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func (h *Handlers) deleteNode(ctx context.Context, in target) (bier.ConfigureOutput, error) {
-	return h.deleted(ctx, "delete-node", in.Topology, func(m *model.Model, use model.InUse) (*model.Change, error) {
-		return m.DeleteNode(in.Topology, in.Node, in.Domain, in.SubDomain, use)
+	return h.deleted(ctx, "delete-node", in.Topology, func(t *bier.Topology, channels []bier.Channel) (*model.Change, error) {
+		return model.DeleteNode(t, in.Node, in.Domain, in.SubDomain, channels)
 	})
 }

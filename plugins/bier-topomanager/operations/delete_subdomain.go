@@ -8,7 +8,7 @@ import (
 )
 
 func (h *Handlers) deleteSubDomain(ctx context.Context, in target) (bier.ConfigureOutput, error) {
-	return h.deleted(ctx, "delete-subdomain", in.Topology, func(m *model.Model, use model.InUse) (*model.Change, error) {
-		return m.DeleteSubDomain(in.Topology, in.Domain, in.SubDomain, use)
+	return h.deleted(ctx, "delete-subdomain", in.Topology, func(t *bier.Topology, channels []bier.Channel) (*model.Change, error) {
+		return model.DeleteSubDomain(t, in.Domain, in.SubDomain, channels)
 	})
 }

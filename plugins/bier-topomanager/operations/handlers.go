@@ -4,18 +4,15 @@ import (
 	"context"
 	"log/slog"
 
+	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/model"
-	"ctl.internal/plugins/bier-topomanager/store"
 	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
 )
 
 // Handlers are what the RPCs need.
-type Handlers struct {
-	Store *store.Store
-	// InUse asks which deployed channels need part of a topology.
-	InUse func(ctx context.Context, topology string) (model.InUse, error)
-}
+type Handlers struct{ Data *data.Data }
 
 // Mux returns the RPCs by "module:rpc".
 func (h *Handlers) Mux() operations.Mux {
@@ -37,7 +34,6 @@ func (h *Handlers) Mux() operations.Mux {
 		api + "delete-ipv6":          operations.Func(h.deleteIPv6),
 		api + "delete-domain":        operations.Func(h.deleteDomain),
 		api + "delete-subdomain":     operations.Func(h.deleteSubDomain),
-		"bier-topology-view:read":    operations.Func(h.read),
 	}
 }
 
@@ -51,25 +47,63 @@ type target struct {
 
 // configured answers a call that configures: what the user got wrong is a result,
 // not an error.
-func (h *Handlers) configured(ctx context.Context, rpc string, decide func(*model.Model) (*model.Change, error)) (bier.ConfigureOutput, error) {
-	c, err := h.Store.Do(ctx, decide)
+func (h *Handlers) configured(ctx context.Context, rpc, topology string, decide func(*bier.Topology) (*model.Change, error)) (bier.ConfigureOutput, error) {
+	return h.changed(ctx, rpc, topology, func(t *bier.Topology, _ func() ([]bier.Channel, error)) (*model.Change, error) { return decide(t) })
+}
+
+// deleted is configured of what channels may need.
+func (h *Handlers) deleted(ctx context.Context, rpc, topology string, decide func(*bier.Topology, []bier.Channel) (*model.Change, error)) (bier.ConfigureOutput, error) {
+	return h.changed(ctx, rpc, topology, func(t *bier.Topology, channels func() ([]bier.Channel, error)) (*model.Change, error) {
+		list, err := channels()
+		if err != nil {
+			return nil, err
+		}
+		return decide(t, list)
+	})
+}
+
+func (h *Handlers) changed(ctx context.Context, rpc, topology string, decide func(*bier.Topology, func() ([]bier.Channel, error)) (*model.Change, error)) (bier.ConfigureOutput, error) {
+	c, err := h.Data.Change(ctx, topology, decide)
 	if err == nil {
 		for _, w := range c.Warnings {
-			slog.Warn("BIER configuration", "rpc", rpc, "topology", c.Topology, "warning", w.String())
+			slog.Warn("BIER configuration", "rpc", rpc, "topology", topology, "warning", w.String())
 		}
 	}
 	return bier.Configured(err, nil)
 }
 
-// deleted is configured of what channels may need. They are asked while nothing else
-// changes: a deployment looks at the topology once more behind its being stored, so
-// either it is seen here, or it sees what is deleted here.
-func (h *Handlers) deleted(ctx context.Context, rpc, topology string, decide func(*model.Model, model.InUse) (*model.Change, error)) (bier.ConfigureOutput, error) {
-	return h.configured(ctx, rpc, func(m *model.Model) (*model.Change, error) {
-		use, err := h.InUse(ctx, topology)
-		if err != nil {
-			return nil, err
-		}
-		return decide(m, use)
-	})
+// view returns one topology.
+func (h *Handlers) view(id string) (*bier.Topology, error) {
+	t := h.Data.Topology(h.Data.Store.Now(), id)
+	return t, model.Found(t, id)
+}
+
+// domain returns the domain of a topology that an input names.
+func (h *Handlers) domain(in target) (*bier.Topology, *bier.Domain, error) {
+	t, err := h.view(in.Topology)
+	if err != nil {
+		return nil, nil, err
+	}
+	if in.Domain == nil {
+		return nil, nil, fault.At(fault.Missing, "/bier-topology-api:input/domain-id", "domain-id is missing")
+	}
+	d := t.Domain(*in.Domain)
+	if d == nil {
+		return nil, nil, fault.At(fault.NotFound, "/bier-topology-api:input/domain-id", "there is no domain %d in topology %s", *in.Domain, in.Topology)
+	}
+	return t, d, nil
+}
+
+// subDomain returns the topology of a sub-domain that an input names.
+func (h *Handlers) subDomain(in target) (*bier.Topology, error) {
+	t, d, err := h.domain(in)
+	switch {
+	case err != nil:
+		return nil, err
+	case in.SubDomain == nil:
+		return nil, fault.At(fault.Missing, "/bier-topology-api:input/sub-domain-id", "sub-domain-id is missing")
+	case !d.Has(*in.SubDomain):
+		return nil, fault.At(fault.NotFound, "/bier-topology-api:input/sub-domain-id", "there is no sub-domain %d of domain %d", *in.SubDomain, *in.Domain)
+	}
+	return t, nil
 }

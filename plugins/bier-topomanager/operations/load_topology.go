@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 
-	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/sdk/operations"
 )
 
@@ -16,11 +15,8 @@ type loadTopologyOut struct {
 }
 
 func (h *Handlers) loadTopology(context.Context, operations.None) (out loadTopologyOut, err error) {
-	err = h.Store.Look(func(m *model.Model) error {
-		for _, id := range m.IDs() {
-			out.Topologies = append(out.Topologies, topologyRef{id})
-		}
-		return nil
-	})
-	return out, err
+	for _, id := range h.Data.IDs(h.Data.Store.Now()) {
+		out.Topologies = append(out.Topologies, topologyRef{id})
+	}
+	return out, nil
 }

@@ -2,8 +2,8 @@ package operations
 
 import (
 	"context"
+	"slices"
 
-	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/sdk/bier"
 )
 
@@ -18,17 +18,11 @@ func (h *Handlers) querySubDomainNode(_ context.Context, in target) (*querySubDo
 		return nil, err
 	}
 	out := &querySubDomainNodeOut{}
-	err = h.Store.Look(func(m *model.Model) error {
-		now, err := m.Get(in.Topology)
-		if err != nil {
-			return err
+	now, _ := h.Data.Observed.Get(h.Data.Store.Now(), in.Topology)
+	for i := range t.Nodes {
+		if _, s := t.Nodes[i].Member(*in.Domain, *in.SubDomain); s != nil && slices.Contains(now.Nodes, t.Nodes[i].ID) {
+			out.Nodes = append(out.Nodes, t.Nodes[i])
 		}
-		for i := range t.Nodes {
-			if _, s := t.Nodes[i].Member(*in.Domain, *in.SubDomain); s != nil && now.Online[t.Nodes[i].ID] {
-				out.Nodes = append(out.Nodes, t.Nodes[i])
-			}
-		}
-		return nil
-	})
-	return out, err
+	}
+	return out, nil
 }

@@ -1,3 +1,3 @@
-// Package service is the running plugin: it ties sources, store, RPCs, commands
-// and events together.
+// Package service is the running plugin: it ties data, sources, RPCs, commands and events
+// together.
 package service

@@ -3,50 +3,79 @@ package service
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
-	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/state"
 )
 
 // stream is the event stream of topologies.
 const stream = "bier-topology"
 
-// waiting is how many changes may wait to be told.
-const waiting = 256
-
-// events tells of changes, one after the other, without holding up who made them.
+// events publishes changes of topologies, one after the other, without holding up the
+// projection that they are found in. Every node does it for its own subscribers.
 type events struct {
-	host  *host.Client
-	queue chan *model.Change
-	shown chan struct{} // a change that publish has not seen
+	host *host.Client
+	data *data.Data
+	wake chan struct{}
+
+	mu         sync.Mutex
+	topologies map[string]bool
+	links      map[string]bool // paths
 }
 
-func newEvents(h *host.Client) *events {
-	return &events{host: h, queue: make(chan *model.Change, waiting), shown: make(chan struct{}, 1)}
+func newEvents(h *host.Client, d *data.Data) *events {
+	e := &events{host: h, data: d, wake: make(chan struct{}, 1), topologies: map[string]bool{}, links: map[string]bool{}}
+	for _, notify := range []func(func([]string)){d.Topologies.Notify, d.Nodes.Notify, d.Domains.Notify} {
+		notify(func(paths []string) { e.changed(paths, nil) })
+	}
+	d.Links.Notify(func(paths []string) { e.changed(paths, paths) })
+	return e
 }
 
-func (e *events) changed(c *model.Change) {
-	select {
-	case e.shown <- struct{}{}:
-	default:
+// changed notes paths for run; nil, when the projection was built again, is for nobody:
+// what changed meanwhile shows when it is read.
+func (e *events) changed(paths, links []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range paths {
+		e.topologies[e.data.Topologies.Keys(p)[0]] = true
+	}
+	for _, p := range links {
+		e.links[p] = true
 	}
 	select {
-	case e.queue <- c:
+	case e.wake <- struct{}{}:
 	default:
-		slog.Warn("events of BIER topologies are lost: the host does not take them", "topology", c.Topology)
 	}
 }
 
 func (e *events) run(ctx context.Context) {
+	before := e.data.Store.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case c := <-e.queue:
-			e.tell(ctx, c)
+		case <-e.wake:
 		}
+		e.mu.Lock()
+		topologies, links := slices.Sorted(maps.Keys(e.topologies)), slices.Sorted(maps.Keys(e.links))
+		clear(e.topologies)
+		clear(e.links)
+		e.mu.Unlock()
+		now := e.data.Store.Now()
+		for _, path := range links {
+			e.link(ctx, path, before, now)
+		}
+		for _, id := range topologies {
+			e.send(ctx, "topo-change", map[string]string{"topo-id": id})
+		}
+		before = now
 	}
 }
 
@@ -58,27 +87,24 @@ type linkEvent struct {
 	New      *bier.Link `json:"new-link,omitempty"`
 }
 
-func (e *events) tell(ctx context.Context, c *model.Change) {
-	changed := map[string]bool{}
-	for _, l := range c.ChangedLink {
-		changed[l.New.ID] = true
-		e.send(ctx, "link-change", linkEvent{Topology: c.Topology, Old: l.Old, New: l.New})
+func (e *events) link(ctx context.Context, path string, before, now *state.Snapshot) {
+	keys := e.data.Links.Keys(path)
+	old, was := e.data.Links.Get(before, keys...)
+	l, is := e.data.Links.Get(now, keys...)
+	switch {
+	case was && !is:
+		e.send(ctx, "link-remove", linkEvent{Topology: keys[0], Remove: map[string]string{"link-id": keys[1]}})
+	case is && !was:
+		e.send(ctx, "link-add", linkEvent{Topology: keys[0], Add: &l})
+	case was && old != l:
+		e.send(ctx, "link-change", linkEvent{Topology: keys[0], Old: &old, New: &l})
 	}
-	for _, l := range c.PutLinks {
-		if !changed[l.ID] {
-			e.send(ctx, "link-add", linkEvent{Topology: c.Topology, Add: l})
-		}
-	}
-	for _, id := range c.DelLinks {
-		e.send(ctx, "link-remove", linkEvent{Topology: c.Topology, Remove: map[string]string{"link-id": id}})
-	}
-	e.send(ctx, "topo-change", map[string]string{"topo-id": c.Topology})
 }
 
 func (e *events) send(ctx context.Context, name string, data any) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if err := e.host.Events.Publish(ctx, stream, "bier-topology-api:"+name, data); err != nil && ctx.Err() == nil {
-		slog.Warn("an event of a BIER topology is lost", "event", name, "err", err)
+		slog.Warn("an event of a BIER topology is lost", "event", name, "error", err)
 	}
 }

@@ -3,21 +3,22 @@ package service
 import (
 	"context"
 	"io/fs"
-	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
-	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/operations"
 	"ctl.internal/plugins/bier-topomanager/shell"
-	"ctl.internal/plugins/bier-topomanager/sources"
-	"ctl.internal/plugins/bier-topomanager/store"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/bier/models"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )
 
@@ -29,15 +30,17 @@ type Settings struct {
 
 // Service is the running plugin.
 type Service struct {
-	host    *host.Client
-	store   *store.Store
-	merge   *sources.Merge
-	imports *imports
-	events  *events
-	health  func(sdk.Health)
-	cancel  context.CancelFunc
-	group   sync.WaitGroup
+	host     *host.Client
+	set      Settings
+	data     *data.Data
+	networks chan struct{} // what users imported or configured has changed
+	health   func(sdk.Health)
+	cancel   context.CancelFunc
+	group    sync.WaitGroup
 }
+
+// role is held by the process that takes the networks of sources in.
+const role = "bier-import"
 
 // Commands describes the shell commands.
 func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
@@ -49,26 +52,37 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Service{host: env.Host, merge: sources.NewMerge(set.Rename, set.Ignore), events: newEvents(env.Host), health: env.Health, cancel: cancel}
-	s.store = store.New(env.Host.Datastore, s.events.changed)
-	s.imports = &imports{data: env.Host.Datastore, merge: s.merge}
-	if err := s.store.Load(ctx); err != nil {
+	s := &Service{host: env.Host, set: set, data: data.New(), networks: make(chan struct{}, 1), health: env.Health, cancel: cancel}
+	networks := func([]string) {
+		select {
+		case s.networks <- struct{}{}:
+		default:
+		}
+	}
+	s.data.Imported.Notify(networks)
+	s.data.Networks.Notify(networks)
+	s.data.Points.Notify(networks)
+	s.data.Lines.Notify(networks)
+	e := newEvents(env.Host, s.data)
+	if err := s.data.Open(ctx, env.Host); err != nil {
 		cancel()
 		return nil, err
 	}
-	if err := s.imports.load(ctx); err != nil {
-		cancel()
-		return nil, err
+	s.group.Go(func() { e.run(ctx) })
+	s.group.Go(func() { s.data.Store.Role(ctx, role, s.importing) })
+	s.group.Go(func() { s.data.Store.WatchBroken(ctx, s.broken) })
+	h := &operations.Handlers{Data: s.data}
+	sh := &shell.Shell{Home: filepath.Join(env.DataDir, "..", "..", ".."), Data: s.data, Import: s.imported, Forget: s.forget}
+	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.Store, Check: s.data.Check, Stop: s.stop}, nil
+}
+
+func (s *Service) broken(all map[string]error) {
+	if len(all) == 0 {
+		s.health(sdk.Health{State: sdk.Healthy})
+		return
 	}
-	s.group.Go(func() { s.merge.Follow(ctx, env.Host.Switchboard) })
-	s.group.Go(func() { s.merge.FollowTree(ctx, env.Host.Datastore) })
-	s.group.Go(func() { s.observe(ctx) })
-	s.group.Go(func() { s.publish(ctx) })
-	s.group.Go(func() { s.events.run(ctx) })
-	h := &operations.Handlers{Store: s.store, InUse: s.inUse}
-	sh := &shell.Shell{Home: filepath.Join(env.DataDir, "..", "..", ".."), Store: s.store, Sources: s.merge.Sources,
-		Import: s.imports.put, Forget: s.imports.remove, Uses: s.channels}
-	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), Stop: s.stop}, nil
+	first := slices.Min(slices.Collect(maps.Keys(all)))
+	s.health(sdk.Health{State: sdk.Degraded, Reason: all[first].Error() + "; it is kept as it is"})
 }
 
 func (s *Service) stop(ctx context.Context) error {
@@ -83,53 +97,68 @@ func (s *Service) stop(ctx context.Context) error {
 	}
 }
 
-// observe stores what the sources see.
-func (s *Service) observe(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.merge.Wake():
-		}
-		for id, seen := range s.merge.Take() {
-			if err := s.take(ctx, id, seen); err != nil && ctx.Err() == nil {
-				slog.Warn("a topology was not stored; it will be with its next change", "topology", id, "err", err)
-				s.health(sdk.Health{State: sdk.Degraded, Reason: "a topology was not stored: " + err.Error()})
-				s.merge.Again(id)
+// takeIn bounds how long an import waits until its topologies are there.
+const takeIn = 10 * time.Second
+
+// imported keeps topologies, all or none, each in place of what was imported under its
+// id, and waits until their nodes are there.
+func (s *Service) imported(ctx context.Context, all []topology.Topology) error {
+	_, err := s.data.Store.Update(ctx, func(tx *state.Tx) error {
+		for _, t := range all {
+			if err := s.data.Imported.Put(tx, t.ID, t); err != nil {
+				return err
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, takeIn)
+	defer cancel()
+	if s.data.Store.WaitUntil(ctx, func(now *state.Snapshot) bool {
+		return !slices.ContainsFunc(all, func(t topology.Topology) bool { return s.missing(now, t) })
+	}) != nil {
+		return fault.New(fault.Unavailable, "the import is stored but was not taken in within %s; bier:topo-list will show it", takeIn)
+	}
+	return nil
 }
 
-func (s *Service) take(ctx context.Context, id string, seen *topology.Topology) error {
-	_, err := s.store.Do(ctx, func(m *model.Model) (*model.Change, error) {
-		if seen == nil {
-			return m.Unobserved(id), nil
+// missing reports whether a network is not taken in yet.
+func (s *Service) missing(now *state.Snapshot, t topology.Topology) bool {
+	if slices.Contains(s.set.Ignore, t.ID) {
+		return false
+	}
+	id := t.ID
+	if to := s.set.Rename[id]; to != "" {
+		id = to
+	}
+	seen, _ := s.data.Observed.Get(now, id)
+	if !slices.Contains(seen.Sources, imports) {
+		return true
+	}
+	for node := range t.Nodes {
+		if _, ok := s.data.Nodes.Get(now, id, strings.TrimPrefix(node, "openflow:")); !ok {
+			return true
 		}
-		return m.Observe(id, *seen), nil
+	}
+	return false
+}
+
+// forget takes an import back.
+func (s *Service) forget(ctx context.Context, id string) error {
+	_, err := s.data.Store.Update(ctx, func(tx *state.Tx) error {
+		if _, ok := s.data.Imported.Get(tx, id); !ok {
+			return fault.New(fault.NotFound, "no topology %q was imported", id)
+		}
+		s.data.Imported.Delete(tx, id)
+		return nil
 	})
 	return err
 }
 
-// channels reads the deployed channels.
-func (s *Service) channels(ctx context.Context) (*bier.Channels, error) {
-	v, err := bier.ReadChannels(ctx, s.host.Operations, bier.ChannelView{})
-	if err != nil && fault.KindOf(err) == fault.NotFound {
-		return nil, nil // the plugin of channels is not installed, so there are none
-	}
-	return v.Channels, err
-}
-
-func (s *Service) inUse(ctx context.Context, topology string) (model.InUse, error) {
-	c, err := s.channels(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return func(node string, domain uint16, sub int) string { return c.Uses(topology, node, domain, sub) }, nil
-}
-
 // Options are what the plugin serves, from its embedded plugin.yaml and yang/.
 func Options(files fs.FS) sdk.Options {
-	manifest, _ := fs.ReadFile(files, "plugin.yaml") // its absence is told as an empty manifest
+	manifest, _ := fs.ReadFile(files, "plugin.yaml") // its absence is reported as an empty manifest
 	return sdk.Options{Manifest: manifest, YANG: models.With(files, "network-topology"), New: New, Commands: Commands()}
 }

@@ -14,20 +14,20 @@ func (s *Shell) check() commands.Command {
 		Options: []commands.Option{s.topologyOption()}, Run: s.runCheck}
 }
 
-func (s *Shell) runCheck(ctx context.Context, in *commands.Invocation) error {
+func (s *Shell) runCheck(_ context.Context, in *commands.Invocation) error {
 	views, err := s.views(in)
 	if err != nil {
 		return err
 	}
 	t := &commands.Table{Empty: "Nothing is wrong.", Columns: []commands.Column{{Title: "Topology", Key: "topology-id"}, {Title: "Severity", Key: "severity"},
 		{Title: "Where", Key: "where"}, {Title: "What", Key: "text"}}}
-	channels, err := s.Uses(ctx)
-	if err != nil {
-		return err
+	now, errors := s.Data.Store.Now(), 0
+	for key, err := range s.Data.Store.Broken() {
+		t.Add("", "error", key, err.Error())
+		errors++
 	}
-	errors := 0
 	for i := range views {
-		for _, p := range append(views[i].Check(), checkChannels(&views[i], channels)...) {
+		for _, p := range append(views[i].Check(), checkChannels(&views[i], s.Data.ChannelsOf(now, views[i].ID))...) {
 			severity := "warning"
 			if !p.Warning {
 				severity = "error"
@@ -45,12 +45,8 @@ func (s *Shell) runCheck(ctx context.Context, in *commands.Invocation) error {
 	return nil
 }
 
-// checkChannels plans every deployed channel anew.
-func checkChannels(t *bier.Topology, channels *bier.Channels) (out []bier.Problem) {
-	if channels == nil {
-		return nil
-	}
-	list := channels.ByTopology[t.ID]
+// checkChannels plans every deployed channel again.
+func checkChannels(t *bier.Topology, list []bier.Channel) (out []bier.Problem) {
 	for i := range list {
 		c := &list[i]
 		if !c.Deployed() {

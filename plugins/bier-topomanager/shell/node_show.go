@@ -3,8 +3,8 @@ package shell
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
-	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -30,22 +30,17 @@ func (s *Shell) runNodeShow(_ context.Context, in *commands.Invocation) error {
 		{Title: "Online", Key: "online"}, {Title: "Domain", Key: "domain-id", Right: true}, {Title: "Sub-domain", Key: "sub-domain-id", Right: true},
 		{Title: "BFR-id", Key: "bfr-id", Right: true}, {Title: "Makes", Key: "imposition"}, {Title: "Takes", Key: "disposition"}, {Title: "IGP", Key: "igp-type"},
 		{Title: "IPv4 prefix", Key: "ipv4-bfr-prefix"}, {Title: "IPv6 prefix", Key: "ipv6-bfr-prefix"}}}
+	now := s.Data.Store.Now()
 	for i := range views {
+		seen, _ := s.Data.Observed.Get(now, views[i].ID)
 		for j := range views[i].Nodes {
-			s.rows(t, views[i].ID, &views[i].Nodes[j])
+			rows(t, views[i].ID, &views[i].Nodes[j], slices.Contains(seen.Nodes, views[i].Nodes[j].ID))
 		}
 	}
 	return in.Emit(t, nil)
 }
 
-func (s *Shell) rows(t *commands.Table, topology string, n *bier.Node) {
-	online := false
-	_ = s.Store.Look(func(m *model.Model) error {
-		if x, err := m.Get(topology); err == nil {
-			online = x.Online[n.ID]
-		}
-		return nil
-	})
+func rows(t *commands.Table, topology string, n *bier.Node, online bool) {
 	if len(n.Params.Domains) == 0 {
 		t.Add(topology, n.ID, online)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/model"
-	"ctl.internal/plugins/bier-topomanager/store"
 	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/topology"
@@ -13,12 +13,10 @@ import (
 
 // Shell is what the commands need. The zero Shell describes them; it cannot run one.
 type Shell struct {
-	Home    string // the controller's, for relative paths
-	Store   *store.Store
-	Sources func(topology string) []string
-	Import  func(context.Context, []topology.Topology) error
-	Forget  func(ctx context.Context, topology string) error
-	Uses    func(context.Context) (*bier.Channels, error)
+	Home   string // the controller's, for relative paths
+	Data   *data.Data
+	Import func(context.Context, []topology.Topology) error
+	Forget func(ctx context.Context, topology string) error
 }
 
 // Commands returns the table of commands.
@@ -28,27 +26,21 @@ func (s *Shell) Commands() []commands.Command {
 
 // topologies completes topology-ids.
 func (s *Shell) topologies(_ context.Context, prefix string) (out []string) {
-	_ = s.Store.Look(func(m *model.Model) error {
-		for _, id := range m.IDs() {
-			if strings.HasPrefix(id, prefix) {
-				out = append(out, id)
-			}
+	for _, id := range s.Data.IDs(s.Data.Store.Now()) {
+		if strings.HasPrefix(id, prefix) {
+			out = append(out, id)
 		}
-		return nil
-	})
+	}
 	return out
 }
 
 // nodes completes node-ids of all topologies.
 func (s *Shell) nodes(_ context.Context, prefix string) (out []string) {
-	_, views, _ := s.Store.Views("")
 	seen := map[string]bool{}
-	for _, t := range views {
-		for i := range t.Nodes {
-			if id := t.Nodes[i].ID; strings.HasPrefix(id, prefix) && !seen[id] && len(out) < maxCompletions {
-				seen[id] = true
-				out = append(out, id)
-			}
+	for _, n := range s.Data.Nodes.All(s.Data.Store.Now()) {
+		if strings.HasPrefix(n.ID, prefix) && !seen[n.ID] && len(out) < maxCompletions {
+			seen[n.ID] = true
+			out = append(out, n.ID)
 		}
 	}
 	return out
@@ -63,7 +55,18 @@ func (s *Shell) topologyOption() commands.Option {
 }
 
 // views returns the topologies that an invocation means.
-func (s *Shell) views(in *commands.Invocation) ([]bier.Topology, error) {
-	_, v, err := s.Store.Views(in.Option("topology"))
-	return v, err
+func (s *Shell) views(in *commands.Invocation) (out []bier.Topology, err error) {
+	now := s.Data.Store.Now()
+	ids := s.Data.IDs(now)
+	if one := in.Option("topology"); one != "" {
+		ids = []string{one}
+	}
+	for _, id := range ids {
+		t := s.Data.Topology(now, id)
+		if err := model.Found(t, id); err != nil {
+			return nil, err
+		}
+		out = append(out, *t)
+	}
+	return out, nil
 }

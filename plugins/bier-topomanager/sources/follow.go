@@ -13,9 +13,10 @@ import (
 // pause is how long a source that failed is left alone.
 const pause = time.Second
 
-// Follow watches the plugins that are sources until ctx ends.
-func (m *Merge) Follow(ctx context.Context, sb *host.Switchboard) {
-	f := &follower{m: m, sb: sb, running: map[string]*following{}}
+// Follow watches the plugins that are sources until ctx ends. earlier are the sources that
+// there were before.
+func (m *Merge) Follow(ctx context.Context, sb *host.Switchboard, earlier []string) {
+	f := &follower{m: m, sb: sb, running: map[string]*following{}, earlier: earlier}
 	defer f.group.Wait()
 	defer f.stop()
 	for ctx.Err() == nil {
@@ -31,6 +32,7 @@ type follower struct {
 	m       *Merge
 	sb      *host.Switchboard
 	running map[string]*following
+	earlier []string
 	group   sync.WaitGroup
 }
 
@@ -69,6 +71,12 @@ func (f *follower) update(ctx context.Context, providers []host.Provider) {
 			f.m.Drop(name)
 		}
 	}
+	for _, name := range f.earlier {
+		if !listed[name] {
+			f.m.Drop(name)
+		}
+	}
+	f.earlier = nil
 }
 
 func (f *follower) follow(ctx context.Context, name string) {

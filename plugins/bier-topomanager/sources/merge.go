@@ -15,13 +15,15 @@ type Merge struct {
 
 	mu    sync.Mutex
 	views map[string]map[string]topology.Topology // source → id there
+	heard map[string]bool                         // sources that have said all once, or are not there
+	known []string                                // ids here that sources saw earlier
 	dirty map[string]bool                         // ids here
 	wake  chan struct{}
 }
 
-// NewMerge returns an empty Merge.
-func NewMerge(rename map[string]string, ignore []string) *Merge {
-	return &Merge{Rename: rename, Ignore: ignore, views: map[string]map[string]topology.Topology{}, dirty: map[string]bool{}, wake: make(chan struct{}, 1)}
+// NewMerge returns an empty Merge; known are the topologies that sources saw earlier.
+func NewMerge(rename map[string]string, ignore, known []string) *Merge {
+	return &Merge{known: known, Rename: rename, Ignore: ignore, views: map[string]map[string]topology.Topology{}, heard: map[string]bool{}, dirty: map[string]bool{}, wake: make(chan struct{}, 1)}
 }
 
 func (m *Merge) id(id string) string {
@@ -49,11 +51,16 @@ func (m *Merge) Change(source string, c topology.Change) {
 	m.touch(c.TopologyID)
 }
 
-// Keep drops what a source saw of topologies other than these: it has started anew
-// and told of these only.
+// Keep drops what a source saw of topologies other than these: it has said all it knows.
 func (m *Merge) Keep(source string, ids map[string]bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if !m.heard[source] { // what it saw earlier can be taken away from now on
+		m.heard[source] = true
+		for _, id := range m.known {
+			m.mark(id)
+		}
+	}
 	for id := range m.views[source] {
 		if !ids[id] {
 			delete(m.views[source], id)
@@ -62,38 +69,60 @@ func (m *Merge) Keep(source string, ids map[string]bool) {
 	}
 }
 
-// Drop forgets a source.
+// Drop forgets a source that is not there.
 func (m *Merge) Drop(source string) { m.Keep(source, nil) }
 
-func (m *Merge) touch(id string) {
-	m.dirty[m.id(id)] = true
+// Set replaces all that a source sees.
+func (m *Merge) Set(source string, all []topology.Topology) {
+	ids := map[string]bool{}
+	for _, t := range all {
+		ids[t.ID] = true
+		c, _ := topology.Diff(topology.Topology{}, t)
+		c.TopologyID, c.Snapshot = t.ID, true
+		m.Change(source, c)
+	}
+	m.Keep(source, ids)
+}
+
+func (m *Merge) touch(id string) { m.mark(m.id(id)) }
+
+func (m *Merge) mark(id string) {
+	m.dirty[id] = true
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
+// Again marks a topology as changed, by its id here.
+func (m *Merge) Again(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mark(id)
+}
+
 // Wake is sent to when Take has something to give.
 func (m *Merge) Wake() <-chan struct{} { return m.wake }
 
-// Take returns the topologies that changed since the last call, merged; nil for
-// one that no source has any more.
-func (m *Merge) Take() map[string]*topology.Topology {
+// Take returns the ids of the topologies that changed since the last call, ascending.
+func (m *Merge) Take() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := map[string]*topology.Topology{}
-	for id := range m.dirty {
-		out[id] = m.merged(id)
-	}
+	out := slices.Sorted(maps.Keys(m.dirty))
 	clear(m.dirty)
 	return out
 }
 
-// Again marks topologies as changed: they could not be stored.
-func (m *Merge) Again(id string) {
+// View returns a topology as the sources see it now, nil when none does, and whether all
+// of those that saw it earlier have been heard.
+func (m *Merge) View(id string, earlier []string) (seen *topology.Topology, sources []string, whole bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.dirty[id] = true
+	whole = true
+	for _, source := range earlier {
+		whole = whole && m.heard[source]
+	}
+	return m.merged(id), m.sources(id), whole
 }
 
 // merged is the union; of two sources the first by name decides.
@@ -114,10 +143,8 @@ func (m *Merge) merged(id string) *topology.Topology {
 	return out
 }
 
-// Sources lists who tells of a topology, ascending.
-func (m *Merge) Sources(id string) []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// sources lists who sees a topology, ascending.
+func (m *Merge) sources(id string) []string {
 	var out []string
 	for source, views := range m.views {
 		for there := range views {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -65,6 +66,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if text := exposed(set.Listen); text != "" {
 		env.Warn(text)
 	}
+	debug.SetMemoryLimit(memory)
 	s.start(ctx)
 	return &sdk.Plugin{
 		Routes:   http.StripPrefix(Prefix, s.handler),
@@ -117,6 +119,10 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 	s.handler = a.Handler()
 	return s, nil
 }
+
+// memory is where the collector of the process works harder: large answers leave much
+// garbage and little else.
+const memory = 128 << 20
 
 // slice is how long a walk runs before others go first.
 const slice = 200 * time.Millisecond

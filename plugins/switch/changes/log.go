@@ -1,10 +1,6 @@
 package changes
 
-import (
-	"slices"
-	"sync"
-	"time"
-)
+import "time"
 
 // Kind is what happened.
 type Kind string
@@ -21,42 +17,16 @@ const (
 
 // Change is one thing that became different. A cable is one change, not two edges.
 type Change struct {
-	At    time.Time
-	Cause string // why the switches were read: command, periodic, list, trap
-	Kind  Kind
-	Node  string // node-id, as in module topology
+	At    time.Time `json:"at"`
+	Cause string    `json:"cause"` // why the switches were read: command, periodic, list, trap
+	Kind  Kind      `json:"kind"`
+	Node  string    `json:"node"` // node-id, as in module topology
 	// Of edges only.
-	Port, Peer, PeerPort string
-	Source               string
+	Port     string `json:"port,omitempty"`
+	Peer     string `json:"peer,omitempty"`
+	PeerPort string `json:"peer-port,omitempty"`
+	Source   string `json:"source,omitempty"`
 }
 
-// keep bounds the memory of a Log.
-const keep = 1000
-
-// Log is the last changes. It is safe for concurrent use.
-type Log struct {
-	mu   sync.Mutex
-	ring []Change
-	next int
-}
-
-// Add remembers a change; the oldest is forgotten when there are many.
-func (l *Log) Add(c Change) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.ring) < keep {
-		l.ring = append(l.ring, c)
-		return
-	}
-	l.ring[l.next] = c
-	l.next = (l.next + 1) % keep
-}
-
-// Last returns the changes that are remembered, the newest first.
-func (l *Log) Last() []Change {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out := append(slices.Clone(l.ring[l.next:]), l.ring[:l.next]...)
-	slices.Reverse(out)
-	return out
-}
+// Keep is how many changes are remembered.
+const Keep = 1000

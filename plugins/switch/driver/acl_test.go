@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ctl.internal/plugins/switch/driver"
-	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
@@ -48,7 +48,7 @@ func (f *reader) ReadACL(context.Context, *switchdriver.Switch) ([]*switchdriver
 }
 
 // What a driver says it has done to access lists is read back where it reads them, and a
-// change whose end is not known is settled by what the switch shows.
+// change whose end is not known is repaired by what the switch shows.
 func TestAccessListsAreReadBack(t *testing.T) {
 	b := newBench(t, driver.Options{})
 	blind := &applier{match: switchdriver.Match{Models: []string{"blind"}}, ignore: true}
@@ -58,13 +58,9 @@ func TestAccessListsAreReadBack(t *testing.T) {
 	apply := func(model string, id uint32) error {
 		t.Helper()
 		b.until(model+" is chosen", func() bool { return b.chosen(node(model)) == model })
-		return b.chooser.Change(deadline(t), node(model), func(ctx context.Context) error {
-			d, sw, err := driver.For[switchdriver.ACLApplier](ctx, b.chooser, node(model), "ApplyAcl")
-			if err != nil {
-				return err
-			}
-			return d.ApplyACL(ctx, sw, switchdriver.ACLCreateProfile, &switchdriver.ACLProfile{ProfileId: id, ProfileName: "x", Layer: "IP"}, nil)
-		})
+		_, err := b.writer.Do(deadline(t), node(model), writes.Operation{Name: "ApplyAcl", What: "access lists", ACL: &pluginv1.ApplyAclRequest{
+			Action: switchdriver.ACLCreateProfile, Profile: &switchdriver.ACLProfile{ProfileId: id, ProfileName: "x", Layer: "IP"}}})
+		return err
 	}
 	if err := apply("blind", 1); err != nil {
 		t.Errorf("a driver that cannot read: %v", err)
@@ -98,11 +94,7 @@ func TestAccessListsAreReadBack(t *testing.T) {
 	if err := apply("seeing", 5); err != nil {
 		t.Errorf("after it: %v", err)
 	}
-	var outcomes []journal.Outcome
-	for _, r := range b.journal.Reports() {
-		outcomes = append(outcomes, r.Outcome)
-	}
-	if len(outcomes) != 2 || outcomes[0] != journal.Whole || outcomes[1] != journal.Left {
+	if outcomes := b.repaired(); len(outcomes) != 2 || outcomes[0] != writes.Whole || outcomes[1] != writes.Left {
 		t.Errorf("the changes whose ends were not known are %v", outcomes)
 	}
 	// What cannot be is not believed.

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -10,9 +9,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/plugins/switch/discovery"
-	"ctl.internal/plugins/switch/gate"
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -29,7 +27,7 @@ type Identifier interface {
 
 // Recoverer is what a driver implements that knows the steps of its changes.
 type Recoverer interface {
-	Recover(ctx context.Context, sw *switchdriver.Switch, steps []journal.Step) (journal.Outcome, string, error)
+	Recover(ctx context.Context, sw *switchdriver.Switch, steps []writes.Step) (writes.Outcome, string, error)
 }
 
 // Described is the driver of what the vendor-specific file describes.
@@ -51,12 +49,8 @@ type Options struct {
 	File     Described           // nil: there is no vendor-specific file
 	Board    Switchboard         // nil: there are no driver plugins
 	// Listed returns the driver that the switch list asks for; nil: it asks for none.
-	Listed func(node uint64) string
-	// Refuse tells why a switch is not to be changed; nil: nothing is refused.
-	Refuse   func(sw *switchdriver.Switch) error
-	Journal  *journal.Journal // nil: none is kept
-	Turn     <-chan struct{}  // closed when this process may change switches; nil: it may
-	Deadline time.Duration    // for one call of a driver plugin; 0: 25 s
+	Listed   func(node uint64) string
+	Deadline time.Duration // for one call of a driver plugin; 0: 25 s
 	Log      *slog.Logger
 }
 
@@ -64,7 +58,6 @@ type Options struct {
 type Chooser struct {
 	opt      Options
 	registry *registry
-	writers  *gate.Gate[uint64]
 
 	mu       sync.Mutex
 	identity map[uint64]identity
@@ -80,7 +73,7 @@ func New(o Options) *Chooser {
 	if o.Deadline == 0 {
 		o.Deadline = 25 * time.Second
 	}
-	return &Chooser{opt: o, registry: newRegistry(o.Board, o.Log), writers: gate.New[uint64](1), identity: map[uint64]identity{}}
+	return &Chooser{opt: o, registry: newRegistry(o.Board, o.Log), identity: map[uint64]identity{}}
 }
 
 // NewChooser makes a Chooser with nothing but the standard driver.
@@ -112,7 +105,7 @@ func (c *Chooser) Choices(sw *switchdriver.Switch) []Choice {
 func (c *Chooser) Of(ctx context.Context, sw *switchdriver.Switch) ([]Choice, *switchdriver.Switch, error) {
 	all := c.registry.all(ctx)
 	sw = c.known(sw)
-	if sw.SysObjectId == "" && c.wanted(all, sw) {
+	if sw.SysObjectId == "" && c.needsIdentity(all, sw) {
 		if id, ok := c.opt.Standard.(Identifier); ok {
 			if oid, descr, err := id.Identify(ctx, sw); err == nil {
 				c.Remember(sw.NodeId, oid, descr)
@@ -124,8 +117,8 @@ func (c *Chooser) Of(ctx context.Context, sw *switchdriver.Switch) ([]Choice, *s
 	return choices, sw, err
 }
 
-// wanted reports whether what the switch says of itself could decide.
-func (c *Chooser) wanted(all []*provider, sw *switchdriver.Switch) bool {
+// needsIdentity reports whether sysObjectID or sysDescr could change the choice.
+func (c *Chooser) needsIdentity(all []*provider, sw *switchdriver.Switch) bool {
 	if c.listed(sw) != "" || sw.GetSnmp() == nil {
 		return false
 	}
@@ -264,47 +257,4 @@ func (c *Chooser) Observe(ctx context.Context, sw *switchdriver.Switch) (*discov
 		c.Remember(sw.NodeId, o.SysOID, o.SysDesc)
 	}
 	return o, err
-}
-
-// Change runs do while nobody else changes the switch. A change of it that an earlier
-// process left is settled first. The one behind it fails with fault.InUse when its
-// time is over before its turn.
-func (c *Chooser) Change(ctx context.Context, sw *switchdriver.Switch, do func(context.Context) error) error {
-	return c.change(ctx, sw, false, do)
-}
-
-func (c *Chooser) change(ctx context.Context, sw *switchdriver.Switch, settleAll bool, do func(context.Context) error) error {
-	busy := func(err error) error {
-		return fault.Wrap(fault.InUse, err, "switch %s is busy with other changes; try again", mib.MAC(sw.NodeId))
-	}
-	leave, err := c.writers.Enter(ctx, sw.NodeId)
-	if err != nil {
-		return busy(err)
-	}
-	defer leave()
-	if !c.turn(ctx) {
-		return busy(errors.New("the plugin's earlier process has not ended"))
-	}
-	if c.opt.Refuse != nil {
-		if err := c.opt.Refuse(sw); err != nil {
-			return err
-		}
-	}
-	if err := c.settle(ctx, sw, settleAll); err != nil {
-		return err
-	}
-	return do(ctx)
-}
-
-// turn waits until this process may change switches; false: ctx ended first.
-func (c *Chooser) turn(ctx context.Context) bool {
-	if c.opt.Turn == nil {
-		return true
-	}
-	select {
-	case <-c.opt.Turn:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/switch/driver"
-	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
@@ -126,14 +126,9 @@ func vlans(t *testing.T, b *bench, sw *switchdriver.Switch) ([]*switchdriver.VLA
 
 func write(t *testing.T, b *bench, sw *switchdriver.Switch, id uint32) error {
 	t.Helper()
-	d, sw, err := driver.For[switchdriver.VLANWriter](deadline(t), b.chooser, sw, "WriteVlan")
-	if err != nil {
-		return err
-	}
-	return b.chooser.Change(deadline(t), sw, func(ctx context.Context) error {
-		_, err := d.WriteVLAN(ctx, sw, &switchdriver.VLAN{VlanId: id, EgressPorts: []uint32{1, 2}}, true, true)
-		return err
-	})
+	_, err := b.writer.Do(deadline(t), sw, writes.Operation{Name: "WriteVlan", What: "a VLAN", Create: true, SetPorts: true,
+		VLAN: &switchdriver.VLAN{VlanId: id, EgressPorts: []uint32{1, 2}}})
+	return err
 }
 
 // What a driver lacks the standard one does; what it has is its own.
@@ -211,7 +206,7 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// A change whose driver dies in the middle is settled before the next one.
+// A change whose driver dies in the middle is repaired before the next one.
 func TestInterrupted(t *testing.T) {
 	b := newBench(t, driver.Options{})
 	f := &fake{match: switchdriver.Match{Models: []string{"m"}}}
@@ -221,8 +216,8 @@ func TestInterrupted(t *testing.T) {
 	if err := write(t, b, node("m"), 9); !errors.Is(err, &fault.Error{Kind: fault.Unavailable}) {
 		t.Fatalf("a driver that dies: %v", err)
 	}
-	if len(b.journal.Nodes()) != 1 {
-		t.Fatal("nothing is in the journal")
+	if l := b.writer.List(); len(l) != 1 || l[0].State != writes.Unknown && l[0].Outcome != writes.Undone || l[0].What() != "a VLAN" {
+		t.Fatalf("records %+v", l)
 	}
 	f.set(func() { f.half = false })
 	if err := write(t, b, node("m"), 10); err != nil {
@@ -233,7 +228,7 @@ func TestInterrupted(t *testing.T) {
 			t.Errorf("half a VLAN is left, or the next change is lost: %v", f.vlans)
 		}
 	})
-	if r := b.journal.Reports(); len(r) != 1 || r[0].Outcome != journal.Undone {
-		t.Errorf("reports %+v", r)
+	if r := b.repaired(); len(r) != 1 || r[0] != writes.Undone {
+		t.Errorf("outcomes %v", r)
 	}
 }

@@ -10,11 +10,12 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/plugins/switch/driver"
-	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -119,18 +120,14 @@ type bench struct {
 	t       *testing.T
 	host    *plugintest.Host
 	chooser *driver.Chooser
-	journal *journal.Journal
+	writer  *writes.Writer
 }
 
 func newBench(t *testing.T, o driver.Options) *bench {
 	t.Helper()
 	b := &bench{t: t, host: plugintest.NewHost(t)}
-	c := b.host.Client(t, &pluginv1.Manifest{Name: "switch", Uses: []string{driver.Capability}})
-	var err error
-	if b.journal, err = journal.Open(t.Context(), c.Datastore, testLog()); err != nil {
-		t.Fatal(err)
-	}
-	o.Board, o.Journal, o.Log = c.Switchboard, b.journal, testLog()
+	c := b.host.Client(t, &pluginv1.Manifest{Name: "switch", Uses: []string{driver.Capability}, Roles: []string{"role"}})
+	o.Board, o.Log = c.Switchboard, testLog()
 	if o.Standard == nil {
 		o.Standard = standard{}
 	}
@@ -139,6 +136,16 @@ func newBench(t *testing.T, o driver.Options) *bench {
 	var wg sync.WaitGroup
 	wg.Go(func() { b.chooser.Run(ctx) })
 	t.Cleanup(func() { cancel(); wg.Wait() })
+	b.writer = writes.New(writes.Options{Perform: b.chooser.Perform, Repair: b.chooser.Repair, Log: testLog(),
+		Find: func(uint64) (*switchdriver.Switch, error) { return nil, fault.New(fault.NotFound, "no list") },
+		Name: func(sw *switchdriver.Switch) string { return sw.Model }})
+	store, err := state.Open(ctx, c, b.writer.View())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.writer.Bind(store)
+	wg.Go(func() { store.Role(ctx, "role", b.writer.Run) })
+	b.until("the role is held", b.writer.Holds)
 	return b
 }
 
@@ -155,6 +162,14 @@ func (b *bench) installDriver(name string, f switchdriver.Driver) *plugintest.Pl
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) {
 			return &sdk.Plugin{SwitchDriver: f}, nil
 		}}, plugintest.WithHost(b.host))
+}
+
+// repaired are the outcomes of what was interrupted, the oldest first.
+func (b *bench) repaired() (out []writes.Outcome) {
+	for _, r := range b.writer.List() {
+		out = append(out, r.Outcome)
+	}
+	return out
 }
 
 // until waits for a condition that comes by itself.

@@ -151,5 +151,5 @@ func reading[T any](g *guard, operation string) (T, error) {
 			return s, nil
 		}
 	}
-	return t, fault.New(fault.Unsupported, "nothing reads this")
+	return t, fault.New(fault.Unsupported, "no driver can read this back")
 }

@@ -3,7 +3,7 @@ package driver
 import (
 	"context"
 
-	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -16,9 +16,8 @@ const (
 
 // ApplyACL implements the operation. A driver that reads no access lists is believed.
 func (g *guard) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule) error {
-	op := &journal.Operation{Driver: g.name, Name: "ApplyAcl", ACL: &pluginv1.ApplyAclRequest{Action: action, Profile: p, Rule: r}}
-	return g.change(ctx, sw, "access lists: "+action.String(), op,
-		func(ctx context.Context) error { return g.client.ApplyACL(ctx, sw, action, p, r) })
+	op := &writes.Operation{Name: "ApplyAcl", ACL: &pluginv1.ApplyAclRequest{Action: action, Profile: p, Rule: r}}
+	return g.change(ctx, sw, op, func(ctx context.Context) error { return g.client.ApplyACL(ctx, sw, action, p, r) })
 }
 
 // ReadACL implements the operation.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/netip"
 
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -34,16 +34,14 @@ func (g *guard) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID uin
 
 // WriteFDBEntry implements the operation.
 func (g *guard) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.FDBEntry) error {
-	op := &journal.Operation{Driver: g.name, Name: "WriteFdbEntry", FDB: e}
-	return g.change(ctx, sw, fmt.Sprintf("setting the forwarding entry of %s", mib.MAC(e.Mac)), op,
-		func(ctx context.Context) error { return g.client.WriteFDBEntry(ctx, sw, e) })
+	op := &writes.Operation{Name: "WriteFdbEntry", FDB: e}
+	return g.change(ctx, sw, op, func(ctx context.Context) error { return g.client.WriteFDBEntry(ctx, sw, e) })
 }
 
 // DeleteFDBEntry implements the operation.
 func (g *guard) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vlanID uint32, mac uint64) error {
-	op := &journal.Operation{Driver: g.name, Name: "DeleteFdbEntry", FDB: &switchdriver.FDBEntry{VlanId: vlanID, Mac: mac}}
-	return g.change(ctx, sw, fmt.Sprintf("removing the forwarding entry of %s", mib.MAC(mac)), op,
-		func(ctx context.Context) error { return g.client.DeleteFDBEntry(ctx, sw, vlanID, mac) })
+	op := &writes.Operation{Name: "DeleteFdbEntry", FDB: &switchdriver.FDBEntry{VlanId: vlanID, Mac: mac}}
+	return g.change(ctx, sw, op, func(ctx context.Context) error { return g.client.DeleteFDBEntry(ctx, sw, vlanID, mac) })
 }
 
 // ReadSTP implements the operation.
@@ -73,8 +71,8 @@ func (g *guard) ReadSTP(ctx context.Context, sw *switchdriver.Switch, port uint3
 
 // WriteSTP implements the operation.
 func (g *guard) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, enable bool) error {
-	op := &journal.Operation{Driver: g.name, Name: "WriteStp", Port: port, Enable: enable}
-	return g.change(ctx, sw, "setting spanning tree", op, func(ctx context.Context) error { return g.client.WriteSTP(ctx, sw, port, enable) })
+	op := &writes.Operation{Name: "WriteStp", Port: port, Enable: enable}
+	return g.change(ctx, sw, op, func(ctx context.Context) error { return g.client.WriteSTP(ctx, sw, port, enable) })
 }
 
 // ReadARP implements the operation.
@@ -96,21 +94,27 @@ func (g *guard) ReadARP(ctx context.Context, sw *switchdriver.Switch, address st
 
 // WriteARPEntry implements the operation.
 func (g *guard) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.ARPEntry, prefixLength uint32) error {
-	op := &journal.Operation{Driver: g.name, Name: "WriteArpEntry", ARP: e}
-	return g.change(ctx, sw, "setting the ARP entry of "+e.IpAddress, op,
-		func(ctx context.Context) error { return g.client.WriteARPEntry(ctx, sw, e, prefixLength) })
+	op := &writes.Operation{Name: "WriteArpEntry", ARP: e}
+	return g.change(ctx, sw, op, func(ctx context.Context) error { return g.client.WriteARPEntry(ctx, sw, e, prefixLength) })
 }
 
 // DeleteARPEntry implements the operation.
 func (g *guard) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, address string) error {
-	op := &journal.Operation{Driver: g.name, Name: "DeleteArpEntry", ARP: &switchdriver.ARPEntry{IpAddress: address}}
-	return g.change(ctx, sw, "removing the ARP entry of "+address, op,
-		func(ctx context.Context) error { return g.client.DeleteARPEntry(ctx, sw, address) })
+	op := &writes.Operation{Name: "DeleteArpEntry", ARP: &switchdriver.ARPEntry{IpAddress: address}}
+	return g.change(ctx, sw, op, func(ctx context.Context) error { return g.client.DeleteARPEntry(ctx, sw, address) })
 }
 
-// ApplySettings implements the operation.
-func (g *guard) ApplySettings(ctx context.Context, s *switchdriver.Settings) ([]string, error) {
-	report, err := call(ctx, g, s.Switch, func(ctx context.Context) ([]string, error) { return g.client.ApplySettings(ctx, s) })
+// ApplySettings implements the operation. Nothing reads the settings back.
+func (g *guard) ApplySettings(ctx context.Context, s *switchdriver.Settings) (report []string, err error) {
+	do := func() error {
+		report, err = call(ctx, g, s.Switch, func(ctx context.Context) ([]string, error) { return g.client.ApplySettings(ctx, s) })
+		return err
+	}
+	if s.DryRun {
+		err = do()
+	} else {
+		err = g.noted(ctx, nil, do)
+	}
 	if len(report) > 100 {
 		report = report[:100]
 	}
@@ -121,8 +125,8 @@ func (g *guard) ApplySettings(ctx context.Context, s *switchdriver.Settings) ([]
 }
 
 // change makes a change that one call makes, and reads it back.
-func (g *guard) change(ctx context.Context, sw *switchdriver.Switch, what string, op *journal.Operation, f func(context.Context) error) error {
-	return g.journaled(ctx, sw, what, op, func() error {
+func (g *guard) change(ctx context.Context, sw *switchdriver.Switch, op *writes.Operation, f func(context.Context) error) error {
+	return g.noted(ctx, nil, func() error {
 		if _, err := call(ctx, g, sw, func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }); err != nil {
 			return err
 		}
@@ -130,24 +134,22 @@ func (g *guard) change(ctx context.Context, sw *switchdriver.Switch, what string
 	})
 }
 
-// journaled runs do with a record in the journal. When the driver does not say whether
-// the change was made, the record stays and is settled before the next one.
-func (g *guard) journaled(ctx context.Context, sw *switchdriver.Switch, what string, op *journal.Operation, do func() error) error {
-	entry, err := g.c.opt.Journal.Begin(ctx, journal.Record{Node: sw.NodeId, Switch: name(sw), What: what, Operation: op})
-	if err != nil {
+// noted runs do once it is noted who makes the change, and what a VLAN was before. When
+// the driver does not say whether the change was made, it is to be repaired.
+func (g *guard) noted(ctx context.Context, before *switchdriver.VLAN, do func() error) error {
+	if err := writes.Begin(ctx, writes.Plan{Driver: g.name, Before: before}); err != nil {
 		return err
 	}
-	err = do()
+	err := do()
 	if k := fault.KindOf(err); err != nil && (k == fault.Timeout || k == fault.Unavailable || k == fault.Internal) {
-		entry.Keep()
+		writes.Keep(ctx)
 	}
-	entry.Done(ctx)
 	return err
 }
 
 // shows tells how the switch does not show a change; empty if it does. What nothing
 // reads is fault.Unsupported.
-func (g *guard) shows(ctx context.Context, sw *switchdriver.Switch, op *journal.Operation) (string, error) {
+func (g *guard) shows(ctx context.Context, sw *switchdriver.Switch, op *writes.Operation) (string, error) {
 	switch op.Name {
 	case "WriteFdbEntry", "DeleteFdbEntry":
 		r, err := reading[switchdriver.FDBReader](g, "ReadFdb")
@@ -199,10 +201,10 @@ func (g *guard) shows(ctx context.Context, sw *switchdriver.Switch, op *journal.
 		return "", nil
 	case "ApplyAcl":
 		r, err := reading[switchdriver.ACLReader](g, "ReadAcl")
-		if err != nil || op.ACL == nil { // nil: of a journal from before access lists were read
-			return "", fault.New(fault.Unsupported, "nothing reads this")
+		if err != nil {
+			return "", err
 		}
 		return aclDiffers(ctx, r, sw, op.ACL)
 	}
-	return "", fault.New(fault.Unsupported, "nothing reads this")
+	return "", fault.New(fault.Unsupported, "no driver can read this back")
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ctl.internal/plugins/switch/journal"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -63,13 +63,14 @@ func (g *guard) checkVLAN(sw *switchdriver.Switch, v *switchdriver.VLAN) error {
 
 // WriteVLAN implements the operation.
 func (g *guard) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
-	op := &journal.Operation{Driver: g.name, Name: "WriteVlan", VLAN: v, Create: create, SetPorts: setPorts}
+	op := &writes.Operation{Name: "WriteVlan", VLAN: v, Create: create, SetPorts: setPorts}
+	var before *switchdriver.VLAN
 	if r, err := reading[switchdriver.VLANReader](g, "ReadVlans"); err == nil {
-		if op.Before, err = vlanOf(ctx, r, sw, v.VlanId); err != nil {
+		if before, err = vlanOf(ctx, r, sw, v.VlanId); err != nil {
 			return nil, err
 		}
 	}
-	err = g.journaled(ctx, sw, fmt.Sprintf("setting VLAN %d", v.VlanId), op, func() error {
+	err = g.noted(ctx, before, func() error {
 		got, err := call(ctx, g, sw, func(ctx context.Context) (*switchdriver.VLAN, error) {
 			return g.client.WriteVLAN(ctx, sw, v, create, setPorts)
 		})
@@ -108,7 +109,7 @@ func vlanOf(ctx context.Context, r switchdriver.VLANReader, sw *switchdriver.Swi
 }
 
 // vlanDiffers tells how a VLAN is not what was asked for; empty if it is.
-func vlanDiffers(op *journal.Operation, now *switchdriver.VLAN) string {
+func vlanDiffers(op *writes.Operation, now *switchdriver.VLAN) string {
 	v := op.VLAN
 	switch {
 	case op.Name == "DeleteVlan" && now != nil && !now.Dynamic:
@@ -138,15 +139,16 @@ func portsDiffer(want, now *switchdriver.VLAN) string {
 
 // DeleteVLAN implements the operation.
 func (g *guard) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID uint32) error {
-	op := &journal.Operation{Driver: g.name, Name: "DeleteVlan", VLAN: &switchdriver.VLAN{VlanId: vlanID}}
+	op := &writes.Operation{Name: "DeleteVlan", VLAN: &switchdriver.VLAN{VlanId: vlanID}}
+	var before *switchdriver.VLAN
 	r, unread := reading[switchdriver.VLANReader](g, "ReadVlans")
 	if unread == nil {
 		var err error
-		if op.Before, err = vlanOf(ctx, r, sw, vlanID); err != nil {
+		if before, err = vlanOf(ctx, r, sw, vlanID); err != nil {
 			return err
 		}
 	}
-	return g.journaled(ctx, sw, fmt.Sprintf("removing VLAN %d", vlanID), op, func() error {
+	return g.noted(ctx, before, func() error {
 		if _, err := call(ctx, g, sw, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, g.client.DeleteVLAN(ctx, sw, vlanID)
 		}); err != nil {

@@ -1,199 +1,123 @@
 package inventory
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
+	"io/fs"
 	"net/netip"
+	"os"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/state"
 )
 
-// The keys of the stored list, in the plugin's private space.
-const (
-	metaKey     = "switch-db/meta"
-	entryPrefix = "switch-db/entry/"
-)
-
-// The bounds of the stored list, of sealing at a time, and of the time for it.
+// The bounds of the list, of the operations of one transaction (etcd takes 128), of the
+// time to store a list, and after which a generation that is not in force is garbage.
 const (
 	maxStored   = 20000
-	sealers     = 16
+	perTxn      = 100
 	storingTime = 30 * time.Second
+	garbage     = time.Hour
 )
 
-// Database is the stored switch list: what requests have made of the list. While there
-// is one, files do not count. Its secrets are sealed.
+// Database changes the list. Files are read where the call is made, or where the role is
+// held; what counts is what they had in them then.
 type Database struct {
-	inv     *Inventory
-	host    *host.Client // nil: nothing is kept over a restart
-	files   []string     // the default lists
-	changed sync.Mutex   // one change at a time
+	*Inventory
+	Files  []string // the default lists
+	Source string   // of this process: its node
 }
 
-// NewDatabase makes a Database for an inventory. files are the default lists.
-func NewDatabase(inv *Inventory, h *host.Client, files []string) *Database {
-	return &Database{inv: inv, host: h, files: files}
-}
+// Listed reports whether there is a list, be it empty.
+func (d *Database) Listed() bool { return d.heads.Revision(d.store.Now(), headKey) != 0 }
 
-// stored is an entry as it is kept: what is secret is sealed.
-type stored struct {
-	MAC    string `json:"mac"`
-	Line   int    `json:"line"` // its place in the list
-	Open   open   `json:"open"`
-	Sealed []byte `json:"sealed,omitempty"`
-}
-
-type open struct {
-	Address string `json:"address"`
-	Port    uint16 `json:"port"`
-	Model   string `json:"model,omitempty"`
-	Driver  string `json:"driver,omitempty"`
-	Version string `json:"version,omitempty"`
-	User    string `json:"user,omitempty"`
-	Auth    string `json:"auth,omitempty"`
-	Priv    string `json:"priv,omitempty"`
-	CLIUser string `json:"cli-user,omitempty"`
-	CLIOver string `json:"cli-transport,omitempty"`
-	CLIPort uint16 `json:"cli-port,omitempty"`
-}
-
-type secrets struct {
-	Read        string `json:"read,omitempty"`
-	Write       string `json:"write,omitempty"`
-	Auth        string `json:"auth,omitempty"`
-	Priv        string `json:"priv,omitempty"`
-	CLIPassword string `json:"cli-password,omitempty"`
-}
-
-// purpose ties what is sealed to its switch.
-func purpose(mac string) string { return "switch-list/" + mac }
-
-// Load loads the stored list; false: there is none.
-func (d *Database) Load(ctx context.Context) (bool, error) {
-	if d.host == nil {
-		return false, nil
-	}
+// change decides on the list in force and writes the head with what else is written.
+func (d *Database) change(ctx context.Context, decide func(tx *state.Tx, h *Head, entries []csvlist.Entry) error) error {
 	ctx, cancel := context.WithTimeout(ctx, storingTime)
 	defer cancel()
-	if _, err := d.host.Datastore.Get(ctx, host.Private, metaKey); err != nil {
-		if errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
-			return false, nil
+	_, err := d.update(ctx, func(tx *state.Tx) error {
+		h, ok := d.heads.Get(tx, headKey)
+		if !ok {
+			h = Head{Generation: generation()}
 		}
-		return false, err
-	}
-	var rows []stored
-	for e, err := range d.host.Datastore.Range(ctx, host.Private, entryPrefix) {
-		if err != nil {
-			return false, err
+		var entries []csvlist.Entry
+		for _, s := range d.rows.All(tx.Snapshot(), h.Generation+"/") { // the head is the condition
+			s.Sealed = nil
+			e, _ := d.open(ctx, s)
+			entries = append(entries, e)
 		}
-		var s stored
-		if err := json.Unmarshal(e.Value, &s); err != nil {
-			return false, fault.Wrap(fault.Internal, err, "the stored switch list cannot be read: %v", err)
+		if err := decide(tx, &h, entries); err != nil {
+			return err
 		}
-		rows = append(rows, s)
-	}
-	entries := make([]csvlist.Entry, len(rows))
-	err := each(ctx, len(rows), func(ctx context.Context, i int) (err error) {
-		entries[i], err = d.open(ctx, rows[i])
-		return err
+		h.Path, h.Sum, h.Source, h.At = "", "", d.Source, time.Now()
+		return d.heads.Put(tx, headKey, h)
 	})
-	if err != nil {
-		return false, err
-	}
-	slices.SortStableFunc(entries, func(a, b csvlist.Entry) int { return a.Line - b.Line })
-	d.inv.Set("", entries, nil)
-	return true, nil
+	return stays(err)
 }
 
-func each(ctx context.Context, n int, f func(context.Context, int) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(sealers)
-	for i := range n {
-		g.Go(func() error { return f(ctx, i) })
+// stays says what a list is when it could not be changed.
+func stays(err error) error {
+	switch fault.KindOf(err) {
+	case fault.Unavailable, fault.Timeout, fault.Internal, fault.InUse:
+		if err != nil {
+			return fault.Wrap(fault.KindOf(err), err, "the switch list stays as it was, because it cannot be stored: %v", err)
+		}
 	}
-	return g.Wait()
-}
-
-func (d *Database) open(ctx context.Context, s stored) (csvlist.Entry, error) {
-	mac, err := mib.ParseMAC(s.MAC)
-	if err != nil {
-		return csvlist.Entry{}, err
-	}
-	address, err := netip.ParseAddr(s.Open.Address)
-	if err != nil {
-		return csvlist.Entry{}, err
-	}
-	plain, err := d.host.Secrets.Open(ctx, purpose(s.MAC), s.Sealed)
-	if err != nil {
-		return csvlist.Entry{}, fault.Wrap(fault.KindOf(err), err, "the secrets of switch %s cannot be opened: %v", s.MAC, err)
-	}
-	var k secrets
-	if err := json.Unmarshal(plain, &k); err != nil {
-		return csvlist.Entry{}, fault.New(fault.Internal, "the secrets of switch %s are not readable", s.MAC)
-	}
-	o := s.Open
-	return csvlist.Entry{Line: s.Line, MAC: mac, Address: address, Port: o.Port, Model: o.Model, Driver: o.Driver, Version: o.Version,
-		ReadCommunity: k.Read, WriteCommunity: k.Write, V3User: o.User, V3AuthProtocol: o.Auth, V3AuthPassword: k.Auth,
-		V3PrivProtocol: o.Priv, V3PrivPassword: k.Priv, CLIUser: o.CLIUser, CLIPassword: k.CLIPassword,
-		CLITransport: o.CLIOver, CLIPort: o.CLIPort}, nil
-}
-
-// seal makes what is kept of an entry.
-func (d *Database) seal(ctx context.Context, e csvlist.Entry) ([]byte, error) {
-	plain, err := json.Marshal(secrets{e.ReadCommunity, e.WriteCommunity, e.V3AuthPassword, e.V3PrivPassword, e.CLIPassword})
-	if err != nil {
-		return nil, err
-	}
-	sealed, err := d.host.Secrets.Seal(ctx, purpose(e.MAC.String()), plain)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(stored{MAC: e.MAC.String(), Line: e.Line, Sealed: sealed, Open: open{Address: e.Address.String(), Port: e.Port, Model: e.Model,
-		Driver: e.Driver, Version: e.Version, User: e.V3User, Auth: e.V3AuthProtocol, Priv: e.V3PrivProtocol, CLIUser: e.CLIUser, CLIOver: e.CLITransport, CLIPort: e.CLIPort}})
+	return err
 }
 
 // Add adds a switch; fault.Exists when the MAC address, or address and port, are listed.
 func (d *Database) Add(ctx context.Context, e csvlist.Entry) error {
-	d.changed.Lock()
-	defer d.changed.Unlock()
-	all := d.inv.Entries()
-	if i := slices.IndexFunc(all, e.Same); i >= 0 {
-		return fault.At(fault.Exists, "node-mac", "%s is in the switch list already", all[i])
+	row, err := d.seal(ctx, e)
+	if err != nil {
+		return stays(err)
 	}
-	return d.put(ctx, append(all, e))
+	return d.change(ctx, func(tx *state.Tx, h *Head, all []csvlist.Entry) error {
+		for _, o := range all {
+			if e.Same(o) {
+				return fault.At(fault.Exists, "node-mac", "%s is in the switch list already", o)
+			}
+			row.Line = max(row.Line, o.Line)
+		}
+		if len(all) >= maxStored {
+			return fault.New(fault.TooBig, "the list has %d switches; more cannot be stored", maxStored)
+		}
+		row.Line++
+		return d.rows.Put(tx, rowKey(h.Generation, e.MAC), row)
+	})
 }
 
 // Remove removes the switch at an address, with :port where several share it.
 func (d *Database) Remove(ctx context.Context, at string) error {
-	d.changed.Lock()
-	defer d.changed.Unlock()
 	text, port := csvlist.SplitAddress(at)
 	address, err := netip.ParseAddr(text)
 	if err != nil {
 		return fault.At(fault.Invalid, "node-ip", "%.60q is no IP address", at)
 	}
-	all := d.inv.Entries()
-	left := slices.DeleteFunc(slices.Clone(all), func(e csvlist.Entry) bool {
-		return e.Address == address && (port == "" || port == strconv.Itoa(int(e.Port)))
+	return d.change(ctx, func(tx *state.Tx, h *Head, all []csvlist.Entry) error {
+		match := slices.DeleteFunc(all, func(e csvlist.Entry) bool {
+			return e.Address != address || port != "" && port != strconv.Itoa(int(e.Port))
+		})
+		switch len(match) {
+		case 0:
+			return fault.At(fault.NotFound, "node-ip", "there is no switch at %s in the list", at)
+		case 1:
+			d.rows.Delete(tx, rowKey(h.Generation, match[0].MAC))
+			return nil
+		}
+		return fault.At(fault.Invalid, "node-ip", "%d switches are at %s; say which one with its SNMP port, %s:161", len(match), at, at)
 	})
-	switch len(all) - len(left) {
-	case 0:
-		return fault.At(fault.NotFound, "node-ip", "there is no switch at %s in the list", at)
-	case 1:
-		return d.put(ctx, left)
-	}
-	return fault.At(fault.Invalid, "node-ip", "%d switches are at %s; say which one with its SNMP port, %s:161", len(all)-len(left), at, at)
 }
 
 // Replace replaces the whole list. The faults name the entry as [n], from 1.
@@ -203,51 +127,69 @@ func (d *Database) Replace(ctx context.Context, entries []csvlist.Entry) error {
 	for i, e := range entries {
 		at := netip.AddrPortFrom(e.Address, e.Port)
 		if j := cmp.Or(seen[e.MAC], seen[at]); j > 0 {
-			l = append(l, fault.At(fault.Invalid, "all-switch-entry["+strconv.Itoa(i+1)+"]", "%s stands in the list already, as entry %d", e, j))
+			l = append(l, fault.At(fault.Invalid, "all-switch-entry["+strconv.Itoa(i+1)+"]", "%s is in the list already, as entry %d", e, j))
 		}
 		seen[e.MAC], seen[at] = i+1, i+1
 	}
 	if len(l) > 0 {
 		return l.Err()
 	}
-	d.changed.Lock()
-	defer d.changed.Unlock()
-	return d.put(ctx, entries)
+	return d.put(ctx, d.update, Head{}, entries)
 }
 
-// Reload loads the first default file that exists and gives the stored list up. Without
-// a file nothing changes.
+// Reload loads the first default file that exists. Without a file nothing changes.
 func (d *Database) Reload(ctx context.Context) (Loaded, error) {
-	d.changed.Lock()
-	defer d.changed.Unlock()
-	l, err := d.inv.LoadFirst(ctx, d.files)
-	if err != nil {
-		return l, err
+	paths := d.Files
+	if h, ok := d.heads.Get(d.store.Now(), headKey); ok && h.File != "" {
+		paths = append([]string{h.File}, paths...)
 	}
-	return l, d.drop(ctx)
+	for _, p := range paths {
+		l, err := d.load(ctx, d.update, Head{}, p)
+		if err == nil || !errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
+			return l, err
+		}
+	}
+	return Loaded{}, fault.New(fault.NotFound, "there is no switch list; looked for %v", paths)
 }
 
-// File loads a file and gives the stored list up.
+// File loads a file, and again whenever it changes where the role is held. One that
+// cannot be read, that is empty or of which no line can be used changes nothing; other
+// bad lines are told and left out.
 func (d *Database) File(ctx context.Context, path string) (Loaded, error) {
-	d.changed.Lock()
-	defer d.changed.Unlock()
-	l, err := d.inv.Load(ctx, path)
-	if err != nil {
-		return l, err
-	}
-	return l, d.drop(ctx)
+	return d.load(ctx, d.update, Head{File: path}, path)
 }
 
-// Import reads a file into the stored list. Secrets that it lacks are taken from the
-// list in force. A file with bad lines changes nothing, unless skip says to leave them out.
+type updater func(context.Context, func(*state.Tx) error) (uint64, error)
+
+func (d *Database) load(ctx context.Context, update updater, h Head, path string) (Loaded, error) {
+	text, err := read(path)
+	if err != nil {
+		return Loaded{}, err
+	}
+	entries, problems := d.parse(ctx, path, text, nil)
+	l := Loaded{Path: path, At: time.Now(), Problems: problems}
+	if err := usable(path, text, entries, problems); err != nil {
+		return l, err
+	}
+	h.Path, h.Sum = path, sum(text)
+	l.Switches = len(entries)
+	return l, d.put(ctx, update, h, entries)
+}
+
+func sum(text []byte) string {
+	s := sha256.Sum256(text)
+	return hex.EncodeToString(s[:])
+}
+
+// Import reads a file into the list; the file does not count afterwards. Secrets that it
+// lacks are taken from the list in force. A file with bad lines changes nothing, unless
+// skip says to leave them out.
 func (d *Database) Import(ctx context.Context, path string, skip bool) (Loaded, error) {
 	text, err := read(path)
 	if err != nil {
 		return Loaded{}, err
 	}
-	d.changed.Lock()
-	defer d.changed.Unlock()
-	entries, problems := d.inv.parse(ctx, path, text, d.inv.Entries())
+	entries, problems := d.parse(ctx, path, text, d.Entries())
 	l := Loaded{Path: path, At: time.Now(), Switches: len(entries), Problems: problems}
 	if err := usable(path, text, entries, problems); err != nil {
 		return l, err
@@ -256,49 +198,120 @@ func (d *Database) Import(ctx context.Context, path string, skip bool) (Loaded, 
 	if bad && !skip {
 		return l, fault.New(fault.Invalid, "%s has lines that cannot be used, so nothing was imported", path)
 	}
-	return l, d.put(ctx, entries)
+	return l, d.put(ctx, d.update, Head{}, entries)
 }
 
-// put stores a list, then uses it.
-func (d *Database) put(ctx context.Context, entries []csvlist.Entry) error {
+// generationTime is the form of the time in the name of a generation.
+const generationTime = "20060102T150405"
+
+// generation names one; the time in it says when it is garbage.
+func generation() string { return time.Now().UTC().Format(generationTime) + "-" + rand.Text()[:8] }
+
+// put stores a list in pieces, then puts it in force.
+func (d *Database) put(ctx context.Context, update updater, h Head, entries []csvlist.Entry) error {
 	if len(entries) > maxStored {
 		return fault.New(fault.TooBig, "%d switches are more than the %d that can be stored", len(entries), maxStored)
 	}
-	for i := range entries {
-		entries[i].Line = i + 1
+	ctx, cancel := context.WithTimeout(ctx, storingTime)
+	defer cancel()
+	rows := make([]stored, len(entries))
+	err := each(ctx, len(entries), func(ctx context.Context, i int) (err error) {
+		rows[i], err = d.seal(ctx, entries[i])
+		rows[i].Line = i + 1
+		return err
+	})
+	if err != nil {
+		return stays(err)
 	}
-	if d.host != nil {
-		ctx, cancel := context.WithTimeout(ctx, storingTime)
-		defer cancel()
-		ops := make([]host.Op, len(entries)+2)
-		ops[0] = host.Op{Key: entryPrefix, DeletePrefix: true}
-		ops[1] = host.Op{Key: metaKey, Value: []byte(`{"count":` + strconv.Itoa(len(entries)) + `}`)}
-		err := each(ctx, len(entries), func(ctx context.Context, i int) error {
-			b, err := d.seal(ctx, entries[i])
-			ops[i+2] = host.Op{Key: entryPrefix + entries[i].MAC.String(), Value: b}
+	h.Generation, h.Source, h.At = generation(), d.Source, time.Now()
+	for chunk := range slices.Chunk(rows, perTxn) {
+		if _, err := update(ctx, func(tx *state.Tx) (err error) {
+			for _, r := range chunk {
+				err = errors.Join(err, d.rows.Put(tx, rowKey(h.Generation, r.MAC), r))
+			}
 			return err
-		})
-		if err != nil {
-			return fault.Wrap(fault.KindOf(err), err, "the switch list stays as it was, because it cannot be stored: %v", err)
-		}
-		if _, err := d.host.Datastore.Commit(ctx, host.Txn{Ops: ops}); err != nil {
-			return fault.Wrap(fault.KindOf(err), err, "the switch list stays as it was, because it cannot be stored: %v", err)
+		}); err != nil {
+			return stays(err)
 		}
 	}
-	d.inv.Set("", entries, nil)
+	var old Head
+	_, err = update(ctx, func(tx *state.Tx) error {
+		if old, _ = d.heads.Get(tx, headKey); h.File == "" {
+			h.File = old.File
+		}
+		return d.heads.Put(tx, headKey, h)
+	})
+	if err != nil {
+		return stays(err)
+	}
+	d.sweep(ctx, update, old.Generation)
 	return nil
 }
 
-// drop removes the stored list.
-func (d *Database) drop(ctx context.Context) error {
-	if d.host == nil {
-		return nil
+// sweep removes the generation that was in force before, and what a process left that
+// ended while it wrote one.
+func (d *Database) sweep(ctx context.Context, update updater, before string) {
+	now := d.store.Now()
+	head, _ := d.heads.Get(now, headKey)
+	old := time.Now().Add(-garbage).UTC().Format(generationTime)
+	var keys []string
+	for key := range d.rows.All(now, "") {
+		if g, _, _ := strings.Cut(key, "/"); g != head.Generation && (g == before || g < old) {
+			keys = append(keys, key)
+		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, storingTime)
+	for chunk := range slices.Chunk(keys, perTxn) {
+		if _, err := update(ctx, func(tx *state.Tx) error {
+			for _, k := range chunk {
+				d.rows.Delete(tx, k)
+			}
+			return nil
+		}); err != nil {
+			return // swept with the next list
+		}
+	}
+}
+
+// parse reads a list, its sealed texts opened; known are switches whose secrets it may lack.
+func (v *Inventory) parse(ctx context.Context, path string, text []byte, known []csvlist.Entry) ([]csvlist.Entry, []csvlist.Problem) {
+	ctx, cancel := context.WithTimeout(ctx, openingTime)
 	defer cancel()
-	_, err := d.host.Datastore.Commit(ctx, host.Txn{Ops: []host.Op{{Key: entryPrefix, DeletePrefix: true}, {Key: metaKey, Delete: true}}})
-	if err != nil {
-		return fault.Wrap(fault.KindOf(err), err, "the file is loaded, but a restart will know the stored list again: %v", err)
+	o := csvlist.Options{Known: known}
+	if v.secrets != nil {
+		o.Open = func(text string) (string, error) { return v.secrets.OpenText(ctx, text) }
+	}
+	return csvlist.ParseWith(o, path, text)
+}
+
+// usable refuses a file that is empty or of which no line can be used: it is being
+// written, or is another one. A list without switches has a title line.
+func usable(path string, text []byte, entries []csvlist.Entry, problems []csvlist.Problem) error {
+	bad := slices.IndexFunc(problems, func(p csvlist.Problem) bool { return !p.Loaded })
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return fault.New(fault.Invalid, "the switch list %s is empty, so the one in force stays; a list without switches has a title line: %s", path, csvlist.Title())
+	case len(entries) == 0 && bad >= 0:
+		return fault.New(fault.Invalid, "no line of the switch list %s can be used, so the one in force stays: %s", path, problems[bad])
 	}
 	return nil
+}
+
+// read reads a bounded file.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fault.Wrap(fault.NotFound, err, "the switch list %s does not exist", path)
+	case err != nil:
+		return nil, fault.Wrap(fault.Invalid, err, "the switch list cannot be read: %v", err)
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {
+		return nil, fault.New(fault.Invalid, "the switch list %s is not a file", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, csvlist.MaxFile+1))
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "the switch list cannot be read: %v", err)
+	}
+	return text, nil
 }

@@ -13,90 +13,90 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
 )
 
-// settle is how long after a change the file is read: editors write in steps. A
-// change after that is a change of its own, so steady writing holds nothing up.
-const settle = 150 * time.Millisecond
+// quiet is how long after a change the file is read: editors write in steps. A change
+// after that is a change of its own, so steady writing holds nothing up.
+const quiet = 150 * time.Millisecond
 
-// LoadFirst loads the first of the files that exists. That none does is a
-// fault.NotFound naming all of them.
-func (v *Inventory) LoadFirst(ctx context.Context, paths []string) (Loaded, error) {
-	for _, p := range paths {
-		l, err := v.Load(ctx, p)
-		if err == nil || !errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
-			return l, err
-		}
-	}
-	return Loaded{}, fault.New(fault.NotFound, "there is no switch list; looked for %v", paths)
-}
-
-// Follow loads the first of the files that exists, again after each change, until
-// ctx ends. A file loaded by hand (Load) is followed too. log gets what happens.
-func (v *Inventory) Follow(ctx context.Context, paths []string, log *slog.Logger) error {
+// Follow keeps the list equal to its file until ctx ends; the holder of the role calls
+// it. As long as there is no list the first default file that exists, or appears, is
+// loaded. A list that requests have made is left alone. looked is called once the files
+// were looked at.
+func (d *Database) Follow(ctx context.Context, term *state.Term, log *slog.Logger, looked func()) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return fmt.Errorf("following the switch list: %w", err)
 	}
 	defer w.Close()
 	watched := map[string]bool{}
-	watch := func(path string) (begun bool) {
+	watch := func(path string) {
 		dir := filepath.Dir(path)
-		if watched[dir] || w.Add(dir) != nil { // a directory that is not there cannot be followed
-			return false
+		if path != "" && !watched[dir] && w.Add(dir) == nil { // a directory that is not there cannot be followed
+			watched[dir] = true
 		}
-		watched[dir] = true
-		return true
 	}
-	for _, p := range paths {
+	for _, p := range d.Files {
 		watch(p)
 	}
-	var settled <-chan time.Time // nil: nothing has changed
+	look := time.After(0)
 	for {
-		loaded, current := v.Changed(), v.Last().Path
-		if current != "" && watch(current) && v.outdated() {
-			settled = time.After(settle)
-		}
+		loaded, last := d.Changed(), d.Last()
+		watch(last.Path)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-loaded:
+			if look == nil && d.Last().Path != last.Path { // written, perhaps, before it was watched
+				look = time.After(quiet)
+			}
 		case err := <-w.Errors:
 			log.Warn("following the switch list", "err", err)
 		case e := <-w.Events:
-			if settled == nil && (e.Name == current || current == "" && !v.Last().Stored && slices.Contains(paths, e.Name)) {
-				settled = time.After(settle)
+			if look == nil && (e.Name == last.Path || last.Path == "" && !last.Stored && slices.Contains(d.Files, e.Name)) {
+				look = time.After(quiet)
 			}
-		case <-settled:
-			settled = nil
-			if v.Last().Stored {
-				continue // changed by a request since: the file does not count any more
-			}
-			v.reload(ctx, paths, current, log)
+		case <-look:
+			look = nil
+			d.again(ctx, term, log)
+			looked()
 		}
 	}
 }
 
-// outdated reports whether the file in use was written after it was loaded. The
-// file system's clock may be a little behind.
-func (v *Inventory) outdated() bool {
-	l := v.Last()
-	st, err := os.Stat(l.Path)
-	return err == nil && st.ModTime().After(l.At.Add(-20*time.Millisecond))
-}
-
-// reload reads the file in use again; as long as there is none, a default one that
-// has appeared.
-func (v *Inventory) reload(ctx context.Context, paths []string, current string, log *slog.Logger) {
-	if current != "" {
-		paths = []string{current}
-	}
-	l, err := v.LoadFirst(ctx, paths)
-	if err != nil {
-		log.Warn("the switch list was not read again; the one in memory stays", "err", err)
+// again reads the file of the list, if it is another one than was read; as long as there
+// is no list, the first default one that exists.
+func (d *Database) again(ctx context.Context, term *state.Term, log *slog.Logger) {
+	head, listed := d.heads.Get(d.store.Now(), headKey)
+	paths := d.Files
+	switch {
+	case listed && head.Path == "":
 		return
+	case listed:
+		text, err := read(head.Path)
+		if err != nil {
+			log.Warn("the file of the switch list cannot be read; the stored list stays", "err", err)
+			return
+		}
+		st, err := os.Stat(head.Path)
+		if sum(text) == head.Sum || err == nil && head.Source != d.Source && st.ModTime().Before(head.At) {
+			return // the same, or another node's file of that name, which is newer
+		}
+		paths = []string{head.Path}
 	}
-	Report(log, l)
+	for _, p := range paths {
+		l, err := d.load(ctx, term.Update, Head{}, p)
+		switch {
+		case err == nil:
+			Report(log, l)
+			return
+		case !errors.Is(err, &fault.Error{Kind: fault.NotFound}):
+			log.Warn("the switch list was not read again; the one in force stays", "err", err)
+			return
+		}
+	}
+	log.Info("no switch list, so nothing is discovered; load one with switch:ReadDB", "err", fmt.Sprintf("there is no switch list; looked for %v", paths))
 }
 
 // Report logs what a load gave, every bad line by itself.

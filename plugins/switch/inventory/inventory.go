@@ -1,127 +1,164 @@
 package inventory
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Inventory is the list of switches. It is safe for concurrent use.
+// Inventory is the list of switches as the datastore has it. It is safe for concurrent
+// use.
 type Inventory struct {
-	mu      sync.RWMutex
-	loaded  Loaded
-	entries []csvlist.Entry
-	byMAC   map[mib.MAC]*switchdriver.Switch
-	driver  map[mib.MAC]string
+	secrets Secrets
+	store   *state.Store // nil: only Set fills the list
+	heads   *state.Table[Head]
+	rows    *state.Table[stored]
+	update  func(context.Context, func(*state.Tx) error) (uint64, error)
+
+	cur     atomic.Pointer[list]
+	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at each change
-	open    Opener
 }
 
-// Opener opens a text of aaa:seal-secret; host.Secrets.OpenText is one.
-type Opener func(ctx context.Context, text string) (string, error)
+// list is what was made of the records at one revision of the head.
+type list struct {
+	loaded   Loaded
+	revision uint64
+	entries  []csvlist.Entry
+	rows     map[mib.MAC]uint64 // revisions of the records
+	byMAC    map[mib.MAC]*switchdriver.Switch
+	driver   map[mib.MAC]string
+	broken   map[mib.MAC]error
+}
 
-// openingTime bounds the opening of all sealed texts of one list.
-const openingTime = 30 * time.Second
-
-// Loaded tells of the last load.
+// Loaded describes the list in force.
 type Loaded struct {
 	Path     string // of the file
-	Stored   bool   // the list is the stored one (Database); there is no file
+	Stored   bool   // requests have made the list; files do not count
 	At       time.Time
 	Switches int
-	Problems []csvlist.Problem
+	Problems []csvlist.Problem // of a file that was just read
 }
 
-// New makes an empty Inventory. open may be nil: then lines with sealed texts are bad.
-func New(open Opener) *Inventory { return &Inventory{changed: make(chan struct{}), open: open} }
-
-// Load replaces the list by the file's. A file that cannot be read, that is empty or of
-// which no line can be used changes nothing; other bad lines are told and left out.
-func (v *Inventory) Load(ctx context.Context, path string) (Loaded, error) {
-	text, err := read(path)
-	if err != nil {
-		return Loaded{}, err
-	}
-	entries, problems := v.parse(ctx, path, text, nil)
-	if err := usable(path, text, entries, problems); err != nil {
-		return Loaded{Path: path, At: time.Now(), Problems: problems}, err
-	}
-	return v.Set(path, entries, problems), nil
+// New makes an empty Inventory. secrets may be nil: then there are no sealed texts.
+func New(secrets Secrets) *Inventory {
+	v := &Inventory{secrets: secrets, changed: make(chan struct{})}
+	v.heads = state.NewTable[Head](state.Private(headPrefix))
+	v.rows = state.NewTable[stored](state.Private(rowPrefix))
+	v.heads.Notify(func([]string) { v.notify() })
+	v.cur.Store(&list{})
+	return v
 }
 
-// parse reads a list, its sealed texts opened; known are switches whose secrets it may lack.
-func (v *Inventory) parse(ctx context.Context, path string, text []byte, known []csvlist.Entry) ([]csvlist.Entry, []csvlist.Problem) {
-	ctx, cancel := context.WithTimeout(ctx, openingTime)
-	defer cancel()
-	o := csvlist.Options{Known: known}
-	if v.open != nil {
-		o.Open = func(text string) (string, error) { return v.open(ctx, text) }
-	}
-	return csvlist.ParseWith(o, path, text)
+// Views are what the store follows for the Inventory.
+func (v *Inventory) Views() []state.View { return []state.View{v.heads, v.rows} }
+
+// Bind gives the Inventory the store, opened with its views.
+func (v *Inventory) Bind(s *state.Store) { v.store, v.update = s, s.Update }
+
+func (v *Inventory) notify() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	close(v.changed)
+	v.changed = make(chan struct{})
 }
 
-// usable refuses a file that is empty or of which no line can be used: it is being
-// written, or is another one. A list without switches has a title line.
-func usable(path string, text []byte, entries []csvlist.Entry, problems []csvlist.Problem) error {
-	bad := slices.IndexFunc(problems, func(p csvlist.Problem) bool { return !p.Loaded })
-	switch {
-	case len(bytes.TrimSpace(text)) == 0:
-		return fault.New(fault.Invalid, "the switch list %s is empty, so the one in force stays; a list without switches has a title line: %s", path, csvlist.Title())
-	case len(entries) == 0 && bad >= 0:
-		return fault.New(fault.Invalid, "no line of the switch list %s can be used, so the one in force stays: %s", path, problems[bad])
-	}
-	return nil
-}
-
-// read reads a bounded file.
-func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fault.Wrap(fault.NotFound, err, "the switch list %s does not exist", path)
-	case err != nil:
-		return nil, fault.Wrap(fault.Invalid, err, "the switch list cannot be read: %v", err)
-	}
-	defer f.Close()
-	if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {
-		return nil, fault.New(fault.Invalid, "the switch list %s is not a file", path)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, csvlist.MaxFile+1))
-	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "the switch list cannot be read: %v", err)
-	}
-	return text, nil
-}
-
-// Set replaces the list; an empty path says that it is no file's.
+// Set makes a list that is not stored; an empty path says that it is no file's.
 func (v *Inventory) Set(path string, entries []csvlist.Entry, problems []csvlist.Problem) Loaded {
-	byMAC := make(map[mib.MAC]*switchdriver.Switch, len(entries))
-	driver := map[mib.MAC]string{}
+	l := newList(entries)
+	l.loaded = Loaded{Path: path, Stored: path == "", At: time.Now(), Switches: len(entries), Problems: problems}
+	v.cur.Store(l)
+	v.notify()
+	return l.loaded
+}
+
+func newList(entries []csvlist.Entry) *list {
+	l := &list{entries: slices.Clone(entries), byMAC: make(map[mib.MAC]*switchdriver.Switch, len(entries)), driver: map[mib.MAC]string{}}
 	for _, e := range entries {
-		byMAC[e.MAC] = Switch(e)
+		l.byMAC[e.MAC] = Switch(e)
 		if e.Driver != "" {
-			driver[e.MAC] = e.Driver
+			l.driver[e.MAC] = e.Driver
 		}
+	}
+	return l
+}
+
+// now returns the list of the newest state. Every change of the list writes the head, so
+// its revision says whether there is something to make anew.
+func (v *Inventory) now() *list {
+	l := v.cur.Load()
+	if v.store == nil || v.heads.Revision(v.store.Now(), headKey) == l.revision {
+		return l
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.entries, v.byMAC, v.driver = slices.Clone(entries), byMAC, driver
-	v.loaded = Loaded{Path: path, Stored: path == "", At: time.Now(), Switches: len(entries), Problems: problems}
-	close(v.changed)
-	v.changed = make(chan struct{})
-	return v.loaded
+	l = v.cur.Load()
+	sn := v.store.Now()
+	revision := v.heads.Revision(sn, headKey)
+	if revision == l.revision {
+		return l
+	}
+	next, again := v.build(sn, l)
+	if next.revision = revision; again {
+		next.revision = 0 // the secrets that did not open are tried again at the next look
+	}
+	v.cur.Store(next)
+	return next
+}
+
+// build makes the list of a snapshot; what has not changed is taken from the list
+// before. again says that some secrets could not be opened for the moment.
+func (v *Inventory) build(sn *state.Snapshot, before *list) (l *list, again bool) {
+	head, ok := v.heads.Get(sn, headKey)
+	if !ok {
+		return &list{}, false
+	}
+	var rows []stored
+	revisions := map[mib.MAC]uint64{}
+	for key, s := range v.rows.All(sn, head.Generation+"/") {
+		rows = append(rows, s)
+		revisions[s.MAC] = v.rows.Revision(sn, key)
+	}
+	known := map[mib.MAC]csvlist.Entry{}
+	for _, e := range before.entries {
+		if before.rows[e.MAC] == revisions[e.MAC] && before.broken[e.MAC] == nil {
+			known[e.MAC] = e
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openingTime)
+	defer cancel()
+	entries := make([]csvlist.Entry, len(rows))
+	faults := make([]error, len(rows))
+	_ = each(ctx, len(rows), func(ctx context.Context, i int) error {
+		if e, ok := known[rows[i].MAC]; ok {
+			entries[i] = e
+			return nil
+		}
+		entries[i], faults[i] = v.open(ctx, rows[i])
+		return nil
+	})
+	broken := map[mib.MAC]error{}
+	for i, err := range faults {
+		if err != nil {
+			broken[rows[i].MAC] = err
+			again = again || fault.KindOf(err) == fault.Unavailable || fault.KindOf(err) == fault.Timeout
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b csvlist.Entry) int { return cmp.Compare(a.Line, b.Line) })
+	l = newList(entries)
+	l.rows, l.broken = revisions, broken
+	l.loaded = Loaded{Path: head.Path, Stored: head.Path == "", At: head.At, Switches: len(entries)}
+	return l, again
 }
 
 // Switch is an entry in the form drivers take.
@@ -136,58 +173,46 @@ func Switch(e csvlist.Entry) *switchdriver.Switch {
 
 // Changed returns a channel that is closed at the next change.
 func (v *Inventory) Changed() <-chan struct{} {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	return v.changed
 }
 
-// Last tells of the last load; its zero value means that there was none.
-func (v *Inventory) Last() Loaded {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	return v.loaded
-}
+// Last describes the list in force; its zero value means that there is none.
+func (v *Inventory) Last() Loaded { return v.now().loaded }
 
 // Entries returns the list in the order of the file.
-func (v *Inventory) Entries() []csvlist.Entry {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	return slices.Clone(v.entries)
-}
+func (v *Inventory) Entries() []csvlist.Entry { return slices.Clone(v.now().entries) }
 
 // All returns the switches in the order of the file. They must not be changed.
 func (v *Inventory) All() []*switchdriver.Switch {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	out := make([]*switchdriver.Switch, 0, len(v.entries))
-	for _, e := range v.entries {
-		out = append(out, v.byMAC[e.MAC])
+	l := v.now()
+	out := make([]*switchdriver.Switch, 0, len(l.entries))
+	for _, e := range l.entries {
+		out = append(out, l.byMAC[e.MAC])
 	}
 	return out
 }
 
 // Find returns a switch by its MAC address; fault.NotFound when it is not listed.
 func (v *Inventory) Find(m mib.MAC) (*switchdriver.Switch, error) {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	if sw, ok := v.byMAC[m]; ok {
+	l := v.now()
+	if err := l.broken[m]; err != nil {
+		return nil, err
+	}
+	switch sw, ok := l.byMAC[m]; {
+	case ok:
 		return sw, nil
-	}
-	if v.loaded.Stored {
+	case l.loaded.Stored:
 		return nil, fault.New(fault.NotFound, "there is no switch %d (%s) in the stored switch list", uint64(m), m)
-	}
-	if v.loaded.Path == "" {
+	case l.loaded.Path == "":
 		return nil, fault.New(fault.NotFound, "there is no switch %d (%s): no switch list is loaded", uint64(m), m)
 	}
-	return nil, fault.New(fault.NotFound, "there is no switch %d (%s) in %s", uint64(m), m, v.loaded.Path)
+	return nil, fault.New(fault.NotFound, "there is no switch %d (%s) in %s", uint64(m), m, l.loaded.Path)
 }
 
 // DriverOf returns the driver the list asks for, empty for none.
-func (v *Inventory) DriverOf(node uint64) string {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	return v.driver[mib.MAC(node)]
-}
+func (v *Inventory) DriverOf(node uint64) string { return v.now().driver[mib.MAC(node)] }
 
 // String summarises a load for people.
 func (l Loaded) String() string {

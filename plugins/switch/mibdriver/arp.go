@@ -10,9 +10,9 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -176,12 +176,12 @@ func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *
 			if o.IfIndex == ifIndex {
 				was := mib.MAC(o.Mac).Octets()
 				undo = []gosnmp.SnmpPDU{snmp.Octets(mac, was), snmp.Integer(kind, int(max(o.Type, 3)))}
-				fromMAC, fromKind = journal.Hex(was), journal.Number(int64(max(o.Type, 3)))
+				fromMAC, fromKind = writes.Hex(was), writes.Number(int64(max(o.Type, 3)))
 			}
 		}
 		return sets("setting the ARP entry", set, undo,
-			journal.Assignment{OID: mac, Kind: journal.Octets, From: fromMAC, To: journal.Hex(octets)},
-			journal.Assignment{OID: kind, Kind: journal.ARP, From: fromKind, To: journal.Number(mib.ARPTypeStatic)}), nil
+			writes.Assignment{OID: mac, Kind: writes.Octets, From: fromMAC, To: writes.Hex(octets)},
+			writes.Assignment{OID: kind, Kind: writes.ARP, From: fromKind, To: writes.Number(mib.ARPTypeStatic)}), nil
 	}, func(now []*switchdriver.ARPEntry) string {
 		for _, n := range now {
 			if n.Mac == e.Mac && n.Type == mib.ARPTypeStatic {
@@ -203,11 +203,11 @@ func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, ad
 			return nil, noARP(sw, a.String())
 		}
 		var set []gosnmp.SnmpPDU
-		var assigns []journal.Assignment
+		var assigns []writes.Assignment
 		for _, o := range old {
 			kind := mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...)
 			set = append(set, snmp.Integer(kind, mib.ARPTypeInvalid))
-			assigns = append(assigns, journal.Assignment{OID: kind, Kind: journal.ARP, From: journal.Number(int64(o.Type))})
+			assigns = append(assigns, writes.Assignment{OID: kind, Kind: writes.ARP, From: writes.Number(int64(o.Type))})
 		}
 		return sets("removing the ARP entry", set, nil, assigns...), nil
 	}, func(now []*switchdriver.ARPEntry) string {
@@ -232,25 +232,18 @@ func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, address
 		all, err := d.arpTable(ctx, r)
 		return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address }), err
 	}
-	return d.exclusive(ctx, sw, func() error {
-		old, err := of()
-		if err != nil {
-			return deviceFault(sw, err)
-		}
-		steps, err := plan(r, old)
-		if err != nil {
-			return err
-		}
-		entry, err := d.begin(ctx, sw, steps[0].what+" of "+address, nil)
-		if err != nil {
-			return err
-		}
-		defer entry.Done(ctx)
-		return d.run(ctx, sw, w, entry, steps, func() error {
-			return d.readBack(ctx, sw, func() (string, error) {
-				now, err := of()
-				return differs(now), err
-			})
+	old, err := of()
+	if err != nil {
+		return deviceFault(sw, err)
+	}
+	steps, err := plan(r, old)
+	if err != nil {
+		return err
+	}
+	return d.run(ctx, sw, w, steps, func() error {
+		return d.readBack(ctx, sw, func() (string, error) {
+			now, err := of()
+			return differs(now), err
 		})
 	})
 }

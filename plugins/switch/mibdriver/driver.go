@@ -1,23 +1,18 @@
 package mibdriver
 
 import (
-	"context"
 	"net/netip"
 	"time"
 
-	"ctl.internal/plugins/switch/gate"
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Driver controls switches by the standard MIBs. It is safe for concurrent use;
-// changes of one switch are made one after the other.
+// Driver controls switches by the standard MIBs. It is safe for concurrent use, but
+// whoever calls it sees to it that a switch is changed by one at a time.
 type Driver struct {
-	snmp    *snmp.Client
-	writers *gate.Gate[uint64]
-	journal *journal.Journal // nil: none is kept
+	snmp *snmp.Client
 	// wait is how long to wait before a change is read back again.
 	wait time.Duration
 }
@@ -38,18 +33,7 @@ var (
 
 // New makes a Driver that speaks through c.
 func New(c *snmp.Client) *Driver {
-	return &Driver{snmp: c, writers: gate.New[uint64](1), wait: 200 * time.Millisecond}
-}
-
-// WithJournal has changes written to j before they are made.
-func (d *Driver) WithJournal(j *journal.Journal) *Driver {
-	d.journal = j
-	return d
-}
-
-// begin writes a change to the journal.
-func (d *Driver) begin(ctx context.Context, sw *switchdriver.Switch, what string, steps []step) (*journal.Change, error) {
-	return d.journal.Begin(ctx, journal.Record{Node: sw.NodeId, Switch: Name(sw), What: what, Steps: records(steps)})
+	return &Driver{snmp: c, wait: 200 * time.Millisecond}
 }
 
 // Match is empty: the driver is for switches nobody else is for.
@@ -97,14 +81,4 @@ func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
 	}
 	t.Community = community
 	return t, nil
-}
-
-// exclusive runs f while no other change of the switch is made.
-func (d *Driver) exclusive(ctx context.Context, sw *switchdriver.Switch, f func() error) error {
-	leave, err := d.writers.Enter(ctx, sw.NodeId)
-	if err != nil {
-		return fault.Wrap(fault.Timeout, err, "switch %s is busy with other changes", Name(sw))
-	}
-	defer leave()
-	return f()
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -25,47 +25,45 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	if err != nil {
 		return err
 	}
-	return d.exclusive(ctx, sw, func() error {
-		vlans, err := d.readVLANs(ctx, sw, r)
+	vlans, err := d.readVLANs(ctx, sw, r)
+	if err != nil {
+		return err
+	}
+	if err := checkEntry(sw, vlans, e); err != nil {
+		return err
+	}
+	ids, err := d.fdbIDs(ctx, r)
+	if err != nil {
+		return deviceFault(sw, err)
+	}
+	ix := append(append([]uint32{ids.fdb(e.VlanId)}, mib.MAC(e.Mac).Arcs()...), 0)
+	ports, status := mib.Sub(mib.QStaticUnicastPorts, ix...), mib.Sub(mib.QStaticUnicastStatus, ix...)
+	list := (&planner{t: vlans}).list(nil, mib.PortsOf(e.Port))
+	old, err := d.snmp.Get(ctx, r, ports, status)
+	if err != nil {
+		return deviceFault(sw, err)
+	}
+	// The ports come first: some switches choose a port of their own at the status.
+	set := []gosnmp.SnmpPDU{snmp.Octets(ports, list), snmp.Integer(status, mib.StaticUnicastPermanent)}
+	undo := []gosnmp.SnmpPDU{snmp.Integer(status, mib.StaticUnicastInvalid)}
+	was := staticRow{ports: ports, status: status}
+	if old[1].Exists() && old[1].Int() != mib.StaticUnicastInvalid {
+		was.to, was.kind = old[0].Bytes(), old[1].Int()
+		undo = []gosnmp.SnmpPDU{snmp.Octets(ports, was.to), snmp.Integer(status, int(was.kind))}
+	}
+	steps := sets("setting the static entry", set, undo, was.becomes(list, mib.StaticUnicastPermanent)...)
+	return d.changeFDB(ctx, sw, w, steps, mib.MAC(e.Mac), func() (string, error) {
+		v, err := d.snmp.Get(ctx, r, ports, status)
 		if err != nil {
-			return err
+			return "", err
 		}
-		if err := checkEntry(sw, vlans, e); err != nil {
-			return err
+		if !v[0].Exists() {
+			return "no such entry", nil
 		}
-		ids, err := d.fdbIDs(ctx, r)
-		if err != nil {
-			return deviceFault(sw, err)
+		if got := mib.PortList(v[0].Peek(), vlans.known).Sorted(); len(got) != 1 || got[0] != e.Port {
+			return fmt.Sprintf("it at ports %v", got), nil
 		}
-		ix := append(append([]uint32{ids.fdb(e.VlanId)}, mib.MAC(e.Mac).Arcs()...), 0)
-		ports, status := mib.Sub(mib.QStaticUnicastPorts, ix...), mib.Sub(mib.QStaticUnicastStatus, ix...)
-		list := (&planner{t: vlans}).list(nil, mib.PortsOf(e.Port))
-		old, err := d.snmp.Get(ctx, r, ports, status)
-		if err != nil {
-			return deviceFault(sw, err)
-		}
-		// The ports come first: some switches choose a port of their own at the status.
-		set := []gosnmp.SnmpPDU{snmp.Octets(ports, list), snmp.Integer(status, mib.StaticUnicastPermanent)}
-		undo := []gosnmp.SnmpPDU{snmp.Integer(status, mib.StaticUnicastInvalid)}
-		was := staticRow{ports: ports, status: status}
-		if old[1].Exists() && old[1].Int() != mib.StaticUnicastInvalid {
-			was.to, was.kind = old[0].Bytes(), old[1].Int()
-			undo = []gosnmp.SnmpPDU{snmp.Octets(ports, was.to), snmp.Integer(status, int(was.kind))}
-		}
-		steps := sets("setting the static entry", set, undo, was.becomes(list, mib.StaticUnicastPermanent)...)
-		return d.changeFDB(ctx, sw, w, steps, mib.MAC(e.Mac), func() (string, error) {
-			v, err := d.snmp.Get(ctx, r, ports, status)
-			if err != nil {
-				return "", err
-			}
-			if !v[0].Exists() {
-				return "no such entry", nil
-			}
-			if got := mib.PortList(v[0].Peek(), vlans.known).Sorted(); len(got) != 1 || got[0] != e.Port {
-				return fmt.Sprintf("it at ports %v", got), nil
-			}
-			return "", nil
-		})
+		return "", nil
 	})
 }
 
@@ -91,49 +89,42 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 	if err != nil {
 		return err
 	}
-	return d.exclusive(ctx, sw, func() error {
-		ids, err := d.fdbIDs(ctx, r)
-		if err != nil {
+	ids, err := d.fdbIDs(ctx, r)
+	if err != nil {
+		return deviceFault(sw, err)
+	}
+	rows, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
+	if err != nil {
+		return deviceFault(sw, err)
+	}
+	if len(rows) == 0 {
+		e, err := d.fdbEntry(ctx, r, ids, vlanID, mib.MAC(mac))
+		switch {
+		case err != nil:
 			return deviceFault(sw, err)
+		case e == nil:
+			return fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", Name(sw), mib.MAC(mac), vlanID)
 		}
-		rows, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
-		if err != nil {
-			return deviceFault(sw, err)
+		return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, Name(sw))
+	}
+	var set []gosnmp.SnmpPDU
+	var assigns []writes.Assignment
+	for _, row := range rows {
+		set = append(set, snmp.Integer(row.status, mib.StaticUnicastInvalid))
+		assigns = append(assigns, row.becomes(nil, mib.StaticUnicastInvalid)...)
+	}
+	return d.changeFDB(ctx, sw, w, sets("removing the static entry", set, nil, assigns...), mib.MAC(mac), func() (string, error) {
+		left, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
+		if len(left) > 0 {
+			return "it still", err
 		}
-		if len(rows) == 0 {
-			e, err := d.fdbEntry(ctx, r, ids, vlanID, mib.MAC(mac))
-			switch {
-			case err != nil:
-				return deviceFault(sw, err)
-			case e == nil:
-				return fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", Name(sw), mib.MAC(mac), vlanID)
-			}
-			return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, Name(sw))
-		}
-		var set []gosnmp.SnmpPDU
-		var assigns []journal.Assignment
-		for _, row := range rows {
-			set = append(set, snmp.Integer(row.status, mib.StaticUnicastInvalid))
-			assigns = append(assigns, row.becomes(nil, mib.StaticUnicastInvalid)...)
-		}
-		return d.changeFDB(ctx, sw, w, sets("removing the static entry", set, nil, assigns...), mib.MAC(mac), func() (string, error) {
-			left, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
-			if len(left) > 0 {
-				return "it still", err
-			}
-			return "", err
-		})
+		return "", err
 	})
 }
 
 // changeFDB sends the one SET of a change, journaled, and reads back.
 func (d *Driver) changeFDB(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, steps []step, mac mib.MAC, look func() (differs string, err error)) error {
-	entry, err := d.begin(ctx, sw, steps[0].what+" of "+mac.String(), nil)
-	if err != nil {
-		return err
-	}
-	defer entry.Done(ctx)
-	return d.run(ctx, sw, w, entry, steps, func() error { return d.readBack(ctx, sw, look) })
+	return d.run(ctx, sw, w, steps, func() error { return d.readBack(ctx, sw, look) })
 }
 
 // staticRow is a row of dot1qStaticUnicastTable: its instances and what they hold.
@@ -144,15 +135,15 @@ type staticRow struct {
 }
 
 // becomes is what a change gives the row, for the journal; invalid is its removal.
-func (s staticRow) becomes(to []byte, kind int64) []journal.Assignment {
+func (s staticRow) becomes(to []byte, kind int64) []writes.Assignment {
 	number := func(n int64) *string {
 		if n == 0 || n == mib.StaticUnicastInvalid {
 			return nil
 		}
-		return journal.Number(n)
+		return writes.Number(n)
 	}
-	return []journal.Assignment{{OID: s.ports, Kind: journal.Octets, From: journal.Hex(s.to), To: journal.Hex(to)},
-		{OID: s.status, Kind: journal.FDB, From: number(s.kind), To: number(kind)}}
+	return []writes.Assignment{{OID: s.ports, Kind: writes.Octets, From: writes.Hex(s.to), To: writes.Hex(to)},
+		{OID: s.status, Kind: writes.FDB, From: number(s.kind), To: number(kind)}}
 }
 
 // staticRows finds the rows of an address, one for each receive port.

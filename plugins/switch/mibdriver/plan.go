@@ -6,9 +6,9 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/writes"
 )
 
 // defaultVLAN is the VLAN that ports without another untagged one belong to
@@ -35,12 +35,12 @@ type step struct {
 	// makes says that the step brings the row into being: should it be refused,
 	// an answer may have been lost, and undo is sent all the same.
 	makes bool
-	// assigns is what the step changes, for the journal.
-	assigns []journal.Assignment
+	// assigns is what the step changes, for the writes.
+	assigns []writes.Assignment
 }
 
-func (s *step) assign(oid string, kind journal.Kind, from, to *string) {
-	s.assigns = append(s.assigns, journal.Assignment{OID: oid, Kind: kind, From: from, To: to})
+func (s *step) assign(oid string, kind writes.Kind, from, to *string) {
+	s.assigns = append(s.assigns, writes.Assignment{OID: oid, Kind: kind, From: from, To: to})
 }
 
 // order says when ports leave the VLANs they must not be in any more.
@@ -133,7 +133,7 @@ func (p *planner) create(seq Sequence) {
 				s.set = append(s.set, snmp.Integer(column(mib.QVlanStaticRowStatus), status))
 				s.undo = []gosnmp.SnmpPDU{snmp.Integer(column(mib.QVlanStaticRowStatus), mib.RowDestroy)}
 				s.makes = true
-				s.assign(column(mib.QVlanStaticRowStatus), journal.Row, nil, journal.Number(mib.RowActive))
+				s.assign(column(mib.QVlanStaticRowStatus), writes.Row, nil, writes.Number(mib.RowActive))
 			case item == Activate:
 				s.set = append(s.set, snmp.Integer(column(mib.QVlanStaticRowStatus), mib.RowActive))
 			}
@@ -145,13 +145,13 @@ func (p *planner) create(seq Sequence) {
 // octets adds a column of a new row.
 func (s *step) octets(oid string, b []byte) {
 	s.set = append(s.set, snmp.Octets(oid, b))
-	s.assign(oid, journal.Octets, nil, journal.Hex(b))
+	s.assign(oid, writes.Octets, nil, writes.Hex(b))
 }
 
 func (p *planner) destroy() {
 	row := mib.Sub(mib.QVlanStaticRowStatus, p.c.vid)
 	s := step{what: "removing the VLAN", set: []gosnmp.SnmpPDU{snmp.Integer(row, mib.RowDestroy)}}
-	s.assign(row, journal.Row, journal.Number(mib.RowActive), nil)
+	s.assign(row, writes.Row, writes.Number(mib.RowActive), nil)
 	p.add(s)
 }
 
@@ -169,8 +169,8 @@ func (p *planner) members(v mib.VID, egress, untagged mib.Ports) {
 	s := step{what: "setting the ports of VLAN " + mib.Sub("", v)[1:],
 		set:  []gosnmp.SnmpPDU{snmp.Octets(e, newE), snmp.Octets(u, newU)},
 		undo: []gosnmp.SnmpPDU{snmp.Octets(e, r.egress), snmp.Octets(u, r.untagged)}}
-	s.assign(e, journal.Octets, journal.Hex(r.egress), journal.Hex(newE))
-	s.assign(u, journal.Octets, journal.Hex(r.untagged), journal.Hex(newU))
+	s.assign(e, writes.Octets, writes.Hex(r.egress), writes.Hex(newE))
+	s.assign(u, writes.Octets, writes.Hex(r.untagged), writes.Hex(newU))
 	p.add(s)
 	r.egress, r.untagged = newE, newU
 }
@@ -186,7 +186,7 @@ func (p *planner) pvids(ports []uint32, v mib.VID) {
 		for _, n := range chunk {
 			s.set = append(s.set, snmp.Gauge(mib.Sub(mib.QPvid, n), v))
 			s.undo = append(s.undo, snmp.Gauge(mib.Sub(mib.QPvid, n), p.t.pvid[n]))
-			s.assign(mib.Sub(mib.QPvid, n), journal.Gauge, journal.Number(int64(p.t.pvid[n])), journal.Number(int64(v)))
+			s.assign(mib.Sub(mib.QPvid, n), writes.Gauge, writes.Number(int64(p.t.pvid[n])), writes.Number(int64(v)))
 			p.t.pvid[n] = v
 		}
 		p.add(s)

@@ -11,17 +11,17 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Recover settles a change that was not finished: when the switch shows all of it, it
+// Recover repairs a change that was not finished: when the switch shows all of it, it
 // is whole; else each step that shows is taken back, the last first. An instance that
 // shows neither what it was nor what it was to be was changed by somebody else since,
 // and stays. It fails when the switch cannot be asked: then it is to be tried again.
-func (d *Driver) Recover(ctx context.Context, sw *switchdriver.Switch, steps []journal.Step) (outcome journal.Outcome, text string, err error) {
+func (d *Driver) Recover(ctx context.Context, sw *switchdriver.Switch, steps []writes.Step) (outcome writes.Outcome, text string, err error) {
 	r, err := reader(sw)
 	if err != nil {
 		return "", "", err
@@ -30,50 +30,46 @@ func (d *Driver) Recover(ctx context.Context, sw *switchdriver.Switch, steps []j
 	if err != nil {
 		return "", "", err
 	}
-	err = d.exclusive(ctx, sw, func() error {
-		now, err := d.current(ctx, r, steps)
-		if err != nil {
-			return deviceFault(sw, err)
+	now, err := d.current(ctx, r, steps)
+	if err != nil {
+		return "", "", deviceFault(sw, err)
+	}
+	if whole(steps, now) {
+		return writes.Whole, "", nil
+	}
+	var foreign, stuck []string
+	for _, s := range slices.Backward(steps) {
+		set, others := undo(s, now)
+		foreign = append(foreign, others...)
+		if len(set) == 0 {
+			continue
 		}
-		if whole(steps, now) {
-			outcome = journal.Whole
-			return nil
+		if err := d.set(ctx, w, set); err != nil {
+			if !refusal(err) {
+				return "", "", deviceFault(sw, err)
+			}
+			stuck = append(stuck, fmt.Sprintf("%s: %v", s.What, err))
+			continue
 		}
-		var foreign, stuck []string
-		for _, s := range slices.Backward(steps) {
-			set, others := undo(s, now)
-			foreign = append(foreign, others...)
-			if len(set) == 0 {
-				continue
-			}
-			if err := d.snmp.Set(ctx, w, set...); err != nil {
-				if !refusal(err) {
-					return deviceFault(sw, err)
-				}
-				stuck = append(stuck, fmt.Sprintf("%s: %v", s.What, err))
-				continue
-			}
-			for _, a := range s.Assigns {
-				if i := slices.IndexFunc(set, func(p gosnmp.SnmpPDU) bool { return p.Name == a.OID }); i >= 0 {
-					now[a.OID] = a.From
-				}
+		for _, a := range s.Assigns {
+			if i := slices.IndexFunc(set, func(p gosnmp.SnmpPDU) bool { return p.Name == a.OID }); i >= 0 {
+				now[a.OID] = a.From
 			}
 		}
-		outcome = journal.Undone
-		if len(foreign) > 0 {
-			outcome, text = journal.Left, "changed by somebody else since: "+strings.Join(foreign, ", ")
-		}
-		if len(stuck) > 0 {
-			outcome, text = journal.Left, strings.Trim(text+"; refused by the switch: "+strings.Join(stuck, ", "), "; ")
-		}
-		return nil
-	})
-	return outcome, text, err
+	}
+	outcome = writes.Undone
+	if len(foreign) > 0 {
+		outcome, text = writes.Left, "changed by somebody else since: "+strings.Join(foreign, ", ")
+	}
+	if len(stuck) > 0 {
+		outcome, text = writes.Left, strings.Trim(text+"; refused by the switch: "+strings.Join(stuck, ", "), "; ")
+	}
+	return outcome, text, nil
 }
 
 // current reads what the instances of the steps hold; nil for one that is not there.
-func (d *Driver) current(ctx context.Context, r snmp.Target, steps []journal.Step) (map[string]*string, error) {
-	kinds := map[string]journal.Kind{}
+func (d *Driver) current(ctx context.Context, r snmp.Target, steps []writes.Step) (map[string]*string, error) {
+	kinds := map[string]writes.Kind{}
 	var oids []string
 	for _, s := range steps {
 		for _, a := range s.Assigns {
@@ -93,10 +89,10 @@ func (d *Driver) current(ctx context.Context, r snmp.Target, steps []journal.Ste
 			switch {
 			case !v[i].Exists():
 				now[oid] = nil
-			case kinds[oid] == journal.Octets:
-				now[oid] = journal.Hex(append([]byte{}, v[i].Peek()...))
+			case kinds[oid] == writes.Octets:
+				now[oid] = writes.Hex(append([]byte{}, v[i].Peek()...))
 			default:
-				now[oid] = journal.Number(v[i].Int())
+				now[oid] = writes.Number(v[i].Int())
 			}
 			if n := now[oid]; n != nil && removable(kinds[oid]) && *n == strconv.Itoa(mib.ARPTypeInvalid) {
 				now[oid] = nil
@@ -108,11 +104,11 @@ func (d *Driver) current(ctx context.Context, r snmp.Target, steps []journal.Ste
 
 // removable reports whether the value 2, invalid, removes an instance's row: the same in
 // ipNetToMediaType and dot1qStaticUnicastStatus.
-func removable(k journal.Kind) bool { return k == journal.ARP || k == journal.FDB }
+func removable(k writes.Kind) bool { return k == writes.ARP || k == writes.FDB }
 
 // whole reports whether each instance holds what the last step that assigns it gives.
-func whole(steps []journal.Step, now map[string]*string) bool {
-	last := map[string]journal.Assignment{}
+func whole(steps []writes.Step, now map[string]*string) bool {
+	last := map[string]writes.Assignment{}
 	for _, s := range steps {
 		for _, a := range s.Assigns {
 			last[a.OID] = a
@@ -128,12 +124,12 @@ func whole(steps []journal.Step, now map[string]*string) bool {
 
 // rowGone reports whether the steps end with the removal of a row that is not there:
 // its columns cannot hold what earlier steps gave them.
-func rowGone(steps []journal.Step, last map[string]journal.Assignment, now map[string]*string) bool {
+func rowGone(steps []writes.Step, last map[string]writes.Assignment, now map[string]*string) bool {
 	if len(steps) == 0 {
 		return false
 	}
 	for _, a := range steps[len(steps)-1].Assigns {
-		if a.Kind == journal.Row && a.To == nil && now[a.OID] == nil {
+		if a.Kind == writes.Row && a.To == nil && now[a.OID] == nil {
 			return true
 		}
 	}
@@ -141,7 +137,7 @@ func rowGone(steps []journal.Step, last map[string]journal.Assignment, now map[s
 }
 
 // othersWhole is whole for all but the columns of a removed row, which are gone too.
-func othersWhole(last map[string]journal.Assignment, now map[string]*string) bool {
+func othersWhole(last map[string]writes.Assignment, now map[string]*string) bool {
 	for oid, a := range last {
 		if now[oid] != nil && !same(a.Kind, a.To, now[oid]) {
 			return false
@@ -152,12 +148,12 @@ func othersWhole(last map[string]journal.Assignment, now map[string]*string) boo
 
 // undo is the SET that takes a step back where it shows, and the instances that
 // somebody else has changed.
-func undo(s journal.Step, now map[string]*string) (set []gosnmp.SnmpPDU, foreign []string) {
+func undo(s writes.Step, now map[string]*string) (set []gosnmp.SnmpPDU, foreign []string) {
 	for _, a := range s.Assigns {
 		n := now[a.OID]
 		switch {
 		case same(a.Kind, a.From, n):
-		case a.From == nil && a.Kind == journal.Row:
+		case a.From == nil && a.Kind == writes.Row:
 			return []gosnmp.SnmpPDU{snmp.Integer(a.OID, mib.RowDestroy)}, nil // takes the columns along
 		case a.From == nil && removable(a.Kind):
 			return []gosnmp.SnmpPDU{snmp.Integer(a.OID, mib.ARPTypeInvalid)}, nil
@@ -174,15 +170,15 @@ func undo(s journal.Step, now map[string]*string) (set []gosnmp.SnmpPDU, foreign
 }
 
 // binding assigns what was before.
-func binding(a journal.Assignment) (gosnmp.SnmpPDU, bool) {
+func binding(a writes.Assignment) (gosnmp.SnmpPDU, bool) {
 	switch a.Kind {
-	case journal.Octets:
+	case writes.Octets:
 		b, err := hex.DecodeString(*a.From)
 		return snmp.Octets(a.OID, b), err == nil
-	case journal.Gauge:
+	case writes.Gauge:
 		n, err := strconv.ParseUint(*a.From, 10, 32)
 		return snmp.Gauge(a.OID, uint32(n)), err == nil
-	case journal.Integer, journal.ARP, journal.FDB:
+	case writes.Integer, writes.ARP, writes.FDB:
 		n, err := strconv.Atoi(*a.From)
 		return snmp.Integer(a.OID, n), err == nil
 	}
@@ -190,11 +186,11 @@ func binding(a journal.Assignment) (gosnmp.SnmpPDU, bool) {
 }
 
 // same compares two values. PortLists may differ in the zero octets at their end.
-func same(k journal.Kind, a, b *string) bool {
+func same(k writes.Kind, a, b *string) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	if k != journal.Octets {
+	if k != writes.Octets {
 		return *a == *b
 	}
 	x, err1 := hex.DecodeString(*a)

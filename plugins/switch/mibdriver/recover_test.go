@@ -8,9 +8,9 @@ import (
 
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/inventory"
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -85,18 +85,18 @@ func recoverAll(t *testing.T, d *Driver, sw *switchdriver.Switch) {
 					}
 					outcome, text, err := d.Recover(ctx, sw, records(steps))
 					if err != nil || text != "" {
-						t.Fatalf("%s, %d of %d steps: %s %q %v", c.what(), k, len(steps), outcome, text, err)
+						t.Fatalf("%s, %d of %d steps: %s %q %v", fmt.Sprintf("%+v", c), k, len(steps), outcome, text, err)
 					}
 					after := state(t, d, sw)
-					want := journal.Undone
+					want := writes.Undone
 					if k == len(steps) && !refused {
-						want = journal.Whole
+						want = writes.Whole
 					}
-					if outcome != want || outcome == journal.Undone && after != before {
-						t.Fatalf("%s, %d of %d steps: %s, want %s\nbefore %s\nafter  %s", c.what(), k, len(steps), outcome, want, before, after)
+					if outcome != want || outcome == writes.Undone && after != before {
+						t.Fatalf("%s, %d of %d steps: %s, want %s\nbefore %s\nafter  %s", fmt.Sprintf("%+v", c), k, len(steps), outcome, want, before, after)
 					}
 					if k == len(steps) || refused {
-						if outcome == journal.Whole {
+						if outcome == writes.Whole {
 							putBack(t, d, sw, c)
 						}
 						last = true
@@ -156,9 +156,9 @@ func TestRecoverStaticEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	settled := func(what string, a []journal.Assignment, want journal.Outcome, left int) {
+	settled := func(what string, a []writes.Assignment, want writes.Outcome, left int) {
 		t.Helper()
-		outcome, text, err := d.Recover(ctx, sw, []journal.Step{{What: what, Assigns: a}})
+		outcome, text, err := d.Recover(ctx, sw, []writes.Step{{What: what, Assigns: a}})
 		if got := rows(); err != nil || outcome != want || len(got) != left {
 			t.Errorf("%s: %s %q %v, %d rows, want %s and %d", what, outcome, text, err, len(got), want, left)
 		}
@@ -166,20 +166,20 @@ func TestRecoverStaticEntries(t *testing.T) {
 	write(2)
 	two := rows()[0]
 	none := staticRow{ports: two.ports, status: two.status}
-	settled("made", none.becomes(two.to, two.kind), journal.Whole, 1)
-	settled("not removed yet", two.becomes(nil, mib.StaticUnicastInvalid), journal.Undone, 1)
+	settled("made", none.becomes(two.to, two.kind), writes.Whole, 1)
+	settled("not removed yet", two.becomes(nil, mib.StaticUnicastInvalid), writes.Undone, 1)
 	write(3)
 	three := rows()[0]
-	settled("moved", two.becomes(three.to, three.kind), journal.Whole, 1)
-	settled("not moved", three.becomes(two.to, two.kind), journal.Undone, 1)
-	settled("moved elsewhere since", two.becomes([]byte{0x08}, mib.StaticUnicastPermanent), journal.Left, 1)
+	settled("moved", two.becomes(three.to, three.kind), writes.Whole, 1)
+	settled("not moved", three.becomes(two.to, two.kind), writes.Undone, 1)
+	settled("moved elsewhere since", two.becomes([]byte{0x08}, mib.StaticUnicastPermanent), writes.Left, 1)
 	if err := d.DeleteFDBEntry(ctx, sw, 1, mac); err != nil {
 		t.Fatal(err)
 	}
-	settled("removed", three.becomes(nil, mib.StaticUnicastInvalid), journal.Whole, 0)
-	settled("never made", none.becomes(two.to, two.kind), journal.Undone, 0)
+	settled("removed", three.becomes(nil, mib.StaticUnicastInvalid), writes.Whole, 0)
+	settled("never made", none.becomes(two.to, two.kind), writes.Undone, 0)
 	write(4) // a row that is there with other ports than the change was to give it
-	settled("made, with other ports", none.becomes(two.to, two.kind), journal.Undone, 0)
+	settled("made, with other ports", none.becomes(two.to, two.kind), writes.Undone, 0)
 }
 
 // What somebody else has changed since is left alone, and told.
@@ -208,7 +208,7 @@ func TestRecoverLeavesOthersAlone(t *testing.T) {
 	if err := d.snmp.Set(t.Context(), w, snmp.Gauge(mib.Sub(mib.QPvid, 2), 1), snmp.Octets(mib.Sub(mib.QVlanStaticName, 1), []byte("mine"))); err != nil {
 		t.Fatal(err)
 	}
-	if outcome, text, err := d.Recover(t.Context(), sw, records(steps)); err != nil || outcome != journal.Undone {
+	if outcome, text, err := d.Recover(t.Context(), sw, records(steps)); err != nil || outcome != writes.Undone {
 		t.Errorf("the PVID is as it was again: %s %s %v", outcome, text, err)
 	}
 	for _, s := range steps[:2] {
@@ -223,7 +223,7 @@ func TestRecoverLeavesOthersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	outcome, text, err := d.Recover(t.Context(), sw, records(steps))
-	if err != nil || outcome != journal.Left || text == "" {
+	if err != nil || outcome != writes.Left || text == "" {
 		t.Errorf("%s %q %v", outcome, text, err)
 	}
 	if after, err := d.readVLANs(t.Context(), sw, r); err != nil || after.pvid[2] != 40 || after.rows[30] != nil {

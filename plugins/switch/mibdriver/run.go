@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/plugins/switch/journal"
+	"github.com/gosnmp/gosnmp"
+
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -18,14 +20,14 @@ import (
 // undoTime is how long taking back may last after the call's own time is over.
 const undoTime = 10 * time.Second
 
-// run writes the steps to the journal, sends them and has the result confirmed. When
-// one fails, or the result is not what was asked for, the steps done are taken back.
-func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, entry *journal.Change, steps []step, confirm func() error) error {
-	if err := entry.Again(ctx, records(steps)); err != nil {
+// run notes the steps, sends them and has the result confirmed. When one fails, or the
+// result is not what was asked for, the steps done are taken back.
+func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, steps []step, confirm func() error) error {
+	if err := writes.Begin(ctx, writes.Plan{Steps: records(steps)}); err != nil {
 		return err
 	}
 	for i, s := range steps {
-		err := d.snmp.Set(ctx, w, s.set...)
+		err := d.set(ctx, w, s.set)
 		if err == nil {
 			continue
 		}
@@ -34,41 +36,49 @@ func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, w snmp.Target
 		if s.makes || (errors.As(err, &e) && e.Status == 0) {
 			done = steps[:i+1] // it may have been done all the same
 		}
-		return d.takeBack(ctx, sw, w, entry, fmt.Errorf("%s: %w", s.what, err), done)
+		return d.takeBack(ctx, sw, w, fmt.Errorf("%s: %w", s.what, err), done)
 	}
 	if err := confirm(); err != nil {
-		return d.takeBack(ctx, sw, w, entry, err, steps)
+		return d.takeBack(ctx, sw, w, err, steps)
 	}
 	return nil
 }
 
-// records are the steps as the journal has them.
-func records(steps []step) []journal.Step {
-	out := make([]journal.Step, 0, len(steps))
+// set sends one SET, if this process may still act on devices.
+func (d *Driver) set(ctx context.Context, w snmp.Target, set []gosnmp.SnmpPDU) error {
+	if err := writes.Check(ctx); err != nil {
+		return err
+	}
+	return d.snmp.Set(ctx, w, set...)
+}
+
+// records are the steps as a record has them.
+func records(steps []step) []writes.Step {
+	out := make([]writes.Step, 0, len(steps))
 	for _, s := range steps {
-		out = append(out, journal.Step{What: s.what, Assigns: s.assigns})
+		out = append(out, writes.Step{What: s.what, Assigns: s.assigns})
 	}
 	return out
 }
 
 // takeBack undoes steps, the last first, and returns the fault to report. What cannot
-// be undone now stays in the journal.
-func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, entry *journal.Change, cause error, done []step) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+// be undone now is left to the repair.
+func (d *Driver) takeBack(call context.Context, sw *switchdriver.Switch, w snmp.Target, cause error, done []step) error {
+	ctx, cancel := writes.TakingBack(call, undoTime)
 	defer cancel()
 	var left []string
 	for _, s := range slices.Backward(done) {
 		if len(s.undo) == 0 {
 			continue
 		}
-		if err := d.snmp.Set(ctx, w, s.undo...); err != nil && !(s.makes && refusal(err)) {
+		if err := d.set(ctx, w, s.undo); err != nil && !(s.makes && refusal(err)) {
 			left = append(left, s.what)
 		}
 	}
 	if len(left) == 0 {
 		return deviceFault(sw, cause)
 	}
-	entry.Keep()
+	writes.Keep(call)
 	return deviceFault(sw, fmt.Errorf("%w; this could not be taken back: %s", cause, strings.Join(left, ", ")))
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -110,30 +110,23 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	if err != nil {
 		return err
 	}
-	return d.exclusive(ctx, sw, func() error {
-		var before map[uint32]*switchdriver.STPPort
-		if port == 0 {
-			before, err = d.stpPorts(ctx, sw, r)
-		} else {
-			var p *switchdriver.STPPort
-			p, err = d.stpPort(ctx, sw, r, port)
-			before = map[uint32]*switchdriver.STPPort{port: p}
-		}
-		if err != nil {
-			return err
-		}
-		steps := stpSteps(before, enable)
-		if len(steps) == 0 {
-			return nil
-		}
-		entry, err := d.begin(ctx, sw, stpWhat(port, enable), nil)
-		if err != nil {
-			return err
-		}
-		defer entry.Done(ctx)
-		return d.run(ctx, sw, w, entry, steps, func() error {
-			return d.readBack(ctx, sw, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
-		})
+	var before map[uint32]*switchdriver.STPPort
+	if port == 0 {
+		before, err = d.stpPorts(ctx, sw, r)
+	} else {
+		var p *switchdriver.STPPort
+		p, err = d.stpPort(ctx, sw, r, port)
+		before = map[uint32]*switchdriver.STPPort{port: p}
+	}
+	if err != nil {
+		return err
+	}
+	steps := stpSteps(before, enable)
+	if len(steps) == 0 {
+		return nil
+	}
+	return d.run(ctx, sw, w, steps, func() error {
+		return d.readBack(ctx, sw, func() (string, error) { return d.stpDiffers(ctx, sw, port, enable) })
 	})
 }
 
@@ -162,7 +155,7 @@ func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []ste
 			oid := mib.Sub(mib.StpPortEnable, n)
 			s.set = append(s.set, snmp.Integer(oid, want))
 			s.undo = append(s.undo, snmp.Integer(oid, old))
-			s.assign(oid, journal.Integer, journal.Number(int64(old)), journal.Number(int64(want)))
+			s.assign(oid, writes.Integer, writes.Number(int64(old)), writes.Number(int64(want)))
 		}
 		steps = append(steps, s)
 	}
@@ -183,6 +176,6 @@ func (d *Driver) stpDiffers(ctx context.Context, sw *switchdriver.Switch, port u
 }
 
 // sets makes the one step of a change that is one SET.
-func sets(what string, set, undo []gosnmp.SnmpPDU, assigns ...journal.Assignment) []step {
+func sets(what string, set, undo []gosnmp.SnmpPDU, assigns ...writes.Assignment) []step {
 	return []step{{what: what, set: set, undo: undo, assigns: assigns}}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"ctl.internal/sdk/fault"
@@ -147,29 +146,6 @@ func TestSilentSwitch(t *testing.T) {
 	kind(t, err, fault.Timeout)
 	if !strings.Contains(err.Error(), "02:00:00:00:00:01 (127.0.0.1)") || strings.Contains(err.Error(), "private") {
 		t.Errorf("the error does not name the switch, or tells the community: %v", err)
-	}
-}
-
-// Changes of one switch are made one after the other: none is lost.
-func TestParallelChanges(t *testing.T) {
-	b := newLab(t, network.Options{Topology: "single:1", Ports: 28})
-	var wg sync.WaitGroup
-	for p := uint32(1); p <= 20; p++ {
-		wg.Go(func() {
-			v := &switchdriver.VLAN{VlanId: 100 + p, EgressPorts: []uint32{p}, UntaggedPorts: []uint32{p}}
-			if _, err := b.driver.WriteVLAN(deadline(t), b.switches[0], v, true, true); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if v := vlan(t, b, 1); !slices.Equal(v.UntaggedPorts, ports(21, 28)) {
-		t.Errorf("VLAN 1 has %v", v.UntaggedPorts)
-	}
-	for p := uint32(1); p <= 20; p++ {
-		if v := vlan(t, b, 100+p); v == nil || !slices.Equal(v.UntaggedPorts, []uint32{p}) {
-			t.Errorf("VLAN %d is %v", 100+p, v)
-		}
 	}
 }
 

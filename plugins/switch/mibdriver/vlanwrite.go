@@ -3,10 +3,10 @@ package mibdriver
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -38,8 +38,7 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID
 	return d.changeVLAN(ctx, sw, change{vid: vlanID, remove: true}, nil, func(*vlanTable) {})
 }
 
-// changeVLAN reads, checks, plans, sends and reads back, while nobody else changes
-// the switch.
+// changeVLAN reads, checks, plans, sends and reads back.
 func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c change, only Sequence, done func(*vlanTable)) error {
 	r, err := reader(sw)
 	if err != nil {
@@ -49,52 +48,34 @@ func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c chan
 	if err != nil {
 		return err
 	}
-	return d.exclusive(ctx, sw, func() error {
-		before, err := d.readVLANs(ctx, sw, r)
-		if err != nil {
-			return err
-		}
-		if err := check(sw, before, c); err != nil {
-			return err
-		}
-		entry, err := d.begin(ctx, sw, c.what(), nil)
-		if err != nil {
-			return err
-		}
-		defer entry.Done(ctx)
-		var first error
-		for _, attempt := range attempts(sw.Model, c, only) {
-			steps := plan(before, c, attempt.seq, attempt.order)
-			var after *vlanTable
-			err := d.run(ctx, sw, w, entry, steps, func() (err error) {
-				after, err = d.confirm(ctx, sw, r, c)
-				return err
-			})
-			if err == nil {
-				done(after)
-				return nil
-			}
-			if first == nil {
-				first = err
-			}
-			var e *snmp.Error
-			if !errors.As(err, &e) || e.Status == 0 || e.Access() || entry.Kept() {
-				break // only a refusal is worth another way
-			}
-		}
-		return first
-	})
-}
-
-// what names a change for people.
-func (c change) what() string {
-	switch {
-	case c.remove:
-		return fmt.Sprintf("removing VLAN %d", c.vid)
-	case c.create:
-		return fmt.Sprintf("making VLAN %d", c.vid)
+	before, err := d.readVLANs(ctx, sw, r)
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf("setting the ports of VLAN %d", c.vid)
+	if err := check(sw, before, c); err != nil {
+		return err
+	}
+	var first error
+	for _, attempt := range attempts(sw.Model, c, only) {
+		steps := plan(before, c, attempt.seq, attempt.order)
+		var after *vlanTable
+		err := d.run(ctx, sw, w, steps, func() (err error) {
+			after, err = d.confirm(ctx, sw, r, c)
+			return err
+		})
+		if err == nil {
+			done(after)
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+		var e *snmp.Error
+		if !errors.As(err, &e) || e.Status == 0 || e.Access() || writes.Kept(ctx) {
+			break // only a refusal is worth another way
+		}
+	}
+	return first
 }
 
 type attempt struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 
+	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchcli"
@@ -35,9 +36,8 @@ func (h *Handlers) applyACL(ctx context.Context, c *checker, node *int64, action
 	if err != nil {
 		return err
 	}
-	return change(ctx, h, sw, "ApplyAcl", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.ACLApplier) error {
-		return d.ApplyACL(ctx, sw, action, p, r)
-	})
+	return h.change(ctx, sw, writes.Operation{Name: "ApplyAcl", What: "access lists: " + action.String(),
+		ACL: &pluginv1.ApplyAclRequest{Action: action, Profile: p, Rule: r}})
 }
 
 // profile reads what names a profile; both says that id and name are needed.

@@ -7,6 +7,7 @@ import (
 
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -112,9 +113,7 @@ func (h *Handlers) setARPEntry(ctx context.Context, in setARPEntryIn) (*setARPEn
 		return nil, err
 	}
 	e := &switchdriver.ARPEntry{IpAddress: address, Mac: uint64(mac), Type: arpStatic}
-	err = change(ctx, h, sw, "WriteArpEntry", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.ARPWriter) error {
-		return d.WriteARPEntry(ctx, sw, e, bits)
-	})
+	err = h.change(ctx, sw, writes.Operation{Name: "WriteArpEntry", What: "setting the ARP entry of " + address, ARP: e, Prefix: bits})
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +131,7 @@ func (h *Handlers) deleteARPEntry(ctx context.Context, in nodeAddressIn) (*delet
 	if err != nil {
 		return nil, err
 	}
-	err = change(ctx, h, sw, "DeleteArpEntry", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.ARPWriter) error {
-		return d.DeleteARPEntry(ctx, sw, address)
-	})
+	err = h.change(ctx, sw, writes.Operation{Name: "DeleteArpEntry", What: "removing the ARP entry of " + address, ARP: &switchdriver.ARPEntry{IpAddress: address}})
 	if err != nil {
 		return nil, err
 	}

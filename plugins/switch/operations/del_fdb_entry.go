@@ -5,6 +5,7 @@ import (
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -20,9 +21,8 @@ func (h *Handlers) delFDBEntry(ctx context.Context, in fdbKeyIn) (*delFDBEntryOu
 	if err != nil {
 		return nil, err
 	}
-	err = change(ctx, h, sw, "DeleteFdbEntry", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.FDBWriter) error {
-		return d.DeleteFDBEntry(ctx, sw, vlan, uint64(mac))
-	})
+	err = h.change(ctx, sw, writes.Operation{Name: "DeleteFdbEntry", What: "removing the forwarding entry of " + mac.String(),
+		FDB: &switchdriver.FDBEntry{VlanId: vlan, Mac: uint64(mac)}})
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,9 @@ package operations
 
 import (
 	"context"
+	"fmt"
 
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -17,9 +19,7 @@ func (h *Handlers) deleteVLAN(ctx context.Context, in vlanIn) (*deleteVLANOut, e
 	if err != nil {
 		return nil, err
 	}
-	err = change(ctx, h, sw, "DeleteVlan", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.VLANWriter) error {
-		return d.DeleteVLAN(ctx, sw, id)
-	})
+	err = h.change(ctx, sw, writes.Operation{Name: "DeleteVlan", What: fmt.Sprintf("removing VLAN %d", id), VLAN: &switchdriver.VLAN{VlanId: id}})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/switchdriver"
@@ -21,7 +22,11 @@ type Handlers struct {
 	Survey    *survey.Surveyor
 	// List changes the switch list; nil: it cannot be changed.
 	List SwitchList
-	// SaveInterval keeps the discovery interval over a restart; nil = not kept.
+	// Do has a switch changed by the process that acts on switches; writes.Writer does.
+	Do func(context.Context, *switchdriver.Switch, writes.Operation) ([]string, error)
+	// Discover asks the switches, there too.
+	Discover func(ctx context.Context, scope survey.Scope, progress func(done, total int)) (survey.Summary, error)
+	// SaveInterval keeps the discovery interval, which counts for all nodes.
 	SaveInterval func(context.Context, time.Duration) error
 }
 
@@ -86,13 +91,10 @@ func add[In, Out any](m operations.Mux, name string, f func(context.Context, In)
 	})
 }
 
-// change has the driver of a switch that has an operation change it, while nobody else does.
-func change[T any](ctx context.Context, h *Handlers, sw *switchdriver.Switch, operation string, do func(context.Context, *switchdriver.Switch, T) error) error {
-	d, known, err := driver.For[T](ctx, h.Drivers, sw, operation)
-	if err != nil {
-		return err
-	}
-	return h.Drivers.Change(ctx, sw, func(ctx context.Context) error { return do(ctx, known, d) })
+// change has a switch changed.
+func (h *Handlers) change(ctx context.Context, sw *switchdriver.Switch, o writes.Operation) error {
+	_, err := h.Do(ctx, sw, o)
+	return err
 }
 
 // below puts the paths of faults under base.

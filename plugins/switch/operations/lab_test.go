@@ -15,8 +15,13 @@ import (
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/writes"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/state"
+	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/yang"
 )
 
@@ -37,9 +42,20 @@ func newLab(t *testing.T, o network.Options) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	inv := inventory.New(nil)
-	entries, problems := csvlist.Parse("lab.csv", n.CSV())
-	inv.Set("lab.csv", entries, problems)
+	h := plugintest.NewHost(t).Client(t, &pluginv1.Manifest{Name: "switch"})
+	inv := inventory.New(h.Secrets)
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	store, err := state.Open(ctx, h, inv.Views()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv.Bind(store)
+	list := &inventory.Database{Inventory: inv, Files: []string{"/nothing/there.csv"}}
+	entries, _ := csvlist.Parse("lab.csv", n.CSV())
+	if err := list.Replace(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
 	c := snmp.NewClient(snmp.Options{Timeout: 10 * time.Second, Retries: -1})
 	t.Cleanup(c.Close)
 	d := mibdriver.New(c)
@@ -48,8 +64,11 @@ func newLab(t *testing.T, o network.Options) *bench {
 	if _, err := s.Discover(t.Context(), survey.All, nil); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{Network: n, Handlers: &Handlers{Inventory: inv, Drivers: driver.NewChooser(d), Survey: s,
-		List: inventory.NewDatabase(inv, nil, []string{"/nothing/there.csv"})}}
+	b := &bench{Network: n, Handlers: &Handlers{Inventory: inv, Drivers: driver.NewChooser(d), Survey: s, List: list, Discover: s.Discover,
+		SaveInterval: func(_ context.Context, d time.Duration) error { s.SetInterval(d); return nil }}}
+	b.Do = func(ctx context.Context, sw *switchdriver.Switch, o writes.Operation) ([]string, error) {
+		return b.Drivers.Perform(ctx, sw, &o)
+	}
 	b.mux = b.Handlers.Mux()
 	src, err := yang.FromFS("switch", os.DirFS(".."), "yang")
 	if err != nil {

@@ -13,7 +13,7 @@ type rediscoverOut struct {
 
 // rediscover asks all switches and answers when that is finished.
 func (h *Handlers) rediscover(ctx context.Context, _ operations.None) (*rediscoverOut, error) {
-	if _, err := h.Survey.Discover(ctx, survey.All, nil); err != nil {
+	if _, err := h.Discover(ctx, survey.All, nil); err != nil {
 		return nil, err
 	}
 	return &rediscoverOut{success}, nil

@@ -27,11 +27,8 @@ func (h *Handlers) setDiscoveryInterval(ctx context.Context, in setDiscoveryInte
 		return nil, c.faults.Err()
 	}
 	d := time.Duration(*in.Seconds) * time.Second
-	if h.SaveInterval != nil {
-		if err := h.SaveInterval(ctx, d); err != nil {
-			return nil, err
-		}
+	if err := h.SaveInterval(ctx, d); err != nil {
+		return nil, err
 	}
-	h.Survey.SetInterval(d)
 	return &setDiscoveryIntervalOut{success}, nil
 }

@@ -3,6 +3,7 @@ package operations
 import (
 	"context"
 
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -30,9 +31,7 @@ func (h *Handlers) setFDBEntry(ctx context.Context, in setFDBEntryIn) (*setFDBEn
 		return nil, err
 	}
 	e := &switchdriver.FDBEntry{VlanId: vlan, Mac: uint64(mac), Port: port, Type: fdbStatic}
-	err = change(ctx, h, sw, "WriteFdbEntry", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.FDBWriter) error {
-		return d.WriteFDBEntry(ctx, sw, e)
-	})
+	err = h.change(ctx, sw, writes.Operation{Name: "WriteFdbEntry", What: "setting the forwarding entry of " + mac.String(), FDB: e})
 	if err != nil {
 		return nil, err
 	}

@@ -3,9 +3,11 @@ package operations
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -104,9 +106,11 @@ func (h *Handlers) writeSTP(ctx context.Context, c *checker, node *int64, port u
 	if err != nil {
 		return err
 	}
-	return change(ctx, h, sw, "WriteStp", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.STPWriter) error {
-		return d.WriteSTP(ctx, sw, port, *enable)
-	})
+	what := map[bool]string{true: "enabling spanning tree", false: "disabling spanning tree"}[*enable]
+	if port != 0 {
+		what += fmt.Sprintf(" at port %d", port)
+	}
+	return h.change(ctx, sw, writes.Operation{Name: "WriteStp", What: what, Port: port, Enable: *enable})
 }
 
 type enableSTPOut struct {

@@ -2,8 +2,10 @@ package operations
 
 import (
 	"context"
+	"fmt"
 
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -21,10 +23,11 @@ type membersIn struct {
 
 // writeVLAN hands a VLAN to the driver of the switch.
 func (h *Handlers) writeVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) error {
-	return change(ctx, h, sw, "WriteVlan", func(ctx context.Context, sw *switchdriver.Switch, d switchdriver.VLANWriter) error {
-		_, err := d.WriteVLAN(ctx, sw, v, create, setPorts)
-		return err
-	})
+	what := "setting the ports of VLAN %d"
+	if create {
+		what = "making VLAN %d"
+	}
+	return h.change(ctx, sw, writes.Operation{Name: "WriteVlan", What: fmt.Sprintf(what, v.VlanId), VLAN: v, Create: create, SetPorts: setPorts})
 }
 
 func vlanOf(id uint32, name string, egress, untagged mib.Ports) *switchdriver.VLAN {

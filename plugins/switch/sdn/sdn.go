@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
-	"sync"
 	"time"
 
 	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -36,61 +37,74 @@ func (s Settings) names() (out []string) {
 
 // Report is what was done at a switch, one line a setting.
 type Report struct {
-	Node   uint64
-	Switch string
-	At     time.Time
-	Dry    bool // nothing was sent
-	Lines  []string
-	Err    error
+	Node     uint64    `json:"node"`
+	Switch   string    `json:"switch"`
+	At       time.Time `json:"at"`
+	Settings Settings  `json:"settings"`
+	Dry      bool      `json:"dry,omitempty"` // nothing was sent
+	Lines    []string  `json:"lines,omitempty"`
+	Failure  string    `json:"failure,omitempty"`
 }
 
-// Applier applies settings and remembers what came of it. It is safe for concurrent use.
+// Applier applies settings and keeps what came of it in the datastore. It is safe for
+// concurrent use.
 type Applier struct {
 	drivers *driver.Chooser
+	do      func(context.Context, *switchdriver.Switch, writes.Operation) ([]string, error)
 	set     Settings
 	log     *slog.Logger
-
-	mu   sync.Mutex
-	last map[uint64]Report
+	reports *state.Table[Report]
+	store   *state.Store
 }
 
-// New makes an Applier.
-func New(d *driver.Chooser, s Settings, log *slog.Logger) *Applier {
-	return &Applier{drivers: d, set: s, log: log, last: map[uint64]Report{}}
+// New makes an Applier; Bind it before use. do has an operation carried out.
+func New(d *driver.Chooser, do func(context.Context, *switchdriver.Switch, writes.Operation) ([]string, error), s Settings, log *slog.Logger) *Applier {
+	return &Applier{drivers: d, do: do, set: s, log: log, reports: state.NewTable[Report](state.Private("sdn/"))}
 }
+
+// View is what the store follows for the Applier.
+func (a *Applier) View() state.View { return a.reports }
+
+// Bind gives the Applier the store, opened with its view.
+func (a *Applier) Bind(s *state.Store) { a.store = s }
+
+func key(node uint64) string { return mib.MAC(node).String() }
 
 // Settings returns what is to be switched off.
 func (a *Applier) Settings() Settings { return a.set }
 
-// Done reports whether a switch has got the settings since the start.
-func (a *Applier) Done(node uint64) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	r, ok := a.last[node]
-	return ok && r.Err == nil
+// Done reports whether a switch has got the settings, as they are now, from whichever
+// node; with dry, whether that was tried.
+func (a *Applier) Done(node uint64, dry bool) bool {
+	r, ok := a.reports.Get(a.store.Now(), key(node))
+	return ok && r.Failure == "" && r.Settings == a.set && (dry || !r.Dry)
 }
 
 // Reports returns the latest report of each switch, in the order of their numbers.
-func (a *Applier) Reports() []Report {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	out := make([]Report, 0, len(a.last))
-	for _, r := range a.last {
+func (a *Applier) Reports() (out []Report) {
+	for _, r := range a.reports.All(a.store.Now(), "") {
 		out = append(out, r)
 	}
-	slices.SortFunc(out, func(x, y Report) int { return int(int64(x.Node) - int64(y.Node)) })
 	return out
 }
 
 // Apply applies the settings to a switch, or with dry tells what would be done.
 func (a *Applier) Apply(ctx context.Context, sw *switchdriver.Switch, dry bool) Report {
-	r := Report{Node: sw.NodeId, Switch: mibdriver.Name(sw), At: time.Now(), Dry: dry}
-	r.Lines, r.Err = a.apply(ctx, sw, dry)
-	a.mu.Lock()
-	a.last[sw.NodeId] = r
-	a.mu.Unlock()
-	if r.Err != nil {
-		a.log.Warn("the settings for SDN are not applied", "switch", r.Switch, "err", r.Err)
+	r := Report{Node: sw.NodeId, Switch: mibdriver.Name(sw), At: time.Now(), Settings: a.set, Dry: dry}
+	var err error
+	if r.Lines, err = a.apply(ctx, sw, dry); err != nil {
+		r.Failure = err.Error()
+	}
+	if _, e := a.store.Update(ctx, func(tx *state.Tx) error {
+		if dry && a.Done(sw.NodeId, false) {
+			return nil // what was really done is the report
+		}
+		return a.reports.Put(tx, key(sw.NodeId), r)
+	}); e != nil {
+		a.log.Warn("the report of the settings for SDN is not kept", "switch", r.Switch, "err", e)
+	}
+	if err != nil {
+		a.log.Warn("the settings for SDN are not applied", "switch", r.Switch, "err", err)
 	} else {
 		a.log.Info("settings for SDN", "switch", r.Switch, "dry", dry, "report", r.Lines)
 	}
@@ -101,15 +115,13 @@ func (a *Applier) apply(ctx context.Context, sw *switchdriver.Switch, dry bool) 
 	d, known, err := driver.For[switchdriver.SettingsApplier](ctx, a.drivers, sw, "ApplySettings")
 	switch {
 	case err == nil:
-		s := &switchdriver.Settings{Switch: known, DisableStp: a.set.STP, DisableBpduFlooding: a.set.BPDU, DisableBroadcastFlooding: a.set.Broadcast,
-			DisableMulticastFlooding: a.set.Multicast, DisableUnknownFlooding: a.set.Unknown, DisableLearning: a.set.Learning, DryRun: dry}
-		do := func(ctx context.Context) (err error) { lines, err = d.ApplySettings(ctx, s); return err }
-		if dry {
-			err = do(ctx)
-		} else {
-			err = a.drivers.Change(ctx, sw, do)
+		s := &switchdriver.Settings{DisableStp: a.set.STP, DisableBpduFlooding: a.set.BPDU, DisableBroadcastFlooding: a.set.Broadcast,
+			DisableMulticastFlooding: a.set.Multicast, DisableUnknownFlooding: a.set.Unknown, DisableLearning: a.set.Learning}
+		if !dry {
+			return a.do(ctx, sw, writes.Operation{Name: "ApplySettings", What: "the settings for SDN", Settings: s})
 		}
-		return lines, err
+		s.Switch, s.DryRun = known, true
+		return d.ApplySettings(ctx, s)
 	case fault.KindOf(err) != fault.Unsupported:
 		return nil, err
 	}
@@ -129,7 +141,7 @@ func (a *Applier) apply(ctx context.Context, sw *switchdriver.Switch, dry bool) 
 // stp switches spanning tree off by whatever driver can.
 func (a *Applier) stp(ctx context.Context, sw *switchdriver.Switch, dry bool) (string, error) {
 	const unable = "spanning tree: not switched off, no driver of this switch can"
-	w, known, err := driver.For[switchdriver.STPWriter](ctx, a.drivers, sw, "WriteStp")
+	_, _, err := driver.For[switchdriver.STPWriter](ctx, a.drivers, sw, "WriteStp")
 	if fault.KindOf(err) == fault.Unsupported && err != nil {
 		return unable, nil
 	}
@@ -158,6 +170,6 @@ func (a *Applier) stp(ctx context.Context, sw *switchdriver.Switch, dry bool) (s
 	if dry {
 		return "spanning tree: would be switched off", nil
 	}
-	err = a.drivers.Change(ctx, sw, func(ctx context.Context) error { return w.WriteSTP(ctx, known, 0, false) })
+	_, err = a.do(ctx, sw, writes.Operation{Name: "WriteStp", What: "disabling spanning tree"})
 	return "spanning tree: switched off", err
 }

@@ -1,15 +1,14 @@
 package service
 
 import (
-	"context"
 	"path/filepath"
 
 	"ctl.internal/plugins/switch/driver"
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/sdn"
 	"ctl.internal/plugins/switch/shell"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
@@ -19,43 +18,24 @@ import (
 )
 
 // drive makes what controls the switches.
-func (s *Service) drive(ctx context.Context, env *sdk.Env) error {
-	o := driver.Options{Listed: s.inventory.DriverOf, Refuse: s.refuse, Deadline: s.set.Drivers.Deadline.Std(), Log: s.log}
-	if env.Host != nil {
-		j, err := journal.Open(ctx, env.Host.Datastore, s.log)
-		if err != nil {
-			return fault.Wrap(fault.KindOf(err), err, "the journal of changes cannot be read: %v", err)
-		}
-		s.journal, o.Journal, o.Board = j, j, env.Host.Switchboard
-	}
-	turn, release, err := journal.Turn(env.DataDir)
-	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "%v", err)
-	}
-	o.Turn, s.release = turn, release
-	standard := mibdriver.New(s.client).WithJournal(s.journal)
-	s.standard = standard
+func (s *Service) drive(env *sdk.Env) {
+	s.standard = mibdriver.New(s.client)
 	s.vendors = xmldriver.NewSource(s.below(s.set.Vendor), s.log)
 	s.keys = s.hostKeys(env.Host)
-	described := xmldriver.New(s.vendors, standard, s.journal, s.keys)
-	o.Standard, o.File = standard, described
-	s.drivers = driver.New(o)
+	described := xmldriver.New(s.vendors, s.standard, s.keys)
+	s.drivers = driver.New(driver.Options{Standard: s.standard, File: described, Board: env.Host.Switchboard,
+		Listed: s.inventory.DriverOf, Deadline: s.set.Drivers.Deadline.Std(), Log: s.log})
 	described.Beyond = s.drivers.Beyond
-	s.sdn = sdn.New(s.drivers, s.set.SDN.settings(), s.log)
-	return nil
+	s.writer = writes.New(writes.Options{Find: s.find, Refuse: s.refuse, Perform: s.perform, Repair: s.drivers.Repair,
+		Name: mibdriver.Name, Source: s.source, Log: s.log})
+	s.sdn = sdn.New(s.drivers, s.writer.Do, s.set.SDN.settings(), s.log)
 }
 
-// hostKeys are those of switches whose command line the vendor-specific file describes;
-// without a host nothing can keep them.
+// hostKeys are those of switches whose command line the vendor-specific file describes.
 func (s *Service) hostKeys(h *host.Client) *hostkeys.Keys {
 	k := &hostkeys.Keys{Policy: s.set.CLI.HostKeys, File: "etc/switch.yaml", Command: shell.HostKeys, Log: s.log}
 	k.Known, _ = s.set.CLI.Check("") // what is wrong was told with the settings
-	switch {
-	case h != nil:
-		k.Store = h.Datastore
-	case k.Policy == hostkeys.First:
-		k.Policy = hostkeys.Known
-	}
+	k.Store = h.Datastore
 	return k
 }
 

@@ -8,11 +8,11 @@ import (
 	"ctl.internal/plugins/switch/survey"
 )
 
-// remember notes a change in the history, each cable once.
-func remember(l *changes.Log, at time.Time, cause survey.Cause, c change) {
+// remember adds a change to those of the history, each cable once.
+func remember(l []changes.Change, at time.Time, cause survey.Cause, c change) []changes.Change {
 	nodes := func(kind changes.Kind, ids []string) {
 		for _, id := range ids {
-			l.Add(changes.Change{At: at, Cause: string(cause), Kind: kind, Node: id})
+			l = append(l, changes.Change{At: at, Cause: string(cause), Kind: kind, Node: id})
 		}
 	}
 	nodes(changes.NodeAdded, c.AddedNodes)
@@ -22,7 +22,7 @@ func remember(l *changes.Log, at time.Time, cause survey.Cause, c change) {
 			if between := !outside(e.TailNode) && !outside(e.HeadNode); between && less(e) {
 				continue // the other direction is remembered
 			}
-			l.Add(changes.Change{At: at, Cause: string(cause), Kind: kind, Node: e.TailNode, Port: e.TailPort,
+			l = append(l, changes.Change{At: at, Cause: string(cause), Kind: kind, Node: e.TailNode, Port: e.TailPort,
 				Peer: e.HeadNode, PeerPort: e.HeadPort, Source: e.Source})
 		}
 	}
@@ -30,6 +30,7 @@ func remember(l *changes.Log, at time.Time, cause survey.Cause, c change) {
 	edges(changes.EdgeAdded, c.AddedEdges)
 	nodes(changes.Silent, c.Silent)
 	nodes(changes.NodeRemoved, c.RemovedNodes)
+	return l
 }
 
 func less(e edge) bool {

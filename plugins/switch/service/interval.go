@@ -3,55 +3,45 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"log/slog"
 	"time"
 
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/state"
 )
 
-const intervalKey = "discovery-interval"
+const intervalPrefix = "setting/discovery-interval"
 
-// interval is the time between discoveries: what set-discovery-interval set, as
-// long as the settings file says what it said then, else what the file says.
-type interval struct {
-	host   *host.Client // nil: nothing is kept
-	config time.Duration
-}
-
+// keptInterval is the time between discoveries that set-discovery-interval set. It holds
+// as long as the settings file says what it said then.
 type keptInterval struct {
 	Set    time.Duration `json:"set"`
 	Config time.Duration `json:"config"`
 }
 
-func (i *interval) load(ctx context.Context, log *slog.Logger) time.Duration {
-	if i.host == nil {
-		return i.config
+func (s *Service) interval() time.Duration {
+	config := s.set.Discovery.Interval.Std()
+	if k, ok := s.kept.Get(s.store.Now(), ""); ok && k.Config == config && k.Set >= 0 {
+		return k.Set
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	e, err := i.host.Datastore.Get(ctx, host.Private, intervalKey)
-	if err != nil {
-		if !errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
-			log.Warn("the discovery interval that was set is not known; the one of the settings holds", "err", err)
-		}
-		return i.config
-	}
-	var k keptInterval
-	if err := json.Unmarshal(e.Value, &k); err != nil || k.Config != i.config || k.Set < 0 {
-		return i.config
-	}
-	return k.Set
+	return config
 }
 
-func (i *interval) save(ctx context.Context, d time.Duration) error {
-	if i.host == nil {
-		return nil
+func (s *Service) saveInterval(ctx context.Context, d time.Duration) error {
+	_, err := s.store.Update(ctx, func(tx *state.Tx) error {
+		return s.kept.Put(tx, "", keptInterval{d, s.set.Discovery.Interval.Std()})
+	})
+	return err
+}
+
+// encode and decode are the result of an operation as lines.
+func encode(v any) ([]string, error) {
+	b, err := json.Marshal(v)
+	return []string{string(b)}, err
+}
+
+func decode(lines []string, v any) error {
+	if len(lines) != 1 {
+		return fault.New(fault.Internal, "the result of the operation has %d lines, not 1", len(lines))
 	}
-	b, err := json.Marshal(keptInterval{d, i.config})
-	if err != nil {
-		return err
-	}
-	return i.host.Datastore.Put(ctx, intervalKey, b)
+	return json.Unmarshal([]byte(lines[0]), v)
 }

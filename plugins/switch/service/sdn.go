@@ -41,7 +41,7 @@ func (s *Service) followSDN(ctx context.Context) {
 		g.SetLimit(sdnParallel)
 		for _, sw := range s.inventory.All() {
 			o := s.survey.Observation(mib.MAC(sw.NodeId))
-			if ctx.Err() != nil || o == nil || o.Stale || s.sdn.Done(sw.NodeId) {
+			if ctx.Err() != nil || o == nil || o.Stale || s.sdn.Done(sw.NodeId, s.set.SDN.Apply == sdnDry) {
 				continue
 			}
 			g.Go(func() error {

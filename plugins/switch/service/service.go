@@ -2,61 +2,73 @@ package service
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ctl.internal/plugins/switch/changes"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/operations"
+	"ctl.internal/plugins/switch/ring"
 	"ctl.internal/plugins/switch/sdn"
 	"ctl.internal/plugins/switch/shell"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/plugins/switch/traps"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/topology"
 )
 
-// Service is the running plugin.
+// Service is the running plugin. What it knows is in the datastore; the process that holds
+// the role switch-devices acts on the switches, all of them answer.
 type Service struct {
 	set        Settings
-	base       string   // relative paths are below it
-	lists      []string // paths of the default lists
+	base       string // relative paths are below it
+	source     string // this node, in what is written
 	log        *slog.Logger
 	health     func(sdk.Health)
 	client     *snmp.Client
 	inventory  *inventory.Inventory
+	database   *inventory.Database
 	survey     *survey.Surveyor
 	publisher  *topology.Publisher
 	events     *host.Publisher
-	interval   *interval
+	trapEvents *host.Publisher
 	drivers    *driver.Chooser
-	database   *inventory.Database
-	journal    *journal.Journal
+	standard   *mibdriver.Driver
 	vendors    *xmldriver.Source
 	keys       *hostkeys.Keys
+	writer     *writes.Writer
 	sdn        *sdn.Applier
 	discovered chan struct{} // a discovery has ended
-	release    func()        // of the right to change switches
-	standard   *mibdriver.Driver
-	traps      *traps.Receiver // nil: off
-	trapped    *host.Publisher
-	history    *changes.Log
-	kept       *lastGood
-	cancel     context.CancelFunc
-	group      sync.WaitGroup
+
+	store     *state.Store
+	kept      *state.Table[keptInterval]
+	engines   *state.Table[keptEngine]
+	observed  *state.Table[observed]
+	round     *state.Table[round]
+	history   *ring.Ring[changes.Change]
+	lastTraps *ring.Ring[traps.Trap]
+	trapState *state.Table[shell.TrapState]
+	seen      chan struct{} // what is observed has changed
+	looked    func()        // closes firstLook
+	firstLook chan struct{} // the files of the list were looked at
+	exporter  atomic.Pointer[exporter]
+
+	cancel context.CancelFunc // of all that goes on
+	end    context.CancelFunc // of the projection, after it
+	group  sync.WaitGroup
 }
 
 // idleSockets stay open between discoveries, for the RPCs.
@@ -67,8 +79,9 @@ func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
 
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{log: slog.Default(), health: env.Health, inventory: inventory.New(opener(env.Host)), publisher: &topology.Publisher{},
-		history: &changes.Log{}, kept: newLastGood(env.DataDir), discovered: make(chan struct{}, 1)}
+	s := &Service{log: slog.Default(), health: env.Health, source: nodeName(), inventory: inventory.New(env.Host.Secrets),
+		publisher: &topology.Publisher{}, discovered: make(chan struct{}, 1), seen: make(chan struct{}, 1), firstLook: make(chan struct{})}
+	s.looked = sync.OnceFunc(func() { close(s.firstLook) })
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -76,33 +89,67 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	s.base = home(env.DataDir)
-	s.lists = s.below(s.set.Lists)
-	last := lastList{env.Host}
-	if p := last.load(ctx, s.log); p != "" {
-		s.lists = append([]string{p}, s.lists...)
-	}
+	s.database = &inventory.Database{Inventory: s.inventory, Files: s.below(s.set.Lists), Source: s.source}
 	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Std(), Retries: retries(s.set.SNMP.Retries),
 		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds})
 	if s.set.CLI.HostKeys == hostkeys.Any {
 		env.Warn("cli.host_keys: any: whoever answers by SSH at a switch's address gets its password")
 	}
-	if err := s.drive(ctx, env); err != nil {
+	s.drive(env)
+	s.survey = survey.New(survey.Options{Inventory: s.inventory, Log: s.log,
+		Observe: s.drivers.Observe, Refresh: s.standard.Refresh, Infer: s.standard.Evidence,
+		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Std(), Publish: s.publish, Finished: s.tidy})
+	s.survey.Close()                       // until the role is held
+	follow, end := context.WithCancel(ctx) // longer than what writes
+	s.end = end
+	ctx, s.cancel = context.WithCancel(ctx)
+	if err := s.open(follow, env.Host); err != nil {
+		s.end()
 		s.client.Close()
 		return nil, err
 	}
 	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
-	s.interval = &interval{env.Host, s.set.Discovery.Interval.Std()}
-	s.survey = survey.New(survey.Options{Inventory: s.inventory, Log: s.log,
-		Observe: s.drivers.Observe, Refresh: s.standard.Refresh, Infer: s.standard.Evidence,
-		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Std(), Interval: s.interval.load(ctx, s.log),
-		Publish: s.publish, Finished: s.tidy})
-	s.database = inventory.NewDatabase(s.inventory, env.Host, s.lists)
-	s.receive(ctx, env.Host)
+	s.trapEvents = host.NewPublisher(env.Host, trapStream, trapNotification, waitingEvents, s.log)
 	s.start(ctx)
-	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, List: s.database, SaveInterval: s.interval.save}
-	sh := &shell.Shell{Home: s.base, Vendors: s.vendors, Keys: s.keys, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, Database: s.database, Journal: s.journal, SDN: s.sdn,
-		Remember: last.save, Traps: s.traps, History: s.history}
-	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, Stop: s.stop}, nil
+	s.awaitList(ctx)
+	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, List: s.database,
+		Do: s.writer.Do, Discover: s.discover, SaveInterval: s.saveInterval}
+	sh := &shell.Shell{Home: s.base, Vendors: s.vendors, Keys: s.keys, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey,
+		Database: s.database, Writes: s.writer, SDN: s.sdn, Discover: s.discover, Traps: s.traps, History: s.changes}
+	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
+}
+
+// open follows the plugin's data.
+func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
+	s.kept = state.NewTable[keptInterval](state.Private(intervalPrefix))
+	s.engines = state.NewTable[keptEngine](state.Private(enginePrefix))
+	s.observed = state.NewTableWith(state.Private(observedPrefix), observedCodec())
+	s.round = state.NewTable[round](state.Private(roundPrefix))
+	s.history = ring.New[changes.Change](historyPrefix, changes.Keep)
+	s.lastTraps = ring.New[traps.Trap](trapPrefix, s.set.Traps.Keep)
+	s.trapState = state.NewTable[shell.TrapState](state.Private(trapStatePrefix))
+	s.kept.Notify(func([]string) { // not before the store is open
+		if s.store != nil {
+			s.survey.SetInterval(s.interval())
+		}
+	})
+	s.observed.Notify(func([]string) { s.poke() })
+	s.round.Notify(func([]string) { s.poke() })
+	views := append(s.inventory.Views(), s.writer.View(), s.kept, s.engines, s.observed, s.round, s.history.View(), s.lastTraps.View(), s.trapState, s.sdn.View())
+	if s.store, err = state.Open(ctx, h, views...); err != nil {
+		return err
+	}
+	s.inventory.Bind(s.store)
+	s.writer.Bind(s.store)
+	s.sdn.Bind(s.store)
+	return nil
+}
+
+func (s *Service) poke() {
+	select {
+	case s.seen <- struct{}{}:
+	default:
+	}
 }
 
 // retries turns the setting's 0, none, into what the client calls none.
@@ -113,114 +160,57 @@ func retries(n int) int {
 	return n
 }
 
-// start loads the list, follows it, and discovers.
+// start does what goes on until the plugin stops.
 func (s *Service) start(ctx context.Context) {
-	ctx, s.cancel = context.WithCancel(ctx)
-	kept, err := s.database.Load(ctx)
-	l := s.inventory.Last()
-	if err == nil && !kept {
-		l, err = s.inventory.LoadFirst(ctx, s.lists)
-	}
-	switch {
-	case err == nil:
-		inventory.Report(s.log, l)
-	case errors.Is(err, &fault.Error{Kind: fault.NotFound}):
-		s.log.Info("no switch list, so nothing is discovered; load one with switch:ReadDB", "err", err)
-	default:
-		s.log.Warn("the switch list is not loaded", "err", err)
-		s.health(sdk.Health{State: sdk.Degraded, Reason: err.Error()})
-	}
-	s.group.Go(func() {
-		if err := s.inventory.Follow(ctx, s.lists, s.log); err != nil {
-			s.log.Warn("changes of the switch list are not noticed", "err", err)
-		}
-	})
 	s.group.Go(func() { s.events.Run(ctx) })
-	if s.traps != nil {
-		s.group.Go(func() { s.trapped.Run(ctx) })
-		s.group.Go(func() { s.traps.Run(ctx) })
-	}
-	if obs, err := s.kept.load(); err != nil {
-		s.log.Warn("what the switches told before is not known; it is observed again", "err", err)
-	} else {
-		s.survey.Restore(obs)
-	}
+	s.group.Go(func() { s.trapEvents.Run(ctx) })
 	s.group.Go(func() { s.drivers.Run(ctx) })
-	s.group.Go(func() { s.drivers.Settle(ctx, s.find) })
-	s.group.Go(func() { s.followSDN(ctx) })
-	s.survey.Start()
+	s.group.Go(func() { s.adopt(ctx) })
+	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
 }
 
-// receive makes the receiver of traps.
-func (s *Service) receive(ctx context.Context, h *host.Client) {
-	if s.set.Traps.Listen == noTraps {
+// listTime bounds how long the plugin waits for its list at the start.
+const listTime = 3 * time.Second
+
+// awaitList lets the first call find the list of the file, where there has been none.
+func (s *Service) awaitList(ctx context.Context) {
+	if s.database.Listed() {
 		return
 	}
-	s.trapped = host.NewPublisher(h, trapStream, trapNotification, waitingEvents, s.log)
-	desk := &trapDesk{survey: s.survey, events: s.trapped}
-	s.traps = traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: newEngine(ctx, h, s.log),
-		Keep: s.set.Traps.Keep, Log: s.log, Handle: desk.handle})
-}
-
-// opener opens the sealed texts of the switch list; without a host nothing does.
-func opener(h *host.Client) inventory.Opener {
-	if h == nil {
-		return nil
-	}
-	return h.Secrets.OpenText
-}
-
-// stop ends what start began; a change of a switch under way has the grace.
-func (s *Service) stop(ctx context.Context) error {
-	s.cancel()
-	done := make(chan struct{})
-	go func() {
-		s.survey.Close()
-		s.group.Wait()
-		s.client.Close()
-		s.keep()
-		s.release()
-		close(done)
-	}()
+	t := time.NewTimer(listTime)
+	defer t.Stop()
 	select {
-	case <-done:
-		return nil
+	case <-s.firstLook:
+	case <-t.C: // the role is another process's
 	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
-// publish hands a result to the watchers of the topology and to the event stream.
+// traps is what switch:traps shows.
+func (s *Service) traps() (shell.TrapState, []traps.Trap, error) {
+	if s.set.Traps.Listen == noTraps {
+		return shell.TrapState{}, nil, fault.New(fault.Unsupported, "traps are off; traps.listen in etc/switch.yaml turns them on")
+	}
+	now := s.store.Now()
+	t, _ := s.trapState.Get(now, "")
+	return t, s.lastTraps.Last(now), nil
+}
+
+// changes is what switch:history shows.
+func (s *Service) changes() []changes.Change { return s.history.Last(s.store.Now()) }
+
+// publish hands a result to the watchers of the topology; the process that has observed
+// it tells what is different to the event stream and the history.
 func (s *Service) publish(before, after *discovery.Network, cause survey.Cause) {
 	s.publisher.Set(Topology(s.set.Topology, after))
-	for _, e := range diff(before, after) {
-		s.events.Publish(e)
-		remember(s.history, after.Built, cause, e)
+	e := s.exporter.Load()
+	if cause == survey.Adopted || e == nil {
+		return
 	}
-}
-
-// keep saves what the switches told.
-func (s *Service) keep() {
-	if err := s.kept.save(time.Now(), s.survey.Observations()); err != nil {
-		s.log.Warn("what the switches told is not kept over a restart", "err", err)
+	var list []changes.Change
+	for _, c := range diff(before, after) {
+		s.events.Publish(c)
+		list = remember(list, after.Built, cause, c)
 	}
-}
-
-// tidy gives back what a discovery needed only for itself.
-func (s *Service) tidy() {
-	inUse := map[netip.AddrPort]bool{}
-	for _, e := range s.inventory.Entries() {
-		inUse[netip.AddrPortFrom(e.Address, e.Port)] = true
-	}
-	s.client.Trim(idleSockets, inUse)
-	s.drivers.Forget(func(node uint64) bool { _, err := s.find(node); return err == nil })
-	if s.kept.due(time.Now()) {
-		s.keep()
-	}
-	select {
-	case s.discovered <- struct{}{}:
-	default:
-	}
-	s.health(sdk.Health{State: sdk.Healthy, Details: map[string]string{
-		"switches": s.inventory.Last().Path, "discovery": s.survey.Last().String()}})
+	e.remember(list)
 }

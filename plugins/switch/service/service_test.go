@@ -2,35 +2,12 @@ package service
 
 import (
 	"fmt"
-	"io"
-	"log/slog"
 	"testing"
-	"time"
 
 	"ctl.internal/plugins/switch/discovery"
-	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/plugintest"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestIntervalIsKept(t *testing.T) {
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	h := plugintest.NewHost(t).Client(t, &pluginv1.Manifest{Name: "switch"})
-	i := &interval{h, time.Minute}
-	if d := i.load(t.Context(), log); d != time.Minute {
-		t.Errorf("at first %s", d)
-	}
-	if err := i.save(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	if d := i.load(t.Context(), log); d != 0 {
-		t.Errorf("after it was set to 0: %s", d)
-	}
-	if d := (&interval{h, time.Hour}).load(t.Context(), log); d != time.Hour {
-		t.Errorf("after the settings were changed: %s", d)
-	}
-}
 
 func node(id string, stale bool) discovery.Node {
 	return discovery.Node{ID: id, Kind: discovery.SNMP, Stale: stale, Ports: []discovery.Port{{ID: "1"}}}

@@ -3,16 +3,15 @@ package service
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
-	"log/slog"
 	"strconv"
+	"sync"
 	"time"
 
+	"ctl.internal/plugins/switch/shell"
 	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/plugins/switch/traps"
-	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/state"
 )
 
 // The event stream of traps, and how many a second go out: in a storm the others
@@ -21,6 +20,15 @@ const (
 	trapStream       = "switch-traps"
 	trapNotification = "switch-traps:trap-received"
 	trapsPerSecond   = 100
+)
+
+// The keys; and how often traps, and the counters alone, are written at most.
+const (
+	trapPrefix      = "traps/last/"
+	trapStatePrefix = "traps/state"
+	enginePrefix    = "setting/trap-engine"
+	trapPace        = time.Second
+	countPace       = 5 * time.Second
 )
 
 // trapEvent is the notification trap-received of module switch-traps.
@@ -36,17 +44,18 @@ type trapEvent struct {
 	Suppressed uint32 `json:"suppressed,omitempty"`
 }
 
-// trapDesk acts on traps: switches are read again, and events go out. It is used by
+// trapped acts on traps: switches are read again, and events go out. It is used by
 // the receiver's goroutine only.
-type trapDesk struct {
+type trapped struct {
 	survey     *survey.Surveyor
 	events     *host.Publisher
+	wake       chan struct{}
 	second     time.Time
 	sent       int
 	suppressed uint32
 }
 
-func (d *trapDesk) handle(t traps.Trap) {
+func (d *trapped) handle(t traps.Trap) {
 	for _, m := range t.Nodes {
 		switch h := (survey.Hint{Node: m, IfIndex: t.IfIndex}); t.Kind {
 		case traps.LinkDown, traps.NewRoot, traps.TopologyChange:
@@ -60,9 +69,13 @@ func (d *trapDesk) handle(t traps.Trap) {
 		}
 	}
 	d.publish(t)
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
 }
 
-func (d *trapDesk) publish(t traps.Trap) {
+func (d *trapped) publish(t traps.Trap) {
 	if t.At.Sub(d.second) >= time.Second {
 		d.second, d.sent = t.At, 0
 	}
@@ -80,7 +93,59 @@ func (d *trapDesk) publish(t traps.Trap) {
 	d.events.Publish(e)
 }
 
-const engineKey = "trap-engine"
+// receive opens the port of traps and writes what comes, until ctx ends.
+func (s *Service) receive(ctx context.Context, term *state.Term) {
+	d := &trapped{survey: s.survey, events: s.trapEvents, wake: make(chan struct{}, 1)}
+	r := traps.New(traps.Options{Listen: s.set.Traps.Listen, Inventory: s.inventory, Engine: s.engine(ctx, term), Log: s.log, Handle: d.handle})
+	var work sync.WaitGroup
+	work.Go(func() { r.Run(ctx) })
+	defer work.Wait()
+	opened := r.Opened()
+	var before shell.TrapState
+	for ctx.Err() == nil {
+		now := shell.TrapState{Source: s.source, Epoch: term.Epoch(), Counts: r.Book().Counts(), Strangers: r.Book().Strangers()}
+		if at, err := r.Listening(); err != nil {
+			now.Error = err.Error()
+		} else if at.IsValid() {
+			now.Listening = at.String()
+		}
+		came := r.Book().Take()
+		if len(came) > 0 || now.Counts != before.Counts || now.Error != before.Error || now.Listening != before.Listening {
+			now.At = time.Now()
+			_, err := term.Update(ctx, func(tx *state.Tx) error {
+				if len(came) > 0 {
+					if err := s.lastTraps.Add(tx, came); err != nil {
+						return err
+					}
+				}
+				return s.trapState.Put(tx, "", now)
+			})
+			if err != nil && ctx.Err() == nil {
+				s.log.Warn("traps that came are not in the list of the last ones", "traps", len(came), "err", err)
+			}
+			before = now
+			pause(ctx, trapPace)
+		}
+		later := time.NewTimer(countPace)
+		select {
+		case <-d.wake:
+		case <-opened:
+			opened = nil
+		case <-later.C:
+		case <-ctx.Done():
+		}
+		later.Stop()
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
 
 type keptEngine struct {
 	ID    []byte `json:"id"`
@@ -93,33 +158,22 @@ var engineHead = []byte{0x80, 0x00, 0x7e, 0xd9, 5}
 
 const engineOwn = 12
 
-// newEngine is who we are to senders of version 3 informs. The id is kept, and the
-// boots grow with each start, or senders would take us for a replay.
-func newEngine(ctx context.Context, h *host.Client, log *slog.Logger) traps.Engine {
-	k := keptEngine{ID: append(engineHead[:len(engineHead):len(engineHead)], random(engineOwn)...)}
-	if h != nil {
-		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		var old keptEngine
-		e, err := h.Datastore.Get(ctx, host.Private, engineKey)
-		switch {
-		case err == nil && json.Unmarshal(e.Value, &old) == nil && len(old.ID) >= 5 && len(old.ID) <= 32 && old.Boots > 0 && old.Boots < 1<<31-1:
+// engine is who we are to senders of version 3 informs. The id is kept, on whichever node
+// traps are received, and the boots grow with each start, or senders would take us for a
+// replay.
+func (s *Service) engine(ctx context.Context, term *state.Term) traps.Engine {
+	own := make([]byte, engineOwn)
+	_, _ = rand.Read(own) // never fails
+	k := keptEngine{ID: append(engineHead[:len(engineHead):len(engineHead)], own...)}
+	_, err := term.Update(ctx, func(tx *state.Tx) error {
+		if old, ok := s.engines.Get(tx, ""); ok && len(old.ID) >= 5 && len(old.ID) <= 32 && old.Boots > 0 && old.Boots < 1<<31-1 {
 			k = old
-		case err != nil && !errors.Is(err, &fault.Error{Kind: fault.NotFound}):
-			log.Warn("the id of the trap receiver is not known; senders of version 3 informs will learn a new one", "err", err)
 		}
 		k.Boots++
-		if b, err := json.Marshal(k); err != nil {
-			log.Warn("the id of the trap receiver is not kept", "err", err)
-		} else if err := h.Datastore.Put(ctx, engineKey, b); err != nil {
-			log.Warn("the id of the trap receiver is not kept; after a restart senders of version 3 informs will learn a new one", "err", err)
-		}
+		return s.engines.Put(tx, "", k)
+	})
+	if err != nil && ctx.Err() == nil {
+		s.log.Warn("the id of the trap receiver is not kept; after a restart senders of version 3 informs will learn a new one", "err", err)
 	}
 	return traps.Engine{ID: k.ID, Boots: max(k.Boots, 1), Started: time.Now()}
-}
-
-func random(n int) []byte {
-	b := make([]byte, n)
-	_, _ = rand.Read(b) // never fails
-	return b
 }

@@ -10,7 +10,6 @@ import (
 
 	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/sdk/commands"
-	"ctl.internal/sdk/fault"
 )
 
 func (s *Shell) readDB() commands.Command {
@@ -24,8 +23,8 @@ func (s *Shell) readDB() commands.Command {
 			"Version none is a switch that is not asked by SNMP: its driver, or the vendor-specific configuration,\n" +
 			"serves it; naming a Driver and no community means the same. A community or password may be a text of\n" +
 			"aaa:seal-secret.\n" +
-			"A relative path is below the controller's home. The file is read again whenever it changes,\n" +
-			"and after a restart.\n\n" +
+			"A relative path is below the controller's home. The file is read on the node that you ask, and again\n" +
+			"whenever it changes there.\n\n" +
 			"Example: switch:ReadDB etc/switch_swdb.csv",
 		Arguments: []commands.Argument{{Name: "path", Help: "the file", Type: commands.File, Required: true, Complete: s.completePath}},
 		Run:       s.runReadDB,
@@ -46,11 +45,6 @@ func (s *Shell) runReadDB(ctx context.Context, in *commands.Invocation) error {
 			return errors.Join(in.Emit(report(l), func() string { return told(l) }), err)
 		}
 		return err
-	}
-	if l.Switches > 0 && s.Remember != nil {
-		if err := s.Remember(ctx, l.Path); err != nil {
-			return fault.Wrap(fault.Unavailable, err, "the list is loaded, but a restart will not know it: %v", err)
-		}
 	}
 	return in.Emit(report(l), func() string { return told(l) + l.String() + "\n" })
 }

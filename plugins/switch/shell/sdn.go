@@ -56,8 +56,8 @@ func sdnTable(reports []sdn.Report) commands.Table {
 		{Title: "At", Key: "at"}, {Title: "Dry run", Key: "dry-run"}, {Title: "Report", Key: "report"}}}
 	for _, r := range reports {
 		lines := r.Lines
-		if r.Err != nil {
-			lines = append(lines, "failed: "+r.Err.Error())
+		if r.Failure != "" {
+			lines = append(lines, "failed: "+r.Failure)
 		}
 		t.Add(r.Switch, r.At.Format(time.RFC3339), r.Dry, commands.List("; ", lines))
 	}

@@ -6,10 +6,10 @@ import (
 	"ctl.internal/plugins/switch/changes"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/sdn"
 	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/plugins/switch/traps"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/switchcli/hostkeys"
@@ -22,14 +22,14 @@ type Shell struct {
 	Drivers   *driver.Chooser
 	Survey    *survey.Surveyor
 	Database  *inventory.Database
-	Journal   *journal.Journal
+	Writes    *writes.Writer
 	Vendors   *xmldriver.Source
 	Keys      *hostkeys.Keys
 	SDN       *sdn.Applier
-	// Remember keeps the path of the list for the next start; nil = it is forgotten.
-	Remember func(ctx context.Context, path string) error
-	Traps    *traps.Receiver // nil = off
-	History  *changes.Log
+	// Discover asks the switches, from the process that acts on them.
+	Discover func(ctx context.Context, scope survey.Scope, progress func(done, total int)) (survey.Summary, error)
+	Traps    func() (TrapState, []traps.Trap, error)
+	History  func() []changes.Change // the newest first
 }
 
 // HostKeys is the command that lists and forgets SSH host keys.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/sdk/commands"
@@ -26,7 +27,7 @@ func (s *Shell) runDiscover(ctx context.Context, in *commands.Invocation, scope 
 	}
 	defer progress(commands.Progress{})
 	for {
-		sum, err := s.Survey.Discover(ctx, scope, func(done, total int) {
+		sum, err := s.Discover(ctx, scope, func(done, total int) {
 			progress(commands.Progress{Text: "asking switches", Done: int64(done), Total: int64(total)})
 		})
 		if fault.KindOf(err) != fault.InUse || err == nil {
@@ -37,8 +38,16 @@ func (s *Shell) runDiscover(ctx context.Context, in *commands.Invocation, scope 
 		if err := s.Survey.Idle(ctx); err != nil {
 			return err
 		}
+		select { // the discovery of another node is asked for again
+		case <-time.After(again):
+		case <-ctx.Done():
+			return err
+		}
 	}
 }
+
+// again is the time between two tries to begin a discovery.
+const again = 100 * time.Millisecond
 
 // finish shows the result.
 func finish(in *commands.Invocation, sum survey.Summary, err error) error {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -29,12 +30,21 @@ func (s *Shell) traps() commands.Command {
 	}
 }
 
-type trapReport struct {
+// TrapState is where traps are received and what came, as the process that receives
+// them writes it.
+type TrapState struct {
+	Source    string           `json:"source,omitempty"` // its node
+	Epoch     uint64           `json:"epoch,omitempty"`
+	At        time.Time        `json:"at,omitzero"`
 	Listening string           `json:"listening,omitempty"`
 	Error     string           `json:"error,omitempty"`
 	Counts    traps.Counts     `json:"counts"`
 	Strangers []traps.Stranger `json:"unknown-sources"`
-	Traps     []trapLine       `json:"traps"`
+}
+
+type trapReport struct {
+	TrapState
+	Traps []trapLine `json:"traps"`
 }
 
 type trapLine struct {
@@ -54,21 +64,19 @@ type trapLine struct {
 }
 
 func (s *Shell) runTraps(_ context.Context, in *commands.Invocation) error {
-	if s.Traps == nil {
-		return fault.New(fault.Unsupported, "traps are off; traps.listen in etc/switch.yaml turns them on")
-	}
 	most, err := last(in)
 	if err != nil {
 		return err
 	}
-	book := s.Traps.Book()
-	r := trapReport{Counts: book.Counts(), Strangers: book.Strangers(), Traps: []trapLine{}}
-	if at, err := s.Traps.Listening(); err != nil {
-		r.Error = err.Error()
-	} else if at.IsValid() {
-		r.Listening = at.String()
+	st, came, err := s.Traps()
+	if err != nil {
+		return err
 	}
-	for i, t := range book.Last() {
+	if st.Strangers == nil {
+		st.Strangers = []traps.Stranger{}
+	}
+	r := trapReport{TrapState: st, Traps: []trapLine{}}
+	for i, t := range came {
 		if most > 0 && i == most {
 			break
 		}
@@ -99,7 +107,7 @@ func (r *trapReport) show(in *commands.Invocation) error {
 	if err := in.Emit(t, nil); err != nil {
 		return err
 	}
-	where := "listening on udp " + r.Listening
+	where := fmt.Sprintf("listening on udp %s of %s; counted %s ago", r.Listening, r.Source, age(r.At))
 	switch {
 	case r.Error != "":
 		where = "not listening: " + r.Error

@@ -173,12 +173,16 @@ func (r *results) rereadOne() bool {
 	return done
 }
 
-// What an earlier run of the plugin knew holds for those that do not answer now.
-func TestRestore(t *testing.T) {
+// What another process has observed is shown, and holds for those that do not answer now.
+func TestAdopt(t *testing.T) {
 	r := newSurvey(t, 0, 1, 2)
 	r.net.set(func() { r.net.silent[2] = true })
 	at := time.Now().Add(-time.Hour)
-	r.Restore([]*discovery.Observation{{Node: 1, Observed: at}, {Node: 2, Observed: at, Ports: []discovery.Port{{ID: "1"}}}, {Node: 9, Observed: at}, nil})
+	r.Adopt(Known{Told: map[mib.MAC]*discovery.Observation{1: {Node: 1, Observed: at}, 2: {Node: 2, Observed: at, Ports: []discovery.Port{{ID: "1"}}}, 9: {Node: 9, Observed: at}},
+		Failed: map[mib.MAC]error{2: errors.New("silent there, too")}})
+	if got := names(r.Network()); len(got) != 2 || got[0] != "1" || got[1] != "2" || r.Failure(2) == nil {
+		t.Errorf("nodes %v, %v", got, r.Failure(2))
+	}
 	r.discover(t, All)
 	if got := names(r.Network()); len(got) != 2 || got[0] != "1" || got[1] != "2 stale" {
 		t.Errorf("nodes %v", got)
@@ -188,6 +192,16 @@ func TestRestore(t *testing.T) {
 	}
 	if err := errors.Join(r.Failure(1)); err != nil {
 		t.Error(err)
+	}
+	r.Start()
+	r.Adopt(Known{})
+	if len(r.Known().Told) != 2 {
+		t.Error("one that observes by itself shows what another process has observed")
+	}
+	r.Close()
+	r.Adopt(Known{})
+	if n := r.Network(); len(n.Nodes) != 0 {
+		t.Errorf("afterwards: %v", names(n))
 	}
 }
 

@@ -40,12 +40,14 @@ type run struct {
 // Cause is why switches were read.
 type Cause string
 
-// The causes: somebody asked, the interval, a new switch list, or traps.
+// The causes: somebody asked, the interval, a new switch list, traps, or another process
+// that has read them.
 const (
 	Command  Cause = "command"
 	Interval Cause = "periodic"
 	List     Cause = "list"
 	Trap     Cause = "trap"
+	Adopted  Cause = "adopted"
 )
 
 // Discover asks the switches and returns a summary. It fails with fault.InUse
@@ -127,13 +129,13 @@ func (s *Surveyor) begin(r *run) error {
 // discover does the work of a run.
 func (s *Surveyor) discover(r *run, progress func(done, total int)) {
 	defer func() {
+		if s.opt.Finished != nil {
+			s.opt.Finished()
+		}
 		s.mu.Lock()
 		s.active = nil
 		s.mu.Unlock()
 		close(r.done)
-		if s.opt.Finished != nil {
-			s.opt.Finished()
-		}
 	}()
 	switches := s.choose(r.scope)
 	progress(0, len(switches))

@@ -37,7 +37,8 @@ type Options struct {
 	Finished func()
 }
 
-// Surveyor runs discoveries. It is safe for concurrent use.
+// Surveyor runs discoveries between Start and Close. At other times it shows what the
+// process that does has observed (Adopt). It is safe for concurrent use.
 type Surveyor struct {
 	opt    Options
 	ctx    context.Context
@@ -58,10 +59,12 @@ type Surveyor struct {
 	net      *discovery.Network
 	last     Summary
 
+	running bool // Start was called, and Close was not since
+
 	publishing sync.Mutex
 }
 
-// New makes a Surveyor; Start starts it, Close ends it.
+// New makes a Surveyor; Start starts it, Close ends it, and it may be started again.
 func New(o Options) *Surveyor {
 	if o.Workers == 0 {
 		o.Workers = 256
@@ -82,16 +85,25 @@ func New(o Options) *Surveyor {
 // Start discovers now, after each change of the inventory, periodically, and what
 // Touch asks for.
 func (s *Surveyor) Start() {
+	s.mu.Lock()
+	if s.running = true; s.ctx.Err() != nil {
+		s.ctx, s.cancel = context.WithCancel(context.Background())
+	}
+	s.mu.Unlock()
 	s.wg.Go(s.loop)
 	s.wg.Go(s.rereads)
 }
 
 // Close ends a run under way and waits for it.
 func (s *Surveyor) Close() {
-	s.mu.Lock() // so that no run begins behind it
+	s.mu.Lock() // so that no run begins after it
 	s.cancel()
 	s.mu.Unlock()
 	s.wg.Wait()
+	s.mu.Lock()
+	s.running = false
+	clear(s.dues)
+	s.mu.Unlock()
 }
 
 func (s *Surveyor) loop() {

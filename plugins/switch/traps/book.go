@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// The bounds of what is kept.
+// The bounds of what is kept: traps that wait to be taken, and addresses that are not in
+// the list.
 const (
-	DefaultKeep = 1000 // last traps
-	maxUnknown  = 64   // addresses that are not in the list
+	maxWaiting = 1000
+	maxUnknown = 64
 )
 
 // Counts tell what became of all messages.
@@ -34,23 +35,17 @@ type Stranger struct {
 	Last    time.Time  `json:"last"`
 }
 
-// Book remembers the last traps. It is safe for concurrent use.
+// Book counts what comes, and has the traps that were not taken yet. It is safe for
+// concurrent use.
 type Book struct {
 	mu        sync.Mutex
-	ring      []Trap
-	next      int
-	full      bool
+	waiting   []Trap // the oldest first
 	counts    Counts
 	strangers map[netip.Addr]*Stranger
 }
 
-// NewBook makes a Book of the last keep traps.
-func NewBook(keep int) *Book {
-	if keep < 1 {
-		keep = DefaultKeep
-	}
-	return &Book{ring: make([]Trap, keep), strangers: map[netip.Addr]*Stranger{}}
-}
+// NewBook makes an empty Book.
+func NewBook() *Book { return &Book{strangers: map[netip.Addr]*Stranger{}} }
 
 // Record counts a message; t is nil unless it was accepted.
 func (b *Book) Record(now time.Time, from netip.AddrPort, v Verdict, t *Trap) {
@@ -63,10 +58,10 @@ func (b *Book) Record(now time.Time, from netip.AddrPort, v Verdict, t *Trap) {
 		if t.Inform {
 			b.counts.Informs++
 		}
-		b.ring[b.next] = *t
-		if b.next++; b.next == len(b.ring) {
-			b.next, b.full = 0, true
+		if len(b.waiting) == maxWaiting { // in a storm the last count
+			b.waiting = b.waiting[1:]
 		}
+		b.waiting = append(b.waiting, *t)
 	case Asked:
 		b.counts.Asked++
 	case UnknownSource:
@@ -112,16 +107,12 @@ func (b *Book) dropOldest() {
 	delete(b.strangers, oldest.Address)
 }
 
-// Last returns the traps that are kept, the newest first.
-func (b *Book) Last() []Trap {
+// Take returns the traps that were not taken yet, the oldest first.
+func (b *Book) Take() []Trap {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []Trap
-	if b.full {
-		out = append(out, b.ring[b.next:]...)
-	}
-	out = append(out, b.ring[:b.next]...)
-	slices.Reverse(out)
+	out := b.waiting
+	b.waiting = nil
 	return out
 }
 

@@ -20,7 +20,6 @@ type Options struct {
 	Listen    string // address:port; the address may be left out
 	Inventory *inventory.Inventory
 	Engine    Engine
-	Keep      int // last traps remembered, DefaultKeep
 	Log       *slog.Logger
 	// Handle gets each trap, one at a time, and must not wait.
 	Handle func(Trap)
@@ -57,7 +56,7 @@ func New(o Options) *Receiver {
 	if o.Handle == nil {
 		o.Handle = func(Trap) {}
 	}
-	return &Receiver{opt: o, book: NewBook(o.Keep), open: make(chan struct{})}
+	return &Receiver{opt: o, book: NewBook(), open: make(chan struct{})}
 }
 
 // Book tells what has come.

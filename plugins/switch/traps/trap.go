@@ -47,19 +47,20 @@ var kinds = map[string]Kind{
 
 // Trap is a notification of a switch of the list.
 type Trap struct {
-	At      time.Time
-	From    netip.AddrPort
-	Node    mib.MAC // 0 when several switches of the list have this address
-	Version string  // "1", "2c", "3"
-	Inform  bool
-	Kind    Kind
-	OID     string // snmpTrapOID, without a leading dot
-	UpTime  time.Duration
+	At      time.Time      `json:"at"`
+	From    netip.AddrPort `json:"from"`
+	Node    mib.MAC        `json:"node,omitempty"` // 0 when several switches of the list have this address
+	Version string         `json:"version"`        // "1", "2c", "3"
+	Inform  bool           `json:"inform,omitempty"`
+	Kind    Kind           `json:"kind"`
+	OID     string         `json:"oid"` // snmpTrapOID, without a leading dot
+	UpTime  time.Duration  `json:"uptime"`
 	// Of linkUp and linkDown; 0 when not told.
-	IfIndex     uint32
-	Admin, Oper int32
+	IfIndex uint32 `json:"if-index,omitempty"`
+	Admin   int32  `json:"admin,omitempty"`
+	Oper    int32  `json:"oper,omitempty"`
 	// Nodes are all switches it may be of: one, or several at one address.
-	Nodes []mib.MAC
+	Nodes []mib.MAC `json:"-"`
 }
 
 // The variable bindings that are read.

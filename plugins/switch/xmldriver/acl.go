@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/vendorxml"
+	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
@@ -43,8 +43,8 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 	case "DENY":
 		values["action"] = vendorxml.Value{Text: f.Deny, Field: "acl-action"}
 	}
-	op := &journal.Operation{Driver: Name, Name: "ApplyAcl", ACL: &pluginv1.ApplyAclRequest{Action: action, Profile: p, Rule: r}}
-	return d.simple(ctx, sw, m, f, values, op, "access lists: "+f.Name, func(ctx context.Context) error { return d.confirmACL(ctx, sw, op.ACL) })
+	asked := &pluginv1.ApplyAclRequest{Action: action, Profile: p, Rule: r}
+	return d.simple(ctx, sw, m, f, values, func(ctx context.Context) error { return d.confirmACL(ctx, sw, asked) })
 }
 
 // confirmACL reads the access lists back until they are as asked for.
@@ -88,8 +88,7 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 		return next.WriteSTP(ctx, known, port, enable)
 	}
 	values := map[string]vendorxml.Value{"port": number("port", port)}
-	op := &journal.Operation{Driver: Name, Name: "WriteStp", Port: port, Enable: enable}
-	if err := d.simple(ctx, sw, m, f, values, op, f.Name, nil); err != nil || port == 0 {
+	if err := d.simple(ctx, sw, m, f, values, nil); err != nil || port == 0 {
 		return err
 	}
 	for _, pause := range pauses() {
@@ -109,23 +108,21 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 
 // simple types the lines of a function and has the result confirmed, unless confirm is
 // nil; when either fails the lines for taking back are typed.
-func (d *Driver) simple(ctx context.Context, sw *switchdriver.Switch, m *vendorxml.Model, f *vendorxml.Function, values map[string]vendorxml.Value, op *journal.Operation, what string, confirm func(context.Context) error) error {
+func (d *Driver) simple(ctx context.Context, sw *switchdriver.Switch, m *vendorxml.Model, f *vendorxml.Function, values map[string]vendorxml.Value, confirm func(context.Context) error) error {
 	j, err := prepare(f, values)
 	if err != nil {
 		return err
 	}
-	entry, err := d.journal.Begin(ctx, journal.Record{Node: sw.NodeId, Switch: mibdriver.Name(sw), What: what, Operation: op})
-	if err != nil {
+	if err := writes.Begin(ctx, writes.Plan{Driver: Name}); err != nil {
 		return err
 	}
-	defer entry.Done(ctx)
 	if err = d.talk(ctx, sw, m, f, j.lines); err == nil && confirm != nil {
 		err = confirm(ctx)
 	}
 	if err == nil || len(j.rollback) == 0 {
 		return err
 	}
-	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	undo, cancel := writes.TakingBack(ctx, undoTime)
 	defer cancel()
 	if left := d.talk(undo, sw, m, f, j.rollback); left != nil {
 		return fault.Device(fault.KindOf(err), "%v; what was done could not be taken back: %v", err, left)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/vendorxml"
 	"ctl.internal/sdk/fault"
@@ -13,7 +12,7 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Name is the driver's in the journal; package driver calls it so.
+// Name is the driver's in records; package driver calls it so.
 const Name = "vendor-file"
 
 // Driver does what the file describes. It is safe for concurrent use; who calls it
@@ -21,16 +20,15 @@ const Name = "vendor-file"
 type Driver struct {
 	source   *Source
 	standard *mibdriver.Driver
-	journal  *journal.Journal
 	keys     *hostkeys.Keys
 	// Beyond returns the driver that would serve an operation if nothing were described.
 	Beyond func(ctx context.Context, sw *switchdriver.Switch, operation string) (switchdriver.Driver, *switchdriver.Switch, error)
 }
 
-// New makes a Driver. standard sends the SETs and reads back; j may be nil; keys are the
-// host keys of switches whose command line is reached by SSH.
-func New(s *Source, standard *mibdriver.Driver, j *journal.Journal, keys *hostkeys.Keys) *Driver {
-	return &Driver{source: s, standard: standard, journal: j, keys: keys}
+// New makes a Driver. standard sends the SETs and reads back; keys are the host keys of
+// switches whose command line is reached by SSH.
+func New(s *Source, standard *mibdriver.Driver, keys *hostkeys.Keys) *Driver {
+	return &Driver{source: s, standard: standard, keys: keys}
 }
 
 // File returns the configuration in force.

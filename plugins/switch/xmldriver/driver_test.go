@@ -111,7 +111,7 @@ func newBench(t *testing.T, model, file string) *bench {
 	}
 	log := slog.New(slog.DiscardHandler)
 	b := &bench{Network: n, standard: mibdriver.New(c), sw: inventory.Switch(entries[0])}
-	x := xmldriver.New(xmldriver.NewSource([]string{"/nothing", path}, log), b.standard, nil, &hostkeys.Keys{})
+	x := xmldriver.New(xmldriver.NewSource([]string{"/nothing", path}, log), b.standard, &hostkeys.Keys{})
 	for _, p := range x.File().Problems {
 		t.Fatal(p)
 	}

@@ -52,7 +52,7 @@ func TestHostKey(t *testing.T) {
 	keys := &hostkeys.Keys{Policy: hostkeys.First, Store: plugintest.NewHost(t).Client(t, &pluginv1.Manifest{Name: "switch"}).Datastore,
 		File: "etc/switch.yaml", Command: "switch:hostkeys", Log: log}
 	standard := mibdriver.New(c)
-	x := xmldriver.New(xmldriver.NewSource([]string{path}, log), standard, nil, keys)
+	x := xmldriver.New(xmldriver.NewSource([]string{path}, log), standard, keys)
 	x.Beyond = driver.New(driver.Options{Standard: standard, File: x, Log: log}).Beyond
 	sw := &switchdriver.Switch{NodeId: 1, Address: h.Host(), Model: "M", Cli: &pluginv1.CliAccess{Port: uint32(h.Port()), User: "admin", Password: "s3cret"}}
 	enable := func() error { return x.WriteSTP(deadline(t), sw, 0, true) }

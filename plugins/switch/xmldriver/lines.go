@@ -8,6 +8,7 @@ import (
 
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/vendorxml"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchcli"
 	"ctl.internal/sdk/switchdriver"
@@ -77,6 +78,9 @@ func (d *Driver) talk(ctx context.Context, sw *switchdriver.Switch, m *vendorxml
 	}
 	defer s.Close()
 	for _, line := range lines {
+		if err := writes.Check(ctx); err != nil {
+			return err
+		}
 		said, err := run(ctx, s, line)
 		if err != nil {
 			return err

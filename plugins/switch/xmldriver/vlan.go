@@ -3,14 +3,13 @@ package xmldriver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"ctl.internal/plugins/switch/journal"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/vendorxml"
+	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -127,12 +126,9 @@ func (d *Driver) writeByLines(ctx context.Context, sw *switchdriver.Switch, m *v
 			undo = j.lines
 		}
 	}
-	entry, err := d.journal.Begin(ctx, journal.Record{Node: sw.NodeId, Switch: mibdriver.Name(sw), What: fmt.Sprintf("setting VLAN %d", v.VlanId),
-		Operation: &journal.Operation{Driver: Name, Name: "WriteVlan", VLAN: v, Before: before, Create: create, SetPorts: setPorts}})
-	if err != nil {
+	if err := writes.Begin(ctx, writes.Plan{Driver: Name, Before: before}); err != nil {
 		return nil, err
 	}
-	defer entry.Done(ctx)
 	out := v
 	err = d.talk(ctx, sw, m, f, job.lines)
 	if err == nil && readable {
@@ -142,7 +138,7 @@ func (d *Driver) writeByLines(ctx context.Context, sw *switchdriver.Switch, m *v
 		return out, nil
 	}
 	if left := d.takeBack(ctx, sw, m, f, undo, v, before, readable, create); left != nil {
-		entry.Keep()
+		writes.Keep(ctx)
 		err = fault.Device(fault.KindOf(err), "%v; what was done could not be taken back: %v", err, left)
 	}
 	return nil, err
@@ -188,7 +184,7 @@ func samePorts(a, b *switchdriver.VLAN) bool {
 // takeBack undoes what lines have done: by the described lines, else by SNMP. It returns
 // why that is not possible.
 func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *vendorxml.Model, f *vendorxml.Function, undo []string, v, before *switchdriver.VLAN, readable, create bool) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	ctx, cancel := writes.TakingBack(ctx, undoTime)
 	defer cancel()
 	now, _, err := d.vlan(ctx, sw, v.VlanId)
 	if readable && err != nil {
@@ -239,12 +235,9 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID
 	if err != nil {
 		return err
 	}
-	entry, err := d.journal.Begin(ctx, journal.Record{Node: sw.NodeId, Switch: mibdriver.Name(sw), What: fmt.Sprintf("removing VLAN %d", vlanID),
-		Operation: &journal.Operation{Driver: Name, Name: "DeleteVlan", VLAN: v, Before: before}})
-	if err != nil {
+	if err := writes.Begin(ctx, writes.Plan{Driver: Name, Before: before}); err != nil {
 		return err
 	}
-	defer entry.Done(ctx)
 	if err := d.talk(ctx, sw, m, f, job.lines); err != nil || !readable {
 		return err
 	}

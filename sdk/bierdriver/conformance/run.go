@@ -64,7 +64,7 @@ func (p Peer) ctx(t *testing.T) context.Context {
 // apply applies and fails the test unless the router holds the configuration.
 func (p Peer) apply(t *testing.T, c *bierdriver.Config) *bierdriver.Result {
 	t.Helper()
-	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(c), false)
+	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(c), bierdriver.Always)
 	if err != nil || res.State != bierdriver.Applied {
 		t.Fatalf("apply: %v, %v", res, err)
 	}
@@ -119,7 +119,7 @@ func repeats(t *testing.T, p Peer) {
 func tries(t *testing.T, p Peer) {
 	p.apply(t, p.Configs[0])
 	last := p.Configs[len(p.Configs)-1]
-	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(last), true)
+	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(last), nil)
 	if err != nil || len(res.Edits) == 0 {
 		t.Fatalf("a try tells what it would send: %v, %v", res, err)
 	}
@@ -139,7 +139,7 @@ func silent(t *testing.T, p Peer) {
 	}
 	p.apply(t, p.Configs[0])
 	p.Up(false)
-	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(p.Configs[1]), false)
+	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(p.Configs[1]), bierdriver.Always)
 	if err != nil || res.State != bierdriver.Pending || res.Reason == "" {
 		t.Errorf("apply: %v, %v; want pending with a reason", res, err)
 	}

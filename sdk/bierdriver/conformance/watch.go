@@ -86,7 +86,7 @@ func cancels(t *testing.T, p Peer) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = p.Driver.Apply(ctx, p.Router, p.Configs[0], false)
+		_, _ = p.Driver.Apply(ctx, p.Router, p.Configs[0], bierdriver.Always)
 		_, _ = p.Driver.Read(ctx, p.Router)
 		_, _ = p.Driver.Probe(ctx, p.Router)
 	}()

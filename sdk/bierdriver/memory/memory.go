@@ -142,9 +142,18 @@ func (l *Lab) Probe(_ context.Context, q *bierdriver.Router) (*bierdriver.Probe,
 }
 
 // Apply implements bierdriver.Driver.
-func (l *Lab) Apply(_ context.Context, q *bierdriver.Router, c *bierdriver.Config, dryRun bool) (*bierdriver.Result, error) {
+func (l *Lab) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
 	want := proto.CloneOf(c)
 	bier.Canonical(want)
+	if permit != nil && len(bier.Diff(l.Config(q.NodeId), want)) > 0 {
+		_, err := permit.Begin(ctx, "")
+		if err == nil {
+			err = permit.Commit(ctx)
+		}
+		if err != nil {
+			return &bierdriver.Result{State: bierdriver.Pending, Reason: err.Error()}, nil
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.at(q.NodeId)
@@ -158,7 +167,7 @@ func (l *Lab) Apply(_ context.Context, q *bierdriver.Router, c *bierdriver.Confi
 		out.Edits = append(out.Edits, e.String())
 	}
 	switch {
-	case dryRun || len(edits) == 0:
+	case permit == nil || len(edits) == 0:
 	case r.refuse != "":
 		out.State, out.Reason, out.Edits = bierdriver.Failed, r.refuse, nil
 	default:

@@ -55,6 +55,8 @@ func (s *session) do(op *xmltree.Node) (*xmltree.Node, error) {
 		}
 	case "close-session":
 		return ok, nil
+	case "kill-session":
+		return ok, s.kill(op.Value("session-id"))
 	}
 	return nil, &Fault{"operation-not-supported", "", "no such operation"}
 }
@@ -95,6 +97,9 @@ func (s *session) edit(op *xmltree.Node) error {
 		defaultOperation = "merge"
 	}
 	err = s.r.store.edit(ds, config, defaultOperation, option == "rollback-on-error")
+	if err == nil {
+		s.r.note(s.id, "edit-config")
+	}
 	if ds == netconf.Running {
 		s.r.changed(s)
 	}
@@ -109,6 +114,7 @@ func (s *session) transaction(op *xmltree.Node) error {
 		return st.free(netconf.CandidateDS, s.id)
 	case "cancel-commit":
 		if st.cancel() {
+			s.r.note(s.id, "cancel-commit")
 			s.r.changed(s)
 		}
 		return nil
@@ -126,6 +132,14 @@ func (s *session) transaction(op *xmltree.Node) error {
 			timeout = time.Duration(n) * time.Second
 		}
 	}
+	act := "commit"
+	switch {
+	case timeout > 0:
+		act = "confirmed-commit"
+	case st.before != nil:
+		act = "confirm"
+	}
+	s.r.note(s.id, act)
 	if st.commit(s.id, timeout, s.r.expire) {
 		s.r.changed(s)
 	}
@@ -137,6 +151,23 @@ func (r *Router) expire() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.store.cancel() {
+		r.note(0, "rollback")
 		r.changed(nil)
 	}
+}
+
+// kill ends another session, with its locks and its unconfirmed commit.
+func (s *session) kill(id string) error {
+	for _, other := range s.r.sessions {
+		if number10(other.id) == id && other != s {
+			s.r.note(s.id, "kill-session")
+			if s.r.store.leave(other.id) {
+				s.r.note(other.id, "rollback")
+				s.r.changed(nil)
+			}
+			other.close()
+			return nil
+		}
+	}
+	return &Fault{"invalid-value", "/session-id", "there is no such session"}
 }

@@ -74,7 +74,11 @@ func (s *session) answer(rpc *xmltree.Node) bool {
 		out, err := s.do(op)
 		var e *Fault
 		if errors.As(err, &e) {
-			reply.Add(bad("error", e))
+			n := bad("error", e)
+			if l := (lockDenied{}); errors.As(err, &l) {
+				n.Add(el("error-info", text("session-id", number10(l.holder))))
+			}
+			reply.Add(n)
 		} else {
 			reply.Add(out)
 		}

@@ -2,6 +2,7 @@ package simrouter
 
 import (
 	"maps"
+	"slices"
 	"sync"
 
 	"golang.org/x/crypto/ssh"
@@ -34,6 +35,32 @@ type Router struct {
 	sessions map[uint32]*session
 	lastID   uint32
 	counts   map[string]int
+	acts     []Act
+}
+
+// Act is something that a session did to the configuration: edit-config, commit,
+// confirmed-commit, confirm, cancel-commit, kill-session, or rollback when an unconfirmed
+// commit ended with its session or, of session 0, with its time.
+type Act struct {
+	Session uint32
+	What    string
+}
+
+// maxActs bounds what is remembered.
+const maxActs = 100_000
+
+// note remembers an act. The lock is held.
+func (r *Router) note(session uint32, what string) {
+	if len(r.acts) < maxActs {
+		r.acts = append(r.acts, Act{session, what})
+	}
+}
+
+// Acts is what was done to the configuration, in order.
+func (r *Router) Acts() []Act {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.acts)
 }
 
 // Start makes a router and lets it listen.

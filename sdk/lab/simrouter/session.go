@@ -60,6 +60,7 @@ func (s *session) run() {
 		defer s.r.mu.Unlock()
 		delete(s.r.sessions, s.id)
 		if s.r.store.leave(s.id) {
+			s.r.note(s.id, "rollback")
 			s.r.changed(nil)
 		}
 	}()

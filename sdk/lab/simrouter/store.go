@@ -30,6 +30,15 @@ func (s *store) get(ds netconf.Datastore) *xmltree.Node {
 	return s.running
 }
 
+// lockDenied is the refusal of a lock; holder is the session that has it, 0 when none does.
+type lockDenied struct {
+	*Fault
+	holder uint32
+}
+
+// Unwrap makes it a *Fault.
+func (l lockDenied) Unwrap() error { return l.Fault }
+
 // free reports whether a session may write.
 func (s *store) free(ds netconf.Datastore, session uint32) error {
 	if by := s.locks[ds]; by != 0 && by != session {
@@ -40,7 +49,7 @@ func (s *store) free(ds netconf.Datastore, session uint32) error {
 
 func (s *store) lock(ds netconf.Datastore, session uint32) error {
 	if s.locks[ds] != 0 || ds == netconf.CandidateDS && s.candidate != nil || ds == netconf.Running && s.before != nil && s.confirmer != session {
-		return &Fault{"lock-denied", "", "locked or changed by another session"}
+		return lockDenied{&Fault{"lock-denied", "", "locked or changed by another session"}, s.locks[ds]}
 	}
 	s.locks[ds] = session
 	return nil

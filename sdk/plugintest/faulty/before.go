@@ -45,6 +45,8 @@ func beforeServing() {
 			manifest = []byte(strings.NewReplacer("capabilities: [operations, commands, routes, topology, switchdriver]", "capabilities: [topology, switchdriver]",
 				"implements: [faulty]", "implements: []", "routes:\n  - path: /faulty\n    summary: Echoes what is sent\n", "").Replace(string(manifest)))
 			claimless = true
+		case "single":
+			manifest = []byte(strings.Replace(string(manifest), "labels:", "nodes: one\nlabels:", 1))
 		case "exclusive":
 			manifest = []byte(strings.Replace(string(manifest), "purpose: test", "reload: restart", 1))
 		}

@@ -26,7 +26,7 @@ const (
 type Store interface {
 	Get(ctx context.Context, s host.Space, key string) (host.Entry, error)
 	Range(ctx context.Context, s host.Space, prefix string) iter.Seq2[host.Entry, error]
-	Put(ctx context.Context, key string, value []byte) error
+	Commit(ctx context.Context, t host.Txn) (uint64, error)
 	Delete(ctx context.Context, key string) error
 }
 
@@ -96,8 +96,22 @@ func (k *Keys) expected(ctx context.Context, t switchcli.Target) (string, error)
 	return string(e.Value), nil
 }
 
+// keep keeps the key seen first, if none was kept meanwhile: two nodes cannot trust two
+// keys of one switch.
 func (k *Keys) keep(ctx context.Context, t switchcli.Target, key string) error {
-	if err := k.Store.Put(ctx, place(t), []byte(key)); err != nil {
+	_, err := k.Store.Commit(ctx, host.Txn{Compares: []host.Compare{{Key: place(t)}}, Ops: []host.Op{{Key: place(t), Value: []byte(key)}}})
+	var lost *host.ConflictError
+	if errors.As(err, &lost) {
+		first, err := k.Store.Get(ctx, host.Private, place(t))
+		switch {
+		case err != nil:
+			return fault.Wrap(fault.Unavailable, err, "the SSH host keys cannot be read: %v", err)
+		case string(first.Value) == key:
+			return nil
+		}
+		return k.changed(t, &netconf.HostKeyError{Pinned: string(first.Value), Shown: key})
+	}
+	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the SSH host key of switch %s cannot be kept: %v", t, err)
 	}
 	k.Log.Warn("the SSH host key of a switch is trusted because it is the first it showed; compare it with the switch's", "switch", t.String(), "key", key)

@@ -196,6 +196,16 @@ func handOver(list []act, before uint64) (time.Duration, bool) {
 	return 0, false
 }
 
+// freeze stops a process and waits until it stands still.
+func freeze(t *testing.T, pid int) {
+	t.Helper()
+	_ = syscall.Kill(pid, syscall.SIGSTOP)
+	harness.Within(t, "the process stands still", func() bool {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || strings.Contains(string(b), ") T")
+	})
+}
+
 // A role is held by one node; another takes over within seconds when that dies or stands
 // still, and at once when it stops in order. No two act at a time.
 func TestRolesAreHandedOver(t *testing.T) {
@@ -203,11 +213,10 @@ func TestRolesAreHandedOver(t *testing.T) {
 	all[0].Ctl("feature:install actor")
 	file := filepath.Join(dir, "acts")
 	// measure waits until another node than the one that did acts, and returns the gap.
-	measure := func(what string, limit time.Duration, do func(i int)) {
+	measure := func(what string, limit time.Duration, do, after func(i int)) {
 		t.Helper()
-		ask := all[0]
-		i := await(t, ask, all, "act", -1)
-		_, before := holder(ask, all, "act")
+		i := await(t, all[0], all, "act", -1)
+		_, before := holder(all[0], all, "act")
 		harness.Within(t, "the holder acts", func() bool {
 			return slices.ContainsFunc(acts(t, file), func(a act) bool { return a.Epoch == before })
 		})
@@ -221,17 +230,21 @@ func TestRolesAreHandedOver(t *testing.T) {
 		if took > limit {
 			t.Errorf("%s: a hand-over took %s, at most %s", what, took, limit)
 		}
+		after(i)
 	}
+	launch := func(i int) { all[i].Launch() }
 	for range 3 {
-		measure("a node is killed", 10*time.Second, func(i int) { all[i].Kill(); all[i].Launch() })
+		measure("a node is killed", 10*time.Second, func(i int) { all[i].Kill() }, launch)
 	}
-	measure("a node stops in order", 2*time.Second, func(i int) { all[i].Stop(); all[i].Launch() })
+	measure("a node is killed and started again", 10*time.Second, func(i int) { all[i].Kill(); all[i].Launch() }, func(int) {})
+	measure("a node stops in order", 2*time.Second, func(i int) { all[i].Stop() }, launch)
 	measure("a node stands still", 10*time.Second, func(i int) {
 		pid := all[i].PID()
-		_ = syscall.Kill(pid, syscall.SIGSTOP)
+		freeze(t, pid)
 		time.AfterFunc(15*time.Second, func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 		ask := (i + 1) % len(all)
 		await(t, all[ask], all, "act", i)
+	}, func(i int) {
 		harness.Within(t, "the frozen node goes on", func() bool { _, err := all[i].TryCtl("system:version"); return err == nil })
 		harness.Within(t, "it is a member again", func() bool { return len(statusOf(all[i]).Members) == 3 })
 	})
@@ -243,7 +256,26 @@ func TestRolesAreHandedOver(t *testing.T) {
 		defer leader.Signal(syscall.SIGCONT)
 		began := len(acts(t, file))
 		harness.Within(t, "somebody acts while it stands still", func() bool { return len(acts(t, file)) > began+1000 })
+		longest := int64(0)
+		for list, n := acts(t, file), began+1; n < len(list); n++ {
+			longest = max(longest, list[n].At-list[n-1].At)
+		}
+		t.Logf("nobody acted for %s", time.Duration(longest).Round(time.Millisecond))
 		harness.Within(t, "all three nodes are members", func() bool { return len(statusOf(all[0]).Members) == 3 })
+	})
+	t.Run("a follower of etcd stands still", func(t *testing.T) {
+		_, before := holder(all[0], all, "act")
+		for _, e := range etcds {
+			if e.Leader() {
+				continue
+			}
+			began := len(acts(t, file))
+			e.Signal(syscall.SIGSTOP)
+			harness.Within(t, "the holder acts on", func() bool { return len(acts(t, file)) > began+1000 })
+			e.Signal(syscall.SIGCONT)
+		}
+		_, after := holder(all[0], all, "act")
+		t.Logf("handed over: %v", after != before)
 	})
 	t.Logf("%d epochs acted", oneAtATime(t, acts(t, file)))
 }
@@ -351,6 +383,22 @@ func TestAPluginForOneNode(t *testing.T) {
 	}
 	all[i].Launch()
 	where(all[i])
+
+	// Its controller stands still: the process does not go on beside that on another node.
+	f := await(t, all[i], all, "plugin/lone", -1)
+	frozen := where(all[f]).Output.PID
+	freeze(t, all[f].PID())
+	defer func() { _ = syscall.Kill(all[f].PID(), syscall.SIGCONT) }()
+	t.Logf("node %d with process %d stands still; it runs %d, asked was node %d", f, all[f].PID(), frozen, i)
+	began = time.Now()
+	where(all[(f+1)%3])
+	t.Logf("the next call took %s", time.Since(began).Round(time.Millisecond))
+	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", frozen)); err == nil && !strings.Contains(string(b), ") Z") {
+		t.Errorf("another node runs the plugin, and the process of the frozen one lives: %s", b)
+	}
+	_ = syscall.Kill(all[f].PID(), syscall.SIGCONT)
+	harness.Within(t, "the frozen node is a member again", func() bool { return len(statusOf(all[f]).Members) == 3 })
+	where(all[f])
 
 	// Stopped in order, it is elsewhere at once.
 	j := await(t, all[i], all, "plugin/lone", -1)

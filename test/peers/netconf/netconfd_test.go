@@ -55,7 +55,7 @@ func drives(t *testing.T, to netconf.Target) {
 	apply := func(c *bierdriver.Config, want bierdriver.Outcome) *bierdriver.Result {
 		t.Helper()
 		start := time.Now()
-		a, err := d.Apply(within(t, time.Minute), r, c, false)
+		a, err := d.Apply(within(t, time.Minute), r, c, bierdriver.Always)
 		if err != nil || a.State != want {
 			t.Fatalf("apply: %v, %v", a, err)
 		}

@@ -198,7 +198,7 @@ func refuses(t *testing.T, n *netopeer2) {
 		c1 := ring()
 		c.change(c1)
 		r := &bierdriver.Router{NodeId: name, Host: n.to.Host, Port: uint32(n.to.Port), User: n.to.User, Password: n.to.Password, PrivateKey: string(n.to.PrivateKey), Dialect: c.dialect}
-		a, err := d.Apply(within(t, time.Minute), r, c1, false)
+		a, err := d.Apply(within(t, time.Minute), r, c1, bierdriver.Always)
 		if err != nil || a.State != bierdriver.Failed || !strings.Contains(a.Reason, c.want) {
 			t.Errorf("%s: %v, %v", name, a, err)
 		}

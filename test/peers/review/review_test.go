@@ -122,6 +122,9 @@ func (l *lab) numbers(t *testing.T, project, branch string) (all []float64) {
 		if _, marked := o["_more_changes"]; marked || o["status"] != "MERGED" || o["project"] != project {
 			t.Errorf("%s: %v", path, o)
 		}
+		if _, sent := o["submittable"].(bool); !sent { // a field that the server sends only on request
+			t.Errorf("%s: no submittable in %v", path, o)
+		}
 	}
 	return all
 }

@@ -157,7 +157,7 @@ func (a *Authenticator) bearer(ctx context.Context, token string, from netip.Add
 }
 
 func localLogin(p *identity.Principal, realm string) *Login {
-	return &Login{User: p.Name, Domain: p.Domain, Roles: p.Roles, Realm: realm, Local: true, epoch: p.Epoch}
+	return &Login{User: p.Name, Domain: p.Domain, Roles: p.Roles, Realm: realm, Local: true, Principal: p, epoch: p.Epoch}
 }
 
 // remembered returns the login of credentials verified before, as it is now:

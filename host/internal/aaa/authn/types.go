@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/sdk/realm"
 )
@@ -19,6 +20,9 @@ type Login struct {
 
 	epoch string // of a local user; see identity.Principal
 	token string // that the login was made with, if it was
+
+	// Principal is a local user as it was when the login was made or remembered; nil for others.
+	Principal *identity.Principal
 
 	// Outside is how the realm of an outside user finds the user again; nil for a local one.
 	Outside *token.Outside

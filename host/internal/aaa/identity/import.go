@@ -66,6 +66,7 @@ func (s *Service) importOne(v view, ops []datastore.Op, u Imported) ([]datastore
 		return nil, err
 	}
 	ops = append(ops, put(userKey(u.Domain, u.Name), userRecord{
+		Changed:     s.now(),
 		Description: u.Description, Email: u.Email, Enabled: u.Enabled, Epoch: rand.Text(), Hash: hash,
 	}))
 	for _, id := range u.Roles {

@@ -31,7 +31,7 @@ type cached struct {
 const maxPerShard = 2048 // 131,072 principals in all
 
 // Principal returns what is true of a user now; NotFound when there is none.
-func (s *Service) Principal(ctx context.Context, id string) (*Principal, error) {
+func (s *Service) Principal(_ context.Context, id string) (*Principal, error) {
 	c := &s.principals
 	c.once.Do(func() { c.seed = maphash.MakeSeed() })
 	shard := &c.shards[maphash.String(c.seed, id)%uint64(len(c.shards))]
@@ -43,8 +43,9 @@ func (s *Service) Principal(ctx context.Context, id string) (*Principal, error) 
 		return e.p, nil
 	}
 	var p *Principal
-	err := s.read(ctx, func(v view) (err error) {
-		p, _, err = v.principal(id)
+	// What this node knows is as new as its generation, and is there without the cluster.
+	_, err := s.o.Store.Local(func(sn datastore.Snapshot) (err error) {
+		p, _, err = view{sn}.principal(id)
 		return err
 	})
 	if err != nil {
@@ -64,7 +65,7 @@ func (v view) principal(id string) (*Principal, userRecord, error) {
 	if err != nil {
 		return nil, r, err
 	}
-	p := &Principal{Name: u.Name, Domain: u.Domain, Epoch: r.Epoch}
+	p := &Principal{Name: u.Name, Domain: u.Domain, Epoch: r.Epoch, PasswordSet: r.Changed, First: r.First}
 	own, err := v.enabledDomain(u.Domain, change{})
 	if err != nil {
 		return nil, r, err

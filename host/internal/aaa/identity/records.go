@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -29,6 +30,9 @@ type userRecord struct {
 	Enabled     bool   `json:"enabled"`
 	Epoch       string `json:"epoch"`
 	Hash        []byte `json:"hash"` // sealed
+
+	Changed time.Time `json:"changed,omitzero"` // the password
+	First   bool      `json:"first,omitempty"`  // the password was made at random
 }
 
 type roleRecord struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/datastore"
@@ -25,8 +26,12 @@ type Dependent func(sn datastore.Snapshot, userID string) ([]datastore.Op, error
 type Options struct {
 	Store       datastore.Store
 	Hasher      *password.Hasher
-	Sealer      Sealer // nil = the hash is stored as it is
-	MinPassword int    // characters; 0 = 8
+	Sealer      Sealer             // nil = the hash is stored as it is
+	MinPassword int                // characters; 0 = 8
+	Blocked     password.Blocklist // passwords that nobody may choose
+	MaxAge      time.Duration      // of a password; 0 = any
+	ChangeFirst bool               // passwords made at random at the first start must be changed
+	Now         func() time.Time   // nil = the real clock
 	Dependents  []Dependent
 	// Audit is told of every committed change; who made it is in the context.
 	Audit func(ctx context.Context, action, object string)
@@ -51,6 +56,9 @@ func New(o Options) *Service {
 	}
 	if o.Audit == nil {
 		o.Audit = func(context.Context, string, string) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
 	}
 	return &Service{o: o}
 }

@@ -1,6 +1,9 @@
 package identity
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // The built-in names. Only the domain SDN gives rights in this release.
 const (
@@ -49,6 +52,9 @@ type Principal struct {
 	// Epoch changes whenever older logins and tokens must die: with the password,
 	// with disabling, and with making the user anew after a deletion.
 	Epoch string
+
+	PasswordSet time.Time // zero = not known
+	First       bool      // the password was made at random at the first start
 }
 
 // ID is name@domain.

@@ -59,7 +59,7 @@ func (s *Service) CreateUser(ctx context.Context, u User, password string) error
 	if err := s.checkPassword(password); err != nil {
 		return err
 	}
-	record := userRecord{Description: u.Description, Email: u.Email, Enabled: u.Enabled, Epoch: rand.Text()}
+	record := userRecord{Description: u.Description, Email: u.Email, Enabled: u.Enabled, Epoch: rand.Text(), Changed: s.now()}
 	if err := s.read(ctx, func(v view) error { return v.mayCreate(u) }); err != nil {
 		return err // before the costly hash
 	}
@@ -169,7 +169,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u Us
 			}
 		}
 		if hash != nil {
-			r.Hash = hash
+			r.Hash, r.Changed, r.First = hash, s.now(), false
 		}
 		if disabling || hash != nil {
 			r.Epoch = rand.Text()

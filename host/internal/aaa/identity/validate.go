@@ -86,5 +86,8 @@ func (s *Service) checkPassword(value string) error {
 	if n := s.o.MinPassword; utf8.RuneCountInString(value) < n {
 		return invalid("password", "at least %d characters are required", n)
 	}
+	if s.o.Blocked.Has(value) {
+		return invalid("password", "this password is in a list of those that attackers try first; choose another")
+	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -21,6 +22,10 @@ type Options struct {
 	Log      *slog.Logger
 	// Change records an issued or revoked token in the audit stream.
 	Change func(ctx context.Context, action, object string)
+	// Explain says what decides a request of a user, and why.
+	Explain func(ctx context.Context, user, method, path string) (any, error)
+	// OwnPassword changes the password of a user who sends the present one.
+	OwnPassword func(ctx context.Context, user, current, fresh string, from netip.AddrPort) error
 }
 
 type handler struct{ Options }
@@ -40,6 +45,8 @@ func New(o Options) http.Handler {
 	h := &handler{o}
 	routes := []route{
 		{[]string{"auth"}, map[string]endpoint{"GET": h.version}},
+		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.changeOwnPassword}},
+		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.explain}},
 		{[]string{"auth", "v1", "users"}, map[string]endpoint{"GET": h.listUsers, "POST": h.createUser}},
 		{[]string{"auth", "v1", "users", ""}, map[string]endpoint{"GET": h.getUser, "PUT": h.updateUser, "DELETE": h.deleteUser}},
 		{[]string{"auth", "v1", "roles"}, map[string]endpoint{"GET": h.listRoles, "POST": h.createRole}},

@@ -148,6 +148,9 @@ func (h *handler) passwordGrant(r *http.Request, f url.Values) (token.Holder, er
 		return token.Holder{Outside: l.Outside}, err
 	}
 	p, err := h.Identity.Principal(r.Context(), l.User+"@"+l.Domain)
+	if demand := h.Identity.MustChange(p); err == nil && demand != "" {
+		return token.Holder{}, &authn.NotFindableError{Reason: demand}
+	}
 	return token.Holder{Principal: p}, err
 }
 

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"ctl.internal/host/internal/aaa/reqpath"
@@ -58,6 +60,29 @@ func (x *index) allows(method string, path reqpath.Path, roles []string) bool {
 		return false
 	}
 	return path.DataDepth() == 0 || x.holds(path.Segments(), p, permits)
+}
+
+// First describes the first policy that matches a path, empty when none does.
+func (e *Engine) First(path reqpath.Path) string {
+	x := e.now.Load()
+	if x == nil {
+		return "unreadable policies, which deny"
+	}
+	p := x.first(path.Segments())
+	if p == nil {
+		return ""
+	}
+	text := fmt.Sprintf("policy %d, resource %s", p.index+1, p.resource)
+	for _, g := range p.roles {
+		var names []string
+		for i, a := range Actions {
+			if g.allowed&(1<<i) != 0 {
+				names = append(names, a)
+			}
+		}
+		text += fmt.Sprintf(", role %s: %s", g.role, strings.Join(names, " "))
+	}
+	return text
 }
 
 // editPaths are the addresses under which policies can be changed.

@@ -53,6 +53,8 @@ type entry struct {
 	tree  bool // it decides for all below what it matches
 	roles []grant
 	kind  string // equal for entries that permit the same
+
+	resource string // as it is written
 }
 
 type grant struct {
@@ -81,7 +83,7 @@ func compile(i int, p Policy) (pattern.Shape, *entry, error) {
 	if err != nil {
 		return pattern.Shape{}, nil, at("resource: %v", err)
 	}
-	e := &entry{index: i, tree: pat.Tree()}
+	e := &entry{index: i, tree: pat.Tree(), resource: resource}
 	for _, perm := range p.Permissions {
 		g := grant{role: perm.Role}
 		for _, name := range perm.Actions {

@@ -109,13 +109,26 @@ func (c *compiler) filter(fl secini.Filter, line int) (filter, error) {
 	}
 	switch kind {
 	case "roles", "anyRoles":
-		return &roles{names: fl.Args, any: kind == "anyRoles"}, nil
+		return &roles{names: oneEach(fl.Args), any: kind == "anyRoles"}, nil
 	case "perms", "rest":
 		return c.perms(fl, kind == "rest"), nil
 	case "ip":
 		return c.ip(fl, line)
 	}
 	return c.port(fl, line, false)
+}
+
+// oneEach splits roles that stand in one pair of quotes, as Shiro reads them.
+func oneEach(args []string) []string {
+	var out []string
+	for _, a := range args {
+		for name := range strings.SplitSeq(a, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 func (c *compiler) authc(fl secini.Filter, line int, s Schemes) (filter, error) {

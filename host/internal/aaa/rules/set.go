@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"ctl.internal/host/internal/aaa/pattern"
 	"ctl.internal/host/internal/aaa/reqpath"
@@ -13,6 +14,7 @@ import (
 type Rule struct {
 	Pattern pattern.Pattern
 	Line    int
+	Text    string // the filters, as they are written
 	filters []filter
 }
 
@@ -29,7 +31,7 @@ func Compile(f *secini.File) (*Set, error) {
 			errs = append(errs, f.Errorf(u.Line, "%v", err))
 			continue
 		}
-		r := Rule{Pattern: p, Line: u.Line}
+		r := Rule{Pattern: p, Line: u.Line, Text: u.Text()}
 		for _, fl := range u.Filters {
 			one, err := c.filter(fl, u.Line)
 			if err != nil {
@@ -41,6 +43,23 @@ func Compile(f *secini.File) (*Set, error) {
 		s.rules = append(s.rules, r)
 	}
 	return s, errors.Join(errs...)
+}
+
+// Rules are the rules in order; the caller must not change them.
+func (s *Set) Rules() []Rule { return s.rules }
+
+// NeedsLogin names the first filter that asks who the caller is although none before it finds out,
+// empty when there is none.
+func (rule *Rule) NeedsLogin() string {
+	for i, f := range rule.filters {
+		switch f.(type) {
+		case *authc:
+			return ""
+		case *roles, *perms, dynamic:
+			return strings.Split(rule.Text+", ", ", ")[min(i, strings.Count(rule.Text, ", "))]
+		}
+	}
+	return ""
 }
 
 // Match returns the first rule whose pattern matches, nil when none does. It

@@ -1,5 +1,7 @@
 package secini
 
+import "strings"
+
 // File is a sec.ini as written, in order.
 type File struct {
 	Name    string // for messages
@@ -56,6 +58,17 @@ type URL struct {
 	Pattern string
 	Filters []Filter
 	Line    int
+}
+
+// Text is the filters as they could be written.
+func (u URL) Text() string {
+	parts := make([]string, len(u.Filters))
+	for i, f := range u.Filters {
+		if parts[i] = f.Name; len(f.Args) > 0 {
+			parts[i] += "[" + strings.Join(f.Args, ", ") + "]"
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Filter is `name` or `name[arg, arg]`.

@@ -122,10 +122,28 @@ func (p *parser) split(text string) (key, value string, ok bool) {
 			break
 		}
 	}
+	if colon := p.colon(text); at < 0 || colon >= 0 && colon < at {
+		at = colon // name : value, which INI files may have, too
+	}
 	if at < 0 {
 		return "", "", false
 	}
 	return unescapeKey(strings.TrimSpace(text[:at])), strings.TrimSpace(text[at+1:]), true
+}
+
+// colon is where a colon parts name and value: in [urls], whose patterns hold colons, the last one
+// between blanks when there is no equals sign, elsewhere the first one after a blank.
+func (p *parser) colon(text string) int {
+	if p.section != "urls" {
+		if i := strings.Index(text, " :"); i >= 0 {
+			return i + 1
+		}
+		return -1
+	}
+	if i := strings.LastIndex(text, " : "); i >= 0 && !strings.Contains(text, "=") {
+		return i + 1
+	}
+	return -1
 }
 
 func unescapeKey(s string) string {

@@ -94,11 +94,17 @@ func Access(dir home.Dir, kinds []string) []home.Problem {
 		return []home.Problem{{File: authnFile, Text: "it cannot be read: " + reason(err)}}
 	}
 	err = aaa.Validate(aaa.Options{SecINI: ini, SecININame: file, AuthnConfig: authn, RealmKinds: kinds})
+	var warnings []home.Problem
+	if err == nil {
+		for _, w := range aaa.Warnings(aaa.Options{SecINI: ini, SecININame: file, RealmKinds: kinds}) {
+			warnings = append(warnings, home.Problem{File: w.File, Line: w.Line, Text: w.Text, Warning: true})
+		}
+	}
 	if err == nil && !urlsSection.Match(ini) {
 		return []home.Problem{{File: file, Warning: true, Text: "there is no section [urls]: everybody who can log in may do everything, change users and certificates too"}}
 	}
 	if err == nil {
-		return nil
+		return warnings
 	}
 	var problems []home.Problem
 	for line := range strings.SplitSeq(err.Error(), "\n") {

@@ -16,7 +16,8 @@ import (
 func TestAccessNamesTheFileAndTheLine(t *testing.T) {
 	const good = "[main]\n[urls]\n/** = authcBasic\n"
 	for _, k := range []struct{ name, ini, authn, file, text string }{
-		{"in order", good, "", "", ""},
+		{"in order", "[main]\n[urls]\n/** = authcBasic, roles[admin]\n", "", "", ""},
+		{"never reached", "[main]\n[urls]\n/** = authcBasic, roles[admin]\n/web/** = anon\n", "", "sec.ini:4: ", "never reached"},
 		{"unknown filter", "[main]\n[urls]\n/** = authcBasik\n", "", "sec.ini:3: ", "authcBasic"},
 		{"two faults", "[main]\nnonsense\n[urls]\n/** = authcBasic\n", "", "sec.ini:2: ", "name = value"},
 		{"not XML", good, "<x", "08-authn-config.xml:1: ", "not XML"},

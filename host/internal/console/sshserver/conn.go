@@ -27,6 +27,8 @@ type conn struct {
 	srv   *Server
 	ssh   *ssh.ServerConn
 	local bool
+	// limited: of a user without the role, who has the shell Own until the connection ends.
+	limited bool
 
 	mu     sync.Mutex
 	caller caller.Caller
@@ -64,6 +66,7 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, logged
 	if !local {
 		c.caller, _ = sc.Permissions.ExtraData[callerKey{}].(caller.Caller)
 		c.caller.Address = raw.RemoteAddr().String()
+		c.limited = !c.caller.HasRole(s.cfg.Role)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { ssh.DiscardRequests(requests) })
@@ -141,6 +144,9 @@ func (c *conn) current(ctx context.Context) (caller.Caller, error) {
 	now, err := c.srv.cfg.Login.Current(ctx, who.User)
 	if err == nil {
 		_, err = c.srv.admit(now)
+	}
+	if err == nil && !c.limited && !now.HasRole(c.srv.cfg.Role) {
+		err = errRefused
 	}
 	if err != nil {
 		return caller.Caller{}, err

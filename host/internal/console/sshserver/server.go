@@ -41,6 +41,8 @@ type Config struct {
 	Login   Login  // needed for TCP
 	KeysDir string // one file a user, OpenSSH authorized_keys form; empty = passwords only
 	Role    string // that a user needs over TCP ["admin"]
+	// Own is the shell of users without that role, for their own account; nil = they do not get in.
+	Own *engine.Shell
 
 	Idle           time.Duration // without input and running command; 0 = no limit
 	LoginTime      time.Duration // from connect to authenticated [30 s]

@@ -154,7 +154,11 @@ func (s *session) run(ctx context.Context, exec bool, line string) exit.Code {
 	if s.lines, err = s.conn.srv.cfg.Histories.For(name); err != nil {
 		s.conn.srv.cfg.Log.Warn("the console's history", "user", name, "error", err)
 	}
-	s.shell = s.conn.srv.cfg.Shell.Session(who, s.lines, format)
+	shell := s.conn.srv.cfg.Shell
+	if s.conn.limited {
+		shell = s.conn.srv.cfg.Own
+	}
+	s.shell = shell.Session(who, s.lines, format)
 	if s.conn.local {
 		s.shell.SetFiles(localFiles{s.conn.srv.cfg.Files, s.conn})
 	} else {

@@ -23,26 +23,35 @@ func (s *Store) Close() error {
 	if !s.p.Close() {
 		return nil
 	}
+	const kept = "what was acknowledged is in its log, which the next start reads"
+	patience := time.NewTimer(s.patience)
+	defer patience.Stop()
+	late := func() error {
+		return fmt.Errorf("datastore: the disk of %s did not take the rest within %s; %s", s.opts.Dir, s.patience, kept)
+	}
+	select {
+	case s.writing <- struct{}{}: // who writes has finished, and nobody begins
+	case <-patience.C:
+		return late()
+	}
 	s.owned.Wait()
+	s.flush()
 	if err := s.inPlace(); err != nil {
 		return err // a flush would write into what somebody else has put there
 	}
 	if err := room(s.opts.Dir, openNeeds+s.pending, s.free); err != nil {
 		return fmt.Errorf("datastore: its log is kept for the next start: %w", err)
 	}
-	const kept = "what was acknowledged is in its log, which the next start reads"
 	if err := writable(s.opts.Dir); err != nil {
 		return fmt.Errorf("datastore: nothing can be written into %s any more: %w; %s", s.opts.Dir, err, kept)
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- s.end() }()
-	patience := time.NewTimer(s.patience)
-	defer patience.Stop()
 	select {
 	case err := <-closed:
 		return err
 	case <-patience.C:
-		return fmt.Errorf("datastore: the disk of %s did not take the rest within %s; %s", s.opts.Dir, s.patience, kept)
+		return late()
 	}
 }
 
@@ -72,8 +81,7 @@ func writable(dir string) error {
 // written now would be lost with the old files, or spoil the new ones.
 func (s *Store) inPlace() error {
 	there, err := os.Stat(filepath.Join(s.opts.Dir, lockName))
-	ours, err2 := s.lock.Stat()
-	if err2 == nil && (errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(there, ours)) {
+	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(there, s.place) {
 		return fault.Wrap(fault.Unavailable, datastore.ErrMoved,
 			"the store in %s was removed or replaced while the controller runs: nothing is written any more; stop the controller, put the directory (or a backup of it) back, and start it again", s.opts.Dir)
 	}

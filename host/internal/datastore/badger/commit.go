@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/projection"
 )
 
-// request is a transaction on its way to the writer, which answers every
-// request that it has taken.
+// request is a transaction that waits to be written. Whoever takes it from the queue
+// answers it.
 type request struct {
 	ctx    context.Context
 	txn    datastore.Txn
@@ -24,7 +25,7 @@ type answer struct {
 	err error
 }
 
-// Commit hands t to the writer. Transactions that wait together share one sync.
+// Commit writes t, with whatever else waits, or waits until another caller has.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	return s.CommitAt(ctx, t, 0)
 }
@@ -40,15 +41,40 @@ func (s *Store) CommitAt(ctx context.Context, t datastore.Txn, at datastore.Revi
 		}
 	}
 	r := &request{ctx: ctx, txn: t, at: at, answer: make(chan answer, 1)}
-	select {
-	case s.requests <- r:
-		a := <-r.answer
+	s.queueMu.Lock()
+	s.queue = append(s.queue, r)
+	s.queueMu.Unlock()
+	for {
+		var err error
+		select {
+		case a := <-r.answer:
+			return a.rev, a.err
+		case s.writing <- struct{}{}: // r may be further back in the queue than is taken at once
+			s.commitAll(s.together())
+			<-s.writing
+			continue
+		case <-s.p.Done():
+			err = datastore.ErrClosed
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if s.withdraw(r) {
+			return 0, err
+		}
+		a := <-r.answer // somebody is writing it
 		return a.rev, a.err
-	case <-s.p.Done():
-		return 0, datastore.ErrClosed
-	case <-ctx.Done():
-		return 0, ctx.Err()
 	}
+}
+
+// withdraw takes a request back that nobody has begun with.
+func (s *Store) withdraw(r *request) bool {
+	s.queueMu.Lock()
+	defer s.queueMu.Unlock()
+	i := slices.Index(s.queue, r)
+	if i >= 0 {
+		s.queue = slices.Delete(s.queue, i, i+1)
+	}
+	return i >= 0
 }
 
 const (
@@ -57,18 +83,21 @@ const (
 	maxUnsynced = 1 << 20                // or for that many bytes
 )
 
-// write is the only writer of the store; it ends with it.
-func (s *Store) write() {
+// flushVolatile writes volatile transactions that no durable one takes along.
+func (s *Store) flushVolatile() {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			s.flush()
-		case r := <-s.requests:
-			s.commitAll(s.together(r))
 		case <-s.p.Done():
+			return
+		}
+		select {
+		case s.writing <- struct{}{}:
 			s.flush()
+			<-s.writing
+		case <-s.p.Done():
 			return
 		}
 	}
@@ -83,17 +112,13 @@ func (s *Store) flush() {
 	}
 }
 
-// together adds to r those that wait at this moment.
-func (s *Store) together(r *request) []*request {
-	rs := []*request{r}
-	for len(rs) < maxGroup {
-		select {
-		case r := <-s.requests:
-			rs = append(rs, r)
-		default:
-			return rs
-		}
-	}
+// together takes all that wait at this moment; they share one sync.
+func (s *Store) together() []*request {
+	s.queueMu.Lock()
+	defer s.queueMu.Unlock()
+	n := min(len(s.queue), maxGroup)
+	rs := slices.Clone(s.queue[:n])
+	s.queue = slices.Delete(s.queue, 0, n)
 	return rs
 }
 
@@ -223,105 +248,4 @@ func (g *group) commit() error {
 	}
 	s.p.Publish(g.state)
 	return nil
-}
-
-// store writes transactions, the log of them and what the store then holds; when it
-// returns they are on the disk.
-func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
-	if s.failed != nil {
-		return s.failed
-	}
-	if err := s.fits(bytes); err != nil {
-		return err
-	}
-	newest := batches[len(batches)-1].Revision
-	records, long := s.dataOf(batches)
-	records, drop, w := s.logOf(records, batches, &m)
-	m.rev = newest
-	records = append(records, record{metaKey, m.encode()})
-
-	txn := s.db.NewTransaction(true)
-	defer txn.Discard()
-	for _, r := range records {
-		var err error
-		if r.value == nil {
-			err = txn.Delete(r.key)
-		} else {
-			err = txn.Set(r.key, r.value)
-		}
-		if err != nil {
-			return fmt.Errorf("datastore: write: %w", err)
-		}
-	}
-	if err := txn.Commit(); err != nil {
-		// Nobody knows what the disk has now.
-		s.failed = fmt.Errorf("datastore: the disk refuses to keep data, restart when it is repaired: %w", err)
-		return s.failed
-	}
-	s.wrote(bytes)
-	for joined, n := range long {
-		if s.long[joined] = n; n == 0 {
-			delete(s.long, joined)
-		}
-	}
-	for _, old := range s.logs[:drop] {
-		s.logSize -= old.size
-	}
-	s.logs, s.logSize = append(s.logs[drop:], w), s.logSize+w.size
-	s.meta, s.unwritten, s.waiting = m, nil, 0
-	if err := s.tip.set(newest); err != nil {
-		s.failed = diskError(s.opts.Dir, err)
-		return s.failed
-	}
-	return nil
-}
-
-// dataOf are the records of the keys that were touched, each as the last transaction left
-// it, and those of them with further entries before or now.
-func (s *Store) dataOf(batches []datastore.Batch) (records []record, long map[string]int) {
-	last := map[string]datastore.Event{}
-	for _, b := range batches {
-		for _, e := range b.Events {
-			last[projection.Join(e.Namespace, e.Key)] = e
-		}
-	}
-	long = map[string]int{}
-	records = make([]record, 0, len(last)+8)
-	for joined, e := range last {
-		before := s.long[joined]
-		records = dataRecords(records, e, before)
-		if now := parts(len(e.Value)); now > 0 || before > 0 {
-			long[joined] = now
-		}
-	}
-	return records, long
-}
-
-// maxLog bounds the bytes of the log on disk, beside the number of transactions.
-const maxLog = 32 << 20
-
-// logOf adds the log of the transactions, w, and removes the oldest that are no longer kept.
-func (s *Store) logOf(in []record, batches []datastore.Batch, m *meta) (records []record, drop int, w logWrite) {
-	first, last := batches[0].Revision, batches[len(batches)-1].Revision
-	text := encodeBatches(batches)
-	for i := range 1 + parts(len(text)) {
-		in = append(in, record{logKey(first, i), part(text, i)})
-	}
-	w = logWrite{first, last, len(text), hash(logKind, "", first, text)}
-	m.logs++
-	m.sum.add(w.sum)
-	size := s.logSize + w.size
-	for ; drop < len(s.logs); drop++ {
-		old := s.logs[drop]
-		if old.last+datastore.Revision(s.opts.History) > last && size <= maxLog {
-			break
-		}
-		for i := range 1 + parts(old.size) {
-			in = append(in, record{key: logKey(old.first, i)})
-		}
-		m.logs--
-		m.sum.remove(old.sum)
-		size -= old.size
-	}
-	return in, drop, w
 }

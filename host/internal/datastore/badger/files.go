@@ -103,6 +103,7 @@ func (f *files) verify(dir string) error {
 		case errors.Is(err, fs.ErrNotExist) && f.Closed:
 			return damaged(path, "the file is missing")
 		case errors.Is(err, fs.ErrNotExist): // a table that was merged into others
+		case err == nil && have.Size == 0 && !f.Closed: // about to be removed, or the copy says so
 		case err != nil:
 			return diskError(dir, err)
 		case have.Size != want.Size:
@@ -124,6 +125,31 @@ func sumFile(path string) (c checksum, err error) {
 	c.Size, err = io.Copy(h, bufio.NewReaderSize(f, 1<<20))
 	c.CRC = h.Sum32()
 	return c, err
+}
+
+// leftover reports whether a file is what a crash left of one that Badger was making or
+// removing: an empty log, with which Badger would not open.
+func leftover(f fs.DirEntry) bool {
+	ext := filepath.Ext(f.Name())
+	if ext != ".mem" && ext != ".vlog" || !f.Type().IsRegular() {
+		return false
+	}
+	info, err := f.Info()
+	return err == nil && info.Size() == 0
+}
+
+// removeLeftovers removes them from a store that has everything without them.
+func removeLeftovers(dir string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if err == nil && leftover(e) {
+			err = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	if err != nil {
+		return diskError(dir, err)
+	}
+	return nil
 }
 
 // ours are the files in the directory that Badger knows nothing of.

@@ -26,13 +26,17 @@ type Store struct {
 	tip  *tip
 	p    *projection.Projection
 
-	requests chan *request
-	owned    sync.WaitGroup // the writer and who notes tables
+	place    os.FileInfo    // of the lock, as it was opened
+	owned    sync.WaitGroup // who flushes and who notes tables
 	patience time.Duration  // how long an end may take; tests make it short
 	free     func(dir string) (int64, error)
 	merging  atomic.Int64 // bytes that merging tables may need
 
-	// These are the writer's.
+	queueMu sync.Mutex
+	queue   []*request
+	writing chan struct{} // capacity 1: full while somebody writes; an ended store keeps it full
+
+	// These belong to who writes.
 	meta      meta // of the newest state
 	logs      []logWrite
 	logSize   int
@@ -81,6 +85,9 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	if err := verify(o.Dir, o.Dir); err != nil {
 		return nil, err
 	}
+	if err := removeLeftovers(o.Dir); err != nil {
+		return nil, err
+	}
 	t, err := openTip(o.Dir)
 	if err != nil {
 		return nil, err
@@ -94,17 +101,21 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
+	place, err := lock.Stat()
+	if err != nil {
+		return nil, diskError(o.Dir, err)
+	}
 	db, l, err := openEngine(engineOptions(o.Dir, o.Log), o.Dir, o.History, t.value)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{opts: o, db: db, lock: lock, tip: t, p: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
-		requests: make(chan *request), patience: closeWait, free: freeOn}
+	s := &Store{opts: o, db: db, lock: lock, place: place, tip: t, p: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
+		writing: make(chan struct{}, 1), patience: closeWait, free: freeOn}
 	for _, w := range l.logs {
 		s.logSize += w.size
 	}
 	s.merging.Store(mergeNeeds(db.Tables()))
-	s.owned.Go(s.write)
+	s.owned.Go(s.flushVolatile)
 	s.owned.Go(func() { s.noteTables(known) })
 	return s, nil
 }
@@ -177,7 +188,7 @@ func openEngine(o badger.Options, dir string, history int, acknowledged datastor
 	db, err = badger.Open(o)
 	var osErr syscall.Errno
 	switch {
-	case errors.Is(err, fs.ErrPermission), errors.As(err, &osErr):
+	case errors.Is(err, fs.ErrPermission), errors.As(err, &osErr) && osErr != syscall.EINVAL: // which is an empty table
 		return nil, l, diskError(dir, err)
 	case err != nil:
 		return nil, l, damaged(dir, "%v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -18,6 +19,7 @@ type rounds struct {
 	roundMu sync.Mutex
 	running bool
 	next    *round
+	lost    atomic.Bool // the last one failed
 }
 
 type round struct {
@@ -34,7 +36,11 @@ func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
 	if err != nil {
 		return 0, err
 	}
-	late := time.NewTimer(s.o.whole())
+	limit := s.o.whole()
+	if s.lost.Load() { // whoever asks several times is not to wait that long each time
+		limit /= 4
+	}
+	late := time.NewTimer(limit)
 	defer late.Stop()
 	select {
 	case <-r.done:
@@ -74,6 +80,7 @@ func (s *Store) run() {
 			return
 		}
 		r.err = s.ask()
+		s.lost.Store(r.err != nil)
 		close(r.done)
 	}
 }

@@ -119,14 +119,14 @@ func (o options) etcd(ctx context.Context) error {
 			s.Close()
 		}
 	}()
-	open := func(prefix string) (datastore.Store, error) {
-		s, err := etcd.Open(ctx, etcd.Options{Endpoints: []string{endpoint}, Prefix: prefix})
+	open := func(endpoint string) (datastore.Store, error) {
+		s, err := etcd.Open(ctx, etcd.Options{Endpoints: []string{endpoint}, Prefix: "ctl/"})
 		if err == nil {
 			stores = append(stores, s)
 		}
 		return s, err
 	}
-	if _, err := open("ours/"); err != nil {
+	if _, err := open(endpoint); err != nil {
 		return err
 	}
 	bare, err := newBareEtcd(endpoint)
@@ -140,21 +140,23 @@ func (o options) etcd(ctx context.Context) error {
 		}
 	}
 	for range 2 {
-		if _, err := open("ours/"); err != nil {
+		if _, err := open(endpoint); err != nil {
 			return err
 		}
 	}
 	if err := o.fanOut(ctx, "etcd, to 3 nodes", stores[0], stores); err != nil {
 		return err
 	}
-	fresh, err := open("fresh/")
+	other, stopOther, err := startEtcd(filepath.Join(o.dir, "fresh"))
 	if err != nil {
 		return err
 	}
-	aged, err := open("aged/")
+	defer stopOther()
+	fresh, err := open(other)
 	if err != nil {
 		return err
 	}
+	aged := stores[0]
 	if err := o.ages(ctx, "etcd, one member", fresh, aged); err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type View struct {
 	// Revision grows with each change.
 	Revision   uint64
 	Topologies map[string]topology.Topology // by id; do not change them
+	// Synced says that every source that is there has sent what it has.
+	Synced bool
 
 	once sync.Once
 	json []byte
@@ -45,6 +47,8 @@ type Mirror struct {
 	mu      sync.Mutex
 	known   map[string]map[string]topology.Topology // by provider and id
 	watched map[string]*watched
+	listed  bool // the sources are known
+	waiting int  // sources that are not ready yet
 	changed chan struct{}
 }
 
@@ -52,6 +56,7 @@ type Mirror struct {
 type watched struct {
 	cancel     context.CancelFunc
 	generation uint64
+	synced     bool
 }
 
 // Start returns a mirror that follows the sources until Close.
@@ -104,25 +109,29 @@ func (m *Mirror) adjust(ctx context.Context, now []host.Provider) {
 		if !p.Ready || w != nil && w.generation == p.Generation {
 			continue
 		}
-		if w != nil {
+		synced := false
+		if w != nil { // what its process before has sent holds until this one has
 			w.cancel()
+			synced = w.synced
 		}
 		wctx, cancel := context.WithCancel(ctx)
-		m.watched[p.Name] = &watched{cancel, p.Generation}
+		m.watched[p.Name] = &watched{cancel, p.Generation, synced}
 		m.work.Go(func() { defer cancel(); m.watch(wctx, p.Name) })
 	}
-	gone := false
 	for name, w := range m.watched {
 		if !there[name] {
 			w.cancel()
 			delete(m.watched, name)
 			delete(m.known, name)
-			gone = true
 		}
 	}
-	if gone {
-		m.publish()
+	m.listed, m.waiting = true, 0
+	for _, p := range now {
+		if m.watched[p.Name] == nil {
+			m.waiting++
+		}
 	}
+	m.publish()
 }
 
 // watch follows one process of a provider until it is gone or replaced.
@@ -176,17 +185,20 @@ func (m *Mirror) retain(ctx context.Context, provider string, fresh map[string]b
 	if ctx.Err() != nil {
 		return
 	}
-	before := len(m.known[provider])
 	maps.DeleteFunc(m.known[provider], func(id string, _ topology.Topology) bool { return !fresh[id] })
-	if len(m.known[provider]) != before {
-		m.publish()
+	if w := m.watched[provider]; w != nil {
+		w.synced = true
 	}
+	m.publish()
 }
 
 // publish makes a new view. When two providers claim one id, the one whose name
 // comes first is shown.
 func (m *Mirror) publish() {
-	v := &View{Revision: m.view.Load().Revision + 1, Topologies: map[string]topology.Topology{}}
+	v := &View{Revision: m.view.Load().Revision + 1, Topologies: map[string]topology.Topology{}, Synced: m.listed && m.waiting == 0}
+	for _, w := range m.watched {
+		v.Synced = v.Synced && w.synced
+	}
 	owner := map[string]string{}
 	for name, all := range m.known {
 		for id, t := range all {

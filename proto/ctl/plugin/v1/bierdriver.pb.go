@@ -71,6 +71,58 @@ func (BierChannel_Role) EnumDescriptor() ([]byte, []int) {
 	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{10, 0}
 }
 
+type BierAsk_Step int32
+
+const (
+	BierAsk_STEP_UNSPECIFIED BierAsk_Step = 0
+	// Before the router is locked.
+	BierAsk_STEP_BEGIN BierAsk_Step = 1
+	// When the router holds the change and would still take it back by itself, and
+	// where it cannot, before the change is sent. Forbidden: it is taken back.
+	BierAsk_STEP_COMMIT BierAsk_Step = 2
+)
+
+// Enum value maps for BierAsk_Step.
+var (
+	BierAsk_Step_name = map[int32]string{
+		0: "STEP_UNSPECIFIED",
+		1: "STEP_BEGIN",
+		2: "STEP_COMMIT",
+	}
+	BierAsk_Step_value = map[string]int32{
+		"STEP_UNSPECIFIED": 0,
+		"STEP_BEGIN":       1,
+		"STEP_COMMIT":      2,
+	}
+)
+
+func (x BierAsk_Step) Enum() *BierAsk_Step {
+	p := new(BierAsk_Step)
+	*p = x
+	return p
+}
+
+func (x BierAsk_Step) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (BierAsk_Step) Descriptor() protoreflect.EnumDescriptor {
+	return file_ctl_plugin_v1_bierdriver_proto_enumTypes[1].Descriptor()
+}
+
+func (BierAsk_Step) Type() protoreflect.EnumType {
+	return &file_ctl_plugin_v1_bierdriver_proto_enumTypes[1]
+}
+
+func (x BierAsk_Step) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use BierAsk_Step.Descriptor instead.
+func (BierAsk_Step) EnumDescriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{12, 0}
+}
+
 type ApplyBierResponse_State int32
 
 const (
@@ -111,11 +163,11 @@ func (x ApplyBierResponse_State) String() string {
 }
 
 func (ApplyBierResponse_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_ctl_plugin_v1_bierdriver_proto_enumTypes[1].Descriptor()
+	return file_ctl_plugin_v1_bierdriver_proto_enumTypes[2].Descriptor()
 }
 
 func (ApplyBierResponse_State) Type() protoreflect.EnumType {
-	return &file_ctl_plugin_v1_bierdriver_proto_enumTypes[1]
+	return &file_ctl_plugin_v1_bierdriver_proto_enumTypes[2]
 }
 
 func (x ApplyBierResponse_State) Number() protoreflect.EnumNumber {
@@ -124,7 +176,7 @@ func (x ApplyBierResponse_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApplyBierResponse_State.Descriptor instead.
 func (ApplyBierResponse_State) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{12, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{14, 0}
 }
 
 type BierSession_State int32
@@ -169,11 +221,11 @@ func (x BierSession_State) String() string {
 }
 
 func (BierSession_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_ctl_plugin_v1_bierdriver_proto_enumTypes[2].Descriptor()
+	return file_ctl_plugin_v1_bierdriver_proto_enumTypes[3].Descriptor()
 }
 
 func (BierSession_State) Type() protoreflect.EnumType {
-	return &file_ctl_plugin_v1_bierdriver_proto_enumTypes[2]
+	return &file_ctl_plugin_v1_bierdriver_proto_enumTypes[3]
 }
 
 func (x BierSession_State) Number() protoreflect.EnumNumber {
@@ -182,7 +234,7 @@ func (x BierSession_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierSession_State.Descriptor instead.
 func (BierSession_State) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19, 0}
 }
 
 type BierNotification_Kind int32
@@ -224,11 +276,11 @@ func (x BierNotification_Kind) String() string {
 }
 
 func (BierNotification_Kind) Descriptor() protoreflect.EnumDescriptor {
-	return file_ctl_plugin_v1_bierdriver_proto_enumTypes[3].Descriptor()
+	return file_ctl_plugin_v1_bierdriver_proto_enumTypes[4].Descriptor()
 }
 
 func (BierNotification_Kind) Type() protoreflect.EnumType {
-	return &file_ctl_plugin_v1_bierdriver_proto_enumTypes[3]
+	return &file_ctl_plugin_v1_bierdriver_proto_enumTypes[4]
 }
 
 func (x BierNotification_Kind) Number() protoreflect.EnumNumber {
@@ -237,7 +289,7 @@ func (x BierNotification_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierNotification_Kind.Descriptor instead.
 func (BierNotification_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{21, 0}
 }
 
 // BierRouter is everything a driver needs to reach one router.
@@ -1127,7 +1179,9 @@ type ApplyBierRequest struct {
 	Router *BierRouter            `protobuf:"bytes,1,opt,name=router,proto3" json:"router,omitempty"`
 	Config *BierConfig            `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
 	// Compare only: say in ApplyBierResponse.edits what would be sent.
-	DryRun        bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// In answer to an ask; router and config are those of the first message.
+	Permit        *BierPermit `protobuf:"bytes,4,opt,name=permit,proto3" json:"permit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1183,6 +1237,122 @@ func (x *ApplyBierRequest) GetDryRun() bool {
 	return false
 }
 
+func (x *ApplyBierRequest) GetPermit() *BierPermit {
+	if x != nil {
+		return x.Permit
+	}
+	return nil
+}
+
+// BierAsk is the question whether the caller still may act on the router: with several
+// controllers, another one may have become the one that does.
+type BierAsk struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Step  BierAsk_Step           `protobuf:"varint,1,opt,name=step,proto3,enum=ctl.plugin.v1.BierAsk_Step" json:"step,omitempty"`
+	// Of STEP_BEGIN: how the router names the session, if it does (NETCONF session-id).
+	Session       string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BierAsk) Reset() {
+	*x = BierAsk{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BierAsk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BierAsk) ProtoMessage() {}
+
+func (x *BierAsk) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BierAsk.ProtoReflect.Descriptor instead.
+func (*BierAsk) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *BierAsk) GetStep() BierAsk_Step {
+	if x != nil {
+		return x.Step
+	}
+	return BierAsk_STEP_UNSPECIFIED
+}
+
+func (x *BierAsk) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+type BierPermit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty: permitted. Else why not; the driver must not act.
+	Forbidden string `protobuf:"bytes,1,opt,name=forbidden,proto3" json:"forbidden,omitempty"`
+	// In answer to STEP_BEGIN: sessions that the driver may end when they hold a lock.
+	FormerSessions []string `protobuf:"bytes,2,rep,name=former_sessions,json=formerSessions,proto3" json:"former_sessions,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *BierPermit) Reset() {
+	*x = BierPermit{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BierPermit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BierPermit) ProtoMessage() {}
+
+func (x *BierPermit) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BierPermit.ProtoReflect.Descriptor instead.
+func (*BierPermit) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *BierPermit) GetForbidden() string {
+	if x != nil {
+		return x.Forbidden
+	}
+	return ""
+}
+
+func (x *BierPermit) GetFormerSessions() []string {
+	if x != nil {
+		return x.FormerSessions
+	}
+	return nil
+}
+
 type ApplyBierResponse struct {
 	state protoimpl.MessageState  `protogen:"open.v1"`
 	State ApplyBierResponse_State `protobuf:"varint,1,opt,name=state,proto3,enum=ctl.plugin.v1.ApplyBierResponse_State" json:"state,omitempty"`
@@ -1192,15 +1362,17 @@ type ApplyBierResponse struct {
 	// held the configuration already.
 	Edits []string `protobuf:"bytes,3,rep,name=edits,proto3" json:"edits,omitempty"`
 	// Requests sent to the router by this call.
-	Messages      uint32       `protobuf:"varint,4,opt,name=messages,proto3" json:"messages,omitempty"`
-	Session       *BierSession `protobuf:"bytes,5,opt,name=session,proto3" json:"session,omitempty"`
+	Messages uint32       `protobuf:"varint,4,opt,name=messages,proto3" json:"messages,omitempty"`
+	Session  *BierSession `protobuf:"bytes,5,opt,name=session,proto3" json:"session,omitempty"`
+	// A question; the other fields are not set.
+	Ask           *BierAsk `protobuf:"bytes,6,opt,name=ask,proto3" json:"ask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ApplyBierResponse) Reset() {
 	*x = ApplyBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1384,7 @@ func (x *ApplyBierResponse) String() string {
 func (*ApplyBierResponse) ProtoMessage() {}
 
 func (x *ApplyBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1397,7 @@ func (x *ApplyBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyBierResponse.ProtoReflect.Descriptor instead.
 func (*ApplyBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{12}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ApplyBierResponse) GetState() ApplyBierResponse_State {
@@ -1263,6 +1435,13 @@ func (x *ApplyBierResponse) GetSession() *BierSession {
 	return nil
 }
 
+func (x *ApplyBierResponse) GetAsk() *BierAsk {
+	if x != nil {
+		return x.Ask
+	}
+	return nil
+}
+
 type ReadBierRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Router        *BierRouter            `protobuf:"bytes,1,opt,name=router,proto3" json:"router,omitempty"`
@@ -1272,7 +1451,7 @@ type ReadBierRequest struct {
 
 func (x *ReadBierRequest) Reset() {
 	*x = ReadBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1284,7 +1463,7 @@ func (x *ReadBierRequest) String() string {
 func (*ReadBierRequest) ProtoMessage() {}
 
 func (x *ReadBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1297,7 +1476,7 @@ func (x *ReadBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBierRequest.ProtoReflect.Descriptor instead.
 func (*ReadBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{13}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ReadBierRequest) GetRouter() *BierRouter {
@@ -1317,7 +1496,7 @@ type ReadBierResponse struct {
 
 func (x *ReadBierResponse) Reset() {
 	*x = ReadBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1329,7 +1508,7 @@ func (x *ReadBierResponse) String() string {
 func (*ReadBierResponse) ProtoMessage() {}
 
 func (x *ReadBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1342,7 +1521,7 @@ func (x *ReadBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadBierResponse.ProtoReflect.Descriptor instead.
 func (*ReadBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{14}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ReadBierResponse) GetConfig() *BierConfig {
@@ -1372,7 +1551,7 @@ type WatchBierRequest struct {
 
 func (x *WatchBierRequest) Reset() {
 	*x = WatchBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1384,7 +1563,7 @@ func (x *WatchBierRequest) String() string {
 func (*WatchBierRequest) ProtoMessage() {}
 
 func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1397,7 +1576,7 @@ func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierRequest.ProtoReflect.Descriptor instead.
 func (*WatchBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{15}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WatchBierRequest) GetPut() []*BierRouter {
@@ -1427,7 +1606,7 @@ type WatchBierResponse struct {
 
 func (x *WatchBierResponse) Reset() {
 	*x = WatchBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1618,7 @@ func (x *WatchBierResponse) String() string {
 func (*WatchBierResponse) ProtoMessage() {}
 
 func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1631,7 @@ func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierResponse.ProtoReflect.Descriptor instead.
 func (*WatchBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{16}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchBierResponse) GetNodeId() string {
@@ -1502,7 +1681,7 @@ type BierSession struct {
 
 func (x *BierSession) Reset() {
 	*x = BierSession{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1693,7 @@ func (x *BierSession) String() string {
 func (*BierSession) ProtoMessage() {}
 
 func (x *BierSession) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1706,7 @@ func (x *BierSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierSession.ProtoReflect.Descriptor instead.
 func (*BierSession) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *BierSession) GetState() BierSession_State {
@@ -1586,7 +1765,7 @@ type BierDrift struct {
 
 func (x *BierDrift) Reset() {
 	*x = BierDrift{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1598,7 +1777,7 @@ func (x *BierDrift) String() string {
 func (*BierDrift) ProtoMessage() {}
 
 func (x *BierDrift) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1611,7 +1790,7 @@ func (x *BierDrift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierDrift.ProtoReflect.Descriptor instead.
 func (*BierDrift) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{18}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *BierDrift) GetAt() *timestamppb.Timestamp {
@@ -1651,7 +1830,7 @@ type BierNotification struct {
 
 func (x *BierNotification) Reset() {
 	*x = BierNotification{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1663,7 +1842,7 @@ func (x *BierNotification) String() string {
 func (*BierNotification) ProtoMessage() {}
 
 func (x *BierNotification) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1676,7 +1855,7 @@ func (x *BierNotification) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierNotification.ProtoReflect.Descriptor instead.
 func (*BierNotification) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BierNotification) GetKind() BierNotification_Kind {
@@ -1812,17 +1991,31 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fROLE_INGRESS\x10\x01\x12\x0f\n" +
-	"\vROLE_EGRESS\x10\x02\"\x91\x01\n" +
+	"\vROLE_EGRESS\x10\x02\"\xc4\x01\n" +
 	"\x10ApplyBierRequest\x121\n" +
 	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\x121\n" +
 	"\x06config\x18\x02 \x01(\v2\x19.ctl.plugin.v1.BierConfigR\x06config\x12\x17\n" +
-	"\adry_run\x18\x03 \x01(\bR\x06dryRun\"\xa9\x02\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x121\n" +
+	"\x06permit\x18\x04 \x01(\v2\x19.ctl.plugin.v1.BierPermitR\x06permit\"\x93\x01\n" +
+	"\aBierAsk\x12/\n" +
+	"\x04step\x18\x01 \x01(\x0e2\x1b.ctl.plugin.v1.BierAsk.StepR\x04step\x12\x18\n" +
+	"\asession\x18\x02 \x01(\tR\asession\"=\n" +
+	"\x04Step\x12\x14\n" +
+	"\x10STEP_UNSPECIFIED\x10\x00\x12\x0e\n" +
+	"\n" +
+	"STEP_BEGIN\x10\x01\x12\x0f\n" +
+	"\vSTEP_COMMIT\x10\x02\"S\n" +
+	"\n" +
+	"BierPermit\x12\x1c\n" +
+	"\tforbidden\x18\x01 \x01(\tR\tforbidden\x12'\n" +
+	"\x0fformer_sessions\x18\x02 \x03(\tR\x0eformerSessions\"\xd3\x02\n" +
 	"\x11ApplyBierResponse\x12<\n" +
 	"\x05state\x18\x01 \x01(\x0e2&.ctl.plugin.v1.ApplyBierResponse.StateR\x05state\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05edits\x18\x03 \x03(\tR\x05edits\x12\x1a\n" +
 	"\bmessages\x18\x04 \x01(\rR\bmessages\x124\n" +
-	"\asession\x18\x05 \x01(\v2\x1a.ctl.plugin.v1.BierSessionR\asession\"V\n" +
+	"\asession\x18\x05 \x01(\v2\x1a.ctl.plugin.v1.BierSessionR\asession\x12(\n" +
+	"\x03ask\x18\x06 \x01(\v2\x16.ctl.plugin.v1.BierAskR\x03ask\"V\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSTATE_APPLIED\x10\x01\x12\x11\n" +
@@ -1871,12 +2064,12 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15KIND_BFR_ID_COLLISION\x10\x01\x12\x11\n" +
 	"\rKIND_BFR_ZERO\x10\x02\x12 \n" +
-	"\x1cKIND_SUB_DOMAIN_ID_COLLISION\x10\x032\xb8\x03\n" +
+	"\x1cKIND_SUB_DOMAIN_ID_COLLISION\x10\x032\xbc\x03\n" +
 	"\n" +
 	"BierDriver\x12i\n" +
 	"\x12DescribeBierDriver\x12(.ctl.plugin.v1.DescribeBierDriverRequest\x1a).ctl.plugin.v1.DescribeBierDriverResponse\x12N\n" +
-	"\tProbeBier\x12\x1f.ctl.plugin.v1.ProbeBierRequest\x1a .ctl.plugin.v1.ProbeBierResponse\x12N\n" +
-	"\tApplyBier\x12\x1f.ctl.plugin.v1.ApplyBierRequest\x1a .ctl.plugin.v1.ApplyBierResponse\x12K\n" +
+	"\tProbeBier\x12\x1f.ctl.plugin.v1.ProbeBierRequest\x1a .ctl.plugin.v1.ProbeBierResponse\x12R\n" +
+	"\tApplyBier\x12\x1f.ctl.plugin.v1.ApplyBierRequest\x1a .ctl.plugin.v1.ApplyBierResponse(\x010\x01\x12K\n" +
 	"\bReadBier\x12\x1e.ctl.plugin.v1.ReadBierRequest\x1a\x1f.ctl.plugin.v1.ReadBierResponse\x12R\n" +
 	"\tWatchBier\x12\x1f.ctl.plugin.v1.WatchBierRequest\x1a .ctl.plugin.v1.WatchBierResponse(\x010\x01B+Z)ctl.internal/proto/ctl/plugin/v1;pluginv1b\x06proto3"
 
@@ -1892,78 +2085,84 @@ func file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP() []byte {
 	return file_ctl_plugin_v1_bierdriver_proto_rawDescData
 }
 
-var file_ctl_plugin_v1_bierdriver_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_ctl_plugin_v1_bierdriver_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_ctl_plugin_v1_bierdriver_proto_goTypes = []any{
 	(BierChannel_Role)(0),              // 0: ctl.plugin.v1.BierChannel.Role
-	(ApplyBierResponse_State)(0),       // 1: ctl.plugin.v1.ApplyBierResponse.State
-	(BierSession_State)(0),             // 2: ctl.plugin.v1.BierSession.State
-	(BierNotification_Kind)(0),         // 3: ctl.plugin.v1.BierNotification.Kind
-	(*BierRouter)(nil),                 // 4: ctl.plugin.v1.BierRouter
-	(*DescribeBierDriverRequest)(nil),  // 5: ctl.plugin.v1.DescribeBierDriverRequest
-	(*DescribeBierDriverResponse)(nil), // 6: ctl.plugin.v1.DescribeBierDriverResponse
-	(*ProbeBierRequest)(nil),           // 7: ctl.plugin.v1.ProbeBierRequest
-	(*ProbeBierResponse)(nil),          // 8: ctl.plugin.v1.ProbeBierResponse
-	(*BierConfig)(nil),                 // 9: ctl.plugin.v1.BierConfig
-	(*BierMember)(nil),                 // 10: ctl.plugin.v1.BierMember
-	(*BierGlobal)(nil),                 // 11: ctl.plugin.v1.BierGlobal
-	(*BierSubDomain)(nil),              // 12: ctl.plugin.v1.BierSubDomain
-	(*BierEncapsulation)(nil),          // 13: ctl.plugin.v1.BierEncapsulation
-	(*BierChannel)(nil),                // 14: ctl.plugin.v1.BierChannel
-	(*ApplyBierRequest)(nil),           // 15: ctl.plugin.v1.ApplyBierRequest
-	(*ApplyBierResponse)(nil),          // 16: ctl.plugin.v1.ApplyBierResponse
-	(*ReadBierRequest)(nil),            // 17: ctl.plugin.v1.ReadBierRequest
-	(*ReadBierResponse)(nil),           // 18: ctl.plugin.v1.ReadBierResponse
-	(*WatchBierRequest)(nil),           // 19: ctl.plugin.v1.WatchBierRequest
-	(*WatchBierResponse)(nil),          // 20: ctl.plugin.v1.WatchBierResponse
-	(*BierSession)(nil),                // 21: ctl.plugin.v1.BierSession
-	(*BierDrift)(nil),                  // 22: ctl.plugin.v1.BierDrift
-	(*BierNotification)(nil),           // 23: ctl.plugin.v1.BierNotification
-	nil,                                // 24: ctl.plugin.v1.BierRouter.OptionsEntry
-	(*timestamppb.Timestamp)(nil),      // 25: google.protobuf.Timestamp
+	(BierAsk_Step)(0),                  // 1: ctl.plugin.v1.BierAsk.Step
+	(ApplyBierResponse_State)(0),       // 2: ctl.plugin.v1.ApplyBierResponse.State
+	(BierSession_State)(0),             // 3: ctl.plugin.v1.BierSession.State
+	(BierNotification_Kind)(0),         // 4: ctl.plugin.v1.BierNotification.Kind
+	(*BierRouter)(nil),                 // 5: ctl.plugin.v1.BierRouter
+	(*DescribeBierDriverRequest)(nil),  // 6: ctl.plugin.v1.DescribeBierDriverRequest
+	(*DescribeBierDriverResponse)(nil), // 7: ctl.plugin.v1.DescribeBierDriverResponse
+	(*ProbeBierRequest)(nil),           // 8: ctl.plugin.v1.ProbeBierRequest
+	(*ProbeBierResponse)(nil),          // 9: ctl.plugin.v1.ProbeBierResponse
+	(*BierConfig)(nil),                 // 10: ctl.plugin.v1.BierConfig
+	(*BierMember)(nil),                 // 11: ctl.plugin.v1.BierMember
+	(*BierGlobal)(nil),                 // 12: ctl.plugin.v1.BierGlobal
+	(*BierSubDomain)(nil),              // 13: ctl.plugin.v1.BierSubDomain
+	(*BierEncapsulation)(nil),          // 14: ctl.plugin.v1.BierEncapsulation
+	(*BierChannel)(nil),                // 15: ctl.plugin.v1.BierChannel
+	(*ApplyBierRequest)(nil),           // 16: ctl.plugin.v1.ApplyBierRequest
+	(*BierAsk)(nil),                    // 17: ctl.plugin.v1.BierAsk
+	(*BierPermit)(nil),                 // 18: ctl.plugin.v1.BierPermit
+	(*ApplyBierResponse)(nil),          // 19: ctl.plugin.v1.ApplyBierResponse
+	(*ReadBierRequest)(nil),            // 20: ctl.plugin.v1.ReadBierRequest
+	(*ReadBierResponse)(nil),           // 21: ctl.plugin.v1.ReadBierResponse
+	(*WatchBierRequest)(nil),           // 22: ctl.plugin.v1.WatchBierRequest
+	(*WatchBierResponse)(nil),          // 23: ctl.plugin.v1.WatchBierResponse
+	(*BierSession)(nil),                // 24: ctl.plugin.v1.BierSession
+	(*BierDrift)(nil),                  // 25: ctl.plugin.v1.BierDrift
+	(*BierNotification)(nil),           // 26: ctl.plugin.v1.BierNotification
+	nil,                                // 27: ctl.plugin.v1.BierRouter.OptionsEntry
+	(*timestamppb.Timestamp)(nil),      // 28: google.protobuf.Timestamp
 }
 var file_ctl_plugin_v1_bierdriver_proto_depIdxs = []int32{
-	24, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
-	4,  // 1: ctl.plugin.v1.ProbeBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	21, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	11, // 3: ctl.plugin.v1.BierConfig.global:type_name -> ctl.plugin.v1.BierGlobal
-	14, // 4: ctl.plugin.v1.BierConfig.channels:type_name -> ctl.plugin.v1.BierChannel
-	10, // 5: ctl.plugin.v1.BierConfig.members:type_name -> ctl.plugin.v1.BierMember
-	12, // 6: ctl.plugin.v1.BierGlobal.sub_domains:type_name -> ctl.plugin.v1.BierSubDomain
-	13, // 7: ctl.plugin.v1.BierSubDomain.ipv4:type_name -> ctl.plugin.v1.BierEncapsulation
-	13, // 8: ctl.plugin.v1.BierSubDomain.ipv6:type_name -> ctl.plugin.v1.BierEncapsulation
+	27, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
+	5,  // 1: ctl.plugin.v1.ProbeBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	24, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	12, // 3: ctl.plugin.v1.BierConfig.global:type_name -> ctl.plugin.v1.BierGlobal
+	15, // 4: ctl.plugin.v1.BierConfig.channels:type_name -> ctl.plugin.v1.BierChannel
+	11, // 5: ctl.plugin.v1.BierConfig.members:type_name -> ctl.plugin.v1.BierMember
+	13, // 6: ctl.plugin.v1.BierGlobal.sub_domains:type_name -> ctl.plugin.v1.BierSubDomain
+	14, // 7: ctl.plugin.v1.BierSubDomain.ipv4:type_name -> ctl.plugin.v1.BierEncapsulation
+	14, // 8: ctl.plugin.v1.BierSubDomain.ipv6:type_name -> ctl.plugin.v1.BierEncapsulation
 	0,  // 9: ctl.plugin.v1.BierChannel.role:type_name -> ctl.plugin.v1.BierChannel.Role
-	4,  // 10: ctl.plugin.v1.ApplyBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	9,  // 11: ctl.plugin.v1.ApplyBierRequest.config:type_name -> ctl.plugin.v1.BierConfig
-	1,  // 12: ctl.plugin.v1.ApplyBierResponse.state:type_name -> ctl.plugin.v1.ApplyBierResponse.State
-	21, // 13: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	4,  // 14: ctl.plugin.v1.ReadBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	9,  // 15: ctl.plugin.v1.ReadBierResponse.config:type_name -> ctl.plugin.v1.BierConfig
-	21, // 16: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	4,  // 17: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
-	21, // 18: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	22, // 19: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
-	23, // 20: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
-	2,  // 21: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
-	25, // 22: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
-	25, // 23: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
-	3,  // 24: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
-	25, // 25: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
-	5,  // 26: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
-	7,  // 27: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
-	15, // 28: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
-	17, // 29: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
-	19, // 30: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
-	6,  // 31: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
-	8,  // 32: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
-	16, // 33: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
-	18, // 34: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
-	20, // 35: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
-	31, // [31:36] is the sub-list for method output_type
-	26, // [26:31] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	5,  // 10: ctl.plugin.v1.ApplyBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	10, // 11: ctl.plugin.v1.ApplyBierRequest.config:type_name -> ctl.plugin.v1.BierConfig
+	18, // 12: ctl.plugin.v1.ApplyBierRequest.permit:type_name -> ctl.plugin.v1.BierPermit
+	1,  // 13: ctl.plugin.v1.BierAsk.step:type_name -> ctl.plugin.v1.BierAsk.Step
+	2,  // 14: ctl.plugin.v1.ApplyBierResponse.state:type_name -> ctl.plugin.v1.ApplyBierResponse.State
+	24, // 15: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	17, // 16: ctl.plugin.v1.ApplyBierResponse.ask:type_name -> ctl.plugin.v1.BierAsk
+	5,  // 17: ctl.plugin.v1.ReadBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	10, // 18: ctl.plugin.v1.ReadBierResponse.config:type_name -> ctl.plugin.v1.BierConfig
+	24, // 19: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	5,  // 20: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
+	24, // 21: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	25, // 22: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
+	26, // 23: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
+	3,  // 24: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
+	28, // 25: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
+	28, // 26: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
+	4,  // 27: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
+	28, // 28: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
+	6,  // 29: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
+	8,  // 30: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
+	16, // 31: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
+	20, // 32: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
+	22, // 33: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
+	7,  // 34: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
+	9,  // 35: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
+	19, // 36: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
+	21, // 37: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
+	23, // 38: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
+	34, // [34:39] is the sub-list for method output_type
+	29, // [29:34] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_bierdriver_proto_init() }
@@ -1976,8 +2175,8 @@ func file_ctl_plugin_v1_bierdriver_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_bierdriver_proto_rawDesc), len(file_ctl_plugin_v1_bierdriver_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   21,
+			NumEnums:      5,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -40,8 +40,10 @@ type BierDriverClient interface {
 	// drive it.
 	ProbeBier(ctx context.Context, in *ProbeBierRequest, opts ...grpc.CallOption) (*ProbeBierResponse, error)
 	// ApplyBier brings a router to a configuration. It sends only what differs, all
-	// or nothing, reads back, and may be repeated at any time.
-	ApplyBier(ctx context.Context, in *ApplyBierRequest, opts ...grpc.CallOption) (*ApplyBierResponse, error)
+	// or nothing, reads back, and may be repeated at any time. The caller sends what is to
+	// be applied; the driver asks before it acts (ask), the caller permits or forbids; the
+	// last response is the result. The end of the stream forbids.
+	ApplyBier(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ApplyBierRequest, ApplyBierResponse], error)
 	// ReadBier returns the configuration a router holds.
 	ReadBier(ctx context.Context, in *ReadBierRequest, opts ...grpc.CallOption) (*ReadBierResponse, error)
 	// WatchBier tells what happens to the routers the caller names, until the caller
@@ -77,15 +79,18 @@ func (c *bierDriverClient) ProbeBier(ctx context.Context, in *ProbeBierRequest, 
 	return out, nil
 }
 
-func (c *bierDriverClient) ApplyBier(ctx context.Context, in *ApplyBierRequest, opts ...grpc.CallOption) (*ApplyBierResponse, error) {
+func (c *bierDriverClient) ApplyBier(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ApplyBierRequest, ApplyBierResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ApplyBierResponse)
-	err := c.cc.Invoke(ctx, BierDriver_ApplyBier_FullMethodName, in, out, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &BierDriver_ServiceDesc.Streams[0], BierDriver_ApplyBier_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	x := &grpc.GenericClientStream[ApplyBierRequest, ApplyBierResponse]{ClientStream: stream}
+	return x, nil
 }
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type BierDriver_ApplyBierClient = grpc.BidiStreamingClient[ApplyBierRequest, ApplyBierResponse]
 
 func (c *bierDriverClient) ReadBier(ctx context.Context, in *ReadBierRequest, opts ...grpc.CallOption) (*ReadBierResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -99,7 +104,7 @@ func (c *bierDriverClient) ReadBier(ctx context.Context, in *ReadBierRequest, op
 
 func (c *bierDriverClient) WatchBier(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WatchBierRequest, WatchBierResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &BierDriver_ServiceDesc.Streams[0], BierDriver_WatchBier_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &BierDriver_ServiceDesc.Streams[1], BierDriver_WatchBier_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +129,10 @@ type BierDriverServer interface {
 	// drive it.
 	ProbeBier(context.Context, *ProbeBierRequest) (*ProbeBierResponse, error)
 	// ApplyBier brings a router to a configuration. It sends only what differs, all
-	// or nothing, reads back, and may be repeated at any time.
-	ApplyBier(context.Context, *ApplyBierRequest) (*ApplyBierResponse, error)
+	// or nothing, reads back, and may be repeated at any time. The caller sends what is to
+	// be applied; the driver asks before it acts (ask), the caller permits or forbids; the
+	// last response is the result. The end of the stream forbids.
+	ApplyBier(grpc.BidiStreamingServer[ApplyBierRequest, ApplyBierResponse]) error
 	// ReadBier returns the configuration a router holds.
 	ReadBier(context.Context, *ReadBierRequest) (*ReadBierResponse, error)
 	// WatchBier tells what happens to the routers the caller names, until the caller
@@ -147,8 +154,8 @@ func (UnimplementedBierDriverServer) DescribeBierDriver(context.Context, *Descri
 func (UnimplementedBierDriverServer) ProbeBier(context.Context, *ProbeBierRequest) (*ProbeBierResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ProbeBier not implemented")
 }
-func (UnimplementedBierDriverServer) ApplyBier(context.Context, *ApplyBierRequest) (*ApplyBierResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ApplyBier not implemented")
+func (UnimplementedBierDriverServer) ApplyBier(grpc.BidiStreamingServer[ApplyBierRequest, ApplyBierResponse]) error {
+	return status.Error(codes.Unimplemented, "method ApplyBier not implemented")
 }
 func (UnimplementedBierDriverServer) ReadBier(context.Context, *ReadBierRequest) (*ReadBierResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadBier not implemented")
@@ -213,23 +220,12 @@ func _BierDriver_ProbeBier_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
-func _BierDriver_ApplyBier_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ApplyBierRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BierDriverServer).ApplyBier(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BierDriver_ApplyBier_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BierDriverServer).ApplyBier(ctx, req.(*ApplyBierRequest))
-	}
-	return interceptor(ctx, in, info, handler)
+func _BierDriver_ApplyBier_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(BierDriverServer).ApplyBier(&grpc.GenericServerStream[ApplyBierRequest, ApplyBierResponse]{ServerStream: stream})
 }
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type BierDriver_ApplyBierServer = grpc.BidiStreamingServer[ApplyBierRequest, ApplyBierResponse]
 
 func _BierDriver_ReadBier_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReadBierRequest)
@@ -272,15 +268,17 @@ var BierDriver_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _BierDriver_ProbeBier_Handler,
 		},
 		{
-			MethodName: "ApplyBier",
-			Handler:    _BierDriver_ApplyBier_Handler,
-		},
-		{
 			MethodName: "ReadBier",
 			Handler:    _BierDriver_ReadBier_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "ApplyBier",
+			Handler:       _BierDriver_ApplyBier_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
 		{
 			StreamName:    "WatchBier",
 			Handler:       _BierDriver_WatchBier_Handler,

@@ -1,0 +1,2 @@
+// Package counterpython tests the example of a plugin in Python that keeps data.
+package counterpython

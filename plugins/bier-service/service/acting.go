@@ -1,0 +1,207 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/bier-service/drivers"
+	"ctl.internal/plugins/bier-service/reconcile"
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
+)
+
+// acting is the service while this process holds the role.
+type acting struct {
+	*Service
+	term    *state.Term
+	engine  *reconcile.Engine
+	records *records
+
+	mu       sync.Mutex
+	sessions map[string]*bierdriver.Session
+}
+
+// act holds the routers to what topologies and channels say, until the role ends.
+func (s *Service) act(ctx context.Context, term *state.Term) {
+	a := &acting{Service: s, term: term, records: newRecords(s.data, term), sessions: map[string]*bierdriver.Session{}}
+	now := s.data.store.Now()
+	var managed []string
+	for node := range s.data.managed.All(now, "") {
+		managed = append(managed, node)
+	}
+	known := map[string]bier.Status{}
+	for key, x := range s.data.status.All(now, bier.RouterKey("")) {
+		known[strings.TrimPrefix(key, bier.RouterKey(""))] = x
+	}
+	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.target, Apply: a.apply, Release: a.release, Status: a.records.router, Report: s.report,
+		Timeout: s.times.apply, RetryMin: s.times.retryMin, RetryMax: s.times.retryMax, Parallel: s.set.Parallel, Repair: s.set.Drift != "report"}, managed, known)
+	s.acting.Store(a)
+	var group sync.WaitGroup
+	group.Go(func() { a.records.run(ctx) })
+	a.follow(ctx)
+	s.acting.Store(nil)
+	a.engine.Wait()
+	group.Wait()
+	s.board.ForgetAll()
+}
+
+// maxRest bounds how long changes are gathered when they come closely: under many of
+// them, computing takes a fifth of the time.
+const maxRest = 100 * time.Millisecond
+
+// follow has the engine want what is configured, until ctx ends.
+func (a *acting) follow(ctx context.Context) {
+	var audit <-chan time.Time
+	if a.times.audit > 0 {
+		t := time.NewTicker(a.times.audit)
+		defer t.Stop()
+		audit = t.C
+	}
+	wake(a.asked)
+	for a.want(ctx); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.intent:
+			began := time.Now()
+			a.want(ctx)
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(min(4*time.Since(began), maxRest)):
+			}
+		case <-a.asked:
+			a.compare()
+		case <-audit:
+			a.engine.Kick(nil, 0)
+		}
+	}
+}
+
+// want computes what routers must hold from one snapshot of all that is configured.
+func (a *acting) want(ctx context.Context) {
+	now := a.data.store.Now()
+	if why := a.data.unreadable(); why != "" {
+		before, _ := a.data.status.Get(now, bier.ServiceKey)
+		a.records.processed(before.Processed, why)
+		return
+	}
+	n := a.data.Network(now)
+	a.engine.Want(n.Desired(), now.Revision())
+	a.records.processed(now.Revision(), "")
+}
+
+// compare takes requests to compare routers in.
+func (a *acting) compare() {
+	now := a.data.store.Now()
+	var nodes, keys []string
+	for node := range a.data.asked.All(now, "") {
+		nodes, keys = append(nodes, node), append(keys, node)
+	}
+	if len(keys) == 0 {
+		return
+	}
+	if slices.Contains(nodes, all) {
+		nodes = nil
+	}
+	a.engine.Kick(nodes, now.Revision())
+	a.records.served(keys)
+}
+
+func (a *acting) target(node string) *bierdriver.Router {
+	return a.data.Mounts.Get(a.data.store.Now(), node)
+}
+
+// remounted is called when routers may be reached otherwise, nil: all of them.
+func (a *acting) remounted(nodes []string) {
+	for _, node := range nodes {
+		if a.target(node) == nil {
+			a.board.Forget(node)
+			a.mu.Lock()
+			delete(a.sessions, node)
+			a.mu.Unlock()
+			a.records.session(node, nil)
+		}
+	}
+	a.engine.Kick(nodes, 0)
+}
+
+// session notes a session and returns the state before.
+func (a *acting) session(node string, n *bierdriver.Session) bierdriver.SessionState {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.sessions[node]
+	if len(n.Capabilities) == 0 { // what it announced last still helps to choose a driver
+		n.Capabilities = before.GetCapabilities()
+	}
+	a.sessions[node] = n
+	a.records.session(node, drivers.NewSession(n))
+	return before.GetState()
+}
+
+// apply chooses a driver and lets it apply.
+func (a *acting) apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, hash string, dryRun bool) (*bierdriver.Result, string, error) {
+	ctx, cancel, err := a.term.Act(ctx, a.times.apply)
+	if err != nil {
+		return nil, "", err
+	}
+	defer cancel()
+	a.mu.Lock()
+	capabilities := a.sessions[r.NodeId].GetCapabilities()
+	a.mu.Unlock()
+	name, client, err := a.board.Choose(ctx, r, capabilities)
+	if err != nil && fault.KindOf(err) == fault.Unsupported {
+		return &bierdriver.Result{State: bierdriver.Failed, Reason: err.Error()}, name, nil
+	}
+	if err != nil {
+		return nil, name, err
+	}
+	if len(c.Members) > 0 {
+		wants, err := a.board.WantsMembers(ctx, name)
+		if err != nil {
+			return nil, name, fmt.Errorf("driver %s: %w", name, err)
+		}
+		if !wants {
+			c = &bierdriver.Config{Global: c.Global, Channels: c.Channels}
+		}
+	}
+	p := &permit{acting: a, node: r.NodeId, hash: hash}
+	var asked bierdriver.Permit
+	if !dryRun {
+		asked = p
+	}
+	res, err := client.Apply(ctx, r, c, asked)
+	if err != nil {
+		return nil, name, fmt.Errorf("driver %s: %w", name, err)
+	}
+	if res.State == bierdriver.Applied && !dryRun && !p.begun { // it holds all that it must, and that is ours from now on
+		if err := p.own(ctx, ""); err != nil {
+			return nil, name, err
+		}
+	}
+	first, err := a.data.Trust(ctx, a.term, r, res.GetSession().GetHostKey())
+	switch {
+	case err != nil:
+		slog.Warn("the host key of a router was not kept", "node", r.NodeId, "error", err)
+	case first:
+		slog.Warn("the host key of a router is trusted because it is the first it showed; compare it with the router's", "node", r.NodeId, "host-key", res.GetSession().GetHostKey())
+	}
+	return res, name, nil
+}
+
+// release forgets a router that holds nothing of ours any more.
+func (a *acting) release(ctx context.Context, node string) error {
+	a.board.Forget(node)
+	_, err := a.term.Update(ctx, func(tx *state.Tx) error {
+		a.data.managed.Delete(tx, node)
+		return nil
+	})
+	return err
+}

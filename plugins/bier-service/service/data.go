@@ -1,0 +1,137 @@
+package service
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"ctl.internal/plugins/bier-service/drivers"
+	"ctl.internal/plugins/bier-service/mounts"
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/state"
+)
+
+// data is the projection of all that the plugin reads.
+type data struct {
+	*bier.Trees
+	*mounts.Mounts
+	store *state.Store
+	// What the holder of the role writes.
+	status   bier.Routers                  // exported
+	managed  *state.Table[Managed]         // by node-id
+	sessions *state.Table[drivers.Session] // by node-id
+	asked    *state.Table[struct{}]        // node-ids that are to be compared now, "*" = all
+}
+
+// Managed is kept of a router from before the first act on it until it holds nothing of
+// ours any more.
+type Managed struct {
+	Epoch   uint64   `json:"epoch"`             // of the role that acted last
+	Session string   `json:"session,omitempty"` // as the router names it
+	Former  []string `json:"former,omitempty"`  // sessions of earlier acts, which may hold locks
+	// Hash of the configuration that was made to stay last, and when.
+	Hash  string    `json:"hash,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+}
+
+// all is every router, in the table asked.
+const all = "*"
+
+// open follows the data until ctx ends. intent, reached and asked are called when
+// topologies or channels, how routers are reached, and requests have changed.
+func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes []string), asked func()) (*data, error) {
+	d := &data{Trees: bier.NewTrees(intent), Mounts: mounts.New(reached),
+		status:   bier.Routers{Table: state.NewTable[bier.Status](state.Private(bier.StatusPrefix))},
+		managed:  state.NewTable[Managed](state.Private("managed/")),
+		sessions: state.NewTable[drivers.Session](state.Private("session/")),
+		asked:    state.NewTable[struct{}](state.Private("asked/"))}
+	d.asked.Notify(func([]string) { asked() })
+	views := append(d.Trees.Views(), d.Mounts.Views()...)
+	var err error
+	d.store, err = state.Open(ctx, h, append(views, d.status, d.managed, d.sessions, d.asked)...)
+	d.Mounts.Store = d.store
+	return d, err
+}
+
+// unreadable says which record of a topology or channel cannot be read: what routers must
+// hold is not known then.
+func (d *data) unreadable() string {
+	for key, err := range d.store.Broken() {
+		if strings.HasPrefix(key, bier.TopologyTree) || strings.HasPrefix(key, bier.ChannelTree) {
+			return err.Error() + "; routers stay as they are until it is repaired or deleted"
+		}
+	}
+	return ""
+}
+
+// states of routers as of now, of all when nodes is empty.
+func (d *data) states(nodes []string, revision uint64) []bier.RouterState {
+	now := d.store.Now()
+	if len(nodes) == 0 {
+		for key := range d.status.All(now, bier.RouterKey("")) {
+			nodes = append(nodes, strings.TrimPrefix(key, bier.RouterKey("")))
+		}
+	}
+	out := make([]bier.RouterState, len(nodes))
+	for i, node := range nodes {
+		if out[i] = d.status.State(now, node, revision); out[i].State != bier.Applied {
+			continue
+		}
+		if x, ok := d.status.Get(now, bier.RouterKey(node)); ok {
+			out[i] = x.Router(node, math.MaxUint64)
+		}
+	}
+	return out
+}
+
+// compare asks the holder of the role to compare routers with what they must hold, all
+// when nodes is empty, and waits until it has begun.
+func (d *data) compare(ctx context.Context, nodes []string) (revision uint64, err error) {
+	if len(nodes) == 0 {
+		nodes = []string{all}
+	}
+	revision, err = d.store.Update(ctx, func(tx *state.Tx) error {
+		for _, node := range nodes {
+			if err := d.asked.Put(tx, node, struct{}{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	begun := func(now *state.Snapshot) bool {
+		return !slices.ContainsFunc(nodes, func(node string) bool { _, ok := d.asked.Get(now, node); return ok })
+	}
+	if d.store.WaitUntil(ctx, begun) != nil {
+		return 0, fault.New(fault.Unavailable, "no process has taken the request up; routers are compared as soon as one holds the role %s", role)
+	}
+	return revision, nil
+}
+
+// taken waits until it is known what routers must hold as configured at a revision, or ctx
+// ends.
+func (d *data) taken(ctx context.Context, revision uint64) {
+	_ = d.store.WaitUntil(ctx, func(now *state.Snapshot) bool { // else they are pending, which their states say
+		service, _ := d.status.Get(now, bier.ServiceKey)
+		return service.Processed >= revision
+	})
+}
+
+// answered waits until what was configured up to a revision was tried at routers, at all
+// when nodes is empty, or ctx ends.
+func (d *data) answered(ctx context.Context, nodes []string, revision uint64) {
+	_ = d.store.WaitUntil(ctx, func(now *state.Snapshot) bool {
+		for key, x := range d.status.All(now, bier.RouterKey("")) {
+			if x.Answered < min(x.Intent, revision) && (len(nodes) == 0 || slices.Contains(nodes, strings.TrimPrefix(key, bier.RouterKey("")))) {
+				return false
+			}
+		}
+		return true
+	})
+}

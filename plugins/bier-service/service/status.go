@@ -1,0 +1,171 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/bier-service/drivers"
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/state"
+)
+
+// records writes what becomes of routers, while the role is held: the newest of each, in
+// as few transactions as it comes to.
+type records struct {
+	data *data
+	term *state.Term
+	wake chan struct{}
+
+	mu       sync.Mutex
+	routers  map[string]*bier.Status     // nil: it goes
+	sessions map[string]*drivers.Session // nil: it goes
+	asked    []string                    // requests that are being served
+	service  *bier.Status                // nil: as before
+}
+
+func newRecords(d *data, term *state.Term) *records {
+	return &records{data: d, term: term, wake: make(chan struct{}, 1), routers: map[string]*bier.Status{}, sessions: map[string]*drivers.Session{}}
+}
+
+func (r *records) change(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *records) router(node string, s *bier.Status)      { r.change(func() { r.routers[node] = s }) }
+func (r *records) session(node string, s *drivers.Session) { r.change(func() { r.sessions[node] = s }) }
+
+// processed says up to which revision it is known what routers must hold.
+func (r *records) processed(revision uint64, reason string) {
+	r.change(func() { r.service = &bier.Status{Processed: revision, Reason: reason} })
+}
+
+// served removes requests that were taken in.
+func (r *records) served(asked []string) { r.change(func() { r.asked = append(r.asked, asked...) }) }
+
+// pieces bounds the records of one transaction.
+const pieces = 100
+
+func (r *records) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.wake:
+		}
+		for r.flush(ctx) && ctx.Err() == nil {
+		}
+	}
+}
+
+// flush writes a piece of what is there, and says whether there is more. What is known of
+// the service is written after what is known of routers.
+func (r *records) flush(ctx context.Context) (more bool) {
+	r.mu.Lock()
+	routers, sessions := take(r.routers), take(r.sessions)
+	more = len(r.routers)+len(r.sessions) > 0
+	service, asked := r.service, r.asked
+	if more {
+		service, asked = nil, nil
+	} else {
+		r.service, r.asked = nil, nil
+	}
+	r.mu.Unlock()
+	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.write(tx, routers, sessions, service, asked) })
+	if err == nil {
+		return more
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	slog.Warn("what is known of BIER routers was not stored; trying again", "error", err)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	older(r.routers, routers)
+	older(r.sessions, sessions)
+	if r.service == nil {
+		r.service = service
+	}
+	r.asked = append(r.asked, asked...)
+	select {
+	case <-ctx.Done():
+	case <-time.After(100 * time.Millisecond):
+	}
+	return true
+}
+
+// take moves up to a piece out of a map.
+func take[T any](m map[string]T) map[string]T {
+	out := map[string]T{}
+	for k, v := range m {
+		if len(out) == pieces {
+			break
+		}
+		out[k] = v
+		delete(m, k)
+	}
+	return out
+}
+
+// older puts back what has not been replaced meanwhile.
+func older[T any](m, back map[string]T) {
+	for k, v := range back {
+		if _, ok := m[k]; !ok {
+			m[k] = v
+		}
+	}
+}
+
+// write is the only one to write these records, so it looks at no condition but the role.
+func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions map[string]*drivers.Session, service *bier.Status, asked []string) error {
+	was := tx.Snapshot()
+	put := func(key string, s *bier.Status) error {
+		before, ok := r.data.status.Get(was, key)
+		if s == nil {
+			if ok {
+				r.data.status.Delete(tx, key)
+			}
+			return nil
+		}
+		next := *s
+		next.Epoch, next.Since = r.term.Epoch(), time.Now().UTC()
+		if before.State == next.State && before.Reason == next.Reason {
+			next.Since = before.Since
+		}
+		if next.Epoch = before.Epoch; ok && next == before {
+			return nil
+		}
+		next.Epoch = r.term.Epoch()
+		return r.data.status.Put(tx, key, next)
+	}
+	for node, s := range routers {
+		if err := put(bier.RouterKey(node), s); err != nil {
+			return err
+		}
+	}
+	for node, s := range sessions {
+		before, ok := r.data.sessions.Get(was, node)
+		switch {
+		case s == nil && ok:
+			r.data.sessions.Delete(tx, node)
+		case s != nil && (!ok || !before.Same(*s)):
+			if err := r.data.sessions.Put(tx, node, *s); err != nil {
+				return err
+			}
+		}
+	}
+	for _, key := range asked {
+		r.data.asked.Delete(tx, key)
+	}
+	if service != nil {
+		return put(bier.ServiceKey, service)
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+// Package data is the BIER topologies where they are kept: the configuration tree
+// bier-network-topology, and beside it what is needed to fill it from sources.
+package data
+
+import (
+	"context"
+	"reflect"
+	"strings"
+
+	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/bier"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/state"
+	"ctl.internal/sdk/topology"
+)
+
+// Data is the projection of all that the plugin reads.
+type Data struct {
+	*bier.Trees
+	Store *state.Store
+	// Observed says by topology-id what the sources have now. The holder of the role that
+	// imports writes it.
+	Observed *state.Table[Observed]
+	// Imported are the networks that users imported, by their ids.
+	Imported *state.Table[topology.Topology]
+	// Networks, Points and Lines are what users configured in network-topology.
+	Networks *state.Tree[Network]
+	Points   *state.Tree[Point]
+	Lines    *state.Tree[Line]
+}
+
+// Observed is what the sources of a topology have.
+type Observed struct {
+	Sources []string `json:"sources"`
+	Nodes   []string `json:"nodes"`
+}
+
+// Network is a topology of network-topology, without the lists in it.
+type Network struct {
+	ID string `json:"topology-id"`
+}
+
+// Point is a node of network-topology.
+type Point struct {
+	ID  string `json:"node-id"`
+	TPs []struct {
+		ID string `json:"tp-id"`
+	} `json:"termination-point"`
+}
+
+// Line is a link of network-topology.
+type Line struct {
+	ID     string `json:"link-id"`
+	Source struct {
+		Node string `json:"source-node"`
+		TP   string `json:"source-tp"`
+	} `json:"source"`
+	Dest struct {
+		Node string `json:"dest-node"`
+		TP   string `json:"dest-tp"`
+	} `json:"destination"`
+}
+
+// New returns the data, which is there after Open. What is to be notified of changes is
+// asked for in between.
+func New() *Data {
+	const network = "/network-topology:network-topology/topology=*"
+	return &Data{
+		Trees:    bier.NewTrees(nil),
+		Observed: state.NewTable[Observed](state.Private("observed/")),
+		Imported: state.NewTable[topology.Topology](state.Private("import/")),
+		Networks: state.NewTree[Network](network).Bare(),
+		Points:   state.NewTree[Point](network + "/node=*"),
+		Lines:    state.NewTree[Line](network + "/link=*"),
+	}
+}
+
+// Open follows the data until ctx ends.
+func (d *Data) Open(ctx context.Context, h *host.Client) (err error) {
+	d.Store, err = state.Open(ctx, h, append(d.Views(), d.Observed, d.Imported, d.Networks, d.Points, d.Lines)...)
+	return err
+}
+
+// Change commits what decide makes of a topology. The channels of the topology are read,
+// and become a condition of the change, when decide asks for them.
+func (d *Data) Change(ctx context.Context, id string, decide func(t *bier.Topology, channels func() ([]bier.Channel, error)) (*model.Change, error)) (c *model.Change, err error) {
+	_, err = d.Store.Update(ctx, func(tx *state.Tx) error {
+		t := d.Members(tx, id)
+		if err := model.Found(t, id); err != nil {
+			return err
+		}
+		if c, err = decide(t, func() ([]bier.Channel, error) { return d.channels(tx, id) }); err != nil {
+			return err
+		}
+		return d.put(tx, id, c)
+	})
+	return c, err
+}
+
+func (d *Data) put(tx *state.Tx, id string, c *model.Change) error {
+	for _, n := range c.Nodes {
+		if err := d.Nodes.Put(tx, n, id, n.ID); err != nil {
+			return err
+		}
+	}
+	for _, x := range c.Domains {
+		if err := d.Domains.Put(tx, x, id, Key(x.ID)); err != nil {
+			return err
+		}
+	}
+	for _, x := range c.Gone {
+		d.Domains.Delete(tx, id, Key(x))
+	}
+	return nil
+}
+
+// channels returns the channels of a topology; one that cannot be read may need anything.
+func (d *Data) channels(r state.Reader, id string) ([]bier.Channel, error) {
+	for key, err := range d.Store.Broken() {
+		if strings.HasPrefix(key, d.Channels.Path(id)) {
+			return nil, fault.New(fault.InUse, "whether channels need it is not known: %v", err)
+		}
+	}
+	return d.ChannelsOf(r, id), nil
+}
+
+// Check refuses changes of the tree by others that break a rule; see sdk.Plugin.
+func (d *Data) Check(_ context.Context, tx *state.Tx) error {
+	now := d.Store.Now()
+	ids := map[string]bool{}
+	for _, id := range append(d.IDs(now), d.IDs(tx.Snapshot())...) {
+		ids[id] = true
+	}
+	var l fault.List
+	for id := range ids {
+		before := d.Members(now, id)
+		if reflect.DeepEqual(before, d.Members(tx.Snapshot(), id)) {
+			continue
+		}
+		after := d.Members(tx, id)
+		channels, err := d.channels(tx, id)
+		if err == nil {
+			err = model.Check(before, after, channels)
+		}
+		l = append(l, fault.All(err)...)
+	}
+	return l.Err()
+}
+
+// Network returns a topology of network-topology with all in it.
+func (d *Data) Network(r state.Reader, id string) topology.Topology {
+	t := topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
+	for _, p := range d.Points.All(r, id) {
+		n := topology.Node{ID: p.ID, TPs: map[string]topology.TerminationPoint{}}
+		for _, tp := range p.TPs {
+			n.TPs[tp.ID] = topology.TerminationPoint{ID: tp.ID}
+		}
+		t.Nodes[p.ID] = n
+	}
+	for _, l := range d.Lines.All(r, id) {
+		t.Links[l.ID] = topology.Link{ID: l.ID, SourceNode: l.Source.Node, SourceTP: l.Source.TP, DestNode: l.Dest.Node, DestTP: l.Dest.TP}
+	}
+	return t
+}

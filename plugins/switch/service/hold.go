@@ -1,0 +1,131 @@
+package service
+
+import (
+	"context"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/writes"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// role is held by the one process that discovers, polls, receives traps, changes
+// switches and writes what they report.
+const role = "switch-devices"
+
+// nodeName is how this node is called in what it writes.
+func nodeName() string {
+	if n := os.Getenv("CTL_NODE"); n != "" {
+		return n
+	}
+	n, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return n
+}
+
+// hold acts on the switches until ctx ends.
+func (s *Service) hold(ctx context.Context, term *state.Term) {
+	s.log.Info("this process acts on the switches", "role", role, "epoch", term.Epoch())
+	s.survey.Adopt(s.known(s.store.Now()))
+	e := newExporter(s, term)
+	s.exporter.Store(e)
+	var work sync.WaitGroup
+	work.Go(func() { s.writer.Run(ctx, term) })
+	work.Go(func() { e.run(ctx) })
+	work.Go(func() {
+		if err := s.database.Follow(ctx, term, s.log, s.looked); err != nil {
+			s.log.Warn("changes of the file of the switch list are not noticed", "err", err)
+		}
+	})
+	work.Go(func() { s.followSDN(ctx) })
+	if s.set.Traps.Listen != noTraps {
+		work.Go(func() { s.receive(ctx, term) })
+	}
+	s.survey.SetInterval(s.interval())
+	s.survey.Start()
+	<-ctx.Done()
+	s.survey.Close()
+	work.Wait()
+	s.exporter.Store(nil)
+	s.poke() // what the next holder observes is adopted
+}
+
+// discover runs a discovery, here or where the role is held.
+func (s *Service) discover(ctx context.Context, scope survey.Scope, progress func(done, total int)) (sum survey.Summary, err error) {
+	if s.writer.Holds() {
+		return s.survey.Discover(ctx, scope, progress)
+	}
+	lines, err := s.writer.Do(ctx, nil, writes.Operation{Name: writes.Discover, What: "discovery", Scope: int(scope)})
+	if err != nil {
+		return sum, err
+	}
+	return sum, decode(lines, &sum)
+}
+
+// perform carries an operation out, as the holder of the role.
+func (s *Service) perform(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
+	if o.Name != writes.Discover {
+		return s.drivers.Perform(ctx, sw, o)
+	}
+	if o.Scope < int(survey.All) || o.Scope > int(survey.Edges) {
+		return nil, fault.New(fault.Internal, "there is no discovery of scope %d", o.Scope)
+	}
+	sum, err := s.survey.Discover(ctx, survey.Scope(o.Scope), nil)
+	if err != nil {
+		return nil, err
+	}
+	return encode(sum)
+}
+
+// tidy ends a discovery: what it has found is written, and what it needed only for itself
+// is given back.
+func (s *Service) tidy() {
+	if e := s.exporter.Load(); e != nil {
+		e.finished(context.Background(), s.survey.Last())
+	}
+	inUse := map[netip.AddrPort]bool{}
+	for _, e := range s.inventory.Entries() {
+		inUse[netip.AddrPortFrom(e.Address, e.Port)] = true
+	}
+	s.client.Trim(idleSockets, inUse)
+	s.drivers.Forget(func(node uint64) bool { _, err := s.find(node); return err == nil })
+	select {
+	case s.discovered <- struct{}{}:
+	default:
+	}
+	s.health(sdk.Health{State: sdk.Healthy, Details: map[string]string{
+		"switches": s.inventory.Last().Path, "discovery": s.survey.Last().String()}})
+}
+
+// stop ends what New began; a change of a switch under way has the grace.
+func (s *Service) stop(ctx context.Context) error {
+	drain, cancel := context.WithTimeout(ctx, time.Minute)
+	if end, ok := ctx.Deadline(); ok {
+		cancel()
+		drain, cancel = context.WithTimeout(ctx, time.Until(end)*2/3)
+	}
+	s.writer.Drain(drain)
+	cancel()
+	s.cancel()
+	done := make(chan struct{})
+	go func() {
+		s.group.Wait()
+		s.end()
+		s.client.Close()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

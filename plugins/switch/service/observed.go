@@ -1,0 +1,315 @@
+package service
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/switch/changes"
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/sdk/state"
+)
+
+// observed is what a switch reported, as the holder of the role keeps it for all nodes.
+// It is written when it changes; that it is still so the newest round says.
+type observed struct {
+	Source      string                 `json:"source"` // node that asked
+	Epoch       uint64                 `json:"epoch"`
+	At          time.Time              `json:"at"`
+	Sum         string                 `json:"sum"` // of what counts as a change
+	Failure     string                 `json:"failure,omitempty"`
+	Observation *discovery.Observation `json:"observation,omitempty"` // nil: it has never answered
+}
+
+// round is the last discovery that was finished: those whose records tell of no failure
+// answered then.
+type round struct {
+	Source  string         `json:"source"`
+	Epoch   uint64         `json:"epoch"`
+	At      time.Time      `json:"at"` // it began
+	Summary survey.Summary `json:"summary"`
+}
+
+// The keys, and the bounds: octets of one record, packed and unpacked, records of one
+// transaction, and the least time between two records of one switch.
+const (
+	observedPrefix = "observed/switch/"
+	roundPrefix    = "observed/round"
+	historyPrefix  = "history/"
+	maxRecord      = 64 << 10
+	maxUnpacked    = 16 << 20
+	recordsPerTxn  = 20
+	calm           = 5 * time.Second
+	exportTime     = 10 * time.Second
+)
+
+func observedCodec() state.Codec[observed] {
+	return state.Codec[observed]{
+		Encode: func(_ string, o observed) ([]byte, error) { return pack(o) },
+		Decode: func(_ string, b []byte) (o observed, err error) {
+			z, err := gzip.NewReader(bytes.NewReader(b))
+			if err != nil {
+				return o, err
+			}
+			text, err := io.ReadAll(io.LimitReader(z, maxUnpacked))
+			if err != nil {
+				return o, err
+			}
+			return o, json.Unmarshal(text, &o)
+		}}
+}
+
+// pack makes a record that fits: of a switch with very much to tell the evidence, then the
+// neighbours are left out.
+func pack(o observed) ([]byte, error) {
+	for {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+		_, err = z.Write(text)
+		if err = errors.Join(err, z.Close()); err != nil || b.Len() <= maxRecord {
+			return b.Bytes(), err
+		}
+		switch short := *o.Observation; {
+		case short.Evidence != nil:
+			short.Evidence, o.Observation = nil, &short
+		case len(short.Neighbors) > 0:
+			short.Neighbors, o.Observation = nil, &short
+		default:
+			return nil, fmt.Errorf("what switch %s reported takes more than %d KiB", short.Node, maxRecord>>10)
+		}
+	}
+}
+
+// sumOf tells two observations apart; that a switch was asked again is no difference.
+func sumOf(o *discovery.Observation, failure string) (string, error) {
+	same := struct {
+		Failure string
+		O       *discovery.Observation
+	}{Failure: failure}
+	if o != nil {
+		c := *o
+		c.Observed, c.Marks = time.Time{}, discovery.Marks{}
+		same.O = &c
+	}
+	text, err := json.Marshal(same)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+// known is what the records say.
+func (s *Service) known(at state.Reader) survey.Known {
+	k := survey.Known{Told: map[mib.MAC]*discovery.Observation{}, Failed: map[mib.MAC]error{}}
+	last, finished := s.round.Get(at, "")
+	k.Last = last.Summary
+	for _, o := range s.observed.All(at, "") {
+		if o.Observation == nil {
+			continue
+		}
+		m := o.Observation.Node
+		if o.Failure != "" {
+			k.Failed[m] = errors.New(o.Failure)
+		}
+		told := *o.Observation
+		if finished && !told.Stale && o.Failure == "" && last.At.After(told.Observed) {
+			told.Observed = last.At
+		}
+		if len(told.Ports) > 0 || o.Failure == "" {
+			k.Told[m] = &told
+		}
+	}
+	return k
+}
+
+// adopt shows what another process has observed, whenever that changes, until ctx ends.
+func (s *Service) adopt(ctx context.Context) {
+	for {
+		listed := s.inventory.Changed()
+		s.survey.Adopt(s.known(s.store.Now()))
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.seen:
+		case <-listed:
+		}
+	}
+}
+
+// exporter writes what this process observes, as long as it holds the role.
+type exporter struct {
+	s    *Service
+	term *state.Term
+	wake chan struct{}
+
+	mu      sync.Mutex
+	looked  map[mib.MAC]look
+	waiting []changes.Change // of the topology, not written yet
+	began   time.Time        // of the round to write; zero: none
+}
+
+// look is what was compared, and written, last.
+type look struct {
+	told    *discovery.Observation
+	failure string
+	written time.Time
+}
+
+func newExporter(s *Service, term *state.Term) *exporter {
+	return &exporter{s: s, term: term, wake: make(chan struct{}, 1), looked: map[mib.MAC]look{}}
+}
+
+// remember takes changes of the topology for the history.
+func (e *exporter) remember(list []changes.Change) {
+	e.mu.Lock()
+	e.waiting = append(e.waiting, list...)
+	e.waiting = e.waiting[max(0, len(e.waiting)-changes.Keep):]
+	e.mu.Unlock()
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run writes after each change, of one switch not more often than every few seconds.
+func (e *exporter) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		var later <-chan time.Time
+		if wait := e.flush(ctx, false); wait > 0 {
+			later = time.After(wait)
+		}
+		select {
+		case <-e.wake:
+		case <-later:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// finished notes that a discovery has ended, and writes all that it has found.
+func (e *exporter) finished(ctx context.Context, sum survey.Summary) {
+	e.mu.Lock()
+	e.began = time.Now().Add(-sum.Took)
+	e.mu.Unlock()
+	e.flush(ctx, true)
+}
+
+// flush writes what has changed. It returns after which time to look again; 0: not before
+// the next change.
+func (e *exporter) flush(ctx context.Context, all bool) (later time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTime)
+	defer cancel()
+	later, err := e.switches(ctx, all)
+	if err == nil && len(e.waiting) > 0 {
+		if _, err = e.term.Update(ctx, func(tx *state.Tx) error { return e.s.history.Add(tx, e.waiting) }); err == nil {
+			e.waiting = nil
+		}
+	}
+	if err == nil && !e.began.IsZero() && later == 0 {
+		r := round{Source: e.s.source, Epoch: e.term.Epoch(), At: e.began, Summary: e.s.survey.Last()}
+		if _, err = e.term.Update(ctx, func(tx *state.Tx) error { return e.s.round.Put(tx, "", r) }); err == nil {
+			e.began = time.Time{}
+		}
+	}
+	if err != nil {
+		if e.term.Check() == nil {
+			e.s.log.Warn("what the switches report is not written; trying again", "err", err)
+		}
+		return calm
+	}
+	return later
+}
+
+// switches writes the records that differ from what is known.
+func (e *exporter) switches(ctx context.Context, all bool) (later time.Duration, err error) {
+	k := e.s.survey.Known()
+	now, sn := time.Now(), e.s.store.Now()
+	var put []observed
+	for _, sw := range e.s.inventory.All() {
+		m := mib.MAC(sw.NodeId)
+		told, failure := k.Told[m], ""
+		if err := k.Failed[m]; err != nil {
+			failure = err.Error()
+		}
+		if told == nil && failure == "" {
+			continue
+		}
+		l := e.looked[m]
+		if l.told == told && l.failure == failure {
+			continue
+		}
+		if wait := calm - now.Sub(l.written); wait > 0 && !all {
+			if later == 0 || wait < later {
+				later = wait
+			}
+			continue
+		}
+		if told == nil {
+			told = &discovery.Observation{Node: m, Model: sw.Model}
+		}
+		sum, err := sumOf(told, failure)
+		if err != nil {
+			return 0, err
+		}
+		if old, ok := e.s.observed.Get(sn, m.String()); !ok || old.Sum != sum {
+			put = append(put, observed{Source: e.s.source, Epoch: e.term.Epoch(), At: now, Sum: sum, Failure: failure, Observation: told})
+			l.written = now
+		}
+		l.told, l.failure = k.Told[m], failure
+		e.looked[m] = l
+	}
+	var gone []string
+	for key, o := range e.s.observed.All(sn, "") {
+		if _, err := e.s.inventory.Find(nodeOf(key, o)); err != nil {
+			gone = append(gone, key)
+		}
+	}
+	for chunk := range slices.Chunk(put, recordsPerTxn) {
+		if _, err := e.term.Update(ctx, func(tx *state.Tx) (err error) {
+			for _, o := range chunk {
+				err = errors.Join(err, e.s.observed.Put(tx, o.Observation.Node.String(), o))
+			}
+			return err
+		}); err != nil {
+			clear(e.looked) // all is compared again
+			return 0, err
+		}
+	}
+	for chunk := range slices.Chunk(gone, 5*recordsPerTxn) {
+		if _, err := e.term.Update(ctx, func(tx *state.Tx) error {
+			for _, key := range chunk {
+				e.s.observed.Delete(tx, key)
+			}
+			return nil
+		}); err != nil {
+			return 0, err
+		}
+	}
+	return later, nil
+}
+
+func nodeOf(key string, o observed) mib.MAC {
+	if o.Observation != nil {
+		return o.Observation.Node
+	}
+	m, _ := mib.ParseMAC(key)
+	return m
+}

@@ -1,0 +1,87 @@
+package writes
+
+import (
+	"context"
+	"time"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
+)
+
+// carried is an operation that is being carried out; drivers reach it by the context.
+type carried struct {
+	w      *Writer
+	term   *state.Term
+	record Record
+	stored bool // the datastore has the record
+	begun  bool // as sent
+	kept   bool // its end is not certain
+	quiet  bool // what is sent takes the operation back
+}
+
+type carriedKey struct{}
+
+func from(ctx context.Context) *carried {
+	c, _ := ctx.Value(carriedKey{}).(*carried)
+	return c
+}
+
+// Begin notes what is going to be sent. It fails when the datastore does not take that,
+// or when another process has the role: then nothing may be sent. A way of making the
+// change that replaces one that was refused is begun again.
+func Begin(ctx context.Context, p Plan) error {
+	c := from(ctx)
+	if c == nil || c.quiet {
+		return nil
+	}
+	r := c.record
+	r.Plan, r.State, r.Epoch, r.Source = p, Sent, c.term.Epoch(), c.w.opt.Source
+	if err := c.w.put(ctx, c, r); err != nil {
+		if fault.KindOf(err) == fault.NotFound {
+			return err
+		}
+		return fault.Wrap(fault.Unavailable, err, "the change is not begun, because it cannot be written to the datastore: %v", err)
+	}
+	c.begun = true
+	return nil
+}
+
+// Check is called before each PDU or line that changes a device: an error says that
+// another process may act on devices now.
+func Check(ctx context.Context) error {
+	if c := from(ctx); c != nil {
+		return c.term.Check()
+	}
+	return nil
+}
+
+// Keep says that the device may be neither as before nor as asked for.
+func Keep(ctx context.Context) {
+	if c := from(ctx); c != nil {
+		c.kept = true
+	}
+}
+
+// Kept reports whether Keep was called.
+func Kept(ctx context.Context) bool {
+	c := from(ctx)
+	return c != nil && c.kept
+}
+
+// TakingBack returns a context for taking an operation back, which may last a while after
+// the call's own time is over, but not longer than the role is held.
+func TakingBack(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+	c := from(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
+	if c == nil {
+		return ctx, cancel
+	}
+	quiet := *c
+	quiet.quiet = true
+	act, end, err := c.term.Act(context.WithValue(ctx, carriedKey{}, &quiet), most)
+	if err != nil {
+		cancel()
+		return ctx, cancel
+	}
+	return act, func() { end(); cancel() }
+}

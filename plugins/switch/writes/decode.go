@@ -1,0 +1,96 @@
+package writes
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxNode is the highest MAC address.
+const maxNode = 1<<48 - 1
+
+// decode reads a record. One that cannot be repaired (of another release, or damaged) is
+// refused here: it is shown, and its switch does not wait for it.
+func decode(key string, value []byte) (r Record, err error) {
+	if err := json.Unmarshal(value, &r); err != nil {
+		return r, err
+	}
+	switch {
+	case keyOf(r.Node, r.ID) != key:
+		return r, fmt.Errorf("it says that it is %.60q", r.ID)
+	case r.Node > maxNode:
+		return r, fmt.Errorf("it has the invalid switch id %d", r.Node)
+	case !slices.Contains([]State{Queued, Sent, Done, Failed, Unknown}, r.State):
+		return r, fmt.Errorf("the state %.40q is not known", r.State)
+	}
+	for _, s := range r.Steps {
+		for _, a := range s.Assigns {
+			if err := a.check(); err != nil {
+				return r, err
+			}
+		}
+	}
+	return r, r.Operation.check()
+}
+
+// check refuses an operation without what it is about.
+func (o *Operation) check() error {
+	ok := false
+	switch o.Name {
+	case "WriteVlan", "DeleteVlan":
+		ok = o.VLAN != nil
+	case "WriteFdbEntry", "DeleteFdbEntry":
+		ok = o.FDB != nil
+	case "WriteArpEntry", "DeleteArpEntry":
+		ok = o.ARP != nil
+	case "ApplyAcl":
+		ok = o.ACL != nil
+	case "ApplySettings":
+		ok = o.Settings != nil
+	case "WriteStp", Discover:
+		ok = true
+	}
+	if !ok {
+		return fmt.Errorf("the operation %.40q, or what it is about, is not known", o.Name)
+	}
+	return nil
+}
+
+func (a Assignment) check() error {
+	if !object(a.OID) {
+		return fmt.Errorf("%.60q is no object", a.OID)
+	}
+	for _, v := range []*string{a.From, a.To} {
+		if v == nil {
+			continue
+		}
+		var err error
+		switch a.Kind {
+		case Octets:
+			_, err = hex.DecodeString(*v)
+		case Gauge:
+			_, err = strconv.ParseUint(*v, 10, 32)
+		case Integer, Row, ARP, FDB:
+			_, err = strconv.ParseInt(*v, 10, 32)
+		default:
+			err = errors.New("its kind is not known")
+		}
+		if err != nil {
+			return fmt.Errorf("%s cannot be %.40q: %w", a.OID, *v, err)
+		}
+	}
+	return nil
+}
+
+// object reports whether an object identifier is one (RFC 2578, 3.5).
+func object(oid string) bool {
+	arcs := strings.Split(strings.TrimPrefix(oid, "."), ".")
+	return len(arcs) <= 128 && !slices.ContainsFunc(arcs, func(s string) bool {
+		_, err := strconv.ParseUint(s, 10, 32)
+		return err != nil
+	})
+}

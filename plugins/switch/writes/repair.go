@@ -1,0 +1,166 @@
+package writes
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// The times between two tries to repair what is left, and how many switches are repaired
+// at a time.
+const (
+	repairFirst = 2 * time.Second
+	repairMost  = time.Minute
+	repairers   = 16
+)
+
+// List returns the operations that were interrupted, that wait or are being carried out,
+// the oldest first.
+func (w *Writer) List() (out []Record) {
+	for _, r := range w.table.All(w.store.Now(), "") {
+		if !r.ended() || r.Outcome != "" {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b Record) int { return a.Begun.Compare(b.Begun) })
+	return out
+}
+
+// leftOf returns what was begun at a switch and not ended, the latest first: it is taken
+// back in that order.
+func (w *Writer) leftOf(node uint64) (out []Record) {
+	for _, r := range w.table.All(w.store.Now(), keyOf(node, "")) {
+		if r.left() {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b Record) int { return -a.Begun.Compare(b.Begun) })
+	return out
+}
+
+// repair ends what was begun at a switch and not ended. The caller has the switch for
+// itself, so none of it is being carried out. It fails when the switch cannot be asked
+// now; unless all is asked for, not about one that only its driver plugin can tell of.
+func (w *Writer) repair(ctx context.Context, term *state.Term, sw *switchdriver.Switch, all bool) error {
+	for _, r := range w.leftOf(sw.NodeId) {
+		c := &carried{w: w, term: term, record: r, stored: true, quiet: true}
+		act, end, err := term.Act(context.WithValue(ctx, carriedKey{}, c), repairMost)
+		if err != nil {
+			return err
+		}
+		outcome, text, err := w.opt.Repair(act, sw, &r)
+		end()
+		if err != nil {
+			f := fault.Wrap(fault.KindOf(err), err, "an earlier change of switch %s (%s, operation %s) was not finished and cannot be repaired now: %v", w.opt.Name(sw), r.What(), r.ID, err)
+			f.Source = fault.SourceDevice
+			if !all && r.apart() {
+				continue
+			}
+			return f
+		}
+		if err := w.repaired(ctx, c, outcome, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repaired ends a record by what its repair found. Whoever still waits for it is
+// answered by it.
+func (w *Writer) repaired(ctx context.Context, c *carried, outcome Outcome, text string) error {
+	r := c.record
+	r.Outcome, r.Text, r.Ended, r.State = outcome, text, time.Now().UTC(), Done
+	if outcome != Whole {
+		r.State = Failed
+		what := "what was sent was taken back"
+		if outcome == Left {
+			what = "the switch is to be looked at: " + text
+		}
+		r.Faults = faults(fault.New(fault.Unavailable, "the operation %s (%s of switch %s) was interrupted; %s", r.ID, r.What(), r.Switch, what))
+	}
+	if err := w.put(ctx, c, r); err != nil {
+		return err
+	}
+	log := w.opt.Log.Info
+	if outcome != Whole {
+		log = w.opt.Log.Warn
+	}
+	log("a change that was not finished is repaired", "operation", r.ID, "switch", r.Switch, "change", r.What(), "outcome", outcome, "detail", text)
+	return nil
+}
+
+// apart tells changes that a driver plugin made of what no other driver touches, such
+// as access lists: while the plugin is away they wait, and the rest of the switch does
+// not wait for them.
+func (r *Record) apart() bool { return r.Driver != "" && r.Operation.ACL != nil && len(r.Steps) == 0 }
+
+// repairs repairs what an earlier holder left, and what could not be taken back, until
+// ctx ends. Switches that are not listed wait until they are.
+func (w *Writer) repairs(ctx context.Context, term *state.Term) {
+	pause := time.Duration(0) // at once: nothing of this process is left over yet
+	for ctx.Err() == nil {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+		left := map[uint64]bool{}
+		for _, r := range w.table.All(w.store.Now(), "") {
+			// One that this term has sent is being carried out, unless it is kept.
+			if r.State == Unknown || r.State == Sent && r.Epoch != term.Epoch() {
+				left[r.Node] = true
+			}
+		}
+		if pause = min(max(2*pause, repairFirst), repairMost); len(left) == 0 {
+			pause = repairFirst
+			continue
+		}
+		var all sync.WaitGroup
+		turns := make(chan struct{}, repairers)
+		for node := range left {
+			turns <- struct{}{}
+			all.Go(func() {
+				defer func() { <-turns }()
+				w.repairNode(ctx, term, node)
+			})
+		}
+		all.Wait()
+	}
+}
+
+func (w *Writer) repairNode(ctx context.Context, term *state.Term, node uint64) {
+	ctx, cancel := context.WithTimeout(ctx, repairMost)
+	defer cancel()
+	if node == 0 { // nothing is left half by a discovery
+		for _, r := range w.leftOf(0) {
+			if r.Epoch != term.Epoch() {
+				_ = w.repaired(ctx, &carried{w: w, term: term, record: r, stored: true, quiet: true}, Undone, "")
+			}
+		}
+		return
+	}
+	sw, err := w.opt.Find(node)
+	if err != nil {
+		return
+	}
+	leave, err := w.gate.Enter(ctx, node)
+	if err != nil {
+		return
+	}
+	defer leave()
+	if w.opt.Refuse != nil {
+		err = w.opt.Refuse(sw)
+	}
+	if err == nil {
+		err = w.repair(ctx, term, sw, true)
+	}
+	if err != nil && ctx.Err() == nil {
+		w.opt.Log.Warn("a change that was not finished waits", "err", err)
+	}
+}

@@ -1,0 +1,122 @@
+package bier
+
+import (
+	"cmp"
+	"slices"
+
+	"ctl.internal/sdk/state"
+)
+
+// Trees are the configuration trees of the modules bier-topology and bier-channel, which
+// are all that is configured of BIER, as a plugin follows them.
+type Trees struct {
+	Topologies *state.Tree[Topology] // their ids only
+	Nodes      *state.Tree[Node]
+	Links      *state.Tree[Link]
+	Domains    *state.Tree[Domain]
+	Channels   *state.Tree[Channel]
+}
+
+// Paths of the trees, for manifests and messages.
+const (
+	TopologyTree = "/bier-topology:bier-network-topology"
+	ChannelTree  = "/bier-channel:bier-network-channel"
+)
+
+// NewTrees returns the trees; changed, which may be nil, is called after each change and
+// must not wait.
+func NewTrees(changed func()) *Trees {
+	const topology = TopologyTree + "/bier-topology=*"
+	t := &Trees{
+		Topologies: state.NewTree[Topology](topology).Bare(),
+		Nodes:      state.NewTree[Node](topology + "/bier-node=*"),
+		Links:      state.NewTree[Link](topology + "/bier-link=*"),
+		Domains:    state.NewTree[Domain](topology + "/bier-domain=*"),
+		Channels:   state.NewTree[Channel](ChannelTree + "/bier-channel=*/channel=*"),
+	}
+	if changed != nil {
+		f := func([]string) { changed() }
+		t.Topologies.Notify(f)
+		t.Nodes.Notify(f)
+		t.Links.Notify(f)
+		t.Domains.Notify(f)
+		t.Channels.Notify(f)
+	}
+	return t
+}
+
+// Views are what state.Open takes.
+func (t *Trees) Views() []state.View {
+	return []state.View{t.Topologies, t.Nodes, t.Links, t.Domains, t.Channels}
+}
+
+// IDs lists the topologies, ascending.
+func (t *Trees) IDs(r state.Reader) (out []string) {
+	for _, x := range t.Topologies.All(r) {
+		out = append(out, x.ID)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Topology returns a topology with all in it, nil if there is none. In a Tx the commit
+// depends on all of it being unchanged.
+func (t *Trees) Topology(r state.Reader, id string) *Topology {
+	x := t.Members(r, id)
+	if x != nil {
+		for _, l := range t.Links.All(r, id) {
+			x.Links = append(x.Links, l)
+		}
+		slices.SortFunc(x.Links, func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	return x
+}
+
+// Members is Topology without the links.
+func (t *Trees) Members(r state.Reader, id string) *Topology {
+	if _, ok := t.Topologies.Get(r, id); !ok {
+		return nil
+	}
+	x := &Topology{ID: id}
+	for _, n := range t.Nodes.All(r, id) {
+		x.Nodes = append(x.Nodes, n)
+	}
+	for _, d := range t.Domains.All(r, id) {
+		x.Domains = append(x.Domains, d)
+	}
+	x.Sort()
+	return x
+}
+
+// ChannelsOf returns the channels of a topology in the order of their names.
+func (t *Trees) ChannelsOf(r state.Reader, topology string) (out []Channel) {
+	for _, c := range t.Channels.All(r, topology) {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b Channel) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// ChannelTopologies lists the topologies that have channels, ascending.
+func (t *Trees) ChannelTopologies(r state.Reader) (out []string) {
+	for path := range t.Channels.All(r) {
+		if id := t.Channels.Keys(path)[0]; len(out) == 0 || out[len(out)-1] != id {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Network is all of it.
+func (t *Trees) Network(r state.Reader) Network {
+	n := Network{Channels: map[string][]Channel{}}
+	for _, id := range t.IDs(r) {
+		n.Topologies = append(n.Topologies, *t.Members(r, id))
+	}
+	for path, c := range t.Channels.All(r) {
+		id := t.Channels.Keys(path)[0]
+		n.Channels[id] = append(n.Channels[id], c)
+	}
+	return n
+}

@@ -1,0 +1,61 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// members are those of a JSON object that a type has no field for: a later release wrote
+// them, and a write by this one must not drop them.
+type members map[string]json.RawMessage
+
+// unknownTo returns the members of an object that struct T does not know. Objects inside
+// the object are not looked into.
+func unknownTo[T any](object []byte) members {
+	t := reflect.TypeFor[T]()
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var v T
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.DisallowUnknownFields()
+	if d.Decode(&v) == nil {
+		return nil // as nearly always
+	}
+	var all members
+	if json.Unmarshal(object, &all) != nil {
+		return nil
+	}
+	for name := range all {
+		if one, err := json.Marshal(members{name: all[name]}); err == nil {
+			d := json.NewDecoder(bytes.NewReader(one))
+			d.DisallowUnknownFields()
+			if err := d.Decode(&v); err == nil || !strings.Contains(err.Error(), "unknown field "+strconv.Quote(name)) {
+				delete(all, name)
+			}
+		}
+	}
+	return all
+}
+
+// into returns an object with the members added.
+func (m members) into(object []byte) []byte {
+	object = bytes.TrimSpace(object)
+	if len(m) == 0 || len(object) < 2 || object[len(object)-1] != '}' {
+		return object
+	}
+	out := slices.Clone(object[:len(object)-1])
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(name) // a string can be written
+		out = append(append(append(out, key...), ':'), m[name]...)
+	}
+	return append(out, '}')
+}
