@@ -37,8 +37,9 @@ func (a *AAA) decide(e *env, q *rules.Request) rules.Verdict {
 // configuration, the observed state and both together are one tree to access control.
 var (
 	operationRoots = roots("/restconf/operations", "/rests/operations", "/operations")
-	dataRoots      = roots("/restconf/config", "/restconf/operational", "/restconf/data", "/rests/data")
-	serviceRoots   = roots("/restconf", "/rests")
+	dataRoots      = roots("/restconf/config", "/restconf/operational", "/restconf/data", "/rests/data",
+		"/rests/ds/ietf-datastores:running", "/rests/ds/ietf-datastores:operational", "/rests/ds/ietf-datastores:intended")
+	serviceRoots = roots("/restconf", "/rests")
 )
 
 func roots(paths ...string) [][]reqpath.Segment {

@@ -75,8 +75,8 @@ type Options struct {
 	Log     *slog.Logger
 	MaxBody int64            // bytes of a request body; 0 = 4 MiB
 	Now     func() time.Time // nil: time.Now
-	// Waiting is called while a request waits for an event to send, until the function it
-	// returns is called; nil = nobody wants to know.
+	// Waiting is called when a request begins to follow events, until the function it returns is
+	// called; nil = nobody wants to know.
 	Waiting func(context.Context) func()
 	// Still tells whether a request that lasts may go on; nil: it may. It is asked before
 	// each event, and every 15 s without one.

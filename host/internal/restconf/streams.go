@@ -248,6 +248,9 @@ func (r *reader) run() {
 		stop = t.C
 	}
 	stopped := false
+	// An event wakes all readers at once: they must not take the places of other requests. Their
+	// number is bounded by that of connections.
+	defer r.o.Waiting(r.r.Context())()
 	for r.flush() {
 		events, more, lost, ended := r.after(r.at)
 		if lost {
@@ -264,18 +267,13 @@ func (r *reader) run() {
 			r.comment("end: " + ended)
 			return
 		}
-		arrived := r.o.Waiting(r.r.Context())
 		select {
 		case <-r.r.Context().Done():
-			arrived()
 			return
 		case <-more:
-			arrived()
 		case <-stop:
-			arrived()
 			stopped = true
 		case <-tick.C:
-			arrived()
 			if !r.o.Still(r.r.Context()) || !r.comment("still here") {
 				return
 			}

@@ -164,7 +164,8 @@ func dataAddresses(set *yang.Set, modules []string, n, child *yang.Node) (out []
 			below, out = out, nil
 		}
 	}
-	for _, root := range []string{"/restconf/config/", "/restconf/operational/", "/restconf/data/", "/rests/data/"} {
+	for _, root := range []string{"/restconf/config/", "/restconf/operational/", "/restconf/data/", "/rests/data/",
+		"/rests/ds/ietf-datastores:running/", "/rests/ds/ietf-datastores:operational/"} {
 		for _, top := range tops {
 			for _, b := range below {
 				out = append(out, root+top+b)
@@ -172,6 +173,23 @@ func dataAddresses(set *yang.Set, modules []string, n, child *yang.Node) (out []
 		}
 	}
 	return out
+}
+
+// Who may not read data may not follow its changes.
+func TestChangesAreReadWithTheirData(t *testing.T) {
+	c, _ := things(t)
+	s := serverWith(t, c, "[urls]\n/rests/data/aaa:http-authorization/** = authcBasic, roles[admin]\n/** = authcBasic\n")
+	for _, root := range []string{"/rests/streams/json", "/rests/streams/xml", "/rests/streams/stream", "/rests/streams", "/restconf/streams/stream", "/restconf/streams"} {
+		for user, want := range map[string]int{"user": 401, "admin": 200} {
+			r := httptest.NewRequest("GET", root+"/data-change/running/aaa:http-authorization/policies", nil)
+			r.SetBasicAuth(user, user)
+			w := httptest.NewRecorder()
+			s.aaa.Filter(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) })).ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("%s as %s: %d, want %d", root, user, w.Code, want)
+			}
+		}
+	}
 }
 
 // A rule or policy about one address of an operation or of data holds at all of them.
@@ -241,8 +259,12 @@ func TestAddressesOfDataAreOneThing(t *testing.T) {
 			if strings.Contains(address, "operations/") {
 				continue
 			}
+			depth := 3
+			if parts[2] == "ds" {
+				depth = 4
+			}
 			var below []tree.Segment
-			for _, p := range parts[3:] {
+			for _, p := range parts[depth:] {
 				below = append(below, tree.Segment{Raw: p, Decoded: p})
 			}
 			p, err := tree.Parse(now.Schema, below, now.Aliases.Module)

@@ -2,8 +2,10 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"ctl.internal/sdk/fault"
 )
@@ -45,7 +47,31 @@ func Decode(data []byte) ([]Policy, error) {
 	if err := strict.Decode(&out); err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "the policies are not as module aaa says: %v", err)
 	}
-	return out, nil
+	return out, order(out)
+}
+
+// order sorts policies by their index. Either all have one or none has.
+func order(list []Policy) error {
+	with := 0
+	seen := map[uint32]string{}
+	for _, p := range list {
+		if p.Index == nil {
+			continue
+		}
+		with++
+		if other, twice := seen[*p.Index]; twice {
+			return fault.New(fault.Invalid, "the policies %q and %q have the same index %d", other, p.Resource, *p.Index)
+		}
+		seen[*p.Index] = p.Resource
+	}
+	switch with {
+	case 0:
+		return nil
+	case len(list):
+		slices.SortStableFunc(list, func(a, b Policy) int { return cmp.Compare(*a.Index, *b.Index) })
+		return nil
+	}
+	return fault.New(fault.Invalid, "%d of %d policies have an index: give it to all, or to none, which are then asked in their order", with, len(list))
 }
 
 // bare removes the module prefix of member names.

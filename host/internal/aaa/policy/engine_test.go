@@ -184,7 +184,7 @@ func TestCheckRefusesToLockAdministratorsOut(t *testing.T) {
 }
 
 func TestDecode(t *testing.T) {
-	want := "[{/restconf/modules/**  [{admin [get post]}]}]"
+	want := "[{/restconf/modules/** <nil>  [{admin [get post]}]}]"
 	for _, doc := range []string{
 		`{"aaa:policies":{"aaa:policies":[{"aaa:resource":"/restconf/modules/**","aaa:permissions":[{"aaa:role":"admin","aaa:actions":["get","post"]}]}]}}`,
 		`{"aaa:http-authorization":{"policies":{"policies":[{"resource":"/restconf/modules/**","permissions":[{"role":"admin","actions":["get","post"]}]}]}}}`,

@@ -24,7 +24,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := Document(Input{Set: set, Title: "lab", Version: "1", Streams: []Stream{{Name: "lab", Description: "what happens"}},
-		Routes:  []Route{{Path: "/mine", Summary: "mine"}, {Path: "/own", Document: []byte(`{"paths":{"/own/x":{"get":{"responses":{"200":{"description":"d","content":{"application/json":{"schema":{"$ref":"#/components/schemas/s"}}}}}}},"/auth":{}},"components":{"schemas":{"s":{"type":"string"}}}}`)}},
+		Routes:  []Route{{Path: "/mine", Summary: "mine"}, {Path: "/below", Document: []byte(`{"servers":[{"url":"/below"}],"paths":{"/y":{"get":{"responses":{"200":{"description":"d"}}}}}}`)}, {Path: "/own", Document: []byte(`{"paths":{"/own/x":{"get":{"responses":{"200":{"description":"d","content":{"application/json":{"schema":{"$ref":"#/components/schemas/s"}}}}}}},"/auth":{}},"components":{"schemas":{"s":{"type":"string"}}}}`)}},
 		Include: func(m string) bool { return m == "lab" || m == "every" }})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestDocument(t *testing.T) {
 	if doc.Paths.Find("/restconf/config/lab:inventory/device={device_name}/slot={slot_shelf},{slot_number}") == nil {
 		t.Errorf("paths: %v", doc.Paths.InMatchingOrder())
 	}
-	for _, p := range []string{"/rests/operations/lab:add-vlan", "/rests/data/lab:inventory/device={device_name}", "/auth/v1/users/{user_id}", "/oauth2/token", "/rests/modules/{module}", "/own/x", "/mine"} {
+	for _, p := range []string{"/rests/operations/lab:add-vlan", "/rests/data/lab:inventory/device={device_name}", "/auth/v1/users/{user_id}", "/oauth2/token", "/rests/modules/{module}", "/own/x", "/below/y", "/mine"} {
 		if doc.Paths.Find(p) == nil {
 			t.Errorf("%s is not described", p)
 		}

@@ -72,6 +72,9 @@ func (d *document) route(r Route) error {
 		return nil
 	}
 	var doc struct {
+		Servers []struct {
+			URL string `json:"url"`
+		} `json:"servers"`
 		Paths      object `json:"paths"`
 		Components struct {
 			Schemas object `json:"schemas"`
@@ -87,11 +90,16 @@ func (d *document) route(r Route) error {
 	for name, s := range doc.Components.Schemas {
 		schemas[prefix+name] = s
 	}
-	for path := range doc.Paths {
-		if path != r.Path && !strings.HasPrefix(path, r.Path+"/") {
-			delete(doc.Paths, path) // not its own
+	below := len(doc.Servers) > 0 && strings.HasSuffix(strings.TrimSuffix(doc.Servers[0].URL, "/"), r.Path)
+	paths := object{}
+	for path, item := range doc.Paths {
+		if below { // its paths are those below the route
+			path = r.Path + strings.TrimSuffix(path, "/")
+		}
+		if path == r.Path || strings.HasPrefix(path, r.Path+"/") {
+			paths[path] = item
 		}
 	}
-	d.add(doc.Paths, schemas)
+	d.add(paths, schemas)
 	return nil
 }

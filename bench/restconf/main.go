@@ -1,0 +1,244 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const target = "/rests/data/network-topology:network-topology/topology=bench"
+
+type client struct {
+	url, user, password string
+	http                *http.Client
+}
+
+func main() {
+	url := flag.String("url", "http://127.0.0.1:8181", "the controller")
+	user := flag.String("user", "admin:admin", "user and password")
+	entries := flag.Int("entries", 10_000, "entries of the list")
+	rounds := flag.Int("rounds", 9, "measurements of each side, in turn; the median counts")
+	readers := flag.Int("readers", 1000, "readers of an event stream")
+	events := flag.Int("events", 100, "events, ten a second")
+	flag.Parse()
+	name, password, _ := strings.Cut(*user, ":")
+	c := &client{*url, name, password, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}, Timeout: time.Minute}}
+	err := errors.Join(c.lists(*entries, *rounds), c.streams(*readers, *events))
+	if _, derr := c.do("DELETE", target, "", "", nil); derr != nil {
+		err = errors.Join(err, derr)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func (c *client) do(method, path, accept, contentType string, body []byte) ([]byte, error) {
+	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.SetBasicAuth(c.user, c.password)
+	if accept != "" {
+		r.Header.Set("Accept", accept)
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= 300 {
+		err = fmt.Errorf("%s %s: %s %.300s", method, path, res.Status, text)
+	}
+	return text, err
+}
+
+type end struct {
+	Node string `json:"source-node"`
+	TP   string `json:"source-tp"`
+}
+
+type link struct {
+	ID   string `json:"link-id"`
+	From end    `json:"source"`
+	To   struct {
+		Node string `json:"dest-node"`
+		TP   string `json:"dest-tp"`
+	} `json:"destination"`
+}
+
+type topology struct {
+	List []struct {
+		ID    string              `json:"topology-id"`
+		Nodes []map[string]string `json:"node"`
+		Links []link              `json:"link"`
+	} `json:"network-topology:topology"`
+}
+
+// lists compares GET and PUT of a long list with encoding/json.
+func (c *client) lists(entries, rounds int) error {
+	var t topology
+	t.List = make([]struct {
+		ID    string              `json:"topology-id"`
+		Nodes []map[string]string `json:"node"`
+		Links []link              `json:"link"`
+	}, 1)
+	t.List[0].ID = "bench"
+	t.List[0].Nodes = []map[string]string{{"node-id": "n"}}
+	for i := range entries {
+		l := link{ID: fmt.Sprintf("link-%05d", i), From: end{"n", fmt.Sprintf("port-%d", i%48)}}
+		l.To.Node, l.To.TP = "n", "1"
+		t.List[0].Links = append(t.List[0].Links, l)
+	}
+	body, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if _, err := c.do("PUT", target, "", "application/yang-data+json", body); err != nil {
+		return err
+	}
+	xml, err := c.do("GET", target+"?content=config", "application/yang-data+xml", "", nil)
+	if err != nil {
+		return err
+	}
+	get := func(accept string) func() error {
+		return func() error { _, err := c.do("GET", target+"?content=config", accept, "", nil); return err }
+	}
+	// Each PUT changes one entry, as a client does that sends back what it read.
+	n := 0
+	put := func(media string, text []byte) func() error {
+		return func() error {
+			n++
+			changed := bytes.Replace(text, []byte("port-7"), fmt.Appendf(nil, "port-%d", 100+n), 1)
+			_, err := c.do("PUT", target, "", media, changed)
+			return err
+		}
+	}
+	marshal := func() error { _, err := json.Marshal(t); return err }
+	var generic any
+	unmarshal := func() error { generic = nil; return json.Unmarshal(body, &generic) }
+	for _, row := range []struct {
+		what       string
+		ours, peer func() error
+		goal       string
+	}{
+		{"GET in JSON ÷ json.Marshal", get("application/yang-data+json"), marshal, "0.5"},
+		{"GET in XML ÷ json.Marshal", get("application/yang-data+xml"), marshal, "0.5"},
+		{"PUT in JSON ÷ json.Unmarshal", put("application/yang-data+json", body), unmarshal, "0.3"},
+		{"PUT in XML ÷ json.Unmarshal", put("application/yang-data+xml", xml), unmarshal, "0.3"},
+	} {
+		var ours, peer []time.Duration
+		for range rounds {
+			for side, f := range []func() error{row.ours, row.peer} {
+				began := time.Now()
+				if err := f(); err != nil {
+					return err
+				}
+				took := time.Since(began)
+				if side == 0 {
+					ours = append(ours, took)
+				} else {
+					peer = append(peer, took)
+				}
+			}
+		}
+		a, b := median(ours), median(peer)
+		fmt.Printf("%-30s %d entries: ours %v, peer %v, ratio %.2f (target %s)\n", row.what, entries, a, b, float64(b)/float64(a), row.goal)
+	}
+	return nil
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// streams measures how late the events of changed data come to many readers.
+func (c *client) streams(readers, events int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	watched := "/rests/streams/json/data-change/running/network-topology:network-topology/topology=bench-stream"
+	data := "/rests/data/network-topology:network-topology/topology=bench-stream"
+	if _, err := c.do("PUT", data, "", "application/yang-data+json", []byte(`{"network-topology:topology":[{"topology-id":"bench-stream"}]}`)); err != nil {
+		return err
+	}
+	defer c.do("DELETE", data, "", "", nil) //nolint:errcheck // best effort
+	many := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 0}}
+	var mu sync.Mutex
+	var late []time.Duration
+	var failed error
+	var open, done sync.WaitGroup
+	open.Add(readers)
+	for range readers {
+		done.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, "GET", c.url+watched, nil)
+			if err != nil {
+				return
+			}
+			r.SetBasicAuth(c.user, c.password)
+			res, err := many.Do(r)
+			open.Done()
+			if err != nil || res.StatusCode != 200 {
+				mu.Lock()
+				failed = fmt.Errorf("a reader: %v %v", res, err)
+				mu.Unlock()
+				return
+			}
+			defer res.Body.Close()
+			var own []time.Duration
+			lines := bufio.NewReader(res.Body)
+			for len(own) < events {
+				line, err := lines.ReadString('\n')
+				if err != nil {
+					break
+				}
+				if _, rest, ok := strings.Cut(line, "node-id='"); ok {
+					at, _, _ := strings.Cut(rest, "'")
+					if sent, err := strconv.ParseInt(at, 10, 64); err == nil {
+						own = append(own, time.Since(time.Unix(0, sent)))
+					}
+				}
+			}
+			mu.Lock()
+			late = append(late, own...)
+			mu.Unlock()
+		})
+	}
+	open.Wait()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for range events {
+		<-tick.C
+		id := strconv.FormatInt(time.Now().UnixNano(), 10)
+		if _, err := c.do("PUT", data+"/node="+id, "", "application/yang-data+json", []byte(`{"network-topology:node":[{"node-id":"`+id+`"}]}`)); err != nil {
+			return err
+		}
+	}
+	done.Wait()
+	if failed != nil {
+		return failed
+	}
+	slices.Sort(late)
+	if len(late) == 0 {
+		return errors.New("no event came")
+	}
+	fmt.Printf("%d readers, %d events at 10 a second: %d of %d delivered, p50 %v, p99 %v, worst %v (target p99 1s)\n", readers, events, len(late), readers*events,
+		late[len(late)/2].Round(time.Millisecond), late[len(late)*99/100].Round(time.Millisecond), late[len(late)-1].Round(time.Millisecond))
+	return nil
+}
