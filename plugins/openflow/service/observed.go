@@ -16,6 +16,7 @@ import (
 
 	"ctl.internal/plugins/openflow/discovery"
 	"ctl.internal/plugins/openflow/shell"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )

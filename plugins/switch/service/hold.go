@@ -11,6 +11,7 @@ import (
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 )
