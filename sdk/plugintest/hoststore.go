@@ -233,9 +233,7 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 		if err != nil {
 			return nil, err
 		}
-		for _, w := range more {
-			ops = append(ops, w)
-		}
+		ops = append(ops, more...)
 	}
 	if r.Role != "" && !d.h.holds(ctx, r.Role) {
 		return nil, fault.New(fault.Denied, "this process does not hold the role %s", r.Role)

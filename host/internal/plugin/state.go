@@ -258,7 +258,7 @@ func (m *machine) lost(ev evLost, now time.Time) []any {
 		m.attempt++ // what is being started is not wanted any more
 		m.reloading = false
 		m.enter(Standby, elsewhere, now)
-		return []any{doStop{ev.reason}}
+		return []any{doStop(ev)}
 	}
 	return nil
 }

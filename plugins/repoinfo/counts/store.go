@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 
 	"ctl.internal/plugins/repoinfo/commit"
 )
@@ -86,7 +87,7 @@ func open(path string) (db *bbolt.DB, err error) {
 		db, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: 10 * time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 		return err
 	})
-	if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, bbolt.ErrTimeout) {
+	if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, bbolterrors.ErrTimeout) {
 		err = errors.Join(errDamaged, err)
 	}
 	return db, errors.Join(err, os.Remove(mark))

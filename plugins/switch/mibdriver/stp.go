@@ -130,14 +130,6 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 	})
 }
 
-func stpWhat(port uint32, enable bool) string {
-	verb := map[bool]string{true: "enabling", false: "disabling"}[enable]
-	if port == 0 {
-		return verb + " spanning tree"
-	}
-	return fmt.Sprintf("%s spanning tree at port %d", verb, port)
-}
-
 func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []step) {
 	want, old := stpOn, stpOff
 	if !enable {

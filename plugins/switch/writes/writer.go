@@ -247,7 +247,8 @@ func (w *Writer) finish(ctx context.Context, c *carried, lines []string, err err
 
 // ask queues an operation for the holder of the role and waits for its end.
 func (w *Writer) ask(ctx context.Context, r Record) ([]string, error) {
-	wait, cancel := ctx, context.CancelFunc(func() {})
+	var wait context.Context
+	var cancel context.CancelFunc
 	if end, ok := ctx.Deadline(); ok {
 		left := time.Until(end)
 		wait, cancel = context.WithTimeout(ctx, left-min(answerIn, left/4))

@@ -54,6 +54,19 @@ func record(t *testing.T, urls []string, step func(context.Context, *worker, str
 	h.check(t)
 }
 
+// domain makes topology t with domain 1, which the channels belong to.
+func domain(c *harness.Controller) {
+	for _, call := range []string{
+		"configure-domain|{\"input\":{\"topology-id\":\"t\",\"domain\":[1]}}",
+	} {
+		rpc, body, _ := strings.Cut(call, "|")
+		c.Ctl("plugin:list") // the plugins are there
+		if a := c.Do("POST", "/restconf/operations/bier-topology-api:"+rpc, "admin:admin", body); a.Status != 200 || !strings.Contains(a.Body, "SUCCESS") {
+			panic(a.Body)
+		}
+	}
+}
+
 func urls(all []*harness.Controller) []string {
 	var out []string
 	for _, c := range all {
@@ -131,6 +144,7 @@ func TestThreeNodesAreOneTruth(t *testing.T) {
 			return c.Do("POST", "/restconf/operations/bier-channel-api:get-channel", "admin:admin", `{"input":{"topology-id":"t"}}`).Status == 200
 		})
 	}
+	domain(all[0])
 	t.Run("channels", func(t *testing.T) { record(t, urls(all), channel, everything(etcd, all)) })
 	t.Run("users", func(t *testing.T) { record(t, urls(all), user, everything(etcd, all)) })
 }
@@ -140,6 +154,7 @@ func TestOneNodeIsOneTruth(t *testing.T) {
 	c := harness.Run(t, harness.Options{Bin: bin, Files: map[string]string{"ctl.yaml": "aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n", "sec.ini": secINI(t)}})
 	c.Args = []string{"--http", c.HTTP[len("http://"):]}
 	c.Ctl("feature:install ctl-bier-all")
+	domain(c)
 	t.Run("channels", func(t *testing.T) { record(t, []string{c.HTTP}, channel, everything(nil, []*harness.Controller{c})) })
 	t.Run("users", func(t *testing.T) { record(t, []string{c.HTTP}, user, everything(nil, []*harness.Controller{c})) })
 }
