@@ -231,6 +231,36 @@ func TestOneThingOneDecision(t *testing.T) {
 	}
 }
 
+// With the rules as shipped, policies do not decide about themselves: upstream's lists, which speak of one
+// address only, are taken, and the administrator can change them again.
+func TestPoliciesForOneTreeAreTaken(t *testing.T) {
+	c, _ := things(t)
+	ini, err := os.ReadFile("../../../etc/sec.ini")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serverWith(t, c, string(ini))
+	for _, list := range []string{
+		`[{"resource":"/restconf/operational/**","permissions":[{"role":"user","actions":["get"]}]}]`,
+		`[{"resource":"/restconf/config/aaa:http-authorization/**","permissions":[{"role":"admin","actions":["put"]}]},{"resource":"/**","permissions":[{"role":"admin","actions":["get"]}]}]`,
+	} {
+		content := json.RawMessage(`{"policies":{"policies":` + list + `}}`)
+		if err := s.aaa.Guard(t.Context(), aaa.PolicyNode, content); err != nil {
+			t.Errorf("%s: %v", list, err)
+		}
+		if err := s.aaa.Apply(t.Context(), aaa.PolicyNode, content); err != nil {
+			t.Error(err)
+		}
+		r := httptest.NewRequest("PUT", "/restconf/config/aaa:http-authorization/policies", nil)
+		r.SetBasicAuth("admin", "admin")
+		w := httptest.NewRecorder()
+		s.aaa.Filter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		if w.Code != 200 {
+			t.Errorf("with %s admin changes policies no more: %d", list, w.Code)
+		}
+	}
+}
+
 // A rule for one path of what a plugin serves holds at the other names that its manifest gives it.
 func TestOtherRoutesOfPluginsAreOneThing(t *testing.T) {
 	s := serverWith(t, nil, "[urls]\n/repoinfo/review/changes = authcBasic, roles[admin]\n/repoinfo/gerrit/projects/** = authcBasic, roles[admin]\n/** = authcBasic\n")
