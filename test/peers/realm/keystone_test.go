@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,8 @@ func startKeystone(t *testing.T, cert, key string) *keystone {
 	conf := write(t, filepath.Join(dir, "keystone.conf"), fmt.Sprintf(`[database]
 connection = sqlite:///%[1]s/keystone.db
 [fernet_tokens]
+key_repository = %[1]s/fernet
+[fernet_receipts]
 key_repository = %[1]s/fernet
 [credential]
 key_repository = %[1]s/credential
@@ -168,6 +171,30 @@ func TestKeystone(t *testing.T) {
 
 	write(t, filepath.Join(c.Home, "etc", "ctl.yaml"), uncached(files)["ctl.yaml"])
 	again(k.secure+"/v3", "idSvcAuthRealm.defaultDomain = lab")
+	// A service account finds users without their password, so that they have tokens.
+	form := func() (int, string) {
+		res, err := http.PostForm(c.HTTP+"/oauth2/token", url.Values{"grant_type": {"password"}, "username": {"olga"}, "password": {"pw:x"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, _ := io.ReadAll(res.Body)
+		return res.StatusCode, string(b)
+	}
+	if status, body := form(); status != 400 || !strings.Contains(body, "account in etc/sec.ini") {
+		t.Errorf("without a service account: %d %s", status, body)
+	}
+	again(k.secure+"/v3", "idSvcAuthRealm.defaultDomain = lab\nidSvcAuthRealm.serviceUser = admin\nidSvcAuthRealm.servicePassword = adminpw\nidSvcAuthRealm.serviceDomain = Default")
+	status, body := form()
+	var tokens struct {
+		Access string `json:"access_token"`
+	}
+	if err := json.Unmarshal([]byte(body), &tokens); status != 200 || err != nil {
+		t.Errorf("with a service account: %d %s", status, body)
+	}
+	if a := c.Do("GET", "/auth/v1/users", "Bearer "+tokens.Access, ""); a.Status != 200 { // the rights she has there
+		t.Errorf("the token opens %d %s", a.Status, a.Body)
+	}
 	whileTheyLogIn(t, c, "olga", "pw:x", func() {
 		k.kill()
 		k.start(t)
