@@ -26,11 +26,15 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 		domain:  r.String("defaultDomain", "Default"),
 		appCred: r.Bool("applicationCredentials", false),
 	}
+	account := newAccount(r, s)
 	u, warnings := address(r, text, verify)
 	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
 	s.endpoint = u.JoinPath("auth", "tokens").String() + "?nocatalog"
+	if s.account = account; account != nil {
+		account.base = u
+	}
 	s.client = newClient(f.trust, u.Hostname(), verify)
 	return s, warnings, nil
 }

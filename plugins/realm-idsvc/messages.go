@@ -32,7 +32,11 @@ type (
 		Secret string `json:"secret"`
 	}
 	scope struct {
-		Domain named `json:"domain"`
+		Domain *named  `json:"domain,omitempty"`
+		System *system `json:"system,omitempty"`
+	}
+	system struct {
+		All bool `json:"all"`
 	}
 	named struct {
 		Name string `json:"name"`
@@ -49,7 +53,7 @@ type (
 func passwordLogin(name, domain, secret string) tokenRequest {
 	return tokenRequest{auth{
 		Identity: identity{Methods: []string{"password"}, Password: &password{user{name, secret, named{domain}}}},
-		Scope:    &scope{named{domain}},
+		Scope:    &scope{Domain: &named{domain}},
 	}}
 }
 

@@ -27,6 +27,7 @@ type service struct {
 	client           *http.Client
 	endpoint, domain string
 	appCred          bool
+	account          *account // that looks users up; nil without one
 }
 
 // Authenticate implements realm.Realm.
@@ -112,13 +113,19 @@ func because(text string, body []byte) string {
 }
 
 func (s *service) post(ctx context.Context, request tokenRequest) (status int, body []byte, err error) {
+	_, status, body, err = s.exchange(ctx, request)
+	return status, body, err
+}
+
+// exchange asks for a token, which is in the header of the answer.
+func (s *service) exchange(ctx context.Context, request tokenRequest) (h http.Header, status int, body []byte, err error) {
 	text, err := json.Marshal(request)
 	if err != nil {
-		return 0, nil, err
+		return nil, 0, nil, err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.endpoint, bytes.NewReader(text))
 	if err != nil {
-		return 0, nil, err
+		return nil, 0, nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
@@ -131,14 +138,14 @@ func (s *service) post(ctx context.Context, request tokenRequest) (status int, b
 		err = told.Err
 	}
 	if err != nil {
-		return 0, nil, err
+		return nil, 0, nil, err
 	}
 	defer answer.Body.Close()
 	body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err == nil && len(body) > maxAnswer {
 		err = fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
 	}
-	return answer.StatusCode, body, err
+	return answer.Header, answer.StatusCode, body, err
 }
 
 // Close implements realm.Realm.

@@ -47,7 +47,7 @@ func identityService(t *testing.T) http.Handler {
 			_, _ = fmt.Fprintf(w, `{"error":{"code":401,"title":"Unauthorized","message":"The password is expired\nfor %s %s"}}`, id.Password.User.Name, id.Password.User.Password)
 		case id.Password != nil && id.Password.User.Name == "odd":
 			_, _ = w.Write([]byte(`<html>`))
-		case id.Password != nil && id.Password.User.Password == "s3c\"ret" && in.Auth.Scope.Domain == id.Password.User.Domain && in.Auth.Scope.Domain.Name != "gone":
+		case id.Password != nil && id.Password.User.Password == "s3c\"ret" && *in.Auth.Scope.Domain == id.Password.User.Domain && in.Auth.Scope.Domain.Name != "gone":
 			w.WriteHeader(http.StatusCreated)
 			_ = json.NewEncoder(w).Encode(map[string]any{"token": map[string]any{"user": named{id.Password.User.Name},
 				"roles": []named{{"user"}, {"of-" + in.Auth.Scope.Domain.Name}, {"user"}}}})

@@ -140,7 +140,7 @@ securityManager.realms = $tokenAuthRealm, $idSvcAuthRealm, $ldapRealm, $plainRea
 		defer down.Store(false)
 		// Others log in as before, the users of the service do not. (Who logged in a
 		// moment ago is still believed: this is another user to the controller.)
-		want(t, 401, "POST", certificateRPC, "sdnadmin@Default:pw", "")
+		want(t, 503, "POST", certificateRPC, "sdnadmin@Default:pw", "")
 		want(t, 200, "POST", certificateRPC, admin, "")
 		down.Store(false)
 		// That it was down is not kept as a refusal.

@@ -71,7 +71,11 @@ func rootsOf(p reqpath.Path) (all [][]reqpath.Segment, depth int) {
 func (a *AAA) otherAddresses(p reqpath.Path) []reqpath.Path {
 	all, depth := rootsOf(p)
 	if all == nil {
-		return withSlash(nil, p)
+		var out []reqpath.Path
+		if a.o.Routes != nil {
+			out = a.o.Routes(p)
+		}
+		return withSlash(out, p)
 	}
 	own, below := p.Segments()[:depth], p.Segments()[depth:]
 	var forms [][]reqpath.Segment

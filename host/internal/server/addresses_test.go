@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorilla/mux"
 	"go.yaml.in/yaml/v3"
 
 	"ctl.internal/host/internal/aaa"
@@ -248,6 +249,56 @@ func TestOneThingOneDecision(t *testing.T) {
 	}
 }
 
+// With the rules as shipped, policies do not decide about themselves: upstream's lists, which speak of one
+// address only, are taken, and the administrator can change them again.
+func TestPoliciesForOneTreeAreTaken(t *testing.T) {
+	c, _ := things(t)
+	ini, err := os.ReadFile("../../../etc/sec.ini")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serverWith(t, c, string(ini))
+	for _, list := range []string{
+		`[{"resource":"/restconf/operational/**","permissions":[{"role":"user","actions":["get"]}]}]`,
+		`[{"resource":"/restconf/config/aaa:http-authorization/**","permissions":[{"role":"admin","actions":["put"]}]},{"resource":"/**","permissions":[{"role":"admin","actions":["get"]}]}]`,
+	} {
+		content := json.RawMessage(`{"policies":{"policies":` + list + `}}`)
+		if err := s.aaa.Guard(t.Context(), aaa.PolicyNode, content); err != nil {
+			t.Errorf("%s: %v", list, err)
+		}
+		if err := s.aaa.Apply(t.Context(), aaa.PolicyNode, content); err != nil {
+			t.Error(err)
+		}
+		r := httptest.NewRequest("PUT", "/restconf/config/aaa:http-authorization/policies", nil)
+		r.SetBasicAuth("admin", "admin")
+		w := httptest.NewRecorder()
+		s.aaa.Filter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		if w.Code != 200 {
+			t.Errorf("with %s admin changes policies no more: %d", list, w.Code)
+		}
+	}
+}
+
+// A rule for one path of what a plugin serves holds at the other names that its manifest gives it.
+func TestOtherRoutesOfPluginsAreOneThing(t *testing.T) {
+	s := serverWith(t, nil, "[urls]\n/repoinfo/review/changes = authcBasic, roles[admin]\n/repoinfo/gerrit/projects/** = authcBasic, roles[admin]\n/** = authcBasic\n")
+	s.router = newRouter(func(*mux.Router) {}, func(string) http.Handler { return http.NotFoundHandler() })
+	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Labels: map[string]string{
+		labelRouteAliases: "/repoinfo/gerrit=/repoinfo/review /repoinfo/review/merged_changes=/repoinfo/review/changes"}}})
+	for path, want := range map[string]int{
+		"/repoinfo/review/changes": 401, "/repoinfo/gerrit/changes": 401, "/repoinfo/review/merged_changes": 401, "/repoinfo/gerrit/merged_changes": 401,
+		"/repoinfo/gerrit/merged_changes/": 401, "/repoinfo/review/projects": 401, "/repoinfo/gerrit/projects/x": 401, "/repoinfo/review/other": 200, "/repoinfo/git/x": 200,
+	} {
+		r := httptest.NewRequest("GET", path, nil)
+		r.SetBasicAuth("user", "user")
+		w := httptest.NewRecorder()
+		s.aaa.Filter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("user at %s: %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
 // The addresses that the test above makes up are read as the same thing by RESTCONF's own reader.
 func TestAddressesOfDataAreOneThing(t *testing.T) {
 	c, all := things(t)
@@ -287,7 +338,7 @@ func serverWith(t *testing.T, c *catalog, ini string) *Server {
 	t.Cleanup(func() { store.Close() })
 	s := &Server{catalog: c}
 	var err error
-	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"}, Names: s.otherNames})
+	s.aaa, err = aaa.New(context.Background(), aaa.Options{Store: store, SecINI: []byte(ini), First: identity.First{Admin: "admin", User: "user"}, Names: s.otherNames, Routes: s.otherRoutes})
 	if err != nil {
 		t.Fatal(fmt.Errorf("%w\n%s", err, ini))
 	}

@@ -108,7 +108,11 @@ func (c *certificates) Trust(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.Trust(ctx)
+	pem, err := k.Trust(ctx)
+	if err == nil && len(pem) == 0 { // keystores are made for their own certificate: that says nothing of whom to trust
+		return nil, fault.New(fault.Unavailable, "the trust keystore is empty")
+	}
+	return pem, err
 }
 
 // Identity implements hostsvc.Certificates.

@@ -36,13 +36,14 @@ func (s *Server) otherNames(data bool, below []reqpath.Segment) [][]reqpath.Segm
 	for _, m := range now.Aliases.Names(top.Module) {
 		tops = append(tops, m+":"+top.Name)
 	}
+	var bare []string // the name without its module is no address of its own, but another spelling of one
 	if now.Schema.Root.Member(top.Name) == top {
-		tops = append(tops, top.Name)
+		bare = []string{top.Name}
 	}
 	var out [][]reqpath.Segment
 	for keys := range keyForms(path) {
 		for _, t := range tops {
-			out = append(out, written(path, t, keys, now.Aliases))
+			out = append(out, written(path, t, bare, keys, now.Aliases))
 		}
 	}
 	return out
@@ -63,16 +64,16 @@ func keyForms(path tree.Path) int {
 	return n
 }
 
-// written writes a path with a name for its top. Keys follow an equals sign or, as the older
+// written writes a path with a name for its top, and the other spellings of that. Keys follow an equals sign or, as the older
 // controllers have it, stand as segments: a bit of keys for each list. Below the top the module may
 // be left out where it is that of the node above (RFC 8040 section 3.5.3), and always in ours.
-func written(path tree.Path, top string, keys int, aliases *yang.AliasIndex) []reqpath.Segment {
+func written(path tree.Path, top string, bare []string, keys int, aliases *yang.AliasIndex) []reqpath.Segment {
 	out := make([]reqpath.Segment, 0, len(path))
 	lists := 0
 	for i, step := range path {
 		s := reqpath.Segment{Raw: step.Node.Name, Decoded: step.Node.Name}
 		if i == 0 {
-			s.Raw, s.Decoded = top, top
+			s.Raw, s.Decoded, s.Also = top, top, append([]string(nil), bare...)
 		} else {
 			s.Also = []string{step.Node.QName()}
 			for _, m := range aliases.Names(step.Node.Module) {

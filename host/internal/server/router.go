@@ -27,7 +27,8 @@ type routes struct {
 	mux *mux.Router
 	// whole are the handlers of the subtrees that are one segment deep and that the mux
 	// would ask first of all under that segment, by it: "/restconf".
-	whole map[string]http.Handler
+	whole   map[string]http.Handler
+	aliases []routeAlias
 }
 
 // newRouter makes a router with the host's own routes; plugin returns the handler
@@ -54,7 +55,7 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"errors":{"error":[{"error-type":"protocol","error-tag":"invalid-value","error-message":"there is nothing at this path"}]}}` + "\n"))
 	})
-	r.now.Store(&routes{m, wholeSubtrees(m)})
+	r.now.Store(&routes{m, wholeSubtrees(m), routeAliases(manifests)})
 }
 
 // wholeSubtrees lists the subtrees one segment deep before which no other route takes

@@ -213,7 +213,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		ParallelLogins: c.Argon2.Parallel,
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
 		LoginCache:     outsideLogins(c.LoginCache),
-		Realms:         realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames,
+		Realms:         realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes,
 		Logger:    s.registry.Logger,
 		RequestID: requestID, Waiting: s.inFlight.waiting,
 	})

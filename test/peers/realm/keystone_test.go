@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,8 @@ func startKeystone(t *testing.T, cert, key string) *keystone {
 	conf := write(t, filepath.Join(dir, "keystone.conf"), fmt.Sprintf(`[database]
 connection = sqlite:///%[1]s/keystone.db
 [fernet_tokens]
+key_repository = %[1]s/fernet
+[fernet_receipts]
 key_repository = %[1]s/fernet
 [credential]
 key_repository = %[1]s/credential
@@ -137,7 +140,7 @@ func TestKeystone(t *testing.T) {
 	c := harness.Start(t, bin, files)
 	c.Ctl("feature:install ctl-realm-idsvc ctl-aaa-cert")
 	local := loginCase{"local", "admin", "admin", 200, 200}
-	logins(t, c, []loginCase{{"certificate not trusted", "olga@lab", "pw:x", 401, 401}, local})
+	logins(t, c, []loginCase{{"certificate not trusted", "olga@lab", "pw:x", 503, 503}, local})
 	toldWhy(t, c, "x509")
 	trust(t, c, cert)
 	logins(t, c, []loginCase{
@@ -163,21 +166,45 @@ func TestKeystone(t *testing.T) {
 	}
 	elsewhere := strings.Replace(k.secure, "127.0.0.1", "localhost", 1)
 	again(elsewhere, "")
-	logins(t, c, []loginCase{{"certificate of another name", "olga@lab", "pw:x", 401, 401}, local})
+	logins(t, c, []loginCase{{"certificate of another name", "olga@lab", "pw:x", 503, 503}, local})
 	toldWhy(t, c, "wanted to match localhost") // and the certificate itself is trusted
 
 	write(t, filepath.Join(c.Home, "etc", "ctl.yaml"), uncached(files)["ctl.yaml"])
 	again(k.secure+"/v3", "idSvcAuthRealm.defaultDomain = lab")
+	// A service account finds users without their password, so that they have tokens.
+	form := func() (int, string) {
+		res, err := http.PostForm(c.HTTP+"/oauth2/token", url.Values{"grant_type": {"password"}, "username": {"olga"}, "password": {"pw:x"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, _ := io.ReadAll(res.Body)
+		return res.StatusCode, string(b)
+	}
+	if status, body := form(); status != 400 || !strings.Contains(body, "account in etc/sec.ini") {
+		t.Errorf("without a service account: %d %s", status, body)
+	}
+	again(k.secure+"/v3", "idSvcAuthRealm.defaultDomain = lab\nidSvcAuthRealm.serviceUser = admin\nidSvcAuthRealm.servicePassword = adminpw\nidSvcAuthRealm.serviceDomain = Default")
+	status, body := form()
+	var tokens struct {
+		Access string `json:"access_token"`
+	}
+	if err := json.Unmarshal([]byte(body), &tokens); status != 200 || err != nil {
+		t.Errorf("with a service account: %d %s", status, body)
+	}
+	if a := c.Do("GET", "/auth/v1/users", "Bearer "+tokens.Access, ""); a.Status != 200 { // the rights she has there
+		t.Errorf("the token opens %d %s", a.Status, a.Body)
+	}
 	whileTheyLogIn(t, c, "olga", "pw:x", func() {
 		k.kill()
 		k.start(t)
 		eventually(t, c, "olga", "pw:x", 200)
 	})
 	k.pause(t)
-	logins(t, c, []loginCase{{"hanging", "olga@lab", "pw:x", 401, 401}, local})
+	logins(t, c, []loginCase{{"hanging", "olga@lab", "pw:x", 503, 503}, local})
 	k.resume(t)
 	k.kill()
-	logins(t, c, []loginCase{{"down", "olga@lab", "pw:x", 401, 401}, local})
+	logins(t, c, []loginCase{{"down", "olga@lab", "pw:x", 503, 503}, local})
 	k.start(t)
 	eventually(t, c, "olga", "pw:x", 200) // in the default domain of the settings
 

@@ -216,7 +216,7 @@ func whileTheyLogIn(t *testing.T, c *harness.Controller, name, secret string, f 
 			pace := time.NewTicker(10 * time.Millisecond) // or refusals at once would be thousands
 			defer pace.Stop()
 			for n := 0; ; n++ {
-				user, password, also := name, secret, 401
+				user, password, also := name, secret, 503
 				if i%2 == 0 {
 					user, password, also = "user", "user", 200
 				}

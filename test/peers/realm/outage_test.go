@@ -18,7 +18,7 @@ func TestSlapdHasTheNameOfAnother(t *testing.T) {
 	c := harness.Start(t, bin, keystores(t, ldapINI(s.secure, "")))
 	c.Ctl("feature:install ctl-realm-ldap ctl-aaa-cert")
 	trust(t, c, cert)
-	logins(t, c, []loginCase{{"right", "alice", "alicepw", 401, 401}, {"local", "admin", "admin", 200, 200}})
+	logins(t, c, []loginCase{{"right", "alice", "alicepw", 503, 503}, {"local", "admin", "admin", 200, 200}})
 	toldWhy(t, c, "certificate is valid for 127.0.0.9, not 127.0.0.1")
 }
 
@@ -27,7 +27,7 @@ func TestSlapdGoesHangsAndComes(t *testing.T) {
 	s := startSlapd(t, cert, key, 0)
 	c := harness.Start(t, bin, uncached(ldapINI(s.plain, "timeout = 1500\nconnectTimeout = 1500")))
 	c.Ctl("feature:install ctl-realm-ldap")
-	away := []loginCase{{"away", "alice", "alicepw", 401, 401}, {"local", "admin", "admin", 200, 200}, {"local too", "user", "user", 200, 401}}
+	away := []loginCase{{"away", "alice", "alicepw", 503, 503}, {"local", "admin", "admin", 200, 200}, {"local too", "user", "user", 200, 401}}
 	eventually(t, c, "alice", "alicepw", 200)
 
 	s.pause(t)
@@ -99,7 +99,7 @@ func TestKillingARealmCostsOtherUsersNothing(t *testing.T) {
 				user, password, also := fmt.Sprintf("static%02d", i/2), "secret", 200
 				switch {
 				case i%2 == 1: // its own users may be refused while it is away
-					user, password, also = fmt.Sprintf("user%05d", i*8+round), fmt.Sprintf("pw%05d", i*8+round), 401
+					user, password, also = fmt.Sprintf("user%05d", i*8+round), fmt.Sprintf("pw%05d", i*8+round), 503
 				case i%8 == 0:
 					user, password = "user", "user"
 				}

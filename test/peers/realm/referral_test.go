@@ -27,7 +27,7 @@ func TestReferralsAreNotFollowed(t *testing.T) {
 				logins(t, c, []loginCase{{"right", "alice", "alicepw", 200, 200}, moved})
 				return
 			}
-			logins(t, c, []loginCase{{"referred", "alice", "alicepw", 401, 401}, moved, {"local", "admin", "admin", 200, 200}})
+			logins(t, c, []loginCase{{"referred", "alice", "alicepw", 503, 503}, moved, {"local", "admin", "admin", 200, 200}})
 			toldWhy(t, c, k.why)
 			toldWhy(t, c, "which is not followed; name that one in the url")
 		})

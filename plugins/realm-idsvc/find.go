@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"ctl.internal/sdk/realm"
+)
+
+// account is the service account by which users are looked up. It needs to list users and role
+// assignments, as a role such as admin or reader of the system lets it.
+type account struct {
+	s                      *service
+	user, password, domain string
+	base                   *url.URL
+
+	mu    sync.Mutex
+	token string
+}
+
+func newAccount(r *realm.Reader, s *service) *account {
+	a := &account{s: s, user: r.String("serviceUser", ""), password: r.String("servicePassword", ""), domain: r.String("serviceDomain", s.domain)}
+	switch {
+	case a.user == "" && a.password == "":
+		return nil
+	case a.user == "" || a.password == "":
+		r.Fault("serviceUser", "serviceUser and servicePassword are written together or not at all")
+	}
+	return a
+}
+
+// Find implements realm.Finder.
+func (s *service) Find(ctx context.Context, user, domain string) (realm.Result, error) {
+	if s.account == nil {
+		return realm.Result{}, realm.ErrNoFinder
+	}
+	if domain == "" {
+		domain = s.domain
+	}
+	if credentialID.MatchString(user) && s.appCred || len(user) > maxName || len(domain) > maxName {
+		return refused("an application credential cannot be looked up")
+	}
+	a := s.account
+	domainID, why, err := a.one(ctx, "domains", url.Values{"name": {domain}})
+	if err != nil || why != "" {
+		return realm.Result{Outcome: realm.Unknown, Reason: why}, err
+	}
+	userID, why, err := a.one(ctx, "users", url.Values{"name": {user}, "domain_id": {domainID}})
+	if err != nil || why != "" {
+		return realm.Result{Outcome: realm.Unknown, Reason: why}, err
+	}
+	var assigned struct {
+		Assignments []struct {
+			Role named `json:"role"`
+		} `json:"role_assignments"`
+	}
+	q := url.Values{"user.id": {userID}, "scope.domain.id": {domainID}, "effective": {""}, "include_names": {""}}
+	if err := a.get(ctx, "role_assignments", q, &assigned); err != nil {
+		return realm.Result{}, err
+	}
+	result := realm.Result{Outcome: realm.Authenticated, Principal: user}
+	for _, x := range assigned.Assignments {
+		result.Roles = append(result.Roles, x.Role.Name)
+	}
+	slices.Sort(result.Roles)
+	if result.Roles = slices.Compact(result.Roles); len(result.Roles) == 0 { // a login with the password fails then, too
+		return refused("the user has no role in the domain")
+	}
+	return result, nil
+}
+
+// one finds the id of the only enabled domain or user that a query names; why says why there is none.
+func (a *account) one(ctx context.Context, kind string, q url.Values) (id, why string, err error) {
+	var answer map[string]json.RawMessage
+	if err := a.get(ctx, kind, q, &answer); err != nil {
+		return "", "", err
+	}
+	var list []struct {
+		ID      string    `json:"id"`
+		Name    string    `json:"name"`
+		Enabled bool      `json:"enabled"`
+		Expires *jsonTime `json:"password_expires_at"`
+	}
+	if err := json.Unmarshal(answer[kind], &list); err != nil {
+		return "", "", fmt.Errorf("the answer holds no list %s", kind)
+	}
+	switch {
+	case len(list) != 1:
+		return "", fmt.Sprintf("the service knows %d %s of this name", len(list), kind), nil
+	case !list[0].Enabled:
+		return "", "the user or its domain is disabled", nil
+	case list[0].Expires != nil && time.Time(*list[0].Expires).Before(time.Now()):
+		return "", "the password has expired", nil
+	}
+	return list[0].ID, "", nil
+}
+
+// jsonTime is a time as the service writes it, in UTC without a zone.
+type jsonTime time.Time
+
+// UnmarshalJSON reads 2026-11-22T12:00:00.000000.
+func (t *jsonTime) UnmarshalJSON(b []byte) error {
+	at, err := time.Parse(`"2006-01-02T15:04:05.999999"`, string(b))
+	*t = jsonTime(at)
+	return err
+}
+
+// get asks the service as the account, with a new token when the one it has is refused.
+func (a *account) get(ctx context.Context, path string, q url.Values, into any) error {
+	for again := range 2 {
+		token, err := a.login(ctx, again > 0)
+		if err != nil {
+			return err
+		}
+		u := a.base.JoinPath(path)
+		u.RawQuery = q.Encode()
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+		if err != nil {
+			return err
+		}
+		r.Header.Set("X-Auth-Token", token)
+		r.Header.Set("Accept", "application/json")
+		answer, err := a.s.client.Do(r)
+		if told := (*url.Error)(nil); errors.As(err, &told) {
+			err = told.Err
+		}
+		if err != nil {
+			return err
+		}
+		body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+		answer.Body.Close()
+		switch {
+		case err != nil:
+			return err
+		case answer.StatusCode == http.StatusUnauthorized && again == 0:
+			continue
+		case answer.StatusCode != http.StatusOK:
+			return fmt.Errorf("the service account may not read %s: status %d; give it a role of the system, such as reader", path, answer.StatusCode)
+		}
+		return json.Unmarshal(body, into)
+	}
+	return errors.New("the service refuses the service account's token")
+}
+
+func (a *account) login(ctx context.Context, fresh bool) (string, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.token != "" && !fresh {
+		return a.token, nil
+	}
+	request := passwordLogin(a.user, a.domain, a.password)
+	request.Auth.Scope = &scope{System: &system{All: true}}
+	header, status, _, err := a.s.exchange(ctx, request)
+	if err != nil {
+		return "", err
+	}
+	if a.token = header.Get("X-Subject-Token"); status/100 != 2 || a.token == "" {
+		a.token = ""
+		return "", fmt.Errorf("the service account %s cannot log in for the system: status %d", a.user, status)
+	}
+	return a.token, nil
+}
