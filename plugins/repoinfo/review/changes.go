@@ -1,6 +1,7 @@
 package review
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -51,7 +52,26 @@ func (c *Client) changes(ctx context.Context, project, branch string) ([]json.Ra
 	}
 	l := list{key: func(m *member) string { return m.Number.String() }, newestFirst: true}
 	err = c.pages(ctx, "changes/?q="+url.QueryEscape("status:merged project:"+p+" branch:"+b)+"&o=SUBMITTABLE&", &l)
+	for i := range l.objects {
+		l.objects[i] = submittable(l.objects[i])
+	}
 	return l.objects, err
+}
+
+// submittable adds the member of this name where the server left it out, which it does
+// where it is false, also when it is asked for it.
+func submittable(change json.RawMessage) json.RawMessage {
+	var m struct {
+		Submittable *bool `json:"submittable"`
+	}
+	if err := json.Unmarshal(change, &m); err != nil || m.Submittable != nil {
+		return change
+	}
+	separator := ","
+	if len(bytes.TrimSpace(change[1:len(change)-1])) == 0 {
+		separator = ""
+	}
+	return append(change[:len(change)-1:len(change)-1], separator+`"submittable":false}`...)
 }
 
 // quote makes a value of the server's query language that no operator can hide in.
