@@ -76,6 +76,10 @@ func environ(t Trust, extra []string) []string {
 	return append(env, extra...)
 }
 
+// waitDelay is how long the pipes of a child may stay open after its end. The group of a
+// child is killed as a whole, so only a machine that is far too busy needs so long.
+const waitDelay = 30 * time.Second
+
 func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 	path, err := g.program()
 	if err != nil {
@@ -103,7 +107,7 @@ func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 	cmd.Env = environ(c.Trust, extra)
 	cmd.Dir = os.TempDir()
 	own(cmd)
-	cmd.WaitDelay = 2 * time.Second
+	cmd.WaitDelay = waitDelay
 	return cmd, nil
 }
 

@@ -93,7 +93,7 @@ func candidates(ref string) []string {
 // View is a digest of all that changes histories and counts besides the objects: where a
 // shallow clone ends, grafts, replaced objects, attributes. It is empty without any.
 func (r Repo) View(ctx context.Context) (string, error) {
-	replaced, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/replace/"}})
+	replaced, err := r.replaced(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -115,6 +115,24 @@ func (r Repo) View(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
+}
+
+// replaced lists the replaced objects. git is asked only where there may be some.
+func (r Repo) replaced(ctx context.Context) ([]byte, error) {
+	packed, err := os.ReadFile(filepath.Join(r.Dir, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	loose := false
+	for _, name := range []string{"refs/replace", "reftable"} {
+		_, err := os.Lstat(filepath.Join(r.Dir, name))
+		loose = loose || err == nil
+	}
+	if !loose && !bytes.Contains(packed, []byte(" refs/replace/")) {
+		return nil, nil
+	}
+	return r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
+		Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/replace/"}})
 }
 
 // shallow reads the commits where a shallow clone ends. Git shows them as roots,
