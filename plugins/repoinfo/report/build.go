@@ -55,12 +55,9 @@ type author struct {
 
 // add counts one commit of the period; who are its author and then its co-authors.
 func (b *builder) add(project string, c *commit.Commit, who []author) error {
-	lines := c.Lines
+	lines := b.lines(c)
 	if c.Parents > 1 {
 		b.Merges++
-		if !b.mergeLines {
-			lines = commit.Lines{}
-		}
 	}
 	if c.State == commit.Unknown && (c.Parents < 2 || b.mergeLines) {
 		b.Unknown++
@@ -92,6 +89,14 @@ func (b *builder) add(project string, c *commit.Commit, who []author) error {
 	return b.paths(project, c, who[0].Key())
 }
 
+// lines are the lines of a commit that count: those of merges are in the merged commits.
+func (b *builder) lines(c *commit.Commit) commit.Lines {
+	if c.Parents > 1 && !b.mergeLines {
+		return commit.Lines{}
+	}
+	return c.Lines
+}
+
 func (b *builder) person(t *table, a author, project string, when int64, lines commit.Lines) {
 	e := t.get(a.Key())
 	if e.Commits == 0 || when >= e.Last {
@@ -104,7 +109,7 @@ func (b *builder) person(t *table, a author, project string, when int64, lines c
 // before notes a commit from before the period: its authors are not new.
 func (b *builder) before(project string, c *commit.Commit, who []author) {
 	for _, a := range who {
-		b.person(&b.earlier, a, project, c.Committer.When, commit.Lines{})
+		b.person(&b.earlier, a, project, c.Committer.When, b.lines(c))
 	}
 }
 

@@ -15,6 +15,7 @@ func (b *builder) finish(sections []string, limit int) *Report {
 	r := &b.Report
 	r.MergeLines, r.Since, r.Until = b.mergeLines, b.filter.Since, b.filter.Until
 	r.Lines = r.Insertions + r.Deletions
+	r.People, r.Employers = len(b.authors), len(b.organizations)
 	r.Failed = slices.SortedFunc(slices.Values(r.Failed), func(x, y Failed) int { return strings.Compare(x.Project, y.Project) })
 	if r.Failed == nil {
 		r.Failed = []Failed{}

@@ -111,7 +111,7 @@ func (m *Maker) one(ctx context.Context, p *Plan, s span, b *builder, turn *turn
 	}
 	// Who was there before: in the history of the base, or earlier than the period.
 	old := q
-	old.Stats, old.Files = false, false
+	old.Files = false
 	switch {
 	case s.Base != "":
 		old.Tip, old.Base, old.Filter.Since, old.Filter.Until = s.Base, "", 0, 0

@@ -63,14 +63,9 @@ type figure struct {
 }
 
 func (r *Report) figures() []figure {
-	all := []figure{{"Commits", uint64(r.Commits)}, {"Merges", uint64(r.Merges)}, {"Insertions", r.Insertions}, {"Deletions", r.Deletions},
-		{"Lines", r.Lines}, {"Projects", uint64(r.Compared)}}
-	for _, l := range []list{{"", "Authors", r.Authors}, {"", "Organizations", r.Organizations}, {"", "Time zones", r.TimeZones}} {
-		if l.rows != nil {
-			all = append(all, figure{l.title, uint64(len(l.rows))})
-		}
-	}
-	return all
+	return []figure{{"Commits", uint64(r.Commits)}, {"Merges", uint64(r.Merges)}, {"Insertions", r.Insertions}, {"Deletions", r.Deletions},
+		{"Lines", r.Lines}, {"Projects", uint64(r.Compared)},
+		{"Authors", uint64(r.People)}, {"Organizations", uint64(r.Employers)}}
 }
 
 // Text lays the report out for a terminal.
