@@ -48,7 +48,8 @@ func open(path string) (db *bbolt.DB, err error) {
 		return nil, err
 	}
 	err = safely(func() (err error) { // a panic leaves the file open, but the caller removes it
-		db, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: 10 * time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+		db, err = bbolt.Open(path, 0o600,
+			&bbolt.Options{Timeout: 10 * time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 		return err
 	})
 	if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, bbolt.ErrTimeout) {

@@ -119,7 +119,8 @@ func (l *Lister) next(in *bufio.Reader) (c commit.Commit, size int, err error) {
 	hash, rest, _ := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
 	kind, text, _ := strings.Cut(string(rest), " ")
 	if kind == "missing" {
-		return c, 0, &gitcmd.ExitError{Command: "cat-file", Code: 128, Stderr: fmt.Sprintf("fatal: commit %s is missing", hash)}
+		return c, 0, &gitcmd.ExitError{Command: "cat-file", Code: 128,
+			Stderr: fmt.Sprintf("fatal: commit %s is missing", hash)}
 	}
 	size, err = strconv.Atoi(text)
 	if err != nil || kind != "commit" {

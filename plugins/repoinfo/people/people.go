@@ -34,7 +34,8 @@ type Directory struct {
 
 // New reads the site-wide files; empty paths are none.
 func New(mailmap, affiliationsFile string) (*Directory, error) {
-	d := &Directory{mailmap: mailmap, affiliations: affiliations{emails: map[string][]term{}, domains: map[string][]term{}}}
+	d := &Directory{mailmap: mailmap, affiliations: affiliations{emails: map[string][]term{},
+		domains: map[string][]term{}}}
 	if mailmap != "" {
 		if _, err := os.Stat(mailmap); err != nil {
 			return nil, fault.At(fault.Invalid, "mailmap", "the file cannot be read: %v", err)
@@ -69,9 +70,11 @@ const maxSeen = 200_000
 // itself reads them.
 func (d *Directory) Names(ctx context.Context, r history.Repo, commit string) (*Names, error) {
 	n := &Names{ctx: ctx, git: r.Git, seen: map[string]Person{}, call: gitcmd.Call{Dir: r.Dir, Input: true,
-		Args: []string{"check-mailmap", "--stdin"}, Config: []string{"mailmap.blob=" + commit + ":.mailmap", "mailmap.file=" + d.mailmap}}}
+		Args: []string{"check-mailmap", "--stdin"}, Config: []string{"mailmap.blob=" + commit + ":.mailmap",
+			"mailmap.file=" + d.mailmap}}}
 	if d.mailmap == "" {
-		out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"ls-tree", "--name-only", commit, "--", ".mailmap"}})
+		out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
+			Args: []string{"ls-tree", "--name-only", commit, "--", ".mailmap"}})
 		if _, ran := gitcmd.ExitCode(err); err != nil && !ran {
 			return nil, err
 		}

@@ -16,7 +16,8 @@ func (b *builder) finish(sections []string, limit int) *Report {
 	r.MergeLines, r.Since, r.Until = b.mergeLines, b.filter.Since, b.filter.Until
 	r.Lines = r.Insertions + r.Deletions
 	r.People, r.Employers = len(b.authors), len(b.organizations)
-	r.Failed = slices.SortedFunc(slices.Values(r.Failed), func(x, y Failed) int { return strings.Compare(x.Project, y.Project) })
+	r.Failed = slices.SortedFunc(slices.Values(r.Failed),
+		func(x, y Failed) int { return strings.Compare(x.Project, y.Project) })
 	if r.Failed == nil {
 		r.Failed = []Failed{}
 	}
@@ -83,7 +84,8 @@ func (b *builder) timeline() *Timeline {
 			p := points[start]
 			p.Authors = len(p.authors)
 			for a := range p.authors {
-				if e := b.authors[a]; b.earlier[a] == nil && len(e.projects) == 1 && bucket(e.First, b.interval) == start {
+				if e := b.authors[a]; b.earlier[a] == nil && len(e.projects) == 1 && bucket(e.First,
+					b.interval) == start {
 					p.New++
 				}
 			}
@@ -96,7 +98,8 @@ func (b *builder) timeline() *Timeline {
 
 // zone writes an offset the way people do.
 func zone(c *commit.Commit) string {
-	if slices.Contains(c.Malformed, "author_zone") || slices.Contains(c.Malformed, "author_date") || slices.Contains(c.Malformed, "author") {
+	if slices.Contains(c.Malformed, "author_zone") || slices.Contains(c.Malformed,
+		"author_date") || slices.Contains(c.Malformed, "author") {
 		return "(malformed)"
 	}
 	sign, east := '+', -c.Author.West

@@ -28,7 +28,8 @@ type Maker struct {
 
 // Make reads the projects of a plan. A project where that fails is listed as such, and
 // nothing of it is in the sums. turn gives the turn of one project's walk.
-func (m *Maker) Make(ctx context.Context, p *Plan, turn func(project string) *turns.Turn, progress func(done, total int)) (*Report, error) {
+func (m *Maker) Make(ctx context.Context, p *Plan, turn func(project string) *turns.Turn,
+	progress func(done, total int)) (*Report, error) {
 	sh := shape{interval: p.Interval, mergeLines: p.MergeLines, filter: p.Filter, base: p.Ref1 != ""}
 	total := &builder{shape: sh}
 	total.Ref1, total.Ref2, total.Branch, total.Failed = p.Ref1, p.Ref2, p.Branch, slices.Clone(p.Failed)
@@ -84,7 +85,8 @@ func (m *Maker) one(ctx context.Context, p *Plan, s span, b *builder, turn *turn
 	}
 	defer names.Close()
 	b.projects.get(s.Project) // also when there is no commit
-	q := history.Query{Tip: s.Tip, Base: s.Base, View: s.View, Path: p.Path, Simplify: p.Simplify, Filter: p.Filter, Renames: p.Renames, Stats: true}
+	q := history.Query{Tip: s.Tip, Base: s.Base, View: s.View, Path: p.Path, Simplify: p.Simplify, Filter: p.Filter,
+		Renames: p.Renames, Stats: true}
 	q.Files = slices.Contains(p.Sections, Files)
 	people := slices.Contains(p.Sections, Contributing) || slices.Contains(p.Sections, TimelineOf)
 	walk := func(q history.Query, take func(c *commit.Commit, who []author) error) error {

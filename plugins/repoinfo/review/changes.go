@@ -22,7 +22,8 @@ func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.Ra
 		return nil, err
 	}
 	if strings.HasPrefix(project, "^") {
-		return nil, fault.At(fault.Invalid, "project", "the review server takes a name that begins with \"^\" for a pattern: it cannot be asked for the changes of such a project")
+		return nil, fault.At(fault.Invalid, "project",
+			"the review server takes a name that begins with \"^\" for a pattern: it cannot be asked for the changes of such a project")
 	}
 	asked := branch
 	if asked == "" {
@@ -32,13 +33,14 @@ func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.Ra
 		return nil, err
 	}
 	// No name of a branch has a blank, and none is empty.
-	return shared(ctx, c, &c.arrays, "changes "+branch+" "+project, project, func(ctx context.Context) ([]json.RawMessage, error) {
-		all, err := c.changes(ctx, project, asked)
-		if err != nil || len(all) > 0 {
-			return all, err
-		}
-		return c.noChanges(ctx, project, asked, branch != "")
-	})
+	return shared(ctx, c, &c.arrays, "changes "+branch+" "+project, project,
+		func(ctx context.Context) ([]json.RawMessage, error) {
+			all, err := c.changes(ctx, project, asked)
+			if err != nil || len(all) > 0 {
+				return all, err
+			}
+			return c.noChanges(ctx, project, asked, branch != "")
+		})
 }
 
 func (c *Client) changes(ctx context.Context, project, branch string) ([]json.RawMessage, error) {
@@ -82,7 +84,8 @@ func quote(parameter, value string) (string, error) {
 	case !strings.ContainsAny(value, "{}"):
 		return "{" + value + "}", nil
 	}
-	return "", fault.At(fault.Invalid, parameter, "the review server cannot be asked for a name that has both a quote and a brace")
+	return "", fault.At(fault.Invalid, parameter,
+		"the review server cannot be asked for a name that has both a quote and a brace")
 }
 
 // noChanges tells a branch without merged changes from one that does not exist: the
@@ -99,7 +102,8 @@ func (c *Client) noChanges(ctx context.Context, project, branch string, named bo
 		return nil, err
 	}
 	if named {
-		return nil, fault.Device(fault.NotFound, "branch %s was not found in project %s of the review server", branch, project)
+		return nil, fault.Device(fault.NotFound, "branch %s was not found in project %s of the review server", branch,
+			project)
 	}
 	head, known, err := c.branch(ctx, project, "HEAD")
 	if err != nil || !known || head == branch || refname.Ref("branch", head) != nil {

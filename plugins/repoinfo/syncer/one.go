@@ -13,7 +13,8 @@ import (
 )
 
 // one brings one project up to date. What goes wrong is its status.
-func (s *Syncer) one(ctx context.Context, name string, sources map[string]clones.Source, places chan struct{}, user string, step func(string)) {
+func (s *Syncer) one(ctx context.Context, name string, sources map[string]clones.Source, places chan struct{},
+	user string, step func(string)) {
 	st := s.Status(name)
 	st.When, st.Err = time.Now(), nil
 	if src, mirrored := sources[name]; mirrored {
@@ -65,7 +66,8 @@ func (s *Syncer) count(ctx context.Context, name string, st *Status, user string
 	st.Err = errors.Join(st.Err, err)
 }
 
-func (s *Syncer) counted(ctx context.Context, repo history.Repo, turn *turns.Turn, refs string, st *Status, step func(string)) error {
+func (s *Syncer) counted(ctx context.Context, repo history.Repo, turn *turns.Turn, refs string, st *Status,
+	step func(string)) error {
 	res, err := s.Lister.Count(ctx, repo, s.Renames, turn, func(done int) {
 		if done%4096 < 256 {
 			step("counting")
@@ -73,7 +75,8 @@ func (s *Syncer) counted(ctx context.Context, repo history.Repo, turn *turns.Tur
 	})
 	exit := (*gitcmd.ExitError)(nil)
 	if st.Damaged = errors.As(err, &exit); st.Damaged {
-		return fault.Wrap(fault.Internal, err, "%s: the history is damaged; git fsck names all that is missing, a new clone cures it", exit.Reason())
+		return fault.Wrap(fault.Internal, err,
+			"%s: the history is damaged; git fsck names all that is missing, a new clone cures it", exit.Reason())
 	}
 	if err == nil {
 		st.refs, st.Counted, st.Unknown = refs, res.Commits-res.Unknown, res.Unknown

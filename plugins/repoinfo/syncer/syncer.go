@@ -153,11 +153,13 @@ func (s *Syncer) projects(ctx context.Context, only string) ([]string, map[strin
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) == 0 && sourcesErr == nil {
-		return nil, nil, fault.New(fault.NotFound, "there is nothing to sync: %s holds no clone, and etc/repoinfo.yaml names no source", s.Folder.Dir())
+		return nil, nil, fault.New(fault.NotFound,
+			"there is nothing to sync: %s holds no clone, and etc/repoinfo.yaml names no source", s.Folder.Dir())
 	}
 	if only != "" {
 		if !slices.Contains(names, only) {
-			return nil, nil, errors.Join(sourcesErr, fault.New(fault.NotFound, "project %s is neither among the clones nor among the sources", only))
+			return nil, nil, errors.Join(sourcesErr,
+				fault.New(fault.NotFound, "project %s is neither among the clones nor among the sources", only))
 		}
 		names = []string{only}
 	}

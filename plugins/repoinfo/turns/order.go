@@ -89,7 +89,8 @@ func (e *BusyError) Unwrap() error { return e.fault() }
 
 func (e *BusyError) fault() *fault.Error {
 	if e.Own {
-		return fault.New(fault.Unavailable, "%d of your questions wait for their turn already: ask again when some are answered", e.Limit)
+		return fault.New(fault.Unavailable,
+			"%d of your questions wait for their turn already: ask again when some are answered", e.Limit)
 	}
 	return fault.New(fault.Unavailable, "%d questions wait for their turn: ask again later", e.Limit)
 }
