@@ -34,6 +34,7 @@ type Plan struct {
 	Request
 	Spans  []span
 	Failed []Failed
+	People string // people.Directory.Version
 }
 
 // span is what is read of one project.
@@ -66,7 +67,11 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 			return nil, fault.New(fault.NotFound, "there is nothing to compare: %s holds no clone", m.Folder.Dir())
 		}
 	}
-	p := &Plan{Request: q}
+	version, err := m.People.Version()
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "the site-wide mailmap cannot be read: %v", err)
+	}
+	p := &Plan{Request: q, People: version}
 	var mu sync.Mutex
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(2 * parallel)
@@ -77,7 +82,7 @@ func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				if first == nil || project < projects[0] {
+				if first == nil {
 					first = err
 				}
 				p.Failed = append(p.Failed, Failed{Project: project, Error: fault.All(err)[0].Text})
