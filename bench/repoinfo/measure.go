@@ -37,7 +37,8 @@ func (m *measure) start(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-serve", filepath.Dir(m.repo), "-data", filepath.Join(m.tmp, fmt.Sprintf("data%d", m.servers)))
+	cmd := exec.CommandContext(ctx, self, "-serve", filepath.Dir(m.repo), "-data",
+		filepath.Join(m.tmp, fmt.Sprintf("data%d", m.servers)))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

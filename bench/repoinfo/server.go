@@ -34,13 +34,16 @@ func serve(ctx context.Context, dir, data string) error {
 	}
 	store := counts.Open(filepath.Join(data, "counts"), log)
 	defer store.Close()
-	answers, lists := spool.New(filepath.Join(data, "answers"), 512<<20), spool.New(filepath.Join(data, "answers"), 128<<20)
+	answers, lists := spool.New(filepath.Join(data, "answers"), 512<<20), spool.New(filepath.Join(data, "answers"),
+		128<<20)
 	defer answers.Close()
 	defer lists.Close()
 	lister := &history.Lister{Counts: store, Spool: lists, MessageLimit: 1 << 20}
-	a := &api.API{Folder: folder, Lister: lister, Answers: answers, Log: log, Skip: true, MaxPage: 10_000, Timeout: time.Hour,
+	a := &api.API{Folder: folder, Lister: lister, Answers: answers, Log: log, Skip: true, MaxPage: 10_000,
+		Timeout: time.Hour,
 		Turns:   &turns.Queue{Places: 4, Started: 4, Waiting: 64, Total: 256, Slice: 200 * time.Millisecond},
-		Reports: &report.Maker{Folder: folder, Lister: lister, People: directory, Timeout: time.Hour}, Secret: []byte("bench")}
+		Reports: &report.Maker{Folder: folder, Lister: lister, People: directory,
+			Timeout: time.Hour}, Secret: []byte("bench")}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

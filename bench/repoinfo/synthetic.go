@@ -14,7 +14,8 @@ import (
 // one file of about 80 lines.
 func synthesize(ctx context.Context, dir string, commits int) error {
 	fmt.Printf("making a history of %d commits\n", commits)
-	if err := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=master", dir).Run(); err != nil {
+	if err := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=master",
+		dir).Run(); err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, "git", "--git-dir="+dir, "fast-import", "--quiet", "--date-format=raw")

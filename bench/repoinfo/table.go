@@ -16,7 +16,8 @@ func (m *measure) all(ctx context.Context) error {
 	}
 	plain := func() (time.Duration, error) { return m.git(ctx, "log", "-z", "--date=raw", gitFields, tip) }
 	counted := func() (time.Duration, error) {
-		return m.git(ctx, "log", "-z", "--date=raw", gitFields, "--no-renames", "--diff-merges=first-parent", "--numstat", tip)
+		return m.git(ctx, "log", "-z", "--date=raw", gitFields, "--no-renames", "--diff-merges=first-parent",
+			"--numstat", tip)
 	}
 	peak := 0
 	cold := func() (time.Duration, error) { // a new server that knows nothing

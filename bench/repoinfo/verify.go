@@ -85,7 +85,8 @@ func (m *measure) verify(ctx context.Context) error {
 	if err := s.json(ctx, "/git/report", url.Values{"skip": {"false"}, "branch": {tip}}, &r); err != nil {
 		return err
 	}
-	report("sums", map[string]int{"commits": r.Commits, "merges": r.Merges, "insertions": r.Insertions, "deletions": r.Deletions}, sum)
+	report("sums", map[string]int{"commits": r.Commits, "merges": r.Merges, "insertions": r.Insertions,
+		"deletions": r.Deletions}, sum)
 	people, points, activity := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, a := range r.Authors {
 		people[a.Email+a.Name] += a.Commits
@@ -159,7 +160,8 @@ type plain struct {
 
 // said asks git for all commits: once for their fields, once for their counts.
 func (m *measure) said(ctx context.Context, tip string) ([]*plain, error) {
-	out, err := m.output(ctx, "-c", "mailmap.blob="+tip+":.mailmap", "log", "-z", "--encoding=UTF-8", "--no-mailmap", "--date=format:%z",
+	out, err := m.output(ctx, "-c", "mailmap.blob="+tip+":.mailmap", "log", "-z", "--encoding=UTF-8", "--no-mailmap",
+		"--date=format:%z",
 		"--format=%H%x01%an%x01%ae%x01%cn%x01%ce%x01%at%x01%ad%x01%ct%x01%cd%x01%P%x01%aE%x01%B", tip)
 	if err != nil {
 		return nil, err
@@ -175,11 +177,13 @@ func (m *measure) said(ctx context.Context, tip string) ([]*plain, error) {
 		west := zone(f[6])
 		c.authored, c.committed, c.west = parse(f[5]), parse(f[7]), west
 		c.fields = []string{f[0], f[1], strings.ToLower(f[2]), f[3], strings.ToLower(f[4]),
-			strconv.FormatInt(c.authored, 10), strconv.FormatInt(west, 10), strconv.FormatInt(c.committed, 10), strconv.FormatInt(zone(f[8]), 10),
+			strconv.FormatInt(c.authored, 10), strconv.FormatInt(west, 10), strconv.FormatInt(c.committed,
+				10), strconv.FormatInt(zone(f[8]), 10),
 			"", "", "", strings.TrimRight(f[11], "\n")}
 		all, byHash[c.hash] = append(all, c), c
 	}
-	if out, err = m.output(ctx, "log", "--no-renames", "--diff-merges=first-parent", "--numstat", "--format=%x01%H", tip); err != nil {
+	if out, err = m.output(ctx, "log", "--no-renames", "--diff-merges=first-parent", "--numstat", "--format=%x01%H",
+		tip); err != nil {
 		return nil, err
 	}
 	var c *plain

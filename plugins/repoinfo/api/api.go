@@ -142,7 +142,8 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	first := problems[0]
 	code := statusOf(first)
 	if code >= 500 {
-		a.Log.Warn("a request failed", "path", r.URL.Path, "project", r.URL.Query().Get("project"), "error", err, "cause", errors.Unwrap(first))
+		a.Log.Warn("a request failed", "path", r.URL.Path, "project", r.URL.Query().Get("project"), "error", err,
+			"cause", errors.Unwrap(first))
 	}
 	text := first.Text
 	switch busy := (*turns.BusyError)(nil); {

@@ -96,7 +96,8 @@ func (a *API) list(w http.ResponseWriter, r *http.Request, p params,
 	}
 	release() // the maker opens the project for itself; a slow reader holds nothing up
 	empty := q.Tip == q.Base
-	ans := answer{key: fmt.Sprintf("%q %#v %v", l.project, l.query, l.lines), kind: typeJSON, project: l.project, paged: q.Limit > 0,
+	ans := answer{key: fmt.Sprintf("%q %#v %v", l.project, l.query, l.lines), kind: typeJSON, project: l.project,
+		paged:    q.Limit > 0,
 		changing: q.Stats && a.Lister.Incomplete(l.project)}
 	if l.lines {
 		ans.kind = typeLines
@@ -145,7 +146,8 @@ type answer struct {
 }
 
 // answer joins or starts the making of an answer and copies it to the caller.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *turns.Turn, produce spool.Producer) error {
+func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *turns.Turn,
+	produce spool.Producer) error {
 	gzip := quality(r.Header.Get("Accept-Encoding"), "gzip") > 0
 	h := w.Header()
 	h.Set("Vary", "Accept, Accept-Encoding")

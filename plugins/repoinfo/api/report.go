@@ -51,7 +51,8 @@ func (a *API) report(w http.ResponseWriter, r *http.Request, p params, sections 
 	}
 	who := user(r)
 	return a.answer(w, r, ans, a.Turns.New(who, ""), func(ctx context.Context, w io.Writer) (any, bool, error) {
-		made, err := a.Reports.Make(ctx, plan, func(project string) *turns.Turn { return a.Turns.New(who, project) }, func(int, int) {})
+		made, err := a.Reports.Make(ctx, plan, func(project string) *turns.Turn { return a.Turns.New(who, project) },
+			func(int, int) {})
 		if err != nil {
 			return nil, false, err
 		}

@@ -55,28 +55,36 @@ func with(more []param, first ...param) []param { return append(first, more...) 
 // endpoints are all paths.
 func endpoints() []endpoint {
 	statistics := func(name, summary string, sections ...string) endpoint {
-		return endpoint{"/git/" + name, summary, reporting, "Report", func(a *API, w http.ResponseWriter, r *http.Request, p params) error {
-			return a.report(w, r, p, sections)
-		}}
+		return endpoint{"/git/" + name, summary, reporting, "Report",
+			func(a *API, w http.ResponseWriter, r *http.Request, p params) error {
+				return a.report(w, r, p, sections)
+			}}
 	}
 	return []endpoint{
 		{"/git/branches", "Names of the branches of a project", []param{project}, "BranchNames", (*API).gitBranches},
-		{"/git/commits", "Commits of a branch, the newest first", with(listing, project, branch), "Commits", (*API).gitCommits},
+		{"/git/commits", "Commits of a branch, the newest first", with(listing, project, branch), "Commits",
+			(*API).gitCommits},
 		{"/git/commits_since_ref", "Commits of ref1 down to the common parent of ref1 and ref2, itself left out",
 			with(listing, project, ref1, ref2), "Commits", (*API).gitCommitsSinceRef},
-		{"/git/project_info", "Meta information from PROJECT_INFO.yaml or INFO.yaml", []param{project}, "ProjectInfo", (*API).gitProjectInfo},
-		statistics("report", "Everything below but files", report.Projects, report.Authors, report.Organizations, report.Zones,
+		{"/git/project_info", "Meta information from PROJECT_INFO.yaml or INFO.yaml", []param{project}, "ProjectInfo",
+			(*API).gitProjectInfo},
+		statistics("report", "Everything below but files", report.Projects, report.Authors, report.Organizations,
+			report.Zones,
 			report.Contributing, report.TimelineOf, report.ActivityOf),
 		statistics("timeline", "Commits, lines and authors over time, over all and by project", report.TimelineOf),
 		statistics("authors", "People with their first and last commits, co-authors included", report.Authors),
 		statistics("organizations", "Organizations with their first and last commits", report.Organizations),
 		statistics("contributors", "People whose first commit lies in the period, and people who were active before it and not in it", report.Contributing),
-		statistics("activity", "Commits by weekday and hour of the author, and time zones", report.ActivityOf, report.Zones),
+		statistics("activity", "Commits by weekday and hour of the author, and time zones", report.ActivityOf,
+			report.Zones),
 		statistics("files", "Files and folders that change most", report.Files),
-		{"/review/branches", "Branches of a project as the review server sends them", []param{project}, "Branches", (*API).reviewBranches},
-		{"/review/changes", "Merged changes of a branch as the review server sends them", []param{project, branch}, "Changes", (*API).reviewChanges},
+		{"/review/branches", "Branches of a project as the review server sends them", []param{project}, "Branches",
+			(*API).reviewBranches},
+		{"/review/changes", "Merged changes of a branch as the review server sends them", []param{project, branch},
+			"Changes", (*API).reviewChanges},
 		{"/review/projects", "Names of all projects of the review server", nil, "Projects", (*API).reviewProjects},
-		{"/review/tags", "Tags of a project as the review server sends them", []param{project}, "Tags", (*API).reviewTags},
+		{"/review/tags", "Tags of a project as the review server sends them", []param{project}, "Tags",
+			(*API).reviewTags},
 		{"/openapi.json", "This document", nil, "", (*API).openAPI},
 		{"/", "What can be asked, as text", nil, "", (*API).status},
 	}

@@ -149,7 +149,8 @@ func (f *Folder) descend(ctx context.Context, dir, name string, depth int, list 
 		if name == "" {
 			return err
 		}
-		*list = append(*list, found{project: strings.TrimSuffix(name, "/"), dir: dir, kind: Broken, why: "the folder cannot be read: " + err.Error()})
+		*list = append(*list, found{project: strings.TrimSuffix(name, "/"), dir: dir, kind: Broken,
+			why: "the folder cannot be read: " + err.Error()})
 		return nil
 	}
 	for _, e := range entries {
@@ -187,9 +188,11 @@ func look(dir string) (p found, ok bool) {
 	case isRepository(inner):
 		return found{dir: inner, kind: Normal}, true
 	case err == nil && info.Mode().IsRegular():
-		return found{dir: dir, kind: Broken, why: "a work tree whose repository lies elsewhere: put that, or a clone of it, here"}, true
+		return found{dir: dir, kind: Broken,
+			why: "a work tree whose repository lies elsewhere: put that, or a clone of it, here"}, true
 	case strings.HasSuffix(dir, ".git"):
-		return found{dir: dir, kind: Broken, why: "the folder holds no git repository: remove it, or clone into it again"}, true
+		return found{dir: dir, kind: Broken,
+			why: "the folder holds no git repository: remove it, or clone into it again"}, true
 	}
 	return found{}, false
 }

@@ -57,7 +57,8 @@ func (f *Folder) inspect(ctx context.Context, p found) (Info, error) {
 		return info, nil
 	}
 	info.Mirrored = f.ours(p.dir)
-	out, err := f.git.Output(ctx, gitcmd.Call{Dir: p.dir, Args: []string{"for-each-ref", "--format=%(refname)", "refs/heads/", "refs/tags/"}})
+	out, err := f.git.Output(ctx, gitcmd.Call{Dir: p.dir,
+		Args: []string{"for-each-ref", "--format=%(refname)", "refs/heads/", "refs/tags/"}})
 	if err != nil {
 		if _, ran := gitcmd.ExitCode(err); !ran {
 			return info, err

@@ -31,7 +31,8 @@ func unlocked(dir string, write func() error) error {
 		err = write()
 	}
 	if locked(err) {
-		return fault.Wrap(fault.InUse, err, "%s: another git is at work in %s; if none is, one was killed there: remove the file (a sync does so when it is %v old)",
+		return fault.Wrap(fault.InUse, err,
+			"%s: another git is at work in %s; if none is, one was killed there: remove the file (a sync does so when it is %v old)",
 			fault.All(err)[0].Text, dir, staleLock)
 	}
 	return err

@@ -51,7 +51,8 @@ func (f *Folder) Mirror(ctx context.Context, s Source, timeout time.Duration) (c
 	defer cancel()
 	dir, there := f.find(s.Project)
 	if there && !f.ours(dir) {
-		return false, fault.New(fault.Exists, "project %s is a clone that was not made by mirroring: take it off the sources, or remove %s", s.Project, dir)
+		return false, fault.New(fault.Exists,
+			"project %s is a clone that was not made by mirroring: take it off the sources, or remove %s", s.Project, dir)
 	}
 	if !there {
 		return true, f.first(ctx, s)
@@ -112,7 +113,8 @@ func (f *Folder) begin(ctx context.Context, dir, format string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "the folder of clones %s cannot be written: %v", f.dir, err)
 	}
-	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=master", "--object-format=" + format}, {"config", mirrorKey, "true"}} {
+	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=master", "--object-format=" + format},
+		{"config", mirrorKey, "true"}} {
 		if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: args}); err != nil {
 			return err
 		}
@@ -123,7 +125,8 @@ func (f *Folder) begin(ctx context.Context, dir, format string) error {
 // otherFormat returns the object format of a source, when a fetch failed because
 // the mirror has another. Nothing tells it earlier for every transport.
 func otherFormat(err error) string {
-	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr, "mismatched algorithms") {
+	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr,
+		"mismatched algorithms") {
 		for _, format := range []string{"sha1", "sha256"} {
 			if strings.Contains(exit.Stderr, "server "+format+"\n") {
 				return format
@@ -160,8 +163,10 @@ func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
 }
 
 func (f *Folder) transfer(ctx context.Context, dir string, s Source, env []string, mode string) error {
-	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: 24 * time.Hour, Background: true,
-		Args: []string{"fetch", "--quiet", "--prune", mode, "--force", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
+	_, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Trust: gitcmd.Network, Env: env, Timeout: 24 * time.Hour,
+		Background: true,
+		Args: []string{"fetch", "--quiet", "--prune", mode, "--force", "--no-tags", "--no-write-fetch-head",
+			"--no-auto-maintenance",
 			"--no-recurse-submodules", "--end-of-options", s.URL, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"}})
 	return err
 }
@@ -171,7 +176,8 @@ func (s Source) environ() []string {
 		return nil
 	}
 	// A header would go along to wherever the server redirects to.
-	return []string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=http." + s.URL + ".extraHeader", "GIT_CONFIG_VALUE_0=" + s.Header,
+	return []string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=http." + s.URL + ".extraHeader",
+		"GIT_CONFIG_VALUE_0=" + s.Header,
 		"GIT_CONFIG_KEY_1=http.followRedirects", "GIT_CONFIG_VALUE_1=false"}
 }
 
@@ -185,7 +191,9 @@ func (s Source) explain(err error) error {
 // tidy writes the commit graph, which makes every later walk cheaper, and packs
 // a clone that has become fragmented while nobody reads it.
 func (f *Folder) tidy(ctx context.Context, dir, project string) error {
-	if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"commit-graph", "write", "--reachable", "--split"}, Background: true, Timeout: time.Hour}); err != nil {
+	if _, err := f.git.Output(ctx, gitcmd.Call{Dir: dir,
+		Args: []string{"commit-graph", "write", "--reachable",
+			"--split"}, Background: true, Timeout: time.Hour}); err != nil {
 		return err
 	}
 	packs, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "*.pack"))
@@ -199,12 +207,14 @@ func (f *Folder) tidy(ctx context.Context, dir, project string) error {
 		return ctx.Err() // somebody reads on and on: the next time, then
 	}
 	defer release()
-	_, err = f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"gc", "--quiet", "--prune=2.weeks.ago"}, Background: true, Timeout: time.Hour})
+	_, err = f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"gc", "--quiet", "--prune=2.weeks.ago"},
+		Background: true, Timeout: time.Hour})
 	return err
 }
 
 func (f *Folder) refs(ctx context.Context, dir string) (string, error) {
-	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)"}})
+	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir,
+		Args: []string{"for-each-ref", "--format=%(objectname) %(refname)"}})
 	return string(out), err
 }
 

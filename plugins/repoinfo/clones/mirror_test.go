@@ -2,9 +2,12 @@ package clones
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,6 +74,33 @@ func TestMirrorOverHTTP(t *testing.T) {
 	}
 	if got, want := here.refs(), origin.Git("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"); got != want {
 		t.Errorf("after pruning:\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestCredentialsDoNotFollowARedirect(t *testing.T) {
+	root := t.TempDir()
+	gittest.Zoo(t, filepath.Join(root, "zoo.git"))
+	var leaked atomic.Int64
+	real := gittest.Serve(t, root, "")
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			leaked.Add(1)
+		}
+		http.Redirect(w, r, real.URL+r.URL.Path+"?"+r.URL.RawQuery, http.StatusFound)
+	}))
+	defer other.Close()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL+r.URL.Path+"?"+r.URL.RawQuery, http.StatusFound)
+	}))
+	defer srv.Close()
+	f := folder(t)
+	s := Source{Project: "zoo", URL: srv.URL + "/zoo.git", Header: "Authorization: Basic dXNlcjpwYXNz"}
+	if _, err := f.Mirror(t.Context(), s, time.Minute); fault.KindOf(err) != fault.Downstream || leaked.Load() != 0 {
+		t.Errorf("%v, %d requests with credentials", err, leaked.Load())
+	}
+	s.Header = ""
+	if _, err := f.Mirror(t.Context(), s, time.Minute); err != nil {
+		t.Errorf("without credentials: %v", err)
 	}
 }
 

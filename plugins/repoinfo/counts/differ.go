@@ -38,7 +38,8 @@ func (o Options) Args() []string {
 }
 
 func diffTree(format string) []string {
-	return []string{"diff-tree", "--stdin", "--always", "-r", "--root", format, "--diff-merges=first-parent", "--ignore-submodules=none"}
+	return []string{"diff-tree", "--stdin", "--always", "-r", "--root", format, "--diff-merges=first-parent",
+		"--ignore-submodules=none"}
 }
 
 // Count implements Counter. When git dies of a missing object, the commits that lack
@@ -87,7 +88,8 @@ func died(err error) bool {
 // whose counts are not certain.
 func (d *Differ) run(ctx context.Context, hashes [][]byte, open []int, result Result) (n int, err error) {
 	if d.proc == nil {
-		if d.proc, err = d.Git.Start(ctx, gitcmd.Call{Dir: d.Dir, Args: d.Options.Args(), Input: true, Background: true}); err != nil {
+		if d.proc, err = d.Git.Start(ctx,
+			gitcmd.Call{Dir: d.Dir, Args: d.Options.Args(), Input: true, Background: true}); err != nil {
 			return 0, err
 		}
 		d.out = bufio.NewReaderSize(d.proc.Stdout, 64<<10)

@@ -17,7 +17,8 @@ func (d *Differ) whole(ctx context.Context, hashes [][]byte, open []int) ([]int,
 		feed.Write(hashes[i])
 		feed.WriteByte('\n')
 	}
-	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir, Args: []string{"log", "--no-walk=unsorted", "--stdin", "--format=%H %T"}, Stdin: feed.String()})
+	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir,
+		Args: []string{"log", "--no-walk=unsorted", "--stdin", "--format=%H %T"}, Stdin: feed.String()})
 	if err != nil && !died(err) {
 		return nil, err
 	}
@@ -35,7 +36,8 @@ func (d *Differ) whole(ctx context.Context, hashes [][]byte, open []int) ([]int,
 		feed.Write(hashes[i])
 		feed.WriteByte('\n')
 	}
-	out, err = d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir, Args: append(diffTree("--raw"), "--no-renames", "--no-abbrev", "--no-color"), Stdin: feed.String()})
+	out, err = d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir,
+		Args: append(diffTree("--raw"), "--no-renames", "--no-abbrev", "--no-color"), Stdin: feed.String()})
 	if died(err) {
 		return open, nil // of a tree further down: what the caller finds one by one
 	}
@@ -48,13 +50,15 @@ func (d *Differ) whole(ctx context.Context, hashes [][]byte, open []int) ([]int,
 
 // having returns those of the commits whose needs are in the repository. Of the
 // commands of git only rev-list answers for objects of a partial clone without fetching.
-func (d *Differ) having(ctx context.Context, hashes [][]byte, open []int, needs map[string][]string, ids map[string]bool) ([]int, error) {
+func (d *Differ) having(ctx context.Context, hashes [][]byte, open []int, needs map[string][]string,
+	ids map[string]bool) ([]int, error) {
 	var ask strings.Builder
 	for id := range ids {
 		ask.WriteString(id + "\n")
 	}
-	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir, Stdin: ask.String(), Args: []string{"rev-list", "--no-walk", "--objects",
-		"--no-object-names", "--ignore-missing", "--missing=allow-any", "--filter=tree:0", "--stdin"}})
+	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir, Stdin: ask.String(),
+		Args: []string{"rev-list", "--no-walk", "--objects",
+			"--no-object-names", "--ignore-missing", "--missing=allow-any", "--filter=tree:0", "--stdin"}})
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,8 @@ const (
 )
 
 // ErrMissing is what every call returns when there is no git program.
-var ErrMissing = fault.New(fault.Unavailable, "the git program was not found: install git 2.31 or later, or put it in PATH")
+var ErrMissing = fault.New(fault.Unavailable,
+	"the git program was not found: install git 2.31 or later, or put it in PATH")
 
 // options come before the subcommand. The repository is always read as a bare
 // one, so that neither a work tree's attributes nor an index change an answer;
@@ -68,13 +69,18 @@ func environ(t Trust, extra []string) []string {
 	}
 	env = append(env, "GIT_ASKPASS=true", "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=20",
 		"GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
-	for _, name := range []string{"HOME", "SSH_AUTH_SOCK", "http_proxy", "https_proxy", "no_proxy", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"} {
+	for _, name := range []string{"HOME", "SSH_AUTH_SOCK", "http_proxy", "https_proxy", "no_proxy", "HTTPS_PROXY",
+		"NO_PROXY", "SSL_CERT_FILE"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
 	return append(env, extra...)
 }
+
+// waitDelay is how long the pipes of a child may stay open after its end. The group of a
+// child is killed as a whole, so only a machine that is far too busy needs so long.
+const waitDelay = 30 * time.Second
 
 func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 	path, err := g.program()
@@ -103,7 +109,7 @@ func (g *Git) command(ctx context.Context, c Call) (*exec.Cmd, error) {
 	cmd.Env = environ(c.Trust, extra)
 	cmd.Dir = os.TempDir()
 	own(cmd)
-	cmd.WaitDelay = 2 * time.Second
+	cmd.WaitDelay = waitDelay
 	return cmd, nil
 }
 

@@ -91,7 +91,8 @@ func (r *Repo) Head(ref string) string {
 func (r *Repo) run(stdin string, args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command("git", args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "LC_ALL=C", "TZ=UTC",
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"LC_ALL=C", "TZ=UTC",
 		"GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.org", "GIT_COMMITTER_NAME=T", "GIT_COMMITTER_EMAIL=t@example.org",
 		"GIT_AUTHOR_DATE=1500000000 +0000", "GIT_COMMITTER_DATE=1500000000 +0000"}
 	cmd.Stdin = strings.NewReader(stdin)

@@ -63,6 +63,9 @@ func (l *Lister) read(ctx context.Context, r Repo, q *Query, send func([]commit.
 		cancel() // git and the feeder end
 	}
 	feedErr := <-fed
+	if errors.Is(err, errEnough) {
+		return nil // what is sent is more than the limit; the consumer cuts it
+	}
 	if err != nil {
 		return err
 	}
@@ -94,8 +97,11 @@ func (l *Lister) runs(out io.Reader, q *Query, send func([]commit.Commit) error)
 			sent += len(run)
 			run, size, most = nil, 0, min(2*most, runCommits)
 		}
-		if end || q.Limit > 0 && sent > q.Limit {
+		if end {
 			return nil
+		}
+		if q.Limit > 0 && sent > q.Limit {
+			return errEnough
 		}
 	}
 }
@@ -113,7 +119,8 @@ func (l *Lister) next(in *bufio.Reader) (c commit.Commit, size int, err error) {
 	hash, rest, _ := bytes.Cut(bytes.TrimSuffix(line, []byte{'\n'}), []byte{' '})
 	kind, text, _ := strings.Cut(string(rest), " ")
 	if kind == "missing" {
-		return c, 0, &gitcmd.ExitError{Command: "cat-file", Code: 128, Stderr: fmt.Sprintf("fatal: commit %s is missing", hash)}
+		return c, 0, &gitcmd.ExitError{Command: "cat-file", Code: 128,
+			Stderr: fmt.Sprintf("fatal: commit %s is missing", hash)}
 	}
 	size, err = strconv.Atoi(text)
 	if err != nil || kind != "commit" {

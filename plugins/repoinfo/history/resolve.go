@@ -33,8 +33,10 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 	var feed strings.Builder
 	counts := make([]int, len(refs))
 	for i, ref := range refs {
-		if strings.HasPrefix(ref, "refs/") && !r.AllRefs && !strings.HasPrefix(ref, "refs/heads/") && !strings.HasPrefix(ref, "refs/tags/") {
-			return nil, fault.New(fault.Denied, "%s %s of project %s is neither a branch nor a tag: the setting all_refs opens the others", kind, ref, r.Project)
+		if strings.HasPrefix(ref, "refs/") && !r.AllRefs && !strings.HasPrefix(ref,
+			"refs/heads/") && !strings.HasPrefix(ref, "refs/tags/") {
+			return nil, fault.New(fault.Denied,
+				"%s %s of project %s is neither a branch nor a tag: the setting all_refs opens the others", kind, ref, r.Project)
 		}
 		names := candidates(ref)
 		counts[i] = len(names)
@@ -42,7 +44,8 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 			feed.WriteString(n + "^{commit}\n")
 		}
 	}
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"}, Stdin: feed.String()})
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"},
+		Stdin: feed.String()})
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +81,8 @@ func (r Repo) reachable(ctx context.Context, hash string) (bool, error) {
 	if r.AllRefs {
 		return true, nil
 	}
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"rev-list", "--max-count=1", hash, "--not", "--branches", "--tags"}})
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
+		Args: []string{"rev-list", "--max-count=1", hash, "--not", "--branches", "--tags"}})
 	return err == nil && len(out) == 0, err
 }
 
@@ -93,7 +97,7 @@ func candidates(ref string) []string {
 // View is a digest of all that changes histories and counts besides the objects: where a
 // shallow clone ends, grafts, replaced objects, attributes. It is empty without any.
 func (r Repo) View(ctx context.Context) (string, error) {
-	replaced, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/replace/"}})
+	replaced, err := r.replaced(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -117,6 +121,24 @@ func (r Repo) View(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
 }
 
+// replaced lists the replaced objects. git is asked only where there may be some.
+func (r Repo) replaced(ctx context.Context) ([]byte, error) {
+	packed, err := os.ReadFile(filepath.Join(r.Dir, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	loose := false
+	for _, name := range []string{"refs/replace", "reftable"} {
+		_, err := os.Lstat(filepath.Join(r.Dir, name))
+		loose = loose || err == nil
+	}
+	if !loose && !bytes.Contains(packed, []byte(" refs/replace/")) {
+		return nil, nil
+	}
+	return r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
+		Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/replace/"}})
+}
+
 // shallow reads the commits where a shallow clone ends. Git shows them as roots,
 // which their counts must not say.
 func shallow(dir string) map[string]bool {
@@ -134,7 +156,8 @@ func shallow(dir string) map[string]bool {
 // Default returns the commit that a caller means who names no branch: that of
 // master, or of HEAD where there is no master.
 func (r Repo) Default(ctx context.Context) (string, error) {
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"}, Stdin: "refs/heads/master^{commit}\nHEAD^{commit}\n"})
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"},
+		Stdin: "refs/heads/master^{commit}\nHEAD^{commit}\n"})
 	if err != nil {
 		return "", err
 	}
@@ -161,7 +184,8 @@ func (r Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 
 // Branches lists the short names of all branches by name.
 func (r Repo) Branches(ctx context.Context) ([]string, error) {
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"for-each-ref", "--format=%(refname)", "refs/heads/"}})
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
+		Args: []string{"for-each-ref", "--format=%(refname)", "refs/heads/"}})
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +198,8 @@ func (r Repo) Branches(ctx context.Context) ([]string, error) {
 
 // References is a digest of all branches and tags; it changes when one moves.
 func (r Repo) References(ctx context.Context) (string, error) {
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", "refs/tags/"}})
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
+		Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", "refs/tags/"}})
 	sum := sha256.Sum256(out)
 	return hex.EncodeToString(sum[:]), err
 }

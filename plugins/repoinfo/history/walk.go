@@ -46,7 +46,8 @@ type job struct {
 
 // Walk lists commits and hands them to emit in git's order, a run at a time. Between two
 // runs it pauses when the turn has lasted long enough; turn may be nil.
-func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn, emit func([]commit.Commit) error) (res Result, err error) {
+func (l *Lister) Walk(ctx context.Context, r Repo, q Query, turn *turns.Turn,
+	emit func([]commit.Commit) error) (res Result, err error) {
 	workers := l.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -181,14 +182,16 @@ func (res *Result) take(q *Query, run []commit.Commit, emit func([]commit.Commit
 
 // Count keeps the counts of everything that branches and tags reach, and returns how many
 // commits that were and how many lack an object.
-func (l *Lister) Count(ctx context.Context, r Repo, renames bool, turn *turns.Turn, progress func(done int)) (res Result, err error) {
+func (l *Lister) Count(ctx context.Context, r Repo, renames bool, turn *turns.Turn,
+	progress func(done int)) (res Result, err error) {
 	q := Query{Renames: renames}
 	if q.View, err = r.View(ctx); err != nil {
 		return res, err
 	}
 	d := &counts.Differ{Git: r.Git, Dir: r.Dir, Options: q.options(), Boundary: shallow(r.Dir)}
 	defer d.Close()
-	p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"rev-list", "--branches", "--tags"}, Background: true})
+	p, err := r.Git.Start(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"rev-list", "--branches", "--tags"},
+		Background: true})
 	if err != nil {
 		return res, err
 	}

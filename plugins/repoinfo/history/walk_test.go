@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -230,74 +229,6 @@ func TestSHA256(t *testing.T) {
 	}
 }
 
-func TestMissingObjectLosesOnlyItsOwnCounts(t *testing.T) {
-	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 300)
-	lost := g.Head("master~100")
-	blob := strings.Fields(strings.TrimSpace(g.Git("diff-tree", "-r", "--no-commit-id", lost)))[3]
-	g.Explode()
-	if err := os.Remove(filepath.Join(g.Dir, "objects", blob[:2], blob[2:])); err != nil {
-		t.Fatal(err)
-	}
-	l := lister(t)
-	r := Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}
-	for range 2 {
-		got, res := list(t, l, r, Query{Tip: g.Head("master"), Stats: true})
-		if len(got) != 300 || res.Unknown == 0 || res.Unknown > 2 {
-			t.Fatalf("%d commits, %d unknown", len(got), res.Unknown)
-		}
-		for _, c := range got {
-			if c.Hash == lost && c.Lines != nil {
-				t.Error("counts of a commit without its blob")
-			}
-		}
-	}
-}
-
-func TestAPartialCloneIsNotFetchedPieceByPiece(t *testing.T) {
-	origin := gittest.Long(t, filepath.Join(t.TempDir(), "o.git"), 120)
-	origin.Git("config", "uploadpack.allowFilter", "true")
-	for _, filter := range []string{"blob:none", "tree:0"} {
-		dir := filepath.Join(t.TempDir(), "partial.git")
-		origin.Git("clone", "--quiet", "--bare", "--filter="+filter, "file://"+origin.Dir, dir)
-		count := func() int {
-			files, err := filepath.Glob(filepath.Join(dir, "objects", "*", "*"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return len(files)
-		}
-		before := count()
-		got, res := list(t, lister(t), Repo{Git: &gitcmd.Git{}, Project: "partial", Dir: dir}, Query{Tip: origin.Head("master"), Stats: true})
-		if len(got) != 120 || res.Unknown != 120 || count() != before {
-			t.Errorf("%s: %d commits, %d unknown, %d files, then %d", filter, len(got), res.Unknown, before, count())
-		}
-	}
-}
-
-// A clone of yesterday without contents, with all of today: only the old commits are unknown.
-func TestOlderCommitsAreCountedAfterManyThatCannotBe(t *testing.T) {
-	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 600)
-	var lost []string
-	for line := range strings.Lines(g.Git("log", "--format=", "--raw", "--no-abbrev", "--max-count=300", "master")) {
-		lost = append(lost, strings.Fields(line)[3])
-	}
-	g.Explode()
-	for _, blob := range lost {
-		if err := os.Remove(filepath.Join(g.Dir, "objects", blob[:2], blob[2:])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, res := list(t, lister(t), Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}, Query{Tip: g.Head("master"), Stats: true})
-	if len(got) != 600 || res.Unknown != 300 {
-		t.Fatalf("%d commits, %d unknown", len(got), res.Unknown)
-	}
-	for i, c := range got {
-		if (c.Lines == nil) != (i < 300) {
-			t.Fatalf("commit %d: %+v", i, c.Lines)
-		}
-	}
-}
-
 // Clocks that run wrong: a commit from 1971 in the middle, one from the future below.
 func TestDatesLoseNothingWhenClocksAreWrong(t *testing.T) {
 	g := gittest.New(t, filepath.Join(t.TempDir(), "s.git"))
@@ -346,83 +277,6 @@ func TestAPathHasAllCommitsThatTouchIt(t *testing.T) {
 	simple, _ := list(t, l, r, Query{Tip: g.Head("master"), Path: "f", Simplify: true})
 	if len(full) != 3 || len(simple) != 1 {
 		t.Errorf("%d commits, %d in the simplified history", len(full), len(simple))
-	}
-}
-
-func TestViewChangesWithWhatChangesTheAnswer(t *testing.T) {
-	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 10)
-	r := Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}
-	l := lister(t)
-	seen := map[string]string{}
-	look := func(name string, commits, insertions int) {
-		t.Helper()
-		view, err := r.View(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if other, known := seen[view]; known {
-			t.Errorf("%s has the view of %s", name, other)
-		}
-		seen[view] = name
-		got, _ := list(t, l, r, Query{Tip: g.Head("master"), View: view, Stats: true})
-		sum := 0
-		for _, c := range got {
-			if c.Lines != nil {
-				sum += c.Lines.Insertions
-			}
-		}
-		if len(got) != commits || sum != insertions {
-			t.Errorf("%s: %d commits with %d insertions, want %d with %d", name, len(got), sum, commits, insertions)
-		}
-	}
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Join(g.Dir, "info"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(g.Dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	look("plain", 10, 19)
-	write("info/attributes", "* binary\n")
-	look("attributes", 10, 0)
-	write("info/attributes", "")
-	write("info/grafts", g.Head("master~3")+"\n")
-	look("grafts", 4, 3*2+6*2+1)
-	write("info/grafts", "")
-	write("shallow", g.Head("master~5")+"\n")
-	look("shallow", 6, 10)
-	if err := os.Remove(filepath.Join(g.Dir, "shallow")); err != nil {
-		t.Fatal(err)
-	}
-	g.Git("replace", "--graft", g.Head("master~1"), g.Head("master~8"))
-	look("replaced", 4, 2+7*2+2+1)
-}
-
-func TestClosedReferences(t *testing.T) {
-	g := gittest.Long(t, filepath.Join(t.TempDir(), "l.git"), 5)
-	secret := strings.TrimSpace(g.Git("commit-tree", "-m", "draft", "-p", "master", "master^{tree}"))
-	for _, ref := range []string{"refs/changes/01/1/1", "refs/meta/config", "refs/notes/x", "refs/users/1"} {
-		g.Git("update-ref", ref, secret)
-	}
-	r := Repo{Git: &gitcmd.Git{}, Project: "l", Dir: g.Dir}
-	for _, ref := range []string{"refs/changes/01/1/1", "refs/meta/config", "refs/notes/x", "refs/users/1"} {
-		if _, err := r.Resolve(t.Context(), "branch", ref); fault.KindOf(err) != fault.Denied || !strings.Contains(err.Error(), "all_refs") {
-			t.Errorf("%s: %v", ref, err)
-		}
-	}
-	for _, ref := range []string{secret, secret[:12]} {
-		if _, err := r.Resolve(t.Context(), "branch", ref); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("a hash behind a closed reference: %v", err)
-		}
-	}
-	if got, err := r.Resolve(t.Context(), "branch", g.Head("master~3"), "refs/heads/master"); err != nil || got[0] != g.Head("master~3") {
-		t.Errorf("%v %v", got, err)
-	}
-	r.AllRefs = true
-	if got, err := r.Resolve(t.Context(), "branch", "refs/meta/config", secret); err != nil || got[0] != secret || got[1] != secret {
-		t.Errorf("%v %v", got, err)
 	}
 }
 

@@ -25,7 +25,8 @@ func Parse(name string, text []byte) (map[string]any, error) {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, &fault.Error{Kind: fault.Malformed, Path: name, Text: "the file is no YAML: " + err.Error(), Cause: err}
+		return nil, &fault.Error{Kind: fault.Malformed, Path: name, Text: "the file is no YAML: " + err.Error(),
+			Cause: err}
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, fault.At(fault.Malformed, name, "the file holds no mapping at its top")

@@ -22,7 +22,8 @@ func Read(ctx context.Context, r history.Repo, commit string) (map[string]any, e
 	for _, name := range Files {
 		feed.WriteString(commit + ":" + name + "\n")
 	}
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"}, Stdin: feed.String()})
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"},
+		Stdin: feed.String()})
 	if err != nil {
 		return nil, err
 	}

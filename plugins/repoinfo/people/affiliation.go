@@ -94,7 +94,8 @@ func (a *affiliations) read(file string, r io.Reader) error {
 			person = nil
 			_, list, _ := strings.Cut(text, ":")
 			for email := range strings.SplitSeq(list, ",") {
-				if email = strings.ToLower(strings.TrimSpace(strings.Replace(email, "!", "@", 1))); strings.Contains(email, "@") {
+				if email = strings.ToLower(strings.TrimSpace(strings.Replace(email, "!", "@",
+					1))); strings.Contains(email, "@") {
 					person = append(person, email)
 				}
 			}
@@ -154,9 +155,11 @@ func free(domain string) bool {
 }
 
 // freeFamilies have one domain in each of many countries.
-var freeFamilies = []string{"yahoo", "hotmail", "outlook", "live", "gmx", "yandex", "ymail", "rocketmail", "googlemail", "protonmail"}
+var freeFamilies = []string{"yahoo", "hotmail", "outlook", "live", "gmx", "yandex", "ymail", "rocketmail",
+	"googlemail", "protonmail"}
 
-var freeDomains = []string{"gmail.com", "users.noreply.github.com", "noreply.github.com", "users.noreply.gitlab.com", "users.sourceforge.net",
+var freeDomains = []string{"gmail.com", "users.noreply.github.com", "noreply.github.com", "users.noreply.gitlab.com",
+	"users.sourceforge.net",
 	"qq.com", "foxmail.com", "163.com", "126.com", "sina.com", "sina.cn", "sohu.com", "139.com", "aliyun.com",
 	"msn.com", "aol.com", "aim.com", "icloud.com", "me.com", "mac.com", "proton.me", "pm.me", "web.de", "t-online.de", "freenet.de",
 	"posteo.de", "posteo.net", "mailbox.org", "riseup.net", "fastmail.com", "fastmail.fm", "tutanota.com", "tuta.io", "zoho.com", "mail.com",

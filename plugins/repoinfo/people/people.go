@@ -4,7 +4,10 @@ package people
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"strings"
@@ -29,12 +32,28 @@ func (p Person) Key() string {
 // Directory is what is known of people in all projects.
 type Directory struct {
 	mailmap string // a file for all projects, absolute; empty = none
+	version string // of the affiliations
 	affiliations
+}
+
+// Version changes when a site-wide file does.
+func (d *Directory) Version() (string, error) {
+	if d.mailmap == "" {
+		return d.version, nil
+	}
+	text, err := os.ReadFile(d.mailmap)
+	return d.version + " " + digest(text), err
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
 }
 
 // New reads the site-wide files; empty paths are none.
 func New(mailmap, affiliationsFile string) (*Directory, error) {
-	d := &Directory{mailmap: mailmap, affiliations: affiliations{emails: map[string][]term{}, domains: map[string][]term{}}}
+	d := &Directory{mailmap: mailmap, affiliations: affiliations{emails: map[string][]term{},
+		domains: map[string][]term{}}}
 	if mailmap != "" {
 		if _, err := os.Stat(mailmap); err != nil {
 			return nil, fault.At(fault.Invalid, "mailmap", "the file cannot be read: %v", err)
@@ -43,12 +62,12 @@ func New(mailmap, affiliationsFile string) (*Directory, error) {
 	if affiliationsFile == "" {
 		return d, nil
 	}
-	f, err := os.Open(affiliationsFile)
+	text, err := os.ReadFile(affiliationsFile)
 	if err != nil {
 		return nil, fault.At(fault.Invalid, "affiliations", "the file cannot be read: %v", err)
 	}
-	defer func() { _ = f.Close() }()
-	return d, d.affiliations.read(affiliationsFile, f)
+	d.version = digest(text)
+	return d, d.affiliations.read(affiliationsFile, bytes.NewReader(text))
 }
 
 // Names resolves the names in one project. It belongs to one goroutine and must be closed.
@@ -69,9 +88,11 @@ const maxSeen = 200_000
 // itself reads them.
 func (d *Directory) Names(ctx context.Context, r history.Repo, commit string) (*Names, error) {
 	n := &Names{ctx: ctx, git: r.Git, seen: map[string]Person{}, call: gitcmd.Call{Dir: r.Dir, Input: true,
-		Args: []string{"check-mailmap", "--stdin"}, Config: []string{"mailmap.blob=" + commit + ":.mailmap", "mailmap.file=" + d.mailmap}}}
+		Args: []string{"check-mailmap", "--stdin"}, Config: []string{"mailmap.blob=" + commit + ":.mailmap",
+			"mailmap.file=" + d.mailmap}}}
 	if d.mailmap == "" {
-		out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"ls-tree", "--name-only", commit, "--", ".mailmap"}})
+		out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir,
+			Args: []string{"ls-tree", "--name-only", commit, "--", ".mailmap"}})
 		if _, ran := gitcmd.ExitCode(err); err != nil && !ran {
 			return nil, err
 		}

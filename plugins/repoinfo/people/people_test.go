@@ -64,6 +64,27 @@ Bob Author: bob!home.example, Bob!gmail.com
 	}
 }
 
+func TestTheVersionFollowsTheFiles(t *testing.T) {
+	mailmap := file(t, "A <a@b>\n")
+	seen := map[string]bool{}
+	for range 2 {
+		for _, text := range []string{"b.example B\n", "b.example C\n"} {
+			d, err := New(mailmap, file(t, text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := d.Version()
+			if err != nil || seen[v] {
+				t.Errorf("%q again, %v", v, err)
+			}
+			seen[v] = true
+		}
+		if err := os.WriteFile(mailmap, []byte("B <a@b>\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestBadAffiliationsNameTheirLine(t *testing.T) {
 	for text, why := range map[string]string{
 		"a@b\n":               ":1",

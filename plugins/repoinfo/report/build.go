@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -57,12 +55,9 @@ type author struct {
 
 // add counts one commit of the period; who are its author and then its co-authors.
 func (b *builder) add(project string, c *commit.Commit, who []author) error {
-	lines := c.Lines
+	lines := b.lines(c)
 	if c.Parents > 1 {
 		b.Merges++
-		if !b.mergeLines {
-			lines = commit.Lines{}
-		}
 	}
 	if c.State == commit.Unknown && (c.Parents < 2 || b.mergeLines) {
 		b.Unknown++
@@ -94,6 +89,14 @@ func (b *builder) add(project string, c *commit.Commit, who []author) error {
 	return b.paths(project, c, who[0].Key())
 }
 
+// lines are the lines of a commit that count: those of merges are in the merged commits.
+func (b *builder) lines(c *commit.Commit) commit.Lines {
+	if c.Parents > 1 && !b.mergeLines {
+		return commit.Lines{}
+	}
+	return c.Lines
+}
+
 func (b *builder) person(t *table, a author, project string, when int64, lines commit.Lines) {
 	e := t.get(a.Key())
 	if e.Commits == 0 || when >= e.Last {
@@ -106,7 +109,7 @@ func (b *builder) person(t *table, a author, project string, when int64, lines c
 // before notes a commit from before the period: its authors are not new.
 func (b *builder) before(project string, c *commit.Commit, who []author) {
 	for _, a := range who {
-		b.person(&b.earlier, a, project, c.Committer.When, commit.Lines{})
+		b.person(&b.earlier, a, project, c.Committer.When, b.lines(c))
 	}
 }
 
@@ -218,122 +221,4 @@ func (b *builder) merge(o *builder) {
 			b.activity.Hours[d][h] += o.activity.Hours[d][h]
 		}
 	}
-}
-
-// finish orders what was counted and leaves out what was not asked for.
-func (b *builder) finish(sections []string, limit int) *Report {
-	r := &b.Report
-	r.MergeLines, r.Since, r.Until = b.mergeLines, b.filter.Since, b.filter.Until
-	r.Lines = r.Insertions + r.Deletions
-	r.Failed = slices.SortedFunc(slices.Values(r.Failed), func(x, y Failed) int { return strings.Compare(x.Project, y.Project) })
-	if r.Failed == nil {
-		r.Failed = []Failed{}
-	}
-	for _, s := range sections {
-		switch s {
-		case Projects:
-			r.Projects = b.projects.ordered(limit)
-		case Authors:
-			r.Authors, r.CoAuthors = b.authors.ordered(limit), b.coAuthors.ordered(limit)
-		case Organizations:
-			r.Organizations = b.organizations.ordered(limit)
-		case Zones:
-			r.TimeZones = b.zones.ordered(limit)
-		case Contributing:
-			r.Contributors = b.contributors(limit)
-		case TimelineOf:
-			r.Timeline = b.timeline()
-		case ActivityOf:
-			r.Activity = &b.activity
-		case Files:
-			r.Files, r.Directories = b.files.ordered(limit), b.directories.ordered(limit)
-		}
-	}
-	return r
-}
-
-func (b *builder) contributors(limit int) *Contributors {
-	fresh, lost := table{}, table{}
-	for key, e := range b.authors {
-		if b.earlier[key] == nil {
-			fresh[key] = e
-		}
-	}
-	until := b.filter.Until
-	if until == 0 {
-		for _, e := range b.authors {
-			until = max(until, e.Last)
-		}
-	}
-	from := b.filter.Since - (until - b.filter.Since)
-	for key, e := range b.earlier {
-		if b.authors[key] == nil && b.filter.Since != 0 && e.Last >= from {
-			lost[key] = e
-		}
-	}
-	return &Contributors{New: fresh.ordered(limit), Lost: lost.ordered(limit)}
-}
-
-func (b *builder) timeline() *Timeline {
-	t := &Timeline{Interval: b.interval, Points: []*Point{}, Projects: map[string][]Point{}}
-	for key, e := range b.authors {
-		if b.earlier[key] == nil {
-			b.points[bucket(e.First, b.interval)].New++
-		}
-	}
-	for _, start := range slices.Sorted(maps.Keys(b.points)) {
-		p := b.points[start]
-		p.Authors = len(p.authors)
-		t.Points = append(t.Points, p)
-	}
-	for project, points := range b.each {
-		list := []Point{}
-		for _, start := range slices.Sorted(maps.Keys(points)) {
-			p := points[start]
-			p.Authors = len(p.authors)
-			for a := range p.authors {
-				if e := b.authors[a]; b.earlier[a] == nil && len(e.projects) == 1 && bucket(e.First, b.interval) == start {
-					p.New++
-				}
-			}
-			list = append(list, *p)
-		}
-		t.Projects[project] = list
-	}
-	return t
-}
-
-// zone writes an offset the way people do.
-func zone(c *commit.Commit) string {
-	if slices.Contains(c.Malformed, "author_zone") || slices.Contains(c.Malformed, "author_date") || slices.Contains(c.Malformed, "author") {
-		return "(malformed)"
-	}
-	sign, east := '+', -c.Author.West
-	if east < 0 {
-		sign, east = '-', -east
-	}
-	return fmt.Sprintf("UTC%c%02d:%02d", sign, east/3600, east%3600/60)
-}
-
-var trailers = [][]byte{[]byte("co-authored-by:"), []byte("also-by:")}
-
-// coAuthors are the names and addresses of the lines that name further authors.
-func coAuthors(message []byte) (found [][2][]byte) {
-	for line := range bytes.Lines(message) {
-		line = bytes.TrimSpace(line)
-		for _, t := range trailers {
-			if len(line) < len(t) || !bytes.EqualFold(line[:len(t)], t) {
-				continue
-			}
-			name, email, ok := bytes.Cut(line[len(t):], []byte{'<'})
-			if !ok {
-				name, email = nil, name
-			}
-			email, _, _ = bytes.Cut(email, []byte{'>'})
-			if email = bytes.TrimSpace(email); bytes.ContainsRune(email, '@') && len(email) <= 320 {
-				found = append(found, [2][]byte{bytes.TrimSpace(name), email})
-			}
-		}
-	}
-	return found
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // header are the columns of the CSV form; what a row does not have stays empty.
-var header = []string{"section", "name", "email", "organization", "project", "commits", "insertions", "deletions", "authors", "projects", "new_authors", "first_commit", "last_commit"}
+var header = []string{"section", "name", "email", "organization", "project", "commits", "insertions", "deletions",
+	"authors", "projects", "new_authors", "first_commit", "last_commit"}
 
 // CSV writes all sections as rows of one table.
 func (r *Report) CSV(w io.Writer) error {
@@ -26,18 +27,21 @@ func (r *Report) CSV(w io.Writer) error {
 	_ = out.Write(header)
 	number := func(n int) string { return strconv.Itoa(n) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	row(map[string]string{"section": "total", "name": r.title(), "commits": number(r.Commits), "insertions": count(r.Insertions),
-		"deletions": count(r.Deletions), "projects": number(r.Compared)})
+	row(map[string]string{"section": "total", "name": r.title(), "commits": number(r.Commits),
+		"insertions": count(r.Insertions),
+		"deletions":  count(r.Deletions), "projects": number(r.Compared)})
 	for _, l := range r.lists() {
 		for _, t := range l.rows {
-			row(map[string]string{"section": l.name, "name": t.Name, "email": t.Email, "organization": t.Organization, "project": t.Project,
+			row(map[string]string{"section": l.name, "name": t.Name, "email": t.Email, "organization": t.Organization,
+				"project": t.Project,
 				"commits": number(t.Commits), "insertions": count(t.Insertions), "deletions": count(t.Deletions), "authors": unless0(t.Authors),
 				"projects": unless0(t.Projects), "first_commit": stamp(t.First), "last_commit": stamp(t.Last)})
 		}
 	}
 	if t := r.Timeline; t != nil {
 		point := func(project string, p *Point) {
-			row(map[string]string{"section": t.Interval, "name": p.Start, "project": project, "commits": number(p.Commits),
+			row(map[string]string{"section": t.Interval, "name": p.Start, "project": project,
+				"commits":    number(p.Commits),
 				"insertions": count(p.Insertions), "deletions": count(p.Deletions), "authors": number(p.Authors), "new_authors": number(p.New)})
 		}
 		for _, p := range t.Points {
@@ -52,7 +56,8 @@ func (r *Report) CSV(w io.Writer) error {
 	if a := r.Activity; a != nil {
 		for d, hours := range a.Hours {
 			for h, n := range hours {
-				row(map[string]string{"section": "hour", "name": fmt.Sprintf("%s %02d:00", weekdays[d], h), "commits": number(n)})
+				row(map[string]string{"section": "hour", "name": fmt.Sprintf("%s %02d:00", weekdays[d], h),
+					"commits": number(n)})
 			}
 		}
 	}

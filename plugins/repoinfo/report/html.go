@@ -16,7 +16,8 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 // HTML writes the report as one page that needs nothing else: no script, no other file.
 func (r *Report) HTML(w io.Writer) error {
-	t, err := template.New("report").Funcs(template.FuncMap{"day": day, "add": func(a, b int) int { return a + b }, "mul": func(a, b int) int { return a * b }}).Parse(page)
+	t, err := template.New("report").Funcs(template.FuncMap{"day": day, "add": func(a, b int) int { return a + b },
+		"mul": func(a, b int) int { return a * b }}).Parse(page)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,8 @@ func (v view) Bars() []Bar {
 	bars := make([]Bar, len(v.Timeline.Points))
 	for i, p := range v.Timeline.Points {
 		h := float64(p.Commits) / float64(most) * chartHeight
-		bars[i] = Bar{X: float64(i) * step, Y: chartHeight - h, Width: max(step*0.85, 0.5), Height: h, Text: pointText(p)}
+		bars[i] = Bar{X: float64(i) * step, Y: chartHeight - h, Width: max(step*0.85, 0.5), Height: h,
+			Text: pointText(p)}
 	}
 	return bars
 }
@@ -106,5 +108,6 @@ func (v view) Shade(n int) float64 {
 }
 
 func pointText(p *Point) string {
-	return fmt.Sprintf("%s: %d commits, %d insertions, %d deletions, %d authors, %d of them new", p.Start, p.Commits, p.Insertions, p.Deletions, p.Authors, p.New)
+	return fmt.Sprintf("%s: %d commits, %d insertions, %d deletions, %d authors, %d of them new", p.Start, p.Commits,
+		p.Insertions, p.Deletions, p.Authors, p.New)
 }

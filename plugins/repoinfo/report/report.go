@@ -26,6 +26,9 @@ type Report struct {
 	Lines      uint64 `json:"lines"`
 	Unknown    int    `json:"commits_without_counts"`
 
+	People    int `json:"people"` // all of them, however many are listed
+	Employers int `json:"organization_count"`
+
 	Projects      []*Total      `json:"projects,omitzero"`
 	Authors       []*Total      `json:"authors,omitzero"`
 	Organizations []*Total      `json:"organizations,omitzero"`

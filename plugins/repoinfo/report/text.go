@@ -35,20 +35,24 @@ type list struct {
 
 // lists are the sections that are lists of totals.
 func (r *Report) lists() []list {
-	all := []list{{"project", "Projects", r.Projects}, {"author", "Authors", r.Authors}, {"organization", "Organizations", r.Organizations},
+	all := []list{{"project", "Projects", r.Projects}, {"author", "Authors", r.Authors},
+		{"organization", "Organizations", r.Organizations},
 		{"time_zone", "Time zones", r.TimeZones}, {"co_author", "Co-authors", r.CoAuthors}}
 	if c := r.Contributors; c != nil {
 		all = append(all, list{"new", "New contributors", c.New}, list{"lost", "Lost contributors", c.Lost})
 	}
-	return append(all, list{"file", "Files that change most", r.Files}, list{"directory", "Folders that change most", r.Directories})
+	return append(all, list{"file", "Files that change most", r.Files},
+		list{"directory", "Folders that change most", r.Directories})
 }
 
 // notes are the sentences that belong to the numbers.
 func (r *Report) notes() (notes []string) {
 	if r.MergeLines {
-		notes = append(notes, fmt.Sprintf("The lines of %d merges are counted too, against their first parents.", r.Merges))
+		notes = append(notes, fmt.Sprintf("The lines of %d merges are counted too, against their first parents.",
+			r.Merges))
 	} else if r.Merges > 0 {
-		notes = append(notes, fmt.Sprintf("%d of the commits are merges; their lines are not counted a second time.", r.Merges))
+		notes = append(notes, fmt.Sprintf("%d of the commits are merges; their lines are not counted a second time.",
+			r.Merges))
 	}
 	if r.Unknown > 0 {
 		notes = append(notes, fmt.Sprintf("%d commits lack objects; their lines are not in the sums.", r.Unknown))
@@ -63,14 +67,10 @@ type figure struct {
 }
 
 func (r *Report) figures() []figure {
-	all := []figure{{"Commits", uint64(r.Commits)}, {"Merges", uint64(r.Merges)}, {"Insertions", r.Insertions}, {"Deletions", r.Deletions},
-		{"Lines", r.Lines}, {"Projects", uint64(r.Compared)}}
-	for _, l := range []list{{"", "Authors", r.Authors}, {"", "Organizations", r.Organizations}, {"", "Time zones", r.TimeZones}} {
-		if l.rows != nil {
-			all = append(all, figure{l.title, uint64(len(l.rows))})
-		}
-	}
-	return all
+	return []figure{{"Commits", uint64(r.Commits)}, {"Merges", uint64(r.Merges)}, {"Insertions", r.Insertions},
+		{"Deletions", r.Deletions},
+		{"Lines", r.Lines}, {"Projects", uint64(r.Compared)},
+		{"Authors", uint64(r.People)}, {"Organizations", uint64(r.Employers)}}
 }
 
 // Text lays the report out for a terminal.
@@ -87,15 +87,19 @@ func (r *Report) Text() string {
 		if len(l.rows) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s\n%10s %11s %11s  %-10s %-10s\n", l.title, "commits", "insertions", "deletions", "first", "last")
+		fmt.Fprintf(&b, "\n%s\n%10s %11s %11s  %-10s %-10s\n", l.title, "commits", "insertions", "deletions", "first",
+			"last")
 		for _, t := range l.rows {
-			fmt.Fprintf(&b, "%10d %11d %11d  %s %s  %s\n", t.Commits, t.Insertions, t.Deletions, day(t.First), day(t.Last), t.label())
+			fmt.Fprintf(&b, "%10d %11d %11d  %s %s  %s\n", t.Commits, t.Insertions, t.Deletions, day(t.First),
+				day(t.Last), t.label())
 		}
 	}
 	if t := r.Timeline; t != nil {
-		fmt.Fprintf(&b, "\nBy %s\n%-10s %10s %11s %11s %8s %5s\n", t.Interval, "start", "commits", "insertions", "deletions", "authors", "new")
+		fmt.Fprintf(&b, "\nBy %s\n%-10s %10s %11s %11s %8s %5s\n", t.Interval, "start", "commits", "insertions",
+			"deletions", "authors", "new")
 		for _, p := range t.Points {
-			fmt.Fprintf(&b, "%s %10d %11d %11d %8d %5d\n", p.Start, p.Commits, p.Insertions, p.Deletions, p.Authors, p.New)
+			fmt.Fprintf(&b, "%s %10d %11d %11d %8d %5d\n", p.Start, p.Commits, p.Insertions, p.Deletions, p.Authors,
+				p.New)
 		}
 	}
 	if a := r.Activity; a != nil {

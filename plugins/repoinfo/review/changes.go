@@ -1,6 +1,7 @@
 package review
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -21,7 +22,8 @@ func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.Ra
 		return nil, err
 	}
 	if strings.HasPrefix(project, "^") {
-		return nil, fault.At(fault.Invalid, "project", "the review server takes a name that begins with \"^\" for a pattern: it cannot be asked for the changes of such a project")
+		return nil, fault.At(fault.Invalid, "project",
+			"the review server takes a name that begins with \"^\" for a pattern: it cannot be asked for the changes of such a project")
 	}
 	asked := branch
 	if asked == "" {
@@ -31,13 +33,14 @@ func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.Ra
 		return nil, err
 	}
 	// No name of a branch has a blank, and none is empty.
-	return shared(ctx, c, &c.arrays, "changes "+branch+" "+project, project, func(ctx context.Context) ([]json.RawMessage, error) {
-		all, err := c.changes(ctx, project, asked)
-		if err != nil || len(all) > 0 {
-			return all, err
-		}
-		return c.noChanges(ctx, project, asked, branch != "")
-	})
+	return shared(ctx, c, &c.arrays, "changes "+branch+" "+project, project,
+		func(ctx context.Context) ([]json.RawMessage, error) {
+			all, err := c.changes(ctx, project, asked)
+			if err != nil || len(all) > 0 {
+				return all, err
+			}
+			return c.noChanges(ctx, project, asked, branch != "")
+		})
 }
 
 func (c *Client) changes(ctx context.Context, project, branch string) ([]json.RawMessage, error) {
@@ -51,7 +54,26 @@ func (c *Client) changes(ctx context.Context, project, branch string) ([]json.Ra
 	}
 	l := list{key: func(m *member) string { return m.Number.String() }, newestFirst: true}
 	err = c.pages(ctx, "changes/?q="+url.QueryEscape("status:merged project:"+p+" branch:"+b)+"&o=SUBMITTABLE&", &l)
+	for i := range l.objects {
+		l.objects[i] = submittable(l.objects[i])
+	}
 	return l.objects, err
+}
+
+// submittable adds the member of this name where the server left it out, which it does
+// where it is false, also when it is asked for it.
+func submittable(change json.RawMessage) json.RawMessage {
+	var m struct {
+		Submittable *bool `json:"submittable"`
+	}
+	if err := json.Unmarshal(change, &m); err != nil || m.Submittable != nil {
+		return change
+	}
+	separator := ","
+	if len(bytes.TrimSpace(change[1:len(change)-1])) == 0 {
+		separator = ""
+	}
+	return append(change[:len(change)-1:len(change)-1], separator+`"submittable":false}`...)
 }
 
 // quote makes a value of the server's query language that no operator can hide in.
@@ -62,7 +84,8 @@ func quote(parameter, value string) (string, error) {
 	case !strings.ContainsAny(value, "{}"):
 		return "{" + value + "}", nil
 	}
-	return "", fault.At(fault.Invalid, parameter, "the review server cannot be asked for a name that has both a quote and a brace")
+	return "", fault.At(fault.Invalid, parameter,
+		"the review server cannot be asked for a name that has both a quote and a brace")
 }
 
 // noChanges tells a branch without merged changes from one that does not exist: the
@@ -79,7 +102,8 @@ func (c *Client) noChanges(ctx context.Context, project, branch string, named bo
 		return nil, err
 	}
 	if named {
-		return nil, fault.Device(fault.NotFound, "branch %s was not found in project %s of the review server", branch, project)
+		return nil, fault.Device(fault.NotFound, "branch %s was not found in project %s of the review server", branch,
+			project)
 	}
 	head, known, err := c.branch(ctx, project, "HEAD")
 	if err != nil || !known || head == branch || refname.Ref("branch", head) != nil {

@@ -54,10 +54,12 @@ type Client struct {
 func New(o Options) (*Client, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return nil, fault.At(fault.Invalid, "review_url", "%q is no address of a review server: give one as https://review.example.org/", o.URL)
+		return nil, fault.At(fault.Invalid, "review_url",
+			"%q is no address of a review server: give one as https://review.example.org/", o.URL)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fault.At(fault.Invalid, "review_url", "the address of the review server carries credentials, a query or a fragment: credentials go into review.username and review.password")
+		return nil, fault.At(fault.Invalid, "review_url",
+			"the address of the review server carries credentials, a query or a fragment: credentials go into review.username and review.password")
 	}
 	c := &Client{o: o, cache: map[string]*cached{}, retries: map[string]*rate.Limiter{}}
 	c.base = strings.TrimSuffix(o.URL, "/") + "/"
@@ -96,7 +98,8 @@ func New(o Options) (*Client, error) {
 func sameOrigin(req *http.Request, via []*http.Request) error {
 	asked := via[0].URL
 	if req.URL.Scheme != asked.Scheme || req.URL.Host != asked.Host {
-		return fault.Device(fault.Downstream, "the review server redirects to %s://%s: if that is where it is now, set review_url to it", req.URL.Scheme, req.URL.Host)
+		return fault.Device(fault.Downstream,
+			"the review server redirects to %s://%s: if that is where it is now, set review_url to it", req.URL.Scheme, req.URL.Host)
 	}
 	if len(via) >= 5 {
 		return fault.Device(fault.Downstream, "the review server redirects in a circle")

@@ -1,5 +1,4 @@
 // Package review asks a code-review server (Gerrit's REST API) for projects,
-// branches, tags and merged changes, and passes its objects on as received.
-//
-// What lies in clones is package history's.
+// branches, tags and merged changes, and passes its objects on as
+// received; the only member added is submittable, which the server leaves out where it is false.
 package review

@@ -34,7 +34,8 @@ func (c *Client) get(ctx context.Context, path string, cached bool) (body []byte
 	first := true
 	body, err = backoff.Retry(ctx, func() ([]byte, error) {
 		if !first && !c.mayRetry(ctx) {
-			return nil, backoff.Permanent(fault.Device(fault.Downstream, "the review server keeps failing: it is not asked again for a moment"))
+			return nil, backoff.Permanent(fault.Device(fault.Downstream,
+				"the review server keeps failing: it is not asked again for a moment"))
 		}
 		first = false
 		return c.attempt(ctx, address, known)
@@ -88,7 +89,8 @@ func (c *Client) attempt(ctx context.Context, address string, known *cached) ([]
 }
 
 func tooLong(limit int64) error {
-	return fault.Device(fault.Downstream, "the review server's answer is longer than %d MiB: raise limits.review_bytes, or ask for less", limit>>20)
+	return fault.Device(fault.Downstream,
+		"the review server's answer is longer than %d MiB: raise limits.review_bytes, or ask for less", limit>>20)
 }
 
 // prefix guards the server's JSON against being run as a script.
@@ -97,7 +99,8 @@ var prefix = []byte(")]}'")
 // clean takes the prefix off and makes sure that JSON is left.
 func clean(contentType string, body []byte) ([]byte, error) {
 	if kind, _, _ := mime.ParseMediaType(contentType); kind == "text/html" {
-		return nil, fault.Device(fault.Downstream, "the review server answered with a web page instead of JSON: is review_url its root?")
+		return nil, fault.Device(fault.Downstream,
+			"the review server answered with a web page instead of JSON: is review_url its root?")
 	}
 	body = bytes.TrimLeft(bytes.TrimPrefix(body, prefix), "\r\n")
 	if !json.Valid(body) {
@@ -114,7 +117,8 @@ func refused(res *http.Response) error {
 	case code == http.StatusNotFound:
 		return backoff.Permanent(fault.Device(fault.NotFound, "the review server does not know it: %s", words))
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return backoff.Permanent(fault.Device(fault.Downstream, "the review server refused access (%d): check review.username and review.password", code))
+		return backoff.Permanent(fault.Device(fault.Downstream,
+			"the review server refused access (%d): check review.username and review.password", code))
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
 		if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s >= 0 && s <= 60 {
 			return &patience{code: code, RetryAfterError: backoff.RetryAfterError{Duration: time.Duration(s) * time.Second}}
@@ -157,11 +161,13 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	}
 	var slow net.Error
 	if errors.Is(err, context.DeadlineExceeded) || (errors.As(err, &slow) && slow.Timeout()) {
-		return &fault.Error{Kind: fault.Timeout, Text: "the review server did not answer in time", Source: fault.SourceDevice, Cause: err}
+		return &fault.Error{Kind: fault.Timeout, Text: "the review server did not answer in time",
+			Source: fault.SourceDevice, Cause: err}
 	}
 	why := err
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		why = u.Err // without the address: callers need not know it
 	}
-	return &fault.Error{Kind: fault.Downstream, Text: "the review server fails: " + why.Error(), Source: fault.SourceDevice, Cause: err}
+	return &fault.Error{Kind: fault.Downstream, Text: "the review server fails: " + why.Error(),
+		Source: fault.SourceDevice, Cause: err}
 }

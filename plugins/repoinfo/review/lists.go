@@ -57,7 +57,8 @@ func (c *Client) refs(ctx context.Context, project, kind string) ([]json.RawMess
 }
 
 // shared puts a question about a project for all who ask the same at the same time.
-func shared[T any](ctx context.Context, c *Client, g *together.Group[T], question, project string, ask func(context.Context) (T, error)) (T, error) {
+func shared[T any](ctx context.Context, c *Client, g *together.Group[T], question, project string,
+	ask func(context.Context) (T, error)) (T, error) {
 	answer, err := g.Do(ctx, question, func(ctx context.Context) (T, error) {
 		ctx, cancel := context.WithTimeout(context.WithValue(ctx, projectKey{}, project), c.o.Budget)
 		defer cancel()

@@ -53,8 +53,10 @@ func (s *Service) projects(ctx context.Context, in *commands.Invocation) error {
 	}
 	t := commands.Table{Empty: "There are no clones in " + s.set.Clones + ". repoinfo:sync mirrors the sources of etc/repoinfo.yaml.", Columns: []commands.Column{
 		{Title: "Project", Key: "project"}, {Title: "Kind", Key: "kind"}, {Title: "State", Key: "state"},
-		{Title: "Branches", Key: "branches", Right: true}, {Title: "Tags", Key: "tags", Right: true}, {Title: "Mirrored", Key: "mirrored"},
-		{Title: "Synced", Key: "synced"}, {Title: "Counted", Key: "counted", Right: true}, {Title: "Unknown", Key: "unknown", Right: true},
+		{Title: "Branches", Key: "branches", Right: true}, {Title: "Tags", Key: "tags",
+			Right: true}, {Title: "Mirrored", Key: "mirrored"},
+		{Title: "Synced", Key: "synced"}, {Title: "Counted", Key: "counted", Right: true}, {Title: "Unknown",
+			Key: "unknown", Right: true},
 		{Title: "Problem", Key: "problem", Max: 160},
 	}}
 	listed := map[string]bool{}
@@ -65,7 +67,8 @@ func (s *Service) projects(ctx context.Context, in *commands.Invocation) error {
 			st = s.syncer.Status(i.Project)
 		}
 		state, problem := stateAfter(i, st)
-		t.Add(i.Project, i.Kind, string(state), i.Branches, i.Tags, i.Mirrored, ago(st.When), st.Counted, st.Unknown, problem)
+		t.Add(i.Project, i.Kind, string(state), i.Branches, i.Tags, i.Mirrored, ago(st.When), st.Counted, st.Unknown,
+			problem)
 	}
 	ask, cancel := context.WithTimeout(ctx, askSources)
 	defer cancel()

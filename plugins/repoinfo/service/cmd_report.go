@@ -57,7 +57,8 @@ func reportCommand(s *Service, project func(context.Context, string) []string) c
 
 // request reads the arguments.
 func (s *Service) request(in *commands.Invocation) (q report.Request, err error) {
-	q = report.Request{Ref1: in.Arg("ref1"), Ref2: in.Arg("ref2"), Branch: in.Option("branch"), Interval: in.Option("interval"),
+	q = report.Request{Ref1: in.Arg("ref1"), Ref2: in.Arg("ref2"), Branch: in.Option("branch"),
+		Interval:   in.Option("interval"),
 		MergeLines: in.Flag("merge-lines"), Renames: s.set.Renames, Filter: commit.Filter{Skip: s.set.SkipReviewCommits}}
 	for name, ref := range map[string]string{"ref1": q.Ref1, "ref2": q.Ref2, "branch": q.Branch} {
 		if ref != "" {
@@ -73,7 +74,8 @@ func (s *Service) request(in *commands.Invocation) (q report.Request, err error)
 		q.Interval = "month"
 	}
 	if !slices.Contains(report.Intervals, q.Interval) {
-		return q, fault.New(fault.Invalid, "--interval %s is none of %s", q.Interval, strings.Join(report.Intervals, ", "))
+		return q, fault.New(fault.Invalid, "--interval %s is none of %s", q.Interval,
+			strings.Join(report.Intervals, ", "))
 	}
 	for name := range words(in.Option("project")) {
 		q.Projects = append(q.Projects, name)

@@ -38,8 +38,9 @@ func (s *Service) sync(ctx context.Context, in *commands.Invocation) error {
 	if names == nil && err != nil {
 		return err
 	}
-	t := commands.Table{Empty: "There is nothing to sync.", Columns: []commands.Column{{Title: "Project", Key: "project"}, {Title: "Counted", Key: "counted", Right: true},
-		{Title: "Unknown", Key: "unknown", Right: true}, {Title: "Result", Key: "result", Max: 200}}}
+	t := commands.Table{Empty: "There is nothing to sync.",
+		Columns: []commands.Column{{Title: "Project", Key: "project"}, {Title: "Counted", Key: "counted", Right: true},
+			{Title: "Unknown", Key: "unknown", Right: true}, {Title: "Result", Key: "result", Max: 200}}}
 	failed := 0
 	for _, name := range names {
 		st := s.syncer.Status(name)

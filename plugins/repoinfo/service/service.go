@@ -109,11 +109,13 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 	s.answers = spool.New(filepath.Join(dataDir, "answers"), set.Limits.AnswerBytes)
 	s.lists = spool.New(filepath.Join(dataDir, "answers"), set.Limits.AnswerBytes/4)
 	lister := &history.Lister{Counts: s.counts, Spool: s.lists, MessageLimit: set.Limits.MessageBytes}
-	s.turns = &turns.Queue{Places: set.Limits.Walks, Started: set.Limits.Walks, Waiting: max(1, set.Limits.Queue/4), Total: set.Limits.Queue, Slice: slice}
+	s.turns = &turns.Queue{Places: set.Limits.Walks, Started: set.Limits.Walks, Waiting: max(1, set.Limits.Queue/4),
+		Total: set.Limits.Queue, Slice: slice}
 	s.syncer = syncer.New(syncer.Options{Folder: s.folder, Lister: lister, Renames: set.Renames, Sources: s.sources,
 		Interval: set.Mirror.Interval.Std(), Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Std(), Log: s.log})
 	s.report = &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Std()}
-	a := &api.API{Folder: s.folder, Lister: lister, Reports: s.report, Answers: s.answers, Turns: s.turns, Syncer: s.syncer, Review: s.review,
+	a := &api.API{Folder: s.folder, Lister: lister, Reports: s.report, Answers: s.answers, Turns: s.turns,
+		Syncer: s.syncer, Review: s.review,
 		Log: s.log, Renames: set.Renames, Skip: set.SkipReviewCommits, PathsOnly: set.PathsOnly, MaxPage: set.Limits.Page,
 		Timeout: set.Limits.WalkTimeout.Std(), Secret: s.counts.Secret("cursors", secret)}
 	s.handler = a.Handler()
@@ -194,7 +196,8 @@ func (s *Service) sources(ctx context.Context) ([]clones.Source, error) {
 	var list []clones.Source
 	named := map[string]bool{}
 	for _, src := range s.set.Mirror.Sources {
-		list = append(list, clones.Source{Project: src.Project, URL: src.URL, Header: basic(src.Username, src.Password)})
+		list = append(list, clones.Source{Project: src.Project, URL: src.URL,
+			Header: basic(src.Username, src.Password)})
 		named[src.Project] = true
 	}
 	if !s.set.Mirror.Review {
@@ -203,7 +206,8 @@ func (s *Service) sources(ctx context.Context) ([]clones.Source, error) {
 	projects, err := s.review.Projects(ctx)
 	for _, p := range projects {
 		if !named[p] {
-			list = append(list, clones.Source{Project: p, URL: s.review.CloneURL(p), Header: basic(s.set.Review.Username, s.set.Review.Password)})
+			list = append(list, clones.Source{Project: p, URL: s.review.CloneURL(p),
+				Header: basic(s.set.Review.Username, s.set.Review.Password)})
 		}
 	}
 	return list, err

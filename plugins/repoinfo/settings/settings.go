@@ -110,7 +110,8 @@ func (s *Settings) Check() error {
 	for _, d := range []struct {
 		path  string
 		value Duration
-	}{{"limits.walk_timeout", s.Limits.WalkTimeout}, {"mirror.timeout", s.Mirror.Timeout}, {"review.timeout", s.Review.Timeout}, {"review.budget", s.Review.Budget}} {
+	}{{"limits.walk_timeout", s.Limits.WalkTimeout}, {"mirror.timeout", s.Mirror.Timeout}, {"review.timeout",
+		s.Review.Timeout}, {"review.budget", s.Review.Budget}} {
 		if d.value <= 0 {
 			add(d.path, "it must be longer than nothing")
 		}
@@ -158,7 +159,8 @@ func gitAddress(address string) bool {
 		return u.Host == "" && u.Path != ""
 	case "git", "ssh":
 		_, password := u.User.Password()
-		return u.Host != "" && !strings.HasPrefix(u.Host, "-") && !password && !strings.HasPrefix(u.User.Username(), "-")
+		return u.Host != "" && !strings.HasPrefix(u.Host, "-") && !password && !strings.HasPrefix(u.User.Username(),
+			"-")
 	}
 	return false
 }

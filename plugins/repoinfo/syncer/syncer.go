@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"ctl.internal/plugins/repoinfo/clones"
-	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/fault"
@@ -154,11 +153,13 @@ func (s *Syncer) projects(ctx context.Context, only string) ([]string, map[strin
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) == 0 && sourcesErr == nil {
-		return nil, nil, fault.New(fault.NotFound, "there is nothing to sync: %s holds no clone, and etc/repoinfo.yaml names no source", s.Folder.Dir())
+		return nil, nil, fault.New(fault.NotFound,
+			"there is nothing to sync: %s holds no clone, and etc/repoinfo.yaml names no source", s.Folder.Dir())
 	}
 	if only != "" {
 		if !slices.Contains(names, only) {
-			return nil, nil, errors.Join(sourcesErr, fault.New(fault.NotFound, "project %s is neither among the clones nor among the sources", only))
+			return nil, nil, errors.Join(sourcesErr,
+				fault.New(fault.NotFound, "project %s is neither among the clones nor among the sources", only))
 		}
 		names = []string{only}
 	}
@@ -209,87 +210,4 @@ func (s *Syncer) wait(ctx context.Context, project string, step func(string)) (l
 			return nil, ctx.Err()
 		}
 	}
-}
-
-// one brings one project up to date. What goes wrong is its status.
-func (s *Syncer) one(ctx context.Context, name string, sources map[string]clones.Source, places chan struct{}, user string, step func(string)) {
-	st := s.Status(name)
-	st.When, st.Err = time.Now(), nil
-	if src, mirrored := sources[name]; mirrored {
-		select {
-		case places <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-		step("fetching")
-		_, st.Err = s.Folder.Mirror(ctx, src, s.Timeout)
-		<-places
-		s.mu.Lock()
-		delete(s.cloning, name)
-		s.mu.Unlock()
-	}
-	s.count(ctx, name, &st, user, step)
-	if ctx.Err() != nil {
-		return
-	}
-	if st.Err != nil {
-		s.Log.Warn("a project could not be synced", "project", name, "error", st.Err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.status[name] = st
-}
-
-// count keeps the counts, so that callers need not wait for them. A project whose
-// references have not moved since is left alone.
-func (s *Syncer) count(ctx context.Context, name string, st *Status, user string, step func(string)) {
-	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
-	defer cancel()
-	repo, release, err := s.Folder.Open(ctx, name)
-	if err != nil {
-		if st.Err == nil {
-			st.Err = err
-		}
-		return
-	}
-	defer release()
-	refs, err := repo.References(ctx)
-	if err == nil && (refs != st.refs || st.Unknown > 0) {
-		turn := s.counting.New(user, name)
-		defer turn.End()
-		if err = turn.Begin(ctx); err == nil {
-			err = s.counted(ctx, repo, turn, refs, st, step)
-		}
-	}
-	st.Err = errors.Join(st.Err, err)
-}
-
-func (s *Syncer) counted(ctx context.Context, repo history.Repo, turn *turns.Turn, refs string, st *Status, step func(string)) error {
-	res, err := s.Lister.Count(ctx, repo, s.Renames, turn, func(done int) {
-		if done%4096 < 256 {
-			step("counting")
-		}
-	})
-	exit := (*gitcmd.ExitError)(nil)
-	if st.Damaged = errors.As(err, &exit); st.Damaged {
-		return fault.Wrap(fault.Internal, err, "%s: the history is damaged; git fsck names all that is missing, a new clone cures it", exit.Reason())
-	}
-	if err == nil {
-		st.refs, st.Counted, st.Unknown = refs, res.Commits-res.Unknown, res.Unknown
-	}
-	return err
-}
-
-// Status returns what the last run did with a project.
-func (s *Syncer) Status(project string) Status {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.status[project]
-}
-
-// Cloning reports whether a project is being fetched for the first time.
-func (s *Syncer) Cloning(project string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cloning[project]
 }

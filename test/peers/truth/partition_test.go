@@ -152,6 +152,14 @@ func TestAPartitionedNodeAnswersNothingStale(t *testing.T) {
 	}
 	dialers = func(i int) *http.Client { return clients[i] }
 	t.Cleanup(func() { dialers = nil })
+	first := &worker{urls: urls[:1], rnd: rand.New(rand.NewPCG(1, 1)), h: &history{}}
+	harness.Within(t, "the topology is made", func() bool {
+		status, _ := first.ask(t.Context(), "PUT", "/rests/data/bier-topology:bier-network-topology/bier-topology=t", `{"bier-topology:bier-topology":[{"topology-id":"t"}]}`)
+		return status == 201 || status == 204
+	})
+	if _, body := first.ask(t.Context(), "POST", "/restconf/operations/bier-topology-api:configure-domain", `{"input":{"topology-id":"t","domain":[1]}}`); !strings.Contains(body, "SUCCESS") {
+		t.Fatal(body)
+	}
 	cut := trouble{"a node is cut off", func(rest func(time.Duration)) {
 		i := rand.IntN(3)
 		s.cut(i, true)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -55,15 +56,15 @@ func record(t *testing.T, urls []string, step func(context.Context, *worker, str
 }
 
 // domain makes topology t with domain 1, which the channels belong to.
-func domain(c *harness.Controller) {
-	for _, call := range []string{
-		"configure-domain|{\"input\":{\"topology-id\":\"t\",\"domain\":[1]}}",
-	} {
-		rpc, body, _ := strings.Cut(call, "|")
-		c.Ctl("plugin:list") // the plugins are there
-		if a := c.Do("POST", "/restconf/operations/bier-topology-api:"+rpc, "admin:admin", body); a.Status != 200 || !strings.Contains(a.Body, "SUCCESS") {
-			panic(a.Body)
-		}
+func domain(t *testing.T, c *harness.Controller) {
+	t.Helper()
+	const admin = "admin:admin"
+	harness.Within(t, "the topology is made", func() bool {
+		a := c.Do("PUT", "/rests/data/bier-topology:bier-network-topology/bier-topology=t", admin, `{"bier-topology:bier-topology":[{"topology-id":"t"}]}`)
+		return a.Status == 201 || a.Status == 204
+	})
+	if a := c.Do("POST", "/restconf/operations/bier-topology-api:configure-domain", admin, `{"input":{"topology-id":"t","domain":[1]}}`); !strings.Contains(a.Body, "SUCCESS") {
+		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 }
 
@@ -144,7 +145,7 @@ func TestThreeNodesAreOneTruth(t *testing.T) {
 			return c.Do("POST", "/restconf/operations/bier-channel-api:get-channel", "admin:admin", `{"input":{"topology-id":"t"}}`).Status == 200
 		})
 	}
-	domain(all[0])
+	domain(t, all[0])
 	t.Run("channels", func(t *testing.T) { record(t, urls(all), channel, everything(etcd, all)) })
 	t.Run("users", func(t *testing.T) { record(t, urls(all), user, everything(etcd, all)) })
 }
@@ -154,7 +155,7 @@ func TestOneNodeIsOneTruth(t *testing.T) {
 	c := harness.Run(t, harness.Options{Bin: bin, Files: map[string]string{"ctl.yaml": "aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n", "sec.ini": secINI(t)}})
 	c.Args = []string{"--http", c.HTTP[len("http://"):]}
 	c.Ctl("feature:install ctl-bier-all")
-	domain(c)
+	domain(t, c)
 	t.Run("channels", func(t *testing.T) { record(t, []string{c.HTTP}, channel, everything(nil, []*harness.Controller{c})) })
 	t.Run("users", func(t *testing.T) { record(t, []string{c.HTTP}, user, everything(nil, []*harness.Controller{c})) })
 }

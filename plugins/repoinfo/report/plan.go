@@ -1,0 +1,145 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"ctl.internal/plugins/repoinfo/commit"
+	"ctl.internal/sdk/fault"
+)
+
+// Request is a report that is asked for.
+type Request struct {
+	Projects   []string // none = all
+	Branch     string   // empty = each project's default
+	Ref1, Ref2 string   // instead of a branch: ref1 down to the common parent of both
+	Path       string
+	Simplify   bool
+	Filter     commit.Filter // Since and Until are the period
+	Renames    bool
+	MergeLines bool   // count lines of merges against their first parent
+	Interval   string // one of Intervals
+	Sections   []string
+	Limit      int // entries of each list; 0 = all
+}
+
+// Plan is a request with its references resolved: what it yields does not change.
+type Plan struct {
+	Request
+	Spans  []span
+	Failed []Failed
+	People string // people.Directory.Version
+}
+
+// span is what is read of one project.
+type span struct {
+	Project, Tip, Base, View string
+}
+
+// Key names the plan's result.
+func (p *Plan) Key() string {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // there is nothing in it that JSON cannot write
+	}
+	return "report " + string(b)
+}
+
+// parallel is how many projects are read at a time.
+const parallel = 2
+
+// Plan resolves the references of a request. When it can be done in no project, that is
+// an error with the reasons.
+func (m *Maker) Plan(ctx context.Context, q Request) (*Plan, error) {
+	projects := q.Projects
+	if len(projects) == 0 {
+		var err error
+		if projects, err = m.Folder.Projects(ctx); err != nil {
+			return nil, err
+		}
+		if len(projects) == 0 {
+			return nil, fault.New(fault.NotFound, "there is nothing to compare: %s holds no clone", m.Folder.Dir())
+		}
+	}
+	version, err := m.People.Version()
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, err, "the site-wide mailmap cannot be read: %v", err)
+	}
+	p := &Plan{Request: q, People: version}
+	var mu sync.Mutex
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(2 * parallel)
+	var first error
+	for _, project := range projects {
+		group.Go(func() error {
+			s, err := m.span(gctx, q, project)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				if first == nil {
+					first = err
+				}
+				p.Failed = append(p.Failed, Failed{Project: project, Error: fault.All(err)[0].Text})
+			} else {
+				p.Spans = append(p.Spans, s)
+			}
+			return gctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(p.Spans, func(x, y span) int { return strings.Compare(x.Project, y.Project) })
+	slices.SortFunc(p.Failed, func(x, y Failed) int { return strings.Compare(x.Project, y.Project) })
+	if len(p.Spans) == 0 {
+		if len(projects) == 1 {
+			return nil, first
+		}
+		return nil, nothing(fault.KindOf(first), p.Failed)
+	}
+	return p, nil
+}
+
+// nothing is the error of a report that compared nothing.
+func nothing(kind fault.Kind, failed []Failed) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "nothing was compared: %d projects failed", len(failed))
+	for i, f := range failed {
+		if i == 5 {
+			b.WriteString("; and so on")
+			break
+		}
+		fmt.Fprintf(&b, "; %s: %s", f.Project, f.Error)
+	}
+	return fault.New(kind, "%s", b.String())
+}
+
+func (m *Maker) span(ctx context.Context, q Request, project string) (s span, err error) {
+	repo, release, err := m.Folder.Open(ctx, project)
+	if err != nil {
+		return s, err
+	}
+	defer release()
+	s.Project = project
+	if s.View, err = repo.View(ctx); err != nil {
+		return s, err
+	}
+	switch {
+	case q.Ref1 != "":
+		s.Tip, s.Base, err = repo.Since(ctx, q.Ref1, q.Ref2)
+	case q.Branch != "":
+		var hashes []string
+		if hashes, err = repo.Resolve(ctx, "branch", q.Branch); err == nil {
+			s.Tip = hashes[0]
+		}
+	default:
+		s.Tip, err = repo.Default(ctx)
+	}
+	return s, err
+}
