@@ -16,7 +16,7 @@ import (
 var served = map[string][]string{
 	"auth": {"v1", "password"}, "oauth2": {"token", "revoke", "introspect"}, ".well-known": nil, "operations": nil,
 	"restconf": {"config", "operational", "data", "operations", "modules", "streams", "yang-library-version"},
-	"rests":    {"config", "operational", "data", "operations", "modules", "streams", "yang-library-version"},
+	"rests":    {"config", "operational", "data", "ds", "operations", "modules", "streams", "yang-library-version"},
 	"web":      nil, "apidoc": nil, "yangui": nil, "repoinfo": nil,
 }
 

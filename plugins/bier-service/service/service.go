@@ -25,6 +25,7 @@ type Service struct {
 	host    *host.Client
 	times   times
 	set     Settings
+	opened  atomic.Bool // data is set
 	data    *data
 	board   *drivers.Board
 	acting  atomic.Pointer[acting] // nil while another process holds the role
@@ -62,6 +63,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		s.cancel()
 		return nil, err
 	}
+	s.opened.Store(true)
 	s.intended()
 	s.group.Go(func() { s.board.Follow(ctx) })
 	s.group.Go(func() { s.tell(ctx) })
@@ -93,7 +95,7 @@ func wake(c chan struct{}) {
 
 // intended is called when topologies or channels have changed.
 func (s *Service) intended() {
-	if s.data != nil { // else it is the first state, and New looks at it
+	if s.opened.Load() { // else it is the first state, and New looks at it
 		s.moved.Store(s.data.store.Now().Revision())
 		wake(s.intent)
 	}

@@ -128,8 +128,9 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	s.history = ring.New[changes.Change](historyPrefix, changes.Keep)
 	s.lastTraps = ring.New[traps.Trap](trapPrefix, s.set.Traps.Keep)
 	s.trapState = state.NewTable[shell.TrapState](state.Private(trapStatePrefix))
-	s.kept.Notify(func([]string) { // not before the store is open
-		if s.store != nil {
+	var opened atomic.Bool
+	s.kept.Notify(func([]string) {
+		if opened.Load() {
 			s.survey.SetInterval(s.interval())
 		}
 	})
@@ -142,6 +143,7 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	s.inventory.Bind(s.store)
 	s.writer.Bind(s.store)
 	s.sdn.Bind(s.store)
+	opened.Store(true)
 	return nil
 }
 

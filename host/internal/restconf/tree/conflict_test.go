@@ -210,7 +210,9 @@ func TestAConflictNamesWhoWasFirst(t *testing.T) {
 // A store that never answers does not keep a writer for ever.
 func TestAWriteIsAnsweredWhenTheStoreIsNot(t *testing.T) {
 	a, _, set := nodes(t, nil)
-	a.Store = datastore.Bound(silent{a.Store}, 10*time.Millisecond)
+	answer := make(chan struct{})
+	defer close(answer)
+	a.Store = datastore.Bound(silent{a.Store, answer}, 10*time.Millisecond)
 	err := a.Set(t.Context(), set, "/rack:rack/slot=s", json.RawMessage(`{"name":"s"}`))
 	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "not known whether") {
 		t.Errorf("got %v", err)
@@ -218,9 +220,12 @@ func TestAWriteIsAnsweredWhenTheStoreIsNot(t *testing.T) {
 }
 
 // silent is a store that takes writes and does not answer them.
-type silent struct{ datastore.Store }
+type silent struct {
+	datastore.Store
+	answer <-chan struct{}
+}
 
 func (s silent) Commit(context.Context, datastore.Txn) (datastore.Revision, error) {
-	time.Sleep(50 * time.Millisecond)
+	<-s.answer
 	return 0, errors.New("too late")
 }
