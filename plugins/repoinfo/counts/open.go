@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 
 	"ctl.internal/plugins/repoinfo/commit"
 )
@@ -52,7 +53,7 @@ func open(path string) (db *bbolt.DB, err error) {
 			&bbolt.Options{Timeout: 10 * time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 		return err
 	})
-	if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, bbolt.ErrTimeout) {
+	if err != nil && !errors.Is(err, os.ErrPermission) && !errors.Is(err, bbolterrors.ErrTimeout) {
 		err = errors.Join(errDamaged, err)
 	}
 	return db, errors.Join(err, os.Remove(mark))
