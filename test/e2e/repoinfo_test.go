@@ -12,8 +12,8 @@ import (
 	"ctl.internal/test/harness"
 )
 
-// TestProjectsHaveRulesOfTheirOwn names projects in url rules and in a policy. The form
-// with the parameter project is closed to all but administrators, as it names any project.
+// TestProjectsHaveRulesOfTheirOwn names projects in url rules and in a policy, which hold for
+// both forms of the address.
 func TestProjectsHaveRulesOfTheirOwn(t *testing.T) {
 	home := harness.NewHome(t)
 	c := start(t, home)
@@ -27,8 +27,8 @@ func TestProjectsHaveRulesOfTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := "[urls]\n/repoinfo/projects/lab/secret/** = authcBasic, roles[admin]\n/repoinfo/projects/** = authcBasic, dynamicAuthorization\n" +
-		"/repoinfo/** = authcBasic, roles[admin]\n/** = authcBasic, dynamicAuthorization\n"
+	rules := "[urls]\n/repoinfo/projects/lab/secret/** = authcBasic, roles[admin]\n/repoinfo/git/report = authcBasic, roles[admin]\n" +
+		"/repoinfo/** = authcBasic, dynamicAuthorization\n/** = authcBasic, dynamicAuthorization\n"
 	ini := append(bytes.Clone(shipped[:bytes.Index(shipped, []byte("[urls]"))]), rules...)
 	if err := os.WriteFile(file, ini, 0o600); err != nil {
 		t.Fatal(err)
@@ -42,12 +42,14 @@ func TestProjectsHaveRulesOfTheirOwn(t *testing.T) {
 		user, admin int
 	}{
 		{"/repoinfo/projects/open/git/branches", 200, 200},
-		{"/repoinfo/projects/open/git/report", 200, 200},
+		{"/repoinfo/git/branches?project=open", 200, 200},
+		{"/repoinfo/git/branches?project=lab/policy", 401, 200},
+		{"/repoinfo/projects/open/git/report", 401, 200},
 		{"/repoinfo/projects/lab/secret/git/branches", 401, 200},
 		{"/repoinfo/projects/lab/policy/git/branches", 401, 200},
 		{"/repoinfo/projects/lab%2Fsecret/git/branches", 0, 0},
 		{"/repoinfo/projects/open/../lab/secret/git/branches", 400, 400},
-		{"/repoinfo/projects/open/git/branches?project=lab/secret", 400, 400},
+		{"/repoinfo/projects/open/git/branches?project=lab/secret", 401, 400},
 		{"/repoinfo/git/branches?project=lab/secret", 401, 200},
 		{"/repoinfo/git/report", 401, 200},
 	} {

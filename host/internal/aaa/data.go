@@ -49,7 +49,7 @@ func (a *AAA) ruledByPolicies(path string) []reqpath.Path {
 	if err != nil {
 		return nil
 	}
-	all := append(a.otherAddresses(p), p)
+	all := append(a.otherAddresses(p, ""), p)
 	return slices.DeleteFunc(all, func(p reqpath.Path) bool { return !a.rules.Dynamic(p.Segments()) })
 }
 

@@ -13,7 +13,7 @@ func (a *AAA) decide(e *env, q *rules.Request) rules.Verdict {
 		return v
 	}
 	asked := q.Path
-	others := a.otherAddresses(asked)
+	others := a.otherAddresses(asked, q.HTTP.URL.RawQuery)
 	for _, p := range others {
 		q.Path = p
 		if v = a.rules.Decide(e, q); v != rules.Pass {
@@ -68,12 +68,12 @@ func rootsOf(p reqpath.Path) (all [][]reqpath.Segment, depth int) {
 }
 
 // otherAddresses lists the addresses of a path's target besides the path itself.
-func (a *AAA) otherAddresses(p reqpath.Path) []reqpath.Path {
+func (a *AAA) otherAddresses(p reqpath.Path, query string) []reqpath.Path {
 	all, depth := rootsOf(p)
 	if all == nil {
 		var out []reqpath.Path
 		if a.o.Routes != nil {
-			out = a.o.Routes(p)
+			out = a.o.Routes(p, query)
 		}
 		return withSlash(out, p)
 	}

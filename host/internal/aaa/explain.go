@@ -59,7 +59,7 @@ func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanat
 	r := &http.Request{Method: method, URL: &url.URL{Path: p.Decoded(), RawPath: p.Canonical(), RawQuery: query}, Header: http.Header{}}
 	q := rules.Request{HTTP: r, Path: p, Peer: peer(caller.Caller{}), Caller: who, Known: x.Login == ""}
 	x.Verdict, x.Reason = rules.Pass.String(), "every rule and policy that matches lets it pass"
-	for _, one := range append([]reqpath.Path{p}, a.otherAddresses(p)...) {
+	for _, one := range append([]reqpath.Path{p}, a.otherAddresses(p, "")...) {
 		v := AddressVerdict{Address: one.Canonical()}
 		if m := a.rules.Match(one.Segments()); m != nil {
 			v.Line, v.Rule = m.Line, m.Pattern.String()+" = "+m.Text

@@ -64,9 +64,9 @@ type Options struct {
 	// A request must be allowed under all of them, at every root; nil = none. It is called at each
 	// request to RESTCONF's trees, so it must be cheap.
 	Names func(data bool, below []reqpath.Segment) [][]reqpath.Segment
-	// Routes returns the other addresses of a path that a plugin serves; nil = none. It is called at
+	// Routes returns the other addresses of a path, with its query, that a plugin serves; nil = none. It is called at
 	// each request to what is not RESTCONF's, so it must be cheap.
-	Routes func(reqpath.Path) []reqpath.Path
+	Routes func(p reqpath.Path, query string) []reqpath.Path
 	// Refuse writes the answer to a refused request; nil = a small JSON body.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, reason string)
 

@@ -180,7 +180,7 @@ func (w *warner) open() {
 		e := &anyUser{}
 		a := &AAA{rules: w.set}
 		passes := true
-		for _, one := range append(a.otherAddresses(p), p) {
+		for _, one := range append(a.otherAddresses(p, ""), p) {
 			q := rules.Request{HTTP: &http.Request{Method: s.method, Header: http.Header{}}, Path: one}
 			q.Caller.Roles = []string{"user"}
 			passes = passes && w.set.Decide(e, &q) == rules.Pass

@@ -299,6 +299,30 @@ func TestOtherRoutesOfPluginsAreOneThing(t *testing.T) {
 	}
 }
 
+// A rule for a project holds whether its name is in the path or in the query, and a rule for the documented
+// address holds where the project is in the path.
+func TestAProjectInTheQueryIsOneInThePath(t *testing.T) {
+	s := serverWith(t, nil, "[urls]\n/repoinfo/projects/secret/** = authcBasic, roles[admin]\n/repoinfo/projects/group/name/** = authcBasic, roles[admin]\n"+
+		"/repoinfo/git/branches = authcBasic, roles[admin]\n/** = authcBasic\n")
+	s.router = newRouter(func(*mux.Router) {}, func(string) http.Handler { return http.NotFoundHandler() })
+	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Labels: map[string]string{
+		labelRouteAliases: "/repoinfo/gerrit=/repoinfo/review", labelRouteQuery: "/repoinfo project projects"}}})
+	for address, want := range map[string]int{
+		"/repoinfo/projects/secret/git/tags": 401, "/repoinfo/git/tags?project=secret": 401, "/repoinfo/gerrit/changes?project=secret": 401,
+		"/repoinfo/review/changes?branch=x&project=secret": 401, "/repoinfo/git/tags?project=group%2Fname": 401, "/repoinfo/git/tags?project=open&project=secret": 401,
+		"/repoinfo/git/tags?project=open": 200, "/repoinfo/projects/open/git/tags": 200, "/repoinfo/projects/open/git/branches": 401, "/repoinfo/git/tags": 200,
+		"/repoinfo/projects/secret": 401, "/repoinfo/projects/open": 200, "/repoinfo/projects": 200,
+	} {
+		r := httptest.NewRequest("GET", address, nil)
+		r.SetBasicAuth("user", "user")
+		w := httptest.NewRecorder()
+		s.aaa.Filter(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("user at %s: %d, want %d", address, w.Code, want)
+		}
+	}
+}
+
 // The addresses that the test above makes up are read as the same thing by RESTCONF's own reader.
 func TestAddressesOfDataAreOneThing(t *testing.T) {
 	c, all := things(t)

@@ -29,6 +29,7 @@ type routes struct {
 	// would ask first of all under that segment, by it: "/restconf".
 	whole   map[string]http.Handler
 	aliases []routeAlias
+	queries []routeQuery
 }
 
 // newRouter makes a router with the host's own routes; plugin returns the handler
@@ -55,7 +56,7 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"errors":{"error":[{"error-type":"protocol","error-tag":"invalid-value","error-message":"there is nothing at this path"}]}}` + "\n"))
 	})
-	r.now.Store(&routes{m, wholeSubtrees(m), routeAliases(manifests)})
+	r.now.Store(&routes{m, wholeSubtrees(m), routeAliases(manifests), routeQueries(manifests)})
 }
 
 // wholeSubtrees lists the subtrees one segment deep before which no other route takes
