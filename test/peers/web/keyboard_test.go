@@ -69,7 +69,7 @@ func TestKeyboardAddressesAndFaults(t *testing.T) {
 	run(ctx, t, "another", choose("get-node-list", "get-node-list"), chromedp.WaitVisible(`//h2[contains(., "get-node-list")]`, chromedp.BySearch), chromedp.Reload(),
 		chromedp.WaitVisible(`//h2[contains(., "get-node-list")]`, chromedp.BySearch), chromedp.NavigateBack(), chromedp.WaitVisible(`//h2[contains(., "vlan:add-vlan")]`, chromedp.BySearch))
 
-	run(ctx, t, "fields", choose("topology/topology=", "node={node_node-id}"), chromedp.WaitVisible(`#detail label`), chromedp.Click(`#send`), said("needs a value for topology_topology-id"))
+	run(ctx, t, "fields", choose("topology/topology=", "node={node_node_id}"), chromedp.WaitVisible(`#detail label`), chromedp.Click(`#send`), said("needs a value for topology_topology_id"))
 	is(focus, "INPUT")
 	run(ctx, t, "filled", keys("a/b,c", kb.Tab, "é", kb.Enter), said("404 Not Found"), said("there is no such data"))
 	is(`document.querySelector('[aria-label=Address]').value`, "/restconf/config/network-topology:network-topology/topology=a%2Fb%2Cc/node=%C3%A9")
