@@ -3,7 +3,7 @@ SHELL := /bin/bash
 GO ?= go
 TOOL := $(GO) tool -modfile=.ci/tools.mod
 # A line a package, failures as they come; at the end what failed and what was skipped.
-TESTS := $(TOOL) gotestsum --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg $(RERUN)
+TESTS := $(TOOL) gotestsum --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg
 PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./sdk/lab/ctl-lab
 
 .DEFAULT_GOAL := build
