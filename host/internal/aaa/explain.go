@@ -43,7 +43,7 @@ type AddressVerdict struct {
 }
 
 // Explain decides a request of a user as if it came now, from the machine itself and without TLS, and
-// tells why. user is NAME, NAME@DOMAIN, or NAME@DOMAIN of the realm REALM as REALM/NAME@DOMAIN.
+// says why. user is NAME, NAME@DOMAIN, or NAME@DOMAIN of the realm REALM as REALM/NAME@DOMAIN.
 func (a *AAA) Explain(ctx context.Context, user, method, path string) (*Explanation, error) {
 	method = strings.ToUpper(method)
 	target, query, _ := strings.Cut(path, "?")

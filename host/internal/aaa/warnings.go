@@ -151,7 +151,7 @@ func (w *warner) addresses(i int) {
 	}
 }
 
-// weaker tells whether a rule asks for nothing that the other does not ask for.
+// weaker reports whether a rule asks for nothing that the other does not ask for.
 func weaker(text, than string) bool {
 	for _, f := range strings.Split(text, ", ") {
 		if f != "anon" && f != "noSessionCreation" && !slices.Contains(strings.Split(than, ", "), f) {

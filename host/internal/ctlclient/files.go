@@ -15,13 +15,13 @@ import (
 // maxFilePart bounds the bytes of a file in one answer.
 const maxFilePart = 64 << 10
 
-// mayReach tells whether the controller may have a file read or written: it runs as the same user as
+// mayReach reports whether the controller may have a file read or written: it runs as the same user as
 // ctl, who typed the path, or the path is in the line that was typed.
 func (l *link) mayReach(path string) bool {
 	return l.sameUser || l.line != "" && strings.Contains(l.line, path)
 }
 
-// owns tells whether a file is this user's.
+// owns reports whether a file is this user's.
 func owns(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {

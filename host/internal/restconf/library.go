@@ -16,7 +16,7 @@ const (
 	mediaYIN  = "application/yin+xml"
 )
 
-// listed are the modules that the server tells of: those that are installed and served, those they
+// listed are the modules that the server knows: those that are installed and served, those they
 // import, and the server's own.
 func (x *exchange) listed() ([]*yang.Module, error) {
 	own, err := ownSchema()

@@ -27,7 +27,7 @@ const (
 // revisionWait bounds the wait for the revision that a client names.
 const revisionWait = 2 * time.Second
 
-// The key that tells one store from another, also from its own copy in a restored home.
+// The key that distinguishes one store from another, also from its own copy in a restored home.
 const (
 	clusterNamespace = snapshot.Namespace
 	clusterIDKey     = snapshot.IDKey

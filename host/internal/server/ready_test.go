@@ -50,7 +50,7 @@ func TestReadyNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A full disk is told by what can be freed.
+// A full disk is known by what can be freed.
 func TestTheRemedyOfAFullDiskNamesWhatIsLarge(t *testing.T) {
 	dir := home.Dir(t.TempDir())
 	if err := os.MkdirAll(dir.Log(), 0o700); err != nil {

@@ -68,7 +68,7 @@ func TestWhoMayNotActAnyMoreChangesNothing(t *testing.T) {
 	}
 }
 
-// The lock of a process that is gone is taken from it, that of a stranger is not.
+// The lock of a process that is gone is taken from it, that of another process is not.
 func TestTheLockOfAFormerSessionIsTaken(t *testing.T) {
 	sim, r := start(t, simrouter.Options{})
 	other, err := netconf.Dial(within(t, time.Minute), netconf.Target{Host: r.Host, Port: int(r.Port), User: r.User, Password: r.Password, HostKey: r.HostKey})

@@ -46,7 +46,7 @@ type Action struct {
 type Core struct {
 	o          Options
 	conns      map[ConnID]*conn
-	switches   map[uint64]*conn    // those that told their datapath id
+	switches   map[uint64]*conn    // those that sent their datapath id
 	links      map[PortID]*link    // by source
 	inbound    map[PortID][]PortID // sources of the links to a port
 	nodes      map[string]topology.Node

@@ -17,11 +17,11 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Person is an author after all mailmaps. Email is in lower case and is what tells
-// persons apart; one without an address is told by the name.
+// Person is an author after all mailmaps. Email is in lower case and is what distinguishes
+// persons apart; one without an address is known by the name.
 type Person struct{ Name, Email string }
 
-// Key tells persons apart.
+// Key distinguishes persons.
 func (p Person) Key() string {
 	if p.Email != "" {
 		return p.Email

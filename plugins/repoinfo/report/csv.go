@@ -22,7 +22,7 @@ func (r *Report) CSV(w io.Writer) error {
 		for i, name := range header {
 			list[i] = plain(columns[name])
 		}
-		_ = out.Write(list) // Error tells
+		_ = out.Write(list) // Error reports it
 	}
 	_ = out.Write(header)
 	number := func(n int) string { return strconv.Itoa(n) }

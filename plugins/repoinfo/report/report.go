@@ -139,7 +139,7 @@ func (t *Total) merge(o *Total) {
 	}
 }
 
-// table are totals by what tells them apart.
+// table are totals by what distinguishes them.
 type table map[string]*Total
 
 func (t *table) get(key string) *Total {

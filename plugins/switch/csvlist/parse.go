@@ -51,7 +51,7 @@ func ParseWith(o Options, name string, text []byte) ([]Entry, []Problem) {
 	return slices.DeleteFunc(p.entries, func(e Entry) bool { return e.Line == 0 }), p.problems
 }
 
-// plausible tells whether a text can be meant as a switch list: its title line names a column, or a
+// plausible reports whether a text can be meant as a switch list: its title line names a column, or a
 // line begins with a MAC address.
 func plausible(text []byte) bool {
 	first := true

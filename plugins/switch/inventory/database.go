@@ -154,7 +154,7 @@ func (d *Database) Reload(ctx context.Context) (Loaded, error) {
 
 // File loads a file, and again whenever it changes where the role is held. One that
 // cannot be read, that is empty or of which no line can be used changes nothing; other
-// bad lines are told and left out.
+// bad lines are reported and left out.
 func (d *Database) File(ctx context.Context, path string) (Loaded, error) {
 	return d.load(ctx, d.update, Head{File: path}, path)
 }

@@ -94,7 +94,7 @@ func newList(entries []csvlist.Entry) *list {
 }
 
 // now returns the list of the newest state. Every change of the list writes the head, so
-// its revision says whether there is something to make anew.
+// its revision says whether there is something to make again.
 func (v *Inventory) now() *list {
 	l := v.cur.Load()
 	if v.store == nil || v.heads.Revision(v.store.Now(), headKey) == l.revision {

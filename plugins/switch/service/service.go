@@ -202,7 +202,7 @@ func (s *Service) traps() (shell.TrapState, []traps.Trap, error) {
 func (s *Service) changes() []changes.Change { return s.history.Last(s.store.Now()) }
 
 // publish hands a result to the watchers of the topology; the process that has observed
-// it tells what is different to the event stream and the history.
+// it says what is different to the event stream and the history.
 func (s *Service) publish(before, after *discovery.Network, cause survey.Cause) {
 	s.publisher.Set(Topology(s.set.Topology, after))
 	e := s.exporter.Load()

@@ -172,7 +172,7 @@ func TestNobodyTakesIt(t *testing.T) {
 	}
 }
 
-// A caller whose time ends while it is being done is told which operation to look for;
+// A caller whose time ends while it is being done learns which operation to look for;
 // one that waits for another operation of the switch, that nothing was sent.
 func TestTheCallerGivesUp(t *testing.T) {
 	h, d := plugintest.NewHost(t), newDevice()

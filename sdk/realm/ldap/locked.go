@@ -38,7 +38,7 @@ func Locked(e *goldap.Entry) string {
 	return ""
 }
 
-// Absent tells whether a search failed because its base is not there.
+// Absent reports whether a search failed because its base is not there.
 func Absent(err error) bool {
 	code, ok := resultCode(err)
 	return ok && (code == goldap.LDAPResultNoSuchObject || code == goldap.LDAPResultInvalidDNSyntax)

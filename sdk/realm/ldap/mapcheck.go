@@ -43,7 +43,7 @@ func (m *MapCheck) Run(ctx context.Context, search Search, base, attribute strin
 	return ""
 }
 
-// unmatched tells which keys can give no role.
+// unmatched says which keys can give no role.
 func (r *Roles) unmatched(ctx context.Context, search Search, base, attribute string) (out []string) {
 	keys := make([]string, 0, len(r.exact))
 	for k := range r.exact {

@@ -44,7 +44,7 @@ func (t Template) Name(user string) string {
 	return strings.ReplaceAll(t.text, "{0}", user)
 }
 
-// IsDN tells whether the template makes names of entries.
+// IsDN reports whether the template makes names of entries.
 func (t Template) IsDN() bool { return t.dn }
 
 // Within tells whether every name of the template is that of an entry in the subtree

@@ -31,7 +31,7 @@ func need(t *testing.T, name string) string {
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("SKIPPED: the peer %s is not installed (test/peers/install.sh; Python ones by pip, PEERS_PYTHON names their bin directory)", name)
+		t.Skipf("SKIPPED, NOT TESTED: the peer %s is not installed (test/peers/install.sh; Python ones by pip, PEERS_PYTHON names their bin directory)", name)
 	}
 	return path
 }

@@ -18,7 +18,7 @@ func (s *Service) MustChange(p *Principal) string {
 	return ""
 }
 
-// MayDemand tells whether MustChange can ever say something.
+// MayDemand reports whether MustChange can ever say something.
 func (s *Service) MayDemand() bool { return s.o.ChangeFirst || s.o.MaxAge > 0 }
 
 func (s *Service) now() time.Time { return s.o.Now().UTC().Truncate(time.Second) }

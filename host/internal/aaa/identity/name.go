@@ -15,7 +15,7 @@ import (
 var usernames = precis.NewIdentifier(precis.FoldWidth, precis.Norm(norm.NFC))
 
 // NormalName is a name in the form in which it is kept and compared: UsernameCasePreserved of RFC 8265,
-// parts between single blanks. The error says what cannot be told from another name by eye.
+// parts between single blanks. The error says what looks the same as another name.
 func NormalName(field, value string) (string, error) {
 	if strings.TrimSpace(value) != value {
 		return "", invalid(field, "a name has no blanks at its ends")

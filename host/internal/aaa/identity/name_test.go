@@ -7,7 +7,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Names that cannot be told from others by eye are refused at creation.
+// Names that look the same as others are refused at creation.
 func TestNewNamesAreWhatTheyLookLike(t *testing.T) {
 	h := open(t, identity.Options{})
 	for name, ok := range map[string]bool{

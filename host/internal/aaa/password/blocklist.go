@@ -41,7 +41,7 @@ func ReadBlocklist(r io.Reader) (Blocklist, error) {
 	return list, sc.Err()
 }
 
-// Has tells whether a password is in the list.
+// Has reports whether a password is in the list.
 func (l Blocklist) Has(password string) bool {
 	if len(l) == 0 {
 		return false

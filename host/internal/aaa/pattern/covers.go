@@ -1,6 +1,6 @@
 package pattern
 
-// Covers tells whether the pattern matches all that another one matches. It may say no where it does.
+// Covers reports whether the pattern matches all that another one matches. It may say no where it does.
 func (p Pattern) Covers(other Pattern) bool { return covers(p.parts, other.parts) }
 
 func covers(a, b []part) bool {

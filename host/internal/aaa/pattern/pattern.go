@@ -196,7 +196,7 @@ func (p Pattern) entryOf(path []reqpath.Segment) bool {
 	return false
 }
 
-// isEntry tells whether a text is list=key of a list with one of the names.
+// isEntry reports whether a text is list=key of a list with one of the names.
 func isEntry(text, list string, also []string) bool {
 	if len(text) > len(list) && text[len(list)] == '=' && text[:len(list)] == list {
 		return true

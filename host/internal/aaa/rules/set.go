@@ -87,7 +87,7 @@ func (s *Set) Line(path []reqpath.Segment) int {
 	return 0
 }
 
-// Dynamic tells whether the rule for a path asks the policies.
+// Dynamic reports whether the rule for a path asks the policies.
 func (s *Set) Dynamic(path []reqpath.Segment) bool {
 	r := s.Match(path)
 	return r != nil && slices.ContainsFunc(r.filters, func(f filter) bool { _, is := f.(dynamic); return is })

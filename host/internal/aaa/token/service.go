@@ -55,7 +55,7 @@ type Holder struct {
 	Outside   *Outside
 }
 
-// Known tells whether it is anybody.
+// Known reports whether it is anybody.
 func (h Holder) Known() bool { return h.Principal != nil || h.Outside != nil }
 
 // ID is the id of the user.
@@ -338,7 +338,7 @@ func (s *Service) Lookup(ctx context.Context, token string) (Holder, error) {
 	return h, err
 }
 
-// Revoke ends a token, with a refresh token all tokens of its login, and tells whether it was there.
+// Revoke ends a token, with a refresh token all tokens of its login, and reports whether it was there.
 func (s *Service) Revoke(ctx context.Context, token string) (bool, error) {
 	if !WellFormed(token) {
 		return false, nil

@@ -47,7 +47,7 @@ func (a Area) Clean(path string) string {
 	return filepath.Clean(path)
 }
 
-// Own tells whether a path, as it is written, is one of the home's or a default file.
+// Own reports whether a path, as it is written, is one of the home's or a default file.
 func (a Area) Own(path string) bool {
 	p := a.Clean(path)
 	return slices.Contains(a.Files, p) || below(p, a.Home)

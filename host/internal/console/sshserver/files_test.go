@@ -56,7 +56,7 @@ func TestTheRemoteConsoleIsNoFileBrowser(t *testing.T) {
 	_, there, _ := execute(t, c, "path:read "+filepath.Join(outside, "shadow"), "")
 	_, absent, _ := execute(t, c, "path:read "+filepath.Join(outside, "shadoW"), "")
 	if !strings.EqualFold(there, absent) {
-		t.Errorf("whether a file is there can be told:\n%s%s", there, absent)
+		t.Errorf("whether a file is there can be seen:\n%s%s", there, absent)
 	}
 	for path, want := range map[string]bool{
 		"export/new.csv": true, "import/new.csv": true, filepath.Join(extra, "new.csv"): true,

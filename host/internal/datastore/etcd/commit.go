@@ -164,7 +164,7 @@ func below(key string, prefixes []string) bool {
 
 func (s *Store) key(ns, key string) string { return s.o.Prefix + projection.Join(ns, key) }
 
-// witnesses read what tells which condition did not hold.
+// witnesses read what says which condition did not hold.
 func (s *Store) witnesses(t datastore.Txn) []clientv3.Op {
 	ops := []clientv3.Op{clientv3.OpGet(s.o.Prefix+epochKey, clientv3.WithKeysOnly())}
 	for _, c := range t.Compares {

@@ -233,7 +233,7 @@ func (s *Store) look() {
 		case <-tick.C:
 		}
 		if s.age() > every/2 {
-			_, _ = s.Barrier(s.ctx) // whoever waits is told
+			_, _ = s.Barrier(s.ctx) // whoever waits gets the error
 		}
 		if rev := s.p.Revision(); rev >= compacted+2*keepRevisions {
 			compacted = rev - keepRevisions

@@ -49,7 +49,7 @@ type rolesServer struct {
 	s *Server
 }
 
-// Hold gives the role to the process that calls, which its token tells apart from the
+// Hold gives the role to the process that calls, which its token distinguishes from the
 // process before.
 func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingServer[pluginv1.HoldResponse]) error {
 	if r.s.services.Roles == nil {

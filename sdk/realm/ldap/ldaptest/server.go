@@ -27,7 +27,7 @@ type Server struct {
 	BindCode   uint16      // answers every bind with this result code
 	Diagnostic string      // text of refused binds
 	SearchCode uint16      // answers every search with this result code
-	// Refuse tells which binds are refused although the password is right; nil = none.
+	// Refuse says which binds are refused although the password is right; nil = none.
 	Refuse func(dn string) bool
 
 	// Hang makes the server read and not answer.
