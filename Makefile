@@ -4,7 +4,7 @@ GO ?= go
 TOOL := $(GO) tool -modfile=.ci/tools.mod
 # A line a package, failures as they come; at the end what failed and what was skipped.
 TESTS := $(TOOL) gotestsum --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg
-PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./sdk/lab/ctl-lab
+PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab
 
 .DEFAULT_GOAL := build
 .PHONY: help build run stop run-cluster stop-cluster test test-race test-peers bench lint generate clean

@@ -128,7 +128,7 @@ func run(ctx context.Context, b *bench, only, without, out string) error {
 // build makes the programs: the tree's own, and the peers.
 func (b *bench) build(ctx context.Context) error {
 	for target, packages := range map[string][]string{
-		"bin/":         {"./host/ctld", "./host/ctl", "./sdk/lab/ctl-lab", "./bench/baseline", "./bench/realm", "./bench/switch", "./bench/bier", "./host/internal/datastore/storebench"},
+		"bin/":         {"./host/ctld", "./host/ctl", "./internal/lab/ctl-lab", "./bench/baseline", "./bench/realm", "./bench/switch", "./bench/bier", "./host/internal/datastore/storebench"},
 		"bin/plugins/": {"./plugins/..."},
 		"echo/":        {"./bench/echo"},
 	} {

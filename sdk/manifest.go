@@ -14,9 +14,9 @@ import (
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
-	"ctl.internal/sdk/wire"
 )
 
 // Capabilities are the names a manifest may list.

@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"ctl.internal/internal/wire/link"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/commands"
@@ -15,7 +16,6 @@ import (
 	"ctl.internal/sdk/routes"
 	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/topology"
-	"ctl.internal/sdk/wire/link"
 )
 
 // Register puts the base service and the manifest's capabilities on a gRPC server.

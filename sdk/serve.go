@@ -20,11 +20,11 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/onward"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
-	"ctl.internal/sdk/wire"
-	"ctl.internal/sdk/wire/onward"
 )
 
 // Serve runs the plugin until the host stops it. It is all that main does, and it

@@ -11,10 +11,10 @@ import (
 
 	"google.golang.org/grpc"
 
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
-	"ctl.internal/sdk/wire"
 )
 
 // Server serves a plugin's contract on a gRPC server. Authors call Serve; tests

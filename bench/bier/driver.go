@@ -9,10 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/plugins/bier-driver-ietf/device"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // driverRouters is how many routers the driver alone is measured with.
@@ -98,7 +97,7 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 				if (k+1)%queued != 0 && k+1 < o.single {
 					continue
 				}
-				bier.Canonical(c)
+				bierdriver.Canonical(c)
 				a, e := d.Apply(ctx, r, c, bierdriver.Always)
 				mu.Lock()
 				if sent += a.GetMessages(); e == nil && a.State != bierdriver.Applied {

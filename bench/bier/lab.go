@@ -24,7 +24,7 @@ import (
 // build makes the programs of the tree in dir/bin.
 func build(ctx context.Context, dir string) error {
 	for target, packages := range map[string][]string{
-		"bin/":         {"./host/ctld", "./host/ctl", "./sdk/lab/ctl-lab"},
+		"bin/":         {"./host/ctld", "./host/ctl", "./internal/lab/ctl-lab"},
 		"bin/plugins/": {"./plugins/bier-topomanager", "./plugins/bier-channel", "./plugins/bier-service", "./plugins/bier-driver-ietf"},
 	} {
 		at := filepath.Join(dir, target)

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ctl.internal/sdk/bier"
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/bier"
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 )
 
 // computations times what needs no router: all forwarding tables of a network, and

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 )
 
 const multicast = "urn:ietf:params:xml:ns:yang:ietf-multicast-information"

@@ -14,10 +14,10 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/bench/load"
+	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/link"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/realm"
-	"ctl.internal/sdk/wire"
-	"ctl.internal/sdk/wire/link"
 )
 
 // realmPlugin is the process of the realm, started, connected to and asked as the host

@@ -10,10 +10,10 @@ import (
 	"os/exec"
 	"strings"
 
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/snmpagent"
 )
 
 // end marks the end of the switch list on the pipe.

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 	"slices"
 
+	"ctl.internal/internal/lab/snmpagent"
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/plugins/switch/mib"
-	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/snmpwire"
 )
 
 // bigTable is a MIB with nothing but a forwarding table: more entries than the

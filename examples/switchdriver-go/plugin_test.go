@@ -6,8 +6,8 @@ import (
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/simline"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/plugintest/simline"
 	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/switchdriver/conformance"
 )

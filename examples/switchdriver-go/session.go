@@ -19,7 +19,7 @@ import (
 // maxAnswer bounds what a switch says to one command.
 const maxAnswer = 1_000_000
 
-// session is a login at a switch. Package sdk/lab/simline simulates one, and says
+// session is a login at a switch. Package sdk/plugintest/simline simulates one, and says
 // what the commands are.
 type session struct {
 	conn net.Conn

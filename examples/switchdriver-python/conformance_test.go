@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/lab/simline"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/plugintest/simline"
 	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/switchdriver/conformance"
 )

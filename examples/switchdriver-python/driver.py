@@ -1,4 +1,4 @@
-"""A driver for the switches of package sdk/lab/simline: ports and VLANs."""
+"""A driver for the switches of package sdk/plugintest/simline: ports and VLANs."""
 
 import ipaddress
 import re

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/lab/simcli"
+	"ctl.internal/internal/lab/sshhost"
 	"ctl.internal/plugins/bier-driver-cli/device"
 	"ctl.internal/plugins/bier-driver-cli/service"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/bierdriver/conformance"
-	"ctl.internal/sdk/lab/simcli"
-	"ctl.internal/sdk/lab/sshhost"
 	"ctl.internal/sdk/plugintest"
 )
 

@@ -13,11 +13,11 @@ import (
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/lab/simcli"
+	"ctl.internal/internal/lab/sshhost"
 	"ctl.internal/plugins/bier-driver-cli/service"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/lab/simcli"
-	"ctl.internal/sdk/lab/sshhost"
 	"ctl.internal/sdk/plugintest"
 )
 

@@ -13,8 +13,8 @@ import (
 	"ctl.internal/plugins/openflow/ofp13"
 	"ctl.internal/plugins/openflow/service"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/sdk/topology"
 )
 

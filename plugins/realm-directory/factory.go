@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"ctl.internal/internal/ldap"
 	"ctl.internal/sdk/realm"
-	"ctl.internal/sdk/realm/ldap"
 	"ctl.internal/sdk/realm/trust"
 )
 

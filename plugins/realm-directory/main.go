@@ -5,8 +5,8 @@ import (
 	_ "embed"
 	"log/slog"
 
+	"ctl.internal/internal/ldap"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/realm/ldap"
 	"ctl.internal/sdk/realm/trust"
 )
 

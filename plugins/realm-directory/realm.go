@@ -13,8 +13,8 @@ import (
 
 	goldap "github.com/go-ldap/ldap/v3"
 
+	"ctl.internal/internal/ldap"
 	"ctl.internal/sdk/realm"
-	"ctl.internal/sdk/realm/ldap"
 )
 
 // directoryRealm is one instance of etc/sec.ini.

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"ctl.internal/internal/ldap/ldaptest"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/realm"
-	"ctl.internal/sdk/realm/ldap/ldaptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

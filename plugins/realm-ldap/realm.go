@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"strings"
 
+	"ctl.internal/internal/ldap"
 	"ctl.internal/sdk/realm"
-	"ctl.internal/sdk/realm/ldap"
 )
 
 // ldapRealm is one instance of etc/sec.ini.

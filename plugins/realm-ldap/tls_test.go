@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/ldap/ldaptest"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/realm"
-	"ctl.internal/sdk/realm/ldap/ldaptest"
 )
 
 // certificate makes one for an address, signed by itself.

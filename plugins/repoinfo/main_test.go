@@ -17,8 +17,8 @@ import (
 	"ctl.internal/plugins/repoinfo/gittest"
 	"ctl.internal/plugins/repoinfo/service"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -13,10 +13,10 @@ import (
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 
+	"ctl.internal/internal/lab/simdlink"
 	"ctl.internal/plugins/switch-driver-dlink/service"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/simdlink"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/switchdriver/conformance"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/network"
+	"ctl.internal/internal/lab/network"
 )
 
 type vlanTable struct {

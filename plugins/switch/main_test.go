@@ -12,11 +12,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/plugins/switch/service"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/topology"
 )

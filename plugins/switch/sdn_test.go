@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/network"
+	"ctl.internal/internal/lab/network"
 )
 
 // until waits for a condition that comes by itself.

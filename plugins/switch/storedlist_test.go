@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/lab/network"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
-	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/plugintest"
 )
 

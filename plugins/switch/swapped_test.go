@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/network"
 )
 
 // Two switches whose addresses were swapped: neither is changed in place of the other,

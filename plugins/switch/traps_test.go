@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/lab/snmpagent"
+	"ctl.internal/internal/snmpwire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/snmpagent"
 	"ctl.internal/sdk/plugintest"
-	"ctl.internal/sdk/snmpwire"
 	"ctl.internal/sdk/topology"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/network"
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/topology"
 )

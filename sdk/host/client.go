@@ -8,9 +8,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/internal/wire/link"
+	"ctl.internal/internal/wire/onward"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/wire/link"
-	"ctl.internal/sdk/wire/onward"
 )
 
 // Environment variables that the host sets for a plugin, of any language.

@@ -17,13 +17,13 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/frames"
+	"ctl.internal/internal/wire/link"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
-	"ctl.internal/sdk/wire"
-	"ctl.internal/sdk/wire/frames"
-	"ctl.internal/sdk/wire/link"
 )
 
 // RPC is a test's stand-in for an RPC of another module.

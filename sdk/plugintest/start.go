@@ -12,10 +12,10 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/wire"
 )
 
 // Plugin is a plugin that runs inside a test.

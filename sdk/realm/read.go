@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/nearest"
 )
 
 // Reader reads the properties of an instance and collects what is wrong with them,

@@ -98,18 +98,26 @@ func TestWalls(t *testing.T) {
 			switch {
 			case under(f.dir, "proto") && !under(imp, "proto"):
 				t.Errorf("%s imports %s: proto imports nothing of ours", f.path, imp)
-			case under(f.dir, "sdk") && !under(imp, "sdk") && !under(imp, "proto"):
-				t.Errorf("%s imports %s: sdk imports only proto", f.path, imp)
+			case under(f.dir, "sdk") && !f.test && !under(imp, "sdk") && !under(imp, "proto") && !sdkMayImport(imp):
+				t.Errorf("%s imports %s: sdk imports only proto and internal/{wire,yang,nearest}", f.path, imp)
+			case under(f.dir, "internal") && (under(imp, "host") || under(imp, "plugins")):
+				t.Errorf("%s imports %s: internal is below host and plugins", f.path, imp)
+			case !f.test && (under(f.dir, "internal/wire") || under(f.dir, "internal/nearest")) && under(imp, "sdk"):
+				t.Errorf("%s imports %s: sdk stands on %s", f.path, imp, f.dir)
 			case under(f.dir, "plugins"):
 				own := strings.Join(strings.SplitN(f.dir, "/", 3)[:2], "/")
-				if !under(imp, "sdk") && !under(imp, "proto") && !under(imp, own) {
-					t.Errorf("%s imports %s: a plugin imports sdk, proto and itself", f.path, imp)
+				if !under(imp, "sdk") && !under(imp, "proto") && !under(imp, "internal") && !under(imp, own) {
+					t.Errorf("%s imports %s: a plugin imports sdk, proto, internal and itself", f.path, imp)
 				}
 			case under(f.dir, "host/internal"):
 				checkFloor(t, f, imp)
 			}
 		}
 	}
+}
+
+func sdkMayImport(path string) bool {
+	return under(path, "internal/wire") || under(path, "internal/yang") || under(path, "internal/nearest")
 }
 
 func checkFloor(t *testing.T, f file, imp string) {
@@ -146,10 +154,10 @@ func TestGoPluginStaysAtItsDoor(t *testing.T) {
 			if !strings.HasPrefix(imp, "github.com/hashicorp/go-plugin") && !strings.HasPrefix(imp, "github.com/hashicorp/go-hclog") {
 				continue
 			}
-			if f.dir == "sdk" || under(f.dir, "sdk/wire") || under(f.dir, "sdk/plugintest") || under(f.dir, "host/internal/plugin") || under(f.dir, "bench") {
+			if f.dir == "sdk" || under(f.dir, "internal/wire") || under(f.dir, "sdk/plugintest") || under(f.dir, "host/internal/plugin") || under(f.dir, "bench") {
 				continue
 			}
-			t.Errorf("%s imports %s: only sdk, sdk/wire, sdk/plugintest and host/internal/plugin know go-plugin", f.path, imp)
+			t.Errorf("%s imports %s: only sdk, internal/wire, sdk/plugintest and host/internal/plugin know go-plugin", f.path, imp)
 		}
 	}
 }
@@ -158,12 +166,12 @@ func TestGoPluginStaysAtItsDoor(t *testing.T) {
 // without it.
 func TestTheLabStaysInTheLab(t *testing.T) {
 	for _, f := range sources(t) {
-		if f.test || !under(f.dir, "plugins") && !under(f.dir, "host") {
+		if f.test || under(f.dir, "internal/lab") || under(f.dir, "test") || under(f.dir, "bench") {
 			continue
 		}
 		for _, imp := range f.imports {
-			if under(imp, "sdk/lab") {
-				t.Errorf("%s imports %s: only tests and the lab do; what both need lies elsewhere in sdk", f.path, imp)
+			if under(imp, "internal/lab") {
+				t.Errorf("%s imports %s: only tests and the lab do; what both need lies elsewhere in internal", f.path, imp)
 			}
 		}
 	}

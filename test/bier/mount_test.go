@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/lab/simbierdriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/bierdriver/memory"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/plugintest"
 
@@ -136,7 +136,7 @@ func TestNewProcessGoesOn(t *testing.T) {
 // A driver that comes later, and one that is chosen by name.
 func TestDriverIsChosenByFitOrName(t *testing.T) {
 	l := configured(t, 2)
-	second := memory.New()
+	second := simbierdriver.New()
 	second.Description.Probes = false
 	plugintest.Start(t, sdk.Options{Manifest: []byte("name: second\nversion: 1.0.0\nsummary: Another\ncapabilities: [bierdriver]\n"),
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: second}, nil }}, plugintest.WithHost(l.host))
@@ -191,7 +191,7 @@ func TestPasswordsAreSealed(t *testing.T) {
 
 // portDriver is a driver of the routers at one port.
 type portDriver struct {
-	*memory.Lab
+	*simbierdriver.Lab
 	port uint32
 }
 
@@ -205,7 +205,7 @@ func (p portDriver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdrive
 // At another port of the same address is another router: its driver is looked for anew.
 func TestDriverIsChosenAnewAtAnotherPort(t *testing.T) {
 	l := configured(t, 1)
-	second := portDriver{memory.New(), 2222}
+	second := portDriver{simbierdriver.New(), 2222}
 	second.Description.Priority = 5
 	plugintest.Start(t, sdk.Options{Manifest: []byte("name: second\nversion: 1.0.0\nsummary: Another\ncapabilities: [bierdriver]\n"),
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: second}, nil }}, plugintest.WithHost(l.host))

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/bierdriver/conformance"
 )
 
 // After any sequence of calls and any pattern of routers that die, are replaced,
@@ -80,7 +80,7 @@ func (l *lab) wrong() string {
 		if desired[id] != nil {
 			want = desired[id].Config
 		}
-		if d := bier.Diff(l.routers.Config(id), want); len(d) > 0 {
+		if d := conformance.Diff(l.routers.Config(id), want); len(d) > 0 {
 			return fmt.Sprint(id, d)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/simcli"
-	"ctl.internal/sdk/lab/simrouter"
-	"ctl.internal/sdk/lab/sshhost"
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/lab/simcli"
+	"ctl.internal/internal/lab/simrouter"
+	"ctl.internal/internal/lab/sshhost"
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/test/harness"
 )
 

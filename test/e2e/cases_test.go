@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/realm/ldap/ldaptest"
+	"ctl.internal/internal/ldap/ldaptest"
 	"ctl.internal/test/harness"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/sdk/realm/ldap/ldaptest"
+	"ctl.internal/internal/ldap/ldaptest"
 	"ctl.internal/test/harness"
 )
 

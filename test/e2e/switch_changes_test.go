@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/test/harness"
 )
 

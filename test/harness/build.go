@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 // Build builds ctld, ctl, idmtool and ctl-lab into dir, the plugins given into
 // plugins below it, and copies the catalogue; root is the tree.
 func Build(root, dir string, plugins ...string) (output string, err error) {
 	for target, packages := range map[string][]string{
-		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./sdk/lab/ctl-lab"},
+		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./internal/lab/ctl-lab"},
 		dir + "/plugins/": plugins,
 	} {
 		if err := os.MkdirAll(target, 0o755); err != nil {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 // patience is how long a program on a busy machine is waited for.

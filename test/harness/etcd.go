@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 // Etcd returns the address of a real etcd: that of CTL_TEST_ETCD, or one of its own, of

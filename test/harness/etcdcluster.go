@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 // EtcdMember is one etcd of a cluster of the test's own.

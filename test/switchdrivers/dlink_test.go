@@ -10,12 +10,12 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/lab/simdlink"
 	dlink "ctl.internal/plugins/switch-driver-dlink/service"
 	"ctl.internal/plugins/switch/service"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/simdlink"
 	"ctl.internal/sdk/plugintest"
 )
 

@@ -9,7 +9,7 @@ import (
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/secini"
-	"ctl.internal/sdk/nearest"
+	"ctl.internal/internal/nearest"
 )
 
 // served are the paths that the controller serves itself, by their first segment; nil = all below it.

@@ -15,7 +15,7 @@ import (
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/plugin"
-	"ctl.internal/sdk/wire/frames"
+	"ctl.internal/internal/wire/frames"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -16,9 +16,9 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/plugin"
+	"ctl.internal/internal/wire"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/wire"
 )
 
 // What forwarding waits for.

@@ -13,9 +13,9 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/plugin"
+	"ctl.internal/internal/wire/frames"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/wire/frames"
 )
 
 func revision(n uint64) datastore.Revision { return datastore.Revision(n) }

@@ -14,10 +14,10 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"ctl.internal/host/internal/plugin"
+	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/frames"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/wire"
-	"ctl.internal/sdk/wire/frames"
 )
 
 // Metadata between nodes. Names that begin with "ctl-" end at a relay, so those of the call

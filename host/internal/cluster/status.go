@@ -11,8 +11,8 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/lease"
+	"ctl.internal/internal/wire/frames"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/wire/frames"
 )
 
 // askTime bounds a question to another node.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctl.internal/sdk/wire"
+	"ctl.internal/internal/wire"
 )
 
 func versionCommand() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"ctl.internal/host/internal/crypt"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/home/xmlfile"
-	"ctl.internal/sdk/nearest"
+	"ctl.internal/internal/nearest"
 )
 
 // Config is aaa-encrypt-service-config.xml.

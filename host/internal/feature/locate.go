@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ctl.internal/sdk/nearest"
+	"ctl.internal/internal/nearest"
 )
 
 // sumsName is the file of checksums that `make build` writes beside the plugins,

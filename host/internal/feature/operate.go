@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/nearest"
 )
 
 // InstallOptions are those of feature:install.

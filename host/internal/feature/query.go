@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/home"
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/nearest"
 )
 
 // The states of a feature, as Karaf names them.

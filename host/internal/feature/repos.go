@@ -13,8 +13,8 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/nearest"
 )
 
 // maxRepo bounds a file of features, in bytes.

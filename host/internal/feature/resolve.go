@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/nearest"
 )
 
 // Plan is what a set of requirements comes to: one version of each feature in

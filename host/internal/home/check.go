@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/sdk/nearest"
+	"ctl.internal/internal/nearest"
 )
 
 // logLevels are those of package logs, which stands beside this one.

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ctl.internal/sdk/nearest"
+	"ctl.internal/internal/nearest"
 )
 
 const domain = "sdn"

@@ -12,7 +12,7 @@ import (
 
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/home/xmlfile"
-	"ctl.internal/sdk/nearest"
+	"ctl.internal/internal/nearest"
 )
 
 // Config is aaa-cert-config.xml.

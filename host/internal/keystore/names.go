@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ctl.internal/sdk/nearest"
+	"ctl.internal/internal/nearest"
 )
 
 // signAlgs are Java's names of signature algorithms, in lower case and without

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"ctl.internal/sdk/wire/onward"
+	"ctl.internal/internal/wire/onward"
 )
 
 // handler is one logger. The JSON handler inside writes a record with a single

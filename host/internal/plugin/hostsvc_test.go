@@ -19,10 +19,10 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/internal/wire/link"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/wire/link"
 )
 
 // modules answers the RPCs of other modules with who calls.

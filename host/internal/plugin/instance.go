@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/plugin/process"
+	"ctl.internal/internal/wire/link"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/wire/link"
 )
 
 // instance is one process of a plugin, described and configured.

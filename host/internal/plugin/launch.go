@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/plugin/process"
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
-	"ctl.internal/sdk/wire"
 )
 
 // permanentError is a failure to start that another attempt cannot mend.

@@ -18,8 +18,8 @@ import (
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/process"
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/nearest"
 )
 
 // Manager keeps all plugins. It is safe for concurrent use.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/wire/onward"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/wire/onward"
 )
 
 const (

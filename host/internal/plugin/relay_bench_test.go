@@ -15,9 +15,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/link"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/wire"
-	"ctl.internal/sdk/wire/link"
 )
 
 // BenchmarkRelayed is a call from one plugin to another, 32 at a time: the processor

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // The access policies of the documents are stored and edited as the samples send

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // restconfNamespace is the XML namespace of module ietf-restconf.

@@ -12,8 +12,8 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // dataChange is the segment below …/streams/json and …/xml where the changes of data are:

@@ -2,8 +2,8 @@ package restconf
 
 import (
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // decode reads a body {"name": value} as the instance at p: of an entry, an array

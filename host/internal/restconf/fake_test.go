@@ -16,7 +16,7 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
 	"ctl.internal/host/internal/datastore/memory"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

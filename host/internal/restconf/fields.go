@@ -3,8 +3,8 @@ package restconf
 import (
 	"strings"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // fieldTree is a parsed fields parameter (RFC 8040 section 4.8.3): the names that

@@ -7,8 +7,8 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // get answers a data resource.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // The bounds of what is kept of one stream: for replay, and for readers that are slower than the

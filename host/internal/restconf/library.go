@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // The media types of the text of modules (RFC 7950 section 14.1).

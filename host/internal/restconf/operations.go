@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
+	"ctl.internal/internal/nearest"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/nearest"
-	"ctl.internal/sdk/yang"
 )
 
 // operations serves …/operations and …/operations/module:rpc.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 func TestCallBothEnvelopes(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/restconf/tree"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // Invoker calls the RPC of an installed module. Input and output are the content
@@ -27,7 +27,7 @@ type Installed struct {
 	Schema  *yang.Set
 	Aliases *yang.AliasIndex // nil for none
 	// REST says which modules are served over REST (feature facet "rest"). One that
-	// it does not name, such as those that sdk/yang carries, is served.
+	// it does not name, such as those that internal/yang carries, is served.
 	REST map[string]bool
 	// Streams are the event streams that may be subscribed to.
 	Streams []Stream

@@ -10,8 +10,8 @@ import (
 
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 //go:embed yang/*.yang

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // page is which entries of a list are asked for, by the query parameters of

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"ctl.internal/host/internal/restconf/tree"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // patch merges the body into the target (RFC 8040 section 4.6), or applies a YANG

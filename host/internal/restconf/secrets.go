@@ -2,7 +2,7 @@ package restconf
 
 import (
 	"ctl.internal/host/internal/restconf/tree"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // mask is shown in place of a secret.

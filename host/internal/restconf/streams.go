@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // streams serves …/streams, and each stream at …/streams/json/NAME, …/streams/xml/NAME,

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // where is a filter: the part of XPath 1.0 that compares, joins with and, or and not(), knows

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // put replaces or creates the target (RFC 8040 section 4.5).

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // yangPatch is the body of a YANG patch (RFC 8072 section 2.1).

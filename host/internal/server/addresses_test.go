@@ -20,8 +20,8 @@ import (
 	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/host/internal/restconf/tree"
+	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/yang"
 )
 
 // things are all operations and, two levels deep, all data of the host and of every plugin of the tree,

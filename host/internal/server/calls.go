@@ -5,10 +5,10 @@ import (
 
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
-	"ctl.internal/sdk/yang"
 )
 
 // invoker executes RPCs: those of the host's own modules here, all others in the

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"ctl.internal/host/internal/restconf"
+	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/yang"
 )
 
 // part is one contribution to the schema: a plugin's manifest, or the host's own.

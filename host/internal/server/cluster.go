@@ -19,7 +19,7 @@ import (
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/hostsvc"
-	"ctl.internal/sdk/wire"
+	"ctl.internal/internal/wire"
 )
 
 // openCluster makes this node known and begins to keep its lease. Calls of other nodes are

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ctl.internal/sdk/nearest"
-	"ctl.internal/sdk/wire"
+	"ctl.internal/internal/nearest"
+	"ctl.internal/internal/wire"
 )
 
 // Exit codes of ctld.

@@ -11,7 +11,7 @@ import (
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
 	"ctl.internal/host/internal/home"
-	"ctl.internal/sdk/nearest"
+	"ctl.internal/internal/nearest"
 )
 
 // openConsole opens the shell: the local socket always, the SSH port if set.

@@ -8,8 +8,8 @@ import (
 	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
 	certrpc "ctl.internal/host/internal/keystore/rpc"
+	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/yang"
 )
 
 // hostModules are the YANG modules of the controller itself.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"ctl.internal/sdk/wire/onward"
+	"ctl.internal/internal/wire/onward"
 )
 
 // requestIDHeader holds the id in the answer and, whatever the client sent, in the

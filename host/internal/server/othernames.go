@@ -6,7 +6,7 @@ import (
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/restconf/tree"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // otherNames are the forms of what a RESTCONF path addresses below its root: with the name of the

@@ -12,7 +12,7 @@ import (
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/web"
 	"ctl.internal/host/internal/web/openapi"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // webOptions is what the pages show.

@@ -3,7 +3,7 @@ package web
 import (
 	"strings"
 
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // module is one module for the YANG page.

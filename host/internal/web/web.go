@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/web/openapi"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 //go:embed static

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ctl.internal/host/internal/web/openapi"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 const text = `module m {

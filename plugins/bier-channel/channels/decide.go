@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 )
 
 // Fields are what a user says of a channel; nil = not said.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 )
 
 func id[T any](v T) *T { return &v }

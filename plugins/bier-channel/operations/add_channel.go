@@ -3,8 +3,8 @@ package operations
 import (
 	"context"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-channel/channels"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/state"
 )
 

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-channel/channels"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/state"
 )

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"ctl.internal/internal/bier/models"
 	"ctl.internal/plugins/bier-channel/channels"
 	"ctl.internal/plugins/bier-channel/operations"
 	"ctl.internal/plugins/bier-channel/shell"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/bier/models"
 	"ctl.internal/sdk/fault"
 )
 

@@ -3,9 +3,9 @@ package shell
 import (
 	"context"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-channel/channels"
 	"ctl.internal/plugins/bier-channel/operations"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )

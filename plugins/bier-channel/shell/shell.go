@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-channel/operations"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )

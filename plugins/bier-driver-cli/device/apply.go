@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"ctl.internal/internal/netconf"
 	"ctl.internal/plugins/bier-driver-cli/template"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf"
 )
 
 // Apply is of the contract. A command line has no transactions: what was typed before

@@ -12,10 +12,10 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"ctl.internal/internal/netconf"
 	"ctl.internal/plugins/bier-driver-cli/template"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/netconf"
 )
 
 // Settings of the driver.

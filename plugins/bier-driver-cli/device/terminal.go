@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"ctl.internal/sdk/netconf"
+	"ctl.internal/internal/netconf"
 )
 
 // maxAnswer bounds what a router says to one line.

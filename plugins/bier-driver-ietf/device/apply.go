@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/plugins/bier-driver-ietf/dialect"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // Apply is of the contract.

@@ -8,9 +8,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/lab/simrouter"
+	"ctl.internal/internal/netconf"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/lab/simrouter"
-	"ctl.internal/sdk/netconf"
 )
 
 // What a router may lack, and still gets its configuration.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"ctl.internal/sdk/netconf"
+	"ctl.internal/internal/netconf"
 )
 
 // errNotSent is what became of a request behind one that failed.

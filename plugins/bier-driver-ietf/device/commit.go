@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 )
 
 // commit goes through candidate. Where the router can, it takes the change back by

@@ -3,9 +3,9 @@ package device
 import (
 	"testing"
 
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver/conformance"
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 func TestConformance(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // Both drafts tell the same things in different words.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/netconf/xmltree"
 )
 
 // FuzzEvents reads notifications of routers: whatever they hold, it is an event of the

@@ -1,8 +1,8 @@
 package device
 
 import (
+	"ctl.internal/internal/netconf"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf"
 )
 
 // known is what the router holds, as far as that is certain without asking: it was

@@ -6,10 +6,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/lab/simrouter"
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/lab/simrouter"
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // A router that tells of changes by others is not read before each change, and what

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"ctl.internal/internal/netconf"
 	"ctl.internal/plugins/bier-driver-ietf/dialect"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf"
 )
 
 // link is the way to one router. take and give put its calls in order; the session

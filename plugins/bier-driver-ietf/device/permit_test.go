@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/lab/simrouter"
+	"ctl.internal/internal/netconf"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/lab/simrouter"
-	"ctl.internal/sdk/netconf"
 )
 
 // process is one that may act, or has ceased to.

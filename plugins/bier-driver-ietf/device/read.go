@@ -6,10 +6,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // errUnreadable is a router whose configuration makes no sense to us.

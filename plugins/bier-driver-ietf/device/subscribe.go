@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"ctl.internal/sdk/netconf"
+	"ctl.internal/internal/netconf"
 )
 
 // subscribe opens a subscription and returns the session it is on: one of its own,

@@ -9,8 +9,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ctl.internal/internal/lab/simrouter"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/lab/simrouter"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

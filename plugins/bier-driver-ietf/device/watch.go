@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"ctl.internal/internal/netconf"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf"
 )
 
 // refusedPause is before a router that refuses us is tried again: only the operator

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/lab/simrouter"
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/lab/simrouter"
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // watched collects the events of one router.

@@ -3,8 +3,8 @@ package dialect
 import (
 	"strings"
 
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 )
 
 // Change is what leads from one configuration to another.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 func draft00Schema() *schema {

@@ -3,7 +3,7 @@ package dialect
 import (
 	"testing"
 
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/netconf/xmltree"
 )
 
 // Whatever a router answers, it is read without a panic, and what was read leads to

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/netconf/xmltree"
 )
 
 // Leaving out what is the same changes nothing of what is sent.

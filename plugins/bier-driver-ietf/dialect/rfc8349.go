@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // In the later drafts a sub-domain is an entry for each address family that has a

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/netconf/xmltree"
 )
 
 // schema is what the driver knows of a module. Nodes that are not in it are the

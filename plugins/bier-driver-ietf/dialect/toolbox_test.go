@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf/xmltree"
 )
 
 // ring is a router of the guide: two sub-domains, both families, two channels.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/internal/netconf/xmltree"
 )
 
 // number is a leaf, left out for 0: in the modules that is the same as none.

@@ -5,9 +5,9 @@ import (
 	"reflect"
 	"slices"
 
+	"ctl.internal/internal/netconf"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/netconf"
 	"ctl.internal/sdk/state"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/mounts"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/operations"
 )
 

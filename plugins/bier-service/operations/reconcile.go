@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 )
 
 type reconcileIn struct {

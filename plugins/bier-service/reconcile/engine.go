@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/bierdriver"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/bierdriver"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/bierdriver"
 )
 

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/reconcile"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"

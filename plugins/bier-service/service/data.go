@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/mounts"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"

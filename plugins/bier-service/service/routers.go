@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-service/drivers"
-	"ctl.internal/sdk/bier"
 )
 
 // taking bounds how long a question waits until what is configured now was taken in.

@@ -11,11 +11,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ctl.internal/internal/bier/models"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/operations"
 	"ctl.internal/plugins/bier-service/shell"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/bier/models"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/host"
 )

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-service/drivers"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/state"
 )
 

@@ -7,8 +7,8 @@ import (
 	"reflect"
 	"strings"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/model"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"

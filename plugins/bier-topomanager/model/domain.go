@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 )
 
 // ConfigureDomain makes domains. All of them are new, or none is made.

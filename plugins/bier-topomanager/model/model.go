@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/fault"
 )
 

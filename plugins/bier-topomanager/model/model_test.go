@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/topology"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 )
 
 // ConfigureNode adds to the configuration of a node: what is not given stays, list

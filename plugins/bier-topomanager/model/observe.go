@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/topology"
 )
 

@@ -3,8 +3,8 @@ package operations
 import (
 	"context"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/model"
-	"ctl.internal/sdk/bier"
 )
 
 func (h *Handlers) deleteDomain(ctx context.Context, in target) (bier.ConfigureOutput, error) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/model"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
 )

@@ -3,7 +3,7 @@ package operations
 import (
 	"context"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 )
 
 type querySubDomainLinkOut struct {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 )
 
 type querySubDomainNodeOut struct {

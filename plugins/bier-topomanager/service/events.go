@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/data"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 )

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/plugins/bier-topomanager/sources"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )

@@ -10,11 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/bier/models"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/operations"
 	"ctl.internal/plugins/bier-topomanager/shell"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/bier/models"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/commands"
 )
 

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"ctl.internal/sdk/bier"
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/model"
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/topology"
 )

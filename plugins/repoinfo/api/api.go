@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/repoinfo/clones"
 	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/report"
@@ -20,7 +21,6 @@ import (
 	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/together"
 )
 
 // API is what the requests are answered with.

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/together"
 )
 
 // Options say where the server is and how patient its client is.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/together"
 )
 
 // allUsers holds the accounts; it is no project in the sense of the callers.

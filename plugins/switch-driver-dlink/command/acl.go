@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"ctl.internal/internal/switchcli"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/switchcli"
 	"ctl.internal/sdk/switchdriver"
 )
 

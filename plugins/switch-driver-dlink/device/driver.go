@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"time"
 
+	"ctl.internal/internal/switchcli"
+	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch-driver-dlink/command"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/switchcli"
-	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 

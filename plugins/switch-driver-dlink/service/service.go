@@ -5,12 +5,12 @@ import (
 	"log/slog"
 	"time"
 
+	"ctl.internal/internal/switchcli"
+	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch-driver-dlink/device"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/switchcli"
-	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 

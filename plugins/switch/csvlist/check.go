@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"ctl.internal/internal/switchcli"
 	"ctl.internal/plugins/switch/mib"
-	"ctl.internal/sdk/switchcli"
 )
 
 // maxCommunity is what the short length form of BER carries.

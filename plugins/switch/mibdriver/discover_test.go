@@ -11,13 +11,13 @@ import (
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/lab/simswitch"
+	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/snmp"
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/simswitch"
-	"ctl.internal/sdk/lab/snmpagent"
 	"ctl.internal/sdk/switchdriver"
 
 	"github.com/google/go-cmp/cmp"

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/snmp"
-	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/switchdriver"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/lab/snmpagent"
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/plugins/switch/mib"
-	"ctl.internal/sdk/lab/snmpagent"
-	"ctl.internal/sdk/snmpwire"
 	"ctl.internal/sdk/switchdriver"
 )
 

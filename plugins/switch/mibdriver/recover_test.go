@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/writes"
-	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/switchdriver"
 )
 

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/lab/simswitch"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/simswitch"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"

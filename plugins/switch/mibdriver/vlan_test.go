@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/lab/simswitch"
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/simswitch"
-	"ctl.internal/sdk/snmpwire"
 	"ctl.internal/sdk/switchdriver"
 )
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/netip"
 
+	"ctl.internal/internal/switchcli"
 	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/switchcli"
 	"ctl.internal/sdk/switchdriver"
 )
 

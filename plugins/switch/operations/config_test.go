@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/lab/simswitch"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/simswitch"
 	"ctl.internal/sdk/switchdriver"
 )
 

@@ -9,6 +9,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/yang"
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
@@ -17,12 +19,10 @@ import (
 	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
-	"ctl.internal/sdk/yang"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

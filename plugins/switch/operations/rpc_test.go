@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/snmpwire"
 )
 
 // node is 02:00:00:00:00:01 as a number: the first switch of the lab.

@@ -3,6 +3,7 @@ package service
 import (
 	"path/filepath"
 
+	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
@@ -13,7 +14,6 @@ import (
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
-	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch/changes"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
@@ -26,7 +27,6 @@ import (
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
-	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/topology"
 )
 

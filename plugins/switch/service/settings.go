@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/switchcli/hostkeys"
 )
 
 // Settings is etc/switch.yaml. Form and defaults are in the schema of plugin.yaml.

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 
+	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch/changes"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
@@ -12,7 +13,6 @@ import (
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk/commands"
-	"ctl.internal/sdk/switchcli/hostkeys"
 )
 
 // Shell is what the commands need. The zero Shell describes them; it cannot run one.

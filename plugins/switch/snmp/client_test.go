@@ -10,11 +10,11 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
-	"ctl.internal/sdk/lab/faults"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/snmpwire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

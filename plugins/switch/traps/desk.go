@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"time"
 
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/sdk/snmpwire"
 )
 
 // Verdict is what became of a message.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/mib"
-	"ctl.internal/sdk/snmpwire"
 )
 
 var (

@@ -13,9 +13,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/inventory"
-	"ctl.internal/sdk/snmpwire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

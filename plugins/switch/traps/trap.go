@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/plugins/switch/mib"
-	"ctl.internal/sdk/snmpwire"
 )
 
 // Kind is what a notification tells, by the name its MIB gives it.

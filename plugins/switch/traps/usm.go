@@ -6,8 +6,8 @@ import (
 	"net/netip"
 	"time"
 
+	"ctl.internal/internal/snmpwire"
 	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/sdk/snmpwire"
 )
 
 // Engine is this receiver as an SNMP engine (RFC 3411 section 3.1.1): informs of

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ctl.internal/sdk/nearest"
-	"ctl.internal/sdk/switchcli"
+	"ctl.internal/internal/nearest"
+	"ctl.internal/internal/switchcli"
 )
 
 // File is a vendor-specific configuration.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctl.internal/sdk/switchcli"
+	"ctl.internal/internal/switchcli"
 )
 
 // SNMP is the channel of functions that are SETs.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ctl.internal/internal/switchcli"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/switchcli"
 )
 
 const sample = `<?xml version="1.0" encoding="UTF-8"?>

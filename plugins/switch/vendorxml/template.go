@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctl.internal/sdk/switchcli"
+	"ctl.internal/internal/switchcli"
 )
 
 // Template is a command with ${tag}$ for values. {a|b} is the first of the alternatives

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/vendorxml"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 

@@ -18,6 +18,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/inventory"
@@ -26,8 +28,6 @@ import (
 	"ctl.internal/plugins/switch/xmldriver"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 

@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"ctl.internal/internal/lab/sshhost"
+	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/snmp"
@@ -20,9 +22,7 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/sshhost"
 	"ctl.internal/sdk/plugintest"
-	"ctl.internal/sdk/switchcli/hostkeys"
 	"ctl.internal/sdk/switchdriver"
 )
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/switchcli"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/vendorxml"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/switchcli"
 	"ctl.internal/sdk/switchdriver"
 )
 

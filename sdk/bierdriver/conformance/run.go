@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"ctl.internal/sdk/bier"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 )
@@ -79,9 +78,9 @@ func (p Peer) holds(t *testing.T, c *bierdriver.Config) {
 		t.Fatalf("read: %v", err)
 	}
 	got, want := proto.CloneOf(o.Config), proto.CloneOf(c)
-	bier.Canonical(got)
-	bier.Canonical(want)
-	if d := append(bier.Diff(got, want), bier.Diff(want, got)...); len(d) > 0 {
+	bierdriver.Canonical(got)
+	bierdriver.Canonical(want)
+	if d := append(Diff(got, want), Diff(want, got)...); len(d) > 0 {
 		t.Fatalf("the router holds\n%v\nwant\n%v\ndifferent: %v", got, want, d)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
-	"ctl.internal/sdk/wire"
+	"ctl.internal/internal/wire"
 )
 
 // New serves what register registers until the test ends, and returns a

@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"ctl.internal/internal/wire"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/wire"
 )
 
 //go:embed plugin.yaml

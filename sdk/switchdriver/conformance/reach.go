@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 // hole takes connections and datagrams and answers nothing.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/netconf"
+	"ctl.internal/internal/netconf"
 	"ctl.internal/test/harness"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"ctl.internal/sdk/lab/reserve"
-	"ctl.internal/sdk/netconf"
+	"ctl.internal/internal/netconf"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 // freeRtr is a router of its own process, reached by SSH. Three make a star, r1 in the

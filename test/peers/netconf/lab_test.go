@@ -19,8 +19,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"ctl.internal/sdk/lab/reserve"
-	"ctl.internal/sdk/netconf"
+	"ctl.internal/internal/netconf"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 // needs skips, loudly, where a program is missing.

@@ -11,9 +11,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/netconf"
 	"ctl.internal/plugins/bier-driver-ietf/device"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/netconf"
 )
 
 func within(t *testing.T, d time.Duration) context.Context {

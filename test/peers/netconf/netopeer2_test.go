@@ -22,11 +22,11 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/plugins/bier-driver-ietf/device"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/lab/reserve"
-	"ctl.internal/sdk/netconf"
-	"ctl.internal/sdk/netconf/xmltree"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 // installed skips, loudly, unless a variable names what the tests cannot install.

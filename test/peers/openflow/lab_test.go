@@ -19,8 +19,8 @@ import (
 
 	"ctl.internal/plugins/openflow/service"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/sdk/topology"
 )
 

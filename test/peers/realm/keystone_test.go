@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
 

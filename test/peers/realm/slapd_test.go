@@ -13,7 +13,7 @@ import (
 
 	goldap "github.com/go-ldap/ldap/v3"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
 

@@ -24,8 +24,8 @@ import (
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/service"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 const root = "../../.."

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/plugins/switch/service"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/lab/network"
 	"ctl.internal/sdk/plugintest"
 )
 

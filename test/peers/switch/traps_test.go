@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ctl.internal/sdk/commands"
-	"ctl.internal/sdk/lab/reserve"
 	"ctl.internal/sdk/plugintest"
+	"ctl.internal/sdk/plugintest/reserve"
 )
 
 type trapReport struct {

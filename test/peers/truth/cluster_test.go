@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
 

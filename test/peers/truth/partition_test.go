@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
 

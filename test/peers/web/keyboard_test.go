@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"ctl.internal/sdk/lab/network"
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/test/harness"
 )
 

@@ -20,8 +20,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"ctl.internal/sdk/lab/network"
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/internal/lab/network"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
 

@@ -10,8 +10,8 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/together"
 )
 
 // Options are what an Authenticator needs. Identity and Realms are required.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ctl.internal/sdk/nearest"
+	"ctl.internal/internal/nearest"
 )
 
 // Error is one fault of a file, with its place and its remedy.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	aaayang "ctl.internal/host/internal/aaa/yang"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 func TestModulesLoad(t *testing.T) {

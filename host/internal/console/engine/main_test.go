@@ -11,10 +11,10 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/nearest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

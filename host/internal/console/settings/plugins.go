@@ -15,8 +15,8 @@ import (
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin/process"
+	"ctl.internal/internal/nearest"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/nearest"
 )
 
 // Bounds of asking a plugin's executable what its settings are.

@@ -13,9 +13,9 @@ import (
 
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
-	"ctl.internal/sdk/nearest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -22,7 +22,7 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/conformance"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/lab/reserve"
+	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
 

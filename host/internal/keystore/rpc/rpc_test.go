@@ -5,9 +5,9 @@ import (
 
 	"ctl.internal/host/internal/keystore"
 	"ctl.internal/host/internal/keystore/rpc"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
-	"ctl.internal/sdk/yang"
 )
 
 func TestModuleAndHandlersAgree(t *testing.T) {

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"ctl.internal/host/internal/plugin/relay"
+	"ctl.internal/internal/wire/onward"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/wire/onward"
 )
 
 type operationsServer struct {

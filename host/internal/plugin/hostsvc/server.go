@@ -13,10 +13,10 @@ import (
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
 
+	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/frames"
+	"ctl.internal/internal/wire/link"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/wire"
-	"ctl.internal/sdk/wire/frames"
-	"ctl.internal/sdk/wire/link"
 )
 
 // Server is the host as one plugin sees it.

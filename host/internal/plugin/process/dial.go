@@ -3,7 +3,7 @@ package process
 import (
 	"google.golang.org/grpc"
 
-	"ctl.internal/sdk/wire"
+	"ctl.internal/internal/wire"
 )
 
 // Buffers and windows as measured for this hop; a fixed window also turns the

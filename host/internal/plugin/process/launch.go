@@ -15,7 +15,7 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
 
-	"ctl.internal/sdk/wire"
+	"ctl.internal/internal/wire"
 )
 
 // launch shakes hands with the program and sees to the cleaning up after it.

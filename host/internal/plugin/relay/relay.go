@@ -11,10 +11,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/internal/wire/frames"
+	"ctl.internal/internal/wire/onward"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
-	"ctl.internal/sdk/wire/frames"
-	"ctl.internal/sdk/wire/onward"
 )
 
 // Metadata that the relay adds for the provider. Whatever a caller sends under a

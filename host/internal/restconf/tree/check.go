@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // touchList remembers that the entries of a list changed.

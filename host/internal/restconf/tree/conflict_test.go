@@ -12,9 +12,9 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 const rackModule = `module rack {

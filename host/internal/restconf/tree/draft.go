@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // Draft is a view of one tree with changes on top that are not committed yet.

@@ -1,8 +1,8 @@
 package tree
 
 import (
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // Op is what an edit does to its target (RFC 8072 section 2.2).

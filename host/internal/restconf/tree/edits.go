@@ -1,8 +1,8 @@
 package tree
 
 import (
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // TextEdit replaces the instance at a path by the JSON of another, or deletes it.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // stored is how documents are read back: they were valid when they were written,

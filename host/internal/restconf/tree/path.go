@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // Step is one data node on the way from the top of a tree.

@@ -6,7 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

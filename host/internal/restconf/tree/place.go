@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // check reports whether a place makes sense for a target.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/yang"
 )
 
 // checkRefs checks that leafrefs lead to something: those in the documents that

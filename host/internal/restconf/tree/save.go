@@ -3,7 +3,7 @@ package tree
 import (
 	"strings"
 
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // save replaces the document of p, and with deep those below it, by what at

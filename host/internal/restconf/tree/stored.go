@@ -2,7 +2,7 @@ package tree
 
 import (
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // Owner returns the path of the document that holds the instance: the deepest list entry, or the

@@ -1,6 +1,6 @@
 // Package tracing sends a span for each HTTP request, and the spans of plugins, to a
 // collector that speaks OTLP over HTTP. It runs only when tracing.endpoint is set; what passes a trace on to
-// plugins is package sdk/wire/onward, which needs no collector.
+// plugins is package internal/wire/onward, which needs no collector.
 package tracing
 
 import (

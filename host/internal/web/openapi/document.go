@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // Stream is an event stream that can be followed.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 func TestDocument(t *testing.T) {
@@ -15,7 +15,7 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	every, err := yang.FromFS("every", os.DirFS("../../../../sdk/yang"), "testdata")
+	every, err := yang.FromFS("every", os.DirFS("../../../../internal/yang"), "testdata")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package openapi
 import (
 	"encoding/json"
 
-	"ctl.internal/sdk/yang"
+	"ctl.internal/internal/yang"
 )
 
 // object is a JSON object of the document.

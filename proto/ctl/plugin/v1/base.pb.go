@@ -173,7 +173,7 @@ type Manifest struct {
 	// JSON Schema (2020-12) of the settings file etc/NAME.yaml; empty: no settings.
 	ConfigSchema []byte `protobuf:"bytes,10,opt,name=config_schema,json=configSchema,proto3" json:"config_schema,omitempty"`
 	// Aliases for names and values of RPC input, applied before validation, as
-	// JSON of the type sdk/yang.Aliases; empty: none.
+	// JSON of the type internal/yang.Aliases; empty: none.
 	Aliases []byte `protobuf:"bytes,11,opt,name=aliases,proto3" json:"aliases,omitempty"`
 	// What a driver serves and matches, for capabilities that are chosen by it.
 	Labels map[string]string `protobuf:"bytes,12,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`

@@ -1,0 +1,132 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"ctl.internal/internal/lab/simswitch"
+	"ctl.internal/internal/lab/snmpagent"
+	"ctl.internal/internal/snmpwire"
+)
+
+// Options say what a network is. The zero value of each field but Topology has a use.
+type Options struct {
+	Topology string // see Topologies
+	Ports    int    // of each switch; 0 = 24
+	// Listen is where the agents listen. A single address (127.0.0.1, the
+	// default) gives each a port of its own: BasePort, BasePort+1 … or any free
+	// ones when BasePort is 0. A network as 127.1.0.0/16 gives each an address
+	// of its own, from .0.1 on, at port BasePort (0 = 1161).
+	Listen   netip.Prefix
+	BasePort int
+	Models   []string // profiles that the switches take in turn; none = the default one
+
+	// Discovery is how the switches show their neighbours, taken in turn; none = LLDP.
+	// With a mute switch among them, the switches' own addresses are learned too.
+	Discovery []simswitch.Discovery
+
+	V3             bool   // version 3 instead of 2c
+	ReadCommunity  string // default public
+	WriteCommunity string // default private
+	User           V3User // default ops, SHA-256, AES
+	MaxMessage     int    // of the agents, octets; 0 = snmpagent.DefaultMaxMessage
+
+	Hosts   int // stations at each switch, on its last ports; -1 = none, 0 = 2
+	Targets []snmpagent.Target
+	Seed    uint64
+	Clock   func() time.Time
+	UpTime  time.Duration // of the switches at their start; 0 = 1 h
+}
+
+// V3User is a user with its passwords, which go into the switch list.
+type V3User struct {
+	Name         string
+	Auth         snmpwire.Auth
+	AuthPassword string
+	Priv         snmpwire.Priv
+	PrivPassword string
+}
+
+func (o *Options) defaults() error {
+	if o.Ports == 0 {
+		o.Ports = 24
+	}
+	if !o.Listen.IsValid() {
+		o.Listen = netip.MustParsePrefix("127.0.0.1/32")
+	}
+	if !o.Listen.Addr().Is4() || !o.Listen.Addr().IsLoopback() {
+		return fmt.Errorf("listen %s: only IPv4 loopback addresses are allowed", o.Listen)
+	}
+	if o.BasePort < 0 || o.BasePort > 65535 {
+		return fmt.Errorf("base port %d: 0 to 65535 are possible", o.BasePort)
+	}
+	if o.BasePort == 0 && !o.single() {
+		o.BasePort = 1161
+	}
+	if o.ReadCommunity == "" {
+		o.ReadCommunity = "public"
+	}
+	if o.WriteCommunity == "" {
+		o.WriteCommunity = "private"
+	}
+	if o.User.Name == "" {
+		o.User = V3User{"ops", snmpwire.SHA256, "authpass123", snmpwire.AES, "privpass123"}
+	}
+	if o.Hosts == 0 {
+		o.Hosts = 2
+	}
+	if o.UpTime == 0 {
+		o.UpTime = time.Hour
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return nil
+}
+
+// single reports whether all agents share one address.
+func (o *Options) single() bool { return o.Listen.Bits() == 32 }
+
+// endpoint is where the agent of switch i, from 0, listens.
+func (o *Options) endpoint(i int) (netip.AddrPort, error) {
+	if o.single() {
+		port := o.BasePort
+		if port != 0 {
+			if port += i; port > 65535 {
+				return netip.AddrPort{}, errors.New("the ports end at 65535: lower the base port, or listen on a network as 127.1.0.0/16")
+			}
+		}
+		return netip.AddrPortFrom(o.Listen.Addr(), uint16(port)), nil
+	}
+	a := o.Listen.Masked().Addr().As4()
+	n := uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
+	n += uint32(i + 1)
+	at := netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+	if !o.Listen.Contains(at) {
+		return netip.AddrPort{}, fmt.Errorf("%s has too few addresses for the switches: take a wider network", o.Listen)
+	}
+	return netip.AddrPortFrom(at, uint16(o.BasePort)), nil
+}
+
+// management is the address the model of switch i says it has: the one it
+// listens on when that is its own, else one of 10.99.0.0/16.
+func (o *Options) management(i int, at netip.AddrPort) netip.Prefix {
+	if !o.single() {
+		return netip.PrefixFrom(at.Addr(), o.Listen.Bits())
+	}
+	return netip.PrefixFrom(labAddr(i+1), 16)
+}
+
+func labAddr(n int) netip.Addr { return netip.AddrFrom4([4]byte{10, 99, byte(n >> 8), byte(n)}) }
+
+// switchMAC is 02:00:00:00 and the number of the switch, from 1.
+func switchMAC(i int) simswitch.MAC {
+	return simswitch.MAC{2, 0, 0, 0, byte((i + 1) >> 8), byte(i + 1)}
+}
+
+// hostMAC is 06:00:00, the number of the host at its switch, and the switch.
+func hostMAC(i, host int) simswitch.MAC {
+	return simswitch.MAC{6, 0, 0, byte(host + 1), byte((i + 1) >> 8), byte(i + 1)}
+}

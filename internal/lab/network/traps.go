@@ -1,0 +1,114 @@
+package network
+
+import (
+	"slices"
+
+	"ctl.internal/internal/lab/simswitch"
+	"ctl.internal/internal/lab/snmpagent"
+	"ctl.internal/internal/snmpwire"
+)
+
+// SetTargets replaces who gets traps. Version 3 targets without a user get
+// them as Options.User.
+func (n *Network) SetTargets(targets ...snmpagent.Target) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.targets = slices.Clone(targets)
+}
+
+// The kinds of traps that Trap sends.
+const (
+	ColdStart             = "1.3.6.1.6.3.1.1.5.1"
+	WarmStart             = "1.3.6.1.6.3.1.1.5.2"
+	LinkDown              = "1.3.6.1.6.3.1.1.5.3"
+	LinkUp                = "1.3.6.1.6.3.1.1.5.4"
+	AuthenticationFailure = "1.3.6.1.6.3.1.1.5.5"
+	LLDPRemTablesChange   = "1.0.8802.1.1.2.0.0.1"
+	LLDPV2RemTablesChange = "1.3.111.2.802.1.1.13.0.0.1"
+)
+
+// Trap sends a notification of a switch to all targets.
+func (n *Network) Trap(name, trap string, list ...snmpwire.VarBind) error {
+	node, err := n.Node(name)
+	if err != nil {
+		return err
+	}
+	id, err := snmpwire.ParseOID(trap)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.notify(node, id, list...)
+	return nil
+}
+
+func (n *Network) notify(node *Node, trap snmpwire.OID, list ...snmpwire.VarBind) {
+	if node.off {
+		return
+	}
+	note := snmpagent.Notification{Trap: trap, Enterprise: node.ObjectID(), UpTime: node.UpTime(), VarBinds: list}
+	for _, t := range n.targets {
+		if t.User == nil {
+			t.User = n.user
+		}
+		if !t.Inform {
+			_ = node.Server.Notify(n.ctx, t, note) // lost, as traps may be
+			continue
+		}
+		if n.ctx.Err() != nil {
+			return
+		}
+		n.wg.Go(func() { _ = node.Server.Notify(n.ctx, t, note) })
+	}
+}
+
+// linkTrap is linkDown or linkUp of IF-MIB: ifIndex, ifAdminStatus, ifOperStatus.
+func (n *Network) linkTrap(node *Node, port int, up bool) {
+	if len(n.targets) == 0 || !node.TrapEnabled(port) {
+		return
+	}
+	index := node.IfIndex(port)
+	bind := func(column uint32, v int) snmpwire.VarBind {
+		return snmpwire.VarBind{Name: snmpwire.OID{1, 3, 6, 1, 2, 1, 2, 2, 1, column, uint32(index)}, Value: snmpwire.Int32(v)}
+	}
+	trap, admin, oper := LinkDown, 2, 2
+	if node.AdminUp(port) {
+		admin = 1
+	}
+	if up {
+		trap, oper = LinkUp, 1
+	}
+	n.notify(node, snmpwire.MustOID(trap), bind(1, index), bind(7, admin), bind(8, oper))
+}
+
+// neighborTrap is lldpRemTablesChange of LLDP-MIB, or that of LLDP-V2-MIB.
+func (n *Network) neighborTrap(node *Node) {
+	if len(n.targets) == 0 {
+		return
+	}
+	trap, stats := LLDPRemTablesChange, snmpwire.OID{1, 0, 8802, 1, 1, 2, 1, 2}
+	switch node.Discovery() {
+	case simswitch.LLDPV2:
+		trap, stats = LLDPV2RemTablesChange, snmpwire.OID{1, 3, 111, 2, 802, 1, 1, 13, 1, 2}
+	case simswitch.CDP, simswitch.Mute:
+		return
+	}
+	inserts, deletes := node.RemoteChanges()
+	var list []snmpwire.VarBind
+	for i, v := range []uint32{inserts, deletes, 0, 0} {
+		list = append(list, snmpwire.VarBind{Name: stats.Append(uint32(i+2), 0),
+			Value: snmpwire.Unsigned(snmpwire.Gauge32, uint64(v))})
+	}
+	n.notify(node, snmpwire.MustOID(trap), list...)
+}
+
+// authFailed runs in the agent's own goroutine.
+func (n *Network) authFailed(node *Node) {
+	if !node.AuthTraps() {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.notify(node, snmpwire.MustOID(AuthenticationFailure))
+}

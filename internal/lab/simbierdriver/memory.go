@@ -1,0 +1,231 @@
+// Package memory is a driver of BIER routers that live in memory: the model that
+// tests of the BIER plugins use, and the shortest example of a driver.
+package simbierdriver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/bierdriver/conformance"
+	"ctl.internal/sdk/fault"
+)
+
+// Capability is what the routers announce.
+const Capability = "urn:example:memory:1.0"
+
+// Lab is a set of routers and the driver of them. It is safe for concurrent use.
+type Lab struct {
+	// Description is what the driver announces; set it before use.
+	Description bierdriver.Description
+
+	mu      sync.Mutex
+	routers map[string]*router
+	changed chan struct{}
+}
+
+type router struct {
+	config  *bierdriver.Config
+	up      bool
+	refuse  string // reason of refusing every change; empty = takes them
+	applies int
+	edits   int
+	drift   []*bierdriver.Drift
+	notes   []*bierdriver.Notification
+	version int
+}
+
+// New returns a lab whose routers come into being, up, when they are first named.
+func New() *Lab {
+	return &Lab{routers: map[string]*router{}, changed: make(chan struct{}),
+		Description: bierdriver.Description{Capabilities: []string{Capability}, Dialects: []string{"memory"}, Probes: true}}
+}
+
+func (l *Lab) at(id string) *router {
+	r := l.routers[id]
+	if r == nil {
+		r = &router{config: &bierdriver.Config{}, up: true}
+		l.routers[id] = r
+	}
+	return r
+}
+
+// change lets f change a router and wakes the watchers.
+func (l *Lab) change(id string, f func(*router)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f(l.at(id))
+	l.wake()
+}
+
+func (l *Lab) wake() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// Up makes a router answer or not. It keeps its configuration.
+func (l *Lab) Up(id string, up bool) { l.change(id, func(r *router) { r.up = up; r.version++ }) }
+
+// Refuse makes a router refuse changes with a reason; "" = it takes them again.
+func (l *Lab) Refuse(id, reason string) { l.change(id, func(r *router) { r.refuse = reason }) }
+
+// Wipe makes a router lose its configuration, as one that was replaced.
+func (l *Lab) Wipe(id string) {
+	l.change(id, func(r *router) { r.config = &bierdriver.Config{}; r.version++ })
+}
+
+// Touch changes a router's configuration behind the controller's back.
+func (l *Lab) Touch(id, by string, f func(*bierdriver.Config)) {
+	l.change(id, func(r *router) {
+		f(r.config)
+		bierdriver.Canonical(r.config)
+		r.drift = append(r.drift, &bierdriver.Drift{By: by, At: timestamppb.Now()})
+	})
+}
+
+// Notify makes a router send a notification.
+func (l *Lab) Notify(id string, n *bierdriver.Notification) {
+	l.change(id, func(r *router) { r.notes = append(r.notes, n) })
+}
+
+// Config returns a copy of what a router holds.
+func (l *Lab) Config(id string) *bierdriver.Config {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return proto.CloneOf(l.at(id).config)
+}
+
+// Counts returns how often a router was asked to change, and by how many edits.
+func (l *Lab) Counts(id string) (applies, edits int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at(id).applies, l.at(id).edits
+}
+
+// IDs lists the routers there are, ascending.
+func (l *Lab) IDs() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(maps.Keys(l.routers))
+}
+
+// Changed is closed at the next change of any router.
+func (l *Lab) Changed() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
+}
+
+// Describe implements bierdriver.Driver.
+func (l *Lab) Describe() bierdriver.Description { return l.Description }
+
+func session(r *router) *bierdriver.Session {
+	if !r.up {
+		return &bierdriver.Session{State: bierdriver.Down, Reason: "the router does not answer"}
+	}
+	return &bierdriver.Session{State: bierdriver.Up, Capabilities: []string{Capability}, HostKey: "memory-key", Dialect: "memory"}
+}
+
+// Probe implements bierdriver.Driver.
+func (l *Lab) Probe(_ context.Context, q *bierdriver.Router) (*bierdriver.Probe, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.at(q.NodeId)
+	s := session(r)
+	return &bierdriver.Probe{Supported: r.up, Reached: r.up, Reason: s.Reason, Session: s}, nil
+}
+
+// Apply implements bierdriver.Driver.
+func (l *Lab) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
+	want := proto.CloneOf(c)
+	bierdriver.Canonical(want)
+	if permit != nil && len(conformance.Diff(l.Config(q.NodeId), want)) > 0 {
+		_, err := permit.Begin(ctx, "")
+		if err == nil {
+			err = permit.Commit(ctx)
+		}
+		if err != nil {
+			return &bierdriver.Result{State: bierdriver.Pending, Reason: err.Error()}, nil
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.at(q.NodeId)
+	out := &bierdriver.Result{State: bierdriver.Applied, Session: session(r)}
+	if !r.up {
+		out.State, out.Reason = bierdriver.Pending, out.Session.Reason
+		return out, nil
+	}
+	edits := conformance.Diff(r.config, want)
+	for _, e := range edits {
+		out.Edits = append(out.Edits, e.String())
+	}
+	switch {
+	case permit == nil || len(edits) == 0:
+	case r.refuse != "":
+		out.State, out.Reason, out.Edits = bierdriver.Failed, r.refuse, nil
+	default:
+		r.applies++
+		r.edits += len(edits)
+		r.config = conformance.Patch(r.config, edits)
+		l.wake()
+	}
+	return out, nil
+}
+
+// Read implements bierdriver.Driver.
+func (l *Lab) Read(_ context.Context, q *bierdriver.Router) (*bierdriver.Observed, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.at(q.NodeId)
+	if !r.up {
+		return nil, fault.Device(fault.Unavailable, "the router %s does not answer", q.NodeId)
+	}
+	return &bierdriver.Observed{Config: proto.CloneOf(r.config), Session: session(r)}, nil
+}
+
+// Watch implements bierdriver.Driver.
+func (l *Lab) Watch(ctx context.Context, q *bierdriver.Router, emit func(*bierdriver.Event) error) error {
+	version := -1
+	for {
+		l.mu.Lock()
+		r, changed := l.at(q.NodeId), l.changed
+		e, told := r.next(&version)
+		l.mu.Unlock()
+		if e != nil {
+			if err := emit(e); err != nil {
+				return fmt.Errorf("telling of router %s: %w", q.NodeId, err)
+			}
+			l.mu.Lock()
+			told()
+			l.mu.Unlock()
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// next returns what a watcher that has seen a version is to be told next, and what
+// to do once it was told.
+func (r *router) next(version *int) (e *bierdriver.Event, told func()) {
+	switch {
+	case r.version != *version:
+		now := r.version
+		return &bierdriver.Event{Session: session(r)}, func() { *version = now }
+	case len(r.drift) > 0:
+		return &bierdriver.Event{Drift: r.drift[0]}, func() { r.drift = r.drift[1:] }
+	case len(r.notes) > 0:
+		return &bierdriver.Event{Notification: r.notes[0]}, func() { r.notes = r.notes[1:] }
+	}
+	return nil, nil
+}

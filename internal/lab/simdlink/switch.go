@@ -1,0 +1,207 @@
+package simdlink
+
+import (
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/internal/lab/sshhost"
+)
+
+// Faults is what is wrong with a switch's command line. A prefix is that of a line;
+// an empty one is none.
+type Faults struct {
+	Refuse   string        // is refused
+	Ignore   string        // is answered with Success and does nothing
+	Hangup   string        // ends the connection
+	Mute     string        // is done and nothing is said any more
+	Truncate string        // half of the answer comes, then the connection ends
+	Garbage  string        // is answered with what is no text
+	Mishear  [2]string     // in lines that make something the first is taken for the second
+	Pieces   int           // so many bytes a write; 0: whole
+	Delay    time.Duration // before each answer
+	Pages    bool          // clipaging cannot be disabled
+	Prompt   string        // another prompt than MODEL:USER#
+}
+
+// Options of a switch. Zero values: DGS-3120-24TC with 28 ports, user "admin" and
+// password "password", any free ports of 127.0.0.1.
+type Options struct {
+	Model          string
+	Ports          int
+	User, Password string
+	Telnet, SSH    string // host:port; "off": not opened
+	// STPPort hears of ports whose spanning tree is switched; nil: nobody.
+	STPPort func(port int, on bool)
+}
+
+// Switch is one simulated switch.
+type Switch struct {
+	o      Options
+	telnet net.Listener
+	ssh    *sshhost.Listener
+	done   chan struct{}
+	all    sync.WaitGroup
+
+	mu     sync.Mutex
+	state  *state
+	faults Faults
+	sent   []string
+	conns  map[net.Conn]bool
+}
+
+// Start lets a switch listen.
+func Start(o Options) (*Switch, error) {
+	for _, d := range []struct {
+		at *string
+		to string
+	}{{&o.Model, "DGS-3120-24TC"}, {&o.User, "admin"}, {&o.Password, "password"}, {&o.Telnet, "127.0.0.1:0"}, {&o.SSH, "127.0.0.1:0"}} {
+		if *d.at == "" {
+			*d.at = d.to
+		}
+	}
+	if o.Ports == 0 {
+		o.Ports = 28
+	}
+	s := &Switch{o: o, done: make(chan struct{}), state: newState(o.Ports, o.STPPort), conns: map[net.Conn]bool{}}
+	var err error
+	if o.SSH != "off" {
+		s.ssh, err = sshhost.Start(sshhost.Options{User: o.User, Password: o.Password, Address: o.SSH,
+			Serve: func(_ string, ch ssh.Channel, requests <-chan *ssh.Request) {
+				if sshhost.Wanted(requests, "shell", "") {
+					newShell(s, ch).run(false)
+				}
+			}})
+	}
+	if err == nil && o.Telnet != "off" {
+		if s.telnet, err = net.Listen("tcp", o.Telnet); err == nil {
+			s.all.Go(s.accept)
+		}
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Switch) accept() {
+	for {
+		c, err := s.telnet.Accept()
+		if err != nil {
+			return
+		}
+		s.mu.Lock()
+		s.conns[c] = true
+		s.mu.Unlock()
+		s.all.Go(func() {
+			newShell(s, c).run(true)
+			c.Close()
+			s.mu.Lock()
+			delete(s.conns, c)
+			s.mu.Unlock()
+		})
+	}
+}
+
+// Close ends the switch and all its sessions.
+func (s *Switch) Close() {
+	close(s.done)
+	if s.telnet != nil {
+		s.telnet.Close()
+	}
+	s.mu.Lock()
+	for c := range s.conns {
+		c.Close()
+	}
+	s.mu.Unlock()
+	if s.ssh != nil {
+		s.ssh.Down()
+	}
+	s.all.Wait()
+}
+
+// TelnetPort is the TCP port, 0 when telnet is off.
+func (s *Switch) TelnetPort() int {
+	if s.telnet == nil {
+		return 0
+	}
+	return s.telnet.Addr().(*net.TCPAddr).Port
+}
+
+// SSHPort is the TCP port, 0 when SSH is off.
+func (s *Switch) SSHPort() int {
+	if s.ssh == nil {
+		return 0
+	}
+	return s.ssh.Port()
+}
+
+// HostKey is the SSH host key, a line of authorized_keys.
+func (s *Switch) HostKey() string { return s.ssh.HostKey() }
+
+// NewHostKey gives the switch another host key, as a replaced one has.
+func (s *Switch) NewHostKey() error { return s.ssh.NewHostKey() }
+
+// Set changes the faults.
+func (s *Switch) Set(f Faults) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = f
+}
+
+// Sent returns the lines that came in so far, of all sessions, without logins and
+// without those that only show something.
+func (s *Switch) Sent() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.sent)
+}
+
+// Config is what "show config current_config" tells.
+func (s *Switch) Config() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.config()
+}
+
+// Saved reports whether what was changed last was saved.
+func (s *Switch) Saved() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state.saved == s.state.config()
+}
+
+// prompt is what the switch says when it waits for a command.
+func (s *Switch) prompt(f Faults) string {
+	if f.Prompt != "" {
+		return f.Prompt
+	}
+	return s.o.Model + ":" + s.o.User + "#"
+}
+
+func began(fault, line string) bool { return fault != "" && strings.HasPrefix(line, fault) }
+
+// ports reads "1,3,5-7"; nil when it is no list of the switch's ports.
+func ports(list string, have int) (out []int) {
+	for item := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(item, "-")
+		a, err := strconv.Atoi(from)
+		b := a
+		if isRange && err == nil {
+			b, err = strconv.Atoi(to)
+		}
+		if err != nil || a < 1 || b < a || b > have {
+			return nil
+		}
+		for p := a; p <= b; p++ {
+			out = append(out, p)
+		}
+	}
+	return out
+}

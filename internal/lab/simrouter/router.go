@@ -1,0 +1,138 @@
+package simrouter
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/internal/lab/sshhost"
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/xmltree"
+)
+
+// Options of a router. The zero value is a router of Draft00 that has everything.
+type Options struct {
+	Model        Model    // empty: Draft00
+	Leave        []string // capabilities of package netconf that the router does not have
+	Base10       bool     // only base:1.0
+	User         string   // empty: "lab"
+	Password     string   // empty: "lab"
+	AuthorizedTo string   // a key that may log in, a line of authorized_keys; empty: none
+	Both         bool     // with the key the password is needed too
+	Address      string   // empty: 127.0.0.1:0
+}
+
+// Router is one simulated router.
+type Router struct {
+	o Options
+	*sshhost.Listener
+
+	mu       sync.Mutex
+	store    *store
+	faults   Faults
+	sessions map[uint32]*session
+	lastID   uint32
+	counts   map[string]int
+	acts     []Act
+}
+
+// Act is something that a session did to the configuration: edit-config, commit,
+// confirmed-commit, confirm, cancel-commit, kill-session, or rollback when an unconfirmed
+// commit ended with its session or, of session 0, with its time.
+type Act struct {
+	Session uint32
+	What    string
+}
+
+// maxActs bounds what is remembered.
+const maxActs = 100_000
+
+// note remembers an act. The lock is held.
+func (r *Router) note(session uint32, what string) {
+	if len(r.acts) < maxActs {
+		r.acts = append(r.acts, Act{session, what})
+	}
+}
+
+// Acts is what was done to the configuration, in order.
+func (r *Router) Acts() []Act {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.acts)
+}
+
+// Start makes a router and lets it listen.
+func Start(o Options) (*Router, error) {
+	if o.Model.Root == nil {
+		o.Model = Draft00()
+	}
+	r := &Router{o: o, store: newStore(o.Model.Root), sessions: map[uint32]*session{}, counts: map[string]int{}}
+	var err error
+	r.Listener, err = sshhost.Start(sshhost.Options{User: o.User, Password: o.Password, AuthorizedTo: o.AuthorizedTo, Both: o.Both, Address: o.Address,
+		Refuse: func() bool { return r.now().RefuseLogin },
+		Serve: func(user string, ch ssh.Channel, requests <-chan *ssh.Request) {
+			if sshhost.Wanted(requests, "subsystem", "netconf") {
+				newSession(r, user, ch).run()
+			}
+		}})
+	return r, err
+}
+
+// Down is a power cut: connections end without a word. The running configuration
+// stays; an unconfirmed commit is taken back, as a router does when it boots.
+func (r *Router) Down() {
+	r.Listener.Down()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.store.cancel()
+	r.store.candidate = nil
+}
+
+// Config is a copy of the running configuration: a nameless element with the
+// top-level ones.
+func (r *Router) Config() *xmltree.Node {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.store.running.Clone()
+}
+
+// Change edits running from outside, as an operator at the console does; sessions
+// that subscribed hear of it. config holds top-level elements with operations.
+func (r *Router) Change(config *xmltree.Node) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err := r.store.edit(netconf.Running, config, "merge", true)
+	if err == nil {
+		r.changed(nil)
+	}
+	return err
+}
+
+// Set changes the router's faults, for the next message on.
+func (r *Router) Set(f Faults) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults = f
+}
+
+func (r *Router) now() Faults {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.faults
+}
+
+// Counts tells how often each operation was asked for, greetings not among them.
+func (r *Router) Counts() map[string]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.counts)
+}
+
+// Sessions is the number of open sessions.
+func (r *Router) Sessions() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.sessions)
+}

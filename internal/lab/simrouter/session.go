@@ -1,0 +1,154 @@
+package simrouter
+
+import (
+	"strings"
+	"sync"
+
+	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/netconf/framing"
+	"ctl.internal/internal/netconf/xmltree"
+)
+
+// session is one NETCONF session. Only run reads; the writer goroutine writes what
+// is queued, so that a slow client holds up nobody else.
+type session struct {
+	r          *Router
+	id         uint32
+	user       string
+	ch         ssh.Channel
+	f          *framing.Framer
+	subscribed bool // Router.mu
+	asked      int
+
+	mu   sync.Mutex
+	held []byte // a reply that Swap keeps back
+
+	once  sync.Once
+	out   chan []byte
+	ended chan struct{}
+}
+
+func newSession(r *Router, user string, ch ssh.Channel) *session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lastID++
+	s := &session{r: r, id: r.lastID, user: user, ch: ch, f: framing.New(ch, 0), out: make(chan []byte, 4096), ended: make(chan struct{})}
+	r.sessions[s.id] = s
+	return s
+}
+
+// close may be called often.
+func (s *session) close() {
+	s.once.Do(func() {
+		close(s.ended)
+		s.ch.Close()
+	})
+}
+
+func (s *session) run() {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		s.writer()
+	}()
+	defer func() {
+		s.close()
+		<-written
+		s.r.mu.Lock()
+		defer s.r.mu.Unlock()
+		delete(s.r.sessions, s.id)
+		if s.r.store.leave(s.id) {
+			s.r.note(s.id, "rollback")
+			s.r.changed(nil)
+		}
+	}()
+	f := s.r.now()
+	switch {
+	case f.NoHello:
+	case f.Hello != "":
+		s.queue([]byte(f.Hello))
+	default:
+		s.queue(s.frame(s.hello(), false, f))
+	}
+	data, err := s.f.Read()
+	if err != nil {
+		return
+	}
+	hello, err := xmltree.Parse(data)
+	if err != nil || !hello.Is(netconf.NS, "hello") {
+		return
+	}
+	if !s.r.o.Base10 {
+		for _, c := range hello.Down("capabilities").All(netconf.NS, "capability") {
+			s.f.Chunked = s.f.Chunked || c.Trimmed() == netconf.Base11
+		}
+	}
+	for {
+		data, err := s.f.Read()
+		if err != nil {
+			return
+		}
+		rpc, err := xmltree.Parse(data)
+		if err != nil || !rpc.Is(netconf.NS, "rpc") || !s.answer(rpc) {
+			return
+		}
+	}
+}
+
+func (s *session) writer() {
+	for {
+		select {
+		case b := <-s.out:
+			for n := s.r.now().Pieces; n > 0 && len(b) > n; b = b[n:] {
+				if _, err := s.ch.Write(b[:n]); err != nil {
+					return
+				}
+			}
+			if len(b) == 0 { // what queues nothing ends the session behind what it queued before
+				s.close()
+				return
+			}
+			if _, err := s.ch.Write(b); err != nil {
+				return
+			}
+		case <-s.ended:
+			return
+		}
+	}
+}
+
+// queue ends a session that reads nothing any more.
+func (s *session) queue(b []byte) {
+	select {
+	case s.out <- b:
+	default:
+		s.close()
+	}
+}
+
+func (s *session) hello() []byte {
+	caps := xmltree.New(netconf.NS, "capabilities")
+	has := []string{netconf.Base10, netconf.Base11, netconf.WritableRunning, netconf.Candidate, netconf.ConfirmedCommit, netconf.RollbackOnError,
+		netconf.Validate11, netconf.Notifications, netconf.Interleave}
+	for _, c := range append(has, s.r.o.Model.Modules...) {
+		if s.r.has(c) {
+			caps.Add(xmltree.Leaf(netconf.NS, "capability", c))
+		}
+	}
+	return xmltree.New(netconf.NS, "hello", caps, xmltree.Leaf(netconf.NS, "session-id", number10(s.id))).Bytes()
+}
+
+// has reports whether the router has a capability.
+func (r *Router) has(capability string) bool {
+	if capability == netconf.Base11 && r.o.Base10 {
+		return false
+	}
+	for _, l := range r.o.Leave {
+		if l == capability || strings.HasPrefix(capability, l+"?") {
+			return false
+		}
+	}
+	return true
+}

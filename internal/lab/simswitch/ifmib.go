@@ -1,0 +1,166 @@
+package simswitch
+
+import (
+	"net/netip"
+
+	"ctl.internal/internal/lab/snmpagent"
+	"ctl.internal/internal/snmpwire"
+)
+
+// ifTable is a table with the ifIndex as index.
+func ifTable(at string) table[iface] {
+	return table[iface]{
+		at:    snmpwire.MustOID(at),
+		count: func(s *Switch) int { return len(s.ifs) },
+		row:   func(s *Switch, i int) iface { return s.ifs[i] },
+		index: func(_ *Switch, i iface, dst oid) oid { return append(dst, i.index) },
+	}
+}
+
+// isUp returns ifAdminStatus and ifOperStatus; the management interface is always up.
+func (s *Switch) isUp(i iface) (admin, oper bool) {
+	if p := s.port(i.port); p != nil {
+		return p.admin, p.up()
+	}
+	return true, true
+}
+
+// octets is what a port that is up has counted: 1,000 octets a second and port.
+func (s *Switch) octets(i iface) uint64 {
+	if _, up := s.isUp(i); !up {
+		return 0
+	}
+	return uint64(s.upTime()) * 10 * uint64(i.port+1)
+}
+
+// ifObjects is the interfaces group of IF-MIB (RFC 2863).
+func ifObjects() []object {
+	t := ifTable("1.3.6.1.2.1.2.2.1")
+	col := t.column
+	mac := func(s *Switch, i iface) value { m := s.portMAC(i.port); return snmpwire.Octets(m[:]) }
+	zero := always[iface](counter(0))
+	in := func(s *Switch, i iface) value { return counter(s.octets(i)) }
+	packets := func(s *Switch, i iface) value { return counter(s.octets(i) / 100) }
+	return []object{
+		scalar("ifNumber", "1.3.6.1.2.1.2.1", func(s *Switch) value { return snmpwire.Int32(len(s.ifs)) }),
+		col(1, "ifIndex", func(_ *Switch, i iface) value { return snmpwire.Int32(int(i.index)) }),
+		col(2, "ifDescr", func(s *Switch, i iface) value {
+			return snmpwire.Text(s.cfg.Profile.Model + " " + s.portName(i.port))
+		}),
+		col(3, "ifType", func(_ *Switch, i iface) value {
+			if i.port == 0 {
+				return snmpwire.Int32(136) // l3ipvlan
+			}
+			return snmpwire.Int32(6) // ethernetCsmacd
+		}),
+		col(4, "ifMtu", always[iface](snmpwire.Int32(1500))),
+		col(5, "ifSpeed", func(s *Switch, i iface) value { return gauge(s.speed(i) * 1_000_000) }),
+		col(6, "ifPhysAddress", mac),
+		t.writable(7, "ifAdminStatus", integer(1, 3), func(s *Switch, i iface) value {
+			admin, _ := s.isUp(i)
+			return truth(admin)
+		}, setAdminStatus),
+		col(8, "ifOperStatus", func(s *Switch, i iface) value { _, oper := s.isUp(i); return truth(oper) }),
+		col(9, "ifLastChange", func(s *Switch, i iface) value {
+			if p := s.port(i.port); p != nil {
+				return ticks(p.changed)
+			}
+			return ticks(0)
+		}),
+		col(10, "ifInOctets", in), col(11, "ifInUcastPkts", packets), col(13, "ifInDiscards", zero), col(14, "ifInErrors", zero),
+		col(16, "ifOutOctets", in), col(17, "ifOutUcastPkts", packets), col(19, "ifOutDiscards", zero), col(20, "ifOutErrors", zero),
+	}
+}
+
+func (s *Switch) speed(i iface) uint64 {
+	if _, up := s.isUp(i); up {
+		return 1000
+	}
+	return 0
+}
+
+// setAdminStatus refuses testing(3), which the switch cannot do, and any
+// change of the interface that the manager talks to.
+func setAdminStatus(s *Switch, t tx, i iface, v value) status {
+	p := s.port(i.port)
+	if v.Int == 3 || p == nil && v.Int != 1 {
+		return snmpwire.InconsistentValue
+	}
+	up := v.Int == 1
+	if p == nil || p.admin == up {
+		return snmpwire.NoError
+	}
+	assign(t, &p.admin, up)
+	t.Commit(func() {
+		s.mu.Lock()
+		s.settle(p, p.carrier && !up, p.up())
+		s.mu.Unlock()
+		if s.cfg.PortAdmin != nil {
+			s.cfg.PortAdmin(p.number, up)
+		}
+	})
+	return snmpwire.NoError
+}
+
+// ifXObjects is the ifXTable of IF-MIB.
+func ifXObjects() []object {
+	t := ifTable("1.3.6.1.2.1.31.1.1.1")
+	col := t.column
+	octets := func(s *Switch, i iface) value { return count64(s.octets(i)) }
+	onPort := func(get func(p *port) value, other value) func(*Switch, iface) value {
+		return func(s *Switch, i iface) value {
+			if p := s.port(i.port); p != nil {
+				return get(p)
+			}
+			return other
+		}
+	}
+	return []object{
+		scalar("ifTableLastChange", "1.3.6.1.2.1.31.1.5", func(*Switch) value { return ticks(0) }),
+		col(1, "ifName", func(s *Switch, i iface) value { return snmpwire.Text(s.portName(i.port)) }),
+		col(6, "ifHCInOctets", octets), col(10, "ifHCOutOctets", octets),
+		t.writable(14, "ifLinkUpDownTrapEnable", integer(1, 2), onPort(func(p *port) value { return truth(p.trap) }, truth(false)),
+			func(s *Switch, x tx, i iface, v value) status {
+				if p := s.port(i.port); p != nil {
+					return assign(x, &p.trap, v.Int == 1)
+				}
+				return snmpwire.NotWritable
+			}),
+		col(15, "ifHighSpeed", func(s *Switch, i iface) value { return gauge(s.speed(i)) }),
+		col(17, "ifConnectorPresent", func(_ *Switch, i iface) value { return truth(i.port > 0) }),
+		t.writable(18, "ifAlias", snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 64},
+			onPort(func(p *port) value { return snmpwire.Text(p.alias) }, snmpwire.Text("")),
+			func(s *Switch, x tx, i iface, v value) status {
+				if p := s.port(i.port); p != nil {
+					return assign(x, &p.alias, string(v.Bytes))
+				}
+				return snmpwire.NotWritable
+			}),
+	}
+}
+
+// ipObjects is ipAdEntTable of IP-MIB (RFC 4293, deprecated and everywhere).
+func ipObjects() []object {
+	t := table[netip.Prefix]{
+		at:    snmpwire.MustOID("1.3.6.1.2.1.4.20.1"),
+		count: func(*Switch) int { return 1 },
+		row:   func(s *Switch, _ int) netip.Prefix { return s.cfg.Address },
+		index: func(_ *Switch, p netip.Prefix, dst oid) oid { return appendIP(dst, p.Addr()) },
+	}
+	address := func(a netip.Addr) value { b := a.As4(); return value{Tag: snmpwire.IPAddress, Bytes: b[:]} }
+	return []object{
+		t.column(1, "ipAdEntAddr", func(_ *Switch, p netip.Prefix) value { return address(p.Addr()) }),
+		t.column(2, "ipAdEntIfIndex", func(s *Switch, _ netip.Prefix) value { return snmpwire.Int32(s.cfg.Profile.SVI) }),
+		t.column(3, "ipAdEntNetMask", func(_ *Switch, p netip.Prefix) value {
+			mask := ^uint32(0) << (32 - p.Bits())
+			return address(netip.AddrFrom4([4]byte{byte(mask >> 24), byte(mask >> 16), byte(mask >> 8), byte(mask)}))
+		}),
+	}
+}
+
+func appendIP(dst oid, a netip.Addr) oid {
+	for _, b := range a.As4() {
+		dst = append(dst, uint32(b))
+	}
+	return dst
+}

@@ -1,0 +1,104 @@
+package simswitch
+
+import (
+	"ctl.internal/internal/snmpwire"
+)
+
+// lldpCaps is LldpSystemCapabilitiesMap with the bit bridge(2).
+func lldpCaps() value { return snmpwire.Octets([]byte{0x20, 0}) }
+
+// lldpLocalObjects is lldpLocalSystemData.
+func lldpLocalObjects() []object {
+	ports := portTable(snmpwire.MustOID(lldpAt + "3.7.1"))
+	ports.index = func(s *Switch, p *port, dst oid) oid { return append(dst, s.lldpPort(p.number)) }
+	mgmt := table[struct{}]{
+		at:    snmpwire.MustOID(lldpAt + "3.8.1"),
+		count: func(*Switch) int { return 1 },
+		row:   func(*Switch, int) struct{} { return struct{}{} },
+		index: func(s *Switch, _ struct{}, dst oid) oid { return appendIP(append(dst, 1, 4), s.cfg.Address.Addr()) },
+	}
+	return []object{
+		scalar("lldpLocChassisIdSubtype", lldpAt+"3.1", func(*Switch) value { return snmpwire.Int32(4) }),
+		scalar("lldpLocChassisId", lldpAt+"3.2", func(s *Switch) value { return snmpwire.Octets(s.chassis()) }),
+		scalar("lldpLocSysName", lldpAt+"3.3", func(s *Switch) value { return snmpwire.Text(s.name) }),
+		scalar("lldpLocSysDesc", lldpAt+"3.4", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
+		scalar("lldpLocSysCapSupported", lldpAt+"3.5", func(*Switch) value { return lldpCaps() }),
+		scalar("lldpLocSysCapEnabled", lldpAt+"3.6", func(*Switch) value { return lldpCaps() }),
+		ports.column(2, "lldpLocPortIdSubtype", func(s *Switch, p *port) value {
+			subtype, _ := s.portID(p.number)
+			return snmpwire.Int32(subtype)
+		}),
+		ports.column(3, "lldpLocPortId", func(s *Switch, p *port) value {
+			_, id := s.portID(p.number)
+			return snmpwire.Octets(id)
+		}),
+		ports.column(4, "lldpLocPortDesc", func(s *Switch, p *port) value { return snmpwire.Text(s.portName(p.number)) }),
+		mgmt.column(3, "lldpLocManAddrLen", always[struct{}](snmpwire.Int32(5))),
+		mgmt.column(4, "lldpLocManAddrIfSubtype", always[struct{}](snmpwire.Int32(2))),
+		mgmt.column(5, "lldpLocManAddrIfId", func(s *Switch, _ struct{}) value { return snmpwire.Int32(s.cfg.Profile.SVI) }),
+		mgmt.column(6, "lldpLocManAddrOID", always[struct{}](snmpwire.Object(oid{0, 0}))),
+	}
+}
+
+// lldpRemoteObjects is lldpRemoteSystemsData.
+func lldpRemoteObjects() []object {
+	t := table[*nearRow]{
+		at:    snmpwire.MustOID(lldpAt + "4.1.1"),
+		count: func(s *Switch) int { return len(s.near) },
+		row:   func(s *Switch, i int) *nearRow { return &s.near[i] },
+		index: func(_ *Switch, r *nearRow, dst oid) oid { return append(dst, r.mark, r.local, r.index) },
+	}
+	mgmt := t
+	mgmt.at = snmpwire.MustOID(lldpAt + "4.2.1")
+	mgmt.index = func(_ *Switch, r *nearRow, dst oid) oid {
+		dst = append(dst, r.mark, r.local, r.index)
+		if r.Management.Is4() {
+			return appendIP(append(dst, 1, 4), r.Management)
+		}
+		return append(dst, 0, 0) // not told; Get hides it
+	}
+	text := func(f func(r *nearRow) string) func(*Switch, *nearRow) value {
+		return func(_ *Switch, r *nearRow) value { return snmpwire.Text(f(r)) }
+	}
+	number := func(f func(r *nearRow) int) func(*Switch, *nearRow) value {
+		return func(_ *Switch, r *nearRow) value { return snmpwire.Int32(f(r)) }
+	}
+	return []object{
+		t.column(4, "lldpRemChassisIdSubtype", number(func(r *nearRow) int { return r.ChassisSubtype })),
+		t.column(5, "lldpRemChassisId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Chassis) }),
+		t.column(6, "lldpRemPortIdSubtype", number(func(r *nearRow) int { return r.PortSubtype })),
+		t.column(7, "lldpRemPortId", func(_ *Switch, r *nearRow) value { return snmpwire.Octets(r.Port) }),
+		t.column(8, "lldpRemPortDesc", text(func(r *nearRow) string { return r.PortDesc })),
+		t.column(9, "lldpRemSysName", text(func(r *nearRow) string { return r.SysName })),
+		t.column(10, "lldpRemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
+		t.column(11, "lldpRemSysCapSupported", func(*Switch, *nearRow) value { return lldpCaps() }),
+		t.column(12, "lldpRemSysCapEnabled", func(*Switch, *nearRow) value { return lldpCaps() }),
+		told(9, mgmt.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
+		told(9, mgmt.column(4, "lldpRemManAddrIfId", number(func(r *nearRow) int { return r.ManagementIf }))),
+		told(9, mgmt.column(5, "lldpRemManAddrOID", always[*nearRow](snmpwire.Object(oid{0, 0})))),
+	}
+}
+
+// told hides management addresses that neighbours did not tell: their index is
+// shorter than arcs.
+func told(arcs int, o object) object {
+	get := o.Get
+	o.Get = func(s *Switch, inst oid) (value, bool) {
+		if len(inst) < arcs {
+			return value{}, false
+		}
+		return get(s, inst)
+	}
+	next := o.Next
+	o.Next = func(s *Switch, after, dst oid) (oid, bool) {
+		base := len(dst)
+		for {
+			found, ok := next(s, after, dst[:base])
+			if !ok || len(found)-base >= arcs {
+				return found, ok
+			}
+			after = append(oid(nil), found[base:]...)
+		}
+	}
+	return o
+}

@@ -1,0 +1,161 @@
+package simswitch
+
+import (
+	"sort"
+
+	"ctl.internal/internal/lab/snmpagent"
+	"ctl.internal/internal/snmpwire"
+)
+
+// Short names for what every file of MIB objects uses.
+type (
+	object = snmpagent.Object[*Switch]
+	oid    = snmpwire.OID
+	value  = snmpwire.Value
+	status = snmpwire.Status
+	tx     = *snmpagent.Tx
+)
+
+// NewSchema returns the objects that switches have.
+func NewSchema() *snmpagent.Schema[*Switch] {
+	return snmpagent.NewSchema(
+		systemObjects(), ifObjects(), ifXObjects(), ipObjects(), arpObjects(),
+		bridgeObjects(), stpObjects(), stpPortObjects(), bridgeFDBObjects(),
+		vlanBaseObjects(), fdbObjects(), staticObjects(), vlanCurrentObjects(), vlanStaticObjects(), pvidObjects(),
+		shown(LLDP, lldpConfigObjects()), shown(LLDP, lldpLocalObjects()), shown(LLDP, lldpRemoteObjects()),
+		lldpV2Objects(), cdpObjects(),
+	)
+}
+
+// scalar makes a read-only object with the instance 0.
+func scalar(name, at string, get func(s *Switch) value) object {
+	return object{
+		Name: name, OID: snmpwire.MustOID(at),
+		Next: func(_ *Switch, after, dst oid) (oid, bool) {
+			if len(after) > 0 {
+				return nil, false
+			}
+			return append(dst, 0), true
+		},
+		Get: func(s *Switch, inst oid) (value, bool) {
+			if len(inst) != 1 || inst[0] != 0 {
+				return value{}, false
+			}
+			return get(s), true
+		},
+	}
+}
+
+// writableScalar makes a scalar that SET may write.
+func writableScalar(name, at string, syntax snmpagent.Syntax, get func(s *Switch) value, set func(s *Switch, t tx, v value) status) object {
+	o := scalar(name, at, get)
+	o.Syntax = syntax
+	o.Set = func(s *Switch, t tx, inst oid, v value) status {
+		if len(inst) != 1 || inst[0] != 0 {
+			return snmpwire.NoCreation
+		}
+		return set(s, t, v)
+	}
+	return o
+}
+
+// text makes a writable DisplayString that is kept as it is.
+func textScalar(name, at string, field func(s *Switch) *string) object {
+	return writableScalar(name, at, snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 255},
+		func(s *Switch) value { return snmpwire.Text(*field(s)) },
+		func(s *Switch, t tx, v value) status { return assign(t, field(s), string(v.Bytes)) })
+}
+
+// assign sets a field so that it can be undone.
+func assign[T any](t tx, field *T, v T) status {
+	old := *field
+	t.Undo(func() { *field = old })
+	*field = v
+	return snmpwire.NoError
+}
+
+// table is an ordered list of rows.
+type table[R any] struct {
+	at    oid // of the entry
+	count func(s *Switch) int
+	row   func(s *Switch, i int) R
+	index func(s *Switch, r R, dst oid) oid // appends the index of a row
+}
+
+// next finds the first row behind after.
+func (t table[R]) next(s *Switch, after, dst oid) (oid, bool) {
+	base := len(dst)
+	i := 0
+	if len(after) > 0 {
+		i = sort.Search(t.count(s), func(i int) bool {
+			dst = t.index(s, t.row(s, i), dst[:base])
+			return dst[base:].Compare(after) > 0
+		})
+	}
+	if i >= t.count(s) {
+		return dst[:base], false
+	}
+	return t.index(s, t.row(s, i), dst[:base]), true
+}
+
+// find returns the row of an instance.
+func (t table[R]) find(s *Switch, inst oid) (R, bool) {
+	i := sort.Search(t.count(s), func(i int) bool {
+		s.scratch = t.index(s, t.row(s, i), s.scratch[:0])
+		return s.scratch.Compare(inst) >= 0
+	})
+	if i < t.count(s) {
+		r := t.row(s, i)
+		if s.scratch = t.index(s, r, s.scratch[:0]); s.scratch.Compare(inst) == 0 {
+			return r, true
+		}
+	}
+	var none R
+	return none, false
+}
+
+// column makes a read-only column.
+func (t table[R]) column(n uint32, name string, get func(s *Switch, r R) value) object {
+	return object{Name: name, OID: t.at.Append(n), Next: t.next, Get: func(s *Switch, inst oid) (value, bool) {
+		r, ok := t.find(s, inst)
+		if !ok {
+			return value{}, false
+		}
+		return get(s, r), true
+	}}
+}
+
+// writable makes a column whose existing rows SET may write.
+func (t table[R]) writable(n uint32, name string, syntax snmpagent.Syntax, get func(s *Switch, r R) value,
+	set func(s *Switch, t tx, r R, v value) status) object {
+	o := t.column(n, name, get)
+	o.Syntax = syntax
+	o.Set = func(s *Switch, x tx, inst oid, v value) status {
+		r, ok := t.find(s, inst)
+		if !ok {
+			return snmpwire.NoCreation
+		}
+		return set(s, x, r, v)
+	}
+	return o
+}
+
+func integer(minimum, maximum int64) snmpagent.Syntax {
+	return snmpagent.Syntax{Tag: snmpwire.Integer, Min: minimum, Max: maximum}
+}
+
+// truth makes a TruthValue.
+func truth(b bool) value {
+	if b {
+		return snmpwire.Int32(1)
+	}
+	return snmpwire.Int32(2)
+}
+
+func gauge(n uint64) value   { return snmpwire.Unsigned(snmpwire.Gauge32, n) }
+func counter(n uint64) value { return snmpwire.Unsigned(snmpwire.Counter32, n) }
+func ticks(n uint32) value   { return snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n)) }
+func count64(n uint64) value { return snmpwire.Unsigned(snmpwire.Counter64, n) }
+
+// always makes a column function of a value that is the same in every row.
+func always[R any](v value) func(*Switch, R) value { return func(*Switch, R) value { return v } }

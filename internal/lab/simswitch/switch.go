@@ -1,0 +1,152 @@
+package simswitch
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ctl.internal/internal/lab/snmpagent"
+	"ctl.internal/internal/snmpwire"
+)
+
+// MAC is an Ethernet address.
+type MAC [6]byte
+
+// String returns the colon form in lower case.
+func (m MAC) String() string {
+	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5])
+}
+
+// MaxPorts bounds the ports of a switch.
+const MaxPorts = 1024
+
+// Config says what a switch is at its start.
+type Config struct {
+	Name    string
+	MAC     MAC
+	Address netip.Prefix // management address, IPv4, with the length of its subnet
+	Ports   int          // 1 to MaxPorts
+	Profile Profile      // zero value: the default one
+	// Discovery is how it shows its neighbours; empty: LLDP.
+	Discovery Discovery
+	Clock     func() time.Time
+	Started   time.Time     // sysUpTime counts from here; zero means Clock() at New
+	UpTime    time.Duration // sysUpTime at Started
+	// PortAdmin is called when SNMP has changed ifAdminStatus, with the
+	// switch unlocked and before the answer is sent.
+	PortAdmin func(port int, up bool)
+	// TreeSet is called in the same way when SNMP has changed what the
+	// spanning tree depends on.
+	TreeSet func()
+}
+
+// Switch is the model. Its methods may be called at the same time.
+type Switch struct {
+	cfg   Config
+	since atomic.Int64 // when sysUpTime was 0, Unix nanoseconds
+
+	mu        sync.Mutex
+	scratch   snmpwire.OID
+	name      string
+	contact   string
+	location  string
+	authTraps bool
+	ports     []port
+	ifs       []iface // in the order of ifIndex
+	vlans     []*vlan // in the order of their ids
+	active    []*vlan // see current; nil: not known
+	fdb       []fdbRow
+	statics   []staticRow
+	near      []nearRow
+	arp       []arpRow
+	stp       stp
+	lldp      lldpStats
+	deletes   uint64 // dot1qVlanNumDeletes
+	aging     int
+}
+
+// New makes a switch: all ports admin up, without a link, untagged in VLAN 1.
+func New(cfg Config) (*Switch, error) {
+	if cfg.Ports < 1 || cfg.Ports > MaxPorts {
+		return nil, fmt.Errorf("switch %s: %d ports; 1 to %d are possible", cfg.Name, cfg.Ports, MaxPorts)
+	}
+	if !cfg.Address.Addr().Is4() {
+		return nil, fmt.Errorf("switch %s: the management address %s is not IPv4", cfg.Name, cfg.Address)
+	}
+	if cfg.Discovery != "" && !slices.Contains(Discoveries(), cfg.Discovery) {
+		return nil, fmt.Errorf("switch %s: neighbours cannot be shown by %.20q; one of %v is possible", cfg.Name, cfg.Discovery, Discoveries())
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.Started.IsZero() {
+		cfg.Started = cfg.Clock()
+	}
+	if cfg.Profile.Model == "" {
+		cfg.Profile = Profiles()[0]
+	}
+	if cfg.Profile.SVI == 0 {
+		cfg.Profile.SVI = 5121
+	}
+	if n := cfg.Profile.PortListLen; n > 0 && n*8 < cfg.Ports {
+		return nil, fmt.Errorf("switch %s: model %s has room for %d ports", cfg.Name, cfg.Profile.Model, n*8)
+	}
+	s := &Switch{cfg: cfg, name: cfg.Name, authTraps: true, aging: 300}
+	s.since.Store(cfg.Started.Add(-cfg.UpTime).UnixNano())
+	s.makePorts()
+	s.stp = newSTP(cfg.MAC)
+	all := s.emptyPortList()
+	for p := 1; p <= cfg.Ports; p++ {
+		setBit(all, p, true)
+	}
+	s.vlans = []*vlan{{id: 1, name: "default", status: active, egress: s.withTail(all), untagged: all,
+		forbidden: s.emptyPortList(), created: s.upTime()}}
+	return s, nil
+}
+
+// MIB returns the view of the switch that an agent serves. One schema, from
+// NewSchema, serves all switches.
+func (s *Switch) MIB(schema *snmpagent.Schema[*Switch]) snmpagent.MIB { return schema.Bind(s, &s.mu) }
+
+// Name returns the name the switch was made with.
+func (s *Switch) Name() string { return s.cfg.Name }
+
+// MAC returns the bridge address.
+func (s *Switch) MAC() MAC { return s.cfg.MAC }
+
+// Profile returns the make of the switch.
+func (s *Switch) Profile() Profile { return s.cfg.Profile }
+
+// Ports returns the number of ports.
+func (s *Switch) Ports() int { return len(s.ports) }
+
+// UpTime returns sysUpTime, hundredths of a second.
+func (s *Switch) UpTime() uint32 { return s.upTime() }
+
+// ObjectID returns sysObjectID.
+func (s *Switch) ObjectID() snmpwire.OID { return s.cfg.Profile.objectID() }
+
+// upTime may be called locked or not.
+func (s *Switch) upTime() uint32 {
+	return uint32((s.cfg.Clock().UnixNano() - s.since.Load()) / int64(10*time.Millisecond))
+}
+
+// Restart does what a power cycle does: sysUpTime starts at 0, what was
+// learned is gone. What was configured is kept, as if it had been saved.
+func (s *Switch) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.since.Store(s.cfg.Clock().UnixNano())
+	s.near, s.lldp = nil, lldpStats{}
+	s.flush(func(fdbRow) bool { return true })
+	s.arp = slices.DeleteFunc(s.arp, func(r arpRow) bool { return r.kind == arpDynamic })
+	for i := range s.ports {
+		s.ports[i].changed = 0
+	}
+}
+
+// Address returns the management address.
+func (s *Switch) Address() netip.Prefix { return s.cfg.Address }

@@ -1,0 +1,27 @@
+package simswitch
+
+import "ctl.internal/internal/snmpwire"
+
+// systemObjects is the system group of SNMPv2-MIB (RFC 3418).
+func systemObjects() []object {
+	const at = "1.3.6.1.2.1.1."
+	return []object{
+		scalar("sysDescr", at+"1", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
+		scalar("sysObjectID", at+"2", func(s *Switch) value { return snmpwire.Object(s.cfg.Profile.objectID()) }),
+		scalar("sysUpTime", at+"3", func(s *Switch) value { return ticks(s.upTime()) }),
+		textScalar("sysContact", at+"4", func(s *Switch) *string { return &s.contact }),
+		textScalar("sysName", at+"5", func(s *Switch) *string { return &s.name }),
+		textScalar("sysLocation", at+"6", func(s *Switch) *string { return &s.location }),
+		scalar("sysServices", at+"7", func(*Switch) value { return snmpwire.Int32(2) }),
+		writableScalar("snmpEnableAuthenTraps", "1.3.6.1.2.1.11.30", integer(1, 2),
+			func(s *Switch) value { return truth(s.authTraps) },
+			func(s *Switch, t tx, v value) status { return assign(t, &s.authTraps, v.Int == 1) }),
+	}
+}
+
+// AuthTraps reports whether snmpEnableAuthenTraps is enabled.
+func (s *Switch) AuthTraps() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.authTraps
+}

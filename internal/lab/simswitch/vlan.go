@@ -1,0 +1,140 @@
+package simswitch
+
+import (
+	"cmp"
+	"slices"
+
+	"ctl.internal/internal/snmpwire"
+)
+
+// maxVLAN is the greatest VLAN id (IEEE 802.1Q).
+const maxVLAN = 4094
+
+// The values of RowStatus (RFC 2579).
+const (
+	active        = 1
+	notInService  = 2
+	notReady      = 3
+	createAndGo   = 4
+	createAndWait = 5
+	destroy       = 6
+)
+
+// vlan is a row of dot1qVlanStaticTable; while active it is in
+// dot1qVlanCurrentTable too.
+type vlan struct {
+	id        uint16
+	status    uint8
+	fresh     bool // made by the request in hand
+	name      string
+	egress    []byte
+	untagged  []byte
+	forbidden []byte
+	created   uint32
+}
+
+// vlan returns a VLAN by its id, nil when there is none.
+func (s *Switch) vlan(id uint32) *vlan {
+	i, found := s.vlanAt(id)
+	if !found {
+		return nil
+	}
+	return s.vlans[i]
+}
+
+func (s *Switch) vlanAt(id uint32) (int, bool) {
+	return slices.BinarySearchFunc(s.vlans, id, func(v *vlan, id uint32) int { return cmp.Compare(uint32(v.id), id) })
+}
+
+func vlanTable(at oid) table[*vlan] {
+	return table[*vlan]{
+		at:    at,
+		count: func(s *Switch) int { return len(s.vlans) },
+		row:   func(s *Switch, i int) *vlan { return s.vlans[i] },
+		index: func(_ *Switch, v *vlan, dst oid) oid { return append(dst, uint32(v.id)) },
+	}
+}
+
+// VLAN is what a switch knows of a VLAN, for tests to compare with.
+type VLAN struct {
+	ID       int
+	Name     string
+	Active   bool
+	Egress   []int // ports, ascending
+	Untagged []int
+}
+
+// VLANs returns the VLANs in the order of their ids.
+func (s *Switch) VLANs() []VLAN {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]VLAN, len(s.vlans))
+	for i, v := range s.vlans {
+		out[i] = VLAN{int(v.id), v.name, v.status == active, s.members(v.egress), s.members(v.untagged)}
+	}
+	return out
+}
+
+// PVID returns dot1qPvid of a port, 0 when there is no such port.
+func (s *Switch) PVID(number int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.port(number); p != nil {
+		return int(p.pvid)
+	}
+	return 0
+}
+
+// vlanBaseObjects is dot1qBase and the scalars of dot1qVlan.
+func vlanBaseObjects() []object {
+	const at = "1.3.6.1.2.1.17.7.1."
+	return []object{
+		scalar("dot1qVlanVersionNumber", at+"1.1", func(*Switch) value { return snmpwire.Int32(1) }),
+		scalar("dot1qMaxVlanId", at+"1.2", func(*Switch) value { return snmpwire.Int32(maxVLAN) }),
+		scalar("dot1qMaxSupportedVlans", at+"1.3", func(*Switch) value { return gauge(maxVLAN) }),
+		scalar("dot1qNumVlans", at+"1.4", func(s *Switch) value { return gauge(uint64(len(s.vlans))) }),
+		scalar("dot1qGvrpStatus", at+"1.5", func(*Switch) value { return snmpwire.Int32(2) }),
+		scalar("dot1qVlanNumDeletes", at+"4.1", func(s *Switch) value { return counter(s.deletes) }),
+	}
+}
+
+// vlanCurrentObjects is dot1qVlanCurrentTable: the VLANs that are active, with
+// a time mark before the id.
+func vlanCurrentObjects() []object {
+	t := table[*vlan]{
+		at:    snmpwire.MustOID("1.3.6.1.2.1.17.7.1.4.2.1"),
+		count: func(s *Switch) int { return len(s.current()) },
+		row:   func(s *Switch, i int) *vlan { return s.current()[i] },
+		index: func(s *Switch, v *vlan, dst oid) oid { return append(dst, s.timeMark(v), uint32(v.id)) },
+	}
+	return []object{
+		t.column(3, "dot1qVlanFdbId", func(s *Switch, v *vlan) value { return gauge(uint64(s.fdbID(v.id))) }),
+		t.column(4, "dot1qVlanCurrentEgressPorts", func(s *Switch, v *vlan) value { return s.portList(v.egress) }),
+		t.column(5, "dot1qVlanCurrentUntaggedPorts", func(s *Switch, v *vlan) value { return s.portList(v.untagged) }),
+		t.column(6, "dot1qVlanStatus", always[*vlan](snmpwire.Int32(2))),
+		t.column(7, "dot1qVlanCreationTime", func(_ *Switch, v *vlan) value { return ticks(v.created) }),
+	}
+}
+
+// timeMark is when the row last changed, which TimeFilter tables lead with
+// (RFC 4502); many makes leave it 0.
+func (s *Switch) timeMark(v *vlan) uint32 {
+	if s.cfg.Profile.TimeMark {
+		return v.created
+	}
+	return 0
+}
+
+// current returns the active VLANs in the order of the current table. Nearly
+// always that is all of them as they are; else the list is kept until a row
+// changes its status.
+func (s *Switch) current() []*vlan {
+	if s.active == nil {
+		s.active = s.vlans
+		if s.cfg.Profile.TimeMark || slices.ContainsFunc(s.vlans, func(v *vlan) bool { return v.status != active }) {
+			s.active = slices.DeleteFunc(slices.Clone(s.vlans), func(v *vlan) bool { return v.status != active })
+			slices.SortStableFunc(s.active, func(a, b *vlan) int { return cmp.Compare(s.timeMark(a), s.timeMark(b)) })
+		}
+	}
+	return s.active
+}

@@ -1,0 +1,153 @@
+package snmpagent
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/snmpwire"
+)
+
+// DefaultMaxMessage is the greatest answer of an agent unless configured: one
+// Ethernet frame, as switches have it.
+const DefaultMaxMessage = 1472
+
+// Config says what an agent is. Communities that are empty match nothing.
+type Config struct {
+	MIB            MIB
+	ReadCommunity  string
+	WriteCommunity string           // may read too
+	Users          []*snmpwire.User // version 3
+	EngineID       []byte           // 5 to 32 octets, needed when there are Users
+	Boots          int              // snmpEngineBoots, 0 means 1
+	MaxMessage     int              // octets, 484 to 65507; 0 means DefaultMaxMessage
+	Clock          func() time.Time // nil means time.Now
+	Started        time.Time        // zero of the engine's time; zero means Clock() at New
+	Seed           uint64           // of the lost requests
+	AuthFailure    func()           // called for a wrong community, in the goroutine of the request
+}
+
+// Stats counts what an agent saw.
+type Stats struct {
+	Requests uint64 // messages that came in
+	Answers  uint64 // answers made, before they are lost on purpose
+	VarBinds uint64 // variable bindings read or written for them
+	Sets     uint64 // SET requests that were done
+	BadAuth  uint64 // wrong communities, users, digests
+	BadBER   uint64 // messages that do not parse
+}
+
+// Agent is an SNMP agent without a socket. Its methods may be called at the same time.
+type Agent struct {
+	cfg     Config
+	keys    map[string]*lazyKeys
+	faults  atomic.Pointer[faults.Set]
+	life    atomic.Pointer[life]
+	salt    atomic.Uint64
+	pending sync.Map // int32 msgID or request-id of an inform → chan answer
+
+	requests, answers, varbinds, sets, badAuth, badBER atomic.Uint64
+
+	mu  sync.Mutex // guards rng
+	rng *rand.Rand
+}
+
+// life is one run of the engine (RFC 3414 section 2.2).
+type life struct {
+	boots   int
+	started time.Time
+}
+
+// lazyKeys localizes the user's keys when they are first used, so that a
+// thousand silent agents cost nothing.
+type lazyKeys struct {
+	user *snmpwire.User
+	once sync.Once
+	keys *snmpwire.Keys
+}
+
+func (l *lazyKeys) get(engineID []byte) *snmpwire.Keys {
+	l.once.Do(func() { l.keys = l.user.Localize(engineID) })
+	return l.keys
+}
+
+// New makes an agent.
+func New(cfg Config) *Agent {
+	if cfg.Boots == 0 {
+		cfg.Boots = 1
+	}
+	if cfg.MaxMessage == 0 {
+		cfg.MaxMessage = DefaultMaxMessage
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.Started.IsZero() {
+		cfg.Started = cfg.Clock()
+	}
+	a := &Agent{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
+	if len(cfg.Users) > 0 {
+		a.keys = make(map[string]*lazyKeys, len(cfg.Users))
+		for _, u := range cfg.Users {
+			a.keys[u.Name] = &lazyKeys{user: u}
+		}
+	}
+	a.faults.Store(&faults.Set{})
+	a.life.Store(&life{cfg.Boots, cfg.Started})
+	return a
+}
+
+// Restart begins a new run of the engine: snmpEngineBoots grows by one,
+// snmpEngineTime starts at 0. Managers have to synchronize anew.
+func (a *Agent) Restart() {
+	old := a.life.Load()
+	a.life.Store(&life{old.boots + 1, a.cfg.Clock()})
+}
+
+// SetFaults replaces what is wrong with the agent, from the next request on.
+func (a *Agent) SetFaults(s faults.Set) { a.faults.Store(&s) }
+
+// Faults returns what is wrong with the agent.
+func (a *Agent) Faults() faults.Set { return *a.faults.Load() }
+
+// Stats returns the counters.
+func (a *Agent) Stats() Stats {
+	return Stats{a.requests.Load(), a.answers.Load(), a.varbinds.Load(), a.sets.Load(), a.badAuth.Load(), a.badBER.Load()}
+}
+
+// Handle answers one message; nil means silence. It keeps nothing of in.
+func (a *Agent) Handle(in []byte) []byte {
+	a.requests.Add(1)
+	f := a.faults.Load()
+	if f.Silent || a.lost(f.Loss) {
+		return nil
+	}
+	version, err := snmpwire.Version(in)
+	if err != nil {
+		a.badBER.Add(1)
+		return nil
+	}
+	var out []byte
+	if version == snmpwire.Version3 {
+		out = a.handleV3(f, in)
+	} else {
+		out = a.handleCommunity(f, in)
+	}
+	if out == nil {
+		return nil
+	}
+	a.answers.Add(1)
+	return spoil(f, out)
+}
+
+// lost decides whether a request is lost.
+func (a *Agent) lost(percent int) bool {
+	if percent == 0 {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.rng.IntN(100) < percent
+}

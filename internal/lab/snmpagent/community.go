@@ -1,0 +1,39 @@
+package snmpagent
+
+import (
+	"crypto/subtle"
+
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/snmpwire"
+)
+
+func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {
+	m, err := snmpwire.DecodeCommunity(in)
+	if err != nil {
+		a.badBER.Add(1)
+		return nil
+	}
+	if m.PDU.Type == snmpwire.Response {
+		a.deliver(m.PDU.RequestID, answer{pdu: m.PDU})
+		return nil
+	}
+	write := same(m.Community, a.cfg.WriteCommunity)
+	if !write && !same(m.Community, a.cfg.ReadCommunity) {
+		a.badAuth.Add(1)
+		if a.cfg.AuthFailure != nil {
+			a.cfg.AuthFailure()
+		}
+		return nil
+	}
+	q := request{agent: a, faults: f, v1: m.Version == snmpwire.Version1, write: write}
+	q.room = q.limit(a.cfg.MaxMessage) - 40 - len(m.Community)
+	pdu, ok := q.answer(m.PDU)
+	if !ok {
+		return nil
+	}
+	return snmpwire.EncodeCommunity(m.Version, m.Community, pdu)
+}
+
+func same(got []byte, want string) bool {
+	return want != "" && subtle.ConstantTimeCompare(got, []byte(want)) == 1
+}

@@ -1,0 +1,141 @@
+package snmpagent
+
+import (
+	"ctl.internal/internal/lab/faults"
+	"ctl.internal/internal/snmpwire"
+)
+
+// hugeAnswer is the size of the answers of faults.Set.Huge, octets.
+const hugeAnswer = 60000
+
+// request answers one PDU.
+type request struct {
+	agent  *Agent
+	faults *faults.Set
+	v1     bool
+	write  bool
+	room   int // octets for variable bindings
+}
+
+// limit is the greatest message that may go out.
+func (q *request) limit(n int) int {
+	if q.faults.Huge {
+		return hugeAnswer
+	}
+	return n
+}
+
+// answer returns the response and whether there is one.
+func (q *request) answer(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
+	r := snmpwire.RawPDU{Type: snmpwire.Response, RequestID: p.RequestID}
+	if q.faults.WrongID {
+		r.RequestID ^= 0x5555
+	}
+	mib := MIB(q.agent.cfg.MIB)
+	if f := q.faults; f.Loop || f.Back || f.WrongType || f.Missing != nil {
+		mib = &faultyMIB{mib, f}
+	}
+	if q.faults.Status != snmpwire.NoError && p.Type != snmpwire.InformRequest {
+		return q.refuse(r, p, q.faults.Status, 1), true
+	}
+	var status snmpwire.Status
+	var place int
+	switch p.Type {
+	case snmpwire.GetRequest:
+		r.VarBinds, status, place = q.get(mib, p)
+	case snmpwire.GetNextRequest:
+		r.VarBinds, status, place = q.next(mib, p)
+	case snmpwire.GetBulkRequest:
+		if q.v1 || q.faults.NoBulk {
+			return r, false
+		}
+		r.VarBinds, status = q.bulk(mib, p)
+	case snmpwire.SetRequest:
+		if r.VarBinds = snmpwire.AppendVarBinds(nil, p.VarBinds); len(r.VarBinds) <= q.room { // else nothing is done
+			status, place = q.set(mib, p)
+		}
+		if q.faults.SetMute {
+			return r, false
+		}
+	default:
+		return r, false
+	}
+	q.agent.varbinds.Add(uint64(len(p.VarBinds)))
+	if len(r.VarBinds) > q.room && status == snmpwire.NoError {
+		status, place = snmpwire.TooBig, 0
+	}
+	if status != snmpwire.NoError {
+		return q.refuse(r, p, status, place), true
+	}
+	return r, true
+}
+
+// refuse makes an error response: the request's own variable bindings, none
+// with tooBig (RFC 3416 section 4.2.1).
+func (q *request) refuse(r snmpwire.RawPDU, p snmpwire.PDU, status snmpwire.Status, place int) snmpwire.RawPDU {
+	r.VarBinds = nil
+	if q.v1 {
+		status = status.V1()
+	}
+	if status != snmpwire.TooBig || q.v1 {
+		if b := snmpwire.AppendVarBinds(nil, p.VarBinds); len(b) <= q.room {
+			r.VarBinds = b
+		}
+	}
+	r.Status, r.Index = status, place
+	return r
+}
+
+func (q *request) tooMany(n int) bool { return q.faults.TooBig > 0 && n > q.faults.TooBig }
+
+func (q *request) get(mib MIB, p snmpwire.PDU) ([]byte, snmpwire.Status, int) {
+	var out []byte
+	for i, vb := range p.VarBinds {
+		v := mib.Get(vb.Name)
+		if q.v1 && (v.Exception() || v.Tag == snmpwire.Counter64) {
+			return nil, snmpwire.NoSuchName, i + 1
+		}
+		out = snmpwire.AppendVarBind(out, vb.Name, v)
+	}
+	return out, q.tooManyStatus(len(p.VarBinds)), 0
+}
+
+func (q *request) tooManyStatus(n int) snmpwire.Status {
+	if q.tooMany(n) {
+		return snmpwire.TooBig
+	}
+	return snmpwire.NoError
+}
+
+func (q *request) next(mib MIB, p snmpwire.PDU) ([]byte, snmpwire.Status, int) {
+	var out []byte
+	for i, vb := range p.VarBinds {
+		name, v := mib.Next(vb.Name, nil)
+		for q.v1 && v.Tag == snmpwire.Counter64 { // version 1 has no such type: RFC 3584 section 4.2.2.1
+			name, v = mib.Next(name, nil)
+		}
+		if q.v1 && v.Exception() {
+			return nil, snmpwire.NoSuchName, i + 1
+		}
+		out = snmpwire.AppendVarBind(out, name, v)
+	}
+	return out, q.tooManyStatus(len(p.VarBinds)), 0
+}
+
+func (q *request) set(mib MIB, p snmpwire.PDU) (snmpwire.Status, int) {
+	switch {
+	case !q.write:
+		return snmpwire.NoAccess, min(1, len(p.VarBinds))
+	case q.faults.SetStatus != snmpwire.NoError:
+		return q.faults.SetStatus, min(1, len(p.VarBinds))
+	case q.tooMany(len(p.VarBinds)):
+		return snmpwire.TooBig, 0
+	case q.faults.SetIgnore:
+		return snmpwire.NoError, 0
+	}
+	status, place := mib.Set(p.VarBinds)
+	if status == snmpwire.NoError {
+		q.agent.sets.Add(1)
+	}
+	return status, place
+}

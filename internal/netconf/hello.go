@@ -1,0 +1,59 @@
+package netconf
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	lib "github.com/Juniper/go-netconf/netconf"
+
+	"ctl.internal/internal/netconf/xmltree"
+)
+
+// Bounds of a hello; the largest routers announce some two thousand modules.
+const (
+	maxHello        = 4 << 20
+	maxCapabilities = 20_000
+)
+
+// ourHello offers both framings (RFC 6241 section 8.1). No session-id: that is the
+// server's.
+func ourHello() []byte {
+	caps := xmltree.New(NS, "capabilities", xmltree.Leaf(NS, "capability", Base10), xmltree.Leaf(NS, "capability", Base11))
+	return xmltree.New(NS, "hello", caps).Bytes()
+}
+
+// parseHello reads the hello of a server and refuses what RFC 6241 section 8.1 does.
+func parseHello(data []byte) (*lib.HelloMessage, error) {
+	root, err := xmltree.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	if !root.Is(NS, "hello") {
+		return nil, fmt.Errorf("the first message is %q of %q, not a hello", root.Name, root.Space)
+	}
+	lists, ids := root.All(NS, "capabilities"), root.All(NS, "session-id")
+	if len(lists) != 1 || len(ids) != 1 {
+		return nil, fmt.Errorf("a hello has one list of capabilities and one session-id, not %d and %d", len(lists), len(ids))
+	}
+	h := &lib.HelloMessage{}
+	id, err := strconv.ParseUint(ids[0].Trimmed(), 10, 32)
+	if err != nil || id == 0 {
+		return nil, fmt.Errorf("the session-id %.20q is not a number from 1 to 4294967295", ids[0].Trimmed())
+	}
+	h.SessionID = int(id)
+	for _, k := range lists[0].Kids {
+		uri := k.Trimmed()
+		if !k.Is(NS, "capability") || uri == "" || len(k.Kids) > 0 {
+			return nil, errors.New("the list of capabilities holds something else than capabilities")
+		}
+		h.Capabilities = append(h.Capabilities, uri)
+	}
+	if len(h.Capabilities) > maxCapabilities {
+		return nil, fmt.Errorf("more than %d capabilities", maxCapabilities)
+	}
+	if c := Capabilities(h.Capabilities); !c.Has(Base10) && !c.Has(Base11) {
+		return nil, errors.New("neither base:1.0 nor base:1.1 is announced")
+	}
+	return h, nil
+}

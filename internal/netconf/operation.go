@@ -1,0 +1,113 @@
+package netconf
+
+import (
+	"strconv"
+	"time"
+
+	"ctl.internal/internal/netconf/xmltree"
+)
+
+// Operation is the content of an rpc: any element. It is a method of the library.
+type Operation struct{ Element *xmltree.Node }
+
+// MarshalMethod returns the XML; the library puts it into an rpc.
+func (o Operation) MarshalMethod() string { return o.Element.String() }
+
+// Name is the operation's name, for messages.
+func (o Operation) Name() string { return o.Element.Name }
+
+func el(name string, kids ...*xmltree.Node) *xmltree.Node { return xmltree.New(NS, name, kids...) }
+
+func leaf(name, text string) *xmltree.Node { return xmltree.Leaf(NS, name, text) }
+
+func on(operation, role string, ds Datastore) Operation {
+	return Operation{el(operation, el(role, el(string(ds))))}
+}
+
+// CloseOp is close-session (RFC 6241 section 7.8).
+func CloseOp() Operation { return Operation{el("close-session")} }
+
+// KillOp is kill-session (RFC 6241 section 7.9) of another session.
+func KillOp(session string) Operation {
+	return Operation{el("kill-session", leaf("session-id", session))}
+}
+
+// NoFilter is a subtree filter that selects nothing.
+func NoFilter() []*xmltree.Node { return []*xmltree.Node{} }
+
+// filter makes a subtree filter (RFC 6241 section 6); nil selects everything, an
+// empty list nothing.
+func filter(subtrees []*xmltree.Node) *xmltree.Node {
+	if subtrees == nil {
+		return nil
+	}
+	return el("filter", subtrees...).With("", "type", "subtree")
+}
+
+// GetOp is get (RFC 6241 section 7.7): configuration and state.
+func GetOp(subtrees ...*xmltree.Node) Operation { return Operation{el("get", filter(subtrees))} }
+
+// GetConfigOp is get-config (RFC 6241 section 7.1).
+func GetConfigOp(ds Datastore, subtrees ...*xmltree.Node) Operation {
+	return Operation{el("get-config", el("source", el(string(ds))), filter(subtrees))}
+}
+
+// LockOp is lock (RFC 6241 section 7.5).
+func LockOp(ds Datastore) Operation { return on("lock", "target", ds) }
+
+// UnlockOp is unlock (RFC 6241 section 7.6).
+func UnlockOp(ds Datastore) Operation { return on("unlock", "target", ds) }
+
+// ValidateOp is validate (RFC 6241 section 8.6).
+func ValidateOp(ds Datastore) Operation { return on("validate", "source", ds) }
+
+// DiscardOp is discard-changes (RFC 6241 section 8.3): candidate becomes running.
+func DiscardOp() Operation { return Operation{el("discard-changes")} }
+
+// CommitOp is commit (RFC 6241 section 8.3); it confirms a confirmed commit too.
+func CommitOp() Operation { return Operation{el("commit")} }
+
+// ConfirmedCommitOp is a commit that the router takes back unless CommitOp follows
+// within timeout, at least a second, or the session stays (RFC 6241 section 8.4).
+func ConfirmedCommitOp(timeout time.Duration) Operation {
+	seconds := strconv.Itoa(max(1, int(timeout/time.Second)))
+	return Operation{el("commit", el("confirmed"), leaf("confirm-timeout", seconds))}
+}
+
+// CancelCommitOp takes a confirmed commit back (RFC 6241 section 8.4.4).
+func CancelCommitOp() Operation { return Operation{el("cancel-commit")} }
+
+// CopyConfigOp is copy-config (RFC 6241 section 7.3).
+func CopyConfigOp(from, to Datastore) Operation {
+	return Operation{el("copy-config", el("target", el(string(to))), el("source", el(string(from))))}
+}
+
+// SubscribeOp is create-subscription (RFC 5277 section 2.1.1) to a stream; empty:
+// the server's default one.
+func SubscribeOp(stream string) Operation {
+	n := xmltree.New(NSNotification, "create-subscription")
+	if stream != "" {
+		n.Add(xmltree.Leaf(NSNotification, "stream", stream))
+	}
+	return Operation{n}
+}
+
+// Edit is the input of edit-config (RFC 6241 section 7.2).
+type Edit struct {
+	Target           Datastore
+	DefaultOperation string // merge, replace, none; empty: the server's, merge
+	TestOption       string // test-then-set, set, test-only; needs validate; empty: the server's
+	ErrorOption      string // stop-on-error, continue-on-error, rollback-on-error; empty: the server's
+	Config           []*xmltree.Node
+}
+
+// Operation is the edit-config.
+func (e Edit) Operation() Operation {
+	n := el("edit-config", el("target", el(string(e.Target))))
+	for _, o := range [][2]string{{"default-operation", e.DefaultOperation}, {"test-option", e.TestOption}, {"error-option", e.ErrorOption}} {
+		if o[1] != "" {
+			n.Add(leaf(o[0], o[1]))
+		}
+	}
+	return Operation{n.Add(el("config", e.Config...))}
+}

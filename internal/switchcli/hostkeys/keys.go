@@ -1,0 +1,150 @@
+package hostkeys
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+
+	"ctl.internal/internal/netconf"
+	"ctl.internal/internal/switchcli"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+)
+
+// The policies for a switch whose key is not in the settings.
+const (
+	First = "first" // the key seen first is kept, and asked for from then on
+	Known = "known" // only keys of the settings are taken
+	Any   = "any"   // keys are not looked at
+)
+
+// Store is the part of the host's datastore that Keys needs; host.Datastore is one.
+type Store interface {
+	Get(ctx context.Context, s host.Space, key string) (host.Entry, error)
+	Range(ctx context.Context, s host.Space, prefix string) iter.Seq2[host.Entry, error]
+	Commit(ctx context.Context, t host.Txn) (uint64, error)
+	Delete(ctx context.Context, key string) error
+}
+
+// Keys are the SSH host keys of switches. It is safe for concurrent use.
+type Keys struct {
+	Policy  string            // First, Known or Any
+	Known   map[string]string // of the settings, by IP address; lines of authorized_keys
+	Store   Store             // keeps those seen first; needed with First
+	File    string            // of the settings, for errors: "etc/switch.yaml"
+	Command string            // by which a key is forgotten, for errors: "switch:hostkeys"
+	Log     *slog.Logger
+}
+
+// prefix is where the keys lie in the plugin's private data, by address and port.
+const prefix = "host-keys/"
+
+// defaultPort is that of SSH (RFC 4253).
+const defaultPort = 22
+
+func place(t switchcli.Target) string {
+	port := t.Port
+	if port == 0 {
+		port = defaultPort
+	}
+	return prefix + t.Host + "/" + strconv.Itoa(int(port))
+}
+
+// Open is switchcli.Open; a switch that is reached by SSH must show its key. The faults
+// are those of switchcli.Open, and fault.Denied for a key that is unknown or another one,
+// fault.Unavailable when keys cannot be read or kept.
+func (k *Keys) Open(ctx context.Context, t switchcli.Target, d switchcli.Dialogue) (*switchcli.Session, error) {
+	if t.Transport != switchcli.SSH {
+		return switchcli.Open(ctx, t, d)
+	}
+	var err error
+	if t.HostKey, err = k.expected(ctx, t); err != nil {
+		return nil, err
+	}
+	s, err := switchcli.Open(ctx, t, d)
+	if err != nil {
+		return nil, k.changed(t, err)
+	}
+	if k.Policy == First && t.HostKey == "" {
+		if err := k.keep(ctx, t, s.HostKey()); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// expected is the key that a switch must show; empty: any.
+func (k *Keys) expected(ctx context.Context, t switchcli.Target) (string, error) {
+	if key := k.Known[t.Host]; key != "" {
+		return key, nil
+	}
+	switch k.Policy {
+	case Any:
+		return "", nil
+	case Known:
+		return "", fault.New(fault.Denied, "no SSH host key of switch %s is known; write it into known_hosts of %s", t, k.File)
+	}
+	e, err := k.Store.Get(ctx, host.Private, place(t))
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return "", fault.Wrap(fault.Unavailable, err, "the SSH host keys cannot be read: %v", err)
+	}
+	return string(e.Value), nil
+}
+
+// keep keeps the key seen first, if none was kept meanwhile: two nodes cannot trust two
+// keys of one switch.
+func (k *Keys) keep(ctx context.Context, t switchcli.Target, key string) error {
+	_, err := k.Store.Commit(ctx, host.Txn{Compares: []host.Compare{{Key: place(t)}}, Ops: []host.Op{{Key: place(t), Value: []byte(key)}}})
+	var lost *host.ConflictError
+	if errors.As(err, &lost) {
+		first, err := k.Store.Get(ctx, host.Private, place(t))
+		switch {
+		case err != nil:
+			return fault.Wrap(fault.Unavailable, err, "the SSH host keys cannot be read: %v", err)
+		case string(first.Value) == key:
+			return nil
+		}
+		return k.changed(t, &netconf.HostKeyError{Pinned: string(first.Value), Shown: key})
+	}
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, err, "the SSH host key of switch %s cannot be kept: %v", t, err)
+	}
+	k.Log.Warn("the SSH host key of a switch is trusted because it is the first it showed; compare it with the switch's", "switch", t.String(), "key", key)
+	return nil
+}
+
+// changed says how to accept another key.
+func (k *Keys) changed(t switchcli.Target, err error) error {
+	var other *netconf.HostKeyError
+	if !errors.As(err, &other) {
+		return err
+	}
+	remedy := k.Command + " --forget " + strings.TrimPrefix(place(t), prefix)
+	if k.Known[t.Host] != "" {
+		remedy = "known_hosts of " + k.File
+	}
+	shown := "of kind " + strings.Join(other.Kinds, ", ")
+	if other.Shown != "" {
+		shown = netconf.Fingerprint(other.Shown)
+	}
+	f := fault.Device(fault.Denied, "switch %s shows another SSH host key (%s) than the known one (%s): if that is right, because it was replaced, accept it with %s",
+		t, shown, netconf.Fingerprint(other.Pinned), remedy)
+	f.Cause = err
+	return f
+}
+
+// split reads ADDRESS, ADDRESS/PORT or ADDRESS:PORT; port 0 is none.
+func split(at string) (address string, port string) {
+	if a, p, ok := strings.Cut(at, "/"); ok {
+		return a, p
+	}
+	if a, p, err := net.SplitHostPort(at); err == nil {
+		return a, p
+	}
+	return at, ""
+}

@@ -1,0 +1,81 @@
+package frames
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"ctl.internal/internal/wire"
+)
+
+var bothWays = &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
+
+// Pump calls method on conn with the metadata md and carries messages both ways
+// between it and the call in, until one side ends. It returns the error of the
+// called side, or the cause with which cancel was called.
+func Pump(ctx context.Context, cancel context.CancelCauseFunc, in grpc.ServerStream, conn grpc.ClientConnInterface, method string, md metadata.MD) error {
+	out, err := conn.NewStream(metadata.NewOutgoingContext(ctx, md), bothWays, method, grpc.ForceCodecV2(Codec()),
+		grpc.MaxCallRecvMsgSize(wire.MaxMessage), grpc.MaxCallSendMsgSize(wire.MaxMessage))
+	if err != nil {
+		return err
+	}
+	go requests(in, out, cancel)
+	err = answers(in, out)
+	in.SetTrailer(Passing(out.Trailer()))
+	return err
+}
+
+// requests ends with the stream it reads from, which gRPC ends with the handler.
+func requests(in grpc.ServerStream, out grpc.ClientStream, cancel context.CancelCauseFunc) {
+	for {
+		f := &frame{}
+		if err := in.RecvMsg(f); errors.Is(err, io.EOF) {
+			_ = out.CloseSend()
+			return
+		} else if err != nil {
+			cancel(err)
+			return
+		}
+		if err := out.SendMsg(f); err != nil {
+			return // the reason comes with the answer
+		}
+	}
+}
+
+func answers(in grpc.ServerStream, out grpc.ClientStream) error {
+	if h, err := out.Header(); err == nil {
+		if err := in.SendHeader(Passing(h)); err != nil {
+			return err
+		}
+	}
+	for {
+		f := &frame{}
+		if err := out.RecvMsg(f); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := in.SendMsg(f); err != nil {
+			return err
+		}
+	}
+}
+
+// Passing returns the metadata that belongs to the call and not to one connection;
+// names that begin with "ctl-" are the host's and do not pass.
+func Passing(md metadata.MD) metadata.MD {
+	out := metadata.MD{}
+	for k, v := range md {
+		switch {
+		case strings.HasPrefix(k, ":"), strings.HasPrefix(k, "ctl-"), k == "content-type", k == "user-agent",
+			strings.HasPrefix(k, "grpc-") && !strings.HasSuffix(k, "-bin"):
+		default:
+			out[k] = v
+		}
+	}
+	return out
+}

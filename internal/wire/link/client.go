@@ -1,0 +1,277 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/frames"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// maxQueued bounds the bytes of requests that wait to be sent, and batchBytes those
+// of one message.
+const (
+	maxQueued  = 16 << 20
+	batchBytes = 64 << 10
+)
+
+// client is the calling end of a link.
+type client struct {
+	stream grpc.BidiStreamingClient[pluginv1.CarryRequest, pluginv1.CarryResponse]
+	cancel context.CancelFunc
+	wake   chan struct{} // something is queued
+	over   chan struct{} // closed when the link has ended
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	err     error // why it ended
+	next    uint64
+	pending map[uint64]*call
+	queue   []*pluginv1.LinkCall
+	queued  int
+}
+
+// call is one that waits for its answer. Who takes it out of pending, under the
+// lock, decides its end: the reader, which then sends on done, or the caller.
+type call struct {
+	id    uint64
+	parts []byte // of an answer that comes in several
+	body  []byte
+	err   error
+	done  chan struct{}
+}
+
+var (
+	calls    = sync.Pool{New: func() any { return &call{done: make(chan struct{}, 1)} }}
+	requests = sync.Pool{New: func() any { return &pluginv1.LinkCall{} }}
+)
+
+func newClient(stream grpc.BidiStreamingClient[pluginv1.CarryRequest, pluginv1.CarryResponse], cancel context.CancelFunc) *client {
+	l := &client{stream: stream, cancel: cancel, wake: make(chan struct{}, 1), over: make(chan struct{}), pending: map[uint64]*call{}}
+	l.work.Go(l.read)
+	l.work.Go(l.write)
+	return l
+}
+
+func (l *client) close() {
+	l.cancel()
+	l.work.Wait()
+}
+
+// begin queues a call; nil without an error when the link cannot take it.
+func (l *client) begin(ctx context.Context, method string, request any, md map[string]string) (*call, error) {
+	r := requests.Get().(*pluginv1.LinkCall)
+	body := r.Request[:0]
+	if m, ok := request.(*frames.Message); ok {
+		body = append(body, m.Body...)
+	} else {
+		var err error
+		if body, err = (proto.MarshalOptions{}).MarshalAppend(body, request.(proto.Message)); err != nil {
+			return nil, status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
+		}
+	}
+	r.Method, r.Request, r.Metadata, r.Timeout = method, body, md, 0
+	if d, ok := ctx.Deadline(); ok {
+		r.Timeout = max(1, int64(time.Until(d)))
+	}
+	k := calls.Get().(*call)
+	l.mu.Lock()
+	if l.err != nil || l.queued > maxQueued {
+		l.mu.Unlock()
+		calls.Put(k)
+		return nil, nil
+	}
+	l.next++
+	k.id, r.Id = l.next, l.next
+	l.pending[k.id] = k
+	l.enqueue(r)
+	l.mu.Unlock()
+	l.signal()
+	return k, nil
+}
+
+// wait returns the answer of a call.
+func (l *client) wait(ctx context.Context, k *call) ([]byte, error) {
+	select {
+	case <-k.done:
+	case <-ctx.Done():
+		l.mu.Lock()
+		_, mine := l.pending[k.id]
+		if mine {
+			delete(l.pending, k.id)
+			r := requests.Get().(*pluginv1.LinkCall)
+			r.Id, r.Method, r.Request, r.Metadata, r.Timeout = k.id, "", r.Request[:0], nil, 0
+			l.enqueue(r)
+		}
+		l.mu.Unlock()
+		if mine {
+			l.signal() // the reader may be at a part of it still: not for another call
+			return nil, status.FromContextError(ctx.Err()).Err()
+		}
+		<-k.done // the answer was faster
+	}
+	body, err := k.body, k.err
+	k.parts, k.body, k.err = nil, nil, nil
+	calls.Put(k)
+	return body, err
+}
+
+func (l *client) enqueue(r *pluginv1.LinkCall) {
+	l.queue = append(l.queue, r)
+	l.queued += len(r.Request)
+}
+
+func (l *client) signal() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write sends what is queued, as much as there is in one message.
+func (l *client) write() {
+	m := &pluginv1.CarryRequest{}
+	for {
+		select {
+		case <-l.wake:
+		case <-l.over:
+			return
+		}
+		for l.take(m) {
+			if err := l.stream.Send(m); err != nil {
+				return // the reader learns why
+			}
+			for i, r := range m.Calls {
+				requests.Put(r)
+				m.Calls[i] = nil
+			}
+		}
+	}
+}
+
+// take moves what is queued into a message. Others who are about to call get the
+// processor first: one message for all is cheaper than one for each.
+func (l *client) take(m *pluginv1.CarryRequest) bool {
+	l.mu.Lock()
+	if len(l.queue) > 0 && len(l.pending) > 1 {
+		l.mu.Unlock()
+		runtime.Gosched()
+		l.mu.Lock()
+	}
+	defer l.mu.Unlock()
+	n, size := 0, 0
+	for n < len(l.queue) && size < batchBytes {
+		size += len(l.queue[n].Request)
+		n++
+	}
+	m.Calls = append(m.Calls[:0], l.queue[:n]...)
+	left := copy(l.queue, l.queue[n:])
+	clear(l.queue[left:])
+	l.queue = l.queue[:left]
+	l.queued -= size
+	return n > 0
+}
+
+// read delivers answers until the stream ends.
+func (l *client) read() {
+	m := &pluginv1.CarryResponse{}
+	for {
+		m.Reset()
+		err := l.stream.RecvMsg(m)
+		if err != nil {
+			l.end(err)
+			return
+		}
+		for _, a := range m.Answers {
+			l.deliver(a)
+		}
+	}
+}
+
+// deliver gives an answer, or the last part of one, to who waits for it.
+func (l *client) deliver(a *pluginv1.LinkAnswer) {
+	l.mu.Lock()
+	k := l.pending[a.Id]
+	l.mu.Unlock()
+	if k == nil {
+		return // cancelled meanwhile
+	}
+	switch {
+	case len(a.Status) > 0:
+		l.finish(k, nil, decodeStatus(a.Status))
+	case a.Size == 0 && k.parts == nil:
+		l.finish(k, a.Response, nil)
+	default:
+		l.part(k, a)
+	}
+}
+
+// part adds to an answer that comes in several. Its parts are the reader's alone.
+func (l *client) part(k *call, a *pluginv1.LinkAnswer) {
+	switch {
+	case a.Size > wire.MaxMessage:
+		l.finish(k, nil, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", a.Size, wire.MaxMessage))
+		return
+	case a.Size > 0:
+		k.parts = make([]byte, 0, a.Size)
+	}
+	if len(k.parts)+len(a.Response) > cap(k.parts) {
+		l.finish(k, nil, status.Error(codes.Internal, "the parts of an answer are larger than it was said to be"))
+		return
+	}
+	if k.parts = append(k.parts, a.Response...); len(k.parts) == cap(k.parts) {
+		l.finish(k, k.parts, nil)
+	}
+}
+
+// finish ends a call unless its caller was faster.
+func (l *client) finish(k *call, body []byte, err error) {
+	l.mu.Lock()
+	_, mine := l.pending[k.id]
+	delete(l.pending, k.id)
+	l.mu.Unlock()
+	if mine {
+		k.body, k.err = body, err
+		k.done <- struct{}{}
+	}
+}
+
+// end fails every call under way.
+func (l *client) end(err error) {
+	if errors.Is(err, io.EOF) {
+		err = status.Error(codes.Unavailable, "the other end has closed the link")
+	}
+	if status.Code(err) != codes.Unavailable {
+		err = status.Errorf(codes.Unavailable, "the link has ended: %v", err)
+	}
+	l.cancel()
+	l.mu.Lock()
+	l.err = err
+	all := l.pending
+	l.pending = map[uint64]*call{}
+	l.queue, l.queued = nil, 0
+	l.mu.Unlock()
+	close(l.over)
+	for _, k := range all {
+		k.body, k.err = nil, err
+		k.done <- struct{}{}
+	}
+}
+
+func decodeStatus(b []byte) error {
+	s := status.New(codes.OK, "").Proto()
+	if err := proto.Unmarshal(b, s); err != nil || s.Code == int32(codes.OK) {
+		return status.Error(codes.Internal, "link: a status that cannot be read")
+	}
+	return status.ErrorProto(s)
+}

@@ -1,0 +1,43 @@
+package bierdriver
+
+import (
+	"cmp"
+	"slices"
+)
+
+// ChannelKey is the key of an entry of pure-multicast.
+type ChannelKey struct {
+	VPN                           uint32
+	Source, Group                 string
+	SourceWildcard, GroupWildcard uint32 // prefix lengths
+}
+
+// KeyOf returns the key of a channel.
+func KeyOf(c *Channel) ChannelKey {
+	return ChannelKey{c.VpnId, c.SourceAddress, c.GroupAddress, c.SourceWildcard, c.GroupWildcard}
+}
+
+// Canonical puts the lists of a configuration in the order of their keys.
+func Canonical(c *Config) {
+	slices.SortFunc(c.Channels, func(a, b *Channel) int {
+		return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
+			cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
+	})
+	for _, x := range c.Channels {
+		slices.Sort(x.EgressBfrIds)
+	}
+	slices.SortFunc(c.Members, func(a, b *Member) int {
+		return cmp.Or(cmp.Compare(a.SubDomainId, b.SubDomainId), cmp.Compare(a.BfrId, b.BfrId))
+	})
+	if c.Global == nil {
+		return
+	}
+	slices.SortFunc(c.Global.SubDomains, func(a, b *SubDomain) int { return cmp.Compare(a.SubDomainId, b.SubDomainId) })
+	for _, s := range c.Global.SubDomains {
+		for _, l := range [][]*Encapsulation{s.Ipv4, s.Ipv6} {
+			slices.SortFunc(l, func(a, b *Encapsulation) int {
+				return cmp.Or(cmp.Compare(a.Bitstringlength, b.Bitstringlength), cmp.Compare(a.BierMplsLabelBase, b.BierMplsLabelBase))
+			})
+		}
+	}
+}
