@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -69,9 +68,9 @@ func (g *guard) fault(ctx context.Context, sw *switchdriver.Switch, err error) e
 		text := clean(e.Text, maxFaultText)
 		switch {
 		case e.Kind == fault.Timeout && e.Source != fault.SourceDevice, ctx.Err() != nil && e.Kind == fault.Unavailable:
-			return &fault.Error{Kind: fault.Timeout, Cause: err, Text: fmt.Sprintf("the driver %s did not answer for switch %s in time", g.name, name(sw))}
+			return &fault.Error{Kind: fault.Timeout, Cause: err, Text: fmt.Sprintf("the driver %s did not answer for switch %s in time", g.name, switchdriver.Label(sw))}
 		case e.Kind == fault.Internal || e.Kind == fault.Unavailable:
-			text = fmt.Sprintf("the driver %s failed for switch %s: %s", g.name, name(sw), text)
+			text = fmt.Sprintf("the driver %s failed for switch %s: %s", g.name, switchdriver.Label(sw), text)
 		}
 		path := ""
 		if leaf(e.Path) {
@@ -84,11 +83,7 @@ func (g *guard) fault(ctx context.Context, sw *switchdriver.Switch, err error) e
 
 // lies is an answer that cannot be true.
 func (g *guard) lies(sw *switchdriver.Switch, format string, args ...any) error {
-	return fault.New(fault.Downstream, "the driver %s answered for switch %s with what cannot be: %s", g.name, name(sw), fmt.Sprintf(format, args...))
-}
-
-func name(sw *switchdriver.Switch) string {
-	return fmt.Sprintf("%s (%s)", mib.MAC(sw.NodeId), sw.Address)
+	return fault.New(fault.Downstream, "the driver %s answered for switch %s with what cannot be: %s", g.name, switchdriver.Label(sw), fmt.Sprintf(format, args...))
 }
 
 // leaf reports whether a path is the name of a leaf, which is all a driver may give.
@@ -136,7 +131,7 @@ func (g *guard) confirm(ctx context.Context, sw *switchdriver.Switch, look func(
 			return err
 		}
 	}
-	return fault.Device(fault.Downstream, "the driver %s says that the change of switch %s is made, but it shows %s", g.name, name(sw), differs)
+	return fault.Device(fault.Downstream, "the driver %s says that the change of switch %s is made, but it shows %s", g.name, switchdriver.Label(sw), differs)
 }
 
 // reading returns what reads an operation's result: the driver itself, else the

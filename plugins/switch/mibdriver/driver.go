@@ -50,14 +50,14 @@ func writer(sw *switchdriver.Switch) (snmp.Target, error) {
 	}
 	c := sw.GetSnmp().GetWriteCommunity()
 	if v := sw.GetSnmp().GetVersion(); c == "" && v != "3" {
-		return snmp.Target{}, fault.New(fault.Denied, "the switch list has no write community for switch %s", Name(sw))
+		return snmp.Target{}, fault.New(fault.Denied, "the switch list has no write community for switch %s", switchdriver.Label(sw))
 	}
 	return target(sw, c)
 }
 
 // noSNMP is the fault of a switch that the list says not to ask by SNMP.
 func noSNMP(sw *switchdriver.Switch) error {
-	return fault.New(fault.Unsupported, "switch %s is not asked by SNMP (Version none in the switch list), and nothing else does this", Name(sw))
+	return fault.New(fault.Unsupported, "switch %s is not asked by SNMP (Version none in the switch list), and nothing else does this", switchdriver.Label(sw))
 }
 
 func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
@@ -66,7 +66,7 @@ func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
 	}
 	a, err := netip.ParseAddr(sw.Address)
 	if err != nil {
-		return snmp.Target{}, fault.Wrap(fault.Invalid, err, "switch %s has no usable address", Name(sw))
+		return snmp.Target{}, fault.Wrap(fault.Invalid, err, "switch %s has no usable address", switchdriver.Label(sw))
 	}
 	p := sw.GetSnmp()
 	port := p.GetPort()

@@ -109,11 +109,11 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	r := t.rows[c.vid]
 	switch {
 	case c.create && r != nil && r.static:
-		return fault.At(fault.Exists, pathVLAN, "VLAN %d exists on switch %s", c.vid, Name(sw))
+		return fault.At(fault.Exists, pathVLAN, "VLAN %d exists on switch %s", c.vid, switchdriver.Label(sw))
 	case !c.create && r == nil:
-		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", Name(sw), c.vid)
+		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", switchdriver.Label(sw), c.vid)
 	case !c.create && !r.static:
-		return fault.At(fault.NotFound, pathVLAN, "VLAN %d of switch %s was learned, not configured; it cannot be changed", c.vid, Name(sw))
+		return fault.At(fault.NotFound, pathVLAN, "VLAN %d of switch %s was learned, not configured; it cannot be changed", c.vid, switchdriver.Label(sw))
 	case c.remove && c.vid == defaultVLAN:
 		return fault.At(fault.Invalid, pathVLAN, "VLAN %d is the default VLAN and cannot be removed", c.vid)
 	}
@@ -121,7 +121,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 		return nil
 	}
 	if t.known == nil {
-		return fault.Device(fault.Unsupported, "switch %s does not tell which ports it has (dot1dBasePortTable), so none can be set", Name(sw))
+		return fault.Device(fault.Unsupported, "switch %s does not tell which ports it has (dot1dBasePortTable), so none can be set", switchdriver.Label(sw))
 	}
 	var l fault.List
 	for _, p := range c.egress.Sorted() {
@@ -130,7 +130,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 			path = PathUntagged
 		}
 		if !t.known[p] {
-			l = append(l, fault.At(fault.Invalid, path, "switch %s has no port %d", Name(sw), p))
+			l = append(l, fault.At(fault.Invalid, path, "switch %s has no port %d", switchdriver.Label(sw), p))
 		}
 	}
 	if len(l) > 0 {
@@ -138,7 +138,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	}
 	for v, r := range t.rows {
 		if r.static && (mib.IsText(r.egress, t.known) || mib.IsText(r.untagged, t.known)) {
-			return fault.Device(fault.Unsupported, "switch %s shows the ports of VLAN %d as text, which the standard MIB cannot set; it needs a driver of its own", Name(sw), v)
+			return fault.Device(fault.Unsupported, "switch %s shows the ports of VLAN %d as text, which the standard MIB cannot set; it needs a driver of its own", switchdriver.Label(sw), v)
 		}
 	}
 	return nil

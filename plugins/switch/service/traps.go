@@ -7,8 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/plugins/switch/shell"
-	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/traps"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
@@ -47,7 +46,7 @@ type trapEvent struct {
 // trapped acts on traps: switches are read again, and events go out. It is used by
 // the receiver's goroutine only.
 type trapped struct {
-	survey     *survey.Surveyor
+	survey     *discovery.Surveyor
 	events     *host.Publisher
 	wake       chan struct{}
 	second     time.Time
@@ -57,7 +56,7 @@ type trapped struct {
 
 func (d *trapped) handle(t traps.Trap) {
 	for _, m := range t.Nodes {
-		switch h := (survey.Hint{Node: m, IfIndex: t.IfIndex}); t.Kind {
+		switch h := (discovery.Hint{Node: m, IfIndex: t.IfIndex}); t.Kind {
 		case traps.LinkDown, traps.NewRoot, traps.TopologyChange:
 			d.survey.Touch(h)
 		case traps.LinkUp, traps.ColdStart, traps.WarmStart:
@@ -101,9 +100,9 @@ func (s *Service) receive(ctx context.Context, term *state.Term) {
 	work.Go(func() { r.Run(ctx) })
 	defer work.Wait()
 	opened := r.Opened()
-	var before shell.TrapState
+	var before trapState
 	for ctx.Err() == nil {
-		now := shell.TrapState{Source: s.source, Epoch: term.Epoch(), Counts: r.Book().Counts(), Strangers: r.Book().Strangers()}
+		now := trapState{Source: s.source, Epoch: term.Epoch(), Counts: r.Book().Counts(), Strangers: r.Book().Strangers()}
 		if at, err := r.Listening(); err != nil {
 			now.Error = err.Error()
 		} else if at.IsValid() {
@@ -118,7 +117,7 @@ func (s *Service) receive(ctx context.Context, term *state.Term) {
 						return err
 					}
 				}
-				return s.trapState.Put(tx, "", now)
+				return s.trapsNow.Put(tx, "", now)
 			})
 			if err != nil && ctx.Err() == nil {
 				s.log.Warn("traps that came are not in the list of the last ones", "traps", len(came), "err", err)

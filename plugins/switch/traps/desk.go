@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/snmpwire"
-	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 // Verdict is what became of a message.
@@ -51,7 +51,7 @@ func (d *Desk) Handle(now time.Time, from netip.AddrPort, msg []byte) (t *Trap, 
 		return nil, nil, Malformed
 	}
 	t = &Trap{At: now, From: from}
-	var sender []*csvlist.Entry
+	var sender []*switchlist.Entry
 	switch version {
 	case snmpwire.Version1:
 		sender, v = d.v1(t, listed, msg)
@@ -72,7 +72,7 @@ func (d *Desk) Handle(now time.Time, from netip.AddrPort, msg []byte) (t *Trap, 
 	return t, reply, Accepted
 }
 
-func (d *Desk) v1(t *Trap, listed []*csvlist.Entry, msg []byte) ([]*csvlist.Entry, Verdict) {
+func (d *Desk) v1(t *Trap, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, Verdict) {
 	community, trap, err := snmpwire.DecodeTrapV1(msg)
 	if err != nil {
 		return nil, Malformed
@@ -86,7 +86,7 @@ func (d *Desk) v1(t *Trap, listed []*csvlist.Entry, msg []byte) ([]*csvlist.Entr
 	return sender, Accepted
 }
 
-func (d *Desk) v2c(t *Trap, listed []*csvlist.Entry, msg []byte) ([]*csvlist.Entry, []byte, Verdict) {
+func (d *Desk) v2c(t *Trap, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
 	m, err := snmpwire.DecodeCommunity(msg)
 	if err != nil {
 		return nil, nil, Malformed

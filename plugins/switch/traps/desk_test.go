@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"ctl.internal/internal/snmpwire"
-	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 var (
@@ -17,16 +17,16 @@ var (
 	from   = netip.MustParseAddrPort("192.0.2.1:40000")
 )
 
-func entry(mac mib.MAC, address string, port uint16) csvlist.Entry {
-	return csvlist.Entry{MAC: mac, Address: netip.MustParseAddr(address), Port: port, ReadCommunity: "public", WriteCommunity: "private"}
+func entry(mac mib.MAC, address string, port uint16) switchlist.Entry {
+	return switchlist.Entry{MAC: mac, Address: netip.MustParseAddr(address), Port: port, ReadCommunity: "public", WriteCommunity: "private"}
 }
 
-func v3Entry(mac mib.MAC, address string) csvlist.Entry {
-	return csvlist.Entry{MAC: mac, Address: netip.MustParseAddr(address), Port: 161, Version: "3", V3User: "ops",
+func v3Entry(mac mib.MAC, address string) switchlist.Entry {
+	return switchlist.Entry{MAC: mac, Address: netip.MustParseAddr(address), Port: 161, Version: "3", V3User: "ops",
 		V3AuthProtocol: "sha-256", V3AuthPassword: "authpass123", V3PrivProtocol: "aes", V3PrivPassword: "privpass123"}
 }
 
-func newDesk(list ...csvlist.Entry) *Desk {
+func newDesk(list ...switchlist.Entry) *Desk {
 	d := NewDesk(engine)
 	d.SetSenders(NewSenders(list))
 	return d
@@ -274,7 +274,7 @@ func FuzzHandle(f *testing.F) {
 	f.Add(secure{user, []byte{0x80, 0, 0x1f, 0x88, 4, 'a'}, 3, 1000, authPriv}.message(f, pduOf(snmpwire.TrapV2, linkDown)))
 	f.Add(secure{user, engine.ID, 7, 3600, authPriv | snmpwire.FlagReportable}.message(f, pduOf(snmpwire.InformRequest, linkDown)))
 	f.Add(secure{user, nil, 0, 0, snmpwire.FlagReportable}.message(f, pduOf(snmpwire.GetRequest, linkDown)))
-	list := []csvlist.Entry{entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.1")}
+	list := []switchlist.Entry{entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.1")}
 	d := newDesk(list...)
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		got, reply, v := d.Handle(start, from, msg)

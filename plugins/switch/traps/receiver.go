@@ -12,13 +12,13 @@ import (
 	"syscall"
 	"time"
 
-	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 // Options say where to listen and what to do with what comes.
 type Options struct {
 	Listen    string // address:port; the address may be left out
-	Inventory *inventory.Inventory
+	Inventory *switchlist.Inventory
 	Engine    Engine
 	Log       *slog.Logger
 	// Handle gets each trap, one at a time, and must not wait.

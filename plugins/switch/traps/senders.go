@@ -5,15 +5,15 @@ import (
 	"net/netip"
 	"strconv"
 
-	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 // Senders are the switches of the list by their addresses.
-type Senders map[netip.Addr][]*csvlist.Entry
+type Senders map[netip.Addr][]*switchlist.Entry
 
 // NewSenders makes the index of a switch list.
-func NewSenders(list []csvlist.Entry) Senders {
+func NewSenders(list []switchlist.Entry) Senders {
 	s := make(Senders, len(list))
 	for i := range list {
 		e := &list[i]
@@ -24,8 +24,8 @@ func NewSenders(list []csvlist.Entry) Senders {
 }
 
 // withCommunity returns those whose community it is.
-func withCommunity(list []*csvlist.Entry, community []byte) []*csvlist.Entry {
-	return filter(list, func(e *csvlist.Entry) bool {
+func withCommunity(list []*switchlist.Entry, community []byte) []*switchlist.Entry {
+	return filter(list, func(e *switchlist.Entry) bool {
 		return matches(community, e.ReadCommunity) || matches(community, e.WriteCommunity)
 	})
 }
@@ -34,8 +34,8 @@ func matches(got []byte, want string) bool {
 	return want != "" && subtle.ConstantTimeCompare(got, []byte(want)) == 1
 }
 
-func filter(list []*csvlist.Entry, f func(*csvlist.Entry) bool) []*csvlist.Entry {
-	var out []*csvlist.Entry
+func filter(list []*switchlist.Entry, f func(*switchlist.Entry) bool) []*switchlist.Entry {
+	var out []*switchlist.Entry
 	for _, e := range list {
 		if f(e) {
 			out = append(out, e)
@@ -49,9 +49,9 @@ const maxAlike = 16
 
 // nodes says of which switch a trap is. Several at one address are told apart by
 // the port the agent sends from, where that is the port it is asked at.
-func nodes(list []*csvlist.Entry, from netip.AddrPort) []mib.MAC {
+func nodes(list []*switchlist.Entry, from netip.AddrPort) []mib.MAC {
 	if len(list) > 1 {
-		if at := filter(list, func(e *csvlist.Entry) bool { return e.Port == from.Port() }); len(at) > 0 {
+		if at := filter(list, func(e *switchlist.Entry) bool { return e.Port == from.Port() }); len(at) > 0 {
 			list = at
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/snmpwire"
-	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 // Engine is this receiver as an SNMP engine (RFC 3411 section 3.1.1): informs of
@@ -87,12 +87,12 @@ func (u *usm) forget(s Senders) {
 	}
 }
 
-func credentialsOf(e *csvlist.Entry) credentials {
+func credentialsOf(e *switchlist.Entry) credentials {
 	return credentials{e.V3User, e.V3AuthProtocol, e.V3AuthPassword, e.V3PrivProtocol, e.V3PrivPassword}
 }
 
 // user makes the user of a list entry; nil when the list has none that works.
-func (u *usm) user(e *csvlist.Entry) *snmpwire.User {
+func (u *usm) user(e *switchlist.Entry) *snmpwire.User {
 	c := credentialsOf(e)
 	if known, ok := u.users[c]; ok {
 		return known
@@ -128,13 +128,13 @@ func (u *usm) localize(user *snmpwire.User, engine []byte) *snmpwire.Keys {
 
 // v3 is RFC 3414 section 3.2 for a receiver: the authority for traps is their
 // sender, for informs it is us.
-func (d *Desk) v3(t *Trap, listed []*csvlist.Entry, msg []byte) ([]*csvlist.Entry, []byte, Verdict) {
+func (d *Desk) v3(t *Trap, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
 	u := d.usm
 	m, err := snmpwire.DecodeV3(msg)
 	if err != nil {
 		return nil, nil, Malformed
 	}
-	users := filter(listed, func(e *csvlist.Entry) bool { return e.V3User != "" })
+	users := filter(listed, func(e *switchlist.Entry) bool { return e.V3User != "" })
 	if len(users) == 0 {
 		return nil, nil, NotAuthentic
 	}
@@ -146,7 +146,7 @@ func (d *Desk) v3(t *Trap, listed []*csvlist.Entry, msg []byte) ([]*csvlist.Entr
 	if len(m.EngineID) < 5 {
 		return nil, nil, Malformed
 	}
-	named := filter(users, func(e *csvlist.Entry) bool { return e.V3User == m.User })
+	named := filter(users, func(e *switchlist.Entry) bool { return e.V3User == m.User })
 	sender, user := u.proved(named, m)
 	if user == nil {
 		return nil, nil, NotAuthentic
@@ -175,9 +175,9 @@ func (d *Desk) v3(t *Trap, listed []*csvlist.Entry, msg []byte) ([]*csvlist.Entr
 
 // proved returns those whose user made the message, and that user. The message must
 // be protected as well as the user can: the list asks for it.
-func (u *usm) proved(named []*csvlist.Entry, m *snmpwire.V3) ([]*csvlist.Entry, *snmpwire.User) {
+func (u *usm) proved(named []*switchlist.Entry, m *snmpwire.V3) ([]*switchlist.Entry, *snmpwire.User) {
 	var by *snmpwire.User
-	sender := filter(named, func(e *csvlist.Entry) bool {
+	sender := filter(named, func(e *switchlist.Entry) bool {
 		user := u.user(e)
 		if user == nil || required(user) != m.Flags&(snmpwire.FlagAuth|snmpwire.FlagPriv) {
 			return false
