@@ -13,7 +13,7 @@ import (
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/plugintest"

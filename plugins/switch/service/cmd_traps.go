@@ -33,13 +33,13 @@ func (s *Service) cmdTraps() commands.Command {
 // trapState is where traps are received and what came, as the process that receives
 // them writes it.
 type trapState struct {
-	Source    string           `json:"source,omitempty"` // its node
-	Epoch     uint64           `json:"epoch,omitempty"`
-	At        time.Time        `json:"at,omitzero"`
-	Listening string           `json:"listening,omitempty"`
-	Error     string           `json:"error,omitempty"`
-	Counts    traps.Counts     `json:"counts"`
-	Strangers []traps.Stranger `json:"unknown-sources"`
+	Source    string                `json:"source,omitempty"` // its node
+	Epoch     uint64                `json:"epoch,omitempty"`
+	At        time.Time             `json:"at,omitzero"`
+	Listening string                `json:"listening,omitempty"`
+	Error     string                `json:"error,omitempty"`
+	Counts    traps.Counts          `json:"counts"`
+	Unknown   []traps.UnknownSender `json:"unknown-sources"`
 }
 
 type trapReport struct {
@@ -72,8 +72,8 @@ func (s *Service) runTraps(_ context.Context, in *commands.Invocation) error {
 	if err != nil {
 		return err
 	}
-	if st.Strangers == nil {
-		st.Strangers = []traps.Stranger{}
+	if st.Unknown == nil {
+		st.Unknown = []traps.UnknownSender{}
 	}
 	r := trapReport{trapState: st, Traps: []trapLine{}}
 	for i, t := range came {
@@ -117,9 +117,9 @@ func (r *trapReport) show(in *commands.Invocation) error {
 	c := r.Counts
 	in.Printf("%s\n%d received: %d traps and informs (%d informs answered), %d from addresses not in the list, %d not authentic, %d replayed, %d malformed; %d lost in bursts\n",
 		where, c.Received, c.Traps, c.Informs, c.UnknownSource, c.NotAuthentic, c.Replayed, c.Malformed, c.Lost)
-	for i, s := range r.Strangers {
+	for i, s := range r.Unknown {
 		if i == 5 {
-			in.Printf("… and %d more unknown addresses\n", len(r.Strangers)-i)
+			in.Printf("… and %d more unknown addresses\n", len(r.Unknown)-i)
 			break
 		}
 		in.Printf("unknown address %s: %d, last %s\n", s.Address, s.Count, s.Last.Format(time.DateTime))

@@ -56,15 +56,8 @@ type trapped struct {
 
 func (d *trapped) handle(t traps.Trap) {
 	for _, m := range t.Nodes {
-		switch h := (discovery.Hint{Node: m, IfIndex: t.IfIndex}); t.Kind {
-		case traps.LinkDown, traps.NewRoot, traps.TopologyChange:
-			d.survey.Touch(h)
-		case traps.LinkUp, traps.ColdStart, traps.WarmStart:
-			h.Settling, h.Neighbors = true, true
-			d.survey.Touch(h)
-		case traps.RemTablesChange:
-			h.Neighbors = true
-			d.survey.Touch(h)
+		if t.Effect.Ports {
+			d.survey.Touch(discovery.Hint{Node: m, IfIndex: t.IfIndex, Neighbors: t.Effect.Neighbors, Settling: t.Effect.Repeat})
 		}
 	}
 	d.publish(t)
@@ -102,13 +95,13 @@ func (s *Service) receive(ctx context.Context, term *state.Term) {
 	opened := r.Opened()
 	var before trapState
 	for ctx.Err() == nil {
-		now := trapState{Source: s.source, Epoch: term.Epoch(), Counts: r.Book().Counts(), Strangers: r.Book().Strangers()}
+		now := trapState{Source: s.source, Epoch: term.Epoch(), Counts: r.History().Counts(), Unknown: r.History().Unknown()}
 		if at, err := r.Listening(); err != nil {
 			now.Error = err.Error()
 		} else if at.IsValid() {
 			now.Listening = at.String()
 		}
-		came := r.Book().Take()
+		came := r.History().Take()
 		if len(came) > 0 || now.Counts != before.Counts || now.Error != before.Error || now.Listening != before.Listening {
 			now.At = time.Now()
 			_, err := term.Update(ctx, func(tx *state.Tx) error {

@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/plugins/switch/switchlist"
 )
 
@@ -114,7 +114,7 @@ func TestReceiver(t *testing.T) {
 			break
 		}
 	}
-	if c := r.Book().Counts(); c.NotAuthentic != 1 || c.Informs != 1 {
+	if c := r.History().Counts(); c.NotAuthentic != 1 || c.Informs != 1 {
 		t.Errorf("%+v", c)
 	}
 }

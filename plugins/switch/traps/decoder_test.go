@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/switchlist"
 )
@@ -26,25 +26,25 @@ func v3Entry(mac mib.MAC, address string) switchlist.Entry {
 		V3AuthProtocol: "sha-256", V3AuthPassword: "authpass123", V3PrivProtocol: "aes", V3PrivPassword: "privpass123"}
 }
 
-func newDesk(list ...switchlist.Entry) *Desk {
-	d := NewDesk(engine)
-	d.SetSenders(NewSenders(list))
+func newDecoder(list ...switchlist.Entry) *Decoder {
+	d := NewDecoder(engine)
+	d.SetSenders(list)
 	return d
 }
 
 var (
 	linkDown = snmpwire.MustOID("1.3.6.1.6.3.1.1.5.3")
 	linkVars = []snmpwire.VarBind{
-		{Name: ifEntry.Append(ifIndex, 5), Value: snmpwire.Int32(5)},
-		{Name: ifEntry.Append(ifAdminStatus, 5), Value: snmpwire.Int32(1)},
-		{Name: ifEntry.Append(ifOperStatus, 5), Value: snmpwire.Int32(2)},
+		{Name: snmpwire.MustOID(ifEntry).Append(ifIndex, 5), Value: snmpwire.Int32(5)},
+		{Name: snmpwire.MustOID(ifEntry).Append(ifAdminStatus, 5), Value: snmpwire.Int32(1)},
+		{Name: snmpwire.MustOID(ifEntry).Append(ifOperStatus, 5), Value: snmpwire.Int32(2)},
 	}
 )
 
 func pduOf(kind snmpwire.Tag, oid snmpwire.OID, vars ...snmpwire.VarBind) snmpwire.RawPDU {
 	return snmpwire.PDU{Type: kind, RequestID: 9, VarBinds: append([]snmpwire.VarBind{
-		{Name: sysUpTime, Value: snmpwire.Unsigned(snmpwire.TimeTicks, 4200)},
-		{Name: snmpTrapOID, Value: snmpwire.Object(oid)}}, vars...)}.Raw()
+		{Name: snmpwire.MustOID(mib.SysUpTime), Value: snmpwire.Unsigned(snmpwire.TimeTicks, 4200)},
+		{Name: snmpwire.MustOID(snmpTrapOID), Value: snmpwire.Object(oid)}}, vars...)}.Raw()
 }
 
 func v2c(community string, pdu snmpwire.RawPDU) []byte {
@@ -52,7 +52,7 @@ func v2c(community string, pdu snmpwire.RawPDU) []byte {
 }
 
 func TestWhoIsBelieved(t *testing.T) {
-	d := newDesk(entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.2"), entry(3, "192.0.2.3", 1161), entry(4, "192.0.2.3", 1162))
+	d := newDecoder(entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.2"), entry(3, "192.0.2.3", 1161), entry(4, "192.0.2.3", 1162))
 	trap := pduOf(snmpwire.TrapV2, linkDown, linkVars...)
 	v1 := snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: 2, Time: 4200, VarBinds: linkVars})
 	for name, c := range map[string]struct {
@@ -79,7 +79,7 @@ func TestWhoIsBelieved(t *testing.T) {
 		"nothing":                          {"192.0.2.1:9", nil, Malformed, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, reply, v := d.Handle(start, netip.MustParseAddrPort(c.from), c.msg)
+			got, reply, v := d.Decode(start, netip.MustParseAddrPort(c.from), c.msg)
 			if v != c.want || reply != nil || (got != nil) != (v == Accepted) {
 				t.Fatalf("verdict %d, want %d; reply %x", v, c.want, reply)
 			}
@@ -97,7 +97,7 @@ func TestWhoIsBelieved(t *testing.T) {
 }
 
 func TestKinds(t *testing.T) {
-	d := newDesk(entry(1, "192.0.2.1", 161))
+	d := newDecoder(entry(1, "192.0.2.1", 161))
 	enterprise := func(oid string, specific int) []byte {
 		return snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.MustOID(oid), Generic: 6, Specific: specific})
 	}
@@ -110,19 +110,19 @@ func TestKinds(t *testing.T) {
 		kind Kind
 		oid  string
 	}{
-		"coldStart, v1":             {generic(0), ColdStart, "1.3.6.1.6.3.1.1.5.1"},
-		"warmStart":                 {second("1.3.6.1.6.3.1.1.5.2"), WarmStart, "1.3.6.1.6.3.1.1.5.2"},
+		"coldStart, v1":             {generic(0), "coldStart", "1.3.6.1.6.3.1.1.5.1"},
+		"warmStart":                 {second("1.3.6.1.6.3.1.1.5.2"), "warmStart", "1.3.6.1.6.3.1.1.5.2"},
 		"linkUp, v1":                {generic(3), LinkUp, "1.3.6.1.6.3.1.1.5.4"},
-		"authenticationFailure":     {generic(4), AuthenticationFailure, "1.3.6.1.6.3.1.1.5.5"},
+		"authenticationFailure":     {generic(4), "authenticationFailure", "1.3.6.1.6.3.1.1.5.5"},
 		"egpNeighborLoss":           {generic(5), Other, "1.3.6.1.6.3.1.1.5.6"},
-		"LLDP":                      {second("1.0.8802.1.1.2.0.0.1"), RemTablesChange, "1.0.8802.1.1.2.0.0.1"},
-		"LLDP, v1":                  {enterprise("1.0.8802.1.1.2.0", 1), RemTablesChange, "1.0.8802.1.1.2.0.0.1"},
-		"LLDP-V2":                   {second("1.3.111.2.802.1.1.13.0.0.1"), RemTablesChange, "1.3.111.2.802.1.1.13.0.0.1"},
-		"a bridge's topologyChange": {enterprise("1.3.6.1.2.1.17", 2), TopologyChange, "1.3.6.1.2.1.17.0.2"},
+		"LLDP":                      {second("1.0.8802.1.1.2.0.0.1"), "lldpRemTablesChange", "1.0.8802.1.1.2.0.0.1"},
+		"LLDP, v1":                  {enterprise("1.0.8802.1.1.2.0", 1), "lldpRemTablesChange", "1.0.8802.1.1.2.0.0.1"},
+		"LLDP-V2":                   {second("1.3.111.2.802.1.1.13.0.0.1"), "lldpRemTablesChange", "1.3.111.2.802.1.1.13.0.0.1"},
+		"a bridge's topologyChange": {enterprise("1.3.6.1.2.1.17", 2), "topologyChange", "1.3.6.1.2.1.17.0.2"},
 		"somebody's own":            {enterprise("1.3.6.1.4.1.171", 77), Other, "1.3.6.1.4.1.171.0.77"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, _, v := d.Handle(start, from, c.msg)
+			got, _, v := d.Decode(start, from, c.msg)
 			if v != Accepted || got.Kind != c.kind || got.OID != c.oid {
 				t.Errorf("verdict %d, %+v", v, got)
 			}
@@ -131,8 +131,8 @@ func TestKinds(t *testing.T) {
 }
 
 func TestInformIsAnswered(t *testing.T) {
-	d := newDesk(entry(1, "192.0.2.1", 161))
-	got, reply, v := d.Handle(start, from, v2c("private", pduOf(snmpwire.InformRequest, linkDown, linkVars...)))
+	d := newDecoder(entry(1, "192.0.2.1", 161))
+	got, reply, v := d.Decode(start, from, v2c("private", pduOf(snmpwire.InformRequest, linkDown, linkVars...)))
 	if v != Accepted || !got.Inform {
 		t.Fatalf("verdict %d, %+v", v, got)
 	}
@@ -140,7 +140,7 @@ func TestInformIsAnswered(t *testing.T) {
 	if err != nil || m.PDU.Type != snmpwire.Response || m.PDU.RequestID != 9 || m.PDU.Status != 0 || len(m.PDU.VarBinds) != 5 || string(m.Community) != "private" {
 		t.Errorf("answer %+v, %v", m, err)
 	}
-	if _, reply, _ := d.Handle(start, from, v2c("wrong", pduOf(snmpwire.InformRequest, linkDown))); reply != nil {
+	if _, reply, _ := d.Decode(start, from, v2c("wrong", pduOf(snmpwire.InformRequest, linkDown))); reply != nil {
 		t.Error("an inform with a wrong community is answered")
 	}
 }
@@ -181,7 +181,7 @@ func TestV3Traps(t *testing.T) {
 		t.Fatal(err)
 	}
 	trap := pduOf(snmpwire.TrapV2, linkDown, linkVars...)
-	d := newDesk(v3Entry(2, "192.0.2.1"))
+	d := newDecoder(v3Entry(2, "192.0.2.1"))
 	for _, c := range []struct {
 		name  string
 		after time.Duration
@@ -201,23 +201,23 @@ func TestV3Traps(t *testing.T) {
 		{"not authenticated", 0, secure{ops(t), theirs, 3, 1000, 0}, NotAuthentic},
 		{"a short engine id", 0, secure{ops(t), []byte{1}, 3, 1000, authPriv}, Malformed},
 	} {
-		_, reply, v := d.Handle(start.Add(c.after), from, c.s.message(t, trap))
+		_, reply, v := d.Decode(start.Add(c.after), from, c.s.message(t, trap))
 		if v != c.want || reply != nil {
 			t.Errorf("%s: verdict %d, want %d; reply %x", c.name, v, c.want, reply)
 		}
 	}
-	if _, reply, v := newDesk(entry(1, "192.0.2.1", 161)).Handle(start, from, secure{ops(t), nil, 0, 0, snmpwire.FlagReportable}.message(t, trap)); v != NotAuthentic || reply != nil {
+	if _, reply, v := newDecoder(entry(1, "192.0.2.1", 161)).Decode(start, from, secure{ops(t), nil, 0, 0, snmpwire.FlagReportable}.message(t, trap)); v != NotAuthentic || reply != nil {
 		t.Errorf("a switch listed without a user: verdict %d, reply %x", v, reply)
 	}
 }
 
 // The three steps of RFC 3414 section 4: who are you, what time is it, the inform.
 func TestV3Inform(t *testing.T) {
-	d := newDesk(v3Entry(2, "192.0.2.1"))
+	d := newDecoder(v3Entry(2, "192.0.2.1"))
 	inform := pduOf(snmpwire.InformRequest, linkDown, linkVars...)
 	step := func(name string, s secure, want Verdict) *snmpwire.V3 {
 		t.Helper()
-		_, reply, v := d.Handle(start, from, s.message(t, inform))
+		_, reply, v := d.Decode(start, from, s.message(t, inform))
 		if v != want || reply == nil {
 			t.Fatalf("%s: verdict %d, reply %x", name, v, reply)
 		}
@@ -253,20 +253,20 @@ func TestV3Inform(t *testing.T) {
 	}
 }
 
-// What was kept for users and addresses goes when the list changes.
+// What was kept for addresses goes when the list changes.
 func TestListChanges(t *testing.T) {
-	d := newDesk(v3Entry(2, "192.0.2.1"))
+	d := newDecoder(v3Entry(2, "192.0.2.1"))
 	msg := secure{ops(t), []byte{0x80, 0, 0x1f, 0x88, 4, 'a'}, 3, 1000, authPriv}.message(t, pduOf(snmpwire.TrapV2, linkDown))
-	if _, _, v := d.Handle(start, from, msg); v != Accepted {
+	if _, _, v := d.Decode(start, from, msg); v != Accepted {
 		t.Fatalf("verdict %d", v)
 	}
-	d.SetSenders(NewSenders(nil))
-	if _, _, v := d.Handle(start, from, msg); v != UnknownSource || len(d.usm.users)+len(d.usm.keys)+len(d.usm.clocks) != 0 {
-		t.Errorf("verdict %d; %d users, %d keys, %d clocks are kept", v, len(d.usm.users), len(d.usm.keys), len(d.usm.clocks))
+	d.SetSenders(nil)
+	if _, _, v := d.Decode(start, from, msg); v != UnknownSource || len(d.clocks) != 0 {
+		t.Errorf("verdict %d; %d clocks are kept", v, len(d.clocks))
 	}
 }
 
-func FuzzHandle(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	f.Add(v2c("public", pduOf(snmpwire.TrapV2, linkDown, linkVars...)))
 	f.Add(v2c("public", pduOf(snmpwire.InformRequest, linkDown, linkVars...)))
 	f.Add(snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: 2, VarBinds: linkVars}))
@@ -275,9 +275,9 @@ func FuzzHandle(f *testing.F) {
 	f.Add(secure{user, engine.ID, 7, 3600, authPriv | snmpwire.FlagReportable}.message(f, pduOf(snmpwire.InformRequest, linkDown)))
 	f.Add(secure{user, nil, 0, 0, snmpwire.FlagReportable}.message(f, pduOf(snmpwire.GetRequest, linkDown)))
 	list := []switchlist.Entry{entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.1")}
-	d := newDesk(list...)
+	d := newDecoder(list...)
 	f.Fuzz(func(t *testing.T, msg []byte) {
-		got, reply, v := d.Handle(start, from, msg)
+		got, reply, v := d.Decode(start, from, msg)
 		switch {
 		case (got != nil) != (v == Accepted):
 			t.Fatalf("verdict %d and trap %+v", v, got)
@@ -288,7 +288,7 @@ func FuzzHandle(f *testing.F) {
 		case reply != nil && len(reply) > len(msg)+256:
 			t.Fatalf("%d octets are answered with %d", len(msg), len(reply))
 		}
-		if _, reply, v := d.Handle(start, netip.MustParseAddrPort("198.51.100.1:161"), msg); v != UnknownSource || reply != nil {
+		if _, reply, v := d.Decode(start, netip.MustParseAddrPort("198.51.100.1:161"), msg); v != UnknownSource || reply != nil {
 			t.Fatalf("a stranger gets %x", reply)
 		}
 	})

@@ -7,8 +7,8 @@ import (
 )
 
 // What is remembered is bounded, whatever comes.
-func TestBookIsBounded(t *testing.T) {
-	b := NewBook()
+func TestHistoryIsBounded(t *testing.T) {
+	b := NewHistory()
 	for i := range 1000 {
 		at := start.Add(time.Duration(i) * time.Second)
 		b.Record(at, from, Accepted, &Trap{At: at, IfIndex: uint32(i)})
@@ -21,11 +21,11 @@ func TestBookIsBounded(t *testing.T) {
 	if len(last) != maxWaiting || last[0].IfIndex != 1000 || last[999].IfIndex != 1999 || len(b.Take()) != 0 {
 		t.Errorf("%d traps, from %d to %d", len(last), last[0].IfIndex, last[len(last)-1].IfIndex)
 	}
-	strangers := b.Strangers()
-	if len(strangers) != maxUnknown {
-		t.Errorf("%d unknown addresses", len(strangers))
+	unknown := b.Unknown()
+	if len(unknown) != maxUnknown {
+		t.Errorf("%d unknown addresses", len(unknown))
 	}
-	for _, s := range strangers {
+	for _, s := range unknown {
 		if start.Add((1000 - maxUnknown) * time.Second).After(s.Last) {
 			t.Errorf("%s was heard of last at %s: others are newer", s.Address, s.Last)
 		}
