@@ -17,10 +17,10 @@ const (
 
 // Change is one thing that became different. A cable is one change, not two edges.
 type Change struct {
-	At    time.Time `json:"at"`
-	Cause string    `json:"cause"` // why the switches were read: command, periodic, list, trap
-	Kind  ChangeKind      `json:"kind"`
-	Node  string    `json:"node"` // node-id, as in module topology
+	At    time.Time  `json:"at"`
+	Cause string     `json:"cause"` // why the switches were read: command, periodic, list, trap
+	Kind  ChangeKind `json:"kind"`
+	Node  string     `json:"node"` // node-id, as in module topology
 	// Of edges only.
 	Port     string `json:"port,omitempty"`
 	Peer     string `json:"peer,omitempty"`

@@ -110,16 +110,16 @@ func (a *SDN) Apply(ctx context.Context, sw *switchdriver.Switch, dry bool) SDNR
 }
 
 func (a *SDN) apply(ctx context.Context, sw *switchdriver.Switch, dry bool) (lines []string, err error) {
-	d, known, err := For[switchdriver.SettingsApplier](ctx, a.drivers, sw, "ApplySettings")
+	_, _, err = a.drivers.Find(ctx, sw, "ApplySettings")
 	switch {
 	case err == nil:
-		s := &switchdriver.Settings{DisableStp: a.set.STP, DisableBpduFlooding: a.set.BPDU, DisableBroadcastFlooding: a.set.Broadcast,
-			DisableMulticastFlooding: a.set.Multicast, DisableUnknownFlooding: a.set.Unknown, DisableLearning: a.set.Learning}
-		if !dry {
-			return a.do(ctx, sw, writes.Operation{Name: "ApplySettings", What: "the settings for SDN", Settings: s})
+		o := writes.Operation{Name: "ApplySettings", What: "the settings for SDN", Settings: &switchdriver.Settings{DryRun: dry, DisableStp: a.set.STP,
+			DisableBpduFlooding: a.set.BPDU, DisableBroadcastFlooding: a.set.Broadcast, DisableMulticastFlooding: a.set.Multicast,
+			DisableUnknownFlooding: a.set.Unknown, DisableLearning: a.set.Learning}}
+		if dry {
+			return a.drivers.Perform(ctx, sw, &o)
 		}
-		s.Switch, s.DryRun = known, true
-		return d.ApplySettings(ctx, s)
+		return a.do(ctx, sw, o)
 	case fault.KindOf(err) != fault.Unsupported:
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (a *SDN) apply(ctx context.Context, sw *switchdriver.Switch, dry bool) (lin
 // stp switches spanning tree off by whatever driver can.
 func (a *SDN) stp(ctx context.Context, sw *switchdriver.Switch, dry bool) (string, error) {
 	const unable = "spanning tree: not switched off, no driver of this switch can"
-	_, _, err := For[switchdriver.STPWriter](ctx, a.drivers, sw, "WriteStp")
+	_, _, err := a.drivers.Find(ctx, sw, "WriteStp")
 	if fault.KindOf(err) == fault.Unsupported && err != nil {
 		return unable, nil
 	}

@@ -2,7 +2,6 @@ package mibdriver
 
 import (
 	"net/netip"
-	"time"
 
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
@@ -11,11 +10,7 @@ import (
 
 // Driver controls switches by the standard MIBs. It is safe for concurrent use, but
 // whoever calls it sees to it that a switch is changed by one at a time.
-type Driver struct {
-	snmp *snmp.Client
-	// wait is how long to wait before a change is read back again.
-	wait time.Duration
-}
+type Driver struct{ snmp *snmp.Client }
 
 // The capabilities.
 var (
@@ -32,9 +27,7 @@ var (
 )
 
 // New makes a Driver that speaks through c.
-func New(c *snmp.Client) *Driver {
-	return &Driver{snmp: c, wait: 200 * time.Millisecond}
-}
+func New(c *snmp.Client) *Driver { return &Driver{c} }
 
 // Match is empty: the driver is for switches nobody else is for.
 func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{} }

@@ -3,7 +3,6 @@ package mibdriver
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/gosnmp/gosnmp"
 
@@ -167,20 +166,14 @@ func (d *Driver) staticRows(ctx context.Context, t snmp.Target, fdb uint32, mac 
 	return rows, err
 }
 
-// readBack looks until the switch shows what was set. differs tells how it does not.
+// readBack looks until the switch shows what was set. look returns how it does not.
 func (d *Driver) readBack(ctx context.Context, sw *switchdriver.Switch, look func() (differs string, err error)) error {
-	for try := 0; ; try++ {
-		differs, err := look()
-		if err != nil || differs == "" {
-			return deviceFault(sw, err)
-		}
-		if try == 3 {
-			return fault.Device(fault.Downstream, "switch %s accepted the change but shows %s", switchdriver.Label(sw), differs)
-		}
-		select {
-		case <-time.After(d.wait << try):
-		case <-ctx.Done():
-			return fault.Wrap(fault.Timeout, ctx.Err(), "switch %s accepted the change but still shows %s", switchdriver.Label(sw), differs)
-		}
+	differs, err := writes.ReadBack(ctx, look)
+	switch {
+	case err != nil || differs == "":
+		return deviceFault(sw, err)
+	case ctx.Err() != nil:
+		return fault.Wrap(fault.Timeout, ctx.Err(), "switch %s accepted the change but still shows %s", switchdriver.Label(sw), differs)
 	}
+	return fault.Device(fault.Downstream, "switch %s accepted the change but shows %s", switchdriver.Label(sw), differs)
 }

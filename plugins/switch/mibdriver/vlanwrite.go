@@ -15,7 +15,8 @@ import (
 // The untagged ports get its id as PVID and leave the VLAN they were untagged in.
 // On failure what was done is taken back.
 func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
-	return d.WriteVLANBy(ctx, sw, v, create, setPorts, Way{})
+	err = d.writeVLAN(ctx, sw, v, create, setPorts, Way{}, func(t *vlanTable) { out = t.vlan(v.VlanId) })
+	return out, err
 }
 
 // Way is how a VLAN is made on a model, where somebody has described it.
@@ -25,12 +26,15 @@ type Way struct {
 }
 
 // WriteVLANBy is WriteVLAN in a described way.
-func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way) (out *switchdriver.VLAN, err error) {
+func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way) error {
+	return d.writeVLAN(ctx, sw, v, create, setPorts, way, func(*vlanTable) {})
+}
+
+func (d *Driver) writeVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way, done func(*vlanTable)) error {
 	c := change{vid: v.VlanId, create: create, name: v.Name, setPorts: setPorts, listSize: way.ListOctets,
 		egress: mib.PortsOf(v.EgressPorts...), untagged: mib.PortsOf(v.UntaggedPorts...)}
 	c.egress = c.egress.Union(c.untagged)
-	err = d.changeVLAN(ctx, sw, c, way.Sequence, func(t *vlanTable) { out = t.vlan(c.vid) })
-	return out, err
+	return d.changeVLAN(ctx, sw, c, way.Sequence, done)
 }
 
 // DeleteVLAN removes a VLAN. Ports whose untagged VLAN it was go back to VLAN 1.

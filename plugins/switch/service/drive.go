@@ -26,7 +26,7 @@ func (s *Service) drive(env *sdk.Env) {
 	described := vendorfile.New(s.vendors, s.standard, s.keys)
 	s.drivers = driver.New(driver.Options{Standard: s.standard, File: described, Board: env.Host.Switchboard,
 		Listed: s.inventory.DriverOf, Deadline: s.set.Drivers.Deadline.Std(), Log: s.log})
-	described.Beyond = s.drivers.Beyond
+	described.Next = s.drivers.Next
 	s.writer = writes.New(writes.Options{Find: s.find, Refuse: s.refuse, Perform: s.perform, Repair: s.drivers.Repair,
 		Source: s.source, Log: s.log})
 	s.sdn = driver.NewSDN(s.drivers, s.writer.Do, s.set.SDN.settings(), s.log)

@@ -25,6 +25,7 @@ import (
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/switchlist"
 	"ctl.internal/plugins/switch/vendorfile"
+	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
@@ -110,12 +111,13 @@ func newBench(t *testing.T, model, file string) *bench {
 	}
 	log := slog.New(slog.DiscardHandler)
 	b := &bench{Network: n, standard: mibdriver.New(c), sw: entries[0].Switch()}
-	x := vendorfile.New(vendorfile.NewSource([]string{"/nothing", path}, log), b.standard, &hostkeys.Keys{})
-	for _, p := range x.File().Problems {
+	source := vendorfile.NewSource([]string{"/nothing", path}, log)
+	x := vendorfile.New(source, b.standard, &hostkeys.Keys{})
+	for _, p := range source.File().Problems {
 		t.Fatal(p)
 	}
 	b.chooser = driver.New(driver.Options{Standard: b.standard, File: x, Log: log})
-	x.Beyond = b.chooser.Beyond
+	x.Next = b.chooser.Next
 	return b
 }
 
@@ -131,13 +133,16 @@ func deadline(t *testing.T) context.Context {
 	return ctx
 }
 
+func (b *bench) perform(t *testing.T, o writes.Operation) error {
+	t.Helper()
+	_, err := b.chooser.Perform(deadline(t), b.sw, &o)
+	return err
+}
+
 func (b *bench) write(t *testing.T, v *switchdriver.VLAN, create, ports bool) (*switchdriver.VLAN, error) {
 	t.Helper()
-	d, sw, err := driver.For[switchdriver.VLANWriter](deadline(t), b.chooser, b.sw, "WriteVlan")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d.WriteVLAN(deadline(t), sw, v, create, ports)
+	err := b.perform(t, writes.Operation{Name: "WriteVlan", VLAN: v, Create: create, SetPorts: ports})
+	return b.vlan(t, v.VlanId), err
 }
 
 func (b *bench) vlan(t *testing.T, id uint32) *switchdriver.VLAN {
@@ -241,14 +246,11 @@ func TestLines(t *testing.T) {
 	}
 	_, err := b.write(t, asked, true, true)
 	kind(t, err, fault.Exists)
-	d, sw, err := driver.For[switchdriver.VLANWriter](deadline(t), b.chooser, b.sw, "DeleteVlan")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.DeleteVLAN(deadline(t), sw, 9); err != nil || b.vlan(t, 9) != nil {
+	remove := writes.Operation{Name: "DeleteVlan", VLAN: &switchdriver.VLAN{VlanId: 9}}
+	if err := b.perform(t, remove); err != nil || b.vlan(t, 9) != nil {
 		t.Errorf("removing: %v, %v", err, b.vlan(t, 9))
 	}
-	kind(t, d.DeleteVLAN(deadline(t), sw, 9), fault.NotFound)
+	kind(t, b.perform(t, remove), fault.NotFound)
 	for _, fail = range []string{"create", "set"} {
 		_, err := b.write(t, asked, true, true)
 		kind(t, err, fault.Downstream)
@@ -283,30 +285,26 @@ func TestACLAndSTP(t *testing.T) {
 		function("set_acl_rule", "telnet", "", "config access_profile profile_id ${profile_id}$ add access_id ${rule_id}$ {ip source_ip ${src_ip}$} port ${port_list}$ ${action}$")+
 		function("disable_stp", "telnet", "", "disable stp")))
 	c := b.console(t, func(string) string { return "Success." })
-	d, sw, err := driver.For[switchdriver.ACLApplier](deadline(t), b.chooser, b.sw, "ApplyAcl")
-	if err != nil {
-		t.Fatal(err)
+	apply := func(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule) error {
+		return b.perform(t, writes.Operation{Name: "ApplyAcl", ACL: &pluginv1.ApplyAclRequest{Action: action, Profile: p, Rule: r}})
 	}
+	stp := func(port uint32) error { return b.perform(t, writes.Operation{Name: "WriteStp", Port: port}) }
 	mask := uint32(4095)
 	p := &switchdriver.ACLProfile{ProfileId: 1, ProfileName: "p1", Layer: "IP", VlanMask: &mask, SrcIpMask: "255.255.255.0"}
-	if err := d.ApplyACL(deadline(t), sw, pluginv1.ApplyAclRequest_ACTION_CREATE_PROFILE, p, nil); err != nil {
+	if err := apply(pluginv1.ApplyAclRequest_ACTION_CREATE_PROFILE, p, nil); err != nil {
 		t.Error(err)
 	}
 	r := &switchdriver.ACLRule{RuleId: 3, Ports: []uint32{1, 2}, SrcIp: "10.0.0.1", Action: "DENY", Layer: "IP"}
-	if err := d.ApplyACL(deadline(t), sw, pluginv1.ApplyAclRequest_ACTION_SET_RULE, p, r); err != nil {
+	if err := apply(pluginv1.ApplyAclRequest_ACTION_SET_RULE, p, r); err != nil {
 		t.Error(err)
 	}
-	kind(t, d.ApplyACL(deadline(t), sw, pluginv1.ApplyAclRequest_ACTION_CLEAR, nil, nil), fault.Unsupported)
+	kind(t, apply(pluginv1.ApplyAclRequest_ACTION_CLEAR, nil, nil), fault.Unsupported)
 	p.Layer = "ETHERNET"
-	kind(t, d.ApplyACL(deadline(t), sw, pluginv1.ApplyAclRequest_ACTION_CREATE_PROFILE, p, nil), fault.Unsupported)
-	s, sw, err := driver.For[switchdriver.STPWriter](deadline(t), b.chooser, b.sw, "WriteStp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.WriteSTP(deadline(t), sw, 0, false); err != nil {
+	kind(t, apply(pluginv1.ApplyAclRequest_ACTION_CREATE_PROFILE, p, nil), fault.Unsupported)
+	if err := stp(0); err != nil {
 		t.Error(err)
 	}
-	if err := s.WriteSTP(deadline(t), sw, 3, false); err != nil || b.Nodes()[0].STPEnabled(3) {
+	if err := stp(3); err != nil || b.Nodes()[0].STPEnabled(3) {
 		t.Errorf("a port, which is not described, by SNMP: %v", err)
 	}
 	want := []string{"create access_profile profile_id 1 profile_name p1 ip vlan 0x0fff source_ip_mask 255.255.255.0",

@@ -19,6 +19,7 @@ import (
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/vendorfile"
+	"ctl.internal/plugins/switch/writes"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -53,9 +54,12 @@ func TestHostKey(t *testing.T) {
 		File: "etc/switch.yaml", Command: "switch:hostkeys", Log: log}
 	standard := mibdriver.New(c)
 	x := vendorfile.New(vendorfile.NewSource([]string{path}, log), standard, keys)
-	x.Beyond = driver.New(driver.Options{Standard: standard, File: x, Log: log}).Beyond
+	x.Next = driver.New(driver.Options{Standard: standard, File: x, Log: log}).Next
 	sw := &switchdriver.Switch{NodeId: 1, Address: h.Host(), Model: "M", Cli: &pluginv1.CliAccess{Port: uint32(h.Port()), User: "admin", Password: "s3cret"}}
-	enable := func() error { return x.WriteSTP(deadline(t), sw, 0, true) }
+	enable := func() error {
+		_, err := x.Perform(deadline(t), sw, &writes.Operation{Name: "WriteStp", Enable: true})
+		return err
+	}
 	table := hostkeys.Table("switch:hostkeys", func() *hostkeys.Keys { return keys })
 	run := func(options map[string]string) (string, error) {
 		var out strings.Builder

@@ -18,22 +18,6 @@ const (
 	undoTime = 30 * time.Second
 )
 
-// pauses are before each look at what was done: switches need a moment to show it.
-func pauses() []time.Duration {
-	return []time.Duration{0, 200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
-
 // job is the lines of a function with their values.
 type job struct{ lines, rollback []string }
 

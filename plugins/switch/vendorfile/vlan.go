@@ -3,48 +3,19 @@ package vendorfile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
 
-// WriteVLAN makes or changes a VLAN as described; what is not described the driver
-// beyond does.
-func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (*switchdriver.VLAN, error) {
-	name := AddVLANAndSetPort
-	switch {
-	case create && !setPorts:
-		name = AddVLAN
-	case !create:
-		name = SetVLANPort
-	}
-	m, f := d.function(sw, name, "")
-	if m != nil && m.Ports > 0 {
-		if err := portsExist(sw, v, m.Ports); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case f == nil:
-		next, known, err := beyond[switchdriver.VLANWriter](ctx, d, sw, "WriteVlan", name)
-		if err != nil {
-			return nil, err
-		}
-		if m != nil && m.ListDigits > 0 && next == switchdriver.VLANWriter(d.standard) {
-			return d.standard.WriteVLANBy(ctx, known, v, create, setPorts, mibdriver.Way{ListOctets: m.ListDigits / 2})
-		}
-		return next.WriteVLAN(ctx, known, v, create, setPorts)
-	case f.Channel == SNMP:
-		return d.standard.WriteVLANBy(ctx, sw, v, create, setPorts, mibdriver.Way{Sequence: sequence(f), ListOctets: m.ListDigits / 2})
-	}
-	return d.writeByLines(ctx, sw, m, f, v, create, setPorts)
-}
-
+// portsExist refuses ports beyond the number that is described.
 func portsExist(sw *switchdriver.Switch, v *switchdriver.VLAN, ports int) error {
 	var l fault.List
 	for _, p := range v.EgressPorts {
@@ -102,45 +73,63 @@ func list(field string, ports []uint32) Value {
 	return Value{Text: strings.Join(text, ","), Field: field}
 }
 
-// writeByLines types the lines, takes back what was done when one fails, and reads the
+// writeVLAN types the lines, takes back what was done when one fails, and reads the
 // VLAN back where the switch shows it by SNMP.
-func (d *Driver) writeByLines(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, v *switchdriver.VLAN, create, setPorts bool) (*switchdriver.VLAN, error) {
+func (d *Driver) writeVLAN(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, o *writes.Operation) error {
+	v := o.VLAN
 	before, readable, err := d.vlan(ctx, sw, v.VlanId)
 	switch {
 	case err != nil:
-		return nil, err
-	case readable && create && before != nil:
-		return nil, fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", v.VlanId, switchdriver.Label(sw))
-	case readable && !create && before == nil:
-		return nil, fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), v.VlanId)
+		return err
+	case readable && o.Create && before != nil:
+		return fault.At(fault.Exists, "vlan-id", "VLAN %d exists on switch %s", v.VlanId, switchdriver.Label(sw))
+	case readable && !o.Create && before == nil:
+		return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), v.VlanId)
 	}
 	values := vlanValues(v)
 	job, err := prepare(f, values)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	undo := job.rollback
-	if del := m.Function(DeleteVLAN, ""); len(undo) == 0 && create && del != nil {
+	if del := m.Function(DeleteVLAN, ""); len(undo) == 0 && o.Create && del != nil {
 		if j, err := prepare(del, values); err == nil {
 			undo = j.lines
 		}
 	}
-	if err := writes.Begin(ctx, writes.Plan{Driver: Name, Before: before}); err != nil {
-		return nil, err
+	if err := writes.Begin(ctx, writes.Plan{Driver: driver.VendorFile, Before: before}); err != nil {
+		return err
 	}
-	out := v
 	err = d.talk(ctx, sw, m, f, job.lines)
 	if err == nil && readable {
-		out, err = d.confirm(ctx, sw, v, setPorts)
+		err = confirm(ctx, sw, func() (string, error) {
+			got, _, err := d.vlan(ctx, sw, v.VlanId)
+			if err != nil || got != nil && (!o.SetPorts || samePorts(got, v)) {
+				return "", err
+			}
+			return fmt.Sprintf("VLAN %d as %v", v.VlanId, got), nil
+		})
 	}
 	if err == nil {
-		return out, nil
+		return nil
 	}
-	if left := d.takeBack(ctx, sw, m, f, undo, v, before, readable, create); left != nil {
+	if left := d.takeBack(ctx, sw, m, f, undo, v, before, readable, o.Create); left != nil {
 		writes.Keep(ctx)
 		err = fault.Device(fault.KindOf(err), "%v; what was done could not be taken back: %v", err, left)
 	}
-	return nil, err
+	return err
+}
+
+// confirm reads back until the switch shows what the lines were to do. One that nothing can read it of is believed.
+func confirm(ctx context.Context, sw *switchdriver.Switch, look func() (differs string, err error)) error {
+	differs, err := writes.ReadBack(ctx, look)
+	switch {
+	case errors.Is(err, &fault.Error{Kind: fault.Unsupported}):
+		return nil
+	case err == nil && differs != "":
+		return fault.Device(fault.Downstream, "switch %s took the commands but shows %s", switchdriver.Label(sw), differs)
+	}
+	return err
 }
 
 // vlan reads one VLAN by SNMP; readable is false for a switch that shows none.
@@ -155,24 +144,6 @@ func (d *Driver) vlan(ctx context.Context, sw *switchdriver.Switch, id uint32) (
 		}
 	}
 	return nil, true, err
-}
-
-// confirm reads a VLAN back until it is as asked for.
-func (d *Driver) confirm(ctx context.Context, sw *switchdriver.Switch, want *switchdriver.VLAN, ports bool) (*switchdriver.VLAN, error) {
-	var got *switchdriver.VLAN
-	for _, pause := range pauses() {
-		if err := wait(ctx, pause); err != nil {
-			break
-		}
-		var err error
-		if got, _, err = d.vlan(ctx, sw, want.VlanId); err != nil {
-			return nil, err
-		}
-		if got != nil && (!ports || samePorts(got, want)) {
-			return got, nil
-		}
-	}
-	return nil, fault.Device(fault.Downstream, "switch %s took the commands for VLAN %d but shows %v", switchdriver.Label(sw), want.VlanId, got)
 }
 
 func samePorts(a, b *switchdriver.VLAN) bool {
@@ -210,16 +181,8 @@ func (d *Driver) takeBack(ctx context.Context, sw *switchdriver.Switch, m *Model
 	return err
 }
 
-// DeleteVLAN removes a VLAN as described.
-func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID uint32) error {
-	m, f := d.function(sw, DeleteVLAN, "")
-	if f == nil {
-		next, known, err := beyond[switchdriver.VLANWriter](ctx, d, sw, "DeleteVlan", DeleteVLAN)
-		if err != nil {
-			return err
-		}
-		return next.DeleteVLAN(ctx, known, vlanID)
-	}
+// deleteVLAN removes a VLAN as described.
+func (d *Driver) deleteVLAN(ctx context.Context, sw *switchdriver.Switch, m *Model, f *Function, vlanID uint32) error {
 	v := &switchdriver.VLAN{VlanId: vlanID}
 	before, readable, err := d.vlan(ctx, sw, vlanID)
 	switch {
@@ -234,19 +197,17 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID
 	if err != nil {
 		return err
 	}
-	if err := writes.Begin(ctx, writes.Plan{Driver: Name, Before: before}); err != nil {
+	if err := writes.Begin(ctx, writes.Plan{Driver: driver.VendorFile, Before: before}); err != nil {
 		return err
 	}
 	if err := d.talk(ctx, sw, m, f, job.lines); err != nil || !readable {
 		return err
 	}
-	for _, pause := range pauses() {
-		if err := wait(ctx, pause); err != nil {
-			break
+	return confirm(ctx, sw, func() (string, error) {
+		now, _, err := d.vlan(ctx, sw, vlanID)
+		if err != nil || now == nil {
+			return "", err
 		}
-		if now, _, err := d.vlan(ctx, sw, vlanID); err != nil || now == nil {
-			return err
-		}
-	}
-	return fault.Device(fault.Downstream, "switch %s took the commands but still shows VLAN %d", switchdriver.Label(sw), vlanID)
+		return fmt.Sprintf("VLAN %d still", vlanID), nil
+	})
 }
