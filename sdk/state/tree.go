@@ -123,6 +123,11 @@ func (t *Tree[T]) Revision(r Reader, keys ...string) uint64 {
 	return x.revision
 }
 
+// Version identifies the state of all instances: two snapshots with equal versions have
+// the same ones. It is comparable with ==, sets no condition, and holds the instances in
+// memory as long as it is kept.
+func (t *Tree[T]) Version(r Reader) any { return t.of(r).items.Root() }
+
 // All yields the readable instances whose first keys are these, in the order of paths.
 // In a Tx the commit depends on the whole list being unchanged.
 func (t *Tree[T]) All(r Reader, keys ...string) iter.Seq2[string, T] {

@@ -21,6 +21,7 @@ type router struct {
 	node string
 	kick chan struct{}
 
+	desired  *bier.Desired      // the last; a planner hands the same pointer on while nothing changes
 	want     *bierdriver.Config // never changed, only replaced; nil before the first Want
 	hash     string
 	problems []string
@@ -37,6 +38,10 @@ type router struct {
 
 // wanted takes in what the router must hold. The lock is held.
 func (r *router) wanted(d *bier.Desired, revision uint64) {
+	if r.desired == d {
+		return
+	}
+	r.desired = d
 	different := !slices.Equal(r.problems, d.Problems)
 	r.problems = d.Problems
 	if r.want != nil && same(r.want, d.Config) && !different {
@@ -247,7 +252,7 @@ func empty(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels
 // routers are not concerned by a change, so it must cost little.
 func same(a, b *bierdriver.Config) bool {
 	return proto.Equal(a.Global, b.Global) && slices.EqualFunc(a.Channels, b.Channels, func(x, y *bierdriver.Channel) bool {
-		return x.VpnId == y.VpnId && x.SourceAddress == y.SourceAddress && x.GroupAddress == y.GroupAddress && x.SourceWildcard == y.SourceWildcard &&
+		return x == y || x.VpnId == y.VpnId && x.SourceAddress == y.SourceAddress && x.GroupAddress == y.GroupAddress && x.SourceWildcard == y.SourceWildcard &&
 			x.GroupWildcard == y.GroupWildcard && x.SubDomain == y.SubDomain && x.IngressBfrId == y.IngressBfrId && x.Role == y.Role &&
 			slices.Equal(x.EgressBfrIds, y.EgressBfrIds)
 	}) && slices.EqualFunc(a.Members, b.Members, func(x, y *bierdriver.Member) bool {
