@@ -20,9 +20,16 @@ type Desired struct {
 	Config *bierdriver.Config
 	// Problems are parts of the configuration that cannot be had on the router.
 	Problems []string
+	// Hash names all that: Desired of equal hashes are the same.
+	Hash string
 
-	flows   map[bierdriver.ChannelKey]int // index of Config.Channels
-	members map[[2]uint32]bool            // those in Config.Members
+	entries []named // Config.Channels in the making
+}
+
+// named is an entry with the name of its channel.
+type named struct {
+	channel string
+	entry   *bierdriver.Channel
 }
 
 // Desired returns what each router must hold, by node-id. Routers that must hold
@@ -96,34 +103,30 @@ func (d *Desired) put(channel string, p *part) {
 	if p.problem != "" {
 		d.problem("channel %s: %s", channel, p.problem)
 	}
-	for _, m := range p.members {
-		if key := [2]uint32{m.SubDomainId, m.BfrId}; !d.members[key] {
-			if d.members == nil {
-				d.members = map[[2]uint32]bool{}
-			}
-			d.members[key] = true
-			d.Config.Members = append(d.Config.Members, m)
-		}
-	}
+	d.Config.Members = append(d.Config.Members, p.members...)
 	if p.entry != nil {
-		d.add(channel, p.entry)
+		d.entries = append(d.entries, named{channel, p.entry})
 	}
 }
 
-// add puts an entry in. Of two channels with the same key on one router the ingress
-// wins, then the first by name.
-func (d *Desired) add(channel string, e *bierdriver.Channel) {
-	i, taken := d.flows[bierdriver.KeyOf(e)]
-	switch {
-	case !taken:
-		if d.flows == nil {
-			d.flows = map[bierdriver.ChannelKey]int{}
+// finish puts all that was added in the order of the contract. Of two channels with the
+// same key on one router the ingress wins, then the one that was added first.
+func (d *Desired) finish() {
+	slices.SortStableFunc(d.entries, func(a, b named) int { return bierdriver.CompareChannels(a.entry, b.entry) })
+	last := -1
+	for _, x := range d.entries {
+		if last < 0 || bierdriver.CompareChannels(d.Config.Channels[last], x.entry) != 0 {
+			d.Config.Channels = append(d.Config.Channels, x.entry)
+			last++
+			continue
 		}
-		d.flows[bierdriver.KeyOf(e)] = len(d.Config.Channels)
-		d.Config.Channels = append(d.Config.Channels, e)
-		return
-	case e.Role == bierdriver.Ingress && d.Config.Channels[i].Role != bierdriver.Ingress:
-		d.Config.Channels[i] = e
+		if x.entry.Role == bierdriver.Ingress && d.Config.Channels[last].Role != bierdriver.Ingress {
+			d.Config.Channels[last] = x.entry
+		}
+		d.problem("channel %s: another channel of the same flow is on the router", x.channel)
 	}
-	d.problem("channel %s: another channel of the same flow is on the router", channel)
+	d.entries = nil
+	slices.SortStableFunc(d.Config.Members, bierdriver.CompareMembers)
+	d.Config.Members = slices.CompactFunc(d.Config.Members, func(a, b *bierdriver.Member) bool { return bierdriver.CompareMembers(a, b) == 0 })
+	bierdriver.Canonical(d.Config)
 }

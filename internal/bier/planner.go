@@ -2,9 +2,15 @@ package bier
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"hash"
+	"io"
 	"maps"
 	"slices"
+
+	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/sdk/bierdriver"
 )
@@ -29,6 +35,7 @@ type part struct {
 	entry   *bierdriver.Channel
 	members []*bierdriver.Member
 	problem string // why there is no entry
+	sum     [sha256.Size]byte
 }
 
 // Desired is Network.Desired. The map is valid until the next call.
@@ -71,6 +78,7 @@ func (p *Planner) Desired(n *Network) map[string]*Desired {
 func (p *Planner) node(id string) *Desired {
 	d := &Desired{Config: &bierdriver.Config{}}
 	nothing := true
+	sums := sha256.New()
 	for _, x := range p.plans {
 		if n := x.topology.Node(id); n != nil {
 			for i := range n.Params.Domains {
@@ -80,14 +88,17 @@ func (p *Planner) node(id string) *Desired {
 		}
 		for _, name := range slices.Sorted(maps.Keys(x.nodes[id])) {
 			d.put(name, x.nodes[id][name])
+			sums.Write(x.nodes[id][name].sum[:])
 			nothing = false
 		}
 	}
 	if nothing {
 		return nil
 	}
-	bierdriver.Canonical(d.Config)
-	d.flows, d.members = nil, nil // of the order before
+	write(sums, d.Config.Global)
+	d.finish()
+	fmt.Fprint(sums, d.Problems)
+	d.Hash = hex.EncodeToString(sums.Sum(nil)[:8])
 	return d
 }
 
@@ -127,6 +138,7 @@ func (x *plan) update(channels []Channel, changed map[string]bool) {
 		}
 		x.channels[c.Name] = &c
 		for node, p := range parts(x.topology, &c) {
+			p.hash()
 			if x.nodes[node] == nil {
 				x.nodes[node] = map[string]*part{}
 			}
@@ -208,4 +220,23 @@ func parts(t *Topology, c *Channel) map[string]*part {
 	slices.Sort(ingress.entry.EgressBfrIds)
 	out[c.IngressNode] = ingress
 	return out
+}
+
+// hash sets sum, which stays the same from one process to the next.
+func (p *part) hash() {
+	h := sha256.New()
+	write(h, p.entry)
+	for _, m := range p.members {
+		write(h, m)
+	}
+	io.WriteString(h, p.problem)
+	h.Sum(p.sum[:0])
+}
+
+func write(h hash.Hash, m proto.Message) {
+	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil { // never of these messages; routers are compared then
+		text = []byte(err.Error())
+	}
+	h.Write(text)
 }

@@ -81,6 +81,7 @@ func (t *Trees) Topology(r state.Reader, id string) *Topology {
 	links := t.Links.All(r, id)
 	return t.once(&t.whole, id, [4]any{m, t.Links.Version(r)}, func() *Topology {
 		x := *m
+		x.graphs = &graphs{all: map[subKey]*Graph{}}
 		for _, l := range links {
 			x.Links = append(x.Links, l)
 		}

@@ -29,6 +29,7 @@ type Tree[T any] struct {
 type instances[T any] struct {
 	docs  *iradix.Tree[host.Entry]
 	items *iradix.Tree[row[T]]
+	bad   int // how many items cannot be decoded
 }
 
 // NewTree returns the instances that a path with * for keys leads to, such as
@@ -169,7 +170,7 @@ func (t *Tree[T]) of(r Reader) instances[T] { return r.part(t.index).(instances[
 func (t *Tree[T]) prefix() host.Prefix  { return t.docs }
 func (t *Tree[T]) bind(_ *Store, i int) { t.index = i }
 func (t *Tree[T]) empty() any {
-	return instances[T]{iradix.New[host.Entry](), iradix.New[row[T]]()}
+	return instances[T]{docs: iradix.New[host.Entry](), items: iradix.New[row[T]]()}
 }
 func (t *Tree[T]) changed(paths []string) {
 	if t.notify != nil {
@@ -221,12 +222,18 @@ func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
 			touched[root] = true
 		}
 	}
-	now := instances[T]{docs: docs.Commit()}
+	now := instances[T]{docs: docs.Commit(), bad: was.bad}
 	items := was.items.Txn()
 	paths := make([]string, 0, len(touched))
 	for root := range touched {
 		paths = append(paths, root)
+		if x, ok := items.Get([]byte(root)); ok && x.err != nil {
+			now.bad--
+		}
 		if x, ok := t.join(now.docs, root); ok {
+			if x.err != nil {
+				now.bad++
+			}
 			items.Insert([]byte(root), x)
 		} else {
 			items.Delete([]byte(root))
@@ -309,6 +316,9 @@ func attach(objects map[string]map[string]any, root, key string, text []byte) er
 }
 
 func (t *Tree[T]) broken(part any, out map[string]error) {
+	if part.(instances[T]).bad == 0 {
+		return
+	}
 	it := part.(instances[T]).items.Root().Iterator()
 	for path, x, ok := it.Next(); ok; path, x, ok = it.Next() {
 		if x.err != nil {

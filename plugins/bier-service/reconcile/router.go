@@ -2,8 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +46,7 @@ func (r *router) wanted(d *bier.Desired, revision uint64) {
 		return
 	}
 	first := r.want == nil
-	r.want, r.hash = d.Config, hash(d.Config, d.Problems)
+	r.want, r.hash = d.Config, d.Hash
 	if s, ok := r.e.known[r.node]; first && ok && s.Hash == r.hash { // it is what was wanted before, too
 		r.intent, r.answered, r.state, r.reason, r.driver, r.dirty = s.Intent, s.Answered, s.State, s.Reason, s.Driver, true
 		if len(r.problems) > 0 && s.State == bier.Failed {
@@ -234,16 +232,6 @@ func (r *router) try(ctx context.Context, want *bierdriver.Config, hash string, 
 		return outcome{bier.Failed, res.Reason, driver, true}
 	}
 	return outcome{bier.Pending, res.Reason, driver, true}
-}
-
-// hash names what a router must hold.
-func hash(c *bierdriver.Config, problems []string) string {
-	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(c)
-	if err != nil { // never of a valid message; the router is compared then
-		return ""
-	}
-	sum := sha256.Sum256(append(text, strings.Join(problems, "\n")...))
-	return hex.EncodeToString(sum[:8])
 }
 
 func empty(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels) == 0 }
