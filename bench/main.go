@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 // row is one line of the table.
@@ -127,10 +129,12 @@ func run(ctx context.Context, b *bench, only, without, out string) error {
 
 // build makes the programs: the tree's own, and the peers.
 func (b *bench) build(ctx context.Context) error {
+	if out, err := harness.Build(".", filepath.Join(b.dir, "bin")); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
+	}
 	for target, packages := range map[string][]string{
-		"bin/":         {"./host/ctld", "./host/ctl", "./internal/lab/ctl-lab", "./bench/baseline", "./bench/realm", "./bench/switch", "./bench/bier", "./host/internal/datastore/storebench"},
-		"bin/plugins/": {"./plugins/..."},
-		"echo/":        {"./bench/echo"},
+		"bin/":  {"./bench/baseline", "./bench/realm", "./bench/switch", "./bench/bier", "./host/internal/datastore/storebench"},
+		"echo/": {"./bench/echo"},
 	} {
 		at := filepath.Join(b.dir, target)
 		if err := os.MkdirAll(at, 0o755); err != nil {

@@ -23,7 +23,7 @@ func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
 		p.err("topology %s has no sub-domain %d of domain %d", t.ID, c.SubDomainID, c.DomainID)
 		return nil, FirstError(p.list)
 	}
-	g := NewGraph(t, c.DomainID, c.SubDomainID, nil)
+	g := t.Graph(c.DomainID, c.SubDomainID)
 	in, ok := g.Member(c.IngressNode)
 	switch {
 	case !ok:

@@ -11,7 +11,7 @@ import (
 // Network is all that decides what routers hold: the topologies, and their
 // channels by topology-id.
 type Network struct {
-	Topologies []Topology
+	Topologies []*Topology
 	Channels   map[string][]Channel
 }
 
@@ -20,44 +20,21 @@ type Desired struct {
 	Config *bierdriver.Config
 	// Problems are parts of the configuration that cannot be had on the router.
 	Problems []string
+	// Hash names all that: Desired of equal hashes are the same.
+	Hash string
 
-	flows   map[bierdriver.ChannelKey]int // index of Config.Channels
-	members map[[2]uint32]bool            // those in Config.Members
+	entries []named // Config.Channels in the making
+}
+
+// named is an entry with the name of its channel.
+type named struct {
+	channel string
+	entry   *bierdriver.Channel
 }
 
 // Desired returns what each router must hold, by node-id. Routers that must hold
 // nothing are left out. It depends on nothing but n.
-func (n *Network) Desired() map[string]*Desired {
-	out := map[string]*Desired{}
-	at := func(node string) *Desired {
-		if out[node] == nil {
-			out[node] = &Desired{Config: &bierdriver.Config{}}
-		}
-		return out[node]
-	}
-	topologies := slices.Clone(n.Topologies)
-	slices.SortFunc(topologies, func(a, b Topology) int { return cmp.Compare(a.ID, b.ID) })
-	for i := range topologies {
-		t := &topologies[i]
-		for j := range t.Nodes {
-			for k := range t.Nodes[j].Params.Domains {
-				at(t.Nodes[j].ID).domain(&t.Nodes[j].Params.Domains[k])
-			}
-		}
-		channels := slices.Clone(n.Channels[t.ID])
-		slices.SortFunc(channels, func(a, b Channel) int { return cmp.Compare(a.Name, b.Name) })
-		for j := range channels {
-			if c := &channels[j]; c.Deployed() {
-				channel(t, c, at)
-			}
-		}
-	}
-	for _, d := range out {
-		bierdriver.Canonical(d.Config)
-		d.flows, d.members = nil, nil // of the order before
-	}
-	return out
-}
+func (n *Network) Desired() map[string]*Desired { return new(Planner).Desired(n) }
 
 // domain adds a node's part in a domain. A router knows one bier-global only: that
 // of the first domain; sub-domains of further ones get their values spelled out.
@@ -121,76 +98,35 @@ func encapsulations(in []Encapsulation) []*bierdriver.Encapsulation {
 	return out
 }
 
-// channel adds the entries of a deployed channel to its ingress and egress nodes.
-// A node that has lost its BFR-id or membership gets none, and the channel's other
-// routers are told of what is left.
-func channel(t *Topology, c *Channel, at func(string) *Desired) {
-	f, err := c.CheckFlow()
-	if err != nil {
-		at(c.IngressNode).problem("channel %s: %v", c.Name, err)
-		return
+// put adds a channel's part.
+func (d *Desired) put(channel string, p *part) {
+	if p.problem != "" {
+		d.problem("channel %s: %s", channel, p.problem)
 	}
-	id := func(node string) (uint16, *NodeDomain) {
-		d, s := t.Node(node).Member(c.DomainID, c.SubDomainID)
-		if s == nil {
-			return 0, nil
-		}
-		return BFRID(d, s), d
+	d.Config.Members = append(d.Config.Members, p.members...)
+	if p.entry != nil {
+		d.entries = append(d.entries, named{channel, p.entry})
 	}
-	entry := func(role bierdriver.Role, ingress uint16, egress ...uint32) *bierdriver.Channel {
-		return &bierdriver.Channel{SourceAddress: f.Source.String(), SourceWildcard: uint32(f.SourceWildcard),
-			GroupAddress: f.Group.String(), GroupWildcard: uint32(f.GroupWildcard), SubDomain: uint32(c.SubDomainID),
-			IngressBfrId: uint32(ingress), EgressBfrIds: egress, Role: role}
-	}
-	in, _ := id(c.IngressNode)
-	if in == 0 {
-		at(c.IngressNode).problem("channel %s: the node has no bfr-id in sub-domain %d of domain %d", c.Name, c.SubDomainID, c.DomainID)
-		for _, e := range c.EgressNodes {
-			at(e.ID).problem("channel %s: its ingress node %s has no bfr-id in sub-domain %d of domain %d", c.Name, c.IngressNode, c.SubDomainID, c.DomainID)
-		}
-		return
-	}
-	all, ingress := entry(bierdriver.Ingress, in), at(c.IngressNode)
-	for _, e := range c.EgressNodes {
-		out, d := id(e.ID)
-		if out == 0 {
-			at(e.ID).problem("channel %s: the node has no bfr-id in sub-domain %d of domain %d", c.Name, c.SubDomainID, c.DomainID)
+}
+
+// finish puts all that was added in the order of the contract. Of two channels with the
+// same key on one router the ingress wins, then the one that was added first.
+func (d *Desired) finish() {
+	slices.SortStableFunc(d.entries, func(a, b named) int { return bierdriver.CompareChannels(a.entry, b.entry) })
+	last := -1
+	for _, x := range d.entries {
+		if last < 0 || bierdriver.CompareChannels(d.Config.Channels[last], x.entry) != 0 {
+			d.Config.Channels = append(d.Config.Channels, x.entry)
+			last++
 			continue
 		}
-		all.EgressBfrIds = append(all.EgressBfrIds, uint32(out))
-		ingress.member(uint32(c.SubDomainID), uint32(out), d)
-		at(e.ID).add(c, entry(bierdriver.Egress, in, uint32(out)))
-	}
-	ingress.add(c, all)
-}
-
-// member notes a router that a channel names.
-func (d *Desired) member(sub, id uint32, nd *NodeDomain) {
-	key := [2]uint32{sub, id}
-	if d.members[key] {
-		return
-	}
-	if d.members == nil {
-		d.members = map[[2]uint32]bool{}
-	}
-	d.members[key] = true
-	d.Config.Members = append(d.Config.Members, &bierdriver.Member{SubDomainId: sub, BfrId: id, Ipv4BfrPrefix: nd.Global.IPv4Prefix, Ipv6BfrPrefix: nd.Global.IPv6Prefix})
-}
-
-// add puts an entry in. Of two channels with the same key on one router the ingress
-// wins, then the first by name.
-func (d *Desired) add(c *Channel, e *bierdriver.Channel) {
-	i, taken := d.flows[bierdriver.KeyOf(e)]
-	switch {
-	case !taken:
-		if d.flows == nil {
-			d.flows = map[bierdriver.ChannelKey]int{}
+		if x.entry.Role == bierdriver.Ingress && d.Config.Channels[last].Role != bierdriver.Ingress {
+			d.Config.Channels[last] = x.entry
 		}
-		d.flows[bierdriver.KeyOf(e)] = len(d.Config.Channels)
-		d.Config.Channels = append(d.Config.Channels, e)
-		return
-	case e.Role == bierdriver.Ingress && d.Config.Channels[i].Role != bierdriver.Ingress:
-		d.Config.Channels[i] = e
+		d.problem("channel %s: another channel of the same flow is on the router", x.channel)
 	}
-	d.problem("channel %s: another channel of the same flow is on the router", c.Name)
+	d.entries = nil
+	slices.SortStableFunc(d.Config.Members, bierdriver.CompareMembers)
+	d.Config.Members = slices.CompactFunc(d.Config.Members, func(a, b *bierdriver.Member) bool { return bierdriver.CompareMembers(a, b) == 0 })
+	bierdriver.Canonical(d.Config)
 }

@@ -3,6 +3,7 @@ package bier
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // Graph is the network of one sub-domain: its members and the links between them.
@@ -52,6 +53,28 @@ func NewGraph(t *Topology, domain, sub uint16, online func(node string) bool) *G
 	}
 	slices.SortFunc(g.byID, func(a, b int32) int { return cmp.Compare(g.Members[a].ID, g.Members[b].ID) })
 	g.connect(t.Links)
+	return g
+}
+
+// graphs keeps the graphs of a topology that is shared: planning a channel needs one, and
+// there are many channels.
+type graphs struct {
+	mu  sync.Mutex
+	all map[subKey]*Graph
+}
+
+// Graph returns the network of a sub-domain.
+func (t *Topology) Graph(domain, sub uint16) *Graph {
+	if t.graphs == nil {
+		return NewGraph(t, domain, sub, nil)
+	}
+	t.graphs.mu.Lock()
+	defer t.graphs.mu.Unlock()
+	g := t.graphs.all[subKey{domain, sub}]
+	if g == nil {
+		g = NewGraph(t, domain, sub, nil)
+		t.graphs.all[subKey{domain, sub}] = g
+	}
 	return g
 }
 

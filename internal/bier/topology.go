@@ -12,6 +12,8 @@ type Topology struct {
 	Nodes   []Node   `json:"bier-node,omitempty"`
 	Links   []Link   `json:"bier-link,omitempty"`
 	Domains []Domain `json:"bier-domain,omitempty"`
+
+	graphs *graphs // nil: they are not kept
 }
 
 // Domain is a BIER domain with its sub-domains.

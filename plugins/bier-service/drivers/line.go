@@ -37,7 +37,7 @@ func (l *line) poke() {
 func (l *line) put(r *bierdriver.Router) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.want[r.NodeId] != r {
+	if !proto.Equal(l.want[r.NodeId], r) {
 		l.want[r.NodeId] = r
 		l.poke()
 	}

@@ -22,6 +22,7 @@ type acting struct {
 	*Service
 	term    *state.Term
 	engine  *reconcile.Engine
+	planner bier.Planner // of the goroutine of follow
 	records *records
 
 	mu       sync.Mutex
@@ -94,7 +95,7 @@ func (a *acting) want(ctx context.Context) {
 		return
 	}
 	n := a.data.Network(now)
-	a.engine.Want(n.Desired(), now.Revision())
+	a.engine.Want(a.planner.Desired(&n), now.Revision())
 	a.records.processed(now.Revision(), "")
 }
 

@@ -67,7 +67,10 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.intended()
 	s.group.Go(func() { s.board.Follow(ctx) })
 	s.group.Go(func() { s.tell(ctx) })
-	s.group.Go(func() { s.data.store.Role(ctx, role, s.act) })
+	s.group.Go(func() {
+		s.board.WaitListed(ctx) // else the first answers would be that there is no driver
+		s.data.store.Role(ctx, role, s.act)
+	})
 	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.broken) })
 	h := &operations.Handlers{Routers: s, Mounts: s.data.Mounts}
 	sh := &shell.Shell{Routers: s, Mounts: s.data.Mounts, Board: s.board}

@@ -125,6 +125,7 @@ func older[T any](m, back map[string]T) {
 
 // write is the only one to write these records, so it looks at no condition but the role.
 func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions map[string]*drivers.Session, service *bier.Status, asked []string) error {
+	tx.Volatile() // after a crash routers are compared again
 	was := tx.Snapshot()
 	put := func(key string, s *bier.Status) error {
 		before, ok := r.data.status.Get(was, key)

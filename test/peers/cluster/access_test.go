@@ -21,7 +21,7 @@ const root = "../../.."
 var bin string
 
 func TestMain(m *testing.M) {
-	os.Exit(harness.Main(m, root, &bin, "./plugins/repoinfo", "./test/peers/cluster/actor", "./test/peers/cluster/lone"))
+	os.Exit(harness.Main(m, root, &bin, "./test/peers/cluster/actor", "./test/peers/cluster/lone"))
 }
 
 func do(t *testing.T, c *harness.Controller, method, path, auth, body string) (int, string) {

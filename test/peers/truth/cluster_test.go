@@ -20,7 +20,7 @@ const root = "../../.."
 var bin string
 
 func TestMain(m *testing.M) {
-	os.Exit(harness.Main(m, root, &bin, "./plugins/bier-topomanager", "./plugins/bier-channel", "./plugins/bier-service", "./plugins/bier-driver-ietf"))
+	os.Exit(harness.Main(m, root, &bin))
 }
 
 // member is one etcd of a cluster.

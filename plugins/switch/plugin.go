@@ -1,4 +1,4 @@
-// Command switch is the plugin that controls Ethernet switches: the RPCs of the modules
+// Package switchplugin is the plugin that controls Ethernet switches: the RPCs of the modules
 // topology, fdb, vlan, acl, misc-config and switch-db, and the shell commands of scope
 // switch.
 //
@@ -8,4 +8,22 @@
 // mibdriver.Observe → discovery → service, which publishes it and writes it for the other
 // nodes. ring keeps the last changes and traps, sdn applies what SDN needs. mib is what
 // all of them know of MIB objects.
-package main
+package switchplugin
+
+import (
+	"embed"
+
+	"ctl.internal/plugins/switch/service"
+	"ctl.internal/sdk"
+)
+
+//go:embed plugin.yaml
+var manifest []byte
+
+//go:embed yang
+var modules embed.FS
+
+// Options describe the plugin.
+func Options() sdk.Options {
+	return sdk.Options{Manifest: manifest, YANG: modules, New: service.New, Commands: service.Commands()}
+}
