@@ -1,9 +1,14 @@
+// Bier-driver-cli configures BIER routers at their command line over SSH, with
+// templates from its settings. It is also the example of a driver by a third party:
+// it uses nothing of the controller but package bierdriver. See docs/bier-driver.md.
+//
+// Package template decides, without I/O, what to type; package device types it.
 package main
 
 import (
 	_ "embed"
 
-	"ctl.internal/plugins/bier-driver-cli/service"
+	"ctl.internal/plugins/bier-driver-cli/device"
 	"ctl.internal/sdk"
 )
 
@@ -11,5 +16,5 @@ import (
 var manifest []byte
 
 func main() {
-	sdk.Serve(sdk.Options{Manifest: manifest, New: service.New})
+	sdk.Serve(sdk.Options{Manifest: manifest, New: device.Start})
 }

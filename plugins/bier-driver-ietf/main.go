@@ -1,9 +1,13 @@
+// Bier-driver-ietf configures BIER routers over NETCONF with the IETF's modules.
+//
+// Package dialect decides, without I/O, what to send; package device keeps the
+// sessions and sends it. For routers with a command line see bier-driver-cli.
 package main
 
 import (
 	_ "embed"
 
-	"ctl.internal/plugins/bier-driver-ietf/service"
+	"ctl.internal/plugins/bier-driver-ietf/device"
 	"ctl.internal/sdk"
 )
 
@@ -11,5 +15,5 @@ import (
 var manifest []byte
 
 func main() {
-	sdk.Serve(sdk.Options{Manifest: manifest, New: service.New})
+	sdk.Serve(sdk.Options{Manifest: manifest, New: device.Start})
 }

@@ -1,3 +1,9 @@
+// Command openflow is the plugin that OpenFlow 1.3 switches connect to. It finds switches
+// and the links between them, and publishes both as a topology. The only rules it installs
+// are those it needs for that.
+//
+// Package channel reads and writes messages, ofp13 is their codec, discovery decides, lldp
+// proves links, service connects all of it with the host, shell shows it.
 package main
 
 import (
