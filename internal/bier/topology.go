@@ -9,6 +9,7 @@ package bier
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Topology is a network and its BIER configuration, in the form of module
@@ -83,6 +84,9 @@ type NodeDomain struct {
 
 // EncapsulationMPLS is the identity of ietf-bier that is the default.
 const EncapsulationMPLS = "ietf-bier:bier-encapsulation-mpls"
+
+// LocalName takes the module's name off an identity.
+func LocalName(identity string) string { return identity[strings.LastIndexByte(identity, ':')+1:] }
 
 // Global is bier-global. Nil and zero members were not given.
 type Global struct {

@@ -108,7 +108,14 @@ func (t *Trees) ChannelTopologies(r state.Reader) (out []string) {
 	return out
 }
 
-// Network is all of it.
+// Network is all that decides what routers hold: the topologies, and their channels by
+// topology-id.
+type Network struct {
+	Topologies []Topology
+	Channels   map[string][]Channel
+}
+
+// Network returns the topologies, without links, and the channels.
 func (t *Trees) Network(r state.Reader) Network {
 	n := Network{Channels: map[string][]Channel{}}
 	for _, id := range t.IDs(r) {

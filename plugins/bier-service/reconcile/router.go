@@ -36,7 +36,7 @@ type router struct {
 }
 
 // wanted takes in what the router must hold. The lock is held.
-func (r *router) wanted(d *bier.Desired, revision uint64) {
+func (r *router) wanted(d *Desired, revision uint64) {
 	different := !slices.Equal(r.problems, d.Problems)
 	r.problems = d.Problems
 	if r.want != nil && same(r.want, d.Config) && !different {

@@ -103,8 +103,7 @@ func (a *acting) want(ctx context.Context) {
 		a.records.processed(before.Processed, why)
 		return
 	}
-	n := a.data.Network(now)
-	a.engine.Want(n.Desired(), now.Revision())
+	a.engine.Want(reconcile.Wanted(a.data.Network(now)), now.Revision())
 	a.records.processed(now.Revision(), "")
 }
 

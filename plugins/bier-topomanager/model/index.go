@@ -1,10 +1,12 @@
-package bier
+package model
 
 import (
 	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"ctl.internal/internal/bier"
 )
 
 // Index knows what must be unique or alike among the nodes of a topology.
@@ -38,7 +40,7 @@ func NewIndex() *Index {
 }
 
 // walk calls the functions for all that a node has.
-func walk(n *Node, id func(idKey), prefix func(prefixKey, string), k func(subKey, kind)) {
+func walk(n *bier.Node, id func(idKey), prefix func(prefixKey, string), k func(subKey, kind)) {
 	for i := range n.Params.Domains {
 		d := &n.Params.Domains[i]
 		for _, text := range []string{d.Global.IPv4Prefix, d.Global.IPv6Prefix} {
@@ -49,7 +51,7 @@ func walk(n *Node, id func(idKey), prefix func(prefixKey, string), k func(subKey
 		for j := range d.Global.SubDomains {
 			s := &d.Global.SubDomains[j]
 			at := subKey{d.ID, s.ID}
-			if b := BFRID(d, s); b != 0 {
+			if b := bier.BFRID(d, s); b != 0 {
 				id(idKey{at, b})
 			}
 			x := kind{igp: s.IGP}
@@ -62,7 +64,7 @@ func walk(n *Node, id func(idKey), prefix func(prefixKey, string), k func(subKey
 }
 
 // Put adds a node. What another node has already stays the other's.
-func (x *Index) Put(n *Node) {
+func (x *Index) Put(n *bier.Node) {
 	walk(n, func(k idKey) {
 		if _, ok := x.ids[k]; !ok {
 			x.ids[k] = n.ID
@@ -84,7 +86,7 @@ func (x *Index) Put(n *Node) {
 
 // Check returns where a node conflicts with the others of the index. The node may
 // be in it, in an older form too.
-func (x *Index) Check(n *Node) []Problem {
+func (x *Index) Check(n *bier.Node) []Problem {
 	p := &problems{}
 	walk(n, func(k idKey) {
 		if other, ok := x.ids[k]; ok && other != n.ID {
@@ -118,22 +120,38 @@ func another(set map[string]bool, not string) (string, bool) {
 	return "", false
 }
 
-// Check returns all that is wrong with a topology.
-func (t *Topology) Check() []Problem {
-	var out []Problem
+// Problems returns all that is wrong with the nodes and domains of a topology, which may
+// be nil.
+func Problems(t *bier.Topology) []Problem {
+	if t == nil {
+		return nil
+	}
+	p := &problems{}
 	x := NewIndex()
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		out = append(append(out, CheckNode(n)...), x.Check(n)...)
+		p.list = append(append(p.list, CheckNode(n)...), x.Check(n)...)
 		x.Put(n)
 		for j := range n.Params.Domains {
 			d := &n.Params.Domains[j]
 			for _, s := range d.Global.SubDomains {
 				if !t.Domain(d.ID).Has(s.ID) {
-					out = append(out, Problem{Where: fmt.Sprintf("node %s, domain %d, sub-domain %d", n.ID, d.ID, s.ID), Text: "there is no such sub-domain"})
+					p.where = fmt.Sprintf("node %s, domain %d, sub-domain %d", n.ID, d.ID, s.ID)
+					p.err("there is no such sub-domain")
 				}
 			}
 		}
 	}
-	return out
+	for _, d := range t.Domains {
+		p.where = fmt.Sprintf("domain %d", d.ID)
+		if len(d.SubDomains) > 0 && !d.Has(0) {
+			p.err("sub-domain 0 is missing; every domain has it")
+		}
+		for _, s := range d.SubDomains {
+			if s.ID > maxSubDomain {
+				p.err("sub-domain-id %d is not within 0..%d", s.ID, maxSubDomain)
+			}
+		}
+	}
+	return p.list
 }

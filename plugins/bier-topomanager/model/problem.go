@@ -1,13 +1,13 @@
-package bier
+package model
 
 import "fmt"
 
 // Problem is something wrong with what is configured. A warning works, but not
 // with every router.
 type Problem struct {
-	Warning bool   `json:"warning"`
-	Where   string `json:"where"` // "node 3, domain 1, sub-domain 2"
-	Text    string `json:"text"`
+	Warning bool
+	Where   string // "node 3, domain 1, sub-domain 2"
+	Text    string
 }
 
 // String is one line for people.
@@ -30,8 +30,8 @@ func (p *problems) warn(format string, args ...any) {
 	p.list = append(p.list, Problem{Warning: true, Where: p.where, Text: fmt.Sprintf(format, args...)})
 }
 
-// FirstError returns the first Problem that is more than a warning, nil if none.
-func FirstError(list []Problem) error {
+// firstError returns the first Problem that is more than a warning, nil if none.
+func firstError(list []Problem) error {
 	for _, p := range list {
 		if !p.Warning {
 			return p

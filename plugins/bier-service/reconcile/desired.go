@@ -1,19 +1,13 @@
-package bier
+package reconcile
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/bierdriver"
 )
-
-// Network is all that decides what routers hold: the topologies, and their
-// channels by topology-id.
-type Network struct {
-	Topologies []Topology
-	Channels   map[string][]Channel
-}
 
 // Desired is what one router must hold.
 type Desired struct {
@@ -25,9 +19,9 @@ type Desired struct {
 	members map[[2]uint32]bool            // those in Config.Members
 }
 
-// Desired returns what each router must hold, by node-id. Routers that must hold
+// Wanted returns what each router must hold, by node-id. Routers that must hold
 // nothing are left out. It depends on nothing but n.
-func (n *Network) Desired() map[string]*Desired {
+func Wanted(n bier.Network) map[string]*Desired {
 	out := map[string]*Desired{}
 	at := func(node string) *Desired {
 		if out[node] == nil {
@@ -36,7 +30,7 @@ func (n *Network) Desired() map[string]*Desired {
 		return out[node]
 	}
 	topologies := slices.Clone(n.Topologies)
-	slices.SortFunc(topologies, func(a, b Topology) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(topologies, func(a, b bier.Topology) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range topologies {
 		t := &topologies[i]
 		for j := range t.Nodes {
@@ -45,7 +39,7 @@ func (n *Network) Desired() map[string]*Desired {
 			}
 		}
 		channels := slices.Clone(n.Channels[t.ID])
-		slices.SortFunc(channels, func(a, b Channel) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortFunc(channels, func(a, b bier.Channel) int { return cmp.Compare(a.Name, b.Name) })
 		for j := range channels {
 			if c := &channels[j]; c.Deployed() {
 				channel(t, c, at)
@@ -61,12 +55,12 @@ func (n *Network) Desired() map[string]*Desired {
 
 // domain adds a node's part in a domain. A router knows one bier-global only: that
 // of the first domain; sub-domains of further ones get their values spelled out.
-func (d *Desired) domain(nd *NodeDomain) {
+func (d *Desired) domain(nd *bier.NodeDomain) {
 	g := d.Config.Global
 	first := g == nil
 	if first {
-		g = &bierdriver.Global{EncapsulationType: cmp.Or(bare(nd.Global.Encapsulation), bare(EncapsulationMPLS)),
-			Bitstringlength: uint32(nd.Global.BSL), BfrId: uint32(BFRID(nd, nil)),
+		g = &bierdriver.Global{EncapsulationType: cmp.Or(bier.LocalName(nd.Global.Encapsulation), bier.LocalName(bier.EncapsulationMPLS)),
+			Bitstringlength: uint32(nd.Global.BSL), BfrId: uint32(bier.BFRID(nd, nil)),
 			Ipv4BfrPrefix: nd.Global.IPv4Prefix, Ipv6BfrPrefix: nd.Global.IPv6Prefix}
 		d.Config.Global = g
 	} else {
@@ -87,14 +81,14 @@ func (d *Desired) domain(nd *NodeDomain) {
 		}
 		x.Bitstringlength = uint32(s.BSL)
 		if !first {
-			x.BfrId, x.Bitstringlength = uint32(BFRID(nd, s)), uint32(Imposition(nd, s))
+			x.BfrId, x.Bitstringlength = uint32(bier.BFRID(nd, s)), uint32(bier.Imposition(nd, s))
 		}
 		g.SubDomains = append(g.SubDomains, x)
 	}
 }
 
 // agree notes what of a further domain the router cannot hold.
-func (d *Desired) agree(g *bierdriver.Global, nd *NodeDomain) {
+func (d *Desired) agree(g *bierdriver.Global, nd *bier.NodeDomain) {
 	if g.Ipv4BfrPrefix == "" {
 		g.Ipv4BfrPrefix = nd.Global.IPv4Prefix
 	}
@@ -113,7 +107,7 @@ func (d *Desired) problem(format string, args ...any) {
 	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
 }
 
-func encapsulations(in []Encapsulation) []*bierdriver.Encapsulation {
+func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
 	var out []*bierdriver.Encapsulation
 	for _, e := range in {
 		out = append(out, &bierdriver.Encapsulation{Bitstringlength: uint32(e.BSL), BierMplsLabelBase: e.Base, BierMplsLabelRangeSize: uint32(e.Size)})
@@ -124,18 +118,18 @@ func encapsulations(in []Encapsulation) []*bierdriver.Encapsulation {
 // channel adds the entries of a deployed channel to its ingress and egress nodes.
 // A node that has lost its BFR-id or membership gets none, and the channel's other
 // routers are told of what is left.
-func channel(t *Topology, c *Channel, at func(string) *Desired) {
+func channel(t *bier.Topology, c *bier.Channel, at func(string) *Desired) {
 	f, err := c.CheckFlow()
 	if err != nil {
 		at(c.IngressNode).problem("channel %s: %v", c.Name, err)
 		return
 	}
-	id := func(node string) (uint16, *NodeDomain) {
+	id := func(node string) (uint16, *bier.NodeDomain) {
 		d, s := t.Node(node).Member(c.DomainID, c.SubDomainID)
 		if s == nil {
 			return 0, nil
 		}
-		return BFRID(d, s), d
+		return bier.BFRID(d, s), d
 	}
 	entry := func(role bierdriver.Role, ingress uint16, egress ...uint32) *bierdriver.Channel {
 		return &bierdriver.Channel{SourceAddress: f.Source.String(), SourceWildcard: uint32(f.SourceWildcard),
@@ -165,7 +159,7 @@ func channel(t *Topology, c *Channel, at func(string) *Desired) {
 }
 
 // member notes a router that a channel names.
-func (d *Desired) member(sub, id uint32, nd *NodeDomain) {
+func (d *Desired) member(sub, id uint32, nd *bier.NodeDomain) {
 	key := [2]uint32{sub, id}
 	if d.members[key] {
 		return
@@ -179,7 +173,7 @@ func (d *Desired) member(sub, id uint32, nd *NodeDomain) {
 
 // add puts an entry in. Of two channels with the same key on one router the ingress
 // wins, then the first by name.
-func (d *Desired) add(c *Channel, e *bierdriver.Channel) {
+func (d *Desired) add(c *bier.Channel, e *bierdriver.Channel) {
 	i, taken := d.flows[bierdriver.KeyOf(e)]
 	switch {
 	case !taken:
