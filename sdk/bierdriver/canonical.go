@@ -17,12 +17,15 @@ func KeyOf(c *Channel) ChannelKey {
 	return ChannelKey{c.VpnId, c.SourceAddress, c.GroupAddress, c.SourceWildcard, c.GroupWildcard}
 }
 
+// Compare orders channels by their keys.
+func Compare(a, b *Channel) int {
+	return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
+		cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
+}
+
 // Canonical puts the lists of a configuration in the order of their keys.
 func Canonical(c *Config) {
-	slices.SortFunc(c.Channels, func(a, b *Channel) int {
-		return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
-			cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
-	})
+	slices.SortFunc(c.Channels, Compare)
 	for _, x := range c.Channels {
 		slices.Sort(x.EgressBfrIds)
 	}

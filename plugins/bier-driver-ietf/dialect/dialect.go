@@ -119,5 +119,7 @@ func (d *Dialect) Read(data *xmltree.Node) (*bierdriver.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bierdriver.Config{Global: g, Channels: c}, nil
+	out := &bierdriver.Config{Global: g, Channels: c}
+	bierdriver.Canonical(out)
+	return out, nil
 }
