@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
@@ -49,10 +50,7 @@ func (e *events) changed(paths, links []string) {
 	for _, p := range links {
 		e.links[p] = true
 	}
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
+	bierplugin.Notify(e.wake)
 }
 
 func (e *events) run(ctx context.Context) {
