@@ -78,7 +78,7 @@ func (n *Node) serve(in grpc.ServerStream, method string) error {
 	}
 	conn, err := n.o.Plugins.Here(name, epoch)
 	if err != nil {
-		return refuse("plugin %s does not run on node %s in the term %d", name, n.o.Identity.ID, epoch)
+		return refuse("plugin %s does not run on node %s, or its role went to another", name, n.o.Identity.ID)
 	}
 	ctx := in.Context()
 	if text := first(md, metaCaller+"-bin"); text != "" {

@@ -85,7 +85,9 @@ func (s *Server) closeCluster() {
 }
 
 // forward returns the connection to a plugin on another node.
-func (s *Server) forward(name string) grpc.ClientConnInterface { return s.cluster.Conn(name) }
+func (s *Server) forward(name, node string) grpc.ClientConnInterface {
+	return s.cluster.Conn(name, node)
+}
 
 // roles are those of package lease for plugins.
 type roles struct{ *lease.Manager }
