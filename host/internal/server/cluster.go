@@ -67,7 +67,7 @@ func advertised(listening, setting string) string {
 }
 
 func (s *Server) serveCluster() {
-	s.cluster = cluster.New(cluster.Options{Identity: s.identity, Store: s.raw, Roles: s.roles, Plugins: s.plugins, Listener: s.clusterListener,
+	s.cluster = cluster.New(cluster.Options{Identity: s.identity, Store: s.raw, Roles: s.roles, Plugins: s.plugins, Bus: s.bus, Listener: s.clusterListener,
 		Log: s.registry.Logger("org.ctl.cluster")})
 }
 
