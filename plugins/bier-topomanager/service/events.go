@@ -102,7 +102,7 @@ func (e *events) link(ctx context.Context, path string, before, now *state.Snaps
 func (e *events) send(ctx context.Context, name string, data any) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := e.host.Events.Publish(ctx, stream, "bier-topology-api:"+name, data); err != nil && ctx.Err() == nil {
+	if err := e.host.Events.PublishHere(ctx, stream, "bier-topology-api:"+name, data); err != nil && ctx.Err() == nil {
 		slog.Warn("an event of a BIER topology is lost", "event", name, "error", err)
 	}
 }

@@ -89,7 +89,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.group.Go(func() { s.events.Run(ctx) })
 	s.group.Go(func() { s.adopt(ctx) })
 	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
-	sh := &shell.Shell{Ask: s.loop.ask, Edge: s.server.Stats, Observed: s.known}
+	sh := &shell.Shell{Ask: s.loop.ask, Edge: s.server.Stats, Observed: s.known, Node: s.source}
 	if env.Metrics != nil {
 		if err := env.Metrics.Register(collector{sh.Counters}); err != nil {
 			s.log.Warn("the counters are not in the metrics", "err", err)
