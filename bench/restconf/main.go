@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -23,6 +22,7 @@ const target = "/rests/data/network-topology:network-topology/topology=bench"
 type client struct {
 	url, user, password string
 	http                *http.Client
+	body                bytes.Buffer // of the last answer
 }
 
 func main() {
@@ -34,7 +34,7 @@ func main() {
 	events := flag.Int("events", 100, "events, ten a second")
 	flag.Parse()
 	name, password, _ := strings.Cut(*user, ":")
-	c := &client{*url, name, password, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}, Timeout: time.Minute}}
+	c := &client{url: *url, user: name, password: password, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4, ReadBufferSize: 64 << 10}, Timeout: time.Minute}}
 	err := errors.Join(c.lists(*entries, *rounds), c.streams(*readers, *events))
 	if _, derr := c.do("DELETE", target, "", "", nil); derr != nil {
 		err = errors.Join(err, derr)
@@ -45,6 +45,7 @@ func main() {
 	}
 }
 
+// do sends a request and returns the body of the answer, which the next call overwrites.
 func (c *client) do(method, path, accept, contentType string, body []byte) ([]byte, error) {
 	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -62,11 +63,12 @@ func (c *client) do(method, path, accept, contentType string, body []byte) ([]by
 		return nil, err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
+	c.body.Reset()
+	_, err = c.body.ReadFrom(res.Body)
 	if err == nil && res.StatusCode >= 300 {
-		err = fmt.Errorf("%s %s: %s %.300s", method, path, res.Status, text)
+		err = fmt.Errorf("%s %s: %s %.300s", method, path, res.Status, c.body.Bytes())
 	}
-	return text, err
+	return c.body.Bytes(), err
 }
 
 type end struct {
@@ -117,6 +119,7 @@ func (c *client) lists(entries, rounds int) error {
 	if err != nil {
 		return err
 	}
+	xml = bytes.Clone(xml)
 	get := func(accept string) func() error {
 		return func() error { _, err := c.do("GET", target+"?content=config", accept, "", nil); return err }
 	}

@@ -101,6 +101,10 @@ func (c *compiler) finish(n *Node) {
 		delete(n.index, name)
 	}
 	for _, m := range n.members {
+		m.kept = m.bare
+		if n.index[m.Name] == nil || n.Kind != Root && n.Module != m.Module {
+			m.kept = m.full
+		}
 		if !m.IsLeaf() && m.Kind != AnyData {
 			c.finish(m)
 		}

@@ -64,6 +64,7 @@ type Node struct {
 	defs    []defaultValue
 	bare    string // `"name":`
 	full    string // `"module:name":`
+	kept    string // one of the two: as canonical JSON names it below its parent
 	spaces  *spaces
 }
 

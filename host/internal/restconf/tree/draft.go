@@ -2,9 +2,10 @@ package tree
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"hash"
 	"slices"
 	"strings"
 	"time"
@@ -19,13 +20,14 @@ type Draft struct {
 	ns      string
 	set     *yang.Set
 	changed map[string]*document // nil = deleted
-	read    map[string]datastore.Revision
 	serial  int
+	scratch []byte
 	touched map[string]touch
-	lists   map[string]Path // lists whose entries changed
-	removed []Path          // instances that are gone or replaced
-	keys    map[string]bool // documents in read that a commit depends on by themselves
-	ranges  map[string]bool // prefixes of which a commit depends as a whole
+	lists   map[string]Path               // lists whose entries changed
+	removed []Path                        // instances that are gone or replaced
+	tag     hash.Hash                     // of all that was read
+	keys    map[string]datastore.Revision // documents that a commit depends on by themselves
+	ranges  map[string]bool               // prefixes of which a commit depends as a whole
 	// marks of deletions in lists at the top of modules, which have no document above them
 	marks map[string]datastore.Revision
 }
@@ -34,7 +36,6 @@ type Draft struct {
 type document struct {
 	rank string // of an entry of a user-ordered list: where it stands
 	text string // JSON: the members, keyed lists left out; the value of a top-level leaf
-	rev  datastore.Revision
 }
 
 // touch is a document that an edit changed and that must be valid in the end.
@@ -45,7 +46,7 @@ type touch struct {
 
 // NewDraft begins a draft of the tree that is kept in a namespace.
 func NewDraft(sn datastore.Snapshot, ns string, set *yang.Set) *Draft {
-	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, read: map[string]datastore.Revision{}, keys: map[string]bool{}, ranges: map[string]bool{}, marks: map[string]datastore.Revision{}, touched: map[string]touch{}, lists: map[string]Path{}}
+	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, tag: sha256.New(), keys: map[string]datastore.Revision{}, ranges: map[string]bool{}, marks: map[string]datastore.Revision{}, touched: map[string]touch{}, lists: map[string]Path{}}
 }
 
 // encode writes a document: the rank, if any, stands on a line before the JSON.
@@ -58,12 +59,12 @@ func (d *document) encode() []byte {
 
 // decodeDocument reads what encode wrote: a rank is made of hexadecimal digits,
 // and canonical JSON has no line ends.
-func decodeDocument(e datastore.Entry) *document {
+func decodeDocument(e datastore.Entry) document {
 	s := string(e.Value)
 	if rank, text, ok := strings.Cut(s, "\n"); ok && rank != "" && strings.Trim(rank, rankDigits) == "" {
-		return &document{rank: rank, text: text, rev: e.Revision}
+		return document{rank, text}
 	}
-	return &document{text: s, rev: e.Revision}
+	return document{text: s}
 }
 
 // get returns the document of a key, nil if there is none.
@@ -72,22 +73,22 @@ func (d *Draft) get(key string) (*document, error) {
 		return doc, nil
 	}
 	e, err := d.sn.Get(d.ns, key)
-	d.keys[key] = true
-	if errors.Is(err, datastore.ErrNotFound) {
-		d.read[key] = 0
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, datastore.ErrNotFound) {
 		return nil, err
 	}
-	d.read[key] = e.Revision
-	return decodeDocument(e), nil
+	d.keys[key] = e.Revision
+	d.saw(key, e.Revision)
+	if err != nil {
+		return nil, nil
+	}
+	doc := decodeDocument(e)
+	return &doc, nil
 }
 
 // row is a document with its key.
 type row struct {
 	key string
-	doc *document
+	doc document
 }
 
 // below returns the documents whose keys have a prefix, in the order of keys.
@@ -108,14 +109,14 @@ func (d *Draft) below(prefix string) ([]row, error) {
 			return nil, err
 		}
 		if _, ok := d.changed[e.Key]; !ok {
-			d.read[e.Key] = e.Revision
+			d.saw(e.Key, e.Revision)
 			rows = append(rows, row{e.Key, decodeDocument(e)})
 		}
 	}
 	sorted := len(rows)
 	for key, doc := range d.changed {
 		if doc != nil && strings.HasPrefix(key, prefix) {
-			rows = append(rows, row{key, doc})
+			rows = append(rows, row{key, *doc})
 		}
 	}
 	if len(rows) > sorted {
@@ -170,7 +171,7 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 		}
 	}
 	for _, k := range sorted(d.keys) {
-		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.read[k]})
+		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.keys[k]})
 	}
 	for _, k := range sorted(d.ranges) {
 		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.sn.Revision(), Prefix: true})
@@ -258,15 +259,15 @@ func top(key string) string {
 	return key
 }
 
+// saw notes a document that was read; revision 0: there is none.
+func (d *Draft) saw(key string, rev datastore.Revision) {
+	d.scratch = append(binary.AppendUvarint(d.scratch[:0], uint64(len(key))), key...)
+	d.tag.Write(binary.AppendUvarint(d.scratch, uint64(rev)))
+}
+
 // Tag names the state of everything that the draft has read so far: an entity-tag
 // without its quotes.
-func (d *Draft) Tag() string {
-	h := sha256.New()
-	for _, k := range sorted(d.read) {
-		fmt.Fprintf(h, "%d:%s=%d\n", len(k), k, d.read[k])
-	}
-	return hex.EncodeToString(h.Sum(nil)[:10])
-}
+func (d *Draft) Tag() string { return hex.EncodeToString(d.tag.Sum(nil)[:10]) }
 
 // LastChange returns when the tree was changed last, the zero time if never.
 func (d *Draft) LastChange() (time.Time, error) {

@@ -17,7 +17,7 @@ func (d *Draft) save(p Path, at *yang.Data, rank string, deep bool) error {
 			return err
 		}
 		for _, r := range rows {
-			old[r.key] = r.doc
+			old[r.key] = &r.doc
 		}
 	}
 	kept := map[string]bool{}
