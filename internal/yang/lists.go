@@ -109,6 +109,8 @@ func (c *compiler) finish(n *Node) {
 			c.finish(m)
 		}
 		c.parseDefaults(m)
+		m.refers = m.refers || m.IsLeaf() && m.Config && m.Type.Base == Leafref && m.Type.MustExist
+		n.refers = n.refers || m.refers
 	}
 	for _, x := range n.choices {
 		if x.Parent == nil || x.Parent.Kind != Case { // nested ones are reached through it

@@ -22,6 +22,7 @@ type Draft struct {
 	changed map[string]*document // nil = deleted
 	serial  int
 	scratch []byte
+	text    []byte
 	touched map[string]touch
 	lists   map[string]Path               // lists whose entries changed
 	removed []Path                        // instances that are gone or replaced
@@ -42,6 +43,9 @@ type document struct {
 type touch struct {
 	path Path
 	deep bool // documents below it may have changed too
+	// value is the instance, with what is below it when deep; nil after a later edit of it.
+	value *yang.Data
+	valid bool // value was checked when it was decoded
 }
 
 // NewDraft begins a draft of the tree that is kept in a namespace.
@@ -139,6 +143,22 @@ func (d *Draft) put(key, rank, text string) error {
 }
 
 func (d *Draft) drop(key string) { d.changed[key] = nil }
+
+// forget drops the values of the instances that p leads through: they are going to change.
+func (d *Draft) forget(p Path) {
+	for i := range p {
+		if len(d.touched) > 0 {
+			d.forgetOne(p[:i+1].Key())
+		}
+	}
+}
+
+func (d *Draft) forgetOne(key string) {
+	if t, ok := d.touched[key]; ok {
+		t.value, t.valid = nil, false
+		d.touched[key] = t
+	}
+}
 
 // Changed reports whether a commit would write anything.
 func (d *Draft) Changed() bool { return len(d.changed) > 0 }
