@@ -111,6 +111,8 @@ func (c *compiler) finish(n *Node) {
 		c.parseDefaults(m)
 		m.refers = m.refers || m.IsLeaf() && m.Config && m.Type.Base == Leafref && m.Type.MustExist
 		n.refers = n.refers || m.refers
+		m.quoted = m.quoted || m.IsLeaf() && (m.Type.Final().Base.Quoted() || m.Type.Final().Base == Union)
+		n.quoted = n.quoted || m.quoted
 	}
 	for _, x := range n.choices {
 		if x.Parent == nil || x.Parent.Kind != Case { // nested ones are reached through it

@@ -66,6 +66,9 @@ type Node struct {
 	bare    string // `"name":`
 	full    string // `"module:name":`
 	kept    string // one of the two: as canonical JSON names it below its parent
+	opening string // <name>
+	closing string // </name>
+	quoted  bool   // RFC 7951 writes some value of it, or below it, in quotes that canonical JSON does not have
 	spaces  *spaces
 }
 

@@ -15,9 +15,13 @@ type Stored struct {
 	Array bool      // Below are the entries of the list
 	Order string    // of an entry of a list that is ordered by the user: sorts the entries
 	Below []*Stored // members that are not in Text: arrays, and containers with arrays in them
+	Texts []string  // of an array, instead of Below: entries that have nothing below them
 
 	written bool
 }
+
+// Len is the number of entries of an array.
+func (s *Stored) Len() int { return len(s.Below) + len(s.Texts) }
 
 // Child returns the container or array of a node below s, and makes it if there is none.
 func (s *Stored) Child(n *Node) *Stored {
@@ -86,6 +90,9 @@ func (dec *storedDecoder) read(s *Stored, parent *Data) *Data {
 		}
 	}
 	dec.below(d, s.Below)
+	for _, t := range s.Texts {
+		d.add(dec.read(&Stored{Node: s.Node, Text: t}, d))
+	}
 	return d
 }
 

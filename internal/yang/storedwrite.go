@@ -15,14 +15,13 @@ type Writer struct {
 	Masked func(*Node) bool
 	// Mask is written instead of them.
 	Mask string
-	// Flush takes what is written so far, whenever that is more than a few KiB.
+	// Flush takes what is written so far, in parts of about 64 KiB.
 	Flush func([]byte) error
 
 	xmlWriter
 	err error
 }
 
-// flushAt is how much a Writer collects, in bytes.
 const flushAt = 64 << 10
 
 // Text appends a text as it is.
@@ -30,7 +29,7 @@ func (w *Writer) Text(t string) { w.buf = append(w.buf, t...) }
 
 // Stored appends an instance: in JSON its value, in XML its elements.
 func (w *Writer) Stored(s *Stored) {
-	w.xmlWriter.spaces = s.Node.spaces
+	w.spaces = s.Node.spaces
 	w.stored(s, "")
 }
 
@@ -74,26 +73,39 @@ func (w *Writer) stored(s *Stored, module string) {
 }
 
 func (w *Writer) array(s *Stored, module string) {
+	w.json('[')
 	for i, e := range s.Below {
-		if !w.XML {
-			w.buf = append(w.buf, ",["[btoi(i == 0)])
+		if i > 0 {
+			w.json(',')
 		}
 		w.stored(e, module)
 		w.flush(flushAt)
 	}
-	if !w.XML {
-		if len(s.Below) == 0 {
-			w.buf = append(w.buf, '[')
+	plain := !w.XML && !w.masks(s.Node) && (w.Style == Canonical || !s.Node.quoted)
+	for i, t := range s.Texts {
+		if i > 0 {
+			w.json(',')
 		}
-		w.buf = append(w.buf, ']')
+		if plain && entryEnd(t, 0, s.Node) == len(t) {
+			w.buf = append(w.buf, t...)
+		} else {
+			w.object(t, 0, s.Node, nil, module)
+		}
+		w.flush(flushAt)
 	}
+	w.json(']')
 }
 
-func btoi(b bool) int {
-	if b {
-		return 1
+// masks reports whether a node has a masked value below it.
+func (w *Writer) masks(n *Node) bool {
+	return w.Masked != nil && (w.Masked(n) || some(n.members, w.masks))
+}
+
+// json writes what stands between values in JSON alone.
+func (w *Writer) json(c byte) {
+	if !w.XML {
+		w.buf = append(w.buf, c)
 	}
-	return 0
 }
 
 // instance writes the value at t[pos], which is one of n, and returns where it ends.
@@ -110,67 +122,57 @@ func (w *Writer) instance(t string, pos int, n *Node, below []*Stored, module st
 }
 
 func (w *Writer) entries(t string, pos int, n *Node, module string) int {
-	if !strings.HasPrefix(t[pos:], "[") {
+	if byteAt(t, pos) != '[' {
 		return w.misfit(t, n)
 	}
-	for first := true; ; first = false {
-		if pos++; pos >= len(t) {
-			return w.misfit(t, n)
+	w.json('[')
+	for pos++; byteAt(t, pos) != ']'; {
+		if byteAt(t, pos) == ',' {
+			w.json(',')
+			pos++
 		}
-		if !w.XML && (first || t[pos] != ']') {
-			w.buf = append(w.buf, ",["[btoi(first)])
-		}
-		if t[pos] == ']' {
-			break
-		}
+		from := pos
 		if n.Kind == List {
 			pos = w.object(t, pos, n, nil, module)
 		} else {
 			pos = w.leaf(t, pos, n, module)
 		}
-		if pos >= len(t) || t[pos] == ']' {
-			break
+		if pos == from || pos >= len(t) {
+			return w.misfit(t, n)
 		}
 	}
-	if pos >= len(t) {
-		return w.misfit(t, n)
-	}
-	if !w.XML {
-		w.buf = append(w.buf, ']')
-	}
+	w.json(']')
 	return pos + 1
 }
 
 // object writes the members at t[pos], and those that are kept in other texts.
 func (w *Writer) object(t string, pos int, n *Node, below []*Stored, module string) int {
-	if !strings.HasPrefix(t[pos:], "{") {
+	if byteAt(t, pos) != '{' {
 		return w.misfit(t, n)
 	}
+	w.json('{')
 	if w.XML {
-		w.element(n, module)
+		w.open(n, module)
 		module = n.Module
-	} else {
-		w.buf = append(w.buf, '{')
 	}
-	members := 0
-	pos++
-	for next := 0; pos < len(t) && t[pos] != '}'; {
-		if t[pos] == ',' {
+	members, next := 0, 0
+	for pos++; byteAt(t, pos) != '}'; {
+		if byteAt(t, pos) == ',' {
 			pos++
 		}
-		var m *Node
-		from := pos
-		if m, pos = member(t, pos, n, &next); m == nil {
-			if pos = skipMember(t, pos); pos == from {
-				return w.misfit(t, n)
-			}
-			continue
+		m, value := member(t, pos, n, &next)
+		if value < 0 {
+			return w.misfit(t, n)
 		}
-		w.name(m, n, &members)
-		pos = w.instance(t, pos, m, keptBelow(below, m), module)
-	}
-	if pos >= len(t) {
-		return w.misfit(t, n)
+		if m == nil {
+			pos = valueEnd(t, value)
+		} else {
+			w.name(m, n, &members)
+			pos = w.instance(t, value, m, keptBelow(below, m), module)
+		}
+		if pos < 0 || pos >= len(t) {
+			return w.misfit(t, n)
+		}
 	}
 	for _, b := range below {
 		if !b.written {
@@ -184,7 +186,7 @@ func (w *Writer) object(t string, pos int, n *Node, below []*Stored, module stri
 	case members == 0 && n.Kind != Root:
 		w.buf = append(w.buf[:len(w.buf)-1], '/', '>')
 	default:
-		w.closing(n)
+		w.buf = append(w.buf, n.closing...)
 	}
 	return pos + 1
 }
@@ -216,63 +218,10 @@ func (w *Writer) name(m, n *Node, members *int) {
 	w.buf = append(w.buf, m.kept...)
 }
 
-// member reads the name at t[pos] and returns its node, nil if there is none any more, and where
-// its value begins. Members mostly come in the order of the schema: next is where to look first.
-func member(t string, pos int, n *Node, next *int) (*Node, int) {
-	for i := *next; i < len(n.members); i++ {
-		if m := n.members[i]; strings.HasPrefix(t[pos:], m.kept) {
-			*next = i + 1
-			return m, pos + len(m.kept)
-		}
-	}
-	end := stringEnd(t, pos)
-	if end <= pos+1 || end >= len(t) || t[end] != ':' {
-		return nil, pos
-	}
-	return n.index[t[pos+1:end-1]], end + 1
-}
-
-// skipMember returns where the value ends that begins at t[pos].
-func skipMember(t string, pos int) int {
-	depth := 0
-	for pos < len(t) {
-		switch t[pos] {
-		case '"':
-			pos = stringEnd(t, pos) - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return pos
-			}
-			depth--
-		case ',':
-			if depth == 0 {
-				return pos
-			}
-		}
-		pos++
-	}
-	return pos
-}
-
-// stringEnd returns where the string ends that begins with the quote at t[pos].
-func stringEnd(t string, pos int) int {
-	for pos++; pos < len(t); pos++ {
-		switch t[pos] {
-		case '"':
-			return pos + 1
-		case '\\':
-			pos++
-		}
-	}
-	return len(t) + 1
-}
-
 // leaf writes a value. Those whose form depends on their type are decoded first.
 func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
-	end := skipMember(t, pos)
-	if end <= pos || end > len(t) {
+	end := scalarEnd(t, pos)
+	if end <= pos {
 		return w.misfit(t, n)
 	}
 	text := t[pos:end]
@@ -281,17 +230,15 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 	}
 	base := n.Type.Final().Base
 	switch {
-	case text[0] == '{' || text[0] == '[' && base != Empty && base != Union:
-		return w.misfit(t, n)
-	case base == Union || w.XML && (base == Identityref || base == InstanceIdentifier) || w.XML && strings.IndexByte(text, '\\') >= 0:
+	case base == Union || w.XML && (base == Identityref || base == InstanceIdentifier || strings.IndexByte(text, '\\') >= 0):
 		d, err := parseJSON(text, false, &arena{})
 		if err != nil {
 			return w.misfit(t, n)
 		}
-		d.Node, d.name = n, n.Name
 		if d.kind == jArray {
 			d.kind, d.first = jNull, nil
 		}
+		d.Node, d.name = n, n.Name
 		if n.Type.parse(d, n, false) != "" {
 			return w.misfit(t, n)
 		}
@@ -300,30 +247,30 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 		} else {
 			w.buf = d.Append(w.buf, w.Style)
 		}
-	case w.XML:
-		w.element(n, module)
-		switch {
-		case text[0] == '"' && len(text) > 2:
-			w.buf = appendXMLText(w.buf, text[1:len(text)-1])
-		case text[0] == '"', text[0] == '[':
-			w.buf = append(w.buf[:len(w.buf)-1], '/', '>')
-			return end
-		default:
-			w.buf = append(w.buf, text...)
-		}
-		w.closing(n)
-	case w.Style&RFC7951 != 0 && base.Quoted() && text[0] != '"':
+	case !w.XML && w.Style&RFC7951 != 0 && base.Quoted() && text[0] != '"':
 		w.buf = append(append(append(w.buf, '"'), text...), '"')
-	default:
+	case !w.XML:
 		w.buf = append(w.buf, text...)
+	default:
+		if text[0] == '"' {
+			text = text[1 : len(text)-1]
+		} else if text[0] == '[' {
+			text = ""
+		}
+		w.open(n, module)
+		if text == "" {
+			w.buf = append(w.buf[:len(w.buf)-1], '/', '>')
+			break
+		}
+		w.buf = append(appendXMLText(w.buf, text), n.closing...)
 	}
 	return end
 }
 
 // any writes anydata.
 func (w *Writer) any(t string, pos int, n *Node, module string) int {
-	end := skipMember(t, pos)
-	if end > len(t) {
+	end := valueEnd(t, pos)
+	if end <= pos {
 		return w.misfit(t, n)
 	}
 	if !w.XML {
@@ -339,20 +286,13 @@ func (w *Writer) any(t string, pos int, n *Node, module string) int {
 	return end
 }
 
-// element opens the element of a node below one of a module; the root of a set has none.
-func (w *Writer) element(n *Node, module string) {
-	if n.Kind == Root {
+// open begins the element of a node below one of a module; the root of a set has none.
+func (w *Writer) open(n *Node, module string) {
+	if n.Module == module || n.Kind == Root {
+		w.buf = append(w.buf, n.opening...)
 		return
 	}
 	w.buf = append(append(w.buf, '<'), n.Name...)
-	if n.Module != module {
-		w.declare("", n.Module)
-	}
+	w.declare("", n.Module)
 	w.buf = append(w.buf, '>')
-}
-
-func (w *Writer) closing(n *Node) {
-	if n.Kind != Root {
-		w.buf = append(append(append(w.buf, '<', '/'), n.Name...), '>')
-	}
 }

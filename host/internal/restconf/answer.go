@@ -44,8 +44,8 @@ func (x *exchange) replyData(p tree.Path, at *yang.Data) {
 // is in memory.
 func (x *exchange) stream(p tree.Path, s *yang.Stored) {
 	n := p.Node()
-	if x.xml && s.Array && len(s.Below) != 1 && !x.xmlList {
-		x.fail(manyInXML(p, len(s.Below)))
+	if x.xml && s.Array && s.Len() != 1 && !x.xmlList {
+		x.fail(manyInXML(p, s.Len()))
 		return
 	}
 	begun := false

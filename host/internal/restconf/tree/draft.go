@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/internal/yang"
@@ -64,7 +65,7 @@ func (d *document) encode() []byte {
 // decodeDocument reads what encode wrote: a rank is made of hexadecimal digits,
 // and canonical JSON has no line ends.
 func decodeDocument(e datastore.Entry) document {
-	s := string(e.Value)
+	s := unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // a snapshot gives each reader bytes of its own
 	if rank, text, ok := strings.Cut(s, "\n"); ok && rank != "" && strings.Trim(rank, rankDigits) == "" {
 		return document{rank, text}
 	}
@@ -96,8 +97,16 @@ type row struct {
 }
 
 // below returns the documents whose keys have a prefix, in the order of keys.
-func (d *Draft) below(prefix string) ([]row, error) {
-	var rows []row
+func (d *Draft) below(prefix string) (rows []row, err error) {
+	err = d.each(prefix, func(key string, doc document) error {
+		rows = append(rows, row{key, doc})
+		return nil
+	})
+	return rows, err
+}
+
+// each calls f for them.
+func (d *Draft) each(prefix string, f func(key string, doc document) error) error {
 	if !d.ranges[prefix] {
 		d.ranges[prefix] = true
 		_, doc, err := d.holder(prefix) // what is removed below the prefix writes it
@@ -105,28 +114,40 @@ func (d *Draft) below(prefix string) ([]row, error) {
 			err = d.readMark(prefix)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix}) {
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := d.changed[e.Key]; !ok {
-			d.saw(e.Key, e.Revision)
-			rows = append(rows, row{e.Key, decodeDocument(e)})
-		}
-	}
-	sorted := len(rows)
+	var changed []string
 	for key, doc := range d.changed {
 		if doc != nil && strings.HasPrefix(key, prefix) {
-			rows = append(rows, row{key, *doc})
+			changed = append(changed, key)
 		}
 	}
-	if len(rows) > sorted {
-		slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.key, b.key) })
+	slices.Sort(changed)
+	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix}) {
+		if err != nil {
+			return err
+		}
+		for len(changed) > 0 && changed[0] < e.Key {
+			if err := f(changed[0], *d.changed[changed[0]]); err != nil {
+				return err
+			}
+			changed = changed[1:]
+		}
+		if _, ok := d.changed[e.Key]; ok {
+			continue
+		}
+		d.saw(e.Key[len(prefix):], e.Revision)
+		if err := f(e.Key, decodeDocument(e)); err != nil {
+			return err
+		}
 	}
-	return rows, nil
+	for _, key := range changed {
+		if err := f(key, *d.changed[key]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // put changes a document. One that stays as it is costs nothing.
@@ -281,13 +302,20 @@ func top(key string) string {
 
 // saw notes a document that was read; revision 0: there is none.
 func (d *Draft) saw(key string, rev datastore.Revision) {
-	d.scratch = append(binary.AppendUvarint(d.scratch[:0], uint64(len(key))), key...)
-	d.tag.Write(binary.AppendUvarint(d.scratch, uint64(rev)))
+	d.scratch = append(binary.AppendUvarint(d.scratch, uint64(len(key))), key...)
+	if d.scratch = binary.AppendUvarint(d.scratch, uint64(rev)); len(d.scratch) > 4<<10 {
+		d.tag.Write(d.scratch)
+		d.scratch = d.scratch[:0]
+	}
 }
 
 // Tag names the state of everything that the draft has read so far: an entity-tag
 // without its quotes.
-func (d *Draft) Tag() string { return hex.EncodeToString(d.tag.Sum(nil)[:10]) }
+func (d *Draft) Tag() string {
+	d.tag.Write(d.scratch)
+	d.scratch = d.scratch[:0]
+	return hex.EncodeToString(d.tag.Sum(nil)[:10])
+}
 
 // LastChange returns when the tree was changed last, the zero time if never.
 func (d *Draft) LastChange() (time.Time, error) {

@@ -53,14 +53,18 @@ func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 	} else if !listsBelow(n) {
 		return nil, nil
 	}
-	rows, err := d.below(prefix)
-	if err != nil || len(rows) == 0 && out.Text == "" {
+	a := assembly{at: out, base: len(p.Key())}
+	if err := d.each(prefix, a.add); err != nil {
 		return nil, err
+	}
+	a.sort()
+	if out.Text == "" && !a.any {
+		return nil, nil
 	}
 	if out.Text == "" && p.Entry() {
 		out.Text = string(entryOf(p.Last()).Append(nil, yang.Canonical))
 	}
-	return out, assemble(len(p.Key()), out, rows)
+	return out, nil
 }
 
 // innerText sets the text of an instance without the documents below it.
@@ -129,50 +133,59 @@ func (d *Draft) everything() (*yang.Stored, error) {
 	return root, nil
 }
 
-// assemble puts the documents of rows, which come in the order of keys, below at, whose own key has
-// base bytes.
-func assemble(base int, at *yang.Stored, rows []row) error {
-	holders := map[string]*yang.Stored{} // entries with lists below them
-	var ordered []*yang.Stored
-	var array *yang.Stored // the one that the last entry went to
-	prefix := ""           // of the keys of its entries
-	deep := false
-	entries := make([]yang.Stored, len(rows))
-	for i, r := range rows {
-		rest, same := strings.CutPrefix(r.key, prefix)
-		if !same || prefix == "" || strings.IndexByte(rest, '/') >= 0 {
-			var err error
-			if array, err = arrayOf(base, at, r.key, holders); err != nil {
-				return err
-			}
-			prefix = r.key[:strings.LastIndexByte(r.key, '=')+1]
-			if array != nil && array.Node.UserOrdered && array.Below == nil {
-				ordered = append(ordered, array)
-			}
-			deep = array != nil && listsBelow(array.Node)
+// assembly puts documents, which come in the order of keys, below an instance.
+type assembly struct {
+	at      *yang.Stored
+	base    int                     // bytes of the key of at
+	any     bool                    // there were documents
+	holders map[string]*yang.Stored // entries with lists below them
+	ordered []*yang.Stored
+	array   *yang.Stored // the one that the last entry went to
+	prefix  string       // of the keys of its entries
+	deep    bool         // it has lists below its entries
+}
+
+func (a *assembly) add(key string, doc document) error {
+	a.any = true
+	rest, same := strings.CutPrefix(key, a.prefix)
+	if !same || a.prefix == "" || strings.IndexByte(rest, '/') >= 0 {
+		var err error
+		if a.array, err = a.arrayOf(key); err != nil || a.array == nil {
+			a.prefix = ""
+			return err // nil when the schema no longer has the list
 		}
-		if array == nil {
-			prefix = ""
-			continue // the schema no longer has the list
+		a.prefix = key[:strings.LastIndexByte(key, '=')+1]
+		if a.array.Node.UserOrdered && a.array.Below == nil {
+			a.ordered = append(a.ordered, a.array)
 		}
-		e := &entries[i]
-		e.Node, e.Text, e.Order = array.Node, r.doc.text, r.doc.rank
-		array.Below = append(array.Below, e)
-		if deep {
-			holders[r.key] = e
-		}
+		a.deep = listsBelow(a.array.Node)
 	}
-	for _, array := range ordered {
-		array.Sort()
+	if !a.deep && !a.array.Node.UserOrdered {
+		a.array.Texts = append(a.array.Texts, doc.text)
+		return nil
+	}
+	e := &yang.Stored{Node: a.array.Node, Text: doc.text, Order: doc.rank}
+	a.array.Below = append(a.array.Below, e)
+	if a.deep {
+		if a.holders == nil {
+			a.holders = map[string]*yang.Stored{}
+		}
+		a.holders[key] = e
 	}
 	return nil
 }
 
+func (a *assembly) sort() {
+	for _, array := range a.ordered {
+		array.Sort()
+	}
+}
+
 // arrayOf returns the array that the entry of a key belongs to, making the containers on the way; nil
 // if the schema does not have it any more.
-func arrayOf(base int, at *yang.Stored, key string, holders map[string]*yang.Stored) (*yang.Stored, error) {
-	steps := strings.Split(key[base:], "/")
-	end := base
+func (a *assembly) arrayOf(key string) (*yang.Stored, error) {
+	at, end := a.at, a.base
+	steps := strings.Split(key[a.base:], "/")
 	for i, s := range steps {
 		end += len(s)
 		name, _, keyed := strings.Cut(s, "=")
@@ -184,7 +197,7 @@ func arrayOf(base int, at *yang.Stored, key string, holders map[string]*yang.Sto
 			at = at.Child(n)
 		}
 		if keyed && i < len(steps)-1 {
-			if at = holders[key[:end]]; at == nil {
+			if at = a.holders[key[:end]]; at == nil {
 				return nil, fault.New(fault.Internal, "the entry that holds %s is not stored", key)
 			}
 		}
