@@ -38,13 +38,18 @@ func (x *exchange) get(kind string, p tree.Path) {
 		}
 		found.at = yang.NewData(x.installed().Schema.Root, false)
 	}
-	if found.at == nil && !x.pretty && q.whole() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
+	readable := x.o.Readable(x.r.Context())
+	if readable == nil && found.at == nil && !x.pretty && q.whole() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
 		if x.fresh(found.mark) {
 			x.stream(p, found.stored)
 		}
 		return
 	}
 	at, err := found.decoded(p)
+	if err == nil && readable != nil {
+		unread(p, at, readable)
+		found.mark = found.mark.of(at)
+	}
 	if err == nil && q.page != nil {
 		found.mark, err = x.cut(p, at, q, found.mark)
 	}
@@ -220,6 +225,14 @@ type mark struct {
 func newMark(d *tree.Draft) (*mark, error) {
 	at, err := d.LastChange()
 	return &mark{`"` + d.Tag() + `"`, at}, err
+}
+
+// of is the mark of a part of what m is of; nil stays nil.
+func (m *mark) of(part *yang.Data) *mark {
+	if m == nil {
+		return nil
+	}
+	return &mark{tag: `"` + digest(string(part.Append(nil, yang.Canonical))) + `"`}
 }
 
 func (m *mark) set(h http.Header) {
