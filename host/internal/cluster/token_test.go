@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keys/encrypt"
 )
 
 func TestIdentityStaysWithTheHome(t *testing.T) {

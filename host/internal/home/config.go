@@ -44,6 +44,9 @@ type Datastore struct {
 	Etcd    Etcd   `yaml:"etcd"`
 }
 
+// Shared reports whether other controllers may use the datastore, too.
+func (d Datastore) Shared() bool { return d.Engine == "etcd" }
+
 // Etcd is the cluster, used with engine etcd.
 type Etcd struct {
 	Endpoints   []string      `yaml:"endpoints"`

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	aaayang "ctl.internal/host/internal/aaa/yang"
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
-	certrpc "ctl.internal/host/internal/keystore/rpc"
+	"ctl.internal/host/internal/keys/encrypt"
+	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
 	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )

@@ -6,9 +6,9 @@ import (
 
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/encrypt"
-	"ctl.internal/host/internal/keystore"
-	certrpc "ctl.internal/host/internal/keystore/rpc"
+	"ctl.internal/host/internal/keys/encrypt"
+	"ctl.internal/host/internal/keys/keystore"
+	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
 	"ctl.internal/host/internal/restconf/tree"
 )
 

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"ctl.internal/host/internal/aaa"
-	certrpc "ctl.internal/host/internal/keystore/rpc"
+	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/sdk/fault"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/host/internal/keystore"
+	"ctl.internal/host/internal/keys/keystore"
 )
 
 var (
