@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
+	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
 	"software.sslmate.com/src/go-pkcs12"
-
-	"ctl.internal/host/internal/datastore"
 )
 
 // testdata/many.p12 was made by keytool of Java 17: keys key-one, key-two (RSA) and ec,
@@ -126,57 +125,6 @@ func TestOtherPKCS12IsRead(t *testing.T) {
 	}
 }
 
-func TestASpliceIsWhatTheLibraryReads(t *testing.T) {
-	ca, now := newAuthority(t).cert.Raw, time.Now()
-	ks := newJKS()
-	config := defaults()
-	config.KeyAlg = "EC"
-	key, der, err := config.selfSigned(now, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := putKey(ks, "mine", "secret", key, [][]byte{der, ca}, now); err != nil {
-		t.Fatal(err)
-	}
-	b, err := encode(ks, "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string][]byte{}
-	for i, alias := range []string{"One", "two", "THREE", "two", "one", "four"} {
-		c := [][]byte{ca, der}[i%2]
-		out, ok := spliceTrusted(b, "secret", alias, c, now)
-		if !ok {
-			t.Fatal(alias)
-		}
-		b, want[strings.ToLower(alias)] = out, c
-		ks, err := decode(b, "secret", "")
-		if err != nil {
-			t.Fatalf("%s: %v", alias, err)
-		}
-		got, err := trusted(ks)
-		if err != nil || len(got) != len(want) {
-			t.Fatal(err, got)
-		}
-		for a, c := range want {
-			if !bytes.Equal(got[a].Raw, c) {
-				t.Errorf("after %s, %s is another one", alias, a)
-			}
-		}
-		if _, chain, err := getKey(ks, "mine", "secret"); err != nil || len(chain) != 2 {
-			t.Error(err)
-		}
-	}
-	for _, alias := range []string{"MINE", "ü"} {
-		if _, ok := spliceTrusted(b, "secret", alias, ca, now); ok {
-			t.Errorf("%s was spliced", alias)
-		}
-	}
-	if _, ok := spliceTrusted(b[:len(b)-30], "secret", "n", ca, now); ok {
-		t.Error("into a text that is cut")
-	}
-}
-
 func TestTwoControllersOfOneDatastore(t *testing.T) {
 	ctx := context.Background()
 	o := newHome(t, strings.Replace(ecConfig, "MDSAL", "true", 1))
@@ -218,32 +166,17 @@ func TestTwoControllersOfOneDatastore(t *testing.T) {
 	}
 }
 
-func TestAChangeOfOneEntryWritesLittle(t *testing.T) {
-	o := newHome(t, strings.Replace(ecConfig, "MDSAL", "true", 1))
-	s := thousand(t, o)
-	counted := &counting{Store: o.Store}
-	s.storage.(*sealedStorage).store = counted
-	if err := s.SetNode(context.Background(), "node-1000", Bare(s.Certificate())); err != nil {
-		t.Fatal(err)
+func TestAThousandNodesAreKept(t *testing.T) {
+	for _, mdsal := range []string{"false", "true"} {
+		o := newHome(t, strings.Replace(ecConfig, "MDSAL", mdsal, 1))
+		s := thousand(t, o)
+		if err := s.SetNode(context.Background(), "node-1000", Bare(s.Certificate())); err != nil {
+			t.Fatal(err)
+		}
+		if again := open(t, o); len(again.Aliases()) != 1001 {
+			t.Error(len(again.Aliases()))
+		}
 	}
-	if all := len(s.now.Load().trust); counted.bytes == 0 || counted.bytes > all*9/10 {
-		t.Errorf("%d bytes were written, the keystore has %d", counted.bytes, all)
-	}
-	if again := open(t, o); len(again.Aliases()) != 1001 {
-		t.Error(len(again.Aliases()))
-	}
-}
-
-type counting struct {
-	datastore.Store
-	bytes int
-}
-
-func (c *counting) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
-	for _, o := range t.Ops {
-		c.bytes += len(o.Value)
-	}
-	return c.Store.Commit(ctx, t)
 }
 
 // thousand opens keystores with a thousand nodes.
@@ -253,13 +186,16 @@ func thousand(t testing.TB, o Options) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, der := s.now.Load().trust, s.Certificate()
-	for i := range 1000 {
-		b, _ = spliceTrusted(b, s.now.Load().trustPassword, fmt.Sprintf("node-%d", i), der, time.Now())
-	}
-	next := s.now.Load().saved
-	next.trust = b
-	if err := s.replace(context.Background(), next); err != nil {
+	der := s.Certificate()
+	err = s.change(context.Background(), trustStore, func(_ *state, ks jks.KeyStore) error {
+		for i := range 1000 {
+			if err := putTrusted(ks, fmt.Sprintf("node-%d", i), der, time.Now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s

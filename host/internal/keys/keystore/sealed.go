@@ -1,11 +1,11 @@
 package keystore
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -19,7 +19,7 @@ type Sealer interface {
 
 const (
 	namespace = "keystore"
-	chunkSize = 64 << 10 // what a change of one entry writes, a few times over
+	chunkSize = 256 << 10 // an etcd cluster takes 1.5 MiB at once by default
 )
 
 // sealedStorage are the keystores of a bundle in the datastore: a head that says
@@ -30,8 +30,6 @@ type sealedStorage struct {
 	bundle string
 
 	revision datastore.Revision // of the head
-	last     saved              // what is in the datastore at that revision, in chunks of chunkSize
-	whole    bool               // last is known
 }
 
 type head struct {
@@ -90,15 +88,11 @@ func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
 				*p.to = append(*p.to, b...)
 			}
 		}
-		d.revision, d.last = revision, s
-		d.whole = h.Ctl == chunks(s.ctl) && h.Trust == chunks(s.trust)
+		d.revision = revision
 		return nil
 	})
 	return s, err
 }
-
-// chunks is in how many pieces b is kept.
-func chunks(b []byte) int { return (len(b) + chunkSize - 1) / chunkSize }
 
 func (d *sealedStorage) save(ctx context.Context, s saved) error {
 	h := head{CtlPassword: s.ctlPassword, TrustPassword: s.trustPassword, Alias: s.alias, Protocols: s.protocols, Suites: s.suites}
@@ -109,23 +103,16 @@ func (d *sealedStorage) save(ctx context.Context, s saved) error {
 		return err
 	}
 	for _, p := range []struct {
-		which  string
-		b, old []byte
-		n      *int
-	}{{"ctl", s.ctl, d.last.ctl, &h.Ctl}, {"trust", s.trust, d.last.trust, &h.Trust}} {
-		if !d.whole {
-			ops, p.old = append(ops, datastore.DeletePrefix(namespace, d.key(p.which+"/"))), nil
-		}
-		*p.n = chunks(p.b)
-		for i := range max(*p.n, chunks(p.old)) {
-			now, before := chunk(p.b, i), chunk(p.old, i)
-			if now == nil {
-				ops = append(ops, datastore.Delete(namespace, d.chunkKey(p.which, i)))
-			} else if !bytes.Equal(now, before) {
-				if err := put(d.chunkKey(p.which, i), now); err != nil {
-					return err
-				}
+		which string
+		b     []byte
+		n     *int
+	}{{"ctl", s.ctl, &h.Ctl}, {"trust", s.trust, &h.Trust}} {
+		ops = append(ops, datastore.DeletePrefix(namespace, d.key(p.which+"/")))
+		for chunk := range slices.Chunk(p.b, chunkSize) {
+			if err := put(d.chunkKey(p.which, *p.n), chunk); err != nil {
+				return err
 			}
+			*p.n++
 		}
 	}
 	b, err := json.Marshal(h)
@@ -141,17 +128,9 @@ func (d *sealedStorage) save(ctx context.Context, s saved) error {
 		return fault.Wrap(fault.Unavailable, err, "another node changed the keystores at the same time; try again")
 	}
 	if err == nil {
-		d.revision, d.last, d.whole = revision, s, true
+		d.revision = revision
 	}
 	return err
-}
-
-// chunk is the ith piece of b, nil behind its end.
-func chunk(b []byte, i int) []byte {
-	if i*chunkSize >= len(b) {
-		return nil
-	}
-	return b[i*chunkSize : min(len(b), (i+1)*chunkSize)]
 }
 
 // current reports that what is known is not older than a revision.

@@ -1,3 +1,5 @@
+// Package rpc is the YANG module aaa-cert-rpc and what its RPCs do with the
+// keystores. The same for people at the console is package shell.
 package rpc
 
 import (
@@ -55,4 +57,48 @@ func Handlers(get Service) operations.Mux {
 		Module + ":setNodeCertifcate":    with(get, setNode),
 		Module + ":getNodeCertifcate":    with(get, getNode),
 	}
+}
+
+type ctlCert struct {
+	Cert string `json:"ctl-cert"`
+}
+
+type ctlRequest struct {
+	Request string `json:"ctl-cert-req"`
+}
+
+type ctlAnswer struct {
+	Alias string `json:"ctl-cert-alias"`
+	Cert  string `json:"ctl-cert"`
+}
+
+func getCtl(_ context.Context, s *keystore.Service, _ operations.None) (ctlCert, error) {
+	return ctlCert{keystore.Bare(s.Certificate())}, nil
+}
+
+func getRequest(_ context.Context, s *keystore.Service, _ operations.None) (ctlRequest, error) {
+	der, err := s.Request()
+	return ctlRequest{keystore.Bare(der)}, err
+}
+
+func setCtl(ctx context.Context, s *keystore.Service, in ctlAnswer) (operations.None, error) {
+	return operations.None{}, s.SetCertificate(ctx, in.Alias, in.Cert)
+}
+
+type node struct {
+	Alias string `json:"node-alias"`
+	Cert  string `json:"node-cert"`
+}
+
+type nodeCert struct {
+	Cert string `json:"node-cert"`
+}
+
+func setNode(ctx context.Context, s *keystore.Service, in node) (operations.None, error) {
+	return operations.None{}, s.SetNode(ctx, in.Alias, in.Cert)
+}
+
+func getNode(_ context.Context, s *keystore.Service, in node) (nodeCert, error) {
+	der, err := s.Node(in.Alias)
+	return nodeCert{keystore.Bare(der)}, err
 }
