@@ -94,9 +94,6 @@ func run(ctx context.Context, o Options) (code int, full error) {
 	defer registry.Close()
 	slog.SetDefault(registry.Logger("org.ctl"))
 	log := registry.Logger("org.ctl.server")
-	if err := scrubEnvironment(secretVariables); err != nil {
-		log.Warn("passwords given in the environment stay readable in /proc for this user", "error", err)
-	}
 	log.Info("starting", "version", Version(), "home", string(h.Dir), "pid", os.Getpid())
 
 	s := &Server{home: h.Dir, loaded: loaded, registry: registry, log: log, options: o, firstPasswords: first}
