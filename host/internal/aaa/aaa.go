@@ -41,6 +41,7 @@ type AAA struct {
 	identity *identity.Service
 	authn    *authn.Authenticator
 	policies *policy.Engine
+	compiled compiled
 	broker   *broker.Engine
 	tokens   *token.Service
 	handler  http.Handler

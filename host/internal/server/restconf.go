@@ -25,10 +25,10 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	}
 	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.get)}
 	s.restconf = restconf.New(restconf.Options{
-		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owner, Events: streams{s.bus}, Guards: s.guards(),
+		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owner, Events: streams{s.bus}, Guards: s.validators(),
 		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still,
 	})
-	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
+	for _, node := range policyNodes {
 		_ = s.applyPolicies(ctx, node) // unreadable ones deny
 	}
 	s.mirrorSettings(ctx)

@@ -18,7 +18,6 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
-	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/cluster"
 	"ctl.internal/host/internal/console/sshserver"
@@ -33,7 +32,6 @@ import (
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/restconf"
-	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/host/internal/server/tracing"
 )
 
@@ -187,11 +185,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	if err := s.openStoreID(ctx); err != nil {
 		return err
 	}
-	// What decides access must hold for the request after the one that changed it.
-	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
-		store = policy.Follow(store, tree.ConfigNamespace, "/"+node, func(ctx context.Context) { _ = s.applyPolicies(ctx, node) })
-	}
-	s.configStore = store
+	s.configStore = s.decidingStore(store)
 	return nil
 }
 
