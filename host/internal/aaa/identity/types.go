@@ -14,9 +14,9 @@ const (
 
 // User is a person or program that may log in.
 type User struct {
-	Name, Domain       string
-	Description, Email string
-	Enabled            bool
+	Name, Domain string
+	Profile
+	Enabled bool
 }
 
 // ID is name@domain.
@@ -43,7 +43,7 @@ type Grant struct{ User, Role, Domain string }
 // ID is userid@roleid@domainid.
 func (g Grant) ID() string { return g.User + "@" + g.Role + "@" + g.Domain }
 
-// Principal is what a request may rely on about a user: looked up anew after
+// Principal is what a request may rely on about a user: looked up again after
 // every change, never frozen into a login or a token.
 type Principal struct {
 	Name, Domain string

@@ -113,6 +113,17 @@ func (o *object) text(name string) *string {
 	return &s
 }
 
+// texts are the members of these names that are there.
+func (o *object) texts(names []string) map[string]string {
+	out := map[string]string{}
+	for _, name := range names {
+		if s := o.text(name); s != nil {
+			out[name] = *s
+		}
+	}
+	return out
+}
+
 // boolean returns a member that is true or false, also written as a number or text.
 func (o *object) boolean(name string) *bool {
 	raw, ok := o.members[name]

@@ -22,7 +22,8 @@ func (t *table) addUser() commands.Command {
 		},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			u := identity.User{
-				Name: in.Option("name"), Domain: domainOf(in), Description: in.Option("userDescription"), Email: in.Option("email"), Enabled: true,
+				Name: in.Option("name"), Domain: domainOf(in), Enabled: true,
+				Profile: identity.Profile{Description: in.Option("userDescription"), Email: in.Option("email")},
 			}
 			roleID := ""
 			if r := in.Option("roleName"); r != "" {
