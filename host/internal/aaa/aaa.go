@@ -1,4 +1,4 @@
-// Package aaa is the access control that stands before everything else: it reads
+// Package aaa is the access control that comes before everything else: it reads
 // a request's path once, finds out who asks, decides by the static rules and the
 // policies, and hands on a request whose context carries the caller.
 //
@@ -98,7 +98,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	return a, nil
 }
 
-// Handler serves /auth and /oauth2; it stands behind Filter like all others.
+// Handler serves /auth and /oauth2; it comes after Filter like all others.
 func (a *AAA) Handler() http.Handler { return a.handler }
 
 // Validate reports every fault of a sec.ini without starting anything; it is what

@@ -246,7 +246,7 @@ func CheckPluginConfig(path string, yamlText, schema []byte) (config []byte, pro
 	}
 	r, err := newReader(path, schema)
 	if err != nil {
-		return nil, []Problem{{File: path, Text: "the plugin's own schema is not usable, tell its author: " + err.Error()}}
+		return nil, []Problem{{File: path, Text: "the plugin's own schema is not usable, report it to its author: " + err.Error()}}
 	}
 	config = r.finish(r.document(root))
 	return config, r.problems

@@ -14,7 +14,7 @@ import (
 )
 
 // openRESTCONF makes the schema of the host's own modules, the handler of the trees
-// and the mux behind access control.
+// and the mux after access control.
 func (s *Server) openRESTCONF(ctx context.Context) error {
 	own, err := hostModules()
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 // streams are the event streams of RESTCONF, fed by the bus.
 type streams struct{ bus *events.Bus }
 
-// streamQueue is how many events a client may be behind before it loses some.
+// streamQueue is how many events may wait for a client before it loses some.
 const streamQueue = 256
 
 // Subscribe implements restconf.Events.

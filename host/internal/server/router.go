@@ -11,7 +11,7 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-// router is the mux behind access control. It is built again when plugins come and
+// router is the mux after access control. It is built again when plugins come and
 // go and replaced as a whole, so a request never waits for that.
 type router struct {
 	fixed  func(*mux.Router)

@@ -137,7 +137,7 @@ type refusal struct {
 	said   []string // reasons of those that were
 }
 
-// verified tells whether it was the credentials that failed. While a realm cannot be
+// verified reports whether it was the credentials that failed. While a realm cannot be
 // asked, those of its users are not known to be wrong: counting them would lock out
 // these users, and others at their address, beyond the outage. A user of the local
 // realm is counted all the same: an outage must not let anybody guess for nothing.

@@ -74,7 +74,7 @@ func (e *Engine) Use(rules Rules) { e.now.Store(&rules) }
 // Deny refuses all data: the policies cannot be read.
 func (e *Engine) Deny() { e.now.Store(&Rules{{role: "\x00"}}) }
 
-// actionsOf are the actions that a request's method stands for.
+// actionsOf are the actions that a request's method means.
 func actionsOf(method string) []string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:

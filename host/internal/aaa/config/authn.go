@@ -20,7 +20,7 @@ const DefaultTimeToLive = 360_000 * time.Millisecond
 const maxTimeToLive = 24 * time.Hour
 
 // TimeToLive reads the element timeToLive, in milliseconds, wherever in the file
-// it stands. An empty file means the default; name is used in messages.
+// it is. An empty file means the default; name is used in messages.
 func TimeToLive(name string, data []byte) (time.Duration, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return DefaultTimeToLive, nil
@@ -45,7 +45,7 @@ func TimeToLive(name string, data []byte) (time.Duration, error) {
 			return 0, fmt.Errorf("%s:%d: timeToLive: %w", name, line, err)
 		}
 		if found != 0 {
-			return 0, fmt.Errorf("%s:%d: timeToLive stands at line %d already; remove one of the two", name, line, found)
+			return 0, fmt.Errorf("%s:%d: timeToLive is at line %d already; remove one of the two", name, line, found)
 		}
 		found = line
 		ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)

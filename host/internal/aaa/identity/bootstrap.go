@@ -18,7 +18,7 @@ type First struct {
 }
 
 // Bootstrap fills an empty database with the built-in domain, roles and users.
-// It tells whether it did; on a database with content it changes nothing.
+// It reports whether it did; on a database with content it changes nothing.
 func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 	var begun bool
 	err := s.read(ctx, func(v view) (err error) {

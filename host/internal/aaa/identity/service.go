@@ -39,7 +39,7 @@ type Options struct {
 	ChangeFirst bool               // passwords made at random at the first start must be changed
 	Now         func() time.Time   // nil = the real clock
 	Dependents  []Dependent
-	// Audit is told of every committed change; who made it is in the context.
+	// Audit is called with every committed change; who made it is in the context.
 	Audit func(ctx context.Context, action, object string)
 }
 

@@ -50,7 +50,7 @@ type Principal struct {
 	Roles        []string // names of the roles of SDN granted in SDN, sorted
 	Active       bool     // the user, its domain and SDN are enabled
 	// Epoch changes whenever older logins and tokens must die: with the password,
-	// with disabling, and with making the user anew after a deletion.
+	// with disabling, and with making the user again after a deletion.
 	Epoch string
 
 	PasswordSet time.Time // zero = not known
@@ -60,7 +60,7 @@ type Principal struct {
 // ID is name@domain.
 func (p *Principal) ID() string { return p.Name + "@" + p.Domain }
 
-// MayLogIn tells whether the user may log in at all: no right, no login.
+// MayLogIn reports whether the user may log in at all: no right, no login.
 func (p *Principal) MayLogIn() bool { return p.Active && len(p.Roles) > 0 }
 
 // SplitID cuts an id into name and domain.

@@ -220,7 +220,7 @@ func (s *Service) dependents(v view, id string) ([]datastore.Op, error) {
 	return ops, nil
 }
 
-// done tells the audit of a change that was committed.
+// done reports a committed change to the audit.
 func (s *Service) done(ctx context.Context, err error, action, object string) error {
 	if err == nil {
 		s.o.Audit(ctx, action, object)

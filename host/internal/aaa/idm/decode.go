@@ -48,7 +48,7 @@ func read(r *http.Request, known ...string) (*object, error) {
 		n, _ := name.(string)
 		switch _, twice := o.members[n]; {
 		case twice:
-			o.faults = append(o.faults, fault.At(fault.Malformed, n, "this member stands twice"))
+			o.faults = append(o.faults, fault.At(fault.Malformed, n, "this member is there twice"))
 		case !slices.Contains(known, n):
 			o.faults = append(o.faults, fault.At(fault.Unknown, n, "there is no such member; known are %s", strings.Join(known, ", ")))
 		}

@@ -36,7 +36,7 @@ type handler struct{ Options }
 // endpoint answers one request; id are the variable segments of its path.
 type endpoint func(w http.ResponseWriter, r *http.Request, id []string)
 
-// route is a path with its methods. An empty segment stands for a variable.
+// route is a path with its methods. An empty segment is a variable.
 type route struct {
 	path    []string
 	methods map[string]endpoint

@@ -109,7 +109,7 @@ func (h *Hasher) Verify(ctx context.Context, password, encoded string) (ok, outd
 }
 
 // Waste does the work of a Verify for a user who does not exist, so that the
-// time of the answer does not tell.
+// time of the answer reveals nothing.
 func (h *Hasher) Waste(ctx context.Context, password string) error {
 	_, _, err := h.Verify(ctx, password, h.decoy)
 	return err

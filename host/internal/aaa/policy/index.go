@@ -118,7 +118,7 @@ func (n *node) first(path []reqpath.Segment, best *entry) *entry {
 	return best
 }
 
-// holds tells whether all policies about what is below a path permit the action,
+// holds reports whether all policies about what is below a path permit the action,
 // but those that the policy deciding for the path goes before.
 func (x *Index) holds(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
 	return x.root.holds(path, decider, permits)

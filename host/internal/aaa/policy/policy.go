@@ -19,7 +19,7 @@ import (
 // Policy is one entry of the list, as stored.
 type Policy struct {
 	Resource    string       `json:"resource"`
-	Index       *uint32      `json:"index,omitempty"` // its place among all; nil: as it stands
+	Index       *uint32      `json:"index,omitempty"` // its place among all; nil: its place in the list
 	Description string       `json:"description,omitempty"`
 	Permissions []Permission `json:"permissions,omitempty"`
 }

@@ -42,10 +42,10 @@ var classes = map[string]string{
 	"InvalidRequestFilter":            "invalidRequest",
 }
 
-// IsFilter tells whether a class of [main], last segment only, is a filter.
+// IsFilter reports whether a class of [main], last segment only, is a filter.
 func IsFilter(class string) bool { return classes[class] != "" }
 
-// IsBuiltin tells whether a filter of the name exists without a line in [main].
+// IsBuiltin reports whether a filter of the name exists without a line in [main].
 func IsBuiltin(name string) bool { return slices.Contains(builtin, name) }
 
 // Classes returns the class names of filters, for proposals in messages.

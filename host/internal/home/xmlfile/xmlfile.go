@@ -22,7 +22,7 @@ type Leaf struct {
 	Path       string // below the root, "ctlKeystore/name"
 	Text       string
 	Line       int
-	start, end int // from its "<" to behind its last ">"
+	start, end int // from its "<" to after its last ">"
 }
 
 // File is a settings file of the initial datastore. It is changed by replacing
@@ -157,7 +157,7 @@ func (f *File) Replace(path string, values []string) ([]byte, error) {
 		return f.Set(path, strings.Join(values, ","))
 	}
 	text := f.text
-	for i := len(at) - 1; i >= 0; i-- { // from behind, so that the places before stay
+	for i := len(at) - 1; i >= 0; i-- { // from the end, so that the places before stay
 		value := ""
 		if i < len(values) {
 			value = values[i]

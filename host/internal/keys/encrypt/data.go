@@ -16,7 +16,7 @@ const (
 //go:embed aaa-encrypt-service-config.yang
 var Text string
 
-// Masked stands for a secret in answers.
+// Masked is shown for a secret in answers.
 const Masked = "**********"
 
 // data is the settings as RESTCONF shows them.

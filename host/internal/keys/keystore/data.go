@@ -11,7 +11,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Masked stands for a password in answers.
+// Masked is shown for a password in answers.
 const Masked = "**********"
 
 // data is the settings as RESTCONF shows them, module aaa-cert.

@@ -90,7 +90,7 @@ func scanJKS(b []byte) error {
 	}
 	s.skip(20) // the digest
 	if s.err == nil && len(s.b) > 0 {
-		return errors.New("it has bytes behind its end")
+		return errors.New("it has bytes after its end")
 	}
 	return s.err
 }

@@ -36,7 +36,7 @@ func OpenFiles(certificate, key string, o TLSOptions, trust func() *x509.CertPoo
 	return f, nil
 }
 
-// look tells the files from what they were; a file that is not there has a stamp, too.
+// look identifies the state of the files; a file that is not there has a stamp, too.
 func (f *Files) look() string {
 	stamp := ""
 	for _, name := range []string{f.certificate, f.key} {
@@ -69,14 +69,14 @@ func (f *Files) read() error {
 }
 
 // current is what a connection that begins now gets. Files that cannot be used, such as
-// a certificate whose key is still to come, are told once; the earlier ones serve on.
+// a certificate whose key is still to come, are logged once; the earlier ones stay in use.
 func (f *Files) current() *tls.Config {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if stamp := f.look(); stamp != f.stamp {
 		f.stamp = stamp
 		if err := f.read(); err != nil {
-			f.log.Error("the certificate files have changed and cannot be used; the earlier certificate serves on", "error", err)
+			f.log.Error("the certificate files have changed and cannot be used; the earlier certificate stays in use", "error", err)
 		} else {
 			f.log.Info("the certificate files were read again", "certificate", f.certificate, "ends", f.chain[0].NotAfter)
 		}

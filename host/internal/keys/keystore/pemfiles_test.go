@@ -94,7 +94,7 @@ func TestChangedCertificateFilesCountForNewConnections(t *testing.T) {
 	pemPair(t, cert, key, 2, time.Now().AddDate(1, 0, 0), cert) // the key comes later
 	dial(1).Close()
 	dial(1).Close()
-	if n := strings.Count(out.String(), "serves on"); n != 1 {
+	if n := strings.Count(out.String(), "stays in use"); n != 1 {
 		t.Errorf("told %d times: %s", n, out.String())
 	}
 	pemPair(t, cert, key, 3, time.Now().AddDate(0, 0, 3))

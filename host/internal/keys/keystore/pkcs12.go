@@ -125,7 +125,7 @@ func damagedP12(err error) error { return fmt.Errorf("damaged PKCS #12 keystore:
 func strictASN1(b []byte, to any) error {
 	rest, err := asn1.Unmarshal(b, to)
 	if err == nil && len(rest) > 0 {
-		err = errors.New("bytes behind its end")
+		err = errors.New("bytes after its end")
 	}
 	return err
 }

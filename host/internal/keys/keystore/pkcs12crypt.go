@@ -57,7 +57,7 @@ func checkIterations(n int) error {
 // check verifies the MAC over the content; a wrong password shows here.
 func (m p12Mac) check(content []byte, password string) error {
 	if len(m.Mac.Digest) == 0 {
-		return errors.New("the PKCS #12 keystore has no MAC, so nobody can tell whether it was altered; give it a password")
+		return errors.New("the PKCS #12 keystore has no MAC, so it is not known whether it was altered; give it a password")
 	}
 	h, key, err := m.key(password)
 	if err != nil {
