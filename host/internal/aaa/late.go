@@ -13,7 +13,7 @@ import (
 const repeatAfter = time.Minute
 
 // late asks for the realm's instance at each login: plugins come and go. It logs
-// the log when the realm becomes unavailable, and when it is back.
+// when the realm becomes unavailable, and when it is back.
 type late struct {
 	config realm.Config
 	source Realms

@@ -9,12 +9,10 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/home/xmlfile"
-	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/fault"
 )
 
@@ -89,50 +87,21 @@ func parse(path string, text []byte) (Config, *xmlfile.File, error) {
 		return Config{}, nil, err
 	}
 	c := Config{Params: Documented(), KeyCharacters: keyCharacters}
-	fields := map[string]func(string) error{
-		keyPath: text256(&c.Key), saltPath: salt(&c.Salt),
-		"encrypt-method": text256(&c.Method), "encrypt-type": text256(&c.Type),
-		"encrypt-iteration-count": number(&c.Iterations, MinIterations, MaxIterations),
-		"encrypt-key-length":      number(&c.Length, 128, 256), "cipher-transforms": text256(&c.Transform),
-		"password-length": number(&c.KeyCharacters, 12, 256),
-		"auth-tag-length": number(new(int), 128, 128),
-	}
-	seen := map[string]int{}
-	for _, l := range f.Leaves {
-		set, ok := fields[l.Path]
-		if !ok {
-			var known []string
-			for name := range fields {
-				known = append(known, name)
-			}
-			slices.Sort(known)
-			return c, nil, fmt.Errorf("%s:%d: <%s>: no such element%s", path, l.Line, l.Path, nearest.Hint(l.Path, known))
-		}
-		if first, twice := seen[l.Path]; twice {
-			return c, nil, fmt.Errorf("%s:%d: <%s> is set twice, first in line %d", path, l.Line, l.Path, first)
-		}
-		seen[l.Path] = l.Line
-		if l.Text == "" {
-			continue
-		}
-		if err := set(l.Text); err != nil {
-			return c, nil, fmt.Errorf("%s:%d: <%s>: %w", path, l.Line, l.Path, err)
-		}
+	err = f.Fields(map[string]func(string) error{
+		keyPath: xmlfile.Text(&c.Key, 256), saltPath: salt(&c.Salt),
+		"encrypt-method": xmlfile.Text(&c.Method, 256), "encrypt-type": xmlfile.Text(&c.Type, 256),
+		"encrypt-iteration-count": xmlfile.Number(&c.Iterations, MinIterations, MaxIterations),
+		"encrypt-key-length":      xmlfile.Number(&c.Length, 128, 256), "cipher-transforms": xmlfile.Text(&c.Transform, 256),
+		"password-length": xmlfile.Number(&c.KeyCharacters, 12, 256),
+		"auth-tag-length": xmlfile.Number(new(int), 128, 128),
+	}, nil)
+	if err != nil {
+		return c, nil, err
 	}
 	if err := c.Check(); err != nil {
 		return c, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, f, nil
-}
-
-func text256(to *string) func(string) error {
-	return func(s string) error {
-		if len(s) > 256 {
-			return errors.New("at most 256 characters are possible")
-		}
-		*to = s
-		return nil
-	}
 }
 
 func salt(to *string) func(string) error {
@@ -142,17 +111,6 @@ func salt(to *string) func(string) error {
 			return errors.New("the salt is not base64 of 8 to 256 bytes; leave it empty to have one made")
 		}
 		*to = s
-		return nil
-	}
-}
-
-func number(to *int, low, high int) func(string) error {
-	return func(s string) error {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < low || n > high {
-			return fmt.Errorf("%q is not a number from %d to %d", s, low, high)
-		}
-		*to = n
 		return nil
 	}
 }
@@ -183,47 +141,38 @@ func (c *Config) complete() (bool, error) {
 
 // write puts key, salt and parameters into the file; comments and all else stay.
 func (c Config) write(dir home.Dir) error {
-	return change(dir, func(old Config) []element {
-		return append(c.params(old), element{keyPath, "", c.Key}, element{saltPath, "", c.Salt})
+	return change(dir, func(old Config) []xmlfile.Change {
+		return append(c.params(old), xmlfile.Change{Path: keyPath, Value: c.Key}, xmlfile.Change{Path: saltPath, Value: c.Salt})
 	})
 }
 
-type element struct{ path, old, value string }
-
 // params are the elements of the parameters, with what they were.
-func (c Config) params(old Config) []element {
+func (c Config) params(old Config) []xmlfile.Change {
 	number := func(n int) string {
 		if n == 0 {
 			return "" // left out: the documented value
 		}
 		return strconv.Itoa(n)
 	}
-	return []element{
-		{"encrypt-method", old.Method, c.Method}, {"encrypt-type", old.Type, c.Type}, {"cipher-transforms", old.Transform, c.Transform},
-		{"encrypt-iteration-count", number(old.Iterations), number(c.Iterations)}, {"encrypt-key-length", number(old.Length), number(c.Length)},
+	return []xmlfile.Change{
+		{Path: "encrypt-method", Old: old.Method, Value: c.Method}, {Path: "encrypt-type", Old: old.Type, Value: c.Type}, {Path: "cipher-transforms", Old: old.Transform, Value: c.Transform},
+		{Path: "encrypt-iteration-count", Old: number(old.Iterations), Value: number(c.Iterations)}, {Path: "encrypt-key-length", Old: number(old.Length), Value: number(c.Length)},
 	}
 }
 
 // change replaces the elements of the file that differ.
-func change(dir home.Dir, elements func(old Config) []element) error {
+func change(dir home.Dir, elements func(old Config) []xmlfile.Change) error {
 	path := ConfigFile(dir)
 	old, f, err := read(path)
 	if err != nil {
 		return err
 	}
-	changed := false
-	for _, e := range elements(old) {
-		if e.value == e.old {
-			continue
-		}
-		text, err := f.Set(e.path, e.value)
-		if err == nil {
-			_, f, err = parse(path, text)
-		}
-		if err != nil {
-			return fault.Wrap(fault.Invalid, err, "%v", err)
-		}
-		changed = true
+	changed, err := f.Apply(elements(old))
+	if err == nil {
+		_, _, err = parse(path, f.Bytes())
+	}
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "%v", err)
 	}
 	if !changed {
 		return nil

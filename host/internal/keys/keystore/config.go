@@ -7,12 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/home/xmlfile"
-	"ctl.internal/internal/nearest"
 )
 
 // Config is aaa-cert-config.xml.
@@ -72,53 +70,28 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 		return Config{}, nil, err
 	}
 	c := defaults()
-	str := func(to *string) func(string) error {
-		return func(s string) error {
-			if s != "" {
-				*to = s
-			}
-			return nil
-		}
-	}
 	file := func(to *string) func(string) error {
 		return func(s string) error {
-			if s == "" {
-				return nil
-			}
 			*to = s
 			return checkFileName(s)
 		}
 	}
-	fields := map[string]func(string) error{
-		"use-config": boolean(&c.UseConfig), "use-mdsal": boolean(&c.UseMDSAL), "bundle-name": str(&c.Bundle),
-		"ctlKeystore/name": file(&c.Name), "ctlKeystore/alias": str(&c.Alias), ctlPasswordPath: str(&c.Password),
-		"ctlKeystore/dname": str(&c.DName), "ctlKeystore/validity": number(&c.Validity, 1, 36500),
-		"ctlKeystore/key-alg": str(&c.KeyAlg), "ctlKeystore/sign-alg": str(&c.SignAlg), "ctlKeystore/keysize": number(&c.KeySize, 256, 16384),
+	err = f.Fields(map[string]func(string) error{
+		"use-config": boolean(&c.UseConfig), "use-mdsal": boolean(&c.UseMDSAL), "bundle-name": xmlfile.Text(&c.Bundle, 1024),
+		"ctlKeystore/name": file(&c.Name), "ctlKeystore/alias": xmlfile.Text(&c.Alias, 1024), ctlPasswordPath: xmlfile.Text(&c.Password, 1024),
+		"ctlKeystore/dname": xmlfile.Text(&c.DName, 1024), "ctlKeystore/validity": xmlfile.Number(&c.Validity, 1, 36500),
+		"ctlKeystore/key-alg": xmlfile.Text(&c.KeyAlg, 1024), "ctlKeystore/sign-alg": xmlfile.Text(&c.SignAlg, 1024), "ctlKeystore/keysize": xmlfile.Number(&c.KeySize, 256, 16384),
 		"ctlKeystore/tls-protocols": func(s string) error { c.Protocols = list(s); return nil },
-		"trustKeystore/name":        file(&c.TrustName), trustPasswordPath: str(&c.TrustPassword),
-	}
-	empty := []string{"ctlKeystore", "trustKeystore", "ctlKeystore/cipher-suites"}
-	seen := map[string]int{}
-	for _, l := range f.Leaves {
+		"trustKeystore/name":        file(&c.TrustName), trustPasswordPath: xmlfile.Text(&c.TrustPassword, 1024),
+	}, func(l xmlfile.Leaf) bool {
 		if l.Path == suitePath {
 			c.Suites = append(c.Suites, list(l.Text)...)
-			continue
+			return true
 		}
-		if slices.Contains(empty, l.Path) && l.Text == "" {
-			continue
-		}
-		set, ok := fields[l.Path]
-		if !ok {
-			known := append(keys(fields), suitePath)
-			return c, nil, fmt.Errorf("%s:%d: <%s>: no such element%s", path, l.Line, l.Path, nearest.Hint(l.Path, known))
-		}
-		if first, twice := seen[l.Path]; twice {
-			return c, nil, fmt.Errorf("%s:%d: <%s> is set twice, first in line %d", path, l.Line, l.Path, first)
-		}
-		seen[l.Path] = l.Line
-		if err := set(l.Text); err != nil {
-			return c, nil, fmt.Errorf("%s:%d: <%s>: %w", path, l.Line, l.Path, err)
-		}
+		return l.Text == "" && slices.Contains([]string{"ctlKeystore", "trustKeystore", "ctlKeystore/cipher-suites"}, l.Path)
+	})
+	if err != nil {
+		return c, nil, err
 	}
 	if err := c.check(); err != nil {
 		return c, nil, fmt.Errorf("%s: %w", path, err)
@@ -177,25 +150,11 @@ func boolean(to *bool) func(string) error {
 		switch s {
 		case "true", "1":
 			*to = true
-		case "false", "0", "":
+		case "false", "0":
 			*to = false
 		default:
 			return fmt.Errorf("%q is neither true nor false", s)
 		}
-		return nil
-	}
-}
-
-func number(to *int, low, high int) func(string) error {
-	return func(s string) error {
-		if s == "" {
-			return nil
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil || n < low || n > high {
-			return fmt.Errorf("%q is not a number from %d to %d", s, low, high)
-		}
-		*to = n
 		return nil
 	}
 }

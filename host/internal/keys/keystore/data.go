@@ -62,18 +62,18 @@ func (c Config) data() data {
 }
 
 // elements are the values by their place in the file, without passwords.
-func (d data) elements() []struct{ path, value string } {
+func (d data) elements() []xmlfile.Change {
 	number := func(n int) string {
 		if n == 0 {
 			return ""
 		}
 		return strconv.Itoa(n)
 	}
-	return []struct{ path, value string }{
-		{"use-config", strconv.FormatBool(d.UseConfig)}, {"use-mdsal", strconv.FormatBool(d.UseMDSAL)}, {"bundle-name", d.Bundle},
-		{"ctlKeystore/name", d.Ctl.Name}, {"ctlKeystore/alias", d.Ctl.Alias}, {"ctlKeystore/dname", d.Ctl.DName},
-		{"ctlKeystore/validity", number(d.Ctl.Validity)}, {"ctlKeystore/key-alg", d.Ctl.KeyAlg}, {"ctlKeystore/sign-alg", d.Ctl.SignAlg},
-		{"ctlKeystore/keysize", number(d.Ctl.KeySize)}, {"ctlKeystore/tls-protocols", d.Ctl.Protocols}, {"trustKeystore/name", d.Trust.Name},
+	return []xmlfile.Change{
+		{Path: "use-config", Value: strconv.FormatBool(d.UseConfig)}, {Path: "use-mdsal", Value: strconv.FormatBool(d.UseMDSAL)}, {Path: "bundle-name", Value: d.Bundle},
+		{Path: "ctlKeystore/name", Value: d.Ctl.Name}, {Path: "ctlKeystore/alias", Value: d.Ctl.Alias}, {Path: "ctlKeystore/dname", Value: d.Ctl.DName},
+		{Path: "ctlKeystore/validity", Value: number(d.Ctl.Validity)}, {Path: "ctlKeystore/key-alg", Value: d.Ctl.KeyAlg}, {Path: "ctlKeystore/sign-alg", Value: d.Ctl.SignAlg},
+		{Path: "ctlKeystore/keysize", Value: number(d.Ctl.KeySize)}, {Path: "ctlKeystore/tls-protocols", Value: d.Ctl.Protocols}, {Path: "trustKeystore/name", Value: d.Trust.Name},
 	}
 }
 
@@ -109,23 +109,15 @@ func SetConfigData(dir home.Dir, after json.RawMessage) error {
 	if f == nil {
 		return fault.New(fault.Unavailable, "there is no %s to write to; restore it", path)
 	}
-	text, changed := []byte(nil), false
-	set := func(element, value string) error {
-		if text, err = f.Set(element, value); err != nil {
-			return err
-		}
-		changed = true
-		f, err = xmlfile.Parse(path, text, rootName)
-		return err
+	changes, old := d.elements(), c.data().elements()
+	for i := range changes {
+		changes[i].Old = old[i].Value
 	}
-	old := c.data().elements()
-	for i, e := range d.elements() {
-		if e.value != old[i].value {
-			if err := set(e.path, e.value); err != nil {
-				return fault.Wrap(fault.Invalid, err, "%v", err)
-			}
-		}
+	changed, err := f.Apply(changes)
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "%v", err)
 	}
+	text := f.Bytes()
 	var suites []string
 	for _, s := range d.Ctl.Suites {
 		suites = append(suites, s.Name)
