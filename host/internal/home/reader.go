@@ -48,7 +48,7 @@ func (r *reader) finish(value any) []byte {
 	if len(r.problems) > 0 {
 		return nil
 	}
-	r.value = r.fill(value, r.schema)
+	r.value = r.fill(value, r.schema, 4)
 	if err := r.validator.Validate(r.value); err != nil {
 		ve := new(jsonschema.ValidationError)
 		if !errors.As(err, &ve) {

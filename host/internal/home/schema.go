@@ -29,9 +29,15 @@ var logLevels = []string{"OFF", "TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATA
 func formatOf(name any) (valueFormat, bool) {
 	switch name {
 	case "duration":
-		return valueFormat{func(s string) (any, error) { return parseDuration(s) }, func(n int64) string { return time.Duration(n).String() }}, true
+		return valueFormat{func(s string) (any, error) {
+			d, err := parseDuration(s)
+			return int64(d), err
+		}, func(n int64) string { return time.Duration(n).String() }}, true
 	case "size":
-		return valueFormat{func(s string) (any, error) { return ParseSize(s) }, func(n int64) string { return Size(n).String() }}, true
+		return valueFormat{func(s string) (any, error) {
+			n, err := ParseSize(s)
+			return int64(n), err
+		}, func(n int64) string { return Size(n).String() }}, true
 	case "address":
 		return valueFormat{func(s string) (any, error) { return ParseAddress(s) }, nil}, true
 	case "level":
@@ -94,57 +100,35 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("it refers to %s outside itself", url)
 }
 
-// fill adds the defaults of a schema to a value, however deep. A schema that
-// refers to itself ends with the value.
-func (r *reader) fill(value any, schema map[string]any) any {
+// fill adds the defaults of a schema to a value, however deep. Of a section that is left out it makes
+// those members that have defaults, unless one is required; depth ends a schema that refers to itself.
+func (r *reader) fill(value any, schema map[string]any, depth int) any {
 	schema = r.deref(schema)
 	switch v := value.(type) {
 	case map[string]any:
 		out := maps.Clone(v)
 		for name, sub := range object(schema["properties"]) {
 			s := r.deref(object(sub))
-			if have, ok := v[name]; ok {
-				out[name] = r.fill(have, s)
-			} else if def, ok := s["default"]; ok {
-				out[name] = r.fill(def, s) // a default of {} still gets those of its members
-			} else if made := r.defaults(s, 4); made != nil {
-				out[name] = made
+			def, ok := s["default"]
+			if have, there := v[name]; there {
+				out[name] = r.fill(have, s, depth)
+			} else if ok {
+				out[name] = r.fill(def, s, depth) // a default of {} still gets those of its members
+			} else if s["required"] == nil && depth > 0 {
+				if made := r.fill(map[string]any{}, s, depth-1); len(object(made)) > 0 {
+					out[name] = made
+				}
 			}
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = r.fill(v[i], object(schema["items"]))
+			out[i] = r.fill(v[i], object(schema["items"]), depth)
 		}
 		return out
 	}
 	return value
-}
-
-// defaults makes the object of a section that the file leaves out, nil when
-// nothing in it has a default or something in it is required.
-func (r *reader) defaults(schema map[string]any, depth int) map[string]any {
-	if _, required := schema["required"]; required || depth == 0 {
-		return nil
-	}
-	var out map[string]any
-	for name, sub := range object(schema["properties"]) {
-		s := r.deref(object(sub))
-		def, ok := s["default"]
-		if ok {
-			def = r.fill(def, s)
-		} else if made := r.defaults(s, depth-1); made != nil {
-			def, ok = made, true
-		}
-		if ok {
-			if out == nil {
-				out = map[string]any{}
-			}
-			out[name] = def
-		}
-	}
-	return out
 }
 
 // deref follows "$ref": "#/…" within the schema.
@@ -216,33 +200,24 @@ func (r *reader) apply(value any, schema map[string]any, loc []string) any {
 		if err != nil {
 			return v // the validator has reported it
 		}
-		least, most := bound(f, schema["least"], 0), bound(f, schema["most"], 1<<62)
-		if have, ok := number(n); ok {
-			if have < least || have > most {
-				r.fault(loc, "%s is not between %s and %s", f.text(have), f.text(least), f.text(most))
-			}
-			return json.Number(strconv.FormatInt(have, 10))
+		have, ok := n.(int64)
+		if !ok {
+			return n
 		}
-		return n
+		least, most := f.bound(schema["least"], 0), f.bound(schema["most"], 1<<62)
+		if have < least || have > most {
+			r.fault(loc, "%s is not between %s and %s", f.text(have), f.text(least), f.text(most))
+		}
+		return json.Number(strconv.FormatInt(have, 10))
 	}
 	return value
 }
 
-func bound(f valueFormat, text any, otherwise int64) int64 {
+func (f valueFormat) bound(text any, otherwise int64) int64 {
 	s, _ := text.(string)
 	v, err := f.parse(s)
-	if n, ok := number(v); ok && err == nil && s != "" {
+	if n, ok := v.(int64); ok && err == nil && s != "" {
 		return n
 	}
 	return otherwise
-}
-
-func number(v any) (int64, bool) {
-	switch n := v.(type) {
-	case time.Duration:
-		return int64(n), true
-	case Size:
-		return int64(n), true
-	}
-	return 0, false
 }

@@ -127,9 +127,8 @@ func limitedConn(c net.Conn) *conn {
 // conn is one connection of a limiter.
 type conn struct {
 	net.Conn
-	limiter  *connLimiter
-	since    atomic.Int64 // when the wait for the client began; 0 while it is served
-	deadline atomic.Int64 // of writing, as it was last set
+	limiter *connLimiter
+	since   atomic.Int64 // when the wait for the client began; 0 while it is served
 }
 
 var clock = time.Now() // the beginning of the times in conn
@@ -158,30 +157,14 @@ func (c *conn) Write(p []byte) (n int, err error) {
 		return c.Conn.Write(p)
 	}
 	for {
-		if now := ticks(); c.deadline.Load()-now < int64(c.limiter.stall)*3/4 { // setting it costs more than looking
-			c.deadline.Store(now + int64(c.limiter.stall))
-			if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limiter.stall)); err != nil {
-				return n, err
-			}
+		if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limiter.stall)); err != nil {
+			return n, err
 		}
-		piece := p[n:min(n+writePiece, len(p))]
-		m, err := c.Conn.Write(piece)
+		m, err := c.Conn.Write(p[n:min(n+writePiece, len(p))])
 		if n += m; err != nil || n == len(p) {
 			return n, err
 		}
 	}
-}
-
-// SetDeadline also ends what Write believes to be set.
-func (c *conn) SetDeadline(t time.Time) error {
-	c.deadline.Store(0)
-	return c.Conn.SetDeadline(t)
-}
-
-// SetWriteDeadline also ends what Write believes to be set.
-func (c *conn) SetWriteDeadline(t time.Time) error {
-	c.deadline.Store(0)
-	return c.Conn.SetWriteDeadline(t)
 }
 
 // Close makes room for another.
