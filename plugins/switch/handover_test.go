@@ -1,4 +1,4 @@
-package main
+package switchplugin
 
 import (
 	"fmt"
@@ -35,7 +35,7 @@ func TestTwoHundredHandOversSendNothingUnasked(t *testing.T) {
 	}
 	start := func(i int) *lab { // on one node and the other in turn
 		c := listening(map[string]any{"traps": map[string]any{"listen": ports[i%2]}})
-		return &lab{Network: n, Plugin: plugintest.Start(t, options(), plugintest.WithHost(h), plugintest.WithConfig(c))}
+		return &lab{Network: n, Plugin: plugintest.Start(t, Options(), plugintest.WithHost(h), plugintest.WithConfig(c))}
 	}
 	listens := func(l *lab, i int) {
 		t.Helper()

@@ -72,7 +72,7 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 	})
 }
 
-// outsideRules tells whether a path authenticates by its own form.
+// outsideRules reports whether a path authenticates by its own form.
 func outsideRules(p reqpath.Path) bool {
 	return p.Is("oauth2", "token") || p.Is("oauth2", "revoke") || p.Is("oauth2", "introspect") || p.Is(".well-known", "oauth-authorization-server")
 }

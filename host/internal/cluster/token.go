@@ -15,8 +15,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/sdk/fault"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keys/encrypt"
 )
 
 func TestIdentityStaysWithTheHome(t *testing.T) {
