@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -44,7 +43,7 @@ const (
 )
 
 func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
-	slog.SetDefault(slog.New(onward.LogHandler(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))))
+	slog.SetDefault(slog.New(onward.LogHandler(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: wire.LevelTrace}))))
 	s, err := NewServer(o)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
@@ -78,7 +77,7 @@ func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
 		HandshakeConfig: wire.Handshake,
 		Plugins:         wire.Set(s.Register),
 		GRPCServer:      s.NewGRPC,
-		Logger:          hclog.NewNullLogger(),
+		Logger:          wire.HCLog(slog.Default(), slog.LevelError),
 	}
 	if debug {
 		return s.serveDebug(ctx, cfg, stdout)
