@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 )
@@ -167,3 +169,15 @@ func versions(v []string) string {
 }
 
 func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir, s.name) }
+
+// attachment returns where a plugin under a debugger listens, nil when the
+// environment names none.
+func attachment(name string) (*process.Attach, error) {
+	text, ok := os.LookupEnv(sdk.ReattachVariable(name))
+	if !ok || text == "" {
+		return nil, nil
+	}
+	return process.ParseAttach(name, text)
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
