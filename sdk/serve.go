@@ -132,7 +132,7 @@ func ignoreTerm(s *Server) chan os.Signal {
 // watchParent ends the process when the host has died without stopping it. It is
 // the second net: the first is the kernel's parent-death signal.
 func watchParent(ctx context.Context, s *Server) {
-	parent, err := strconv.Atoi(os.Getenv(host.EnvParent))
+	parent, err := strconv.Atoi(os.Getenv(wire.EnvParent))
 	if err != nil {
 		return
 	}
@@ -188,12 +188,12 @@ func (s *Server) serveDebug(ctx context.Context, cfg *plugin.ServeConfig, stdout
 	cfg.Test = &plugin.ServeTestConfig{Context: ctx, ReattachConfigCh: reattach, CloseCh: closed}
 	go plugin.Serve(cfg)
 	r := <-reattach
-	value, err := json.Marshal(Reattach{Protocol: string(r.Protocol), ProtocolVersion: r.ProtocolVersion,
+	value, err := json.Marshal(wire.Reattach{Protocol: string(r.Protocol), ProtocolVersion: r.ProtocolVersion,
 		Pid: r.Pid, Network: r.Addr.Network(), Address: r.Addr.String()})
 	if err != nil {
 		return exitFailed
 	}
-	fmt.Fprintf(stdout, "Start ctld with this in its environment to attach to this process:\n\n%s='%s'\n\n", ReattachVariable(s.manifest.Name), value)
+	fmt.Fprintf(stdout, "Start ctld with this in its environment to attach to this process:\n\n%s='%s'\n\n", wire.ReattachVariable(s.manifest.Name), value)
 	<-closed
 	s.lastStop()
 	return exitOK
@@ -204,12 +204,12 @@ const linkTime = 5 * time.Second
 
 // dialHost connects to the host's services.
 func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, error) {
-	socket, token := os.Getenv(host.EnvSocket), os.Getenv(host.EnvToken)
+	socket, token := os.Getenv(wire.EnvSocket), os.Getenv(wire.EnvToken)
 	if r.HostSocket != "" {
 		socket, token = r.HostSocket, r.HostToken
 	}
 	if socket == "" {
-		return nil, fault.New(fault.Internal, "the host gave no socket (%s is not set)", host.EnvSocket)
+		return nil, fault.New(fault.Internal, "the host gave no socket (%s is not set)", wire.EnvSocket)
 	}
 	conn, err := grpc.NewClient("unix://"+socket, wire.DialOptions(append(onward.DialOptions(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -230,7 +230,7 @@ func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, 
 type tokenCredentials string
 
 func (t tokenCredentials) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	return map[string]string{host.MetaToken: string(t)}, nil
+	return map[string]string{wire.MetaToken: string(t)}, nil
 }
 
 // RequireTransportSecurity: the socket lies in a directory that only this user enters.

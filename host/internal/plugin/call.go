@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/sdk/host"
+	"ctl.internal/internal/wire"
 )
 
 // lostGrace is how long an error that looks like a dead process waits for proof of
@@ -305,7 +305,7 @@ func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
 	if err != nil || at == 0 {
 		return ctx, err
 	}
-	return metadata.AppendToOutgoingContext(ctx, host.MetaMinRevision, strconv.FormatUint(uint64(at), 10)), nil
+	return metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(uint64(at), 10)), nil
 }
 
 // Fresh is Conn for calls that see everything acknowledged before them.

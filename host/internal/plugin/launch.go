@@ -14,7 +14,6 @@ import (
 	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 )
@@ -43,7 +42,7 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 		ps.Env = append(slices.Clip(ps.Env), host.EnvNode+"="+node)
 	}
 	if s.m.options.Spans != nil {
-		ps.Env = append(slices.Clip(ps.Env), host.EnvTraces+"=1")
+		ps.Env = append(slices.Clip(ps.Env), wire.EnvTraces+"=1")
 	}
 	if ps.Attach, err = attachment(s.name); err != nil {
 		s.services.RemoveToken(token)
@@ -173,7 +172,7 @@ func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir
 // attachment returns where a plugin under a debugger listens, nil when the
 // environment names none.
 func attachment(name string) (*process.Attach, error) {
-	text, ok := os.LookupEnv(sdk.ReattachVariable(name))
+	text, ok := os.LookupEnv(wire.ReattachVariable(name))
 	if !ok || text == "" {
 		return nil, nil
 	}
