@@ -22,7 +22,7 @@ func newTraces(c grpc.ClientConnInterface) *Traces {
 }
 
 // Export sends ended spans, at most 4 MiB. fault.Unavailable when the host keeps none
-// (EnvTraces is not set) or its collector cannot be reached.
+// (wire.EnvTraces is not set) or its collector cannot be reached.
 func (t *Traces) Export(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	_, err := t.rpc.Export(ctx, &collectorpb.ExportTraceServiceRequest{ResourceSpans: spans})
 	return fault.FromStatus(err)

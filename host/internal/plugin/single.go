@@ -42,7 +42,7 @@ func (s *supervisor) awaitRole(ctx context.Context) bool {
 	defer limit.Stop()
 	for {
 		s.mu.Lock()
-		changed := s.changed
+		changed := s.changed.wait()
 		if !s.single.seeking && !s.removed {
 			s.single.seeking = true
 			s.work.Go(s.seek)
@@ -98,7 +98,7 @@ func (s *supervisor) wanted() bool {
 func (s *supervisor) untilStopped(ctx context.Context, cancel func()) {
 	for {
 		s.mu.Lock()
-		changed, wanted := s.changed, s.wanted()
+		changed, wanted := s.changed.wait(), s.wanted()
 		s.mu.Unlock()
 		if !wanted {
 			cancel()
@@ -117,7 +117,7 @@ func (s *supervisor) serve(ctx context.Context, term hostsvc.Term) {
 	defer term.Release()
 	s.single.term.Store(&term)
 	s.post(evGranted{})
-	s.wake()
+	s.changed.wake()
 	reason := ""
 wait:
 	for {
@@ -145,14 +145,6 @@ wait:
 	if last != nil {
 		<-last.proc.Done()
 	}
-}
-
-// wake makes those look again who wait for a change.
-func (s *supervisor) wake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.changed)
-	s.changed = make(chan struct{})
 }
 
 // fence is a condition of every commit of a plugin that runs on one node.

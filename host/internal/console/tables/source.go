@@ -58,12 +58,13 @@ func repeatable(c commands.Command) commands.Command {
 	return c
 }
 
-// FromHost is tables of the controller's own that a feature brings, such as aaa:*.
-func FromHost(table func() []commands.Command, on CLI) Source {
+// FromHost is a table of the controller's own that a feature brings: the whole table by its name, or single
+// commands, such as aaa:*.
+func FromHost(name string, table func() []commands.Command, on CLI) Source {
 	return func() []commands.Command {
 		var out []commands.Command
 		for _, c := range table() {
-			if on(feature.HostPlugin, c.Name) {
+			if on(feature.HostPlugin, name) || on(feature.HostPlugin, c.Name) {
 				out = append(out, c)
 			}
 		}

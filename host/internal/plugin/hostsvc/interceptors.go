@@ -11,13 +11,13 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"ctl.internal/internal/wire"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/host"
 )
 
 // admit checks the token of a call. Every token is compared, each in constant time.
 func (s *Server) admit(ctx context.Context) error {
-	sent := metadata.ValueFromIncomingContext(ctx, host.MetaToken)
+	sent := metadata.ValueFromIncomingContext(ctx, wire.MetaToken)
 	ok := 0
 	if len(sent) == 1 {
 		s.mu.RLock()
@@ -28,7 +28,7 @@ func (s *Server) admit(ctx context.Context) error {
 	}
 	if ok != 1 {
 		return status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the token of a running process of plugin %s (environment %s)",
-			host.MetaToken, s.plugin, host.EnvToken)
+			wire.MetaToken, s.plugin, wire.EnvToken)
 	}
 	return nil
 }

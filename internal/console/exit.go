@@ -1,13 +1,17 @@
-package exit
+package console
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"ctl.internal/sdk/fault"
 )
 
-// Code is how a command ended.
+// Code is how a command ended: the console answers it over SSH, and ctl ends with it.
 type Code int
 
 // The codes. They are part of the interface: scripts rely on them.
@@ -21,23 +25,26 @@ const (
 	Interrupted Code = 130 // Ctrl-C or a closed connection ended it
 )
 
-// Meaning is one line of the table in manual pages.
-type Meaning struct {
-	Code Code
-	Text string
+var meanings = map[Code]string{
+	OK:          "the command did what it was told",
+	Failed:      "the command ran and failed; a grep found nothing",
+	Usage:       "the line, an option or an argument is wrong; nothing was done",
+	NotFound:    "there is no such command, or the thing it names does not exist",
+	Denied:      "the user may not do this",
+	Unavailable: "nobody answers: no controller, a plugin that is gone, a silent device",
+	Interrupted: "Ctrl-C or a closed connection ended the command",
 }
 
-// Meanings lists the codes for help texts.
-func Meanings() []Meaning {
-	return []Meaning{
-		{OK, "the command did what it was told"},
-		{Failed, "the command ran and failed; a grep found nothing"},
-		{Usage, "the line, an option or an argument is wrong; nothing was done"},
-		{NotFound, "there is no such command, or the thing it names does not exist"},
-		{Denied, "the user may not do this"},
-		{Unavailable, "nobody answers: no controller, a plugin that is gone, a silent device"},
-		{Interrupted, "Ctrl-C or a closed connection ended the command"},
+// Meaning returns the code in words.
+func (c Code) Meaning() string { return meanings[c] }
+
+// Codes is the table of the codes for help texts.
+func Codes() string {
+	var b strings.Builder
+	for _, c := range slices.Sorted(maps.Keys(meanings)) {
+		fmt.Fprintf(&b, "  %3d  %s\n", c, c.Meaning())
 	}
+	return b.String()
 }
 
 // Silent is an error that sets the code and says nothing, as a grep without a hit.
@@ -45,8 +52,8 @@ type Silent Code
 
 func (s Silent) Error() string { return "exit" }
 
-// Of returns the code for a command's error.
-func Of(err error) Code {
+// CodeOf returns the code for a command's error.
+func CodeOf(err error) Code {
 	if err == nil {
 		return OK
 	}

@@ -1,8 +1,8 @@
-package syntax
+package console
 
 import "strings"
 
-// Quote returns a word in a form that Parse reads back as s.
+// Quote returns a word so that a line of the console means exactly it.
 func Quote(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\r\n|;'\"\\") && s[0] != '#' {
 		return s

@@ -1,4 +1,4 @@
-package exit
+package console
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-func TestOf(t *testing.T) {
+func TestErrorsHaveTheirExitCode(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want Code
@@ -24,15 +24,8 @@ func TestOf(t *testing.T) {
 		{context.Canceled, Interrupted},
 		{Silent(Failed), Failed},
 	} {
-		if got := Of(c.err); got != c.want {
+		if got := CodeOf(c.err); got != c.want {
 			t.Errorf("%v: got %d, want %d", c.err, got, c.want)
 		}
-	}
-	seen := map[Code]bool{}
-	for _, m := range Meanings() {
-		if seen[m.Code] || m.Text == "" {
-			t.Errorf("code %d stands twice or has no text", m.Code)
-		}
-		seen[m.Code] = true
 	}
 }

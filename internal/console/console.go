@@ -1,4 +1,7 @@
-package wire
+// Package console is what ctl and the controller's console have in common: the requests they make to each
+// other beyond plain SSH, exit codes, how words are quoted, and the status line of long work. A client that
+// knows none of it, such as OpenSSH, works all the same.
+package console
 
 // PromptRequest is a global request from server to client: ask the user, answer
 // with the line typed. A client that refuses it has its standard input read.
@@ -56,22 +59,14 @@ const (
 	EnvWidth  = "COLUMNS" // of the terminal that one line writes to; it has no window of its own
 )
 
-// Payloads of the session requests of RFC 4254, sections 6.2 to 6.10.
-type (
-	// PTY asks for a terminal.
-	PTY struct {
-		Term                          string
-		Columns, Rows, PixelX, PixelY uint32
-		Modes                         string
-	}
-	// Window tells its new size.
-	Window struct{ Columns, Rows, PixelX, PixelY uint32 }
-	// Env sets a variable.
-	Env struct{ Name, Value string }
-	// Exec starts a line.
-	Exec struct{ Line string }
-	// Signal is sent to the running command.
-	Signal struct{ Name string }
-	// ExitStatus ends a session.
-	ExitStatus struct{ Status uint32 }
-)
+// Offline is a command on the files of a home, without a controller. ctl has it carried out by ctld, as JSON
+// after the flag OfflineFlag.
+type Offline struct {
+	Name    string              `json:"name"`
+	Format  string              `json:"format"` // text or json
+	Options map[string]string   `json:"options,omitempty"`
+	Args    map[string][]string `json:"args,omitempty"`
+}
+
+// OfflineFlag is the flag of ctld that is followed by an Offline.
+const OfflineFlag = "offline"

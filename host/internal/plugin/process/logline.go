@@ -1,4 +1,4 @@
-package logline
+package process
 
 import (
 	"bytes"
@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ctl.internal/internal/wire"
 )
 
-// LevelTrace is below slog's lowest level, as hclog has it.
-const LevelTrace = slog.LevelDebug - 4
-
-// Line is one log record.
-type Line struct {
+// logLine is one log record of a plugin.
+type logLine struct {
 	Time    time.Time // zero when the line has none
 	Level   slog.Level
 	Message string
@@ -23,9 +22,9 @@ type Line struct {
 	Structured bool
 }
 
-// Parse reads one line, without its end. Plain text has level Info unless it says
+// parseLine reads one line, without its end: JSON of log/slog or hclog, or plain text. It never fails. Plain text has level Info unless it says
 // otherwise.
-func Parse(b []byte) Line {
+func parseLine(b []byte) logLine {
 	b = bytes.TrimSpace(b)
 	if len(b) > 1 && b[0] == '{' {
 		var m map[string]any
@@ -41,8 +40,8 @@ func Parse(b []byte) Line {
 // fromJSON takes the keys of slog or, failing those, of hclog. A key whose value
 // has another type than it should is an attribute like any other: hosts have died
 // of such lines.
-func fromJSON(m map[string]any) Line {
-	l := Line{Level: slog.LevelInfo, Structured: true}
+func fromJSON(m map[string]any) logLine {
+	l := logLine{Level: slog.LevelInfo, Structured: true}
 	take := func(keys ...string) string {
 		for _, k := range keys {
 			if s, ok := m[k].(string); ok {
@@ -76,8 +75,8 @@ func fromJSON(m map[string]any) Line {
 	return l
 }
 
-func fromText(s string) Line {
-	l := Line{Level: slog.LevelInfo, Message: s}
+func fromText(s string) logLine {
+	l := logLine{Level: slog.LevelInfo, Message: s}
 	if rest, ok := strings.CutPrefix(s, "["); ok {
 		if word, msg, ok := strings.Cut(rest, "]"); ok {
 			if lv, ok := level(word); ok {
@@ -85,15 +84,15 @@ func fromText(s string) Line {
 			}
 		}
 	}
-	if BeginsPanic(s) {
+	if beginsPanic(s) {
 		l.Level = slog.LevelError
 	}
 	return l
 }
 
-// BeginsPanic reports whether a plain line starts the trace of a dying Go program,
+// beginsPanic reports whether a plain line starts the trace of a dying Go program,
 // of which every further line is an error too.
-func BeginsPanic(s string) bool {
+func beginsPanic(s string) bool {
 	return strings.HasPrefix(s, "panic: ") || strings.HasPrefix(s, "fatal error: ")
 }
 
@@ -102,7 +101,7 @@ func level(s string) (slog.Level, bool) {
 	case "":
 		return 0, false
 	case "trace":
-		return LevelTrace, true
+		return wire.LevelTrace, true
 	case "warning":
 		return slog.LevelWarn, true
 	case "err", "fatal", "critical":
