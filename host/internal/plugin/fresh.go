@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/wire/onward"
 	"ctl.internal/sdk/host"
 )
 
@@ -29,7 +30,11 @@ func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
 	if err != nil || at == 0 {
 		return ctx, err
 	}
-	return metadata.AppendToOutgoingContext(ctx, host.MetaMinRevision, strconv.FormatUint(uint64(at), 10)), nil
+	ctx = metadata.AppendToOutgoingContext(ctx, host.MetaMinRevision, strconv.FormatUint(uint64(at), 10))
+	if left, ok := datastore.Budget(ctx); ok {
+		ctx = metadata.AppendToOutgoingContext(ctx, onward.StoreLeft, strconv.FormatInt(left.Milliseconds(), 10))
+	}
+	return ctx, nil
 }
 
 // Fresh is Conn for calls that see everything acknowledged before them.
