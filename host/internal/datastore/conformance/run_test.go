@@ -1,3 +1,5 @@
+// Package conformance is the suite that every datastore engine passes: what the rooms above
+// rely on, said once. An engine has a test in engines_test.go.
 package conformance
 
 import (

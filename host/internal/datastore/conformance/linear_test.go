@@ -79,7 +79,7 @@ func Linearizable(t *testing.T, load Load, stores ...datastore.Store) {
 				if out.unknown { // a client has one operation at a time
 					c += load.Clients
 				}
-				time.Sleep(load.Pause)
+				<-time.After(load.Pause) // the pace of the load
 			}
 		})
 	}
