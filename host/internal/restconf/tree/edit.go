@@ -253,7 +253,7 @@ func graftEntry(array *yang.Data, e Edit) error {
 	case "before", "after":
 		point := array.Entry(e.Place.Point.Last().Keys)
 		if point == nil {
-			return fault.At(fault.NotFound, e.Place.Point.String(), "there is no such entry to insert at")
+			return noPoint(e.Place)
 		}
 		if e.Place.Where == "after" {
 			point = point.Next()
