@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,6 +100,12 @@ type topology struct {
 // lists compares GET and PUT of a long list with encoding/json.
 func (c *client) lists(entries, rounds int) error {
 	var t topology
+	var defers []func()
+	defer func() {
+		for _, f := range defers {
+			f()
+		}
+	}()
 	t.List = make([]struct {
 		ID    string              `json:"topology-id"`
 		Nodes []map[string]string `json:"node"`
@@ -136,6 +143,13 @@ func (c *client) lists(entries, rounds int) error {
 			return err
 		}
 	}
+	// What the transfer alone costs: the same bytes from a server that does nothing else.
+	bare := func(text []byte) func() error {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(text) }))
+		defers = append(defers, s.Close)
+		from := &client{url: s.URL, http: c.http}
+		return func() error { _, err := from.do("GET", "/", "", "", nil); return err }
+	}
 	marshal := func() error { _, err := json.Marshal(t); return err }
 	var generic any
 	unmarshal := func() error { generic = nil; return json.Unmarshal(body, &generic) }
@@ -146,6 +160,8 @@ func (c *client) lists(entries, rounds int) error {
 	}{
 		{"GET in JSON ÷ json.Marshal", get("application/yang-data+json"), marshal, "0.5"},
 		{"GET in XML ÷ json.Marshal", get("application/yang-data+xml"), marshal, "0.5"},
+		{"the same JSON from bare net/http", bare(body), marshal, "-"},
+		{"the same XML from bare net/http", bare(xml), marshal, "-"},
 		{"PUT in JSON ÷ json.Unmarshal", put("application/yang-data+json", body), unmarshal, "0.3"},
 		{"PUT in XML ÷ json.Unmarshal", put("application/yang-data+xml", xml), unmarshal, "0.3"},
 	} {
@@ -156,7 +172,7 @@ func (c *client) lists(entries, rounds int) error {
 			}
 		}
 		a, b := median(ours.took), median(peer.took)
-		fmt.Printf("%-30s %d entries: ours %v, peer %v, ratio %.2f (target %s)", row.what, entries, a, b, float64(b)/float64(a), row.goal)
+		fmt.Printf("%-32s %d entries: ours %v, peer %v, ratio %.2f (target %s)", row.what, entries, a, b, float64(b)/float64(a), row.goal)
 		if a, b := median(ours.cpu), median(peer.cpu); c.pid != 0 && a > 0 {
 			fmt.Printf("; processor time: controller %v, peer %v, ratio %.2f", a, b, float64(b)/float64(a))
 		}

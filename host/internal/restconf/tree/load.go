@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"slices"
 	"strings"
 
 	"ctl.internal/internal/yang"
@@ -136,13 +137,18 @@ func (d *Draft) everything() (*yang.Stored, error) {
 // assembly puts documents, which come in the order of keys, below an instance.
 type assembly struct {
 	at      *yang.Stored
-	base    int                     // bytes of the key of at
-	any     bool                    // there were documents
-	holders map[string]*yang.Stored // entries with lists below them
+	base    int      // bytes of the key of at
+	any     bool     // there were documents
+	holders []holder // entries of lists with lists below them, in the order of keys
 	ordered []*yang.Stored
 	array   *yang.Stored // the one that the last entry went to
 	prefix  string       // of the keys of its entries
 	deep    bool         // it has lists below its entries
+}
+
+type holder struct {
+	key   string
+	entry *yang.Stored
 }
 
 func (a *assembly) add(key string, doc document) error {
@@ -167,10 +173,7 @@ func (a *assembly) add(key string, doc document) error {
 	e := &yang.Stored{Node: a.array.Node, Text: doc.text, Order: doc.rank}
 	a.array.Below = append(a.array.Below, e)
 	if a.deep {
-		if a.holders == nil {
-			a.holders = map[string]*yang.Stored{}
-		}
-		a.holders[key] = e
+		a.holders = append(a.holders, holder{key, e})
 	}
 	return nil
 }
@@ -197,9 +200,11 @@ func (a *assembly) arrayOf(key string) (*yang.Stored, error) {
 			at = at.Child(n)
 		}
 		if keyed && i < len(steps)-1 {
-			if at = a.holders[key[:end]]; at == nil {
+			i, ok := slices.BinarySearchFunc(a.holders, key[:end], func(h holder, k string) int { return strings.Compare(h.key, k) })
+			if !ok {
 				return nil, fault.New(fault.Internal, "the entry that holds %s is not stored", key)
 			}
+			at = a.holders[i].entry
 		}
 		end++ // the slash
 	}
