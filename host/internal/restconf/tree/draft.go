@@ -137,7 +137,7 @@ func (d *Draft) each(prefix string, f func(key string, doc document) error) erro
 		if _, ok := d.changed[e.Key]; ok {
 			continue
 		}
-		d.saw(e.Key[len(prefix):], e.Revision)
+		d.saw("", e.Revision) // a key that goes and comes back has another revision
 		if err := f(e.Key, decodeDocument(e)); err != nil {
 			return err
 		}
