@@ -25,8 +25,8 @@ func TestNestedListsAreChecked(t *testing.T) {
 		{"PUT", "/device=a", `{"device":[{"name":"a","cable":[{"id":1,"length":1,"to":"nosuch"}]}]}`, nothing},
 		{"DELETE", "/device=b", "", nothing},
 		{"DELETE", "/device=a/cable=1/length", "", mandatory},
-		{"patch", "", patch(`{"edit-id":"1","operation":"create","target":"/device=x","value":` + device(`{"id":1,"length":1,"to":"b"}`) + `}`, `{"edit-id":"2","operation":"delete","target":"/device=b"}`), nothing},
-		{"patch", "", patch(`{"edit-id":"1","operation":"create","target":"/device=x","value":` + device(`{"id":1,"length":1}`) + `}`, `{"edit-id":"2","operation":"delete","target":"/device=x/cable=1/length"}`), mandatory},
+		{"patch", "", patch(`{"edit-id":"1","operation":"create","target":"/device=x","value":`+device(`{"id":1,"length":1,"to":"b"}`)+`}`, `{"edit-id":"2","operation":"delete","target":"/device=b"}`), nothing},
+		{"patch", "", patch(`{"edit-id":"1","operation":"create","target":"/device=x","value":`+device(`{"id":1,"length":1}`)+`}`, `{"edit-id":"2","operation":"delete","target":"/device=x/cable=1/length"}`), mandatory},
 		{"patch", "", patch(`{"edit-id":"1","operation":"replace","target":"/device=a/cable=1","value":{"cable":[{"id":1,"length":2}]}}`, `{"edit-id":"2","operation":"merge","target":"/device=a","value":{"device":[{"name":"a","cable":[{"id":3}]}]}}`), mandatory},
 	} {
 		method, headers := c.method, []string(nil)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
@@ -39,6 +40,11 @@ func Decode(p Path, s *yang.Stored) (*yang.Data, error) {
 	return at, nil
 }
 
+// DecodeStored reads a document as the datastore has it; p leads to it.
+func DecodeStored(p Path, value []byte) (*yang.Data, error) {
+	return Decode(p, &yang.Stored{Node: p.Node(), Text: decodeDocument(datastore.Entry{Value: value}).text})
+}
+
 // Stored is Load without decoding.
 func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 	if len(p) == 0 {
@@ -70,7 +76,7 @@ func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 
 // innerText sets the text of an instance without the documents below it.
 func (d *Draft) innerText(p Path, out *yang.Stored) error {
-	if owner := p.owner(); len(owner) == len(p) && (p.Last().document() || !p.Entry()) {
+	if owner := p.Owner(); len(owner) == len(p) && (p.Last().document() || !p.Entry()) {
 		doc, err := d.get(owner.Key())
 		if doc != nil {
 			out.Text = doc.text
@@ -86,7 +92,7 @@ func (d *Draft) innerText(p Path, out *yang.Stored) error {
 
 // inner returns an instance without the documents below it.
 func (d *Draft) inner(p Path) (*yang.Data, error) {
-	owner := p.owner()
+	owner := p.Owner()
 	doc, err := d.get(owner.Key())
 	if err != nil || doc == nil {
 		return nil, err
@@ -98,12 +104,15 @@ func (d *Draft) inner(p Path) (*yang.Data, error) {
 	if s := p[0]; len(p) == 1 && s.Node.Kind == yang.LeafList && s.Keys != nil {
 		return at.Entry(s.Keys), nil
 	}
-	return descend(at, p[len(owner):]), nil
+	return Descend(at, p[len(owner):]), nil
 }
 
-// descend follows steps down from at.
-func descend(at *yang.Data, steps Path) *yang.Data {
+// Descend follows steps down from an instance; nil when there is nothing.
+func Descend(at *yang.Data, steps Path) *yang.Data {
 	for _, s := range steps {
+		if at == nil {
+			break
+		}
 		if at = at.Get(s.Node); at == nil {
 			return nil
 		}

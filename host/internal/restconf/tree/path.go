@@ -37,9 +37,9 @@ func (p Path) Last() Step { return p[len(p)-1] }
 // opposed to the list as a whole.
 func (p Path) Entry() bool { return len(p) > 0 && p.Last().Keys != nil }
 
-// owner returns the path of the document that holds the instance: the deepest
+// Owner returns the path of the document that holds the instance: the deepest
 // list entry, or the top-level node.
-func (p Path) owner() Path {
+func (p Path) Owner() Path {
 	for i := len(p); i > 1; i-- {
 		if p[i-1].document() {
 			return p[:i]
