@@ -65,7 +65,7 @@ func (d *document) encode() []byte {
 // decodeDocument reads what encode wrote: a rank is made of hexadecimal digits,
 // and canonical JSON has no line ends.
 func decodeDocument(e datastore.Entry) document {
-	s := unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // a snapshot gives each reader bytes of its own
+	s := unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // nobody changes them
 	if rank, text, ok := strings.Cut(s, "\n"); ok && rank != "" && strings.Trim(rank, rankDigits) == "" {
 		return document{rank, text}
 	}
@@ -124,7 +124,7 @@ func (d *Draft) each(prefix string, f func(key string, doc document) error) erro
 		}
 	}
 	slices.Sort(changed)
-	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix}) {
+	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix, Shared: true}) {
 		if err != nil {
 			return err
 		}
