@@ -193,13 +193,7 @@ func (d *Data) mergeArray(from *Data) {
 // returns it in canonical form. d stands where it is: its parent is kept.
 func (d *Data) Check(o Options) (*Data, error) {
 	o.At = d.parent
-	return decode(d.Append(nil, Canonical), d.Node, o, true, func(v *validator, c *Data) {
-		if d.kind == jObject && d.Node.Kind == List {
-			v.object(c, d.Node) // an entry
-		} else {
-			v.value(c, d.Node)
-		}
-	})
+	return decode(d.Append(nil, Canonical), d.Node, o, true, func(v *validator, c *Data) { v.instance(c, d.Node) })
 }
 
 // CheckEntries checks what concerns the entries of a list's array together:
