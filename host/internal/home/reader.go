@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -149,7 +151,7 @@ func (r *reader) report(e *jsonschema.ValidationError) {
 	loc := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		known := sortedKeys(object(r.at(loc)["properties"]))
+		known := slices.Sorted(maps.Keys(object(r.at(loc)["properties"])))
 		for _, name := range k.Properties {
 			r.fault(append(loc[:len(loc):len(loc)], name), "no such setting%s", nearest.Hint(name, known))
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/subtle"
 	"crypto/x509"
+	"maps"
+	"slices"
 	"time"
 
 	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
@@ -78,7 +80,7 @@ func complete(chain []*x509.Certificate, nodes map[string]*x509.Certificate) []*
 			break
 		}
 		var next *x509.Certificate
-		for _, name := range keys(nodes) {
+		for _, name := range slices.Sorted(maps.Keys(nodes)) {
 			if c := nodes[name]; c.IsCA && last.CheckSignatureFrom(c) == nil {
 				next = c
 			}
