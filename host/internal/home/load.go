@@ -37,7 +37,7 @@ func (l *Loaded) Effective() []Effective { return l.effective }
 
 // Load reads the settings of a home: defaults, then etc/ctl.yaml, then the environment (as from
 // os.Environ), then flags (dotted key → value, such as "listeners.http": ":0"). Every fault is
-// returned; those of Fatal must stop the start.
+// returned; those of Fatal must stop the start, and the settings are the defaults then.
 func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Problem) {
 	l := &Loaded{}
 	path := dir.Etc("ctl.yaml")
@@ -85,10 +85,10 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 	}
 	text := r.finish(value)
 	problems = append(problems, r.problems...)
-	if text != nil {
-		if err := json.Unmarshal(text, &l.Config); err != nil {
-			problems = append(problems, Problem{File: path, Text: err.Error()})
-		}
+	if text == nil {
+		l.Config = Default()
+	} else if err := json.Unmarshal(text, &l.Config); err != nil {
+		problems = append(problems, Problem{File: path, Text: err.Error()})
 	}
 	for _, key := range leaves {
 		loc := strings.Split(key, ".")
