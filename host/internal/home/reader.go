@@ -189,7 +189,7 @@ func (r *reader) text(e *jsonschema.ValidationError) string {
 			allowed = append(allowed, fmt.Sprint(v))
 		}
 		have := fmt.Sprint(k.Got)
-		return fmt.Sprintf("%q is none of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
+		return fmt.Sprintf("%q is not one of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
 	case *kind.Minimum, *kind.Maximum:
 		if s["minimum"] != nil && s["maximum"] != nil {
 			return fmt.Sprintf("%v is not between %v and %v", r.instance(e.InstanceLocation), s["minimum"], s["maximum"])

@@ -111,7 +111,7 @@ func checkChain(chain []*x509.Certificate, now time.Time) error {
 func checkTime(c *x509.Certificate, now time.Time) error {
 	switch {
 	case now.Before(c.NotBefore):
-		return fault.New(fault.Invalid, "the certificate of %q counts only from %s on", c.Subject, c.NotBefore.Format(time.RFC3339))
+		return fault.New(fault.Invalid, "the certificate of %q is not valid before %s", c.Subject, c.NotBefore.Format(time.RFC3339))
 	case now.After(c.NotAfter):
 		return fault.New(fault.Invalid, "the certificate of %q expired at %s", c.Subject, c.NotAfter.Format(time.RFC3339))
 	}
