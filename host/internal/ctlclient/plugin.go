@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ctl.internal/host/internal/ctlclient/scaffold"
+	"ctl.internal/internal/console"
 )
 
 func (o *options) pluginCommand() *cobra.Command {
@@ -23,7 +24,7 @@ func oneName(_ *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return coded{exitUsage, fmt.Errorf("give one name, in small letters; for example ctl plugin new --kind %s acme", scaffold.Kinds()[0])}
+	return coded{console.Usage, fmt.Errorf("give one name, in small letters; for example ctl plugin new --kind %s acme", scaffold.Kinds()[0])}
 }
 
 func pluginNew() *cobra.Command {
@@ -37,7 +38,7 @@ func pluginNew() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.Name = args[0]
 			if p.Kind == "" {
-				return coded{exitUsage, fmt.Errorf("which kind of plugin? Name it with --kind: %s; for example ctl plugin new --kind %s %s",
+				return coded{console.Usage, fmt.Errorf("which kind of plugin? Name it with --kind: %s; for example ctl plugin new --kind %s %s",
 					strings.Join(scaffold.Kinds(), ", "), scaffold.Kinds()[0], p.Name)}
 			}
 			if p.Dir == "" {
@@ -51,16 +52,16 @@ func pluginNew() *cobra.Command {
 			if _, inside := scaffold.InSource(filepath.Dir(dir)); inside {
 				p.Source = ""
 			} else if p.Source, err = sourceTree(p.Source); err != nil {
-				return coded{exitUsage, err}
+				return coded{console.Usage, err}
 			}
 			files, err := scaffold.Write(p)
 			if err != nil {
-				return coded{exitUsage, err}
+				return coded{console.Usage, err}
 			}
 			for _, f := range files {
 				fmt.Fprintln(cmd.OutOrStdout(), f)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nNow: cd %s && go test ./...\nREADME.md there says how to install it.\n", joinWords([]string{p.Dir}))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nNow: cd %s && go test ./...\nREADME.md there says how to install it.\n", console.Join([]string{p.Dir}))
 			return err
 		},
 	}

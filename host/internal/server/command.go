@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ctl.internal/host/internal/console/offline"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/internal/console"
 	"ctl.internal/internal/nearest"
 	"ctl.internal/internal/wire"
 )
@@ -67,7 +70,13 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	given[clusterFlag] = cmd.Flags().String(clusterFlag, "", "address for the other nodes of a cluster")
 	join := cmd.Flags().String("join", "", "`FILE` made by cluster:token: a new home becomes that of a node of the cluster")
+	command := cmd.Flags().String(console.OfflineFlag, "", "a command of ctl on the files of the home")
+	_ = cmd.Flags().MarkHidden(console.OfflineFlag) // it is there
 	cmd.RunE = func(*cobra.Command, []string) error {
+		if *command != "" {
+			code = offline.Main(ctx, home.Dir(*dir), *command, stdout, stderr)
+			return nil
+		}
 		flags := map[string]string{}
 		for name, value := range given {
 			if cmd.Flags().Changed(name) {

@@ -26,7 +26,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.get)}
 	s.restconf = restconf.New(restconf.Options{
 		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owner, Events: streams{s.bus}, Guards: s.validators(),
-		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still,
+		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable,
 	})
 	for _, node := range policyNodes {
 		_ = s.applyPolicies(ctx, node) // unreadable ones deny

@@ -3,7 +3,7 @@ package simswitch
 import (
 	"slices"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // bridgeObjects is dot1dBase and dot1dTp's port table of BRIDGE-MIB (RFC 4188).

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // ifTable is a table with the ifIndex as index.

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // lldpAt is lldpObjects of LLDP-MIB (IEEE 802.1AB-2005).

@@ -17,6 +17,8 @@ type Request struct {
 	Caller caller.Caller
 	// Known reports that an authc filter has filled Caller.
 	Known bool
+	// Alone asks about the resource of the path without what is below it.
+	Alone bool
 }
 
 // Verdict is the outcome of a filter or a whole rule.
