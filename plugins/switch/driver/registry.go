@@ -30,7 +30,7 @@ const (
 
 // Switchboard is what leads to the drivers; host.Switchboard is one.
 type Switchboard interface {
-	Watch(ctx context.Context, capability string, f func([]host.Provider) error) error
+	host.Watcher
 	Dial(provider string) grpc.ClientConnInterface
 }
 
@@ -68,28 +68,8 @@ func newRegistry(b Switchboard, log *slog.Logger) *registry {
 // run follows the switchboard until ctx ends, and waits for what it began.
 func (r *registry) run(ctx context.Context) {
 	defer r.wg.Wait()
-	if r.board == nil {
-		return
-	}
-	for pause := retryFirst; ctx.Err() == nil; pause = min(2*pause, retryMost) {
-		err := r.board.Watch(ctx, Capability, func(list []host.Provider) error {
-			pause = retryFirst
-			r.update(ctx, list)
-			return nil
-		})
-		if ctx.Err() == nil {
-			r.log.Warn("the switch drivers are not followed for the moment", "err", err)
-			wait(ctx, pause)
-		}
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
+	if r.board != nil {
+		host.Follow(ctx, r.board, Capability, r.log, func(list []host.Provider) { r.update(ctx, list) })
 	}
 }
 
@@ -117,11 +97,11 @@ func (r *registry) update(ctx context.Context, list []host.Provider) {
 		}
 	}
 	r.providers, r.listed = next, true
-	r.settle()
+	r.checkComplete()
 }
 
-// settle closes complete when nobody is waited for. r.mu is held.
-func (r *registry) settle() {
+// checkComplete closes complete when no driver is waited for. r.mu is held.
+func (r *registry) checkComplete() {
 	for _, p := range r.providers {
 		if p.Ready && p.match == nil && p.err == nil {
 			return
@@ -141,7 +121,12 @@ func (r *registry) describe(ctx context.Context, name string, generation uint64)
 		if r.store(name, generation, m, told, operations, err) {
 			return
 		}
-		wait(ctx, pause)
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
 	}
 }
 
@@ -175,7 +160,7 @@ func (r *registry) store(name string, generation uint64, m *matcher, told switch
 		r.log.Warn("a switch driver does not tell what it is for", "driver", name, "err", err)
 	}
 	r.providers[name] = &n
-	r.settle()
+	r.checkComplete()
 	return err == nil
 }
 
