@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gosnmp/gosnmp"
-
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/writes"
@@ -167,21 +165,16 @@ func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *
 			}
 		}
 		row := append([]uint32{ifIndex}, mib.IPv4Arcs(a)...)
-		mac, kind := mib.Sub(mib.ARPPhysAddress, row...), mib.Sub(mib.ARPType, row...)
-		octets := mib.MAC(e.Mac).Octets()
-		set := []gosnmp.SnmpPDU{snmp.Octets(mac, octets), snmp.Integer(kind, mib.ARPTypeStatic)}
-		undo := []gosnmp.SnmpPDU{snmp.Integer(kind, mib.ARPTypeInvalid)}
 		var fromMAC, fromKind *string
 		for _, o := range old {
 			if o.IfIndex == ifIndex {
-				was := mib.MAC(o.Mac).Octets()
-				undo = []gosnmp.SnmpPDU{snmp.Octets(mac, was), snmp.Integer(kind, int(max(o.Type, 3)))}
-				fromMAC, fromKind = writes.Hex(was), writes.Number(int64(max(o.Type, 3)))
+				fromMAC, fromKind = writes.Hex(mib.MAC(o.Mac).Octets()), writes.Number(int64(max(o.Type, 3)))
 			}
 		}
-		return sets("setting the ARP entry", set, undo,
-			writes.Assignment{OID: mac, Kind: writes.Octets, From: fromMAC, To: writes.Hex(octets)},
-			writes.Assignment{OID: kind, Kind: writes.ARP, From: fromKind, To: writes.Number(mib.ARPTypeStatic)}), nil
+		s := step{Step: writes.Step{What: "setting the ARP entry"}}
+		s.assign(mib.Sub(mib.ARPPhysAddress, row...), writes.Octets, fromMAC, writes.Hex(mib.MAC(e.Mac).Octets()))
+		s.assign(mib.Sub(mib.ARPType, row...), writes.ARP, fromKind, writes.Number(mib.ARPTypeStatic))
+		return []step{s}, nil
 	}, func(now []*switchdriver.ARPEntry) string {
 		for _, n := range now {
 			if n.Mac == e.Mac && n.Type == mib.ARPTypeStatic {
@@ -202,14 +195,11 @@ func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, ad
 		if len(old) == 0 {
 			return nil, noARP(sw, a.String())
 		}
-		var set []gosnmp.SnmpPDU
-		var assigns []writes.Assignment
+		s := step{Step: writes.Step{What: "removing the ARP entry"}, final: true}
 		for _, o := range old {
-			kind := mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...)
-			set = append(set, snmp.Integer(kind, mib.ARPTypeInvalid))
-			assigns = append(assigns, writes.Assignment{OID: kind, Kind: writes.ARP, From: writes.Number(int64(o.Type))})
+			s.assign(mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...), writes.ARP, writes.Number(int64(o.Type)), nil)
 		}
-		return sets("removing the ARP entry", set, nil, assigns...), nil
+		return []step{s}, nil
 	}, func(now []*switchdriver.ARPEntry) string {
 		if len(now) > 0 {
 			return "the entry still"
