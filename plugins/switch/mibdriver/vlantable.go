@@ -21,7 +21,7 @@ type vlanTable struct {
 // vlanRow is a VLAN: a row of dot1qVlanStaticTable, of dot1qVlanCurrentTable, or of both.
 type vlanRow struct {
 	static          bool
-	status          int64 // RowStatus, 0 when not told
+	status          int64 // RowStatus, 0 when not reported
 	name            string
 	egress          []byte // dot1qVlanStaticEgressPorts as the agent has it
 	untagged        []byte

@@ -34,7 +34,7 @@ func (s *Service) drive(env *sdk.Env) {
 // hostKeys are those of switches whose command line the vendor-specific file describes.
 func (s *Service) hostKeys(h *host.Client) *hostkeys.Keys {
 	k := &hostkeys.Keys{Policy: s.set.CLI.HostKeys, File: "etc/switch.yaml", Command: hostKeysCommand, Log: s.log}
-	k.Known, _ = s.set.CLI.Check("") // what is wrong was told with the settings
+	k.Known, _ = s.set.CLI.Check("") // faults were reported with the settings
 	k.Store = h.Datastore
 	return k
 }

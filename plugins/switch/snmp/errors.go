@@ -42,7 +42,7 @@ func (e *Error) Timeout() bool {
 		errors.Is(e.Cause, os.ErrDeadlineExceeded) || (errors.As(e.Cause, &ne) && ne.Timeout())
 }
 
-// Unreachable reports whether the network or the host said that nobody is there.
+// Unreachable reports whether the network or the host said that the agent is unreachable.
 func (e *Error) Unreachable() bool {
 	return errors.Is(e.Cause, syscall.ECONNREFUSED) || errors.Is(e.Cause, syscall.EHOSTUNREACH) || errors.Is(e.Cause, syscall.ENETUNREACH)
 }

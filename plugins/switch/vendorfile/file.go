@@ -35,11 +35,11 @@ func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.Path, p.Lin
 type Model struct {
 	Name       string
 	Line       int
-	Ports      int // number of physical ports; 0: not told
-	ListDigits int // length of PortList values in hexadecimal digits; 0: not told
+	Ports      int // number of physical ports; 0: not given
+	ListDigits int // length of PortList values in hexadecimal digits; 0: not given
 	Login      switchcli.Dialogue
-	Channel    string // of the login: "telnet", "ssh", empty: not told
-	Success    string // what the switch says to a command that it took; empty: not told
+	Channel    string // of the login: "telnet", "ssh", empty: not given
+	Success    string // what the switch says to a command that it took; empty: not given
 	Errors     []string
 	Functions  []*Function
 }
@@ -142,7 +142,7 @@ func (d *decoder) leaf(e *element, name string) *element {
 			continue
 		}
 		if found != nil {
-			d.bad(c, "<%s> stands twice in <%s>", name, e.name)
+			d.bad(c, "<%s> is twice in <%s>", name, e.name)
 			continue
 		}
 		if found = c; len(c.children) > 0 && name != "login" && name != "prompt_in_order" && !strings.HasSuffix(name, "_in_order") {
