@@ -118,6 +118,10 @@ func (c *Client) use(ctx context.Context, t Target, f func(*session) error) erro
 	}
 	err := c.once(ctx, t, l, f)
 	var e *Error
+	if t.Version == "3" && errors.As(err, &e) && e.Status == 0 && e.Access() && ctx.Err() == nil && l.forgetEngine() {
+		c.pool.drop(t) // the agent was replaced or reset, perhaps: nothing was done, so it is asked again
+		err = c.once(ctx, t, l, f)
+	}
 	if !auto || t.Version != "" || !errors.As(err, &e) || !e.Timeout() || ctx.Err() != nil || l.version() != "" {
 		return err
 	}
