@@ -143,6 +143,27 @@ func interfaceOf(sw *switchdriver.Switch, nets []subnet, a netip.Addr, bits uint
 	return 0, fault.At(fault.Invalid, pathAddress, "switch %s has no subnet with the address %s; it has %s", switchdriver.Label(sw), a, strings.Join(have, ", "))
 }
 
+// CheckPrefix refuses a prefix length that is not the one of the switch's subnet with an address. A switch
+// that does not report its subnets is not asked further.
+func (d *Driver) CheckPrefix(ctx context.Context, sw *switchdriver.Switch, address string, bits uint32) error {
+	t, err := reader(sw)
+	if err != nil {
+		return nil // nothing but the driver's own word is known of it
+	}
+	nets, err := d.subnets(ctx, t)
+	if err != nil {
+		return deviceFault(sw, err)
+	}
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", address)
+	}
+	if _, err = interfaceOf(sw, nets, a, bits); fault.KindOf(err) == fault.Unsupported {
+		return nil
+	}
+	return err
+}
+
 // WriteARPEntry makes a static entry at the interface whose subnet has the address;
 // an entry there is changes where it is.
 func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.ARPEntry, prefixLength uint32) error {
