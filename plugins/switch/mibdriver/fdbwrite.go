@@ -29,6 +29,9 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	if err := checkEntry(sw, vlans, e); err != nil {
 		return err
 	}
+	if vlans.text {
+		return asText(sw)
+	}
 	ids, err := d.fdbIDs(ctx, r)
 	if err != nil {
 		return deviceFault(sw, err)
