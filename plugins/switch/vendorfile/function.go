@@ -51,7 +51,7 @@ func lineTags() map[string][]string {
 }
 
 func (d *decoder) function(e *element) *Function {
-	d.only(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
+	d.known(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
 	f := &Function{Line: e.line, Name: d.required(e, "function_name"), Layer: d.oneOf(e, "layer", "mac", "ip", "ipv6"),
 		Permit: d.text(e, "permit_tag"), Deny: d.text(e, "deny_tag")}
 	tags := lineTags()

@@ -184,3 +184,18 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// An element that is not known drops only itself, and all faults of a file are reported at once.
+func TestUnknownElements(t *testing.T) {
+	text := strings.Replace(sample, "<port_number>28</port_number>", "<portnumber>28</portnumber>", 1)
+	f := Parse("v.xml", []byte(text))
+	if m := f.Models["D-Link_DGS-1510-28X"]; len(f.Problems) != 1 || m == nil || len(m.Functions) == 0 {
+		t.Errorf("%v, %+v", f.Problems, m)
+	}
+	text = strings.Replace(sample, "<port_number>28<", "<port_number>x<", 1)
+	text = strings.Replace(text, "${vlan_create}$<", "${vlan_made}$<", 1)
+	f = Parse("v.xml", []byte(text))
+	if all := fmt.Sprint(f.Problems); f.Models["D-Link_DGS-1510-28X"] != nil || !strings.Contains(all, "<port_number>") || !strings.Contains(all, "${vlan_made}$") {
+		t.Errorf("%v", f.Problems)
+	}
+}
