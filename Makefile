@@ -14,10 +14,11 @@ STRIP := -ldflags '-s -w'
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, and its links bin/plugins/*
+build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its links bin/plugins/*, and bin/sdk for authors
 	@mkdir -p bin
 	$(GO) build -buildvcs=auto $(STRIP) -o bin/ $(PROGRAMS)
 	@bin/ctl-plugins link bin/plugins
+	@$(GO) run ./internal/sdkcopy bin/sdk
 	@cd bin/plugins && sha256sum $$(ls | grep -v SHA256SUMS) >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS
 
 run: build ## a controller with a simulated lab, discovered; ends with three commands to try

@@ -8,7 +8,7 @@
 // Each capability has a package of its own: operations, routes, commands, realm,
 // switchdriver, bierdriver, topology. Errors that mean something to the caller are made with
 // package fault; what the host offers is in package host; package plugintest tests
-// a plugin as the host would see it; package lab simulates devices.
+// a plugin as the host would see it.
 //
 // Run a plugin by hand with `describe` to see its manifest as JSON, or with
 // `--debug` to have the host attach to a process under a debugger.

@@ -3,8 +3,12 @@ package sdk
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"ctl.internal/internal/wire"
 	"ctl.internal/sdk/fault"
 )
 
@@ -21,6 +25,10 @@ func (e *Env) DecodeConfig(v any) error {
 	}
 	return nil
 }
+
+// HCLog returns a logger for libraries that log with go-hclog. What it logs goes where log/slog does: into the
+// controller's log, under plugin.NAME.
+func (e *Env) HCLog() hclog.Logger { return wire.HCLog(slog.Default(), slog.LevelError) }
 
 // Warn tells the operator something about the settings that works but should be
 // known; shown when the plugin starts and by plugin:info. Call it within New.

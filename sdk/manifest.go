@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -14,13 +15,14 @@ import (
 	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"ctl.internal/internal/nearest"
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
 )
 
-// Capabilities are the names a manifest may list.
-var Capabilities = []string{"operations", "routes", "commands", "realm", "switchdriver", "bierdriver", "topology"}
+// capabilities are the names a manifest may list.
+var capabilities = []string{"operations", "routes", "commands", "realm", "switchdriver", "bierdriver", "topology"}
 
 // manifestFile is plugin.yaml.
 type manifestFile struct {
@@ -53,9 +55,9 @@ type manifestFile struct {
 	Nodes     string            `yaml:"nodes"`
 }
 
-// BuildManifest makes the manifest from plugin.yaml, the YANG modules and the
+// buildManifest makes the manifest from plugin.yaml, the YANG modules and the
 // command table. An error names the field that is wrong.
-func BuildManifest(o Options) (*pluginv1.Manifest, error) {
+func buildManifest(o Options) (*pluginv1.Manifest, error) {
 	var f manifestFile
 	dec := yaml.NewDecoder(bytes.NewReader(o.Manifest))
 	dec.KnownFields(true)
@@ -69,8 +71,8 @@ func BuildManifest(o Options) (*pluginv1.Manifest, error) {
 		return nil, fmt.Errorf("plugin.yaml: version and summary are required")
 	}
 	for _, c := range f.Capabilities {
-		if !slices.Contains(Capabilities, c) {
-			return nil, fmt.Errorf("plugin.yaml: capabilities: %q is none of %s", c, strings.Join(Capabilities, ", "))
+		if !slices.Contains(capabilities, c) {
+			return nil, fmt.Errorf("plugin.yaml: capabilities: %q is none of %s", c, strings.Join(capabilities, ", "))
 		}
 	}
 	m := &pluginv1.Manifest{Name: f.Name, Version: f.Version, Summary: f.Summary, ApiVersions: wire.APIVersions,
@@ -96,7 +98,34 @@ func BuildManifest(o Options) (*pluginv1.Manifest, error) {
 	if err := addModules(m, f, o.YANG); err != nil {
 		return nil, err
 	}
-	return m, nil
+	return m, checkOperations(m, f, o.Manifest)
+}
+
+// checkOperations refuses what plugin.yaml says of RPCs that no module has: a name that is misspelt would have
+// no effect.
+func checkOperations(m *pluginv1.Manifest, f manifestFile, text []byte) error {
+	var all []string
+	for _, r := range m.Rpcs {
+		all = append(all, r.Module+":"+r.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Operations.Timeouts)) {
+		if !slices.Contains(all, name) {
+			return fmt.Errorf("plugin.yaml:%d: operations.timeouts: the modules of the plugin have no RPC %q%s", lineOf(text, name), name, nearest.Hint(name, all))
+		}
+	}
+	for _, pattern := range f.Operations.Safe {
+		matches := func(name string) bool { ok, _ := path.Match(pattern, name); return ok } // addRPCs has refused a bad one
+		if !slices.ContainsFunc(all, matches) {
+			return fmt.Errorf("plugin.yaml:%d: operations.safe: no RPC of the plugin's modules matches %q%s", lineOf(text, pattern), pattern, nearest.Hint(pattern, all))
+		}
+	}
+	return nil
+}
+
+// lineOf returns the number of the first line that holds a word.
+func lineOf(text []byte, word string) int {
+	before, _, _ := strings.Cut(string(text), word)
+	return 1 + strings.Count(before, "\n")
 }
 
 func jsonOf(v map[string]any) ([]byte, error) {

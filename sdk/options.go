@@ -21,8 +21,8 @@ import (
 type Options struct {
 	// Manifest is the text of plugin.yaml, embedded.
 	Manifest []byte
-	// YANG holds the plugin's modules (*.yang), embedded; nil = none. A module that
-	// only another one imports is listed under `imports` in the manifest.
+	// YANG holds the plugin's modules (*.yang), embedded; nil = none. Modules
+	// that `yang.implements` of the manifest does not name are only imported by others.
 	YANG fs.FS
 	// New makes the plugin once the host has configured it. The context ends when
 	// the plugin must stop; goroutines started here must end with it.

@@ -22,7 +22,7 @@ import (
 // The handlers are those of the plugin that Configure makes later.
 func (s *Server) Register(server *grpc.Server) {
 	g := link.NewServer(server, s.unary)
-	pluginv1.RegisterBaseServer(g, s)
+	pluginv1.RegisterBaseServer(g, base{Server: s})
 	if len(s.manifest.Owns) > 0 {
 		pluginv1.RegisterTreesServer(g, treesServer{s: s})
 	}

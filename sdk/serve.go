@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -44,7 +43,7 @@ const (
 )
 
 func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
-	slog.SetDefault(slog.New(onward.LogHandler(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug - 4}))))
+	slog.SetDefault(slog.New(onward.LogHandler(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: wire.LevelTrace}))))
 	s, err := NewServer(o)
 	if err != nil {
 		fmt.Fprintln(stderr, err)
@@ -78,7 +77,7 @@ func serve(o Options, args []string, stdout io.Writer, stderr *os.File) int {
 		HandshakeConfig: wire.Handshake,
 		Plugins:         wire.Set(s.Register),
 		GRPCServer:      s.NewGRPC,
-		Logger:          hclog.NewNullLogger(),
+		Logger:          wire.HCLog(slog.Default(), slog.LevelError),
 	}
 	if debug {
 		return s.serveDebug(ctx, cfg, stdout)
@@ -133,7 +132,7 @@ func ignoreTerm(s *Server) chan os.Signal {
 // watchParent ends the process when the host has died without stopping it. It is
 // the second net: the first is the kernel's parent-death signal.
 func watchParent(ctx context.Context, s *Server) {
-	parent, err := strconv.Atoi(os.Getenv(host.EnvParent))
+	parent, err := strconv.Atoi(os.Getenv(wire.EnvParent))
 	if err != nil {
 		return
 	}
@@ -189,12 +188,12 @@ func (s *Server) serveDebug(ctx context.Context, cfg *plugin.ServeConfig, stdout
 	cfg.Test = &plugin.ServeTestConfig{Context: ctx, ReattachConfigCh: reattach, CloseCh: closed}
 	go plugin.Serve(cfg)
 	r := <-reattach
-	value, err := json.Marshal(Reattach{Protocol: string(r.Protocol), ProtocolVersion: r.ProtocolVersion,
+	value, err := json.Marshal(wire.Reattach{Protocol: string(r.Protocol), ProtocolVersion: r.ProtocolVersion,
 		Pid: r.Pid, Network: r.Addr.Network(), Address: r.Addr.String()})
 	if err != nil {
 		return exitFailed
 	}
-	fmt.Fprintf(stdout, "Start ctld with this in its environment to attach to this process:\n\n%s='%s'\n\n", ReattachVariable(s.manifest.Name), value)
+	fmt.Fprintf(stdout, "Start ctld with this in its environment to attach to this process:\n\n%s='%s'\n\n", wire.ReattachVariable(s.manifest.Name), value)
 	<-closed
 	s.lastStop()
 	return exitOK
@@ -205,12 +204,12 @@ const linkTime = 5 * time.Second
 
 // dialHost connects to the host's services.
 func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, error) {
-	socket, token := os.Getenv(host.EnvSocket), os.Getenv(host.EnvToken)
+	socket, token := os.Getenv(wire.EnvSocket), os.Getenv(wire.EnvToken)
 	if r.HostSocket != "" {
 		socket, token = r.HostSocket, r.HostToken
 	}
 	if socket == "" {
-		return nil, fault.New(fault.Internal, "the host gave no socket (%s is not set)", host.EnvSocket)
+		return nil, fault.New(fault.Internal, "the host gave no socket (%s is not set)", wire.EnvSocket)
 	}
 	conn, err := grpc.NewClient("unix://"+socket, wire.DialOptions(append(onward.DialOptions(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -231,7 +230,7 @@ func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, 
 type tokenCredentials string
 
 func (t tokenCredentials) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	return map[string]string{host.MetaToken: string(t)}, nil
+	return map[string]string{wire.MetaToken: string(t)}, nil
 }
 
 // RequireTransportSecurity: the socket lies in a directory that only this user enters.

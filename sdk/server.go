@@ -3,6 +3,7 @@ package sdk
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -11,16 +12,17 @@ import (
 
 	"google.golang.org/grpc"
 
+	"ctl.internal/internal/nearest"
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/operations"
 )
 
 // Server serves a plugin's contract on a gRPC server. Authors call Serve; tests
 // (package plugintest) use a Server without a process of its own.
 type Server struct {
-	pluginv1.UnimplementedBaseServer
 	options  Options
 	manifest *pluginv1.Manifest
 	metrics  *metrics
@@ -48,7 +50,7 @@ const (
 
 // NewServer checks the manifest and returns a server for it.
 func NewServer(o Options) (*Server, error) {
-	m, err := BuildManifest(o)
+	m, err := buildManifest(o)
 	if err != nil {
 		return nil, err
 	}
@@ -64,17 +66,23 @@ func (s *Server) Manifest() *pluginv1.Manifest { return s.manifest }
 // Done is closed when the plugin has stopped.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
+// base is the service that every plugin serves.
+type base struct {
+	pluginv1.UnimplementedBaseServer
+	*Server
+}
+
 // Describe implements the base service.
-func (s *Server) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
+func (s base) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
 	return &pluginv1.DescribeResponse{Manifest: s.manifest}, nil
 }
 
 // Configure implements the base service: it makes the plugin.
-func (s *Server) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
+func (s base) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.state != idle {
-		return nil, fault.ToStatus(fault.New(fault.InUse, "the plugin is configured already; start a new process to configure it anew"))
+		return nil, fault.ToStatus(fault.New(fault.InUse, "the plugin is configured already; start a new process to configure it again"))
 	}
 	if !slices.Contains(wire.APIVersions, r.ApiVersion) {
 		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the host chose contract version %q; this plugin speaks %v", r.ApiVersion, wire.APIVersions))
@@ -83,13 +91,8 @@ func (s *Server) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*
 	if err != nil {
 		return nil, fault.ToStatus(err)
 	}
-	if os.Getenv(host.EnvTraces) == "1" {
-		spans, err := newSpans(ctx, s.manifest, client)
-		if err != nil {
-			_ = client.Close()
-			return nil, fault.ToStatus(fault.Wrap(fault.Internal, err, "spans cannot be made: %v", err))
-		}
-		s.spans.Store(spans)
+	if os.Getenv(wire.EnvTraces) == "1" {
+		s.spans.Store(newSpans(s.manifest, client))
 	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	env := &Env{Config: r.Config, DataDir: r.DataDir, Host: client, Facets: r.Facets, Health: s.health.set, Metrics: s.metrics.registry}
@@ -119,16 +122,37 @@ func (s *Server) agree(p *Plugin) error {
 	if owns := len(s.manifest.Owns) > 0; owns != (p.Check != nil) || owns != (p.State != nil) && owns {
 		return fault.New(fault.Internal, "plugin.yaml and the plugin disagree: `owns` goes with Plugin.State and Plugin.Check")
 	}
-	for _, c := range Capabilities {
+	for _, c := range capabilities {
 		if stated := slices.Contains(s.manifest.Capabilities, c); stated != served[c] {
 			return fault.New(fault.Internal, "plugin.yaml and the plugin disagree about the capability %q: stated %v, served %v", c, stated, served[c])
+		}
+	}
+	return s.agreeRPCs(p)
+}
+
+// agreeRPCs refuses a Mux without a handler for each RPC of the modules, or with one for another.
+func (s *Server) agreeRPCs(p *Plugin) error {
+	mux, ok := p.Operations.(operations.Mux)
+	if !ok {
+		return nil
+	}
+	var all []string
+	for _, r := range s.manifest.Rpcs {
+		all = append(all, r.Module+":"+r.Name)
+		if mux[all[len(all)-1]] == nil {
+			return fault.New(fault.Internal, "the RPC %s has no handler in Plugin.Operations", all[len(all)-1])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(mux)) {
+		if !slices.Contains(all, name) {
+			return fault.New(fault.Internal, "Plugin.Operations has a handler for %s, an RPC that no module of the plugin has%s", name, nearest.Hint(name, all))
 		}
 	}
 	return nil
 }
 
 // Stop implements the base service. It may be called again; the first call stops.
-func (s *Server) Stop(ctx context.Context, r *pluginv1.StopRequest) (*pluginv1.StopResponse, error) {
+func (s base) Stop(ctx context.Context, r *pluginv1.StopRequest) (*pluginv1.StopResponse, error) {
 	grace := 10 * time.Second
 	if r.Grace != nil && r.Grace.AsDuration() > 0 {
 		grace = r.Grace.AsDuration()
@@ -173,13 +197,13 @@ func (s *Server) endSpans(ctx context.Context) {
 }
 
 // Health implements the base service.
-func (s *Server) Health(_ *pluginv1.HealthRequest, stream grpc.ServerStreamingServer[pluginv1.HealthResponse]) error {
-	return s.health.watch(stream.Context(), s.done, stream.Send)
+func (s base) Health(_ *pluginv1.HealthRequest, stream grpc.ServerStreamingServer[pluginv1.HealthResponse]) error {
+	return s.Server.health.watch(stream.Context(), s.done, stream.Send)
 }
 
 // Metrics implements the base service.
-func (s *Server) Metrics(context.Context, *pluginv1.MetricsRequest) (*pluginv1.MetricsResponse, error) {
-	text, err := s.metrics.text()
+func (s base) Metrics(context.Context, *pluginv1.MetricsRequest) (*pluginv1.MetricsResponse, error) {
+	text, err := s.Server.metrics.text()
 	return &pluginv1.MetricsResponse{Text: text}, fault.ToStatus(err)
 }
 

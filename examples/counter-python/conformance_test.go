@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/plugintest"
 )
 
@@ -40,7 +39,7 @@ func TestTwoProcessesCountTogether(t *testing.T) {
 	bin, h := build(t), plugintest.NewHost(t)
 	processes := []*plugintest.Plugin{plugintest.StartBinary(t, bin, plugintest.WithHost(h)), plugintest.StartBinary(t, bin, plugintest.WithHost(h))}
 	call := func(p *plugintest.Plugin, rpc string, atLeast uint64) (value int) {
-		ctx := metadata.AppendToOutgoingContext(t.Context(), host.MetaMinRevision, strconv.FormatUint(atLeast, 10))
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "ctl-min-revision", strconv.FormatUint(atLeast, 10))
 		r, err := pluginv1.NewOperationsClient(p.Conn).Invoke(ctx, &pluginv1.InvokeRequest{Module: "counter", Rpc: rpc, Input: []byte(`{"name":"x"}`)})
 		if err != nil {
 			t.Error(err)

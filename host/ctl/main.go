@@ -5,10 +5,9 @@ package main
 import (
 	"os"
 
-	"ctl.internal/host/internal/console/offline"
 	"ctl.internal/host/internal/ctlclient"
 )
 
 func main() {
-	os.Exit(ctlclient.Main(os.Args[1:], ctlclient.Std(), offline.Run))
+	os.Exit(ctlclient.Main(os.Args[1:], ctlclient.Std()))
 }

@@ -81,7 +81,7 @@ func (t *Trees) Topology(r state.Reader, id string) *Topology {
 	links := t.Links.All(r, id)
 	return t.once(&t.whole, id, [4]any{m, t.Links.Version(r)}, func() *Topology {
 		x := *m
-		x.graphs = &graphs{all: map[subKey]*Graph{}}
+		x.graphs = &graphs{all: map[[2]uint16]*Graph{}}
 		for _, l := range links {
 			x.Links = append(x.Links, l)
 		}
@@ -148,7 +148,14 @@ func (t *Trees) ChannelTopologies(r state.Reader) (out []string) {
 	return out
 }
 
-// Network is all of it.
+// Network is all that decides what routers hold: the topologies, and their channels by
+// topology-id.
+type Network struct {
+	Topologies []*Topology
+	Channels   map[string][]Channel
+}
+
+// Network returns the topologies, without links, and the channels.
 func (t *Trees) Network(r state.Reader) Network {
 	n := Network{Channels: map[string][]Channel{}}
 	for _, id := range t.IDs(r) {

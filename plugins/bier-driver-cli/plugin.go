@@ -8,7 +8,7 @@ package bierdrivercli
 import (
 	_ "embed"
 
-	"ctl.internal/plugins/bier-driver-cli/service"
+	"ctl.internal/plugins/bier-driver-cli/device"
 	"ctl.internal/sdk"
 )
 
@@ -17,5 +17,5 @@ var manifest []byte
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: service.New}
+	return sdk.Options{Manifest: manifest, New: device.Start}
 }

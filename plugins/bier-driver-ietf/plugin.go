@@ -7,7 +7,7 @@ package bierdriverietf
 import (
 	_ "embed"
 
-	"ctl.internal/plugins/bier-driver-ietf/service"
+	"ctl.internal/plugins/bier-driver-ietf/device"
 	"ctl.internal/sdk"
 )
 
@@ -16,5 +16,5 @@ var manifest []byte
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: service.New}
+	return sdk.Options{Manifest: manifest, New: device.Start}
 }

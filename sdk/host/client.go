@@ -8,28 +8,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/link"
 	"ctl.internal/internal/wire/onward"
 	"ctl.internal/sdk/fault"
 )
 
-// Environment variables that the host sets for a plugin, of any language.
-const (
-	EnvSocket = "CTL_HOST_SOCKET" // path of the unix socket of the host's services
-	EnvToken  = "CTL_HOST_TOKEN"  // metadata "ctl-token" of each call
-	EnvParent = "CTL_HOST_PID"    // the host's process id
-	EnvData   = "CTL_DATA_DIR"    // directory of the plugin's own
-	EnvNode   = "CTL_NODE"        // name of the controller's node
-	EnvTraces = "CTL_HOST_TRACES" // "1": the host takes spans, see Traces
-)
-
-// Metadata keys of calls to the host's socket, and of the host's calls to a plugin.
-const (
-	MetaMinRevision = "ctl-min-revision" // the plugin's projection must have this revision before it answers
-	MetaToken       = "ctl-token"
-	MetaProvider    = "ctl-provider" // relay this call to the plugin of that name
-	MetaRelay       = "ctl-relay"    // trailer: "provider-gone" when it was the provider that failed
-)
+// EnvNode is the environment variable with the name of the controller's node, for plugins of any language.
+const EnvNode = "CTL_NODE"
 
 // Client reaches the host's services. Its fields are safe for concurrent use.
 type Client struct {
@@ -67,7 +53,7 @@ func newClient(conn *grpc.ClientConn, calls grpc.ClientConnInterface) *Client {
 		Secrets:      newSecrets(calls),
 		Certificates: newCertificates(calls),
 		Switchboard:  newSwitchboard(calls),
-		Traces:       newTraces(calls),
+		Traces:       &Traces{calls},
 		Roles:        newRoles(calls),
 		conn:         conn,
 	}
@@ -98,19 +84,19 @@ type Projection interface {
 func (c *Client) SetProjection(p Projection) { c.projection.Store(&p) }
 
 // WaitFor waits until the plugin's projection, if it has one, has the revision that a
-// call of the host asks for (MetaMinRevision).
+// call of the host asks for (wire.MetaMinRevision).
 func (c *Client) WaitFor(ctx context.Context) error {
 	p := c.projection.Load()
 	if p == nil {
 		return nil
 	}
-	v := metadata.ValueFromIncomingContext(ctx, MetaMinRevision)
+	v := metadata.ValueFromIncomingContext(ctx, wire.MetaMinRevision)
 	if len(v) != 1 {
 		return nil
 	}
 	revision, err := strconv.ParseUint(v[0], 10, 64)
 	if err != nil {
-		return fault.New(fault.Malformed, "the metadata %s: %q is not a revision", MetaMinRevision, v[0])
+		return fault.New(fault.Malformed, "the metadata %s: %q is not a revision", wire.MetaMinRevision, v[0])
 	}
 	return (*p).WaitFor(ctx, revision)
 }

@@ -15,9 +15,9 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// wire is a host that keeps what it is told; before and answer stand for what
+// fakeHost keeps what is written; before and answer stand for what
 // happens on the way there and back.
-type wire struct {
+type fakeHost struct {
 	kept     map[string][]byte
 	calls    int
 	begun    func()
@@ -26,7 +26,7 @@ type wire struct {
 	conflict *pluginv1.Conflict
 }
 
-func (w *wire) Invoke(ctx context.Context, method string, args, reply any, _ ...grpc.CallOption) error {
+func (w *fakeHost) Invoke(ctx context.Context, method string, args, reply any, _ ...grpc.CallOption) error {
 	switch in := args.(type) {
 	case *pluginv1.CommitRequest:
 		w.calls++
@@ -57,7 +57,7 @@ func (w *wire) Invoke(ctx context.Context, method string, args, reply any, _ ...
 	return nil
 }
 
-func (w *wire) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+func (w *fakeHost) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.CallOption) (grpc.ClientStream, error) {
 	return nil, status.Error(codes.Unimplemented, "no streams here")
 }
 
@@ -65,7 +65,7 @@ func (w *wire) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.Call
 // gone before begins nothing.
 func TestCommitIsNotGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	w := &wire{kept: map[string][]byte{}, begun: cancel}
+	w := &fakeHost{kept: map[string][]byte{}, begun: cancel}
 	d := newDatastore(w)
 	if rev, err := d.Commit(ctx, Txn{Ops: []Op{{Key: "k", Value: []byte("v")}}}); err != nil || rev != 7 {
 		t.Errorf("written, but the answer is %d, %v", rev, err)
@@ -76,7 +76,7 @@ func TestCommitIsNotGivenUp(t *testing.T) {
 }
 
 func TestAConflictSaysWhoWasFirst(t *testing.T) {
-	w := &wire{kept: map[string][]byte{}, conflict: &pluginv1.Conflict{Index: 1, Key: "k", Revision: 5, By: "ann", Time: 1e18}}
+	w := &fakeHost{kept: map[string][]byte{}, conflict: &pluginv1.Conflict{Index: 1, Key: "k", Revision: 5, By: "ann", Time: 1e18}}
 	_, err := newDatastore(w).Commit(t.Context(), Txn{Ops: []Op{{Key: "k"}}})
 	var lost *ConflictError
 	if !errors.As(err, &lost) || lost.Index != 1 || lost.Revision != 5 || fault.KindOf(err) != fault.InUse ||

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -75,11 +76,11 @@ type relayed struct {
 }
 
 func (r *relayed) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
-	return r.conn.Invoke(metadata.AppendToOutgoingContext(ctx, MetaProvider, r.provider), method, args, reply, opts...)
+	return r.conn.Invoke(metadata.AppendToOutgoingContext(ctx, wire.MetaProvider, r.provider), method, args, reply, opts...)
 }
 
 func (r *relayed) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	return r.conn.NewStream(metadata.AppendToOutgoingContext(ctx, MetaProvider, r.provider), desc, method, opts...)
+	return r.conn.NewStream(metadata.AppendToOutgoingContext(ctx, wire.MetaProvider, r.provider), desc, method, opts...)
 }
 
 func providers(r *pluginv1.ProvidersResponse) []Provider {

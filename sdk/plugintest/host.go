@@ -149,7 +149,7 @@ func (h *Host) Client(t testing.TB, m *pluginv1.Manifest) *host.Client {
 type bearer string
 
 func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	return map[string]string{host.MetaToken: string(b)}, nil
+	return map[string]string{wire.MetaToken: string(b)}, nil
 }
 
 func (bearer) RequireTransportSecurity() bool { return false }
@@ -169,7 +169,7 @@ func (h *Host) attach(m *pluginv1.Manifest, conn grpc.ClientConnInterface) strin
 // known notes the caller of ctx, so that the plugin may act for it, and has the plugin
 // answer with all that was stored before the call.
 func (h *Host) known(ctx context.Context) context.Context {
-	ctx = metadata.AppendToOutgoingContext(ctx, host.MetaMinRevision, strconv.FormatUint(h.store.now(), 10))
+	ctx = metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(h.store.now(), 10))
 	who, ok := caller.From(ctx)
 	if !ok {
 		return ctx
@@ -190,14 +190,14 @@ type guestKey struct{}
 // came with stream.
 func (h *Host) admit(ctx, stream context.Context) (context.Context, error) {
 	md, _ := metadata.FromIncomingContext(stream)
-	if v := md.Get(host.MetaToken); len(v) == 1 {
+	if v := md.Get(wire.MetaToken); len(v) == 1 {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if g, ok := h.plugins[v[0]]; ok {
 			return context.WithValue(ctx, guestKey{}, g), nil
 		}
 	}
-	return nil, status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the plugin's token (environment %s)", host.MetaToken, host.EnvToken)
+	return nil, status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the plugin's token (environment %s)", wire.MetaToken, wire.EnvToken)
 }
 
 func guestOf(ctx context.Context) *guest { return ctx.Value(guestKey{}).(*guest) }

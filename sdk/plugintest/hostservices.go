@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/frames"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
@@ -176,7 +177,7 @@ func (h *Host) relayUnary(ctx context.Context, method string, request []byte) ([
 
 func (h *Host) relayTo(ctx context.Context, method string) (grpc.ClientConnInterface, metadata.MD, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
-	name := strings.Join(md.Get(host.MetaProvider), "")
+	name := strings.Join(md.Get(wire.MetaProvider), "")
 	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
 	capability := strings.ToLower(service[strings.LastIndexByte(service, '.')+1:])
 	if !slices.Contains(guestOf(ctx).manifest.GetUses(), capability) {

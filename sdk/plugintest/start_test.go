@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"go.uber.org/goleak"
 
@@ -29,6 +30,7 @@ capabilities: [operations, routes]
 uses: [switchdriver]
 publishes: ["sample:state"]
 streams: [sample-events]
+yang: {implements: [sample]}
 config:
   type: object
   additionalProperties: false
@@ -36,9 +38,12 @@ config:
     greeting: {type: string, default: hello}
 `
 
+var modules = fstest.MapFS{"yang/sample.yang": {Data: []byte(
+	`module sample { namespace "urn:sample"; prefix s; rpc greet; rpc keep; rpc ask; rpc ports; }`)}}
+
 // sample answers with what the host's services give it.
 func sample() sdk.Options {
-	return sdk.Options{Manifest: []byte(manifest), New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+	return sdk.Options{Manifest: []byte(manifest), YANG: modules, New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		var cfg struct{ Greeting string }
 		if err := env.DecodeConfig(&cfg); err != nil {
 			return nil, err

@@ -25,7 +25,6 @@ import (
 
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/host"
 )
 
 // subject is a process of the plugin under test. It is started as the host does,
@@ -61,8 +60,8 @@ func (k *checker) launch(env ...string) (*subject, error) {
 		wire.Handshake.MagicCookieKey + "=" + wire.Handshake.MagicCookieValue,
 		"PLUGIN_PROTOCOL_VERSIONS=" + strconv.Itoa(int(wire.Handshake.ProtocolVersion)),
 		"PLUGIN_UNIX_SOCKET_DIR=" + dir, "PLUGIN_CLIENT_CERT=" + string(certificate),
-		host.EnvSocket + "=" + k.host.Socket(), host.EnvToken + "=" + k.host.attach(&pluginv1.Manifest{}, nil),
-		host.EnvParent + "=" + strconv.Itoa(os.Getpid()), host.EnvData + "=" + dir,
+		wire.EnvSocket + "=" + k.host.Socket(), wire.EnvToken + "=" + k.host.attach(&pluginv1.Manifest{}, nil),
+		wire.EnvParent + "=" + strconv.Itoa(os.Getpid()), wire.EnvData + "=" + dir,
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
 	}
 	s.cmd.Env = append(s.cmd.Env, env...)

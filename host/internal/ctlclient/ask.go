@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"ctl.internal/internal/console"
 )
 
 // ask puts a question to whoever sits at the terminal, even when input and output
@@ -17,7 +19,7 @@ func ask(text string, echo bool) (string, error) {
 		return "", err
 	}
 	defer tty.Close()
-	fmt.Fprint(tty, printable(text))
+	fmt.Fprint(tty, console.Printable(text))
 	if echo {
 		line, err := bufio.NewReader(tty).ReadString('\n')
 		return strings.TrimRight(line, "\r\n"), err
@@ -25,15 +27,6 @@ func ask(text string, echo bool) (string, error) {
 	b, err := term.ReadPassword(int(tty.Fd()))
 	fmt.Fprintln(tty)
 	return string(b), err
-}
-
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 // keepTerminal remembers the terminal's state; the function it returns puts it

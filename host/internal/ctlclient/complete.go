@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"ctl.internal/internal/console"
 )
 
 // completeLine asks the running controller what can follow, for bash, zsh and fish.
@@ -16,11 +18,11 @@ func (o *options) completeLine(cmd *cobra.Command, args []string, prefix string)
 	defer l.close()
 	var out bytes.Buffer
 	l.session.Stdout = &out
-	line := joinWords(append(args, prefix))
+	line := console.Join(append(args, prefix))
 	if prefix == "" {
-		line = joinWords(args) + " "
+		line = console.Join(args) + " "
 	}
-	if err := l.session.Run(joinWords([]string{"shell:complete", "--", line})); err != nil {
+	if err := l.session.Run(console.Join([]string{"shell:complete", "--", line})); err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	directive := cobra.ShellCompDirectiveNoFileComp

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/internal/console"
 )
 
 // dialTime bounds how long a controller may take to greet.
@@ -20,7 +22,7 @@ const dialTime = 10 * time.Second
 type link struct {
 	client   *ssh.Client
 	session  *ssh.Session
-	status   *status
+	status   *console.StatusLine
 	line     string // that was typed, if it is one; see mayReach
 	sameUser bool   // the controller's user and this one
 }
@@ -40,29 +42,28 @@ func (o *options) dial(ctx context.Context) (*link, error) {
 	raw, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil {
 		if errors.Is(err, os.ErrPermission) {
-			return nil, coded{exitDenied, fmt.Errorf("the console at %s belongs to another user; run ctl as the user that runs ctld, or use ssh: %w", path, err)}
+			return nil, coded{console.Denied, fmt.Errorf("the console at %s belongs to another user; run ctl as the user that runs ctld, or use ssh: %w", path, err)}
 		}
-		return nil, coded{exitUnavailable, fmt.Errorf("no controller answers at %s; start it with ctld --home %s, or name another home with --home or CTL_HOME", path, joinWords([]string{home}))}
+		return nil, coded{console.Unavailable, fmt.Errorf("no controller answers at %s; start it with ctld --home %s, or name another home with --home or CTL_HOME", path, console.Join([]string{home}))}
 	}
 	raw.SetDeadline(time.Now().Add(dialTime))
-	// The socket's directory admits only its owner, so there is no stranger to tell
-	// from the controller and no host key to compare.
+	// The socket's directory admits only its owner, so there is no host key to compare.
 	conn, channels, requests, err := ssh.NewClientConn(raw, path, &ssh.ClientConfig{User: "local", HostKeyCallback: ssh.InsecureIgnoreHostKey(), ClientVersion: "SSH-2.0-ctl"})
 	if err != nil {
 		raw.Close()
-		return nil, coded{exitUnavailable, fmt.Errorf("the controller at %s does not let this user in, or is about to stop (its log says why): %w", path, err)}
+		return nil, coded{console.Unavailable, fmt.Errorf("the controller at %s does not let this user in, or is about to stop (its log says why): %w", path, err)}
 	}
 	raw.SetDeadline(time.Time{})
-	l := &link{status: &status{out: o.std.Err}, line: o.line, sameUser: owns(path)}
+	l := &link{status: &console.StatusLine{Out: o.std.Err}, line: o.line, sameUser: owns(path)}
 	none := make(chan *ssh.Request)
 	close(none)
 	l.client = ssh.NewClient(conn, channels, none)
 	go l.answer(requests)
 	if l.session, err = l.client.NewSession(); err != nil {
 		l.client.Close()
-		return nil, coded{exitUnavailable, fmt.Errorf("the controller opens no session: %w", err)}
+		return nil, coded{console.Unavailable, fmt.Errorf("the controller opens no session: %w", err)}
 	}
-	for name, value := range map[string]string{envFormat: o.format, envKeepOn: flagText(o.keepGoing)} {
+	for name, value := range map[string]string{console.EnvFormat: o.format, console.EnvKeepOn: flagText(o.keepGoing)} {
 		if value != "" {
 			l.session.Setenv(name, value)
 		}
@@ -78,7 +79,7 @@ func flagText(on bool) string {
 }
 
 func (l *link) close() {
-	l.status.clear()
+	l.status.Clear()
 	l.client.Close()
 }
 
@@ -86,27 +87,27 @@ func (l *link) close() {
 func (l *link) answer(requests <-chan *ssh.Request) {
 	for r := range requests {
 		switch r.Type {
-		case promptRequest:
-			var p promptPayload
+		case console.PromptRequest:
+			var p console.Prompt
 			if ssh.Unmarshal(r.Payload, &p) != nil {
 				r.Reply(false, nil)
 				continue
 			}
-			l.status.clear()
+			l.status.Clear()
 			line, err := ask(p.Text, p.Echo)
 			if err != nil {
 				r.Reply(false, nil)
 				continue
 			}
-			r.Reply(true, ssh.Marshal(answerPayload{Line: line}))
-		case readFileRequest:
+			r.Reply(true, ssh.Marshal(console.Answer{Line: line}))
+		case console.ReadFileRequest:
 			r.Reply(true, l.readFile(r.Payload))
-		case writeFileRequest:
+		case console.WriteFileRequest:
 			r.Reply(true, l.writeFile(r.Payload))
-		case progressRequest:
-			var p progressPayload
+		case console.ProgressRequest:
+			var p console.Progress
 			if ssh.Unmarshal(r.Payload, &p) == nil {
-				l.status.show(p)
+				l.status.Show(p)
 			}
 			fallthrough
 		default:
@@ -140,9 +141,9 @@ func (l *link) wait() error {
 	case err == nil:
 		return nil
 	case errors.As(err, &e):
-		return ended((e.ExitStatus()))
+		return ended(console.Code(e.ExitStatus()))
 	case errors.Is(err, io.EOF) || errors.As(err, new(*ssh.ExitMissingError)):
-		return coded{exitUnavailable, errors.New("the controller ended the connection: it was stopped, or the session was idle too long")}
+		return coded{console.Unavailable, errors.New("the controller ended the connection: it was stopped, or the session was idle too long")}
 	}
-	return coded{exitUnavailable, fmt.Errorf("the connection to the controller: %w", err)}
+	return coded{console.Unavailable, fmt.Errorf("the connection to the controller: %w", err)}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctl.internal/sdk/commands"
+	"ctl.internal/internal/console"
 )
 
 func (o *options) featuresCommand() *cobra.Command {
@@ -18,7 +18,7 @@ func (o *options) featuresCommand() *cobra.Command {
 		Long: "Every file of the catalogue is parsed, every feature resolved with what it depends on, and every plugin looked up and\n" +
 			"compared with its sha256. The exit code is 1 when something is wrong.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.files(cmd, &commands.Invocation{Name: "features:verify", Format: format,
+			return o.offline(cmd, console.Offline{Name: "features:verify", Format: format,
 				Options: map[string]string{"plugins": strings.Join(dirs, string(os.PathListSeparator))}})
 		},
 	}

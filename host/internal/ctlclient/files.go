@@ -10,10 +10,9 @@ import (
 	"syscall"
 
 	"golang.org/x/crypto/ssh"
-)
 
-// maxFilePart bounds the bytes of a file in one answer.
-const maxFilePart = 64 << 10
+	"ctl.internal/internal/console"
+)
 
 // mayReach reports whether the controller may have a file read or written: it runs as the same user as
 // ctl, who typed the path, or the path is in the line that was typed.
@@ -33,9 +32,9 @@ func owns(path string) bool {
 
 var errNotTyped = errors.New("the controller, which is another user, asks for a file that is not in the line: write the path in full, without .., in one line of ctl")
 
-// readFile answers a readFileRequest.
+// readFile answers a console.ReadFileRequest.
 func (l *link) readFile(payload []byte) []byte {
-	var p readFilePayload
+	var p console.ReadFile
 	data, err := func() (string, error) {
 		if err := ssh.Unmarshal(payload, &p); err != nil {
 			return "", err
@@ -51,20 +50,20 @@ func (l *link) readFile(payload []byte) []byte {
 		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 			return "", errors.Join(err, fmt.Errorf("%s is not a file", p.Path))
 		}
-		b := make([]byte, maxFilePart)
+		b := make([]byte, console.MaxFilePart)
 		n, err := f.ReadAt(b, int64(p.Offset))
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
 		return string(b[:n]), err
 	}()
-	return ssh.Marshal(fileContentPayload{Data: data, Fault: text(err)})
+	return ssh.Marshal(console.FileContent{Data: data, Fault: text(err)})
 }
 
-// writeFile answers a writeFileRequest: the first part makes the file, which must not be there.
+// writeFile answers a console.WriteFileRequest: the first part makes the file, which must not be there.
 func (l *link) writeFile(payload []byte) []byte {
 	err := func() error {
-		var p writeFilePayload
+		var p console.WriteFile
 		if err := ssh.Unmarshal(payload, &p); err != nil {
 			return err
 		}
@@ -85,7 +84,7 @@ func (l *link) writeFile(payload []byte) []byte {
 		_, err = f.WriteAt([]byte(p.Data), int64(p.Offset))
 		return errors.Join(err, f.Close())
 	}()
-	return ssh.Marshal(fileWrittenPayload{Fault: text(err)})
+	return ssh.Marshal(console.FileWritten{Fault: text(err)})
 }
 
 func text(err error) string {

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/term"
+
+	"ctl.internal/internal/console"
 )
 
 // interactive hands keyboard and screen to the controller's shell.
@@ -28,11 +30,11 @@ func (o *options) interactive(ctx context.Context) error {
 		name = "vt100"
 	}
 	if err := l.session.RequestPty(name, height, width, ssh.TerminalModes{}); err != nil {
-		return coded{exitUnavailable, fmt.Errorf("the controller gives no terminal: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller gives no terminal: %w", err)}
 	}
 	state, err := term.MakeRaw(fd)
 	if err != nil {
-		return coded{exitFailed, fmt.Errorf("the terminal cannot be put into raw mode: %w", err)}
+		return coded{console.Failed, fmt.Errorf("the terminal cannot be put into raw mode: %w", err)}
 	}
 	defer term.Restore(fd, state)
 	if err := l.feed(o.std.In); err != nil {
@@ -40,7 +42,7 @@ func (o *options) interactive(ctx context.Context) error {
 	}
 	l.session.Stdout, l.session.Stderr = o.std.Out, o.std.Err
 	if err := l.session.Shell(); err != nil {
-		return coded{exitUnavailable, fmt.Errorf("the controller opens no shell: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller opens no shell: %w", err)}
 	}
 	defer l.followTerminal(fd)()
 	return l.wait()

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/term"
+
+	"ctl.internal/internal/console"
 )
 
 // oneLine runs one line at the controller.
@@ -29,12 +31,12 @@ func (o *options) oneLine(ctx context.Context, line string) error {
 	}
 	if out, ok := o.std.Out.(*os.File); ok {
 		if width, _, err := term.GetSize(int(out.Fd())); err == nil {
-			_ = l.session.Setenv(envWidth, strconv.Itoa(width)) // a controller of before folds no tables
+			_ = l.session.Setenv(console.EnvWidth, strconv.Itoa(width)) // a controller of before folds no tables
 		}
 	}
 	l.session.Stdout, l.session.Stderr = above{l.status, o.std.Out}, l.status
 	if err := l.session.Start(line); err != nil {
-		return coded{exitUnavailable, fmt.Errorf("the controller does not take the line: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller does not take the line: %w", err)}
 	}
 	defer l.forwardSignals()()
 	return l.wait()
@@ -48,13 +50,13 @@ func (o *options) lines(ctx context.Context, in io.Reader, name string) error {
 	}
 	defer l.close()
 	defer keepTerminal()()
-	l.session.Setenv(envBatch, name)
+	l.session.Setenv(console.EnvBatch, name)
 	if err := l.feed(in); err != nil {
 		return err
 	}
 	l.session.Stdout, l.session.Stderr = above{l.status, o.std.Out}, l.status
 	if err := l.session.Shell(); err != nil {
-		return coded{exitUnavailable, fmt.Errorf("the controller opens no shell: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller opens no shell: %w", err)}
 	}
 	defer l.forwardSignals()()
 	return l.wait()
@@ -62,12 +64,12 @@ func (o *options) lines(ctx context.Context, in io.Reader, name string) error {
 
 // above writes output after taking the status line away.
 type above struct {
-	status *status
+	status *console.StatusLine
 	out    io.Writer
 }
 
 func (a above) Write(p []byte) (int, error) {
-	a.status.clear()
+	a.status.Clear()
 	return a.out.Write(p)
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"ctl.internal/internal/console"
 )
 
 // operatorCommands are those that ctl does by itself.
@@ -19,7 +21,7 @@ func group(name, short string) *cobra.Command {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return coded{exitUsage, fmt.Errorf("ctl %s has no command %q (ctl %s --help lists them); commands of the controller are written with a colon", name, args[0], name)}
+			return coded{console.Usage, fmt.Errorf("ctl %s has no command %q (ctl %s --help lists them); commands of the controller are written with a colon", name, args[0], name)}
 		},
 	}
 }

@@ -1,7 +1,6 @@
 package ctlclient
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ctl.internal/host/internal/ctlclient/scaffold"
+	"ctl.internal/internal/console"
 )
 
 func (o *options) pluginCommand() *cobra.Command {
@@ -23,7 +23,7 @@ func oneName(_ *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return coded{exitUsage, fmt.Errorf("give one name, in small letters; for example ctl plugin new --kind %s acme", scaffold.Kinds()[0])}
+	return coded{console.Usage, fmt.Errorf("give one name, in small letters; for example ctl plugin new --kind %s acme", scaffold.Kinds()[0])}
 }
 
 func pluginNew() *cobra.Command {
@@ -31,13 +31,14 @@ func pluginNew() *cobra.Command {
 	c := &cobra.Command{
 		Use: "new --kind KIND NAME", Short: "write the first files of a plugin", Args: oneName,
 		Long: "Writes a plugin that compiles and passes its tests at once: main, manifest, one operation, its test, and a file that\n" +
-			"makes it installable. Outside the controller's source tree it becomes a module of its own, whose go.mod points to that tree.",
+			"makes it installable. Outside the controller's source tree it becomes a module of its own, whose go.mod points to the module sdk beside\n" +
+			"this program and names what that needs, nothing else of the controller.",
 		Example:   "  ctl plugin new --kind operations greeter\n  ctl plugin new --kind switchdriver --dir ~/acme --source ~/ctl acme",
 		ValidArgs: []string{},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.Name = args[0]
 			if p.Kind == "" {
-				return coded{exitUsage, fmt.Errorf("which kind of plugin? Name it with --kind: %s; for example ctl plugin new --kind %s %s",
+				return coded{console.Usage, fmt.Errorf("which kind of plugin? Name it with --kind: %s; for example ctl plugin new --kind %s %s",
 					strings.Join(scaffold.Kinds(), ", "), scaffold.Kinds()[0], p.Name)}
 			}
 			if p.Dir == "" {
@@ -50,42 +51,49 @@ func pluginNew() *cobra.Command {
 			p.Dir = dir
 			if _, inside := scaffold.InSource(filepath.Dir(dir)); inside {
 				p.Source = ""
-			} else if p.Source, err = sourceTree(p.Source); err != nil {
-				return coded{exitUsage, err}
+			} else if p.Source, err = sdkModule(p.Source); err != nil {
+				return coded{console.Usage, err}
 			}
 			files, err := scaffold.Write(p)
 			if err != nil {
-				return coded{exitUsage, err}
+				return coded{console.Usage, err}
 			}
 			for _, f := range files {
 				fmt.Fprintln(cmd.OutOrStdout(), f)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nNow: cd %s && go test ./...\nREADME.md there says how to install it.\n", joinWords([]string{p.Dir}))
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nNow: cd %s && go test ./...\nREADME.md there says how to install it.\n", console.Join([]string{p.Dir}))
 			return err
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&p.Kind, "kind", "", "capability: "+strings.Join(scaffold.Kinds(), ", "))
 	f.StringVar(&p.Dir, "dir", "", "directory to make (./NAME)")
-	f.StringVar(&p.Source, "source", "", "source tree of the controller (CTL_SOURCE, else the tree that ctl was built in)")
+	f.StringVar(&p.Source, "source", "", "module to build with (CTL_SOURCE, else the directory sdk beside ctl)")
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(scaffold.Kinds(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.MarkFlagDirname("dir")
 	_ = c.MarkFlagDirname("source")
 	return c
 }
 
-// sourceTree finds the controller's source: as told, or around the program.
-func sourceTree(told string) (string, error) {
-	if told == "" {
-		told = os.Getenv("CTL_SOURCE")
+// sdkModule finds the module that a plugin is built with: as named, or the one that the
+// installation and `make build` lay down beside ctl.
+func sdkModule(named string) (string, error) {
+	if named == "" {
+		named = os.Getenv("CTL_SOURCE")
 	}
-	if told != "" {
-		return told, nil
+	if named != "" {
+		return named, nil
 	}
-	if exe, err := os.Executable(); err == nil {
-		if tree, ok := scaffold.InSource(filepath.Dir(exe)); ok {
-			return tree, nil
-		}
+	exe, err := os.Executable()
+	if err == nil {
+		exe, err = filepath.EvalSymlinks(exe)
 	}
-	return "", errors.New("where is the source tree of the controller? Name it with --source or CTL_SOURCE")
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(filepath.Dir(exe), "sdk")
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+		return "", fmt.Errorf("the module sdk is not beside ctl: %w; name it, or a source tree of the controller, with --source or CTL_SOURCE", err)
+	}
+	return dir, nil
 }

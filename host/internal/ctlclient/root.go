@@ -1,7 +1,6 @@
 package ctlclient
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,17 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctl.internal/sdk/commands"
+	"ctl.internal/internal/console"
 )
-
-// Offline runs a command on the files of a home, without a controller, and returns
-// its exit code.
-type Offline func(ctx context.Context, home string, in *commands.Invocation) (code int, err error)
 
 // options are the flags before the command.
 type options struct {
 	std       Streams
-	offline   Offline
 	home      string
 	format    string
 	file      string
@@ -28,8 +22,8 @@ type options struct {
 	line      string // that is run, when it is one
 }
 
-func newRoot(std Streams, offline Offline) *cobra.Command {
-	o := &options{std: std, offline: offline}
+func newRoot(std Streams) *cobra.Command {
+	o := &options{std: std}
 	root := &cobra.Command{
 		Use:   "ctl [flags] [COMMAND]",
 		Short: "console of the network-lab controller",
@@ -39,7 +33,7 @@ func newRoot(std Streams, offline Offline) *cobra.Command {
 			"the words of one command (ctl feature:install ctl-switch-all). What begins with one of the\n" +
 			"words below is done by ctl itself; everything else, and everything with a colon, goes to the\n" +
 			"controller: \"ctl config validate\" reads files, \"ctl config:validate\" asks the controller, and\n\"ctl shell:help\" lists what the controller can do.\n\n" +
-			"Exit codes:\n" + exitCodes(),
+			"Exit codes:\n" + console.Codes(),
 		Example:           "  ctl\n  ctl feature:install ctl-switch-all\n  ctl --format json 'plugin:list'\n  ctl -f setup.ctl\n  ctl 'log:tail | grep -i error'",
 		Args:              cobra.ArbitraryArgs,
 		SilenceErrors:     true,
@@ -62,7 +56,7 @@ func newRoot(std Streams, offline Offline) *cobra.Command {
 	access.AddCommand(&cobra.Command{
 		Use: "explain USER METHOD PATH", Short: "tell which line, realm, role and policy decide a request", Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.oneLine(cmd.Context(), joinWords(append([]string{"access:explain"}, args...)))
+			return o.oneLine(cmd.Context(), console.Join(append([]string{"access:explain"}, args...)))
 		},
 	})
 	root.AddCommand(access)
@@ -81,7 +75,7 @@ func (o *options) helpCommand(root *cobra.Command) *cobra.Command {
 			if o.format != "json" && (len(args) == 0 || err == nil && own != root && len(rest) == 0) {
 				return own.Help()
 			}
-			return o.oneLine(cmd.Context(), joinWords(append([]string{"help"}, args...)))
+			return o.oneLine(cmd.Context(), console.Join(append([]string{"help"}, args...)))
 		},
 	}
 	c.Flags().StringVar(&o.format, "format", "", "text or json; as JSON it is what the controller can do")
@@ -90,7 +84,7 @@ func (o *options) helpCommand(root *cobra.Command) *cobra.Command {
 
 func (o *options) checkFormat() error {
 	if o.format != "" && o.format != "text" && o.format != "json" {
-		return coded{exitUsage, fmt.Errorf("--format is text or json, not %q", o.format)}
+		return coded{console.Usage, fmt.Errorf("--format is text or json, not %q", o.format)}
 	}
 	return nil
 }
@@ -100,17 +94,17 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if (o.file != "" || o.batch) && len(args) > 0 || o.file != "" && o.batch {
-		return coded{exitUsage, errors.New("give one of a command, -f FILE and -b")}
+		return coded{console.Usage, errors.New("give one of a command, -f FILE and -b")}
 	}
 	switch {
 	case len(args) == 1:
 		return o.oneLine(cmd.Context(), args[0])
 	case len(args) > 1:
-		return o.oneLine(cmd.Context(), joinWords(args))
+		return o.oneLine(cmd.Context(), console.Join(args))
 	case o.file != "":
 		f, err := os.Open(o.file)
 		if err != nil {
-			return coded{exitNotFound, err}
+			return coded{console.NotFound, err}
 		}
 		defer f.Close()
 		return o.lines(cmd.Context(), f, o.file)

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/term"
+
+	"ctl.internal/internal/console"
 )
 
 // Streams are what the program reads and writes.
@@ -32,7 +34,7 @@ func Std() Streams {
 
 // coded is an error with an exit code; one without text was shown already.
 type coded struct {
-	code int
+	code console.Code
 	err  error
 }
 
@@ -45,31 +47,30 @@ func (c coded) Error() string {
 
 func (c coded) Unwrap() error { return c.err }
 
-func ended(code int) error {
-	if code == exitOK {
+func ended(code console.Code) error {
+	if code == console.OK {
 		return nil
 	}
 	return coded{code: code}
 }
 
-// Main runs ctl and returns its exit code. offline is what it does without a
-// controller.
-func Main(args []string, std Streams, offline Offline) int {
-	root := newRoot(std, offline)
+// Main runs ctl and returns its exit code.
+func Main(args []string, std Streams) int {
+	root := newRoot(std)
 	root.SetArgs(args)
 	root.SetIn(std.In)
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
 	err := root.Execute()
 	if err == nil {
-		return exitOK
+		return int(console.OK)
 	}
 	var c coded
 	if !errors.As(err, &c) { // cobra's own: a wrong flag or argument
-		c = coded{exitUsage, err}
+		c = coded{console.Usage, err}
 	}
 	if c.err != nil {
 		fmt.Fprintf(std.Err, "error: %v\n", c.err)
 	}
-	return c.code
+	return int(c.code)
 }

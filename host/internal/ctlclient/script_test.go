@@ -3,21 +3,50 @@ package ctlclient
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.uber.org/goleak"
 
 	"ctl.internal/host/internal/console/consoletest"
-	"ctl.internal/host/internal/console/offline"
 	"ctl.internal/host/internal/ctlclient/scaffold"
+	"ctl.internal/host/internal/server"
+	"ctl.internal/sdk/plugintest"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ctl": func() { os.Exit(Main(os.Args[1:], Std(), offline.Run)) },
+		"ctl":  func() { os.Exit(Main(os.Args[1:], Std())) },
+		"ctld": func() { os.Exit(server.Main(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
+}
+
+func TestTheChecksOfPluginsAreThoseOfTheKit(t *testing.T) {
+	if !slices.Equal(pluginChecks, plugintest.Checks()) {
+		t.Errorf("%v, the kit has %v", pluginChecks, plugintest.Checks())
+	}
+}
+
+// ctl is a client of the controller: what needs the datastore is done by ctld.
+func TestCtlLinksNoEngine(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "go", "list", "-deps", "ctl.internal/host/ctl").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		for _, heavy := range []string{"dgraph-io/badger", "go.etcd.io", "openconfig/goyang", "prometheus/", "ctl.internal/sdk\n"} {
+			if strings.Contains(dep, heavy) {
+				t.Errorf("ctl links %s", dep)
+			}
+		}
+	}
 }
 
 // Each script has a console of its own in $WORK/home; CTL_HOME names it.

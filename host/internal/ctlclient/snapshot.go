@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ctl.internal/sdk/commands"
+	"ctl.internal/internal/console"
 )
 
 func (o *options) snapshotCommand() *cobra.Command {
@@ -25,7 +25,7 @@ func (o *options) snapshotCommand() *cobra.Command {
 		Long: "The home is empty, or its controller is stopped. The whole file is checked first; what was in the home is kept beside, in\n" +
 			"before-restore-TIME in the home. With datastore.engine: etcd the data goes into etcd, which must have none under the prefix.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.files(cmd, &commands.Invocation{Name: "snapshot:restore", Format: "text", Args: map[string][]string{"file": args}, Terminal: o.progress()})
+			return o.offline(cmd, console.Offline{Name: "snapshot:restore", Format: "text", Args: map[string][]string{"file": args}})
 		},
 	}
 	c.AddCommand(save, restore)
@@ -40,7 +40,7 @@ func (o *options) saveSnapshot(cmd *cobra.Command, path string) (err error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".snapshot-*") // mode 0600
 	if err != nil {
-		return coded{exitFailed, err}
+		return coded{console.Failed, err}
 	}
 	defer os.Remove(f.Name())
 	err = o.snapshotTo(ctx, cmd, f)
@@ -56,10 +56,10 @@ func (o *options) saveSnapshot(cmd *cobra.Command, path string) (err error) {
 		if errors.As(err, &c) {
 			return c
 		}
-		return coded{exitFailed, err}
+		return coded{console.Failed, err}
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
-		return coded{exitFailed, err}
+		return coded{console.Failed, err}
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "saved %s (%d KiB)\n", path, (size+1023)>>10)
 	return nil
@@ -69,8 +69,8 @@ func (o *options) saveSnapshot(cmd *cobra.Command, path string) (err error) {
 func (o *options) snapshotTo(ctx context.Context, cmd *cobra.Command, f *os.File) error {
 	l, err := o.dial(ctx)
 	var c coded
-	if errors.As(err, &c) && c.code == exitUnavailable {
-		return o.files(cmd, &commands.Invocation{Name: "snapshot:save", Format: "text", Args: map[string][]string{"file": {f.Name()}}, Terminal: o.progress()})
+	if errors.As(err, &c) && c.code == console.Unavailable {
+		return o.offline(cmd, console.Offline{Name: "snapshot:save", Format: "text", Args: map[string][]string{"file": {f.Name()}}})
 	}
 	if err != nil {
 		return err
@@ -78,24 +78,8 @@ func (o *options) snapshotTo(ctx context.Context, cmd *cobra.Command, f *os.File
 	defer l.close()
 	l.session.Stdout, l.session.Stderr = f, l.status
 	if err := l.session.Start("snapshot:save"); err != nil {
-		return coded{exitUnavailable, fmt.Errorf("the controller does not take the line: %w", err)}
+		return coded{console.Unavailable, fmt.Errorf("the controller does not take the line: %w", err)}
 	}
 	defer l.forwardSignals()()
 	return l.wait()
-}
-
-// progress shows long work of a command that runs in this process.
-func (o *options) progress() commands.Terminal { return progressLine{&status{out: o.std.Err}} }
-
-type progressLine struct{ status *status }
-
-func (p progressLine) Prompt(context.Context, string, bool) (string, error) {
-	return "", errors.New("nobody is asked")
-}
-
-func (p progressLine) Progress(g commands.Progress) {
-	p.status.show(progressPayload{Text: g.Text, Done: uint64(max(g.Done, 0)), Total: uint64(max(g.Total, 0))})
-	if g == (commands.Progress{}) {
-		p.status.clear()
-	}
 }

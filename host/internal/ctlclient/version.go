@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ctl.internal/internal/console"
 	"ctl.internal/internal/wire"
 )
 
@@ -35,7 +36,7 @@ func versionCommand() *cobra.Command {
 				_, err := fmt.Fprintf(cmd.OutOrStdout(), "ctl %s (commit %s, %s, plugin contract %s)\n", v["version"], v["commit"], v["go"], v["contract"])
 				return err
 			}
-			return coded{exitUsage, fmt.Errorf("--format is text or json, not %q", format)}
+			return coded{console.Usage, fmt.Errorf("--format is text or json, not %q", format)}
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "text or json")

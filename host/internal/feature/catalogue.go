@@ -86,7 +86,7 @@ type Facet struct {
 	Facet    string   `yaml:"facet" json:"facet"`                 // rest, cli or ui
 	Plugin   string   `yaml:"plugin" json:"plugin"`               // "host" = the controller itself
 	Modules  []string `yaml:"modules" json:"modules,omitempty"`   // rest and ui; none = all
-	Commands []string `yaml:"commands" json:"commands,omitempty"` // cli: "scope:name" or "scope:*"; none = all
+	Commands []string `yaml:"commands" json:"commands,omitempty"` // cli: "scope:name", "scope:*", or a table of the host; none = all
 }
 
 // The facets.

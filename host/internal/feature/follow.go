@@ -75,7 +75,7 @@ func (m *Manager) removeAll(ctx context.Context, plugins []string) {
 	}
 }
 
-// tries bounds how often a change is made anew because another controller was faster.
+// tries bounds how often a change is repeated because another controller was faster.
 const tries = 5
 
 // changing makes one change, beginning with what the cluster requires now.

@@ -1,3 +1,7 @@
+// Package feature is the catalogue of installable features and the set of those
+// required. The state is only the requirements; every change resolves their
+// closure anew (Closure, pure) and applies the difference (Manager). Running the
+// plugins of features is package plugin's.
 package feature
 
 import (
@@ -6,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -116,20 +121,10 @@ func readCatalogue(dir home.Dir, added map[string]repoRecord) (Repo, []home.Prob
 		}
 		problems = append(problems, ps...)
 	}
-	for _, name := range slices.Sorted(mapKeys(added)) {
+	for _, name := range slices.Sorted(maps.Keys(added)) {
 		problems = append(problems, take(added[name].URL, added[name].Text)...)
 	}
 	return NewRepo(repos...), problems, nil
-}
-
-func mapKeys[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // Active is what runs now.

@@ -37,18 +37,20 @@ type Info struct {
 	Config      []string      `json:"config,omitempty"`
 }
 
-// ForCommand names the features of the catalogue that are not started and whose
-// facets name a shell command "scope:name", or its whole scope.
-func (m *Manager) ForCommand(command string) []string {
+// ForCommand names the features of the catalogue that are not started and whose facets name a shell command:
+// "scope:name", its whole scope, or the table of the controller that has it.
+func (m *Manager) ForCommand(names ...string) []string {
 	active := m.Active()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []string
 	for _, f := range m.repo.All() {
-		names := func(facet Facet) bool {
-			return facet.Facet == CLI && slices.ContainsFunc(facet.Commands, func(p string) bool { return match(p, command) })
+		brings := func(facet Facet) bool {
+			return facet.Facet == CLI && slices.ContainsFunc(facet.Commands, func(p string) bool {
+				return slices.ContainsFunc(names, func(n string) bool { return match(p, n) })
+			})
 		}
-		if f.Ready() && !active.Has(f.Name) && !slices.Contains(out, f.Name) && slices.ContainsFunc(f.Facets, names) {
+		if f.Ready() && !active.Has(f.Name) && !slices.Contains(out, f.Name) && slices.ContainsFunc(f.Facets, brings) {
 			out = append(out, f.Name)
 		}
 	}

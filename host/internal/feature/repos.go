@@ -92,7 +92,7 @@ func (m *Manager) removeRepository(ctx context.Context, name string, uninstall b
 				return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove that and run feature:repo-refresh", name, r.URL)
 			}
 		}
-		return Change{}, fault.New(fault.NotFound, "no repository %q was added%s", name, nearest.Hint(name, slices.Collect(mapKeys(m.added))))
+		return Change{}, fault.New(fault.NotFound, "no repository %q was added%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added))))
 	}
 	var used []string
 	for _, f := range m.plan.Features {

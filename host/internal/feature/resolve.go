@@ -37,23 +37,29 @@ func (p Plan) NeededBy(name string) []string {
 	return out
 }
 
-// Closure resolves requirements: of each feature the highest version that all
-// who name it accept. It does no I/O and gives the same plan for the same input.
-// Its errors are faults: NotFound, Invalid, InUse for conflicts, Unsupported for
-// features that are not available yet.
+// Closure resolves requirements, depth first: of each feature the highest version that all who name it accept.
+// It takes no choice back: when what a feature depends on cannot be met, a lower version of that feature is not
+// tried, and the error names who excludes whom. It does no I/O and gives the same plan for the same input.
+// Its errors are faults: NotFound, Invalid, InUse for conflicts, Unsupported for features that are not available
+// yet.
 func Closure(required []Requirement, repo Repo) (Plan, error) {
-	s := &search{repo: repo, chosen: map[string]*Feature{}}
-	var wants []want
+	r := &resolver{repo: repo, wants: map[string][]want{}}
 	for _, q := range required {
-		wants = append(wants, want{Requirement: q})
+		r.add(want{Requirement: q})
 	}
-	if !s.solve(wants) {
-		return Plan{}, s.err
+	for {
+		r.plan, r.chosen = Plan{}, map[string]*Feature{}
+		err := r.visitAll(required)
+		if !errors.Is(err, errAgain) {
+			return r.plan, err
+		}
 	}
-	return s.order(required)
 }
 
-// want is a requirement with who has it; nobody = the operator.
+// errAgain says that a want was found that excludes a version already chosen; the next pass knows it.
+var errAgain = errors.New("again")
+
+// want is a requirement with who has it; nil = the operator.
 type want struct {
 	Requirement
 	by *Feature
@@ -66,108 +72,112 @@ func (w want) who() string {
 	return w.by.Name
 }
 
-// search tries versions from the highest down and takes a choice back when what
-// follows from it cannot be met.
-type search struct {
+type resolver struct {
 	repo   Repo
+	wants  map[string][]want // found so far, by the name of the feature that is wanted
 	chosen map[string]*Feature
-	wants  []want // that led to the choices
-	steps  int
-	err    error // of the first dead end: the one with all the highest versions
+	plan   Plan
 }
 
-// maxSteps bounds a search through a catalogue made to be hard.
-const maxSteps = 20000
-
-func (s *search) fail(err error) bool {
-	if s.err == nil {
-		s.err = err
+func (r *resolver) add(w want) {
+	if !slices.Contains(r.wants[w.Name], w) {
+		r.wants[w.Name] = append(r.wants[w.Name], w)
 	}
-	return false
 }
 
-// solve meets the wants one after the other.
-func (s *search) solve(wants []want) bool {
-	if s.steps++; s.steps > maxSteps {
-		s.err = errors.Join(s.err, fault.New(fault.Invalid, "no fitting versions found in %d steps", maxSteps))
-		return false
-	}
-	if len(wants) == 0 {
-		return true
-	}
-	w, rest := wants[0], wants[1:]
-	if f, ok := s.chosen[w.Name]; ok {
-		if !w.Version.Contains(f.Version) {
-			return s.fail(s.versionClash(w, f))
+func (r *resolver) visitAll(required []Requirement) error {
+	for _, q := range required {
+		if err := r.visit(want{Requirement: q}, nil); err != nil {
+			r.plan = Plan{}
+			return err
 		}
-		s.wants = append(s.wants, w)
-		if s.solve(rest) {
-			return true
-		}
-		s.wants = s.wants[:len(s.wants)-1]
-		return false
 	}
-	candidates := s.repo.Versions(w.Name)
-	if len(candidates) == 0 {
-		return s.fail(s.missing(w))
+	return nil
+}
+
+// visit puts a feature into the plan, after what it depends on.
+func (r *resolver) visit(w want, path []string) error {
+	if at := slices.Index(path, w.Name); at >= 0 {
+		return fault.New(fault.Invalid, "the features depend on each other in a circle: %s", strings.Join(append(path[at:], w.Name), " → "))
 	}
-	met := false
-	for _, f := range candidates {
+	r.add(w)
+	if f := r.chosen[w.Name]; f != nil {
 		if !w.Version.Contains(f.Version) {
+			return errAgain
+		}
+		return nil
+	}
+	f, err := r.choose(w)
+	if err != nil {
+		return err
+	}
+	r.chosen[w.Name] = f
+	for _, d := range f.Depends {
+		if err := r.visit(want{Requirement(d), f}, append(path, w.Name)); err != nil {
+			return err
+		}
+	}
+	r.plan.Features = append(r.plan.Features, f)
+	return nil
+}
+
+// choose returns the highest version that all accept and nothing excludes.
+func (r *resolver) choose(w want) (*Feature, error) {
+	versions := r.repo.Versions(w.Name)
+	if len(versions) == 0 {
+		return nil, r.missing(w)
+	}
+	if r.repo.Find(w.Requirement) == nil {
+		verb := "asks"
+		if w.by == nil {
+			verb = "ask"
+		}
+		return nil, fault.New(fault.NotFound, "feature %s: no version in %s, which %s %s for; there is %s", w.Name, w.Version, w.who(), verb, r.repo.versionsText(w.Name))
+	}
+	var refused error
+	for _, f := range versions {
+		if !accepted(f, r.wants[w.Name]...) {
 			continue
 		}
-		met = true
-		if err := s.refuses(f); err != nil {
-			s.fail(err)
-			continue
+		err := r.refuses(f)
+		if err == nil {
+			return f, nil
 		}
-		s.chosen[w.Name] = f
-		s.wants = append(s.wants, w)
-		next := slices.Clone(rest)
-		for _, d := range f.Depends {
-			next = append(next, want{Requirement(d), f})
-		}
-		if s.solve(next) {
-			return true
-		}
-		delete(s.chosen, w.Name)
-		s.wants = s.wants[:len(s.wants)-1]
-		if s.steps > maxSteps {
-			return false
+		if refused == nil {
+			refused = err
 		}
 	}
-	if !met {
-		return s.fail(fault.New(fault.NotFound, "feature %s: no version in %s, which %s; there is %s",
-			w.Name, w.Version, verb(w, "asks for"), s.repo.versionsText(w.Name)))
+	if refused == nil {
+		refused = r.clash(w.Name)
 	}
-	return false
+	return nil, refused
 }
 
-func verb(w want, do string) string {
-	if w.by == nil {
-		return "you " + strings.Replace(do, "asks", "ask", 1)
-	}
-	return w.by.Name + " " + do
+func accepted(f *Feature, wants ...want) bool {
+	return !slices.ContainsFunc(wants, func(w want) bool { return !w.Version.Contains(f.Version) })
 }
 
-func (s *search) missing(w want) error {
-	text := fmt.Sprintf("there is no feature %q%s", w.Name, nearest.Hint(w.Name, s.repo.Names()))
+func (r *resolver) missing(w want) error {
+	text := fmt.Sprintf("there is no feature %q%s", w.Name, nearest.Hint(w.Name, r.repo.Names()))
 	if w.by != nil {
 		text += ", on which " + w.by.Name + " depends"
 	}
 	return fault.New(fault.NotFound, "%s", text)
 }
 
-func (s *search) versionClash(w want, f *Feature) error {
-	other := "something"
-	for _, o := range s.wants {
-		if o.Name == w.Name {
-			other = fmt.Sprintf("%s (%s)", o.who(), orAny(o.Version))
-			break
+// clash names two whose ranges have no version in common, else the first and the last.
+func (r *resolver) clash(name string) error {
+	wants := r.wants[name]
+	a, b := wants[0], wants[len(wants)-1]
+	for i, x := range wants {
+		for _, y := range wants[i+1:] {
+			if !slices.ContainsFunc(r.repo.Versions(name), func(f *Feature) bool { return accepted(f, x, y) }) {
+				a, b = x, y
+			}
 		}
 	}
-	return fault.New(fault.InUse, "feature %s: %s and %s (%s) cannot have the same version; there is %s",
-		w.Name, other, w.who(), orAny(w.Version), s.repo.versionsText(w.Name))
+	return fault.New(fault.InUse, "feature %s: %s (%s) and %s (%s) cannot have the same version; there is %s",
+		name, a.who(), orAny(a.Version), b.who(), orAny(b.Version), r.repo.versionsText(name))
 }
 
 func orAny(r Range) string {
@@ -178,11 +188,11 @@ func orAny(r Range) string {
 }
 
 // refuses says why a feature cannot be taken with those chosen so far.
-func (s *search) refuses(f *Feature) error {
+func (r *resolver) refuses(f *Feature) error {
 	if !f.Ready() {
 		return fault.New(fault.Unsupported, "feature %s is not yet available: %s", f.Name, f.Until)
 	}
-	for _, o := range s.chosen {
+	for _, o := range r.chosen {
 		if conflict(f, o) || conflict(o, f) {
 			return fault.New(fault.InUse, "features %s and %s exclude each other; uninstall one of them first", min(f.Name, o.Name), max(f.Name, o.Name))
 		}
@@ -192,36 +202,4 @@ func (s *search) refuses(f *Feature) error {
 
 func conflict(a, b *Feature) bool {
 	return slices.ContainsFunc(a.Conflicts, func(d Dependency) bool { return d.Name == b.Name && d.Version.Contains(b.Version) })
-}
-
-// order puts dependencies before those who depend on them.
-func (s *search) order(required []Requirement) (Plan, error) {
-	var plan Plan
-	const visiting, done = 1, 2
-	state := map[string]int{}
-	var visit func(name string, path []string) error
-	visit = func(name string, path []string) error {
-		path = append(path, name)
-		switch state[name] {
-		case done:
-			return nil
-		case visiting:
-			return fault.New(fault.Invalid, "the features depend on each other in a circle: %s", strings.Join(path[slices.Index(path, name):], " → "))
-		}
-		state[name] = visiting
-		for _, d := range s.chosen[name].Depends {
-			if err := visit(d.Name, path); err != nil {
-				return err
-			}
-		}
-		state[name] = done
-		plan.Features = append(plan.Features, s.chosen[name])
-		return nil
-	}
-	for _, q := range required {
-		if err := visit(q.Name, nil); err != nil {
-			return Plan{}, err
-		}
-	}
-	return plan, nil
 }

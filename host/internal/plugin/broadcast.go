@@ -2,7 +2,7 @@ package plugin
 
 import "sync"
 
-// broadcast wakes everybody who waits, each time something has changed.
+// broadcast wakes all who wait, each time something has changed. Its zero value is ready.
 type broadcast struct {
 	mu sync.Mutex
 	ch chan struct{}

@@ -3,13 +3,18 @@ package plugin
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/wire"
 )
 
 // lostGrace is how long an error that looks like a dead process waits for proof of
@@ -31,13 +36,11 @@ type safeKey struct{}
 func Safe(ctx context.Context) context.Context { return context.WithValue(ctx, safeKey{}, true) }
 
 // IsSafe reports whether a context was made by Safe.
-func IsSafe(ctx context.Context) bool { return isSafe(ctx) }
-
-func isSafe(ctx context.Context) bool { return ctx.Value(safeKey{}) != nil }
+func IsSafe(ctx context.Context) bool { return ctx.Value(safeKey{}) != nil }
 
 // call runs f on the current process.
 func (s *supervisor) call(ctx context.Context, f func(*instance) error) error {
-	safe := isSafe(ctx)
+	safe := IsSafe(ctx)
 	id := s.callers.enter(ctx)
 	defer s.callers.leave(id)
 	s.stats.calls.Add(1)
@@ -84,13 +87,13 @@ func (s *supervisor) acquire(ctx context.Context, safe bool) (*instance, error) 
 	}
 }
 
-// await returns when a process serves, or tells why there will be none soon.
+// await returns when a process serves, or an error that says why there will be none soon.
 func (s *supervisor) await(ctx context.Context, safe bool) error {
 	limit := time.NewTimer(s.m.limits.RestartWait)
 	defer limit.Stop()
 	for {
 		s.mu.Lock()
-		changed, m := s.changed, s.machine
+		changed, m := s.changed.wait(), s.machine
 		cur := s.cur.Load()
 		s.mu.Unlock()
 		switch {
@@ -204,7 +207,13 @@ func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts .
 	if other, ok := c.forward(); ok {
 		return other.Invoke(ctx, method, args, reply, opts...)
 	}
-	return c.s.call(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
+	err := c.s.call(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
+	if err != nil && !c.here {
+		if other, ok := c.s.m.OnNode(c.s.name, err); ok {
+			return other.Invoke(ctx, method, args, reply, opts...)
+		}
+	}
+	return err
 }
 
 // NewStream opens a stream on the process that serves now. It is not repeated: who
@@ -222,7 +231,7 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 		return other.NewStream(ctx, desc, method, opts...)
 	}
 	s.stats.calls.Add(1)
-	inst, err := s.acquire(ctx, isSafe(ctx))
+	inst, err := s.acquire(ctx, IsSafe(ctx))
 	if err != nil {
 		s.stats.refused.Add(1)
 		return nil, err
@@ -282,4 +291,34 @@ func watching(method string) bool {
 		}
 	}
 	return false
+}
+
+// fresh lets a call see everything that was acknowledged, on any node, before it: the
+// plugin answers when its data has reached that revision. A call that asks for local
+// state (datastore.AskLocal) sees what this node has.
+func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
+	store := m.options.Store
+	if store == nil {
+		return ctx, nil
+	}
+	var at datastore.Revision
+	var err error
+	if !datastore.AsksLocal(ctx) {
+		at, err = store.Barrier(ctx)
+	} else {
+		at = store.Revision()
+	}
+	if err != nil || at == 0 {
+		return ctx, err
+	}
+	return metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(uint64(at), 10)), nil
+}
+
+// Fresh is Conn for calls that see everything acknowledged before them.
+func (m *Manager) Fresh(name string) (grpc.ClientConnInterface, error) {
+	s, err := m.get(name)
+	if err != nil {
+		return nil, err
+	}
+	return conn{s: s, fresh: true}, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // index says who serves what, by the newest manifests. A plugin that is down keeps
-// its place: its callers are told so instead of "not found". It is replaced as a
+// its place: its callers get "unavailable" instead of "not found". It is replaced as a
 // whole, so reading it needs no lock.
 type index struct {
 	rpcs    map[string]operation // "module:rpc"
@@ -48,7 +48,7 @@ func (m *Manager) claim(s *supervisor, mf *pluginv1.Manifest) error {
 		return err
 	}
 	// A manifest that says the same stays the same value, so that a restart gives
-	// nobody cause to compile schemas anew.
+	// nobody cause to compile schemas again.
 	if proto.Equal(s.manifest.Load(), mf) {
 		return nil
 	}

@@ -3,11 +3,11 @@ package plugin
 import (
 	"context"
 
-	"google.golang.org/grpc"
-
+	"ctl.internal/host/internal/datastore"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/operations"
 )
 
 // Invoke executes an RPC of an installed module for the caller in ctx. input and
@@ -34,14 +34,33 @@ func (m *Manager) Invoke(ctx context.Context, module, rpc string, input []byte) 
 	if err != nil {
 		return nil, err
 	}
-	req := &pluginv1.InvokeRequest{Module: module, Rpc: rpc, Input: input}
+	return operations.NewClient(conn{s: op.s}).Invoke(ctx, module, rpc, input)
+}
+
+// Document is a document of a YANG tree that a change writes or deletes.
+type Document struct {
+	Key     string
+	Value   []byte
+	Deleted bool
+}
+
+// Check asks the plugin that owns a tree about a change that was worked out at a revision.
+// The transaction is what belongs to the change.
+func (m *Manager) Check(ctx context.Context, name string, at datastore.Revision, changes []Document) (t datastore.Txn, err error) {
+	s, err := m.get(name)
+	if err != nil {
+		return t, err
+	}
+	req := &pluginv1.CheckRequest{Revision: uint64(at)}
 	if who, ok := caller.From(ctx); ok {
 		req.Caller = caller.ToProto(who)
 	}
-	res := &pluginv1.InvokeResponse{}
-	err = conn{s: op.s}.Invoke(ctx, pluginv1.Operations_Invoke_FullMethodName, req, res, grpc.StaticMethod())
-	if err != nil {
-		return nil, fault.FromStatus(err)
+	for _, c := range changes {
+		req.Changes = append(req.Changes, &pluginv1.DocumentChange{Key: c.Key, Value: c.Value, Deleted: c.Deleted})
 	}
-	return res.Output, nil
+	res, err := pluginv1.NewTreesClient(conn{s: s}).Check(Safe(ctx), req)
+	if err != nil {
+		return t, fault.FromStatus(err)
+	}
+	return s.services.Decided(res.Compares, res.Ops)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 		ps.Env = append(slices.Clip(ps.Env), host.EnvNode+"="+node)
 	}
 	if s.m.options.Spans != nil {
-		ps.Env = append(slices.Clip(ps.Env), host.EnvTraces+"=1")
+		ps.Env = append(slices.Clip(ps.Env), wire.EnvTraces+"=1")
 	}
 	if ps.Attach, err = attachment(s.name); err != nil {
 		s.services.RemoveToken(token)
@@ -167,3 +168,15 @@ func versions(v []string) string {
 }
 
 func (s *supervisor) dataDir() string { return filepath.Join(s.m.options.DataDir, s.name) }
+
+// attachment returns where a plugin under a debugger listens, nil when the
+// environment names none.
+func attachment(name string) (*process.Attach, error) {
+	text, ok := os.LookupEnv(wire.ReattachVariable(name))
+	if !ok || text == "" {
+		return nil, nil
+	}
+	return process.ParseAttach(name, text)
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -1,3 +1,12 @@
+// Package plugin keeps plugins running and leads calls to them: it starts, watches,
+// restarts, replaces and stops their processes, repeats calls that may be repeated
+// when one dies, and knows who serves what.
+//
+// Manager is the front. Below it, each in a package of its own: process (one
+// operating-system process), logline (what it logs), hostsvc (the services a plugin
+// calls), relay (calls from plugin to plugin), events (the event bus) and
+// topomirror (the merged view of all topology sources). Which plugins should run is
+// the business of package feature; what may be called by whom that of aaa.
 package plugin
 
 import (
@@ -128,7 +137,7 @@ func (m *Manager) add(spec Spec) (*supervisor, error) {
 		return s, nil
 	}
 	s := &supervisor{m: m, name: spec.Name, spec: spec, log: m.logger(spec.Name).With("plugin", spec.Name),
-		dir: filepath.Join(m.runDir, spec.Name), machine: machine{policy: m.policy}, changed: make(chan struct{})}
+		dir: filepath.Join(m.runDir, spec.Name), machine: machine{policy: m.policy}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	services, err := hostsvc.Listen(s.dir, spec.Name, m.services(s))
 	if err != nil {
@@ -172,7 +181,7 @@ func (m *Manager) Restart(ctx context.Context, name string) error {
 }
 
 // Reload replaces the process of a plugin by a new one: it is started, configured
-// anew and checked, then takes over, and the old one ends when its calls have. When
+// again and checked, then takes over, and the old one ends when its calls have. When
 // the new one fails, the old one stays and the error says why.
 func (m *Manager) Reload(ctx context.Context, name string) error {
 	return m.with(name, func(s *supervisor) error { return s.reload(ctx) })

@@ -1,7 +1,10 @@
 package plugin
 
 import (
+	"fmt"
 	"log/slog"
+	"regexp"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc"
@@ -9,6 +12,8 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/host/internal/plugin/process"
+	"ctl.internal/sdk/fault"
 )
 
 // Options are what a Manager works with.
@@ -34,8 +39,9 @@ type Options struct {
 	Operations   hostsvc.Operations
 	Bus          *events.Bus   // nil = one of its own
 	Spans        hostsvc.Spans // nil = plugins make none
-	// Forward returns a connection to the node that runs a plugin; nil = none is reached.
-	Forward func(plugin string) grpc.ClientConnInterface
+	// Forward returns a connection to a plugin on a node; an empty node is the one that
+	// holds its role. Nil = no other node is reached.
+	Forward func(plugin, node string) grpc.ClientConnInterface
 
 	Policy Policy // zero = DefaultPolicy
 	Limits Limits // zero fields = DefaultLimits
@@ -86,4 +92,51 @@ func (l Limits) filled() Limits {
 		}
 	}
 	return l
+}
+
+// Spec says which plugin to run and how.
+type Spec struct {
+	Name   string
+	Path   string   // of the executable
+	Args   []string // after the program's name
+	SHA256 string   // in hex; empty = not checked
+	Env    []string // "NAME=value", besides what every plugin gets
+	Facets []string // install facets that are on: "rest", "cli", "ui"
+}
+
+var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+func (s Spec) validate() error {
+	if !namePattern.MatchString(s.Name) || len(s.Name) > process.MaxName {
+		return fmt.Errorf("the plugin name %q must be at most %d lower-case letters, digits, dots, hyphens and underscores", s.Name, process.MaxName)
+	}
+	if s.Path == "" {
+		return fmt.Errorf("plugin %s has no path", s.Name)
+	}
+	return nil
+}
+
+func (s Spec) equal(o Spec) bool {
+	return s.Name == o.Name && s.Path == o.Path && s.SHA256 == o.SHA256 &&
+		slices.Equal(s.Args, o.Args) && slices.Equal(s.Env, o.Env) && slices.Equal(s.Facets, o.Facets)
+}
+
+// UnavailableError says that a plugin cannot be reached now and when to ask again.
+// It unwraps to a *fault.Error of kind Unavailable.
+type UnavailableError struct {
+	fault *fault.Error
+	wait  time.Duration
+}
+
+// Error returns the sentence for the user.
+func (e *UnavailableError) Error() string { return e.fault.Error() }
+
+// Unwrap returns the fault.
+func (e *UnavailableError) Unwrap() error { return e.fault }
+
+// RetryAfter is when another attempt may succeed; at least a second, as HTTP has it.
+func (e *UnavailableError) RetryAfter() time.Duration { return max(e.wait, time.Second) }
+
+func unavailable(wait time.Duration, format string, args ...any) *UnavailableError {
+	return &UnavailableError{fault: fault.New(fault.Unavailable, format, args...), wait: wait}
 }

@@ -25,7 +25,7 @@ func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin stri
 	c := routes.NewClient(conn{s: s, fresh: true})
 	begun, err = c.Forward(w, r)
 	var down interface{ RetryAfter() time.Duration }
-	if !begun && isSafe(r.Context()) && errors.As(err, &down) && s.again(r.Context(), down.RetryAfter()) {
+	if !begun && IsSafe(r.Context()) && errors.As(err, &down) && s.again(r.Context(), down.RetryAfter()) {
 		s.stats.repeated.Add(1)
 		begun, err = c.Forward(w, r)
 	}

@@ -42,7 +42,7 @@ func (s *supervisor) awaitRole(ctx context.Context) bool {
 	defer limit.Stop()
 	for {
 		s.mu.Lock()
-		changed := s.changed
+		changed := s.changed.wait()
 		if !s.single.seeking && !s.removed {
 			s.single.seeking = true
 			s.work.Go(s.seek)
@@ -98,7 +98,7 @@ func (s *supervisor) wanted() bool {
 func (s *supervisor) untilStopped(ctx context.Context, cancel func()) {
 	for {
 		s.mu.Lock()
-		changed, wanted := s.changed, s.wanted()
+		changed, wanted := s.changed.wait(), s.wanted()
 		s.mu.Unlock()
 		if !wanted {
 			cancel()
@@ -117,7 +117,7 @@ func (s *supervisor) serve(ctx context.Context, term hostsvc.Term) {
 	defer term.Release()
 	s.single.term.Store(&term)
 	s.post(evGranted{})
-	s.wake()
+	s.changed.wake()
 	reason := ""
 wait:
 	for {
@@ -147,14 +147,6 @@ wait:
 	}
 }
 
-// wake makes those look again who wait for a change.
-func (s *supervisor) wake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
 // fence is a condition of every commit of a plugin that runs on one node.
 func (s *supervisor) fence() (c datastore.Compare, needed bool, err error) {
 	if !s.manifest.Load().GetSingleNode() || s.m.options.Roles == nil {
@@ -170,12 +162,15 @@ func (s *supervisor) fence() (c datastore.Compare, needed bool, err error) {
 // ErrElsewhere says that a plugin does not run on this node, or not in that term.
 var ErrElsewhere = errors.New("the plugin does not run on this node")
 
-// Here returns a connection to a plugin that runs on this node only, in the term of an
-// epoch. Its calls never go to another node.
+// Here returns a connection to a plugin on this node, whose calls never go to another
+// one. For a plugin that runs on one node only, epoch is that of its term; else it is 0.
 func (m *Manager) Here(name string, epoch uint64) (grpc.ClientConnInterface, error) {
 	s, err := m.get(name)
 	if err != nil {
 		return nil, ErrElsewhere
+	}
+	if epoch == 0 && !s.manifest.Load().GetSingleNode() {
+		return conn{s: s, here: true}, nil
 	}
 	if term := s.single.term.Load(); term == nil || (*term).Epoch() != epoch {
 		return nil, ErrElsewhere
@@ -189,5 +184,18 @@ func (c conn) forward() (grpc.ClientConnInterface, bool) {
 		return nil, false
 	}
 	c.s.stats.calls.Add(1)
-	return c.s.m.options.Forward(c.s.name), true
+	return c.s.m.options.Forward(c.s.name, ""), true
+}
+
+// OnNode returns a connection to a plugin on the node that an error of it names as the one
+// that can answer (fault.OnNode), if that is another node.
+func (m *Manager) OnNode(name string, err error) (grpc.ClientConnInterface, bool) {
+	node := ""
+	if f := (*fault.Error)(nil); errors.As(fault.FromStatus(err), &f) {
+		node = f.Node
+	}
+	if node == "" || node == m.options.Node || m.options.Forward == nil {
+		return nil, false
+	}
+	return m.options.Forward(name, node), true
 }

@@ -30,7 +30,7 @@ func (s State) String() string { return stateNames[s] }
 // Serving reports whether calls reach the plugin.
 func (s State) Serving() bool { return s == Ready || s == Degraded }
 
-// Policy says how often and how fast a plugin that ends by itself is started anew.
+// Policy says how often and how fast a plugin that ends by itself is started again.
 type Policy struct {
 	// FirstDelay is the pause before the second restart in a row; the first restart
 	// is immediate. Each further pause is twice as long, up to MaxDelay.
@@ -61,14 +61,14 @@ type machine struct {
 	since     time.Time // of the state
 	reason    string    // why it is not Ready
 	lastError string    // of the newest failure, kept after recovery
-	strikes   int       // fifths of failures in a row
+	score     int       // fifths of failures in a row
 	served    time.Time // since when the process serves
 	restarts  int       // by ourselves, ever
 	next      time.Time // end of the pause, in Backoff
 	epoch     int       // timers of an older epoch are void
 	attempt   int       // starts ordered so far; news of an older one are void
 	reloading bool      // a second process is being started beside the serving one
-	again     bool      // Stopping: start anew when stopped
+	again     bool      // Stopping: start again when stopped
 	unhealthy bool      // the plugin calls itself failed
 }
 
@@ -147,7 +147,7 @@ func (m *machine) step(ev any, now time.Time, rnd float64) []any {
 		return m.standby(ev, now)
 	case evGranted:
 		if m.state == Standby {
-			m.strikes = 0
+			m.score = 0
 			m.enter(Starting, "", now)
 			return m.launch()
 		}
@@ -163,11 +163,11 @@ func (m *machine) step(ev any, now time.Time, rnd float64) []any {
 	return nil
 }
 
-// strike is what a failure in full counts.
-const strike = 5
+// failureScore is what a failure counts, of a process that had served for ServedAfter a fifth of that.
+const failureScore = 5
 
 // failures is how many there were in a row, begun ones included.
-func (m *machine) failures() int { return (m.strikes + strike - 1) / strike }
+func (m *machine) failures() int { return (m.score + failureScore - 1) / failureScore }
 
 func (m *machine) enter(s State, reason string, now time.Time) {
 	m.state, m.reason, m.since = s, reason, now
@@ -179,7 +179,7 @@ func (m *machine) enter(s State, reason string, now time.Time) {
 func (m *machine) start(now time.Time) []any {
 	switch m.state {
 	case Stopped, Failed, Backoff:
-		m.strikes = 0
+		m.score = 0
 		m.enter(Starting, "", now)
 		return m.launch()
 	case Stopping:
@@ -213,7 +213,7 @@ func (m *machine) started(ev evStarted, now time.Time) []any {
 		return []any{doStop{}}
 	}
 	if m.reloading { // somebody asked for it, as for a restart
-		m.strikes = 0
+		m.score = 0
 	}
 	m.reloading = false
 	m.served = now
@@ -234,7 +234,7 @@ func (m *machine) startFailed(ev evStartFailed, now time.Time, rnd float64) []an
 	if m.state == Stopping {
 		return m.stopped(now)
 	}
-	return m.failed(ev.reason, ev.permanent, strike, now, rnd)
+	return m.failed(ev.reason, ev.permanent, failureScore, now, rnd)
 }
 
 // elsewhere is the reason of a plugin in standby.
@@ -273,7 +273,7 @@ func (m *machine) exited(ev evExited, now time.Time, rnd float64) []any {
 		m.enter(Starting, ev.reason, now)
 		return nil
 	case m.state.Serving():
-		weight := strike
+		weight := failureScore
 		if p := m.policy.ServedAfter; p > 0 && now.Sub(m.served) >= p {
 			weight = 1
 		}
@@ -293,9 +293,9 @@ func (m *machine) stopped(now time.Time) []any {
 }
 
 func (m *machine) failed(reason string, permanent bool, weight int, now time.Time, rnd float64) []any {
-	m.strikes += weight
+	m.score += weight
 	m.lastError = reason
-	if permanent || m.strikes >= m.policy.MaxFailures*strike {
+	if permanent || m.score >= m.policy.MaxFailures*failureScore {
 		m.enter(Failed, reason, now)
 		return nil
 	}
@@ -344,7 +344,7 @@ func (m *machine) timer(ev evTimer, now time.Time) []any {
 		m.enter(Starting, m.lastError, now)
 		return m.launch()
 	case ev.kind == timerStable:
-		m.strikes = 0
+		m.score = 0
 	case ev.kind == timerUnhealthy && m.unhealthy:
 		// Ending it makes evExited, which counts as a failure like any other.
 		return []any{doStop{reason: "called itself failed for too long: " + m.reason}}

@@ -46,9 +46,9 @@ type supervisor struct {
 	active      *instance // whose end concerns the machine
 	startCancel context.CancelFunc
 	outcome     outcome
-	changed     chan struct{} // closed and replaced at each change
-	last        *instance     // newest, also after its end
-	removed     bool          // nothing is started any more
+	changed     broadcast
+	last        *instance // newest, also after its end
+	removed     bool      // nothing is started any more
 }
 
 // outcome is how an ordered start ended.
@@ -81,8 +81,7 @@ func (s *supervisor) postLocked(ev any) {
 	if order { // once nothing reaches the process that is to stop
 		s.note()
 	}
-	close(s.changed)
-	s.changed = make(chan struct{})
+	s.changed.wake()
 	s.m.notify()
 }
 
@@ -159,7 +158,7 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	if errors.As(err, &other) {
 		if err = s.m.claim(s, other.manifest); err == nil {
 			s.services.SetManifest(other.manifest)
-			s.settle(attempt, nil)
+			s.finish(attempt, nil)
 			s.postLocked(evStandby{attempt: attempt})
 			if s.single.term.Load() != nil { // it was granted meanwhile
 				s.postLocked(evGranted{})
@@ -170,7 +169,7 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	}
 	if err != nil {
 		s.log.Error("the plugin does not start", "error", err, "attempt", attempt)
-		s.settle(attempt, err)
+		s.finish(attempt, err)
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: permanent(err)})
 		return
 	}
@@ -181,7 +180,7 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	}
 	if err := s.m.claim(s, inst.manifest); err != nil {
 		s.work.Go(func() { s.stopInstance(inst, s.m.limits.StopGrace); s.ended(inst) })
-		s.settle(attempt, err)
+		s.finish(attempt, err)
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: true})
 		return
 	}
@@ -191,7 +190,7 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	if old != nil || s.machine.reloading { // a reload: what was asked since it was ordered, the old one answered
 		s.note()
 	}
-	s.settle(attempt, nil)
+	s.finish(attempt, nil)
 	s.postLocked(evStarted{attempt: attempt})
 	s.work.Go(func() { s.watchExit(inst) })
 	s.work.Go(func() { s.watchHealth(inst) })
@@ -204,7 +203,8 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 	}
 }
 
-func (s *supervisor) settle(attempt int, err error) {
+// finish notes how the start of an attempt ended, for who waits for it.
+func (s *supervisor) finish(attempt int, err error) {
 	if attempt >= s.outcome.attempt {
 		s.outcome = outcome{attempt, err}
 	}
@@ -262,7 +262,7 @@ func (s *supervisor) order(ctx context.Context, ev any) error {
 		return nil
 	}
 	for {
-		changed, m, out := s.changed, s.machine, s.outcome
+		changed, m, out := s.changed.wait(), s.machine, s.outcome
 		s.mu.Unlock()
 		switch {
 		case out.attempt >= target:
@@ -288,7 +288,7 @@ func (s *supervisor) stopAndWait(ctx context.Context) error {
 	s.mu.Lock()
 	s.postLocked(evStop{})
 	for {
-		changed, state := s.changed, s.machine.state
+		changed, state := s.changed.wait(), s.machine.state
 		s.mu.Unlock()
 		if state == Stopped {
 			return nil
@@ -317,4 +317,25 @@ func (s *supervisor) remove(ctx context.Context) error {
 	s.work.Wait()
 	s.services.Close()
 	return err
+}
+
+// reloadLabel with the value "restart" in a manifest says that two processes of the
+// plugin cannot live side by side, because it holds something exclusive (a port).
+// Reloading it is a restart, during which safe calls wait.
+const reloadLabel = "reload"
+
+func (s *supervisor) reload(ctx context.Context) error {
+	if m := s.manifest.Load(); m != nil && m.Labels[reloadLabel] == "restart" {
+		return s.order(ctx, evRestart{})
+	}
+	return s.order(ctx, evReload{})
+}
+
+// keep returns to the spec of the process that serves on after a failed reload.
+func (s *supervisor) keep(before Spec) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cur.Load() != nil {
+		s.spec = before
+	}
 }

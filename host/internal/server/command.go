@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"ctl.internal/host/internal/console/offline"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/internal/console"
 	"ctl.internal/internal/nearest"
 	"ctl.internal/internal/wire"
 )
@@ -52,7 +55,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 			"Exit codes: 0 stopped in order, 1 could not start or failed, 2 wrong usage, 3 a file in etc/ is wrong.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("%q is no flag, and ctld takes nothing else: what it is to do is typed into ctl, once it runs", args[0])
+				return fmt.Errorf("unexpected argument %q: ctld takes only flags; commands are run with ctl", args[0])
 			}
 			return nil
 		},
@@ -67,7 +70,13 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	}
 	given[clusterFlag] = cmd.Flags().String(clusterFlag, "", "address for the other nodes of a cluster")
 	join := cmd.Flags().String("join", "", "`FILE` made by cluster:token: a new home becomes that of a node of the cluster")
+	command := cmd.Flags().String(console.OfflineFlag, "", "a command of ctl on the files of the home")
+	_ = cmd.Flags().MarkHidden(console.OfflineFlag) // it is there
 	cmd.RunE = func(*cobra.Command, []string) error {
+		if *command != "" {
+			code = offline.Main(ctx, home.Dir(*dir), *command, stdout, stderr)
+			return nil
+		}
 		flags := map[string]string{}
 		for name, value := range given {
 			if cmd.Flags().Changed(name) {
@@ -78,6 +87,11 @@ func Main(args []string, stdout, stderr io.Writer) int {
 				}
 				flags[name] = *value
 			}
+		}
+		if err := hideSecrets(); err != nil {
+			fmt.Fprintln(stderr, "ctld: the passwords in the environment cannot be hidden:", err)
+			code = exitFailed
+			return nil
 		}
 		code = Run(ctx, Options{Home: *dir, Join: *join, Flags: flags, Stdout: stdout, Stderr: stderr})
 		return nil

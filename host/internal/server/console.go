@@ -12,12 +12,21 @@ import (
 	"ctl.internal/host/internal/console/tables"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/internal/nearest"
+	"ctl.internal/sdk/commands"
 )
 
 // openConsole opens the shell: the local socket always, the SSH port if set.
 func (s *Server) openConsole(ctx context.Context) error {
 	log := s.registry.Logger("org.ctl.console")
 	version, commit, _ := strings.Cut(Version(), " ")
+	missing := func(command string) []string {
+		for name, table := range map[string]func() []commands.Command{"certificates": s.certs.commands, "encryption": s.secretCommands} {
+			if _, ok := commands.Find(table(), command); ok {
+				return s.features.ForCommand(command, name)
+			}
+		}
+		return s.features.ForCommand(command)
+	}
 	shell := engine.New(engine.Config{
 		Sources: []engine.Source{
 			engine.Static(tables.FeatureCommands(s.features)),
@@ -29,9 +38,10 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.SnapshotCommands(s.snapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
 				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown})),
-			tables.FromHost(s.aaa.Commands, s.cliOn), tables.FromHost(s.certs.commands, s.cliOn), tables.FromHost(s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
+			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost("certificates", s.certs.commands, s.cliOn),
+			tables.FromHost("encryption", s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
-		Missing: s.features.ForCommand, Nearest: nearest.Name, Log: log, NewRequestID: s.ids.next,
+		Missing: missing, Nearest: nearest.Name, Log: log, NewRequestID: s.ids.next,
 		Audit: engine.AuditTo(s.registry.Logger("org.ctl.console.audit").Handler()),
 	})
 	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Nearest: nearest.Name, Log: log,

@@ -19,7 +19,7 @@ type router struct {
 	node string
 	kick chan struct{}
 
-	desired  *bier.Desired      // the last; a planner hands the same pointer on while nothing changes
+	desired  *Desired           // the last; a planner hands the same pointer on while nothing changes
 	want     *bierdriver.Config // never changed, only replaced; nil before the first Want
 	hash     string
 	problems []string
@@ -35,7 +35,7 @@ type router struct {
 }
 
 // wanted takes in what the router must hold. The lock is held.
-func (r *router) wanted(d *bier.Desired, revision uint64) {
+func (r *router) wanted(d *Desired, revision uint64) {
 	if r.desired == d {
 		return
 	}

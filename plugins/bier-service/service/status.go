@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/sdk/state"
 )
@@ -33,10 +34,7 @@ func (r *records) change(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f()
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	bierplugin.Notify(r.wake)
 }
 
 func (r *records) router(node string, s *bier.Status)      { r.change(func() { r.routers[node] = s }) }

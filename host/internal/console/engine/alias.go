@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/fault"
 )
 
@@ -21,7 +22,7 @@ func (s *Session) expand(p syntax.Pipeline, depth int) (syntax.Pipeline, error) 
 			out = append(out, stage)
 			continue
 		}
-		args := syntax.Join(stage[1:].Texts())
+		args := console.Join(stage[1:].Texts())
 		switch {
 		case strings.Contains(text, "$args"):
 			text = strings.ReplaceAll(text, "$args", args)

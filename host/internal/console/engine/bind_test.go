@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/console"
 )
 
 func TestBind(t *testing.T) {
@@ -33,7 +33,7 @@ func TestBind(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			out, errs, code := run(t, newTestSession(nil), line, "")
 			got := strings.Replace(out, `level=["INFO"] name=["org.ctl"]`, `name=["org.ctl"] level=["INFO"]`, 1)
-			if code != exit.OK || got != want {
+			if code != console.OK || got != want {
 				t.Errorf("code %d, got %q %q, want %q", code, got, errs, want)
 			}
 		})
@@ -63,7 +63,7 @@ func TestBindFaults(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			_, errs, code := run(t, newTestSession(nil), line, "")
-			if code != exit.Usage || !strings.Contains(errs, want) {
+			if code != console.Usage || !strings.Contains(errs, want) {
 				t.Errorf("code %d, got %q, want %q", code, errs, want)
 			}
 		})

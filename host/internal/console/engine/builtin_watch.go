@@ -5,8 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"ctl.internal/host/internal/console/exit"
-	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 )
 
@@ -27,7 +26,7 @@ func (s *Session) watchCommand() commands.Command {
 			count, _ := strconv.Atoi(in.Option("count"))
 			line := in.Arg("command")
 			if words := in.Args["command"]; len(words) > 1 {
-				line = syntax.Join(words)
+				line = console.Join(words)
 			}
 			tick := time.NewTicker(time.Duration(every * float64(time.Second)))
 			defer tick.Stop()
@@ -35,8 +34,8 @@ func (s *Session) watchCommand() commands.Command {
 				if in.Width > 0 {
 					in.Printf("\x1b[H\x1b[2JEvery %ss: %s\n\n", in.Option("interval"), line)
 				}
-				if code := s.Run(ctx, line, IO{Stdout: in.Stdout, Stderr: in.Stderr, Width: in.Width, Terminal: in.Terminal}); code != exit.OK {
-					return exit.Silent(code)
+				if code := s.Run(ctx, line, IO{Stdout: in.Stdout, Stderr: in.Stderr, Width: in.Width, Terminal: in.Terminal}); code != console.OK {
+					return console.Silent(code)
 				}
 				if n == count {
 					return nil

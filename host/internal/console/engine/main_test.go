@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/console"
 	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
@@ -97,7 +97,7 @@ func newTestSession(change func(*Config)) *Session {
 	return New(cfg).Session(caller.Caller{User: "admin", Roles: []string{"admin"}}, &testHistory{lines: []string{"first", "second"}}, "")
 }
 
-func run(t *testing.T, s *Session, line, stdin string) (string, string, exit.Code) {
+func run(t *testing.T, s *Session, line, stdin string) (string, string, console.Code) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code := s.Run(context.Background(), line, IO{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errs})

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/host/internal/console/exit"
 	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -36,7 +36,7 @@ func (nobody) Progress(commands.Progress) {}
 
 // Run executes a line. The pipelines of a chain run one after the other until one
 // fails; its code is the line's.
-func (s *Session) Run(ctx context.Context, line string, std IO) exit.Code {
+func (s *Session) Run(ctx context.Context, line string, std IO) console.Code {
 	if std.Stdin == nil {
 		std.Stdin = commands.NoInput
 	}
@@ -48,11 +48,11 @@ func (s *Session) Run(ctx context.Context, line string, std IO) exit.Code {
 		return s.fail(std, s.defaultFormat(), fault.New(fault.Malformed, "%s", err))
 	}
 	for _, p := range parsed {
-		if code := s.runPipeline(ctx, p, std); code != exit.OK || s.Done() {
+		if code := s.runPipeline(ctx, p, std); code != console.OK || s.Done() {
 			return code
 		}
 	}
-	return exit.OK
+	return console.OK
 }
 
 func (s *Session) defaultFormat() string {
@@ -61,7 +61,7 @@ func (s *Session) defaultFormat() string {
 	return s.format
 }
 
-func (s *Session) runPipeline(ctx context.Context, p syntax.Pipeline, std IO) exit.Code {
+func (s *Session) runPipeline(ctx context.Context, p syntax.Pipeline, std IO) console.Code {
 	began := time.Now()
 	x := s.index()
 	who := s.who()
@@ -86,13 +86,13 @@ type job struct {
 
 // start checks every stage before the first begins, so that a fault in the last
 // one leaves nothing half done.
-func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO, who caller.Caller) exit.Code {
+func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO, who caller.Caller) console.Code {
 	p, err := s.expand(p, 0)
 	if err != nil {
 		return s.fail(std, s.defaultFormat(), err)
 	}
 	if len(p) == 1 && len(p[0]) == 1 && s.enter(x, p[0][0].Text) {
-		return exit.OK
+		return console.OK
 	}
 	var jobs []job
 	for _, stage := range p {
@@ -134,7 +134,7 @@ var errDownstream = errors.New("the next command of the pipeline has ended")
 
 // runJobs runs the stages at the same time. A stage that ends stops those before
 // it without that being a fault; the first stage that fails gives the code.
-func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) exit.Code {
+func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) console.Code {
 	type stage struct {
 		ctx    context.Context
 		cancel context.CancelCauseFunc
@@ -167,7 +167,7 @@ func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) exit.Code {
 			stages[i].done <- err
 		}()
 	}
-	code := exit.OK
+	code := console.OK
 	for i := range stages {
 		err := <-stages[i].done
 		stages[i].cancel(nil)
@@ -178,7 +178,7 @@ func (s *Session) runJobs(ctx context.Context, jobs []job, std IO) exit.Code {
 			continue
 		}
 		c := s.fail(std, jobs[i].in.Format, err)
-		if code == exit.OK {
+		if code == console.OK {
 			code = c
 		}
 	}
@@ -201,10 +201,10 @@ func (s *Session) call(ctx context.Context, j job) (err error) {
 }
 
 // fail shows an error and returns its code.
-func (s *Session) fail(std IO, format string, err error) exit.Code {
-	code := exit.Of(err)
-	var silent exit.Silent
-	if errors.As(err, &silent) || code == exit.Interrupted {
+func (s *Session) fail(std IO, format string, err error) console.Code {
+	code := console.CodeOf(err)
+	var silent console.Silent
+	if errors.As(err, &silent) || code == console.Interrupted {
 		return code
 	}
 	if format == "json" {

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 )
 
 func TestRun(t *testing.T) {
 	for _, c := range []struct {
 		name, line, stdin, out, errs string
-		code                         exit.Code
+		code                         console.Code
 	}{
 		{"nothing", " # x", "", "", "", 0},
 		{"bare name", "list -i", "", "feature:list installed=true\n", "", 0},
@@ -71,7 +71,7 @@ func TestRun(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
-	done := make(chan exit.Code)
+	done := make(chan console.Code)
 	go func() {
 		done <- newTestSession(nil).Run(ctx, "test:wait | test:cat; echo no", IO{Stdout: w, Stderr: io.Discard})
 		w.Close()
@@ -79,8 +79,8 @@ func TestInterrupt(t *testing.T) {
 	b := make([]byte, 8)
 	io.ReadFull(r, b)
 	cancel()
-	if code := <-done; code != exit.Interrupted {
-		t.Errorf("code %d, want %d", code, exit.Interrupted)
+	if code := <-done; code != console.Interrupted {
+		t.Errorf("code %d, want %d", code, console.Interrupted)
 	}
 	if rest, _ := io.ReadAll(r); string(b)+string(rest) != "waiting\n" {
 		t.Errorf("output %q", string(b)+string(rest))
@@ -91,11 +91,11 @@ func TestInterrupt(t *testing.T) {
 func TestSourcesAreAskedEachTime(t *testing.T) {
 	src := &growing{}
 	s := newTestSession(func(c *Config) { c.Sources = append(c.Sources, src) })
-	if _, _, code := run(t, s, "late:run", ""); code != exit.NotFound {
+	if _, _, code := run(t, s, "late:run", ""); code != console.NotFound {
 		t.Fatalf("code %d before the plugin came", code)
 	}
 	src.table = []commands.Command{{Name: "late:run", Run: echoRun}, {Name: "feature:list", Run: nil}}
-	if out, _, code := run(t, s, "late:run; feature:list", ""); code != exit.OK || out != "late:run\nfeature:list\n" {
+	if out, _, code := run(t, s, "late:run; feature:list", ""); code != console.OK || out != "late:run\nfeature:list\n" {
 		t.Fatalf("code %d, out %q: a plugin must add commands and not replace the host's", code, out)
 	}
 }
@@ -108,7 +108,7 @@ func TestAuditMasksSecrets(t *testing.T) {
 	var got []Audited
 	s := newTestSession(func(c *Config) { c.Audit = func(_ context.Context, a Audited) { got = append(got, a) } })
 	run(t, s, "aaa:add-user --name x --password geheim | wc -l; test:fail; nothing -secret=geheim", "")
-	if len(got) != 2 || got[0].Line != "aaa:add-user --name x --password *** | wc -l" || got[1].Code != exit.NotFound || got[0].Caller.User != "admin" {
+	if len(got) != 2 || got[0].Line != "aaa:add-user --name x --password *** | wc -l" || got[1].Code != console.NotFound || got[0].Caller.User != "admin" {
 		t.Errorf("audited %+v", got)
 	}
 	run(t, s, "nothing -secret=geheim", "")
@@ -131,7 +131,7 @@ func TestHelpIsOneText(t *testing.T) {
 	var texts []string
 	for _, line := range []string{"help feature:install", "feature:install --help", "feature:install -h", "help install"} {
 		out, _, code := run(t, newTestSession(nil), line, "")
-		if code != exit.OK || !strings.Contains(out, "Usage: feature:install name...") || !strings.Contains(out, "--format text|json") {
+		if code != console.OK || !strings.Contains(out, "Usage: feature:install name...") || !strings.Contains(out, "--format text|json") {
 			t.Errorf("%s: code %d, %q", line, code, out)
 		}
 		texts = append(texts, out)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 )
 
@@ -63,7 +64,7 @@ func redact(c commands.Command, nearest nearestFunc, words []string) (string, bo
 			}
 		case i > 0 && name != "":
 			if o, ok := findOption(c.Options, name); ok && o.Type != commands.Bool && !inline && i+1 < len(words) {
-				out = append(out, syntax.Quote(w))
+				out = append(out, console.Quote(w))
 				i++
 				w = words[i]
 			}
@@ -73,7 +74,7 @@ func redact(c commands.Command, nearest nearestFunc, words []string) (string, bo
 			}
 			arg++
 		}
-		out = append(out, syntax.Quote(w))
+		out = append(out, console.Quote(w))
 	}
 	return strings.Join(out, " "), found
 }

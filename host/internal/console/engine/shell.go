@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/host/internal/console/exit"
 	"ctl.internal/host/internal/console/filter"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 )
@@ -22,7 +22,7 @@ const shellScope = "shell"
 type Audited struct {
 	Caller   caller.Caller
 	Line     string
-	Code     exit.Code
+	Code     console.Code
 	Duration time.Duration
 }
 

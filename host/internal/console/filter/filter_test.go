@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -105,7 +105,7 @@ func TestFilterFaults(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if _, err := apply(t, "grep", "a\n", []string{"b"}); !errors.Is(err, exit.Silent(exit.Failed)) {
+	if _, err := apply(t, "grep", "a\n", []string{"b"}); !errors.Is(err, console.Silent(console.Failed)) {
 		t.Errorf("grep without a hit: %v", err)
 	}
 }

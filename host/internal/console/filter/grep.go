@@ -4,7 +4,7 @@ import (
 	"context"
 	"regexp"
 
-	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -56,7 +56,7 @@ func grep() commands.Command {
 				in.Printf("%d\n", hits)
 			}
 			if hits == 0 {
-				return exit.Silent(exit.Failed)
+				return console.Silent(console.Failed)
 			}
 			return nil
 		},

@@ -1,30 +1,49 @@
+// Package offline runs the commands of ctl that need no running controller: ctl starts ctld for them, which
+// links what they need. The tables of the commands that a running controller has, too, are in package tables.
 package offline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
-	"ctl.internal/host/internal/console/exit"
 	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/console/tables"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
 
-// Run runs config:validate, config:show, features:verify or snapshot:* on the files of a home
-// and returns its exit code.
-func Run(ctx context.Context, dir string, in *commands.Invocation) (int, error) {
-	err := run(ctx, home.Dir(dir), in)
-	return int(exit.Of(err)), err
+// Main runs a command that is given as the JSON of console.Offline on the files of a home, and returns its
+// exit code.
+func Main(ctx context.Context, dir home.Dir, command string, stdout, stderr io.Writer) int {
+	signal.Reset(syscall.SIGPIPE) // ctl config show | head
+	status := &console.StatusLine{Out: stderr}
+	var in console.Offline
+	err := json.Unmarshal([]byte(command), &in)
+	if err == nil {
+		err = run(ctx, dir, &commands.Invocation{Name: in.Name, Format: in.Format, Options: in.Options, Args: in.Args,
+			Stdin: commands.NoInput, Stdout: stdout, Stderr: status, Terminal: terminal{status}})
+	}
+	status.Clear()
+	if err != nil {
+		fmt.Fprintf(stderr, "error: %v\n", err)
+	}
+	return int(console.CodeOf(err))
 }
 
 func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
-	if c, ok := commands.Find(snapshotCommands(dir), in.Name); ok {
+	table := append(snapshotCommands(dir), checkCommand())
+	if c, ok := commands.Find(table, in.Name); ok {
 		return c.Run(ctx, in)
 	}
 	if _, err := os.Stat(string(dir)); errors.Is(err, fs.ErrPermission) {
@@ -32,12 +51,25 @@ func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 	} else if err != nil {
 		return fault.New(fault.NotFound, "there is no home %s; name it with --home or CTL_HOME, ctld makes one at its first start", dir)
 	}
-	table := append(tables.ConfigCommands(files{dir}), verifyCommand(dir))
+	table = append(tables.ConfigCommands(files{dir}), verifyCommand(dir))
 	c, ok := commands.Find(table, in.Name)
 	if !ok {
 		return fault.New(fault.NotFound, "there is no command %s", in.Name)
 	}
 	return c.Run(ctx, in)
+}
+
+// terminal shows progress and answers no question.
+type terminal struct{ status *console.StatusLine }
+
+// Prompt implements commands.Terminal.
+func (terminal) Prompt(context.Context, string, bool) (string, error) {
+	return "", errors.New("this command cannot ask a question")
+}
+
+// Progress implements commands.Terminal.
+func (t terminal) Progress(p commands.Progress) {
+	t.status.Show(console.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))})
 }
 
 // files are the settings of a home that no controller need run in.

@@ -9,6 +9,7 @@ import (
 
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/internal/console"
 )
 
 const (
@@ -44,7 +45,7 @@ func (c *completer) tab(line string, pos int) (string, int, bool) {
 	if len(cands) == 0 {
 		return line, pos, true
 	}
-	word := syntax.Quote(cands[0].Text)
+	word := console.Quote(cands[0].Text)
 	if len(cands) == 1 && !cands[0].Open {
 		word += " "
 	}
@@ -54,7 +55,7 @@ func (c *completer) tab(line string, pos int) (string, int, bool) {
 			common = commonPrefix(common, x.Text)
 		}
 		typed := syntax.Tail(line[:pos]).Word.Text
-		if len(common) <= len(typed) || syntax.Quote(common) != common {
+		if len(common) <= len(typed) || console.Quote(common) != common {
 			fmt.Fprint(c.out, menu(cands, c.width()))
 			return line, pos, true
 		}

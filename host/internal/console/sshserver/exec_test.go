@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"ctl.internal/host/internal/console/wire"
+	"ctl.internal/internal/console"
 )
 
 func TestExec(t *testing.T) {
@@ -44,7 +44,7 @@ func TestOneLineKnowsTheWidthOfTheTerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := ses.Setenv(wire.EnvWidth, columns); err != nil {
+		if err := ses.Setenv(console.EnvWidth, columns); err != nil {
 			t.Fatal(err)
 		}
 		out, err := ses.Output("help shell")
@@ -63,8 +63,8 @@ func TestOneLineKnowsTheWidthOfTheTerminal(t *testing.T) {
 
 func TestPromptGoesToTheClient(t *testing.T) {
 	s := start(t, nil)
-	var asked wire.Prompt
-	c := s.local(t, func(p wire.Prompt) string { asked = p; return "sesam" })
+	var asked console.Prompt
+	c := s.local(t, func(p console.Prompt) string { asked = p; return "sesam" })
 	out, _, code := execute(t, c, "test:login --user x", "not this")
 	if out != "x gave 5 characters to local\n" || code != 0 || asked.Text != "Password: " || asked.Echo {
 		t.Errorf("code %d, out %q, asked %+v", code, out, asked)
@@ -90,9 +90,9 @@ func TestBatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ses.Setenv(wire.EnvBatch, "setup.ctl")
+			ses.Setenv(console.EnvBatch, "setup.ctl")
 			if x.keepOn != "" {
-				ses.Setenv(wire.EnvKeepOn, x.keepOn)
+				ses.Setenv(console.EnvKeepOn, x.keepOn)
 			}
 			var out, errs strings.Builder
 			ses.Stdout, ses.Stderr = &out, &errs
@@ -165,7 +165,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	if ses.RequestSubsystem("sftp") == nil {
 		t.Error("a subsystem was given")
 	}
-	ses.Setenv(wire.EnvFormat, "xml")
+	ses.Setenv(console.EnvFormat, "xml")
 	err = ses.Run("echo x")
 	if e, ok := err.(*ssh.ExitError); !ok || e.ExitStatus() != 2 {
 		t.Errorf("a wrong format ended with %v", err)

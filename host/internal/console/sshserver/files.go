@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"ctl.internal/host/internal/console/files"
-	"ctl.internal/host/internal/console/wire"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/fault"
 )
 
@@ -68,8 +68,8 @@ const maxSent = 64 << 20
 func (l localFiles) receive(ctx context.Context, path string) (string, error) {
 	var content []byte
 	for {
-		var part wire.FileContent
-		if err := l.request(ctx, wire.ReadFileRequest, wire.ReadFile{Path: path, Offset: uint64(len(content))}, &part); err != nil {
+		var part console.FileContent
+		if err := l.request(ctx, console.ReadFileRequest, console.ReadFile{Path: path, Offset: uint64(len(content))}, &part); err != nil {
 			return "", err
 		}
 		if part.Fault != "" {
@@ -99,12 +99,12 @@ func (l localFiles) send(ctx context.Context, from, path string) error {
 		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
 	defer f.Close()
-	buf := make([]byte, wire.MaxFilePart)
+	buf := make([]byte, console.MaxFilePart)
 	for at := uint64(0); ; {
 		n, err := io.ReadFull(f, buf)
 		if n > 0 || at == 0 {
-			var answer wire.FileWritten
-			if err := l.request(ctx, wire.WriteFileRequest, wire.WriteFile{Path: path, Offset: at, Data: string(buf[:n])}, &answer); err != nil {
+			var answer console.FileWritten
+			if err := l.request(ctx, console.WriteFileRequest, console.WriteFile{Path: path, Offset: at, Data: string(buf[:n])}, &answer); err != nil {
 				return err
 			}
 			if answer.Fault != "" {

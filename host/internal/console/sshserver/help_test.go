@@ -16,7 +16,7 @@ import (
 
 	"ctl.internal/host/internal/console/consoletest"
 	"ctl.internal/host/internal/console/sshserver"
-	"ctl.internal/host/internal/console/wire"
+	"ctl.internal/internal/console"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -61,7 +61,7 @@ func start(t *testing.T, change func(*sshserver.Config)) *started {
 }
 
 // local connects over the socket; ask answers questions, nil = as OpenSSH does.
-func (s *started) local(t *testing.T, ask func(wire.Prompt) string) *ssh.Client {
+func (s *started) local(t *testing.T, ask func(console.Prompt) string) *ssh.Client {
 	t.Helper()
 	raw, err := net.Dial("unix", s.Socket())
 	if err != nil {
@@ -75,14 +75,14 @@ func (s *started) local(t *testing.T, ask func(wire.Prompt) string) *ssh.Client 
 	close(none)
 	go func() {
 		for r := range reqs {
-			var p wire.Prompt
-			if ask == nil || r.Type != wire.PromptRequest || ssh.Unmarshal(r.Payload, &p) != nil {
+			var p console.Prompt
+			if ask == nil || r.Type != console.PromptRequest || ssh.Unmarshal(r.Payload, &p) != nil {
 				if r.WantReply {
 					r.Reply(false, nil)
 				}
 				continue
 			}
-			r.Reply(true, ssh.Marshal(wire.Answer{Line: ask(p)}))
+			r.Reply(true, ssh.Marshal(console.Answer{Line: ask(p)}))
 		}
 	}()
 	client := ssh.NewClient(c, chans, none)

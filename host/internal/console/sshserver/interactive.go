@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/console"
 )
 
 // maxInitScript bounds etc/shell.init.script, in bytes.
@@ -16,7 +16,7 @@ const maxInitScript = 1 << 20
 
 // interactive is the dialogue: prompt, line, command, until exit or Ctrl-D. It
 // ends with the code of the last command.
-func (s *session) interactive(ctx context.Context) exit.Code {
+func (s *session) interactive(ctx context.Context) console.Code {
 	t, wait := s.open()
 	stop := context.AfterFunc(ctx, func() { s.ch.Close() })
 	defer stop()
@@ -26,9 +26,9 @@ func (s *session) interactive(ctx context.Context) exit.Code {
 		io.WriteString(t.screen, g)
 	}
 	s.initScript(ctx, t)
-	code := exit.OK
+	code := console.OK
 	for !s.shell.Done() && ctx.Err() == nil {
-		t.screen.settle()
+		t.screen.finish()
 		t.edit.SetPrompt(s.shell.Prompt())
 		line, interrupted, err := t.keys.line(ctx, t.edit.ReadLine)
 		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {

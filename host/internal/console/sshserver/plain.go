@@ -11,15 +11,14 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"ctl.internal/host/internal/console/engine"
-	"ctl.internal/host/internal/console/exit"
 	"ctl.internal/host/internal/console/syntax"
-	"ctl.internal/host/internal/console/wire"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
 
 // plainLine runs one line without a terminal: ssh HOST 'line', or ctl 'line'.
-func (s *session) plainLine(ctx context.Context, line string) exit.Code {
+func (s *session) plainLine(ctx context.Context, line string) console.Code {
 	in := newInput(s.ch)
 	ask := &client{session: s, stdin: in}
 	return s.runLine(ctx, line, engine.IO{Stdin: in, Stdout: s.ch, Stderr: s.ch.Stderr(), Width: s.columns(), Terminal: ask})
@@ -27,7 +26,7 @@ func (s *session) plainLine(ctx context.Context, line string) exit.Code {
 
 // columns is how wide the terminal is that the client writes to, 0 = it writes to none.
 func (s *session) columns() int {
-	n, err := strconv.Atoi(s.env[wire.EnvWidth])
+	n, err := strconv.Atoi(s.env[console.EnvWidth])
 	if err != nil || n <= 0 {
 		return 0
 	}
@@ -35,35 +34,35 @@ func (s *session) columns() int {
 }
 
 // batch runs the lines that arrive until one fails.
-func (s *session) batch(ctx context.Context) exit.Code {
-	name := s.env[wire.EnvBatch]
+func (s *session) batch(ctx context.Context) console.Code {
+	name := s.env[console.EnvBatch]
 	if name == "" {
 		name = "stdin"
 	}
 	sc := bufio.NewScanner(s.ch)
 	sc.Buffer(make([]byte, 0, 4096), syntax.MaxLine)
-	worst := exit.OK
+	worst := console.OK
 	for n := 1; sc.Scan() && !s.shell.Done(); n++ {
 		s.conn.touch()
 		code := s.runLine(ctx, sc.Text(), engine.IO{Stdout: s.ch, Stderr: s.ch.Stderr(), Terminal: &client{session: s}})
 		if ctx.Err() != nil {
-			return exit.Interrupted
+			return console.Interrupted
 		}
-		if code == exit.OK {
+		if code == console.OK {
 			continue
 		}
-		if s.env[wire.EnvKeepOn] == "" {
+		if s.env[console.EnvKeepOn] == "" {
 			fmt.Fprintf(s.ch.Stderr(), "error: %s:%d: the command failed (exit code %d); nothing after it was run\n", name, n, code)
 			return code
 		}
 		fmt.Fprintf(s.ch.Stderr(), "error: %s:%d: the command failed (exit code %d)\n", name, n, code)
-		if worst == exit.OK {
+		if worst == console.OK {
 			worst = code
 		}
 	}
 	if errors.Is(sc.Err(), bufio.ErrTooLong) {
 		fmt.Fprintf(s.ch.Stderr(), "error: %s: a line is longer than %d bytes\n", name, syntax.MaxLine)
-		return exit.Usage
+		return console.Usage
 	}
 	return worst
 }
@@ -87,8 +86,8 @@ func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, er
 	}
 	done := make(chan result, 1)
 	go func() { // ends with the answer, or with the connection
-		ok, payload, err := c.conn.ssh.SendRequest(wire.PromptRequest, true, ssh.Marshal(wire.Prompt{Text: text, Echo: echo}))
-		var a wire.Answer
+		ok, payload, err := c.conn.ssh.SendRequest(console.PromptRequest, true, ssh.Marshal(console.Prompt{Text: text, Echo: echo}))
+		var a console.Answer
 		if ok && err == nil {
 			err = ssh.Unmarshal(payload, &a)
 		}
@@ -143,5 +142,9 @@ func (c *client) Progress(p commands.Progress) {
 		return
 	}
 	c.last = p
-	c.conn.ssh.SendRequest(wire.ProgressRequest, false, ssh.Marshal(wire.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))}))
+	c.conn.ssh.SendRequest(console.ProgressRequest, false, ssh.Marshal(progress(p)))
+}
+
+func progress(p commands.Progress) console.Progress {
+	return console.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))}
 }

@@ -1,12 +1,10 @@
 package sshserver
 
 import (
-	"fmt"
 	"io"
-	"strings"
 	"sync"
 
-	"ctl.internal/sdk/commands"
+	"ctl.internal/internal/console"
 )
 
 // screen is what commands write to in a terminal. It keeps the status line of long
@@ -39,14 +37,14 @@ func (s *screen) clearLocked() {
 }
 
 // show puts up the state of long work; the zero Progress takes it away.
-func (s *screen) show(p commands.Progress) {
+func (s *screen) show(p console.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.inLine { // not into the middle of somebody's line
 		return
 	}
 	s.clearLocked()
-	if text := progressText(p); text != "" {
+	if text := p.String(); text != "" {
 		if r := []rune(text); len(r) >= s.width() {
 			text = string(r[:max(s.width()-1, 0)])
 		}
@@ -55,8 +53,8 @@ func (s *screen) show(p commands.Progress) {
 	}
 }
 
-// settle takes the status line away and ends an unfinished line, before a prompt.
-func (s *screen) settle() {
+// finish takes the status line away and ends an unfinished line, before a prompt.
+func (s *screen) finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clearLocked()
@@ -64,22 +62,6 @@ func (s *screen) settle() {
 		io.WriteString(s.w, "\n")
 		s.inLine = false
 	}
-}
-
-func progressText(p commands.Progress) string {
-	text := strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, p.Text)
-	switch {
-	case p.Total > 0:
-		return fmt.Sprintf("%s %d/%d (%d%%)", text, p.Done, p.Total, 100*p.Done/p.Total)
-	case p.Done > 0:
-		return fmt.Sprintf("%s %d", text, p.Done)
-	}
-	return text
 }
 
 // erase clears the line the cursor is in.

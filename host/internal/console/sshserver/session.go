@@ -8,9 +8,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"ctl.internal/host/internal/console/engine"
-	"ctl.internal/host/internal/console/exit"
 	"ctl.internal/host/internal/console/history"
-	"ctl.internal/host/internal/console/wire"
+	"ctl.internal/internal/console"
 )
 
 // session is one channel: a shell, or one line.
@@ -23,10 +22,24 @@ type session struct {
 	ended sync.Once
 
 	mu        sync.Mutex
-	pty       *wire.PTY
+	pty       *ptyRequest
 	resize    func(width, height int)
 	interrupt func() // ends the running command, nil when none runs
 }
+
+// Payloads of the session requests of RFC 4254, sections 6.2 to 6.10.
+type (
+	ptyRequest struct {
+		Term                          string
+		Columns, Rows, PixelX, PixelY uint32
+		Modes                         string
+	}
+	windowChange      struct{ Columns, Rows, PixelX, PixelY uint32 }
+	envRequest        struct{ Name, Value string }
+	execRequest       struct{ Line string }
+	signalRequest     struct{ Name string }
+	exitStatusRequest struct{ Status uint32 }
+)
 
 // serveSession reads the requests of a channel until it closes.
 func (c *conn) serveSession(ctx context.Context, ch ssh.Channel, reqs <-chan *ssh.Request) {
@@ -38,7 +51,7 @@ func (c *conn) serveSession(ctx context.Context, ch ssh.Channel, reqs <-chan *ss
 	started := false
 	for r := range reqs {
 		ok := false
-		var line wire.Exec
+		var line execRequest
 		begin := false
 		switch r.Type {
 		case "env":
@@ -66,12 +79,12 @@ func (c *conn) serveSession(ctx context.Context, ch ssh.Channel, reqs <-chan *ss
 }
 
 func (s *session) setEnv(payload []byte) bool {
-	var e wire.Env
+	var e envRequest
 	if ssh.Unmarshal(payload, &e) != nil || len(e.Value) > 4096 {
 		return false
 	}
 	switch e.Name {
-	case wire.EnvFormat, wire.EnvBatch, wire.EnvKeepOn, wire.EnvWidth:
+	case console.EnvFormat, console.EnvBatch, console.EnvKeepOn, console.EnvWidth:
 		s.env[e.Name] = e.Value
 		return true
 	}
@@ -79,7 +92,7 @@ func (s *session) setEnv(payload []byte) bool {
 }
 
 func (s *session) setPTY(payload []byte) bool {
-	var p wire.PTY
+	var p ptyRequest
 	if ssh.Unmarshal(payload, &p) != nil {
 		return false
 	}
@@ -90,7 +103,7 @@ func (s *session) setPTY(payload []byte) bool {
 }
 
 func (s *session) setWindow(payload []byte) bool {
-	var w wire.Window
+	var w windowChange
 	if ssh.Unmarshal(payload, &w) != nil {
 		return false
 	}
@@ -128,7 +141,7 @@ func (s *session) sizeLocked() (width, height int) {
 
 // signal ends the running command, as Ctrl-C does in a terminal.
 func (s *session) signal(payload []byte) bool {
-	var sig wire.Signal
+	var sig signalRequest
 	if ssh.Unmarshal(payload, &sig) != nil || sig.Name != "INT" && sig.Name != "TERM" && sig.Name != "HUP" {
 		return false
 	}
@@ -140,15 +153,15 @@ func (s *session) signal(payload []byte) bool {
 	return true
 }
 
-func (s *session) run(ctx context.Context, exec bool, line string) exit.Code {
-	format := s.env[wire.EnvFormat]
+func (s *session) run(ctx context.Context, exec bool, line string) console.Code {
+	format := s.env[console.EnvFormat]
 	if format != "" && format != "text" && format != "json" {
 		fmt.Fprintf(s.ch.Stderr(), "error: the format is text or json, not %q\n", format)
-		return exit.Usage
+		return console.Usage
 	}
 	who, err := s.conn.current(ctx)
 	if err != nil {
-		return exit.Denied
+		return console.Denied
 	}
 	name := who.User
 	if s.lines, err = s.conn.srv.cfg.Histories.For(name); err != nil {
@@ -176,12 +189,12 @@ func (s *session) run(ctx context.Context, exec bool, line string) exit.Code {
 }
 
 // runLine runs a line in a context that a signal or Ctrl-C ends.
-func (s *session) runLine(ctx context.Context, line string, std engine.IO) exit.Code {
+func (s *session) runLine(ctx context.Context, line string, std engine.IO) console.Code {
 	who, err := s.conn.current(ctx)
 	if err != nil {
 		fmt.Fprintln(std.Stderr, "error: this user may not use the console any more")
 		s.conn.ssh.Close()
-		return exit.Denied
+		return console.Denied
 	}
 	s.shell.SetCaller(who)
 	defer s.conn.working()()
@@ -199,9 +212,9 @@ func (s *session) setInterrupt(f func()) {
 }
 
 // exitStatus tells the client how it ended, once.
-func (s *session) exitStatus(code exit.Code) {
+func (s *session) exitStatus(code console.Code) {
 	s.ended.Do(func() {
-		s.ch.SendRequest("exit-status", false, ssh.Marshal(wire.ExitStatus{Status: uint32(code)}))
+		s.ch.SendRequest("exit-status", false, ssh.Marshal(exitStatusRequest{Status: uint32(code)}))
 		s.ch.Close()
 	})
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"sync"
 
 	"golang.org/x/term"
 
 	"ctl.internal/host/internal/console/engine"
-	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -65,13 +64,8 @@ func (t *terminal) io() engine.IO {
 func (t *terminal) Prompt(ctx context.Context, text string, echo bool) (string, error) {
 	t.asking.Lock()
 	defer t.asking.Unlock()
-	t.screen.settle()
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, text)
+	t.screen.finish()
+	text = console.Printable(text)
 	line, interrupted, err := t.keys.line(ctx, func() (string, error) {
 		if !echo {
 			return t.edit.ReadPassword(text)
@@ -96,13 +90,13 @@ func (t *terminal) Prompt(ctx context.Context, text string, echo bool) (string, 
 }
 
 // Progress shows the state of long work below the output.
-func (t *terminal) Progress(p commands.Progress) { t.screen.show(p) }
+func (t *terminal) Progress(p commands.Progress) { t.screen.show(progress(p)) }
 
 // terminalLine runs one line in a terminal: ssh -t HOST 'line'.
-func (s *session) terminalLine(ctx context.Context, line string) exit.Code {
+func (s *session) terminalLine(ctx context.Context, line string) console.Code {
 	t, wait := s.open()
 	code := s.runLine(ctx, line, t.io())
-	t.screen.settle()
+	t.screen.finish()
 	s.exitStatus(code)
 	wait()
 	return code

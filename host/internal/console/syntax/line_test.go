@@ -2,8 +2,11 @@ package syntax
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"ctl.internal/internal/console"
 )
 
 func flat(l Line) [][][]string {
@@ -99,11 +102,27 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, p := range l {
 			for _, st := range p {
-				again, err := Parse(Join(st.Texts()))
+				again, err := Parse(console.Join(st.Texts()))
 				if err != nil || !reflect.DeepEqual(flat(again), [][][]string{{st.Texts()}}) {
-					t.Fatalf("%q joined as %q reads back as %v, %v", st.Texts(), Join(st.Texts()), again, err)
+					t.Fatalf("%q joined as %q reads back as %v, %v", st.Texts(), console.Join(st.Texts()), again, err)
 				}
 			}
+		}
+	})
+}
+
+func FuzzWordsJoinedReadBackAsThemselves(f *testing.F) {
+	for _, w := range []string{"a b", "", "it's", "#x", `\|;"`, "a\nb"} {
+		f.Add("feature:list", w)
+	}
+	f.Fuzz(func(t *testing.T, first, second string) {
+		words := []string{first, second}
+		l, err := Parse(console.Join(words))
+		if len(first)+len(second) > MaxLine/8 {
+			return
+		}
+		if err != nil || len(l) != 1 || len(l[0]) != 1 || !slices.Equal(l[0][0].Texts(), words) {
+			t.Errorf("%q reads as %v, %v", words, l, err)
 		}
 	})
 }

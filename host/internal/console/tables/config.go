@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/home"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -74,7 +75,7 @@ func emitProblems(in *commands.Invocation, found []home.Problem) error {
 			if p.Warning {
 				line = "warning: " + line
 			}
-			b.WriteString(plain(line) + "\n")
+			b.WriteString(console.Printable(line) + "\n")
 		}
 		if faults == 0 {
 			b.WriteString("the settings are valid\n")

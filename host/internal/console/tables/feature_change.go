@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/feature"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 )
 
@@ -84,7 +85,7 @@ func changing(in *commands.Invocation, what string, do func() (feature.Change, e
 		lines = []string{"nothing to do"}
 	}
 	for _, l := range lines {
-		in.Printf("%s\n", plain(l))
+		in.Printf("%s\n", console.Printable(l))
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/host/internal/console/engine"
-	"ctl.internal/host/internal/console/exit"
+	"ctl.internal/internal/console"
 	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
@@ -35,20 +35,11 @@ func transcript(s *engine.Session, answer string, lines ...string) string {
 	for _, l := range lines {
 		out.WriteString("> " + l + "\n")
 		code := s.Run(context.Background(), l, engine.IO{Stdout: &out, Stderr: &out, Terminal: sitter(answer)})
-		if code != exit.OK {
-			out.WriteString("= " + strings.TrimSpace(exitText(code)) + "\n")
+		if code != console.OK {
+			out.WriteString("= " + code.Meaning() + "\n")
 		}
 	}
 	return out.String()
-}
-
-func exitText(c exit.Code) string {
-	for _, m := range exit.Meanings() {
-		if m.Code == c {
-			return m.Text
-		}
-	}
-	return "unknown code"
 }
 
 // sitter answers every question with itself.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 )
 
@@ -48,20 +49,10 @@ func card(fields []field) string {
 			continue
 		}
 		lines := strings.Split(strings.TrimRight(f.value, "\n"), "\n")
-		b.WriteString(f.title + strings.Repeat(" ", width-len(f.title)) + "  " + plain(lines[0]) + "\n")
+		b.WriteString(f.title + strings.Repeat(" ", width-len(f.title)) + "  " + console.Printable(lines[0]) + "\n")
 		for _, l := range lines[1:] {
-			b.WriteString(strings.Repeat(" ", width+2) + plain(l) + "\n")
+			b.WriteString(strings.Repeat(" ", width+2) + console.Printable(l) + "\n")
 		}
 	}
 	return b.String()
-}
-
-// plain keeps text that came from outside from moving the cursor.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
 }

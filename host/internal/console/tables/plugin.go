@@ -3,8 +3,8 @@ package tables
 import (
 	"context"
 
-	"ctl.internal/host/internal/console/exit"
 	"ctl.internal/host/internal/plugin"
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 )
 
@@ -98,7 +98,7 @@ func (t plugins) check() commands.Command {
 			if err := in.Emit(out, nil); err != nil || len(out.Rows) == 0 {
 				return err
 			}
-			return exit.Silent(exit.Failed)
+			return console.Silent(console.Failed)
 		},
 	}
 }

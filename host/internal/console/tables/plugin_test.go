@@ -58,6 +58,8 @@ func (f fakePlugins) Check(_ context.Context, n string) ([]string, error) {
 	return nil, nil
 }
 
+func (fakePlugins) OnNode(string, error) (grpc.ClientConnInterface, bool) { return nil, false }
+
 func (fakePlugins) Fresh(name string) (grpc.ClientConnInterface, error) {
 	if name != "switch" {
 		return nil, errors.New("not asked for")
@@ -95,7 +97,11 @@ func TestSourcesFollowFeatures(t *testing.T) {
 		t.Errorf("plugins: %v", got)
 	}
 	table := []commands.Command{{Name: "aaa:get-users"}, {Name: "aaa:add-user"}}
-	if got := FromHost(func() []commands.Command { return table }, on).Commands(); len(got) != 1 || got[0].Name != "aaa:get-users" {
+	if got := FromHost("users", func() []commands.Command { return table }, on).Commands(); len(got) != 1 || got[0].Name != "aaa:get-users" {
 		t.Errorf("host: %v", got)
+	}
+	whole := func(p, c string) bool { return p == "host" && c == "users" }
+	if got := FromHost("users", func() []commands.Command { return table }, whole).Commands(); len(got) != 2 {
+		t.Errorf("the whole table: %v", got)
 	}
 }

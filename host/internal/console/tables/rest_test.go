@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/console/engine"
-	"ctl.internal/host/internal/console/exit"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
+	"ctl.internal/internal/console"
 )
 
 func newLogs() *logs.Registry { return logs.New(logs.Options{}) }
@@ -55,7 +55,7 @@ func TestLogTail(t *testing.T) {
 	log.Warn("before")
 	w := make(lineWriter)
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan exit.Code)
+	done := make(chan console.Code)
 	go func() {
 		done <- session(LogCommands(r)).Run(ctx, "log:tail -l WARN plugin", engine.IO{Stdout: w, Stderr: w})
 	}()
@@ -81,7 +81,7 @@ func TestLogTail(t *testing.T) {
 		case <-w:
 			continue
 		case code := <-done:
-			if code != exit.Interrupted {
+			if code != console.Interrupted {
 				t.Errorf("code %d", code)
 			}
 			return

@@ -19,6 +19,7 @@ type CLI func(plugin, command string) bool
 func FromPlugins(m interface {
 	List() []plugin.Info
 	Fresh(name string) (grpc.ClientConnInterface, error)
+	OnNode(name string, err error) (grpc.ClientConnInterface, bool)
 }, on CLI) Source {
 	return func() []commands.Command {
 		var out []commands.Command
@@ -31,9 +32,18 @@ func FromPlugins(m interface {
 				continue
 			}
 			for _, c := range commands.FromProto(p.Manifest.GetCommands(), commands.NewClient(conn)) {
-				if on(p.Name, c.Name) {
-					out = append(out, repeatable(c))
+				if !on(p.Name, c.Name) {
+					continue
 				}
+				run := c.Run
+				c.Run = func(ctx context.Context, in *commands.Invocation) error {
+					err := run(ctx, in)
+					if other, ok := m.OnNode(p.Name, err); ok && err != nil {
+						return commands.NewClient(other).Execute(ctx, in)
+					}
+					return err
+				}
+				out = append(out, repeatable(c))
 			}
 		}
 		return out
@@ -48,12 +58,13 @@ func repeatable(c commands.Command) commands.Command {
 	return c
 }
 
-// FromHost is tables of the controller's own that a feature brings, such as aaa:*.
-func FromHost(table func() []commands.Command, on CLI) Source {
+// FromHost is a table of the controller's own that a feature brings: the whole table by its name, or single
+// commands, such as aaa:*.
+func FromHost(name string, table func() []commands.Command, on CLI) Source {
 	return func() []commands.Command {
 		var out []commands.Command
 		for _, c := range table() {
-			if on(feature.HostPlugin, c.Name) {
+			if on(feature.HostPlugin, name) || on(feature.HostPlugin, c.Name) {
 				out = append(out, c)
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/host"
 )
 
 // Roles are held by one process among all nodes.
@@ -93,7 +93,7 @@ func tokenOf(ctx context.Context) string {
 	if t, ok := ctx.Value(tokenKey{}).(string); ok {
 		return t
 	}
-	if v := metadata.ValueFromIncomingContext(ctx, host.MetaToken); len(v) == 1 {
+	if v := metadata.ValueFromIncomingContext(ctx, wire.MetaToken); len(v) == 1 {
 		return v[0]
 	}
 	return ""

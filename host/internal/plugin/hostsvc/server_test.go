@@ -28,7 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type token string
 
 func (t token) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	return map[string]string{host.MetaToken: string(t)}, nil
+	return map[string]string{wire.MetaToken: string(t)}, nil
 }
 
 func (token) RequireTransportSecurity() bool { return false }

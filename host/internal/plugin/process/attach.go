@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"ctl.internal/sdk"
+	"ctl.internal/internal/wire"
 )
 
 // Attach is where a plugin that was started with --debug listens.
@@ -22,12 +22,12 @@ type Attach struct {
 
 // ParseAttach reads what a plugin started with --debug prints.
 func ParseAttach(name, text string) (*Attach, error) {
-	var v sdk.Reattach
+	var v wire.Reattach
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return nil, fmt.Errorf("%s does not hold the JSON that a plugin prints with --debug: %w", sdk.ReattachVariable(name), err)
+		return nil, fmt.Errorf("%s does not hold the JSON that a plugin prints with --debug: %w", wire.ReattachVariable(name), err)
 	}
 	if v.Network == "" || v.Address == "" {
-		return nil, fmt.Errorf("%s names no address: copy the whole line that the plugin printed", sdk.ReattachVariable(name))
+		return nil, fmt.Errorf("%s names no address: copy the whole line that the plugin printed", wire.ReattachVariable(name))
 	}
 	return &Attach{Network: v.Network, Address: v.Address, PID: v.Pid}, nil
 }
@@ -36,7 +36,7 @@ func ParseAttach(name, text string) (*Attach, error) {
 // no mutual TLS: the keys belong to a start by us.
 func attach(ctx context.Context, s Spec) (*Process, error) {
 	s.Logger.Warn("the plugin is a process under a debugger: it is neither verified, nor started, nor restarted, nor encrypted",
-		"address", s.Attach.Address, "pid", s.Attach.PID, "variable", sdk.ReattachVariable(s.Name))
+		"address", s.Attach.Address, "pid", s.Attach.PID, "variable", wire.ReattachVariable(s.Name))
 	conn, err := grpc.NewClient("passthrough:///"+s.Attach.Address, append(dialOptions(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {
@@ -50,7 +50,7 @@ func attach(ctx context.Context, s Spec) (*Process, error) {
 	defer cancel()
 	if err := p.Ping(ctx); err != nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("nothing answers at the address in %s; start the plugin with --debug again or unset the variable: %w", sdk.ReattachVariable(s.Name), err)
+		return nil, fmt.Errorf("nothing answers at the address in %s; start the plugin with --debug again or unset the variable: %w", wire.ReattachVariable(s.Name), err)
 	}
 	return p, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	goplugin "github.com/hashicorp/go-plugin"
 
-	"ctl.internal/sdk/host"
+	"ctl.internal/internal/wire"
 )
 
 // inherited is all that a plugin gets of the host's environment, which may hold
@@ -30,9 +30,9 @@ func environ(handshake []string, s Spec, socketDir string) []string {
 	}
 	return append(env,
 		goplugin.EnvUnixSocketDir+"="+socketDir,
-		host.EnvSocket+"="+s.HostSocket,
-		host.EnvToken+"="+s.HostToken,
-		host.EnvParent+"="+strconv.Itoa(os.Getpid()),
-		host.EnvData+"="+s.DataDir,
+		wire.EnvSocket+"="+s.HostSocket,
+		wire.EnvToken+"="+s.HostToken,
+		wire.EnvParent+"="+strconv.Itoa(os.Getpid()),
+		wire.EnvData+"="+s.DataDir,
 	)
 }

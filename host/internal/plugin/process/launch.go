@@ -37,7 +37,7 @@ func (p *Process) launch(ctx context.Context) error {
 		TLSConfig:        &tls.Config{Certificates: []tls.Certificate{key}, RootCAs: x509.NewCertPool(), ServerName: "localhost", MinVersion: tls.VersionTLS12},
 		SkipHostEnv:      true,
 		StartTimeout:     p.spec.StartTimeout,
-		Logger:           hclog.NewNullLogger(),
+		Logger:           wire.HCLog(p.spec.Logger, slog.LevelDebug), // the faults it logs are reported by us, with their cause
 		SyncStdout:       &lineWriter{f: p.log.stdout},
 		SyncStderr:       &lineWriter{f: p.log.stderr},
 		GRPCDialOptions:  dialOptions(),

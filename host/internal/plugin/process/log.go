@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-
-	"ctl.internal/host/internal/plugin/logline"
 )
 
 // logSink carries a plugin's lines into the host's log, at most so many a second,
@@ -47,11 +45,11 @@ func (s *logSink) with(attrs ...slog.Attr) {
 
 // stderr takes a line of the error stream.
 func (s *logSink) stderr(b []byte, cut int) {
-	l := logline.Parse(b)
+	l := parseLine(b)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !l.Structured {
-		s.dying = s.dying || logline.BeginsPanic(l.Message)
+		s.dying = s.dying || beginsPanic(l.Message)
 		if s.dying {
 			l.Level = slog.LevelError
 		}
@@ -61,7 +59,7 @@ func (s *logSink) stderr(b []byte, cut int) {
 
 // stdout takes a line that should not have been written.
 func (s *logSink) stdout(b []byte, cut int) {
-	l := logline.Line{Level: slog.LevelWarn, Message: logline.Parse(b).Message}
+	l := logLine{Level: slog.LevelWarn, Message: parseLine(b).Message}
 	if l.Message == "" {
 		l.Message = string(b)
 	}
@@ -71,7 +69,7 @@ func (s *logSink) stdout(b []byte, cut int) {
 	s.put(l, cut)
 }
 
-func (s *logSink) put(l logline.Line, cut int) {
+func (s *logSink) put(l logLine, cut int) {
 	if l.Message == "" && len(l.Attrs) == 0 {
 		return
 	}
@@ -111,7 +109,7 @@ func (s *logSink) told(now time.Time) {
 	_ = s.handler.Handle(context.Background(), r)
 }
 
-func (s *logSink) remember(l logline.Line) {
+func (s *logSink) remember(l logLine) {
 	m := l.Message
 	for _, a := range l.Attrs {
 		m += fmt.Sprintf(" %s=%v", a.Key, a.Value)

@@ -1,3 +1,7 @@
+// Package relay carries calls from one plugin to another through the host without
+// looking into the messages, so that a new kind of plug point between plugins needs
+// no change here. It decides who may call what (policy.go), forwards frames
+// (relay.go) and leaves finding the provider's process to package plugin.
 package relay
 
 import (
@@ -11,10 +15,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/frames"
 	"ctl.internal/internal/wire/onward"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/host"
 )
 
 // Metadata that the relay adds for the provider. Whatever a caller sends under a
@@ -24,7 +28,7 @@ const (
 	MetaHops   = onward.Hops  // relays the call has passed; callers hand it on
 )
 
-// ProviderGone is the value of the trailer host.MetaRelay when it was the provider
+// ProviderGone is the value of the trailer wire.MetaRelay when it was the provider
 // that failed, not the relay.
 const ProviderGone = "provider-gone"
 
@@ -89,9 +93,9 @@ func (r *Relay) unary(ctx context.Context, method string, request []byte) ([]byt
 // its metadata.
 func (r *Relay) enter(ctx context.Context, method string) (grpc.ClientConnInterface, metadata.MD, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
-	provider := first(md, host.MetaProvider)
+	provider := first(md, wire.MetaProvider)
 	if provider == "" {
-		return nil, nil, fault.New(fault.Unsupported, "the host serves no %s; a call to a plugin names it in the metadata %q", method, host.MetaProvider)
+		return nil, nil, fault.New(fault.Unsupported, "the host serves no %s; a call to a plugin names it in the metadata %q", method, wire.MetaProvider)
 	}
 	hops := onward.HopsOf(md)
 	if err := Circle(hops); err != nil {
@@ -142,7 +146,7 @@ func (r *Relay) forward(in grpc.ServerStream, conn grpc.ClientConnInterface, met
 // failed chooses the error that says most and marks those that are the provider's.
 func (r *Relay) failed(in grpc.ServerStream, ctx context.Context, err error) error {
 	if errors.As(err, new(interface{ RetryAfter() time.Duration })) {
-		in.SetTrailer(metadata.Pairs(host.MetaRelay, ProviderGone))
+		in.SetTrailer(metadata.Pairs(wire.MetaRelay, ProviderGone))
 		return err
 	}
 	switch cause := context.Cause(ctx); {

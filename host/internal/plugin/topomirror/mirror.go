@@ -1,3 +1,7 @@
+// Package topomirror keeps a merged view of all sources of network topology: every
+// plugin with the capability "topology" is watched, and what it sent last is kept
+// while it restarts. The view feeds the operational tree network-topology. Making
+// a topology is the business of the plugins (sdk/topology).
 package topomirror
 
 import (
@@ -31,9 +35,6 @@ type View struct {
 	Topologies map[string]topology.Topology // by id; do not change them
 	// Synced says that every source that is there has sent what it has.
 	Synced bool
-
-	once sync.Once
-	json []byte
 }
 
 // Mirror is the merged view. It is safe for concurrent use.

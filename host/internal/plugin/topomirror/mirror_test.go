@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -90,13 +91,17 @@ func ring(id string, nodes ...string) topology.Topology {
 	return t
 }
 
-// until waits for the JSON of the view.
+// until waits until the topologies of the view are those.
 func until(t *testing.T, m *topomirror.Mirror, what, want string) {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	for {
 		changed := m.Changed()
-		got := string(m.View().JSON())
+		var all []string
+		for _, id := range slices.Sorted(maps.Keys(m.View().Topologies)) {
+			all = append(all, string(m.View().Topology(id)))
+		}
+		got := strings.Join(all, ",")
 		if got == want {
 			return
 		}
@@ -106,13 +111,6 @@ func until(t *testing.T, m *topomirror.Mirror, what, want string) {
 			t.Fatalf("%s: %s, want %s", what, got, want)
 		}
 	}
-}
-
-func doc(topologies string) string {
-	if topologies == "" {
-		return `{"network-topology:network-topology":{}}`
-	}
-	return `{"network-topology:network-topology":{"topology":[` + topologies + `]}}`
 }
 
 const (
@@ -125,34 +123,34 @@ func TestTheViewFollowsItsSources(t *testing.T) {
 	s := newSources(t)
 	m := topomirror.Start(s, slog.New(slog.DiscardHandler))
 	t.Cleanup(m.Close)
-	until(t, m, "nothing", doc(""))
+	until(t, m, "nothing", "")
 
 	a := s.run("a", 1)
 	a.Set(ring("a:1", "x", "y"))
-	until(t, m, "one source", doc(twoA))
+	until(t, m, "one source", twoA)
 	b := s.run("b", 1)
 	b.Set(ring("b:1"))
-	until(t, m, "two sources", doc(twoA+","+emptB))
+	until(t, m, "two sources", twoA+","+emptB)
 	a.Set(ring("a:1"))
-	until(t, m, "a change", doc(emptA+","+emptB))
+	until(t, m, "a change", emptA+","+emptB)
 	a.Set(ring("a:1", "x", "y"))
-	until(t, m, "a change back", doc(twoA+","+emptB))
+	until(t, m, "a change back", twoA+","+emptB)
 
 	s.set(func() { s.list["a"] = host.Provider{Name: "a", Generation: 1} })
 	b.Set(ring("b:2"))
 	b.Remove("b:1")
-	until(t, m, "what a restarting source sent is kept", doc(twoA+`,{"topology-id":"b:2","server-provided":true}`))
+	until(t, m, "what a restarting source sent is kept", twoA+`,{"topology-id":"b:2","server-provided":true}`)
 
 	a = s.run("a", 2)
-	until(t, m, "the new process has nothing yet", doc(`{"topology-id":"b:2","server-provided":true}`))
+	until(t, m, "the new process has nothing yet", `{"topology-id":"b:2","server-provided":true}`)
 	a.Set(ring("a:1"))
-	until(t, m, "the new process", doc(emptA+`,{"topology-id":"b:2","server-provided":true}`))
+	until(t, m, "the new process", emptA+`,{"topology-id":"b:2","server-provided":true}`)
 	if got := string(m.View().Topology("a:1")); got != emptA || m.View().Topology("none") != nil {
 		t.Errorf("one topology: %s", got)
 	}
 
 	s.set(func() { delete(s.list, "b") })
-	until(t, m, "a source is uninstalled", doc(emptA))
+	until(t, m, "a source is uninstalled", emptA)
 }
 
 func TestTwoSourcesOfOneTopology(t *testing.T) {
@@ -160,9 +158,9 @@ func TestTwoSourcesOfOneTopology(t *testing.T) {
 	m := topomirror.Start(s, slog.New(slog.DiscardHandler))
 	t.Cleanup(m.Close)
 	s.run("second", 1).Set(ring("a:1"))
-	until(t, m, "one", doc(emptA))
+	until(t, m, "one", emptA)
 	s.run("first", 1).Set(ring("a:1", "x", "y"))
-	until(t, m, "the first name wins", doc(twoA))
+	until(t, m, "the first name wins", twoA)
 	s.set(func() { delete(s.list, "first") })
-	until(t, m, "the other one is shown again", doc(emptA))
+	until(t, m, "the other one is shown again", emptA)
 }

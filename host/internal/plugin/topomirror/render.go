@@ -8,15 +8,9 @@ import (
 	"ctl.internal/sdk/topology"
 )
 
-// The tree network-topology as RFC 7951 has it. Attributes of nodes and ports have
+// An entry of the list of topologies as RFC 7951 has it. Attributes of nodes and ports have
 // no leaves in that module and are left out.
 type (
-	treeJSON struct {
-		Root rootJSON `json:"network-topology:network-topology"`
-	}
-	rootJSON struct {
-		Topology []topologyJSON `json:"topology,omitempty"`
-	}
 	topologyJSON struct {
 		ID       string     `json:"topology-id"`
 		Provided bool       `json:"server-provided"`
@@ -42,20 +36,6 @@ type (
 		} `json:"destination"`
 	}
 )
-
-// JSON returns the view as an RFC 7951 document with the one member
-// "network-topology:network-topology"; lists are in the order of their keys. It is
-// made once for each view. Do not change it.
-func (v *View) JSON() []byte {
-	v.once.Do(func() {
-		var t treeJSON
-		for _, id := range slices.Sorted(maps.Keys(v.Topologies)) {
-			t.Root.Topology = append(t.Root.Topology, render(v.Topologies[id]))
-		}
-		v.json, _ = json.Marshal(t) // strings and booleans only: cannot fail
-	})
-	return v.json
-}
 
 // Topology returns one topology as a JSON object, the entry of the list; nil when
 // there is none of that id.

@@ -27,8 +27,8 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // Link carries unary calls of the plugin's other services as messages of one
-// stream, which costs both sides a third of a call of its own. It is new in
-// version 1.1 and never needed: a plugin that does not serve it answers
+// stream, which costs both sides a third of a call of its own. It is
+// never needed: a plugin that does not serve it answers
 // UNIMPLEMENTED and gets each call as a call. A call over the link and a call by
 // itself must not differ in anything but speed.
 type LinkClient interface {
@@ -63,8 +63,8 @@ type Link_CarryClient = grpc.BidiStreamingClient[CarryRequest, CarryResponse]
 // for forward compatibility.
 //
 // Link carries unary calls of the plugin's other services as messages of one
-// stream, which costs both sides a third of a call of its own. It is new in
-// version 1.1 and never needed: a plugin that does not serve it answers
+// stream, which costs both sides a third of a call of its own. It is
+// never needed: a plugin that does not serve it answers
 // UNIMPLEMENTED and gets each call as a call. A call over the link and a call by
 // itself must not differ in anything but speed.
 type LinkServer interface {

@@ -1,0 +1,78 @@
+package ctlclient
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"ctl.internal/internal/console"
+)
+
+// offline has ctld carry out a command on the files of the home: only ctld links the datastore's engines.
+func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
+	if in.Format != "text" && in.Format != "json" {
+		return coded{console.Usage, errors.New("--format is text or json, not " + strconv.Quote(in.Format))}
+	}
+	dir, err := o.homeDir()
+	if err != nil {
+		return err
+	}
+	daemon, err := findDaemon()
+	if err != nil {
+		return coded{console.Failed, err}
+	}
+	text, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	run := exec.Command(daemon, "--home", dir, "--"+console.OfflineFlag, string(text))
+	run.Stdout, run.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	c := make(chan os.Signal, 4)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(c)
+	if err := run.Start(); err != nil {
+		return coded{console.Failed, fmt.Errorf("%s, which carries this out, does not start: %w", daemon, err)}
+	}
+	done := make(chan error, 1)
+	go func() { done <- run.Wait() }()
+	for {
+		select {
+		case s := <-c:
+			_ = run.Process.Signal(s) // it has ended when this fails
+		case err := <-done:
+			var e *exec.ExitError
+			switch {
+			case err == nil:
+				return nil
+			case errors.As(err, &e) && e.Exited():
+				return ended(console.Code(e.ExitCode()))
+			}
+			return coded{console.Failed, fmt.Errorf("%s, which carries this out, was ended: %w", daemon, err)}
+		}
+	}
+}
+
+// findDaemon finds ctld: beside ctl, where the installation puts it, else in PATH.
+func findDaemon() (string, error) {
+	if exe, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = real
+		}
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(exe), "ctld")); err == nil {
+			return beside, nil
+		}
+	}
+	path, err := exec.LookPath("ctld")
+	if err != nil {
+		return "", errors.New("the program ctld carries this out, and it is neither beside ctl nor in PATH: install both in one directory")
+	}
+	return path, nil
+}

@@ -1,0 +1,86 @@
+package hostsvc
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"runtime/debug"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"ctl.internal/internal/wire"
+	"ctl.internal/sdk/fault"
+)
+
+// admit checks the token of a call. Every token is compared, each in constant time.
+func (s *Server) admit(ctx context.Context) error {
+	sent := metadata.ValueFromIncomingContext(ctx, wire.MetaToken)
+	ok := 0
+	if len(sent) == 1 {
+		s.mu.RLock()
+		for _, t := range s.tokens {
+			ok |= subtle.ConstantTimeCompare(t, []byte(sent[0]))
+		}
+		s.mu.RUnlock()
+	}
+	if ok != 1 {
+		return status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the token of a running process of plugin %s (environment %s)",
+			wire.MetaToken, s.plugin, wire.EnvToken)
+	}
+	return nil
+}
+
+func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (any, error) {
+	if err := s.admit(ctx); err != nil {
+		return nil, err
+	}
+	return s.admitted(ctx, req, info, h)
+}
+
+// linked admits a call on a link: the token came with the link, and may have been
+// withdrawn since.
+func (s *Server) linked(call, stream context.Context) (context.Context, error) {
+	return context.WithValue(call, tokenKey{}, tokenOf(stream)), s.admit(stream)
+}
+
+// relayed carries a call on a link to another plugin.
+func (s *Server) relayed(ctx context.Context, method string, request []byte) (_ []byte, err error) {
+	defer s.recovered(method, &err)
+	return s.services.RelayUnary(ctx, method, request)
+}
+
+func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerInfo, h grpc.UnaryHandler) (_ any, err error) {
+	if _, ok := ctx.Deadline(); !ok && s.services.CallTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.services.CallTimeout)
+		defer cancel()
+	}
+	defer s.recovered(info.FullMethod, &err)
+	res, err := h(ctx, req)
+	return res, fault.ToStatus(err)
+}
+
+func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, h grpc.StreamHandler) (err error) {
+	if err := s.admit(ss.Context()); err != nil {
+		return err
+	}
+	defer s.recovered(info.FullMethod, &err)
+	return fault.ToStatus(h(srv, ss))
+}
+
+// recovered keeps a defect of the host, provoked by a plugin, from ending the host.
+func (s *Server) recovered(method string, err *error) {
+	if v := recover(); v != nil {
+		s.services.Log.Error("a service for plugins panicked", "plugin", s.plugin, "method", method,
+			"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+		*err = fault.ToStatus(fault.New(fault.Internal, "the host failed inside; its log has the details"))
+	}
+}
+
+// absent is the answer of a service that this controller does not have.
+func absent(what string) error {
+	return fault.New(fault.Unavailable, "this controller has no %s", what)
+}

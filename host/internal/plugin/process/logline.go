@@ -1,0 +1,130 @@
+package process
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"ctl.internal/internal/wire"
+)
+
+// logLine is one log record of a plugin.
+type logLine struct {
+	Time    time.Time // zero when the line has none
+	Level   slog.Level
+	Message string
+	Logger  string // hclog's module
+	Attrs   []slog.Attr
+	// Structured is false for plain text.
+	Structured bool
+}
+
+// parseLine reads one line, without its end: JSON of log/slog or hclog, or plain text. It never fails. Plain text has level Info unless it says
+// otherwise.
+func parseLine(b []byte) logLine {
+	b = bytes.TrimSpace(b)
+	if len(b) > 1 && b[0] == '{' {
+		var m map[string]any
+		d := json.NewDecoder(bytes.NewReader(b))
+		d.UseNumber()
+		if d.Decode(&m) == nil && !d.More() {
+			return fromJSON(m)
+		}
+	}
+	return fromText(printable(string(b)))
+}
+
+// fromJSON takes the keys of slog or, failing those, of hclog. A key whose value
+// has another type than it should is an attribute like any other: hosts have died
+// of such lines.
+func fromJSON(m map[string]any) logLine {
+	l := logLine{Level: slog.LevelInfo, Structured: true}
+	take := func(keys ...string) string {
+		for _, k := range keys {
+			if s, ok := m[k].(string); ok {
+				delete(m, k)
+				return s
+			}
+		}
+		return ""
+	}
+	if lv, ok := level(take("level", "@level")); ok {
+		l.Level = lv
+	}
+	l.Message = printable(take("msg", "@message", "message"))
+	l.Logger = take("@module", "logger")
+	if s := take("time", "@timestamp"); s != "" {
+		for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.000000Z0700"} {
+			if t, err := time.Parse(form, s); err == nil {
+				l.Time = t
+				break
+			}
+		}
+	}
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		l.Attrs = append(l.Attrs, slog.Any(printable(k), m[k]))
+	}
+	return l
+}
+
+func fromText(s string) logLine {
+	l := logLine{Level: slog.LevelInfo, Message: s}
+	if rest, ok := strings.CutPrefix(s, "["); ok {
+		if word, msg, ok := strings.Cut(rest, "]"); ok {
+			if lv, ok := level(word); ok {
+				l.Level, l.Message = lv, strings.TrimSpace(msg)
+			}
+		}
+	}
+	if beginsPanic(s) {
+		l.Level = slog.LevelError
+	}
+	return l
+}
+
+// beginsPanic reports whether a plain line starts the trace of a dying Go program,
+// of which every further line is an error too.
+func beginsPanic(s string) bool {
+	return strings.HasPrefix(s, "panic: ") || strings.HasPrefix(s, "fatal error: ")
+}
+
+func level(s string) (slog.Level, bool) {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "":
+		return 0, false
+	case "trace":
+		return wire.LevelTrace, true
+	case "warning":
+		return slog.LevelWarn, true
+	case "err", "fatal", "critical":
+		return slog.LevelError, true
+	}
+	var l slog.Level
+	if l.UnmarshalText([]byte(strings.TrimSpace(s))) != nil {
+		return 0, false
+	}
+	return l, true
+}
+
+// printable replaces control characters, which would let a plugin draw on the
+// operator's terminal, and bytes that are no UTF-8.
+func printable(s string) string {
+	s = strings.ToValidUTF8(s, "�")
+	return strings.Map(func(r rune) rune {
+		if r == '\t' {
+			return ' '
+		}
+		if r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+			return '�'
+		}
+		return r
+	}, s)
+}
