@@ -71,7 +71,7 @@ func (c *Channel) CheckFlow() (Flow, error) {
 }
 
 // source accepts what may send, 1.0.0.0 to 223.255.255.255 or any IPv6 unicast
-// address, and the unspecified address, which stands for all sources.
+// address, and the unspecified address, which means all sources.
 func source(a netip.Addr) bool {
 	if a.IsUnspecified() {
 		return true

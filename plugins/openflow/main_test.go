@@ -110,8 +110,16 @@ func TestCommands(t *testing.T) {
 	}
 	join(t, dial(t, listen), 0xabc)
 	until(t, p, nodes("openflow:2748"))
-	if out, err := p.Shell(t.Context(), "openflow:nodes", nil, nil); err != nil || !strings.Contains(out, "0000000000000abc") || !strings.Contains(out, "equal") {
-		t.Errorf("%v\n%s", err, out)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for { // the switch may be there before the answer to the request for its role
+		out, err := p.Shell(ctx, "openflow:nodes", nil, nil)
+		if err != nil || !strings.Contains(out, "0000000000000abc") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if strings.Contains(out, "equal") {
+			break
+		}
 	}
 	if out, err := p.Shell(t.Context(), "openflow:ports", []string{"openflow:9"}, nil); !errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
 		t.Errorf("a switch that is not there: %v\n%s", err, out)

@@ -117,7 +117,7 @@ func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
 
 // channel adds the entries of a deployed channel to its ingress and egress nodes.
 // A node that has lost its BFR-id or membership gets none, and the channel's other
-// routers are told of what is left.
+// routers hold what is left.
 func channel(t *bier.Topology, c *bier.Channel, at func(string) *Desired) {
 	f, err := c.CheckFlow()
 	if err != nil {

@@ -101,7 +101,7 @@ func checkSubDomain(p *problems, d *bier.NodeDomain, s *bier.SubDomain) {
 	}
 }
 
-// labelRange is a range of labels and where it stands.
+// labelRange is a range of labels and where it is configured.
 type labelRange struct {
 	first, last uint32
 	where       string

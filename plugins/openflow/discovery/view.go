@@ -22,7 +22,7 @@ func (c *Core) View(now time.Time) topology.Topology {
 	return t
 }
 
-// render makes the node of a switch anew.
+// render makes the node of a switch again.
 func (c *Core) render(s *conn) {
 	n := topology.Node{ID: NodeID(s.datapath()), TPs: make(map[string]topology.TerminationPoint, len(s.ports)), Observed: s.heard,
 		Attributes: map[string]string{"type": "openflow", "datapath-id": fmt.Sprintf("%016x", s.datapath()), "address": s.remote}}

@@ -16,7 +16,7 @@ const (
 	typeOrganized  = 127
 )
 
-// maxValue is the length that nine bits tell.
+// maxValue is the length of nine bits.
 const maxValue = 511
 
 // tlv is one TLV of a frame.

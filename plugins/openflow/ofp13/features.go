@@ -2,7 +2,7 @@ package ofp13
 
 import "encoding/binary"
 
-// FeaturesReply tells who the switch is (7.3.1).
+// FeaturesReply says who the switch is (7.3.1).
 type FeaturesReply struct {
 	DatapathID   uint64
 	Buffers      uint32

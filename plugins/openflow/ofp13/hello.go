@@ -3,7 +3,7 @@ package ofp13
 import "encoding/binary"
 
 // Hello opens a connection (7.5.1). Versions has bit N set when the sender speaks
-// version N, and is zero when it told only its highest, in the header.
+// version N, and is zero when it sent only its highest, in the header.
 type Hello struct{ Versions uint32 }
 
 // Type implements Message.
@@ -44,7 +44,7 @@ func decodeHello(r *cursor) Hello {
 // padding is what follows n bytes up to a multiple of eight.
 func padding(n int) int { return (8 - n%8) % 8 }
 
-// Speaks reports whether a peer with this HELLO, whose header told version,
+// Speaks reports whether a peer with this HELLO, whose header has version,
 // speaks OpenFlow 1.3.
 func (h Hello) Speaks(version uint8) bool {
 	if h.Versions != 0 {

@@ -1,7 +1,7 @@
 // Package ofp13 is the wire form of the OpenFlow 1.3 messages (OpenFlow Switch
 // Specification 1.3.5, section 7) that discovery needs, in both directions, and of
 // no others. A Reader takes messages from a stream within limits; Decode and Append
-// are the codec. What switches are told is decided in package discovery.
+// are the codec. What switches are sent is decided in package discovery.
 package ofp13
 
 import (
@@ -45,7 +45,7 @@ type Message interface {
 // headerLength is that of struct ofp_header.
 const headerLength = 8
 
-// maxLength is the greatest length a header can tell.
+// maxLength is the greatest length a header can hold.
 const maxLength = 1<<16 - 1
 
 // Header is struct ofp_header.
@@ -61,7 +61,7 @@ func Append(b []byte, xid uint32, m Message) []byte { return AppendVersion(b, Ve
 
 // AppendVersion is Append with another version in the header, for the one message
 // that is the same in all of them: an ERROR that refuses a HELLO. It panics when
-// the message is longer than a header can tell: none of those that are sent can be.
+// the message is longer than a header can hold: none of those that are sent can be.
 func AppendVersion(b []byte, version uint8, xid uint32, m Message) []byte {
 	start := len(b)
 	b = append(b, version, uint8(m.Type()), 0, 0)

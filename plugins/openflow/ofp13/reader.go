@@ -14,7 +14,7 @@ type Reader struct{ r *bufio.Reader }
 func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 4096)} }
 
 // Next returns the next message's header and body. The body is the caller's. A
-// message is at most 65,535 bytes long, because its header cannot tell more.
+// message is at most 65,535 bytes long, because its header has 16 bits for it.
 func (r *Reader) Next() (Header, []byte, error) {
 	var raw [headerLength]byte
 	if _, err := io.ReadFull(r.r, raw[:]); err != nil {

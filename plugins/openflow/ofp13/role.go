@@ -16,7 +16,7 @@ type Role struct {
 	Generation uint64 // of the newest election of a master
 }
 
-// RoleRequest asks for a role; RoleReply tells it.
+// RoleRequest asks for a role; RoleReply has it.
 type (
 	RoleRequest Role
 	RoleReply   Role

@@ -9,7 +9,7 @@ import (
 const spare = 64
 
 // descriptors raises the limit of open files as far as it goes, and returns how many
-// of the connections wanted fit, with what to tell the operator when not all do.
+// of the connections wanted fit, with a warning for the operator when not all do.
 func descriptors(wanted int) (int, string) {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {

@@ -86,7 +86,7 @@ func pack(o shell.Observed) ([]byte, error) {
 	return b.Bytes(), errors.Join(err, z.Close())
 }
 
-// sumOf tells two records apart; that a switch was heard again is no difference.
+// sumOf is equal for records that differ only in when the switch was heard.
 func sumOf(o shell.Observed) string {
 	o.At, o.Sum, o.Epoch, o.Source, o.Node.Observed = time.Time{}, "", 0, "", time.Time{}
 	links := make([]topology.Link, len(o.Links))
@@ -189,8 +189,8 @@ func (e *exporter) inherited(t topology.Topology) topology.Topology {
 
 // run writes after each change, of one switch not more often than every few seconds.
 func (e *exporter) run(ctx context.Context) {
-	settled := time.NewTimer(e.s.set.Discovery.Expiry.Std())
-	defer settled.Stop()
+	expired := time.NewTimer(e.s.set.Discovery.Expiry.Std())
+	defer expired.Stop()
 	for ctx.Err() == nil {
 		var later <-chan time.Time
 		if wait := e.flush(ctx); wait > 0 {
@@ -199,7 +199,7 @@ func (e *exporter) run(ctx context.Context) {
 		select {
 		case <-e.news:
 		case <-later:
-		case <-settled.C: // what has not come back by now is gone
+		case <-expired.C: // what has not come back by now is gone
 			_ = e.s.loop.ask(ctx, func(c *discovery.Core) { c.Touch() })
 		case <-ctx.Done():
 		}

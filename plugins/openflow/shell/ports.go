@@ -12,7 +12,7 @@ import (
 func (s *Shell) ports() commands.Command {
 	return commands.Command{Name: "openflow:ports", Summary: "Show the ports of OpenFlow switches", Safe: true,
 		Help: "Shows each port with its state, where its link leads, and the counters of the newest reading (setting\n" +
-			"statistics). An empty counter is one that the switch does not keep, or has not told yet.\n\nExample: openflow:ports openflow:1",
+			"statistics). An empty counter is one that the switch does not keep, or has not sent yet.\n\nExample: openflow:ports openflow:1",
 		Arguments: s.nodeArgument(), Run: s.runPorts}
 }
 

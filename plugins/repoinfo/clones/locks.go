@@ -17,7 +17,7 @@ import (
 const staleLock = time.Hour
 
 // unlocked lets git write to a mirror. When a stale lock keeps it from that, the lock is
-// removed and git runs once more; one that is younger is told with its remedy.
+// removed and git runs once more; one that is younger is reported with its remedy.
 func unlocked(dir string, write func() error) error {
 	err := write()
 	if !locked(err) {

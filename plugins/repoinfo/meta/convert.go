@@ -106,7 +106,7 @@ func (c *converter) mapping(n *yaml.Node, depth int) (map[string]any, error) {
 		}
 		name := strings.ReplaceAll(key.Value, "_", "-")
 		if own[name] {
-			return nil, c.bad(key, "the key %q stands twice", key.Value)
+			return nil, c.bad(key, "the key %q is there twice", key.Value)
 		}
 		own[name] = true
 		v, err := c.value(value, depth+1)

@@ -93,7 +93,7 @@ func tooLong(limit int64) error {
 		"the review server's answer is longer than %d MiB: raise limits.review_bytes, or ask for less", limit>>20)
 }
 
-// prefix guards the server's JSON against being run as a script.
+// prefix keeps the server's JSON from being run as a script.
 var prefix = []byte(")]}'")
 
 // clean takes the prefix off and makes sure that JSON is left.

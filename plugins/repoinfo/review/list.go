@@ -19,7 +19,7 @@ func (p *names) add(body []byte) (step, error) {
 	return s, err
 }
 
-func (p *names) settle([]byte) (bool, error) { return true, nil } // they are sorted by name
+func (p *names) complete([]byte) (bool, error) { return true, nil } // they are sorted by name
 
 // member is what must be known of an object.
 type member struct {
@@ -65,9 +65,9 @@ func (l *list) take(object json.RawMessage, key, updated string) {
 	l.objects, l.keys = append(l.objects, object), append(l.keys, key)
 }
 
-// settle puts in front what came to the head of the list while it was read. When
+// complete puts in front what came to the head of the list while it was read. When
 // that is a whole page or more, the list is not whole.
-func (l *list) settle(body []byte) (bool, error) {
+func (l *list) complete(body []byte) (bool, error) {
 	if !l.newestFirst {
 		return true, nil
 	}

@@ -13,7 +13,7 @@ func notExpected(err error) error {
 }
 
 // projectPage reads the map of projects: name → whether the server has more
-// behind it.
+// pages after it.
 func projectPage(body []byte) (map[string]bool, error) {
 	var page map[string]struct {
 		More bool `json:"_more_projects"`

@@ -9,9 +9,9 @@ import (
 type pager interface {
 	reset()
 	add(body []byte) (step, error)
-	// settle sees the first page once more, asked for after the last one, and says
+	// complete sees the first page once more, asked for after the last one, and says
 	// whether the list is whole now.
-	settle(body []byte) (bool, error)
+	complete(body []byte) (bool, error)
 }
 
 // step is what the paging needs to know of a page.
@@ -74,7 +74,7 @@ func (c *Client) walk(ctx context.Context, path string, l pager, cached bool) (w
 	if err != nil {
 		return false, err
 	}
-	return l.settle(body)
+	return l.complete(body)
 }
 
 func (c *Client) window(start int) string {

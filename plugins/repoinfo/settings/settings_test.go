@@ -18,11 +18,11 @@ func TestCheckFindsEveryFault(t *testing.T) {
 	for _, want := range []string{"review_url:", "listen:", "review:", "mirror.interval:", "limits.walk_timeout:", "mirror.sources[../x]:", "mirror.sources[a]: the project is listed twice",
 		"mirror.sources[a]: url must", "mirror.sources[b]: username", "mirror.sources[c]: url must"} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not told in:\n%v", want, err)
+			t.Errorf("%q is not reported in:\n%v", want, err)
 		}
 	}
 	if strings.Contains(err.Error(), "hidden") {
-		t.Error("a secret is told")
+		t.Error("a secret is in the text")
 	}
 	if err := (&Settings{Mirror: Mirror{Review: true}}).Check(); err == nil || !strings.Contains(err.Error(), "review_url") {
 		t.Errorf("mirroring from nowhere: %v", err)

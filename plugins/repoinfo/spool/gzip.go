@@ -18,7 +18,7 @@ func (c *Cache) Gzip(key string, share any, p Producer) Producer {
 	return func(ctx context.Context, w io.Writer) (any, bool, error) {
 		plain := c.Get(key, share, p)
 		defer plain.Close()
-		buf := bufio.NewWriterSize(w, blockSize) // gzip writes crumbs, and each would wake every reader
+		buf := bufio.NewWriterSize(w, blockSize) // gzip writes a few bytes at a time, and each write would wake every reader
 		z, err := gzip.NewWriterLevel(buf, gzip.BestSpeed)
 		if err != nil {
 			return nil, false, err

@@ -39,8 +39,8 @@ func Run(t *testing.T, peer func(t *testing.T) Peer) {
 		"a try changes nothing":                 tries,
 		"gets from any configuration to any":    wanders,
 		"a router that does not answer":         silent,
-		"tells of the session":                  watches,
-		"tells of changes by others":            drifts,
+		"reports the session":                   watches,
+		"reports changes by others":             drifts,
 		"a call that is cancelled ends in time": cancels,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func tries(t *testing.T, p Peer) {
 	last := p.Configs[len(p.Configs)-1]
 	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(last), nil)
 	if err != nil || len(res.Edits) == 0 {
-		t.Fatalf("a try tells what it would send: %v, %v", res, err)
+		t.Fatalf("a try says what it would send: %v, %v", res, err)
 	}
 	p.holds(t, p.Configs[0])
 }
