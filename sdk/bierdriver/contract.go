@@ -2,9 +2,8 @@
 // through some south-bound interface.
 //
 // A driver is given what a router must hold, whole, and brings it there; what that
-// is, and when, the BIER service decides. Package bier computes it, and has Diff
-// and Canonical for drivers that compare. Package bierdriver/conformance holds what
-// every driver must pass, bierdriver/memory a driver of routers in memory.
+// is, and when, the BIER service decides. Canonical and Compare are the order of lists,
+// for drivers that compare. Package bierdriver/conformance is what every driver must pass.
 package bierdriver
 
 import (
