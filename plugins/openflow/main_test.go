@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -108,8 +109,18 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
-	join(t, dial(t, listen), 0xabc)
+	w := join(t, dial(t, listen), 0xabc)
 	until(t, p, nodes("openflow:2748"))
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer w.net.Close()
+	group.Go(func() { // the role may be asked for after the handshake, when the plugin begins to act
+		for {
+			if _, err := w.answer(); err != nil {
+				return
+			}
+		}
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for { // the switch may be there before the answer to the request for its role

@@ -163,7 +163,7 @@ func (e *exporter) take(o observation) {
 // inherited adds what the process before knew, as long as the switches had no time to
 // connect and the frames none to pass: a topology does not vanish with a hand-over.
 func (e *exporter) inherited(t topology.Topology) topology.Topology {
-	if time.Since(e.began) > e.s.set.Discovery.Expiry.Std() {
+	if time.Since(e.began) > e.s.set.Discovery.Expiry.Duration {
 		return t
 	}
 	var links []topology.Link
@@ -189,7 +189,7 @@ func (e *exporter) inherited(t topology.Topology) topology.Topology {
 
 // run writes after each change, of one switch not more often than every few seconds.
 func (e *exporter) run(ctx context.Context) {
-	expired := time.NewTimer(e.s.set.Discovery.Expiry.Std())
+	expired := time.NewTimer(e.s.set.Discovery.Expiry.Duration)
 	defer expired.Stop()
 	for ctx.Err() == nil {
 		var later <-chan time.Time
@@ -239,7 +239,7 @@ func (e *exporter) flush(ctx context.Context) (later time.Duration) {
 		e.written[key] = time.Now()
 	}
 	for key, o := range e.s.observed.All(e.s.store.Now(), "") {
-		if there[key] || o.Epoch < e.term.Epoch() && time.Since(e.began) <= e.s.set.Discovery.Expiry.Std() {
+		if there[key] || o.Epoch < e.term.Epoch() && time.Since(e.began) <= e.s.set.Discovery.Expiry.Duration {
 			continue
 		}
 		if err := e.write(ctx, func(tx *state.Tx) error { e.s.observed.Delete(tx, key); return nil }); err != nil {
