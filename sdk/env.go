@@ -3,6 +3,8 @@ package sdk
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"time"
 
 	"ctl.internal/sdk/fault"
@@ -20,6 +22,19 @@ func (e *Env) DecodeConfig(v any) error {
 		return fault.Wrap(fault.Invalid, err, "the settings of the plugin do not fit: %v", err)
 	}
 	return nil
+}
+
+// Home is the controller's home directory, from which relative paths of the settings start.
+// The host keeps a plugin's data in data/plugins/NAME below it; elsewhere DataDir is it.
+func (e *Env) Home() string {
+	if h := os.Getenv("CTL_HOME"); h != "" {
+		return h
+	}
+	plugins := filepath.Dir(filepath.Clean(e.DataDir))
+	if data := filepath.Dir(plugins); filepath.Base(plugins) == "plugins" && filepath.Base(data) == "data" {
+		return filepath.Dir(data)
+	}
+	return e.DataDir
 }
 
 // Warn tells the operator something about the settings that works but should be

@@ -5,7 +5,6 @@ package service
 import (
 	"context"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -67,7 +66,7 @@ func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.group.Go(func() { s.data.Store.Role(ctx, role, s.importing) })
 	s.group.Go(func() { s.data.Store.WatchBroken(ctx, func(all map[string]error) { s.health(bierplugin.Health(all)) }) })
 	h := &operations.Handlers{Data: s.data}
-	sh := &shell.Shell{Home: filepath.Join(env.DataDir, "..", "..", ".."), Data: s.data, Import: s.imported, Forget: s.forget}
+	sh := &shell.Shell{Home: env.Home(), Data: s.data, Import: s.imported, Forget: s.forget}
 	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.Store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 

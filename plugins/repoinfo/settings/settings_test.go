@@ -1,14 +1,15 @@
 package settings
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
+
+	"ctl.internal/sdk"
 )
 
 func TestCheckFindsEveryFault(t *testing.T) {
-	s := Settings{ReviewURL: "https://u:hidden@review/", Listen: "5000", Review: Review{Username: "u"}, Mirror: Mirror{Interval: Duration(time.Second),
+	s := Settings{ReviewURL: "https://u:hidden@review/", Listen: "5000", Review: Review{Username: "u"}, Mirror: Mirror{Interval: sdk.Duration{Duration: time.Second},
 		Sources: []Source{{Project: "../x", URL: "ext::sh -c id"}, {Project: "a", URL: "ssh://-oProxyCommand=x/y"}, {Project: "a", URL: "https://u:hidden@x/"},
 			{Project: "b", URL: "/srv/b.git", Username: "u", Password: "hidden"}, {Project: "c", URL: "--upload-pack=x"}}}}
 	err := s.Check()
@@ -31,22 +32,10 @@ func TestCheckFindsEveryFault(t *testing.T) {
 
 func TestGoodSettings(t *testing.T) {
 	for _, u := range []string{"https://x/y.git", "http://x/", "ssh://git@host:29418/p", "git://h/p", "file:///srv/p.git", "/srv/p.git"} {
-		second := Duration(time.Second)
+		second := sdk.Duration{Duration: time.Second}
 		s := Settings{Mirror: Mirror{Timeout: second, Sources: []Source{{Project: "p", URL: u}}}, Limits: Limits{WalkTimeout: second}, Review: Review{Timeout: second, Budget: second}}
 		if err := s.Check(); err != nil {
 			t.Errorf("%s: %v", u, err)
-		}
-	}
-}
-
-func TestDuration(t *testing.T) {
-	var m Mirror
-	if err := json.Unmarshal([]byte(`{"interval":"5m"}`), &m); err != nil || m.Interval.Std() != 5*time.Minute {
-		t.Errorf("%v, %v", m.Interval, err)
-	}
-	for _, bad := range []string{`"5"`, `"-1s"`, `""`, `"soon"`} {
-		if err := json.Unmarshal([]byte(`{"interval":`+bad+`}`), &m); err == nil {
-			t.Errorf("%s was taken", bad)
 		}
 	}
 }
