@@ -26,8 +26,9 @@ func TestDurations(t *testing.T) {
 	if err := (&Env{Config: []byte(`{"wait":"1m30s"}`)}).DecodeConfig(&set); err != nil || set.Wait.Duration != 90*time.Second {
 		t.Errorf("%v, %v", set.Wait, err)
 	}
+	bad := set
 	for _, text := range []string{`{"wait":"soon"}`, `{"wait":90}`, `{"wait":""}`} {
-		if err := (&Env{Config: []byte(text)}).DecodeConfig(&set); err == nil {
+		if err := (&Env{Config: []byte(text)}).DecodeConfig(&bad); err == nil {
 			t.Errorf("%s was taken", text)
 		}
 	}
