@@ -144,18 +144,22 @@ func (l *Lab) Probe(_ context.Context, q *bierdriver.Router) (*bierdriver.Probe,
 func (l *Lab) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
 	want := proto.CloneOf(c)
 	bierdriver.Canonical(want)
-	if permit != nil && len(Diff(l.Config(q.NodeId), want)) > 0 {
+	var asked *bierdriver.Config // what the router held when the permit was given
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.at(q.NodeId)
+	for permit != nil && asked != r.config && len(Diff(r.config, want)) > 0 {
+		asked = r.config
+		l.mu.Unlock()
 		_, err := permit.Begin(ctx, "")
 		if err == nil {
 			err = permit.Commit(ctx)
 		}
+		l.mu.Lock()
 		if err != nil {
 			return &bierdriver.Result{State: bierdriver.Pending, Reason: err.Error()}, nil
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.at(q.NodeId)
 	out := &bierdriver.Result{State: bierdriver.Applied, Session: session(r)}
 	if !r.up {
 		out.State, out.Reason = bierdriver.Pending, out.Session.Reason
