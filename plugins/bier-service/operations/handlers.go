@@ -52,6 +52,7 @@ type mountRouterIn struct {
 }
 
 func (h *Handlers) mountRouter(ctx context.Context, in mountRouterIn) (bier.ConfigureOutput, error) {
+	in.Node = bier.ShortID(in.Node)
 	return bier.Configured(h.Mounts.Put(ctx, mounts.Mount(in)), nil)
 }
 
@@ -60,7 +61,7 @@ type unmountRouterIn struct {
 }
 
 func (h *Handlers) unmountRouter(ctx context.Context, in unmountRouterIn) (bier.ConfigureOutput, error) {
-	return bier.Configured(h.Mounts.Remove(ctx, in.Node), nil)
+	return bier.Configured(h.Mounts.Remove(ctx, bier.ShortID(in.Node)), nil)
 }
 
 type reconcileIn struct {
@@ -74,5 +75,8 @@ type reconcileOut struct {
 
 // reconcile says how far routers are with what is configured now.
 func (h *Handlers) reconcile(ctx context.Context, in reconcileIn) (*reconcileOut, error) {
+	for i := range in.Nodes {
+		in.Nodes[i] = bier.ShortID(in.Nodes[i])
+	}
 	return &reconcileOut{h.Routers.States(ctx, in.Nodes, time.Duration(in.Wait)*time.Millisecond)}, nil
 }

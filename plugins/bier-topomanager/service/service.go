@@ -6,10 +6,10 @@ import (
 	"context"
 	"io/fs"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/operations"
@@ -111,7 +111,7 @@ func (s *Service) missing(now *state.Snapshot, t topology.Topology) bool {
 		return true
 	}
 	for node := range t.Nodes {
-		if _, ok := s.data.Nodes.Get(now, id, strings.TrimPrefix(node, "openflow:")); !ok {
+		if _, ok := s.data.Nodes.Get(now, id, bier.ShortID(node)); !ok {
 			return true
 		}
 	}
