@@ -12,6 +12,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -137,9 +138,22 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// plugin:reload: the next process begins while the one before still listens.
+func TestReload(t *testing.T) {
+	before, listen := start(t, nil)
+	next := plugintest.Start(t, options(), plugintest.WithConfig(map[string]any{"listen": listen}))
+	before.Stop()
+	join(t, dial(t, listen), 4)
+	until(t, next, nodes("openflow:4"))
+}
+
 func TestBadSettings(t *testing.T) {
 	taken := freePort(t)
-	plugintest.Start(t, options(), plugintest.WithConfig(map[string]any{"listen": taken}))
+	other, err := net.Listen("tcp", taken) // another program
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
 	for _, k := range []struct {
 		settings map[string]any
 		want     string
