@@ -57,6 +57,9 @@ func (c *Channel) CheckFlow() (Flow, error) {
 	if !dst.IsMulticast() {
 		return Flow{}, fmt.Errorf("dst-group %s is no multicast address (224.0.0.0/4, ff00::/8)", dst)
 	}
+	if reserved(dst) {
+		return Flow{}, fmt.Errorf("dst-group %s is reserved: routers forward neither 224.0.0.0/24 nor IPv6 groups of scope 0, 1, 2 and 15", dst)
+	}
 	longest := uint8(32)
 	if src.Is6() {
 		longest = 128
@@ -70,8 +73,32 @@ func (c *Channel) CheckFlow() (Flow, error) {
 	return Flow{Source: src, Group: dst, SourceWildcard: c.SourceWildcard, GroupWildcard: c.GroupWildcard}, nil
 }
 
+// reserved reports whether a group never leaves a link (RFC 5771 section 4, RFC 4291
+// section 2.7).
+func reserved(group netip.Addr) bool {
+	if group.Is4() {
+		b := group.As4()
+		return b[0] == 224 && b[1] == 0 && b[2] == 0
+	}
+	switch group.As16()[1] & 0xf {
+	case 0, 1, 2, 15:
+		return true
+	}
+	return false
+}
+
+// Overlaps reports whether packets may be of both flows.
+func (f Flow) Overlaps(o Flow) bool {
+	overlap := func(a netip.Addr, bits uint8, b netip.Addr, other uint8) bool {
+		x, y := netip.PrefixFrom(a, int(bits)), netip.PrefixFrom(b, int(other))
+		return x.Overlaps(y)
+	}
+	sources := f.Source.IsUnspecified() || o.Source.IsUnspecified() || overlap(f.Source, f.SourceWildcard, o.Source, o.SourceWildcard)
+	return f.Group.BitLen() == o.Group.BitLen() && sources && overlap(f.Group, f.GroupWildcard, o.Group, o.GroupWildcard)
+}
+
 // source accepts what may send, 1.0.0.0 to 223.255.255.255 or any IPv6 unicast
-// address, and the unspecified address, which stands for all sources.
+// address, and the unspecified address, which means all sources.
 func source(a netip.Addr) bool {
 	if a.IsUnspecified() {
 		return true

@@ -113,7 +113,12 @@ func TestFlows(t *testing.T) {
 		{"1.1.1.1", "224.1.1.1", 32, 32, ""},
 		{"0.0.0.0", "239.255.255.255", 1, 1, ""},
 		{"2001:db8::1", "ff3e::1", 128, 128, ""},
-		{"::", "ff02::1", 128, 1, ""},
+		{"::", "ff15::1", 128, 1, ""},
+		{"1.1.1.1", "224.0.1.0", 32, 32, ""},
+		{"1.1.1.1", "224.0.0.255", 32, 32, "is reserved"},
+		{"::", "ff02::1", 128, 128, "is reserved"},
+		{"::", "ff01::1", 128, 128, "is reserved"},
+		{"::", "ff0f::1", 128, 128, "is reserved"},
 		{"x", "224.1.1.1", 32, 32, `src-ip "x" is no IP address`},
 		{"1.1.1.1", "", 32, 32, `dst-group "" is no IP address`},
 		{"fe80::1%eth0", "ff3e::1", 128, 128, "must be plain"},
@@ -133,6 +138,22 @@ func TestFlows(t *testing.T) {
 		if _, err := c.CheckFlow(); (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s %s: %v, want %q", x.source, x.group, err, x.want)
 		}
+	}
+}
+
+func TestFlowsThatOverlap(t *testing.T) {
+	channel := func(name, source, group string, sw, gw uint8) bier.Channel {
+		return bier.Channel{Name: name, SrcIP: source, DstGroup: group, SourceWildcard: sw, GroupWildcard: gw, IngressNode: "a"}
+	}
+	others := []bier.Channel{channel("same", "1.1.1.1", "232.0.0.1", 32, 32), channel("any source", "0.0.0.0", "232.0.0.1", 32, 32),
+		channel("wider", "1.1.0.0", "232.0.0.0", 16, 24), channel("other group", "1.1.1.1", "232.0.0.2", 32, 32),
+		channel("other source", "1.1.1.2", "232.0.0.1", 32, 32), channel("IPv6", "::", "ff3e::1", 128, 128)}
+	elsewhere := channel("elsewhere", "1.1.1.1", "232.0.0.1", 32, 32)
+	elsewhere.IngressNode = "b"
+	mine := channel("mine", "1.1.1.1", "232.0.0.1", 32, 32)
+	same, overlap, err := bier.Shares(&mine, append(others, elsewhere, mine))
+	if err != nil || same != "same" || fmt.Sprint(overlap) != "[any source wider]" {
+		t.Errorf("%q, %v, %v", same, overlap, err)
 	}
 }
 

@@ -93,21 +93,25 @@ func (w *Way) find(g *Graph, tree *Tree, c *Channel, b BSL) error {
 	return nil
 }
 
-// SameFlow returns the name of another deployed channel that has the flow of c at
-// the same ingress, "" if none.
-func SameFlow(c *Channel, others []Channel) (string, error) {
+// Shares returns the names of other deployed channels at the same ingress: the one that has
+// the flow of c, "" if none, and those whose flows overlap with it.
+func Shares(c *Channel, others []Channel) (same string, overlap []string, err error) {
 	mine, err := c.CheckFlow()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	for i := range others {
 		o := &others[i]
 		if o.Name == c.Name || !o.Deployed() || o.IngressNode != c.IngressNode {
 			continue
 		}
-		if f, err := o.CheckFlow(); err == nil && f == mine {
-			return o.Name, nil
+		switch f, err := o.CheckFlow(); {
+		case err != nil:
+		case f == mine:
+			same = o.Name
+		case f.Overlaps(mine):
+			overlap = append(overlap, o.Name)
 		}
 	}
-	return "", nil
+	return same, overlap, nil
 }

@@ -89,5 +89,8 @@ func (x Status) Router(node string, revision uint64) RouterState {
 	if x.State == Applied && x.Answered < min(x.Intent, revision) {
 		out.State = Pending
 	}
+	if out.State == Pending && out.Reason == "" { // pending is never without a reason
+		out.Reason = "the change has not been tried at the router yet"
+	}
 	return out
 }

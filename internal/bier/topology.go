@@ -52,7 +52,9 @@ type NodeParams struct {
 
 // TerminationPoint is a port.
 type TerminationPoint struct {
-	ID string `json:"tp-id"`
+	ID     string `json:"tp-id"`
+	IfName string `json:"if-name,omitempty"`
+	Index  uint32 `json:"tp-index,omitempty"`
 }
 
 // Link leads from one node to another.
@@ -122,6 +124,10 @@ type Encapsulation struct {
 	Base uint32 `json:"bier-mpls-label-base"`
 	Size uint8  `json:"bier-mpls-label-range-size"`
 }
+
+// ShortID takes the prefix off ids of OpenFlow: "openflow:1:2" is "1:2". Clients may write
+// ids of nodes, links and ports in either form.
+func ShortID(id string) string { return strings.TrimPrefix(id, "openflow:") }
 
 // Node returns the node of an id, nil if there is none.
 func (t *Topology) Node(id string) *Node {

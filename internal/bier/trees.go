@@ -2,6 +2,7 @@ package bier
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"sync"
 
@@ -166,4 +167,15 @@ func (t *Trees) Network(r state.Reader) Network {
 		n.Channels[id] = append(n.Channels[id], c)
 	}
 	return n
+}
+
+// NodeIDs are the ids of the nodes of all topologies.
+func (t *Trees) NodeIDs(r state.Reader) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, n := range t.Nodes.All(r) {
+			if !yield(n.ID) {
+				return
+			}
+		}
+	}
 }

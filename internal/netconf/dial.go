@@ -40,7 +40,7 @@ func Dial(ctx context.Context, t Target) (*Session, error) {
 	stop()
 	if err != nil {
 		client.Close()
-		return nil, errors.Join(fmt.Errorf("the router has no NETCONF behind its SSH: %w", err), ctx.Err())
+		return nil, errors.Join(fmt.Errorf("the router has no NETCONF over its SSH: %w", err), ctx.Err())
 	}
 	s, err := Open(ctx, sshStream{ch, client}, t.Options)
 	if err != nil {

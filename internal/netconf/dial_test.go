@@ -26,7 +26,7 @@ func TestHostKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.HostKey() != r.HostKey() {
-		t.Errorf("the first key is told as %q", s.HostKey())
+		t.Errorf("the first key is reported as %q", s.HostKey())
 	}
 	if err := s.Close(within(t, time.Minute)); err != nil {
 		t.Error(err)
@@ -97,7 +97,7 @@ func TestLogin(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret-word") {
-			t.Errorf("%s: the error tells a secret: %v", name, err)
+			t.Errorf("%s: the error holds a secret: %v", name, err)
 		}
 	}
 }

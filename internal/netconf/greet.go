@@ -14,7 +14,7 @@ const (
 )
 
 // greet asks for nothing until there is an answer to one of its questions. Some
-// servers lose the first message behind a hello (seen with netconfd 2.13); a question
+// servers lose the first message after a hello (seen with netconfd 2.13); a question
 // that changes nothing may be lost and asked again, an edit may not.
 func (s *Session) greet(ctx context.Context) error {
 	op := GetConfigOp(Running, NoFilter()...)

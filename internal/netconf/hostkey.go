@@ -19,10 +19,10 @@ type HostKeyError struct {
 
 func (e *HostKeyError) Error() string {
 	if e.Shown == "" {
-		return fmt.Sprintf("the router shows another host key (of kind %.200s) than the pinned one (%s): if that is right, set its host key anew",
+		return fmt.Sprintf("the router shows another host key (of kind %.200s) than the pinned one (%s): if that is right, set its host key again",
 			strings.Join(e.Kinds, ", "), Fingerprint(e.Pinned))
 	}
-	return fmt.Sprintf("the router shows another host key (%s) than the pinned one (%s): if that is right, set its host key anew",
+	return fmt.Sprintf("the router shows another host key (%s) than the pinned one (%s): if that is right, set its host key again",
 		Fingerprint(e.Shown), Fingerprint(e.Pinned))
 }
 

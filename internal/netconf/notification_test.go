@@ -17,7 +17,7 @@ func TestNotificationsComeApart(t *testing.T) {
 	}
 	r.Notify(simrouter.BFRIDCollision(9))
 	if err := s.OK(ctx, netconf.DiscardOp()); err != nil {
-		t.Fatalf("a reply behind a notification: %v", err)
+		t.Fatalf("a reply after a notification: %v", err)
 	}
 	if n := <-s.Notifications(); n.Body.Value("bfr-id") != "9" || n.At.IsZero() || n.Lost != 0 {
 		t.Errorf("%+v", n)
@@ -38,7 +38,7 @@ func TestNotificationsComeApart(t *testing.T) {
 	}
 	r.Drop()
 	if _, open := <-s.Notifications(); open {
-		t.Error("the channel stays open behind the session")
+		t.Error("the channel stays open after the session")
 	}
 	<-s.Done()
 	if s.Err() == nil {

@@ -46,7 +46,7 @@ func (e *RPCError) Error() string {
 // Refusal is all rpc-errors of one reply, never empty.
 type Refusal []*RPCError
 
-// Error tells all of them, shortened to what a table bears.
+// Error lists all of them, shortened to what a table bears.
 func (r Refusal) Error() string {
 	var b strings.Builder
 	b.WriteString("the router refused: ")

@@ -103,7 +103,7 @@ var ErrClosed = errors.New("the session is closed")
 
 // Do sends an operation and waits for its reply. A Refusal or ErrUnclear leaves the
 // session open. When ctx ends first the session is ended too: what became of the
-// operation is not known, and replies behind it would come late as well (RFC 6241
+// operation is not known, and replies after it would come late as well (RFC 6241
 // section 4.5 keeps them in order).
 func (s *Session) Do(ctx context.Context, op Operation) (*Reply, error) {
 	a := s.DoAll(ctx, op)
@@ -193,7 +193,7 @@ func (s *Session) forget(ids []string) {
 	}
 }
 
-// fail ends the session; the first reason stays. All who wait are told.
+// fail ends the session; the first reason stays. All who wait get it.
 func (s *Session) fail(err error) {
 	s.mu.Lock()
 	if s.err == nil {

@@ -75,7 +75,7 @@ func TestFaultsAreNoSuccess(t *testing.T) {
 		"half an answer and the end":      {f: simrouter.Faults{Half: e}},
 		"half an answer, marks, the end":  {f: simrouter.Faults{Half: e}, old: true},
 		"the end before":                  {f: simrouter.Faults{Hangup: e}},
-		"the end behind":                  {f: simrouter.Faults{HangupOK: e}},
+		"the end after it":                {f: simrouter.Faults{HangupOK: e}},
 		"an empty reply":                  {f: simrouter.Faults{Empty: e}, open: true},
 		"ok, error, ok":                   {f: simrouter.Faults{Twice: e}, open: true},
 		"no XML":                          {f: simrouter.Faults{Garbage: true}},
@@ -204,7 +204,7 @@ func TestManyInOnePiece(t *testing.T) {
 				t.Errorf("the end of the session answers all: %v", a)
 			}
 			if a = s.DoAll(within(t, time.Minute), get, get); a[0].Err == nil || a[1].Err == nil {
-				t.Errorf("behind the end: %v", a)
+				t.Errorf("after the end: %v", a)
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func (t *transport) ReceiveHello() (*lib.HelloMessage, error) {
 		t.conn.Close()
 		return &lib.HelloMessage{}, err
 	}
-	// The framing changes only behind our own hello.
+	// The framing changes only after our own hello.
 	if err := <-t.sent; err != nil {
 		t.helloErr = err
 		return &lib.HelloMessage{}, err

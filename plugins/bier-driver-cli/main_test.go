@@ -96,7 +96,7 @@ func TestLifeOfAConfiguration(t *testing.T) {
 	}
 	apply(t, d, r, &bierdriver.Config{}, bierdriver.Applied)
 	if sim.Config() != empty {
-		t.Errorf("left behind:\n%s", sim.Config())
+		t.Errorf("left over:\n%s", sim.Config())
 	}
 }
 
@@ -114,7 +114,7 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 		"saving refused":       {simcli.Faults{Refuse: "write memory"}, bierdriver.Failed},
 		"hangs up at saving":   {simcli.Faults{Hangup: "write memory"}, bierdriver.Pending},
 		"octet by octet":       {simcli.Faults{Pieces: 1}, bierdriver.Applied},
-		"drawn anew":           {simcli.Faults{Redraw: true}, bierdriver.Applied},
+		"drawn again":          {simcli.Faults{Redraw: true}, bierdriver.Applied},
 		"drawn octet by octet": {simcli.Faults{Redraw: true, Pieces: 1}, bierdriver.Applied},
 		"drawn and refused":    {simcli.Faults{Redraw: true, Pieces: 3, Refuse: "egress 7"}, bierdriver.Failed},
 		"hangs up at once":     {simcli.Faults{Hangup: "terminal"}, bierdriver.Pending},
@@ -288,7 +288,7 @@ func TestTemplatesOfFreeRtr(t *testing.T) {
 	}
 	apply(t, d, r, &bierdriver.Config{}, bierdriver.Applied)
 	if sim.Config() != empty {
-		t.Errorf("left behind:\n%s\ninstead of\n%s", sim.Config(), empty)
+		t.Errorf("left over:\n%s\ninstead of\n%s", sim.Config(), empty)
 	}
 }
 

@@ -12,9 +12,11 @@ import (
 	"encoding/pem"
 	"errors"
 	"math/big"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,19 +108,50 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
-	join(t, dial(t, listen), 0xabc)
+	w := join(t, dial(t, listen), 0xabc)
 	until(t, p, nodes("openflow:2748"))
-	if out, err := p.Shell(t.Context(), "openflow:nodes", nil, nil); err != nil || !strings.Contains(out, "0000000000000abc") || !strings.Contains(out, "equal") {
-		t.Errorf("%v\n%s", err, out)
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer w.net.Close()
+	group.Go(func() { // the role may be asked for after the handshake, when the plugin begins to act
+		for {
+			if _, err := w.answer(); err != nil {
+				return
+			}
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for { // the switch may be there before the answer to the request for its role
+		out, err := p.Shell(ctx, "openflow:nodes", nil, nil)
+		if err != nil || !strings.Contains(out, "0000000000000abc") {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if strings.Contains(out, "equal") {
+			break
+		}
 	}
 	if out, err := p.Shell(t.Context(), "openflow:ports", []string{"openflow:9"}, nil); !errors.Is(err, &fault.Error{Kind: fault.NotFound}) {
 		t.Errorf("a switch that is not there: %v\n%s", err, out)
 	}
 }
 
+// plugin:reload: the next process begins while the one before still listens.
+func TestReload(t *testing.T) {
+	before, listen := start(t, nil)
+	next := plugintest.Start(t, Options(), plugintest.WithConfig(map[string]any{"listen": listen}))
+	before.Stop()
+	join(t, dial(t, listen), 4)
+	until(t, next, nodes("openflow:4"))
+}
+
 func TestBadSettings(t *testing.T) {
 	taken := freePort(t)
-	plugintest.Start(t, Options(), plugintest.WithConfig(map[string]any{"listen": taken}))
+	other, err := net.Listen("tcp", taken) // another program
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
 	for _, k := range []struct {
 		settings map[string]any
 		want     string

@@ -38,6 +38,7 @@ type tcpSwitch struct {
 	t        *testing.T
 	net      net.Conn
 	datapath uint64
+	r        *ofp13.Reader
 }
 
 func dial(t *testing.T, listen string) net.Conn {
@@ -56,35 +57,50 @@ func dial(t *testing.T, listen string) net.Conn {
 // join does the handshake and returns at the barrier that ends it.
 func join(t *testing.T, c net.Conn, datapath uint64) *tcpSwitch {
 	t.Helper()
-	s := &tcpSwitch{t, c, datapath}
+	s := &tcpSwitch{t, c, datapath, ofp13.NewReader(c)}
 	s.send(0, ofp13.Hello{Versions: 1 << 4})
-	r := ofp13.NewReader(c)
 	for {
-		h, body, err := r.Next()
+		barrier, err := s.answer()
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := ofp13.Decode(h.Type, body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch m := m.(type) {
-		case ofp13.FeaturesRequest:
-			s.send(h.XID, ofp13.FeaturesReply{DatapathID: datapath})
-		case ofp13.MultipartRequest:
-			s.send(h.XID, ofp13.MultipartReply{Kind: m.Kind, Ports: []ofp13.Port{{Number: 1, Name: "one"}}})
-		case ofp13.RoleRequest:
-			s.send(h.XID, ofp13.RoleReply(m))
-		case ofp13.BarrierRequest:
-			s.send(h.XID, ofp13.BarrierReply{})
+		if barrier {
 			return s
 		}
 	}
 }
 
+// answer answers one message and reports whether it was a barrier.
+func (s *tcpSwitch) answer() (barrier bool, err error) {
+	h, body, err := s.r.Next()
+	if err != nil {
+		return false, err
+	}
+	m, err := ofp13.Decode(h.Type, body)
+	if err != nil {
+		return false, err
+	}
+	switch m := m.(type) {
+	case ofp13.FeaturesRequest:
+		err = s.write(h.XID, ofp13.FeaturesReply{DatapathID: s.datapath})
+	case ofp13.MultipartRequest:
+		err = s.write(h.XID, ofp13.MultipartReply{Kind: m.Kind, Ports: []ofp13.Port{{Number: 1, Name: "one"}}})
+	case ofp13.RoleRequest:
+		err = s.write(h.XID, ofp13.RoleReply(m))
+	case ofp13.BarrierRequest:
+		return true, s.write(h.XID, ofp13.BarrierReply{})
+	}
+	return false, err
+}
+
+func (s *tcpSwitch) write(xid uint32, m ofp13.Message) error {
+	_, err := s.net.Write(ofp13.Append(nil, xid, m))
+	return err
+}
+
 func (s *tcpSwitch) send(xid uint32, m ofp13.Message) {
 	s.t.Helper()
-	if _, err := s.net.Write(ofp13.Append(nil, xid, m)); err != nil {
+	if err := s.write(xid, m); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -58,7 +58,7 @@ func TestFromASourceToAReport(t *testing.T) {
 	}}}))
 	out, err := p.Shell(t.Context(), "repoinfo:sync", nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "1 of 2 projects") || strings.Contains(out+err.Error(), "s3cret") {
-		t.Errorf("a project that is gone must be told: %v\n%s", err, out)
+		t.Errorf("a project that is gone must be reported: %v\n%s", err, out)
 	}
 	if body := get(t, p, "/repoinfo/git/branches?project=a/zoo", 200); !strings.Contains(body, "stable/boron") {
 		t.Error(body)

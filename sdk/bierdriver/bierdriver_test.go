@@ -117,7 +117,7 @@ func TestWatchFollowsTheSet(t *testing.T) {
 	if e := next(); e.NodeId != "1" || e.Session.HostKey != "a" {
 		t.Fatalf("first event %v", e)
 	}
-	set([]*bierdriver.Router{one, {NodeId: "1", Host: "b"}}) // the same is not taken anew, another host is
+	set([]*bierdriver.Router{one, {NodeId: "1", Host: "b"}}) // the same is not taken again, another host is
 	if e := next(); e.NodeId != "1" || e.Session.HostKey != "b" {
 		t.Fatalf("after a change %v", e)
 	}
@@ -126,7 +126,7 @@ func TestWatchFollowsTheSet(t *testing.T) {
 		t.Fatalf("second router %v", e)
 	}
 	if e := next(); e.NodeId != "2" || e.Session.State != bierdriver.Down || e.Session.Reason == "" {
-		t.Fatalf("a watch that fails is told: %v", e)
+		t.Fatalf("a watch that fails is reported: %v", e)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -1,10 +1,9 @@
 // Package bierdriver is the capability of configuring BIER routers (RFC 8279)
 // through some south-bound interface.
 //
-// A driver is told what a router must hold, whole, and brings it there; what that
-// is, and when, the BIER service decides. Package bier computes it, and has Diff
-// and Canonical for drivers that compare. Package bierdriver/conformance holds what
-// every driver must pass, bierdriver/memory a driver of routers in memory.
+// A driver is given what a router must hold, whole, and brings it there; what that
+// is, and when, the BIER service decides. Canonical and Compare are the order of lists,
+// for drivers that compare. Package bierdriver/conformance is what every driver must pass.
 package bierdriver
 
 import (
@@ -115,7 +114,7 @@ type Driver interface {
 	// reached, fault.Device(…) when it answers wrongly.
 	Read(ctx context.Context, r *Router) (*Observed, error)
 
-	// Watch keeps a session to one router, tells its state at once and after each
+	// Watch keeps a session to one router, reports its state at once and after each
 	// change, and passes on what the router reports, until ctx ends or emit fails.
 	// The SDK fills in Event.NodeId, and puts emit's calls in order.
 	Watch(ctx context.Context, r *Router, emit func(*Event) error) error

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
@@ -59,11 +60,19 @@ var table = []commands.Command{{
 		return nil
 	},
 }, {
+	Name: "demo:ask", Summary: "asks", Help: "…", Run: ask,
+}, {
 	Name: "demo:fail", Summary: "fails", Help: "…",
 	Run: func(context.Context, *commands.Invocation) error {
 		return fault.At(fault.Exists, "vlan 7", "it is there already")
 	},
 }}
+
+func ask(_ context.Context, in *commands.Invocation) error {
+	a, err := in.Prompt(context.Background(), "Password: ", false)
+	_, _ = io.WriteString(in.Stdout, a)
+	return err
+}
 
 func remote(t *testing.T) []commands.Command {
 	c := commands.NewClient(pair.New(t, func(s *grpc.Server) { commands.Register(s, table) }))
@@ -92,6 +101,21 @@ func TestPromptWithoutAUser(t *testing.T) {
 	err := cmd.Run(context.Background(), &commands.Invocation{Name: cmd.Name, Stdin: commands.NoInput, Stdout: io.Discard, Stderr: io.Discard, Terminal: &terminal{}})
 	if fault.KindOf(err) != fault.Unavailable {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// printf pw | ctl 'demo:ask': what is piped in must not hold up the answer, however much it is.
+func TestQuestionWhileInputIsPiped(t *testing.T) {
+	cmd, _ := commands.Find(remote(t), "demo:ask")
+	for _, size := range []int{3, 4 << 20} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		var out bytes.Buffer
+		err := cmd.Run(ctx, &commands.Invocation{Name: cmd.Name, Stdin: strings.NewReader(strings.Repeat("x", size)), Stdout: &out, Stderr: io.Discard,
+			Terminal: &terminal{answers: []string{"pw"}}})
+		cancel()
+		if err != nil || out.String() != "pw" {
+			t.Errorf("%d bytes of input: %q, %v", size, out.String(), err)
+		}
 	}
 }
 

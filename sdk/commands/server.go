@@ -41,7 +41,7 @@ func (s *server) Execute(stream execStream) error {
 	if start.Caller != nil {
 		ctx = caller.With(ctx, in.Caller)
 	}
-	t := &remote{stream: stream, answers: make(chan *pluginv1.PromptAnswer, 1)}
+	t := &remote{stream: stream, answers: make(chan *pluginv1.PromptAnswer, 1), input: make(chan []byte, maxInput), asked: make(chan struct{})}
 	pr, pw := io.Pipe()
 	in.Stdin, in.Stdout, in.Stderr, in.Terminal = pr, streamWriter{t, false}, streamWriter{t, true}, t
 	go t.read(pw)
@@ -86,23 +86,45 @@ func bind(c Command, values []string) map[string][]string {
 	return out
 }
 
+// maxInput is how many pieces of input may wait for a command that does not read them: it
+// may be asking a question instead, whose answer comes after them.
+const maxInput = 16
+
 // remote is the Terminal of a command that runs in a plugin.
 type remote struct {
 	stream  execStream
 	mu      sync.Mutex // one Send at a time
 	answers chan *pluginv1.PromptAnswer
+	input   chan []byte
+	once    sync.Once
+	asked   chan struct{} // closed by the first Prompt
 }
 
 // read hands input and answers on until the host closes the stream, which ends
 // with the command at the latest.
 func (t *remote) read(stdin *io.PipeWriter) {
+	end := make(chan error, 1) // why the input ended; the first reason counts
+	go func() {
+		for b := range t.input {
+			_, _ = stdin.Write(b) // fails once the command has ended
+		}
+		stdin.CloseWithError(<-end)
+	}()
+	open := true
+	finish := func(err error) {
+		if open {
+			open = false
+			end <- err
+			close(t.input)
+		}
+	}
 	for {
 		m, err := t.stream.Recv()
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
-			stdin.CloseWithError(err)
+			finish(err)
 			close(t.answers)
 			return
 		}
@@ -112,12 +134,30 @@ func (t *remote) read(stdin *io.PipeWriter) {
 			case <-t.stream.Context().Done():
 			}
 		}
-		if len(m.Stdin) > 0 {
-			_, _ = stdin.Write(m.Stdin)
+		if len(m.Stdin) > 0 && open && !t.feed(m.Stdin) {
+			finish(fault.New(fault.TooBig, "the command asked a question while more was piped into it than can wait"))
 		}
 		if m.StdinClosed {
-			stdin.Close()
+			finish(nil)
 		}
+	}
+}
+
+// feed queues a piece of input. It waits for room, unless the command has asked something:
+// then it may be waiting for an answer; false when there is no room.
+func (t *remote) feed(b []byte) bool {
+	select {
+	case t.input <- b:
+		return true
+	case <-t.stream.Context().Done():
+		return true
+	case <-t.asked:
+	}
+	select {
+	case t.input <- b:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -128,6 +168,7 @@ func (t *remote) send(m *pluginv1.ExecuteResponse) error {
 }
 
 func (t *remote) Prompt(ctx context.Context, text string, echo bool) (string, error) {
+	t.once.Do(func() { close(t.asked) })
 	if err := t.send(&pluginv1.ExecuteResponse{Prompt: &pluginv1.Prompt{Text: text, Echo: echo}}); err != nil {
 		return "", fault.FromStatus(err)
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/internal/lab/simbierdriver"
 	"ctl.internal/plugins/bier-service/reconcile"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/bierdriver/conformance"
 )
 
 // After any sequence of calls and any pattern of routers that die, are replaced,
@@ -80,7 +80,7 @@ func (l *lab) wrong() string {
 		if desired[id] != nil {
 			want = desired[id].Config
 		}
-		if d := conformance.Diff(l.routers.Config(id), want); len(d) > 0 {
+		if d := simbierdriver.Diff(l.routers.Config(id), want); len(d) > 0 {
 			return fmt.Sprint(id, d)
 		}
 	}

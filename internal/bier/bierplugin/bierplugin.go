@@ -6,6 +6,7 @@ import (
 	"context"
 	"embed"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"slices"
@@ -58,6 +59,19 @@ func Notify(c chan struct{}) {
 	case c <- struct{}{}:
 	default:
 	}
+}
+
+// maxCompletions bounds what a large network offers.
+const maxCompletions = 200
+
+// Complete returns the names that begin with prefix, each once.
+func Complete(names iter.Seq[string], prefix string) (out []string) {
+	for name := range names {
+		if strings.HasPrefix(name, prefix) && len(out) < maxCompletions && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // layers looks in one file system after the other.

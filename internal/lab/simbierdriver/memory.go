@@ -1,4 +1,4 @@
-// Package memory is a driver of BIER routers that live in memory: the model that
+// Package simbierdriver is a driver of BIER routers that live in memory: the model that
 // tests of the BIER plugins use, and the shortest example of a driver.
 package simbierdriver
 
@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/bierdriver/conformance"
 	"ctl.internal/sdk/fault"
 )
 
@@ -145,27 +144,29 @@ func (l *Lab) Probe(_ context.Context, q *bierdriver.Router) (*bierdriver.Probe,
 func (l *Lab) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
 	want := proto.CloneOf(c)
 	bierdriver.Canonical(want)
-	if permit != nil && len(conformance.Diff(l.Config(q.NodeId), want)) > 0 {
+	var asked *bierdriver.Config // what the router held when the permit was given
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.at(q.NodeId)
+	for permit != nil && asked != r.config && len(Diff(r.config, want)) > 0 {
+		asked = r.config
+		l.mu.Unlock()
 		_, err := permit.Begin(ctx, "")
 		if err == nil {
 			err = permit.Commit(ctx)
 		}
+		l.mu.Lock()
 		if err != nil {
 			return &bierdriver.Result{State: bierdriver.Pending, Reason: err.Error()}, nil
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r := l.at(q.NodeId)
 	out := &bierdriver.Result{State: bierdriver.Applied, Session: session(r)}
 	if !r.up {
 		out.State, out.Reason = bierdriver.Pending, out.Session.Reason
 		return out, nil
 	}
-	edits := conformance.Diff(r.config, want)
-	for _, e := range edits {
-		out.Edits = append(out.Edits, e.String())
-	}
+	edits := Diff(r.config, want)
+	out.Edits = edits
 	switch {
 	case permit == nil || len(edits) == 0:
 	case r.refuse != "":
@@ -173,7 +174,7 @@ func (l *Lab) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Con
 	default:
 		r.applies++
 		r.edits += len(edits)
-		r.config = conformance.Patch(r.config, edits)
+		r.config = want
 		l.wake()
 	}
 	return out, nil
@@ -196,14 +197,14 @@ func (l *Lab) Watch(ctx context.Context, q *bierdriver.Router, emit func(*bierdr
 	for {
 		l.mu.Lock()
 		r, changed := l.at(q.NodeId), l.changed
-		e, told := r.next(&version)
+		e, done := r.next(&version)
 		l.mu.Unlock()
 		if e != nil {
 			if err := emit(e); err != nil {
-				return fmt.Errorf("telling of router %s: %w", q.NodeId, err)
+				return fmt.Errorf("reporting router %s: %w", q.NodeId, err)
 			}
 			l.mu.Lock()
-			told()
+			done()
 			l.mu.Unlock()
 			continue
 		}

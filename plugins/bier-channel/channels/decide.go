@@ -3,7 +3,6 @@ package channels
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	"ctl.internal/internal/bier"
 )
@@ -127,7 +126,10 @@ func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others []bier.C
 		return nil, fmt.Errorf("there is no channel %s in topology %s; add-channel makes it", d.Name, d.Topology)
 	}
 	c := *have
-	c.IngressNode, c.EgressNodes = d.Ingress, slices.Clone(d.Egress)
+	c.IngressNode, c.EgressNodes = bier.ShortID(d.Ingress), nil
+	for _, e := range d.Egress {
+		c.EgressNodes = append(c.EgressNodes, bier.EgressNode{ID: bier.ShortID(e.ID)})
+	}
 	if t == nil {
 		return nil, within(t, d.Topology, &c)
 	}
@@ -144,7 +146,7 @@ func carried(c *bier.Channel, t *bier.Topology, others []bier.Channel) error {
 	if err != nil {
 		return err
 	}
-	other, err := bier.SameFlow(c, others)
+	other, _, err := bier.Shares(c, others)
 	if err == nil && other != "" {
 		err = fmt.Errorf("channel %s has the flow %s/%d %s/%d at the ingress node %s already", other, c.SrcIP, c.SourceWildcard, c.DstGroup, c.GroupWildcard, c.IngressNode)
 	}

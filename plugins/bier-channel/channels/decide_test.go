@@ -74,6 +74,8 @@ func TestRulesOfChannels(t *testing.T) {
 		"modifying one that is not":   {modify(nil), "there is no channel tv"},
 		"modifying a deployed one":    {modify(carried), "is deployed from node a"},
 		"deploying":                   {deploy(plain, "a", "b", "c"), ""},
+		"deploying by long names":     {deploy(plain, "openflow:a", "openflow:b", "c"), ""},
+		"to one node by both names":   {deploy(plain, "a", "openflow:b", "b"), "is there twice"},
 		"deploying again":             {deploy(carried, "c", "a"), ""},
 		"deploying one that is not":   {deploy(nil, "a", "c"), "add-channel makes it"},
 		"from a node outside":         {deploy(plain, "d", "c"), "d is not in sub-domain"},

@@ -1,4 +1,4 @@
-// Package shell is the shell commands of channels, one file each. RPCs are package
+// Package shell is the shell commands of channels. RPCs are package
 // operations.
 package shell
 
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-channel/operations"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -23,13 +24,14 @@ func (s *Shell) Commands() []commands.Command {
 }
 
 // names completes names of channels.
-func (s *Shell) names(_ context.Context, prefix string) (out []string) {
-	for _, c := range s.Store.Channels.All(s.Store.Now()) {
-		if strings.HasPrefix(c.Name, prefix) {
-			out = append(out, c.Name)
+func (s *Shell) names(_ context.Context, prefix string) []string {
+	return bierplugin.Complete(func(yield func(string) bool) {
+		for _, c := range s.Store.Channels.All(s.Store.Now()) {
+			if !yield(c.Name) {
+				return
+			}
 		}
-	}
-	return out
+	}, prefix)
 }
 
 func (s *Shell) channelArgument() commands.Argument {
@@ -62,23 +64,13 @@ func (s *Shell) topology(in *commands.Invocation) (string, error) {
 }
 
 // topologies completes ids of topologies with channels.
-func (s *Shell) topologies(_ context.Context, prefix string) (out []string) {
-	for _, t := range s.Store.ChannelTopologies(s.Store.Now()) {
-		if strings.HasPrefix(t, prefix) {
-			out = append(out, t)
-		}
-	}
-	return out
+func (s *Shell) topologies(_ context.Context, prefix string) []string {
+	return bierplugin.Complete(slices.Values(s.Store.ChannelTopologies(s.Store.Now())), prefix)
 }
 
 // nodes completes node-ids.
-func (s *Shell) nodes(_ context.Context, prefix string) (out []string) {
-	for _, n := range s.Store.Nodes.All(s.Store.Now()) {
-		if strings.HasPrefix(n.ID, prefix) && len(out) < 200 && !slices.Contains(out, n.ID) {
-			out = append(out, n.ID)
-		}
-	}
-	return out
+func (s *Shell) nodes(_ context.Context, prefix string) []string {
+	return bierplugin.Complete(s.Store.NodeIDs(s.Store.Now()), prefix)
 }
 
 // finish shows what deploying or removing came to; a FAILURE is the command's error.

@@ -39,7 +39,7 @@ type node struct {
 	// A change was typed, and not saved for the router's next start.
 	unsaved bool
 
-	members []*bierdriver.Member // told last
+	members []*bierdriver.Member // of the last Apply
 }
 
 // Describe is of the contract. A command line announces nothing, so the operator

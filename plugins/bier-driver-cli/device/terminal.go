@@ -21,7 +21,7 @@ type terminal struct {
 	client  *ssh.Client
 	ch      ssh.Channel
 	prompt  *regexp.Regexp // at the end of what was said
-	refused *regexp.Regexp // a line that tells an error
+	refused *regexp.Regexp // a line that reports an error
 	key     string
 	typed   uint32
 }
@@ -85,7 +85,7 @@ func (t *terminal) run(ctx context.Context, line string) (string, error) {
 	return said, nil
 }
 
-// drawn is what is seen of a line in the end: a carriage return begins it anew.
+// drawn is what is seen of a line in the end: a carriage return begins it again.
 func drawn(line string) string {
 	line = strings.TrimRight(escapes.ReplaceAllString(line, ""), "\r\x00")
 	return line[strings.LastIndexByte(line, '\r')+1:]
@@ -95,8 +95,8 @@ func drawn(line string) string {
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*\x07`)
 
 // answer reads as far as a prompt at the end, and leaves the prompt out. Routers draw
-// the prompt anew while a line is typed, and once more behind an error: the one that
-// ends an answer stands behind a line end, that of the echo at least.
+// the prompt again while a line is typed, and once more after an error: the one that
+// ends an answer comes after a line end, that of the echo at least.
 func (t *terminal) answer(echo bool) (string, error) {
 	var b bytes.Buffer
 	part := make([]byte, 32<<10)

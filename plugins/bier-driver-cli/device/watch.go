@@ -9,7 +9,7 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
-// Watch is of the contract. A command line tells nothing by itself: the driver looks
+// Watch is of the contract. A command line reports nothing by itself: the driver looks
 // from time to time, and reports the router's coming, going and drift.
 func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bierdriver.Event) error) error {
 	if err := emit(&bierdriver.Event{Session: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}}); err != nil {

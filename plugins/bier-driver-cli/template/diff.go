@@ -24,7 +24,7 @@ func (m *Model) Diff(have, want []Section) (typed, edits []string) {
 	for _, s := range want {
 		before, there := old[s.Header]
 		var lines []string
-		for _, l := range slices.Backward(before) { // what stands on another line is taken back first
+		for _, l := range slices.Backward(before) { // what another line needs is taken back first
 			if !slices.Contains(s.Lines, l) {
 				lines = append(lines, m.negate+l)
 			}

@@ -12,7 +12,7 @@ import (
 // maxNumber is the highest number of a section: routers count interfaces in 31 bits.
 const maxNumber = 1 << 30
 
-// numberOf is that of the section of a flow, on routers that tell sections apart by
+// numberOf is that of the section of a flow, on routers that distinguish sections by
 // numbers. It depends on nothing but the flow, so that the section is found again.
 func numberOf(flow values) string {
 	h := fnv.New32a()

@@ -39,7 +39,7 @@ func (m *Model) Parse(show string) []Section {
 }
 
 // strange is a section that only looks like ours: on routers that count sections, ours
-// are those that tell their flow, and have its number.
+// are those that name their flow, and have its number.
 func (m *Model) strange(s Section) bool {
 	if m.identity == nil || s.Header == m.bier.text {
 		return false

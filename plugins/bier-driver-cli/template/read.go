@@ -10,7 +10,7 @@ import (
 // Read makes a configuration of sections: the way back of Want, as far as the
 // templates carry it. members are those there may be.
 func (m *Model) Read(sections []Section, members []*bierdriver.Member) *bierdriver.Config {
-	c, known := &bierdriver.Config{}, newBook(members)
+	c, known := &bierdriver.Config{}, newAddressBook(members)
 	for _, s := range sections {
 		if s.Header == m.bier.text {
 			c.Global = m.readGlobal(s)
@@ -33,7 +33,7 @@ func (v values) number(name string) uint32 {
 	return uint32(n)
 }
 
-func (m *Model) readChannel(v values, s Section, known book) *bierdriver.Channel {
+func (m *Model) readChannel(v values, s Section, known addressBook) *bierdriver.Channel {
 	if m.identity != nil {
 		for _, l := range s.Lines {
 			if of := m.identity.read(l); of != nil {

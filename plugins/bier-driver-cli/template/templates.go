@@ -15,7 +15,7 @@ import (
 type Templates struct {
 	BIER    BIER    `json:"bier"`
 	Channel Channel `json:"channel"`
-	// Negate stands before a line or a header that is taken back, "no ".
+	// Negate is written before a line or a header that is taken back, "no ".
 	Negate string `json:"negate"`
 	// Leave ends a section.
 	Leave string `json:"leave"`
@@ -34,12 +34,12 @@ type BIER struct {
 
 // Channel is a section for each channel.
 type Channel struct {
-	// Header tells channels apart by their flow, or by {number}; then one of Lines must
+	// Header distinguishes channels by their flow, or by {number}; then one of Lines must
 	// have all of the flow.
 	Header string   `json:"header"`
 	Lines  []string `json:"lines"`
 	Egress []string `json:"egress"`
-	// Again is typed once more behind whatever changes in a section, for routers that
+	// Again is typed once more after whatever changes in a section, for routers that
 	// else hold a change without doing it.
 	Again []string `json:"again"`
 	// IngressOnly leaves out what a router is an egress of.
@@ -85,7 +85,7 @@ func Compile(t Templates) (*Model, error) {
 		}
 		return out
 	}
-	const all = 5 // placeholders that tell a channel
+	const all = 5 // placeholders that identify a channel
 	flow := set("vpn-id", "source-address", "source-wildcard", "group-address", "group-wildcard")
 	header := maps.Clone(flow)
 	header["number"] = true
@@ -115,7 +115,7 @@ func Compile(t Templates) (*Model, error) {
 			}
 		}
 		if m.identity == nil {
-			bad = append(bad, fault.At(fault.Invalid, "channel/header", "a channel is told apart by all of {vpn-id} {source-address} {source-wildcard} {group-address} {group-wildcard}, here, or in one of channel/lines when {number} stands here"))
+			bad = append(bad, fault.At(fault.Invalid, "channel/header", "a channel is identified by all of {vpn-id} {source-address} {source-wildcard} {group-address} {group-wildcard}, here, or in one of channel/lines when {number} stands here"))
 		}
 	}
 	for path, text := range map[string]string{"negate": t.Negate, "leave": t.Leave} {

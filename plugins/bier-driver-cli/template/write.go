@@ -72,7 +72,7 @@ func (m *Model) Want(c *bierdriver.Config) ([]Section, error) {
 			out = append(out, s)
 		}
 	}
-	members, taken := newBook(c.GetMembers()), map[string]*bierdriver.Channel{}
+	members, taken := newAddressBook(c.GetMembers()), map[string]*bierdriver.Channel{}
 	for _, c := range c.GetChannels() {
 		if m.ingressOnly && c.Role == bierdriver.Egress {
 			continue

@@ -54,7 +54,7 @@ func TestApply(t *testing.T) {
 			}
 			apply(t, d, r, &bierdriver.Config{}, bierdriver.Applied)
 			if n := sim.Config(); len(n.Kids) > 0 {
-				t.Errorf("left behind: %s", n)
+				t.Errorf("left over: %s", n)
 			}
 			if sim.Counts()["lock"] != sim.Counts()["unlock"] {
 				t.Errorf("locks: %v", sim.Counts())

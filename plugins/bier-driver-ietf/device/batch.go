@@ -7,7 +7,7 @@ import (
 	"ctl.internal/internal/netconf"
 )
 
-// errNotSent is what became of a request behind one that failed.
+// errNotSent is what became of a request after one that failed.
 var errNotSent = errors.New("it was not sent, because what it depends on failed")
 
 // together sends requests in one piece and waits for all answers: the way to the

@@ -24,7 +24,7 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	}
 	ops := []netconf.Operation{edit.Operation(), commit, t.get(t.change.Filter)}
 	var a []netconf.Answer
-	if whole && confirmed { // a commit behind a refused edit changes nothing, and is taken back
+	if whole && confirmed { // a commit after a refused edit changes nothing, and is taken back
 		a = t.together(ctx, ops...)
 	} else if first := t.one(ctx, ops[0]); first.OK(ops[0]) == nil {
 		if !confirmed { // there is no way back after the commit

@@ -9,7 +9,7 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
-// Both drafts tell the same things in different words.
+// Both drafts say the same things in different words.
 func TestNotificationsOfBothDrafts(t *testing.T) {
 	for _, c := range []struct {
 		name, body string

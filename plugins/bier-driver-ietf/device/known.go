@@ -6,15 +6,15 @@ import (
 )
 
 // known is what the router holds, as far as that is certain without asking: it was
-// read or written on this session, and the router tells of changes by others
-// (netconf-config-change), which has not happened since. link.mu guards it.
+// read or written on this session, and the router reports changes by others
+// (netconf-config-change), which has not happened since. link.mu protects it.
 type known struct {
-	follows *netconf.Session // whose router tells of changes; nil: none does
+	follows *netconf.Session // whose router reports changes; nil: none does
 	config  *bierdriver.Config
 	mark    uint64 // grows with each thing that casts doubt
 }
 
-// follow says that changes by others are told while s is open; nil: no more.
+// follow says that changes by others are reported while s is open; nil: no more.
 func (l *link) follow(s *netconf.Session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

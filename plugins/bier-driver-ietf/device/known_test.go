@@ -12,7 +12,7 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
-// A router that tells of changes by others is not read before each change, and what
+// A router that reports changes by others is not read before each change, and what
 // is read back is the change. Comparing reads all of it.
 func TestKnownRouterIsNotReadFirst(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -22,7 +22,7 @@ func TestKnownRouterIsNotReadFirst(t *testing.T) {
 		"candidate":           {simrouter.Options{}, 6}, // lock, edit, confirmed commit, read back, commit, unlock
 		"running":             {simrouter.Options{Leave: []string{netconf.Candidate}}, 5},
 		"no confirmed commit": {simrouter.Options{Leave: []string{netconf.ConfirmedCommit}}, 6},
-		"tells of no changes": {simrouter.Options{Leave: []string{netconf.Notifications}}, 7},
+		"reports no changes":  {simrouter.Options{Leave: []string{netconf.Notifications}}, 7},
 		"a second session":    {simrouter.Options{Leave: []string{netconf.Interleave}}, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestWhatIsKnownMayBeOld(t *testing.T) {
 					t.Errorf("%v, %v", o, err)
 				}
 			}
-			// A change that was told casts doubt: the next change reads first.
+			// A change that was reported casts doubt: the next change reads first.
 			_, mark := l.recall()
 			all := xmltree.New("", "")
 			for _, n := range sim.Config().Kids {
@@ -106,7 +106,7 @@ func TestRouterThatBearsOneRequestAtATime(t *testing.T) {
 	before := sim.Counts()
 	apply(t, d, r, config(3, 1), bierdriver.Failed)
 	if sim.Counts()["get-config"] != before["get-config"] {
-		t.Error("a request was sent behind one that failed")
+		t.Error("a request was sent after one that failed")
 	}
 	sim.Set(simrouter.Faults{})
 	apply(t, d, r, config(3, 1), bierdriver.Applied)

@@ -29,7 +29,7 @@ func (l *link) get(part []*xmltree.Node) netconf.Operation {
 	return netconf.GetConfigOp(netconf.Running, part...)
 }
 
-// read returns the configuration. What a dialect cannot tell apart is told as it was
+// read returns the configuration. What a dialect cannot distinguish is reported as it was
 // applied last, as long as the router still holds that.
 func (l *link) read(ctx context.Context) (*bierdriver.Config, error) {
 	have, err := l.tree(ctx)

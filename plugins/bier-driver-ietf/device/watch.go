@@ -24,7 +24,7 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 	}
 	defer d.leave(l)
 	w := &watcher{link: l, emit: emit}
-	if err := w.tell(&bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}); err != nil {
+	if err := w.report(&bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}); err != nil {
 		return err
 	}
 	for tries := 0; ; tries++ {
@@ -42,7 +42,7 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 				tries = 0 // a router that ends every session at once is not well
 			}
 			opened = l.opened()
-		} else if err := w.tell(l.state()); err != nil {
+		} else if err := w.report(l.state()); err != nil {
 			return err
 		}
 		if err := pause(ctx, l.wait(tries), opened); err != nil {
@@ -52,7 +52,7 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 }
 
 // wait is the pause before the next try: doubled each time, with jitter, so that a
-// thousand routers behind one broken link do not come back in one moment.
+// thousand routers after one broken link do not come back in one moment.
 func (l *link) wait(tries int) time.Duration {
 	if l.state().State == bierdriver.Refused {
 		return refusedPause
@@ -83,7 +83,7 @@ type watcher struct {
 	emit func(*bierdriver.Event) error
 }
 
-func (w *watcher) tell(s *bierdriver.Session) error { return w.emit(&bierdriver.Event{Session: s}) }
+func (w *watcher) report(s *bierdriver.Session) error { return w.emit(&bierdriver.Event{Session: s}) }
 
 func (w *watcher) connect(ctx context.Context) (*netconf.Session, error) {
 	if err := w.take(ctx); err != nil {
@@ -94,7 +94,7 @@ func (w *watcher) connect(ctx context.Context) (*netconf.Session, error) {
 	return w.session, err
 }
 
-// follow tells what happens until the session ends. An error ends the watch.
+// follow reports what happens until the session ends. An error ends the watch.
 func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
 	events, heard := w.subscribe(ctx, s)
 	if heard != nil {
@@ -104,7 +104,7 @@ func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
 	if events != s {
 		defer closeSoon(events)
 	}
-	if err := w.tell(w.state()); err != nil {
+	if err := w.report(w.state()); err != nil {
 		return err
 	}
 	alive := time.NewTicker(w.keepalive())
@@ -116,7 +116,7 @@ func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.Done():
-			return w.tell(&bierdriver.Session{State: bierdriver.Down, Reason: fmt.Sprint(s.Err()), Since: timestamppb.Now(), HostKey: s.HostKey()})
+			return w.report(&bierdriver.Session{State: bierdriver.Down, Reason: fmt.Sprint(s.Err()), Since: timestamppb.Now(), HostKey: s.HostKey()})
 		case n, open := <-heard:
 			if !open {
 				heard = nil // the audit goes on

@@ -145,7 +145,7 @@ func TestDriftIsTold(t *testing.T) {
 			}
 			sim.Notify(simrouter.BFRIDCollision(7))
 			if e := w.until("collision", func(e *bierdriver.Event) bool { return e.Drift != nil || e.Notification != nil }); e.Notification.GetBfrId() != 7 {
-				t.Errorf("our own repair is told as %v", e)
+				t.Errorf("our own repair is reported as %v", e)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // What is sent for each change of one router.
 func TestEdits(t *testing.T) {

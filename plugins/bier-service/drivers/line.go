@@ -1,5 +1,5 @@
 // Package drivers is the adapter: which plugins configure routers, which of them
-// is for a router, and what they tell of their routers.
+// is for a router, and what they report of their routers.
 package drivers
 
 import (
@@ -12,7 +12,7 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
-// line is the stream of what one driver tells of its routers. It is opened anew
+// line is the stream of what one driver reports of its routers. It is opened again
 // when it ends.
 type line struct {
 	name   string
@@ -65,7 +65,7 @@ func (l *line) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		slog.Debug("the watch of routers ended; opening it anew", "driver", l.name, "err", err)
+		slog.Debug("the watch of routers ended; opening it again", "driver", l.name, "err", err)
 		l.lost(err)
 		wait(ctx, pause)
 	}
@@ -77,7 +77,7 @@ func (l *line) any() bool {
 	return len(l.want) > 0
 }
 
-// lost tells that nothing is known of the routers now.
+// lost reports that nothing is known of the routers now.
 func (l *line) lost(err error) {
 	l.mu.Lock()
 	var nodes []string
@@ -129,7 +129,7 @@ func (l *line) watch(ctx context.Context) error {
 	}
 }
 
-// news returns what the driver was not told yet.
+// news returns what the driver was not sent yet.
 func (l *line) news(sent map[string]*bierdriver.Router) (put []*bierdriver.Router, remove []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -37,3 +37,46 @@ func (h *Handlers) Mux() operations.Mux {
 		api + "unmount-router": operations.Func(h.unmountRouter),
 	}
 }
+
+type mountRouterIn struct {
+	Node       string `json:"node-id"`
+	Host       string `json:"host"`
+	Port       uint16 `json:"port"`
+	User       string `json:"username"`
+	Password   string `json:"password"`
+	PrivateKey string `json:"private-key"`
+	HostKey    string `json:"host-key"`
+	Driver     string `json:"driver"`
+	Dialect    string `json:"dialect"`
+	Keepalive  uint32 `json:"keepalive"`
+}
+
+func (h *Handlers) mountRouter(ctx context.Context, in mountRouterIn) (bier.ConfigureOutput, error) {
+	in.Node = bier.ShortID(in.Node)
+	return bier.Configured(h.Mounts.Put(ctx, mounts.Mount(in)), nil)
+}
+
+type unmountRouterIn struct {
+	Node string `json:"node-id"`
+}
+
+func (h *Handlers) unmountRouter(ctx context.Context, in unmountRouterIn) (bier.ConfigureOutput, error) {
+	return bier.Configured(h.Mounts.Remove(ctx, bier.ShortID(in.Node)), nil)
+}
+
+type reconcileIn struct {
+	Nodes []string `json:"node-id"`
+	Wait  uint32   `json:"wait"`
+}
+
+type reconcileOut struct {
+	Routers []bier.RouterState `json:"router,omitempty"`
+}
+
+// reconcile says how far routers are with what is configured now.
+func (h *Handlers) reconcile(ctx context.Context, in reconcileIn) (*reconcileOut, error) {
+	for i := range in.Nodes {
+		in.Nodes[i] = bier.ShortID(in.Nodes[i])
+	}
+	return &reconcileOut{h.Routers.States(ctx, in.Nodes, time.Duration(in.Wait)*time.Millisecond)}, nil
+}

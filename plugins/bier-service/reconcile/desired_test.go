@@ -7,11 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	"ctl.internal/internal/bier"
-	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/bierdriver/conformance"
 )
 
 func new16(v uint16) *uint16 { return &v }
@@ -44,39 +40,6 @@ func channels(t *bier.Topology, r *rand.Rand, n int) []bier.Channel {
 		out = append(out, c)
 	}
 	return out
-}
-
-// Between any two states of a network each router gets there by the difference, and
-// there is none left; a router that is concerned by nothing gets no edit.
-func TestDifferencesLeadThere(t *testing.T) {
-	for seed := range int64(60) {
-		r := rand.New(rand.NewSource(seed))
-		top := network(2+r.Intn(12), seed)
-		next := network(len(top.Nodes), seed+1000*int64(r.Intn(2)))
-		for range r.Intn(3) {
-			n := &next.Nodes[r.Intn(len(next.Nodes))]
-			n.Params.Domains = nil
-		}
-		a := Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string][]bier.Channel{"flow:1": channels(top, r, 4)}})
-		b := Wanted(bier.Network{Topologies: []*bier.Topology{next}, Channels: map[string][]bier.Channel{"flow:1": channels(next, r, 4)}})
-		for i := range top.Nodes {
-			from, to := at(a, top.Nodes[i].ID), at(b, top.Nodes[i].ID)
-			edits := conformance.Diff(from, to)
-			if got := conformance.Patch(from, edits); !conformance.Equal(got, to) || !conformance.Equal(to, got) {
-				t.Fatalf("seed %d node %s: after %v it holds\n%v\nwant\n%v", seed, top.Nodes[i].ID, edits, got, to)
-			}
-			if n := len(conformance.Diff(from, proto.CloneOf(from))); n != 0 {
-				t.Fatalf("seed %d: %d edits for nothing", seed, n)
-			}
-		}
-	}
-}
-
-func at(d map[string]*Desired, node string) *bierdriver.Config {
-	if d[node] == nil {
-		return &bierdriver.Config{}
-	}
-	return d[node].Config
 }
 
 func TestEachRouterHoldsItsPartOfAChannel(t *testing.T) {

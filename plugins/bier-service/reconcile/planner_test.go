@@ -6,8 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	"ctl.internal/internal/bier"
-	"ctl.internal/sdk/bierdriver/conformance"
 )
 
 // After any sequence of changes a planner that followed them all says the same as one that
@@ -61,7 +62,7 @@ func TestPlannerFollowsChanges(t *testing.T) {
 			}
 			for node, w := range want {
 				g := got[node]
-				if g == nil || !conformance.Equal(g.Config, w.Config) || !slices.Equal(g.Problems, w.Problems) {
+				if g == nil || !proto.Equal(g.Config, w.Config) || !slices.Equal(g.Problems, w.Problems) {
 					t.Fatalf("seed %d step %d, node %s:\n%v\nwant\n%v", seed, step, node, g, w)
 				}
 				if touched != nil && !touched[node] && g != before[node] {

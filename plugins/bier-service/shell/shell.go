@@ -1,11 +1,12 @@
-// Package shell is the shell commands of drivers and routers, one file each. RPCs
+// Package shell is the shell commands of drivers and routers. RPCs
 // are package operations.
 package shell
 
 import (
 	"context"
-	"strings"
+	"slices"
 
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/mounts"
 	"ctl.internal/plugins/bier-service/operations"
@@ -25,11 +26,6 @@ func (s *Shell) Commands() []commands.Command {
 }
 
 // nodes completes ids of mounted routers.
-func (s *Shell) nodes(_ context.Context, prefix string) (out []string) {
-	for _, id := range s.Mounts.Nodes(s.Mounts.Store.Now()) {
-		if strings.HasPrefix(id, prefix) && len(out) < 200 {
-			out = append(out, id)
-		}
-	}
-	return out
+func (s *Shell) nodes(_ context.Context, prefix string) []string {
+	return bierplugin.Complete(slices.Values(s.Mounts.Nodes(s.Mounts.Store.Now())), prefix)
 }

@@ -5,6 +5,7 @@ package data
 import (
 	"context"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"ctl.internal/internal/bier"
@@ -105,12 +106,12 @@ func (d *Data) put(tx *state.Tx, id string, c *model.Change) error {
 		}
 	}
 	for _, x := range c.Domains {
-		if err := d.Domains.Put(tx, x, id, Key(x.ID)); err != nil {
+		if err := d.Domains.Put(tx, x, id, key(x.ID)); err != nil {
 			return err
 		}
 	}
 	for _, x := range c.Gone {
-		d.Domains.Delete(tx, id, Key(x))
+		d.Domains.Delete(tx, id, key(x))
 	}
 	return nil
 }
@@ -163,3 +164,6 @@ func (d *Data) Network(r state.Reader, id string) topology.Topology {
 	}
 	return t
 }
+
+// key is a domain-id as the key of its entry.
+func key(domain uint16) string { return strconv.Itoa(int(domain)) }

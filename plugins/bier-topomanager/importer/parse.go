@@ -188,7 +188,7 @@ var (
 )
 
 // plain is what the YAML library says, without the names of Go's types, and without
-// what stands in the file: it may be any file that the controller can read.
+// what is in the file: it may be any file that the controller can read.
 func plain(err error) string {
 	var many *yaml.TypeError
 	if !errors.As(err, &many) {

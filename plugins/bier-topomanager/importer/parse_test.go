@@ -24,7 +24,7 @@ func TestEveryFaultIsTold(t *testing.T) {
 	}
 }
 
-// What is wrong is told by line, without Go's types and without what stands there: the
+// What is wrong is reported by line, without Go's types and without what is there: the
 // file may be any that the controller can read.
 func TestWrongFiles(t *testing.T) {
 	for text, want := range map[string]string{

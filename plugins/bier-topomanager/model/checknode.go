@@ -11,6 +11,7 @@ import (
 // Bounds of the specification and of MPLS (RFC 3032 section 2.1).
 const (
 	maxSubDomain  = 255
+	maxMT         = 1<<12 - 1 // RFC 5120 section 7
 	maxLabel      = 1<<20 - 1
 	firstOwnLabel = 16
 )
@@ -72,8 +73,10 @@ func checkPrefix(p *problems, name, text string, v4 bool) {
 		p.err("%s %q is not an address with a prefix length", name, text)
 		return
 	}
-	if a := x.Addr(); a.IsMulticast() || a.IsUnspecified() {
+	if a := x.Addr(); a.IsMulticast() || a.IsUnspecified() || a.IsLoopback() || a.Is4() && (a.As4()[0] == 0 || a.As4()[0] >= 240) {
 		p.err("%s %s is no address of a router", name, text)
+	} else if a.IsLinkLocalUnicast() {
+		p.warn("%s %s is link-local: other routers cannot reach it", name, text)
 	} else if !x.IsSingleIP() {
 		p.warn("%s %s is no host route; routers ignore a BFR-prefix other than /%d", name, text, a.BitLen())
 	}
@@ -82,6 +85,9 @@ func checkPrefix(p *problems, name, text string, v4 bool) {
 func checkSubDomain(p *problems, d *bier.NodeDomain, s *bier.SubDomain) {
 	if s.ID > maxSubDomain {
 		p.err("sub-domain-id %d is not within 0..%d", s.ID, maxSubDomain)
+	}
+	if s.MT != nil && *s.MT > maxMT {
+		p.err("mt-id %d is not within 0..%d", *s.MT, maxMT)
 	}
 	switch s.IGP {
 	case "OSPF", "ISIS":
@@ -101,7 +107,7 @@ func checkSubDomain(p *problems, d *bier.NodeDomain, s *bier.SubDomain) {
 	}
 }
 
-// labelRange is a range of labels and where it stands.
+// labelRange is a range of labels and where it is configured.
 type labelRange struct {
 	first, last uint32
 	where       string

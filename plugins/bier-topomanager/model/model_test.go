@@ -50,6 +50,14 @@ func TestWhatCallsRefuse(t *testing.T) {
 		"a label range that is not there": {func(t *bier.Topology) (*Change, error) {
 			return DeleteEncapsulation(t, "a", id[uint16](1), id[uint16](0), false, &bier.Encapsulation{BSL: 64})
 		}, "has no ipv4 entry"},
+		"the last label range": {func(t *bier.Topology) (*Change, error) {
+			t.Nodes[2] = *router("c", 3)
+			af := &t.Nodes[2].Params.Domains[0].Global.SubDomains[0].AF
+			af.IPv4 = af.IPv4[:1]
+			c, err := DeleteEncapsulation(t, "c", id[uint16](1), id[uint16](1), false, &bier.Encapsulation{BSL: 64, Base: 1000})
+			t.Nodes[2] = bier.Node{ID: "c"}
+			return c, err
+		}, "needs label ranges; delete-node"},
 	} {
 		before := lab()
 		change, err := c.do(before)

@@ -83,6 +83,9 @@ func DeleteEncapsulation(t *bier.Topology, node string, domain, sub *uint16, v6 
 	if len(*list) == before {
 		return nil, fmt.Errorf("node %s has no %s entry of bitstringlength %d and label base %d in sub-domain %d of domain %d", node, family, e.BSL, e.Base, *sub, *domain)
 	}
+	if err := firstError(CheckNode(next)); err != nil && firstError(CheckNode(n)) == nil {
+		return nil, fmt.Errorf("%w; delete-node takes the node out of the sub-domain", err)
+	}
 	return &Change{Nodes: []bier.Node{*next}}, nil
 }
 

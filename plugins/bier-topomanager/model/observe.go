@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -85,21 +86,22 @@ func Take(old *bier.Node, n bier.Node) bier.Node {
 	return n
 }
 
-// short takes the prefix off ids of OpenFlow: "openflow:1:2" is "1:2".
-func short(id string) string { return strings.TrimPrefix(id, "openflow:") }
-
 func node(n topology.Node) bier.Node {
-	out := bier.Node{ID: short(n.ID), Name: short(cmp.Or(n.Attributes["name"], n.ID)), RouterID: short(cmp.Or(n.Attributes["router-id"], n.ID)),
+	out := bier.Node{ID: bier.ShortID(n.ID), Name: bier.ShortID(cmp.Or(n.Attributes["name"], n.ID)), RouterID: bier.ShortID(cmp.Or(n.Attributes["router-id"], n.ID)),
 		Latitude: number(n.Attributes["latitude"]), Longitude: number(n.Attributes["longitude"])}
-	for _, tp := range slices.Sorted(maps.Keys(n.TPs)) {
-		out.TPs = append(out.TPs, bier.TerminationPoint{ID: short(n.TPs[tp].ID)})
+	for _, key := range slices.Sorted(maps.Keys(n.TPs)) {
+		tp := n.TPs[key]
+		id := bier.ShortID(tp.ID)
+		// The number of an OpenFlow port ends its id: "1:2" is port 2 of switch 1.
+		index := cmp.Or(tp.Attributes["index"], id[strings.LastIndexByte(id, ':')+1:])
+		out.TPs = append(out.TPs, bier.TerminationPoint{ID: id, IfName: tp.Attributes["name"], Index: uint32(min(number(index), math.MaxUint32))})
 	}
 	return out
 }
 
 func link(l topology.Link) bier.Link {
-	return bier.Link{ID: short(l.ID), Source: bier.LinkFrom{Node: short(l.SourceNode), TP: short(l.SourceTP)},
-		Dest: bier.LinkTo{Node: short(l.DestNode), TP: short(l.DestTP)}, Delay: number(l.Attributes["delay"]),
+	return bier.Link{ID: bier.ShortID(l.ID), Source: bier.LinkFrom{Node: bier.ShortID(l.SourceNode), TP: bier.ShortID(l.SourceTP)},
+		Dest: bier.LinkTo{Node: bier.ShortID(l.DestNode), TP: bier.ShortID(l.DestTP)}, Delay: number(l.Attributes["delay"]),
 		Loss: number(l.Attributes["loss"]), Metric: number(l.Attributes["metric"])}
 }
 

@@ -38,13 +38,13 @@ type configureNodeIn struct {
 
 func (h *Handlers) configureNode(ctx context.Context, in configureNodeIn) (bier.ConfigureOutput, error) {
 	return h.configured(ctx, "configure-node", in.Topology, func(t *bier.Topology) (*model.Change, error) {
-		return model.ConfigureNode(t, in.Node, in.Domains)
+		return model.ConfigureNode(t, bier.ShortID(in.Node), in.Domains)
 	})
 }
 
 func (h *Handlers) deleteNode(ctx context.Context, in target) (bier.ConfigureOutput, error) {
 	return h.deleted(ctx, "delete-node", in.Topology, func(t *bier.Topology, channels []bier.Channel) (*model.Change, error) {
-		return model.DeleteNode(t, in.Node, in.Domain, in.SubDomain, channels)
+		return model.DeleteNode(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, channels)
 	})
 }
 
@@ -56,13 +56,13 @@ type deleteIPIn struct {
 
 func (h *Handlers) deleteIPv4(ctx context.Context, in deleteIPIn) (bier.ConfigureOutput, error) {
 	return h.configured(ctx, "delete-ipv4", in.Topology, func(t *bier.Topology) (*model.Change, error) {
-		return model.DeleteEncapsulation(t, in.Node, in.Domain, in.SubDomain, false, in.IPv4)
+		return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, false, in.IPv4)
 	})
 }
 
 func (h *Handlers) deleteIPv6(ctx context.Context, in deleteIPIn) (bier.ConfigureOutput, error) {
 	return h.configured(ctx, "delete-ipv6", in.Topology, func(t *bier.Topology) (*model.Change, error) {
-		return model.DeleteEncapsulation(t, in.Node, in.Domain, in.SubDomain, true, in.IPv6)
+		return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, true, in.IPv6)
 	})
 }
 

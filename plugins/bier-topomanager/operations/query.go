@@ -74,7 +74,7 @@ func (h *Handlers) queryNode(_ context.Context, in asked) (*queryNodeOut, error)
 	}
 	out := &queryNodeOut{}
 	for _, id := range in.Nodes {
-		if n := t.Node(id); n != nil {
+		if n := t.Node(bier.ShortID(id)); n != nil {
 			out.Nodes = append(out.Nodes, *n)
 		}
 	}
@@ -89,6 +89,9 @@ func (h *Handlers) queryLink(_ context.Context, in asked) (*queryLinkOut, error)
 	t, err := h.view(in.Topology)
 	if err != nil {
 		return nil, err
+	}
+	for i := range in.Links {
+		in.Links[i] = bier.ShortID(in.Links[i])
 	}
 	return &queryLinkOut{slices.DeleteFunc(t.Links, func(l bier.Link) bool { return !slices.Contains(in.Links, l.ID) })}, nil
 }

@@ -5,12 +5,11 @@ package service
 import (
 	"context"
 	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/operations"
@@ -67,7 +66,7 @@ func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.group.Go(func() { s.data.Store.Role(ctx, role, s.importing) })
 	s.group.Go(func() { s.data.Store.WatchBroken(ctx, func(all map[string]error) { s.health(bierplugin.Health(all)) }) })
 	h := &operations.Handlers{Data: s.data}
-	sh := &shell.Shell{Home: filepath.Join(env.DataDir, "..", "..", ".."), Data: s.data, Import: s.imported, Forget: s.forget}
+	sh := &shell.Shell{Home: env.Home(), Data: s.data, Import: s.imported, Forget: s.forget}
 	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.Store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
@@ -112,7 +111,7 @@ func (s *Service) missing(now *state.Snapshot, t topology.Topology) bool {
 		return true
 	}
 	for node := range t.Nodes {
-		if _, ok := s.data.Nodes.Get(now, id, strings.TrimPrefix(node, "openflow:")); !ok {
+		if _, ok := s.data.Nodes.Get(now, id, bier.ShortID(node)); !ok {
 			return true
 		}
 	}

@@ -64,8 +64,12 @@ func checkChannels(t *bier.Topology, list []bier.Channel) (out []model.Problem) 
 				out = append(out, model.Problem{Where: where, Text: w.Err.Error()})
 			}
 		}
-		if other, err := bier.SameFlow(c, list); err == nil && other != "" {
-			out = append(out, model.Problem{Where: where, Text: "channel " + other + " has the same flow at the same ingress"})
+		same, overlap, err := bier.Shares(c, list)
+		if err == nil && same != "" {
+			out = append(out, model.Problem{Where: where, Text: "channel " + same + " has the same flow at the same ingress"})
+		}
+		for _, other := range overlap {
+			out = append(out, model.Problem{Warning: true, Where: where, Text: "its flow overlaps with that of channel " + other + " at the same ingress; which of them carries a packet is the router's choice"})
 		}
 	}
 	return out

@@ -1,12 +1,13 @@
-// Package shell is the shell commands of topologies, one file each. RPCs are
+// Package shell is the shell commands of topologies. RPCs are
 // package operations.
 package shell
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/sdk/commands"
@@ -27,29 +28,14 @@ func (s *Shell) Commands() []commands.Command {
 }
 
 // topologies completes topology-ids.
-func (s *Shell) topologies(_ context.Context, prefix string) (out []string) {
-	for _, id := range s.Data.IDs(s.Data.Store.Now()) {
-		if strings.HasPrefix(id, prefix) {
-			out = append(out, id)
-		}
-	}
-	return out
+func (s *Shell) topologies(_ context.Context, prefix string) []string {
+	return bierplugin.Complete(slices.Values(s.Data.IDs(s.Data.Store.Now())), prefix)
 }
 
 // nodes completes node-ids of all topologies.
-func (s *Shell) nodes(_ context.Context, prefix string) (out []string) {
-	seen := map[string]bool{}
-	for _, n := range s.Data.Nodes.All(s.Data.Store.Now()) {
-		if strings.HasPrefix(n.ID, prefix) && !seen[n.ID] && len(out) < maxCompletions {
-			seen[n.ID] = true
-			out = append(out, n.ID)
-		}
-	}
-	return out
+func (s *Shell) nodes(_ context.Context, prefix string) []string {
+	return bierplugin.Complete(s.Data.NodeIDs(s.Data.Store.Now()), prefix)
 }
-
-// maxCompletions bounds what a large network offers.
-const maxCompletions = 200
 
 // topologyOption chooses a topology where there are several.
 func (s *Shell) topologyOption() commands.Option {

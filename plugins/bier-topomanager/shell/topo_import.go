@@ -65,6 +65,9 @@ func (s *Shell) read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, importer.MaxSize+1))
 }
 
+// maxCompletions bounds what a large directory offers.
+const maxCompletions = 200
+
 // files completes names of YAML and JSON files and of directories.
 func (s *Shell) files(_ context.Context, prefix string) (out []string) {
 	dir, base := filepath.Split(prefix)

@@ -42,7 +42,7 @@ func (f *follower) stop() {
 }
 
 // update starts and ends watches. A source that is being restarted keeps what it
-// told last; one that is not installed any more loses it.
+// reported last; one that is not installed any more loses it.
 func (f *follower) update(ctx context.Context, providers []host.Provider) {
 	listed := map[string]bool{}
 	for _, p := range providers {

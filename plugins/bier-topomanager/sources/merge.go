@@ -1,5 +1,5 @@
-// Package sources follows all who tell of topologies: plugins with the capability
-// topology, and imports. Of several that tell of the same one the union counts.
+// Package sources follows all sources of topologies: plugins with the capability
+// topology, and imports. Of several that see the same one the union counts.
 package sources
 
 import (
@@ -35,7 +35,7 @@ func (m *Merge) id(id string) string {
 	return id
 }
 
-// Change takes in what a source tells.
+// Change takes in what a source reports.
 func (m *Merge) Change(source string, c topology.Change) {
 	if slices.Contains(m.Ignore, c.TopologyID) {
 		return

@@ -24,7 +24,7 @@ type conn struct {
 	cancel context.CancelFunc
 
 	mu     sync.Mutex
-	reason string // why it ends, the first one told
+	reason string // why it ends, the first one given
 }
 
 const (
@@ -41,7 +41,7 @@ func newConn(s *Server, id uint64, n net.Conn) *conn {
 	return c
 }
 
-// end closes the connection; the first reason is the one that is told.
+// end closes the connection; the first reason is the one that is kept.
 func (c *conn) end(reason string) {
 	c.mu.Lock()
 	if c.reason == "" {
@@ -52,7 +52,7 @@ func (c *conn) end(reason string) {
 	_ = c.net.Close()
 }
 
-func (c *conn) tell(e Event) bool {
+func (c *conn) report(e Event) bool {
 	e.Conn = c.id
 	select {
 	case c.s.events <- e:
@@ -62,7 +62,7 @@ func (c *conn) tell(e Event) bool {
 	}
 }
 
-// read hears the switch until the connection ends, and tells so.
+// read reads messages until the connection ends, and reports that.
 func (c *conn) read() {
 	defer c.s.gone(c)
 	defer c.cancel()
@@ -77,12 +77,12 @@ func (c *conn) read() {
 			return
 		}
 	}
-	if !c.tell(Event{Kind: Opened, Remote: remote}) {
+	if !c.report(Event{Kind: Opened, Remote: remote}) {
 		c.end("the controller stops")
 		return
 	}
 	c.end(cause(c.hear()))
-	c.tell(Event{Kind: Closed, Reason: c.reason})
+	c.report(Event{Kind: Closed, Reason: c.reason})
 }
 
 func (c *conn) hear() error {
@@ -107,7 +107,7 @@ func (c *conn) hear() error {
 				return err
 			}
 		}
-		if !c.tell(Event{Kind: Received, Header: h, Message: m}) {
+		if !c.report(Event{Kind: Received, Header: h, Message: m}) {
 			return errors.New("the controller stops")
 		}
 	}

@@ -46,7 +46,7 @@ func (o *outbox) ring() {
 // keep is the greatest buffer that an idle connection holds on to.
 const keep = 4096
 
-// take exchanges what is queued for an empty buffer, and tells whether it is the last.
+// take exchanges what is queued for an empty buffer, and reports whether it is the last.
 func (o *outbox) take(empty []byte) (full []byte, last bool) {
 	if cap(empty) > keep {
 		empty = nil

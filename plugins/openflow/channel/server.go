@@ -11,7 +11,10 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ctl.internal/plugins/openflow/ofp13"
 )
@@ -76,7 +79,13 @@ type Stats struct {
 
 // Listen opens the port and serves it until Close.
 func Listen(o Options) (*Server, error) {
-	lis, err := net.Listen("tcp", o.Listen)
+	// During a reload the process before this one still listens, and ends when this one is
+	// ready. Programs of other users, and those that do not share the port, are in the way.
+	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
+		e := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+		return errors.Join(err, e)
+	}}
+	lis, err := lc.Listen(context.Background(), "tcp", o.Listen)
 	if err != nil {
 		return nil, err
 	}

@@ -11,12 +11,12 @@ type phase int
 const (
 	greeting    phase = iota // its HELLO is awaited
 	introducing              // its features are awaited
-	challenging              // another connection tells the same datapath id
+	challenging              // another connection has the same datapath id
 	preparing                // its rules and ports are on the way
 	ready
 )
 
-// conn is a connection and the switch behind it.
+// conn is a connection and its switch.
 type conn struct {
 	id     ConnID
 	remote string
@@ -24,7 +24,7 @@ type conn struct {
 	opened time.Time
 	heard  time.Time // newest message
 	asked  time.Time // newest ECHO_REQUEST
-	// challenger told the same datapath id; this one has until challenged to show
+	// challenger has the same datapath id; this one has until challenged to show
 	// that it lives.
 	challenger ConnID
 	challenged time.Time
@@ -35,7 +35,7 @@ type conn struct {
 	roleAsked   time.Time
 	problem     string // what it refused
 	ports       map[uint32]*port
-	told        map[uint32]bool // ports that a PORT_STATUS told of while the list was on its way
+	updated     map[uint32]bool // ports of which a PORT_STATUS came before the list of ports was complete
 	missKept    bool            // another controller's table-miss rule is there
 	listed      bool            // the list of ports is complete
 	prepared    bool            // its rules are in place
@@ -59,9 +59,9 @@ const localPort = ofp13.PortLocal
 // physical reports whether frames may leave by the port.
 func (p *port) physical() bool { return p.Number > 0 && p.Number <= ofp13.PortMax }
 
-// Opened tells of a new connection.
+// Opened takes in a new connection.
 func (c *Core) Opened(id ConnID, remote string, now time.Time) {
-	s := &conn{id: id, remote: remote, opened: now, heard: now, ports: map[uint32]*port{}, told: map[uint32]bool{}}
+	s := &conn{id: id, remote: remote, opened: now, heard: now, ports: map[uint32]*port{}, updated: map[uint32]bool{}}
 	c.conns[id] = s
 	c.count.Connections++
 	if c.leaving {
@@ -71,7 +71,7 @@ func (c *Core) Opened(id ConnID, remote string, now time.Time) {
 	c.send(s, 0, ofp13.Hello{Versions: 1 << ofp13.Version})
 }
 
-// Closed tells that a connection has ended, and why.
+// Closed takes in that a connection has ended, and why.
 func (c *Core) Closed(id ConnID, why string, now time.Time) {
 	s, ok := c.conns[id]
 	if !ok {

@@ -1,4 +1,4 @@
-// Package discovery decides: what switches are told, which of them are there, and
+// Package discovery decides: what switches are sent, which of them are there, and
 // which links the LLDP frames prove. It does no input or output and knows no time
 // but what it is given: events go in by the methods of Core, actions come out by
 // Take, and View is the topology. A Core is for one goroutine; package service owns
@@ -90,7 +90,7 @@ func (c *Core) Changed() bool {
 	return d
 }
 
-// Transaction ids that tell what an answer belongs to. Frames count on from firstXID.
+// Transaction ids that say what an answer belongs to. Frames count on from firstXID.
 const (
 	xidFeatures = iota + 1
 	xidRole
@@ -114,7 +114,7 @@ func (c *Core) note(about *conn, level slog.Level, text string) {
 	c.out = append(c.out, Action{Conn: about.id, Level: level, Text: text, Remote: about.remote})
 }
 
-// close ends a connection, tells why, and forgets all that came by it.
+// close ends a connection, logs why, and forgets all that came by it.
 func (c *Core) close(s *conn, level slog.Level, why string, now time.Time) {
 	c.out = append(c.out, Action{Conn: s.id, Close: true, Level: level, Text: why, Remote: s.remote})
 	c.forget(s, now)

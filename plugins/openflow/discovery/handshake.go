@@ -107,12 +107,12 @@ func (c *Core) prepare(s *conn, now time.Time) {
 	c.send(s, xidSetup, ofp13.BarrierRequest{})
 }
 
-// settle makes the switch a node once its rules are in place and its ports known.
-func (c *Core) settle(s *conn, now time.Time) {
+// finish makes the switch a node once its rules are in place and its ports known.
+func (c *Core) finish(s *conn, now time.Time) {
 	if s.phase != preparing || !s.prepared || !s.listed {
 		return
 	}
-	s.phase, s.since, s.counted, s.told = ready, now, now, nil
+	s.phase, s.since, s.counted, s.updated = ready, now, now, nil
 	c.note(s, levelInfo, fmt.Sprintf("%s is connected, with %d ports", NodeID(s.datapath()), len(s.ports)))
 	c.render(s)
 	for n, p := range s.ports {

@@ -148,7 +148,7 @@ func TestPacing(t *testing.T) {
 	}
 }
 
-// What a switch told is forgotten when its ports come and go all the time.
+// What a switch sent is forgotten when its ports come and go all the time.
 func TestQueuesStayBounded(t *testing.T) {
 	w := newWorld(t, options())
 	id := w.connect(newBox(1, 1))

@@ -13,7 +13,7 @@ func (c *Core) portList(s *conn, m ofp13.MultipartReply, now time.Time) {
 		return
 	}
 	for _, p := range m.Ports {
-		if s.told[p.Number] {
+		if s.updated[p.Number] {
 			continue // a PORT_STATUS is newer
 		}
 		if !c.put(s, p, now) {
@@ -22,7 +22,7 @@ func (c *Core) portList(s *conn, m ofp13.MultipartReply, now time.Time) {
 	}
 	if !m.More {
 		s.listed = true
-		c.settle(s, now)
+		c.finish(s, now)
 	}
 }
 
@@ -47,8 +47,8 @@ func (c *Core) portStatus(s *conn, m ofp13.PortStatus, now time.Time) {
 	}
 	c.count.PortStatus++
 	id := PortID{s.datapath(), m.Port.Number}
-	if s.told != nil && len(s.told) < c.o.MaxPorts {
-		s.told[m.Port.Number] = true
+	if s.updated != nil && len(s.updated) < c.o.MaxPorts {
+		s.updated[m.Port.Number] = true
 	}
 	if m.Reason == ofp13.PortDeleted {
 		delete(s.ports, m.Port.Number)

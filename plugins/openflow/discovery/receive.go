@@ -14,7 +14,7 @@ const (
 	levelWarn  = slog.LevelWarn
 )
 
-// Received tells of a message.
+// Received takes in a message.
 func (c *Core) Received(id ConnID, h ofp13.Header, m ofp13.Message, now time.Time) {
 	s, ok := c.conns[id]
 	if !ok {
@@ -81,7 +81,7 @@ func (c *Core) barrier(s *conn, xid uint32, now time.Time) {
 		if c.acting {
 			c.miss(s)
 		}
-		c.settle(s, now)
+		c.finish(s, now)
 	case xid == xidFarewell && c.leaving:
 		c.close(s, levelDebug, "the controller stops", now)
 	}
@@ -102,7 +102,7 @@ func (c *Core) failed(s *conn, xid uint32, e ofp13.Error, now time.Time) {
 	case xid == xidMiss:
 		c.complain(s, fmt.Sprintf("it refuses the table-miss rule (error %d, code %d)", e.Kind, e.Code))
 	case xid == xidPorts || xid == xidFeatures:
-		c.close(s, levelWarn, fmt.Sprintf("it does not tell its ports (error %d, code %d)", e.Kind, e.Code), now)
+		c.close(s, levelWarn, fmt.Sprintf("it does not list its ports (error %d, code %d)", e.Kind, e.Code), now)
 	default:
 		c.note(s, levelDebug, fmt.Sprintf("error %d, code %d for transaction %d", e.Kind, e.Code, xid))
 	}

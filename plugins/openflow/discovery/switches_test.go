@@ -47,7 +47,7 @@ func TestFirstMessage(t *testing.T) {
 				return ok && e.Kind == ofp13.ErrorHelloFailed && strings.Contains(string(e.Data), "protocols=OpenFlow13")
 			})
 			if _, hello := k.m.(ofp13.Hello); hello != refusal {
-				t.Errorf("told an ERROR: %v, sent a HELLO: %v", refusal, hello)
+				t.Errorf("sent an ERROR: %v, sent a HELLO: %v", refusal, hello)
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestSwitchLeavesAndComesBack(t *testing.T) {
 	w.want(ring3)
 }
 
-// A switch that connects anew while its old connection is not known to be dead has
+// A switch that connects again while its old connection is not known to be dead has
 // not to wait; a second switch with the datapath id of one that lives is refused.
 func TestSameDatapathTwice(t *testing.T) {
 	w := newWorld(t, options())
@@ -114,7 +114,7 @@ func TestSameDatapathTwice(t *testing.T) {
 	w.conns[ids[0]].deaf = true
 	third := w.connect(newBox(1, 2))
 	w.wait(1500 * time.Millisecond)
-	w.endsWith(ids[0], "connected anew")
+	w.endsWith(ids[0], "connected again")
 	if w.conns[third] == nil {
 		t.Fatalf("the new connection was ended: %s", w.closed[third])
 	}
@@ -158,7 +158,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What a switch refuses is told, and is no reason to lose it.
+// What a switch refuses is reported, and is no reason to lose it.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t, options())
 	b := newBox(1, 1)

@@ -7,7 +7,7 @@ import (
 	"ctl.internal/plugins/openflow/ofp13"
 )
 
-// Tick tells that time has passed. It is called several times a second.
+// Tick says that time has passed. It is called several times a second.
 func (c *Core) Tick(now time.Time) {
 	if c.leaving {
 		return
@@ -36,7 +36,7 @@ func (c *Core) watch(s *conn, now time.Time) {
 		c.count.Refused++
 		c.close(s, levelWarn, fmt.Sprintf("it was not ready within %s of connecting", c.o.Handshake), now)
 	case s.challenger != 0 && now.After(s.challenged):
-		c.close(s, levelInfo, NodeID(s.datapath())+" has connected anew, and the old connection is silent", now)
+		c.close(s, levelInfo, NodeID(s.datapath())+" has connected again, and the old connection is silent", now)
 	case silent > c.o.Dead:
 		c.count.Dead++
 		c.close(s, levelWarn, fmt.Sprintf("it has not answered for %s", c.o.Dead), now)

@@ -1,12 +1,15 @@
 package discovery
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
+	"ctl.internal/plugins/openflow/ofp13"
 	"ctl.internal/sdk/topology"
 )
 
@@ -22,7 +25,7 @@ func (c *Core) View(now time.Time) topology.Topology {
 	return t
 }
 
-// render makes the node of a switch anew.
+// render makes the node of a switch again.
 func (c *Core) render(s *conn) {
 	n := topology.Node{ID: NodeID(s.datapath()), TPs: make(map[string]topology.TerminationPoint, len(s.ports)), Observed: s.heard,
 		Attributes: map[string]string{"type": "openflow", "datapath-id": fmt.Sprintf("%016x", s.datapath()), "address": s.remote}}
@@ -50,3 +53,127 @@ func state(p *port) string {
 	}
 	return "down"
 }
+
+// PortID names a port of any switch.
+type PortID struct {
+	Datapath uint64
+	Number   uint32
+}
+
+// NodeID is the name of a switch in the topology: "openflow:1", the datapath id in
+// decimal digits.
+func NodeID(datapath uint64) string { return "openflow:" + strconv.FormatUint(datapath, 10) }
+
+// String is the name of a port in the topology, "openflow:1:2". It is also the name
+// of the link that begins there.
+func (p PortID) String() string { return NodeID(p.Datapath) + ":" + portName(p.Number) }
+
+func portName(n uint32) string {
+	if n == localPort {
+		return "LOCAL"
+	}
+	return strconv.FormatUint(uint64(n), 10)
+}
+
+// Switch is a switch as people see it.
+type Switch struct {
+	Datapath    uint64
+	Remote      string
+	Role        uint32
+	Ports, Up   int
+	Description ofp13.Description
+	Since       time.Time
+	Problem     string // what it refused; empty = all is well
+}
+
+// Port is a port as people see it.
+type Port struct {
+	ID       PortID
+	Port     ofp13.Port
+	Peer     *PortID // where its link leads
+	Stats    ofp13.PortStats
+	Measured time.Time // zero: no counters yet
+}
+
+// Link is one direction of a cable.
+type Link struct {
+	From, To    PortID
+	Both        bool // the other direction is there, too
+	Since, Seen time.Time
+}
+
+// Switches returns the switches that are ready, by datapath id.
+func (c *Core) Switches() []Switch {
+	var out []Switch
+	for _, s := range c.switches {
+		if s.phase != ready {
+			continue
+		}
+		w := Switch{Datapath: s.datapath(), Remote: s.remote, Role: s.role, Ports: len(s.ports), Description: s.description, Since: s.since, Problem: s.problem}
+		for _, p := range s.ports {
+			if p.Up() {
+				w.Up++
+			}
+		}
+		out = append(out, w)
+	}
+	slices.SortFunc(out, func(a, b Switch) int { return cmp.Compare(a.Datapath, b.Datapath) })
+	return out
+}
+
+// Links returns the links, by their source.
+func (c *Core) Links() []Link {
+	out := make([]Link, 0, len(c.links))
+	for _, l := range c.links {
+		back := c.links[l.to]
+		out = append(out, Link{From: l.from, To: l.to, Both: back != nil && back.to == l.from, Since: l.since, Seen: l.seen})
+	}
+	slices.SortFunc(out, func(a, b Link) int { return compare(a.From, b.From) })
+	return out
+}
+
+// Ports returns the ports of all switches that are ready, by switch and number.
+func (c *Core) Ports() []Port {
+	var out []Port
+	for _, s := range c.switches {
+		if s.phase != ready {
+			continue
+		}
+		for n, p := range s.ports {
+			v := Port{ID: PortID{s.datapath(), n}, Port: p.Port, Stats: p.stats, Measured: p.measured}
+			if l := c.links[v.ID]; l != nil {
+				to := l.to
+				v.Peer = &to
+			}
+			out = append(out, v)
+		}
+	}
+	slices.SortFunc(out, func(a, b Port) int { return compare(a.ID, b.ID) })
+	return out
+}
+
+func compare(a, b PortID) int {
+	return cmp.Or(cmp.Compare(a.Datapath, b.Datapath), cmp.Compare(a.Number, b.Number))
+}
+
+// Counters count since the plugin started.
+type Counters struct {
+	Connections    uint64 // accepted
+	Refused        uint64 // ended before the switch was ready
+	Dead           uint64 // switches that stopped answering
+	Errors         uint64 // ERROR messages received
+	PortStatus     uint64 // PORT_STATUS messages received
+	PacketIns      uint64 // PACKET_IN messages received
+	FramesSent     uint64 // LLDP frames
+	FramesReceived uint64 // LLDP frames that proved a link
+	Forged         uint64 // LLDP frames whose key was wrong
+	Foreign        uint64 // LLDP frames of other systems
+	Malformed      uint64 // LLDP frames that do not parse
+	Stale          uint64 // own LLDP frames that came too late, or back to their port
+	Ambiguous      uint64 // LLDP frames that arrived at a second port
+	LinksFound     uint64
+	LinksLost      uint64
+}
+
+// Counters returns the present values.
+func (c *Core) Counters() Counters { return c.count }

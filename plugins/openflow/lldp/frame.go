@@ -1,5 +1,5 @@
 // Package lldp makes and reads the frames by which links are found: LLDP (IEEE
-// 802.1AB, clauses 8 and 9) with an organizationally specific TLV that tells, under
+// 802.1AB, clauses 8 and 9) with an organizationally specific TLV that says, under
 // a key, which port of which switch the frame left by. Only what the key confirms
 // is believed. The decision what a frame means is in package discovery.
 package lldp
@@ -7,6 +7,8 @@ package lldp
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"strconv"
 	"time"
 )
@@ -67,4 +69,58 @@ func (k Key) Open(frame []byte) (Origin, error) {
 		}
 	}
 	return Origin{}, ErrForeign
+}
+
+// Types of TLVs (table 8-1).
+const (
+	typeEnd        = 0
+	typeChassisID  = 1
+	typePortID     = 2
+	typeTTL        = 3
+	typeSystemName = 5
+	typeOrganized  = 127
+)
+
+// maxValue is the length of nine bits.
+const maxValue = 511
+
+// tlv is one TLV of a frame.
+type tlv struct {
+	kind  uint8
+	value []byte
+}
+
+func appendTLV(b []byte, kind uint8, value []byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, uint16(kind)<<9|uint16(len(value)))
+	return append(b, value...)
+}
+
+var errShort = errors.New("a TLV is cut short")
+
+// parse reads the TLVs up to the end TLV. The three mandatory ones come first, in
+// their order (8.2).
+func parse(b []byte) ([]tlv, error) {
+	var out []tlv
+	for {
+		if len(b) < 2 {
+			return nil, errShort
+		}
+		head := binary.BigEndian.Uint16(b)
+		kind, n := uint8(head>>9), int(head&maxValue)
+		if kind == typeEnd {
+			break
+		}
+		if len(b) < 2+n {
+			return nil, errShort
+		}
+		if want := uint8(len(out) + 1); want <= typeTTL && kind != want {
+			return nil, fmt.Errorf("TLV %d is of type %d, must be %d", want, kind, want)
+		}
+		out = append(out, tlv{kind, b[2 : 2+n]})
+		b = b[2+n:]
+	}
+	if len(out) < typeTTL {
+		return nil, errors.New("a mandatory TLV is missing")
+	}
+	return out, nil
 }

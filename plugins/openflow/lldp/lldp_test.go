@@ -69,7 +69,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Whatever bit is changed, the frame tells no other origin.
+// Whatever bit is changed, the frame proves no other origin.
 func TestEveryChangeOfTheOriginIsSeen(t *testing.T) {
 	frame := key.Frame(origin, header)
 	for i := range frame {

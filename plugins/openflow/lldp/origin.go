@@ -10,7 +10,7 @@ import (
 // Key confirms that a frame was made by this controller, in this run of it.
 type Key []byte
 
-// Origin is what the authenticated TLV tells.
+// Origin is what the authenticated TLV says.
 type Origin struct {
 	Datapath uint64
 	Port     uint32
@@ -21,7 +21,7 @@ type Origin struct {
 	Sequence uint32
 }
 
-// Why a frame tells of no link.
+// Why a frame proves no link.
 var (
 	ErrNotLLDP = errors.New("not an LLDP frame")
 	ErrForeign = errors.New("the LLDP frame is of another system")

@@ -1,12 +1,14 @@
 // Package ofp13 is the wire form of the OpenFlow 1.3 messages (OpenFlow Switch
 // Specification 1.3.5, section 7) that discovery needs, in both directions, and of
 // no others. A Reader takes messages from a stream within limits; Decode and Append
-// are the codec. What switches are told is decided in package discovery.
+// are the codec. What switches are sent is decided in package discovery.
 package ofp13
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
+	"io"
 )
 
 // Version is the only protocol version that is spoken.
@@ -45,7 +47,7 @@ type Message interface {
 // headerLength is that of struct ofp_header.
 const headerLength = 8
 
-// maxLength is the greatest length a header can tell.
+// maxLength is the greatest length a header can hold.
 const maxLength = 1<<16 - 1
 
 // Header is struct ofp_header.
@@ -61,7 +63,7 @@ func Append(b []byte, xid uint32, m Message) []byte { return AppendVersion(b, Ve
 
 // AppendVersion is Append with another version in the header, for the one message
 // that is the same in all of them: an ERROR that refuses a HELLO. It panics when
-// the message is longer than a header can tell: none of those that are sent can be.
+// the message is longer than a header can hold: none of those that are sent can be.
 func AppendVersion(b []byte, version uint8, xid uint32, m Message) []byte {
 	start := len(b)
 	b = append(b, version, uint8(m.Type()), 0, 0)
@@ -136,3 +138,33 @@ type Other struct {
 func (o Other) Type() Type { return o.T }
 
 func (o Other) append(b []byte) []byte { return append(b, o.Body...) }
+
+// Reader takes messages from a stream.
+type Reader struct{ r *bufio.Reader }
+
+// NewReader returns a Reader with a small buffer: there may be thousands.
+func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReaderSize(r, 4096)} }
+
+// Next returns the next message's header and body. The body is the caller's. A
+// message is at most 65,535 bytes long, because its header has 16 bits for it.
+func (r *Reader) Next() (Header, []byte, error) {
+	var raw [headerLength]byte
+	if _, err := io.ReadFull(r.r, raw[:]); err != nil {
+		return Header{}, nil, err
+	}
+	h := Header{Version: raw[0], Type: Type(raw[1]), Length: binary.BigEndian.Uint16(raw[2:]), XID: binary.BigEndian.Uint32(raw[4:])}
+	if h.Length < headerLength {
+		return h, nil, fmt.Errorf("a message says that it is %d bytes long; its header alone has %d", h.Length, headerLength)
+	}
+	if h.Length == headerLength {
+		return h, nil, nil
+	}
+	body := make([]byte, h.Length-headerLength)
+	if _, err := io.ReadFull(r.r, body); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return h, nil, err
+	}
+	return h, body, nil
+}

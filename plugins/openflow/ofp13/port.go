@@ -28,7 +28,7 @@ type Port struct {
 	Name                                 string
 	Config, State                        uint32
 	Current, Advertised, Supported, Peer uint32
-	Speed, MaxSpeed                      uint32 // kbit/s, 0 when not told
+	Speed, MaxSpeed                      uint32 // kbit/s, 0 when not known
 }
 
 // Up reports whether packets pass.
@@ -63,7 +63,7 @@ const (
 	PortModified = 2
 )
 
-// PortStatus tells of one port that changed (7.4.3).
+// PortStatus is a change of one port (7.4.3).
 type PortStatus struct {
 	Reason uint8
 	Port   Port

@@ -2,6 +2,13 @@ package service
 
 import "ctl.internal/sdk/topology"
 
+// The event stream, its notification, and how many changes may wait.
+const (
+	stream        = "openflow-topology"
+	notification  = "openflow-topology:topology-changed"
+	waitingEvents = 1024
+)
+
 // change is the notification topology-changed of module openflow-topology.
 type change struct {
 	Topology string   `json:"topology-id"`

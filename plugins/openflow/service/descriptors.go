@@ -8,22 +8,15 @@ import (
 // spare descriptors are for all that is not a switch.
 const spare = 64
 
-// descriptors raises the limit of open files as far as it goes, and returns how many
-// of the connections wanted fit, with what to tell the operator when not all do.
+// descriptors returns how many of the connections wanted fit into the limit of open files,
+// with a warning for the operator when not all do. Go's runtime has raised the soft limit
+// to the hard one.
 func descriptors(wanted int) (int, string) {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
 		return wanted, "the limit of open files is not known: " + err.Error()
 	}
-	need := uint64(wanted + spare)
-	if l.Cur < need {
-		raised := l
-		raised.Cur = min(need, l.Max)
-		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &raised); err == nil {
-			l = raised
-		}
-	}
-	if l.Cur >= need {
+	if l.Cur >= uint64(wanted+spare) {
 		return wanted, ""
 	}
 	fit := max(int(l.Cur)-spare, 1)

@@ -87,7 +87,7 @@ func pack(o shell.Observed) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// sumOf tells two records apart; that a switch was heard again is no difference.
+// sumOf is equal for records that differ only in when the switch was heard.
 func sumOf(o shell.Observed) string {
 	o.At, o.Sum, o.Epoch, o.Source, o.Node.Observed = time.Time{}, "", 0, "", time.Time{}
 	links := make([]topology.Link, len(o.Links))
@@ -164,7 +164,7 @@ func (e *exporter) take(o observation) {
 // inherited adds what the process before knew, as long as the switches had no time to
 // connect and the frames none to pass: a topology does not vanish with a hand-over.
 func (e *exporter) inherited(t topology.Topology) topology.Topology {
-	if time.Since(e.began) > e.s.set.Discovery.Expiry.Std() {
+	if time.Since(e.began) > e.s.set.Discovery.Expiry.Duration {
 		return t
 	}
 	var links []topology.Link
@@ -190,8 +190,8 @@ func (e *exporter) inherited(t topology.Topology) topology.Topology {
 
 // run writes after each change, of one switch not more often than every few seconds.
 func (e *exporter) run(ctx context.Context) {
-	settled := time.NewTimer(e.s.set.Discovery.Expiry.Std())
-	defer settled.Stop()
+	expired := time.NewTimer(e.s.set.Discovery.Expiry.Duration)
+	defer expired.Stop()
 	for ctx.Err() == nil {
 		var later <-chan time.Time
 		if wait := e.flush(ctx); wait > 0 {
@@ -200,7 +200,7 @@ func (e *exporter) run(ctx context.Context) {
 		select {
 		case <-e.news:
 		case <-later:
-		case <-settled.C: // what has not come back by now is gone
+		case <-expired.C: // what has not come back by now is gone
 			_ = e.s.loop.ask(ctx, func(c *discovery.Core) { c.Touch() })
 		case <-ctx.Done():
 		}
@@ -240,7 +240,7 @@ func (e *exporter) flush(ctx context.Context) (later time.Duration) {
 		e.written[key] = time.Now()
 	}
 	for key, o := range e.s.observed.All(e.s.store.Now(), "") {
-		if there[key] || o.Epoch < e.term.Epoch() && time.Since(e.began) <= e.s.set.Discovery.Expiry.Std() {
+		if there[key] || o.Epoch < e.term.Epoch() && time.Since(e.began) <= e.s.set.Discovery.Expiry.Duration {
 			continue
 		}
 		if err := e.write(ctx, func(tx *state.Tx) error { e.s.observed.Delete(tx, key); return nil }); err != nil {

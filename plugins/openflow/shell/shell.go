@@ -1,4 +1,4 @@
-// Package shell is the shell commands of scope openflow, one file each.
+// Package shell is the shell commands of scope openflow.
 package shell
 
 import (

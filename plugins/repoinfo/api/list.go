@@ -186,7 +186,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *t
 		if r.Context().Err() == nil {
 			a.Log.Warn("an answer broke off", "path", r.URL.Path, "project", ans.project, "error", err)
 		}
-		panic(http.ErrAbortHandler) // the head is gone: only a broken transfer tells the caller
+		panic(http.ErrAbortHandler) // the head is gone: only a broken transfer shows it to the caller
 	}
 	return nil
 }

@@ -1,84 +1,65 @@
 package api
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 
 	"ctl.internal/plugins/repoinfo/review"
 	"ctl.internal/sdk/fault"
 )
 
-// server returns the client of the review server.
-func (a *API) server() (*review.Client, error) {
-	if a.Review == nil {
-		return nil, fault.New(fault.Unavailable, "no review server is configured: set review_url in etc/repoinfo.yaml")
+// reviewed answers what the review server says, under a member of this name.
+func reviewed[T any](member string, ask func(*review.Client, context.Context, params) (T, error)) func(*API, http.ResponseWriter, *http.Request, params) error {
+	return func(a *API, w http.ResponseWriter, r *http.Request, p params) error {
+		answer, err := ask(a.Review, r.Context(), p)
+		if err != nil {
+			return err
+		}
+		return reply(w, r, map[string]any{member: answer})
 	}
-	return a.Review, nil
 }
 
-// reviewProjects answers /review/projects: the names of all projects.
-func (a *API) reviewProjects(w http.ResponseWriter, r *http.Request, _ params) error {
-	server, err := a.server()
-	if err != nil {
-		return err
+// ofProject asks for a list of one project.
+func ofProject[T any](ask func(*review.Client, context.Context, string) (T, error)) func(*review.Client, context.Context, params) (T, error) {
+	return func(c *review.Client, ctx context.Context, p params) (answer T, err error) {
+		project, err := p.required("project")
+		if err != nil {
+			return answer, err
+		}
+		if err := configured(c); err != nil {
+			return answer, err
+		}
+		return ask(c, ctx, project)
 	}
-	names, err := server.Projects(r.Context())
-	if err != nil {
-		return err
-	}
-	return reply(w, r, map[string]any{"projects": names})
 }
 
-// reviewBranches answers /review/branches: a project's branches as the server has them.
-func (a *API) reviewBranches(w http.ResponseWriter, r *http.Request, p params) error {
+func askProjects(c *review.Client, ctx context.Context, _ params) ([]string, error) {
+	if err := configured(c); err != nil {
+		return nil, err
+	}
+	return c.Projects(ctx)
+}
+
+// configured says that there is no review server when c is nil.
+func configured(c *review.Client) error {
+	if c == nil {
+		return fault.New(fault.Unavailable, "no review server is configured: set review_url in etc/repoinfo.yaml")
+	}
+	return nil
+}
+
+func askChanges(c *review.Client, ctx context.Context, p params) (answer []json.RawMessage, err error) {
 	project, err := p.required("project")
 	if err != nil {
-		return err
-	}
-	server, err := a.server()
-	if err != nil {
-		return err
-	}
-	list, err := server.Branches(r.Context(), project)
-	if err != nil {
-		return err
-	}
-	return reply(w, r, map[string]any{"branches": list})
-}
-
-// reviewTags answers /review/tags: a project's tags as the server has them.
-func (a *API) reviewTags(w http.ResponseWriter, r *http.Request, p params) error {
-	project, err := p.required("project")
-	if err != nil {
-		return err
-	}
-	server, err := a.server()
-	if err != nil {
-		return err
-	}
-	list, err := server.Tags(r.Context(), project)
-	if err != nil {
-		return err
-	}
-	return reply(w, r, map[string]any{"tags": list})
-}
-
-// reviewChanges answers /review/changes: the merged changes of a branch.
-func (a *API) reviewChanges(w http.ResponseWriter, r *http.Request, p params) error {
-	project, err := p.required("project")
-	if err != nil {
-		return err
+		return nil, err
 	}
 	branch, err := p.one("branch")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	server, err := a.server()
-	if err != nil {
-		return err
+	if err := configured(c); err != nil {
+		return nil, err
 	}
-	list, err := server.Changes(r.Context(), project, branch)
-	if err != nil {
-		return err
-	}
-	return reply(w, r, map[string]any{"changes": list})
+	return c.Changes(ctx, project, branch)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ctl.internal/plugins/repoinfo/report"
+	"ctl.internal/plugins/repoinfo/review"
 )
 
 // param describes a parameter for the OpenAPI document.
@@ -79,12 +80,13 @@ func endpoints() []endpoint {
 			report.Zones),
 		statistics("files", "Files and folders that change most", report.Files),
 		{"/review/branches", "Branches of a project as the review server sends them", []param{project}, "Branches",
-			(*API).reviewBranches},
+			reviewed("branches", ofProject((*review.Client).Branches))},
 		{"/review/changes", "Merged changes of a branch as the review server sends them", []param{project, branch},
-			"Changes", (*API).reviewChanges},
-		{"/review/projects", "Names of all projects of the review server", nil, "Projects", (*API).reviewProjects},
+			"Changes", reviewed("changes", askChanges)},
+		{"/review/projects", "Names of all projects of the review server", nil, "Projects",
+			reviewed("projects", askProjects)},
 		{"/review/tags", "Tags of a project as the review server sends them", []param{project}, "Tags",
-			(*API).reviewTags},
+			reviewed("tags", ofProject((*review.Client).Tags))},
 		{"/openapi.json", "This document", nil, "", (*API).openAPI},
 		{"/", "What can be asked, as text", nil, "", (*API).status},
 	}

@@ -11,7 +11,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// A git that was killed leaves its locks. Those of another git are respected and told
+// A git that was killed leaves its locks. Those of another git are respected and reported
 // with their remedy; those that nobody can hold any more are removed, also in a first
 // clone that broke off.
 func TestLocksOfAnotherGit(t *testing.T) {

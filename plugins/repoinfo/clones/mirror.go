@@ -123,7 +123,7 @@ func (f *Folder) begin(ctx context.Context, dir, format string) error {
 }
 
 // otherFormat returns the object format of a source, when a fetch failed because
-// the mirror has another. Nothing tells it earlier for every transport.
+// the mirror has another. Nothing reports it earlier for every transport.
 func otherFormat(err error) string {
 	if exit := (*gitcmd.ExitError)(nil); errors.As(err, &exit) && strings.Contains(exit.Stderr,
 		"mismatched algorithms") {
@@ -156,7 +156,7 @@ func (f *Folder) fetch(ctx context.Context, dir string, s Source) error {
 	line, _, _ := strings.Cut(string(out), "\n")
 	target, _, ok := strings.Cut(strings.TrimPrefix(line, "ref: "), "\t")
 	if !ok || !strings.HasPrefix(target, "refs/heads/") || refname.Ref("HEAD", target) != nil {
-		return nil // a server that does not tell: HEAD stays
+		return nil // a server that does not say so: HEAD stays
 	}
 	_, err = f.git.Output(ctx, gitcmd.Call{Dir: dir, Args: []string{"symbolic-ref", "HEAD", target}})
 	return err

@@ -155,7 +155,7 @@ func TestAFailedCloneDoesNoHarmToTheNext(t *testing.T) {
 		t.Errorf("half a clone can be opened: %v", err)
 	}
 	place := filepath.Join(f.dir, "late.git")
-	if err := os.MkdirAll(place, 0o755); err != nil { // what upstream's failed clones leave behind
+	if err := os.MkdirAll(place, 0o755); err != nil { // what upstream's failed clones leave
 		t.Fatal(err)
 	}
 	gittest.Zoo(t, filepath.Join(root, "late.git"))

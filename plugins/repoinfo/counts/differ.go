@@ -78,7 +78,7 @@ func (d *Differ) Count(ctx context.Context, hashes [][]byte, result Result) erro
 	return nil
 }
 
-// died tells a git that ran and gave up from one that could not be run.
+// died distinguishes a git that ran and gave up from one that could not be run.
 func died(err error) bool {
 	_, ok := gitcmd.ExitCode(err)
 	return ok

@@ -82,7 +82,7 @@ func (r *Repo) PackBranches(n int, commit string) {
 	}
 }
 
-// Head returns the hash a reference stands for.
+// Head returns the hash a reference names.
 func (r *Repo) Head(ref string) string {
 	r.t.Helper()
 	return strings.TrimSpace(r.Git("rev-parse", "--verify", ref+"^{commit}"))

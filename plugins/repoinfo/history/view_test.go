@@ -76,7 +76,7 @@ func TestClosedReferences(t *testing.T) {
 	}
 	for _, ref := range []string{secret, secret[:12]} {
 		if _, err := r.Resolve(t.Context(), "branch", ref); fault.KindOf(err) != fault.NotFound {
-			t.Errorf("a hash behind a closed reference: %v", err)
+			t.Errorf("a hash that only a closed reference leads to: %v", err)
 		}
 	}
 	if got, err := r.Resolve(t.Context(), "branch", g.Head("master~3"), "refs/heads/master"); err != nil || got[0] != g.Head("master~3") {

@@ -11,7 +11,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Unaffiliated stands for people of whom no organization is known.
+// Unaffiliated names people of whom no organization is known.
 const Unaffiliated = "(unaffiliated)"
 
 // affiliations says which organization an address or a domain belonged to, and when.

@@ -16,7 +16,7 @@ const defaultBranch = "master"
 
 // Changes lists the merged changes of a branch as received, without the marks of
 // the paging. Without a branch they are those of master, or of the branch that HEAD
-// stands for in a project without one.
+// names in a project without one.
 func (c *Client) Changes(ctx context.Context, project, branch string) ([]json.RawMessage, error) {
 	if err := refname.Project(project); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func quote(parameter, value string) (string, error) {
 		"the review server cannot be asked for a name that has both a quote and a brace")
 }
 
-// noChanges tells a branch without merged changes from one that does not exist: the
+// noChanges distinguishes a branch without merged changes from one that does not exist: the
 // server finds nothing either way. named says that the caller asked for the branch.
 func (c *Client) noChanges(ctx context.Context, project, branch string, named bool) ([]json.RawMessage, error) {
 	none := []json.RawMessage{}
@@ -112,7 +112,7 @@ func (c *Client) noChanges(ctx context.Context, project, branch string, named bo
 	return c.changes(ctx, project, head)
 }
 
-// branch asks for one branch: its hash, or for HEAD the branch that it stands for.
+// branch asks for one branch: its hash, or for HEAD the branch that it names.
 func (c *Client) branch(ctx context.Context, project, name string) (revision string, known bool, err error) {
 	body, _, err := c.get(ctx, projectPath(project)+"/branches/"+escape(name), true)
 	if fault.KindOf(err) == fault.NotFound {

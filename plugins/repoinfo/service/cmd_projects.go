@@ -31,7 +31,7 @@ func projectsCommand(s *Service) commands.Command {
 	}
 }
 
-// stateAfter adds what the last sync found out to what a look at the clone tells.
+// stateAfter adds what the last sync found out to what a look at the clone shows.
 func stateAfter(i clones.Info, st syncer.Status) (state clones.State, problem string) {
 	state, problem = i.State, i.Problem
 	switch {

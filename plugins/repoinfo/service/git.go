@@ -1,10 +1,14 @@
 package service
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/sdk/fault"
@@ -26,4 +30,52 @@ func oldGit(text string) error {
 		return nil
 	}
 	return fault.New(fault.Unsupported, "git %s is too old or unknown: install git 2.31 or later", version)
+}
+
+// gitTrust lets git verify servers against the trust keystore of the controller: git
+// reads certificates from a file only, so they are written to one.
+type gitTrust struct {
+	dir  string
+	read func(ctx context.Context) (pem []byte, err error)
+
+	mu sync.Mutex
+}
+
+// environ is what git gets in its environment. While the controller has no keystores,
+// nothing: the certificates of the operating system count.
+func (g *gitTrust) environ(ctx context.Context) ([]string, error) {
+	pem, err := g.read(ctx)
+	switch kind := fault.KindOf(err); {
+	case err != nil && (kind == fault.Unavailable || kind == fault.Unsupported):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	// An empty folder instead of that of the system, which would count besides.
+	file, none := filepath.Join(g.dir, "trusted.pem"), filepath.Join(g.dir, "none")
+	if err := os.MkdirAll(none, 0o700); err != nil {
+		return nil, err
+	}
+	if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, pem) {
+		if err := replaceFile(file, pem); err != nil {
+			return nil, err
+		}
+	}
+	return []string{"GIT_SSL_CAINFO=" + file, "GIT_SSL_CAPATH=" + none}, nil
+}
+
+// replaceFile writes a file that others may be reading.
+func replaceFile(name string, b []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(b)
+	if err := errors.Join(err, tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), name)
 }

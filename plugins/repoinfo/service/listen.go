@@ -20,12 +20,12 @@ const retryListen = 250 * time.Millisecond
 func (s *Service) listen(ctx context.Context) {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", s.set.Listen)
-	told := false
+	logged := false
 	for ; err != nil; ln, err = lc.Listen(ctx, "tcp", s.set.Listen) {
-		if !told {
+		if !logged {
 			s.log.Warn("the listener of its own cannot be opened; trying again", "listen", s.set.Listen, "error", err)
 			s.health(sdk.Health{State: sdk.Degraded, Reason: "listen " + s.set.Listen + ": " + err.Error()})
-			told = true
+			logged = true
 		}
 		select {
 		case <-ctx.Done():
@@ -33,7 +33,7 @@ func (s *Service) listen(ctx context.Context) {
 		case <-time.After(retryListen):
 		}
 	}
-	if told {
+	if logged {
 		s.health(sdk.Health{State: sdk.Healthy})
 	}
 	s.log.Info("listening without access control", "address", ln.Addr().String())

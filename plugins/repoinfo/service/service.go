@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -82,7 +81,7 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{set: set, log: slog.Default(), health: env.Health, git: &gitcmd.Git{Path: set.Git}}
-	dir := s.inHome(set.Clones, dataDir)
+	dir := inHome(set.Clones, env)
 	if env.Host != nil {
 		s.git.TLS = (&gitTrust{dir: filepath.Join(dataDir, "trust"), read: env.Host.Certificates.TrustPEM}).environ
 	}
@@ -92,7 +91,7 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 	}
 	if set.ReviewURL != "" {
 		o := review.Options{URL: set.ReviewURL, Username: set.Review.Username, Password: set.Review.Password,
-			Timeout: set.Review.Timeout.Std(), Budget: set.Review.Budget.Std(), Fresh: set.Review.Fresh.Std(), MaxBytes: set.Limits.ReviewBytes}
+			Timeout: set.Review.Timeout.Duration, Budget: set.Review.Budget.Duration, Fresh: set.Review.Fresh.Duration, MaxBytes: set.Limits.ReviewBytes}
 		if env.Host != nil {
 			o.TLS = trust.New(env.Host.Certificates, s.log).Client
 		}
@@ -100,7 +99,7 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 			return nil, err
 		}
 	}
-	directory, err := people.New(s.inHome(set.Mailmap, dataDir), s.inHome(set.Affiliations, dataDir))
+	directory, err := people.New(inHome(set.Mailmap, env), inHome(set.Affiliations, env))
 	if err != nil {
 		return nil, err
 	}
@@ -112,12 +111,12 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 	s.turns = &turns.Queue{Places: set.Limits.Walks, Started: set.Limits.Walks, Waiting: max(1, set.Limits.Queue/4),
 		Total: set.Limits.Queue, Slice: slice}
 	s.syncer = syncer.New(syncer.Options{Folder: s.folder, Lister: lister, Renames: set.Renames, Sources: s.sources,
-		Interval: set.Mirror.Interval.Std(), Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Std(), Log: s.log})
-	s.report = &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Std()}
+		Interval: set.Mirror.Interval.Duration, Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Duration, Log: s.log})
+	s.report = &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Duration}
 	a := &api.API{Folder: s.folder, Lister: lister, Reports: s.report, Answers: s.answers, Turns: s.turns,
 		Syncer: s.syncer, Review: s.review,
 		Log: s.log, Renames: set.Renames, Skip: set.SkipReviewCommits, PathsOnly: set.PathsOnly, MaxPage: set.Limits.Page,
-		Timeout: set.Limits.WalkTimeout.Std(), Secret: s.counts.Secret("cursors", secret)}
+		Timeout: set.Limits.WalkTimeout.Duration, Secret: s.counts.Secret("cursors", secret)}
 	s.handler = a.Handler()
 	return s, nil
 }
@@ -136,24 +135,11 @@ func secret() []byte {
 }
 
 // inHome is where a path of the settings leads to; empty stays empty.
-func (s *Service) inHome(path, dataDir string) string {
+func inHome(path string, env *sdk.Env) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(home(dataDir), path)
-}
-
-// home is the folder that relative paths of the settings start from. The host
-// keeps a plugin's data in data/plugins/NAME below it.
-func home(dataDir string) string {
-	if h := os.Getenv("CTL_HOME"); h != "" {
-		return h
-	}
-	plugins := filepath.Dir(filepath.Clean(dataDir))
-	if data := filepath.Dir(plugins); filepath.Base(plugins) == "plugins" && filepath.Base(data) == "data" {
-		return filepath.Dir(data)
-	}
-	return dataDir
+	return filepath.Join(env.Home(), path)
 }
 
 func (s *Service) start(ctx context.Context) {

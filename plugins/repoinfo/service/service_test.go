@@ -1,22 +1,6 @@
 package service
 
-import (
-	"path/filepath"
-	"testing"
-)
-
-func TestHomeIsFoundFromTheDataDirectory(t *testing.T) {
-	t.Setenv("CTL_HOME", "")
-	for dir, want := range map[string]string{"/h/data/plugins/repoinfo": "/h", "/h/data/plugins/repoinfo/": "/h", "/tmp/x": "/tmp/x"} {
-		if got := home(dir); got != filepath.FromSlash(want) {
-			t.Errorf("%s: %s, want %s", dir, got, want)
-		}
-	}
-	t.Setenv("CTL_HOME", "/other")
-	if got := home("/h/data/plugins/repoinfo"); got != "/other" {
-		t.Errorf("CTL_HOME does not win: %s", got)
-	}
-}
+import "testing"
 
 func TestOldGit(t *testing.T) {
 	for text, good := range map[string]bool{"git version 2.39.5\n": true, "git version 2.31.0": true, "git version 3.0.1": true,

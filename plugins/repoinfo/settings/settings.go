@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ctl.internal/plugins/repoinfo/refname"
+	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 )
 
@@ -33,20 +34,20 @@ type Settings struct {
 
 // Review is how the review server is asked.
 type Review struct {
-	Username string   `json:"username"`
-	Password string   `json:"password"`
-	Timeout  Duration `json:"timeout"`
-	Budget   Duration `json:"budget"`
-	Fresh    Duration `json:"fresh"`
+	Username string       `json:"username"`
+	Password string       `json:"password"`
+	Timeout  sdk.Duration `json:"timeout"`
+	Budget   sdk.Duration `json:"budget"`
+	Fresh    sdk.Duration `json:"fresh"`
 }
 
 // Mirror is what is mirrored.
 type Mirror struct {
-	Review   bool     `json:"review"`
-	Sources  []Source `json:"sources"`
-	Interval Duration `json:"interval"`
-	Parallel int      `json:"parallel"`
-	Timeout  Duration `json:"timeout"`
+	Review   bool         `json:"review"`
+	Sources  []Source     `json:"sources"`
+	Interval sdk.Duration `json:"interval"`
+	Parallel int          `json:"parallel"`
+	Timeout  sdk.Duration `json:"timeout"`
 }
 
 // Source is one repository to mirror.
@@ -59,30 +60,14 @@ type Source struct {
 
 // Limits bound what requests may cost.
 type Limits struct {
-	Page         int      `json:"page"`
-	Walks        int      `json:"walks"`
-	Queue        int      `json:"queue"`
-	WalkTimeout  Duration `json:"walk_timeout"`
-	MessageBytes int      `json:"message_bytes"`
-	AnswerBytes  int64    `json:"answer_bytes"`
-	ReviewBytes  int64    `json:"review_bytes"`
+	Page         int          `json:"page"`
+	Walks        int          `json:"walks"`
+	Queue        int          `json:"queue"`
+	WalkTimeout  sdk.Duration `json:"walk_timeout"`
+	MessageBytes int          `json:"message_bytes"`
+	AnswerBytes  int64        `json:"answer_bytes"`
+	ReviewBytes  int64        `json:"review_bytes"`
 }
-
-// Duration is written as 300s or 5m.
-type Duration time.Duration
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := time.ParseDuration(string(text))
-	if err != nil || v < 0 {
-		return fault.New(fault.Invalid, "%q is no duration: write it as 30s, 5m or 1h", text)
-	}
-	*d = Duration(v)
-	return nil
-}
-
-// Std is the duration of package time.
-func (d Duration) Std() time.Duration { return time.Duration(d) }
 
 // Check finds every fault that the schema lets through.
 func (s *Settings) Check() error {
@@ -104,15 +89,15 @@ func (s *Settings) Check() error {
 			add("listen", "it must be ADDRESS:PORT, such as 127.0.0.1:5000")
 		}
 	}
-	if i := s.Mirror.Interval.Std(); i > 0 && i < 10*time.Second {
+	if i := s.Mirror.Interval.Duration; i > 0 && i < 10*time.Second {
 		add("mirror.interval", "it must be at least 10s, or 0s for never")
 	}
 	for _, d := range []struct {
 		path  string
-		value Duration
+		value sdk.Duration
 	}{{"limits.walk_timeout", s.Limits.WalkTimeout}, {"mirror.timeout", s.Mirror.Timeout}, {"review.timeout",
 		s.Review.Timeout}, {"review.budget", s.Review.Budget}} {
-		if d.value <= 0 {
+		if d.value.Duration <= 0 {
 			add(d.path, "it must be longer than nothing")
 		}
 	}

@@ -174,7 +174,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	<-done
 }
 
-// A history that breaks off is told as such, not as counts that are missing.
+// A history that breaks off is reported as such, not as counts that are missing.
 func TestADamagedHistory(t *testing.T) {
 	s, dir := syncer(t)
 	own := gittest.Long(t, filepath.Join(dir, "own.git"), 40)

@@ -8,7 +8,7 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
-// watch runs the driver's watch until the test ends and returns what it tells.
+// watch runs the driver's watch until the test ends and returns what it reports.
 func (p Peer) watch(t *testing.T) <-chan *bierdriver.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,7 +47,7 @@ func (p Peer) until(t *testing.T, events <-chan *bierdriver.Event, what string, 
 				return
 			}
 		case <-limit:
-			t.Fatalf("never told: %s", what)
+			t.Fatalf("never reported: %s", what)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func (c *controller) refused(n *netopeer2) {
 		c.t.Errorf("a password is shown: %s", shown)
 	}
 	c.mount("r1", n.to, `,"host-key":"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBJmAFEcE0gAMjCrKV7YiTkR8mWWT0fxXAyp2kYNwxSC"`)
-	c.is("r1", "failed", "another host key", "set its host key anew")
+	c.is("r1", "failed", "another host key", "set its host key again")
 	c.mount("r1", n.to, "")
 	c.is("r1", "applied")
 }

@@ -8,8 +8,8 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
-// book has the members of sub-domains, for routers that name them by address.
-type book struct {
+// addressBook has the members of sub-domains, for routers that name them by address.
+type addressBook struct {
 	addresses map[member]string
 	ids       map[string]uint32 // by sub-domain and address
 }
@@ -19,8 +19,8 @@ type member struct {
 	v6      bool
 }
 
-func newBook(members []*bierdriver.Member) book {
-	b := book{map[member]string{}, map[string]uint32{}}
+func newAddressBook(members []*bierdriver.Member) addressBook {
+	b := addressBook{map[member]string{}, map[string]uint32{}}
 	for _, m := range members {
 		for v6, text := range map[bool]string{false: m.Ipv4BfrPrefix, true: m.Ipv6BfrPrefix} {
 			if p, err := netip.ParsePrefix(text); err == nil {
@@ -33,7 +33,7 @@ func newBook(members []*bierdriver.Member) book {
 }
 
 // list is the addresses of a channel's egress routers, in the family of its flow.
-func (b book) list(c *bierdriver.Channel) (string, error) {
+func (b addressBook) list(c *bierdriver.Channel) (string, error) {
 	group, err := netip.ParseAddr(c.GroupAddress)
 	if err != nil {
 		return "", fmt.Errorf("%.60q is no group-address that could be typed at a command line", c.GroupAddress)
@@ -51,7 +51,7 @@ func (b book) list(c *bierdriver.Channel) (string, error) {
 }
 
 // idsOf is the way back of list, as far as the addresses are known.
-func (b book) idsOf(sub uint32, list string) []uint32 {
+func (b addressBook) idsOf(sub uint32, list string) []uint32 {
 	var out []uint32
 	for _, a := range strings.Fields(list) {
 		if id := b.ids[fmt.Sprint(sub, " ", a)]; id > 0 {

@@ -10,6 +10,53 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
+func (s *Shell) topoList() commands.Command {
+	return commands.Command{Name: "bier:topo-list", Summary: "List the BIER topologies", Safe: true,
+		Help: "Shows each topology with its size, how many nodes the network has now, and which sources have it.",
+		Run:  s.runTopoList}
+}
+
+func (s *Shell) runTopoList(_ context.Context, in *commands.Invocation) error {
+	t := &commands.Table{Empty: "No source has a topology; install one (ctl-switch-all) or write one down (bier:topo-import).",
+		Columns: []commands.Column{{Title: "Topology", Key: "topology-id"}, {Title: "Nodes", Key: "nodes", Right: true}, {Title: "Online", Key: "online", Right: true},
+			{Title: "Links", Key: "links", Right: true}, {Title: "Domains", Key: "domains", Right: true}, {Title: "Sources", Key: "sources"}}}
+	now := s.Data.Store.Now()
+	for _, id := range s.Data.IDs(now) {
+		x := s.Data.Topology(now, id)
+		seen, _ := s.Data.Observed.Get(now, id)
+		t.Add(id, len(x.Nodes), len(seen.Nodes), len(x.Links), len(x.Domains), commands.List(", ", seen.Sources))
+	}
+	return in.Emit(t, nil)
+}
+
+func (s *Shell) domainList() commands.Command {
+	return commands.Command{Name: "bier:domain-list", Summary: "List domains and sub-domains", Safe: true,
+		Help:    "Shows each sub-domain with the number of its members and the highest BFR-id.",
+		Options: []commands.Option{s.topologyOption()}, Run: s.runDomainList}
+}
+
+func (s *Shell) runDomainList(_ context.Context, in *commands.Invocation) error {
+	views, err := s.views(in)
+	if err != nil {
+		return err
+	}
+	t := &commands.Table{Empty: "There are no domains; the RPC bier-topology-api:configure-domain makes them.", Columns: []commands.Column{
+		{Title: "Topology", Key: "topology-id"}, {Title: "Domain", Key: "domain-id", Right: true}, {Title: "Sub-domain", Key: "sub-domain-id", Right: true},
+		{Title: "Members", Key: "members", Right: true}, {Title: "Highest BFR-id", Key: "highest-bfr-id", Right: true}}}
+	for i := range views {
+		for _, d := range views[i].Domains {
+			for _, sub := range d.SubDomains {
+				members, highest := 0, uint16(0)
+				for _, m := range memberIDs(&views[i], d.ID, sub.ID) {
+					members, highest = members+1, max(highest, m)
+				}
+				t.Add(views[i].ID, d.ID, sub.ID, members, highest)
+			}
+		}
+	}
+	return in.Emit(t, nil)
+}
+
 func (s *Shell) nodeShow() commands.Command {
 	return commands.Command{Name: "bier:node-show", Summary: "Show nodes and their BIER configuration", Safe: true,
 		Help:      "Without a node-id: all nodes, one line each sub-domain. With one: everything known of it.",

@@ -9,6 +9,22 @@ import (
 	"ctl.internal/sdk/state"
 )
 
+func (h *Handlers) addChannel(ctx context.Context, in channels.Fields) (bier.ConfigureOutput, error) {
+	return h.write(ctx, in, channels.Add)
+}
+
+func (h *Handlers) modifyChannel(ctx context.Context, in channels.Fields) (bier.ConfigureOutput, error) {
+	return h.write(ctx, in, channels.Modify)
+}
+
+func (h *Handlers) write(ctx context.Context, in channels.Fields, decide func(*bier.Channel, *channels.Fields, *bier.Topology) (*bier.Channel, error)) (bier.ConfigureOutput, error) {
+	in.Topology = h.topology(in.Topology)
+	_, err := h.Store.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
+		return decide(have, &in, h.Store.Members(tx, in.Topology))
+	})
+	return bier.Configured(err, empty())
+}
+
 // Deploy stores who carries a channel, then waits for the routers. Whatever they
 // do, what is stored will be so.
 func (h *Handlers) Deploy(ctx context.Context, in channels.Deployment) (Output, error) {

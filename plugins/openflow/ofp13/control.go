@@ -1,0 +1,178 @@
+package ofp13
+
+import "encoding/binary"
+
+// Hello opens a connection (7.5.1). Versions has bit N set when the sender speaks
+// version N, and is zero when it sent only its highest, in the header.
+type Hello struct{ Versions uint32 }
+
+// Type implements Message.
+func (Hello) Type() Type { return TypeHello }
+
+const elementVersions = 1
+
+func (h Hello) append(b []byte) []byte {
+	if h.Versions == 0 {
+		return b
+	}
+	b = binary.BigEndian.AppendUint16(b, elementVersions)
+	b = binary.BigEndian.AppendUint16(b, 8)
+	return binary.BigEndian.AppendUint32(b, h.Versions)
+}
+
+// decodeHello takes the first bitmap of the first element of that type; elements
+// that are not known are passed over, as 7.5.1 demands.
+func decodeHello(r *cursor) Hello {
+	for len(r.b) >= 4 {
+		kind, length := r.u16(), int(r.u16())
+		if length < 4 {
+			r.bad = "an element of a HELLO is shorter than its header"
+			return Hello{}
+		}
+		body := cursor{b: r.next(length - 4)}
+		if r.short {
+			return Hello{}
+		}
+		if kind == elementVersions && length >= 8 {
+			return Hello{Versions: body.u32()}
+		}
+		r.skip(min(padding(length), len(r.b)))
+	}
+	return Hello{}
+}
+
+// padding is what follows n bytes up to a multiple of eight.
+func padding(n int) int { return (8 - n%8) % 8 }
+
+// Speaks reports whether a peer with this HELLO, whose header has version,
+// speaks OpenFlow 1.3.
+func (h Hello) Speaks(version uint8) bool {
+	if h.Versions != 0 {
+		return h.Versions&(1<<Version) != 0
+	}
+	return version >= Version
+}
+
+// Error types and codes (7.4.4) that discovery sends or understands.
+const (
+	ErrorHelloFailed       = 0
+	ErrorBadRequest        = 1
+	ErrorRoleRequestFailed = 11
+
+	CodeIncompatible = 0  // of ErrorHelloFailed
+	CodeIsSlave      = 10 // of ErrorBadRequest
+	CodeStale        = 0  // of ErrorRoleRequestFailed
+)
+
+// Error says what was wrong with the message of the same transaction. Data is the
+// beginning of that message, or text for ErrorHelloFailed.
+type Error struct {
+	Kind, Code uint16
+	Data       []byte
+}
+
+// Type implements Message.
+func (Error) Type() Type { return TypeError }
+
+func (e Error) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, e.Kind)
+	b = binary.BigEndian.AppendUint16(b, e.Code)
+	return append(b, e.Data...)
+}
+
+func decodeError(r *cursor) Error { return Error{Kind: r.u16(), Code: r.u16(), Data: r.rest()} }
+
+// EchoRequest asks whether the peer is alive; EchoReply answers with its data.
+type (
+	EchoRequest struct{ Data []byte }
+	EchoReply   struct{ Data []byte }
+)
+
+// Messages without a body.
+type (
+	FeaturesRequest struct{}
+	BarrierRequest  struct{} // answered when all before it was done
+	BarrierReply    struct{}
+)
+
+// Type implements Message.
+func (EchoRequest) Type() Type     { return TypeEchoRequest }
+func (EchoReply) Type() Type       { return TypeEchoReply }
+func (FeaturesRequest) Type() Type { return TypeFeaturesRequest }
+func (BarrierRequest) Type() Type  { return TypeBarrierRequest }
+func (BarrierReply) Type() Type    { return TypeBarrierReply }
+
+func (e EchoRequest) append(b []byte) []byte   { return append(b, e.Data...) }
+func (e EchoReply) append(b []byte) []byte     { return append(b, e.Data...) }
+func (FeaturesRequest) append(b []byte) []byte { return b }
+func (BarrierRequest) append(b []byte) []byte  { return b }
+func (BarrierReply) append(b []byte) []byte    { return b }
+
+// FeaturesReply says who the switch is (7.3.1).
+type FeaturesReply struct {
+	DatapathID   uint64
+	Buffers      uint32
+	Tables       uint8
+	Auxiliary    uint8 // 0 = the main connection
+	Capabilities uint32
+}
+
+// Type implements Message.
+func (FeaturesReply) Type() Type { return TypeFeaturesReply }
+
+func (f FeaturesReply) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint64(b, f.DatapathID)
+	b = binary.BigEndian.AppendUint32(b, f.Buffers)
+	b = append(b, f.Tables, f.Auxiliary, 0, 0)
+	b = binary.BigEndian.AppendUint32(b, f.Capabilities)
+	return pad(b, 4)
+}
+
+func decodeFeatures(r *cursor) FeaturesReply {
+	f := FeaturesReply{DatapathID: r.u64(), Buffers: r.u32(), Tables: r.u8(), Auxiliary: r.u8()}
+	r.skip(2)
+	f.Capabilities = r.u32()
+	r.skip(4)
+	return f
+}
+
+// The roles (7.3.9). RoleNoChange asks for the present one.
+const (
+	RoleNoChange uint32 = iota
+	RoleEqual
+	RoleMaster
+	RoleSlave
+)
+
+// Role is the body of both messages.
+type Role struct {
+	Role       uint32
+	Generation uint64 // of the newest election of a master
+}
+
+// RoleRequest asks for a role; RoleReply has it.
+type (
+	RoleRequest Role
+	RoleReply   Role
+)
+
+// Type implements Message.
+func (RoleRequest) Type() Type { return TypeRoleRequest }
+
+// Type implements Message.
+func (RoleReply) Type() Type { return TypeRoleReply }
+
+func (r RoleRequest) append(b []byte) []byte { return Role(r).append(b) }
+func (r RoleReply) append(b []byte) []byte   { return Role(r).append(b) }
+
+func (r Role) append(b []byte) []byte {
+	b = pad(binary.BigEndian.AppendUint32(b, r.Role), 4)
+	return binary.BigEndian.AppendUint64(b, r.Generation)
+}
+
+func decodeRole(r *cursor) Role {
+	v := Role{Role: r.u32()}
+	r.skip(4)
+	v.Generation = r.u64()
+	return v
+}

@@ -1,0 +1,176 @@
+package ofp13
+
+import "encoding/binary"
+
+// Commands of a FlowMod, and its flag.
+const (
+	FlowAdd    = 0
+	FlowDelete = 3
+	// FlowDeleteStrict removes only the rule of exactly that match and priority.
+	FlowDeleteStrict = 4
+
+	FlagCheckOverlap = 1 << 1 // refuse when another rule of the priority overlaps
+
+	AllTables uint8 = 0xff // for FlowDelete
+)
+
+// FlowMod changes rules (7.3.4.1). Outputs is what is done with a packet; empty =
+// it is dropped.
+type FlowMod struct {
+	Cookie, CookieMask uint64
+	Table, Command     uint8
+	Priority, Flags    uint16
+	Match              Match
+	Outputs            []Output
+}
+
+// Type implements Message.
+func (FlowMod) Type() Type { return TypeFlowMod }
+
+func (f FlowMod) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint64(b, f.Cookie)
+	b = binary.BigEndian.AppendUint64(b, f.CookieMask)
+	b = pad(append(b, f.Table, f.Command), 4) // no timeouts
+	b = binary.BigEndian.AppendUint16(b, f.Priority)
+	b = binary.BigEndian.AppendUint32(b, NoBuffer)
+	b = binary.BigEndian.AppendUint32(b, PortAny)
+	b = binary.BigEndian.AppendUint32(b, PortAny) // OFPG_ANY has the same number
+	b = pad(binary.BigEndian.AppendUint16(b, f.Flags), 2)
+	b = f.Match.append(b)
+	if len(f.Outputs) == 0 {
+		return b
+	}
+	b = append(b, 0, instructionApply)
+	b = pad(binary.BigEndian.AppendUint16(b, uint16(8+len(f.Outputs)*outputLength)), 4)
+	for _, o := range f.Outputs {
+		b = o.append(b)
+	}
+	return b
+}
+
+func decodeFlowMod(r *cursor) FlowMod {
+	f := FlowMod{Cookie: r.u64(), CookieMask: r.u64(), Table: r.u8(), Command: r.u8()}
+	r.skip(4)
+	f.Priority = r.u16()
+	r.skip(12)
+	f.Flags = r.u16()
+	r.skip(2)
+	f.Match = decodeMatch(r)
+	if len(r.b) == 0 {
+		return f
+	}
+	kind, length := r.u16(), int(r.u16())
+	if kind != instructionApply || length < 8 {
+		r.bad = "an instruction does not apply actions"
+		return f
+	}
+	r.skip(4)
+	actions := cursor{b: r.next(length - 8)}
+	f.Outputs = decodeOutputs(&actions)
+	r.adopt(&actions)
+	if len(r.b) > 0 {
+		r.bad = "there is more than one instruction"
+	}
+	return f
+}
+
+// Match is struct ofp_match (7.2.2) with the fields that are used here; a nil field
+// matches everything. Others that a packet-in brings are passed over.
+type Match struct {
+	InPort  *uint32
+	EthType *uint16
+}
+
+const (
+	matchOXM      = 1
+	classBasic    = 0x8000
+	fieldInPort   = 0
+	fieldEthType  = 5
+	oxmHeaderSize = 4
+)
+
+func (m Match) append(b []byte) []byte {
+	start := len(b)
+	b = binary.BigEndian.AppendUint16(b, matchOXM)
+	b = append(b, 0, 0)
+	if m.InPort != nil {
+		b = append(b, classBasic>>8, classBasic&0xff, fieldInPort<<1, 4)
+		b = binary.BigEndian.AppendUint32(b, *m.InPort)
+	}
+	if m.EthType != nil {
+		b = append(b, classBasic>>8, classBasic&0xff, fieldEthType<<1, 2)
+		b = binary.BigEndian.AppendUint16(b, *m.EthType)
+	}
+	n := len(b) - start
+	binary.BigEndian.PutUint16(b[start+2:], uint16(n))
+	return pad(b, padding(n))
+}
+
+func decodeMatch(r *cursor) Match {
+	var m Match
+	kind, length := r.u16(), int(r.u16())
+	if length < 4 || kind != matchOXM {
+		if !r.short {
+			r.bad = "its match is no OXM match"
+		}
+		return m
+	}
+	fields := cursor{b: r.next(length - 4)}
+	r.skip(padding(length))
+	for len(fields.b) >= oxmHeaderSize {
+		class, field, size := fields.u16(), fields.u8(), int(fields.u8())
+		value := cursor{b: fields.next(size)}
+		if fields.short {
+			break
+		}
+		switch {
+		case class == classBasic && field == fieldInPort<<1 && size == 4:
+			v := value.u32()
+			m.InPort = &v
+		case class == classBasic && field == fieldEthType<<1 && size == 2:
+			v := value.u16()
+			m.EthType = &v
+		}
+	}
+	if fields.short || len(fields.b) > 0 {
+		r.bad = "a field of its match is cut short"
+	}
+	return m
+}
+
+// WholePacket as the length of an output to the controller sends all of it.
+const WholePacket uint16 = 0xffff
+
+// Output is the only action used: send to a port (7.2.4, OFPAT_OUTPUT).
+type Output struct {
+	Port   uint32
+	MaxLen uint16 // bytes, for PortController
+}
+
+const (
+	actionOutput     = 0
+	outputLength     = 16
+	instructionApply = 4
+)
+
+func (o Output) append(b []byte) []byte {
+	b = append(b, 0, actionOutput, 0, outputLength)
+	b = binary.BigEndian.AppendUint32(b, o.Port)
+	return pad(binary.BigEndian.AppendUint16(b, o.MaxLen), 6)
+}
+
+func decodeOutputs(r *cursor) []Output {
+	var out []Output
+	for len(r.b) > 0 {
+		kind, length := r.u16(), r.u16()
+		if kind != actionOutput || length != outputLength {
+			if !r.short {
+				r.bad = "an action is not an output"
+			}
+			return nil
+		}
+		out = append(out, Output{Port: r.u32(), MaxLen: r.u16()})
+		r.skip(6)
+	}
+	return out
+}
