@@ -117,7 +117,7 @@ func TestWatchFollowsTheSet(t *testing.T) {
 	if e := next(); e.NodeId != "1" || e.Session.HostKey != "a" {
 		t.Fatalf("first event %v", e)
 	}
-	set([]*bierdriver.Router{one, {NodeId: "1", Host: "b"}}) // the same is not taken anew, another host is
+	set([]*bierdriver.Router{one, {NodeId: "1", Host: "b"}}) // the same is not taken again, another host is
 	if e := next(); e.NodeId != "1" || e.Session.HostKey != "b" {
 		t.Fatalf("after a change %v", e)
 	}

@@ -94,7 +94,7 @@ type Watch struct {
 	stream grpc.BidiStreamingClient[pluginv1.WatchBierRequest, pluginv1.WatchBierResponse]
 }
 
-// Set adds routers to those watched, or takes them anew where they changed, and
+// Set adds routers to those watched, or takes them again where they changed, and
 // leaves others out by their node-id.
 func (w *Watch) Set(put []*Router, remove []string) error {
 	return fault.FromStatus(w.stream.Send(&pluginv1.WatchBierRequest{Put: put, Remove: remove}))

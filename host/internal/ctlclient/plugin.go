@@ -75,7 +75,7 @@ func pluginNew() *cobra.Command {
 	return c
 }
 
-// sourceTree finds the controller's source: as told, or around the program.
+// sourceTree finds the controller's source: as given, or around the program.
 func sourceTree(told string) (string, error) {
 	if told == "" {
 		told = os.Getenv("CTL_SOURCE")

@@ -93,7 +93,7 @@ func setAdminStatus(s *Switch, t tx, i iface, v value) status {
 	assign(t, &p.admin, up)
 	t.Commit(func() {
 		s.mu.Lock()
-		s.settle(p, p.carrier && !up, p.up())
+		s.linkChanged(p, p.carrier && !up, p.up())
 		s.mu.Unlock()
 		if s.cfg.PortAdmin != nil {
 			s.cfg.PortAdmin(p.number, up)

@@ -10,7 +10,7 @@ import (
 // lldpAt is lldpObjects of LLDP-MIB (IEEE 802.1AB-2005).
 const lldpAt = "1.0.8802.1.1.2.1."
 
-// Neighbor is what one end of a link tells the other by LLDP.
+// Neighbor is what one end of a link sends the other by LLDP.
 type Neighbor struct {
 	ChassisSubtype int // 4 MAC, 5 network address, 7 local …
 	Chassis        []byte
@@ -19,7 +19,7 @@ type Neighbor struct {
 	PortDesc       string
 	SysName        string
 	SysDesc        string
-	Management     netip.Addr // may be invalid: not told
+	Management     netip.Addr // may be invalid: not advertised
 	ManagementIf   int        // its ifIndex
 }
 
@@ -70,7 +70,7 @@ func (s *Switch) lldpPort(number int) uint32 {
 	return uint32(number)
 }
 
-// Advert returns what the switch tells at a port.
+// Advert returns what the switch advertises at a port.
 func (s *Switch) Advert(number int) Neighbor {
 	s.mu.Lock()
 	defer s.mu.Unlock()

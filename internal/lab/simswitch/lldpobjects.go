@@ -55,7 +55,7 @@ func lldpRemoteObjects() []object {
 		if r.Management.Is4() {
 			return appendIP(append(dst, 1, 4), r.Management)
 		}
-		return append(dst, 0, 0) // not told; Get hides it
+		return append(dst, 0, 0) // not advertised; Get hides it
 	}
 	text := func(f func(r *nearRow) string) func(*Switch, *nearRow) value {
 		return func(_ *Switch, r *nearRow) value { return snmpwire.Text(f(r)) }
@@ -73,15 +73,15 @@ func lldpRemoteObjects() []object {
 		t.column(10, "lldpRemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
 		t.column(11, "lldpRemSysCapSupported", func(*Switch, *nearRow) value { return lldpCaps() }),
 		t.column(12, "lldpRemSysCapEnabled", func(*Switch, *nearRow) value { return lldpCaps() }),
-		told(9, mgmt.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
-		told(9, mgmt.column(4, "lldpRemManAddrIfId", number(func(r *nearRow) int { return r.ManagementIf }))),
-		told(9, mgmt.column(5, "lldpRemManAddrOID", always[*nearRow](snmpwire.Object(oid{0, 0})))),
+		advertised(9, mgmt.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
+		advertised(9, mgmt.column(4, "lldpRemManAddrIfId", number(func(r *nearRow) int { return r.ManagementIf }))),
+		advertised(9, mgmt.column(5, "lldpRemManAddrOID", always[*nearRow](snmpwire.Object(oid{0, 0})))),
 	}
 }
 
-// told hides management addresses that neighbours did not tell: their index is
+// advertised hides management addresses that neighbours did not advertise: their index is
 // shorter than arcs.
-func told(arcs int, o object) object {
+func advertised(arcs int, o object) object {
 	get := o.Get
 	o.Get = func(s *Switch, inst oid) (value, bool) {
 		if len(inst) < arcs {

@@ -99,11 +99,11 @@ func (s *Switch) SetAdmin(number int, up bool) {
 	defer s.mu.Unlock()
 	if p := s.port(number); p != nil && p.admin != up {
 		p.admin = up
-		s.settle(p, p.carrier && !up, p.up())
+		s.linkChanged(p, p.carrier && !up, p.up())
 	}
 }
 
-// SetCarrier tells a port whether there is a living peer at the other end. It
+// SetCarrier says whether there is a living peer at the other end. It
 // reports whether that changed ifOperStatus. A port that goes down forgets
 // its neighbours and learned addresses.
 func (s *Switch) SetCarrier(number int, up bool) bool {
@@ -115,12 +115,12 @@ func (s *Switch) SetCarrier(number int, up bool) bool {
 	}
 	was := p.up()
 	p.carrier = up
-	s.settle(p, was, p.up())
+	s.linkChanged(p, was, p.up())
 	return was != p.up()
 }
 
-// settle does what follows from a change of ifOperStatus.
-func (s *Switch) settle(p *port, was, is bool) {
+// linkChanged does what follows from a change of ifOperStatus.
+func (s *Switch) linkChanged(p *port, was, is bool) {
 	if was == is {
 		return
 	}

@@ -82,7 +82,7 @@ type table[R any] struct {
 	index func(s *Switch, r R, dst oid) oid // appends the index of a row
 }
 
-// next finds the first row behind after.
+// next finds the first row after `after`.
 func (t table[R]) next(s *Switch, after, dst oid) (oid, bool) {
 	base := len(dst)
 	i := 0

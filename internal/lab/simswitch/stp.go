@@ -110,7 +110,7 @@ func (s *Switch) PathCost(number int) int {
 	return 0
 }
 
-// treeSet tells the network that SNMP has changed what the tree depends on.
+// treeSet informs the network that SNMP has changed what the tree depends on.
 func (s *Switch) treeSet() {
 	if s.cfg.TreeSet != nil {
 		s.cfg.TreeSet()

@@ -1,3 +1,5 @@
+// Package conformance is what every driver of BIER routers must pass. A driver's
+// tests call Run with a router of its kind, simulated or real.
 package conformance
 
 import (
@@ -120,7 +122,7 @@ func tries(t *testing.T, p Peer) {
 	last := p.Configs[len(p.Configs)-1]
 	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(last), nil)
 	if err != nil || len(res.Edits) == 0 {
-		t.Fatalf("a try tells what it would send: %v, %v", res, err)
+		t.Fatalf("a try reports what it would send: %v, %v", res, err)
 	}
 	p.holds(t, p.Configs[0])
 }

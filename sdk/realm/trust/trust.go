@@ -1,3 +1,7 @@
+// Package trust makes the TLS settings with which a realm calls its server: the
+// certificates of the controller's trust keystore, read again for each connection so
+// that an imported certificate counts at once. For a plugin that listens, see
+// host.Certificates.Identity.
 package trust
 
 import (
