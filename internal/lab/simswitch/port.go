@@ -11,11 +11,7 @@ type port struct {
 	admin   bool
 	carrier bool
 	trap    bool // ifLinkUpDownTrapEnable
-	filter  bool // dot1qPortIngressFiltering
 	pvid    uint16
-	frames  uint8  // dot1qPortAcceptableFrameTypes
-	changed uint32 // ifLastChange
-	alias   string
 	stp     stpPort
 }
 
@@ -31,7 +27,7 @@ func (s *Switch) makePorts() {
 	s.ports = make([]port, s.cfg.Ports)
 	s.ifs = make([]iface, 0, s.cfg.Ports+1)
 	for i := range s.ports {
-		s.ports[i] = port{number: i + 1, admin: true, trap: true, pvid: 1, frames: 1, stp: newSTPPort()}
+		s.ports[i] = port{number: i + 1, admin: true, trap: true, pvid: 1, stp: newSTPPort()}
 		s.ifs = append(s.ifs, iface{s.ifIndex(i + 1), i + 1})
 	}
 	s.ifs = append(s.ifs, iface{uint32(s.cfg.Profile.SVI), 0})
@@ -124,7 +120,6 @@ func (s *Switch) linkChanged(p *port, was, is bool) {
 	if was == is {
 		return
 	}
-	p.changed = s.upTime()
 	if !is {
 		s.forgetNeighbors(p.number)
 		s.flush(func(r fdbRow) bool { return int(r.port) == p.number })
