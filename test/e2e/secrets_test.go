@@ -41,7 +41,7 @@ func (c *controller) processes() []int {
 // typed runs a console line with lines typed at its prompts.
 func (c *controller) typed(line string, input ...string) string {
 	c.t.Helper()
-	cmd := exec.CommandContext(within(t), filepath.Join(bin, "ctl"), "--home", c.Home, line)
+	cmd := exec.CommandContext(within(c.t), filepath.Join(bin, "ctl"), "--home", c.Home, line)
 	cmd.Stdin = strings.NewReader(strings.Join(input, "\n") + "\n")
 	out, _ := cmd.CombinedOutput()
 	return string(out)

@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	}
 	faultyBinary = filepath.Join(dir, "faulty")
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
 	out, err := exec.CommandContext(ctx, "go", "build", "-o", faultyBinary, "ctl.internal/sdk/plugintest/faulty").CombinedOutput()
+	cancel()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "the faulty plugin does not build: %v\n%s", err, out)
 		os.Exit(1)
