@@ -111,9 +111,8 @@ install -d -m 755 "$lib" "$lib/plugins" "$bin"
 # A running program keeps its old file: replace by rename, never write into it.
 put() { install -m 755 "$1" "$2.new" && mv -f "$2.new" "$2"; }
 for p in ctld ctl idmtool; do put "$here/bin/$p" "$lib/$p"; ln -sfn "$lib/$p" "$bin/$p"; done
-for p in "$here"/bin/plugins/*; do
-	[[ ${p##*/} == SHA256SUMS ]] || put "$p" "$lib/plugins/${p##*/}"
-done
+put "$here/bin/ctl-plugins" "$lib/ctl-plugins"
+"$lib/ctl-plugins" link "$lib/plugins"
 install -m 644 "$here/bin/plugins/SHA256SUMS" "$lib/plugins/SHA256SUMS.new" && mv -f "$lib/plugins/SHA256SUMS.new" "$lib/plugins/SHA256SUMS"
 
 install -d -m 700 "$home"

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 // row is one line of the table.
@@ -45,6 +47,7 @@ var parts = []part{
 	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", (*bench).switchPart},
 	{"scale", "discovery of 5,000 switches of 48 ports, some of them dead, lossy or looping, against gosnmp at the others (bench/switch)", (*bench).scalePart},
 	{"store", "datastore engines against bare Badger and etcd, and a store after 100,000 writes of the same keys (host/internal/datastore/storebench)", (*bench).storePart},
+	{"restconf", "a list of 10,000 entries read and written, against encoding/json; 1,000 readers of a stream (bench/restconf)", (*bench).restconfPart},
 	{"bier", "channels deployed to 1000 routers, against bare edit-config and commit (bench/bier)", (*bench).bierPart},
 }
 
@@ -127,10 +130,12 @@ func run(ctx context.Context, b *bench, only, without, out string) error {
 
 // build makes the programs: the tree's own, and the peers.
 func (b *bench) build(ctx context.Context) error {
+	if out, err := harness.Build(".", filepath.Join(b.dir, "bin")); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
+	}
 	for target, packages := range map[string][]string{
-		"bin/":         {"./host/ctld", "./host/ctl", "./internal/lab/ctl-lab", "./bench/baseline", "./bench/realm", "./bench/switch", "./bench/bier", "./host/internal/datastore/storebench"},
-		"bin/plugins/": {"./plugins/..."},
-		"echo/":        {"./bench/echo"},
+		"bin/":  {"./bench/baseline", "./bench/realm", "./bench/switch", "./bench/bier", "./bench/restconf", "./host/internal/datastore/storebench"},
+		"echo/": {"./bench/echo"},
 	} {
 		at := filepath.Join(b.dir, target)
 		if err := os.MkdirAll(at, 0o755); err != nil {

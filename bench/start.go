@@ -145,6 +145,21 @@ func (b *bench) bierPart(ctx context.Context) error {
 	return nil
 }
 
+// restconfPart runs the comparison of RESTCONF and keeps its words.
+func (b *bench) restconfPart(ctx context.Context) error {
+	c, err := b.start(ctx, filepath.Join(b.dir, "restconf-home"))
+	if err != nil {
+		return err
+	}
+	defer c.stop()
+	out, err := exec.CommandContext(ctx, b.bin("restconf"), "-url", "http://"+c.http, "-pid", strconv.Itoa(c.cmd.Process.Pid), "-rounds", strconv.Itoa(10*b.rounds)).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	b.notes = append(b.notes, "## RESTCONF (`go run ./bench -only restconf`)\n\n```\n"+strings.TrimSpace(string(out))+"\n```")
+	return nil
+}
+
 // storePart runs the comparison of the datastore engines and keeps its words.
 func (b *bench) storePart(ctx context.Context) error {
 	out, err := exec.CommandContext(ctx, b.bin("storebench"), "-d", b.duration.String(), "-rounds", strconv.Itoa(b.rounds), "-dir", b.dir).CombinedOutput()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -32,3 +33,26 @@ func (e *Env) HCLog() hclog.Logger { return wire.HCLog(slog.Default(), slog.Leve
 // Warn tells the operator something about the settings that works but should be
 // known; shown when the plugin starts and by plugin:info. Call it within New.
 func (e *Env) Warn(text string) { e.warnings = append(e.warnings, text) }
+
+// Duration is a time in settings, in Go's form: "1m30s". The plugin's schema should have
+// a pattern for it, so that a mistake is found where it was written.
+type Duration struct{ time.Duration }
+
+// UnmarshalJSON reads the form of time.ParseDuration.
+func (d *Duration) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	v, err := time.ParseDuration(s)
+	d.Duration = v
+	return err
+}
+
+// Between is a fault.Invalid that names the setting when d is out of bounds, else nil.
+func (d Duration) Between(setting string, least, most time.Duration) error {
+	if d.Duration < least || d.Duration > most {
+		return fault.At(fault.Invalid, setting, "%s is not between %s and %s", d, least, most)
+	}
+	return nil
+}

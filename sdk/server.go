@@ -92,12 +92,7 @@ func (s base) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*plu
 		return nil, fault.ToStatus(err)
 	}
 	if os.Getenv(wire.EnvTraces) == "1" {
-		spans, err := newSpans(ctx, s.manifest, client)
-		if err != nil {
-			_ = client.Close()
-			return nil, fault.ToStatus(fault.Wrap(fault.Internal, err, "spans cannot be made: %v", err))
-		}
-		s.spans.Store(spans)
+		s.spans.Store(newSpans(s.manifest, client))
 	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	env := &Env{Config: r.Config, DataDir: r.DataDir, Host: client, Facets: r.Facets, Health: s.health.set, Metrics: s.metrics.registry}

@@ -2,18 +2,15 @@ package sdk
 
 import (
 	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -34,61 +31,105 @@ const (
 )
 
 // spans makes a span of each call that belongs to a kept trace and sends it to the
-// host, which knows the collector: a plugin needs no exporter and no way out.
+// host, which knows the collector: a plugin needs no exporter and no way out. Spans are
+// OTLP's messages, without an OpenTelemetry SDK, which would be a tenth of each plugin.
 type spans struct {
-	provider *sdktrace.TracerProvider
-	tracer   trace.Tracer
+	host     *host.Client
+	resource *resourcepb.Resource
+	ended    chan *tracepb.Span
+	stop     chan struct{}
+	stopped  chan struct{}
 }
 
-func newSpans(ctx context.Context, m *pluginv1.Manifest, h *host.Client) (*spans, error) {
-	exporter, err := otlptrace.New(ctx, toHost{h})
-	if err != nil {
-		return nil, err
+func newSpans(m *pluginv1.Manifest, h *host.Client) *spans {
+	s := &spans{host: h, ended: make(chan *tracepb.Span, spanQueue), stop: make(chan struct{}), stopped: make(chan struct{}),
+		resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{attribute("service.name", m.Name), attribute("service.version", m.Version)}}}
+	go s.run()
+	return s
+}
+
+func attribute(key, value string) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
+}
+
+// run sends what has ended, until close.
+func (s *spans) run() {
+	defer close(s.stopped)
+	t := time.NewTicker(spanDelay)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			s.send()
+		case <-s.stop:
+			s.send()
+			return
+		}
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { slog.Warn("spans were not sent", "error", err) }))
-	p := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(exporter, sdktrace.WithBatchTimeout(spanDelay), sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithExportTimeout(spanTime)),
-		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", m.Name), attribute.String("service.version", m.Version))),
-		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.NeverSample())))
-	return &spans{provider: p, tracer: p.Tracer("ctl.internal/sdk")}, nil
+}
+
+func (s *spans) send() {
+	var list []*tracepb.Span
+	for range len(s.ended) {
+		list = append(list, <-s.ended)
+	}
+	if len(list) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), spanTime)
+	defer cancel()
+	if err := s.host.Traces.Export(ctx, []*tracepb.ResourceSpans{{Resource: s.resource, ScopeSpans: []*tracepb.ScopeSpans{{
+		Scope: &commonpb.InstrumentationScope{Name: "ctl.internal/sdk"}, Spans: list}}}}); err != nil {
+		slog.Warn("spans were not sent", "error", err)
+	}
 }
 
 // close sends what waits.
 func (s *spans) close(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, spanTime)
-	defer cancel()
-	if err := s.provider.Shutdown(ctx); err != nil {
-		slog.Warn("the last spans were not sent", "error", err)
+	close(s.stop)
+	select {
+	case <-s.stopped:
+	case <-ctx.Done():
 	}
 }
 
 // begin returns the context of a call with a span of its own, if whoever made the call
 // keeps the trace; what the handler calls is below the span. end ends it.
 func (s *spans) begin(ctx context.Context, method string, req any) (_ context.Context, end func(error)) {
-	parent := metadata.ValueFromIncomingContext(ctx, onward.Traceparent)
+	none := func(error) {}
+	md, _ := metadata.FromIncomingContext(ctx) // a copy
+	parent := md.Get(onward.Traceparent)
 	if len(parent) != 1 || onward.TraceID(parent[0]) == "" {
-		return ctx, func(error) {}
+		return ctx, none
 	}
-	w3c, md := propagation.TraceContext{}, carrier{}
-	md.MD, _ = metadata.FromIncomingContext(ctx) // a copy
-	from := w3c.Extract(ctx, md)
-	if !trace.SpanContextFromContext(from).IsSampled() {
-		return ctx, func(error) {}
+	// version "-" trace "-" span "-" flags, of which bit 0 is sampled (W3C Trace Context 3.2.2)
+	raw, err := hex.DecodeString(strings.ReplaceAll(parent[0][:55], "-", ""))
+	if err != nil || raw[25]&1 == 0 {
+		return ctx, none
 	}
 	service, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
-	attributes := []attribute.KeyValue{attribute.String("rpc.system", "grpc"), attribute.String("rpc.service", service), attribute.String("rpc.method", name)}
 	title := service[strings.LastIndexByte(service, '.')+1:] + "/" + name
 	if r, ok := req.(*pluginv1.InvokeRequest); ok {
 		title = r.Module + ":" + r.Rpc
 	}
-	ctx, span := s.tracer.Start(from, title, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attributes...))
-	w3c.Inject(ctx, md)
-	return metadata.NewIncomingContext(ctx, md.MD), func(err error) {
-		if err != nil {
-			span.SetStatus(codes.Error, status.Code(err).String()) // the text may hold what the user sent
+	span := &tracepb.Span{TraceId: raw[1:17], ParentSpanId: raw[17:25], SpanId: spanID(), TraceState: strings.Join(md.Get(onward.Tracestate), ","), Name: title,
+		Kind: tracepb.Span_SPAN_KIND_SERVER, StartTimeUnixNano: uint64(time.Now().UnixNano()), Flags: uint32(raw[25]),
+		Attributes: []*commonpb.KeyValue{attribute("rpc.system", "grpc"), attribute("rpc.service", service), attribute("rpc.method", name)}}
+	md.Set(onward.Traceparent, parent[0][:36]+hex.EncodeToString(span.SpanId)+parent[0][52:])
+	return metadata.NewIncomingContext(ctx, md), func(err error) {
+		span.EndTimeUnixNano = uint64(time.Now().UnixNano())
+		if err != nil { // the text may hold what the user sent
+			span.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: status.Code(err).String()}
 		}
-		span.End()
+		select {
+		case s.ended <- span:
+		default:
+		}
 	}
+}
+
+func spanID() []byte {
+	return binary.BigEndian.AppendUint64(nil, rand.Uint64()|1) // never zero
 }
 
 // unary is around each handler of a unary call.
@@ -133,35 +174,3 @@ type streamIn struct {
 
 // Context implements grpc.ServerStream.
 func (s streamIn) Context() context.Context { return s.ctx }
-
-// carrier is metadata for the propagator.
-type carrier struct{ metadata.MD }
-
-// Get implements propagation.TextMapCarrier.
-func (c carrier) Get(key string) string { return strings.Join(c.MD.Get(key), ",") }
-
-// Set implements propagation.TextMapCarrier.
-func (c carrier) Set(key, value string) { c.MD.Set(key, value) }
-
-// Keys implements propagation.TextMapCarrier.
-func (c carrier) Keys() []string {
-	keys := make([]string, 0, len(c.MD))
-	for k := range c.MD {
-		keys = append(keys, k)
-	}
-	return keys
-}
-
-// toHost is the exporter's way out.
-type toHost struct{ host *host.Client }
-
-// Start implements otlptrace.Client.
-func (toHost) Start(context.Context) error { return nil }
-
-// Stop implements otlptrace.Client.
-func (toHost) Stop(context.Context) error { return nil }
-
-// UploadTraces implements otlptrace.Client.
-func (h toHost) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	return h.host.Traces.Export(ctx, spans)
-}

@@ -19,22 +19,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 // build makes the programs of the tree in dir/bin.
-func build(ctx context.Context, dir string) error {
-	for target, packages := range map[string][]string{
-		"bin/":         {"./host/ctld", "./host/ctl", "./internal/lab/ctl-lab"},
-		"bin/plugins/": {"./plugins/bier-topomanager", "./plugins/bier-channel", "./plugins/bier-service", "./plugins/bier-driver-ietf"},
-	} {
-		at := filepath.Join(dir, target)
-		if err := os.MkdirAll(at, 0o755); err != nil {
-			return err
-		}
-		c := exec.CommandContext(ctx, "go", append([]string{"build", "-o", at + "/"}, packages...)...)
-		if text, err := c.CombinedOutput(); err != nil {
-			return fmt.Errorf("build: %w\n%s", err, text)
-		}
+func build(dir string) error {
+	if out, err := harness.Build(".", filepath.Join(dir, "bin")); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, out)
 	}
 	return nil
 }

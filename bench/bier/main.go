@@ -37,7 +37,7 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := build(ctx, dir); err != nil {
+	if err := build(dir); err != nil {
 		return err
 	}
 	if o.wide < 2 || o.wide > o.routers {

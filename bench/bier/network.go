@@ -15,6 +15,7 @@ import (
 	"ctl.internal/internal/bier"
 	"ctl.internal/internal/netconf"
 	"ctl.internal/internal/netconf/xmltree"
+	"ctl.internal/plugins/bier-topomanager/model"
 )
 
 // computations times what needs no router: all forwarding tables of a network, and
@@ -35,14 +36,14 @@ func computations(n int) {
 	}
 	start := time.Now()
 	var entries atomic.Int64
-	bier.NewGraph(&t, 1, 0, nil).AllBIFTs(256, func(_ int, tables []bier.BIFT) {
+	bier.NewGraph(&t, 1, 0).AllBIFTs(256, func(_ int, tables []bier.BIFT) {
 		for _, x := range tables {
 			entries.Add(int64(len(x.Entries)))
 		}
 	})
 	say(fmt.Sprintf("forwarding tables, %d nodes × %d BFERs", n, n), "%v, %d entries, %d processors; asked for 1 s", time.Since(start).Round(time.Millisecond), entries.Load(), runtime.GOMAXPROCS(0))
 	for _, n := range []int{100, 65534} {
-		x := bier.NewIndex()
+		x := model.NewIndex()
 		for i := range n {
 			id := uint16(i + 1)
 			x.Put(&bier.Node{ID: fmt.Sprint(i), Params: bier.NodeParams{Domains: []bier.NodeDomain{{ID: 1, Global: bier.Global{BFRID: &id, SubDomains: []bier.SubDomain{{ID: 0}}}}}}})

@@ -8,9 +8,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +23,8 @@ const target = "/rests/data/network-topology:network-topology/topology=bench"
 type client struct {
 	url, user, password string
 	http                *http.Client
+	body                bytes.Buffer // of the last answer
+	pid                 int
 }
 
 func main() {
@@ -32,9 +34,10 @@ func main() {
 	rounds := flag.Int("rounds", 9, "measurements of each side, in turn; the median counts")
 	readers := flag.Int("readers", 1000, "readers of an event stream")
 	events := flag.Int("events", 100, "events, ten a second")
+	pid := flag.Int("pid", 0, "process of the controller, to measure its processor time")
 	flag.Parse()
 	name, password, _ := strings.Cut(*user, ":")
-	c := &client{*url, name, password, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}, Timeout: time.Minute}}
+	c := &client{pid: *pid, url: *url, user: name, password: password, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4, ReadBufferSize: 64 << 10}, Timeout: time.Minute}}
 	err := errors.Join(c.lists(*entries, *rounds), c.streams(*readers, *events))
 	if _, derr := c.do("DELETE", target, "", "", nil); derr != nil {
 		err = errors.Join(err, derr)
@@ -45,6 +48,7 @@ func main() {
 	}
 }
 
+// do sends a request and returns the body of the answer, which the next call overwrites.
 func (c *client) do(method, path, accept, contentType string, body []byte) ([]byte, error) {
 	r, err := http.NewRequest(method, c.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -62,11 +66,12 @@ func (c *client) do(method, path, accept, contentType string, body []byte) ([]by
 		return nil, err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
+	c.body.Reset()
+	_, err = c.body.ReadFrom(res.Body)
 	if err == nil && res.StatusCode >= 300 {
-		err = fmt.Errorf("%s %s: %s %.300s", method, path, res.Status, text)
+		err = fmt.Errorf("%s %s: %s %.300s", method, path, res.Status, c.body.Bytes())
 	}
-	return text, err
+	return c.body.Bytes(), err
 }
 
 type end struct {
@@ -117,6 +122,7 @@ func (c *client) lists(entries, rounds int) error {
 	if err != nil {
 		return err
 	}
+	xml = bytes.Clone(xml)
 	get := func(accept string) func() error {
 		return func() error { _, err := c.do("GET", target+"?content=config", accept, "", nil); return err }
 	}
@@ -143,26 +149,50 @@ func (c *client) lists(entries, rounds int) error {
 		{"PUT in JSON ÷ json.Unmarshal", put("application/yang-data+json", body), unmarshal, "0.3"},
 		{"PUT in XML ÷ json.Unmarshal", put("application/yang-data+xml", xml), unmarshal, "0.3"},
 	} {
-		var ours, peer []time.Duration
+		var ours, peer sample
 		for range rounds {
-			for side, f := range []func() error{row.ours, row.peer} {
-				began := time.Now()
-				if err := f(); err != nil {
-					return err
-				}
-				took := time.Since(began)
-				if side == 0 {
-					ours = append(ours, took)
-				} else {
-					peer = append(peer, took)
-				}
+			if err := errors.Join(ours.add(row.ours, func() time.Duration { return processorTime(c.pid) }), peer.add(row.peer, ownTime)); err != nil {
+				return err
 			}
 		}
-		a, b := median(ours), median(peer)
-		fmt.Printf("%-30s %d entries: ours %v, peer %v, ratio %.2f (target %s)\n", row.what, entries, a, b, float64(b)/float64(a), row.goal)
+		a, b := median(ours.took), median(peer.took)
+		fmt.Printf("%-30s %d entries: ours %v, peer %v, ratio %.2f (target %s)", row.what, entries, a, b, float64(b)/float64(a), row.goal)
+		if a, b := median(ours.cpu), median(peer.cpu); c.pid != 0 && a > 0 {
+			fmt.Printf("; processor time: controller %v, peer %v, ratio %.2f", a, b, float64(b)/float64(a))
+		}
+		fmt.Println()
 	}
 	return nil
 }
+
+// sample is how long the rounds of one side took, and the processor time of whoever did the work, which
+// other load on the machine does not blur.
+type sample struct{ took, cpu []time.Duration }
+
+func (s *sample) add(f func() error, cpu func() time.Duration) error {
+	before, began := cpu(), time.Now()
+	err := f()
+	s.took = append(s.took, time.Since(began))
+	s.cpu = append(s.cpu, cpu()-before)
+	return err
+}
+
+// processorTime is what the threads of a process have used.
+func processorTime(pid int) (sum time.Duration) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			continue // the thread has ended
+		}
+		ran, _, _ := strings.Cut(string(text), " ")
+		n, _ := strconv.ParseInt(ran, 10, 64)
+		sum += time.Duration(n)
+	}
+	return sum
+}
+
+func ownTime() time.Duration { return processorTime(os.Getpid()) }
 
 func median(d []time.Duration) time.Duration {
 	slices.Sort(d)

@@ -13,7 +13,7 @@ import (
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 // end marks the end of the switch list on the pipe.
@@ -73,7 +73,7 @@ func (o options) topology() string {
 }
 
 // agents starts this program again to serve the agents; stop ends it.
-func (o options) agents(ctx context.Context) (list []csvlist.Entry, stop func(), err error) {
+func (o options) agents(ctx context.Context) (list []switchlist.Entry, stop func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +100,7 @@ func (o options) agents(ctx context.Context) (list []csvlist.Entry, stop func(),
 	for lines.Scan() && lines.Text() != end {
 		text.WriteString(lines.Text() + "\n")
 	}
-	list, problems := csvlist.Parse("agents", []byte(text.String()))
+	list, problems := switchlist.Parse("agents", []byte(text.String()))
 	if len(list) != o.switches+1 {
 		stop()
 		return nil, nil, fmt.Errorf("%d agents came up, %d were asked for %v", len(list), o.switches+1, problems)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/plugins/switch/mib"
 )
 

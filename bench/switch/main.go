@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"runtime/pprof"
 
-	"ctl.internal/plugins/switch/csvlist"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 // options are the flags.
@@ -22,7 +22,7 @@ type options struct {
 func (o options) sick() bool { return o.dead+o.lossy+o.looping > 0 }
 
 // well is the switches that do not misbehave; spoil says which do.
-func (o options) well(list []csvlist.Entry) (out []csvlist.Entry) {
+func (o options) well(list []switchlist.Entry) (out []switchlist.Entry) {
 	for i, e := range list {
 		if i%100 >= o.dead+o.lossy+o.looping {
 			out = append(out, e)

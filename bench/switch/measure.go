@@ -12,15 +12,12 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
-	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/mibdriver"
-	plugin "ctl.internal/plugins/switch/operations"
 	"ctl.internal/plugins/switch/service"
 	"ctl.internal/plugins/switch/snmp"
-	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/switchlist"
 	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/switchdriver"
 	"ctl.internal/sdk/topology"
@@ -29,20 +26,20 @@ import (
 // rooms are the plugin's, without the host.
 type rooms struct {
 	client    *snmp.Client
-	inventory *inventory.Inventory
-	survey    *survey.Surveyor
+	inventory *switchlist.Inventory
+	survey    *discovery.Surveyor
 	publisher topology.Publisher
 	mux       operations.Mux
 	sockets   int
-	published chan survey.Cause // the last ones
-	read      sync.Map          // when each switch was last read, by node
+	published chan discovery.Cause // the last ones
+	read      sync.Map             // when each switch was last read, by node
 }
 
-func build(list []csvlist.Entry, workers int) *rooms {
-	r := &rooms{client: snmp.NewClient(snmp.Options{}), inventory: inventory.New(nil), published: make(chan survey.Cause, 64)}
+func build(list []switchlist.Entry, workers int) *rooms {
+	r := &rooms{client: snmp.NewClient(snmp.Options{}), inventory: switchlist.New(nil), published: make(chan discovery.Cause, 64)}
 	r.inventory.Set("agents", list, nil)
 	d := mibdriver.New(r.client)
-	r.survey = survey.New(survey.Options{Inventory: r.inventory,
+	r.survey = discovery.New(discovery.Options{Inventory: r.inventory,
 		Observe: func(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error) {
 			o, err := d.Observe(ctx, sw)
 			r.read.Store(sw.NodeId, time.Now())
@@ -50,7 +47,7 @@ func build(list []csvlist.Entry, workers int) *rooms {
 		},
 		Workers: workers, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Refresh: d.Refresh, Infer: d.Evidence,
-		Publish: func(_, n *discovery.Network, cause survey.Cause) {
+		Publish: func(_, n *discovery.Network, cause discovery.Cause) {
 			r.publisher.Set(service.Topology("switch:1", n))
 			select {
 			case r.published <- cause:
@@ -58,7 +55,7 @@ func build(list []csvlist.Entry, workers int) *rooms {
 			}
 		},
 		Finished: func() { r.sockets = max(r.sockets, r.client.Sockets()); r.client.Trim(16, nil) }})
-	r.mux = (&plugin.Handlers{Inventory: r.inventory, Drivers: driver.NewChooser(d), Survey: r.survey}).Mux()
+	r.mux = service.ReadRPCs(r.inventory, driver.NewChooser(d), r.survey)
 	return r
 }
 
@@ -91,14 +88,14 @@ func (o options) measure(ctx context.Context) error {
 	return o.table(ctx, r, big)
 }
 
-func (o options) discovery(ctx context.Context, r *rooms, list []csvlist.Entry, before uint64) error {
-	var sum survey.Summary
+func (o options) discovery(ctx context.Context, r *rooms, list []switchlist.Entry, before uint64) error {
+	var sum discovery.Summary
 	ours, raw, quick := never(), never(), never()
 	var well time.Duration // until the last of the well ones was read
 	for range o.rounds {
 		began := time.Now()
 		err := ours.round(func() (err error) {
-			sum, err = r.survey.Discover(ctx, survey.All, nil)
+			sum, err = r.survey.Discover(ctx, discovery.All, nil)
 			return err
 		})
 		if err != nil {
@@ -151,7 +148,7 @@ func (o options) discovery(ctx context.Context, r *rooms, list []csvlist.Entry, 
 }
 
 // table reads the full forwarding table of the first switch.
-func (o options) table(ctx context.Context, r *rooms, e csvlist.Entry) error {
+func (o options) table(ctx context.Context, r *rooms, e switchlist.Entry) error {
 	ours, raw, size := never(), never(), 0
 	input := json.RawMessage(fmt.Sprintf(`{"node-id":%d}`, uint64(e.MAC)))
 	for range o.rounds * 5 {

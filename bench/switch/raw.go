@@ -9,8 +9,8 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
-	"ctl.internal/plugins/switch/csvlist"
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 // What a discovery reads: the same objects for the bare walk.
@@ -26,7 +26,7 @@ var (
 )
 
 // rawWalk reads columns of one switch with gosnmp alone.
-func rawWalk(e csvlist.Entry, scalars, columns []string) (values int, err error) {
+func rawWalk(e switchlist.Entry, scalars, columns []string) (values int, err error) {
 	g := &gosnmp.GoSNMP{Target: e.Address.String(), Port: e.Port, Community: e.ReadCommunity, Version: gosnmp.Version2c,
 		Timeout: 1500 * time.Millisecond, Retries: 2, MaxOids: 60, MaxRepetitions: 50}
 	if err := g.Connect(); err != nil {
@@ -49,12 +49,12 @@ func rawWalk(e csvlist.Entry, scalars, columns []string) (values int, err error)
 }
 
 // rawAll walks all switches with as many workers as the plugin has.
-func rawAll(list []csvlist.Entry, workers int) (time.Duration, int, error) {
+func rawAll(list []switchlist.Entry, workers int) (time.Duration, int, error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	var failed error
 	values := 0
-	todo := make(chan csvlist.Entry)
+	todo := make(chan switchlist.Entry)
 	start := time.Now()
 	for range workers {
 		wg.Go(func() {
@@ -81,7 +81,7 @@ func rawAll(list []csvlist.Entry, workers int) (time.Duration, int, error) {
 const sample = 20
 
 // programs runs a loop of snmpbulkwalk and scales its time up to all switches.
-func programs(ctx context.Context, list []csvlist.Entry) (time.Duration, error) {
+func programs(ctx context.Context, list []switchlist.Entry) (time.Duration, error) {
 	path, err := exec.LookPath("snmpbulkwalk")
 	if err != nil {
 		return 0, err

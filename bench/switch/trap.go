@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 // traps is how many single traps are measured.
@@ -14,12 +14,12 @@ const traps = 10
 
 // afterTrap measures how long after a trap the topology shows what the switch tells
 // now, in a network of all switches, the wait for further traps included.
-func (o options) afterTrap(ctx context.Context, list []csvlist.Entry) error {
+func (o options) afterTrap(ctx context.Context, list []switchlist.Entry) error {
 	r := build(nil, o.workers)
 	defer r.close()
 	r.survey.Start()
 	r.inventory.Set("agents", list, nil)
-	if err := r.await(ctx, survey.List); err != nil {
+	if err := r.await(ctx, discovery.List); err != nil {
 		return err
 	}
 	if err := r.survey.Idle(ctx); err != nil {
@@ -30,8 +30,8 @@ func (o options) afterTrap(ctx context.Context, list []csvlist.Entry) error {
 	for i := range traps {
 		start := time.Now()
 		err := b.round(func() error {
-			r.survey.Touch(survey.Hint{Node: list[i*len(list)/traps].MAC, IfIndex: 1, Neighbors: true})
-			return r.await(ctx, survey.Trap)
+			r.survey.Touch(discovery.Hint{Node: list[i*len(list)/traps].MAC, IfIndex: 1, Neighbors: true})
+			return r.await(ctx, discovery.Trap)
 		})
 		if err != nil {
 			return err
@@ -43,7 +43,7 @@ func (o options) afterTrap(ctx context.Context, list []csvlist.Entry) error {
 }
 
 // await waits for a result that came about so.
-func (r *rooms) await(ctx context.Context, cause survey.Cause) error {
+func (r *rooms) await(ctx context.Context, cause discovery.Cause) error {
 	for {
 		select {
 		case c := <-r.published:

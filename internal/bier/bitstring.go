@@ -2,7 +2,6 @@ package bier
 
 import (
 	"encoding/hex"
-	"math/bits"
 	"slices"
 )
 
@@ -43,16 +42,4 @@ func (s BitString) Hex() string {
 		i++
 	}
 	return hex.EncodeToString(s.Bits[i:])
-}
-
-// IDs returns the BFR-ids of the bits that are set, ascending.
-func (s BitString) IDs() []uint16 {
-	var out []uint16
-	n := len(s.Bits)
-	for i := range s.Bits {
-		for v := s.Bits[n-1-i]; v != 0; v &= v - 1 {
-			out = append(out, uint16(s.SI*n*8+i*8+bits.TrailingZeros8(v)+1))
-		}
-	}
-	return out
 }

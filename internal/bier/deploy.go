@@ -6,77 +6,91 @@ import (
 	"strings"
 )
 
-// Plan is what deploying a channel comes to.
+// Plan is how a channel is forwarded.
 type Plan struct {
 	IngressID  uint16
-	EgressIDs  []uint16 // of the channel's egress nodes, in their order
-	BSL        BSL      // of the ingress
-	BitStrings []BitString
-	Paths      [][]string // node-ids from the ingress to each egress, in their order
+	BSL        BSL         // of the ingress
+	BitStrings []BitString // that leave the ingress; egress nodes with an error are not in them
+	Egress     []Way       // in the order of the channel
 }
 
-// PlanChannel checks that a channel with an ingress and egress nodes can be
-// forwarded in a topology and returns how. The error is a Problem.
-func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
-	p := &problems{where: "channel " + c.Name}
-	if d := t.Domain(c.DomainID); !d.Has(c.SubDomainID) {
-		p.err("topology %s has no sub-domain %d of domain %d", t.ID, c.SubDomainID, c.DomainID)
-		return nil, FirstError(p.list)
+// Way is how packets come to an egress node.
+type Way struct {
+	Node string
+	ID   uint16   // BFR-id
+	Path []string // node-ids from the ingress, both ends included
+	Err  error    // why none come there
+}
+
+// Err is the error of the first egress node that has one.
+func (p *Plan) Err() error {
+	for _, w := range p.Egress {
+		if w.Err != nil {
+			return w.Err
+		}
 	}
-	g := NewGraph(t, c.DomainID, c.SubDomainID, nil)
+	return nil
+}
+
+// PlanChannel returns how a channel with an ingress and egress nodes is forwarded in a
+// topology. The error is of the ingress; those of egress nodes are in the plan, so that
+// one of them does not hide the others.
+func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
+	if d := t.Domain(c.DomainID); !d.Has(c.SubDomainID) {
+		return nil, fmt.Errorf("topology %s has no sub-domain %d of domain %d", t.ID, c.SubDomainID, c.DomainID)
+	}
+	g := t.Graph(c.DomainID, c.SubDomainID)
 	in, ok := g.Member(c.IngressNode)
 	switch {
 	case !ok:
-		p.err("the ingress node %s is not in sub-domain %d of domain %d", c.IngressNode, c.SubDomainID, c.DomainID)
+		return nil, fmt.Errorf("the ingress node %s is not in sub-domain %d of domain %d", c.IngressNode, c.SubDomainID, c.DomainID)
 	case in.ID == 0:
-		p.err("the ingress node %s has no bfr-id", c.IngressNode)
+		return nil, fmt.Errorf("the ingress node %s has no bfr-id", c.IngressNode)
 	case Imposition(in.domain, in.sub) == 0:
-		p.err("the ingress node %s has no bitstringlength", c.IngressNode)
-	}
-	if len(c.EgressNodes) == 0 {
-		p.err("there is no egress node")
-	}
-	if err := FirstError(p.list); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the ingress node %s has no bitstringlength", c.IngressNode)
+	case len(c.EgressNodes) == 0:
+		return nil, fmt.Errorf("there is no egress node")
 	}
 	out := &Plan{IngressID: in.ID, BSL: Imposition(in.domain, in.sub)}
 	tree := g.Tree(c.IngressNode)
-	seen := map[string]bool{}
-	for _, e := range c.EgressNodes {
-		out.egress(p, g, tree, c, e.ID, seen)
-		seen[e.ID] = true
+	var ids []uint16
+	for i, e := range c.EgressNodes {
+		w := Way{Node: e.ID}
+		if slices.Contains(c.EgressNodes[:i], e) {
+			w.Err = fmt.Errorf("the egress node %s is there twice", e.ID)
+		} else if w.Err = w.find(g, tree, c, out.BSL); w.Err == nil {
+			ids = append(ids, w.ID)
+		}
+		out.Egress = append(out.Egress, w)
 	}
-	out.BitStrings = BitStrings(out.BSL, out.EgressIDs)
-	return out, FirstError(p.list)
+	out.BitStrings = BitStrings(out.BSL, ids)
+	return out, nil
 }
 
-// egress plans the way to one egress node.
-func (x *Plan) egress(p *problems, g *Graph, tree *Tree, c *Channel, node string, seen map[string]bool) {
-	m, ok := g.Member(node)
-	way := []string(nil)
+// find finds the way to an egress node.
+func (w *Way) find(g *Graph, tree *Tree, c *Channel, b BSL) error {
+	m, ok := g.Member(w.Node)
 	switch {
-	case node == c.IngressNode:
-		p.err("node %s is ingress and egress", node)
-	case seen[node]:
-		p.err("the egress node %s is there twice", node)
+	case w.Node == c.IngressNode:
+		return fmt.Errorf("node %s is ingress and egress", w.Node)
 	case !ok:
-		p.err("the egress node %s is not in sub-domain %d of domain %d", node, c.SubDomainID, c.DomainID)
+		return fmt.Errorf("the egress node %s is not in sub-domain %d of domain %d", w.Node, c.SubDomainID, c.DomainID)
 	case m.ID == 0:
-		p.err("the egress node %s has no bfr-id", node)
-	default:
-		if way = tree.Path(node); way == nil {
-			p.err("the egress node %s cannot be reached from %s over links of sub-domain %d of domain %d", node, c.IngressNode, c.SubDomainID, c.DomainID)
-		}
+		return fmt.Errorf("the egress node %s has no bfr-id", w.Node)
 	}
-	for _, hop := range way[min(1, len(way)):] {
+	if w.Path = tree.Path(w.Node); w.Path == nil {
+		return fmt.Errorf("the egress node %s cannot be reached from %s over links of sub-domain %d of domain %d",
+			w.Node, c.IngressNode, c.SubDomainID, c.DomainID)
+	}
+	w.ID = m.ID
+	for _, hop := range w.Path[1:] {
 		h, _ := g.Member(hop)
-		if takes := Disposition(h.domain, h.sub); !slices.Contains(takes, x.BSL) {
-			p.err("node %s, on the way to %s (%s), takes bit strings of %v only; the ingress %s makes %d",
-				hop, node, strings.Join(way, " "), takes, c.IngressNode, x.BSL)
+		if takes := Disposition(h.domain, h.sub); !slices.Contains(takes, b) {
+			return fmt.Errorf("node %s, on the way to %s (%s), takes bit strings of %v only; the ingress %s makes %d",
+				hop, w.Node, strings.Join(w.Path, " "), takes, c.IngressNode, b)
 		}
 	}
-	x.EgressIDs = append(x.EgressIDs, m.ID)
-	x.Paths = append(x.Paths, way)
+	return nil
 }
 
 // SameFlow returns the name of another deployed channel that has the flow of c at
@@ -96,24 +110,4 @@ func SameFlow(c *Channel, others []Channel) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// Uses says why a channel needs a node's part in a sub-domain, "" when it does not.
-// Node "" asks for any node of the sub-domain; sub < 0 for any sub-domain.
-func (c *Channel) Uses(node string, domain uint16, sub int) string {
-	if !c.Deployed() || c.DomainID != domain || sub >= 0 && int(c.SubDomainID) != sub {
-		return ""
-	}
-	role := ""
-	switch {
-	case node == "":
-		return fmt.Sprintf("channel %s is deployed in sub-domain %d of domain %d", c.Name, c.SubDomainID, c.DomainID)
-	case node == c.IngressNode:
-		role = "ingress"
-	case slices.Contains(c.EgressNodes, EgressNode{node}):
-		role = "egress"
-	default:
-		return ""
-	}
-	return fmt.Sprintf("node %s is %s of the deployed channel %s", node, role, c.Name)
 }

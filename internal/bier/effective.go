@@ -38,12 +38,3 @@ func Disposition(d *NodeDomain, s *SubDomain) []BSL {
 	slices.Sort(out)
 	return out
 }
-
-// Labels is how many labels a sub-domain needs for a length: one for each set up
-// to that of the highest BFR-id (RFC 8401 section 6.2).
-func (b BSL) Labels(highest uint16) int {
-	if highest == 0 {
-		return 1
-	}
-	return b.SI(highest) + 1
-}

@@ -3,6 +3,7 @@ package bier
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // Graph is the network of one sub-domain: its members and the links between them.
@@ -33,14 +34,13 @@ type edge struct {
 // than 2^31 links.
 const maxWeight = 1<<32 - 1
 
-// NewGraph returns the network of a sub-domain. Only nodes for which online
-// answers true take part; nil = all.
-func NewGraph(t *Topology, domain, sub uint16, online func(node string) bool) *Graph {
+// NewGraph returns the network of a sub-domain.
+func NewGraph(t *Topology, domain, sub uint16) *Graph {
 	g := &Graph{Domain: domain, SubDomain: sub, index: map[string]int32{}}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		d, s := n.Member(domain, sub)
-		if s == nil || online != nil && !online(n.ID) {
+		if s == nil {
 			continue
 		}
 		g.index[n.ID] = int32(len(g.Members))
@@ -52,6 +52,28 @@ func NewGraph(t *Topology, domain, sub uint16, online func(node string) bool) *G
 	}
 	slices.SortFunc(g.byID, func(a, b int32) int { return cmp.Compare(g.Members[a].ID, g.Members[b].ID) })
 	g.connect(t.Links)
+	return g
+}
+
+// graphs keeps the graphs of a topology that is shared: planning a channel needs one, and
+// there are many channels.
+type graphs struct {
+	mu  sync.Mutex
+	all map[[2]uint16]*Graph
+}
+
+// Graph returns the network of a sub-domain.
+func (t *Topology) Graph(domain, sub uint16) *Graph {
+	if t.graphs == nil {
+		return NewGraph(t, domain, sub)
+	}
+	t.graphs.mu.Lock()
+	defer t.graphs.mu.Unlock()
+	g := t.graphs.all[[2]uint16{domain, sub}]
+	if g == nil {
+		g = NewGraph(t, domain, sub)
+		t.graphs.all[[2]uint16{domain, sub}] = g
+	}
 	return g
 }
 
@@ -118,14 +140,4 @@ func (t *Tree) Path(node string) []string {
 	out = append(out, t.g.Members[t.root].Node)
 	slices.Reverse(out)
 	return out
-}
-
-// Distance is the sum of the metrics on the way to a member; false when there is no
-// way or the node is no member.
-func (t *Tree) Distance(node string) (uint64, bool) {
-	to, ok := t.g.index[node]
-	if !ok || t.dist[to] == unreached {
-		return 0, false
-	}
-	return t.dist[to], true
 }

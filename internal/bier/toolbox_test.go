@@ -2,6 +2,7 @@ package bier_test
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand"
 
 	"ctl.internal/internal/bier"
@@ -38,4 +39,16 @@ func network(n, extra int, seed int64) *bier.Topology {
 	}
 	t.Sort()
 	return t
+}
+
+// idsOf returns the BFR-ids of the bits that are set, ascending.
+func idsOf(s bier.BitString) []uint16 {
+	var out []uint16
+	n := len(s.Bits)
+	for i := range s.Bits {
+		for v := s.Bits[n-1-i]; v != 0; v &= v - 1 {
+			out = append(out, uint16(s.SI*n*8+i*8+bits.TrailingZeros8(v)+1))
+		}
+	}
+	return out
 }

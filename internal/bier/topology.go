@@ -1,8 +1,15 @@
+// Package bier is what the BIER plugins and drivers share about bit-indexed
+// explicit replication (RFC 8279): the data of a topology and of a channel, their
+// rules, bit strings, shortest paths and forwarding tables, and what each router
+// must hold. It does no I/O and starts nothing.
+//
+// The contract with drivers is package bierdriver.
 package bier
 
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // Topology is a network and its BIER configuration, in the form of module
@@ -12,6 +19,8 @@ type Topology struct {
 	Nodes   []Node   `json:"bier-node,omitempty"`
 	Links   []Link   `json:"bier-link,omitempty"`
 	Domains []Domain `json:"bier-domain,omitempty"`
+
+	graphs *graphs // nil: they are not kept
 }
 
 // Domain is a BIER domain with its sub-domains.
@@ -77,6 +86,9 @@ type NodeDomain struct {
 
 // EncapsulationMPLS is the identity of ietf-bier that is the default.
 const EncapsulationMPLS = "ietf-bier:bier-encapsulation-mpls"
+
+// LocalName takes the module's name off an identity.
+func LocalName(identity string) string { return identity[strings.LastIndexByte(identity, ':')+1:] }
 
 // Global is bier-global. Nil and zero members were not given.
 type Global struct {

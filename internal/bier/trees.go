@@ -3,6 +3,7 @@ package bier
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"ctl.internal/sdk/state"
 )
@@ -15,6 +16,17 @@ type Trees struct {
 	Links      *state.Tree[Link]
 	Domains    *state.Tree[Domain]
 	Channels   *state.Tree[Channel]
+
+	mu      sync.Mutex
+	members map[string]made // Members by topology-id
+	whole   map[string]made // Topology by topology-id
+}
+
+// made is a topology made of trees as they were at these versions. To put thousands of
+// nodes and links together for each of many decisions is what most of their time went into.
+type made struct {
+	of [4]any
+	t  *Topology
 }
 
 // Paths of the trees, for manifests and messages.
@@ -59,32 +71,60 @@ func (t *Trees) IDs(r state.Reader) (out []string) {
 	return out
 }
 
-// Topology returns a topology with all in it, nil if there is none. In a Tx the commit
-// depends on all of it being unchanged.
+// Topology returns a topology with all in it, nil if there is none. It is shared with other
+// callers and must not be changed. In a Tx the commit depends on all of it being unchanged.
 func (t *Trees) Topology(r state.Reader, id string) *Topology {
-	x := t.Members(r, id)
-	if x != nil {
-		for _, l := range t.Links.All(r, id) {
+	m := t.Members(r, id)
+	if m == nil {
+		return nil
+	}
+	links := t.Links.All(r, id)
+	return t.once(&t.whole, id, [4]any{m, t.Links.Version(r)}, func() *Topology {
+		x := *m
+		x.graphs = &graphs{all: map[[2]uint16]*Graph{}}
+		for _, l := range links {
 			x.Links = append(x.Links, l)
 		}
 		slices.SortFunc(x.Links, func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
-	}
-	return x
+		return &x
+	})
 }
 
 // Members is Topology without the links.
 func (t *Trees) Members(r state.Reader, id string) *Topology {
 	if _, ok := t.Topologies.Get(r, id); !ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.members, id)
+		delete(t.whole, id)
 		return nil
 	}
-	x := &Topology{ID: id}
-	for _, n := range t.Nodes.All(r, id) {
-		x.Nodes = append(x.Nodes, n)
+	nodes, domains := t.Nodes.All(r, id), t.Domains.All(r, id)
+	return t.once(&t.members, id, [4]any{t.Topologies.Version(r), t.Nodes.Version(r), t.Domains.Version(r)}, func() *Topology {
+		x := &Topology{ID: id}
+		for _, n := range nodes {
+			x.Nodes = append(x.Nodes, n)
+		}
+		for _, d := range domains {
+			x.Domains = append(x.Domains, d)
+		}
+		x.Sort()
+		return x
+	})
+}
+
+// once returns what was made of these versions before, or makes it.
+func (t *Trees) once(kept *map[string]made, id string, of [4]any, make func() *Topology) *Topology {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if m := (*kept)[id]; m.t != nil && m.of == of {
+		return m.t
 	}
-	for _, d := range t.Domains.All(r, id) {
-		x.Domains = append(x.Domains, d)
+	if *kept == nil {
+		*kept = map[string]made{}
 	}
-	x.Sort()
+	x := make()
+	(*kept)[id] = made{of, x}
 	return x
 }
 
@@ -108,11 +148,18 @@ func (t *Trees) ChannelTopologies(r state.Reader) (out []string) {
 	return out
 }
 
-// Network is all of it.
+// Network is all that decides what routers hold: the topologies, and their channels by
+// topology-id.
+type Network struct {
+	Topologies []*Topology
+	Channels   map[string][]Channel
+}
+
+// Network returns the topologies, without links, and the channels.
 func (t *Trees) Network(r state.Reader) Network {
 	n := Network{Channels: map[string][]Channel{}}
 	for _, id := range t.IDs(r) {
-		n.Topologies = append(n.Topologies, *t.Members(r, id))
+		n.Topologies = append(n.Topologies, t.Members(r, id))
 	}
 	for path, c := range t.Channels.All(r) {
 		id := t.Channels.Keys(path)[0]

@@ -106,13 +106,13 @@ func resultCode(err error) (code uint16, ok bool) {
 	return e.ResultCode, true
 }
 
-// elsewhere tells whether another server may do better.
+// elsewhere reports whether another server may do better.
 func elsewhere(err error) bool {
 	code, ok := resultCode(err)
 	return !ok || code == goldap.LDAPResultBusy || code == goldap.LDAPResultUnavailable
 }
 
-// Forbidden tells whether a server refused a search as such: asking again, or
+// Forbidden reports whether a server refused a search as such: asking again, or
 // another server, changes nothing.
 func Forbidden(err error) bool {
 	code, ok := resultCode(err)

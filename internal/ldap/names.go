@@ -23,7 +23,7 @@ func Name(user, domain string) (name string, ok bool) {
 	return name, name != "" && len(name) <= maxName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }
 
-// Template makes the name to bind with of a user's name, which {0} stands for.
+// Template makes the name to bind with of a user's name, which replaces {0}.
 type Template struct {
 	text string
 	dn   bool
@@ -47,7 +47,7 @@ func (t Template) Name(user string) string {
 // IsDN reports whether the template makes names of entries.
 func (t Template) IsDN() bool { return t.dn }
 
-// Within tells whether every name of the template is that of an entry in the subtree
+// Within reports whether every name of the template is that of an entry in the subtree
 // of base.
 func (t Template) Within(base string) bool {
 	dn, errDN := goldap.ParseDN(t.Name("x"))
@@ -75,7 +75,7 @@ func Naming(template string) (attribute, suffix string) {
 }
 
 // Filter puts values into a filter of RFC 4515: {0}, {1} and so on stand for them.
-// A value cannot end the place it stands in.
+// A value cannot end the place it is put in.
 func Filter(template string, values ...string) string {
 	var b strings.Builder
 	for {
@@ -96,7 +96,7 @@ func Filter(template string, values ...string) string {
 	return b.String() + template
 }
 
-// CheckBase tells whether a text names a place in a directory.
+// CheckBase reports whether a text names a place in a directory.
 func CheckBase(text string) error {
 	if _, err := goldap.ParseDN(text); err != nil {
 		return fmt.Errorf("%q is not a DN (%w); write one such as \"dc=example,dc=org\"", text, err)
@@ -107,7 +107,7 @@ func CheckBase(text string) error {
 // attribute is an AttributeDescription of RFC 4512 section 2.5.
 var attribute = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*|[0-9]+(\.[0-9]+)*)(;[A-Za-z0-9-]+)*$`)
 
-// CheckAttribute tells whether a text can be the name of an attribute.
+// CheckAttribute reports whether a text can be the name of an attribute.
 func CheckAttribute(text string) error {
 	if !attribute.MatchString(text) {
 		return fmt.Errorf("%q cannot be the name of an attribute; write one such as memberOf", text)
@@ -115,7 +115,7 @@ func CheckAttribute(text string) error {
 	return nil
 }
 
-// CheckFilter tells whether a filter template can be used.
+// CheckFilter reports whether a filter template can be used.
 func CheckFilter(template string) error {
 	if _, err := goldap.CompileFilter(Filter(template, "x", "x")); err != nil {
 		return fmt.Errorf("%q is not a filter of RFC 4515 (%w); write one such as \"(uid={0})\"", template, err)

@@ -56,7 +56,7 @@ func (p *pool) use(ctx context.Context, f func(context.Context, *conn) error) er
 	return all
 }
 
-// isAnswer tells errors that are a server's word from those of the way to it.
+// isAnswer distinguishes errors that a server answered from those of the way to it.
 func isAnswer(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) || errors.Is(err, ErrSizeLimit)

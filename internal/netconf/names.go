@@ -13,8 +13,6 @@ const (
 	ConfirmedCommit = "urn:ietf:params:netconf:capability:confirmed-commit:1.1"
 	RollbackOnError = "urn:ietf:params:netconf:capability:rollback-on-error:1.0"
 	Validate11      = "urn:ietf:params:netconf:capability:validate:1.1"
-	Validate10      = "urn:ietf:params:netconf:capability:validate:1.0"
-	Startup         = "urn:ietf:params:netconf:capability:startup:1.0"
 	Notifications   = "urn:ietf:params:netconf:capability:notification:1.0"
 	Interleave      = "urn:ietf:params:netconf:capability:interleave:1.0" // RFC 5277 section 6
 )
@@ -24,7 +22,6 @@ type Datastore string
 
 // The datastores.
 const (
-	Running      Datastore = "running"
-	CandidateDS  Datastore = "candidate"
-	StartupStore Datastore = "startup"
+	Running     Datastore = "running"
+	CandidateDS Datastore = "candidate"
 )

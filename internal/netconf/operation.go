@@ -58,9 +58,6 @@ func LockOp(ds Datastore) Operation { return on("lock", "target", ds) }
 // UnlockOp is unlock (RFC 6241 section 7.6).
 func UnlockOp(ds Datastore) Operation { return on("unlock", "target", ds) }
 
-// ValidateOp is validate (RFC 6241 section 8.6).
-func ValidateOp(ds Datastore) Operation { return on("validate", "source", ds) }
-
 // DiscardOp is discard-changes (RFC 6241 section 8.3): candidate becomes running.
 func DiscardOp() Operation { return Operation{el("discard-changes")} }
 
@@ -77,11 +74,6 @@ func ConfirmedCommitOp(timeout time.Duration) Operation {
 // CancelCommitOp takes a confirmed commit back (RFC 6241 section 8.4.4).
 func CancelCommitOp() Operation { return Operation{el("cancel-commit")} }
 
-// CopyConfigOp is copy-config (RFC 6241 section 7.3).
-func CopyConfigOp(from, to Datastore) Operation {
-	return Operation{el("copy-config", el("target", el(string(to))), el("source", el(string(from))))}
-}
-
 // SubscribeOp is create-subscription (RFC 5277 section 2.1.1) to a stream; empty:
 // the server's default one.
 func SubscribeOp(stream string) Operation {
@@ -96,7 +88,6 @@ func SubscribeOp(stream string) Operation {
 type Edit struct {
 	Target           Datastore
 	DefaultOperation string // merge, replace, none; empty: the server's, merge
-	TestOption       string // test-then-set, set, test-only; needs validate; empty: the server's
 	ErrorOption      string // stop-on-error, continue-on-error, rollback-on-error; empty: the server's
 	Config           []*xmltree.Node
 }
@@ -104,7 +95,7 @@ type Edit struct {
 // Operation is the edit-config.
 func (e Edit) Operation() Operation {
 	n := el("edit-config", el("target", el(string(e.Target))))
-	for _, o := range [][2]string{{"default-operation", e.DefaultOperation}, {"test-option", e.TestOption}, {"error-option", e.ErrorOption}} {
+	for _, o := range [][2]string{{"default-operation", e.DefaultOperation}, {"error-option", e.ErrorOption}} {
 		if o[1] != "" {
 			n.Add(leaf(o[0], o[1]))
 		}

@@ -26,7 +26,7 @@ func TestCandidateIsCommitted(t *testing.T) {
 				t.Errorf("ietf-bier announced as %+v", m)
 			}
 			for _, op := range []netconf.Operation{netconf.LockOp(netconf.CandidateDS), edit(netconf.CandidateDS, bfr("7")),
-				netconf.ValidateOp(netconf.CandidateDS), netconf.ConfirmedCommitOp(time.Minute), netconf.CommitOp(), netconf.UnlockOp(netconf.CandidateDS)} {
+				validate(netconf.CandidateDS), netconf.ConfirmedCommitOp(time.Minute), netconf.CommitOp(), netconf.UnlockOp(netconf.CandidateDS)} {
 				if err := s.OK(ctx, op); err != nil {
 					t.Fatalf("%s: %v", op.Name(), err)
 				}
@@ -174,7 +174,7 @@ func TestRepliesFindTheirCaller(t *testing.T) {
 						t.Errorf("get-config: %v", err)
 						return
 					}
-				} else if err := s.OK(ctx, netconf.ValidateOp(netconf.Running)); err != nil {
+				} else if err := s.OK(ctx, validate(netconf.Running)); err != nil {
 					t.Errorf("validate: %v", err)
 					return
 				}

@@ -60,3 +60,8 @@ func edit(ds netconf.Datastore, config ...*xmltree.Node) netconf.Operation {
 func held(n *xmltree.Node) string {
 	return n.Kid(simrouter.NSRoutingEx, "routing").Kid(simrouter.NSBier, "bier").Down("bier-global", "bfr-id").Trimmed()
 }
+
+// validate is an operation that the drivers do not need (RFC 6241 section 8.6).
+func validate(ds netconf.Datastore) netconf.Operation {
+	return netconf.Operation{Element: xmltree.New(netconf.NS, "validate", xmltree.New(netconf.NS, "source", xmltree.New(netconf.NS, string(ds))))}
+}

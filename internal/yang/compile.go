@@ -128,6 +128,7 @@ func (c *compiler) node(e *gy.Entry, parent *Node, config bool) *Node {
 	if e.Config != gy.TSUnset {
 		n.Config = config && e.Config == gy.TSTrue
 	}
+	n.opening, n.closing = "<"+n.Name+">", "</"+n.Name+">"
 	n.bare, n.full = `"`+n.Name+`":`, `"`+n.Module+":"+n.Name+`":`
 	if a := e.ListAttr; a != nil {
 		n.UserOrdered, n.Min, n.Max = a.OrderedByUser, a.MinElements, a.MaxElements

@@ -11,6 +11,8 @@ const (
 	// RFC7951 also qualifies top-level names, and writes int64, uint64 and decimal64
 	// as strings (RFC 7951 sections 4 and 6.1).
 	RFC7951
+	// Own, joined to Canonical, leaves lists with keys out: what is stored with the instance itself.
+	Own Style = 4
 	// WithOrigin, joined to RFC7951, says where each part is from (RFC 8527 section 3.2.2).
 	WithOrigin Style = 2
 )
@@ -28,8 +30,12 @@ func (d *Data) Append(buf []byte, s Style) []byte {
 				}
 			}
 		}
+		begun := len(buf)
 		for c := d.first; c != nil; c = c.next {
-			if c != d.first {
+			if s&Own != 0 && c.Node != nil && c.Node.Keyed() {
+				continue
+			}
+			if len(buf) != begun {
 				buf = append(buf, ',')
 			}
 			buf = c.appendName(buf, s)

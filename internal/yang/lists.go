@@ -101,10 +101,18 @@ func (c *compiler) finish(n *Node) {
 		delete(n.index, name)
 	}
 	for _, m := range n.members {
+		m.kept = m.bare
+		if n.index[m.Name] == nil || n.Kind != Root && n.Module != m.Module {
+			m.kept = m.full
+		}
 		if !m.IsLeaf() && m.Kind != AnyData {
 			c.finish(m)
 		}
 		c.parseDefaults(m)
+		m.refers = m.refers || m.IsLeaf() && m.Config && m.Type.Base == Leafref && m.Type.MustExist
+		n.refers = n.refers || m.refers
+		m.quoted = m.quoted || m.IsLeaf() && (m.Type.Final().Base.Quoted() || m.Type.Final().Base == Union)
+		n.quoted = n.quoted || m.quoted
 	}
 	for _, x := range n.choices {
 		if x.Parent == nil || x.Parent.Kind != Case { // nested ones are reached through it

@@ -57,6 +57,7 @@ type Node struct {
 	members []*Node     // data children, those of choices and cases included
 	index   map[string]*Node
 	key     bool    // a key of the list it stands in
+	refers  bool    // HasReferences
 	slot    int     // position in the members of the data parent
 	choices []*Node // choices at this data level, nested ones after their parents
 	choice  int     // position of a choice in the choices of the data parent
@@ -64,6 +65,10 @@ type Node struct {
 	defs    []defaultValue
 	bare    string // `"name":`
 	full    string // `"module:name":`
+	kept    string // one of the two: as canonical JSON names it below its parent
+	opening string // <name>
+	closing string // </name>
+	quoted  bool   // RFC 7951 writes some value of it, or below it, in quotes that canonical JSON does not have
 	spaces  *spaces
 }
 
@@ -80,6 +85,13 @@ func (n *Node) IsList() bool { return n.Kind == List || n.Kind == LeafList }
 
 // IsLeaf reports whether the node holds values rather than members.
 func (n *Node) IsLeaf() bool { return n.Kind == Leaf || n.Kind == LeafList }
+
+// Keyed reports whether the node is a list with keys.
+func (n *Node) Keyed() bool { return n.Kind == List && len(n.Keys) > 0 }
+
+// HasReferences reports whether the node is a configured leafref to something that must exist, or has
+// some below it.
+func (n *Node) HasReferences() bool { return n.refers }
 
 // IsKey reports whether a leaf is a key of the list it stands in.
 func (n *Node) IsKey() bool { return n.key }

@@ -144,7 +144,9 @@ func (v *validator) unknown(c *Data, n *Node) *Node {
 	if m := n.index[v.Aliases.member(n, c.name)]; m != nil {
 		return m
 	}
-	v.fault(fault.Unknown, c.Path(), "there is no such member here%s", suggest(c.name, n))
+	if v.more = v.more || len(v.faults) >= maxFaults; !v.more { // a suggestion costs more than a fault
+		v.fault(fault.Unknown, c.Path(), "there is no such member here%s", suggest(c.name, n))
+	}
 	return nil
 }
 

@@ -51,10 +51,8 @@ func parseXML(text []byte, n *Node, o Options, a *arena, wrapped bool) (*Data, *
 		}
 		r.members(top, n)
 	} else {
-		r.depth-- // the element is a member
 		var arrays []*Data
 		r.child(top, n, start, &arrays)
-		r.depth++
 	}
 	if r.err == nil {
 		if t := r.token(); t != nil {

@@ -136,11 +136,16 @@ func (w *xmlWriter) scalar(d *Data, name string) string {
 	return d.Text()
 }
 
+var xmlSpecial = [256]bool{'<': true, '>': true, '&': true, '"': true, '\r': true}
+
 // appendXMLText escapes text for an element or an attribute. A carriage return is escaped as
 // readers would make a line feed of it.
 func appendXMLText(buf []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); i++ {
+		if !xmlSpecial[s[i]] {
+			continue
+		}
 		var esc string
 		switch s[i] {
 		case '<':
@@ -153,8 +158,6 @@ func appendXMLText(buf []byte, s string) []byte {
 			esc = "&quot;"
 		case '\r':
 			esc = "&#13;"
-		default:
-			continue
 		}
 		buf = append(append(buf, s[start:i]...), esc...)
 		start = i + 1

@@ -1,4 +1,4 @@
-package main
+package bierdrivercli
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"ctl.internal/internal/lab/simcli"
 	"ctl.internal/internal/lab/sshhost"
 	"ctl.internal/plugins/bier-driver-cli/device"
-	"ctl.internal/plugins/bier-driver-cli/service"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/bierdriver/conformance"
@@ -20,11 +19,10 @@ import (
 
 func TestConformance(t *testing.T) {
 	// The settings of the manifest, as the plugin gets them.
-	var set device.Settings
-	plugintest.Start(t, sdk.Options{Manifest: manifest, New: func(_ context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-		var err error
-		set, err = service.Read(env.Config)
-		return &sdk.Plugin{BierDriver: device.New(set, slog.Default())}, err
+	var settings *sdk.Env
+	plugintest.Start(t, sdk.Options{Manifest: manifest, New: func(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+		settings = env
+		return device.Start(ctx, env)
 	}}, plugintest.WithConfig(map[string]any{"poll": "20ms"}))
 	conformance.Run(t, func(t *testing.T) conformance.Peer {
 		sim, err := simcli.Start(sshhost.Options{})
@@ -32,8 +30,12 @@ func TestConformance(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(sim.Down)
+		d, err := device.New(settings, slog.New(slog.NewTextHandler(io.Discard, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		return conformance.Peer{
-			Driver: device.New(set, slog.New(slog.NewTextHandler(io.Discard, nil))),
+			Driver: d,
 			Router: &bierdriver.Router{NodeId: "1", Host: sim.Host(), Port: uint32(sim.Port()), User: "lab", Password: "lab", HostKey: sim.HostKey()},
 			Up: func(up bool) {
 				if !up {

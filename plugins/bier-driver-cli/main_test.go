@@ -1,4 +1,4 @@
-package main
+package bierdrivercli
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 	"ctl.internal/internal/lab/simcli"
 	"ctl.internal/internal/lab/sshhost"
-	"ctl.internal/plugins/bier-driver-cli/service"
+	"ctl.internal/plugins/bier-driver-cli/device"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/plugintest"
@@ -31,7 +31,7 @@ func start(t *testing.T, settings map[string]any) (*bierdriver.Client, *simcli.R
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Down)
-	p := plugintest.Start(t, sdk.Options{Manifest: manifest, New: service.New}, plugintest.WithConfig(settings))
+	p := plugintest.Start(t, sdk.Options{Manifest: manifest, New: device.Start}, plugintest.WithConfig(settings))
 	return bierdriver.NewClient(p.Conn), sim,
 		&bierdriver.Router{NodeId: "1", Host: sim.Host(), Port: uint32(sim.Port()), User: "lab", Password: "lab", HostKey: sim.HostKey()}
 }
@@ -301,7 +301,7 @@ func TestBadTemplatesAreNamed(t *testing.T) {
 		"prompt":                   {"prompt": "("},
 		"line":                     {"line": "soon"},
 	} {
-		if _, err := plugintest.StartError(t, sdk.Options{Manifest: manifest, New: service.New}, plugintest.WithConfig(settings)); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := plugintest.StartError(t, sdk.Options{Manifest: manifest, New: device.Start}, plugintest.WithConfig(settings)); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package openflow
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 	"errors"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,14 +25,13 @@ import (
 	"ctl.internal/sdk/plugintest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	plugintest.ServeAsProgram("openflow", Options)
+	goleak.VerifyTestMain(m)
+}
 
 func TestConformance(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "openflow")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	plugintest.Run(t, bin, plugintest.WithConfig(map[string]any{"listen": "127.0.0.1:0"}))
+	plugintest.Run(t, plugintest.Program(t, "openflow"), plugintest.WithConfig(map[string]any{"listen": "127.0.0.1:0"}))
 }
 
 // Whatever comes instead of OpenFlow ends its own connection, and harms no other.
@@ -120,7 +118,7 @@ func TestCommands(t *testing.T) {
 
 func TestBadSettings(t *testing.T) {
 	taken := freePort(t)
-	plugintest.Start(t, options(), plugintest.WithConfig(map[string]any{"listen": taken}))
+	plugintest.Start(t, Options(), plugintest.WithConfig(map[string]any{"listen": taken}))
 	for _, k := range []struct {
 		settings map[string]any
 		want     string
@@ -133,7 +131,7 @@ func TestBadSettings(t *testing.T) {
 		{map[string]any{"lisen": "x"}, "lisen"},
 		{map[string]any{"listen": "127.0.0.1:0", "tls": map[string]any{"enabled": true}}, "tls.enabled in etc/openflow.yaml needs the controller's keystore"},
 	} {
-		if _, err := plugintest.StartError(t, options(), plugintest.WithConfig(k.settings)); err == nil || !strings.Contains(err.Error(), k.want) {
+		if _, err := plugintest.StartError(t, Options(), plugintest.WithConfig(k.settings)); err == nil || !strings.Contains(err.Error(), k.want) {
 			t.Errorf("%v: %v, want %q", k.settings, err, k.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package openflow
 
 import (
 	"context"
@@ -11,16 +11,10 @@ import (
 	"time"
 
 	"ctl.internal/plugins/openflow/ofp13"
-	"ctl.internal/plugins/openflow/service"
-	"ctl.internal/sdk"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/sdk/topology"
 )
-
-func options() sdk.Options {
-	return sdk.Options{Manifest: manifest, YANG: modules, New: service.New, Commands: service.Commands()}
-}
 
 // freePort is an address of the loopback interface that is this test's own.
 func freePort(t *testing.T) string {
@@ -36,7 +30,7 @@ func start(t *testing.T, settings map[string]any, opts ...plugintest.Option) (*p
 	for k, v := range settings {
 		all[k] = v
 	}
-	return plugintest.Start(t, options(), append(opts, plugintest.WithConfig(all))...), listen
+	return plugintest.Start(t, Options(), append(opts, plugintest.WithConfig(all))...), listen
 }
 
 // tcpSwitch is a switch of one port, at the other end of a connection.

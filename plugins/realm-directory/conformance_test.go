@@ -1,17 +1,11 @@
-package main
+package realmdirectory
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"ctl.internal/sdk/plugintest"
 )
 
 func TestConformance(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "realm-directory")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	plugintest.Run(t, bin)
+	plugintest.Run(t, plugintest.Program(t, "realm-directory"))
 }

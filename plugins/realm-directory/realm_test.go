@@ -1,4 +1,4 @@
-package main
+package realmdirectory
 
 import (
 	"context"
@@ -14,7 +14,10 @@ import (
 	"ctl.internal/sdk/realm"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	plugintest.ServeAsProgram("realm-directory", Options)
+	goleak.VerifyTestMain(m)
+}
 
 const lab = "DC=lab,DC=test"
 
@@ -77,7 +80,7 @@ func TestGroupsBecomeRoles(t *testing.T) {
 			for k, v := range c.more {
 				p[k] = realm.Property{Value: v}
 			}
-			client := realm.NewClient(plugintest.Start(t, options()).Conn)
+			client := realm.NewClient(plugintest.Start(t, Options()).Conn)
 			if _, err := client.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: p}); err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +96,7 @@ func TestGroupsBecomeRoles(t *testing.T) {
 // A key of the map that names no group gives nobody a role; who tests the realm reads which one.
 func TestKeysOfNoGroupAreNamed(t *testing.T) {
 	s := (&ldaptest.Server{Entries: entries()}).Start(t)
-	client := realm.NewClient(plugintest.Start(t, options()).Conn)
+	client := realm.NewClient(plugintest.Start(t, Options()).Conn)
 	if _, err := client.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: map[string]realm.Property{
 		"url": {Value: s.URL()}, "principalSuffix": {Value: "@lab.test"},
 		"groupRolesMap": {Value: "x", Map: map[string]string{"CN=ops," + lab: "admin", "CN=opps," + lab: "admin", "ops": "admin"}}}}); err != nil {
@@ -116,7 +119,7 @@ func TestUsersAreFoundBySystemAccount(t *testing.T) {
 	old := person("old", "old@lab.test")
 	old.Attributes["accountExpires"] = []string{"131000000000000000"} // 2016
 	s := (&ldaptest.Server{Entries: append(entries(), off, old, person("machine", "machine@lab.test"))}).Start(t)
-	c := realm.NewClient(plugintest.Start(t, options()).Conn)
+	c := realm.NewClient(plugintest.Start(t, Options()).Conn)
 	if _, err := c.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: map[string]realm.Property{
 		"url": {Value: s.URL()}, "principalSuffix": {Value: "@lab.test"}, "systemUsername": {Value: "machine@lab.test"}, "systemPassword": {Value: "pw"}}}); err != nil {
 		t.Fatal(err)
@@ -131,7 +134,7 @@ func TestUsersAreFoundBySystemAccount(t *testing.T) {
 }
 
 func TestWhatNeedsToBeWritten(t *testing.T) {
-	client := realm.NewClient(plugintest.Start(t, options()).Conn)
+	client := realm.NewClient(plugintest.Start(t, Options()).Conn)
 	for want, p := range map[string]map[string]realm.Property{
 		"searchBase":           {"url": {Value: "ldap://h"}},
 		"does not begin":       {"url": {Value: "ldap://h"}, "principalSuffix": {Value: "lab.test"}},

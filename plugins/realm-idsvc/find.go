@@ -1,4 +1,4 @@
-package main
+package realmidsvc
 
 import (
 	"context"
@@ -129,8 +129,8 @@ func (a *account) get(ctx context.Context, path string, q url.Values, into any) 
 		r.Header.Set("X-Auth-Token", token)
 		r.Header.Set("Accept", "application/json")
 		answer, err := a.s.client.Do(r)
-		if told := (*url.Error)(nil); errors.As(err, &told) {
-			err = told.Err
+		if failed := (*url.Error)(nil); errors.As(err, &failed) {
+			err = failed.Err
 		}
 		if err != nil {
 			return err

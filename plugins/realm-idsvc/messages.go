@@ -1,4 +1,4 @@
-package main
+package realmidsvc
 
 import (
 	"regexp"
@@ -49,7 +49,7 @@ type (
 	}
 )
 
-// passwordLogin asks for a token of the user's own domain, which tells the roles there.
+// passwordLogin asks for a token of the user's own domain, which has the roles there.
 func passwordLogin(name, domain, secret string) tokenRequest {
 	return tokenRequest{auth{
 		Identity: identity{Methods: []string{"password"}, Password: &password{user{name, secret, named{domain}}}},

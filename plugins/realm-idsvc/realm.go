@@ -1,4 +1,4 @@
-package main
+package realmidsvc
 
 import (
 	"bytes"
@@ -133,9 +133,9 @@ func (s *service) exchange(ctx context.Context, request tokenRequest) (h http.He
 	// when the server has just closed the connection that was kept.
 	r.Header["Idempotency-Key"] = []string{}
 	answer, err := s.client.Do(r)
-	var told *url.Error
-	if errors.As(err, &told) {
-		err = told.Err
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
 	}
 	if err != nil {
 		return nil, 0, nil, err

@@ -1,4 +1,4 @@
-package main
+package realmidsvc
 
 import (
 	"bufio"
@@ -22,7 +22,10 @@ import (
 	"ctl.internal/sdk/realm"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	plugintest.ServeAsProgram("realm-idsvc", Options)
+	goleak.VerifyTestMain(m)
+}
 
 const appID = "0123456789abcdef0123456789abcdef"
 
@@ -59,7 +62,7 @@ func identityService(t *testing.T) http.Handler {
 
 func configured(t *testing.T, host *plugintest.Host, p map[string]string) (*realm.Client, []string, error) {
 	t.Helper()
-	c := realm.NewClient(plugintest.Start(t, options(), plugintest.WithHost(host)).Conn)
+	c := realm.NewClient(plugintest.Start(t, Options(), plugintest.WithHost(host)).Conn)
 	cfg := realm.Config{Name: "r", Kind: kind, Properties: map[string]realm.Property{}}
 	for k, v := range p {
 		cfg.Properties[k] = realm.Property{Value: v, Origin: "etc/sec.ini:3"}

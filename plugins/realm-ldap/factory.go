@@ -1,4 +1,4 @@
-package main
+package realmldap
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 	settings, warnings := ldap.ReadSettings(r, ldap.Names{Prefix: "contextFactory."})
 	template := r.Needed("userDnTemplate", "the name to bind with, such as uid={0},ou=People,dc=example,dc=org")
 	if template != "" && !strings.Contains(template, "{0}") {
-		r.Fault("userDnTemplate", "{0}, which stands for the user name, is missing")
+		r.Fault("userDnTemplate", "{0}, which is replaced by the user name, is missing")
 	}
 	l := &ldapRealm{template: ldap.NewTemplate(template)}
 	readRoles(r, l, template, c.Kind == kindRoles)
@@ -62,6 +62,6 @@ func readRoles(r *realm.Reader, l *ldapRealm, template string, roles bool) {
 	if !roles {
 		l.filter = ""
 	} else if l.base == "" && template != "" {
-		r.Fault("searchBase", "the userDnTemplate does not tell where users are; write searchBase = dc=example,dc=org")
+		r.Fault("searchBase", "the userDnTemplate does not say where users are; write searchBase = dc=example,dc=org")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package realmldap
 
 import (
 	"context"
@@ -15,7 +15,10 @@ import (
 	"ctl.internal/sdk/realm"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	plugintest.ServeAsProgram("realm-ldap", Options)
+	goleak.VerifyTestMain(m)
+}
 
 const template = "uid={0},ou=People,dc=x"
 
@@ -51,7 +54,7 @@ func plugin(t *testing.T, kind string, pairs ...string) func(user, password stri
 
 func pluginAt(t *testing.T, host *plugintest.Host, kind string, pairs ...string) func(user, password string) realm.Result {
 	t.Helper()
-	c := realm.NewClient(plugintest.Start(t, options(), plugintest.WithHost(host)).Conn)
+	c := realm.NewClient(plugintest.Start(t, Options(), plugintest.WithHost(host)).Conn)
 	if _, err := c.Configure(t.Context(), realm.Config{Name: "r", Kind: kind, Properties: properties(pairs...)}); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +108,7 @@ func TestUsersAreFoundBySystemAccount(t *testing.T) {
 		for i, all := 0, append([]string{"userDnTemplate", template, "contextFactory.url", s.URL(), "searchBase", "dc=x"}, more...); i < len(all); i += 2 {
 			cfg.Properties[all[i]] = realm.Property{Value: all[i+1]}
 		}
-		c := realm.NewClient(plugintest.Start(t, options()).Conn)
+		c := realm.NewClient(plugintest.Start(t, Options()).Conn)
 		if _, err := c.Configure(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +161,7 @@ func TestASearchThatIsRefusedGivesNoRoles(t *testing.T) {
 }
 
 func TestFaultsOfSecIni(t *testing.T) {
-	c := realm.NewClient(plugintest.Start(t, options()).Conn)
+	c := realm.NewClient(plugintest.Start(t, Options()).Conn)
 	for name, k := range map[string]struct{ pairs, want []string }{
 		"nothing":   {nil, []string{"r.contextFactory.url", "userDnTemplate"}},
 		"misspelt":  {[]string{"userDnTemplate", template, "contextFactory.url", "ldap://h", "seachBase", "dc=x"}, []string{"etc/sec.ini:7", `did you mean "searchBase"`}},

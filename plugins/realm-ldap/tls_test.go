@@ -1,4 +1,4 @@
-package main
+package realmldap
 
 import (
 	"crypto/ecdsa"

@@ -1,17 +1,11 @@
-package main
+package repoinfo
 
 import (
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"ctl.internal/sdk/plugintest"
 )
 
 func TestConformance(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "repoinfo")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	plugintest.Run(t, bin, plugintest.WithConfig(object{"clones": t.TempDir(), "mirror": object{"interval": "0s"}}))
+	plugintest.Run(t, plugintest.Program(t, "repoinfo"), plugintest.WithConfig(object{"clones": t.TempDir(), "mirror": object{"interval": "0s"}}))
 }

@@ -1,4 +1,4 @@
-package main
+package repoinfo
 
 import (
 	"encoding/json"
@@ -15,16 +15,13 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/plugins/repoinfo/gittest"
-	"ctl.internal/plugins/repoinfo/service"
-	"ctl.internal/sdk"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/plugintest/reserve"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: service.New, Commands: service.Commands(nil)}
+func TestMain(m *testing.M) {
+	plugintest.ServeAsProgram("repoinfo", Options)
+	goleak.VerifyTestMain(m)
 }
 
 type object = map[string]any
@@ -55,7 +52,7 @@ func TestFromASourceToAReport(t *testing.T) {
 	root, clones := t.TempDir(), filepath.Join(t.TempDir(), "clones")
 	origin := gittest.Zoo(t, filepath.Join(root, "zoo.git"))
 	srv := gittest.Serve(t, root, "Basic dTpzM2NyZXQ=")
-	p := plugintest.Start(t, options(), plugintest.WithConfig(object{"clones": clones, "mirror": object{"interval": "0s", "sources": []object{
+	p := plugintest.Start(t, Options(), plugintest.WithConfig(object{"clones": clones, "mirror": object{"interval": "0s", "sources": []object{
 		{"project": "a/zoo", "url": srv.URL + "/zoo.git", "username": "u", "password": "s3cret"},
 		{"project": "gone", "url": srv.URL + "/gone.git"},
 	}}}))
@@ -97,7 +94,7 @@ func TestABrokenAnswerIsAborted(t *testing.T) {
 	if err := os.Remove(filepath.Join(g.Dir, "objects", lost[:2], lost[2:])); err != nil {
 		t.Fatal(err)
 	}
-	p := plugintest.Start(t, options(), plugintest.WithConfig(object{"clones": clones}))
+	p := plugintest.Start(t, Options(), plugintest.WithConfig(object{"clones": clones}))
 	res, err := p.HTTP(httptest.NewRequest(http.MethodGet, "/repoinfo/git/commits?project=l&stats=false", nil))
 	if err == nil && res.Code == 200 {
 		t.Errorf("a history without its middle was answered in whole: %d bytes", res.Body.Len())
@@ -112,7 +109,7 @@ func TestListenerOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := plugintest.Start(t, options(), plugintest.WithConfig(object{"clones": clones, "listen": address}))
+	p := plugintest.Start(t, Options(), plugintest.WithConfig(object{"clones": clones, "listen": address}))
 	if err := ln.Close(); err != nil { // until now the port was taken, as during a reload
 		t.Fatal(err)
 	}
@@ -132,7 +129,7 @@ func TestListenerOfItsOwn(t *testing.T) {
 }
 
 func TestAnOpenListenerIsWarnedOf(t *testing.T) {
-	p := plugintest.Start(t, options(), plugintest.WithConfig(object{"clones": t.TempDir(), "listen": "0.0.0.0:0"}))
+	p := plugintest.Start(t, Options(), plugintest.WithConfig(object{"clones": t.TempDir(), "listen": "0.0.0.0:0"}))
 	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "no access control") {
 		t.Errorf("%v", p.Warnings)
 	}
@@ -149,7 +146,7 @@ func TestBadSettings(t *testing.T) {
 		"password":       {object{"review_url": "https://u:s3cret@x/"}, "review_url"},
 		"too small":      {object{"limits": object{"walks": 0}}, "walks"},
 	} {
-		_, err := plugintest.StartError(t, options(), plugintest.WithConfig(row.config))
+		_, err := plugintest.StartError(t, Options(), plugintest.WithConfig(row.config))
 		if err == nil || !strings.Contains(err.Error(), row.text) || strings.Contains(fmt.Sprint(err), "s3cret") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -161,7 +158,7 @@ func TestTheShippedSettingsAreTheDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := plugintest.Start(t, options())
+	p := plugintest.Start(t, Options())
 	var schema struct {
 		Properties map[string]struct{ Default any }
 	}

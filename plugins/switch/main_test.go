@@ -1,4 +1,4 @@
-package main
+package switchplugin
 
 import (
 	"context"
@@ -14,8 +14,6 @@ import (
 
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
-	"ctl.internal/plugins/switch/service"
-	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/topology"
@@ -53,12 +51,8 @@ func start(t *testing.T, o network.Options, settings map[string]any) *lab {
 	if err := n.WriteCSV(l.list); err != nil {
 		t.Fatal(err)
 	}
-	l.Plugin = plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithDataDir(data))
+	l.Plugin = plugintest.Start(t, Options(), plugintest.WithConfig(settings), plugintest.WithDataDir(data))
 	return l
-}
-
-func options() sdk.Options {
-	return sdk.Options{Manifest: manifest, YANG: modules, New: service.New, Commands: service.Commands()}
 }
 
 func deadline(t *testing.T) context.Context {
@@ -202,12 +196,12 @@ func TestRestartKeepsTheList(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := plugintest.NewHost(t)
-	p := plugintest.Start(t, options(), plugintest.WithHost(h))
+	p := plugintest.Start(t, Options(), plugintest.WithHost(h))
 	if _, err := p.Shell(deadline(t), "switch:ReadDB", []string{list}, nil); err != nil {
 		t.Fatal(err)
 	}
 	p.Stop()
-	p = plugintest.Start(t, options(), plugintest.WithHost(h))
+	p = plugintest.Start(t, Options(), plugintest.WithHost(h))
 	edgeCount(t, p, 4)
 	if err := p.Call(deadline(t), "vlan:get-vlan-table", map[string]int64{"node-id": 0x020000000001}, nil); err != nil {
 		t.Error(err)
@@ -217,12 +211,12 @@ func TestRestartKeepsTheList(t *testing.T) {
 // The interval that was set holds over a restart, until the settings change.
 func TestIntervalIsKept(t *testing.T) {
 	h := plugintest.NewHost(t)
-	p := plugintest.Start(t, options(), plugintest.WithHost(h))
+	p := plugintest.Start(t, Options(), plugintest.WithHost(h))
 	if err := p.Call(deadline(t), "topology:set-discovery-interval", map[string]int{"interval-second": 0}, nil); err != nil {
 		t.Fatal(err)
 	}
 	p.Stop()
-	p = plugintest.Start(t, options(), plugintest.WithHost(h))
+	p = plugintest.Start(t, Options(), plugintest.WithHost(h))
 	var raw json.RawMessage
 	if err := p.Call(deadline(t), "topology:get-node-list", nil, &raw); err != nil || string(raw) != `{"node-list-entry":[]}` {
 		t.Errorf("without a list: %s %v", raw, err)
@@ -234,7 +228,7 @@ func TestBadSettings(t *testing.T) {
 		{"discovery": map[string]any{"interval": "soon"}}, {"discovery": map[string]any{"interval": "-1s"}},
 		{"snmp": map[string]any{"timeout": "1ns"}}, {"snmp": map[string]any{"sockets": 1}}, {"list": "x"},
 	} {
-		if _, err := plugintest.StartError(t, options(), plugintest.WithConfig(s)); err == nil {
+		if _, err := plugintest.StartError(t, Options(), plugintest.WithConfig(s)); err == nil {
 			t.Errorf("%v was taken", s)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package switchplugin
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ func TestSealedList(t *testing.T) {
 	if err := os.WriteFile(list, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{Network: n, list: list, Plugin: plugintest.Start(t, options(), plugintest.WithHost(h), plugintest.WithConfig(map[string]any{"discovery": map[string]any{"interval": "0s"}}))}
+	l := &lab{Network: n, list: list, Plugin: plugintest.Start(t, Options(), plugintest.WithHost(h), plugintest.WithConfig(map[string]any{"discovery": map[string]any{"interval": "0s"}}))}
 	out := l.shell(t, "switch:ReadDB", []string{list}, nil)
 	if !strings.Contains(out, list+":4: SNMP_Community: the sealed text does not open: the text was not sealed in this home") || !strings.Contains(out, "3 switches read") || strings.Contains(out, "private") {
 		t.Errorf("ReadDB:\n%s", out)
@@ -57,7 +57,7 @@ func TestSealedList(t *testing.T) {
 		t.Errorf("exported:\n%s", public)
 	}
 	l.Stop()
-	l.Plugin = plugintest.Start(t, options(), plugintest.WithHost(h))
+	l.Plugin = plugintest.Start(t, Options(), plugintest.WithHost(h))
 	write("restarted")
 	if out := l.shell(t, "switch:ExportDB", nil, nil); out != public {
 		t.Errorf("after a restart:\n%s\nbefore:\n%s", out, public)
@@ -85,7 +85,7 @@ func TestStoredList(t *testing.T) {
 	}
 	h := plugintest.NewHost(t)
 	run := func() *lab {
-		return &lab{Network: n, list: file, Plugin: plugintest.Start(t, options(), plugintest.WithHost(h), plugintest.WithDataDir(data))}
+		return &lab{Network: n, list: file, Plugin: plugintest.Start(t, Options(), plugintest.WithHost(h), plugintest.WithDataDir(data))}
 	}
 	l := run()
 	add := map[string]string{"node-ip": "127.0.0.1:9", "node-mac": "90:94:e4:23:13:e0", "community": "hush-hush", "cli-password": "very-secret", "cli-user-name": "admin"}

@@ -1,4 +1,4 @@
-package main
+package switchplugin
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/plugintest"
@@ -171,7 +171,7 @@ func TestTrapEvents(t *testing.T) {
 	if err := n.WriteCSV(list); err != nil {
 		t.Fatal(err)
 	}
-	p := plugintest.Start(t, options(), plugintest.WithHost(h), plugintest.WithConfig(listening(map[string]any{"lists": []string{list}})))
+	p := plugintest.Start(t, Options(), plugintest.WithHost(h), plugintest.WithConfig(listening(map[string]any{"lists": []string{list}})))
 	at := receiver(t, p)
 	stranger := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 2)}
 	c, err := net.DialUDP("udp", stranger, net.UDPAddrFromAddrPort(at))
@@ -232,7 +232,7 @@ func TestLastGoodSurvives(t *testing.T) {
 	}
 	settings := listening(map[string]any{"lists": []string{list}, "snmp": map[string]any{"timeout": "200ms", "retries": 0}})
 	h := plugintest.NewHost(t)
-	p := plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithHost(h))
+	p := plugintest.Start(t, Options(), plugintest.WithConfig(settings), plugintest.WithHost(h))
 	if err := p.Call(deadline(t), "topology:get-edge-list", nil, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestLastGoodSurvives(t *testing.T) {
 	if err := n.SetFaults("sw2", faults.Set{Silent: true}); err != nil {
 		t.Fatal(err)
 	}
-	p = plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithHost(h))
+	p = plugintest.Start(t, Options(), plugintest.WithConfig(settings), plugintest.WithHost(h))
 	out, err := p.Shell(deadline(t), "switch:TopoDiscover", nil, nil)
 	if err != nil || !strings.Contains(out, "2 of 3 switches answered") || !strings.Contains(out, "2 links between switches") {
 		t.Errorf("%v\n%s", err, out)
@@ -256,7 +256,7 @@ func TestLastGoodSurvives(t *testing.T) {
 	if err := h.Client(t, &pluginv1.Manifest{Name: "switch"}).Datastore.Put(deadline(t), "observed/switch/02:00:00:00:00:02", []byte("broken")); err != nil {
 		t.Fatal(err)
 	}
-	p = plugintest.Start(t, options(), plugintest.WithConfig(settings), plugintest.WithHost(h))
+	p = plugintest.Start(t, Options(), plugintest.WithConfig(settings), plugintest.WithHost(h))
 	if out, err := p.Shell(deadline(t), "switch:TopoDiscover", nil, nil); err != nil || !strings.Contains(out, "2 of 3 switches answered") {
 		t.Errorf("%v\n%s", err, out)
 	}

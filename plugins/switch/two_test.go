@@ -1,4 +1,4 @@
-package main
+package switchplugin
 
 import (
 	"context"
@@ -31,14 +31,14 @@ func TestTwoProcesses(t *testing.T) {
 	t.Cleanup(n.Close)
 	h := plugintest.NewHost(t)
 	settings := plugintest.WithConfig(listening(map[string]any{"discovery": map[string]any{"interval": "0s"}}))
-	a := &lab{Network: n, Plugin: plugintest.Start(t, options(), plugintest.WithHost(h), settings)}
+	a := &lab{Network: n, Plugin: plugintest.Start(t, Options(), plugintest.WithHost(h), settings)}
 	list := t.TempDir() + "/list.csv"
 	if err := n.WriteCSV(list); err != nil {
 		t.Fatal(err)
 	}
 	a.shell(t, "switch:ReadDB", []string{list}, nil)
 	edgeCount(t, a.Plugin, 8)
-	b := &lab{Network: n, Plugin: plugintest.Start(t, options(), plugintest.WithHost(h), settings)}
+	b := &lab{Network: n, Plugin: plugintest.Start(t, Options(), plugintest.WithHost(h), settings)}
 	edgeCount(t, b.Plugin, 8)
 	follow(t, b, func(c topology.Change) bool { return len(c.PutNodes) == 4 && len(c.PutLinks) == 8 })
 	if out := b.shell(t, "switch:PrintDB", nil, nil); strings.Count(out, "answered") != 4 {

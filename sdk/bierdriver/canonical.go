@@ -5,30 +5,24 @@ import (
 	"slices"
 )
 
-// ChannelKey is the key of an entry of pure-multicast.
-type ChannelKey struct {
-	VPN                           uint32
-	Source, Group                 string
-	SourceWildcard, GroupWildcard uint32 // prefix lengths
+// CompareChannels compares two channels by their keys, as cmp.Compare.
+func CompareChannels(a, b *Channel) int {
+	return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
+		cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
 }
 
-// KeyOf returns the key of a channel.
-func KeyOf(c *Channel) ChannelKey {
-	return ChannelKey{c.VpnId, c.SourceAddress, c.GroupAddress, c.SourceWildcard, c.GroupWildcard}
+// CompareMembers compares two members by their keys, as cmp.Compare.
+func CompareMembers(a, b *Member) int {
+	return cmp.Or(cmp.Compare(a.SubDomainId, b.SubDomainId), cmp.Compare(a.BfrId, b.BfrId))
 }
 
 // Canonical puts the lists of a configuration in the order of their keys.
 func Canonical(c *Config) {
-	slices.SortFunc(c.Channels, func(a, b *Channel) int {
-		return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
-			cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
-	})
+	slices.SortFunc(c.Channels, CompareChannels)
 	for _, x := range c.Channels {
 		slices.Sort(x.EgressBfrIds)
 	}
-	slices.SortFunc(c.Members, func(a, b *Member) int {
-		return cmp.Or(cmp.Compare(a.SubDomainId, b.SubDomainId), cmp.Compare(a.BfrId, b.BfrId))
-	})
+	slices.SortFunc(c.Members, CompareMembers)
 	if c.Global == nil {
 		return
 	}

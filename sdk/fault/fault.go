@@ -31,6 +31,7 @@ type Error struct {
 	Text   string // one sentence for the user: the place and the remedy, never a secret
 	Path   string // where: an RFC 7951 path into the input, a file:line, or empty
 	Source Source // whose fault
+	Node   string // the node whose process can answer; see OnNode
 	Cause  error  // for the log of the process that made it; does not cross the wire
 }
 
@@ -65,6 +66,13 @@ func At(k Kind, path, format string, args ...any) *Error {
 // Device makes an error that is the device's fault, not the plugin's.
 func Device(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Text: fmt.Sprintf(format, args...), Source: SourceDevice}
+}
+
+// OnNode makes the error of a read that only the plugin's process on another node can
+// answer, as it has the session of the device. The host forwards the call to that node,
+// once; the text is for the user when the node is not reached, or cannot answer either.
+func OnNode(node, format string, args ...any) *Error {
+	return &Error{Kind: Unavailable, Text: fmt.Sprintf(format, args...), Node: node}
 }
 
 // Wrap gives a cause a kind and a text for the user.

@@ -29,7 +29,7 @@ func ToStatus(err error) error {
 	}
 	detail := &pluginv1.Faults{}
 	for _, e := range all {
-		detail.Faults = append(detail.Faults, &pluginv1.Fault{Kind: int32(e.Kind), Text: e.Text, Path: e.Path, Source: int32(e.Source)})
+		detail.Faults = append(detail.Faults, &pluginv1.Fault{Kind: int32(e.Kind), Text: e.Text, Path: e.Path, Source: int32(e.Source), Node: e.Node})
 	}
 	code, ok := kindCodes[all[0].Kind]
 	if !ok {
@@ -63,7 +63,7 @@ func FromStatus(err error) error {
 			if !k.Known() {
 				k = Internal
 			}
-			l = append(l, &Error{Kind: k, Text: f.Text, Path: f.Path, Source: Source(f.Source), Cause: err})
+			l = append(l, &Error{Kind: k, Text: f.Text, Path: f.Path, Source: Source(f.Source), Node: f.Node, Cause: err})
 		}
 		if len(l) > 0 {
 			return l.Err()

@@ -57,7 +57,7 @@ func newClient(conn *grpc.ClientConn, calls grpc.ClientConnInterface) *Client {
 		Secrets:      newSecrets(calls),
 		Certificates: newCertificates(calls),
 		Switchboard:  newSwitchboard(calls),
-		Traces:       newTraces(calls),
+		Traces:       &Traces{calls},
 		Roles:        newRoles(calls),
 		conn:         conn,
 	}

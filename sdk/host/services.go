@@ -54,14 +54,24 @@ type Events struct{ rpc pluginv1.HostEventsClient }
 
 func newEvents(c grpc.ClientConnInterface) *Events { return &Events{pluginv1.NewHostEventsClient(c)} }
 
-// Publish sends an event to a stream the manifest names. notification is
-// "module:name"; data is encoded to its members.
+// Publish sends an event to a stream the manifest names, for subscribers on all nodes.
+// notification is "module:name"; data is encoded to its members.
 func (e *Events) Publish(ctx context.Context, stream, notification string, data any) error {
+	return e.publish(ctx, stream, notification, data, false)
+}
+
+// PublishHere is Publish for subscribers on this node only: of events that the plugin's
+// process on each node finds by itself, in the datastore.
+func (e *Events) PublishHere(ctx context.Context, stream, notification string, data any) error {
+	return e.publish(ctx, stream, notification, data, true)
+}
+
+func (e *Events) publish(ctx context.Context, stream, notification string, data any, local bool) error {
 	b, err := json.Marshal(map[string]any{notification: data})
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the event %s cannot be encoded: %v", notification, err)
 	}
-	_, err = e.rpc.Publish(ctx, &pluginv1.PublishRequest{Stream: stream, Data: b})
+	_, err = e.rpc.Publish(ctx, &pluginv1.PublishRequest{Stream: stream, Data: b, Local: local})
 	return fault.FromStatus(err)
 }
 

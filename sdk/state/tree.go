@@ -29,6 +29,7 @@ type Tree[T any] struct {
 type instances[T any] struct {
 	docs  *iradix.Tree[host.Entry]
 	items *iradix.Tree[row[T]]
+	bad   int // how many items cannot be decoded
 }
 
 // NewTree returns the instances that a path with * for keys leads to, such as
@@ -123,6 +124,11 @@ func (t *Tree[T]) Revision(r Reader, keys ...string) uint64 {
 	return x.revision
 }
 
+// Version identifies the state of all instances: two snapshots with equal versions have
+// the same ones. It is comparable with ==, sets no condition, and holds the instances in
+// memory as long as it is kept.
+func (t *Tree[T]) Version(r Reader) any { return t.of(r).items.Root() }
+
 // All yields the readable instances whose first keys are these, in the order of paths.
 // In a Tx the commit depends on the whole list being unchanged.
 func (t *Tree[T]) All(r Reader, keys ...string) iter.Seq2[string, T] {
@@ -164,7 +170,7 @@ func (t *Tree[T]) of(r Reader) instances[T] { return r.part(t.index).(instances[
 func (t *Tree[T]) prefix() host.Prefix  { return t.docs }
 func (t *Tree[T]) bind(_ *Store, i int) { t.index = i }
 func (t *Tree[T]) empty() any {
-	return instances[T]{iradix.New[host.Entry](), iradix.New[row[T]]()}
+	return instances[T]{docs: iradix.New[host.Entry](), items: iradix.New[row[T]]()}
 }
 func (t *Tree[T]) changed(paths []string) {
 	if t.notify != nil {
@@ -216,12 +222,18 @@ func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
 			touched[root] = true
 		}
 	}
-	now := instances[T]{docs: docs.Commit()}
+	now := instances[T]{docs: docs.Commit(), bad: was.bad}
 	items := was.items.Txn()
 	paths := make([]string, 0, len(touched))
 	for root := range touched {
 		paths = append(paths, root)
+		if x, ok := items.Get([]byte(root)); ok && x.err != nil {
+			now.bad--
+		}
 		if x, ok := t.join(now.docs, root); ok {
+			if x.err != nil {
+				now.bad++
+			}
 			items.Insert([]byte(root), x)
 		} else {
 			items.Delete([]byte(root))
@@ -304,6 +316,9 @@ func attach(objects map[string]map[string]any, root, key string, text []byte) er
 }
 
 func (t *Tree[T]) broken(part any, out map[string]error) {
+	if part.(instances[T]).bad == 0 {
+		return
+	}
 	it := part.(instances[T]).items.Root().Iterator()
 	for path, x, ok := it.Next(); ok; path, x, ok = it.Next() {
 		if x.err != nil {

@@ -45,8 +45,11 @@ func unknownTo[T any](object []byte) members {
 
 // into returns an object with the members added.
 func (m members) into(object []byte) []byte {
+	if len(m) == 0 { // also of values that are no JSON
+		return object
+	}
 	object = bytes.TrimSpace(object)
-	if len(m) == 0 || len(object) < 2 || object[len(object)-1] != '}' {
+	if len(object) < 2 || object[len(object)-1] != '}' {
 		return object
 	}
 	out := slices.Clone(object[:len(object)-1])

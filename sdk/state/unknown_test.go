@@ -27,6 +27,9 @@ func TestMembersThatALaterReleaseWroteStay(t *testing.T) {
 	if got := string(unknownTo[struct{}]([]byte(`{"a":1}`)).into([]byte(`{}`))); got != `{"a":1}` {
 		t.Error(got)
 	}
+	if got := string(members(nil).into([]byte("\x1f\x8b \n"))); got != "\x1f\x8b \n" {
+		t.Errorf("a value that is no JSON was changed: %q", got)
+	}
 	if unknownTo[map[string]int]([]byte(`{"a":1}`)) != nil || string(members{"a": nil}.into([]byte(`7`))) != "7" {
 		t.Error("what is no struct has no unknown members")
 	}

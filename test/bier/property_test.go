@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctl.internal/plugins/bier-service/reconcile"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/bierdriver/conformance"
 )
@@ -73,8 +74,7 @@ func (l *lab) wrong() string {
 	if err != nil {
 		return err.Error()
 	}
-	n := l.trees.Network(now)
-	desired := n.Desired()
+	desired := reconcile.Wanted(l.trees.Network(now))
 	for _, id := range l.routers.IDs() {
 		want := &bierdriver.Config{}
 		if desired[id] != nil {

@@ -1,68 +1,25 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
-
-// threeEtcd are the processes of an etcd cluster and its endpoints, as a setting.
-func threeEtcd(t *testing.T) (members []*os.Process, endpoints string) {
-	t.Helper()
-	program, err := exec.LookPath("etcd")
-	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root)")
-	}
-	address := func() string { return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1")) }
-	var clients, peers, all []string
-	for i := range 3 {
-		clients, peers = append(clients, address()), append(peers, address())
-		all = append(all, fmt.Sprintf("m%d=%s", i, peers[i]))
-	}
-	for i := range 3 {
-		cmd := exec.Command(program, "--data-dir", filepath.Join(reserve.Dir(t, "ctl-etcd"), "data"), "--name", fmt.Sprint("m", i),
-			"--listen-client-urls", clients[i], "--advertise-client-urls", clients[i], "--listen-peer-urls", peers[i],
-			"--initial-advertise-peer-urls", peers[i], "--initial-cluster", strings.Join(all, ","), "--initial-cluster-token", clients[0],
-			"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		})
-		members = append(members, cmd.Process)
-	}
-	client := &http.Client{Timeout: 5 * time.Second}
-	for _, c := range clients {
-		harness.Within(t, "etcd is healthy", func() bool {
-			r, err := client.Get(c + "/health")
-			if err != nil {
-				return false
-			}
-			r.Body.Close()
-			return r.StatusCode == http.StatusOK
-		})
-	}
-	return members, "[" + strings.Join(clients, ", ") + "]"
-}
 
 // Without a majority of its cluster a controller refuses writes and default reads in time,
 // answers those who ask for what it knows, says what is missing, and goes on by itself.
 func TestACutOffControllerRefusesInTimeAndGoesOn(t *testing.T) {
-	etcd, endpoints := threeEtcd(t)
+	etcd := harness.EtcdCluster(t, 3)
+	var endpoints []string
+	for _, m := range etcd {
+		endpoints = append(endpoints, m.Client)
+	}
 	t.Setenv("CTL_DATASTORE_ENGINE", "etcd")
-	t.Setenv("CTL_DATASTORE_ETCD_ENDPOINTS", endpoints)
+	t.Setenv("CTL_DATASTORE_ETCD_ENDPOINTS", "["+strings.Join(endpoints, ", ")+"]")
 	c := start(t, harness.NewHome(t))
 	install(t, c, "racks")
 	ask := func(method, path, body string, headers ...string) harness.Answer {
@@ -92,9 +49,7 @@ func TestACutOffControllerRefusesInTimeAndGoesOn(t *testing.T) {
 	}
 	signal := func(s syscall.Signal) {
 		for _, m := range etcd[:2] {
-			if err := m.Signal(s); err != nil {
-				t.Fatal(err)
-			}
+			m.Signal(s)
 		}
 	}
 	signal(syscall.SIGSTOP)

@@ -11,7 +11,7 @@ import (
 var bin string
 
 func TestMain(m *testing.M) {
-	os.Exit(harness.Main(m, "../..", &bin, "./plugins/...", "./sdk/plugintest/faulty", "./bench/echo", "./examples/login-listener", "./examples/racks"))
+	os.Exit(harness.Main(m, "../..", &bin, "./sdk/plugintest/faulty", "./bench/echo", "./examples/login-listener", "./examples/racks"))
 }
 
 // controller is a running ctld, and what these tests ask it.

@@ -29,11 +29,11 @@ func installer(t *testing.T) (top string, run func(args ...string) (string, erro
 			t.Fatal(err)
 		}
 	}
-	build := "build:\n\t@touch built; cd bin/plugins && sha256sum repoinfo >SHA256SUMS\n"
+	build := "build:\n\t@touch built; mkdir -p bin/plugins; sha256sum bin/ctl-plugins | sed s,bin/ctl-plugins,repoinfo, >bin/plugins/SHA256SUMS\n"
 	if err := os.WriteFile(filepath.Join(tree, "Makefile"), []byte(build), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"ctld", "ctl", "idmtool", "plugins/repoinfo"} {
+	for _, name := range []string{"ctld", "ctl", "idmtool", "ctl-plugins"} {
 		link := filepath.Join(tree, "bin", name)
 		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 			t.Fatal(err)

@@ -10,11 +10,11 @@ import (
 	"ctl.internal/sdk/plugintest/reserve"
 )
 
-// Build builds ctld, ctl, idmtool and ctl-lab into dir, the plugins given into
-// plugins below it, and copies the catalogue; root is the tree.
+// Build builds ctld, ctl, idmtool and ctl-lab into dir, the controller's plugins and those
+// of the packages given into plugins below it, and copies the catalogue; root is the tree.
 func Build(root, dir string, plugins ...string) (output string, err error) {
 	for target, packages := range map[string][]string{
-		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./internal/lab/ctl-lab"},
+		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./internal/lab/ctl-lab", "./plugins/ctl-plugins"},
 		dir + "/plugins/": plugins,
 	} {
 		if err := os.MkdirAll(target, 0o755); err != nil {
@@ -28,6 +28,9 @@ func Build(root, dir string, plugins ...string) (output string, err error) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return string(out), err
 		}
+	}
+	if out, err := exec.Command(filepath.Join(dir, "ctl-plugins"), "link", filepath.Join(dir, "plugins")).CombinedOutput(); err != nil {
+		return string(out), err
 	}
 	catalogue, err := os.ReadFile(filepath.Join(root, "features.yaml"))
 	if err != nil {

@@ -78,6 +78,20 @@ func Run(t *testing.T, o Options) *Controller {
 	return c
 }
 
+// RunNode is Run for a node of a cluster. It adds the key of secrets to o.Files, which the
+// nodes after it are started with: they share it.
+func RunNode(t *testing.T, o Options) *Controller {
+	t.Helper()
+	c := Run(t, o)
+	const encryption = "ctl/datastore/initial/config/aaa-encrypt-service-config.xml"
+	key, err := os.ReadFile(filepath.Join(c.Home, "etc", encryption))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Files[encryption] = string(key)
+	return c
+}
+
 // write makes the home. One that has an etc is taken as it is, so the catalogue
 // must be in it.
 func (c *Controller) write() {

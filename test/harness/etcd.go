@@ -1,11 +1,14 @@
 package harness
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -13,52 +16,127 @@ import (
 	"ctl.internal/sdk/plugintest/reserve"
 )
 
-// Etcd returns the address of a real etcd: that of CTL_TEST_ETCD, or one of its own, of
-// one member, with the limits that a cluster of controllers needs, which runs until the
-// test ends. Without the program the test is skipped.
+// EtcdMember is one etcd of a cluster of the test's own.
+type EtcdMember struct {
+	Client string // its address
+
+	t    *testing.T
+	line []string // of its command
+	log  string
+	cmd  *exec.Cmd
+}
+
+// Start starts a member that was killed again.
+func (m *EtcdMember) Start() {
+	m.t.Helper()
+	log, err := os.OpenFile(m.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer log.Close()
+	m.cmd = exec.Command(m.line[0], m.line[1:]...)
+	m.cmd.Stdout, m.cmd.Stderr = log, log
+	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := m.cmd.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// Kill is kill -9.
+func (m *EtcdMember) Kill() {
+	_ = m.cmd.Process.Kill()
+	_ = m.cmd.Wait()
+}
+
+// Signal sends a signal: SIGSTOP, SIGCONT.
+func (m *EtcdMember) Signal(s syscall.Signal) { _ = m.cmd.Process.Signal(s) }
+
+// Leader reports whether it leads.
+func (m *EtcdMember) Leader() bool {
+	var status struct {
+		Header struct {
+			MemberID string `json:"member_id"`
+		} `json:"header"`
+		Leader string `json:"leader"`
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.Client+"/v3/maintenance/status", strings.NewReader("{}"))
+	if err != nil {
+		return false
+	}
+	r.Close = true
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	defer a.Body.Close()
+	return json.NewDecoder(a.Body).Decode(&status) == nil && status.Leader != "" && status.Leader == status.Header.MemberID
+}
+
+// healthy asks the member through etcdctl, which also reaches one in a namespace.
+func (m *EtcdMember) healthy(before []string) bool {
+	line := append(append([]string{}, before...), "etcdctl", "--endpoints", m.Client, "endpoint", "health")
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Env = append(os.Environ(), "ETCDCTL_API=3")
+	return cmd.Run() == nil
+}
+
+// Etcd returns the address of a real etcd: that of CTL_TEST_ETCD, or one of the test's own,
+// of one member.
 func Etcd(t *testing.T) string {
 	t.Helper()
 	if there := os.Getenv("CTL_TEST_ETCD"); there != "" {
 		return there
 	}
-	program, err := exec.LookPath("etcd")
-	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root); or set CTL_TEST_ETCD to one run with --max-txn-ops=20000 --max-request-bytes=16777216")
-	}
-	address := func() string { return fmt.Sprint("http://127.0.0.1:", reserve.Port(t, "tcp", "127.0.0.1")) }
-	client, peer, dir := address(), address(), reserve.Dir(t, "ctl-etcd")
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	cmd := exec.Command(program, "--data-dir", filepath.Join(dir, "data"), "--name", "test",
-		"--listen-client-urls", client, "--advertise-client-urls", client,
-		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "test="+peer,
-		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		if t.Failed() {
-			b, _ := os.ReadFile(log.Name())
-			t.Logf("etcd said:\n%s", tail(string(b), 40))
+	return EtcdCluster(t, 1)[0].Client
+}
+
+// EtcdCluster starts members of a real etcd on the loopback interface, with the limits that
+// a cluster of controllers needs. They run until the test ends. Without the program the
+// test is skipped.
+func EtcdCluster(t *testing.T, members int) []*EtcdMember {
+	t.Helper()
+	return EtcdAt(t, members, func(int) (string, []string) { return "127.0.0.1", nil })
+}
+
+// EtcdAt is EtcdCluster where each member listens at an address of its own; where says
+// which, and what its command line begins with, such as ip netns exec.
+func EtcdAt(t *testing.T, members int, where func(i int) (ip string, before []string)) []*EtcdMember {
+	t.Helper()
+	for _, program := range []string{"etcd", "etcdctl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("SKIPPED, NOT TESTED: the peer %s is not installed (test/peers/install.sh installs it as root); for one etcd, CTL_TEST_ETCD "+
+				"may name one that runs with --max-txn-ops=20000 --max-request-bytes=16777216", program)
 		}
-	})
-	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	Within(t, "etcd is healthy", func() bool {
-		r, err := once.Get(client + "/health")
-		if err != nil {
-			return false
-		}
-		r.Body.Close()
-		return r.StatusCode == http.StatusOK
-	})
-	return client
+	}
+	var out []*EtcdMember
+	var peers []string
+	for i := range members {
+		ip, before := where(i)
+		address := func() string { return fmt.Sprintf("http://%s:%d", ip, reserve.Port(t, "tcp", "127.0.0.1")) }
+		client, peer, dir := address(), address(), reserve.Dir(t, "ctl-etcd")
+		peers = append(peers, fmt.Sprintf("m%d=%s", i, peer))
+		out = append(out, &EtcdMember{Client: client, t: t, log: filepath.Join(dir, "log"), line: append(append([]string{}, before...),
+			"etcd", "--data-dir", filepath.Join(dir, "data"), "--name", fmt.Sprint("m", i), "--listen-client-urls", client, "--advertise-client-urls", client,
+			"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+			"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--unsafe-no-fsync")})
+	}
+	for _, m := range out {
+		m.line = append(m.line, "--initial-cluster", strings.Join(peers, ","), "--initial-cluster-token", out[0].Client)
+		m.Start()
+		t.Cleanup(func() {
+			m.Kill()
+			if b, _ := os.ReadFile(m.log); t.Failed() {
+				t.Logf("%s said:\n%s", m.Client, tail(string(b), 5))
+			}
+		})
+	}
+	for i, m := range out {
+		_, before := where(i)
+		Within(t, "etcd is healthy", func() bool { return m.healthy(before) })
+	}
+	return out
 }
 
 // Within waits until f holds, two minutes at most.

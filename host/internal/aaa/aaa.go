@@ -1,3 +1,11 @@
+// Package aaa is the access control that comes before everything else: it reads
+// a request's path once, finds out who asks, decides by the static rules and the
+// policies, and hands on a request whose context carries the caller.
+//
+// Rooms inside: reqpath (paths), secini and pattern (grammar), rules (static),
+// policy (dynamic), broker (services), identity and password (who exists), token,
+// authn and throttle (who is asking), idm (the HTTP services), accounting (what
+// is written down), shell (the aaa: commands).
 package aaa
 
 import (
@@ -33,6 +41,7 @@ type AAA struct {
 	identity *identity.Service
 	authn    *authn.Authenticator
 	policies *policy.Engine
+	compiled compiled
 	broker   *broker.Engine
 	tokens   *token.Service
 	handler  http.Handler
@@ -89,7 +98,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	return a, nil
 }
 
-// Handler serves /auth and /oauth2; it stands behind Filter like all others.
+// Handler serves /auth and /oauth2; it comes after Filter like all others.
 func (a *AAA) Handler() http.Handler { return a.handler }
 
 // Validate reports every fault of a sec.ini without starting anything; it is what

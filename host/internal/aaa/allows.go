@@ -14,8 +14,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Allows tells whether a caller who is known already could make a request the way he
-// came, which ctx tells: by the same rules and policies as Filter. Plugins that act for
+// Allows reports whether a caller who is known already could make a request the way they
+// came, which is in ctx: by the same rules and policies as Filter. Plugins that act for
 // a user are held to it. The console came to no port and without TLS; that of the
 // machine itself, which has no address, from the loopback.
 func (a *AAA) Allows(ctx context.Context, who caller.Caller, method, path string) error {
@@ -57,7 +57,7 @@ func localPort(ctx context.Context) int {
 	return 0
 }
 
-// Through returns ctx with what served tells of the way a request came: for a call
+// Through returns ctx with what served says of the way a request came: for a call
 // that is made while it is served.
 func Through(ctx, served context.Context) context.Context {
 	if local := served.Value(http.LocalAddrContextKey); local != nil {

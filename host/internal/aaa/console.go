@@ -120,7 +120,7 @@ func (a *AAA) RealmCommands() []commands.Command {
 
 func (a *AAA) explainCommand() commands.Command {
 	return commands.Command{
-		Name: "access:explain", Summary: "tell which line, realm, role and policy decide a request, and why", Safe: true,
+		Name: "access:explain", Summary: "show which line, realm, role and policy decide a request, and why", Safe: true,
 		Help: "Decides the request as if it came now from the machine itself, at every address of the thing; the strictest answer holds.\n\n" +
 			"access:explain user POST /restconf/operations/switch-db:clear-db\naccess:explain ldapRealm/alice GET /auth/v1/users",
 		Arguments: []commands.Argument{{Name: "user", Help: "NAME, NAME@DOMAIN, or REALM/NAME for one of another realm", Required: true},

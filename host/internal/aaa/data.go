@@ -1,9 +1,11 @@
 package aaa
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"ctl.internal/host/internal/aaa/broker"
 	"ctl.internal/host/internal/aaa/policy"
@@ -17,11 +19,32 @@ const (
 	BrokerNode = "authorization-schema:simple-authorization"
 )
 
-// Guard is asked before a change of the configuration tree is committed: node is
-// the top-level node's qualified name, after its content as it would be, in
+// compiled are the policies that were read last: what is checked before a commit is the
+// content that is put into force after it, and read once.
+type compiled struct {
+	mu       sync.Mutex
+	content  []byte
+	policies *policy.Index
+}
+
+func (c *compiled) compile(content json.RawMessage) (*policy.Index, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.policies != nil && bytes.Equal(content, c.content) {
+		return c.policies, nil
+	}
+	x, err := policy.Compile(content)
+	if err == nil {
+		c.content, c.policies = bytes.Clone(content), x
+	}
+	return x, err
+}
+
+// Check is asked before a change of the configuration tree is committed: node is
+// the top-level node's qualified name, after its content as it would be, in canonical
 // RFC 7951 JSON, empty when it would be gone. It refuses policies that are invalid
 // (fault.Invalid) or that would lock every administrator out (fault.InUse, 409).
-func (a *AAA) Guard(ctx context.Context, node string, after json.RawMessage) error {
+func (a *AAA) Check(ctx context.Context, node string, after json.RawMessage) error {
 	if node != PolicyNode && node != BrokerNode {
 		return nil
 	}
@@ -30,17 +53,17 @@ func (a *AAA) Guard(ctx context.Context, node string, after json.RawMessage) err
 		return err
 	}
 	if node == BrokerNode {
-		list, err := broker.Decode(after)
+		rules, err := broker.Compile(after)
 		if err != nil {
 			return err
 		}
-		return broker.Check(list, admins)
+		return rules.Check(admins)
 	}
-	list, err := decodePolicies(after)
+	x, err := a.compiled.compile(after)
 	if err != nil {
 		return err
 	}
-	return policy.Check(list, admins, a.ruledByPolicies("/restconf/config/"+PolicyNode+"/policies"))
+	return x.Check(admins, a.ruledByPolicies("/restconf/config/"+PolicyNode+"/policies"))
 }
 
 // ruledByPolicies lists the addresses of a path's target at which the rules ask the policies.
@@ -60,23 +83,20 @@ func (a *AAA) Apply(ctx context.Context, node string, content json.RawMessage) e
 	var err error
 	switch node {
 	case BrokerNode:
-		var list []broker.Policy
-		if list, err = broker.Decode(content); err == nil {
-			err = a.broker.Set(list)
-		}
-		if err != nil {
-			a.broker.Deny()
+		var rules broker.Rules
+		if rules, err = broker.Compile(content); err == nil {
+			a.broker.Use(rules)
 		}
 	case PolicyNode:
-		var list []policy.Policy
-		if list, err = decodePolicies(content); err == nil {
-			err = a.policies.Set(list)
-		}
-		if err != nil {
-			a.policies.Fail()
+		var x *policy.Index
+		if x, err = a.compiled.compile(content); err == nil {
+			a.policies.Use(x)
 		}
 	default:
 		return nil
+	}
+	if err != nil {
+		a.Unreadable(node)
 	}
 	if c, ok := caller.From(ctx); ok && c.User != "" {
 		a.recorder.Change(ctx, "change policies", node)
@@ -95,11 +115,4 @@ func (a *AAA) Unreadable(node string) {
 	case PolicyNode:
 		a.policies.Fail()
 	}
-}
-
-func decodePolicies(content json.RawMessage) ([]policy.Policy, error) {
-	if len(content) == 0 {
-		return nil, nil
-	}
-	return policy.Decode(content)
 }

@@ -9,11 +9,11 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// TestPoliciesAsData does what RESTCONF does: ask the guard, commit, apply.
+// TestPoliciesAsData does what RESTCONF does: check, commit, apply.
 func TestPoliciesAsData(t *testing.T) {
 	l := open(t, defaultINI)
 	change := func(node, content string) error {
-		if err := l.Guard(ctx, node, json.RawMessage(content)); err != nil {
+		if err := l.Check(ctx, node, json.RawMessage(content)); err != nil {
 			return err
 		}
 		return l.Apply(ctx, node, json.RawMessage(content))
@@ -36,7 +36,7 @@ func TestPoliciesAsData(t *testing.T) {
 	l.want(200, "GET", modules, "user:user", "")
 	must(t, change(aaa.BrokerNode, ""))
 	l.want(200, "GET", "/rests/data/x", "user:user", "")
-	if err := l.Guard(ctx, "other:node", nil); err != nil {
+	if err := l.Check(ctx, "other:node", nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -44,10 +44,10 @@ func TestPoliciesAsData(t *testing.T) {
 // A policy for one tree decides at the others too: it must not lock out either.
 func TestPoliciesOfOneTreeCannotLockOut(t *testing.T) {
 	content := json.RawMessage(`{"policies":{"policies":[{"resource":"/restconf/**","permissions":[{"role":"dog","actions":["get","put"]}]}]}}`)
-	if err := open(t, "[urls]\n/** = authcBasic, dynamicAuthorization\n").Guard(ctx, aaa.PolicyNode, content); fault.KindOf(err) != fault.InUse {
+	if err := open(t, "[urls]\n/** = authcBasic, dynamicAuthorization\n").Check(ctx, aaa.PolicyNode, content); fault.KindOf(err) != fault.InUse {
 		t.Errorf("nobody could change policies any more, answered %v", err)
 	}
-	must(t, open(t, "[urls]\n/rests/** = authcBasic\n/restconf/** = authcBasic\n/** = authcBasic, dynamicAuthorization\n").Guard(ctx, aaa.PolicyNode, content))
+	must(t, open(t, "[urls]\n/rests/** = authcBasic\n/restconf/** = authcBasic\n/** = authcBasic, dynamicAuthorization\n").Check(ctx, aaa.PolicyNode, content))
 }
 
 func TestUnreadablePoliciesDeny(t *testing.T) {

@@ -28,10 +28,16 @@ func TestSecondAddressIsNoWayAround(t *testing.T) {
 	must(t, l.Policies().Set([]policy.Policy{permit("/restconf/operations/config:add-vlan", "admin", "post")}))
 	for _, path := range []string{
 		"/restconf/config/aaa:http-authorization", "/restconf/config/http-authorization", "/rests/data/http-authorization/policies",
-		"/restconf/data/aaa:http-authorization", "/restconf/data/http-authorization/policies", "/restconf/data", "/restconf/config", "/rests/data",
+		"/restconf/data/aaa:http-authorization", "/restconf/data/http-authorization/policies",
 	} {
 		l.want(401, "GET", path, "user:user", "")
 		l.want(200, "GET", path, adm, "")
+	}
+	for _, path := range []string{"/restconf/data", "/restconf/config", "/rests/data"} { // reads are pruned (TestReadable)
+		l.want(200, "GET", path, "user:user", "")
+		l.want(401, "PUT", path, "user:user", "{}")
+		l.want(401, "PATCH", path, "user:user", "{}")
+		l.want(401, "GET", path, "user:wrong", "")
 	}
 	l.want(401, "POST", "/restconf/operations/misc-config:add-vlan", "user:user", "{}")
 	l.want(200, "POST", "/restconf/operations/misc-config:add-vlan", adm, "{}")

@@ -52,6 +52,11 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 				slog.Int("line", a.rules.Line(path.Segments())), slog.String("verdict", v.String()),
 				slog.String("user", q.Caller.User), slog.String("request", who.RequestID))
 		}
+		if v == rules.Denied {
+			if pruned, ok := a.prune(e, q); ok {
+				ctx, v = pruned, rules.Pass
+			}
+		}
 		if v != rules.Pass {
 			a.refuse(w, r.WithContext(ctx), v, e)
 			return
@@ -67,7 +72,7 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 	})
 }
 
-// outsideRules tells whether a path authenticates by its own form.
+// outsideRules reports whether a path authenticates by its own form.
 func outsideRules(p reqpath.Path) bool {
 	return p.Is("oauth2", "token") || p.Is("oauth2", "revoke") || p.Is("oauth2", "introspect") || p.Is(".well-known", "oauth-authorization-server")
 }
@@ -129,7 +134,7 @@ func (e *env) refused(err error) rules.Verdict {
 
 // Dynamic implements rules.Env.
 func (e *env) Dynamic(r *rules.Request) rules.Verdict {
-	if e.aaa.policies.Allows(r.HTTP.Method, r.Path, r.Caller.Roles) {
+	if r.Alone && e.aaa.policies.AllowsAlone(r.HTTP.Method, r.Path, r.Caller.Roles) || e.aaa.policies.Allows(r.HTTP.Method, r.Path, r.Caller.Roles) {
 		return rules.Pass
 	}
 	return rules.Denied

@@ -72,7 +72,7 @@ func TestBadRequestsToUsers(t *testing.T) {
 		`{"name":"bob","domainid":"sdn","password":"password1"`:                           "not JSON",
 		`{"name":"bob","domainid":"sdn","password":"password1"} x`:                        "text after",
 		`{"name":"bob","domainid":"sdn","password":"password1","color":"red","size":1}`:   "color: there is no such member; known are userid",
-		`{"name":"bob","name":"eve","domainid":"sdn","password":"password1"}`:             "stands twice",
+		`{"name":"bob","name":"eve","domainid":"sdn","password":"password1"}`:             "is there twice",
 		`{"domainid":"sdn","password":"password1"}`:                                       "name: this member is required",
 		`{"name":"bob","password":"password1"}`:                                           "domainid: this member is required",
 		`{"name":"bob","domainid":"sdn"}`:                                                 "password: this member is required",

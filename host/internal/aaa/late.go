@@ -9,11 +9,11 @@ import (
 	"ctl.internal/sdk/realm"
 )
 
-// repeatAfter is how often a realm that stays unavailable is told of in the log.
+// repeatAfter is how often a realm that stays unavailable is logged again.
 const repeatAfter = time.Minute
 
-// late asks for the realm's instance at each login: plugins come and go. It tells
-// the log when the realm becomes unavailable, and when it is back.
+// late asks for the realm's instance at each login: plugins come and go. It logs
+// when the realm becomes unavailable, and when it is back.
 type late struct {
 	config realm.Config
 	source Realms
@@ -22,9 +22,9 @@ type late struct {
 
 	patience patience
 
-	mu   sync.Mutex
-	down bool
-	told time.Time
+	mu     sync.Mutex
+	down   bool
+	logged time.Time
 }
 
 // Authenticate passes the credentials to the instance of the moment.
@@ -58,7 +58,7 @@ func (l *late) Find(ctx context.Context, user, domain string) (realm.Result, err
 	return finder.Find(ctx, user, domain)
 }
 
-// timed tells patience how long an answer took: one that used up half of the time
+// timed reports to patience how long an answer took: one that used up half of the time
 // allowed, and then was none, is late.
 func (l *late) timed(ctx context.Context, began time.Time, res realm.Result) {
 	deadline, limited := ctx.Deadline()
@@ -80,15 +80,15 @@ func (l *late) note(res realm.Result) {
 	down, now := res.Outcome == realm.Unavailable, l.now()
 	l.mu.Lock()
 	changed := down != l.down
-	tell := changed || down && now.Sub(l.told) >= repeatAfter
-	if l.down = down; tell {
-		l.told = now
+	report := changed || down && now.Sub(l.logged) >= repeatAfter
+	if l.down = down; report {
+		l.logged = now
 	}
 	l.mu.Unlock()
 	switch {
-	case tell && down:
+	case report && down:
 		l.log.Warn("a realm cannot be asked; the next one is", "realm", l.config.Name, "reason", res.Reason)
-	case tell:
+	case report:
 		l.log.Info("the realm answers again", "realm", l.config.Name)
 	}
 }

@@ -21,7 +21,7 @@ type Realms interface {
 	// realm cannot be asked now (its feature is not installed, its plugin is down).
 	Realm(ctx context.Context, c realm.Config) (realm.Realm, error)
 	// Epoch returns a number that changes whenever somebody has what serves a kind of
-	// realms stopped, replaced or configured anew, and that is 0 while nothing serves
+	// realms stopped, replaced or configured again, and that is 0 while nothing serves
 	// it: logins verified in another epoch are not believed. A crash, and the restart
 	// after it, leaves it as it is. It is asked at each request, so it must be cheap.
 	Epoch(kind string) uint64
@@ -59,7 +59,7 @@ type Options struct {
 	// Waiting is called while a request waits for the verification of its password, until
 	// the function it returns is called; nil = nobody wants to know.
 	Waiting func(context.Context) func()
-	// Names returns the other forms of what stands below the root of a data tree (data) or of the
+	// Names returns the other forms of what is below the root of a data tree (data) or of the
 	// operations: names with and without their module, other names of a module, keys as segments.
 	// A request must be allowed under all of them, at every root; nil = none. It is called at each
 	// request to RESTCONF's trees, so it must be cheap.

@@ -12,7 +12,7 @@ const (
 	slowPause = time.Second
 )
 
-// patience keeps a realm that hangs from delaying the users of the realms behind it.
+// patience keeps a realm that hangs from delaying the users of the realms after it.
 // Once it is lost, one login at a time tries whether the realm answers again, and
 // all others go on to the next realm at once.
 type patience struct {
@@ -22,7 +22,7 @@ type patience struct {
 	trying bool
 }
 
-// ask tells whether to ask the realm now.
+// ask reports whether to ask the realm now.
 func (p *patience) ask(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,9 +15,9 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
-	"ctl.internal/host/internal/crypt/crypttest"
 	"ctl.internal/host/internal/datastore/badger"
 	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/keys/encrypt/encrypttest"
 )
 
 // allLoggers is a logger that writes each record of every logger and level down.
@@ -32,7 +32,7 @@ func TestNoSecretIsLeftAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	store, err := badger.Open(badger.Options{Dir: filepath.Join(dir, "store")})
 	must(t, err)
-	sealer := crypttest.Ring(t, "key")
+	sealer := encrypttest.Ring(t, "key")
 	var logged bytes.Buffer
 	first := identity.First{Admin: "first-admin-secret", User: "first-user-secret"}
 	same := func(o *aaa.Options) {

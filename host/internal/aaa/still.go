@@ -11,16 +11,16 @@ import (
 
 type stillKey struct{}
 
-// Still tells whether a request that lasts, and whose context this is, would be let in
+// Still reports whether a request that lasts, and whose context this is, would be let in
 // if it came now: its user may have been disabled or deleted, have another password or
-// role, its token been revoked, the rules been changed. Where that cannot be told the
+// role, its token been revoked, the rules been changed. Where that is not known the
 // answer is no.
 func Still(ctx context.Context) bool {
 	ask, ok := ctx.Value(stillKey{}).(func(context.Context) bool)
 	return !ok || ask(ctx)
 }
 
-// lasts tells which requests are worth remembering how to ask again.
+// lasts says which requests are worth remembering how to ask again.
 func lasts(p reqpath.Path) bool { return p.Under("rests", "streams") || p.Under("restconf", "streams") }
 
 // asking returns a context for Still. q is the request as it was let in.

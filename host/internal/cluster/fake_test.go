@@ -15,6 +15,7 @@ import (
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/plugin"
+	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/internal/wire/frames"
 )
 
@@ -128,6 +129,7 @@ type testNode struct {
 	*Node
 	view   *view
 	plugin *local
+	bus    *events.Bus
 }
 
 // newNode starts a node of a world; without join it has no record there.
@@ -147,8 +149,9 @@ func newNode(t *testing.T, w *world, join bool) *testNode {
 	}
 	store := memory.New(memory.Options{})
 	n := &testNode{view: &view{world: w, id: id.ID}, plugin: &local{}}
-	n.Node = New(Options{Identity: id, Store: store, Roles: n.view, Plugins: n.plugin, Listener: listener})
-	t.Cleanup(func() { n.Close(); store.Close() })
+	n.bus = events.New()
+	n.Node = New(Options{Identity: id, Store: store, Roles: n.view, Plugins: n.plugin, Bus: n.bus, Listener: listener})
+	t.Cleanup(func() { n.Close(); n.bus.Close(); store.Close() })
 	if join {
 		w.set(func() {
 			w.nodes[id.ID] = lease.Node{ID: id.ID, Address: listener.Addr().String(), Fingerprint: id.Fingerprint}

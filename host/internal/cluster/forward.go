@@ -44,14 +44,16 @@ func later(format string, args ...any) error {
 	return &unavailable{fault.New(fault.Unavailable, format, args...), 2 * time.Second}
 }
 
-// Conn returns a connection to a plugin on whatever node runs it. A call is forwarded
-// once. When the node refuses it unseen or is not reached, the role is looked up once
-// more; a call that may have begun is repeated only when it is safe.
-func (n *Node) Conn(name string) grpc.ClientConnInterface { return forwarder{n, name} }
+// Conn returns a connection to a plugin on a node; with an empty node on the one that holds
+// its role. A call is forwarded once. When the node refuses it unseen or is not reached,
+// the role is looked up once more; a call that may have begun is repeated only when it is
+// safe.
+func (n *Node) Conn(name, node string) grpc.ClientConnInterface { return forwarder{n, name, node} }
 
 type forwarder struct {
 	n      *Node
 	plugin string
+	node   string // "" = the holder of the plugin's role
 }
 
 // target is where a call goes.
@@ -169,6 +171,10 @@ func (f forwarder) find(ctx context.Context, not datastore.Revision) (target, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	if f.node != "" {
+		c, err := f.n.dial(ctx, f.node)
+		return target{role: lease.Role{Node: f.node}, conn: c}, err
+	}
 	role := plugin.RolePrefix + f.plugin
 	for {
 		changed := f.n.o.Roles.Changed()
@@ -216,12 +222,17 @@ func (f forwarder) outgoing(ctx context.Context, t target, unary string) context
 // errMoved is the cause of a call's end when its role went to another node.
 var errMoved = fault.New(fault.Unavailable, "the role went to another node")
 
-// watch ends a call when the node that serves it has lost the role: a node that is frozen
-// does not say so itself.
+// watch ends a call when the node that serves it has lost the role, or its lease: a node
+// that is frozen does not say so itself.
 func (f forwarder) watch(ctx context.Context, t target, cancel context.CancelCauseFunc) {
 	for {
 		changed := f.n.o.Roles.Changed()
-		if r, ok := f.n.o.Roles.Holder(t.role.Name); !ok || r.Epoch != t.role.Epoch {
+		if f.node != "" {
+			if _, alive := f.n.o.Roles.Member(f.node); !alive {
+				cancel(errMoved)
+				return
+			}
+		} else if r, ok := f.n.o.Roles.Holder(t.role.Name); !ok || r.Epoch != t.role.Epoch {
 			cancel(errMoved)
 			return
 		}

@@ -29,7 +29,7 @@ func call(ctx context.Context, from *testNode, text string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	var answer frames.Message
-	err := from.Conn("p").Invoke(ctx, "/test.P/Do", &frames.Message{Body: []byte(text)}, &answer, grpc.ForceCodecV2(frames.Codec()))
+	err := from.Conn("p", "").Invoke(ctx, "/test.P/Do", &frames.Message{Body: []byte(text)}, &answer, grpc.ForceCodecV2(frames.Codec()))
 	return string(answer.Body), err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/lease"
+	"ctl.internal/host/internal/plugin/events"
 )
 
 // Roles is what package lease knows of nodes and roles.
@@ -39,6 +40,7 @@ type Options struct {
 	Store    datastore.Store
 	Roles    Roles
 	Plugins  Plugins
+	Bus      *events.Bus  // of what plugins publish
 	Listener net.Listener // nil: other nodes cannot call this one
 	Log      *slog.Logger
 }
@@ -47,6 +49,7 @@ type Options struct {
 type Node struct {
 	o      Options
 	server *grpc.Server
+	end    context.CancelFunc // of carryEvents
 	work   sync.WaitGroup
 
 	mu      sync.Mutex
@@ -67,6 +70,11 @@ func New(o Options) *Node {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	n := &Node{o: o, peers: map[string]peer{}}
+	ctx, end := context.WithCancel(context.Background())
+	n.end = end
+	if o.Roles.Clustered() {
+		n.work.Go(func() { n.carryEvents(ctx) })
+	}
 	if o.Listener != nil {
 		n.server = n.newServer()
 		n.work.Go(func() {
@@ -81,6 +89,7 @@ func New(o Options) *Node {
 
 // Close ends calls of other nodes and the connections to them.
 func (n *Node) Close() {
+	n.end()
 	if n.server != nil {
 		n.server.Stop()
 	}

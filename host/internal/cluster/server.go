@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"ctl.internal/host/internal/plugin"
+	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/frames"
 	"ctl.internal/sdk/caller"
@@ -38,6 +39,7 @@ const (
 	serviceNode    = "/ctl.cluster.Node/"
 	methodStatus   = serviceNode + "Status"
 	methodStepDown = serviceNode + "StepDown"
+	methodEvent    = serviceNode + "Event"
 )
 
 // callsAtOnce bounds what one other node may have under way here.
@@ -78,7 +80,7 @@ func (n *Node) serve(in grpc.ServerStream, method string) error {
 	}
 	conn, err := n.o.Plugins.Here(name, epoch)
 	if err != nil {
-		return refuse("plugin %s does not run on node %s in the term %d", name, n.o.Identity.ID, epoch)
+		return refuse("plugin %s does not run on node %s, or its role went to another", name, n.o.Identity.ID)
 	}
 	ctx := in.Context()
 	if text := first(md, metaCaller+"-bin"); text != "" {
@@ -168,6 +170,14 @@ func (n *Node) own(in grpc.ServerStream, method string) error {
 			return fault.Wrap(fault.Malformed, err, "the request is not readable: %v", err)
 		}
 		answer = n.stepDownHere(in.Context(), r)
+	case methodEvent:
+		var e events.Event
+		if err := json.Unmarshal(request.Body, &e); err != nil {
+			return fault.Wrap(fault.Malformed, err, "the event is not readable: %v", err)
+		}
+		e.Carry, e.Lost = false, 0 // it has been carried
+		n.o.Bus.Put(e)
+		answer = struct{}{}
 	default:
 		return fault.New(fault.Unsupported, "this node does not serve %s: it is of another version", method)
 	}

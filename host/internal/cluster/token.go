@@ -15,8 +15,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/sdk/fault"
 )
 
@@ -26,6 +26,9 @@ const tokenFormat = 1
 // maxToken bounds a token file, in bytes.
 const maxToken = 1 << 20
 
+// TokenTime is how long a node may join with a token.
+const TokenTime = 24 * time.Hour
+
 // DefaultPort is where a node that joined takes calls of the others, unless it is said.
 const DefaultPort = "8183"
 
@@ -34,6 +37,7 @@ const DefaultPort = "8183"
 type Token struct {
 	Format      int       `json:"format"`
 	Made        time.Time `json:"made"`
+	Expires     time.Time `json:"expires"`
 	Node        string    `json:"node"` // that made it
 	Endpoints   []string  `json:"endpoints"`
 	Prefix      string    `json:"prefix"`
@@ -50,7 +54,8 @@ func MakeToken(dir home.Dir, c home.Datastore, node, path string) error {
 	if c.Engine != "etcd" {
 		return fault.New(fault.Unsupported, "this controller keeps its data in its own home (datastore.engine: %s): there is no cluster to join; docs/cluster.md says how to make one", c.Engine)
 	}
-	t := Token{Format: tokenFormat, Made: time.Now().UTC().Truncate(time.Second), Node: node, Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix,
+	made := time.Now().UTC().Truncate(time.Second)
+	t := Token{Format: tokenFormat, Made: made, Expires: made.Add(TokenTime), Node: node, Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix,
 		Username: c.Etcd.Username, Password: c.Etcd.Password}
 	for _, f := range []struct {
 		name string
@@ -129,6 +134,10 @@ func Join(dir home.Dir, file, listen string) error {
 		return t.joined(dir, file)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("join: %w", err)
+	}
+	if now := time.Now(); now.After(t.Expires) {
+		return fmt.Errorf("join: %s expired at %s (it is %s here): make another one with cluster:token on a node of the cluster",
+			file, t.Expires.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	if _, err := os.Stat(dir.Data("format")); err == nil {
 		return fmt.Errorf("join: %s has been used without etc/ctl.yaml; what is in it would stay unseen: choose a new --home", string(dir))

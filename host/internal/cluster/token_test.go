@@ -1,14 +1,16 @@
 package cluster
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keys/encrypt"
 )
 
 func TestIdentityStaysWithTheHome(t *testing.T) {
@@ -82,6 +84,28 @@ func TestJoining(t *testing.T) {
 	}
 	if loaded, _ := home.Load(listening, nil, nil); loaded.Cluster.Listen != "10.1.2.3:99" {
 		t.Errorf("listens at %s", loaded.Cluster.Listen)
+	}
+	// A token that is too old is good for a home that has joined, and for no other.
+	text, err := os.ReadFile(token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := ReadToken(text)
+	if err != nil || old.Expires.Sub(old.Made) != TokenTime {
+		t.Fatalf("%+v %v", old, err)
+	}
+	old.Expires = time.Now().Add(-time.Minute)
+	if text, err = json.Marshal(old); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(token, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Join(joining, token, ""); err != nil {
+		t.Errorf("a home that has joined: %v", err)
+	}
+	if err := Join(home.Dir(filepath.Join(t.TempDir(), "home")), token, ""); err == nil || !strings.Contains(err.Error(), "expired at") {
+		t.Errorf("an old token: %v", err)
 	}
 	// Another cluster, or a home that is in use.
 	settings.Etcd.Prefix = "other/"

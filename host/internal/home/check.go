@@ -9,24 +9,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"ctl.internal/internal/nearest"
 )
 
-// logLevels are those of package logs, which stands beside this one.
-var logLevels = []string{"OFF", "TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}
-
-// check holds the settings against each other and against what is sensible.
+// check holds the settings against each other and against what is there.
 func (l *Loaded) check(dir Dir) []Problem {
 	c := checker{l: l}
-	c.oneOf("datastore.engine", l.Datastore.Engine, "badger", "etcd")
-	c.oneOf("tls.minVersion", l.TLS.MinVersion, "1.2", "1.3")
-	c.oneOf("tls.clientCertificates", l.TLS.ClientCertificates, "off", "optional", "required")
-	c.oneOf("aaa.roleDeniedStatus", fmt.Sprint(l.AAA.RoleDeniedStatus), "401", "403")
-	c.oneOf("log.level", strings.ToUpper(l.Log.Level), logLevels...)
-	for _, name := range sortedKeys(l.Log.Levels) {
-		c.oneOf("log.levels", strings.ToUpper(l.Log.Levels[name]), logLevels...)
-	}
 	c.etcd()
 	c.cluster()
 	c.tls(dir)
@@ -40,56 +27,11 @@ func (l *Loaded) check(dir Dir) []Problem {
 			c.fault("aaa.trustedOrigins", "%q is not an origin; write scheme and host only, such as https://ctl.example.org", o)
 		}
 	}
-	for key, v := range map[string]struct{ v, low, high int }{
-		"datastore.history":      {l.Datastore.History, 16, 1 << 20},
-		"limits.connections":     {l.Limits.Connections, 1, 1 << 20},
-		"limits.inFlight":        {l.Limits.InFlight, 1, 1 << 20},
-		"aaa.passwordMinimum":    {l.AAA.PasswordMinimum, 1, 256},
-		"aaa.throttle.after":     {l.AAA.Throttle.After, 1, 1 << 20},
-		"aaa.argon2.time":        {l.AAA.Argon2.Time, 1, 100},
-		"aaa.argon2.threads":     {l.AAA.Argon2.Threads, 1, 64},
-		"aaa.argon2.parallel":    {l.AAA.Argon2.Parallel, 0, 1024},
-		"log.keep":               {l.Log.Keep, 1, 1000},
-		"log.buffer":             {l.Log.Buffer, 1, 1 << 20},
-		"supervisor.maxFailures": {l.Supervisor.MaxFailures, 1, 1000},
-		"console.history":        {l.Console.History, 0, 1 << 20},
-	} {
-		if v.v < v.low || v.v > v.high {
-			c.fault(key, "%d is not between %d and %d", v.v, v.low, v.high)
-		}
+	if t := l.AAA.Throttle; t.MaxDelay < t.Delay {
+		c.fault("aaa.throttle.maxDelay", "%v is not between %v and %v", t.MaxDelay, t.Delay, time.Minute)
 	}
-	for key, v := range map[string]struct{ v, low, high Size }{
-		"limits.body":       {l.Limits.Body, 1 << 10, 1 << 30},
-		"limits.header":     {l.Limits.Header, 4 << 10, 16 << 20},
-		"aaa.argon2.memory": {l.AAA.Argon2.Memory, 8 << 20, 1 << 30},
-		"log.maxSize":       {l.Log.MaxSize, 1 << 20, 10 << 30},
-	} {
-		if v.v < v.low || v.v > v.high {
-			c.fault(key, "%s is not between %s and %s", v.v, v.low, v.high)
-		}
-	}
-	for key, v := range map[string]struct{ v, low, high time.Duration }{
-		"datastore.etcd.timeout":  {l.Datastore.Etcd.Timeout, 100 * time.Millisecond, time.Minute},
-		"limits.headerTimeout":    {l.Limits.HeaderTimeout, time.Second, time.Hour},
-		"limits.bodyTimeout":      {l.Limits.BodyTimeout, time.Second, time.Hour},
-		"limits.requestTimeout":   {l.Limits.RequestTimeout, time.Second, time.Hour},
-		"limits.idleTimeout":      {l.Limits.IdleTimeout, time.Second, 24 * time.Hour},
-		"aaa.loginCache":          {l.AAA.LoginCache, 0, 24 * time.Hour},
-		"aaa.passwordMaxAge":      {l.AAA.PasswordMaxAge, 0, 10 * 365 * 24 * time.Hour},
-		"aaa.tokenLifetime":       {l.AAA.TokenLifetime, time.Second, 10 * 365 * 24 * time.Hour},
-		"aaa.throttle.delay":      {l.AAA.Throttle.Delay, 0, time.Minute},
-		"aaa.throttle.maxDelay":   {l.AAA.Throttle.MaxDelay, l.AAA.Throttle.Delay, time.Minute},
-		"aaa.throttle.forget":     {l.AAA.Throttle.Forget, time.Second, 24 * time.Hour},
-		"supervisor.startTimeout": {l.Supervisor.StartTimeout, 100 * time.Millisecond, 10 * time.Minute},
-		"supervisor.callTimeout":  {l.Supervisor.CallTimeout, 100 * time.Millisecond, time.Hour},
-		"supervisor.backoff":      {l.Supervisor.Backoff, time.Millisecond, time.Minute},
-		"supervisor.maxBackoff":   {l.Supervisor.MaxBackoff, l.Supervisor.Backoff, time.Hour},
-		"supervisor.stopGrace":    {l.Supervisor.StopGrace, 0, 5 * time.Minute},
-		"console.idleTimeout":     {l.Console.IdleTimeout, 0, 30 * 24 * time.Hour},
-	} {
-		if v.v < v.low || v.v > v.high {
-			c.fault(key, "%v is not between %v and %v", v.v, v.low, v.high)
-		}
+	if s := l.Supervisor; s.MaxBackoff < s.Backoff {
+		c.fault("supervisor.maxBackoff", "%v is not between %v and %v", s.MaxBackoff, s.Backoff, time.Hour)
 	}
 	if e := l.Tracing.Endpoint; e != "" {
 		if u, err := url.Parse(e); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil {
@@ -107,18 +49,17 @@ type checker struct {
 
 // fault names the place the value came from.
 func (c *checker) fault(key, format string, args ...any) {
-	p := Problem{File: c.l.origin[key], Key: key, Text: fmt.Sprintf(format, args...)}
+	p := Problem{Key: key, Text: fmt.Sprintf(format, args...)}
+	for _, e := range c.l.effective {
+		if e.Key == key {
+			p.File = e.Origin
+		}
+	}
 	if file, line, ok := strings.Cut(p.File, ":"); ok {
 		p.File = file
 		fmt.Sscan(line, &p.Line)
 	}
 	c.problems = append(c.problems, p)
-}
-
-func (c *checker) oneOf(key, have string, allowed ...string) {
-	if !slices.Contains(allowed, have) {
-		c.fault(key, "%q is none of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
-	}
 }
 
 func (c *checker) etcd() {

@@ -57,14 +57,6 @@ const (
 	socketRoom = 20
 )
 
-// CheckSocket refuses a path that is too long for a unix socket.
-func CheckSocket(path string) error {
-	if len(path)+1 > maxSocket {
-		return fmt.Errorf("%s: %d bytes are too long for a unix socket, at most %d are possible; choose a shorter home directory", path, len(path), maxSocket-1)
-	}
-	return nil
-}
-
 func (d Dir) checkSockets() error {
 	if run := d.Run(); len(run)+1+socketRoom+1 > maxSocket {
 		return fmt.Errorf("home %s: its path has %d bytes, too long for the unix sockets in data/run; at most %d are possible: choose a shorter --home",

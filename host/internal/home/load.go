@@ -1,12 +1,14 @@
 package home
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -19,7 +21,7 @@ const maxConfig = 1 << 20
 // Loaded are the settings in force and where each comes from.
 type Loaded struct {
 	Config
-	origin map[string]string
+	effective []Effective
 }
 
 // Effective is one setting as `config show --effective` prints it.
@@ -30,153 +32,199 @@ type Effective struct {
 }
 
 // Effective lists all settings in the order of the documentation.
-func (l *Loaded) Effective() []Effective {
-	var out []Effective
-	c := l.Config
-	for _, s := range leaves(&c) {
-		out = append(out, Effective{s.key, s.text(), l.origin[s.key]})
-	}
-	return out
-}
+func (l *Loaded) Effective() []Effective { return l.effective }
 
-// Load reads the settings of a home: defaults, then etc/ctl.yaml, then the
-// environment (as from os.Environ), then flags (dotted key → value, such as
-// "listeners.http": ":0"). Every fault is returned; those of Fatal must stop the start.
+// Load reads the settings of a home: defaults, then etc/ctl.yaml, then the environment (as from
+// os.Environ), then flags (dotted key → value, such as "listeners.http": ":0"). Every fault is
+// returned; those of Fatal must stop the start.
 func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Problem) {
-	l := &Loaded{Config: Default(), origin: map[string]string{}}
-	settings := map[string]setting{}
-	for _, s := range leaves(&l.Config) {
-		settings[s.key] = s
-		l.origin[s.key] = "default"
+	l := &Loaded{}
+	path := dir.Etc("ctl.yaml")
+	var doc yaml.Node
+	var r *reader
+	var schema any
+	err := yaml.Unmarshal(schemaText, &doc)
+	if err == nil {
+		err = doc.Decode(&schema)
 	}
-	ps := l.file(dir.Etc("ctl.yaml"), settings)
-	ps = append(ps, l.environment(environ, settings)...)
-	for _, key := range sortedKeys(flags) {
-		s, ok := settings[key]
-		if !ok {
-			ps = append(ps, Problem{File: "flags", Key: key, Text: "no such setting" + nearest.Hint(key, sortedKeys(settings))})
-			continue
+	if err == nil {
+		var text []byte
+		if text, err = json.Marshal(schema); err == nil {
+			r, err = newReader(path, text)
 		}
-		if err := s.setText(flags[key]); err != nil {
-			ps = append(ps, Problem{File: "flags", Key: key, Text: err.Error()})
-			continue
-		}
-		l.origin[key] = "flag --" + key[strings.LastIndexByte(key, '.')+1:]
-	}
-	if Fatal(ps) == nil {
-		ps = append(ps, l.check(dir)...)
-	}
-	return l, ps
-}
-
-func (l *Loaded) file(path string, settings map[string]setting) []Problem {
-	b, err := readBounded(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
 	}
 	if err != nil {
-		return []Problem{{File: path, Text: err.Error()}}
+		return l, []Problem{{File: "ctl.schema.yaml", Text: err.Error()}} // a fault of this program: every test fails
 	}
-	root, p := parseYAML(path, b)
-	if p != nil {
-		return []Problem{*p}
+	var problems []Problem
+	var root *yaml.Node
+	if dir != "" {
+		b, err := readBounded(path)
+		var p *Problem
+		if err == nil {
+			root, p = parseYAML(path, b)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			p = &Problem{File: path, Text: err.Error()}
+		}
+		if p != nil {
+			problems = append(problems, *p)
+		}
 	}
-	if root == nil {
-		return nil
+	leaves := leavesOf(doc.Content[0], nil)
+	value := r.document(root)
+	origins := map[string]string{}
+	problems = append(problems, r.environment(value, environ, leaves, origins)...)
+	for _, key := range sortedKeys(flags) {
+		if loc := strings.Split(key, "."); slices.Contains(leaves, key) {
+			r.set(value, loc, flags[key], Problem{File: "flags", Key: key})
+			origins[key] = "flag --" + loc[len(loc)-1]
+		} else {
+			problems = append(problems, Problem{File: "flags", Key: key, Text: "no such setting" + nearest.Hint(key, leaves)})
+		}
 	}
-	f := &fileReader{path: path, loaded: l, settings: settings}
-	f.mapping("", root)
-	return f.problems
+	text := r.finish(value)
+	problems = append(problems, r.problems...)
+	if text != nil {
+		if err := json.Unmarshal(text, &l.Config); err != nil {
+			problems = append(problems, Problem{File: path, Text: err.Error()})
+		}
+	}
+	for _, key := range leaves {
+		loc := strings.Split(key, ".")
+		origin := "default"
+		if o, ok := origins[key]; ok {
+			origin = o
+		} else if line, ok := r.lines[joined(loc)]; ok {
+			origin = fmt.Sprintf("etc/ctl.yaml:%d", line)
+		}
+		l.effective = append(l.effective, Effective{key, show(r.at(loc), r.instance(loc)), origin})
+	}
+	if dir != "" && Fatal(problems) == nil {
+		problems = append(problems, l.check(dir)...)
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return strings.Compare(a.File, b.File) })
+	return l, problems
 }
 
-// fileReader walks the document, so that every fault has its line.
-type fileReader struct {
-	path     string
-	loaded   *Loaded
-	settings map[string]setting
-	problems []Problem
-}
-
-func (f *fileReader) fault(n *yaml.Node, key, format string, args ...any) {
-	f.problems = append(f.problems, Problem{File: f.path, Line: n.Line, Key: key, Text: fmt.Sprintf(format, args...)})
-}
-
-func (f *fileReader) mapping(prefix string, n *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		f.fault(n, strings.TrimSuffix(prefix, "."), "must be a mapping of settings")
-		return
-	}
-	known := f.below(prefix)
-	seen := map[string]int{}
-	for i := 0; i < len(n.Content); i += 2 {
-		name, value := n.Content[i], n.Content[i+1]
-		key := prefix + name.Value
-		if line, twice := seen[key]; twice {
-			f.fault(name, key, "set twice, first in line %d", line)
+// leavesOf lists the settings of a schema, dotted and in its order.
+func leavesOf(schema *yaml.Node, prefix []string) (out []string) {
+	for i := 0; i+1 < len(schema.Content); i += 2 {
+		if schema.Content[i].Value != "properties" {
 			continue
 		}
-		seen[key] = name.Line
-		if s, ok := f.settings[key]; ok {
-			if err := s.setNode(value); err != nil {
-				f.fault(value, key, "%v", err)
-			} else {
-				f.loaded.origin[key] = fmt.Sprintf("etc/ctl.yaml:%d", name.Line)
-			}
-			continue
+		members := schema.Content[i+1].Content
+		for j := 0; j+1 < len(members); j += 2 {
+			out = append(out, leavesOf(members[j+1], append(prefix[:len(prefix):len(prefix)], members[j].Value))...)
 		}
-		if slices.Contains(known, name.Value) {
-			if value.Tag != "!!null" { // "tls:" with everything below it commented out
-				f.mapping(key+".", value)
-			}
-			continue
+		return out
+	}
+	return []string{strings.Join(prefix, ".")}
+}
+
+// show is a value as show --effective prints it.
+func show(schema map[string]any, v any) string {
+	switch x := v.(type) {
+	case json.Number:
+		n, err := x.Int64()
+		if f, ok := formatOf(schema["format"]); ok && f.text != nil && err == nil {
+			return f.text(n)
 		}
-		f.fault(name, key, "no such setting%s", nearest.Hint(name.Value, known))
+	case []any:
+		var list []string
+		for _, v := range x {
+			list = append(list, fmt.Sprint(v))
+		}
+		return "[" + strings.Join(list, ", ") + "]"
+	case map[string]any:
+		return strings.TrimPrefix(fmt.Sprint(x), "map") // fmt sorts the keys
+	case nil:
+		return "[]" // only lists and mappings have no default
+	}
+	if schema["writeOnly"] == true && v != "" {
+		return "**********"
+	}
+	return fmt.Sprint(v)
+}
+
+// set puts the text of a flag or a variable over the value of the file; lists and maps are YAML.
+func (r *reader) set(value any, loc []string, text string, place Problem) {
+	schema := r.at(loc)
+	r.places[joined(loc)] = place
+	node := yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
+	if schema["type"] != "string" {
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 || findAlias(&doc) != nil {
+			r.fault(loc, "%q is not YAML", text)
+			return
+		}
+		node = *doc.Content[0]
+	}
+	m, ok := value.(map[string]any)
+	for _, step := range loc[:len(loc)-1] {
+		if !ok {
+			return // the file has something else there, which is a fault by itself
+		}
+		next, there := m[step]
+		if !there {
+			next = map[string]any{}
+			m[step] = next
+		}
+		m, ok = next.(map[string]any)
+	}
+	if ok {
+		m[loc[len(loc)-1]] = r.convert(&node, schema, loc)
 	}
 }
 
-// below are the names that may stand under a prefix.
-func (f *fileReader) below(prefix string) []string {
-	var out []string
-	for _, key := range sortedKeys(f.settings) {
-		if rest, ok := strings.CutPrefix(key, prefix); ok {
-			name, _, _ := strings.Cut(rest, ".")
-			if !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
-}
+// shortNames are the variables that the flags have, too.
+var shortNames = map[string]string{"CTL_HTTP": "listeners.http", "CTL_HTTPS": "listeners.https", "CTL_SSH": "listeners.ssh", "CTL_ADMIN": "listeners.admin"}
 
-func (l *Loaded) environment(environ []string, settings map[string]setting) []Problem {
-	names := shortEnv()
-	for key, s := range settings {
-		names[s.env()] = key
+// environment sets what the environment says, and warns of names that are nearly a setting.
+func (r *reader) environment(value any, environ, leaves []string, origins map[string]string) (problems []Problem) {
+	names := map[string]string{}
+	for name, key := range shortNames {
+		names[name] = key
 	}
-	var ps []Problem
+	for _, key := range leaves {
+		names[variable(key)] = key
+	}
 	for _, kv := range slices.Sorted(slices.Values(environ)) {
-		name, value, _ := strings.Cut(kv, "=")
-		if !strings.HasPrefix(name, "CTL_") || value == "" {
+		name, text, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "CTL_") || text == "" {
 			continue
 		}
 		key, ok := names[name]
 		if !ok {
-			if hint, close := nearest.Name(name, sortedKeys(names)); close && !otherEnv(name) {
-				ps = append(ps, Problem{File: "environment", Key: name, Warning: true, Text: fmt.Sprintf("not a setting; did you mean %s?", hint)})
+			if hint, close := nearest.Name(name, sortedKeys(names)); close && !otherVariable(name) {
+				problems = append(problems, Problem{File: "environment", Key: name, Warning: true, Text: fmt.Sprintf("not a setting; did you mean %s?", hint)})
 			}
 			continue
 		}
-		if err := settings[key].setText(value); err != nil {
-			ps = append(ps, Problem{File: "environment", Key: name, Text: err.Error()})
-			continue
-		}
-		l.origin[key] = "env " + name
+		r.set(value, strings.Split(key, "."), text, Problem{File: "environment", Key: name})
+		origins[key] = "env " + name
 	}
-	return ps
+	return problems
 }
 
-// otherEnv are variables that mean something else.
-func otherEnv(name string) bool {
+// variable is the environment's name of a setting: limits.headerTimeout → CTL_LIMITS_HEADER_TIMEOUT.
+func variable(key string) string {
+	var b strings.Builder
+	b.WriteString("CTL_")
+	for _, r := range key {
+		switch {
+		case r == '.':
+			b.WriteByte('_')
+		case unicode.IsUpper(r):
+			b.WriteString("_" + string(r))
+		default:
+			b.WriteRune(unicode.ToUpper(r))
+		}
+	}
+	return b.String()
+}
+
+// otherVariable are variables that mean something else.
+func otherVariable(name string) bool {
 	return slices.Contains([]string{"CTL_HOME", "CTL_BIN", "CTL_ADMIN_PASSWORD", "CTL_USER_PASSWORD", "CTL_HOST_SOCKET", "CTL_HOST_TOKEN"}, name) ||
 		strings.HasPrefix(name, "CTL_TEST_")
 }
@@ -200,4 +248,17 @@ func readBounded(path string) ([]byte, error) {
 		return nil, fmt.Errorf("the file has %d bytes, at most %d are read", info.Size(), maxConfig)
 	}
 	return os.ReadFile(path)
+}
+
+// PluginConfig reads etc/NAME.yaml; an absent file is empty settings.
+func (d Dir) PluginConfig(name string) (b []byte, path string, err error) {
+	path = d.Etc(name + ".yaml")
+	b, err = readBounded(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, path, nil
+	}
+	if err != nil {
+		return nil, path, fmt.Errorf("home: %s: %w", path, err)
+	}
+	return b, path, nil
 }

@@ -36,7 +36,7 @@ func Open(path string, templates fs.FS) (*Home, error) {
 	return h, remedy(err)
 }
 
-// remedy tells whose the home has to be.
+// remedy says whose the home has to be.
 func remedy(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w; the home must belong to the user who runs ctld, uid %d: chown -R it when another user once ran there", err, os.Geteuid())

@@ -162,12 +162,6 @@ func TestTooLongAPathForSocketsIsRefused(t *testing.T) {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal("something was made nevertheless")
 	}
-	if err := CheckSocket("/" + strings.Repeat("s", 102)); err != nil {
-		t.Fatal(err)
-	}
-	if err := CheckSocket("/" + strings.Repeat("s", 103)); err == nil {
-		t.Fatal("104 bytes and the closing zero do not fit")
-	}
 }
 
 func TestNewReleaseBringsItsCatalogueUnlessEdited(t *testing.T) {

@@ -1,76 +1,144 @@
 package home
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"ctl.internal/internal/nearest"
 )
 
-// fill adds the defaults of a schema to a value, however deep. A schema that
-// refers to itself ends with the value.
-func (c *pluginConfig) fill(value any, schema map[string]any) any {
-	schema = c.deref(schema)
+// valueFormat turns the text of a setting into what programs get, a number of nanoseconds or
+// bytes, and such a number back into text.
+type valueFormat struct {
+	parse func(text string) (any, error)
+	text  func(n int64) string // nil: it stays a text
+}
+
+// logLevels are those of package logs, which is on the same floor as this one.
+var logLevels = []string{"OFF", "TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"}
+
+func formatOf(name any) (valueFormat, bool) {
+	switch name {
+	case "duration":
+		return valueFormat{func(s string) (any, error) {
+			d, err := parseDuration(s)
+			return int64(d), err
+		}, func(n int64) string { return time.Duration(n).String() }}, true
+	case "size":
+		return valueFormat{func(s string) (any, error) {
+			n, err := ParseSize(s)
+			return int64(n), err
+		}, func(n int64) string { return Size(n).String() }}, true
+	case "address":
+		return valueFormat{func(s string) (any, error) { return ParseAddress(s) }, nil}, true
+	case "level":
+		return valueFormat{func(s string) (any, error) {
+			if !slices.Contains(logLevels, strings.ToUpper(s)) {
+				return nil, fmt.Errorf("%q is none of %s%s", s, strings.Join(logLevels, ", "), nearest.Hint(s, logLevels))
+			}
+			return s, nil
+		}, nil}, true
+	}
+	return valueFormat{}, false
+}
+
+// parseDuration reads a duration; a number without a unit is seconds.
+func parseDuration(text string) (time.Duration, error) {
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is not a duration; write such as 500ms, 30s, 10m or 1h", text)
+	}
+	return d, nil
+}
+
+func compile(schema []byte) (map[string]any, *jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, nil, err
+	}
+	object, ok := doc.(map[string]any)
+	if !ok {
+		return nil, nil, errors.New("it is not a JSON object")
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(noLoader{})
+	c.AssertFormat()
+	for _, name := range []string{"duration", "size", "address", "level"} {
+		f, _ := formatOf(name)
+		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) (err error) {
+			if text, ok := v.(string); ok {
+				_, err = f.parse(text)
+			}
+			return err
+		}})
+	}
+	if err := c.AddResource("settings.json", doc); err != nil {
+		return nil, nil, err
+	}
+	s, err := c.Compile("settings.json")
+	return object, s, err
+}
+
+// noLoader keeps a plugin's schema from making us read files or addresses.
+type noLoader struct{}
+
+// Load refuses.
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("it refers to %s outside itself", url)
+}
+
+// fill adds the defaults of a schema to a value, however deep. Of a section that is left out it makes
+// those members that have defaults, unless one is required; depth ends a schema that refers to itself.
+func (r *reader) fill(value any, schema map[string]any, depth int) any {
+	schema = r.deref(schema)
 	switch v := value.(type) {
 	case map[string]any:
 		out := maps.Clone(v)
 		for name, sub := range object(schema["properties"]) {
-			s := c.deref(object(sub))
-			if have, ok := v[name]; ok {
-				out[name] = c.fill(have, s)
-			} else if def, ok := s["default"]; ok {
-				out[name] = c.fill(def, s) // a default of {} still gets those of its members
-			} else if made := c.defaults(s, 4); made != nil {
-				out[name] = made
+			s := r.deref(object(sub))
+			def, ok := s["default"]
+			if have, there := v[name]; there {
+				out[name] = r.fill(have, s, depth)
+			} else if ok {
+				out[name] = r.fill(def, s, depth) // a default of {} still gets those of its members
+			} else if s["required"] == nil && depth > 0 {
+				if made := r.fill(map[string]any{}, s, depth-1); len(object(made)) > 0 {
+					out[name] = made
+				}
 			}
 		}
 		return out
 	case []any:
-		items := object(schema["items"])
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = c.fill(v[i], items)
+			out[i] = r.fill(v[i], object(schema["items"]), depth)
 		}
 		return out
 	}
 	return value
 }
 
-// defaults makes the object of a section that the file leaves out, nil when
-// nothing in it has a default or something in it is required.
-func (c *pluginConfig) defaults(schema map[string]any, depth int) map[string]any {
-	schema = c.deref(schema)
-	if _, required := schema["required"]; required || depth == 0 {
-		return nil
-	}
-	var out map[string]any
-	for name, sub := range object(schema["properties"]) {
-		s := c.deref(object(sub))
-		def, ok := s["default"]
-		if ok {
-			def = c.fill(def, s)
-		} else {
-			if made := c.defaults(s, depth-1); made != nil {
-				def, ok = made, true
-			}
-		}
-		if ok {
-			if out == nil {
-				out = map[string]any{}
-			}
-			out[name] = def
-		}
-	}
-	return out
-}
-
 // deref follows "$ref": "#/…" within the schema.
-func (c *pluginConfig) deref(schema map[string]any) map[string]any {
+func (r *reader) deref(schema map[string]any) map[string]any {
 	for range 16 {
 		ref, ok := schema["$ref"].(string)
 		if !ok || !strings.HasPrefix(ref, "#") {
 			return schema
 		}
-		var at any = c.schema
+		var at any = r.schema
 		for _, step := range strings.Split(strings.TrimPrefix(strings.TrimPrefix(ref, "#"), "/"), "/") {
 			if step == "" {
 				continue
@@ -83,27 +151,73 @@ func (c *pluginConfig) deref(schema map[string]any) map[string]any {
 	return map[string]any{}
 }
 
-// at is the schema of an instance location, as far as plain properties and items lead.
-func (c *pluginConfig) at(loc []string) map[string]any {
-	s := c.deref(c.schema)
-	for _, step := range loc {
-		next, ok := object(s["properties"])[step]
-		if _, err := strconv.Atoi(step); !ok && err == nil {
-			next = s["items"]
-		} else if !ok {
-			next = s["additionalProperties"]
-		}
-		s = c.deref(object(next))
+// member is the schema of a member or an item, as far as plain properties and items lead.
+func (r *reader) member(schema map[string]any, step string) map[string]any {
+	next, ok := object(schema["properties"])[step]
+	if _, err := strconv.Atoi(step); !ok && err == nil {
+		next = schema["items"]
+	} else if !ok {
+		next = schema["additionalProperties"]
 	}
-	return s
+	return r.deref(object(next))
 }
 
-func (c *pluginConfig) properties(loc []string) map[string]any {
-	return object(c.at(loc)["properties"])
+// at is the schema of an instance location.
+func (r *reader) at(loc []string) map[string]any {
+	s := r.deref(r.schema)
+	for _, step := range loc {
+		s = r.member(s, step)
+	}
+	return s
 }
 
 // object is v as a JSON object; anything else is an empty one.
 func object(v any) map[string]any {
 	m, _ := v.(map[string]any)
 	return m
+}
+
+// apply replaces the texts of durations, sizes and addresses by what programs get, and checks
+// the bounds least and most of a schema.
+func (r *reader) apply(value any, schema map[string]any, loc []string) any {
+	below := func(step string) []string { return append(loc[:len(loc):len(loc)], step) }
+	switch v := value.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = r.apply(v[name], r.member(schema, name), below(name))
+		}
+	case []any:
+		for i := range v {
+			step := strconv.Itoa(i)
+			v[i] = r.apply(v[i], r.member(schema, step), below(step))
+		}
+	case string:
+		f, ok := formatOf(schema["format"])
+		if !ok {
+			return v
+		}
+		n, err := f.parse(v)
+		if err != nil {
+			return v // the validator has reported it
+		}
+		have, ok := n.(int64)
+		if !ok {
+			return n
+		}
+		least, most := f.bound(schema["least"], 0), f.bound(schema["most"], 1<<62)
+		if have < least || have > most {
+			r.fault(loc, "%s is not between %s and %s", f.text(have), f.text(least), f.text(most))
+		}
+		return json.Number(strconv.FormatInt(have, 10))
+	}
+	return value
+}
+
+func (f valueFormat) bound(text any, otherwise int64) int64 {
+	s, _ := text.(string)
+	v, err := f.parse(s)
+	if n, ok := v.(int64); ok && err == nil && s != "" {
+		return n
+	}
+	return otherwise
 }

@@ -29,7 +29,7 @@ func Validate(dir Dir, environ []string) []Problem {
 			ps = append(ps, *p)
 		}
 	}
-	for _, path := range []string{dir.Etc("initial-passwords"), dir.Data("seal.key"), dir.Etc("ctl", "datastore", "initial", "config", "aaa-encrypt-service-config.xml")} {
+	for _, path := range []string{dir.Etc("initial-passwords"), dir.Etc("ctl", "datastore", "initial", "config", "aaa-encrypt-service-config.xml")} {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 			ps = append(ps, Problem{File: path, Warning: true, Text: "others may read this file; set its mode to 0600"})
 		}

@@ -156,5 +156,5 @@ func deleteGrant(ctx context.Context, t *tool, args []string) error {
 	return t.send(ctx, http.MethodDelete, path, nil)
 }
 
-// id is an id as it stands in a url.
+// id is an id as it is written in a url.
 func id(s string) string { return url.PathEscape(s) }

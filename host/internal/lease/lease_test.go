@@ -71,6 +71,10 @@ func TestOneHolderAmongNodes(t *testing.T) {
 		if second.Epoch() <= first.Epoch() {
 			t.Errorf("epoch %d after %d", second.Epoch(), first.Epoch())
 		}
+		synctest.Wait()
+		if r, _ := a.Holder("poll"); r.Since.Before(began.UTC()) {
+			t.Errorf("it is held since %s, before the hand-over at %s", r.Since, began)
+		}
 		if err := fenced(s, first); !errors.Is(err, datastore.ErrConflict) {
 			t.Errorf("the holder before commits: %v", err)
 		}

@@ -62,7 +62,7 @@ func (m *Manager) Hold(ctx context.Context, role, holder string) (*Term, error) 
 	if err := m.sit(ctx, role); err != nil {
 		return nil, err
 	}
-	t := &Term{m: m, role: role, holder: holder, since: time.Now().UTC(), lost: make(chan struct{}), renewed: make(chan struct{}, 1)}
+	t := &Term{m: m, role: role, holder: holder, lost: make(chan struct{}), renewed: make(chan struct{}, 1)}
 	err := m.win(ctx, t)
 	if err != nil {
 		m.rise(role)
@@ -75,21 +75,29 @@ func (m *Manager) Hold(ctx context.Context, role, holder string) (*Term, error) 
 
 // win makes the role's key.
 func (m *Manager) win(ctx context.Context, t *Term) error {
-	r := roleRecord{Node: m.o.Node.ID, Instance: m.o.Node.Instance, Holder: t.holder, Since: t.since, Try: rand.Text()}
-	value, err := json.Marshal(r)
-	if err != nil {
-		return err
+	r := roleRecord{Node: m.o.Node.ID, Instance: m.o.Node.Instance, Holder: t.holder, Try: rand.Text()}
+	record := func() (datastore.Txn, error) { // since is when the role is got, not when it is waited for
+		r.Since = time.Now().UTC()
+		t.since = r.Since
+		value, err := json.Marshal(r)
+		return datastore.Txn{By: t.holder, Ops: []datastore.Op{datastore.Put(Namespace, rolePrefix+t.role, value)}}, err
 	}
-	put := datastore.Put(Namespace, rolePrefix+t.role, value)
-	txn := datastore.Txn{By: t.holder, Ops: []datastore.Op{put}}
 	if m.o.Leases == nil {
-		if t.epoch, err = m.o.Store.Commit(ctx, txn); err == nil {
+		txn, err := record()
+		if err == nil {
+			t.epoch, err = m.o.Store.Commit(ctx, txn)
+		}
+		if err == nil {
 			m.begin(t)
 		}
 		return err
 	}
 	for {
 		s, before, err := m.chance(ctx, t.role)
+		if err != nil {
+			return err
+		}
+		txn, err := record()
 		if err != nil {
 			return err
 		}

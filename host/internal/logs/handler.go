@@ -76,7 +76,7 @@ func (s sink) divert(line []byte, why error) {
 	_, _ = s.reg.instead.Write(line)
 }
 
-// Redacted stands for a value that must not be written.
+// Redacted is written for a value that must not be.
 const Redacted = "**********"
 
 // secretNames are parts of attribute names whose values are never written,

@@ -207,7 +207,13 @@ func (c conn) Invoke(ctx context.Context, method string, args, reply any, opts .
 	if other, ok := c.forward(); ok {
 		return other.Invoke(ctx, method, args, reply, opts...)
 	}
-	return c.s.call(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
+	err := c.s.call(ctx, func(i *instance) error { return i.conn.Invoke(ctx, method, args, reply, opts...) })
+	if err != nil && !c.here {
+		if other, ok := c.s.m.OnNode(c.s.name, err); ok {
+			return other.Invoke(ctx, method, args, reply, opts...)
+		}
+	}
+	return err
 }
 
 // NewStream opens a stream on the process that serves now. It is not repeated: who

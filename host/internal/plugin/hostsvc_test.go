@@ -15,9 +15,9 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"ctl.internal/host/internal/crypt/crypttest"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/keys/encrypt/encrypttest"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/internal/wire/link"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -63,7 +63,7 @@ func (documents) Draft(_ context.Context, edits []hostsvc.TreeEdit, t *datastore
 func servicesRig(t *testing.T) (*rig, datastore.Store) {
 	store := memory.New(memory.Options{})
 	t.Cleanup(func() { _ = store.Close() })
-	sealer := crypttest.Ring(t, "key")
+	sealer := encrypttest.Ring(t, "key")
 	r := newRig(t, func(o *Options) {
 		o.Store, o.Secrets, o.Operations, o.Certificates, o.Trees = store, sealer, modules{}, certificates{}, documents{}
 	})

@@ -39,8 +39,9 @@ type Options struct {
 	Operations   hostsvc.Operations
 	Bus          *events.Bus   // nil = one of its own
 	Spans        hostsvc.Spans // nil = plugins make none
-	// Forward returns a connection to the node that runs a plugin; nil = none is reached.
-	Forward func(plugin string) grpc.ClientConnInterface
+	// Forward returns a connection to a plugin on a node; an empty node is the one that
+	// holds its role. Nil = no other node is reached.
+	Forward func(plugin, node string) grpc.ClientConnInterface
 
 	Policy Policy // zero = DefaultPolicy
 	Limits Limits // zero fields = DefaultLimits

@@ -162,12 +162,15 @@ func (s *supervisor) fence() (c datastore.Compare, needed bool, err error) {
 // ErrElsewhere says that a plugin does not run on this node, or not in that term.
 var ErrElsewhere = errors.New("the plugin does not run on this node")
 
-// Here returns a connection to a plugin that runs on this node only, in the term of an
-// epoch. Its calls never go to another node.
+// Here returns a connection to a plugin on this node, whose calls never go to another
+// one. For a plugin that runs on one node only, epoch is that of its term; else it is 0.
 func (m *Manager) Here(name string, epoch uint64) (grpc.ClientConnInterface, error) {
 	s, err := m.get(name)
 	if err != nil {
 		return nil, ErrElsewhere
+	}
+	if epoch == 0 && !s.manifest.Load().GetSingleNode() {
+		return conn{s: s, here: true}, nil
 	}
 	if term := s.single.term.Load(); term == nil || (*term).Epoch() != epoch {
 		return nil, ErrElsewhere
@@ -181,5 +184,18 @@ func (c conn) forward() (grpc.ClientConnInterface, bool) {
 		return nil, false
 	}
 	c.s.stats.calls.Add(1)
-	return c.s.m.options.Forward(c.s.name), true
+	return c.s.m.options.Forward(c.s.name, ""), true
+}
+
+// OnNode returns a connection to a plugin on the node that an error of it names as the one
+// that can answer (fault.OnNode), if that is another node.
+func (m *Manager) OnNode(name string, err error) (grpc.ClientConnInterface, bool) {
+	node := ""
+	if f := (*fault.Error)(nil); errors.As(fault.FromStatus(err), &f) {
+		node = f.Node
+	}
+	if node == "" || node == m.options.Node || m.options.Forward == nil {
+		return nil, false
+	}
+	return m.options.Forward(name, node), true
 }

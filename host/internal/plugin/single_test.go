@@ -68,7 +68,7 @@ func TestAPluginForOneNodeFollowsItsRole(t *testing.T) {
 	roles := &elections{offer: make(chan *testTerm)}
 	r := newRig(t, func(o *Options) {
 		o.Roles = roles
-		o.Forward = func(string) grpc.ClientConnInterface { return elsewhereConn{} }
+		o.Forward = func(string, string) grpc.ClientConnInterface { return elsewhereConn{} }
 	})
 	r.ensure(faulty("single")) // nobody offers the role: another node has it
 	if i, _ := r.Info("faulty"); i.State != Standby || i.PID != 0 || i.Manifest == nil {

@@ -3,6 +3,8 @@ package restconf
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"strings"
 
 	"ctl.internal/host/internal/restconf/tree"
@@ -30,41 +32,83 @@ func (x *exchange) replyData(p tree.Path, at *yang.Data) {
 	if x.withOrigin {
 		xml = at.AppendXMLWithOrigin
 	}
-	switch n := p.Node(); {
-	case n == nil:
-		x.reply(append(xml([]byte(`<data xmlns="`+restconfNamespace+`">`)), "</data>"...))
-	case !at.IsArray():
-		x.reply(xml(nil))
-	case x.xmlList:
-		x.reply(append(xml([]byte(xmlListOpen)), xmlListClose...))
-	case at.Len() == 1:
-		x.reply(xml(nil))
-	default:
-		// An XML document has one element (RFC 8040 section 4.3).
-		x.fail(fault.New(fault.Invalid, "%s has %d instances, which one XML document cannot hold: read what is around it, one entry, %s, or JSON",
-			p, at.Len(), mediaXMLList))
+	if at.IsArray() && at.Len() != 1 && !x.xmlList {
+		x.fail(manyInXML(p, at.Len()))
+		return
 	}
+	before, after := x.around(p, at.IsArray())
+	x.reply(append(xml([]byte(before)), after...))
+}
+
+// stream answers 200 with what is stored at a path, as it is read: no more of the answer than a part
+// is in memory.
+func (x *exchange) stream(p tree.Path, s *yang.Stored) {
+	n := p.Node()
+	if x.xml && s.Array && s.Len() != 1 && !x.xmlList {
+		x.fail(manyInXML(p, s.Len()))
+		return
+	}
+	begun := false
+	w := yang.Writer{Style: x.env.style, XML: x.xml, Mask: mask, Flush: func(part []byte) error {
+		if !begun {
+			begun = true
+			x.begin()
+		}
+		_, err := x.w.Write(part)
+		return err
+	}}
+	if n == nil || p[0].Node.QName() == secretTop {
+		w.Masked = secret
+	}
+	before, after := x.around(p, s.Array)
+	w.Text(before)
+	w.Stored(s)
+	w.Text(after)
+	err := w.Finish()
+	switch {
+	case err == nil:
+	case !begun:
+		x.fail(err)
+	case errors.As(err, new(*fault.Error)):
+		x.o.Log.ErrorContext(x.r.Context(), "restconf: an answer ends early", "path", x.r.URL.Path, "error", err)
+		panic(http.ErrAbortHandler) // the client must not take it for whole
+	default:
+		x.o.Log.DebugContext(x.r.Context(), "restconf: the client went away", "path", x.r.URL.Path, "error", err)
+	}
+}
+
+// around is what stands before and after the instance at a path.
+func (x *exchange) around(p tree.Path, array bool) (before, after string) {
+	n := p.Node()
+	switch {
+	case x.xml && n == nil:
+		return `<data xmlns="` + restconfNamespace + `">`, "</data>"
+	case x.xml && x.xmlList && array:
+		return xmlListOpen, xmlListClose
+	case x.xml:
+		return "", ""
+	case n == nil:
+		return `{"` + x.env.name("data") + `":`, "}"
+	case p.Entry():
+		return `{"` + x.env.qualified(n.Module, n.Name) + `":[`, "]}"
+	}
+	return `{"` + x.env.qualified(n.Module, n.Name) + `":`, "}"
+}
+
+// manyInXML says that an XML document has one element (RFC 8040 section 4.3).
+func manyInXML(p tree.Path, instances int) error {
+	return fault.New(fault.Invalid, "%s has %d instances, which one XML document cannot hold: read what is around it, one entry, %s, or JSON",
+		p, instances, mediaXMLList)
 }
 
 // member writes {"name": value} for the instance at a path.
 func (x *exchange) member(p tree.Path, at *yang.Data) []byte {
-	name := x.env.name("data")
-	if n := p.Node(); n != nil {
-		name = x.env.qualified(n.Module, n.Name)
-	}
-	buf := append(append([]byte(`{"`), name...), `":`...)
-	if p.Entry() {
-		buf = append(buf, '[')
-	}
 	style := x.env.style
 	if x.withOrigin {
 		style |= yang.WithOrigin
 	}
-	buf = at.Append(buf, style)
-	if p.Entry() {
-		buf = append(buf, ']')
-	}
-	return append(buf, '}')
+	before, after := x.around(p, at.IsArray())
+	return append(at.Append([]byte(before), style), after...)
 }
 
 // encodeValue writes a value that has no schema in the form of the answer.

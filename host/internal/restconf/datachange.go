@@ -136,7 +136,7 @@ func (x *exchange) followData(form int) {
 			c.after, name = datastore.Revision(rev), name+" "+strconv.FormatUint(rev, 10)
 		}
 	}
-	x.follow(name, form, c.run)
+	x.follow(name, form, c.begin)
 }
 
 // changes makes the events of a data stream from the log of the datastore. An event has the
@@ -160,8 +160,8 @@ func (c *changes) namespaces() []string {
 	return []string{tree.OperationalNamespace}
 }
 
-// run implements source.
-func (c *changes) run(ctx context.Context, emit func(Event)) error {
+// begin implements source: it notes what is there now.
+func (c *changes) begin(ctx context.Context) (func(func(Event)) error, error) {
 	c.known = map[string]bool{}
 	owner := c.path.Owner().Key()
 	var prefixes []datastore.Prefix
@@ -185,28 +185,31 @@ func (c *changes) run(ctx context.Context, emit func(Event)) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	err = c.o.Store.Watch(ctx, c.after, prefixes, func(b datastore.Batch) error {
+	return func(emit func(Event)) error { return c.run(ctx, prefixes, emit) }, err
+}
+
+// run emits an event for each transaction that changes the data.
+func (c *changes) run(ctx context.Context, prefixes []datastore.Prefix, emit func(Event)) error {
+	err := c.o.Store.Watch(ctx, c.after, prefixes, func(b datastore.Batch) error {
 		var list []change
 		for _, e := range b.Events {
 			if one, ok := c.change(e); ok {
 				list = append(list, one)
 			}
 		}
-		if len(list) > 0 {
-			e := Event{Time: b.At, Name: "sal-remote:data-changed-notification", Number: uint64(b.Revision)}
-			if e.Time.IsZero() {
-				e.Time = c.o.Now()
-			}
-			var err error
-			if e.Data, err = json.Marshal(map[string]any{"data-change-event": list}); err != nil {
-				return err
-			}
-			e.XML = func() ([]byte, error) { return changesXML(list), nil }
-			emit(e)
+		if len(list) == 0 {
+			return nil
 		}
+		e := Event{Time: b.At, Name: "sal-remote:data-changed-notification", Number: uint64(b.Revision)}
+		if e.Time.IsZero() {
+			e.Time = c.o.Now()
+		}
+		var err error
+		if e.Data, err = json.Marshal(map[string]any{"data-change-event": list}); err != nil {
+			return err
+		}
+		e.XML = func() ([]byte, error) { return changesXML(list), nil }
+		emit(e)
 		return nil
 	})
 	if errors.Is(err, datastore.ErrCompacted) {

@@ -108,15 +108,19 @@ func (x *exchange) write(body []byte) {
 
 // reply answers 200 with a body.
 func (x *exchange) reply(body []byte) {
-	h := x.w.Header()
-	if len(h["Content-Type"]) == 0 {
-		h["Content-Type"] = x.env.types
-	}
 	if x.pretty {
 		body = indented(body, x.xml)
 	}
-	x.w.WriteHeader(http.StatusOK)
+	x.begin()
 	x.write(body)
+}
+
+// begin sends the header of an answer 200.
+func (x *exchange) begin() {
+	if h := x.w.Header(); len(h["Content-Type"]) == 0 {
+		h["Content-Type"] = x.env.types
+	}
+	x.w.WriteHeader(http.StatusOK)
 }
 
 // replyValue answers 200 with a value that has no schema.

@@ -26,88 +26,127 @@ func (x *exchange) get(kind string, p tree.Path) {
 		return
 	}
 	x.withOrigin = q.origin
-	at, mark, err := x.read(kind, q.content, p)
+	found, err := x.read(kind, q.content, p)
 	if err != nil {
 		x.fail(err)
 		return
 	}
-	if at == nil {
+	if found.stored == nil && found.at == nil {
 		if len(p) > 0 {
 			x.fail(missing(p))
 			return
 		}
-		at = yang.NewData(x.installed().Schema.Root, false)
+		found.at = yang.NewData(x.installed().Schema.Root, false)
 	}
-	if q.page != nil {
-		if mark, err = x.cut(p, at, q, mark); err != nil {
-			x.fail(err)
-			return
+	readable := x.o.Readable(x.r.Context())
+	if readable == nil && found.at == nil && !x.pretty && q.whole() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
+		if x.fresh(found.mark) {
+			x.stream(p, found.stored)
 		}
+		return
 	}
-	if mark != nil {
-		if err := x.expected(mark); err != nil {
-			x.fail(err)
-			return
-		}
-		mark.set(x.w.Header())
-		if x.unchanged(mark) {
-			x.w.WriteHeader(http.StatusNotModified)
-			return
-		}
+	at, err := found.decoded(p)
+	if err == nil && readable != nil {
+		unread(p, at, readable)
+		found.mark = found.mark.of(at)
 	}
-	if at, err = x.shape(at, q); err != nil {
+	if err == nil && q.page != nil {
+		found.mark, err = x.cut(p, at, q, found.mark)
+	}
+	if err != nil {
 		x.fail(err)
 		return
 	}
-	if at, err = hide(p, at); err != nil {
+	if !x.fresh(found.mark) {
+		return
+	}
+	if at, err = x.shape(at, q); err == nil {
+		at, err = hide(p, at)
+	}
+	if err != nil {
 		x.fail(err)
 		return
 	}
 	x.replyData(p, at)
 }
 
+// whole reports whether an answer is all that is stored, as it is.
+func (q *query) whole() bool {
+	return q.page == nil && q.fields == nil && q.depth == 0 && (q.defaults == "" || q.defaults == "explicit") && !q.origin
+}
+
+// fresh sets the header of a version and answers the conditions of the request on it; it reports
+// whether the data is to be sent.
+func (x *exchange) fresh(m *mark) bool {
+	if m == nil {
+		return true
+	}
+	if err := x.expected(m); err != nil {
+		x.fail(err)
+		return false
+	}
+	m.set(x.w.Header())
+	if x.unchanged(m) {
+		x.w.WriteHeader(http.StatusNotModified)
+		return false
+	}
+	return true
+}
+
+// instance is what a read found.
+type instance struct {
+	stored *yang.Stored // of one tree
+	origin yang.Origin
+	at     *yang.Data // of both
+	mark   *mark      // of the configuration; nil when the answer may hold state
+}
+
+func (i *instance) decoded(p tree.Path) (*yang.Data, error) {
+	if i.at != nil {
+		return i.at, nil
+	}
+	at, err := tree.Decode(p, i.stored)
+	at.SetOrigin(i.origin)
+	return at, err
+}
+
 // read loads the instance at p from the trees that were asked for: content=config
 // is the configuration, nonconfig what is observed (also of nodes that could be
 // configured, as of a discovered topology), all is both, the configuration first.
-// A configuration tree that is the state of a plugin is operational data too. The mark is
-// that of the configuration, nil when the answer holds state too.
-func (x *exchange) read(kind, content string, p tree.Path) (at *yang.Data, m *mark, err error) {
+// A configuration tree that is the state of a plugin is operational data too.
+func (x *exchange) read(kind, content string, p tree.Path) (found instance, err error) {
 	owned := len(p) > 0 && x.installed().Owned[p[0].Node.QName()]
 	withState := kind == "operational" || kind == "data" && content != "config" && (len(p) == 0 || holdsState(p.Node()))
 	withConfig := (kind != "operational" || owned) && content != "nonconfig"
+	set := x.installed().Schema
+	var state *yang.Stored
 	err = datastore.Read(x.r.Context(), x.o.Store, func(sn datastore.Snapshot) (err error) {
-		at, m, err = x.readAt(sn, p, withConfig, withState)
+		if withConfig {
+			d := tree.NewDraft(sn, tree.ConfigNamespace, set)
+			found.origin = yang.Intended
+			if found.stored, err = d.Stored(p); err == nil && !withState {
+				found.mark, err = newMark(d)
+			}
+		}
+		if err == nil && withState {
+			state, err = tree.NewDraft(sn, tree.OperationalNamespace, set).Stored(p)
+		}
 		return err
 	})
-	return at, m, err
-}
-
-// readAt loads the instance at p, configuration and state of one revision.
-func (x *exchange) readAt(sn datastore.Snapshot, p tree.Path, withConfig, withState bool) (at *yang.Data, m *mark, err error) {
-	set := x.installed().Schema
-	if withConfig {
-		d := tree.NewDraft(sn, tree.ConfigNamespace, set)
-		if at, err = d.Load(p); err == nil && !withState {
-			m, err = newMark(d)
+	switch {
+	case err != nil || state == nil:
+	case found.stored == nil:
+		found.stored, found.origin = state, yang.Learned
+	default:
+		if found.at, err = found.decoded(p); err == nil {
+			observed := instance{stored: state, origin: yang.Learned}
+			var at *yang.Data
+			if at, err = observed.decoded(p); err == nil {
+				found.at.Merge(at)
+			}
 		}
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	at.SetOrigin(yang.Intended)
-	if !withState {
-		return at, m, nil
-	}
-	state, err := tree.NewDraft(sn, tree.OperationalNamespace, set).Load(p)
-	if err != nil || state == nil {
-		return at, nil, err
-	}
-	state.SetOrigin(yang.Learned)
-	if at == nil {
-		return state, nil, nil
-	}
-	at.Merge(state)
-	return at, nil, nil
+	return found, err
 }
 
 // holdsState reports whether there is state below a node, or it is state.
@@ -186,6 +225,14 @@ type mark struct {
 func newMark(d *tree.Draft) (*mark, error) {
 	at, err := d.LastChange()
 	return &mark{`"` + d.Tag() + `"`, at}, err
+}
+
+// of is the mark of a part of what m is of; nil stays nil.
+func (m *mark) of(part *yang.Data) *mark {
+	if m == nil {
+		return nil
+	}
+	return &mark{tag: `"` + digest(string(part.Append(nil, yang.Canonical))) + `"`}
 }
 
 func (m *mark) set(h http.Header) {

@@ -37,6 +37,9 @@ func New(o Options) *Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Readable == nil {
+		o.Readable = func(context.Context) func(string) (bool, bool) { return nil }
+	}
 	if o.Still == nil {
 		o.Still = func(context.Context) bool { return true }
 	}

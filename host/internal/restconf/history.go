@@ -58,17 +58,23 @@ func (r *record) number() uint64 {
 	return r.id
 }
 
-// source delivers the events of a stream until ctx ends; its error says why no more come.
-type source func(ctx context.Context, emit func(Event)) error
+// source begins a stream: what happens after it has returned is delivered by run, until ctx ends. The
+// error of run says why no more come.
+type source func(ctx context.Context) (run func(emit func(Event)) error, err error)
 
 // hold returns the history of a stream, beginning to record it if nobody else holds it, and the
 // function that gives it back.
-func (h *histories) hold(name string, now time.Time, from source) (*history, func()) {
+func (h *histories) hold(name string, now time.Time, from source) (*history, func(), error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.all[name]
 	if s == nil {
 		ctx, cancel := context.WithCancel(context.Background())
+		run, err := from(ctx)
+		if err != nil {
+			cancel()
+			return nil, nil, err
+		}
 		s = &history{wake: make(chan struct{}), began: now, cancel: cancel, done: make(chan struct{}),
 			prefix: strconv.FormatInt(now.UnixMicro(), 36) + "-"}
 		if h.all == nil {
@@ -78,7 +84,7 @@ func (h *histories) hold(name string, now time.Time, from source) (*history, fun
 		go func() {
 			defer close(s.done)
 			why := "the stream has ended"
-			if err := from(ctx, s.add); err != nil {
+			if err := run(s.add); err != nil {
 				why = err.Error()
 			}
 			s.end(why)
@@ -90,7 +96,7 @@ func (h *histories) hold(name string, now time.Time, from source) (*history, fun
 		}()
 	}
 	s.holders++
-	return s, sync.OnceFunc(func() { h.release(name, s) })
+	return s, sync.OnceFunc(func() { h.release(name, s) }), nil
 }
 
 func (h *histories) release(name string, s *history) {

@@ -75,6 +75,9 @@ func (x *exchange) own() bool {
 	}
 	at, p, q, err := x.ownAt(top, value)
 	if err == nil {
+		if readable := x.o.Readable(x.r.Context()); readable != nil {
+			unread(p, at, readable)
+		}
 		at, err = x.shape(at, q)
 	}
 	if err != nil {

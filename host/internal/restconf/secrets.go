@@ -36,7 +36,6 @@ func hide(p tree.Path, at *yang.Data) (*yang.Data, error) {
 }
 
 func hideBelow(d *yang.Data) error {
-	var shown []*yang.Data
 	for c := d.First(); c != nil; {
 		next := c.Next()
 		switch {
@@ -45,17 +44,13 @@ func hideBelow(d *yang.Data) error {
 			if err != nil {
 				return err
 			}
-			shown = append(shown, m)
-			c.Remove()
+			d.Put(m)
 		case c.Node == nil || c.Node.Kind != yang.AnyData:
 			if err := hideBelow(c); err != nil {
 				return err
 			}
 		}
 		c = next
-	}
-	for _, m := range shown {
-		d.Add(m)
 	}
 	return nil
 }

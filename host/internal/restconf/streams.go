@@ -51,22 +51,21 @@ func (x *exchange) streams() {
 
 // plugin is the source of a stream that plugins publish to.
 func (h *Handler) plugin(name string) source {
-	return func(ctx context.Context, emit func(Event)) error {
+	return func(ctx context.Context) (func(func(Event)) error, error) {
 		events, err := h.o.Events.Subscribe(ctx, name)
-		if err != nil {
-			return err
-		}
-		for {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case e, open := <-events:
-				if !open {
-					return nil
+		return func(emit func(Event)) error {
+			for {
+				select {
+				case <-ctx.Done():
+					return ctx.Err()
+				case e, open := <-events:
+					if !open {
+						return nil
+					}
+					emit(e)
 				}
-				emit(e)
 			}
-		}
+		}, err
 	}
 }
 
@@ -85,7 +84,11 @@ func (h *Handler) Record(ctx context.Context, changed func() <-chan struct{}) er
 		for _, s := range h.o.Catalog.Installed().Streams {
 			want[s.Name] = true
 			if held[s.Name] == nil && h.o.Events != nil {
-				_, held[s.Name] = h.streamsKept.hold(s.Name, h.o.Now(), h.plugin(s.Name))
+				var err error
+				if _, held[s.Name], err = h.streamsKept.hold(s.Name, h.o.Now(), h.plugin(s.Name)); err != nil {
+					h.o.Log.WarnContext(ctx, "restconf: the events of a stream are not kept", "stream", s.Name, "error", err)
+					delete(held, s.Name)
+				}
 			}
 		}
 		for name, release := range held {
@@ -206,7 +209,12 @@ func (x *exchange) follow(name string, form int, from source) {
 		x.w.WriteHeader(http.StatusOK)
 		return
 	}
-	s, release := x.streamsKept.hold(name, x.o.Now(), from)
+	s, release, err := x.streamsKept.hold(name, x.o.Now(), from)
+	if err != nil {
+		h.Del("Content-Type")
+		x.fail(err)
+		return
+	}
 	defer release()
 	at := s.newest()
 	if last := x.r.Header.Get("Last-Event-ID"); last != "" {

@@ -53,9 +53,11 @@ func (x *exchange) post(p tree.Path) {
 		return
 	}
 	read := x.children
-	if _, err = read(p, body, q); err != nil && x.env == legacy && p.Entry() {
+	first, err := read(p, body, q)
+	if err != nil && x.env == legacy && p.Entry() {
 		// Documented samples post an entry to its own path.
-		if _, err2 := x.entryItself(p, body, q); err2 == nil {
+		var err2 error
+		if first, err2 = x.entryItself(p, body, q); err2 == nil {
 			read, err = x.entryItself, nil
 		}
 	}
@@ -65,9 +67,12 @@ func (x *exchange) post(p tree.Path) {
 	}
 	var at tree.Path
 	err = x.update(p, func(d *tree.Draft) error {
-		edits, err := read(p, body, q) // anew for each attempt: applying takes values apart
-		if err != nil {
-			return err
+		edits := first
+		if first = nil; edits == nil { // applying may take values apart
+			var err error
+			if edits, err = read(p, body, q); err != nil {
+				return err
+			}
 		}
 		at = edits[0].Path
 		for _, e := range edits {
@@ -135,22 +140,29 @@ func (x *exchange) delete(p tree.Path) {
 	x.written(err, false, p)
 }
 
-// value reads the body as the target's new value. The value is decoded anew for
-// each attempt, because applying it takes it apart.
+// value reads the body as the target's new value. It is decoded again for each attempt but the
+// first, because applying it may take it apart.
 func (x *exchange) value(p tree.Path, o yang.Options) (query, func() (*yang.Data, error), bool) {
 	q, err := x.query()
 	var body []byte
 	if err == nil {
 		body, _, err = x.body()
 	}
+	var first *yang.Data
 	if err == nil {
-		_, err = x.decode(p, body, o)
+		first, err = x.decode(p, body, o)
 	}
 	if err != nil {
 		x.fail(err)
 		return q, nil, false
 	}
-	return q, func() (*yang.Data, error) { return x.decode(p, body, o) }, true
+	return q, func() (*yang.Data, error) {
+		if v := first; v != nil {
+			first = nil
+			return v, nil
+		}
+		return x.decode(p, body, o)
+	}, true
 }
 
 // update applies f to the configuration under the request's conditions.

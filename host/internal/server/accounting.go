@@ -8,7 +8,7 @@ import (
 )
 
 // accountingStream is where plugins that listen to logins and changes subscribe. It
-// is no RESTCONF stream: what it tells is for those the operator installed.
+// is no RESTCONF stream: what it says is for those the operator installed.
 const accountingStream = "accounting"
 
 // publishAccounting hands logins and changes of access control to the event bus.

@@ -263,7 +263,7 @@ func TestPoliciesForOneTreeAreTaken(t *testing.T) {
 		`[{"resource":"/restconf/config/aaa:http-authorization/**","permissions":[{"role":"admin","actions":["put"]}]},{"resource":"/**","permissions":[{"role":"admin","actions":["get"]}]}]`,
 	} {
 		content := json.RawMessage(`{"policies":{"policies":` + list + `}}`)
-		if err := s.aaa.Guard(t.Context(), aaa.PolicyNode, content); err != nil {
+		if err := s.aaa.Check(t.Context(), aaa.PolicyNode, content); err != nil {
 			t.Errorf("%s: %v", list, err)
 		}
 		if err := s.aaa.Apply(t.Context(), aaa.PolicyNode, content); err != nil {

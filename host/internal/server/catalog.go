@@ -58,7 +58,7 @@ func (c *catalog) Installed() *restconf.Installed { return c.now.Load() }
 // refused returns why the modules of an owner are not served; empty when they are.
 func (c *catalog) refused(owner string) string { return (*c.bad.Load())[owner] }
 
-// update builds the schema anew; rest says which modules of an owner are served
+// update builds the schema again; rest says which modules of an owner are served
 // over REST. A plugin whose modules do not fit is left out with a message; the
 // others are served.
 func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {

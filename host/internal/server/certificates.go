@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/host/internal/keystore"
-	certshell "ctl.internal/host/internal/keystore/shell"
+	"ctl.internal/host/internal/keys/keystore"
+	certshell "ctl.internal/host/internal/keys/keystore/shell"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"ctl.internal/host/internal/keystore"
+	"ctl.internal/host/internal/keys/keystore"
 	"ctl.internal/sdk/fault"
 )
 

@@ -145,9 +145,9 @@ func serveOne(b *testing.B, h http.Handler) *memConn {
 	w := &memConn{answered: make(chan string, 1)}
 	w.change.L = &w.mu
 	ln := &once{conn: w, end: make(chan struct{})}
-	g := newGuard(ln, 16, time.Minute)
+	g := newConnLimiter(ln, 16, time.Minute)
 	srv := &http.Server{Handler: h, ConnState: g.state, ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-		return context.WithValue(ctx, connKey{}, guardedConn(c))
+		return context.WithValue(ctx, connKey{}, limitedConn(c))
 	}}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(g) }()

@@ -67,7 +67,7 @@ func advertised(listening, setting string) string {
 }
 
 func (s *Server) serveCluster() {
-	s.cluster = cluster.New(cluster.Options{Identity: s.identity, Store: s.raw, Roles: s.roles, Plugins: s.plugins, Listener: s.clusterListener,
+	s.cluster = cluster.New(cluster.Options{Identity: s.identity, Store: s.raw, Roles: s.roles, Plugins: s.plugins, Bus: s.bus, Listener: s.clusterListener,
 		Log: s.registry.Logger("org.ctl.cluster")})
 }
 
@@ -85,7 +85,9 @@ func (s *Server) closeCluster() {
 }
 
 // forward returns the connection to a plugin on another node.
-func (s *Server) forward(name string) grpc.ClientConnInterface { return s.cluster.Conn(name) }
+func (s *Server) forward(name, node string) grpc.ClientConnInterface {
+	return s.cluster.Conn(name, node)
+}
 
 // roles are those of package lease for plugins.
 type roles struct{ *lease.Manager }

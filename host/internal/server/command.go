@@ -55,7 +55,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 			"Exit codes: 0 stopped in order, 1 could not start or failed, 2 wrong usage, 3 a file in etc/ is wrong.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("%q is no flag, and ctld takes nothing else: what it is to do is typed into ctl, once it runs", args[0])
+				return fmt.Errorf("unexpected argument %q: ctld takes only flags; commands are run with ctl", args[0])
 			}
 			return nil
 		},
@@ -87,6 +87,11 @@ func Main(args []string, stdout, stderr io.Writer) int {
 				}
 				flags[name] = *value
 			}
+		}
+		if err := hideSecrets(); err != nil {
+			fmt.Fprintln(stderr, "ctld: the passwords in the environment cannot be hidden:", err)
+			code = exitFailed
+			return nil
 		}
 		code = Run(ctx, Options{Home: *dir, Join: *join, Flags: flags, Stdout: stdout, Stderr: stderr})
 		return nil

@@ -8,7 +8,7 @@ import (
 
 func TestWrongUse(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"extra", `ctld: "extra" is no flag, and ctld takes nothing else: what it is to do is typed into ctl, once it runs (see ctld --help)`},
+		{"extra", `ctld: unexpected argument "extra": ctld takes only flags; commands are run with ctl (see ctld --help)`},
 		{"--htp :0", `ctld: unknown flag: --htp (did you mean "http"?) (see ctld --help)`},
 		{"--nonsense", `ctld: unknown flag: --nonsense (see ctld --help)`},
 		{"--http", `ctld: flag needs an argument: --http (see ctld --help)`},

@@ -32,34 +32,34 @@ func connectionsFor(wanted int) int {
 	return most
 }
 
-// guard bounds the connections of a listener. When there are too many, the one whose
+// connLimiter bounds the connections of a listener. When there are too many, the one whose
 // client has let us wait longest is closed for the one that comes: clients that hold
 // connections without using them, or send a byte now and then, lock nobody out.
-type guard struct {
+type connLimiter struct {
 	net.Listener
 	max   int
-	stall time.Duration // an answer of which the client takes nothing for so long is ended; 0 = never
+	stall time.Duration // write stall timeout: an answer that its client does not read for so long is ended; 0 = none
 
 	mu      sync.Mutex
 	changed sync.Cond
 	open    map[*conn]struct{}
 	closed  bool
-	full    atomic.Bool // somebody waits for room
+	full    atomic.Bool // a connection waits for room
 }
 
-func newGuard(ln net.Listener, most int, stall time.Duration) *guard {
-	g := &guard{Listener: ln, max: most, stall: stall, open: map[*conn]struct{}{}}
+func newConnLimiter(ln net.Listener, most int, stall time.Duration) *connLimiter {
+	g := &connLimiter{Listener: ln, max: most, stall: stall, open: map[*conn]struct{}{}}
 	g.changed.L = &g.mu
 	return g
 }
 
 // Accept returns the next connection once there is room for it.
-func (g *guard) Accept() (net.Conn, error) {
+func (g *connLimiter) Accept() (net.Conn, error) {
 	raw, err := g.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: raw, guard: g}
+	c := &conn{Conn: raw, limiter: g}
 	c.wait()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -78,7 +78,7 @@ func (g *guard) Accept() (net.Conn, error) {
 
 // closeIdlest closes the connection that has waited longest for its client, and
 // reports whether there was one. The lock is held.
-func (g *guard) closeIdlest() bool {
+func (g *connLimiter) closeIdlest() bool {
 	var idlest *conn
 	var since int64
 	for c := range g.open {
@@ -95,7 +95,7 @@ func (g *guard) closeIdlest() bool {
 }
 
 // Close closes the listener; a connection that waits for room is refused.
-func (g *guard) Close() error {
+func (g *connLimiter) Close() error {
 	g.mu.Lock()
 	g.closed = true
 	g.changed.Broadcast()
@@ -104,8 +104,8 @@ func (g *guard) Close() error {
 }
 
 // state notes which connections wait for their client; it is http.Server.ConnState.
-func (g *guard) state(c net.Conn, s http.ConnState) {
-	own := guardedConn(c)
+func (g *connLimiter) state(c net.Conn, s http.ConnState) {
+	own := limitedConn(c)
 	switch {
 	case own == nil:
 	case s == http.StateActive:
@@ -115,8 +115,8 @@ func (g *guard) state(c net.Conn, s http.ConnState) {
 	}
 }
 
-// guardedConn is the connection of a guard below what the server has put on top.
-func guardedConn(c net.Conn) *conn {
+// limitedConn is the connection of a limiter below what the server has put on top.
+func limitedConn(c net.Conn) *conn {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
 	}
@@ -124,12 +124,11 @@ func guardedConn(c net.Conn) *conn {
 	return own
 }
 
-// conn is one connection of a guard.
+// conn is one connection of a limiter.
 type conn struct {
 	net.Conn
-	guard    *guard
-	since    atomic.Int64 // when the wait for the client began; 0 while it is served
-	deadline atomic.Int64 // of writing, as it was last set
+	limiter *connLimiter
+	since   atomic.Int64 // when the wait for the client began; 0 while it is served
 }
 
 var clock = time.Now() // the beginning of the times in conn
@@ -139,54 +138,38 @@ func ticks() int64 { return int64(time.Since(clock)) + 1 }
 // wait notes that it is the client's turn.
 func (c *conn) wait() {
 	c.since.Store(ticks())
-	if c.guard.full.Load() {
-		c.guard.mu.Lock()
-		c.guard.changed.Broadcast()
-		c.guard.mu.Unlock()
+	if c.limiter.full.Load() {
+		c.limiter.mu.Lock()
+		c.limiter.changed.Broadcast()
+		c.limiter.mu.Unlock()
 	}
 }
 
 // serve notes that it is our turn.
 func (c *conn) serve() { c.since.Store(0) }
 
-// writePiece is how much a client must take before the time begins anew.
+// writePiece is how much a client must take before the time begins again.
 const writePiece = 64 << 10
 
 // Write writes p, with the time to stall for each piece of it.
 func (c *conn) Write(p []byte) (n int, err error) {
-	if c.guard.stall <= 0 {
+	if c.limiter.stall <= 0 {
 		return c.Conn.Write(p)
 	}
 	for {
-		if now := ticks(); c.deadline.Load()-now < int64(c.guard.stall)*3/4 { // setting it costs more than looking
-			c.deadline.Store(now + int64(c.guard.stall))
-			if err := c.Conn.SetWriteDeadline(time.Now().Add(c.guard.stall)); err != nil {
-				return n, err
-			}
+		if err := c.Conn.SetWriteDeadline(time.Now().Add(c.limiter.stall)); err != nil {
+			return n, err
 		}
-		piece := p[n:min(n+writePiece, len(p))]
-		m, err := c.Conn.Write(piece)
+		m, err := c.Conn.Write(p[n:min(n+writePiece, len(p))])
 		if n += m; err != nil || n == len(p) {
 			return n, err
 		}
 	}
 }
 
-// SetDeadline also ends what Write believes to be set.
-func (c *conn) SetDeadline(t time.Time) error {
-	c.deadline.Store(0)
-	return c.Conn.SetDeadline(t)
-}
-
-// SetWriteDeadline also ends what Write believes to be set.
-func (c *conn) SetWriteDeadline(t time.Time) error {
-	c.deadline.Store(0)
-	return c.Conn.SetWriteDeadline(t)
-}
-
 // Close makes room for another.
 func (c *conn) Close() error {
-	g := c.guard
+	g := c.limiter
 	g.mu.Lock()
 	delete(g.open, c)
 	g.changed.Broadcast()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// guardedServer serves with room for so many connections.
-func guardedServer(t *testing.T, connections int, stall time.Duration, h http.HandlerFunc) string {
+// limitedServer serves with room for so many connections.
+func limitedServer(t *testing.T, connections int, stall time.Duration, h http.HandlerFunc) string {
 	t.Helper()
 	l := limits{HeaderBytes: 64 << 10, HeaderTimeout: time.Minute, ReadTimeout: time.Minute, IdleTimeout: time.Minute,
 		StallTimeout: stall, Connections: connections}
@@ -60,7 +60,7 @@ func get(t *testing.T, c net.Conn) string {
 // being served stays.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	address := guardedServer(t, 4, 0, func(w http.ResponseWriter, r *http.Request) {
+	address := limitedServer(t, 4, 0, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/busy" {
 			entered <- struct{}{}
 			<-leave
@@ -98,7 +98,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 // While all connections are in use the next one waits for the end of one.
 func TestConnectionsInUseStay(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	address := guardedServer(t, 2, 0, func(w http.ResponseWriter, r *http.Request) {
+	address := limitedServer(t, 2, 0, func(w http.ResponseWriter, r *http.Request) {
 		entered <- struct{}{}
 		<-leave
 		_, _ = io.WriteString(w, "served")
@@ -135,7 +135,7 @@ func TestConnectionsInUseStay(t *testing.T) {
 // A client that takes nothing of its answer is given up.
 func TestClientsThatTakeNothingAreGivenUp(t *testing.T) {
 	ended := make(chan error, 1)
-	address := guardedServer(t, 4, 50*time.Millisecond, func(w http.ResponseWriter, _ *http.Request) {
+	address := limitedServer(t, 4, 50*time.Millisecond, func(w http.ResponseWriter, _ *http.Request) {
 		piece := make([]byte, 1<<20)
 		for {
 			if _, err := w.Write(piece); err != nil {
@@ -163,7 +163,7 @@ func TestSlowBodiesHoldNoPlace(t *testing.T) {
 		}
 		fmt.Fprintf(w, "got %d", len(b))
 	}), newIDs(), 1<<20, &inFlight{}, places, slog.New(slog.DiscardHandler))
-	address := guardedServer(t, 100, 0, handler.ServeHTTP)
+	address := limitedServer(t, 100, 0, handler.ServeHTTP)
 	var slow []net.Conn
 	for range 20 {
 		c := dial(t, address)
@@ -217,7 +217,7 @@ func TestWaitingLoginsHoldNoPlace(t *testing.T) {
 		}
 		fmt.Fprint(w, "served")
 	}), newIDs(), 1<<20, &now, places, slog.New(slog.DiscardHandler))
-	address := guardedServer(t, connections, 0, handler.ServeHTTP)
+	address := limitedServer(t, connections, 0, handler.ServeHTTP)
 	var logins []net.Conn
 	for range connections {
 		c := dial(t, address)

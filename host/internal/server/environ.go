@@ -1,56 +1,74 @@
 package server
 
 import (
-	"bytes"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 )
 
 // secretVariables are those of the environment that may hold secrets.
 var secretVariables = []string{"CTL_ADMIN_PASSWORD", "CTL_USER_PASSWORD", "CTL_DATASTORE_ETCD_PASSWORD"}
 
-// scrubEnvironment blanks the values of variables where /proc/PID/environ shows them.
-// os.Unsetenv does not: what is shown there is the memory the kernel handed over,
-// of which Go holds a copy.
-func scrubEnvironment(names []string) error {
-	stat, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		return err
-	}
-	// The second field, the name of the program, may hold blanks; see proc_pid_stat(5).
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const envStart, envEnd = 50 - 3, 51 - 3
-	if len(fields) <= envEnd {
-		return errors.New("/proc/self/stat does not tell where the environment is")
-	}
-	from, err1 := strconv.ParseInt(string(fields[envStart]), 10, 64)
-	to, err2 := strconv.ParseInt(string(fields[envEnd]), 10, 64)
-	const most = 4 << 20 // more than the kernel passes on
-	if err1 != nil || err2 != nil || from <= 0 || to < from || to-from > most {
-		return fmt.Errorf("/proc/self/stat says that the environment is at %s to %s", fields[envStart], fields[envEnd])
-	}
-	mem, err := os.OpenFile("/proc/self/mem", os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer mem.Close()
-	block := make([]byte, to-from)
-	if _, err := mem.ReadAt(block, from); err != nil {
-		return err
-	}
-	at := 0
-	for _, v := range bytes.SplitAfter(block, []byte{0}) {
-		name, value, _ := bytes.Cut(bytes.TrimSuffix(v, []byte{0}), []byte("="))
-		for _, secret := range names {
-			if string(name) == secret && len(value) > 0 {
-				if _, err := mem.WriteAt(bytes.Repeat([]byte("*"), len(value)), from+int64(at+len(name)+1)); err != nil {
-					return err
-				}
-			}
+// secretsFile is the variable that names the file descriptor with the secrets.
+const secretsFile = "CTL_SECRETS_FD"
+
+// hideSecrets takes the secrets out of the environment. /proc/PID/environ shows it as it was at the
+// start, whatever os.Unsetenv does; so this program is executed again, in the same process, without
+// them, and gets them by a pipe. It returns when there are none, or in the second execution.
+func hideSecrets() error {
+	if fd := os.Getenv(secretsFile); fd != "" {
+		os.Unsetenv(secretsFile)
+		n, err := strconv.Atoi(fd)
+		if err != nil {
+			return fmt.Errorf("%s is %q; ctld sets it by itself, remove it", secretsFile, fd)
 		}
-		at += len(v)
+		f := os.NewFile(uintptr(n), "secrets")
+		defer f.Close()
+		var secrets []string
+		if err := json.NewDecoder(f).Decode(&secrets); err != nil {
+			return fmt.Errorf("%s: %w", secretsFile, err)
+		}
+		for _, v := range secrets {
+			name, value, _ := strings.Cut(v, "=")
+			os.Setenv(name, value) // as Go knows it; the kernel shows that of the start
+		}
+		return nil
 	}
-	return nil
+	rest := os.Environ()
+	var secrets []string
+	rest = slices.DeleteFunc(rest, func(v string) bool {
+		name, value, _ := strings.Cut(v, "=")
+		secret := value != "" && slices.Contains(secretVariables, name)
+		if secret {
+			secrets = append(secrets, v)
+		}
+		return secret
+	})
+	if secrets == nil {
+		return nil
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var pipe [2]int
+	if err := syscall.Pipe(pipe[:]); err != nil { // without O_CLOEXEC: it stays open
+		return err
+	}
+	text, err := json.Marshal(secrets)
+	if err == nil && len(text) > 4096 { // a pipe takes that much without a reader
+		err = fmt.Errorf("%s: at most 4096 bytes together", strings.Join(secretVariables, ", "))
+	}
+	if err == nil {
+		_, err = syscall.Write(pipe[1], text)
+	}
+	syscall.Close(pipe[1])
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(program, os.Args, append(rest, secretsFile+"="+strconv.Itoa(pipe[0])))
 }

@@ -54,7 +54,7 @@ func programDir() string {
 	return filepath.Dir(exe)
 }
 
-// noteProgramDir tells etc/idmtool where the programs of this controller are.
+// noteProgramDir writes for etc/idmtool where the programs of this controller are.
 func (s *Server) noteProgramDir() {
 	if err := home.WriteFile(s.home.Data("program-dir"), []byte(programDir()+"\n"), 0o600); err != nil {
 		s.log.Warn("etc/idmtool will not find its program by itself", "error", err)
@@ -96,7 +96,7 @@ func (s *Server) published() {
 }
 
 // refresh brings schema and routes up to date with what runs and which facets are
-// on. A plugin that is restarting keeps its place: its callers are told to wait.
+// on. A plugin that is restarting keeps its place: its callers are asked to wait.
 func (s *Server) refresh() {
 	if s.features == nil {
 		return

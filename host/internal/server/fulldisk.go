@@ -39,10 +39,10 @@ func waitForRoom(ctx context.Context, o Options, cause error) bool {
 	before, _ := freeOn(string(dir))
 	poll := time.NewTicker(roomPoll)
 	defer poll.Stop()
-	began, told := time.Now(), time.Time{}
+	began, printed := time.Now(), time.Time{}
 	for {
-		if time.Since(told) > 10*time.Second {
-			told = time.Now()
+		if time.Since(printed) > 10*time.Second {
+			printed = time.Now()
 			_ = notifySystemd("EXTEND_TIMEOUT_USEC=60000000\nSTATUS=waiting for room on the disk of " + string(dir))
 		}
 		select {

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	aaayang "ctl.internal/host/internal/aaa/yang"
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
-	certrpc "ctl.internal/host/internal/keystore/rpc"
+	"ctl.internal/host/internal/keys/encrypt"
+	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
 	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
@@ -30,7 +30,7 @@ func hostModules() ([]part, error) {
 		p.modules = append(p.modules, &pluginv1.YangModule{Name: m[0], Text: m[1], Implemented: true})
 	}
 	p.aliases = []byte(certrpc.Aliases)
-	// What the sources of topology tell is served by the controller itself.
+	// What the sources of topology report is served by the controller itself.
 	for _, name := range []string{"network-topology"} {
 		text, err := yang.Carried(name)
 		if err != nil {

@@ -31,7 +31,7 @@ type listener struct {
 	name string
 	ln   net.Listener
 	srv  *http.Server
-	file string // where the address is told, "data/run/http.addr"
+	file string // where the address is written, "data/run/http.addr"
 	done chan struct{}
 }
 
@@ -53,14 +53,14 @@ func listen(name, addr string, h http.Handler, tc *tls.Config, l limits, runDir 
 		log.Warn("the process may not open enough files for the connections of limits.connections; raise its limit (ulimit -n)",
 			"listener", name, "limits.connections", l.Connections, "connections", most)
 	}
-	serveOn := newGuard(ln, most, l.StallTimeout)
+	serveOn := newConnLimiter(ln, most, l.StallTimeout)
 	out.srv = &http.Server{Handler: h, MaxHeaderBytes: l.HeaderBytes, ReadHeaderTimeout: l.HeaderTimeout, ReadTimeout: l.ReadTimeout,
 		IdleTimeout: l.IdleTimeout, TLSConfig: tc, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), ConnState: serveOn.state,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if tc != nil {
 				ctx = aaa.OverTLS(ctx)
 			}
-			return context.WithValue(ctx, connKey{}, guardedConn(c))
+			return context.WithValue(ctx, connKey{}, limitedConn(c))
 		}}
 	if tc == nil { // over TLS it is negotiated; here clients know it beforehand (RFC 9113 section 3.3)
 		out.srv.Protocols = new(http.Protocols)

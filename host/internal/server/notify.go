@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// notifySystemd tells the service manager a state (sd_notify(3)): READY=1,
+// notifySystemd reports a state to the service manager (sd_notify(3)): READY=1,
 // STOPPING=1. Without one it does nothing.
 func notifySystemd(state string) error {
 	socket := os.Getenv("NOTIFY_SOCKET")

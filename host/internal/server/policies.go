@@ -5,27 +5,40 @@ import (
 	"encoding/json"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/encrypt"
-	"ctl.internal/host/internal/keystore"
-	certrpc "ctl.internal/host/internal/keystore/rpc"
+	"ctl.internal/host/internal/keys/encrypt"
+	"ctl.internal/host/internal/keys/keystore"
+	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
 	"ctl.internal/host/internal/restconf/tree"
 )
 
-// guards ask access control before a change of its own trees is committed, and write
-// changed settings to their files.
-func (s *Server) guards() map[string]tree.Guard {
+// policyNodes are the top-level nodes that decide access.
+var policyNodes = []string{aaa.PolicyNode, aaa.BrokerNode}
+
+// validators check a change of some trees before it is committed: access control checks
+// what decides access, and changed settings are written to their files.
+func (s *Server) validators() map[string]tree.Guard {
 	out := map[string]tree.Guard{}
-	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
-		out[node] = func(ctx context.Context, after json.RawMessage) error { return s.aaa.Guard(ctx, node, after) }
+	for _, node := range policyNodes {
+		out[node] = func(ctx context.Context, after json.RawMessage) error { return s.aaa.Check(ctx, node, after) }
 	}
 	out[certrpc.SettingsNode] = func(_ context.Context, after json.RawMessage) error { return keystore.SetConfigData(s.home, after) }
 	out[encrypt.Node] = func(_ context.Context, after json.RawMessage) error { return s.secrets.SetData(after) }
 	return out
 }
 
+// decidingStore is a store by which policies are in force when their commit is answered.
+func (s *Server) decidingStore(store datastore.Store) datastore.Store {
+	var keys []string
+	for _, node := range policyNodes {
+		keys = append(keys, "/"+node)
+	}
+	return policy.Follow(store, tree.ConfigNamespace, keys, func(ctx context.Context, key string) { _ = s.applyPolicies(ctx, key[1:]) })
+}
+
 // mirrorSettings shows the settings of files in the configuration tree. The files
-// count; a change of the tree is written to them by its guard.
+// count; a change of the tree is written to them by its validator.
 func (s *Server) mirrorSettings(ctx context.Context) {
 	for node, read := range map[string]func() (json.RawMessage, error){
 		certrpc.SettingsNode: func() (json.RawMessage, error) { return keystore.ConfigData(s.home) }, encrypt.Node: s.secrets.Data,
@@ -64,7 +77,7 @@ func (s *Server) applyPolicies(ctx context.Context, node string) error {
 // followPolicies applies what other nodes of a cluster change. The changes of this
 // one are in force already when they are answered.
 func (s *Server) followPolicies(ctx context.Context) {
-	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
+	for _, node := range policyNodes {
 		s.background(ctx, "policies", func(ctx context.Context) error {
 			return datastore.Changed(ctx, s.store, []datastore.Prefix{{Namespace: tree.ConfigNamespace, Key: "/" + node}}, func(ctx context.Context, _ *datastore.Batch) error {
 				return s.applyPolicies(ctx, node)

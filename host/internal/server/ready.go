@@ -45,7 +45,7 @@ func (s *Server) storeReasons(ctx context.Context) []reason {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
 	_, err := s.store.Barrier(ctx)
-	etcd := s.loaded.Datastore.Engine == "etcd"
+	etcd := s.loaded.Datastore.Shared()
 	switch {
 	case err == nil && !etcd:
 		if _, err := os.Stat(s.home.Store()); errors.Is(err, fs.ErrNotExist) {

@@ -91,7 +91,7 @@ type realmInstance struct {
 	ended time.Time
 }
 
-// stale tells whether an instance must be configured anew: its process is another
+// stale reports whether an instance must be configured again: its process is another
 // one, or it refused the settings a while ago.
 func (i *realmInstance) stale(p host.Provider) bool {
 	if i == nil || i.provider != p.Name || i.generation != p.Generation {

@@ -7,14 +7,14 @@ import (
 	"net/http"
 
 	"ctl.internal/host/internal/aaa"
-	certrpc "ctl.internal/host/internal/keystore/rpc"
+	certrpc "ctl.internal/host/internal/keys/keystore/rpc"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/sdk/fault"
 )
 
 // openRESTCONF makes the schema of the host's own modules, the handler of the trees
-// and the mux behind access control.
+// and the mux after access control.
 func (s *Server) openRESTCONF(ctx context.Context) error {
 	own, err := hostModules()
 	if err != nil {
@@ -25,10 +25,10 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 	}
 	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.get)}
 	s.restconf = restconf.New(restconf.Options{
-		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owner, Events: streams{s.bus}, Guards: s.guards(),
-		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still,
+		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owner, Events: streams{s.bus}, Guards: s.validators(),
+		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable,
 	})
-	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
+	for _, node := range policyNodes {
 		_ = s.applyPolicies(ctx, node) // unreadable ones deny
 	}
 	s.mirrorSettings(ctx)
@@ -40,7 +40,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 // streams are the event streams of RESTCONF, fed by the bus.
 type streams struct{ bus *events.Bus }
 
-// streamQueue is how many events a client may be behind before it loses some.
+// streamQueue is how many events may wait for a client before it loses some.
 const streamQueue = 256
 
 // Subscribe implements restconf.Events.

@@ -94,9 +94,6 @@ func run(ctx context.Context, o Options) (code int, full error) {
 	defer registry.Close()
 	slog.SetDefault(registry.Logger("org.ctl"))
 	log := registry.Logger("org.ctl.server")
-	if err := scrubEnvironment(secretVariables); err != nil {
-		log.Warn("passwords given in the environment stay readable in /proc for this user", "error", err)
-	}
 	log.Info("starting", "version", Version(), "home", string(h.Dir), "pid", os.Getpid())
 
 	s := &Server{home: h.Dir, loaded: loaded, registry: registry, log: log, options: o, firstPasswords: first}
@@ -107,7 +104,7 @@ func run(ctx context.Context, o Options) (code int, full error) {
 		}
 		s.announce(began)
 		if err := notifySystemd("READY=1"); err != nil {
-			log.Warn("the service manager was not told", "error", err)
+			log.Warn("the service manager was not notified", "error", err)
 		}
 		<-ctx.Done()
 		log.Info("stopping")
@@ -164,7 +161,7 @@ func openLogs(dir home.Dir, c home.Log, fallback io.Writer) (*logs.Registry, err
 	return logs.New(o), nil
 }
 
-// announce tells a person at a terminal where things are.
+// announce prints for a person at a terminal where things are.
 func (s *Server) announce(began time.Time) {
 	fmt.Fprintf(s.options.Stdout, "ctld %s is ready after %s, home %s\n", Version(), time.Since(began).Round(time.Millisecond), s.home)
 	for _, l := range s.listeners {

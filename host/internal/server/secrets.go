@@ -6,8 +6,7 @@ import (
 	"maps"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/encrypt"
-	encryptshell "ctl.internal/host/internal/encrypt/shell"
+	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/realm"
@@ -18,7 +17,7 @@ import (
 func (s *Server) openSecrets(ctx context.Context, store datastore.Store) (datastore.Store, error) {
 	s.store = store // for stop, should the rest fail
 	var err error
-	s.secrets, err = encrypt.Open(ctx, encrypt.Options{Dir: s.home, Store: store, Shared: s.loaded.Datastore.Engine == "etcd",
+	s.secrets, err = encrypt.Open(ctx, encrypt.Options{Dir: s.home, Store: store, Shared: s.loaded.Datastore.Shared(),
 		Documents: tree.ConfigNamespace, Log: s.registry.Logger("org.ctl.encrypt")})
 	if err != nil {
 		return nil, fmt.Errorf("encryption service: %w", err)
@@ -28,7 +27,7 @@ func (s *Server) openSecrets(ctx context.Context, store datastore.Store) (datast
 	return s.store, nil
 }
 
-func (s *Server) secretCommands() []commands.Command { return encryptshell.Commands(s.secrets) }
+func (s *Server) secretCommands() []commands.Command { return s.secrets.Commands() }
 
 // openRealm is a configuration of a realm with its sealed settings opened.
 func (s *Server) openRealm(c realm.Config) (realm.Config, error) {

@@ -1,3 +1,7 @@
+// Package server wires the rooms of the host into a running controller: it opens
+// the home, starts the plugins of the installed features, opens the listeners and
+// ends everything in order. What a request means is decided below, in restconf,
+// aaa and the plugins; nothing here knows a device.
 package server
 
 import (
@@ -14,22 +18,20 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/password"
-	"ctl.internal/host/internal/aaa/policy"
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/cluster"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/open"
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/lease"
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/restconf"
-	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/host/internal/server/tracing"
 )
 
@@ -183,11 +185,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	if err := s.openStoreID(ctx); err != nil {
 		return err
 	}
-	// What decides access must hold for the request after the one that changed it.
-	for _, node := range []string{aaa.PolicyNode, aaa.BrokerNode} {
-		store = policy.Follow(store, tree.ConfigNamespace, "/"+node, func(ctx context.Context) { _ = s.applyPolicies(ctx, node) })
-	}
-	s.configStore = store
+	s.configStore = s.decidingStore(store)
 	return nil
 }
 

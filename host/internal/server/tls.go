@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/host/internal/keystore"
+	"ctl.internal/host/internal/keys/keystore"
 )
 
 var (
@@ -48,7 +48,7 @@ func (s *Server) serverTLS(ctx context.Context) (*tls.Config, error) {
 	return files.ServerTLS(), nil
 }
 
-// strict tells browsers to come over TLS only, for so long.
+// strict makes browsers come over TLS only, for so long.
 func strict(next http.Handler, d time.Duration) http.Handler {
 	if d < time.Second {
 		return next

@@ -16,8 +16,8 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/open"
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keys/encrypt"
 )
 
 // Namespace has what a restore leaves for the controllers: RestoredKey holds the head of

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Set is what is wrong with a switch. The zero value is a healthy one.

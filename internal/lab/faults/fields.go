@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // field is one word of the text form.

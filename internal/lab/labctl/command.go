@@ -10,7 +10,7 @@ import (
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/simswitch"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // flags are the command line of a run.

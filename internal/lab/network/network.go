@@ -14,7 +14,7 @@ import (
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/simswitch"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Node is a switch in the network.

@@ -8,7 +8,7 @@ import (
 
 	"ctl.internal/internal/lab/simswitch"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Options say what a network is. The zero value of each field but Topology has a use.

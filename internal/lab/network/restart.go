@@ -1,6 +1,6 @@
 package network
 
-import "ctl.internal/internal/snmpwire"
+import "ctl.internal/internal/lab/snmpwire"
 
 // Restart switches a switch off and on: its links go down and come back, it
 // forgets what it learned, its engine boots again, and it sends coldStart.

@@ -10,7 +10,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/internal/lab/network"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // many is a tree of 1 + 9 + 81 + 729 = 820 switches.

@@ -12,7 +12,7 @@ import (
 
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // start runs a network that ends with the test.

@@ -5,7 +5,7 @@ import (
 
 	"ctl.internal/internal/lab/simswitch"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // SetTargets replaces who gets traps. Version 3 targets without a user get

@@ -13,7 +13,7 @@ import (
 
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/sdk/plugintest/reserve"
 )
 

@@ -3,7 +3,7 @@ package simswitch
 import (
 	"slices"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // bridgeObjects is dot1dBase of BRIDGE-MIB (RFC 4188).

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // cdpAt is ciscoCdpMIBObjects of CISCO-CDP-MIB.

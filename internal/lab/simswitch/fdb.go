@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // The values of dot1qTpFdbStatus and dot1dTpFdbStatus.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ctl.internal/internal/lab/simswitch"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Whatever a manager asks and writes, the MIB stays in order: GETNEXT

@@ -3,7 +3,7 @@ package simswitch
 import (
 	"net/netip"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // ifTable is a table with the ifIndex as index.

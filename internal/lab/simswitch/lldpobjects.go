@@ -1,7 +1,7 @@
 package simswitch
 
 import (
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // lldpLocalObjects is lldpLocalSystemData.

@@ -1,6 +1,6 @@
 package simswitch
 
-import "ctl.internal/internal/snmpwire"
+import "ctl.internal/internal/lab/snmpwire"
 
 // lldpV2At is lldpV2Objects of LLDP-V2-MIB (IEEE 802.1AB-2016).
 const lldpV2At = "1.3.111.2.802.1.1.13.1."

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // A PortList is octets whose most significant bit of the first is port 1

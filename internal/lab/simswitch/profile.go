@@ -3,7 +3,7 @@ package simswitch
 import (
 	"fmt"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Profile is what differs between makes of switches. The quirks are those that

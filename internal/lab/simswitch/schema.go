@@ -4,7 +4,7 @@ import (
 	"sort"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Short names for what every file of MIB objects uses.

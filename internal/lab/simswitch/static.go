@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // The values of dot1qStaticUnicastStatus.

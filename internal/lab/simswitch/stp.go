@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // PortState is dot1dStpPortState.

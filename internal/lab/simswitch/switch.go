@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // MAC is an Ethernet address.

@@ -1,6 +1,6 @@
 package simswitch
 
-import "ctl.internal/internal/snmpwire"
+import "ctl.internal/internal/lab/snmpwire"
 
 // systemObjects is the system group of SNMPv2-MIB (RFC 3418).
 func systemObjects() []object {

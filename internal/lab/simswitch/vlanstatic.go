@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // vlanStaticObjects is dot1qVlanStaticTable of Q-BRIDGE-MIB.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ctl.internal/internal/lab/simswitch"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // The whole MIB of each make, as a manager walks it. -update writes the files.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/lab/faults"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // DefaultMaxMessage is the greatest answer of an agent unless configured: one

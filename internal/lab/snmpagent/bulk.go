@@ -1,6 +1,6 @@
 package snmpagent
 
-import "ctl.internal/internal/snmpwire"
+import "ctl.internal/internal/lab/snmpwire"
 
 // bulk answers GETBULK (RFC 3416 section 4.2.3): as many variable bindings as
 // fit; the first that does not fit ends the answer.

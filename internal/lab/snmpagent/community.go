@@ -4,7 +4,7 @@ import (
 	"crypto/subtle"
 
 	"ctl.internal/internal/lab/faults"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {

@@ -11,7 +11,7 @@ import (
 
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // faulty makes an agent of 30 rows with a fault.

@@ -6,7 +6,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // v3 makes an agent with one user, and a client of that user.

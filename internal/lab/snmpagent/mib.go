@@ -1,6 +1,6 @@
 package snmpagent
 
-import "ctl.internal/internal/snmpwire"
+import "ctl.internal/internal/lab/snmpwire"
 
 // MIB is an ordered tree of objects. Its methods may be called at the same time.
 type MIB interface {

@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"time"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Notification is a trap without its transport form.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // maxMessageV3 is the msgMaxSize that agents announce, octets.

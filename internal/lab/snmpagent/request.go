@@ -2,7 +2,7 @@ package snmpagent
 
 import (
 	"ctl.internal/internal/lab/faults"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // hugeAnswer is the size of the answers of faults.Set.Huge, octets.

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"sync"
 
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Object is a scalar or a column of a table of a model M. Functions are called

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ctl.internal/internal/lab/faults"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // spoil damages a finished answer.

@@ -9,7 +9,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // toy is the smallest device with all kinds of objects: a table of n rows

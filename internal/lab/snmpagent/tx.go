@@ -1,6 +1,6 @@
 package snmpagent
 
-import "ctl.internal/internal/snmpwire"
+import "ctl.internal/internal/lab/snmpwire"
 
 // Tx is one SET request while it is tried: assignments are made at once and
 // undone in reverse order when any of them, or a check, fails.

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"ctl.internal/internal/lab/faults"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 )
 
 // timeWindow is how far a message's time may be off, seconds (RFC 3414 section 2.2.3).

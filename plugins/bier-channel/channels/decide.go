@@ -137,7 +137,11 @@ func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others []bier.C
 // carried says why a deployed channel cannot be carried; others are the channels of the
 // topology.
 func carried(c *bier.Channel, t *bier.Topology, others []bier.Channel) error {
-	if _, err := bier.PlanChannel(t, c); err != nil {
+	plan, err := bier.PlanChannel(t, c)
+	if err == nil {
+		err = plan.Err()
+	}
+	if err != nil {
 		return err
 	}
 	other, err := bier.SameFlow(c, others)

@@ -1,3 +1,4 @@
+// Package channels decides what calls on channels change, and keeps the channels.
 package channels
 
 import (

@@ -62,7 +62,7 @@ func (h *Handlers) Query(_ context.Context, in QueryIn) (*QueryOut, error) {
 	return out, nil
 }
 
-// describe adds the bit strings; a channel that cannot be forwarded any more has none.
+// describe adds the bit strings, of the egress nodes that can be reached.
 func (x *Described) describe(t *bier.Topology) {
 	p, err := bier.PlanChannel(t, &x.Channel)
 	if err != nil {

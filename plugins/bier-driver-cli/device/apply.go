@@ -14,7 +14,7 @@ import (
 // a fault is taken back by typing what was there.
 func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
 	a := &bierdriver.Result{}
-	want, err := d.set.Model.Want(c)
+	want, err := d.model.Want(c)
 	if err != nil {
 		a.State, a.Reason = bierdriver.Failed, err.Error()
 		return a, nil
@@ -24,7 +24,7 @@ func (d *Driver) Apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 		if err != nil {
 			return err
 		}
-		typed, edits := d.set.Model.Diff(have, want)
+		typed, edits := d.model.Diff(have, want)
 		a.Edits = edits
 		if permit == nil {
 			return nil
@@ -69,7 +69,7 @@ func (d *Driver) change(ctx context.Context, t *terminal, have, want []template.
 	if err == nil {
 		var now []template.Section
 		if now, err = d.sections(ctx, t); err == nil {
-			_, edits := d.set.Model.Diff(now, want)
+			_, edits := d.model.Diff(now, want)
 			if len(edits) > 0 {
 				err = fmt.Errorf("%w: it took every line, but does not hold %q", errRefused, edits[0])
 			} else {
@@ -89,25 +89,25 @@ func (d *Driver) change(ctx context.Context, t *terminal, have, want []template.
 
 // save makes the configuration survive a restart of the router.
 func (d *Driver) save(ctx context.Context, t *terminal) error {
-	if d.set.Save == "" {
+	if d.set.Commands.Save == "" {
 		return nil
 	}
-	return d.type1(ctx, t, d.set.Save)
+	return d.type1(ctx, t, d.set.Commands.Save)
 }
 
 func (d *Driver) typeAll(ctx context.Context, t *terminal, lines []string) error {
-	if err := d.type1(ctx, t, d.set.Configure); err != nil {
+	if err := d.type1(ctx, t, d.set.Commands.Configure); err != nil {
 		return err
 	}
 	for _, l := range lines {
 		if err := d.type1(ctx, t, l); err != nil {
 			if errors.Is(err, errRefused) {
-				err = errors.Join(err, d.type1(ctx, t, d.set.End))
+				err = errors.Join(err, d.type1(ctx, t, d.set.Commands.End))
 			}
 			return err
 		}
 	}
-	return d.type1(ctx, t, d.set.End)
+	return d.type1(ctx, t, d.set.Commands.End)
 }
 
 func (d *Driver) back(ctx context.Context, t *terminal, before []template.Section) error {
@@ -115,7 +115,7 @@ func (d *Driver) back(ctx context.Context, t *terminal, before []template.Sectio
 	if err != nil {
 		return err
 	}
-	typed, _ := d.set.Model.Diff(now, before)
+	typed, _ := d.model.Diff(now, before)
 	if len(typed) == 0 {
 		return nil
 	}

@@ -1,3 +1,6 @@
+// Package device types at routers: a session for each call, one call at a time for
+// each router, every answer awaited and looked at. Driver implements bierdriver.
+// What to type is decided in package template.
 package device
 
 import (
@@ -8,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -18,23 +20,12 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Settings of the driver.
-type Settings struct {
-	Model           *template.Model
-	Dialect         string // told as the dialect
-	Prompt, Refused *regexp.Regexp
-	Prepare         []string // typed after login
-	Show            string   // shows the running configuration
-	Configure, End  string   // into and out of configuration mode
-	Save            string   // makes it survive a restart; empty: not done
-	Connect, Line   time.Duration
-	Poll            time.Duration // between looks at a watched router
-}
-
 // Driver drives all routers. It implements bierdriver.Driver.
 type Driver struct {
-	set Settings
-	log *slog.Logger
+	set            Settings
+	model          *template.Model
+	prompt, refuse *regexp.Regexp
+	log            *slog.Logger
 
 	mu    sync.Mutex
 	nodes map[string]*node
@@ -51,15 +42,10 @@ type node struct {
 	members []*bierdriver.Member // told last
 }
 
-// New returns a driver. Nothing runs until it is called.
-func New(s Settings, log *slog.Logger) *Driver {
-	return &Driver{set: s, log: log, nodes: map[string]*node{}}
-}
-
 // Describe is of the contract. A command line announces nothing, so the operator
 // chooses this driver by its name.
 func (d *Driver) Describe() bierdriver.Description {
-	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.set.Model.Members()}
+	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.model.Members()}
 }
 
 // with does something at a router's command line, after those who came before.
@@ -79,14 +65,14 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 	case <-ctx.Done():
 		return s, 0, ctx.Err()
 	}
-	dial, cancel := context.WithTimeout(ctx, d.set.Connect)
+	dial, cancel := context.WithTimeout(ctx, d.set.Connect.Duration)
 	defer cancel()
 	port := int(r.Port)
 	if port == 0 {
 		port = 22
 	}
 	t, err := open(dial, netconf.Target{Host: r.Host, Port: port, User: r.User, Password: r.Password, PrivateKey: []byte(r.PrivateKey), HostKey: r.HostKey},
-		d.set.Prompt, d.set.Refused)
+		d.prompt, d.refuse)
 	if err != nil {
 		var key *netconf.HostKeyError
 		if errors.Is(err, netconf.ErrLogin) || errors.As(err, &key) {
@@ -100,7 +86,7 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 		d.log.Warn("trusting the router's host key, seen for the first time", "router", r.NodeId, "key", t.key)
 	}
 	s.State, s.HostKey = bierdriver.Up, t.key
-	for _, line := range d.set.Prepare {
+	for _, line := range d.set.Commands.Prepare {
 		if err = d.type1(ctx, t, line); err != nil {
 			break
 		}
@@ -112,7 +98,7 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 }
 
 func (d *Driver) type1(ctx context.Context, t *terminal, line string) error {
-	ctx, cancel := context.WithTimeout(ctx, d.set.Line)
+	ctx, cancel := context.WithTimeout(ctx, d.set.Line.Duration)
 	defer cancel()
 	_, err := t.run(ctx, line)
 	return err
@@ -120,13 +106,13 @@ func (d *Driver) type1(ctx context.Context, t *terminal, line string) error {
 
 // sections reads what the router holds of ours.
 func (d *Driver) sections(ctx context.Context, t *terminal) ([]template.Section, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.set.Line)
+	ctx, cancel := context.WithTimeout(ctx, d.set.Line.Duration)
 	defer cancel()
-	said, err := t.run(ctx, d.set.Show)
+	said, err := t.run(ctx, d.set.Commands.Show)
 	if err != nil {
 		return nil, err
 	}
-	return d.set.Model.Parse(said), nil
+	return d.model.Parse(said), nil
 }
 
 // Probe is of the contract; Describe says that it is not offered.
@@ -145,7 +131,7 @@ func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (*bierdriver.Ob
 	var err error
 	o.Session, _, err = d.with(ctx, r, func(ctx context.Context, n *node, t *terminal) error {
 		have, err := d.sections(ctx, t)
-		o.Config = d.set.Model.Read(have, n.members)
+		o.Config = d.model.Read(have, n.members)
 		return err
 	})
 	switch {

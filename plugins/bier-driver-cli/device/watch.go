@@ -16,7 +16,7 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 		return err
 	}
 	state := bierdriver.Connecting
-	look := time.NewTicker(d.set.Poll)
+	look := time.NewTicker(d.set.Poll.Duration)
 	defer look.Stop()
 	for {
 		s, drift := d.look(ctx, r)
@@ -50,7 +50,7 @@ func (d *Driver) look(ctx context.Context, r *bierdriver.Router) (s *bierdriver.
 		if err != nil || !n.had {
 			return err
 		}
-		if _, edits := d.set.Model.Diff(have, n.last); len(edits) > 0 {
+		if _, edits := d.model.Diff(have, n.last); len(edits) > 0 {
 			drift = edits[0]
 		}
 		return nil

@@ -2,7 +2,6 @@ package template
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
 	"ctl.internal/sdk/bierdriver"
@@ -21,10 +20,7 @@ func (m *Model) Read(sections []Section, members []*bierdriver.Member) *bierdriv
 			c.Channels = append(c.Channels, m.readChannel(v, s, known))
 		}
 	}
-	slices.SortFunc(c.Channels, func(a, b *bierdriver.Channel) int {
-		return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
-			cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
-	})
+	bierdriver.Canonical(c)
 	return c
 }
 
@@ -57,7 +53,6 @@ func (m *Model) readChannel(v values, s Section, known book) *bierdriver.Channel
 		addresses = cmp.Or(v["egress-addresses"], addresses)
 	}
 	c.EgressBfrIds = append(c.EgressBfrIds, known.idsOf(c.SubDomain, addresses)...)
-	slices.Sort(c.EgressBfrIds)
 	return c
 }
 
@@ -90,14 +85,6 @@ func (m *Model) readGlobal(s Section) *bierdriver.Global {
 		default:
 			d.IgpType, d.MtId = cmp.Or(v["igp-type"], d.IgpType), cmp.Or(v.number("mt-id"), d.MtId)
 			d.BfrId, d.Bitstringlength = cmp.Or(v.number("bfr-id"), v.number("effective-bfr-id"), d.BfrId), cmp.Or(v.number("bitstringlength"), v.number("effective-bitstringlength"), d.Bitstringlength)
-		}
-	}
-	slices.SortFunc(g.SubDomains, func(a, b *bierdriver.SubDomain) int { return cmp.Compare(a.SubDomainId, b.SubDomainId) })
-	for _, d := range g.SubDomains {
-		for _, l := range [][]*bierdriver.Encapsulation{d.Ipv4, d.Ipv6} {
-			slices.SortFunc(l, func(a, b *bierdriver.Encapsulation) int {
-				return cmp.Or(cmp.Compare(a.Bitstringlength, b.Bitstringlength), cmp.Compare(a.BierMplsLabelBase, b.BierMplsLabelBase))
-			})
 		}
 	}
 	return g

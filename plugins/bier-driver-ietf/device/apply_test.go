@@ -100,7 +100,7 @@ func TestFaultsLeaveNothingHalfApplied(t *testing.T) {
 				sim, r := start(t, o)
 				s := quick()
 				if c.f.Silent != "" { // silence is to be short
-					s.RPC = 2 * time.Second
+					s.RPC.Duration = 2 * time.Second
 				}
 				d := newDriver(s)
 				l, err := d.enter(r) // keeps the session between calls, as a watch does

@@ -20,7 +20,7 @@ func (t *try) commit(ctx context.Context) (last *netconf.Operation, err error) {
 	}
 	commit := netconf.CommitOp()
 	if confirmed {
-		commit = netconf.ConfirmedCommitOp(t.set.Confirm)
+		commit = netconf.ConfirmedCommitOp(t.set.Confirm.Duration)
 	}
 	ops := []netconf.Operation{edit.Operation(), commit, t.get(t.change.Filter)}
 	var a []netconf.Answer

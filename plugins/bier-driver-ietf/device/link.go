@@ -120,7 +120,7 @@ func (l *link) connect(ctx context.Context) error {
 		}
 		return nil
 	}
-	dial, cancel := context.WithTimeout(ctx, l.set.Connect)
+	dial, cancel := context.WithTimeout(ctx, l.set.Connect.Duration)
 	defer cancel()
 	s, err := netconf.Dial(dial, l.target())
 	if err != nil {
@@ -158,5 +158,5 @@ func trouble(err error) bierdriver.SessionState {
 // call counts requests and bounds the time until they are answered.
 func (l *link) call(ctx context.Context, requests int) (context.Context, context.CancelFunc) {
 	l.sent += uint32(requests)
-	return context.WithTimeout(ctx, l.set.RPC)
+	return context.WithTimeout(ctx, l.set.RPC.Duration)
 }

@@ -18,7 +18,7 @@ func (w *watcher) subscribe(ctx context.Context, s *netconf.Session) (*netconf.S
 	}
 	on := s
 	if !caps.Has(netconf.Interleave) {
-		dial, cancel := context.WithTimeout(ctx, w.set.Connect)
+		dial, cancel := context.WithTimeout(ctx, w.set.Connect.Duration)
 		defer cancel()
 		t := w.target()
 		t.HostKey = s.HostKey()
@@ -29,7 +29,7 @@ func (w *watcher) subscribe(ctx context.Context, s *netconf.Session) (*netconf.S
 		}
 		on = other
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.set.RPC)
+	ctx, cancel := context.WithTimeout(ctx, w.set.RPC.Duration)
 	defer cancel()
 	if err := on.OK(ctx, netconf.SubscribeOp("")); err != nil {
 		w.log.Warn("the router refuses a subscription", "error", err)

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func quick() Settings {
 	s := Defaults()
-	s.RPC, s.RetryMin, s.RetryMax = time.Minute, 5*time.Millisecond, 20*time.Millisecond
+	s.RPC.Duration, s.Retry.First.Duration, s.Retry.Most.Duration = time.Minute, 5*time.Millisecond, 20*time.Millisecond
 	return s
 }
 

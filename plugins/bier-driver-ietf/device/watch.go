@@ -38,7 +38,7 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 			if err := w.follow(ctx, s); err != nil {
 				return err
 			}
-			if time.Since(since) > l.set.RetryMax {
+			if time.Since(since) > l.set.Retry.Most.Duration {
 				tries = 0 // a router that ends every session at once is not well
 			}
 			opened = l.opened()
@@ -57,9 +57,9 @@ func (l *link) wait(tries int) time.Duration {
 	if l.state().State == bierdriver.Refused {
 		return refusedPause
 	}
-	d := min(l.set.RetryMin<<min(tries, 20), l.set.RetryMax)
+	d := min(l.set.Retry.First.Duration<<min(tries, 20), l.set.Retry.Most.Duration)
 	if d <= 0 {
-		d = l.set.RetryMax
+		d = l.set.Retry.Most.Duration
 	}
 	return d/2 + rand.N(d/2+1)
 }
@@ -109,7 +109,7 @@ func (w *watcher) follow(ctx context.Context, s *netconf.Session) error {
 	}
 	alive := time.NewTicker(w.keepalive())
 	defer alive.Stop()
-	audit := time.NewTicker(w.set.Audit)
+	audit := time.NewTicker(w.set.Audit.Duration)
 	defer audit.Stop()
 	for {
 		select {
@@ -140,12 +140,12 @@ func (w *watcher) keepalive() time.Duration {
 	if n := w.router.KeepaliveSeconds; n > 0 {
 		return time.Duration(n) * time.Second
 	}
-	return w.set.Keepalive
+	return w.set.Keepalive.Duration
 }
 
 // ping asks for nothing; without an answer in time the session ends itself.
 func (w *watcher) ping(ctx context.Context, s *netconf.Session) {
-	ctx, cancel := context.WithTimeout(ctx, w.set.RPC)
+	ctx, cancel := context.WithTimeout(ctx, w.set.RPC.Duration)
 	defer cancel()
 	if _, err := s.Do(ctx, netconf.GetConfigOp(netconf.Running, netconf.NoFilter()...)); err != nil {
 		w.log.Debug("sign of life", "error", err)

@@ -124,7 +124,7 @@ func TestDriftIsTold(t *testing.T) {
 			sim, r := start(t, o)
 			s := quick()
 			if name == "audit" {
-				s.Audit = 10 * time.Millisecond
+				s.Audit.Duration = 10 * time.Millisecond
 			}
 			d := newDriver(s)
 			w := watch(t, d, r)

@@ -1,9 +1,6 @@
 package dialect
 
 import (
-	"cmp"
-	"slices"
-
 	"ctl.internal/internal/netconf/xmltree"
 	"ctl.internal/sdk/bierdriver"
 )
@@ -46,13 +43,8 @@ func readChannels(data *xmltree.Node) ([]*bierdriver.Channel, error) {
 			for _, e := range info.All(nsMulticast, "egress-nodes") {
 				c.EgressBfrIds = append(c.EgressBfrIds, r.number(e, "egress-node", 65535))
 			}
-			slices.Sort(c.EgressBfrIds)
 		}
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b *bierdriver.Channel) int {
-		return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
-			cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
-	})
 	return out, r.err
 }

@@ -1,3 +1,9 @@
+// Package dialect is the decision core of the driver: it turns a configuration into
+// the tree of a router's YANG modules, compares that with what the router holds, and
+// makes the edit-config of the difference. It does no I/O.
+//
+// Draft00 and RFC8349 are the forms of ietf-bier; For chooses by what a router
+// announces. What goes over sessions is package device.
 package dialect
 
 import (
@@ -113,5 +119,7 @@ func (d *Dialect) Read(data *xmltree.Node) (*bierdriver.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bierdriver.Config{Global: g, Channels: c}, nil
+	out := &bierdriver.Config{Global: g, Channels: c}
+	bierdriver.Canonical(out)
+	return out, nil
 }

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"cmp"
 	"slices"
 
 	"ctl.internal/internal/netconf/xmltree"
@@ -64,7 +63,6 @@ func readDraft00(data *xmltree.Node) (*bierdriver.Global, error) {
 			MtId: r.number(k, "mt-id", 65535), BfrId: r.number(k, "bfr-id", 65535), Bitstringlength: r.bits(k, "bitstringlength"),
 			Ipv4: r.encapsulations(k, "ipv4"), Ipv6: r.encapsulations(k, "ipv6")})
 	}
-	sortSubDomains(g)
 	return g, r.err
 }
 
@@ -75,16 +73,4 @@ func (r *reader) encapsulations(sub *xmltree.Node, name string) []*bierdriver.En
 			BierMplsLabelBase: r.number(k, "bier-mpls-label-base", 1<<20-1), BierMplsLabelRangeSize: r.number(k, "bier-mpls-label-range-size", 255)})
 	}
 	return out
-}
-
-// sortSubDomains puts the lists in the order that the contract asks for.
-func sortSubDomains(g *bierdriver.Global) {
-	slices.SortFunc(g.SubDomains, func(a, b *bierdriver.SubDomain) int { return cmp.Compare(a.SubDomainId, b.SubDomainId) })
-	for _, s := range g.SubDomains {
-		for _, l := range [][]*bierdriver.Encapsulation{s.Ipv4, s.Ipv6} {
-			slices.SortFunc(l, func(a, b *bierdriver.Encapsulation) int {
-				return cmp.Or(cmp.Compare(a.Bitstringlength, b.Bitstringlength), cmp.Compare(a.BierMplsLabelBase, b.BierMplsLabelBase))
-			})
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"cmp"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -18,7 +17,7 @@ func Reduce(have, want *bierdriver.Config) (h, w *bierdriver.Config) {
 		h.Global, w.Global = have.GetGlobal(), want.GetGlobal()
 	}
 	a, b := have.GetChannels(), want.GetChannels()
-	if !slices.IsSortedFunc(a, byKey) || !slices.IsSortedFunc(b, byKey) {
+	if !slices.IsSortedFunc(a, bierdriver.CompareChannels) || !slices.IsSortedFunc(b, bierdriver.CompareChannels) {
 		h.Channels, w.Channels = a, b
 		return h, w
 	}
@@ -46,12 +45,7 @@ func first(a, b []*bierdriver.Channel) int {
 	case len(b) == 0:
 		return -1
 	}
-	return byKey(a[0], b[0])
-}
-
-func byKey(a, b *bierdriver.Channel) int {
-	return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
-		cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
+	return bierdriver.CompareChannels(a[0], b[0])
 }
 
 // sameEntry compares what of a channel is written to routers.

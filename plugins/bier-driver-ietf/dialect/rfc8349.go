@@ -106,6 +106,5 @@ func readRFC8349(data *xmltree.Node) (*bierdriver.Global, error) {
 			s.Ipv4, g.Ipv4BfrPrefix = l, k.Value("bfr-prefix")
 		}
 	}
-	sortSubDomains(g)
 	return g, r.err
 }

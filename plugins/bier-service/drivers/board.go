@@ -31,6 +31,7 @@ type Board struct {
 	changed func()
 
 	group   sync.WaitGroup
+	listed  chan struct{} // closed with the first list
 	mu      sync.Mutex
 	drivers map[string]*driver
 	chosen  map[string]choice // by node-id
@@ -54,7 +55,7 @@ type choice struct {
 
 // New returns a board; nothing happens before Follow.
 func New(sb Switchboard, event func(driver string, e *bierdriver.Event), changed func()) *Board {
-	return &Board{sb: sb, event: event, changed: changed, drivers: map[string]*driver{}, chosen: map[string]choice{}}
+	return &Board{sb: sb, event: event, changed: changed, listed: make(chan struct{}), drivers: map[string]*driver{}, chosen: map[string]choice{}}
 }
 
 // pause is how long what failed is left alone.
@@ -107,8 +108,21 @@ func (b *Board) update(ctx context.Context, providers []host.Provider) {
 			delete(b.drivers, name)
 		}
 	}
+	select {
+	case <-b.listed:
+	default:
+		close(b.listed)
+	}
 	b.mu.Unlock()
 	b.changed()
+}
+
+// WaitListed waits until the drivers that are installed are known, or ctx ends.
+func (b *Board) WaitListed(ctx context.Context) {
+	select {
+	case <-b.listed:
+	case <-ctx.Done():
+	}
 }
 
 // Described is a driver and what it says of itself.

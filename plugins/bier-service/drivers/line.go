@@ -1,3 +1,5 @@
+// Package drivers is the adapter: which plugins configure routers, which of them
+// is for a router, and what they tell of their routers.
 package drivers
 
 import (
@@ -37,7 +39,7 @@ func (l *line) poke() {
 func (l *line) put(r *bierdriver.Router) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.want[r.NodeId] != r {
+	if !proto.Equal(l.want[r.NodeId], r) {
 		l.want[r.NodeId] = r
 		l.poke()
 	}

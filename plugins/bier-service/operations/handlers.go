@@ -1,3 +1,4 @@
+// Package operations is the RPCs of bier-service-api, one file each.
 package operations
 
 import (

@@ -1,3 +1,6 @@
+// Package reconcile brings routers to what they must hold and keeps them there: a
+// worker a router, which applies, waits, and tries again. It knows no host and no
+// driver; what it needs of them are the functions of Options.
 package reconcile
 
 import (
@@ -69,7 +72,7 @@ func (e *Engine) Wait() {
 }
 
 // Want says what all routers must hold, as configured at a revision.
-func (e *Engine) Want(desired map[string]*bier.Desired, revision uint64) {
+func (e *Engine) Want(desired map[string]*Desired, revision uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -88,7 +91,7 @@ func (e *Engine) Want(desired map[string]*bier.Desired, revision uint64) {
 	for node, r := range e.routers {
 		d := desired[node]
 		if d == nil {
-			d = &bier.Desired{Config: &bierdriver.Config{}}
+			d = &Desired{Config: &bierdriver.Config{}}
 		}
 		r.wanted(d, revision)
 		if !r.running {

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -76,8 +77,8 @@ func (l *lab) until(t *testing.T, node, what string, ok func(s *bier.Status) boo
 	}
 }
 
-func carrying(bfr uint32) map[string]*bier.Desired {
-	return map[string]*bier.Desired{"a": {Config: &bierdriver.Config{Global: &bierdriver.Global{BfrId: bfr}}}}
+func carrying(bfr uint32) map[string]*Desired {
+	return map[string]*Desired{"a": {Hash: fmt.Sprint(bfr), Config: &bierdriver.Config{Global: &bierdriver.Global{BfrId: bfr}}}}
 }
 
 // A router that should carry something and cannot be given any of it is not "applied",
@@ -85,7 +86,7 @@ func carrying(bfr uint32) map[string]*bier.Desired {
 func TestWhatCannotBeHadIsNotApplied(t *testing.T) {
 	l := newLab(t, nil, nil)
 	for i := range uint64(3) {
-		l.Want(map[string]*bier.Desired{"a": {Config: &bierdriver.Config{}, Problems: []string{"no bfr-id"}}}, 2*i+1)
+		l.Want(map[string]*Desired{"a": {Config: &bierdriver.Config{}, Problems: []string{"no bfr-id"}}}, 2*i+1)
 		l.until(t, "a", "it failed", func(s *bier.Status) bool {
 			return s != nil && s.State == bier.Failed && s.Reason == "no bfr-id" && s.Answered == 2*i+1
 		})
@@ -117,7 +118,7 @@ func TestAChangeIsAnsweredUnderItsRevision(t *testing.T) {
 // A process that takes over finds what was wanted already: it compares, and says nothing
 // while nothing is different.
 func TestTakingOverSaysNothingNew(t *testing.T) {
-	l := newLab(t, []string{"a"}, map[string]bier.Status{"a": {Intent: 5, Answered: 5, State: bier.Applied, Hash: hash(carrying(1)["a"].Config, nil)},
+	l := newLab(t, []string{"a"}, map[string]bier.Status{"a": {Intent: 5, Answered: 5, State: bier.Applied, Hash: carrying(1)["a"].Hash},
 		"gone": {Intent: 4, Answered: 4, State: bier.Applied}})
 	l.Want(carrying(1), 77)
 	l.until(t, "a", "it was compared", func(s *bier.Status) bool { return s.Intent == 5 && s.Answered == 5 && s.State == bier.Applied })

@@ -2,8 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +19,7 @@ type router struct {
 	node string
 	kick chan struct{}
 
+	desired  *Desired           // the last; a planner hands the same pointer on while nothing changes
 	want     *bierdriver.Config // never changed, only replaced; nil before the first Want
 	hash     string
 	problems []string
@@ -36,14 +35,18 @@ type router struct {
 }
 
 // wanted takes in what the router must hold. The lock is held.
-func (r *router) wanted(d *bier.Desired, revision uint64) {
+func (r *router) wanted(d *Desired, revision uint64) {
+	if r.desired == d {
+		return
+	}
+	r.desired = d
 	different := !slices.Equal(r.problems, d.Problems)
 	r.problems = d.Problems
 	if r.want != nil && same(r.want, d.Config) && !different {
 		return
 	}
 	first := r.want == nil
-	r.want, r.hash = d.Config, hash(d.Config, d.Problems)
+	r.want, r.hash = d.Config, d.Hash
 	if s, ok := r.e.known[r.node]; first && ok && s.Hash == r.hash { // it is what was wanted before, too
 		r.intent, r.answered, r.state, r.reason, r.driver, r.dirty = s.Intent, s.Answered, s.State, s.Reason, s.Driver, true
 		if len(r.problems) > 0 && s.State == bier.Failed {
@@ -231,23 +234,13 @@ func (r *router) try(ctx context.Context, want *bierdriver.Config, hash string, 
 	return outcome{bier.Pending, res.Reason, driver, true}
 }
 
-// hash names what a router must hold.
-func hash(c *bierdriver.Config, problems []string) string {
-	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(c)
-	if err != nil { // never of a valid message; the router is compared then
-		return ""
-	}
-	sum := sha256.Sum256(append(text, strings.Join(problems, "\n")...))
-	return hex.EncodeToString(sum[:8])
-}
-
 func empty(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels) == 0 }
 
 // same compares two configurations in the order of the contract. Most of a thousand
 // routers are not concerned by a change, so it must cost little.
 func same(a, b *bierdriver.Config) bool {
 	return proto.Equal(a.Global, b.Global) && slices.EqualFunc(a.Channels, b.Channels, func(x, y *bierdriver.Channel) bool {
-		return x.VpnId == y.VpnId && x.SourceAddress == y.SourceAddress && x.GroupAddress == y.GroupAddress && x.SourceWildcard == y.SourceWildcard &&
+		return x == y || x.VpnId == y.VpnId && x.SourceAddress == y.SourceAddress && x.GroupAddress == y.GroupAddress && x.SourceWildcard == y.SourceWildcard &&
 			x.GroupWildcard == y.GroupWildcard && x.SubDomain == y.SubDomain && x.IngressBfrId == y.IngressBfrId && x.Role == y.Role &&
 			slices.Equal(x.EgressBfrIds, y.EgressBfrIds)
 	}) && slices.EqualFunc(a.Members, b.Members, func(x, y *bierdriver.Member) bool {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/reconcile"
 	"ctl.internal/sdk/bierdriver"
@@ -22,14 +23,24 @@ type acting struct {
 	*Service
 	term    *state.Term
 	engine  *reconcile.Engine
+	planner reconcile.Planner // of the goroutine of follow
 	records *records
 
 	mu       sync.Mutex
 	sessions map[string]*bierdriver.Session
 }
 
+// maxListing bounds how long the list of drivers is waited for.
+const maxListing = 5 * time.Second
+
 // act holds the routers to what topologies and channels say, until the role ends.
 func (s *Service) act(ctx context.Context, term *state.Term) {
+	select { // else the first try would find that no driver is installed
+	case <-s.listed:
+	case <-time.After(maxListing):
+	case <-ctx.Done():
+		return
+	}
 	a := &acting{Service: s, term: term, records: newRecords(s.data, term), sessions: map[string]*bierdriver.Session{}}
 	now := s.data.store.Now()
 	var managed []string
@@ -41,7 +52,7 @@ func (s *Service) act(ctx context.Context, term *state.Term) {
 		known[strings.TrimPrefix(key, bier.RouterKey(""))] = x
 	}
 	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.target, Apply: a.apply, Release: a.release, Status: a.records.router, Report: s.report,
-		Timeout: s.times.apply, RetryMin: s.times.retryMin, RetryMax: s.times.retryMax, Parallel: s.set.Parallel, Repair: s.set.Drift != "report"}, managed, known)
+		Timeout: s.set.ApplyTimeout.Duration, RetryMin: s.set.RetryMin.Duration, RetryMax: s.set.RetryMax.Duration, Parallel: s.set.Parallel, Repair: s.set.Drift != "report"}, managed, known)
 	s.acting.Store(a)
 	var group sync.WaitGroup
 	group.Go(func() { a.records.run(ctx) })
@@ -59,12 +70,12 @@ const maxRest = 100 * time.Millisecond
 // follow has the engine want what is configured, until ctx ends.
 func (a *acting) follow(ctx context.Context) {
 	var audit <-chan time.Time
-	if a.times.audit > 0 {
-		t := time.NewTicker(a.times.audit)
+	if a.set.Audit.Duration > 0 {
+		t := time.NewTicker(a.set.Audit.Duration)
 		defer t.Stop()
 		audit = t.C
 	}
-	wake(a.asked)
+	bierplugin.Notify(a.asked)
 	for a.want(ctx); ; {
 		select {
 		case <-ctx.Done():
@@ -93,8 +104,7 @@ func (a *acting) want(ctx context.Context) {
 		a.records.processed(before.Processed, why)
 		return
 	}
-	n := a.data.Network(now)
-	a.engine.Want(n.Desired(), now.Revision())
+	a.engine.Want(a.planner.Wanted(a.data.Network(now)), now.Revision())
 	a.records.processed(now.Revision(), "")
 }
 
@@ -149,7 +159,7 @@ func (a *acting) session(node string, n *bierdriver.Session) bierdriver.SessionS
 
 // apply chooses a driver and lets it apply.
 func (a *acting) apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, hash string, dryRun bool) (*bierdriver.Result, string, error) {
-	ctx, cancel, err := a.term.Act(ctx, a.times.apply)
+	ctx, cancel, err := a.term.Act(ctx, a.set.ApplyTimeout.Duration)
 	if err != nil {
 		return nil, "", err
 	}

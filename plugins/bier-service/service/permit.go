@@ -54,6 +54,7 @@ func (p *permit) own(ctx context.Context, session string) error {
 // role when it is stored, or the router takes the change back.
 func (p *permit) Commit(ctx context.Context) error {
 	_, err := p.term.Update(ctx, func(tx *state.Tx) error {
+		tx.Volatile() // that the role is held is what counts; after a crash the router is compared anyway
 		m, _ := p.data.managed.Get(tx, p.node)
 		m.Former, m.Hash, m.Since = nil, p.hash, time.Now().UTC()
 		return p.data.managed.Put(tx, p.node, m)

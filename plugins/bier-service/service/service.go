@@ -6,35 +6,57 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
-	"ctl.internal/internal/bier/models"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/operations"
 	"ctl.internal/plugins/bier-service/shell"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 )
 
+// settings are those of etc/bier-service.yaml.
+type settings struct {
+	ApplyTimeout sdk.Duration `json:"apply_timeout"`
+	Parallel     int          `json:"parallel"`
+	RetryMin     sdk.Duration `json:"retry_min"`
+	RetryMax     sdk.Duration `json:"retry_max"`
+	Audit        sdk.Duration `json:"audit"`
+	Drift        string       `json:"drift"`
+}
+
+// check is what the schema cannot say.
+func (s *settings) check() error {
+	const day = 24 * time.Hour
+	faults := slices.Concat(
+		fault.All(s.ApplyTimeout.Between("apply_timeout", time.Millisecond, day)),
+		fault.All(s.RetryMin.Between("retry_min", time.Millisecond, day)),
+		fault.All(s.RetryMax.Between("retry_max", time.Millisecond, day)),
+		fault.All(s.Audit.Between("audit", 0, day)))
+	s.RetryMax.Duration = max(s.RetryMax.Duration, s.RetryMin.Duration)
+	return faults.Err()
+}
+
 // Service is the running plugin.
 type Service struct {
-	host    *host.Client
-	times   times
-	set     Settings
+	set     settings
 	opened  atomic.Bool // data is set
 	data    *data
 	board   *drivers.Board
+	listed  chan struct{}          // closed once the host has listed the drivers
 	acting  atomic.Pointer[acting] // nil while another process holds the role
 	moved   atomic.Uint64          // revision at which topologies or channels changed last
 	intent  chan struct{}          // they have changed
 	asked   chan struct{}          // routers are to be compared
-	reports chan report
+	reports *host.Publisher
 	health  func(sdk.Health)
-	cancel  context.CancelFunc
+	once    sync.Once
 	group   sync.WaitGroup
 }
 
@@ -43,72 +65,50 @@ const role = "bier-reconcile"
 
 // Options are what the plugin serves, from its embedded plugin.yaml and yang/.
 func Options(files fs.FS) sdk.Options {
-	manifest, _ := fs.ReadFile(files, "plugin.yaml") // its absence is reported as an empty manifest
-	return sdk.Options{Manifest: manifest, YANG: models.With(files, "network-topology"), New: New, Commands: (&shell.Shell{}).Commands()}
+	return bierplugin.Options(files, start, (&shell.Shell{}).Commands(), "network-topology")
 }
 
-// New makes the plugin for the host.
-func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{host: env.Host, reports: make(chan report, waiting), intent: make(chan struct{}, 1), asked: make(chan struct{}, 1), health: env.Health}
+func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+	s := &Service{listed: make(chan struct{}), intent: make(chan struct{}, 1), asked: make(chan struct{}, 1), health: env.Health}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
-	var err error
-	if s.times, err = s.set.times(); err != nil {
+	if err := s.set.check(); err != nil {
 		return nil, err
 	}
-	ctx, s.cancel = context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	s.reports = host.NewPublisher(env.Host, stream, "bier-service-api:report-message", waiting, slog.Default())
 	s.board = drivers.New(env.Host.Switchboard, s.event, s.driversChanged)
-	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { wake(s.asked) }); err != nil {
-		s.cancel()
+	var err error
+	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { bierplugin.Notify(s.asked) }); err != nil {
+		cancel()
 		return nil, err
 	}
 	s.opened.Store(true)
 	s.intended()
 	s.group.Go(func() { s.board.Follow(ctx) })
-	s.group.Go(func() { s.tell(ctx) })
-	s.group.Go(func() { s.data.store.Role(ctx, role, s.act) })
+	s.group.Go(func() { s.reports.Run(ctx) })
+	s.group.Go(func() {
+		s.board.WaitListed(ctx) // else the first answers would be that there is no driver
+		s.data.store.Role(ctx, role, s.act)
+	})
 	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.broken) })
 	h := &operations.Handlers{Routers: s, Mounts: s.data.Mounts}
 	sh := &shell.Shell{Routers: s, Mounts: s.data.Mounts, Board: s.board}
-	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.store, Check: s.data.Check, Stop: s.stop}, nil
-}
-
-func (s *Service) stop(ctx context.Context) error {
-	s.cancel()
-	done := make(chan struct{})
-	go func() { s.group.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
 // intended is called when topologies or channels have changed.
 func (s *Service) intended() {
 	if s.opened.Load() { // else it is the first state, and New looks at it
 		s.moved.Store(s.data.store.Now().Revision())
-		wake(s.intent)
+		bierplugin.Notify(s.intent)
 	}
 }
 
 func (s *Service) broken(all map[string]error) {
-	wake(s.intent) // what could not be read may be readable now
-	if len(all) == 0 {
-		s.health(sdk.Health{State: sdk.Healthy})
-		return
-	}
-	first := slices.Min(slices.Collect(maps.Keys(all)))
-	s.health(sdk.Health{State: sdk.Degraded, Reason: all[first].Error() + "; it is kept as it is"})
+	bierplugin.Notify(s.intent) // what could not be read may be readable now
+	s.health(bierplugin.Health(all))
 }
 
 // remounted is called when routers may be reached otherwise: what is configured is tried
@@ -121,6 +121,7 @@ func (s *Service) remounted(nodes []string) {
 }
 
 func (s *Service) driversChanged() {
+	s.once.Do(func() { close(s.listed) })
 	if a := s.acting.Load(); a != nil {
 		a.engine.KickPending()
 	}
@@ -147,6 +148,18 @@ func (s *Service) event(driver string, e *bierdriver.Event) {
 	default:
 		slog.Debug("a driver reported nothing that is known here", "driver", driver, "node", e.NodeId)
 	}
+}
+
+// stream is the event stream of routers, waiting how many reports may wait for the host.
+const (
+	stream  = "bier-service"
+	waiting = 1024
+)
+
+// report notifies an operator, in the log and on the event stream, without waiting.
+func (s *Service) report(node, text string) {
+	slog.Warn("BIER router", "node", node, "report", text)
+	s.reports.Publish(map[string]string{"failure-reason": text, "node-id": node})
 }
 
 func notification(n *bierdriver.Notification) string {

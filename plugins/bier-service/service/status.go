@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/sdk/state"
 )
@@ -33,10 +34,7 @@ func (r *records) change(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f()
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	bierplugin.Notify(r.wake)
 }
 
 func (r *records) router(node string, s *bier.Status)      { r.change(func() { r.routers[node] = s }) }
@@ -125,6 +123,7 @@ func older[T any](m, back map[string]T) {
 
 // write is the only one to write these records, so it looks at no condition but the role.
 func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions map[string]*drivers.Session, service *bier.Status, asked []string) error {
+	tx.Volatile() // after a crash routers are compared again
 	was := tx.Snapshot()
 	put := func(key string, s *bier.Status) error {
 		before, ok := r.data.status.Get(was, key)

@@ -1,3 +1,4 @@
+// Package importer reads topologies that users write down, as YAML or JSON.
 package importer
 
 import (

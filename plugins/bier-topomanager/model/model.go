@@ -1,3 +1,5 @@
+// Package model is the rules of BIER topologies: what a call changes, and what is not
+// allowed. It has no I/O; the topologies it is given are never changed.
 package model
 
 import (
@@ -14,7 +16,7 @@ type Change struct {
 	Nodes    []bier.Node   // written
 	Domains  []bier.Domain // written
 	Gone     []uint16      // domains that are deleted
-	Warnings []bier.Problem
+	Warnings []Problem
 }
 
 // Found returns an error of kind NotFound when there is no such topology.
@@ -32,11 +34,30 @@ func Found(t *bier.Topology, id string) error {
 // node, sub < 0 any sub-domain.
 func uses(channels []bier.Channel, node string, domain uint16, sub int) string {
 	for i := range channels {
-		if why := channels[i].Uses(node, domain, sub); why != "" {
+		if why := use(&channels[i], node, domain, sub); why != "" {
 			return why
 		}
 	}
 	return ""
+}
+
+// use says why a channel needs a node's part in a sub-domain, "" when it does not.
+func use(c *bier.Channel, node string, domain uint16, sub int) string {
+	if !c.Deployed() || c.DomainID != domain || sub >= 0 && int(c.SubDomainID) != sub {
+		return ""
+	}
+	role := ""
+	switch {
+	case node == "":
+		return fmt.Sprintf("channel %s is deployed in sub-domain %d of domain %d", c.Name, c.SubDomainID, c.DomainID)
+	case node == c.IngressNode:
+		role = "ingress"
+	case slices.Contains(c.EgressNodes, bier.EgressNode{ID: node}):
+		role = "egress"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("node %s is %s of the deployed channel %s", node, role, c.Name)
 }
 
 // Check says what is wrong with a change of a topology from before to after, either of
@@ -44,11 +65,11 @@ func uses(channels []bier.Channel, node string, domain uint16, sub int) string {
 // from deployed channels.
 func Check(before, after *bier.Topology, channels []bier.Channel) error {
 	broken := map[string]bool{}
-	for _, p := range problems(before) {
+	for _, p := range Problems(before) {
 		broken[p.String()] = true
 	}
 	var l fault.List
-	for _, p := range problems(after) {
+	for _, p := range Problems(after) {
 		if !p.Warning && !broken[p.String()] {
 			l = append(l, fault.New(fault.Invalid, "%s", p))
 		}
@@ -57,26 +78,6 @@ func Check(before, after *bier.Topology, channels []bier.Channel) error {
 		l = append(l, lost(before, after, channels)...)
 	}
 	return l.Err()
-}
-
-// problems are those of a topology's nodes and domains.
-func problems(t *bier.Topology) []bier.Problem {
-	if t == nil {
-		return nil
-	}
-	out := t.Check()
-	for _, d := range t.Domains {
-		where := fmt.Sprintf("domain %d", d.ID)
-		if len(d.SubDomains) > 0 && !d.Has(0) {
-			out = append(out, bier.Problem{Where: where, Text: "sub-domain 0 is missing; every domain has it"})
-		}
-		for _, s := range d.SubDomains {
-			if s.ID > 255 {
-				out = append(out, bier.Problem{Where: where, Text: fmt.Sprintf("sub-domain-id %d is not within 0..255", s.ID)})
-			}
-		}
-	}
-	return out
 }
 
 // lost says which deployed channels would lose something they had.
@@ -90,13 +91,13 @@ func lost(before, after *bier.Topology, channels []bier.Channel) (l fault.List) 
 			continue
 		}
 		if before.Domain(c.DomainID).Has(c.SubDomainID) && !after.Domain(c.DomainID).Has(c.SubDomainID) {
-			l = append(l, fault.New(fault.InUse, "%s", c.Uses("", c.DomainID, int(c.SubDomainID))))
+			l = append(l, fault.New(fault.InUse, "%s", use(c, "", c.DomainID, int(c.SubDomainID))))
 			continue
 		}
 		for _, node := range append([]bier.EgressNode{{ID: c.IngressNode}}, c.EgressNodes...) {
 			_, was := before.Node(node.ID).Member(c.DomainID, c.SubDomainID)
 			if _, is := after.Node(node.ID).Member(c.DomainID, c.SubDomainID); was != nil && is == nil {
-				l = append(l, fault.New(fault.InUse, "%s", c.Uses(node.ID, c.DomainID, int(c.SubDomainID))))
+				l = append(l, fault.New(fault.InUse, "%s", use(c, node.ID, c.DomainID, int(c.SubDomainID))))
 			}
 		}
 	}

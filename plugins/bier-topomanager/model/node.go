@@ -32,14 +32,14 @@ func ConfigureNode(t *bier.Topology, node string, domains []bier.NodeDomain) (*C
 		}
 		mergeDomain(next, d)
 	}
-	others := bier.NewIndex()
+	others := NewIndex()
 	for i := range t.Nodes {
 		if t.Nodes[i].ID != node {
 			others.Put(&t.Nodes[i])
 		}
 	}
-	found := append(bier.CheckNode(next), others.Check(next)...)
-	if err := bier.FirstError(found); err != nil {
+	found := append(CheckNode(next), others.Check(next)...)
+	if err := firstError(found); err != nil {
 		return nil, err
 	}
 	return &Change{Nodes: []bier.Node{*next}, Warnings: found}, nil

@@ -1,3 +1,4 @@
+// Package operations is the RPCs of bier-topology-api. What they decide is package model's.
 package operations
 
 import (
@@ -7,7 +8,6 @@ import (
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/model"
-	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
 )
 
@@ -70,40 +70,4 @@ func (h *Handlers) changed(ctx context.Context, rpc, topology string, decide fun
 		}
 	}
 	return bier.Configured(err, nil)
-}
-
-// view returns one topology.
-func (h *Handlers) view(id string) (*bier.Topology, error) {
-	t := h.Data.Topology(h.Data.Store.Now(), id)
-	return t, model.Found(t, id)
-}
-
-// domain returns the domain of a topology that an input names.
-func (h *Handlers) domain(in target) (*bier.Topology, *bier.Domain, error) {
-	t, err := h.view(in.Topology)
-	if err != nil {
-		return nil, nil, err
-	}
-	if in.Domain == nil {
-		return nil, nil, fault.At(fault.Missing, "/bier-topology-api:input/domain-id", "domain-id is missing")
-	}
-	d := t.Domain(*in.Domain)
-	if d == nil {
-		return nil, nil, fault.At(fault.NotFound, "/bier-topology-api:input/domain-id", "there is no domain %d in topology %s", *in.Domain, in.Topology)
-	}
-	return t, d, nil
-}
-
-// subDomain returns the topology of a sub-domain that an input names.
-func (h *Handlers) subDomain(in target) (*bier.Topology, error) {
-	t, d, err := h.domain(in)
-	switch {
-	case err != nil:
-		return nil, err
-	case in.SubDomain == nil:
-		return nil, fault.At(fault.Missing, "/bier-topology-api:input/sub-domain-id", "sub-domain-id is missing")
-	case !d.Has(*in.SubDomain):
-		return nil, fault.At(fault.NotFound, "/bier-topology-api:input/sub-domain-id", "there is no sub-domain %d of domain %d", *in.SubDomain, *in.Domain)
-	}
-	return t, nil
 }

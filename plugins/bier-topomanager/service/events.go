@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
@@ -49,10 +50,7 @@ func (e *events) changed(paths, links []string) {
 	for _, p := range links {
 		e.links[p] = true
 	}
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
+	bierplugin.Notify(e.wake)
 }
 
 func (e *events) run(ctx context.Context) {
@@ -104,7 +102,7 @@ func (e *events) link(ctx context.Context, path string, before, now *state.Snaps
 func (e *events) send(ctx context.Context, name string, data any) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := e.host.Events.Publish(ctx, stream, "bier-topology-api:"+name, data); err != nil && ctx.Err() == nil {
+	if err := e.host.Events.PublishHere(ctx, stream, "bier-topology-api:"+name, data); err != nil && ctx.Err() == nil {
 		slog.Warn("an event of a BIER topology is lost", "event", name, "error", err)
 	}
 }

@@ -1,29 +1,29 @@
+// Package service is the running plugin: it ties data, sources, RPCs, commands and events
+// together.
 package service
 
 import (
 	"context"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"ctl.internal/internal/bier/models"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/operations"
 	"ctl.internal/plugins/bier-topomanager/shell"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )
 
-// Settings are those of etc/bier-topomanager.yaml.
-type Settings struct {
+// settings are those of etc/bier-topomanager.yaml.
+type settings struct {
 	Rename map[string]string `json:"rename"`
 	Ignore []string          `json:"ignore"`
 }
@@ -31,34 +31,29 @@ type Settings struct {
 // Service is the running plugin.
 type Service struct {
 	host     *host.Client
-	set      Settings
+	set      settings
 	data     *data.Data
 	networks chan struct{} // what users imported or configured has changed
 	health   func(sdk.Health)
-	cancel   context.CancelFunc
 	group    sync.WaitGroup
 }
 
 // role is held by the process that takes the networks of sources in.
 const role = "bier-import"
 
-// Commands describes the shell commands.
-func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
+// Options are what the plugin serves, from its embedded plugin.yaml and yang/.
+func Options(files fs.FS) sdk.Options {
+	return bierplugin.Options(files, start, (&shell.Shell{}).Commands(), "network-topology")
+}
 
-// New makes the plugin for the host.
-func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	var set Settings
+func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+	var set settings
 	if err := env.DecodeConfig(&set); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Service{host: env.Host, set: set, data: data.New(), networks: make(chan struct{}, 1), health: env.Health, cancel: cancel}
-	networks := func([]string) {
-		select {
-		case s.networks <- struct{}{}:
-		default:
-		}
-	}
+	s := &Service{host: env.Host, set: set, data: data.New(), networks: make(chan struct{}, 1), health: env.Health}
+	networks := func([]string) { bierplugin.Notify(s.networks) }
 	s.data.Imported.Notify(networks)
 	s.data.Networks.Notify(networks)
 	s.data.Points.Notify(networks)
@@ -70,31 +65,10 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.group.Go(func() { e.run(ctx) })
 	s.group.Go(func() { s.data.Store.Role(ctx, role, s.importing) })
-	s.group.Go(func() { s.data.Store.WatchBroken(ctx, s.broken) })
+	s.group.Go(func() { s.data.Store.WatchBroken(ctx, func(all map[string]error) { s.health(bierplugin.Health(all)) }) })
 	h := &operations.Handlers{Data: s.data}
 	sh := &shell.Shell{Home: filepath.Join(env.DataDir, "..", "..", ".."), Data: s.data, Import: s.imported, Forget: s.forget}
-	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.Store, Check: s.data.Check, Stop: s.stop}, nil
-}
-
-func (s *Service) broken(all map[string]error) {
-	if len(all) == 0 {
-		s.health(sdk.Health{State: sdk.Healthy})
-		return
-	}
-	first := slices.Min(slices.Collect(maps.Keys(all)))
-	s.health(sdk.Health{State: sdk.Degraded, Reason: all[first].Error() + "; it is kept as it is"})
-}
-
-func (s *Service) stop(ctx context.Context) error {
-	s.cancel()
-	done := make(chan struct{})
-	go func() { s.group.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.Store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
 // takeIn bounds how long an import waits until its topologies are there.
@@ -155,10 +129,4 @@ func (s *Service) forget(ctx context.Context, id string) error {
 		return nil
 	})
 	return err
-}
-
-// Options are what the plugin serves, from its embedded plugin.yaml and yang/.
-func Options(files fs.FS) sdk.Options {
-	manifest, _ := fs.ReadFile(files, "plugin.yaml") // its absence is reported as an empty manifest
-	return sdk.Options{Manifest: manifest, YANG: models.With(files, "network-topology"), New: New, Commands: Commands()}
 }

@@ -56,7 +56,7 @@ func (s *Shell) runBIFTShow(_ context.Context, in *commands.Invocation) error {
 		if !b.Valid() {
 			return fault.New(fault.Invalid, "bitstringlength %d is none of %v", b, bier.BSLs)
 		}
-		for _, table := range bier.NewGraph(&views[i], domain, sub, nil).BIFTs(in.Arg("node"), b) {
+		for _, table := range bier.NewGraph(&views[i], domain, sub).BIFTs(in.Arg("node"), b) {
 			for _, e := range table.Entries {
 				t.Add(int(b), table.SI, e.ID, e.Node, e.Neighbor, e.FBM.Hex())
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/sdk/commands"
 )
 
@@ -27,7 +28,7 @@ func (s *Shell) runCheck(_ context.Context, in *commands.Invocation) error {
 		errors++
 	}
 	for i := range views {
-		for _, p := range append(views[i].Check(), checkChannels(&views[i], s.Data.ChannelsOf(now, views[i].ID))...) {
+		for _, p := range append(model.Problems(&views[i]), checkChannels(&views[i], s.Data.ChannelsOf(now, views[i].ID))...) {
 			severity := "warning"
 			if !p.Warning {
 				severity = "error"
@@ -46,17 +47,25 @@ func (s *Shell) runCheck(_ context.Context, in *commands.Invocation) error {
 }
 
 // checkChannels plans every deployed channel again.
-func checkChannels(t *bier.Topology, list []bier.Channel) (out []bier.Problem) {
+func checkChannels(t *bier.Topology, list []bier.Channel) (out []model.Problem) {
 	for i := range list {
 		c := &list[i]
 		if !c.Deployed() {
 			continue
 		}
-		if _, err := bier.PlanChannel(t, c); err != nil {
-			out = append(out, bier.Problem{Where: "channel " + c.Name, Text: err.Error()})
+		where := "channel " + c.Name
+		plan, err := bier.PlanChannel(t, c)
+		if err != nil {
+			out = append(out, model.Problem{Where: where, Text: err.Error()})
+			continue
+		}
+		for _, w := range plan.Egress {
+			if w.Err != nil {
+				out = append(out, model.Problem{Where: where, Text: w.Err.Error()})
+			}
 		}
 		if other, err := bier.SameFlow(c, list); err == nil && other != "" {
-			out = append(out, bier.Problem{Where: "channel " + c.Name, Text: "channel " + other + " has the same flow at the same ingress"})
+			out = append(out, model.Problem{Where: where, Text: "channel " + other + " has the same flow at the same ingress"})
 		}
 	}
 	return out

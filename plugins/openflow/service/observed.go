@@ -83,7 +83,8 @@ func pack(o shell.Observed) ([]byte, error) {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	_, err = z.Write(text)
-	return b.Bytes(), errors.Join(err, z.Close())
+	err = errors.Join(err, z.Close()) // writes what is left
+	return b.Bytes(), err
 }
 
 // sumOf tells two records apart; that a switch was heard again is no difference.

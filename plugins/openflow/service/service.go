@@ -1,3 +1,6 @@
+// Package service puts the rooms of the OpenFlow plugin together and joins them to
+// the host: settings in, topology, events and commands out. Its loop is the one
+// goroutine that package discovery is used in.
 package service
 
 import (
@@ -86,7 +89,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.group.Go(func() { s.events.Run(ctx) })
 	s.group.Go(func() { s.adopt(ctx) })
 	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
-	sh := &shell.Shell{Ask: s.loop.ask, Edge: s.server.Stats, Observed: s.known}
+	sh := &shell.Shell{Ask: s.loop.ask, Edge: s.server.Stats, Observed: s.known, Node: s.source}
 	if env.Metrics != nil {
 		if err := env.Metrics.Register(collector{sh.Counters}); err != nil {
 			s.log.Warn("the counters are not in the metrics", "err", err)

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"ctl.internal/plugins/openflow/discovery"
@@ -24,22 +23,18 @@ func (s *Shell) runLinks(ctx context.Context, in *commands.Invocation) error {
 	}}
 	node := in.Arg("node")
 	acting := false
-	var failed error
 	err := s.Ask(ctx, func(c *discovery.Core) {
-		if acting = c.Acting(); !acting {
-			return
-		}
-		var want func(uint64) bool
-		if want, failed = s.wanted(c, in); failed != nil {
+		want, failed := s.wanted(c, in)
+		if acting = c.Acting() && failed == nil; !acting {
 			return
 		}
 		for _, l := range c.Links() {
 			if want(l.From.Datapath) {
-				t.Add(l.From.String(), l.To.String(), l.Both, l.Since.UTC().Format(time.RFC3339), l.Seen.UTC().Format(time.RFC3339), "this one")
+				t.Add(l.From.String(), l.To.String(), l.Both, l.Since.UTC().Format(time.RFC3339), l.Seen.UTC().Format(time.RFC3339), s.Node)
 			}
 		}
 	})
-	if err = errors.Join(err, failed); err != nil {
+	if err != nil {
 		return err
 	}
 	if acting {

@@ -33,7 +33,7 @@ func (s *Shell) runNodes(ctx context.Context, in *commands.Invocation) error {
 			w.Since.UTC().Format(time.RFC3339), w.Software, w.Problem, node)
 	}
 	for _, w := range list {
-		add(NewObserved(w, topology.Node{}, nil), "this one")
+		add(NewObserved(w, topology.Node{}, nil), s.Node)
 	}
 	others, _, err := s.elsewhere(ctx)
 	if err != nil {

@@ -2,7 +2,10 @@ package shell
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"net"
+	"slices"
 
 	"ctl.internal/plugins/openflow/discovery"
 	"ctl.internal/plugins/openflow/ofp13"
@@ -12,7 +15,9 @@ import (
 func (s *Shell) ports() commands.Command {
 	return commands.Command{Name: "openflow:ports", Summary: "Show the ports of OpenFlow switches", Safe: true,
 		Help: "Shows each port with its state, where its link leads, and the counters of the newest reading (setting\n" +
-			"statistics). An empty counter is one that the switch does not keep, or has not told yet.\n\nExample: openflow:ports openflow:1",
+			"statistics). An empty counter is one that the switch does not keep, or that is not read yet. With a switch, the\n" +
+			"node that has the session with it answers. Without one, switches of other nodes are listed as those last\n" +
+			"reported them, without counters.\n\nExample: openflow:ports openflow:1",
 		Arguments: s.nodeArgument(), Run: s.runPorts}
 }
 
@@ -22,6 +27,7 @@ func (s *Shell) runPorts(ctx context.Context, in *commands.Invocation) error {
 		{Title: "Link to", Key: "link-to"}, {Title: "Rx packets", Key: "rx-packets", Right: true}, {Title: "Tx packets", Key: "tx-packets", Right: true},
 		{Title: "Rx bytes", Key: "rx-bytes", Right: true}, {Title: "Tx bytes", Key: "tx-bytes", Right: true},
 		{Title: "Rx dropped", Key: "rx-dropped", Right: true}, {Title: "Rx errors", Key: "rx-errors", Right: true},
+		{Title: "Reported by", Key: "reported-by"},
 	}}
 	var failed error
 	err := s.Ask(ctx, func(c *discovery.Core) {
@@ -31,20 +37,38 @@ func (s *Shell) runPorts(ctx context.Context, in *commands.Invocation) error {
 		}
 		for _, p := range c.Ports() {
 			if want(p.ID.Datapath) {
-				addPort(&t, p)
+				addPort(&t, p, s.Node)
 			}
 		}
 	})
-	if err != nil {
+	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
-	if failed != nil {
-		return failed
+	if in.Arg("node") == "" {
+		others, _, err := s.elsewhere(ctx)
+		if err != nil {
+			return err
+		}
+		for _, o := range others {
+			addReported(&t, o)
+		}
 	}
 	return in.Emit(t, nil)
 }
 
-func addPort(t *commands.Table, p discovery.Port) {
+// addReported adds the ports of a switch that has its session with another node.
+func addReported(t *commands.Table, o Observed) {
+	peers := map[string]string{}
+	for _, l := range o.Links {
+		peers[l.SourceTP] = l.DestTP
+	}
+	for _, id := range slices.Sorted(maps.Keys(o.Node.TPs)) {
+		a := o.Node.TPs[id].Attributes
+		t.Add(id, a["name"], a["mac"], a["state"], peers[id], nil, nil, nil, nil, nil, nil, o.Source+", "+age(o.At)+" ago")
+	}
+}
+
+func addPort(t *commands.Table, p discovery.Port, node string) {
 	peer := ""
 	if p.Peer != nil {
 		peer = p.Peer.String()
@@ -56,7 +80,7 @@ func addPort(t *commands.Table, p discovery.Port) {
 		return v
 	}
 	t.Add(p.ID.String(), p.Port.Name, net.HardwareAddr(p.Port.Address[:]).String(), portState(p.Port), peer,
-		kept(p.Stats.RxPackets), kept(p.Stats.TxPackets), kept(p.Stats.RxBytes), kept(p.Stats.TxBytes), kept(p.Stats.RxDropped), kept(p.Stats.RxErrors))
+		kept(p.Stats.RxPackets), kept(p.Stats.TxPackets), kept(p.Stats.RxBytes), kept(p.Stats.TxBytes), kept(p.Stats.RxDropped), kept(p.Stats.RxErrors), node)
 }
 
 func portState(p ofp13.Port) string {

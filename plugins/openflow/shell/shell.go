@@ -1,7 +1,9 @@
+// Package shell is the shell commands of scope openflow, one file each.
 package shell
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"ctl.internal/plugins/openflow/channel"
@@ -18,6 +20,7 @@ type Shell struct {
 	Edge func() channel.Stats
 	// Observed is what the process that acts on the switches has written.
 	Observed func() []Observed
+	Node     string // the node that this process runs on
 }
 
 // Commands returns the table of commands.
@@ -35,9 +38,14 @@ func (s *Shell) completeNode(ctx context.Context, prefix string) []string {
 	if s.Ask == nil {
 		return nil
 	}
+	for _, o := range s.Observed() {
+		if strings.HasPrefix(o.Node.ID, prefix) {
+			out = append(out, o.Node.ID)
+		}
+	}
 	err := s.Ask(ctx, func(c *discovery.Core) {
 		for _, w := range c.Switches() {
-			if id := discovery.NodeID(w.Datapath); strings.HasPrefix(id, prefix) {
+			if id := discovery.NodeID(w.Datapath); strings.HasPrefix(id, prefix) && !slices.Contains(out, id) {
 				out = append(out, id)
 			}
 		}
@@ -48,7 +56,8 @@ func (s *Shell) completeNode(ctx context.Context, prefix string) []string {
 	return out
 }
 
-// wanted checks the argument node: the list is of that switch, which must be there.
+// wanted checks the argument node: the list is of that switch, which must have a session
+// with this process. The error for one that has a session with another leads there.
 func (s *Shell) wanted(c *discovery.Core, in *commands.Invocation) (func(datapath uint64) bool, error) {
 	node := in.Arg("node")
 	if node == "" {
@@ -61,7 +70,7 @@ func (s *Shell) wanted(c *discovery.Core, in *commands.Invocation) (func(datapat
 	}
 	for _, o := range s.Observed() {
 		if o.Node.ID == node {
-			return nil, fault.New(fault.Unavailable, "switch %s is connected to node %s (reported %s ago), not to this one; ask there", node, o.Source, age(o.At))
+			return nil, fault.OnNode(o.Source, "switch %s has no session with node %s; node %s had one %s ago", node, s.Node, o.Source, age(o.At))
 		}
 	}
 	return nil, fault.New(fault.NotFound, "no switch %s is connected; openflow:nodes lists those that are", node)

@@ -16,7 +16,7 @@ const (
 	PR   Kind = "PR"
 )
 
-// Network is the result of a discovery.
+// Network is the result of a
 type Network struct {
 	Nodes []Node
 	Edges []Edge

@@ -35,6 +35,8 @@ type Described interface {
 	switchdriver.Driver
 	// Has reports whether an operation is described for a switch.
 	Has(sw *switchdriver.Switch, operation string) bool
+	// Perform carries an operation out, as far as it is described; what is not, the next driver does.
+	Perform(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error)
 }
 
 // The names of drivers that are not plugins.
@@ -88,6 +90,8 @@ type Choice struct {
 	Why    Why // it was chosen; WhyNot for those every switch has
 	Driver switchdriver.Driver
 	has    func(operation string) bool
+	// Perform carries an operation out that the driver has.
+	Perform func(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error)
 }
 
 // Has reports whether the driver has an operation of the contract, "WriteVlan".
@@ -147,7 +151,7 @@ func (c *Chooser) choices(all []*provider, sw *switchdriver.Switch) (out []Choic
 		has := func(operation string) bool { return f.Has(sw, operation) }
 		for o := range known(allOperations()) {
 			if has(o) {
-				out = append(out, Choice{VendorFile, WhyModel, f, has})
+				out = append(out, Choice{VendorFile, WhyModel, f, has, f.Perform})
 				break
 			}
 		}
@@ -160,14 +164,11 @@ func (c *Chooser) choices(all []*provider, sw *switchdriver.Switch) (out []Choic
 		}
 	}
 	if p != nil {
-		ops := p.operations
-		out = append(out, Choice{p.Name, why, newGuard(p, c), func(o string) bool { return ops[o] }})
+		d := newChecked(p, c)
+		out = append(out, Choice{p.Name, why, d, func(o string) bool { return d.has[o] }, d.perform})
 	}
-	own := map[string]bool{}
-	for _, o := range switchdriver.Operations(c.opt.Standard) {
-		own[o] = true
-	}
-	return append(out, Choice{Standard, WhyNot, c.opt.Standard, func(o string) bool { return own[o] }}), err
+	own := known(switchdriver.Operations(c.opt.Standard))
+	return append(out, Choice{Standard, WhyNot, c.opt.Standard, func(o string) bool { return own[o] }, c.standard}), err
 }
 
 // known returns a switch with what it said of itself.
@@ -204,36 +205,43 @@ func (c *Chooser) Forget(listed func(node uint64) bool) {
 	}
 }
 
-// For returns the first driver of a switch that has an operation, as T, and the switch
-// as that driver gets it. It fails with fault.Unsupported when none has it.
-func For[T any](ctx context.Context, c *Chooser, sw *switchdriver.Switch, operation string) (T, *switchdriver.Switch, error) {
-	var none T
+// Find returns the first driver of a switch that has an operation, and the switch as that driver gets
+// it. It fails with fault.Unsupported when none has it.
+func (c *Chooser) Find(ctx context.Context, sw *switchdriver.Switch, operation string) (Choice, *switchdriver.Switch, error) {
+	return c.find(ctx, sw, operation, false)
+}
+
+// Next is Find for what the vendor-specific file does not describe.
+func (c *Chooser) Next(ctx context.Context, sw *switchdriver.Switch, operation string) (Choice, *switchdriver.Switch, error) {
+	return c.find(ctx, sw, operation, true)
+}
+
+func (c *Chooser) find(ctx context.Context, sw *switchdriver.Switch, operation string, besidesFile bool) (Choice, *switchdriver.Switch, error) {
 	choices, sw, err := c.Of(ctx, sw)
 	if err != nil {
-		return none, nil, err
+		return Choice{}, nil, err
 	}
 	for _, choice := range choices {
-		if t, ok := choice.Driver.(T); ok && choice.Has(operation) {
-			return t, sw, nil
+		if choice.Has(operation) && !(besidesFile && choice.Name == VendorFile) {
+			return choice, sw, nil
 		}
 	}
-	return none, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s; switch:drivers shows those there are, a feature installs another",
+	return Choice{}, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s; switch:drivers shows those there are, a feature installs another",
 		mib.MAC(sw.NodeId), sw.Model, operation)
 }
 
-// Beyond returns the driver that serves an operation of a switch besides what the
-// vendor-specific file describes.
-func (c *Chooser) Beyond(ctx context.Context, sw *switchdriver.Switch, operation string) (switchdriver.Driver, *switchdriver.Switch, error) {
-	choices, sw, err := c.Of(ctx, sw)
+// For is Find for an operation that reads, as T.
+func For[T any](ctx context.Context, c *Chooser, sw *switchdriver.Switch, operation string) (t T, known *switchdriver.Switch, err error) {
+	choice, known, err := c.Find(ctx, sw, operation)
 	if err != nil {
-		return nil, nil, err
+		return t, nil, err
 	}
-	for _, choice := range choices {
-		if choice.Name != VendorFile && choice.Has(operation) {
-			return choice.Driver, sw, nil
-		}
-	}
-	return nil, nil, fault.New(fault.Unsupported, "no driver of switch %s (model %q) has the operation %s; switch:drivers shows those there are, a feature installs another", mib.MAC(sw.NodeId), sw.Model, operation)
+	return choice.Driver.(T), known, nil
+}
+
+// standard carries an operation out by the standard driver.
+func (c *Chooser) standard(ctx context.Context, sw *switchdriver.Switch, o *writes.Operation) ([]string, error) {
+	return carryOut(ctx, c.opt.Standard, sw, o)
 }
 
 // Observe asks a switch what a discovery needs: by its own driver if that reads ports,
@@ -244,7 +252,7 @@ func (c *Chooser) Observe(ctx context.Context, sw *switchdriver.Switch) (*discov
 		return &discovery.Observation{Node: mib.MAC(sw.NodeId), Model: sw.Model}, err
 	}
 	for _, choice := range choices {
-		if g, ok := choice.Driver.(*guard); ok && choice.Has("ReadPorts") {
+		if g, ok := choice.Driver.(*checked); ok && choice.Has("ReadPorts") {
 			return g.observe(ctx, known)
 		}
 	}

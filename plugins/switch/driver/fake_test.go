@@ -137,8 +137,7 @@ func newBench(t *testing.T, o driver.Options) *bench {
 	wg.Go(func() { b.chooser.Run(ctx) })
 	t.Cleanup(func() { cancel(); wg.Wait() })
 	b.writer = writes.New(writes.Options{Perform: b.chooser.Perform, Repair: b.chooser.Repair, Log: testLog(),
-		Find: func(uint64) (*switchdriver.Switch, error) { return nil, fault.New(fault.NotFound, "no list") },
-		Name: func(sw *switchdriver.Switch) string { return sw.Model }})
+		Find: func(uint64) (*switchdriver.Switch, error) { return nil, fault.New(fault.NotFound, "no list") }})
 	store, err := state.Open(ctx, c, b.writer.View())
 	if err != nil {
 		t.Fatal(err)

@@ -31,10 +31,10 @@ func (c *Chooser) Repair(ctx context.Context, sw *switchdriver.Switch, r *writes
 		if r.Operation.VLAN == nil {
 			return repairLines(ctx, choices, sw, &r.Operation)
 		}
-		return c.repairVLAN(ctx, sw, r, c.opt.Standard, c.opt.Standard)
+		return repairVLAN(ctx, sw, r, c.opt.Standard, c.standard)
 	}
 	for _, choice := range choices {
-		if g, ok := choice.Driver.(*guard); ok && g.name == r.Driver {
+		if g, ok := choice.Driver.(*checked); ok && g.name == r.Driver {
 			return g.repair(ctx, sw, r)
 		}
 	}
@@ -63,14 +63,14 @@ func repairLines(ctx context.Context, choices []Choice, sw *switchdriver.Switch,
 
 // repair ends an operation of a driver plugin, whose steps are not known: only what was
 // asked for and, of VLANs, what was before.
-func (g *guard) repair(ctx context.Context, sw *switchdriver.Switch, r *writes.Record) (writes.Outcome, string, error) {
+func (g *checked) repair(ctx context.Context, sw *switchdriver.Switch, r *writes.Record) (writes.Outcome, string, error) {
 	op := &r.Operation
 	if op.VLAN != nil {
 		var reader switchdriver.Driver = g
 		if !g.has["ReadVlans"] {
 			reader = g.c.opt.Standard
 		}
-		return g.c.repairVLAN(ctx, sw, r, reader, g)
+		return repairVLAN(ctx, sw, r, reader, g.perform)
 	}
 	differs, err := g.shows(ctx, sw, op)
 	switch {
@@ -88,11 +88,11 @@ func (g *guard) repair(ctx context.Context, sw *switchdriver.Switch, r *writes.R
 
 // repairVLAN compares a VLAN with what was asked for and with what was before, and
 // gives it that back where it is neither.
-func (c *Chooser) repairVLAN(ctx context.Context, sw *switchdriver.Switch, rec *writes.Record, reads, changes switchdriver.Driver) (writes.Outcome, string, error) {
+func repairVLAN(ctx context.Context, sw *switchdriver.Switch, rec *writes.Record, reads switchdriver.Driver,
+	perform func(context.Context, *switchdriver.Switch, *writes.Operation) ([]string, error)) (writes.Outcome, string, error) {
 	op, before := &rec.Operation, rec.Before
 	r, ok := reads.(switchdriver.VLANReader)
-	w, can := changes.(switchdriver.VLANWriter)
-	if !ok || !can {
+	if !ok {
 		return writes.Left, lookAtIt, nil
 	}
 	now, err := vlanOf(ctx, r, sw, op.VLAN.VlanId)
@@ -109,9 +109,9 @@ func (c *Chooser) repairVLAN(ctx context.Context, sw *switchdriver.Switch, rec *
 	case now == nil && before == nil, now != nil && before != nil && portsDiffer(before, now) == "":
 		return writes.Undone, "", nil
 	case before == nil:
-		err = w.DeleteVLAN(ctx, sw, op.VLAN.VlanId)
+		_, err = perform(ctx, sw, &writes.Operation{Name: "DeleteVlan", VLAN: op.VLAN})
 	default:
-		_, err = w.WriteVLAN(ctx, sw, before, now == nil, true)
+		_, err = perform(ctx, sw, &writes.Operation{Name: "WriteVlan", VLAN: before, Create: now == nil, SetPorts: true})
 	}
 	switch fault.KindOf(err) {
 	case fault.Timeout, fault.Unavailable:

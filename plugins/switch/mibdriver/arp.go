@@ -39,7 +39,7 @@ func (d *Driver) ReadARP(ctx context.Context, sw *switchdriver.Switch, address s
 }
 
 func noARP(sw *switchdriver.Switch, address string) error {
-	return fault.At(fault.NotFound, pathAddress, "switch %s has no ARP entry for %s", Name(sw), address)
+	return fault.At(fault.NotFound, pathAddress, "switch %s has no ARP entry for %s", switchdriver.Label(sw), address)
 }
 
 // arpTable reads all entries that have an address, in the order of interface and IP address.
@@ -138,11 +138,11 @@ func interfaceOf(sw *switchdriver.Switch, nets []subnet, a netip.Addr, bits uint
 	}
 	switch {
 	case len(lengths) > 0:
-		return 0, fault.At(fault.Invalid, pathAddress, "on switch %s the address %s is in the subnet %s, not in one of length %d", Name(sw), a, strings.Join(lengths, ", "), bits)
+		return 0, fault.At(fault.Invalid, pathAddress, "on switch %s the address %s is in the subnet %s, not in one of length %d", switchdriver.Label(sw), a, strings.Join(lengths, ", "), bits)
 	case len(have) == 0:
-		return 0, fault.Device(fault.Unsupported, "switch %s does not tell which subnets it has (ipAddrTable), so the interface of %s is not known", Name(sw), a)
+		return 0, fault.Device(fault.Unsupported, "switch %s does not tell which subnets it has (ipAddrTable), so the interface of %s is not known", switchdriver.Label(sw), a)
 	}
-	return 0, fault.At(fault.Invalid, pathAddress, "switch %s has no subnet with the address %s; it has %s", Name(sw), a, strings.Join(have, ", "))
+	return 0, fault.At(fault.Invalid, pathAddress, "switch %s has no subnet with the address %s; it has %s", switchdriver.Label(sw), a, strings.Join(have, ", "))
 }
 
 // WriteARPEntry makes a static entry at the interface whose subnet has the address;

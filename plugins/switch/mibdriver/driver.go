@@ -2,7 +2,6 @@ package mibdriver
 
 import (
 	"net/netip"
-	"time"
 
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
@@ -11,11 +10,7 @@ import (
 
 // Driver controls switches by the standard MIBs. It is safe for concurrent use, but
 // whoever calls it sees to it that a switch is changed by one at a time.
-type Driver struct {
-	snmp *snmp.Client
-	// wait is how long to wait before a change is read back again.
-	wait time.Duration
-}
+type Driver struct{ snmp *snmp.Client }
 
 // The capabilities.
 var (
@@ -32,9 +27,7 @@ var (
 )
 
 // New makes a Driver that speaks through c.
-func New(c *snmp.Client) *Driver {
-	return &Driver{snmp: c, wait: 200 * time.Millisecond}
-}
+func New(c *snmp.Client) *Driver { return &Driver{c} }
 
 // Match is empty: the driver is for switches nobody else is for.
 func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{} }
@@ -50,14 +43,14 @@ func writer(sw *switchdriver.Switch) (snmp.Target, error) {
 	}
 	c := sw.GetSnmp().GetWriteCommunity()
 	if v := sw.GetSnmp().GetVersion(); c == "" && v != "3" {
-		return snmp.Target{}, fault.New(fault.Denied, "the switch list has no write community for switch %s", Name(sw))
+		return snmp.Target{}, fault.New(fault.Denied, "the switch list has no write community for switch %s", switchdriver.Label(sw))
 	}
 	return target(sw, c)
 }
 
 // noSNMP is the fault of a switch that the list says not to ask by SNMP.
 func noSNMP(sw *switchdriver.Switch) error {
-	return fault.New(fault.Unsupported, "switch %s is not asked by SNMP (Version none in the switch list), and nothing else does this", Name(sw))
+	return fault.New(fault.Unsupported, "switch %s is not asked by SNMP (Version none in the switch list), and nothing else does this", switchdriver.Label(sw))
 }
 
 func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
@@ -66,7 +59,7 @@ func target(sw *switchdriver.Switch, community string) (snmp.Target, error) {
 	}
 	a, err := netip.ParseAddr(sw.Address)
 	if err != nil {
-		return snmp.Target{}, fault.Wrap(fault.Invalid, err, "switch %s has no usable address", Name(sw))
+		return snmp.Target{}, fault.Wrap(fault.Invalid, err, "switch %s has no usable address", switchdriver.Label(sw))
 	}
 	p := sw.GetSnmp()
 	port := p.GetPort()

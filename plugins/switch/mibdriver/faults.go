@@ -3,18 +3,11 @@ package mibdriver
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
-
-// Name names a switch for people: its MAC address, and where it is.
-func Name(sw *switchdriver.Switch) string {
-	return fmt.Sprintf("%s (%s)", mib.MAC(sw.NodeId), sw.Address)
-}
 
 // deviceFault says what a failed request means for the caller.
 func deviceFault(sw *switchdriver.Switch, err error) error {
@@ -23,13 +16,13 @@ func deviceFault(sw *switchdriver.Switch, err error) error {
 		return err
 	}
 	with := func(k fault.Kind, remedy string) error {
-		f := fault.Device(k, "switch %s: %v%s", Name(sw), err, remedy)
+		f := fault.Device(k, "switch %s: %v%s", switchdriver.Label(sw), err, remedy)
 		f.Cause = err
 		return f
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return fault.Wrap(fault.Unavailable, err, "the call was given up before switch %s answered", Name(sw))
+		return fault.Wrap(fault.Unavailable, err, "the call was given up before switch %s answered", switchdriver.Label(sw))
 	case errors.As(err, &e) && e.Access():
 		return with(fault.Downstream, "; the switch list's community, user or passwords do not give access to this")
 	case errors.As(err, &e) && e.Unreachable():

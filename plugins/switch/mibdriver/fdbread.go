@@ -32,7 +32,7 @@ func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID ui
 	if vlanID != 0 {
 		e, err := d.fdbEntry(ctx, t, ids, vlanID, mib.MAC(mac))
 		if err == nil && e == nil {
-			return nil, fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", Name(sw), mib.MAC(mac), vlanID)
+			return nil, fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), mib.MAC(mac), vlanID)
 		}
 		return []*switchdriver.FDBEntry{e}, deviceFault(sw, err)
 	}

@@ -3,7 +3,6 @@ package mibdriver
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/gosnmp/gosnmp"
 
@@ -70,10 +69,10 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 // checkEntry refuses an entry whose VLAN is not there or does not have the port.
 func checkEntry(sw *switchdriver.Switch, t *vlanTable, e *switchdriver.FDBEntry) error {
 	if t.rows[e.VlanId] == nil {
-		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", Name(sw), e.VlanId)
+		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", switchdriver.Label(sw), e.VlanId)
 	}
 	if egress, _ := t.members(e.VlanId); !egress[e.Port] {
-		return fault.At(fault.Invalid, "port", "port %d is not in VLAN %d of switch %s; its ports are %v", e.Port, e.VlanId, Name(sw), egress.Sorted())
+		return fault.At(fault.Invalid, "port", "port %d is not in VLAN %d of switch %s; its ports are %v", e.Port, e.VlanId, switchdriver.Label(sw), egress.Sorted())
 	}
 	return nil
 }
@@ -103,9 +102,9 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 		case err != nil:
 			return deviceFault(sw, err)
 		case e == nil:
-			return fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", Name(sw), mib.MAC(mac), vlanID)
+			return fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), mib.MAC(mac), vlanID)
 		}
-		return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, Name(sw))
+		return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, switchdriver.Label(sw))
 	}
 	var set []gosnmp.SnmpPDU
 	var assigns []writes.Assignment
@@ -167,20 +166,14 @@ func (d *Driver) staticRows(ctx context.Context, t snmp.Target, fdb uint32, mac 
 	return rows, err
 }
 
-// readBack looks until the switch shows what was set. differs tells how it does not.
+// readBack looks until the switch shows what was set. look returns how it does not.
 func (d *Driver) readBack(ctx context.Context, sw *switchdriver.Switch, look func() (differs string, err error)) error {
-	for try := 0; ; try++ {
-		differs, err := look()
-		if err != nil || differs == "" {
-			return deviceFault(sw, err)
-		}
-		if try == 3 {
-			return fault.Device(fault.Downstream, "switch %s accepted the change but shows %s", Name(sw), differs)
-		}
-		select {
-		case <-time.After(d.wait << try):
-		case <-ctx.Done():
-			return fault.Wrap(fault.Timeout, ctx.Err(), "switch %s accepted the change but still shows %s", Name(sw), differs)
-		}
+	differs, err := writes.ReadBack(ctx, look)
+	switch {
+	case err != nil || differs == "":
+		return deviceFault(sw, err)
+	case ctx.Err() != nil:
+		return fault.Wrap(fault.Timeout, ctx.Err(), "switch %s accepted the change but still shows %s", switchdriver.Label(sw), differs)
 	}
+	return fault.Device(fault.Downstream, "switch %s accepted the change but shows %s", switchdriver.Label(sw), differs)
 }

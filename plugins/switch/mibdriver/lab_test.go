@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"ctl.internal/internal/lab/network"
-	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/switchlist"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -29,7 +28,7 @@ func newLab(t testing.TB, o network.Options) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	entries, problems := csvlist.Parse("lab.csv", n.CSV())
+	entries, problems := switchlist.Parse("lab.csv", n.CSV())
 	for _, p := range problems {
 		t.Fatal(p)
 	}
@@ -37,7 +36,7 @@ func newLab(t testing.TB, o network.Options) *bench {
 	t.Cleanup(c.Close)
 	b := &bench{Network: n, driver: mibdriver.New(c), client: c}
 	for _, e := range entries {
-		b.switches = append(b.switches, inventory.Switch(e))
+		b.switches = append(b.switches, e.Switch())
 	}
 	return b
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/switchdriver"
 )

@@ -7,10 +7,9 @@ import (
 	"time"
 
 	"ctl.internal/internal/lab/network"
-	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/switchlist"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -45,10 +44,10 @@ func TestRecover(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer n.Close()
-			entries, _ := csvlist.Parse("lab.csv", n.CSV())
+			entries, _ := switchlist.Parse("lab.csv", n.CSV())
 			c := snmp.NewClient(snmp.Options{Timeout: 30 * time.Second})
 			defer c.Close()
-			recoverAll(t, New(c), inventory.Switch(entries[0]))
+			recoverAll(t, New(c), entries[0].Switch())
 		})
 	}
 }
@@ -130,10 +129,10 @@ func TestRecoverStaticEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	entries, _ := csvlist.Parse("lab.csv", n.CSV())
+	entries, _ := switchlist.Parse("lab.csv", n.CSV())
 	c := snmp.NewClient(snmp.Options{Timeout: 5 * time.Second})
 	t.Cleanup(c.Close)
-	d, sw := New(c), inventory.Switch(entries[0])
+	d, sw := New(c), entries[0].Switch()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	r, _ := reader(sw)
@@ -189,10 +188,10 @@ func TestRecoverLeavesOthersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Close)
-	entries, _ := csvlist.Parse("lab.csv", n.CSV())
+	entries, _ := switchlist.Parse("lab.csv", n.CSV())
 	c := snmp.NewClient(snmp.Options{Timeout: 30 * time.Second})
 	t.Cleanup(c.Close)
-	d, sw := New(c), inventory.Switch(entries[0])
+	d, sw := New(c), entries[0].Switch()
 	r, _ := reader(sw)
 	w, _ := writer(sw)
 	table, err := d.readVLANs(t.Context(), sw, r)

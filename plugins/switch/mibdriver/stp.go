@@ -59,11 +59,11 @@ func (d *Driver) stpPort(ctx context.Context, sw *switchdriver.Switch, t snmp.Ta
 	} else if !has {
 		return nil, noSTP(sw)
 	}
-	return nil, fault.At(fault.NotFound, pathPort, "switch %s has no port %d in its spanning tree", Name(sw), port)
+	return nil, fault.At(fault.NotFound, pathPort, "switch %s has no port %d in its spanning tree", switchdriver.Label(sw), port)
 }
 
 func noSTP(sw *switchdriver.Switch) error {
-	return fault.Device(fault.Unsupported, "switch %s has no spanning tree table (dot1dStpPortTable of BRIDGE-MIB)", Name(sw))
+	return fault.Device(fault.Unsupported, "switch %s has no spanning tree table (dot1dStpPortTable of BRIDGE-MIB)", switchdriver.Label(sw))
 }
 
 func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) (map[uint32]*switchdriver.STPPort, error) {

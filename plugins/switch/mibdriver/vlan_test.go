@@ -10,7 +10,7 @@ import (
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/simswitch"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )

@@ -139,7 +139,7 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 		return nil, deviceFault(sw, err)
 	}
 	if len(table.rows) == 0 {
-		return nil, fault.Device(fault.Unsupported, "switch %s has no VLAN tables (Q-BRIDGE-MIB)", Name(sw))
+		return nil, fault.Device(fault.Unsupported, "switch %s has no VLAN tables (Q-BRIDGE-MIB)", switchdriver.Label(sw))
 	}
 	if table.known == nil && len(table.pvid) > 0 { // dot1qPortVlanTable has the same index
 		table.known = mib.PortsOf(slices.Collect(maps.Keys(table.pvid))...)

@@ -15,7 +15,8 @@ import (
 // The untagged ports get its id as PVID and leave the VLAN they were untagged in.
 // On failure what was done is taken back.
 func (d *Driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool) (out *switchdriver.VLAN, err error) {
-	return d.WriteVLANBy(ctx, sw, v, create, setPorts, Way{})
+	err = d.writeVLAN(ctx, sw, v, create, setPorts, Way{}, func(t *vlanTable) { out = t.vlan(v.VlanId) })
+	return out, err
 }
 
 // Way is how a VLAN is made on a model, where somebody has described it.
@@ -25,12 +26,15 @@ type Way struct {
 }
 
 // WriteVLANBy is WriteVLAN in a described way.
-func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way) (out *switchdriver.VLAN, err error) {
+func (d *Driver) WriteVLANBy(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way) error {
+	return d.writeVLAN(ctx, sw, v, create, setPorts, way, func(*vlanTable) {})
+}
+
+func (d *Driver) writeVLAN(ctx context.Context, sw *switchdriver.Switch, v *switchdriver.VLAN, create, setPorts bool, way Way, done func(*vlanTable)) error {
 	c := change{vid: v.VlanId, create: create, name: v.Name, setPorts: setPorts, listSize: way.ListOctets,
 		egress: mib.PortsOf(v.EgressPorts...), untagged: mib.PortsOf(v.UntaggedPorts...)}
 	c.egress = c.egress.Union(c.untagged)
-	err = d.changeVLAN(ctx, sw, c, way.Sequence, func(t *vlanTable) { out = t.vlan(c.vid) })
-	return out, err
+	return d.changeVLAN(ctx, sw, c, way.Sequence, done)
 }
 
 // DeleteVLAN removes a VLAN. Ports whose untagged VLAN it was go back to VLAN 1.
@@ -109,11 +113,11 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	r := t.rows[c.vid]
 	switch {
 	case c.create && r != nil && r.static:
-		return fault.At(fault.Exists, pathVLAN, "VLAN %d exists on switch %s", c.vid, Name(sw))
+		return fault.At(fault.Exists, pathVLAN, "VLAN %d exists on switch %s", c.vid, switchdriver.Label(sw))
 	case !c.create && r == nil:
-		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", Name(sw), c.vid)
+		return fault.At(fault.NotFound, pathVLAN, "switch %s has no VLAN %d", switchdriver.Label(sw), c.vid)
 	case !c.create && !r.static:
-		return fault.At(fault.NotFound, pathVLAN, "VLAN %d of switch %s was learned, not configured; it cannot be changed", c.vid, Name(sw))
+		return fault.At(fault.NotFound, pathVLAN, "VLAN %d of switch %s was learned, not configured; it cannot be changed", c.vid, switchdriver.Label(sw))
 	case c.remove && c.vid == defaultVLAN:
 		return fault.At(fault.Invalid, pathVLAN, "VLAN %d is the default VLAN and cannot be removed", c.vid)
 	}
@@ -121,7 +125,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 		return nil
 	}
 	if t.known == nil {
-		return fault.Device(fault.Unsupported, "switch %s does not tell which ports it has (dot1dBasePortTable), so none can be set", Name(sw))
+		return fault.Device(fault.Unsupported, "switch %s does not tell which ports it has (dot1dBasePortTable), so none can be set", switchdriver.Label(sw))
 	}
 	var l fault.List
 	for _, p := range c.egress.Sorted() {
@@ -130,7 +134,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 			path = PathUntagged
 		}
 		if !t.known[p] {
-			l = append(l, fault.At(fault.Invalid, path, "switch %s has no port %d", Name(sw), p))
+			l = append(l, fault.At(fault.Invalid, path, "switch %s has no port %d", switchdriver.Label(sw), p))
 		}
 	}
 	if len(l) > 0 {
@@ -138,7 +142,7 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	}
 	for v, r := range t.rows {
 		if r.static && (mib.IsText(r.egress, t.known) || mib.IsText(r.untagged, t.known)) {
-			return fault.Device(fault.Unsupported, "switch %s shows the ports of VLAN %d as text, which the standard MIB cannot set; it needs a driver of its own", Name(sw), v)
+			return fault.Device(fault.Unsupported, "switch %s shows the ports of VLAN %d as text, which the standard MIB cannot set; it needs a driver of its own", switchdriver.Label(sw), v)
 		}
 	}
 	return nil

@@ -1,39 +1,40 @@
 package service
 
 import (
+	"context"
 	"path/filepath"
+	"time"
 
 	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
-	"ctl.internal/plugins/switch/sdn"
-	"ctl.internal/plugins/switch/shell"
+	"ctl.internal/plugins/switch/vendorfile"
 	"ctl.internal/plugins/switch/writes"
-	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/switchdriver"
+	"golang.org/x/sync/errgroup"
 )
 
 // drive makes what controls the switches.
 func (s *Service) drive(env *sdk.Env) {
 	s.standard = mibdriver.New(s.client)
-	s.vendors = xmldriver.NewSource(s.below(s.set.Vendor), s.log)
+	s.vendors = vendorfile.NewSource(s.below(s.set.Vendor), s.log)
 	s.keys = s.hostKeys(env.Host)
-	described := xmldriver.New(s.vendors, s.standard, s.keys)
+	described := vendorfile.New(s.vendors, s.standard, s.keys)
 	s.drivers = driver.New(driver.Options{Standard: s.standard, File: described, Board: env.Host.Switchboard,
 		Listed: s.inventory.DriverOf, Deadline: s.set.Drivers.Deadline.Std(), Log: s.log})
-	described.Beyond = s.drivers.Beyond
+	described.Next = s.drivers.Next
 	s.writer = writes.New(writes.Options{Find: s.find, Refuse: s.refuse, Perform: s.perform, Repair: s.drivers.Repair,
-		Name: mibdriver.Name, Source: s.source, Log: s.log})
-	s.sdn = sdn.New(s.drivers, s.writer.Do, s.set.SDN.settings(), s.log)
+		Source: s.source, Log: s.log})
+	s.sdn = driver.NewSDN(s.drivers, s.writer.Do, s.set.SDN.settings(), s.log)
 }
 
 // hostKeys are those of switches whose command line the vendor-specific file describes.
 func (s *Service) hostKeys(h *host.Client) *hostkeys.Keys {
-	k := &hostkeys.Keys{Policy: s.set.CLI.HostKeys, File: "etc/switch.yaml", Command: shell.HostKeys, Log: s.log}
+	k := &hostkeys.Keys{Policy: s.set.CLI.HostKeys, File: "etc/switch.yaml", Command: hostKeysCommand, Log: s.log}
 	k.Known, _ = s.set.CLI.Check("") // what is wrong was told with the settings
 	k.Store = h.Datastore
 	return k
@@ -64,4 +65,49 @@ func (s *Service) refuse(sw *switchdriver.Switch) error {
 // find returns a switch of the list.
 func (s *Service) find(node uint64) (*switchdriver.Switch, error) {
 	return s.inventory.Find(mib.MAC(node))
+}
+
+// The values of the setting sdn.apply.
+const (
+	sdnOff = "off"
+	sdnDry = "dry-run"
+)
+
+// The bounds of applying: switches at a time, and time for one.
+const (
+	sdnParallel = 16
+	sdnTime     = time.Minute
+)
+
+func (s SDN) settings() driver.SDNSettings {
+	return driver.SDNSettings{STP: s.STP, BPDU: s.BPDU, Broadcast: s.Broadcast, Multicast: s.Multicast, Unknown: s.Unknown, Learning: s.Learning}
+}
+
+// followSDN gives switches the settings for SDN when they first answer, if that is asked.
+func (s *Service) followSDN(ctx context.Context) {
+	if s.set.SDN.Apply == sdnOff || !s.set.SDN.settings().Any() {
+		return
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.discovered:
+		}
+		var g errgroup.Group
+		g.SetLimit(sdnParallel)
+		for _, sw := range s.inventory.All() {
+			o := s.survey.Observation(mib.MAC(sw.NodeId))
+			if ctx.Err() != nil || o == nil || o.Stale || s.sdn.Done(sw.NodeId, s.set.SDN.Apply == sdnDry) {
+				continue
+			}
+			g.Go(func() error {
+				ctx, cancel := context.WithTimeout(ctx, sdnTime)
+				defer cancel()
+				s.sdn.Apply(ctx, sw, s.set.SDN.Apply == sdnDry) // it logs and keeps what came of it
+				return nil
+			})
+		}
+		_ = g.Wait()
+	}
 }

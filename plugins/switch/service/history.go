@@ -4,32 +4,31 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/plugins/switch/changes"
-	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/discovery"
 )
 
 // remember adds a change to those of the history, each cable once.
-func remember(l []changes.Change, at time.Time, cause survey.Cause, c change) []changes.Change {
-	nodes := func(kind changes.Kind, ids []string) {
+func remember(l []discovery.Change, at time.Time, cause discovery.Cause, c change) []discovery.Change {
+	nodes := func(kind discovery.ChangeKind, ids []string) {
 		for _, id := range ids {
-			l = append(l, changes.Change{At: at, Cause: string(cause), Kind: kind, Node: id})
+			l = append(l, discovery.Change{At: at, Cause: string(cause), Kind: kind, Node: id})
 		}
 	}
-	nodes(changes.NodeAdded, c.AddedNodes)
-	nodes(changes.Answering, c.Answering)
-	edges := func(kind changes.Kind, list []edge) {
+	nodes(discovery.NodeAdded, c.AddedNodes)
+	nodes(discovery.Answering, c.Answering)
+	edges := func(kind discovery.ChangeKind, list []edge) {
 		for _, e := range list {
 			if between := !outside(e.TailNode) && !outside(e.HeadNode); between && less(e) {
 				continue // the other direction is remembered
 			}
-			l = append(l, changes.Change{At: at, Cause: string(cause), Kind: kind, Node: e.TailNode, Port: e.TailPort,
+			l = append(l, discovery.Change{At: at, Cause: string(cause), Kind: kind, Node: e.TailNode, Port: e.TailPort,
 				Peer: e.HeadNode, PeerPort: e.HeadPort, Source: e.Source})
 		}
 	}
-	edges(changes.EdgeRemoved, c.RemovedEdges)
-	edges(changes.EdgeAdded, c.AddedEdges)
-	nodes(changes.Silent, c.Silent)
-	nodes(changes.NodeRemoved, c.RemovedNodes)
+	edges(discovery.EdgeRemoved, c.RemovedEdges)
+	edges(discovery.EdgeAdded, c.AddedEdges)
+	nodes(discovery.Silent, c.Silent)
+	nodes(discovery.NodeRemoved, c.RemovedNodes)
 	return l
 }
 
@@ -39,3 +38,97 @@ func less(e edge) bool {
 
 // outside tells devices outside the list by the form of their ids.
 func outside(id string) bool { return strings.Contains(id, ":") }
+
+// change is the notification topology-changed of module switch-topology.
+type change struct {
+	AddedNodes   []string `json:"added-node,omitempty"`
+	RemovedNodes []string `json:"removed-node,omitempty"`
+	Silent       []string `json:"silent-node,omitempty"`
+	Answering    []string `json:"answering-node,omitempty"`
+	AddedEdges   []edge   `json:"added-edge,omitempty"`
+	RemovedEdges []edge   `json:"removed-edge,omitempty"`
+}
+
+type edge struct {
+	TailNode  string `json:"tail-node-id"`
+	TailPort  string `json:"tail-node-connector-id"`
+	HeadNode  string `json:"head-node-id"`
+	HeadPort  string `json:"head-node-connector-id"`
+	Confirmed bool   `json:"confirmed"`
+	Source    string `json:"source,omitempty"`
+}
+
+// perEvent bounds the entries of one event.
+const perEvent = 500
+
+// diff returns what became different, in parts of bounded size.
+func diff(before, after *discovery.Network) []change {
+	if before == nil {
+		before = &discovery.Network{}
+	}
+	var out []change
+	count := 0
+	at := func() *change {
+		if count%perEvent == 0 {
+			out = append(out, change{})
+		}
+		count++
+		return &out[len(out)-1]
+	}
+	nodes := map[string]discovery.Node{}
+	for _, n := range before.Nodes {
+		nodes[n.ID] = n
+	}
+	for _, n := range after.Nodes {
+		old, known := nodes[n.ID]
+		delete(nodes, n.ID)
+		if !known {
+			c := at()
+			c.AddedNodes = append(c.AddedNodes, n.ID)
+		}
+		switch {
+		case n.Stale && !(known && old.Stale):
+			c := at()
+			c.Silent = append(c.Silent, n.ID)
+		case known && old.Stale && !n.Stale:
+			c := at()
+			c.Answering = append(c.Answering, n.ID)
+		}
+	}
+	for _, n := range before.Nodes {
+		if _, gone := nodes[n.ID]; gone {
+			c := at()
+			c.RemovedNodes = append(c.RemovedNodes, n.ID)
+		}
+	}
+	edges := map[edge]bool{}
+	for _, e := range before.Edges {
+		edges[edgeOf(e)] = true
+	}
+	for _, e := range after.Edges {
+		k := edgeOf(e)
+		if !edges[k] {
+			c := at()
+			c.AddedEdges = append(c.AddedEdges, k)
+		}
+		delete(edges, k)
+	}
+	for _, e := range before.Edges {
+		if k := edgeOf(e); edges[k] {
+			c := at()
+			c.RemovedEdges = append(c.RemovedEdges, k)
+		}
+	}
+	return out
+}
+
+func edgeOf(e discovery.Edge) edge {
+	return edge{e.Tail.Node, e.Tail.Port, e.Head.Node, e.Head.Port, e.Confirmed, e.Source}
+}
+
+// The event stream, its notification, and how many changes may wait.
+const (
+	stream        = "switch-topology"
+	notification  = "switch-topology:topology-changed"
+	waitingEvents = 1024
+)

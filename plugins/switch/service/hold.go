@@ -2,12 +2,13 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"net/netip"
 	"os"
 	"sync"
 	"time"
 
-	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
@@ -60,7 +61,7 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 }
 
 // discover runs a discovery, here or where the role is held.
-func (s *Service) discover(ctx context.Context, scope survey.Scope, progress func(done, total int)) (sum survey.Summary, err error) {
+func (s *Service) discover(ctx context.Context, scope discovery.Scope, progress func(done, total int)) (sum discovery.Summary, err error) {
 	if s.writer.Holds() {
 		return s.survey.Discover(ctx, scope, progress)
 	}
@@ -76,10 +77,10 @@ func (s *Service) perform(ctx context.Context, sw *switchdriver.Switch, o *write
 	if o.Name != writes.Discover {
 		return s.drivers.Perform(ctx, sw, o)
 	}
-	if o.Scope < int(survey.All) || o.Scope > int(survey.Edges) {
+	if o.Scope < int(discovery.All) || o.Scope > int(discovery.Edges) {
 		return nil, fault.New(fault.Internal, "there is no discovery of scope %d", o.Scope)
 	}
-	sum, err := s.survey.Discover(ctx, survey.Scope(o.Scope), nil)
+	sum, err := s.survey.Discover(ctx, discovery.Scope(o.Scope), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -129,4 +130,41 @@ func (s *Service) stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+const intervalPrefix = "setting/discovery-interval"
+
+// keptInterval is the time between discoveries that set-discovery-interval set. It holds
+// as long as the settings file says what it said then.
+type keptInterval struct {
+	Set    time.Duration `json:"set"`
+	Config time.Duration `json:"config"`
+}
+
+func (s *Service) interval() time.Duration {
+	config := s.set.Discovery.Interval.Std()
+	if k, ok := s.kept.Get(s.store.Now(), ""); ok && k.Config == config && k.Set >= 0 {
+		return k.Set
+	}
+	return config
+}
+
+func (s *Service) saveInterval(ctx context.Context, d time.Duration) error {
+	_, err := s.store.Update(ctx, func(tx *state.Tx) error {
+		return s.kept.Put(tx, "", keptInterval{d, s.set.Discovery.Interval.Std()})
+	})
+	return err
+}
+
+// encode and decode are the result of an operation as lines.
+func encode(v any) ([]string, error) {
+	b, err := json.Marshal(v)
+	return []string{string(b)}, err
+}
+
+func decode(lines []string, v any) error {
+	if len(lines) != 1 {
+		return fault.New(fault.Internal, "the result of the operation has %d lines, not 1", len(lines))
+	}
+	return json.Unmarshal([]byte(lines[0]), v)
 }

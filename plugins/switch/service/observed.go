@@ -14,10 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/plugins/switch/changes"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/mib"
-	"ctl.internal/plugins/switch/survey"
 	"ctl.internal/sdk/state"
 )
 
@@ -35,10 +33,10 @@ type observed struct {
 // round is the last discovery that was finished: those whose records tell of no failure
 // answered then.
 type round struct {
-	Source  string         `json:"source"`
-	Epoch   uint64         `json:"epoch"`
-	At      time.Time      `json:"at"` // it began
-	Summary survey.Summary `json:"summary"`
+	Source  string            `json:"source"`
+	Epoch   uint64            `json:"epoch"`
+	At      time.Time         `json:"at"` // it began
+	Summary discovery.Summary `json:"summary"`
 }
 
 // The keys, and the bounds: octets of one record, packed and unpacked, records of one
@@ -115,8 +113,8 @@ func sumOf(o *discovery.Observation, failure string) (string, error) {
 }
 
 // known is what the records say.
-func (s *Service) known(at state.Reader) survey.Known {
-	k := survey.Known{Told: map[mib.MAC]*discovery.Observation{}, Failed: map[mib.MAC]error{}}
+func (s *Service) known(at state.Reader) discovery.Known {
+	k := discovery.Known{Told: map[mib.MAC]*discovery.Observation{}, Failed: map[mib.MAC]error{}}
 	last, finished := s.round.Get(at, "")
 	k.Last = last.Summary
 	for _, o := range s.observed.All(at, "") {
@@ -160,8 +158,8 @@ type exporter struct {
 
 	mu      sync.Mutex
 	looked  map[mib.MAC]look
-	waiting []changes.Change // of the topology, not written yet
-	began   time.Time        // of the round to write; zero: none
+	waiting []discovery.Change // of the topology, not written yet
+	began   time.Time          // of the round to write; zero: none
 }
 
 // look is what was compared, and written, last.
@@ -176,10 +174,10 @@ func newExporter(s *Service, term *state.Term) *exporter {
 }
 
 // remember takes changes of the topology for the history.
-func (e *exporter) remember(list []changes.Change) {
+func (e *exporter) remember(list []discovery.Change) {
 	e.mu.Lock()
 	e.waiting = append(e.waiting, list...)
-	e.waiting = e.waiting[max(0, len(e.waiting)-changes.Keep):]
+	e.waiting = e.waiting[max(0, len(e.waiting)-discovery.KeepChanges):]
 	e.mu.Unlock()
 	select {
 	case e.wake <- struct{}{}:
@@ -203,7 +201,7 @@ func (e *exporter) run(ctx context.Context) {
 }
 
 // finished notes that a discovery has ended, and writes all that it has found.
-func (e *exporter) finished(ctx context.Context, sum survey.Summary) {
+func (e *exporter) finished(ctx context.Context, sum discovery.Summary) {
 	e.mu.Lock()
 	e.began = time.Now().Add(-sum.Took)
 	e.mu.Unlock()

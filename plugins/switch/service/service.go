@@ -1,3 +1,6 @@
+// Package service is the switch plugin: it puts its parts together and joins them to the host.
+// rpc*.go are the RPCs, cmd*.go the shell commands, hold.go what the process does that holds the
+// role switch-devices; settings, topology, events and records have files of their names.
 package service
 
 import (
@@ -8,22 +11,15 @@ import (
 	"time"
 
 	"ctl.internal/internal/switchcli/hostkeys"
-	"ctl.internal/plugins/switch/changes"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
-	"ctl.internal/plugins/switch/inventory"
 	"ctl.internal/plugins/switch/mibdriver"
-	"ctl.internal/plugins/switch/operations"
-	"ctl.internal/plugins/switch/ring"
-	"ctl.internal/plugins/switch/sdn"
-	"ctl.internal/plugins/switch/shell"
 	"ctl.internal/plugins/switch/snmp"
-	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/switchlist"
 	"ctl.internal/plugins/switch/traps"
+	"ctl.internal/plugins/switch/vendorfile"
 	"ctl.internal/plugins/switch/writes"
-	"ctl.internal/plugins/switch/xmldriver"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
@@ -39,18 +35,18 @@ type Service struct {
 	log        *slog.Logger
 	health     func(sdk.Health)
 	client     *snmp.Client
-	inventory  *inventory.Inventory
-	database   *inventory.Database
-	survey     *survey.Surveyor
+	inventory  *switchlist.Inventory
+	database   *switchlist.Database
+	survey     *discovery.Surveyor
 	publisher  *topology.Publisher
 	events     *host.Publisher
 	trapEvents *host.Publisher
 	drivers    *driver.Chooser
 	standard   *mibdriver.Driver
-	vendors    *xmldriver.Source
+	vendors    *vendorfile.Source
 	keys       *hostkeys.Keys
 	writer     *writes.Writer
-	sdn        *sdn.Applier
+	sdn        *driver.SDN
 	discovered chan struct{} // a discovery has ended
 
 	store     *state.Store
@@ -58,9 +54,9 @@ type Service struct {
 	engines   *state.Table[keptEngine]
 	observed  *state.Table[observed]
 	round     *state.Table[round]
-	history   *ring.Ring[changes.Change]
-	lastTraps *ring.Ring[traps.Trap]
-	trapState *state.Table[shell.TrapState]
+	history   *ring[discovery.Change]
+	lastTraps *ring[traps.Trap]
+	trapsNow  *state.Table[trapState]
 	seen      chan struct{} // what is observed has changed
 	looked    func()        // closes firstLook
 	firstLook chan struct{} // the files of the list were looked at
@@ -74,12 +70,9 @@ type Service struct {
 // idleSockets stay open between discoveries, for the RPCs.
 const idleSockets = 16
 
-// Commands describes the shell commands.
-func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
-
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{log: slog.Default(), health: env.Health, source: nodeName(), inventory: inventory.New(env.Host.Secrets),
+	s := &Service{log: slog.Default(), health: env.Health, source: nodeName(), inventory: switchlist.New(env.Host.Secrets),
 		publisher: &topology.Publisher{}, discovered: make(chan struct{}, 1), seen: make(chan struct{}, 1), firstLook: make(chan struct{})}
 	s.looked = sync.OnceFunc(func() { close(s.firstLook) })
 	if err := env.DecodeConfig(&s.set); err != nil {
@@ -89,14 +82,14 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	s.base = home(env.DataDir)
-	s.database = &inventory.Database{Inventory: s.inventory, Files: s.below(s.set.Lists), Source: s.source}
+	s.database = &switchlist.Database{Inventory: s.inventory, Files: s.below(s.set.Lists), Source: s.source}
 	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Std(), Retries: retries(s.set.SNMP.Retries),
 		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds})
 	if s.set.CLI.HostKeys == hostkeys.Any {
 		env.Warn("cli.host_keys: any: whoever answers by SSH at a switch's address gets its password")
 	}
 	s.drive(env)
-	s.survey = survey.New(survey.Options{Inventory: s.inventory, Log: s.log,
+	s.survey = discovery.New(discovery.Options{Inventory: s.inventory, Log: s.log,
 		Observe: s.drivers.Observe, Refresh: s.standard.Refresh, Infer: s.standard.Evidence,
 		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Std(), Publish: s.publish, Finished: s.tidy})
 	s.survey.Close()                       // until the role is held
@@ -112,11 +105,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.trapEvents = host.NewPublisher(env.Host, trapStream, trapNotification, waitingEvents, s.log)
 	s.start(ctx)
 	s.awaitList(ctx)
-	handlers := &operations.Handlers{Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey, List: s.database,
-		Do: s.writer.Do, Discover: s.discover, SaveInterval: s.saveInterval}
-	sh := &shell.Shell{Home: s.base, Vendors: s.vendors, Keys: s.keys, Inventory: s.inventory, Drivers: s.drivers, Survey: s.survey,
-		Database: s.database, Writes: s.writer, SDN: s.sdn, Discover: s.discover, Traps: s.traps, History: s.changes}
-	return &sdk.Plugin{Operations: handlers.Mux(), Commands: sh.Commands(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
+	return &sdk.Plugin{Operations: s.rpcs(), Commands: s.commands(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
 }
 
 // open follows the plugin's data.
@@ -125,9 +114,9 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	s.engines = state.NewTable[keptEngine](state.Private(enginePrefix))
 	s.observed = state.NewTableWith(state.Private(observedPrefix), observedCodec())
 	s.round = state.NewTable[round](state.Private(roundPrefix))
-	s.history = ring.New[changes.Change](historyPrefix, changes.Keep)
-	s.lastTraps = ring.New[traps.Trap](trapPrefix, s.set.Traps.Keep)
-	s.trapState = state.NewTable[shell.TrapState](state.Private(trapStatePrefix))
+	s.history = newRing[discovery.Change](historyPrefix, discovery.KeepChanges)
+	s.lastTraps = newRing[traps.Trap](trapPrefix, s.set.Traps.Keep)
+	s.trapsNow = state.NewTable[trapState](state.Private(trapStatePrefix))
 	var opened atomic.Bool
 	s.kept.Notify(func([]string) {
 		if opened.Load() {
@@ -136,7 +125,7 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	})
 	s.observed.Notify(func([]string) { s.poke() })
 	s.round.Notify(func([]string) { s.poke() })
-	views := append(s.inventory.Views(), s.writer.View(), s.kept, s.engines, s.observed, s.round, s.history.View(), s.lastTraps.View(), s.trapState, s.sdn.View())
+	views := append(s.inventory.Views(), s.writer.View(), s.kept, s.engines, s.observed, s.round, s.history.View(), s.lastTraps.View(), s.trapsNow, s.sdn.View())
 	if s.store, err = state.Open(ctx, h, views...); err != nil {
 		return err
 	}
@@ -189,27 +178,27 @@ func (s *Service) awaitList(ctx context.Context) {
 }
 
 // traps is what switch:traps shows.
-func (s *Service) traps() (shell.TrapState, []traps.Trap, error) {
+func (s *Service) traps() (trapState, []traps.Trap, error) {
 	if s.set.Traps.Listen == noTraps {
-		return shell.TrapState{}, nil, fault.New(fault.Unsupported, "traps are off; traps.listen in etc/switch.yaml turns them on")
+		return trapState{}, nil, fault.New(fault.Unsupported, "traps are off; traps.listen in etc/switch.yaml turns them on")
 	}
 	now := s.store.Now()
-	t, _ := s.trapState.Get(now, "")
+	t, _ := s.trapsNow.Get(now, "")
 	return t, s.lastTraps.Last(now), nil
 }
 
 // changes is what switch:history shows.
-func (s *Service) changes() []changes.Change { return s.history.Last(s.store.Now()) }
+func (s *Service) changes() []discovery.Change { return s.history.Last(s.store.Now()) }
 
 // publish hands a result to the watchers of the topology; the process that has observed
 // it says what is different to the event stream and the history.
-func (s *Service) publish(before, after *discovery.Network, cause survey.Cause) {
+func (s *Service) publish(before, after *discovery.Network, cause discovery.Cause) {
 	s.publisher.Set(Topology(s.set.Topology, after))
 	e := s.exporter.Load()
-	if cause == survey.Adopted || e == nil {
+	if cause == discovery.Adopted || e == nil {
 		return
 	}
-	var list []changes.Change
+	var list []discovery.Change
 	for _, c := range diff(before, after) {
 		s.events.Publish(c)
 		list = remember(list, after.Built, cause, c)

@@ -7,8 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/plugins/switch/shell"
-	"ctl.internal/plugins/switch/survey"
+	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/traps"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
@@ -47,7 +46,7 @@ type trapEvent struct {
 // trapped acts on traps: switches are read again, and events go out. It is used by
 // the receiver's goroutine only.
 type trapped struct {
-	survey     *survey.Surveyor
+	survey     *discovery.Surveyor
 	events     *host.Publisher
 	wake       chan struct{}
 	second     time.Time
@@ -57,15 +56,8 @@ type trapped struct {
 
 func (d *trapped) handle(t traps.Trap) {
 	for _, m := range t.Nodes {
-		switch h := (survey.Hint{Node: m, IfIndex: t.IfIndex}); t.Kind {
-		case traps.LinkDown, traps.NewRoot, traps.TopologyChange:
-			d.survey.Touch(h)
-		case traps.LinkUp, traps.ColdStart, traps.WarmStart:
-			h.Settling, h.Neighbors = true, true
-			d.survey.Touch(h)
-		case traps.RemTablesChange:
-			h.Neighbors = true
-			d.survey.Touch(h)
+		if t.Effect.Ports {
+			d.survey.Touch(discovery.Hint{Node: m, IfIndex: t.IfIndex, Neighbors: t.Effect.Neighbors, Settling: t.Effect.Repeat})
 		}
 	}
 	d.publish(t)
@@ -101,15 +93,15 @@ func (s *Service) receive(ctx context.Context, term *state.Term) {
 	work.Go(func() { r.Run(ctx) })
 	defer work.Wait()
 	opened := r.Opened()
-	var before shell.TrapState
+	var before trapState
 	for ctx.Err() == nil {
-		now := shell.TrapState{Source: s.source, Epoch: term.Epoch(), Counts: r.Book().Counts(), Strangers: r.Book().Strangers()}
+		now := trapState{Source: s.source, Epoch: term.Epoch(), Counts: r.History().Counts(), Unknown: r.History().Unknown()}
 		if at, err := r.Listening(); err != nil {
 			now.Error = err.Error()
 		} else if at.IsValid() {
 			now.Listening = at.String()
 		}
-		came := r.Book().Take()
+		came := r.History().Take()
 		if len(came) > 0 || now.Counts != before.Counts || now.Error != before.Error || now.Listening != before.Listening {
 			now.At = time.Now()
 			_, err := term.Update(ctx, func(tx *state.Tx) error {
@@ -118,7 +110,7 @@ func (s *Service) receive(ctx context.Context, term *state.Term) {
 						return err
 					}
 				}
-				return s.trapState.Put(tx, "", now)
+				return s.trapsNow.Put(tx, "", now)
 			})
 			if err != nil && ctx.Err() == nil {
 				s.log.Warn("traps that came are not in the list of the last ones", "traps", len(came), "err", err)

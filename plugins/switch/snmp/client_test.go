@@ -12,7 +12,7 @@ import (
 
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
-	"ctl.internal/internal/snmpwire"
+	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 )

@@ -6,15 +6,13 @@ import (
 	"errors"
 	"net/netip"
 	"sync"
-
-	"ctl.internal/plugins/switch/gate"
 )
 
 // pool hands out sessions. No more than max sockets are open, busy and idle ones
 // together, and no more than perSwitch are busy with one address.
 type pool struct {
-	busy  chan struct{} // a token for each busy session
-	gates *gate.Gate[netip.AddrPort]
+	busy      chan struct{} // a token for each busy session
+	addresses limiter       // requests to one address
 
 	mu     sync.Mutex
 	open   int
@@ -26,13 +24,13 @@ type pool struct {
 var errClosed = errors.New("the SNMP client is closed")
 
 func newPool(maxSockets, perSwitch int) *pool {
-	return &pool{busy: make(chan struct{}, maxSockets), gates: gate.New[netip.AddrPort](perSwitch), max: maxSockets, idle: list.New()}
+	return &pool{busy: make(chan struct{}, maxSockets), addresses: limiter{width: perSwitch, slots: map[netip.AddrPort]*slots{}}, max: maxSockets, idle: list.New()}
 }
 
 // acquire returns an idle session of the target or a new one made by open. It
 // waits while too many are busy.
 func (p *pool) acquire(ctx context.Context, t Target, open func() (*session, error)) (*session, error) {
-	leave, err := p.gates.Enter(ctx, t.Addr)
+	leave, err := p.addresses.enter(ctx, t.Addr)
 	if err != nil {
 		return nil, &Error{Op: "waiting for requests to the same switch", OID: t.String(), Cause: err}
 	}

@@ -29,7 +29,7 @@ func (c *Client) open(ctx context.Context, t Target, l *learned) (*session, erro
 	case "3":
 		g.Version = gosnmp.Version3
 		g.SecurityModel = gosnmp.UserSecurityModel
-		g.MsgFlags = t.level()
+		g.MsgFlags = t.Level()
 		g.ContextName = t.Context
 		g.SecurityParameters = l.usm(t)
 	default:
@@ -53,9 +53,7 @@ func (l *learned) usm(t Target) *gosnmp.UsmSecurityParameters {
 			return sp
 		}
 	}
-	return &gosnmp.UsmSecurityParameters{UserName: t.User,
-		AuthenticationProtocol: t.auth(), AuthenticationPassphrase: t.AuthPassword,
-		PrivacyProtocol: t.priv(), PrivacyPassphrase: t.PrivPassword}
+	return t.Security()
 }
 
 // exchange sends one request and waits for its answer, no longer than ctx lasts.

@@ -62,7 +62,8 @@ func (t Target) priv() gosnmp.SnmpV3PrivProtocol {
 	return gosnmp.NoPriv
 }
 
-func (t Target) level() gosnmp.SnmpV3MsgFlags {
+// Level is how much protection the user has.
+func (t Target) Level() gosnmp.SnmpV3MsgFlags {
 	switch {
 	case t.priv() != gosnmp.NoPriv:
 		return gosnmp.AuthPriv
@@ -70,4 +71,11 @@ func (t Target) level() gosnmp.SnmpV3MsgFlags {
 		return gosnmp.AuthNoPriv
 	}
 	return gosnmp.NoAuthNoPriv
+}
+
+// Security is the user in the form of gosnmp.
+func (t Target) Security() *gosnmp.UsmSecurityParameters {
+	return &gosnmp.UsmSecurityParameters{UserName: t.User,
+		AuthenticationProtocol: t.auth(), AuthenticationPassphrase: t.AuthPassword,
+		PrivacyProtocol: t.priv(), PrivacyPassphrase: t.PrivPassword}
 }

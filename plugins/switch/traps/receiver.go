@@ -12,13 +12,13 @@ import (
 	"syscall"
 	"time"
 
-	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 // Options say where to listen and what to do with what comes.
 type Options struct {
 	Listen    string // address:port; the address may be left out
-	Inventory *inventory.Inventory
+	Inventory *switchlist.Inventory
 	Engine    Engine
 	Log       *slog.Logger
 	// Handle gets each trap, one at a time, and must not wait.
@@ -29,8 +29,8 @@ type Options struct {
 
 // Receiver listens for notifications. It is safe for concurrent use.
 type Receiver struct {
-	opt  Options
-	book *Book
+	opt     Options
+	history *History
 
 	mu   sync.Mutex
 	at   netip.AddrPort
@@ -56,11 +56,11 @@ func New(o Options) *Receiver {
 	if o.Handle == nil {
 		o.Handle = func(Trap) {}
 	}
-	return &Receiver{opt: o, book: NewBook(), open: make(chan struct{})}
+	return &Receiver{opt: o, history: NewHistory(), open: make(chan struct{})}
 }
 
-// Book tells what has come.
-func (r *Receiver) Book() *Book { return r.book }
+// History is what has come.
+func (r *Receiver) History() *History { return r.history }
 
 // Listening returns where it listens, or why it does not.
 func (r *Receiver) Listening() (netip.AddrPort, error) {
@@ -72,14 +72,14 @@ func (r *Receiver) Listening() (netip.AddrPort, error) {
 // Opened is closed once it listens.
 func (r *Receiver) Opened() <-chan struct{} { return r.open }
 
-// Run listens until ctx ends. An address that cannot be had is told in one warning;
-// one that somebody else has, a predecessor of this plugin perhaps, is tried again.
+// Run listens until ctx ends. An address that is not available is logged in one warning; one that
+// another process has, a predecessor of this plugin perhaps, is tried again.
 func (r *Receiver) Run(ctx context.Context) {
-	told := false
+	warned := false
 	for {
 		conn, err := r.bind(ctx)
 		if err == nil {
-			if told {
+			if warned {
 				r.opt.Log.Info("the trap interface is there now", "listening", conn.LocalAddr().String())
 			}
 			r.serve(ctx, conn)
@@ -88,9 +88,9 @@ func (r *Receiver) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if !told {
+		if !warned {
 			r.opt.Log.Warn("traps are not received; discovery goes on without them", "err", err)
-			told = true
+			warned = true
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return
@@ -147,9 +147,9 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
-	desk := NewDesk(r.opt.Engine)
+	decoder := NewDecoder(r.opt.Engine)
 	changed := r.opt.Inventory.Changed()
-	desk.SetSenders(NewSenders(r.opt.Inventory.Entries()))
+	decoder.SetSenders(r.opt.Inventory.Entries())
 	buf, control := make([]byte, largest), make([]byte, controlSize)
 	for ctx.Err() == nil {
 		n, c, _, from, err := conn.ReadMsgUDPAddrPort(buf, control)
@@ -162,18 +162,18 @@ func (r *Receiver) serve(ctx context.Context, conn *net.UDPConn) {
 		select {
 		case <-changed:
 			changed = r.opt.Inventory.Changed()
-			desk.SetSenders(NewSenders(r.opt.Inventory.Entries()))
+			decoder.SetSenders(r.opt.Inventory.Entries())
 		default:
 		}
 		if c > 0 {
 			if n, ok := lost(control[:c]); ok {
-				r.book.Lost(n)
+				r.history.Lost(n)
 			}
 		}
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
 		now := time.Now()
-		t, reply, v := desk.Handle(now, from, buf[:n])
-		r.book.Record(now, from, v, t)
+		t, reply, v := decoder.Decode(now, from, buf[:n])
+		r.history.Record(now, from, v, t)
 		if t != nil {
 			r.opt.Handle(*t)
 		}

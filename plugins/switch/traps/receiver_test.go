@@ -13,9 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"ctl.internal/internal/snmpwire"
-	"ctl.internal/plugins/switch/csvlist"
-	"ctl.internal/plugins/switch/inventory"
+	"ctl.internal/internal/lab/snmpwire"
+	"ctl.internal/plugins/switch/switchlist"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,8 +37,8 @@ func (l *logged) String() string {
 	return l.b.String()
 }
 
-func listOf(entries ...csvlist.Entry) *inventory.Inventory {
-	v := inventory.New(nil)
+func listOf(entries ...switchlist.Entry) *switchlist.Inventory {
+	v := switchlist.New(nil)
 	v.Set("list", entries, nil)
 	return v
 }
@@ -106,16 +105,16 @@ func TestReceiver(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 	// The list changes: what was believed is not any more, with no restart.
-	inv.Set("list", []csvlist.Entry{entry(1, "127.0.0.2", 161)}, nil)
+	inv.Set("list", []switchlist.Entry{entry(1, "127.0.0.2", 161)}, nil)
 	send(v2c("public", pduOf(snmpwire.TrapV2, linkDown)))
-	inv.Set("list", []csvlist.Entry{entry(7, "127.0.0.1", 161)}, nil)
+	inv.Set("list", []switchlist.Entry{entry(7, "127.0.0.1", 161)}, nil)
 	send(v2c("public", pduOf(snmpwire.TrapV2, linkDown)))
 	for x := range got {
 		if x.Node == 7 {
 			break
 		}
 	}
-	if c := r.Book().Counts(); c.NotAuthentic != 1 || c.Informs != 1 {
+	if c := r.History().Counts(); c.NotAuthentic != 1 || c.Informs != 1 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -1,48 +1,69 @@
+// Package traps receives SNMP notifications: traps of versions 1, 2c and 3, and informs, which it
+// answers. gosnmp reads the messages; Decoder decides who is believed, and Receiver is the socket
+// around it. kinds is the table of what a notification makes the plugin read again.
+//
+// Only switches of the list are believed, and only they are ever answered: the source address must
+// be listed and the message must carry that switch's community, or be made with its version 3 user.
+// Everything that is kept is bounded.
 package traps
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"time"
 
-	"ctl.internal/internal/snmpwire"
+	"github.com/gosnmp/gosnmp"
+
 	"ctl.internal/plugins/switch/mib"
 )
 
-// Kind is what a notification tells, by the name its MIB gives it.
+// Kind is what a notification reports, by the name its MIB gives it.
 type Kind string
 
-// The kinds that are understood; everything else is Other.
+// The kinds that links are told by, and those that are not understood.
 const (
-	ColdStart             Kind = "coldStart"
-	WarmStart             Kind = "warmStart"
-	LinkDown              Kind = "linkDown"
-	LinkUp                Kind = "linkUp"
-	AuthenticationFailure Kind = "authenticationFailure"
-	RemTablesChange       Kind = "lldpRemTablesChange"
-	NewRoot               Kind = "newRoot"
-	TopologyChange        Kind = "topologyChange"
-	Other                 Kind = "other"
+	LinkDown Kind = "linkDown"
+	LinkUp   Kind = "linkUp"
+	Other    Kind = "other"
 )
 
-// kinds are the values of snmpTrapOID: SNMPv2-MIB (RFC 3418), LLDP-MIB and
-// LLDP-V2-MIB (IEEE 802.1AB), BRIDGE-MIB (RFC 4188).
-var kinds = map[string]Kind{
-	"1.3.6.1.6.3.1.1.5.1":        ColdStart,
-	"1.3.6.1.6.3.1.1.5.2":        WarmStart,
-	"1.3.6.1.6.3.1.1.5.3":        LinkDown,
-	"1.3.6.1.6.3.1.1.5.4":        LinkUp,
-	"1.3.6.1.6.3.1.1.5.5":        AuthenticationFailure,
-	"1.0.8802.1.1.2.0.0.1":       RemTablesChange,
-	"1.3.111.2.802.1.1.13.0.0.1": RemTablesChange,
-	"1.3.6.1.2.1.17.0.1":         NewRoot,
-	"1.3.6.1.2.1.17.0.2":         TopologyChange,
-	"1.3.6.1.2.1.17.0.0.1":       NewRoot, // as some version 1 agents send them
-	"1.3.6.1.2.1.17.0.0.2":       TopologyChange,
-	"1.0.8802.1.1.2.0.1":         RemTablesChange,
-	"1.3.111.2.802.1.1.13.0.1":   RemTablesChange,
-	"1.3.6.1.6.3.1.1.5.3.0":      LinkDown, // as some firmware sends them, with an instance
-	"1.3.6.1.6.3.1.1.5.4.0":      LinkUp,
+// Effect is what is read again of the switch.
+type Effect struct {
+	Ports     bool // the states of its ports
+	Neighbors bool // its neighbours, even if the switch says that none has changed
+	Repeat    bool // a few times more: neighbours appear some time after
+}
+
+// kinds are the notifications that are understood, by the value of snmpTrapOID: SNMPv2-MIB (RFC 3418),
+// LLDP-MIB and LLDP-V2-MIB (IEEE 802.1AB), BRIDGE-MIB (RFC 4188). Some version 1 agents leave out the 0
+// before the last arc of an enterprise's own traps, and some firmware adds an instance.
+var kinds = func() map[string]kind {
+	table := map[string]kind{}
+	for _, k := range []struct {
+		kind
+		oids string
+	}{
+		{kind{"coldStart", Effect{true, true, true}}, "1.3.6.1.6.3.1.1.5.1"},
+		{kind{"warmStart", Effect{true, true, true}}, "1.3.6.1.6.3.1.1.5.2"},
+		{kind{LinkDown, Effect{Ports: true}}, "1.3.6.1.6.3.1.1.5.3 1.3.6.1.6.3.1.1.5.3.0"},
+		{kind{LinkUp, Effect{true, true, true}}, "1.3.6.1.6.3.1.1.5.4 1.3.6.1.6.3.1.1.5.4.0"},
+		{kind{"authenticationFailure", Effect{}}, "1.3.6.1.6.3.1.1.5.5"},
+		{kind{"lldpRemTablesChange", Effect{Ports: true, Neighbors: true}},
+			"1.0.8802.1.1.2.0.0.1 1.0.8802.1.1.2.0.1 1.3.111.2.802.1.1.13.0.0.1 1.3.111.2.802.1.1.13.0.1"},
+		{kind{"newRoot", Effect{Ports: true}}, "1.3.6.1.2.1.17.0.1 1.3.6.1.2.1.17.0.0.1"},
+		{kind{"topologyChange", Effect{Ports: true}}, "1.3.6.1.2.1.17.0.2 1.3.6.1.2.1.17.0.0.2"},
+	} {
+		for oid := range strings.FieldsSeq(k.oids) {
+			table[oid] = k.kind
+		}
+	}
+	return table
+}()
+
+type kind struct {
+	name   Kind
+	effect Effect
 }
 
 // Trap is a notification of a switch of the list.
@@ -55,74 +76,91 @@ type Trap struct {
 	Kind    Kind           `json:"kind"`
 	OID     string         `json:"oid"` // snmpTrapOID, without a leading dot
 	UpTime  time.Duration  `json:"uptime"`
-	// Of linkUp and linkDown; 0 when not told.
+	// Of linkUp and linkDown; 0 when not reported.
 	IfIndex uint32 `json:"if-index,omitempty"`
 	Admin   int32  `json:"admin,omitempty"`
 	Oper    int32  `json:"oper,omitempty"`
 	// Nodes are all switches it may be of: one, or several at one address.
-	Nodes []mib.MAC `json:"-"`
+	Nodes  []mib.MAC `json:"-"`
+	Effect Effect    `json:"-"`
 }
 
 // The variable bindings that are read.
-var (
-	sysUpTime   = snmpwire.OID{1, 3, 6, 1, 2, 1, 1, 3, 0}
-	snmpTrapOID = snmpwire.OID{1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}
-	ifEntry     = snmpwire.OID{1, 3, 6, 1, 2, 1, 2, 2, 1}
-)
-
-// The columns of ifEntry that are read.
 const (
-	ifIndex       = 1
+	snmpTrapOID   = ".1.3.6.1.6.3.1.1.4.1.0"
+	snmpTraps     = "1.3.6.1.6.3.1.1.5" // the parent of the standard notifications (RFC 3418)
+	ifEntry       = ".1.3.6.1.2.1.2.2.1"
+	ifIndex       = 1 // columns of ifEntry
 	ifAdminStatus = 7
 	ifOperStatus  = 8
 )
 
-// read fills a Trap from what a message carried.
-func (t *Trap) read(oid snmpwire.OID, ticks uint32, list []snmpwire.VarBind) {
-	t.OID = oid.String()
-	t.UpTime = time.Duration(ticks) * 10 * time.Millisecond
-	if t.Kind = kinds[t.OID]; t.Kind == "" {
-		t.Kind = Other
+// enterpriseSpecific is the generic-trap of version 1 traps that are not standard.
+const enterpriseSpecific = 6
+
+// read fills a Trap from a notification; false: the message is none.
+func (t *Trap) read(p *gosnmp.SnmpPacket) bool {
+	rest := p.Variables
+	ticks := uint32(0)
+	switch p.PDUType {
+	case gosnmp.Trap: // of version 1: the value that snmpTrapOID has for it is RFC 3584 section 3.1
+		if p.Version != gosnmp.Version1 || p.GenericTrap < 0 || p.GenericTrap > enterpriseSpecific || p.Enterprise == "" {
+			return false
+		}
+		t.OID, ticks = fmt.Sprintf("%s.%d", snmpTraps, p.GenericTrap+1), uint32(p.Timestamp)
+		if p.GenericTrap == enterpriseSpecific {
+			t.OID = fmt.Sprintf("%s.0.%d", strings.TrimPrefix(p.Enterprise, "."), uint32(p.SpecificTrap))
+		}
+	case gosnmp.SNMPv2Trap, gosnmp.InformRequest:
+		if p.Version == gosnmp.Version1 {
+			return false
+		}
+		if len(rest) > 0 && rest[0].Name == mib.SysUpTime && rest[0].Type == gosnmp.TimeTicks {
+			ticks, _ = rest[0].Value.(uint32)
+			rest = rest[1:]
+		}
+		if len(rest) == 0 || rest[0].Name != snmpTrapOID || rest[0].Type != gosnmp.ObjectIdentifier {
+			return false
+		}
+		oid, _ := rest[0].Value.(string)
+		t.OID, rest = strings.TrimPrefix(oid, "."), rest[1:]
+	default:
+		return false
 	}
-	if t.Kind == LinkUp || t.Kind == LinkDown {
-		t.link(list)
+	t.Version = map[gosnmp.SnmpVersion]string{gosnmp.Version1: "1", gosnmp.Version2c: "2c", gosnmp.Version3: "3"}[p.Version]
+	t.Inform, t.UpTime = p.PDUType == gosnmp.InformRequest, time.Duration(ticks)*10*time.Millisecond
+	k, ok := kinds[t.OID]
+	if !ok {
+		k.name = Other
 	}
+	if t.Kind, t.Effect = k.name, k.effect; t.Kind == LinkUp || t.Kind == LinkDown {
+		t.link(rest)
+	}
+	return t.OID != ""
 }
 
 // link finds the interface: in the value of ifIndex, else in the instance of any
 // column of ifTable that came along.
-func (t *Trap) link(list []snmpwire.VarBind) {
+func (t *Trap) link(list []gosnmp.SnmpPDU) {
 	for _, vb := range list {
-		if !vb.Name.HasPrefix(ifEntry) || len(vb.Name) != len(ifEntry)+2 {
+		arcs, ok := mib.Under(ifEntry, vb.Name, nil)
+		if !ok || len(arcs) != 2 {
 			continue
 		}
-		column, instance := vb.Name[len(ifEntry)], vb.Name[len(ifEntry)+1]
-		number := vb.Value.Tag == snmpwire.Integer && vb.Value.Int > 0
-		switch {
-		case column == ifIndex && number:
-			t.IfIndex = uint32(vb.Value.Int)
+		n, _ := vb.Value.(int)
+		switch number := vb.Type == gosnmp.Integer && n > 0; {
+		case arcs[0] == ifIndex && number:
+			t.IfIndex = uint32(n)
 			continue
-		case column == ifAdminStatus && number:
-			t.Admin = int32(vb.Value.Int)
-		case column == ifOperStatus && number:
-			t.Oper = int32(vb.Value.Int)
+		case arcs[0] == ifAdminStatus && number:
+			t.Admin = int32(n)
+		case arcs[0] == ifOperStatus && number:
+			t.Oper = int32(n)
 		}
 		if t.IfIndex == 0 {
-			t.IfIndex = instance
+			t.IfIndex = arcs[1]
 		}
 	}
-}
-
-// notification reads what versions 2c and 3 put in front of the other bindings.
-func notification(p snmpwire.PDU) (oid snmpwire.OID, ticks uint32, rest []snmpwire.VarBind, ok bool) {
-	rest = p.VarBinds
-	if len(rest) > 0 && rest[0].Name.Compare(sysUpTime) == 0 && rest[0].Value.Tag == snmpwire.TimeTicks {
-		ticks, rest = uint32(rest[0].Value.Int), rest[1:]
-	}
-	if len(rest) == 0 || rest[0].Name.Compare(snmpTrapOID) != 0 || rest[0].Value.Tag != snmpwire.ObjectID {
-		return nil, 0, nil, false
-	}
-	return rest[0].Value.OID, ticks, rest[1:], true
 }
 
 // Summary is the trap in a few words, for people.
@@ -132,7 +170,7 @@ func (t *Trap) Summary() string {
 		s = t.OID
 	}
 	if t.IfIndex != 0 {
-		s += " ifIndex " + uintText(t.IfIndex)
+		s += fmt.Sprintf(" ifIndex %d", t.IfIndex)
 	}
-	return strings.TrimSpace(s)
+	return s
 }

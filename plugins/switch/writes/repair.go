@@ -56,7 +56,7 @@ func (w *Writer) repair(ctx context.Context, term *state.Term, sw *switchdriver.
 		outcome, text, err := w.opt.Repair(act, sw, &r)
 		end()
 		if err != nil {
-			f := fault.Wrap(fault.KindOf(err), err, "an earlier change of switch %s (%s, operation %s) was not finished and cannot be repaired now: %v", w.opt.Name(sw), r.What(), r.ID, err)
+			f := fault.Wrap(fault.KindOf(err), err, "an earlier change of switch %s (%s, operation %s) was not finished and cannot be repaired now: %v", switchdriver.Label(sw), r.What(), r.ID, err)
 			f.Source = fault.SourceDevice
 			if !all && r.apart() {
 				continue
@@ -149,7 +149,7 @@ func (w *Writer) repairNode(ctx context.Context, term *state.Term, node uint64) 
 	if err != nil {
 		return
 	}
-	leave, err := w.gate.Enter(ctx, node)
+	leave, err := w.turn(ctx, node)
 	if err != nil {
 		return
 	}

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ctl.internal/plugins/switch/gate"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
@@ -46,8 +45,7 @@ type Options struct {
 	// Repair finds out what became of an operation that was begun and not ended, and takes
 	// back what is half of it. It fails when the switch cannot be asked now.
 	Repair func(ctx context.Context, sw *switchdriver.Switch, r *Record) (Outcome, string, error)
-	Name   func(*switchdriver.Switch) string // for people
-	Source string                            // of this process: its node
+	Source string // of this process: its node
 	Log    *slog.Logger
 }
 
@@ -58,7 +56,7 @@ type Writer struct {
 	table *state.Table[Record]
 	store *state.Store
 	term  atomic.Pointer[state.Term] // nil: another process holds the role
-	gate  *gate.Gate[uint64]         // one at a time for each switch
+	turns switchdriver.Turns         // one change at a time for each switch
 	news  chan struct{}              // records have changed
 
 	draining atomic.Bool
@@ -72,7 +70,7 @@ type Writer struct {
 
 // New makes a Writer; Bind it before use.
 func New(o Options) *Writer {
-	w := &Writer{opt: o, gate: gate.New[uint64](1), news: make(chan struct{}, 1), taken: map[string]bool{}}
+	w := &Writer{opt: o, news: make(chan struct{}, 1), taken: map[string]bool{}}
 	w.table = state.NewTableWith(state.Private(prefix), state.Codec[Record]{Decode: decode})
 	w.table.Notify(func([]string) { w.poke() })
 	return w
@@ -107,7 +105,7 @@ func (w *Writer) record(ctx context.Context, sw *switchdriver.Switch, o Operatio
 	who, _ := caller.From(ctx)
 	r := Record{ID: now.Format("20060102T150405.000000000") + "-" + rand.Text()[:4], By: who.User, Begun: now, Operation: o, State: Queued}
 	if sw != nil {
-		r.Node, r.Switch = sw.NodeId, w.opt.Name(sw)
+		r.Node, r.Switch = sw.NodeId, switchdriver.Label(sw)
 	}
 	return r
 }
@@ -173,14 +171,19 @@ func (w *Writer) carry(ctx context.Context, c *carried, sw *switchdriver.Switch)
 	leave := func() {}
 	defer func() { leave() }()
 	if sw != nil {
-		enter, err := w.gate.Enter(ctx, sw.NodeId)
+		done, err := w.turn(ctx, sw.NodeId)
 		if err != nil {
-			return nil, w.finish(ctx, c, nil, fault.Wrap(fault.InUse, err, "switch %s is busy with other changes; try again", w.opt.Name(sw)))
+			return nil, w.finish(ctx, c, nil, fault.Wrap(fault.InUse, err, "switch %s is busy with other changes; try again", switchdriver.Label(sw)))
 		}
-		leave = enter
+		leave = done
 	}
 	lines, err = w.perform(ctx, c, sw)
 	return lines, w.finish(ctx, c, lines, err)
+}
+
+// turn waits for the switch. It goes by the MAC address alone: the list may change the address meanwhile.
+func (w *Writer) turn(ctx context.Context, node uint64) (done func(), err error) {
+	return w.turns.Take(ctx, &switchdriver.Switch{NodeId: node})
 }
 
 func (w *Writer) perform(ctx context.Context, c *carried, sw *switchdriver.Switch) ([]string, error) {

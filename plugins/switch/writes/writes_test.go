@@ -80,7 +80,6 @@ func start(t *testing.T, h *plugintest.Host, d *device) *process {
 	p := &process{began: make(chan struct{}, 1000)}
 	p.Writer = New(Options{Perform: d.perform, Source: "node", Log: slog.New(slog.DiscardHandler),
 		Find: func(node uint64) (*switchdriver.Switch, error) { return &switchdriver.Switch{NodeId: node}, nil },
-		Name: func(sw *switchdriver.Switch) string { return fmt.Sprint("switch ", sw.NodeId) },
 		Repair: func(_ context.Context, sw *switchdriver.Switch, r *Record) (Outcome, string, error) {
 			d.mu.Lock()
 			defer d.mu.Unlock()

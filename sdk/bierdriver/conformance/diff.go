@@ -9,6 +9,17 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
+// channelKey is the key of an entry of pure-multicast.
+type channelKey struct {
+	vpn                           uint32
+	source, group                 string
+	sourceWildcard, groupWildcard uint32
+}
+
+func keyOf(c *bierdriver.Channel) channelKey {
+	return channelKey{c.VpnId, c.SourceAddress, c.GroupAddress, c.SourceWildcard, c.GroupWildcard}
+}
+
 // Edit is one difference between two configurations. Exactly one of the members
 // Global, SubDomain, Channel names what is written; with Delete, what goes.
 type Edit struct {
@@ -42,19 +53,19 @@ func (e Edit) String() string {
 // Canonical. Deleting bier-global deletes its sub-domains.
 func Diff(from, to *bierdriver.Config) []Edit {
 	var del, set []Edit
-	have := map[bierdriver.ChannelKey]*bierdriver.Channel{}
+	have := map[channelKey]*bierdriver.Channel{}
 	for _, c := range from.GetChannels() {
-		have[bierdriver.KeyOf(c)] = c
+		have[keyOf(c)] = c
 	}
 	for _, c := range to.GetChannels() {
-		old := have[bierdriver.KeyOf(c)]
-		delete(have, bierdriver.KeyOf(c))
+		old := have[keyOf(c)]
+		delete(have, keyOf(c))
 		if old == nil || !sameChannel(old, c) {
 			set = append(set, Edit{Channel: c})
 		}
 	}
 	for _, c := range from.GetChannels() {
-		if have[bierdriver.KeyOf(c)] != nil {
+		if have[keyOf(c)] != nil {
 			del = append(del, Edit{Delete: true, Channel: c})
 		}
 	}
@@ -120,7 +131,7 @@ func Patch(c *bierdriver.Config, edits []Edit) *bierdriver.Config {
 func patch(c *bierdriver.Config, e Edit) {
 	switch {
 	case e.Channel != nil:
-		c.Channels = slices.DeleteFunc(c.Channels, func(o *bierdriver.Channel) bool { return bierdriver.KeyOf(o) == bierdriver.KeyOf(e.Channel) })
+		c.Channels = slices.DeleteFunc(c.Channels, func(o *bierdriver.Channel) bool { return keyOf(o) == keyOf(e.Channel) })
 		if !e.Delete {
 			c.Channels = append(c.Channels, proto.CloneOf(e.Channel))
 		}

@@ -23,10 +23,10 @@ type Keystore interface {
 type Source struct {
 	keystore Keystore
 	log      *slog.Logger
-	told     sync.Once
+	logged   sync.Once
 }
 
-// New returns a source; log is told once when the system's certificates stand in.
+// New returns a source; log gets one line when the system's certificates are used instead.
 func New(k Keystore, log *slog.Logger) *Source { return &Source{keystore: k, log: log} }
 
 // Client returns the settings for a connection to a server whose certificate must
@@ -39,7 +39,7 @@ func (s *Source) Client(ctx context.Context, server string) (*tls.Config, error)
 	case err == nil:
 		c.RootCAs = pool
 	case fault.KindOf(err) == fault.Unavailable || fault.KindOf(err) == fault.Unsupported:
-		s.told.Do(func() {
+		s.logged.Do(func() {
 			s.log.Warn("the controller has no trust keystore; servers are verified against the certificates of the operating system", "reason", err)
 		})
 	default:

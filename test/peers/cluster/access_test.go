@@ -21,7 +21,7 @@ const root = "../../.."
 var bin string
 
 func TestMain(m *testing.M) {
-	os.Exit(harness.Main(m, root, &bin, "./plugins/repoinfo", "./test/peers/cluster/actor", "./test/peers/cluster/lone"))
+	os.Exit(harness.Main(m, root, &bin, "./test/peers/cluster/actor", "./test/peers/cluster/lone"))
 }
 
 func do(t *testing.T, c *harness.Controller, method, path, auth, body string) (int, string) {
@@ -62,14 +62,7 @@ func pair(t *testing.T) (one, two *harness.Controller) {
 		t.Fatal(err)
 	}
 	files := map[string]string{"ctl.yaml": settings, "sec.ini": string(ini)}
-	one = harness.Start(t, bin, files)
-	const encryption = "ctl/datastore/initial/config/aaa-encrypt-service-config.xml"
-	key, err := os.ReadFile(filepath.Join(one.Home, "etc", encryption))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files[encryption] = string(key) // nodes of a cluster share the key of secrets
-	return one, harness.Start(t, bin, files)
+	return harness.RunNode(t, harness.Options{Bin: bin, Files: files}), harness.RunNode(t, harness.Options{Bin: bin, Files: files})
 }
 
 // Nodes of a cluster follow each other.

@@ -24,18 +24,14 @@ type controller struct {
 
 const root = "../../.."
 
-func newController(t *testing.T, files map[string]string, driver ...string) *controller {
+func newController(t *testing.T, files map[string]string, driver string) *controller {
 	t.Helper()
 	bin := t.TempDir()
-	plugins := []string{"./plugins/bier-topomanager", "./plugins/bier-channel", "./plugins/bier-service"}
-	for _, d := range driver {
-		plugins = append(plugins, "./plugins/"+d)
-	}
-	if out, err := harness.Build(root, bin, plugins...); err != nil {
+	if out, err := harness.Build(root, bin); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	c := &controller{harness.Start(t, bin, files), t, "10.9.9.9"}
-	c.Ctl("feature:install ctl-bier-topomanager-rest ctl-bier-topomanager-cli ctl-bier-channel-rest ctl-bier-service-cli " + driverFeature(driver[0]))
+	c.Ctl("feature:install ctl-bier-topomanager-rest ctl-bier-topomanager-cli ctl-bier-channel-rest ctl-bier-service-cli " + driverFeature(driver))
 	file := filepath.Join(t.TempDir(), "topology.yaml")
 	const topology = "topology-id: lab\nnode: [{node-id: r1}, {node-id: r2}, {node-id: r3}]\nlink:\n" +
 		"- {source: {source-node: r1, source-tp: e2}, destination: {dest-node: r2, dest-tp: e1}, bidirectional: true}\n" +

@@ -22,7 +22,7 @@ func (c *controller) rpc(name, input string) string {
 func TestBIERTopologyOfOpenFlow(t *testing.T) {
 	listen := freePort(t)
 	r := newRing(t, 4, "tcp:"+listen)
-	c := newController(t, listen, "./plugins/openflow", "./plugins/bier-topomanager")
+	c := newController(t, listen)
 	c.Ctl("feature:install ctl-openflow ctl-bier-topomanager-rest")
 	r.lab("up")
 	c.until("after the start", r.want())

@@ -20,10 +20,10 @@ type controller struct {
 	t *testing.T
 }
 
-func newController(t *testing.T, listen string, plugins ...string) *controller {
+func newController(t *testing.T, listen string) *controller {
 	t.Helper()
 	bin := t.TempDir()
-	if out, err := harness.Build(root, bin, plugins...); err != nil {
+	if out, err := harness.Build(root, bin); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return &controller{harness.Start(t, bin, map[string]string{"openflow.yaml": "listen: " + listen + "\n"}), t}
@@ -86,7 +86,7 @@ func (c *controller) until(when string, want map[string]string) {
 func TestController(t *testing.T) {
 	listen := freePort(t)
 	r := newRing(t, 4, "tcp:"+listen)
-	c := newController(t, listen, "./plugins/openflow")
+	c := newController(t, listen)
 	c.Ctl("feature:install ctl-restconf ctl-openflow")
 	r.lab("up")
 	c.until("after the start", r.want())

@@ -28,7 +28,7 @@ import (
 var bin string
 
 func TestMain(m *testing.M) {
-	os.Exit(harness.Main(m, "../../..", &bin, "./plugins/realm-ldap", "./plugins/realm-directory", "./plugins/realm-idsvc", "./examples/realm-static"))
+	os.Exit(harness.Main(m, "../../..", &bin, "./examples/realm-static"))
 }
 
 // program finds a server, or skips the test loudly.

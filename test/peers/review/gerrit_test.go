@@ -41,7 +41,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	bin = dir
-	if out, err := harness.Build("../../..", dir, "./plugins/repoinfo"); err != nil {
+	if out, err := harness.Build("../../..", dir); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		return 1
 	}

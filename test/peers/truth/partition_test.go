@@ -125,41 +125,19 @@ func inside(t *testing.T, space string) string {
 // must not answer with what the others have changed meanwhile.
 func TestAPartitionedNodeAnswersNothingStale(t *testing.T) {
 	s := newSite(t)
-	etcd := members(t, func(i int) (string, []string) {
+	etcd := harness.EtcdAt(t, 3, func(i int) (string, []string) {
 		return s.address(i), []string{"ip", "netns", "exec", s.space(i)}
 	})
-	var endpoints []string
-	for _, m := range etcd {
-		endpoints = append(endpoints, `"`+m.client+`"`)
-	}
-	files := settings(t, endpoints)
+	files := settings(t, etcd...)
 	var all []*harness.Controller
-	var urls []string
+	var at []endpoint
 	for i := range 3 {
-		home := harness.NewHome(t)
-		lay(t, home, files)
-		at := s.address(i) + ":8181"
-		all = append(all, harness.Run(t, harness.Options{Bin: inside(t, s.space(i)), Home: home, Args: []string{"--http", at}}))
-		urls = append(urls, "http://"+at)
-		if i == 0 {
-			takeKey(t, home, files)
-		}
+		address := s.address(i) + ":8181"
+		all = append(all, harness.RunNode(t, harness.Options{Bin: inside(t, s.space(i)), Files: files, Args: []string{"--http", address}}))
+		at = append(at, endpoint{"http://" + address, &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8, DialContext: dialer(s.space(i))}}})
 	}
 	all[0].Ctl("feature:install ctl-bier-all")
-	clients := make([]*http.Client, 3)
-	for i := range clients {
-		clients[i] = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8, DialContext: dialer(s.space(i))}}
-	}
-	dialers = func(i int) *http.Client { return clients[i] }
-	t.Cleanup(func() { dialers = nil })
-	first := &worker{urls: urls[:1], rnd: rand.New(rand.NewPCG(1, 1)), h: &history{}}
-	harness.Within(t, "the topology is made", func() bool {
-		status, _ := first.ask(t.Context(), "PUT", "/rests/data/bier-topology:bier-network-topology/bier-topology=t", `{"bier-topology:bier-topology":[{"topology-id":"t"}]}`)
-		return status == 201 || status == 204
-	})
-	if _, body := first.ask(t.Context(), "POST", "/restconf/operations/bier-topology-api:configure-domain", `{"input":{"topology-id":"t","domain":[1]}}`); !strings.Contains(body, "SUCCESS") {
-		t.Fatal(body)
-	}
+	prepare(t, at)
 	cut := trouble{"a node is cut off", func(rest func(time.Duration)) {
 		i := rand.IntN(3)
 		s.cut(i, true)
@@ -176,6 +154,5 @@ func TestAPartitionedNodeAnswersNothingStale(t *testing.T) {
 			rest(300 * time.Millisecond)
 		}
 	}}
-	t.Run("channels", func(t *testing.T) { record(t, urls, channel, []trouble{cut, flap}) })
-	t.Run("users", func(t *testing.T) { record(t, urls, user, []trouble{cut, flap}) })
+	recordAll(t, at, []trouble{cut, flap})
 }

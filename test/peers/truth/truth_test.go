@@ -5,7 +5,9 @@ package truthpeers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -31,7 +33,7 @@ type trouble struct {
 }
 
 // record runs workers for a while, with one trouble after the other, and checks.
-func record(t *testing.T, urls []string, step func(context.Context, *worker, string), troubles []trouble) {
+func record(t *testing.T, nodes []endpoint, step func(context.Context, *worker, string), troubles []trouble) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), duration())
 	defer cancel()
@@ -42,7 +44,7 @@ func record(t *testing.T, urls []string, step func(context.Context, *worker, str
 		}
 	}
 	h := &history{began: time.Now()}
-	wg := crowd(ctx, 8, urls, h, step)
+	wg := crowd(ctx, 8, nodes, h, step)
 	rest(2 * time.Second)
 	for i := rand.IntN(100); ctx.Err() == nil && len(troubles) > 0; i++ {
 		x := troubles[i%len(troubles)]
@@ -55,23 +57,42 @@ func record(t *testing.T, urls []string, step func(context.Context, *worker, str
 	h.check(t)
 }
 
-// domain makes topology t with domain 1, which the channels belong to.
-func domain(t *testing.T, c *harness.Controller) {
+// recordAll records a history of each kind of data.
+func recordAll(t *testing.T, nodes []endpoint, troubles []trouble) {
 	t.Helper()
-	const admin = "admin:admin"
-	harness.Within(t, "the topology is made", func() bool {
-		a := c.Do("PUT", "/rests/data/bier-topology:bier-network-topology/bier-topology=t", admin, `{"bier-topology:bier-topology":[{"topology-id":"t"}]}`)
-		return a.Status == 201 || a.Status == 204
-	})
-	if a := c.Do("POST", "/restconf/operations/bier-topology-api:configure-domain", admin, `{"input":{"topology-id":"t","domain":[1]}}`); !strings.Contains(a.Body, "SUCCESS") {
-		t.Fatalf("%d %s", a.Status, a.Body)
+	for _, k := range []struct {
+		name string
+		step func(context.Context, *worker, string)
+	}{{"channels", channel}, {"domains", domain}, {"routers", router}, {"counters", counter}, {"users", user}} {
+		t.Run(k.name, func(t *testing.T) { record(t, nodes, k.step, troubles) })
 	}
 }
 
-func urls(all []*harness.Controller) []string {
-	var out []string
+// prepare makes topology t with domain 1, which channels and routers belong to, and the
+// routers that count.
+func prepare(t *testing.T, nodes []endpoint) {
+	t.Helper()
+	w := &worker{nodes: nodes[:1], rnd: rand.New(rand.NewPCG(1, 1)), h: &history{}}
+	harness.Within(t, "the topology is made", func() bool {
+		status, _ := w.ask(t.Context(), "PUT", topology, `{"bier-topology:bier-topology":[{"topology-id":"t"}]}`)
+		return status == 201 || status == 204
+	})
+	if _, body := w.ask(t.Context(), "POST", "/restconf/operations/bier-topology-api:configure-domain", `{"input":{"topology-id":"t","domain":[1]}}`); !strings.Contains(body, "SUCCESS") {
+		t.Fatal(body)
+	}
+	for i := range keys {
+		name := fmt.Sprint("count-k", i)
+		if status, body := w.ask(t.Context(), "PUT", topology+"/bier-node="+name, fmt.Sprintf(`{"bier-topology:bier-node":[{"node-id":%q}]}`, name)); status != 201 {
+			t.Fatal(status, body)
+		}
+	}
+}
+
+// reached are controllers as clients on this machine reach them.
+func reached(all ...*harness.Controller) (out []endpoint) {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
 	for _, c := range all {
-		out = append(out, c.HTTP)
+		out = append(out, endpoint{c.HTTP, client})
 	}
 	return out
 }
@@ -97,16 +118,16 @@ func killPlugin(c *harness.Controller, name string) {
 }
 
 // Troubles of every kind, at nodes and at members of etcd.
-func everything(etcd []*member, all []*harness.Controller) []trouble {
+func everything(etcd []*harness.EtcdMember, all []*harness.Controller) []trouble {
 	freeze := 5 * time.Second
 	if duration() > time.Minute {
 		freeze = 30 * time.Second
 	}
-	stop := func(name string, pid func() int) trouble {
+	stop := func(name string, signal func(syscall.Signal)) trouble {
 		return trouble{name, func(rest func(time.Duration)) {
-			_ = syscall.Kill(pid(), syscall.SIGSTOP)
+			signal(syscall.SIGSTOP)
 			rest(freeze)
-			_ = syscall.Kill(pid(), syscall.SIGCONT)
+			signal(syscall.SIGCONT)
 		}}
 	}
 	out := []trouble{
@@ -123,21 +144,23 @@ func everything(etcd []*member, all []*harness.Controller) []trouble {
 		return out
 	}
 	return append(out,
+		trouble{"kill -9 of the topology plugin", func(func(time.Duration)) { killPlugin(all[rand.IntN(len(all))], "bier-topomanager") }},
 		trouble{"kill -9 of a member of etcd", func(rest func(time.Duration)) {
 			m := etcd[rand.IntN(len(etcd))]
-			m.kill()
+			m.Kill()
 			rest(2 * time.Second)
-			m.start()
+			m.Start()
 		}},
-		stop("a controller is frozen", all[rand.IntN(len(all))].PID),
-		stop("a member of etcd is frozen", func() int { return etcd[0].cmd.Process.Pid }),
-		stop("another member of etcd is frozen", func() int { return etcd[1].cmd.Process.Pid }),
+		stop("a controller is frozen", func(s syscall.Signal) { _ = syscall.Kill(all[1].PID(), s) }),
+		stop("a member of etcd is frozen", etcd[0].Signal),
+		stop("another member of etcd is frozen", etcd[1].Signal),
 	)
 }
 
-// Users and channels over three nodes, while everything that can die or freeze does.
+// Channels, topologies, counters and users over three nodes, while everything that can die
+// or freeze does.
 func TestThreeNodesAreOneTruth(t *testing.T) {
-	etcd := members(t, here)
+	etcd := harness.EtcdCluster(t, 3)
 	all := nodes(t, 3, etcd)
 	all[0].Ctl("feature:install ctl-bier-all")
 	for _, c := range all {
@@ -145,17 +168,15 @@ func TestThreeNodesAreOneTruth(t *testing.T) {
 			return c.Do("POST", "/restconf/operations/bier-channel-api:get-channel", "admin:admin", `{"input":{"topology-id":"t"}}`).Status == 200
 		})
 	}
-	domain(t, all[0])
-	t.Run("channels", func(t *testing.T) { record(t, urls(all), channel, everything(etcd, all)) })
-	t.Run("users", func(t *testing.T) { record(t, urls(all), user, everything(etcd, all)) })
+	prepare(t, reached(all...))
+	recordAll(t, reached(all...), everything(etcd, all))
 }
 
 // One node on the embedded engine, reloaded and killed under writers.
 func TestOneNodeIsOneTruth(t *testing.T) {
-	c := harness.Run(t, harness.Options{Bin: bin, Files: map[string]string{"ctl.yaml": "aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n", "sec.ini": secINI(t)}})
+	c := harness.Run(t, harness.Options{Bin: bin, Files: settings(t)})
 	c.Args = []string{"--http", c.HTTP[len("http://"):]}
 	c.Ctl("feature:install ctl-bier-all")
-	domain(t, c)
-	t.Run("channels", func(t *testing.T) { record(t, []string{c.HTTP}, channel, everything(nil, []*harness.Controller{c})) })
-	t.Run("users", func(t *testing.T) { record(t, []string{c.HTTP}, user, everything(nil, []*harness.Controller{c})) })
+	prepare(t, reached(c))
+	recordAll(t, reached(c), everything(nil, []*harness.Controller{c}))
 }

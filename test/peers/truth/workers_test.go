@@ -21,13 +21,15 @@ import (
 // notBegun stands for a request that reached nobody.
 const notBegun = -1
 
-// dialers are the clients beside each node, where nodes are in namespaces of their own.
-var dialers func(node int) *http.Client
+// endpoint is a node as clients reach it.
+type endpoint struct {
+	url    string
+	client *http.Client
+}
 
 // worker is one client; it talks to whatever node it picks.
 type worker struct {
-	urls   []string
-	client *http.Client
+	nodes  []endpoint
 	h      *history
 	rnd    *rand.Rand
 	serial *atomic.Int64
@@ -35,28 +37,33 @@ type worker struct {
 
 // ask returns the status and body, status 0 when there was no answer.
 func (w *worker) ask(ctx context.Context, method, path, body string) (int, string) {
+	status, answer, _ := w.send(ctx, method, path, body, nil)
+	return status, answer
+}
+
+// send is ask with and for headers.
+func (w *worker) send(ctx context.Context, method, path, body string, header http.Header) (int, string, http.Header) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	node := w.rnd.IntN(len(w.urls))
-	client := w.client
-	if dialers != nil {
-		client = dialers(node)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, w.urls[node]+path, strings.NewReader(body))
+	node := w.nodes[w.rnd.IntN(len(w.nodes))]
+	req, err := http.NewRequestWithContext(ctx, method, node.url+path, strings.NewReader(body))
 	if err != nil {
-		return 0, ""
+		return 0, "", nil
+	}
+	for name, v := range header {
+		req.Header[name] = v
 	}
 	req.SetBasicAuth("admin", "admin")
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := client.Do(req)
+	res, err := node.client.Do(req)
 	if errors.Is(err, syscall.ECONNREFUSED) { // nothing was begun
 		w.rest(ctx)
-		return notBegun, "connection refused"
+		return notBegun, "connection refused", nil
 	}
 	if err != nil {
-		return 0, err.Error()
+		return 0, err.Error(), nil
 	}
 	if res.StatusCode == http.StatusServiceUnavailable {
 		defer w.rest(ctx)
@@ -64,9 +71,9 @@ func (w *worker) ask(ctx context.Context, method, path, body string) (int, strin
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		return 0, err.Error()
+		return 0, err.Error(), nil
 	}
-	return res.StatusCode, string(b)
+	return res.StatusCode, string(b), res.Header
 }
 
 // rest keeps a worker from filling the history with calls that cannot succeed now.
@@ -108,7 +115,7 @@ func channel(ctx context.Context, w *worker, key string) {
 			case status == notBegun || status == 400 || status == 401 || status == 404:
 				return "", false
 			}
-			return unknown, true
+			return w.h.open(status, body), true
 		}
 	}
 	flow := func(v string) string {
@@ -148,7 +155,7 @@ func channel(ctx context.Context, w *worker, key string) {
 		for _, c := range objects(body, "channel") {
 			all[fmt.Sprint(c["name"])] = fmt.Sprint(c["src-ip"])
 		}
-		for i := range 8 {
+		for i := range keys {
 			k := fmt.Sprint("k", i)
 			w.h.add(call{key: k, op: "read", begin: begin, end: end, outcome: all[k]})
 		}
@@ -244,13 +251,12 @@ func user(ctx context.Context, w *worker, key string) {
 }
 
 // crowd runs n workers until ctx ends.
-func crowd(ctx context.Context, n int, urls []string, h *history, step func(context.Context, *worker, string)) *sync.WaitGroup {
+func crowd(ctx context.Context, n int, nodes []endpoint, h *history, step func(context.Context, *worker, string)) *sync.WaitGroup {
 	var wg sync.WaitGroup
 	var serial atomic.Int64
 	for i := range n {
-		w := &worker{urls: urls, h: h, rnd: rand.New(rand.NewPCG(uint64(i), 7)), serial: &serial,
-			client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}}
-		wg.Go(func() { w.run(ctx, 8, step); w.client.CloseIdleConnections() })
+		w := &worker{nodes: nodes, h: h, rnd: rand.New(rand.NewPCG(uint64(i), 7)), serial: &serial}
+		wg.Go(func() { w.run(ctx, keys, step) })
 	}
 	return &wg
 }

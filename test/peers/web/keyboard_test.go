@@ -23,7 +23,7 @@ func said(words string) chromedp.Action {
 func TestKeyboardAddressesAndFaults(t *testing.T) {
 	ctx, _ := browser(t)
 	bin := t.TempDir()
-	if out, err := harness.Build(root, bin, "./plugins/switch"); err != nil {
+	if out, err := harness.Build(root, bin); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	lab, err := network.Start(network.Options{Topology: "ring:3"})

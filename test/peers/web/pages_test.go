@@ -118,7 +118,7 @@ func call(body, want string) chromedp.Tasks {
 func TestPages(t *testing.T) {
 	ctx, complaints := browser(t)
 	bin := t.TempDir()
-	if out, err := harness.Build(root, bin, "./plugins/bier-topomanager", "./plugins/switch"); err != nil {
+	if out, err := harness.Build(root, bin); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	lab, err := network.Start(network.Options{Topology: "ring:5"})

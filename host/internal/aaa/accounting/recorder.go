@@ -1,3 +1,7 @@
+// Package accounting writes down who logged in and who changed what. Logins go
+// to the logger the documents name, silent by default; changes go to the audit
+// stream, which is always on. Neither ever holds a secret, and no text of a
+// client can forge a line.
 package accounting
 
 import (
@@ -20,7 +24,7 @@ const (
 	AuditLogger = "org.ctl.aaa.audit"
 )
 
-// Event is what listeners are told: a login or a change.
+// Event is a login or a change, as listeners get it.
 type Event struct {
 	Time      time.Time
 	Kind      string // "login" or "change"
@@ -34,7 +38,7 @@ type Event struct {
 	Reason    string // why a login failed
 }
 
-// Listener is told of every event, in the order they happen. It must not block.
+// Listener gets every event, in the order they happen. It must not block.
 type Listener func(Event)
 
 // listener is a Listener and, if it does not always listen, who says whether it does.
@@ -65,7 +69,7 @@ func (r *Recorder) Listen(l Listener) (stop func()) {
 	return r.ListenWhile(func() bool { return true }, l)
 }
 
-// ListenWhile adds a listener that is told only what happens while wanted says so.
+// ListenWhile adds a listener that gets only what happens while wanted returns true.
 // Every request is a login: wanted spares the work of telling nobody, and must be
 // cheap.
 func (r *Recorder) ListenWhile(wanted func() bool, l Listener) (stop func()) {
@@ -93,7 +97,7 @@ func (r *Recorder) listening() []*listener {
 	return nil
 }
 
-func (r *Recorder) tell(e Event) {
+func (r *Recorder) notify(e Event) {
 	for _, l := range r.listening() {
 		if l.wanted() {
 			l.hear(e)
@@ -132,7 +136,7 @@ func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
 		r.logins.LogAttrs(ctx, slog.LevelDebug, text+user+" from "+e.Address, slog.String("user", e.User),
 			slog.String("address", e.Address), slog.String("realm", e.Realm), slog.String("request", e.RequestID), slog.String("reason", e.Reason))
 	}
-	r.tell(e)
+	r.notify(e)
 }
 
 // Change records a committed change of an identity, policy or certificate. Who
@@ -150,7 +154,7 @@ func (r *Recorder) Change(ctx context.Context, action, object string) {
 		slog.String("address", e.Address), slog.String("request", e.RequestID))
 	// Past the level check: the audit cannot be switched off by log:set.
 	_ = r.audit.Handle(ctx, rec)
-	r.tell(e)
+	r.notify(e)
 }
 
 // Clean makes a client's text safe for a line of a log: control characters and

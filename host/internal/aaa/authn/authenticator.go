@@ -20,7 +20,7 @@ type Options struct {
 	Realms   []Realm
 	Tokens   Tokens // nil = no bearer tokens
 	Throttle *throttle.Limiter
-	// Attempt is told of every login, good or bad; it must not block.
+	// Attempt is called with every login, good or bad; it must not block.
 	Attempt   func(context.Context, Attempt)
 	CacheSize int           // verified logins held; 0 = 10,000
 	CacheFor  time.Duration // how long one of an outside realm is believed; 0 = 1 minute, less = not at all
@@ -81,7 +81,7 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 // Request verifies the Authorization header of a request that came from an address.
-// Present tells whether there was one; the error is ErrRefused, a *throttle.BlockedError or
+// Present reports whether there was one; the error is ErrRefused, a *throttle.BlockedError or
 // the world's.
 func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.AddrPort, schemes rules.Schemes) (l *Login, present bool, err error) {
 	scheme, text, present := header(h)

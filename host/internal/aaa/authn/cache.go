@@ -10,8 +10,8 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 )
 
-// digest identifies credentials without holding them: SHA-256 behind a key that dies
-// with the process and stands first. Nobody outside ever sees one, so that the second
+// digest identifies credentials without holding them: SHA-256 over a key that dies
+// with the process, and the credentials. Nobody outside ever sees one, so that the second
 // pass of an HMAC, made against those who lengthen what they have seen, would protect
 // nothing.
 type digest [sha256.Size]byte

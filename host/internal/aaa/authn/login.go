@@ -1,3 +1,9 @@
+// Package authn finds out who sends a request: Basic and Bearer credentials,
+// the realms of sec.ini in their order, a cache of verified logins and the delay
+// that guessing costs.
+//
+// What somebody may do is rules and policy; the users of the local realm are
+// identity's, tokens are package token's.
 package authn
 
 import (
@@ -131,7 +137,7 @@ type refusal struct {
 	said   []string // reasons of those that were
 }
 
-// verified tells whether it was the credentials that failed. While a realm cannot be
+// verified reports whether it was the credentials that failed. While a realm cannot be
 // asked, those of its users are not known to be wrong: counting them would lock out
 // these users, and others at their address, beyond the outage. A user of the local
 // realm is counted all the same: an outage must not let anybody guess for nothing.

@@ -1,3 +1,6 @@
+// Package broker enforces simple authorization: when a service has policies, its
+// data is open only to users who hold the role of a policy that matches. It is
+// experimental in the documents; package policy is what new policies should use.
 package broker
 
 import (
@@ -31,12 +34,25 @@ type rule struct {
 // Engine answers with the policies of the moment. Its zero value allows all: the
 // broker is a feature that need not be installed. It is safe for concurrent use.
 type Engine struct {
-	now atomic.Pointer[[]rule]
+	now atomic.Pointer[Rules]
 }
 
-func compile(list []Policy) ([]rule, error) {
-	var out []rule
-	for _, p := range list {
+// Rules are compiled policies.
+type Rules []rule
+
+// Compile reads the content of simple-authorization in canonical RFC 7951 JSON; empty
+// content has no policies.
+func Compile(content json.RawMessage) (Rules, error) {
+	var c struct {
+		Policies []Policy `json:"policies"`
+	}
+	if len(content) > 0 {
+		if err := json.Unmarshal(content, &c); err != nil {
+			return nil, fault.Wrap(fault.Malformed, err, "the broker's policies cannot be read")
+		}
+	}
+	var out Rules
+	for _, p := range c.Policies {
 		resource := p.Resource
 		if resource == "" {
 			resource = "*"
@@ -52,19 +68,13 @@ func compile(list []Policy) ([]rule, error) {
 	return out, nil
 }
 
-// Set replaces all policies; on an error the old ones stay.
-func (e *Engine) Set(list []Policy) error {
-	rules, err := compile(list)
-	if err == nil {
-		e.now.Store(&rules)
-	}
-	return err
-}
+// Use puts compiled policies into force.
+func (e *Engine) Use(rules Rules) { e.now.Store(&rules) }
 
 // Deny refuses all data: the policies cannot be read.
-func (e *Engine) Deny() { e.now.Store(&[]rule{{role: "\x00"}}) }
+func (e *Engine) Deny() { e.now.Store(&Rules{{role: "\x00"}}) }
 
-// actionsOf are the actions that a request's method stands for.
+// actionsOf are the actions that a request's method means.
 func actionsOf(method string) []string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -85,10 +95,10 @@ func (e *Engine) Allows(method string, path reqpath.Path, roles []string) bool {
 	if p == nil || len(*p) == 0 {
 		return true
 	}
-	return allows(*p, method, path, roles)
+	return p.allows(method, path, roles)
 }
 
-func allows(rules []rule, method string, path reqpath.Path, roles []string) bool {
+func (rules Rules) allows(method string, path reqpath.Path, roles []string) bool {
 	depth := path.DataDepth()
 	if depth == 0 {
 		return true
@@ -103,36 +113,20 @@ func allows(rules []rule, method string, path reqpath.Path, roles []string) bool
 	return false
 }
 
-// Check tells whether a list may replace the present one: it must be valid, and
-// an administrator must still be able to change it.
-func Check(list []Policy, admins [][]string) error {
-	rules, err := compile(list)
-	if err != nil || len(rules) == 0 {
-		return err
+// Check reports whether the policies may replace the present ones: an administrator must
+// still be able to change them.
+func (rules Rules) Check(admins [][]string) error {
+	if len(rules) == 0 {
+		return nil
 	}
 	p, err := reqpath.ParseString("/restconf/config/authorization-schema:simple-authorization/policies/" + RestConf)
 	if err != nil {
 		return err
 	}
 	for _, roles := range admins {
-		if allows(rules, http.MethodPut, p, roles) || allows(rules, http.MethodDelete, p, roles) {
+		if rules.allows(http.MethodPut, p, roles) || rules.allows(http.MethodDelete, p, roles) {
 			return nil
 		}
 	}
 	return fault.At(fault.InUse, "authorization-schema:simple-authorization", "with this policy no administrator could change it any more; give it role admin and resource *")
-}
-
-// Decode reads the content of simple-authorization in RFC 7951 JSON; nil is none.
-func Decode(content json.RawMessage) ([]Policy, error) {
-	if len(content) == 0 {
-		return nil, nil
-	}
-	var c struct {
-		Policies []Policy `json:"policies"`
-		Prefixed []Policy `json:"authorization-schema:policies"`
-	}
-	if err := json.Unmarshal(content, &c); err != nil {
-		return nil, fault.Wrap(fault.Malformed, err, "the broker's policies cannot be read")
-	}
-	return append(c.Policies, c.Prefixed...), nil
 }

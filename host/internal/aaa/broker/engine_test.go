@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"ctl.internal/host/internal/aaa/broker"
@@ -32,9 +33,7 @@ func TestAllows(t *testing.T) {
 		{"reading only, written", []broker.Policy{{Service: broker.RestConf, Action: "read", Role: "user"}}, "PUT", "/rests/data/x", user, false},
 	} {
 		var e broker.Engine
-		if err := e.Set(c.list); err != nil {
-			t.Fatal(err)
-		}
+		e.Use(compile(t, c.list...))
 		p, err := reqpath.ParseString(c.path)
 		if err != nil {
 			t.Fatal(err)
@@ -49,26 +48,37 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-func TestCheckAndDecode(t *testing.T) {
+func TestCompileAndCheck(t *testing.T) {
 	admins := [][]string{{"admin", "user"}}
-	list, err := broker.Decode([]byte(`{"policies":[{"service":"RestConfService","resource":"*","role":"nobody"}]}`))
-	if err != nil || len(list) != 1 {
-		t.Fatal(list, err)
+	rules := func(role string) broker.Rules {
+		return compile(t, broker.Policy{Service: "RestConfService", Resource: "*", Role: role})
 	}
-	if err := broker.Check(list, admins); fault.KindOf(err) != fault.InUse {
+	if err := rules("nobody").Check(admins); fault.KindOf(err) != fault.InUse {
 		t.Errorf("locking out: %v", err)
 	}
-	list[0].Role = "admin"
-	if err := broker.Check(list, admins); err != nil {
+	if err := rules("admin").Check(admins); err != nil {
 		t.Error(err)
 	}
-	if err := broker.Check([]broker.Policy{{Service: "x", Resource: "/a//b"}}, admins); fault.KindOf(err) != fault.Invalid {
+	if _, err := broker.Compile([]byte(`{"policies":[{"service":"x","resource":"/a//b"}]}`)); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a bad resource: %v", err)
 	}
-	if _, err := broker.Decode([]byte(`{`)); err == nil {
+	if _, err := broker.Compile([]byte(`{`)); err == nil {
 		t.Error("half a document was read")
 	}
-	if list, err := broker.Decode(nil); list != nil || err != nil {
+	if list, err := broker.Compile(nil); list != nil || err != nil {
 		t.Error(list, err)
 	}
+}
+
+func compile(t *testing.T, list ...broker.Policy) broker.Rules {
+	t.Helper()
+	content, err := json.Marshal(map[string]any{"policies": list})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := broker.Compile(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
 }

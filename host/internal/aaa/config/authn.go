@@ -1,3 +1,5 @@
+// Package config reads etc/ctl/karaf/08-authn-config.xml, the old system's file
+// of which one value still counts. All else is in ctl.yaml and sec.ini.
 package config
 
 import (
@@ -18,7 +20,7 @@ const DefaultTimeToLive = 360_000 * time.Millisecond
 const maxTimeToLive = 24 * time.Hour
 
 // TimeToLive reads the element timeToLive, in milliseconds, wherever in the file
-// it stands. An empty file means the default; name is used in messages.
+// it is. An empty file means the default; name is used in messages.
 func TimeToLive(name string, data []byte) (time.Duration, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return DefaultTimeToLive, nil
@@ -43,7 +45,7 @@ func TimeToLive(name string, data []byte) (time.Duration, error) {
 			return 0, fmt.Errorf("%s:%d: timeToLive: %w", name, line, err)
 		}
 		if found != 0 {
-			return 0, fmt.Errorf("%s:%d: timeToLive stands at line %d already; remove one of the two", name, line, found)
+			return 0, fmt.Errorf("%s:%d: timeToLive is at line %d already; remove one of the two", name, line, found)
 		}
 		found = line
 		ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)

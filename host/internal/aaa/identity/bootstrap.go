@@ -18,7 +18,7 @@ type First struct {
 }
 
 // Bootstrap fills an empty database with the built-in domain, roles and users.
-// It tells whether it did; on a database with content it changes nothing.
+// It reports whether it did; on a database with content it changes nothing.
 func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 	var begun bool
 	err := s.read(ctx, func(v view) (err error) {
@@ -60,8 +60,8 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 			put(domainKey(SDN), domainRecord{"the controller's own domain", true}),
 			put(roleKey(SDN, AdminRole), roleRecord{"may do everything"}),
 			put(roleKey(SDN, UserRole), roleRecord{"may use what no rule keeps for others"}),
-			put(userKey(SDN, "admin"), userRecord{Description: "admin user", Enabled: true, Epoch: rand.Text(), Hash: adminHash, Changed: s.now(), First: made["admin"]}),
-			put(userKey(SDN, "user"), userRecord{Description: "user user", Enabled: true, Epoch: rand.Text(), Hash: userHash, Changed: s.now(), First: made["user"]}),
+			put(userKey(SDN, "admin"), userRecord{Profile: Profile{Description: "admin user"}, Enabled: true, Epoch: rand.Text(), Hash: adminHash, Changed: s.now(), First: made["admin"]}),
+			put(userKey(SDN, "user"), userRecord{Profile: Profile{Description: "user user"}, Enabled: true, Epoch: rand.Text(), Hash: userHash, Changed: s.now(), First: made["user"]}),
 		}
 		for _, g := range []grantKeys{
 			{SDN, "admin", SDN, AdminRole, SDN}, {SDN, "admin", SDN, UserRole, SDN}, {SDN, "user", SDN, UserRole, SDN},

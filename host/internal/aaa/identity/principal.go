@@ -156,7 +156,7 @@ func (s *Service) Waste(ctx context.Context, password string) error {
 	return s.o.Hasher.Waste(ctx, password)
 }
 
-// rehash stores the password's hash anew; when that fails the old one serves on.
+// rehash stores the password's hash again; when that fails the old one stays.
 func (s *Service) rehash(ctx context.Context, p *Principal, password string) {
 	hash, err := s.hash(ctx, p.ID(), password)
 	if err != nil {

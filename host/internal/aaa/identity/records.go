@@ -25,11 +25,10 @@ const (
 )
 
 type userRecord struct {
-	Description string `json:"description,omitempty"`
-	Email       string `json:"email,omitempty"`
-	Enabled     bool   `json:"enabled"`
-	Epoch       string `json:"epoch"`
-	Hash        []byte `json:"hash"` // sealed
+	Profile
+	Enabled bool   `json:"enabled"`
+	Epoch   string `json:"epoch"`
+	Hash    []byte `json:"hash"` // sealed
 
 	Changed time.Time `json:"changed,omitzero"` // the password
 	First   bool      `json:"first,omitempty"`  // the password was made at random

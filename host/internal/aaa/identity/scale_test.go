@@ -2,7 +2,6 @@ package identity_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"iter"
@@ -55,21 +54,11 @@ func crowd(t testing.TB, h *harness, n int) {
 	for _, r := range []string{"r1", "r2"} {
 		must(t, h.CreateRole(ctx, identity.Role{Name: r, Domain: "sdn"}))
 	}
-	list := make([]identity.Imported, n)
+	list := make([]identity.User, n)
 	for i := range list {
-		list[i] = identity.Imported{
-			User: identity.User{Name: fmt.Sprintf("u%06d", i), Domain: "sdn", Enabled: true},
-			Hash: legacyHash("secret"), Roles: []string{"user@sdn", "r1@sdn", "r2@sdn"},
-		}
+		list[i] = identity.User{Name: fmt.Sprintf("u%06d", i), Domain: "sdn", Enabled: true}
 	}
-	if done, err := h.Import(ctx, list); done != n || err != nil {
-		t.Fatal(done, err)
-	}
-}
-
-func legacyHash(pw string) string {
-	sum := sha256.Sum256([]byte(pw + "ABCDEFGHIJKL"))
-	return password.LegacySHA256("ABCDEFGHIJKL", base64.StdEncoding.EncodeToString(sum[:]))
+	must(t, h.Crowd(ctx, list, "secret", "user@sdn", "r1@sdn", "r2@sdn"))
 }
 
 // TestNothingScansAllUsers counts what operations on one user read among 2,000.
@@ -98,36 +87,29 @@ func TestNothingScansAllUsers(t *testing.T) {
 	}
 }
 
-func TestImportIsCheckedWholeAndUpgradesAtLogin(t *testing.T) {
+func TestALoginMakesAHashWithOtherParametersAgain(t *testing.T) {
 	h := open(t, identity.Options{})
-	good := identity.Imported{User: identity.User{Name: "old", Domain: "sdn", Enabled: true}, Hash: legacyHash("secret"), Roles: []string{"user@sdn"}}
-	bad := good
-	bad.Name, bad.Hash = "b/d", "plain"
-	if n, err := h.Import(ctx, []identity.Imported{good, bad}); n != 0 || !strings.Contains(fmt.Sprint(err), "entry 2") {
-		t.Errorf("%d imported, %v", n, err)
-	}
-	stranger := good
-	stranger.Name, stranger.Roles = "x", []string{"none@sdn"}
-	_, err := h.Import(ctx, []identity.Imported{good, stranger})
-	wantKind(t, "unknown role", err, fault.NotFound)
-	if n, err := h.Import(ctx, []identity.Imported{good}); n != 1 || err != nil {
-		t.Fatalf("half a batch was kept: %d, %v", n, err)
-	}
+	must(t, h.CreateUser(ctx, identity.User{Name: "old", Domain: "sdn", Enabled: true}, "password1"))
+	must(t, h.CreateGrant(ctx, identity.Grant{User: "old@sdn", Role: "user@sdn", Domain: "sdn"}))
 	p, err := h.Principal(ctx, "old@sdn")
 	must(t, err)
-	if h.logsIn(t, "old", "wrong") || !h.logsIn(t, "old", "secret") {
-		t.Fatal("the old hash does not decide")
-	}
 	stored := func() string {
 		e, err := datastore.Get(ctx, h.store, "aaa-identity", "user/sdn/old")
 		must(t, err)
 		return string(e.Value)
 	}
-	if strings.Contains(stored(), base64.StdEncoding.EncodeToString([]byte(legacyHash("secret")))) {
-		t.Error("the login did not make the hash anew")
+	before := stored()
+	hasher, err := password.New(password.Params{MemoryKiB: 64, Time: 2, Threads: 1}, 2)
+	must(t, err)
+	h.Service = identity.New(identity.Options{Store: h.store, Hasher: hasher})
+	if h.logsIn(t, "old", "wrong") || stored() != before {
+		t.Fatal("a wrong password is accepted, or changes the hash")
 	}
-	if again, _ := h.Principal(ctx, "old@sdn"); again.Epoch != p.Epoch || !h.logsIn(t, "old", "secret") {
-		t.Error("making the hash anew ended logins")
+	if !h.logsIn(t, "old", "password1") || stored() == before {
+		t.Error("the login did not make the hash again")
+	}
+	if again, _ := h.Principal(ctx, "old@sdn"); again.Epoch != p.Epoch || !h.logsIn(t, "old", "password1") {
+		t.Error("making the hash again ended logins")
 	}
 }
 

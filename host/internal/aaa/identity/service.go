@@ -1,3 +1,9 @@
+// Package identity keeps users, roles, domains and grants in the datastore.
+// Every change is one transaction with all that falls with it; the last enabled
+// administrator cannot be removed; lookups go through indexes, never a scan.
+//
+// Who is logged in is package authn, what tokens exist is package token; both
+// learn of changes by the principal they look up at each use.
 package identity
 
 import (
@@ -33,7 +39,7 @@ type Options struct {
 	ChangeFirst bool               // passwords made at random at the first start must be changed
 	Now         func() time.Time   // nil = the real clock
 	Dependents  []Dependent
-	// Audit is told of every committed change; who made it is in the context.
+	// Audit is called with every committed change; who made it is in the context.
 	Audit func(ctx context.Context, action, object string)
 }
 

@@ -139,8 +139,8 @@ func TestValidation(t *testing.T) {
 		"dots":            {identity.User{Name: "..", Domain: "sdn"}, "password1", fault.Invalid},
 		"encoded":         {identity.User{Name: "a%41", Domain: "sdn"}, "password1", fault.Invalid},
 		"long name":       {identity.User{Name: long, Domain: "sdn"}, "password1", fault.Invalid},
-		"long text":       {identity.User{Name: "a", Domain: "sdn", Description: long}, "password1", fault.Invalid},
-		"email":           {identity.User{Name: "a", Domain: "sdn", Email: "nobody"}, "password1", fault.Invalid},
+		"long text":       {identity.User{Name: "a", Domain: "sdn", Profile: identity.Profile{Description: long}}, "password1", fault.Invalid},
+		"email":           {identity.User{Name: "a", Domain: "sdn", Profile: identity.Profile{Email: "nobody"}}, "password1", fault.Invalid},
 		"no password":     {identity.User{Name: "a", Domain: "sdn"}, "", fault.Missing},
 		"short password":  {identity.User{Name: "a", Domain: "sdn"}, "seven77", fault.Invalid},
 		"long password":   {identity.User{Name: "a", Domain: "sdn"}, long, fault.Invalid},
@@ -166,7 +166,7 @@ func TestUpdateKeepsWhatIsNotNamed(t *testing.T) {
 	id := h.user(t, "bob", "user")
 	_, err := h.UpdateUser(ctx, id, identity.UserChange{Enabled: ptr(false)})
 	must(t, err)
-	u, err := h.UpdateUser(ctx, id, identity.UserChange{Description: ptr("x")})
+	u, err := h.UpdateUser(ctx, id, identity.UserChange{Profile: map[string]string{"description": "x"}})
 	if err != nil || u.Enabled || u.Description != "x" {
 		t.Errorf("got %+v, %v: an update without `enabled` must not enable", u, err)
 	}
@@ -180,7 +180,7 @@ func TestEpochEndsOldLogins(t *testing.T) {
 	id := h.user(t, "bob", "user")
 	epoch := func() string { p, err := h.Principal(ctx, id); must(t, err); return p.Epoch }
 	first := epoch()
-	_, err := h.UpdateUser(ctx, id, identity.UserChange{Description: ptr("x"), Email: ptr("b@x.org")})
+	_, err := h.UpdateUser(ctx, id, identity.UserChange{Profile: map[string]string{"description": "x", "email": "b@x.org"}})
 	must(t, err)
 	if epoch() != first {
 		t.Error("a new description ends logins")

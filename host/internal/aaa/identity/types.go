@@ -14,9 +14,9 @@ const (
 
 // User is a person or program that may log in.
 type User struct {
-	Name, Domain       string
-	Description, Email string
-	Enabled            bool
+	Name, Domain string
+	Profile
+	Enabled bool
 }
 
 // ID is name@domain.
@@ -43,14 +43,14 @@ type Grant struct{ User, Role, Domain string }
 // ID is userid@roleid@domainid.
 func (g Grant) ID() string { return g.User + "@" + g.Role + "@" + g.Domain }
 
-// Principal is what a request may rely on about a user: looked up anew after
+// Principal is what a request may rely on about a user: looked up again after
 // every change, never frozen into a login or a token.
 type Principal struct {
 	Name, Domain string
 	Roles        []string // names of the roles of SDN granted in SDN, sorted
 	Active       bool     // the user, its domain and SDN are enabled
 	// Epoch changes whenever older logins and tokens must die: with the password,
-	// with disabling, and with making the user anew after a deletion.
+	// with disabling, and with making the user again after a deletion.
 	Epoch string
 
 	PasswordSet time.Time // zero = not known
@@ -60,7 +60,7 @@ type Principal struct {
 // ID is name@domain.
 func (p *Principal) ID() string { return p.Name + "@" + p.Domain }
 
-// MayLogIn tells whether the user may log in at all: no right, no login.
+// MayLogIn reports whether the user may log in at all: no right, no login.
 func (p *Principal) MayLogIn() bool { return p.Active && len(p.Roles) > 0 }
 
 // SplitID cuts an id into name and domain.

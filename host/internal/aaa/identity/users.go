@@ -10,7 +10,7 @@ import (
 )
 
 func userOf(parts []string, r userRecord) User {
-	return User{Name: parts[2], Domain: parts[1], Description: r.Description, Email: r.Email, Enabled: r.Enabled}
+	return User{Name: parts[2], Domain: parts[1], Profile: r.Profile, Enabled: r.Enabled}
 }
 
 // afterKey turns the id a page begins after into its key.
@@ -48,7 +48,7 @@ func (v view) user(id string) (User, userRecord, error) {
 		return User{}, userRecord{}, fault.New(fault.NotFound, "user %s does not exist", id)
 	}
 	r, err := find[userRecord](v, userKey(domain, name), "user", id)
-	return User{Name: name, Domain: domain, Description: r.Description, Email: r.Email, Enabled: r.Enabled}, r, err
+	return User{Name: name, Domain: domain, Profile: r.Profile, Enabled: r.Enabled}, r, err
 }
 
 // CreateUser adds a user with a password.
@@ -59,7 +59,7 @@ func (s *Service) CreateUser(ctx context.Context, u User, password string) error
 	if err := s.checkPassword(password); err != nil {
 		return err
 	}
-	record := userRecord{Description: u.Description, Email: u.Email, Enabled: u.Enabled, Epoch: rand.Text(), Changed: s.now()}
+	record := userRecord{Profile: u.Profile, Enabled: u.Enabled, Epoch: rand.Text(), Changed: s.now()}
 	if err := s.read(ctx, func(v view) error { return v.mayCreate(u) }); err != nil {
 		return err // before the costly hash
 	}
@@ -91,10 +91,7 @@ func (s *Service) checkUser(u User) error {
 	if err := checkName("domainid", u.Domain); err != nil {
 		return err
 	}
-	if err := checkText("description", u.Description); err != nil {
-		return err
-	}
-	return checkEmail(u.Email)
+	return u.Profile.check()
 }
 
 func (s *Service) hash(ctx context.Context, id, password string) ([]byte, error) {
@@ -125,22 +122,18 @@ func purpose(id string) []byte { return []byte("aaa/password/" + id) }
 
 // UserChange is an update; nil members stay as they are.
 type UserChange struct {
-	Password, Description, Email *string
-	Enabled                      *bool
+	Password *string
+	Enabled  *bool
+	Profile  map[string]string // by name, see ProfileFields
 }
 
 // UpdateUser changes a user. A new password and disabling end all logins.
 func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u User, err error) {
 	var hash []byte
-	if c.Description != nil {
-		if err := checkText("description", *c.Description); err != nil {
-			return u, err
-		}
-	}
-	if c.Email != nil {
-		if err := checkEmail(*c.Email); err != nil {
-			return u, err
-		}
+	var changed Profile
+	changed.Set(c.Profile)
+	if err := changed.check(); err != nil {
+		return u, err
 	}
 	if c.Password != nil {
 		if err := s.checkPassword(*c.Password); err != nil {
@@ -158,8 +151,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u Us
 		if u, r, err = v.user(id); err != nil {
 			return nil, err
 		}
-		set(&r.Description, c.Description)
-		set(&r.Email, c.Email)
+		r.Profile.Set(c.Profile)
 		disabling := r.Enabled && c.Enabled != nil && !*c.Enabled
 		set(&r.Enabled, c.Enabled)
 		var ops []datastore.Op
@@ -177,7 +169,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, c UserChange) (u Us
 				return nil, err
 			}
 		}
-		u.Description, u.Email, u.Enabled = r.Description, r.Email, r.Enabled
+		u.Profile, u.Enabled = r.Profile, r.Enabled
 		return append(ops, put(userKey(u.Domain, u.Name), r)), nil
 	})
 	return u, s.done(ctx, err, "update user", id)
@@ -228,7 +220,7 @@ func (s *Service) dependents(v view, id string) ([]datastore.Op, error) {
 	return ops, nil
 }
 
-// done tells the audit of a change that was committed.
+// done reports a committed change to the audit.
 func (s *Service) done(ctx context.Context, err error, action, object string) error {
 	if err == nil {
 		s.o.Audit(ctx, action, object)

@@ -37,7 +37,7 @@ func checkNew(field, value string) error {
 	return err
 }
 
-// checkName refuses what could not be told apart in an id or addressed in a url.
+// checkName refuses what could not be distinguished in an id or addressed in a url.
 func checkName(field, value string) error {
 	if strings.TrimSpace(value) == "" {
 		return fault.At(fault.Missing, field, "a name is required")

@@ -32,7 +32,7 @@ func TestChangesOfAnotherNodeArrive(t *testing.T) {
 		if !p.MayLogIn() {
 			return
 		}
-		_, err = h.UpdateUser(ctx, id, identity.UserChange{Description: &id})
+		_, err = h.UpdateUser(ctx, id, identity.UserChange{Profile: map[string]string{"description": id}})
 		must(t, err)
 	}
 }

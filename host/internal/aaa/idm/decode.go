@@ -48,7 +48,7 @@ func read(r *http.Request, known ...string) (*object, error) {
 		n, _ := name.(string)
 		switch _, twice := o.members[n]; {
 		case twice:
-			o.faults = append(o.faults, fault.At(fault.Malformed, n, "this member stands twice"))
+			o.faults = append(o.faults, fault.At(fault.Malformed, n, "this member is there twice"))
 		case !slices.Contains(known, n):
 			o.faults = append(o.faults, fault.At(fault.Unknown, n, "there is no such member; known are %s", strings.Join(known, ", ")))
 		}
@@ -111,6 +111,17 @@ func (o *object) text(name string) *string {
 		return nil
 	}
 	return &s
+}
+
+// texts are the members of these names that are there.
+func (o *object) texts(names []string) map[string]string {
+	out := map[string]string{}
+	for _, name := range names {
+		if s := o.text(name); s != nil {
+			out[name] = *s
+		}
+	}
+	return out
 }
 
 // boolean returns a member that is true or false, also written as a number or text.

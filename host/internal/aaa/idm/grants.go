@@ -14,35 +14,28 @@ type grant struct {
 	Domain string `json:"domainid"`
 }
 
-func (h *handler) listGrants(w http.ResponseWriter, r *http.Request, id []string) {
+func (h *handler) listGrants(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
 	list, err := h.Identity.GrantedRoles(r.Context(), id[0], id[1])
-	if err != nil {
-		h.fault(w, r, err)
-		return
-	}
-	h.ok(w, r, http.StatusOK, showRoles(list))
+	return http.StatusOK, h.roles().showAll(list), err
 }
 
-func (h *handler) createGrant(w http.ResponseWriter, r *http.Request, id []string) {
+func (h *handler) createGrant(w http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
 	o, err := read(r, "roleid", "userid", "domainid", "grantid")
 	if err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	g := identity.Grant{Domain: id[0], User: id[1], Role: o.required("roleid")}
 	o.same("domainid", g.Domain)
 	o.same("userid", g.User)
 	o.same("grantid", g.ID())
 	if err := o.faults.Err(); err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	if err := h.Identity.CreateGrant(r.Context(), g); err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	w.Header().Set("Location", "/auth/v1/domains/"+url.PathEscape(g.Domain)+"/users/"+url.PathEscape(g.User)+"/roles/"+url.PathEscape(g.Role))
-	h.ok(w, r, http.StatusCreated, grant{g.ID(), g.User, g.Role, g.Domain})
+	return http.StatusCreated, grant{g.ID(), g.User, g.Role, g.Domain}, nil
 }
 
 func (h *handler) deleteGrant(w http.ResponseWriter, r *http.Request, id []string) {

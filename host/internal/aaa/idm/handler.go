@@ -1,3 +1,6 @@
+// Package idm serves the identity management under /auth/v1, the version
+// resource /auth/ and the token endpoints under /oauth2. It is a thin edge: what
+// is allowed and kept is decided by packages identity, token and authn.
 package idm
 
 import (
@@ -33,7 +36,7 @@ type handler struct{ Options }
 // endpoint answers one request; id are the variable segments of its path.
 type endpoint func(w http.ResponseWriter, r *http.Request, id []string)
 
-// route is a path with its methods. An empty segment stands for a variable.
+// route is a path with its methods. An empty segment is a variable.
 type route struct {
 	path    []string
 	methods map[string]endpoint
@@ -47,19 +50,14 @@ func New(o Options) http.Handler {
 		{[]string{"auth"}, map[string]endpoint{"GET": h.version}},
 		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.changeOwnPassword}},
 		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.explain}},
-		{[]string{"auth", "v1", "users"}, map[string]endpoint{"GET": h.listUsers, "POST": h.createUser}},
-		{[]string{"auth", "v1", "users", ""}, map[string]endpoint{"GET": h.getUser, "PUT": h.updateUser, "DELETE": h.deleteUser}},
-		{[]string{"auth", "v1", "roles"}, map[string]endpoint{"GET": h.listRoles, "POST": h.createRole}},
-		{[]string{"auth", "v1", "roles", ""}, map[string]endpoint{"GET": h.getRole, "PUT": h.updateRole, "DELETE": h.deleteRole}},
-		{[]string{"auth", "v1", "domains"}, map[string]endpoint{"GET": h.listDomains, "POST": h.createDomain}},
-		{[]string{"auth", "v1", "domains", ""}, map[string]endpoint{"GET": h.getDomain, "PUT": h.updateDomain, "DELETE": h.deleteDomain}},
-		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.listGrants, "POST": h.createGrant}},
+		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.answer(h.listGrants), "POST": h.answer(h.createGrant)}},
 		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.deleteGrant}},
 		{[]string{".well-known", "oauth-authorization-server"}, map[string]endpoint{"GET": h.metadata}},
 		{[]string{"oauth2", "token"}, map[string]endpoint{"POST": h.issueToken}},
 		{[]string{"oauth2", "revoke"}, map[string]endpoint{"POST": h.revokeToken}},
 		{[]string{"oauth2", "introspect"}, map[string]endpoint{"POST": h.introspectToken}},
 	}
+	routes = slices.Concat(routes, h.users().routes(h), h.roles().routes(h), h.domains().routes(h))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, ok := reqpath.From(r.Context())
 		if !ok {

@@ -70,7 +70,7 @@ func address(r *http.Request) netip.AddrPort {
 }
 
 // issueToken is /oauth2/token: the grants password and refresh_token. No answer
-// tells an unknown user from a wrong password.
+// distinguishes an unknown user from a wrong password.
 func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string) {
 	f, err := form(r)
 	if err != nil {

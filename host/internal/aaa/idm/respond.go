@@ -30,7 +30,7 @@ func (h *handler) ok(w http.ResponseWriter, r *http.Request, status int, v any) 
 	if r.URL.Query().Has("pretty-print") {
 		e.SetIndent("", "  ")
 	}
-	_ = e.Encode(v) // the client has gone: nobody is left to tell
+	_ = e.Encode(v) // the client may be gone; there is nobody else to report to
 }
 
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, status int, details string) {
@@ -56,7 +56,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// fault answers an error. Only faults made for users are told; the text of any
+// fault answers an error. Only faults made for users are answered; the text of any
 // other error stays in the log.
 func (h *handler) fault(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)

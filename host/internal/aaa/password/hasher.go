@@ -1,3 +1,8 @@
+// Package password hashes passwords with argon2id in bounded memory: however many
+// logins arrive at once, only as many hashes run as there are places, and who waits
+// does so in turn.
+//
+// Who has which hash is the business of package identity.
 package password
 
 import (
@@ -87,15 +92,9 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 		h.params.MemoryKiB, h.params.Time, h.params.Threads, b64.EncodeToString(salt), b64.EncodeToString(key)), nil
 }
 
-// Verify compares a password with an encoded hash. Outdated tells that the hash
-// is right but should be made anew, with the parameters of today.
+// Verify compares a password with an encoded hash. Outdated reports that the hash
+// is right but should be made again, with the parameters of today.
 func (h *Hasher) Verify(ctx context.Context, password, encoded string) (ok, outdated bool, err error) {
-	if !strings.HasPrefix(encoded, "$argon2id$") {
-		if ok, err = h.verifyLegacy(ctx, password, encoded); !ok && err == nil {
-			err = h.Waste(ctx, password) // older hashes are quicker, which would tell
-		}
-		return ok, ok, err
-	}
 	p, salt, want, err := decode(encoded)
 	if err != nil {
 		return false, false, err
@@ -110,19 +109,9 @@ func (h *Hasher) Verify(ctx context.Context, password, encoded string) (ok, outd
 }
 
 // Waste does the work of a Verify for a user who does not exist, so that the
-// time of the answer does not tell.
+// time of the answer reveals nothing.
 func (h *Hasher) Waste(ctx context.Context, password string) error {
 	_, _, err := h.Verify(ctx, password, h.decoy)
-	return err
-}
-
-// Valid tells whether an encoded hash is one that Verify understands.
-func Valid(encoded string) error {
-	if strings.HasPrefix(encoded, "$argon2id$") {
-		_, _, _, err := decode(encoded)
-		return err
-	}
-	_, err := parseLegacy(encoded)
 	return err
 }
 
@@ -130,7 +119,7 @@ func decode(encoded string) (Params, []byte, []byte, error) {
 	var p Params
 	fields := strings.Split(encoded, "$")
 	bad := fmt.Errorf("the stored password hash is damaged")
-	if len(fields) != 6 || fields[2] != fmt.Sprintf("v=%d", argon2.Version) {
+	if len(fields) != 6 || fields[1] != "argon2id" || fields[2] != fmt.Sprintf("v=%d", argon2.Version) {
 		return p, nil, nil, bad
 	}
 	if _, err := fmt.Sscanf(fields[3], "m=%d,t=%d,p=%d", &p.MemoryKiB, &p.Time, &p.Threads); err != nil {

@@ -2,9 +2,6 @@ package password_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -45,30 +42,6 @@ func TestRoundTripAndUpgrade(t *testing.T) {
 	again, _ := h.Hash(ctx, "p:w\u00fc")
 	if again == enc {
 		t.Error("two hashes share a salt")
-	}
-}
-
-func TestLegacyHashesVerifyAndAreOutdated(t *testing.T) {
-	ctx, h := context.Background(), hasher(t, cheap, 1)
-	one := sha256.Sum256([]byte("secretABCDEFGHIJKL"))
-	salt := []byte("0123456789abcdef")
-	two := sha512.Sum512(append(append([]byte{}, salt...), "secret"...))
-	for range 19 {
-		two = sha512.Sum512(two[:])
-	}
-	for _, enc := range []string{
-		password.LegacySHA256("ABCDEFGHIJKL", base64.StdEncoding.EncodeToString(one[:])),
-		password.LegacySHA512(20, base64.StdEncoding.EncodeToString(salt), base64.StdEncoding.EncodeToString(two[:])),
-	} {
-		if err := password.Valid(enc); err != nil {
-			t.Errorf("%s: %v", enc, err)
-		}
-		if ok, old, err := h.Verify(ctx, "secret", enc); !ok || !old || err != nil {
-			t.Errorf("%s: %v %v %v", enc, ok, old, err)
-		}
-		if ok, old, _ := h.Verify(ctx, "secreT", enc); ok || old {
-			t.Errorf("%s: a wrong password was accepted", enc)
-		}
 	}
 }
 

@@ -1,3 +1,10 @@
+// Package pattern compiles Ant-style url patterns and matches them, segment by
+// segment, against the decoded segments of package reqpath: ? is one character,
+// * any text within a segment, ** as a whole segment any number of segments.
+//
+// /x/** also matches /x. A trailing slash is ignored, as reqpath ignores it in a
+// request. Which pattern wins is the business of rules (static) and policy
+// (dynamic).
 package pattern
 
 import (
@@ -31,7 +38,7 @@ type Pattern struct {
 func (p Pattern) String() string { return p.text }
 
 // Compile compiles a pattern. A missing leading slash is supplied; "*" alone
-// stands for everything.
+// matches everything.
 func Compile(text string) (Pattern, error) {
 	p := Pattern{text: text}
 	body := strings.TrimPrefix(strings.TrimSpace(text), "/")
@@ -82,7 +89,7 @@ func checkPart(s string) error {
 	return nil
 }
 
-// Match tells whether the pattern matches the whole path. It does not allocate.
+// Match reports whether the pattern matches the whole path. It does not allocate.
 func (p Pattern) Match(path []reqpath.Segment) bool { return match(p.parts, path) }
 
 // match is the linear-space wildcard walk: on a mismatch it returns to the last
@@ -162,10 +169,10 @@ func globMatch(pat, s string) bool {
 	return i == len(pat)
 }
 
-// Tree tells whether the pattern ends in **: what it matches it matches with all below.
+// Tree reports whether the pattern ends in **: what it matches it matches with all below.
 func (p Pattern) Tree() bool { return len(p.parts) > 0 && p.parts[len(p.parts)-1].kind == deep }
 
-// Below tells whether the pattern is about something below a path: whoever reads
+// Below reports whether the pattern is about something below a path: whoever reads
 // or replaces the resource at the path reaches that too. A pattern that begins
 // with ** counts only where its other parts have begun to match. It does not allocate.
 func (p Pattern) Below(path []reqpath.Segment) bool {
@@ -181,7 +188,7 @@ func (p Pattern) Below(path []reqpath.Segment) bool {
 	return p.entryOf(path)
 }
 
-// entryOf tells whether the pattern is about an entry, list=key, of the list that
+// entryOf reports whether the pattern is about an entry, list=key, of the list that
 // the path names without a key.
 func (p Pattern) entryOf(path []reqpath.Segment) bool {
 	if len(path) == 0 {

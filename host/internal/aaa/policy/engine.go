@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,10 +13,10 @@ import (
 )
 
 // Engine answers with the policies of the moment. Its zero value denies
-// everything until Set is called: policies that cannot be read permit nothing.
+// everything until Use or Set is called: policies that cannot be read permit nothing.
 // It is safe for concurrent use.
 type Engine struct {
-	now atomic.Pointer[index]
+	now atomic.Pointer[Index]
 }
 
 // Set replaces all policies. On an error the old ones stay.
@@ -28,8 +29,11 @@ func (e *Engine) Set(list []Policy) error {
 	return nil
 }
 
+// Use puts compiled policies into force.
+func (e *Engine) Use(x *Index) { e.now.Store(x) }
+
 // Fail says that the policies cannot be read: all requests they would decide
-// are denied until Set succeeds.
+// are denied until others are in force.
 func (e *Engine) Fail() { e.now.Store(nil) }
 
 // Len is the number of policies in force.
@@ -49,7 +53,7 @@ func (e *Engine) Allows(method string, path reqpath.Path, roles []string) bool {
 	return x != nil && x.allows(method, path, roles)
 }
 
-func (x *index) allows(method string, path reqpath.Path, roles []string) bool {
+func (x *Index) allows(method string, path reqpath.Path, roles []string) bool {
 	if method == http.MethodOptions {
 		return true
 	}
@@ -91,15 +95,21 @@ var editPaths = [...]string{
 	"/rests/data/aaa:http-authorization/policies",
 }
 
-// Check tells whether a list may replace the present one: it must be valid, and
-// at least one of the administrators, given by their roles, must still be able
-// to change policies; else it is a fault.InUse (409). ruled are the addresses of the
-// policies at which the rules ask the policies: all of them must permit it.
-func Check(list []Policy, admins [][]string, ruled []reqpath.Path) error {
-	x, err := build(list)
+// Compile reads the content of the node http-authorization and builds the index of its
+// policies; what is wrong is a fault.Invalid.
+func Compile(content json.RawMessage) (*Index, error) {
+	list, err := decode(content)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	return build(list)
+}
+
+// Check reports whether the policies may replace the present ones: at least one of the
+// administrators, given by their roles, must still be able to change policies; else it
+// is a fault.InUse (409). ruled are the addresses of the policies at which the rules
+// ask the policies: all of them must permit it.
+func (x *Index) Check(admins [][]string, ruled []reqpath.Path) error {
 	for _, raw := range editPaths {
 		p, err := reqpath.ParseString(raw)
 		if err != nil {

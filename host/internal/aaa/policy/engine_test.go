@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -176,52 +177,64 @@ func TestCheckRefusesToLockAdministratorsOut(t *testing.T) {
 		"first match saves": {[]policy.Policy{permit("/rests/data/aaa:http-authorization/**", "admin", "put"), permit("/**", "dog", "put")}, 0, true},
 		"invalid":           {[]policy.Policy{permit("/a;b", "admin", "put")}, fault.Invalid, false},
 	} {
-		err := policy.Check(c.list, admins, nil)
+		content, err := json.Marshal(map[string]any{"policies": map[string]any{"policies": c.list}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := policy.Compile(content)
+		if err == nil {
+			err = x.Check(admins, nil)
+		}
 		if c.ok != (err == nil) || !c.ok && fault.KindOf(err) != c.kind {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestDecode(t *testing.T) {
-	want := "[{/restconf/modules/** <nil>  [{admin [get post]}]}]"
-	for _, doc := range []string{
-		`{"aaa:policies":{"aaa:policies":[{"aaa:resource":"/restconf/modules/**","aaa:permissions":[{"aaa:role":"admin","aaa:actions":["get","post"]}]}]}}`,
-		`{"aaa:http-authorization":{"policies":{"policies":[{"resource":"/restconf/modules/**","permissions":[{"role":"admin","actions":["get","post"]}]}]}}}`,
-		`{"policies":[{"resource":"/restconf/modules/**","permissions":[{"role":"admin","actions":["get","post"]}]}]}`,
-	} {
-		list, err := policy.Decode([]byte(doc))
-		if got := fmt.Sprint(list); err != nil || got != want {
-			t.Errorf("%s: %s, %v", doc, got, err)
+func TestCompile(t *testing.T) {
+	x, err := policy.Compile([]byte(`{"policies":{"policies":[{"resource":"/restconf/modules/**","permissions":[{"role":"admin","actions":["get","post"]}]}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e policy.Engine
+	e.Use(x)
+	if want := "policy 1, resource /restconf/modules/**, role admin: get post"; e.First(path(t, "/restconf/modules/x")) != want {
+		t.Error(e.First(path(t, "/restconf/modules/x")))
+	}
+	for _, doc := range []string{`{`, `{"x":1}`, `{"policies":{"policies":[{"resource":"/x","colour":1}]}}`, `{"policies":7}`, `{"policies":{"policies":[{"resource":"/a//b"}]}}`} {
+		if _, err := policy.Compile([]byte(doc)); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", doc, err)
 		}
 	}
-	for _, doc := range []string{``, `{`, `{"x":1}`, `[{"resource":"/x","colour":1}]`, `[] []`, `{"policies":7}`} {
-		if list, err := policy.Decode([]byte(doc)); err == nil {
-			t.Errorf("%s was read as %v", doc, list)
+	for _, doc := range []string{``, `{}`, `null`, `{"policies":{}}`} {
+		x, err := policy.Compile([]byte(doc))
+		if err != nil {
+			t.Fatalf("%s: %v", doc, err)
 		}
-	}
-	for _, doc := range []string{`{}`, `null`, `{"policies":{}}`} {
-		if list, err := policy.Decode([]byte(doc)); len(list) != 0 || err != nil {
-			t.Errorf("%s: %v, %v", doc, list, err)
+		if e.Use(x); e.Len() != 0 {
+			t.Errorf("%s: %d policies", doc, e.Len())
 		}
 	}
 }
 
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"aaa:policies":{"aaa:policies":[{"aaa:resource":"/**"}]}}`))
+func FuzzCompile(f *testing.F) {
+	f.Add([]byte(`{"policies":{"policies":[{"resource":"/**"}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := policy.Decode(data)
-		if err == nil {
-			_ = (&policy.Engine{}).Set(list)
+		if x, err := policy.Compile(data); (x == nil) == (err == nil) {
+			t.Fatal(x, err)
 		}
 	})
 }
 
-func TestFollowTellsBeforeTheCommitIsAnswered(t *testing.T) {
+func TestFollowReportsBeforeTheCommitIsAnswered(t *testing.T) {
 	inner := memory.New(memory.Options{})
 	defer inner.Close()
 	told := 0
-	s := policy.Follow(inner, "config", "aaa:", func(context.Context) { told++ })
+	s := policy.Follow(inner, "config", []string{"aaa:", "broker:"}, func(_ context.Context, prefix string) {
+		if prefix == "aaa:" {
+			told++
+		}
+	})
 	ctx := context.Background()
 	for _, c := range []struct {
 		op   datastore.Op

@@ -7,10 +7,10 @@ import (
 	"ctl.internal/host/internal/aaa/reqpath"
 )
 
-// index is a trie over the literal segments that resources begin with. Each node
+// Index is a trie over the literal segments that resources begin with. Each node
 // knows the first policy that covers it, so a lookup follows the request's own
 // segments and meets only patterns that could match.
-type index struct {
+type Index struct {
 	root node
 	size int
 }
@@ -50,8 +50,8 @@ func (n *node) add(e *entry) {
 	n.below = append(n.below, e)
 }
 
-func build(list []Policy) (*index, error) {
-	x := &index{size: len(list)}
+func build(list []Policy) (*Index, error) {
+	x := &Index{size: len(list)}
 	var errs []error
 	for i, p := range list {
 		shape, e, err := compile(i, p)
@@ -77,12 +77,15 @@ func build(list []Policy) (*index, error) {
 			n.patterns = append(n.patterns, e)
 		}
 	}
-	return x, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // first returns the policy of the lowest index that matches, nil for none. It
 // does not allocate.
-func (x *index) first(path []reqpath.Segment) *entry { return x.root.first(path, nil) }
+func (x *Index) first(path []reqpath.Segment) *entry { return x.root.first(path, nil) }
 
 // first looks for one that goes before best in a node and below it.
 func (n *node) first(path []reqpath.Segment, best *entry) *entry {
@@ -115,9 +118,9 @@ func (n *node) first(path []reqpath.Segment, best *entry) *entry {
 	return best
 }
 
-// holds tells whether all policies about what is below a path permit the action,
+// holds reports whether all policies about what is below a path permit the action,
 // but those that the policy deciding for the path goes before.
-func (x *index) holds(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
+func (x *Index) holds(path []reqpath.Segment, decider *entry, permits func(*entry) bool) bool {
 	return x.root.holds(path, decider, permits)
 }
 

@@ -1,3 +1,9 @@
+// Package policy holds the access policies that are data (aaa:http-authorization):
+// compiled into an index whose answer costs the same for ten policies and for ten
+// thousand, and replaced as a whole with every change.
+//
+// The tree they are stored in is RESTCONF's; the rules of sec.ini are package
+// rules.
 package policy
 
 import (
@@ -13,7 +19,7 @@ import (
 // Policy is one entry of the list, as stored.
 type Policy struct {
 	Resource    string       `json:"resource"`
-	Index       *uint32      `json:"index,omitempty"` // its place among all; nil: as it stands
+	Index       *uint32      `json:"index,omitempty"` // its place among all; nil: its place in the list
 	Description string       `json:"description,omitempty"`
 	Permissions []Permission `json:"permissions,omitempty"`
 }

@@ -1,3 +1,10 @@
+// Package reqpath reads the path of a request once, into decoded segments that
+// the access rules, the router and the RESTCONF parser all share, so that no
+// two of them can see different resources in one request.
+//
+// What cannot be read in one way only is refused: dot segments, empty segments,
+// double encoding, control characters, backslashes and path parameters. One
+// trailing slash is ignored. Matching rules against a path is package rules.
 package reqpath
 
 import (
@@ -14,7 +21,7 @@ func (e *Error) Error() string { return "bad request path: " + e.Reason }
 
 func refuse(reason string) error { return &Error{Reason: reason} }
 
-// ParseString normalises an encoded path, as it stands in a request line.
+// ParseString normalises an encoded path, as it is in a request line.
 func ParseString(raw string) (Path, error) {
 	if raw == "" || raw[0] != '/' {
 		return Path{}, refuse("it does not begin with a slash")
@@ -81,7 +88,7 @@ var harmlessBytes = func() (set [256]bool) {
 	return set
 }()
 
-// harmless tells whether a segment is its own encoding and check would find nothing:
+// harmless reports whether a segment is its own encoding and check would find nothing:
 // the usual case, in one look at each byte.
 func harmless(s string) bool {
 	for i := 0; i < len(s); i++ {
@@ -92,7 +99,7 @@ func harmless(s string) bool {
 	return s != "." && s != ".."
 }
 
-// plain tells whether a segment is its own canonical encoding and decoding.
+// plain reports whether a segment is its own canonical encoding and decoding.
 func plain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !literal(s[i]) && s[i] != '=' && s[i] != ',' && s[i] != ';' {
@@ -102,7 +109,7 @@ func plain(s string) bool {
 	return true
 }
 
-// literal tells whether a byte is never encoded in the canonical form. Slash,
+// literal reports whether a byte is never encoded in the canonical form. Slash,
 // comma, semicolon and equals sign are missing: encoded they mean something else.
 func literal(c byte) bool {
 	switch {
@@ -169,7 +176,7 @@ func check(s Segment) error {
 	return nil
 }
 
-// pathParameter tells whether a semicolon before a list key could make another
+// pathParameter reports whether a semicolon before a list key could make another
 // reader cut the segment there. An encoded one within a name is a name's.
 func pathParameter(raw string) bool {
 	name, _, _ := strings.Cut(raw, "=")

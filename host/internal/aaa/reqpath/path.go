@@ -35,7 +35,7 @@ func Of(root, below []Segment) Path {
 // Segments returns the segments in order; the caller must not change them.
 func (p Path) Segments() []Segment { return p.segments }
 
-// TrailingSlash tells whether the request's path ended in the one slash that is ignored.
+// TrailingSlash reports whether the request's path ended in the one slash that is ignored.
 func (p Path) TrailingSlash() bool { return p.slash }
 
 // Canonical is the one encoding of the path, for a router that matches encoded
@@ -69,12 +69,12 @@ func (p Path) Decoded() string {
 	return b.String()
 }
 
-// Is tells whether the decoded segments are exactly those named.
+// Is reports whether the decoded segments are exactly those named.
 func (p Path) Is(segments ...string) bool {
 	return len(p.segments) == len(segments) && p.Under(segments...)
 }
 
-// Under tells whether the decoded segments begin with those named.
+// Under reports whether the decoded segments begin with those named.
 func (p Path) Under(segments ...string) bool {
 	if len(p.segments) < len(segments) {
 		return false
@@ -111,7 +111,7 @@ func (p Path) DataDepth() int {
 }
 
 // Rewrite makes the request's URL say the canonical path, so that a router
-// behind the filter cannot read it in another way.
+// after the filter cannot read it in another way.
 func (p Path) Rewrite(u *url.URL) {
 	u.Path, u.RawPath = p.Decoded(), p.Canonical()
 }

@@ -1,3 +1,9 @@
+// Package rules holds the static access rules of sec.ini's [urls], compiled:
+// the first line whose pattern matches decides, its filters run from left to
+// right and all must pass. They do not change while the controller runs.
+//
+// Policies that may change are package policy; who somebody is, is package
+// authn. Filters reach both through Env, so that everything here is pure.
 package rules
 
 import (
@@ -36,10 +42,10 @@ var classes = map[string]string{
 	"InvalidRequestFilter":            "invalidRequest",
 }
 
-// IsFilter tells whether a class of [main], last segment only, is a filter.
+// IsFilter reports whether a class of [main], last segment only, is a filter.
 func IsFilter(class string) bool { return classes[class] != "" }
 
-// IsBuiltin tells whether a filter of the name exists without a line in [main].
+// IsBuiltin reports whether a filter of the name exists without a line in [main].
 func IsBuiltin(name string) bool { return slices.Contains(builtin, name) }
 
 // Classes returns the class names of filters, for proposals in messages.

@@ -128,7 +128,7 @@ func (dynamic) check(env Env, r *Request) Verdict {
 }
 
 // invalidRequest refuses what the path reader accepts but a plain file server
-// behind it would not.
+// after it would not.
 type invalidRequest struct{ semicolon, slash, nonASCII bool }
 
 func (f *invalidRequest) check(_ Env, r *Request) Verdict {

@@ -15,8 +15,10 @@ type Request struct {
 	Peer   netip.AddrPort // where the connection came from
 	Port   int            // the local port it came to
 	Caller caller.Caller
-	// Known tells that an authc filter has filled Caller.
+	// Known reports that an authc filter has filled Caller.
 	Known bool
+	// Alone asks about the resource of the path without what is below it.
+	Alone bool
 }
 
 // Verdict is the outcome of a filter or a whole rule.

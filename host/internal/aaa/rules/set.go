@@ -107,7 +107,7 @@ func (s *Set) Decide(env Env, r *Request) Verdict {
 	} else {
 		verdict = s.rules[at].run(env, r)
 	}
-	if verdict != Pass || r.Path.DataDepth() == 0 {
+	if verdict != Pass || r.Alone || r.Path.DataDepth() == 0 {
 		return verdict
 	}
 	for i := range s.rules {

@@ -1,3 +1,9 @@
+// Package secini reads etc/sec.ini: the sections [main], [users], [roles] and
+// [urls] in the grammar that the security framework's users know.
+//
+// It only reads: every fault is reported with file, line and remedy. What the
+// objects of [main] are is decided by the rooms that use them (authn for
+// realms); what the filters of [urls] do is package rules.
 package secini
 
 import (
@@ -56,7 +62,7 @@ func logicalLines(text string) []logicalLine {
 	return out
 }
 
-// continued tells whether the line ends in a backslash that is not itself escaped.
+// continued reports whether the line ends in a backslash that is not itself escaped.
 func continued(l string) bool {
 	n := len(l) - len(strings.TrimRight(l, `\`))
 	return n%2 == 1
@@ -97,7 +103,7 @@ func (p *parser) line(l logicalLine) error {
 	}
 	id := p.section + "\x00" + key
 	if first, dup := p.seen[id]; dup {
-		return p.file.Errorf(l.at, "%q stands at line %d already; remove one of the two", key, first)
+		return p.file.Errorf(l.at, "%q is at line %d already; remove one of the two", key, first)
 	}
 	p.seen[id] = l.at
 	return p.entry(key, Value{Raw: value, Line: l.at})

@@ -132,7 +132,7 @@ func (f *File) checkRefs() []error {
 	return errs
 }
 
-// isEscaped tells whether the i-th item was written \$ (a literal dollar).
+// isEscaped reports whether the i-th item was written \$ (a literal dollar).
 func isEscaped(v Value, i int) bool {
 	f := File{}
 	raw, err := f.pieces(v, ',')

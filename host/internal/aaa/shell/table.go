@@ -1,3 +1,6 @@
+// Package shell is the table of the aaa: commands that manage identities. They
+// do inside the controller what etc/idmtool does from outside; the certificate
+// commands of the same scope are the keystore's.
 package shell
 
 import (
@@ -22,11 +25,14 @@ type table struct{ Options }
 // Commands returns the twelve commands of identities.
 func Commands(o Options) []commands.Command {
 	t := &table{o}
+	users, roles, domains := t.users(), t.roles(), t.domains()
+	getDomains := domains.get("list domains; asks for an administrator's credentials", t.admin)
 	list := []commands.Command{
-		t.addUser(), t.getUsers(), t.removeUser(), t.changePassword(),
-		t.addRole(), t.getRoles(), t.removeRole(),
-		t.addDomain(), t.getDomains(), t.removeDomain(),
-		t.addGrant(), t.removeGrant(),
+		t.addUser(roles), users.get("list the names of users", nil), users.remove("remove a user with its grants and logins"), t.changePassword(users),
+		t.addRole(), roles.get("list roles", nil), roles.remove("remove a role, also from the users who hold it"),
+		t.addDomain(), getDomains, domains.remove("remove a domain with its users, roles and grants"),
+		t.grant("add", "give a user a role in a domain", t.Identity.CreateGrant, "Grant has been created, Grant id is %s"),
+		t.grant("remove", "take a role in a domain from a user", t.Identity.DeleteGrant, "Grant has been deleted."),
 	}
 	for i := range list {
 		run := list[i].Run
@@ -65,52 +71,13 @@ func needed(o commands.Option) commands.Option {
 
 func (t *table) domainOption() commands.Option {
 	o := text("domainName", "the domain", "dname")
-	o.Default, o.Complete = identity.SDN, t.domainNames
+	o.Default, o.Complete = identity.SDN, t.domains().names
 	return o
 }
 
 // said prints what was done, or a member for programs.
 func said(in *commands.Invocation, member, value, sentence string) error {
 	return in.Emit(map[string]string{member: value}, func() string { return sentence + "\n" })
-}
-
-const completions = 1000
-
-func (t *table) userNames(ctx context.Context, prefix string) []string {
-	list, _ := t.Identity.Users(ctx, identity.Page{Limit: completions})
-	var out []string
-	for _, u := range list {
-		out = appendMatch(out, u.Name, u.Domain, prefix)
-	}
-	return out
-}
-
-func (t *table) roleNames(ctx context.Context, prefix string) []string {
-	list, _ := t.Identity.Roles(ctx, identity.Page{Limit: completions})
-	var out []string
-	for _, r := range list {
-		out = appendMatch(out, r.Name, r.Domain, prefix)
-	}
-	return out
-}
-
-func (t *table) domainNames(ctx context.Context, prefix string) []string {
-	list, _ := t.Identity.Domains(ctx, identity.Page{Limit: completions})
-	var out []string
-	for _, d := range list {
-		out = appendMatch(out, d.Name, identity.SDN, prefix)
-	}
-	return out
-}
-
-func appendMatch(out []string, name, domain, prefix string) []string {
-	if domain != identity.SDN {
-		name += "@" + domain
-	}
-	if strings.HasPrefix(name, prefix) {
-		return append(out, name)
-	}
-	return out
 }
 
 // admin asks for an administrator's credentials where somebody can be asked;

@@ -23,7 +23,7 @@ type waiter struct {
 	refused bool          // too late
 }
 
-// room tells whether one more attempt may be under way: were all those under way to
+// room reports whether one more attempt may be under way: were all those under way to
 // fail, this one would still be without delay. Where failures cost delay, it is one
 // at a time.
 func (c *counter) room() bool { return c.active < max(1, c.free-c.failures) }
@@ -37,7 +37,7 @@ func (c *counter) blocked(now time.Time) error {
 }
 
 // admit lets in those for whom there is room; all of them when the counter is blocked,
-// so that they are told at once.
+// so that they are refused at once.
 func (c *counter) admit(now time.Time) {
 	for len(c.queue) > 0 && (c.room() || c.until.After(now)) {
 		c.active++

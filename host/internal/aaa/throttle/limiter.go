@@ -1,3 +1,7 @@
+// Package throttle slows down whoever guesses passwords: failures are counted
+// per user and per source address, answered later and later, and finally refused
+// for a while. Attempts under way count as what they may become, so they wait for each
+// other where too many are; waiting for a delay, and answering, is package authn's.
 package throttle
 
 import (
@@ -64,7 +68,7 @@ func (e *BlockedError) RetryAfter() time.Duration {
 	return max(1, (e.Wait+time.Second-1)/time.Second) * time.Second
 }
 
-// Error tells when to come back.
+// Error says when to try again.
 func (e *BlockedError) Error() string {
 	return fmt.Sprintf("too many failed logins; try again in %s", e.RetryAfter())
 }
@@ -130,9 +134,10 @@ type Turn struct {
 	pair          key
 }
 
-// Begin is called before a password is verified, and waits for the attempt's turn:
-// as many may be under way as may fail without delay, so that many at once gain
-// nothing, and right passwords, however many come at once, only wait for each other.
+// Begin is called before a password is verified, and waits for the attempt's turn. At most
+// UserFree attempts per user and AddressFree per address run concurrently, less their
+// failures: guessing many at once is not faster than one after the other, and right
+// passwords, however many come at once, only wait for each other.
 // The error is a *BlockedError or that of ctx.
 func (l *Limiter) Begin(ctx context.Context, user string, from netip.Addr) (*Turn, error) {
 	l.mu.Lock()
@@ -162,16 +167,16 @@ func (t *Turn) Succeeded() {
 	t.user.failures, t.user.until = 0, time.Time{}
 	t.leave()
 	last, known := l.trusted[t.pair]
-	tell := !known || now.Sub(last) >= trustAgain
+	again := !known || now.Sub(last) >= trustAgain
 	if !known && len(l.trusted) >= maxKeys {
 		l.forgetTrust(now)
 	}
-	if tell {
+	if again {
 		l.trusted[t.pair] = now
 	}
 	remember := l.remember
 	l.mu.Unlock()
-	if tell && remember != nil && t.pair.from.IsValid() {
+	if again && remember != nil && t.pair.from.IsValid() {
 		remember(Trust{User: t.pair.user, From: t.pair.from, At: now})
 	}
 }

@@ -1,3 +1,8 @@
+// Package token issues opaque bearer tokens. The store holds a digest only; what
+// a token allows is looked up at each use from the user's principal, so it ends
+// with the password, with disabling and with deletion, and survives a restart.
+//
+// The HTTP services that issue and revoke are package idm's.
 package token
 
 import (
@@ -49,7 +54,7 @@ type Outside struct {
 
 func (o *Outside) id() string { return o.Realm + "/" + o.User + "@" + o.Domain }
 
-// Holder is who a token stands for: one of the two is set.
+// Holder is whose a token is: one of the two is set.
 type Holder struct {
 	Principal *identity.Principal
 	Outside   *Outside
@@ -266,7 +271,7 @@ func (s *Service) endFamily(ctx context.Context, family string) error {
 	return err
 }
 
-// WellFormed tells whether a text has the form of a token.
+// WellFormed reports whether a text has the form of a token.
 func WellFormed(token string) bool {
 	if len(token) != 36 {
 		return false
@@ -314,7 +319,7 @@ func (s *Service) live(ctx context.Context, token string) (Holder, *record, erro
 	return h, r, err
 }
 
-// holder returns who a record stands for, nobody when the user's logins have ended since.
+// holder returns whose a record is, nobody when the user's logins have ended since.
 func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
 	if r.Outside != nil {
 		return Holder{Outside: r.Outside}, nil

@@ -27,7 +27,8 @@ func Commands(c Cluster) []commands.Command {
 func members(c Cluster) commands.Command {
 	return commands.Command{
 		Name: "cluster:members", Summary: "list the nodes of the cluster that are alive", Safe: true,
-		Help: "Lag is how many transactions a node has not seen yet that another one has. A node that does not answer has none.",
+		Help: "Lag is how many transactions a node has not seen yet that another one has. A node that does not answer has none.\n\n" +
+			"A node joins with one command: ctld --home DIR --join FILE, where FILE is what cluster:token made on a node of the cluster.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			s := c.Status(ctx)
 			out := &commands.Table{Empty: "No node has a lease: the store does not answer", Columns: []commands.Column{
@@ -141,7 +142,7 @@ func token(c Cluster) commands.Command {
 	return commands.Command{
 		Name: "cluster:token", Summary: "make the file with which a new node joins this cluster",
 		Help: "The file holds the addresses and credentials of the store and the key of all secrets: whoever has it is a member. Carry it over a safe way, " +
-			"start the new node with `ctld --home DIR --join FILE`, and remove it.",
+			"start the new node with `ctld --home DIR --join FILE` within 24 hours, and remove it: what it holds stays good.",
 		Arguments: []commands.Argument{{Name: "file", Help: "a path on the controller's machine, relative to the home", Required: true}},
 		Run: func(_ context.Context, in *commands.Invocation) error {
 			path, warnings, err := c.Token(in.Arg("file"))

@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"ctl.internal/host/internal/datastore/open"
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/snapshot"
 	"ctl.internal/sdk/commands"
 )

@@ -5,8 +5,6 @@ package settings
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"regexp"
 	"strconv"
@@ -14,10 +12,10 @@ import (
 
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/datastore/open"
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
-	"ctl.internal/host/internal/keystore"
+	"ctl.internal/host/internal/keys/encrypt"
+	"ctl.internal/host/internal/keys/keystore"
 )
 
 // Validate reports every fault of the settings, the catalogue and the access rules.
@@ -58,23 +56,11 @@ func services(dir home.Dir) []home.Problem {
 }
 
 // State reports what in data/ would keep a controller from starting: a store that is
-// damaged, a key that is gone or that others may have read. It changes nothing.
+// damaged. It changes nothing.
 func State(dir home.Dir, store home.Datastore) []home.Problem {
 	var problems []home.Problem
 	if err := open.Check(dir, store); err != nil {
 		problems = append(problems, home.Problem{File: dir.Store(), Text: err.Error()})
-	}
-	key := dir.Data("seal.key")
-	info, err := os.Stat(key)
-	_, made := os.Stat(key + ".made")
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && made == nil:
-		problems = append(problems, home.Problem{File: key, Text: "it existed and is gone: restore it from a backup, or what was sealed with it cannot be opened"})
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		problems = append(problems, home.Problem{File: key, Text: "it cannot be read: " + reason(err)})
-	case info.Mode().Perm()&0o077 != 0:
-		problems = append(problems, home.Problem{File: key, Text: fmt.Sprintf("its mode is %04o and others may have read it: set it to 0600 if you trust them", info.Mode().Perm())})
 	}
 	return problems
 }

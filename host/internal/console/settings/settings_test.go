@@ -8,9 +8,9 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/open"
-	"ctl.internal/host/internal/encrypt"
 	"ctl.internal/host/internal/home"
-	"ctl.internal/host/internal/keystore"
+	"ctl.internal/host/internal/keys/encrypt"
+	"ctl.internal/host/internal/keys/keystore"
 )
 
 func TestAccessNamesTheFileAndTheLine(t *testing.T) {
@@ -62,8 +62,6 @@ func TestStateIsLookedAt(t *testing.T) {
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		write(t, dir.Data("seal.key"), "k")
-		write(t, dir.Data("seal.key.made"), "1")
 		if got := State(dir, home.Default().Datastore); len(got) != 0 {
 			t.Errorf("in order: %v", got)
 		}
@@ -73,8 +71,6 @@ func TestStateIsLookedAt(t *testing.T) {
 		name, text string
 		harm       func(dir home.Dir) error
 	}{
-		{"the key is gone", "seal.key: it existed and is gone", func(d home.Dir) error { return os.Remove(d.Data("seal.key")) }},
-		{"others may read the key", "seal.key: its mode is 0644", func(d home.Dir) error { return os.Chmod(d.Data("seal.key"), 0o644) }},
 		{"a file of the store is gone", "MANIFEST", func(d home.Dir) error { return os.Remove(filepath.Join(d.Store(), "MANIFEST")) }},
 		{"a file of the store is cut", "damaged", func(d home.Dir) error { return os.Truncate(filepath.Join(d.Store(), "MANIFEST"), 3) }},
 	} {

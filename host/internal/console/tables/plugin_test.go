@@ -58,6 +58,8 @@ func (f fakePlugins) Check(_ context.Context, n string) ([]string, error) {
 	return nil, nil
 }
 
+func (fakePlugins) OnNode(string, error) (grpc.ClientConnInterface, bool) { return nil, false }
+
 func (fakePlugins) Fresh(name string) (grpc.ClientConnInterface, error) {
 	if name != "switch" {
 		return nil, errors.New("not asked for")

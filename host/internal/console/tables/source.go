@@ -22,6 +22,7 @@ type CLI func(plugin, command string) bool
 func FromPlugins(m interface {
 	List() []plugin.Info
 	Fresh(name string) (grpc.ClientConnInterface, error)
+	OnNode(name string, err error) (grpc.ClientConnInterface, bool)
 }, on CLI) Source {
 	return func() []commands.Command {
 		var out []commands.Command
@@ -34,9 +35,18 @@ func FromPlugins(m interface {
 				continue
 			}
 			for _, c := range commands.FromProto(p.Manifest.GetCommands(), commands.NewClient(conn)) {
-				if on(p.Name, c.Name) {
-					out = append(out, repeatable(c))
+				if !on(p.Name, c.Name) {
+					continue
 				}
+				run := c.Run
+				c.Run = func(ctx context.Context, in *commands.Invocation) error {
+					err := run(ctx, in)
+					if other, ok := m.OnNode(p.Name, err); ok && err != nil {
+						return commands.NewClient(other).Execute(ctx, in)
+					}
+					return err
+				}
+				out = append(out, repeatable(c))
 			}
 		}
 		return out

@@ -1,16 +1,13 @@
 package etcd
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,104 +19,28 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/conformance"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
 
-// member is one process of a cluster.
-type member struct {
-	t      *testing.T
-	args   []string
-	client string
-	log    *bytes.Buffer
-	cmd    *exec.Cmd
-}
-
-func (m *member) start() {
-	m.t.Helper()
-	m.cmd = exec.Command("etcd", m.args...)
-	m.cmd.Stdout, m.cmd.Stderr = m.log, m.log
-	m.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := m.cmd.Start(); err != nil {
-		m.t.Fatal(err)
-	}
-}
-
-func (m *member) signal(s syscall.Signal) {
-	m.t.Helper()
-	if err := m.cmd.Process.Signal(s); err != nil {
-		m.t.Fatal(err)
-	}
-}
-
-// kill ends the process as a power cut of its machine would.
-func (m *member) kill() {
-	_ = m.cmd.Process.Kill()
-	_ = m.cmd.Wait()
-}
-
 // cluster starts three members.
-func cluster(t *testing.T) (members []*member, endpoints []string) {
+func cluster(t *testing.T) (members []*harness.EtcdMember, endpoints []string) {
 	t.Helper()
-	if _, err := exec.LookPath("etcd"); err != nil {
-		t.Skip("SKIPPED, NOT TESTED: the peer etcd is not installed (test/peers/install.sh installs it as root)")
-	}
-	dir := reserve.Dir(t, "ctl-etcd")
-	var peers, initial []string
-	for i := range 3 {
-		peers = append(peers, freeAddress(t))
-		initial = append(initial, fmt.Sprintf("m%d=%s", i, peers[i]))
-	}
-	for i := range 3 {
-		client := freeAddress(t)
-		m := &member{t: t, client: client, log: &bytes.Buffer{}, args: []string{"--data-dir", filepath.Join(dir, fmt.Sprint(i)), "--name", fmt.Sprint("m", i),
-			"--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
-			"--initial-cluster", strings.Join(initial, ","), "--max-txn-ops", "20000", "--max-request-bytes", "16777216"}}
-		m.start()
-		t.Cleanup(func() {
-			m.kill()
-			if t.Failed() {
-				t.Logf("%s said at the end:\n%s", m.client, m.log.Bytes()[max(0, m.log.Len()-1500):])
-			}
-		})
-		members, endpoints = append(members, m), append(endpoints, client)
-	}
-	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Second}
-	for _, e := range endpoints {
-		harness.Within(t, "etcd is healthy", func() bool {
-			r, err := once.Get(e + "/health")
-			if err != nil {
-				return false
-			}
-			r.Body.Close()
-			return r.StatusCode == http.StatusOK
-		})
+	members = harness.EtcdCluster(t, 3)
+	for _, m := range members {
+		endpoints = append(endpoints, m.Client)
 	}
 	return members, endpoints
 }
 
-// leader is the number of the member that leads.
-func leader(t *testing.T, endpoints []string) int {
+// leader is the member that leads.
+func leader(t *testing.T, members []*harness.EtcdMember) *harness.EtcdMember {
 	t.Helper()
 	found := -1
 	harness.Within(t, "the cluster has a leader", func() bool {
-		for i, e := range endpoints {
-			c, err := clientv3.New(clientv3.Config{Endpoints: []string{e}, DialTimeout: time.Second})
-			if err != nil {
-				continue
-			}
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			r, err := c.Status(ctx, e)
-			cancel()
-			c.Close()
-			if err == nil && r.Leader == r.Header.MemberId {
-				found = i
-				return true
-			}
-		}
-		return false
+		found = slices.IndexFunc(members, (*harness.EtcdMember).Leader)
+		return found >= 0
 	})
-	return found
+	return members[found]
 }
 
 func openAt(t *testing.T, o Options) *Store {
@@ -154,15 +75,15 @@ func TestMembersThatDieAndFreeze(t *testing.T) {
 			}
 		}
 		for n := 0; pause(2 * time.Second); n++ {
-			m := members[leader(t, endpoints)]
+			m := leader(t, members)
 			if n%2 == 0 {
-				m.signal(syscall.SIGSTOP)
+				m.Signal(syscall.SIGSTOP)
 				pause(4 * time.Second)
-				m.signal(syscall.SIGCONT)
+				m.Signal(syscall.SIGCONT)
 			} else {
-				m.kill()
+				m.Kill()
 				pause(2 * time.Second)
-				m.start()
+				m.Start()
 			}
 		}
 	})
@@ -213,7 +134,7 @@ func TestWithoutAMajority(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range members[:2] {
-		m.signal(syscall.SIGSTOP)
+		m.Signal(syscall.SIGSTOP)
 	}
 	refused := func(err error, kinds ...fault.Kind) {
 		t.Helper()
@@ -247,7 +168,7 @@ func TestWithoutAMajority(t *testing.T) {
 		t.Errorf("local reads: %v, age %v", err, age)
 	}
 	for _, m := range members[:2] {
-		m.signal(syscall.SIGCONT)
+		m.Signal(syscall.SIGCONT)
 	}
 	harness.Within(t, "writes go on", func() bool { _, err := put("4"); return err == nil })
 	e, err := datastore.Get(context.Background(), s, "n", "k")

@@ -1,3 +1,6 @@
+// Package xmlfile reads settings files of the initial datastore, XML with a known
+// root, and changes single elements of them so that comments stay. What the elements
+// mean is known where they are used; etc/ctl.yaml is read by package home itself.
 package xmlfile
 
 import (
@@ -6,7 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
+
+	"ctl.internal/internal/nearest"
 )
 
 const (
@@ -19,13 +27,14 @@ type Leaf struct {
 	Path       string // below the root, "ctlKeystore/name"
 	Text       string
 	Line       int
-	start, end int // from its "<" to behind its last ">"
+	start, end int // from its "<" to after its last ">"
 }
 
 // File is a settings file of the initial datastore. It is changed by replacing
 // the text of single elements, so that comments stay.
 type File struct {
 	Name   string
+	root   string
 	text   []byte
 	Leaves []Leaf
 	// inside is where a new element of a container goes: before its end tag.
@@ -37,7 +46,7 @@ func Parse(name string, text []byte, root string) (*File, error) {
 	if len(text) > MaxSize {
 		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", name, len(text), MaxSize)
 	}
-	f := &File{Name: name, text: text, inside: map[string]int{}}
+	f := &File{Name: name, root: root, text: text, inside: map[string]int{}}
 	type open struct {
 		name     string
 		start    int
@@ -100,6 +109,77 @@ func Parse(name string, text []byte, root string) (*File, error) {
 	return f, nil
 }
 
+// Fields reads the elements: each by the function of its path, at most once. Others are refused,
+// but for what ignore accepts. An error names file, line and element.
+func (f *File) Fields(fields map[string]func(text string) error, ignore func(Leaf) bool) error {
+	seen := map[string]int{}
+	for _, l := range f.Leaves {
+		if ignore != nil && ignore(l) {
+			continue
+		}
+		set, ok := fields[l.Path]
+		if !ok {
+			return fmt.Errorf("%s:%d: <%s>: no such element%s", f.Name, l.Line, l.Path, nearest.Hint(l.Path, slices.Sorted(maps.Keys(fields))))
+		}
+		if first, twice := seen[l.Path]; twice {
+			return fmt.Errorf("%s:%d: <%s> is set twice, first in line %d", f.Name, l.Line, l.Path, first)
+		}
+		seen[l.Path] = l.Line
+		if l.Text == "" {
+			continue
+		}
+		if err := set(l.Text); err != nil {
+			return fmt.Errorf("%s:%d: <%s>: %w", f.Name, l.Line, l.Path, err)
+		}
+	}
+	return nil
+}
+
+// Number is a function of Fields that reads a whole number from low to high.
+func Number(to *int, low, high int) func(string) error {
+	return func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < low || n > high {
+			return fmt.Errorf("%q is not a number from %d to %d", s, low, high)
+		}
+		*to = n
+		return nil
+	}
+}
+
+// Text is a function of Fields that takes up to most bytes.
+func Text(to *string, most int) func(string) error {
+	return func(s string) error {
+		if len(s) > most {
+			return fmt.Errorf("%d characters, at most %d are possible", len(s), most)
+		}
+		*to = s
+		return nil
+	}
+}
+
+// Change is a new value of an element.
+type Change struct{ Path, Old, Value string }
+
+// Apply sets the elements whose value is another one, and reports whether there was any.
+func (f *File) Apply(changes []Change) (changed bool, err error) {
+	for _, c := range changes {
+		if c.Old == c.Value {
+			continue
+		}
+		text, err := f.Set(c.Path, c.Value)
+		if err != nil {
+			return changed, err
+		}
+		next, err := Parse(f.Name, text, f.root)
+		if err != nil {
+			return changed, err
+		}
+		*f, changed = *next, true
+	}
+	return changed, nil
+}
+
 // Set returns the text with the element at path, such as "a/b", holding value.
 func (f *File) Set(path, value string) ([]byte, error) {
 	var esc bytes.Buffer
@@ -154,7 +234,7 @@ func (f *File) Replace(path string, values []string) ([]byte, error) {
 		return f.Set(path, strings.Join(values, ","))
 	}
 	text := f.text
-	for i := len(at) - 1; i >= 0; i-- { // from behind, so that the places before stay
+	for i := len(at) - 1; i >= 0; i-- { // from the end, so that the places before stay
 		value := ""
 		if i < len(values) {
 			value = values[i]

@@ -18,6 +18,7 @@ type Event struct {
 	Publisher string // name of a plugin, or "host"
 	Data      []byte // JSON: one member, "module:notification"; do not change it
 	Time      time.Time
+	Carry     bool   // nodes of the cluster carry it to their subscribers, too
 	Lost      uint64 // events this subscriber was too slow for, before this one
 }
 
@@ -37,11 +38,15 @@ func New() *Bus { return &Bus{subs: map[*Subscription]struct{}{}} }
 // Publish hands an event to everybody who has subscribed to its stream. It never
 // waits for them.
 func (b *Bus) Publish(stream, publisher string, data []byte) {
-	e := Event{Stream: stream, Publisher: publisher, Data: data, Time: time.Now()}
+	b.Put(Event{Stream: stream, Publisher: publisher, Data: data, Time: time.Now()})
+}
+
+// Put is Publish of an event that is complete.
+func (b *Bus) Put(e Event) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	for s := range b.subs {
-		if s.wants(stream) {
+		if s.carried && e.Carry || s.wants(e.Stream) {
 			s.put(e)
 		}
 	}
@@ -63,7 +68,15 @@ func (b *Bus) Wanted(stream string) bool {
 // Subscribe returns a subscription to some streams, or to all when none is named,
 // that keeps up to size events for its reader.
 func (b *Bus) Subscribe(size int, streams ...string) *Subscription {
-	s := &Subscription{bus: b, ring: make([]Event, max(size, 1)), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return b.subscribe(size, false, streams)
+}
+
+// Carried returns a subscription to what other nodes are to get, of all streams. It does not make a
+// stream wanted.
+func (b *Bus) Carried(size int) *Subscription { return b.subscribe(size, true, nil) }
+
+func (b *Bus) subscribe(size int, carried bool, streams []string) *Subscription {
+	s := &Subscription{bus: b, carried: carried, ring: make([]Event, max(size, 1)), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if len(streams) > 0 {
 		s.streams = map[string]bool{}
 		for _, n := range streams {
@@ -94,6 +107,7 @@ func (b *Bus) Close() {
 // Subscription is one reader's view of the bus.
 type Subscription struct {
 	bus     *Bus
+	carried bool            // only what is carried to other nodes
 	streams map[string]bool // nil = all
 	wake    chan struct{}
 	done    chan struct{}
@@ -105,7 +119,9 @@ type Subscription struct {
 	lost  uint64
 }
 
-func (s *Subscription) wants(stream string) bool { return s.streams == nil || s.streams[stream] }
+func (s *Subscription) wants(stream string) bool {
+	return !s.carried && (s.streams == nil || s.streams[stream])
+}
 
 func (s *Subscription) put(e Event) {
 	s.mu.Lock()

@@ -142,7 +142,7 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 		}
 		t.Compares = append(t.Compares, c)
 	}
-	if len(t.Ops) == 0 && len(edits) > 0 && len(t.Compares) == own { // nothing is different
+	if len(t.Ops)+len(t.Compares) == 0 && len(edits) > 0 { // nothing is different, and nothing was asked for
 		return &pluginv1.CommitResponse{Revision: uint64(store.Revision())}, nil
 	}
 	rev, err := store.Commit(ctx, t)

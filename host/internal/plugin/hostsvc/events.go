@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -34,7 +35,7 @@ func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*
 	if err := d.Decode(&m); err != nil || len(m) != 1 || d.More() {
 		return nil, fault.At(fault.Malformed, r.Stream, "an event is a JSON object with one member, \"module:notification\"")
 	}
-	e.s.services.Bus.Publish(r.Stream, e.s.plugin, r.Data)
+	e.s.services.Bus.Put(events.Event{Stream: r.Stream, Publisher: e.s.plugin, Data: r.Data, Time: time.Now(), Carry: !r.Local})
 	return &pluginv1.PublishResponse{}, nil
 }
 

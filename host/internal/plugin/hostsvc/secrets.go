@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"ctl.internal/host/internal/crypt"
+	"ctl.internal/host/internal/keys/encrypt"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -24,7 +24,7 @@ func (x *secretsServer) Seal(_ context.Context, r *pluginv1.SealRequest) (*plugi
 		return nil, absent("key for secrets")
 	}
 	sealed, err := x.s.services.Secrets.Seal(r.Plaintext, x.aad(r.Purpose))
-	if errors.Is(err, crypt.ErrTooBig) || errors.Is(err, crypt.ErrPurpose) {
+	if errors.Is(err, encrypt.ErrTooBig) || errors.Is(err, encrypt.ErrPurpose) {
 		return nil, fault.Wrap(fault.TooBig, err, "%v", err)
 	}
 	if err != nil {

@@ -37,18 +37,26 @@ func (d *Draft) Check() error {
 }
 
 func (d *Draft) checkOne(t touch) error {
-	var at *yang.Data
-	var err error
-	if t.deep {
-		at, err = d.Load(t.path)
-	} else {
-		at, err = d.inner(t.path)
+	if t.valid {
+		return nil
 	}
+	at, err := d.instance(t)
 	if err != nil || at == nil {
 		return err
 	}
 	_, err = at.Check(yang.Options{Shallow: !t.deep})
 	return err
+}
+
+// instance is what an edit left at a path, with what is below it when that may have changed too.
+func (d *Draft) instance(t touch) (*yang.Data, error) {
+	switch {
+	case t.value != nil:
+		return t.value, nil
+	case t.deep:
+		return d.Load(t.path)
+	}
+	return d.inner(t.path)
 }
 
 // checkList checks the number of entries and the unique statements of a list.

@@ -2,12 +2,14 @@ package tree
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"hash"
 	"slices"
 	"strings"
 	"time"
+	"unsafe"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/internal/yang"
@@ -19,13 +21,15 @@ type Draft struct {
 	ns      string
 	set     *yang.Set
 	changed map[string]*document // nil = deleted
-	read    map[string]datastore.Revision
 	serial  int
+	scratch []byte
+	text    []byte
 	touched map[string]touch
-	lists   map[string]Path // lists whose entries changed
-	removed []Path          // instances that are gone or replaced
-	keys    map[string]bool // documents in read that a commit depends on by themselves
-	ranges  map[string]bool // prefixes of which a commit depends as a whole
+	lists   map[string]Path               // lists whose entries changed
+	removed []Path                        // instances that are gone or replaced
+	tag     hash.Hash                     // of all that was read
+	keys    map[string]datastore.Revision // documents that a commit depends on by themselves
+	ranges  map[string]bool               // prefixes of which a commit depends as a whole
 	// marks of deletions in lists at the top of modules, which have no document above them
 	marks map[string]datastore.Revision
 }
@@ -34,18 +38,20 @@ type Draft struct {
 type document struct {
 	rank string // of an entry of a user-ordered list: where it stands
 	text string // JSON: the members, keyed lists left out; the value of a top-level leaf
-	rev  datastore.Revision
 }
 
 // touch is a document that an edit changed and that must be valid in the end.
 type touch struct {
 	path Path
 	deep bool // documents below it may have changed too
+	// value is the instance, with what is below it when deep; nil after a later edit of it.
+	value *yang.Data
+	valid bool // value was checked when it was decoded
 }
 
 // NewDraft begins a draft of the tree that is kept in a namespace.
 func NewDraft(sn datastore.Snapshot, ns string, set *yang.Set) *Draft {
-	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, read: map[string]datastore.Revision{}, keys: map[string]bool{}, ranges: map[string]bool{}, marks: map[string]datastore.Revision{}, touched: map[string]touch{}, lists: map[string]Path{}}
+	return &Draft{sn: sn, ns: ns, set: set, changed: map[string]*document{}, tag: sha256.New(), keys: map[string]datastore.Revision{}, ranges: map[string]bool{}, marks: map[string]datastore.Revision{}, touched: map[string]touch{}, lists: map[string]Path{}}
 }
 
 // encode writes a document: the rank, if any, stands on a line before the JSON.
@@ -58,12 +64,12 @@ func (d *document) encode() []byte {
 
 // decodeDocument reads what encode wrote: a rank is made of hexadecimal digits,
 // and canonical JSON has no line ends.
-func decodeDocument(e datastore.Entry) *document {
-	s := string(e.Value)
+func decodeDocument(e datastore.Entry) document {
+	s := unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // a snapshot gives each reader bytes of its own
 	if rank, text, ok := strings.Cut(s, "\n"); ok && rank != "" && strings.Trim(rank, rankDigits) == "" {
-		return &document{rank: rank, text: text, rev: e.Revision}
+		return document{rank, text}
 	}
-	return &document{text: s, rev: e.Revision}
+	return document{text: s}
 }
 
 // get returns the document of a key, nil if there is none.
@@ -72,27 +78,35 @@ func (d *Draft) get(key string) (*document, error) {
 		return doc, nil
 	}
 	e, err := d.sn.Get(d.ns, key)
-	d.keys[key] = true
-	if errors.Is(err, datastore.ErrNotFound) {
-		d.read[key] = 0
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, datastore.ErrNotFound) {
 		return nil, err
 	}
-	d.read[key] = e.Revision
-	return decodeDocument(e), nil
+	d.keys[key] = e.Revision
+	d.saw(key, e.Revision)
+	if err != nil {
+		return nil, nil
+	}
+	doc := decodeDocument(e)
+	return &doc, nil
 }
 
 // row is a document with its key.
 type row struct {
 	key string
-	doc *document
+	doc document
 }
 
 // below returns the documents whose keys have a prefix, in the order of keys.
-func (d *Draft) below(prefix string) ([]row, error) {
-	var rows []row
+func (d *Draft) below(prefix string) (rows []row, err error) {
+	err = d.each(prefix, func(key string, doc document) error {
+		rows = append(rows, row{key, doc})
+		return nil
+	})
+	return rows, err
+}
+
+// each calls f for them.
+func (d *Draft) each(prefix string, f func(key string, doc document) error) error {
 	if !d.ranges[prefix] {
 		d.ranges[prefix] = true
 		_, doc, err := d.holder(prefix) // what is removed below the prefix writes it
@@ -100,28 +114,40 @@ func (d *Draft) below(prefix string) ([]row, error) {
 			err = d.readMark(prefix)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix}) {
-		if err != nil {
-			return nil, err
-		}
-		if _, ok := d.changed[e.Key]; !ok {
-			d.read[e.Key] = e.Revision
-			rows = append(rows, row{e.Key, decodeDocument(e)})
-		}
-	}
-	sorted := len(rows)
+	var changed []string
 	for key, doc := range d.changed {
 		if doc != nil && strings.HasPrefix(key, prefix) {
-			rows = append(rows, row{key, doc})
+			changed = append(changed, key)
 		}
 	}
-	if len(rows) > sorted {
-		slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.key, b.key) })
+	slices.Sort(changed)
+	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix}) {
+		if err != nil {
+			return err
+		}
+		for len(changed) > 0 && changed[0] < e.Key {
+			if err := f(changed[0], *d.changed[changed[0]]); err != nil {
+				return err
+			}
+			changed = changed[1:]
+		}
+		if _, ok := d.changed[e.Key]; ok {
+			continue
+		}
+		d.saw(e.Key[len(prefix):], e.Revision)
+		if err := f(e.Key, decodeDocument(e)); err != nil {
+			return err
+		}
 	}
-	return rows, nil
+	for _, key := range changed {
+		if err := f(key, *d.changed[key]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // put changes a document. One that stays as it is costs nothing.
@@ -138,6 +164,22 @@ func (d *Draft) put(key, rank, text string) error {
 }
 
 func (d *Draft) drop(key string) { d.changed[key] = nil }
+
+// forget drops the values of the instances that p leads through: they are going to change.
+func (d *Draft) forget(p Path) {
+	for i := range p {
+		if len(d.touched) > 0 {
+			d.forgetOne(p[:i+1].Key())
+		}
+	}
+}
+
+func (d *Draft) forgetOne(key string) {
+	if t, ok := d.touched[key]; ok {
+		t.value, t.valid = nil, false
+		d.touched[key] = t
+	}
+}
 
 // Changed reports whether a commit would write anything.
 func (d *Draft) Changed() bool { return len(d.changed) > 0 }
@@ -170,7 +212,7 @@ func (d *Draft) Txn(now time.Time, volatile bool) (datastore.Txn, error) {
 		}
 	}
 	for _, k := range sorted(d.keys) {
-		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.read[k]})
+		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.keys[k]})
 	}
 	for _, k := range sorted(d.ranges) {
 		t.Compares = append(t.Compares, datastore.Compare{Namespace: d.ns, Key: k, Revision: d.sn.Revision(), Prefix: true})
@@ -258,14 +300,21 @@ func top(key string) string {
 	return key
 }
 
+// saw notes a document that was read; revision 0: there is none.
+func (d *Draft) saw(key string, rev datastore.Revision) {
+	d.scratch = append(binary.AppendUvarint(d.scratch, uint64(len(key))), key...)
+	if d.scratch = binary.AppendUvarint(d.scratch, uint64(rev)); len(d.scratch) > 4<<10 {
+		d.tag.Write(d.scratch)
+		d.scratch = d.scratch[:0]
+	}
+}
+
 // Tag names the state of everything that the draft has read so far: an entity-tag
 // without its quotes.
 func (d *Draft) Tag() string {
-	h := sha256.New()
-	for _, k := range sorted(d.read) {
-		fmt.Fprintf(h, "%d:%s=%d\n", len(k), k, d.read[k])
-	}
-	return hex.EncodeToString(h.Sum(nil)[:10])
+	d.tag.Write(d.scratch)
+	d.scratch = d.scratch[:0]
+	return hex.EncodeToString(d.tag.Sum(nil)[:10])
 }
 
 // LastChange returns when the tree was changed last, the zero time if never.

@@ -45,6 +45,7 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 	if n == nil {
 		return false, d.applyAll(e)
 	}
+	d.forget(e.Path)
 	exists, err := d.Exists(e.Path)
 	if err != nil {
 		return false, err
@@ -118,6 +119,7 @@ func (d *Draft) applyDocument(e Edit, exists bool) error {
 		return err
 	}
 	value := e.Value
+	valid := e.Op != Merge // what is merged may be a part
 	switch {
 	case e.Op == Move:
 		doc, err := d.get(e.Path.Key())
@@ -133,7 +135,7 @@ func (d *Draft) applyDocument(e Edit, exists bool) error {
 	case e.Op == Replace && exists:
 		d.removed = append(d.removed, e.Path)
 	}
-	return d.save(e.Path, value, rank, exists && listsBelow(n))
+	return d.save(touch{e.Path, listsBelow(n), value, valid}, rank, exists && listsBelow(n))
 }
 
 // applyTopList edits a list with keys that stands at the top of a module: its
@@ -190,7 +192,7 @@ func (d *Draft) applyInner(e Edit) error {
 	if err := graft(at, e.Path[len(owner):], e, len(owner) == len(e.Path)); err != nil {
 		return err
 	}
-	return d.save(owner, at, rank, deep)
+	return d.save(touch{path: owner, deep: deep, value: at}, rank, deep)
 }
 
 // graft makes the change below at, the instance of the document. self says that
@@ -298,7 +300,7 @@ func (d *Draft) ancestors(p Path) error {
 			return err
 		}
 		d.touchList(anc)
-		if err := d.save(anc, anc.skeleton(), rank, false); err != nil {
+		if err := d.save(touch{path: anc, value: anc.skeleton()}, rank, false); err != nil {
 			return err
 		}
 	}

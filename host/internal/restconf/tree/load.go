@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"slices"
 	"strings"
 
 	"ctl.internal/internal/yang"
@@ -16,24 +15,72 @@ var stored = yang.Options{Partial: true, Shallow: true, Drop: true}
 // if there is none. A list without keys in the path is its array; the empty path
 // is the whole datastore.
 func (d *Draft) Load(p Path) (*yang.Data, error) {
-	if len(p) == 0 {
-		return d.loadAll()
+	s, err := d.Stored(p)
+	if err != nil || s == nil {
+		return nil, err
 	}
-	if n := p.Node(); n.Kind == yang.List && len(n.Keys) > 0 && p.Last().Keys == nil {
-		return d.loadList(p)
+	return Decode(p, s)
+}
+
+// Decode reads what Stored returned for a path.
+func Decode(p Path, s *yang.Stored) (*yang.Data, error) {
+	o := stored
+	if len(p) > 0 {
+		o.At = p[:len(p)-1].skeleton()
+		if p.Last().Keys != nil {
+			o.At = p.parent()
+		}
+	}
+	at, err := s.Decode(o)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "what is stored at %s does not fit the schema: %v", p, err)
+	}
+	return at, nil
+}
+
+// Stored is Load without decoding.
+func (d *Draft) Stored(p Path) (*yang.Stored, error) {
+	if len(p) == 0 {
+		return d.everything()
+	}
+	n := p.Node()
+	out := &yang.Stored{Node: n}
+	prefix := p.Key() + "/"
+	if n.Kind == yang.List && len(n.Keys) > 0 && p.Last().Keys == nil {
+		out.Array, prefix = true, p.Key()+"="
+	} else if err := d.innerText(p, out); err != nil || out.Text != "" && !listsBelow(n) {
+		return out, err
+	} else if !listsBelow(n) {
+		return nil, nil
+	}
+	a := assembly{at: out, base: len(p.Key())}
+	if err := d.each(prefix, a.add); err != nil {
+		return nil, err
+	}
+	a.sort()
+	if out.Text == "" && !a.any {
+		return nil, nil
+	}
+	if out.Text == "" && p.Entry() {
+		out.Text = string(entryOf(p.Last()).Append(nil, yang.Canonical))
+	}
+	return out, nil
+}
+
+// innerText sets the text of an instance without the documents below it.
+func (d *Draft) innerText(p Path, out *yang.Stored) error {
+	if owner := p.owner(); len(owner) == len(p) && (p.Last().document() || !p.Entry()) {
+		doc, err := d.get(owner.Key())
+		if doc != nil {
+			out.Text = doc.text
+		}
+		return err
 	}
 	at, err := d.inner(p)
-	if err != nil || !listsBelow(p.Node()) {
-		return at, err
+	if at != nil {
+		out.Text = string(at.Append(nil, yang.Canonical))
 	}
-	rows, err := d.below(p.Key() + "/")
-	if err != nil || len(rows) == 0 {
-		return at, err
-	}
-	if at == nil {
-		at = p.skeleton()
-	}
-	return at, d.attach(p, at, rows)
+	return err
 }
 
 // inner returns an instance without the documents below it.
@@ -43,7 +90,7 @@ func (d *Draft) inner(p Path) (*yang.Data, error) {
 	if err != nil || doc == nil {
 		return nil, err
 	}
-	at, err := d.read1(owner, doc)
+	at, err := Decode(owner, &yang.Stored{Node: owner.Node(), Text: doc.text})
 	if err != nil {
 		return nil, err
 	}
@@ -68,138 +115,95 @@ func descend(at *yang.Data, steps Path) *yang.Data {
 	return at
 }
 
-// read1 reads the document of a path.
-func (d *Draft) read1(p Path, doc *document) (*yang.Data, error) {
-	n, o := p.Node(), stored
-	if len(p) > 0 {
-		o.At = Path(p[:len(p)-1]).skeleton()
-		if p.Last().Keys != nil {
-			o.At = p.parent()
-		}
-	}
-	var at *yang.Data
-	var err error
-	if n.Kind == yang.List {
-		at, err = n.Decode([]byte(doc.text), o)
-	} else {
-		at, err = n.DecodeValue([]byte(doc.text), o)
-	}
-	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "what is stored at %s does not fit the schema: %v", p, err)
-	}
-	return at, nil
-}
-
-// loadAll returns the datastore under the schema's root.
-func (d *Draft) loadAll() (*yang.Data, error) {
-	root := yang.NewData(d.set.Root, false)
+// everything returns the datastore under the schema's root.
+func (d *Draft) everything() (*yang.Stored, error) {
+	root := &yang.Stored{Node: d.set.Root}
 	for _, n := range d.set.Root.Members() {
-		c, err := d.Load(Path{{Node: n}})
+		c, err := d.Stored(Path{{Node: n}})
 		if err != nil {
 			return nil, err
 		}
-		if c != nil && (c.First() != nil || !c.IsArray()) {
-			root.Add(c)
+		if c != nil {
+			root.Below = append(root.Below, c)
 		}
 	}
-	if root.First() == nil {
+	if root.Below == nil {
 		return nil, nil
 	}
 	return root, nil
 }
 
-// loadList returns the array of a list with keys, nil when it has no entry.
-func (d *Draft) loadList(p Path) (*yang.Data, error) {
-	rows, err := d.below(p.Key() + "=")
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	holder := p[:len(p)-1].skeleton()
-	if len(p) == 1 {
-		holder = yang.NewData(d.set.Root, false)
-	}
-	if err := d.attach(p[:len(p)-1], holder, rows); err != nil {
-		return nil, err
-	}
-	return holder.Get(p.Node()), nil
+// assembly puts documents, which come in the order of keys, below an instance.
+type assembly struct {
+	at      *yang.Stored
+	base    int                     // bytes of the key of at
+	any     bool                    // there were documents
+	holders map[string]*yang.Stored // entries with lists below them
+	ordered []*yang.Stored
+	array   *yang.Stored // the one that the last entry went to
+	prefix  string       // of the keys of its entries
+	deep    bool         // it has lists below its entries
 }
 
-// attach hangs the documents of rows, which come in the order of keys, below at,
-// the instance of p.
-func (d *Draft) attach(p Path, at *yang.Data, rows []row) error {
-	entries := map[string]*yang.Data{}
-	ranks := map[*yang.Data]string{}
-	var ordered []*yang.Data
-	base := len(p.Key())
-	for _, r := range rows {
-		segments := strings.Split(r.key[base+1:], "/")
-		parent, from := at, 0
-		for j := len(segments) - 2; j >= 0; j-- {
-			if strings.Contains(segments[j], "=") {
-				key := r.key[:base+1] + strings.Join(segments[:j+1], "/")
-				if parent = entries[key]; parent == nil {
-					return fault.New(fault.Internal, "the entry that holds %s is not stored", r.key)
-				}
-				from = j + 1
-				break
-			}
+func (a *assembly) add(key string, doc document) error {
+	a.any = true
+	rest, same := strings.CutPrefix(key, a.prefix)
+	if !same || a.prefix == "" || strings.IndexByte(rest, '/') >= 0 {
+		var err error
+		if a.array, err = a.arrayOf(key); err != nil || a.array == nil {
+			a.prefix = ""
+			return err // nil when the schema no longer has the list
 		}
-		entry, array, err := d.attach1(parent, segments[from:], r.doc)
-		if err != nil {
-			return err
+		a.prefix = key[:strings.LastIndexByte(key, '=')+1]
+		if a.array.Node.UserOrdered && a.array.Below == nil {
+			a.ordered = append(a.ordered, a.array)
 		}
-		if entry == nil {
-			continue // the schema no longer has the list
-		}
-		entries[r.key] = entry
-		if array.Node.UserOrdered {
-			ranks[entry] = r.doc.rank
-			if array.First() == entry {
-				ordered = append(ordered, array)
-			}
-		}
+		a.deep = listsBelow(a.array.Node)
 	}
-	for _, array := range ordered {
-		sortEntries(array, ranks)
+	if !a.deep && !a.array.Node.UserOrdered {
+		a.array.Texts = append(a.array.Texts, doc.text)
+		return nil
+	}
+	e := &yang.Stored{Node: a.array.Node, Text: doc.text, Order: doc.rank}
+	a.array.Below = append(a.array.Below, e)
+	if a.deep {
+		if a.holders == nil {
+			a.holders = map[string]*yang.Stored{}
+		}
+		a.holders[key] = e
 	}
 	return nil
 }
 
-// attach1 adds one entry below parent, making the containers on the way.
-func (d *Draft) attach1(parent *yang.Data, segments []string, doc *document) (entry, array *yang.Data, err error) {
-	for i, s := range segments {
-		name, _, _ := strings.Cut(s, "=")
-		n := parent.Node.Member(name)
-		if n == nil {
-			return nil, nil, nil
-		}
-		c := parent.Get(n)
-		if c == nil {
-			c = yang.NewData(n, i == len(segments)-1)
-			parent.Add(c)
-		}
-		parent = c
+func (a *assembly) sort() {
+	for _, array := range a.ordered {
+		array.Sort()
 	}
-	o := stored
-	o.At = parent
-	if entry, err = parent.Node.Decode([]byte(doc.text), o); err != nil {
-		return nil, nil, fault.Wrap(fault.Internal, err, "a stored entry of %s does not fit the schema: %v", parent.Path(), err)
-	}
-	parent.Add(entry)
-	return entry, parent, nil
 }
 
-// sortEntries brings the entries of an array into the order of their ranks.
-func sortEntries(array *yang.Data, ranks map[*yang.Data]string) {
-	var all []*yang.Data
-	for e := array.First(); e != nil; e = e.Next() {
-		all = append(all, e)
+// arrayOf returns the array that the entry of a key belongs to, making the containers on the way; nil
+// if the schema does not have it any more.
+func (a *assembly) arrayOf(key string) (*yang.Stored, error) {
+	at, end := a.at, a.base
+	steps := strings.Split(key[a.base:], "/")
+	for i, s := range steps {
+		end += len(s)
+		name, _, keyed := strings.Cut(s, "=")
+		if name != "" {
+			n := at.Node.Member(name)
+			if n == nil {
+				return nil, nil
+			}
+			at = at.Child(n)
+		}
+		if keyed && i < len(steps)-1 {
+			if at = a.holders[key[:end]]; at == nil {
+				return nil, fault.New(fault.Internal, "the entry that holds %s is not stored", key)
+			}
+		}
+		end++ // the slash
 	}
-	slices.SortStableFunc(all, func(a, b *yang.Data) int { return strings.Compare(ranks[a], ranks[b]) })
-	array.Clear()
-	for _, e := range all {
-		array.Add(e)
-	}
+	return at, nil
 }
 
 // Exists reports whether there is an instance at a path.

@@ -53,49 +53,34 @@ func (p Path) owner() Path {
 
 // Key returns the document key of the path, which is an RFC 8040 path too.
 func (p Path) Key() string {
-	var b strings.Builder
+	var b []byte
 	module := ""
 	for _, s := range p {
-		b.WriteByte('/')
-		if s.Node.Module != module {
-			module = s.Node.Module
-			b.WriteString(module)
-			b.WriteByte(':')
-		}
-		b.WriteString(s.Node.Name)
+		b = appendName(b, module, s.Node)
+		module = s.Node.Module
 		for i, k := range s.Keys {
-			if i == 0 {
-				b.WriteByte('=')
-			} else {
-				b.WriteByte(',')
-			}
-			appendKey(&b, k)
+			b = appendKey(append(b, "=,"[min(i, 1)]), k)
 		}
 	}
-	return b.String()
+	return string(b)
 }
 
 // EscapeKey writes a key for a path that ParseText and Tree read.
-func EscapeKey(s string) string {
-	var b strings.Builder
-	appendKey(&b, s)
-	return b.String()
-}
+func EscapeKey(s string) string { return string(appendKey(nil, s)) }
 
 // appendKey writes a key percent-encoded, so that no two keys look the same and
 // none holds what parts a path: only the unreserved characters of RFC 3986 stay.
-func appendKey(b *strings.Builder, s string) {
+func appendKey(b []byte, s string) []byte {
 	const hex = "0123456789ABCDEF"
 	for i := range len(s) {
 		c := s[i]
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~:@$*", c) >= 0 {
-			b.WriteByte(c)
+			b = append(b, c)
 			continue
 		}
-		b.WriteByte('%')
-		b.WriteByte(hex[c>>4])
-		b.WriteByte(hex[c&15])
+		b = append(b, '%', hex[c>>4], hex[c&15])
 	}
+	return b
 }
 
 // String returns the instance-identifier of the path for messages.

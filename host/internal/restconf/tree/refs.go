@@ -14,14 +14,10 @@ func (d *Draft) checkRefs() error {
 	var l fault.List
 	for _, key := range sorted(d.touched) {
 		t := d.touched[key]
-		if !t.path.Node().Config {
+		if !t.path.Node().HasReferences() {
 			continue
 		}
-		load := d.inner
-		if t.deep {
-			load = d.Load
-		}
-		at, err := load(t.path)
+		at, err := d.instance(t)
 		if err != nil {
 			return err
 		}
@@ -41,7 +37,7 @@ func (d *Draft) checkRefs() error {
 func (d *Draft) refsTo() (fault.List, error) {
 	var l fault.List
 	for _, top := range d.set.Root.Members() {
-		if !top.Config || !refersTo(top, d.removed) {
+		if !top.HasReferences() || !refersTo(top, d.removed) {
 			continue
 		}
 		at, err := d.Load(Path{{Node: top}})
@@ -79,7 +75,7 @@ func refersTo(n *yang.Node, removed []Path) bool {
 
 // refsBelow checks every leafref in an instance.
 func (d *Draft) refsBelow(at *yang.Data) fault.List {
-	if at == nil || at.Node == nil || at.Node.Kind == yang.AnyData {
+	if at == nil || at.Node == nil || !at.Node.HasReferences() {
 		return nil
 	}
 	if at.Node.IsLeaf() && !at.IsArray() {

@@ -1,115 +1,150 @@
 package tree
 
 import (
+	"slices"
 	"strings"
 
 	"ctl.internal/internal/yang"
 )
 
-// save replaces the document of p, and with deep those below it, by what at
-// holds. at is taken apart. rank is that of the entry itself.
-func (d *Draft) save(p Path, at *yang.Data, rank string, deep bool) error {
-	d.touched[p.Key()] = touch{p, deep || d.touched[p.Key()].deep}
-	old := map[string]*document{}
-	if deep {
-		rows, err := d.below(p.Key() + "/")
-		if err != nil {
+// save replaces the document of an instance, and with below those below it, by t.value. rank is that
+// of the entry itself.
+func (d *Draft) save(t touch, rank string, below bool) error {
+	at, key := t.value, t.path.Key()
+	if d.touched[key].deep && !t.deep {
+		t.deep, t.value = true, nil
+	}
+	old := replaced{}
+	if below {
+		var err error
+		if old.rows, err = d.below(key + "/"); err != nil {
 			return err
 		}
-		for _, r := range rows {
-			old[r.key] = r.doc
+		old.kept = make([]bool, len(old.rows))
+		for _, r := range old.rows {
+			d.forgetOne(r.key)
 		}
 	}
-	kept := map[string]bool{}
-	if err := d.split(p, at, rank, old, kept); err != nil {
+	d.touched[key] = t
+	if err := d.put(key, rank, string(at.Append(nil, yang.Canonical|yang.Own))); err != nil {
 		return err
 	}
-	for key := range old {
-		if !kept[key] {
-			d.drop(key)
+	d.split([]byte(key), t.path.Node().Module, at, &old)
+	for i, r := range old.rows {
+		if !old.kept[i] {
+			d.drop(r.key)
 		}
 	}
 	return nil
 }
 
-// split writes at as the document of p, and the entries of lists with keys below
-// it as documents of their own.
-func (d *Draft) split(p Path, at *yang.Data, rank string, old map[string]*document, kept map[string]bool) error {
-	lists := detach(p, at, nil)
-	if err := d.put(p.Key(), rank, string(at.Append(nil, yang.Canonical))); err != nil {
-		return err
-	}
-	kept[p.Key()] = true
-	for _, l := range lists {
-		var entries []*yang.Data
-		var paths []Path
-		for e := l.array.First(); e != nil; e = e.Next() {
-			entries = append(entries, e)
-			paths = append(paths, append(l.path[:len(l.path):len(l.path)], Step{l.array.Node, e.KeyValues()}))
-		}
-		var ranks []string
-		if l.array.Node.UserOrdered {
-			ranks = d.ranks(paths, old)
-		}
-		for i, e := range entries {
-			rank := ""
-			if ranks != nil {
-				rank = ranks[i]
-			}
-			if err := d.split(paths[i], e, rank, old, kept); err != nil {
-				return err
-			}
+// replaced is the documents that were below an instance, by key.
+type replaced struct {
+	rows []row
+	kept []bool
+	next int // where to look first
+}
+
+// take returns the document of a key, which stays; nil if there was none.
+func (r *replaced) take(key []byte) *document {
+	i := r.next
+	if i >= len(r.rows) || r.rows[i].key != string(key) {
+		var ok bool
+		i, ok = slices.BinarySearchFunc(r.rows, string(key), func(r row, k string) int { return strings.Compare(r.key, k) })
+		if !ok {
+			return nil
 		}
 	}
-	return nil
+	r.kept[i], r.next = true, i+1
+	return &r.rows[i].doc
+}
+
+// split writes the entries of the lists with keys below at, whose key is given, as documents.
+func (d *Draft) split(key []byte, module string, at *yang.Data, old *replaced) {
+	if at.Node.IsLeaf() || at.Node.Kind == yang.AnyData {
+		return
+	}
+	for c := at.First(); c != nil; c = c.Next() {
+		switch {
+		case c.Node.Keyed():
+			d.splitList(appendName(key, module, c.Node), c, old)
+		case c.Node.Kind == yang.Container:
+			d.split(appendName(key, module, c.Node), c.Node.Module, c, old)
+		}
+	}
+}
+
+func (d *Draft) splitList(key []byte, array *yang.Data, old *replaced) {
+	key = append(key, '=')
+	var ranks []string
+	if array.Node.UserOrdered {
+		ranks = d.ranks(key, array, old)
+	}
+	i := 0
+	for e := array.First(); e != nil; e = e.Next() {
+		rank := ""
+		if ranks != nil {
+			rank = ranks[i]
+		}
+		i++
+		own := appendEntry(key, e)
+		d.text = e.Append(d.text[:0], yang.Canonical|yang.Own)
+		if was := old.take(own); was == nil || was.rank != rank || was.text != string(d.text) {
+			d.changed[string(own)] = &document{rank, string(d.text)}
+		}
+		d.split(own, array.Node.Module, e, old)
+	}
 }
 
 // ranks keeps the ranks of entries that are there already as long as they rise,
 // new ones coming last; any other order gets new ranks for all.
-func (d *Draft) ranks(paths []Path, old map[string]*document) []string {
-	out := make([]string, len(paths))
-	last, fresh := "", false
-	for i, p := range paths {
-		doc := old[p.Key()]
-		if doc == nil {
+func (d *Draft) ranks(list []byte, array *yang.Data, old *replaced) []string {
+	var out, keys []string
+	last, fresh, again := "", false, false
+	for e := array.First(); e != nil; e = e.Next() {
+		key := string(appendEntry(list, e))
+		keys = append(keys, key)
+		switch doc := old.take([]byte(key)); {
+		case doc == nil:
 			fresh = true
-			out[i] = d.appendRank(p.Key())
-			continue
+			out = append(out, d.appendRank(key))
+		case fresh || doc.rank <= last:
+			again = true
+			out = append(out, "")
+		default:
+			last = doc.rank
+			out = append(out, doc.rank)
 		}
-		if fresh || doc.rank <= last {
-			for j := range out {
-				out[j] = d.appendRank(paths[j].Key())
-			}
-			return out
+	}
+	for i := range out {
+		if again {
+			out[i] = d.appendRank(keys[i])
 		}
-		last, out[i] = doc.rank, doc.rank
 	}
 	return out
 }
 
-// detached is the array of a list with keys, taken out of its document.
-type detached struct {
-	path  Path // to the list as a whole, without the last step
-	array *yang.Data
+// appendName writes the step to a node below one of a module.
+func appendName(key []byte, module string, n *yang.Node) []byte {
+	key = append(key[:len(key):len(key)], '/')
+	if n.Module != module {
+		key = append(append(key, n.Module...), ':')
+	}
+	return append(key, n.Name...)
 }
 
-// detach takes the arrays of lists with keys out of at, containers included.
-func detach(p Path, at *yang.Data, out []detached) []detached {
-	if at.Node.IsLeaf() || at.Node.Kind == yang.AnyData {
-		return out
-	}
-	for c := at.First(); c != nil; {
-		next := c.Next()
-		switch {
-		case c.Node.Kind == yang.List && len(c.Node.Keys) > 0:
-			c.Remove()
-			out = append(out, detached{p, c})
-		case c.Node.Kind == yang.Container:
-			out = detach(append(p[:len(p):len(p)], Step{Node: c.Node}), c, out)
+// appendEntry writes the key values of an entry after the key of its list.
+func appendEntry(list []byte, e *yang.Data) []byte {
+	list = list[:len(list):cap(list)]
+	for i, k := range e.Node.Keys {
+		if i > 0 {
+			list = append(list, ',')
 		}
-		c = next
+		if v := e.Get(k); v != nil {
+			list = appendKey(list, v.Text())
+		}
 	}
-	return out
+	return list
 }
 
 // dropAll deletes the instance of p, a document, with all below it.

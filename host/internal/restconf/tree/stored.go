@@ -11,8 +11,7 @@ func (p Path) Owner() Path { return p.owner() }
 
 // DecodeStored reads a document as the datastore has it; p leads to it.
 func DecodeStored(p Path, value []byte) (*yang.Data, error) {
-	doc := decodeDocument(datastore.Entry{Value: value})
-	return (&Draft{}).read1(p, doc)
+	return Decode(p, &yang.Stored{Node: p.Node(), Text: decodeDocument(datastore.Entry{Value: value}).text})
 }
 
 // Descend follows steps down from an instance; nil when there is nothing.

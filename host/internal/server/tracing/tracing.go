@@ -63,7 +63,7 @@ func (t *Tracer) Upload(ctx context.Context, spans []*tracepb.ResourceSpans) err
 }
 
 // Handler gives each request a span, a child of the one that the client sent. The
-// request goes on with the traceparent of the span, so that all behind belongs to it.
+// request goes on with the traceparent of the span, so that all after it belongs to it.
 func (t *Tracer) Handler(next http.Handler) http.Handler {
 	w3c := propagation.TraceContext{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -102,11 +102,14 @@ func (x *Caller) GetAddress() string {
 // Fault travels as a detail of a gRPC status. Numbers of kind and source are
 // those of sdk/fault, append-only.
 type Fault struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          int32                  `protobuf:"varint,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	Path          string                 `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
-	Source        int32                  `protobuf:"varint,4,opt,name=source,proto3" json:"source,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Kind   int32                  `protobuf:"varint,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Text   string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Path   string                 `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
+	Source int32                  `protobuf:"varint,4,opt,name=source,proto3" json:"source,omitempty"`
+	// Id of the node whose process of the plugin can answer, when this one cannot. The
+	// host asks that node, once.
+	Node          string `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -169,6 +172,13 @@ func (x *Fault) GetSource() int32 {
 	return 0
 }
 
+func (x *Fault) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
 // Faults is several at once, in the order they were found.
 type Faults struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -225,12 +235,13 @@ const file_ctl_plugin_v1_common_proto_rawDesc = "" +
 	"\x05roles\x18\x03 \x03(\tR\x05roles\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12\x18\n" +
-	"\aaddress\x18\x05 \x01(\tR\aaddress\"[\n" +
+	"\aaddress\x18\x05 \x01(\tR\aaddress\"o\n" +
 	"\x05Fault\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\x05R\x04kind\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x12\n" +
 	"\x04path\x18\x03 \x01(\tR\x04path\x12\x16\n" +
-	"\x06source\x18\x04 \x01(\x05R\x06source\"6\n" +
+	"\x06source\x18\x04 \x01(\x05R\x06source\x12\x12\n" +
+	"\x04node\x18\x05 \x01(\tR\x04node\"6\n" +
 	"\x06Faults\x12,\n" +
 	"\x06faults\x18\x01 \x03(\v2\x14.ctl.plugin.v1.FaultR\x06faultsB+Z)ctl.internal/proto/ctl/plugin/v1;pluginv1b\x06proto3"
 

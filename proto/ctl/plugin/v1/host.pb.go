@@ -1445,7 +1445,10 @@ type PublishRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Stream string                 `protobuf:"bytes,1,opt,name=stream,proto3" json:"stream,omitempty"`
 	// JSON object: one member, "module:notification", as RFC 7951 has it.
-	Data          []byte `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
+	Data []byte `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
+	// The processes of this plugin on the other nodes publish the same event, so it is for
+	// subscribers of this node only. Else the host carries it to all nodes.
+	Local         bool `protobuf:"varint,3,opt,name=local,proto3" json:"local,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1492,6 +1495,13 @@ func (x *PublishRequest) GetData() []byte {
 		return x.Data
 	}
 	return nil
+}
+
+func (x *PublishRequest) GetLocal() bool {
+	if x != nil {
+		return x.Local
+	}
+	return false
 }
 
 type PublishResponse struct {
@@ -2367,10 +2377,11 @@ const file_ctl_plugin_v1_host_proto_rawDesc = "" +
 	"\fon_behalf_of\x18\x04 \x01(\tR\n" +
 	"onBehalfOf\"&\n" +
 	"\fCallResponse\x12\x16\n" +
-	"\x06output\x18\x01 \x01(\fR\x06output\"<\n" +
+	"\x06output\x18\x01 \x01(\fR\x06output\"R\n" +
 	"\x0ePublishRequest\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\x11\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\x12\x14\n" +
+	"\x05local\x18\x03 \x01(\bR\x05local\"\x11\n" +
 	"\x0fPublishResponse\",\n" +
 	"\x10SubscribeRequest\x12\x18\n" +
 	"\astreams\x18\x01 \x03(\tR\astreams\"\x85\x01\n" +

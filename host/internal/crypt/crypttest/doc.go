@@ -1,3 +1,0 @@
-// Package crypttest makes rings for the tests of other rooms. What they are is package
-// crypt itself.
-package crypttest

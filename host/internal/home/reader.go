@@ -1,0 +1,253 @@
+package home
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"ctl.internal/internal/nearest"
+)
+
+// reader reads settings as a JSON Schema describes them: the host's and those of plugins. Every
+// problem has its line.
+type reader struct {
+	path      string
+	schema    map[string]any
+	validator *jsonschema.Schema
+	lines     map[string]int     // joined location → line
+	places    map[string]Problem // joined location → file and key of what is not from the file
+	value     any                // with defaults
+	problems  []Problem
+}
+
+func newReader(path string, schema []byte) (*reader, error) {
+	doc, compiled, err := compile(schema)
+	return &reader{path: path, schema: doc, validator: compiled, lines: map[string]int{}, places: map[string]Problem{}}, err
+}
+
+func joined(loc []string) string { return strings.Join(loc, "\x00") }
+
+// document converts the root of a file; none is an empty object.
+func (r *reader) document(root *yaml.Node) any {
+	if root == nil {
+		return map[string]any{}
+	}
+	return r.convert(root, r.deref(r.schema), nil)
+}
+
+// finish fills in the defaults, checks the value and returns it as JSON, nil after problems.
+func (r *reader) finish(value any) []byte {
+	if len(r.problems) > 0 {
+		return nil
+	}
+	r.value = r.fill(value, r.schema, 4)
+	if err := r.validator.Validate(r.value); err != nil {
+		ve := new(jsonschema.ValidationError)
+		if !errors.As(err, &ve) {
+			r.problems = append(r.problems, Problem{File: r.path, Text: err.Error()})
+			return nil
+		}
+		r.report(ve)
+	}
+	r.value = r.apply(r.value, r.deref(r.schema), nil)
+	if len(r.problems) > 0 {
+		return nil
+	}
+	b, err := json.Marshal(r.value)
+	if err != nil {
+		r.problems = append(r.problems, Problem{File: r.path, Text: err.Error()})
+		return nil
+	}
+	return b
+}
+
+// convert turns a node into what the JSON decoder would have made. Where the schema wants a
+// text, numbers are texts, too; a section with nothing in it is an empty one.
+func (r *reader) convert(n *yaml.Node, schema map[string]any, loc []string) any {
+	if _, ok := r.lines[joined(loc)]; !ok {
+		r.lines[joined(loc)] = n.Line
+	}
+	below := func(step string) []string { return append(loc[:len(loc):len(loc)], step) }
+	switch n.Kind {
+	case yaml.MappingNode:
+		m := map[string]any{}
+		for i := 0; i < len(n.Content); i += 2 {
+			key := n.Content[i]
+			at := below(key.Value)
+			if _, twice := m[key.Value]; twice {
+				first := r.lines[joined(at)]
+				r.fault(at, "set twice, first in line %d", first)
+				r.problems[len(r.problems)-1].Line = key.Line
+				continue
+			}
+			r.lines[joined(at)] = key.Line
+			m[key.Value] = r.convert(n.Content[i+1], r.member(schema, key.Value), at)
+		}
+		return m
+	case yaml.SequenceNode:
+		list := []any{}
+		for i, e := range n.Content {
+			step := fmt.Sprint(i)
+			list = append(list, r.convert(e, r.member(schema, step), below(step)))
+		}
+		return list
+	}
+	switch {
+	case n.Tag == "!!null" && schema["type"] == "object":
+		return map[string]any{}
+	case n.Tag == "!!null":
+		return nil
+	case schema["type"] == "string":
+		return n.Value
+	case n.Tag == "!!bool":
+		return strings.EqualFold(n.Value, "true")
+	case n.Tag == "!!int" || n.Tag == "!!float":
+		if json.Valid([]byte(n.Value)) {
+			return json.Number(n.Value)
+		}
+		var v any // hexadecimal, octal, +1, .5, .inf
+		err := n.Decode(&v)
+		var b []byte
+		if err == nil {
+			b, err = json.Marshal(v)
+		}
+		if err != nil {
+			r.fault(loc, "%q is not a number that JSON can hold", n.Value)
+			return nil
+		}
+		return json.Number(b)
+	}
+	return n.Value
+}
+
+// fault notes a problem at a location, with the line of the nearest enclosing node that the
+// file has, or with where else the value comes from.
+func (r *reader) fault(loc []string, format string, args ...any) {
+	p := Problem{File: r.path, Key: strings.Join(loc, "."), Text: fmt.Sprintf(format, args...)}
+	if other, ok := r.places[joined(loc)]; ok {
+		p.File, p.Key = other.File, other.Key
+	} else {
+		for at := loc; ; at = at[:len(at)-1] {
+			if line, ok := r.lines[joined(at)]; ok || len(at) == 0 {
+				p.Line = line
+				break
+			}
+		}
+	}
+	r.problems = append(r.problems, p)
+}
+
+func (r *reader) report(e *jsonschema.ValidationError) {
+	loc := e.InstanceLocation
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		known := sortedKeys(object(r.at(loc)["properties"]))
+		for _, name := range k.Properties {
+			r.fault(append(loc[:len(loc):len(loc)], name), "no such setting%s", nearest.Hint(name, known))
+		}
+		return
+	case *kind.Required:
+		for _, name := range k.Missing {
+			r.fault(loc, "%s is missing", name)
+		}
+		return
+	}
+	if len(e.Causes) > 0 {
+		for _, cause := range e.Causes {
+			r.report(cause)
+		}
+		return
+	}
+	if r.at(loc)["writeOnly"] == true {
+		r.fault(loc, "does not have the form it must have")
+		return
+	}
+	r.fault(loc, "%s", r.text(e))
+}
+
+// text says what is wrong with a value, and what it can be.
+func (r *reader) text(e *jsonschema.ValidationError) string {
+	s := r.at(e.InstanceLocation)
+	switch k := e.ErrorKind.(type) {
+	case *kind.Format:
+		if _, ok := formatOf(k.Want); ok {
+			return k.Err.Error()
+		}
+	case *kind.Enum:
+		var allowed []string
+		for _, v := range k.Want {
+			allowed = append(allowed, fmt.Sprint(v))
+		}
+		have := fmt.Sprint(k.Got)
+		return fmt.Sprintf("%q is none of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
+	case *kind.Minimum, *kind.Maximum:
+		if s["minimum"] != nil && s["maximum"] != nil {
+			return fmt.Sprintf("%v is not between %v and %v", r.instance(e.InstanceLocation), s["minimum"], s["maximum"])
+		}
+	case *kind.Type:
+		have := r.instance(e.InstanceLocation)
+		switch want := strings.Join(k.Want, " or "); {
+		case have == nil:
+			return "has no value; remove the line to have the default"
+		case want == "object":
+			return "must be a mapping of settings"
+		case want == "array":
+			return "must be a list, such as [a, b]"
+		case want == "string":
+			return "must be a single value"
+		case want == "integer":
+			return fmt.Sprintf("%q is not a whole number", fmt.Sprint(have))
+		case want == "boolean":
+			return fmt.Sprintf("%q is neither true nor false", fmt.Sprint(have))
+		}
+	}
+	return e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+}
+
+// instance is the value at a location.
+func (r *reader) instance(loc []string) any {
+	v := r.value
+	for _, step := range loc {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[step]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(step, &i); err != nil || i >= len(at) {
+				return nil
+			}
+			v = at[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// CheckPluginConfig turns a plugin's settings file into the JSON it is configured with: checked
+// against the JSON Schema of its manifest (an empty one allows no settings), the schema's
+// defaults filled in, texts of format duration as nanoseconds and of format size as bytes.
+// Members a schema marks writeOnly are secrets: their values appear in no problem.
+func CheckPluginConfig(path string, yamlText, schema []byte) (config []byte, problems []Problem) {
+	root, p := parseYAML(path, yamlText)
+	if p != nil {
+		return nil, []Problem{*p}
+	}
+	if len(bytes.TrimSpace(schema)) == 0 {
+		schema = []byte(`{"type":"object","additionalProperties":false}`)
+	}
+	r, err := newReader(path, schema)
+	if err != nil {
+		return nil, []Problem{{File: path, Text: "the plugin's own schema is not usable, report it to its author: " + err.Error()}}
+	}
+	config = r.finish(r.document(root))
+	return config, r.problems
+}

@@ -1,0 +1,184 @@
+package encrypt
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/home/xmlfile"
+	"ctl.internal/sdk/fault"
+)
+
+// Config is aaa-encrypt-service-config.xml.
+type Config struct {
+	Params
+	Key  string `json:"key"`
+	Salt string `json:"salt"` // base64
+	// KeyCharacters is how many a key made at random has.
+	KeyCharacters int `json:"-"`
+}
+
+const (
+	keyPath  = "encrypt-key"
+	saltPath = "encrypt-salt"
+	rootName = "aaa-encrypt-service-config"
+
+	saltSize = 16
+	// 64 letters and digits are more than 256 bits.
+	keyCharacters = 64
+)
+
+// ConfigFile is the path of the settings in a home.
+func ConfigFile(dir home.Dir) string {
+	return dir.Etc("ctl", "datastore", "initial", "config", "aaa-encrypt-service-config.xml")
+}
+
+// absent is what a missing file says: the documented defaults.
+const absent = `<?xml version="1.0" encoding="UTF-8"?>
+<aaa-encrypt-service-config xmlns="urn:ctl:yang:aaa:encrypt">
+  <encrypt-key></encrypt-key>
+  <encrypt-salt></encrypt-salt>
+  <encrypt-method>PBKDF2WithHmacSHA1</encrypt-method>
+  <encrypt-type>AES</encrypt-type>
+  <encrypt-iteration-count>32768</encrypt-iteration-count>
+  <encrypt-key-length>128</encrypt-key-length>
+  <cipher-transforms>AES/CBC/PKCS5Padding</cipher-transforms>
+</aaa-encrypt-service-config>
+`
+
+// ReadConfig reads the settings of a home; what is wrong names file, line and element.
+func ReadConfig(dir home.Dir) (Config, error) {
+	c, _, err := read(ConfigFile(dir))
+	return c, err
+}
+
+func read(path string) (Config, *xmlfile.File, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return parse(path, []byte(absent))
+	}
+	if err != nil {
+		return Config{}, nil, err
+	}
+	if info.Size() > xmlfile.MaxSize {
+		return Config{}, nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), xmlfile.MaxSize)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	c, f, err := parse(path, text)
+	if err == nil && c.Key != "" && info.Mode().Perm()&0o077 != 0 {
+		err = fmt.Errorf("%s has mode %04o, others may have read the key in it; set it to 0600 if you trust them", path, info.Mode().Perm())
+	}
+	return c, f, err
+}
+
+func parse(path string, text []byte) (Config, *xmlfile.File, error) {
+	f, err := xmlfile.Parse(path, text, rootName)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	c := Config{Params: Documented(), KeyCharacters: keyCharacters}
+	err = f.Fields(map[string]func(string) error{
+		keyPath: xmlfile.Text(&c.Key, 256), saltPath: salt(&c.Salt),
+		"encrypt-method": xmlfile.Text(&c.Method, 256), "encrypt-type": xmlfile.Text(&c.Type, 256),
+		"encrypt-iteration-count": xmlfile.Number(&c.Iterations, MinIterations, MaxIterations),
+		"encrypt-key-length":      xmlfile.Number(&c.Length, 128, 256), "cipher-transforms": xmlfile.Text(&c.Transform, 256),
+		"password-length": xmlfile.Number(&c.KeyCharacters, 12, 256),
+		"auth-tag-length": xmlfile.Number(new(int), 128, 128),
+	}, nil)
+	if err != nil {
+		return c, nil, err
+	}
+	if err := c.Check(); err != nil {
+		return c, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, f, nil
+}
+
+func salt(to *string) func(string) error {
+	return func(s string) error {
+		b, err := base64.StdEncoding.DecodeString(s)
+		if err != nil || len(b) < 8 || len(b) > 256 {
+			return errors.New("the salt is not base64 of 8 to 256 bytes; leave it empty to have one made")
+		}
+		*to = s
+		return nil
+	}
+}
+
+// complete makes what is empty at random, and reports whether anything was.
+func (c *Config) complete() (bool, error) {
+	changed := false
+	if c.Key == "" {
+		const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+		for range c.KeyCharacters {
+			i, err := rand.Int(rand.Reader, big.NewInt(int64(len(letters))))
+			if err != nil {
+				return false, err
+			}
+			c.Key += string(letters[i.Int64()])
+		}
+		changed = true
+	}
+	if c.Salt == "" {
+		b := make([]byte, saltSize)
+		if _, err := rand.Read(b); err != nil {
+			return false, err
+		}
+		c.Salt, changed = base64.StdEncoding.EncodeToString(b), true
+	}
+	return changed, nil
+}
+
+// write puts key, salt and parameters into the file; comments and all else stay.
+func (c Config) write(dir home.Dir) error {
+	return change(dir, func(old Config) []xmlfile.Change {
+		return append(c.params(old), xmlfile.Change{Path: keyPath, Value: c.Key}, xmlfile.Change{Path: saltPath, Value: c.Salt})
+	})
+}
+
+// params are the elements of the parameters, with what they were.
+func (c Config) params(old Config) []xmlfile.Change {
+	number := func(n int) string {
+		if n == 0 {
+			return "" // left out: the documented value
+		}
+		return strconv.Itoa(n)
+	}
+	return []xmlfile.Change{
+		{Path: "encrypt-method", Old: old.Method, Value: c.Method}, {Path: "encrypt-type", Old: old.Type, Value: c.Type}, {Path: "cipher-transforms", Old: old.Transform, Value: c.Transform},
+		{Path: "encrypt-iteration-count", Old: number(old.Iterations), Value: number(c.Iterations)}, {Path: "encrypt-key-length", Old: number(old.Length), Value: number(c.Length)},
+	}
+}
+
+// change replaces the elements of the file that differ.
+func change(dir home.Dir, elements func(old Config) []xmlfile.Change) error {
+	path := ConfigFile(dir)
+	old, f, err := read(path)
+	if err != nil {
+		return err
+	}
+	changed, err := f.Apply(elements(old))
+	if err == nil {
+		_, _, err = parse(path, f.Bytes())
+	}
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "%v", err)
+	}
+	if !changed {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return home.WriteFile(path, f.Bytes(), 0o600)
+}

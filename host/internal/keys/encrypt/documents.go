@@ -1,0 +1,133 @@
+package encrypt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// secretNames are how members that hold secrets end, with the quote after them.
+var secretNames = [][]byte{
+	[]byte(`password"`), []byte(`passphrase"`), []byte(`secret"`), []byte(`community"`), []byte(`private-key"`),
+	[]byte(`auth-key"`), []byte(`priv-key"`), []byte(`pre-shared-key"`),
+}
+
+// secret reports whether a document has a member that is kept sealed.
+func secret(doc []byte) bool {
+	if len(doc) == 0 || Sealed(doc) {
+		return false
+	}
+	for _, name := range secretNames {
+		if bytes.Contains(doc, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func documentPurpose(ns, key string) []byte { return []byte(ns + "\x00" + key) }
+
+// Documents returns the store with the configuration documents that hold secrets
+// sealed in it. Whoever uses it sees them open.
+func (s *Service) Documents() datastore.Store { return &documents{s.o.Store, s} }
+
+type documents struct {
+	datastore.Store
+	s *Service
+}
+
+// Commit implements datastore.Store.
+func (d *documents) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
+	copied := false
+	for i, o := range t.Ops {
+		if o.Namespace != d.s.o.Documents || o.Delete || o.DeletePrefix || !secret(o.Value) {
+			continue
+		}
+		sealed, err := d.s.Seal(o.Value, documentPurpose(o.Namespace, o.Key))
+		if errors.Is(err, ErrTooBig) {
+			err = fmt.Errorf("%w: %w", datastore.ErrTooBig, err)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", o.Key, err)
+		}
+		if !copied {
+			t.Ops, copied = append([]datastore.Op{}, t.Ops...), true
+		}
+		t.Ops[i].Value = sealed
+	}
+	return d.Store.Commit(ctx, t)
+}
+
+// View implements datastore.Store.
+func (d *documents) View(ctx context.Context, f func(datastore.Snapshot) error) error {
+	return d.Store.View(ctx, func(sn datastore.Snapshot) error { return f(opened{sn, d}) })
+}
+
+// Local implements datastore.Store.
+func (d *documents) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
+	return d.Store.Local(func(sn datastore.Snapshot) error { return f(opened{sn, d}) })
+}
+
+// Watch implements datastore.Store.
+func (d *documents) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
+	return d.Store.Watch(ctx, after, prefixes, func(b datastore.Batch) error {
+		b.Events = slices.Clone(b.Events) // others watch, too
+		for i, e := range b.Events {
+			open, err := d.open(e.Namespace, e.Entry)
+			if err != nil {
+				return err
+			}
+			b.Events[i].Entry = open
+		}
+		return f(b)
+	})
+}
+
+func (d *documents) open(ns string, e datastore.Entry) (datastore.Entry, error) {
+	if ns != d.s.o.Documents || !Sealed(e.Value) {
+		return e, nil
+	}
+	plain, err := d.s.Open(e.Value, documentPurpose(ns, e.Key))
+	if err != nil {
+		return datastore.Entry{}, fmt.Errorf("the document %s does not open: %w", e.Key, err)
+	}
+	e.Value = plain
+	return e, nil
+}
+
+type opened struct {
+	datastore.Snapshot
+	d *documents
+}
+
+// Get implements datastore.Snapshot.
+func (o opened) Get(ns, key string) (datastore.Entry, error) {
+	e, err := o.Snapshot.Get(ns, key)
+	if err != nil {
+		return e, err
+	}
+	return o.d.open(ns, e)
+}
+
+// Range implements datastore.Snapshot.
+func (o opened) Range(ns string, r datastore.RangeOptions) iter.Seq2[datastore.Entry, error] {
+	if ns != o.d.s.o.Documents {
+		return o.Snapshot.Range(ns, r)
+	}
+	return func(yield func(datastore.Entry, error) bool) {
+		for e, err := range o.Snapshot.Range(ns, r) {
+			if err == nil {
+				e, err = o.d.open(ns, e)
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}

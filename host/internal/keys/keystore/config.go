@@ -1,0 +1,192 @@
+package keystore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/home/xmlfile"
+)
+
+// Config is aaa-cert-config.xml.
+type Config struct {
+	UseConfig bool // the service is on
+	UseMDSAL  bool // keystores are sealed in the datastore
+	Bundle    string
+
+	Name      string // file of the controller keystore
+	Alias     string // of the controller's key in it
+	Password  string
+	DName     string
+	Validity  int // days
+	KeyAlg    string
+	SignAlg   string
+	KeySize   int
+	Protocols []string // empty = those of etc/ctl.yaml
+	Suites    []string // empty = no restriction
+
+	TrustName     string
+	TrustPassword string
+}
+
+const (
+	ctlPasswordPath   = "ctlKeystore/store-password"
+	trustPasswordPath = "trustKeystore/store-password"
+	suitePath         = "ctlKeystore/cipher-suites/suite-name"
+	rootName          = "aaa-cert-service-config"
+)
+
+// defaults are those of the documentation, for elements that are left out. The
+// file that a new home gets asks for more.
+func defaults() Config {
+	return Config{Bundle: "ctl", Name: "ctl.jks", Alias: "controller", DName: "CN=ctl, OU=Lab, O=Controller, C=XX",
+		Validity: 365, KeyAlg: "RSA", TrustName: "truststore.jks"}
+}
+
+// ConfigFile is the path of the settings in a home.
+func ConfigFile(dir home.Dir) string {
+	return dir.Etc("ctl", "datastore", "initial", "config", "aaa-cert-config.xml")
+}
+
+func readConfig(path string) (Config, *xmlfile.File, error) {
+	text, err := readFile(path, xmlfile.MaxSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return defaults(), nil, nil
+	}
+	if err != nil {
+		return Config{}, nil, err
+	}
+	return parseConfig(path, text)
+}
+
+func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
+	f, err := xmlfile.Parse(path, text, rootName)
+	if err != nil {
+		return Config{}, nil, err
+	}
+	c := defaults()
+	file := func(to *string) func(string) error {
+		return func(s string) error {
+			*to = s
+			return checkFileName(s)
+		}
+	}
+	err = f.Fields(map[string]func(string) error{
+		"use-config": boolean(&c.UseConfig), "use-mdsal": boolean(&c.UseMDSAL), "bundle-name": xmlfile.Text(&c.Bundle, 1024),
+		"ctlKeystore/name": file(&c.Name), "ctlKeystore/alias": xmlfile.Text(&c.Alias, 1024), ctlPasswordPath: xmlfile.Text(&c.Password, 1024),
+		"ctlKeystore/dname": xmlfile.Text(&c.DName, 1024), "ctlKeystore/validity": xmlfile.Number(&c.Validity, 1, 36500),
+		"ctlKeystore/key-alg": xmlfile.Text(&c.KeyAlg, 1024), "ctlKeystore/sign-alg": xmlfile.Text(&c.SignAlg, 1024), "ctlKeystore/keysize": xmlfile.Number(&c.KeySize, 256, 16384),
+		"ctlKeystore/tls-protocols": func(s string) error { c.Protocols = list(s); return nil },
+		"trustKeystore/name":        file(&c.TrustName), trustPasswordPath: xmlfile.Text(&c.TrustPassword, 1024),
+	}, func(l xmlfile.Leaf) bool {
+		if l.Path == suitePath {
+			c.Suites = append(c.Suites, list(l.Text)...)
+			return true
+		}
+		return l.Text == "" && slices.Contains([]string{"ctlKeystore", "trustKeystore", "ctlKeystore/cipher-suites"}, l.Path)
+	})
+	if err != nil {
+		return c, nil, err
+	}
+	if err := c.check(); err != nil {
+		return c, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, f, nil
+}
+
+// check finds what would fail only when a keystore is made, or TLS is used.
+func (c *Config) check() error {
+	if c.UseMDSAL && !c.UseConfig {
+		return errors.New("<use-mdsal> is true and <use-config> is not; set <use-config> to true, too")
+	}
+	if strings.EqualFold(c.Name, c.TrustName) {
+		return fmt.Errorf("<ctlKeystore/name> and <trustKeystore/name> are both %q; choose two names", c.Name)
+	}
+	for _, p := range []string{c.Password, c.TrustPassword} {
+		if err := checkPassword(p); p != "" && err != nil {
+			return fmt.Errorf("<store-password>: %w", err)
+		}
+	}
+	if len(c.Bundle) > 100 || strings.ContainsAny(c.Bundle, "/\x00") {
+		return fmt.Errorf("<bundle-name> %q: up to 100 characters without a slash", c.Bundle)
+	}
+	if _, err := parseDName(c.DName); err != nil {
+		return err
+	}
+	if _, err := c.keySpec(); err != nil {
+		return err
+	}
+	_, err := newPolicy(c.Protocols, c.Suites)
+	return err
+}
+
+func checkFileName(s string) error {
+	if s != filepath.Base(s) || strings.HasPrefix(s, ".") || strings.ContainsAny(s, "/\\\x00") {
+		return fmt.Errorf("%q is not a plain file name; keystores are in configuration/ssl", s)
+	}
+	return nil
+}
+
+// checkPassword asks for what Java and this controller encode alike.
+func checkPassword(p string) error {
+	if len(p) < 6 || len(p) > 256 {
+		return errors.New("a keystore password has 6 to 256 characters")
+	}
+	for _, r := range p {
+		if r < 0x20 || r > 0x7e {
+			return errors.New("a keystore password has printable ASCII characters only")
+		}
+	}
+	return nil
+}
+
+func boolean(to *bool) func(string) error {
+	return func(s string) error {
+		switch s {
+		case "true", "1":
+			*to = true
+		case "false", "0":
+			*to = false
+		default:
+			return fmt.Errorf("%q is neither true nor false", s)
+		}
+		return nil
+	}
+}
+
+// list splits at commas; blanks count for nothing.
+func list(s string) []string {
+	var out []string
+	for _, p := range strings.Split(s, ",") {
+		if p = strings.TrimSpace(p); p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func keys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// readFile reads a file of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), limit)
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,121 @@
+package keystore
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// Files are a certificate and its key in PEM files, instead of those of the
+// controller keystore. They are read again when they have changed.
+type Files struct {
+	certificate, key string
+	trust            func() *x509.CertPool // nil = no clients are verified
+	log              *slog.Logger
+	now              func() time.Time
+
+	mu     sync.Mutex
+	stamp  string // of the files as they were read, or refused, last
+	config *tls.Config
+	chain  []*x509.Certificate
+}
+
+// OpenFiles reads the files; what cannot be used is an error.
+func OpenFiles(certificate, key string, o TLSOptions, trust func() *x509.CertPool, log *slog.Logger) (*Files, error) {
+	f := &Files{certificate: certificate, key: key, trust: trust, log: log, now: time.Now,
+		config: &tls.Config{MinVersion: o.MinVersion, ClientAuth: o.Clients, NextProtos: []string{"h2", "http/1.1"}}}
+	f.stamp = f.look()
+	if err := f.read(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// look identifies the state of the files; a file that is not there has a stamp, too.
+func (f *Files) look() string {
+	stamp := ""
+	for _, name := range []string{f.certificate, f.key} {
+		if i, err := os.Stat(name); err == nil {
+			stamp += fmt.Sprint(i.ModTime().UnixNano(), i.Size(), " ")
+		} else {
+			stamp += "absent "
+		}
+	}
+	return stamp
+}
+
+func (f *Files) read() error {
+	pair, err := tls.LoadX509KeyPair(f.certificate, f.key)
+	if err != nil {
+		return err
+	}
+	var chain []*x509.Certificate
+	for _, der := range pair.Certificate {
+		c, err := x509.ParseCertificate(der)
+		if err != nil {
+			return err
+		}
+		chain = append(chain, c)
+	}
+	c := f.config.Clone()
+	c.Certificates = []tls.Certificate{pair}
+	f.config, f.chain = c, chain
+	return nil
+}
+
+// current is what a connection that begins now gets. Files that cannot be used, such as
+// a certificate whose key is still to come, are logged once; the earlier ones stay in use.
+func (f *Files) current() *tls.Config {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if stamp := f.look(); stamp != f.stamp {
+		f.stamp = stamp
+		if err := f.read(); err != nil {
+			f.log.Error("the certificate files have changed and cannot be used; the earlier certificate stays in use", "error", err)
+		} else {
+			f.log.Info("the certificate files were read again", "certificate", f.certificate, "ends", f.chain[0].NotAfter)
+		}
+	}
+	if f.trust == nil {
+		return f.config
+	}
+	c := f.config.Clone()
+	c.ClientCAs = f.trust()
+	return c
+}
+
+// ServerTLS returns the settings of a listener; those connections that are open go on.
+func (f *Files) ServerTLS() *tls.Config {
+	c := f.current().Clone()
+	c.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) { return f.current(), nil }
+	return c
+}
+
+// Expires is when the certificate, or one sent with it, ends.
+func (f *Files) Expires() time.Time {
+	f.current()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return firstEnd(f.chain)
+}
+
+// Run warns of a certificate that ends soon, at once and daily, until ctx ends.
+func (f *Files) Run(ctx context.Context) error {
+	daily := time.NewTicker(24 * time.Hour)
+	defer daily.Stop()
+	for {
+		if at, now := f.Expires(), f.now(); at.Sub(now) < warnBefore {
+			warnOf(f.log, f.certificate, at, now)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-daily.C:
+		}
+	}
+}

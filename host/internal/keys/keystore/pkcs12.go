@@ -1,0 +1,322 @@
+package keystore
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"encoding/asn1"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
+	"software.sslmate.com/src/go-pkcs12"
+)
+
+// A PKCS #12 file (RFC 7292) as far as keystores need it. The library reads one key,
+// or certificates that are all trusted, and no names; Java keeps several of both
+// under aliases.
+var (
+	oidData          = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 7, 1}
+	oidEncryptedData = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 7, 6}
+	oidKeyBag        = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 12, 10, 1, 1}
+	oidShroudedBag   = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 12, 10, 1, 2}
+	oidCertBag       = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 12, 10, 1, 3}
+	oidX509Cert      = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 22, 1}
+	oidFriendlyName  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 20}
+	oidLocalKeyID    = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 21}
+	oidJavaTrusted   = asn1.ObjectIdentifier{2, 16, 840, 1, 113894, 746875, 1, 1}
+)
+
+type p12Content struct {
+	Type    asn1.ObjectIdentifier
+	Content asn1.RawValue `asn1:"tag:0,explicit,optional"`
+}
+
+type p12Encrypted struct {
+	Version int
+	Info    struct {
+		Type      asn1.ObjectIdentifier
+		Algorithm p12Algorithm
+		Content   []byte `asn1:"tag:0,optional"`
+	}
+}
+
+type p12Bag struct {
+	ID         asn1.ObjectIdentifier
+	Value      asn1.RawValue  `asn1:"tag:0,explicit"`
+	Attributes []p12Attribute `asn1:"set,optional"`
+}
+
+type p12Attribute struct {
+	ID    asn1.ObjectIdentifier
+	Value asn1.RawValue `asn1:"set"`
+}
+
+type p12File struct {
+	Version  int
+	AuthSafe p12Content
+	Mac      p12Mac `asn1:"optional"`
+}
+
+// decodePKCS12 reads a PKCS #12 file into the form that we keep. A key without a
+// name gets the alias of the settings; certificates without one are numbered.
+func decodePKCS12(b []byte, password, alias string) (jks.KeyStore, error) {
+	bags, err := p12Bags(b, password)
+	if errors.Is(err, errOtherCipher) {
+		return decodeNameless(b, password, alias)
+	}
+	if err != nil {
+		return newJKS(), err
+	}
+	return p12Entries(bags, password, alias)
+}
+
+// p12Bags checks the MAC and returns what is in the file, decrypted but for its keys.
+func p12Bags(b []byte, password string) ([]p12Bag, error) {
+	var f p12File
+	if err := strictASN1(b, &f); err != nil || f.Version != 3 || !f.AuthSafe.Type.Equal(oidData) {
+		return nil, errors.New("damaged, or not a PKCS #12 keystore with a password")
+	}
+	var safe []byte
+	if err := strictASN1(f.AuthSafe.Content.Bytes, &safe); err != nil {
+		return nil, damagedP12(err)
+	}
+	if err := f.Mac.check(safe, password); err != nil {
+		return nil, err
+	}
+	var contents []p12Content
+	if err := strictASN1(safe, &contents); err != nil {
+		return nil, damagedP12(err)
+	}
+	var out []p12Bag
+	for _, c := range contents {
+		var plain []byte
+		var err error
+		switch {
+		case c.Type.Equal(oidData):
+			err = strictASN1(c.Content.Bytes, &plain)
+		case c.Type.Equal(oidEncryptedData):
+			var e p12Encrypted
+			if err = strictASN1(c.Content.Bytes, &e); err == nil {
+				plain, err = e.Info.Algorithm.decrypt(e.Info.Content, password)
+			}
+		default:
+			err = errors.New("a part of it is neither plain nor encrypted with a password")
+		}
+		var bags []p12Bag
+		if err == nil {
+			err = strictASN1(plain, &bags)
+		}
+		if err != nil {
+			return nil, damagedP12(err)
+		}
+		out = append(out, bags...)
+	}
+	return out, nil
+}
+
+func damagedP12(err error) error { return fmt.Errorf("damaged PKCS #12 keystore: %w", err) }
+
+func strictASN1(b []byte, to any) error {
+	rest, err := asn1.Unmarshal(b, to)
+	if err == nil && len(rest) > 0 {
+		err = errors.New("bytes after its end")
+	}
+	return err
+}
+
+// p12Cert is a certificate of a file with what is said of it.
+type p12Cert struct {
+	cert    *x509.Certificate
+	name    string
+	id      []byte
+	trusted bool
+}
+
+// p12Entries makes the entries that Java makes of the bags: a key has the chain of
+// the certificate with its id, and what is marked is trusted. Certificates alone,
+// without any mark, are all trusted: other programs know no mark.
+func p12Entries(bags []p12Bag, password, alias string) (jks.KeyStore, error) {
+	ks, now := newJKS(), time.Now()
+	var certs []p12Cert
+	type namedKey struct {
+		key  crypto.Signer
+		name string
+		id   []byte
+	}
+	var keys []namedKey
+	marked := false
+	for _, b := range bags {
+		name, id, trusted := b.about()
+		switch {
+		case b.ID.Equal(oidCertBag):
+			c, err := b.certificate()
+			if err != nil {
+				return ks, damagedP12(err)
+			}
+			certs = append(certs, p12Cert{c, name, id, trusted})
+			marked = marked || trusted
+		case b.ID.Equal(oidKeyBag), b.ID.Equal(oidShroudedBag):
+			k, err := b.key(password)
+			if err != nil {
+				return ks, err
+			}
+			keys = append(keys, namedKey{k, name, id})
+		default:
+			return ks, fmt.Errorf("the PKCS #12 keystore holds something else than keys and certificates (a bag of type %s); take it out: keytool -delete", b.ID)
+		}
+	}
+	for _, k := range keys {
+		if k.name == "" {
+			k.name = alias
+		}
+		if ks.IsPrivateKeyEntry(k.name) {
+			return ks, fmt.Errorf("the PKCS #12 keystore has two keys under the alias %q", k.name)
+		}
+		chain := p12Chain(certs, k.key, k.id)
+		if len(chain) == 0 {
+			return ks, fmt.Errorf("the PKCS #12 keystore has no certificate of the key %q", k.name)
+		}
+		if err := putKey(ks, k.name, password, k.key, chain, now); err != nil {
+			return ks, err
+		}
+	}
+	n := 0
+	for _, c := range certs {
+		if !c.trusted && (marked || len(keys) > 0) {
+			continue
+		}
+		n++
+		if c.name == "" {
+			c.name = "certificate-" + strconv.Itoa(n)
+		}
+		if ks.IsPrivateKeyEntry(c.name) || ks.IsTrustedCertificateEntry(c.name) {
+			return ks, fmt.Errorf("the PKCS #12 keystore has two entries under the alias %q", c.name)
+		}
+		if err := putTrusted(ks, c.name, c.cert.Raw, now); err != nil {
+			return ks, err
+		}
+	}
+	return ks, nil
+}
+
+// p12Chain is the certificate of a key and, one after the other, those of its issuers.
+func p12Chain(certs []p12Cert, key crypto.Signer, id []byte) [][]byte {
+	var last *x509.Certificate
+	for _, c := range certs {
+		if !c.trusted && samePublic(c.cert.PublicKey, key.Public()) && (last == nil || id != nil && bytes.Equal(c.id, id)) {
+			last = c.cert
+		}
+	}
+	var out [][]byte
+	for last != nil && len(out) < maxChain {
+		out = append(out, last.Raw)
+		var next *x509.Certificate
+		for _, c := range certs {
+			if bytes.Equal(c.cert.RawSubject, last.RawIssuer) && !bytes.Equal(last.RawSubject, last.RawIssuer) && last.CheckSignatureFrom(c.cert) == nil {
+				next = c.cert
+			}
+		}
+		last = next
+	}
+	return out
+}
+
+// about reads the attributes: Java writes aliases in lower case.
+func (b p12Bag) about() (name string, id []byte, trusted bool) {
+	for _, a := range b.Attributes {
+		switch {
+		case a.ID.Equal(oidFriendlyName):
+			var v asn1.RawValue
+			if strictASN1(a.Value.Bytes, &v) == nil && v.Tag == asn1.TagBMPString && len(v.Bytes)%2 == 0 {
+				units := make([]uint16, len(v.Bytes)/2)
+				for i := range units {
+					units[i] = binary.BigEndian.Uint16(v.Bytes[2*i:])
+				}
+				name = strings.ToLower(string(utf16.Decode(units)))
+			}
+			if checkAlias(name) != nil {
+				name = ""
+			}
+		case a.ID.Equal(oidLocalKeyID):
+			_ = strictASN1(a.Value.Bytes, &id) // without, keys and certificates match by themselves
+		case a.ID.Equal(oidJavaTrusted):
+			trusted = true
+		}
+	}
+	return name, id, trusted
+}
+
+func (b p12Bag) certificate() (*x509.Certificate, error) {
+	var c struct {
+		ID   asn1.ObjectIdentifier
+		Data []byte `asn1:"tag:0,explicit"`
+	}
+	if err := strictASN1(b.Value.Bytes, &c); err != nil {
+		return nil, err
+	}
+	if !c.ID.Equal(oidX509Cert) {
+		return nil, errors.New("a certificate is not an X.509 one")
+	}
+	return x509.ParseCertificate(c.Data)
+}
+
+func (b p12Bag) key(password string) (crypto.Signer, error) {
+	der := b.Value.Bytes
+	if b.ID.Equal(oidShroudedBag) {
+		var e struct {
+			Algorithm p12Algorithm
+			Data      []byte
+		}
+		if err := strictASN1(der, &e); err != nil {
+			return nil, damagedP12(err)
+		}
+		var err error
+		if der, err = e.Algorithm.decrypt(e.Data, password); err != nil {
+			return nil, fmt.Errorf("a key does not open with the password of the keystore; set both alike: keytool -keypasswd: %w", err)
+		}
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	key, ok := parsed.(crypto.Signer)
+	if err != nil || !ok {
+		return nil, errors.New("a key of the PKCS #12 keystore is neither RSA nor EC")
+	}
+	return key, nil
+}
+
+// decodeNameless reads a file with a cipher that only the library knows, such as the
+// RC2 of old programs. It knows no names.
+func decodeNameless(b []byte, password, alias string) (ks jks.KeyStore, err error) {
+	ks = newJKS()
+	now := time.Now()
+	key, leaf, more, err := pkcs12.DecodeChain(b, password)
+	if errors.Is(err, pkcs12.ErrIncorrectPassword) {
+		return ks, ErrPassword
+	}
+	if err == nil {
+		signer, ok := key.(crypto.Signer)
+		if !ok {
+			return ks, errors.New("the key of the PKCS #12 keystore is neither RSA nor EC")
+		}
+		chain := [][]byte{leaf.Raw}
+		for _, c := range more {
+			chain = append(chain, c.Raw)
+		}
+		return ks, putKey(ks, alias, password, signer, chain, now)
+	}
+	certs, trustErr := pkcs12.DecodeTrustStore(b, password)
+	if trustErr != nil {
+		return ks, fmt.Errorf("not readable: %w; convert it: keytool -importkeystore -deststoretype JKS", err)
+	}
+	for i, c := range certs {
+		if err := putTrusted(ks, "certificate-"+strconv.Itoa(i+1), c.Raw, now); err != nil {
+			return ks, err
+		}
+	}
+	return ks, nil
+}

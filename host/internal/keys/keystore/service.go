@@ -1,0 +1,294 @@
+// Package keystore is the certificate service: the controller keystore with its
+// key and chain, the trust keystore with the certificates of nodes, and what TLS
+// needs of them. Keystores are JKS files of configuration/ssl, or sealed in the
+// datastore. Sealing itself is package crypt's; the RPCs and commands on top are
+// in rpc and shell.
+package keystore
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/home/xmlfile"
+)
+
+// ErrNone says that there are no keystores yet: the first who needs them has them made.
+var ErrNone = errors.New("there are no keystores yet")
+
+// ErrOff says that the settings keep the certificate service off.
+var ErrOff = errors.New("the certificate service is off: set <use-config> to true in etc/ctl/datastore/initial/config/aaa-cert-config.xml and start again")
+
+// Options are what a Service works with.
+type Options struct {
+	Existing bool // do not make what is not there: ErrNone
+	Dir      home.Dir
+	Store    datastore.Store // for use-mdsal
+	Sealer   Sealer
+	Names    []string // host names and addresses of this controller, for new certificates
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// Service holds the keystores. It is safe for concurrent use.
+type Service struct {
+	o       Options
+	config  Config
+	storage storage
+	changes sync.Mutex
+	now     atomic.Pointer[state]
+}
+
+// state is one version of the keystores, never changed.
+type state struct {
+	saved
+	key    crypto.Signer
+	chain  []*x509.Certificate
+	nodes  map[string]*x509.Certificate
+	policy policy
+
+	once sync.Once
+	all  *x509.CertPool
+}
+
+// pool are the nodes as what a connection is verified against.
+func (st *state) pool() *x509.CertPool {
+	st.once.Do(func() {
+		st.all = x509.NewCertPool()
+		for _, c := range st.nodes {
+			st.all.AddCert(c)
+		}
+	})
+	return st.all
+}
+
+// Open reads the keystores, and makes them at the first start: ErrOff when the
+// settings want none. What does not open is an error and stays as it is.
+func Open(ctx context.Context, o Options) (*Service, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	path := ConfigFile(o.Dir)
+	c, f, err := readConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	if !c.UseConfig {
+		return nil, ErrOff
+	}
+	s := &Service{o: o, config: c}
+	if c.UseMDSAL {
+		s.storage = &sealedStorage{store: o.Store, sealer: o.Sealer, bundle: c.Bundle}
+	} else {
+		s.storage = &fileStorage{dir: o.Dir, config: c}
+	}
+	have, err := s.storage.load(ctx)
+	if errors.Is(err, errNone) && o.Existing {
+		return nil, ErrNone
+	}
+	if errors.Is(err, errNone) {
+		have, err = s.create(ctx, f, have)
+	}
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.parse(have)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range st.policy.unknown {
+		o.Log.Warn("a cipher suite of the settings is not one of the runtime and is not offered", "suite", n)
+	}
+	s.now.Store(st)
+	return s, nil
+}
+
+// create makes what is missing. The passwords are on the disk before anything is
+// protected with them.
+func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (saved, error) {
+	c := &s.config
+	if (have.ctl != nil && c.Password == "") || (have.trust != nil && c.TrustPassword == "") {
+		return have, fmt.Errorf("%s: <store-password> is empty, and there is a keystore in configuration/ssl already; put its password in, or move the keystore away to have a new one", ConfigFile(s.o.Dir))
+	}
+	for path, p := range map[string]*string{ctlPasswordPath: &c.Password, trustPasswordPath: &c.TrustPassword} {
+		if *p != "" {
+			continue
+		}
+		*p = rand.Text()
+		text, err := f.Set(path, *p)
+		if err == nil {
+			err = home.WriteFile(ConfigFile(s.o.Dir), text, 0o600)
+		}
+		if err == nil {
+			_, f, err = parseConfig(f.Name, text)
+		}
+		if err != nil {
+			return have, err
+		}
+	}
+	now := s.o.Now()
+	have.ctlPassword, have.trustPassword, have.alias, have.protocols, have.suites = c.Password, c.TrustPassword, c.Alias, c.Protocols, c.Suites
+	var err error
+	if have.trust == nil {
+		if have.trust, err = encode(newJKS(), c.TrustPassword); err != nil {
+			return have, err
+		}
+	}
+	if have.ctl == nil {
+		key, der, err := c.selfSigned(now, s.o.Names)
+		if err != nil {
+			return have, err
+		}
+		ks := newJKS()
+		if err := putKey(ks, c.Alias, c.Password, key, [][]byte{der}, now); err != nil {
+			return have, err
+		}
+		if have.ctl, err = encode(ks, c.Password); err != nil {
+			return have, err
+		}
+	}
+	if fs, ok := s.storage.(*fileStorage); ok {
+		fs.config = *c
+	}
+	// What was there must open before anything is written beside it.
+	if _, err := s.parse(have); err != nil {
+		return have, err
+	}
+	err = s.storage.save(ctx, have)
+	if errors.Is(err, datastore.ErrConflict) {
+		return s.storage.load(ctx) // another node was first
+	}
+	if err == nil {
+		s.o.Log.Info("keystores made", "controller", c.Name, "trust", c.TrustName, "datastore", c.UseMDSAL)
+	}
+	return have, err
+}
+
+// place names a keystore in errors.
+func (s *Service) place(name string) string {
+	if s.config.UseMDSAL {
+		return "keystore " + name + " of bundle " + s.config.Bundle + " in the datastore"
+	}
+	return s.o.Dir.SSL(name)
+}
+
+// parse makes a state of what is kept.
+func (s *Service) parse(v saved) (*state, error) {
+	st := &state{saved: v}
+	ctl, err := decode(v.ctl, v.ctlPassword, v.alias)
+	if err == nil {
+		st.key, st.chain, err = getKey(ctl, v.alias, v.ctlPassword)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.place(s.config.Name), err)
+	}
+	trust, err := decode(v.trust, v.trustPassword, v.alias)
+	if err == nil {
+		st.nodes, err = trusted(trust)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.place(s.config.TrustName), err)
+	}
+	st.policy, err = newPolicy(v.protocols, v.suites)
+	return st, err
+}
+
+// which keystore a change is of.
+type which bool
+
+const (
+	ctlStore   which = false
+	trustStore which = true
+)
+
+// change applies f to a keystore, keeps the result and then lets it count. When
+// another node of the cluster was faster, it is done once more on what that one made.
+func (s *Service) change(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	err := s.changeLocked(ctx, w, f)
+	if errors.Is(err, datastore.ErrConflict) {
+		if err = s.reloadLocked(ctx); err == nil {
+			err = s.changeLocked(ctx, w, f)
+		}
+	}
+	return err
+}
+
+func (s *Service) changeLocked(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
+	old := s.now.Load()
+	b, password := old.ctl, old.ctlPassword
+	if w == trustStore {
+		b, password = old.trust, old.trustPassword
+	}
+	ks, err := decode(b, password, old.alias)
+	if err != nil {
+		return err
+	}
+	if err := f(old, ks); err != nil {
+		return err
+	}
+	if b, err = encode(ks, password); err != nil {
+		return err
+	}
+	next := old.saved
+	if w == trustStore {
+		next.trust = b
+	} else {
+		next.ctl = b
+	}
+	return s.replace(ctx, next)
+}
+
+// replace keeps and shows new keystores; the caller holds s.changes.
+func (s *Service) replace(ctx context.Context, next saved) error {
+	st, err := s.parse(next)
+	if err != nil {
+		return err
+	}
+	if err := s.storage.save(ctx, next); err != nil {
+		return err
+	}
+	s.now.Store(st)
+	return nil
+}
+
+// reload takes what another node of the cluster has kept at a revision. Our own
+// changes come back here, too, and are known.
+func (s *Service) reload(ctx context.Context, r datastore.Revision) {
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	if s.storage.current(r) {
+		return
+	}
+	if err := s.reloadLocked(ctx); err != nil {
+		s.o.Log.Error("keystores changed by another node cannot be used; the earlier ones stay", "error", err)
+	}
+}
+
+func (s *Service) reloadLocked(ctx context.Context) error {
+	have, err := s.storage.load(ctx)
+	if err != nil {
+		return err
+	}
+	if reflect.DeepEqual(have, s.now.Load().saved) {
+		return nil
+	}
+	st, err := s.parse(have)
+	if err == nil {
+		s.now.Store(st)
+	}
+	return err
+}

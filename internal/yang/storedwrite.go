@@ -1,0 +1,298 @@
+package yang
+
+import (
+	"strings"
+
+	"ctl.internal/sdk/fault"
+)
+
+// Writer writes stored instances as JSON or XML in one pass over their texts, without decoding
+// them. Members that the schema does not have any more are left out.
+type Writer struct {
+	Style Style
+	XML   bool
+	// Masked says whose values are not shown; nil shows all.
+	Masked func(*Node) bool
+	// Mask is written instead of them.
+	Mask string
+	// Flush takes what is written so far, in parts of about 64 KiB.
+	Flush func([]byte) error
+
+	xmlWriter
+	err error
+}
+
+const flushAt = 64 << 10
+
+// Text appends a text as it is.
+func (w *Writer) Text(t string) { w.buf = append(w.buf, t...) }
+
+// Stored appends an instance: in JSON its value, in XML its elements.
+func (w *Writer) Stored(s *Stored) {
+	w.spaces = s.Node.spaces
+	w.stored(s, "")
+}
+
+// Finish flushes the rest. The error is the first one of Flush, or of a text that does not fit its
+// schema, as a fault.
+func (w *Writer) Finish() error {
+	w.flush(0)
+	return w.err
+}
+
+func (w *Writer) flush(from int) {
+	if len(w.buf) > from && w.err == nil {
+		w.err = w.Flush(w.buf)
+		w.buf = w.buf[:0]
+	}
+}
+
+// misfit notes that a text does not fit its schema and returns where it ends.
+func (w *Writer) misfit(t string, n *Node) int {
+	if w.err == nil {
+		w.err = fault.New(fault.Internal, "what is stored of %s does not fit the schema", n.QName())
+	}
+	return len(t)
+}
+
+// stored writes s below an element of a module.
+func (w *Writer) stored(s *Stored, module string) {
+	switch {
+	case w.err != nil:
+	case s.Array:
+		w.array(s, module)
+	case s.Text == "":
+		w.object("{}", 0, s.Node, s.Below, module)
+	case s.Node.Kind == List && s.Text[0] != '[': // an entry
+		w.object(s.Text, 0, s.Node, s.Below, module)
+	case s.Node.Kind == LeafList && s.Text[0] != '[':
+		w.leaf(s.Text, 0, s.Node, module)
+	default:
+		w.instance(s.Text, 0, s.Node, s.Below, module)
+	}
+}
+
+func (w *Writer) array(s *Stored, module string) {
+	w.json('[')
+	for i, e := range s.Below {
+		if i > 0 {
+			w.json(',')
+		}
+		w.stored(e, module)
+		w.flush(flushAt)
+	}
+	plain := !w.XML && !w.masks(s.Node) && (w.Style == Canonical || !s.Node.quoted)
+	for i, t := range s.Texts {
+		if i > 0 {
+			w.json(',')
+		}
+		if plain && entryEnd(t, 0, s.Node) == len(t) {
+			w.buf = append(w.buf, t...)
+		} else {
+			w.object(t, 0, s.Node, nil, module)
+		}
+		w.flush(flushAt)
+	}
+	w.json(']')
+}
+
+// masks reports whether a node has a masked value below it.
+func (w *Writer) masks(n *Node) bool {
+	return w.Masked != nil && (w.Masked(n) || some(n.members, w.masks))
+}
+
+// json writes what stands between values in JSON alone.
+func (w *Writer) json(c byte) {
+	if !w.XML {
+		w.buf = append(w.buf, c)
+	}
+}
+
+// instance writes the value at t[pos], which is one of n, and returns where it ends.
+func (w *Writer) instance(t string, pos int, n *Node, below []*Stored, module string) int {
+	switch n.Kind {
+	case Leaf:
+		return w.leaf(t, pos, n, module)
+	case AnyData:
+		return w.any(t, pos, n, module)
+	case List, LeafList:
+		return w.entries(t, pos, n, module)
+	}
+	return w.object(t, pos, n, below, module)
+}
+
+func (w *Writer) entries(t string, pos int, n *Node, module string) int {
+	if byteAt(t, pos) != '[' {
+		return w.misfit(t, n)
+	}
+	w.json('[')
+	for pos++; byteAt(t, pos) != ']'; {
+		if byteAt(t, pos) == ',' {
+			w.json(',')
+			pos++
+		}
+		from := pos
+		if n.Kind == List {
+			pos = w.object(t, pos, n, nil, module)
+		} else {
+			pos = w.leaf(t, pos, n, module)
+		}
+		if pos == from || pos >= len(t) {
+			return w.misfit(t, n)
+		}
+	}
+	w.json(']')
+	return pos + 1
+}
+
+// object writes the members at t[pos], and those that are kept in other texts.
+func (w *Writer) object(t string, pos int, n *Node, below []*Stored, module string) int {
+	if byteAt(t, pos) != '{' {
+		return w.misfit(t, n)
+	}
+	w.json('{')
+	if w.XML {
+		w.open(n, module)
+		module = n.Module
+	}
+	members, next := 0, 0
+	for pos++; byteAt(t, pos) != '}'; {
+		if byteAt(t, pos) == ',' {
+			pos++
+		}
+		m, value := member(t, pos, n, &next)
+		if value < 0 {
+			return w.misfit(t, n)
+		}
+		if m == nil {
+			pos = valueEnd(t, value)
+		} else {
+			w.name(m, n, &members)
+			pos = w.instance(t, value, m, keptBelow(below, m), module)
+		}
+		if pos < 0 || pos >= len(t) {
+			return w.misfit(t, n)
+		}
+	}
+	for _, b := range below {
+		if !b.written {
+			w.name(b.Node, n, &members)
+			w.stored(b, module)
+		}
+	}
+	switch {
+	case !w.XML:
+		w.buf = append(w.buf, '}')
+	case members == 0 && n.Kind != Root:
+		w.buf = append(w.buf[:len(w.buf)-1], '/', '>')
+	default:
+		w.buf = append(w.buf, n.closing...)
+	}
+	return pos + 1
+}
+
+// keptBelow is what is kept below a member in other texts.
+func keptBelow(below []*Stored, m *Node) []*Stored {
+	for _, b := range below {
+		if b.Node == m {
+			b.written = true
+			return b.Below
+		}
+	}
+	return nil
+}
+
+// name writes the name of a JSON member.
+func (w *Writer) name(m, n *Node, members *int) {
+	*members++
+	if w.XML {
+		return
+	}
+	if *members > 1 {
+		w.buf = append(w.buf, ',')
+	}
+	if n.Kind == Root && w.Style&RFC7951 != 0 {
+		w.buf = append(w.buf, m.full...)
+		return
+	}
+	w.buf = append(w.buf, m.kept...)
+}
+
+// leaf writes a value. Those whose form depends on their type are decoded first.
+func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
+	end := scalarEnd(t, pos)
+	if end <= pos {
+		return w.misfit(t, n)
+	}
+	text := t[pos:end]
+	if w.Masked != nil && w.Masked(n) {
+		text = `"` + w.Mask + `"`
+	}
+	base := n.Type.Final().Base
+	switch {
+	case base == Union || w.XML && (base == Identityref || base == InstanceIdentifier || strings.IndexByte(text, '\\') >= 0):
+		d, err := parseJSON(text, false, &arena{})
+		if err != nil {
+			return w.misfit(t, n)
+		}
+		if d.kind == jArray {
+			d.kind, d.first = jNull, nil
+		}
+		d.Node, d.name = n, n.Name
+		if n.Type.parse(d, n, false) != "" {
+			return w.misfit(t, n)
+		}
+		if w.XML {
+			w.value(d, n.Name, module)
+		} else {
+			w.buf = d.Append(w.buf, w.Style)
+		}
+	case !w.XML && w.Style&RFC7951 != 0 && base.Quoted() && text[0] != '"':
+		w.buf = append(append(append(w.buf, '"'), text...), '"')
+	case !w.XML:
+		w.buf = append(w.buf, text...)
+	default:
+		if text[0] == '"' {
+			text = text[1 : len(text)-1]
+		} else if text[0] == '[' {
+			text = ""
+		}
+		w.open(n, module)
+		if text == "" {
+			w.buf = append(w.buf[:len(w.buf)-1], '/', '>')
+			break
+		}
+		w.buf = append(appendXMLText(w.buf, text), n.closing...)
+	}
+	return end
+}
+
+// any writes anydata.
+func (w *Writer) any(t string, pos int, n *Node, module string) int {
+	end := valueEnd(t, pos)
+	if end <= pos {
+		return w.misfit(t, n)
+	}
+	if !w.XML {
+		w.buf = append(w.buf, t[pos:end]...)
+		return end
+	}
+	d, err := parseJSON(t[pos:end], false, &arena{})
+	if err != nil {
+		return w.misfit(t, n)
+	}
+	d.Node, d.name = n, n.Name
+	w.value(d, n.Name, module)
+	return end
+}
+
+// open begins the element of a node below one of a module; the root of a set has none.
+func (w *Writer) open(n *Node, module string) {
+	if n.Module == module || n.Kind == Root {
+		w.buf = append(w.buf, n.opening...)
+		return
+	}
+	w.buf = append(append(w.buf, '<'), n.Name...)
+	w.declare("", n.Module)
+	w.buf = append(w.buf, '>')
+}

@@ -1,0 +1,20 @@
+// Package bierchannel is the plugin of multicast flows through BIER domains.
+//
+// Package channels decides and keeps, operations and shell serve. What routers
+// must hold for it is package bier's, that they get it the plugin bier-service's.
+package bierchannel
+
+import (
+	"embed"
+
+	"ctl.internal/plugins/bier-channel/service"
+	"ctl.internal/sdk"
+)
+
+//go:embed plugin.yaml yang
+var files embed.FS
+
+// Options describe the plugin.
+func Options() sdk.Options {
+	return service.Options(files)
+}

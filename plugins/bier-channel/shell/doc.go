@@ -1,3 +1,0 @@
-// Package shell is the shell commands of channels, one file each. RPCs are package
-// operations.
-package shell

@@ -1,6 +1,0 @@
-// Bier-driver-cli configures BIER routers at their command line over SSH, with
-// templates from its settings. It is also the example of a driver by a third party:
-// it uses nothing of the controller but package bierdriver. See docs/bier-driver.md.
-//
-// Package template decides, without I/O, what to type; package device types it.
-package main

@@ -1,2 +1,0 @@
-// Package service makes the plugin of its settings. The driver is package device.
-package service

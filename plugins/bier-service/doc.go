@@ -1,7 +1,0 @@
-// Command bier-service is the plugin that brings BIER routers to what topologies
-// and channels say. It is the adapter too: it chooses a driver for each router.
-//
-// Package reconcile keeps desired and observed state together, drivers chooses and
-// watches drivers, mounts knows how routers are reached, service ties them
-// together; operations and shell serve.
-package main

@@ -1,2 +1,0 @@
-// Package operations is the RPCs of bier-service-api, one file each.
-package operations

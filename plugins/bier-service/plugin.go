@@ -1,0 +1,22 @@
+// Package bierservice is the plugin that brings BIER routers to what topologies
+// and channels say. It is the adapter too: it chooses a driver for each router.
+//
+// Package reconcile keeps desired and observed state together, drivers chooses and
+// watches drivers, mounts knows how routers are reached, service ties them
+// together; operations and shell serve.
+package bierservice
+
+import (
+	"embed"
+
+	"ctl.internal/plugins/bier-service/service"
+	"ctl.internal/sdk"
+)
+
+//go:embed plugin.yaml yang
+var files embed.FS
+
+// Options describe the plugin.
+func Options() sdk.Options {
+	return service.Options(files)
+}

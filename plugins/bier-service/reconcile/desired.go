@@ -1,0 +1,126 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"ctl.internal/internal/bier"
+	"ctl.internal/sdk/bierdriver"
+)
+
+// Desired is what one router must hold.
+type Desired struct {
+	Config *bierdriver.Config
+	// Problems are parts of the configuration that cannot be had on the router.
+	Problems []string
+	// Hash names all that: Desired of equal hashes are the same.
+	Hash string
+
+	entries []named // Config.Channels in the making
+}
+
+// named is an entry with the name of its channel.
+type named struct {
+	channel string
+	entry   *bierdriver.Channel
+}
+
+// Wanted returns what each router must hold, by node-id. Routers that must hold
+// nothing are left out. It depends on nothing but n.
+func Wanted(n bier.Network) map[string]*Desired { return new(Planner).Wanted(n) }
+
+// domain adds a node's part in a domain. A router knows one bier-global only: that
+// of the first domain; sub-domains of further ones get their values spelled out.
+func (d *Desired) domain(nd *bier.NodeDomain) {
+	g := d.Config.Global
+	first := g == nil
+	if first {
+		g = &bierdriver.Global{EncapsulationType: cmp.Or(bier.LocalName(nd.Global.Encapsulation), bier.LocalName(bier.EncapsulationMPLS)),
+			Bitstringlength: uint32(nd.Global.BSL), BfrId: uint32(bier.BFRID(nd, nil)),
+			Ipv4BfrPrefix: nd.Global.IPv4Prefix, Ipv6BfrPrefix: nd.Global.IPv6Prefix}
+		d.Config.Global = g
+	} else {
+		d.agree(g, nd)
+	}
+	for i := range nd.Global.SubDomains {
+		s := &nd.Global.SubDomains[i]
+		if slices.ContainsFunc(g.SubDomains, func(o *bierdriver.SubDomain) bool { return o.SubDomainId == uint32(s.ID) }) {
+			d.problem("sub-domain %d of domain %d is not on the router: another domain's sub-domain has its number", s.ID, nd.ID)
+			continue
+		}
+		x := &bierdriver.SubDomain{SubDomainId: uint32(s.ID), IgpType: s.IGP, Ipv4: encapsulations(s.AF.IPv4), Ipv6: encapsulations(s.AF.IPv6)}
+		if s.MT != nil {
+			x.MtId = uint32(*s.MT)
+		}
+		if s.BFRID != nil {
+			x.BfrId = uint32(*s.BFRID)
+		}
+		x.Bitstringlength = uint32(s.BSL)
+		if !first {
+			x.BfrId, x.Bitstringlength = uint32(bier.BFRID(nd, s)), uint32(bier.Imposition(nd, s))
+		}
+		g.SubDomains = append(g.SubDomains, x)
+	}
+}
+
+// agree notes what of a further domain the router cannot hold.
+func (d *Desired) agree(g *bierdriver.Global, nd *bier.NodeDomain) {
+	if g.Ipv4BfrPrefix == "" {
+		g.Ipv4BfrPrefix = nd.Global.IPv4Prefix
+	}
+	if g.Ipv6BfrPrefix == "" {
+		g.Ipv6BfrPrefix = nd.Global.IPv6Prefix
+	}
+	if p := nd.Global.IPv4Prefix; p != "" && p != g.Ipv4BfrPrefix {
+		d.problem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv4BfrPrefix)
+	}
+	if p := nd.Global.IPv6Prefix; p != "" && p != g.Ipv6BfrPrefix {
+		d.problem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv6BfrPrefix)
+	}
+}
+
+func (d *Desired) problem(format string, args ...any) {
+	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
+}
+
+func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
+	var out []*bierdriver.Encapsulation
+	for _, e := range in {
+		out = append(out, &bierdriver.Encapsulation{Bitstringlength: uint32(e.BSL), BierMplsLabelBase: e.Base, BierMplsLabelRangeSize: uint32(e.Size)})
+	}
+	return out
+}
+
+// put adds a channel's part.
+func (d *Desired) put(channel string, p *part) {
+	if p.problem != "" {
+		d.problem("channel %s: %s", channel, p.problem)
+	}
+	d.Config.Members = append(d.Config.Members, p.members...)
+	if p.entry != nil {
+		d.entries = append(d.entries, named{channel, p.entry})
+	}
+}
+
+// finish puts all that was added in the order of the contract. Of two channels with the
+// same key on one router the ingress wins, then the one that was added first.
+func (d *Desired) finish() {
+	slices.SortStableFunc(d.entries, func(a, b named) int { return bierdriver.CompareChannels(a.entry, b.entry) })
+	last := -1
+	for _, x := range d.entries {
+		if last < 0 || bierdriver.CompareChannels(d.Config.Channels[last], x.entry) != 0 {
+			d.Config.Channels = append(d.Config.Channels, x.entry)
+			last++
+			continue
+		}
+		if x.entry.Role == bierdriver.Ingress && d.Config.Channels[last].Role != bierdriver.Ingress {
+			d.Config.Channels[last] = x.entry
+		}
+		d.problem("channel %s: another channel of the same flow is on the router", x.channel)
+	}
+	d.entries = nil
+	slices.SortStableFunc(d.Config.Members, bierdriver.CompareMembers)
+	d.Config.Members = slices.CompactFunc(d.Config.Members, func(a, b *bierdriver.Member) bool { return bierdriver.CompareMembers(a, b) == 0 })
+	bierdriver.Canonical(d.Config)
+}

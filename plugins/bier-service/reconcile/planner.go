@@ -1,0 +1,243 @@
+package reconcile
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"maps"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"ctl.internal/internal/bier"
+	"ctl.internal/sdk/bierdriver"
+)
+
+// Planner computes what routers must hold for one network after another. Only routers that
+// a change concerns are computed again; of the others the Desired is the same pointer.
+type Planner struct {
+	plans   []*plan // in the order of topology-ids
+	desired map[string]*Desired
+}
+
+// plan is one topology with its deployed channels.
+type plan struct {
+	topology *bier.Topology
+	channels map[string]*bier.Channel    // by name
+	nodes    map[string]map[string]*part // by node-id, and name of the channel
+}
+
+// part is what a channel comes to on one node. Nodes share the messages in it, so they
+// are never changed.
+type part struct {
+	entry   *bierdriver.Channel
+	members []*bierdriver.Member
+	problem string // why there is no entry
+	sum     [sha256.Size]byte
+}
+
+// Wanted is what the function Wanted returns. The map is valid until the next call.
+func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
+	before := map[string]*plan{}
+	for _, x := range p.plans {
+		before[x.topology.ID] = x
+	}
+	changed := map[string]bool{}
+	p.plans = p.plans[:0:0]
+	for _, t := range n.Topologies {
+		x := before[t.ID]
+		delete(before, t.ID)
+		if x == nil || x.topology != t {
+			x.all(changed)
+			x = &plan{topology: t, channels: map[string]*bier.Channel{}, nodes: map[string]map[string]*part{}}
+			x.all(changed)
+		}
+		x.update(n.Channels[t.ID], changed)
+		p.plans = append(p.plans, x)
+	}
+	for _, x := range before {
+		x.all(changed)
+	}
+	slices.SortFunc(p.plans, func(a, b *plan) int { return cmp.Compare(a.topology.ID, b.topology.ID) })
+	if p.desired == nil {
+		p.desired = map[string]*Desired{}
+	}
+	for node := range changed {
+		if d := p.node(node); d != nil {
+			p.desired[node] = d
+		} else {
+			delete(p.desired, node)
+		}
+	}
+	return p.desired
+}
+
+// node computes what one router must hold, nil if nothing.
+func (p *Planner) node(id string) *Desired {
+	d := &Desired{Config: &bierdriver.Config{}}
+	nothing := true
+	sums := sha256.New()
+	for _, x := range p.plans {
+		if n := x.topology.Node(id); n != nil {
+			for i := range n.Params.Domains {
+				d.domain(&n.Params.Domains[i])
+				nothing = false
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(x.nodes[id])) {
+			d.put(name, x.nodes[id][name])
+			sums.Write(x.nodes[id][name].sum[:])
+			nothing = false
+		}
+	}
+	if nothing {
+		return nil
+	}
+	write(sums, d.Config.Global)
+	d.finish()
+	fmt.Fprint(sums, d.Problems)
+	d.Hash = hex.EncodeToString(sums.Sum(nil)[:8])
+	return d
+}
+
+// all marks every node of the plan.
+func (x *plan) all(changed map[string]bool) {
+	if x == nil {
+		return
+	}
+	for i := range x.topology.Nodes {
+		changed[x.topology.Nodes[i].ID] = true
+	}
+	for node := range x.nodes { // channels may name nodes that are gone
+		changed[node] = true
+	}
+}
+
+// update brings the plan to the channels of the topology and marks the nodes of those that
+// changed.
+func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
+	gone := maps.Clone(x.channels)
+	for i := range channels {
+		c := &channels[i]
+		if !c.Deployed() {
+			continue
+		}
+		if before := gone[c.Name]; before != nil && sameChannel(before, c) {
+			delete(gone, c.Name)
+		}
+	}
+	for name, c := range gone {
+		x.remove(name, c, changed)
+	}
+	for i := range channels {
+		c := channels[i]
+		if !c.Deployed() || x.channels[c.Name] != nil {
+			continue
+		}
+		x.channels[c.Name] = &c
+		for node, p := range parts(x.topology, &c) {
+			p.hash()
+			if x.nodes[node] == nil {
+				x.nodes[node] = map[string]*part{}
+			}
+			x.nodes[node][c.Name] = p
+			changed[node] = true
+		}
+	}
+}
+
+func (x *plan) remove(name string, c *bier.Channel, changed map[string]bool) {
+	delete(x.channels, name)
+	for _, node := range append([]string{c.IngressNode}, nodeIDs(c.EgressNodes)...) {
+		if x.nodes[node][name] == nil {
+			continue
+		}
+		delete(x.nodes[node], name)
+		if len(x.nodes[node]) == 0 {
+			delete(x.nodes, node)
+		}
+		changed[node] = true
+	}
+}
+
+func nodeIDs(egress []bier.EgressNode) []string {
+	out := make([]string, len(egress))
+	for i, e := range egress {
+		out[i] = e.ID
+	}
+	return out
+}
+
+// sameChannel reports whether routers hold the same for two channels of one name.
+func sameChannel(c, o *bier.Channel) bool {
+	return c.SrcIP == o.SrcIP && c.DstGroup == o.DstGroup && c.SourceWildcard == o.SourceWildcard && c.GroupWildcard == o.GroupWildcard &&
+		c.DomainID == o.DomainID && c.SubDomainID == o.SubDomainID && c.IngressNode == o.IngressNode && slices.Equal(c.EgressNodes, o.EgressNodes)
+}
+
+// parts are what a deployed channel comes to at its ingress and egress nodes. A node that
+// has lost its BFR-id or membership has no entry, and the entry of the ingress leaves it out.
+func parts(t *bier.Topology, c *bier.Channel) map[string]*part {
+	out := map[string]*part{}
+	f, err := c.CheckFlow()
+	if err != nil {
+		out[c.IngressNode] = &part{problem: err.Error()}
+		return out
+	}
+	id := func(node string) (uint16, *bier.NodeDomain) {
+		d, s := t.Node(node).Member(c.DomainID, c.SubDomainID)
+		if s == nil {
+			return 0, nil
+		}
+		return bier.BFRID(d, s), d
+	}
+	entry := func(role bierdriver.Role, ingress uint16, egress ...uint32) *bierdriver.Channel {
+		return &bierdriver.Channel{SourceAddress: f.Source.String(), SourceWildcard: uint32(f.SourceWildcard),
+			GroupAddress: f.Group.String(), GroupWildcard: uint32(f.GroupWildcard), SubDomain: uint32(c.SubDomainID),
+			IngressBfrId: uint32(ingress), EgressBfrIds: egress, Role: role}
+	}
+	in, _ := id(c.IngressNode)
+	if in == 0 {
+		out[c.IngressNode] = &part{problem: fmt.Sprintf("the node has no bfr-id in sub-domain %d of domain %d", c.SubDomainID, c.DomainID)}
+		for _, e := range c.EgressNodes {
+			out[e.ID] = &part{problem: fmt.Sprintf("its ingress node %s has no bfr-id in sub-domain %d of domain %d", c.IngressNode, c.SubDomainID, c.DomainID)}
+		}
+		return out
+	}
+	ingress := &part{entry: entry(bierdriver.Ingress, in)}
+	for _, e := range c.EgressNodes {
+		bfr, d := id(e.ID)
+		if bfr == 0 {
+			out[e.ID] = &part{problem: fmt.Sprintf("the node has no bfr-id in sub-domain %d of domain %d", c.SubDomainID, c.DomainID)}
+			continue
+		}
+		ingress.entry.EgressBfrIds = append(ingress.entry.EgressBfrIds, uint32(bfr))
+		ingress.members = append(ingress.members, &bierdriver.Member{SubDomainId: uint32(c.SubDomainID), BfrId: uint32(bfr),
+			Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix})
+		out[e.ID] = &part{entry: entry(bierdriver.Egress, in, uint32(bfr))}
+	}
+	slices.Sort(ingress.entry.EgressBfrIds)
+	out[c.IngressNode] = ingress
+	return out
+}
+
+// hash sets sum, which stays the same from one process to the next.
+func (p *part) hash() {
+	h := sha256.New()
+	write(h, p.entry)
+	for _, m := range p.members {
+		write(h, m)
+	}
+	io.WriteString(h, p.problem)
+	h.Sum(p.sum[:0])
+}
+
+func write(h hash.Hash, m proto.Message) {
+	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil { // never of these messages; routers are compared then
+		text = []byte(err.Error())
+	}
+	h.Write(text)
+}

@@ -1,7 +1,0 @@
-// Command bier-topomanager is the plugin of BIER topologies: what sources of the
-// capability topology discover, and the domains, sub-domains and node parameters
-// that users configure on it.
-//
-// Package model decides, store keeps, operations and shell serve, service ties
-// them together. Channels are the plugin bier-channel, routers bier-service.
-package main

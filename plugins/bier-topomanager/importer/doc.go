@@ -1,2 +1,0 @@
-// Package importer reads topologies that users write down, as YAML or JSON.
-package importer

@@ -1,3 +1,0 @@
-// Package shell is the shell commands of topologies, one file each. RPCs are
-// package operations.
-package shell

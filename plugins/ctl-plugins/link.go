@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const usage = `usage: ctl-plugins link DIR
+
+Makes a hard link to this program in DIR for each of the plugins
+  %s
+which is what ctld starts.`
+
+func run(args []string) error {
+	if len(args) != 2 || args[0] != "link" {
+		return fmt.Errorf(usage, strings.Join(slices.Sorted(maps.Keys(plugins)), " "))
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir := args[1]
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for name := range plugins {
+		if err := link(self, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// link links beside the place and renames: a running plugin keeps its old file.
+func link(self, path string) error {
+	next := path + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Link(self, next); err != nil {
+		return err
+	}
+	if err := os.Rename(next, path); err != nil {
+		return err
+	}
+	// A rename between two links to the same file does nothing and leaves both.
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

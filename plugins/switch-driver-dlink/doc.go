@@ -1,7 +1,0 @@
-// Switch-driver-dlink does at the command line of D-Link switches of the xStack series
-// what the standard MIBs have nothing for: access lists, spanning tree, and the
-// settings that SDN needs. See docs/switch-driver.md.
-//
-// Package command decides, without I/O, what to type and what an answer means; device
-// types it, by telnet or SSH.
-package main

@@ -1,7 +1,0 @@
-// Switch-driver-ovs drives the bridges of Open vSwitch hosts: VLANs, ports and
-// spanning tree through OVSDB (RFC 7047), the forwarding table through the control
-// socket of ovs-vswitchd. See docs/switch-driver.md.
-//
-// Package bridge decides, without I/O, what a change of VLANs is; ovsdb and unixctl
-// speak to a host; device joins them to the operations of the contract.
-package main

@@ -1,0 +1,32 @@
+package discovery
+
+import "time"
+
+// ChangeKind is what happened.
+type ChangeKind string
+
+// The kinds of changes.
+const (
+	NodeAdded   ChangeKind = "node added"
+	NodeRemoved ChangeKind = "node removed"
+	Silent      ChangeKind = "node silent"
+	Answering   ChangeKind = "node answering"
+	EdgeAdded   ChangeKind = "edge added"
+	EdgeRemoved ChangeKind = "edge removed"
+)
+
+// Change is one thing that became different. A cable is one change, not two edges.
+type Change struct {
+	At    time.Time  `json:"at"`
+	Cause string     `json:"cause"` // why the switches were read: command, periodic, list, trap
+	Kind  ChangeKind `json:"kind"`
+	Node  string     `json:"node"` // node-id, as in module topology
+	// Of edges only.
+	Port     string `json:"port,omitempty"`
+	Peer     string `json:"peer,omitempty"`
+	PeerPort string `json:"peer-port,omitempty"`
+	Source   string `json:"source,omitempty"`
+}
+
+// KeepChanges is how many changes are remembered.
+const KeepChanges = 1000

@@ -1,0 +1,221 @@
+package discovery
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Hint says what is new at a switch, as a trap of it told.
+type Hint struct {
+	Node mib.MAC
+	// IfIndex is the interface a link trap is about; 0 = none.
+	IfIndex uint32
+	// Neighbors must be read again even if the switch says that none has changed.
+	Neighbors bool
+	// Settling: neighbours appear some time after a link came up or the switch
+	// restarted, so it is read a few times more.
+	Settling bool
+}
+
+// The pace of reading again because of traps.
+const (
+	debounce = 200 * time.Millisecond // from the first trap, so that those behind it need no reading of their own
+	calm     = time.Second            // between two readings of one switch, however many traps come
+	maxLinks = 64                     // interfaces remembered for one reading
+)
+
+// settling is when a switch is read again after a link came up: LLDP neighbours
+// show after up to 30 s, the default interval of its frames.
+var settling = []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+
+// due is a switch that will be read again. There is at most one for each switch of
+// the list, whatever number of traps asked for it.
+type due struct {
+	at        time.Time
+	neighbors bool
+	settle    int      // index in settling; len(settling): no more
+	links     []uint32 // that came up and have no neighbour yet
+	all       bool     // the whole switch settles, not only links
+}
+
+// Touch has a switch of the list read again soon. It never waits, and any number of
+// calls for one switch is one reading. On a link's change the switch at its other
+// end is read too.
+func (s *Surveyor) Touch(h Hint) {
+	if _, err := s.opt.Inventory.Find(h.Node); err != nil {
+		return
+	}
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.schedule(h, now)
+	if peer := s.peer(h.Node, h.IfIndex); peer != 0 {
+		s.schedule(Hint{Node: peer}, now)
+	}
+	select {
+	case s.touched <- struct{}{}:
+	default:
+	}
+}
+
+// schedule notes that a switch is to be read. s.mu is held.
+func (s *Surveyor) schedule(h Hint, now time.Time) {
+	d := s.dues[h.Node]
+	soon := now.Add(debounce)
+	if last, ok := s.reread[h.Node]; ok && last.Add(calm).After(soon) {
+		soon = last.Add(calm)
+	}
+	if d == nil {
+		d = &due{at: soon, settle: len(settling)}
+		s.dues[h.Node] = d
+	} else if soon.Before(d.at) {
+		d.at = soon
+	}
+	d.neighbors = d.neighbors || h.Neighbors
+	if !h.Settling {
+		return
+	}
+	d.settle = 0
+	switch {
+	case h.IfIndex == 0 || len(d.links) == maxLinks:
+		d.all = true
+	case !slices.Contains(d.links, h.IfIndex):
+		d.links = append(d.links, h.IfIndex)
+	}
+}
+
+// peer is the switch of the list at the other end of an interface, 0 for none.
+func (s *Surveyor) peer(m mib.MAC, ifIndex uint32) mib.MAC {
+	o := s.told[m]
+	if o == nil || s.net == nil || ifIndex == 0 {
+		return 0
+	}
+	i := slices.IndexFunc(o.Ports, func(p Port) bool { return p.IfIndex == ifIndex })
+	if i < 0 {
+		return 0
+	}
+	return s.net.Peer(NodeID(m), o.Ports[i].ID)
+}
+
+// rereads reads what is due until the surveyor is closed.
+func (s *Surveyor) rereads() {
+	for s.ctx.Err() == nil {
+		batch, wait := s.takeDue(time.Now())
+		if len(batch) > 0 {
+			s.readAgain(batch)
+			continue
+		}
+		var timer <-chan time.Time
+		if wait > 0 {
+			timer = time.After(wait)
+		}
+		select {
+		case <-s.touched:
+		case <-timer:
+		case <-s.ctx.Done():
+		}
+	}
+}
+
+// takeDue takes what is due now, or says how long to wait for the next; 0 = nothing
+// is due at all.
+func (s *Surveyor) takeDue(now time.Time) (map[mib.MAC]*due, time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	batch := map[mib.MAC]*due{}
+	var next time.Time
+	for m, d := range s.dues {
+		switch {
+		case !d.at.After(now):
+			batch[m] = d
+			delete(s.dues, m)
+		case next.IsZero() || d.at.Before(next):
+			next = d.at
+		}
+	}
+	if len(batch) > 0 || next.IsZero() {
+		return batch, 0
+	}
+	return nil, next.Sub(now)
+}
+
+// readAgain reads the switches of a batch and publishes what they tell.
+func (s *Surveyor) readAgain(batch map[mib.MAC]*due) {
+	var switches []*switchdriver.Switch
+	for m := range batch {
+		if sw, err := s.opt.Inventory.Find(m); err == nil {
+			switches = append(switches, sw)
+		}
+	}
+	r := &run{scope: All, started: time.Now(), cause: Trap}
+	answers := s.ask(switches, func(ctx context.Context, sw *switchdriver.Switch) (*Observation, error) {
+		return s.refresh(ctx, sw, batch[mib.MAC(sw.NodeId)].neighbors)
+	})
+	for range switches {
+		s.take(r, <-answers)
+	}
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.publish(r)
+	s.settled(batch)
+}
+
+// settled schedules the next reading of switches whose neighbours are awaited.
+func (s *Surveyor) settled(batch map[mib.MAC]*due) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for m, d := range batch {
+		s.reread[m] = now
+		if d.settle >= len(settling) || !s.awaits(m, d) {
+			continue
+		}
+		next := now.Add(settling[d.settle])
+		later := s.dues[m]
+		if later == nil {
+			later = &due{at: next, settle: d.settle + 1}
+			s.dues[m] = later
+		} else if later.settle == len(settling) {
+			later.settle = d.settle + 1
+		}
+		later.all = later.all || d.all
+		for _, l := range d.links {
+			if !slices.Contains(later.links, l) && len(later.links) < maxLinks {
+				later.links = append(later.links, l)
+			}
+		}
+	}
+	for m := range s.reread { // what is calm again needs no memory
+		if s.dues[m] == nil && now.Sub(s.reread[m]) > calm {
+			delete(s.reread, m)
+		}
+	}
+}
+
+// awaits reports whether neighbours may still show.
+func (s *Surveyor) awaits(m mib.MAC, d *due) bool {
+	o := s.told[m]
+	if o == nil || o.Stale || d.all {
+		return true
+	}
+	return slices.ContainsFunc(d.links, func(ifIndex uint32) bool { return !hasNeighbor(o, ifIndex) })
+}
+
+func hasNeighbor(o *Observation, ifIndex uint32) bool {
+	i := slices.IndexFunc(o.Ports, func(p Port) bool { return p.IfIndex == ifIndex })
+	return i >= 0 && slices.ContainsFunc(o.Neighbors, func(n Neighbor) bool { return n.LocalPort == o.Ports[i].ID })
+}
+
+// refresh reads what has changed at a switch; all of it where that is not possible.
+func (s *Surveyor) refresh(ctx context.Context, sw *switchdriver.Switch, neighbors bool) (*Observation, error) {
+	old := s.Observation(mib.MAC(sw.NodeId))
+	if s.opt.Refresh == nil || old == nil || old.Stale || !old.BySNMP() {
+		return s.opt.Observe(ctx, sw)
+	}
+	return s.opt.Refresh(ctx, sw, old, neighbors)
+}

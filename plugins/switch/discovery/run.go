@@ -1,0 +1,261 @@
+package discovery
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Scope says what a discovery is for.
+type Scope int
+
+// All finds switches, ports and edges. Switches leaves the edges as they are.
+// Edges asks only switches that are known, and neither adds nor removes one.
+const (
+	All Scope = iota
+	Switches
+	Edges
+)
+
+// interim is how long those that answered wait for those that do not: after it
+// what is there is published, and again at the end.
+const interim = 2 * time.Second
+
+// run is a discovery under way.
+type run struct {
+	cause   Cause
+	quick   bool // read only what has changed, where a switch tells
+	scope   Scope
+	started time.Time
+	done    chan struct{} // closed at the end
+	sum     Summary
+	err     error
+}
+
+// Cause is why switches were read.
+type Cause string
+
+// The causes: somebody asked, the interval, a new switch list, traps, or another process
+// that has read them.
+const (
+	Command  Cause = "command"
+	Interval Cause = "periodic"
+	List     Cause = "list"
+	Trap     Cause = "trap"
+	Adopted  Cause = "adopted"
+)
+
+// Discover asks the switches and returns a summary. It fails with fault.InUse
+// while another run is active. When ctx ends first the run goes on without the
+// caller. progress may be nil; it is called from one goroutine.
+func (s *Surveyor) Discover(ctx context.Context, scope Scope, progress func(done, total int)) (Summary, error) {
+	return s.start(ctx, &run{scope: scope, cause: Command}, progress)
+}
+
+// Periodic is what the interval brings about: it reads only what has changed, where
+// switches tell.
+func (s *Surveyor) Periodic(ctx context.Context) (Summary, error) {
+	return s.start(ctx, &run{scope: All, cause: Interval, quick: true}, nil)
+}
+
+func (s *Surveyor) start(ctx context.Context, r *run, progress func(done, total int)) (Summary, error) {
+	err := s.begin(r)
+	if err != nil {
+		return Summary{}, err
+	}
+	calls := make(chan [2]int, 1)
+	go func() {
+		defer s.wg.Done() // begin counted it
+		defer close(calls)
+		s.discover(r, func(done, total int) {
+			select { // the newest counts
+			case <-calls:
+			default:
+			}
+			calls <- [2]int{done, total}
+		})
+	}()
+	for {
+		select {
+		case c, more := <-calls:
+			if !more {
+				return r.sum, r.err
+			}
+			if progress != nil {
+				progress(c[0], c[1])
+			}
+		case <-ctx.Done():
+			return Summary{}, fault.Wrap(fault.Timeout, ctx.Err(), "the discovery goes on, but this call's time is over")
+		}
+	}
+}
+
+// Idle waits until no discovery is active.
+func (s *Surveyor) Idle(ctx context.Context) error {
+	s.mu.Lock()
+	active := s.active
+	s.mu.Unlock()
+	if active == nil {
+		return nil
+	}
+	select {
+	case <-active.done:
+		return nil
+	case <-ctx.Done():
+		return fault.Wrap(fault.InUse, ctx.Err(), "a discovery has been running for %s", time.Since(active.started).Round(100*time.Millisecond))
+	}
+}
+
+func (s *Surveyor) begin(r *run) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return fault.New(fault.Unavailable, "the plugin is stopping")
+	}
+	if a := s.active; a != nil {
+		return fault.New(fault.InUse, "a discovery has been running for %s; wait for its end", time.Since(a.started).Round(100*time.Millisecond))
+	}
+	s.wg.Add(1)
+	r.started, r.done = time.Now(), make(chan struct{})
+	s.active = r
+	return nil
+}
+
+// discover does the work of a run.
+func (s *Surveyor) discover(r *run, progress func(done, total int)) {
+	defer func() {
+		if s.opt.Finished != nil {
+			s.opt.Finished()
+		}
+		s.mu.Lock()
+		s.active = nil
+		s.mu.Unlock()
+		close(r.done)
+	}()
+	switches := s.choose(r.scope)
+	progress(0, len(switches))
+	read := s.opt.Observe
+	if r.quick {
+		read = func(ctx context.Context, sw *switchdriver.Switch) (*Observation, error) {
+			return s.refresh(ctx, sw, false)
+		}
+	}
+	answers := s.ask(switches, read)
+	early := time.NewTimer(interim)
+	defer early.Stop()
+	for n := 0; n < len(switches); {
+		select {
+		case a := <-answers:
+			s.take(r, a)
+			n++
+			progress(n, len(switches))
+		case <-early.C:
+			s.publish(r)
+		}
+	}
+	if s.ctx.Err() != nil {
+		r.err = fault.New(fault.Unavailable, "the plugin is stopping")
+		return
+	}
+	s.forget()
+	s.infer()
+	s.publish(r)
+	s.summarise(r, len(switches))
+}
+
+// choose returns the switches a run asks.
+func (s *Surveyor) choose(scope Scope) []*switchdriver.Switch {
+	all := s.opt.Inventory.All()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if scope != Edges || len(s.told) == 0 {
+		return all
+	}
+	var known []*switchdriver.Switch
+	for _, sw := range all {
+		if s.told[mib.MAC(sw.NodeId)] != nil {
+			known = append(known, sw)
+		}
+	}
+	return known
+}
+
+// take records an answer. A switch that does not answer keeps what it told before.
+func (s *Surveyor) take(r *run, a answer) {
+	m := mib.MAC(a.sw.NodeId)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.told[m]
+	if s.asked[m].After(a.asked) {
+		return // read again meanwhile, because of a trap
+	}
+	s.asked[m] = a.asked
+	if a.err != nil {
+		s.failed[m] = a.err
+		r.sum.Failures = append(r.sum.Failures, Failure{Switch: m.String(), Address: a.sw.Address, Error: a.err.Error()})
+		switch {
+		case old != nil:
+			stale := *old
+			stale.Stale = true
+			s.told[m] = &stale
+		case a.obs != nil && len(a.obs.Ports) > 0:
+			a.obs.Stale = true
+			s.told[m] = a.obs
+		}
+		return
+	}
+	delete(s.failed, m)
+	if old != nil && a.obs.Evidence == nil {
+		a.obs.Evidence = old.Evidence
+	}
+	if r.scope == Switches {
+		a.obs.Neighbors = nil
+		if old != nil {
+			a.obs.Neighbors = old.Neighbors
+		}
+	}
+	s.told[m] = a.obs
+}
+
+// forget drops what is no longer in the inventory.
+func (s *Surveyor) forget() {
+	listed := map[mib.MAC]bool{}
+	for _, sw := range s.opt.Inventory.All() {
+		listed[mib.MAC(sw.NodeId)] = true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.told, func(m mib.MAC, _ *Observation) bool { return !listed[m] })
+	maps.DeleteFunc(s.asked, func(m mib.MAC, _ time.Time) bool { return !listed[m] })
+	maps.DeleteFunc(s.dues, func(m mib.MAC, _ *due) bool { return !listed[m] })
+	maps.DeleteFunc(s.failed, func(m mib.MAC, _ error) bool { return !listed[m] })
+}
+
+// publish builds the network of what is known and hands it on.
+func (s *Surveyor) publish(r *run) {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
+	s.mu.Lock()
+	var obs []*Observation
+	for _, sw := range s.opt.Inventory.All() {
+		if o := s.told[mib.MAC(sw.NodeId)]; o != nil {
+			obs = append(obs, o)
+		}
+	}
+	before := s.net
+	s.mu.Unlock()
+	after := Build(obs, time.Now())
+	s.mu.Lock()
+	s.net = after
+	s.mu.Unlock()
+	if s.opt.Publish != nil {
+		s.opt.Publish(before, after, r.cause)
+	}
+	if before == nil {
+		close(s.first)
+	}
+}

@@ -1,0 +1,234 @@
+package discovery
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/switchlist"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Options say how to discover. Zero values mean the defaults named.
+type Options struct {
+	Inventory *switchlist.Inventory
+	// Observe asks one switch; on error what it returns is used only when nothing
+	// better is known.
+	Observe func(context.Context, *switchdriver.Switch) (*Observation, error)
+	// Refresh reads what has changed since old, with the neighbours if that is asked
+	// for; nil: Observe is used.
+	Refresh func(ctx context.Context, sw *switchdriver.Switch, old *Observation, neighbors bool) (*Observation, error)
+	// Infer reads what else tells of links, for switches without LLDP and CDP and
+	// those around them; nil: such links are not found.
+	Infer    func(ctx context.Context, sw *switchdriver.Switch, o *Observation, want map[mib.MAC]bool) (*Evidence, error)
+	Workers  int           // switches asked at the same time, 256
+	Deadline time.Duration // for one switch, 20 s
+	Interval time.Duration // of periodic discoveries; 0 = none
+	Log      *slog.Logger
+	// Publish gets each result with the one before it (nil for the first) and why the
+	// switches were read, one at a time.
+	Publish func(before, after *Network, cause Cause)
+	// Finished is called after each run.
+	Finished func()
+}
+
+// Surveyor runs discoveries between Start and Close. At other times it shows what the
+// process that does has observed (Adopt). It is safe for concurrent use.
+type Surveyor struct {
+	opt    Options
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	rearm  chan struct{} // the interval has changed
+	first  chan struct{} // closed once there is a result
+
+	mu       sync.Mutex
+	interval time.Duration
+	active   *run
+	told     map[mib.MAC]*Observation
+	failed   map[mib.MAC]error
+	asked    map[mib.MAC]time.Time // when the reading of what was told began
+	dues     map[mib.MAC]*due      // read again because of traps
+	reread   map[mib.MAC]time.Time // when, lately
+	touched  chan struct{}         // something is due
+	net      *Network
+	last     Summary
+
+	running bool // Start was called, and Close was not since
+
+	publishing sync.Mutex
+}
+
+// New makes a Surveyor; Start starts it, Close ends it, and it may be started again.
+func New(o Options) *Surveyor {
+	if o.Workers == 0 {
+		o.Workers = 256
+	}
+	if o.Deadline == 0 {
+		o.Deadline = 20 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	s := &Surveyor{opt: o, interval: o.Interval, rearm: make(chan struct{}, 1), first: make(chan struct{}),
+		told: map[mib.MAC]*Observation{}, failed: map[mib.MAC]error{},
+		asked: map[mib.MAC]time.Time{}, dues: map[mib.MAC]*due{}, reread: map[mib.MAC]time.Time{}, touched: make(chan struct{}, 1)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// Start discovers now, after each change of the inventory, periodically, and what
+// Touch asks for.
+func (s *Surveyor) Start() {
+	s.mu.Lock()
+	if s.running = true; s.ctx.Err() != nil {
+		s.ctx, s.cancel = context.WithCancel(context.Background())
+	}
+	s.mu.Unlock()
+	s.wg.Go(s.loop)
+	s.wg.Go(s.rereads)
+}
+
+// Close ends a run under way and waits for it.
+func (s *Surveyor) Close() {
+	s.mu.Lock() // so that no run begins after it
+	s.cancel()
+	s.mu.Unlock()
+	s.wg.Wait()
+	s.mu.Lock()
+	s.running = false
+	clear(s.dues)
+	s.mu.Unlock()
+}
+
+func (s *Surveyor) loop() {
+	round := 1
+	for s.ctx.Err() == nil {
+		changed := s.opt.Inventory.Changed()
+		if len(s.opt.Inventory.All()) > 0 || s.Network() != nil {
+			s.auto(List, false)
+		}
+		for wait := true; wait; {
+			timer := s.timer()
+			select {
+			case <-s.ctx.Done():
+				wait = false
+			case <-changed:
+				wait = false
+			case <-timer:
+				s.auto(Interval, round%fullEvery != 0)
+				round++
+			case <-s.rearm:
+			}
+		}
+	}
+}
+
+// timer fires when the next periodic discovery is due, with some jitter so that
+// controllers do not fall into step; nil, which never fires, when there is none.
+func (s *Surveyor) timer() <-chan time.Time {
+	d := s.Interval()
+	if d == 0 {
+		return nil
+	}
+	return time.After(d - d/20 + rand.N(d/10+1))
+}
+
+// fullEvery is how often a periodic discovery reads everything, even what switches
+// say has not changed.
+const fullEvery = 10
+
+// auto discovers when nobody does; if somebody does, it waits for that to end and
+// then discovers, so that a change of the list is never missed.
+func (s *Surveyor) auto(cause Cause, quick bool) {
+	for s.ctx.Err() == nil {
+		sum, err := s.start(s.ctx, &run{scope: All, cause: cause, quick: quick}, nil)
+		if err == nil {
+			s.opt.Log.Info("discovery finished", "result", sum.String())
+			return
+		}
+		if fault.KindOf(err) != fault.InUse {
+			if s.ctx.Err() == nil {
+				s.opt.Log.Warn("discovery failed", "err", err)
+			}
+			return
+		}
+		if s.Idle(s.ctx) != nil {
+			return
+		}
+	}
+}
+
+// Interval returns the time between periodic discoveries; 0 = none.
+func (s *Surveyor) Interval() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.interval
+}
+
+// SetInterval changes the time between periodic discoveries, from now on; 0 turns
+// them off.
+func (s *Surveyor) SetInterval(d time.Duration) {
+	s.mu.Lock()
+	s.interval = d
+	s.mu.Unlock()
+	select {
+	case s.rearm <- struct{}{}:
+	default:
+	}
+}
+
+// Network returns the latest result; nil when there is none yet.
+func (s *Surveyor) Network() *Network {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.net
+}
+
+// Await returns the latest result. While the first discovery is under way it waits
+// for it; without a switch list the result is empty.
+func (s *Surveyor) Await(ctx context.Context) (*Network, error) {
+	if n := s.Network(); n != nil {
+		return n, nil
+	}
+	if len(s.opt.Inventory.All()) == 0 {
+		return &Network{}, nil
+	}
+	select {
+	case <-s.first:
+		return s.Network(), nil
+	case <-ctx.Done():
+		return nil, fault.New(fault.Unavailable, "the first discovery is not finished yet")
+	}
+}
+
+// Failure returns why a switch did not answer the last time; nil when it did.
+func (s *Surveyor) Failure(m mib.MAC) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed[m]
+}
+
+// Impostor returns which other switch of the list answers at the address of one, by what
+// it calls its bridge; 0: none, or it has not been asked since the list was read.
+func (s *Surveyor) Impostor(m mib.MAC) mib.MAC {
+	o := s.Observation(m)
+	if o == nil || o.Bridge == 0 || o.Bridge == m || o.Observed.Before(s.opt.Inventory.Last().At) {
+		return 0
+	}
+	if _, err := s.opt.Inventory.Find(o.Bridge); err != nil {
+		return 0
+	}
+	return o.Bridge
+}
+
+// Observation returns what a switch last told; nil when it never did.
+func (s *Surveyor) Observation(m mib.MAC) *Observation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.told[m]
+}

@@ -1,0 +1,140 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// cmdDrivers shows which drivers there are, or with a switch the order they are asked in.
+func (s *Service) cmdDrivers() commands.Command {
+	return commands.Command{
+		Name: "switch:drivers", Summary: "Show the switch drivers and what each is for", Safe: true,
+		Help: "A driver is chosen for a switch by the Driver column of the switch list, else by its model, else by the\n" +
+			"longest prefix of its sysObjectID, else by its sysDescr. What it cannot do the standard-MIB driver does.\n" +
+			"Drivers are plugins: install the feature of one, and the switches it is for are its own at once.",
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			t := commands.Table{Columns: []commands.Column{{Title: "Driver", Key: "driver"}, {Title: "Version", Key: "version"},
+				{Title: "State", Key: "state", Max: 60}, {Title: "Switches", Key: "switches", Right: true},
+				{Title: "For", Key: "for", Max: 60}, {Title: "Operations", Key: "operations", Max: 120}}}
+			count := map[string]int{}
+			for _, e := range s.inventory.Entries() {
+				count[s.drivers.Choices(e.Switch())[0].Name]++
+			}
+			for _, d := range s.drivers.Drivers() {
+				t.Add(d.Name, d.Version, d.State, count[d.Name], commands.List(", ", d.For), commands.List(" ", d.Operations))
+			}
+			return in.Emit(t, nil)
+		},
+	}
+}
+
+// cmdVendors shows the vendor-specific configuration in force.
+func (s *Service) cmdVendors() commands.Command {
+	return commands.Command{
+		Name: "switch:vendors", Summary: "Show the vendor-specific configuration and what is wrong with it", Safe: true,
+		Help: "Models whose functions etc/switch_VendorSpecificSwitchConfig.xml describes, and every line that cannot be used.\n" +
+			"The file is read again when it has changed. What it does not describe is done in the default way.",
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			f := s.vendors.File()
+			type model struct {
+				Model     string   `json:"model"`
+				Ports     int      `json:"ports,omitempty"`
+				Functions []string `json:"functions"`
+				Switches  int      `json:"switches"`
+			}
+			type result struct {
+				Path     string   `json:"path"`
+				Models   []model  `json:"models"`
+				Problems []string `json:"problems"`
+			}
+			count := map[string]int{}
+			for _, e := range s.inventory.Entries() {
+				count[e.Model]++
+			}
+			r := result{Path: f.Path, Models: []model{}, Problems: []string{}}
+			for _, name := range slices.Sorted(maps.Keys(f.Models)) {
+				m := model{Model: name, Ports: f.Models[name].Ports, Functions: []string{}, Switches: count[name]}
+				for _, fn := range f.Models[name].Functions {
+					m.Functions = append(m.Functions, fn.Name+" ("+fn.Channel+")")
+				}
+				r.Models = append(r.Models, m)
+			}
+			for _, p := range f.Problems {
+				r.Problems = append(r.Problems, p.String())
+			}
+			return in.Emit(r, func() string {
+				if f.Path == "" {
+					return "There is no vendor-specific configuration.\n"
+				}
+				t := commands.Table{Empty: "No model is described.", Columns: []commands.Column{{Title: "Model"}, {Title: "Ports", Right: true}, {Title: "Switches", Right: true}, {Title: "Functions"}}}
+				for _, m := range r.Models {
+					t.Add(m.Model, m.Ports, m.Switches, strings.Join(m.Functions, ", "))
+				}
+				return t.String() + strings.Join(append(slices.Clone(r.Problems), f.Path), "\n") + "\n"
+			})
+		},
+	}
+}
+
+// cmdACLs shows the access lists of a switch, for which module acl has no RPC.
+func (s *Service) cmdACLs() commands.Command {
+	return commands.Command{
+		Name: "switch:acls", Summary: "Show the access lists of a switch", Safe: true,
+		Help: "Reads the access profiles and their rules from the switch, by a driver that can. What the switch does not\n" +
+			"show of a rule is empty.\n\nExample: switch:acls sw1",
+		Arguments: []commands.Argument{s.switchArgument(true)},
+		Run:       s.runACLs,
+	}
+}
+
+func (s *Service) runACLs(ctx context.Context, in *commands.Invocation) error {
+	sw, err := s.named(in.Arg("switch"))
+	if err != nil {
+		return err
+	}
+	d, known, err := driver.For[switchdriver.ACLReader](ctx, s.drivers, sw, "ReadAcl")
+	if err != nil {
+		return err
+	}
+	table, err := d.ReadACL(ctx, known)
+	if err != nil {
+		return err
+	}
+	t := commands.Table{Empty: "The switch has no access lists.", Columns: []commands.Column{{Title: "Profile", Key: "profile-id", Right: true},
+		{Title: "Name", Key: "profile-name"}, {Title: "Layer", Key: "acl-layer"}, {Title: "Rule", Key: "rule-id", Right: true},
+		{Title: "Ports", Key: "port-list", Max: 60}, {Title: "Action", Key: "acl-action"},
+		{Title: "Mask", Key: "mask", Max: 60}, {Title: "Match", Key: "match", Max: 60}}}
+	for _, e := range table {
+		p := e.GetProfile()
+		mask := matched(p.VlanMask, "%#x", p.GetSrcIpMask(), p.GetDstIpMask())
+		if len(e.Rules) == 0 {
+			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), "", commands.List[uint32](",", nil), "", mask, "")
+		}
+		for _, r := range e.Rules {
+			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), r.GetRuleId(), commands.List(",", r.GetPorts()), r.GetAction(), mask, matched(r.VlanId, "%d", r.GetSrcIp(), r.GetDstIp()))
+		}
+	}
+	return in.Emit(t, nil)
+}
+
+// matched is what a profile masks or a rule matches, in the words of the requests.
+func matched(vlan *uint32, form, src, dst string) string {
+	var out []string
+	if vlan != nil {
+		out = append(out, "vlan "+fmt.Sprintf(form, *vlan))
+	}
+	for what, a := range map[string]string{"src-ip ": src, "dst-ip ": dst} {
+		if a != "" {
+			out = append(out, what+a)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return -strings.Compare(a, b) }) // vlan, src, dst
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,144 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+func (s *Service) cmdTopoDiscover(name string, scope discovery.Scope, summary, help string) commands.Command {
+	return commands.Command{Name: name, Summary: summary, Help: help,
+		Run: func(ctx context.Context, in *commands.Invocation) error { return s.runDiscover(ctx, in, scope) }}
+}
+
+func (s *Service) runDiscover(ctx context.Context, in *commands.Invocation, scope discovery.Scope) error {
+	if len(s.inventory.All()) == 0 {
+		return fault.New(fault.NotFound, "the switch list is empty; load one with switch:ReadDB")
+	}
+	progress := func(p commands.Progress) {
+		if in.Terminal != nil {
+			in.Progress(p)
+		}
+	}
+	defer progress(commands.Progress{})
+	for {
+		sum, err := s.discover(ctx, scope, func(done, total int) {
+			progress(commands.Progress{Text: "asking switches", Done: int64(done), Total: int64(total)})
+		})
+		if fault.KindOf(err) != fault.InUse || err == nil {
+			return finish(in, sum, err)
+		}
+		// One that began by itself, after switch:ReadDB perhaps, is not in the user's way.
+		progress(commands.Progress{Text: "waiting for the discovery under way"})
+		if err := s.survey.Idle(ctx); err != nil {
+			return err
+		}
+		select { // the discovery of another node is asked for again
+		case <-time.After(again):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// again is the time between two tries to begin a discovery.
+const again = 100 * time.Millisecond
+
+// finish shows the result.
+func finish(in *commands.Invocation, sum discovery.Summary, err error) error {
+	if err != nil {
+		return err
+	}
+	return in.Emit(sum, func() string { return summaryText(sum) })
+}
+
+// maxFailures is how many silent switches the text shows; JSON has all.
+const maxFailures = 20
+
+func summaryText(s discovery.Summary) string {
+	var b strings.Builder
+	for i, f := range s.Failures {
+		if i == maxFailures {
+			fmt.Fprintf(&b, "… and %d more\n", len(s.Failures)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s\n", f.Error)
+	}
+	fmt.Fprintf(&b, "%s\n", s)
+	return b.String()
+}
+
+// cmdEdges shows each cable once: of the two directions the one whose tail is smaller.
+func (s *Service) cmdEdges() commands.Command {
+	return commands.Command{
+		Name: "switch:edges", Summary: "Show the edges found by the last discovery", Safe: true,
+		Help: "One line a cable. Confirmed: both ends told of it. Source: what told of it; stp and fdb are inferred, for\n" +
+			"switches without LLDP and CDP, and less sure. A PR node is a device outside the switch list.\n" +
+			"Shows what is known; switch:TopoDiscover asks the switches again.",
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			n, err := s.survey.Await(ctx)
+			if err != nil {
+				return err
+			}
+			names := map[string]string{}
+			for _, node := range n.Nodes {
+				names[node.ID] = node.Name
+			}
+			t := commands.Table{Empty: "No edges", Columns: []commands.Column{
+				{Title: "Node", Key: "node"}, {Title: "Name", Key: "name", Max: 24}, {Title: "Port", Key: "port", Right: true},
+				{Title: "Peer", Key: "peer"}, {Title: "Name", Key: "peer-name", Max: 24}, {Title: "Port", Key: "peer-port", Right: true},
+				{Title: "Confirmed", Key: "confirmed"}, {Title: "Source", Key: "source"},
+				{Title: "Age", Key: "age-seconds", Right: true}}}
+			both := map[[2]discovery.End]bool{}
+			for _, e := range n.Edges {
+				both[[2]discovery.End{e.Tail, e.Head}] = true
+			}
+			for _, e := range n.Edges {
+				if both[[2]discovery.End{e.Head, e.Tail}] && e.Head.Node < e.Tail.Node {
+					continue
+				}
+				t.Add(e.Tail.Node, names[e.Tail.Node], e.Tail.Port, e.Head.Node, names[e.Head.Node], e.Head.Port, e.Confirmed, e.Source,
+					int(time.Since(e.Observed).Seconds()))
+			}
+			return in.Emit(t, nil)
+		},
+	}
+}
+
+func (s *Service) cmdHistory() commands.Command {
+	return commands.Command{
+		Name: "switch:history", Summary: "Show the last changes of the topology", Safe: true,
+		Help: "One line a change, the newest first: nodes and cables that came or went, switches that fell silent or answer\n" +
+			"again, and what made the switches be read: a command, the interval, a new list, or a trap. The last 1000 are\n" +
+			"kept, on whichever node they were noticed.\n\n" +
+			"Example: switch:history --last 0 | grep removed",
+		Options: []commands.Option{lastOption()},
+		Run:     s.runHistory,
+	}
+}
+
+func (s *Service) runHistory(_ context.Context, in *commands.Invocation) error {
+	most, err := last(in)
+	if err != nil {
+		return err
+	}
+	t := commands.Table{Empty: "Nothing has changed yet.", Columns: []commands.Column{{Title: "Time", Key: "time"}, {Title: "Change", Key: "change"},
+		{Title: "Node", Key: "node"}, {Title: "Port", Key: "port"}, {Title: "Peer", Key: "peer"}, {Title: "Port", Key: "peer-port"},
+		{Title: "Source", Key: "source"}, {Title: "Cause", Key: "cause"}}}
+	for i, c := range s.changes() {
+		if most > 0 && i == most {
+			break
+		}
+		var at any = c.At.Format(time.DateTime)
+		if in.Format == "json" {
+			at = c.At
+		}
+		t.Add(at, string(c.Kind), c.Node, c.Port, c.Peer, c.PeerPort, c.Source, c.Cause)
+	}
+	return in.Emit(t, nil)
+}

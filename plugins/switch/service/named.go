@@ -1,0 +1,96 @@
+package service
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/switchlist"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// switchArgument is the argument that names a switch of the list.
+func (s *Service) switchArgument(required bool) commands.Argument {
+	return commands.Argument{Name: "switch", Help: "name (sysName), MAC address, node-id or IP address of one switch", Required: required, Complete: s.completeSwitch}
+}
+
+// named finds the switch that an argument names: by what the commands show of it. A name
+// or an address that several have is refused with their MAC addresses.
+func (s *Service) named(arg string) (*switchdriver.Switch, error) {
+	ids := idsOf(arg)
+	for _, m := range ids {
+		if sw, err := s.inventory.Find(m); err == nil {
+			return sw, nil
+		}
+	}
+	var match []string
+	var found mib.MAC
+	for _, e := range s.inventory.Entries() {
+		if s.called(e, arg) {
+			match, found = append(match, e.MAC.String()), e.MAC
+		}
+	}
+	switch {
+	case len(match) == 1:
+		return s.inventory.Find(found)
+	case len(match) > 1:
+		if more := len(match) - 5; more > 0 {
+			match = append(match[:5], strconv.Itoa(more)+" more")
+		}
+		return nil, fault.At(fault.Invalid, "switch", "%.64q may be any of %s; write the MAC address", arg, strings.Join(match, ", "))
+	case len(ids) > 0:
+		return s.inventory.Find(ids[0]) // tells that it is not listed
+	}
+	return nil, fault.At(fault.NotFound, "switch", "no switch of the list is called %.64q; write its name (sysName), known once it has answered, its MAC address, node-id or IP address: see switch:PrintDB and switch:edges", arg)
+}
+
+// idsOf are the switches that an argument may mean as MAC address or node-id: twelve
+// digits may be either.
+func idsOf(arg string) (out []mib.MAC) {
+	if m, err := mib.ParseMAC(arg); err == nil {
+		out = append(out, m)
+	}
+	if id, err := strconv.ParseUint(arg, 10, 48); err == nil {
+		out = append(out, mib.MAC(id))
+	}
+	return out
+}
+
+// called reports whether a switch has a name or an address, which may have ":port".
+func (s *Service) called(e switchlist.Entry, arg string) bool {
+	if o := s.survey.Observation(e.MAC); o != nil && o.SysName != "" && strings.EqualFold(o.SysName, arg) {
+		return true
+	}
+	if a, err := netip.ParseAddr(arg); err == nil {
+		return a == e.Address
+	}
+	return arg == e.Place()
+}
+
+// completeSwitch lists the names, MAC and IP addresses that begin with prefix.
+func (s *Service) completeSwitch(_ context.Context, prefix string) []string {
+	prefix = strings.ToLower(prefix)
+	var names, addresses, macs []string
+	offer := func(to *[]string, what string) {
+		if strings.HasPrefix(strings.ToLower(what), prefix) && what != "" && !strings.ContainsAny(what, " \t\"'\\|;") && len(*to) < maxCompletions {
+			*to = append(*to, what)
+		}
+	}
+	for _, e := range s.inventory.Entries() {
+		if o := s.survey.Observation(e.MAC); o != nil {
+			offer(&names, o.SysName)
+		}
+		offer(&macs, e.MAC.String())
+		if prefix != "" {
+			offer(&addresses, e.Place())
+		}
+	}
+	slices.Sort(names)
+	all := slices.Concat(slices.Compact(names), macs, addresses)
+	return all[:min(len(all), maxCompletions)]
+}

@@ -1,3 +1,0 @@
-// Package shell is the shell commands of scope switch, one file each. RPCs are
-// package operations.
-package shell

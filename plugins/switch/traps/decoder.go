@@ -1,0 +1,305 @@
+package traps
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/gosnmp/gosnmp"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/plugins/switch/switchlist"
+)
+
+// Verdict is what became of a message.
+type Verdict int
+
+// Accepted messages are traps. The others are counted and nothing else happens.
+const (
+	Accepted      Verdict = iota
+	Asked                 // a version 3 sender was answered with our engine, or with our time
+	UnknownSource         // the address is not in the switch list
+	NotAuthentic          // wrong community, user, digest or level
+	Replayed              // a version 3 message from the past
+	Malformed             // no message, or none that belongs here
+)
+
+// Engine is this receiver as an SNMP engine (RFC 3411 section 3.1.1): informs of
+// version 3 are addressed to it.
+type Engine struct {
+	ID      []byte // 5 to 32 octets
+	Boots   int    // how often it was started
+	Started time.Time
+}
+
+// timeWindow is how far the time of a message may be off (RFC 3414 section 2.2.3).
+const timeWindow = 150 * time.Second
+
+// The counters that reports carry: usmStats of RFC 3414.
+const (
+	notInTimeWindows = 2
+	unknownEngineIDs = 4
+)
+
+// The bounds: octets of a message that we take, engines remembered for one address, and switches at one
+// address that a trap may be of.
+const (
+	maxMessage = 65507
+	maxEngines = 4
+	maxAlike   = 16
+)
+
+// Decoder reads messages and decides about them. It is used by one goroutine.
+type Decoder struct {
+	engine  Engine
+	senders map[netip.Addr][]*switchlist.Entry
+	clocks  map[netip.Addr][]clock
+	reports map[int]uint32
+}
+
+// clock is the local notion of another engine's time (RFC 3414 section 2.3).
+type clock struct {
+	engine      string
+	boots, time uint32
+	at          time.Time // when time was reported
+}
+
+// NewDecoder makes a Decoder; engine is who we are to senders of version 3 informs.
+func NewDecoder(engine Engine) *Decoder {
+	return &Decoder{engine: engine, clocks: map[netip.Addr][]clock{}, reports: map[int]uint32{}}
+}
+
+// SetSenders replaces the switches that are believed, and forgets what was kept of others.
+func (d *Decoder) SetSenders(list []switchlist.Entry) {
+	d.senders = make(map[netip.Addr][]*switchlist.Entry, len(list))
+	for i := range list {
+		a := list[i].Address.Unmap()
+		d.senders[a] = append(d.senders[a], &list[i])
+	}
+	for a := range d.clocks {
+		if len(d.senders[a]) == 0 {
+			delete(d.clocks, a)
+		}
+	}
+}
+
+// Decode reads a message that came at a time from an address. reply is to be sent
+// back unless it is nil; t is set when the verdict is Accepted.
+func (d *Decoder) Decode(now time.Time, from netip.AddrPort, msg []byte) (t *Trap, reply []byte, v Verdict) {
+	listed := d.senders[from.Addr().Unmap()]
+	if len(listed) == 0 {
+		return nil, nil, UnknownSource
+	}
+	t = &Trap{At: now, From: from}
+	p, err := unmarshal(&gosnmp.UsmSecurityParameters{}, msg, false)
+	var sender []*switchlist.Entry
+	if err == nil && p.Version != gosnmp.Version3 {
+		sender, reply, v = community(t, p, listed, msg)
+	} else {
+		sender, reply, v = d.v3(t, p, listed, msg)
+	}
+	if v != Accepted {
+		return nil, reply, v
+	}
+	t.Nodes = nodes(sender, from)
+	if len(t.Nodes) == 1 {
+		t.Node = t.Nodes[0]
+	}
+	return t, reply, Accepted
+}
+
+// unmarshal reads a message with a user's parameters; authentic also checks that the user made it. Messages
+// come from the network: should gosnmp stumble over one, that one is refused.
+func unmarshal(user *gosnmp.UsmSecurityParameters, msg []byte, authentic bool) (p *gosnmp.SnmpPacket, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the message cannot be read: %v", r)
+		}
+	}()
+	g := &gosnmp.GoSNMP{Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, SecurityParameters: user}
+	return g.UnmarshalTrap(bytes.Clone(msg), authentic) // it writes into the message
+}
+
+// community reads messages of versions 1 and 2c.
+func community(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
+	sender := filter(listed, func(e *switchlist.Entry) bool {
+		return matches(p.Community, e.ReadCommunity) || matches(p.Community, e.WriteCommunity)
+	})
+	switch {
+	case len(sender) == 0:
+		return nil, nil, NotAuthentic
+	case !t.read(p):
+		return nil, nil, Malformed
+	case !t.Inform:
+		return sender, nil, Accepted
+	}
+	// The answer is the message again, as a response (RFC 3416 section 4.2.7).
+	reply := bytes.Clone(msg)
+	head := append([]byte{byte(gosnmp.OctetString), byte(len(p.Community))}, p.Community...)
+	i := bytes.Index(reply, head) + len(head)
+	if i < len(head) || i >= len(reply) || reply[i] != byte(gosnmp.InformRequest) {
+		return nil, nil, Malformed
+	}
+	reply[i] = byte(gosnmp.GetResponse)
+	return sender, reply, Accepted
+}
+
+func matches(got, want string) bool {
+	return want != "" && subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1
+}
+
+// v3 is RFC 3414 section 3.2 for a receiver: the authority for traps is their sender, for informs it is
+// us. p is the message if it needs no keys to be read, else nil.
+func (d *Decoder) v3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, msg []byte) ([]*switchlist.Entry, []byte, Verdict) {
+	users := filter(listed, func(e *switchlist.Entry) bool { return e.V3User != "" })
+	switch {
+	case len(users) == 0 && p == nil:
+		return nil, nil, Malformed
+	case len(users) == 0:
+		return nil, nil, NotAuthentic
+	}
+	plain := p
+	// Several switches may share the address and the user.
+	sender := filter(users, func(e *switchlist.Entry) bool {
+		target := snmp.Target{User: e.V3User, AuthProtocol: e.V3AuthProtocol, AuthPassword: e.V3AuthPassword,
+			PrivProtocol: e.V3PrivProtocol, PrivPassword: e.V3PrivPassword}
+		made := plain
+		if target.Level() != gosnmp.NoAuthNoPriv {
+			var err error
+			if made, err = unmarshal(target.Security(), msg, true); err != nil {
+				return false
+			}
+		}
+		if made == nil || made.Version != gosnmp.Version3 || made.MsgFlags&gosnmp.AuthPriv != target.Level() || usm(made).UserName != e.V3User {
+			return false // the list asks for as much protection as the user has
+		}
+		p = made
+		return true
+	})
+	if p == nil {
+		return nil, nil, NotAuthentic
+	}
+	sp := usm(p)
+	ours := sp.AuthoritativeEngineID == string(d.engine.ID)
+	switch {
+	case p.MsgFlags&gosnmp.Reportable != 0 && !ours: // who are you?
+		return nil, d.report(t.At, p, gosnmp.NoAuthNoPriv, unknownEngineIDs), Asked
+	case len(sender) == 0:
+		return nil, nil, NotAuthentic
+	case len(sp.AuthoritativeEngineID) < 5:
+		return nil, nil, Malformed
+	case p.MsgFlags&gosnmp.AuthNoPriv == 0:
+	case ours && !d.inTime(t.At, sp): // what time is it?
+		return nil, d.report(t.At, p, gosnmp.AuthNoPriv, notInTimeWindows), Asked
+	case !ours && !d.fresh(t.At, t.From.Addr().Unmap(), sp):
+		return nil, nil, Replayed
+	}
+	if !t.read(p) || t.Inform != ours {
+		return nil, nil, Malformed
+	}
+	if !t.Inform {
+		return sender, nil, Accepted
+	}
+	reply := d.answer(t.At, p, p.MsgFlags&gosnmp.AuthPriv, gosnmp.GetResponse, p.Variables)
+	if reply == nil {
+		return nil, nil, Malformed // it has a value that cannot be sent back
+	}
+	return sender, reply, Accepted
+}
+
+func usm(p *gosnmp.SnmpPacket) *gosnmp.UsmSecurityParameters {
+	return p.SecurityParameters.(*gosnmp.UsmSecurityParameters)
+}
+
+// inTime checks a message to us against our own clock.
+func (d *Decoder) inTime(now time.Time, sp *gosnmp.UsmSecurityParameters) bool {
+	off := time.Duration(sp.AuthoritativeEngineTime)*time.Second - now.Sub(d.engine.Started)
+	return int(sp.AuthoritativeEngineBoots) == d.engine.Boots && off.Abs() <= timeWindow
+}
+
+// fresh checks a message against what its engine reported before, and remembers what
+// it reports now (RFC 3414 section 3.2, 7b).
+func (d *Decoder) fresh(now time.Time, from netip.Addr, sp *gosnmp.UsmSecurityParameters) bool {
+	said := clock{sp.AuthoritativeEngineID, sp.AuthoritativeEngineBoots, sp.AuthoritativeEngineTime, now}
+	known := d.clocks[from]
+	i := slices.IndexFunc(known, func(c clock) bool { return c.engine == said.engine })
+	if i < 0 {
+		if len(known) == maxEngines {
+			known = known[1:]
+		}
+		d.clocks[from] = append(slices.Clip(known), said)
+		return true
+	}
+	c := &known[i]
+	estimate := time.Duration(c.time)*time.Second + now.Sub(c.at)
+	if said.boots < c.boots || said.boots == c.boots && time.Duration(said.time)*time.Second < estimate-timeWindow {
+		return false
+	}
+	if said.boots > c.boots || said.time > c.time {
+		*c = said
+	}
+	return true
+}
+
+// report gives a sender what it needs to be understood: our engine id, or, with the user's keys, our time.
+// Reports are the only answers to those who did not prove who they are; they go to listed addresses only.
+func (d *Decoder) report(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.SnmpV3MsgFlags, counter int) []byte {
+	d.reports[counter]++
+	return d.answer(now, p, level, gosnmp.Report, []gosnmp.SnmpPDU{
+		{Name: fmt.Sprintf(".1.3.6.1.6.3.15.1.1.%d.0", counter), Type: gosnmp.Counter32, Value: d.reports[counter]}})
+}
+
+// answer makes a message of this engine that answers p; nil when that is impossible.
+func (d *Decoder) answer(now time.Time, p *gosnmp.SnmpPacket, level gosnmp.SnmpV3MsgFlags, kind gosnmp.PDUType, list []gosnmp.SnmpPDU) []byte {
+	sp := usm(p).Copy().(*gosnmp.UsmSecurityParameters)
+	if sp.AuthoritativeEngineID != string(d.engine.ID) {
+		sp.AuthoritativeEngineID, sp.SecretKey, sp.PrivacyKey = string(d.engine.ID), nil, nil
+	}
+	sp.AuthoritativeEngineBoots, sp.AuthoritativeEngineTime = uint32(d.engine.Boots), uint32(now.Sub(d.engine.Started).Seconds())
+	sp.PrivacyParameters = make([]byte, 8)
+	_, _ = rand.Read(sp.PrivacyParameters) // never fails
+	out := gosnmp.SnmpPacket{Version: gosnmp.Version3, MsgID: p.MsgID, MsgMaxSize: maxMessage, MsgFlags: level,
+		SecurityModel: gosnmp.UserSecurityModel, SecurityParameters: sp, PDUType: kind, RequestID: p.RequestID, Variables: list,
+		ContextEngineID: p.ContextEngineID, ContextName: p.ContextName} // the context of the question (RFC 3412 section 7.1)
+	if out.ContextEngineID == "" || level == gosnmp.NoAuthNoPriv {
+		out.ContextEngineID = string(d.engine.ID)
+	}
+	b, err := out.MarshalMsg()
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func filter(list []*switchlist.Entry, f func(*switchlist.Entry) bool) []*switchlist.Entry {
+	var out []*switchlist.Entry
+	for _, e := range list {
+		if f(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// nodes says of which switch a trap is. Several at one address are told apart by
+// the port the agent sends from, where that is the port it is asked at.
+func nodes(list []*switchlist.Entry, from netip.AddrPort) []mib.MAC {
+	if len(list) > 1 {
+		if at := filter(list, func(e *switchlist.Entry) bool { return e.Port == from.Port() }); len(at) > 0 {
+			list = at
+		}
+	}
+	if len(list) > maxAlike {
+		return nil
+	}
+	out := make([]mib.MAC, len(list))
+	for i := range list {
+		out[i] = list[i].MAC
+	}
+	return out
+}

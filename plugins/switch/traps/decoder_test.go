@@ -1,0 +1,295 @@
+package traps
+
+import (
+	"bytes"
+	"net/netip"
+	"testing"
+	"time"
+
+	"ctl.internal/internal/lab/snmpwire"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/switchlist"
+)
+
+var (
+	start  = time.Unix(1_800_000_000, 0)
+	engine = Engine{ID: []byte{0x80, 0, 0x7e, 0xd9, 5, 1, 2, 3}, Boots: 7, Started: start.Add(-time.Hour)}
+	from   = netip.MustParseAddrPort("192.0.2.1:40000")
+)
+
+func entry(mac mib.MAC, address string, port uint16) switchlist.Entry {
+	return switchlist.Entry{MAC: mac, Address: netip.MustParseAddr(address), Port: port, ReadCommunity: "public", WriteCommunity: "private"}
+}
+
+func v3Entry(mac mib.MAC, address string) switchlist.Entry {
+	return switchlist.Entry{MAC: mac, Address: netip.MustParseAddr(address), Port: 161, Version: "3", V3User: "ops",
+		V3AuthProtocol: "sha-256", V3AuthPassword: "authpass123", V3PrivProtocol: "aes", V3PrivPassword: "privpass123"}
+}
+
+func newDecoder(list ...switchlist.Entry) *Decoder {
+	d := NewDecoder(engine)
+	d.SetSenders(list)
+	return d
+}
+
+var (
+	linkDown = snmpwire.MustOID("1.3.6.1.6.3.1.1.5.3")
+	linkVars = []snmpwire.VarBind{
+		{Name: snmpwire.MustOID(ifEntry).Append(ifIndex, 5), Value: snmpwire.Int32(5)},
+		{Name: snmpwire.MustOID(ifEntry).Append(ifAdminStatus, 5), Value: snmpwire.Int32(1)},
+		{Name: snmpwire.MustOID(ifEntry).Append(ifOperStatus, 5), Value: snmpwire.Int32(2)},
+	}
+)
+
+func pduOf(kind snmpwire.Tag, oid snmpwire.OID, vars ...snmpwire.VarBind) snmpwire.RawPDU {
+	return snmpwire.PDU{Type: kind, RequestID: 9, VarBinds: append([]snmpwire.VarBind{
+		{Name: snmpwire.MustOID(mib.SysUpTime), Value: snmpwire.Unsigned(snmpwire.TimeTicks, 4200)},
+		{Name: snmpwire.MustOID(snmpTrapOID), Value: snmpwire.Object(oid)}}, vars...)}.Raw()
+}
+
+func v2c(community string, pdu snmpwire.RawPDU) []byte {
+	return snmpwire.EncodeCommunity(snmpwire.Version2c, []byte(community), pdu)
+}
+
+func TestWhoIsBelieved(t *testing.T) {
+	d := newDecoder(entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.2"), entry(3, "192.0.2.3", 1161), entry(4, "192.0.2.3", 1162))
+	trap := pduOf(snmpwire.TrapV2, linkDown, linkVars...)
+	v1 := snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: 2, Time: 4200, VarBinds: linkVars})
+	for name, c := range map[string]struct {
+		from  string
+		msg   []byte
+		want  Verdict
+		node  mib.MAC
+		nodes int
+	}{
+		"v2c, read community":              {"192.0.2.1:9", v2c("public", trap), Accepted, 1, 1},
+		"v2c, write community":             {"192.0.2.1:9", v2c("private", trap), Accepted, 1, 1},
+		"IPv4 in IPv6":                     {"[::ffff:192.0.2.1]:9", v2c("public", trap), Accepted, 1, 1},
+		"v1":                               {"192.0.2.1:9", v1, Accepted, 1, 1},
+		"wrong community":                  {"192.0.2.1:9", v2c("secret", trap), NotAuthentic, 0, 0},
+		"no community":                     {"192.0.2.1:9", v2c("", trap), NotAuthentic, 0, 0},
+		"a community where none is listed": {"192.0.2.2:9", v2c("", trap), NotAuthentic, 0, 0},
+		"an address that is not listed":    {"192.0.2.9:161", v2c("public", trap), UnknownSource, 0, 0},
+		"told apart by the agent's port":   {"192.0.2.3:1162", v2c("public", trap), Accepted, 4, 1},
+		"not told apart":                   {"192.0.2.3:40000", v2c("public", trap), Accepted, 0, 2},
+		"a GET":                            {"192.0.2.1:9", v2c("public", pduOf(snmpwire.GetRequest, linkDown)), Malformed, 0, 0},
+		"a response":                       {"192.0.2.1:9", v2c("public", pduOf(snmpwire.Response, linkDown)), Malformed, 0, 0},
+		"no trap OID":                      {"192.0.2.1:9", v2c("public", snmpwire.PDU{Type: snmpwire.TrapV2}.Raw()), Malformed, 0, 0},
+		"cut short":                        {"192.0.2.1:9", v1[:len(v1)-1], Malformed, 0, 0},
+		"nothing":                          {"192.0.2.1:9", nil, Malformed, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, reply, v := d.Decode(start, netip.MustParseAddrPort(c.from), c.msg)
+			if v != c.want || reply != nil || (got != nil) != (v == Accepted) {
+				t.Fatalf("verdict %d, want %d; reply %x", v, c.want, reply)
+			}
+			if v != Accepted {
+				return
+			}
+			if got.Node != c.node || len(got.Nodes) != c.nodes {
+				t.Errorf("node %s of %v", got.Node, got.Nodes)
+			}
+			if got.Kind != LinkDown || got.IfIndex != 5 || got.Admin != 1 || got.Oper != 2 || got.UpTime != 42*time.Second {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestKinds(t *testing.T) {
+	d := newDecoder(entry(1, "192.0.2.1", 161))
+	enterprise := func(oid string, specific int) []byte {
+		return snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.MustOID(oid), Generic: 6, Specific: specific})
+	}
+	generic := func(n int) []byte {
+		return snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: n})
+	}
+	second := func(oid string) []byte { return v2c("public", pduOf(snmpwire.TrapV2, snmpwire.MustOID(oid))) }
+	for name, c := range map[string]struct {
+		msg  []byte
+		kind Kind
+		oid  string
+	}{
+		"coldStart, v1":             {generic(0), "coldStart", "1.3.6.1.6.3.1.1.5.1"},
+		"warmStart":                 {second("1.3.6.1.6.3.1.1.5.2"), "warmStart", "1.3.6.1.6.3.1.1.5.2"},
+		"linkUp, v1":                {generic(3), LinkUp, "1.3.6.1.6.3.1.1.5.4"},
+		"authenticationFailure":     {generic(4), "authenticationFailure", "1.3.6.1.6.3.1.1.5.5"},
+		"egpNeighborLoss":           {generic(5), Other, "1.3.6.1.6.3.1.1.5.6"},
+		"LLDP":                      {second("1.0.8802.1.1.2.0.0.1"), "lldpRemTablesChange", "1.0.8802.1.1.2.0.0.1"},
+		"LLDP, v1":                  {enterprise("1.0.8802.1.1.2.0", 1), "lldpRemTablesChange", "1.0.8802.1.1.2.0.0.1"},
+		"LLDP-V2":                   {second("1.3.111.2.802.1.1.13.0.0.1"), "lldpRemTablesChange", "1.3.111.2.802.1.1.13.0.0.1"},
+		"a bridge's topologyChange": {enterprise("1.3.6.1.2.1.17", 2), "topologyChange", "1.3.6.1.2.1.17.0.2"},
+		"somebody's own":            {enterprise("1.3.6.1.4.1.171", 77), Other, "1.3.6.1.4.1.171.0.77"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, v := d.Decode(start, from, c.msg)
+			if v != Accepted || got.Kind != c.kind || got.OID != c.oid {
+				t.Errorf("verdict %d, %+v", v, got)
+			}
+		})
+	}
+}
+
+func TestInformIsAnswered(t *testing.T) {
+	d := newDecoder(entry(1, "192.0.2.1", 161))
+	got, reply, v := d.Decode(start, from, v2c("private", pduOf(snmpwire.InformRequest, linkDown, linkVars...)))
+	if v != Accepted || !got.Inform {
+		t.Fatalf("verdict %d, %+v", v, got)
+	}
+	m, err := snmpwire.DecodeCommunity(reply)
+	if err != nil || m.PDU.Type != snmpwire.Response || m.PDU.RequestID != 9 || m.PDU.Status != 0 || len(m.PDU.VarBinds) != 5 || string(m.Community) != "private" {
+		t.Errorf("answer %+v, %v", m, err)
+	}
+	if _, reply, _ := d.Decode(start, from, v2c("wrong", pduOf(snmpwire.InformRequest, linkDown))); reply != nil {
+		t.Error("an inform with a wrong community is answered")
+	}
+}
+
+// secure makes a version 3 message.
+type secure struct {
+	user        *snmpwire.User
+	engine      []byte
+	boots, time int
+	flags       byte
+}
+
+func ops(t testing.TB) *snmpwire.User {
+	t.Helper()
+	u, err := snmpwire.NewUser("ops", snmpwire.SHA256, "authpass123", snmpwire.AES, "privpass123")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (s secure) message(t testing.TB, pdu snmpwire.RawPDU) []byte {
+	t.Helper()
+	b, err := snmpwire.EncodeV3(snmpwire.V3{MsgID: 5, MaxSize: 65507, Flags: s.flags, EngineID: s.engine, Boots: s.boots, Time: s.time,
+		User: s.user.Name, ContextID: s.engine}, s.user.Localize(s.engine), 1, pdu)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+const authPriv = snmpwire.FlagAuth | snmpwire.FlagPriv
+
+func TestV3Traps(t *testing.T) {
+	theirs := []byte{0x80, 0, 0x1f, 0x88, 4, 'a', 'b'}
+	stranger, err := snmpwire.NewUser("ops", snmpwire.SHA256, "otherpass123", snmpwire.AES, "privpass123")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trap := pduOf(snmpwire.TrapV2, linkDown, linkVars...)
+	d := newDecoder(v3Entry(2, "192.0.2.1"))
+	for _, c := range []struct {
+		name  string
+		after time.Duration
+		s     secure
+		want  Verdict
+	}{
+		{"good", 0, secure{ops(t), theirs, 3, 1000, authPriv}, Accepted},
+		{"again", 0, secure{ops(t), theirs, 3, 1000, authPriv}, Accepted},
+		{"a little late", 0, secure{ops(t), theirs, 3, 900, authPriv}, Accepted},
+		{"too late", 0, secure{ops(t), theirs, 3, 800, authPriv}, Replayed},
+		{"later", time.Hour, secure{ops(t), theirs, 3, 4600, authPriv}, Accepted},
+		{"the first one, recorded", time.Hour, secure{ops(t), theirs, 3, 1000, authPriv}, Replayed},
+		{"after a restart", time.Hour, secure{ops(t), theirs, 4, 1, authPriv}, Accepted},
+		{"of before the restart", time.Hour, secure{ops(t), theirs, 3, 9999, authPriv}, Replayed},
+		{"wrong password", 0, secure{stranger, theirs, 3, 1000, authPriv}, NotAuthentic},
+		{"not encrypted", 0, secure{ops(t), theirs, 3, 1000, snmpwire.FlagAuth}, NotAuthentic},
+		{"not authenticated", 0, secure{ops(t), theirs, 3, 1000, 0}, NotAuthentic},
+		{"a short engine id", 0, secure{ops(t), []byte{1}, 3, 1000, authPriv}, Malformed},
+	} {
+		_, reply, v := d.Decode(start.Add(c.after), from, c.s.message(t, trap))
+		if v != c.want || reply != nil {
+			t.Errorf("%s: verdict %d, want %d; reply %x", c.name, v, c.want, reply)
+		}
+	}
+	if _, reply, v := newDecoder(entry(1, "192.0.2.1", 161)).Decode(start, from, secure{ops(t), nil, 0, 0, snmpwire.FlagReportable}.message(t, trap)); v != NotAuthentic || reply != nil {
+		t.Errorf("a switch listed without a user: verdict %d, reply %x", v, reply)
+	}
+}
+
+// The three steps of RFC 3414 section 4: who are you, what time is it, the inform.
+func TestV3Inform(t *testing.T) {
+	d := newDecoder(v3Entry(2, "192.0.2.1"))
+	inform := pduOf(snmpwire.InformRequest, linkDown, linkVars...)
+	step := func(name string, s secure, want Verdict) *snmpwire.V3 {
+		t.Helper()
+		_, reply, v := d.Decode(start, from, s.message(t, inform))
+		if v != want || reply == nil {
+			t.Fatalf("%s: verdict %d, reply %x", name, v, reply)
+		}
+		m, err := snmpwire.DecodeV3(reply)
+		if err != nil || !bytes.Equal(m.EngineID, engine.ID) || m.MsgID != 5 {
+			t.Fatalf("%s: %+v, %v", name, m, err)
+		}
+		if m.Flags&snmpwire.FlagAuth != 0 {
+			if err := m.Verify(s.user.Localize(engine.ID)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := m.Open(s.user.Localize(engine.ID)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return m
+	}
+	nobody, err := snmpwire.NewUser("probe", snmpwire.NoAuth, "", snmpwire.NoPriv, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := step("who", secure{nobody, nil, 0, 0, snmpwire.FlagReportable}, Asked)
+	if m.PDU.Type != snmpwire.Report || m.PDU.VarBinds[0].Name.String() != "1.3.6.1.6.3.15.1.1.4.0" {
+		t.Errorf("%+v", m.PDU)
+	}
+	m = step("when", secure{ops(t), engine.ID, 0, 0, authPriv | snmpwire.FlagReportable}, Asked)
+	if m.PDU.Type != snmpwire.Report || m.PDU.VarBinds[0].Name.String() != "1.3.6.1.6.3.15.1.1.2.0" || m.Boots != 7 || m.Time != 3600 || m.Flags&snmpwire.FlagAuth == 0 {
+		t.Errorf("%+v", m)
+	}
+	m = step("what", secure{ops(t), engine.ID, m.Boots, m.Time, authPriv | snmpwire.FlagReportable}, Accepted)
+	if m.PDU.Type != snmpwire.Response || m.PDU.RequestID != 9 || len(m.PDU.VarBinds) != 5 || m.Flags&authPriv != authPriv {
+		t.Errorf("%+v", m)
+	}
+}
+
+// What was kept for addresses goes when the list changes.
+func TestListChanges(t *testing.T) {
+	d := newDecoder(v3Entry(2, "192.0.2.1"))
+	msg := secure{ops(t), []byte{0x80, 0, 0x1f, 0x88, 4, 'a'}, 3, 1000, authPriv}.message(t, pduOf(snmpwire.TrapV2, linkDown))
+	if _, _, v := d.Decode(start, from, msg); v != Accepted {
+		t.Fatalf("verdict %d", v)
+	}
+	d.SetSenders(nil)
+	if _, _, v := d.Decode(start, from, msg); v != UnknownSource || len(d.clocks) != 0 {
+		t.Errorf("verdict %d; %d clocks are kept", v, len(d.clocks))
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(v2c("public", pduOf(snmpwire.TrapV2, linkDown, linkVars...)))
+	f.Add(v2c("public", pduOf(snmpwire.InformRequest, linkDown, linkVars...)))
+	f.Add(snmpwire.EncodeTrapV1([]byte("public"), snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: 2, VarBinds: linkVars}))
+	user := ops(f)
+	f.Add(secure{user, []byte{0x80, 0, 0x1f, 0x88, 4, 'a'}, 3, 1000, authPriv}.message(f, pduOf(snmpwire.TrapV2, linkDown)))
+	f.Add(secure{user, engine.ID, 7, 3600, authPriv | snmpwire.FlagReportable}.message(f, pduOf(snmpwire.InformRequest, linkDown)))
+	f.Add(secure{user, nil, 0, 0, snmpwire.FlagReportable}.message(f, pduOf(snmpwire.GetRequest, linkDown)))
+	list := []switchlist.Entry{entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.1")}
+	d := newDecoder(list...)
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		got, reply, v := d.Decode(start, from, msg)
+		switch {
+		case (got != nil) != (v == Accepted):
+			t.Fatalf("verdict %d and trap %+v", v, got)
+		case got != nil && (got.Kind == "" || got.OID == "" || len(got.Nodes) == 0):
+			t.Fatalf("an empty trap: %+v", got)
+		case got != nil && got.Inform != (reply != nil):
+			t.Fatalf("inform %v, reply %x", got.Inform, reply)
+		case reply != nil && len(reply) > len(msg)+256:
+			t.Fatalf("%d octets are answered with %d", len(msg), len(reply))
+		}
+		if _, reply, v := d.Decode(start, netip.MustParseAddrPort("198.51.100.1:161"), msg); v != UnknownSource || reply != nil {
+			t.Fatalf("a stranger gets %x", reply)
+		}
+	})
+}

@@ -1,0 +1,265 @@
+package vendorfile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctl.internal/internal/nearest"
+	"ctl.internal/internal/switchcli"
+)
+
+// File is a vendor-specific configuration.
+type File struct {
+	Path     string
+	Models   map[string]*Model
+	Problems []Problem
+}
+
+// Problem is something wrong with the file. A model or a function that has one is not
+// used: what it describes is done in the default way.
+type Problem struct {
+	Path string
+	Line int
+	Text string
+}
+
+// String returns path:line: text.
+func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Text) }
+
+// Model is how a model of switch is handled.
+type Model struct {
+	Name       string
+	Line       int
+	Ports      int // number of physical ports; 0: not told
+	ListDigits int // length of PortList values in hexadecimal digits; 0: not told
+	Login      switchcli.Dialogue
+	Channel    string // of the login: "telnet", "ssh", empty: not told
+	Success    string // what the switch says to a command that it took; empty: not told
+	Errors     []string
+	Functions  []*Function
+}
+
+// Function is one function of a model.
+type Function struct {
+	Name     string
+	Line     int
+	Channel  string // "snmp", "telnet", "ssh"
+	Layer    string // "mac", "ip", "ipv6", empty: any
+	Permit   string // what ${action}$ is
+	Deny     string
+	Commands []Command
+	Rollback []Command // take back what an earlier command did
+}
+
+// Command is one SET, or one line.
+type Command struct {
+	Line     int
+	Template Template
+	Tags     []string // of a SET, in the order of its variable bindings
+}
+
+// Function returns the function of a name that is for a layer; nil for none.
+func (m *Model) Function(name, layer string) *Function {
+	for _, f := range m.Functions {
+		if f.Name == name && (f.Layer == "" || f.Layer == layer) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Parse reads a file. What cannot be used is among the problems, in the order of lines.
+func Parse(path string, text []byte) *File {
+	f := &File{Path: path, Models: map[string]*Model{}}
+	root, err := parseTree(text)
+	if err != nil {
+		f.problem(err)
+		return f
+	}
+	if root.name != "VsConfig" {
+		f.problem(at(root.line, "the root element is <%s>, not <VsConfig>", root.name))
+		return f
+	}
+	d := &decoder{f: f}
+	d.only(root, "SwitchConfig")
+	for _, e := range root.children {
+		if e.name != "SwitchConfig" {
+			continue
+		}
+		before := len(f.Problems)
+		m := d.model(e)
+		if old := f.Models[m.Name]; old != nil {
+			d.bad(e, "the model %q is described in line %d already, which holds", m.Name, old.Line)
+		}
+		if len(f.Problems) > before {
+			continue
+		}
+		d.functions(e, m)
+		f.Models[m.Name] = m
+	}
+	slices.SortStableFunc(f.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return f
+}
+
+func (f *File) problem(err error) {
+	p := Problem{Path: f.Path, Line: 1, Text: err.Error()}
+	var l *lineError
+	if errors.As(err, &l) {
+		p.Line, p.Text = l.line, l.text
+	}
+	f.Problems = append(f.Problems, p)
+}
+
+// decoder turns elements into a File.
+type decoder struct{ f *File }
+
+func (d *decoder) bad(e *element, format string, args ...any) {
+	d.f.problem(at(e.line, format, args...))
+}
+
+// only tells every child that has no place, and text where there should be children.
+func (d *decoder) only(e *element, names ...string) {
+	if e.text != "" {
+		d.bad(e, "<%s> has text beside its elements: %.40q", e.name, e.text)
+	}
+	for _, c := range e.children {
+		if !slices.Contains(names, c.name) {
+			d.bad(c, "<%s> has no place in <%s>, which has %s%s", c.name, e.name, strings.Join(names, ", "), nearest.Hint(c.name, names))
+		}
+	}
+}
+
+// leaf returns the text of a child that may stand once; nil: it is not there.
+func (d *decoder) leaf(e *element, name string) *element {
+	var found *element
+	for _, c := range e.children {
+		if c.name != name {
+			continue
+		}
+		if found != nil {
+			d.bad(c, "<%s> stands twice in <%s>", name, e.name)
+			continue
+		}
+		if found = c; len(c.children) > 0 && name != "login" && name != "prompt_in_order" && !strings.HasSuffix(name, "_in_order") {
+			d.bad(c, "<%s> has elements where a text should be", name)
+		}
+	}
+	return found
+}
+
+func (d *decoder) text(e *element, name string) string {
+	if c := d.leaf(e, name); c != nil {
+		return c.text
+	}
+	return ""
+}
+
+func (d *decoder) required(e *element, name string) string {
+	t := d.text(e, name)
+	if t == "" {
+		d.bad(e, "<%s> has no <%s>", e.name, name)
+	}
+	return t
+}
+
+func (d *decoder) number(e *element, name string, most int) int {
+	c := d.leaf(e, name)
+	if c == nil || c.text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(c.text)
+	if err != nil || n < 1 || n > most {
+		d.bad(c, "<%s> is %.20q, not a number from 1 to %d", name, c.text, most)
+	}
+	return n
+}
+
+func (d *decoder) oneOf(e *element, name string, values ...string) string {
+	t := d.text(e, name)
+	if t != "" && !slices.Contains(values, t) {
+		d.bad(d.leaf(e, name), "<%s> is %.20q, not one of %s", name, t, strings.Join(values, ", "))
+	}
+	return t
+}
+
+// The greatest number of ports, and of digits of a list of them.
+const (
+	maxPorts  = 65535
+	maxDigits = 2 * (maxPorts + 7) / 8
+)
+
+func (d *decoder) model(e *element) *Model {
+	d.only(e, "model", "port_number", "vlan_port_list_value_hex_string_length", "login", "FunctionConfig")
+	m := &Model{Line: e.line, Name: d.required(e, "model"), Ports: d.number(e, "port_number", maxPorts),
+		ListDigits: d.number(e, "vlan_port_list_value_hex_string_length", maxDigits)}
+	if m.ListDigits%2 != 0 {
+		d.bad(e, "vlan_port_list_value_hex_string_length is %d: an octet has two digits", m.ListDigits)
+	}
+	if m.Ports > 0 && m.ListDigits > 0 && m.ListDigits*4 < m.Ports {
+		d.bad(e, "%d hexadecimal digits have no room for %d ports", m.ListDigits, m.Ports)
+	}
+	if l := d.leaf(e, "login"); l != nil {
+		d.login(l, m)
+	}
+	return m
+}
+
+// functions reads the functions; one that has a problem is left out.
+func (d *decoder) functions(e *element, m *Model) {
+	type key struct{ name, layer string }
+	seen := map[key]int{}
+	for _, c := range e.children {
+		if c.name != "FunctionConfig" {
+			continue
+		}
+		before := len(d.f.Problems)
+		f := d.function(c)
+		if line := seen[key{f.Name, f.Layer}]; line != 0 {
+			d.bad(c, "the function %s is described in line %d already", f.Name, line)
+		}
+		seen[key{f.Name, f.Layer}] = c.line
+		if len(d.f.Problems) == before {
+			m.Functions = append(m.Functions, f)
+		}
+	}
+}
+
+func (d *decoder) login(e *element, m *Model) {
+	d.only(e, "channel", "prompt_in_order", "success_string", "error_string")
+	m.Channel = d.oneOf(e, "channel", switchcli.Telnet, switchcli.SSH)
+	m.Success = d.text(e, "success_string")
+	for _, c := range e.children {
+		if c.name == "error_string" && c.text != "" {
+			m.Errors = append(m.Errors, c.text)
+		}
+	}
+	list := d.leaf(e, "prompt_in_order")
+	if list == nil {
+		return
+	}
+	d.only(list, "prompt")
+	steps := map[int]switchcli.Step{}
+	for _, p := range list.children {
+		if p.name != "prompt" {
+			continue
+		}
+		d.only(p, "order", "prompt_string", "send_string")
+		order := d.number(p, "order", 1000)
+		if _, twice := steps[order]; order == 0 || twice {
+			d.bad(p, "<prompt> needs an <order> of its own, from 1 on")
+		}
+		s := switchcli.Step{Prompt: d.required(p, "prompt_string"), Send: d.text(p, "send_string")}
+		if _, err := parseTemplate(s.Send, []string{"user", "username", "password"}); err != nil {
+			d.bad(p, "send_string: %v", err)
+		}
+		steps[order] = s
+	}
+	for _, order := range slices.Sorted(maps.Keys(steps)) {
+		m.Login.Login = append(m.Login.Login, steps[order])
+	}
+}
