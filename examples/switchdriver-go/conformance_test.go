@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"ctl.internal/sdk/plugintest"
 )
@@ -14,15 +12,8 @@ import (
 // does the same.
 func TestConformance(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "switchdriver-go")
-	if out, err := exec.CommandContext(within(t), "go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	plugintest.Run(t, bin)
-}
-
-// within bounds a process of the test.
-func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	t.Cleanup(cancel)
-	return ctx
 }
