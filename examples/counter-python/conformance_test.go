@@ -1,6 +1,7 @@
 package counterpython
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/metadata"
 
@@ -19,7 +21,7 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "counter-python")
-	out, err := exec.Command("../switchdriver-python/build.sh", bin, ".", "counter").CombinedOutput()
+	out, err := exec.CommandContext(within(t), "../switchdriver-python/build.sh", bin, ".", "counter").CombinedOutput()
 	var code *exec.ExitError
 	if errors.As(err, &code) && code.ExitCode() == 3 {
 		t.Skipf("SKIPPED, NOT TESTED: the peer python3 with grpc, for the plugin in Python: %s (test/peers/install.sh installs it as root)", out)
@@ -67,4 +69,11 @@ func TestTwoProcessesCountTogether(t *testing.T) {
 			t.Errorf("%d of %d", n, 2*each)
 		}
 	}
+}
+
+// within bounds a process of the test.
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/realm"
@@ -65,8 +67,15 @@ func TestTheGuideShowsThisProgram(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "realm-static")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(within(t), "go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	plugintest.Run(t, bin)
+}
+
+// within bounds a process of the test.
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }

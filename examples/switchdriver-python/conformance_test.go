@@ -1,10 +1,12 @@
 package switchdriverpython
 
 import (
+	"context"
 	"errors"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/plugintest"
@@ -17,7 +19,7 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "switchdriver-python")
-	out, err := exec.Command("./build.sh", bin).CombinedOutput()
+	out, err := exec.CommandContext(within(t), "./build.sh", bin).CombinedOutput()
 	var code *exec.ExitError
 	if errors.As(err, &code) && code.ExitCode() == 3 {
 		t.Skipf("SKIPPED, NOT TESTED: the peer python3 with grpc, for the driver in Python: %s (test/peers/install.sh installs it as root)", out)
@@ -53,4 +55,11 @@ func TestDriver(t *testing.T) {
 			Switch: at("127.0.0.1", uint16(sim.Port())), At: at, Ports: []uint32{1, 2, 3, 4}, Sent: sim.Sent,
 		}
 	})
+}
+
+// within bounds a process of the test.
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }

@@ -1,3 +1,5 @@
+// Package together lets one question serve all who ask the same at the same time.
+// What was answered before is not kept: that is for caches.
 package together
 
 import (
@@ -38,7 +40,7 @@ func (g *Group[T]) Do(ctx context.Context, key string, ask func(context.Context)
 	c := g.enter(ctx, key)
 	defer g.leave(key, c)
 	select {
-	case r := <-g.calls.DoChan(key, func() (any, error) { return guarded(c.ctx, ask) }):
+	case r := <-g.calls.DoChan(key, func() (any, error) { return withRecover(c.ctx, ask) }):
 		if p := (*panicked)(nil); errors.As(r.Err, &p) {
 			panic(p.Error())
 		}
@@ -57,7 +59,7 @@ type panicked struct {
 
 func (p *panicked) Error() string { return fmt.Sprintf("%v\n%s", p.value, p.stack) }
 
-func guarded[T any](ctx context.Context, ask func(context.Context) (T, error)) (answer T, err error) {
+func withRecover[T any](ctx context.Context, ask func(context.Context) (T, error)) (answer T, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicked{v, debug.Stack()}
@@ -82,7 +84,7 @@ func (g *Group[T]) enter(ctx context.Context, key string) *crowd {
 	return c
 }
 
-// leave ends the question with its last caller: whoever comes then asks anew.
+// leave ends the question with its last caller: whoever comes then asks again.
 func (g *Group[T]) leave(key string, c *crowd) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -51,7 +51,7 @@ func (h *hcLogger) Log(level hclog.Level, msg string, args ...any) {
 		}
 	}
 	if h.name != "" {
-		args = append(args[:len(args):len(args)], "logger", h.name)
+		args = append(args[:len(args):len(args)], "module", h.name)
 	}
 	h.log.Log(context.Background(), min(slogLevel(level), h.most), msg, args...)
 }

@@ -18,7 +18,7 @@ func TestHCLogWritesToSlog(t *testing.T) {
 		"levels and pairs": {slog.LevelError, func(l hclog.Logger) { l.Warn("slow", "ms", 7) }, "level=WARN msg=slow ms=7\n"},
 		"a trace":          {slog.LevelError, func(l hclog.Logger) { l.Trace("in") }, "level=DEBUG-4 msg=in\n"},
 		"a format":         {slog.LevelError, func(l hclog.Logger) { l.Info("x", "v", hclog.Fmt("%03d", 5)) }, "level=INFO msg=x v=005\n"},
-		"names and With":   {slog.LevelError, func(l hclog.Logger) { l.Named("a").Named("b").With("k", 1).Error("x") }, "level=ERROR msg=x k=1 logger=a.b\n"},
+		"names and With":   {slog.LevelError, func(l hclog.Logger) { l.Named("a").Named("b").With("k", 1).Error("x") }, "level=ERROR msg=x k=1 module=a.b\n"},
 		"at most a level":  {slog.LevelDebug, func(l hclog.Logger) { l.Error("x") }, "level=DEBUG msg=x\n"},
 		"off":              {slog.LevelError, func(l hclog.Logger) { l.Log(hclog.Off, "x") }, ""},
 		"a standard logger": {slog.LevelError, func(l hclog.Logger) {

@@ -43,7 +43,7 @@ func (c *Client) Execute(ctx context.Context, in *Invocation) error {
 		go s.copy(in.Stdin)
 	}
 	if errors.Is(err, io.EOF) {
-		err = nil // the command has ended already: Recv tells how
+		err = nil // the command has ended already: Recv reports how
 	}
 	for err == nil {
 		var m *pluginv1.ExecuteResponse

@@ -14,7 +14,7 @@ const (
 )
 
 // narrow takes from the widths of the columns until the table fits into so many, and
-// tells whether it does then. Numbers are not folded.
+// reports whether it does then. Numbers are not folded.
 func (t Table) narrow(width []int, columns int) bool {
 	n := len(width)
 	over := func() int {

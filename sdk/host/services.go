@@ -112,7 +112,7 @@ func newSecrets(c grpc.ClientConnInterface) *Secrets {
 
 // Seal encrypts plaintext, at most 1 MiB, so that only this plugin opens it, with the
 // same purpose, which is no secret. When the operator replaces the key, the host seals
-// anew what it finds in the plugin's private data, as it is or in base64: keep it so.
+// again what it finds in the plugin's private data, as it is or in base64: keep it so.
 func (s *Secrets) Seal(ctx context.Context, purpose string, plaintext []byte) ([]byte, error) {
 	r, err := s.rpc.Seal(ctx, &pluginv1.SealRequest{Plaintext: plaintext, Purpose: purpose})
 	return r.GetSealed(), fault.FromStatus(err)

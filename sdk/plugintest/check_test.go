@@ -1,11 +1,13 @@
 package plugintest_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ctl.internal/sdk/plugintest"
 )
@@ -13,7 +15,7 @@ import (
 func buildFaulty(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "faulty")
-	if out, err := exec.Command("go", "build", "-o", bin, "ctl.internal/sdk/plugintest/faulty").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(within(t), "go", "build", "-o", bin, "ctl.internal/sdk/plugintest/faulty").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return bin
@@ -63,4 +65,11 @@ func TestNoFile(t *testing.T) {
 	if len(f) == 0 || !strings.Contains(f[0].Text, "is no file") {
 		t.Errorf("findings %v", f)
 	}
+}
+
+// within bounds a process of the test.
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }

@@ -29,7 +29,7 @@ func FindACLRule(e *ACLEntry, id uint32) *ACLRule {
 	return e.Rules[i]
 }
 
-// ACLDiffers tells how a table does not show that a request was carried out, in words
+// ACLDiffers reports how a table does not show that a request was carried out, in words
 // that follow "it shows"; empty if it does. What the table leaves empty is not compared;
 // but where it shows anything of what a profile masks or a rule matches, all of it is.
 func ACLDiffers(action ACLAction, p *ACLProfile, r *ACLRule, table []*ACLEntry) string {

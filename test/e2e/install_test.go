@@ -61,7 +61,7 @@ func TestInstallAndUninstall(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", what, err, out)
 		}
 	}
-	c := exec.Command(filepath.Join(prefix, "bin", "ctl"), "version")
+	c := exec.CommandContext(within(t), filepath.Join(prefix, "bin", "ctl"), "version")
 	if out, err := c.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "ctl ") {
 		t.Errorf("ctl version: %v %s", err, out)
 	}
@@ -180,4 +180,11 @@ func TestAnUpgradeTakesASnapshot(t *testing.T) {
 	if a := c.Do("GET", "/restconf/modules", admin, ""); a.Status != 200 {
 		t.Errorf("after the upgrades: %d", a.Status)
 	}
+}
+
+// within bounds a process of the test.
+func within(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }

@@ -16,7 +16,7 @@ import (
 // pid is the process of a plugin, 0 while it has none.
 func (c *controller) pid(plugin string) int {
 	c.t.Helper()
-	out, err := exec.Command(filepath.Join(bin, "ctl"), "--home", c.Home, "--format", "json", "plugin:list").Output()
+	out, err := exec.CommandContext(within(c.t), filepath.Join(bin, "ctl"), "--home", c.Home, "--format", "json", "plugin:list").Output()
 	if err != nil {
 		c.t.Fatal(err)
 	}

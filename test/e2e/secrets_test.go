@@ -41,7 +41,7 @@ func (c *controller) processes() []int {
 // typed runs a console line with lines typed at its prompts.
 func (c *controller) typed(line string, input ...string) string {
 	c.t.Helper()
-	cmd := exec.Command(filepath.Join(bin, "ctl"), "--home", c.Home, line)
+	cmd := exec.CommandContext(within(c.t), filepath.Join(bin, "ctl"), "--home", c.Home, line)
 	cmd.Stdin = strings.NewReader(strings.Join(input, "\n") + "\n")
 	out, _ := cmd.CombinedOutput()
 	return string(out)
@@ -142,7 +142,7 @@ securityManager.realms = $tokenAuthRealm, $iniRealm, $ldapRealm`, 1) + "\n[users
 
 	idmtool := func(input []string, args ...string) {
 		t.Helper()
-		cmd := exec.Command(filepath.Join(c.Home, "etc", "idmtool"), args...)
+		cmd := exec.CommandContext(within(t), filepath.Join(c.Home, "etc", "idmtool"), args...)
 		cmd.Env = append(os.Environ(), "CTL_BIN="+bin)
 		cmd.Stdin = strings.NewReader(strings.Join(input, "\n") + "\n")
 		out, err := cmd.CombinedOutput()

@@ -54,7 +54,7 @@ func snapshotUnderLoad(t *testing.T, engine string) {
 	file := filepath.Join(filepath.Dir(c.Home), "lab.tar")
 	ctl := func(home string, args ...string) string {
 		t.Helper()
-		out, err := exec.Command(filepath.Join(bin, "ctl"), append([]string{"--home", home, "snapshot"}, args...)...).CombinedOutput()
+		out, err := exec.CommandContext(within(t), filepath.Join(bin, "ctl"), append([]string{"--home", home, "snapshot"}, args...)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("ctl snapshot %v: %v\n%s", args, err, out)
 		}

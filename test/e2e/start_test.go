@@ -128,7 +128,7 @@ func TestOutputThatNobodyReads(t *testing.T) {
 	}
 	r.Close()
 	none := []string{"--home", c.Home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
-	cmd := exec.Command(filepath.Join(bin, "ctld"), none...)
+	cmd := exec.CommandContext(within(t), filepath.Join(bin, "ctld"), none...)
 	cmd.Stdout, cmd.Stderr = w, w
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {

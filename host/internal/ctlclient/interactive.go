@@ -48,7 +48,7 @@ func (o *options) interactive(ctx context.Context) error {
 	return l.wait()
 }
 
-// followTerminal tells the controller the window's size as it changes, and closes
+// followTerminal informs the controller the window's size as it changes, and closes
 // the connection when the terminal goes away, so that its state is put back.
 func (l *link) followTerminal(fd int) (stop func()) {
 	c := make(chan os.Signal, 4)

@@ -1,6 +1,6 @@
 // Package feature is the catalogue of installable features and the set of those
 // required. The state is only the requirements; every change resolves their
-// closure anew (Closure, pure) and applies the difference (Manager). Running the
+// closure again (Closure, pure) and applies the difference (Manager). Running the
 // plugins of features is package plugin's.
 package feature
 
@@ -40,7 +40,7 @@ type Options struct {
 	Plugins Plugins
 	// Locate finds a plugin's executable and checksum, as Locator.Locate does.
 	Locate func(name string) (path, sha256 string, err error)
-	// Publish is told what is active: after new plugins serve, before old ones stop.
+	// Publish gets what is active: after new plugins serve, before old ones stop.
 	// It may ask for Active, and nothing else of the Manager.
 	Publish func(Target)
 	Boot    []string // requirements of the very first start; nil = those marked boot

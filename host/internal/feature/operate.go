@@ -102,7 +102,7 @@ func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOpti
 	})
 }
 
-// staying tells which of the features that were released stay, and for whom.
+// staying reports which of the features that were released stay, and for whom.
 func (m *Manager) staying(names []string, next state, c Change) []string {
 	var out []string
 	for _, n := range names {

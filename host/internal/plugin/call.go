@@ -135,7 +135,7 @@ func (s *supervisor) lost(ctx context.Context, inst *instance, err error) bool {
 	return gone
 }
 
-// over waits for the end of a process, or of its time. Gone tells whether its calls
+// over waits for the end of a process, or of its time. Gone reports whether its calls
 // are lost.
 func (s *supervisor) over(ctx context.Context, inst *instance, limit time.Duration) (over, gone bool) {
 	t := time.NewTimer(limit)
@@ -166,7 +166,7 @@ func (s *supervisor) goneError(inst *instance) error {
 	return e
 }
 
-// downError tells what is with a plugin that does not serve and when to ask again.
+// downError reports what is with a plugin that does not serve and when to ask again.
 func (s *supervisor) downError(m machine) *UnavailableError {
 	switch m.state {
 	case Starting:
@@ -267,7 +267,7 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 	return &managedStream{ClientStream: stream, s: s, inst: inst, ctx: ctx}, nil
 }
 
-// managedStream tells the death of the process from an error of the plugin.
+// managedStream distinguishes the death of the process from an error of the plugin.
 type managedStream struct {
 	grpc.ClientStream
 	s    *supervisor

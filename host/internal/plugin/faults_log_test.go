@@ -58,7 +58,7 @@ func TestFault10LongLinesAndFloodsAreBounded(t *testing.T) {
 	if err := r.Stop(r.ctx(), "faulty"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Info("faulty"); err != nil { // reading the tail tells what was dropped
+	if _, err := r.Info("faulty"); err != nil { // reading the tail reports what was dropped
 		t.Fatal(err)
 	}
 	if n := r.log.count(`"msg":"flood"`); n > 2000 {

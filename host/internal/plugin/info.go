@@ -42,7 +42,7 @@ type Info struct {
 	Debugger bool // attached, not started
 }
 
-// Info tells all about a plugin.
+// Info returns all about a plugin.
 func (m *Manager) Info(name string) (Info, error) {
 	s, err := m.get(name)
 	if err != nil {
@@ -51,7 +51,7 @@ func (m *Manager) Info(name string) (Info, error) {
 	return s.info(true), nil
 }
 
-// List tells about every plugin, in order of their names. The hashes of files that
+// List describes every plugin, in order of their names. The hashes of files that
 // are not in the catalogue may be missing.
 func (m *Manager) List() []Info {
 	var out []Info

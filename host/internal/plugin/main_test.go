@@ -29,7 +29,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	faultyBinary = filepath.Join(dir, "faulty")
-	out, err := exec.Command("go", "build", "-o", faultyBinary, "ctl.internal/sdk/plugintest/faulty").CombinedOutput()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", faultyBinary, "ctl.internal/sdk/plugintest/faulty").CombinedOutput()
+	cancel()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "the faulty plugin does not build: %v\n%s", err, out)
 		os.Exit(1)

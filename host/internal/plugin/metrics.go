@@ -25,7 +25,7 @@ const (
 	scrapeSeries  = 20_000
 )
 
-// pluginLabel tells the plugins' metrics apart.
+// pluginLabel distinguishes the metrics of plugins.
 const pluginLabel = "plugin"
 
 // Gatherer returns the metrics of all plugins, asked for by RPC, each with the label

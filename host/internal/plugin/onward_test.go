@@ -49,7 +49,7 @@ func TestTraceGoesFromPluginToPlugin(t *testing.T) {
 	}
 }
 
-// TestCirclesEnd: plugins that call each other for ever are stopped, and told why.
+// TestCirclesEnd: plugins that call each other for ever are stopped, and the caller learns why.
 func TestCirclesEnd(t *testing.T) {
 	r, _ := servicesRig(t)
 	r.ensure(second())

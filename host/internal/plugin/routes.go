@@ -11,7 +11,7 @@ import (
 
 // ServeRoute forwards a request to the plugin that serves its path. The caller is in
 // the request's context. GET and HEAD survive a crash of the plugin as long as
-// nothing was answered; begun tells whether something was, so that the caller can
+// nothing was answered; begun reports whether something was, so that the caller can
 // still answer the error.
 func (m *Manager) ServeRoute(w http.ResponseWriter, r *http.Request, plugin string) (begun bool, err error) {
 	s, err := m.get(plugin)

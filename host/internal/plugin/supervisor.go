@@ -57,7 +57,7 @@ type outcome struct {
 	err     error
 }
 
-// post tells the machine what happened and does what it says.
+// post informs the machine what happened and does what it says.
 func (s *supervisor) post(ev any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *supervisor) postLocked(ev any) {
 	s.m.notify()
 }
 
-// isOrder tells what somebody wants from what happens by itself.
+// isOrder reports what somebody wants from what happens by itself.
 func isOrder(ev any, state State) bool {
 	switch ev.(type) {
 	case evStop, evRestart, evReload:

@@ -1,3 +1,6 @@
+// Package labctl is the command line of ctl-lab: it runs a package network as
+// a process of its own and changes it through a control socket while it runs.
+// Tests in Go use package network directly.
 package labctl
 
 import (
@@ -16,7 +19,7 @@ import (
 	"ctl.internal/internal/lab/network"
 )
 
-// ready is the line that tells that the switches listen.
+// ready is the line that reports that the switches listen.
 type ready struct {
 	Switches int    `json:"switches"`
 	Links    int    `json:"links"`

@@ -52,7 +52,7 @@ func TestPriorityMovesTheRoot(t *testing.T) {
 	}
 }
 
-// A restart is told by coldStart; version 3 managers synchronize anew.
+// A restart is announced by coldStart; version 3 managers synchronize again.
 func TestRestart(t *testing.T) {
 	traps, target := listen(t)
 	now := time.Now() // the clock stands

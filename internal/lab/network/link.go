@@ -19,7 +19,7 @@ type cable struct {
 	a, b         *Node
 	aPort, bPort int
 	cut          bool
-	live         bool // what the switches were told
+	live         bool // as the switches know it
 	blocked      bool // by the spanning tree
 }
 
@@ -106,7 +106,7 @@ func (node *Node) hasHost(port int) bool {
 	return false
 }
 
-// refresh tells both ends whether the link lives, and traps when that is new.
+// refresh informs both ends whether the link lives, and traps when that is new.
 func (n *Network) refresh(l *cable) {
 	was := l.live
 	n.join(l)

@@ -1,3 +1,9 @@
+// Package network joins simulated switches to networks that controllers can
+// discover: links that LLDP shows at both ends, a spanning tree, learned
+// addresses, traps. It starts the agents, writes the switch list and knows the
+// truth that a test compares a discovery with.
+//
+// One switch alone is package simswitch on package snmpagent.
 package network
 
 import (
@@ -136,7 +142,7 @@ func engineID(m simswitch.MAC) []byte { return append([]byte{0x80, 0x01, 0x86, 0
 
 // Close ends the agents and waits for them.
 func (n *Network) Close() {
-	n.mu.Lock() // so that no inform starts behind it
+	n.mu.Lock() // so that no inform starts after it
 	n.cancel()
 	n.mu.Unlock()
 	n.host.Close()

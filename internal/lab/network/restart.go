@@ -3,7 +3,7 @@ package network
 import "ctl.internal/internal/lab/snmpwire"
 
 // Restart switches a switch off and on: its links go down and come back, it
-// forgets what it learned, its engine boots anew, and it sends coldStart.
+// forgets what it learned, its engine boots again, and it sends coldStart.
 func (n *Network) Restart(name string) error {
 	node, err := n.Node(name)
 	if err != nil {

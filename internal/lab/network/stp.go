@@ -84,7 +84,7 @@ func (n *Network) roots(places []*place) []*place {
 	return out
 }
 
-// span computes the spanning tree of every island and tells the switches.
+// span computes the spanning tree of every island and informs the switches.
 func (n *Network) span() {
 	places := make([]*place, len(n.nodes))
 	for i, node := range n.nodes {

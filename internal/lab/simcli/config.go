@@ -103,7 +103,7 @@ func (c *config) unset(header, line string) bool {
 	return k != "" && len(c.lines[header]) < before
 }
 
-// value is what stands behind the beginning of a line of a section.
+// value is what follows the beginning of a line of a section.
 func (c *config) value(header, begin string) string {
 	for _, l := range c.lines[header] {
 		if rest, ok := strings.CutPrefix(l, begin); ok {

@@ -16,7 +16,7 @@ type Faults struct {
 	Hangup string // the connection ends at a line that begins with this
 	Mute   string // a line that begins with this is done and nothing is said any more
 	Pieces int    // so many bytes a write; 0: whole
-	Redraw bool   // the prompt is drawn anew while a line is typed, and twice behind an error
+	Redraw bool   // the prompt is drawn again while a line is typed, and twice after an error
 }
 
 // Router is one simulated router. Start, Down, Up and the like are the listener's.

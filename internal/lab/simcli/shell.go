@@ -1,3 +1,10 @@
+// Package simcli is a simulated BIER router with a command line over SSH, in the
+// manner of freeRtr: a running configuration of sections with indented lines, entered
+// with "configure terminal", taken back with "no". Each line takes effect at once, but the
+// egress list of a tunnel: that waits for "tunnel mode bier".
+//
+// Its grammar is that of the templates bier-driver-cli comes with. Routers with
+// NETCONF are package simrouter.
 package simcli
 
 import (
@@ -64,7 +71,7 @@ func (s *shell) drawn(prompt, line string) string {
 	return "\r\r" + prompt + line + strings.Repeat(" ", 70) + "\r" + prompt + line
 }
 
-// redrawn is an echo and an answer, all drawn anew; then comes the prompt.
+// redrawn is an echo and an answer, all drawn again; then comes the prompt.
 func (s *shell) redrawn(line, out string) string {
 	now := s.prompt()
 	text := s.drawn(s.before, line[:min(1, len(line))]) + s.drawn(s.before, line) + "\r\n" + out + s.drawn(now, "")
@@ -74,7 +81,7 @@ func (s *shell) redrawn(line, out string) string {
 	return strings.TrimSuffix(text, now)
 }
 
-// say writes an answer and the prompt behind it.
+// say writes an answer and the prompt after it.
 func (s *shell) say(text string) {
 	b := []byte(text + s.prompt())
 	s.r.mu.Lock()

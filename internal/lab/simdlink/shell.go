@@ -1,3 +1,9 @@
+// Package simdlink is a simulated D-Link switch at its command line, by telnet and SSH:
+// the login dialogue, pages, access profiles and rules, spanning tree and traffic
+// settings of the xStack series. It misbehaves on demand (Faults).
+//
+// It keeps what it is given and shows it; no frame passes. Switches with SNMP are
+// package simswitch, routers with a command line package simcli.
 package simdlink
 
 import (
@@ -18,7 +24,7 @@ type shell struct {
 	s   *Switch
 	out io.Writer
 	in  *bufio.Reader
-	// crlf: the last line ended with CR, and the LF behind it is no line.
+	// crlf: the last line ended with CR, and the LF after it is no line.
 	crlf bool
 }
 
@@ -125,7 +131,7 @@ func (h *shell) page(text string) {
 	paging := h.s.state.clipaging
 	h.s.mu.Unlock()
 	lines := strings.SplitAfter(text, "\n")
-	if last := len(lines) - 1; lines[last] == "" { // behind the last line end
+	if last := len(lines) - 1; lines[last] == "" { // after the last line end
 		lines = lines[:last]
 	}
 	for paging && len(lines) > pageLines {

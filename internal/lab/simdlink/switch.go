@@ -163,7 +163,7 @@ func (s *Switch) Sent() []string {
 	return slices.Clone(s.sent)
 }
 
-// Config is what "show config current_config" tells.
+// Config is what "show config current_config" shows.
 func (s *Switch) Config() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

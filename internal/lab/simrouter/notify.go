@@ -29,7 +29,7 @@ func SubDomainIDCollision(id, mt uint32) *xmltree.Node {
 	return xmltree.New(NSBier, "sub-domain-id-collision", xmltree.Leaf(NSBier, "sub-domain-id", number10(id)), xmltree.Leaf(NSBier, "mt-id", number10(mt)))
 }
 
-// changed tells of a change of running (RFC 6470 section 2.1); by is nil for the
+// changed notifies of a change of running (RFC 6470 section 2.1); by is nil for the
 // router itself.
 func (r *Router) changed(by *session) {
 	e := func(name string, kids ...*xmltree.Node) *xmltree.Node {

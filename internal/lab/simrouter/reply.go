@@ -162,7 +162,7 @@ func (s *session) release() {
 	}
 }
 
-// frame puts a message into chunks or a mark behind it.
+// frame puts a message into chunks or a mark after it.
 func (s *session) frame(msg []byte, chunked bool, f Faults) []byte {
 	var b bytes.Buffer
 	if !chunked {

@@ -1,3 +1,9 @@
+// Package simrouter is a simulated BIER router with NETCONF over SSH: running and
+// candidate, edit-config on a tree with a schema, locks, confirmed commit,
+// notifications, and faults on demand. Hundreds fit in one process.
+//
+// Schema and Edit are the decision core, without I/O; Router puts them behind a
+// socket. Routers with a command line are package simcli, switches simswitch.
 package simrouter
 
 import (
@@ -123,7 +129,7 @@ func (r *Router) now() Faults {
 	return r.faults
 }
 
-// Counts tells how often each operation was asked for, greetings not among them.
+// Counts returns how often each operation was asked for, greetings not among them.
 func (r *Router) Counts() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

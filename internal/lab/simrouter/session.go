@@ -106,7 +106,7 @@ func (s *session) writer() {
 					return
 				}
 			}
-			if len(b) == 0 { // what queues nothing ends the session behind what it queued before
+			if len(b) == 0 { // what queues nothing ends the session after what it queued before
 				s.close()
 				return
 			}

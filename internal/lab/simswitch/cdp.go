@@ -23,7 +23,7 @@ func (s *Switch) cdpRows() []*nearRow {
 }
 
 // cdpObjects is what a manager needs of CISCO-CDP-MIB. The device id of a switch is
-// its name, and ports are told by their names.
+// its name, and ports are named.
 func cdpObjects() []object {
 	t := table[*nearRow]{
 		at:    snmpwire.MustOID(cdpAt + "2.1.1"),

@@ -92,7 +92,7 @@ func appendMAC(dst oid, m MAC) oid {
 	return dst
 }
 
-// fdbObjects is dot1qFdbTable and dot1qTpFdbTable of Q-BRIDGE-MIB (RFC 4363).
+// fdbObjects is dot1qTpFdbTable of Q-BRIDGE-MIB (RFC 4363).
 func fdbObjects() []object {
 	t := table[fdbRow]{
 		at: snmpwire.MustOID("1.3.6.1.2.1.17.7.1.2.2.1"),
@@ -105,18 +105,7 @@ func fdbObjects() []object {
 		row:   func(s *Switch, i int) fdbRow { return s.fdb[i] },
 		index: func(s *Switch, r fdbRow, dst oid) oid { return appendMAC(append(dst, s.fdbID(r.vlan)), r.mac) },
 	}
-	ids := vlanTable(snmpwire.MustOID("1.3.6.1.2.1.17.7.1.2.1.1"))
-	ids.index = func(s *Switch, v *vlan, dst oid) oid { return append(dst, s.fdbID(v.id)) }
 	return []object{
-		ids.column(2, "dot1qFdbDynamicCount", func(s *Switch, v *vlan) value {
-			n := 0
-			for _, r := range s.fdb {
-				if r.vlan == v.id && r.kind == fdbLearned {
-					n++
-				}
-			}
-			return counter(uint64(n))
-		}),
 		t.column(2, "dot1qTpFdbPort", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.port)) }),
 		t.column(3, "dot1qTpFdbStatus", func(_ *Switch, r fdbRow) value { return snmpwire.Int32(int(r.kind)) }),
 	}

@@ -33,7 +33,7 @@ func FuzzMIB(f *testing.F) {
 		b.mib.Get(name)
 		at, v := b.mib.Next(name, nil)
 		if !v.Exception() && at.Compare(name) <= 0 {
-			t.Fatalf("%s does not come behind %s", at, name)
+			t.Fatalf("%s does not come after %s", at, name)
 		}
 		for !v.Exception() {
 			if got := b.mib.Get(at); got.Exception() {
@@ -41,7 +41,7 @@ func FuzzMIB(f *testing.F) {
 			}
 			next, value := b.mib.Next(at, nil)
 			if !value.Exception() && next.Compare(at) <= 0 {
-				t.Fatalf("%s does not come behind %s", next, at)
+				t.Fatalf("%s does not come after %s", next, at)
 			}
 			at, v = next, value
 		}

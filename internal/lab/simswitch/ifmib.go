@@ -3,7 +3,6 @@ package simswitch
 import (
 	"net/netip"
 
-	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/internal/lab/snmpwire"
 )
 
@@ -25,22 +24,11 @@ func (s *Switch) isUp(i iface) (admin, oper bool) {
 	return true, true
 }
 
-// octets is what a port that is up has counted: 1,000 octets a second and port.
-func (s *Switch) octets(i iface) uint64 {
-	if _, up := s.isUp(i); !up {
-		return 0
-	}
-	return uint64(s.upTime()) * 10 * uint64(i.port+1)
-}
-
 // ifObjects is the interfaces group of IF-MIB (RFC 2863).
 func ifObjects() []object {
 	t := ifTable("1.3.6.1.2.1.2.2.1")
 	col := t.column
 	mac := func(s *Switch, i iface) value { m := s.portMAC(i.port); return snmpwire.Octets(m[:]) }
-	zero := always[iface](counter(0))
-	in := func(s *Switch, i iface) value { return counter(s.octets(i)) }
-	packets := func(s *Switch, i iface) value { return counter(s.octets(i) / 100) }
 	return []object{
 		scalar("ifNumber", "1.3.6.1.2.1.2.1", func(s *Switch) value { return snmpwire.Int32(len(s.ifs)) }),
 		col(1, "ifIndex", func(_ *Switch, i iface) value { return snmpwire.Int32(int(i.index)) }),
@@ -61,14 +49,6 @@ func ifObjects() []object {
 			return truth(admin)
 		}, setAdminStatus),
 		col(8, "ifOperStatus", func(s *Switch, i iface) value { _, oper := s.isUp(i); return truth(oper) }),
-		col(9, "ifLastChange", func(s *Switch, i iface) value {
-			if p := s.port(i.port); p != nil {
-				return ticks(p.changed)
-			}
-			return ticks(0)
-		}),
-		col(10, "ifInOctets", in), col(11, "ifInUcastPkts", packets), col(13, "ifInDiscards", zero), col(14, "ifInErrors", zero),
-		col(16, "ifOutOctets", in), col(17, "ifOutUcastPkts", packets), col(19, "ifOutDiscards", zero), col(20, "ifOutErrors", zero),
 	}
 }
 
@@ -93,7 +73,7 @@ func setAdminStatus(s *Switch, t tx, i iface, v value) status {
 	assign(t, &p.admin, up)
 	t.Commit(func() {
 		s.mu.Lock()
-		s.settle(p, p.carrier && !up, p.up())
+		s.linkChanged(p, p.carrier && !up, p.up())
 		s.mu.Unlock()
 		if s.cfg.PortAdmin != nil {
 			s.cfg.PortAdmin(p.number, up)
@@ -106,7 +86,7 @@ func setAdminStatus(s *Switch, t tx, i iface, v value) status {
 func ifXObjects() []object {
 	t := ifTable("1.3.6.1.2.1.31.1.1.1")
 	col := t.column
-	octets := func(s *Switch, i iface) value { return count64(s.octets(i)) }
+	octets := func(s *Switch, i iface) value { return count64(uint64(s.upTime()) * 10 * uint64(i.port+1)) }
 	onPort := func(get func(p *port) value, other value) func(*Switch, iface) value {
 		return func(s *Switch, i iface) value {
 			if p := s.port(i.port); p != nil {
@@ -127,15 +107,6 @@ func ifXObjects() []object {
 				return snmpwire.NotWritable
 			}),
 		col(15, "ifHighSpeed", func(s *Switch, i iface) value { return gauge(s.speed(i)) }),
-		col(17, "ifConnectorPresent", func(_ *Switch, i iface) value { return truth(i.port > 0) }),
-		t.writable(18, "ifAlias", snmpagent.Syntax{Tag: snmpwire.OctetString, Max: 64},
-			onPort(func(p *port) value { return snmpwire.Text(p.alias) }, snmpwire.Text("")),
-			func(s *Switch, x tx, i iface, v value) status {
-				if p := s.port(i.port); p != nil {
-					return assign(x, &p.alias, string(v.Bytes))
-				}
-				return snmpwire.NotWritable
-			}),
 	}
 }
 

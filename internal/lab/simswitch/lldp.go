@@ -3,14 +3,12 @@ package simswitch
 import (
 	"net/netip"
 	"strings"
-
-	"ctl.internal/internal/lab/snmpwire"
 )
 
 // lldpAt is lldpObjects of LLDP-MIB (IEEE 802.1AB-2005).
 const lldpAt = "1.0.8802.1.1.2.1."
 
-// Neighbor is what one end of a link tells the other by LLDP.
+// Neighbor is what one end of a link sends the other by LLDP.
 type Neighbor struct {
 	ChassisSubtype int // 4 MAC, 5 network address, 7 local …
 	Chassis        []byte
@@ -19,7 +17,7 @@ type Neighbor struct {
 	PortDesc       string
 	SysName        string
 	SysDesc        string
-	Management     netip.Addr // may be invalid: not told
+	Management     netip.Addr // may be invalid: not advertised
 	ManagementIf   int        // its ifIndex
 }
 
@@ -70,7 +68,7 @@ func (s *Switch) lldpPort(number int) uint32 {
 	return uint32(number)
 }
 
-// Advert returns what the switch tells at a port.
+// Advert returns what the switch advertises at a port.
 func (s *Switch) Advert(number int) Neighbor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,18 +79,7 @@ func (s *Switch) Advert(number int) Neighbor {
 	}
 }
 
-// lldpConfigObjects is lldpConfiguration and lldpStatistics.
+// lldpConfigObjects is what managers read of lldpStatistics.
 func lldpConfigObjects() []object {
-	stat := func(f func(l *lldpStats) uint32) func(*Switch) value {
-		return func(s *Switch) value { return gauge(uint64(f(&s.lldp))) }
-	}
-	return []object{
-		scalar("lldpMessageTxInterval", lldpAt+"1.1", func(*Switch) value { return snmpwire.Int32(30) }),
-		scalar("lldpMessageTxHoldMultiplier", lldpAt+"1.2", func(*Switch) value { return snmpwire.Int32(4) }),
-		scalar("lldpStatsRemTablesLastChangeTime", lldpAt+"2.1", func(s *Switch) value { return ticks(s.lldp.changed) }),
-		scalar("lldpStatsRemTablesInserts", lldpAt+"2.2", stat(func(l *lldpStats) uint32 { return l.inserts })),
-		scalar("lldpStatsRemTablesDeletes", lldpAt+"2.3", stat(func(l *lldpStats) uint32 { return l.deletes })),
-		scalar("lldpStatsRemTablesDrops", lldpAt+"2.4", func(*Switch) value { return gauge(0) }),
-		scalar("lldpStatsRemTablesAgeouts", lldpAt+"2.5", func(*Switch) value { return gauge(0) }),
-	}
+	return []object{scalar("lldpStatsRemTablesLastChangeTime", lldpAt+"2.1", func(s *Switch) value { return ticks(s.lldp.changed) })}
 }

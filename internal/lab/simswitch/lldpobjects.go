@@ -4,26 +4,15 @@ import (
 	"ctl.internal/internal/lab/snmpwire"
 )
 
-// lldpCaps is LldpSystemCapabilitiesMap with the bit bridge(2).
-func lldpCaps() value { return snmpwire.Octets([]byte{0x20, 0}) }
-
 // lldpLocalObjects is lldpLocalSystemData.
 func lldpLocalObjects() []object {
 	ports := portTable(snmpwire.MustOID(lldpAt + "3.7.1"))
 	ports.index = func(s *Switch, p *port, dst oid) oid { return append(dst, s.lldpPort(p.number)) }
-	mgmt := table[struct{}]{
-		at:    snmpwire.MustOID(lldpAt + "3.8.1"),
-		count: func(*Switch) int { return 1 },
-		row:   func(*Switch, int) struct{} { return struct{}{} },
-		index: func(s *Switch, _ struct{}, dst oid) oid { return appendIP(append(dst, 1, 4), s.cfg.Address.Addr()) },
-	}
 	return []object{
 		scalar("lldpLocChassisIdSubtype", lldpAt+"3.1", func(*Switch) value { return snmpwire.Int32(4) }),
 		scalar("lldpLocChassisId", lldpAt+"3.2", func(s *Switch) value { return snmpwire.Octets(s.chassis()) }),
 		scalar("lldpLocSysName", lldpAt+"3.3", func(s *Switch) value { return snmpwire.Text(s.name) }),
 		scalar("lldpLocSysDesc", lldpAt+"3.4", func(s *Switch) value { return snmpwire.Text(s.cfg.Profile.Descr) }),
-		scalar("lldpLocSysCapSupported", lldpAt+"3.5", func(*Switch) value { return lldpCaps() }),
-		scalar("lldpLocSysCapEnabled", lldpAt+"3.6", func(*Switch) value { return lldpCaps() }),
 		ports.column(2, "lldpLocPortIdSubtype", func(s *Switch, p *port) value {
 			subtype, _ := s.portID(p.number)
 			return snmpwire.Int32(subtype)
@@ -33,10 +22,6 @@ func lldpLocalObjects() []object {
 			return snmpwire.Octets(id)
 		}),
 		ports.column(4, "lldpLocPortDesc", func(s *Switch, p *port) value { return snmpwire.Text(s.portName(p.number)) }),
-		mgmt.column(3, "lldpLocManAddrLen", always[struct{}](snmpwire.Int32(5))),
-		mgmt.column(4, "lldpLocManAddrIfSubtype", always[struct{}](snmpwire.Int32(2))),
-		mgmt.column(5, "lldpLocManAddrIfId", func(s *Switch, _ struct{}) value { return snmpwire.Int32(s.cfg.Profile.SVI) }),
-		mgmt.column(6, "lldpLocManAddrOID", always[struct{}](snmpwire.Object(oid{0, 0}))),
 	}
 }
 
@@ -55,7 +40,7 @@ func lldpRemoteObjects() []object {
 		if r.Management.Is4() {
 			return appendIP(append(dst, 1, 4), r.Management)
 		}
-		return append(dst, 0, 0) // not told; Get hides it
+		return append(dst, 0, 0) // not advertised; Get hides it
 	}
 	text := func(f func(r *nearRow) string) func(*Switch, *nearRow) value {
 		return func(_ *Switch, r *nearRow) value { return snmpwire.Text(f(r)) }
@@ -71,17 +56,13 @@ func lldpRemoteObjects() []object {
 		t.column(8, "lldpRemPortDesc", text(func(r *nearRow) string { return r.PortDesc })),
 		t.column(9, "lldpRemSysName", text(func(r *nearRow) string { return r.SysName })),
 		t.column(10, "lldpRemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
-		t.column(11, "lldpRemSysCapSupported", func(*Switch, *nearRow) value { return lldpCaps() }),
-		t.column(12, "lldpRemSysCapEnabled", func(*Switch, *nearRow) value { return lldpCaps() }),
-		told(9, mgmt.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
-		told(9, mgmt.column(4, "lldpRemManAddrIfId", number(func(r *nearRow) int { return r.ManagementIf }))),
-		told(9, mgmt.column(5, "lldpRemManAddrOID", always[*nearRow](snmpwire.Object(oid{0, 0})))),
+		advertised(9, mgmt.column(3, "lldpRemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
 	}
 }
 
-// told hides management addresses that neighbours did not tell: their index is
+// advertised hides management addresses that neighbours did not advertise: their index is
 // shorter than arcs.
-func told(arcs int, o object) object {
+func advertised(arcs int, o object) object {
 	get := o.Get
 	o.Get = func(s *Switch, inst oid) (value, bool) {
 		if len(inst) < arcs {

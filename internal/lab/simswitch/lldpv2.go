@@ -5,7 +5,7 @@ import "ctl.internal/internal/lab/snmpwire"
 // lldpV2At is lldpV2Objects of LLDP-V2-MIB (IEEE 802.1AB-2016).
 const lldpV2At = "1.3.111.2.802.1.1.13.1."
 
-// nearestBridge is the row of lldpV2DestAddressTable that neighbours are told by:
+// nearestBridge is the row of lldpV2DestAddressTable that neighbours are found by:
 // 01-80-C2-00-00-0E.
 const nearestBridge = 1
 
@@ -60,6 +60,6 @@ func lldpV2Objects() []object {
 		near.column(9, "lldpV2RemPortDesc", text(func(r *nearRow) string { return r.PortDesc })),
 		near.column(10, "lldpV2RemSysName", text(func(r *nearRow) string { return r.SysName })),
 		near.column(11, "lldpV2RemSysDesc", text(func(r *nearRow) string { return r.SysDesc })),
-		told(10, mgmt.column(3, "lldpV2RemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
+		advertised(10, mgmt.column(3, "lldpV2RemManAddrIfSubtype", always[*nearRow](snmpwire.Int32(2)))),
 	})
 }

@@ -11,11 +11,7 @@ type port struct {
 	admin   bool
 	carrier bool
 	trap    bool // ifLinkUpDownTrapEnable
-	filter  bool // dot1qPortIngressFiltering
 	pvid    uint16
-	frames  uint8  // dot1qPortAcceptableFrameTypes
-	changed uint32 // ifLastChange
-	alias   string
 	stp     stpPort
 }
 
@@ -31,7 +27,7 @@ func (s *Switch) makePorts() {
 	s.ports = make([]port, s.cfg.Ports)
 	s.ifs = make([]iface, 0, s.cfg.Ports+1)
 	for i := range s.ports {
-		s.ports[i] = port{number: i + 1, admin: true, trap: true, pvid: 1, frames: 1, stp: newSTPPort()}
+		s.ports[i] = port{number: i + 1, admin: true, trap: true, pvid: 1, stp: newSTPPort()}
 		s.ifs = append(s.ifs, iface{s.ifIndex(i + 1), i + 1})
 	}
 	s.ifs = append(s.ifs, iface{uint32(s.cfg.Profile.SVI), 0})
@@ -99,11 +95,11 @@ func (s *Switch) SetAdmin(number int, up bool) {
 	defer s.mu.Unlock()
 	if p := s.port(number); p != nil && p.admin != up {
 		p.admin = up
-		s.settle(p, p.carrier && !up, p.up())
+		s.linkChanged(p, p.carrier && !up, p.up())
 	}
 }
 
-// SetCarrier tells a port whether there is a living peer at the other end. It
+// SetCarrier says whether there is a living peer at the other end. It
 // reports whether that changed ifOperStatus. A port that goes down forgets
 // its neighbours and learned addresses.
 func (s *Switch) SetCarrier(number int, up bool) bool {
@@ -115,16 +111,15 @@ func (s *Switch) SetCarrier(number int, up bool) bool {
 	}
 	was := p.up()
 	p.carrier = up
-	s.settle(p, was, p.up())
+	s.linkChanged(p, was, p.up())
 	return was != p.up()
 }
 
-// settle does what follows from a change of ifOperStatus.
-func (s *Switch) settle(p *port, was, is bool) {
+// linkChanged does what follows from a change of ifOperStatus.
+func (s *Switch) linkChanged(p *port, was, is bool) {
 	if was == is {
 		return
 	}
-	p.changed = s.upTime()
 	if !is {
 		s.forgetNeighbors(p.number)
 		s.flush(func(r fdbRow) bool { return int(r.port) == p.number })

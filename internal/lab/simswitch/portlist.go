@@ -19,7 +19,7 @@ func (s *Switch) portListLen() int {
 
 func (s *Switch) emptyPortList() []byte { return make([]byte, s.portListLen()) }
 
-// withTail sets the bits behind the ports that some makes have, in the last octet.
+// withTail sets the bits after the ports that some makes have, in the last octet.
 func (s *Switch) withTail(list []byte) []byte {
 	out := bytes.Clone(list)
 	if s.cfg.Profile.PortListTail {

@@ -16,7 +16,7 @@ type Profile struct {
 	IfIndexOffset int    // ifIndex = port + offset; 0: they are equal
 	SVI           int    // ifIndex of the management interface, 0 = 5121
 	PortName      string // ifName and LLDP port id, with one %d for the port
-	SamePortID    bool   // LLDP tells the same port id on every port
+	SamePortID    bool   // LLDP advertises the same port id on every port
 	PortIDSubtype int    // LLDP port id: 3 MAC, 5 interface name, 7 local; 0 = 5
 	PortIDEnd     string // appended to LLDP port ids of subtype 5 and 7: a NUL, say
 
@@ -25,7 +25,7 @@ type Profile struct {
 	LLDPByIfIndex  bool // lldpLocPortNum is the ifIndex, not the base port
 
 	PortListLen    int  // octets of PortList values; 0: as many as the ports need
-	PortListTail   bool // the octets behind the ports hold bits that must be kept
+	PortListTail   bool // the octets after the ports hold bits that must be kept
 	PortListExact  bool // SET of another length is refused with wrongLength
 	PortListText   bool // the agent shows "1,2,24" instead of a bitmap and takes no SET of it
 	FDBOffset      int  // FDB id = VLAN id + offset

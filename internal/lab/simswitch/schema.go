@@ -21,7 +21,7 @@ func NewSchema() *snmpagent.Schema[*Switch] {
 	return snmpagent.NewSchema(
 		systemObjects(), ifObjects(), ifXObjects(), ipObjects(), arpObjects(),
 		bridgeObjects(), stpObjects(), stpPortObjects(), bridgeFDBObjects(),
-		vlanBaseObjects(), fdbObjects(), staticObjects(), vlanCurrentObjects(), vlanStaticObjects(), pvidObjects(),
+		fdbObjects(), staticObjects(), vlanCurrentObjects(), vlanStaticObjects(), pvidObjects(),
 		shown(LLDP, lldpConfigObjects()), shown(LLDP, lldpLocalObjects()), shown(LLDP, lldpRemoteObjects()),
 		lldpV2Objects(), cdpObjects(),
 	)
@@ -82,7 +82,7 @@ type table[R any] struct {
 	index func(s *Switch, r R, dst oid) oid // appends the index of a row
 }
 
-// next finds the first row behind after.
+// next finds the first row after `after`.
 func (t table[R]) next(s *Switch, after, dst oid) (oid, bool) {
 	base := len(dst)
 	i := 0
@@ -153,7 +153,6 @@ func truth(b bool) value {
 }
 
 func gauge(n uint64) value   { return snmpwire.Unsigned(snmpwire.Gauge32, n) }
-func counter(n uint64) value { return snmpwire.Unsigned(snmpwire.Counter32, n) }
 func ticks(n uint32) value   { return snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n)) }
 func count64(n uint64) value { return snmpwire.Unsigned(snmpwire.Counter64, n) }
 

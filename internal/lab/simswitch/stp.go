@@ -35,8 +35,6 @@ func (b BridgeID) octets() value { return snmpwire.Octets(slices.Clone(b[:])) }
 type stp struct {
 	priority uint16
 	tree     Tree
-	changes  uint32
-	changed  uint32 // sysUpTime of the last change
 }
 
 // stpPort is dot1dStpPort. designated is who sends on the segment.
@@ -48,7 +46,6 @@ type stpPort struct {
 	bridge   BridgeID
 	farCost  int
 	far      uint16 // dot1dStpPortDesignatedPort
-	forwards uint32
 }
 
 // Tree is what the spanning tree algorithm of the network found for a switch.
@@ -110,7 +107,7 @@ func (s *Switch) PathCost(number int) int {
 	return 0
 }
 
-// treeSet tells the network that SNMP has changed what the tree depends on.
+// treeSet informs the network that SNMP has changed what the tree depends on.
 func (s *Switch) treeSet() {
 	if s.cfg.TreeSet != nil {
 		s.cfg.TreeSet()
@@ -123,11 +120,7 @@ func (s *Switch) treeSet() {
 func (s *Switch) SetTree(t Tree, ports map[int]TreePort) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t != s.stp.tree {
-		s.stp.changes++
-		s.stp.changed = s.upTime()
-		s.stp.tree = t
-	}
+	s.stp.tree = t
 	own := bridgeID(s.stp.priority, s.cfg.MAC)
 	for i := range s.ports {
 		p := &s.ports[i]
@@ -141,9 +134,6 @@ func (s *Switch) SetTree(t Tree, ports map[int]TreePort) {
 		if p.stp.state == Forwarding && want.State != Forwarding {
 			s.flush(func(r fdbRow) bool { return int(r.port) == p.number })
 		}
-		if p.stp.state != Forwarding && want.State == Forwarding {
-			p.stp.forwards++
-		}
 		p.stp.farCost = want.Cost
 		p.stp.state, p.stp.bridge, p.stp.far = want.State, want.Bridge, uint16(p.stp.priority)<<8|uint16(want.Port)
 	}
@@ -152,22 +142,16 @@ func (s *Switch) SetTree(t Tree, ports map[int]TreePort) {
 // stpObjects is dot1dStp of BRIDGE-MIB.
 func stpObjects() []object {
 	const at = "1.3.6.1.2.1.17.2."
-	fixed := func(n int) func(*Switch) value { return func(*Switch) value { return snmpwire.Int32(n) } }
 	return []object{
-		scalar("dot1dStpProtocolSpecification", at+"1", fixed(3)),
 		writableScalar("dot1dStpPriority", at+"2", integer(0, 65535),
 			func(s *Switch) value { return snmpwire.Int32(int(s.stp.priority)) },
 			func(s *Switch, t tx, v value) status {
 				t.Commit(s.treeSet)
 				return assign(t, &s.stp.priority, uint16(v.Int))
 			}),
-		scalar("dot1dStpTimeSinceTopologyChange", at+"3", func(s *Switch) value { return ticks(s.upTime() - s.stp.changed) }),
-		scalar("dot1dStpTopChanges", at+"4", func(s *Switch) value { return counter(uint64(s.stp.changes)) }),
 		scalar("dot1dStpDesignatedRoot", at+"5", func(s *Switch) value { return s.stp.tree.Root.octets() }),
 		scalar("dot1dStpRootCost", at+"6", func(s *Switch) value { return snmpwire.Int32(s.stp.tree.Cost) }),
 		scalar("dot1dStpRootPort", at+"7", func(s *Switch) value { return snmpwire.Int32(s.stp.tree.RootPort) }),
-		scalar("dot1dStpMaxAge", at+"8", fixed(2000)), scalar("dot1dStpHelloTime", at+"9", fixed(200)),
-		scalar("dot1dStpHoldTime", at+"10", fixed(100)), scalar("dot1dStpForwardDelay", at+"11", fixed(1500)),
 	}
 }
 
@@ -204,6 +188,5 @@ func stpPortObjects() []object {
 		t.column(9, "dot1dStpPortDesignatedPort", func(_ *Switch, p *port) value {
 			return snmpwire.Octets([]byte{byte(p.stp.far >> 8), byte(p.stp.far)})
 		}),
-		t.column(10, "dot1dStpPortForwardTransitions", func(_ *Switch, p *port) value { return counter(uint64(p.stp.forwards)) }),
 	}
 }

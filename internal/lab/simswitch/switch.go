@@ -1,3 +1,12 @@
+// Package simswitch models an Ethernet switch behind the MIBs that controllers
+// read and write: SNMPv2-MIB system, IF-MIB, ipNetToMedia, BRIDGE-MIB,
+// Q-BRIDGE-MIB and LLDP-MIB. Every value is computed from the model when it is
+// asked for, so a switch of 48 ports takes some kilobytes.
+//
+// The model acts: a VLAN that becomes active shows up in the current table, a
+// port that goes down loses its neighbours and learned addresses. What joins
+// switches to each other is package network; who answers on the wire is
+// package snmpagent.
 package simswitch
 
 import (
@@ -51,8 +60,6 @@ type Switch struct {
 	mu        sync.Mutex
 	scratch   snmpwire.OID
 	name      string
-	contact   string
-	location  string
 	authTraps bool
 	ports     []port
 	ifs       []iface // in the order of ifIndex
@@ -64,8 +71,6 @@ type Switch struct {
 	arp       []arpRow
 	stp       stp
 	lldp      lldpStats
-	deletes   uint64 // dot1qVlanNumDeletes
-	aging     int
 }
 
 // New makes a switch: all ports admin up, without a link, untagged in VLAN 1.
@@ -94,7 +99,7 @@ func New(cfg Config) (*Switch, error) {
 	if n := cfg.Profile.PortListLen; n > 0 && n*8 < cfg.Ports {
 		return nil, fmt.Errorf("switch %s: model %s has room for %d ports", cfg.Name, cfg.Profile.Model, n*8)
 	}
-	s := &Switch{cfg: cfg, name: cfg.Name, authTraps: true, aging: 300}
+	s := &Switch{cfg: cfg, name: cfg.Name, authTraps: true}
 	s.since.Store(cfg.Started.Add(-cfg.UpTime).UnixNano())
 	s.makePorts()
 	s.stp = newSTP(cfg.MAC)
@@ -143,9 +148,6 @@ func (s *Switch) Restart() {
 	s.near, s.lldp = nil, lldpStats{}
 	s.flush(func(fdbRow) bool { return true })
 	s.arp = slices.DeleteFunc(s.arp, func(r arpRow) bool { return r.kind == arpDynamic })
-	for i := range s.ports {
-		s.ports[i].changed = 0
-	}
 }
 
 // Address returns the management address.

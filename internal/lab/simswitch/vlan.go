@@ -85,19 +85,6 @@ func (s *Switch) PVID(number int) int {
 	return 0
 }
 
-// vlanBaseObjects is dot1qBase and the scalars of dot1qVlan.
-func vlanBaseObjects() []object {
-	const at = "1.3.6.1.2.1.17.7.1."
-	return []object{
-		scalar("dot1qVlanVersionNumber", at+"1.1", func(*Switch) value { return snmpwire.Int32(1) }),
-		scalar("dot1qMaxVlanId", at+"1.2", func(*Switch) value { return snmpwire.Int32(maxVLAN) }),
-		scalar("dot1qMaxSupportedVlans", at+"1.3", func(*Switch) value { return gauge(maxVLAN) }),
-		scalar("dot1qNumVlans", at+"1.4", func(s *Switch) value { return gauge(uint64(len(s.vlans))) }),
-		scalar("dot1qGvrpStatus", at+"1.5", func(*Switch) value { return snmpwire.Int32(2) }),
-		scalar("dot1qVlanNumDeletes", at+"4.1", func(s *Switch) value { return counter(s.deletes) }),
-	}
-}
-
 // vlanCurrentObjects is dot1qVlanCurrentTable: the VLANs that are active, with
 // a time mark before the id.
 func vlanCurrentObjects() []object {
@@ -111,8 +98,6 @@ func vlanCurrentObjects() []object {
 		t.column(3, "dot1qVlanFdbId", func(s *Switch, v *vlan) value { return gauge(uint64(s.fdbID(v.id))) }),
 		t.column(4, "dot1qVlanCurrentEgressPorts", func(s *Switch, v *vlan) value { return s.portList(v.egress) }),
 		t.column(5, "dot1qVlanCurrentUntaggedPorts", func(s *Switch, v *vlan) value { return s.portList(v.untagged) }),
-		t.column(6, "dot1qVlanStatus", always[*vlan](snmpwire.Int32(2))),
-		t.column(7, "dot1qVlanCreationTime", func(_ *Switch, v *vlan) value { return ticks(v.created) }),
 	}
 }
 

@@ -141,7 +141,6 @@ func (s *Switch) destroyVLAN(t tx, v *vlan) status {
 		s.flushVLAN(v.id)
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.deletes++
 		s.statics = slices.DeleteFunc(s.statics, func(r staticRow) bool { return r.vlan == v.id })
 		s.fdb = slices.DeleteFunc(s.fdb, func(r fdbRow) bool { return r.vlan == v.id })
 	})
@@ -168,11 +167,5 @@ func pvidObjects() []object {
 			})
 			return assign(x, &p.pvid, uint16(v.Int))
 		})
-	return []object{
-		pvid,
-		t.writable(2, "dot1qPortAcceptableFrameTypes", integer(1, 2), func(_ *Switch, p *port) value { return snmpwire.Int32(int(p.frames)) },
-			func(_ *Switch, x tx, p *port, v value) status { return assign(x, &p.frames, uint8(v.Int)) }),
-		t.writable(3, "dot1qPortIngressFiltering", integer(1, 2), func(_ *Switch, p *port) value { return truth(p.filter) },
-			func(_ *Switch, x tx, p *port, v value) status { return assign(x, &p.filter, v.Int == 1) }),
-	}
+	return []object{pvid}
 }

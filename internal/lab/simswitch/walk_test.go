@@ -30,7 +30,7 @@ func TestGoldenWalk(t *testing.T) {
 				break
 			}
 			if last = name; name.Compare(at) <= 0 {
-				t.Fatalf("%s: %s does not come behind %s", profile.Model, name, at)
+				t.Fatalf("%s: %s does not come after %s", profile.Model, name, at)
 			}
 			if got := b.mib.Get(name); got.String() != v.String() {
 				t.Errorf("%s: GET of %s is %s, GETNEXT said %s", profile.Model, name, got, v)

@@ -110,7 +110,7 @@ func (s *Server) receive(fd uintptr) bool {
 	switch {
 	case errors.Is(err, unix.EAGAIN):
 		return false
-	case err != nil: // a refused port of an earlier answer; the next read tells what is serious
+	case err != nil: // a refused port of an earlier answer; the next read reports what is serious
 		return true
 	}
 	to, ok := addrPort(from)

@@ -6,7 +6,7 @@ import "ctl.internal/internal/lab/snmpwire"
 type MIB interface {
 	// Get returns the value of an instance, or NoSuchObject or NoSuchInstance.
 	Get(name snmpwire.OID) snmpwire.Value
-	// Next returns the first instance behind name, its name appended to
+	// Next returns the first instance after name, its name appended to
 	// dst[:0]; the value is EndOfMibView when there is none.
 	Next(name, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value)
 	// Set does all of the assignments or none, as if at the same time

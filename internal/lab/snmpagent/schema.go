@@ -15,7 +15,7 @@ type Object[M any] struct {
 	OID    snmpwire.OID // without the instance
 	Syntax Syntax       // what SET may write; its Tag is zero for read-only objects
 	First  bool         // SET handles it before others of the same PDU: the RowStatus
-	// Next appends the first instance behind after to dst; after is empty for
+	// Next appends the first instance after `after` to dst; after is empty for
 	// the very first. It returns false when there is none.
 	Next func(m M, after, dst snmpwire.OID) (snmpwire.OID, bool)
 	// Get returns the value of an instance; false when there is none.
@@ -76,7 +76,7 @@ type bound[M any] struct {
 	lock   sync.Locker
 }
 
-// find returns the place of the last object whose OID is not behind name, and
+// find returns the place of the last object whose OID is not after name, and
 // whether name is it or lies below it.
 func (s *Schema[M]) find(name snmpwire.OID) (int, bool) {
 	i := sort.Search(len(s.objects), func(i int) bool { return s.objects[i].OID.Compare(name) > 0 }) - 1

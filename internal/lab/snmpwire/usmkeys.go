@@ -6,9 +6,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
-	"fmt"
 	"hash"
-	"strings"
 )
 
 // Auth is an authentication protocol of the user-based security model.
@@ -74,37 +72,6 @@ func (p Priv) String() string {
 
 // keySize is the number of key octets a cipher needs (DES: key and pre-IV).
 func (p Priv) keySize() int { return [...]int{0, 16, 16, 24, 32, 24, 32}[p] }
-
-// ParseAuth reads a name; hyphens and case do not matter, empty is NoAuth.
-func ParseAuth(s string) (Auth, error) {
-	for a := NoAuth; a <= SHA512; a++ {
-		if plain(s) == plain(a.String()) {
-			return a, nil
-		}
-	}
-	if s == "" {
-		return NoAuth, nil
-	}
-	return 0, fmt.Errorf("%.20q is not an authentication protocol: MD5, SHA, SHA-224, SHA-256, SHA-384, SHA-512", s)
-}
-
-// ParsePriv reads a name; hyphens and case do not matter, empty is NoPriv.
-func ParsePriv(s string) (Priv, error) {
-	for p := NoPriv; p <= AES256C; p++ {
-		if plain(s) == plain(p.String()) {
-			return p, nil
-		}
-	}
-	if s == "" {
-		return NoPriv, nil
-	}
-	if plain(s) == "AES128" {
-		return AES, nil
-	}
-	return 0, fmt.Errorf("%.20q is not a privacy protocol: DES, AES, AES-192, AES-256, AES-192-C, AES-256-C", s)
-}
-
-func plain(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "-", "")) }
 
 // passwordKey is RFC 3414 appendix A.2: the digest of the password repeated to
 // one megabyte. An empty password has no key.

@@ -46,7 +46,7 @@ func (l *Listener) serve(c net.Conn) {
 }
 
 // Wanted answers the requests of a channel until the one that is wanted comes, and
-// discards those behind it. False: the channel ended before. name is that of a
+// discards those after it. False: the channel ended before. name is that of a
 // subsystem, else empty.
 func Wanted(requests <-chan *ssh.Request, kind, name string) bool {
 	for q := range requests {

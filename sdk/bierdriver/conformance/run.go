@@ -127,7 +127,7 @@ func tries(t *testing.T, p Peer) {
 	last := p.Configs[len(p.Configs)-1]
 	res, err := p.Driver.Apply(p.ctx(t), p.Router, proto.CloneOf(last), nil)
 	if err != nil || len(res.Edits) == 0 {
-		t.Fatalf("a try says what it would send: %v, %v", res, err)
+		t.Fatalf("a try reports what it would send: %v, %v", res, err)
 	}
 	p.holds(t, p.Configs[0])
 }

@@ -44,6 +44,9 @@ func beforeServing() {
 		case "no-claims":
 			manifest = []byte(strings.NewReplacer("capabilities: [operations, commands, routes, topology, switchdriver]", "capabilities: [topology, switchdriver]",
 				"implements: [faulty]", "implements: []", "routes:\n  - path: /faulty\n    summary: Echoes what is sent\n", "").Replace(string(manifest)))
+			before, rest, _ := strings.Cut(string(manifest), "operations:\n")
+			_, after, _ := strings.Cut(rest, "\n")
+			manifest = []byte(before + after)
 			claimless = true
 		case "single":
 			manifest = []byte(strings.Replace(string(manifest), "labels:", "nodes: one\nlabels:", 1))

@@ -1,6 +1,7 @@
 package reserve_test
 
 import (
+	"context"
 	"net"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"ctl.internal/sdk/plugintest/reserve"
 )
@@ -69,7 +71,7 @@ func TestDirectoriesOfTheKilledAreRemoved(t *testing.T) {
 	}
 	prefix := "ctl-reserve-" + strconv.Itoa(os.Getpid())
 	mine := reserve.Dir(t, prefix)
-	cmd := exec.Command(os.Args[0], "-test.run=^TestDirectoriesOfTheKilledAreRemoved$")
+	cmd := exec.CommandContext(within(t), os.Args[0], "-test.run=^TestDirectoriesOfTheKilledAreRemoved$")
 	cmd.Env = append(os.Environ(), killed+"="+prefix)
 	out, _ := cmd.CombinedOutput() // a test binary that ends so complains
 	_, rest, _ := strings.Cut(string(out), "made ")
@@ -90,4 +92,11 @@ func TestDirectoriesOfTheKilledAreRemoved(t *testing.T) {
 	if _, err := os.Stat(second); !os.IsNotExist(err) {
 		t.Errorf("%s is there after its test: %v", second, err)
 	}
+}
+
+// within bounds a process of the test.
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }

@@ -23,7 +23,7 @@ type hole struct {
 	mu    sync.Mutex
 	conns map[net.Conn]bool
 	seen  int           // connections and datagrams so far
-	moved chan struct{} // closed and made anew when seen or conns change
+	moved chan struct{} // closed and made again when seen or conns change
 }
 
 // newHole listens on one port of the loopback interface, by TCP and UDP.

@@ -1,10 +1,12 @@
 package conformance
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -42,7 +44,7 @@ func TestBadDriversAreFound(t *testing.T) {
 	} {
 		t.Run(bad, func(t *testing.T) {
 			t.Parallel()
-			c := exec.Command(os.Args[0], "-test.run=^TestMemory$")
+			c := exec.CommandContext(within(t), os.Args[0], "-test.run=^TestMemory$")
 			c.Env = append(os.Environ(), spoiled+"="+bad)
 			out, err := c.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), want) {
@@ -50,4 +52,11 @@ func TestBadDriversAreFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// within bounds a process of the test.
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }

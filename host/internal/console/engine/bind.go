@@ -127,7 +127,7 @@ func definesOption(c commands.Command, name string) bool {
 	return slices.ContainsFunc(c.Options, func(o commands.Option) bool { return o.Name == name })
 }
 
-// isNumber tells -5 from an option, unless the command has such an option.
+// isNumber distinguishes -5 from an option, unless the command has such an option.
 func (b *binder) isNumber(w string) bool {
 	_, err := strconv.ParseFloat(w, 64)
 	_, known := findOption(b.options, w[1:])

@@ -14,7 +14,7 @@ import (
 // hidden commands serve programs, or are other names of one: lists leave them out.
 var hidden = []string{shellScope + ":complete", shellScope + ":logout", shellScope + ":quit"}
 
-// stopsAtArg tells commands that run another one: their options end at its name.
+// stopsAtArg reports commands that run another one: their options end at its name.
 func stopsAtArg(name string) bool {
 	return name == shellScope+":watch" || name == shellScope+":echo"
 }

@@ -27,7 +27,7 @@ func secretName(name string) bool {
 // nearestFunc finds the known name that somebody may have meant.
 type nearestFunc func(have string, known []string) (string, bool)
 
-// secretOption tells whether a word names an option whose value is secret, in
+// secretOption reports whether a word names an option whose value is secret, in
 // itself, by the option that it is short for, or by the one that was misspelt.
 func secretOption(c commands.Command, nearest nearestFunc, w string) (name, value string, inline, secret bool) {
 	if len(w) < 2 || w[0] != '-' {
@@ -79,7 +79,7 @@ func redact(c commands.Command, nearest nearestFunc, words []string) (string, bo
 	return strings.Join(out, " "), found
 }
 
-// Sensitive tells whether a line carries a secret and must not be kept.
+// Sensitive reports whether a line carries a secret and must not be kept.
 func (s *Session) Sensitive(line string) bool {
 	parsed, err := syntax.Parse(line)
 	if err != nil { // what cannot be read is judged by its look

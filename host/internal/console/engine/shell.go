@@ -1,3 +1,7 @@
+// Package engine is the shell without a terminal: it finds the commands of a line
+// in the command tables, checks what was given to them, runs pipelines, and
+// answers completion and help. Package syntax reads the line, filter holds the
+// text filters, sshserver gives it a terminal.
 package engine
 
 import (
@@ -102,7 +106,7 @@ func (s *Session) Scope() string {
 	return s.scope
 }
 
-// Done tells that the dialogue is to end.
+// Done reports that the dialogue is to end.
 func (s *Session) Done() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -57,7 +57,7 @@ func verifyPlugins(d home.Dir, l feature.Locator) []verified {
 	for _, file := range d.Catalogue() {
 		b, err := os.ReadFile(file)
 		if err != nil {
-			continue // feature.Check tells
+			continue // feature.Check reports it
 		}
 		r, _ := feature.ParseRepository(file, b)
 		if r == nil {

@@ -41,7 +41,7 @@ func Plugins(ctx context.Context, dir home.Dir, at feature.Locator) []home.Probl
 		}
 		text, _, err := dir.PluginConfig(name)
 		if err != nil {
-			continue // home.Validate tells
+			continue // home.Validate reports it
 		}
 		schema, err := schemaOf(ctx, name, at)
 		if err != nil {

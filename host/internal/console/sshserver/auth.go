@@ -25,7 +25,7 @@ const maxKeysFile = 1 << 20
 type callerKey struct{}
 
 // remoteConfig is how users prove who they are on a connection that ends with ctx;
-// loggedIn is called before they are told that they are known.
+// loggedIn is called before the answer that they are known.
 func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.ServerConfig {
 	cfg := &ssh.ServerConfig{
 		Config:        algorithms(),

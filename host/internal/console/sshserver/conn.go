@@ -36,7 +36,7 @@ type conn struct {
 	last   time.Time // of input, or of a command's end
 }
 
-// serveConn serves a connection until ctx ends; loggedIn, told that its user is known,
+// serveConn serves a connection until ctx ends; loggedIn, called when its user is known,
 // says whether it may stay.
 func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, loggedIn func() bool) {
 	defer raw.Close()

@@ -183,7 +183,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// Who stops the controller is told that it was done.
+// Who stops the controller learns that it was done.
 func TestShutdownAnswers(t *testing.T) {
 	s := start(t, nil)
 	out, errs, code := execute(t, s.local(t, nil), "system:shutdown -f", "")

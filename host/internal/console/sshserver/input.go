@@ -31,7 +31,7 @@ func newInput(r io.Reader) *input {
 	return in
 }
 
-// fillLocked waits until there is more behind an offset, or the end. One reader
+// fillLocked waits until there is more after an offset, or the end. One reader
 // fills for all.
 func (in *input) fillLocked(at int64) {
 	for in.base+int64(len(in.kept)) <= at && in.err == nil {

@@ -94,7 +94,7 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line brackets the reading of one line, which ctx ends too, and tells whether
+// line brackets the reading of one line, which ctx ends too, and reports whether
 // Ctrl-C ended it.
 func (k *keyboard) line(ctx context.Context, read func() (string, error)) (line string, interrupted bool, err error) {
 	k.mu.Lock()

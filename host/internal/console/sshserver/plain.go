@@ -134,7 +134,7 @@ func (c *client) readLine(ctx context.Context) (string, error) {
 	}
 }
 
-// Progress tells the client program; one that does not know it stays silent.
+// Progress informs the client program; one that does not know it stays silent.
 func (c *client) Progress(p commands.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,3 +1,7 @@
+// Package sshserver gives the shell of package engine to users: over TCP to
+// controller users of role admin, and over a unix socket to the owner of the
+// controller's process. Both speak SSH, so there is one way from a key typed to a
+// command run. ctl is the client of the socket; any ssh that of the port.
 package sshserver
 
 import (
@@ -19,7 +23,7 @@ import (
 	"ctl.internal/sdk/caller"
 )
 
-// Login tells who may come in over TCP.
+// Login decides who may come in over TCP.
 type Login interface {
 	// Password authenticates a user. Throttling is the implementation's.
 	Password(ctx context.Context, user, password, address string) (caller.Caller, error)
@@ -64,7 +68,7 @@ type Server struct {
 type listener struct {
 	net.Listener
 	local bool
-	door  *door
+	limit *connLimiter
 }
 
 // New makes a Server and its host key.
@@ -105,13 +109,13 @@ func def[T comparable](v *T, d T) {
 // ListenTCP opens the SSH port and returns the address it got.
 func (s *Server) ListenTCP(addr string) (net.Addr, error) {
 	if s.cfg.Login == nil {
-		return nil, errors.New("the SSH port needs somebody who knows the users")
+		return nil, errors.New("sshserver: Config.Login is required for the SSH port")
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("the SSH port %s cannot be opened; choose another with --ssh, or --ssh off: %w", addr, err)
 	}
-	s.lis = append(s.lis, listener{l, false, &door{most: s.cfg.MaxConnections}})
+	s.lis = append(s.lis, listener{l, false, &connLimiter{max: s.cfg.MaxConnections}})
 	return l.Addr(), nil
 }
 
@@ -121,7 +125,7 @@ func (s *Server) ListenLocal(path string) error {
 	if err != nil {
 		return err
 	}
-	s.lis = append(s.lis, listener{l, true, &door{most: maxLocal}})
+	s.lis = append(s.lis, listener{l, true, &connLimiter{max: maxLocal}})
 	return nil
 }
 
@@ -180,17 +184,17 @@ func (s *Server) accept(ctx context.Context, l listener, wg *sync.WaitGroup) err
 			continue
 		}
 		one, cancel := context.WithCancel(ctx)
-		v := l.door.enter(cancel)
+		v := l.limit.enter(cancel)
 		if v == nil {
-			s.cfg.Log.Warn("the console refuses a connection: there are too many", "address", c.RemoteAddr().String(), "limit", l.door.most)
+			s.cfg.Log.Warn("the console refuses a connection: there are too many", "address", c.RemoteAddr().String(), "limit", l.limit.max)
 			cancel()
 			c.Close()
 			continue
 		}
 		wg.Go(func() {
 			defer cancel()
-			defer l.door.leave(v)
-			s.serveConn(one, c, l.local, func() bool { return l.door.loggedIn(v) })
+			defer l.limit.leave(v)
+			s.serveConn(one, c, l.local, func() bool { return l.limit.loggedIn(v) })
 		})
 	}
 }

@@ -211,7 +211,7 @@ func (s *session) setInterrupt(f func()) {
 	s.interrupt = f
 }
 
-// exitStatus tells the client how it ended, once.
+// exitStatus informs the client how it ended, once.
 func (s *session) exitStatus(code console.Code) {
 	s.ended.Do(func() {
 		s.ch.SendRequest("exit-status", false, ssh.Marshal(exitStatusRequest{Status: uint32(code)}))

@@ -1,3 +1,6 @@
+// Package syntax reads a line of the controller's shell: words with quotes and
+// escapes, "|" between the stages of a pipeline, ";" or a line end between
+// pipelines. It knows no commands; package engine does.
 package syntax
 
 // MaxLine is the longest line in bytes that is read.

@@ -63,7 +63,7 @@ func (t features) stop() commands.Command {
 	}
 }
 
-// changing does something and tells what it changed when somebody wants to know.
+// changing does something and reports what it changed when somebody wants to know.
 func changing(in *commands.Invocation, what string, do func() (feature.Change, error)) error {
 	in.Progress(commands.Progress{Text: what + " " + strings.Join(in.Args["name"], ", ")})
 	c, err := do()

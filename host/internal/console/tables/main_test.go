@@ -18,7 +18,7 @@ import (
 	"ctl.internal/sdk/commands"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -64,7 +64,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("differs from %s (write it anew with -update):\n%s", file, got)
+		t.Errorf("differs from %s (write it again with -update):\n%s", file, got)
 	}
 }
 

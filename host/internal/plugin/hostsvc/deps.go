@@ -32,7 +32,7 @@ type Certificates interface {
 }
 
 // Operations executes the RPC of any module, validated. The user, if the plugin
-// acts for one, is in ctx (sdk/caller), and Served tells how the user came; else the
+// acts for one, is in ctx (sdk/caller), and Served reports how the user came; else the
 // plugin calls as itself.
 type Operations interface {
 	Call(ctx context.Context, plugin, module, rpc string, input []byte) (output []byte, err error)

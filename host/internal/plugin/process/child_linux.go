@@ -17,7 +17,7 @@ type child struct {
 	done chan struct{} // closed when the process is reaped and its group killed
 
 	mu     sync.Mutex
-	reaped bool // the pid may belong to a stranger now
+	reaped bool // the pid may belong to another process now
 	state  *os.ProcessState
 }
 

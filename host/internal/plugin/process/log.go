@@ -83,7 +83,7 @@ func (s *logSink) put(l logLine, cut int) {
 		s.dropped++
 		return
 	}
-	s.told(now)
+	s.reportDropped(now)
 	if l.Time.IsZero() {
 		l.Time = now
 	}
@@ -98,8 +98,8 @@ func (s *logSink) put(l logLine, cut int) {
 	_ = s.handler.Handle(ctx, r) // a log that cannot be written is not the plugin's business
 }
 
-// told reports what the limit has swallowed.
-func (s *logSink) told(now time.Time) {
+// reportDropped reports what the limit has swallowed.
+func (s *logSink) reportDropped(now time.Time) {
 	if s.dropped == 0 {
 		return
 	}
@@ -128,7 +128,7 @@ func (s *logSink) remember(l logLine) {
 func (s *logSink) lines() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told(time.Now())
+	s.reportDropped(time.Now())
 	var out []string
 	for i := max(0, s.next-tailLines); i < s.next; i++ {
 		out = append(out, s.tail[i%tailLines])

@@ -117,7 +117,7 @@ func (p *Process) Tail() []string { return p.log.lines() }
 // Annotate adds attributes to the log lines of the plugin.
 func (p *Process) Annotate(attrs ...slog.Attr) { p.log.with(attrs...) }
 
-// Exit tells how the process ended; only after Done.
+// Exit reports how the process ended; only after Done.
 func (p *Process) Exit() Exit {
 	e := Exit{Code: -1}
 	if p.run != nil {

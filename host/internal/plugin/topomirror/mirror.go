@@ -21,7 +21,7 @@ import (
 // capability is the one whose providers are watched.
 const capability = "topology"
 
-// Sources tells who serves topologies and leads to them; *plugin.Manager does.
+// Sources lists who serves topologies and connects to them; *plugin.Manager does.
 type Sources interface {
 	Providers(capability string) []host.Provider
 	Changed() <-chan struct{}
