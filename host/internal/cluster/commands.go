@@ -23,7 +23,7 @@ func (n *Node) membersCommand() commands.Command {
 	return commands.Command{
 		Name: "cluster:members", Summary: "list the nodes of the cluster that are alive", Safe: true,
 		Help: "Lag is how many transactions a node has not seen yet that another one has. A node that does not answer has none.\n\n" +
-			"A node joins with one command: ctld --home DIR --join FILE, where FILE is what cluster:token made on a node of the ",
+			"A node joins with one command: ctld --home DIR --join FILE, where FILE is what cluster:token made on a node of the cluster.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			s := n.Status(ctx)
 			out := &commands.Table{Empty: "No node has a lease: the store does not answer", Columns: []commands.Column{
