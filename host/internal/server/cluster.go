@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc"
 
@@ -124,26 +123,15 @@ func (s *Server) reportRunning() {
 	s.roles.Report(text)
 }
 
-// clusterTable is the node for the console.
-type clusterTable struct{ s *Server }
-
-// Status implements shell.Cluster.
-func (t clusterTable) Status(ctx context.Context) cluster.Status { return t.s.cluster.Status(ctx) }
-
-// StepDown implements shell.Cluster.
-func (t clusterTable) StepDown(ctx context.Context, node string, roles []string, pause time.Duration, by string) ([]string, error) {
-	return t.s.cluster.StepDown(ctx, node, roles, pause, by)
-}
-
-// Token implements shell.Cluster.
-func (t clusterTable) Token(file string) (path string, warnings []string, err error) {
-	path = filepath.Clean(t.s.home.Path(file))
-	if err := cluster.MakeToken(t.s.home, t.s.loaded.Datastore, t.s.identity.ID, path); err != nil {
+// joinToken makes the file for joining the cluster.
+func (s *Server) joinToken(file string) (path string, warnings []string, err error) {
+	path = filepath.Clean(s.home.Path(file))
+	if err := cluster.MakeToken(s.home, s.loaded.Datastore, s.identity.ID, path); err != nil {
 		return "", nil, err
 	}
-	if local := cluster.Loopback(t.s.loaded.Datastore.Etcd.Endpoints); len(local) > 0 {
+	if local := cluster.Loopback(s.loaded.Datastore.Etcd.Endpoints); len(local) > 0 {
 		warnings = append(warnings, fmt.Sprintf("the store's addresses %v are of this machine: a node elsewhere cannot reach them", local))
 	}
-	t.s.log.Warn("a token for joining the cluster was made; it holds the key of all secrets", "file", path)
+	s.log.Warn("a token for joining the cluster was made; it holds the key of all secrets", "file", path)
 	return path, warnings, nil
 }

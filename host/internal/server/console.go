@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	clustershell "ctl.internal/host/internal/cluster/shell"
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
@@ -34,7 +33,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.FeatureCommands(s.features)),
 			engine.Static(tables.PluginCommands(pluginTable{s.plugins, s})),
 			engine.Static(tables.LogCommands(s.registry)),
-			engine.Static(clustershell.Commands(clusterTable{s})),
+			engine.Static(s.cluster.Commands(s.joinToken)),
 			engine.Static(tables.ConfigCommands(configTable{s})),
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
 			engine.Static(tables.SnapshotCommands(s.snapshot)),

@@ -34,27 +34,16 @@ type Result struct {
 	Aside string `json:"aside,omitempty"` // where the files of the home before are
 }
 
-// Verify reads a snapshot to the end and checks it.
-func Verify(file string) (Head, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return Head{}, err
-	}
-	defer f.Close()
-	return check(file, f, nil)
-}
-
-// check reads a snapshot to its end and adds the bytes of the datastore to total.
-func check(file string, in io.Reader, total *int64) (Head, error) {
-	return walk(file, in, visit{part: func(content []byte) error {
-		if total != nil {
-			*total += int64(len(content))
-		}
+// check reads a snapshot to its end; total is the bytes of the datastore in it.
+func check(file string, in io.Reader) (head Head, total int64, err error) {
+	head, err = walk(file, in, visit{part: func(content []byte) error {
+		total += int64(len(content))
 		if err := entries(content, func(string, string, []byte) error { return nil }); err != nil {
 			return damaged(file, "%v", err)
 		}
 		return nil
 	}})
+	return head, total, err
 }
 
 // replaced are the parts of a home that a restore puts aside and makes new.
@@ -69,8 +58,8 @@ func Restore(ctx context.Context, dir, file string, progress func(done, total in
 		return r, err
 	}
 	defer in.Close()
-	total := int64(0)
-	if r.Head, err = check(file, in, &total); err != nil {
+	head, total, err := check(file, in)
+	if r.Head = head; err != nil {
 		return r, err
 	}
 	h, err := home.Claim(dir)

@@ -1,4 +1,4 @@
-package shell
+package cluster
 
 import (
 	"context"
@@ -6,31 +6,26 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/host/internal/cluster"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
 
-// Cluster is the node as the commands need it.
-type Cluster interface {
-	Status(ctx context.Context) cluster.Status
-	StepDown(ctx context.Context, node string, roles []string, pause time.Duration, by string) ([]string, error)
-	// Token writes a token into a file and returns its path and what to look out for.
-	Token(file string) (path string, warnings []string, err error)
-}
+// Tokens writes a token for joining into a file and returns its path and what to look out
+// for.
+type Tokens func(file string) (path string, warnings []string, err error)
 
 // Commands are cluster:*.
-func Commands(c Cluster) []commands.Command {
-	return []commands.Command{members(c), status(c), stepDown(c), token(c)}
+func (n *Node) Commands(tokens Tokens) []commands.Command {
+	return []commands.Command{n.membersCommand(), n.statusCommand(), n.stepDownCommand(), tokenCommand(tokens)}
 }
 
-func members(c Cluster) commands.Command {
+func (n *Node) membersCommand() commands.Command {
 	return commands.Command{
 		Name: "cluster:members", Summary: "list the nodes of the cluster that are alive", Safe: true,
 		Help: "Lag is how many transactions a node has not seen yet that another one has. A node that does not answer has none.\n\n" +
 			"A node joins with one command: ctld --home DIR --join FILE, where FILE is what cluster:token made on a node of the cluster.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			s := c.Status(ctx)
+			s := n.Status(ctx)
 			out := &commands.Table{Empty: "No node has a lease: the store does not answer", Columns: []commands.Column{
 				{Title: "Node", Key: "node"}, {Title: "Host", Key: "host"}, {Title: "Address", Key: "address"}, {Title: "Version", Key: "version"},
 				{Title: "Since", Key: "since"}, {Title: "Roles", Key: "roles", Right: true}, {Title: "Lag", Key: "lag", Right: true}, {Title: "", Key: "self"}}}
@@ -46,18 +41,18 @@ func members(c Cluster) commands.Command {
 	}
 }
 
-func status(c Cluster) commands.Command {
+func (n *Node) statusCommand() commands.Command {
 	return commands.Command{
 		Name: "cluster:status", Summary: "show which node holds which role, and what runs where", Safe: true,
 		Help: "The epoch of a role grows with each change of its holder. Only what is not as the set of features says is listed of features and plugins.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			s := c.Status(ctx)
+			s := n.Status(ctx)
 			return in.Emit(s, func() string { return text(s) })
 		},
 	}
 }
 
-func text(s cluster.Status) string {
+func text(s Status) string {
 	var b strings.Builder
 	nodes := &commands.Table{Columns: []commands.Column{{Title: "Node"}, {Title: "Version"}, {Title: "Contract"}, {Title: "Revision", Right: true},
 		{Title: "Lag", Right: true}, {Title: "Lease", Right: true}, {Title: "Features", Right: true}, {Title: "State"}}}
@@ -76,7 +71,7 @@ func text(s cluster.Status) string {
 			id += " (this)"
 		}
 		nodes.Add(id, m.Version, m.Contract, revision, lag(s, m), left, len(m.Running.Features), state)
-		for _, p := range append(append([]cluster.Part{}, m.Running.Features...), m.Running.Plugins...) {
+		for _, p := range append(append([]Part{}, m.Running.Features...), m.Running.Plugins...) {
 			if p.Reason != "" {
 				odd = append(odd, fmt.Sprintf("%s: %s %s is %s: %s", m.ID, p.Name, p.Version, p.State, p.Reason))
 			}
@@ -96,21 +91,21 @@ func text(s cluster.Status) string {
 }
 
 // lag is how far a node is after the newest that any node has.
-func lag(s cluster.Status, m cluster.Member) any {
+func lag(s Status, m Member) any {
 	if m.Live == nil {
 		return "-"
 	}
 	return uint64(s.Revision) - m.Live.Revision
 }
 
-func stepDown(c Cluster) commands.Command {
+func (n *Node) stepDownCommand() commands.Command {
 	return commands.Command{
 		Name: "cluster:step-down", Summary: "have a node give up roles, so that another takes them over",
 		Help: "Without roles it is all of this node, or of the one that --node names. The holders stop in order, and the node does not try to get " +
 			"the roles again for the time of --for; when no other node wants one, it is held by nobody until then.",
 		Arguments: []commands.Argument{{Name: "role", Help: "role as cluster:status lists it", Repeated: true, Complete: func(ctx context.Context, _ string) []string {
 			var out []string
-			for _, r := range c.Status(ctx).Roles {
+			for _, r := range n.Status(ctx).Roles {
 				out = append(out, r.Name)
 			}
 			return out
@@ -124,7 +119,7 @@ func stepDown(c Cluster) commands.Command {
 			if err != nil || pause < time.Second || pause > time.Hour {
 				return fault.New(fault.Invalid, "--for %q is not a time between 1s and 1h", in.Option("for"))
 			}
-			given, err := c.StepDown(ctx, in.Option("node"), in.Args["role"], pause, in.Caller.User)
+			given, err := n.StepDown(ctx, in.Option("node"), in.Args["role"], pause, in.Caller.User)
 			if err != nil {
 				return err
 			}
@@ -138,14 +133,14 @@ func stepDown(c Cluster) commands.Command {
 	}
 }
 
-func token(c Cluster) commands.Command {
+func tokenCommand(tokens Tokens) commands.Command {
 	return commands.Command{
 		Name: "cluster:token", Summary: "make the file with which a new node joins this cluster",
 		Help: "The file holds the addresses and credentials of the store and the key of all secrets: whoever has it is a member. Carry it over a safe way, " +
 			"start the new node with `ctld --home DIR --join FILE` within 24 hours, and remove it: what it holds stays good.",
 		Arguments: []commands.Argument{{Name: "file", Help: "a path on the controller's machine, relative to the home", Required: true}},
 		Run: func(_ context.Context, in *commands.Invocation) error {
-			path, warnings, err := c.Token(in.Arg("file"))
+			path, warnings, err := tokens(in.Arg("file"))
 			if err != nil {
 				return err
 			}

@@ -1,2 +1,0 @@
-// Package shell is the table of the cluster: commands.
-package shell
