@@ -99,11 +99,11 @@ func (l *loop) take(e channel.Event) {
 func (l *loop) act() {
 	for _, a := range l.core.Take() {
 		if a.Message != nil {
-			version := a.Version
-			if version == 0 {
-				version = ofp13.Version
+			if a.Version == 0 {
+				l.frame = ofp13.Append(l.frame[:0], a.XID, a.Message)
+			} else {
+				l.frame = ofp13.AppendVersion(l.frame[:0], a.Version, a.XID, a.Message)
 			}
-			l.frame = ofp13.AppendVersion(l.frame[:0], version, a.XID, a.Message)
 			l.server.Send(uint64(a.Conn), l.frame, a.Droppable)
 		}
 		if a.Text != "" {
