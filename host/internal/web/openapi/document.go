@@ -97,7 +97,10 @@ func YAML(doc []byte) ([]byte, error) {
 	if err := enc.Encode(&n); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), enc.Close()
+	if err := enc.Close(); err != nil { // writes the rest
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // plain takes the style of JSON away; the encoder quotes strings that would mean something else.
