@@ -5,7 +5,7 @@ TOOL := $(GO) tool -modfile=.ci/tools.mod
 # A line a package, failures as they come; at the end what failed and what was skipped.
 TESTS := $(TOOL) gotestsum --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg
 PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./plugins/ctl-plugins
-# Without tables for debuggers, a third smaller; stack traces need none of them.
+# Static programs run on any Linux. Without tables for debuggers, which stack traces do not need, they are a third smaller.
 STRIP := -ldflags '-s -w'
 
 .DEFAULT_GOAL := build
@@ -14,10 +14,11 @@ STRIP := -ldflags '-s -w'
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, and its links bin/plugins/*
+build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its links bin/plugins/*, and bin/sdk for authors
 	@mkdir -p bin
-	$(GO) build -buildvcs=auto $(STRIP) -o bin/ $(PROGRAMS)
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto $(STRIP) -o bin/ $(PROGRAMS)
 	@bin/ctl-plugins link bin/plugins
+	@$(GO) run ./internal/sdkcopy bin/sdk
 	@cd bin/plugins && sha256sum $$(ls | grep -v SHA256SUMS) >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS
 
 run: build ## a controller with a simulated lab, discovered; ends with three commands to try

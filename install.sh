@@ -113,6 +113,7 @@ put() { install -m 755 "$1" "$2.new" && mv -f "$2.new" "$2"; }
 for p in ctld ctl idmtool; do put "$here/bin/$p" "$lib/$p"; ln -sfn "$lib/$p" "$bin/$p"; done
 put "$here/bin/ctl-plugins" "$lib/ctl-plugins"
 "$lib/ctl-plugins" link "$lib/plugins"
+rm -rf -- "$lib/sdk.new" && cp -R "$here/bin/sdk" "$lib/sdk.new" && rm -rf -- "$lib/sdk" && mv "$lib/sdk.new" "$lib/sdk" # for ctl plugin new
 install -m 644 "$here/bin/plugins/SHA256SUMS" "$lib/plugins/SHA256SUMS.new" && mv -f "$lib/plugins/SHA256SUMS.new" "$lib/plugins/SHA256SUMS"
 
 install -d -m 700 "$home"

@@ -1,3 +1,9 @@
+// Command restconf measures a running controller against encoding/json on the same data, and event
+// streams with many readers:
+//
+//	go run ./bench/restconf -url http://127.0.0.1:8181 -user admin:admin
+//
+// It writes below /rests/data/network-topology:network-topology/topology=bench and removes that again.
 package main
 
 import (
@@ -5,10 +11,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	encodingxml "encoding/xml"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,6 +108,12 @@ type topology struct {
 // lists compares GET and PUT of a long list with encoding/json.
 func (c *client) lists(entries, rounds int) error {
 	var t topology
+	var defers []func()
+	defer func() {
+		for _, f := range defers {
+			f()
+		}
+	}()
 	t.List = make([]struct {
 		ID    string              `json:"topology-id"`
 		Nodes []map[string]string `json:"node"`
@@ -136,9 +151,25 @@ func (c *client) lists(entries, rounds int) error {
 			return err
 		}
 	}
+	// What the transfer alone costs: the same bytes from a server that does nothing else.
+	bare := func(text []byte) func() error {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(text) }))
+		defers = append(defers, s.Close)
+		from := &client{url: s.URL, http: c.http}
+		return func() error { _, err := from.do("GET", "/", "", "", nil); return err }
+	}
 	marshal := func() error { _, err := json.Marshal(t); return err }
 	var generic any
 	unmarshal := func() error { generic = nil; return json.Unmarshal(body, &generic) }
+	tokens := func() error {
+		for d := encodingxml.NewDecoder(bytes.NewReader(xml)); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+	}
 	for _, row := range []struct {
 		what       string
 		ours, peer func() error
@@ -146,8 +177,11 @@ func (c *client) lists(entries, rounds int) error {
 	}{
 		{"GET in JSON ÷ json.Marshal", get("application/yang-data+json"), marshal, "0.5"},
 		{"GET in XML ÷ json.Marshal", get("application/yang-data+xml"), marshal, "0.5"},
+		{"the same JSON from bare net/http", bare(body), marshal, "-"},
+		{"the same XML from bare net/http", bare(xml), marshal, "-"},
 		{"PUT in JSON ÷ json.Unmarshal", put("application/yang-data+json", body), unmarshal, "0.3"},
-		{"PUT in XML ÷ json.Unmarshal", put("application/yang-data+xml", xml), unmarshal, "0.3"},
+		{"PUT in XML ÷ json.Unmarshal", put("application/yang-data+xml", xml), unmarshal, "-"},
+		{"PUT in XML ÷ encoding/xml tokens", put("application/yang-data+xml", xml), tokens, "0.3"},
 	} {
 		var ours, peer sample
 		for range rounds {
@@ -156,7 +190,7 @@ func (c *client) lists(entries, rounds int) error {
 			}
 		}
 		a, b := median(ours.took), median(peer.took)
-		fmt.Printf("%-30s %d entries: ours %v, peer %v, ratio %.2f (target %s)", row.what, entries, a, b, float64(b)/float64(a), row.goal)
+		fmt.Printf("%-32s %d entries: ours %v, peer %v, ratio %.2f (target %s)", row.what, entries, a, b, float64(b)/float64(a), row.goal)
 		if a, b := median(ours.cpu), median(peer.cpu); c.pid != 0 && a > 0 {
 			fmt.Printf("; processor time: controller %v, peer %v, ratio %.2f", a, b, float64(b)/float64(a))
 		}

@@ -15,7 +15,7 @@ func ends(text string) *regexp.Regexp {
 }
 
 // anyPrompt is what most switches show when they wait for a command.
-func anyPrompt() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\s#>][^\n#>]{0,80}[#>]\s*\z`) }
+func anyPrompt() *regexp.Regexp { return regexp.MustCompile(`(?m)^[^\s#>][^\n#>]{0,80}[#>]+\s*\z`) }
 
 // more is what switches show at the end of a page.
 func more() *regexp.Regexp {
@@ -23,14 +23,18 @@ func more() *regexp.Regexp {
 }
 
 // prompts matches the prompt line that was seen after login, and those of other modes
-// of the same switch: "sw1#" also "sw1(config)#". Blanks before it are what is left of
-// a page prompt that the switch has wiped out.
+// of the same switch: "sw1#" also "sw1(config)#", "<sw1>" also "[sw1-acl-1]" (Huawei, H3C).
+// Blanks before it are what is left of a page prompt that the switch has wiped out.
 func prompts(seen string) *regexp.Regexp {
-	stem := strings.TrimRight(strings.TrimSpace(seen), "#>$%")
+	seen = strings.TrimSpace(seen)
+	if name := strings.Trim(seen, "<>[]*~"); name != "" && strings.ContainsAny(seen[:1], "<[") {
+		return regexp.MustCompile(`(?m)^[ \t]*[<\[][*~]?` + regexp.QuoteMeta(name) + `[^\n<>\[\]]{0,60}[>\]]\s*\z`)
+	}
+	stem := strings.TrimRight(seen, "#>$%")
 	if stem == "" {
 		return anyPrompt()
 	}
-	return regexp.MustCompile(`(?m)^[ \t]*` + regexp.QuoteMeta(stem) + `[^\n#>]{0,60}[#>$%]\s*\z`)
+	return regexp.MustCompile(`(?m)^[ \t]*` + regexp.QuoteMeta(stem) + `[^\n#>]{0,60}[#>$%]+\s*\z`)
 }
 
 // tail is the end of what was said, from a line's beginning if there is one.

@@ -193,13 +193,7 @@ func (d *Data) mergeArray(from *Data) {
 // returns it in canonical form. d stands where it is: its parent is kept.
 func (d *Data) Check(o Options) (*Data, error) {
 	o.At = d.parent
-	return decode(d.Append(nil, Canonical), d.Node, o, true, func(v *validator, c *Data) {
-		if d.kind == jObject && d.Node.Kind == List {
-			v.object(c, d.Node) // an entry
-		} else {
-			v.value(c, d.Node)
-		}
-	})
+	return decode(d.Append(nil, Canonical), d.Node, o, true, func(v *validator, c *Data) { v.instance(c, d.Node) })
 }
 
 // CheckEntries checks what concerns the entries of a list's array together:
@@ -237,3 +231,26 @@ func (n *Node) NewLeaf(text string) (*Data, error) {
 
 // Clear takes all members or entries out of d.
 func (d *Data) Clear() { d.first, d.last = nil, nil }
+
+// Mask replaces the text of the leaves that is accepts, here and below.
+func (d *Data) Mask(is func(*Node) bool, text string) {
+	if d.Node != nil && d.Node.IsLeaf() && d.kind != jArray {
+		if is(d.Node) {
+			d.kind, d.text = jString, text
+		}
+		return
+	}
+	for c := d.first; c != nil && (d.Node == nil || d.Node.Kind != AnyData); c = c.next {
+		c.Mask(is, text)
+	}
+}
+
+// Clone copies d with all below it; the copy stands nowhere.
+func (d *Data) Clone() *Data {
+	c := *d
+	c.parent, c.next, c.first, c.last = nil, nil, nil, nil
+	for o := d.first; o != nil; o = o.next {
+		c.add(o.Clone())
+	}
+	return &c
+}

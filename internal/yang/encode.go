@@ -41,7 +41,10 @@ func (d *Data) Append(buf []byte, s Style) []byte {
 			buf = c.appendName(buf, s)
 			buf = c.Append(buf, s)
 			if s&WithOrigin != 0 {
-				buf = c.appendLeafOrigin(buf, s)
+				if o := c.LeafOrigin(); o != nil { // as a member of its own
+					name := c.appendName(nil, s)
+					buf = append(append(append(buf, `,"@`...), name[1:]...), o...)
+				}
 			}
 		}
 		return append(buf, '}')

@@ -51,35 +51,31 @@ func appendOrigin(buf []byte, o Origin) []byte {
 	return append(append(append(buf, `{"ietf-origin:origin":"ietf-origin:`...), o.String()...), `"}`...)
 }
 
-// appendLeafOrigin writes the annotation of a leaf, or of the entries of a leaf-list, as a member of
-// its own; nothing when none has a new origin.
-func (d *Data) appendLeafOrigin(buf []byte, s Style) []byte {
+// LeafOrigin is the annotation of a leaf, or of the entries of a leaf-list; nil when none has an origin
+// that what it stands in does not have.
+func (d *Data) LeafOrigin() []byte {
 	if d.Node == nil || !d.Node.IsLeaf() {
-		return buf
+		return nil
 	}
-	var list []byte
-	any := false
-	if d.kind == jArray {
-		list = append(list, '[')
-		for e := d.first; e != nil; e = e.next {
-			if e != d.first {
-				list = append(list, ',')
-			}
-			if o := e.newOrigin(); o != 0 {
-				list, any = appendOrigin(list, o), true
-			} else {
-				list = append(list, "null"...)
-			}
+	if d.kind != jArray {
+		if o := d.newOrigin(); o != 0 {
+			return appendOrigin(nil, o)
 		}
-		list = append(list, ']')
-	} else if o := d.newOrigin(); o != 0 {
-		list, any = appendOrigin(nil, o), true
+		return nil
+	}
+	list, any := []byte{'['}, false
+	for e := d.first; e != nil; e = e.next {
+		if e != d.first {
+			list = append(list, ',')
+		}
+		if o := e.newOrigin(); o != 0 {
+			list, any = appendOrigin(list, o), true
+		} else {
+			list = append(list, "null"...)
+		}
 	}
 	if !any {
-		return buf
+		return nil
 	}
-	from := len(buf) + 2
-	buf = d.appendName(append(buf, ','), s)
-	buf = append(buf[:from], append([]byte{'@'}, buf[from:]...)...)
-	return append(buf, list...)
+	return append(list, ']')
 }

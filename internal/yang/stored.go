@@ -80,14 +80,7 @@ func (dec *storedDecoder) read(s *Stored, parent *Data) *Data {
 	}
 	d.Node, d.parent = s.Node, parent
 	if s.Text != "" {
-		switch {
-		case s.Node.Kind == List && d.kind == jObject: // an entry
-			dec.v.object(d, s.Node)
-		case s.Node.Kind == LeafList && d.kind != jArray:
-			dec.v.leaf(d, s.Node)
-		default:
-			dec.v.value(d, s.Node)
-		}
+		dec.v.instance(d, s.Node)
 	}
 	dec.below(d, s.Below)
 	for _, t := range s.Texts {

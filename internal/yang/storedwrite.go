@@ -1,6 +1,7 @@
 package yang
 
 import (
+	"slices"
 	"strings"
 
 	"ctl.internal/sdk/fault"
@@ -15,14 +16,14 @@ type Writer struct {
 	Masked func(*Node) bool
 	// Mask is written instead of them.
 	Mask string
-	// Flush takes what is written so far, in parts of about 64 KiB.
+	// Flush takes what is written so far, in parts of about 256 KiB.
 	Flush func([]byte) error
 
 	xmlWriter
 	err error
 }
 
-const flushAt = 64 << 10
+const flushAt = 256 << 10
 
 // Text appends a text as it is.
 func (w *Writer) Text(t string) { w.buf = append(w.buf, t...) }
@@ -74,6 +75,9 @@ func (w *Writer) stored(s *Stored, module string) {
 
 func (w *Writer) array(s *Stored, module string) {
 	w.json('[')
+	if s.Len() > 1000 {
+		w.buf = slices.Grow(w.buf, flushAt+4<<10)
+	}
 	for i, e := range s.Below {
 		if i > 0 {
 			w.json(',')

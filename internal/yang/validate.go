@@ -77,6 +77,18 @@ func (v *validator) value(d *Data, n *Node) {
 	}
 }
 
+// instance is value, or for an entry of a list or leaf-list what is checked of that.
+func (v *validator) instance(d *Data, n *Node) {
+	switch {
+	case n.Kind == List && d.kind == jObject:
+		v.object(d, n)
+	case n.Kind == LeafList && d.kind != jArray:
+		v.leaf(d, n)
+	default:
+		v.value(d, n)
+	}
+}
+
 // anydata has no schema; only duplicate names are refused.
 func (v *validator) anydata(d *Data) {
 	if d.kind == jObject && d.first != nil {

@@ -90,7 +90,7 @@ func (a *account) one(ctx context.Context, kind string, q url.Values) (id, why s
 		Expires *jsonTime `json:"password_expires_at"`
 	}
 	if err := json.Unmarshal(answer[kind], &list); err != nil {
-		return "", "", fmt.Errorf("the answer holds no list %s", kind)
+		return "", "", fmt.Errorf("the answer has no list %s", kind)
 	}
 	switch {
 	case len(list) != 1:

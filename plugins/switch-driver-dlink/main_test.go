@@ -14,7 +14,7 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 
 	"ctl.internal/internal/lab/simdlink"
-	"ctl.internal/plugins/switch-driver-dlink/service"
+	"ctl.internal/plugins/switch-driver-dlink/device"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/plugintest"
@@ -41,7 +41,7 @@ func simulate(t *testing.T) *simdlink.Switch {
 
 func start(t *testing.T, settings map[string]any, opts ...plugintest.Option) *plugintest.Plugin {
 	t.Helper()
-	return plugintest.Start(t, sdk.Options{Manifest: manifest, New: service.New, Commands: service.Commands()}, append(opts, plugintest.WithConfig(settings))...)
+	return plugintest.Start(t, sdk.Options{Manifest: manifest, New: device.New, Commands: device.Commands()}, append(opts, plugintest.WithConfig(settings))...)
 }
 
 // at is a switch by telnet or SSH.
@@ -302,7 +302,7 @@ func TestBadSettings(t *testing.T) {
 		"known_hosts/192.0.2.1": {"known_hosts": map[string]any{"192.0.2.1": strings.Repeat("x", 30)}},
 		"transport":             {"transport": "rsh"},
 	} {
-		if _, err := plugintest.StartError(t, sdk.Options{Manifest: manifest, New: service.New, Commands: service.Commands()}, plugintest.WithConfig(settings)); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := plugintest.StartError(t, sdk.Options{Manifest: manifest, New: device.New, Commands: device.Commands()}, plugintest.WithConfig(settings)); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -2,14 +2,13 @@
 // what the standard MIBs have nothing for: access lists, spanning tree, and the
 // settings that SDN needs. See docs/switch-driver.md.
 //
-// Package command decides, without I/O, what to type and what an answer means; device
-// types it, by telnet or SSH.
+// Package device types the commands, by telnet or SSH.
 package switchdriverdlink
 
 import (
 	_ "embed"
 
-	"ctl.internal/plugins/switch-driver-dlink/service"
+	"ctl.internal/plugins/switch-driver-dlink/device"
 	"ctl.internal/sdk"
 )
 
@@ -18,5 +17,5 @@ var manifest []byte
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: service.New, Commands: service.Commands()}
+	return sdk.Options{Manifest: manifest, New: device.New, Commands: device.Commands()}
 }

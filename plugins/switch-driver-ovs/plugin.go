@@ -2,14 +2,14 @@
 // spanning tree through OVSDB (RFC 7047), the forwarding table through the control
 // socket of ovs-vswitchd. See docs/switch-driver.md.
 //
-// Package bridge decides, without I/O, what a change of VLANs is; ovsdb and unixctl
-// speak to a host; device joins them to the operations of the contract.
+// Package bridge decides, without I/O, what a change of VLANs is; ovsdb speaks to a host's
+// database; device joins them to the operations of the contract.
 package switchdriverovs
 
 import (
 	_ "embed"
 
-	"ctl.internal/plugins/switch-driver-ovs/service"
+	"ctl.internal/plugins/switch-driver-ovs/device"
 	"ctl.internal/sdk"
 )
 
@@ -18,5 +18,5 @@ var manifest []byte
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return sdk.Options{Manifest: manifest, New: service.New}
+	return sdk.Options{Manifest: manifest, New: device.New}
 }

@@ -2,12 +2,10 @@
 // topology, fdb, vlan, acl, misc-config and switch-db, and the shell commands of scope
 // switch.
 //
-// The way of a change: operations → writes (the record; whoever holds the role carries it
-// out) → driver (which one?) → mibdriver → snmp, or xmldriver (what vendorxml describes),
-// or a vendor's driver plugin. The way of a discovery: inventory (csvlist) → survey →
-// mibdriver.Observe → discovery → service, which publishes it and writes it for the other
-// nodes. ring keeps the last changes and traps, sdn applies what SDN needs. mib is what
-// all of them know of MIB objects.
+// A change goes from service (the RPC) to writes (its record; whoever holds the role carries it out), driver
+// (which one?) and mibdriver, vendorfile or a vendor's driver plugin. A discovery goes from switchlist to
+// discovery, mibdriver.Observe and service, which publishes it and writes it for the other nodes. snmp and
+// traps speak SNMP by gosnmp; mib is what all of them know of MIB objects.
 package switchplugin
 
 import (

@@ -148,7 +148,11 @@ func TestStoredList(t *testing.T) {
 	if out := l.shell(t, "switch:PrintDB", nil, nil); !strings.Contains(out, "empty") {
 		t.Errorf("a cleared list comes back:\n%s", out)
 	}
-	if err := l.Call(deadline(t), "switch-db:reload-db", nil, nil); err != nil {
+	var loaded struct {
+		Path     string `json:"path"`
+		Switches int    `json:"switches"`
+	}
+	if err := l.Call(deadline(t), "switch-db:reload-db", nil, &loaded); err != nil || loaded.Path == "" || loaded.Switches == 0 {
 		t.Fatal(err)
 	}
 	l.Stop()

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"google.golang.org/grpc"
@@ -89,4 +90,37 @@ func providers(r *pluginv1.ProvidersResponse) []Provider {
 			Generation: p.Generation, RestartIn: p.RestartIn.AsDuration()})
 	}
 	return out
+}
+
+// Watcher is what Follow needs of a Switchboard.
+type Watcher interface {
+	Watch(ctx context.Context, capability string, f func([]Provider) error) error
+}
+
+// The times between two tries to watch again.
+const (
+	followFirst = time.Second
+	followMost  = 30 * time.Second
+)
+
+// Follow calls f with the providers of a capability now and after each change, until ctx ends. A watch
+// that is lost is opened again; what f was called with last holds meanwhile.
+func Follow(ctx context.Context, w Watcher, capability string, log *slog.Logger, f func([]Provider)) {
+	for pause := followFirst; ctx.Err() == nil; pause = min(2*pause, followMost) {
+		err := w.Watch(ctx, capability, func(list []Provider) error {
+			pause = followFirst
+			f(list)
+			return nil
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		log.Warn("the plugins with a capability are not followed for the moment", "capability", capability, "err", err)
+		t := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		t.Stop()
+	}
 }

@@ -29,7 +29,7 @@ func installer(t *testing.T) (top string, run func(args ...string) (string, erro
 			t.Fatal(err)
 		}
 	}
-	build := "build:\n\t@touch built; mkdir -p bin/plugins; sha256sum bin/ctl-plugins | sed s,bin/ctl-plugins,repoinfo, >bin/plugins/SHA256SUMS\n"
+	build := "build:\n\t@touch built; mkdir -p bin/plugins bin/sdk; sha256sum bin/ctl-plugins | sed s,bin/ctl-plugins,repoinfo, >bin/plugins/SHA256SUMS\n"
 	if err := os.WriteFile(filepath.Join(tree, "Makefile"), []byte(build), 0o644); err != nil {
 		t.Fatal(err)
 	}

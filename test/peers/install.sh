@@ -1,8 +1,18 @@
 #!/usr/bin/env bash
-# Installs the real peers that the tests in this folder drive: Debian packages, when
-# run as root on a system with apt. Elsewhere it says what is missing; the tests
-# then skip loudly, naming the peer.
+# Installs the real peers that the tests in this folder drive: Python packages in a virtual environment
+# of their own, and Debian packages, when run as root on a system with apt. Elsewhere, or without the
+# network, it says what is missing; the tests then skip loudly, naming the peer.
 set -euo pipefail
+
+# The tests look here too; PEERS_PYTHON names the bin directory of another environment.
+python=${XDG_CACHE_HOME:-$HOME/.cache}/ctl-peers
+python_packages=(yangson openapi-spec-validator openapi-python-client iupy-restconf requests)
+if [[ ! -x $python/bin/python ]] && ! python3 -m venv "$python" >/dev/null 2>&1; then
+	echo "peers: NOT INSTALLED (python3 cannot make a virtual environment): ${python_packages[*]}" >&2
+elif ! "$python/bin/pip" show -q "${python_packages[@]}" >/dev/null 2>&1 &&
+	! timeout 300 "$python/bin/pip" install -q --disable-pip-version-check "${python_packages[@]}"; then
+	echo "peers: NOT INSTALLED (pip failed): ${python_packages[*]}" >&2
+fi
 
 packages=(snmpd snmp snmptrapd lldpd openvswitch-switch snmpsim libsnmp-perl iproute2 iputils-ping ethtool
 	etcd-server etcd-client slapd ldap-utils keystone samba-ad-dc samba samba-dsdb-modules

@@ -12,7 +12,7 @@ import (
 
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/simdlink"
-	dlink "ctl.internal/plugins/switch-driver-dlink/service"
+	dlink "ctl.internal/plugins/switch-driver-dlink/device"
 	"ctl.internal/plugins/switch/service"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"

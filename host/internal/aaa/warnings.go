@@ -104,7 +104,7 @@ func (w *warner) shadowed(i int) {
 func (w *warner) login(i int) {
 	r := &w.set.Rules()[i]
 	if name := r.NeedsLogin(); name != "" {
-		w.warn(r.Line, "%s passes nobody: no filter before it asks for a login; write %s = authcBasic, %s", name, r.Pattern, r.Text)
+		w.warn(r.Line, "%s lets nobody pass: no filter before it asks for a login; write %s = authcBasic, %s", name, r.Pattern, r.Text)
 	}
 	for _, u := range w.f.URLs {
 		for _, fl := range u.Filters {

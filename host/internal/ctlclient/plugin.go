@@ -1,7 +1,6 @@
 package ctlclient
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,7 +31,8 @@ func pluginNew() *cobra.Command {
 	c := &cobra.Command{
 		Use: "new --kind KIND NAME", Short: "write the first files of a plugin", Args: oneName,
 		Long: "Writes a plugin that compiles and passes its tests at once: main, manifest, one operation, its test, and a file that\n" +
-			"makes it installable. Outside the controller's source tree it becomes a module of its own, whose go.mod points to that tree.",
+			"makes it installable. Outside the controller's source tree it becomes a module of its own, whose go.mod points to the module sdk beside\n" +
+			"this program and names what that needs, nothing else of the controller.",
 		Example:   "  ctl plugin new --kind operations greeter\n  ctl plugin new --kind switchdriver --dir ~/acme --source ~/ctl acme",
 		ValidArgs: []string{},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,7 +51,7 @@ func pluginNew() *cobra.Command {
 			p.Dir = dir
 			if _, inside := scaffold.InSource(filepath.Dir(dir)); inside {
 				p.Source = ""
-			} else if p.Source, err = sourceTree(p.Source); err != nil {
+			} else if p.Source, err = sdkModule(p.Source); err != nil {
 				return coded{console.Usage, err}
 			}
 			files, err := scaffold.Write(p)
@@ -68,25 +68,32 @@ func pluginNew() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&p.Kind, "kind", "", "capability: "+strings.Join(scaffold.Kinds(), ", "))
 	f.StringVar(&p.Dir, "dir", "", "directory to make (./NAME)")
-	f.StringVar(&p.Source, "source", "", "source tree of the controller (CTL_SOURCE, else the tree that ctl was built in)")
+	f.StringVar(&p.Source, "source", "", "module to build with (CTL_SOURCE, else the directory sdk beside ctl)")
 	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(scaffold.Kinds(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.MarkFlagDirname("dir")
 	_ = c.MarkFlagDirname("source")
 	return c
 }
 
-// sourceTree finds the controller's source: as given, or around the program.
-func sourceTree(told string) (string, error) {
-	if told == "" {
-		told = os.Getenv("CTL_SOURCE")
+// sdkModule finds the module that a plugin is built with: as named, or the one that the
+// installation and `make build` lay down beside ctl.
+func sdkModule(named string) (string, error) {
+	if named == "" {
+		named = os.Getenv("CTL_SOURCE")
 	}
-	if told != "" {
-		return told, nil
+	if named != "" {
+		return named, nil
 	}
-	if exe, err := os.Executable(); err == nil {
-		if tree, ok := scaffold.InSource(filepath.Dir(exe)); ok {
-			return tree, nil
-		}
+	exe, err := os.Executable()
+	if err == nil {
+		exe, err = filepath.EvalSymlinks(exe)
 	}
-	return "", errors.New("where is the source tree of the controller? Name it with --source or CTL_SOURCE")
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(filepath.Dir(exe), "sdk")
+	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
+		return "", fmt.Errorf("the module sdk is not beside ctl: %w; name it, or a source tree of the controller, with --source or CTL_SOURCE", err)
+	}
+	return dir, nil
 }

@@ -18,6 +18,40 @@ func AskLocal(ctx context.Context) context.Context { return context.WithValue(ct
 // AsksLocal reports whether a context was marked by AskLocal.
 func AsksLocal(ctx context.Context) bool { return ctx.Value(localKey{}) != nil }
 
+type budgetKey struct{}
+
+// leastWait is what a call may wait for an engine whose budget is used up, which answers in
+// a few milliseconds when nothing is wrong with it.
+const leastWait = 250 * time.Millisecond
+
+// WithBudget bounds what all calls of a Bound store made with a context wait in all, one
+// after the other, so that whoever asked is answered in time after a slow read and a write
+// that hangs.
+func WithBudget(ctx context.Context, limit time.Duration) context.Context {
+	b := &atomic.Int64{}
+	b.Store(int64(limit))
+	return context.WithValue(ctx, budgetKey{}, b)
+}
+
+// Budget is what is left of it; false when there is none.
+func Budget(ctx context.Context) (left time.Duration, ok bool) {
+	b, ok := ctx.Value(budgetKey{}).(*atomic.Int64)
+	if !ok {
+		return 0, false
+	}
+	return max(time.Duration(b.Load()), leastWait), true
+}
+
+// wait is the limit of a call; the function it returns takes what it waited from the budget.
+func (b bounded) wait(ctx context.Context) (limit time.Duration, done func()) {
+	left, ok := Budget(ctx)
+	if !ok {
+		return b.limit, func() {}
+	}
+	begun := time.Now()
+	return min(left, b.limit), func() { ctx.Value(budgetKey{}).(*atomic.Int64).Add(-int64(time.Since(begun))) }
+}
+
 // Read is View, or Local when the context asks for it.
 func Read(ctx context.Context, s Store, f func(Snapshot) error) error {
 	if !AsksLocal(ctx) {
@@ -77,7 +111,9 @@ func (b bounded) Barrier(ctx context.Context) (Revision, error) {
 	if at := b.away.Load(); at != 0 && time.Since(time.Unix(0, at)) < awayFor {
 		return 0, noAnswer(nil)
 	}
-	bound, cancel := context.WithTimeout(ctx, b.limit)
+	limit, done := b.wait(ctx)
+	defer done()
+	bound, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	rev, err := b.Store.Barrier(bound)
 	switch {
@@ -99,7 +135,9 @@ func (b bounded) Commit(ctx context.Context, t Txn) (Revision, error) {
 		err error
 	}
 	done := make(chan result, 1)
-	limit := time.NewTimer(b.limit)
+	most, waited := b.wait(ctx)
+	defer waited()
+	limit := time.NewTimer(most)
 	defer limit.Stop()
 	go func() { // ends with the engine's answer
 		rev, err := b.Store.Commit(ctx, t)

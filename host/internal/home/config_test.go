@@ -96,7 +96,7 @@ func TestFaultsHavePlaceAndRemedy(t *testing.T) {
 		"duration":        {"aaa:\n  tokenLifetime: -1s\n", `etc/ctl.yaml:2: aaa.tokenLifetime: "-1s" is not a duration; write such as 500ms, 30s, 10m or 1h`},
 		"address":         {"listeners:\n  http: 8181\n", `etc/ctl.yaml:2: listeners.http: "8181" is not an address; write HOST:PORT, such as 127.0.0.1:8181, or off`},
 		"range":           {"aaa:\n  argon2:\n    memory: 100GiB\n", `etc/ctl.yaml:3: aaa.argon2.memory: 100GiB is not between 8MiB and 1GiB`},
-		"enum":            {"datastore:\n  engine: badgr\n", `etc/ctl.yaml:2: datastore.engine: "badgr" is none of badger, etcd (did you mean "badger"?)`},
+		"enum":            {"datastore:\n  engine: badgr\n", `etc/ctl.yaml:2: datastore.engine: "badgr" is not one of badger, etcd (did you mean "badger"?)`},
 		"cluster alone":   {"cluster:\n  listen: 127.0.0.1:1\n", `etc/ctl.yaml:2: cluster.listen: 127.0.0.1:1 is for the nodes of a cluster, which needs datastore.engine: etcd; this is badger`},
 		"every address":   {"datastore:\n  engine: etcd\n  etcd: {endpoints: [http://a]}\ncluster:\n  listen: :1\n", `etc/ctl.yaml:5: cluster.listen: :1 is every address of this machine: say in cluster.advertise by which one the other nodes reach it`},
 		"advertise":       {"cluster:\n  advertise: a\n", `etc/ctl.yaml:2: cluster.advertise: is for a listener, and cluster.listen is off`},

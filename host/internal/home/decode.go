@@ -3,7 +3,9 @@ package home
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,7 +73,7 @@ func (d *decoder) members(n *yaml.Node, t reflect.Type, at string) {
 			case seen[name]:
 				d.fault(n.Content[i].Line, key, "set twice")
 			case !ok:
-				d.fault(n.Content[i].Line, key, "no such member%s", nearest.Hint(name, sortedKeys(fields)))
+				d.fault(n.Content[i].Line, key, "no such member%s", nearest.Hint(name, slices.Sorted(maps.Keys(fields))))
 			default:
 				d.members(n.Content[i+1], f, key)
 			}

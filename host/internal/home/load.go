@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func (l *Loaded) Effective() []Effective { return l.effective }
 
 // Load reads the settings of a home: defaults, then etc/ctl.yaml, then the environment (as from
 // os.Environ), then flags (dotted key → value, such as "listeners.http": ":0"). Every fault is
-// returned; those of Fatal must stop the start.
+// returned; those of Fatal must stop the start, and the settings are the defaults then.
 func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Problem) {
 	l := &Loaded{}
 	path := dir.Etc("ctl.yaml")
@@ -74,7 +75,7 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 	value := r.document(root)
 	origins := map[string]string{}
 	problems = append(problems, r.environment(value, environ, leaves, origins)...)
-	for _, key := range sortedKeys(flags) {
+	for _, key := range slices.Sorted(maps.Keys(flags)) {
 		if loc := strings.Split(key, "."); slices.Contains(leaves, key) {
 			r.set(value, loc, flags[key], Problem{File: "flags", Key: key})
 			origins[key] = "flag --" + loc[len(loc)-1]
@@ -84,10 +85,10 @@ func Load(dir Dir, environ []string, flags map[string]string) (*Loaded, []Proble
 	}
 	text := r.finish(value)
 	problems = append(problems, r.problems...)
-	if text != nil {
-		if err := json.Unmarshal(text, &l.Config); err != nil {
-			problems = append(problems, Problem{File: path, Text: err.Error()})
-		}
+	if text == nil {
+		l.Config = Default()
+	} else if err := json.Unmarshal(text, &l.Config); err != nil {
+		problems = append(problems, Problem{File: path, Text: err.Error()})
 	}
 	for _, key := range leaves {
 		loc := strings.Split(key, ".")
@@ -195,7 +196,7 @@ func (r *reader) environment(value any, environ, leaves []string, origins map[st
 		}
 		key, ok := names[name]
 		if !ok {
-			if hint, close := nearest.Name(name, sortedKeys(names)); close && !otherVariable(name) {
+			if hint, close := nearest.Name(name, slices.Sorted(maps.Keys(names))); close && !otherVariable(name) {
 				problems = append(problems, Problem{File: "environment", Key: name, Warning: true, Text: fmt.Sprintf("not a setting; did you mean %s?", hint)})
 			}
 			continue
@@ -227,15 +228,6 @@ func variable(key string) string {
 func otherVariable(name string) bool {
 	return slices.Contains([]string{"CTL_HOME", "CTL_BIN", "CTL_ADMIN_PASSWORD", "CTL_USER_PASSWORD", "CTL_HOST_SOCKET", "CTL_HOST_TOKEN"}, name) ||
 		strings.HasPrefix(name, "CTL_TEST_")
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // readBounded reads a file of settings.

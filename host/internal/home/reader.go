@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -149,7 +151,7 @@ func (r *reader) report(e *jsonschema.ValidationError) {
 	loc := e.InstanceLocation
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		known := sortedKeys(object(r.at(loc)["properties"]))
+		known := slices.Sorted(maps.Keys(object(r.at(loc)["properties"])))
 		for _, name := range k.Properties {
 			r.fault(append(loc[:len(loc):len(loc)], name), "no such setting%s", nearest.Hint(name, known))
 		}
@@ -187,7 +189,7 @@ func (r *reader) text(e *jsonschema.ValidationError) string {
 			allowed = append(allowed, fmt.Sprint(v))
 		}
 		have := fmt.Sprint(k.Got)
-		return fmt.Sprintf("%q is none of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
+		return fmt.Sprintf("%q is not one of %s%s", have, strings.Join(allowed, ", "), nearest.Hint(have, allowed))
 	case *kind.Minimum, *kind.Maximum:
 		if s["minimum"] != nil && s["maximum"] != nil {
 			return fmt.Sprintf("%v is not between %v and %v", r.instance(e.InstanceLocation), s["minimum"], s["maximum"])

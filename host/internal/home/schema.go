@@ -43,7 +43,7 @@ func formatOf(name any) (valueFormat, bool) {
 	case "level":
 		return valueFormat{func(s string) (any, error) {
 			if !slices.Contains(logLevels, strings.ToUpper(s)) {
-				return nil, fmt.Errorf("%q is none of %s%s", s, strings.Join(logLevels, ", "), nearest.Hint(s, logLevels))
+				return nil, fmt.Errorf("%q is not one of %s%s", s, strings.Join(logLevels, ", "), nearest.Hint(s, logLevels))
 			}
 			return s, nil
 		}, nil}, true

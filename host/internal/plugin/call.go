@@ -15,6 +15,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/onward"
 )
 
 // lostGrace is how long an error that looks like a dead process waits for proof of
@@ -311,7 +312,11 @@ func (m *Manager) fresh(ctx context.Context) (context.Context, error) {
 	if err != nil || at == 0 {
 		return ctx, err
 	}
-	return metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(uint64(at), 10)), nil
+	ctx = metadata.AppendToOutgoingContext(ctx, wire.MetaMinRevision, strconv.FormatUint(uint64(at), 10))
+	if left, ok := datastore.Budget(ctx); ok {
+		ctx = metadata.AppendToOutgoingContext(ctx, onward.StoreLeft, strconv.FormatInt(left.Milliseconds(), 10))
+	}
+	return ctx, nil
 }
 
 // Fresh is Conn for calls that see everything acknowledged before them.

@@ -108,7 +108,14 @@ func (x *exchange) member(p tree.Path, at *yang.Data) []byte {
 		style |= yang.WithOrigin
 	}
 	before, after := x.around(p, at.IsArray())
-	return append(at.Append([]byte(before), style), after...)
+	buf := append(at.Append([]byte(before), style), after...)
+	if o := at.LeafOrigin(); x.withOrigin && o != nil {
+		if p.Entry() {
+			o = append(append([]byte{'['}, o...), ']')
+		}
+		buf = append(append(buf[:len(buf)-1], `,"@`+x.env.qualified(at.Node.Module, at.Node.Name)+`":`...), append(o, '}')...)
+	}
+	return buf
 }
 
 // encodeValue writes a value that has no schema in the form of the answer.

@@ -83,11 +83,7 @@ func (x *exchange) target() (tree.Path, error) {
 
 // parsed reads the segments of a data resource.
 func parsed(set *yang.Set, path []reqpath.Segment, module func(string) string) (tree.Path, error) {
-	segments := make([]tree.Segment, len(path))
-	for i, s := range path {
-		segments[i] = tree.Segment{Raw: s.Raw, Decoded: s.Decoded}
-	}
-	p, err := tree.Parse(set, segments, module)
+	p, err := tree.Parse(set, path, module)
 	return p, absent(err)
 }
 

@@ -288,9 +288,7 @@ func (c *changes) change(e datastore.Event) (change, bool) {
 		one.Operation = "created"
 	}
 	if at != nil {
-		if at, err = hide(p, at); err != nil {
-			return change{}, false
-		}
+		hide(p, at)
 		x := exchange{Handler: c.Handler, env: rfc8040}
 		one.Data = x.member(p, at)
 		one.xml = at.AppendXML(nil)

@@ -25,7 +25,13 @@ func TestDatastores(t *testing.T) {
 		"GET", oper+"/lab:inventory?with-origin", "")
 	f.want(200, `<state xmlns="urn:test:lab" xmlns:or="urn:ietf:params:xml:ns:yang:ietf-origin" or:origin="or:learned"><uptime>9</uptime></state>`, "GET", oper+"/lab:state?with-origin", "", asksXML)
 	f.want(200, `{"lab:uptime":"9"}`, "GET", oper+"/lab:state/uptime", "")
-	f.want(400, "", "GET", run+"/lab:inventory?with-origin", "")
+	f.want(200, `{"lab:uptime":"9","@lab:uptime":{"ietf-origin:origin":"ietf-origin:learned"}}`, "GET", oper+"/lab:state/uptime?with-origin", "")
+	f.want(200, `{"lab:inventory":{"@":{"ietf-origin:origin":"ietf-origin:intended"},"note":"n"}}`, "GET", oper+"/lab:inventory?with-origin&fields=note", "")
+	f.want(200, `{"lab:inventory":{"@":{"ietf-origin:origin":"ietf-origin:intended"}}}`, "GET", oper+"/lab:inventory?depth=1&with-origin", "")
+	for _, at := range []string{run + "/lab:inventory?with-origin", in + "/lab:inventory?with-origin", lab + "?with-origin", oper + "/lab:state?with-origin=true",
+		oper + "/lab:state?with-origin&with-origin", oper + "/lab:inventory?with-origin&with-defaults=report-all"} {
+		f.want(400, "", "GET", at, "")
+	}
 	f.want(405, "", "PUT", in+"/lab:inventory", `{"inventory":{}}`)
 	f.want(405, "", "DELETE", oper+"/lab:inventory", "")
 	f.want(200, `{"lab:inventory":{"note":"n"}}`, "GET", run+"/lab:inventory?fields=note", "")

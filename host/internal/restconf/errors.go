@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/sdk/fault"
 )
 
@@ -51,6 +52,7 @@ var kindTable = map[fault.Kind]struct {
 type entry struct {
 	Type    string `json:"error-type"`
 	Tag     string `json:"error-tag"`
+	AppTag  string `json:"error-app-tag,omitempty"`
 	Path    string `json:"error-path,omitempty"`
 	Message string `json:"error-message"`
 }
@@ -82,6 +84,9 @@ func (x *exchange) entries(err error) (status int, list []entry) {
 			row.status = http.StatusInternalServerError // the device is late, not this server
 		}
 		e := entry{Type: kind, Tag: row.tag, Path: f.Path, Message: f.Text}
+		if errors.Is(f, tree.ErrNoPoint) {
+			e.Tag, e.AppTag = "bad-attribute", "missing-instance"
+		}
 		if s := (*statusError)(nil); errors.As(err, &s) && s.fault == f {
 			row.status, e.Tag = s.status, s.tag
 		}

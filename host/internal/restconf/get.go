@@ -1,6 +1,8 @@
 package restconf
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"strings"
 	"time"
@@ -60,13 +62,11 @@ func (x *exchange) get(kind string, p tree.Path) {
 	if !x.fresh(found.mark) {
 		return
 	}
-	if at, err = x.shape(at, q); err == nil {
-		at, err = hide(p, at)
-	}
-	if err != nil {
+	if at, err = x.shape(at, q); err != nil {
 		x.fail(err)
 		return
 	}
+	hide(p, at)
 	x.replyData(p, at)
 }
 
@@ -225,6 +225,12 @@ type mark struct {
 func newMark(d *tree.Draft) (*mark, error) {
 	at, err := d.LastChange()
 	return &mark{`"` + d.Tag() + `"`, at}, err
+}
+
+// digest names content by 16 hexadecimal digits.
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
 }
 
 // of is the mark of a part of what m is of; nil stays nil.

@@ -135,6 +135,7 @@ var capabilities = []string{
 	"urn:ietf:params:restconf:capability:depth:1.0",
 	"urn:ietf:params:restconf:capability:fields:1.0",
 	"urn:ietf:params:restconf:capability:with-defaults:1.0",
+	"urn:ietf:params:restconf:capability:with-origin:1.0", // RFC 8527 section 3.2.2
 	"urn:ietf:params:restconf:capability:yang-patch:1.0",
 }
 

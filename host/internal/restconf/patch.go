@@ -28,11 +28,7 @@ func (x *exchange) patch(p tree.Path) {
 				return missing(p)
 			}
 		}
-		v, err := value()
-		if err != nil {
-			return err
-		}
-		_, err = d.Apply(tree.Edit{Op: tree.Merge, Path: p, Value: v})
+		_, err := d.Apply(tree.Edit{Op: tree.Merge, Path: p, Value: value})
 		return err
 	})
 	x.written(err, false, p)

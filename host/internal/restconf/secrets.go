@@ -18,43 +18,8 @@ func secret(n *yang.Node) bool {
 }
 
 // hide masks the secrets of an answer. Answers that can have none cost nothing.
-func hide(p tree.Path, at *yang.Data) (*yang.Data, error) {
-	switch {
-	case len(p) == 0: // the whole datastore
-		for c := at.First(); c != nil; c = c.Next() {
-			if c.Node != nil && c.Node.QName() == secretTop {
-				return at, hideBelow(c)
-			}
-		}
-		return at, nil
-	case p[0].Node.QName() != secretTop:
-		return at, nil
-	case secret(at.Node):
-		return masked(at.Node)
+func hide(p tree.Path, at *yang.Data) {
+	if len(p) == 0 || p[0].Node.QName() == secretTop {
+		at.Mask(secret, mask)
 	}
-	return at, hideBelow(at)
-}
-
-func hideBelow(d *yang.Data) error {
-	for c := d.First(); c != nil; {
-		next := c.Next()
-		switch {
-		case secret(c.Node):
-			m, err := masked(c.Node)
-			if err != nil {
-				return err
-			}
-			d.Put(m)
-		case c.Node == nil || c.Node.Kind != yang.AnyData:
-			if err := hideBelow(c); err != nil {
-				return err
-			}
-		}
-		c = next
-	}
-	return nil
-}
-
-func masked(n *yang.Node) (*yang.Data, error) {
-	return n.DecodeValue([]byte(`"`+mask+`"`), yang.Options{})
 }

@@ -52,7 +52,7 @@ func userOrder(t *testing.T, f *fixture) {
 		{201, "PUT", lab + "/rule=l?insert=last", "l", "m f g /z/** /a b l"},
 		{400, "PUT", lab + "/rule=x?insert=before", "x", "m f g /z/** /a b l"},
 		{400, "PUT", lab + "/rule=x?insert=sideways", "x", "m f g /z/** /a b l"},
-		{404, "PUT", lab + "/rule=x?insert=after&point=/lab:inventory/rule=none", "x", "m f g /z/** /a b l"},
+		{400, "PUT", lab + "/rule=x?insert=after&point=/lab:inventory/rule=none", "x", "m f g /z/** /a b l"},
 		{204, "DELETE", lab + "/rule=m", "", "f g /z/** /a b l"},
 	} {
 		f.want(c.code, "", c.method, c.path, rule(c.name))
@@ -269,7 +269,7 @@ func topLevelNodes(t *testing.T, f *fixture) {
 	f.want(201, "", "POST", data+"?insert=after&point=/lab:word=b", `{"lab:word":["d"]}`)
 	f.want(201, "", "PUT", data+"/lab:word=c?insert=after&point=/lab:word=b", `{"lab:word":["c"]}`)
 	f.want(204, "", "PUT", data+"/lab:word=d?insert=first", `{"lab:word":["d"]}`)
-	f.want(404, "", "POST", data+"?insert=after&point=/lab:word=none", `{"lab:word":["e"]}`)
+	f.want(400, "", "POST", data+"?insert=after&point=/lab:word=none", `{"lab:word":["e"]}`)
 	f.want(200, `{"lab:word":["d","a","b","c"]}`, "GET", data+"/lab:word", "")
 	f.want(200, `{"lab:word":["b"]}`, "GET", data+"/lab:word=b", "")
 	f.want(204, "", "DELETE", data+"/lab:word=b", "")

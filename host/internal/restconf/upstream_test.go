@@ -20,7 +20,10 @@ func TestClientsOfUpstream(t *testing.T) {
 	}{
 		{"XML out", "GET", lab, "", asksXML, 200, "<inventory "},
 		{"XML in", "PATCH", lab, `<inventory ` + labNS + `><note>n</note></inventory>`, sendsXML, 204, ""},
-		{"the root", "GET", "/rests/", "", "", 200, `"yang-library-version"`},
+		{"YANG patch as XML", "PATCH", lab, `<yang-patch xmlns="urn:ietf:params:xml:ns:yang:ietf-yang-patch"><patch-id>p</patch-id><edit><edit-id>e</edit-id><operation>merge</operation>` +
+			`<target>/device=a</target><value><device ` + labNS + `><name>a</name><address>x</address></device></value></edit></yang-patch>`, "Content-Type: application/yang-patch+xml", 200, "<ok/>"},
+		{"the root", "GET", "/rests", "", "", 200, `"yang-library-version"`},
+		{"the root with a slash", "GET", "/rests/", "", "", 200, `"yang-library-version"`},
 		{"GET of absent data", "GET", lab + "/device=zz", "", "", 404, `"error-tag":"invalid-value"`},
 		{"GET of an unknown node", "GET", lab + "/nosuch", "", "", 400, `"error-tag":"unknown-element"`},
 		{"GET of an unknown module", "GET", "/rests/data/nosuch:x", "", "", 400, `"error-tag":"unknown-element"`},
@@ -36,6 +39,10 @@ func TestClientsOfUpstream(t *testing.T) {
 		{"PUT of a leaf", "PUT", lab + "/note", `{"lab:note":"x"}`, "", 204, ""},
 		{"with-defaults", "GET", lab + "/device=a?with-defaults=report-all", "", "", 200, `"port":161`},
 		{"insert", "PUT", lab + "/rule=r?insert=first", `{"rule":[{"resource":"r"}]}`, "", 201, ""},
+		{"point at nothing", "PUT", lab + "/rule=s?insert=after&point=/lab:inventory/rule=none", `{"rule":[{"resource":"s"}]}`, "", 400, `"error-tag":"bad-attribute","error-app-tag":"missing-instance"`},
+		{"insert without a point", "PUT", lab + "/rule=s?insert=after", `{"rule":[{"resource":"s"}]}`, "", 400, `"error-tag":"invalid-value"`},
+		{"rules at run time", "GET", "/rests/data/aaa-app-config:shiro-configuration", "", "", 400, `"error-tag":"unknown-element"`},
+		{"mount", "GET", lab + "/device=a/yang-ext:mount", "", "", 400, `"error-tag":"unknown-element"`},
 		{"module as YANG", "GET", "/rests/modules/lab?revision=2024-03-01", "", "Accept: application/yang", 200, "module lab {"},
 		{"module as YIN", "GET", "/rests/modules/lab?revision=2024-03-01", "", "Accept: application/yin+xml", 200, `<module name="lab"`},
 		{"library of RFC 8525", "GET", "/rests/data/ietf-yang-library:yang-library/content-id", "", "", 200, "content-id"},

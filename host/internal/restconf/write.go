@@ -16,11 +16,7 @@ func (x *exchange) put(p tree.Path) {
 	}
 	created := false
 	err := x.update(p, func(d *tree.Draft) (err error) {
-		v, err := value()
-		if err != nil {
-			return err
-		}
-		op := tree.Replace
+		place := q.place
 		if q.place.Where != "" {
 			// With insert the entry also moves when it is there already.
 			exists, err := d.Exists(p)
@@ -28,13 +24,13 @@ func (x *exchange) put(p tree.Path) {
 				return err
 			}
 			if exists {
-				if _, err := d.Apply(tree.Edit{Op: tree.Move, Path: p, Place: q.place}); err != nil {
+				if _, err := d.Apply(tree.Edit{Op: tree.Move, Path: p, Place: place}); err != nil {
 					return err
 				}
-				q.place = tree.Place{}
+				place = tree.Place{}
 			}
 		}
-		created, err = d.Apply(tree.Edit{Op: op, Path: p, Value: v, Place: q.place})
+		created, err = d.Apply(tree.Edit{Op: tree.Replace, Path: p, Value: value, Place: place})
 		return err
 	})
 	x.written(err, created, p)
@@ -52,29 +48,18 @@ func (x *exchange) post(p tree.Path) {
 		x.fail(err)
 		return
 	}
-	read := x.children
-	first, err := read(p, body, q)
+	edits, err := x.children(p, body, q)
 	if err != nil && x.env == legacy && p.Entry() {
 		// Documented samples post an entry to its own path.
-		var err2 error
-		if first, err2 = x.entryItself(p, body, q); err2 == nil {
-			read, err = x.entryItself, nil
+		if v, err2 := x.decode(p, body, yang.Options{Lenient: true}); err2 == nil {
+			edits, err = []tree.Edit{{Op: tree.Create, Path: p, Value: v, Place: q.place}}, nil
 		}
 	}
 	if err != nil {
 		x.fail(err)
 		return
 	}
-	var at tree.Path
 	err = x.update(p, func(d *tree.Draft) error {
-		edits := first
-		if first = nil; edits == nil { // applying may take values apart
-			var err error
-			if edits, err = read(p, body, q); err != nil {
-				return err
-			}
-		}
-		at = edits[0].Path
 		for _, e := range edits {
 			if _, err := d.Apply(e); err != nil {
 				return err
@@ -82,7 +67,7 @@ func (x *exchange) post(p tree.Path) {
 		}
 		return nil
 	})
-	x.written(err, true, at)
+	x.written(err, true, edits[0].Path)
 }
 
 // children reads the body of a POST: one child, or several entries of one list.
@@ -123,11 +108,6 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 	return edits, nil
 }
 
-func (x *exchange) entryItself(p tree.Path, body []byte, q query) ([]tree.Edit, error) {
-	v, err := x.decode(p, body, yang.Options{Lenient: true})
-	return []tree.Edit{{Op: tree.Create, Path: p, Value: v, Place: q.place}}, err
-}
-
 // delete removes the target (RFC 8040 section 4.7).
 func (x *exchange) delete(p tree.Path) {
 	_, err := x.query()
@@ -140,29 +120,20 @@ func (x *exchange) delete(p tree.Path) {
 	x.written(err, false, p)
 }
 
-// value reads the body as the target's new value. It is decoded again for each attempt but the
-// first, because applying it may take it apart.
-func (x *exchange) value(p tree.Path, o yang.Options) (query, func() (*yang.Data, error), bool) {
+// value reads the body as the target's new value; false when that was refused.
+func (x *exchange) value(p tree.Path, o yang.Options) (q query, value *yang.Data, ok bool) {
 	q, err := x.query()
 	var body []byte
 	if err == nil {
 		body, _, err = x.body()
 	}
-	var first *yang.Data
 	if err == nil {
-		first, err = x.decode(p, body, o)
+		value, err = x.decode(p, body, o)
 	}
 	if err != nil {
 		x.fail(err)
-		return q, nil, false
 	}
-	return q, func() (*yang.Data, error) {
-		if v := first; v != nil {
-			first = nil
-			return v, nil
-		}
-		return x.decode(p, body, o)
-	}, true
+	return q, value, err == nil
 }
 
 // update applies f to the configuration under the request's conditions.

@@ -18,6 +18,7 @@ import (
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/policy"
+	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/internal/yang"
@@ -338,9 +339,9 @@ func TestAddressesOfDataAreOneThing(t *testing.T) {
 			if parts[2] == "ds" {
 				depth = 4
 			}
-			var below []tree.Segment
+			var below []reqpath.Segment
 			for _, p := range parts[depth:] {
-				below = append(below, tree.Segment{Raw: p, Decoded: p})
+				below = append(below, reqpath.Segment{Raw: p, Decoded: p})
 			}
 			p, err := tree.Parse(now.Schema, below, now.Aliases.Module)
 			if err != nil {

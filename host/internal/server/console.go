@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"io"
 	"strings"
 
 	clustershell "ctl.internal/host/internal/cluster/shell"
@@ -11,6 +12,7 @@ import (
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/snapshot"
 	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/commands"
 )
@@ -85,3 +87,8 @@ func (s *Server) addresses() map[string]string {
 
 // cliOn reports whether an installed feature switches a command on.
 func (s *Server) cliOn(plugin, command string) bool { return s.features.Active().CLI(plugin, command) }
+
+// snapshot writes all data of the controller.
+func (s *Server) snapshot(ctx context.Context, w io.Writer, progress func(done, total int64)) error {
+	return snapshot.Save(ctx, snapshot.Source{Dir: s.home, Store: s.raw, Version: Version(), Node: s.node()}, w, progress)
+}

@@ -23,11 +23,7 @@ func (s *Server) otherNames(data bool, below []reqpath.Segment) [][]reqpath.Segm
 		}
 		return otherRPCs(now, below[0])
 	}
-	segments := make([]tree.Segment, len(below))
-	for i, sg := range below {
-		segments[i] = tree.Segment{Raw: sg.Raw, Decoded: sg.Decoded}
-	}
-	path, err := tree.Parse(now.Schema, segments, now.Aliases.Module)
+	path, err := tree.Parse(now.Schema, below, now.Aliases.Module)
 	if err != nil {
 		return nil // nothing is there: RESTCONF answers so
 	}

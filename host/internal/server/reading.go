@@ -63,6 +63,7 @@ func (s *Server) reading(next http.Handler) http.Handler {
 		case http.MethodGet, http.MethodHead, http.MethodOptions:
 			next.ServeHTTP(w, r)
 		default:
+			r = r.WithContext(datastore.WithBudget(r.Context(), storeLimit))
 			rw := &revisionWriter{ResponseWriter: w, s: s}
 			next.ServeHTTP(rw, r)
 			if !rw.begun { // an answer without a body
@@ -178,6 +179,6 @@ func (w *revisionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter 
 // Flush implements http.Flusher.
 func (w *revisionWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
-// storeLimit bounds each call that waits for the datastore, so that a request is answered
-// within 5 s whatever the disk or the cluster does.
+// storeLimit bounds each call that waits for the datastore, and all that a write waits for
+// it, here and in plugins, so that a request is answered within 5 s whatever the disk or the cluster does.
 const storeLimit = 4500 * time.Millisecond

@@ -41,7 +41,20 @@ func Verify(file string) (Head, error) {
 		return Head{}, err
 	}
 	defer f.Close()
-	return walk(file, f, visit{})
+	return check(file, f, nil)
+}
+
+// check reads a snapshot to its end and adds the bytes of the datastore to total.
+func check(file string, in io.Reader, total *int64) (Head, error) {
+	return walk(file, in, visit{part: func(content []byte) error {
+		if total != nil {
+			*total += int64(len(content))
+		}
+		if err := entries(content, func(string, string, []byte) error { return nil }); err != nil {
+			return damaged(file, "%v", err)
+		}
+		return nil
+	}})
 }
 
 // replaced are the parts of a home that a restore puts aside and makes new.
@@ -56,7 +69,8 @@ func Restore(ctx context.Context, dir, file string, progress func(done, total in
 		return r, err
 	}
 	defer in.Close()
-	if r.Head, err = walk(file, in, visit{}); err != nil {
+	total := int64(0)
+	if r.Head, err = check(file, in, &total); err != nil {
 		return r, err
 	}
 	h, err := home.Claim(dir)
@@ -75,7 +89,7 @@ func Restore(ctx context.Context, dir, file string, progress func(done, total in
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return r, err
 	}
-	if err := fill(ctx, stage, file, in, r.Head, progress); err != nil {
+	if err := fill(ctx, stage, file, in, r.Head, total, progress); err != nil {
 		return r, err
 	}
 	if err := own(string(h.Dir), string(stage)); err != nil {
@@ -86,7 +100,7 @@ func Restore(ctx context.Context, dir, file string, progress func(done, total in
 }
 
 // fill writes the files and the datastore of a snapshot into a directory.
-func fill(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, head Head, progress func(done, total int64)) error {
+func fill(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, head Head, total int64, progress func(done, total int64)) error {
 	if _, err := walk(file, in, visit{file: func(name string, mode int64, content []byte) error {
 		at := stage.Path(name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
@@ -110,69 +124,38 @@ func fill(ctx context.Context, stage home.Dir, file string, in io.ReadSeeker, he
 	if settings.Etcd.Password, err = encrypt.OpenBefore(stage, settings.Etcd.Password); err != nil {
 		return fmt.Errorf("datastore.etcd.password: %w", err)
 	}
-	log := slog.New(slog.DiscardHandler)
-	if err := load(ctx, stage, settings, file, in, progress, log); err != nil {
-		if settings.Engine == "etcd" {
-			err = fmt.Errorf("%w (etcd must have no data under the prefix %s: stop all controllers that use it and delete it with etcdctl del --prefix %[2]s, "+
-				"or give the controllers another datastore.etcd.prefix)", err, settings.Etcd.Prefix)
-		}
-		return err
-	}
-	return note(ctx, stage, settings, head, log)
-}
-
-// load makes the datastore.
-func load(ctx context.Context, stage home.Dir, settings home.Datastore, file string, in io.ReadSeeker, progress func(done, total int64), log *slog.Logger) (err error) {
-	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	dump, err := os.OpenFile(stage.Path("store.dump"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, dump.Close(), os.Remove(dump.Name())) }()
-	total := int64(0)
-	if _, err := walk(file, in, visit{part: func(content []byte) error {
-		total += int64(len(content))
-		_, err := dump.Write(content)
-		return err
-	}}); err != nil {
-		return err
-	}
-	if _, err := dump.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	_, err = open.Restore(ctx, stage, settings, &counted{File: dump, total: 2 * total, progress: progress}, log)
-	if errors.Is(err, datastore.ErrDamaged) {
-		err = damaged(file, "%v", err)
+	err = load(ctx, stage, settings, file, in, head, total, progress)
+	if err != nil && settings.Engine == "etcd" {
+		err = fmt.Errorf("%w (etcd must have no data under the prefix %s: stop all controllers that use it and delete it with etcdctl del --prefix %[2]s, "+
+			"or give the controllers another datastore.etcd.prefix)", err, settings.Etcd.Prefix)
 	}
 	return err
 }
 
-// counted shows how much was read of a file, which is checked and then loaded.
-type counted struct {
-	*os.File
-	done, total int64
-	progress    func(done, total int64)
-}
-
-// Read implements io.Reader.
-func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.File.Read(b)
-	if c.done += int64(n); c.progress != nil {
-		c.progress(c.done, c.total)
-	}
-	return n, err
-}
-
-// note writes into the store where it comes from. It gets a name of its own from the first
-// controller: revisions of the store before mean nothing in this one.
-func note(ctx context.Context, stage home.Dir, settings home.Datastore, head Head, log *slog.Logger) (err error) {
-	store, err := open.Store(ctx, stage, settings, log)
+// load makes the datastore. It gets a name of its own from the first controller: what is
+// known of the store before by its name is not of this one.
+func load(ctx context.Context, stage home.Dir, settings home.Datastore, file string, in io.ReadSeeker, head Head, total int64, progress func(done, total int64)) (err error) {
+	store, err := open.Empty(ctx, stage, settings, datastore.Revision(head.Revision), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	b, done := batch{ctx: ctx, store: store}, int64(0)
+	_, err = walk(file, in, visit{part: func(content []byte) error {
+		if done += int64(len(content)); progress != nil {
+			progress(done, total)
+		}
+		return entries(content, b.add)
+	}})
+	if err == nil {
+		err = b.flush()
+	}
+	if err != nil {
+		return err
+	}
 	text, err := json.Marshal(head)
 	if err != nil {
 		return err

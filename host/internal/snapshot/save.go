@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"maps"
 	"os"
 	"path"
@@ -21,13 +20,9 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/snapshot"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/fault"
 )
-
-// chunk is about how many bytes of the datastore go into one entry of the archive.
-const chunk = 1 << 20
 
 // Source is what is saved.
 type Source struct {
@@ -68,15 +63,75 @@ func Save(ctx context.Context, s Source, w io.Writer, progress func(done, total 
 		if err != nil {
 			return err
 		}
-		p := &pinned{Store: s.Store, source: s, files: before, out: w, progress: progress}
-		if _, err := snapshot.Save(ctx, p, &p.parts); !errors.Is(err, errChanged) {
+		err = s.Store.View(ctx, func(sn datastore.Snapshot) error {
+			now, err := files(s.Dir) // the key of secrets goes with what it seals
 			if err != nil {
 				return err
 			}
-			return p.finish()
+			if !maps.EqualFunc(before, now, func(a, b held) bool { return a.mode == b.mode && bytes.Equal(a.content, b.content) }) {
+				return errChanged
+			}
+			return write(ctx, s, sn, now, w, progress)
+		})
+		if !errors.Is(err, errChanged) {
+			return err
 		}
 	}
 	return fault.New(fault.InUse, "the files in %s keep changing; take the snapshot again when nobody edits them", s.Dir)
+}
+
+// write writes the archive.
+func write(ctx context.Context, s Source, sn datastore.Snapshot, files map[string]held, out io.Writer, progress func(done, total int64)) error {
+	total := int64(0)
+	if err := lasting(ctx, sn, func(ns string, e datastore.Entry) error {
+		total += int64(len(ns) + len(e.Key) + len(e.Value))
+		return nil
+	}); err != nil {
+		return err
+	}
+	head := Head{Format: format, Version: s.Version, Node: s.Node, Time: time.Now().UTC(), Revision: uint64(sn.Revision())}
+	w := &writer{tar.NewWriter(out), head.Time.Truncate(time.Second), map[string]string{}}
+	text, err := json.MarshalIndent(head, "", "  ")
+	if err == nil {
+		err = w.add(headName, 0o600, append(text, '\n'))
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err == nil {
+			err = w.add(homeName+name, files[name].mode, files[name].content)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	var part []byte
+	number, done := 0, int64(0)
+	flush := func() error {
+		if len(part) == 0 {
+			return nil
+		}
+		number++
+		done += int64(len(part))
+		err := w.add(fmt.Sprintf("%s%08d", storeName, number), 0o600, part)
+		part = part[:0]
+		progress(min(done, total), total)
+		return err
+	}
+	err = lasting(ctx, sn, func(ns string, e datastore.Entry) error {
+		if part = appendEntry(part, ns, e); len(part) < partSize {
+			return nil
+		}
+		return flush()
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err == nil {
+		err = w.add(sumsName, 0o600, writeSums(w.sums))
+	}
+	if err != nil {
+		return err
+	}
+	return w.tar.Close()
 }
 
 // files reads what is kept of a home.
@@ -142,122 +197,3 @@ func (w *writer) add(name string, mode fs.FileMode, content []byte) error {
 
 // errChanged says that the files are not those that belong to the state of the datastore.
 var errChanged = errors.New("the files of the home have changed")
-
-// pinned is the datastore at the revision that the files of the home go with. It implements
-// datastore.Store for package datastore/snapshot.
-type pinned struct {
-	datastore.Store
-	source   Source
-	files    map[string]held
-	out      io.Writer
-	w        *writer
-	parts    parts
-	progress func(done, total int64)
-}
-
-// View writes the beginning of the archive and runs f.
-func (p *pinned) View(ctx context.Context, f func(datastore.Snapshot) error) error {
-	return p.Store.View(ctx, func(sn datastore.Snapshot) error {
-		now, err := files(p.source.Dir) // the key of secrets goes with what it seals
-		if err != nil {
-			return err
-		}
-		if !maps.EqualFunc(p.files, now, func(a, b held) bool { return a.mode == b.mode && bytes.Equal(a.content, b.content) }) {
-			return errChanged
-		}
-		total, err := size(sn)
-		if err != nil {
-			return err
-		}
-		head := Head{Format: format, Version: p.source.Version, Node: p.source.Node, Time: time.Now().UTC(), Revision: uint64(sn.Revision())}
-		p.w = &writer{tar.NewWriter(p.out), head.Time.Truncate(time.Second), map[string]string{}}
-		p.parts = parts{w: p.w, progress: func(done int64) { p.progress(min(done, total), total) }}
-		text, err := json.MarshalIndent(head, "", "  ")
-		if err == nil {
-			err = p.w.add(headName, 0o600, append(text, '\n'))
-		}
-		for _, name := range slices.Sorted(maps.Keys(now)) {
-			if err == nil {
-				err = p.w.add(homeName+name, now[name].mode, now[name].content)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		return f(lasting{sn})
-	})
-}
-
-// finish writes the end of the archive.
-func (p *pinned) finish() error {
-	if err := p.parts.flush(); err != nil {
-		return err
-	}
-	if err := p.w.add(sumsName, 0o600, writeSums(p.w.sums)); err != nil {
-		return err
-	}
-	return p.w.tar.Close()
-}
-
-// parts cuts the datastore into entries of the archive.
-type parts struct {
-	w        *writer
-	buf      []byte
-	number   int
-	done     int64
-	progress func(done int64)
-}
-
-// Write implements io.Writer.
-func (p *parts) Write(b []byte) (int, error) {
-	p.buf = append(p.buf, b...)
-	if len(p.buf) >= chunk {
-		return len(b), p.flush()
-	}
-	return len(b), nil
-}
-
-func (p *parts) flush() error {
-	if len(p.buf) == 0 {
-		return nil
-	}
-	p.number++
-	err := p.w.add(fmt.Sprintf("%s%08d", storeName, p.number), 0o600, p.buf)
-	p.done += int64(len(p.buf))
-	p.buf = p.buf[:0]
-	p.progress(p.done)
-	return err
-}
-
-// lasting is a state without what was observed of devices.
-type lasting struct{ datastore.Snapshot }
-
-// observed is the namespace of the operational tree.
-const observed = "operational-tree"
-
-// Namespaces implements datastore.Snapshot.
-func (l lasting) Namespaces() iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		for ns, err := range l.Snapshot.Namespaces() {
-			if ns != observed && !yield(ns, err) {
-				return
-			}
-		}
-	}
-}
-
-// size is about how many bytes a state has, for the progress.
-func size(sn datastore.Snapshot) (n int64, err error) {
-	for ns, err := range (lasting{sn}).Namespaces() {
-		if err != nil {
-			return n, err
-		}
-		for e, err := range sn.Range(ns, datastore.RangeOptions{}) {
-			if err != nil {
-				return n, err
-			}
-			n += int64(len(ns) + len(e.Key) + len(e.Value))
-		}
-	}
-	return n, nil
-}

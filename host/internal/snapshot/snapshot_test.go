@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +22,7 @@ import (
 	"ctl.internal/host/internal/datastore/open"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/test/harness"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -39,7 +42,7 @@ func newHome(t *testing.T) (*home.Home, datastore.Store) {
 
 func openStore(t *testing.T, dir home.Dir) datastore.Store {
 	t.Helper()
-	loaded, problems := home.Load(dir, nil, nil)
+	loaded, problems := home.Load(dir, os.Environ(), nil)
 	if err := home.Fatal(problems); err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +132,110 @@ func TestARestoredHomeHoldsWhatWasAcknowledgedBefore(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(into, ".restore")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the stage is left: %v", err)
+	}
+}
+
+// With both engines the restored store has every entry, in its own order, and its revisions
+// go on after those of the snapshot, over a restart too: an epoch or a generation that was
+// written down before is never larger than a new one.
+func TestRevisionsGoOnAfterThoseOfTheSnapshot(t *testing.T) {
+	for _, engine := range []string{"badger", "etcd"} {
+		t.Run(engine, func(t *testing.T) {
+			if engine == "etcd" {
+				t.Setenv("CTL_DATASTORE_ENGINE", "etcd")
+				t.Setenv("CTL_DATASTORE_ETCD_ENDPOINTS", "["+harness.Etcd(t)+"]")
+			}
+			h, from := newHome(t)
+			for i := range 300 {
+				put(t, from, "config", fmt.Sprint("/a=", i), strings.Repeat("v", i))
+			}
+			put(t, from, "config", "large", strings.Repeat("\x00\x01\x02", 1<<20))
+			put(t, from, "operational-tree", "/x:x", "observed")
+			file := save(t, h, from)
+			want := content(t, from)
+			if engine == "etcd" { // a new cluster, which begins to count
+				t.Setenv("CTL_DATASTORE_ETCD_ENDPOINTS", "["+harness.Etcd(t)+"]")
+			}
+			into := filepath.Join(t.TempDir(), "new")
+			r, err := Restore(t.Context(), into, file, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Head.Revision != uint64(from.Revision()) {
+				t.Errorf("the snapshot has revision %d, the store %d", r.Head.Revision, from.Revision())
+			}
+			last := datastore.Revision(r.Head.Revision)
+			for range 2 {
+				s := openStore(t, home.Dir(into))
+				got := content(t, s)
+				for _, k := range []string{"cluster restored", "test k"} {
+					delete(got, k)
+				}
+				if !maps.Equal(got, want) {
+					t.Errorf("%d entries are restored, want %d", len(got), len(want))
+				}
+				put(t, s, "test", "k", "v")
+				e, err := datastore.Get(t.Context(), s, "test", "k")
+				if err != nil || e.Revision <= last || e.Revision != s.Revision() {
+					t.Errorf("a write has revision %d, the store %d, after %d: %v", e.Revision, s.Revision(), last, err)
+				}
+				// Conditions count as the store does.
+				again := datastore.Txn{Ops: []datastore.Op{datastore.Put("test", "k", nil)}, Compares: []datastore.Compare{
+					{Namespace: "test", Key: "k", Revision: e.Revision}, {Namespace: "test", Key: "none"}, {Namespace: "config", Revision: e.Revision, Prefix: true}}}
+				if last, err = s.Commit(t.Context(), again); err != nil || last <= e.Revision {
+					t.Errorf("a commit with conditions: revision %d, %v", last, err)
+				}
+				var lost *datastore.ConflictError
+				if _, err := s.Commit(t.Context(), again); !errors.As(err, &lost) || lost.Revision != last {
+					t.Errorf("a condition that does not hold: %v", err)
+				}
+				again.Compares = []datastore.Compare{{Namespace: "test", Key: "k", Revision: 1}}
+				if _, err := s.Commit(t.Context(), again); !errors.As(err, &lost) {
+					t.Errorf("a condition from before the snapshot: %v", err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if engine == "etcd" {
+				if _, err := Restore(t.Context(), filepath.Join(t.TempDir(), "another"), file, nil); err == nil || !strings.Contains(err.Error(), "not empty") {
+					t.Errorf("restored over data: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// content is what a snapshot has of a store.
+func content(t *testing.T, s datastore.Store) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := s.View(t.Context(), func(sn datastore.Snapshot) error {
+		return lasting(t.Context(), sn, func(ns string, e datastore.Entry) error {
+			out[ns+" "+e.Key] = string(e.Value)
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+func TestASaveThatFailsSaysWhy(t *testing.T) {
+	h, s := newHome(t)
+	source := Source{Dir: h.Dir, Store: s}
+	if err := Save(t.Context(), source, failing{}, nil); err == nil || !strings.Contains(err.Error(), "no room") {
+		t.Errorf("a full disk: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Save(ctx, source, io.Discard, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("broken off: %v", err)
 	}
 }
 
@@ -238,6 +345,21 @@ func TestNamesThatLeadElsewhereAreRefused(t *testing.T) {
 			t.Errorf("%q: %v", name, !want)
 		}
 	}
+}
+
+func FuzzEntries(f *testing.F) {
+	f.Add(appendEntry(nil, "n", datastore.Entry{Key: "k", Value: []byte("v")}))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var again []byte
+		err := entries(in, func(ns, key string, value []byte) error {
+			again = appendEntry(again, ns, datastore.Entry{Key: key, Value: value})
+			return nil
+		})
+		if err == nil && entries(again, func(string, string, []byte) error { return nil }) != nil {
+			t.Error("it is not read again as it was written")
+		}
+	})
 }
 
 func FuzzWalk(f *testing.F) {

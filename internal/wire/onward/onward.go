@@ -18,6 +18,8 @@ const (
 	Traceparent = "traceparent" // W3C Trace Context: version-trace-parent-flags
 	Tracestate  = "tracestate"
 	Hops        = "ctl-hops" // times the call has passed the host between plugins
+	// StoreLeft is how many milliseconds the call may still wait for the datastore.
+	StoreLeft = "ctl-store-left"
 )
 
 // MaxHops is how often a call may pass the host between plugins.
@@ -35,7 +37,7 @@ func Continue(ctx context.Context) context.Context {
 	}
 	out, _ := metadata.FromOutgoingContext(ctx)
 	var pairs []string
-	for _, k := range [...]string{Traceparent, Tracestate, Hops} {
+	for _, k := range [...]string{Traceparent, Tracestate, Hops, StoreLeft} {
 		if v := in[k]; len(v) == 1 && len(out[k]) == 0 {
 			pairs = append(pairs, k, v[0])
 		}

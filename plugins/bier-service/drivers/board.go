@@ -18,7 +18,7 @@ import (
 
 // Switchboard is what a Board needs of host.Switchboard.
 type Switchboard interface {
-	Watch(ctx context.Context, capability string, f func([]host.Provider) error) error
+	host.Watcher
 	Dial(provider string) grpc.ClientConnInterface
 }
 
@@ -64,13 +64,7 @@ const pause = time.Second
 // Follow follows the plugins until ctx ends.
 func (b *Board) Follow(ctx context.Context) {
 	defer b.group.Wait()
-	for ctx.Err() == nil {
-		err := b.sb.Watch(ctx, "bierdriver", func(p []host.Provider) error { b.update(ctx, p); return nil })
-		if ctx.Err() == nil {
-			slog.Warn("the list of BIER drivers is not followed; trying again", "err", err)
-			wait(ctx, pause)
-		}
-	}
+	host.Follow(ctx, b.sb, "bierdriver", slog.Default(), func(p []host.Provider) { b.update(ctx, p) })
 }
 
 func wait(ctx context.Context, d time.Duration) {

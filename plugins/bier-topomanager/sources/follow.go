@@ -19,13 +19,7 @@ func (m *Merge) Follow(ctx context.Context, sb *host.Switchboard, earlier []stri
 	f := &follower{m: m, sb: sb, running: map[string]*following{}, earlier: earlier}
 	defer f.group.Wait()
 	defer f.stop()
-	for ctx.Err() == nil {
-		err := sb.Watch(ctx, "topology", func(p []host.Provider) error { f.update(ctx, p); return nil })
-		if ctx.Err() == nil {
-			slog.Warn("the list of topology sources is not followed; trying again", "err", err)
-			wait(ctx)
-		}
-	}
+	host.Follow(ctx, sb, "topology", slog.Default(), func(p []host.Provider) { f.update(ctx, p) })
 }
 
 type follower struct {

@@ -1,34 +1,24 @@
+// Package device is the driver: it logs in at a switch, types the commands of command.go, and reads back
+// what it did by answer.go.
 package device
 
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"ctl.internal/internal/switchcli"
 	"ctl.internal/internal/switchcli/hostkeys"
-	"ctl.internal/plugins/switch-driver-dlink/command"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Settings of a driver.
-type Settings struct {
-	Match     switchdriver.Match
-	Transport string // switchcli.Telnet or switchcli.SSH, unless the switch says
-	Port      uint16 // unless the switch says; 0: the transport's own
-	Timeout   time.Duration
-	Prepare   []string
-	Save      bool
-	Keys      *hostkeys.Keys
-	Log       *slog.Logger
-}
-
 // Driver implements the operations. It is safe for concurrent use: one session at a
 // time at each switch.
 type Driver struct {
-	set    Settings
-	parser *command.Parser
+	set    settings
+	keys   *hostkeys.Keys
+	log    *slog.Logger
+	parser *Parser
 	turns  switchdriver.Turns
 }
 
@@ -39,11 +29,10 @@ var (
 	_ switchdriver.SettingsApplier = (*Driver)(nil)
 )
 
-// New makes a driver.
-func New(s Settings) *Driver { return &Driver{set: s, parser: command.NewParser()} }
-
 // Match implements switchdriver.Driver.
-func (d *Driver) Match() switchdriver.Match { return d.set.Match }
+func (d *Driver) Match() switchdriver.Match {
+	return switchdriver.Match{Models: d.set.Models, SysObjectIDs: d.set.SysObjectIDs}
+}
 
 // dialogue is how a D-Link switch lets in. The prompt that follows is the model's and
 // the user's: it is learned.
@@ -56,7 +45,7 @@ func (d *Driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*s
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.set.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, d.set.Timeout.Duration)
 	defer cancel()
 	done, err := d.turns.Take(ctx, sw)
 	if err != nil {
@@ -67,7 +56,7 @@ func (d *Driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*s
 	if to.Port == 0 {
 		to.Port = d.set.Port
 	}
-	cli, err := d.set.Keys.Open(ctx, to, dialogue())
+	cli, err := d.keys.Open(ctx, to, dialogue())
 	if err != nil {
 		return err
 	}
@@ -99,9 +88,9 @@ func (s *session) change(line string) error {
 		return err
 	}
 	if !s.d.parser.Success(text) {
-		return fault.Device(fault.Downstream, "switch %s refuses %q: it says %s", s.name, line, command.Reason(text))
+		return fault.Device(fault.Downstream, "switch %s refuses %q: it says %s", s.name, line, Reason(text))
 	}
-	s.d.set.Log.Info("typed at a switch", "switch", s.name, "line", line)
+	s.d.log.Info("typed at a switch", "switch", s.name, "line", line)
 	return nil
 }
 
@@ -115,12 +104,12 @@ func (s *session) save() error {
 		return err
 	}
 	if !s.d.parser.Saved(text) {
-		return fault.Device(fault.Downstream, "switch %s made the change but does not save it: it says %s", s.name, command.Reason(text))
+		return fault.Device(fault.Downstream, "switch %s made the change but does not save it: it says %s", s.name, Reason(text))
 	}
 	return nil
 }
 
 // unread is an answer that is not understood, or a change that does not show.
 func (s *session) unread(line, text string) error {
-	return fault.Device(fault.Downstream, "switch %s: the answer to %q is not understood: %s", s.name, line, command.Reason(text))
+	return fault.Device(fault.Downstream, "switch %s: the answer to %q is not understood: %s", s.name, line, Reason(text))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"ctl.internal/plugins/switch-driver-dlink/command"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -27,7 +26,7 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 		if action == switchdriver.ACLClear && len(before) == 0 {
 			return nil
 		}
-		line, err := command.ACL(action, p, r, before)
+		line, err := ACL(action, p, r, before)
 		if err != nil {
 			return s.named(err)
 		}
@@ -45,7 +44,7 @@ func (d *Driver) ApplyACL(ctx context.Context, sw *switchdriver.Switch, action s
 	})
 }
 
-// named names the switch in what package command refuses.
+// named names the switch in what the command refuses.
 func (s *session) named(err error) error {
 	var out fault.List
 	for _, f := range fault.All(err) {
@@ -68,7 +67,7 @@ func (s *session) takeBack(action switchdriver.ACLAction, p *switchdriver.ACLPro
 	default:
 		return ""
 	}
-	line, err := command.ACL(action, have.Profile, r, table)
+	line, err := ACL(action, have.Profile, r, table)
 	if err == nil {
 		err = s.change(line)
 	}
@@ -88,13 +87,13 @@ func (d *Driver) ReadACL(ctx context.Context, sw *switchdriver.Switch) (table []
 }
 
 func (s *session) table() ([]*switchdriver.ACLEntry, error) {
-	text, err := s.show(command.ShowACL)
+	text, err := s.show(ShowACL)
 	if err != nil {
 		return nil, err
 	}
 	t, ok := s.d.parser.Table(text)
 	if !ok {
-		return nil, s.unread(command.ShowACL, text)
+		return nil, s.unread(ShowACL, text)
 	}
 	return t, nil
 }
@@ -106,7 +105,7 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 		if err != nil || now == on {
 			return err
 		}
-		line := command.STP(port, on)
+		line := STP(port, on)
 		if err := s.change(line); err != nil {
 			return err
 		}
@@ -122,7 +121,7 @@ func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uin
 
 // stp reads whether a spanning tree is on; a port that the switch does not show is none.
 func (s *session) stp(port uint32) (bool, error) {
-	line, read := command.ShowSTP(port), s.d.parser.STP
+	line, read := ShowSTP(port), s.d.parser.STP
 	if port != 0 {
 		read = s.d.parser.PortSTP
 	}
@@ -135,7 +134,7 @@ func (s *session) stp(port uint32) (bool, error) {
 	case known:
 		return on, nil
 	case port != 0:
-		return false, fault.At(fault.NotFound, "port", "switch %s has no port %d: it says %s", s.name, port, command.Reason(text))
+		return false, fault.At(fault.NotFound, "port", "switch %s has no port %d: it says %s", s.name, port, Reason(text))
 	}
 	return false, s.unread(line, text)
 }
@@ -150,7 +149,7 @@ func (d *Driver) ApplySettings(ctx context.Context, set *switchdriver.Settings) 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	all := command.Settings(set)
+	all := settingsOf(set)
 	if set.DryRun {
 		for _, x := range all {
 			report = append(report, fmt.Sprintf("%s: would type %q", x.What, x.Line))
@@ -169,7 +168,7 @@ func (d *Driver) ApplySettings(ctx context.Context, set *switchdriver.Settings) 
 			case d.parser.Success(text):
 				report = append(report, fmt.Sprintf("%s: switched off with %q", x.What, x.Line))
 			default:
-				report = append(report, fmt.Sprintf("%s: left as it is; the switch refuses %q: %s", x.What, x.Line, command.Reason(text)))
+				report = append(report, fmt.Sprintf("%s: left as it is; the switch refuses %q: %s", x.What, x.Line, Reason(text)))
 			}
 		}
 		return s.save()

@@ -1,3 +1,4 @@
+// Package device is the driver: the operations of sdk/switchdriver on one Open vSwitch host after the other.
 package device
 
 import (
@@ -16,29 +17,13 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Place is how the host of a switch is reached.
-type Place struct {
-	OVSDB   string // tcp:{address}:{port}
-	TLSName string // ssl: what the host's certificate must be for; empty: anything
-	Unixctl string // empty: none
-	Bridge  string // empty: found
-}
-
-// Settings of a driver.
-type Settings struct {
-	Models  []string
-	Place   Place            // of every host
-	Hosts   map[string]Place // of those at an address; what is empty is as in Place
-	Port    uint32
-	Timeout time.Duration
-	// TLS gives what ssl: endpoints need, when it is needed, for a host of that name.
-	TLS func(ctx context.Context, name string) (*tls.Config, error)
-}
-
 // Driver implements the operations. It is safe for concurrent use; changes of one
 // switch are made one after the other.
 type Driver struct {
-	set   Settings
+	set   settings
+	hosts map[string]place // by address
+	// tls gives what ssl: endpoints need, when it is needed, for a host of that name.
+	tls   func(ctx context.Context, name string) (*tls.Config, error)
 	turns switchdriver.Turns
 }
 
@@ -53,15 +38,12 @@ var (
 	_ switchdriver.SettingsApplier = (*Driver)(nil)
 )
 
-// New makes a driver.
-func New(s Settings) *Driver { return &Driver{set: s} }
-
 // Match implements switchdriver.Driver.
 func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{Models: d.set.Models} }
 
-// place is where the host of a switch is.
-func (d *Driver) place(sw *switchdriver.Switch) Place {
-	p, own := d.set.Place, d.set.Hosts[sw.Address]
+// placeOf is where the host of a switch is.
+func (d *Driver) placeOf(sw *switchdriver.Switch) place {
+	p, own := d.set.place, d.hosts[sw.Address]
 	for _, x := range []struct{ to, from *string }{{&p.OVSDB, &own.OVSDB}, {&p.TLSName, &own.TLSName}, {&p.Unixctl, &own.Unixctl}, {&p.Bridge, &own.Bridge}} {
 		if *x.from != "" {
 			*x.to = *x.from
@@ -87,7 +69,7 @@ type call struct {
 	ctx context.Context
 	d   *Driver
 	sw  *switchdriver.Switch
-	at  Place
+	at  place
 }
 
 // run opens a session for an operation, within the timeout. A change waits for its
@@ -96,7 +78,7 @@ func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, change bool, 
 	if err := switchdriver.CheckSwitch(sw); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.set.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, d.set.Timeout.Duration)
 	defer cancel()
 	if change {
 		done, err := d.turns.Take(ctx, sw)
@@ -105,19 +87,19 @@ func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, change bool, 
 		}
 		defer done()
 	}
-	c := &call{ctx: ctx, d: d, sw: sw, at: d.place(sw)}
+	c := &call{ctx: ctx, d: d, sw: sw, at: d.placeOf(sw)}
 	if err := c.open(ctx); err != nil {
-		return c.told(err)
+		return c.deviceFault(err)
 	}
 	defer c.Close()
-	return c.told(f(c))
+	return c.deviceFault(f(c))
 }
 
 func (c *call) open(ctx context.Context) error {
 	var conf *tls.Config
 	if strings.HasPrefix(c.at.OVSDB, "ssl:") {
 		var err error
-		if conf, err = c.d.set.TLS(ctx, c.at.TLSName); err != nil {
+		if conf, err = c.d.tls(ctx, c.at.TLSName); err != nil {
 			return fault.Wrap(fault.KindOf(err), err, "no TLS to switch %s: %v", switchdriver.Label(c.sw), err)
 		}
 	}
@@ -126,8 +108,8 @@ func (c *call) open(ctx context.Context) error {
 	return err
 }
 
-// told makes what went wrong at the host a fault of the device.
-func (c *call) told(err error) error {
+// deviceFault makes what went wrong at the host a fault of the device.
+func (c *call) deviceFault(err error) error {
 	var f *fault.Error
 	var l fault.List
 	if err == nil || errors.As(err, &f) || errors.As(err, &l) {

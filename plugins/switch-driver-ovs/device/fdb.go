@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"ctl.internal/plugins/switch-driver-ovs/ovsdb"
-	"ctl.internal/plugins/switch-driver-ovs/unixctl"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -17,7 +16,7 @@ func (c *call) control(method string, params ...string) (string, error) {
 	if c.at.Unixctl == "" {
 		return "", fault.New(fault.Unsupported, "the forwarding table of switch %s is reached through the control socket of its ovs-vswitchd only; name it as unixctl in etc/switch-driver-ovs.yaml", switchdriver.Label(c.sw))
 	}
-	out, err := unixctl.Call(c.ctx, c.at.Unixctl, method, params...)
+	out, err := appctl(c.ctx, c.at.Unixctl, method, params...)
 	if err != nil {
 		return "", fmt.Errorf("%s, %s: %w", c.at.Unixctl, method, err)
 	}
@@ -31,7 +30,7 @@ func (c *call) entries(b *ovsdb.Bridge) ([]*switchdriver.FDBEntry, error) {
 		return nil, err
 	}
 	var out []*switchdriver.FDBEntry
-	for _, e := range unixctl.ParseFDB(text) {
+	for _, e := range parseFDB(text) {
 		p := b.Port(e.Port)
 		if p == nil {
 			continue // gone since, or the bridge's own

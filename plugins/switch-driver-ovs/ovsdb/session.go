@@ -1,3 +1,6 @@
+// Package ovsdb speaks to the database of one Open vSwitch host (RFC 7047, schema
+// Open_vSwitch) through libovsdb, and reads its rows into the types of package bridge.
+// A session is short: it serves one operation.
 package ovsdb
 
 import (
@@ -55,11 +58,11 @@ func (s *Session) connect() error {
 	if s.db, err = client.NewOVSDBClient(m, client.WithEndpoint("unix:"+s.relay.path()), client.WithLogger(&quiet)); err != nil {
 		return err
 	}
-	return s.told(s.db.Connect(s.ctx))
+	return s.reason(s.db.Connect(s.ctx))
 }
 
-// told prefers what ended the connection to what followed from it.
-func (s *Session) told(err error) error {
+// reason prefers what ended the connection to what followed from it.
+func (s *Session) reason(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -88,7 +91,7 @@ var ErrConflict = errors.New("somebody else changed the bridge at the same time"
 func (s *Session) transact(ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
 	results, err := s.db.Transact(s.ctx, ops...)
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.reason(err)
 	}
 	for _, r := range results {
 		switch r.Error {

@@ -70,7 +70,7 @@ func Assemble(o *Observation, t Tables) {
 // or their ifIndex; a neighbour whose port has no id is left out.
 func Attach(o *Observation, t Tables, byLLDP, byIfIndex func(uint32) string) {
 	o.Neighbors = nil
-	told := map[string]bool{} // ports LLDP tells of
+	hasLLDP := map[string]bool{} // ports with a neighbour of LLDP
 	add := func(rows map[mib.RemoteIndex]*Neighbor, port func(uint32) string) {
 		for _, ix := range slices.SortedFunc(maps.Keys(rows), compareRemote) {
 			n := *rows[ix]
@@ -78,10 +78,10 @@ func Attach(o *Observation, t Tables, byLLDP, byIfIndex func(uint32) string) {
 				o.Notes = append(o.Notes, fmt.Sprintf("neighbour on port %d tells nothing of itself; left out", ix.LocalPort))
 				continue
 			}
-			if n.LocalPort = port(ix.LocalPort); n.LocalPort == "" || (n.Protocol == CDP && told[n.LocalPort]) {
+			if n.LocalPort = port(ix.LocalPort); n.LocalPort == "" || (n.Protocol == CDP && hasLLDP[n.LocalPort]) {
 				continue // CDP tells of the same device in other words
 			}
-			told[n.LocalPort] = told[n.LocalPort] || n.Protocol != CDP
+			hasLLDP[n.LocalPort] = hasLLDP[n.LocalPort] || n.Protocol != CDP
 			o.Neighbors = append(o.Neighbors, n)
 		}
 	}

@@ -62,7 +62,7 @@ func (b *builder) sights() {
 				continue
 			}
 			if o.Ports[port].Admin == 2 {
-				continue // told before the port was switched off
+				continue // reported before the port was switched off
 			}
 			switch peer, byName := b.device(i, n); peer {
 			case outsider:

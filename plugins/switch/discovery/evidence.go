@@ -52,10 +52,10 @@ func (s *Surveyor) infer() {
 			continue
 		}
 		s.mu.Lock()
-		if now := s.told[a.obs.Node]; now != nil { // read again meanwhile, perhaps
+		if now := s.observed[a.obs.Node]; now != nil { // read again meanwhile, perhaps
 			with := *now
 			with.Evidence = a.obs.Evidence
-			s.told[a.obs.Node] = &with
+			s.observed[a.obs.Node] = &with
 		}
 		s.mu.Unlock()
 	}

@@ -20,7 +20,7 @@ const (
 type Network struct {
 	Nodes []Node
 	Edges []Edge
-	// Unresolved are neighbours that were told but could not be placed.
+	// Unresolved are neighbours that were reported but could not be placed.
 	Unresolved []Unresolved
 	Built      time.Time
 }
@@ -49,14 +49,14 @@ type End struct {
 // a device outside the list is one, with that device as the tail.
 type Edge struct {
 	Tail, Head End
-	// Confirmed says that both ends told of each other.
+	// Confirmed says that both ends reported each other.
 	Confirmed bool
-	// Source is how it was told: LLDP, LLDPV2 or CDP, or how it was inferred: STP, FDB.
+	// Source is how it was reported: LLDP, LLDPV2 or CDP, or how it was inferred: STP, FDB.
 	Source   string
 	Observed time.Time
 }
 
-// Inferred reports whether nobody told of the edge: it follows from the spanning
+// Inferred reports whether no switch reported the edge: it follows from the spanning
 // tree or the forwarding tables, which is less sure.
 func (e Edge) Inferred() bool { return e.Source == STP || e.Source == FDB }
 

@@ -15,8 +15,8 @@ type Observation struct {
 	SysName string
 	SysDesc string
 	SysOID  string
-	Bridge  mib.MAC    // dot1dBaseBridgeAddress, 0 when not told
-	Chassis Identifier // lldpLocChassisId, empty when not told
+	Bridge  mib.MAC    // dot1dBaseBridgeAddress, 0 when not reported
+	Chassis Identifier // lldpLocChassisId, empty when not reported
 
 	// Device is cdpGlobalDeviceId, empty when the switch does not speak CDP.
 	Device string
@@ -34,7 +34,7 @@ type Observation struct {
 	Notes []string
 }
 
-// Identifier is an LLDP chassis or port id. Subtype 0 is "not told".
+// Identifier is an LLDP chassis or port id. Subtype 0 is "not reported".
 type Identifier struct {
 	Subtype int32
 	ID      []byte
@@ -58,7 +58,7 @@ type Port struct {
 	MAC       mib.MAC
 	LLDP      Identifier // lldpLocPortId
 	LLDPDesc  string
-	Admin     int32 // ifAdminStatus: 1 up, 2 down, 0 not told
+	Admin     int32 // ifAdminStatus: 1 up, 2 down, 0 not reported
 	Oper      int32 // ifOperStatus
 	Speed     uint64
 	Bridged   bool // has a dot1dBasePort
@@ -70,12 +70,12 @@ func (o *Observation) Mute() bool {
 	return !o.Stale && o.BySNMP() && len(o.Ports) > 0 && len(o.Chassis.ID) == 0 && o.Device == "" && len(o.Neighbors) == 0
 }
 
-// BySNMP reports whether the standard MIBs told of the switch. Another driver's word is
+// BySNMP reports whether the standard MIBs reported the switch. Another driver's report is
 // whole each time, and nothing else can be asked.
 func (o *Observation) BySNMP() bool { return !o.Marks.At.IsZero() }
 
 // Marks are the switch's own notes of when its tables changed, in hundredths of a
-// second of its uptime. 0 is not told.
+// second of its uptime. 0 is not reported.
 type Marks struct {
 	UpTime     uint32
 	At         time.Time // when UpTime was read
@@ -102,7 +102,7 @@ type Designated struct {
 	FarPort uint32 // dot1dBasePort of that bridge
 }
 
-// The ways neighbours are told.
+// The ways neighbours are reported.
 const (
 	LLDP   = "lldp"
 	LLDPV2 = "lldp-v2" // LLDP-V2-MIB of IEEE 802.1AB-2016: another MIB, the same protocol

@@ -8,7 +8,7 @@ type sight struct {
 	port   int
 	ports  []int
 	byName bool      // the peer was found by its name only
-	row    *Neighbor // what it was told by
+	row    *Neighbor // what reported it
 }
 
 // alone reports whether the sight is enough for a link that the peer does not confirm.

@@ -9,37 +9,37 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Hint says what is new at a switch, as a trap of it told.
+// Hint says what is new at a switch, as a trap of it reported.
 type Hint struct {
 	Node mib.MAC
 	// IfIndex is the interface a link trap is about; 0 = none.
 	IfIndex uint32
 	// Neighbors must be read again even if the switch says that none has changed.
 	Neighbors bool
-	// Settling: neighbours appear some time after a link came up or the switch
+	// Repeat: neighbours appear some time after a link came up or the switch
 	// restarted, so it is read a few times more.
-	Settling bool
+	Repeat bool
 }
 
 // The pace of reading again because of traps.
 const (
-	debounce = 200 * time.Millisecond // from the first trap, so that those behind it need no reading of their own
+	debounce = 200 * time.Millisecond // from the first trap, so that those after it need no reading of their own
 	calm     = time.Second            // between two readings of one switch, however many traps come
 	maxLinks = 64                     // interfaces remembered for one reading
 )
 
-// settling is when a switch is read again after a link came up: LLDP neighbours
+// retries is when a switch is read again after a link came up: LLDP neighbours
 // show after up to 30 s, the default interval of its frames.
-var settling = []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+var retries = []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 
 // due is a switch that will be read again. There is at most one for each switch of
 // the list, whatever number of traps asked for it.
 type due struct {
 	at        time.Time
 	neighbors bool
-	settle    int      // index in settling; len(settling): no more
+	retry     int      // index in retries; len(retries): no more
 	links     []uint32 // that came up and have no neighbour yet
-	all       bool     // the whole switch settles, not only links
+	all       bool     // the whole switch is awaited, not only links
 }
 
 // Touch has a switch of the list read again soon. It never waits, and any number of
@@ -70,16 +70,16 @@ func (s *Surveyor) schedule(h Hint, now time.Time) {
 		soon = last.Add(calm)
 	}
 	if d == nil {
-		d = &due{at: soon, settle: len(settling)}
+		d = &due{at: soon, retry: len(retries)}
 		s.dues[h.Node] = d
 	} else if soon.Before(d.at) {
 		d.at = soon
 	}
 	d.neighbors = d.neighbors || h.Neighbors
-	if !h.Settling {
+	if !h.Repeat {
 		return
 	}
-	d.settle = 0
+	d.retry = 0
 	switch {
 	case h.IfIndex == 0 || len(d.links) == maxLinks:
 		d.all = true
@@ -90,7 +90,7 @@ func (s *Surveyor) schedule(h Hint, now time.Time) {
 
 // peer is the switch of the list at the other end of an interface, 0 for none.
 func (s *Surveyor) peer(m mib.MAC, ifIndex uint32) mib.MAC {
-	o := s.told[m]
+	o := s.observed[m]
 	if o == nil || s.net == nil || ifIndex == 0 {
 		return 0
 	}
@@ -143,7 +143,7 @@ func (s *Surveyor) takeDue(now time.Time) (map[mib.MAC]*due, time.Duration) {
 	return nil, next.Sub(now)
 }
 
-// readAgain reads the switches of a batch and publishes what they tell.
+// readAgain reads the switches of a batch and publishes what they report.
 func (s *Surveyor) readAgain(batch map[mib.MAC]*due) {
 	var switches []*switchdriver.Switch
 	for m := range batch {
@@ -162,26 +162,26 @@ func (s *Surveyor) readAgain(batch map[mib.MAC]*due) {
 		return
 	}
 	s.publish(r)
-	s.settled(batch)
+	s.retryLater(batch)
 }
 
-// settled schedules the next reading of switches whose neighbours are awaited.
-func (s *Surveyor) settled(batch map[mib.MAC]*due) {
+// retryLater schedules the next reading of switches whose neighbours are awaited.
+func (s *Surveyor) retryLater(batch map[mib.MAC]*due) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for m, d := range batch {
 		s.reread[m] = now
-		if d.settle >= len(settling) || !s.awaits(m, d) {
+		if d.retry >= len(retries) || !s.awaits(m, d) {
 			continue
 		}
-		next := now.Add(settling[d.settle])
+		next := now.Add(retries[d.retry])
 		later := s.dues[m]
 		if later == nil {
-			later = &due{at: next, settle: d.settle + 1}
+			later = &due{at: next, retry: d.retry + 1}
 			s.dues[m] = later
-		} else if later.settle == len(settling) {
-			later.settle = d.settle + 1
+		} else if later.retry == len(retries) {
+			later.retry = d.retry + 1
 		}
 		later.all = later.all || d.all
 		for _, l := range d.links {
@@ -199,7 +199,7 @@ func (s *Surveyor) settled(batch map[mib.MAC]*due) {
 
 // awaits reports whether neighbours may still show.
 func (s *Surveyor) awaits(m mib.MAC, d *due) bool {
-	o := s.told[m]
+	o := s.observed[m]
 	if o == nil || o.Stale || d.all {
 		return true
 	}

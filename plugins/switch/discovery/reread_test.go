@@ -112,21 +112,21 @@ func TestStormIsFewReadings(t *testing.T) {
 }
 
 // A link that came up and has no neighbour yet is looked at again; one that has is not.
-func TestSettling(t *testing.T) {
-	old := settling
-	settling = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
-	t.Cleanup(func() { settling = old })
+func TestRepeat(t *testing.T) {
+	old := retries
+	retries = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
+	t.Cleanup(func() { retries = old })
 	r, c := touched(t, 1, 2)
 	r.mu.Lock()
-	with := *r.told[2]
+	with := *r.observed[2]
 	with.Neighbors = []Neighbor{{LocalPort: "1", SysName: "x", Chassis: Identifier{Subtype: 7, ID: []byte("x")}}}
-	r.told[2] = &with
+	r.observed[2] = &with
 	r.mu.Unlock()
-	r.Touch(Hint{Node: 1, IfIndex: 101, Settling: true})
-	r.Touch(Hint{Node: 2, IfIndex: 101, Settling: true})
+	r.Touch(Hint{Node: 1, IfIndex: 101, Repeat: true})
+	r.Touch(Hint{Node: 2, IfIndex: 101, Repeat: true})
 	eventually(t, "the link without a neighbour is read four times", func() bool {
 		_, quick, _ := c.counts(1)
-		return quick == 1+len(settling)
+		return quick == 1+len(retries)
 	})
 	if _, quick, _ := c.counts(2); quick != 1 {
 		t.Errorf("the switch that has its neighbour was read %d times", quick)
@@ -177,7 +177,7 @@ func TestAdopt(t *testing.T) {
 	r := newSurvey(t, 0, 1, 2)
 	r.net.set(func() { r.net.silent[2] = true })
 	at := time.Now().Add(-time.Hour)
-	r.Adopt(Known{Told: map[mib.MAC]*Observation{1: {Node: 1, Observed: at}, 2: {Node: 2, Observed: at, Ports: []Port{{ID: "1"}}}, 9: {Node: 9, Observed: at}},
+	r.Adopt(Known{Observed: map[mib.MAC]*Observation{1: {Node: 1, Observed: at}, 2: {Node: 2, Observed: at, Ports: []Port{{ID: "1"}}}, 9: {Node: 9, Observed: at}},
 		Failed: map[mib.MAC]error{2: errors.New("silent there, too")}})
 	if got := names(r.Network()); len(got) != 2 || got[0] != "1" || got[1] != "2" || r.Failure(2) == nil {
 		t.Errorf("nodes %v, %v", got, r.Failure(2))
@@ -194,7 +194,7 @@ func TestAdopt(t *testing.T) {
 	}
 	r.Start()
 	r.Adopt(Known{})
-	if len(r.Known().Told) != 2 {
+	if len(r.Known().Observed) != 2 {
 		t.Error("one that observes by itself shows what another process has observed")
 	}
 	r.Close()

@@ -29,7 +29,7 @@ func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 			return left[0], false
 		}
 	}
-	told := left
+	named := left
 	x.portMACs()
 	weak := [][]int{}
 	if mac := mib.MACOf(n.Port.ID); mac.Unicast() && (n.Port.Subtype == portMAC || n.Port.Subtype == 0) {
@@ -57,7 +57,7 @@ func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 			return left[0], w == names && alone
 		}
 	}
-	if len(told) > 1 {
+	if len(named) > 1 {
 		return ambiguous, false
 	}
 	return outsider, false
@@ -79,10 +79,10 @@ func (x *index) port(i int, n *Neighbor) []int {
 		if n.Port.Subtype == portMAC {
 			mac = mib.MACOf(n.Port.ID)
 		}
-		told := where(ports, func(p *Port) bool { return len(p.LLDP.ID) > 0 && idText(p.LLDP) == id })
+		named := where(ports, func(p *Port) bool { return len(p.LLDP.ID) > 0 && idText(p.LLDP) == id })
 		switch {
-		case len(told) > 0: // the switch itself names ports so: no other reading of it
-			left = x.sameSubtype(i, told, n.Port.Subtype)
+		case len(named) > 0: // the switch itself names ports so: no other reading of it
+			left = x.sameSubtype(i, named, n.Port.Subtype)
 		case mac != 0:
 			left = where(ports, func(p *Port) bool { return p.MAC == mac })
 		default:

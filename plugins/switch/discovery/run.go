@@ -172,24 +172,24 @@ func (s *Surveyor) choose(scope Scope) []*switchdriver.Switch {
 	all := s.opt.Inventory.All()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if scope != Edges || len(s.told) == 0 {
+	if scope != Edges || len(s.observed) == 0 {
 		return all
 	}
 	var known []*switchdriver.Switch
 	for _, sw := range all {
-		if s.told[mib.MAC(sw.NodeId)] != nil {
+		if s.observed[mib.MAC(sw.NodeId)] != nil {
 			known = append(known, sw)
 		}
 	}
 	return known
 }
 
-// take records an answer. A switch that does not answer keeps what it told before.
+// take records an answer. A switch that does not answer keeps what it reported before.
 func (s *Surveyor) take(r *run, a answer) {
 	m := mib.MAC(a.sw.NodeId)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.told[m]
+	old := s.observed[m]
 	if s.asked[m].After(a.asked) {
 		return // read again meanwhile, because of a trap
 	}
@@ -201,10 +201,10 @@ func (s *Surveyor) take(r *run, a answer) {
 		case old != nil:
 			stale := *old
 			stale.Stale = true
-			s.told[m] = &stale
+			s.observed[m] = &stale
 		case a.obs != nil && len(a.obs.Ports) > 0:
 			a.obs.Stale = true
-			s.told[m] = a.obs
+			s.observed[m] = a.obs
 		}
 		return
 	}
@@ -218,7 +218,7 @@ func (s *Surveyor) take(r *run, a answer) {
 			a.obs.Neighbors = old.Neighbors
 		}
 	}
-	s.told[m] = a.obs
+	s.observed[m] = a.obs
 }
 
 // forget drops what is no longer in the inventory.
@@ -229,7 +229,7 @@ func (s *Surveyor) forget() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.told, func(m mib.MAC, _ *Observation) bool { return !listed[m] })
+	maps.DeleteFunc(s.observed, func(m mib.MAC, _ *Observation) bool { return !listed[m] })
 	maps.DeleteFunc(s.asked, func(m mib.MAC, _ time.Time) bool { return !listed[m] })
 	maps.DeleteFunc(s.dues, func(m mib.MAC, _ *due) bool { return !listed[m] })
 	maps.DeleteFunc(s.failed, func(m mib.MAC, _ error) bool { return !listed[m] })
@@ -242,7 +242,7 @@ func (s *Surveyor) publish(r *run) {
 	s.mu.Lock()
 	var obs []*Observation
 	for _, sw := range s.opt.Inventory.All() {
-		if o := s.told[mib.MAC(sw.NodeId)]; o != nil {
+		if o := s.observed[mib.MAC(sw.NodeId)]; o != nil {
 			obs = append(obs, o)
 		}
 	}

@@ -49,9 +49,9 @@ type Surveyor struct {
 	mu       sync.Mutex
 	interval time.Duration
 	active   *run
-	told     map[mib.MAC]*Observation
+	observed map[mib.MAC]*Observation
 	failed   map[mib.MAC]error
-	asked    map[mib.MAC]time.Time // when the reading of what was told began
+	asked    map[mib.MAC]time.Time // when the reading of what was observed began
 	dues     map[mib.MAC]*due      // read again because of traps
 	reread   map[mib.MAC]time.Time // when, lately
 	touched  chan struct{}         // something is due
@@ -75,7 +75,7 @@ func New(o Options) *Surveyor {
 		o.Log = slog.Default()
 	}
 	s := &Surveyor{opt: o, interval: o.Interval, rearm: make(chan struct{}, 1), first: make(chan struct{}),
-		told: map[mib.MAC]*Observation{}, failed: map[mib.MAC]error{},
+		observed: map[mib.MAC]*Observation{}, failed: map[mib.MAC]error{},
 		asked: map[mib.MAC]time.Time{}, dues: map[mib.MAC]*due{}, reread: map[mib.MAC]time.Time{}, touched: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -142,7 +142,7 @@ func (s *Surveyor) timer() <-chan time.Time {
 // say has not changed.
 const fullEvery = 10
 
-// auto discovers when nobody does; if somebody does, it waits for that to end and
+// auto discovers; while another discovery runs, it waits for that to end and
 // then discovers, so that a change of the list is never missed.
 func (s *Surveyor) auto(cause Cause, quick bool) {
 	for s.ctx.Err() == nil {
@@ -226,9 +226,9 @@ func (s *Surveyor) Impostor(m mib.MAC) mib.MAC {
 	return o.Bridge
 }
 
-// Observation returns what a switch last told; nil when it never did.
+// Observation returns what a switch last reported; nil when it never did.
 func (s *Surveyor) Observation(m mib.MAC) *Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.told[m]
+	return s.observed[m]
 }

@@ -33,7 +33,7 @@ var (
 	_ switchdriver.ACLReader      = (*checked)(nil)
 )
 
-// Match is what the driver told.
+// Match is empty: the registry has the driver's.
 func (g *checked) Match() switchdriver.Match { return switchdriver.Match{} }
 
 // call runs f with the deadline and says whose fault an error is.

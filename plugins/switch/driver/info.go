@@ -26,12 +26,12 @@ func (c *Chooser) Drivers() []Info {
 	}
 	for _, p := range c.registry.now() {
 		i := Info{Name: p.Name, Version: p.Version, State: "ready", Operations: slices.Sorted(maps.Keys(p.operations))}
-		i.For = append(i.For, p.told.Models...)
-		for _, o := range p.told.SysObjectIDs {
+		i.For = append(i.For, p.about.Models...)
+		for _, o := range p.about.SysObjectIDs {
 			i.For = append(i.For, "sysObjectID "+o)
 		}
-		if p.told.SysDescr != "" {
-			i.For = append(i.For, "sysDescr /"+p.told.SysDescr+"/")
+		if p.about.SysDescr != "" {
+			i.For = append(i.For, "sysDescr /"+p.about.SysDescr+"/")
 		}
 		for n := range i.For {
 			i.For[n] = clean(i.For[n], maxFaultText)

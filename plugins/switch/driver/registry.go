@@ -30,18 +30,18 @@ const (
 
 // Switchboard is what leads to the drivers; host.Switchboard is one.
 type Switchboard interface {
-	Watch(ctx context.Context, capability string, f func([]host.Provider) error) error
+	host.Watcher
 	Dial(provider string) grpc.ClientConnInterface
 }
 
 // provider is a driver in another process. It is not changed once it is in the table.
 type provider struct {
 	host.Provider
-	match      *matcher // nil: it has not told yet
-	told       switchdriver.Match
+	match      *matcher // nil: it has not been described
+	about      switchdriver.Match
 	operations map[string]bool
-	described  uint64 // generation that told
-	err        error  // why it has not told
+	described  uint64 // generation that was described
+	err        error  // why it was not described
 }
 
 // registry follows the drivers that are installed.
@@ -54,7 +54,7 @@ type registry struct {
 	providers map[string]*provider
 	asked     map[string]uint64 // generation a description is under way for
 	listed    bool
-	complete  chan struct{} // closed once all first ones have told, or failed to
+	complete  chan struct{} // closed once all first ones were described, or failed
 }
 
 func newRegistry(b Switchboard, log *slog.Logger) *registry {
@@ -68,33 +68,13 @@ func newRegistry(b Switchboard, log *slog.Logger) *registry {
 // run follows the switchboard until ctx ends, and waits for what it began.
 func (r *registry) run(ctx context.Context) {
 	defer r.wg.Wait()
-	if r.board == nil {
-		return
-	}
-	for pause := retryFirst; ctx.Err() == nil; pause = min(2*pause, retryMost) {
-		err := r.board.Watch(ctx, Capability, func(list []host.Provider) error {
-			pause = retryFirst
-			r.update(ctx, list)
-			return nil
-		})
-		if ctx.Err() == nil {
-			r.log.Warn("the switch drivers are not followed for the moment", "err", err)
-			wait(ctx, pause)
-		}
+	if r.board != nil {
+		host.Follow(ctx, r.board, Capability, r.log, func(list []host.Provider) { r.update(ctx, list) })
 	}
 }
 
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
-// update takes the list. Those that are new, or run anew, are asked what they are for;
-// until they answer, what they said before holds.
+// update takes the list. Those that are new, or were started again, are asked what they are for;
+// until they answer, the description before holds.
 func (r *registry) update(ctx context.Context, list []host.Provider) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +82,7 @@ func (r *registry) update(ctx context.Context, list []host.Provider) {
 	for _, p := range list {
 		n := &provider{Provider: p}
 		if old := r.providers[p.Name]; old != nil {
-			n.match, n.told, n.operations, n.described, n.err = old.match, old.told, old.operations, old.described, old.err
+			n.match, n.about, n.operations, n.described, n.err = old.match, old.about, old.operations, old.described, old.err
 		}
 		next[p.Name] = n
 		if p.Ready && n.described != p.Generation && r.asked[p.Name] != p.Generation {
@@ -117,11 +97,11 @@ func (r *registry) update(ctx context.Context, list []host.Provider) {
 		}
 	}
 	r.providers, r.listed = next, true
-	r.settle()
+	r.checkComplete()
 }
 
-// settle closes complete when nobody is waited for. r.mu is held.
-func (r *registry) settle() {
+// checkComplete closes complete when no driver is waited for. r.mu is held.
+func (r *registry) checkComplete() {
 	for _, p := range r.providers {
 		if p.Ready && p.match == nil && p.err == nil {
 			return
@@ -137,30 +117,35 @@ func (r *registry) settle() {
 // describe asks a driver until it answers or its process is replaced.
 func (r *registry) describe(ctx context.Context, name string, generation uint64) {
 	for pause := retryFirst; ctx.Err() == nil; pause = min(2*pause, retryMost) {
-		m, told, operations, err := r.ask(ctx, name)
-		if r.store(name, generation, m, told, operations, err) {
+		m, about, operations, err := r.ask(ctx, name)
+		if r.store(name, generation, m, about, operations, err) {
 			return
 		}
-		wait(ctx, pause)
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
 	}
 }
 
 func (r *registry) ask(ctx context.Context, name string) (*matcher, switchdriver.Match, map[string]bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeTime)
 	defer cancel()
-	told, operations, err := switchdriver.NewClient(r.board.Dial(name)).Describe(ctx)
+	about, operations, err := switchdriver.NewClient(r.board.Dial(name)).Describe(ctx)
 	if err != nil {
-		return nil, told, nil, err
+		return nil, about, nil, err
 	}
-	m, err := newMatcher(told)
+	m, err := newMatcher(about)
 	if err != nil {
-		return nil, told, nil, fmt.Errorf("it does not say in a valid way what it is for: %w", err)
+		return nil, about, nil, fmt.Errorf("its description is invalid: %w", err)
 	}
-	return m, told, known(operations), nil
+	return m, about, known(operations), nil
 }
 
 // store keeps a description; false: ask again.
-func (r *registry) store(name string, generation uint64, m *matcher, told switchdriver.Match, operations map[string]bool, err error) bool {
+func (r *registry) store(name string, generation uint64, m *matcher, about switchdriver.Match, operations map[string]bool, err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.providers[name]
@@ -169,18 +154,18 @@ func (r *registry) store(name string, generation uint64, m *matcher, told switch
 	}
 	n := *old
 	if n.err = err; err == nil {
-		n.match, n.told, n.operations, n.described = m, told, operations, generation
+		n.match, n.about, n.operations, n.described = m, about, operations, generation
 		r.log.Info("a switch driver is known", "driver", name, "version", n.Version, "operations", slices.Sorted(maps.Keys(operations)))
 	} else if old.err == nil {
-		r.log.Warn("a switch driver does not tell what it is for", "driver", name, "err", err)
+		r.log.Warn("a switch driver does not describe itself", "driver", name, "err", err)
 	}
 	r.providers[name] = &n
-	r.settle()
+	r.checkComplete()
 	return err == nil
 }
 
-// all returns the drivers by name. Soon after the start it waits until they have told
-// what they are for, or ctx ends.
+// all returns the drivers by name. Soon after the start it waits until they were
+// described, or ctx ends.
 func (r *registry) all(ctx context.Context) []*provider {
 	select {
 	case <-r.complete:
@@ -212,7 +197,7 @@ func named(all []*provider, name string) (*provider, error) {
 	for _, p := range all {
 		if p.Name == name {
 			if p.match == nil {
-				return nil, fault.New(fault.Unavailable, "the driver %s has not told yet what it can do", name)
+				return nil, fault.New(fault.Unavailable, "the driver %s has not described its operations yet", name)
 			}
 			return p, nil
 		}

@@ -59,7 +59,7 @@ func IPv4Arcs(a netip.Addr) []uint32 {
 }
 
 // RemoteIndex is the index of lldpRemTable. The TimeMark is no part of a
-// neighbour's identity: it changes whenever the neighbour is learned anew.
+// neighbour's identity: it changes whenever the neighbour is learned again.
 type RemoteIndex struct {
 	Mark, LocalPort, Index uint32
 }

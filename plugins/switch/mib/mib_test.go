@@ -69,8 +69,15 @@ func TestPortList(t *testing.T) {
 		"comma text, ports not known":       {[]byte("1,3,9"), nil, []uint32{1, 3, 9}},
 		"one octet that could be the digit": {[]byte("1"), PortsOf(3, 4, 8), []uint32{3, 4, 8}},
 		"empty":                             {nil, known, []uint32{}},
+		"text of JunOS":                     {[]byte("0,4097,4099"), PortsOf(1, 4097), []uint32{4097}},
+		"text without a port":               {[]byte("0,4099"), known, []uint32{}},
+		"digits that are bits":              {[]byte("00"), PortsOf(1, 2, 3, 4), []uint32{3, 4}},
 	} {
-		if got := PortList(c.list, c.known).Sorted(); !slices.Equal(got, c.want) {
+		got := PortList(c.list, c.known).Sorted()
+		if IsText(c.list, c.known) {
+			got = PortText(c.list, c.known).Sorted()
+		}
+		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

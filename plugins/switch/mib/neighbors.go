@@ -46,7 +46,7 @@ const (
 )
 
 // LLDPV2Remote decodes the index of lldpV2RemTable: TimeMark, ifIndex, the group of
-// destination addresses, and a number. Neighbours that are told by several
+// destination addresses, and a number. Neighbours that are reported by several
 // groups of addresses are rows of their own, so the group is part of Index.
 func LLDPV2Remote(ix []uint32) (RemoteIndex, bool) {
 	if len(ix) != 4 {

@@ -57,34 +57,35 @@ func bits(list []byte) Ports {
 
 // PortList decodes a PortList as a switch returns it. known are the ports it has;
 // nil when that is not known. Bits of other ports are left out: agents send longer
-// lists than they have ports, with rubbish at the end. Some answer a comma list of
-// port numbers in ASCII instead of bits; that is taken when only as such it makes sense.
-func PortList(list []byte, known Ports) Ports {
-	p := bits(list)
-	if known == nil {
-		if text, ok := textPorts(list); ok && strings.ContainsRune(string(list), ',') {
-			return text
-		}
-		return p
-	}
-	if !subset(p, known) {
-		if text, ok := textPorts(list); ok && subset(text, known) {
-			return text
-		}
-	}
+// lists than they have ports, with rubbish at the end.
+func PortList(list []byte, known Ports) Ports { return bits(list).among(known) }
+
+// among returns the ports that are known; all when known is nil.
+func (p Ports) among(known Ports) Ports {
 	for n := range p {
-		if !known[n] {
+		if known != nil && !known[n] {
 			delete(p, n)
 		}
 	}
 	return p
 }
 
-// IsText reports whether the list is a comma list of port numbers in ASCII, which
-// cannot be written back as bits.
+// PortText decodes a list that a switch returns as port numbers in ASCII, "0,4097,4099" (JunOS). 0 and numbers
+// of other ports are left out.
+func PortText(list []byte, known Ports) Ports {
+	p, _ := textPorts(list)
+	return p.among(known)
+}
+
+// IsText reports whether a list can only be port numbers in ASCII, which cannot be written back as bits: as bits it
+// would have ports that the switch does not have. Of a switch whose ports are not known a comma decides.
 func IsText(list []byte, known Ports) bool {
 	text, ok := textPorts(list)
-	return ok && len(text) > 0 && known != nil && subset(text, known) && !subset(bits(list), known)
+	comma := strings.ContainsRune(string(list), ',')
+	if known == nil {
+		return ok && comma
+	}
+	return ok && (comma || len(text.among(known)) > 0) && !subset(bits(list), known)
 }
 
 func subset(p, of Ports) bool {
@@ -96,14 +97,20 @@ func subset(p, of Ports) bool {
 	return true
 }
 
+// textPorts reads numbers separated by commas; 0 is no port.
 func textPorts(list []byte) (Ports, bool) {
 	p := Ports{}
+	if len(list) == 0 {
+		return p, false
+	}
 	for item := range strings.SplitSeq(string(list), ",") {
 		n, err := strconv.ParseUint(strings.TrimSpace(item), 10, 16)
-		if err != nil || n == 0 {
+		if err != nil {
 			return nil, false
 		}
-		p[uint32(n)] = true
+		if n != 0 {
+			p[uint32(n)] = true
+		}
 	}
 	return p, true
 }

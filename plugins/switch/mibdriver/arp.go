@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gosnmp/gosnmp"
-
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/writes"
@@ -145,6 +143,27 @@ func interfaceOf(sw *switchdriver.Switch, nets []subnet, a netip.Addr, bits uint
 	return 0, fault.At(fault.Invalid, pathAddress, "switch %s has no subnet with the address %s; it has %s", switchdriver.Label(sw), a, strings.Join(have, ", "))
 }
 
+// CheckPrefix refuses a prefix length that is not the one of the switch's subnet with an address. A switch
+// that does not report its subnets is not asked further.
+func (d *Driver) CheckPrefix(ctx context.Context, sw *switchdriver.Switch, address string, bits uint32) error {
+	t, err := reader(sw)
+	if err != nil {
+		return nil // nothing but the driver's own word is known of it
+	}
+	nets, err := d.subnets(ctx, t)
+	if err != nil {
+		return deviceFault(sw, err)
+	}
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return fault.At(fault.Invalid, pathAddress, "%.60q is no IPv4 address", address)
+	}
+	if _, err = interfaceOf(sw, nets, a, bits); fault.KindOf(err) == fault.Unsupported {
+		return nil
+	}
+	return err
+}
+
 // WriteARPEntry makes a static entry at the interface whose subnet has the address;
 // an entry there is changes where it is.
 func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.ARPEntry, prefixLength uint32) error {
@@ -167,21 +186,16 @@ func (d *Driver) WriteARPEntry(ctx context.Context, sw *switchdriver.Switch, e *
 			}
 		}
 		row := append([]uint32{ifIndex}, mib.IPv4Arcs(a)...)
-		mac, kind := mib.Sub(mib.ARPPhysAddress, row...), mib.Sub(mib.ARPType, row...)
-		octets := mib.MAC(e.Mac).Octets()
-		set := []gosnmp.SnmpPDU{snmp.Octets(mac, octets), snmp.Integer(kind, mib.ARPTypeStatic)}
-		undo := []gosnmp.SnmpPDU{snmp.Integer(kind, mib.ARPTypeInvalid)}
 		var fromMAC, fromKind *string
 		for _, o := range old {
 			if o.IfIndex == ifIndex {
-				was := mib.MAC(o.Mac).Octets()
-				undo = []gosnmp.SnmpPDU{snmp.Octets(mac, was), snmp.Integer(kind, int(max(o.Type, 3)))}
-				fromMAC, fromKind = writes.Hex(was), writes.Number(int64(max(o.Type, 3)))
+				fromMAC, fromKind = writes.Hex(mib.MAC(o.Mac).Octets()), writes.Number(int64(max(o.Type, 3)))
 			}
 		}
-		return sets("setting the ARP entry", set, undo,
-			writes.Assignment{OID: mac, Kind: writes.Octets, From: fromMAC, To: writes.Hex(octets)},
-			writes.Assignment{OID: kind, Kind: writes.ARP, From: fromKind, To: writes.Number(mib.ARPTypeStatic)}), nil
+		s := step{Step: writes.Step{What: "setting the ARP entry"}}
+		s.assign(mib.Sub(mib.ARPPhysAddress, row...), writes.Octets, fromMAC, writes.Hex(mib.MAC(e.Mac).Octets()))
+		s.assign(mib.Sub(mib.ARPType, row...), writes.ARP, fromKind, writes.Number(mib.ARPTypeStatic))
+		return []step{s}, nil
 	}, func(now []*switchdriver.ARPEntry) string {
 		for _, n := range now {
 			if n.Mac == e.Mac && n.Type == mib.ARPTypeStatic {
@@ -202,14 +216,11 @@ func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, ad
 		if len(old) == 0 {
 			return nil, noARP(sw, a.String())
 		}
-		var set []gosnmp.SnmpPDU
-		var assigns []writes.Assignment
+		s := step{Step: writes.Step{What: "removing the ARP entry"}, final: true}
 		for _, o := range old {
-			kind := mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...)
-			set = append(set, snmp.Integer(kind, mib.ARPTypeInvalid))
-			assigns = append(assigns, writes.Assignment{OID: kind, Kind: writes.ARP, From: writes.Number(int64(o.Type))})
+			s.assign(mib.Sub(mib.ARPType, append([]uint32{o.IfIndex}, mib.IPv4Arcs(a)...)...), writes.ARP, writes.Number(int64(o.Type)), nil)
 		}
-		return sets("removing the ARP entry", set, nil, assigns...), nil
+		return []step{s}, nil
 	}, func(now []*switchdriver.ARPEntry) string {
 		if len(now) > 0 {
 			return "the entry still"

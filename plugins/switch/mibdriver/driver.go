@@ -29,7 +29,7 @@ var (
 // New makes a Driver that speaks through c.
 func New(c *snmp.Client) *Driver { return &Driver{c} }
 
-// Match is empty: the driver is for switches nobody else is for.
+// Match is empty: the driver is for switches no other driver is for.
 func (d *Driver) Match() switchdriver.Match { return switchdriver.Match{} }
 
 // reader and writer are how the agent of a switch is reached.

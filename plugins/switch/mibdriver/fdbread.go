@@ -14,7 +14,7 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// fdbLearned is dot1qTpFdbStatus learned(3), for agents that tell no status.
+// fdbLearned is dot1qTpFdbStatus learned(3), for agents that report no status.
 const fdbLearned = 3
 
 // ReadFDB reads the forwarding table of a switch, or one entry of it, which fails
@@ -58,7 +58,7 @@ func (d *Driver) fdbIDs(ctx context.Context, t snmp.Target) (*fdbIDs, error) {
 }
 
 // put records a VLAN's database. Of several VLANs that share one, the one with its
-// number stands for it, else the lowest.
+// number is used for it, else the lowest.
 func (x *fdbIDs) put(vid mib.VID, fdb uint32) {
 	x.ofVLAN[vid] = fdb
 	if old, ok := x.vlanOf[fdb]; !ok || (vid < old && old != fdb) || vid == fdb {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gosnmp/gosnmp"
-
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/writes"
@@ -31,6 +29,9 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	if err := checkEntry(sw, vlans, e); err != nil {
 		return err
 	}
+	if vlans.text {
+		return asText(sw)
+	}
 	ids, err := d.fdbIDs(ctx, r)
 	if err != nil {
 		return deviceFault(sw, err)
@@ -42,16 +43,15 @@ func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *
 	if err != nil {
 		return deviceFault(sw, err)
 	}
-	// The ports come first: some switches choose a port of their own at the status.
-	set := []gosnmp.SnmpPDU{snmp.Octets(ports, list), snmp.Integer(status, mib.StaticUnicastPermanent)}
-	undo := []gosnmp.SnmpPDU{snmp.Integer(status, mib.StaticUnicastInvalid)}
-	was := staticRow{ports: ports, status: status}
+	var fromPorts, fromStatus *string
 	if old[1].Exists() && old[1].Int() != mib.StaticUnicastInvalid {
-		was.to, was.kind = old[0].Bytes(), old[1].Int()
-		undo = []gosnmp.SnmpPDU{snmp.Octets(ports, was.to), snmp.Integer(status, int(was.kind))}
+		fromPorts, fromStatus = writes.Hex(old[0].Bytes()), writes.Number(old[1].Int())
 	}
-	steps := sets("setting the static entry", set, undo, was.becomes(list, mib.StaticUnicastPermanent)...)
-	return d.changeFDB(ctx, sw, w, steps, mib.MAC(e.Mac), func() (string, error) {
+	s := step{Step: writes.Step{What: "setting the static entry"}}
+	// The ports come first: some switches choose a port of their own at the status.
+	s.assign(ports, writes.Octets, fromPorts, writes.Hex(list))
+	s.assign(status, writes.FDB, fromStatus, writes.Number(mib.StaticUnicastPermanent))
+	return d.change(ctx, sw, w, s, func() (string, error) {
 		v, err := d.snmp.Get(ctx, r, ports, status)
 		if err != nil {
 			return "", err
@@ -106,13 +106,12 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 		}
 		return fault.Device(fault.Unsupported, "the entry for %s in VLAN %d of switch %s was learned; only static entries can be removed, it ages out by itself", mib.MAC(mac), vlanID, switchdriver.Label(sw))
 	}
-	var set []gosnmp.SnmpPDU
-	var assigns []writes.Assignment
+	s := step{Step: writes.Step{What: "removing the static entry"}, final: true}
 	for _, row := range rows {
-		set = append(set, snmp.Integer(row.status, mib.StaticUnicastInvalid))
-		assigns = append(assigns, row.becomes(nil, mib.StaticUnicastInvalid)...)
+		s.assign(row.ports, writes.Octets, writes.Hex(row.to), nil)
+		s.assign(row.status, writes.FDB, writes.Number(row.kind), nil)
 	}
-	return d.changeFDB(ctx, sw, w, sets("removing the static entry", set, nil, assigns...), mib.MAC(mac), func() (string, error) {
+	return d.change(ctx, sw, w, s, func() (string, error) {
 		left, err := d.staticRows(ctx, r, ids.fdb(vlanID), mib.MAC(mac))
 		if len(left) > 0 {
 			return "it still", err
@@ -121,9 +120,9 @@ func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vl
 	})
 }
 
-// changeFDB sends the one SET of a change, journaled, and reads back.
-func (d *Driver) changeFDB(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, steps []step, mac mib.MAC, look func() (differs string, err error)) error {
-	return d.run(ctx, sw, w, steps, func() error { return d.readBack(ctx, sw, look) })
+// change sends the one SET of a change, noted before, and reads back.
+func (d *Driver) change(ctx context.Context, sw *switchdriver.Switch, w snmp.Target, s step, look func() (differs string, err error)) error {
+	return d.run(ctx, sw, w, []step{s}, func() error { return d.readBack(ctx, sw, look) })
 }
 
 // staticRow is a row of dot1qStaticUnicastTable: its instances and what they hold.
@@ -131,18 +130,6 @@ type staticRow struct {
 	ports, status string
 	to            []byte
 	kind          int64 // 0: there is no such row
-}
-
-// becomes is what a change gives the row, for the journal; invalid is its removal.
-func (s staticRow) becomes(to []byte, kind int64) []writes.Assignment {
-	number := func(n int64) *string {
-		if n == 0 || n == mib.StaticUnicastInvalid {
-			return nil
-		}
-		return writes.Number(n)
-	}
-	return []writes.Assignment{{OID: s.ports, Kind: writes.Octets, From: writes.Hex(s.to), To: writes.Hex(to)},
-		{OID: s.status, Kind: writes.FDB, From: number(s.kind), To: number(kind)}}
 }
 
 // staticRows finds the rows of an address, one for each receive port.

@@ -13,7 +13,7 @@ import (
 )
 
 // firstRows is how many neighbours are asked for at first: most switches have few,
-// and asking for more would fetch the tables behind.
+// and asking for more would fetch the tables after.
 const firstRows = 4
 
 // Observe reads what a discovery needs of a switch. A table that is missing is

@@ -27,20 +27,42 @@ type change struct {
 	listSize int // octets of a new PortList; 0: as the switch has them
 }
 
-// step is one SET, what it does, and how it is taken back.
+// step is one SET: the record of it, from which a repair takes it back, and what is sent.
 type step struct {
-	what string
-	set  []gosnmp.SnmpPDU
-	undo []gosnmp.SnmpPDU
+	writes.Step
+	set []gosnmp.SnmpPDU
 	// makes says that the step brings the row into being: should it be refused,
-	// an answer may have been lost, and undo is sent all the same.
+	// an answer may have been lost, and it is taken back all the same.
 	makes bool
-	// assigns is what the step changes, for the writes.
-	assigns []writes.Assignment
+	final bool // it is not taken back when the call fails
 }
 
+// assign adds an instance that the step changes from a value to another; nil: there is none.
 func (s *step) assign(oid string, kind writes.Kind, from, to *string) {
-	s.assigns = append(s.assigns, writes.Assignment{OID: oid, Kind: kind, From: from, To: to})
+	a := writes.Assignment{OID: oid, Kind: kind, From: from, To: to}
+	s.Assigns = append(s.Assigns, a)
+	if pdu, ok := binding(a, to); ok {
+		s.set = append(s.set, pdu)
+	}
+}
+
+// status adds a RowStatus, whose value is not what the row shows afterwards.
+func (s *step) status(row string, value int, from, to *string) {
+	s.set = append(s.set, snmp.Integer(row, value))
+	s.Assigns = append(s.Assigns, writes.Assignment{OID: row, Kind: writes.Row, From: from, To: to})
+}
+
+// undo is the SET that takes the step back when the switch took all of it.
+func (s *step) undo() []gosnmp.SnmpPDU {
+	if s.final {
+		return nil
+	}
+	now := map[string]*string{}
+	for _, a := range s.Assigns {
+		now[a.OID] = a.To
+	}
+	set, _ := undo(s.Step, now)
+	return set
 }
 
 // order says when ports leave the VLANs they must not be in any more.
@@ -64,14 +86,14 @@ type planner struct {
 // plan returns the steps of a change.
 func plan(t *vlanTable, c change, seq Sequence, o order) []step {
 	p := &planner{t: t.clone(), c: c, size: c.listSize}
-	lost := p.homeless()
+	lost := p.portsLosingPVID()
 	switch {
 	case c.remove && o == leaveFirst:
 		p.members(c.vid, mib.Ports{}, mib.Ports{})
-		p.home(lost)
+		p.assignDefaultPVID(lost)
 		p.destroy()
 	case c.remove:
-		p.home(lost)
+		p.assignDefaultPVID(lost)
 		p.destroy()
 	case !c.setPorts:
 		p.create(seq)
@@ -88,7 +110,7 @@ func plan(t *vlanTable, c change, seq Sequence, o order) []step {
 		if o == joinFirst {
 			p.leaveOthers()
 		}
-		p.home(lost)
+		p.assignDefaultPVID(lost)
 	}
 	return p.steps
 }
@@ -119,21 +141,19 @@ func (p *planner) list(old []byte, ports mib.Ports) []byte {
 func (p *planner) create(seq Sequence) {
 	column := func(base string) string { return mib.Sub(base, p.c.vid) }
 	for _, items := range seq {
-		s := step{what: "making the VLAN"}
+		s := step{Step: writes.Step{What: "making the VLAN"}}
 		for _, item := range items {
 			switch {
 			case item == SetName && p.c.name != "":
-				s.octets(column(mib.QVlanStaticName), []byte(p.c.name))
+				s.assign(column(mib.QVlanStaticName), writes.Octets, nil, writes.Hex([]byte(p.c.name)))
 			case item == SetEgress && p.c.setPorts:
-				s.octets(column(mib.QVlanStaticEgress), p.list(nil, p.c.egress))
+				s.assign(column(mib.QVlanStaticEgress), writes.Octets, nil, writes.Hex(p.list(nil, p.c.egress)))
 			case item == SetUntagged && p.c.setPorts:
-				s.octets(column(mib.QVlanStaticUntagged), p.list(nil, p.c.untagged))
+				s.assign(column(mib.QVlanStaticUntagged), writes.Octets, nil, writes.Hex(p.list(nil, p.c.untagged)))
 			case item == CreateAndGo, item == CreateAndWait:
-				status := map[Item]int{CreateAndGo: mib.RowCreateAndGo, CreateAndWait: mib.RowCreateAndWait}[item]
-				s.set = append(s.set, snmp.Integer(column(mib.QVlanStaticRowStatus), status))
-				s.undo = []gosnmp.SnmpPDU{snmp.Integer(column(mib.QVlanStaticRowStatus), mib.RowDestroy)}
+				value := map[Item]int{CreateAndGo: mib.RowCreateAndGo, CreateAndWait: mib.RowCreateAndWait}[item]
+				s.status(column(mib.QVlanStaticRowStatus), value, nil, writes.Number(mib.RowActive))
 				s.makes = true
-				s.assign(column(mib.QVlanStaticRowStatus), writes.Row, nil, writes.Number(mib.RowActive))
 			case item == Activate:
 				s.set = append(s.set, snmp.Integer(column(mib.QVlanStaticRowStatus), mib.RowActive))
 			}
@@ -142,16 +162,9 @@ func (p *planner) create(seq Sequence) {
 	}
 }
 
-// octets adds a column of a new row.
-func (s *step) octets(oid string, b []byte) {
-	s.set = append(s.set, snmp.Octets(oid, b))
-	s.assign(oid, writes.Octets, nil, writes.Hex(b))
-}
-
 func (p *planner) destroy() {
-	row := mib.Sub(mib.QVlanStaticRowStatus, p.c.vid)
-	s := step{what: "removing the VLAN", set: []gosnmp.SnmpPDU{snmp.Integer(row, mib.RowDestroy)}}
-	s.assign(row, writes.Row, writes.Number(mib.RowActive), nil)
+	s := step{Step: writes.Step{What: "removing the VLAN"}}
+	s.status(mib.Sub(mib.QVlanStaticRowStatus, p.c.vid), mib.RowDestroy, writes.Number(mib.RowActive), nil)
 	p.add(s)
 }
 
@@ -166,9 +179,7 @@ func (p *planner) members(v mib.VID, egress, untagged mib.Ports) {
 	if slices.Equal(newE, r.egress) && slices.Equal(newU, r.untagged) {
 		return
 	}
-	s := step{what: "setting the ports of VLAN " + mib.Sub("", v)[1:],
-		set:  []gosnmp.SnmpPDU{snmp.Octets(e, newE), snmp.Octets(u, newU)},
-		undo: []gosnmp.SnmpPDU{snmp.Octets(e, r.egress), snmp.Octets(u, r.untagged)}}
+	s := step{Step: writes.Step{What: "setting the ports of VLAN " + mib.Sub("", v)[1:]}}
 	s.assign(e, writes.Octets, writes.Hex(r.egress), writes.Hex(newE))
 	s.assign(u, writes.Octets, writes.Hex(r.untagged), writes.Hex(newU))
 	p.add(s)
@@ -182,10 +193,8 @@ const maxPVIDs = 16
 func (p *planner) pvids(ports []uint32, v mib.VID) {
 	ports = slices.DeleteFunc(slices.Clone(ports), func(n uint32) bool { old, ok := p.t.pvid[n]; return !ok || old == v })
 	for chunk := range slices.Chunk(ports, maxPVIDs) {
-		s := step{what: "setting the PVID of ports"}
+		s := step{Step: writes.Step{What: "setting the PVID of ports"}}
 		for _, n := range chunk {
-			s.set = append(s.set, snmp.Gauge(mib.Sub(mib.QPvid, n), v))
-			s.undo = append(s.undo, snmp.Gauge(mib.Sub(mib.QPvid, n), p.t.pvid[n]))
 			s.assign(mib.Sub(mib.QPvid, n), writes.Gauge, writes.Number(int64(p.t.pvid[n])), writes.Number(int64(v)))
 			p.t.pvid[n] = v
 		}
@@ -211,8 +220,8 @@ func (p *planner) leaveOthers() {
 	}
 }
 
-// homeless are the ports that lose their untagged membership by the change.
-func (p *planner) homeless() []uint32 {
+// portsLosingPVID are the ports that lose their untagged membership by the change.
+func (p *planner) portsLosingPVID() []uint32 {
 	_, untagged := p.t.configured(p.c.vid)
 	for n, v := range p.t.pvid {
 		if v == p.c.vid && p.c.remove && p.t.known[n] {
@@ -228,10 +237,10 @@ func (p *planner) homeless() []uint32 {
 	return out
 }
 
-// home gives ports that lost their untagged VLAN the PVID of another VLAN they are
+// assignDefaultPVID gives ports that lost their untagged VLAN the PVID of another VLAN they are
 // untagged in, else the default VLAN's. One that would be in no VLAN at all
 // becomes an untagged member of the default VLAN again, which it left to come here.
-func (p *planner) home(ports []uint32) {
+func (p *planner) assignDefaultPVID(ports []uint32) {
 	if p.c.vid == defaultVLAN {
 		return
 	}

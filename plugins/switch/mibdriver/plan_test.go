@@ -40,7 +40,7 @@ func show(steps []step) string {
 			fmt.Fprintf(&b, "%s=%s ", names.Replace(v.Name), shown(v.Value))
 		}
 		b.WriteString("←")
-		for _, v := range s.undo {
+		for _, v := range s.undo() {
 			fmt.Fprintf(&b, " %s=%s", names.Replace(v.Name), shown(v.Value))
 		}
 		b.WriteString("\n")
@@ -90,7 +90,7 @@ func TestPlan(t *testing.T) {
 				"pvid.3=1 ← pvid.3=100\n"},
 		{"an untagged port becomes tagged: PVID 1, but not in VLAN 1", table(hundred),
 			change{vid: 100, setPorts: true, egress: mib.PortsOf(1, 2, 3), untagged: mib.PortsOf(3)}, nil, joinFirst,
-			"egress.100=e05a untagged.100=2000 ← egress.100=e05a untagged.100=6000\n" +
+			"egress.100=e05a untagged.100=2000 ← untagged.100=6000\n" +
 				"pvid.2=1 ← pvid.2=100\n"},
 		{"nothing to change", table(hundred), change{vid: 100, setPorts: true, egress: mib.PortsOf(1, 2, 3), untagged: mib.PortsOf(2, 3)}, nil, joinFirst, ""},
 		{"removing", table(hundred), change{vid: 100, remove: true}, nil, joinFirst,

@@ -161,7 +161,7 @@ func undo(s writes.Step, now map[string]*string) (set []gosnmp.SnmpPDU, foreign 
 		case !same(a.Kind, a.To, n):
 			foreign = append(foreign, strings.TrimPrefix(a.OID, "."))
 		default:
-			if p, ok := binding(a); ok {
+			if p, ok := binding(a, a.From); ok {
 				set = append(set, p)
 			}
 		}
@@ -169,17 +169,19 @@ func undo(s writes.Step, now map[string]*string) (set []gosnmp.SnmpPDU, foreign 
 	return set, foreign
 }
 
-// binding assigns what was before.
-func binding(a writes.Assignment) (gosnmp.SnmpPDU, bool) {
-	switch a.Kind {
-	case writes.Octets:
-		b, err := hex.DecodeString(*a.From)
+// binding assigns a value to an instance; false: it is none, or a row as a whole.
+func binding(a writes.Assignment, value *string) (gosnmp.SnmpPDU, bool) {
+	switch {
+	case value == nil:
+		return snmp.Integer(a.OID, mib.ARPTypeInvalid), removable(a.Kind)
+	case a.Kind == writes.Octets:
+		b, err := hex.DecodeString(*value)
 		return snmp.Octets(a.OID, b), err == nil
-	case writes.Gauge:
-		n, err := strconv.ParseUint(*a.From, 10, 32)
+	case a.Kind == writes.Gauge:
+		n, err := strconv.ParseUint(*value, 10, 32)
 		return snmp.Gauge(a.OID, uint32(n)), err == nil
-	case writes.Integer, writes.ARP, writes.FDB:
-		n, err := strconv.Atoi(*a.From)
+	case a.Kind == writes.Integer || removable(a.Kind):
+		n, err := strconv.Atoi(*value)
 		return snmp.Integer(a.OID, n), err == nil
 	}
 	return gosnmp.SnmpPDU{}, false // a removed row is the end of its change

@@ -229,3 +229,15 @@ func TestRecoverLeavesOthersAlone(t *testing.T) {
 		t.Errorf("PVID %v, row %v, %v", after.pvid[2], after.rows[30], err)
 	}
 }
+
+// becomes is the record of a change of the row; invalid is its removal.
+func (s staticRow) becomes(to []byte, kind int64) []writes.Assignment {
+	number := func(n int64) *string {
+		if n == 0 || n == mib.StaticUnicastInvalid {
+			return nil
+		}
+		return writes.Number(n)
+	}
+	return []writes.Assignment{{OID: s.ports, Kind: writes.Octets, From: writes.Hex(s.to), To: writes.Hex(to)},
+		{OID: s.status, Kind: writes.FDB, From: number(s.kind), To: number(kind)}}
+}

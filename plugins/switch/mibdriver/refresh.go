@@ -136,7 +136,7 @@ func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Obs
 // reread reads the neighbours; false when one is at a port that is not known.
 func (d *Driver) reread(ctx context.Context, t snmp.Target, o *discovery.Observation) (bool, error) {
 	which := sources{lldp: len(o.Chassis.ID) > 0, lldpV2: len(o.Chassis.ID) > 0, cdp: o.Device != ""}
-	for _, n := range o.Neighbors { // what told before tells again
+	for _, n := range o.Neighbors { // the MIBs that had neighbours before
 		which.lldp = which.lldp && n.Protocol != discovery.LLDPV2
 		which.lldpV2 = which.lldpV2 && n.Protocol != discovery.LLDP
 	}

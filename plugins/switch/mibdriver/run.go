@@ -36,7 +36,7 @@ func (d *Driver) run(ctx context.Context, sw *switchdriver.Switch, w snmp.Target
 		if s.makes || (errors.As(err, &e) && e.Status == 0) {
 			done = steps[:i+1] // it may have been done all the same
 		}
-		return d.takeBack(ctx, sw, w, fmt.Errorf("%s: %w", s.what, err), done)
+		return d.takeBack(ctx, sw, w, fmt.Errorf("%s: %w", s.What, err), done)
 	}
 	if err := confirm(); err != nil {
 		return d.takeBack(ctx, sw, w, err, steps)
@@ -56,7 +56,7 @@ func (d *Driver) set(ctx context.Context, w snmp.Target, set []gosnmp.SnmpPDU) e
 func records(steps []step) []writes.Step {
 	out := make([]writes.Step, 0, len(steps))
 	for _, s := range steps {
-		out = append(out, writes.Step{What: s.what, Assigns: s.assigns})
+		out = append(out, s.Step)
 	}
 	return out
 }
@@ -68,11 +68,12 @@ func (d *Driver) takeBack(call context.Context, sw *switchdriver.Switch, w snmp.
 	defer cancel()
 	var left []string
 	for _, s := range slices.Backward(done) {
-		if len(s.undo) == 0 {
+		back := s.undo()
+		if len(back) == 0 {
 			continue
 		}
-		if err := d.set(ctx, w, s.undo); err != nil && !(s.makes && refusal(err)) {
-			left = append(left, s.what)
+		if err := d.set(ctx, w, back); err != nil && !(s.makes && refusal(err)) {
+			left = append(left, s.What)
 		}
 	}
 	if len(left) == 0 {

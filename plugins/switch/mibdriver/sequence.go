@@ -19,7 +19,7 @@ const (
 type Sequence [][]Item
 
 // Sequences returns the ways to try for a model, one after the other: a switch
-// that refuses one leaves nothing behind and is asked in the next.
+// that refuses one leaves nothing and is asked in the next.
 func Sequences(model string) []Sequence {
 	together := Sequence{{SetName, SetEgress, SetUntagged, CreateAndGo}}
 	first := Sequence{{CreateAndGo}, {SetName, SetEgress, SetUntagged}}

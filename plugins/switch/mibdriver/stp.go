@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/gosnmp/gosnmp"
-
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/writes"
@@ -142,12 +140,9 @@ func stpSteps(before map[uint32]*switchdriver.STPPort, enable bool) (steps []ste
 		}
 	}
 	for chunk := range slices.Chunk(ports, maxSTPPorts) {
-		s := step{what: "setting spanning tree of ports"}
+		s := step{Step: writes.Step{What: "setting spanning tree of ports"}}
 		for _, n := range chunk {
-			oid := mib.Sub(mib.StpPortEnable, n)
-			s.set = append(s.set, snmp.Integer(oid, want))
-			s.undo = append(s.undo, snmp.Integer(oid, old))
-			s.assign(oid, writes.Integer, writes.Number(int64(old)), writes.Number(int64(want)))
+			s.assign(mib.Sub(mib.StpPortEnable, n), writes.Integer, writes.Number(int64(old)), writes.Number(int64(want)))
 		}
 		steps = append(steps, s)
 	}
@@ -165,9 +160,4 @@ func (d *Driver) stpDiffers(ctx context.Context, sw *switchdriver.Switch, port u
 		}
 	}
 	return "", nil
-}
-
-// sets makes the one step of a change that is one SET.
-func sets(what string, set, undo []gosnmp.SnmpPDU, assigns ...writes.Assignment) []step {
-	return []step{{what: what, set: set, undo: undo, assigns: assigns}}
 }

@@ -242,3 +242,28 @@ func TestPortsByPVID(t *testing.T) {
 		t.Errorf("made %v, %v", got, err)
 	}
 }
+
+// A switch that returns port numbers in ASCII is read right and never written with bits.
+func TestPortListsAsText(t *testing.T) {
+	found := false
+	for _, p := range simswitch.Profiles() {
+		if !p.PortListText {
+			continue
+		}
+		found = true
+		b := newLab(t, network.Options{Topology: "single:1", Models: []string{p.Model}, Ports: 28})
+		sw := b.switches[0]
+		if v := vlan(t, b, 1); v == nil || !slices.Equal(v.EgressPorts, ports(1, 28)) {
+			t.Errorf("%s: VLAN 1 is %v", p.Model, v)
+		}
+		_, err := b.driver.WriteVLAN(deadline(t), sw, &switchdriver.VLAN{VlanId: 9, Name: "lab", EgressPorts: []uint32{1}}, true, true)
+		kind(t, err, fault.Unsupported)
+		kind(t, b.driver.WriteFDBEntry(deadline(t), sw, &switchdriver.FDBEntry{VlanId: 1, Mac: 0x02005e005301, Port: 2}), fault.Unsupported)
+		if n := b.Nodes()[0].Server.Agent().Stats().Sets; n != 0 {
+			t.Errorf("%s: %d SETs were sent", p.Model, n)
+		}
+	}
+	if !found {
+		t.Skip("SKIPPED, NOT TESTED: no simulated make returns text")
+	}
+}

@@ -16,12 +16,13 @@ type vlanTable struct {
 	known mib.Ports // bridge ports; nil when the switch does not tell
 	rows  map[mib.VID]*vlanRow
 	pvid  map[uint32]mib.VID // by port
+	text  bool               // the switch returns port numbers in ASCII instead of bits
 }
 
 // vlanRow is a VLAN: a row of dot1qVlanStaticTable, of dot1qVlanCurrentTable, or of both.
 type vlanRow struct {
 	static          bool
-	status          int64 // RowStatus, 0 when not told
+	status          int64 // RowStatus, 0 when not reported
 	name            string
 	egress          []byte // dot1qVlanStaticEgressPorts as the agent has it
 	untagged        []byte
@@ -42,12 +43,20 @@ func (t *vlanTable) row(v mib.VID) *vlanRow {
 
 // clone copies what a planner changes: rows and PVIDs, not the octets.
 func (t *vlanTable) clone() *vlanTable {
-	c := &vlanTable{known: t.known, rows: make(map[mib.VID]*vlanRow, len(t.rows)), pvid: maps.Clone(t.pvid)}
+	c := &vlanTable{known: t.known, rows: make(map[mib.VID]*vlanRow, len(t.rows)), pvid: maps.Clone(t.pvid), text: t.text}
 	for v, r := range t.rows {
 		row := *r
 		c.rows[v] = &row
 	}
 	return c
+}
+
+// ports decodes a list of the switch.
+func (t *vlanTable) ports(list []byte) mib.Ports {
+	if t.text {
+		return mib.PortText(list, t.known)
+	}
+	return mib.PortList(list, t.known)
 }
 
 // members returns the ports of a VLAN: those it is configured to have, and those
@@ -57,8 +66,8 @@ func (t *vlanTable) members(v mib.VID) (egress, untagged mib.Ports) {
 	if r == nil {
 		return mib.Ports{}, mib.Ports{}
 	}
-	egress = mib.PortList(r.egress, t.known).Union(mib.PortList(r.currentEgress, t.known))
-	untagged = mib.PortList(r.untagged, t.known).Union(mib.PortList(r.currentUntagged, t.known))
+	egress = t.ports(r.egress).Union(t.ports(r.currentEgress))
+	untagged = t.ports(r.untagged).Union(t.ports(r.currentUntagged))
 	for p := range untagged {
 		if !egress[p] {
 			delete(untagged, p)
@@ -73,7 +82,7 @@ func (t *vlanTable) configured(v mib.VID) (egress, untagged mib.Ports) {
 	if r == nil || !r.static {
 		return mib.Ports{}, mib.Ports{}
 	}
-	return mib.PortList(r.egress, t.known), mib.PortList(r.untagged, t.known)
+	return t.ports(r.egress), t.ports(r.untagged)
 }
 
 // listed returns the VLANs in effect, in ascending order.
@@ -144,7 +153,17 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 	if table.known == nil && len(table.pvid) > 0 { // dot1qPortVlanTable has the same index
 		table.known = mib.PortsOf(slices.Collect(maps.Keys(table.pvid))...)
 	}
+	for _, r := range table.rows { // one list that can only be text tells for all: "3" may be either
+		for _, list := range [][]byte{r.egress, r.untagged, r.currentEgress, r.currentUntagged} {
+			table.text = table.text || mib.IsText(list, table.known)
+		}
+	}
 	return table, nil
+}
+
+// asText is the fault of a change of ports of a switch that returns them as text.
+func asText(sw *switchdriver.Switch) error {
+	return fault.Device(fault.Unsupported, "switch %s returns the ports of VLANs as text, which the standard MIB cannot set; it needs a driver of its own", switchdriver.Label(sw))
 }
 
 // ReadVLANs reads the VLANs of a switch, in ascending order.

@@ -121,6 +121,9 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	case c.remove && c.vid == defaultVLAN:
 		return fault.At(fault.Invalid, pathVLAN, "VLAN %d is the default VLAN and cannot be removed", c.vid)
 	}
+	if egress, _ := t.configured(c.vid); t.text && (c.setPorts || c.remove && len(egress) > 0) {
+		return asText(sw)
+	}
 	if !c.setPorts {
 		return nil
 	}
@@ -139,11 +142,6 @@ func check(sw *switchdriver.Switch, t *vlanTable, c change) error {
 	}
 	if len(l) > 0 {
 		return l.Err()
-	}
-	for v, r := range t.rows {
-		if r.static && (mib.IsText(r.egress, t.known) || mib.IsText(r.untagged, t.known)) {
-			return fault.Device(fault.Unsupported, "switch %s shows the ports of VLAN %d as text, which the standard MIB cannot set; it needs a driver of its own", switchdriver.Label(sw), v)
-		}
 	}
 	return nil
 }

@@ -47,11 +47,11 @@ func (s *Service) runReadDB(ctx context.Context, in *commands.Invocation) error 
 	l, err := s.database.File(ctx, s.path(in.Arg("path")))
 	if err != nil {
 		if len(l.Problems) > 0 && l.Switches == 0 { // nothing of it could be used
-			return errors.Join(in.Emit(report(l), func() string { return told(l) }), err)
+			return errors.Join(in.Emit(report(l), func() string { return problemLines(l) }), err)
 		}
 		return err
 	}
-	return in.Emit(report(l), func() string { return told(l) + l.String() + "\n" })
+	return in.Emit(report(l), func() string { return problemLines(l) + l.String() + "\n" })
 }
 
 type problem struct {
@@ -74,13 +74,13 @@ func report(l switchlist.Loaded) loaded {
 	return out
 }
 
-// toldProblems is how many lines with problems the text shows; JSON has all.
-const toldProblems = 100
+// maxProblemLines is how many lines with problems the text shows; JSON has all.
+const maxProblemLines = 100
 
-func told(l switchlist.Loaded) string {
+func problemLines(l switchlist.Loaded) string {
 	var b strings.Builder
 	for i, p := range l.Problems {
-		if i == toldProblems {
+		if i == maxProblemLines {
 			fmt.Fprintf(&b, "… and %d more lines with problems\n", len(l.Problems)-i)
 			break
 		}
@@ -128,9 +128,9 @@ func (s *Service) cmdImportDB() commands.Command {
 			}
 			return errors.Join(in.Emit(report(l), func() string {
 				if err != nil {
-					return told(l)
+					return problemLines(l)
 				}
-				return told(l) + l.String() + "\n"
+				return problemLines(l) + l.String() + "\n"
 			}), err)
 		},
 	}

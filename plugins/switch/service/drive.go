@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	"ctl.internal/internal/switchcli/hostkeys"
@@ -21,11 +20,11 @@ import (
 // drive makes what controls the switches.
 func (s *Service) drive(env *sdk.Env) {
 	s.standard = mibdriver.New(s.client)
-	s.vendors = vendorfile.NewSource(s.below(s.set.Vendor), s.log)
+	s.vendors = vendorfile.NewSource(env.Below(s.set.Vendor...), s.log)
 	s.keys = s.hostKeys(env.Host)
 	described := vendorfile.New(s.vendors, s.standard, s.keys)
 	s.drivers = driver.New(driver.Options{Standard: s.standard, File: described, Board: env.Host.Switchboard,
-		Listed: s.inventory.DriverOf, Deadline: s.set.Drivers.Deadline.Std(), Log: s.log})
+		Listed: s.inventory.DriverOf, Deadline: s.set.Drivers.Deadline.Duration, Log: s.log})
 	described.Next = s.drivers.Next
 	s.writer = writes.New(writes.Options{Find: s.find, Refuse: s.refuse, Perform: s.perform, Repair: s.drivers.Repair,
 		Source: s.source, Log: s.log})
@@ -35,20 +34,9 @@ func (s *Service) drive(env *sdk.Env) {
 // hostKeys are those of switches whose command line the vendor-specific file describes.
 func (s *Service) hostKeys(h *host.Client) *hostkeys.Keys {
 	k := &hostkeys.Keys{Policy: s.set.CLI.HostKeys, File: "etc/switch.yaml", Command: hostKeysCommand, Log: s.log}
-	k.Known, _ = s.set.CLI.Check("") // what is wrong was told with the settings
+	k.Known, _ = s.set.CLI.Check("") // faults were reported with the settings
 	k.Store = h.Datastore
 	return k
-}
-
-// below puts relative paths below the home.
-func (s *Service) below(paths []string) (out []string) {
-	for _, p := range paths {
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(s.base, p)
-		}
-		out = append(out, filepath.Clean(p))
-	}
-	return out
 }
 
 // refuse keeps from being changed in place of another what answers as another switch

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/netip"
-	"os"
 	"sync"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
-	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -20,18 +18,6 @@ import (
 // role is held by the one process that discovers, polls, receives traps, changes
 // switches and writes what they report.
 const role = "switch-devices"
-
-// nodeName is how this node is called in what it writes.
-func nodeName() string {
-	if n := os.Getenv(host.EnvNode); n != "" {
-		return n
-	}
-	n, err := os.Hostname()
-	if err != nil {
-		return "unknown"
-	}
-	return n
-}
 
 // hold acts on the switches until ctx ends.
 func (s *Service) hold(ctx context.Context, term *state.Term) {
@@ -142,7 +128,7 @@ type keptInterval struct {
 }
 
 func (s *Service) interval() time.Duration {
-	config := s.set.Discovery.Interval.Std()
+	config := s.set.Discovery.Interval.Duration
 	if k, ok := s.kept.Get(s.store.Now(), ""); ok && k.Config == config && k.Set >= 0 {
 		return k.Set
 	}
@@ -151,7 +137,7 @@ func (s *Service) interval() time.Duration {
 
 func (s *Service) saveInterval(ctx context.Context, d time.Duration) error {
 	_, err := s.store.Update(ctx, func(tx *state.Tx) error {
-		return s.kept.Put(tx, "", keptInterval{d, s.set.Discovery.Interval.Std()})
+		return s.kept.Put(tx, "", keptInterval{d, s.set.Discovery.Interval.Duration})
 	})
 	return err
 }

@@ -114,7 +114,7 @@ func sumOf(o *discovery.Observation, failure string) (string, error) {
 
 // known is what the records say.
 func (s *Service) known(at state.Reader) discovery.Known {
-	k := discovery.Known{Told: map[mib.MAC]*discovery.Observation{}, Failed: map[mib.MAC]error{}}
+	k := discovery.Known{Observed: map[mib.MAC]*discovery.Observation{}, Failed: map[mib.MAC]error{}}
 	last, finished := s.round.Get(at, "")
 	k.Last = last.Summary
 	for _, o := range s.observed.All(at, "") {
@@ -125,12 +125,12 @@ func (s *Service) known(at state.Reader) discovery.Known {
 		if o.Failure != "" {
 			k.Failed[m] = errors.New(o.Failure)
 		}
-		told := *o.Observation
-		if finished && !told.Stale && o.Failure == "" && last.At.After(told.Observed) {
-			told.Observed = last.At
+		obs := *o.Observation
+		if finished && !obs.Stale && o.Failure == "" && last.At.After(obs.Observed) {
+			obs.Observed = last.At
 		}
-		if len(told.Ports) > 0 || o.Failure == "" {
-			k.Told[m] = &told
+		if len(obs.Ports) > 0 || o.Failure == "" {
+			k.Observed[m] = &obs
 		}
 	}
 	return k
@@ -164,7 +164,7 @@ type exporter struct {
 
 // look is what was compared, and written, last.
 type look struct {
-	told    *discovery.Observation
+	obs     *discovery.Observation
 	failure string
 	written time.Time
 }
@@ -243,15 +243,15 @@ func (e *exporter) switches(ctx context.Context, all bool) (later time.Duration,
 	var put []observed
 	for _, sw := range e.s.inventory.All() {
 		m := mib.MAC(sw.NodeId)
-		told, failure := k.Told[m], ""
+		obs, failure := k.Observed[m], ""
 		if err := k.Failed[m]; err != nil {
 			failure = err.Error()
 		}
-		if told == nil && failure == "" {
+		if obs == nil && failure == "" {
 			continue
 		}
 		l := e.looked[m]
-		if l.told == told && l.failure == failure {
+		if l.obs == obs && l.failure == failure {
 			continue
 		}
 		if wait := calm - now.Sub(l.written); wait > 0 && !all {
@@ -260,18 +260,18 @@ func (e *exporter) switches(ctx context.Context, all bool) (later time.Duration,
 			}
 			continue
 		}
-		if told == nil {
-			told = &discovery.Observation{Node: m, Model: sw.Model}
+		if obs == nil {
+			obs = &discovery.Observation{Node: m, Model: sw.Model}
 		}
-		sum, err := sumOf(told, failure)
+		sum, err := sumOf(obs, failure)
 		if err != nil {
 			return 0, err
 		}
 		if old, ok := e.s.observed.Get(sn, m.String()); !ok || old.Sum != sum {
-			put = append(put, observed{Source: e.s.source, Epoch: e.term.Epoch(), At: now, Sum: sum, Failure: failure, Observation: told})
+			put = append(put, observed{Source: e.s.source, Epoch: e.term.Epoch(), At: now, Sum: sum, Failure: failure, Observation: obs})
 			l.written = now
 		}
-		l.told, l.failure = k.Told[m], failure
+		l.obs, l.failure = k.Observed[m], failure
 		e.looked[m] = l
 	}
 	var gone []string

@@ -56,7 +56,7 @@ func (s *Service) rpcs() operations.Mux {
 	get(m, "misc-config:get-arp-entry", s.getARPEntry)
 	set(m, "misc-config:set-arp-entry", s.setARPEntry)
 	set(m, "misc-config:delete-arp-entry", s.deleteARPEntry)
-	set(m, "switch-db:reload-db", s.reloadDB)
+	get(m, "switch-db:reload-db", s.reloadDB)
 	set(m, "switch-db:add-switch-entry", s.addSwitchEntry)
 	set(m, "switch-db:delete-switch-entry", s.deleteSwitchEntry)
 	set(m, "switch-db:clear-db", s.clearDB)

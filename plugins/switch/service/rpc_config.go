@@ -130,7 +130,7 @@ func (in arpIn) device() (address string, bits uint32, err error) {
 }
 
 func (s *Service) getARPEntry(ctx context.Context, in arpIn) (*arpEntry, error) {
-	address, _, err := in.device()
+	address, bits, err := in.device()
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +144,10 @@ func (s *Service) getARPEntry(ctx context.Context, in arpIn) (*arpEntry, error) 
 		return nil, err
 	case len(all) == 0:
 		return nil, fault.At(fault.NotFound, "ip-address", "switch %s has no ARP entry for %s", switchdriver.Label(sw), address)
+	case bits != 0:
+		if err := s.standard.CheckPrefix(ctx, sw, address, bits); err != nil {
+			return nil, err
+		}
 	}
 	return &arpEntry{all[0].IpAddress, all[0].Mac}, nil
 }

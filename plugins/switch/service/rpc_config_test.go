@@ -83,7 +83,8 @@ func TestARP(t *testing.T) {
 				return netip.AddrFrom4(a).String()
 			}
 			b.Nodes()[0].LearnARP(netip.MustParseAddr(at(77)), simswitch.MAC{2, 0, 0, 0, 9, 9})
-			b.expect(t, "misc-config", "get-arp-entry", of+`"ip-address":"`+at(77)+`/24"}`, `{"ip-address":"`+at(77)+`","mac-address":2199023257865}`)
+			b.expect(t, "misc-config", "get-arp-entry", of+`"ip-address":"`+at(77)+`/16"}`, `{"ip-address":"`+at(77)+`","mac-address":2199023257865}`)
+			b.refuse(t, "misc-config", "get-arp-entry", of+`"ip-address":"`+at(77)+`/24"}`, fault.Invalid, "/misc-config:input/ip-address", "10.99.0.0/16")
 			b.expect(t, "misc-config", "set-arp-entry", of+`"ip-address":"`+at(78)+`","mac-address":158969157063648}`, `{"set-arp-entry-result":"SUCCESS"}`)
 			b.expect(t, "misc-config", "set-arp-entry", of+`"ip-address":"`+at(77)+`","mac-address":158969157063648}`, `{"set-arp-entry-result":"SUCCESS"}`)
 			b.expect(t, "misc-config", "get-arp-table", of[:len(of)-1]+`}`, `{"arp-table-entry":[{"ip-address":"`+at(77)+`","mac-address":158969157063648},`+

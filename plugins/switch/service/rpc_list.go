@@ -9,9 +9,20 @@ import (
 	"ctl.internal/sdk/operations"
 )
 
-func (s *Service) reloadDB(ctx context.Context, _ operations.None) error {
-	_, err := s.database.Reload(ctx)
-	return err
+type reloadDBOut struct {
+	Result   string `json:"reload-db-result"`
+	Path     string `json:"path"`
+	Switches int    `json:"switches"`
+	Problems int    `json:"problems"`
+}
+
+func (s *Service) reloadDB(ctx context.Context, _ operations.None) (*reloadDBOut, error) {
+	l, err := s.database.Reload(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switchlist.Report(s.log, l)
+	return &reloadDBOut{"SUCCESS", l.Path, l.Switches, len(l.Problems)}, nil
 }
 
 func (s *Service) addSwitchEntry(ctx context.Context, in switchlist.Info) error {

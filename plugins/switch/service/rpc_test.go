@@ -67,7 +67,7 @@ func TestRefusedInput(t *testing.T) {
 	}{
 		{"vlan", "add-vlan", `{"node-id":1,"vlan-id":5,"vlan-name":"x"}`, fault.NotFound, []string{"node-id", "there is no switch 1"}},
 		{"vlan", "add-vlan", `{"vlan-id":5,"vlan-name":"x"}`, fault.Missing, []string{"node-id"}},
-		{"vlan", "add-vlan", `{"node-id":-4,"vlan-id":0,"vlan-name":"123456789012345678901"}`, fault.Invalid, []string{"node-id", "vlan-id", "vlan-name"}},
+		{"vlan", "add-vlan", `{"node-id":-4,"vlan-id":0,"vlan-name":"123456789012345678901234567890123"}`, fault.Invalid, []string{"node-id", "vlan-id", "vlan-name"}},
 		{"vlan", "add-vlan", in + `"vlan-id":4095,"vlan-name":"x"}`, fault.Invalid, []string{"vlan-id"}},
 		{"vlan", "add-vlan", in + `"vlan-id":1,"vlan-name":"x"}`, fault.Exists, []string{"/vlan:input/vlan-id", "VLAN 1 exists"}},
 		{"vlan", "add-vlan", in + `"vlan-id":9,"vlan-name":"\u00fc"}`, fault.Invalid, []string{"vlan-name", "ASCII"}},

@@ -72,7 +72,7 @@ const idleSockets = 16
 
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{log: slog.Default(), health: env.Health, source: nodeName(), inventory: switchlist.New(env.Host.Secrets),
+	s := &Service{log: slog.Default(), health: env.Health, source: env.NodeName(), inventory: switchlist.New(env.Host.Secrets),
 		publisher: &topology.Publisher{}, discovered: make(chan struct{}, 1), seen: make(chan struct{}, 1), firstLook: make(chan struct{})}
 	s.looked = sync.OnceFunc(func() { close(s.firstLook) })
 	if err := env.DecodeConfig(&s.set); err != nil {
@@ -81,9 +81,9 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	if err := s.set.check(); err != nil {
 		return nil, err
 	}
-	s.base = home(env.DataDir)
-	s.database = &switchlist.Database{Inventory: s.inventory, Files: s.below(s.set.Lists), Source: s.source}
-	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Std(), Retries: retries(s.set.SNMP.Retries),
+	s.base = env.Home()
+	s.database = &switchlist.Database{Inventory: s.inventory, Files: env.Below(s.set.Lists...), Source: s.source}
+	s.client = snmp.NewClient(snmp.Options{Timeout: s.set.SNMP.Timeout.Duration, Retries: retries(s.set.SNMP.Retries),
 		Sockets: s.set.SNMP.Sockets, PerSwitch: s.set.SNMP.PerSwitch, VarBinds: s.set.SNMP.VarBinds})
 	if s.set.CLI.HostKeys == hostkeys.Any {
 		env.Warn("cli.host_keys: any: whoever answers by SSH at a switch's address gets its password")
@@ -91,7 +91,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.drive(env)
 	s.survey = discovery.New(discovery.Options{Inventory: s.inventory, Log: s.log,
 		Observe: s.drivers.Observe, Refresh: s.standard.Refresh, Infer: s.standard.Evidence,
-		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Std(), Publish: s.publish, Finished: s.tidy})
+		Workers: s.set.Discovery.Parallel, Deadline: s.set.Discovery.Deadline.Duration, Publish: s.publish, Finished: s.tidy})
 	s.survey.Close()                       // until the role is held
 	follow, end := context.WithCancel(ctx) // longer than what writes
 	s.end = end

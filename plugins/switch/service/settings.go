@@ -1,14 +1,12 @@
 package service
 
 import (
-	"encoding/json"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
 	"ctl.internal/internal/switchcli/hostkeys"
+	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 )
 
@@ -27,7 +25,7 @@ type Settings struct {
 
 // Drivers is how vendors' drivers are called.
 type Drivers struct {
-	Deadline Duration `json:"deadline"`
+	Deadline sdk.Duration `json:"deadline"`
 }
 
 // SDN is the settings that SDN needs on switches.
@@ -43,18 +41,18 @@ type SDN struct {
 
 // Discovery is how the network is discovered.
 type Discovery struct {
-	Interval Duration `json:"interval"`
-	Parallel int      `json:"parallel"`
-	Deadline Duration `json:"deadline"`
+	Interval sdk.Duration `json:"interval"`
+	Parallel int          `json:"parallel"`
+	Deadline sdk.Duration `json:"deadline"`
 }
 
 // SNMP is how switches are asked.
 type SNMP struct {
-	Timeout   Duration `json:"timeout"`
-	Retries   int      `json:"retries"`
-	Sockets   int      `json:"sockets"`
-	PerSwitch int      `json:"per_switch"`
-	VarBinds  int      `json:"varbinds"`
+	Timeout   sdk.Duration `json:"timeout"`
+	Retries   int          `json:"retries"`
+	Sockets   int          `json:"sockets"`
+	PerSwitch int          `json:"per_switch"`
+	VarBinds  int          `json:"varbinds"`
 }
 
 // Traps is how notifications are received.
@@ -66,35 +64,17 @@ type Traps struct {
 // noTraps is the value of Traps.Listen that turns them off.
 const noTraps = "off"
 
-// Duration is a time.Duration as "1.5s" in the settings.
-type Duration time.Duration
-
-// UnmarshalJSON reads Go's form of a duration.
-func (d *Duration) UnmarshalJSON(b []byte) error {
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil {
-		return err
-	}
-	v, err := time.ParseDuration(s)
-	*d = Duration(v)
-	return err
-}
-
-// Std returns the value as a time.Duration.
-func (d Duration) Std() time.Duration { return time.Duration(d) }
-
 // check is what the schema cannot say.
 func (s *Settings) check() error {
 	_, l := s.CLI.Check("/cli/")
-	within := func(path string, d Duration, least, most time.Duration) {
-		if d.Std() < least || d.Std() > most {
-			l = append(l, fault.At(fault.Invalid, path, "%s is not between %s and %s", d.Std(), least, most))
-		}
+	for _, err := range []error{
+		s.Discovery.Interval.Between("/discovery/interval", 0, 366*24*time.Hour),
+		s.Discovery.Deadline.Between("/discovery/deadline", 100*time.Millisecond, time.Hour),
+		s.Drivers.Deadline.Between("/drivers/deadline", 100*time.Millisecond, 10*time.Minute),
+		s.SNMP.Timeout.Between("/snmp/timeout", 10*time.Millisecond, time.Minute),
+	} {
+		l = append(l, fault.All(err)...)
 	}
-	within("/discovery/interval", s.Discovery.Interval, 0, 366*24*time.Hour)
-	within("/discovery/deadline", s.Discovery.Deadline, 100*time.Millisecond, time.Hour)
-	within("/drivers/deadline", s.Drivers.Deadline, 100*time.Millisecond, 10*time.Minute)
-	within("/snmp/timeout", s.SNMP.Timeout, 10*time.Millisecond, time.Minute)
 	if s.Traps.Listen != noTraps {
 		if _, port, err := net.SplitHostPort(s.Traps.Listen); err != nil {
 			l = append(l, fault.At(fault.Invalid, "/traps/listen", "%q is not address:port, :port or off", s.Traps.Listen))
@@ -103,17 +83,4 @@ func (s *Settings) check() error {
 		}
 	}
 	return l.Err()
-}
-
-// home is the folder that relative paths start from. The host keeps a plugin's
-// data in data/plugins/NAME below it.
-func home(dataDir string) string {
-	if h := os.Getenv("CTL_HOME"); h != "" {
-		return h
-	}
-	plugins := filepath.Dir(filepath.Clean(dataDir))
-	if data := filepath.Dir(plugins); filepath.Base(plugins) == "plugins" && filepath.Base(data) == "data" {
-		return filepath.Dir(data)
-	}
-	return dataDir
 }

@@ -57,7 +57,7 @@ type trapped struct {
 func (d *trapped) handle(t traps.Trap) {
 	for _, m := range t.Nodes {
 		if t.Effect.Ports {
-			d.survey.Touch(discovery.Hint{Node: m, IfIndex: t.IfIndex, Neighbors: t.Effect.Neighbors, Settling: t.Effect.Repeat})
+			d.survey.Touch(discovery.Hint{Node: m, IfIndex: t.IfIndex, Neighbors: t.Effect.Neighbors, Repeat: t.Effect.Repeat})
 		}
 	}
 	d.publish(t)

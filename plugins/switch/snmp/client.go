@@ -79,7 +79,7 @@ func (c *Client) learnedOf(a netip.AddrPort) *learned {
 	return l
 }
 
-// Get fetches instances, at most 60. A value that does not exist is told by
+// Get fetches instances, at most 60. A value that does not exist is reported by
 // Value.Exists, in version 1 too.
 func (c *Client) Get(ctx context.Context, t Target, oids ...string) (values []Value, err error) {
 	err = c.use(ctx, t, func(s *session) error {
@@ -96,7 +96,7 @@ func (c *Client) Set(ctx context.Context, t Target, bindings ...gosnmp.SnmpPDU) 
 }
 
 // Walk reads columns of tables side by side and calls each for every instance, the
-// ones of a column in order; index is what stands behind the column's identifier.
+// ones of a column in order; index is what follows the column's identifier.
 // index and Value.Peek are good until each returns. A *LoopError comes with all
 // that was read before.
 func (c *Client) Walk(ctx context.Context, t Target, columns []string, each func(column int, index []uint32, v Value) error) error {
@@ -118,6 +118,10 @@ func (c *Client) use(ctx context.Context, t Target, f func(*session) error) erro
 	}
 	err := c.once(ctx, t, l, f)
 	var e *Error
+	if t.Version == "3" && errors.As(err, &e) && e.Status == 0 && e.Access() && ctx.Err() == nil && l.forgetEngine() {
+		c.pool.drop(t) // the agent was replaced or reset, perhaps: nothing was done, so it is asked again
+		err = c.once(ctx, t, l, f)
+	}
 	if !auto || t.Version != "" || !errors.As(err, &e) || !e.Timeout() || ctx.Err() != nil || l.version() != "" {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
+	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
@@ -242,3 +245,66 @@ func TestCancel(t *testing.T) {
 		t.Errorf("%d sockets left", c.Sockets())
 	}
 }
+
+// An agent that was replaced, and has another engine ID, is read again at once; an agent that does not accept
+// the user says why.
+func TestV3EngineChange(t *testing.T) {
+	host := snmpagent.NewHost()
+	t.Cleanup(host.Close)
+	user := func(name, auth, priv string) *snmpwire.User {
+		u, err := snmpwire.NewUser(name, snmpwire.SHA256, auth, snmpwire.AES, priv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	at := netip.MustParseAddrPort("127.0.0.1:0")
+	var server *snmpagent.Server
+	agent := func(engine byte, u *snmpwire.User) {
+		t.Helper()
+		if server != nil {
+			_ = server.Close()
+		}
+		var err error
+		server, err = host.Listen(at, snmpagent.New(snmpagent.Config{MIB: oneValue{}, Users: []*snmpwire.User{u}, EngineID: []byte{0x80, 1, 0x86, 0x9f, 5, engine}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = server.Addr()
+	}
+	agent(1, user("ops", "authpass123", "privpass123"))
+	c := client(t, snmp.Options{Timeout: time.Second, Retries: 1})
+	to := snmp.Target{Addr: at, Version: "3", User: "ops", AuthProtocol: "sha-256", AuthPassword: "authpass123", PrivProtocol: "aes", PrivPassword: "privpass123"}
+	ask := func() error {
+		_, err := c.Get(deadline(t), to, mib.SysName)
+		return err
+	}
+	if err := ask(); err != nil {
+		t.Fatal(err)
+	}
+	agent(2, user("ops", "authpass123", "privpass123"))
+	if err := ask(); err != nil {
+		t.Errorf("with another engine ID: %v", err)
+	}
+	for want, u := range map[string]*snmpwire.User{"does not know the user": user("other", "authpass123", "privpass123"),
+		"another authentication password": user("ops", "changed-pass", "privpass123"), "another privacy password": user("ops", "authpass123", "changed-pass")} {
+		agent(3, u)
+		c := client(t, snmp.Options{Timeout: time.Second, Retries: 0})
+		_, err := c.Get(deadline(t), to, mib.SysName)
+		var e *snmp.Error
+		if !errors.As(err, &e) || !e.Access() || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "authpass123") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// oneValue is a MIB of sysName.
+type oneValue struct{}
+
+func (oneValue) Get(snmpwire.OID) snmpwire.Value {
+	return snmpwire.Value{Tag: snmpwire.OctetString, Bytes: []byte("sw1")}
+}
+func (oneValue) Next(_, dst snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
+	return dst[:0], snmpwire.Value{Tag: snmpwire.EndOfMibView}
+}
+func (oneValue) Set([]snmpwire.VarBind) (snmpwire.Status, int) { return snmpwire.NotWritable, 1 }

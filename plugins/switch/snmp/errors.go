@@ -29,6 +29,9 @@ func (e *Error) Error() string {
 	case e.Timeout():
 		return fmt.Sprintf("no answer to %s of %s", e.Op, oid)
 	}
+	if text := access(e.Cause); text != "" {
+		return fmt.Sprintf("%s of %s refused: %s", e.Op, oid, text)
+	}
 	return fmt.Sprintf("%s of %s: %v", e.Op, oid, e.Cause)
 }
 
@@ -42,18 +45,15 @@ func (e *Error) Timeout() bool {
 		errors.Is(e.Cause, os.ErrDeadlineExceeded) || (errors.As(e.Cause, &ne) && ne.Timeout())
 }
 
-// Unreachable reports whether the network or the host said that nobody is there.
+// Unreachable reports whether the network or the host said that the agent is unreachable.
 func (e *Error) Unreachable() bool {
 	return errors.Is(e.Cause, syscall.ECONNREFUSED) || errors.Is(e.Cause, syscall.EHOSTUNREACH) || errors.Is(e.Cause, syscall.ENETUNREACH)
 }
 
 // Access reports whether the agent answered but did not let us in (RFC 3414 3.2).
 func (e *Error) Access() bool {
-	for _, is := range []error{gosnmp.ErrUnknownUsername, gosnmp.ErrWrongDigest, gosnmp.ErrDecryption,
-		gosnmp.ErrUnknownSecurityLevel, gosnmp.ErrNotInTimeWindow, gosnmp.ErrUnknownEngineID} {
-		if errors.Is(e.Cause, is) {
-			return true
-		}
+	if access(e.Cause) != "" {
+		return true
 	}
 	// gosnmp tells an answer made with another key by its text only.
 	if e.Cause != nil && strings.Contains(e.Cause.Error(), "not authentic") {

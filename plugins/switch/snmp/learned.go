@@ -2,6 +2,7 @@ package snmp
 
 import (
 	"sync"
+	"time"
 
 	"github.com/gosnmp/gosnmp"
 )
@@ -15,6 +16,7 @@ type learned struct {
 	noBulk   bool   // GETBULK fails: use GETNEXT
 	columns  int    // most columns in one request; 0 = not limited yet
 	security *gosnmp.UsmSecurityParameters
+	forgot   time.Time // when security was dropped last
 }
 
 // recover is how many good answers it takes to ask for more again.
@@ -24,6 +26,13 @@ func (l *learned) version() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.speaks
+}
+
+// knowsEngine reports whether the engine of the agent is known.
+func (l *learned) knowsEngine() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.security != nil
 }
 
 func (l *learned) answered(version string, usm *gosnmp.UsmSecurityParameters) {

@@ -100,6 +100,21 @@ func (p *pool) release(s *session, good bool) {
 	leave()
 }
 
+// drop closes the idle sessions of a target.
+func (p *pool) drop(t Target) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for e := p.idle.Front(); e != nil; {
+		next := e.Next()
+		if s := e.Value.(*session); s.target == t {
+			p.idle.Remove(e)
+			_ = s.g.Close()
+			p.open--
+		}
+		e = next
+	}
+}
+
 func (p *pool) trim(keep int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

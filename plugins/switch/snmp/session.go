@@ -14,8 +14,9 @@ type session struct {
 	g       *gosnmp.GoSNMP
 	learned *learned
 	opt     *Options
-	broken  bool   // not to be used again
-	leave   func() // gives the place at the switch back
+	broken  bool      // not to be used again
+	read    *lastRead // of version 3
+	leave   func()    // gives the place at the switch back
 }
 
 func (c *Client) open(ctx context.Context, t Target, l *learned) (*session, error) {
@@ -38,7 +39,12 @@ func (c *Client) open(ctx context.Context, t Target, l *learned) (*session, erro
 	if err := g.Connect(); err != nil {
 		return nil, &Error{Op: "connect", OID: t.String(), Cause: err}
 	}
-	return &session{target: t, g: g, learned: l, opt: &c.opt}, nil
+	s := &session{target: t, g: g, learned: l, opt: &c.opt}
+	if t.Version == "3" {
+		s.read = &lastRead{Conn: g.Conn}
+		g.Conn = s.read
+	}
+	return s, nil
 }
 
 // usm returns the parameters of version 3: those of an earlier session with this
@@ -67,6 +73,9 @@ func (s *session) exchange(ctx context.Context, op, oid string, send func() (*go
 	}
 	if err != nil {
 		s.broken = true
+		if reason := s.read.reason(); reason != nil {
+			err = reason
+		}
 		if cause := ctx.Err(); cause != nil {
 			err = cause
 		}
@@ -77,7 +86,7 @@ func (s *session) exchange(ctx context.Context, op, oid string, send func() (*go
 		return nil, &Error{Op: op, OID: oid, Cause: errors.New("the agent sent a report instead of an answer")}
 	}
 	var usm *gosnmp.UsmSecurityParameters
-	if sp, ok := s.g.SecurityParameters.(*gosnmp.UsmSecurityParameters); ok && s.learned.version() == "" {
+	if sp, ok := s.g.SecurityParameters.(*gosnmp.UsmSecurityParameters); ok && !s.learned.knowsEngine() {
 		usm, _ = sp.Copy().(*gosnmp.UsmSecurityParameters)
 	}
 	version := s.target.Version

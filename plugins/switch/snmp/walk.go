@@ -20,7 +20,7 @@ const (
 type cursor struct {
 	column int
 	base   string
-	next   string   // the identifier to ask behind
+	next   string   // the identifier to ask after
 	last   []uint32 // its arcs below base
 	done   bool
 }
@@ -136,7 +136,7 @@ func (w *walk) refused(p *gosnmp.SnmpPacket, op string, ask []*cursor, columns, 
 	return &Error{Op: op, OID: at(names, i), Status: p.Error}
 }
 
-// take hands the bindings of an answer on. They stand row by row, one for each
+// take hands the bindings of an answer on. They come row by row, one for each
 // column asked for; the last row may be cut short.
 func (w *walk) take(ask []*cursor, bindings []gosnmp.SnmpPDU) (int, error) {
 	took := 0

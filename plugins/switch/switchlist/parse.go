@@ -45,7 +45,7 @@ func ParseWith(o Options, name string, text []byte) ([]Entry, []Problem) {
 		n++
 		p.line(n, strings.TrimRight(line, "\r\n"))
 	}
-	if len(p.entries) == 0 && len(p.problems) > 0 && !plausible(text) { // the lines of another file are nobody's to see
+	if len(p.entries) == 0 && len(p.problems) > 0 && !plausible(text) { // the lines of another file are not to be shown
 		p.problems = nil
 		p.problem(1, false, "this is not a switch list: the first line does not name columns such as %s, and no line begins with a MAC address", Title())
 	}

@@ -96,7 +96,7 @@ func (d *Decoder) Decode(now time.Time, from netip.AddrPort, msg []byte) (t *Tra
 		return nil, nil, UnknownSource
 	}
 	t = &Trap{At: now, From: from}
-	p, err := unmarshal(&gosnmp.UsmSecurityParameters{}, msg, false)
+	p, err := snmp.Unmarshal(&gosnmp.UsmSecurityParameters{}, msg, false)
 	var sender []*switchlist.Entry
 	if err == nil && p.Version != gosnmp.Version3 {
 		sender, reply, v = community(t, p, listed, msg)
@@ -111,18 +111,6 @@ func (d *Decoder) Decode(now time.Time, from netip.AddrPort, msg []byte) (t *Tra
 		t.Node = t.Nodes[0]
 	}
 	return t, reply, Accepted
-}
-
-// unmarshal reads a message with a user's parameters; authentic also checks that the user made it. Messages
-// come from the network: should gosnmp stumble over one, that one is refused.
-func unmarshal(user *gosnmp.UsmSecurityParameters, msg []byte, authentic bool) (p *gosnmp.SnmpPacket, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the message cannot be read: %v", r)
-		}
-	}()
-	g := &gosnmp.GoSNMP{Version: gosnmp.Version3, SecurityModel: gosnmp.UserSecurityModel, SecurityParameters: user}
-	return g.UnmarshalTrap(bytes.Clone(msg), authentic) // it writes into the message
 }
 
 // community reads messages of versions 1 and 2c.
@@ -171,7 +159,7 @@ func (d *Decoder) v3(t *Trap, p *gosnmp.SnmpPacket, listed []*switchlist.Entry, 
 		made := plain
 		if target.Level() != gosnmp.NoAuthNoPriv {
 			var err error
-			if made, err = unmarshal(target.Security(), msg, true); err != nil {
+			if made, err = snmp.Unmarshal(target.Security(), msg, true); err != nil {
 				return false
 			}
 		}

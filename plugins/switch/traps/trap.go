@@ -21,7 +21,7 @@ import (
 // Kind is what a notification reports, by the name its MIB gives it.
 type Kind string
 
-// The kinds that links are told by, and those that are not understood.
+// The kinds that report links, and those that are not understood.
 const (
 	LinkDown Kind = "linkDown"
 	LinkUp   Kind = "linkUp"

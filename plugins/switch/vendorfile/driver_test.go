@@ -36,9 +36,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // console is a switch's command line over telnet: its commands change the simulated
 // switch, as those of a real one do.
 type console struct {
-	port  int
-	mu    sync.Mutex
-	typed []string
+	port   int
+	prompt func(typed string) string // after a line; nil: "sw# "
+	mu     sync.Mutex
+	typed  []string
 }
 
 func startConsole(t *testing.T, do func(line string) (said string)) *console {
@@ -70,11 +71,17 @@ func (c *console) serve(conn net.Conn, do func(string) string) {
 			return
 		}
 	}
-	for {
-		if _, err := io.WriteString(conn, "sw# "); err != nil || !in.Scan() {
+	for line := ""; ; {
+		c.mu.Lock()
+		prompt := "sw# "
+		if c.prompt != nil {
+			prompt = c.prompt(line)
+		}
+		c.mu.Unlock()
+		if _, err := io.WriteString(conn, prompt); err != nil || !in.Scan() {
 			return
 		}
-		line := in.Text()
+		line = in.Text()
 		c.mu.Lock()
 		c.typed = append(c.typed, line)
 		c.mu.Unlock()
@@ -311,5 +318,25 @@ func TestACLAndSTP(t *testing.T) {
 		"config access_profile profile_id 1 add access_id 3 ip source_ip 10.0.0.1 port 1,2 deny", "disable stp"}
 	if !slices.Equal(c.lines(), want) {
 		t.Errorf("typed %q", c.lines())
+	}
+}
+
+// Prompts in brackets, doubled ones, and those that change with the mode end an answer, too.
+func TestPromptsOfModes(t *testing.T) {
+	for declared, prompts := range map[string]map[string]string{
+		"&lt;zorg&gt;":  {"": "<zorg>", "system-view": "[zorg] ", "stp enable": "[zorg-stp-1]", "quit": "<zorg>"},
+		"zorg&gt;&gt; ": {"": "zorg>> ", "system-view": "zorg(sys)>> ", "stp enable": "zorg(sys)>> ", "quit": "zorg>> "},
+		"[zorg] ":       {"": "[zorg] ", "system-view": "[zorg] ", "stp enable": "[zorg-stp-1] ", "quit": "[zorg] "},
+	} {
+		last := "<prompt><order>3</order><prompt_string>" + declared + "</prompt_string><send_string></send_string></prompt></prompt_in_order>"
+		b := newBench(t, "generic", config("generic", strings.Replace(login, "</prompt_in_order>", last, 1)+
+			function("enable_stp", "telnet", "", "system-view", "stp enable", "quit")))
+		c := b.console(t, func(string) string { return "Done." })
+		c.mu.Lock()
+		c.prompt = func(typed string) string { return prompts[typed] }
+		c.mu.Unlock()
+		if err := b.perform(t, writes.Operation{Name: "WriteStp", Enable: true}); err != nil || strings.Join(c.lines(), ",") != ",system-view,stp enable,quit" {
+			t.Errorf("prompt %s: %v, typed %q", declared, err, c.lines())
+		}
 	}
 }

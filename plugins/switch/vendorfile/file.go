@@ -21,7 +21,8 @@ type File struct {
 }
 
 // Problem is something wrong with the file. A model or a function that has one is not
-// used: what it describes is done in the default way.
+// used: what it describes is done in the default way. Of an element that is not known
+// only that element is not used.
 type Problem struct {
 	Path string
 	Line int
@@ -35,11 +36,11 @@ func (p Problem) String() string { return fmt.Sprintf("%s:%d: %s", p.Path, p.Lin
 type Model struct {
 	Name       string
 	Line       int
-	Ports      int // number of physical ports; 0: not told
-	ListDigits int // length of PortList values in hexadecimal digits; 0: not told
+	Ports      int // number of physical ports; 0: not given
+	ListDigits int // length of PortList values in hexadecimal digits; 0: not given
 	Login      switchcli.Dialogue
-	Channel    string // of the login: "telnet", "ssh", empty: not told
-	Success    string // what the switch says to a command that it took; empty: not told
+	Channel    string // of the login: "telnet", "ssh", empty: not given
+	Success    string // what the switch says to a command that it took; empty: not given
 	Errors     []string
 	Functions  []*Function
 }
@@ -86,21 +87,21 @@ func Parse(path string, text []byte) *File {
 		return f
 	}
 	d := &decoder{f: f}
-	d.only(root, "SwitchConfig")
+	d.known(root, "SwitchConfig")
 	for _, e := range root.children {
 		if e.name != "SwitchConfig" {
 			continue
 		}
-		before := len(f.Problems)
+		before := d.faults
 		m := d.model(e)
 		if old := f.Models[m.Name]; old != nil {
 			d.bad(e, "the model %q is described in line %d already, which holds", m.Name, old.Line)
 		}
-		if len(f.Problems) > before {
-			continue
+		usable := d.faults == before
+		d.functions(e, m) // all faults are reported at once
+		if usable {
+			f.Models[m.Name] = m
 		}
-		d.functions(e, m)
-		f.Models[m.Name] = m
 	}
 	slices.SortStableFunc(f.Problems, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return f
@@ -116,13 +117,26 @@ func (f *File) problem(err error) {
 }
 
 // decoder turns elements into a File.
-type decoder struct{ f *File }
+type decoder struct {
+	f      *File
+	faults int // problems that keep what they are in from being used
+}
 
 func (d *decoder) bad(e *element, format string, args ...any) {
+	d.faults++
 	d.f.problem(at(e.line, format, args...))
 }
 
-// only tells every child that has no place, and text where there should be children.
+// known reports every child that has no place, which is left out, and text where there should be children.
+func (d *decoder) known(e *element, names ...string) {
+	before := d.faults
+	d.only(e, names...)
+	if e.text == "" {
+		d.faults = before
+	}
+}
+
+// only is known where a missing part would change the meaning of the whole: commands, and prompts of a login.
 func (d *decoder) only(e *element, names ...string) {
 	if e.text != "" {
 		d.bad(e, "<%s> has text beside its elements: %.40q", e.name, e.text)
@@ -142,7 +156,7 @@ func (d *decoder) leaf(e *element, name string) *element {
 			continue
 		}
 		if found != nil {
-			d.bad(c, "<%s> stands twice in <%s>", name, e.name)
+			d.bad(c, "<%s> is twice in <%s>", name, e.name)
 			continue
 		}
 		if found = c; len(c.children) > 0 && name != "login" && name != "prompt_in_order" && !strings.HasSuffix(name, "_in_order") {
@@ -194,7 +208,7 @@ const (
 )
 
 func (d *decoder) model(e *element) *Model {
-	d.only(e, "model", "port_number", "vlan_port_list_value_hex_string_length", "login", "FunctionConfig")
+	d.known(e, "model", "port_number", "vlan_port_list_value_hex_string_length", "login", "FunctionConfig")
 	m := &Model{Line: e.line, Name: d.required(e, "model"), Ports: d.number(e, "port_number", maxPorts),
 		ListDigits: d.number(e, "vlan_port_list_value_hex_string_length", maxDigits)}
 	if m.ListDigits%2 != 0 {
@@ -217,20 +231,20 @@ func (d *decoder) functions(e *element, m *Model) {
 		if c.name != "FunctionConfig" {
 			continue
 		}
-		before := len(d.f.Problems)
+		before := d.faults
 		f := d.function(c)
 		if line := seen[key{f.Name, f.Layer}]; line != 0 {
 			d.bad(c, "the function %s is described in line %d already", f.Name, line)
 		}
 		seen[key{f.Name, f.Layer}] = c.line
-		if len(d.f.Problems) == before {
+		if d.faults == before {
 			m.Functions = append(m.Functions, f)
 		}
 	}
 }
 
 func (d *decoder) login(e *element, m *Model) {
-	d.only(e, "channel", "prompt_in_order", "success_string", "error_string")
+	d.known(e, "channel", "prompt_in_order", "success_string", "error_string")
 	m.Channel = d.oneOf(e, "channel", switchcli.Telnet, switchcli.SSH)
 	m.Success = d.text(e, "success_string")
 	for _, c := range e.children {

@@ -51,7 +51,7 @@ func lineTags() map[string][]string {
 }
 
 func (d *decoder) function(e *element) *Function {
-	d.only(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
+	d.known(e, "function_name", "channel", "layer", "permit_tag", "deny_tag", "commands_with_items_in_order", "rollback_commands_in_order")
 	f := &Function{Line: e.line, Name: d.required(e, "function_name"), Layer: d.oneOf(e, "layer", "mac", "ip", "ipv6"),
 		Permit: d.text(e, "permit_tag"), Deny: d.text(e, "deny_tag")}
 	tags := lineTags()
@@ -81,7 +81,7 @@ func (d *decoder) function(e *element) *Function {
 	if f.Channel == SNMP {
 		d.sets(list, f)
 		if r := d.leaf(e, "rollback_commands_in_order"); r != nil {
-			d.bad(r, "what SNMP has set is taken back without being told how")
+			d.bad(r, "what SNMP has set is taken back without commands")
 		}
 		return f
 	}
@@ -122,7 +122,7 @@ func (d *decoder) sets(list *element, f *Function) {
 	}
 	for _, tag := range []string{TagCreate, TagName, TagEgress, TagUntagged} {
 		if count[tag] != 1 {
-			d.bad(list, "${%s}$ stands %d times in the commands, not once", tag, count[tag])
+			d.bad(list, "${%s}$ is %d times in the commands, not once", tag, count[tag])
 		}
 	}
 }

@@ -104,7 +104,7 @@ func TestProblems(t *testing.T) {
 		{"<channel>snmp<", "<channel>carrier<", `10: <channel> is "carrier"`},
 		{"${vlan_create}$<", "${vlan_made}$<", "12: unknown tag ${vlan_made}$"},
 		{"<command>${vlan_create}$</command>\n", "\n", "13: the first command does not make the VLAN"},
-		{"${egress_ports}$ ${untagged_ports}$", "${egress_ports}$", "11: ${untagged_ports}$ stands 0 times"},
+		{"${egress_ports}$ ${untagged_ports}$", "${egress_ports}$", "11: ${untagged_ports}$ is 0 times"},
 		{"<function_name>add_vlan_and_set_port<", "<function_name>add_vlan_and_set_ports<", `8: unknown function "add_vlan_and_set_ports"`},
 		{"<order>2</order>", "<order>1</order>", "23: <prompt> needs an <order> of its own"},
 		{"${password}$", "${passwd}$", "23: send_string: unknown tag"},
@@ -183,4 +183,19 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An element that is not known drops only itself, and all faults of a file are reported at once.
+func TestUnknownElements(t *testing.T) {
+	text := strings.Replace(sample, "<port_number>28</port_number>", "<portnumber>28</portnumber>", 1)
+	f := Parse("v.xml", []byte(text))
+	if m := f.Models["D-Link_DGS-1510-28X"]; len(f.Problems) != 1 || m == nil || len(m.Functions) == 0 {
+		t.Errorf("%v, %+v", f.Problems, m)
+	}
+	text = strings.Replace(sample, "<port_number>28<", "<port_number>x<", 1)
+	text = strings.Replace(text, "${vlan_create}$<", "${vlan_made}$<", 1)
+	f = Parse("v.xml", []byte(text))
+	if all := fmt.Sprint(f.Problems); f.Models["D-Link_DGS-1510-28X"] != nil || !strings.Contains(all, "<port_number>") || !strings.Contains(all, "${vlan_made}$") {
+		t.Errorf("%v", f.Problems)
+	}
 }

@@ -36,7 +36,7 @@ func parseTemplate(text string, tags []string) (Template, error) {
 		return Template{}, err
 	}
 	if len(alternatives) > 1 {
-		return Template{}, fmt.Errorf("a | stands outside of { } and [ ]")
+		return Template{}, fmt.Errorf("a | is outside of { } and [ ]")
 	}
 	return Template{text, alternatives[0]}, nil
 }

@@ -74,7 +74,7 @@ func parseTree(text []byte) (*element, error) {
 				up := open[len(open)-1]
 				up.children = append(up.children, e)
 			case root != nil:
-				return nil, at(line, "<%s> stands behind the root element", e.name)
+				return nil, at(line, "<%s> comes after the root element", e.name)
 			default:
 				root = e
 			}

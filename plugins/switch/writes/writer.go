@@ -111,7 +111,7 @@ func (w *Writer) record(ctx context.Context, sw *switchdriver.Switch, o Operatio
 }
 
 // Do has an operation carried out and returns what came of it, with the faults of
-// whoever did it. When the caller's time ends first, an operation that nobody has begun
+// whoever did it. When the caller's time ends first, an operation that was not begun
 // is cancelled; of another the fault says that its end is not known, and names it.
 func (w *Writer) Do(ctx context.Context, sw *switchdriver.Switch, o Operation) ([]string, error) {
 	r := w.record(ctx, sw, o)
@@ -224,7 +224,7 @@ func (w *Writer) finish(ctx context.Context, c *carried, lines []string, err err
 		return err
 	case c.kept:
 		r.State, r.Text, r.Faults = Unknown, err.Error(), faults(err)
-	case r.Timeout == 0: // nobody waits for the record
+	case r.Timeout == 0: // no caller waits for the record
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 		defer cancel()
 		if _, e := c.term.Update(ctx, func(tx *state.Tx) error {
@@ -286,7 +286,7 @@ func (w *Writer) ask(ctx context.Context, r Record) ([]string, error) {
 	})
 	if err != nil {
 		if cancelled, e := w.cancel(ctx, &last); e == nil && cancelled {
-			return nil, w.nobody(&last)
+			return nil, w.notBegun(&last)
 		}
 	}
 	if last.ended() || last.State == Unknown && len(last.Faults) > 0 {
@@ -295,7 +295,7 @@ func (w *Writer) ask(ctx context.Context, r Record) ([]string, error) {
 	return nil, fault.New(fault.Timeout, "the end of operation %s (%s of switch %s) is not known yet; switch:changes shows what becomes of it", r.ID, r.What(), r.Switch)
 }
 
-// cancel removes an operation that nobody has begun; false: somebody has.
+// cancel removes an operation that was not begun; false: it was.
 func (w *Writer) cancel(ctx context.Context, r *Record) (cancelled bool, err error) {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), answerIn)
 	defer end()
@@ -311,8 +311,8 @@ func (w *Writer) cancel(ctx context.Context, r *Record) (cancelled bool, err err
 	return cancelled, err
 }
 
-// nobody says why an operation was not begun in time.
-func (w *Writer) nobody(r *Record) error {
+// notBegun says why an operation was not begun in time.
+func (w *Writer) notBegun(r *Record) error {
 	for _, o := range w.table.All(w.store.Now(), fmt.Sprintf("%012x/", r.Node)) {
 		if o.State == Sent {
 			return fault.New(fault.InUse, "switch %s is busy with other changes, so nothing was sent; try again", r.Switch)

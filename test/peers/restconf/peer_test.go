@@ -5,6 +5,7 @@ package restconfpeers
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,18 +21,22 @@ func TestMain(m *testing.M) { os.Exit(harness.Main(m, "../../..", &bin)) }
 
 const admin = "admin:admin"
 
-// need skips where a program is not there; PEERS_PYTHON may name the bin directory of a virtual
-// environment with the Python ones.
+// need skips where a program is not there. The Python ones are in the virtual environment that
+// test/peers/install.sh makes, or in the one whose bin directory PEERS_PYTHON names.
 func need(t *testing.T, name string) string {
 	t.Helper()
-	if dir := os.Getenv("PEERS_PYTHON"); dir != "" {
-		if path := filepath.Join(dir, name); exec.Command("test", "-x", path).Run() == nil {
+	dirs := []string{os.Getenv("PEERS_PYTHON")}
+	if cache, err := os.UserCacheDir(); err == nil {
+		dirs = append(dirs, filepath.Join(cache, "ctl-peers", "bin"))
+	}
+	for _, dir := range dirs {
+		if path := filepath.Join(dir, name); dir != "" && exec.Command("test", "-x", path).Run() == nil {
 			return path
 		}
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("SKIPPED, NOT TESTED: the peer %s is not installed (test/peers/install.sh; Python ones by pip, PEERS_PYTHON names their bin directory)", name)
+		t.Skipf("SKIPPED, NOT TESTED: the peer %s is not installed (test/peers/install.sh; PEERS_PYTHON names the bin directory of other Python ones)", name)
 	}
 	return path
 }
@@ -172,6 +177,45 @@ func TestYangsonValidatesOurData(t *testing.T) {
 	}
 	data := write(t, filepath.Join(dir, "data.json"), get(t, c, "/rests/data/network-topology:network-topology", "application/yang-data+json"))
 	run(t, yangson, "-p", dir, "-c", "config", "-v", data, lib)
+}
+
+// TestPublicClient drives iupy-restconf, a client for devices with RESTCONF of any maker: it finds the root
+// as RFC 8040 section 3.1 says, reads the library and the operations, and writes and reads data.
+func TestPublicClient(t *testing.T) {
+	python := need(t, "python")
+	if exec.Command(python, "-c", "import restconf").Run() != nil {
+		t.Skip("SKIPPED, NOT TESTED: the peer iupy-restconf is not installed (test/peers/install.sh)")
+	}
+	c := harness.Start(t, bin, nil)
+	u, err := url.Parse(c.HTTP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := write(t, filepath.Join(t.TempDir(), "client.py"), `
+import restconf, sys
+r = restconf.RestConf()
+assert r.connect(transport="http", host=sys.argv[1], port=sys.argv[2], un="admin", pw="admin") is True
+r.get_yang_date(); assert r.yang_library == {"ietf-restconf:yang-library-version": "2019-01-04"}, r.yang_library
+r.get_data_modules(); assert r.check_data_module("network-topology")["revision"] == "2013-10-21"
+r.get_operations_resources(); assert len(r.rc_operations["ietf-restconf:operations"]) > 0, r.rc_operations
+top = "data/network-topology:network-topology"
+node = lambda n: {"network-topology:node": [{"node-id": n}]}
+def want(answer, status, text=None):
+    assert answer.status_code == status and (text is None or answer.json() == text), (answer.status_code, answer.text)
+    return answer
+want(r.put(top + "/topology=t", {"network-topology:topology": [{"topology-id": "t"}]}), 201)
+location = want(r.post(top + "/topology=t", node("a/b,c")), 201).headers["Location"]
+want(r.get(location[len("/rests/"):]), 200, node("a/b,c"))
+want(r.patch(top + "/topology=t", {"network-topology:topology": [{"topology-id": "t", "node": [{"node-id": "n"}]}]}), 204)
+want(r.put(top + "/topology=t/node=n", node("n")), 204)
+want(r.post(top + "/topology=t", node("n")), 409)
+assert want(r.put(top + "/topology=t/node=m", node("n")), 400).json()["ietf-restconf:errors"]["error"][0]["error-tag"] == "invalid-value"
+want(r.head(top + "/topology=t"), 200)
+want(r.delete(top + "/topology=t/node=n"), 204)
+want(r.get(top + "/topology=t/node=n"), 404)
+want(r.post("operations/sal-remote:create-data-change-event-subscription", {"sal-remote:input": {"path": "/network-topology:network-topology"}}), 200)
+`)
+	run(t, python, script, u.Hostname(), u.Port())
 }
 
 func TestOpenAPI(t *testing.T) {

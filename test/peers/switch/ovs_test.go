@@ -20,7 +20,7 @@ import (
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 
-	"ctl.internal/plugins/switch-driver-ovs/service"
+	ovs "ctl.internal/plugins/switch-driver-ovs/device"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/plugintest"
@@ -77,7 +77,7 @@ func (c *ovsChain) plugin(t *testing.T, timeout string) *plugintest.Plugin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plugintest.Start(t, sdk.Options{Manifest: manifest, New: service.New},
+	return plugintest.Start(t, sdk.Options{Manifest: manifest, New: ovs.New},
 		plugintest.WithConfig(map[string]any{"hosts": hosts, "timeout": timeout}))
 }
 

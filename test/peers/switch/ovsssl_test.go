@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/plugins/switch-driver-ovs/service"
+	ovs "ctl.internal/plugins/switch-driver-ovs/device"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/plugintest"
@@ -84,7 +84,7 @@ func TestOVSOverTLS(t *testing.T) {
 	}
 	host := plugintest.NewHost(t)
 	driver := func(tlsName string) *switchdriver.Client {
-		p := plugintest.Start(t, sdk.Options{Manifest: manifest, New: service.New}, plugintest.WithHost(host),
+		p := plugintest.Start(t, sdk.Options{Manifest: manifest, New: ovs.New}, plugintest.WithHost(host),
 			plugintest.WithConfig(map[string]any{"ovsdb": "ssl:{address}:" + port, "tls_name": tlsName, "timeout": "30s"}))
 		return switchdriver.NewClient(p.Conn)
 	}

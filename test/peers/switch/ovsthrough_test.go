@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	ovs "ctl.internal/plugins/switch-driver-ovs/service"
+	ovs "ctl.internal/plugins/switch-driver-ovs/device"
 	"ctl.internal/plugins/switch/service"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/plugintest"

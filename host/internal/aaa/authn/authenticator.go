@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"time"
 
+	"ctl.internal/host/internal/aaa/cache"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/internal/together"
 	"ctl.internal/sdk/fault"
 )
@@ -34,13 +36,14 @@ type Options struct {
 
 // Authenticator verifies credentials. It is safe for concurrent use.
 type Authenticator struct {
-	o     Options
-	cache *cache
+	o       Options
+	digests digests
+	cache   *cache.Map[digest, *verified]
 	// flights are the verifications under way: equal credentials are verified once.
 	flights together.Group[*Login]
 	// waiting bounds the logins that are being delayed.
 	waiting chan struct{}
-	found   found
+	found   *cache.Map[token.Outside, lookedUp]
 }
 
 // New returns an Authenticator.
@@ -66,7 +69,8 @@ func New(o Options) *Authenticator {
 	if o.Waiting == nil {
 		o.Waiting = func(context.Context) func() { return func() {} }
 	}
-	return &Authenticator{o: o, cache: newCache(o.CacheSize), waiting: make(chan struct{}, 1024)}
+	return &Authenticator{o: o, digests: newDigests(), cache: cache.New[digest, *verified](o.CacheSize), waiting: make(chan struct{}, 1024),
+		found: cache.New[token.Outside, lookedUp](maxFound)}
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -101,7 +105,7 @@ func (a *Authenticator) Request(ctx context.Context, h http.Header, from netip.A
 }
 
 func (a *Authenticator) basic(ctx context.Context, text string, from netip.AddrPort) (*Login, error) {
-	d := a.cache.digest('b', text)
+	d := a.digests.of('b', text)
 	if l := a.remembered(ctx, d); l != nil {
 		a.again(ctx, l, from)
 		return l, nil
@@ -116,7 +120,7 @@ func (a *Authenticator) basic(ctx context.Context, text string, from netip.AddrP
 
 // Login verifies user and password, as the token endpoint and the console do.
 func (a *Authenticator) Login(ctx context.Context, c Credentials) (*Login, error) {
-	d := a.cache.digest('l', strconv.Itoa(len(c.User))+":"+c.User+c.Password)
+	d := a.digests.of('l', strconv.Itoa(len(c.User))+":"+c.User+c.Password)
 	if l := a.remembered(ctx, d); l != nil {
 		a.again(ctx, l, c.Address)
 		return l, nil
@@ -163,17 +167,17 @@ func localLogin(p *identity.Principal, realm string) *Login {
 // remembered returns the login of credentials verified before, as it is now:
 // roles are looked up, and any change of password, user or domain ends it.
 func (a *Authenticator) remembered(ctx context.Context, d digest) *Login {
-	v := a.cache.get(d)
-	if v == nil {
+	v, ok := a.cache.Get(d)
+	if !ok {
 		return nil
 	}
 	if !a.o.Now().Before(v.until) {
-		a.cache.drop(d)
+		a.cache.Drop(d)
 		return nil
 	}
 	if !v.login.Local {
 		if v.generation != a.o.Identity.Generation() || v.realmEpoch != v.realm.epoch() {
-			a.cache.drop(d)
+			a.cache.Drop(d)
 			return nil
 		}
 		return v.login
@@ -181,7 +185,7 @@ func (a *Authenticator) remembered(ctx context.Context, d digest) *Login {
 	p, err := a.o.Identity.Principal(ctx, v.id)
 	if err != nil || p.Epoch != v.epoch || !p.MayLogIn() {
 		if err == nil || fault.KindOf(err) == fault.NotFound {
-			a.cache.drop(d)
+			a.cache.Drop(d)
 		}
 		return nil
 	}

@@ -3,7 +3,6 @@ package authn
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,53 +46,16 @@ func (v *verified) loginOf(p *identity.Principal) *Login {
 	return l
 }
 
-type cache struct {
-	key    [sha256.Size]byte
-	shards [32]struct {
-		mu sync.RWMutex
-		m  map[digest]*verified
-	}
-	perShard int
+// digests makes digests.
+type digests [sha256.Size]byte
+
+func newDigests() (key digests) {
+	_, _ = rand.Read(key[:]) // never fails since Go 1.24
+	return key
 }
 
-func newCache(size int) *cache {
-	c := &cache{perShard: max(1, size/32)}
-	_, _ = rand.Read(c.key[:]) // never fails since Go 1.24
-	return c
-}
-
-func (c *cache) digest(kind byte, text string) digest {
+func (key *digests) of(kind byte, text string) digest {
 	var buf [512]byte // on the stack for all but absurd lengths
-	b := append(append(buf[:0], c.key[:]...), kind)
+	b := append(append(buf[:0], key[:]...), kind)
 	return sha256.Sum256(append(b, text...))
-}
-
-func (c *cache) get(d digest) *verified {
-	s := &c.shards[d[0]%32]
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.m[d]
-}
-
-func (c *cache) put(d digest, v *verified) {
-	s := &c.shards[d[0]%32]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.m == nil {
-		s.m = map[digest]*verified{}
-	}
-	if len(s.m) >= c.perShard {
-		for k := range s.m { // any one
-			delete(s.m, k)
-			break
-		}
-	}
-	s.m[d] = v
-}
-
-func (c *cache) drop(d digest) {
-	s := &c.shards[d[0]%32]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.m, d)
 }

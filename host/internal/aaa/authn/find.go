@@ -3,7 +3,6 @@ package authn
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"ctl.internal/host/internal/aaa/token"
@@ -17,12 +16,7 @@ const (
 	maxFound = 10_000
 )
 
-// found remembers users who were looked up.
-type found struct {
-	mu sync.Mutex
-	m  map[token.Outside]lookedUp
-}
-
+// lookedUp is a user who was looked up.
 type lookedUp struct {
 	login *Login
 	epoch uint64
@@ -49,9 +43,7 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 		return nil, ErrRefused // etc/sec.ini names another realm now
 	}
 	epoch, now := r.epoch(), a.o.Now()
-	a.found.mu.Lock()
-	f, ok := a.found.m[who]
-	a.found.mu.Unlock()
+	f, ok := a.found.Get(who)
 	if ok && f.epoch == epoch && now.Before(f.until) {
 		l := *f.login
 		return &l, nil
@@ -72,12 +64,7 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 		return nil, ErrRefused
 	}
 	l := outsideLogin(r, who.User, who.Domain, res)
-	a.found.mu.Lock()
-	if a.found.m == nil || len(a.found.m) >= maxFound {
-		a.found.m = map[token.Outside]lookedUp{}
-	}
-	a.found.m[who] = lookedUp{l, epoch, now.Add(foundFor)}
-	a.found.mu.Unlock()
+	a.found.Put(who, lookedUp{l, epoch, now.Add(foundFor)}, nil)
 	copied := *l
 	return &copied, nil
 }

@@ -51,7 +51,7 @@ func (a *Authenticator) login(ctx context.Context, d digest, c Credentials) (*Lo
 			return nil, err
 		}
 		if v.login.Local || a.o.CacheFor > 0 {
-			a.cache.put(d, v)
+			a.cache.Put(d, v, nil)
 		}
 		return v.login, nil
 	})

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/home"
 )
 
 // First are the passwords of the built-in users at the first start. Empty ones
@@ -40,7 +41,11 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 		}
 	}
 	if text != "" {
-		if err := writePrivate(f.File, text); err != nil {
+		err := os.MkdirAll(filepath.Dir(f.File), 0o755)
+		if err == nil {
+			err = home.WriteFile(f.File, []byte(text), 0o600)
+		}
+		if err != nil {
 			return false, fmt.Errorf("write the first passwords: %w", err)
 		}
 	}
@@ -71,27 +76,4 @@ func (s *Service) Bootstrap(ctx context.Context, f First) (bool, error) {
 		return ops, nil
 	})
 	return err == nil && !begun, err
-}
-
-// writePrivate writes a file that nobody else could read at any moment.
-func writePrivate(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".first-*") // CreateTemp makes it 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -3,44 +3,31 @@ package identity
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"slices"
-	"sync"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
 )
 
-// principalCache keeps principals per user id. An entry carries the generation
-// that was read before it was loaded, so a change makes all entries stale at
-// once, and a load that a change overtook is never used afterwards.
-type principalCache struct {
-	seed   maphash.Seed
-	once   sync.Once
-	shards [64]struct {
-		mu sync.RWMutex
-		m  map[string]cached
-	}
-}
-
+// cached is a principal, or nobody, as it was found in a generation that was read before it was
+// loaded: a change makes all of them stale at once, and a load that a change overtook is never used.
 type cached struct {
 	generation uint64
 	p          *Principal
 }
 
-const maxPerShard = 2048 // 131,072 principals in all
+// Bounds of what is remembered; names of absent users are made up by those who guess.
+const (
+	maxPrincipals = 131_072
+	maxAbsent     = 16_384
+	maxAbsentName = 256
+)
 
 // Principal returns what is true of a user now; NotFound when there is none.
 func (s *Service) Principal(_ context.Context, id string) (*Principal, error) {
-	c := &s.principals
-	c.once.Do(func() { c.seed = maphash.MakeSeed() })
-	shard := &c.shards[maphash.String(c.seed, id)%uint64(len(c.shards))]
 	now := s.generation.Load()
-	shard.mu.RLock()
-	e, ok := shard.m[id]
-	shard.mu.RUnlock()
-	if ok && e.generation == now {
-		return e.p, nil
+	if c, ok := s.principals.Get(id); ok && c.generation == now {
+		return c.p, nil
 	}
 	var p *Principal
 	// What this node knows is as new as its generation, and is there without the cluster.
@@ -51,12 +38,7 @@ func (s *Service) Principal(_ context.Context, id string) (*Principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	if shard.m == nil || len(shard.m) >= maxPerShard {
-		shard.m = map[string]cached{}
-	}
-	shard.m[id] = cached{now, p}
+	s.principals.Put(id, cached{now, p}, nil)
 	return p, nil
 }
 
@@ -120,7 +102,7 @@ func (s *Service) Verify(ctx context.Context, name, domain, password string) (*P
 // before anybody learns of a refusal.
 func (s *Service) Match(ctx context.Context, name, domain, password string) (p *Principal, worked bool, err error) {
 	id, now := Typed(name)+"@"+domain, s.generation.Load()
-	if s.absent.has(id, now) {
+	if a, ok := s.absent.Get(id); ok && a.generation == now {
 		return nil, false, nil
 	}
 	var r userRecord
@@ -131,8 +113,8 @@ func (s *Service) Match(ctx context.Context, name, domain, password string) (p *
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return nil, false, err
 	}
-	if err != nil {
-		s.absent.add(id, now)
+	if err != nil && len(id) <= maxAbsentName {
+		s.absent.Put(id, cached{generation: now}, nil)
 	}
 	if err != nil || !p.MayLogIn() {
 		return nil, false, nil

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ctl.internal/host/internal/aaa/cache"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -51,8 +52,10 @@ type Service struct {
 	// generation counts changes. A principal in the cache is good only while the
 	// generation is the one read before it was loaded.
 	generation atomic.Uint64
-	principals principalCache
-	absent     absentNames
+	principals *cache.Map[string, cached]
+	// absent are users who are not here, for logins of users whom other realms know: the store
+	// need not be asked about each of them each time.
+	absent *cache.Map[string, cached]
 }
 
 // New returns the service over a store; Bootstrap fills an empty one.
@@ -66,7 +69,7 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Service{o: o}
+	return &Service{o: o, principals: cache.New[string, cached](maxPrincipals), absent: cache.New[string, cached](maxAbsent)}
 }
 
 // Generation changes with every change of any identity.

@@ -95,7 +95,7 @@ func compile(i int, p Policy) (pattern.Shape, *entry, error) {
 		for _, name := range perm.Actions {
 			bit := slices.Index(Actions, strings.ToLower(name))
 			if bit < 0 {
-				return pattern.Shape{}, nil, at("actions: %q is none of %s", name, strings.Join(Actions, ", "))
+				return pattern.Shape{}, nil, at("actions: %q is not one of %s", name, strings.Join(Actions, ", "))
 			}
 			g.allowed |= 1 << bit
 		}

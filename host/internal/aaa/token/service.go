@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ctl.internal/host/internal/aaa/cache"
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -85,11 +86,19 @@ type Options struct {
 	Now      func() time.Time
 }
 
+// maxCached bounds the tokens that are believed without asking the store.
+const maxCached = 131_072
+
+type kept struct {
+	r     *record
+	until time.Time
+}
+
 // Service issues and looks up tokens. It is safe for concurrent use.
 type Service struct {
 	o          Options
 	identities *identity.Service
-	cache      cache
+	cache      *cache.Map[[sha256.Size]byte, kept]
 	generation atomic.Uint64 // counts revocations
 }
 
@@ -101,7 +110,7 @@ func New(o Options) *Service {
 	if o.CacheFor == 0 {
 		o.CacheFor = 6 * time.Minute
 	}
-	return &Service{o: o}
+	return &Service{o: o, cache: cache.New[[sha256.Size]byte, kept](maxCached)}
 }
 
 // Bind gives the service the identities, which in turn are made with its Dependents.
@@ -303,14 +312,15 @@ func (s *Service) live(ctx context.Context, token string) (Holder, *record, erro
 	now := s.o.Now()
 	var buf [48]byte // on the stack
 	sum := sha256.Sum256(append(buf[:0], token...))
-	r, ok := s.cache.get(sum, now)
-	if !ok {
+	k, ok := s.cache.Get(sum)
+	r := k.r
+	if !ok || !now.Before(k.until) {
 		before := s.generation.Load()
 		var err error
 		if r, err = s.record(ctx, hex.EncodeToString(sum[:])); r == nil {
 			return Holder{}, nil, err
 		}
-		s.cache.put(sum, r, now.Add(s.o.CacheFor), func() bool { return s.generation.Load() == before })
+		s.cache.Put(sum, kept{r, now.Add(s.o.CacheFor)}, func() bool { return s.generation.Load() == before })
 	}
 	if r.Refresh || !now.Before(r.Expires) {
 		return Holder{}, nil, nil
@@ -365,7 +375,7 @@ func (s *Service) Revoke(ctx context.Context, token string) (bool, error) {
 // forget empties the cache; a lookup under way will not fill it with what it read.
 func (s *Service) forget() {
 	s.generation.Add(1)
-	s.cache.clear()
+	s.cache.Clear()
 }
 
 // record reads the record of a digest, nil when there is none.

@@ -38,7 +38,8 @@ func InSource(dir string) (string, bool) {
 	}
 }
 
-// writeModule writes go.mod and go.sum of a plugin outside the source tree. They
+// writeModule writes go.mod and go.sum of a plugin outside the source tree. source is the
+// module that an installation lays down beside ctl, or a source tree. They
 // name the versions that the controller itself was built with, so that nothing
 // needs to be resolved and the two agree.
 func writeModule(dir, module, source string) ([]string, error) {
@@ -48,7 +49,7 @@ func writeModule(dir, module, source string) ([]string, error) {
 	}
 	m, text := moduleOf(source)
 	if m != sourceModule {
-		return nil, fmt.Errorf("%s is not the source tree of the controller: its go.mod does not say module %s", source, sourceModule)
+		return nil, fmt.Errorf("%s is neither the SDK nor the source tree of the controller: its go.mod does not say module %s", source, sourceModule)
 	}
 	text = moduleLine.ReplaceAllLiteral(text, []byte("module "+module))
 	text = append(text, fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => %s\n", sourceModule, sourceModule, quoted(source))...)

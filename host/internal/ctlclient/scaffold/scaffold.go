@@ -38,8 +38,7 @@ type Plugin struct {
 	Name string
 	Kind string
 	Dir  string // made; must not exist, or be empty
-	// Source is the controller's source tree, for the replace line of a module of
-	// its own; empty when Dir lies in that tree and needs none.
+	// Source is the module that the replace line of a module of its own leads to; empty when Dir lies in that tree and needs none.
 	Source string
 }
 

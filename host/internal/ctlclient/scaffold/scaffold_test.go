@@ -22,12 +22,21 @@ func source(t *testing.T) string {
 	return dir
 }
 
-// What is written is formatted, compiles and passes its own tests as it is.
+// What is written is formatted, compiles and passes its own tests as it is, with the module
+// that an installation lays down and nothing else of the source tree.
 func TestSkeletonsWork(t *testing.T) {
+	sdk := filepath.Join(t.TempDir(), "sdk")
+	if !testing.Short() {
+		c := exec.CommandContext(t.Context(), "go", "run", "./internal/sdkcopy", sdk)
+		c.Dir = source(t)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
 	for _, kind := range Kinds() {
 		t.Run(kind, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "my-own")
-			files, err := Write(Plugin{Name: "my-own", Kind: kind, Dir: dir, Source: source(t)})
+			files, err := Write(Plugin{Name: "my-own", Kind: kind, Dir: dir, Source: modules(t, sdk)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +55,7 @@ func TestSkeletonsWork(t *testing.T) {
 			if testing.Short() {
 				return
 			}
-			c := exec.Command("go", "test", "./...")
+			c := exec.CommandContext(t.Context(), "go", "test", "./...")
 			c.Dir = dir
 			c.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOPROXY=off", "GOWORK=off")
 			if out, err := c.CombinedOutput(); err != nil {
@@ -54,6 +63,14 @@ func TestSkeletonsWork(t *testing.T) {
 			}
 		})
 	}
+}
+
+// modules is the copy of the SDK, or, in a short run that builds nothing, the source tree.
+func modules(t *testing.T, sdk string) string {
+	if testing.Short() {
+		return source(t)
+	}
+	return sdk
 }
 
 // examples/switchdriver-go is what ctl plugin new writes, and nothing else: the guide
@@ -93,7 +110,7 @@ func TestRefusals(t *testing.T) {
 		{Plugin{Name: strings.Repeat("a", 33), Kind: "realm", Dir: dir}, "at most 32"},
 		{Plugin{Name: "own", Kind: "relam", Dir: dir}, `the kind "relam" is none of operations`},
 		{Plugin{Name: "own", Kind: "realm", Dir: full}, "is not empty; nothing was written"},
-		{Plugin{Name: "own", Kind: "realm", Dir: dir, Source: full}, "is not the source tree of the controller"},
+		{Plugin{Name: "own", Kind: "realm", Dir: dir, Source: full}, "is neither the SDK nor the source tree of the controller"},
 	} {
 		if _, err := Write(c.p); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.p, err)

@@ -16,7 +16,6 @@ import (
 type request struct {
 	ctx    context.Context
 	txn    datastore.Txn
-	at     datastore.Revision // at least
 	answer chan answer
 }
 
@@ -27,11 +26,6 @@ type answer struct {
 
 // Commit writes t, with whatever else waits, or waits until another caller has.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
-	return s.CommitAt(ctx, t, 0)
-}
-
-// CommitAt is Commit with a revision of at least at, for restoring a snapshot.
-func (s *Store) CommitAt(ctx context.Context, t datastore.Txn, at datastore.Revision) (datastore.Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -40,7 +34,7 @@ func (s *Store) CommitAt(ctx context.Context, t datastore.Txn, at datastore.Revi
 			return 0, fmt.Errorf("%w: this engine has no leases", datastore.ErrInvalid)
 		}
 	}
-	r := &request{ctx: ctx, txn: t, at: at, answer: make(chan answer, 1)}
+	r := &request{ctx: ctx, txn: t, answer: make(chan answer, 1)}
 	s.queueMu.Lock()
 	s.queue = append(s.queue, r)
 	s.queueMu.Unlock()
@@ -166,7 +160,7 @@ func (g *group) add(r *request) error {
 	if err := errors.Join(r.ctx.Err(), g.s.failed); err != nil {
 		return err
 	}
-	b, err := g.state.Resolve(r.txn, max(r.at, g.state.Revision()+1), g.at)
+	b, err := g.state.Resolve(r.txn, g.state.Revision()+1, g.at)
 	if err != nil {
 		g.members, g.answers = append(g.members, r), append(g.answers, answer{err: err})
 		return nil

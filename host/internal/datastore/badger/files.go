@@ -188,8 +188,9 @@ func tables(dir string) map[uint64]string {
 	return out
 }
 
-// noteEvery is how often tables that Badger has written are looked for.
-const noteEvery = time.Second
+// noteEvery is how often tables that Badger has written are looked for. Damage to one that a
+// crash left out of the list ends the next start by a panic in Badger, which names the file.
+const noteEvery = 100 * time.Millisecond
 
 // noteTables keeps the list of tables while the store is open.
 func (s *Store) noteTables(known *files) {

@@ -109,6 +109,9 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.meta.rev == 0 && o.First > 0 {
+		l.meta.rev, l.state = o.First, projection.NewLoader(o.History).State(o.First)
+	}
 	s := &Store{opts: o, db: db, lock: lock, place: place, tip: t, p: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
 		writing: make(chan struct{}, 1), patience: closeWait, free: freeOn}
 	for _, w := range l.logs {

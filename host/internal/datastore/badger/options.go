@@ -6,6 +6,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
+
+	"ctl.internal/host/internal/datastore"
 )
 
 // magic marks a directory as a store of this format; raise it with the format.
@@ -13,9 +15,12 @@ const magic = 2
 
 // Options of a store.
 type Options struct {
-	Dir     string       // made with mode 0700 when absent
-	History int          // transactions kept for resuming watches; 0 = 4096
-	Log     *slog.Logger // nil = silent
+	Dir     string // made with mode 0700 when absent
+	History int    // transactions kept for resuming watches; 0 = 4096
+	// First is the revision that a new store begins after: that of the snapshot which is
+	// restored into it.
+	First datastore.Revision
+	Log   *slog.Logger // nil = silent
 }
 
 // partSize is the most that one Badger entry holds; larger values are several entries, so

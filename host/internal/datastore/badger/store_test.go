@@ -12,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/conformance"
 )
 
 func TestMain(m *testing.M) {
@@ -46,10 +45,6 @@ func put(t *testing.T, s *Store, key, value string) datastore.Revision {
 		t.Fatal(err)
 	}
 	return rev
-}
-
-func TestConformance(t *testing.T) {
-	conformance.Run(t, func(t *testing.T, history int) datastore.Store { return openAt(t, t.TempDir(), history) })
 }
 
 func TestSurvivesReopening(t *testing.T) {

@@ -112,7 +112,7 @@ func (s *Store) ask() error {
 func (s *Store) reach(ctx context.Context, rev int64) error {
 	wait, cancel := context.WithTimeout(ctx, s.o.stall())
 	defer cancel()
-	err := s.p.Wait(wait, datastore.Revision(rev))
+	err := s.p.Wait(wait, s.revision(rev))
 	if err == nil || errors.Is(err, datastore.ErrClosed) || s.ctx.Err() != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *Store) reach(ctx context.Context, rev int64) error {
 		_, at, _ := s.members.current()
 		s.members.next(at)
 		s.reopen()
-		err = s.p.Wait(ctx, datastore.Revision(rev))
+		err = s.p.Wait(ctx, s.revision(rev))
 	}
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "revision %d of the etcd cluster %v has not arrived here yet", rev, s.o.Endpoints)

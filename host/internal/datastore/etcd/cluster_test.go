@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,7 +16,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"ctl.internal/host/internal/datastore"
-	"ctl.internal/host/internal/datastore/conformance"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/test/harness"
 )
@@ -32,17 +30,6 @@ func cluster(t *testing.T) (members []*harness.EtcdMember, endpoints []string) {
 	return members, endpoints
 }
 
-// leader is the member that leads.
-func leader(t *testing.T, members []*harness.EtcdMember) *harness.EtcdMember {
-	t.Helper()
-	found := -1
-	harness.Within(t, "the cluster has a leader", func() bool {
-		found = slices.IndexFunc(members, (*harness.EtcdMember).Leader)
-		return found >= 0
-	})
-	return members[found]
-}
-
 func openAt(t *testing.T, o Options) *Store {
 	t.Helper()
 	s, err := Open(context.Background(), o)
@@ -51,60 +38,6 @@ func openAt(t *testing.T, o Options) *Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-// Three controllers, each beginning at another member, work while members are killed,
-// frozen and started again. There is one order of all operations that explains every
-// answer, so nothing acknowledged is lost and nothing is read that is out of date.
-func TestMembersThatDieAndFreeze(t *testing.T) {
-	t.Parallel()
-	members, endpoints := cluster(t)
-	var stores []datastore.Store
-	for i := range endpoints {
-		stores = append(stores, openAt(t, Options{Endpoints: append(endpoints[i:len(endpoints):len(endpoints)], endpoints[:i]...), Prefix: "ctl/"}))
-	}
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		pause := func(d time.Duration) bool { // faults last as long as they do
-			select {
-			case <-stop:
-				return false
-			case <-time.After(d):
-				return true
-			}
-		}
-		for n := 0; pause(2 * time.Second); n++ {
-			m := leader(t, members)
-			if n%2 == 0 {
-				m.Signal(syscall.SIGSTOP)
-				pause(4 * time.Second)
-				m.Signal(syscall.SIGCONT)
-			} else {
-				m.Kill()
-				pause(2 * time.Second)
-				m.Start()
-			}
-		}
-	})
-	conformance.Linearizable(t, conformance.Load{Clients: 6, Operations: 120, Pause: 100 * time.Millisecond, Seed: 7}, stores...)
-	close(stop)
-	wg.Wait()
-	states := map[string]bool{}
-	for _, s := range stores {
-		harness.Within(t, "the cluster answers again", func() bool {
-			_, err := s.Barrier(context.Background())
-			return err == nil
-		})
-	}
-	for _, s := range stores {
-		if err := s.View(context.Background(), func(sn datastore.Snapshot) error { states[dump(t, sn)] = true; return nil }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(states) != 1 {
-		t.Errorf("the projections differ: %v", states)
-	}
 }
 
 func dump(t *testing.T, sn datastore.Snapshot) string {

@@ -60,7 +60,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 		}
 		rev, done, err := s.try(bound, st, t)
 		if done || err != nil {
-			return datastore.Revision(rev), err
+			return s.revision(rev), err
 		}
 	}
 	return 0, fmt.Errorf("%w: others kept writing under a prefix that is replaced", datastore.ErrConflict)
@@ -112,9 +112,9 @@ func (s *Store) plan(st *projection.State, t datastore.Txn) (conditions []client
 	conditions = []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.o.Prefix+epochKey), "=", s.epoch.Load())}
 	for _, c := range t.Compares {
 		if c.Prefix {
-			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)).WithPrefix(), "<", int64(c.Revision)+1))
+			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)).WithPrefix(), "<", s.raw(c.Revision)+1))
 		} else {
-			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)), "=", int64(c.Revision)))
+			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(s.key(c.Namespace, c.Key)), "=", s.exactly(c.Revision)))
 		}
 	}
 	events := st.Net(t.Ops, 0)
@@ -127,7 +127,7 @@ func (s *Store) plan(st *projection.State, t datastore.Txn) (conditions []client
 			continue
 		}
 		if putBelow(events, o) {
-			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(key).WithPrefix(), "<", int64(st.Revision())+1))
+			conditions = append(conditions, clientv3.Compare(clientv3.ModRevision(key).WithPrefix(), "<", s.raw(st.Revision())+1))
 			continue
 		}
 		whole = append(whole, key)
@@ -187,7 +187,7 @@ func (s *Store) failed(ctx context.Context, t datastore.Txn, r *clientv3.TxnResp
 	}
 	for i, c := range t.Compares {
 		key, have := kv(i + 1)
-		if c.Prefix && have <= int64(c.Revision) || !c.Prefix && have == int64(c.Revision) {
+		if c.Prefix && have <= s.raw(c.Revision) || !c.Prefix && have == s.exactly(c.Revision) {
 			continue
 		}
 		name := c.Key
@@ -195,7 +195,7 @@ func (s *Store) failed(ctx context.Context, t datastore.Txn, r *clientv3.TxnResp
 			name = strings.TrimPrefix(key, s.key(c.Namespace, ""))
 		}
 		_ = s.reach(ctx, have) // to know who it was
-		return s.p.State().Conflict(i, c.Namespace, name, datastore.Revision(have))
+		return s.p.State().Conflict(i, c.Namespace, name, s.revision(have))
 	}
 	_, epoch := kv(0)
 	s.epoch.Store(max(epoch, s.epoch.Load()))

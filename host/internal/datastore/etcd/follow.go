@@ -19,6 +19,7 @@ import (
 const (
 	headKey  = "\x00head"  // written by every commit
 	epochKey = "\x00epoch" // see commit.go
+	baseKey  = "\x00base"  // see revision.go; it is read before all other keys
 )
 
 // head says who made a commit.
@@ -79,6 +80,10 @@ func (s *Store) loadOnce(ctx context.Context) error {
 			switch ns, e := s.entry(kv); {
 			case ns != "":
 				out.Put(ns, e)
+			case string(kv.Key) == s.o.Prefix+baseKey:
+				if err := s.readBase(kv.Value); err != nil {
+					return err
+				}
 			case string(kv.Key) == s.o.Prefix+epochKey:
 				epoch = kv.ModRevision
 			}
@@ -92,12 +97,12 @@ func (s *Store) loadOnce(ctx context.Context) error {
 	s.loads++
 	s.sentMu.Unlock()
 	s.epoch.Store(epoch)
-	s.p.Publish(out.State(datastore.Revision(rev)))
+	s.p.Publish(out.State(s.revision(rev)))
 	return nil
 }
 
 func (s *Store) entry(kv *mvccpb.KeyValue) (ns string, e datastore.Entry) {
-	e.Value, e.Revision = kv.Value, datastore.Revision(kv.ModRevision)
+	e.Value, e.Revision = kv.Value, s.revision(kv.ModRevision)
 	if e.Value == nil {
 		e.Value = []byte{}
 	}
@@ -145,7 +150,7 @@ func (s *Store) watch() error {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	changes := c.Watch(clientv3.WithRequireLeader(ctx), s.o.Prefix, clientv3.WithPrefix(), clientv3.WithRev(int64(s.p.Revision())+1))
+	changes := c.Watch(clientv3.WithRequireLeader(ctx), s.o.Prefix, clientv3.WithPrefix(), clientv3.WithRev(s.raw(s.p.Revision())+1))
 	for {
 		select {
 		case <-s.stuck:
@@ -176,7 +181,7 @@ func (s *Store) take(events []*clientv3.Event) {
 		for n < len(events) && events[n].Kv.ModRevision == rev {
 			n++
 		}
-		if rev > int64(s.p.Revision()) { // a watch never goes back
+		if s.revision(rev) > s.p.Revision() { // a watch never goes back
 			b, id := s.batch(rev, events[:n])
 			s.p.Publish(s.p.State().Apply(b))
 			s.show(id, rev)
@@ -186,7 +191,7 @@ func (s *Store) take(events []*clientv3.Event) {
 }
 
 func (s *Store) batch(rev int64, events []*clientv3.Event) (b datastore.Batch, id string) {
-	b.Revision = datastore.Revision(rev)
+	b.Revision = s.revision(rev)
 	for _, e := range events {
 		switch ns, entry := s.entry(e.Kv); {
 		case ns != "":
@@ -238,7 +243,7 @@ func (s *Store) look() {
 		if rev := s.p.Revision(); rev >= compacted+2*keepRevisions {
 			compacted = rev - keepRevisions
 			_ = s.once(s.ctx, func(ctx context.Context, c *clientv3.Client) error {
-				_, err := c.Compact(ctx, int64(compacted))
+				_, err := c.Compact(ctx, s.raw(compacted))
 				return err // another controller may have been further
 			})
 		}

@@ -28,7 +28,10 @@ type Options struct {
 	Username, Password string
 	TLS                *tls.Config // nil = none
 	History            int         // transactions kept for resuming watches; 0 = 4096
-	Log                *slog.Logger
+	// First is the revision that a store without data begins after: that of the snapshot
+	// which is restored into it.
+	First datastore.Revision
+	Log   *slog.Logger
 }
 
 // whole bounds an answer, with a little time to give it.
@@ -51,6 +54,7 @@ type Store struct {
 	end     context.CancelFunc
 	owned   sync.WaitGroup
 
+	base  atomic.Int64  // see revision.go
 	epoch atomic.Int64  // revision of the epoch key: see commit.go
 	asOf  atomic.Int64  // when the projection was last known to be complete, in Unix nanoseconds
 	stuck chan struct{} // capacity 1: the watch is to be opened again
@@ -80,7 +84,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		stuck: make(chan struct{}, 1), sent: sent{ids: map[string]*commit{}}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	begun := time.Now()
-	if err := s.load(ctx); err != nil {
+	if err = s.begin(ctx); err == nil {
+		err = s.load(ctx)
+	}
+	if err != nil {
 		s.end()
 		return nil, errors.Join(fault.Wrap(fault.KindOf(err), err, "datastore: etcd %v does not answer: %v", o.Endpoints, err), s.members.close())
 	}

@@ -51,11 +51,6 @@ func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
 
 // Commit applies a transaction.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
-	return s.CommitAt(ctx, t, 0)
-}
-
-// CommitAt is Commit with a revision of at least at, for restoring a snapshot.
-func (s *Store) CommitAt(ctx context.Context, t datastore.Txn, at datastore.Revision) (datastore.Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -70,7 +65,7 @@ func (s *Store) CommitAt(ctx context.Context, t datastore.Txn, at datastore.Revi
 		return 0, err
 	}
 	st := s.p.State()
-	b, err := st.Resolve(t, max(at, st.Revision()+1), time.Now())
+	b, err := st.Resolve(t, st.Revision()+1, time.Now())
 	if err != nil {
 		return 0, err
 	}

@@ -18,16 +18,42 @@ import (
 // Store opens the store of a home. With etcd every controller of the cluster
 // needs the key of package encrypt, or it cannot open what the others sealed.
 func Store(ctx context.Context, dir home.Dir, c home.Datastore, log *slog.Logger) (datastore.Store, error) {
+	return store(ctx, dir, c, 0, log)
+}
+
+// Empty opens a store that has no data yet, for a snapshot to be restored into. Its
+// revisions go on after first, that of the snapshot.
+func Empty(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
+	s, err := store(ctx, dir, c, first, log)
+	if err != nil {
+		return nil, err
+	}
+	err = s.View(ctx, func(sn datastore.Snapshot) error {
+		for ns, err := range sn.Namespaces() {
+			if err != nil {
+				return err
+			}
+			return fmt.Errorf("the datastore is not empty: it has the namespace %q", ns)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func store(ctx context.Context, dir home.Dir, c home.Datastore, first datastore.Revision, log *slog.Logger) (datastore.Store, error) {
 	switch c.Engine {
 	case "badger":
-		return badger.Open(badger.Options{Dir: dir.Store(), History: c.History, Log: log})
+		return badger.Open(badger.Options{Dir: dir.Store(), History: c.History, First: first, Log: log})
 	case "etcd":
 		t, err := clientTLS(dir, c.Etcd)
 		if err != nil {
 			return nil, err
 		}
 		return etcd.Open(ctx, etcd.Options{Endpoints: c.Etcd.Endpoints, Prefix: c.Etcd.Prefix, Timeout: c.Etcd.Timeout,
-			Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t, History: c.History, Log: log})
+			Username: c.Etcd.Username, Password: c.Etcd.Password, TLS: t, History: c.History, First: first, Log: log})
 	}
 	return nil, fmt.Errorf("datastore.engine: %q is neither badger nor etcd", c.Engine)
 }

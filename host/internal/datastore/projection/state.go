@@ -159,7 +159,11 @@ func (st *State) Range(ns string, o datastore.RangeOptions) iter.Seq2[datastore.
 		}
 		left := o.Limit
 		for _, e := range st.from(start, prefix) {
-			if !yield(copied(e), nil) {
+			out := *e
+			if !o.Shared {
+				out = copied(e)
+			}
+			if !yield(out, nil) {
 				return
 			}
 			if left--; left == 0 {

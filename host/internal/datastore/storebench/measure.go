@@ -125,8 +125,9 @@ func (o options) fanOut(ctx context.Context, name string, s datastore.Store, wat
 	defer wg.Wait()
 	defer cancel()
 	for _, w := range watchers {
+		after := w.Revision() // before the first commit
 		wg.Go(func() {
-			_ = w.Watch(ctx, w.Revision(), []datastore.Prefix{{Namespace: "fan"}}, func(b datastore.Batch) error {
+			_ = w.Watch(ctx, after, []datastore.Prefix{{Namespace: "fan"}}, func(b datastore.Batch) error {
 				if len(b.Events) > 0 {
 					got <- b.Revision
 				}
@@ -141,9 +142,15 @@ func (o options) fanOut(ctx context.Context, name string, s datastore.Store, wat
 		if err != nil {
 			return err
 		}
+		late := time.After(10 * time.Second)
 		for range watchers {
-			if r := <-got; r != rev {
-				return fmt.Errorf("a watch has revision %d, want %d", r, rev)
+			select {
+			case r := <-got:
+				if r != rev {
+					return fmt.Errorf("a watch has revision %d, want %d", r, rev)
+				}
+			case <-late:
+				return fmt.Errorf("a watch does not get revision %d", rev)
 			}
 		}
 		took = append(took, time.Since(begun))

@@ -47,7 +47,7 @@ func (s *Service) errKeyMismatch(id string) error {
 	if s.o.Shared {
 		text = "copy that file from a controller of this cluster that runs, and start again"
 	}
-	return fmt.Errorf("%w: what the datastore holds is sealed with key %s, and %s has none or another one: %s", ErrKeyLost, id, ConfigFile(s.o.Dir), text)
+	return fmt.Errorf("%w: what the datastore holds is sealed with key %s, and %s has no key or another one: %s", ErrKeyLost, id, ConfigFile(s.o.Dir), text)
 }
 
 // Open reads the settings and brings them and the datastore together: at the first start it
@@ -279,7 +279,7 @@ func (s *Service) Run(ctx context.Context) error {
 				return
 			}
 			if err != nil {
-				s.o.Log.Error("not everything is sealed with the current key yet; the next start goes on", "error", err)
+				s.o.Log.Error("not everything is sealed with the current key yet; the next start continues", "error", err)
 				return
 			}
 			s.o.Log.Info("everything is sealed with the current key", "sealed", found.Renewed, "left", found.Left)

@@ -170,15 +170,6 @@ func list(s string) []string {
 	return out
 }
 
-func keys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}
-
 // readFile reads a file of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)

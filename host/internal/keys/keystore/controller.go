@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/subtle"
 	"crypto/x509"
+	"maps"
+	"slices"
 	"time"
 
 	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
@@ -78,7 +80,7 @@ func complete(chain []*x509.Certificate, nodes map[string]*x509.Certificate) []*
 			break
 		}
 		var next *x509.Certificate
-		for _, name := range keys(nodes) {
+		for _, name := range slices.Sorted(maps.Keys(nodes)) {
 			if c := nodes[name]; c.IsCA && last.CheckSignatureFrom(c) == nil {
 				next = c
 			}
@@ -109,7 +111,7 @@ func checkChain(chain []*x509.Certificate, now time.Time) error {
 func checkTime(c *x509.Certificate, now time.Time) error {
 	switch {
 	case now.Before(c.NotBefore):
-		return fault.New(fault.Invalid, "the certificate of %q counts only from %s on", c.Subject, c.NotBefore.Format(time.RFC3339))
+		return fault.New(fault.Invalid, "the certificate of %q is not valid before %s", c.Subject, c.NotBefore.Format(time.RFC3339))
 	case now.After(c.NotAfter):
 		return fault.New(fault.Invalid, "the certificate of %q expired at %s", c.Subject, c.NotAfter.Format(time.RFC3339))
 	}

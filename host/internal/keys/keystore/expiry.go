@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/x509"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"ctl.internal/host/internal/datastore"
@@ -67,7 +69,7 @@ func (st *state) ending(now time.Time) []ending {
 			out = append(out, ending{"controller: " + c.Subject.String(), c.NotAfter})
 		}
 	}
-	for _, alias := range keys(st.nodes) {
+	for _, alias := range slices.Sorted(maps.Keys(st.nodes)) {
 		if at := st.nodes[alias].NotAfter; at.Sub(now) < warnBefore {
 			out = append(out, ending{"node " + alias, at})
 		}

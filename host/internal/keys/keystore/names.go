@@ -5,6 +5,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"ctl.internal/internal/nearest"
@@ -62,7 +64,7 @@ func (c *Config) keySpec() (keySpec, error) {
 	name := strings.TrimSuffix(strings.ToLower(sign), "encryption")
 	var ok bool
 	if k.sign, ok = signAlgs[name]; !ok {
-		return k, fmt.Errorf("<sign-alg> %q: no such algorithm%s", sign, nearest.Hint(name, keys(signAlgs)))
+		return k, fmt.Errorf("<sign-alg> %q: no such algorithm%s", sign, nearest.Hint(name, slices.Sorted(maps.Keys(signAlgs))))
 	}
 	if strings.Contains(name, "ecdsa") != (k.curve != nil) {
 		return k, errors.New("<sign-alg> " + sign + " does not sign with a key of <key-alg> " + c.KeyAlg + "; use SHA256WithRSA or SHA256withECDSA")

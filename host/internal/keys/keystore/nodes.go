@@ -2,6 +2,8 @@ package keystore
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
@@ -43,7 +45,7 @@ func (s *Service) Node(alias string) ([]byte, error) {
 }
 
 // Aliases are the aliases of the trust keystore, sorted.
-func (s *Service) Aliases() []string { return keys(s.now.Load().nodes) }
+func (s *Service) Aliases() []string { return slices.Sorted(maps.Keys(s.now.Load().nodes)) }
 
 // sameAlias compares as Java does: the case does not count.
 func sameAlias(a, b string) bool { return strings.EqualFold(a, b) }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"ctl.internal/sdk/fault"
@@ -66,7 +68,7 @@ func (s *Service) Pool() *x509.CertPool { return s.now.Load().pool() }
 func (s *Service) Trust(context.Context) ([]byte, error) {
 	st := s.now.Load()
 	var all [][]byte
-	for _, name := range keys(st.nodes) {
+	for _, name := range slices.Sorted(maps.Keys(st.nodes)) {
 		all = append(all, st.nodes[name].Raw)
 	}
 	return PEM("CERTIFICATE", all...), nil

@@ -5,13 +5,17 @@ import (
 	"crypto/subtle"
 	"fmt"
 	"runtime/debug"
+	"strconv"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/internal/wire"
+	"ctl.internal/internal/wire/onward"
 	"ctl.internal/sdk/fault"
 )
 
@@ -57,6 +61,11 @@ func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerIn
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, s.services.CallTimeout)
 		defer cancel()
+	}
+	if v := metadata.ValueFromIncomingContext(ctx, onward.StoreLeft); len(v) == 1 { // what the request that is served has left
+		if ms, err := strconv.ParseUint(v[0], 10, 31); err == nil {
+			ctx = datastore.WithBudget(ctx, time.Duration(ms)*time.Millisecond)
+		}
 	}
 	defer s.recovered(info.FullMethod, &err)
 	res, err := h(ctx, req)

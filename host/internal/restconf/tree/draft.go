@@ -65,7 +65,7 @@ func (d *document) encode() []byte {
 // decodeDocument reads what encode wrote: a rank is made of hexadecimal digits,
 // and canonical JSON has no line ends.
 func decodeDocument(e datastore.Entry) document {
-	s := unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // a snapshot gives each reader bytes of its own
+	s := unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // nobody changes them
 	if rank, text, ok := strings.Cut(s, "\n"); ok && rank != "" && strings.Trim(rank, rankDigits) == "" {
 		return document{rank, text}
 	}
@@ -124,7 +124,7 @@ func (d *Draft) each(prefix string, f func(key string, doc document) error) erro
 		}
 	}
 	slices.Sort(changed)
-	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix}) {
+	for e, err := range d.sn.Range(d.ns, datastore.RangeOptions{Prefix: prefix, Shared: true}) {
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (d *Draft) each(prefix string, f func(key string, doc document) error) erro
 		if _, ok := d.changed[e.Key]; ok {
 			continue
 		}
-		d.saw(e.Key[len(prefix):], e.Revision)
+		d.saw("", e.Revision) // a key that goes and comes back has another revision
 		if err := f(e.Key, decodeDocument(e)); err != nil {
 			return err
 		}

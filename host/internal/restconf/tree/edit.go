@@ -31,7 +31,7 @@ type Place struct {
 type Edit struct {
 	Op    Op
 	Path  Path
-	Value *yang.Data // of Create, Replace, Merge and Insert: the instance at Path
+	Value *yang.Data // of Create, Replace, Merge and Insert: the instance at Path; it may be applied again
 	Place Place
 }
 
@@ -131,7 +131,7 @@ func (d *Draft) applyDocument(e Edit, exists bool) error {
 		if value, err = d.Load(e.Path); err != nil {
 			return err
 		}
-		value.Merge(e.Value)
+		value.Merge(e.Value.Clone())
 	case e.Op == Replace && exists:
 		d.removed = append(d.removed, e.Path)
 	}
@@ -160,7 +160,7 @@ func (d *Draft) applyTopList(e Edit) error {
 
 // applyInner edits a node inside a document.
 func (d *Draft) applyInner(e Edit) error {
-	owner := e.Path.owner()
+	owner := e.Path.Owner()
 	deep := holdsLists(e.Path.Node())
 	var at *yang.Data
 	var err error
@@ -222,7 +222,7 @@ func graft(at *yang.Data, steps Path, e Edit, self bool) error {
 	case e.Op == Delete || e.Op == Remove:
 		have.Remove()
 	case e.Op == Merge && have != nil:
-		have.Merge(e.Value)
+		have.Merge(e.Value.Clone())
 	case last.Node.IsKey() && have != nil && have.Text() != e.Value.Text():
 		return fault.At(fault.Invalid, e.Path.String(), "a key cannot be changed; create another entry")
 	default:
@@ -253,7 +253,7 @@ func graftEntry(array *yang.Data, e Edit) error {
 	case "before", "after":
 		point := array.Entry(e.Place.Point.Last().Keys)
 		if point == nil {
-			return fault.At(fault.NotFound, e.Place.Point.String(), "there is no such entry to insert at")
+			return noPoint(e.Place)
 		}
 		if e.Place.Where == "after" {
 			point = point.Next()

@@ -1,8 +1,10 @@
 package tree
 
 import (
+	"slices"
 	"strings"
 
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
@@ -38,6 +40,11 @@ func Decode(p Path, s *yang.Stored) (*yang.Data, error) {
 	return at, nil
 }
 
+// DecodeStored reads a document as the datastore has it; p leads to it.
+func DecodeStored(p Path, value []byte) (*yang.Data, error) {
+	return Decode(p, &yang.Stored{Node: p.Node(), Text: decodeDocument(datastore.Entry{Value: value}).text})
+}
+
 // Stored is Load without decoding.
 func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 	if len(p) == 0 {
@@ -69,7 +76,7 @@ func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 
 // innerText sets the text of an instance without the documents below it.
 func (d *Draft) innerText(p Path, out *yang.Stored) error {
-	if owner := p.owner(); len(owner) == len(p) && (p.Last().document() || !p.Entry()) {
+	if owner := p.Owner(); len(owner) == len(p) && (p.Last().document() || !p.Entry()) {
 		doc, err := d.get(owner.Key())
 		if doc != nil {
 			out.Text = doc.text
@@ -85,7 +92,7 @@ func (d *Draft) innerText(p Path, out *yang.Stored) error {
 
 // inner returns an instance without the documents below it.
 func (d *Draft) inner(p Path) (*yang.Data, error) {
-	owner := p.owner()
+	owner := p.Owner()
 	doc, err := d.get(owner.Key())
 	if err != nil || doc == nil {
 		return nil, err
@@ -97,12 +104,15 @@ func (d *Draft) inner(p Path) (*yang.Data, error) {
 	if s := p[0]; len(p) == 1 && s.Node.Kind == yang.LeafList && s.Keys != nil {
 		return at.Entry(s.Keys), nil
 	}
-	return descend(at, p[len(owner):]), nil
+	return Descend(at, p[len(owner):]), nil
 }
 
-// descend follows steps down from at.
-func descend(at *yang.Data, steps Path) *yang.Data {
+// Descend follows steps down from an instance; nil when there is nothing.
+func Descend(at *yang.Data, steps Path) *yang.Data {
 	for _, s := range steps {
+		if at == nil {
+			break
+		}
 		if at = at.Get(s.Node); at == nil {
 			return nil
 		}
@@ -136,13 +146,18 @@ func (d *Draft) everything() (*yang.Stored, error) {
 // assembly puts documents, which come in the order of keys, below an instance.
 type assembly struct {
 	at      *yang.Stored
-	base    int                     // bytes of the key of at
-	any     bool                    // there were documents
-	holders map[string]*yang.Stored // entries with lists below them
+	base    int      // bytes of the key of at
+	any     bool     // there were documents
+	holders []holder // entries of lists with lists below them, in the order of keys
 	ordered []*yang.Stored
 	array   *yang.Stored // the one that the last entry went to
 	prefix  string       // of the keys of its entries
 	deep    bool         // it has lists below its entries
+}
+
+type holder struct {
+	key   string
+	entry *yang.Stored
 }
 
 func (a *assembly) add(key string, doc document) error {
@@ -167,10 +182,7 @@ func (a *assembly) add(key string, doc document) error {
 	e := &yang.Stored{Node: a.array.Node, Text: doc.text, Order: doc.rank}
 	a.array.Below = append(a.array.Below, e)
 	if a.deep {
-		if a.holders == nil {
-			a.holders = map[string]*yang.Stored{}
-		}
-		a.holders[key] = e
+		a.holders = append(a.holders, holder{key, e})
 	}
 	return nil
 }
@@ -197,9 +209,11 @@ func (a *assembly) arrayOf(key string) (*yang.Stored, error) {
 			at = at.Child(n)
 		}
 		if keyed && i < len(steps)-1 {
-			if at = a.holders[key[:end]]; at == nil {
+			i, ok := slices.BinarySearchFunc(a.holders, key[:end], func(h holder, k string) int { return strings.Compare(h.key, k) })
+			if !ok {
 				return nil, fault.New(fault.Internal, "the entry that holds %s is not stored", key)
 			}
+			at = a.holders[i].entry
 		}
 		end++ // the slash
 	}

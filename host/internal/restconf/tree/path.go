@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
@@ -37,9 +38,9 @@ func (p Path) Last() Step { return p[len(p)-1] }
 // opposed to the list as a whole.
 func (p Path) Entry() bool { return len(p) > 0 && p.Last().Keys != nil }
 
-// owner returns the path of the document that holds the instance: the deepest
+// Owner returns the path of the document that holds the instance: the deepest
 // list entry, or the top-level node.
-func (p Path) owner() Path {
+func (p Path) Owner() Path {
 	for i := len(p); i > 1; i-- {
 		if p[i-1].document() {
 			return p[:i]
@@ -129,13 +130,10 @@ func entryOf(s Step) *yang.Data {
 	return e
 }
 
-// Segment is one raw (still percent-encoded) segment of a URL path.
-type Segment struct{ Raw, Decoded string }
-
 // Parse reads the segments of a data resource: RFC 8040 list=key1,key2 or, as the
 // older controllers have it, list/key1/key2. module translates the module names
 // of the request; nil leaves them. The error is Unknown or Invalid.
-func Parse(set *yang.Set, segments []Segment, module func(string) string) (Path, error) {
+func Parse(set *yang.Set, segments []reqpath.Segment, module func(string) string) (Path, error) {
 	var p Path
 	at := set.Root
 	for len(segments) > 0 {
@@ -189,7 +187,7 @@ func splitKeys(raw string) ([]string, error) {
 }
 
 // takeKeys takes as many segments as the list has keys.
-func takeKeys(n *yang.Node, segments []Segment) ([]string, []Segment, error) {
+func takeKeys(n *yang.Node, segments []reqpath.Segment) ([]string, []reqpath.Segment, error) {
 	if len(segments) < len(n.Keys) {
 		return nil, nil, fault.New(fault.Invalid, "the list %q has %d keys, the path names %d", n.Name, len(n.Keys), len(segments))
 	}
@@ -224,7 +222,7 @@ func (s Step) canonical() error {
 
 // ParseText reads an RFC 8040 path such as /m:c/list=key1,key2.
 func ParseText(set *yang.Set, path string) (Path, error) {
-	var segments []Segment
+	var segments []reqpath.Segment
 	for s := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
 		if s == "" {
 			continue
@@ -233,7 +231,7 @@ func ParseText(set *yang.Set, path string) (Path, error) {
 		if err != nil {
 			return nil, fault.New(fault.Invalid, "%.100q is not encoded properly", s)
 		}
-		segments = append(segments, Segment{Raw: s, Decoded: decoded})
+		segments = append(segments, reqpath.Segment{Raw: s, Decoded: decoded})
 	}
 	return Parse(set, segments, nil)
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -31,6 +32,13 @@ func (pl Place) check(p Path) error {
 		return fault.New(fault.Invalid, "an entry cannot be placed next to itself")
 	}
 	return nil
+}
+
+// ErrNoPoint is in the error of an edit whose point is not there (RFC 7950 section 15.7).
+var ErrNoPoint = errors.New("the point of an edit is not there")
+
+func noPoint(pl Place) error {
+	return &fault.Error{Kind: fault.Invalid, Path: pl.Point.String(), Text: "there is no such entry to insert at", Cause: ErrNoPoint}
 }
 
 // place returns the rank that the target of an edit gets; empty when its list is
@@ -65,7 +73,7 @@ func (d *Draft) place(e Edit, exists bool) (string, error) {
 		return "", err
 	}
 	if doc == nil {
-		return "", fault.At(fault.NotFound, e.Place.Point.String(), "there is no such entry to insert at")
+		return "", noPoint(e.Place)
 	}
 	i, _ := slices.BinarySearch(ranks, doc.rank)
 	low, high := "", doc.rank

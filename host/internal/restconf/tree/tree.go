@@ -1,3 +1,9 @@
+// Package tree keeps YANG instance trees in the datastore, one document for each
+// list entry with keys and for each top-level node, so that changing one of
+// 10,000 entries rewrites one. Lists without keys stay inside the document of
+// their parent.
+//
+// It knows schemas, documents and edits but no HTTP: that is package restconf.
 package tree
 
 import (
@@ -216,23 +222,8 @@ func (t *Tree) Get(ctx context.Context, set *yang.Set, path string) (json.RawMes
 // Set replaces the instance at an RFC 8040 path by a value in canonical form; a
 // nil value removes it.
 func (t *Tree) Set(ctx context.Context, set *yang.Set, path string, value json.RawMessage) error {
-	p, err := ParseText(set, path)
-	if err != nil {
-		return err
-	}
-	if len(p) == 0 {
-		return fault.New(fault.Unsupported, "a tree is not replaced as a whole")
-	}
 	return t.Update(ctx, set, func(d *Draft) error {
-		e := Edit{Op: Remove, Path: p}
-		if value != nil {
-			e.Op = Replace
-			if e.Value, err = DecodeAt(p, value, yang.Options{}); err != nil {
-				return err
-			}
-		}
-		_, err := d.Apply(e)
-		return err
+		return d.ApplyText([]TextEdit{{Path: path, Value: value, Delete: value == nil}})
 	})
 }
 

@@ -1,3 +1,0 @@
-// Package device is the driver: it logs in, types what package command says, and
-// reads back what it did.
-package device

@@ -1,2 +1,0 @@
-// Package service reads the plugin's settings and makes the driver.
-package service

@@ -1,3 +1,0 @@
-// Package device is the driver: the operations of sdk/switchdriver on one Open vSwitch
-// host after the other.
-package device
