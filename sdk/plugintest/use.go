@@ -14,7 +14,7 @@ import (
 
 // Call executes an RPC, "module:rpc". in is encoded into the members of its input,
 // out decoded from those of its output; either may be nil. A json.RawMessage is
-// taken and given as it is. The input is not validated here: package yang does.
+// taken and given as it is. The input is not validated here: the controller does that.
 func (p *Plugin) Call(ctx context.Context, rpc string, in, out any) error {
 	module, name, _ := strings.Cut(rpc, ":")
 	input := []byte("{}")
