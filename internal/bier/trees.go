@@ -72,10 +72,10 @@ func (t *Trees) IDs(r state.Reader) (out []string) {
 	return out
 }
 
-// Topology returns a topology with all in it, nil if there is none. It is shared with other
-// callers and must not be changed. In a Tx the commit depends on all of it being unchanged.
+// Topology returns a topology with all in it, nil if there is none. In a Tx the commit
+// depends on all of it being unchanged.
 func (t *Trees) Topology(r state.Reader, id string) *Topology {
-	m := t.Members(r, id)
+	m := t.shared(r, id)
 	if m == nil {
 		return nil
 	}
@@ -88,11 +88,24 @@ func (t *Trees) Topology(r state.Reader, id string) *Topology {
 		}
 		slices.SortFunc(x.Links, func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
 		return &x
-	})
+	}).copy()
 }
 
 // Members is Topology without the links.
-func (t *Trees) Members(r state.Reader, id string) *Topology {
+func (t *Trees) Members(r state.Reader, id string) *Topology { return t.shared(r, id).copy() }
+
+// copy returns a topology whose lists the caller may change.
+func (t *Topology) copy() *Topology {
+	if t == nil {
+		return nil
+	}
+	x := *t
+	x.Nodes, x.Links, x.Domains = slices.Clone(t.Nodes), slices.Clone(t.Links), slices.Clone(t.Domains)
+	return &x
+}
+
+// shared is Members for readers: as long as nothing changes it is the same pointer.
+func (t *Trees) shared(r state.Reader, id string) *Topology {
 	if _, ok := t.Topologies.Get(r, id); !ok {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -156,11 +169,12 @@ type Network struct {
 	Channels   map[string][]Channel
 }
 
-// Network returns the topologies, without links, and the channels.
+// Network returns the topologies, without links, and the channels. The topologies must not
+// be changed; each is the same pointer as before as long as nothing in it changes.
 func (t *Trees) Network(r state.Reader) Network {
 	n := Network{Channels: map[string][]Channel{}}
 	for _, id := range t.IDs(r) {
-		n.Topologies = append(n.Topologies, t.Members(r, id))
+		n.Topologies = append(n.Topologies, t.shared(r, id))
 	}
 	for path, c := range t.Channels.All(r) {
 		id := t.Channels.Keys(path)[0]

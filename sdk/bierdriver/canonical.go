@@ -7,8 +7,20 @@ import (
 
 // CompareChannels compares two channels by their keys, as cmp.Compare.
 func CompareChannels(a, b *Channel) int {
-	return cmp.Or(cmp.Compare(a.VpnId, b.VpnId), cmp.Compare(a.SourceAddress, b.SourceAddress), cmp.Compare(a.SourceWildcard, b.SourceWildcard),
-		cmp.Compare(a.GroupAddress, b.GroupAddress), cmp.Compare(a.GroupWildcard, b.GroupWildcard))
+	// Step by step: configurations have thousands, and are compared often.
+	if n := cmp.Compare(a.VpnId, b.VpnId); n != 0 {
+		return n
+	}
+	if n := cmp.Compare(a.SourceAddress, b.SourceAddress); n != 0 {
+		return n
+	}
+	if n := cmp.Compare(a.SourceWildcard, b.SourceWildcard); n != 0 {
+		return n
+	}
+	if n := cmp.Compare(a.GroupAddress, b.GroupAddress); n != 0 {
+		return n
+	}
+	return cmp.Compare(a.GroupWildcard, b.GroupWildcard)
 }
 
 // CompareMembers compares two members by their keys, as cmp.Compare.

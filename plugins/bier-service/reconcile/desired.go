@@ -17,13 +17,7 @@ type Desired struct {
 	// Hash names all that: Desired of equal hashes are the same.
 	Hash string
 
-	entries []named // Config.Channels in the making
-}
-
-// named is an entry with the name of its channel.
-type named struct {
-	channel string
-	entry   *bierdriver.Channel
+	entries []*part // Config.Channels in the making
 }
 
 // Wanted returns what each router must hold, by node-id. Routers that must hold
@@ -93,20 +87,20 @@ func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
 }
 
 // put adds a channel's part.
-func (d *Desired) put(channel string, p *part) {
+func (d *Desired) put(p *part) {
 	if p.problem != "" {
-		d.problem("channel %s: %s", channel, p.problem)
+		d.problem("channel %s: %s", p.channel, p.problem)
 	}
 	d.Config.Members = append(d.Config.Members, p.members...)
 	if p.entry != nil {
-		d.entries = append(d.entries, named{channel, p.entry})
+		d.entries = append(d.entries, p)
 	}
 }
 
 // finish puts all that was added in the order of the contract. Of two channels with the
 // same key on one router the ingress wins, then the one that was added first.
 func (d *Desired) finish() {
-	slices.SortStableFunc(d.entries, func(a, b named) int { return bierdriver.CompareChannels(a.entry, b.entry) })
+	slices.SortStableFunc(d.entries, func(a, b *part) int { return bierdriver.CompareChannels(a.entry, b.entry) })
 	last := -1
 	for _, x := range d.entries {
 		if last < 0 || bierdriver.CompareChannels(d.Config.Channels[last], x.entry) != 0 {
@@ -122,5 +116,5 @@ func (d *Desired) finish() {
 	d.entries = nil
 	slices.SortStableFunc(d.Config.Members, bierdriver.CompareMembers)
 	d.Config.Members = slices.CompactFunc(d.Config.Members, func(a, b *bierdriver.Member) bool { return bierdriver.CompareMembers(a, b) == 0 })
-	bierdriver.Canonical(d.Config)
+	bierdriver.Canonical(&bierdriver.Config{Global: d.Config.Global})
 }

@@ -26,13 +26,14 @@ type Planner struct {
 // plan is one topology with its deployed channels.
 type plan struct {
 	topology *bier.Topology
-	channels map[string]*bier.Channel    // by name
-	nodes    map[string]map[string]*part // by node-id, and name of the channel
+	channels map[string]*bier.Channel // by name
+	nodes    map[string][]*part       // by node-id, in the order of compareParts
 }
 
 // part is what a channel comes to on one node. Nodes share the messages in it, so they
 // are never changed.
 type part struct {
+	channel string
 	entry   *bierdriver.Channel
 	members []*bierdriver.Member
 	problem string // why there is no entry
@@ -52,7 +53,7 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 		delete(before, t.ID)
 		if x == nil || x.topology != t {
 			x.all(changed)
-			x = &plan{topology: t, channels: map[string]*bier.Channel{}, nodes: map[string]map[string]*part{}}
+			x = &plan{topology: t, channels: map[string]*bier.Channel{}, nodes: map[string][]*part{}}
 			x.all(changed)
 		}
 		x.update(n.Channels[t.ID], changed)
@@ -87,9 +88,9 @@ func (p *Planner) node(id string) *Desired {
 				nothing = false
 			}
 		}
-		for _, name := range slices.Sorted(maps.Keys(x.nodes[id])) {
-			d.put(name, x.nodes[id][name])
-			sums.Write(x.nodes[id][name].sum[:])
+		for _, part := range x.nodes[id] {
+			d.put(part)
+			sums.Write(part.sum[:])
 			nothing = false
 		}
 	}
@@ -139,11 +140,10 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 		}
 		x.channels[c.Name] = &c
 		for node, p := range parts(x.topology, &c) {
+			p.channel = c.Name
 			p.hash()
-			if x.nodes[node] == nil {
-				x.nodes[node] = map[string]*part{}
-			}
-			x.nodes[node][c.Name] = p
+			i, _ := slices.BinarySearchFunc(x.nodes[node], p, compareParts)
+			x.nodes[node] = slices.Insert(x.nodes[node], i, p)
 			changed[node] = true
 		}
 	}
@@ -152,11 +152,11 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 func (x *plan) remove(name string, c *bier.Channel, changed map[string]bool) {
 	delete(x.channels, name)
 	for _, node := range append([]string{c.IngressNode}, nodeIDs(c.EgressNodes)...) {
-		if x.nodes[node][name] == nil {
+		i := slices.IndexFunc(x.nodes[node], func(p *part) bool { return p.channel == name })
+		if i < 0 {
 			continue
 		}
-		delete(x.nodes[node], name)
-		if len(x.nodes[node]) == 0 {
+		if x.nodes[node] = slices.Delete(x.nodes[node], i, i+1); len(x.nodes[node]) == 0 {
 			delete(x.nodes, node)
 		}
 		changed[node] = true
@@ -175,6 +175,20 @@ func nodeIDs(egress []bier.EgressNode) []string {
 func sameChannel(c, o *bier.Channel) bool {
 	return c.SrcIP == o.SrcIP && c.DstGroup == o.DstGroup && c.SourceWildcard == o.SourceWildcard && c.GroupWildcard == o.GroupWildcard &&
 		c.DomainID == o.DomainID && c.SubDomainID == o.SubDomainID && c.IngressNode == o.IngressNode && slices.Equal(c.EgressNodes, o.EgressNodes)
+}
+
+// compareParts is the order of the entries of a router, then that of names; parts without
+// an entry come first.
+func compareParts(a, b *part) int {
+	switch {
+	case a.entry != nil && b.entry != nil:
+		return cmp.Or(bierdriver.CompareChannels(a.entry, b.entry), cmp.Compare(a.channel, b.channel))
+	case a.entry != nil:
+		return 1
+	case b.entry != nil:
+		return -1
+	}
+	return cmp.Compare(a.channel, b.channel)
 }
 
 // parts are what a deployed channel comes to at its ingress and egress nodes. A node that
