@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,17 +14,17 @@ const usage = `usage: ctl-plugins link DIR
 
 Makes a hard link to this program in DIR for each of the plugins
   %s
-which is what ctld starts.`
+which is what ctld starts.
+`
 
-func run(args []string) error {
-	if len(args) != 2 || args[0] != "link" {
-		return fmt.Errorf(usage, strings.Join(slices.Sorted(maps.Keys(plugins)), " "))
-	}
+func names() string { return strings.Join(slices.Sorted(maps.Keys(plugins)), " ") }
+
+// linkAll links this program into dir under the name of each plugin.
+func linkAll(dir string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	dir := args[1]
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

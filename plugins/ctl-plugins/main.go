@@ -15,8 +15,12 @@ func main() {
 	if options, ok := plugins[filepath.Base(os.Args[0])]; ok {
 		sdk.Serve(options())
 	}
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "ctl-plugins:", err)
+	if len(os.Args) != 3 || os.Args[1] != "link" {
+		fmt.Fprintf(os.Stderr, usage, names())
 		os.Exit(2)
+	}
+	if err := linkAll(os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "ctl-plugins:", err)
+		os.Exit(1)
 	}
 }
