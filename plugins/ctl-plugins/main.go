@@ -1,6 +1,5 @@
-// Command ctl-plugins is all plugins of the controller in one file. Started under the name
-// of a plugin it is that plugin: each has a hard link of its own, and each process is one
-// plugin. One file because the thirteen share nearly all of their code.
+// Command ctl-plugins is all plugins in one file, since they share most of their code. Started
+// by the hard link with a plugin's name it is that plugin, in a process of its own.
 package main
 
 import (
