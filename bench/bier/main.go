@@ -55,6 +55,9 @@ func (o *options) run(ctx context.Context) error {
 	if err := o.network(ctx, l); err != nil {
 		return fmt.Errorf("network: %w", err)
 	}
+	if err := o.oneToOne(ctx, l); err != nil {
+		return fmt.Errorf("one channel to one router: %w", err)
+	}
 	if err := o.oneToAll(ctx, l); err != nil {
 		return fmt.Errorf("one channel: %w", err)
 	}

@@ -207,6 +207,24 @@ func (o *options) oneToAll(ctx context.Context, l *lab) error {
 	return nil
 }
 
+// oneToOne deploys one channel from one router to one other, which is another each time.
+func (o *options) oneToOne(ctx context.Context, l *lab) error {
+	if err := l.add(ctx, "narrow", 999_998); err != nil {
+		return err
+	}
+	took := make([]time.Duration, 50)
+	for i := range took {
+		start := time.Now()
+		if err := l.deploy(ctx, "narrow", 1, []int{2 + i%2}); err != nil {
+			return err
+		}
+		took[i] = time.Since(start)
+	}
+	slices.Sort(took)
+	say("one channel to one router, answered when applied", "median %v, slowest %v of %d", took[len(took)/2].Round(100*time.Microsecond), took[len(took)-1].Round(100*time.Microsecond), len(took))
+	return nil
+}
+
 // throughput deploys channels of some routers each, against bare requests with the
 // same content on as many sessions to the same routers.
 func (o *options) throughput(ctx context.Context, l *lab) error {
