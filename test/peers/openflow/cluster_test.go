@@ -17,7 +17,7 @@ import (
 func TestLiveReadsGoToTheNodeOfTheSession(t *testing.T) {
 	etcd := harness.EtcdCluster(t, 1)
 	bin := t.TempDir()
-	if out, err := harness.Build(root, bin, "./plugins/openflow"); err != nil {
+	if out, err := harness.Build(root, bin); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	files := map[string]string{"ctl.yaml": "datastore: {engine: etcd, etcd: {endpoints: [\"" + etcd[0].Client + "\"]}}\ncluster: {listen: 127.0.0.1:0}\n"}
