@@ -72,10 +72,11 @@ func (t *Trees) IDs(r state.Reader) (out []string) {
 	return out
 }
 
-// Topology returns a topology with all in it, nil if there is none. In a Tx the commit
-// depends on all of it being unchanged.
+// Topology returns a topology with all in it, nil if there is none. Callers share it and
+// must not change it or its lists; as long as nothing in it changes it is the same pointer.
+// In a Tx the commit depends on all of it being unchanged.
 func (t *Trees) Topology(r state.Reader, id string) *Topology {
-	m := t.shared(r, id)
+	m := t.Members(r, id)
 	if m == nil {
 		return nil
 	}
@@ -88,24 +89,11 @@ func (t *Trees) Topology(r state.Reader, id string) *Topology {
 		}
 		slices.SortFunc(x.Links, func(a, b Link) int { return cmp.Compare(a.ID, b.ID) })
 		return &x
-	}).copy()
+	})
 }
 
-// Members is Topology without the links.
-func (t *Trees) Members(r state.Reader, id string) *Topology { return t.shared(r, id).copy() }
-
-// copy returns a topology whose lists the caller may change.
-func (t *Topology) copy() *Topology {
-	if t == nil {
-		return nil
-	}
-	x := *t
-	x.Nodes, x.Links, x.Domains = slices.Clone(t.Nodes), slices.Clone(t.Links), slices.Clone(t.Domains)
-	return &x
-}
-
-// shared is Members for readers: as long as nothing changes it is the same pointer.
-func (t *Trees) shared(r state.Reader, id string) *Topology {
+// Members is Topology without the links. It must not be changed either.
+func (t *Trees) Members(r state.Reader, id string) *Topology {
 	if _, ok := t.Topologies.Get(r, id); !ok {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -174,7 +162,7 @@ type Network struct {
 func (t *Trees) Network(r state.Reader) Network {
 	n := Network{Channels: map[string][]Channel{}}
 	for _, id := range t.IDs(r) {
-		n.Topologies = append(n.Topologies, t.shared(r, id))
+		n.Topologies = append(n.Topologies, t.Members(r, id))
 	}
 	for path, c := range t.Channels.All(r) {
 		id := t.Channels.Keys(path)[0]

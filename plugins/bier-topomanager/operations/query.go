@@ -93,7 +93,7 @@ func (h *Handlers) queryLink(_ context.Context, in asked) (*queryLinkOut, error)
 	for i := range in.Links {
 		in.Links[i] = bier.ShortID(in.Links[i])
 	}
-	return &queryLinkOut{slices.DeleteFunc(t.Links, func(l bier.Link) bool { return !slices.Contains(in.Links, l.ID) })}, nil
+	return &queryLinkOut{slices.DeleteFunc(slices.Clone(t.Links), func(l bier.Link) bool { return !slices.Contains(in.Links, l.ID) })}, nil
 }
 
 type domainRef struct {
@@ -139,7 +139,7 @@ func (h *Handlers) querySubDomainNode(_ context.Context, in asked) (*querySubDom
 		return nil, err
 	}
 	now, _ := h.Data.Observed.Get(h.Data.Store.Now(), in.Topology)
-	return &querySubDomainNodeOut{slices.DeleteFunc(t.Nodes, func(n bier.Node) bool {
+	return &querySubDomainNodeOut{slices.DeleteFunc(slices.Clone(t.Nodes), func(n bier.Node) bool {
 		return !in.member(&n) || !slices.Contains(now.Nodes, n.ID)
 	})}, nil
 }
@@ -154,7 +154,7 @@ func (h *Handlers) querySubDomainLink(_ context.Context, in asked) (*querySubDom
 	if err != nil {
 		return nil, err
 	}
-	return &querySubDomainLinkOut{slices.DeleteFunc(t.Links, func(l bier.Link) bool {
+	return &querySubDomainLinkOut{slices.DeleteFunc(slices.Clone(t.Links), func(l bier.Link) bool {
 		return !in.member(t.Node(l.Source.Node)) || !in.member(t.Node(l.Dest.Node))
 	})}, nil
 }

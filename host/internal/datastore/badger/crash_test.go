@@ -91,11 +91,11 @@ func TestKillsWhileTablesAreWritten(t *testing.T) {
 			continue
 		}
 		// The next child finds a store that did not end in order.
+		s.p.Close()
+		s.owned.Wait()
 		if err := errors.Join(s.db.Close(), s.tip.close(), s.lock.Close()); err != nil {
 			t.Fatal(err)
 		}
-		s.p.Close()
-		s.owned.Wait()
 	}
 }
 
