@@ -4,7 +4,7 @@ GO ?= go
 TOOL := $(GO) tool -modfile=.ci/tools.mod
 # A line a package, failures as they come; at the end what failed and what was skipped.
 TESTS := $(TOOL) gotestsum --format pkgname-and-test-fails --format-icons text --format-hide-empty-pkg
-PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./plugins/ctl-plugins
+PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./host/ctl-plugins
 # Static programs run on any Linux. Without tables for debuggers, which stack traces do not need, they are a third smaller.
 STRIP := -ldflags '-s -w'
 

@@ -26,7 +26,7 @@ const (
 )
 
 var meanings = map[Code]string{
-	OK:          "the command did what it was told",
+	OK:          "the command succeeded",
 	Failed:      "the command ran and failed; a grep found nothing",
 	Usage:       "the line, an option or an argument is wrong; nothing was done",
 	NotFound:    "there is no such command, or the thing it names does not exist",

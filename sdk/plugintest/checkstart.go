@@ -41,7 +41,7 @@ func byHand(k *checker) {
 	}
 }
 
-// describeAgrees: the subcommand reports what the RPC tells.
+// describeAgrees: the subcommand reports what the RPC answers.
 func describeAgrees(k *checker) {
 	cmd := exec.CommandContext(k.ctx, k.bin, "describe")
 	cmd.Env = []string{}

@@ -104,7 +104,9 @@ func TestWalls(t *testing.T) {
 				t.Errorf("%s imports %s: internal is below host and plugins", f.path, imp)
 			case !f.test && (under(f.dir, "internal/wire") || under(f.dir, "internal/nearest")) && under(imp, "sdk"):
 				t.Errorf("%s imports %s: sdk stands on %s", f.path, imp, f.dir)
-			case under(f.dir, "plugins") && f.dir != "plugins/ctl-plugins":
+			case under(f.dir, "host") && under(imp, "plugins") && f.dir != "host/ctl-plugins":
+				t.Errorf("%s imports %s: of host only the program ctl-plugins, which is all plugins, knows them", f.path, imp)
+			case under(f.dir, "plugins"):
 				own := strings.Join(strings.SplitN(f.dir, "/", 3)[:2], "/")
 				if !under(imp, "sdk") && !under(imp, "proto") && !under(imp, "internal") && !under(imp, own) {
 					t.Errorf("%s imports %s: a plugin imports sdk, proto, internal and itself", f.path, imp)

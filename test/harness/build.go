@@ -14,7 +14,7 @@ import (
 // of the packages given into plugins below it, and copies the catalogue; root is the tree.
 func Build(root, dir string, plugins ...string) (output string, err error) {
 	for target, packages := range map[string][]string{
-		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./internal/lab/ctl-lab", "./plugins/ctl-plugins"},
+		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./internal/lab/ctl-lab", "./host/ctl-plugins"},
 		dir + "/plugins/": plugins,
 	} {
 		if err := os.MkdirAll(target, 0o755); err != nil {

@@ -11,7 +11,7 @@ import (
 type readableKey struct{}
 
 // Readable is for reads of a data tree whose rules or policies keep something below the resource from
-// the caller (RFC 8341 section 3.2.4): it tells of a path in the tree, percent-encoded, whether it may
+// the caller (RFC 8341 section 3.2.4): it reports of a path in the tree, percent-encoded, whether it may
 // be read, and whether all below it may be, too. It is nil for requests that may read everything.
 func Readable(ctx context.Context) func(path string) (may, all bool) {
 	f, _ := ctx.Value(readableKey{}).(func(string) (bool, bool))

@@ -78,7 +78,7 @@ type Options struct {
 	// Waiting is called when a request begins to follow events, until the function it returns is
 	// called; nil = nobody wants to know.
 	Waiting func(context.Context) func()
-	// Readable returns for a request that may not read all below its resource what tells of a path,
+	// Readable returns for a request that may not read all below its resource what reports of a path,
 	// /rests/data/…, whether it may be read and whether all below it may; nil for any other request.
 	Readable func(context.Context) func(path string) (may, all bool)
 	// Still tells whether a request that lasts may go on; nil: it may. It is asked before

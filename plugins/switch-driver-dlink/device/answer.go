@@ -195,7 +195,7 @@ func (p *Parser) list(line string) (out []uint32) {
 			last, to, ok2 = port(high, unit)
 		}
 		if !ok || !ok2 || last != unit || to < from || len(out)+to-from >= maxPorts {
-			return nil // a range over units: which ports these have is not told
+			return nil // a range over units: the switch does not say which ports these have
 		}
 		base := max(0, unit-1) * unitPorts
 		for n := from; n <= to; n++ {

@@ -104,7 +104,7 @@ func reading[T any](g *checked, operation string) (T, error) {
 	return t, nil
 }
 
-// shows tells how the switch does not show a change; empty if it does. What no driver
+// shows says how the switch does not show a change; empty if it does. What no driver
 // can read is fault.Unsupported.
 func (g *checked) shows(ctx context.Context, sw *switchdriver.Switch, op *writes.Operation) (string, error) {
 	switch op.Name {

@@ -162,7 +162,7 @@ func (g *checked) ReadACL(ctx context.Context, sw *switchdriver.Switch) ([]*swit
 	return table, nil
 }
 
-// aclDiffers tells how a switch does not show a change of its access lists.
+// aclDiffers says how a switch does not show a change of its access lists.
 func aclDiffers(ctx context.Context, reader switchdriver.ACLReader, sw *switchdriver.Switch, asked *pluginv1.ApplyAclRequest) (string, error) {
 	table, err := reader.ReadACL(ctx, sw)
 	if err != nil {
@@ -171,7 +171,7 @@ func aclDiffers(ctx context.Context, reader switchdriver.ACLReader, sw *switchdr
 	return switchdriver.ACLDiffers(asked.Action, asked.Profile, asked.Rule, table), nil
 }
 
-// made tells whether the profile or rule that was to be made is there, be it otherwise.
+// made reports whether the profile or rule that was to be made is there, be it otherwise.
 func (g *checked) made(ctx context.Context, sw *switchdriver.Switch, asked *pluginv1.ApplyAclRequest) bool {
 	table, err := g.ReadACL(ctx, sw)
 	if err != nil {
@@ -191,7 +191,7 @@ func vlanOf(ctx context.Context, r switchdriver.VLANReader, sw *switchdriver.Swi
 	return nil, err
 }
 
-// vlanDiffers tells how a VLAN is not what was asked for; empty if it is.
+// vlanDiffers says how a VLAN is not what was asked for; empty if it is.
 func vlanDiffers(op *writes.Operation, now *switchdriver.VLAN) string {
 	v := op.VLAN
 	switch {

@@ -153,7 +153,7 @@ func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.
 	if table.known == nil && len(table.pvid) > 0 { // dot1qPortVlanTable has the same index
 		table.known = mib.PortsOf(slices.Collect(maps.Keys(table.pvid))...)
 	}
-	for _, r := range table.rows { // one list that can only be text tells for all: "3" may be either
+	for _, r := range table.rows { // one list that can only be text decides for all: "3" may be either
 		for _, list := range [][]byte{r.egress, r.untagged, r.currentEgress, r.currentUntagged} {
 			table.text = table.text || mib.IsText(list, table.known)
 		}

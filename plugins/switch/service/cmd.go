@@ -19,7 +19,7 @@ func (s *Service) commands() []commands.Command {
 		hostkeys.Table(hostKeysCommand, func() *hostkeys.Keys { return s.keys }),
 		s.cmdTopoDiscover("switch:TopoDiscover", discovery.All, "Discover switches, ports and edges",
 			"Asks all switches of the list for their ports and neighbours and shows what was found. A switch that\n"+
-				"does not answer keeps what it last told. Runs by itself when the list is loaded and periodically."),
+				"does not answer keeps what it last reported. Runs by itself when the list is loaded and periodically."),
 		s.cmdTopoDiscover("switch:TopoDiscoverSwitches", discovery.Switches, "Discover switches and ports only",
 			"Like switch:TopoDiscover, but the edges stay as they are."),
 		s.cmdTopoDiscover("switch:TopoDiscoverEdges", discovery.Edges, "Discover edges only",

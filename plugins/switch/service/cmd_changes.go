@@ -40,7 +40,7 @@ func (s *Service) cmdChanges() commands.Command {
 func (s *Service) cmdSDN() commands.Command {
 	return commands.Command{
 		Name: "switch:sdn", Summary: "Show or apply the settings that SDN needs on switches",
-		Help: "Without options shows what was done last. --dry-run tells what would be done, --apply does it: at one\n" +
+		Help: "Without options shows what was done last. --dry-run shows what would be done, --apply does it: at one\n" +
 			"switch, or at all of the list. What is to be switched off is set under sdn in etc/switch.yaml.\n\n" +
 			"Example: switch:sdn --dry-run 90:94:e4:23:13:e0",
 		Arguments: []commands.Argument{s.switchArgument(false)},

@@ -77,7 +77,7 @@ func summaryText(s discovery.Summary) string {
 func (s *Service) cmdEdges() commands.Command {
 	return commands.Command{
 		Name: "switch:edges", Summary: "Show the edges found by the last discovery", Safe: true,
-		Help: "One line a cable. Confirmed: both ends told of it. Source: what told of it; stp and fdb are inferred, for\n" +
+		Help: "One line a cable. Confirmed: both ends reported it. Source: what reported it; stp and fdb are inferred, for\n" +
 			"switches without LLDP and CDP, and less sure. A PR node is a device outside the switch list.\n" +
 			"Shows what is known; switch:TopoDiscover asks the switches again.",
 		Run: func(ctx context.Context, in *commands.Invocation) error {

@@ -44,7 +44,7 @@ func (s *Service) named(arg string) (*switchdriver.Switch, error) {
 		}
 		return nil, fault.At(fault.Invalid, "switch", "%.64q may be any of %s; write the MAC address", arg, strings.Join(match, ", "))
 	case len(ids) > 0:
-		return s.inventory.Find(ids[0]) // tells that it is not listed
+		return s.inventory.Find(ids[0]) // the error says that it is not listed
 	}
 	return nil, fault.At(fault.NotFound, "switch", "no switch of the list is called %.64q; write its name (sysName), known once it has answered, its MAC address, node-id or IP address: see switch:PrintDB and switch:edges", arg)
 }

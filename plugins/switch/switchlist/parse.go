@@ -195,7 +195,7 @@ type opener struct {
 	opened map[string]string
 }
 
-// row puts the secrets of a line's sealed cells in their place; the error tells every
+// row puts the secrets of a line's sealed cells in their place; the error names every
 // cell that does not open, by its column.
 func (o *opener) row(row *[columns]string) error {
 	var bad []string

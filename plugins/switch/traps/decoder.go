@@ -274,7 +274,7 @@ func filter(list []*switchlist.Entry, f func(*switchlist.Entry) bool) []*switchl
 	return out
 }
 
-// nodes says of which switch a trap is. Several at one address are told apart by
+// nodes says of which switch a trap is. Several at one address are distinguished by
 // the port the agent sends from, where that is the port it is asked at.
 func nodes(list []*switchlist.Entry, from netip.AddrPort) []mib.MAC {
 	if len(list) > 1 {

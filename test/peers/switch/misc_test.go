@@ -38,7 +38,7 @@ func kernelARP(t *testing.T, ns string) []string {
 	return out
 }
 
-// shownARP is what the RPC tells.
+// shownARP is what the RPC answers.
 func shownARP(ctx context.Context, t *testing.T, p *plugintest.Plugin, node int64) []string {
 	t.Helper()
 	var table struct {

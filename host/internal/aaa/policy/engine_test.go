@@ -229,10 +229,10 @@ func FuzzCompile(f *testing.F) {
 func TestFollowReportsBeforeTheCommitIsAnswered(t *testing.T) {
 	inner := memory.New(memory.Options{})
 	defer inner.Close()
-	told := 0
+	reported := 0
 	s := policy.Follow(inner, "config", []string{"aaa:", "broker:"}, func(_ context.Context, prefix string) {
 		if prefix == "aaa:" {
-			told++
+			reported++
 		}
 	})
 	ctx := context.Background()
@@ -249,13 +249,13 @@ func TestFollowReportsBeforeTheCommitIsAnswered(t *testing.T) {
 		if _, err := s.Commit(ctx, datastore.Txn{Ops: []datastore.Op{c.op}}); err != nil {
 			t.Fatal(err)
 		}
-		if told != c.want {
-			t.Errorf("%+v: told %d times, want %d", c.op, told, c.want)
+		if reported != c.want {
+			t.Errorf("%+v: reported %d times, want %d", c.op, reported, c.want)
 		}
 	}
 	refused := datastore.Txn{Compares: []datastore.Compare{{Namespace: "config", Key: "x", Revision: 99}}, Ops: []datastore.Op{datastore.Put("config", "aaa:", nil)}}
-	if _, err := s.Commit(ctx, refused); err == nil || told != 3 {
-		t.Error("told of a commit that was refused")
+	if _, err := s.Commit(ctx, refused); err == nil || reported != 3 {
+		t.Error("reported of a commit that was refused")
 	}
 }
 
