@@ -173,7 +173,7 @@ func (w *Writer) carry(ctx context.Context, c *carried, sw *switchdriver.Switch)
 	if sw != nil {
 		done, err := w.turn(ctx, sw.NodeId)
 		if err != nil {
-			return nil, w.finish(ctx, c, nil, fault.Wrap(fault.InUse, err, "switch %s is busy with other changes; try again", switchdriver.Label(sw)))
+			return nil, w.finish(ctx, c, nil, fault.Wrap(fault.InUse, err, "switch %s is busy with other changes, so nothing was sent; try again", switchdriver.Label(sw)))
 		}
 		leave = done
 	}

@@ -161,7 +161,14 @@ func TestAskedAnywhere(t *testing.T) {
 func TestNobodyTakesIt(t *testing.T) {
 	h, d := plugintest.NewHost(t), newDevice()
 	a, b := start(t, h, d), start(t, h, d)
-	_, err := a.Do(within(t, 200*time.Millisecond), sw7, op("x"))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		if err := a.store.WaitUntil(within(t, time.Minute), func(n *state.Snapshot) bool { return a.table.Len(n) == 1 }); err != nil {
+			t.Error(err)
+		}
+	}()
+	_, err := a.Do(ctx, sw7, op("x"))
 	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "nothing was sent") {
 		t.Errorf("%v", err)
 	}
@@ -178,17 +185,28 @@ func TestTheCallerGivesUp(t *testing.T) {
 	a, b := start(t, h, d), start(t, h, d)
 	a.hold()
 	d.block = make(chan struct{})
-	_, err := b.Do(within(t, 400*time.Millisecond), sw7, op("slow"))
-	l := b.List()
-	if fault.KindOf(err) != fault.Timeout && fault.KindOf(err) != fault.InUse || d.count() != 1 {
-		t.Errorf("%v, %+v", err, l)
+	giveUp := func(what string, when func()) error {
+		ctx, cancel := context.WithCancel(t.Context())
+		result := make(chan error, 1)
+		go func() { _, err := b.Do(ctx, sw7, op(what)); result <- err }()
+		when()
+		cancel()
+		return <-result
 	}
-	go func() { _, _ = a.Do(t.Context(), sw7, op("in the way")) }()
-	<-d.begun
-	<-d.begun
-	_, err = b.Do(within(t, 200*time.Millisecond), sw7, op("behind it"))
-	if fault.KindOf(err) != fault.InUse || !strings.Contains(err.Error(), "nothing was sent") {
-		t.Errorf("%v", err)
+	err := giveUp("slow", func() { <-d.begun })
+	if fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "switch:changes") || d.count() != 1 {
+		t.Errorf("%v, %+v", err, b.List())
+	}
+	err = giveUp("the next", func() {
+		if err := b.store.WaitUntil(within(t, time.Minute), func(n *state.Snapshot) bool { return b.table.Len(n) == 2 }); err != nil {
+			t.Error(err)
+		}
+	})
+	_, direct := a.Do(within(t, time.Millisecond), sw7, op("of the holder"))
+	for _, err := range []error{err, direct} {
+		if fault.KindOf(err) != fault.InUse || !strings.Contains(err.Error(), "nothing was sent") {
+			t.Errorf("%v", err)
+		}
 	}
 	close(d.block)
 }
