@@ -78,22 +78,16 @@ func (w *Writer) array(s *Stored, module string) {
 	if s.Len() > 1000 {
 		w.buf = slices.Grow(w.buf, flushAt+4<<10)
 	}
-	for i, e := range s.Below {
-		if i > 0 {
-			w.json(',')
-		}
-		w.stored(e, module)
-		w.flush(flushAt)
-	}
 	plain := !w.XML && !w.masks(s.Node) && (w.Style == Canonical || !s.Node.quoted)
 	for i, t := range s.Texts {
 		if i > 0 {
 			w.json(',')
 		}
-		if plain && entryEnd(t, 0, s.Node) == len(t) {
+		below := s.entryBelow(i)
+		if plain && below == nil && entryEnd(t, 0, s.Node) == len(t) {
 			w.buf = append(w.buf, t...)
 		} else {
-			w.object(t, 0, s.Node, nil, module)
+			w.object(t, 0, s.Node, below, module)
 		}
 		w.flush(flushAt)
 	}
