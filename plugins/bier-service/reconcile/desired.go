@@ -86,24 +86,33 @@ func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
 	return out
 }
 
-// put adds a channel's part.
-func (d *Desired) put(p *part) {
+// put adds a channel's part; members are those that were added.
+func (d *Desired) put(p *part, members map[*bierdriver.Member]bool) {
 	if p.problem != "" {
 		d.problem("channel %s: %s", p.channel, p.problem)
 	}
-	d.Config.Members = append(d.Config.Members, p.members...)
+	for _, m := range p.members {
+		if !members[m] {
+			members[m] = true
+			d.Config.Members = append(d.Config.Members, m)
+		}
+	}
 	if p.entry != nil {
 		d.entries = append(d.entries, p)
 	}
 }
 
 // finish puts all that was added in the order of the contract. Of two channels with the
-// same key on one router the ingress wins, then the one that was added first.
-func (d *Desired) finish() {
-	slices.SortStableFunc(d.entries, func(a, b *part) int { return bierdriver.CompareChannels(a.entry, b.entry) })
+// same key on one router the ingress wins, then the one that was added first. sorted: they were
+// added in that order.
+func (d *Desired) finish(sorted bool) {
+	if !sorted {
+		slices.SortStableFunc(d.entries, func(a, b *part) int { return bierdriver.CompareChannels(a.entry, b.entry) })
+	}
+	d.Config.Channels = make([]*bierdriver.Channel, 0, len(d.entries))
 	last := -1
 	for _, x := range d.entries {
-		if last < 0 || bierdriver.CompareChannels(d.Config.Channels[last], x.entry) != 0 {
+		if last < 0 || d.Config.Channels[last].GroupAddress != x.entry.GroupAddress || bierdriver.CompareChannels(d.Config.Channels[last], x.entry) != 0 {
 			d.Config.Channels = append(d.Config.Channels, x.entry)
 			last++
 			continue

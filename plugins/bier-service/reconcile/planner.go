@@ -28,6 +28,14 @@ type plan struct {
 	topology *bier.Topology
 	channels map[string]*bier.Channel // by name
 	nodes    map[string][]*part       // by node-id, in the order of compareParts
+	members  map[memberKey]*bierdriver.Member
+}
+
+// memberKey is an egress node in a sub-domain of a domain. Its message is the same for all channels.
+type memberKey struct {
+	node   string
+	domain uint16
+	sub    uint16
 }
 
 // part is what a channel comes to on one node. Nodes share the messages in it, so they
@@ -53,7 +61,7 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 		delete(before, t.ID)
 		if x == nil || x.topology != t {
 			x.all(changed)
-			x = &plan{topology: t, channels: map[string]*bier.Channel{}, nodes: map[string][]*part{}}
+			x = &plan{topology: t, channels: map[string]*bier.Channel{}, nodes: map[string][]*part{}, members: map[memberKey]*bierdriver.Member{}}
 			x.all(changed)
 		}
 		x.update(n.Channels[t.ID], changed)
@@ -81,6 +89,8 @@ func (p *Planner) node(id string) *Desired {
 	d := &Desired{Config: &bierdriver.Config{}}
 	nothing := true
 	sums := sha256.New()
+	members := map[*bierdriver.Member]bool{}
+	sorted := true
 	for _, x := range p.plans {
 		if n := x.topology.Node(id); n != nil {
 			for i := range n.Params.Domains {
@@ -88,8 +98,10 @@ func (p *Planner) node(id string) *Desired {
 				nothing = false
 			}
 		}
+		sorted = sorted && (len(d.entries) == 0 || len(x.nodes[id]) == 0)
+		d.entries = slices.Grow(d.entries, len(x.nodes[id]))
 		for _, part := range x.nodes[id] {
-			d.put(part)
+			d.put(part, members)
 			sums.Write(part.sum[:])
 			nothing = false
 		}
@@ -98,7 +110,7 @@ func (p *Planner) node(id string) *Desired {
 		return nil
 	}
 	write(sums, d.Config.Global)
-	d.finish()
+	d.finish(sorted)
 	fmt.Fprint(sums, d.Problems)
 	d.Hash = hex.EncodeToString(sums.Sum(nil)[:8])
 	return d
@@ -139,7 +151,7 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 			continue
 		}
 		x.channels[c.Name] = &c
-		for node, p := range parts(x.topology, &c) {
+		for node, p := range x.parts(&c) {
 			p.channel = c.Name
 			p.hash()
 			i, _ := slices.BinarySearchFunc(x.nodes[node], p, compareParts)
@@ -174,7 +186,12 @@ func nodeIDs(egress []bier.EgressNode) []string {
 // sameChannel reports whether routers hold the same for two channels of one name.
 func sameChannel(c, o *bier.Channel) bool {
 	return c.SrcIP == o.SrcIP && c.DstGroup == o.DstGroup && c.SourceWildcard == o.SourceWildcard && c.GroupWildcard == o.GroupWildcard &&
-		c.DomainID == o.DomainID && c.SubDomainID == o.SubDomainID && c.IngressNode == o.IngressNode && slices.Equal(c.EgressNodes, o.EgressNodes)
+		c.DomainID == o.DomainID && c.SubDomainID == o.SubDomainID && c.IngressNode == o.IngressNode && sameEgress(c.EgressNodes, o.EgressNodes)
+}
+
+// sameEgress compares egress nodes. Those of a channel that was not written are the same slice.
+func sameEgress(a, b []bier.EgressNode) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
 // compareParts is the order of the entries of a router, then that of names; parts without
@@ -193,8 +210,8 @@ func compareParts(a, b *part) int {
 
 // parts are what a deployed channel comes to at its ingress and egress nodes. A node that
 // has lost its BFR-id or membership has no entry, and the entry of the ingress leaves it out.
-func parts(t *bier.Topology, c *bier.Channel) map[string]*part {
-	out := map[string]*part{}
+func (x *plan) parts(c *bier.Channel) map[string]*part {
+	t, out := x.topology, map[string]*part{}
 	f, err := c.CheckFlow()
 	if err != nil {
 		out[c.IngressNode] = &part{problem: err.Error()}
@@ -228,8 +245,13 @@ func parts(t *bier.Topology, c *bier.Channel) map[string]*part {
 			continue
 		}
 		ingress.entry.EgressBfrIds = append(ingress.entry.EgressBfrIds, uint32(bfr))
-		ingress.members = append(ingress.members, &bierdriver.Member{SubDomainId: uint32(c.SubDomainID), BfrId: uint32(bfr),
-			Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix})
+		key := memberKey{e.ID, c.DomainID, c.SubDomainID}
+		m := x.members[key]
+		if m == nil {
+			m = &bierdriver.Member{SubDomainId: uint32(c.SubDomainID), BfrId: uint32(bfr), Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix}
+			x.members[key] = m
+		}
+		ingress.members = append(ingress.members, m)
 		out[e.ID] = &part{entry: entry(bierdriver.Egress, in, uint32(bfr))}
 	}
 	slices.Sort(ingress.entry.EgressBfrIds)
