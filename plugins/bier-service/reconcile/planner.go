@@ -44,6 +44,7 @@ type part struct {
 	channel string
 	entry   *bierdriver.Channel
 	members []*bierdriver.Member
+	wire    []byte // entry as protobuf has it in a BierConfig
 	problem string // why there is no entry
 	sum     [sha256.Size]byte
 }
@@ -54,7 +55,7 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 	for _, x := range p.plans {
 		before[x.topology.ID] = x
 	}
-	changed := map[string]bool{}
+	changed := map[string]bool{} // by node-id; true: because of channels alone
 	p.plans = p.plans[:0:0]
 	for _, t := range n.Topologies {
 		x := before[t.ID]
@@ -74,8 +75,9 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 	if p.desired == nil {
 		p.desired = map[string]*Desired{}
 	}
-	for node := range changed {
+	for node, channels := range changed {
 		if d := p.node(node); d != nil {
+			d.changed = channels
 			p.desired[node] = d
 		} else {
 			delete(p.desired, node)
@@ -84,54 +86,74 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 	return p.desired
 }
 
-// node computes what one router must hold, nil if nothing.
+// node is what one router must hold, nil if nothing.
 func (p *Planner) node(id string) *Desired {
-	d := &Desired{Config: &bierdriver.Config{}}
-	nothing := true
-	sums := sha256.New()
-	members := map[*bierdriver.Member]bool{}
-	sorted := true
+	var domains []*bier.NodeDomain
+	var lists [][]*part
+	n := 0
 	for _, x := range p.plans {
 		if n := x.topology.Node(id); n != nil {
 			for i := range n.Params.Domains {
-				d.domain(&n.Params.Domains[i])
-				nothing = false
+				domains = append(domains, &n.Params.Domains[i])
 			}
 		}
-		sorted = sorted && (len(d.entries) == 0 || len(x.nodes[id]) == 0)
-		d.entries = slices.Grow(d.entries, len(x.nodes[id]))
-		for _, part := range x.nodes[id] {
-			d.put(part, members)
-			sums.Write(part.sum[:])
-			nothing = false
+		if parts := x.nodes[id]; len(parts) > 0 {
+			lists = append(lists, parts)
+			n += len(parts)
 		}
 	}
-	if nothing {
+	if len(domains)+len(lists) == 0 {
 		return nil
 	}
-	write(sums, d.Config.Global)
-	d.finish(sorted)
-	fmt.Fprint(sums, d.Problems)
-	d.Hash = hex.EncodeToString(sums.Sum(nil)[:8])
+	d := &Desired{}
+	d.make = func() {
+		d.Config = &bierdriver.Config{}
+		for _, nd := range domains {
+			d.domain(nd)
+		}
+		sums := sha256.New()
+		members := map[*bierdriver.Member]bool{}
+		d.entries = make([]*part, 0, n)
+		for _, parts := range lists {
+			for _, part := range parts {
+				d.put(part, members)
+				sums.Write(part.sum[:])
+			}
+		}
+		write(sums, d.Config.Global)
+		d.finish(len(lists) < 2)
+		fmt.Fprint(sums, d.Problems)
+		d.Hash = hex.EncodeToString(sums.Sum(nil)[:8])
+	}
 	return d
 }
 
-// all marks every node of the plan.
+// all marks every node of the plan: what concerns it is to be compared.
 func (x *plan) all(changed map[string]bool) {
 	if x == nil {
 		return
 	}
 	for i := range x.topology.Nodes {
-		changed[x.topology.Nodes[i].ID] = true
+		changed[x.topology.Nodes[i].ID] = false
 	}
 	for node := range x.nodes { // channels may name nodes that are gone
-		changed[node] = true
+		changed[node] = false
 	}
 }
 
 // update brings the plan to the channels of the topology and marks the nodes of those that
 // changed.
 func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
+	own := map[string]bool{}
+	touch := func(node string) {
+		if !own[node] { // a Desired that is not made yet has the list
+			own[node] = true
+			x.nodes[node] = slices.Clone(x.nodes[node])
+		}
+		if _, ok := changed[node]; !ok {
+			changed[node] = true
+		}
+	}
 	gone := maps.Clone(x.channels)
 	for i := range channels {
 		c := &channels[i]
@@ -143,7 +165,7 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 		}
 	}
 	for name, c := range gone {
-		x.remove(name, c, changed)
+		x.remove(name, c, touch)
 	}
 	for i := range channels {
 		c := channels[i]
@@ -154,24 +176,24 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 		for node, p := range x.parts(&c) {
 			p.channel = c.Name
 			p.hash()
+			touch(node)
 			i, _ := slices.BinarySearchFunc(x.nodes[node], p, compareParts)
 			x.nodes[node] = slices.Insert(x.nodes[node], i, p)
-			changed[node] = true
 		}
 	}
 }
 
-func (x *plan) remove(name string, c *bier.Channel, changed map[string]bool) {
+func (x *plan) remove(name string, c *bier.Channel, touch func(node string)) {
 	delete(x.channels, name)
 	for _, node := range append([]string{c.IngressNode}, nodeIDs(c.EgressNodes)...) {
 		i := slices.IndexFunc(x.nodes[node], func(p *part) bool { return p.channel == name })
 		if i < 0 {
 			continue
 		}
+		touch(node)
 		if x.nodes[node] = slices.Delete(x.nodes[node], i, i+1); len(x.nodes[node]) == 0 {
 			delete(x.nodes, node)
 		}
-		changed[node] = true
 	}
 }
 
@@ -259,10 +281,13 @@ func (x *plan) parts(c *bier.Channel) map[string]*part {
 	return out
 }
 
-// hash sets sum, which stays the same from one process to the next.
+// hash sets wire and sum, which stays the same from one process to the next.
 func (p *part) hash() {
 	h := sha256.New()
-	write(h, p.entry)
+	if p.entry != nil {
+		p.wire = encode(&bierdriver.Config{Channels: []*bierdriver.Channel{p.entry}})
+		h.Write(p.wire)
+	}
 	for _, m := range p.members {
 		write(h, m)
 	}
@@ -270,10 +295,12 @@ func (p *part) hash() {
 	h.Sum(p.sum[:0])
 }
 
-func write(h hash.Hash, m proto.Message) {
+func write(h hash.Hash, m proto.Message) { h.Write(encode(m)) }
+
+func encode(m proto.Message) []byte {
 	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
-	if err != nil { // never of these messages; routers are compared then
-		text = []byte(err.Error())
+	if err != nil {
+		panic(err) // a message of these that does not encode is a fault of this program
 	}
-	h.Write(text)
+	return text
 }

@@ -19,12 +19,10 @@ type router struct {
 	node string
 	kick chan struct{}
 
-	desired  *Desired           // the last; a planner hands the same pointer on while nothing changes
-	want     *bierdriver.Config // never changed, only replaced; nil before the first Want
-	hash     string
-	problems []string
-	intent   uint64 // revision at which want came to be
-	answered uint64 // intent of the last try
+	desired  *Desired // the last, nil before the first Want; a planner hands the same pointer on while nothing changes
+	want     *Desired // what was compared or tried last, made
+	intent   uint64   // revision at which want came to be
+	answered uint64   // intent of the last try
 	dirty    bool
 	running  bool
 	managed  bool
@@ -39,17 +37,21 @@ func (r *router) wanted(d *Desired, revision uint64) {
 	if r.desired == d {
 		return
 	}
+	first := r.desired == nil
 	r.desired = d
-	different := !slices.Equal(r.problems, d.Problems)
-	r.problems = d.Problems
-	if r.want != nil && same(r.want, d.Config) && !different {
+	if d.changed && !first { // work makes it
+		r.intent = revision
+		r.wake()
+		r.publish()
 		return
 	}
-	first := r.want == nil
-	r.want, r.hash = d.Config, d.Hash
-	if s, ok := r.e.known[r.node]; first && ok && s.Hash == r.hash { // it is what was wanted before, too
+	before := r.want
+	if r.want = d.Made(); !first && same(before.Config, d.Config) && slices.Equal(before.Problems, d.Problems) {
+		return
+	}
+	if s, ok := r.e.known[r.node]; first && ok && s.Hash == d.Hash { // it is what was wanted before, too
 		r.intent, r.answered, r.state, r.reason, r.driver, r.dirty = s.Intent, s.Answered, s.State, s.Reason, s.Driver, true
-		if len(r.problems) > 0 && s.State == bier.Failed {
+		if len(d.Problems) > 0 && s.State == bier.Failed {
 			r.state, r.reason = bier.Applied, "" // publish says the rest
 		}
 		r.wake()
@@ -57,7 +59,7 @@ func (r *router) wanted(d *Desired, revision uint64) {
 	}
 	r.intent = revision
 	r.wake()
-	if !empty(r.want) || r.managed || len(r.problems) > 0 {
+	if !empty(d.Config) || r.managed || len(d.Problems) > 0 {
 		r.publish()
 	}
 }
@@ -81,9 +83,9 @@ func (r *router) doubt(revision uint64) {
 
 // publish hands on the state. The lock is held.
 func (r *router) publish() {
-	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.hash}
-	if s.State == bier.Applied && len(r.problems) > 0 {
-		s.State, s.Reason = bier.Failed, strings.Join(r.problems, "; ")
+	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.want.Hash}
+	if s.State == bier.Applied && len(r.want.Problems) > 0 {
+		s.State, s.Reason = bier.Failed, strings.Join(r.want.Problems, "; ")
 	}
 	if s.State == bier.Applied && s.Answered < s.Intent {
 		s.State = bier.Pending
@@ -123,11 +125,20 @@ func (r *router) run(ctx context.Context) {
 func (r *router) work(ctx context.Context) (again, done bool) {
 	for {
 		r.e.mu.Lock()
-		intent, want, hash, dirty := r.intent, r.want, r.hash, r.dirty
+		want := r.desired
+		r.e.mu.Unlock()
+		want.Made()
+		r.e.mu.Lock()
+		if r.desired != want {
+			r.e.mu.Unlock()
+			continue
+		}
+		r.want = want
+		intent, dirty := r.intent, r.dirty
 		idle := r.answered == intent && !dirty && r.state == bier.Applied
 		r.dirty = false
-		if empty(want) && !r.managed { // never touched and nothing wanted: it is left alone
-			idle, done = true, len(r.problems) == 0
+		if empty(want.Config) && !r.managed { // never touched and nothing wanted: it is left alone
+			idle, done = true, len(want.Problems) == 0
 			if done {
 				r.leave()
 			} else { // nothing can be done, and that is to be seen
@@ -140,11 +151,11 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 			return false, done
 		}
 		began := time.Now()
-		out := r.try(ctx, want, hash, intent)
+		out := r.try(ctx, want, intent)
 		if ctx.Err() != nil {
 			return false, true
 		}
-		if out.state == bier.Applied && empty(want) {
+		if out.state == bier.Applied && empty(want.Config) {
 			if err := r.e.o.Release(ctx, r.node); err == nil {
 				r.e.mu.Lock()
 				r.managed = false
@@ -192,7 +203,7 @@ func (r *router) finish(intent uint64, out outcome) bool {
 		r.e.o.Report(r.node, out.reason)
 	}
 	r.publish()
-	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !empty(r.want) || r.managed)
+	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !empty(r.want.Config) || r.managed)
 }
 
 type outcome struct {
@@ -201,7 +212,7 @@ type outcome struct {
 }
 
 // try applies once.
-func (r *router) try(ctx context.Context, want *bierdriver.Config, hash string, intent uint64) outcome {
+func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome {
 	target := r.e.o.Target(r.node)
 	if target == nil {
 		return outcome{state: bier.Pending, reason: "no router is mounted as " + r.node}
@@ -218,7 +229,7 @@ func (r *router) try(ctx context.Context, want *bierdriver.Config, hash string, 
 	r.e.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, r.e.o.Timeout)
 	defer cancel()
-	res, driver, err := r.e.o.Apply(ctx, target, want, hash, !repair)
+	res, driver, err := r.e.o.Apply(ctx, target, want, !repair)
 	if err != nil {
 		return outcome{bier.Pending, err.Error(), driver, true}
 	}

@@ -158,7 +158,7 @@ func (a *acting) session(node string, n *bierdriver.Session) bierdriver.SessionS
 }
 
 // apply chooses a driver and lets it apply.
-func (a *acting) apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, hash string, dryRun bool) (*bierdriver.Result, string, error) {
+func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.Desired, dryRun bool) (*bierdriver.Result, string, error) {
 	ctx, cancel, err := a.term.Act(ctx, a.set.ApplyTimeout.Duration)
 	if err != nil {
 		return nil, "", err
@@ -174,21 +174,18 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 	if err != nil {
 		return nil, name, err
 	}
-	if len(c.Members) > 0 {
-		wants, err := a.board.WantsMembers(ctx, name)
-		if err != nil {
+	members := len(d.Config.Members) > 0
+	if members {
+		if members, err = a.board.WantsMembers(ctx, name); err != nil {
 			return nil, name, fmt.Errorf("driver %s: %w", name, err)
 		}
-		if !wants {
-			c = &bierdriver.Config{Global: c.Global, Channels: c.Channels}
-		}
 	}
-	p := &permit{acting: a, node: r.NodeId, hash: hash}
+	p := &permit{acting: a, node: r.NodeId, hash: d.Hash}
 	var asked bierdriver.Permit
 	if !dryRun {
 		asked = p
 	}
-	res, err := client.Apply(ctx, r, c, asked)
+	res, err := client.Apply(ctx, r, d.Wire(members), asked)
 	if err != nil {
 		return nil, name, fmt.Errorf("driver %s: %w", name, err)
 	}
