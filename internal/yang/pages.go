@@ -28,6 +28,8 @@ type Pages struct {
 	Style Style
 	XML   bool
 
+	dec     decoder
+	buf     []byte
 	input   map[string]json.RawMessage
 	limited bool
 	left    int // entries that are wanted, if limited
@@ -67,13 +69,17 @@ func (p *Pages) Input() ([]byte, error) {
 }
 
 // Page checks a page as EncodeOutput does and returns what it adds to the text of the output, and whether
-// another page is needed. The last one ends the text.
+// another page is needed. The last one ends the text, which is good until the next page.
 func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 	if blank(output) {
 		output = []byte("{}")
 	}
-	dec := p.RPC.get(Options{Drop: true})
-	defer p.RPC.put(dec)
+	dec := &p.dec
+	dec.a.reset()
+	if n := len(output) / 10; cap(dec.a.chunk) < n { // about one value in ten bytes; the next pages are as long
+		dec.a.chunk = make([]Data, 0, n)
+	}
+	dec.v = validator{Options: Options{Drop: true}, a: &dec.a}
 	d, perr := parseJSON(string(output), false, &dec.a)
 	if perr != nil {
 		return nil, false, perr
@@ -96,7 +102,8 @@ func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 	if p.XML {
 		return p.xml(d, more), more, nil
 	}
-	return p.json(d, more), more, nil
+	p.buf = p.json(p.buf[:0], d, more)
+	return p.buf, more, nil
 }
 
 // count takes the entries of a page from those that are wanted, and returns its cursor.
@@ -127,7 +134,7 @@ func (p *Pages) count(d *Data) (next *Data, err error) {
 	return next, nil
 }
 
-func (p *Pages) json(d *Data, more bool) (buf []byte) {
+func (p *Pages) json(buf []byte, d *Data, more bool) []byte {
 	for c := d.first; c != nil; c = c.next {
 		if c.Node != p.open {
 			buf = p.member(buf)

@@ -2,15 +2,24 @@ package restconf
 
 import (
 	"net/http"
+	"runtime/debug"
 
 	"ctl.internal/internal/yang"
 )
+
+// longAnswer is after how many bytes memory is given back.
+const longAnswer = 16 << 20
 
 // pages answers an rpc whose output comes in pages (yang.RPC.Paged): one is asked for after the other, up to the
 // limit of the client or the end of the table, and no more than one is in memory.
 func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte, error)) {
 	p, err := r.NewPages(input, x.env.style, x.xml)
-	begun := false
+	begun, sent := false, 0
+	defer func() {
+		if sent > longAnswer {
+			debug.FreeOSMemory() // what the collector lets pile up is not needed until the next long answer
+		}
+	}()
 	for more := true; more && err == nil; {
 		var output, text []byte
 		if input, err = p.Input(); err != nil {
@@ -36,6 +45,7 @@ func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte,
 			x.write([]byte(before))
 		}
 		x.write(text)
+		sent += len(text)
 		if !more {
 			x.write([]byte(after))
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // PageSize is how many rows of a table are read for one page.
-const PageSize = 1 << 14
+const PageSize = 1 << 12
 
 // FDBQuery is which entries of a forwarding table are asked for. 0 is any.
 type FDBQuery struct {
