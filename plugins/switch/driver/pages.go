@@ -105,6 +105,21 @@ func (c *Chooser) ReadARP(ctx context.Context, sw *switchdriver.Switch, q ARPQue
 	return p, err
 }
 
+// PortVLANs reads the VLANs of a switch and, where its driver tells, the PVIDs of its ports.
+func (c *Chooser) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, map[uint32]uint32, error) {
+	d, known, err := For[switchdriver.VLANReader](ctx, c, sw, "ReadVlans")
+	if err != nil {
+		return nil, nil, err
+	}
+	if p, ok := d.(interface {
+		PortVLANs(context.Context, *switchdriver.Switch) ([]*switchdriver.VLAN, map[uint32]uint32, error)
+	}); ok {
+		return p.PortVLANs(ctx, known)
+	}
+	vlans, err := d.ReadVLANs(ctx, known)
+	return vlans, nil, err
+}
+
 // part is what comes after a cursor, which is the name of an entry; names stand in order.
 func part[T any](all []T, cursor string, limit int, name func(T) string) ([]T, string, error) {
 	from := 0
@@ -123,4 +138,3 @@ func part[T any](all []T, cursor string, limit int, name func(T) string) ([]T, s
 	}
 	return all[:limit], name(all[limit-1]), nil
 }
-

@@ -54,9 +54,13 @@ func (d *Driver) Identify(ctx context.Context, sw *switchdriver.Switch) (objectI
 
 // tolerate turns what spoils one table only into a note.
 func tolerate(o *discovery.Observation, err error) error {
-	var loop *snmp.LoopError
 	var e *snmp.Error
-	if errors.As(err, &loop) || (errors.As(err, &e) && e.Status != 0) {
+	if table, cut := cutTable(err); cut {
+		o.Notes = append(o.Notes, err.Error())
+		o.Cut = append(o.Cut, discovery.Cut{Table: table, Why: err.Error()})
+		return nil
+	}
+	if errors.As(err, &e) && e.Status != 0 {
 		o.Notes = append(o.Notes, err.Error())
 		return nil
 	}

@@ -121,7 +121,9 @@ func cutTable(err error) (table string, cut bool) {
 }
 
 // cursorOf names a place in a table: a letter for the table, then the index.
-func cursorOf(table string, index []uint32) string { return table + strings.TrimPrefix(mib.Sub("", index...), ".") }
+func cursorOf(table string, index []uint32) string {
+	return table + strings.TrimPrefix(mib.Sub("", index...), ".")
+}
 
 // readCursor is the place that a cursor names; an empty one is the beginning of any table.
 func readCursor(cursor string, tables ...string) (table string, index []uint32, err error) {
