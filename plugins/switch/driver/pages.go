@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"time"
 
+	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -137,4 +139,30 @@ func part[T any](all []T, cursor string, limit int, name func(T) string) ([]T, s
 		return all, "", nil
 	}
 	return all[:limit], name(all[limit-1]), nil
+}
+
+// Counters are what the interfaces of a switch have counted since it started, by ifIndex.
+type Counters struct {
+	At         time.Time
+	UpTime     uint32 // hundredths of a second
+	Interfaces map[uint32]Interface
+}
+
+// Interface is what one interface has counted: octets, frames with errors and frames that were dropped.
+type Interface struct {
+	In, Out                                      uint64
+	InErrors, OutErrors, InDiscards, OutDiscards uint64
+	Oper                                         int32 // ifOperStatus
+	Wide                                         bool  // the octets are counted in 64 bit, not 32
+}
+
+// Counters reads what the interfaces of a switch have counted, by the standard MIB.
+func (c *Chooser) Counters(ctx context.Context, sw *switchdriver.Switch) (Counters, error) {
+	d, ok := c.opt.Standard.(interface {
+		ReadCounters(context.Context, *switchdriver.Switch) (Counters, error)
+	})
+	if !ok || sw.GetSnmp() == nil {
+		return Counters{}, fault.New(fault.Unsupported, "switch %s is not asked by SNMP, which alone has counters", mib.MAC(sw.NodeId))
+	}
+	return d.ReadCounters(ctx, sw)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"ctl.internal/plugins/switch/discovery"
@@ -57,7 +58,8 @@ func tolerate(o *discovery.Observation, err error) error {
 	var e *snmp.Error
 	if table, cut := cutTable(err); cut {
 		o.Notes = append(o.Notes, err.Error())
-		o.Cut = append(o.Cut, discovery.Cut{Table: table, Why: err.Error()})
+		cuts := slices.DeleteFunc(slices.Clone(o.Cut), func(c discovery.Cut) bool { return c.Table == table })
+		o.Cut = append(cuts, discovery.Cut{Table: table, Why: err.Error()})
 		return nil
 	}
 	if errors.As(err, &e) && e.Status != 0 {

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -98,6 +99,8 @@ func (s *Service) dailyCommands() []commands.Command {
 				id, err := vlanID(in, in.Option("vlan"))
 				return vlanIDIn{in.Arg("switch"), id}, err
 			}, s.vlanLines),
+		daily("switch:counters", "Show rates and errors of the ports of a switch", "Bits a second and errors of the last two readings, of which the last is made now.\n\nExample: switch:counters sw1 -w",
+			s.switchArg(true), []commands.Option{s.portOption()}, which, s.counterLines),
 		daily("switch:stp", "Show the spanning tree of a switch", "State and root of each port, read now.\n\nExample: switch:stp sw1", s.switchArg(true), nil, which, s.stpLines),
 		daily("switch:neighbors", "Show who is attached to the switches", "The edges of the topology at the ports of a switch, or of all, and the neighbours that were not placed, with the reason.\n"+
 			"Shows what is known; switch:TopoDiscover asks the switches again.\n\nExample: switch:neighbors | grep false", s.switchArg(false), nil, which, s.neighborLines),
@@ -255,17 +258,17 @@ func (s *Service) cmdVLANChange(name string, create bool) commands.Command {
 			return fault.At(fault.Invalid, "name", "a VLAN's name has up to 32 characters")
 		}
 		out, err := change(ctx, vlanByName{vlanIDIn{in.Arg("switch"), id}, in.Option("name"), strings.Split(in.Option("tagged"), ","), strings.Split(in.Option("untagged"), ",")})
-		return s.doneVLAN(in, id, out, err)
+		return doneVLAN(in, "is written", id, out, err)
 	}
 	return c
 }
 
-func (s *Service) doneVLAN(in *commands.Invocation, id uint32, out *done, err error) error {
+func doneVLAN(in *commands.Invocation, what string, id uint32, out *done, err error) error {
 	if err != nil {
 		return err
 	}
 	return in.Emit(out, func() string {
-		return "VLAN " + strconv.Itoa(int(id)) + " of " + in.Arg("switch") + " is so, as read back.\n"
+		return fmt.Sprintf("VLAN %d of %s %s, and was read back.\n", id, in.Arg("switch"), what)
 	})
 }
 
@@ -278,6 +281,6 @@ func (s *Service) cmdVLANDel() commands.Command {
 				return err
 			}
 			out, err := s.dropVLAN(ctx, vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}})
-			return s.doneVLAN(in, id, out, err)
+			return doneVLAN(in, "is removed", id, out, err)
 		}}
 }

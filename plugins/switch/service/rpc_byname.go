@@ -22,6 +22,7 @@ func (s *Service) byName(m operations.Mux) {
 	get(m, "switch:neighbors", s.neighborLines)
 	get(m, "switch:find-address", s.findAddress)
 	get(m, "switch:history", s.historyLines)
+	get(m, "switch:counters", s.counterLines)
 	get(m, "switch:vlan-add", s.changeVLAN(true))
 	get(m, "switch:vlan-set", s.changeVLAN(false))
 	get(m, "switch:vlan-del", s.dropVLAN)
