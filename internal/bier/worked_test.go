@@ -255,7 +255,6 @@ func distances(top *bier.Topology, pass func(node string) bool) map[string]map[s
 	return d
 }
 
-
 func written(masks map[int]map[string][]uint16) string {
 	var sets []string
 	for _, si := range slices.Sorted(maps.Keys(masks)) {

@@ -47,11 +47,11 @@ func TestRulesOfOneNode(t *testing.T) {
 		"Ethernet needs no labels": {func(n at) {
 			n.g.Encapsulation, n.s.AF = "bier-topology:bier-encapsulation-ethernet", bier.AF{}
 		}, false, ""},
-		"sub-domain 256":             {func(n at) { n.s.ID = 256 }, false, "sub-domain-id 256 is not within 0..255"},
-		"no igp":                     {func(n at) { n.s.IGP = "" }, false, "igp-type is missing"},
-		"another igp":                {func(n at) { n.s.IGP = "RIP" }, false, "neither OSPF nor ISIS"},
-		"MPLS without labels":        {func(n at) { n.s.AF = bier.AF{} }, false, "needs label ranges"},
-		"a set that is too high":     {func(n at) { n.s.BSL, n.s.BFRID = 64, id[uint16](16385) }, false, "bfr-id 16385 is in set 256"},
+		"sub-domain 256":         {func(n at) { n.s.ID = 256 }, false, "sub-domain-id 256 is not within 0..255"},
+		"no igp":                 {func(n at) { n.s.IGP = "" }, false, "igp-type is missing"},
+		"another igp":            {func(n at) { n.s.IGP = "RIP" }, false, "neither OSPF nor ISIS"},
+		"MPLS without labels":    {func(n at) { n.s.AF = bier.AF{} }, false, "needs label ranges"},
+		"a set that is too high": {func(n at) { n.s.BSL, n.s.BFRID = 64, id[uint16](16385) }, false, "bfr-id 16385 is in set 256"},
 		"the highest set": {func(n at) {
 			n.s.BSL, n.s.BFRID, n.e[0].Size, n.e[1].Size, n.e[1].Base = 64, id[uint16](16320), 255, 64, 3000
 		}, false, ""},
