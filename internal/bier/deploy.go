@@ -12,8 +12,6 @@ type Plan struct {
 	BSL        BSL         // of the ingress
 	BitStrings []BitString // that leave the ingress; egress nodes with an error are not in them
 	Egress     []Way       // in the order of the channel
-	// Needs are abilities that routers on the way must have besides plain forwarding.
-	Needs []Need
 }
 
 // Need is an ability that a router must have for a channel.
@@ -21,6 +19,13 @@ type Need struct {
 	Node, Ability string
 	For           string // what it is needed for, in words
 }
+
+// Lacking says in words that the router's model lacks the ability.
+func (n Need) Lacking() string {
+	return fmt.Sprintf("router %s cannot do what is needed (%s, %s) %s", n.Node, n.Ability, abilities[n.Ability], n.For)
+}
+
+var abilities = map[string]string{Tunnel: "RFC 8279 section 6.9", Transit: "a BFR without BFR-id", ECMP: "RFC 8279 section 6.7"}
 
 // Abilities that not every model of router has.
 const (
@@ -42,6 +47,9 @@ type Way struct {
 	ID   uint16   // BFR-id
 	Path []string // node-ids from the ingress, both ends included
 	Err  error    // why none come there
+	// Needs are abilities that routers on the way must have besides plain forwarding. With
+	// equal ways Path is one of them, and others may ask for more.
+	Needs []Need
 }
 
 // Err is the error of the first egress node that has one.
@@ -86,7 +94,12 @@ func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
 		out.Egress = append(out.Egress, w)
 	}
 	out.BitStrings = BitStrings(out.BSL, ids)
-	out.needs(g)
+	bfr := g.takes(out.BSL)
+	for i := range out.Egress {
+		if w := &out.Egress[i]; w.Err == nil {
+			w.needs(g, bfr)
+		}
+	}
 	return out, nil
 }
 
@@ -112,39 +125,27 @@ func (w *Way) find(g *Graph, tree *Tree, c *Channel, b BSL) error {
 	return nil
 }
 
-// needs finds what the ways to egress nodes ask of routers, each once. A way is the one
-// found first; with equal ways others may ask for more.
-func (p *Plan) needs(g *Graph) {
-	add := func(n Need) {
-		if !slices.Contains(p.Needs, n) {
-			p.Needs = append(p.Needs, n)
-		}
-	}
-	bfr := g.takes(p.BSL)
-	for _, w := range p.Egress {
-		if w.Err != nil {
+// needs finds what the way asks of routers.
+func (w *Way) needs(g *Graph, bfr []bool) {
+	last := w.Path[0] // BFR
+	var between []string
+	for _, hop := range w.Path[1:] {
+		m, member := g.Member(hop)
+		switch {
+		case !member:
+			between = append(between, fmt.Sprintf("%s, which is not in sub-domain %d of domain %d", hop, g.SubDomain, g.Domain))
+			continue
+		case !bfr[g.index[hop]]:
+			between = append(between, fmt.Sprintf("%s, which takes bit strings of %v only", hop, Disposition(m.domain, m.sub)))
 			continue
 		}
-		last := w.Path[0] // BFR
-		var between []string
-		for _, hop := range w.Path[1:] {
-			m, member := g.Member(hop)
-			switch {
-			case !bfr[g.index[hop]] && member:
-				between = append(between, fmt.Sprintf("%s, which takes bit strings of %v only", hop, Disposition(m.domain, m.sub)))
-				continue
-			case !member:
-				between = append(between, fmt.Sprintf("%s, which is not in sub-domain %d of domain %d", hop, g.SubDomain, g.Domain))
-				continue
-			}
-			if len(between) > 0 {
-				add(Need{last, Tunnel, fmt.Sprintf("to reach %s over %s", hop, strings.Join(between, " and "))})
-			}
-			if m.ID == 0 {
-				add(Need{hop, Transit, "it is on the way to " + w.Node + " and has no bfr-id"})
-			}
-			last, between = hop, nil
+		if len(between) > 0 {
+			w.Needs = append(w.Needs, Need{last, Tunnel, fmt.Sprintf("to reach %s over %s", hop, strings.Join(between, " and "))})
 		}
+		if m.ID == 0 {
+			w.Needs = append(w.Needs, Need{hop, Transit, "it is on the way to " + w.Node + " and has no bfr-id"})
+		}
+		last, between = hop, nil
 	}
 }
 

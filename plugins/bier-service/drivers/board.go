@@ -182,6 +182,17 @@ func (b *Board) WantsMembers(ctx context.Context, name string) (bool, error) {
 	return about.Members, err
 }
 
+// Lacks are the abilities that a driver's routers are known not to have, by commas, as far
+// as the driver was asked already.
+func (b *Board) Lacks(name string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := b.drivers[name]; d != nil && d.about != nil {
+		return strings.Join(d.about.Lacks, ",")
+	}
+	return ""
+}
+
 // Choose returns the driver for a router and has it watch the router. capabilities
 // are those the router announced last. The choice is kept until the router is
 // reached otherwise or the driver started anew. A fault.Unsupported says that no

@@ -22,7 +22,7 @@ type Shell struct {
 
 // Commands returns the table of commands.
 func (s *Shell) Commands() []commands.Command {
-	return []commands.Command{s.driverList(), s.sessionList(), s.routerAdd(), s.routerRemove(), s.routerSync()}
+	return []commands.Command{s.driverList(), s.sessionList(), s.routerAdd(), s.routerRemove(), s.routerSync(), s.alarmList(), s.alarmClear()}
 }
 
 // nodes completes ids of mounted routers.
