@@ -86,8 +86,9 @@ func (h *Handlers) warnings(now state.Reader, plan *bier.Plan) (out []string) {
 	return out
 }
 
-// Try is Deploy without doing it: the channel's plan and what is to be warned of.
-func (h *Handlers) Try(d channels.Deployment) (*bier.Plan, []string, error) {
+// Try is Deploy without doing it: the channel's plan, and for each of its egress nodes what
+// is to be warned of.
+func (h *Handlers) Try(d channels.Deployment) (*bier.Plan, [][]string, error) {
 	d.Topology = h.topology(d.Topology)
 	now := h.Store.Now()
 	var have *bier.Channel
@@ -100,5 +101,12 @@ func (h *Handlers) Try(d channels.Deployment) (*bier.Plan, []string, error) {
 		return nil, nil, err
 	}
 	plan, err := bier.PlanChannel(t, c)
-	return plan, h.warnings(now, plan), err
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings := make([][]string, len(plan.Egress))
+	for i := range plan.Egress {
+		warnings[i] = h.Store.Routers.Lacking(now, &plan.Egress[i])
+	}
+	return plan, warnings, nil
 }

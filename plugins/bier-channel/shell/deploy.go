@@ -2,7 +2,7 @@ package shell
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-channel/channels"
@@ -63,12 +63,9 @@ func (s *Shell) try(in *commands.Invocation, d channels.Deployment) error {
 	if err != nil {
 		return err
 	}
-	t := &commands.Table{Columns: []commands.Column{{Title: "Egress", Key: "node-id"}, {Title: "BFR-id", Key: "bfr-id", Right: true}, {Title: "Way", Key: "path"}}}
-	for _, w := range plan.Egress {
-		t.Add(w.Node, w.ID, commands.List(" ", w.Path))
-	}
-	for _, text := range warnings {
-		fmt.Fprintln(in.Stderr, "warning:", text)
+	t := &commands.Table{Columns: []commands.Column{{Title: "Egress", Key: "node-id"}, {Title: "BFR-id", Key: "bfr-id", Right: true}, {Title: "Way", Key: "path"}, {Title: "Warning", Key: "warning"}}}
+	for i, w := range plan.Egress {
+		t.Add(w.Node, w.ID, commands.List(" ", w.Path), strings.Join(warnings[i], "; "))
 	}
 	return in.Emit(t, nil)
 }

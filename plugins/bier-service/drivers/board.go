@@ -296,4 +296,17 @@ func (b *Board) pick(ctx context.Context, r *bierdriver.Router, capabilities []s
 	return "", fault.Device(kind, "no driver reaches router %s: %s", r.NodeId, strings.Join(reasons, "; "))
 }
 
+// Client is a driver by its name. It need not be the one that the router is watched by.
+func (b *Board) Client(name string) (*bierdriver.Client, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := b.drivers[name]; d != nil {
+		return d.client, nil
+	}
+	if name == "" {
+		return nil, fault.New(fault.Unavailable, "no driver was chosen for the router yet")
+	}
+	return nil, fault.New(fault.Unavailable, "the driver %s is not installed", name)
+}
+
 func (b *Board) client(name string) *bierdriver.Client { return bierdriver.NewClient(b.sb.Dial(name)) }

@@ -27,8 +27,9 @@ type Routers interface {
 
 // Handlers are what the RPCs need.
 type Handlers struct {
-	Routers Routers
-	Mounts  *mounts.Mounts
+	Routers   Routers
+	Inspector Inspector
+	Mounts    *mounts.Mounts
 }
 
 // Mux returns the RPCs by "module:rpc".
@@ -38,6 +39,8 @@ func (h *Handlers) Mux() operations.Mux {
 		api + "reconcile":      operations.Func(h.reconcile),
 		api + "get-alarms":     operations.Func(h.getAlarms),
 		api + "clear-reports":  operations.Func(h.clearReports),
+		api + "verify":         operations.Func(h.verify),
+		api + "ping":           operations.Func(h.ping),
 		api + "mount-router":   operations.Func(h.mountRouter),
 		api + "unmount-router": operations.Func(h.unmountRouter),
 	}

@@ -100,8 +100,8 @@ func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		s.data.store.Role(ctx, role, s.act)
 	})
 	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.broken) })
-	h := &operations.Handlers{Routers: s, Mounts: s.data.Mounts}
-	sh := &shell.Shell{Routers: s, Mounts: s.data.Mounts, Board: s.board}
+	h := &operations.Handlers{Routers: s, Inspector: s, Mounts: s.data.Mounts}
+	sh := &shell.Shell{Routers: s, Inspector: s, Mounts: s.data.Mounts, Board: s.board}
 	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
@@ -148,7 +148,7 @@ func (s *Service) event(driver string, e *bierdriver.Event) {
 		if e.Session.State == bierdriver.Up { // it may have been replaced meanwhile
 			a.engine.Kick([]string{e.NodeId}, 0)
 		}
-		if e.Session.State != before && before == bierdriver.Up {
+		if before == bierdriver.Up && (e.Session.State == bierdriver.Down || e.Session.State == bierdriver.Refused) {
 			s.report(e.NodeId, "the session is lost: "+e.Session.Reason)
 		}
 	case e.Drift != nil:
