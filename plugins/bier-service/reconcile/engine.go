@@ -23,6 +23,8 @@ type Options struct {
 	// Status takes the state of a router, nil when there is nothing more to say of it. It
 	// must not wait.
 	Status func(node string, s *bier.Status)
+	// Drift is called when a router did not hold what it was seen to hold.
+	Drift func(node string, repaired bool)
 	// Report notifies an operator. It must not wait.
 	Report func(node, text string)
 

@@ -44,6 +44,7 @@ func newLab(t *testing.T, managed []string, known map[string]bier.Status) *lab {
 			return res, "driver", err
 		},
 		Release: func(context.Context, string) error { return nil },
+		Drift:   func(string, bool) {},
 		Report:  func(string, string) {},
 		Status: func(node string, s *bier.Status) {
 			l.mu.Lock()

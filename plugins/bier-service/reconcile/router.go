@@ -19,13 +19,16 @@ type router struct {
 	node string
 	kick chan struct{}
 
-	desired  *Desired // the last, nil before the first Want; a planner hands the same pointer on while nothing changes
-	want     *Desired // what was compared or tried last, made
-	intent   uint64   // revision at which want came to be
-	answered uint64   // intent of the last try
-	dirty    bool
-	running  bool
-	managed  bool
+	desired *Desired // the last, nil before the first Want; a planner hands the same pointer on while nothing changes
+	want    *Desired // what was compared or tried last, made
+	intent  uint64   // revision at which want came to be
+	// When want came to be, the last try began, and a try last confirmed that the router holds it.
+	intended, sent, confirmed time.Time
+	held                      string // hash of what was confirmed last
+	answered                  uint64 // intent of the last try
+	dirty                     bool
+	running                   bool
+	managed                   bool
 
 	state  string
 	reason string
@@ -40,7 +43,7 @@ func (r *router) wanted(d *Desired, revision uint64) {
 	first := r.desired == nil
 	r.desired = d
 	if d.changed && !first { // work makes it
-		r.intent = revision
+		r.intent, r.intended = revision, now()
 		r.wake()
 		r.publish()
 		return
@@ -51,13 +54,14 @@ func (r *router) wanted(d *Desired, revision uint64) {
 	}
 	if s, ok := r.e.known[r.node]; first && ok && s.Hash == d.Hash { // it is what was wanted before, too
 		r.intent, r.answered, r.state, r.reason, r.driver, r.dirty = s.Intent, s.Answered, s.State, s.Reason, s.Driver, true
+		r.intended, r.sent, r.confirmed = s.Intended, s.Sent, s.Confirmed
 		if len(d.Problems) > 0 && s.State == bier.Failed {
 			r.state, r.reason = bier.Applied, "" // publish says the rest
 		}
 		r.wake()
 		return
 	}
-	r.intent = revision
+	r.intent, r.intended = revision, now()
 	r.wake()
 	if !empty(d.Config) || r.managed || len(d.Problems) > 0 {
 		r.publish()
@@ -76,14 +80,15 @@ func (r *router) doubt(revision uint64) {
 	r.dirty = true
 	r.wake()
 	if revision > r.intent {
-		r.intent = revision
+		r.intent, r.intended = revision, now()
 		r.publish()
 	}
 }
 
 // publish hands on the state. The lock is held.
 func (r *router) publish() {
-	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.want.Hash}
+	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.want.Hash,
+		Intended: r.intended, Sent: r.sent, Confirmed: r.confirmed}
 	if s.State == bier.Applied && len(r.want.Problems) > 0 {
 		s.State, s.Reason = bier.Failed, strings.Join(r.want.Problems, "; ")
 	}
@@ -162,7 +167,7 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 				r.e.mu.Unlock()
 			}
 		}
-		if r.finish(intent, out) {
+		if r.finish(intent, want.Hash, out) {
 			return out.state != bier.Applied && out.retry, false
 		}
 		// Changes came during the try, so more are on their way: as long as one try
@@ -191,11 +196,14 @@ func (r *router) leave() {
 }
 
 // finish notes a result; false when there is something newer to do.
-func (r *router) finish(intent uint64, out outcome) bool {
+func (r *router) finish(intent uint64, hash string, out outcome) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	again := r.state == bier.Failed && r.reason == out.reason
 	r.answered, r.state, r.reason = intent, out.state, out.reason
+	if out.state == bier.Applied {
+		r.confirmed, r.held = now(), hash
+	}
 	if out.driver != "" {
 		r.driver = out.driver
 	}
@@ -205,6 +213,21 @@ func (r *router) finish(intent uint64, out outcome) bool {
 	r.publish()
 	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !empty(r.want.Config) || r.managed)
 }
+
+// unseen is how long a try may take before it is shown that something was sent.
+const unseen = time.Second
+
+// sending shows that a try is under way.
+func (r *router) sending(intent uint64) {
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	if r.answered != intent {
+		r.publish()
+	}
+}
+
+// now is the time as it is stored.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 type outcome struct {
 	state, reason, driver string
@@ -226,12 +249,19 @@ func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome 
 	r.e.mu.Lock()
 	repair := r.e.o.Repair || r.answered != intent
 	r.managed = true // from here on it may hold something
+	r.sent = now()
+	drift := r.held == want.Hash // whatever is different now, somebody else did
 	r.e.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, r.e.o.Timeout)
 	defer cancel()
+	slow := time.AfterFunc(unseen, func() { r.sending(intent) })
+	defer slow.Stop()
 	res, driver, err := r.e.o.Apply(ctx, target, want, !repair)
 	if err != nil {
 		return outcome{bier.Pending, err.Error(), driver, true}
+	}
+	if drift && len(res.Edits) > 0 {
+		r.e.o.Drift(r.node, repair && res.State == bierdriver.Applied)
 	}
 	switch res.State {
 	case bierdriver.Applied:

@@ -51,7 +51,7 @@ func (s *Service) act(ctx context.Context, term *state.Term) {
 	for key, x := range s.data.status.All(now, bier.RouterKey("")) {
 		known[strings.TrimPrefix(key, bier.RouterKey(""))] = x
 	}
-	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.target, Apply: a.apply, Release: a.release, Status: a.records.router, Report: s.report,
+	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.target, Apply: a.apply, Release: a.release, Status: a.status, Drift: a.drift, Report: s.report,
 		Timeout: s.set.ApplyTimeout.Duration, RetryMin: s.set.RetryMin.Duration, RetryMax: s.set.RetryMax.Duration, Parallel: s.set.Parallel, Repair: s.set.Drift != "report"}, managed, known)
 	s.acting.Store(a)
 	var group sync.WaitGroup
@@ -149,6 +149,9 @@ func (a *acting) session(node string, n *bierdriver.Session) bierdriver.SessionS
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.sessions[node]
+	if n.State == bierdriver.Connecting && (before.GetState() == bierdriver.Down || before.GetState() == bierdriver.Refused) {
+		return before.GetState() // it is down until it is up
+	}
 	if len(n.Capabilities) == 0 { // what it announced last still helps to choose a driver
 		n.Capabilities = before.GetCapabilities()
 	}
@@ -185,7 +188,9 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.D
 	if !dryRun {
 		asked = p
 	}
+	began := time.Now()
 	res, err := client.Apply(ctx, r, d.Wire(members), asked)
+	a.measures.applied(name, began, outcome(res, err))
 	if err != nil {
 		return nil, name, fmt.Errorf("driver %s: %w", name, err)
 	}
@@ -202,6 +207,19 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.D
 		slog.Warn("the host key of a router is trusted because it is the first it showed; compare it with the router's", "node", r.NodeId, "host-key", res.GetSession().GetHostKey())
 	}
 	return res, name, nil
+}
+
+// outcome is a call of a driver in a word.
+func outcome(res *bierdriver.Result, err error) string {
+	switch {
+	case err != nil:
+		return "error"
+	case res.State == bierdriver.Applied:
+		return bier.Applied
+	case res.State == bierdriver.Failed:
+		return bier.Failed
+	}
+	return bier.Pending
 }
 
 // release forgets a router that holds nothing of ours any more.
