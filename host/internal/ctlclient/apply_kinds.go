@@ -44,8 +44,7 @@ func featureChanges(l *link, value any) ([]change, error) {
 		return nil, err
 	}
 	var have []struct {
-		Name     string `json:"name"`
-		Required any    `json:"required"`
+		Name string `json:"requirement"`
 	}
 	if err := l.read(&have, "feature:requirement-list"); err != nil {
 		return nil, err
@@ -56,7 +55,8 @@ func featureChanges(l *link, value any) ([]change, error) {
 		base, _, _ := strings.Cut(name, "/")
 		installed := false
 		for _, f := range have {
-			installed = installed || f.Name == base
+			have, _, _ := strings.Cut(f.Name, "/")
+			installed = installed || have == base
 		}
 		if !installed {
 			words = append(words, name)
@@ -82,7 +82,8 @@ func switchChanges(l *link, value any) ([]change, error) {
 	names := []string{"node-mac", "node-ip", "model"}
 	now, then := map[string]string{}, map[string]string{}
 	for _, s := range have {
-		row := strings.ToLower(fmt.Sprint(s["mac"])) + " " + fmt.Sprint(s["ip"]) + " " + fmt.Sprint(s["model"])
+		mac, _, _ := strings.Cut(fmt.Sprint(s["mac-address"]), " ") // of 8 octets, and the number of the node after it
+		row := strings.TrimPrefix(strings.ToLower(mac), "00:00:") + " " + fmt.Sprint(s["ip-address"]) + " " + fmt.Sprint(s["model"])
 		now[row] = row
 	}
 	for _, s := range wanted {
@@ -90,7 +91,7 @@ func switchChanges(l *link, value any) ([]change, error) {
 		for _, n := range names {
 			cells = append(cells, fmt.Sprint(s[n]))
 		}
-		cells[0] = strings.ToLower(cells[0])
+		cells[0] = strings.TrimPrefix(strings.ToLower(cells[0]), "00:00:")
 		row := strings.Join(cells, " ")
 		then[row] = row
 	}

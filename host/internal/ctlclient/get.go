@@ -109,7 +109,7 @@ func (o *options) cells(line []string) []string {
 	}
 	var out []string
 	for _, r := range rows {
-		for _, key := range []string{"name", "topology", "topology-id", "key", "realm", "node", "mac"} {
+		for _, key := range []string{"name", "topology", "topology-id", "key", "realm", "node", "ip-address"} {
 			if text, ok := r[key].(string); ok {
 				out = append(out, text)
 				break

@@ -60,7 +60,11 @@ func (s *Shell) runSessionList(ctx context.Context, in *commands.Invocation) err
 		if reason == "" {
 			reason = x.Reason
 		}
-		t.Add(node, address, session, since, st.Driver, x.Dialect, st.State, reason)
+		configuration := st.State
+		if x.State == "" && st.State == bier.Applied { // it was never asked: what it holds is not known
+			configuration = "nothing asked"
+		}
+		t.Add(node, address, session, since, st.Driver, x.Dialect, configuration, reason)
 	}
 	return in.Emit(t, nil)
 }
