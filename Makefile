@@ -9,7 +9,7 @@ PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./host/
 STRIP := -ldflags '-s -w'
 
 .DEFAULT_GOAL := build
-.PHONY: help build run stop run-cluster stop-cluster test test-race test-peers bench lint generate clean
+.PHONY: help build packages docs pictures run stop run-cluster stop-cluster test test-race test-peers bench lint generate clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,23 @@ build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its li
 	@bin/ctl-plugins link bin/plugins
 	@$(GO) run ./internal/sdkcopy bin/sdk
 	@cd bin/plugins && sha256sum $$(ls | grep -v SHA256SUMS) >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS
+
+docs: build ## the documentation site in bin/docs, which ctld serves under /docs/
+	$(GO) run ./internal/docsite site bin bin/docs
+
+pictures: build ## draw the pictures of docs/ from the program; those of web pages with chromium
+	$(GO) run ./internal/docsite pictures bin docs/pictures
+
+# All of a package has the time of the commit, so that it is the same each time it is made.
+packages: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+packages: export VERSION ?= $(shell git describe --tags --match 'v*' 2>/dev/null | sed 's/^v//' || true)
+packages: export ARCH ?= $(shell $(GO) env GOARCH)
+packages: docs ## .deb, .rpm, an OCI image layout, and SHA256SUMS of them, in bin/packages
+	@rm -rf bin/packages && mkdir -p bin/packages
+	$(GO) run ./internal/packages stage bin bin/packages/root
+	VERSION=$${VERSION:-0.0.0} && for kind in deb rpm; do VERSION=$$VERSION $(TOOL) nfpm package -f internal/packages/nfpm.yaml -p $$kind -t bin/packages/ || exit 1; done
+	$(GO) run ./internal/packages oci bin/packages/root bin/packages/ctl.oci
+	@cd bin/packages && cp root/usr/share/doc/ctl/sbom.cdx.json . && rm -rf root && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum >SHA256SUMS && ls -l
 
 run: build ## a controller with a simulated lab, discovered; ends with three commands to try
 	@test/labs/run.sh start
