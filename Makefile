@@ -14,9 +14,13 @@ STRIP := -ldflags '-s -w'
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# The compiler names each package that it builds: they are counted, and all else is shown.
+COUNT := awk '/^[a-zA-Z0-9_.\/~-]+$$/ {n++; if (n % 25 == 0) {printf "  %d packages compiled\n", n; fflush()}; next} {print; fflush()} END {if (n) printf "  %d packages compiled\n", n}'
+
 build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its links bin/plugins/*, and bin/sdk for authors
 	@mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -buildvcs=auto $(STRIP) -o bin/ $(PROGRAMS)
+	@echo 'building the programs (with an empty cache about 800 packages: a minute or two) …'
+	@set -o pipefail; CGO_ENABLED=0 $(GO) build -v -buildvcs=auto $(STRIP) -o bin/ $(PROGRAMS) 2>&1 | $(COUNT)
 	@bin/ctl-plugins link bin/plugins
 	@$(GO) run ./internal/sdkcopy bin/sdk
 	@cd bin/plugins && sha256sum $$(ls | grep -v SHA256SUMS) >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS
@@ -51,7 +55,8 @@ stop-cluster: ## stop what `make run-cluster` started
 	@test/labs/run-cluster.sh stop
 
 test: ## all tests that need nothing but Go
-	@$(TESTS) --packages ./...
+	@echo "$$($(GO) list ./... | wc -l) packages, a line for each as it ends; it took $$(cat bin/test.seconds 2>/dev/null || echo 'minutes, not measured here yet,') seconds last time"
+	@mkdir -p bin; begin=$$SECONDS; $(TESTS) --packages ./... && echo $$((SECONDS - begin)) >bin/test.seconds
 
 test-race: ## the same under the race detector
 	@CGO_ENABLED=1 $(TESTS) --packages ./... -- -race -timeout 20m

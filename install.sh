@@ -90,10 +90,10 @@ say 'building …'
 if [[ $(id -u) -eq 0 ]]; then
 	# The clone may be somebody else's: git is to read it all the same, and he is to be able to build in it later.
 	export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$here
-	make -s -C "$here" build
+	make -s -C "$here" build docs
 	chown -R --reference="$here" "$here/bin"
 else
-	make -s -C "$here" build
+	make -s -C "$here" build docs
 fi
 
 # An upgrade first saves what the home holds; the newest three such snapshots stay. The new ctl takes it, from
@@ -117,6 +117,7 @@ for p in ctld ctl idmtool; do put "$here/bin/$p" "$lib/$p"; ln -sfn "$lib/$p" "$
 put "$here/bin/ctl-plugins" "$lib/ctl-plugins"
 "$lib/ctl-plugins" link "$lib/plugins"
 rm -rf -- "$lib/sdk.new" && cp -R "$here/bin/sdk" "$lib/sdk.new" && rm -rf -- "$lib/sdk" && mv "$lib/sdk.new" "$lib/sdk" # for ctl plugin new
+rm -rf -- "$lib/docs.new" && cp -R "$here/bin/docs" "$lib/docs.new" && rm -rf -- "$lib/docs" && mv "$lib/docs.new" "$lib/docs" # served under /docs/
 install -m 644 "$here/bin/plugins/SHA256SUMS" "$lib/plugins/SHA256SUMS.new" && mv -f "$lib/plugins/SHA256SUMS.new" "$lib/plugins/SHA256SUMS"
 
 
