@@ -42,7 +42,11 @@ packages: docs ## .deb, .rpm, an OCI image layout, and SHA256SUMS of them, in bi
 	$(GO) run ./internal/packages oci bin/packages/root bin/packages/ctl.oci
 	@cd bin/packages && cp root/usr/share/doc/ctl/sbom.cdx.json . && rm -rf root && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum >SHA256SUMS && ls -l
 
-run: build ## a controller with a simulated lab, discovered; ends with three commands to try
+bin/docs/index.html: $(wildcard docs/*.md docs/pictures/* docs/monitoring/* internal/docsite/*.go internal/docsite/static/*) features.yaml | build
+	@echo 'making the documentation …'
+	@$(GO) run ./internal/docsite site bin bin/docs
+
+run: build bin/docs/index.html ## a controller with a simulated lab, discovered; ends with three commands to try
 	@test/labs/run.sh start
 
 stop: ## stop what `make run` started
