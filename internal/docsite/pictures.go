@@ -71,8 +71,18 @@ func (c *controller) typed(line string) (string, error) {
 	if len(out) == 0 && err != nil {
 		return "", err
 	}
-	return strings.ReplaceAll(string(out), "\r", ""), nil
+	lines := strings.Split(strings.ReplaceAll(string(out), "\r\n", "\n"), "\n")
+	for i, line := range lines { // what a status line showed before it was taken away is not seen
+		if at := strings.LastIndex(line, erase); at >= 0 {
+			line = line[at+len(erase):]
+		}
+		lines[i] = strings.ReplaceAll(line, "\t", "   ")
+	}
+	return strings.Join(lines, "\n"), nil
 }
+
+// erase clears the line that the cursor is in.
+const erase = "\r\x1b[K"
 
 func shell(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
@@ -91,7 +101,9 @@ func svg(screen string) string {
 			colour = "#7ee787"
 		}
 		if m := sgr.FindStringSubmatch(line); m != nil {
-			colour = map[string]string{"31": "#ff7b72", "33": "#e3b341", "2": "#8b949e"}[m[1]]
+			if c, ok := map[string]string{"31": "#ff7b72", "33": "#e3b341", "2": "#8b949e"}[m[1]]; ok {
+				colour = c
+			}
 		}
 		line = sgr.ReplaceAllString(line, "")
 		if line == "" {
