@@ -77,10 +77,25 @@ func (s *supervisor) info(hash bool) Info {
 		}
 		i.Health = last.health.Load().GetDetails()
 	}
-	if cur := s.cur.Load(); cur != nil {
+	switch cur := s.cur.Load(); {
+	case cur == nil:
+	case ended(cur.proc.Gone()):
+		if i.State.Serving() { // the supervisor has not seen it yet
+			i.State, i.Reason, i.Since = Backoff, "its process has ended; a new one is being started", time.Now()
+		}
+	default:
 		i.PID, i.Started, i.InFlight, i.Debugger = cur.proc.PID, cur.proc.Started, cur.inflight.Load(), cur.proc.Attached()
 	}
 	return i
+}
+
+func ended(gone <-chan struct{}) bool {
+	select {
+	case <-gone:
+		return true
+	default:
+		return false
+	}
 }
 
 // Manifests returns the newest manifest of every plugin that has been described, in

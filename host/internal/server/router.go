@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
@@ -82,6 +83,7 @@ func (s *Server) hostRoutes(m *mux.Router) {
 	subtree(m, "/auth", s.aaa.Handler())
 	subtree(m, "/oauth2", s.aaa.Handler())
 	subtree(m, "/.well-known/oauth-authorization-server", s.aaa.Handler())
+	subtree(m, docsPath, docsHandler(filepath.Join(programDir(), "docs")))
 	pages := web.New(s.webOptions())
 	m.Path("/").Handler(pages)
 	for _, p := range web.Paths {

@@ -51,3 +51,6 @@ func (t configTable) Validate(ctx context.Context) []home.Problem {
 
 // Effective implements tables.Config.
 func (t configTable) Effective() []home.Effective { return t.s.loaded.Effective() }
+
+// Home implements tables.Config.
+func (t configTable) Home() home.Dir { return t.s.home }

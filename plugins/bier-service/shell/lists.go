@@ -60,11 +60,14 @@ func (s *Shell) runSessionList(ctx context.Context, in *commands.Invocation) err
 		if reason == "" {
 			reason = x.Reason
 		}
-		confirmed := ""
+		configuration, confirmed := st.State, ""
+		if x.State == "" && st.State == bier.Applied { // it was never asked: what it holds is not known
+			configuration = "nothing asked"
+		}
 		if !st.Confirmed.IsZero() {
 			confirmed = st.Confirmed.Format("2006-01-02 15:04:05")
 		}
-		t.Add(node, address, session, since, st.Driver, x.Dialect, st.State, confirmed, reason)
+		t.Add(node, address, session, since, st.Driver, x.Dialect, configuration, confirmed, reason)
 	}
 	return in.Emit(t, nil)
 }
