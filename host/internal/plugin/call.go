@@ -27,7 +27,7 @@ const (
 )
 
 type stats struct {
-	calls, failed, repeated, refused atomic.Uint64
+	calls, failed, repeated, refused, denied atomic.Uint64
 }
 
 type safeKey struct{}

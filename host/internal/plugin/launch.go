@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -79,6 +80,14 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 	inst.manifest = d.GetManifest()
 	api, err := s.accept(inst.manifest)
 	if err != nil {
+		return permanentError{err}
+	}
+	requests, err := grant.Requests(inst.manifest)
+	if err != nil {
+		return permanentError{err}
+	}
+	s.requests.Store(&requests)
+	if err := s.services.Held().Check(inst.manifest, requests); err != nil {
 		return permanentError{err}
 	}
 	inst.proc.Annotate(slog.String("version", inst.manifest.Version))

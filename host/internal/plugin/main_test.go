@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"ctl.internal/host/internal/grant"
 )
 
 // faultyBinary is the misbehaving plugin, built once for all tests.
@@ -117,9 +119,13 @@ func newRig(t testing.TB, change func(*Options)) *rig {
 	return r
 }
 
+// faultyGrants are what the faulty plugin requests, but the certificate.
+var faultyGrants = grant.Held{}.Grant("test", time.Time{}, grant.Grant{Kind: grant.Service, Value: "*"}, grant.Grant{Kind: grant.Plugins, Value: "*"},
+	grant.Grant{Kind: grant.RPC, Value: "*"}).Refuse("test", time.Time{}, grant.Grant{Kind: grant.Certificate, Value: "*"})
+
 // faulty is the spec of the misbehaving plugin; words go into its environment.
 func faulty(words ...string) Spec {
-	s := Spec{Name: "faulty", Path: faultyBinary}
+	s := Spec{Name: "faulty", Path: faultyBinary, Held: faultyGrants}
 	if len(words) > 0 {
 		s.Env = []string{"FAULTY=" + strings.Join(words, " ")}
 	}

@@ -112,6 +112,16 @@ func (m *Manager) Ensure(ctx context.Context, spec Spec) error {
 		return err
 	}
 	m.reindex()
+	before := s.services.Held()
+	s.services.SetHeld(spec.Held)
+	if err = s.ensure(ctx, spec); err != nil && s.cur.Load() != nil { // it goes on as it was
+		s.services.SetHeld(before)
+	}
+	return err
+}
+
+// ensure makes the plugin run as a spec says.
+func (s *supervisor) ensure(ctx context.Context, spec Spec) error {
 	s.mu.Lock()
 	before := s.spec
 	s.spec = spec
@@ -119,7 +129,7 @@ func (m *Manager) Ensure(ctx context.Context, spec Spec) error {
 	if before.equal(spec) {
 		return s.order(ctx, evStart{})
 	}
-	err = s.reload(ctx)
+	err := s.reload(ctx)
 	if err != nil {
 		s.keep(before)
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/process"
@@ -42,6 +43,9 @@ type Options struct {
 	// Forward returns a connection to a plugin on a node; an empty node is the one that
 	// holds its role. Nil = no other node is reached.
 	Forward func(plugin, node string) grpc.ClientConnInterface
+
+	// Refused gets what a plugin tried without a grant; nil = none wants to know.
+	Refused func(plugin string, g grant.Grant)
 
 	Policy Policy // zero = DefaultPolicy
 	Limits Limits // zero fields = DefaultLimits
@@ -102,6 +106,8 @@ type Spec struct {
 	SHA256 string   // in hex; empty = not checked
 	Env    []string // "NAME=value", besides what every plugin gets
 	Facets []string // install facets that are on: "rest", "cli", "ui"
+	// Held are the decisions about what the plugin requests; they do not make another process.
+	Held grant.Held
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -29,6 +30,7 @@ type supervisor struct {
 	// without a lock on the way of each call.
 	cur        atomic.Pointer[instance]
 	manifest   atomic.Pointer[pluginv1.Manifest] // newest known, also while it is down
+	requests   atomic.Pointer[[]grant.Request]   // of the newest process that was described
 	generation atomic.Uint64
 	// ordered is the number, among all orders there were, of the newest that concerned
 	// this plugin; see Manager.Ordered.

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/internal/wire"
@@ -74,7 +76,14 @@ func serve(t *testing.T, s hostsvc.Services) *host.Client {
 	srv.AddToken("t0")
 	srv.AddToken("t1")
 	srv.RemoveToken("t0")
-	srv.SetManifest(&pluginv1.Manifest{Name: "p", YangModules: []*pluginv1.YangModule{{Name: "m@2026-01-01", Implemented: true}, {Name: "imported"}}})
+	srv.SetManifest(&pluginv1.Manifest{Name: "p", YangModules: []*pluginv1.YangModule{{Name: "m@2026-01-01", Implemented: true}, {Name: "imported"}},
+		Requests: []*pluginv1.Request{{Kind: grant.Service, Value: "*"}, {Kind: grant.Plugins, Value: "x"}, {Kind: grant.Stream, Value: "s"},
+			{Kind: grant.RPC, Value: "m:r"}, {Kind: grant.Certificate, Value: "trust"}}, Streams: []string{"s"}})
+	all := grant.Held{}
+	for _, kind := range []string{grant.Service, grant.Plugins, grant.Stream, grant.RPC, grant.Certificate} {
+		all = all.Grant("test", time.Time{}, grant.Grant{Kind: kind, Value: "*"})
+	}
+	srv.SetHeld(all)
 	conn, err := grpc.NewClient("unix://"+srv.Socket(), wire.DialOptions(
 		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithPerRPCCredentials(token("t1")))...)
 	if err != nil {
