@@ -138,6 +138,12 @@ if $system; then
 			# The daemon stops its plugins itself, in order: do not signal them.
 			KillMode=mixed
 			TimeoutStopSec=60
+			# Control groups below its own are the daemon's, for its plugins; a plugin that the kernel ends for
+			# want of memory does not end the service. Plugins may fork; all of them together not without end.
+			Delegate=cpu memory pids
+			OOMPolicy=continue
+			TasksMax=4096
+			LimitCORE=0
 			LimitNOFILE=65536
 			# SNMP traps (162) and other low ports without root.
 			AmbientCapabilities=CAP_NET_BIND_SERVICE
@@ -157,7 +163,6 @@ if $system; then
 			SystemCallArchitectures=native
 			SystemCallFilter=~@clock @cpu-emulation @module @obsolete @raw-io @reboot @swap
 			SystemCallErrorNumber=EPERM
-			ProtectControlGroups=yes
 			RestrictSUIDSGID=yes
 			RestrictRealtime=yes
 			LockPersonality=yes

@@ -38,6 +38,11 @@ type Info struct {
 	Grants []grant.Decision // what became of its requests
 	Denied uint64           // tries of what it was not granted
 
+	Metrics    string // why its metrics are left out; empty = they are not
+	Waiting    int    // calls that wait for a place
+	StoreBytes int64  // of its data, as counted last
+	StoreKeys  int64
+
 	Calls    uint64 // to the plugin, ever
 	Errors   uint64
 	Repeated uint64 // safe calls made again after a crash
@@ -74,6 +79,11 @@ func (s *supervisor) info(hash bool) Info {
 		SHA256: spec.SHA256, Facets: spec.Facets, DataDir: s.dataDir(), Manifest: s.manifest.Load(),
 		Calls: s.stats.calls.Load(), Errors: s.stats.failed.Load(), Repeated: s.stats.repeated.Load(), Refused: s.stats.refused.Load()}
 	i.Denied = s.stats.denied.Load()
+	if why := s.metrics.Load(); why != nil {
+		i.Metrics = *why
+	}
+	_, i.Waiting = s.calls.load()
+	i.StoreBytes, i.StoreKeys = s.services.Stored()
 	if r := s.requests.Load(); r != nil {
 		i.Grants = s.services.Held().Decisions(*r)
 	}

@@ -75,7 +75,7 @@ func (b *logBuffer) count(s string) int { return strings.Count(b.String(), s) }
 var quick = Limits{StopGrace: time.Second, PingEvery: 100 * time.Millisecond, PingTimeout: 20 * time.Second, PingMisses: 3,
 	StartTimeout: 60 * time.Second, DrainTimeout: 5 * time.Second, LogRate: 1000}
 
-var quickPolicy = Policy{FirstDelay: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, MaxFailures: 4, StableAfter: time.Minute, UnhealthyAfter: time.Minute}
+var quickPolicy = Policy{FirstDelay: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, StableAfter: time.Minute, UnhealthyAfter: time.Minute}
 
 type rig struct {
 	*Manager

@@ -30,7 +30,7 @@ func (m *Manager) services(s *supervisor) hostsvc.Services {
 		InFlight:    relayInFlight,
 	}
 	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Fence: s.fence, Exports: m.exports, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
-		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, Refused: s.refused, CallTimeout: m.limits.CallTimeout, Log: s.log}
+		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, Quotas: m.limits.Quotas, Refused: s.refused, CallTimeout: m.limits.CallTimeout, Log: s.log}
 }
 
 // mayCall lists the capabilities whose providers the plugin may call.

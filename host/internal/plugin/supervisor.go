@@ -25,6 +25,10 @@ type supervisor struct {
 	services *hostsvc.Server
 	callers  callers
 	stats    stats
+	calls    *bulkhead
+	watches  atomic.Int64
+	metrics  atomic.Pointer[string] // why the newest metrics cannot be used; empty = they can
+	stuck    atomic.Bool            // calls are not answered; the health is degraded for that
 
 	// cur is the process that gets the calls, nil while there is none. It is read
 	// without a lock on the way of each call.
@@ -114,8 +118,7 @@ func (s *supervisor) logChange(before, now State) {
 		args = append(args, "reason", s.machine.reason)
 	}
 	if now == Backoff {
-		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(),
-			"failure", fmt.Sprintf("%d of %d", s.machine.failures(), s.machine.policy.MaxFailures))
+		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(), "failure", s.machine.failures())
 	}
 	s.log.Log(s.ctx, level, "plugin state", args...)
 }

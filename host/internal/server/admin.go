@@ -31,7 +31,7 @@ func adminHandler(ready func(*http.Request) []reason, metrics prometheus.Gathere
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"ready": len(reasons) == 0, "reasons": reasons})
 	})
-	m.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	m.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 	return m
 }
 

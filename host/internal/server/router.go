@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
@@ -72,6 +73,11 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	now.mux.NotFoundHandler.ServeHTTP(w, req)
+}
+
+// reservedPaths are those that no plugin may claim.
+func reservedPaths() []string {
+	return slices.Concat(restconf.Prefixes[:], web.Paths[:], []string{"/auth", "/oauth2", "/.well-known", "/metrics", "/livez", "/readyz", "/healthz"})
 }
 
 // hostRoutes mounts the host's own subtrees, the most used first: the mux asks them in this order.

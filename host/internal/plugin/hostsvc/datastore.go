@@ -146,6 +146,9 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 	if len(t.Ops)+len(t.Compares) == 0 && len(edits) > 0 { // nothing is different, and nothing was asked for
 		return &pluginv1.CommitResponse{Revision: uint64(store.Revision())}, nil
 	}
+	if err := d.s.room(ctx, t); err != nil {
+		return nil, err
+	}
 	rev, err := store.Commit(ctx, t)
 	var lost *datastore.ConflictError
 	switch {

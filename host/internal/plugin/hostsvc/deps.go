@@ -99,6 +99,7 @@ type Services struct {
 	Relay        grpc.StreamHandler
 	RelayUnary   func(ctx context.Context, method string, request []byte) ([]byte, error) // of the link; goes with Relay
 	Spans        Spans
+	Quotas       Quotas
 	// Refused gets what a plugin was refused because it was not granted; nil = none wants to know.
 	Refused     func(grant.Grant)
 	CallTimeout time.Duration // of unary calls without a deadline

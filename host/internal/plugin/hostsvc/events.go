@@ -34,6 +34,13 @@ func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*
 	if !slices.Contains(e.s.Manifest().GetStreams(), r.Stream) {
 		return nil, fault.At(fault.Denied, r.Stream, "the manifest does not list this stream under `streams`")
 	}
+	if q := e.s.services.Quotas.EventBytes; q > 0 && len(r.Data) > q {
+		return nil, fault.At(fault.TooBig, r.Stream, "the event has %d bytes; at most %d are taken", len(r.Data), q)
+	}
+	if !e.s.events.Allow() {
+		e.s.quota("events")
+		return nil, fault.At(fault.Unavailable, r.Stream, "plugin %s publishes more than %d events a second; try again later", e.s.plugin, e.s.services.Quotas.Events)
+	}
 	var m map[string]json.RawMessage
 	d := json.NewDecoder(bytes.NewReader(r.Data))
 	if err := d.Decode(&m); err != nil || len(m) != 1 || d.More() {

@@ -72,6 +72,11 @@ func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerIn
 	if err := s.granted(info.FullMethod); err != nil {
 		return nil, fault.ToStatus(err)
 	}
+	leave, err := s.enterCall("calls", s.services.Quotas.Calls)
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	defer leave()
 	res, err := h(ctx, req)
 	return res, fault.ToStatus(err)
 }
@@ -87,6 +92,11 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 	if err := s.granted(info.FullMethod); err != nil {
 		return fault.ToStatus(err)
 	}
+	leave, err := s.enterCall("streams", s.services.Quotas.Streams)
+	if err != nil {
+		return fault.ToStatus(err)
+	}
+	defer leave()
 	ss, end := s.standing(ss)
 	defer end()
 	return fault.ToStatus(h(srv, ss))

@@ -14,8 +14,10 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/grant"
@@ -37,6 +39,11 @@ type Server struct {
 
 	uploading sync.Mutex // spans, one message at a time
 
+	stored            stored
+	inflight, streams atomic.Int64
+	limited           *rate.Limiter // lines about quotas
+	events            *rate.Limiter
+
 	mu     sync.RWMutex
 	held   grant.Held
 	tokens [][]byte
@@ -53,6 +60,10 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	}
 	s := &Server{plugin: plugin, services: services, socket: filepath.Join(dir, "host.sock")}
 	s.permit.Store(newPermit(nil, grant.Held{}))
+	s.limited, s.events = rate.NewLimiter(rate.Every(10*time.Second), 1), rate.NewLimiter(rate.Inf, 0)
+	if n := services.Quotas.Events; n > 0 {
+		s.events = rate.NewLimiter(rate.Limit(n), 10*n)
+	}
 	if err := os.Remove(s.socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("an old socket of plugin %s cannot be removed: %w", plugin, err)
 	}
@@ -66,6 +77,7 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	}
 	options := wire.ServerOptions(
 		grpc.ForceServerCodecV2(frames.Codec()),
+		grpc.MaxConcurrentStreams(1024),
 		grpc.ChainUnaryInterceptor(s.unary),
 		grpc.ChainStreamInterceptor(s.stream),
 	)
