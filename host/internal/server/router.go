@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
@@ -73,6 +74,11 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	now.mux.NotFoundHandler.ServeHTTP(w, req)
+}
+
+// reservedPaths are those that no plugin may claim.
+func reservedPaths() []string {
+	return slices.Concat(restconf.Prefixes[:], web.Paths[:], []string{"/auth", "/oauth2", "/.well-known", "/metrics", "/livez", "/readyz", "/healthz"})
 }
 
 // hostRoutes mounts the host's own subtrees, the most used first: the mux asks them in this order.

@@ -7,6 +7,7 @@ import (
 
 	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
 )
@@ -39,6 +40,11 @@ func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
 		found = append(found, "its YANG modules are refused: "+why)
 	}
 	return append(found, i.Warnings...), nil
+}
+
+// Decide implements tables.Plugins.
+func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, grants []grant.Grant) error {
+	return t.s.features.Decide(ctx, name, by, granted, grants)
 }
 
 // configTable shows the settings to the console.
