@@ -9,7 +9,7 @@ PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./host/
 STRIP := -ldflags '-s -w'
 
 .DEFAULT_GOAL := build
-.PHONY: help build packages docs pictures run stop run-cluster stop-cluster test test-race test-peers bench lint generate clean
+.PHONY: help build web web-check packages docs pictures run stop run-cluster stop-cluster test test-race test-peers bench lint generate clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,13 @@ build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its li
 	@bin/ctl-plugins link bin/plugins
 	@$(GO) run ./internal/sdkcopy bin/sdk
 	@cd bin/plugins && sha256sum $$(ls | grep -v SHA256SUMS) >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS
+
+web: ## build the web console from host/web, with Node, into host/internal/web/static, which is committed
+	GO=$(GO) host/web/build.sh
+
+web-check: ## the committed web console is what its sources make; skips loudly without Node
+	@if command -v npm >/dev/null && command -v node >/dev/null; then $(MAKE) web && git diff --exit-code --stat -- host/internal/web/static && \
+		test -z "$$(git status --porcelain -- host/internal/web/static)"; else echo 'SKIPPED, NOT TESTED: Node and npm are not installed, so the web console was not built again'; fi
 
 docs: build ## the documentation site in bin/docs, which ctld serves under /docs/
 	$(GO) run ./internal/docsite site bin bin/docs
@@ -80,6 +87,7 @@ lint: ## gofmt, vet, staticcheck, walls, freshness of generated code
 	$(GO) test ./test/architecture ./proto
 	$(GO) generate ./proto
 	git diff --exit-code -- proto
+	@test "$$(host/web/sources.sh)" = "$$(cat host/internal/web/static/SOURCES.sha256)" || { echo 'the web console was not built from host/web as it is: run make web'; exit 1; }
 
 generate: ## make the generated code anew
 	$(GO) generate ./proto

@@ -91,6 +91,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	}
 	a.handler = idm.New(idm.Options{
 		Identity: a.identity, Tokens: a.tokens, Authn: a.authn, Log: a.log, Change: a.recorder.Change, OwnPassword: a.ownPassword,
+		May: a.Allows, Sessions: o.Sessions,
 		Explain: func(ctx context.Context, user, method, path string) (any, error) {
 			return a.Explain(ctx, user, method, path)
 		},

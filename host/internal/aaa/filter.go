@@ -3,13 +3,10 @@ package aaa
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"strconv"
-	"strings"
 
 	"ctl.internal/host/internal/aaa/accounting"
 	"ctl.internal/host/internal/aaa/authn"
@@ -29,7 +26,7 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, err := reqpath.Parse(r)
 		if err != nil {
-			a.o.Refuse(w, r, http.StatusBadRequest, err.Error())
+			a.answer(w, r, http.StatusBadRequest, "", err.Error())
 			return
 		}
 		path.Rewrite(r.URL)
@@ -68,13 +65,15 @@ func (a *AAA) Filter(next http.Handler) http.Handler {
 			ctx = caller.With(ctx, q.Caller)
 			delete(r.Header, "Authorization") // names are canonical since they were read
 		}
+		delete(r.Header, "Cookie")
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
-// outsideRules reports whether a path authenticates by its own form.
+// outsideRules reports whether a path authenticates by its own form, or is one of the files that make the login page.
 func outsideRules(p reqpath.Path) bool {
-	return p.Is("oauth2", "token") || p.Is("oauth2", "revoke") || p.Is("oauth2", "introspect") || p.Is(".well-known", "oauth-authorization-server")
+	return p.Is("login") || p.Under("web", "static") || p.Is("web", "login") || p.Is("web", "logout") || p.Is("web", "me") || p.Under("web", "sessions") ||
+		p.Is("oauth2", "token") || p.Is("oauth2", "revoke") || p.Is("oauth2", "introspect") || p.Is(".well-known", "oauth-authorization-server")
 }
 
 func (a *AAA) requestID(r *http.Request) string {
@@ -93,6 +92,7 @@ type env struct {
 	err   error
 
 	demand string // what the user must do first
+	ended  bool   // the session that the request was sent with has ended
 }
 
 // Authenticate implements rules.Env.
@@ -101,6 +101,19 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 		return rules.Pass, true
 	}
 	l, present, err := e.aaa.authn.Request(e.ctx, r.HTTP.Header, r.Peer, s)
+	if text := authn.Cookie(r.HTTP); !present && text != "" && s&rules.Basic != 0 {
+		if !authn.ProvesOrigin(r.HTTP) {
+			e.demand = "a change with the cookie of a session needs the header Origin, which browsers send"
+			return rules.Denied, true
+		}
+		l, err = e.aaa.authn.Session(e.ctx, text, r.Peer)
+		present, e.ended = err == nil, errors.Is(err, authn.ErrRefused)
+		if err == nil && r.HTTP.Header.Get("Ctl-Background") == "" && !lasts(r.Path) {
+			if err := e.aaa.tokens.Used(e.ctx, text); err != nil {
+				e.aaa.log.WarnContext(e.ctx, "the use of a session could not be noted", "error", err)
+			}
+		}
+	}
 	if err != nil {
 		return e.refused(err), present
 	}
@@ -138,45 +151,4 @@ func (e *env) Dynamic(r *rules.Request) rules.Verdict {
 		return rules.Pass
 	}
 	return rules.Denied
-}
-
-func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e *env) {
-	switch {
-	case errors.Is(e.err, context.Canceled): // the client has gone
-	case e.err != nil:
-		a.log.Error("a login could not be verified", "error", e.err)
-		w.Header().Set("Retry-After", "1")
-		a.o.Refuse(w, r, http.StatusServiceUnavailable, "the login cannot be verified now")
-	case v == rules.Malformed:
-		a.o.Refuse(w, r, http.StatusBadRequest, "a rule refuses this form of path")
-	case v == rules.Busy:
-		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
-		a.o.Refuse(w, r, http.StatusTooManyRequests, "too many failed logins; try again later")
-	case v == rules.Unknown:
-		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
-		a.o.Refuse(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm cannot be asked")
-	case e.demand != "":
-		a.o.Refuse(w, r, http.StatusForbidden, e.demand)
-	case v == rules.Denied:
-		a.o.Refuse(w, r, a.o.RoleDeniedStatus, "this needs a role or permission that the user does not have")
-	default:
-		challenge, reason := `Basic realm="`+a.realm+`", charset="UTF-8"`, "credentials are required"
-		if sent := r.Header.Get("Authorization"); sent != "" {
-			reason = "the credentials were refused: user, password or token"
-			if scheme, _, _ := strings.Cut(sent, " "); strings.EqualFold(scheme, "bearer") { // RFC 6750 section 3
-				challenge = `Bearer realm="` + a.realm + `", error="invalid_token", error_description="the token has expired, was revoked or is unknown"`
-			}
-		}
-		w.Header().Set("WWW-Authenticate", challenge)
-		a.o.Refuse(w, r, http.StatusUnauthorized, reason)
-	}
-}
-
-func refuse(w http.ResponseWriter, r *http.Request, status int, reason string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_ = json.NewEncoder(w).Encode(map[string]any{"message": http.StatusText(status), "details": reason, "code": status})
-	}
 }

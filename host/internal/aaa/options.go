@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/idm"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/throttle"
@@ -45,6 +46,7 @@ type Options struct {
 	Blocked          password.Blocklist // passwords that nobody may choose
 	PasswordMaxAge   time.Duration      // 0 = any
 	ChangeFirst      bool               // random first passwords must be changed
+	Sessions         idm.Sessions       // of browsers; 0 = 30 minutes unused, 12 hours at most
 	RoleDeniedStatus int                // 401 (default) or 403
 	Passwords        password.Params
 	ParallelLogins   int // hashes at once; 0 = half the processors
@@ -67,8 +69,8 @@ type Options struct {
 	// Routes returns the other addresses of a path, with its query, that a plugin serves; nil = none. It is called at
 	// each request to what is not RESTCONF's, so it must be cheap.
 	Routes func(p reqpath.Path, query string) []reqpath.Path
-	// Refuse writes the answer to a refused request; nil = a small JSON body.
-	Refuse func(w http.ResponseWriter, r *http.Request, status int, reason string)
+	// Page writes the answer to a person whose browser was refused a page; nil = the JSON that programs get.
+	Page func(w http.ResponseWriter, r *http.Request, status int, reason string)
 
 	Now func() time.Time // nil = the real clock
 }
@@ -79,6 +81,12 @@ func (o *Options) defaults() {
 	}
 	if o.TokenLifetime == 0 {
 		o.TokenLifetime = time.Hour
+	}
+	if o.Sessions.Idle == 0 {
+		o.Sessions.Idle = 30 * time.Minute
+	}
+	if o.Sessions.Life == 0 {
+		o.Sessions.Life = 12 * time.Hour
 	}
 	if o.RoleDeniedStatus == 0 {
 		o.RoleDeniedStatus = http.StatusUnauthorized
@@ -91,8 +99,5 @@ func (o *Options) defaults() {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Refuse == nil {
-		o.Refuse = refuse
 	}
 }

@@ -21,7 +21,9 @@ func Still(ctx context.Context) bool {
 }
 
 // lasts says which requests are worth remembering how to ask again.
-func lasts(p reqpath.Path) bool { return p.Under("rests", "streams") || p.Under("restconf", "streams") }
+func lasts(p reqpath.Path) bool {
+	return p.Under("rests", "streams") || p.Under("restconf", "streams") || p.Is("web", "events")
+}
 
 // asking returns a context for Still. q is the request as it was let in.
 func (a *AAA) asking(ctx context.Context, q rules.Request, l *authn.Login) context.Context {

@@ -95,8 +95,16 @@ type AAA struct {
 	PasswordBlocked  string        `json:"passwordBlocked"` // file, relative to the home
 	PasswordMaxAge   time.Duration `json:"passwordMaxAge"`  // 0 = any
 	ChangeFirst      bool          `json:"changeFirstPasswords"`
+	Session          Session       `json:"session"`
 	Throttle         Throttle      `json:"throttle"`
 	Argon2           Argon2        `json:"argon2"`
+}
+
+// Session are the settings of the sessions of browsers.
+type Session struct {
+	Idle      time.Duration `json:"idle"`
+	Life      time.Duration `json:"life"`
+	PlainHTTP bool          `json:"plainHTTP"` // from other machines
 }
 
 // Throttle slows failed logins down.

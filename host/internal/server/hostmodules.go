@@ -1,6 +1,7 @@
 package server
 
 import (
+	"embed"
 	"io/fs"
 	"strings"
 
@@ -11,6 +12,11 @@ import (
 	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
+
+// ownModules are the modules of the controller itself, and of the topologies that it serves.
+//
+//go:embed yang/*.yang
+var ownModules embed.FS
 
 // hostModules are the YANG modules of the controller itself.
 func hostModules() ([]part, error) {
@@ -28,6 +34,13 @@ func hostModules() ([]part, error) {
 	}
 	for _, m := range [][2]string{{certrpc.Module, certrpc.Text}, {certrpc.SettingsModule, certrpc.SettingsText}, {encrypt.Module, encrypt.Text}} {
 		p.modules = append(p.modules, &pluginv1.YangModule{Name: m[0], Text: m[1], Implemented: true})
+	}
+	for _, name := range []string{systemModule, "ctl-topology"} {
+		text, err := ownModules.ReadFile("yang/" + name + "@2026-11-22.yang")
+		if err != nil {
+			return nil, err
+		}
+		p.modules = append(p.modules, &pluginv1.YangModule{Name: name, Text: string(text), Implemented: true})
 	}
 	p.aliases = []byte(certrpc.Aliases)
 	// What the sources of topology report is served by the controller itself.

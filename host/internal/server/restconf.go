@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 
 	"ctl.internal/host/internal/aaa"
@@ -26,6 +27,7 @@ func (s *Server) openRESTCONF(ctx context.Context) error {
 		return err
 	}
 	s.invoker = invoker{s: s, host: certrpc.Handlers(s.certs.get)}
+	maps.Copy(s.invoker.host, s.systemOperations())
 	s.restconf = restconf.New(restconf.Options{
 		Catalog: s.catalog, Invoker: s.invoker, Store: s.configStore, Owners: s.owner, Events: streams{s.bus}, Guards: s.validators(),
 		Log: s.registry.Logger("org.ctl.restconf"), MaxBody: int64(s.loaded.Limits.Body), Waiting: s.inFlight.waiting, Still: aaa.Still, Readable: aaa.Readable,

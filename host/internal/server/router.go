@@ -1,7 +1,9 @@
 package server
 
 import (
+	"context"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -11,6 +13,7 @@ import (
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/web"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
 )
 
 // router is the mux after access control. It is built again when plugins come and
@@ -47,7 +50,11 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 			subtree(m, route.Path, r.plugin(mf.Name))
 		}
 	}
-	m.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	m.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Sec-Fetch-Mode") == "navigate" {
+			web.Refusal(w, r, http.StatusNotFound, "there is nothing at this address")
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"errors":{"error":[{"error-type":"protocol","error-tag":"invalid-value","error-message":"there is nothing at this path"}]}}` + "\n"))
@@ -92,7 +99,18 @@ func (s *Server) hostRoutes(m *mux.Router) {
 	subtree(m, docsPath, docsHandler(filepath.Join(programDir(), "docs")))
 	pages := web.New(s.webOptions())
 	m.Path("/").Handler(pages)
+	subtree(m, "/login", pages)
+	m.Path("/web/events").Handler(s.restconf.Merged(s.mayRead))
+	for _, p := range []string{"/web/login", "/web/logout", "/web/me", "/web/sessions"} {
+		subtree(m, p, s.aaa.Handler())
+	}
 	for _, p := range web.Paths {
 		subtree(m, p, pages)
 	}
+}
+
+// mayRead reports whether the caller of ctx may read an event stream by itself.
+func (s *Server) mayRead(ctx context.Context, stream string) bool {
+	who, _ := caller.From(ctx)
+	return s.aaa.Allows(ctx, who, http.MethodGet, "/rests/streams/json/"+url.PathEscape(stream)) == nil
 }

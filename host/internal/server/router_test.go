@@ -60,8 +60,10 @@ func routed(t testing.TB) (s *Server, paths []string, reached *string) {
 	return s, paths, reached
 }
 
-// public is a path that anybody may read (RFC 8414).
-func public(path string) bool { return path == "/.well-known/oauth-authorization-server" }
+// public is a path that anybody may read (RFC 8414), the login page, and what of the pages' sessions finds out who asks by itself.
+func public(path string) bool {
+	return slices.Contains([]string{"/.well-known/oauth-authorization-server", "/login", "/web/login", "/web/logout", "/web/me", "/web/sessions"}, path)
+}
 
 // No handler of any registered route is reached without credentials.
 func TestEveryRouteIsBehindAccessControl(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"ctl.internal/host/internal/aaa"
 	"ctl.internal/host/internal/aaa/identity"
+	"ctl.internal/host/internal/aaa/idm"
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/cluster"
@@ -33,6 +34,7 @@ import (
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/server/tracing"
+	"ctl.internal/host/internal/web"
 )
 
 // Server is a running controller: the rooms and what connects them.
@@ -211,7 +213,8 @@ func (s *Server) openAAA(ctx context.Context) error {
 		ParallelLogins: c.Argon2.Parallel,
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
 		LoginCache:     outsideLogins(c.LoginCache),
-		Realms:         realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes,
+		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP}, Page: web.Refusal,
+		Realms: realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes,
 		Logger:    s.registry.Logger,
 		RequestID: requestID, Waiting: s.inFlight.waiting,
 	})

@@ -1,14 +1,12 @@
-// Package web serves the pages for a browser: the state of the controller with its
-// topology at /, the API explorer at /apidoc/ and the YANG tree at /yangui/. All of
-// it is embedded and works without any other server. It comes after access
-// control like everything else; the trees themselves are package restconf's.
+// Package web serves the console for browsers: one page at / and /login, whose files are below /web/static, and the
+// documents that it and other clients read, at /apidoc/ and /yangui/. The sources of the page are in host/web;
+// what is embedded here is built from them by `make web`. It works without any other server, and comes
+// after access control but for the page's own files, which hold no data.
 package web
 
 import (
 	"context"
-	"embed"
 	"encoding/json"
-	"io/fs"
 	"net/http"
 	"strings"
 
@@ -16,40 +14,8 @@ import (
 	"ctl.internal/internal/yang"
 )
 
-//go:embed static
-var static embed.FS
-
-// Status is what the first page shows.
-type Status struct {
-	Version  string    `json:"version"`
-	Started  string    `json:"started"` // RFC 3339
-	Plugins  []Plugin  `json:"plugins"`
-	Features []Feature `json:"features"`
-}
-
-// Plugin is a plugin's state.
-type Plugin struct {
-	Name     string `json:"name"`
-	Version  string `json:"version"`
-	State    string `json:"state"`
-	Reason   string `json:"reason,omitempty"`
-	PID      int    `json:"pid,omitempty"`
-	Restarts int    `json:"restarts"`
-	Calls    uint64 `json:"calls"`
-	Serving  bool   `json:"serving"`
-}
-
-// Feature is an installed feature.
-type Feature struct {
-	Name        string `json:"name"`
-	Version     string `json:"version"`
-	Description string `json:"description"`
-	Required    bool   `json:"required"`
-}
-
 // Options are where the pages get their content; all are required.
 type Options struct {
-	Status func() Status
 	Schema func() *yang.Set
 	// Shown reports whether a module is in the explorer (feature facet "ui").
 	Shown func(module string) bool
@@ -66,23 +32,18 @@ var Paths = [...]string{"/web", "/apidoc", "/yangui"}
 
 // New returns the handler of the pages.
 func New(o Options) http.Handler {
-	files, err := fs.Sub(static, "static")
-	if err != nil {
-		panic(err) // the folder is embedded
-	}
 	m := http.NewServeMux()
-	page := func(name string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) }
-	}
-	m.HandleFunc("GET /{$}", page("status.html"))
-	// Access control has taken a trailing slash away already: both forms are the page.
-	for _, p := range []string{"apidoc", "yangui"} {
-		m.HandleFunc("GET /"+p, page(p+".html"))
-		m.HandleFunc("GET /"+p+"/{$}", page(p+".html"))
-	}
+	files := newAssets()
+	m.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { files.serve(w, r, "index.html") })
+	m.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { files.serve(w, r, "index.html") })
+	m.HandleFunc("GET /web/static/{file}", func(w http.ResponseWriter, r *http.Request) { files.serve(w, r, r.PathValue("file")) })
 	m.HandleFunc("/web", http.NotFound) // else the mux leads to /web/, which comes back as /web
-	m.Handle("GET /web/", http.StripPrefix("/web/", http.FileServerFS(assets{files})))
-	m.HandleFunc("GET /web/status.json", func(w http.ResponseWriter, _ *http.Request) { reply(w, o.Status()) })
+	// Access control has taken a trailing slash away already: both forms lead to the page.
+	for from, to := range map[string]string{"apidoc": "/#/api", "yangui": "/#/yang"} {
+		lead := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusSeeOther) }
+		m.HandleFunc("GET /"+from, lead)
+		m.HandleFunc("GET /"+from+"/{$}", lead)
+	}
 	m.HandleFunc("GET /apidoc/openapi.json", func(w http.ResponseWriter, r *http.Request) { o.document(w, r, "", false) })
 	m.HandleFunc("GET /apidoc/openapi.yaml", func(w http.ResponseWriter, r *http.Request) { o.document(w, r, "", true) })
 	m.HandleFunc("GET /apidoc/modules/{file}", func(w http.ResponseWriter, r *http.Request) {
@@ -118,28 +79,6 @@ func (o Options) document(w http.ResponseWriter, r *http.Request, module string,
 	}
 	w.Header().Set("Content-Type", media)
 	_, _ = w.Write(doc)
-}
-
-// headers keep a page from loading or being loaded by anything foreign.
-func headers(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cache-Control", "no-cache")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// assets hides the pages, which have addresses of their own, and listings.
-type assets struct{ fs.FS }
-
-// Open implements fs.FS.
-func (a assets) Open(name string) (fs.File, error) {
-	if !strings.HasSuffix(name, ".js") && !strings.HasSuffix(name, ".css") && !strings.HasSuffix(name, ".svg") {
-		return nil, fs.ErrNotExist
-	}
-	return a.FS.Open(name)
 }
 
 func reply(w http.ResponseWriter, v any) {

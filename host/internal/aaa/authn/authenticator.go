@@ -140,7 +140,21 @@ func (a *Authenticator) bearer(ctx context.Context, token string, from netip.Add
 	if a.o.Tokens == nil || token == "" {
 		return nil, ErrRefused
 	}
-	h, err := a.o.Tokens.Lookup(ctx, token)
+	return a.held(ctx, token, a.o.Tokens.Lookup, from)
+}
+
+// Session verifies the token of a browser session that came from an address; the error is as Request's.
+func (a *Authenticator) Session(ctx context.Context, token string, from netip.AddrPort) (*Login, error) {
+	l, err := a.held(ctx, token, a.o.Tokens.LookupSession, from)
+	if l != nil {
+		l.session = true
+	}
+	return l, err
+}
+
+// held returns the login of the holder of a token, that lookup finds.
+func (a *Authenticator) held(ctx context.Context, token string, lookup func(context.Context, string) (token.Holder, error), from netip.AddrPort) (*Login, error) {
+	h, err := lookup(ctx, token)
 	var l *Login
 	switch {
 	case err != nil:

@@ -11,7 +11,11 @@ import (
 // password, so its users stay what they were.
 func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
 	if l.token != "" {
-		if h, err := a.o.Tokens.Lookup(ctx, l.token); err != nil || !h.Known() {
+		lookup := a.o.Tokens.Lookup
+		if l.session {
+			lookup = a.o.Tokens.LookupSession
+		}
+		if h, err := lookup(ctx, l.token); err != nil || !h.Known() {
 			return nil, refusedOr(err)
 		}
 	}
@@ -29,7 +33,7 @@ func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
 		return nil, ErrRefused
 	}
 	now := localLogin(p, l.Realm)
-	now.token = l.token
+	now.token, now.session = l.token, l.session
 	return now, nil
 }
 

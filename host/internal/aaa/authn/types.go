@@ -20,6 +20,8 @@ type Login struct {
 
 	epoch string // of a local user; see identity.Principal
 	token string // that the login was made with, if it was
+	// session says that the token is that of a browser session.
+	session bool
 
 	// Principal is a local user as it was when the login was made or remembered; nil for others.
 	Principal *identity.Principal
@@ -68,6 +70,8 @@ func (r Realm) Wait() time.Duration {
 type Tokens interface {
 	// Lookup returns the holder of a live token, nobody for any other text.
 	Lookup(ctx context.Context, token string) (token.Holder, error)
+	// LookupSession returns the holder of a live browser session, nobody for any other text.
+	LookupSession(ctx context.Context, token string) (token.Holder, error)
 }
 
 // Attempt is a login, for accounting. It never holds a secret.

@@ -1,5 +1,5 @@
 // Package idm serves the identity management under /auth/v1, the version
-// resource /auth/ and the token endpoints under /oauth2. It is a thin edge: what
+// resource /auth/, the token endpoints under /oauth2 and the sessions of the pages under /web. It is a thin edge: what
 // is allowed and kept is decided by packages identity, token and authn.
 package idm
 
@@ -15,6 +15,7 @@ import (
 	"ctl.internal/host/internal/aaa/identity"
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/token"
+	"ctl.internal/sdk/caller"
 )
 
 // Options are what the handlers need; all are required.
@@ -29,6 +30,9 @@ type Options struct {
 	Explain func(ctx context.Context, user, method, path string) (any, error)
 	// OwnPassword changes the password of a user who sends the present one.
 	OwnPassword func(ctx context.Context, user, current, fresh string, from netip.AddrPort) error
+	// May returns why a caller may not make a request; nil when it may.
+	May      func(ctx context.Context, who caller.Caller, method, path string) error
+	Sessions Sessions
 }
 
 type handler struct{ Options }
@@ -56,6 +60,11 @@ func New(o Options) http.Handler {
 		{[]string{"oauth2", "token"}, map[string]endpoint{"POST": h.issueToken}},
 		{[]string{"oauth2", "revoke"}, map[string]endpoint{"POST": h.revokeToken}},
 		{[]string{"oauth2", "introspect"}, map[string]endpoint{"POST": h.introspectToken}},
+		{[]string{"web", "login"}, map[string]endpoint{"POST": h.logIn}},
+		{[]string{"web", "logout"}, map[string]endpoint{"POST": h.logOut}},
+		{[]string{"web", "me"}, map[string]endpoint{"GET": h.me}},
+		{[]string{"web", "sessions"}, map[string]endpoint{"GET": h.listSessions}},
+		{[]string{"web", "sessions", ""}, map[string]endpoint{"DELETE": h.endSession}},
 	}
 	routes = slices.Concat(routes, h.users().routes(h), h.roles().routes(h), h.domains().routes(h))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -15,7 +15,6 @@ import (
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/aaa/token"
-	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 )
 
@@ -100,7 +99,7 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_scope", "the only scope is " + identity.SDN})
 		return
 	case grant == "password":
-		who, err = h.passwordGrant(r, f)
+		who, err = h.passwordGrant(r, f.Get("username"), f.Get("password"))
 		if err == nil {
 			pair, err = h.Tokens.Grant(r.Context(), who)
 		}
@@ -120,13 +119,7 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 		h.refusedGrant(w, r, err)
 		return
 	}
-	c, _ := caller.From(r.Context())
-	if p := who.Principal; p != nil {
-		c.User, c.Domain, c.Roles = p.Name, p.Domain, p.Roles
-	} else {
-		c.User, c.Domain = who.Outside.User, who.Outside.Domain
-	}
-	h.Change(caller.With(r.Context(), c), "issue token", who.ID())
+	h.Change(h.as(r.Context(), who), "issue token", who.ID())
 	w.Header().Set("Pragma", "no-cache")
 	h.ok(w, r, http.StatusOK, struct {
 		Token   string `json:"access_token"`
@@ -136,10 +129,10 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 	}{pair.Access, "Bearer", int(h.Tokens.ExpiresIn().Seconds()), pair.Refresh})
 }
 
-// passwordGrant finds out who sends a password. Tokens of outside users are issued only where their
+// passwordGrant finds out who sends a password. Tokens and sessions of outside users are issued only where their
 // realm can look them up later, for their rights are looked up at use.
-func (h *handler) passwordGrant(r *http.Request, f url.Values) (token.Holder, error) {
-	l, err := h.Authn.Login(r.Context(), authn.Credentials{User: f.Get("username"), Password: f.Get("password"), Address: address(r)})
+func (h *handler) passwordGrant(r *http.Request, user, password string) (token.Holder, error) {
+	l, err := h.Authn.Login(r.Context(), authn.Credentials{User: user, Password: password, Address: address(r)})
 	if err != nil {
 		return token.Holder{}, err
 	}

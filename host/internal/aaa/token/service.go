@@ -43,7 +43,9 @@ type record struct {
 	Family  string    `json:"family,omitempty"`
 	Refresh bool      `json:"refresh,omitempty"` // it is exchanged for new tokens, and good for nothing else
 	Used    bool      `json:"used,omitempty"`    // it was exchanged: whoever sends it again is a thief, or was robbed
-	Ends    time.Time `json:"ends,omitzero"`     // of the family, however often it is refreshed
+	Ends    time.Time `json:"ends,omitzero"`     // of the family or session, however often it is refreshed or used
+
+	Session *session `json:"session,omitempty"` // of a browser session
 }
 
 // Outside is a user of an outside realm, who is looked up there at each use.
@@ -297,15 +299,15 @@ func WellFormed(token string) bool {
 
 // Info returns what is known of a token, nil when it is not live.
 func (s *Service) Info(ctx context.Context, token string) (*Info, error) {
-	h, r, err := s.live(ctx, token)
+	h, r, err := s.live(ctx, token, false)
 	if !h.Known() {
 		return nil, err
 	}
 	return &Info{Holder: h, Issued: r.Issued, Expires: r.Expires}, nil
 }
 
-// live returns the holder and the record of a live access token, nobody for any other text.
-func (s *Service) live(ctx context.Context, token string) (Holder, *record, error) {
+// live returns the holder and the record of a live access token, or of a live session, nobody for any other text.
+func (s *Service) live(ctx context.Context, token string, session bool) (Holder, *record, error) {
 	if !WellFormed(token) {
 		return Holder{}, nil, nil
 	}
@@ -314,7 +316,7 @@ func (s *Service) live(ctx context.Context, token string) (Holder, *record, erro
 	sum := sha256.Sum256(append(buf[:0], token...))
 	k, ok := s.cache.Get(sum)
 	r := k.r
-	if !ok || !now.Before(k.until) {
+	if !ok || !now.Before(k.until) || session && !now.Before(r.Expires) { // another node may have noted its use
 		before := s.generation.Load()
 		var err error
 		if r, err = s.record(ctx, hex.EncodeToString(sum[:])); r == nil {
@@ -322,7 +324,7 @@ func (s *Service) live(ctx context.Context, token string) (Holder, *record, erro
 		}
 		s.cache.Put(sum, kept{r, now.Add(s.o.CacheFor)}, func() bool { return s.generation.Load() == before })
 	}
-	if r.Refresh || !now.Before(r.Expires) {
+	if r.Refresh || (r.Session != nil) != session || !now.Before(r.Expires) {
 		return Holder{}, nil, nil
 	}
 	h, err := s.holder(ctx, r)
@@ -349,7 +351,7 @@ func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
 
 // Lookup returns the holder of a live access token, nobody for any other text.
 func (s *Service) Lookup(ctx context.Context, token string) (Holder, error) {
-	h, _, err := s.live(ctx, token)
+	h, _, err := s.live(ctx, token, false)
 	return h, err
 }
 

@@ -8,34 +8,39 @@ import (
 	"ctl.internal/sdk/topology"
 )
 
-// An entry of the list of topologies as RFC 7951 has it. Attributes of nodes and ports have
-// no leaves in that module and are left out.
+// An entry of the list of topologies as RFC 7951 has it. Attributes are leaves of module ctl-topology.
 type (
 	topologyJSON struct {
-		ID       string     `json:"topology-id"`
-		Provided bool       `json:"server-provided"`
-		Node     []nodeJSON `json:"node,omitempty"`
-		Link     []linkJSON `json:"link,omitempty"`
+		ID       string       `json:"topology-id"`
+		Provided bool         `json:"server-provided"`
+		Node     []attributes `json:"node,omitempty"`
+		Link     []attributes `json:"link,omitempty"`
 	}
-	nodeJSON struct {
-		ID string   `json:"node-id"`
-		TP []tpJSON `json:"termination-point,omitempty"`
-	}
-	tpJSON struct {
-		ID string `json:"tp-id"`
-	}
-	linkJSON struct {
-		ID     string `json:"link-id"`
-		Source struct {
-			Node string `json:"source-node"`
-			TP   string `json:"source-tp,omitempty"`
-		} `json:"source"`
-		Destination struct {
-			Node string `json:"dest-node"`
-			TP   string `json:"dest-tp,omitempty"`
-		} `json:"destination"`
-	}
+	attributes map[string]any
 )
+
+// The attributes that have leaves; true marks those that are booleans.
+var (
+	ofNodes = map[string]bool{"name": false, "type": false, "model": false, "address": false, "mac": false, "answering": true,
+		"manufacturer": false, "hardware": false, "software": false, "datapath-id": false}
+	ofPorts = map[string]bool{"name": false, "state": false, "speed-kbps": false, "mac": false}
+	ofLinks = map[string]bool{"confirmed": true, "known-from": false, "inferred": true}
+)
+
+// with adds the attributes that a source gives to an entry.
+func (a attributes) with(leaves map[string]bool, given map[string]string) attributes {
+	for name, value := range given {
+		if name == "source" {
+			name = "known-from" // a link's source is where it begins
+		}
+		if isBool, known := leaves[name]; known && isBool {
+			a["ctl-topology:"+name] = value == "true"
+		} else if known && (name != "state" || value == "up" || value == "down") {
+			a["ctl-topology:"+name] = value
+		}
+	}
+	return a
+}
 
 // Topology returns one topology as a JSON object, the entry of the list; nil when
 // there is none of that id.
@@ -51,18 +56,26 @@ func (v *View) Topology(id string) []byte {
 func render(t topology.Topology) topologyJSON {
 	out := topologyJSON{ID: t.ID, Provided: true}
 	for _, id := range slices.Sorted(maps.Keys(t.Nodes)) {
-		n := nodeJSON{ID: id}
+		n := attributes{"node-id": id}.with(ofNodes, t.Nodes[id].Attributes)
+		var tps []attributes
 		for _, tp := range slices.Sorted(maps.Keys(t.Nodes[id].TPs)) {
-			n.TP = append(n.TP, tpJSON{tp})
+			tps = append(tps, attributes{"tp-id": tp}.with(ofPorts, t.Nodes[id].TPs[tp].Attributes))
+		}
+		if tps != nil {
+			n["termination-point"] = tps
 		}
 		out.Node = append(out.Node, n)
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.Links)) {
-		l := linkJSON{ID: id}
-		from := t.Links[id]
-		l.Source.Node, l.Source.TP = from.SourceNode, from.SourceTP
-		l.Destination.Node, l.Destination.TP = from.DestNode, from.DestTP
-		out.Link = append(out.Link, l)
+		l := t.Links[id]
+		source, dest := attributes{"source-node": l.SourceNode}, attributes{"dest-node": l.DestNode}
+		if l.SourceTP != "" {
+			source["source-tp"] = l.SourceTP
+		}
+		if l.DestTP != "" {
+			dest["dest-tp"] = l.DestTP
+		}
+		out.Link = append(out.Link, attributes{"link-id": id, "source": source, "destination": dest}.with(ofLinks, l.Attributes))
 	}
 	return out
 }

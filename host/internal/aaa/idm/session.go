@@ -1,0 +1,215 @@
+package idm
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/host/internal/aaa/rules"
+	"ctl.internal/host/internal/aaa/throttle"
+	"ctl.internal/host/internal/aaa/token"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+)
+
+// Sessions are the settings of browser sessions.
+type Sessions struct {
+	Idle  time.Duration // unused for so long a session ends
+	Life  time.Duration // used or not, it ends after this
+	Plain bool          // they may be begun over plain HTTP from other machines
+}
+
+// maxAsked bounds how many requests one call of /web/me asks about, and maxAgent what is kept of a browser's name.
+const (
+	maxAsked = 200
+	maxAgent = 200
+)
+
+// logIn is POST /web/login: it begins a session of the pages. The answer has its cookie, which no script reads.
+func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) {
+	o, err := read(r, "user", "password")
+	if err != nil {
+		h.fault(w, r, err)
+		return
+	}
+	user, password := o.required("user"), o.required("password")
+	if err := o.faults.Err(); err != nil {
+		h.fault(w, r, err)
+		return
+	}
+	if from := address(r); r.TLS == nil && !h.Sessions.Plain && !from.Addr().Unmap().IsLoopback() {
+		h.fail(w, r, http.StatusForbidden, "a login from another machine needs HTTPS (listeners.https in etc/ctl.yaml), or aaa.session.plainHTTP: true where the network is trusted")
+		return
+	}
+	who, err := h.passwordGrant(r, user, password)
+	if err != nil {
+		h.refusedLogin(w, r, err)
+		return
+	}
+	agent := r.UserAgent()
+	text, err := h.Tokens.Begin(r.Context(), who, r.RemoteAddr, strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], ""), h.Sessions.Idle, h.Sessions.Life)
+	if err != nil {
+		h.fault(w, r, err)
+		return
+	}
+	if old := authn.Cookie(r); old != "" { // a login in a browser that has a session replaces it
+		_, _ = h.Tokens.Revoke(r.Context(), old)
+	}
+	h.Change(h.as(r.Context(), who), "begin session", who.ID())
+	http.SetCookie(w, &http.Cookie{Name: authn.CookieName(r), Value: text, Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// as returns ctx with the holder as its caller, for the audit.
+func (h *handler) as(ctx context.Context, who token.Holder) context.Context {
+	c, _ := caller.From(ctx)
+	if p := who.Principal; p != nil {
+		c.User, c.Domain, c.Roles = p.Name, p.Domain, p.Roles
+	} else {
+		c.User, c.Domain = who.Outside.User, who.Outside.Domain
+	}
+	return caller.With(ctx, c)
+}
+
+func (h *handler) refusedLogin(w http.ResponseWriter, r *http.Request, err error) {
+	var slow *throttle.BlockedError
+	var silent *authn.UnavailableError
+	var notFindable *authn.NotFindableError
+	var later interface{ RetryAfter() time.Duration }
+	if errors.As(err, &later) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(later.RetryAfter().Seconds()))))
+	}
+	switch {
+	case errors.As(err, &slow):
+		h.fail(w, r, http.StatusTooManyRequests, "too many failed logins; try again later")
+	case errors.As(err, &silent):
+		h.fail(w, r, http.StatusServiceUnavailable, "the login cannot be verified now: a realm cannot be asked")
+	case errors.Is(err, authn.ErrRefused):
+		h.fail(w, r, http.StatusUnauthorized, "user or password is wrong")
+	case errors.As(err, &notFindable):
+		h.fail(w, r, http.StatusForbidden, err.Error())
+	default:
+		h.fault(w, r, err)
+	}
+}
+
+// sender finds out who sends a request that stands outside of the rules: by its Authorization header, else by
+// its session. It answers a request of nobody, and returns nil.
+func (h *handler) sender(w http.ResponseWriter, r *http.Request) *authn.Login {
+	from := address(r)
+	l, present, err := h.Authn.Request(r.Context(), r.Header, from, rules.Basic|rules.Bearer)
+	text := authn.Cookie(r)
+	if !present && text != "" {
+		if !authn.ProvesOrigin(r) {
+			h.fail(w, r, http.StatusForbidden, "a change with the cookie of a session needs the header Origin, which browsers send")
+			return nil
+		}
+		l, err = h.Authn.Session(r.Context(), text, from)
+	}
+	switch {
+	case err == nil:
+		return l
+	case errors.Is(err, authn.ErrRefused):
+		h.ok(w, r, http.StatusUnauthorized, map[string]any{"message": http.StatusText(http.StatusUnauthorized), "code": http.StatusUnauthorized,
+			"details": "there is no session, or it has ended: log in", "reason": "login"})
+	default:
+		h.refusedLogin(w, r, err)
+	}
+	return nil
+}
+
+// logOut is POST /web/logout: it ends the session of its cookie, and has the browser forget what it keeps of the pages.
+func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) {
+	if text := authn.Cookie(r); text != "" {
+		if !authn.ProvesOrigin(r) {
+			h.fail(w, r, http.StatusForbidden, "a logout needs the header Origin, which browsers send")
+			return
+		}
+		if who, err := h.Tokens.LookupSession(r.Context(), text); err == nil && who.Known() {
+			h.Change(h.as(r.Context(), who), "end session", who.ID())
+		}
+		if _, err := h.Tokens.Revoke(r.Context(), text); err != nil {
+			h.fault(w, r, err)
+			return
+		}
+	}
+	http.SetCookie(w, &http.Cookie{Name: authn.CookieName(r), Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	w.Header().Set("Clear-Site-Data", `"cache"`)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// me is GET /web/me: who asks, with which roles, until when, and for each parameter may=METHOD+PATH whether the
+// rules and policies would allow it. It answers everybody who is logged in, so that a page can tell a role that
+// is missing from a session that has ended.
+func (h *handler) me(w http.ResponseWriter, r *http.Request, _ []string) {
+	l := h.sender(w, r)
+	if l == nil {
+		return
+	}
+	asked := r.URL.Query()["may"]
+	if len(asked) > maxAsked {
+		h.fault(w, r, fault.New(fault.Invalid, "at most %d requests are asked about at once", maxAsked))
+		return
+	}
+	c, _ := caller.From(r.Context())
+	c.User, c.Domain, c.Roles = l.User, l.Domain, l.Roles
+	may := map[string]bool{}
+	for _, one := range asked {
+		method, path, _ := strings.Cut(one, " ")
+		may[one] = h.May(r.Context(), c, method, path) == nil
+	}
+	session, err := h.Tokens.SessionInfo(r.Context(), authn.Cookie(r))
+	if err != nil {
+		h.fault(w, r, err)
+		return
+	}
+	roles := l.Roles
+	if roles == nil {
+		roles = []string{}
+	}
+	h.ok(w, r, http.StatusOK, map[string]any{"user": l.User, "domain": l.Domain, "roles": roles, "local": l.Local, "session": session, "may": may})
+}
+
+// listSessions is GET /web/sessions: the sessions of the user who asks.
+func (h *handler) listSessions(w http.ResponseWriter, r *http.Request, _ []string) {
+	l := h.sender(w, r)
+	if l == nil {
+		return
+	}
+	list, err := h.Tokens.Sessions(r.Context(), holderID(l), authn.Cookie(r))
+	if err != nil {
+		h.fault(w, r, err)
+		return
+	}
+	h.ok(w, r, http.StatusOK, map[string]any{"sessions": list})
+}
+
+// endSession is DELETE /web/sessions/{id}, of a session of the user who asks.
+func (h *handler) endSession(w http.ResponseWriter, r *http.Request, id []string) {
+	l := h.sender(w, r)
+	if l == nil {
+		return
+	}
+	found, err := h.Tokens.EndSession(r.Context(), holderID(l), id[0])
+	switch {
+	case err != nil:
+		h.fault(w, r, err)
+	case !found:
+		h.fail(w, r, http.StatusNotFound, "you have no session of this id")
+	default:
+		h.Change(r.Context(), "end session", holderID(l))
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+func holderID(l *authn.Login) string {
+	if l.Outside != nil {
+		return token.Holder{Outside: l.Outside}.ID()
+	}
+	return l.User + "@" + l.Domain
+}

@@ -1,0 +1,106 @@
+package aaa
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/host/internal/aaa/reqpath"
+	"ctl.internal/host/internal/aaa/rules"
+)
+
+// The reasons in the body of a refusal: a page asks for a login only for reasonLogin and reasonSession.
+const (
+	reasonLogin   = "login"   // credentials are missing or wrong
+	reasonSession = "session" // the session of the pages has ended
+	reasonRole    = "role"    // who asks is known, and may not
+)
+
+func (a *AAA) refuse(w http.ResponseWriter, r *http.Request, v rules.Verdict, e *env) {
+	switch {
+	case errors.Is(e.err, context.Canceled): // the client has gone
+	case e.err != nil:
+		a.log.Error("a login could not be verified", "error", e.err)
+		w.Header().Set("Retry-After", "1")
+		a.answer(w, r, http.StatusServiceUnavailable, "", "the login cannot be verified now")
+	case v == rules.Malformed:
+		a.answer(w, r, http.StatusBadRequest, "", "a rule refuses this form of path")
+	case v == rules.Busy:
+		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
+		a.answer(w, r, http.StatusTooManyRequests, "", "too many failed logins; try again later")
+	case v == rules.Unknown:
+		w.Header().Set("Retry-After", strconv.Itoa(e.retry))
+		a.answer(w, r, http.StatusServiceUnavailable, "", "the login cannot be verified now: a realm cannot be asked")
+	case e.demand != "":
+		a.answer(w, r, http.StatusForbidden, "", e.demand)
+	case v == rules.Denied:
+		a.answer(w, r, a.o.RoleDeniedStatus, reasonRole, "this needs a role or permission that the user does not have"+a.rule(r))
+	case page(r) && r.Header.Get("Authorization") == "" && a.o.Page != nil:
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+	default:
+		a.challenge(w, r, e)
+	}
+}
+
+// rule says which rule asks for the role, if one does by itself.
+func (a *AAA) rule(r *http.Request) string {
+	p, ok := reqpath.From(r.Context())
+	if !ok {
+		return ""
+	}
+	m := a.rules.Match(p.Segments())
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprintf(": line %d of etc/sec.ini is %s = %s", m.Line, m.Pattern.String(), m.Text)
+}
+
+func (a *AAA) challenge(w http.ResponseWriter, r *http.Request, e *env) {
+	challenge, reason, text := `Basic realm="`+a.realm+`", charset="UTF-8"`, reasonLogin, "credentials are required"
+	switch sent := r.Header.Get("Authorization"); {
+	case sent != "":
+		text = "the credentials were refused: user, password or token"
+		if scheme, _, _ := strings.Cut(sent, " "); strings.EqualFold(scheme, "bearer") { // RFC 6750 section 3
+			challenge = `Bearer realm="` + a.realm + `", error="invalid_token", error_description="the token has expired, was revoked or is unknown"`
+		}
+	case e.ended:
+		reason, text = reasonSession, "the session has ended: log in again"
+	}
+	if r.Header.Get("X-Requested-With") == "ctl" || authn.Cookie(r) != "" { // a browser would ask for a password in a window of its own
+		challenge = `Session realm="` + a.realm + `"`
+	}
+	w.Header().Set("WWW-Authenticate", challenge)
+	a.answer(w, r, http.StatusUnauthorized, reason, text)
+}
+
+// page reports whether a browser asks for a page to show to a person.
+func page(r *http.Request) bool {
+	if mode := r.Header.Get("Sec-Fetch-Mode"); mode != "" {
+		return mode == "navigate"
+	}
+	return r.Method == http.MethodGet && strings.HasPrefix(r.Header.Get("Accept"), "text/html")
+}
+
+func (a *AAA) answer(w http.ResponseWriter, r *http.Request, status int, reason, text string) {
+	w.Header().Set("Cache-Control", "no-store")
+	if a.o.Page != nil && page(r) {
+		a.o.Page(w, r, status, text)
+		return
+	}
+	body := map[string]any{"message": http.StatusText(status), "details": text, "code": status}
+	if reason != "" {
+		body["reason"] = reason
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_ = json.NewEncoder(w).Encode(body)
+	}
+}

@@ -1,0 +1,151 @@
+package token
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+)
+
+// session is what makes a record that of a browser session. Such a token is good in the pages' cookie only,
+// and an access token is not good there.
+type session struct {
+	ID      string        `json:"id"` // names the session to its user; it is no secret
+	Address string        `json:"address"`
+	Agent   string        `json:"agent"`
+	Idle    time.Duration `json:"idle"`
+}
+
+// Session is a browser session as its user sees it.
+type Session struct {
+	ID      string    `json:"id"`
+	Address string    `json:"address"` // it was begun from
+	Agent   string    `json:"agent"`   // the browser, as it names itself
+	Began   time.Time `json:"began"`
+	Seen    time.Time `json:"seen"`    // the last use, to within a minute
+	Expires time.Time `json:"expires"` // if it is not used
+	Ends    time.Time `json:"ends"`    // however much it is used
+	Current bool      `json:"current"` // it is the one that asks
+}
+
+// seenEvery is how often the use of a session is written down.
+const seenEvery = time.Minute
+
+func (r *record) shown() Session {
+	return Session{ID: r.Session.ID, Address: r.Session.Address, Agent: r.Session.Agent, Began: r.Issued, Seen: r.Expires.Add(-r.Session.Idle), Expires: r.Expires, Ends: r.Ends}
+}
+
+// Begin makes a session that ends when it is unused for idle, and after life in any case.
+func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, idle, life time.Duration) (string, error) {
+	now := s.o.Now()
+	r := record{User: h.ID(), Outside: h.Outside, Issued: now, Expires: now.Add(min(idle, life)), Ends: now.Add(life),
+		Session: &session{ID: rand.Text()[:12], Address: address, Agent: agent, Idle: idle}}
+	if h.Principal != nil {
+		r.Epoch = h.Principal.Epoch
+	}
+	token, ops, err := r.add()
+	if err == nil {
+		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
+	}
+	return token, err
+}
+
+// LookupSession returns the holder of a live session, nobody for any other text.
+func (s *Service) LookupSession(ctx context.Context, token string) (Holder, error) {
+	h, _, err := s.live(ctx, token, true)
+	return h, err
+}
+
+// SessionInfo returns a live session, nil when it is not.
+func (s *Service) SessionInfo(ctx context.Context, token string) (*Session, error) {
+	h, r, err := s.live(ctx, token, true)
+	if !h.Known() {
+		return nil, err
+	}
+	shown := r.shown()
+	shown.Current = true
+	return &shown, err
+}
+
+// Used notes that a user has used a session.
+func (s *Service) Used(ctx context.Context, token string) error {
+	h, r, err := s.live(ctx, token, true)
+	now := s.o.Now()
+	if err != nil || !h.Known() || now.Sub(r.Expires.Add(-r.Session.Idle)) < seenEvery {
+		return err
+	}
+	d := digestOf(token)
+	kept, rev, err := s.revision(ctx, d)
+	if err != nil || kept == nil {
+		return err
+	}
+	fresh := *kept
+	fresh.Expires = now.Add(kept.Session.Idle)
+	if fresh.Expires.After(kept.Ends) {
+		fresh.Expires = kept.Ends
+	}
+	data, err := json.Marshal(fresh)
+	if err != nil {
+		return err
+	}
+	_, err = s.o.Store.Commit(ctx, datastore.Txn{
+		Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
+		Ops: []datastore.Op{datastore.Put(namespace, tokenKey(d), data), datastore.Delete(namespace, expiryKey(kept.Expires, d)),
+			datastore.Put(namespace, expiryKey(fresh.Expires, d), nil)},
+	})
+	if errors.Is(err, datastore.ErrConflict) {
+		return nil // another request has noted it, or the session was ended
+	}
+	s.forget() // the record that is believed has the old time
+	return err
+}
+
+// Sessions lists the live sessions of the holder of one; current is its token.
+func (s *Service) Sessions(ctx context.Context, user, current string) ([]Session, error) {
+	out := []Session{}
+	err := s.sessions(ctx, user, func(d string, r *record) {
+		one := r.shown()
+		one.Current = d == digestOf(current)
+		out = append(out, one)
+	})
+	return out, err
+}
+
+// EndSession ends the session of a user that has an id, and reports whether there was one.
+func (s *Service) EndSession(ctx context.Context, user, id string) (bool, error) {
+	var ops []datastore.Op
+	err := s.sessions(ctx, user, func(d string, r *record) {
+		if r.Session.ID == id {
+			ops = append(ops, r.remove(d)...)
+		}
+	})
+	if err != nil || len(ops) == 0 {
+		return false, err
+	}
+	_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
+	s.forget()
+	return err == nil, err
+}
+
+func (s *Service) sessions(ctx context.Context, user string, each func(digest string, r *record)) error {
+	return s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/" + user + "/"}) {
+			if err != nil {
+				return err
+			}
+			d := e.Key[strings.LastIndex(e.Key, "/")+1:]
+			r, err := readRecord(sn, d)
+			if err != nil {
+				return err
+			}
+			if r != nil && r.Session != nil && s.o.Now().Before(r.Expires) {
+				each(d, r)
+			}
+		}
+		return nil
+	})
+}

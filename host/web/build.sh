@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Builds the web console into host/internal/web/static, which is committed: `make build` needs Go alone. The compiler
+# is the one in Go that .ci/tools.mod pins; Node only fetches the libraries and checks the types.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+npm ci --no-progress >/dev/null
+node_modules/.bin/tsc --noEmit
+out=../internal/web/static
+rm -rf "$out"
+mkdir -p "$out"
+${GO:-go} tool -modfile=../../.ci/tools.mod esbuild app=src/app.tsx --bundle --minify --splitting --format=esm --target=es2022 \
+	--jsx=automatic --jsx-import-source=preact --legal-comments=none --chunk-names=[name] --outdir="$out" --log-level=warning
+${GO:-go} tool -modfile=../../.ci/tools.mod esbuild app=src/app.css --bundle --minify --target=es2022 --outdir="$out" --log-level=warning
+cp src/index.html src/icon.svg "$out/"
+for p in preact @preact/signals @preact/signals-core uplot d3-force d3-dispatch d3-quadtree d3-timer; do
+	printf '%s\n\n' "$p $(node -p "require('./node_modules/$p/package.json').version")"
+	cat "node_modules/$p/LICENSE"
+	printf '\n\n'
+done >"$out/LICENSES.txt"
+./sources.sh >"$out/SOURCES.sha256"

@@ -1,0 +1,80 @@
+// Calls to the controller: one way to send, one way to say what went wrong.
+import { signal } from '@preact/signals';
+
+/** What the controller answered instead of what was asked for. */
+export class Fault extends Error {
+  constructor(readonly status: number, message: string, readonly reason = '', readonly path = '', readonly retryAfter = 0) {
+    super(message);
+  }
+}
+
+/** Set while the controller does not answer: since when. */
+export const away = signal<Date | null>(null);
+/** Set when the session has ended: the page shows the login over what it shows. */
+export const loggedOut = signal(false);
+
+export interface Options { method?: string; body?: unknown; text?: string; type?: string; background?: boolean; signal?: AbortSignal; accept?: string }
+
+function explain(text: string, status: number): { message: string; reason: string; path: string } {
+  try {
+    const o = JSON.parse(text);
+    const e = (o.errors ?? o['ietf-restconf:errors'])?.error?.[0];
+    if (e) return { message: e['error-message'] ?? e['error-tag'], reason: '', path: e['error-path'] ?? '' };
+    return { message: o.details ?? o.detail ?? o.error_description ?? o.message ?? text, reason: o.reason ?? '', path: '' };
+  } catch {
+    return { message: text.slice(0, 300) || `the answer was ${status}`, reason: '', path: '' };
+  }
+}
+
+/** send makes a request and returns the response, whatever its status; it fails only when the controller is away. */
+export async function send(path: string, o: Options = {}): Promise<Response> {
+  const headers: Record<string, string> = { Accept: o.accept ?? 'application/json', 'X-Requested-With': 'ctl' };
+  if (o.background) headers['Ctl-Background'] = '1';
+  let body: string | undefined;
+  if (o.text !== undefined) body = o.text;
+  else if (o.body !== undefined) body = JSON.stringify(o.body);
+  if (body !== undefined) headers['Content-Type'] = o.type ?? 'application/json';
+  try {
+    const r = await fetch(path, { method: o.method ?? (body === undefined ? 'GET' : 'POST'), headers, body, signal: o.signal ?? null });
+    away.value = null;
+    return r;
+  } catch (e) {
+    if (o.signal?.aborted) throw e;
+    away.value ??= new Date();
+    const unsure = (o.method ?? 'GET') !== 'GET' || body !== undefined;
+    throw new Fault(0, 'The controller does not answer.' + (unsure ? ' Whether the request was carried out is not known.' : ''));
+  }
+}
+
+/** faultOf reads the refusal in a response. */
+export async function faultOf(r: Response): Promise<Fault> {
+  const { message, reason, path } = explain(await r.text(), r.status);
+  if (r.status === 401 && (reason === 'session' || reason === 'login')) loggedOut.value = true;
+  return new Fault(r.status, message, reason, path, Number(r.headers.get('Retry-After') ?? 0));
+}
+
+/** call sends a request and returns the JSON of its answer; anything but success is a Fault. */
+export async function call<T>(path: string, o: Options = {}): Promise<T> {
+  const r = await send(path, o);
+  if (!r.ok) throw await faultOf(r);
+  const text = await r.text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+/** rpc calls an operation and returns its output, or what is in its output by another name. */
+export async function rpc<T>(name: string, input: object = {}, o: Options = {}): Promise<T> {
+  const answer = await call<{ output?: T } | undefined>('/restconf/operations/' + name, { ...o, method: 'POST', body: { input } });
+  return (answer?.output ?? answer ?? {}) as T;
+}
+
+export interface Me { user: string; domain: string; roles: string[]; local: boolean; session: { id: string; expires: string; ends: string } | null; may: Record<string, boolean> }
+export const me = signal<Me | null>(null);
+
+/** askMe reads who is logged in, and whether the given requests would be allowed. */
+export async function askMe(may: string[] = []): Promise<Me> {
+  const q = may.map(m => 'may=' + encodeURIComponent(m)).join('&');
+  const got = await call<Me>('/web/me' + (q ? '?' + q : ''), { background: true });
+  me.value = { ...got, may: { ...me.value?.may, ...got.may } };
+  return me.value;
+}
+export const isAdmin = () => me.value?.roles.includes('admin') ?? false;

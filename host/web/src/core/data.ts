@@ -1,0 +1,72 @@
+// Data of a page: loaded, kept while it is loaded again, stale when that fails.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { Fault } from './api';
+
+export interface Data<T> { value?: T; error?: Fault; at?: Date; loading: boolean; reload: () => void }
+
+/** useData loads what a page shows, again when a dependency changes or reload is called. A failure keeps the old value. */
+export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: unknown[]): Data<T> {
+  const [state, set] = useState<{ value?: T; error?: Fault; at?: Date; loading: boolean; key: string }>({ loading: true, key: '' });
+  const [turn, again] = useState(0);
+  const key = JSON.stringify(deps), latest = useRef(load);
+  latest.current = load;
+  useEffect(() => {
+    const stop = new AbortController();
+    set(s => s.key === key ? { ...s, loading: true } : { loading: true, key });
+    latest.current(stop.signal).then(
+      value => { if (!stop.signal.aborted) set({ value, at: new Date(), loading: false, key }); },
+      (e: unknown) => { if (!stop.signal.aborted) set(s => ({ ...s, loading: false, error: e instanceof Fault ? e : new Fault(0, String(e)) })); });
+    return () => stop.abort();
+  }, [key, turn]);
+  return { ...state, reload: useCallback(() => again(t => t + 1), []) };
+}
+
+/** useTick draws again every few seconds, for ages. */
+export function useTick(seconds: number): void {
+  const [, set] = useState(0);
+  useEffect(() => { const t = setInterval(() => set(x => x + 1), seconds * 1000); return () => clearInterval(t); }, [seconds]);
+}
+
+/** age says how long ago a time is. */
+export function age(t: string | Date | undefined): string {
+  if (!t) return '';
+  const s = Math.max(0, Math.round((Date.now() - new Date(t).getTime()) / 1000));
+  if (s < 60) return `${s} s ago`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ago`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ago`;
+  return `${Math.floor(s / 86400)} d ago`;
+}
+
+/** mac writes a MAC address that the API has as a number. */
+export function mac(n: number | string | undefined): string {
+  if (n === undefined || n === '') return '';
+  return BigInt(n).toString(16).padStart(12, '0').match(/../g)!.join(':');
+}
+/** macNumber reads a MAC address as the API writes it; undefined when the text is none. */
+export function macNumber(text: string): number | undefined {
+  const hex = text.trim().replace(/[:.-]/g, '');
+  return /^[0-9a-f]{12}$/i.test(hex) ? parseInt(hex, 16) : undefined;
+}
+/** natural orders names as people do: port2 before port10. */
+const collator = new Intl.Collator('en', { numeric: true });
+export const natural = (a: string, b: string): number => collator.compare(a, b);
+/** printable shows characters that would turn or hide text as escapes: names come from devices. */
+export function printable(s: string): string {
+  return s.slice(0, 500).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+}
+export function download(name: string, type: string, content: BlobPart): void {
+  const a = document.createElement('a');
+  a.href = URL.createObjectURL(new Blob([content], { type }));
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
+}
+/** csv writes rows; cells that a spreadsheet would calculate get a quote. */
+export function csv(rows: (string | number)[][]): string {
+  const cell = (v: string | number) => {
+    let s = String(v ?? '');
+    if (typeof v === 'string' && /^[=+\-@\t]/.test(s)) s = "'" + s;
+    return /[",\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
+  };
+  return rows.map(r => r.map(cell).join(',')).join('\n') + '\n';
+}

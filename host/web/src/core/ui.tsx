@@ -1,0 +1,142 @@
+// The parts that pages are made of.
+import { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { Fault, away } from './api';
+import { Data, age, csv, download, natural, printable } from './data';
+import { route, setQuery } from './route';
+
+/** Title is the heading of a page, and the title of the window. */
+export function Title({ children, side }: { children: string; side?: ComponentChildren }) {
+  useEffect(() => { document.title = `${children} – ctl`; }, [children]);
+  return <div class="title"><h1>{printable(children)}</h1>{side && <div class="side">{side}</div>}</div>;
+}
+
+const remedies: Record<number, string> = {
+  0: 'It is tried again when you press Retry.', 401: 'Ask an administrator for the role, or log in as another user.', 403: 'Ask an administrator for the role, or log in as another user.',
+  404: 'It is not there, or the feature that serves it is not installed.', 409: 'Read the present state and try again.', 429: 'Too many attempts: wait a little.',
+  503: 'A plugin is starting or away: see System, plugins.', 504: 'The device did not answer in time: see its state.',
+};
+
+/** Failure says what went wrong, and what to do. */
+export function Failure({ error, retry }: { error: Fault; retry?: () => void }) {
+  return <div class="note bad" role="alert" data-state="failed">
+    <p><b>{error.status === 401 || error.status === 403 ? 'Not allowed' : error.status ? `Failed (${error.status})` : 'No answer'}.</b> {printable(error.message)}</p>
+    {error.path && <p class="soft mono">{error.path}</p>}
+    <p class="soft">{remedies[error.status] ?? 'The log of the controller may say more: System, log.'}</p>
+    {retry && <button onClick={retry}>Retry</button>}
+  </div>;
+}
+
+export function Empty({ children, action }: { children: ComponentChildren; action?: ComponentChildren }) {
+  return <div class="note empty" data-state="empty"><p>{children}</p>{action}</div>;
+}
+
+/** Loaded shows data in each of its states. */
+export function Loaded<T>({ data, children }: { data: Data<T>; children: (value: T) => ComponentChildren }) {
+  if (data.value === undefined) {
+    return data.error ? <Failure error={data.error} retry={data.reload} /> : <div class="skeleton" role="status" data-state="loading"><span class="hidden">Loading</span></div>;
+  }
+  return <div data-state={data.error ? 'stale' : 'ready'}>
+    {data.error && <div class="note warn" role="status">No answer since {data.at?.toLocaleTimeString()}: showing what was known then ({age(data.at)}). {printable(data.error.message)} <button onClick={data.reload}>Retry</button></div>}
+    {children(data.value)}
+  </div>;
+}
+
+export type Tone = 'good' | 'warn' | 'bad' | 'soft' | 'info';
+const marks: Record<Tone, string> = { good: '●', warn: '◐', bad: '✕', soft: '○', info: '◆' };
+/** Mark is a state: a colour, a shape and a word. */
+export function Mark({ tone, children }: { tone: Tone; children: ComponentChildren }) {
+  return <span class={'mark ' + tone}><span aria-hidden="true">{marks[tone]}</span> {children}</span>;
+}
+
+export function Tabs({ base, tabs, now }: { base: (id: string) => string; tabs: [id: string, label: string][]; now: string }) {
+  return <nav class="tabs" aria-label="Parts of this page">{tabs.map(([id, label]) => <a key={id} href={base(id)} aria-current={id === now ? 'page' : undefined}>{label}</a>)}</nav>;
+}
+
+export interface Column<T> { name: string; text: (row: T) => string | number; cell?: (row: T) => ComponentChildren; right?: boolean }
+const rowHeight = 33, window_ = 60;
+
+/** Table is a list that is filtered and sorted, with the rows that are visible in the document, and all of them as CSV. */
+export function Table<T>({ name, rows, columns, id, empty, selected, onSelect }: { name: string; rows: T[]; columns: Column<T>[]; id: (row: T) => string; empty?: ComponentChildren; selected?: Set<string>; onSelect?: (s: Set<string>) => void }) {
+  const want = route.value.query.get('q') ?? '', [sort, setSort] = useState<[number, boolean]>([0, true]), [top, setTop] = useState(0);
+  const shown = useMemo(() => {
+    const w = want.toLowerCase(), [at, up] = sort, c = columns[at] ?? columns[0]!;
+    const list = w ? rows.filter(r => columns.some(x => String(x.text(r)).toLowerCase().includes(w))) : [...rows];
+    return list.sort((a, b) => (up ? 1 : -1) * natural(String(c.text(a)), String(c.text(b))));
+  }, [rows, want, sort]);
+  const few = shown.length <= 2 * window_, first = few ? 0 : Math.max(0, Math.min(shown.length - window_, Math.floor(top / rowHeight) - 15));
+  const visible = few ? shown : shown.slice(first, first + window_), span = columns.length + (onSelect ? 1 : 0);
+  const toggle = (key: string) => { const s = new Set(selected); if (!s.delete(key)) s.add(key); onSelect?.(s); };
+  if (!rows.length && empty) return <>{empty}</>;
+  return <section class="tablebox" aria-label={name}>
+    <div class="bar">
+      <Search label={`Filter ${name.toLowerCase()}`} value={want} onInput={q => setQuery({ q })} />
+      <span class="soft" role="status">{shown.length === rows.length ? rows.length : `${shown.length} of ${rows.length}`}</span>
+      <button class="plain" onClick={() => download(name.toLowerCase().replace(/\W+/g, '-') + '.csv', 'text/csv', csv([columns.map(c => c.name), ...shown.map(r => columns.map(c => c.text(r)))]))}>CSV</button>
+    </div>
+    <div class="scroll" tabIndex={0} role="region" aria-label={name} onScroll={e => { if (!few) setTop(e.currentTarget.scrollTop); }}>
+      <table aria-rowcount={shown.length}>
+        <thead><tr>
+          {onSelect && <th scope="col"><span class="hidden">Selected</span></th>}
+          {columns.map((c, i) => <th key={c.name} scope="col" class={c.right ? 'right' : ''} aria-sort={sort[0] === i ? (sort[1] ? 'ascending' : 'descending') : undefined}>
+            <button class="head" onClick={() => setSort([i, sort[0] === i ? !sort[1] : true])}>{c.name}<span aria-hidden="true">{sort[0] === i ? (sort[1] ? ' ▲' : ' ▼') : ''}</span></button></th>)}
+        </tr></thead>
+        <tbody>
+          {first > 0 && <tr aria-hidden="true"><td colSpan={span} ref={e => { if (e) e.style.height = first * rowHeight + 'px'; }} /></tr>}
+          {visible.map(r => <tr key={id(r)}>
+            {onSelect && <td><input type="checkbox" aria-label={'Select ' + columns[0]!.text(r)} checked={selected?.has(id(r))} onChange={() => toggle(id(r))} /></td>}
+            {columns.map(c => <td key={c.name} class={c.right ? 'right' : ''}>{c.cell ? c.cell(r) : printable(String(c.text(r)))}</td>)}
+          </tr>)}
+          {!few && <tr aria-hidden="true"><td colSpan={span} ref={e => { if (e) e.style.height = (shown.length - first - visible.length) * rowHeight + 'px'; }} /></tr>}
+          {!shown.length && <tr><td colSpan={span} class="soft">Nothing here matches “{want}”.</td></tr>}
+        </tbody>
+      </table>
+    </div>
+  </section>;
+}
+
+export function Search({ label, value, onInput, onEnter }: { label: string; value: string; onInput: (v: string) => void; onEnter?: (v: string) => void }) {
+  return <input type="search" aria-label={label} placeholder={label} value={value} onInput={e => onInput(e.currentTarget.value)}
+    onKeyDown={e => { if (e.key === 'Enter') onEnter?.(e.currentTarget.value); }} />;
+}
+
+type InputProps = Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'label'>;
+export function Field({ label, hint, error, ...input }: { label: string; hint?: string; error?: string } & InputProps) {
+  const id = useId();
+  return <div class="field">
+    <label for={id}>{label}{input.required && <span class="soft" aria-hidden="true"> *</span>}</label>
+    <input id={id} aria-describedby={hint || error ? id + 'h' : undefined} aria-invalid={error ? true : undefined} {...input} />
+    {(hint || error) && <small id={id + 'h'} class={error ? 'bad' : 'soft'}>{error || hint}</small>}
+  </div>;
+}
+export function Choice({ label, value, options, onChange }: { label: string; value: string; options: [string, string][]; onChange: (v: string) => void }) {
+  const id = useId();
+  return <div class="field"><label for={id}>{label}</label>
+    <select id={id} value={value} onChange={e => onChange(e.currentTarget.value)}>{options.map(([v, t]) => <option key={v} value={v}>{t}</option>)}</select></div>;
+}
+
+/** Dialog is over the page until it is closed. */
+export function Dialog({ title, children, onClose }: { title: string; children: ComponentChildren; onClose: () => void }) {
+  const ref = useRef<HTMLDialogElement>(null), id = useId();
+  useEffect(() => { ref.current?.showModal(); }, []);
+  return <dialog ref={ref} aria-labelledby={id} onClose={onClose}>
+    <div class="title"><h2 id={id}>{title}</h2><button class="plain" aria-label="Close" onClick={() => ref.current?.close()}>✕</button></div>{children}</dialog>;
+}
+
+/** useAct runs what a button does: busy meanwhile, and with its fault or result afterwards. */
+export function useAct(): { busy: boolean; error: Fault | null; done: string; run: (f: () => Promise<string | void>) => void; clear: () => void } {
+  const [s, set] = useState<{ busy: boolean; error: Fault | null; done: string }>({ busy: false, error: null, done: '' });
+  return { ...s, clear: () => set({ busy: false, error: null, done: '' }), run: f => {
+    set({ busy: true, error: null, done: '' });
+    f().then(done => set({ busy: false, error: null, done: done || '' }), (e: unknown) => set({ busy: false, error: e instanceof Fault ? e : new Fault(0, String(e)), done: '' }));
+  } };
+}
+export function Outcome({ act }: { act: ReturnType<typeof useAct> }) {
+  return <>{act.error && <Failure error={act.error} />}{act.done && <p class="note good" role="status" data-state="done">{act.done}</p>}</>;
+}
+
+/** Away is the strip that says that the controller does not answer. */
+export function Away() {
+  if (!away.value) return null;
+  return <div class="note bad away" role="alert" data-state="away">The controller does not answer since {away.value.toLocaleTimeString()}. What is shown is of before; it is asked again every few seconds.</div>;
+}

@@ -1,0 +1,46 @@
+// The login: a page of its own, and over a page whose session has ended.
+import { useState } from 'preact/hooks';
+import { askMe, faultOf, loggedOut, send } from './core/api';
+import { Field } from './core/ui';
+
+/** next is where a login leads to: a path of this page, nothing foreign. */
+function next(): string {
+  const p = new URLSearchParams(location.search).get('next') ?? '/';
+  return (/^\/(?![/\\])/.test(p) ? p : '/') + location.hash;
+}
+
+export function LoginForm({ done }: { done: () => void }) {
+  const [busy, setBusy] = useState(false), [problem, setProblem] = useState('');
+  const submit = async (e: SubmitEvent) => {
+    e.preventDefault();
+    const f = new FormData(e.currentTarget as HTMLFormElement);
+    setBusy(true);
+    setProblem('');
+    try {
+      const r = await send('/web/login', { body: { user: f.get('user'), password: f.get('password') } });
+      if (!r.ok) {
+        const x = await faultOf(r);
+        loggedOut.value = loggedOut.peek() && location.pathname !== '/login';
+        setProblem(x.message + (x.retryAfter ? ` (wait ${x.retryAfter} s)` : ''));
+        return;
+      }
+      done();
+    } catch (x) { setProblem((x as Error).message); } finally { setBusy(false); }
+  };
+  return <form class="login" onSubmit={e => void submit(e)} aria-label="Log in">
+    <Field label="User" name="user" autocomplete="username" autocapitalize="none" required autofocus hint="NAME, or NAME@DOMAIN; users of every realm of etc/sec.ini" />
+    <Field label="Password" name="password" type="password" autocomplete="current-password" required />
+    {problem && <p class="note bad" role="alert">{problem}</p>}
+    <button disabled={busy}>{busy ? 'Verifying…' : 'Log in'}</button>
+  </form>;
+}
+
+export function LoginPage() {
+  document.title = 'Log in – ctl';
+  return <main class="loginpage"><div class="card"><h1><img src="/web/static/icon.svg" alt="" width="28" height="28" /> ctl</h1><LoginForm done={() => location.replace(next())} /></div></main>;
+}
+
+/** boot shows the login page; who has a session goes on at once. */
+export async function alreadyIn(): Promise<boolean> {
+  try { await askMe(); location.replace(next()); return true; } catch { loggedOut.value = false; return false; }
+}

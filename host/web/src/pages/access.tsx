@@ -1,0 +1,90 @@
+// Who may what: users, roles, domains, grants, the policies in their order, and why somebody may or may not.
+import { useState } from 'preact/hooks';
+import { call, Fault, isAdmin, me } from '../core/api';
+import { useData } from '../core/data';
+import { route, to } from '../core/route';
+import { Choice, Dialog, Empty, Field, Loaded, Mark, Outcome, Table, Tabs, Title, useAct } from '../core/ui';
+
+interface User { userid: string; name: string; description?: string; email?: string; enabled: boolean; domainid: string }
+interface Role { roleid: string; name: string; description?: string }
+interface Domain { domainid: string; name: string; description?: string; enabled: boolean }
+
+export function AccessPage() {
+  const tab = route.value.path[1] ?? 'users';
+  return <><Title>Access</Title>{!isAdmin() && <p class="note warn">Users, roles and policies are for the role admin; you have {me.value?.roles.join(', ') || 'no role'}. What an answer refuses is said below.</p>}
+    <Tabs base={t => to(['access', t])} now={tab} tabs={[['users', 'Users'], ['roles', 'Roles'], ['domains', 'Domains'], ['policies', 'Policies'], ['why', 'Why may …']]} />
+    {tab === 'users' && <Users />}{tab === 'roles' && <Things<Role> kind="role" list="roles" id={r => r.roleid} />}{tab === 'domains' && <Things<Domain> kind="domain" list="domains" id={d => d.domainid} />}{tab === 'policies' && <Policies />}{tab === 'why' && <Why />}</>;
+}
+
+const all = <T,>(list: string, s?: AbortSignal) => call<Record<string, T[]>>('/auth/v1/' + list, s ? { signal: s } : {}).then(r => r[list] ?? []);
+
+function Users() {
+  const users = useData(s => all<User>('users', s), []), act = useAct(), [edit, setEdit] = useState<User | 'new' | null>(null), [gone, setGone] = useState<User | null>(null);
+  return <><Outcome act={act} /><p class="actions"><button onClick={() => setEdit('new')}>New user…</button></p>
+    <Loaded data={users}>{v => <Table name="Users" rows={v} id={u => u.userid} empty={<Empty>There is no user.</Empty>} columns={[{ name: 'Name', text: u => u.userid }, { name: 'State', text: u => u.enabled ? 'enabled' : 'disabled', cell: u => <Mark tone={u.enabled ? 'good' : 'soft'}>{u.enabled ? 'enabled' : 'disabled'}</Mark> }, { name: 'E-mail', text: u => u.email ?? '' }, { name: 'Description', text: u => u.description ?? '' },
+      { name: 'Do', text: () => '', cell: u => <><button class="plain" onClick={() => setEdit(u)}>Change…</button> <button class="plain" onClick={() => setGone(u)}>Delete…</button></> }]} />}</Loaded>
+    {edit && <UserDialog user={edit === 'new' ? null : edit} onClose={() => { setEdit(null); users.reload(); }} />}
+    {gone && <Dialog title={`Delete ${gone.userid}`} onClose={() => setGone(null)}><p>Its grants, tokens and sessions end at once.</p><button class="danger" onClick={() => { const u = gone; setGone(null); act.run(async () => { await call('/auth/v1/users/' + encodeURIComponent(u.userid), { method: 'DELETE' }); users.reload(); return `${u.userid} is deleted.`; }); }}>Delete</button></Dialog>}</>;
+}
+
+function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
+  const act = useAct(), roles = useData(s => all<Role>('roles', s), []), [domain, setDomain] = useState(user?.domainid ?? 'sdn'), id = user ? encodeURIComponent(user.userid) : '', base = `/auth/v1/domains/${encodeURIComponent(domain)}/users/${id}/roles`;
+  const grants = useData(s => user ? call<{ roles?: Role[] }>(base, { signal: s }).then(r => r.roles ?? []) : Promise.resolve([] as Role[]), [id, domain]);
+  const submit = (e: SubmitEvent) => {
+    e.preventDefault();
+    const f = new FormData(e.currentTarget as HTMLFormElement), body: Record<string, unknown> = { description: f.get('description'), email: f.get('email') };
+    if (f.get('password')) body.password = f.get('password');
+    act.run(async () => {
+      if (user) await call('/auth/v1/users/' + id, { method: 'PUT', body: { ...body, enabled: f.get('enabled') === 'on' } });
+      else {
+        const made = await call<User>('/auth/v1/users', { body: { ...body, name: f.get('name'), domainid: domain } });
+        for (const r of f.getAll('role')) await call(`/auth/v1/domains/${encodeURIComponent(domain)}/users/${encodeURIComponent(made.userid)}/roles`, { body: { roleid: r } });
+      }
+      return 'Saved.';
+    });
+  };
+  const toggle = (r: Role, has: boolean) => act.run(async () => { await (has ? call(base + '/' + encodeURIComponent(r.roleid), { method: 'DELETE' }) : call(base, { body: { roleid: r.roleid } })); grants.reload(); return has ? `${r.name} is taken away.` : `${r.name} is granted.`; });
+  return <Dialog title={user ? user.userid : 'New user'} onClose={onClose}><form onSubmit={submit}>
+    {!user && <><Field label="Name" name="name" required autocomplete="off" /><Field label="Domain" value={domain} onInput={e => setDomain(e.currentTarget.value)} hint="only sdn gives rights" /></>}
+    <Field label={user ? 'New password' : 'Password'} name="password" type="password" required={!user} autocomplete="new-password" hint={user ? 'empty: unchanged; a new one ends all logins of the user' : ''} /><Field label="E-mail" name="email" defaultValue={user?.email ?? ''} /><Field label="Description" name="description" defaultValue={user?.description ?? ''} />
+    {user && <label class="check"><input type="checkbox" name="enabled" defaultChecked={user.enabled} /> enabled</label>}
+    <fieldset><legend>Roles{user && ` in ${domain}`}</legend><Loaded data={roles}>{v => v.map(r => { const has = grants.value?.some(g => g.roleid === r.roleid) ?? false; return <label key={r.roleid} class="check">{user ? <input type="checkbox" checked={has} onChange={() => toggle(r, has)} /> : <input type="checkbox" name="role" value={r.roleid} />} {r.name}</label>; })}</Loaded></fieldset>
+    <Outcome act={act} /><p class="actions"><button disabled={act.busy}>Save</button></p></form></Dialog>;
+}
+
+function Things<T extends { name: string; description?: string }>({ kind, list, id }: { kind: string; list: string; id: (t: T) => string }) {
+  const data = useData(s => all<T>(list, s), [list]), act = useAct(), [adding, setAdding] = useState(false);
+  const submit = (e: SubmitEvent) => { e.preventDefault(); const f = new FormData(e.currentTarget as HTMLFormElement); act.run(async () => { await call('/auth/v1/' + list, { body: { name: f.get('name'), description: f.get('description'), ...(kind === 'role' ? { domainid: 'sdn' } : { enabled: true }) } }); setAdding(false); data.reload(); return `${String(f.get('name'))} is made.`; }); };
+  return <><Outcome act={act} /><p class="actions"><button onClick={() => setAdding(true)}>New {kind}…</button></p><Loaded data={data}>{v => <Table name={list} rows={v} id={id} empty={<Empty>There is no {kind}.</Empty>} columns={[{ name: 'Id', text: id }, { name: 'Name', text: t => t.name }, { name: 'Description', text: t => t.description ?? '' }, { name: 'Do', text: () => '', cell: t => <button class="plain" onClick={() => act.run(async () => { await call(`/auth/v1/${list}/${encodeURIComponent(id(t))}`, { method: 'DELETE' }); data.reload(); return `${t.name} is deleted.`; })}>Delete</button> }]} />}</Loaded>
+    {adding && <Dialog title={`New ${kind}`} onClose={() => setAdding(false)}><form onSubmit={submit}><Field label="Name" name="name" required /><Field label="Description" name="description" /><Outcome act={act} /><button disabled={act.busy}>Make</button></form></Dialog>}</>;
+}
+
+interface Permission { role: string; actions?: string[] }
+interface Policy { resource: string; index?: number; description?: string; permissions?: Permission[] }
+const policyPath = '/rests/data/aaa:http-authorization/policies', methods = ['get', 'put', 'patch', 'post', 'delete'];
+
+function Policies() {
+  const data = useData(s => call<Record<string, { policies?: Policy[] }>>(policyPath, { signal: s }).then(r => (Object.values(r)[0]?.policies ?? []).sort((a, b) => (a.index ?? 0) - (b.index ?? 0)), (e: Fault) => { if (e.status === 404) return [] as Policy[]; throw e; }), []);
+  const act = useAct(), [edit, setEdit] = useState<{ at: number; p: Policy } | null>(null);
+  const save = (list: Policy[], text: string) => act.run(async () => { await call(policyPath, { method: 'PUT', body: { 'aaa:policies': { policies: list.map((p, i) => ({ ...p, index: i + 1 })) } } }); data.reload(); return text; });
+  return <><p class="soft">The first whose resource matches decides; what none matches is allowed. They are asked where a line of etc/sec.ini says dynamicAuthorization.</p><Outcome act={act} /><Loaded data={data}>{v => <>
+    <p class="actions"><button onClick={() => setEdit({ at: v.length, p: { resource: '/restconf/**', description: '', permissions: [{ role: 'admin', actions: [...methods] }] } })}>New policy…</button></p>
+    {!v.length && <Empty>There is no policy: everybody who is logged in may do what etc/sec.ini leaves to the policies.</Empty>}
+    <ol class="policies">{v.map((p, i) => <li key={p.resource} class="card"><b class="mono">{p.resource}</b> <span class="soft">{p.description}</span><ul>{(p.permissions ?? []).map((x, k) => <li key={k}>{x.role}: {(x.actions ?? []).join(', ')}</li>)}{!p.permissions?.length && <li>denied to all</li>}</ul>
+      <p class="actions"><button class="plain" disabled={i === 0} aria-label={`Move ${p.resource} up`} onClick={() => { const l = [...v]; [l[i - 1], l[i]] = [l[i]!, l[i - 1]!]; save(l, 'Moved up.'); }}>↑</button><button class="plain" disabled={i === v.length - 1} aria-label={`Move ${p.resource} down`} onClick={() => { const l = [...v]; [l[i + 1], l[i]] = [l[i]!, l[i + 1]!]; save(l, 'Moved down.'); }}>↓</button><button class="plain" onClick={() => setEdit({ at: i, p })}>Change…</button><button class="plain" onClick={() => save(v.filter(x => x !== p), `${p.resource} is deleted.`)}>Delete</button></p></li>)}</ol>
+    {edit && <PolicyDialog p={edit.p} onClose={() => setEdit(null)} onSave={p => { const l = [...v]; l[edit.at] = p; setEdit(null); save(l, `${p.resource} is saved.`); }} />}</>}</Loaded></>;
+}
+
+function PolicyDialog({ p, onSave, onClose }: { p: Policy; onSave: (p: Policy) => void; onClose: () => void }) {
+  const [now, set] = useState(p), list = now.permissions ?? [], put = (i: number, x: Permission) => set({ ...now, permissions: list.map((o, k) => k === i ? x : o) });
+  return <Dialog title="Policy" onClose={onClose}><Field label="Resource" value={now.resource} onInput={e => set({ ...now, resource: e.currentTarget.value })} hint="a path; * within a segment, ** any number of segments" /><Field label="Description" value={now.description ?? ''} onInput={e => set({ ...now, description: e.currentTarget.value })} />
+    {list.map((x, i) => <fieldset key={i}><legend>Allowed to</legend><Field label="Role" value={x.role} onInput={e => put(i, { ...x, role: e.currentTarget.value })} />{methods.map(m => <label key={m} class="check"><input type="checkbox" checked={x.actions?.includes(m) ?? false} onChange={() => put(i, { ...x, actions: methods.filter(o => (o === m) !== (x.actions?.includes(o) ?? false)) })} /> {m}</label>)}<button class="plain" onClick={() => set({ ...now, permissions: list.filter((_, k) => k !== i) })}>Remove</button></fieldset>)}
+    <p class="actions"><button class="plain" onClick={() => set({ ...now, permissions: [...list, { role: 'user', actions: ['get'] }] })}>Another role</button><button onClick={() => onSave(now)}>Save</button></p></Dialog>;
+}
+
+interface Explanation { allowed: boolean; verdict: string; reason: string; user: string; realm: string; roles: string[]; login?: string; addresses: { address: string; line: number; rule?: string; policy?: string; verdict: string; decisive: boolean }[] }
+function Why() {
+  const [f, setF] = useState({ user: me.value?.user ?? '', method: 'GET', path: '/restconf/operational/network-topology:network-topology' }), [x, setX] = useState<Explanation | null>(null), act = useAct();
+  return <><form class="row" onSubmit={e => { e.preventDefault(); act.run(async () => { setX(await call<Explanation>('/auth/v1/access/explain?' + new URLSearchParams(f).toString())); }); }}><Field label="User" value={f.user} onInput={e => setF({ ...f, user: e.currentTarget.value })} hint="NAME, NAME@DOMAIN or REALM/NAME" /><Choice label="Method" value={f.method} options={['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(m => [m, m])} onChange={method => setF({ ...f, method })} /><Field label="Path" value={f.path} onInput={e => setF({ ...f, path: e.currentTarget.value })} /><button disabled={act.busy}>Explain</button></form><Outcome act={act} />
+    {x && <section class="card" data-state="explained"><p><Mark tone={x.allowed ? 'good' : 'bad'}>{x.allowed ? 'allowed' : x.verdict}</Mark> {x.reason}</p><p class="soft">{x.user} of realm {x.realm}, roles {x.roles.join(', ') || 'none'}{x.login && `; cannot log in: ${x.login}`}</p><Table name="Addresses of the same thing" rows={x.addresses} id={a => a.address} columns={[{ name: 'Address', text: a => a.address }, { name: 'Line', text: a => a.line || '', right: true }, { name: 'Rule', text: a => a.rule ?? '' }, { name: 'Policy', text: a => a.policy ?? '' }, { name: 'Verdict', text: a => a.verdict }]} /></section>}</>;
+}

@@ -1,0 +1,105 @@
+// BIER: topologies, domains, channels; from a topology to a deployed channel.
+import { useState } from 'preact/hooks';
+import { Fault, rpc } from '../core/api';
+import { useData } from '../core/data';
+import { onEvents } from '../core/events';
+import { useEffect } from 'preact/hooks';
+import { go, route, to } from '../core/route';
+import { Choice, Dialog, Empty, Field, Loaded, Mark, Outcome, Table, Tabs, Title, Tone, useAct } from '../core/ui';
+import { graphs } from '../map/store';
+import { Channel, channelState } from '../map/layers';
+
+const toneOf = (s: string): Tone => s === 'applied' || s === 'ready' || s === 'clean' ? 'good' : s === 'failed' ? 'bad' : s === 'pending' ? 'warn' : 'soft';
+interface Result { 'configure-result'?: { result?: string; errorCause?: string; 'error-cause'?: string } }
+/** configure calls an operation that answers SUCCESS or FAILURE; a failure is thrown with its cause. */
+async function configure(name: string, input: object): Promise<void> {
+  const r = (await rpc<Result>(name, input))['configure-result'];
+  if (r?.result === 'FAILURE') throw new Fault(409, r.errorCause ?? r['error-cause'] ?? 'it was refused');
+}
+
+interface Domain { id: number; subs: number[] }
+interface Known { domains: Domain[]; channels: Channel[]; nodes: string[] }
+async function load(topology: string): Promise<Known> {
+  const domains = (await rpc<{ domain?: { 'domain-id': number }[] }>('bier-topology-api:query-domain', { 'topology-id': topology })).domain ?? [];
+  const subs = await Promise.all(domains.map(d => rpc<{ subdomain?: { 'sub-domain-id': number }[] }>('bier-topology-api:query-subdomain', { 'topology-id': topology, 'domain-id': d['domain-id'] })));
+  const nodes = ((await rpc<{ 'node-id'?: { 'node-id': string }[] }>('bier-topology-api:query-topology', { 'topology-id': topology }))['node-id'] ?? []).map(n => n['node-id']);
+  const names = ((await rpc<{ 'channel-name'?: { name: string }[] }>('bier-channel-api:get-channel', { 'topology-id': topology }).catch(() => ({ 'channel-name': [] })))['channel-name'] ?? []).map(c => c.name);
+  const channels = names.length ? (await rpc<{ channel?: Channel[] }>('bier-channel-api:query-channel', { 'topology-id': topology, 'channel-name': names })).channel ?? [] : [];
+  return { domains: domains.map((d, i) => ({ id: d['domain-id'], subs: (subs[i]!.subdomain ?? []).map(s => s['sub-domain-id']) })), channels, nodes };
+}
+
+export function BierPage() {
+  const topologies = useData(() => rpc<{ topology?: { 'topology-id': string }[] }>('bier-topology-api:load-topology').then(t => (t.topology ?? []).map(x => x['topology-id'])), [graphs.value?.size ?? 0]);
+  const chosen = route.value.path[1] ?? topologies.value?.[0] ?? '';
+  return <><Title side={topologies.value && topologies.value.length > 0 && <Choice label="Topology" value={chosen} options={topologies.value.map(t => [t, t])} onChange={t => go(['bier', t])} />}>BIER</Title>
+    {topologies.error?.status === 404 ? <Empty action={<a class="button" href={to(['system', 'features'])}>Install ctl-bier-all</a>}>BIER is not installed.</Empty>
+      : <Loaded data={topologies}>{list => list.length ? <Topology key={chosen} id={chosen} /> : <Empty action={<a class="button" href={to(['system', 'features'])}>Features</a>}>BIER knows no topology. It takes those of the switches, of OpenFlow and of mounted routers; none is there yet.</Empty>}</Loaded>}
+  </>;
+}
+
+function Topology({ id }: { id: string }) {
+  const data = useData(() => load(id), [id]), tab = route.value.path[2] ?? 'channels', act = useAct(), [wizard, setWizard] = useState<Channel | true | null>(null), [mount, setMount] = useState(false), [gone, setGone] = useState<Channel | null>(null);
+  useEffect(() => onEvents(e => { if (e.some(x => /bier|topo-change|report/.test(x.stream + x.name))) data.reload(); }), [id]);
+  const name = (n: string) => graphs.value?.get(id)?.nodes.get(n)?.name ?? n;
+  return <><Outcome act={act} /><Tabs base={t => to(['bier', id, t])} now={tab} tabs={[['channels', 'Channels'], ['domains', 'Domains'], ['nodes', 'Nodes'], ['routers', 'Routers']]} />
+    <Loaded data={data}>{v => <>
+      {tab === 'channels' && <><p class="actions"><button disabled={!v.domains.length} onClick={() => setWizard(true)}>New channel…</button>{!v.domains.length && <span class="soft">A channel needs a domain: <a href={to(['bier', id, 'domains'])}>make one</a>.</span>}</p>
+        <Table name="Channels" rows={v.channels} id={c => c.name} empty={<Empty>There is no channel yet.</Empty>} columns={[{ name: 'Name', text: c => c.name }, { name: 'State', text: channelState, cell: c => <Mark tone={toneOf(channelState(c))}>{channelState(c)}</Mark> }, { name: 'Flow', text: c => `${c['src-ip'] ?? ''} → ${c['dst-group'] ?? ''}` }, { name: 'Domain', text: c => `${c['domain-id']}/${c['sub-domain-id']}` },
+          { name: 'Ingress', text: c => c['ingress-node'] ? name(c['ingress-node']) : '' }, { name: 'Egresses', text: c => (c['egress-node'] ?? []).map(e => name(e['node-id'])).join(', ') },
+          { name: 'Do', text: () => '', cell: c => <><a href={to(['map', id], { layer: 'bier:' + c.name })}>map</a> <button class="plain" onClick={() => setWizard(c)}>Deploy…</button> <button class="plain" onClick={() => setGone(c)}>Remove…</button></> }]} />
+        {v.channels.filter(c => c['ingress-node']).map(c => <details key={c.name} class="card" open={channelState(c) !== 'applied'}><summary>{c.name}: {(c.deployment ?? []).length} routers{c.copies !== undefined && `, ${c.copies} copies at the ingress`}</summary>
+          <Table name={`Routers of ${c.name}`} rows={c.deployment ?? []} id={d => d['node-id']} empty={<Empty>No router has reported yet.</Empty>} columns={[{ name: 'Router', text: d => name(d['node-id']) }, { name: 'Role', text: d => d.role ?? '' }, { name: 'State', text: d => d.state, cell: d => <Mark tone={toneOf(d.state)}>{d.state}</Mark> }, { name: 'Reason', text: d => d.reason ?? '' }]} />
+          {(c.bitstring ?? []).map(b => <p key={b.si} class="mono">SI {b.si}, {b.bitstringlength} bits: 0x{b.bits.replace(/^0+(?=.)/, '')}</p>)}</details>)}</>}
+      {tab === 'domains' && <Domains id={id} domains={v.domains} done={data.reload} act={act} />}
+      {tab === 'nodes' && <Nodes id={id} known={v} name={name} />}
+      {tab === 'routers' && <Routers mount={() => setMount(true)} act={act} name={name} />}
+      {wizard && <Wizard id={id} known={v} name={name} channel={wizard === true ? null : wizard} onClose={() => { setWizard(null); data.reload(); }} />}
+    </>}</Loaded>
+    {mount && <Mount nodes={data.value?.nodes ?? []} onClose={() => setMount(false)} />}
+    {gone && <Dialog title={`Remove channel ${gone.name}`} onClose={() => setGone(null)}><p>It is taken off all of its routers, and forgotten.</p><button class="danger" onClick={() => { const c = gone; setGone(null); act.run(async () => { await configure('bier-channel-api:remove-channel', { 'topology-id': id, 'channel-name': c.name }); data.reload(); return `${c.name} is removed.`; }); }}>Remove</button></Dialog>}
+  </>;
+}
+
+function Domains({ id, domains, done, act }: { id: string; domains: Domain[]; done: () => void; act: ReturnType<typeof useAct> }) {
+  const [domain, setDomain] = useState('1'), [sub, setSub] = useState('1'), run = (text: string, rpcName: string, input: object) => act.run(async () => { await configure('bier-topology-api:' + rpcName, { 'topology-id': id, ...input }); done(); return text; });
+  return <><Table name="Domains" rows={domains} id={d => String(d.id)} empty={<Empty>There is no domain: sub-domain 0 comes with one.</Empty>} columns={[{ name: 'Domain', text: d => d.id }, { name: 'Sub-domains', text: d => d.subs.join(', ') }, { name: 'Do', text: () => '', cell: d => <button class="plain" onClick={() => run(`Domain ${d.id} is deleted.`, 'delete-domain', { 'domain-id': d.id })}>Delete</button> }]} />
+    <div class="row"><Field label="Domain" inputMode="numeric" value={domain} onInput={e => setDomain(e.currentTarget.value)} hint="1..255" /><button onClick={() => run(`Domain ${domain} is there.`, 'configure-domain', { domain: [Number(domain)] })}>Add domain</button></div>
+    {domains.length > 0 && <div class="row"><Field label="Sub-domain" inputMode="numeric" value={sub} onInput={e => setSub(e.currentTarget.value)} hint={`0..255, in domain ${domain}`} /><button onClick={() => run(`Sub-domain ${sub} is there.`, 'configure-subdomain', { 'domain-id': Number(domain), 'sub-domain': [Number(sub)] })}>Add sub-domain</button></div>}</>;
+}
+
+function Nodes({ id, known, name }: { id: string; known: Known; name: (n: string) => string }) {
+  interface BierNode { 'node-id': string; domain?: { 'domain-id': number; 'bier-global'?: { 'bfr-id'?: number; 'ipv4-bfr-prefix'?: string; 'ipv6-bfr-prefix'?: string; 'sub-domain'?: { 'sub-domain-id': number }[] } }[] }
+  const data = useData(() => known.nodes.length ? rpc<{ node?: BierNode[] }>('bier-topology-api:query-node', { 'topology-id': id, node: known.nodes }).then(r => r.node ?? []) : Promise.resolve([] as BierNode[]), [id, known.nodes]), first = (n: BierNode) => n.domain?.[0]?.['bier-global'];
+  return <><p class="actions"><a class="button" href={to(['api', 'POST /restconf/operations/bier-topology-api:configure-node'])}>Configure a node…</a></p><Loaded data={data}>{v => <Table name="Nodes" rows={v} id={n => n['node-id']} empty={<Empty>The topology has no node.</Empty>} columns={[{ name: 'Node', text: n => name(n['node-id']) }, { name: 'Domains', text: n => (n.domain ?? []).map(d => d['domain-id']).join(', ') }, { name: 'BFR-id', text: n => first(n)?.['bfr-id'] ?? '' }, { name: 'Prefix', text: n => first(n)?.['ipv4-bfr-prefix'] ?? first(n)?.['ipv6-bfr-prefix'] ?? '' }, { name: 'Sub-domains', text: n => (first(n)?.['sub-domain'] ?? []).map(s => s['sub-domain-id']).join(', ') }]} />}</Loaded></>;
+}
+
+function Routers({ mount, act, name }: { mount: () => void; act: ReturnType<typeof useAct>; name: (n: string) => string }) {
+  interface Router { 'node-id': string; state: string; reason?: string; driver?: string }
+  const data = useData(() => rpc<{ router?: Router[] }>('bier-service-api:reconcile', { wait: 0 }).then(r => r.router ?? []), []);
+  return <><p class="actions"><button onClick={mount}>Mount a router…</button><button class="plain" onClick={() => act.run(async () => { await rpc('bier-service-api:reconcile', { wait: 5000 }); data.reload(); return 'All routers were compared with what they must hold.'; })}>Compare all now</button></p>
+    <Loaded data={data}>{v => <Table name="Routers" rows={v} id={r => r['node-id']} empty={<Empty>No router is mounted, and no channel needs one.</Empty>} columns={[{ name: 'Router', text: r => name(r['node-id']) }, { name: 'State', text: r => r.state, cell: r => <Mark tone={toneOf(r.state)}>{r.state}</Mark> }, { name: 'Reason', text: r => r.reason ?? '' }, { name: 'Driver', text: r => r.driver ?? '' }, { name: 'Do', text: () => '', cell: r => <button class="plain" onClick={() => act.run(async () => { await rpc('bier-service-api:reconcile', { 'node-id': [r['node-id']], wait: 5000 }); data.reload(); return `${r['node-id']} was compared.`; })}>Sync now</button> }]} />}</Loaded></>;
+}
+
+function Mount({ nodes, onClose }: { nodes: string[]; onClose: () => void }) {
+  const act = useAct();
+  const submit = (e: SubmitEvent) => {
+    e.preventDefault();
+    const f = Object.fromEntries([...new FormData(e.currentTarget as HTMLFormElement)].filter(([, v]) => v !== ''));
+    act.run(async () => { await configure('bier-service-api:mount-router', { ...f, ...(f.port ? { port: Number(f.port) } : {}) }); return 'Mounted; the list shows its state.'; });
+  };
+  return <Dialog title="Mount a router" onClose={onClose}><form onSubmit={submit}><Field label="Node" name="node-id" required list="bier-nodes" hint="as in the BIER topology" /><datalist id="bier-nodes">{nodes.map(n => <option key={n} value={n} />)}</datalist><Field label="Host" name="host" required /><Field label="Port" name="port" inputMode="numeric" hint="830 if empty" /><Field label="User" name="username" required autocomplete="off" /><Field label="Password" name="password" type="password" autocomplete="new-password" /><Field label="Host key" name="host-key" hint="empty: the first it shows is kept" /><Outcome act={act} /><p class="actions"><button disabled={act.busy}>Mount</button></p></form></Dialog>;
+}
+
+/** Wizard makes a channel and deploys it: flow, ingress, egresses, then what will be sent. */
+function Wizard({ id, known, name, channel, onClose }: { id: string; known: Known; name: (n: string) => string; channel: Channel | null; onClose: () => void }) {
+  const act = useAct(), [f, setF] = useState({ name: channel?.name ?? '', src: channel?.['src-ip'] ?? '10.0.0.1', group: channel?.['dst-group'] ?? '232.0.0.1', domain: String(channel?.['domain-id'] ?? known.domains[0]?.id ?? 1), sub: String(channel?.['sub-domain-id'] ?? 0) });
+  const [ingress, setIngress] = useState(channel?.['ingress-node'] ?? ''), [egress, setEgress] = useState(new Set((channel?.['egress-node'] ?? []).map(e => e['node-id']))), [made, setMade] = useState(channel !== null);
+  const members = useData(() => rpc<{ 'subdomain-node'?: { 'node-id': string }[] }>('bier-topology-api:query-subdomain-node', { 'topology-id': id, 'domain-id': Number(f.domain), 'sub-domain-id': Number(f.sub) }).then(r => (r['subdomain-node'] ?? []).map(n => n['node-id'])), [f.domain, f.sub]);
+  const add = { 'topology-id': id, name: f.name, 'src-ip': f.src, 'dst-group': f.group, 'domain-id': Number(f.domain), 'sub-domain-id': Number(f.sub), 'source-wildcard': 32, 'group-wildcard': 32 }, deploy = { 'topology-id': id, 'channel-name': f.name, 'ingress-node': ingress, 'egress-node': [...egress].map(e => ({ 'node-id': e })) };
+  const set = (k: keyof typeof f) => (e: { currentTarget: HTMLInputElement }) => setF({ ...f, [k]: e.currentTarget.value });
+  return <Dialog title={channel ? `Deploy ${channel.name}` : 'New channel'} onClose={onClose}>
+    {!channel && <><Field label="Name" required value={f.name} onInput={set('name')} /><div class="row"><Field label="Source" value={f.src} onInput={set('src')} hint="0.0.0.0 is any" /><Field label="Group" value={f.group} onInput={set('group')} /></div><div class="row"><Field label="Domain" value={f.domain} onInput={set('domain')} /><Field label="Sub-domain" value={f.sub} onInput={set('sub')} /></div></>}
+    <Loaded data={members}>{list => list.length ? <fieldset><legend>Routers of the sub-domain</legend>{list.map(n => <div key={n} class="row tight"><span>{name(n)}</span><label><input type="radio" name="ingress" checked={ingress === n} onChange={() => { setIngress(n); const s = new Set(egress); s.delete(n); setEgress(s); }} /> ingress</label><label><input type="checkbox" disabled={ingress === n} checked={egress.has(n)} onChange={() => { const s = new Set(egress); if (!s.delete(n)) s.add(n); setEgress(s); }} /> egress</label></div>)}</fieldset> : <Empty action={<a class="button" href={to(['api', 'POST /restconf/operations/bier-topology-api:configure-node'])}>Configure a node</a>}>The sub-domain has no router.</Empty>}</Loaded>
+    <details><summary>What will be sent</summary><pre class="code">{(made ? '' : 'POST …/bier-channel-api:add-channel\n' + JSON.stringify({ input: add }, null, 1) + '\n') + 'POST …/bier-channel-api:deploy-channel\n' + JSON.stringify({ input: deploy }, null, 1)}</pre></details><Outcome act={act} />
+    <p class="actions"><button disabled={act.busy || !f.name || !ingress || !egress.size} onClick={() => act.run(async () => { if (!made) { await configure('bier-channel-api:add-channel', add); setMade(true); } await configure('bier-channel-api:deploy-channel', deploy); return 'Deployed: the list shows each router.'; })}>Deploy</button></p></Dialog>;
+}

@@ -1,0 +1,112 @@
+// The parts of the page of a switch: what it says now, read when the part is opened, and what can be changed.
+import { useState } from 'preact/hooks';
+import { call, Fault, rpc } from '../core/api';
+import { mac, natural, useData } from '../core/data';
+import { to } from '../core/route';
+import { Dialog, Empty, Field, Loaded, Mark, Outcome, Table, useAct } from '../core/ui';
+import { Graph, Node, portName, speedText } from '../map/graph';
+import { Vlan, each } from '../map/layers';
+
+const num = (n: Node) => Number(n.id);
+const vlansOf = (n: Node, s?: AbortSignal) => rpc<{ 'vlan-table-entry'?: Vlan[] }>('vlan:get-vlan-table', { 'node-id': num(n) }, s ? { signal: s } : {}).then(t => (t['vlan-table-entry'] ?? []).sort((a, b) => a['vlan-id'] - b['vlan-id']));
+/** spans writes ports as 1-4, 7. */
+export function spans(list: number[] = []): string {
+  const out: string[] = [], p = [...list].sort((a, b) => a - b);
+  for (let i = 0; i < p.length; i++) { const from = p[i]!; while (p[i + 1] === p[i]! + 1) i++; out.push(from === p[i] ? `${from}` : `${from}-${p[i]}`); }
+  return out.join(', ');
+}
+/** portsOf reads 1-4, 7; it throws what is wrong in words. */
+export function portsOf(text: string): number[] {
+  return text.split(/[\s,]+/).filter(Boolean).flatMap(part => {
+    const m = /^(\d+)(?:-(\d+))?$/.exec(part), from = Number(m?.[1]), end = Number(m?.[2] ?? m?.[1]);
+    if (!m || from < 1 || end < from || end - from > 4096) throw new Fault(400, `“${part}” is no port: write ports as 1-4, 7`);
+    return Array.from({ length: end - from + 1 }, (_, i) => from + i);
+  });
+}
+
+export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) {
+  const [chosen, setChosen] = useState(''), vlans = useData(s => real ? vlansOf(n, s).catch(() => [] as Vlan[]) : Promise.resolve([] as Vlan[]), [n.id, real]);
+  const link = (port: string) => [...g.links.values()].find(l => l.state !== 'gone' && (l.a === n.id && l.aPort === port || l.b === n.id && l.bPort === port));
+  const rows = n.ports.map(p => { const short = portName(p.id), l = link(short), other = l && g.nodes.get(l.a === n.id ? l.b : l.a), state = p.state ?? (l ? 'up' : 'not known'); return { p, short, other, state, vlans: (vlans.value ?? []).filter(v => v['port-list']?.includes(Number(short))).map(v => v['vlan-id']) }; });
+  const shown = rows.filter(r => !chosen || r.short === chosen);
+  return <>
+    <div class="ports" role="group" aria-label="Ports">{rows.map(r => <button key={r.p.id} class={'port ' + (r.state === 'up' ? r.other ? 'linked' : 'up' : r.state === 'down' ? 'down' : 'unknown')} aria-pressed={chosen === r.short} title={`${r.p.name}: ${r.state}${r.other ? ', to ' + r.other.name : ''}`} onClick={() => setChosen(chosen === r.short ? '' : r.short)}>{r.short}<span class="hidden"> {r.state}{r.other ? ' to ' + r.other.name : ''}</span></button>)}</div>
+    <p class="soft keys"><span class="port linked">1</span> to a neighbour <span class="port up">1</span> up <span class="port down">1</span> down <span class="port unknown">1</span> not known</p>
+    <Table name="Ports" rows={shown} id={r => r.p.id} empty={<Empty>The device names no ports.</Empty>} columns={[{ name: 'Port', text: r => r.short }, { name: 'Name', text: r => r.p.name }, { name: 'State', text: r => r.state, cell: r => <Mark tone={r.state === 'up' ? 'good' : r.state === 'down' ? 'bad' : 'soft'}>{r.state}</Mark> },
+      { name: 'Speed', text: r => speedText(r.p.speed ?? 0) }, { name: 'Neighbour', text: r => r.other?.name ?? '', cell: r => r.other ? <a href={to(['devices', g.id, r.other.id])}>{r.other.name}</a> : '' }, { name: 'VLANs', text: r => spans(r.vlans) }]} />
+  </>;
+}
+
+export function VlansPart({ n }: { n: Node }) {
+  const list = useData(s => vlansOf(n, s), [n.id]), act = useAct(), [edit, setEdit] = useState<Vlan | null>(null), [gone, setGone] = useState<Vlan | null>(null);
+  return <><Outcome act={act} /><Loaded data={list}>{v => <Table name="VLANs" rows={v} id={r => String(r['vlan-id'])} empty={<Empty>The switch has no VLAN.</Empty>} columns={[
+    { name: 'VLAN', text: r => r['vlan-id'], right: true }, { name: 'Name', text: r => r['vlan-name'] ?? '' }, { name: 'Ports', text: r => spans(r['port-list']) },
+    { name: 'Change', text: () => '', cell: r => <><button class="plain" onClick={() => setEdit(r)}>Ports…</button> {r['vlan-id'] !== 1 && <button class="plain" onClick={() => setGone(r)}>Delete…</button>}</> }]} />}</Loaded>
+    {edit && <VlanDialog targets={[n]} vlan={edit} onClose={() => { setEdit(null); list.reload(); }} />}
+    {gone && <Dialog title={`Delete VLAN ${gone['vlan-id']} on ${n.name}`} onClose={() => setGone(null)}><p>Its ports {spans(gone['port-list']) || '(none)'} leave it.</p><p class="actions"><button class="danger" disabled={act.busy} onClick={() => { act.run(async () => { await rpc('vlan:delete-vlan', { 'node-id': num(n), 'vlan-id': gone['vlan-id'] }); list.reload(); return `VLAN ${gone['vlan-id']} is deleted, as the switch read back.`; }); setGone(null); }}>Delete</button></p></Dialog>}
+  </>;
+}
+
+/** VlanDialog is the wizard: what, on which ports, what will be sent, and what became of it on each switch. */
+export function VlanDialog({ targets, vlan, onClose }: { targets: Node[]; vlan?: Vlan; onClose: () => void }) {
+  const [id, setID] = useState(String(vlan?.['vlan-id'] ?? '')), [name, setName] = useState(vlan?.['vlan-name'] ?? ''), [tagged, setTagged] = useState(spans(vlan?.['port-list'])), [untagged, setUntagged] = useState(''), [step, setStep] = useState(1), [results, setResults] = useState<Map<string, string>>(new Map()), act = useAct();
+  const before = useData(() => each(targets, n => vlansOf(n)), [targets.map(n => n.id)]);
+  const op = vlan ? 'set-vlan-ports' : 'add-vlan-and-set-ports';
+  const input = (n: Node) => ({ 'node-id': num(n), 'vlan-id': Number(id), ...(vlan ? {} : { 'vlan-name': name }), 'tagged-port-list': portsOf(tagged).join(','), 'untagged-port-list': portsOf(untagged).join(',') });
+  const check = () => act.run(async () => {
+    if (!/^\d+$/.test(id) || Number(id) < 1 || Number(id) > 4094) throw new Fault(400, 'VLAN is a number from 1 to 4094');
+    const both = portsOf(tagged).filter(p => portsOf(untagged).includes(p));
+    if (both.length) throw new Fault(400, `Port ${both.join(', ')} cannot be tagged and untagged at once`);
+    setStep(2);
+  });
+  const send = (list: Node[]) => act.run(async () => {
+    for (const n of list) {
+      setResults(r => new Map(r).set(n.id, '…'));
+      const text = await rpc<Record<string, string>>('vlan:' + op, input(n)).then(async () => { const now = (await vlansOf(n)).find(v => v['vlan-id'] === Number(id)); return `✓ read back: ports ${spans(now?.['port-list']) || 'none'}`; }, (e: Fault) => '✕ ' + e.message);
+      setResults(r => new Map(r).set(n.id, text));
+    }
+  });
+  const warnings = (before.value?.done ?? []).flatMap(([n, list]) => { const has = list.find(v => v['vlan-id'] === Number(id)); return !vlan && has ? [`${id} exists on ${n.name} as “${has['vlan-name']}”`] : []; }), failed = targets.filter(n => results.get(n.id)?.startsWith('✕'));
+  return <Dialog title={vlan ? `Ports of VLAN ${vlan['vlan-id']}` : 'Add a VLAN'} onClose={onClose}>
+    {step === 1 && <><p class="soft">On {targets.map(n => n.name).join(', ')}</p>
+      {!vlan && <><Field label="VLAN" inputMode="numeric" required value={id} onInput={e => setID(e.currentTarget.value)} hint="1..4094" /><Field label="Name" maxLength={32} required value={name} onInput={e => setName(e.currentTarget.value)} hint="at most 32 characters of ASCII" /></>}
+      <Field label="Tagged ports" value={tagged} onInput={e => setTagged(e.currentTarget.value)} hint="such as 1-4, 7" /><Field label="Untagged ports" value={untagged} onInput={e => setUntagged(e.currentTarget.value)} hint="such as 5; their PVID becomes this VLAN" />
+      <Outcome act={act} /><p class="actions"><button onClick={check}>Check</button></p></>}
+    {step === 2 && <><h3>What will be sent</h3>{warnings.map(w => <p key={w} class="note warn">{w}</p>)}{(before.value?.failed ?? []).map(([n, why]) => <p key={n.id} class="note warn">{n.name} could not be read: {why}</p>)}
+      <pre class="code">{targets.map(n => `POST /restconf/operations/vlan:${op}\n${JSON.stringify({ input: input(n) })}`).join('\n')}</pre>
+      <ul class="plainlist" aria-live="polite">{targets.filter(n => results.has(n.id)).map(n => <li key={n.id} data-result={results.get(n.id)?.[0]}>{n.name}: {results.get(n.id)}</li>)}</ul>
+      <p class="actions"><button class="plain" onClick={() => { setStep(1); setResults(new Map()); }}>Back</button>{results.size === 0 ? <button disabled={act.busy} onClick={() => send(targets)}>Do it</button> : failed.length > 0 && !act.busy && <button onClick={() => send(failed)}>Retry {failed.length}</button>}</p></>}
+  </Dialog>;
+}
+
+interface Fdb { 'vlan-id'?: number; 'dest-mac-addr': number; port: number; type?: string }
+export function FdbPart({ n }: { n: Node }) {
+  const list = useData(s => rpc<{ 'fdb-table-entry'?: Fdb[] }>('fdb:get-fdb-table', { 'node-id': num(n) }, { signal: s }).then(t => t['fdb-table-entry'] ?? []), [n.id]);
+  return <Loaded data={list}>{v => <Table name="Forwarding table" rows={v} id={r => `${r['vlan-id']}|${r['dest-mac-addr']}|${r.port}`} empty={<Empty>The switch has learned no address.</Empty>} columns={[{ name: 'MAC', text: r => mac(r['dest-mac-addr']), cell: r => <a class="mono" href={to(['find'], { for: mac(r['dest-mac-addr']) })}>{mac(r['dest-mac-addr'])}</a> }, { name: 'Port', text: r => r.port, right: true }, { name: 'VLAN', text: r => r['vlan-id'] || '', right: true }, { name: 'Type', text: r => r.type ?? '' }]} />}</Loaded>;
+}
+
+export function ArpPart({ n }: { n: Node }) {
+  const list = useData(s => rpc<{ 'arp-table-entry'?: { 'ip-address': string; 'mac-address': number }[] }>('misc-config:get-arp-table', { 'node-id': num(n) }, { signal: s }).then(t => t['arp-table-entry'] ?? []), [n.id]);
+  return <Loaded data={list}>{v => <Table name="ARP table" rows={v} id={r => r['ip-address']} empty={<Empty>The switch has no ARP entry.</Empty>} columns={[{ name: 'IP', text: r => r['ip-address'] }, { name: 'MAC', text: r => mac(r['mac-address']), cell: r => <a class="mono" href={to(['find'], { for: mac(r['mac-address']) })}>{mac(r['mac-address'])}</a> }]} />}</Loaded>;
+}
+
+export function StpPart({ n }: { n: Node }) {
+  const ports = n.ports.map(p => portName(p.id)).filter(p => /^\d+$/.test(p));
+  const root = useData(s => rpc<{ 'root-node-id'?: number }>('misc-config:get-stp-port-root', { 'node-id': num(n), port: Number(ports[0] ?? 1) }, { signal: s }), [n.id]);
+  const list = useData(() => each(ports, p => rpc<{ 'stp-port-state'?: string }>('misc-config:get-stp-port-state', { 'node-id': num(n), port: Number(p) })).then(r => [...r.done.map(([p, s]) => ({ p, s: s['stp-port-state'] ?? '' })), ...r.failed.map(([p, why]) => ({ p, s: why }))].sort((a, b) => natural(a.p, b.p))), [n.id]);
+  return <><Loaded data={root}>{r => <p>Root: <span class="mono">{mac(r['root-node-id'])}</span>{r['root-node-id'] === num(n) && ' (this switch)'}</p>}</Loaded>
+    <Loaded data={list}>{v => <Table name="Spanning tree" rows={v} id={r => r.p} columns={[{ name: 'Port', text: r => r.p }, { name: 'State', text: r => r.s, cell: r => <Mark tone={/forward/i.test(r.s) ? 'good' : /block|discard/i.test(r.s) ? 'warn' : 'soft'}>{r.s}</Mark> }]} empty={<Empty>The switch names no ports.</Empty>} />}</Loaded></>;
+}
+
+export function AclPart({ n }: { n: Node }) {
+  const act = useAct(), [sure, setSure] = useState(false);
+  return <section class="card"><p>ACLs are written by drivers that can (docs/switch-operations.md); there is no call that reads them back from a switch.</p>
+    <p class="actions"><a class="button" href={to(['api', 'POST /restconf/operations/acl:create-acl-profile'])}>Profile…</a> <a class="button" href={to(['api', 'POST /restconf/operations/acl:set-acl-rule'])}>Rule…</a> <button class="plain" onClick={() => setSure(true)}>Clear…</button></p><Outcome act={act} />
+    {sure && <Dialog title={`Clear the ACLs of ${n.name}`} onClose={() => setSure(false)}><p>All profiles and rules of the switch go.</p><button class="danger" onClick={() => { setSure(false); act.run(async () => { await rpc('acl:clear-acl-table', { nodeId: num(n) }); return 'Cleared.'; }); }}>Clear</button></Dialog>}
+  </section>;
+}
+
+export function RawPart({ g, n }: { g: Graph; n: Node }) {
+  const path = `/restconf/operational/network-topology:network-topology/topology/${encodeURIComponent(g.id)}/node/${encodeURIComponent(n.id)}`, raw = useData(s => call<unknown>(path, { signal: s }), [path]);
+  return <><p class="mono soft">GET {path}</p><Loaded data={raw}>{v => <pre class="code" tabIndex={0}>{JSON.stringify(v, null, 2)}</pre>}</Loaded></>;
+}

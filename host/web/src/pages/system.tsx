@@ -1,0 +1,96 @@
+// The controller itself: features, plugins, events, log, cluster, certificates, metrics.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isAdmin, rpc } from '../core/api';
+import { age, useData, useTick } from '../core/data';
+import { recent } from '../core/events';
+import { route, to } from '../core/route';
+import { Dialog, Empty, Loaded, Mark, Outcome, Table, Tabs, Title, Tone, useAct } from '../core/ui';
+
+interface Plugin { name: string; version?: string; state: string; reason?: string; since?: string; serving: boolean; pid?: number; restarts: number; calls: string | number; errors: string | number; refused: string | number; 'in-flight': string | number }
+interface Feature { name: string; version: string; description?: string; state: string; required: boolean; available: boolean; note?: string; needs?: string[]; 'needed-by'?: string[]; plugin?: string[] }
+export interface Status { version: string; started: string; node: string; plugin?: Plugin[]; feature?: Feature[] }
+export const status = (background = false) => rpc<Status>('ctl-system:get-status', {}, { background });
+
+export function SystemPage() {
+  const tab = route.value.path[1] ?? 'plugins', data = useData(() => status(true), [tab]);
+  useEffect(() => { const t = setInterval(() => { if (!document.hidden) data.reload(); }, 10_000); return () => clearInterval(t); }, []);
+  return <><Title>System</Title>
+    <Tabs base={t => to(['system', t])} now={tab} tabs={[['plugins', 'Plugins'], ['features', 'Features'], ['events', 'Events'], ['log', 'Log'], ['cluster', 'Cluster'], ['certificates', 'Certificates'], ['metrics', 'Metrics']]} />
+    <Loaded data={data}>{s => <>
+      <p class="soft">Version {s.version}, node {s.node}, up since {new Date(s.started).toLocaleString()}</p>
+      {tab === 'plugins' && <Plugins list={s.plugin ?? []} reload={data.reload} />}{tab === 'features' && <Features list={s.feature ?? []} reload={data.reload} />}
+      {tab === 'events' && <Events />}{tab === 'log' && <Log />}{tab === 'cluster' && <Cluster />}{tab === 'certificates' && <Certificates />}{tab === 'metrics' && <Metrics list={s.plugin ?? []} />}
+    </>}</Loaded></>;
+}
+
+const toneOf = (p: Plugin): Tone => p.serving ? p.state === 'degraded' ? 'warn' : 'good' : p.state === 'stopped' ? 'soft' : 'bad';
+/** why says in a button's title that a role is missing. */
+const need = () => isAdmin() ? {} : { disabled: true, title: 'This needs the role admin' };
+
+function Plugins({ list, reload }: { list: Plugin[]; reload: () => void }) {
+  const [shown, setShown] = useState(''), act = useAct(), does = (what: string, name: string) => act.run(async () => { await rpc(`ctl-system:${what}-plugin`, { name }); reload(); return `${name}: ${what} done.`; });
+  return <><Outcome act={act} /><Table name="Plugins" rows={list} id={p => p.name} empty={<Empty action={<a class="button" href={to(['system', 'features'])}>Install a feature</a>}>No plugin runs.</Empty>} columns={[
+    { name: 'Name', text: p => p.name, cell: p => <button class="link" {...need()} onClick={() => setShown(p.name)}>{p.name}</button> }, { name: 'State', text: p => p.state, cell: p => <Mark tone={toneOf(p)}>{p.state}</Mark> }, { name: 'Reason', text: p => p.reason ?? '' }, { name: 'Since', text: p => p.since ?? '', cell: p => age(p.since) },
+    { name: 'Restarts', text: p => p.restarts, right: true }, { name: 'Calls', text: p => Number(p.calls), right: true }, { name: 'Errors', text: p => Number(p.errors), right: true }, { name: 'Refused', text: p => Number(p.refused), right: true }, { name: 'PID', text: p => p.pid ?? '', right: true },
+    { name: 'Do', text: () => '', cell: p => <><button class="plain" {...need()} onClick={() => does('restart', p.name)}>Restart</button> {p.state === 'stopped' ? <button class="plain" {...need()} onClick={() => does('start', p.name)}>Start</button> : <button class="plain" {...need()} onClick={() => does('stop', p.name)}>Stop</button>}</> }]} />
+    {shown && <PluginDialog name={shown} onClose={() => setShown('')} />}</>;
+}
+
+function PluginDialog({ name, onClose }: { name: string; onClose: () => void }) {
+  interface Details { path?: string; sha256?: string; 'data-directory'?: string; started?: string; 'last-error'?: string; 'restart-at'?: string; health?: { name: string; value: string }[]; warning?: string[]; capability?: string[]; uses?: string[]; line?: string[] }
+  const data = useData(() => rpc<Details>('ctl-system:get-plugin', { name }), [name]);
+  return <Dialog title={`Plugin ${name}`} onClose={onClose}><Loaded data={data}>{d => <><dl class="facts">
+    {([['Started', d.started && age(d.started)], ['Last error', d['last-error']], ['Started again', d['restart-at']], ['Offers', d.capability?.join(', ')], ['Uses', d.uses?.join(', ')], ['Program', d.path], ['SHA-256', d.sha256], ['Data', d['data-directory']], ...(d.health ?? []).map(h => [h.name, h.value])] as [string, string | undefined][]).filter(([, v]) => v).map(([k, v]) => <><dt>{k}</dt><dd class="wrap">{v}</dd></>)}</dl>
+    {(d.warning ?? []).map(w => <p key={w} class="note warn">{w}</p>)}<h3>Last lines</h3><pre class="code" tabIndex={0}>{(d.line ?? []).join('\n') || 'It has logged nothing.'}</pre></>}</Loaded></Dialog>;
+}
+
+function Features({ list, reload }: { list: Feature[]; reload: () => void }) {
+  const [plan, setPlan] = useState<{ what: 'install' | 'uninstall'; name: string; lines: string[] } | null>(null), act = useAct();
+  const ask = (what: 'install' | 'uninstall', name: string) => act.run(async () => { const r = await rpc<{ change?: string[] }>(`ctl-system:${what}-feature`, { name: [name], simulate: true }); setPlan({ what, name, lines: r.change ?? [] }); });
+  const carryOut = () => { const p = plan!; setPlan(null); act.run(async () => { const r = await rpc<{ change?: string[] }>(`ctl-system:${p.what}-feature`, { name: [p.name] }); reload(); return `${p.name}: ${(r.change ?? ['nothing to do']).join('; ')}`; }); };
+  const installed = (f: Feature) => f.state !== 'Uninstalled';
+  return <>{act.busy && <p class="note" role="status">Working…</p>}<Outcome act={act} />
+    <Table name="Features" rows={list} id={f => f.name + f.version} columns={[{ name: 'Name', text: f => f.name }, { name: 'State', text: f => f.state, cell: f => <Mark tone={f.state === 'Started' ? 'good' : f.state === 'Unresolved' ? 'bad' : f.state === 'Resolved' ? 'warn' : 'soft'}>{f.state}</Mark> }, { name: 'Description', text: f => f.description ?? '', cell: f => <>{f.description}{f.note && <small class="soft"> {f.note}</small>}</> }, { name: 'Asked for', text: f => f.required ? 'yes' : '' }, { name: 'Needed by', text: f => (f['needed-by'] ?? []).join(', ') },
+      { name: 'Do', text: () => '', cell: f => installed(f) ? f.required ? <button class="plain" {...need()} disabled={act.busy || !isAdmin()} onClick={() => ask('uninstall', f.name)}>Uninstall…</button> : <small class="soft">came with another</small> : f.available ? <button class="plain" {...need()} disabled={act.busy || !isAdmin()} onClick={() => ask('install', f.name)}>Install…</button> : '' }]} />
+    {plan && <Dialog title={`${plan.what === 'install' ? 'Install' : 'Uninstall'} ${plan.name}`} onClose={() => setPlan(null)}><ul>{plan.lines.map(l => <li key={l}>{l}</li>)}{!plan.lines.length && <li>nothing to do</li>}</ul><p class="actions"><button class={plan.what === 'install' ? '' : 'danger'} onClick={carryOut}>{plan.what === 'install' ? 'Install' : 'Uninstall'}</button></p></Dialog>}</>;
+}
+
+function Events() {
+  return recent.value.length ? <Table name="Events" rows={recent.value.map((e, i) => ({ ...e, i }))} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{new Date(e.time).toLocaleTimeString()}</time> }, { name: 'Stream', text: e => e.stream }, { name: 'What', text: e => e.name }, { name: 'Content', text: e => JSON.stringify(e.data), cell: e => <code class="wrap">{JSON.stringify(e.data)}</code> }]} /> : <Empty>Nothing has happened since this page was opened. Events of all installed streams come here as they happen.</Empty>;
+}
+
+function Log() {
+  interface Entry { time: string; level: string; logger: string; message: string }
+  const data = useData(() => rpc<{ entry?: Entry[] }>('ctl-system:get-log', { limit: 500 }, { background: true }).then(r => (r.entry ?? []).reverse().map((e, i) => ({ ...e, i }))), []);
+  return <><p class="actions"><button class="plain" onClick={data.reload}>Read again</button></p><Loaded data={data}>{v => <Table name="Log" rows={v} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.i, cell: e => <time title={e.time}>{new Date(e.time).toLocaleString()}</time> }, { name: 'Level', text: e => e.level, cell: e => <Mark tone={/ERROR/.test(e.level) ? 'bad' : /WARN/.test(e.level) ? 'warn' : 'soft'}>{e.level}</Mark> }, { name: 'Logger', text: e => e.logger }, { name: 'Message', text: e => e.message }]} />}</Loaded></>;
+}
+
+function Cluster() {
+  return <section class="card"><p>Members, roles and hand-overs are read with <code>cluster:status</code> and <code>cluster:members</code> at the console; snapshots are written with <code>system:snapshot</code>. They have no operation in the API yet.</p></section>;
+}
+
+/** days until a certificate ends, read from its DER by the second UTCTime or GeneralizedTime in it. */
+function ends(base64: string): Date | null {
+  const der = atob(base64.replace(/-----[^-]+-----|\s/g, '')), times = [...der.matchAll(/\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z/g)].map(m => m[1] ? (Number(m[1].slice(0, 2)) < 50 ? '20' : '19') + m[1] : m[2]!);
+  const t = times[1];
+  return t ? new Date(`${t.slice(0, 4)}-${t.slice(4, 6)}-${t.slice(6, 8)}T${t.slice(8, 10)}:${t.slice(10, 12)}:${t.slice(12, 14)}Z`) : null;
+}
+function Certificates() {
+  const data = useData(() => rpc<{ 'ctl-cert'?: string }>('aaa-cert-rpc:getCtlCertificate').then(r => r['ctl-cert'] ?? ''), []);
+  return <Loaded data={data}>{v => { const end = v ? ends(v) : null, days = end ? Math.floor((end.getTime() - Date.now()) / 864e5) : 0; return v ? <section class="card"><h2>The controller’s certificate</h2>{end && <p><Mark tone={days < 0 ? 'bad' : days < 30 ? 'warn' : 'good'}>{days < 0 ? 'ended' : `${days} days left`}</Mark>, until {end.toLocaleString()}</p>}<details><summary>Text</summary><pre class="code">{v}</pre></details><p><a class="button plain" href={to(['api'], { q: 'aaa-cert-rpc' })}>Replace it by the API</a></p></section> : <Empty>The controller has no certificate yet: it is made at the first start with HTTPS.</Empty>; }}</Loaded>;
+}
+
+/** Metrics are calls and errors of each plugin, read every ten seconds while the page is open. */
+function Metrics({ list }: { list: Plugin[] }) {
+  const [kept, setKept] = useState<{ t: number; calls: Map<string, number> }[]>([]), box = useRef<HTMLDivElement>(null), [which, setWhich] = useState(''), name = which || list[0]?.name || '';
+  useTick(10);
+  useEffect(() => { setKept(k => [...k.slice(-359), { t: Date.now() / 1000, calls: new Map(list.map(p => [p.name, Number(p.calls)])) }]); }, [list]);
+  useEffect(() => {
+    if (kept.length < 3 || !box.current) return;
+    const t = kept.slice(1).map(k => k.t), y = kept.slice(1).map((k, i) => Math.max(0, ((k.calls.get(name) ?? 0) - (kept[i]!.calls.get(name) ?? 0)) / Math.max(0.001, k.t - kept[i]!.t)));
+    let gone = () => undefined as void;
+    void import('../core/chart').then(c => { if (box.current) gone = c.line(box.current, t, [{ label: `calls a second of ${name}`, values: y }]); });
+    return () => gone();
+  }, [kept, name]);
+  return <><p class="bar"><label>Plugin <select value={name} onChange={e => setWhich(e.currentTarget.value)}>{list.map(p => <option key={p.name}>{p.name}</option>)}</select></label></p><div ref={box} class="chart">{kept.length < 3 && <Empty>Two readings are needed: ten seconds each. For years of them, /metrics of the admin listener is read by Prometheus.</Empty>}</div></>;
+}

@@ -1,0 +1,85 @@
+//go:build peers
+
+package webpeers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// everyPage is where each page is, with an expression that is true once it shows its content.
+var everyPage = []struct{ name, path, ready string }{
+	{"map", "#/map", `document.querySelector('canvas.map')?.dataset.state === 'drawn'`},
+	{"devices", "#/devices", `document.querySelectorAll('tbody tr').length > 1`},
+	{"device", "#/devices/switch%3A1/2199023255553", `document.querySelectorAll('.ports button').length > 0`},
+	{"vlans", "#/devices/switch%3A1/2199023255553/vlans", `document.querySelectorAll('tbody tr').length > 0`},
+	{"find", "#/find?for=sw3", `document.querySelectorAll('tbody tr').length > 0`},
+	{"bier", "#/bier", `!document.querySelector('.skeleton')`},
+	{"plugins", "#/system", `document.querySelectorAll('tbody tr').length > 0`},
+	{"features", "#/system/features", `document.querySelectorAll('tbody tr').length > 5`},
+	{"log", "#/system/log", `document.querySelectorAll('tbody tr').length > 1`},
+	{"metrics", "#/system/metrics", `document.querySelector('.chart') !== null`},
+	{"users", "#/access", `document.querySelectorAll('tbody tr').length > 1`},
+	{"policies", "#/access/policies", `!document.querySelector('.skeleton')`},
+	{"why", "#/access/why", `document.querySelectorAll('form input').length > 1`},
+	{"repos", "#/repos", `!document.querySelector('.skeleton')`},
+	{"api", "#/api", `document.querySelectorAll('.virtual li').length > 5`},
+	{"operation", "#/api/POST%20%2Frestconf%2Foperations%2Fvlan%3Aadd-vlan-and-set-ports", `document.querySelectorAll('.detail .field').length > 3`},
+	{"yang", "#/yang/vlan", `document.querySelectorAll('.detail details').length > 3`},
+	{"account", "#/account", `document.querySelectorAll('tbody tr').length > 0`},
+}
+
+// TestPictures leaves a picture of every page in the folder that PICTURES names, in both themes and three widths, of the
+// controller at URL (admin/admin):
+//
+//	PICTURES=/tmp/pictures URL=http://127.0.0.1:8181 go test -tags peers -run TestPictures ./test/peers/web
+func TestPictures(t *testing.T) {
+	dir, at := os.Getenv("PICTURES"), strings.TrimSuffix(os.Getenv("URL"), "/")
+	if dir == "" || at == "" {
+		t.Skip("SKIPPED, NOT TESTED: pictures are made when PICTURES and URL are set")
+	}
+	ctx, _ := browser(t)
+	only := os.Getenv("ONLY")
+	dark := func(on bool) chromedp.Action {
+		scheme := "light"
+		if on {
+			scheme = "dark"
+		}
+		return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
+	}
+	picture := func(name string, width int64) {
+		height := int64(900)
+		if width < 500 {
+			height = 844
+		}
+		for _, theme := range []string{"light", "dark"} {
+			var png []byte
+			run(ctx, t, name, dark(theme == "dark"), chromedp.EmulateViewport(width, height), chromedp.ActionFunc(func(ctx context.Context) (err error) {
+				png, err = shot(ctx)
+				return err
+			}))
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, width, theme)), png, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	run(ctx, t, "login", chromedp.Navigate(at+"/"), chromedp.WaitVisible(`.login`))
+	picture("login", 1280)
+	run(ctx, t, "in", logIn("admin", "admin"))
+	for _, p := range everyPage {
+		if only != "" && !strings.Contains(","+only+",", ","+p.name+",") {
+			continue
+		}
+		for _, width := range []int64{390, 1280, 1920} {
+			run(ctx, t, p.name, chromedp.EmulateViewport(width, 900), chromedp.Navigate(at+"/"+p.path), chromedp.Reload(), until(p.ready))
+			picture(p.name, width)
+		}
+	}
+}
