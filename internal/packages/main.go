@@ -91,6 +91,15 @@ func describe(bin, root string) error {
 	if out, err := exec.Command(ctl, "man", man).CombinedOutput(); err != nil {
 		return fmt.Errorf("ctl man: %w: %s", err, out)
 	}
+	for _, p := range []string{"ctld", "idmtool", "ctl-lab"} {
+		help, err := exec.Command(filepath.Join(bin, p), "--help").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s --help: %w", p, err)
+		}
+		if err := os.WriteFile(filepath.Join(man, p+".1"), manual(p, string(help)), 0o644); err != nil {
+			return err
+		}
+	}
 	for shell, file := range map[string]string{"bash": "usr/share/bash-completion/completions/ctl", "zsh": "usr/share/zsh/vendor-completions/_ctl",
 		"fish": "usr/share/fish/vendor_completions.d/ctl.fish"} {
 		out, err := exec.Command(ctl, "completion", shell).Output()
@@ -103,6 +112,13 @@ func describe(bin, root string) error {
 		}
 	}
 	return nil
+}
+
+// manual is the help of a program as a manual page.
+func manual(program, help string) []byte {
+	summary, _, _ := strings.Cut(help, "\n")
+	text := strings.NewReplacer("\\", "\\e", "\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n" + help)
+	return fmt.Appendf(nil, ".TH %q \"1\" \"\" \"ctl\" \"ctl\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf%s.fi\n", strings.ToUpper(program), program, summary, text)
 }
 
 // even gives all files the same time, and modes that do not depend on who built them.

@@ -6,28 +6,28 @@ import (
 	"unicode/utf8"
 )
 
-// narrow takes from the widths of the columns until the table fits into so many, and reports whether it does then. The last
-// column, which is mostly prose, goes first; then the widest. None becomes narrower than its longest word, at first as blanks
-// divide words, then as the marks within a name do. Numbers are not folded.
-func (t Table) narrow(width []int, titles []string, cells [][]string, columns int) bool {
+// narrow takes from the widths of the columns until the table fits into so many, and returns what stands on each side of the lines
+// between columns then. The last column, which is mostly prose, goes first; then the widest. None becomes narrower than its longest
+// word: as blanks divide words, then without the blanks around the lines, then as the marks of paths and lists do. Numbers are not folded.
+func (t Table) narrow(width []int, titles []string, cells [][]string, columns int) (around string, fits bool) {
 	n := len(width)
 	if columns <= 0 || n == 0 {
-		return true
+		return " ", true
 	}
 	over := func() int {
-		sum := 3 * (n - 1)
+		sum := (1 + 2*len(around)) * (n - 1)
 		for _, w := range width {
 			sum += w
 		}
 		return sum - columns
 	}
-	for _, marks := range []string{"", divides} {
-		if over() <= 0 {
+	for _, try := range []struct{ around, marks string }{{" ", ""}, {"", ""}, {"", divides}} {
+		if around = try.around; over() <= 0 {
 			break
 		}
 		least := make([]int, n)
 		for i := range width {
-			least[i] = t.least(i, titles, cells, marks)
+			least[i] = t.least(i, titles, cells, try.marks)
 		}
 		if last := n - 1; width[last] > least[last] {
 			width[last] = max(least[last], min(width[last], proseWidth), width[last]-over())
@@ -39,13 +39,16 @@ func (t Table) narrow(width []int, titles []string, cells [][]string, columns in
 				}
 			}
 		}
+		if over() <= 0 {
+			break
+		}
 	}
-	return over() <= 0
+	return around, over() <= 0
 }
 
 const (
-	proseWidth = 24          // of the last column, before others are folded
-	divides    = "-/,:;=.@_" // marks within a name after which it may be divided
+	proseWidth = 24      // of the last column, before others are folded
+	divides    = "/,:;=" // after which a path or a list may be divided; names, which are typed again, stay whole
 )
 
 // least is the narrowest that a column can be without cutting a word.

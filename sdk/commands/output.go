@@ -120,18 +120,22 @@ func (t Table) text(columns int) string {
 			width[i] = max(width[i], utf8.RuneCountInString(cells[r][i]))
 		}
 	}
-	if !t.narrow(width, titles, cells, columns) {
+	around, fits := t.narrow(width, titles, cells, columns)
+	if !fits {
 		return t.cards(titles, cells, columns)
 	}
 	rule := lines
 	if columns == 0 {
 		rule = plain
 	}
+	if around == "" {
+		rule.down, rule.cross = "│", "┼"
+	}
 	var b strings.Builder
 	t.row(&b, titles, width, rule)
 	for i := range width {
 		if i > 0 {
-			b.WriteString(rule.across + rule.cross + rule.across)
+			b.WriteString(rule.cross)
 		}
 		b.WriteString(strings.Repeat(rule.across, width[i]))
 	}
@@ -146,8 +150,8 @@ func (t Table) text(columns int) string {
 type rule struct{ down, across, cross string }
 
 var (
-	lines = rule{"│", "─", "┼"}
-	plain = rule{"|", "-", "+"}
+	lines = rule{" │ ", "─", "─┼─"}
+	plain = rule{" | ", "-", "-+-"}
 )
 
 // row writes the cells, folded to the widths of their columns, on as many lines as the
@@ -172,7 +176,7 @@ func (t Table) row(b *strings.Builder, cells []string, width []int, r rule) {
 func (t Table) line(b *strings.Builder, cells []string, width []int, r rule) {
 	for i, cell := range cells {
 		if i > 0 {
-			b.WriteString(" " + r.down + " ")
+			b.WriteString(r.down)
 		}
 		pad := strings.Repeat(" ", max(width[i]-utf8.RuneCountInString(cell), 0))
 		switch {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"ctl.internal/internal/console"
 )
 
@@ -185,7 +187,7 @@ func dataChange(l *link, path string, want any) ([]change, error) {
 	if now == nil {
 		what = "+ " + path
 	}
-	return []change{{what: what, diff: diff(lines(now), lines(wanted)), words: []string{"restconf:call", "PUT", path, "--data", "-"}, body: body}}, err
+	return []change{{what: what, diff: changed(lines(now), lines(wanted)), words: []string{"restconf:call", "PUT", path, "--data", "-"}, body: body}}, err
 }
 
 // plain is a value of YAML as JSON has it: numbers as JSON reads them.
@@ -224,7 +226,7 @@ func bare(v any) any {
 }
 
 // lines is a value as indented JSON.
-func lines(v any) []string {
+func lines(v any) []byte {
 	if v == nil {
 		return nil
 	}
@@ -232,38 +234,15 @@ func lines(v any) []string {
 	if err != nil {
 		return nil
 	}
-	return strings.Split(string(b), "\n")
+	return append(b, '\n')
 }
 
-// diff shows what goes and what comes: the longest common subsequence stays.
-func diff(a, b []string) []string {
-	if len(a)*len(b) > 4<<20 { // too long to look at
-		return []string{fmt.Sprintf("- %d lines", len(a)), fmt.Sprintf("+ %d lines", len(b))}
-	}
-	common := make([][]int, len(a)+1)
-	for i := range common {
-		common[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
+// changed shows what goes and what comes.
+func changed(now, then []byte) []string {
 	var out []string
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
-			out = append(out, "- "+a[i])
-			i++
-		default:
-			out = append(out, "+ "+b[j])
-			j++
+	for i, line := range strings.Split(string(diff.Diff("now", now, "then", then)), "\n") {
+		if i > 2 && line != "" && (line[0] == '-' || line[0] == '+') { // the first three are the head
+			out = append(out, line[:1]+" "+line[1:])
 		}
 	}
 	return out

@@ -1,0 +1,40 @@
+//go:build peers
+
+package webpeers
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"ctl.internal/test/harness"
+)
+
+// The documentation is found by searching, from a controller that reaches nothing else.
+func TestDocumentationIsSearched(t *testing.T) {
+	ctx, complaints := browser(t)
+	bin := t.TempDir()
+	if out, err := harness.Build(root, bin); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	within, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(within, "go", "run", "./internal/docsite", "site", bin, filepath.Join(bin, "docs"))
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c := harness.Start(t, bin, nil)
+	at := strings.Replace(c.HTTP, "http://", "http://admin:admin@", 1)
+	run(ctx, t, "docs", chromedp.Navigate(at+"/docs/"), chromedp.Navigate(c.HTTP+"/docs/"), chromedp.WaitVisible(`//h2[contains(., "I want to")]`, chromedp.BySearch),
+		chromedp.SendKeys(`#search`, "limits.body"), chromedp.WaitVisible(`//ol[@id="hits"]//a[contains(., "Settings")]`, chromedp.BySearch),
+		chromedp.Click(`//ol[@id="hits"]//a[contains(., "Settings")]`, chromedp.BySearch), chromedp.WaitVisible(`//h1[contains(., "Settings")]`, chromedp.BySearch),
+		chromedp.Navigate(c.HTTP+"/docs/console.html"), chromedp.WaitVisible(`img[src="pictures/console.svg"]`))
+	if said := complaints(); len(said) > 0 {
+		t.Errorf("the browser complains: %v", said)
+	}
+}
