@@ -29,6 +29,12 @@ func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID ui
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
+	if len(ids.ofVLAN) == 0 {
+		out, err := d.ciscoFDB(ctx, sw, t, vlanID, mib.MAC(mac))
+		if err != nil || len(out) > 0 {
+			return out, deviceFault(sw, err)
+		}
+	}
 	if vlanID != 0 {
 		e, err := d.fdbEntry(ctx, t, ids, vlanID, mib.MAC(mac))
 		if err == nil && e == nil {

@@ -173,6 +173,11 @@ func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*swi
 		return nil, err
 	}
 	table, err := d.readVLANs(ctx, sw, t)
+	if fault.KindOf(err) == fault.Unsupported {
+		if out, failed := d.ciscoVLANs(ctx, sw, t); failed != nil || len(out) > 0 {
+			return out, deviceFault(sw, failed)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
