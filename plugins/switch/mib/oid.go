@@ -79,11 +79,11 @@ const (
 	LLDPRemManIfSubtype   OID = ".1.0.8802.1.1.2.1.4.2.1.3"
 )
 
-// LAG-MIB (IEEE 802.1AX), and the link aggregation TLVs of LLDP-EXT-DOT3-MIB: all by the
-// number of the port.
+// The aggregate that a port is in: LAG-MIB (IEEE 802.1AX) by ifIndex, and the link
+// aggregation TLV (LLDP-EXT-DOT3-MIB) by lldpLocPortNum.
 const (
-	AggPortAttached OID = ".1.2.840.10006.300.43.1.2.1.1.13" // dot3adAggPortAttachedAggID
-	LLDPRemAggPort  OID = ".1.0.8802.1.1.2.1.5.4623.1.3.3.1.2"
+	AggPortAttached OID = ".1.2.840.10006.300.43.1.2.1.1.13"   // dot3adAggPortAttachedAggID
+	LLDPLocAggPort  OID = ".1.0.8802.1.1.2.1.5.4623.1.2.3.1.2" // lldpXdot3LocLinkAggPortId
 )
 
 // CISCO-VTP-MIB and CISCO-VLAN-MEMBERSHIP-MIB.

@@ -35,6 +35,9 @@ func (d *Driver) Observe(ctx context.Context, sw *switchdriver.Switch) (*discove
 		err = tolerate(o, d.neighbours(ctx, t, which, &tables))
 	}
 	discovery.Assemble(o, tables)
+	if err == nil {
+		err = tolerate(o, d.aggregates(ctx, t, o))
+	}
 	o.Observed = time.Now()
 	return o, deviceFault(sw, err)
 }

@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/internal/lab/snmpwire"
+	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/plugins/switch/snmp"
@@ -147,5 +149,35 @@ func TestCiscoWithoutViews(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "public") {
 		t.Errorf("the fault shows the community: %v", err)
+	}
+}
+
+// An aggregate whose members announce its port id: one edge, of ports that LAG-MIB names
+// at one end and LLDP at the other.
+func TestAggregate(t *testing.T) {
+	var obs []*discovery.Observation
+	for i, name := range []string{"lag-a", "lag-b"} {
+		d, sw := synthetic(t, name, "2c", false)
+		sw.NodeId += uint64(i)
+		o, err := d.Observe(deadline(t), sw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := d.Refresh(deadline(t), sw, o, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		obs = append(obs, again)
+	}
+	n := discovery.Build(obs, time.Unix(0, 0))
+	var got []string
+	for _, e := range n.Edges {
+		got = append(got, fmt.Sprint(e.Tail.Port, e.TailMembers, " ", e.Head.Port, e.HeadMembers, " ", e.Confirmed))
+	}
+	if d := cmp.Diff([]string{"60[1 2] 60[1 2] true", "60[1 2] 60[1 2] true"}, got); d != "" {
+		t.Error("edges (-want +got):\n" + d)
+	}
+	if len(n.Unresolved) > 0 {
+		t.Errorf("not placed: %v", n.Unresolved)
 	}
 }
