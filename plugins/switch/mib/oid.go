@@ -79,6 +79,13 @@ const (
 	LLDPRemManIfSubtype   OID = ".1.0.8802.1.1.2.1.4.2.1.3"
 )
 
+// ENTITY-MIB (RFC 6933).
+const (
+	EntPhysicalName OID = ".1.3.6.1.2.1.47.1.1.1.1.7"
+	EntAliasMapping OID = ".1.3.6.1.2.1.47.1.3.2.1.2" // entAliasMappingIdentifier, a row of ifTable
+	IfIndex         OID = ".1.3.6.1.2.1.2.2.1.1"
+)
+
 // The aggregate that a port is in: LAG-MIB (IEEE 802.1AX) by ifIndex, and the link
 // aggregation TLV (LLDP-EXT-DOT3-MIB) by lldpLocPortNum.
 const (

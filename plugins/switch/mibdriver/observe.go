@@ -3,7 +3,10 @@ package mibdriver
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"ctl.internal/plugins/switch/discovery"
@@ -111,7 +114,10 @@ func (d *Driver) ports(ctx context.Context, sw *switchdriver.Switch, t snmp.Targ
 	if err != nil || len(tables.BasePorts) > 0 && !isCisco(objectID) {
 		return err
 	}
-	if err := d.interfaceTypes(ctx, t, tables); err != nil || !isCisco(objectID) {
+	if err := d.interfaceTypes(ctx, t, tables); err != nil {
+		return err
+	}
+	if err := d.entityNames(ctx, t, tables); err != nil || !isCisco(objectID) {
 		return err
 	}
 	vlans, err := d.vtpVLANs(ctx, t)
@@ -133,6 +139,33 @@ func (d *Driver) interfaceTypes(ctx context.Context, t snmp.Target, tables *disc
 		}
 		return nil
 	})
+}
+
+// entityNames gives interfaces without a name those of ENTITY-MIB.
+func (d *Driver) entityNames(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
+	nameless := func(f discovery.Interface) bool { return f.Name == "" && f.Descr == "" }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(tables.Interfaces)), nameless) {
+		return nil
+	}
+	names, entities := map[uint32]string{}, map[uint32]uint32{} // by entPhysicalIndex, by ifIndex
+	err := d.snmp.Walk(ctx, t, []string{mib.EntPhysicalName, mib.EntAliasMapping}, func(c int, ix []uint32, v snmp.Value) error {
+		switch {
+		case len(ix) == 1 && c == 0:
+			names[ix[0]] = mib.Text(v.Peek())
+		case len(ix) == 2 && c == 1:
+			if row, ok := mib.Under(mib.IfIndex, "."+strings.TrimPrefix(v.ObjectID(), "."), nil); ok && len(row) == 1 {
+				entities[row[0]] = ix[0]
+			}
+		}
+		return nil
+	})
+	for ifIndex, f := range tables.Interfaces {
+		if nameless(f) {
+			f.Name = names[entities[ifIndex]]
+			tables.Interfaces[ifIndex] = f
+		}
+	}
+	return err
 }
 
 func (d *Driver) interfaces(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {

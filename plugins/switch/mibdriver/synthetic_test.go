@@ -61,6 +61,7 @@ func TestPortsOfInterfaces(t *testing.T) {
 		"nxos":    "1 Ethernet1/1 bridge, 4106 port-channel11 bridge, 83886080 mgmt0, 436211712 Ethernet1/2, 436215808 Ethernet1/3",
 		"srlinux": "16382 ethernet-1/1, 49150 ethernet-1/2, 537133055 lag1",
 		"exos":    "1001 1:1, 1002 1:2, 2001 2:1",
+		"entity":  "1 Slot 1 Port 1, 2 Slot 1 Port 2",
 		"timos":   "1342177282 lag-2, 1610891264 1/1/1, 1610891272 1/1/2",
 	} {
 		d, sw := synthetic(t, name, "2c", true)
