@@ -24,6 +24,7 @@ const DefaultMaxMessage = 1472
 // Config says what an agent is. Communities that are empty match nothing.
 type Config struct {
 	MIB            MIB
+	Views          map[string]MIB // by other read communities and by contexts of version 3, as Cisco has one a VLAN
 	ReadCommunity  string
 	WriteCommunity string           // may read too
 	Users          []*snmpwire.User // version 3

@@ -18,14 +18,18 @@ func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {
 		return nil
 	}
 	write := same(m.Community, a.cfg.WriteCommunity)
-	if !write && !same(m.Community, a.cfg.ReadCommunity) {
+	mib, view := a.cfg.Views[string(m.Community)]
+	if !view {
+		mib = a.cfg.MIB
+	}
+	if !write && !view && !same(m.Community, a.cfg.ReadCommunity) {
 		a.badAuth.Add(1)
 		if a.cfg.AuthFailure != nil {
 			a.cfg.AuthFailure()
 		}
 		return nil
 	}
-	q := request{agent: a, faults: f, v1: m.Version == snmpwire.Version1, write: write}
+	q := request{agent: a, mib: mib, faults: f, v1: m.Version == snmpwire.Version1, write: write}
 	q.room = q.limit(a.cfg.MaxMessage) - 40 - len(m.Community)
 	pdu, ok := q.answer(m.PDU)
 	if !ok {

@@ -12,6 +12,7 @@ const hugeAnswer = 60000
 type request struct {
 	agent  *Agent
 	faults *faults.Set
+	mib    MIB
 	v1     bool
 	write  bool
 	room   int // octets for variable bindings
@@ -31,7 +32,7 @@ func (q *request) answer(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
 	if q.faults.WrongID {
 		r.RequestID ^= 0x5555
 	}
-	mib := MIB(q.agent.cfg.MIB)
+	mib := q.mib
 	if f := q.faults; f.Loop || f.Back || f.WrongType || f.Missing != nil {
 		mib = &faultyMIB{mib, f}
 	}

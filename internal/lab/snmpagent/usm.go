@@ -73,14 +73,18 @@ func (a *Agent) handleV3(f *faults.Set, in []byte) []byte {
 		}
 		return nil
 	}
-	if len(m.Context) > 0 {
+	if _, view := a.cfg.Views[string(m.Context)]; len(m.Context) > 0 && !view {
 		return a.report(m, keys, unknownContexts)
 	}
 	return a.answerV3(f, m, keys)
 }
 
 func (a *Agent) answerV3(f *faults.Set, m *snmpwire.V3, keys *snmpwire.Keys) []byte {
-	q := request{agent: a, faults: f, write: !keys.User.ReadOnly}
+	mib, view := a.cfg.Views[string(m.Context)]
+	if !view {
+		mib = a.cfg.MIB
+	}
+	q := request{agent: a, mib: mib, faults: f, write: !keys.User.ReadOnly}
 	q.room = q.limit(min(a.cfg.MaxMessage, m.MaxSize)) - 240
 	var pdu snmpwire.RawPDU
 	if required(keys.User)&^m.Flags != 0 { // VACM: the user may not come with less than it has

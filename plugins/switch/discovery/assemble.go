@@ -27,6 +27,8 @@ type Interface struct {
 	MAC         mib.MAC
 	Admin, Oper int32
 	Speed       uint64 // bit/s
+	// Type is ifType; 0 is not asked for: the bridge lists all ports.
+	Type int32
 }
 
 // LLDPPort is a row of lldpLocPortTable.
@@ -36,12 +38,14 @@ type LLDPPort struct {
 }
 
 // Assemble gives o the ports and neighbours of the tables. Ports are those of the
-// bridge, and where there is no BRIDGE-MIB those LLDP speaks on.
+// bridge, the interfaces that are ports by their type, where that was asked for, and
+// those LLDP speaks on.
 func Assemble(o *Observation, t Tables) {
 	a := assembler{Tables: t, byNumber: map[uint32]int{}, byIfIndex: map[uint32]int{}}
 	for _, n := range slices.Sorted(maps.Keys(t.BasePorts)) {
 		a.add(n, t.BasePorts[n], true)
 	}
+	a.addInterfaces()
 	local := a.localPorts()
 	for _, n := range slices.Sorted(maps.Keys(t.LLDPPorts)) {
 		i := a.port(n, local)

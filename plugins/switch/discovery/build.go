@@ -70,7 +70,7 @@ func (b *builder) sights() {
 			case ambiguous:
 				b.unresolved(i, n, "it could be several switches of the list")
 			default:
-				b.seen[i][peer] = append(b.seen[i][peer], sight{port, b.port(peer, n), byName, n})
+				b.seen[i][peer] = append(b.seen[i][peer], sight{port, b.members(peer, b.port(peer, n)), byName, n})
 			}
 		}
 	}
@@ -101,6 +101,7 @@ func (b *builder) pairs() {
 					single = append(single, func() { b.single(i, j, l, taken) })
 				}
 			}
+			lostI, lostJ = b.bundles(i, j, lostI, lostJ, taken)
 			b.lost(i, j, lostI)
 			b.lost(j, i, lostJ)
 		}
@@ -169,7 +170,8 @@ func (b *builder) down(i, port int) bool { return b.obs[i].Ports[port].down() }
 
 // edge records a link of two switches, in both directions.
 func (b *builder) edge(x, y End, confirmed bool, source string, at time.Time) {
-	b.net.Edges = append(b.net.Edges, Edge{x, y, confirmed, source, at}, Edge{y, x, confirmed, source, at})
+	b.net.Edges = append(b.net.Edges, Edge{Tail: x, Head: y, Confirmed: confirmed, Source: source, Observed: at},
+		Edge{Tail: y, Head: x, Confirmed: confirmed, Source: source, Observed: at})
 }
 
 // outsider records a neighbour outside the list: one edge, from it to us.

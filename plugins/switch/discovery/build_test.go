@@ -79,10 +79,10 @@ func TestBuild(t *testing.T) {
 		{"empty port id at both ends of one cable", []*Observation{
 			sw(1, with(sees(1, 2, 0), func(n *Neighbor) { n.Port.ID = nil })), sw(2, with(sees(3, 1, 0), func(n *Neighbor) { n.Port.ID = nil }))},
 			[]string{"1/1>2/3", "2/3>1/1"}, 0},
-		{"two cables without any port id cannot be told apart", []*Observation{
+		{"two cables without any port id are a link of the nodes", []*Observation{
 			sw(1, with(sees(1, 2, 0), func(n *Neighbor) { n.Port.ID = nil }), with(sees(2, 2, 0), func(n *Neighbor) { n.Port.ID = nil })),
 			sw(2, with(sees(3, 1, 0), func(n *Neighbor) { n.Port.ID = nil }), with(sees(4, 1, 0), func(n *Neighbor) { n.Port.ID = nil }))},
-			[]string{}, 4},
+			[]string{"1/>2/", "2/>1/"}, 4},
 		{"one port id on all ports: the description tells", []*Observation{
 			sw(1, with(sees(1, 2, 0), func(n *Neighbor) { n.Port.ID = []byte("same"); n.PortDesc = "p3" })),
 			with(sw(2), func(o **Observation) {

@@ -23,6 +23,9 @@ func (b *builder) infer() {
 	in := inference{builder: b, mute: mute, used: map[End]bool{}}
 	for _, e := range b.net.Edges {
 		in.used[e.Tail], in.used[e.Head] = true, true
+		for _, p := range e.TailMembers { // those of the head are of the edge in the other direction
+			in.used[End{e.Tail.Node, p, SNMP}] = true
+		}
 	}
 	in.tree()
 	in.forwarding()

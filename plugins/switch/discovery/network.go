@@ -51,6 +51,10 @@ type Edge struct {
 	Tail, Head End
 	// Confirmed says that both ends reported each other.
 	Confirmed bool
+	// TailMembers and HeadMembers are the ports of a link aggregation; the edge's own are the
+	// aggregates, or made of the members where an aggregate is no port. An edge without
+	// ports (NodeLevel) says only that its members connect the two nodes.
+	TailMembers, HeadMembers []string
 	// Source is how it was reported: LLDP, LLDPV2 or CDP, or how it was inferred: STP, FDB.
 	Source   string
 	Observed time.Time
@@ -59,6 +63,9 @@ type Edge struct {
 // Inferred reports whether no switch reported the edge: it follows from the spanning
 // tree or the forwarding tables, which is less sure.
 func (e Edge) Inferred() bool { return e.Source == STP || e.Source == FDB }
+
+// NodeLevel reports whether the edge joins two nodes, but which ports with which is not known.
+func (e Edge) NodeLevel() bool { return e.Tail.Port == "" && e.Head.Port == "" }
 
 // Peer returns the switch of the list at the other end of a port, 0 when there is
 // none.

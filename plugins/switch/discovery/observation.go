@@ -67,6 +67,9 @@ type Port struct {
 	Oper      int32 // ifOperStatus
 	Speed     uint64
 	Bridged   bool // has a dot1dBasePort
+	// Aggregate is the ifIndex of the aggregate that the port is in. 0: in none, or not
+	// asked for, as no two ports have the same neighbour.
+	Aggregate uint32
 }
 
 // Mute reports whether the switch tells of no neighbours at all: it answers, and has

@@ -87,6 +87,37 @@ const (
 	LLDPRemManIfSubtype   OID = ".1.0.8802.1.1.2.1.4.2.1.3"
 )
 
+// ENTITY-MIB (RFC 6933).
+const (
+	EntPhysicalName OID = ".1.3.6.1.2.1.47.1.1.1.1.7"
+	EntAliasMapping OID = ".1.3.6.1.2.1.47.1.3.2.1.2" // entAliasMappingIdentifier, a row of ifTable
+	IfIndex         OID = ".1.3.6.1.2.1.2.2.1.1"
+)
+
+// The aggregate that a port is in: LAG-MIB (IEEE 802.1AX) by ifIndex, and the link
+// aggregation TLV (LLDP-EXT-DOT3-MIB) by lldpLocPortNum.
+const (
+	AggPortAttached OID = ".1.2.840.10006.300.43.1.2.1.1.13"   // dot3adAggPortAttachedAggID
+	LLDPLocAggPort  OID = ".1.0.8802.1.1.2.1.5.4623.1.2.3.1.2" // lldpXdot3LocLinkAggPortId
+)
+
+// CISCO-VTP-MIB and CISCO-VLAN-MEMBERSHIP-MIB.
+const (
+	VTPVlanState        OID = ".1.3.6.1.4.1.9.9.46.1.3.1.1.2"
+	VTPVlanType         OID = ".1.3.6.1.4.1.9.9.46.1.3.1.1.3"
+	VTPVlanName         OID = ".1.3.6.1.4.1.9.9.46.1.3.1.1.4"
+	TrunkVlans          OID = ".1.3.6.1.4.1.9.9.46.1.6.1.1.4" // vlanTrunkPortVlansEnabled, VLANs 0 to 1023
+	TrunkNative         OID = ".1.3.6.1.4.1.9.9.46.1.6.1.1.5"
+	TrunkStatus         OID = ".1.3.6.1.4.1.9.9.46.1.6.1.1.14" // vlanTrunkPortDynamicStatus
+	TrunkVlans2k        OID = ".1.3.6.1.4.1.9.9.46.1.6.1.1.17"
+	TrunkVlans3k        OID = ".1.3.6.1.4.1.9.9.46.1.6.1.1.18"
+	TrunkVlans4k        OID = ".1.3.6.1.4.1.9.9.46.1.6.1.1.19"
+	AccessVlan          OID = ".1.3.6.1.4.1.9.9.68.1.2.2.1.2" // vmVlan
+	VTPStateOperational     = 1
+	VTPTypeEthernet         = 1
+	Trunking                = 1
+)
+
 // Values of RowStatus (RFC 2579).
 const (
 	RowActive        = 1

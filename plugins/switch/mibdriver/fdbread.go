@@ -45,6 +45,12 @@ func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID ui
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
+	if len(ids.ofVLAN) == 0 {
+		out, err := d.ciscoFDB(ctx, sw, t, vlanID, mib.MAC(mac))
+		if err != nil || len(out) > 0 {
+			return out, deviceFault(sw, err)
+		}
+	}
 	e, err := d.fdbEntry(ctx, t, ids, vlanID, mib.MAC(mac))
 	if err == nil && e == nil {
 		return nil, fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), mib.MAC(mac), vlanID)
@@ -96,6 +102,7 @@ func (x *fdbIDs) fdb(vlan mib.VID) uint32 {
 const (
 	tableQ = "q" // dot1qTpFdbTable
 	tableD = "d" // dot1dTpFdbTable, which knows no VLANs: those entries have VLAN 0
+	tableC = "c" // dot1dTpFdbTable of each VLAN, as Cisco's switches have it
 )
 
 var fdbColumns = map[string]columns{
@@ -112,7 +119,7 @@ func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	if err != nil {
 		return driver.FDBPage{}, err
 	}
-	table, after, err := readCursor(q.Cursor, tableQ, tableD)
+	table, after, err := readCursor(q.Cursor, tableQ, tableD, tableC)
 	if err != nil {
 		return driver.FDBPage{}, err
 	}
@@ -120,6 +127,12 @@ func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	if err != nil {
 		if _, cut := cutTable(err); !cut {
 			return driver.FDBPage{}, deviceFault(sw, err)
+		}
+	}
+	if table == tableC || table == "" && len(ids.ofVLAN) == 0 {
+		all, err := d.ciscoFDB(ctx, sw, t, q.VLAN, mib.MAC(q.MAC))
+		if all != nil || err != nil {
+			return ciscoPage(all, q, after), deviceFault(sw, err)
 		}
 	}
 	if q.MAC != 0 {

@@ -3,8 +3,10 @@ package mibdriver
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"ctl.internal/plugins/switch/discovery"
@@ -31,11 +33,14 @@ func (d *Driver) Observe(ctx context.Context, sw *switchdriver.Switch) (*discove
 		return o, deviceFault(sw, err)
 	}
 	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{}}
-	err = tolerate(o, d.ports(ctx, t, &tables))
+	err = tolerate(o, d.ports(ctx, sw, t, o.SysOID, &tables))
 	if err == nil {
 		err = tolerate(o, d.neighbours(ctx, t, which, &tables))
 	}
 	discovery.Assemble(o, tables)
+	if err == nil {
+		err = tolerate(o, d.aggregates(ctx, t, o))
+	}
 	o.Observed = time.Now()
 	return o, deviceFault(sw, err)
 }
@@ -107,7 +112,68 @@ func marks(v []snmp.Value) discovery.Marks {
 	return m
 }
 
-func (d *Driver) ports(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
+// ports reads the ports of the bridge and the interfaces. Types of interfaces are read only
+// where the bridge does not list all ports.
+func (d *Driver) ports(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, objectID string, tables *discovery.Tables) error {
+	err := d.interfaces(ctx, t, tables)
+	if err != nil || len(tables.BasePorts) > 0 && !isCisco(objectID) {
+		return err
+	}
+	if err := d.interfaceTypes(ctx, t, tables); err != nil {
+		return err
+	}
+	if err := d.entityNames(ctx, t, tables); err != nil || !isCisco(objectID) {
+		return err
+	}
+	vlans, err := d.vtpVLANs(ctx, t)
+	if err != nil {
+		return err
+	}
+	soon, cancel := context.WithTimeout(ctx, portTime)
+	defer cancel()
+	_ = d.ciscoPorts(soon, sw, t, tables.BasePorts, vlans, tables.Interfaces) // without them numbers are ifIndexes
+	return ctx.Err()
+}
+
+func (d *Driver) interfaceTypes(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
+	return d.snmp.Walk(ctx, t, []string{mib.IfType}, func(_ int, ix []uint32, v snmp.Value) error {
+		if len(ix) == 1 {
+			f := tables.Interfaces[ix[0]]
+			f.Type = int32(v.Int())
+			tables.Interfaces[ix[0]] = f
+		}
+		return nil
+	})
+}
+
+// entityNames gives interfaces without a name those of ENTITY-MIB.
+func (d *Driver) entityNames(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
+	nameless := func(f discovery.Interface) bool { return f.Name == "" && f.Descr == "" }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(tables.Interfaces)), nameless) {
+		return nil
+	}
+	names, entities := map[uint32]string{}, map[uint32]uint32{} // by entPhysicalIndex, by ifIndex
+	err := d.snmp.Walk(ctx, t, []string{mib.EntPhysicalName, mib.EntAliasMapping}, func(c int, ix []uint32, v snmp.Value) error {
+		switch {
+		case len(ix) == 1 && c == 0:
+			names[ix[0]] = mib.Text(v.Peek())
+		case len(ix) == 2 && c == 1:
+			if row, ok := mib.Under(mib.IfIndex, "."+strings.TrimPrefix(v.ObjectID(), "."), nil); ok && len(row) == 1 {
+				entities[row[0]] = ix[0]
+			}
+		}
+		return nil
+	})
+	for ifIndex, f := range tables.Interfaces {
+		if nameless(f) {
+			f.Name = names[entities[ifIndex]]
+			tables.Interfaces[ifIndex] = f
+		}
+	}
+	return err
+}
+
+func (d *Driver) interfaces(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
 	columns := []string{mib.BasePortIfIndex, mib.IfDescr, mib.IfPhysAddress, mib.IfAdminStatus, mib.IfOperStatus,
 		mib.IfName, mib.IfHighSpeed}
 	return d.snmp.Walk(ctx, t, columns, func(c int, ix []uint32, v snmp.Value) error {

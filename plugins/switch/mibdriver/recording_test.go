@@ -75,7 +75,7 @@ func load(t *testing.T, path string) *recording {
 
 func value(t *testing.T, tag, text string) snmpwire.Value {
 	t.Helper()
-	n, err := strconv.Atoi(strings.TrimSuffix(tag, "x"))
+	n, err := strconv.Atoi(strings.TrimRight(strings.TrimSuffix(tag, ":numeric"), "xe"))
 	if err != nil {
 		t.Fatalf("tag %q", tag)
 	}

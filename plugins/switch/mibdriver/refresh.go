@@ -166,5 +166,5 @@ func (d *Driver) reread(ctx context.Context, t snmp.Target, o *discovery.Observa
 		return false, nil
 	}
 	discovery.Attach(o, tables, func(n uint32) string { return lldp[n] }, func(n uint32) string { return ifIndex[n] })
-	return true, nil
+	return true, d.aggregates(ctx, t, o)
 }

@@ -179,6 +179,17 @@ func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*swi
 		return nil, nil, err
 	}
 	table, err := d.readVLANs(ctx, sw, t)
+	if fault.KindOf(err) == fault.Unsupported {
+		if out, failed := d.ciscoVLANs(ctx, sw, t); failed != nil || len(out) > 0 {
+			pvid := map[uint32]uint32{}
+			for _, v := range out {
+				for _, port := range v.UntaggedPorts {
+					pvid[port] = v.VlanId
+				}
+			}
+			return out, pvid, deviceFault(sw, failed)
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -31,6 +31,9 @@ func (s *Service) getEdgeList(ctx context.Context, _ operations.None) (*edgeList
 	}
 	out := &edgeList{Entries: make([]edgeEntry, 0, len(n.Edges))}
 	for _, e := range n.Edges {
+		if e.NodeLevel() {
+			continue // the list is of ports; the topology tree has it
+		}
 		out.Entries = append(out.Entries, edgeEntry{
 			HeadPort: e.Head.Port, HeadPortType: e.Head.Kind, HeadNode: e.Head.Node, HeadType: e.Head.Kind,
 			TailPort: e.Tail.Port, TailPortType: e.Tail.Kind, TailNode: e.Tail.Node, TailType: e.Tail.Kind})

@@ -1,7 +1,9 @@
 package service
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/sdk/topology"
@@ -17,11 +19,11 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 		for _, p := range node.Ports {
 			tps[p.ID] = topology.TerminationPoint{ID: p.ID}
 		}
-		t.Nodes[node.ID] = topology.Node{ID: node.ID, TPs: tps, Attributes: attributes(node), Observed: node.Observed}
+		t.Nodes[node.ID] = topology.Node{ID: node.ID, TPs: tps, Attributes: attributes(n, node), Observed: node.Observed}
 	}
 	for _, e := range n.Edges {
 		for _, end := range []discovery.End{e.Tail, e.Head} {
-			if tps := t.Nodes[end.Node].TPs; tps != nil {
+			if tps := t.Nodes[end.Node].TPs; tps != nil && end.Port != "" {
 				tps[end.Port] = topology.TerminationPoint{ID: end.Port} // ports of devices outside the list
 			}
 		}
@@ -33,6 +35,12 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 		if e.Inferred() {
 			l.Attributes["inferred"] = "true"
 		}
+		if len(e.TailMembers) > 0 {
+			l.Attributes["source-members"], l.Attributes["destination-members"] = strings.Join(e.TailMembers, ","), strings.Join(e.HeadMembers, ",")
+		}
+		if e.NodeLevel() {
+			l.Attributes["level"] = "node" // which ports are joined is not known
+		}
 		t.Links[l.ID] = l
 	}
 	return t
@@ -43,7 +51,10 @@ func LinkID(e discovery.Edge) string {
 	return e.Tail.Node + ":" + e.Tail.Port + "-" + e.Head.Node + ":" + e.Head.Port
 }
 
-func attributes(n discovery.Node) map[string]string {
+// maxNotPlaced is how many neighbours that were not placed a node's attribute names.
+const maxNotPlaced = 16
+
+func attributes(net *discovery.Network, n discovery.Node) map[string]string {
 	a := map[string]string{"type": string(n.Kind)}
 	set := func(k, v string) {
 		if v != "" {
@@ -55,6 +66,11 @@ func attributes(n discovery.Node) map[string]string {
 		set("model", n.Model)
 		set("address", n.Address)
 		set("mac", n.MAC.String())
+		lost := net.NotPlaced(n.MAC)
+		if more := len(lost) - maxNotPlaced; more > 0 {
+			lost = append(lost[:maxNotPlaced], fmt.Sprintf("and %d more", more))
+		}
+		set("neighbors-not-placed", strings.Join(lost, "; "))
 		a["answering"] = strconv.FormatBool(!n.Stale)
 	}
 	return a

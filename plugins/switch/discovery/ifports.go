@@ -1,0 +1,76 @@
+package discovery
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The values of ifType (IANAifType-MIB) that are ports of a switch.
+const (
+	ethernet    = 6
+	propVirtual = 53
+	lag         = 161
+)
+
+var ethernets = []int32{ethernet, 26, 62, 69, 117} // the others are old forms of it
+
+// portChannel is how Cisco names aggregates, whose type is propVirtual as that of VLANs.
+var portChannel = regexp.MustCompile(`(?i)^po(rt-channel)?[0-9]+$`)
+
+// isPort reports whether an interface is a port: Ethernet, or an aggregate of links. names
+// are those of all interfaces: "ethernet-1/1.10" is part of a port. Some agents give type
+// Ethernet to interfaces of IP, too.
+func (f *Interface) isPort(names map[string]bool) bool {
+	name := f.Name
+	if name == "" {
+		name = f.Descr
+	}
+	if whole, _, part := cutLast(name); part && names[whole] {
+		return false
+	}
+	switch {
+	case slices.Contains(ethernets, f.Type), f.Type == lag:
+		return !strings.HasPrefix(strings.ToLower(name), "vlan")
+	case f.Type == propVirtual:
+		return portChannel.MatchString(name)
+	}
+	return false
+}
+
+// cutLast splits "ethernet-1/1.10" and "ae0:3".
+func cutLast(name string) (whole, part string, ok bool) {
+	i := strings.LastIndexAny(name, ".:")
+	if i < 0 {
+		return name, "", false
+	}
+	return name[:i], name[i+1:], true
+}
+
+// addInterfaces adds the ports that the bridge does not list.
+func (a *assembler) addInterfaces() {
+	names := map[string]bool{}
+	for _, f := range a.Interfaces {
+		names[f.Name], names[f.Descr] = true, true
+	}
+	for _, ix := range slices.Sorted(maps.Keys(a.Interfaces)) {
+		f := a.Interfaces[ix]
+		if _, there := a.byIfIndex[ix]; !there && f.isPort(names) {
+			a.add(PortNumber(ix, a.BasePorts), ix, false)
+		}
+	}
+}
+
+// clash is added to the ifIndex of a port as long as its number is another port's.
+const clash = 10000
+
+// PortNumber is the number of a port that the bridge does not list: its ifIndex, or one
+// made of it where that is the number of a port of the bridge.
+func PortNumber(ifIndex uint32, basePorts map[uint32]uint32) uint32 {
+	for n := ifIndex; ; n += clash {
+		if _, taken := basePorts[n]; !taken {
+			return n
+		}
+	}
+}

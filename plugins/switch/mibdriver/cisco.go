@@ -1,0 +1,315 @@
+package mibdriver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/plugins/switch/snmp"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// Cisco IOS and NX-OS have no Q-BRIDGE-MIB. VLANs are in CISCO-VTP-MIB, and BRIDGE-MIB
+// shows those of one VLAN at a time: with the community "name@ID", in SNMPv3 in the
+// context "vlan-ID", and without either those of VLAN 1. All of it is only read.
+
+func isCisco(objectID string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(objectID, "."), "1.3.6.1.4.1.9.")
+}
+
+// inVLAN is the agent's view of one VLAN.
+func inVLAN(t snmp.Target, vid mib.VID) snmp.Target {
+	switch {
+	case vid == 1:
+	case t.Version == "3":
+		t.Context = fmt.Sprint("vlan-", vid)
+	default:
+		t.Community += fmt.Sprint("@", vid)
+	}
+	return t
+}
+
+// vtpVLAN is a row of vtpVlanTable.
+type vtpVLAN struct {
+	name        string
+	state, kind int64
+}
+
+// vtpVLANs reads the Ethernet VLANs in use; none of a switch without CISCO-VTP-MIB.
+func (d *Driver) vtpVLANs(ctx context.Context, t snmp.Target) (map[mib.VID]vtpVLAN, error) {
+	out := map[mib.VID]vtpVLAN{}
+	err := d.snmp.WalkFrom(ctx, t, 8, []string{mib.VTPVlanState, mib.VTPVlanType, mib.VTPVlanName}, func(c int, ix []uint32, v snmp.Value) error {
+		if len(ix) != 2 { // of one management domain: a switch is in one
+			return nil
+		}
+		w := out[ix[1]]
+		switch c {
+		case 0:
+			w.state = v.Int()
+		case 1:
+			w.kind = v.Int()
+		case 2:
+			w.name = mib.Text(v.Peek())
+		}
+		out[ix[1]] = w
+		return nil
+	})
+	maps.DeleteFunc(out, func(vid mib.VID, w vtpVLAN) bool {
+		return vid < 1 || vid > switchdriver.MaxVLANID || w.state != mib.VTPStateOperational || (w.kind != 0 && w.kind != mib.VTPTypeEthernet)
+	})
+	return out, err
+}
+
+// What is read of several VLANs.
+const (
+	vlansAtOnce = 4               // at one switch
+	maxPortNum  = 1 << 15         // an ifIndex from here on is no port number in get-fdb-table
+	portVLANs   = 64              // whose ports are asked for
+	portTime    = 2 * time.Second // for these at a discovery: an agent may not show them at all
+)
+
+// eachVLAN reads columns of BRIDGE-MIB in some VLANs; each is called for one row at a
+// time. An agent that does not show the first VLAN but 1 is not asked for the others.
+func (d *Driver) eachVLAN(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, vlans []mib.VID, columns []string, each func(vid mib.VID, column int, ix []uint32, v snmp.Value)) error {
+	var mu sync.Mutex
+	read := func(ctx context.Context, vid mib.VID) error {
+		err := d.snmp.WalkFrom(ctx, inVLAN(t, vid), 8, columns, func(c int, ix []uint32, v snmp.Value) error {
+			mu.Lock()
+			defer mu.Unlock()
+			each(vid, c, ix, v)
+			return nil
+		})
+		if err == nil || ctx.Err() != nil || vid == 1 {
+			return err
+		}
+		f := fault.Device(fault.Downstream, "switch %s shows its bridge one VLAN at a time, but not VLAN %d: %v; let the switch list's community "+
+			"NAME read NAME@%d, or its SNMPv3 user the context vlan-%d", switchdriver.Label(sw), vid, err, vid, vid)
+		f.Cause = err
+		return f
+	}
+	probe := slices.IndexFunc(vlans, func(v mib.VID) bool { return v != 1 })
+	if probe >= 0 {
+		if err := read(ctx, vlans[probe]); err != nil {
+			return err
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(vlansAtOnce)
+	for i, vid := range vlans {
+		if i != probe {
+			g.Go(func() error { return read(ctx, vid) })
+		}
+	}
+	return g.Wait()
+}
+
+// ciscoPorts adds to the ports of VLAN 1 those of other VLANs, where numbers made of an
+// ifIndex would be too great (NX-OS).
+func (d *Driver) ciscoPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, base map[uint32]uint32, vlans map[mib.VID]vtpVLAN, all map[uint32]discovery.Interface) error {
+	great := func(ifIndex uint32) bool { return ifIndex >= maxPortNum }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(all)), great) {
+		return nil
+	}
+	ids := slices.DeleteFunc(slices.Sorted(maps.Keys(vlans)), func(v mib.VID) bool { return v == 1 })
+	return d.eachVLAN(ctx, sw, t, ids[:min(len(ids), portVLANs)], []string{mib.BasePortIfIndex}, func(_ mib.VID, _ int, ix []uint32, v snmp.Value) {
+		if len(ix) != 1 {
+			return
+		}
+		if _, there := base[ix[0]]; !there {
+			base[ix[0]] = v.Uint32()
+		}
+	})
+}
+
+// ciscoNumbers are the port numbers by ifIndex, as an observation has them.
+func (d *Driver) ciscoNumbers(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, vlans map[mib.VID]vtpVLAN) (func(ifIndex uint32) uint32, error) {
+	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{}}
+	err := d.snmp.Walk(ctx, t, []string{mib.BasePortIfIndex, mib.IfType}, func(c int, ix []uint32, v snmp.Value) error {
+		switch {
+		case len(ix) != 1:
+		case c == 0:
+			tables.BasePorts[ix[0]] = v.Uint32()
+		default:
+			tables.Interfaces[ix[0]] = discovery.Interface{Type: int32(v.Int())}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	base := tables.BasePorts
+	err = d.ciscoPorts(ctx, sw, t, base, vlans, tables.Interfaces)
+	numbers := map[uint32]uint32{}
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(base))) {
+		numbers[base[n]] = n
+	}
+	return func(ifIndex uint32) uint32 {
+		if n, ok := numbers[ifIndex]; ok {
+			return n
+		}
+		return discovery.PortNumber(ifIndex, base)
+	}, err
+}
+
+// ciscoVLANs reads the VLANs; none of a switch without CISCO-VTP-MIB. Access ports are
+// untagged in their VLAN, trunks in the native one.
+func (d *Driver) ciscoVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) ([]*switchdriver.VLAN, error) {
+	vlans, err := d.vtpVLANs(ctx, t)
+	if err != nil || len(vlans) == 0 {
+		return nil, err
+	}
+	number, err := d.ciscoNumbers(ctx, sw, t, vlans)
+	if err != nil {
+		return nil, err
+	}
+	access, trunks := map[uint32]mib.VID{}, map[uint32]*ciscoTrunk{}
+	columns := []string{mib.AccessVlan, mib.TrunkStatus, mib.TrunkNative, mib.TrunkVlans, mib.TrunkVlans2k, mib.TrunkVlans3k, mib.TrunkVlans4k}
+	err = d.snmp.Walk(ctx, t, columns, func(c int, ix []uint32, v snmp.Value) error {
+		if len(ix) != 1 {
+			return nil
+		}
+		if c == 0 {
+			access[ix[0]] = v.Uint32()
+			return nil
+		}
+		w := trunks[ix[0]]
+		if w == nil {
+			w = &ciscoTrunk{}
+			trunks[ix[0]] = w
+		}
+		switch c {
+		case 1:
+			w.on = v.Int() == mib.Trunking
+		case 2:
+			w.native = v.Uint32()
+		default:
+			w.vlans[c-3] = v.Bytes()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*switchdriver.VLAN, 0, len(vlans))
+	for _, vid := range slices.Sorted(maps.Keys(vlans)) {
+		egress, untagged := mib.Ports{}, mib.Ports{}
+		for ifIndex, v := range access {
+			if w := trunks[ifIndex]; v == vid && (w == nil || !w.on) {
+				egress[number(ifIndex)], untagged[number(ifIndex)] = true, true
+			}
+		}
+		for ifIndex, w := range trunks {
+			if w.on && w.carries(vid) {
+				egress[number(ifIndex)] = true
+				if w.native == vid {
+					untagged[number(ifIndex)] = true
+				}
+			}
+		}
+		out = append(out, &switchdriver.VLAN{VlanId: vid, Name: vlans[vid].name, EgressPorts: egress.Sorted(), UntaggedPorts: untagged.Sorted()})
+	}
+	return out, nil
+}
+
+// ciscoTrunk is a row of vlanTrunkPortTable: VLANs in four lists of 1024, the first bit
+// of the first one VLAN 0.
+type ciscoTrunk struct {
+	on     bool
+	native mib.VID
+	vlans  [4][]byte
+}
+
+func (w *ciscoTrunk) carries(vid mib.VID) bool {
+	list, bit := w.vlans[vid/1024], vid%1024
+	return int(bit/8) < len(list) && list[bit/8]&(0x80>>(bit%8)) != 0
+}
+
+// ciscoFDB reads the forwarding tables of all VLANs, or one entry; none of a switch
+// without CISCO-VTP-MIB.
+func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, only mib.VID, mac mib.MAC) ([]*switchdriver.FDBEntry, error) {
+	vlans, err := d.vtpVLANs(ctx, t)
+	if err != nil || len(vlans) == 0 {
+		return nil, err
+	}
+	if only != 0 {
+		maps.DeleteFunc(vlans, func(v mib.VID, _ vtpVLAN) bool { return v != only })
+	}
+	number, err := d.ciscoNumbers(ctx, sw, t, vlans)
+	if err != nil {
+		return nil, err
+	}
+	type row struct {
+		vid mib.VID
+		mac mib.MAC
+	}
+	type port struct {
+		vid mib.VID
+		n   uint32
+	}
+	rows, ports := map[row]*switchdriver.FDBEntry{}, map[port]uint32{}
+	take := func(vid mib.VID, c int, ix []uint32, v snmp.Value) {
+		if c == 2 {
+			if len(ix) == 1 {
+				ports[port{vid, ix[0]}] = v.Uint32()
+			}
+			return
+		}
+		m, ok := mib.MACFromArcs(ix)
+		if !ok || (mac != 0 && m != mac) {
+			return
+		}
+		e := rows[row{vid, m}]
+		if e == nil {
+			e = &switchdriver.FDBEntry{VlanId: vid, Mac: uint64(m), Type: fdbLearned}
+			rows[row{vid, m}] = e
+		}
+		if c == 0 {
+			e.Port = v.Uint32()
+		} else {
+			e.Type = int32(v.Int())
+		}
+	}
+	err = d.eachVLAN(ctx, sw, t, slices.Sorted(maps.Keys(vlans)), []string{mib.TpFdbPort, mib.TpFdbStatus, mib.BasePortIfIndex}, take)
+	out := make([]*switchdriver.FDBEntry, 0, len(rows))
+	for r, e := range rows {
+		if e.Port == 0 {
+			continue // the switch's own
+		}
+		if ifIndex := ports[port{r.vid, e.Port}]; ifIndex != 0 {
+			e.Port = number(ifIndex)
+		}
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(x, y *switchdriver.FDBEntry) int { return slices.Compare(ciscoIndex(x), ciscoIndex(y)) })
+	return out, err
+}
+
+func ciscoIndex(e *switchdriver.FDBEntry) []uint32 {
+	return append([]uint32{e.VlanId}, mib.MAC(e.Mac).Arcs()...)
+}
+
+// ciscoPage is the part of the tables after a place. They are read whole for each page: in pages, the VLANs could
+// not be read beside each other.
+func ciscoPage(all []*switchdriver.FDBEntry, q driver.FDBQuery, after []uint32) (p driver.FDBPage) {
+	for _, e := range all {
+		switch at := ciscoIndex(e); {
+		case q.Port != 0 && e.Port != q.Port, len(after) > 0 && slices.Compare(at, after) <= 0:
+		case len(p.Entries) == q.Limit:
+			p.Next = cursorOf(tableC, ciscoIndex(p.Entries[q.Limit-1]))
+			return p
+		default:
+			p.Entries = append(p.Entries, e)
+		}
+	}
+	return p
+}
