@@ -31,7 +31,7 @@ func hostModules() ([]part, error) {
 	}
 	p.aliases = []byte(certrpc.Aliases)
 	// What the sources of topology report is served by the controller itself.
-	for _, name := range []string{"network-topology"} {
+	for _, name := range []string{"network-topology", "ctl-topology"} {
 		text, err := yang.Carried(name)
 		if err != nil {
 			return nil, err

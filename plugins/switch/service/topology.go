@@ -2,6 +2,7 @@ package service
 
 import (
 	"strconv"
+	"strings"
 
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/sdk/topology"
@@ -15,13 +16,13 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 	for _, node := range n.Nodes {
 		tps := make(map[string]topology.TerminationPoint, len(node.Ports))
 		for _, p := range node.Ports {
-			tps[p.ID] = topology.TerminationPoint{ID: p.ID}
+			tps[p.ID] = topology.TerminationPoint{ID: p.ID, Attributes: portAttributes(p)}
 		}
 		t.Nodes[node.ID] = topology.Node{ID: node.ID, TPs: tps, Attributes: attributes(node), Observed: node.Observed}
 	}
 	for _, e := range n.Edges {
 		for _, end := range []discovery.End{e.Tail, e.Head} {
-			if tps := t.Nodes[end.Node].TPs; tps != nil {
+			if tps := t.Nodes[end.Node].TPs; tps != nil && tps[end.Port].ID == "" {
 				tps[end.Port] = topology.TerminationPoint{ID: end.Port} // ports of devices outside the list
 			}
 		}
@@ -43,6 +44,21 @@ func LinkID(e discovery.Edge) string {
 	return e.Tail.Node + ":" + e.Tail.Port + "-" + e.Head.Node + ":" + e.Head.Port
 }
 
+// portAttributes are those of ports that are up: there are many ports, and of the others switch:ports tells.
+func portAttributes(p discovery.Port) map[string]string {
+	if p.Oper != 1 {
+		return nil
+	}
+	a := map[string]string{"state": status(p.Oper)}
+	if p.Name != "" {
+		a["name"] = p.Name
+	}
+	if p.Speed >= 1000 {
+		a["speed-kbps"] = strconv.FormatUint(p.Speed/1000, 10)
+	}
+	return a
+}
+
 func attributes(n discovery.Node) map[string]string {
 	a := map[string]string{"type": string(n.Kind)}
 	set := func(k, v string) {
@@ -56,6 +72,7 @@ func attributes(n discovery.Node) map[string]string {
 		set("address", n.Address)
 		set("mac", n.MAC.String())
 		a["answering"] = strconv.FormatBool(!n.Stale)
+		set("partial", strings.Join(n.Partial, ", "))
 	}
 	return a
 }

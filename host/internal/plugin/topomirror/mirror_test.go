@@ -114,7 +114,7 @@ func until(t *testing.T, m *topomirror.Mirror, what, want string) {
 }
 
 const (
-	twoA  = `{"topology-id":"a:1","server-provided":true,"node":[{"node-id":"x","termination-point":[{"tp-id":"x:1"}]},{"node-id":"y","termination-point":[{"tp-id":"y:1"}]}],"link":[{"link-id":"x-y","source":{"source-node":"x","source-tp":"x:1"},"destination":{"dest-node":"y","dest-tp":"y:1"}},{"link-id":"y-x","source":{"source-node":"y","source-tp":"y:1"},"destination":{"dest-node":"x","dest-tp":"x:1"}}]}`
+	twoA  = `{"topology-id":"a:1","server-provided":true,"node":[{"node-id":"x","ctl-topology:name":"x","termination-point":[{"tp-id":"x:1"}]},{"node-id":"y","ctl-topology:name":"x","termination-point":[{"tp-id":"y:1"}]}],"link":[{"link-id":"x-y","source":{"source-node":"x","source-tp":"x:1"},"destination":{"dest-node":"y","dest-tp":"y:1"}},{"link-id":"y-x","source":{"source-node":"y","source-tp":"y:1"},"destination":{"dest-node":"x","dest-tp":"x:1"}}]}`
 	emptA = `{"topology-id":"a:1","server-provided":true}`
 	emptB = `{"topology-id":"b:1","server-provided":true}`
 )
