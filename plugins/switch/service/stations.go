@@ -62,9 +62,9 @@ func (s *Service) followStations(ctx context.Context, term *state.Term) {
 
 // lookForStations reads the forwarding tables of all switches. Of an address that is learned at several ports which
 // lead to no other switch, the port with the fewest addresses counts: what is attached to the others is a switch
-// that is not listed. No more are kept than the settings say, of one switch a part of them.
+// that is not listed. No more are kept than the settings say, of each switch the same number at most.
 func (s *Service) lookForStations(ctx context.Context) map[mib.MAC]sighting {
-	keep := s.set.Stations.Keep
+	keep := s.set.Stations.Keep / max(1, len(s.inventory.All())) // of one switch, so that the same ones are kept each time
 	now := time.Now()
 	found := map[mib.MAC]sighting{}
 	crowd := map[mib.MAC]int{} // addresses at the port where one is
@@ -98,7 +98,7 @@ func (s *Service) lookForStations(ctx context.Context) map[mib.MAC]sighting {
 		defer mu.Unlock()
 		for _, list := range byPort {
 			for _, st := range list {
-				if n, ok := crowd[st.MAC]; ok && n <= len(list) || !ok && len(found) >= keep {
+				if n, ok := crowd[st.MAC]; ok && n <= len(list) {
 					continue
 				}
 				found[st.MAC], crowd[st.MAC] = st, len(list)
