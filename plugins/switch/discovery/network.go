@@ -37,6 +37,7 @@ type Node struct {
 	Ports    []Port
 	Observed time.Time
 	Stale    bool
+	Partial  []string // tables that could be read up to some row only
 }
 
 // End is one end of an edge.

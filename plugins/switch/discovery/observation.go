@@ -39,6 +39,14 @@ type Observation struct {
 // Cut is a table that could be read up to some row only.
 type Cut struct{ Table, Why string }
 
+// cutTables are the names of the tables that are cut.
+func (o *Observation) cutTables() (names []string) {
+	for _, c := range o.Cut {
+		names = append(names, c.Table)
+	}
+	return names
+}
+
 // Identifier is an LLDP chassis or port id. Subtype 0 is "not reported".
 type Identifier struct {
 	Subtype int32

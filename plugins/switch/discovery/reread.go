@@ -16,6 +16,8 @@ type Hint struct {
 	IfIndex uint32
 	// Neighbors must be read again even if the switch says that none has changed.
 	Neighbors bool
+	// Polled: no trap came, but the counters of the switch were read and its ports are otherwise than was known.
+	Polled bool
 	// Repeat: neighbours appear some time after a link came up or the switch
 	// restarted, so it is read a few times more.
 	Repeat bool
@@ -40,6 +42,7 @@ type due struct {
 	retry     int      // index in retries; len(retries): no more
 	links     []uint32 // that came up and have no neighbour yet
 	all       bool     // the whole switch is awaited, not only links
+	trapped   bool     // a trap came
 }
 
 // Touch has a switch of the list read again soon. It never waits, and any number of
@@ -54,7 +57,7 @@ func (s *Surveyor) Touch(h Hint) {
 	defer s.mu.Unlock()
 	s.schedule(h, now)
 	if peer := s.peer(h.Node, h.IfIndex); peer != 0 {
-		s.schedule(Hint{Node: peer}, now)
+		s.schedule(Hint{Node: peer, Polled: h.Polled}, now)
 	}
 	select {
 	case s.touched <- struct{}{}:
@@ -76,6 +79,7 @@ func (s *Surveyor) schedule(h Hint, now time.Time) {
 		d.at = soon
 	}
 	d.neighbors = d.neighbors || h.Neighbors
+	d.trapped = d.trapped || !h.Polled
 	if !h.Repeat {
 		return
 	}
@@ -151,7 +155,12 @@ func (s *Surveyor) readAgain(batch map[mib.MAC]*due) {
 			switches = append(switches, sw)
 		}
 	}
-	r := &run{scope: All, started: time.Now(), cause: Trap}
+	r := &run{scope: All, started: time.Now(), cause: Polled}
+	for _, d := range batch {
+		if d.trapped {
+			r.cause = Trap
+		}
+	}
 	answers := s.ask(switches, func(ctx context.Context, sw *switchdriver.Switch) (*Observation, error) {
 		return s.refresh(ctx, sw, batch[mib.MAC(sw.NodeId)].neighbors)
 	})
@@ -178,7 +187,7 @@ func (s *Surveyor) retryLater(batch map[mib.MAC]*due) {
 		next := now.Add(retries[d.retry])
 		later := s.dues[m]
 		if later == nil {
-			later = &due{at: next, retry: d.retry + 1}
+			later = &due{at: next, retry: d.retry + 1, trapped: d.trapped}
 			s.dues[m] = later
 		} else if later.retry == len(retries) {
 			later.retry = d.retry + 1

@@ -39,13 +39,14 @@ type run struct {
 // Cause is why switches were read.
 type Cause string
 
-// The causes: somebody asked, the interval, a new switch list, traps, or another process
+// The causes: somebody asked, the interval, a new switch list, traps, their counters, or another process
 // that has read them.
 const (
 	Command  Cause = "command"
 	Interval Cause = "periodic"
 	List     Cause = "list"
 	Trap     Cause = "trap"
+	Polled   Cause = "counters"
 	Adopted  Cause = "adopted"
 )
 

@@ -72,13 +72,17 @@ func (c *Chooser) ReadFDB(ctx context.Context, sw *switchdriver.Switch, q FDBQue
 	if err != nil {
 		return FDBPage{}, err
 	}
+	return FDBPart(all, q)
+}
+
+// FDBPart is the part of a whole forwarding table that is asked for. all may be changed.
+func FDBPart(all []*switchdriver.FDBEntry, q FDBQuery) (p FDBPage, err error) {
 	all = slices.DeleteFunc(all, func(e *switchdriver.FDBEntry) bool {
 		return q.VLAN != 0 && e.VlanId != q.VLAN || q.MAC != 0 && e.Mac != q.MAC || q.Port != 0 && e.Port != q.Port
 	})
 	slices.SortFunc(all, func(a, b *switchdriver.FDBEntry) int {
 		return cmp.Or(cmp.Compare(a.VlanId, b.VlanId), cmp.Compare(a.Mac, b.Mac))
 	})
-	var p FDBPage
 	p.Entries, p.Next, err = part(all, q.Cursor, q.Limit, func(e *switchdriver.FDBEntry) string { return fmt.Sprintf("w%04d.%012x", e.VlanId, e.Mac) })
 	return p, err
 }

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ctl.internal/plugins/switch/discovery"
-	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
@@ -290,26 +289,8 @@ func (d *Driver) ciscoFDB(ctx context.Context, sw *switchdriver.Switch, t snmp.T
 		}
 		out = append(out, e)
 	}
-	slices.SortFunc(out, func(x, y *switchdriver.FDBEntry) int { return slices.Compare(ciscoIndex(x), ciscoIndex(y)) })
+	slices.SortFunc(out, func(x, y *switchdriver.FDBEntry) int {
+		return mib.Compare([]uint32{x.VlanId, uint32(x.Mac >> 24), uint32(x.Mac & 0xffffff)}, []uint32{y.VlanId, uint32(y.Mac >> 24), uint32(y.Mac & 0xffffff)})
+	})
 	return out, err
-}
-
-func ciscoIndex(e *switchdriver.FDBEntry) []uint32 {
-	return append([]uint32{e.VlanId}, mib.MAC(e.Mac).Arcs()...)
-}
-
-// ciscoPage is the part of the tables after a place. They are read whole for each page: in pages, the VLANs could
-// not be read beside each other.
-func ciscoPage(all []*switchdriver.FDBEntry, q driver.FDBQuery, after []uint32) (p driver.FDBPage) {
-	for _, e := range all {
-		switch at := ciscoIndex(e); {
-		case q.Port != 0 && e.Port != q.Port, len(after) > 0 && slices.Compare(at, after) <= 0:
-		case len(p.Entries) == q.Limit:
-			p.Next = cursorOf(tableC, ciscoIndex(p.Entries[q.Limit-1]))
-			return p
-		default:
-			p.Entries = append(p.Entries, e)
-		}
-	}
-	return p
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
@@ -102,7 +103,6 @@ func (x *fdbIDs) fdb(vlan mib.VID) uint32 {
 const (
 	tableQ = "q" // dot1qTpFdbTable
 	tableD = "d" // dot1dTpFdbTable, which knows no VLANs: those entries have VLAN 0
-	tableC = "c" // dot1dTpFdbTable of each VLAN, as Cisco's switches have it
 )
 
 var fdbColumns = map[string]columns{
@@ -119,9 +119,11 @@ func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	if err != nil {
 		return driver.FDBPage{}, err
 	}
-	table, after, err := readCursor(q.Cursor, tableQ, tableD, tableC)
-	if err != nil {
-		return driver.FDBPage{}, err
+	table, after, err := "", []uint32(nil), error(nil)
+	if whole := strings.HasPrefix(q.Cursor, "w"); !whole { // a cursor of driver.FDBPart
+		if table, after, err = readCursor(q.Cursor, tableQ, tableD); err != nil {
+			return driver.FDBPage{}, err
+		}
 	}
 	ids, err := d.fdbIDs(ctx, t)
 	if err != nil {
@@ -129,10 +131,13 @@ func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 			return driver.FDBPage{}, deviceFault(sw, err)
 		}
 	}
-	if table == tableC || table == "" && len(ids.ofVLAN) == 0 {
+	if len(ids.ofVLAN) == 0 && table == "" {
 		all, err := d.ciscoFDB(ctx, sw, t, q.VLAN, mib.MAC(q.MAC))
-		if all != nil || err != nil {
-			return ciscoPage(all, q, after), deviceFault(sw, err)
+		if err != nil {
+			return driver.FDBPage{}, deviceFault(sw, err)
+		}
+		if len(all) > 0 || q.Cursor != "" {
+			return driver.FDBPart(all, q)
 		}
 	}
 	if q.MAC != 0 {

@@ -243,8 +243,8 @@ func (s *Service) cmdVLANChange(name string, create bool) commands.Command {
 	c := commands.Command{Name: name, Summary: summary, Help: help + " It is read back before this is called done. Untagged ports get the VLAN as\nPVID and leave the one they were untagged in.\n\n" +
 		"Example: " + name + " sw1 100 --tagged 1-2,uplink --untagged 5",
 		Arguments: append(s.switchArg(true), commands.Argument{Name: "vlan", Help: "1 to 4094", Required: true}),
-		Options: []commands.Option{{Name: "tagged", Short: "t", Help: ports, Complete: s.completePort},
-			{Name: "untagged", Short: "u", Help: ports, Complete: s.completePort}}}
+		Options: []commands.Option{{Name: "tagged", Short: "t", Help: ports, Complete: s.completePorts},
+			{Name: "untagged", Short: "u", Help: ports, Complete: s.completePorts}}}
 	if create {
 		c.Options = append(c.Options, commands.Option{Name: "name", Help: "of the VLAN, up to 32 characters"})
 	}

@@ -236,7 +236,7 @@ func (s *Service) forgetReadings() {
 func (s *Service) watchPorts(o *discovery.Observation, list []portRate, was, now driver.Counters) {
 	for _, p := range o.Ports {
 		if c, ok := now.Interfaces[p.IfIndex]; ok && p.Oper != 0 && status(c.Oper) != status(p.Oper) {
-			s.survey.Touch(discovery.Hint{Node: o.Node, IfIndex: p.IfIndex, Repeat: c.Oper == 1})
+			s.survey.Touch(discovery.Hint{Node: o.Node, IfIndex: p.IfIndex, Repeat: c.Oper == 1, Polled: true})
 		}
 	}
 	t := seconds(was, now)

@@ -37,6 +37,7 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 	})
 	work.Go(func() { s.followSDN(ctx) })
 	work.Go(func() { s.pollCounters(ctx) })
+	work.Go(func() { s.followStations(ctx, term) })
 	if s.set.Traps.Listen != noTraps {
 		work.Go(func() { s.receive(ctx, term) })
 	}

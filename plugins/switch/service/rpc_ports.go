@@ -12,6 +12,7 @@ import (
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -57,7 +58,7 @@ func status(n int32) string {
 	return "unknown"
 }
 
-// getPorts reads the ports of a switch with their VLANs and spanning tree. What the switch has not is left out and named.
+// getPorts reads the ports of a switch with their VLANs and spanning tree. What the switch does not have is left out; what could not be read is named.
 func (s *Service) getPorts(ctx context.Context, in whichIn) (*portsOut, error) {
 	sw, err := s.named(in.Switch)
 	if err != nil {
@@ -80,7 +81,7 @@ func (s *Service) getPorts(ctx context.Context, in whichIn) (*portsOut, error) {
 		var g errgroup.Group
 		var cuts [2]string
 		g.Go(func() (err error) {
-			if vlans, pvids, err = s.drivers.PortVLANs(ctx, sw); err != nil {
+			if vlans, pvids, err = s.drivers.PortVLANs(ctx, sw); err != nil && fault.KindOf(err) != fault.Unsupported {
 				cuts[0] = "VLANs: " + err.Error()
 			}
 			return nil
@@ -90,7 +91,7 @@ func (s *Service) getPorts(ctx context.Context, in whichIn) (*portsOut, error) {
 			if err == nil {
 				stp, _, err = d.ReadSTP(ctx, known, 0)
 			}
-			if err != nil {
+			if err != nil && fault.KindOf(err) != fault.Unsupported {
 				cuts[1] = "spanning tree: " + err.Error()
 			}
 			return nil

@@ -57,6 +57,7 @@ type Service struct {
 	engines   *state.Table[keptEngine]
 	observed  *state.Table[observed]
 	round     *state.Table[round]
+	stations  *state.Table[[]sighting]
 	history   *ring[discovery.Change]
 	lastTraps *ring[traps.Trap]
 	trapsNow  *state.Table[trapState]
@@ -123,6 +124,7 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	s.observed = state.NewTableWith(state.Private(observedPrefix), observedCodec())
 	s.round = state.NewTable[round](state.Private(roundPrefix))
 	s.history = newRing[discovery.Change](historyPrefix, discovery.KeepChanges)
+	s.stations = state.NewTable[[]sighting](state.Private(stationPrefix))
 	s.lastTraps = newRing[traps.Trap](trapPrefix, s.set.Traps.Keep)
 	s.trapsNow = state.NewTable[trapState](state.Private(trapStatePrefix))
 	var opened atomic.Bool
@@ -133,7 +135,7 @@ func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	})
 	s.observed.Notify(func([]string) { s.poke() })
 	s.round.Notify(func([]string) { s.poke() })
-	views := append(s.inventory.Views(), s.writer.View(), s.kept, s.engines, s.observed, s.round, s.history.View(), s.lastTraps.View(), s.trapsNow, s.sdn.View())
+	views := append(s.inventory.Views(), s.writer.View(), s.kept, s.engines, s.observed, s.round, s.stations, s.history.View(), s.lastTraps.View(), s.trapsNow, s.sdn.View())
 	if s.store, err = state.Open(ctx, h, views...); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type Settings struct {
 	SNMP      SNMP              `json:"snmp"`
 	Traps     Traps             `json:"traps"`
 	Counters  Counters          `json:"counters"`
+	Stations  Stations          `json:"stations"`
 	Topology  string            `json:"topology_id"`
 }
 
@@ -70,6 +71,12 @@ type Counters struct {
 	MetricsPorts int          `json:"metrics_ports"`
 }
 
+// Stations is how it is kept where addresses are.
+type Stations struct {
+	Interval sdk.Duration `json:"interval"`
+	Keep     int          `json:"keep"`
+}
+
 // noTraps is the value of Traps.Listen that turns them off.
 const noTraps = "off"
 
@@ -81,6 +88,7 @@ func (s *Settings) check() error {
 		s.Discovery.Deadline.Between("/discovery/deadline", 100*time.Millisecond, time.Hour),
 		s.Drivers.Deadline.Between("/drivers/deadline", 100*time.Millisecond, 10*time.Minute),
 		s.Counters.Interval.Between("/counters/interval", 0, 24*time.Hour),
+		s.Stations.Interval.Between("/stations/interval", 0, 24*time.Hour),
 		s.SNMP.Timeout.Between("/snmp/timeout", 10*time.Millisecond, time.Minute),
 	} {
 		l = append(l, fault.All(err)...)

@@ -17,13 +17,13 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 	for _, node := range n.Nodes {
 		tps := make(map[string]topology.TerminationPoint, len(node.Ports))
 		for _, p := range node.Ports {
-			tps[p.ID] = topology.TerminationPoint{ID: p.ID}
+			tps[p.ID] = topology.TerminationPoint{ID: p.ID, Attributes: portAttributes(p)}
 		}
 		t.Nodes[node.ID] = topology.Node{ID: node.ID, TPs: tps, Attributes: attributes(n, node), Observed: node.Observed}
 	}
 	for _, e := range n.Edges {
 		for _, end := range []discovery.End{e.Tail, e.Head} {
-			if tps := t.Nodes[end.Node].TPs; tps != nil && end.Port != "" {
+			if tps := t.Nodes[end.Node].TPs; tps != nil && end.Port != "" && tps[end.Port].ID == "" {
 				tps[end.Port] = topology.TerminationPoint{ID: end.Port} // ports of devices outside the list
 			}
 		}
@@ -51,6 +51,21 @@ func LinkID(e discovery.Edge) string {
 	return e.Tail.Node + ":" + e.Tail.Port + "-" + e.Head.Node + ":" + e.Head.Port
 }
 
+// portAttributes are those of ports that are up: there are many ports, and of the others switch:ports tells.
+func portAttributes(p discovery.Port) map[string]string {
+	if p.Oper != 1 {
+		return nil
+	}
+	a := map[string]string{"state": status(p.Oper)}
+	if p.Name != "" {
+		a["name"] = p.Name
+	}
+	if p.Speed >= 1000 {
+		a["speed-kbps"] = strconv.FormatUint(p.Speed/1000, 10)
+	}
+	return a
+}
+
 // maxNotPlaced is how many neighbours that were not placed a node's attribute names.
 const maxNotPlaced = 16
 
@@ -72,6 +87,7 @@ func attributes(net *discovery.Network, n discovery.Node) map[string]string {
 		}
 		set("neighbors-not-placed", strings.Join(lost, "; "))
 		a["answering"] = strconv.FormatBool(!n.Stale)
+		set("partial", strings.Join(n.Partial, ", "))
 	}
 	return a
 }

@@ -199,3 +199,13 @@ func (s *Service) completePort(_ context.Context, prefix string) []string {
 	slices.Sort(out)
 	return out
 }
+
+// completePorts is completePort for the last of several names that commas separate.
+func (s *Service) completePorts(ctx context.Context, prefix string) []string {
+	head := prefix[:strings.LastIndexByte(prefix, ',')+1]
+	out := s.completePort(ctx, prefix[len(head):])
+	for i := range out {
+		out[i] = head + out[i]
+	}
+	return out
+}

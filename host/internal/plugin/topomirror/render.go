@@ -22,7 +22,8 @@ type (
 // The attributes that have leaves; true marks those that are booleans.
 var (
 	ofNodes = map[string]bool{"name": false, "type": false, "model": false, "address": false, "mac": false, "answering": true,
-		"manufacturer": false, "hardware": false, "software": false, "datapath-id": false}
+		"manufacturer": false, "hardware": false, "software": false, "datapath-id": false,
+		"partial": false, "neighbors-not-placed": false}
 	ofPorts = map[string]bool{"name": false, "state": false, "speed-kbps": false, "mac": false}
 	ofLinks = map[string]bool{"confirmed": true, "known-from": false, "inferred": true}
 )

@@ -1,0 +1,89 @@
+package service
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/mib"
+)
+
+func TestRates(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	read := func(after time.Duration, in uint64, wide bool) driver.Counters {
+		return driver.Counters{At: at.Add(after), UpTime: uint32(1000 + after/(10*time.Millisecond)),
+			Interfaces: map[uint32]driver.Interface{7: {In: in, Out: in, InErrors: in / 1000, Wide: wide, Oper: 1}}}
+	}
+	o := &discovery.Observation{Ports: []discovery.Port{{ID: "1", Number: 1, IfIndex: 7, Name: "p1"}}}
+	restarted := read(10*time.Second, 5, true)
+	restarted.UpTime = 3
+	for name, k := range map[string]struct {
+		was, now driver.Counters
+		bps      int64 // -1: none
+	}{
+		"two readings":       {read(0, 1000, true), read(10*time.Second, 11000, true), 8000},
+		"only one":           {driver.Counters{}, read(0, 1000, true), -1},
+		"32 bit wrapped":     {read(0, 1<<32-500, false), read(time.Second, 500, false), 8000},
+		"64 bit went back":   {read(0, 1000, true), read(time.Second, 500, true), -1},
+		"restarted between":  {read(0, 1000, true), restarted, -1},
+		"long ago":           {read(0, 1000, true), read(time.Hour, 11000, true), -1},
+		"now of other width": {read(0, 1000, false), read(time.Second, 11000, true), -1},
+	} {
+		got := rates(o, k.was, k.now)
+		switch {
+		case len(got) != 1:
+			t.Errorf("%s: %+v", name, got)
+		case k.bps < 0 && (got[0].In != nil || got[0].Out != nil):
+			t.Errorf("%s: %d bit/s, want none", name, *got[0].In)
+		case k.bps >= 0 && (got[0].In == nil || *got[0].In != uint64(k.bps)):
+			t.Errorf("%s: %+v, want %d bit/s", name, got[0], k.bps)
+		}
+	}
+	if got := rates(o, read(0, 1000, true), read(time.Second, 6000, true)); got[0].NewErrors != 5 {
+		t.Errorf("%d new errors", got[0].NewErrors)
+	}
+}
+
+func TestPortChanges(t *testing.T) {
+	net := func(stale bool, oper ...int32) *discovery.Network {
+		n := discovery.Node{ID: "1", Kind: discovery.SNMP, Stale: stale}
+		for i, o := range oper {
+			n.Ports = append(n.Ports, discovery.Port{ID: string(rune('1' + i)), Oper: o})
+		}
+		return &discovery.Network{Nodes: []discovery.Node{n}}
+	}
+	want := []discovery.Change{{Kind: discovery.PortDown, Node: "1", Port: "1", Cause: "trap"}, {Kind: discovery.PortUp, Node: "1", Port: "2", Cause: "trap"}}
+	if d := cmp.Diff(want, portChanges(net(false, 1, 2, 0, 1), net(false, 7, 1, 1, 1), discovery.Trap)); d != "" {
+		t.Error("(-want +got):\n" + d)
+	}
+	for name, got := range map[string][]discovery.Change{"first": portChanges(nil, net(false, 1), discovery.Trap), "silent": portChanges(net(false, 1), net(true, 2), discovery.Trap)} {
+		if len(got) != 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// An address keeps the time since when it is where it is; one that moved is history; one that is silent stays while there is room.
+func TestSightings(t *testing.T) {
+	early, late := time.Unix(100, 0), time.Unix(200, 0)
+	at := func(m, sw mib.MAC, port, vlan uint32, since time.Time) sighting {
+		return sighting{m, sw, port, vlan, since}
+	}
+	old := []sighting{at(1, 10, 1, 1, early), at(2, 10, 2, 1, early), at(3, 10, 3, 1, early), at(4, 10, 4, 1, early)}
+	next, moves, differs := merge(old, []sighting{at(1, 10, 1, 1, late), at(2, 20, 5, 1, late), at(3, 10, 3, 9, late)}, 4)
+	if d := cmp.Diff([]sighting{at(1, 10, 1, 1, early), at(2, 20, 5, 1, late), at(3, 10, 3, 9, early), at(4, 10, 4, 1, early)}, next); d != "" || !differs {
+		t.Error("(-want +got):\n" + d)
+	}
+	if len(moves) != 1 || moves[0].MAC != 2 || moves[0].Node != "20" || moves[0].PeerPort != "2" {
+		t.Errorf("moves %+v", moves)
+	}
+	if next, _, differs = merge(old, []sighting{at(1, 10, 1, 1, late)}, 2); len(next) != 2 || !differs {
+		t.Errorf("with room for two: %+v", next)
+	}
+	if _, moves, differs = merge(old, old, 4); differs || len(moves) != 0 {
+		t.Error("nothing changed, but it is written")
+	}
+}
