@@ -177,12 +177,14 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 	if err != nil {
 		return nil, name, err
 	}
-	wants, err := a.board.WantsMembers(ctx, name) // and what its routers lack is known from here on
-	if err != nil {
-		return nil, name, fmt.Errorf("driver %s: %w", name, err)
-	}
-	if !wants && len(c.Members) > 0 {
-		c = &bierdriver.Config{Global: c.Global, Channels: c.Channels}
+	if len(c.Members) > 0 {
+		wants, err := a.board.WantsMembers(ctx, name)
+		if err != nil {
+			return nil, name, fmt.Errorf("driver %s: %w", name, err)
+		}
+		if !wants {
+			c = &bierdriver.Config{Global: c.Global, Channels: c.Channels}
+		}
 	}
 	p := &permit{acting: a, node: r.NodeId, hash: hash}
 	var asked bierdriver.Permit
