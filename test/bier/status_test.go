@@ -102,6 +102,30 @@ func TestChannelTellsTheTruthOfARouterThatIsOff(t *testing.T) {
 	l.events(`"resource":"router 3"`, `"cleared":true`)
 }
 
+// A router that refuses the login is no better than one that is off, and it is said that a
+// person must act. What somebody else changed is counted, and that it was repaired.
+func TestRefusedLoginsAndDrift(t *testing.T) {
+	l := configured(t, 3)
+	l.mount(3)
+	l.on(2, 3)
+	l.routers.Lock("2", true)
+	l.shows("router 2 refuses", `"state":"unverified","egress-states":{"applied":1,"unverified":1}`, `the session is refused since`, "another host key")
+	l.alarms(`"resource":"router 2","alarm-type":"router-refused","severity":"critical"`)
+	l.routers.Lock("2", false)
+	l.shows("it takes logins again", `"egress-states":{"applied":2}`)
+	l.routers.Touch("3", "mallory", func(c *bierdriver.Config) { c.Channels = nil })
+	l.until("it is repaired", func() bool { return len(l.routers.Config("3").Channels) == 1 })
+	measured := ""
+	l.until("the metrics say so", func() bool {
+		r, err := pluginv1.NewBaseClient(l.plugins["bier-service"].Conn).Metrics(l.ctx(), &pluginv1.MetricsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		measured = string(r.Text)
+		return strings.Contains(measured, `ctl_bier_drift_total{outcome="repaired"} 1`) && strings.Contains(measured, `ctl_bier_session_changes_total{state="refused"} 1`)
+	}, func() string { return measured })
+}
+
 // events waits for an event of bier-service that has all of this in it.
 func (l *lab) events(want ...string) {
 	l.t.Helper()
