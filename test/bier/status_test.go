@@ -170,7 +170,7 @@ func TestReportedCollisionsAreFaults(t *testing.T) {
 // shown with that router's name, although all routers hold what they must.
 func TestWhatARouterLacks(t *testing.T) {
 	l := newLab(t)
-	l.routers.Description.Lacks = []string{"tunnel"}
+	l.routers.Description.Lacks = []string{"tunnel", "ecmp"}
 	l.network()
 	l.must("bier-topology-api:configure-domain", `{"input":{"topology-id":"flow:1","domain":[1]}}`)
 	l.must("bier-topology-api:configure-subdomain", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain":[1]}}`)
