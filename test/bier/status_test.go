@@ -63,7 +63,7 @@ func (l *lab) alarms(want ...string) {
 
 // A router that is switched off leaves no channel applied; all that shows it says the same,
 // names it, and goes back when it returns. The other egress nodes stay as they are.
-func TestChannelTellsTheTruthOfARouterThatIsOff(t *testing.T) {
+func TestARouterThatIsOffLeavesNoChannelApplied(t *testing.T) {
 	l := configured(t, 4)
 	l.mount(4)
 	l.on(2, 3, 4)
@@ -166,7 +166,7 @@ func TestReportedCollisionsAreFaults(t *testing.T) {
 	l.alarms()
 }
 
-// An egress node behind a router that is known to make no tunnels is warned of at deploy, and
+// An egress node that is reached only by a router that is known to make no tunnels is warned of at deploy, and
 // shown with that router's name, although all routers hold what they must.
 func TestWhatARouterLacks(t *testing.T) {
 	l := newLab(t)
@@ -174,7 +174,7 @@ func TestWhatARouterLacks(t *testing.T) {
 	l.network()
 	l.must("bier-topology-api:configure-domain", `{"input":{"topology-id":"flow:1","domain":[1]}}`)
 	l.must("bier-topology-api:configure-subdomain", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain":[1]}}`)
-	for _, i := range []int{1, 2, 3, 6} { // 6 is behind 5, which is no BFR
+	for _, i := range []int{1, 2, 3, 6} { // the way to 6 is over 5, which is no BFR
 		l.must("bier-topology-api:configure-node", node(i, 1, 1, i, 100, 200, "ISIS"))
 	}
 	l.mount(6)
