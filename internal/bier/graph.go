@@ -151,6 +151,15 @@ func (g *Graph) Tree(node string, b BSL) *Tree {
 	return t
 }
 
+// Ways is how many neighbours have a way of the least distance to a node.
+func (t *Tree) Ways(node string) int {
+	to, ok := t.g.index[node]
+	if !ok || t.dist[to] == unreached {
+		return 0
+	}
+	return len(t.sets.list(t.hops[to]))
+}
+
 // Path returns the node-ids on the way to a member, both ends included; nil when
 // there is no way or the node is no member.
 func (t *Tree) Path(node string) []string {

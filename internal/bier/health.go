@@ -81,11 +81,42 @@ func (s Routers) reach(r state.Reader, x *RouterState, w *Way) {
 // what the way needs of them.
 func (s Routers) Lacking(r state.Reader, w *Way) (out []string) {
 	for _, n := range w.Needs {
-		if x, _ := s.Get(r, RouterKey(n.Node)); slices.Contains(strings.Split(x.Lacks, ","), n.Ability) {
+		if s.lacks(r, n.Node, n.Ability) {
 			out = append(out, n.Lacking())
 		}
 	}
 	return out
+}
+
+// Warnings are what is to be warned of when a channel is deployed: for each egress node of
+// its plan, what routers lack on the way to it. Without ECMP packets arrive all the same, by
+// one of the equal ways.
+func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [][]string {
+	out := make([][]string, len(plan.Egress))
+	trees := map[string]*Tree{} // of routers without ECMP
+	g := t.Graph(c.DomainID, c.SubDomainID)
+	for i := range plan.Egress {
+		w := &plan.Egress[i]
+		out[i] = s.Lacking(r, w)
+		for _, hop := range w.Path[:max(0, len(w.Path)-1)] {
+			if _, member := g.Member(hop); !member || !s.lacks(r, hop, ECMP) {
+				continue
+			}
+			if trees[hop] == nil {
+				trees[hop] = g.Tree(hop, plan.BSL)
+			}
+			if n := trees[hop].Ways(w.Node); n > 1 {
+				out[i] = append(out[i], fmt.Sprintf("router %s uses one of %d equal ways (%s, %s)", hop, n, ECMP, abilities[ECMP]))
+			}
+		}
+	}
+	return out
+}
+
+// lacks reports whether a router is known not to have an ability.
+func (s Routers) lacks(r state.Reader, node, ability string) bool {
+	x, _ := s.Get(r, RouterKey(node))
+	return slices.Contains(strings.Split(x.Lacks, ","), ability)
 }
 
 // BFRIDCollision is the kind of a Notice that says that a BFR-id is in use twice: routers

@@ -9,10 +9,10 @@ import (
 
 // ReadTable is a forwarding table as a router uses it.
 type ReadTable struct {
-	SubDomain int // -1: the router does not tell
+	SubDomain int // -1: the router does not say
 	BSL       BSL
 	SI        int
-	Own       []byte // bits that it delivers itself; nil: not told
+	Own       []byte // bits that it delivers itself; nil: not known
 	Neighbors []ReadNeighbor
 }
 

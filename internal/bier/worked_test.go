@@ -123,8 +123,8 @@ func TestWorkedExamples(t *testing.T) {
 	}
 	// 6.7.2: two tables of r1, and which neighbour each bit has.
 	table := bier.NewGraph(equal, 1, 0).BIFTs("r1", 64)[0]
-	if table.Ways() != 2 {
-		t.Errorf("%d ways", table.Ways())
+	if tree := bier.NewGraph(equal, 1, 0).Tree("r1", 64); table.Ways() != 2 || tree.Ways("r7") != 2 || tree.Ways("r5") != 1 {
+		t.Errorf("%d ways, to r7 %d, to r5 %d", table.Ways(), tree.Ways("r7"), tree.Ways("r5"))
 	}
 	for k, want := range []string{"0: r1[1] r2[2,4,5,7] r3[3,6]", "0: r1[1] r2[2,5] r3[3,4,6,7]"} {
 		if got := shown([]bier.BIFT{table.Deterministic(uint32(k))}); got != want {
@@ -201,16 +201,19 @@ func TestTablesOfRandomNetworks(t *testing.T) {
 			top.Links = top.Links[1+r.Intn(2):]
 		}
 		g := bier.NewGraph(top, 1, 0)
-		all := distances(top, func(string) bool { return true })
+		at := map[string]int{}
+		for i, x := range top.Nodes {
+			at[x.ID] = i
+		}
+		all := distances(top, at, func(int) bool { return true })
 		for _, m := range g.Members {
-			got := shown(g.BIFTs(m.Node, 64))
-			direct := distances(top, func(node string) bool { _, bfr := ids[node]; return !bfr || node == m.Node })
+			got, from := shown(g.BIFTs(m.Node, 64)), at[m.Node]
+			direct := distances(top, at, func(i int) bool { _, bfr := ids[top.Nodes[i].ID]; return !bfr || i == from })
 			masks := map[int]map[string][]uint16{}
 			for _, e := range g.Members {
 				for _, hop := range g.Members {
-					near := direct[m.Node][hop.Node]
-					self := m.Node == e.Node && hop.Node == m.Node
-					if e.ID == 0 || !self && (hop.Node == m.Node || m.Node == e.Node || near >= far || near+all[hop.Node][e.Node] != all[m.Node][e.Node]) {
+					near, self := direct[from][at[hop.Node]], m.Node == e.Node && hop.Node == m.Node
+					if e.ID == 0 || !self && (hop.Node == m.Node || m.Node == e.Node || near >= far || near+all[at[hop.Node]][at[e.Node]] != all[from][at[e.Node]]) {
 						continue
 					}
 					si := (int(e.ID) - 1) / 64
@@ -230,25 +233,24 @@ func TestTablesOfRandomNetworks(t *testing.T) {
 const far = 1 << 40
 
 // distances are the least ones over nodes that may be passed; ends need not.
-func distances(top *bier.Topology, pass func(node string) bool) map[string]map[string]int {
-	d := map[string]map[string]int{}
-	for _, a := range top.Nodes {
-		d[a.ID] = map[string]int{}
-		for _, b := range top.Nodes {
-			d[a.ID][b.ID] = far
-		}
-		d[a.ID][a.ID] = 0
+func distances(top *bier.Topology, at map[string]int, pass func(i int) bool) [][]int {
+	n := len(top.Nodes)
+	d := make([][]int, n)
+	for i := range d {
+		d[i] = slices.Repeat([]int{far}, n)
+		d[i][i] = 0
 	}
 	for _, l := range top.Links {
-		d[l.Source.Node][l.Dest.Node] = min(d[l.Source.Node][l.Dest.Node], int(l.Metric))
+		a, b := at[l.Source.Node], at[l.Dest.Node]
+		d[a][b] = min(d[a][b], int(l.Metric))
 	}
-	for _, k := range top.Nodes {
-		if !pass(k.ID) {
+	for k := range d {
+		if !pass(k) {
 			continue
 		}
-		for _, a := range top.Nodes {
-			for _, b := range top.Nodes {
-				d[a.ID][b.ID] = min(d[a.ID][b.ID], d[a.ID][k.ID]+d[k.ID][b.ID])
+		for a := range d {
+			for b := range d {
+				d[a][b] = min(d[a][b], d[a][k]+d[k][b])
 			}
 		}
 	}

@@ -29,6 +29,10 @@ func (l *lab) on(egress ...int) {
 	}
 	l.must("bier-channel-api:deploy-channel", `{"input":{"channel-name":"tv","ingress-node":"1","egress-node":[`+strings.Join(list, ",")+`]}}`)
 	l.shows("the channel is applied", `"state":"applied","egress-states":{"applied":`+fmt.Sprint(len(egress))+"}")
+	l.until("all sessions are up", func() bool {
+		return strings.Count(l.must("bier-channel-api:query-channel", `{"input":{"channel-name":"tv"}}`), `"session":"up"`) == len(egress)+1
+	})
+	l.run("bier-service", "bier:router-sync", nil) // after it no comparison is on its way that a session began
 }
 
 // shows waits until query-channel says all of this.
@@ -63,7 +67,7 @@ func (l *lab) alarms(want ...string) {
 
 // A router that is switched off leaves no channel applied; all that shows it says the same,
 // names it, and goes back when it returns. The other egress nodes stay as they are.
-func TestChannelTellsTheTruthOfARouterThatIsOff(t *testing.T) {
+func TestARouterThatIsOffLeavesNoChannelApplied(t *testing.T) {
 	l := configured(t, 4)
 	l.mount(4)
 	l.on(2, 3, 4)
@@ -100,6 +104,30 @@ func TestChannelTellsTheTruthOfARouterThatIsOff(t *testing.T) {
 	l.alarms()
 	l.events(`"resource":"router 3"`, `"cleared":false`)
 	l.events(`"resource":"router 3"`, `"cleared":true`)
+}
+
+// A router that refuses the login is no better than one that is off, and it is said that a
+// person must act. What somebody else changed is counted, and that it was repaired.
+func TestRefusedLoginsAndDrift(t *testing.T) {
+	l := configured(t, 3)
+	l.mount(3)
+	l.on(2, 3)
+	l.routers.Lock("2", true)
+	l.shows("router 2 refuses", `"egress-states":{"applied":1,`, "another host key")
+	l.alarms(`"resource":"router 2","alarm-type":"router-refused","severity":"critical"`)
+	l.routers.Lock("2", false)
+	l.shows("it takes logins again", `"egress-states":{"applied":2}`)
+	l.routers.Touch("3", "mallory", func(c *bierdriver.Config) { c.Channels = nil })
+	l.until("it is repaired", func() bool { return len(l.routers.Config("3").Channels) == 1 })
+	measured := ""
+	l.until("the metrics say so", func() bool {
+		r, err := pluginv1.NewBaseClient(l.plugins["bier-service"].Conn).Metrics(l.ctx(), &pluginv1.MetricsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		measured = string(r.Text)
+		return strings.Contains(measured, `ctl_bier_drift_total{outcome="repaired"} 1`) && strings.Contains(measured, `ctl_bier_session_changes_total{state="refused"} 1`)
+	}, func() string { return measured })
 }
 
 // events waits for an event of bier-service that has all of this in it.
@@ -142,15 +170,15 @@ func TestReportedCollisionsAreFaults(t *testing.T) {
 	l.alarms()
 }
 
-// An egress node behind a router that is known to make no tunnels is warned of at deploy, and
+// An egress node that is reached only by a router that is known to make no tunnels is warned of at deploy, and
 // shown with that router's name, although all routers hold what they must.
 func TestWhatARouterLacks(t *testing.T) {
 	l := newLab(t)
-	l.routers.Description.Lacks = []string{"tunnel"}
+	l.routers.Description.Lacks = []string{"tunnel", "ecmp"}
 	l.network()
 	l.must("bier-topology-api:configure-domain", `{"input":{"topology-id":"flow:1","domain":[1]}}`)
 	l.must("bier-topology-api:configure-subdomain", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain":[1]}}`)
-	for _, i := range []int{1, 2, 3, 6} { // 6 is behind 5, which is no BFR
+	for _, i := range []int{1, 2, 3, 6} { // the way to 6 is over 5, which is no BFR
 		l.must("bier-topology-api:configure-node", node(i, 1, 1, i, 100, 200, "ISIS"))
 	}
 	l.mount(6)

@@ -32,6 +32,7 @@ type Lab struct {
 type router struct {
 	config  *bierdriver.Config
 	up      bool
+	locked  bool   // refuses every login
 	refuse  string // reason of refusing every change; empty = takes them
 	applies int
 	edits   int
@@ -70,6 +71,11 @@ func (l *Lab) wake() {
 
 // Up makes a router answer or not. It keeps its configuration.
 func (l *Lab) Up(id string, up bool) { l.change(id, func(r *router) { r.up = up; r.version++ }) }
+
+// Lock makes a router refuse every login, as one with another host key; false = it takes them again.
+func (l *Lab) Lock(id string, locked bool) {
+	l.change(id, func(r *router) { r.locked = locked; r.version++ })
+}
 
 // Refuse makes a router refuse changes with a reason; "" = it takes them again.
 func (l *Lab) Refuse(id, reason string) { l.change(id, func(r *router) { r.refuse = reason }) }
@@ -128,6 +134,9 @@ func session(r *router) *bierdriver.Session {
 	if !r.up {
 		return &bierdriver.Session{State: bierdriver.Down, Reason: "the router does not answer"}
 	}
+	if r.locked {
+		return &bierdriver.Session{State: bierdriver.Refused, Reason: "the router shows another host key"}
+	}
 	return &bierdriver.Session{State: bierdriver.Up, Capabilities: []string{Capability}, HostKey: "memory-key", Dialect: "memory"}
 }
 
@@ -137,7 +146,8 @@ func (l *Lab) Probe(_ context.Context, q *bierdriver.Router) (*bierdriver.Probe,
 	defer l.mu.Unlock()
 	r := l.at(q.NodeId)
 	s := session(r)
-	return &bierdriver.Probe{Supported: r.up, Reached: r.up, Reason: s.Reason, Session: s}, nil
+	ok := s.State == bierdriver.Up
+	return &bierdriver.Probe{Supported: ok, Reached: ok, Reason: s.Reason, Session: s}, nil
 }
 
 // Apply implements bierdriver.Driver.
@@ -161,7 +171,7 @@ func (l *Lab) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Con
 		}
 	}
 	out := &bierdriver.Result{State: bierdriver.Applied, Session: session(r)}
-	if !r.up {
+	if out.Session.State != bierdriver.Up {
 		out.State, out.Reason = bierdriver.Pending, out.Session.Reason
 		return out, nil
 	}

@@ -67,23 +67,14 @@ func (h *Handlers) answer(ctx context.Context, topology string, c channels.Chang
 	now := h.Store.Now()
 	var plan *bier.Plan
 	out.State, plan = h.state(now, topology, c.Now, c.Before, c.Revision)
-	out.Warnings = h.warnings(now, plan)
-	return out, nil
-}
-
-// warnings are what the ways of a plan need and routers are known not to be able to do.
-func (h *Handlers) warnings(now state.Reader, plan *bier.Plan) (out []string) {
-	if plan == nil {
-		return nil
-	}
-	for i := range plan.Egress {
-		for _, text := range h.Store.Routers.Lacking(now, &plan.Egress[i]) {
-			if text = "egress " + plan.Egress[i].Node + ": " + text; !slices.Contains(out, text) {
-				out = append(out, text)
+	if t := h.Store.Topology(now, topology); t != nil && plan != nil {
+		for i, list := range h.Store.Routers.Warnings(now, t, c.Now, plan) {
+			for _, text := range list {
+				out.Warnings = append(out.Warnings, "egress "+plan.Egress[i].Node+": "+text)
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // Try is Deploy without doing it: the channel's plan, and for each of its egress nodes what
@@ -104,9 +95,5 @@ func (h *Handlers) Try(d channels.Deployment) (*bier.Plan, [][]string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	warnings := make([][]string, len(plan.Egress))
-	for i := range plan.Egress {
-		warnings[i] = h.Store.Routers.Lacking(now, &plan.Egress[i])
-	}
-	return plan, warnings, nil
+	return plan, h.Store.Routers.Warnings(now, t, c, plan), nil
 }

@@ -211,6 +211,7 @@ func (b *Board) Choose(ctx context.Context, r *bierdriver.Router, capabilities [
 	if err != nil {
 		return name, nil, err
 	}
+	_, _ = b.WantsMembers(ctx, name) // what its routers lack is known from here on; trouble shows when it is called
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := b.drivers[name]

@@ -13,8 +13,12 @@ import (
 	"ctl.internal/sdk/state"
 )
 
-// restOfHealth is how long changes are gathered before the health is computed again.
-const restOfHealth = 500 * time.Millisecond
+// Changes are gathered before the health is computed again: at least minHealthRest, and so long
+// that it takes a twentieth of the time, at most maxHealthRest.
+const (
+	minHealthRest = 500 * time.Millisecond
+	maxHealthRest = 3 * time.Second
+)
 
 // known is called when what is known of routers has changed.
 func (s *Service) known() {
@@ -29,8 +33,9 @@ func (s *Service) watchHealth(ctx context.Context) {
 	w := bier.Watcher{Trees: s.data.Trees, Routers: s.data.status}
 	var before []bier.Alarm
 	for {
-		now := s.data.store.Now()
+		now, began := s.data.store.Now(), time.Now()
 		h := w.Health(now)
+		rest := min(max(minHealthRest, 20*time.Since(began)), maxHealthRest)
 		s.measures.health.Store(h)
 		if a := s.acting.Load(); a != nil {
 			a.expire(now)
@@ -42,7 +47,7 @@ func (s *Service) watchHealth(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(restOfHealth):
+		case <-time.After(rest):
 		}
 		select {
 		case <-ctx.Done():

@@ -113,7 +113,7 @@ func (s *Service) computed(now *state.Snapshot, node string) (out []tables) {
 	return out
 }
 
-// best are the differences to the tables of the sub-domain; of a router that does not tell
+// best are the differences to the tables of the sub-domain; of a router that does not say
 // the sub-domain, to those it is nearest to.
 func best(node string, computed []tables, x *bierdriver.Forwarding) (out []string) {
 	read := &bier.ReadTable{SubDomain: -1, BSL: bier.BSL(x.Bitstringlength), SI: int(x.Si), Own: x.Own}
