@@ -40,6 +40,8 @@ type Server struct {
 	home           home.Dir
 	loaded         *home.Loaded
 	registry       *logs.Registry
+	audit          *logs.Audit
+	refusals       refusals
 	log            *slog.Logger
 	options        Options
 	firstPasswords identity.First
@@ -101,6 +103,7 @@ func (s *Server) start(ctx context.Context) error {
 		name string
 		do   func(context.Context) error
 	}{
+		{"audit", s.openAudit},
 		{"datastore", s.openStore},
 		{"certificates", s.openCertificates},
 		{"access control", s.openAAA},
@@ -161,6 +164,9 @@ func (s *Server) stop(ctx context.Context) error {
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}
+	if s.audit != nil {
+		errs = append(errs, s.audit.Close())
+	}
 	for _, name := range []string{"ssh.addr"} {
 		_ = os.Remove(s.home.Run(name))
 	}
@@ -212,7 +218,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		Throttle:       throttle.Settings{UserFree: c.Throttle.After, FirstDelay: c.Throttle.Delay, MaxDelay: c.Throttle.MaxDelay, Forget: c.Throttle.Forget},
 		LoginCache:     outsideLogins(c.LoginCache),
 		Realms:         realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes,
-		Logger:    s.registry.Logger,
+		Logger:    s.logger,
 		RequestID: requestID, Waiting: s.inFlight.waiting,
 	})
 	s.firstPasswords = identity.First{}
@@ -267,7 +273,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		Node: s.identity.ID, RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
 		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
-		Policy: restarts, Limits: limits, Reserved: reservedPaths(),
+		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Refused: s.refused,
 	})
 	if err != nil {
 		return err
