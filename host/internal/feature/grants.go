@@ -28,6 +28,17 @@ func (r grantRecord) grant(by string, requests []grant.Request) grantRecord {
 	return grantRecord{r.Held.Grant(by, time.Now().UTC(), grantsOf(requests)...), r.revision}
 }
 
+// newest are the grants that the decisions before did not have.
+func (r grantRecord) newest(before grantRecord) []grant.Grant {
+	var out []grant.Grant
+	for _, e := range r.Granted {
+		if !slices.ContainsFunc(before.Granted, func(o grant.Entry) bool { return o.Grant == e.Grant }) {
+			out = append(out, e.Grant)
+		}
+	}
+	return out
+}
+
 func grantsOf(requests []grant.Request) []grant.Grant {
 	var out []grant.Grant
 	for _, r := range requests {

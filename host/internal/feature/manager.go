@@ -46,6 +46,8 @@ type Options struct {
 	// Publish gets what is active: after new plugins serve, before old ones stop.
 	// It may ask for Active, and nothing else of the Manager.
 	Publish func(Target)
+	// Granted gets what an operator agreed to while features were installed.
+	Granted func(plugin, by string, grants []grant.Grant)
 	Boot    []string // requirements of the very first start; nil = those marked boot
 	Log     *slog.Logger
 }
@@ -308,6 +310,9 @@ func (m *Manager) change(ctx context.Context, next state, simulate bool, agree A
 	}
 	for name := range agreed {
 		grants[name] = grantRecord{grants[name].Held, saved.revision}
+		if m.o.Granted != nil {
+			m.o.Granted(name, agree.By, agreed[name].newest(m.grants[name]))
+		}
 	}
 	m.set(func() { m.state, m.plan, m.grants = saved, plan, grants })
 	m.permit(target)

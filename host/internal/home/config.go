@@ -144,6 +144,7 @@ type Supervisor struct {
 	Backoff      time.Duration `json:"backoff"`
 	MaxBackoff   time.Duration `json:"maxBackoff"`
 	InFlight     int           `json:"inFlight"`
+	Isolation    string        `json:"isolation"`
 	StopGrace    time.Duration `json:"stopGrace"`
 }
 

@@ -38,6 +38,7 @@ type Info struct {
 	Grants []grant.Decision // what became of its requests
 	Denied uint64           // tries of what it was not granted
 
+	Isolation  process.Isolation
 	Metrics    string // why its metrics are left out; empty = they are not
 	Waiting    int    // calls that wait for a place
 	StoreBytes int64  // of its data, as counted last
@@ -78,6 +79,7 @@ func (s *supervisor) info(hash bool) Info {
 		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path, Args: spec.Args,
 		SHA256: spec.SHA256, Facets: spec.Facets, DataDir: s.dataDir(), Manifest: s.manifest.Load(),
 		Calls: s.stats.calls.Load(), Errors: s.stats.failed.Load(), Repeated: s.stats.repeated.Load(), Refused: s.stats.refused.Load()}
+	i.Isolation = s.m.isolation()
 	i.Denied = s.stats.denied.Load()
 	if why := s.metrics.Load(); why != nil {
 		i.Metrics = *why

@@ -40,6 +40,10 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(), HostToken: token,
 		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate,
 	}
+	if ps.Isolate, err = s.isolate(s.services.Held()); err != nil {
+		s.services.RemoveToken(token)
+		return nil, permanentError{err}
+	}
 	if node := s.m.options.Node; node != "" {
 		ps.Env = append(slices.Clip(ps.Env), host.EnvNode+"="+node)
 	}

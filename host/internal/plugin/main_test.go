@@ -88,7 +88,7 @@ func newRig(t testing.TB, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{log: &logBuffer{}, t: t}
 	home := t.TempDir()
-	o := Options{RunDir: filepath.Join(home, "run"), DataDir: filepath.Join(home, "data"), Limits: quick, Policy: quickPolicy,
+	o := Options{RunDir: filepath.Join(home, "run"), DataDir: filepath.Join(home, "data"), Limits: quick, Policy: quickPolicy, Isolation: "required",
 		Logger: func(name string) *slog.Logger {
 			return slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug - 4})).With("logger", name)
 		}}

@@ -44,6 +44,8 @@ type Options struct {
 	// holds its role. Nil = no other node is reached.
 	Forward func(plugin, node string) grpc.ClientConnInterface
 
+	// Isolation is "required", "on" (as far as the machine has it) or "off"; empty = off.
+	Isolation string
 	// Reserved are paths of the host: a plugin that claims one, or one above or below it, is refused.
 	Reserved []string
 	// Refused gets what a plugin tried without a grant; nil = none wants to know.

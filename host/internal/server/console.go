@@ -33,6 +33,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.FeatureCommands(s.features)),
 			engine.Static(tables.PluginCommands(pluginTable{s.plugins, s})),
 			engine.Static(tables.LogCommands(s.registry)),
+			engine.Static(tables.AuditCommands(s.auditDir())),
 			engine.Static(s.cluster.Commands(s.joinToken)),
 			engine.Static(tables.ConfigCommands(configTable{s})),
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
@@ -43,10 +44,10 @@ func (s *Server) openConsole(ctx context.Context) error {
 			tables.FromHost("encryption", s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
 		Missing: missing, Nearest: nearest.Name, Log: log, NewRequestID: s.ids.next,
-		Audit: engine.AuditTo(s.registry.Logger("org.ctl.console.audit").Handler()),
+		Audit: engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false)),
 	})
 	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Nearest: nearest.Name, Log: log,
-		NewRequestID: s.ids.next, Audit: engine.AuditTo(s.registry.Logger("org.ctl.console.audit").Handler())})
+		NewRequestID: s.ids.next, Audit: engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false))})
 	var err error
 	s.console, err = sshserver.New(sshserver.Config{
 		Shell: shell, Own: own, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),

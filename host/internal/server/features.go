@@ -20,6 +20,7 @@ func (s *Server) openFeatures(ctx context.Context) error {
 	var err error
 	s.features, err = feature.New(ctx, feature.Options{
 		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: locator.Locate,
+		Granted: func(plugin, by string, grants []grant.Grant) { s.decided(plugin, by, true, grants) },
 		Publish: func(feature.Target) { s.published(); s.refresh() },
 		Boot:    s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
 	})

@@ -42,6 +42,8 @@ type Server struct {
 	home           home.Dir
 	loaded         *home.Loaded
 	registry       *logs.Registry
+	audit          *logs.Audit
+	refusals       refusals
 	log            *slog.Logger
 	options        Options
 	firstPasswords identity.First
@@ -103,6 +105,7 @@ func (s *Server) start(ctx context.Context) error {
 		name string
 		do   func(context.Context) error
 	}{
+		{"audit", s.openAudit},
 		{"datastore", s.openStore},
 		{"certificates", s.openCertificates},
 		{"access control", s.openAAA},
@@ -163,6 +166,9 @@ func (s *Server) stop(ctx context.Context) error {
 	if s.store != nil {
 		errs = append(errs, s.store.Close())
 	}
+	if s.audit != nil {
+		errs = append(errs, s.audit.Close())
+	}
 	for _, name := range []string{"ssh.addr"} {
 		_ = os.Remove(s.home.Run(name))
 	}
@@ -215,7 +221,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		LoginCache:     outsideLogins(c.LoginCache),
 		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP}, Page: web.Refusal,
 		Realms: realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes,
-		Logger:    s.registry.Logger,
+		Logger:    s.logger,
 		RequestID: requestID, Waiting: s.inFlight.waiting,
 	})
 	s.firstPasswords = identity.First{}
@@ -270,7 +276,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		Node: s.identity.ID, RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
 		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
-		Policy: restarts, Limits: limits, Reserved: reservedPaths(),
+		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.refused,
 	})
 	if err != nil {
 		return err

@@ -44,7 +44,11 @@ func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
 
 // Decide implements tables.Plugins.
 func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, grants []grant.Grant) error {
-	return t.s.features.Decide(ctx, name, by, granted, grants)
+	if err := t.s.features.Decide(ctx, name, by, granted, grants); err != nil {
+		return err
+	}
+	t.s.decided(name, by, granted, grants)
+	return nil
 }
 
 // configTable shows the settings to the console.

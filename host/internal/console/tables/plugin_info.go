@@ -41,6 +41,8 @@ type pluginData struct {
 	StoreBytes   int64             `json:"storeBytes"`
 	StoreKeys    int64             `json:"storeKeys"`
 	Metrics      string            `json:"metrics,omitempty"` // why its metrics are left out
+	IsolatedBy   []string          `json:"isolatedBy"`
+	NotAvailable []string          `json:"notAvailable"` // parts of the isolation, with the reason
 	Warnings     []string          `json:"warnings,omitempty"`
 	Log          []string          `json:"log,omitempty"` // newest last
 	Calls        uint64            `json:"calls"`
@@ -58,6 +60,7 @@ func newPluginData(p plugin.Info) pluginData {
 		Path: p.Path, SHA256: p.SHA256, DataDir: p.DataDir, Warnings: p.Warnings, Log: p.Tail, Calls: p.Calls, Errors: p.Errors,
 		Repeated: p.Repeated, InFlight: p.InFlight, Debugger: p.Debugger}
 	d.Waiting, d.StoreBytes, d.StoreKeys, d.Metrics = p.Waiting, p.StoreBytes, p.StoreKeys, p.Metrics
+	d.IsolatedBy, d.NotAvailable = append([]string{}, p.Isolation.By...), append([]string{}, p.Isolation.Missing...)
 	d.Requests, d.Denied = grants(p), p.Denied
 	if json.Valid(m.GetConfigSchema()) {
 		d.Schema = m.GetConfigSchema()
@@ -115,7 +118,7 @@ func (d pluginData) text() string {
 		{"Calls", fmt.Sprintf("%d, %d failed, %d repeated, %d now, %d waiting", d.Calls, d.Errors, d.Repeated, d.InFlight, d.Waiting)},
 		{"Store", fmt.Sprintf("%d bytes in %d keys", d.StoreBytes, d.StoreKeys)}, {"Metrics", d.Metrics},
 		{"Capabilities", lines(d.Capabilities)}, {"Modules", lines(d.Modules)}, {"Commands", lines(d.Commands)}, {"Paths", lines(d.Routes)},
-		{"Grants", lines(requests)}, {"Facets", strings.Join(d.Facets, ", ")}, {"File", d.Path}, {"SHA-256", d.SHA256}, {"Data", d.DataDir},
+		{"Grants", lines(requests)}, {"Isolated by", lines(d.IsolatedBy)}, {"Not available here", lines(d.NotAvailable)}, {"Facets", strings.Join(d.Facets, ", ")}, {"File", d.Path}, {"SHA-256", d.SHA256}, {"Data", d.DataDir},
 		{"Schema", indented(d.Schema)}, {"Warnings", lines(d.Warnings)}, {"Log", lines(d.Log)},
 	})
 }

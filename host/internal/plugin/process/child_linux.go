@@ -2,6 +2,7 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
@@ -24,22 +25,55 @@ type child struct {
 // startChild starts cmd, whose streams must be files. The process dies with the
 // host: the kernel's signal for that follows the thread that forked, hence a thread
 // that does nothing else and lives as long as the child.
-func startChild(cmd *exec.Cmd) (*child, error) {
+func startChild(cmd *exec.Cmd, isolate *Isolate) (*child, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	c := &child{done: make(chan struct{})}
 	started := make(chan error)
-	go func() {
-		runtime.LockOSThread() // not unlocked: the thread ends with this goroutine
-		err := cmd.Start()
+	go onThread(func() {
+		err := isolated(isolate)
+		if err == nil {
+			err = cmd.Start()
+		}
 		if err == nil {
 			c.pid = cmd.Process.Pid
+			if isolate != nil {
+				limitChild(c.pid)
+			}
 		}
 		started <- err
 		if err == nil {
 			c.wait(cmd)
 		}
-	}()
+	})
 	return c, <-started
+}
+
+// onThread runs f on a thread that ends with it. The main thread never ends, so it is left alone.
+func onThread(f func()) {
+	runtime.LockOSThread()
+	if unix.Gettid() != unix.Getpid() {
+		f()
+		return // still locked: the thread ends with the goroutine
+	}
+	done := make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // another thread: this one is taken
+		defer close(done)
+		f()
+	}()
+	<-done
+	runtime.UnlockOSThread()
+}
+
+// isolated restricts the calling thread for the child that it will start.
+func isolated(i *Isolate) error {
+	if i == nil {
+		return nil
+	}
+	if err := isolateThread(*i); err != nil && i.Required {
+		return fmt.Errorf("the process cannot be isolated: %w", err)
+	}
+	return nil
 }
 
 // wait reaps the child. Its group is killed while the dead child still holds the

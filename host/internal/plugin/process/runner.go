@@ -97,7 +97,7 @@ func (r *run) start(cmd *exec.Cmd) error {
 	if r.killed {
 		return context.Canceled
 	}
-	c, err := startChild(cmd)
+	c, err := startChild(cmd, r.spec.Isolate)
 	if err == nil {
 		r.child = c
 	}

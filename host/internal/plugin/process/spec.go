@@ -24,6 +24,9 @@ type Spec struct {
 	Logger       *slog.Logger
 	LogRate      int // lines a second that are carried on; 0 = 200
 
+	// Isolate restricts the process; nil = not.
+	Isolate *Isolate
+
 	// Attach connects to a process that runs already, under a debugger.
 	Attach *Attach
 }

@@ -1,0 +1,76 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"ctl.internal/host/internal/logs"
+	"ctl.internal/internal/console"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// AuditCommands are audit:*, on the audit in a directory.
+func AuditCommands(dir string) []commands.Command {
+	return []commands.Command{{
+		Name: "audit:verify", Summary: "check that no record of the audit was changed or removed", Safe: true,
+		Help: "The error names the first line that does not follow the one before. What was removed at the end is not noticed:\nkeep a copy elsewhere for that.",
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			var first, last logs.AuditRecord
+			n, err := logs.VerifyAudit(dir, func(r logs.AuditRecord) bool {
+				if first.Seq == 0 {
+					first = r
+				}
+				last = r
+				return true
+			})
+			if err != nil {
+				return fault.Wrap(fault.Invalid, err, "%v (%d records before it are in order)", err, n)
+			}
+			return in.Emit(map[string]any{"records": n, "first": first.Seq, "last": last.Seq, "since": first.Time}, func() string {
+				return card([]field{{"Records", fmt.Sprint(n)}, {"From", when(first.Time)}, {"To", when(last.Time)}})
+			})
+		},
+	}, {
+		Name: "audit:show", Summary: "show changes and refusals: who did what", Safe: true,
+		Help: "audit:show --since 24h --who ann@sdn\naudit:show --what grant --format json",
+		Options: []commands.Option{
+			{Name: "since", Help: "only records of so long ago at most, such as 24h", Type: commands.String},
+			{Name: "who", Help: "only of this user, or plugin:NAME", Type: commands.String},
+			{Name: "what", Help: "only records whose action or object holds this text", Type: commands.String},
+		},
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			var since time.Time
+			if text := in.Option("since"); text != "" {
+				d, err := time.ParseDuration(text)
+				if err != nil || d < 0 {
+					return fault.New(fault.Invalid, "--since %q is no duration such as 90m or 24h", text)
+				}
+				since = time.Now().Add(-d)
+			}
+			who, what := in.Option("who"), in.Option("what")
+			out := &commands.Table{Empty: "No records", Columns: []commands.Column{{Title: "Number", Key: "seq", Right: true}, {Title: "Time", Key: "time"},
+				{Title: "Who", Key: "who"}, {Title: "What", Key: "what"}, {Title: "Object", Key: "object"}, {Title: "Outcome", Key: "outcome"}, {Title: "Address", Key: "address"}}}
+			_, err := logs.VerifyAudit(dir, func(r logs.AuditRecord) bool {
+				if r.Time.Before(since) || who != "" && r.Who != who || !strings.Contains(r.What+" "+r.Object, what) {
+					return true
+				}
+				var at any = when(r.Time.Local())
+				if in.Format == "json" {
+					at = r.Time
+				}
+				out.Add(r.Seq, at, console.Printable(r.Who), r.What, console.Printable(r.Object), r.Outcome, r.Address)
+				return true
+			})
+			if e := in.Emit(out, nil); e != nil {
+				return e
+			}
+			if err != nil {
+				return fault.Wrap(fault.Invalid, err, "%v", err)
+			}
+			return nil
+		},
+	}}
+}

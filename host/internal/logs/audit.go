@@ -1,0 +1,320 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of the audit.
+const (
+	auditName = "audit.log"
+	auditText = 1 << 10 // bytes of one text of a record
+	auditLine = 64 << 10
+)
+
+// AuditRecord is one line of the audit: who did what to what.
+type AuditRecord struct {
+	Seq     uint64    `json:"seq"`
+	Time    time.Time `json:"time"`
+	Who     string    `json:"who"`  // user@domain, or plugin:NAME; empty: the controller itself
+	What    string    `json:"what"` // "create user", "grant", "command"
+	Object  string    `json:"object,omitempty"`
+	Outcome string    `json:"outcome"` // ok, refused or failed
+	Address string    `json:"address,omitempty"`
+	Request string    `json:"request,omitempty"`
+	Prev    string    `json:"prev"` // SHA-256 of the line before, in hex
+}
+
+// Audit is the append-only file of changes and refusals. Only the host writes it, apart from the log: no plugin can
+// evict a record, and none waits for it. Each record holds the hash of the one before, over all files.
+type Audit struct {
+	dir  string
+	size int64
+	keep int
+
+	mu    sync.Mutex
+	file  *os.File
+	bytes int64
+	seq   uint64
+	prev  string
+	dirty bool
+	done  chan struct{}
+	ended sync.WaitGroup
+}
+
+// OpenAudit opens the audit in a directory. A file is closed at so many bytes, and so many are kept.
+func OpenAudit(dir string, size int64, keep int) (*Audit, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	a := &Audit{dir: dir, size: size, keep: keep, done: make(chan struct{})}
+	files, err := auditFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	cut := false
+	for _, path := range slices.Backward(files) { // the newest that has a record
+		last, torn, err := lastRecord(path)
+		if err != nil {
+			return nil, err
+		}
+		cut = cut || torn
+		if last != nil {
+			a.seq, a.prev = last.Seq, hashOf(last.line)
+			break
+		}
+	}
+	if a.file, err = os.OpenFile(filepath.Join(dir, auditName), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600); err != nil {
+		return nil, err
+	}
+	info, err := a.file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	a.bytes = info.Size()
+	if cut {
+		_ = a.Write(AuditRecord{What: "audit continued", Object: "the end of the last record was cut off and was removed", Outcome: "ok"}, true)
+	}
+	a.ended.Go(a.syncEachSecond)
+	return a, nil
+}
+
+// auditFiles lists the files of an audit, oldest first.
+func auditFiles(dir string) ([]string, error) {
+	old, err := filepath.Glob(filepath.Join(dir, "audit-*.log"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(old) // the number has a fixed width
+	return append(old, filepath.Join(dir, auditName)), nil
+}
+
+// readRecord is a record with its line.
+type readRecord struct {
+	AuditRecord
+	line []byte
+	file string
+}
+
+// lastRecord returns the newest record of a file, and takes a record away that a power cut has torn.
+func lastRecord(path string) (last *readRecord, torn bool, err error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	end := bytes.LastIndexByte(b, '\n') + 1
+	if end < len(b) {
+		torn = true
+		if err := os.Truncate(path, int64(end)); err != nil {
+			return nil, false, err
+		}
+	}
+	if end == 0 {
+		return nil, torn, nil
+	}
+	line := b[bytes.LastIndexByte(b[:end-1], '\n')+1 : end-1]
+	last = &readRecord{line: line, file: path}
+	if err := json.Unmarshal(line, &last.AuditRecord); err != nil {
+		return nil, torn, fmt.Errorf("%s: the last line is no record of the audit; move the file away: %w", path, err)
+	}
+	return last, torn, nil
+}
+
+func hashOf(line []byte) string {
+	sum := sha256.Sum256(line)
+	return hex.EncodeToString(sum[:])
+}
+
+// Write appends a record; at once on the disk if durable, within a second otherwise.
+func (a *Audit) Write(r AuditRecord, durable bool) error {
+	for _, s := range []*string{&r.Who, &r.What, &r.Object, &r.Address, &r.Request} {
+		if len(*s) > auditText {
+			*s = strings.ToValidUTF8((*s)[:auditText], "") + "…"
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.file == nil {
+		return errors.New("the audit is closed")
+	}
+	if a.bytes >= a.size {
+		if err := a.rotate(); err != nil {
+			return fmt.Errorf("audit: %w", err)
+		}
+	}
+	if r.Time.IsZero() {
+		r.Time = time.Now()
+	}
+	r.Time, r.Seq, r.Prev = r.Time.UTC(), a.seq+1, a.prev
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	n, err := a.file.Write(append(line, '\n'))
+	if err != nil {
+		_ = a.file.Truncate(a.bytes) // half a record would break the chain
+		return fmt.Errorf("audit: %w", err)
+	}
+	a.bytes, a.seq, a.prev, a.dirty = a.bytes+int64(n), r.Seq, hashOf(line), !durable
+	if durable {
+		if err := a.file.Sync(); err != nil {
+			return fmt.Errorf("audit: %w", err)
+		}
+	}
+	return nil
+}
+
+// rotate begins a new file. The name of the old one has the number of its last record.
+func (a *Audit) rotate() error {
+	if err := a.file.Sync(); err != nil {
+		return err
+	}
+	path := filepath.Join(a.dir, auditName)
+	if err := os.Rename(path, filepath.Join(a.dir, fmt.Sprintf("audit-%016d.log", a.seq))); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	_ = a.file.Close()
+	a.file, a.bytes = f, 0
+	files, err := auditFiles(a.dir)
+	if err != nil {
+		return err
+	}
+	for _, old := range files[:max(0, len(files)-a.keep)] {
+		if err := os.Remove(old); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Audit) syncEachSecond() {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-a.done:
+			return
+		case <-t.C:
+		}
+		a.mu.Lock()
+		if a.dirty && a.file != nil {
+			a.dirty = a.file.Sync() != nil
+		}
+		a.mu.Unlock()
+	}
+}
+
+// Close ends the audit.
+func (a *Audit) Close() error {
+	close(a.done)
+	a.ended.Wait()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	err := errors.Join(a.file.Sync(), a.file.Close())
+	a.file = nil
+	return err
+}
+
+// VerifyAudit reads the audit of a directory and calls f for each record, until f returns false. The error names the
+// first line that is not as it was written, or is not there any more. It is not known what was removed at the end.
+func VerifyAudit(dir string, f func(AuditRecord) bool) (records int, err error) {
+	files, err := auditFiles(dir)
+	if err != nil {
+		return 0, err
+	}
+	prev, seq := "", uint64(0)
+	for _, path := range files {
+		file, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return records, err
+		}
+		lines := bufio.NewScanner(io.Reader(file))
+		lines.Buffer(nil, auditLine)
+		n := 0
+		for lines.Scan() {
+			n++
+			var r AuditRecord
+			switch err := json.Unmarshal(lines.Bytes(), &r); {
+			case err != nil:
+				err = fmt.Errorf("%s:%d: this is no record of the audit", path, n)
+				_ = file.Close()
+				return records, err
+			case records > 0 && (r.Prev != prev || r.Seq != seq+1):
+				_ = file.Close()
+				return records, fmt.Errorf("%s:%d: record %d does not follow record %d: what is before it was changed or removed", path, n, r.Seq, seq)
+			}
+			prev, seq = hashOf(lines.Bytes()), r.Seq
+			records++
+			if !f(r) {
+				_ = file.Close()
+				return records, nil
+			}
+		}
+		_ = file.Close()
+		if err := lines.Err(); err != nil {
+			return records, fmt.Errorf("%s:%d: %w", path, n+1, err)
+		}
+	}
+	return records, nil
+}
+
+// Handler returns a handler of a log that writes each record into the audit, too: attributes user, object or line,
+// address, request, and code or ok for the outcome.
+func (a *Audit) Handler(inner slog.Handler, durable bool) slog.Handler {
+	return auditHandler{inner, a, durable}
+}
+
+type auditHandler struct {
+	slog.Handler
+	audit   *Audit
+	durable bool
+}
+
+// Handle implements slog.Handler.
+func (h auditHandler) Handle(ctx context.Context, rec slog.Record) error {
+	r := AuditRecord{Time: rec.Time, What: strings.TrimPrefix(rec.Message, "audit: "), Outcome: "ok"}
+	rec.Attrs(func(at slog.Attr) bool {
+		v := at.Value.String()
+		switch at.Key {
+		case "user":
+			r.Who = v
+		case "object", "line":
+			r.Object = v
+		case "address":
+			r.Address = v
+		case "request":
+			r.Request = v
+		case "code":
+			if v != "0" {
+				r.Outcome = "failed, exit code " + v
+			}
+		}
+		return true
+	})
+	return errors.Join(h.audit.Write(r, h.durable), h.Handler.Handle(ctx, rec))
+}

@@ -1,0 +1,142 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a plugin's process may take, where no control group bounds it.
+const (
+	dataLimit = 2 << 30 // bytes of memory that it writes
+	oomScore  = 500     // the kernel ends plugins before the host
+)
+
+// landlockABI is the version of Landlock that the kernel has; 0 = none.
+func landlockABI() int {
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(v)
+}
+
+// ruleNetPort is LANDLOCK_RULE_NET_PORT of linux/landlock.h.
+const ruleNetPort = 2
+
+// landlock version numbers that brought a part.
+const (
+	landlockTCP   = 4
+	landlockScope = 6
+)
+
+// Measure says which parts of the isolation this machine has. Strong reports whether the same user's processes are
+// closed to each other, which is the least that "required" asks for.
+func Measure() (i Isolation, strong bool) {
+	abi := landlockABI()
+	i.By = append(i.By, "no new privileges", "dangerous capabilities dropped")
+	if filterArch() != 0 {
+		i.By = append(i.By, "system calls denied (seccomp)")
+	} else {
+		i.Missing = append(i.Missing, "seccomp: not for "+runtime.GOARCH)
+	}
+	scope, tcp := abi >= landlockScope, abi >= landlockTCP
+	for _, part := range []struct {
+		have bool
+		what string
+		abi  int
+	}{
+		{scope, "signals, memory and abstract sockets of other processes closed (Landlock)", landlockScope},
+		{tcp, "TCP ports by grant (Landlock)", landlockTCP},
+	} {
+		if part.have {
+			i.By = append(i.By, part.what)
+		} else {
+			i.Missing = append(i.Missing, fmt.Sprintf("%s: the kernel has version %d, version %d is needed", part.what, abi, part.abi))
+		}
+	}
+	i.By = append(i.By, fmt.Sprintf("memory up to %d MiB (rlimit), ended before the host when memory is short", dataLimit>>20))
+	i.Missing = append(i.Missing, "files: not restricted; a plugin reads and writes what the user of ctld does")
+	return i, scope && filterArch() != 0
+}
+
+// isolateThread restricts the calling thread, and with it the child that it starts: not the other threads of the
+// host, which never come from this one.
+func isolateThread(p Isolate) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no new privileges: %w", err)
+	}
+	dropCapabilities(p.LowPorts)
+	if err := landlock(p); err != nil {
+		return fmt.Errorf("landlock: %w", err)
+	}
+	if err := filterCalls(); err != nil {
+		return fmt.Errorf("seccomp: %w", err)
+	}
+	return nil
+}
+
+// kept are the capabilities that a plugin of a host that runs as root keeps: its files are those of the host.
+var kept = map[uintptr]bool{unix.CAP_CHOWN: true, unix.CAP_DAC_OVERRIDE: true, unix.CAP_DAC_READ_SEARCH: true, unix.CAP_FOWNER: true, unix.CAP_FSETID: true}
+
+// dropCapabilities takes the others out of reach, those that the service manager hands down included. What fails was
+// not there.
+func dropCapabilities(lowPorts bool) {
+	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
+		if !kept[c] && !(lowPorts && c == unix.CAP_NET_BIND_SERVICE) {
+			_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		}
+	}
+	if !lowPorts {
+		_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	}
+}
+
+func landlock(p Isolate) error {
+	abi := landlockABI()
+	var attr struct{ fs, net, scoped uint64 }
+	if abi >= landlockScope {
+		attr.scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+	}
+	if abi >= landlockTCP && p.Connect != nil {
+		attr.net |= unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if abi >= landlockTCP && p.Listen != nil {
+		attr.net |= unix.LANDLOCK_ACCESS_NET_BIND_TCP
+	}
+	if attr.net|attr.scoped == 0 {
+		return nil
+	}
+	size := unsafe.Sizeof(attr)
+	if abi < landlockScope {
+		size = unsafe.Offsetof(attr.scoped) // an older kernel knows no more
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
+	if errno != 0 {
+		return errno
+	}
+	defer unix.Close(int(fd))
+	for access, ports := range map[uint64][]uint16{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP: p.Connect, unix.LANDLOCK_ACCESS_NET_BIND_TCP: p.Listen} {
+		for _, port := range ports {
+			rule := struct{ access, port uint64 }{access, uint64(port)}
+			if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, ruleNetPort, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
+				return errno
+			}
+		}
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// limitChild bounds a process that was started. What fails leaves it as it is.
+func limitChild(pid int) {
+	_ = unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
+	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: dataLimit, Max: dataLimit}, nil)
+	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0)
+}
