@@ -9,14 +9,18 @@ PROGRAMS := ./host/ctld ./host/ctl ./host/idmtool ./internal/lab/ctl-lab ./host/
 STRIP := -ldflags '-s -w'
 
 .DEFAULT_GOAL := build
-.PHONY: help build web web-check run stop run-cluster stop-cluster test test-race test-peers bench lint generate clean
+.PHONY: help build web web-check packages docs pictures run stop run-cluster stop-cluster test test-race test-peers bench lint generate clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# The compiler names each package that it builds: they are counted, and all else is shown.
+COUNT := awk '/^[a-zA-Z0-9_.\/~-]+$$/ {n++; if (n % 25 == 0) {printf "  %d packages compiled\n", n; fflush()}; next} {print; fflush()} END {if (n) printf "  %d packages compiled\n", n}'
+
 build: ## build bin/ctld bin/ctl bin/idmtool bin/ctl-lab bin/ctl-plugins, its links bin/plugins/*, and bin/sdk for authors
 	@mkdir -p bin
-	CGO_ENABLED=0 $(GO) build -buildvcs=auto $(STRIP) -o bin/ $(PROGRAMS)
+	@echo 'building the programs (with an empty cache about 800 packages: a minute or two) …'
+	@set -o pipefail; CGO_ENABLED=0 $(GO) build -v -buildvcs=auto $(STRIP) -o bin/ $(PROGRAMS) 2>&1 | $(COUNT)
 	@bin/ctl-plugins link bin/plugins
 	@$(GO) run ./internal/sdkcopy bin/sdk
 	@cd bin/plugins && sha256sum $$(ls | grep -v SHA256SUMS) >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS
@@ -28,7 +32,28 @@ web-check: ## the committed web console is what its sources make; skips loudly w
 	@if command -v npm >/dev/null && command -v node >/dev/null; then $(MAKE) web && git diff --exit-code --stat -- host/internal/web/static && \
 		test -z "$$(git status --porcelain -- host/internal/web/static)"; else echo 'SKIPPED, NOT TESTED: Node and npm are not installed, so the web console was not built again'; fi
 
-run: build ## a controller with a simulated lab, discovered; ends with three commands to try
+docs: build ## the documentation site in bin/docs, which ctld serves under /docs/
+	$(GO) run ./internal/docsite site bin bin/docs
+
+pictures: build ## draw the pictures of docs/ from the program; those of web pages with chromium
+	$(GO) run ./internal/docsite pictures bin docs/pictures
+
+# All of a package has the time of the commit, so that it is the same each time it is made.
+packages: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+packages: export VERSION ?= $(shell git describe --tags --match 'v*' 2>/dev/null | sed 's/^v//' || true)
+packages: export ARCH ?= $(shell $(GO) env GOARCH)
+packages: docs ## .deb, .rpm, an OCI image layout, and SHA256SUMS of them, in bin/packages
+	@rm -rf bin/packages && mkdir -p bin/packages
+	$(GO) run ./internal/packages stage bin bin/packages/root
+	VERSION=$${VERSION:-0.0.0} && for kind in deb rpm; do VERSION=$$VERSION $(TOOL) nfpm package -f internal/packages/nfpm.yaml -p $$kind -t bin/packages/ || exit 1; done
+	$(GO) run ./internal/packages oci bin/packages/root bin/packages/ctl.oci
+	@cd bin/packages && cp root/usr/share/doc/ctl/sbom.cdx.json . && rm -rf root && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum >SHA256SUMS && ls -l
+
+bin/docs/index.html: $(wildcard docs/*.md docs/pictures/* docs/monitoring/* internal/docsite/*.go internal/docsite/static/*) features.yaml | build
+	@echo 'making the documentation …'
+	@$(GO) run ./internal/docsite site bin bin/docs
+
+run: build bin/docs/index.html ## a controller with a simulated lab, discovered; ends with three commands to try
 	@test/labs/run.sh start
 
 stop: ## stop what `make run` started
@@ -41,7 +66,8 @@ stop-cluster: ## stop what `make run-cluster` started
 	@test/labs/run-cluster.sh stop
 
 test: ## all tests that need nothing but Go
-	@$(TESTS) --packages ./...
+	@echo "$$($(GO) list ./... | wc -l) packages, a line for each as it ends; it took $$(cat bin/test.seconds 2>/dev/null || echo 'minutes, not measured here yet,') seconds last time"
+	@mkdir -p bin; begin=$$SECONDS; $(TESTS) --packages ./... && echo $$((SECONDS - begin)) >bin/test.seconds
 
 test-race: ## the same under the race detector
 	@CGO_ENABLED=1 $(TESTS) --packages ./... -- -race -timeout 20m

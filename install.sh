@@ -37,7 +37,8 @@ else
 	[[ $prefix == /* ]] || prefix=$PWD/$prefix
 	home=$prefix/var/ctl
 fi
-lib=$prefix/lib/ctl bin=$prefix/bin unit=/etc/systemd/system/ctld.service
+lib=$prefix/lib/ctl bin=$prefix/bin share=$prefix/share unit=/etc/systemd/system/ctld.service
+bash=$share/bash-completion/completions/ctl zsh=$share/zsh/site-functions/_ctl fish=$share/fish/vendor_completions.d/ctl.fish
 
 # runs: a controller answers in the home.
 runs() { "$bin/ctl" --home "$home" system:version >/dev/null 2>&1; }
@@ -55,6 +56,8 @@ if $uninstall; then
 		[[ -L $bin/$p && $(readlink "$bin/$p") == "$lib/"* ]] && rm -f "$bin/$p"
 	done
 	rm -rf -- "$lib"
+	rm -f -- "$bash" "$zsh" "$fish" "$share"/man/man1/ctl.1 "$share"/man/man1/ctl-*.1
+	$system || find "$share" -depth -type d -empty -delete 2>/dev/null || true
 	# Directories of our own go when nothing else is in them.
 	empty() { $system || rmdir --ignore-fail-on-non-empty -- "$@" 2>/dev/null || true; }
 	if $purge; then
@@ -87,10 +90,10 @@ say 'building …'
 if [[ $(id -u) -eq 0 ]]; then
 	# The clone may be somebody else's: git is to read it all the same, and he is to be able to build in it later.
 	export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0=$here
-	make -s -C "$here" build
+	make -s -C "$here" build docs
 	chown -R --reference="$here" "$here/bin"
 else
-	make -s -C "$here" build
+	make -s -C "$here" build docs
 fi
 
 # An upgrade first saves what the home holds; the newest three such snapshots stay. The new ctl takes it, from
@@ -114,60 +117,23 @@ for p in ctld ctl idmtool; do put "$here/bin/$p" "$lib/$p"; ln -sfn "$lib/$p" "$
 put "$here/bin/ctl-plugins" "$lib/ctl-plugins"
 "$lib/ctl-plugins" link "$lib/plugins"
 rm -rf -- "$lib/sdk.new" && cp -R "$here/bin/sdk" "$lib/sdk.new" && rm -rf -- "$lib/sdk" && mv "$lib/sdk.new" "$lib/sdk" # for ctl plugin new
+rm -rf -- "$lib/docs.new" && cp -R "$here/bin/docs" "$lib/docs.new" && rm -rf -- "$lib/docs" && mv "$lib/docs.new" "$lib/docs" # served under /docs/
 install -m 644 "$here/bin/plugins/SHA256SUMS" "$lib/plugins/SHA256SUMS.new" && mv -f "$lib/plugins/SHA256SUMS.new" "$lib/plugins/SHA256SUMS"
+
+
+# Manual pages, and completion for the shells that look there.
+"$lib/ctl" man "$share/man/man1"
+install -d -m 755 "${bash%/*}" "${zsh%/*}" "${fish%/*}"
+"$lib/ctl" completion bash >"$bash"
+"$lib/ctl" completion zsh >"$zsh"
+"$lib/ctl" completion fish >"$fish"
 
 install -d -m 700 "$home"
 if $system; then
 	id ctl >/dev/null 2>&1 || useradd --system --home-dir "$home" --shell /usr/sbin/nologin ctl
 	chown -R ctl: "$home/" # the slash: it may be a link to another disk
 	if command -v systemctl >/dev/null && [[ -d /etc/systemd/system ]]; then
-		cat >"$unit" <<-UNIT
-			[Unit]
-			Description=ctl network-lab controller
-			After=network-online.target
-			Wants=network-online.target
-
-			[Service]
-			Type=notify
-			User=ctl
-			ExecStart=$lib/ctld --home $home
-			Restart=on-failure
-			RestartSec=2
-			# Wrong arguments or settings: starting again would not help, and the journal says why.
-			RestartPreventExitStatus=2 3
-			# The daemon stops its plugins itself, in order: do not signal them.
-			KillMode=mixed
-			TimeoutStopSec=60
-			LimitNOFILE=65536
-			# SNMP traps (162) and other low ports without root.
-			AmbientCapabilities=CAP_NET_BIND_SERVICE
-			CapabilityBoundingSet=CAP_NET_BIND_SERVICE
-			NoNewPrivileges=yes
-			ProtectSystem=strict
-			ProtectHome=yes
-			PrivateTmp=yes
-			PrivateDevices=yes
-			ProtectKernelTunables=yes
-			ProtectKernelModules=yes
-			ProtectKernelLogs=yes
-			ProtectClock=yes
-			ProtectHostname=yes
-			# Not restricted, because a plugin may need it: namespaces, memory that is written and
-			# executed (interpreters that compile), system calls in general.
-			SystemCallArchitectures=native
-			SystemCallFilter=~@clock @cpu-emulation @module @obsolete @raw-io @reboot @swap
-			SystemCallErrorNumber=EPERM
-			ProtectControlGroups=yes
-			RestrictSUIDSGID=yes
-			RestrictRealtime=yes
-			LockPersonality=yes
-			RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
-			ReadWritePaths=$home
-			UMask=0077
-
-			[Install]
-			WantedBy=multi-user.target
-		UNIT
+		sed "s,/usr/lib/ctl,$lib,; s,/var/lib/ctl,$home," "$here/internal/packages/ctld.service" >"$unit"
 		systemctl daemon-reload >/dev/null 2>&1 || true
 		if systemctl is-active --quiet ctld.service 2>/dev/null; then
 			systemctl restart ctld.service || die 'the new version is installed and does not start; the reason: journalctl -u ctld.service -n 20'

@@ -53,6 +53,8 @@ type manifestFile struct {
 	Exports   []string          `yaml:"exports"`
 	Roles     []string          `yaml:"roles"`
 	Nodes     string            `yaml:"nodes"`
+	// Requests are grants that the plugin wants: one key with the kind and what exactly, and why.
+	Requests []map[string]string `yaml:"requests"`
 }
 
 // buildManifest makes the manifest from plugin.yaml, the YANG modules and the
@@ -81,6 +83,9 @@ func buildManifest(o Options) (*pluginv1.Manifest, error) {
 		Owns: f.Owns, Reads: f.Reads, Exports: f.Exports, Roles: f.Roles, SingleNode: f.Nodes == "one"}
 	if f.Nodes != "" && f.Nodes != "one" && f.Nodes != "all" {
 		return nil, fmt.Errorf("plugin.yaml: nodes: %q is neither one nor all", f.Nodes)
+	}
+	if err := addRequests(m, f); err != nil {
+		return nil, err
 	}
 	for _, r := range f.Routes {
 		if !strings.HasPrefix(r.Path, "/") || path.Clean(r.Path) != r.Path || r.Path == "/" {
@@ -126,6 +131,31 @@ func checkOperations(m *pluginv1.Manifest, f manifestFile, text []byte) error {
 func lineOf(text []byte, word string) int {
 	before, _, _ := strings.Cut(string(text), word)
 	return 1 + strings.Count(before, "\n")
+}
+
+// requestKinds are what a plugin can request.
+var requestKinds = []string{"rpc", "data", "service", "plugins", "stream", "certificate", "listen", "connect", "read", "write", "run"}
+
+func addRequests(m *pluginv1.Manifest, f manifestFile) error {
+	for i, keys := range f.Requests {
+		r := &pluginv1.Request{Why: keys["why"]}
+		for _, k := range slices.Sorted(maps.Keys(keys)) {
+			switch {
+			case k == "why":
+			case !slices.Contains(requestKinds, k):
+				return fmt.Errorf("plugin.yaml: requests[%d]: %q is none of %s, why%s", i, k, strings.Join(requestKinds, ", "), nearest.Hint(k, requestKinds))
+			case r.Kind != "":
+				return fmt.Errorf("plugin.yaml: requests[%d]: %s and %s are two requests", i, r.Kind, k)
+			default:
+				r.Kind, r.Value = k, keys[k]
+			}
+		}
+		if r.Kind == "" || r.Value == "" {
+			return fmt.Errorf("plugin.yaml: requests[%d]: it has none of %s with a value", i, strings.Join(requestKinds, ", "))
+		}
+		m.Requests = append(m.Requests, r)
+	}
+	return nil
 }
 
 func jsonOf(v map[string]any) ([]byte, error) {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 )
 
 // options are the flags.
 type options struct {
 	routers, channels, wide, users, single, rounds int
+	only                                           string
 }
 
 func main() {
@@ -21,6 +23,7 @@ func main() {
 	flag.IntVar(&o.users, "users", 16, "deployments asked for at a time")
 	flag.IntVar(&o.single, "single", 100, "changes of each router, one after the other")
 	flag.IntVar(&o.rounds, "rounds", 3, "the median of so many rounds of the driver counts")
+	flag.StringVar(&o.only, "only", "", "truth: only the part with routers that are off")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -43,6 +46,9 @@ func (o *options) run(ctx context.Context) error {
 	if o.wide < 2 || o.wide > o.routers {
 		return fmt.Errorf("-wide %d is not between 2 and -routers %d", o.wide, o.routers)
 	}
+	if o.only == "truth" {
+		return o.truth(ctx, dir)
+	}
 	computations(o.routers)
 	if err := o.driverPart(ctx, dir); err != nil {
 		return fmt.Errorf("driver: %w", err)
@@ -61,7 +67,18 @@ func (o *options) run(ctx context.Context) error {
 	if err := o.oneToAll(ctx, l); err != nil {
 		return fmt.Errorf("one channel: %w", err)
 	}
-	return o.throughput(ctx, l)
+	if err := o.throughput(ctx, l); err != nil {
+		return err
+	}
+	l.routers.stop()
+	again := filepath.Join(dir, "t")
+	if err := os.Mkdir(again, 0o700); err != nil {
+		return err
+	}
+	if err := os.Symlink(filepath.Join(dir, "bin"), filepath.Join(again, "bin")); err != nil {
+		return err
+	}
+	return o.truth(ctx, again)
 }
 
 func say(what, format string, args ...any) {

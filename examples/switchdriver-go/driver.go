@@ -77,7 +77,7 @@ func (d *driver) WriteVLAN(ctx context.Context, sw *switchdriver.Switch, v *swit
 		case !there && !create:
 			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), v.GetVlanId())
 		}
-		after, err := s.change(ctx, before, write(before, v, setPorts))
+		after, err := s.change(before, write(before, v, setPorts))
 		out = find(after, v.GetVlanId())
 		return err
 	})
@@ -100,7 +100,7 @@ func (d *driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, id uin
 		if find(before, id) == nil {
 			return fault.At(fault.NotFound, "vlan-id", "switch %s has no VLAN %d", switchdriver.Label(sw), id)
 		}
-		_, err = s.change(ctx, before, remove(before, id))
+		_, err = s.change(before, remove(before, id))
 		return err
 	})
 }
@@ -125,14 +125,14 @@ func (d *driver) session(ctx context.Context, sw *switchdriver.Switch, f func(*s
 	}
 	s, err := dial(ctx, sw.GetAddress(), port, sw.GetCli())
 	if err != nil {
-		return told(ctx, sw, err)
+		return atSwitch(ctx, sw, err)
 	}
 	defer s.close()
-	return told(ctx, sw, f(s))
+	return atSwitch(ctx, sw, f(s))
 }
 
-// told makes what went wrong at the switch a fault; faults pass as they are.
-func told(ctx context.Context, sw *switchdriver.Switch, err error) error {
+// atSwitch makes what went wrong at the switch a fault; faults pass as they are.
+func atSwitch(ctx context.Context, sw *switchdriver.Switch, err error) error {
 	if f := (*fault.Error)(nil); err == nil || errors.As(err, &f) {
 		return err
 	}

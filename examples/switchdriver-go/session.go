@@ -22,9 +22,10 @@ const maxAnswer = 1_000_000
 // session is a login at a switch. Package sdk/plugintest/simline simulates one, and says
 // what the commands are.
 type session struct {
-	conn net.Conn
-	in   *bufio.Scanner
-	stop func() bool
+	conn  net.Conn
+	in    *bufio.Scanner
+	stop  func() bool
+	again func() (*session, error) // a new session at the same switch
 }
 
 // dial logs in. When ctx ends, whatever the session waits for ends.
@@ -33,7 +34,8 @@ func dial(ctx context.Context, address string, port uint32, cli *pluginv1.CliAcc
 	if err != nil {
 		return nil, err
 	}
-	s := &session{conn: conn, in: bufio.NewScanner(conn), stop: context.AfterFunc(ctx, func() { conn.Close() })}
+	s := &session{conn: conn, in: bufio.NewScanner(conn), stop: context.AfterFunc(ctx, func() { conn.Close() }),
+		again: func() (*session, error) { return dial(ctx, address, port, cli) }}
 	if !s.in.Scan() || s.in.Text() != "ready" {
 		s.close()
 		return nil, errors.New("there is no switch of this make")
@@ -82,15 +84,17 @@ func (s *session) ask(format string, args ...any) ([]string, error) {
 
 func (s *session) ports() ([]*switchdriver.Port, error) {
 	lines, err := s.ask("show ports")
+	status := map[string]int32{"up": 1, "down": 2}
 	var out []*switchdriver.Port
 	for _, line := range lines {
-		var p switchdriver.Port
-		var state string
-		if _, err := fmt.Sscanf(line, "port %d %s", &p.Number, &state); err != nil {
+		p := &switchdriver.Port{}
+		var admin, link string
+		head, name, ok := strings.Cut(line, " name ")
+		if _, err := fmt.Sscanf(head, "port %d admin %s link %s", &p.Number, &admin, &link); err != nil || !ok {
 			return nil, fmt.Errorf("the answer %.80q is not understood", line)
 		}
-		p.Name, p.OperStatus = fmt.Sprint("port ", p.Number), map[string]int32{"up": 1, "down": 2}[state]
-		out = append(out, &p)
+		p.Name, p.AdminStatus, p.OperStatus = name, status[admin], status[link]
+		out = append(out, p)
 	}
 	return out, err
 }
@@ -123,8 +127,8 @@ func list(s string) (ports []uint32) {
 }
 
 // change sends what differs and reads back. When that fails, what was sent is taken
-// back, with what is left of the time: a change is made whole or not at all.
-func (s *session) change(ctx context.Context, before, want []*switchdriver.VLAN) ([]*switchdriver.VLAN, error) {
+// back: a change is made whole or not at all.
+func (s *session) change(before, want []*switchdriver.VLAN) ([]*switchdriver.VLAN, error) {
 	err := s.send(before, want)
 	var got []*switchdriver.VLAN
 	if err == nil {
@@ -136,12 +140,25 @@ func (s *session) change(ctx context.Context, before, want []*switchdriver.VLAN)
 	if err == nil {
 		return got, nil
 	}
-	if now, failed := s.vlans(); failed != nil {
-		err = fmt.Errorf("%w; what it did of the change is not known: %w", err, failed)
-	} else if failed := s.send(now, before); failed != nil {
-		err = fmt.Errorf("%w; and what was done could not be taken back: %w", err, failed)
+	if failed := s.takeBack(before); failed != nil {
+		err = fmt.Errorf("%w; what it did of the change could not be taken back: %w", err, failed)
 	}
-	return nil, errors.Join(err, ctx.Err())
+	return nil, err
+}
+
+// takeBack makes the VLANs those of before, with what is left of the time: in a new
+// session, for the switch may have ended this one.
+func (s *session) takeBack(before []*switchdriver.VLAN) error {
+	other, err := s.again()
+	if err != nil {
+		return err
+	}
+	defer other.close()
+	now, err := other.vlans()
+	if err != nil {
+		return err
+	}
+	return other.send(now, before)
 }
 
 // send makes the VLANs of the switch those of want.

@@ -52,7 +52,7 @@ func TestDriver(t *testing.T) {
 		}
 		return conformance.Peer{
 			Conn:   plugintest.StartBinary(t, bin, plugintest.WithConfig(map[string]any{"timeout": 5})).Conn,
-			Switch: at("127.0.0.1", uint16(sim.Port())), At: at, Ports: []uint32{1, 2, 3, 4}, Sent: sim.Sent,
+			Switch: at("127.0.0.1", uint16(sim.Port())), At: at, Ports: []uint32{1, 2, 3, 4}, Sent: sim.Sent, Fake: sim,
 		}
 	})
 }

@@ -27,6 +27,7 @@ class Session:
 
     def __init__(self, sw, port, until, context):
         self.name, self.until, self.buffer, self.context = label(sw), until, b"", context
+        self.again = lambda: Session(sw, port, until, context)
         self.socket = socket.create_connection((sw.address, sw.cli.port or port), timeout=self.left())
         if not context.add_callback(self.cut):
             self.cut()
@@ -83,12 +84,12 @@ class Session:
             lines.append(line)
 
     def ports(self):
-        out = []
+        out, status = [], {"up": 1, "down": 2}
         for line in self.ask("show ports"):
-            m = re.fullmatch(r"port (\d{1,5}) (up|down)", line)
+            m = re.fullmatch(r"port (\d{1,5}) admin (up|down) link (up|down) name (.*)", line)
             if not m:
                 raise ConnectionError("its answer is not understood")
-            out.append(pb.Port(number=int(m[1]), name="port " + m[1], oper_status={"up": 1, "down": 2}[m[2]]))
+            out.append(pb.Port(number=int(m[1]), name=m[4], admin_status=status[m[2]], oper_status=status[m[3]]))
         return out
 
     def vlans(self):
@@ -117,9 +118,21 @@ class Session:
             if now != want:
                 raise Fault(DOWNSTREAM, "switch %s accepted the change but does not show it" % self.name, device=True)
             return now
-        except Fault:
-            self.send(self.vlans(), before)
+        except (Fault, OSError) as e:
+            self.take_back(before, e)
             raise
+
+    def take_back(self, before, cause):
+        """Makes the VLANs those of before, in a new session: the switch may have ended this one."""
+        try:
+            other = self.again()
+            try:
+                other.send(other.vlans(), before)
+            finally:
+                other.close()
+        except (Fault, OSError) as e:
+            kind = TIMEOUT if isinstance(e, socket.timeout) else DOWNSTREAM
+            raise Fault(kind, "switch %s: %s; what it did of the change could not be taken back: %s" % (self.name, cause, e), device=True) from None
 
 
 def text(ports):
@@ -187,7 +200,7 @@ class Driver:
         except socket.timeout:
             raise Fault(TIMEOUT, "switch %s: no answer in time" % label(sw), device=True) from None
         except ConnectionRefusedError:
-            raise Fault(UNAVAILABLE, "switch %s: nobody listens at its port" % label(sw), device=True) from None
+            raise Fault(UNAVAILABLE, "switch %s: nothing listens at its port" % label(sw), device=True) from None
         except OSError as e:
             raise Fault(DOWNSTREAM, "switch %s: %s" % (label(sw), e), device=True) from None
         finally:

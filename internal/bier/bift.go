@@ -6,30 +6,70 @@ import (
 	"sync/atomic"
 )
 
-// BIFT is a node's forwarding table for one set (RFC 8279 section 6.4).
+// BIFT is a node's forwarding table for one set (RFC 8279 section 6.4). With equal ways it
+// is that of section 6.7.1: the masks of neighbours may overlap.
 type BIFT struct {
 	BSL     BSL
 	SI      int
 	Entries []BIFTEntry // in ascending order of BFR-id
 }
 
-// BIFTEntry is the way to one BFR-id. FBM is shared by all entries with the same
-// neighbour.
+// BIFTEntry is the way to one BFR-id.
 type BIFTEntry struct {
-	ID       uint16
-	Node     string
-	Neighbor string // next hop; the node itself for its own bit
-	FBM      BitString
+	ID   uint16
+	Node string
+	// Neighbors are those with a way of the least distance, in ascending order of their
+	// node-ids; the node itself for its own bit. Entries share them.
+	Neighbors []Neighbor
+}
+
+// Neighbor is a next BFR.
+type Neighbor struct {
+	Node string
+	// Via are the nodes in between, which are no BFRs: the packet goes to Node in a tunnel
+	// (RFC 8279 section 6.9). Empty: it is adjacent.
+	Via []string
+	FBM BitString // the bits of all BFERs that it is a neighbour for
+}
+
+// Neighbor is the one that packets of an entropy go to.
+func (e *BIFTEntry) Neighbor(entropy uint32) *Neighbor {
+	return &e.Neighbors[int(entropy)%len(e.Neighbors)]
+}
+
+// Ways is the most neighbours that an entry has: as many tables of section 6.7.2 use all.
+func (t *BIFT) Ways() (n int) {
+	for _, e := range t.Entries {
+		n = max(n, len(e.Neighbors))
+	}
+	return n
+}
+
+// Deterministic is the table that entropy k selects of those of RFC 8279 section 6.7.2: one
+// neighbour for each entry, whose masks do not overlap.
+func (t *BIFT) Deterministic(k uint32) BIFT {
+	out := BIFT{BSL: t.BSL, SI: t.SI, Entries: make([]BIFTEntry, 0, len(t.Entries))}
+	chosen := map[string][]Neighbor{}
+	for i := range t.Entries {
+		e := &t.Entries[i]
+		n := e.Neighbor(k)
+		if chosen[n.Node] == nil {
+			chosen[n.Node] = []Neighbor{{n.Node, n.Via, BitString{t.SI, make([]byte, t.BSL/8)}}}
+		}
+		set(chosen[n.Node][0].FBM.Bits, t.BSL.Bit(e.ID))
+		out.Entries = append(out.Entries, BIFTEntry{e.ID, e.Node, chosen[n.Node]})
+	}
+	return out
 }
 
 // BIFTs computes the forwarding tables of a member for a length, one for each set
-// in use, in their order. Members that cannot be reached have no entry.
+// in use, in their order. Members that cannot be reached, or that do not take the length,
+// have no entry.
 func (g *Graph) BIFTs(node string, b BSL) []BIFT {
-	root, ok := g.index[node]
-	if !ok {
+	if _, ok := g.Member(node); !ok {
 		return nil
 	}
-	return g.newTables(b).of(root)
+	return g.newTables(b, g.takes(b)).of(g.index[node])
 }
 
 // AllBIFTs computes the forwarding tables of all members, on all processors, and
@@ -38,9 +78,10 @@ func (g *Graph) BIFTs(node string, b BSL) []BIFT {
 func (g *Graph) AllBIFTs(b BSL, f func(i int, tables []BIFT)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
+	bfr := g.takes(b)
 	for range min(runtime.GOMAXPROCS(0), len(g.Members)) {
 		all.Go(func() {
-			t := g.newTables(b)
+			t := g.newTables(b, bfr)
 			for i := next.Add(1) - 1; i < int64(len(g.Members)); i = next.Add(1) - 1 {
 				f(int(i), t.of(int32(i)))
 			}
@@ -51,21 +92,21 @@ func (g *Graph) AllBIFTs(b BSL, f func(i int, tables []BIFT)) {
 
 // tables computes forwarding tables, one member after the other.
 type tables struct {
-	g *Graph
 	b BSL
 	spf
-	masks []BitString // of the set that is filled, by next hop
-	used  []int32     // next hops that have one
+	masks []BitString // of the set that is filled, by neighbour
+	used  []int32     // neighbours that have one
+	known map[int32][]Neighbor
 }
 
-func (g *Graph) newTables(b BSL) *tables {
-	return &tables{g: g, b: b, masks: make([]BitString, len(g.Members))}
+func (g *Graph) newTables(b BSL, bfr []bool) *tables {
+	return &tables{b: b, spf: spf{g: g, bfr: bfr}, masks: make([]BitString, len(g.Members)), known: map[int32][]Neighbor{}}
 }
 
 // of returns the tables of one member. Members come in ascending order of BFR-id, so
 // that one set after the other is filled.
 func (t *tables) of(root int32) []BIFT {
-	t.run(t.g, root)
+	t.run(root)
 	members := t.g.Members
 	var out []BIFT
 	list := t.g.byID
@@ -78,7 +119,7 @@ func (t *tables) of(root int32) []BIFT {
 		for n < len(list) && t.b.SI(members[list[n]].ID) == si {
 			n++
 		}
-		if entries := t.set(si, list[:n]); len(entries) > 0 {
+		if entries := t.set(root, si, list[:n]); len(entries) > 0 {
 			out = append(out, BIFT{BSL: t.b, SI: si, Entries: entries})
 		}
 		list = list[n:]
@@ -86,26 +127,52 @@ func (t *tables) of(root int32) []BIFT {
 	return out
 }
 
-// set fills the table of one set.
-func (t *tables) set(si int, list []int32) []BIFTEntry {
+// set fills the table of one set: first the masks, then the entries that share them.
+func (t *tables) set(root int32, si int, list []int32) []BIFTEntry {
 	members := t.g.Members
-	entries := make([]BIFTEntry, 0, len(list))
+	reached := 0
 	for _, i := range list {
-		if t.dist[i] == unreached {
+		if !t.has(i) {
 			continue
 		}
-		hop := t.hop[i]
-		if t.masks[hop].Bits == nil {
-			t.masks[hop] = BitString{si, make([]byte, t.b/8)}
-			t.used = append(t.used, hop)
+		reached++
+		for _, hop := range t.sets.list(t.hops[i]) {
+			if t.masks[hop].Bits == nil {
+				t.masks[hop] = BitString{si, make([]byte, t.b/8)}
+				t.used = append(t.used, hop)
+			}
+			set(t.masks[hop].Bits, t.b.Bit(members[i].ID))
 		}
-		m := &members[i]
-		set(t.masks[hop].Bits, t.b.Bit(m.ID))
-		entries = append(entries, BIFTEntry{m.ID, m.Node, members[hop].Node, t.masks[hop]})
+	}
+	entries := make([]BIFTEntry, 0, reached)
+	for _, i := range list {
+		if t.has(i) {
+			entries = append(entries, BIFTEntry{members[i].ID, members[i].Node, t.neighbors(root, t.hops[i])})
+		}
 	}
 	for _, hop := range t.used {
 		t.masks[hop] = BitString{}
 	}
 	t.used = t.used[:0]
+	clear(t.known)
 	return entries
+}
+
+// has reports whether the member has an entry.
+func (t *tables) has(i int32) bool { return t.dist[i] != unreached && t.bfr[i] }
+
+func (t *tables) neighbors(root, set int32) []Neighbor {
+	if out := t.known[set]; out != nil {
+		return out
+	}
+	hops := t.sets.list(set)
+	out := make([]Neighbor, len(hops))
+	for k, hop := range hops {
+		out[k] = Neighbor{t.g.name(hop), nil, t.masks[hop]}
+		if hop != root {
+			out[k].Via = t.via(root, hop)
+		}
+	}
+	t.known[set] = out
+	return out
 }

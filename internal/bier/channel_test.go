@@ -96,7 +96,7 @@ func TestSetsOfOneChannel(t *testing.T) {
 		}
 		for _, table := range bier.NewGraph(top, 1, 0).BIFTs("b", length) {
 			for _, e := range table.Entries {
-				if e.Neighbor == "b" || e.ID == 0 {
+				if e.Neighbor(0).Node == "b" || e.ID == 0 {
 					t.Errorf("%d bits: b, which has no bfr-id, delivers %+v", length, e)
 				}
 			}

@@ -14,12 +14,42 @@ type Plan struct {
 	Egress     []Way       // in the order of the channel
 }
 
+// Need is an ability that a router must have for a channel.
+type Need struct {
+	Node, Ability string
+	For           string // what it is needed for, in words
+}
+
+// Lacking says in words that the router's model lacks the ability.
+func (n Need) Lacking() string {
+	return fmt.Sprintf("router %s cannot do what is needed (%s, %s) %s", n.Node, n.Ability, abilities[n.Ability], n.For)
+}
+
+var abilities = map[string]string{Tunnel: "RFC 8279 section 6.9", Transit: "a BFR without BFR-id", ECMP: "RFC 8279 section 6.7"}
+
+// Abilities that not every model of router has.
+const (
+	// Tunnel: packets reach the next BFR over nodes that are none (RFC 8279 section 6.9).
+	Tunnel = "tunnel"
+	// Transit: BIER works on a router without a BFR-id.
+	Transit = "transit"
+	// ECMP: all neighbours of equal ways are used (RFC 8279 section 6.7). Without it a router
+	// uses one of them.
+	ECMP = "ecmp"
+)
+
+// Abilities are all there are.
+var Abilities = []string{Tunnel, Transit, ECMP}
+
 // Way is how packets come to an egress node.
 type Way struct {
 	Node string
 	ID   uint16   // BFR-id
 	Path []string // node-ids from the ingress, both ends included
 	Err  error    // why none come there
+	// Needs are abilities that routers on the way must have besides plain forwarding. With
+	// equal ways Path is one of them, and others may ask for more.
+	Needs []Need
 }
 
 // Err is the error of the first egress node that has one.
@@ -52,7 +82,7 @@ func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
 		return nil, fmt.Errorf("there is no egress node")
 	}
 	out := &Plan{IngressID: in.ID, BSL: Imposition(in.domain, in.sub)}
-	tree := g.Tree(c.IngressNode)
+	tree := g.Tree(c.IngressNode, out.BSL)
 	var ids []uint16
 	for i, e := range c.EgressNodes {
 		w := Way{Node: e.ID}
@@ -64,6 +94,12 @@ func PlanChannel(t *Topology, c *Channel) (*Plan, error) {
 		out.Egress = append(out.Egress, w)
 	}
 	out.BitStrings = BitStrings(out.BSL, ids)
+	bfr := g.takes(out.BSL)
+	for i := range out.Egress {
+		if w := &out.Egress[i]; w.Err == nil {
+			w.needs(g, bfr)
+		}
+	}
 	return out, nil
 }
 
@@ -82,15 +118,35 @@ func (w *Way) find(g *Graph, tree *Tree, c *Channel, b BSL) error {
 		return fmt.Errorf("the egress node %s cannot be reached from %s over links of sub-domain %d of domain %d",
 			w.Node, c.IngressNode, c.SubDomainID, c.DomainID)
 	}
-	w.ID = m.ID
-	for _, hop := range w.Path[1:] {
-		h, _ := g.Member(hop)
-		if takes := Disposition(h.domain, h.sub); !slices.Contains(takes, b) {
-			return fmt.Errorf("node %s, on the way to %s (%s), takes bit strings of %v only; the ingress %s makes %d",
-				hop, w.Node, strings.Join(w.Path, " "), takes, c.IngressNode, b)
-		}
+	if takes := Disposition(m.domain, m.sub); !slices.Contains(takes, b) {
+		return fmt.Errorf("the egress node %s takes bit strings of %v only; the ingress %s makes %d", w.Node, takes, c.IngressNode, b)
 	}
+	w.ID = m.ID
 	return nil
+}
+
+// needs finds what the way asks of routers.
+func (w *Way) needs(g *Graph, bfr []bool) {
+	last := w.Path[0] // BFR
+	var between []string
+	for _, hop := range w.Path[1:] {
+		m, member := g.Member(hop)
+		switch {
+		case !member:
+			between = append(between, fmt.Sprintf("%s, which is not in sub-domain %d of domain %d", hop, g.SubDomain, g.Domain))
+			continue
+		case !bfr[g.index[hop]]:
+			between = append(between, fmt.Sprintf("%s, which takes bit strings of %v only", hop, Disposition(m.domain, m.sub)))
+			continue
+		}
+		if len(between) > 0 {
+			w.Needs = append(w.Needs, Need{last, Tunnel, fmt.Sprintf("to reach %s over %s", hop, strings.Join(between, " and "))})
+		}
+		if m.ID == 0 {
+			w.Needs = append(w.Needs, Need{hop, Transit, "it is on the way to " + w.Node + " and has no bfr-id"})
+		}
+		last, between = hop, nil
+	}
 }
 
 // Shares returns the names of other deployed channels at the same ingress: the one that has

@@ -6,15 +6,19 @@ import (
 	"sync"
 )
 
-// Graph is the network of one sub-domain: its members and the links between them.
-// It is never changed, so that many may compute on it at the same time.
+// Graph is the network that a sub-domain is part of: its members, which are its BFRs, and
+// the other nodes of the topology, over which packets come in tunnels (RFC 8279 section
+// 6.9). It is never changed, so that many may compute on it at the same time.
 type Graph struct {
 	Domain, SubDomain uint16
-	Members           []Member
-	index             map[string]int32
-	start             []int32 // edges[start[i]:start[i+1]] leave member i
-	edges             []edge
-	byID              []int32 // indices of Members in ascending order of BFR-id
+	Members           []Member // in the order of node-ids
+	others            []string // nodes that are no members
+	// Vertices are the members, then the others.
+	index map[string]int32
+	start []int32 // edges[start[i]:start[i+1]] leave vertex i
+	edges []edge
+	byID  []int32 // indices of Members in ascending order of BFR-id
+	same  []int32 // 0, 1, 2 …: lists of one vertex are pieces of it
 }
 
 // Member is a node of a sub-domain.
@@ -36,15 +40,18 @@ const maxWeight = 1<<32 - 1
 
 // NewGraph returns the network of a sub-domain.
 func NewGraph(t *Topology, domain, sub uint16) *Graph {
-	g := &Graph{Domain: domain, SubDomain: sub, index: map[string]int32{}}
+	g := &Graph{Domain: domain, SubDomain: sub, index: make(map[string]int32, len(t.Nodes)), same: make([]int32, len(t.Nodes))}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		d, s := n.Member(domain, sub)
-		if s == nil {
-			continue
+		if d, s := n.Member(domain, sub); s != nil {
+			g.Members = append(g.Members, Member{n.ID, BFRID(d, s), d, s})
+		} else {
+			g.others = append(g.others, n.ID)
 		}
-		g.index[n.ID] = int32(len(g.Members))
-		g.Members = append(g.Members, Member{n.ID, BFRID(d, s), d, s})
+		g.same[i] = int32(i)
+	}
+	for i := range g.same {
+		g.index[g.name(int32(i))] = int32(i)
 	}
 	g.byID = make([]int32, len(g.Members))
 	for i := range g.byID {
@@ -53,6 +60,14 @@ func NewGraph(t *Topology, domain, sub uint16) *Graph {
 	slices.SortFunc(g.byID, func(a, b int32) int { return cmp.Compare(g.Members[a].ID, g.Members[b].ID) })
 	g.connect(t.Links)
 	return g
+}
+
+// name is the node-id of a vertex.
+func (g *Graph) name(v int32) string {
+	if int(v) < len(g.Members) {
+		return g.Members[v].Node
+	}
+	return g.others[int(v)-len(g.Members)]
 }
 
 // graphs keeps the graphs of a topology that is shared: planning a channel needs one, and
@@ -77,12 +92,12 @@ func (t *Topology) Graph(domain, sub uint16) *Graph {
 	return g
 }
 
-// connect lays the edges out by the member they leave, in the order of the links.
+// connect lays the edges out by the vertex they leave, in the order of the links.
 func (g *Graph) connect(links []Link) {
 	type ends struct{ from, to int32 }
 	inside := make([]ends, 0, len(links))
 	weights := make([]uint64, 0, len(links))
-	g.start = make([]int32, len(g.Members)+1)
+	g.start = make([]int32, len(g.same)+1)
 	for i := range links {
 		from, ok := g.index[links[i].Source.Node]
 		to, also := g.index[links[i].Dest.Node]
@@ -92,7 +107,7 @@ func (g *Graph) connect(links []Link) {
 			g.start[from+1]++
 		}
 	}
-	for i := range g.Members {
+	for i := range g.same {
 		g.start[i+1] += g.start[i]
 	}
 	next := slices.Clone(g.start)
@@ -106,23 +121,33 @@ func (g *Graph) connect(links []Link) {
 // Member returns a member by its node-id.
 func (g *Graph) Member(node string) (Member, bool) {
 	i, ok := g.index[node]
-	if !ok {
+	if !ok || int(i) >= len(g.Members) {
 		return Member{}, false
 	}
 	return g.Members[i], true
 }
 
+// takes says by vertex who handles bit strings of a length: members that have labels for
+// it. The others are, for that length, no BFRs (RFC 8279 section 6.10.2, third option).
+func (g *Graph) takes(b BSL) []bool {
+	out := make([]bool, len(g.same))
+	for i := range g.Members {
+		out[i] = slices.Contains(Disposition(g.Members[i].domain, g.Members[i].sub), b)
+	}
+	return out
+}
+
 // Tree is the shortest-path tree of a member.
 type Tree struct {
-	g    *Graph
 	root int32
 	spf
 }
 
-// Tree computes the shortest paths from a member. The node must be one.
-func (g *Graph) Tree(node string) *Tree {
-	t := &Tree{g: g, root: g.index[node]}
-	t.run(g, t.root)
+// Tree computes the shortest paths from a member for bit strings of a length. The node must
+// be one.
+func (g *Graph) Tree(node string, b BSL) *Tree {
+	t := &Tree{root: g.index[node], spf: spf{g: g, bfr: g.takes(b)}}
+	t.run(t.root)
 	return t
 }
 
@@ -130,14 +155,14 @@ func (g *Graph) Tree(node string) *Tree {
 // there is no way or the node is no member.
 func (t *Tree) Path(node string) []string {
 	to, ok := t.g.index[node]
-	if !ok || t.dist[to] == unreached {
+	if !ok || int(to) >= len(t.g.Members) || t.dist[to] == unreached {
 		return nil
 	}
 	var out []string
 	for at := to; at != t.root; at = t.parent[at] {
-		out = append(out, t.g.Members[at].Node)
+		out = append(out, t.g.name(at))
 	}
-	out = append(out, t.g.Members[t.root].Node)
+	out = append(out, t.g.name(t.root))
 	slices.Reverse(out)
 	return out
 }

@@ -1,45 +1,62 @@
 package bier
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
 
-// unreached is the distance of a member to which there is no way.
+// unreached is the distance of a vertex to which there is no way.
 const unreached = math.MaxUint64
 
 // spf is Dijkstra's algorithm over a Graph, with memory that is used again from root
-// to root. After run, dist, parent and hop are by Member; parent and hop of members
-// that are not reached mean nothing.
+// to root. After run, all is by vertex; of those that are not reached only dist counts.
 type spf struct {
+	g   *Graph
+	bfr []bool // who is a BFR of the sub-domain
+
 	dist   []uint64
 	parent []int32
-	hop    []int32 // the first member on the way; the root itself for the root
+	// hops are the first BFRs on all ways of the least distance, which are the neighbours in
+	// the sense of RFC 8279 section 6.9: a set. The root's is itself.
+	hops []int32
+	// open: a way of the least distance has no BFR between root and here; through: the last
+	// but one vertex of such a way.
+	open    []bool
+	through []int32
+	sets    sets
 
-	heap []int32 // members, the nearest first
-	at   []int32 // where in heap a member is; -1: it is not there
+	heap []int32 // vertices, the nearest first
+	at   []int32 // where in heap a vertex is; -1: it is not there
 }
 
-// run computes the tree of a root. Of ways of the same length the one found first
-// counts, so that a network gives the same tree each time.
-func (s *spf) run(g *Graph, root int32) {
-	n := len(g.Members)
+// run computes the tree of a root. Of ways of the same length parent names the one found
+// first, so that a network gives the same tree each time.
+func (s *spf) run(root int32) {
+	g, n := s.g, len(s.g.same)
 	if len(s.dist) != n {
-		*s = spf{dist: make([]uint64, n), parent: make([]int32, n), hop: make([]int32, n), heap: make([]int32, 0, n), at: make([]int32, n)}
+		s.dist, s.parent, s.hops, s.at = make([]uint64, n), make([]int32, n), make([]int32, n), make([]int32, n)
+		s.open, s.through, s.heap = make([]bool, n), make([]int32, n), make([]int32, 0, n)
 	}
 	for i := range s.dist {
 		s.dist[i], s.at[i] = unreached, -1
 	}
-	s.dist[root], s.hop[root], s.parent[root] = 0, root, root
+	s.sets.reset(g.same)
+	s.dist[root], s.hops[root], s.parent[root], s.open[root] = 0, root, root, true
 	s.push(root)
 	for len(s.heap) > 0 {
 		u := s.pop()
 		for _, e := range g.edges[g.start[u]:g.start[u+1]] {
 			d := s.dist[u] + e.weight
-			if d >= s.dist[e.to] {
+			if d > s.dist[e.to] {
+				continue
+			}
+			closer := d < s.dist[e.to]
+			s.extend(root, u, e.to, closer)
+			if !closer {
 				continue
 			}
 			s.dist[e.to], s.parent[e.to] = d, u
-			if s.hop[e.to] = s.hop[u]; u == root {
-				s.hop[e.to] = e.to
-			}
 			if s.at[e.to] < 0 {
 				s.push(e.to)
 			} else {
@@ -47,6 +64,101 @@ func (s *spf) run(g *Graph, root int32) {
 			}
 		}
 	}
+}
+
+// extend takes in that a way of the least distance leads over u to v: the first, or one
+// more. All weights are at least 1, so nothing is added to u any more.
+func (s *spf) extend(root, u, v int32, first bool) {
+	hops, open := s.hops[u], s.open[u]
+	if u == root {
+		hops = none
+	}
+	if open && s.bfr[v] {
+		hops, open = s.sets.union(hops, v), false
+		if first || !s.first(v) || u == root {
+			s.through[v] = u
+		}
+	} else if open && (first || !s.open[v]) {
+		s.through[v] = u
+	}
+	if first {
+		s.hops[v], s.open[v] = hops, open
+		return
+	}
+	s.hops[v], s.open[v] = s.sets.union(s.hops[v], hops), s.open[v] || open
+}
+
+// first reports whether v is a neighbour of the root.
+func (s *spf) first(v int32) bool {
+	_, ok := slices.BinarySearch(s.sets.list(s.hops[v]), v)
+	return ok
+}
+
+// via returns the vertices between the root and a neighbour of it that is not adjacent.
+func (s *spf) via(root, v int32) (out []string) {
+	for at := s.through[v]; at != root; at = s.through[at] {
+		out = append(out, s.g.name(at))
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// sets are sets of vertices, each once. Those of one vertex have its number.
+type sets struct {
+	same  []int32
+	lists [][]int32 // of the sets with more or less than one vertex
+	known map[string]int32
+	sums  map[[2]int32]int32
+}
+
+// none is the empty set.
+const none = -1
+
+func (x *sets) reset(same []int32) {
+	x.same, x.lists = same, x.lists[:0]
+	clear(x.known)
+	clear(x.sums)
+}
+
+func (x *sets) list(set int32) []int32 {
+	switch {
+	case set == none:
+		return nil
+	case int(set) < len(x.same):
+		return x.same[set : set+1]
+	}
+	return x.lists[int(set)-len(x.same)]
+}
+
+func (x *sets) union(a, b int32) int32 {
+	switch {
+	case a == b || b == none:
+		return a
+	case a == none:
+		return b
+	}
+	pair := [2]int32{min(a, b), max(a, b)}
+	if sum, ok := x.sums[pair]; ok {
+		return sum
+	}
+	if x.sums == nil {
+		x.sums, x.known = map[[2]int32]int32{}, map[string]int32{}
+	}
+	all := slices.Concat(x.list(a), x.list(b))
+	slices.Sort(all)
+	all = slices.Compact(all)
+	var key []byte
+	for _, v := range all {
+		key = binary.BigEndian.AppendUint32(key, uint32(v))
+	}
+	sum, ok := x.known[string(key)]
+	if !ok {
+		sum = int32(len(x.same) + len(x.lists))
+		x.lists = append(x.lists, all)
+		x.known[string(key)] = sum
+	}
+	x.sums[pair] = sum
+	return sum
 }
 
 func (s *spf) push(v int32) {

@@ -3,6 +3,7 @@ package bier_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
@@ -12,12 +13,12 @@ import (
 	"ctl.internal/internal/bier"
 )
 
-// oracle is the same network for gonum.
-func oracle(top *bier.Topology, g *bier.Graph) *simple.WeightedDirectedGraph {
+// oracle is the same network for gonum, all nodes of it.
+func oracle(top *bier.Topology) *simple.WeightedDirectedGraph {
 	o := simple.NewWeightedDirectedGraph(0, math.Inf(1))
 	index := map[string]int64{}
-	for i, m := range g.Members {
-		index[m.Node] = int64(i)
+	for i, n := range top.Nodes {
+		index[n.ID] = int64(i)
 		o.AddNode(simple.Node(i))
 	}
 	for _, l := range top.Links {
@@ -41,16 +42,16 @@ func TestTreesAreThoseOfGonum(t *testing.T) {
 		if seed%3 == 0 { // cut it into parts
 			top.Links = top.Links[:len(top.Links)*2/3]
 		}
-		top.Node("n00001").Params.Domains = nil // is no member: no way leads over it
+		top.Node("n00001").Params.Domains = nil // is no member: ways lead over it, not to it
 		g := bier.NewGraph(top, 1, 1)
-		o := oracle(top, g)
-		for i, m := range g.Members {
-			tree, want := g.Tree(m.Node), path.DijkstraFrom(simple.Node(i), o)
-			for j, to := range g.Members {
-				w := want.WeightTo(int64(j))
+		o := oracle(top)
+		for _, m := range g.Members {
+			tree, want := g.Tree(m.Node, 256), path.DijkstraFrom(simple.Node(index(top, m.Node)), o)
+			for _, to := range g.Members {
+				w := want.WeightTo(index(top, to.Node))
 				sum, way := 0.0, tree.Path(to.Node)
 				for k := 1; k < len(way); k++ {
-					a, b := index(g, way[k-1]), index(g, way[k])
+					a, b := index(top, way[k-1]), index(top, way[k])
 					sum += o.WeightedEdge(a, b).Weight()
 				}
 				if ok := !math.IsInf(w, 1); ok != (way != nil) || ok && (sum != w || way[0] != m.Node || way[len(way)-1] != to.Node) {
@@ -58,19 +59,14 @@ func TestTreesAreThoseOfGonum(t *testing.T) {
 				}
 			}
 		}
-		if g.Tree(g.Members[0].Node).Path("n00001") != nil {
+		if g.Tree(g.Members[0].Node, 256).Path("n00001") != nil {
 			t.Error("a node that is no member is reached")
 		}
 	}
 }
 
-func index(g *bier.Graph, node string) int64 {
-	for i, m := range g.Members {
-		if m.Node == node {
-			return int64(i)
-		}
-	}
-	return -1
+func index(t *bier.Topology, node string) int64 {
+	return int64(slices.IndexFunc(t.Nodes, func(n bier.Node) bool { return n.ID == node }))
 }
 
 // All tables at once are those of each member, and each neighbour's mask has exactly
@@ -89,18 +85,23 @@ func TestAllTables(t *testing.T) {
 		if one := g.BIFTs(m.Node, 64); len(one) != 2 || fmt.Sprint(one) != fmt.Sprint(seen[i]) {
 			t.Fatalf("%s: %v, alone %v", m.Node, seen[i], one)
 		}
-		tree := g.Tree(m.Node)
+		tree := g.Tree(m.Node, 64)
 		for _, table := range seen[i] {
 			through := map[string][]uint16{}
 			for _, e := range table.Entries {
-				if way := tree.Path(e.Node); way[min(1, len(way)-1)] != e.Neighbor {
-					t.Fatalf("%s: the way to %s is %v, the next hop %s", m.Node, e.Node, way, e.Neighbor)
+				way := tree.Path(e.Node)
+				if !slices.ContainsFunc(e.Neighbors, func(n bier.Neighbor) bool { return n.Node == way[min(1, len(way)-1)] }) {
+					t.Fatalf("%s: the way to %s is %v, the neighbours %v", m.Node, e.Node, way, e.Neighbors)
 				}
-				through[e.Neighbor] = append(through[e.Neighbor], e.ID)
+				for _, n := range e.Neighbors {
+					through[n.Node] = append(through[n.Node], e.ID)
+				}
 			}
 			for _, e := range table.Entries {
-				if e.FBM.SI != table.SI || fmt.Sprint(idsOf(e.FBM)) != fmt.Sprint(through[e.Neighbor]) {
-					t.Fatalf("%s: the mask of %s is %v, through it go %v", m.Node, e.Neighbor, idsOf(e.FBM), through[e.Neighbor])
+				for _, n := range e.Neighbors {
+					if n.FBM.SI != table.SI || fmt.Sprint(idsOf(n.FBM)) != fmt.Sprint(through[n.Node]) {
+						t.Fatalf("%s: the mask of %s is %v, through it go %v", m.Node, n.Node, idsOf(n.FBM), through[n.Node])
+					}
 				}
 			}
 		}

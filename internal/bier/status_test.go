@@ -2,6 +2,7 @@ package bier_test
 
 import (
 	"testing"
+	"time"
 
 	"ctl.internal/internal/bier"
 )
@@ -19,9 +20,34 @@ func TestStateOfARouter(t *testing.T) {
 		"not tried":                    {bier.Status{State: bier.Pending, Intent: 5}, 9, bier.Pending},
 		"refused":                      {bier.Status{State: bier.Failed, Intent: 5, Answered: 5, Reason: "no"}, 9, bier.Failed},
 	} {
-		got := x.s.Router("r", x.revision)
+		got := x.s.Router("r", x.revision, bier.Session{})
 		if got.State != x.want || got.State != bier.Applied && got.Reason == "" {
 			t.Errorf("%s: %+v, want %s", name, got, x.want)
+		}
+	}
+}
+
+// Whatever is known of a router, a state other than applied has a reason, and a router whose
+// session was lost after the last try is not applied.
+func TestStatesHaveReasons(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	for _, state := range []string{bier.Applied, bier.Pending, bier.Failed} {
+		for _, session := range []string{"", "connecting", bier.SessionUp, bier.SessionDown, bier.SessionRefused} {
+			for answered := range uint64(3) {
+				for sent := range 3 {
+					for since := range 3 {
+						x := bier.Status{State: state, Intent: 1, Answered: answered, Intended: at(1), Sent: at(sent)}
+						if state == bier.Failed {
+							x.Reason = "refused" // by the engine, always
+						}
+						got := x.Router("r", 9, bier.Session{State: session, Since: at(since)})
+						lost := session == bier.SessionDown || session == bier.SessionRefused
+						if got.State != bier.Applied && got.Reason == "" || got.State == bier.Applied && (lost && since >= sent || answered < 1) {
+							t.Errorf("%+v, session %s since %d: %s %q", x, session, since, got.State, got.Reason)
+						}
+					}
+				}
+			}
 		}
 	}
 }

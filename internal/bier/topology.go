@@ -86,8 +86,12 @@ type NodeDomain struct {
 	Global Global `json:"bier-global"`
 }
 
-// EncapsulationMPLS is the identity of ietf-bier that is the default.
-const EncapsulationMPLS = "ietf-bier:bier-encapsulation-mpls"
+// EncapsulationMPLS is the identity of ietf-bier that is the default, EncapsulationEthernet
+// the local name of the other one: BIFT-ids that are no labels (RFC 8296 section 2.2).
+const (
+	EncapsulationMPLS     = "ietf-bier:bier-encapsulation-mpls"
+	EncapsulationEthernet = "bier-encapsulation-ethernet"
+)
 
 // LocalName takes the module's name off an identity.
 func LocalName(identity string) string { return identity[strings.LastIndexByte(identity, ':')+1:] }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -14,8 +15,9 @@ import (
 type StatusLine struct {
 	Out io.Writer
 
-	mu sync.Mutex
-	on bool
+	mu   sync.Mutex
+	on   bool
+	rate Rate
 }
 
 // Show replaces the line; the zero Progress takes it away.
@@ -25,12 +27,12 @@ func (s *StatusLine) Show(p Progress) {
 		return
 	}
 	s.Clear()
-	text := p.String()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.rate.Text(p, time.Now())
 	if text == "" {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 		if r := []rune(text); len(r) >= w {
 			text = string(r[:max(w-1, 0)])
@@ -38,6 +40,30 @@ func (s *StatusLine) Show(p Progress) {
 	}
 	fmt.Fprint(f, text)
 	s.on = true
+}
+
+// Rate adds to the progress of one piece of work how fast it goes, once it has lasted a second.
+type Rate struct {
+	text  string
+	first uint64 // done when the work began to be shown
+	began time.Time
+}
+
+// Text is the line that shows the progress at a time; empty for the zero Progress.
+func (r *Rate) Text(p Progress, now time.Time) string {
+	if p.Text != r.text || p.Done < r.first {
+		*r = Rate{p.Text, p.Done, now}
+	}
+	text, took := p.String(), now.Sub(r.began)
+	if p.Done <= r.first || took < time.Second {
+		return text
+	}
+	rate := float64(p.Done-r.first) / took.Seconds()
+	text += fmt.Sprintf(", %.3g/s", rate)
+	if p.Total > p.Done {
+		text += fmt.Sprintf(", %s left", time.Duration(float64(p.Total-p.Done)/rate*float64(time.Second)).Round(time.Second))
+	}
+	return text
 }
 
 // String is the line that shows the progress; empty for the zero Progress.

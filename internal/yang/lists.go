@@ -1,6 +1,7 @@
 package yang
 
 import (
+	"slices"
 	"strings"
 
 	gy "github.com/openconfig/goyang/pkg/yang"
@@ -113,6 +114,7 @@ func (c *compiler) finish(n *Node) {
 		n.refers = n.refers || m.refers
 		m.quoted = m.quoted || m.IsLeaf() && (m.Type.Final().Base.Quoted() || m.Type.Final().Base == Union)
 		n.quoted = n.quoted || m.quoted
+		m.plain = m.Kind == Leaf && !slices.Contains([]Base{Union, Identityref, InstanceIdentifier}, m.Type.Final().Base)
 	}
 	for _, x := range n.choices {
 		if x.Parent == nil || x.Parent.Kind != Case { // nested ones are reached through it

@@ -12,16 +12,39 @@ import (
 type Stored struct {
 	Node  *Node
 	Text  string    // empty for an array, and for a container that is there for what is below it
-	Array bool      // Below are the entries of the list
-	Order string    // of an entry of a list that is ordered by the user: sorts the entries
 	Below []*Stored // members that are not in Text: arrays, and containers with arrays in them
-	Texts []string  // of an array, instead of Below: entries that have nothing below them
 
+	Array bool     // the entries of a list
+	Texts []string // their texts
+	Order []string // of a list that is ordered by the user: what sorts each entry
+
+	entries map[int]*Stored // those with members that are not in their text
 	written bool
 }
 
 // Len is the number of entries of an array.
-func (s *Stored) Len() int { return len(s.Below) + len(s.Texts) }
+func (s *Stored) Len() int { return len(s.Texts) }
+
+// Entry returns an entry of an array to put something below it.
+func (s *Stored) Entry(i int) *Stored {
+	e := s.entries[i]
+	if e == nil {
+		e = &Stored{Node: s.Node, Text: s.Texts[i]}
+		if s.entries == nil {
+			s.entries = map[int]*Stored{}
+		}
+		s.entries[i] = e
+	}
+	return e
+}
+
+// entryBelow is what is kept below an entry of an array.
+func (s *Stored) entryBelow(i int) []*Stored {
+	if e := s.entries[i]; e != nil {
+		return e.Below
+	}
+	return nil
+}
 
 // Child returns the container or array of a node below s, and makes it if there is none.
 func (s *Stored) Child(n *Node) *Stored {
@@ -35,9 +58,21 @@ func (s *Stored) Child(n *Node) *Stored {
 	return c
 }
 
-// Sort brings the entries of an array into their order.
+// Sort brings the entries of an array into the order of the user.
 func (s *Stored) Sort() {
-	slices.SortStableFunc(s.Below, func(a, b *Stored) int { return strings.Compare(a.Order, b.Order) })
+	at := make([]int, len(s.Texts))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return strings.Compare(s.Order[a], s.Order[b]) })
+	texts, order, entries := make([]string, len(at)), make([]string, len(at)), map[int]*Stored{}
+	for to, from := range at {
+		texts[to], order[to] = s.Texts[from], s.Order[from]
+		if e := s.entries[from]; e != nil {
+			entries[to] = e
+		}
+	}
+	s.Texts, s.Order, s.entries = texts, order, entries
 }
 
 // Decode reads the texts as one instance tree. They are checked as Decode and DecodeValue do it.
@@ -83,8 +118,8 @@ func (dec *storedDecoder) read(s *Stored, parent *Data) *Data {
 		dec.v.instance(d, s.Node)
 	}
 	dec.below(d, s.Below)
-	for _, t := range s.Texts {
-		d.add(dec.read(&Stored{Node: s.Node, Text: t}, d))
+	for i, t := range s.Texts {
+		d.add(dec.read(&Stored{Node: s.Node, Text: t, Below: s.entryBelow(i)}, d))
 	}
 	return d
 }

@@ -16,14 +16,14 @@ type Writer struct {
 	Masked func(*Node) bool
 	// Mask is written instead of them.
 	Mask string
-	// Flush takes what is written so far, in parts of about 256 KiB.
+	// Flush takes what is written so far, in parts of about 64 KiB.
 	Flush func([]byte) error
 
 	xmlWriter
 	err error
 }
 
-const flushAt = 256 << 10
+const flushAt = 64 << 10 // what was written is still in the processor's cache when it is sent
 
 // Text appends a text as it is.
 func (w *Writer) Text(t string) { w.buf = append(w.buf, t...) }
@@ -78,22 +78,16 @@ func (w *Writer) array(s *Stored, module string) {
 	if s.Len() > 1000 {
 		w.buf = slices.Grow(w.buf, flushAt+4<<10)
 	}
-	for i, e := range s.Below {
-		if i > 0 {
-			w.json(',')
-		}
-		w.stored(e, module)
-		w.flush(flushAt)
-	}
 	plain := !w.XML && !w.masks(s.Node) && (w.Style == Canonical || !s.Node.quoted)
 	for i, t := range s.Texts {
 		if i > 0 {
 			w.json(',')
 		}
-		if plain && entryEnd(t, 0, s.Node) == len(t) {
+		below := s.entryBelow(i)
+		if plain && below == nil && entryEnd(t, 0, s.Node) == len(t) {
 			w.buf = append(w.buf, t...)
 		} else {
-			w.object(t, 0, s.Node, nil, module)
+			w.object(t, 0, s.Node, below, module)
 		}
 		w.flush(flushAt)
 	}
@@ -168,9 +162,12 @@ func (w *Writer) object(t string, pos int, n *Node, below []*Stored, module stri
 		if value < 0 {
 			return w.misfit(t, n)
 		}
-		if m == nil {
+		switch {
+		case m == nil:
 			pos = valueEnd(t, value)
-		} else {
+		case w.XML && m.plain && m.Module == module && (w.Masked == nil || !w.Masked(m)) && w.element(t, value, m, &pos):
+			members++
+		default:
 			w.name(m, n, &members)
 			pos = w.instance(t, value, m, keptBelow(below, m), module)
 		}
@@ -269,6 +266,23 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 		w.buf = append(appendXMLText(w.buf, text), n.closing...)
 	}
 	return end
+}
+
+// element is leaf for a string that is XML as it is, which nearly all are.
+func (w *Writer) element(t string, value int, m *Node, end *int) bool {
+	if byteAt(t, value) != '"' {
+		return false
+	}
+	i := value + 1
+	for i < len(t) && !jsonOrXML[t[i]] {
+		i++
+	}
+	if byteAt(t, i) != '"' || i == value+1 {
+		return false
+	}
+	w.buf = append(append(append(w.buf, m.opening...), t[value+1:i]...), m.closing...)
+	*end = i + 1
+	return true
 }
 
 // any writes anydata.

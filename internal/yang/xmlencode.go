@@ -138,6 +138,9 @@ func (w *xmlWriter) scalar(d *Data, name string) string {
 
 var xmlSpecial = [256]bool{'<': true, '>': true, '&': true, '"': true, '\r': true}
 
+// jsonOrXML are the bytes that one of the two escapes, and the end of a JSON string.
+var jsonOrXML = [256]bool{'<': true, '>': true, '&': true, '"': true, '\r': true, '\\': true}
+
 // appendXMLText escapes text for an element or an attribute. A carriage return is escaped as
 // readers would make a line feed of it.
 func appendXMLText(buf []byte, s string) []byte {

@@ -25,7 +25,7 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	if err != nil {
 		return Description{}, fault.FromStatus(err)
 	}
-	return Description{Name: r.Name, Capabilities: r.Capabilities, Dialects: r.Dialects, Priority: r.Priority, Probes: r.Probes, Members: r.Members}, nil
+	return Description{Name: r.Name, Capabilities: r.Capabilities, Dialects: r.Dialects, Priority: r.Priority, Probes: r.Probes, Members: r.Members, Lacks: r.Lacks}, nil
 }
 
 // Probe is Driver.Probe.
@@ -78,6 +78,18 @@ func answer(ctx context.Context, ask *pluginv1.BierAsk, permit Permit) *pluginv1
 func (c *Client) Read(ctx context.Context, r *Router) (*Observed, error) {
 	a, err := c.rpc.ReadBier(ctx, &pluginv1.ReadBierRequest{Router: r})
 	return a, fault.FromStatus(err)
+}
+
+// Forwarding is Forwarder.Forwarding; a fault.Unsupported where the driver is none.
+func (c *Client) Forwarding(ctx context.Context, r *Router) ([]*Forwarding, error) {
+	a, err := c.rpc.ReadBierForwarding(ctx, &pluginv1.ReadBierForwardingRequest{Router: r})
+	return a.GetTables(), fault.FromStatus(err)
+}
+
+// Ping is Pinger.Ping; a fault.Unsupported where the driver is none.
+func (c *Client) Ping(ctx context.Context, r *Router, targets []*Member, count int) ([]*PingReply, error) {
+	a, err := c.rpc.PingBier(ctx, &pluginv1.PingBierRequest{Router: r, Targets: targets, Count: uint32(count)})
+	return a.GetReplies(), fault.FromStatus(err)
 }
 
 // Watch opens a stream of what happens to routers. It ends with ctx.

@@ -32,6 +32,9 @@ type (
 	Probe         = pluginv1.ProbeBierResponse
 	Observed      = pluginv1.ReadBierResponse
 	Event         = pluginv1.WatchBierResponse
+	Forwarding    = pluginv1.BierForwarding
+	Neighbor      = pluginv1.BierForwardingNeighbor
+	PingReply     = pluginv1.BierPingReply
 )
 
 // Outcomes of Apply.
@@ -70,6 +73,9 @@ type Description struct {
 	Priority     int32    // the highest wins
 	Probes       bool     // false: chosen by the operator only
 	Members      bool     // Apply is to be given Config.Members
+	// Lacks are abilities that the routers do not have: "tunnel" (RFC 8279 section 6.9),
+	// "transit" (BIER without a BFR-id), "ecmp" (more than one neighbour of equal ways).
+	Lacks []string
 }
 
 // Permit is asked before acts on a router: with several controllers, another one may have
@@ -118,4 +124,19 @@ type Driver interface {
 	// change, and passes on what the router reports, until ctx ends or emit fails.
 	// The SDK fills in Event.NodeId, and puts emit's calls in order.
 	Watch(ctx context.Context, r *Router, emit func(*Event) error) error
+}
+
+// Forwarder is what a Driver implements, too, that can read what a router has made of its
+// configuration.
+type Forwarder interface {
+	// Forwarding returns the forwarding tables that the router uses, with counters where it
+	// counts. Errors are those of Driver.Read.
+	Forwarding(ctx context.Context, r *Router) ([]*Forwarding, error)
+}
+
+// Pinger is what a Driver implements, too, whose routers can test the data plane.
+type Pinger interface {
+	// Ping has the router send count packets (1..100) to each target and returns the
+	// answers, in the order of the targets. Errors are those of Driver.Read.
+	Ping(ctx context.Context, r *Router, targets []*Member, count int) ([]*PingReply, error)
 }

@@ -28,7 +28,7 @@ func (s *server) DescribeBierDriver(context.Context, *pluginv1.DescribeBierDrive
 	}
 	x := d.Describe()
 	return &pluginv1.DescribeBierDriverResponse{Name: s.name, Capabilities: x.Capabilities, Dialects: x.Dialects,
-		Priority: x.Priority, Probes: x.Probes, Members: x.Members}, nil
+		Priority: x.Priority, Probes: x.Probes, Members: x.Members, Lacks: x.Lacks}, nil
 }
 
 // reach returns the driver for a call to a router.
@@ -114,3 +114,35 @@ func (s *server) ReadBier(ctx context.Context, q *pluginv1.ReadBierRequest) (*Ob
 	a, err := d.Read(ctx, q.Router)
 	return a, fault.ToStatus(err)
 }
+
+func (s *server) ReadBierForwarding(ctx context.Context, q *pluginv1.ReadBierForwardingRequest) (*pluginv1.ReadBierForwardingResponse, error) {
+	d, err := s.reach(q.Router)
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	f, ok := d.(Forwarder)
+	if !ok {
+		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the driver %s cannot read forwarding tables", s.name))
+	}
+	tables, err := f.Forwarding(ctx, q.Router)
+	return &pluginv1.ReadBierForwardingResponse{Tables: tables}, fault.ToStatus(err)
+}
+
+func (s *server) PingBier(ctx context.Context, q *pluginv1.PingBierRequest) (*pluginv1.PingBierResponse, error) {
+	d, err := s.reach(q.Router)
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	p, ok := d.(Pinger)
+	switch {
+	case !ok:
+		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the routers of driver %s have no ping over BIER", s.name))
+	case q.Count < 1 || q.Count > MaxPings || len(q.Targets) == 0:
+		return nil, fault.ToStatus(fault.New(fault.Invalid, "a ping needs targets and a count within 1..%d", MaxPings))
+	}
+	replies, err := p.Ping(ctx, q.Router, q.Targets, int(q.Count))
+	return &pluginv1.PingBierResponse{Replies: replies}, fault.ToStatus(err)
+}
+
+// MaxPings bounds the packets of one ping to one target.
+const MaxPings = 100

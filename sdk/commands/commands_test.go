@@ -143,7 +143,7 @@ func TestListsInTables(t *testing.T) {
 	tab.Add(commands.List(" ", []string{"a", "b,c"}), commands.List(",", []uint32{1, 2}))
 	tab.Add(commands.List[string](" ", nil), commands.List[uint32](",", nil))
 	for format, want := range map[string]string{
-		"text": "Roles │ Ports\n──────┼──────\na b,c │ 1,2\n      │ \n",
+		"text": "Roles | Ports\n------+------\na b,c | 1,2\n      | \n",
 		"json": `[{"ports":[1,2],"roles":["a","b,c"]},{"ports":[],"roles":[]}]`,
 	} {
 		var out bytes.Buffer
@@ -169,7 +169,7 @@ func TestTable(t *testing.T) {
 	tab.Add("core\x1b[2J", 24, "a longer text")
 	tab.Add("e", 8, "")
 	for format, want := range map[string]string{
-		"text": "Name     │ Ports │ Text\n─────────┼───────┼───────\ncore [2J │    24 │ a lon…\ne        │     8 │ \n",
+		"text": "Name     | Ports | Text\n---------+-------+-----\ncore [2J |    24 | a…\ne        |     8 | \n",
 		"json": "[\n  {\n    \"name\": \"core\\u001b[2J\",\n    \"ports\": 24,\n    \"text\": \"a longer text\"\n  },\n  {\n    \"name\": \"e\",\n    \"ports\": 8,\n    \"text\": \"\"\n  }\n]\n",
 	} {
 		var out bytes.Buffer

@@ -32,9 +32,9 @@ func Example() {
 		}
 	}
 	// Output:
-	// Name │ Machines
-	// ─────┼─────────
-	// r2   │ 0
+	// Name | Machines
+	// -----+---------
+	// r2   | 0
 	// [
 	//   {
 	//     "machines": 0,

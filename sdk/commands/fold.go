@@ -6,17 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Narrowest columns of a table that is folded: the last one, which is mostly prose, goes
-// first and to the first of these; then all do, to the second.
-const (
-	narrowLast = 24
-	narrowAny  = 10
-)
-
-// narrow takes from the widths of the columns until the table fits into so many, and
-// reports whether it does then. Numbers are not folded.
-func (t Table) narrow(width []int, columns int) bool {
+// narrow takes from the widths of the columns until the table fits into so many, and reports whether it does then. The last
+// column, which is mostly prose, goes first; then the widest. None becomes narrower than its longest word, at first as blanks
+// divide words, then as the marks within a name do. Numbers are not folded.
+func (t Table) narrow(width []int, titles []string, cells [][]string, columns int) bool {
 	n := len(width)
+	if columns <= 0 || n == 0 {
+		return true
+	}
 	over := func() int {
 		sum := 3 * (n - 1)
 		for _, w := range width {
@@ -24,20 +21,54 @@ func (t Table) narrow(width []int, columns int) bool {
 		}
 		return sum - columns
 	}
-	if columns <= 0 || n == 0 || over() <= 0 {
-		return true
-	}
-	if last := n - 1; !t.Columns[last].Right {
-		width[last] = max(min(width[last], narrowLast), width[last]-over())
-	}
-	for limit := slices.Max(width) - 1; over() > 0 && limit >= narrowAny; limit-- {
+	for _, marks := range []string{"", divides} {
+		if over() <= 0 {
+			break
+		}
+		least := make([]int, n)
 		for i := range width {
-			if width[i] > limit && over() > 0 && !t.Columns[i].Right {
-				width[i] = limit
+			least[i] = t.least(i, titles, cells, marks)
+		}
+		if last := n - 1; width[last] > least[last] {
+			width[last] = max(least[last], min(width[last], proseWidth), width[last]-over())
+		}
+		for limit := slices.Max(width) - 1; over() > 0 && limit > 0; limit-- {
+			for i := range width {
+				if width[i] > limit && width[i] > least[i] && over() > 0 {
+					width[i] = max(limit, least[i])
+				}
 			}
 		}
 	}
 	return over() <= 0
+}
+
+const (
+	proseWidth = 24          // of the last column, before others are folded
+	divides    = "-/,:;=.@_" // marks within a name after which it may be divided
+)
+
+// least is the narrowest that a column can be without cutting a word.
+func (t Table) least(i int, titles []string, cells [][]string, marks string) int {
+	longest := utf8.RuneCountInString(titles[i])
+	for _, row := range cells {
+		if t.Columns[i].Right {
+			longest = max(longest, utf8.RuneCountInString(row[i]))
+			continue
+		}
+		word := 0
+		for _, r := range row[i] {
+			word++
+			if r == ' ' {
+				word = 0
+			}
+			longest = max(longest, word)
+			if strings.ContainsRune(marks, r) {
+				word = 0
+			}
+		}
+	}
+	return longest
 }
 
 // cards shows a table that is too wide for the terminal a row at a time, a line for
@@ -54,7 +85,7 @@ func (t Table) cards(titles []string, cells [][]string, columns int) string {
 		}
 		for i, cell := range row {
 			head := titles[i]
-			for _, line := range fold(cell, max(columns-widest-2, narrowAny)) {
+			for _, line := range fold(cell, max(columns-widest-2, 10)) {
 				if line != "" {
 					b.WriteString(head + strings.Repeat(" ", widest-utf8.RuneCountInString(head)+2) + line + "\n")
 				}
@@ -65,31 +96,50 @@ func (t Table) cards(titles []string, cells [][]string, columns int) string {
 	return b.String()
 }
 
-// fold divides a cell into lines of at most width characters, where there is one after a
-// blank or a mark that divides a name.
+// fold divides a cell into lines of at most width characters: at blanks, else after a mark that divides a name. A word
+// that is longer stays whole.
 func fold(cell string, width int) []string {
 	var lines []string
 	for rest := []rune(cell); ; {
 		if len(rest) <= width || width < 1 {
 			return append(lines, string(rest))
 		}
-		at := width
-		for i := width; i > width/3; i-- {
-			if rest[i] == ' ' || strings.ContainsRune(" -/,:;=", rest[i-1]) {
-				at = i
-				break
-			}
+		at := breakBefore(rest, width)
+		if at == len(rest) {
+			return append(lines, string(rest))
 		}
 		lines = append(lines, strings.TrimRight(string(rest[:at]), " "))
 		rest = []rune(strings.TrimLeft(string(rest[at:]), " "))
 	}
 }
 
-// cut shortens a cell to limit characters, with an ellipsis at the end; 0 = no limit.
+// breakBefore is where a text is divided: the last blank or mark that leaves at most width characters, else the first of all.
+func breakBefore(text []rune, width int) int {
+	blank, mark := -1, -1
+	for i := 1; i < len(text) && (i <= width || blank < 0 && mark < 0); i++ {
+		if text[i] == ' ' {
+			blank = i
+		} else if text[i-1] != ' ' && strings.ContainsRune(divides, text[i-1]) {
+			mark = i
+		}
+	}
+	switch {
+	case blank > 0 && (blank > width/3 || mark < 0 || mark < blank):
+		return blank
+	case mark > 0:
+		return mark
+	}
+	return len(text)
+}
+
+// cut shortens a cell to limit characters at the end of a word, with an ellipsis after it; 0 = no limit.
 func cut(s string, limit int) string {
 	if limit <= 0 || utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	r := []rune(s)
-	return string(r[:limit-1]) + "…"
+	short := string([]rune(s)[:limit-1])
+	if i := strings.LastIndexByte(short, ' '); i > 0 && []rune(s)[limit-1] != ' ' {
+		short = short[:i]
+	}
+	return strings.TrimRight(short, " ") + "…"
 }

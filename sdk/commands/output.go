@@ -120,27 +120,39 @@ func (t Table) text(columns int) string {
 			width[i] = max(width[i], utf8.RuneCountInString(cells[r][i]))
 		}
 	}
-	if !t.narrow(width, columns) {
+	if !t.narrow(width, titles, cells, columns) {
 		return t.cards(titles, cells, columns)
 	}
+	rule := lines
+	if columns == 0 {
+		rule = plain
+	}
 	var b strings.Builder
-	t.row(&b, titles, width)
+	t.row(&b, titles, width, rule)
 	for i := range width {
 		if i > 0 {
-			b.WriteString("─┼─")
+			b.WriteString(rule.across + rule.cross + rule.across)
 		}
-		b.WriteString(strings.Repeat("─", width[i]))
+		b.WriteString(strings.Repeat(rule.across, width[i]))
 	}
 	b.WriteByte('\n')
 	for _, row := range cells {
-		t.row(&b, row, width)
+		t.row(&b, row, width, rule)
 	}
 	return b.String()
 }
 
+// rule is what stands between cells: lines on a terminal; in a pipe or a file what cut -d'|' and awk divide at.
+type rule struct{ down, across, cross string }
+
+var (
+	lines = rule{"│", "─", "┼"}
+	plain = rule{"|", "-", "+"}
+)
+
 // row writes the cells, folded to the widths of their columns, on as many lines as the
 // longest needs.
-func (t Table) row(b *strings.Builder, cells []string, width []int) {
+func (t Table) row(b *strings.Builder, cells []string, width []int, r rule) {
 	folded, lines := make([][]string, len(cells)), 1
 	for i, cell := range cells {
 		folded[i] = fold(cell, width[i])
@@ -153,14 +165,14 @@ func (t Table) row(b *strings.Builder, cells []string, width []int) {
 				part[i] = folded[i][l]
 			}
 		}
-		t.line(b, part, width)
+		t.line(b, part, width, r)
 	}
 }
 
-func (t Table) line(b *strings.Builder, cells []string, width []int) {
+func (t Table) line(b *strings.Builder, cells []string, width []int, r rule) {
 	for i, cell := range cells {
 		if i > 0 {
-			b.WriteString(" │ ")
+			b.WriteString(" " + r.down + " ")
 		}
 		pad := strings.Repeat(" ", max(width[i]-utf8.RuneCountInString(cell), 0))
 		switch {

@@ -4,7 +4,10 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
+	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
@@ -26,6 +29,9 @@ func (c *Client) Invoke(ctx context.Context, module, rpc string, input []byte) (
 		req.Caller = caller.ToProto(who)
 	}
 	res, err := c.rpc.Invoke(ctx, req)
+	if st := status.Convert(err); st.Code() == codes.ResourceExhausted && len(st.Details()) == 0 { // not of the plugin
+		return nil, fault.Wrap(fault.TooBig, err, "the answer of %s:%s is larger than %d MiB: ask for less of it, by a limit or a filter", module, rpc, wire.MaxMessage>>20)
+	}
 	if err != nil {
 		return nil, fault.FromStatus(err)
 	}

@@ -48,7 +48,7 @@ func (c *Client) Forward(w http.ResponseWriter, r *http.Request) (begun bool, er
 	}
 	sent := make(chan error, 1)
 	go func() { sent <- send(stream, r) }()
-	begun, err = receive(w, stream, func() bool { return len(sent) > 0 || bodyless(r) })
+	begun, err = (&answer{w: w, head: r.Method == http.MethodHead, allSent: func() bool { return len(sent) > 0 || bodyless(r) }}).receive(stream)
 	cancel()
 	if bodyless(r) {
 		<-sent // it waits for nobody
@@ -109,50 +109,6 @@ func send(stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeR
 		}
 		if err != nil {
 			return err
-		}
-	}
-}
-
-// receive copies the answer. One that begins before all of the request is sent is
-// the last of its connection.
-func receive(w http.ResponseWriter, stream grpc.BidiStreamingClient[pluginv1.ServeRequest, pluginv1.ServeResponse], allSent func() bool) (begun bool, err error) {
-	flusher, _ := w.(http.Flusher)
-	for {
-		m, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			if !begun {
-				return false, fault.New(fault.Internal, "the plugin ended without an answer")
-			}
-			return true, nil
-		}
-		if err != nil {
-			return begun, fault.FromStatus(err)
-		}
-		if m.Head != nil && !begun {
-			if s := m.Head.Status; s < 200 || s > 599 {
-				return false, fault.New(fault.Internal, "the plugin answered with the impossible status %d", s)
-			}
-			for _, h := range m.Head.Headers {
-				if !hop[http.CanonicalHeaderKey(h.Name)] {
-					w.Header()[http.CanonicalHeaderKey(h.Name)] = h.Values
-				}
-			}
-			if !allSent() {
-				w.Header().Set("Connection", "close")
-			}
-			w.WriteHeader(int(m.Head.Status))
-			begun = true
-		}
-		if !begun {
-			return false, fault.New(fault.Internal, "the plugin sent a body without a status")
-		}
-		if len(m.Body) > 0 {
-			if _, err := w.Write(m.Body); err != nil {
-				return true, err
-			}
-			if flusher != nil && len(m.Body) < chunk {
-				flusher.Flush()
-			}
 		}
 	}
 }

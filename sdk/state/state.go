@@ -243,11 +243,9 @@ func (s *Store) WaitUntil(ctx context.Context, ok func(*Snapshot) bool) error {
 		}
 		select {
 		case <-moved:
-		case <-s.ended: // also for who waits without an end of his own
-			return context.Canceled
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-s.ended:
+		case <-s.ended: // also for callers whose context has no end
 			return fault.New(fault.Unavailable, "the plugin is stopping")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"strings"
+	"unsafe"
 
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 
@@ -34,6 +35,9 @@ type row[T any] struct {
 	err      error
 }
 
+// unchanging returns a key of a tree, which never changes, as a string.
+func unchanging(key []byte) string { return unsafe.String(unsafe.SliceData(key), len(key)) }
+
 // NewTable returns a table of the records below a prefix.
 func NewTable[T any](at host.Prefix) *Table[T] { return NewTableWith(at, Codec[T]{}) }
 
@@ -56,14 +60,19 @@ func (t *Table[T]) Notify(f func(keys []string)) { t.notify = f }
 // Get returns the record of a key; false when there is none, or none that is readable.
 func (t *Table[T]) Get(r Reader, key string) (T, bool) {
 	x, ok := t.tree(r).Get([]byte(key))
+	if !ok {
+		x = &row[T]{}
+	}
 	r.read(t.at, t.at.Prefix+key, x.revision)
 	return x.value, ok && x.err == nil
 }
 
 // Revision returns the revision that wrote the record of a key, 0 if there is none.
 func (t *Table[T]) Revision(r Reader, key string) uint64 {
-	x, _ := t.tree(r).Get([]byte(key))
-	return x.revision
+	if x, ok := t.tree(r).Get([]byte(key)); ok {
+		return x.revision
+	}
+	return 0
 }
 
 // All yields the readable records whose keys begin with prefix, in the order of keys. In
@@ -75,7 +84,7 @@ func (t *Table[T]) All(r Reader, prefix string) iter.Seq2[string, T] {
 		it := t.tree(r).Root().Iterator()
 		it.SeekPrefix([]byte(prefix))
 		for key, x, ok := it.Next(); ok; key, x, ok = it.Next() {
-			if x.err == nil && !yield(string(key), x.value) {
+			if x.err == nil && !yield(unchanging(key), x.value) {
 				return
 			}
 		}
@@ -92,8 +101,10 @@ func (t *Table[T]) Put(tx *Tx, key string, v T) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the record %s cannot be encoded: %v", key, err)
 	}
-	before, _ := t.tree(tx).Get([]byte(key))
-	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Value: before.unknown.into(value)})
+	if before, ok := t.tree(tx).Get([]byte(key)); ok {
+		value = before.unknown.into(value)
+	}
+	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Value: value})
 	return nil
 }
 
@@ -102,11 +113,11 @@ func (t *Table[T]) Delete(tx *Tx, key string) {
 	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Delete: true})
 }
 
-func (t *Table[T]) tree(r Reader) *iradix.Tree[row[T]] { return r.part(t.index).(*iradix.Tree[row[T]]) }
+func (t *Table[T]) tree(r Reader) *iradix.Tree[*row[T]] { return r.part(t.index).(*iradix.Tree[*row[T]]) }
 
 func (t *Table[T]) prefix() host.Prefix  { return t.at }
 func (t *Table[T]) bind(_ *Store, i int) { t.index = i }
-func (t *Table[T]) empty() any           { return iradix.New[row[T]]() }
+func (t *Table[T]) empty() any           { return iradix.New[*row[T]]() }
 func (t *Table[T]) changed(keys []string) {
 	if t.notify != nil {
 		t.notify(keys)
@@ -114,7 +125,7 @@ func (t *Table[T]) changed(keys []string) {
 }
 
 func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
-	txn := part.(*iradix.Tree[row[T]]).Txn()
+	txn := part.(*iradix.Tree[*row[T]]).Txn()
 	keys := make([]string, 0, len(events))
 	for _, e := range events {
 		key := strings.TrimPrefix(e.Key, t.at.Prefix)
@@ -123,7 +134,7 @@ func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
 			txn.Delete([]byte(key))
 			continue
 		}
-		x := row[T]{revision: e.Revision}
+		x := &row[T]{revision: e.Revision}
 		if x.value, x.err = t.codec.Decode(key, e.Value); x.err != nil {
 			x.err = decodeError(e.Key, x.err)
 		} else if t.plain {
@@ -135,7 +146,7 @@ func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
 }
 
 func (t *Table[T]) broken(part any, out map[string]error) {
-	it := part.(*iradix.Tree[row[T]]).Root().Iterator()
+	it := part.(*iradix.Tree[*row[T]]).Root().Iterator()
 	for key, x, ok := it.Next(); ok; key, x, ok = it.Next() {
 		if x.err != nil {
 			out[t.at.Prefix+string(key)] = x.err

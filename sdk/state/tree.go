@@ -28,7 +28,7 @@ type Tree[T any] struct {
 // path.
 type instances[T any] struct {
 	docs  *iradix.Tree[host.Entry]
-	items *iradix.Tree[row[T]]
+	items *iradix.Tree[*row[T]]
 	bad   int // how many items cannot be decoded
 }
 
@@ -113,15 +113,20 @@ func (t *Tree[T]) Get(r Reader, keys ...string) (T, bool) {
 	if !t.bare {
 		r.readAll(t.docs, path+"/")
 	}
-	x, ok := part.items.Get([]byte(path))
-	return x.value, ok && x.err == nil
+	if x, ok := part.items.Get([]byte(path)); ok && x.err == nil {
+		return x.value, true
+	}
+	var none T
+	return none, false
 }
 
 // Revision returns the newest revision that wrote a part of the instance, 0 if there is
 // none.
 func (t *Tree[T]) Revision(r Reader, keys ...string) uint64 {
-	x, _ := t.of(r).items.Get([]byte(t.Path(keys...)))
-	return x.revision
+	if x, ok := t.of(r).items.Get([]byte(t.Path(keys...))); ok {
+		return x.revision
+	}
+	return 0
 }
 
 // Version identifies the state of all instances: two snapshots with equal versions have
@@ -143,7 +148,7 @@ func (t *Tree[T]) All(r Reader, keys ...string) iter.Seq2[string, T] {
 		it := part.items.Root().Iterator()
 		it.SeekPrefix([]byte(prefix))
 		for path, x, ok := it.Next(); ok; path, x, ok = it.Next() {
-			if x.err == nil && !yield(string(path), x.value) {
+			if x.err == nil && !yield(unchanging(path), x.value) {
 				return
 			}
 		}
@@ -170,7 +175,7 @@ func (t *Tree[T]) of(r Reader) instances[T] { return r.part(t.index).(instances[
 func (t *Tree[T]) prefix() host.Prefix  { return t.docs }
 func (t *Tree[T]) bind(_ *Store, i int) { t.index = i }
 func (t *Tree[T]) empty() any {
-	return instances[T]{docs: iradix.New[host.Entry](), items: iradix.New[row[T]]()}
+	return instances[T]{docs: iradix.New[host.Entry](), items: iradix.New[*row[T]]()}
 }
 func (t *Tree[T]) changed(paths []string) {
 	if t.notify != nil {
@@ -244,12 +249,12 @@ func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
 }
 
 // join makes the instance at a path of its documents; false when there is none.
-func (t *Tree[T]) join(docs *iradix.Tree[host.Entry], root string) (x row[T], ok bool) {
+func (t *Tree[T]) join(docs *iradix.Tree[host.Entry], root string) (x *row[T], ok bool) {
 	first, ok := docs.Get([]byte(root))
 	if !ok {
 		return x, false
 	}
-	x.revision = first.Revision
+	x = &row[T]{revision: first.Revision}
 	objects := map[string]map[string]any{}
 	text, several := first.Value, false
 	it := docs.Root().Iterator()

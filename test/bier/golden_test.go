@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -18,6 +19,9 @@ const (
 	success        = `{"configure-result":{"result":"SUCCESS"}}`
 	channelSuccess = `{"configure-result":{"result":"SUCCESS","errorCause":""}`
 )
+
+// times are members of an answer that are different each time.
+var times = regexp.MustCompile(`,\n *"(since|intended|sent|confirmed|session|session-since)": "[^"]*"`)
 
 // transcript sends calls and keeps what was said.
 type transcript struct {
@@ -35,7 +39,7 @@ func (x *transcript) call(rpc, body string) string {
 	if err := json.Indent(&pretty, []byte(out), "", " "); err != nil {
 		x.t.Fatalf("%s: %v: %s", rpc, err, out)
 	}
-	fmt.Fprintf(&x.text, "POST %s\n%s\n%s\n\n", rpc, body, pretty.String())
+	fmt.Fprintf(&x.text, "POST %s\n%s\n%s\n\n", rpc, body, times.ReplaceAllString(pretty.String(), ""))
 	return out
 }
 

@@ -27,7 +27,7 @@ func TestPluginsListenToLoginsAndChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Ctl("feature:repo-add " + repo)
-	c.Ctl("feature:install login-listener")
+	c.Ctl("feature:install --grant login-listener")
 
 	file := ""
 	read := func() string {

@@ -29,7 +29,8 @@ func installer(t *testing.T) (top string, run func(args ...string) (string, erro
 			t.Fatal(err)
 		}
 	}
-	build := "build:\n\t@touch built; mkdir -p bin/plugins bin/sdk; sha256sum bin/ctl-plugins | sed s,bin/ctl-plugins,repoinfo, >bin/plugins/SHA256SUMS\n"
+	build := "build:\n\t@touch built; mkdir -p bin/plugins bin/sdk; sha256sum bin/ctl-plugins | sed s,bin/ctl-plugins,repoinfo, >bin/plugins/SHA256SUMS\n" +
+		"docs:\n\t@mkdir -p bin/docs; touch bin/docs/index.html\n"
 	if err := os.WriteFile(filepath.Join(tree, "Makefile"), []byte(build), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +68,12 @@ func TestInstallAndUninstall(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(prefix, "lib", "ctl", "plugins", "repoinfo")); err != nil {
 		t.Error(err)
+	}
+	for _, file := range []string{"lib/ctl/docs/index.html", "share/man/man1/ctl.1", "share/man/man1/ctl-apply.1", "share/bash-completion/completions/ctl",
+		"share/zsh/site-functions/_ctl", "share/fish/vendor_completions.d/ctl.fish"} {
+		if _, err := os.Stat(filepath.Join(prefix, file)); err != nil {
+			t.Error(err)
+		}
 	}
 	if out, err := run("--uninstall", "--prefix", prefix); err != nil || !strings.Contains(out, "was kept") {
 		t.Errorf("uninstall: %v\n%s", err, out)

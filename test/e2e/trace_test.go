@@ -62,7 +62,7 @@ func install(t *testing.T, c *controller, plugin string) {
 		t.Fatal(err)
 	}
 	c.Ctl("feature:repo-add " + repo)
-	c.Ctl("feature:install " + plugin)
+	c.Ctl("feature:install --grant " + plugin)
 }
 
 // relay calls an RPC of which the plugin calls another plugin, itself.

@@ -89,7 +89,7 @@ start() {
 	printf '\n%s%s%s\n' "$loud" "LAB ONLY: loopback, accounts admin/admin and user/user." "$plain"
 	cat <<-TEXT
 
-		The controller runs at http://$http (a page for your browser) and keeps running; make stop ends it.
+		The controller runs at http://$http (a page for your browser; the documentation is at /docs/) and keeps running; make stop ends it.
 		Three things to try:
 
 		  curl -s -u admin:admin http://$http/restconf/operational/network-topology:network-topology

@@ -48,8 +48,8 @@ func TestTheConsoleTellsWhichRealmAnsweredWhat(t *testing.T) {
 		t.Errorf("%v\n%s", err, list)
 	}
 	for password, want := range map[string][]string{
-		"admin":   {"tokenAuthRealm │ authenticated", "ldapRealm      │ unknown", "decided by tokenAuthRealm"},
-		"leaf-pw": {"tokenAuthRealm │ unknown", "reader", "decided by ldapRealm"},
+		"admin":   {"tokenAuthRealm | authenticated", "ldapRealm      | unknown", "decided by tokenAuthRealm"},
+		"leaf-pw": {"tokenAuthRealm | unknown", "reader", "decided by ldapRealm"},
 		"nobodys": {"decided by no realm"},
 	} {
 		out, err := realmCommand(t, l, "realm:test", "admin", password)

@@ -10,7 +10,7 @@ import (
 
 // operatorCommands are those that ctl does by itself.
 func operatorCommands(o *options) []*cobra.Command {
-	return []*cobra.Command{o.configCommand(), o.featuresCommand(), o.pluginCommand(), o.snapshotCommand(), versionCommand(), manCommand()}
+	return []*cobra.Command{o.configCommand(), o.featuresCommand(), o.pluginCommand(), o.snapshotCommand(), o.applyCommand(), o.getCommand(), o.doctorCommand(), versionCommand(), manCommand()}
 }
 
 // group is a word of ctl's own that others follow.

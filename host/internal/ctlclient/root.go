@@ -39,6 +39,7 @@ func newRoot(std Streams) *cobra.Command {
 			"Exit codes:\n" + console.Codes(),
 		Example:           "  ctl\n  ctl feature:install ctl-switch-all\n  ctl --format json 'plugin:list'\n  ctl -f setup.ctl\n  ctl 'log:tail | grep -i error'",
 		Args:              cobra.ArbitraryArgs,
+		Version:           versionText(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		DisableAutoGenTag: true,

@@ -18,22 +18,12 @@ func versionCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "version", Short: "show the version of ctl", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := map[string]string{"version": "devel", "commit": "unknown", "go": runtime.Version(), "contract": strings.Join(wire.APIVersions, ", ")}
-			if info, ok := debug.ReadBuildInfo(); ok {
-				if m := info.Main.Version; m != "" && m != "(devel)" {
-					v["version"] = m
-				}
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						v["commit"] = s.Value
-					}
-				}
-			}
+			v := version()
 			switch format {
 			case "json":
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
 			case "", "text":
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "ctl %s (commit %s, %s, plugin contract %s)\n", v["version"], v["commit"], v["go"], v["contract"])
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "ctl %s\n", versionText())
 				return err
 			}
 			return coded{console.Usage, fmt.Errorf("--format is text or json, not %q", format)}
@@ -41,4 +31,25 @@ func versionCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&format, "format", "text", "text or json")
 	return c
+}
+
+// version is what this program was built from.
+func version() map[string]string {
+	v := map[string]string{"version": "devel", "commit": "unknown", "go": runtime.Version(), "contract": strings.Join(wire.APIVersions, ", ")}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if m := info.Main.Version; m != "" && m != "(devel)" {
+			v["version"] = m
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v["commit"] = s.Value
+			}
+		}
+	}
+	return v
+}
+
+func versionText() string {
+	v := version()
+	return fmt.Sprintf("%s (commit %s, %s, plugin contract %s)", v["version"], v["commit"], v["go"], v["contract"])
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 )
 
@@ -77,6 +78,10 @@ type PluginRef struct {
 	Name   string   `yaml:"name"`   // of the executable in the plugin directories
 	SHA256 string   `yaml:"sha256"` // of that file, in hex; empty = as SHA256SUMS beside it says
 	Args   []string `yaml:"args"`
+	// Grants are those that the catalogue of the home gives a plugin; a repository that was added cannot give any.
+	Grants []string `yaml:"grants"`
+
+	granted []grant.Grant
 }
 
 // Facet is one side of a plugin that a feature switches on. Without a feature
@@ -171,7 +176,15 @@ func (f *Feature) check() (errs []error) {
 	if !f.Ready() && f.Until == "" {
 		bad("available: false needs `until`, what it waits for")
 	}
-	for _, p := range f.Plugins {
+	for i := range f.Plugins {
+		p := &f.Plugins[i]
+		for _, text := range p.Grants {
+			g, err := grant.Parse(text)
+			if err != nil {
+				bad("plugins: grants of %s: %w", p.Name, err)
+			}
+			p.granted = append(p.granted, g)
+		}
 		if err := checkName(p.Name); err != nil || p.Name == HostPlugin {
 			bad("plugins: %q is not a plugin's name", p.Name)
 		}

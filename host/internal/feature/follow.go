@@ -28,9 +28,13 @@ func (m *Manager) Run(ctx context.Context) error {
 // catchUp makes run what is stored, if another controller has stored it. The caller
 // holds changes.
 func (m *Manager) catchUp(ctx context.Context) error {
-	next, added, err := loadState(ctx, m.o.Store)
-	if err != nil || next.revision == m.state.revision {
+	next, added, grants, err := loadState(ctx, m.o.Store)
+	if err != nil {
 		return err
+	}
+	m.adoptGrants(grants)
+	if next.revision == m.state.revision {
+		return nil
 	}
 	if !reflect.DeepEqual(added, m.added) {
 		repo, problems, err := readCatalogue(m.o.Dir, added)
@@ -62,6 +66,7 @@ func (m *Manager) adopt(ctx context.Context, next stored) (Change, error) {
 	c := Diff(m.plan, plan, m.Active(), target)
 	m.startAll(ctx, c.Ensure)
 	m.set(func() { m.state, m.plan, m.broken = next, plan, broken })
+	m.permit(target)
 	m.publish(target)
 	m.removeAll(ctx, c.Remove)
 	return c, ctx.Err()

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/sdk/fault"
 )
@@ -31,6 +32,8 @@ type Plugins interface {
 	Ensure(ctx context.Context, spec PluginSpec) error
 	// Remove stops a plugin and forgets it; it is no error when it is not there.
 	Remove(ctx context.Context, name string) error
+	// Grant puts decisions about a plugin's grants into force; it is no error when it is not there.
+	Grant(name string, held grant.Held)
 }
 
 // Options are what a Manager works with.
@@ -60,7 +63,8 @@ type Manager struct {
 	mu       sync.Mutex
 	repo     Repo
 	added    map[string]repoRecord
-	problems []home.Problem // of repositories that were left out
+	grants   map[string]grantRecord // by plugin
+	problems []home.Problem         // of repositories that were left out
 	state    stored
 	plan     Plan
 	broken   map[string]error // requirements that cannot be met at present
@@ -78,7 +82,7 @@ func New(ctx context.Context, o Options) (*Manager, error) {
 	m := &Manager{o: o}
 	m.active.Store(&Target{})
 	var err error
-	if m.state, m.added, err = loadState(ctx, o.Store); err != nil {
+	if m.state, m.added, m.grants, err = loadState(ctx, o.Store); err != nil {
 		return nil, fmt.Errorf("feature: %w", err)
 	}
 	if m.repo, m.problems, err = readCatalogue(o.Dir, m.added); err != nil {
@@ -95,9 +99,12 @@ func readCatalogue(dir home.Dir, added map[string]repoRecord) (Repo, []home.Prob
 	var repos []*Repository
 	var problems []home.Problem
 	names := map[string]string{}
-	take := func(url string, b []byte) []home.Problem {
+	take := func(url string, b []byte, own bool) []home.Problem {
 		r, ps := ParseRepository(url, b)
 		if len(ps) > 0 {
+			return ps
+		}
+		if ps := r.grantless(); !own && len(ps) > 0 {
 			return ps
 		}
 		if other, twice := names[r.Name]; twice {
@@ -115,14 +122,14 @@ func readCatalogue(dir home.Dir, added map[string]repoRecord) (Repo, []home.Prob
 		if err != nil {
 			return Repo{}, nil, fmt.Errorf("feature: %w", err)
 		}
-		ps := take(path, b)
+		ps := take(path, b, true)
 		if err := home.Fatal(ps); err != nil && i == 0 {
 			return Repo{}, ps, fault.Wrap(fault.Invalid, err, "%v", err)
 		}
 		problems = append(problems, ps...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(added)) {
-		problems = append(problems, take(added[name].URL, added[name].Text)...)
+		problems = append(problems, take(added[name].URL, added[name].Text, false)...)
 	}
 	return NewRepo(repos...), problems, nil
 }
@@ -245,7 +252,11 @@ func (m *Manager) salvage(s state) (Plan, map[string]error) {
 }
 
 func (m *Manager) target(plan Plan, s state) (Target, error) {
-	return NewTarget(plan, stoppedIn(plan, s.Stopped), m.o.Locate)
+	t, err := NewTarget(plan, stoppedIn(plan, s.Stopped), m.o.Locate)
+	for i := range t.Plugins {
+		t.Plugins[i].Held = m.held(plan, t.Plugins[i].Name)
+	}
+	return t, err
 }
 
 // stoppedIn adds those that depend on a stopped feature: they cannot run without it.
@@ -269,7 +280,7 @@ const rollbackTime = 2 * time.Minute
 
 // change goes from the present state to the next, or stays. more is written with
 // it. The caller holds changes.
-func (m *Manager) change(ctx context.Context, next state, simulate bool, more ...datastore.Op) (Change, error) {
+func (m *Manager) change(ctx context.Context, next state, simulate bool, agree Agreement, more ...datastore.Op) (Change, error) {
 	plan, err := Closure(m.unbroken(next), m.repo)
 	if err != nil {
 		return Change{}, err
@@ -284,15 +295,22 @@ func (m *Manager) change(ctx context.Context, next state, simulate bool, more ..
 	if simulate {
 		return c, nil
 	}
-	if err := m.ensure(ctx, c, old); err != nil {
+	agreed, err := m.ensure(ctx, c, old, agree)
+	if err != nil {
 		return Change{}, err
 	}
+	grants, ops := m.grantsAfter(plan, agreed)
+	more = append(more, ops...)
 	saved, err := m.saved(ctx, next, more...)
 	if err != nil {
 		m.rollback(ctx, c.Ensure, old)
 		return Change{}, err
 	}
-	m.set(func() { m.state, m.plan = saved, plan })
+	for name := range agreed {
+		grants[name] = grantRecord{grants[name].Held, saved.revision}
+	}
+	m.set(func() { m.state, m.plan, m.grants = saved, plan, grants })
+	m.permit(target)
 	m.publish(target)
 	m.removeAll(ctx, c.Remove)
 	return c, nil
@@ -304,19 +322,33 @@ func (m *Manager) unbroken(s state) []Requirement {
 	return slices.DeleteFunc(slices.Clone(s.Required), func(q Requirement) bool { return m.broken[q.Name] != nil })
 }
 
-// ensure starts what a change needs, or leaves everything as it was.
-func (m *Manager) ensure(ctx context.Context, c Change, old Target) error {
+// ensure starts what a change needs, or leaves everything as it was. It returns what was agreed to by plugin.
+func (m *Manager) ensure(ctx context.Context, c Change, old Target, agree Agreement) (map[string]grantRecord, error) {
+	agreed := map[string]grantRecord{}
 	for i, spec := range c.Ensure {
-		if err := m.o.Plugins.Ensure(ctx, spec); err != nil {
+		err := m.o.Plugins.Ensure(ctx, spec)
+		var needed *grant.NeededError
+		if errors.As(err, &needed) && agree.to(needed) {
+			r := m.grants[spec.Name].grant(agree.By, needed.Requests)
+			agreed[spec.Name] = r
+			spec.Held = spec.Held.Grant(agree.By, time.Now(), grantsOf(needed.Requests)...)
+			c.Ensure[i] = spec
+			err = m.o.Plugins.Ensure(ctx, spec)
+		}
+		if errors.As(err, &needed) {
+			m.rollback(ctx, c.Ensure[:i+1], old)
+			return nil, needed
+		}
+		if err != nil {
 			m.rollback(ctx, c.Ensure[:i+1], old)
 			kind := fault.KindOf(err)
 			if kind == fault.Internal {
 				kind = fault.Unavailable
 			}
-			return fault.Wrap(kind, err, "plugin %s does not start, nothing was changed: %v", spec.Name, err)
+			return nil, fault.Wrap(kind, err, "plugin %s does not start, nothing was changed: %v", spec.Name, err)
 		}
 	}
-	return nil
+	return agreed, nil
 }
 
 func (m *Manager) rollback(ctx context.Context, tried []PluginSpec, old Target) {
@@ -325,7 +357,9 @@ func (m *Manager) rollback(ctx context.Context, tried []PluginSpec, old Target) 
 	for _, spec := range slices.Backward(tried) {
 		var err error
 		if i := slices.IndexFunc(old.Plugins, func(p PluginSpec) bool { return p.Name == spec.Name }); i >= 0 {
-			err = m.o.Plugins.Ensure(ctx, old.Plugins[i])
+			was := old.Plugins[i]
+			was.Held = m.held(m.plan, was.Name)
+			err = m.o.Plugins.Ensure(ctx, was)
 		} else {
 			err = m.o.Plugins.Remove(ctx, spec.Name)
 		}

@@ -14,7 +14,9 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
 
@@ -27,6 +29,7 @@ type fakePlugins struct {
 	log     []string
 	fails   map[string]error
 	hook    func() // called by Ensure
+	needs   map[string][]grant.Request
 }
 
 func (p *fakePlugins) Ensure(_ context.Context, s PluginSpec) error {
@@ -39,6 +42,11 @@ func (p *fakePlugins) Ensure(_ context.Context, s PluginSpec) error {
 	if err := p.fails[s.Name]; err != nil {
 		return err
 	}
+	if needed := p.needs[s.Name]; len(needed) > 0 {
+		if err := s.Held.Check(&pluginv1.Manifest{Name: s.Name, Version: "1"}, needed); err != nil {
+			return err
+		}
+	}
 	p.running[s.Name] = s
 	return nil
 }
@@ -49,6 +57,15 @@ func (p *fakePlugins) Remove(_ context.Context, name string) error {
 	p.log = append(p.log, "remove "+name)
 	delete(p.running, name)
 	return nil
+}
+
+func (p *fakePlugins) Grant(name string, held grant.Held) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s, ok := p.running[name]; ok {
+		s.Held = held
+		p.running[name] = s
+	}
 }
 
 func (p *fakePlugins) names() string {
@@ -120,7 +137,11 @@ func (h *host) restart() {
 // load makes a manager that has read what is stored and runs nothing yet.
 func (h *host) load() {
 	h.t.Helper()
-	h.plugins = &fakePlugins{running: map[string]PluginSpec{}, fails: map[string]error{}}
+	var needs map[string][]grant.Request
+	if h.plugins != nil {
+		needs = h.plugins.needs
+	}
+	h.plugins = &fakePlugins{running: map[string]PluginSpec{}, fails: map[string]error{}, needs: needs}
 	m, err := New(context.Background(), Options{Dir: h.dir, Store: h.store, Plugins: h.plugins, Boot: h.boot,
 		Locate: func(name string) (string, string, error) {
 			if slices.Contains(h.gone, name) {

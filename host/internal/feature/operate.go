@@ -18,6 +18,9 @@ import (
 type InstallOptions struct {
 	Simulate bool // -t: say what would change, change nothing
 	NoStart  bool // -s: do not start what is new
+	// Agree is what the operator grants; without it a plugin that requests grants is not installed, and the
+	// error is a *grant.NeededError.
+	Agree Agreement
 }
 
 // Install requires features (NAME or NAME/VERSION) and makes them run with all
@@ -57,7 +60,7 @@ func (m *Manager) install(ctx context.Context, next state, names []string, o Ins
 			}
 		}
 	}
-	return m.change(ctx, next, o.Simulate)
+	return m.change(ctx, next, o.Simulate, o.Agree)
 }
 
 // unstopAll lets a feature and what it depends on run again.
@@ -91,7 +94,7 @@ func (m *Manager) Uninstall(ctx context.Context, names []string, o UninstallOpti
 			}
 			next.release(q.Name)
 		}
-		c, err := m.change(ctx, next, o.Simulate)
+		c, err := m.change(ctx, next, o.Simulate, Agreement{})
 		if err == nil {
 			c.Stay = m.staying(names, next, c)
 		}
@@ -211,6 +214,6 @@ func (m *Manager) startStop(ctx context.Context, names []string, mark func(*stat
 			}
 			mark(&next, q.Name)
 		}
-		return m.change(ctx, next, false)
+		return m.change(ctx, next, false, Agreement{})
 	})
 }

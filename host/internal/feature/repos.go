@@ -28,6 +28,9 @@ func (m *Manager) AddRepository(ctx context.Context, url string, install bool) (
 		return RepoInfo{}, Change{}, err
 	}
 	r, ps := ParseRepository(path, b)
+	if len(ps) == 0 {
+		ps = r.grantless()
+	}
 	if err := home.Fatal(ps); err != nil {
 		return RepoInfo{}, Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
 	}
@@ -139,7 +142,7 @@ func (m *Manager) recatalogue(ctx context.Context, added map[string]repoRecord, 
 			return Change{}, fault.Wrap(fault.KindOf(why), why, "the catalogue is left as it was, because %s could not be had any more: %v", name, why)
 		}
 	}
-	c, err := m.change(ctx, next, false, ops...)
+	c, err := m.change(ctx, next, false, Agreement{}, ops...)
 	if err != nil {
 		restore()
 		return Change{}, err

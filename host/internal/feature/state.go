@@ -15,6 +15,8 @@ const (
 	namespace  = "feature"
 	stateKey   = "state"
 	repoPrefix = "repo/"
+	// grantPrefix is before the name of a plugin; the value is a grantRecord.
+	grantPrefix = "grant/"
 )
 
 // state is all that is kept: what is wanted, not what follows from it.
@@ -72,8 +74,8 @@ type stored struct {
 	revision datastore.Revision
 }
 
-func loadState(ctx context.Context, s datastore.Store) (out stored, repos map[string]repoRecord, err error) {
-	repos = map[string]repoRecord{}
+func loadState(ctx context.Context, s datastore.Store) (out stored, repos map[string]repoRecord, grants map[string]grantRecord, err error) {
+	repos, grants = map[string]repoRecord{}, map[string]grantRecord{}
 	err = s.View(ctx, func(sn datastore.Snapshot) error {
 		e, err := sn.Get(namespace, stateKey)
 		switch {
@@ -95,9 +97,19 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, repos map[st
 			}
 			repos[strings.TrimPrefix(e.Key, repoPrefix)] = r
 		}
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: grantPrefix}) {
+			if err != nil {
+				return err
+			}
+			r := grantRecord{revision: e.Revision}
+			if err := json.Unmarshal(e.Value, &r.Held); err != nil {
+				return fmt.Errorf("the stored grants %s are not readable: %w", e.Key, err)
+			}
+			grants[strings.TrimPrefix(e.Key, grantPrefix)] = r
+		}
 		return nil
 	})
-	return out, repos, err
+	return out, repos, grants, err
 }
 
 // save stores a new state, with further writes in the same transaction; a state

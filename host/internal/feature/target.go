@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/sdk/fault"
 )
 
@@ -15,6 +16,8 @@ type PluginSpec struct {
 	SHA256 string   // in hex; empty = not checked
 	Args   []string // after the program's name
 	Facets []string // kinds that are on for it, in order: cli, rest, ui
+	// Held are the decisions about what it requests. They make no other process.
+	Held grant.Held
 }
 
 // Equal reports whether the running process would be the same.

@@ -143,7 +143,7 @@ type Supervisor struct {
 	CallTimeout  time.Duration `json:"callTimeout"`
 	Backoff      time.Duration `json:"backoff"`
 	MaxBackoff   time.Duration `json:"maxBackoff"`
-	MaxFailures  int           `json:"maxFailures"`
+	InFlight     int           `json:"inFlight"`
 	StopGrace    time.Duration `json:"stopGrace"`
 }
 

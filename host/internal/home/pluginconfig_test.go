@@ -47,9 +47,9 @@ func TestPluginConfigIsCheckedAndFilled(t *testing.T) {
 		"range":          {"review_url: https://r.example\nport: 70000\n", []string{`p.yaml:2: port: 70000 is not between 1 and 65535`}},
 		"type":           {"review_url: https://r.example\nport: \"1\"\n", []string{`p.yaml:2: port: "1" is not a whole number`}},
 		"secret":         {"review_url: https://r.example\npassword: hunter2\n", []string{`p.yaml:2: password: does not have the form it must have`}},
-		"twice":          {"port: 1\nport: 2\n", []string{`p.yaml:2: port: set twice, first in line 1`}},
+		"twice":          {"port: 1\nport: 2\n", []string{`p.yaml:2: port: set twice, first in line 1`, "p.yaml:1: review_url is missing"}},
 		"not a mapping":  {"- a\n", []string{`p.yaml:1: must be a mapping of settings`}},
-		"infinite":       {"port: .inf\n", []string{`p.yaml:1: port: ".inf" is not a number that JSON can hold`}},
+		"infinite":       {"port: .inf\n", []string{`p.yaml:1: port: ".inf" is not a number that JSON can hold`, "p.yaml:1: review_url is missing"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

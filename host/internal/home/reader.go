@@ -47,9 +47,11 @@ func (r *reader) document(root *yaml.Node) any {
 
 // finish fills in the defaults, checks the value and returns it as JSON, nil after problems.
 func (r *reader) finish(value any) []byte {
-	if len(r.problems) > 0 {
-		return nil
+	known := map[string]bool{}
+	for _, p := range r.problems {
+		known[p.Key] = true
 	}
+	before := len(r.problems)
 	r.value = r.fill(value, r.schema, 4)
 	if err := r.validator.Validate(r.value); err != nil {
 		ve := new(jsonschema.ValidationError)
@@ -60,6 +62,9 @@ func (r *reader) finish(value any) []byte {
 		r.report(ve)
 	}
 	r.value = r.apply(r.value, r.deref(r.schema), nil)
+	// What could not be read is reported once, and hides no fault elsewhere.
+	found := r.problems[before:]
+	r.problems = append(r.problems[:before:before], slices.DeleteFunc(found, func(p Problem) bool { return known[p.Key] })...)
 	if len(r.problems) > 0 {
 		return nil
 	}

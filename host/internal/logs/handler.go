@@ -54,6 +54,7 @@ type sink struct{ reg *Registry }
 func (s sink) Write(line []byte) (int, error) {
 	e := s.reg.current
 	e.JSON = strings.TrimSuffix(string(line), "\n")
+	e.Message = strings.Clone(e.Message) // it may be a part of something large
 	s.reg.ring.add(e)
 	for _, w := range s.reg.writers {
 		_, err := w.Write(line)

@@ -240,3 +240,17 @@ func TestRecordsThatTheFileDoesNotTake(t *testing.T) {
 		t.Errorf("the file has %v, the fallback %q", got, said.String()[before:])
 	}
 }
+
+func TestTheNewestRecordsAreBoundedInBytes(t *testing.T) {
+	r := New(Options{})
+	for range 3000 {
+		r.Logger("plugin.p").Info(strings.Repeat("x", 8<<10))
+	}
+	size := 0
+	for _, e := range r.Recent(0) {
+		size += len(e.JSON) + len(e.Message)
+	}
+	if size > ringBytes || size < ringBytes/2 {
+		t.Errorf("%d bytes are kept", size)
+	}
+}

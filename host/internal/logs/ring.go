@@ -35,11 +35,17 @@ func Printable(s string) string {
 	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
 }
 
+// ringBytes bounds the texts of the entries that are kept.
+const ringBytes = 8 << 20
+
+func (e Entry) size() int { return len(e.JSON) + len(e.Message) }
+
 // ring holds the newest entries.
 type ring struct {
 	mu      sync.Mutex
 	size    int
 	entries []Entry // oldest first
+	bytes   int     // of their texts
 	first   uint64  // number of the oldest entry
 	changed chan struct{}
 }
@@ -50,10 +56,12 @@ func (r *ring) add(e Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.entries = append(r.entries, e)
-	if over := len(r.entries) - r.size; over > 0 {
+	r.bytes += e.size()
+	for len(r.entries) > r.size || r.bytes > ringBytes && len(r.entries) > 1 {
+		r.bytes -= r.entries[0].size()
 		r.entries[0] = Entry{}
-		r.entries = r.entries[over:]
-		r.first += uint64(over)
+		r.entries = r.entries[1:]
+		r.first++
 	}
 	close(r.changed)
 	r.changed = make(chan struct{})
@@ -88,7 +96,7 @@ func (r *Registry) Clear() {
 	r.ring.mu.Lock()
 	defer r.ring.mu.Unlock()
 	r.ring.first += uint64(len(r.ring.entries))
-	r.ring.entries = nil
+	r.ring.entries, r.ring.bytes = nil, 0
 }
 
 // Follow calls f for every entry logged from now on, with the number of entries

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/plugin/relay"
 	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/onward"
+	"ctl.internal/sdk/caller"
 )
 
 // lostGrace is how long an error that looks like a dead process waits for proof of
@@ -27,7 +30,7 @@ const (
 )
 
 type stats struct {
-	calls, failed, repeated, refused atomic.Uint64
+	calls, failed, repeated, refused, denied atomic.Uint64
 }
 
 type safeKey struct{}
@@ -42,6 +45,11 @@ func IsSafe(ctx context.Context) bool { return ctx.Value(safeKey{}) != nil }
 // call runs f on the current process.
 func (s *supervisor) call(ctx context.Context, f func(*instance) error) error {
 	safe := IsSafe(ctx)
+	place, err := s.enter(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer s.calls.leave(place)
 	id := s.callers.enter(ctx)
 	defer s.callers.leave(id)
 	s.stats.calls.Add(1)
@@ -68,15 +76,30 @@ func (s *supervisor) call(ctx context.Context, f func(*instance) error) error {
 	}
 }
 
+// enter takes a place for a call to the plugin.
+func (s *supervisor) enter(ctx context.Context, unary bool) (*place, error) {
+	who, wait := "", queueWait
+	if c, ok := caller.From(ctx); ok {
+		who = c.User + "@" + c.Domain
+	} else if md, ok := metadata.FromOutgoingContext(ctx); ok { // another plugin
+		who, wait = strings.Join(md.Get(relay.MetaCaller), ""), s.m.limits.CallTimeout
+	}
+	if p := s.calls.enter(ctx, who, unary, wait); p != nil {
+		return p, nil
+	}
+	s.stats.calls.Add(1)
+	s.stats.refused.Add(1)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return nil, unavailable(time.Second, "plugin %s is busy with %d calls; try again later", s.name, s.calls.limit)
+}
+
 // acquire returns the process that serves, counted in. A safe call waits for one.
 func (s *supervisor) acquire(ctx context.Context, safe bool) (*instance, error) {
 	for {
 		inst := s.cur.Load()
 		if inst != nil && !inst.gone() && inst.acquire() {
-			if n := inst.inflight.Load(); n > int64(s.m.limits.InFlight) {
-				inst.release()
-				return nil, unavailable(time.Second, "plugin %s is busy with %d calls; try again later", s.name, s.m.limits.InFlight)
-			}
 			return inst, nil
 		}
 		if inst != nil {
@@ -172,7 +195,7 @@ func (s *supervisor) downError(m machine) *UnavailableError {
 	case Starting:
 		return unavailable(time.Second, "plugin %s is starting", s.name)
 	case Backoff:
-		return unavailable(time.Until(m.next)+time.Second, "%s; restart %d of %d follows", m.reason, m.failures(), m.policy.MaxFailures)
+		return unavailable(time.Until(m.next)+time.Second, "%s; restart %d follows", m.reason, m.failures())
 	case Failed:
 		return unavailable(time.Minute, "plugin %s has failed and waits for plugin:restart: %s", s.name, m.reason)
 	case Standby:
@@ -231,9 +254,14 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 	if other, ok := c.forward(); ok {
 		return other.NewStream(ctx, desc, method, opts...)
 	}
+	leave, err := s.enterStream(ctx, method)
+	if err != nil {
+		return nil, err
+	}
 	s.stats.calls.Add(1)
 	inst, err := s.acquire(ctx, IsSafe(ctx))
 	if err != nil {
+		leave()
 		s.stats.refused.Add(1)
 		return nil, err
 	}
@@ -250,6 +278,7 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 	end := func() {
 		cancel()
 		detach()
+		leave()
 		s.callers.leave(id)
 		if !watching(method) {
 			inst.release()
@@ -265,6 +294,20 @@ func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method strin
 	// gRPC ends the stream's context when the call is over, however it ends.
 	context.AfterFunc(stream.Context(), end)
 	return &managedStream{ClientStream: stream, s: s, inst: inst, ctx: ctx}, nil
+}
+
+// enterStream takes a place for a stream: among the calls, or of a watch among the watches. The function gives it back.
+func (s *supervisor) enterStream(ctx context.Context, method string) (leave func(), err error) {
+	if !watching(method) {
+		p, err := s.enter(ctx, false)
+		return func() { s.calls.leave(p) }, err
+	}
+	if s.watches.Add(1) > int64(s.m.limits.Watches) {
+		s.watches.Add(-1)
+		s.stats.refused.Add(1)
+		return nil, unavailable(time.Second, "plugin %s serves %d watches already; try again later", s.name, s.m.limits.Watches)
+	}
+	return func() { s.watches.Add(-1) }, nil
 }
 
 // managedStream distinguishes the death of the process from an error of the plugin.

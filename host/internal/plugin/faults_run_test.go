@@ -242,7 +242,7 @@ func TestFault21Panics(t *testing.T) {
 	}
 }
 
-func TestFault22FailedPluginsAreLeftAloneAndOthersServe(t *testing.T) {
+func TestFault22ACrashLoopBacksOffAndOthersServe(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
 	r := newRig(t, nil)
 	good := faulty("name=good")
@@ -253,8 +253,8 @@ func TestFault22FailedPluginsAreLeftAloneAndOthersServe(t *testing.T) {
 	if got := startFails(t, r, bad); !strings.Contains(got, "exit status 4") {
 		t.Error(got)
 	}
-	i := r.untilState("bad", Failed)
-	if i.Failures != quickPolicy.MaxFailures || !strings.Contains(i.Reason, "exit status 4") {
+	i := r.until("bad", "at its twelfth failure", func(i Info) bool { return i.State == Backoff && i.Failures >= 12 })
+	if !strings.Contains(i.Reason, "exit status 4") {
 		t.Errorf("info: %+v", i)
 	}
 	if len(r.List()) != 2 {

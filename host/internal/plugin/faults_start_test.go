@@ -137,7 +137,7 @@ func TestFault17AChangedFileIsToldAndNotUsedInSilence(t *testing.T) {
 	own := filepath.Join(t.TempDir(), "faulty")
 	copyFile(t, faultyBinary, own)
 	r := newRig(t, nil)
-	r.ensure(Spec{Name: "faulty", Path: own})
+	r.ensure(Spec{Name: "faulty", Path: own, Held: faultyGrants})
 	if err := r.Verify("faulty"); err != nil {
 		t.Errorf("verify: %v", err)
 	}
@@ -216,7 +216,7 @@ func TestAScriptCanBeAPlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRig(t, nil)
-	r.ensure(Spec{Name: "faulty", Path: script})
+	r.ensure(Spec{Name: "faulty", Path: script, Held: faultyGrants})
 	r.must("echo", "{}")
 	if err := r.Reload(r.ctx(), "faulty"); err != nil {
 		t.Error(err)

@@ -102,7 +102,7 @@ func TestWhatPluginsMayAskOfTheHost(t *testing.T) {
 		{call: "call", text: "other:thing", want: "map[by:faulty called:other:thing for:ann through:8443]"},
 		{call: "call", text: "missing:thing", fails: true, kind: fault.NotFound},
 		{call: "providers", text: "topology", want: "faulty:true"},
-		{call: "providers", text: "realm", want: ""},
+		{call: "providers", text: "realm", fails: true, kind: fault.Denied},
 		{call: "identity", fails: true, kind: fault.Denied},
 	} {
 		t.Run(c.call+" "+c.text, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/process"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -33,6 +34,14 @@ type Info struct {
 	Warnings []string          // of its settings
 	Tail     []string          // last lines it logged
 	Manifest *pluginv1.Manifest
+
+	Grants []grant.Decision // what became of its requests
+	Denied uint64           // tries of what it was not granted
+
+	Metrics    string // why its metrics are left out; empty = they are not
+	Waiting    int    // calls that wait for a place
+	StoreBytes int64  // of its data, as counted last
+	StoreKeys  int64
 
 	Calls    uint64 // to the plugin, ever
 	Errors   uint64
@@ -69,6 +78,15 @@ func (s *supervisor) info(hash bool) Info {
 		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path, Args: spec.Args,
 		SHA256: spec.SHA256, Facets: spec.Facets, DataDir: s.dataDir(), Manifest: s.manifest.Load(),
 		Calls: s.stats.calls.Load(), Errors: s.stats.failed.Load(), Repeated: s.stats.repeated.Load(), Refused: s.stats.refused.Load()}
+	i.Denied = s.stats.denied.Load()
+	if why := s.metrics.Load(); why != nil {
+		i.Metrics = *why
+	}
+	_, i.Waiting = s.calls.load()
+	i.StoreBytes, i.StoreKeys = s.services.Stored()
+	if r := s.requests.Load(); r != nil {
+		i.Grants = s.services.Held().Decisions(*r)
+	}
 	i.Version = i.Manifest.GetVersion()
 	if last != nil {
 		i.Tail, i.Warnings = last.proc.Tail(), last.warnings
@@ -77,10 +95,25 @@ func (s *supervisor) info(hash bool) Info {
 		}
 		i.Health = last.health.Load().GetDetails()
 	}
-	if cur := s.cur.Load(); cur != nil {
+	switch cur := s.cur.Load(); {
+	case cur == nil:
+	case ended(cur.proc.Gone()):
+		if i.State.Serving() { // the supervisor has not seen it yet
+			i.State, i.Reason, i.Since = Backoff, "its process has ended; a new one is being started", time.Now()
+		}
+	default:
 		i.PID, i.Started, i.InFlight, i.Debugger = cur.proc.PID, cur.proc.Started, cur.inflight.Load(), cur.proc.Attached()
 	}
 	return i
+}
+
+func ended(gone <-chan struct{}) bool {
+	select {
+	case <-gone:
+		return true
+	default:
+		return false
+	}
 }
 
 // Manifests returns the newest manifest of every plugin that has been described, in

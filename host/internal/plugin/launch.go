@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/internal/wire"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -81,6 +83,14 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 	if err != nil {
 		return permanentError{err}
 	}
+	requests, err := grant.Requests(inst.manifest)
+	if err != nil {
+		return permanentError{err}
+	}
+	s.requests.Store(&requests)
+	if err := s.services.Held().Check(inst.manifest, requests); err != nil {
+		return permanentError{err}
+	}
 	inst.proc.Annotate(slog.String("version", inst.manifest.Version))
 	if inst.manifest.SingleNode && s.m.options.Roles != nil && !s.awaitRole(ctx) {
 		return standbyError{inst.manifest}
@@ -149,6 +159,16 @@ func (s *supervisor) firstHealth(inst *instance, base pluginv1.BaseClient, besid
 func (s *supervisor) accept(m *pluginv1.Manifest) (api string, err error) {
 	if m.GetName() != s.name {
 		return "", fmt.Errorf("the file of plugin %s holds the plugin %q: correct the path or the name in features.yaml", s.name, m.GetName())
+	}
+	for _, r := range m.Routes {
+		for _, own := range s.m.options.Reserved {
+			if strings.HasPrefix(strings.TrimSuffix(r.GetPath(), "/")+"/", own+"/") || strings.HasPrefix(own+"/", strings.TrimSuffix(r.GetPath(), "/")+"/") {
+				return "", fmt.Errorf("plugin %s claims the path %q, and %s is the controller's own: the author must choose another", s.name, r.GetPath(), own)
+			}
+		}
+		if !strings.HasPrefix(r.GetPath(), "/") || path.Clean(r.GetPath()) != r.GetPath() {
+			return "", fmt.Errorf("plugin %s claims the path %q, which is not a clean path below /", s.name, r.GetPath())
+		}
 	}
 	if v := wire.Negotiate(m.ApiVersions); v != "" {
 		return v, s.m.conflicts(s.name, m)

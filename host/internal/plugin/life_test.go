@@ -81,3 +81,30 @@ func TestOrdersAreToldFromCrashes(t *testing.T) {
 		t.Errorf("removed %d, there again %d, before %d", last, r.Ordered("faulty"), first)
 	}
 }
+
+// A process that has ended is never shown as one that serves, however late the supervisor notices.
+func TestADeadProcessIsNotShown(t *testing.T) {
+	gone := make(chan struct{})
+	if ended(gone) {
+		t.Error("a process that runs has ended")
+	}
+	close(gone)
+	if !ended(gone) {
+		t.Error("a process that has ended runs")
+	}
+	r := newRig(t, nil)
+	r.ensure(faulty())
+	r.untilState("faulty", Ready)
+	s, err := r.get("faulty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cur := s.cur.Load()
+	if err := syscall.Kill(cur.proc.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-cur.proc.Gone()
+	if i, _ := r.Info("faulty"); i.PID == cur.proc.PID {
+		t.Errorf("the dead process %d is shown, %s", i.PID, i.State)
+	}
+}

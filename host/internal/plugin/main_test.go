@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"ctl.internal/host/internal/grant"
 )
 
 // faultyBinary is the misbehaving plugin, built once for all tests.
@@ -73,7 +75,7 @@ func (b *logBuffer) count(s string) int { return strings.Count(b.String(), s) }
 var quick = Limits{StopGrace: time.Second, PingEvery: 100 * time.Millisecond, PingTimeout: 20 * time.Second, PingMisses: 3,
 	StartTimeout: 60 * time.Second, DrainTimeout: 5 * time.Second, LogRate: 1000}
 
-var quickPolicy = Policy{FirstDelay: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, MaxFailures: 4, StableAfter: time.Minute, UnhealthyAfter: time.Minute}
+var quickPolicy = Policy{FirstDelay: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, StableAfter: time.Minute, UnhealthyAfter: time.Minute}
 
 type rig struct {
 	*Manager
@@ -117,9 +119,13 @@ func newRig(t testing.TB, change func(*Options)) *rig {
 	return r
 }
 
+// faultyGrants are what the faulty plugin requests, but the certificate.
+var faultyGrants = grant.Held{}.Grant("test", time.Time{}, grant.Grant{Kind: grant.Service, Value: "*"}, grant.Grant{Kind: grant.Plugins, Value: "*"},
+	grant.Grant{Kind: grant.RPC, Value: "*"}).Refuse("test", time.Time{}, grant.Grant{Kind: grant.Certificate, Value: "*"})
+
 // faulty is the spec of the misbehaving plugin; words go into its environment.
 func faulty(words ...string) Spec {
-	s := Spec{Name: "faulty", Path: faultyBinary}
+	s := Spec{Name: "faulty", Path: faultyBinary, Held: faultyGrants}
 	if len(words) > 0 {
 		s.Env = []string{"FAULTY=" + strings.Join(words, " ")}
 	}

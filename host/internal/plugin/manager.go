@@ -41,6 +41,7 @@ type Manager struct {
 	bus       *events.Bus
 	log       *slog.Logger
 	sums      process.Sums
+	bulkheads *bulkheads
 
 	mu      sync.Mutex
 	plugins map[string]*supervisor
@@ -63,6 +64,7 @@ func New(o Options) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{options: o, limits: o.Limits.filled(), policy: o.Policy, runDir: dir, bus: o.Bus, plugins: map[string]*supervisor{}}
+	m.bulkheads = newBulkheads(m.limits.AllInFlight)
 	if m.policy == (Policy{}) {
 		m.policy = DefaultPolicy
 	}
@@ -112,6 +114,16 @@ func (m *Manager) Ensure(ctx context.Context, spec Spec) error {
 		return err
 	}
 	m.reindex()
+	before := s.services.Held()
+	s.services.SetHeld(spec.Held)
+	if err = s.ensure(ctx, spec); err != nil && s.cur.Load() != nil { // it goes on as it was
+		s.services.SetHeld(before)
+	}
+	return err
+}
+
+// ensure makes the plugin run as a spec says.
+func (s *supervisor) ensure(ctx context.Context, spec Spec) error {
 	s.mu.Lock()
 	before := s.spec
 	s.spec = spec
@@ -119,7 +131,7 @@ func (m *Manager) Ensure(ctx context.Context, spec Spec) error {
 	if before.equal(spec) {
 		return s.order(ctx, evStart{})
 	}
-	err = s.reload(ctx)
+	err := s.reload(ctx)
 	if err != nil {
 		s.keep(before)
 	}
@@ -137,7 +149,7 @@ func (m *Manager) add(spec Spec) (*supervisor, error) {
 		return s, nil
 	}
 	s := &supervisor{m: m, name: spec.Name, spec: spec, log: m.logger(spec.Name).With("plugin", spec.Name),
-		dir: filepath.Join(m.runDir, spec.Name), machine: machine{policy: m.policy}}
+		dir: filepath.Join(m.runDir, spec.Name), machine: machine{policy: m.policy}, calls: m.bulkheads.add(m.limits.InFlight)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	services, err := hostsvc.Listen(s.dir, spec.Name, m.services(s))
 	if err != nil {

@@ -3,6 +3,7 @@ package plugin
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ import (
 const (
 	scrapeTimeout = 3 * time.Second
 	scrapeBytes   = 2 << 20
-	scrapeSeries  = 20_000
+	scrapeSeries  = 5_000
 )
 
 // pluginLabel distinguishes the metrics of plugins.
@@ -57,28 +58,52 @@ func (m *Manager) gather(ctx context.Context) []*dto.MetricFamily {
 	return all.sorted()
 }
 
-// scrape returns nil when the plugin gives no metrics that can be used.
+// scrape returns nil when the plugin gives no metrics that can be used; plugin:info says why.
 func (s *supervisor) scrape(ctx context.Context) map[string]*dto.MetricFamily {
 	inst := s.cur.Load()
 	if inst == nil {
 		return nil
 	}
 	res, err := pluginv1.NewBaseClient(inst.conn).Metrics(ctx, &pluginv1.MetricsRequest{})
-	if err != nil || len(res.Text) > scrapeBytes {
-		s.log.Debug("the plugin's metrics cannot be used", "error", err, "bytes", len(res.GetText()))
-		return nil
+	var fams map[string]*dto.MetricFamily
+	if err == nil {
+		fams, err = parseMetrics(res.Text)
 	}
-	p := expfmt.NewTextParser(model.UTF8Validation)
-	fams, err := p.TextToMetricFamilies(bytes.NewReader(res.Text))
-	series := 0
-	for _, f := range fams {
-		series += len(f.Metric)
+	why := ""
+	if err != nil {
+		why, fams = oneLine(err), nil
 	}
-	if err != nil || series > scrapeSeries {
-		s.log.Debug("the plugin's metrics cannot be used", "error", err, "series", series)
-		return nil
+	if was := s.metrics.Swap(&why); why != "" && (was == nil || *was != why) {
+		s.log.Warn("the plugin's metrics cannot be used and are left out", "error", why)
 	}
 	return fams
+}
+
+// parseMetrics reads an exposition and checks it by itself: what one plugin writes harms the metrics of nobody else.
+func parseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
+	if len(text) > scrapeBytes {
+		return nil, fmt.Errorf("%d bytes; at most %d are taken", len(text), scrapeBytes)
+	}
+	p := expfmt.NewTextParser(model.UTF8Validation)
+	fams, err := p.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	series, own := 0, families{}
+	own.own(Info{}, false)
+	var all []*dto.MetricFamily
+	for name, f := range fams {
+		if own[name] != nil {
+			return nil, fmt.Errorf("%s is a name of the controller's", name)
+		}
+		series += len(f.Metric)
+		all = append(all, f)
+	}
+	if series > scrapeSeries {
+		return nil, fmt.Errorf("%d series; at most %d are taken", series, scrapeSeries)
+	}
+	_, err = prometheus.Gatherers{prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return all, nil })}.Gather()
+	return fams, err
 }
 
 // families are metric families by name.
@@ -124,6 +149,9 @@ func (f families) own(i Info, scraped bool) {
 	counter("ctl_plugin_call_errors_total", "Calls that ended with an error.", i.Errors)
 	counter("ctl_plugin_calls_repeated_total", "Safe calls made again because the process had ended.", i.Repeated)
 	counter("ctl_plugin_calls_refused_total", "Calls refused while the plugin was down or busy.", i.Refused)
+	counter("ctl_plugin_denied_total", "Tries of what the plugin was not granted.", i.Denied)
+	gauge("ctl_plugin_calls_waiting", "Calls that wait for a place.", float64(i.Waiting))
+	gauge("ctl_plugin_store_bytes", "Size of the plugin's data in the store, as counted last.", float64(i.StoreBytes))
 }
 
 func (f families) sorted() []*dto.MetricFamily {

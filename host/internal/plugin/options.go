@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/process"
@@ -43,6 +44,11 @@ type Options struct {
 	// holds its role. Nil = no other node is reached.
 	Forward func(plugin, node string) grpc.ClientConnInterface
 
+	// Reserved are paths of the host: a plugin that claims one, or one above or below it, is refused.
+	Reserved []string
+	// Refused gets what a plugin tried without a grant; nil = none wants to know.
+	Refused func(plugin string, g grant.Grant)
+
 	Policy Policy // zero = DefaultPolicy
 	Limits Limits // zero fields = DefaultLimits
 }
@@ -58,15 +64,19 @@ type Limits struct {
 	PingEvery        time.Duration
 	PingTimeout      time.Duration
 	PingMisses       int // in a row, until the process counts as hung
-	InFlight         int // calls at once to one plugin
+	InFlight         int // calls at once to one plugin; four times as many wait
+	AllInFlight      int // calls at once to all plugins, waiting ones included
+	Watches          int // streams of events at once from one plugin
 	LogRate          int // lines a second
+	Quotas           hostsvc.Quotas
 }
 
 // DefaultLimits suit plugins that talk to devices.
 var DefaultLimits = Limits{
 	StartTimeout: 30 * time.Second, ConfigureTimeout: 60 * time.Second, CallTimeout: 60 * time.Second,
 	RestartWait: 15 * time.Second, StopGrace: 10 * time.Second, DrainTimeout: 60 * time.Second,
-	PingEvery: 10 * time.Second, PingTimeout: 5 * time.Second, PingMisses: 3, InFlight: 4096, LogRate: 200,
+	PingEvery: 10 * time.Second, PingTimeout: 5 * time.Second, PingMisses: 3, InFlight: 64, AllInFlight: 384, Watches: 256, LogRate: 200,
+	Quotas: hostsvc.Quotas{StoreBytes: 128 << 20, StoreKeys: 200_000, Calls: 512, Streams: 256, Events: 1000, EventBytes: 256 << 10},
 }
 
 func (l Limits) filled() Limits {
@@ -86,10 +96,13 @@ func (l Limits) filled() Limits {
 	for _, p := range []struct {
 		v *int
 		d int
-	}{{&l.PingMisses, d.PingMisses}, {&l.InFlight, d.InFlight}, {&l.LogRate, d.LogRate}} {
+	}{{&l.PingMisses, d.PingMisses}, {&l.InFlight, d.InFlight}, {&l.AllInFlight, d.AllInFlight}, {&l.Watches, d.Watches}, {&l.LogRate, d.LogRate}} {
 		if *p.v <= 0 {
 			*p.v = p.d
 		}
+	}
+	if l.Quotas == (hostsvc.Quotas{}) {
+		l.Quotas = d.Quotas
 	}
 	return l
 }
@@ -102,6 +115,8 @@ type Spec struct {
 	SHA256 string   // in hex; empty = not checked
 	Env    []string // "NAME=value", besides what every plugin gets
 	Facets []string // install facets that are on: "rest", "cli", "ui"
+	// Held are the decisions about what the plugin requests; they do not make another process.
+	Held grant.Held
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)

@@ -25,7 +25,7 @@ func tinyHost(dir string) {
 		fmt.Println("error", err)
 		os.Exit(1)
 	}
-	if err := m.Ensure(context.Background(), Spec{Name: "faulty", Path: os.Getenv("CTL_TEST_PLUGIN")}); err != nil {
+	if err := m.Ensure(context.Background(), Spec{Name: "faulty", Path: os.Getenv("CTL_TEST_PLUGIN"), Held: faultyGrants}); err != nil {
 		fmt.Println("error", err)
 		os.Exit(1)
 	}

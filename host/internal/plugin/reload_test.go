@@ -103,7 +103,7 @@ func TestNoSafeCallIsLostUnderLoad(t *testing.T) {
 		calls, rounds = 1000, 3
 	}
 	r := newRig(t, func(o *Options) {
-		o.Policy = Policy{FirstDelay: time.Millisecond, MaxDelay: time.Millisecond, MaxFailures: 1000, StableAfter: time.Hour}
+		o.Policy = Policy{FirstDelay: time.Millisecond, MaxDelay: time.Millisecond, StableAfter: time.Hour}
 		// On a busy machine a start, and the end of the last call, take their time.
 		o.Limits.RestartWait, o.Limits.DrainTimeout = 2*time.Minute, time.Minute
 	})

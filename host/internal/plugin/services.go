@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/relay"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -23,13 +24,55 @@ const relayInFlight = 512
 func (m *Manager) services(s *supervisor) hostsvc.Services {
 	r := &relay.Relay{
 		Caller:      s.name,
-		Uses:        func() []string { return s.services.Manifest().GetUses() },
+		Uses:        s.mayCall,
 		Find:        m.find,
 		FirstAnswer: m.limits.CallTimeout,
 		InFlight:    relayInFlight,
 	}
 	return hostsvc.Services{Store: m.options.Store, Trees: m.options.Trees, Roles: m.options.Roles, Fence: s.fence, Exports: m.exports, Bus: m.bus, Secrets: m.options.Secrets, Certificates: m.options.Certificates,
-		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, CallTimeout: m.limits.CallTimeout, Log: s.log}
+		Operations: m.options.Operations, Callers: &s.callers, Directory: m, Relay: r.Handle, RelayUnary: r.Unary, Spans: m.options.Spans, Quotas: m.limits.Quotas, Refused: s.refused, CallTimeout: m.limits.CallTimeout, Log: s.log}
+}
+
+// mayCall lists the capabilities whose providers the plugin may call.
+func (s *supervisor) mayCall() []string {
+	permit := s.services.Permit()
+	return slices.DeleteFunc(slices.Clone(s.services.Manifest().GetUses()), func(c string) bool { return !permit.Allows(grant.Plugins, c) })
+}
+
+// refused notes that the plugin tried what it was not granted.
+func (s *supervisor) refused(g grant.Grant) {
+	s.stats.denied.Add(1)
+	if s.m.options.Refused != nil {
+		s.m.options.Refused(s.name, g)
+	}
+}
+
+// Permitted returns an error when a plugin was not granted something.
+func (m *Manager) Permitted(name, kind, value string) error {
+	s, err := m.get(name)
+	if err != nil {
+		return err
+	}
+	return s.services.Allowed(kind, value)
+}
+
+// Grant puts decisions about a plugin's grants into force, at once for what the host serves; for files and network
+// at the next start of its process. A plugin that is not there is no error.
+func (m *Manager) Grant(name string, held grant.Held) {
+	if s, err := m.get(name); err == nil {
+		s.services.SetHeld(held)
+		m.notify()
+	}
+}
+
+// Requested lists what the newest described process of a plugin requests, also when it was not started for it.
+func (m *Manager) Requested(name string) []grant.Request {
+	if s, err := m.get(name); err == nil {
+		if r := s.requests.Load(); r != nil {
+			return *r
+		}
+	}
+	return nil
 }
 
 // find returns a connection to a provider and what it serves.

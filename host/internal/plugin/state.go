@@ -9,7 +9,7 @@ import (
 type State int
 
 // The states. A Ready or Degraded plugin serves. A plugin in Backoff is started
-// again by itself; a Failed or Stopped one waits for a person. A Standby one runs on
+// again by itself, however often; a Failed one, which cannot heal, or a Stopped one waits for a person. A Standby one runs on
 // another node, and calls to it go there.
 const (
 	Stopped State = iota
@@ -37,8 +37,6 @@ type Policy struct {
 	FirstDelay time.Duration
 	MaxDelay   time.Duration
 	Jitter     float64 // share of a pause by which it varies, 0..1
-	// MaxFailures in a row make a plugin Failed.
-	MaxFailures int
 	// ServedAfter is how long a process must have served for its end to count as a
 	// fifth of a failure only: whoever kills a plugin now and then, or has one that
 	// dies of a rare input, wants it back. 0 = every end counts in full.
@@ -51,7 +49,7 @@ type Policy struct {
 
 // DefaultPolicy suits plugins that start within a second.
 var DefaultPolicy = Policy{FirstDelay: 500 * time.Millisecond, MaxDelay: 30 * time.Second, Jitter: 0.2,
-	MaxFailures: 10, StableAfter: 30 * time.Second, UnhealthyAfter: 30 * time.Second}
+	StableAfter: 30 * time.Second, UnhealthyAfter: 30 * time.Second}
 
 // machine decides what to do. It does nothing itself: step takes what happened and
 // answers what to do next.
@@ -295,7 +293,7 @@ func (m *machine) stopped(now time.Time) []any {
 func (m *machine) failed(reason string, permanent bool, weight int, now time.Time, rnd float64) []any {
 	m.score += weight
 	m.lastError = reason
-	if permanent || m.score >= m.policy.MaxFailures*failureScore {
+	if permanent {
 		m.enter(Failed, reason, now)
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var testPolicy = Policy{FirstDelay: time.Second, MaxDelay: 5 * time.Second, MaxFailures: 5, StableAfter: time.Minute, UnhealthyAfter: 30 * time.Second}
+var testPolicy = Policy{FirstDelay: time.Second, MaxDelay: 5 * time.Second, StableAfter: time.Minute, UnhealthyAfter: 30 * time.Second}
 
 func words(actions []any) string {
 	var out []string
@@ -49,7 +49,7 @@ func TestMachine(t *testing.T) {
 			{evExited{}, Stopped, ""},
 			{evStop{}, Stopped, ""},
 		}},
-		{"the first restart is immediate, later ones slow down, the last gives up", []step{
+		{"the first restart is immediate, later ones slow down to a cap, only what cannot heal gives up", []step{
 			{evStart{}, Starting, "start"},
 			{evStarted{}, Ready, "stable in 1m0s"},
 			{crash, Backoff, "restart in 0s"},
@@ -60,7 +60,11 @@ func TestMachine(t *testing.T) {
 			{timerNow(timerRestart), Starting, "start"},
 			{evStartFailed{reason: "no handshake"}, Backoff, "restart in 4s"},
 			{timerNow(timerRestart), Starting, "start"},
-			{evStartFailed{reason: "no handshake"}, Failed, ""},
+			{evStartFailed{reason: "no handshake"}, Backoff, "restart in 5s"},
+			{timerNow(timerRestart), Starting, "start"},
+			{evStartFailed{reason: "no handshake"}, Backoff, "restart in 5s"},
+			{timerNow(timerRestart), Starting, "start"},
+			{evStartFailed{reason: "another contract", permanent: true}, Failed, ""},
 			{timerOld(timerRestart), Failed, ""},
 		}},
 		{"failures are forgotten after a stable time", []step{
@@ -211,7 +215,7 @@ func TestAProcessThatHasServedIsForgivenMore(t *testing.T) {
 	now := time.Unix(0, 0)
 	m.step(evStart{}, now, 0.5)
 	var pauses []time.Duration
-	for m.state != Failed {
+	for len(pauses) < 24 {
 		m.step(evStarted{m.attempt}, now, 0.5)
 		now = now.Add(1500 * time.Millisecond)
 		m.step(evExited{"killed"}, now, 0.5)
@@ -223,17 +227,18 @@ func TestAProcessThatHasServedIsForgivenMore(t *testing.T) {
 	if len(pauses) != 24 || pauses[4] != 0 || pauses[5] != time.Second || pauses[23] != 5*time.Second {
 		t.Errorf("pauses %v", pauses)
 	}
-	// A process that dies at once uses the patience up at once.
+	// A process that dies at once is started again at the longest pause, for ever.
 	m.step(evStart{}, now, 0.5)
-	n := 0
-	for ; m.state != Failed; n++ {
+	for range 1000 {
 		m.step(evStarted{m.attempt}, now, 0.5)
 		m.step(evExited{"exit status 2"}, now, 0.5)
+		if m.state != Backoff || m.next.Sub(now) > p.MaxDelay {
+			t.Fatalf("%v, pause %v", m.state, m.next.Sub(now))
+		}
 		m.step(evTimer{m.epoch, timerRestart}, now, 0.5)
 	}
-	if n != p.MaxFailures {
-		t.Errorf("failed after %d ends", n)
-	}
+	m.step(evStop{}, now, 0.5)
+	m.step(evStartFailed{m.attempt, "", false}, now, 0.5)
 	// A reload that somebody asked for forgives everything.
 	m.step(evStart{}, now, 0.5)
 	m.step(evStarted{m.attempt}, now, 0.5)

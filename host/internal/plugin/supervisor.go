@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -24,11 +25,16 @@ type supervisor struct {
 	services *hostsvc.Server
 	callers  callers
 	stats    stats
+	calls    *bulkhead
+	watches  atomic.Int64
+	metrics  atomic.Pointer[string] // why the newest metrics cannot be used; empty = they can
+	stuck    atomic.Bool            // calls are not answered; the health is degraded for that
 
 	// cur is the process that gets the calls, nil while there is none. It is read
 	// without a lock on the way of each call.
 	cur        atomic.Pointer[instance]
 	manifest   atomic.Pointer[pluginv1.Manifest] // newest known, also while it is down
+	requests   atomic.Pointer[[]grant.Request]   // of the newest process that was described
 	generation atomic.Uint64
 	// ordered is the number, among all orders there were, of the newest that concerned
 	// this plugin; see Manager.Ordered.
@@ -112,8 +118,7 @@ func (s *supervisor) logChange(before, now State) {
 		args = append(args, "reason", s.machine.reason)
 	}
 	if now == Backoff {
-		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(),
-			"failure", fmt.Sprintf("%d of %d", s.machine.failures(), s.machine.policy.MaxFailures))
+		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(), "failure", s.machine.failures())
 	}
 	s.log.Log(s.ctx, level, "plugin state", args...)
 }

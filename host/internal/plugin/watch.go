@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -40,12 +41,56 @@ func (s *supervisor) followHealth(inst *instance, base pluginv1.BaseClient) erro
 		if s.active == inst {
 			s.postLocked(evHealth{
 				failed:   h.State == pluginv1.HealthResponse_STATE_FAILED,
-				degraded: h.State == pluginv1.HealthResponse_STATE_DEGRADED,
-				reason:   h.Reason,
+				degraded: degraded(h),
+				reason:   reasonOf(h),
 			})
 		}
 		s.mu.Unlock()
 	}
+}
+
+// watchCalls reports a plugin that answers pings and leaves its calls without an answer, and ends it when that lasts.
+func (s *supervisor) watchCalls(inst *instance) {
+	calls, since := s.calls.stuck(time.Now())
+	stuck := calls > 0
+	if !stuck && !s.stuck.Load() {
+		return
+	}
+	if stuck && s.m.policy.UnhealthyAfter > 0 && since >= s.m.policy.UnhealthyAfter {
+		inst.proc.Kill(fmt.Sprintf("hung: %d calls had no answer, and none was answered for %s", calls, since.Round(time.Second)))
+		return
+	}
+	if s.stuck.Swap(stuck) == stuck {
+		return
+	}
+	h := inst.health.Load()
+	ev := evHealth{failed: h.GetState() == pluginv1.HealthResponse_STATE_FAILED, degraded: degraded(h), reason: reasonOf(h)}
+	if stuck {
+		ev.degraded, ev.reason = true, fmt.Sprintf("it does not answer: %d calls wait for longer than %s", calls, slowAfter)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.active == inst {
+		s.postLocked(ev)
+	}
+}
+
+// maxReason bounds the reason that a plugin gives for its state, in bytes.
+const maxReason = 512
+
+// degraded reports whether a plugin serves but not all it should; so does one that says something unknown.
+func degraded(h *pluginv1.HealthResponse) bool {
+	return h != nil && h.State != pluginv1.HealthResponse_STATE_HEALTHY && h.State != pluginv1.HealthResponse_STATE_FAILED && h.State != pluginv1.HealthResponse_STATE_UNSPECIFIED
+}
+
+func reasonOf(h *pluginv1.HealthResponse) string {
+	if _, known := pluginv1.HealthResponse_State_name[int32(h.GetState())]; !known {
+		return fmt.Sprintf("it reports the state %d, which is not one of the contract", h.GetState())
+	}
+	if r := h.GetReason(); len(r) > maxReason {
+		return strings.ToValidUTF8(r[:maxReason], "") + "…"
+	}
+	return h.GetReason()
 }
 
 // watchPing ends a process that is there but does not answer any more.
@@ -63,6 +108,7 @@ func (s *supervisor) watchPing(inst *instance) {
 		ctx, cancel := context.WithTimeout(inst.ctx, l.PingTimeout)
 		err := inst.proc.Ping(ctx)
 		cancel()
+		s.watchCalls(inst)
 		if err == nil {
 			misses = 0
 			continue

@@ -80,12 +80,24 @@ func (x *exchange) operation(name string) {
 		x.fail(err)
 		return
 	}
+	if r.Paged() {
+		x.pages(r, input, invoke)
+		return
+	}
 	output, err := invoke(input)
 	if err != nil {
 		x.fail(applicationError{err})
 		return
 	}
 	x.output(r, output)
+}
+
+// misfit says why an output cannot be answered: what is wrong with it is the plugin's business and in the log.
+func misfit(r *yang.RPC, err error) error {
+	if fault.KindOf(err) == fault.TooBig {
+		return fault.New(fault.TooBig, "the output of %s:%s is too large: %v; ask for less of it", r.Module, r.Name, err)
+	}
+	return fault.New(fault.Internal, "the output of %s:%s does not fit its schema; the log of ctld has the reason", r.Module, r.Name)
 }
 
 // meant suggests an rpc for a name that is none.
@@ -124,7 +136,7 @@ func (x *exchange) output(r *yang.RPC, output []byte) {
 	if err != nil {
 		x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
 		if text == nil {
-			x.fail(applicationError{fault.New(fault.Internal, "the output of %s:%s does not fit its schema", r.Module, r.Name)})
+			x.fail(applicationError{misfit(r, err)})
 			return
 		}
 	}
@@ -135,14 +147,7 @@ func (x *exchange) output(r *yang.RPC, output []byte) {
 	if text == nil {
 		text = []byte("{}")
 	}
-	name := "output"
-	if x.env == rfc8040 {
-		name = r.Module + ":output"
-	}
-	buf := make([]byte, 0, len(text)+len(name)+6)
-	buf = append(buf, `{"`...)
-	buf = append(buf, name...)
-	buf = append(buf, `":`...)
-	buf = append(buf, text...)
-	x.reply(append(buf, '}'))
+	before, after := x.outputName(r)
+	buf := make([]byte, 0, len(before)+len(text)+len(after))
+	x.reply(append(append(append(buf, before...), text...), after...))
 }

@@ -165,7 +165,7 @@ func TestAliasesAndFacet(t *testing.T) {
 
 func TestResources(t *testing.T) {
 	f := newFixture(t)
-	f.want(200, `{"ietf-restconf:operations":{"lab:add-vlan":[null],"lab:get-vlan-table":[null],"lab:rediscover":[null],"sal-remote:create-data-change-event-subscription":[null]}}`, "GET", "/rests/operations", "")
+	f.want(200, `{"ietf-restconf:operations":{"lab:add-vlan":[null],"lab:get-table":[null],"lab:get-vlan-table":[null],"lab:rediscover":[null],"sal-remote:create-data-change-event-subscription":[null]}}`, "GET", "/rests/operations", "")
 	f.want(200, `{"ietf-restconf:yang-library-version":"2019-01-04"}`, "GET", "/rests/yang-library-version", "")
 	f.want(200, `{"ietf-restconf:restconf":{"data":{},"operations":{},"yang-library-version":"2019-01-04"}}`, "GET", "/rests", "")
 	all := f.want(200, "", "GET", "/restconf/modules", "").body

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -18,11 +19,11 @@ type reason struct {
 }
 
 // adminHandler serves /livez, /readyz and /metrics, for operators on loopback.
-func adminHandler(ready func(*http.Request) []reason, metrics prometheus.Gatherer) http.Handler {
+func adminHandler(ready func(context.Context) []reason, metrics prometheus.Gatherer) http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		reasons := ready(r)
+		reasons := ready(r.Context())
 		w.Header().Set("Content-Type", "application/json")
 		if len(reasons) > 0 {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -31,7 +32,7 @@ func adminHandler(ready func(*http.Request) []reason, metrics prometheus.Gathere
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"ready": len(reasons) == 0, "reasons": reasons})
 	})
-	m.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	m.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
 	return m
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
@@ -48,6 +49,9 @@ func (p pluginCalls) Call(ctx context.Context, plugin, module, rpc string, input
 			return nil, err
 		}
 	} else {
+		if err := p.s.plugins.Permitted(plugin, grant.RPC, module+":"+rpc); err != nil {
+			return nil, err
+		}
 		ctx = caller.With(ctx, caller.Caller{User: plugin, Domain: "plugin"})
 	}
 	in, err := r.DecodeInput(append(append([]byte(`{"input":`), orEmpty(input)...), '}'), yang.Options{Defaults: true, Aliases: aliases})

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -66,8 +67,11 @@ type runner struct{ m *plugin.Manager }
 
 // Ensure implements feature.Plugins.
 func (r runner) Ensure(ctx context.Context, p feature.PluginSpec) error {
-	return r.m.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets})
+	return r.m.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets, Held: p.Held})
 }
+
+// Grant implements feature.Plugins.
+func (r runner) Grant(name string, held grant.Held) { r.m.Grant(name, held) }
 
 // Remove implements feature.Plugins.
 func (r runner) Remove(ctx context.Context, name string) error { return r.m.Remove(ctx, name) }

@@ -71,7 +71,7 @@ func serveWaiting(dir home.Dir, o Options, why reason) (stop func()) {
 	}
 	// A full disk may have a few bytes for the address; a fixed port needs none.
 	_ = home.WriteFile(dir.Run("admin.addr"), []byte(ln.Addr().String()+"\n"), 0o600)
-	srv := &http.Server{Handler: adminHandler(func(*http.Request) []reason { return []reason{why} }, prometheus.NewRegistry()),
+	srv := &http.Server{Handler: adminHandler(func(context.Context) []reason { return []reason{why} }, prometheus.NewRegistry()),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
 	done := make(chan struct{})
 	go func() {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -20,8 +19,8 @@ import (
 const readyWait = time.Second
 
 // notReady lists what keeps the controller from serving all it should.
-func (s *Server) notReady(r *http.Request) []reason {
-	out := s.storeReasons(r.Context())
+func (s *Server) notReady(ctx context.Context) []reason {
+	out := s.storeReasons(ctx)
 	if full := diskReason(s.home); full != nil {
 		out = append(out, *full)
 	}

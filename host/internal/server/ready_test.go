@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -24,7 +23,7 @@ func TestReadyNamesWhatIsMissing(t *testing.T) {
 	loaded.Datastore.Engine = "etcd"
 	loaded.Datastore.Etcd.Endpoints = []string{"http://127.0.0.1:2379"}
 	s := &Server{home: home.Dir(t.TempDir()), loaded: loaded, store: datastore.Bound(away{Store: newStore(t)}, 5*time.Millisecond)}
-	h := adminHandler(func(r *http.Request) []reason { return s.storeReasons(r.Context()) }, prometheus.NewRegistry())
+	h := adminHandler(s.storeReasons, prometheus.NewRegistry())
 	ask := func() (int, []reason) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))

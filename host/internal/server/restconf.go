@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 
@@ -12,6 +13,7 @@ import (
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/sdk/fault"
+	httproutes "ctl.internal/sdk/routes"
 )
 
 // openRESTCONF makes the schema of the host's own modules, the handler of the trees
@@ -86,6 +88,11 @@ func (s *Server) pluginRoutes(name string) http.Handler {
 			s.log.WarnContext(r.Context(), "an answer of a plugin broke off", "plugin", name, "request", requestID(r), "error", err)
 			panic(http.ErrAbortHandler)
 		default:
+			var odd *httproutes.BadAnswerError
+			if errors.As(err, &odd) {
+				s.log.WarnContext(r.Context(), "a plugin's answer was not passed on", "plugin", name, "request", requestID(r), "error", err)
+				err = fmt.Errorf("plugin %s: %w", name, err)
+			}
 			refuseRoute(w, err)
 		}
 	})
@@ -94,6 +101,9 @@ func (s *Server) pluginRoutes(name string) http.Handler {
 // refuseRoute answers when a plugin could not.
 func refuseRoute(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
+	if errors.As(err, new(*httproutes.BadAnswerError)) {
+		status = http.StatusBadGateway
+	}
 	switch fault.KindOf(err) {
 	case fault.Unavailable:
 		status = http.StatusServiceUnavailable

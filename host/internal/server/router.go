@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gorilla/mux"
@@ -81,6 +83,11 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	now.mux.NotFoundHandler.ServeHTTP(w, req)
 }
 
+// reservedPaths are those that no plugin may claim.
+func reservedPaths() []string {
+	return slices.Concat(restconf.Prefixes[:], web.Paths[:], []string{"/auth", "/oauth2", "/.well-known", "/metrics", "/livez", "/readyz", "/healthz"})
+}
+
 // hostRoutes mounts the host's own subtrees, the most used first: the mux asks them in this order.
 func (s *Server) hostRoutes(m *mux.Router) {
 	for _, p := range restconf.Prefixes {
@@ -89,6 +96,7 @@ func (s *Server) hostRoutes(m *mux.Router) {
 	subtree(m, "/auth", s.aaa.Handler())
 	subtree(m, "/oauth2", s.aaa.Handler())
 	subtree(m, "/.well-known/oauth-authorization-server", s.aaa.Handler())
+	subtree(m, docsPath, docsHandler(filepath.Join(programDir(), "docs")))
 	pages := web.New(s.webOptions())
 	m.Path("/").Handler(pages)
 	subtree(m, "/login", pages)

@@ -258,7 +258,8 @@ func (s *Server) openPlugins(ctx context.Context) error {
 	limits := plugin.DefaultLimits
 	limits.StartTimeout, limits.CallTimeout, limits.StopGrace = c.StartTimeout, c.CallTimeout, c.StopGrace
 	restarts := plugin.DefaultPolicy
-	restarts.MaxFailures, restarts.FirstDelay, restarts.MaxDelay = c.MaxFailures, c.Backoff, c.MaxBackoff
+	restarts.FirstDelay, restarts.MaxDelay = c.Backoff, c.MaxBackoff
+	limits.InFlight, limits.AllInFlight = c.InFlight, max(1, s.loaded.Limits.InFlight*3/4)
 	s.bus = events.New()
 	var err error
 	var spans hostsvc.Spans
@@ -269,7 +270,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		Node: s.identity.ID, RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
 		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
-		Policy: restarts, Limits: limits,
+		Policy: restarts, Limits: limits, Reserved: reservedPaths(),
 	})
 	if err != nil {
 		return err

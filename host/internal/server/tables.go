@@ -7,6 +7,7 @@ import (
 
 	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
 )
@@ -41,6 +42,11 @@ func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
 	return append(found, i.Warnings...), nil
 }
 
+// Decide implements tables.Plugins.
+func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, grants []grant.Grant) error {
+	return t.s.features.Decide(ctx, name, by, granted, grants)
+}
+
 // configTable shows the settings to the console.
 type configTable struct{ s *Server }
 
@@ -51,3 +57,6 @@ func (t configTable) Validate(ctx context.Context) []home.Problem {
 
 // Effective implements tables.Config.
 func (t configTable) Effective() []home.Effective { return t.s.loaded.Effective() }
+
+// Home implements tables.Config.
+func (t configTable) Home() home.Dir { return t.s.home }

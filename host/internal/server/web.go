@@ -51,7 +51,7 @@ func (s *Server) routeDocuments(ctx context.Context) []openapi.Route {
 		for _, r := range m.Routes {
 			route := openapi.Route{Path: r.Path, Summary: r.Summary}
 			if req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Path+"/openapi.json", nil); err == nil {
-				var a documentWriter
+				a := documentWriter{limit: documentBytes}
 				if _, err := s.plugins.ServeRoute(&a, req, m.Name); err == nil && a.status == http.StatusOK && json.Valid(a.body.Bytes()) {
 					route.Document = a.body.Bytes()
 				}
@@ -62,8 +62,9 @@ func (s *Server) routeDocuments(ctx context.Context) []openapi.Route {
 	return out
 }
 
-// documentWriter takes the answer of a plugin.
+// documentWriter takes an answer of limited size.
 type documentWriter struct {
+	limit  int // in bytes
 	header http.Header
 	status int
 	body   bytes.Buffer
@@ -87,7 +88,7 @@ func (w *documentWriter) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (w *documentWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if w.body.Len()+len(b) > documentBytes {
+	if w.body.Len()+len(b) > w.limit {
 		return 0, io.ErrShortWrite
 	}
 	return w.body.Write(b)

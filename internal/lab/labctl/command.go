@@ -16,7 +16,7 @@ import (
 // flags are the command line of a run.
 type flags struct {
 	topology, csv, listen, version, control string
-	ports, basePort, hosts, cliPort         int
+	ports, basePort, hosts, fdb, cliPort    int
 	models, traps, discovery                []string
 	untilEOF, asJSON                        bool
 }
@@ -38,6 +38,7 @@ func Command() *cobra.Command {
 	p.StringVar(&f.csv, "csv", "", "write the switch list here, atomically")
 	p.IntVar(&f.ports, "ports", 24, "ports of each switch")
 	p.IntVar(&f.hosts, "hosts", 2, "stations at each switch, -1 for none")
+	p.IntVar(&f.fdb, "fdb", 0, "addresses that the first switch knows besides, in its forwarding and ARP tables")
 	p.IntVar(&f.basePort, "base-port", 0, "first UDP port; 0 is any free ones (1161 when each has its own address)")
 	p.StringVar(&f.listen, "listen-net", "127.0.0.1", "loopback address for all, or a network as 127.1.0.0/16 for one each")
 	p.IntVar(&f.cliPort, "cli-port", 0, "command line of the D-Link switches: telnet at this TCP port, SSH at the next, login admin/password (--csv names it);\n0 for none; each needs an address of its own (--listen-net with a network)")
@@ -55,7 +56,7 @@ func Command() *cobra.Command {
 
 // options checks the flags.
 func (f *flags) options() (network.Options, error) {
-	o := network.Options{Topology: f.topology, Ports: f.ports, Hosts: f.hosts, BasePort: f.basePort, Models: f.models}
+	o := network.Options{Topology: f.topology, Ports: f.ports, Hosts: f.hosts, FDB: f.fdb, BasePort: f.basePort, Models: f.models}
 	listen := f.listen
 	if !strings.Contains(listen, "/") {
 		listen += "/32"

@@ -33,6 +33,9 @@ func (n *Network) converge() {
 			}
 		}
 	}
+	if n.opts.FDB > 0 {
+		n.nodes[0].Fill(n.opts.FDB)
+	}
 	if slices.Contains(n.opts.Discovery, simswitch.Mute) {
 		for _, node := range n.nodes {
 			spread(node, nil, 1, Host{MAC: node.MAC()}, reach)

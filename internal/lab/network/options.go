@@ -34,6 +34,7 @@ type Options struct {
 	MaxMessage     int    // of the agents, octets; 0 = snmpagent.DefaultMaxMessage
 
 	Hosts   int // stations at each switch, on its last ports; -1 = none, 0 = 2
+	FDB     int // addresses that the first switch knows besides, in both its tables
 	Targets []snmpagent.Target
 	Seed    uint64
 	Clock   func() time.Time

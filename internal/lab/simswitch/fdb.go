@@ -40,6 +40,25 @@ func (s *Switch) putFDB(r fdbRow) {
 	}
 }
 
+// Fill makes a great table: n addresses learned in VLAN 1 by the ports in turn, beyond what MaxFDB allows, and as
+// many neighbours in the ARP table as IPv4 addresses of 10.0.0.0/8.
+func (s *Switch) Fill(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, _ := slices.BinarySearchFunc(s.fdb, fdbRow{vlan: 2}, fdbRow.compare)
+	rows := slices.Clone(s.fdb[:one])
+	s.arp = slices.Grow(s.arp, n)
+	for i := range n {
+		mac := MAC{0x0a, 0, byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)}
+		rows = append(rows, fdbRow{1, mac, uint16(i%len(s.ports)) + 1, fdbLearned})
+		s.arp = append(s.arp, arpRow{[4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}, mac, arpDynamic})
+	}
+	slices.SortFunc(rows, fdbRow.compare)
+	s.fdb = append(rows, s.fdb[one:]...)
+	slices.SortFunc(s.arp, func(a, b arpRow) int { return slices.Compare(a.ip[:], b.ip[:]) })
+	s.arp = slices.CompactFunc(s.arp, func(a, b arpRow) bool { return a.ip == b.ip })
+}
+
 // flush forgets the learned addresses that f selects.
 func (s *Switch) flush(f func(fdbRow) bool) {
 	s.fdb = slices.DeleteFunc(s.fdb, func(r fdbRow) bool { return r.kind == fdbLearned && f(r) })

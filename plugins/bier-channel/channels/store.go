@@ -22,7 +22,7 @@ type Store struct {
 func Open(ctx context.Context, h *host.Client) (*Store, error) {
 	s := &Store{Trees: bier.NewTrees(nil), Routers: bier.NewRouters()}
 	var err error
-	s.Store, err = state.Open(ctx, h, append(s.Views(), s.Routers)...)
+	s.Store, err = state.Open(ctx, h, append(s.Views(), s.Routers.Views()...)...)
 	return s, err
 }
 

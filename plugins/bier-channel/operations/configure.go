@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"slices"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-channel/channels"
@@ -32,7 +33,7 @@ func (h *Handlers) Deploy(ctx context.Context, in channels.Deployment) (Output, 
 	c, err := h.Store.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
 		return channels.Deploy(have, &in, h.Store.Topology(tx, in.Topology), h.Store.ChannelsOf(tx, in.Topology))
 	})
-	return h.answer(ctx, c, err)
+	return h.answer(ctx, in.Topology, c, err)
 }
 
 // RemoveIn is the input of remove-channel.
@@ -44,29 +45,68 @@ type RemoveIn struct {
 // Remove removes a channel; one that is not there is removed already.
 func (h *Handlers) Remove(ctx context.Context, in RemoveIn) (Output, error) {
 	if in.Name == "" {
-		return h.answer(ctx, channels.Changed{}, fault.New(fault.Missing, "channel-name is missing"))
+		return h.answer(ctx, "", channels.Changed{}, fault.New(fault.Missing, "channel-name is missing"))
 	}
-	c, err := h.Store.Change(ctx, h.topology(in.Topology), in.Name, func(*state.Tx, *bier.Channel) (*bier.Channel, error) { return nil, nil })
-	return h.answer(ctx, c, err)
+	in.Topology = h.topology(in.Topology)
+	c, err := h.Store.Change(ctx, in.Topology, in.Name, func(*state.Tx, *bier.Channel) (*bier.Channel, error) { return nil, nil })
+	return h.answer(ctx, in.Topology, c, err)
 }
 
 // answer waits for the routers of a channel that was changed and says how far they are.
-func (h *Handlers) answer(ctx context.Context, c channels.Changed, err error) (out Output, _ error) {
+func (h *Handlers) answer(ctx context.Context, topology string, c channels.Changed, err error) (out Output, _ error) {
 	failed := err != nil
 	if out.ConfigureOutput, err = bier.Configured(err, empty()); err != nil || failed {
 		return out, err
 	}
-	out.Deployment = routers(c.Now, c.Before)
+	concerned := routers(c.Now, c.Before)
 	wait, cancel := context.WithTimeout(ctx, h.Wait)
 	defer cancel()
 	_ = h.Store.WaitUntil(wait, func(now *state.Snapshot) bool { // else they are pending, which the answer says
-		for _, d := range out.Deployment {
-			if !h.Store.Routers.Answered(now, d.Node, c.Revision) {
-				return false
+		return !slices.ContainsFunc(concerned, func(node string) bool { return !h.Store.Routers.Answered(now, node, c.Revision) })
+	})
+	now := h.Store.Now()
+	var plan *bier.Plan
+	out.State, plan = h.state(now, topology, c.Now, c.Before, c.Revision)
+	out.Warnings = h.warnings(now, plan)
+	return out, nil
+}
+
+// warnings are what the ways of a plan need and routers are known not to be able to do.
+func (h *Handlers) warnings(now state.Reader, plan *bier.Plan) (out []string) {
+	if plan == nil {
+		return nil
+	}
+	for i := range plan.Egress {
+		for _, text := range h.Store.Routers.Lacking(now, &plan.Egress[i]) {
+			if text = "egress " + plan.Egress[i].Node + ": " + text; !slices.Contains(out, text) {
+				out = append(out, text)
 			}
 		}
-		return true
-	})
-	h.states(h.Store.Now(), out.Deployment, c.Revision)
-	return out, nil
+	}
+	return out
+}
+
+// Try is Deploy without doing it: the channel's plan, and for each of its egress nodes what
+// is to be warned of.
+func (h *Handlers) Try(d channels.Deployment) (*bier.Plan, [][]string, error) {
+	d.Topology = h.topology(d.Topology)
+	now := h.Store.Now()
+	var have *bier.Channel
+	if c, ok := h.Store.Channels.Get(now, d.Topology, d.Name); ok {
+		have = &c
+	}
+	t := h.Store.Topology(now, d.Topology)
+	c, err := channels.Deploy(have, &d, t, h.Store.ChannelsOf(now, d.Topology))
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := bier.PlanChannel(t, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	warnings := make([][]string, len(plan.Egress))
+	for i := range plan.Egress {
+		warnings[i] = h.Store.Routers.Lacking(now, &plan.Egress[i])
+	}
+	return plan, warnings, nil
 }

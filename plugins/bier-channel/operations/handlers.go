@@ -42,46 +42,57 @@ func (h *Handlers) topology(id string) string {
 	return id
 }
 
-// Deployed is an entry of list deployment.
-type Deployed struct {
-	Node   string `json:"node-id"`
-	Role   string `json:"role"`
-	State  string `json:"state"`
-	Reason string `json:"reason,omitempty"`
+// State is how far a channel is, as it is answered.
+type State struct {
+	State      string             `json:"state,omitempty"`
+	Egress     map[string]int     `json:"egress-states,omitempty"`
+	Deployment []bier.RouterState `json:"deployment,omitempty"`
 }
 
 // Output is that of deploy-channel and remove-channel.
 type Output struct {
 	bier.ConfigureOutput
-	Deployment []Deployed `json:"deployment,omitempty"`
+	State
+	Warnings []string `json:"warning,omitempty"`
 }
 
 // routers lists the routers of a channel as it is and as it was; either may be nil.
-func routers(now, before *bier.Channel) (out []Deployed) {
-	add := func(node, role string) {
-		if node != "" && !slices.ContainsFunc(out, func(d Deployed) bool { return d.Node == node }) {
-			out = append(out, Deployed{Node: node, Role: role})
+func routers(now, before *bier.Channel) (out []string) {
+	for _, c := range []*bier.Channel{now, before} {
+		if c == nil {
+			continue
 		}
-	}
-	if now != nil {
-		add(now.IngressNode, "ingress")
-		for _, e := range now.EgressNodes {
-			add(e.ID, "egress")
-		}
-	}
-	if before != nil {
-		add(before.IngressNode, "former")
-		for _, e := range before.EgressNodes {
-			add(e.ID, "former")
+		for _, node := range append([]string{c.IngressNode}, nodes(c)...) {
+			if node != "" && !slices.Contains(out, node) {
+				out = append(out, node)
+			}
 		}
 	}
 	return out
 }
 
-// states fills in how far routers are with what was configured up to a revision.
-func (h *Handlers) states(now state.Reader, list []Deployed, revision uint64) {
-	for i := range list {
-		s := h.Store.Routers.State(now, list[i].Node, revision)
-		list[i].State, list[i].Reason = s.State, s.Reason
+func nodes(c *bier.Channel) (out []string) {
+	for _, e := range c.EgressNodes {
+		out = append(out, e.ID)
 	}
+	return out
+}
+
+// state is that of a channel of a topology as to what was configured up to a revision, with
+// the routers it was taken from.
+func (h *Handlers) state(now state.Reader, topology string, c, before *bier.Channel, revision uint64) (out State, plan *bier.Plan) {
+	if c != nil && c.Deployed() {
+		if t := h.Store.Topology(now, topology); t != nil {
+			s := h.Store.Routers.Channel(now, t, c, revision)
+			out, plan = State{s.State, s.Egress, s.Carriers}, s.Plan
+		}
+	}
+	for _, node := range routers(nil, before) {
+		if c == nil || !slices.Contains(routers(c, nil), node) {
+			x := h.Store.Routers.State(now, node, revision)
+			x.Role = bier.RoleFormer
+			out.Deployment = append(out.Deployment, x)
+		}
+	}
+	return out, plan
 }

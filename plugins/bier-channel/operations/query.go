@@ -36,9 +36,10 @@ type QueryIn struct {
 // Described is a channel with what became of it.
 type Described struct {
 	bier.Channel
+	Forwarding string      `json:"bier-forwarding-type,omitempty"`
 	Copies     int         `json:"copies,omitempty"`
 	BitStrings []BitString `json:"bitstring,omitempty"`
-	Deployment []Deployed  `json:"deployment,omitempty"`
+	State
 }
 
 // BitString is a bit string that leaves the ingress.
@@ -60,7 +61,6 @@ func (h *Handlers) Query(_ context.Context, in QueryIn) (*QueryOut, error) {
 	}
 	out := &QueryOut{}
 	topology, now := h.topology(in.Topology), h.Store.Now()
-	var t *bier.Topology
 	for _, name := range in.Names {
 		c, ok := h.Store.Channels.Get(now, topology, name)
 		if !ok {
@@ -68,14 +68,10 @@ func (h *Handlers) Query(_ context.Context, in QueryIn) (*QueryOut, error) {
 		}
 		x := Described{Channel: c}
 		if c.Deployed() {
-			if t == nil {
-				t = h.Store.Topology(now, topology)
-			}
-			if t != nil {
-				x.describe(t)
-			}
-			x.Deployment = routers(&c, nil)
-			h.states(now, x.Deployment, h.Store.Channels.Revision(now, topology, name))
+			x.Forwarding = "bier" // traffic engineering is not offered
+			var plan *bier.Plan
+			x.State, plan = h.state(now, topology, &c, nil, h.Store.Channels.Revision(now, topology, name))
+			x.describe(plan)
 		}
 		out.Channels = append(out.Channels, x)
 	}
@@ -83,9 +79,8 @@ func (h *Handlers) Query(_ context.Context, in QueryIn) (*QueryOut, error) {
 }
 
 // describe adds the bit strings, of the egress nodes that can be reached.
-func (x *Described) describe(t *bier.Topology) {
-	p, err := bier.PlanChannel(t, &x.Channel)
-	if err != nil {
+func (x *Described) describe(p *bier.Plan) {
+	if p == nil {
 		return
 	}
 	x.Copies = len(p.BitStrings)

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"strings"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-channel/channels"
@@ -15,7 +16,7 @@ func (s *Shell) channelDeploy() commands.Command {
 		Help: "Configures the ingress and egress routers; those not named any more lose the channel.\n\nExample: bier:channel-deploy tv 1 2 3",
 		Arguments: []commands.Argument{s.channelArgument(), {Name: "ingress", Help: "node-id of the BFIR", Required: true, Complete: s.nodes},
 			{Name: "egress", Help: "node-ids of the BFERs", Required: true, Repeated: true, Complete: s.nodes}},
-		Options: []commands.Option{s.topologyOption()},
+		Options: []commands.Option{s.topologyOption(), {Name: "check", Type: commands.Bool, Help: "only show the ways and what to be warned of; nothing is changed"}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			topology, err := s.topology(in)
 			if err != nil {
@@ -27,6 +28,9 @@ func (s *Shell) channelDeploy() commands.Command {
 			d := channels.Deployment{Topology: topology, Name: in.Arg("channel"), Ingress: in.Arg("ingress")}
 			for _, e := range in.Args["egress"] {
 				d.Egress = append(d.Egress, bier.EgressNode{ID: e})
+			}
+			if in.Flag("check") {
+				return s.try(in, d)
 			}
 			out, err := s.Deploy(ctx, d)
 			if err != nil {
@@ -51,4 +55,17 @@ func (s *Shell) channelRemove() commands.Command {
 			}
 			return finish(in, out)
 		}}
+}
+
+// try shows what deploying would come to.
+func (s *Shell) try(in *commands.Invocation, d channels.Deployment) error {
+	plan, warnings, err := s.Try(d)
+	if err != nil {
+		return err
+	}
+	t := &commands.Table{Columns: []commands.Column{{Title: "Egress", Key: "node-id"}, {Title: "BFR-id", Key: "bfr-id", Right: true}, {Title: "Way", Key: "path"}, {Title: "Warning", Key: "warning"}}}
+	for i, w := range plan.Egress {
+		t.Add(w.Node, w.ID, commands.List(" ", w.Path), strings.Join(warnings[i], "; "))
+	}
+	return in.Emit(t, nil)
 }

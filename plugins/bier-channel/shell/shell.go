@@ -83,6 +83,9 @@ func finish(in *commands.Invocation, out operations.Output) error {
 	for _, d := range out.Deployment {
 		t.Add(d.Node, d.Role, d.State, d.Reason)
 	}
+	for _, text := range out.Warnings {
+		fmt.Fprintln(in.Stderr, "warning:", text)
+	}
 	return in.Emit(t, nil)
 }
 

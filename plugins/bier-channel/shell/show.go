@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-channel/operations"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -67,9 +68,21 @@ func text(c *operations.Described) string {
 	for _, s := range c.BitStrings {
 		fmt.Fprintf(&b, "  SI %d, %d bits: %s\n", s.SI, s.BSL, s.Bits)
 	}
-	b.WriteString("Routers\n")
+	fmt.Fprintf(&b, "State       %s\nEgress      %d:", c.State.State, len(c.EgressNodes))
+	for _, s := range bier.States {
+		if n := c.Egress[s]; n > 0 {
+			fmt.Fprintf(&b, " %d %s", n, s)
+		}
+	}
+	b.WriteString("\nRouters\n")
 	for _, d := range c.Deployment {
 		fmt.Fprintf(&b, "  %-8s %s: %s", d.Role, d.Node, d.State)
+		if !d.Confirmed.IsZero() {
+			fmt.Fprintf(&b, ", confirmed %s", d.Confirmed.Format("2006-01-02 15:04:05"))
+		}
+		if d.Session != "" {
+			fmt.Fprintf(&b, ", session %s since %s", d.Session, d.SessionSince.Format("2006-01-02 15:04:05"))
+		}
 		if d.Reason != "" {
 			fmt.Fprintf(&b, " (%s)", d.Reason)
 		}

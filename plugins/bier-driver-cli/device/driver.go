@@ -17,7 +17,6 @@ import (
 	"ctl.internal/internal/netconf"
 	"ctl.internal/plugins/bier-driver-cli/template"
 	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/fault"
 )
 
 // Driver drives all routers. It implements bierdriver.Driver.
@@ -25,6 +24,7 @@ type Driver struct {
 	set            Settings
 	model          *template.Model
 	prompt, refuse *regexp.Regexp
+	inspect        expressions
 	log            *slog.Logger
 
 	mu    sync.Mutex
@@ -45,7 +45,7 @@ type node struct {
 // Describe is of the contract. A command line announces nothing, so the operator
 // chooses this driver by its name.
 func (d *Driver) Describe() bierdriver.Description {
-	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.model.Members()}
+	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.model.Members(), Lacks: d.set.Lacks}
 }
 
 // with does something at a router's command line, after those who came before.
@@ -98,17 +98,13 @@ func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(context
 }
 
 func (d *Driver) type1(ctx context.Context, t *terminal, line string) error {
-	ctx, cancel := context.WithTimeout(ctx, d.set.Line.Duration)
-	defer cancel()
-	_, err := t.run(ctx, line)
+	_, err := d.ask(ctx, t, line)
 	return err
 }
 
 // sections reads what the router holds of ours.
 func (d *Driver) sections(ctx context.Context, t *terminal) ([]template.Section, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.set.Line.Duration)
-	defer cancel()
-	said, err := t.run(ctx, d.set.Commands.Show)
+	said, err := d.ask(ctx, t, d.set.Commands.Show)
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +130,8 @@ func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (*bierdriver.Ob
 		o.Config = d.model.Read(have, n.members)
 		return err
 	})
-	switch {
-	case errors.Is(err, errRefused):
-		return nil, fault.Device(fault.Downstream, "%s", err)
-	case err != nil:
-		return nil, fault.Wrap(fault.Unavailable, err, "%s", err)
+	if err != nil {
+		return nil, failed(err)
 	}
 	return o, nil
 }

@@ -25,6 +25,8 @@ type Settings struct {
 		Save      string   `json:"save"`      // makes it survive a restart; empty: not done
 	} `json:"commands"`
 	Lines   template.Templates `json:"templates"`
+	Lacks   []string           `json:"lacks"`
+	Inspect Inspection         `json:"inspect"`
 	Connect sdk.Duration       `json:"connect"`
 	Line    sdk.Duration       `json:"line"`
 	Poll    sdk.Duration       `json:"poll"` // between looks at a watched router
@@ -56,6 +58,16 @@ func New(env *sdk.Env, log *slog.Logger) (*Driver, error) {
 		return e
 	}
 	d.prompt, d.refuse = expression("prompt", d.set.Prompt), expression("refused", d.set.Refused)
+	d.inspect = d.set.Inspect.compile(func(path, text string, groups int) *regexp.Regexp {
+		if text == "" {
+			return regexp.MustCompile(`[^\x00-\x{10FFFF}]`) // matches nothing
+		}
+		e := expression("inspect/"+path, text)
+		if e != nil && e.NumSubexp() != groups {
+			bad = append(bad, fault.At(fault.Invalid, "inspect/"+path, "%q has %d groups, not %d", text, e.NumSubexp(), groups))
+		}
+		return e
+	})
 	var err error
 	if d.model, err = template.Compile(d.set.Lines); err != nil {
 		for _, f := range fault.All(err) {

@@ -182,6 +182,17 @@ func (b *Board) WantsMembers(ctx context.Context, name string) (bool, error) {
 	return about.Members, err
 }
 
+// Lacks are the abilities that a driver's routers are known not to have, by commas, as far
+// as the driver was asked already.
+func (b *Board) Lacks(name string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := b.drivers[name]; d != nil && d.about != nil {
+		return strings.Join(d.about.Lacks, ",")
+	}
+	return ""
+}
+
 // Choose returns the driver for a router and has it watch the router. capabilities
 // are those the router announced last. The choice is kept until the router is
 // reached otherwise or the driver started anew. A fault.Unsupported says that no
@@ -283,6 +294,19 @@ func (b *Board) pick(ctx context.Context, r *bierdriver.Router, capabilities []s
 		reasons = []string{"the drivers there are must be chosen by name"}
 	}
 	return "", fault.Device(kind, "no driver reaches router %s: %s", r.NodeId, strings.Join(reasons, "; "))
+}
+
+// Client is a driver by its name. It need not be the one that the router is watched by.
+func (b *Board) Client(name string) (*bierdriver.Client, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := b.drivers[name]; d != nil {
+		return d.client, nil
+	}
+	if name == "" {
+		return nil, fault.New(fault.Unavailable, "no driver was chosen for the router yet")
+	}
+	return nil, fault.New(fault.Unavailable, "the driver %s is not installed", name)
 }
 
 func (b *Board) client(name string) *bierdriver.Client { return bierdriver.NewClient(b.sb.Dial(name)) }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/mounts"
 	"ctl.internal/sdk/operations"
 )
@@ -18,14 +17,19 @@ type Routers interface {
 	States(ctx context.Context, nodes []string, wait time.Duration) []bier.RouterState
 	// Compare has routers compared with what they must hold, and waits until ctx ends.
 	Compare(ctx context.Context, nodes []string) ([]bier.RouterState, error)
-	// Session is the session to a router; the zero Session when there is none.
-	Session(node string) drivers.Session
+	// Alarms are what is wrong in the network now.
+	Alarms(ctx context.Context) ([]bier.Alarm, error)
+	// ClearNotices forgets what a router reported.
+	ClearNotices(ctx context.Context, node string) error
+	// Session is the session to a router; the zero one when there is none.
+	Session(node string) bier.Session
 }
 
 // Handlers are what the RPCs need.
 type Handlers struct {
-	Routers Routers
-	Mounts  *mounts.Mounts
+	Routers   Routers
+	Inspector Inspector
+	Mounts    *mounts.Mounts
 }
 
 // Mux returns the RPCs by "module:rpc".
@@ -33,6 +37,10 @@ func (h *Handlers) Mux() operations.Mux {
 	const api = "bier-service-api:"
 	return operations.Mux{
 		api + "reconcile":      operations.Func(h.reconcile),
+		api + "get-alarms":     operations.Func(h.getAlarms),
+		api + "clear-reports":  operations.Func(h.clearReports),
+		api + "verify":         operations.Func(h.verify),
+		api + "ping":           operations.Func(h.ping),
 		api + "mount-router":   operations.Func(h.mountRouter),
 		api + "unmount-router": operations.Func(h.unmountRouter),
 	}

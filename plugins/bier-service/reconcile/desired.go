@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/bierdriver"
@@ -17,12 +18,48 @@ type Desired struct {
 	// Hash names all that: Desired of equal hashes are the same.
 	Hash string
 
+	make    func() // sets the fields above; nil when they are set from the start
+	made    sync.Once
+	changed bool    // a channel on the router has changed, so it need not be compared with the one before
 	entries []*part // Config.Channels in the making
+	wire    []byte  // Config.Channels as protobuf has them in a BierConfig
+}
+
+// Made returns d with its fields set. Under many changes most Desired are replaced before a router
+// is ready for them, so they are computed when they are needed.
+func (d *Desired) Made() *Desired {
+	d.made.Do(func() {
+		if d.make != nil {
+			d.make()
+			d.make = nil
+		}
+	})
+	return d
+}
+
+// Wire returns Config, with or without its members, for a call. It must not be read: its channels,
+// which are encoded once for all routers, are where fields of newer versions are kept.
+func (d *Desired) Wire(members bool) *bierdriver.Config {
+	c := &bierdriver.Config{Global: d.Config.Global}
+	if members {
+		c.Members = d.Config.Members
+	}
+	if len(d.wire) == 0 {
+		c.Channels = d.Config.Channels
+	}
+	c.ProtoReflect().SetUnknown(d.wire)
+	return c
 }
 
 // Wanted returns what each router must hold, by node-id. Routers that must hold
 // nothing are left out. It depends on nothing but n.
-func Wanted(n bier.Network) map[string]*Desired { return new(Planner).Wanted(n) }
+func Wanted(n bier.Network) map[string]*Desired {
+	all := new(Planner).Wanted(n)
+	for _, d := range all {
+		d.Made()
+	}
+	return all
+}
 
 // domain adds a node's part in a domain. A router knows one bier-global only: that
 // of the first domain; sub-domains of further ones get their values spelled out.
@@ -86,30 +123,46 @@ func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {
 	return out
 }
 
-// put adds a channel's part.
-func (d *Desired) put(p *part) {
+// put adds a channel's part; members are those that were added.
+func (d *Desired) put(p *part, members map[*bierdriver.Member]bool) {
 	if p.problem != "" {
 		d.problem("channel %s: %s", p.channel, p.problem)
 	}
-	d.Config.Members = append(d.Config.Members, p.members...)
+	for _, m := range p.members {
+		if !members[m] {
+			members[m] = true
+			d.Config.Members = append(d.Config.Members, m)
+		}
+	}
 	if p.entry != nil {
 		d.entries = append(d.entries, p)
 	}
 }
 
 // finish puts all that was added in the order of the contract. Of two channels with the
-// same key on one router the ingress wins, then the one that was added first.
-func (d *Desired) finish() {
-	slices.SortStableFunc(d.entries, func(a, b *part) int { return bierdriver.CompareChannels(a.entry, b.entry) })
+// same key on one router the ingress wins, then the one that was added first. sorted: they were
+// added in that order.
+func (d *Desired) finish(sorted bool) {
+	if !sorted {
+		slices.SortStableFunc(d.entries, func(a, b *part) int { return bierdriver.CompareChannels(a.entry, b.entry) })
+	}
+	d.Config.Channels = make([]*bierdriver.Channel, 0, len(d.entries))
+	size, begin := 0, 0 // begin of the last in wire
+	for _, x := range d.entries {
+		size += len(x.wire)
+	}
+	d.wire = make([]byte, 0, size)
 	last := -1
 	for _, x := range d.entries {
-		if last < 0 || bierdriver.CompareChannels(d.Config.Channels[last], x.entry) != 0 {
+		if last < 0 || d.Config.Channels[last].GroupAddress != x.entry.GroupAddress || bierdriver.CompareChannels(d.Config.Channels[last], x.entry) != 0 {
 			d.Config.Channels = append(d.Config.Channels, x.entry)
+			begin, d.wire = len(d.wire), append(d.wire, x.wire...)
 			last++
 			continue
 		}
 		if x.entry.Role == bierdriver.Ingress && d.Config.Channels[last].Role != bierdriver.Ingress {
 			d.Config.Channels[last] = x.entry
+			d.wire = append(d.wire[:begin], x.wire...)
 		}
 		d.problem("channel %s: another channel of the same flow is on the router", x.channel)
 	}

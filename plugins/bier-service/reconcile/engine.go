@@ -16,14 +16,15 @@ import (
 type Options struct {
 	// Target returns how a router is reached, nil when nobody said.
 	Target func(node string) *bierdriver.Router
-	// Apply chooses a driver and lets it apply a configuration, of which hash is the name.
-	// The error is trouble on the way.
-	Apply func(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, hash string, dryRun bool) (res *bierdriver.Result, driver string, err error)
+	// Apply chooses a driver and lets it apply a configuration. The error is trouble on the way.
+	Apply func(ctx context.Context, r *bierdriver.Router, d *Desired, dryRun bool) (res *bierdriver.Result, driver string, err error)
 	// Release is called when a router holds nothing of ours any more.
 	Release func(ctx context.Context, node string) error
 	// Status takes the state of a router, nil when there is nothing more to say of it. It
 	// must not wait.
 	Status func(node string, s *bier.Status)
+	// Drift is called when a router did not hold what it was seen to hold.
+	Drift func(node string, repaired bool)
 	// Report notifies an operator. It must not wait.
 	Report func(node, text string)
 
@@ -58,7 +59,7 @@ func New(ctx context.Context, o Options, managed []string, known map[string]bier
 
 // add makes the entry of a router. The lock is held, or nobody else knows e.
 func (e *Engine) add(node string) *router {
-	r := &router{e: e, node: node, kick: make(chan struct{}, 1), state: bier.Pending}
+	r := &router{e: e, node: node, kick: make(chan struct{}, 1), state: bier.Pending, want: &Desired{Config: &bierdriver.Config{}}}
 	e.routers[node] = r
 	return r
 }

@@ -36,14 +36,15 @@ func newLab(t *testing.T, managed []string, known map[string]bier.Status) *lab {
 	l.ctx, stop = context.WithTimeout(t.Context(), time.Minute)
 	l.Engine = New(l.ctx, Options{Parallel: 4, Repair: true, RetryMin: time.Millisecond, RetryMax: time.Millisecond, Timeout: time.Minute,
 		Target: func(node string) *bierdriver.Router { return &bierdriver.Router{NodeId: node, Host: "x"} },
-		Apply: func(_ context.Context, _ *bierdriver.Router, _ *bierdriver.Config, hash string, _ bool) (*bierdriver.Result, string, error) {
+		Apply: func(_ context.Context, _ *bierdriver.Router, d *Desired, _ bool) (*bierdriver.Result, string, error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.applied = append(l.applied, hash)
+			l.applied = append(l.applied, d.Hash)
 			res, err := l.apply(len(l.applied))
 			return res, "driver", err
 		},
 		Release: func(context.Context, string) error { return nil },
+		Drift:   func(string, bool) {},
 		Report:  func(string, string) {},
 		Status: func(node string, s *bier.Status) {
 			l.mu.Lock()

@@ -28,6 +28,14 @@ type plan struct {
 	topology *bier.Topology
 	channels map[string]*bier.Channel // by name
 	nodes    map[string][]*part       // by node-id, in the order of compareParts
+	members  map[memberKey]*bierdriver.Member
+}
+
+// memberKey is an egress node in a sub-domain of a domain. Its message is the same for all channels.
+type memberKey struct {
+	node   string
+	domain uint16
+	sub    uint16
 }
 
 // part is what a channel comes to on one node. Nodes share the messages in it, so they
@@ -36,6 +44,7 @@ type part struct {
 	channel string
 	entry   *bierdriver.Channel
 	members []*bierdriver.Member
+	wire    []byte // entry as protobuf has it in a BierConfig
 	problem string // why there is no entry
 	sum     [sha256.Size]byte
 }
@@ -46,14 +55,14 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 	for _, x := range p.plans {
 		before[x.topology.ID] = x
 	}
-	changed := map[string]bool{}
+	changed := map[string]bool{} // by node-id; true: because of channels alone
 	p.plans = p.plans[:0:0]
 	for _, t := range n.Topologies {
 		x := before[t.ID]
 		delete(before, t.ID)
 		if x == nil || x.topology != t {
 			x.all(changed)
-			x = &plan{topology: t, channels: map[string]*bier.Channel{}, nodes: map[string][]*part{}}
+			x = &plan{topology: t, channels: map[string]*bier.Channel{}, nodes: map[string][]*part{}, members: map[memberKey]*bierdriver.Member{}}
 			x.all(changed)
 		}
 		x.update(n.Channels[t.ID], changed)
@@ -66,8 +75,9 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 	if p.desired == nil {
 		p.desired = map[string]*Desired{}
 	}
-	for node := range changed {
+	for node, channels := range changed {
 		if d := p.node(node); d != nil {
+			d.changed = channels
 			p.desired[node] = d
 		} else {
 			delete(p.desired, node)
@@ -76,50 +86,74 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 	return p.desired
 }
 
-// node computes what one router must hold, nil if nothing.
+// node is what one router must hold, nil if nothing.
 func (p *Planner) node(id string) *Desired {
-	d := &Desired{Config: &bierdriver.Config{}}
-	nothing := true
-	sums := sha256.New()
+	var domains []*bier.NodeDomain
+	var lists [][]*part
+	n := 0
 	for _, x := range p.plans {
 		if n := x.topology.Node(id); n != nil {
 			for i := range n.Params.Domains {
-				d.domain(&n.Params.Domains[i])
-				nothing = false
+				domains = append(domains, &n.Params.Domains[i])
 			}
 		}
-		for _, part := range x.nodes[id] {
-			d.put(part)
-			sums.Write(part.sum[:])
-			nothing = false
+		if parts := x.nodes[id]; len(parts) > 0 {
+			lists = append(lists, parts)
+			n += len(parts)
 		}
 	}
-	if nothing {
+	if len(domains)+len(lists) == 0 {
 		return nil
 	}
-	write(sums, d.Config.Global)
-	d.finish()
-	fmt.Fprint(sums, d.Problems)
-	d.Hash = hex.EncodeToString(sums.Sum(nil)[:8])
+	d := &Desired{}
+	d.make = func() {
+		d.Config = &bierdriver.Config{}
+		for _, nd := range domains {
+			d.domain(nd)
+		}
+		sums := sha256.New()
+		members := map[*bierdriver.Member]bool{}
+		d.entries = make([]*part, 0, n)
+		for _, parts := range lists {
+			for _, part := range parts {
+				d.put(part, members)
+				sums.Write(part.sum[:])
+			}
+		}
+		write(sums, d.Config.Global)
+		d.finish(len(lists) < 2)
+		fmt.Fprint(sums, d.Problems)
+		d.Hash = hex.EncodeToString(sums.Sum(nil)[:8])
+	}
 	return d
 }
 
-// all marks every node of the plan.
+// all marks every node of the plan: what concerns it is to be compared.
 func (x *plan) all(changed map[string]bool) {
 	if x == nil {
 		return
 	}
 	for i := range x.topology.Nodes {
-		changed[x.topology.Nodes[i].ID] = true
+		changed[x.topology.Nodes[i].ID] = false
 	}
 	for node := range x.nodes { // channels may name nodes that are gone
-		changed[node] = true
+		changed[node] = false
 	}
 }
 
 // update brings the plan to the channels of the topology and marks the nodes of those that
 // changed.
 func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
+	own := map[string]bool{}
+	touch := func(node string) {
+		if !own[node] { // a Desired that is not made yet has the list
+			own[node] = true
+			x.nodes[node] = slices.Clone(x.nodes[node])
+		}
+		if _, ok := changed[node]; !ok {
+			changed[node] = true
+		}
+	}
 	gone := maps.Clone(x.channels)
 	for i := range channels {
 		c := &channels[i]
@@ -131,7 +165,7 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 		}
 	}
 	for name, c := range gone {
-		x.remove(name, c, changed)
+		x.remove(name, c, touch)
 	}
 	for i := range channels {
 		c := channels[i]
@@ -139,27 +173,27 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 			continue
 		}
 		x.channels[c.Name] = &c
-		for node, p := range parts(x.topology, &c) {
+		for node, p := range x.parts(&c) {
 			p.channel = c.Name
 			p.hash()
+			touch(node)
 			i, _ := slices.BinarySearchFunc(x.nodes[node], p, compareParts)
 			x.nodes[node] = slices.Insert(x.nodes[node], i, p)
-			changed[node] = true
 		}
 	}
 }
 
-func (x *plan) remove(name string, c *bier.Channel, changed map[string]bool) {
+func (x *plan) remove(name string, c *bier.Channel, touch func(node string)) {
 	delete(x.channels, name)
 	for _, node := range append([]string{c.IngressNode}, nodeIDs(c.EgressNodes)...) {
 		i := slices.IndexFunc(x.nodes[node], func(p *part) bool { return p.channel == name })
 		if i < 0 {
 			continue
 		}
+		touch(node)
 		if x.nodes[node] = slices.Delete(x.nodes[node], i, i+1); len(x.nodes[node]) == 0 {
 			delete(x.nodes, node)
 		}
-		changed[node] = true
 	}
 }
 
@@ -174,7 +208,12 @@ func nodeIDs(egress []bier.EgressNode) []string {
 // sameChannel reports whether routers hold the same for two channels of one name.
 func sameChannel(c, o *bier.Channel) bool {
 	return c.SrcIP == o.SrcIP && c.DstGroup == o.DstGroup && c.SourceWildcard == o.SourceWildcard && c.GroupWildcard == o.GroupWildcard &&
-		c.DomainID == o.DomainID && c.SubDomainID == o.SubDomainID && c.IngressNode == o.IngressNode && slices.Equal(c.EgressNodes, o.EgressNodes)
+		c.DomainID == o.DomainID && c.SubDomainID == o.SubDomainID && c.IngressNode == o.IngressNode && sameEgress(c.EgressNodes, o.EgressNodes)
+}
+
+// sameEgress compares egress nodes. Those of a channel that was not written are the same slice.
+func sameEgress(a, b []bier.EgressNode) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
 // compareParts is the order of the entries of a router, then that of names; parts without
@@ -193,8 +232,8 @@ func compareParts(a, b *part) int {
 
 // parts are what a deployed channel comes to at its ingress and egress nodes. A node that
 // has lost its BFR-id or membership has no entry, and the entry of the ingress leaves it out.
-func parts(t *bier.Topology, c *bier.Channel) map[string]*part {
-	out := map[string]*part{}
+func (x *plan) parts(c *bier.Channel) map[string]*part {
+	t, out := x.topology, map[string]*part{}
 	f, err := c.CheckFlow()
 	if err != nil {
 		out[c.IngressNode] = &part{problem: err.Error()}
@@ -228,8 +267,13 @@ func parts(t *bier.Topology, c *bier.Channel) map[string]*part {
 			continue
 		}
 		ingress.entry.EgressBfrIds = append(ingress.entry.EgressBfrIds, uint32(bfr))
-		ingress.members = append(ingress.members, &bierdriver.Member{SubDomainId: uint32(c.SubDomainID), BfrId: uint32(bfr),
-			Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix})
+		key := memberKey{e.ID, c.DomainID, c.SubDomainID}
+		m := x.members[key]
+		if m == nil {
+			m = &bierdriver.Member{SubDomainId: uint32(c.SubDomainID), BfrId: uint32(bfr), Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix}
+			x.members[key] = m
+		}
+		ingress.members = append(ingress.members, m)
 		out[e.ID] = &part{entry: entry(bierdriver.Egress, in, uint32(bfr))}
 	}
 	slices.Sort(ingress.entry.EgressBfrIds)
@@ -237,10 +281,13 @@ func parts(t *bier.Topology, c *bier.Channel) map[string]*part {
 	return out
 }
 
-// hash sets sum, which stays the same from one process to the next.
+// hash sets wire and sum, which stays the same from one process to the next.
 func (p *part) hash() {
 	h := sha256.New()
-	write(h, p.entry)
+	if p.entry != nil {
+		p.wire = encode(&bierdriver.Config{Channels: []*bierdriver.Channel{p.entry}})
+		h.Write(p.wire)
+	}
 	for _, m := range p.members {
 		write(h, m)
 	}
@@ -248,10 +295,12 @@ func (p *part) hash() {
 	h.Sum(p.sum[:0])
 }
 
-func write(h hash.Hash, m proto.Message) {
+func write(h hash.Hash, m proto.Message) { h.Write(encode(m)) }
+
+func encode(m proto.Message) []byte {
 	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
-	if err != nil { // never of these messages; routers are compared then
-		text = []byte(err.Error())
+	if err != nil {
+		panic(err) // a message of these that does not encode is a fault of this program
 	}
-	h.Write(text)
+	return text
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/sdk/bierdriver"
 )
 
 // After any sequence of changes a planner that followed them all says the same as one that
@@ -62,7 +63,7 @@ func TestPlannerFollowsChanges(t *testing.T) {
 			}
 			for node, w := range want {
 				g := got[node]
-				if g == nil || !proto.Equal(g.Config, w.Config) || !slices.Equal(g.Problems, w.Problems) {
+				if g == nil || !wireIsConfig(t, g.Made()) || !proto.Equal(g.Config, w.Config) || !slices.Equal(g.Problems, w.Problems) {
 					t.Fatalf("seed %d step %d, node %s:\n%v\nwant\n%v", seed, step, node, g, w)
 				}
 				if touched != nil && !touched[node] && g != before[node] {
@@ -71,6 +72,20 @@ func TestPlannerFollowsChanges(t *testing.T) {
 			}
 		}
 	}
+}
+
+// wireIsConfig reports whether a driver gets what Config has.
+func wireIsConfig(t *testing.T, d *Desired) bool {
+	t.Helper()
+	text, err := proto.Marshal(d.Wire(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &bierdriver.Config{}
+	if err := proto.Unmarshal(text, got); err != nil {
+		t.Fatal(err)
+	}
+	return proto.Equal(got, d.Config)
 }
 
 func mark(touched map[string]bool, c *bier.Channel) {

@@ -19,15 +19,16 @@ type router struct {
 	node string
 	kick chan struct{}
 
-	desired  *Desired           // the last; a planner hands the same pointer on while nothing changes
-	want     *bierdriver.Config // never changed, only replaced; nil before the first Want
-	hash     string
-	problems []string
-	intent   uint64 // revision at which want came to be
-	answered uint64 // intent of the last try
-	dirty    bool
-	running  bool
-	managed  bool
+	desired *Desired // the last, nil before the first Want; a planner hands the same pointer on while nothing changes
+	want    *Desired // what was compared or tried last, made
+	intent  uint64   // revision at which want came to be
+	// When want came to be, the last try began, and a try last confirmed that the router holds it.
+	intended, sent, confirmed time.Time
+	held                      string // hash of what was confirmed last
+	answered                  uint64 // intent of the last try
+	dirty                     bool
+	running                   bool
+	managed                   bool
 
 	state  string
 	reason string
@@ -39,25 +40,30 @@ func (r *router) wanted(d *Desired, revision uint64) {
 	if r.desired == d {
 		return
 	}
+	first := r.desired == nil
 	r.desired = d
-	different := !slices.Equal(r.problems, d.Problems)
-	r.problems = d.Problems
-	if r.want != nil && same(r.want, d.Config) && !different {
+	if d.changed && !first { // work makes it
+		r.intent, r.intended = revision, now()
+		r.wake()
+		r.publish()
 		return
 	}
-	first := r.want == nil
-	r.want, r.hash = d.Config, d.Hash
-	if s, ok := r.e.known[r.node]; first && ok && s.Hash == r.hash { // it is what was wanted before, too
+	before := r.want
+	if r.want = d.Made(); !first && same(before.Config, d.Config) && slices.Equal(before.Problems, d.Problems) {
+		return
+	}
+	if s, ok := r.e.known[r.node]; first && ok && s.Hash == d.Hash { // it is what was wanted before, too
 		r.intent, r.answered, r.state, r.reason, r.driver, r.dirty = s.Intent, s.Answered, s.State, s.Reason, s.Driver, true
-		if len(r.problems) > 0 && s.State == bier.Failed {
+		r.intended, r.sent, r.confirmed = s.Intended, s.Sent, s.Confirmed
+		if len(d.Problems) > 0 && s.State == bier.Failed {
 			r.state, r.reason = bier.Applied, "" // publish says the rest
 		}
 		r.wake()
 		return
 	}
-	r.intent = revision
+	r.intent, r.intended = revision, now()
 	r.wake()
-	if !empty(r.want) || r.managed || len(r.problems) > 0 {
+	if !empty(d.Config) || r.managed || len(d.Problems) > 0 {
 		r.publish()
 	}
 }
@@ -74,16 +80,17 @@ func (r *router) doubt(revision uint64) {
 	r.dirty = true
 	r.wake()
 	if revision > r.intent {
-		r.intent = revision
+		r.intent, r.intended = revision, now()
 		r.publish()
 	}
 }
 
 // publish hands on the state. The lock is held.
 func (r *router) publish() {
-	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.hash}
-	if s.State == bier.Applied && len(r.problems) > 0 {
-		s.State, s.Reason = bier.Failed, strings.Join(r.problems, "; ")
+	s := bier.Status{Intent: r.intent, Answered: r.answered, State: r.state, Reason: r.reason, Driver: r.driver, Hash: r.want.Hash,
+		Intended: r.intended, Sent: r.sent, Confirmed: r.confirmed}
+	if s.State == bier.Applied && len(r.want.Problems) > 0 {
+		s.State, s.Reason = bier.Failed, strings.Join(r.want.Problems, "; ")
 	}
 	if s.State == bier.Applied && s.Answered < s.Intent {
 		s.State = bier.Pending
@@ -123,11 +130,20 @@ func (r *router) run(ctx context.Context) {
 func (r *router) work(ctx context.Context) (again, done bool) {
 	for {
 		r.e.mu.Lock()
-		intent, want, hash, dirty := r.intent, r.want, r.hash, r.dirty
+		want := r.desired
+		r.e.mu.Unlock()
+		want.Made()
+		r.e.mu.Lock()
+		if r.desired != want {
+			r.e.mu.Unlock()
+			continue
+		}
+		r.want = want
+		intent, dirty := r.intent, r.dirty
 		idle := r.answered == intent && !dirty && r.state == bier.Applied
 		r.dirty = false
-		if empty(want) && !r.managed { // never touched and nothing wanted: it is left alone
-			idle, done = true, len(r.problems) == 0
+		if empty(want.Config) && !r.managed { // never touched and nothing wanted: it is left alone
+			idle, done = true, len(want.Problems) == 0
 			if done {
 				r.leave()
 			} else { // nothing can be done, and that is to be seen
@@ -140,18 +156,18 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 			return false, done
 		}
 		began := time.Now()
-		out := r.try(ctx, want, hash, intent)
+		out := r.try(ctx, want, intent)
 		if ctx.Err() != nil {
 			return false, true
 		}
-		if out.state == bier.Applied && empty(want) {
+		if out.state == bier.Applied && empty(want.Config) {
 			if err := r.e.o.Release(ctx, r.node); err == nil {
 				r.e.mu.Lock()
 				r.managed = false
 				r.e.mu.Unlock()
 			}
 		}
-		if r.finish(intent, out) {
+		if r.finish(intent, want.Hash, out) {
 			return out.state != bier.Applied && out.retry, false
 		}
 		// Changes came during the try, so more are on their way: as long as one try
@@ -180,11 +196,14 @@ func (r *router) leave() {
 }
 
 // finish notes a result; false when there is something newer to do.
-func (r *router) finish(intent uint64, out outcome) bool {
+func (r *router) finish(intent uint64, hash string, out outcome) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	again := r.state == bier.Failed && r.reason == out.reason
 	r.answered, r.state, r.reason = intent, out.state, out.reason
+	if out.state == bier.Applied {
+		r.confirmed, r.held = now(), hash
+	}
 	if out.driver != "" {
 		r.driver = out.driver
 	}
@@ -192,8 +211,23 @@ func (r *router) finish(intent uint64, out outcome) bool {
 		r.e.o.Report(r.node, out.reason)
 	}
 	r.publish()
-	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !empty(r.want) || r.managed)
+	return r.intent == intent && !r.dirty && (out.state != bier.Applied || !empty(r.want.Config) || r.managed)
 }
+
+// unseen is how long a try may take before it is shown that something was sent.
+const unseen = time.Second
+
+// sending shows that a try is under way.
+func (r *router) sending(intent uint64) {
+	r.e.mu.Lock()
+	defer r.e.mu.Unlock()
+	if r.answered != intent {
+		r.publish()
+	}
+}
+
+// now is the time as it is stored.
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 type outcome struct {
 	state, reason, driver string
@@ -201,7 +235,7 @@ type outcome struct {
 }
 
 // try applies once.
-func (r *router) try(ctx context.Context, want *bierdriver.Config, hash string, intent uint64) outcome {
+func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome {
 	target := r.e.o.Target(r.node)
 	if target == nil {
 		return outcome{state: bier.Pending, reason: "no router is mounted as " + r.node}
@@ -215,12 +249,19 @@ func (r *router) try(ctx context.Context, want *bierdriver.Config, hash string, 
 	r.e.mu.Lock()
 	repair := r.e.o.Repair || r.answered != intent
 	r.managed = true // from here on it may hold something
+	r.sent = now()
+	drift := r.held == want.Hash // whatever is different now, somebody else did
 	r.e.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, r.e.o.Timeout)
 	defer cancel()
-	res, driver, err := r.e.o.Apply(ctx, target, want, hash, !repair)
+	slow := time.AfterFunc(unseen, func() { r.sending(intent) })
+	defer slow.Stop()
+	res, driver, err := r.e.o.Apply(ctx, target, want, !repair)
 	if err != nil {
 		return outcome{bier.Pending, err.Error(), driver, true}
+	}
+	if drift && len(res.Edits) > 0 {
+		r.e.o.Drift(r.node, repair && res.State == bierdriver.Applied)
 	}
 	switch res.State {
 	case bierdriver.Applied:

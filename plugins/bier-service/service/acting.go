@@ -51,7 +51,7 @@ func (s *Service) act(ctx context.Context, term *state.Term) {
 	for key, x := range s.data.status.All(now, bier.RouterKey("")) {
 		known[strings.TrimPrefix(key, bier.RouterKey(""))] = x
 	}
-	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.target, Apply: a.apply, Release: a.release, Status: a.records.router, Report: s.report,
+	a.engine = reconcile.New(ctx, reconcile.Options{Target: a.target, Apply: a.apply, Release: a.release, Status: a.status, Drift: a.drift, Report: s.report,
 		Timeout: s.set.ApplyTimeout.Duration, RetryMin: s.set.RetryMin.Duration, RetryMax: s.set.RetryMax.Duration, Parallel: s.set.Parallel, Repair: s.set.Drift != "report"}, managed, known)
 	s.acting.Store(a)
 	var group sync.WaitGroup
@@ -149,6 +149,9 @@ func (a *acting) session(node string, n *bierdriver.Session) bierdriver.SessionS
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before := a.sessions[node]
+	if n.State == bierdriver.Connecting && (before.GetState() == bierdriver.Down || before.GetState() == bierdriver.Refused) {
+		return before.GetState() // it is down until it is up
+	}
 	if len(n.Capabilities) == 0 { // what it announced last still helps to choose a driver
 		n.Capabilities = before.GetCapabilities()
 	}
@@ -158,7 +161,7 @@ func (a *acting) session(node string, n *bierdriver.Session) bierdriver.SessionS
 }
 
 // apply chooses a driver and lets it apply.
-func (a *acting) apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.Config, hash string, dryRun bool) (*bierdriver.Result, string, error) {
+func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.Desired, dryRun bool) (*bierdriver.Result, string, error) {
 	ctx, cancel, err := a.term.Act(ctx, a.set.ApplyTimeout.Duration)
 	if err != nil {
 		return nil, "", err
@@ -174,21 +177,20 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 	if err != nil {
 		return nil, name, err
 	}
-	if len(c.Members) > 0 {
-		wants, err := a.board.WantsMembers(ctx, name)
-		if err != nil {
+	members := len(d.Config.Members) > 0
+	if members {
+		if members, err = a.board.WantsMembers(ctx, name); err != nil {
 			return nil, name, fmt.Errorf("driver %s: %w", name, err)
 		}
-		if !wants {
-			c = &bierdriver.Config{Global: c.Global, Channels: c.Channels}
-		}
 	}
-	p := &permit{acting: a, node: r.NodeId, hash: hash}
+	p := &permit{acting: a, node: r.NodeId, hash: d.Hash}
 	var asked bierdriver.Permit
 	if !dryRun {
 		asked = p
 	}
-	res, err := client.Apply(ctx, r, c, asked)
+	began := time.Now()
+	res, err := client.Apply(ctx, r, d.Wire(members), asked)
+	a.measures.applied(name, began, outcome(res, err))
 	if err != nil {
 		return nil, name, fmt.Errorf("driver %s: %w", name, err)
 	}
@@ -205,6 +207,19 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, c *bierdriver.
 		slog.Warn("the host key of a router is trusted because it is the first it showed; compare it with the router's", "node", r.NodeId, "host-key", res.GetSession().GetHostKey())
 	}
 	return res, name, nil
+}
+
+// outcome is a call of a driver in a word.
+func outcome(res *bierdriver.Result, err error) string {
+	switch {
+	case err != nil:
+		return "error"
+	case res.State == bierdriver.Applied:
+		return bier.Applied
+	case res.State == bierdriver.Failed:
+		return bier.Failed
+	}
+	return bier.Pending
 }
 
 // release forgets a router that holds nothing of ours any more.

@@ -2,13 +2,11 @@ package service
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/mounts"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
@@ -21,10 +19,9 @@ type data struct {
 	*mounts.Mounts
 	store *state.Store
 	// What the holder of the role writes.
-	status   bier.Routers                  // exported
-	managed  *state.Table[Managed]         // by node-id
-	sessions *state.Table[drivers.Session] // by node-id
-	asked    *state.Table[struct{}]        // node-ids that are to be compared now, "*" = all
+	status  bier.Routers           // exported
+	managed *state.Table[Managed]  // by node-id
+	asked   *state.Table[struct{}] // node-ids that are to be compared now, "*" = all
 }
 
 // Managed is kept of a router from before the first act on it until it holds nothing of
@@ -41,18 +38,22 @@ type Managed struct {
 // all is every router, in the table asked.
 const all = "*"
 
-// open follows the data until ctx ends. intent, reached and asked are called when
-// topologies or channels, how routers are reached, and requests have changed.
-func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes []string), asked func()) (*data, error) {
+// open follows the data until ctx ends. intent, reached, asked and status are called when
+// topologies or channels, how routers are reached, requests, and what is known of routers
+// have changed.
+func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes []string), asked, status func()) (*data, error) {
 	d := &data{Trees: bier.NewTrees(intent), Mounts: mounts.New(reached),
-		status:   bier.Routers{Table: state.NewTable[bier.Status](state.Private(bier.StatusPrefix))},
-		managed:  state.NewTable[Managed](state.Private("managed/")),
-		sessions: state.NewTable[drivers.Session](state.Private("session/")),
-		asked:    state.NewTable[struct{}](state.Private("asked/"))}
+		status:  bier.OwnRouters(),
+		managed: state.NewTable[Managed](state.Private("managed/")),
+		asked:   state.NewTable[struct{}](state.Private("asked/"))}
 	d.asked.Notify(func([]string) { asked() })
-	views := append(d.Trees.Views(), d.Mounts.Views()...)
+	known := func([]string) { status() }
+	d.status.Notify(known)
+	d.status.Sessions.Notify(known)
+	d.status.Notices.Notify(known)
+	views := slices.Concat(d.Trees.Views(), d.Mounts.Views(), d.status.Views())
 	var err error
-	d.store, err = state.Open(ctx, h, append(views, d.status, d.managed, d.sessions, d.asked)...)
+	d.store, err = state.Open(ctx, h, append(views, d.managed, d.asked)...)
 	d.Mounts.Store = d.store
 	return d, err
 }
@@ -78,11 +79,8 @@ func (d *data) states(nodes []string, revision uint64) []bier.RouterState {
 	}
 	out := make([]bier.RouterState, len(nodes))
 	for i, node := range nodes {
-		if out[i] = d.status.State(now, node, revision); out[i].State != bier.Applied {
-			continue
-		}
-		if x, ok := d.status.Get(now, bier.RouterKey(node)); ok {
-			out[i] = x.Router(node, math.MaxUint64)
+		if out[i] = d.status.State(now, node, revision); out[i].State == bier.Applied {
+			out[i] = d.status.Latest(now, node)
 		}
 	}
 	return out

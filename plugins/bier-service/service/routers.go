@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/plugins/bier-service/drivers"
 )
 
 // taking bounds how long a question waits until what is configured now was taken in.
@@ -34,7 +33,7 @@ func (s *Service) Compare(ctx context.Context, nodes []string) ([]bier.RouterSta
 }
 
 // Session implements operations.Routers.
-func (s *Service) Session(node string) drivers.Session {
-	x, _ := s.data.sessions.Get(s.data.store.Now(), node)
+func (s *Service) Session(node string) bier.Session {
+	x, _ := s.data.status.Sessions.Get(s.data.store.Now(), node)
 	return x
 }

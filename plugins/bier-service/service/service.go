@@ -45,19 +45,22 @@ func (s *settings) check() error {
 
 // Service is the running plugin.
 type Service struct {
-	set     settings
-	opened  atomic.Bool // data is set
-	data    *data
-	board   *drivers.Board
-	listed  chan struct{}          // closed once the host has listed the drivers
-	acting  atomic.Pointer[acting] // nil while another process holds the role
-	moved   atomic.Uint64          // revision at which topologies or channels changed last
-	intent  chan struct{}          // they have changed
-	asked   chan struct{}          // routers are to be compared
-	reports *host.Publisher
-	health  func(sdk.Health)
-	once    sync.Once
-	group   sync.WaitGroup
+	set      settings
+	opened   atomic.Bool // data is set
+	data     *data
+	board    *drivers.Board
+	listed   chan struct{}          // closed once the host has listed the drivers
+	acting   atomic.Pointer[acting] // nil while another process holds the role
+	moved    atomic.Uint64          // revision at which topologies or channels changed last
+	intent   chan struct{}          // they have changed
+	asked    chan struct{}          // routers are to be compared
+	look     chan struct{}          // what is known of routers has changed
+	reports  *host.Publisher
+	alarms   *host.Publisher
+	measures *measures
+	health   func(sdk.Health)
+	once     sync.Once
+	group    sync.WaitGroup
 }
 
 // role is held by the process that acts on routers.
@@ -69,7 +72,7 @@ func Options(files fs.FS) sdk.Options {
 }
 
 func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{listed: make(chan struct{}), intent: make(chan struct{}, 1), asked: make(chan struct{}, 1), health: env.Health}
+	s := &Service{listed: make(chan struct{}), intent: make(chan struct{}, 1), asked: make(chan struct{}, 1), look: make(chan struct{}, 1), health: env.Health}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -78,9 +81,11 @@ func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.reports = host.NewPublisher(env.Host, stream, "bier-service-api:report-message", waiting, slog.Default())
+	s.alarms = host.NewPublisher(env.Host, stream, "bier-service-api:alarm", waiting, slog.Default())
+	s.measures = newMeasures(env.Metrics)
 	s.board = drivers.New(env.Host.Switchboard, s.event, s.driversChanged)
 	var err error
-	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { bierplugin.Notify(s.asked) }); err != nil {
+	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { bierplugin.Notify(s.asked) }, s.known); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -88,13 +93,15 @@ func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.intended()
 	s.group.Go(func() { s.board.Follow(ctx) })
 	s.group.Go(func() { s.reports.Run(ctx) })
+	s.group.Go(func() { s.alarms.Run(ctx) })
+	s.group.Go(func() { s.watchHealth(ctx) })
 	s.group.Go(func() {
 		s.board.WaitListed(ctx) // else the first answers would be that there is no driver
 		s.data.store.Role(ctx, role, s.act)
 	})
 	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.broken) })
-	h := &operations.Handlers{Routers: s, Mounts: s.data.Mounts}
-	sh := &shell.Shell{Routers: s, Mounts: s.data.Mounts, Board: s.board}
+	h := &operations.Handlers{Routers: s, Inspector: s, Mounts: s.data.Mounts}
+	sh := &shell.Shell{Routers: s, Inspector: s, Mounts: s.data.Mounts, Board: s.board}
 	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
@@ -103,6 +110,7 @@ func (s *Service) intended() {
 	if s.opened.Load() { // else it is the first state, and New looks at it
 		s.moved.Store(s.data.store.Now().Revision())
 		bierplugin.Notify(s.intent)
+		bierplugin.Notify(s.look)
 	}
 }
 
@@ -134,10 +142,13 @@ func (s *Service) event(driver string, e *bierdriver.Event) {
 	case a == nil:
 	case e.Session != nil:
 		before := a.session(e.NodeId, e.Session)
+		if e.Session.State != before {
+			s.measures.sessions.WithLabelValues(drivers.NewSession(e.Session).State).Inc()
+		}
 		if e.Session.State == bierdriver.Up { // it may have been replaced meanwhile
 			a.engine.Kick([]string{e.NodeId}, 0)
 		}
-		if e.Session.State != before && before == bierdriver.Up {
+		if before == bierdriver.Up && (e.Session.State == bierdriver.Down || e.Session.State == bierdriver.Refused) {
 			s.report(e.NodeId, "the session is lost: "+e.Session.Reason)
 		}
 	case e.Drift != nil:
@@ -145,6 +156,7 @@ func (s *Service) event(driver string, e *bierdriver.Event) {
 		a.engine.Kick([]string{e.NodeId}, 0)
 	case e.Notification != nil:
 		s.report(e.NodeId, notification(e.Notification))
+		a.notice(e.NodeId, e.Notification)
 	default:
 		slog.Debug("a driver reported nothing that is known here", "driver", driver, "node", e.NodeId)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/internal/bier/bierplugin"
-	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/sdk/state"
 )
 
@@ -20,14 +19,15 @@ type records struct {
 	wake chan struct{}
 
 	mu       sync.Mutex
-	routers  map[string]*bier.Status     // nil: it goes
-	sessions map[string]*drivers.Session // nil: it goes
-	asked    []string                    // requests that are being served
-	service  *bier.Status                // nil: as before
+	routers  map[string]*bier.Status  // nil: it goes
+	sessions map[string]*bier.Session // nil: it goes
+	notices  map[string]*bier.Notice  // nil: it goes
+	asked    []string                 // requests that are being served
+	service  *bier.Status             // nil: as before
 }
 
 func newRecords(d *data, term *state.Term) *records {
-	return &records{data: d, term: term, wake: make(chan struct{}, 1), routers: map[string]*bier.Status{}, sessions: map[string]*drivers.Session{}}
+	return &records{data: d, term: term, wake: make(chan struct{}, 1), routers: map[string]*bier.Status{}, sessions: map[string]*bier.Session{}, notices: map[string]*bier.Notice{}}
 }
 
 func (r *records) change(f func()) {
@@ -37,8 +37,9 @@ func (r *records) change(f func()) {
 	bierplugin.Notify(r.wake)
 }
 
-func (r *records) router(node string, s *bier.Status)      { r.change(func() { r.routers[node] = s }) }
-func (r *records) session(node string, s *drivers.Session) { r.change(func() { r.sessions[node] = s }) }
+func (r *records) router(node string, s *bier.Status)   { r.change(func() { r.routers[node] = s }) }
+func (r *records) session(node string, s *bier.Session) { r.change(func() { r.sessions[node] = s }) }
+func (r *records) notice(key string, n *bier.Notice)    { r.change(func() { r.notices[key] = n }) }
 
 // processed says up to which revision it is known what routers must hold.
 func (r *records) processed(revision uint64, reason string) {
@@ -67,8 +68,8 @@ func (r *records) run(ctx context.Context) {
 // the service is written after what is known of routers.
 func (r *records) flush(ctx context.Context) (more bool) {
 	r.mu.Lock()
-	routers, sessions := take(r.routers), take(r.sessions)
-	more = len(r.routers)+len(r.sessions) > 0
+	routers, sessions, notices := take(r.routers), take(r.sessions), take(r.notices)
+	more = len(r.routers)+len(r.sessions)+len(r.notices) > 0
 	service, asked := r.service, r.asked
 	if more {
 		service, asked = nil, nil
@@ -76,7 +77,7 @@ func (r *records) flush(ctx context.Context) (more bool) {
 		r.service, r.asked = nil, nil
 	}
 	r.mu.Unlock()
-	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.write(tx, routers, sessions, service, asked) })
+	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.write(tx, routers, sessions, notices, service, asked) })
 	if err == nil {
 		return more
 	}
@@ -88,6 +89,7 @@ func (r *records) flush(ctx context.Context) (more bool) {
 	defer r.mu.Unlock()
 	older(r.routers, routers)
 	older(r.sessions, sessions)
+	older(r.notices, notices)
 	if r.service == nil {
 		r.service = service
 	}
@@ -122,7 +124,7 @@ func older[T any](m, back map[string]T) {
 }
 
 // write is the only one to write these records, so it looks at no condition but the role.
-func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions map[string]*drivers.Session, service *bier.Status, asked []string) error {
+func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions map[string]*bier.Session, notices map[string]*bier.Notice, service *bier.Status, asked []string) error {
 	tx.Volatile() // after a crash routers are compared again
 	was := tx.Snapshot()
 	put := func(key string, s *bier.Status) error {
@@ -134,7 +136,7 @@ func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions 
 			return nil
 		}
 		next := *s
-		next.Epoch, next.Since = r.term.Epoch(), time.Now().UTC()
+		next.Epoch, next.Since = r.term.Epoch(), time.Now().UTC().Truncate(time.Millisecond)
 		if before.State == next.State && before.Reason == next.Reason {
 			next.Since = before.Since
 		}
@@ -150,12 +152,23 @@ func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions 
 		}
 	}
 	for node, s := range sessions {
-		before, ok := r.data.sessions.Get(was, node)
+		before, ok := r.data.status.Sessions.Get(was, node)
 		switch {
 		case s == nil && ok:
-			r.data.sessions.Delete(tx, node)
+			r.data.status.Sessions.Delete(tx, node)
 		case s != nil && (!ok || !before.Same(*s)):
-			if err := r.data.sessions.Put(tx, node, *s); err != nil {
+			if err := r.data.status.Sessions.Put(tx, node, *s); err != nil {
+				return err
+			}
+		}
+	}
+	for key, n := range notices {
+		_, ok := r.data.status.Notices.Get(was, key)
+		switch {
+		case n == nil && ok:
+			r.data.status.Notices.Delete(tx, key)
+		case n != nil && !ok: // else it is known since the first report
+			if err := r.data.status.Notices.Put(tx, key, *n); err != nil {
 				return err
 			}
 		}

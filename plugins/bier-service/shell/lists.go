@@ -36,7 +36,7 @@ func (s *Shell) sessionList() commands.Command {
 func (s *Shell) runSessionList(ctx context.Context, in *commands.Invocation) error {
 	t := &commands.Table{Empty: "No router is mounted; bier:router-add mounts one.", Columns: []commands.Column{
 		{Title: "Node", Key: "node-id"}, {Title: "Address", Key: "address"}, {Title: "Session", Key: "session"}, {Title: "Since", Key: "since"},
-		{Title: "Driver", Key: "driver"}, {Title: "Dialect", Key: "dialect"}, {Title: "Configuration", Key: "state"}, {Title: "Reason", Key: "reason", Max: 100}}}
+		{Title: "Driver", Key: "driver"}, {Title: "Dialect", Key: "dialect"}, {Title: "Configuration", Key: "state"}, {Title: "Confirmed", Key: "confirmed"}, {Title: "Reason", Key: "reason", Max: 100}}}
 	now := s.Mounts.Store.Now()
 	nodes := s.Mounts.Nodes(now)
 	var states []bier.RouterState
@@ -60,7 +60,14 @@ func (s *Shell) runSessionList(ctx context.Context, in *commands.Invocation) err
 		if reason == "" {
 			reason = x.Reason
 		}
-		t.Add(node, address, session, since, st.Driver, x.Dialect, st.State, reason)
+		configuration, confirmed := st.State, ""
+		if x.State == "" && st.State == bier.Applied { // it was never asked: what it holds is not known
+			configuration = "nothing asked"
+		}
+		if !st.Confirmed.IsZero() {
+			confirmed = st.Confirmed.Format("2006-01-02 15:04:05")
+		}
+		t.Add(node, address, session, since, st.Driver, x.Dialect, configuration, confirmed, reason)
 	}
 	return in.Emit(t, nil)
 }

@@ -15,14 +15,15 @@ import (
 
 // Shell is what the commands need. The zero Shell describes them; it cannot run one.
 type Shell struct {
-	Routers operations.Routers
-	Mounts  *mounts.Mounts
-	Board   *drivers.Board
+	Routers   operations.Routers
+	Inspector operations.Inspector
+	Mounts    *mounts.Mounts
+	Board     *drivers.Board
 }
 
 // Commands returns the table of commands.
 func (s *Shell) Commands() []commands.Command {
-	return []commands.Command{s.driverList(), s.sessionList(), s.routerAdd(), s.routerRemove(), s.routerSync()}
+	return []commands.Command{s.driverList(), s.sessionList(), s.routerAdd(), s.routerRemove(), s.routerSync(), s.alarmList(), s.alarmClear(), s.verify(), s.ping()}
 }
 
 // nodes completes ids of mounted routers.

@@ -5,6 +5,7 @@ package data
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,9 @@ import (
 // Data is the projection of all that the plugin reads.
 type Data struct {
 	*bier.Trees
-	Store *state.Store
+	// Routers is what bier-service knows of routers.
+	Routers bier.Routers
+	Store   *state.Store
 	// Observed says by topology-id what the sources have now. The holder of the role that
 	// imports writes it.
 	Observed *state.Table[Observed]
@@ -69,6 +72,7 @@ func New() *Data {
 	const network = "/network-topology:network-topology/topology=*"
 	return &Data{
 		Trees:    bier.NewTrees(nil),
+		Routers:  bier.NewRouters(),
 		Observed: state.NewTable[Observed](state.Private("observed/")),
 		Imported: state.NewTable[topology.Topology](state.Private("import/")),
 		Networks: state.NewTree[Network](network).Bare(),
@@ -79,7 +83,7 @@ func New() *Data {
 
 // Open follows the data until ctx ends.
 func (d *Data) Open(ctx context.Context, h *host.Client) (err error) {
-	d.Store, err = state.Open(ctx, h, append(d.Views(), d.Observed, d.Imported, d.Networks, d.Points, d.Lines)...)
+	d.Store, err = state.Open(ctx, h, append(slices.Concat(d.Views(), d.Routers.Views()), d.Observed, d.Imported, d.Networks, d.Points, d.Lines)...)
 	return err
 }
 

@@ -73,7 +73,7 @@ func Parse(text []byte) ([]topology.Topology, error) {
 	if err := d.Decode(&f); errors.Is(err, io.EOF) {
 		return nil, fault.New(fault.Invalid, "the file is empty")
 	} else if err != nil {
-		return nil, fault.New(fault.Malformed, "%s", plain(err))
+		return nil, fault.New(fault.Malformed, "%s", plain(err, text))
 	}
 	all := f.Topologies
 	if f.Wrapped != nil {
@@ -183,20 +183,44 @@ func attributes(pairs ...string) map[string]string {
 }
 
 var (
-	otherKind = regexp.MustCompile("(?s)cannot unmarshal !!([a-z]+).* into .*")
+	otherKind = regexp.MustCompile("(?s)^line ([0-9]+): cannot unmarshal !!([a-z]+)(?: `([^`]*?)(?:\\.\\.\\.)?`)? into .*")
 	noField   = regexp.MustCompile(`field (.*) not found in type .*`)
 )
 
-// plain is what the YAML library says, without the names of Go's types, and without
+// plain is what the YAML library says, with the key it is about, without the names of Go's types, and without
 // what is in the file: it may be any file that the controller can read.
-func plain(err error) string {
+func plain(err error, text []byte) string {
 	var many *yaml.TypeError
 	if !errors.As(err, &many) {
-		return err.Error()
+		return strings.TrimPrefix(err.Error(), "yaml: ")
 	}
+	var root yaml.Node
+	_ = yaml.Unmarshal(text, &root) // it was read once
 	out := make([]string, len(many.Errors))
 	for i, e := range many.Errors {
-		out[i] = noField.ReplaceAllString(otherKind.ReplaceAllString(e, "a value of kind $1 does not belong here"), "there is no field $1")
+		if m := otherKind.FindStringSubmatch(e); m != nil {
+			e = "line " + m[1] + ": " + keyOf(&root, m[1], "!!"+m[2], m[3]) + "a value of kind " + m[2] + " does not belong here"
+		}
+		out[i] = noField.ReplaceAllString(e, "there is no field $1")
 	}
 	return strings.Join(out, "; ")
+}
+
+// keyOf names the key of a value by its line, tag and beginning, if only one can be meant.
+func keyOf(n *yaml.Node, line, tag, value string) string {
+	var found []string
+	var walk func(n *yaml.Node)
+	walk = func(n *yaml.Node) {
+		for i, c := range n.Content {
+			if n.Kind == yaml.MappingNode && i%2 == 1 && strconv.Itoa(c.Line) == line && c.ShortTag() == tag && strings.HasPrefix(c.Value, value) {
+				found = append(found, n.Content[i-1].Value)
+			}
+			walk(c)
+		}
+	}
+	walk(n)
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0] + ": "
 }

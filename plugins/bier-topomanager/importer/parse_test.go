@@ -31,7 +31,9 @@ func TestWrongFiles(t *testing.T) {
 		"root:x:0:0:secret":                        "line 1: a value of kind str does not belong here",
 		"[secret]":                                 "line 1: a value of kind seq does not belong here",
 		"topology-id: a\nsecret1: 1\nnodes: []":    "line 2: there is no field secret1; line 3: there is no field nodes",
-		"topology-id: a\nnode: {secret: secret}":   "line 2: a value of kind map does not belong here",
+		"topology-id: a\nnode: {secret: secret}":   "line 2: node: a value of kind map does not belong here",
+		"topology-id: a\nlink:\n- {metric: ten}":   "line 3: metric: a value of kind str does not belong here",
+		"topology-id: a\nnode:\n- {node-id: a\n":   "line 2: did not find expected ',' or '}'",
 		"topology-id: a\nnode:\n- many\n  lines\n": "line 3: a value of kind str does not belong here",
 	} {
 		_, err := Parse([]byte(text))

@@ -16,8 +16,8 @@ const (
 	firstOwnLabel = 16
 )
 
-// mpls is the local name of the only encapsulation.
-var mpls = bier.LocalName(bier.EncapsulationMPLS)
+// encapsulations are the local names of those there are.
+var encapsulations = []string{bier.LocalName(bier.EncapsulationMPLS), bier.EncapsulationEthernet}
 
 // CheckNode returns what is wrong with a node by itself; what it shares with
 // others is for an Index.
@@ -48,19 +48,16 @@ func checkGlobal(p *problems, g *bier.Global) {
 	if g.BSL == 0 {
 		p.err("bitstringlength is missing")
 	}
-	switch {
-	case g.BFRID == nil:
-		p.err("bfr-id is missing")
-	case *g.BFRID == 0:
-		p.err("bfr-id 0 is not within 1..65535")
+	if g.BFRID != nil && *g.BFRID == 0 {
+		p.err("bfr-id 0 is not within 1..65535; leave it out for a router that only forwards")
 	}
 	if g.IPv4Prefix == "" && g.IPv6Prefix == "" {
 		p.err("both ipv4-bfr-prefix and ipv6-bfr-prefix are missing; one is needed")
 	}
 	checkPrefix(p, "ipv4-bfr-prefix", g.IPv4Prefix, true)
 	checkPrefix(p, "ipv6-bfr-prefix", g.IPv6Prefix, false)
-	if e := bier.LocalName(g.Encapsulation); e != "" && e != mpls {
-		p.err("encapsulation-type %s is not known; only %s is", g.Encapsulation, mpls)
+	if e := bier.LocalName(g.Encapsulation); e != "" && !slices.Contains(encapsulations, e) {
+		p.err("encapsulation-type %s is not known; they are %v", g.Encapsulation, encapsulations)
 	}
 }
 
@@ -96,8 +93,11 @@ func checkSubDomain(p *problems, d *bier.NodeDomain, s *bier.SubDomain) {
 	default:
 		p.err("igp-type %q is neither OSPF nor ISIS", s.IGP)
 	}
-	if bier.LocalName(d.Global.Encapsulation) == mpls && len(s.AF.IPv4)+len(s.AF.IPv6) == 0 {
-		p.err("af is missing: the encapsulation %s needs label ranges", mpls)
+	if bier.LocalName(d.Global.Encapsulation) == encapsulations[0] && len(s.AF.IPv4)+len(s.AF.IPv6) == 0 {
+		p.err("af is missing: the encapsulation %s needs label ranges", encapsulations[0])
+	}
+	if bier.BFRID(d, s) == 0 {
+		p.warn("bfr-id is missing, here and in the domain: the node only forwards, and cannot be ingress or egress")
 	}
 	if b, id := bier.Imposition(d, s), bier.BFRID(d, s); b != 0 && id != 0 && b.SI(id) > bier.MaxSI {
 		p.err("bfr-id %d is in set %d of bitstringlength %d; sets above %d cannot be announced", id, b.SI(id), b, bier.MaxSI)

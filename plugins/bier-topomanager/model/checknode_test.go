@@ -29,7 +29,7 @@ func TestRulesOfOneNode(t *testing.T) {
 	}{
 		"nothing":                    {func(at) {}, false, ""},
 		"no length":                  {func(n at) { n.g.BSL = 0 }, false, "bitstringlength is missing"},
-		"no bfr-id":                  {func(n at) { n.g.BFRID = nil }, false, "bfr-id is missing"},
+		"no bfr-id":                  {func(n at) { n.g.BFRID = nil }, true, "bfr-id is missing, here and in the domain"},
 		"bfr-id 0":                   {func(n at) { n.g.BFRID = id[uint16](0) }, false, "bfr-id 0 is not within 1..65535"},
 		"the highest bfr-id":         {func(n at) { n.g.BFRID = id[uint16](65535) }, true, "are too few"},
 		"no prefix":                  {func(n at) { n.g.IPv4Prefix = "" }, false, "one is needed"},
@@ -43,12 +43,15 @@ func TestRulesOfOneNode(t *testing.T) {
 		"the highest mt-id":          {func(n at) { n.s.MT = id[uint16](4095) }, false, ""},
 		"mt-id beyond 12 bits":       {func(n at) { n.s.MT = id[uint16](4096) }, false, "mt-id 4096 is not within 0..4095"},
 		"a prefix of a network":      {func(n at) { n.g.IPv4Prefix = "10.0.0.1/24" }, true, "is no host route"},
-		"another encapsulation":      {func(n at) { n.g.Encapsulation = "x:bier-encapsulation-ethernet" }, false, "is not known"},
-		"sub-domain 256":             {func(n at) { n.s.ID = 256 }, false, "sub-domain-id 256 is not within 0..255"},
-		"no igp":                     {func(n at) { n.s.IGP = "" }, false, "igp-type is missing"},
-		"another igp":                {func(n at) { n.s.IGP = "RIP" }, false, "neither OSPF nor ISIS"},
-		"MPLS without labels":        {func(n at) { n.s.AF = bier.AF{} }, false, "needs label ranges"},
-		"a set that is too high":     {func(n at) { n.s.BSL, n.s.BFRID = 64, id[uint16](16385) }, false, "bfr-id 16385 is in set 256"},
+		"another encapsulation":      {func(n at) { n.g.Encapsulation = "x:bier-encapsulation-ipv6" }, false, "is not known"},
+		"Ethernet needs no labels": {func(n at) {
+			n.g.Encapsulation, n.s.AF = "bier-topology:bier-encapsulation-ethernet", bier.AF{}
+		}, false, ""},
+		"sub-domain 256":         {func(n at) { n.s.ID = 256 }, false, "sub-domain-id 256 is not within 0..255"},
+		"no igp":                 {func(n at) { n.s.IGP = "" }, false, "igp-type is missing"},
+		"another igp":            {func(n at) { n.s.IGP = "RIP" }, false, "neither OSPF nor ISIS"},
+		"MPLS without labels":    {func(n at) { n.s.AF = bier.AF{} }, false, "needs label ranges"},
+		"a set that is too high": {func(n at) { n.s.BSL, n.s.BFRID = 64, id[uint16](16385) }, false, "bfr-id 16385 is in set 256"},
 		"the highest set": {func(n at) {
 			n.s.BSL, n.s.BFRID, n.e[0].Size, n.e[1].Size, n.e[1].Base = 64, id[uint16](16320), 255, 64, 3000
 		}, false, ""},

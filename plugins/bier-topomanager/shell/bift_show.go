@@ -19,7 +19,9 @@ func (s *Shell) biftShow() commands.Command {
 	domain.Default = "1"
 	return commands.Command{Name: "bier:bift-show", Summary: "Show the computed forwarding table of a node", Safe: true,
 		Help: "Computes the shortest paths of the sub-domain and from them the bit index forwarding table (RFC 8279\n" +
-			"section 6.4) that the node should have: for each BFR-id the next hop and the mask of bits that go there.",
+			"section 6.4) that the node should have: for each BFR-id the next hop and the mask of bits that go there.\n" +
+			"Equal ways have a line each. A next hop over nodes that are no BFRs is reached in a tunnel (section 6.9).\n" +
+			"BIFT-id is what the packet carries on the way to the next hop, an MPLS label where that is the encapsulation.",
 		Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Required: true, Complete: s.nodes}},
 		Options:   []commands.Option{s.topologyOption(), domain, number("sub-domain", "sub-domain-id"), length},
 		Run:       s.runBIFTShow}
@@ -43,7 +45,8 @@ func (s *Shell) runBIFTShow(_ context.Context, in *commands.Invocation) error {
 		return err
 	}
 	t := &commands.Table{Columns: []commands.Column{{Title: "BSL", Key: "bitstringlength", Right: true}, {Title: "SI", Key: "si", Right: true},
-		{Title: "BFR-id", Key: "bfr-id", Right: true}, {Title: "Node", Key: "node-id"}, {Title: "Next hop", Key: "bfr-nbr"}, {Title: "F-BM", Key: "f-bm", Max: 66}}}
+		{Title: "BFR-id", Key: "bfr-id", Right: true}, {Title: "Node", Key: "node-id"},
+		{Title: "Next hop", Key: "bfr-nbr"}, {Title: "Tunnel over", Key: "tunnel"}, {Title: "BIFT-id", Key: "bift-id", Right: true}, {Title: "F-BM", Key: "f-bm", Max: 66}}}
 	for i := range views {
 		d, x := views[i].Node(in.Arg("node")).Member(domain, sub)
 		if x == nil {
@@ -58,12 +61,23 @@ func (s *Shell) runBIFTShow(_ context.Context, in *commands.Invocation) error {
 		}
 		for _, table := range bier.NewGraph(&views[i], domain, sub).BIFTs(in.Arg("node"), b) {
 			for _, e := range table.Entries {
-				t.Add(int(b), table.SI, e.ID, e.Node, e.Neighbor, e.FBM.Hex())
+				for _, n := range e.Neighbors { // several: equal ways
+					t.Add(int(b), table.SI, e.ID, e.Node, n.Node, commands.List(" ", n.Via), biftID(&views[i], n.Node, domain, sub, b, table.SI), n.FBM.Hex())
+				}
 			}
 		}
 		return in.Emit(t, nil)
 	}
 	return fault.New(fault.NotFound, "node %s is not in sub-domain %d of domain %d", in.Arg("node"), sub, domain)
+}
+
+// biftID is the first label or BIFT-id of a packet to a next hop; "" where it has none.
+func biftID(t *bier.Topology, node string, domain, sub uint16, b bier.BSL, si int) string {
+	d, x := t.Node(node).Member(domain, sub)
+	if id, ok := bier.BIFTID(d, x, b, si); ok {
+		return strconv.Itoa(int(id))
+	}
+	return ""
 }
 
 func option(in *commands.Invocation, name string) (uint16, error) {

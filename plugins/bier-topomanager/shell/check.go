@@ -3,15 +3,18 @@ package shell
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/state"
 )
 
 func (s *Shell) check() commands.Command {
 	return commands.Command{Name: "bier:check", Summary: "Check all that is configured", Safe: true,
-		Help:    "Runs every check of nodes, sub-domains and deployed channels over what is stored, and shows what is\nwrong (error) or does not work with every router (warning).",
+		Help:    "Runs every check of nodes, sub-domains and deployed channels over what is stored, and shows what is\nwrong (error) or does not work with every router (warning). Routers that are not reached, that report a\nfault, or that do not hold what they must are shown too, and the channels that suffer from it.",
 		Options: []commands.Option{s.topologyOption()}, Run: s.runCheck}
 }
 
@@ -28,7 +31,7 @@ func (s *Shell) runCheck(_ context.Context, in *commands.Invocation) error {
 		errors++
 	}
 	for i := range views {
-		for _, p := range append(model.Problems(&views[i]), checkChannels(&views[i], s.Data.ChannelsOf(now, views[i].ID))...) {
+		for _, p := range append(model.Problems(&views[i]), s.checkChannels(now, &views[i], s.Data.ChannelsOf(now, views[i].ID))...) {
 			severity := "warning"
 			if !p.Warning {
 				severity = "error"
@@ -36,6 +39,14 @@ func (s *Shell) runCheck(_ context.Context, in *commands.Invocation) error {
 			}
 			t.Add(views[i].ID, severity, p.Where, p.Text)
 		}
+	}
+	for _, a := range s.Data.Routers.RouterAlarms(now) {
+		if a.Severity == "warning" {
+			t.Add("", a.Severity, a.Resource, a.Type+": "+a.Text)
+			continue
+		}
+		t.Add("", "error", a.Resource, a.Type+": "+a.Text)
+		errors++
 	}
 	if err := in.Emit(t, nil); err != nil {
 		return err
@@ -46,23 +57,23 @@ func (s *Shell) runCheck(_ context.Context, in *commands.Invocation) error {
 	return nil
 }
 
-// checkChannels plans every deployed channel again.
-func checkChannels(t *bier.Topology, list []bier.Channel) (out []model.Problem) {
+// checkChannels says of every deployed channel what is wrong with it: what bier:channel-show
+// says, and flows that are in each other's way.
+func (s *Shell) checkChannels(now state.Reader, t *bier.Topology, list []bier.Channel) (out []model.Problem) {
 	for i := range list {
 		c := &list[i]
 		if !c.Deployed() {
 			continue
 		}
 		where := "channel " + c.Name
-		plan, err := bier.PlanChannel(t, c)
-		if err != nil {
-			out = append(out, model.Problem{Where: where, Text: err.Error()})
-			continue
-		}
-		for _, w := range plan.Egress {
-			if w.Err != nil {
-				out = append(out, model.Problem{Where: where, Text: w.Err.Error()})
+		x := s.Data.Routers.Channel(now, t, c, s.Data.Channels.Revision(now, t.ID, c.Name))
+		for _, r := range x.Carriers {
+			if r.State != bier.Applied {
+				out = append(out, model.Problem{Warning: r.State == bier.Pending, Where: where, Text: fmt.Sprintf("%s %s is %s: %s", r.Role, r.Node, r.State, r.Reason)})
 			}
+		}
+		if x.Plan != nil {
+			out = append(out, s.checkNeeds(now, where, x.Plan)...)
 		}
 		same, overlap, err := bier.Shares(c, list)
 		if err == nil && same != "" {
@@ -70,6 +81,24 @@ func checkChannels(t *bier.Topology, list []bier.Channel) (out []model.Problem) 
 		}
 		for _, other := range overlap {
 			out = append(out, model.Problem{Warning: true, Where: where, Text: "its flow overlaps with that of channel " + other + " at the same ingress; which of them carries a packet is the router's choice"})
+		}
+	}
+	return out
+}
+
+// checkNeeds warns of tunnels, which a router may or may not make. One that is known not to
+// is an error of its egress node.
+func (s *Shell) checkNeeds(now state.Reader, where string, plan *bier.Plan) (out []model.Problem) {
+	var said []bier.Need
+	for _, w := range plan.Egress {
+		for _, n := range w.Needs {
+			x, _ := s.Data.Routers.Get(now, bier.RouterKey(n.Node))
+			if n.Ability != bier.Tunnel || slices.Contains(said, n) || slices.Contains(strings.Split(x.Lacks, ","), n.Ability) {
+				continue
+			}
+			said = append(said, n)
+			out = append(out, model.Problem{Warning: true, Where: where, Text: fmt.Sprintf(
+				"router %s needs a tunnel (RFC 8279 section 6.9) %s; routers may drop, re-encapsulate or tunnel, and which is not known of this one", n.Node, n.For)})
 		}
 	}
 	return out

@@ -1,7 +1,7 @@
 // Package lldp makes and reads the frames by which links are found: LLDP (IEEE
-// 802.1AB, clauses 8 and 9) with an organizationally specific TLV that says, under
-// a key, which port of which switch the frame left by. Only what the key confirms
-// is believed. The decision what a frame means is in package discovery.
+// 802.1AB, clauses 8 and 9) with an organizationally specific TLV that says which port
+// of which switch the frame left by, and whose code confirms, under a key, every TLV of
+// the frame. Only what the key confirms is believed. The decision what a frame means is in package discovery.
 package lldp
 
 import (
@@ -24,6 +24,7 @@ const (
 	subtypeMAC   = 4 // of a chassis ID
 	subtypeLocal = 7 // of a port ID
 	etherHeader  = 14
+	headLength   = 2  // of a TLV
 	minFrame     = 60 // without the check sequence
 )
 
@@ -45,8 +46,10 @@ func (k Key) Frame(o Origin, h Header) []byte {
 	b = appendTLV(b, typePortID, append([]byte{subtypeLocal}, strconv.FormatUint(uint64(o.Port), 10)...))
 	b = appendTLV(b, typeTTL, binary.BigEndian.AppendUint16(nil, uint16(min(h.TTL/time.Second, 65535))))
 	b = appendTLV(b, typeSystemName, []byte(h.System[:min(len(h.System), 255)]))
-	b = appendTLV(b, typeOrganized, k.seal(o))
+	b = appendTLV(b, typeOrganized, o.value())
+	end := len(b)
 	b = appendTLV(b, typeEnd, nil)
+	copy(b[end-macLength:end], k.mac(b[etherHeader:], end-etherHeader))
 	if len(b) < minFrame {
 		b = append(b, make([]byte, minFrame-len(b))...)
 	}
@@ -59,16 +62,23 @@ func (k Key) Open(frame []byte) (Origin, error) {
 	if len(frame) < etherHeader || binary.BigEndian.Uint16(frame[12:]) != EtherType {
 		return Origin{}, ErrNotLLDP
 	}
-	tlvs, err := parse(frame[etherHeader:])
+	unit := frame[etherHeader:]
+	tlvs, err := parse(unit)
 	if err != nil {
 		return Origin{}, err
 	}
+	length, ours := headLength, 0 // the end TLV is the last; ours ends at ours
+	var value []byte
 	for _, t := range tlvs {
-		if t.kind == typeOrganized && bytes.HasPrefix(t.value, organization) {
-			return k.open(t.value)
+		length += headLength + len(t.value)
+		if ours == 0 && t.kind == typeOrganized && bytes.HasPrefix(t.value, organization) {
+			ours, value = length-headLength, t.value
 		}
 	}
-	return Origin{}, ErrForeign
+	if ours == 0 {
+		return Origin{}, ErrForeign
+	}
+	return k.open(unit[:length], ours, value)
 }
 
 // Types of TLVs (table 8-1).

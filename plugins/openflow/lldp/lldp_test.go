@@ -69,16 +69,44 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Whatever bit is changed, the frame proves no other origin.
-func TestEveryChangeOfTheOriginIsSeen(t *testing.T) {
+// Whatever bit of a TLV is changed, and whatever TLV is added or left out, the frame proves nothing.
+func TestEveryChangeOfATLVIsSeen(t *testing.T) {
 	frame := key.Frame(origin, header)
-	for i := range frame {
+	for i := etherHeader; i < len(frame); i++ {
 		for bit := range 8 {
 			f := bytes.Clone(frame)
 			f[i] ^= 1 << bit
-			if got, err := key.Open(f); err == nil && got != origin {
+			if got, err := key.Open(f); err == nil {
 				t.Fatalf("byte %d bit %d: taken as %+v", i, bit, got)
 			}
+		}
+	}
+	tlvs, err := parse(frame[etherHeader:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(list ...tlv) []byte {
+		f := bytes.Clone(frame[:etherHeader])
+		for _, v := range list {
+			f = appendTLV(f, v.kind, v.value)
+		}
+		return appendTLV(f, typeEnd, nil)
+	}
+	name, ours := tlvs[3], tlvs[4]
+	if got, err := key.Open(build(tlvs...)); err != nil || got != origin {
+		t.Fatalf("the same TLVs: %+v %v", got, err)
+	}
+	for what, list := range map[string][]tlv{
+		"without the name":   {ours},
+		"another name":       {{typeSystemName, []byte("openflow:2")}, ours},
+		"another order":      {ours, name},
+		"one more before":    {name, {typeSystemName + 1, []byte("x")}, ours},
+		"one more after":     {name, ours, {typeSystemName + 1, []byte("x")}},
+		"the origin twice":   {name, ours, ours},
+		"an empty one after": {name, ours, {typeSystemName + 1, nil}},
+	} {
+		if got, err := key.Open(build(append(tlvs[:3:3], list...)...)); !errors.Is(err, ErrForged) {
+			t.Errorf("%s: %+v %v, want %v", what, got, err, ErrForged)
 		}
 	}
 }

@@ -30,37 +30,38 @@ var (
 
 // organization is the beginning of the TLV's value: an identifier out of the
 // locally administered space (IEEE 802, clause 8) and a subtype with a version.
-var organization = []byte{0x0a, 0x43, 0x54, 0x01}
+var organization = []byte{0x0a, 0x43, 0x54, 0x02}
 
 const (
 	originLength = 8 + 4 + 8 + 4
 	macLength    = sha256.Size
 )
 
-func (k Key) seal(o Origin) []byte {
+// value is that of the TLV, with room for the code at its end.
+func (o Origin) value() []byte {
 	b := append(make([]byte, 0, len(organization)+originLength+macLength), organization...)
 	b = binary.BigEndian.AppendUint64(b, o.Datapath)
 	b = binary.BigEndian.AppendUint32(b, o.Port)
 	b = binary.BigEndian.AppendUint64(b, o.Epoch)
 	b = binary.BigEndian.AppendUint32(b, o.Sequence)
-	return append(b, k.mac(b)...)
+	return append(b, make([]byte, macLength)...)
 }
 
-func (k Key) mac(b []byte) []byte {
+// mac is the code over all TLVs of a frame, from the chassis ID to the end TLV, but for
+// itself, which ends at an offset. The padding after the end TLV is not part of it:
+// switches cut it off and add it.
+func (k Key) mac(unit []byte, end int) []byte {
 	h := hmac.New(sha256.New, k)
-	h.Write(b)
+	h.Write(unit[:end-macLength])
+	h.Write(unit[end:])
 	return h.Sum(nil)
 }
 
-func (k Key) open(value []byte) (Origin, error) {
-	if len(value) != len(organization)+originLength+macLength {
+func (k Key) open(unit []byte, end int, value []byte) (Origin, error) {
+	if len(value) != len(organization)+originLength+macLength || !hmac.Equal(value[len(value)-macLength:], k.mac(unit, end)) {
 		return Origin{}, ErrForged
 	}
-	signed, mac := value[:len(value)-macLength], value[len(value)-macLength:]
-	if !hmac.Equal(mac, k.mac(signed)) {
-		return Origin{}, ErrForged
-	}
-	b := signed[len(organization):]
+	b := value[len(organization):]
 	return Origin{Datapath: binary.BigEndian.Uint64(b), Port: binary.BigEndian.Uint32(b[8:]),
 		Epoch: binary.BigEndian.Uint64(b[12:]), Sequence: binary.BigEndian.Uint32(b[20:])}, nil
 }

@@ -1,6 +1,10 @@
 package discovery
 
-import "time"
+import (
+	"time"
+
+	"ctl.internal/plugins/switch/mib"
+)
 
 // ChangeKind is what happened.
 type ChangeKind string
@@ -13,6 +17,9 @@ const (
 	Answering   ChangeKind = "node answering"
 	EdgeAdded   ChangeKind = "edge added"
 	EdgeRemoved ChangeKind = "edge removed"
+	PortUp      ChangeKind = "port up"
+	PortDown    ChangeKind = "port down"
+	Moved       ChangeKind = "address moved"
 )
 
 // Change is one thing that became different. A cable is one change, not two edges.
@@ -21,7 +28,9 @@ type Change struct {
 	Cause string     `json:"cause"` // why the switches were read: command, periodic, list, trap
 	Kind  ChangeKind `json:"kind"`
 	Node  string     `json:"node"` // node-id, as in module topology
-	// Of edges only.
+	// MAC is the address that moved, from Peer and PeerPort.
+	MAC mib.MAC `json:"mac,omitempty"`
+	// Of edges only, Port of ports too.
 	Port     string `json:"port,omitempty"`
 	Peer     string `json:"peer,omitempty"`
 	PeerPort string `json:"peer-port,omitempty"`

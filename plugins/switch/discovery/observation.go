@@ -30,9 +30,14 @@ type Observation struct {
 	Observed time.Time // when the switch answered
 	// Stale says that it did not answer the last time: this is the last good data.
 	Stale bool
+	// Cut are the tables that could be read up to some row only.
+	Cut []Cut `json:",omitempty"`
 	// Notes tell what is missing or odd, one line each.
 	Notes []string
 }
+
+// Cut is a table that could be read up to some row only.
+type Cut struct{ Table, Why string }
 
 // Identifier is an LLDP chassis or port id. Subtype 0 is "not reported".
 type Identifier struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/plugins/switch/writes"
@@ -18,13 +19,9 @@ import (
 // ReadARP reads ipNetToMediaTable, or the entry of one address, which fails with
 // fault.NotFound when it is not there.
 func (d *Driver) ReadARP(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
-	t, err := reader(sw)
+	all, err := d.arpTable(ctx, sw)
 	if err != nil {
 		return nil, err
-	}
-	all, err := d.arpTable(ctx, t)
-	if err != nil {
-		return nil, deviceFault(sw, err)
 	}
 	if address == "" {
 		return all, nil
@@ -40,42 +37,57 @@ func noARP(sw *switchdriver.Switch, address string) error {
 	return fault.At(fault.NotFound, pathAddress, "switch %s has no ARP entry for %s", switchdriver.Label(sw), address)
 }
 
-// arpTable reads all entries that have an address, in the order of interface and IP address.
-func (d *Driver) arpTable(ctx context.Context, t snmp.Target) ([]*switchdriver.ARPEntry, error) {
-	type key struct {
-		ifIndex uint32
-		ip      netip.Addr
+var arpColumns = columns{[2]string{mib.ARPPhysAddress, mib.ARPType},
+	[2]func(snmp.Value) uint64{func(v snmp.Value) uint64 { return uint64(mib.MACOf(v.Peek())) }, number}}
+
+// tableARP is ipNetToMediaTable, as cursors name it.
+const tableARP = "a"
+
+// ARPPage reads a part of the ARP table, in the order of interface and IP address: the entries that have a MAC address.
+func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.ARPQuery) (p driver.ARPPage, err error) {
+	t, err := reader(sw)
+	if err != nil {
+		return p, err
 	}
-	rows := map[key]*switchdriver.ARPEntry{}
-	err := d.snmp.Walk(ctx, t, []string{mib.ARPPhysAddress, mib.ARPType}, func(c int, ix []uint32, v snmp.Value) error {
-		ifIndex, ip, ok := mib.InterfaceAddress(ix)
-		if !ok {
-			return nil
+	_, after, err := readCursor(q.Cursor, tableARP)
+	if err != nil {
+		return p, err
+	}
+	rows, more, err := d.page(ctx, t, arpColumns, nil, after, q.Limit)
+	if name, cut := cutTable(err); cut {
+		p.Partial = append(p.Partial, driver.Cut{Table: name, Why: err.Error()})
+	} else if err != nil {
+		return p, deviceFault(sw, err)
+	}
+	for i := range rows {
+		r := &rows[i]
+		ifIndex, ip, ok := mib.InterfaceAddress(r.index())
+		if !ok || r.values[0] == 0 || r.values[1] == mib.ARPTypeInvalid || q.MAC != 0 && r.values[0] != q.MAC { // incomplete, and dead ones
+			continue
 		}
-		k := key{ifIndex, ip}
-		e := rows[k]
-		if e == nil {
-			e = &switchdriver.ARPEntry{IpAddress: ip.String(), IfIndex: ifIndex}
-			rows[k] = e
+		p.Entries = append(p.Entries, &switchdriver.ARPEntry{IpAddress: ip.String(), IfIndex: ifIndex, Mac: r.values[0], Type: int32(r.values[1])})
+	}
+	if more {
+		p.Next = cursorOf(tableARP, rows[len(rows)-1].index())
+	}
+	return p, nil
+}
+
+// arpTable reads all entries.
+func (d *Driver) arpTable(ctx context.Context, sw *switchdriver.Switch) (all []*switchdriver.ARPEntry, err error) {
+	for q := (driver.ARPQuery{Limit: driver.PageSize}); ; {
+		p, err := d.ARPPage(ctx, sw, q)
+		if err != nil {
+			return nil, err
 		}
-		if c == 0 {
-			e.Mac = uint64(mib.MACOf(v.Peek()))
-		} else {
-			e.Type = int32(v.Int())
+		if len(p.Partial) > 0 {
+			return nil, fault.Device(fault.Downstream, "switch %s: %s", switchdriver.Label(sw), p.Partial[0])
 		}
-		return nil
-	})
-	out := make([]*switchdriver.ARPEntry, 0, len(rows))
-	order := make(map[*switchdriver.ARPEntry]netip.Addr, len(rows))
-	for k, e := range rows {
-		if e.Mac != 0 && e.Type != mib.ARPTypeInvalid { // incomplete, and dead ones
-			out, order[e] = append(out, e), k.ip
+		all = append(all, p.Entries...)
+		if q.Cursor = p.Next; q.Cursor == "" {
+			return all, nil
 		}
 	}
-	slices.SortFunc(out, func(a, b *switchdriver.ARPEntry) int {
-		return cmp.Or(cmp.Compare(a.IfIndex, b.IfIndex), order[a].Compare(order[b]))
-	})
-	return out, err
 }
 
 // subnet is a subnet that a switch has an address in.
@@ -240,7 +252,7 @@ func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, address
 		return err
 	}
 	of := func() ([]*switchdriver.ARPEntry, error) {
-		all, err := d.arpTable(ctx, r)
+		all, err := d.arpTable(ctx, sw)
 		return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address }), err
 	}
 	old, err := of()

@@ -27,6 +27,8 @@ func deviceFault(sw *switchdriver.Switch, err error) error {
 		return with(fault.Downstream, "; the switch list's community, user or passwords do not give access to this")
 	case errors.As(err, &e) && e.Unreachable():
 		return with(fault.Downstream, "; check the address and port in the switch list")
+	case errors.Is(err, context.DeadlineExceeded): // before the tries were used up: that says nothing about the switch
+		return with(fault.Timeout, "; the time of the call ended first, because the controller or the switch has too much to do: try again")
 	case errors.As(err, &e) && e.Timeout():
 		return with(fault.Timeout, "; check that it is up, and its address, port and community in the switch list")
 	}

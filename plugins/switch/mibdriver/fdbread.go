@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
@@ -25,19 +25,31 @@ func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID ui
 	if err != nil {
 		return nil, err
 	}
+	if vlanID == 0 {
+		var all []*switchdriver.FDBEntry
+		for q := (driver.FDBQuery{Limit: driver.PageSize}); ; {
+			p, err := d.FDBPage(ctx, sw, q)
+			if err != nil {
+				return nil, err
+			}
+			if len(p.Partial) > 0 {
+				return nil, fault.Device(fault.Downstream, "switch %s: %s", switchdriver.Label(sw), p.Partial[0])
+			}
+			all = append(all, p.Entries...)
+			if q.Cursor = p.Next; q.Cursor == "" {
+				return all, nil
+			}
+		}
+	}
 	ids, err := d.fdbIDs(ctx, t)
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
-	if vlanID != 0 {
-		e, err := d.fdbEntry(ctx, t, ids, vlanID, mib.MAC(mac))
-		if err == nil && e == nil {
-			return nil, fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), mib.MAC(mac), vlanID)
-		}
-		return []*switchdriver.FDBEntry{e}, deviceFault(sw, err)
+	e, err := d.fdbEntry(ctx, t, ids, vlanID, mib.MAC(mac))
+	if err == nil && e == nil {
+		return nil, fault.New(fault.NotFound, "switch %s has no entry for %s in VLAN %d", switchdriver.Label(sw), mib.MAC(mac), vlanID)
 	}
-	entries, err := d.fdbTable(ctx, t, ids)
-	return entries, deviceFault(sw, err)
+	return []*switchdriver.FDBEntry{e}, deviceFault(sw, err)
 }
 
 // fdbIDs is the mapping between VLANs and filtering databases (dot1qVlanFdbId).
@@ -80,76 +92,173 @@ func (x *fdbIDs) fdb(vlan mib.VID) uint32 {
 	return vlan
 }
 
-// fdbTable reads dot1qTpFdbTable; where it is empty, dot1dTpFdbTable, which knows
-// no VLANs: those entries have VLAN 0.
-func (d *Driver) fdbTable(ctx context.Context, t snmp.Target, ids *fdbIDs) ([]*switchdriver.FDBEntry, error) {
-	out, err := d.fdbWalk(ctx, t, mib.QTpFdbPort, mib.QTpFdbStatus, mib.FDBIndex)
-	if err == nil && len(out) == 0 {
-		out, err = d.fdbWalk(ctx, t, mib.TpFdbPort, mib.TpFdbStatus, func(ix []uint32) (uint32, mib.MAC, bool) {
-			mac, ok := mib.MACFromArcs(ix)
-			return 0, mac, ok
-		})
-		return out, err
-	}
-	for _, e := range out {
-		e.VlanId = ids.vlan(e.VlanId)
-	}
-	return out, err
+// The tables with forwarding entries, as cursors name them.
+const (
+	tableQ = "q" // dot1qTpFdbTable
+	tableD = "d" // dot1dTpFdbTable, which knows no VLANs: those entries have VLAN 0
+)
+
+var fdbColumns = map[string]columns{
+	tableQ: {[2]string{mib.QTpFdbPort, mib.QTpFdbStatus}, [2]func(snmp.Value) uint64{number, number}},
+	tableD: {[2]string{mib.TpFdbPort, mib.TpFdbStatus}, [2]func(snmp.Value) uint64{number, number}},
 }
 
-// fdbWalk reads both columns at the same time, on two sockets: a switch takes about
-// as long for one as for the other, and tables are long.
-func (d *Driver) fdbWalk(ctx context.Context, t snmp.Target, port, status string, decode func([]uint32) (uint32, mib.MAC, bool)) ([]*switchdriver.FDBEntry, error) {
-	var ports, states []*switchdriver.FDBEntry
-	g, ctx := errgroup.WithContext(ctx)
-	read := func(column string, into *[]*switchdriver.FDBEntry, set func(*switchdriver.FDBEntry, snmp.Value)) {
-		var slab []switchdriver.FDBEntry // entries are allocated many at a time
-		g.Go(func() error {
-			return d.snmp.Walk(ctx, t, []string{column}, func(_ int, ix []uint32, v snmp.Value) error {
-				fdb, mac, ok := decode(ix)
-				if !ok {
-					return nil
-				}
-				if len(slab) == cap(slab) {
-					slab = make([]switchdriver.FDBEntry, 0, 256)
-				}
-				slab = slab[:len(slab)+1]
-				e := &slab[len(slab)-1]
-				e.VlanId, e.Mac = fdb, uint64(mac)
-				set(e, v)
-				*into = append(*into, e)
-				return nil
-			})
-		})
+func number(v snmp.Value) uint64 { return uint64(v.Uint32()) }
+
+// FDBPage reads a part of the forwarding table. Entries of port 0, the switch's own addresses, are left out.
+// dot1dTpFdbTable is read where dot1qTpFdbTable is empty.
+func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.FDBQuery) (driver.FDBPage, error) {
+	t, err := reader(sw)
+	if err != nil {
+		return driver.FDBPage{}, err
 	}
-	read(port, &ports, func(e *switchdriver.FDBEntry, v snmp.Value) { e.Port, e.Type = v.Uint32(), fdbLearned })
-	read(status, &states, func(e *switchdriver.FDBEntry, v snmp.Value) { e.Type = int32(v.Int()) })
-	if err := g.Wait(); err != nil {
-		return nil, err
+	table, after, err := readCursor(q.Cursor, tableQ, tableD)
+	if err != nil {
+		return driver.FDBPage{}, err
 	}
-	next := 0 // where the row of the next status should be: both columns come in order
-	for _, s := range states {
-		if i := place(ports, next, s.VlanId, mib.MAC(s.Mac)); i >= 0 {
-			ports[i].Type, next = s.Type, i+1
+	ids, err := d.fdbIDs(ctx, t)
+	if err != nil {
+		if _, cut := cutTable(err); !cut {
+			return driver.FDBPage{}, deviceFault(sw, err)
 		}
 	}
-	own := func(e *switchdriver.FDBEntry) bool { return e.Port == 0 || e.Port > 0xffff }
-	return slices.DeleteFunc(ports, own), nil
+	if q.MAC != 0 {
+		p, err := d.fdbFind(ctx, t, ids, q)
+		return p, deviceFault(sw, err)
+	}
+	p, err := d.fdbRows(ctx, t, cmp.Or(table, tableQ), ids, q, after)
+	if err == nil && table == "" && q.VLAN == 0 && p.read == 0 {
+		p, err = d.fdbRows(ctx, t, tableD, ids, q, nil)
+	}
+	return p.FDBPage, deviceFault(sw, err)
 }
 
-// place finds a row among those read, looking first where it should be; -1 when it
-// is not there. Rows stand in the order of their index.
-func place(rows []*switchdriver.FDBEntry, next int, fdb uint32, mac mib.MAC) int {
-	if next < len(rows) && rows[next].VlanId == fdb && rows[next].Mac == uint64(mac) {
-		return next
+// fdbPage is a page, and how many rows of the table were read for it.
+type fdbPage struct {
+	driver.FDBPage
+	read int
+}
+
+func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *fdbIDs, q driver.FDBQuery, after []uint32) (p fdbPage, err error) {
+	var within []uint32
+	if q.VLAN != 0 && table == tableQ {
+		within = []uint32{ids.fdb(q.VLAN)}
 	}
-	i, ok := slices.BinarySearchFunc(rows, fdb, func(e *switchdriver.FDBEntry, fdb uint32) int {
-		return cmp.Or(cmp.Compare(e.VlanId, fdb), cmp.Compare(e.Mac, uint64(mac)))
-	})
-	if !ok {
-		return -1
+	limit := q.Limit
+	if q.Port != 0 { // most rows are of other ports
+		limit = driver.PageSize
 	}
-	return i
+	rows, more, err := d.page(ctx, t, fdbColumns[table], within, after, limit)
+	if name, cut := cutTable(err); cut {
+		p.Partial = append(p.Partial, driver.Cut{Table: name, Why: err.Error()})
+	} else if err != nil {
+		return p, err
+	}
+	p.read = len(rows)
+	entries := make([]switchdriver.FDBEntry, len(rows)) // one allocation
+	for i := range rows {
+		r := &rows[i]
+		fdb, mac, ok := fdbIndex(table, r.index())
+		if port := r.values[0]; !ok || port == 0 || port > 0xffff || q.Port != 0 && uint64(q.Port) != port {
+			continue
+		}
+		e := &entries[i]
+		e.VlanId, e.Mac, e.Port, e.Type = fdb, uint64(mac), uint32(r.values[0]), fdbLearned
+		if table == tableQ {
+			e.VlanId = ids.vlan(fdb)
+		}
+		if r.has {
+			e.Type = int32(r.values[1])
+		}
+		if p.Entries = append(p.Entries, e); len(p.Entries) == q.Limit && i+1 < len(rows) {
+			rows, more = rows[:i+1], true
+			break
+		}
+	}
+	if more {
+		p.Next = cursorOf(table, rows[len(rows)-1].index())
+	}
+	return p, nil
+}
+
+func fdbIndex(table string, ix []uint32) (fdb uint32, mac mib.MAC, ok bool) {
+	if table == tableQ {
+		return mib.FDBIndex(ix)
+	}
+	mac, ok = mib.MACFromArcs(ix)
+	return 0, mac, ok
+}
+
+// fdbFind asks for one address in every filtering database, which is quick however long the table is.
+func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driver.FDBQuery) (p driver.FDBPage, err error) {
+	all := slices.Sorted(maps.Keys(ids.vlanOf))
+	if q.VLAN != 0 {
+		all = []uint32{ids.fdb(q.VLAN)}
+	} else if len(all) == 0 {
+		if all, err = d.fdbsInUse(ctx, t); err != nil {
+			return p, err
+		}
+	}
+	arcs := mib.MAC(q.MAC).Arcs()
+	for part := range slices.Chunk(all, 14) {
+		var oids []string
+		for _, fdb := range part {
+			for _, ix := range [][]uint32{append([]uint32{fdb}, arcs...), append([]uint32{fdb, 6}, arcs...)} { // with the length some agents put first
+				oids = append(oids, mib.Sub(mib.QTpFdbPort, ix...), mib.Sub(mib.QTpFdbStatus, ix...))
+			}
+		}
+		v, err := d.snmp.Get(ctx, t, oids...)
+		if err != nil {
+			return p, err
+		}
+		for i := 0; i < len(v); i += 2 {
+			take(&p, q, ids.vlan(part[i/4]), v[i], v[i+1])
+		}
+	}
+	if len(p.Entries) > 0 || q.VLAN != 0 {
+		return p, nil
+	}
+	if has, err := d.has(ctx, t, mib.QTpFdbPort); has || err != nil {
+		return p, err
+	}
+	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.TpFdbPort, arcs...), mib.Sub(mib.TpFdbStatus, arcs...))
+	if err == nil {
+		take(&p, q, 0, v[0], v[1])
+	}
+	return p, err
+}
+
+func take(p *driver.FDBPage, q driver.FDBQuery, vlan mib.VID, port, status snmp.Value) {
+	n := port.Uint32()
+	if !port.Exists() || n == 0 || n > 0xffff || q.Port != 0 && q.Port != n {
+		return
+	}
+	e := &switchdriver.FDBEntry{VlanId: vlan, Mac: q.MAC, Port: n, Type: fdbLearned}
+	if status.Exists() {
+		e.Type = int32(status.Int())
+	}
+	p.Entries = append(p.Entries, e)
+}
+
+// maxFDBs bounds the filtering databases of a switch that does not tell which there are: one a VLAN.
+const maxFDBs = 4096
+
+// fdbsInUse finds the filtering databases that have entries, by stepping over those of each.
+func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, err error) {
+	var after []uint32
+	for len(ids) < maxFDBs {
+		found := errors.New("found")
+		var fdb uint32
+		err := d.snmp.WalkAfter(ctx, t, after, []string{mib.QTpFdbPort}, func(_ int, ix []uint32, _ snmp.Value) error {
+			fdb = ix[0]
+			return found
+		})
+		if !errors.Is(err, found) {
+			return ids, err
+		}
+		ids, after = append(ids, fdb), []uint32{fdb, 0xffffffff}
+	}
+	return ids, nil
 }
 
 // fdbEntry reads one entry; nil when there is none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"ctl.internal/plugins/switch/discovery"
@@ -54,9 +55,14 @@ func (d *Driver) Identify(ctx context.Context, sw *switchdriver.Switch) (objectI
 
 // tolerate turns what spoils one table only into a note.
 func tolerate(o *discovery.Observation, err error) error {
-	var loop *snmp.LoopError
 	var e *snmp.Error
-	if errors.As(err, &loop) || (errors.As(err, &e) && e.Status != 0) {
+	if table, cut := cutTable(err); cut {
+		o.Notes = append(o.Notes, err.Error())
+		cuts := slices.DeleteFunc(slices.Clone(o.Cut), func(c discovery.Cut) bool { return c.Table == table })
+		o.Cut = append(cuts, discovery.Cut{Table: table, Why: err.Error()})
+		return nil
+	}
+	if errors.As(err, &e) && e.Status != 0 {
 		o.Notes = append(o.Notes, err.Error())
 		return nil
 	}

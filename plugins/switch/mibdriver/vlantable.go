@@ -168,19 +168,25 @@ func asText(sw *switchdriver.Switch) error {
 
 // ReadVLANs reads the VLANs of a switch, in ascending order.
 func (d *Driver) ReadVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, error) {
+	vlans, _, err := d.PortVLANs(ctx, sw)
+	return vlans, err
+}
+
+// PortVLANs is ReadVLANs with the PVIDs of the ports.
+func (d *Driver) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, map[uint32]uint32, error) {
 	t, err := reader(sw)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	table, err := d.readVLANs(ctx, sw, t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var out []*switchdriver.VLAN
 	for _, v := range table.listed() {
 		out = append(out, table.vlan(v))
 	}
-	return out, nil
+	return out, table.pvid, nil
 }
 
 // vlan is a row in the form of the contract.

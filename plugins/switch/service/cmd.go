@@ -14,7 +14,7 @@ func Commands() []commands.Command { return (&Service{}).commands() }
 
 // commands returns the shell commands; those of the zero Service describe them only.
 func (s *Service) commands() []commands.Command {
-	return []commands.Command{s.cmdReadDB(), s.cmdPrintDB(), s.cmdImportDB(), s.cmdExportDB(), s.cmdEdges(), s.cmdTraps(), s.cmdHistory(),
+	return append(s.dailyCommands(), s.cmdReadDB(), s.cmdPrintDB(), s.cmdImportDB(), s.cmdExportDB(), s.cmdEdges(), s.cmdTraps(),
 		s.cmdDrivers(), s.cmdVendors(), s.cmdACLs(), s.cmdChanges(), s.cmdSDN(),
 		hostkeys.Table(hostKeysCommand, func() *hostkeys.Keys { return s.keys }),
 		s.cmdTopoDiscover("switch:TopoDiscover", discovery.All, "Discover switches, ports and edges",
@@ -24,5 +24,5 @@ func (s *Service) commands() []commands.Command {
 			"Like switch:TopoDiscover, but the edges stay as they are."),
 		s.cmdTopoDiscover("switch:TopoDiscoverEdges", discovery.Edges, "Discover edges only",
 			"Like switch:TopoDiscover, but only switches that are known already are asked; none is added or removed."),
-	}
+	)
 }

@@ -47,7 +47,10 @@ func (s *Service) runReadDB(ctx context.Context, in *commands.Invocation) error 
 	l, err := s.database.File(ctx, s.path(in.Arg("path")))
 	if err != nil {
 		if len(l.Problems) > 0 && l.Switches == 0 { // nothing of it could be used
-			return errors.Join(in.Emit(report(l), func() string { return problemLines(l) }), err)
+			rest := l // the error names the first already
+			first := slices.IndexFunc(l.Problems, func(p switchlist.Problem) bool { return !p.Loaded })
+			rest.Problems = slices.Delete(slices.Clone(l.Problems), max(first, 0), max(first, 0)+1)
+			return errors.Join(in.Emit(report(l), func() string { return problemLines(rest) }), err)
 		}
 		return err
 	}
@@ -242,6 +245,9 @@ func (s *Service) state(e switchlist.Entry) string {
 	}
 	if m := s.survey.Impostor(e.MAC); m != 0 {
 		return fmt.Sprintf("not changed: it says that it is %s; answered %s ago", m, age(o.Observed))
+	}
+	if len(o.Cut) > 0 {
+		return fmt.Sprintf("partial: %s; answered %s ago", cutTables(o), age(o.Observed))
 	}
 	return fmt.Sprintf("answered %s ago", age(o.Observed))
 }

@@ -25,6 +25,8 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 	s.survey.Adopt(s.known(s.store.Now()))
 	e := newExporter(s, term)
 	s.exporter.Store(e)
+	s.survey.SetInterval(s.interval())
+	s.survey.Start() // before the writer, which may be asked for a discovery at once
 	var work sync.WaitGroup
 	work.Go(func() { s.writer.Run(ctx, term) })
 	work.Go(func() { e.run(ctx) })
@@ -34,11 +36,10 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 		}
 	})
 	work.Go(func() { s.followSDN(ctx) })
+	work.Go(func() { s.pollCounters(ctx) })
 	if s.set.Traps.Listen != noTraps {
 		work.Go(func() { s.receive(ctx, term) })
 	}
-	s.survey.SetInterval(s.interval())
-	s.survey.Start()
 	<-ctx.Done()
 	s.survey.Close()
 	work.Wait()

@@ -61,6 +61,7 @@ func (s *Service) rpcs() operations.Mux {
 	set(m, "switch-db:delete-switch-entry", s.deleteSwitchEntry)
 	set(m, "switch-db:clear-db", s.clearDB)
 	set(m, "switch-db:update-db", s.updateDB)
+	s.byName(m)
 	return m
 }
 

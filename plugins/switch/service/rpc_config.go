@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
@@ -86,19 +87,24 @@ type arpEntry struct {
 
 type arpTable struct {
 	Entries []arpEntry `json:"arp-table-entry"`
+	pageOut
 }
 
-func (s *Service) getARPTable(ctx context.Context, in nodeIn) (*arpTable, error) {
-	d, sw, err := reader[switchdriver.ARPReader](ctx, s, in.Node, "ReadArp")
+// getARPTable answers a page of the table.
+func (s *Service) getARPTable(ctx context.Context, in struct {
+	nodeIn
+	pageIn
+}) (*arpTable, error) {
+	sw, err := s.switchOf("node-id", in.Node)
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.ReadARP(ctx, sw, "")
+	p, err := s.drivers.ReadARP(ctx, sw, driver.ARPQuery{Cursor: in.Cursor, Limit: in.rows()})
 	if err != nil {
 		return nil, err
 	}
-	out := &arpTable{Entries: make([]arpEntry, 0, len(all))}
-	for _, e := range all {
+	out := &arpTable{Entries: make([]arpEntry, 0, len(p.Entries)), pageOut: pageEnd(p.Next, p.Partial)}
+	for _, e := range p.Entries {
 		out.Entries = append(out.Entries, arpEntry{e.IpAddress, e.Mac})
 	}
 	return out, nil

@@ -41,6 +41,9 @@ type Service struct {
 	publisher  *topology.Publisher
 	events     *host.Publisher
 	trapEvents *host.Publisher
+	portEvents *host.Publisher
+	alarms     *host.Publisher
+	readings   readings
 	drivers    *driver.Chooser
 	standard   *mibdriver.Driver
 	vendors    *vendorfile.Source
@@ -103,6 +106,11 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.events = host.NewPublisher(env.Host, stream, notification, waitingEvents, s.log)
 	s.trapEvents = host.NewPublisher(env.Host, trapStream, trapNotification, waitingEvents, s.log)
+	s.portEvents = host.NewPublisher(env.Host, portStream, portNotification, waitingEvents, s.log)
+	s.alarms = host.NewPublisher(env.Host, portStream, alarmNotification, waitingEvents, s.log)
+	if err := env.Metrics.Register(portMetrics{s}); err != nil {
+		return nil, err
+	}
 	s.start(ctx)
 	s.awaitList(ctx)
 	return &sdk.Plugin{Operations: s.rpcs(), Commands: s.commands(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
@@ -155,6 +163,8 @@ func retries(n int) int {
 func (s *Service) start(ctx context.Context) {
 	s.group.Go(func() { s.events.Run(ctx) })
 	s.group.Go(func() { s.trapEvents.Run(ctx) })
+	s.group.Go(func() { s.portEvents.Run(ctx) })
+	s.group.Go(func() { s.alarms.Run(ctx) })
 	s.group.Go(func() { s.drivers.Run(ctx) })
 	s.group.Go(func() { s.adopt(ctx) })
 	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
@@ -202,6 +212,10 @@ func (s *Service) publish(before, after *discovery.Network, cause discovery.Caus
 	for _, c := range diff(before, after) {
 		s.events.Publish(c)
 		list = remember(list, after.Built, cause, c)
+	}
+	for _, c := range portChanges(before, after, cause) {
+		s.publishPort(c)
+		list = append(list, c)
 	}
 	e.remember(list)
 }

@@ -20,6 +20,7 @@ type Settings struct {
 	Discovery Discovery         `json:"discovery"`
 	SNMP      SNMP              `json:"snmp"`
 	Traps     Traps             `json:"traps"`
+	Counters  Counters          `json:"counters"`
 	Topology  string            `json:"topology_id"`
 }
 
@@ -61,6 +62,14 @@ type Traps struct {
 	Keep   int    `json:"keep"`
 }
 
+// Counters is how the counters of ports are read.
+type Counters struct {
+	Interval     sdk.Duration `json:"interval"`
+	Utilization  int          `json:"utilization_alarm"` // percent of the speed; 0: none
+	Errors       int          `json:"errors_alarm"`      // a second; 0: none
+	MetricsPorts int          `json:"metrics_ports"`
+}
+
 // noTraps is the value of Traps.Listen that turns them off.
 const noTraps = "off"
 
@@ -71,6 +80,7 @@ func (s *Settings) check() error {
 		s.Discovery.Interval.Between("/discovery/interval", 0, 366*24*time.Hour),
 		s.Discovery.Deadline.Between("/discovery/deadline", 100*time.Millisecond, time.Hour),
 		s.Drivers.Deadline.Between("/drivers/deadline", 100*time.Millisecond, 10*time.Minute),
+		s.Counters.Interval.Between("/counters/interval", 0, 24*time.Hour),
 		s.SNMP.Timeout.Between("/snmp/timeout", 10*time.Millisecond, time.Minute),
 	} {
 		l = append(l, fault.All(err)...)

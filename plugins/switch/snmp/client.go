@@ -106,7 +106,12 @@ func (c *Client) Walk(ctx context.Context, t Target, columns []string, each func
 // WalkFrom is Walk that asks for few rows at first, and for more with each answer:
 // for tables that are mostly short.
 func (c *Client) WalkFrom(ctx context.Context, t Target, rows int, columns []string, each func(column int, index []uint32, v Value) error) error {
-	return c.use(ctx, t, func(s *session) error { return s.walk(ctx, columns, rows, each) })
+	return c.use(ctx, t, func(s *session) error { return s.walk(ctx, columns, nil, rows, each) })
+}
+
+// WalkAfter is Walk of the instances after an index. It ends early when each fails.
+func (c *Client) WalkAfter(ctx context.Context, t Target, after []uint32, columns []string, each func(column int, index []uint32, v Value) error) error {
+	return c.use(ctx, t, func(s *session) error { return s.walk(ctx, columns, after, 0, each) })
 }
 
 // use runs f on a session. A target without a version is asked in 2c, then in 1.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gosnmp/gosnmp"
 
@@ -35,10 +36,10 @@ type walk struct {
 	few   int // rows to ask for next, 0 = as many as the switch can
 }
 
-func (s *session) walk(ctx context.Context, columns []string, few int, each func(int, []uint32, Value) error) error {
+func (s *session) walk(ctx context.Context, columns []string, after []uint32, few int, each func(int, []uint32, Value) error) error {
 	w := &walk{session: s, each: each, few: few}
 	for i, c := range columns {
-		w.open = append(w.open, &cursor{column: i, base: c, next: c})
+		w.open = append(w.open, &cursor{column: i, base: c, next: mib.Sub(c, after...), last: slices.Clone(after)})
 	}
 	for len(w.open) > 0 {
 		if err := w.step(ctx); err != nil {

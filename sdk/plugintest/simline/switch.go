@@ -5,8 +5,11 @@
 // A session: the switch says "ready"; "login USER PASSWORD" comes first. Commands are
 // "show ports", "show vlans", "set vlan ID tagged 1,2 untagged 3 name TEXT" (a list of
 // no ports is "-") and "unset vlan ID". An answer is lines of data, then "ok", or
-// "error TEXT". The switch thinks of nothing: "set" makes or replaces, and leaves it
-// to others that a port is untagged in one VLAN only.
+// "error TEXT". Data are "port NUMBER admin up|down link up|down name TEXT" and "vlan ID
+// tagged LIST untagged LIST name TEXT". The switch thinks of nothing: "set" makes or
+// replaces, and leaves it to others that a port is untagged in one VLAN only.
+//
+// With Plant it has faults, as conformance.Fake asks for.
 package simline
 
 import (
@@ -39,10 +42,12 @@ type Switch struct {
 
 	mu     sync.Mutex
 	vlans  map[int]vlan
+	cut    map[uint32]bool // ports without a link
 	sent   []string
 	conns  map[net.Conn]bool
-	refuse string
-	mute   string
+	idle   chan struct{} // closed when there are no sessions
+	fault  planted
+	closed chan struct{}
 }
 
 // Start lets a switch listen. All its ports are untagged in VLAN 1.
@@ -66,7 +71,11 @@ func Start(o Options) (*Switch, error) {
 	for i := range ports {
 		ports[i] = strconv.Itoa(i + 1)
 	}
-	s := &Switch{o: o, tcp: tcp, conns: map[net.Conn]bool{}, vlans: map[int]vlan{1: {"-", strings.Join(ports, ","), "default"}}}
+	s := &Switch{o: o, tcp: tcp, conns: map[net.Conn]bool{}, cut: map[uint32]bool{}, idle: make(chan struct{}), closed: make(chan struct{}), vlans: map[int]vlan{1: {"-", strings.Join(ports, ","), "default"}}}
+	close(s.idle)
+	for i := 2; i <= o.Ports; i += 2 {
+		s.cut[uint32(i)] = true
+	}
 	s.all.Go(s.accept)
 	return s, nil
 }
@@ -81,17 +90,10 @@ func (s *Switch) Sent() []string {
 	return slices.Clone(s.sent)
 }
 
-// Misbehave makes the switch refuse lines that begin with refuse, and say nothing to
-// those that begin with mute; empty: none.
-func (s *Switch) Misbehave(refuse, mute string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refuse, s.mute = refuse, mute
-}
-
 // Close ends the switch and all its sessions.
 func (s *Switch) Close() {
 	s.tcp.Close()
+	close(s.closed)
 	s.mu.Lock()
 	for c := range s.conns {
 		c.Close()
@@ -107,35 +109,37 @@ func (s *Switch) accept() {
 			return
 		}
 		s.mu.Lock()
+		if len(s.conns) == 0 {
+			s.idle = make(chan struct{})
+		}
 		s.conns[c] = true
 		s.mu.Unlock()
 		s.all.Go(func() {
 			s.session(c)
 			c.Close()
 			s.mu.Lock()
-			delete(s.conns, c)
+			if delete(s.conns, c); len(s.conns) == 0 {
+				close(s.idle)
+			}
 			s.mu.Unlock()
 		})
 	}
 }
 
 func (s *Switch) session(c net.Conn) {
-	fmt.Fprintf(c, "ready\n") // that nobody reads is seen below
+	fmt.Fprintf(c, "ready\n") // whether that arrives is seen below
 	in := bufio.NewScanner(c)
 	known := false
 	for in.Scan() {
 		line := strings.TrimSpace(in.Text())
-		var answer string
-		if !known {
-			known = line == "login "+s.o.User+" "+s.o.Password
-			answer = "error denied\n"
-			if known {
-				answer = "ok\n"
-			}
-		} else if answer = s.do(line); answer == "" {
-			continue
+		answer := "error denied\n"
+		if known {
+			answer = s.do(line)
+		} else if known = line == "login "+s.o.User+" "+s.o.Password; known {
+			answer = "ok\n"
 		}
-		if _, err := c.Write([]byte(answer)); err != nil {
+		answer, cut := strings.CutSuffix(answer, hangUp)
+		if _, err := c.Write([]byte(answer)); err != nil || cut {
 			return
 		}
 	}
@@ -143,19 +147,22 @@ func (s *Switch) session(c net.Conn) {
 
 var setVLAN = regexp.MustCompile(`^set vlan ([0-9]{1,4}) tagged (-|[0-9,]+) untagged (-|[0-9,]+) name ?(.*)$`)
 
-// do carries out one line; an empty answer is none.
+// do carries out one line, unless a fault comes in between.
 func (s *Switch) do(line string) string {
+	reads := strings.HasPrefix(line, "show ")
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !strings.HasPrefix(line, "show ") {
+	if !reads {
 		s.sent = append(s.sent, line)
 	}
-	switch {
-	case s.mute != "" && strings.HasPrefix(line, s.mute):
-		return ""
-	case s.refuse != "" && strings.HasPrefix(line, s.refuse):
-		return "error refused today\n"
-	}
+	f := s.fault.next(reads)
+	s.mu.Unlock()
+	return s.with(f, line)
+}
+
+// carryOut is what a switch without a fault does.
+func (s *Switch) carryOut(line string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var out strings.Builder
 	if m := setVLAN.FindStringSubmatch(line); m != nil {
 		id, _ := strconv.Atoi(m[1]) // digits
@@ -172,8 +179,8 @@ func (s *Switch) do(line string) string {
 	}
 	switch line {
 	case "show ports":
-		for i := range s.o.Ports {
-			fmt.Fprintf(&out, "port %d %s\n", i+1, []string{"up", "down"}[i%2])
+		for _, p := range s.ports() {
+			fmt.Fprintf(&out, "port %d admin %s link %s name %s\n", p.Number, state[p.AdminStatus], state[p.OperStatus], p.Name)
 		}
 	case "show vlans":
 		for _, id := range slices.Sorted(maps.Keys(s.vlans)) {

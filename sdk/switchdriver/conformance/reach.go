@@ -133,7 +133,7 @@ func (k *kit) deviceFault(what string, err error) {
 	k.refused(what, err, unreachable...)
 	var f *fault.Error
 	if errors.As(err, &f) && f.Source != fault.SourceDevice {
-		k.t.Errorf("%s: the fault (%v) is told as the driver's own; make it with fault.Device", what, err)
+		k.t.Errorf("%s: the fault (%v) counts as the driver's own; make it with fault.Device", what, err)
 	}
 	if err != nil && !strings.Contains(err.Error(), "127.0.0.1") {
 		k.t.Errorf("%s: the text does not name the switch: %v", what, err)
@@ -146,14 +146,17 @@ func silent(k *kit) {
 	}
 	h := newHole(k)
 	sw := k.At("127.0.0.1", h.port)
-	// One operation tells: the driver's own deadline is the same for all.
-	asked := false
+	// One operation shows it: the driver's own deadline is the same for all.
+	asked, first := "", call(nil)
 	k.reach(func(o string, do call) {
-		if !asked {
-			asked = true
-			k.deviceFault(o+" of a silent switch", do(k.ctx(), sw))
+		if first == nil {
+			asked, first = o, do
 		}
 	})
+	if first == nil {
+		return
+	}
+	own := k.endsByItself(asked+" of a silent switch", func(ctx context.Context) error { return first(ctx, sw) })
 	if !h.until(k.ctx(), left) {
 		k.t.Error("the driver keeps the connection to a switch that did not answer")
 	}
@@ -162,12 +165,35 @@ func silent(k *kit) {
 			k.must(o+" of a good switch after a silent one", do(k.ctx(), k.Switch))
 		}
 	}
+	k.cancels(own)
 }
 
-func cancels(k *kit) {
-	if k.At == nil {
-		k.t.Skip("SKIPPED, NOT TESTED: the peer, a switch that does not answer, cannot be had: the driver does not speak IP")
+// endsByItself makes a call without a deadline to a switch that does not answer. It
+// returns how long the driver waits.
+func (k *kit) endsByItself(what string, do func(context.Context) error) time.Duration {
+	ctx, cancel := context.WithCancel(k.t.Context())
+	defer cancel()
+	start, done := time.Now(), make(chan error, 1)
+	go func() { done <- do(ctx) }()
+	select {
+	case err := <-done:
+		k.deviceFault(what, err)
+	case <-time.After(k.Deadline):
+		k.t.Fatalf("%s does not end by itself within %v: every call has an end", what, k.Deadline)
 	}
+	return time.Since(start)
+}
+
+// soon is how long a cancelled call may go on: clearly less than until the driver's own
+// deadline.
+func (k *kit) soon(own time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(k.ctx(), own*3/4)
+	k.t.Cleanup(cancel)
+	return ctx
+}
+
+// cancels checks that calls that are cancelled end, in the plugin, too.
+func (k *kit) cancels(own time.Duration) {
 	k.reach(func(o string, do call) {
 		h := newHole(k)
 		sw := k.At("127.0.0.1", h.port)
@@ -184,8 +210,8 @@ func cancels(k *kit) {
 		case <-time.After(k.Deadline):
 			k.t.Fatalf("a cancelled %s does not end", o)
 		}
-		if !h.until(k.ctx(), left) {
-			k.t.Errorf("a cancelled %s goes on in the plugin: the connection stays open", o)
+		if !h.until(k.soon(own), left) {
+			k.t.Fatalf("a cancelled %s goes on in the plugin: the connection stays open", o)
 		}
 		// Nor does it keep the others from their turn.
 		short, stop := context.WithTimeout(k.ctx(), 200*time.Millisecond)

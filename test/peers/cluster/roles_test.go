@@ -25,7 +25,7 @@ features:
 - name: actor
   version: 1.0.0
   description: acts in a role
-  plugins: [{name: actor}]
+  plugins: [{name: actor, grants: [service datastore, service roles, "write setting:acts"]}]
   facets:
   - {facet: rest, plugin: actor, modules: [actor]}
 - name: lone

@@ -4,8 +4,10 @@ package netconfpeers
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,26 +28,42 @@ const root = "../../.."
 
 func newController(t *testing.T, files map[string]string, driver string) *controller {
 	t.Helper()
+	return newControllerOf(t, files, driver, []string{"r1 r2", "r1 r3"}, 1, 2, 3)
+}
+
+// newControllerOf has a topology of links, and the nodes r<member> in domain 1.
+func newControllerOf(t *testing.T, files map[string]string, driver string, links []string, members ...int) *controller {
+	t.Helper()
 	bin := t.TempDir()
 	if out, err := harness.Build(root, bin); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	c := &controller{harness.Start(t, bin, files), t, "10.9.9.9"}
-	c.Ctl("feature:install ctl-bier-topomanager-rest ctl-bier-topomanager-cli ctl-bier-channel-rest ctl-bier-service-cli " + driverFeature(driver))
-	file := filepath.Join(t.TempDir(), "topology.yaml")
-	const topology = "topology-id: lab\nnode: [{node-id: r1}, {node-id: r2}, {node-id: r3}]\nlink:\n" +
-		"- {source: {source-node: r1, source-tp: e2}, destination: {dest-node: r2, dest-tp: e1}, bidirectional: true}\n" +
-		"- {source: {source-node: r1, source-tp: e3}, destination: {dest-node: r3, dest-tp: e1}, bidirectional: true}\n"
-	if err := os.WriteFile(file, []byte(topology), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c.Ctl("bier:topo-import " + file)
+	c.Ctl("feature:install ctl-bier-topomanager-rest ctl-bier-topomanager-cli ctl-bier-channel-rest ctl-bier-channel-cli ctl-bier-service-cli " + driverFeature(driver))
+	c.importTopology(links)
 	c.rpc("bier-topology-api:configure-domain", `{"topology-id":"lab","domain":[1]}`, "SUCCESS")
-	for i := 1; i <= 3; i++ {
+	for _, i := range members {
 		c.rpc("bier-topology-api:configure-node", fmt.Sprintf(`{"topology-id":"lab","node-id":"r%d","domain":[{"domain-id":1,"bier-global":{"bitstringlength":"256-bit","bfr-id":%d,`+
 			`"ipv4-bfr-prefix":"2.2.2.%d/32","sub-domain":[{"sub-domain-id":0,"igp-type":"ISIS","af":{"ipv4":[{"bitstringlength":256,"bier-mpls-label-base":1000,"bier-mpls-label-range-size":4}]}}]}}]}`, i, i, i), "SUCCESS")
 	}
 	return c
+}
+
+// importTopology has the controller know these links, and the nodes at their ends.
+func (c *controller) importTopology(links []string) {
+	c.t.Helper()
+	text, nodes := "", map[string]bool{}
+	for _, l := range links {
+		a, b, _ := strings.Cut(l, " ")
+		text += fmt.Sprintf("- {source: {source-node: %s, source-tp: to-%s}, destination: {dest-node: %s, dest-tp: to-%s}, bidirectional: true}\n", a, b, b, a)
+		nodes[a], nodes[b] = true, true
+	}
+	file := filepath.Join(c.t.TempDir(), "topology.yaml")
+	text = "topology-id: lab\nnode: [{node-id: " + strings.Join(slices.Sorted(maps.Keys(nodes)), "}, {node-id: ") + "}]\nlink:\n" + text
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	c.Ctl("bier:topo-import " + file)
 }
 
 func driverFeature(plugin string) string {

@@ -18,25 +18,35 @@ import (
 	"ctl.internal/sdk/plugintest/reserve"
 )
 
-// freeRtr is a router of its own process, reached by SSH. Three make a star, r1 in the
-// middle; their IGP is lsrp4 1, their loopbacks are 2.2.2.1 to 2.2.2.3.
+// freeRtr is a router of its own process, reached by SSH. Their IGP is lsrp4 1, their
+// loopbacks are 2.2.2.1, 2.2.2.2 …
 type freeRtr struct {
 	t  *testing.T
 	to netconf.Target
+	// off ends the process, on starts it with what was saved.
+	off func()
+	on  func()
 }
 
-func newFreeRtrs(t *testing.T) []*freeRtr {
+// newFreeRtrs starts n of them with links between. The k-th link of a router is its
+// interface ethernet<k>.
+func newFreeRtrs(t *testing.T, n int, links ...[2]int) []*freeRtr {
 	t.Helper()
 	jar, java := installed(t, "FREERTR_JAR", "freeRtr"), needs(t, "java")
-	udp := make([]int, 4)
-	for i := range udp {
-		udp[i] = reserve.Port(t, "udp", "127.0.0.1")
+	type end struct {
+		address       string
+		local, remote int
 	}
-	type link struct{ address, local, remote any }
-	links := [][]link{{{"1.1.2.1", udp[0], udp[1]}, {"1.1.3.1", udp[2], udp[3]}}, {{"1.1.2.2", udp[1], udp[0]}}, {{"1.1.3.3", udp[3], udp[2]}}}
+	ends := make([][]end, n+1)
+	for k, l := range links {
+		a, b := reserve.Port(t, "udp", "127.0.0.1"), reserve.Port(t, "udp", "127.0.0.1")
+		ends[l[0]] = append(ends[l[0]], end{fmt.Sprintf("1.1.%d.%d", k+1, l[0]), a, b})
+		ends[l[1]] = append(ends[l[1]], end{fmt.Sprintf("1.1.%d.%d", k+1, l[1]), b, a})
+	}
 	var out []*freeRtr
-	for i, l := range links {
-		dir, id := t.TempDir(), i+1
+	for id, l := range ends[1:] {
+		id++
+		dir := t.TempDir()
 		r := &freeRtr{t: t, to: netconf.Target{Host: "127.0.0.1", Port: reserve.Port(t, "tcp", "127.0.0.1"), User: "lab", Password: "lab"}}
 		hardware := fmt.Sprintf("hwid lab\nrwpath %s/\ntcp2vrf %d v1 22 127.0.0.1\n", dir, r.to.Port)
 		var interfaces strings.Builder
@@ -85,7 +95,10 @@ end
 				t.Fatal(err)
 			}
 		}
-		run(t, dir, nil, java, "-Xmx200m", "-jar", jar, "routers", filepath.Join(dir, "hw"), filepath.Join(dir, "sw"))
+		r.on = func() {
+			r.off = run(t, dir, nil, java, "-Xmx200m", "-jar", jar, "routers", filepath.Join(dir, "hw"), filepath.Join(dir, "sw"))
+		}
+		r.on()
 		out = append(out, r)
 	}
 	for _, r := range out {
@@ -120,7 +133,7 @@ func (r *freeRtr) says(lines ...string) string {
 }
 
 // prompt is one that waits for a line: behind a line end and what was drawn over.
-var prompt = regexp.MustCompile(`\n[^\n]*\r(?:r[123])(?:\([a-z-]+\))?#$`)
+var prompt = regexp.MustCompile(`\n[^\n]*\r(?:r[1-9])(?:\([a-z-]+\))?#$`)
 
 func typed(ctx context.Context, c *ssh.Client, lines []string) (out string, err error) {
 	stop := context.AfterFunc(ctx, func() { c.Close() })
@@ -166,7 +179,7 @@ func (r *freeRtr) replies(group string) int {
 // configuration, and a multicast packet reaches the egress routers of the channel and
 // no other, before a change and after it.
 func TestFreeRtrUnderController(t *testing.T) {
-	routers := newFreeRtrs(t)
+	routers := newFreeRtrs(t, 3, [2]int{1, 2}, [2]int{1, 3})
 	settings, err := os.ReadFile(filepath.Join(root, "plugins/bier-driver-cli/testdata/freertr.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -241,4 +254,108 @@ func (r *freeRtr) holds(lines ...string) {
 			r.t.Errorf("the router does not hold %q: %s", l, shown)
 		}
 	}
+}
+
+// Five freeRtr, r4 without BIER between r1 and r5: what is behind it is warned of before it
+// is deployed, shown with the reason, and the ping says the same; the others receive each
+// packet once, after every change, with a link cut, and with a router off and on again. The
+// tables that the routers use are those computed, but for what is behind r4.
+func TestFreeRtrsAroundOneWithoutBIER(t *testing.T) {
+	routers := newFreeRtrs(t, 5, [2]int{1, 2}, [2]int{1, 3}, [2]int{2, 3}, [2]int{1, 4}, [2]int{4, 5})
+	settings, err := os.ReadFile(filepath.Join(root, "plugins/bier-driver-cli/testdata/freertr.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := []string{"r1 r2", "r1 r3", "r2 r3", "r1 r4", "r4 r5"}
+	c := newControllerOf(t, map[string]string{"bier-driver-cli.yaml": string(settings) + "poll: 500ms\n"}, "bier-driver-cli", whole, 1, 2, 3, 5)
+	const group, source = "232.0.0.1", "2.2.2.1"
+	c.from = source
+	for _, i := range []int{1, 2, 3, 5} {
+		c.mount(fmt.Sprint("r", i), routers[i-1].to, `,"driver":"bier-driver-cli"`)
+	}
+	for _, i := range []int{1, 2, 3, 5} {
+		c.is(fmt.Sprint("r", i), "applied")
+		if i > 1 {
+			routers[i-1].says("configure terminal", "ipv4 multicast v1 join-group "+group+" "+source, "end", "write memory")
+		}
+	}
+	r1 := routers[0]
+	const lacks = "router r1 cannot do what is needed (tunnel, RFC 8279 section 6.9) to reach r5 over r4"
+	c.rpc("bier-channel-api:add-channel", fmt.Sprintf(`{"topology-id":"lab","name":"tv","src-ip":%q,"dst-group":%q,"domain-id":1,"sub-domain-id":0,"source-wildcard":32,"group-wildcard":32}`, source, group), "SUCCESS")
+	if shown := c.Ctl("bier:channel-deploy --check tv r1 r2 r3 r5"); !strings.Contains(shown, lacks) {
+		t.Errorf("no warning before: %s", shown)
+	}
+	if out := c.redeploy("tv", "r1", "r2", "r3", "r5"); !strings.Contains(out, `"warning":["egress r5: `+lacks) {
+		t.Errorf("no warning: %s", out)
+	}
+	c.is("r1", "applied")
+	shows := func(words ...string) {
+		t.Helper()
+		c.until(fmt.Sprint("the channel is shown with ", words), func() string {
+			shown := c.rpc("bier-channel-api:query-channel", `{"topology-id":"lab","channel-name":["tv"]}`)
+			for _, w := range words {
+				if !strings.Contains(shown, w) {
+					return shown
+				}
+			}
+			return ""
+		})
+	}
+	behind := `"node-id":"r5","role":"egress","state":"unreachable","reason":"` + lacks
+	shows(`"egress-states":{"applied":2,"unreachable":1}`, behind)
+	reach := func(want int) {
+		t.Helper()
+		c.until(fmt.Sprintf("%d routers answer", want), func() string {
+			if got := r1.replies(group); got != want {
+				return fmt.Sprintf("%d did: %s", got, r1.says("show ipv4 bier v1", "show ipv4 mroute v1"))
+			}
+			return ""
+		})
+	}
+	reach(2)
+	pinged := c.rpc("bier-service-api:ping", `{"topology-id":"lab","channel-name":"tv"}`)
+	for _, want := range []string{`"node-id":"r2","sent":5,"received":5`, `"node-id":"r3","sent":5,"received":5`, `"node-id":"r5","sent":5,"received":0,"state":"unreachable"`} {
+		if !strings.Contains(pinged, want) {
+			t.Errorf("ping: %s, want %s", pinged, want)
+		}
+	}
+	// verified: nothing differs at r1 to r3 but the way to r5.
+	verified := func() {
+		t.Helper()
+		for _, r := range []string{"r1", "r2", "r3"} {
+			c.until("the tables of "+r+" are those computed", func() string {
+				shown := c.rpc("bier-service-api:verify", fmt.Sprintf(`{"node-id":[%q]}`, r))
+				if !strings.Contains(shown, "there is no way to BFR-id 5 (r5)") || strings.Count(shown, "length 256") != 2 { // as reason and as the only difference
+					return shown
+				}
+				return ""
+			})
+		}
+	}
+	verified()
+	if shown := c.rpc("bier-service-api:verify", `{"node-id":["r2"]}`); strings.Contains(shown, `"packets":0`) {
+		t.Errorf("r2 has counted no packet: %s", shown)
+	}
+
+	r1.says("configure terminal", "interface ethernet2", "shutdown", "end") // the link to r3
+	c.importTopology([]string{"r1 r2", "r2 r3", "r1 r4", "r4 r5"})
+	reach(2)
+	verified()
+	r1.says("configure terminal", "interface ethernet2", "no shutdown", "end")
+	c.importTopology(whole)
+	reach(2)
+	verified()
+
+	routers[1].off()
+	shows(`"egress-states":{"applied":1,"unverified":1,"unreachable":1}`, `"node-id":"r2","role":"egress","state":"unverified"`)
+	for _, line := range []string{"bier:alarm-list", "bier:channel-show tv"} {
+		if shown := c.Ctl(line); !strings.Contains(shown, "r2") || !strings.Contains(shown, "down") {
+			t.Errorf("%s: %s", line, shown)
+		}
+	}
+	reach(1)
+	routers[1].on()
+	shows(`"egress-states":{"applied":2,"unreachable":1}`, behind)
+	reach(2)
+	verified()
 }

@@ -152,9 +152,9 @@ func TestCommands(t *testing.T) {
 	follow(t, p, r, r.complete())
 	for line, want := range map[string]string{
 		"openflow:nodes":            "0000000000000001",
-		"openflow:links":            "openflow:1:1 │ openflow:2:2",
+		"openflow:links":            "openflow:1:1 | openflow:2:2",
 		"openflow:ports":            "openflow:3:LOCAL",
-		"openflow:links openflow:2": "openflow:2:1 │ openflow:3:2",
+		"openflow:links openflow:2": "openflow:2:1 | openflow:3:2",
 	} {
 		f := strings.Fields(line)
 		if out := shell(t, p, f[0], f[1:]...); !strings.Contains(out, want) {

@@ -85,7 +85,7 @@ func TestOVSThroughTheSwitchPlugin(t *testing.T) {
 		must("vlan:delete-vlan", map[string]any{"node-id": sw.NodeId, "vlan-id": 100}, nil)
 	}
 	c.reach("one VLAN again", 1, 1, 1, 2, true)
-	if out, err := p.Shell(ctx, "switch:drivers", nil, nil); err != nil || !strings.Contains(out, "switch-driver-ovs │ 1.0.0   │ ready │        2") {
+	if out, err := p.Shell(ctx, "switch:drivers", nil, nil); err != nil || !strings.Contains(out, "switch-driver-ovs | 1.0.0   | ready |        2") {
 		t.Errorf("switch:drivers: %v\n%s", err, out)
 	}
 }

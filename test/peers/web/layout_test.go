@@ -99,7 +99,7 @@ func TestLayouts(t *testing.T) {
 		{"ring-and-tree", 15, 15, append(ring(0, 8), tree...)},
 		{"leaf-spine-46x4", 50, 50, leafSpine(46, 4)},
 		{"leaf-spine-280x20", 300, 200, leafSpine(280, 20)},
-		{"rings-of-rings", many, 100, rings},
+		{"rings-of-rings", many, 80, rings},
 	} {
 		now = document(one.n, one.pairs)
 		var got struct {

@@ -23,7 +23,7 @@ func stopsAtArg(name string) bool {
 func (s *Session) builtins() []commands.Command {
 	return []commands.Command{
 		s.helpCommand(), s.exitCommand(), s.leaveCommand("logout"), s.leaveCommand("quit"), s.historyCommand(), s.aliasCommand(), s.unaliasCommand(),
-		s.watchCommand(), s.completeCommand(), clearCommand(), echoCommand(), sleepCommand(),
+		s.watchCommand(), s.completeCommand(), s.dumpCommand(), clearCommand(), echoCommand(), sleepCommand(),
 	}
 }
 

@@ -96,7 +96,7 @@ func (x *index) find(scope, name string) (commands.Command, error) {
 	}
 	switch len(hits) {
 	case 0:
-		return commands.Command{}, x.unknown(name)
+		return commands.Command{}, x.unknown(scope, name)
 	case 1:
 		return hits[0], nil
 	}
@@ -107,14 +107,27 @@ func (x *index) find(scope, name string) (commands.Command, error) {
 	return commands.Command{}, fault.New(fault.Invalid, "%s can mean %s; write the whole name", name, orList(names))
 }
 
-func (x *index) unknown(name string) error {
+// otherNames are scopes of Karaf that have another name here.
+var otherNames = map[string]string{"bundle": "plugin", "kar": "feature", "jaas": "aaa", "ssh": "shell", "dev": "system"}
+
+// unknown is the error of a name that means no command, with one that can be typed instead.
+func (x *index) unknown(within, name string) error {
+	if scope, bare := split(name); !x.hasScope(scope) && x.hasScope(otherNames[scope]) {
+		instead := otherNames[scope] + ":" + bare
+		if _, known := x.byName[instead]; !known {
+			instead = "help " + otherNames[scope]
+		}
+		return fault.New(fault.NotFound, "there is no command %s: what Karaf has as %s: is %s: here; try %s", name, scope, otherNames[scope], instead)
+	}
 	scope, bare := split(name)
 	known := make([]string, 0, 2*len(x.all))
 	for _, c := range x.all {
 		s, b := split(c.Name)
 		known = append(known, c.Name)
 		if scope == "" {
-			known = append(known, b)
+			if _, err := x.find(within, b); err == nil { // one that can mean several would be refused
+				known = append(known, b)
+			}
 		} else if s == scope && strings.EqualFold(b, bare) {
 			return fault.New(fault.NotFound, "there is no command %s; did you mean %s?", name, c.Name)
 		}

@@ -94,6 +94,7 @@ func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO
 	if len(p) == 1 && len(p[0]) == 1 && s.enter(x, p[0][0].Text) {
 		return console.OK
 	}
+	defer showSlow(&std, p)()
 	var jobs []job
 	for _, stage := range p {
 		words := stage.Texts()

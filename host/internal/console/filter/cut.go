@@ -49,10 +49,12 @@ func divide(l, sep string) []string {
 	switch {
 	case sep != "":
 		return strings.Split(l, sep)
-	case !strings.Contains(l, "│") && !strings.Contains(l, "─┼─"):
+	case strings.Contains(l, "-+-"): // below the titles
+		return strings.Split(l, "+")
+	case !strings.Contains(l, " | "):
 		return strings.Fields(l)
 	}
-	cells := strings.FieldsFunc(l, func(r rune) bool { return r == '│' || r == '┼' })
+	cells := strings.Split(l, "|")
 	for i := range cells {
 		cells[i] = strings.TrimSpace(cells[i])
 	}

@@ -76,7 +76,7 @@ func TestFilters(t *testing.T) {
 		{"wc", text, nil, []string{"words", "chars"}, "8 17\n"},
 		{"cut", "a b  c\n", nil, []string{"fields=1,3"}, "a\tc\n"},
 		{"cut", "a:b\n", nil, []string{"fields=2", "delimiter=:"}, "b\n"},
-		{"cut", "Name │ State\n─────┼──────\nx    │ up\n", nil, []string{"fields=2"}, "State\n──────\nup\n"},
+		{"cut", "Name | State\n-----+------\nx    | up\n", nil, []string{"fields=2"}, "State\n------\nup\n"},
 		{"cut", "a\n", nil, []string{"fields=9"}, "\n"},
 		{"more", text, nil, nil, text},
 	} {

@@ -86,6 +86,9 @@ func (f files) Effective() []home.Effective {
 	return loaded.Effective()
 }
 
+// Home implements tables.Config.
+func (f files) Home() home.Dir { return f.dir }
+
 // locator looks for plugins in the directories given, else where ctld does.
 func locator(dir home.Dir, given string) feature.Locator {
 	if given != "" {

@@ -3,9 +3,10 @@ package sshserver
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/syntax"
@@ -14,27 +15,33 @@ import (
 
 const (
 	keyTab   = '\t'
-	keyCtrlR = 0x12
 	maxShown = 100 // candidates printed at once
 )
 
 // completer answers Tab and Ctrl-R in the line editor.
 type completer struct {
 	*session
-	ctx context.Context
-	out io.Writer
+	ctx  context.Context
+	edit *term.Terminal
+	keys *keyboard
 
-	sought string // what Ctrl-R looks for
-	at     int    // where in the history it was found last, from the newest; -1 = not yet
-	shown  string // the line it put up
+	search search
 }
 
 func (c *completer) key(line string, pos int, key rune) (string, int, bool) {
-	switch key {
-	case keyTab:
+	switch {
+	case c.search.on || key == keyCtrlR:
+		c.search.step(c.lines.Lines(), line, key)
+		c.keys.search(c.search.on)
+		prompt := c.shell.Prompt()
+		if c.search.on {
+			prompt = c.search.prompt()
+		}
+		c.edit.SetPrompt(prompt)
+		_, _ = c.edit.Write(nil) // draws the prompt again
+		return c.search.line, c.search.pos(), true
+	case key == keyTab:
 		return c.tab(line, pos)
-	case keyCtrlR:
-		return c.search(line)
 	}
 	return "", 0, false
 }
@@ -56,7 +63,7 @@ func (c *completer) tab(line string, pos int) (string, int, bool) {
 		}
 		typed := syntax.Tail(line[:pos]).Word.Text
 		if len(common) <= len(typed) || console.Quote(common) != common {
-			fmt.Fprint(c.out, menu(cands, c.width()))
+			fmt.Fprint(c.edit, menu(cands, c.width()))
 			return line, pos, true
 		}
 		word = common
@@ -68,22 +75,6 @@ func (c *completer) tab(line string, pos int) (string, int, bool) {
 func (c *completer) width() int {
 	w, _ := c.size()
 	return w
-}
-
-// search puts up the newest line of the history that contains what was typed, and
-// with each further Ctrl-R an older one.
-func (c *completer) search(line string) (string, int, bool) {
-	if line != c.shown || c.shown == "" {
-		c.sought, c.at = line, -1
-	}
-	lines := c.lines.Lines()
-	for i := c.at + 1; i < len(lines); i++ {
-		if l := lines[len(lines)-1-i]; strings.Contains(l, c.sought) && l != line {
-			c.at, c.shown = i, l
-			return l, len(l), true
-		}
-	}
-	return line, len(line), true
 }
 
 func commonPrefix(a, b string) string {

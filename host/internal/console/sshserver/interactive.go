@@ -21,7 +21,8 @@ func (s *session) interactive(ctx context.Context) console.Code {
 	stop := context.AfterFunc(ctx, func() { s.ch.Close() })
 	defer stop()
 	t.edit.History = &keep{session: s}
-	t.edit.AutoCompleteCallback = (&completer{session: s, ctx: ctx, out: t.edit}).key
+	comp := &completer{session: s, ctx: ctx, edit: t.edit, keys: t.keys}
+	t.edit.AutoCompleteCallback = comp.key
 	if g := s.conn.srv.cfg.Greeting; g != "" {
 		io.WriteString(t.screen, g)
 	}

@@ -104,6 +104,12 @@ func TestDialogue(t *testing.T) {
 	p.keys("list" + ctrlR + "\r")
 	p.until(t, "Started")
 	p.until(t, prompt)
+	p.keys(ctrlR + "zall") // narrows down with each letter
+	p.until(t, "(failed reverse-i-search) zall: ")
+	p.keys("\x7f\x7f\x7f\x7flist" + ctrlR) // there is none older
+	p.until(t, "(failed reverse-i-search) list: ")
+	p.keys("\x07") // Ctrl-G
+	p.until(t, prompt)
 
 	p.keys("test:work\r")
 	p.until(t, "working 1/2 (50%)\r\x1b[Kdone\r\n")

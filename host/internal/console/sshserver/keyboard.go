@@ -1,6 +1,7 @@
 package sshserver
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"sync"
@@ -28,6 +29,7 @@ type keyboard struct {
 	lines       int  // read so far, so that a late wake meets no other line
 	ended       bool // endLine was there
 	interrupted bool // by Ctrl-C since the line began
+	searching   bool // keys are for the search in the history
 }
 
 func newKeyboard(onInput, onInterrupt func()) *keyboard {
@@ -89,9 +91,38 @@ func (k *keyboard) Read(p []byte) (int, error) {
 		}
 		k.cond.Wait()
 	}
-	n := copy(p, k.buf)
+	if k.searching {
+		return k.searchKey(p), nil
+	}
+	next := k.buf
+	if i := bytes.IndexByte(next, keyCtrlR); i >= 0 {
+		next = next[:i+1] // what follows is for the search
+	}
+	n := copy(p, next)
 	k.buf = k.buf[n:]
 	return n, nil
+}
+
+// search begins or ends the search in the history.
+func (k *keyboard) search(on bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.searching = on
+}
+
+// searchKey gives the editor one byte of a search. A key that the editor acts on ends the search first.
+func (k *keyboard) searchKey(p []byte) int {
+	switch c := k.buf[0]; {
+	case c == 0x7f || c == 0x08:
+		p[0] = keyShorter
+	case c == keyCtrlR || c == keyCtrlG || c >= ' ':
+		p[0] = c
+	default:
+		k.searching, p[0] = false, keyTaken
+		return 1
+	}
+	k.buf = k.buf[1:]
+	return 1
 }
 
 // line brackets the reading of one line, which ctx ends too, and reports whether

@@ -3,6 +3,7 @@ package sshserver
 import (
 	"io"
 	"sync"
+	"time"
 
 	"ctl.internal/internal/console"
 )
@@ -14,6 +15,7 @@ type screen struct {
 	width func() int
 
 	mu     sync.Mutex
+	rate   console.Rate
 	status bool // a status line stands where the cursor is
 	inLine bool // the last output did not end its line
 }
@@ -44,7 +46,7 @@ func (s *screen) show(p console.Progress) {
 		return
 	}
 	s.clearLocked()
-	if text := p.String(); text != "" {
+	if text := s.rate.Text(p, time.Now()); text != "" {
 		if r := []rune(text); len(r) >= s.width() {
 			text = string(r[:max(s.width()-1, 0)])
 		}

@@ -19,6 +19,8 @@ type Config interface {
 	Validate(ctx context.Context) []home.Problem
 	// Effective lists the settings the controller runs with.
 	Effective() []home.Effective
+	// Home is whose etc/ it is.
+	Home() home.Dir
 }
 
 // ConfigCommands are config:*.
@@ -31,6 +33,7 @@ func ConfigCommands(c Config) []commands.Command {
 				return emitProblems(in, c.Validate(ctx))
 			},
 		},
+		listCommand(c), getCommand(c), setCommand(c),
 		{
 			Name: "config:show", Summary: "show the settings", Safe: true,
 			Help:      "config:show --effective\nconfig:show --effective limits",

@@ -2,10 +2,14 @@ package tables
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/internal/console"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 )
 
@@ -17,15 +21,50 @@ var (
 func (t features) install() commands.Command {
 	return commands.Command{
 		Name: "feature:install", Summary: "install features and what they need",
-		Help:      "feature:install ctl-switch-all\nfeature:install -t ctl-bier-all\nWhat is installed already stays as it is. Several features are installed together or not at all.",
-		Options:   []commands.Option{simulateOption, verboseOption, boolOption("no-start", "s", "do not start what is new")},
+		Help: "feature:install ctl-switch-all\nfeature:install -t ctl-bier-all\nWhat is installed already stays as it is. Several features are installed together or not at all.\n" +
+			"A plugin that requests more than to serve its own is shown with its requests, and you are asked; plugin:revoke takes a grant back.",
+		Options: []commands.Option{simulateOption, verboseOption, boolOption("no-start", "s", "do not start what is new"),
+			boolOption("grant", "g", "grant the plugins all that they request, without asking")},
 		Arguments: []commands.Argument{t.several(t.notRequired)},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			return changing(in, "installing", func() (feature.Change, error) {
-				return t.Install(ctx, in.Args["name"], feature.InstallOptions{Simulate: in.Flag("simulate"), NoStart: in.Flag("no-start")})
+				o := feature.InstallOptions{Simulate: in.Flag("simulate"), NoStart: in.Flag("no-start"),
+					Agree: feature.Agreement{By: actor(in.Caller), All: in.Flag("grant"), To: map[string][]grant.Grant{}}}
+				for {
+					c, err := t.Install(ctx, in.Args["name"], o)
+					var needed *grant.NeededError
+					if !errors.As(err, &needed) || o.Agree.To[needed.Plugin] != nil || !agrees(ctx, in, needed) {
+						return c, err
+					}
+					for _, r := range needed.Requests {
+						o.Agree.To[needed.Plugin] = append(o.Agree.To[needed.Plugin], r.Grant)
+					}
+				}
 			})
 		},
 	}
+}
+
+// actor is who decides about grants.
+func actor(who caller.Caller) string {
+	if who.Domain == "" {
+		return who.User
+	}
+	return who.User + "@" + who.Domain
+}
+
+// agrees shows what a plugin requests and asks whether it is granted.
+func agrees(ctx context.Context, in *commands.Invocation, needed *grant.NeededError) bool {
+	in.Progress(commands.Progress{})
+	var b strings.Builder
+	fmt.Fprintf(&b, "The plugin %s %s wants to\n", needed.Plugin, console.Printable(needed.Version))
+	for _, r := range needed.Requests {
+		fmt.Fprintf(&b, "  - %s   [%s]\n", console.Printable(r.Words()), console.Printable(r.Grant.String()))
+	}
+	b.WriteString("Grant this? (yes/no) ")
+	answer, err := in.Prompt(ctx, b.String(), true)
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return err == nil && (answer == "yes" || answer == "y")
 }
 
 func (t features) uninstall() commands.Command {

@@ -19,6 +19,9 @@ func (t logTable) filterOptions() []commands.Option {
 		{Name: "number", Short: "n", Help: "how many records, the newest", Type: commands.Int, Default: "50"},
 		{Name: "pattern", Short: "p", Help: "only records whose text matches this regular expression"},
 		{Name: "level", Short: "l", Help: "only records of this level or above", Values: levels()},
+		{Name: "plugin", Help: "only records of this plugin", Complete: names(t.plugins)},
+		boolOption("own", "o", "also the records of your own commands"),
+		boolOption("no-color", "", "no colours, also on a terminal"),
 		boolOption("raw", "r", "show the whole records, as in the file"),
 	}
 }
@@ -40,8 +43,21 @@ func wanted(in *commands.Invocation) (keep func(logs.Entry) bool, n int, err err
 		return nil, 0, fault.At(fault.Invalid, in.Name, "the pattern %q cannot be read: %v", in.Option("pattern"), err)
 	}
 	logger := in.Arg("logger")
+	if p := in.Option("plugin"); p != "" {
+		if logger != "" {
+			return nil, 0, fault.At(fault.Invalid, in.Name, "give --plugin or a logger, not both")
+		}
+		logger = pluginLoggers + p
+	}
+	own := `"user":` + strconv.Quote(in.Caller.User)
+	if in.Flag("own") || strings.HasPrefix(logger, auditLogger) {
+		own = ""
+	}
 	return func(e logs.Entry) bool {
 		under := logger == "" || logger == logs.Root || e.Logger == logger || strings.HasPrefix(e.Logger, logger+".")
+		if own != "" && e.Logger == auditLogger && strings.Contains(e.JSON, own) {
+			return false
+		}
 		return under && e.Level >= low && (re.MatchString(e.Message) || re.MatchString(e.JSON))
 	}, n, nil
 }
@@ -51,7 +67,36 @@ func text(in *commands.Invocation, e logs.Entry) string {
 	if in.Format == "json" || in.Flag("raw") {
 		return logs.Printable(e.JSON)
 	}
-	return e.Text() + logs.Printable(attributes(e.JSON))
+	line := e.Text() + logs.Printable(attributes(e.JSON))
+	if in.Width == 0 || in.Flag("no-color") {
+		return line
+	}
+	switch { // SGR of ECMA-48
+	case e.Level >= slog.LevelError:
+		return "\x1b[31m" + line + "\x1b[0m"
+	case e.Level >= slog.LevelWarn:
+		return "\x1b[33m" + line + "\x1b[0m"
+	case e.Level < slog.LevelInfo:
+		return "\x1b[2m" + line + "\x1b[0m"
+	}
+	return line
+}
+
+// Loggers of plugins and of the commands of the console.
+const (
+	pluginLoggers = "plugin."
+	auditLogger   = "org.ctl.console.audit"
+)
+
+// plugins are those that have logged something, for completion.
+func (t logTable) plugins() []string {
+	var out []string
+	for _, n := range t.r.Names() {
+		if name, ok := strings.CutPrefix(n, pluginLoggers); ok && !strings.Contains(name, ".") {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // attributes are the members of a record beyond those of every record, as
@@ -121,7 +166,7 @@ func (t logTable) display() commands.Command {
 func (t logTable) tail() commands.Command {
 	return commands.Command{
 		Name: "log:tail", Summary: "show records as they come, until Ctrl-C", Safe: true,
-		Help:      "log:tail plugin.switch\nlog:tail | grep -i timeout\nWith --format json each record is a line.",
+		Help:      "log:tail --plugin switch -l WARN\nlog:tail | grep -i timeout\nRecords of your own commands are left out without --own. With --format json each record is a line.",
 		Options:   t.filterOptions(),
 		Arguments: []commands.Argument{t.logger("only this logger and those below it")},
 		Run: func(ctx context.Context, in *commands.Invocation) error {

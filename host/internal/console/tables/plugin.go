@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
@@ -20,13 +21,15 @@ type Plugins interface {
 	// Check asks the plugin now and compares its file and settings with what runs.
 	// It returns what is not as it should be.
 	Check(ctx context.Context, name string) ([]string, error)
+	// Decide grants or refuses what a plugin requests.
+	Decide(ctx context.Context, name, by string, granted bool, grants []grant.Grant) error
 }
 
 // PluginCommands are plugin:*.
 func PluginCommands(p Plugins) []commands.Command {
 	t := plugins{p}
 	return []commands.Command{
-		t.list(), t.info(), t.check(),
+		t.list(), t.info(), t.check(), t.grant(), t.revoke(),
 		t.each("start", "start plugins that are stopped or failed", "", p.Start),
 		t.each("stop", "stop plugins", "Their calls answer that the plugin is not available, until plugin:start.", p.Stop),
 		t.each("restart", "stop plugins and start them again", "Calls in flight fail; plugin:reload loses none. A failed plugin gets a new chance.", p.Restart),

@@ -35,6 +35,12 @@ type pluginData struct {
 	SHA256       string            `json:"sha256"`
 	DataDir      string            `json:"dataDir"`
 	Schema       json.RawMessage   `json:"schema,omitempty"` // JSON Schema of its settings
+	Requests     []grantData       `json:"requests"`
+	Denied       uint64            `json:"denied"` // tries of what it was not granted
+	Waiting      int               `json:"waiting"`
+	StoreBytes   int64             `json:"storeBytes"`
+	StoreKeys    int64             `json:"storeKeys"`
+	Metrics      string            `json:"metrics,omitempty"` // why its metrics are left out
 	Warnings     []string          `json:"warnings,omitempty"`
 	Log          []string          `json:"log,omitempty"` // newest last
 	Calls        uint64            `json:"calls"`
@@ -51,6 +57,8 @@ func newPluginData(p plugin.Info) pluginData {
 		Details: p.Health, Since: p.Since, PID: p.PID, Restarts: p.Restarts, LastError: p.LastError, Capabilities: append([]string{}, m.GetCapabilities()...), Facets: append([]string{}, p.Facets...),
 		Path: p.Path, SHA256: p.SHA256, DataDir: p.DataDir, Warnings: p.Warnings, Log: p.Tail, Calls: p.Calls, Errors: p.Errors,
 		Repeated: p.Repeated, InFlight: p.InFlight, Debugger: p.Debugger}
+	d.Waiting, d.StoreBytes, d.StoreKeys, d.Metrics = p.Waiting, p.StoreBytes, p.StoreKeys, p.Metrics
+	d.Requests, d.Denied = grants(p), p.Denied
 	if json.Valid(m.GetConfigSchema()) {
 		d.Schema = m.GetConfigSchema()
 	}
@@ -93,13 +101,21 @@ func (d pluginData) text() string {
 	for _, k := range slices.Sorted(maps.Keys(d.Details)) {
 		details = append(details, k+": "+d.Details[k])
 	}
+	var requests []string
+	for _, g := range d.Requests {
+		requests = append(requests, g.text())
+	}
+	if d.Denied > 0 {
+		requests = append(requests, fmt.Sprintf("%d calls were refused because they were not granted", d.Denied))
+	}
 	lines := func(l []string) string { return strings.Join(l, "\n") }
 	return card([]field{
 		{"Plugin", strings.TrimSpace(d.Name + " " + d.Version)}, {"Summary", d.Summary}, {"State", d.State}, {"Health", d.Health}, {"Reason", d.Reason},
 		{"Details", lines(details)}, {"Since", when(d.Since)}, {"Process", process}, {"Restarts", fmt.Sprint(d.Restarts)}, {"Last error", d.LastError},
-		{"Calls", fmt.Sprintf("%d, %d failed, %d repeated, %d now", d.Calls, d.Errors, d.Repeated, d.InFlight)},
+		{"Calls", fmt.Sprintf("%d, %d failed, %d repeated, %d now, %d waiting", d.Calls, d.Errors, d.Repeated, d.InFlight, d.Waiting)},
+		{"Store", fmt.Sprintf("%d bytes in %d keys", d.StoreBytes, d.StoreKeys)}, {"Metrics", d.Metrics},
 		{"Capabilities", lines(d.Capabilities)}, {"Modules", lines(d.Modules)}, {"Commands", lines(d.Commands)}, {"Paths", lines(d.Routes)},
-		{"Facets", strings.Join(d.Facets, ", ")}, {"File", d.Path}, {"SHA-256", d.SHA256}, {"Data", d.DataDir},
+		{"Grants", lines(requests)}, {"Facets", strings.Join(d.Facets, ", ")}, {"File", d.Path}, {"SHA-256", d.SHA256}, {"Data", d.DataDir},
 		{"Schema", indented(d.Schema)}, {"Warnings", lines(d.Warnings)}, {"Log", lines(d.Log)},
 	})
 }

@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/console/engine"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/commands"
@@ -24,7 +26,7 @@ func (fakePlugins) List() []plugin.Info {
 	return []plugin.Info{
 		{Name: "bier", State: plugin.Failed, Reason: "it ended with\x1b[2J exit code 3", Since: since, Restarts: 6, LastError: "exit code 3", Tail: []string{"line 1", "line\x072"}},
 		{Name: "switch", Version: "1.0.0", State: plugin.Ready, PID: 4711, Since: since, Path: "plugins/switch", SHA256: "ab12", Facets: []string{"cli", "rest"},
-			Health: map[string]string{"switches": "3"}, Calls: 7,
+			Health: map[string]string{"switches": "3"}, Calls: 7, Denied: 2, Grants: decided(since),
 			Manifest: &pluginv1.Manifest{Capabilities: []string{"operations", "commands"}, ConfigSchema: []byte(`{"type":"object"}`), Commands: []*pluginv1.Command{{Name: "switch:PrintDB"}, {Name: "switch:Hidden"}}}},
 	}
 }
@@ -44,6 +46,9 @@ func (f fakePlugins) do(what, name string) error {
 	return err
 }
 
+func (f fakePlugins) Decide(_ context.Context, n, by string, granted bool, grants []grant.Grant) error {
+	return f.do(fmt.Sprintf("decide %v by %s %v", granted, by, grants), n)
+}
 func (f fakePlugins) Start(_ context.Context, n string) error   { return f.do("start", n) }
 func (f fakePlugins) Stop(_ context.Context, n string) error    { return f.do("stop", n) }
 func (f fakePlugins) Restart(_ context.Context, n string) error { return f.do("restart", n) }
@@ -103,5 +108,23 @@ func TestSourcesFollowFeatures(t *testing.T) {
 	whole := func(p, c string) bool { return p == "host" && c == "users" }
 	if got := FromHost("users", func() []commands.Command { return table }, whole).Commands(); len(got) != 2 {
 		t.Errorf("the whole table: %v", got)
+	}
+}
+
+func decided(at time.Time) []grant.Decision {
+	connect, rpc := grant.Grant{Kind: grant.Connect, Value: "udp/161"}, grant.Grant{Kind: grant.RPC, Value: "vlan:add-vlan"}
+	return grant.Held{}.Grant("admin@sdn", at, connect).Decisions([]grant.Request{{Grant: connect, Why: "SNMP"}, {Grant: rpc}})
+}
+
+func TestGrantsOfAPlugin(t *testing.T) {
+	var done []string
+	out := transcript(session(PluginCommands(fakePlugins{&done})), "", "plugin:grant switch", `plugin:revoke switch "connect udp/161"`, `plugin:grant switch "rights all"`)
+	for _, want := range []string{"granted: call the RPC vlan:add-vlan by itself, without a user [rpc vlan:add-vlan]", "plugin:reload switch", "no kind of grant"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if got := fmt.Sprint(done); !strings.Contains(got, "decide true by") || !strings.Contains(got, "[rpc vlan:add-vlan] switch decide false by") || len(done) != 2 {
+		t.Errorf("%v", done)
 	}
 }

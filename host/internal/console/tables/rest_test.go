@@ -92,6 +92,7 @@ func TestLogTail(t *testing.T) {
 type fakeConfig struct{ problems []home.Problem }
 
 func (f fakeConfig) Validate(context.Context) []home.Problem { return f.problems }
+func (fakeConfig) Home() home.Dir                            { return "/nonexistent" }
 func (fakeConfig) Effective() []home.Effective {
 	return []home.Effective{{Key: "limits.body", Value: "8MiB", Origin: "default"}, {Key: "listeners.http", Value: ":0", Origin: "flag --http"}}
 }
@@ -101,7 +102,8 @@ func TestConfigCommands(t *testing.T) {
 		{File: "etc/ctl.yaml", Line: 3, Key: "limits.bdy", Text: `unknown setting (did you mean "body"?)`},
 		{File: "etc/sec.ini", Text: "group can read it", Warning: true},
 	}}))
-	golden(t, "config", transcript(session(ConfigCommands(fakeConfig{})), "", "config:validate", "config:validate --format json", "config:show", "config:show --effective", "config:show -e limits")+
+	golden(t, "config", transcript(session(ConfigCommands(fakeConfig{})), "", "config:validate", "config:validate --format json", "config:show", "config:show --effective", "config:show -e limits",
+		"config:list", "config:get limits.body", "config:get limits.bdy")+
 		transcript(bad, "", "config:validate"))
 }
 
@@ -117,5 +119,41 @@ func TestSystemCommands(t *testing.T) {
 	transcript(s, "", "system:shutdown -f")
 	if stopped != 2 {
 		t.Errorf("stopped %d times", stopped)
+	}
+}
+
+// On a terminal records have colours by level; one's own commands and other plugins are left out.
+func TestLogIsFilteredAndColoured(t *testing.T) {
+	r := newLogs()
+	defer r.Close()
+	r.Logger("plugin.switch").Error("broken")
+	r.Logger("plugin.switch.snmp").Warn("silent")
+	r.Logger("plugin.bier").Error("other")
+	audit := r.Logger("org.ctl.console.audit")
+	audit.Info("command", "user", "admin")
+	audit.Info("command", "user", "ann")
+	s := session(LogCommands(r))
+	show := func(line string, width int) string {
+		var out strings.Builder
+		if code := s.Run(t.Context(), line, engine.IO{Stdout: &out, Stderr: &out, Width: width}); code != console.OK {
+			t.Errorf("%s: exit code %d", line, code)
+		}
+		return out.String()
+	}
+	if got := show("log:display --plugin switch", 80); !strings.Contains(got, "\x1b[31m") || !strings.Contains(got, "\x1b[33m") || !strings.Contains(got, "silent\x1b[0m") || strings.Contains(got, "other") {
+		t.Errorf("of one plugin: %q", got)
+	}
+	for _, line := range []string{"log:display --no-color", "log:display | grep -v nothing"} {
+		if got := show(line, 80); strings.Contains(got, "\x1b") || !strings.Contains(got, "broken") {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+	if got := show("log:display", 0); strings.Contains(got, "user=admin") || !strings.Contains(got, "user=ann") {
+		t.Errorf("without one's own commands: %q", got)
+	}
+	for _, line := range []string{"log:display --own", "log:display org.ctl.console.audit"} {
+		if got := show(line, 0); !strings.Contains(got, "user=admin") {
+			t.Errorf("%s: %q", line, got)
+		}
 	}
 }

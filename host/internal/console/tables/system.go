@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -19,13 +20,36 @@ type System struct {
 	Started time.Time
 	// Addresses names the listeners and where they listen.
 	Addresses func() map[string]string
+	// NotReady lists what keeps the controller from serving all it should.
+	NotReady func(context.Context) []Reason
 	// Shutdown begins the end of the controller and returns at once.
 	Shutdown func()
 }
 
-// SystemCommands are system:*.
+// Reason is a thing that is missing, and what to do about it.
+type Reason struct{ What, Why, Remedy string }
+
+// SystemCommands are system:*, and shell:info for hands that are used to it.
 func SystemCommands(s System) []commands.Command {
 	return []commands.Command{
+		{
+			Name: "system:ready", Summary: "show what keeps the controller from serving all it should", Safe: true,
+			Help: "It is what /readyz of the admin listener answers. The exit code is 1 when something is missing.",
+			Run: func(ctx context.Context, in *commands.Invocation) error {
+				out := &commands.Table{Empty: "ready", Columns: []commands.Column{{Title: "What", Key: "what"}, {Title: "Why", Key: "why"}, {Title: "Remedy", Key: "remedy"}}}
+				for _, r := range s.NotReady(ctx) {
+					out.Add(r.What, r.Why, r.Remedy)
+				}
+				if err := in.Emit(out, nil); err != nil || len(out.Rows) == 0 {
+					return err
+				}
+				return console.Silent(console.Failed)
+			},
+		},
+		{
+			Name: "shell:info", Summary: "system:info under the name that it has in Karaf", Safe: true,
+			Run: func(_ context.Context, in *commands.Invocation) error { return s.info(in) },
+		},
 		{
 			Name: "system:version", Summary: "show the version of the controller", Safe: true,
 			Run: func(_ context.Context, in *commands.Invocation) error {

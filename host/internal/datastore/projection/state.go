@@ -136,8 +136,13 @@ func (st *State) Get(ns, key string) (datastore.Entry, error) {
 func (st *State) from(start, prefix string) iter.Seq2[[]byte, *datastore.Entry] {
 	return func(yield func([]byte, *datastore.Entry) bool) {
 		it := st.tree.Root().Iterator()
-		it.SeekLowerBound([]byte(start))
-		for k, e, ok := it.Next(); ok && bytes.HasPrefix(k, []byte(prefix)); k, e, ok = it.Next() {
+		within := start == prefix // no key needs to be looked at
+		if within {
+			it.SeekPrefix([]byte(prefix))
+		} else {
+			it.SeekLowerBound([]byte(start))
+		}
+		for k, e, ok := it.Next(); ok && (within || bytes.HasPrefix(k, []byte(prefix))); k, e, ok = it.Next() {
 			if !yield(k, e) {
 				return
 			}

@@ -3,13 +3,9 @@ package hostsvc
 import (
 	"context"
 
+	"ctl.internal/host/internal/grant"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/fault"
 )
-
-// listensLabel in a manifest names a plugin that serves TLS to the outside. Only
-// such a one gets the controller's private key.
-const listensLabel = "listens"
 
 type certificatesServer struct {
 	pluginv1.UnimplementedHostCertificatesServer
@@ -19,6 +15,9 @@ type certificatesServer struct {
 func (c *certificatesServer) Trust(ctx context.Context, _ *pluginv1.TrustRequest) (*pluginv1.TrustResponse, error) {
 	if c.s.services.Certificates == nil {
 		return nil, absent("keystore")
+	}
+	if err := c.s.Allowed(grant.Certificate, "trust"); err != nil {
+		return nil, err
 	}
 	pem, err := c.s.services.Certificates.Trust(ctx)
 	if err != nil {
@@ -31,8 +30,8 @@ func (c *certificatesServer) Identity(ctx context.Context, _ *pluginv1.IdentityR
 	if c.s.services.Certificates == nil {
 		return nil, absent("keystore")
 	}
-	if c.s.Manifest().GetLabels()[listensLabel] == "" {
-		return nil, fault.New(fault.Denied, "the controller's key is for plugins whose manifest has the label %q", listensLabel)
+	if err := c.s.Allowed(grant.Certificate, "identity"); err != nil {
+		return nil, err
 	}
 	cert, key, err := c.s.services.Certificates.Identity(ctx)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/grant"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -145,6 +146,9 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 	if len(t.Ops)+len(t.Compares) == 0 && len(edits) > 0 { // nothing is different, and nothing was asked for
 		return &pluginv1.CommitResponse{Revision: uint64(store.Revision())}, nil
 	}
+	if err := d.s.room(ctx, t); err != nil {
+		return nil, err
+	}
 	rev, err := store.Commit(ctx, t)
 	var lost *datastore.ConflictError
 	switch {
@@ -236,6 +240,11 @@ func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, how acc
 		if how == read && !below(key, m.GetOwns()) && !below(key, m.GetReads()) && !d.ownModule(key) {
 			return none, fault.At(fault.Denied, key, "the tree is not the plugin's, and its manifest does not list it under `reads`")
 		}
+		if how == read && !below(key, m.GetOwns()) && !d.ownModule(key) {
+			if err := d.s.Allowed(grant.Data, TreeKey(key)); err != nil {
+				return none, err
+			}
+		}
 		return datastore.Prefix{Namespace: NamespaceConfig, Key: TreeKey(key)}, nil
 	case pluginv1.Space_SPACE_SHARED:
 		if how == write {
@@ -244,6 +253,9 @@ func (d *datastoreServer) reach(space pluginv1.Space, owner, key string, how acc
 		if !shared(m.GetReads(), owner, key) || !d.exported(owner, key) {
 			return none, fault.At(fault.Denied, key, "plugin %s does not export this to plugin %s: `exports` of the one and `reads` (%s:…) of the other must name it",
 				owner, d.s.plugin, owner)
+		}
+		if err := d.s.Allowed(grant.Data, owner+":"+key); err != nil {
+			return none, err
 		}
 		return datastore.Prefix{Namespace: NamespacePrivate(owner), Key: key}, nil
 	}

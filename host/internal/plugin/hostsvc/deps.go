@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/sdk/host"
 )
@@ -98,8 +99,11 @@ type Services struct {
 	Relay        grpc.StreamHandler
 	RelayUnary   func(ctx context.Context, method string, request []byte) ([]byte, error) // of the link; goes with Relay
 	Spans        Spans
-	CallTimeout  time.Duration // of unary calls without a deadline
-	Log          *slog.Logger
+	Quotas       Quotas
+	// Refused gets what a plugin was refused because it was not granted; nil = none wants to know.
+	Refused     func(grant.Grant)
+	CallTimeout time.Duration // of unary calls without a deadline
+	Log         *slog.Logger
 }
 
 // The namespaces of the datastore that plugins reach. The trees are those of

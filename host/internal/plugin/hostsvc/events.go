@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/events"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
@@ -27,8 +28,18 @@ func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*
 	if e.s.services.Bus == nil {
 		return nil, absent("event bus")
 	}
+	if err := e.s.Allowed(grant.Service, grant.Events); err != nil {
+		return nil, err
+	}
 	if !slices.Contains(e.s.Manifest().GetStreams(), r.Stream) {
 		return nil, fault.At(fault.Denied, r.Stream, "the manifest does not list this stream under `streams`")
+	}
+	if q := e.s.services.Quotas.EventBytes; q > 0 && len(r.Data) > q {
+		return nil, fault.At(fault.TooBig, r.Stream, "the event has %d bytes; at most %d are taken", len(r.Data), q)
+	}
+	if !e.s.events.Allow() {
+		e.s.quota("events")
+		return nil, fault.At(fault.Unavailable, r.Stream, "plugin %s publishes more than %d events a second; try again later", e.s.plugin, e.s.services.Quotas.Events)
 	}
 	var m map[string]json.RawMessage
 	d := json.NewDecoder(bytes.NewReader(r.Data))
@@ -45,6 +56,14 @@ func (e *eventsServer) Subscribe(r *pluginv1.SubscribeRequest, out grpc.ServerSt
 	}
 	if len(r.Streams) == 0 {
 		return fault.New(fault.Missing, "a subscription names at least one stream")
+	}
+	for _, stream := range r.Streams {
+		if slices.Contains(e.s.Manifest().GetStreams(), stream) { // its own
+			continue
+		}
+		if err := e.s.Allowed(grant.Stream, stream); err != nil {
+			return err
+		}
 	}
 	sub := e.s.services.Bus.Subscribe(queued, r.Streams...)
 	defer sub.Close()

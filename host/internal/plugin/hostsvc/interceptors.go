@@ -16,6 +16,7 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/onward"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
 
@@ -68,6 +69,14 @@ func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerIn
 		}
 	}
 	defer s.recovered(info.FullMethod, &err)
+	if err := s.granted(info.FullMethod); err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	leave, err := s.enterCall("calls", s.services.Quotas.Calls)
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	defer leave()
 	res, err := h(ctx, req)
 	return res, fault.ToStatus(err)
 }
@@ -77,6 +86,19 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 		return err
 	}
 	defer s.recovered(info.FullMethod, &err)
+	if info.FullMethod == pluginv1.Link_Carry_FullMethodName { // the calls on it are checked one by one
+		return h(srv, ss)
+	}
+	if err := s.granted(info.FullMethod); err != nil {
+		return fault.ToStatus(err)
+	}
+	leave, err := s.enterCall("streams", s.services.Quotas.Streams)
+	if err != nil {
+		return fault.ToStatus(err)
+	}
+	defer leave()
+	ss, end := s.standing(ss)
+	defer end()
 	return fault.ToStatus(h(srv, ss))
 }
 

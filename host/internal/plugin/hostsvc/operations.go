@@ -3,6 +3,7 @@ package hostsvc
 import (
 	"context"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/relay"
 	"ctl.internal/internal/wire/onward"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
@@ -24,6 +25,9 @@ func (o *operationsServer) Call(ctx context.Context, r *pluginv1.CallRequest) (*
 		return nil, err
 	}
 	if r.OnBehalfOf != "" {
+		if err := o.s.Allowed(grant.Service, grant.Operations); err != nil {
+			return nil, err
+		}
 		var served context.Context
 		ok := false
 		if o.s.services.Callers != nil {

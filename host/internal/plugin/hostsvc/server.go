@@ -14,10 +14,13 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/frames"
 	"ctl.internal/internal/wire/link"
@@ -32,10 +35,17 @@ type Server struct {
 	grpc     *grpc.Server
 	serving  sync.WaitGroup
 	manifest atomic.Pointer[pluginv1.Manifest]
+	permit   atomic.Pointer[permit]
 
 	uploading sync.Mutex // spans, one message at a time
 
+	stored            stored
+	inflight, streams atomic.Int64
+	limited           *rate.Limiter // lines about quotas
+	events            *rate.Limiter
+
 	mu     sync.RWMutex
+	held   grant.Held
 	tokens [][]byte
 	terms  map[string]Term // by token and role
 }
@@ -49,6 +59,11 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 		return nil, fmt.Errorf("the private directory of plugin %s cannot be made: %w", plugin, err)
 	}
 	s := &Server{plugin: plugin, services: services, socket: filepath.Join(dir, "host.sock")}
+	s.permit.Store(newPermit(nil, grant.Held{}))
+	s.limited, s.events = rate.NewLimiter(rate.Every(10*time.Second), 1), rate.NewLimiter(rate.Inf, 0)
+	if n := services.Quotas.Events; n > 0 {
+		s.events = rate.NewLimiter(rate.Limit(n), 10*n)
+	}
 	if err := os.Remove(s.socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("an old socket of plugin %s cannot be removed: %w", plugin, err)
 	}
@@ -62,6 +77,7 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	}
 	options := wire.ServerOptions(
 		grpc.ForceServerCodecV2(frames.Codec()),
+		grpc.MaxConcurrentStreams(1024),
 		grpc.ChainUnaryInterceptor(s.unary),
 		grpc.ChainStreamInterceptor(s.stream),
 	)
@@ -112,14 +128,20 @@ func (s *Server) RemoveToken(token string) {
 	}
 }
 
-// SetManifest says what the plugin may do. Before the first one it may do little.
-func (s *Server) SetManifest(m *pluginv1.Manifest) { s.manifest.Store(m) }
+// SetManifest says what the plugin may do, as far as it is granted. Before the first one it may do nothing.
+func (s *Server) SetManifest(m *pluginv1.Manifest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.manifest.Store(m)
+	s.renew()
+}
 
 // Manifest returns the newest manifest, nil before the first.
 func (s *Server) Manifest() *pluginv1.Manifest { return s.manifest.Load() }
 
 // Close ends the server and every call on it, and removes the plugin's directory.
 func (s *Server) Close() {
+	s.permit.Load().revoke()
 	s.grpc.Stop()
 	s.serving.Wait()
 	_ = os.RemoveAll(filepath.Dir(s.socket))

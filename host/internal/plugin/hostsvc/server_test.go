@@ -9,12 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"ctl.internal/host/internal/datastore/memory"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/internal/wire"
@@ -74,7 +76,14 @@ func serve(t *testing.T, s hostsvc.Services) *host.Client {
 	srv.AddToken("t0")
 	srv.AddToken("t1")
 	srv.RemoveToken("t0")
-	srv.SetManifest(&pluginv1.Manifest{Name: "p", YangModules: []*pluginv1.YangModule{{Name: "m@2026-01-01", Implemented: true}, {Name: "imported"}}})
+	srv.SetManifest(&pluginv1.Manifest{Name: "p", YangModules: []*pluginv1.YangModule{{Name: "m@2026-01-01", Implemented: true}, {Name: "imported"}},
+		Requests: []*pluginv1.Request{{Kind: grant.Service, Value: "*"}, {Kind: grant.Plugins, Value: "x"}, {Kind: grant.Stream, Value: "s"},
+			{Kind: grant.RPC, Value: "m:r"}, {Kind: grant.Certificate, Value: "trust"}}, Streams: []string{"s"}})
+	all := grant.Held{}
+	for _, kind := range []string{grant.Service, grant.Plugins, grant.Stream, grant.RPC, grant.Certificate} {
+		all = all.Grant("test", time.Time{}, grant.Grant{Kind: kind, Value: "*"})
+	}
+	srv.SetHeld(all)
 	conn, err := grpc.NewClient("unix://"+srv.Socket(), wire.DialOptions(
 		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithPerRPCCredentials(token("t1")))...)
 	if err != nil {
@@ -296,5 +305,45 @@ func TestProvidersAreToldWhenTheyChange(t *testing.T) {
 	})
 	if want := "[a:true:1  a:false:1  a:true:2 ]"; err != stop || fmt.Sprint(got) != want {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestAPluginKeepsToItsQuotas(t *testing.T) {
+	store := memory.New(memory.Options{})
+	defer store.Close()
+	c := serve(t, hostsvc.Services{Store: store, Bus: events.New(), Quotas: hostsvc.Quotas{StoreBytes: 10_000, StoreKeys: 20, Streams: 2, Events: 1, EventBytes: 100}})
+	ctx := t.Context()
+	for range 100 { // the same keys again and again: what is there counts, not what was written
+		if err := c.Datastore.Put(ctx, "k", make([]byte, 5000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Datastore.Put(ctx, "l", make([]byte, 6000)); fault.KindOf(err) != fault.TooBig || !strings.Contains(err.Error(), "quota") {
+		t.Errorf("more bytes than the quota: %v", err)
+	}
+	var txn host.Txn
+	for i := range 20 {
+		txn.Ops = append(txn.Ops, host.Op{Key: fmt.Sprint(i), Value: []byte("x")})
+	}
+	if _, err := c.Datastore.Commit(ctx, txn); fault.KindOf(err) != fault.TooBig {
+		t.Errorf("more keys than the quota: %v", err)
+	}
+	if _, err := c.Datastore.Commit(ctx, host.Txn{Ops: []host.Op{{Key: "k", Delete: true}}}); err != nil {
+		t.Errorf("a deletion makes room: %v", err)
+	}
+	if err := c.Datastore.Put(ctx, "l", make([]byte, 6000)); err != nil {
+		t.Errorf("there is room again: %v", err)
+	}
+	if err := c.Events.Publish(ctx, "s", "m:n", strings.Repeat("x", 200)); fault.KindOf(err) != fault.TooBig {
+		t.Errorf("a large event: %v", err)
+	}
+	refused := 0
+	for range 40 {
+		if err := c.Events.Publish(ctx, "s", "m:n", 1); fault.KindOf(err) == fault.Unavailable {
+			refused++
+		}
+	}
+	if refused == 0 {
+		t.Error("events at any rate")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"ctl.internal/host/internal/grant"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
@@ -19,6 +20,9 @@ func (b *switchboardServer) Providers(_ context.Context, r *pluginv1.ProvidersRe
 	if b.s.services.Directory == nil {
 		return nil, absent("switchboard")
 	}
+	if err := b.s.Allowed(grant.Plugins, r.Capability); err != nil {
+		return nil, err
+	}
 	return b.list(r.Capability), nil
 }
 
@@ -26,6 +30,9 @@ func (b *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grp
 	d := b.s.services.Directory
 	if d == nil {
 		return absent("switchboard")
+	}
+	if err := b.s.Allowed(grant.Plugins, r.Capability); err != nil {
+		return err
 	}
 	var sent *pluginv1.ProvidersResponse
 	for {

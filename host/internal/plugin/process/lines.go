@@ -8,7 +8,7 @@ import (
 )
 
 // maxLine is what is kept of a line; the rest of a longer one is counted only.
-const maxLine = 64 << 10
+const maxLine = 8 << 10
 
 // readLines calls f for each line of r without its end, until r ends. cut is how
 // many bytes of the line are missing. The slice is valid during the call only.

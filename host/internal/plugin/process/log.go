@@ -16,7 +16,8 @@ import (
 type logSink struct {
 	mu      sync.Mutex
 	handler slog.Handler
-	limit   *rate.Limiter
+	limit   *rate.Limiter // lines
+	bytes   *rate.Limiter
 	dropped int
 	dying   bool // a Go trace has begun: what follows are errors
 	tail    [tailLines]string
@@ -25,6 +26,9 @@ type logSink struct {
 
 const (
 	tailLines = 40
+	// A plugin may log so many bytes a second in the long run, and so many at once.
+	bytesPerSecond = 64 << 10
+	bytesAtOnce    = 1 << 20
 	// maxTailLine is what is kept of a line for people.
 	maxTailLine = 512
 )
@@ -33,7 +37,7 @@ func newLogSink(l *slog.Logger, perSecond int) *logSink {
 	if perSecond <= 0 {
 		perSecond = defaultLogRate
 	}
-	return &logSink{handler: l.Handler(), limit: rate.NewLimiter(rate.Limit(perSecond), 2*perSecond)}
+	return &logSink{handler: l.Handler(), limit: rate.NewLimiter(rate.Limit(perSecond), 2*perSecond), bytes: rate.NewLimiter(bytesPerSecond, bytesAtOnce)}
 }
 
 // with adds attributes to all that comes from now on.
@@ -54,7 +58,7 @@ func (s *logSink) stderr(b []byte, cut int) {
 			l.Level = slog.LevelError
 		}
 	}
-	s.put(l, cut)
+	s.put(l, len(b), cut)
 }
 
 // stdout takes a line that should not have been written.
@@ -66,10 +70,10 @@ func (s *logSink) stdout(b []byte, cut int) {
 	l.Attrs = []slog.Attr{slog.String("stream", "stdout")}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(l, cut)
+	s.put(l, len(b), cut)
 }
 
-func (s *logSink) put(l logLine, cut int) {
+func (s *logSink) put(l logLine, size, cut int) {
 	if l.Message == "" && len(l.Attrs) == 0 {
 		return
 	}
@@ -79,7 +83,7 @@ func (s *logSink) put(l logLine, cut int) {
 		return
 	}
 	now := time.Now()
-	if !s.limit.AllowN(now, 1) {
+	if !s.limit.AllowN(now, 1) || !s.bytes.AllowN(now, size) {
 		s.dropped++
 		return
 	}

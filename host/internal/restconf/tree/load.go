@@ -155,9 +155,11 @@ type assembly struct {
 	deep    bool         // it has lists below its entries
 }
 
+// holder is an entry that others may be below of.
 type holder struct {
 	key   string
-	entry *yang.Stored
+	array *yang.Stored
+	index int
 }
 
 func (a *assembly) add(key string, doc document) error {
@@ -170,19 +172,17 @@ func (a *assembly) add(key string, doc document) error {
 			return err // nil when the schema no longer has the list
 		}
 		a.prefix = key[:strings.LastIndexByte(key, '=')+1]
-		if a.array.Node.UserOrdered && a.array.Below == nil {
+		if a.array.Node.UserOrdered && a.array.Len() == 0 {
 			a.ordered = append(a.ordered, a.array)
 		}
 		a.deep = listsBelow(a.array.Node)
 	}
-	if !a.deep && !a.array.Node.UserOrdered {
-		a.array.Texts = append(a.array.Texts, doc.text)
-		return nil
-	}
-	e := &yang.Stored{Node: a.array.Node, Text: doc.text, Order: doc.rank}
-	a.array.Below = append(a.array.Below, e)
 	if a.deep {
-		a.holders = append(a.holders, holder{key, e})
+		a.holders = append(a.holders, holder{key, a.array, a.array.Len()})
+	}
+	a.array.Texts = append(a.array.Texts, doc.text)
+	if a.array.Node.UserOrdered {
+		a.array.Order = append(a.array.Order, doc.rank)
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (a *assembly) arrayOf(key string) (*yang.Stored, error) {
 			if !ok {
 				return nil, fault.New(fault.Internal, "the entry that holds %s is not stored", key)
 			}
-			at = a.holders[i].entry
+			at = a.holders[i].array.Entry(a.holders[i].index)
 		}
 		end++ // the slash
 	}

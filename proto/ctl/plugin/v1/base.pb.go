@@ -72,7 +72,7 @@ func (x HealthResponse_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use HealthResponse_State.Descriptor instead.
 func (HealthResponse_State) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{12, 0}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{13, 0}
 }
 
 type DescribeRequest struct {
@@ -194,7 +194,10 @@ type Manifest struct {
 	// Roles that one process among all nodes holds at a time.
 	Roles []string `protobuf:"bytes,19,rep,name=roles,proto3" json:"roles,omitempty"`
 	// The plugin is run on one node at a time.
-	SingleNode    bool `protobuf:"varint,20,opt,name=single_node,json=singleNode,proto3" json:"single_node,omitempty"`
+	SingleNode bool `protobuf:"varint,20,opt,name=single_node,json=singleNode,proto3" json:"single_node,omitempty"`
+	// What the plugin asks for beside what other fields imply (reads, uses, owns, publishes,
+	// exports, streams, roles). It gets what an operator granted of it, and nothing else.
+	Requests      []*Request `protobuf:"bytes,21,rep,name=requests,proto3" json:"requests,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -369,6 +372,79 @@ func (x *Manifest) GetSingleNode() bool {
 	return false
 }
 
+func (x *Manifest) GetRequests() []*Request {
+	if x != nil {
+		return x.Requests
+	}
+	return nil
+}
+
+// Request is something that a plugin may do only when it was granted.
+type Request struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// rpc, data, service, plugins, stream, certificate, listen, connect, read, write or run.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// What exactly: "vlan:add-vlan", "/network-topology:network-topology", "datastore",
+	// "switchdriver", "accounting", "identity", "tcp/6653", "udp/161", "/usr/share/snmp/mibs".
+	// A * at its end stands for any rest.
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// What for, in one clause, shown to the operator.
+	Why           string `protobuf:"bytes,3,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Request) Reset() {
+	*x = Request{}
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Request) ProtoMessage() {}
+
+func (x *Request) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Request.ProtoReflect.Descriptor instead.
+func (*Request) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Request) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Request) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *Request) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
 type YangModule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// File name without the suffix, "switch-types@2026-01-01".
@@ -382,7 +458,7 @@ type YangModule struct {
 
 func (x *YangModule) Reset() {
 	*x = YangModule{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[3]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +470,7 @@ func (x *YangModule) String() string {
 func (*YangModule) ProtoMessage() {}
 
 func (x *YangModule) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[3]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +483,7 @@ func (x *YangModule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use YangModule.ProtoReflect.Descriptor instead.
 func (*YangModule) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{3}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *YangModule) GetName() string {
@@ -445,7 +521,7 @@ type Rpc struct {
 
 func (x *Rpc) Reset() {
 	*x = Rpc{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[4]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -457,7 +533,7 @@ func (x *Rpc) String() string {
 func (*Rpc) ProtoMessage() {}
 
 func (x *Rpc) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[4]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -470,7 +546,7 @@ func (x *Rpc) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rpc.ProtoReflect.Descriptor instead.
 func (*Rpc) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{4}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Rpc) GetModule() string {
@@ -512,7 +588,7 @@ type Route struct {
 
 func (x *Route) Reset() {
 	*x = Route{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[5]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -524,7 +600,7 @@ func (x *Route) String() string {
 func (*Route) ProtoMessage() {}
 
 func (x *Route) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[5]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -537,7 +613,7 @@ func (x *Route) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Route.ProtoReflect.Descriptor instead.
 func (*Route) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{5}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Route) GetPath() string {
@@ -570,7 +646,7 @@ type Command struct {
 
 func (x *Command) Reset() {
 	*x = Command{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[6]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -582,7 +658,7 @@ func (x *Command) String() string {
 func (*Command) ProtoMessage() {}
 
 func (x *Command) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[6]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -595,7 +671,7 @@ func (x *Command) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Command.ProtoReflect.Descriptor instead.
 func (*Command) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{6}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Command) GetName() string {
@@ -657,7 +733,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[7]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +745,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[7]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +758,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{7}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Argument) GetName() string {
@@ -751,7 +827,7 @@ type Option struct {
 
 func (x *Option) Reset() {
 	*x = Option{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[8]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -763,7 +839,7 @@ func (x *Option) String() string {
 func (*Option) ProtoMessage() {}
 
 func (x *Option) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[8]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -776,7 +852,7 @@ func (x *Option) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Option.ProtoReflect.Descriptor instead.
 func (*Option) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{8}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Option) GetName() string {
@@ -855,7 +931,7 @@ type ConfigureRequest struct {
 
 func (x *ConfigureRequest) Reset() {
 	*x = ConfigureRequest{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[9]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -867,7 +943,7 @@ func (x *ConfigureRequest) String() string {
 func (*ConfigureRequest) ProtoMessage() {}
 
 func (x *ConfigureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[9]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -880,7 +956,7 @@ func (x *ConfigureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureRequest.ProtoReflect.Descriptor instead.
 func (*ConfigureRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{9}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ConfigureRequest) GetApiVersion() string {
@@ -935,7 +1011,7 @@ type ConfigureResponse struct {
 
 func (x *ConfigureResponse) Reset() {
 	*x = ConfigureResponse{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[10]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +1023,7 @@ func (x *ConfigureResponse) String() string {
 func (*ConfigureResponse) ProtoMessage() {}
 
 func (x *ConfigureResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[10]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +1036,7 @@ func (x *ConfigureResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigureResponse.ProtoReflect.Descriptor instead.
 func (*ConfigureResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{10}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ConfigureResponse) GetWarnings() []string {
@@ -978,7 +1054,7 @@ type HealthRequest struct {
 
 func (x *HealthRequest) Reset() {
 	*x = HealthRequest{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[11]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -990,7 +1066,7 @@ func (x *HealthRequest) String() string {
 func (*HealthRequest) ProtoMessage() {}
 
 func (x *HealthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[11]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1003,7 +1079,7 @@ func (x *HealthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthRequest.ProtoReflect.Descriptor instead.
 func (*HealthRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{11}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{12}
 }
 
 type HealthResponse struct {
@@ -1018,7 +1094,7 @@ type HealthResponse struct {
 
 func (x *HealthResponse) Reset() {
 	*x = HealthResponse{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1106,7 @@ func (x *HealthResponse) String() string {
 func (*HealthResponse) ProtoMessage() {}
 
 func (x *HealthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[12]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1119,7 @@ func (x *HealthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthResponse.ProtoReflect.Descriptor instead.
 func (*HealthResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{12}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HealthResponse) GetState() HealthResponse_State {
@@ -1082,7 +1158,7 @@ type MetricsRequest struct {
 
 func (x *MetricsRequest) Reset() {
 	*x = MetricsRequest{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1094,7 +1170,7 @@ func (x *MetricsRequest) String() string {
 func (*MetricsRequest) ProtoMessage() {}
 
 func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[13]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1107,7 +1183,7 @@ func (x *MetricsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsRequest.ProtoReflect.Descriptor instead.
 func (*MetricsRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{13}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{14}
 }
 
 type MetricsResponse struct {
@@ -1119,7 +1195,7 @@ type MetricsResponse struct {
 
 func (x *MetricsResponse) Reset() {
 	*x = MetricsResponse{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1131,7 +1207,7 @@ func (x *MetricsResponse) String() string {
 func (*MetricsResponse) ProtoMessage() {}
 
 func (x *MetricsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[14]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1144,7 +1220,7 @@ func (x *MetricsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MetricsResponse.ProtoReflect.Descriptor instead.
 func (*MetricsResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{14}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MetricsResponse) GetText() []byte {
@@ -1163,7 +1239,7 @@ type StopRequest struct {
 
 func (x *StopRequest) Reset() {
 	*x = StopRequest{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1175,7 +1251,7 @@ func (x *StopRequest) String() string {
 func (*StopRequest) ProtoMessage() {}
 
 func (x *StopRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[15]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1188,7 +1264,7 @@ func (x *StopRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopRequest.ProtoReflect.Descriptor instead.
 func (*StopRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{15}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StopRequest) GetGrace() *durationpb.Duration {
@@ -1206,7 +1282,7 @@ type StopResponse struct {
 
 func (x *StopResponse) Reset() {
 	*x = StopResponse{}
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1294,7 @@ func (x *StopResponse) String() string {
 func (*StopResponse) ProtoMessage() {}
 
 func (x *StopResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_base_proto_msgTypes[16]
+	mi := &file_ctl_plugin_v1_base_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1307,7 @@ func (x *StopResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
 func (*StopResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{16}
+	return file_ctl_plugin_v1_base_proto_rawDescGZIP(), []int{17}
 }
 
 var File_ctl_plugin_v1_base_proto protoreflect.FileDescriptor
@@ -1241,7 +1317,7 @@ const file_ctl_plugin_v1_base_proto_rawDesc = "" +
 	"\x18ctl/plugin/v1/base.proto\x12\rctl.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x11\n" +
 	"\x0fDescribeRequest\"G\n" +
 	"\x10DescribeResponse\x123\n" +
-	"\bmanifest\x18\x01 \x01(\v2\x17.ctl.plugin.v1.ManifestR\bmanifest\"\xdf\x05\n" +
+	"\bmanifest\x18\x01 \x01(\v2\x17.ctl.plugin.v1.ManifestR\bmanifest\"\x93\x06\n" +
 	"\bManifest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -1264,10 +1340,15 @@ const file_ctl_plugin_v1_base_proto_rawDesc = "" +
 	"\aexports\x18\x12 \x03(\tR\aexports\x12\x14\n" +
 	"\x05roles\x18\x13 \x03(\tR\x05roles\x12\x1f\n" +
 	"\vsingle_node\x18\x14 \x01(\bR\n" +
-	"singleNode\x1a9\n" +
+	"singleNode\x122\n" +
+	"\brequests\x18\x15 \x03(\v2\x16.ctl.plugin.v1.RequestR\brequests\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"V\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"E\n" +
+	"\aRequest\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x10\n" +
+	"\x03why\x18\x03 \x01(\tR\x03why\"V\n" +
 	"\n" +
 	"YangModule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -1357,60 +1438,62 @@ func file_ctl_plugin_v1_base_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_base_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_ctl_plugin_v1_base_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_ctl_plugin_v1_base_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_ctl_plugin_v1_base_proto_goTypes = []any{
 	(HealthResponse_State)(0),     // 0: ctl.plugin.v1.HealthResponse.State
 	(*DescribeRequest)(nil),       // 1: ctl.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),      // 2: ctl.plugin.v1.DescribeResponse
 	(*Manifest)(nil),              // 3: ctl.plugin.v1.Manifest
-	(*YangModule)(nil),            // 4: ctl.plugin.v1.YangModule
-	(*Rpc)(nil),                   // 5: ctl.plugin.v1.Rpc
-	(*Route)(nil),                 // 6: ctl.plugin.v1.Route
-	(*Command)(nil),               // 7: ctl.plugin.v1.Command
-	(*Argument)(nil),              // 8: ctl.plugin.v1.Argument
-	(*Option)(nil),                // 9: ctl.plugin.v1.Option
-	(*ConfigureRequest)(nil),      // 10: ctl.plugin.v1.ConfigureRequest
-	(*ConfigureResponse)(nil),     // 11: ctl.plugin.v1.ConfigureResponse
-	(*HealthRequest)(nil),         // 12: ctl.plugin.v1.HealthRequest
-	(*HealthResponse)(nil),        // 13: ctl.plugin.v1.HealthResponse
-	(*MetricsRequest)(nil),        // 14: ctl.plugin.v1.MetricsRequest
-	(*MetricsResponse)(nil),       // 15: ctl.plugin.v1.MetricsResponse
-	(*StopRequest)(nil),           // 16: ctl.plugin.v1.StopRequest
-	(*StopResponse)(nil),          // 17: ctl.plugin.v1.StopResponse
-	nil,                           // 18: ctl.plugin.v1.Manifest.LabelsEntry
-	nil,                           // 19: ctl.plugin.v1.HealthResponse.DetailsEntry
-	(*durationpb.Duration)(nil),   // 20: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*Request)(nil),               // 4: ctl.plugin.v1.Request
+	(*YangModule)(nil),            // 5: ctl.plugin.v1.YangModule
+	(*Rpc)(nil),                   // 6: ctl.plugin.v1.Rpc
+	(*Route)(nil),                 // 7: ctl.plugin.v1.Route
+	(*Command)(nil),               // 8: ctl.plugin.v1.Command
+	(*Argument)(nil),              // 9: ctl.plugin.v1.Argument
+	(*Option)(nil),                // 10: ctl.plugin.v1.Option
+	(*ConfigureRequest)(nil),      // 11: ctl.plugin.v1.ConfigureRequest
+	(*ConfigureResponse)(nil),     // 12: ctl.plugin.v1.ConfigureResponse
+	(*HealthRequest)(nil),         // 13: ctl.plugin.v1.HealthRequest
+	(*HealthResponse)(nil),        // 14: ctl.plugin.v1.HealthResponse
+	(*MetricsRequest)(nil),        // 15: ctl.plugin.v1.MetricsRequest
+	(*MetricsResponse)(nil),       // 16: ctl.plugin.v1.MetricsResponse
+	(*StopRequest)(nil),           // 17: ctl.plugin.v1.StopRequest
+	(*StopResponse)(nil),          // 18: ctl.plugin.v1.StopResponse
+	nil,                           // 19: ctl.plugin.v1.Manifest.LabelsEntry
+	nil,                           // 20: ctl.plugin.v1.HealthResponse.DetailsEntry
+	(*durationpb.Duration)(nil),   // 21: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
 }
 var file_ctl_plugin_v1_base_proto_depIdxs = []int32{
 	3,  // 0: ctl.plugin.v1.DescribeResponse.manifest:type_name -> ctl.plugin.v1.Manifest
-	4,  // 1: ctl.plugin.v1.Manifest.yang_modules:type_name -> ctl.plugin.v1.YangModule
-	5,  // 2: ctl.plugin.v1.Manifest.rpcs:type_name -> ctl.plugin.v1.Rpc
-	6,  // 3: ctl.plugin.v1.Manifest.routes:type_name -> ctl.plugin.v1.Route
-	7,  // 4: ctl.plugin.v1.Manifest.commands:type_name -> ctl.plugin.v1.Command
-	18, // 5: ctl.plugin.v1.Manifest.labels:type_name -> ctl.plugin.v1.Manifest.LabelsEntry
-	20, // 6: ctl.plugin.v1.Rpc.timeout:type_name -> google.protobuf.Duration
-	8,  // 7: ctl.plugin.v1.Command.arguments:type_name -> ctl.plugin.v1.Argument
-	9,  // 8: ctl.plugin.v1.Command.options:type_name -> ctl.plugin.v1.Option
-	0,  // 9: ctl.plugin.v1.HealthResponse.state:type_name -> ctl.plugin.v1.HealthResponse.State
-	19, // 10: ctl.plugin.v1.HealthResponse.details:type_name -> ctl.plugin.v1.HealthResponse.DetailsEntry
-	21, // 11: ctl.plugin.v1.HealthResponse.since:type_name -> google.protobuf.Timestamp
-	20, // 12: ctl.plugin.v1.StopRequest.grace:type_name -> google.protobuf.Duration
-	1,  // 13: ctl.plugin.v1.Base.Describe:input_type -> ctl.plugin.v1.DescribeRequest
-	10, // 14: ctl.plugin.v1.Base.Configure:input_type -> ctl.plugin.v1.ConfigureRequest
-	12, // 15: ctl.plugin.v1.Base.Health:input_type -> ctl.plugin.v1.HealthRequest
-	14, // 16: ctl.plugin.v1.Base.Metrics:input_type -> ctl.plugin.v1.MetricsRequest
-	16, // 17: ctl.plugin.v1.Base.Stop:input_type -> ctl.plugin.v1.StopRequest
-	2,  // 18: ctl.plugin.v1.Base.Describe:output_type -> ctl.plugin.v1.DescribeResponse
-	11, // 19: ctl.plugin.v1.Base.Configure:output_type -> ctl.plugin.v1.ConfigureResponse
-	13, // 20: ctl.plugin.v1.Base.Health:output_type -> ctl.plugin.v1.HealthResponse
-	15, // 21: ctl.plugin.v1.Base.Metrics:output_type -> ctl.plugin.v1.MetricsResponse
-	17, // 22: ctl.plugin.v1.Base.Stop:output_type -> ctl.plugin.v1.StopResponse
-	18, // [18:23] is the sub-list for method output_type
-	13, // [13:18] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	5,  // 1: ctl.plugin.v1.Manifest.yang_modules:type_name -> ctl.plugin.v1.YangModule
+	6,  // 2: ctl.plugin.v1.Manifest.rpcs:type_name -> ctl.plugin.v1.Rpc
+	7,  // 3: ctl.plugin.v1.Manifest.routes:type_name -> ctl.plugin.v1.Route
+	8,  // 4: ctl.plugin.v1.Manifest.commands:type_name -> ctl.plugin.v1.Command
+	19, // 5: ctl.plugin.v1.Manifest.labels:type_name -> ctl.plugin.v1.Manifest.LabelsEntry
+	4,  // 6: ctl.plugin.v1.Manifest.requests:type_name -> ctl.plugin.v1.Request
+	21, // 7: ctl.plugin.v1.Rpc.timeout:type_name -> google.protobuf.Duration
+	9,  // 8: ctl.plugin.v1.Command.arguments:type_name -> ctl.plugin.v1.Argument
+	10, // 9: ctl.plugin.v1.Command.options:type_name -> ctl.plugin.v1.Option
+	0,  // 10: ctl.plugin.v1.HealthResponse.state:type_name -> ctl.plugin.v1.HealthResponse.State
+	20, // 11: ctl.plugin.v1.HealthResponse.details:type_name -> ctl.plugin.v1.HealthResponse.DetailsEntry
+	22, // 12: ctl.plugin.v1.HealthResponse.since:type_name -> google.protobuf.Timestamp
+	21, // 13: ctl.plugin.v1.StopRequest.grace:type_name -> google.protobuf.Duration
+	1,  // 14: ctl.plugin.v1.Base.Describe:input_type -> ctl.plugin.v1.DescribeRequest
+	11, // 15: ctl.plugin.v1.Base.Configure:input_type -> ctl.plugin.v1.ConfigureRequest
+	13, // 16: ctl.plugin.v1.Base.Health:input_type -> ctl.plugin.v1.HealthRequest
+	15, // 17: ctl.plugin.v1.Base.Metrics:input_type -> ctl.plugin.v1.MetricsRequest
+	17, // 18: ctl.plugin.v1.Base.Stop:input_type -> ctl.plugin.v1.StopRequest
+	2,  // 19: ctl.plugin.v1.Base.Describe:output_type -> ctl.plugin.v1.DescribeResponse
+	12, // 20: ctl.plugin.v1.Base.Configure:output_type -> ctl.plugin.v1.ConfigureResponse
+	14, // 21: ctl.plugin.v1.Base.Health:output_type -> ctl.plugin.v1.HealthResponse
+	16, // 22: ctl.plugin.v1.Base.Metrics:output_type -> ctl.plugin.v1.MetricsResponse
+	18, // 23: ctl.plugin.v1.Base.Stop:output_type -> ctl.plugin.v1.StopResponse
+	19, // [19:24] is the sub-list for method output_type
+	14, // [14:19] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_base_proto_init() }
@@ -1424,7 +1507,7 @@ func file_ctl_plugin_v1_base_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_base_proto_rawDesc), len(file_ctl_plugin_v1_base_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -234,7 +234,7 @@ func (x BierSession_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierSession_State.Descriptor instead.
 func (BierSession_State) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{26, 0}
 }
 
 type BierNotification_Kind int32
@@ -289,7 +289,7 @@ func (x BierNotification_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use BierNotification_Kind.Descriptor instead.
 func (BierNotification_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{21, 0}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{28, 0}
 }
 
 // BierRouter is everything a driver needs to reach one router.
@@ -479,7 +479,11 @@ type DescribeBierDriverResponse struct {
 	// False: ProbeBier is not offered, the operator must choose this driver by name.
 	Probes bool `protobuf:"varint,5,opt,name=probes,proto3" json:"probes,omitempty"`
 	// ApplyBier is to be given BierConfig.members.
-	Members       bool `protobuf:"varint,6,opt,name=members,proto3" json:"members,omitempty"`
+	Members bool `protobuf:"varint,6,opt,name=members,proto3" json:"members,omitempty"`
+	// Abilities that the routers of this driver do not have: "tunnel" (reaching the next BFR
+	// over nodes that are none, RFC 8279 section 6.9), "transit" (BIER without a BFR-id),
+	// "ecmp" (more than one neighbour of equal ways). What is not named may be there.
+	Lacks         []string `protobuf:"bytes,7,rep,name=lacks,proto3" json:"lacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -554,6 +558,13 @@ func (x *DescribeBierDriverResponse) GetMembers() bool {
 		return x.Members
 	}
 	return false
+}
+
+func (x *DescribeBierDriverResponse) GetLacks() []string {
+	if x != nil {
+		return x.Lacks
+	}
+	return nil
 }
 
 type ProbeBierRequest struct {
@@ -1538,6 +1549,431 @@ func (x *ReadBierResponse) GetSession() *BierSession {
 	return nil
 }
 
+type ReadBierForwardingRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Router        *BierRouter            `protobuf:"bytes,1,opt,name=router,proto3" json:"router,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadBierForwardingRequest) Reset() {
+	*x = ReadBierForwardingRequest{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadBierForwardingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadBierForwardingRequest) ProtoMessage() {}
+
+func (x *ReadBierForwardingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadBierForwardingRequest.ProtoReflect.Descriptor instead.
+func (*ReadBierForwardingRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ReadBierForwardingRequest) GetRouter() *BierRouter {
+	if x != nil {
+		return x.Router
+	}
+	return nil
+}
+
+type ReadBierForwardingResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tables        []*BierForwarding      `protobuf:"bytes,1,rep,name=tables,proto3" json:"tables,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReadBierForwardingResponse) Reset() {
+	*x = ReadBierForwardingResponse{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReadBierForwardingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReadBierForwardingResponse) ProtoMessage() {}
+
+func (x *ReadBierForwardingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReadBierForwardingResponse.ProtoReflect.Descriptor instead.
+func (*ReadBierForwardingResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ReadBierForwardingResponse) GetTables() []*BierForwarding {
+	if x != nil {
+		return x.Tables
+	}
+	return nil
+}
+
+// BierForwarding is the forwarding table of one set (RFC 8279 section 6.4) as the router
+// uses it.
+type BierForwarding struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0..255; several sub-domains may not be told apart: has_sub_domain is false then.
+	SubDomainId  uint32 `protobuf:"varint,1,opt,name=sub_domain_id,json=subDomainId,proto3" json:"sub_domain_id,omitempty"`
+	HasSubDomain bool   `protobuf:"varint,2,opt,name=has_sub_domain,json=hasSubDomain,proto3" json:"has_sub_domain,omitempty"`
+	// Bits: 64, 128 … 4096.
+	Bitstringlength uint32 `protobuf:"varint,3,opt,name=bitstringlength,proto3" json:"bitstringlength,omitempty"`
+	Si              uint32 `protobuf:"varint,4,opt,name=si,proto3" json:"si,omitempty"`
+	// The router's own label or BIFT-id of the set, 0: not known.
+	BiftId uint32 `protobuf:"varint,5,opt,name=bift_id,json=biftId,proto3" json:"bift_id,omitempty"`
+	// The bits that the router delivers itself, in the order of the header; empty: none.
+	Own       []byte                    `protobuf:"bytes,6,opt,name=own,proto3" json:"own,omitempty"`
+	Neighbors []*BierForwardingNeighbor `protobuf:"bytes,7,rep,name=neighbors,proto3" json:"neighbors,omitempty"`
+	// Packets and bytes that came in for the set; has_counters is false where the router does
+	// not count.
+	HasCounters   bool   `protobuf:"varint,8,opt,name=has_counters,json=hasCounters,proto3" json:"has_counters,omitempty"`
+	Packets       uint64 `protobuf:"varint,9,opt,name=packets,proto3" json:"packets,omitempty"`
+	Bytes         uint64 `protobuf:"varint,10,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BierForwarding) Reset() {
+	*x = BierForwarding{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BierForwarding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BierForwarding) ProtoMessage() {}
+
+func (x *BierForwarding) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BierForwarding.ProtoReflect.Descriptor instead.
+func (*BierForwarding) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *BierForwarding) GetSubDomainId() uint32 {
+	if x != nil {
+		return x.SubDomainId
+	}
+	return 0
+}
+
+func (x *BierForwarding) GetHasSubDomain() bool {
+	if x != nil {
+		return x.HasSubDomain
+	}
+	return false
+}
+
+func (x *BierForwarding) GetBitstringlength() uint32 {
+	if x != nil {
+		return x.Bitstringlength
+	}
+	return 0
+}
+
+func (x *BierForwarding) GetSi() uint32 {
+	if x != nil {
+		return x.Si
+	}
+	return 0
+}
+
+func (x *BierForwarding) GetBiftId() uint32 {
+	if x != nil {
+		return x.BiftId
+	}
+	return 0
+}
+
+func (x *BierForwarding) GetOwn() []byte {
+	if x != nil {
+		return x.Own
+	}
+	return nil
+}
+
+func (x *BierForwarding) GetNeighbors() []*BierForwardingNeighbor {
+	if x != nil {
+		return x.Neighbors
+	}
+	return nil
+}
+
+func (x *BierForwarding) GetHasCounters() bool {
+	if x != nil {
+		return x.HasCounters
+	}
+	return false
+}
+
+func (x *BierForwarding) GetPackets() uint64 {
+	if x != nil {
+		return x.Packets
+	}
+	return 0
+}
+
+func (x *BierForwarding) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+type BierForwardingNeighbor struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As the router names it: an address, an interface.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// In the order of the header (RFC 8296 section 2.1.2), bitstringlength/8 bytes.
+	FBm           []byte `protobuf:"bytes,2,opt,name=f_bm,json=fBm,proto3" json:"f_bm,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BierForwardingNeighbor) Reset() {
+	*x = BierForwardingNeighbor{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BierForwardingNeighbor) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BierForwardingNeighbor) ProtoMessage() {}
+
+func (x *BierForwardingNeighbor) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BierForwardingNeighbor.ProtoReflect.Descriptor instead.
+func (*BierForwardingNeighbor) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *BierForwardingNeighbor) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *BierForwardingNeighbor) GetFBm() []byte {
+	if x != nil {
+		return x.FBm
+	}
+	return nil
+}
+
+type PingBierRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The router that sends.
+	Router  *BierRouter   `protobuf:"bytes,1,opt,name=router,proto3" json:"router,omitempty"`
+	Targets []*BierMember `protobuf:"bytes,2,rep,name=targets,proto3" json:"targets,omitempty"`
+	// Packets to each target, 1..100.
+	Count         uint32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PingBierRequest) Reset() {
+	*x = PingBierRequest{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PingBierRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PingBierRequest) ProtoMessage() {}
+
+func (x *PingBierRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PingBierRequest.ProtoReflect.Descriptor instead.
+func (*PingBierRequest) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *PingBierRequest) GetRouter() *BierRouter {
+	if x != nil {
+		return x.Router
+	}
+	return nil
+}
+
+func (x *PingBierRequest) GetTargets() []*BierMember {
+	if x != nil {
+		return x.Targets
+	}
+	return nil
+}
+
+func (x *PingBierRequest) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+type PingBierResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of the targets.
+	Replies       []*BierPingReply `protobuf:"bytes,1,rep,name=replies,proto3" json:"replies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PingBierResponse) Reset() {
+	*x = PingBierResponse{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PingBierResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PingBierResponse) ProtoMessage() {}
+
+func (x *PingBierResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PingBierResponse.ProtoReflect.Descriptor instead.
+func (*PingBierResponse) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *PingBierResponse) GetReplies() []*BierPingReply {
+	if x != nil {
+		return x.Replies
+	}
+	return nil
+}
+
+type BierPingReply struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Sent          uint32                 `protobuf:"varint,1,opt,name=sent,proto3" json:"sent,omitempty"`
+	Received      uint32                 `protobuf:"varint,2,opt,name=received,proto3" json:"received,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BierPingReply) Reset() {
+	*x = BierPingReply{}
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BierPingReply) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BierPingReply) ProtoMessage() {}
+
+func (x *BierPingReply) ProtoReflect() protoreflect.Message {
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BierPingReply.ProtoReflect.Descriptor instead.
+func (*BierPingReply) Descriptor() ([]byte, []int) {
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *BierPingReply) GetSent() uint32 {
+	if x != nil {
+		return x.Sent
+	}
+	return 0
+}
+
+func (x *BierPingReply) GetReceived() uint32 {
+	if x != nil {
+		return x.Received
+	}
+	return 0
+}
+
 type WatchBierRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Routers to watch from now on; one that is watched already and differs from what
@@ -1551,7 +1987,7 @@ type WatchBierRequest struct {
 
 func (x *WatchBierRequest) Reset() {
 	*x = WatchBierRequest{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1999,7 @@ func (x *WatchBierRequest) String() string {
 func (*WatchBierRequest) ProtoMessage() {}
 
 func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[17]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +2012,7 @@ func (x *WatchBierRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierRequest.ProtoReflect.Descriptor instead.
 func (*WatchBierRequest) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{17}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WatchBierRequest) GetPut() []*BierRouter {
@@ -1606,7 +2042,7 @@ type WatchBierResponse struct {
 
 func (x *WatchBierResponse) Reset() {
 	*x = WatchBierResponse{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1618,7 +2054,7 @@ func (x *WatchBierResponse) String() string {
 func (*WatchBierResponse) ProtoMessage() {}
 
 func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[18]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1631,7 +2067,7 @@ func (x *WatchBierResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBierResponse.ProtoReflect.Descriptor instead.
 func (*WatchBierResponse) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{18}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *WatchBierResponse) GetNodeId() string {
@@ -1681,7 +2117,7 @@ type BierSession struct {
 
 func (x *BierSession) Reset() {
 	*x = BierSession{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1693,7 +2129,7 @@ func (x *BierSession) String() string {
 func (*BierSession) ProtoMessage() {}
 
 func (x *BierSession) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[19]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1706,7 +2142,7 @@ func (x *BierSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierSession.ProtoReflect.Descriptor instead.
 func (*BierSession) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{19}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BierSession) GetState() BierSession_State {
@@ -1765,7 +2201,7 @@ type BierDrift struct {
 
 func (x *BierDrift) Reset() {
 	*x = BierDrift{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1777,7 +2213,7 @@ func (x *BierDrift) String() string {
 func (*BierDrift) ProtoMessage() {}
 
 func (x *BierDrift) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[20]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1790,7 +2226,7 @@ func (x *BierDrift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierDrift.ProtoReflect.Descriptor instead.
 func (*BierDrift) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{20}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BierDrift) GetAt() *timestamppb.Timestamp {
@@ -1830,7 +2266,7 @@ type BierNotification struct {
 
 func (x *BierNotification) Reset() {
 	*x = BierNotification{}
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1842,7 +2278,7 @@ func (x *BierNotification) String() string {
 func (*BierNotification) ProtoMessage() {}
 
 func (x *BierNotification) ProtoReflect() protoreflect.Message {
-	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[21]
+	mi := &file_ctl_plugin_v1_bierdriver_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1855,7 +2291,7 @@ func (x *BierNotification) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BierNotification.ProtoReflect.Descriptor instead.
 func (*BierNotification) Descriptor() ([]byte, []int) {
-	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{21}
+	return file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *BierNotification) GetKind() BierNotification_Kind {
@@ -1930,14 +2366,15 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\fOptionsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x1b\n" +
-	"\x19DescribeBierDriverRequest\"\xbe\x01\n" +
+	"\x19DescribeBierDriverRequest\"\xd4\x01\n" +
 	"\x1aDescribeBierDriverResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\"\n" +
 	"\fcapabilities\x18\x02 \x03(\tR\fcapabilities\x12\x1a\n" +
 	"\bdialects\x18\x03 \x03(\tR\bdialects\x12\x1a\n" +
 	"\bpriority\x18\x04 \x01(\x05R\bpriority\x12\x16\n" +
 	"\x06probes\x18\x05 \x01(\bR\x06probes\x12\x18\n" +
-	"\amembers\x18\x06 \x01(\bR\amembers\"E\n" +
+	"\amembers\x18\x06 \x01(\bR\amembers\x12\x14\n" +
+	"\x05lacks\x18\a \x03(\tR\x05lacks\"E\n" +
 	"\x10ProbeBierRequest\x121\n" +
 	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\"\x99\x01\n" +
 	"\x11ProbeBierResponse\x12\x1c\n" +
@@ -2025,7 +2462,35 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\"{\n" +
 	"\x10ReadBierResponse\x121\n" +
 	"\x06config\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierConfigR\x06config\x124\n" +
-	"\asession\x18\x02 \x01(\v2\x1a.ctl.plugin.v1.BierSessionR\asession\"W\n" +
+	"\asession\x18\x02 \x01(\v2\x1a.ctl.plugin.v1.BierSessionR\asession\"N\n" +
+	"\x19ReadBierForwardingRequest\x121\n" +
+	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\"S\n" +
+	"\x1aReadBierForwardingResponse\x125\n" +
+	"\x06tables\x18\x01 \x03(\v2\x1d.ctl.plugin.v1.BierForwardingR\x06tables\"\xd7\x02\n" +
+	"\x0eBierForwarding\x12\"\n" +
+	"\rsub_domain_id\x18\x01 \x01(\rR\vsubDomainId\x12$\n" +
+	"\x0ehas_sub_domain\x18\x02 \x01(\bR\fhasSubDomain\x12(\n" +
+	"\x0fbitstringlength\x18\x03 \x01(\rR\x0fbitstringlength\x12\x0e\n" +
+	"\x02si\x18\x04 \x01(\rR\x02si\x12\x17\n" +
+	"\abift_id\x18\x05 \x01(\rR\x06biftId\x12\x10\n" +
+	"\x03own\x18\x06 \x01(\fR\x03own\x12C\n" +
+	"\tneighbors\x18\a \x03(\v2%.ctl.plugin.v1.BierForwardingNeighborR\tneighbors\x12!\n" +
+	"\fhas_counters\x18\b \x01(\bR\vhasCounters\x12\x18\n" +
+	"\apackets\x18\t \x01(\x04R\apackets\x12\x14\n" +
+	"\x05bytes\x18\n" +
+	" \x01(\x04R\x05bytes\"?\n" +
+	"\x16BierForwardingNeighbor\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x11\n" +
+	"\x04f_bm\x18\x02 \x01(\fR\x03fBm\"\x8f\x01\n" +
+	"\x0fPingBierRequest\x121\n" +
+	"\x06router\x18\x01 \x01(\v2\x19.ctl.plugin.v1.BierRouterR\x06router\x123\n" +
+	"\atargets\x18\x02 \x03(\v2\x19.ctl.plugin.v1.BierMemberR\atargets\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\rR\x05count\"J\n" +
+	"\x10PingBierResponse\x126\n" +
+	"\areplies\x18\x01 \x03(\v2\x1c.ctl.plugin.v1.BierPingReplyR\areplies\"?\n" +
+	"\rBierPingReply\x12\x12\n" +
+	"\x04sent\x18\x01 \x01(\rR\x04sent\x12\x1a\n" +
+	"\breceived\x18\x02 \x01(\rR\breceived\"W\n" +
 	"\x10WatchBierRequest\x12+\n" +
 	"\x03put\x18\x01 \x03(\v2\x19.ctl.plugin.v1.BierRouterR\x03put\x12\x16\n" +
 	"\x06remove\x18\x02 \x03(\tR\x06remove\"\xd7\x01\n" +
@@ -2064,13 +2529,15 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15KIND_BFR_ID_COLLISION\x10\x01\x12\x11\n" +
 	"\rKIND_BFR_ZERO\x10\x02\x12 \n" +
-	"\x1cKIND_SUB_DOMAIN_ID_COLLISION\x10\x032\xbc\x03\n" +
+	"\x1cKIND_SUB_DOMAIN_ID_COLLISION\x10\x032\xf4\x04\n" +
 	"\n" +
 	"BierDriver\x12i\n" +
 	"\x12DescribeBierDriver\x12(.ctl.plugin.v1.DescribeBierDriverRequest\x1a).ctl.plugin.v1.DescribeBierDriverResponse\x12N\n" +
 	"\tProbeBier\x12\x1f.ctl.plugin.v1.ProbeBierRequest\x1a .ctl.plugin.v1.ProbeBierResponse\x12R\n" +
 	"\tApplyBier\x12\x1f.ctl.plugin.v1.ApplyBierRequest\x1a .ctl.plugin.v1.ApplyBierResponse(\x010\x01\x12K\n" +
-	"\bReadBier\x12\x1e.ctl.plugin.v1.ReadBierRequest\x1a\x1f.ctl.plugin.v1.ReadBierResponse\x12R\n" +
+	"\bReadBier\x12\x1e.ctl.plugin.v1.ReadBierRequest\x1a\x1f.ctl.plugin.v1.ReadBierResponse\x12i\n" +
+	"\x12ReadBierForwarding\x12(.ctl.plugin.v1.ReadBierForwardingRequest\x1a).ctl.plugin.v1.ReadBierForwardingResponse\x12K\n" +
+	"\bPingBier\x12\x1e.ctl.plugin.v1.PingBierRequest\x1a\x1f.ctl.plugin.v1.PingBierResponse\x12R\n" +
 	"\tWatchBier\x12\x1f.ctl.plugin.v1.WatchBierRequest\x1a .ctl.plugin.v1.WatchBierResponse(\x010\x01B+Z)ctl.internal/proto/ctl/plugin/v1;pluginv1b\x06proto3"
 
 var (
@@ -2086,7 +2553,7 @@ func file_ctl_plugin_v1_bierdriver_proto_rawDescGZIP() []byte {
 }
 
 var file_ctl_plugin_v1_bierdriver_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_ctl_plugin_v1_bierdriver_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_ctl_plugin_v1_bierdriver_proto_goTypes = []any{
 	(BierChannel_Role)(0),              // 0: ctl.plugin.v1.BierChannel.Role
 	(BierAsk_Step)(0),                  // 1: ctl.plugin.v1.BierAsk.Step
@@ -2110,18 +2577,25 @@ var file_ctl_plugin_v1_bierdriver_proto_goTypes = []any{
 	(*ApplyBierResponse)(nil),          // 19: ctl.plugin.v1.ApplyBierResponse
 	(*ReadBierRequest)(nil),            // 20: ctl.plugin.v1.ReadBierRequest
 	(*ReadBierResponse)(nil),           // 21: ctl.plugin.v1.ReadBierResponse
-	(*WatchBierRequest)(nil),           // 22: ctl.plugin.v1.WatchBierRequest
-	(*WatchBierResponse)(nil),          // 23: ctl.plugin.v1.WatchBierResponse
-	(*BierSession)(nil),                // 24: ctl.plugin.v1.BierSession
-	(*BierDrift)(nil),                  // 25: ctl.plugin.v1.BierDrift
-	(*BierNotification)(nil),           // 26: ctl.plugin.v1.BierNotification
-	nil,                                // 27: ctl.plugin.v1.BierRouter.OptionsEntry
-	(*timestamppb.Timestamp)(nil),      // 28: google.protobuf.Timestamp
+	(*ReadBierForwardingRequest)(nil),  // 22: ctl.plugin.v1.ReadBierForwardingRequest
+	(*ReadBierForwardingResponse)(nil), // 23: ctl.plugin.v1.ReadBierForwardingResponse
+	(*BierForwarding)(nil),             // 24: ctl.plugin.v1.BierForwarding
+	(*BierForwardingNeighbor)(nil),     // 25: ctl.plugin.v1.BierForwardingNeighbor
+	(*PingBierRequest)(nil),            // 26: ctl.plugin.v1.PingBierRequest
+	(*PingBierResponse)(nil),           // 27: ctl.plugin.v1.PingBierResponse
+	(*BierPingReply)(nil),              // 28: ctl.plugin.v1.BierPingReply
+	(*WatchBierRequest)(nil),           // 29: ctl.plugin.v1.WatchBierRequest
+	(*WatchBierResponse)(nil),          // 30: ctl.plugin.v1.WatchBierResponse
+	(*BierSession)(nil),                // 31: ctl.plugin.v1.BierSession
+	(*BierDrift)(nil),                  // 32: ctl.plugin.v1.BierDrift
+	(*BierNotification)(nil),           // 33: ctl.plugin.v1.BierNotification
+	nil,                                // 34: ctl.plugin.v1.BierRouter.OptionsEntry
+	(*timestamppb.Timestamp)(nil),      // 35: google.protobuf.Timestamp
 }
 var file_ctl_plugin_v1_bierdriver_proto_depIdxs = []int32{
-	27, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
+	34, // 0: ctl.plugin.v1.BierRouter.options:type_name -> ctl.plugin.v1.BierRouter.OptionsEntry
 	5,  // 1: ctl.plugin.v1.ProbeBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
-	24, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	31, // 2: ctl.plugin.v1.ProbeBierResponse.session:type_name -> ctl.plugin.v1.BierSession
 	12, // 3: ctl.plugin.v1.BierConfig.global:type_name -> ctl.plugin.v1.BierGlobal
 	15, // 4: ctl.plugin.v1.BierConfig.channels:type_name -> ctl.plugin.v1.BierChannel
 	11, // 5: ctl.plugin.v1.BierConfig.members:type_name -> ctl.plugin.v1.BierMember
@@ -2134,35 +2608,45 @@ var file_ctl_plugin_v1_bierdriver_proto_depIdxs = []int32{
 	18, // 12: ctl.plugin.v1.ApplyBierRequest.permit:type_name -> ctl.plugin.v1.BierPermit
 	1,  // 13: ctl.plugin.v1.BierAsk.step:type_name -> ctl.plugin.v1.BierAsk.Step
 	2,  // 14: ctl.plugin.v1.ApplyBierResponse.state:type_name -> ctl.plugin.v1.ApplyBierResponse.State
-	24, // 15: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	31, // 15: ctl.plugin.v1.ApplyBierResponse.session:type_name -> ctl.plugin.v1.BierSession
 	17, // 16: ctl.plugin.v1.ApplyBierResponse.ask:type_name -> ctl.plugin.v1.BierAsk
 	5,  // 17: ctl.plugin.v1.ReadBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
 	10, // 18: ctl.plugin.v1.ReadBierResponse.config:type_name -> ctl.plugin.v1.BierConfig
-	24, // 19: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	5,  // 20: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
-	24, // 21: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
-	25, // 22: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
-	26, // 23: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
-	3,  // 24: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
-	28, // 25: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
-	28, // 26: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
-	4,  // 27: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
-	28, // 28: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
-	6,  // 29: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
-	8,  // 30: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
-	16, // 31: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
-	20, // 32: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
-	22, // 33: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
-	7,  // 34: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
-	9,  // 35: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
-	19, // 36: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
-	21, // 37: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
-	23, // 38: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
-	34, // [34:39] is the sub-list for method output_type
-	29, // [29:34] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	31, // 19: ctl.plugin.v1.ReadBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	5,  // 20: ctl.plugin.v1.ReadBierForwardingRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	24, // 21: ctl.plugin.v1.ReadBierForwardingResponse.tables:type_name -> ctl.plugin.v1.BierForwarding
+	25, // 22: ctl.plugin.v1.BierForwarding.neighbors:type_name -> ctl.plugin.v1.BierForwardingNeighbor
+	5,  // 23: ctl.plugin.v1.PingBierRequest.router:type_name -> ctl.plugin.v1.BierRouter
+	11, // 24: ctl.plugin.v1.PingBierRequest.targets:type_name -> ctl.plugin.v1.BierMember
+	28, // 25: ctl.plugin.v1.PingBierResponse.replies:type_name -> ctl.plugin.v1.BierPingReply
+	5,  // 26: ctl.plugin.v1.WatchBierRequest.put:type_name -> ctl.plugin.v1.BierRouter
+	31, // 27: ctl.plugin.v1.WatchBierResponse.session:type_name -> ctl.plugin.v1.BierSession
+	32, // 28: ctl.plugin.v1.WatchBierResponse.drift:type_name -> ctl.plugin.v1.BierDrift
+	33, // 29: ctl.plugin.v1.WatchBierResponse.notification:type_name -> ctl.plugin.v1.BierNotification
+	3,  // 30: ctl.plugin.v1.BierSession.state:type_name -> ctl.plugin.v1.BierSession.State
+	35, // 31: ctl.plugin.v1.BierSession.since:type_name -> google.protobuf.Timestamp
+	35, // 32: ctl.plugin.v1.BierDrift.at:type_name -> google.protobuf.Timestamp
+	4,  // 33: ctl.plugin.v1.BierNotification.kind:type_name -> ctl.plugin.v1.BierNotification.Kind
+	35, // 34: ctl.plugin.v1.BierNotification.at:type_name -> google.protobuf.Timestamp
+	6,  // 35: ctl.plugin.v1.BierDriver.DescribeBierDriver:input_type -> ctl.plugin.v1.DescribeBierDriverRequest
+	8,  // 36: ctl.plugin.v1.BierDriver.ProbeBier:input_type -> ctl.plugin.v1.ProbeBierRequest
+	16, // 37: ctl.plugin.v1.BierDriver.ApplyBier:input_type -> ctl.plugin.v1.ApplyBierRequest
+	20, // 38: ctl.plugin.v1.BierDriver.ReadBier:input_type -> ctl.plugin.v1.ReadBierRequest
+	22, // 39: ctl.plugin.v1.BierDriver.ReadBierForwarding:input_type -> ctl.plugin.v1.ReadBierForwardingRequest
+	26, // 40: ctl.plugin.v1.BierDriver.PingBier:input_type -> ctl.plugin.v1.PingBierRequest
+	29, // 41: ctl.plugin.v1.BierDriver.WatchBier:input_type -> ctl.plugin.v1.WatchBierRequest
+	7,  // 42: ctl.plugin.v1.BierDriver.DescribeBierDriver:output_type -> ctl.plugin.v1.DescribeBierDriverResponse
+	9,  // 43: ctl.plugin.v1.BierDriver.ProbeBier:output_type -> ctl.plugin.v1.ProbeBierResponse
+	19, // 44: ctl.plugin.v1.BierDriver.ApplyBier:output_type -> ctl.plugin.v1.ApplyBierResponse
+	21, // 45: ctl.plugin.v1.BierDriver.ReadBier:output_type -> ctl.plugin.v1.ReadBierResponse
+	23, // 46: ctl.plugin.v1.BierDriver.ReadBierForwarding:output_type -> ctl.plugin.v1.ReadBierForwardingResponse
+	27, // 47: ctl.plugin.v1.BierDriver.PingBier:output_type -> ctl.plugin.v1.PingBierResponse
+	30, // 48: ctl.plugin.v1.BierDriver.WatchBier:output_type -> ctl.plugin.v1.WatchBierResponse
+	42, // [42:49] is the sub-list for method output_type
+	35, // [35:42] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_ctl_plugin_v1_bierdriver_proto_init() }
@@ -2176,7 +2660,7 @@ func file_ctl_plugin_v1_bierdriver_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_ctl_plugin_v1_bierdriver_proto_rawDesc), len(file_ctl_plugin_v1_bierdriver_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   23,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

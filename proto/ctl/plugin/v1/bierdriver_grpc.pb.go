@@ -23,6 +23,8 @@ const (
 	BierDriver_ProbeBier_FullMethodName          = "/ctl.plugin.v1.BierDriver/ProbeBier"
 	BierDriver_ApplyBier_FullMethodName          = "/ctl.plugin.v1.BierDriver/ApplyBier"
 	BierDriver_ReadBier_FullMethodName           = "/ctl.plugin.v1.BierDriver/ReadBier"
+	BierDriver_ReadBierForwarding_FullMethodName = "/ctl.plugin.v1.BierDriver/ReadBierForwarding"
+	BierDriver_PingBier_FullMethodName           = "/ctl.plugin.v1.BierDriver/PingBier"
 	BierDriver_WatchBier_FullMethodName          = "/ctl.plugin.v1.BierDriver/WatchBier"
 )
 
@@ -46,6 +48,12 @@ type BierDriverClient interface {
 	ApplyBier(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[ApplyBierRequest, ApplyBierResponse], error)
 	// ReadBier returns the configuration a router holds.
 	ReadBier(ctx context.Context, in *ReadBierRequest, opts ...grpc.CallOption) (*ReadBierResponse, error)
+	// ReadBierForwarding returns the forwarding tables and counters that a router has made of
+	// its configuration. UNIMPLEMENTED where the driver cannot read them.
+	ReadBierForwarding(ctx context.Context, in *ReadBierForwardingRequest, opts ...grpc.CallOption) (*ReadBierForwardingResponse, error)
+	// PingBier has a router send BIER packets to others and counts the answers. UNIMPLEMENTED
+	// where the driver's routers cannot.
+	PingBier(ctx context.Context, in *PingBierRequest, opts ...grpc.CallOption) (*PingBierResponse, error)
 	// WatchBier tells what happens to the routers the caller names, until the caller
 	// closes the stream or cancels it.
 	WatchBier(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WatchBierRequest, WatchBierResponse], error)
@@ -102,6 +110,26 @@ func (c *bierDriverClient) ReadBier(ctx context.Context, in *ReadBierRequest, op
 	return out, nil
 }
 
+func (c *bierDriverClient) ReadBierForwarding(ctx context.Context, in *ReadBierForwardingRequest, opts ...grpc.CallOption) (*ReadBierForwardingResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReadBierForwardingResponse)
+	err := c.cc.Invoke(ctx, BierDriver_ReadBierForwarding_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *bierDriverClient) PingBier(ctx context.Context, in *PingBierRequest, opts ...grpc.CallOption) (*PingBierResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PingBierResponse)
+	err := c.cc.Invoke(ctx, BierDriver_PingBier_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *bierDriverClient) WatchBier(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WatchBierRequest, WatchBierResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &BierDriver_ServiceDesc.Streams[1], BierDriver_WatchBier_FullMethodName, cOpts...)
@@ -135,6 +163,12 @@ type BierDriverServer interface {
 	ApplyBier(grpc.BidiStreamingServer[ApplyBierRequest, ApplyBierResponse]) error
 	// ReadBier returns the configuration a router holds.
 	ReadBier(context.Context, *ReadBierRequest) (*ReadBierResponse, error)
+	// ReadBierForwarding returns the forwarding tables and counters that a router has made of
+	// its configuration. UNIMPLEMENTED where the driver cannot read them.
+	ReadBierForwarding(context.Context, *ReadBierForwardingRequest) (*ReadBierForwardingResponse, error)
+	// PingBier has a router send BIER packets to others and counts the answers. UNIMPLEMENTED
+	// where the driver's routers cannot.
+	PingBier(context.Context, *PingBierRequest) (*PingBierResponse, error)
 	// WatchBier tells what happens to the routers the caller names, until the caller
 	// closes the stream or cancels it.
 	WatchBier(grpc.BidiStreamingServer[WatchBierRequest, WatchBierResponse]) error
@@ -159,6 +193,12 @@ func (UnimplementedBierDriverServer) ApplyBier(grpc.BidiStreamingServer[ApplyBie
 }
 func (UnimplementedBierDriverServer) ReadBier(context.Context, *ReadBierRequest) (*ReadBierResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadBier not implemented")
+}
+func (UnimplementedBierDriverServer) ReadBierForwarding(context.Context, *ReadBierForwardingRequest) (*ReadBierForwardingResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReadBierForwarding not implemented")
+}
+func (UnimplementedBierDriverServer) PingBier(context.Context, *PingBierRequest) (*PingBierResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PingBier not implemented")
 }
 func (UnimplementedBierDriverServer) WatchBier(grpc.BidiStreamingServer[WatchBierRequest, WatchBierResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchBier not implemented")
@@ -245,6 +285,42 @@ func _BierDriver_ReadBier_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BierDriver_ReadBierForwarding_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReadBierForwardingRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BierDriverServer).ReadBierForwarding(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BierDriver_ReadBierForwarding_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BierDriverServer).ReadBierForwarding(ctx, req.(*ReadBierForwardingRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _BierDriver_PingBier_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PingBierRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BierDriverServer).PingBier(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BierDriver_PingBier_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BierDriverServer).PingBier(ctx, req.(*PingBierRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _BierDriver_WatchBier_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(BierDriverServer).WatchBier(&grpc.GenericServerStream[WatchBierRequest, WatchBierResponse]{ServerStream: stream})
 }
@@ -270,6 +346,14 @@ var BierDriver_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReadBier",
 			Handler:    _BierDriver_ReadBier_Handler,
+		},
+		{
+			MethodName: "ReadBierForwarding",
+			Handler:    _BierDriver_ReadBierForwarding_Handler,
+		},
+		{
+			MethodName: "PingBier",
+			Handler:    _BierDriver_PingBier_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ctl.internal/host/internal/console/syntax"
+	"ctl.internal/sdk/commands"
+)
+
+// endless commands run until Ctrl-C, or are the user's own pace: that they last is no news.
+var endless = []string{"watch", "sleep", "tail", "more", "less"}
+
+// slow shows that a line that says nothing goes on, and how long already: from its second second until it writes, asks or shows
+// progress of its own.
+type slow struct {
+	commands.Terminal
+	mu    sync.Mutex
+	quiet bool // nothing is shown any more
+	shown bool
+}
+
+// showSlow puts a slow between a line and its terminal; the function it returns ends it.
+func showSlow(std *IO, p syntax.Pipeline) (end func()) {
+	for _, stage := range p {
+		name := stage[0].Text
+		if slices.Contains(endless, name[strings.LastIndexByte(name, ':')+1:]) {
+			return func() {}
+		}
+	}
+	s := &slow{Terminal: std.Terminal}
+	std.Terminal, std.Stdout, std.Stderr = s, output{std.Stdout, s}, output{std.Stderr, s}
+	name, began, stop := p[0][0].Text, time.Now(), make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case now := <-tick.C:
+				s.show(commands.Progress{Text: fmt.Sprintf("%s, %d s", name, int(now.Sub(began).Seconds()))})
+			}
+		}
+	})
+	return func() {
+		close(stop)
+		done.Wait()
+		s.silence()
+	}
+}
+
+func (s *slow) show(p commands.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.quiet {
+		s.shown = true
+		s.Terminal.Progress(p)
+	}
+}
+
+// silence ends the status line, for good.
+func (s *slow) silence() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown && !s.quiet {
+		s.Terminal.Progress(commands.Progress{})
+	}
+	s.quiet = true
+}
+
+// Progress implements commands.Terminal.
+func (s *slow) Progress(p commands.Progress) {
+	if p != (commands.Progress{}) {
+		s.silence()
+	}
+	s.Terminal.Progress(p)
+}
+
+// Prompt implements commands.Terminal.
+func (s *slow) Prompt(ctx context.Context, text string, echo bool) (string, error) {
+	s.silence()
+	return s.Terminal.Prompt(ctx, text, echo)
+}
+
+// output is a stream of a line; what is written ends the status line.
+type output struct {
+	io.Writer
+	slow *slow
+}
+
+func (o output) Write(p []byte) (int, error) {
+	o.slow.silence()
+	return o.Writer.Write(p)
+}

@@ -1,0 +1,123 @@
+package tables
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"ctl.internal/host/internal/grant"
+	"ctl.internal/host/internal/plugin"
+	"ctl.internal/internal/console"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+// grantData is a request in plugin:info --format json.
+type grantData struct {
+	Grant string    `json:"grant"`
+	Words string    `json:"words"`
+	State string    `json:"state"` // granted, refused or undecided
+	By    string    `json:"by,omitempty"`
+	At    time.Time `json:"at,omitzero"`
+}
+
+func newGrantData(d grant.Decision) grantData {
+	g := grantData{Grant: d.Request.Grant.String(), Words: d.Words(), State: "undecided"}
+	if d.Decided {
+		g.By, g.At, g.State = d.By, d.At, "refused"
+		if d.Granted {
+			g.State = "granted"
+		}
+	}
+	return g
+}
+
+func (g grantData) text() string {
+	line := g.State
+	if g.By != "" {
+		line += " by " + g.By
+	}
+	if !g.At.IsZero() {
+		line += " on " + when(g.At)
+	}
+	return console.Printable(line + ": " + g.Words + " [" + g.Grant + "]")
+}
+
+func grants(p plugin.Info) []grantData {
+	out := []grantData{}
+	for _, d := range p.Grants {
+		out = append(out, newGrantData(d))
+	}
+	return out
+}
+
+func (t plugins) grantArguments() []commands.Argument {
+	return []commands.Argument{t.argument(false),
+		{Name: "grant", Help: "as plugin:info shows it, such as \"rpc vlan:add-vlan\"; none = all that the plugin requests", Repeated: true}}
+}
+
+func (t plugins) grant() commands.Command {
+	return commands.Command{
+		Name: "plugin:grant", Summary: "grant a plugin what it requests",
+		Help: "plugin:grant rogue \"rpc vlan:get-vlans\"\nplugin:info shows what a plugin requests. RPCs, data and services are granted at once, files and network\n" +
+			"at the next start of its process (plugin:reload). A plugin that waits for the decision is started.",
+		Arguments: t.grantArguments(),
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			return t.decide(ctx, in, true)
+		},
+	}
+}
+
+func (t plugins) revoke() commands.Command {
+	return commands.Command{
+		Name: "plugin:revoke", Summary: "take back what a plugin was granted",
+		Help: "plugin:revoke rogue \"rpc vlan:get-vlans\"\nThe plugin keeps running without it. What it has open on that grant ends at once; files and network are closed\n" +
+			"at the next start of its process (plugin:reload).",
+		Arguments: t.grantArguments(),
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			return t.decide(ctx, in, false)
+		},
+	}
+}
+
+func (t plugins) decide(ctx context.Context, in *commands.Invocation, granted bool) error {
+	name := in.Arg("name")
+	info, err := t.Info(name)
+	if err != nil {
+		return err
+	}
+	var list []grant.Grant
+	for _, text := range in.Args["grant"] {
+		g, err := grant.Parse(text)
+		if err != nil {
+			return fault.Wrap(fault.Invalid, err, "%v", err)
+		}
+		list = append(list, g)
+	}
+	if len(list) == 0 {
+		for _, d := range info.Grants {
+			if d.Granted != granted || !d.Decided {
+				list = append(list, d.Request.Grant)
+			}
+		}
+	}
+	if len(list) == 0 {
+		in.Printf("nothing to do: plugin:info %s shows its grants\n", name)
+		return nil
+	}
+	if err := t.Decide(ctx, name, actor(in.Caller), granted, list); err != nil {
+		return err
+	}
+	later := false
+	for _, g := range list {
+		in.Printf("%s\n", console.Printable(map[bool]string{true: "granted: ", false: "revoked: "}[granted]+g.Words()+" ["+g.String()+"]"))
+		later = later || g.AtStart()
+	}
+	if info.State == plugin.Failed && granted && strings.Contains(info.Reason, "needs a decision") {
+		return t.Start(ctx, name)
+	}
+	if later && info.State.Serving() {
+		in.Printf("files and network follow at the next start of the process: plugin:reload %s\n", name)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package ctlclient
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"ctl.internal/internal/console"
+)
+
+// maxDesired bounds a file of ctl apply, in bytes.
+const maxDesired = 16 << 20
+
+func (o *options) applyCommand() *cobra.Command {
+	var path string
+	var check bool
+	var help strings.Builder
+	for _, m := range members() {
+		fmt.Fprintf(&help, "  %-11s %s\n", m.name, m.help)
+	}
+	c := &cobra.Command{
+		Use: "apply -f FILE|DIR", Short: "bring the controller to what YAML files say", Args: cobra.NoArgs,
+		Long: "Shows what differs, then makes the changes, in the order of this table; applied again it changes nothing. What the files\n" +
+			"do not name stays as it is. The controller checks everything, as it does for any other client.\n\n" + help.String() +
+			"\nWith --check nothing is changed, and the exit code is 2 when something would be.",
+		Example: "  ctl apply -f lab.yaml --check\n  ctl apply -f lab.d",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if path == "" {
+				return coded{console.Usage, errors.New("-f names the file or directory")}
+			}
+			desired, err := readDesired(path, o.std.In)
+			if err != nil {
+				return err
+			}
+			l, err := o.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			return apply(l, cmd.OutOrStdout(), desired, check)
+		},
+	}
+	c.Flags().StringVarP(&path, "file", "f", "", "file, directory of *.yaml, or - for standard input")
+	c.Flags().BoolVar(&check, "check", false, "only show what differs; exit code 2 when something does")
+	return c
+}
+
+// document is one YAML document and where it is from.
+type document struct {
+	place   string
+	content map[string]any
+}
+
+func readDesired(path string, stdin io.Reader) ([]document, error) {
+	files := []string{path}
+	if info, err := os.Stat(path); path != "-" && err != nil {
+		return nil, coded{console.NotFound, err}
+	} else if err == nil && info.IsDir() {
+		files = nil
+		for _, pattern := range []string{"*.yaml", "*.yml"} {
+			found, _ := filepath.Glob(filepath.Join(path, pattern)) // the pattern is well-formed
+			files = append(files, found...)
+		}
+		if slices.Sort(files); len(files) == 0 {
+			return nil, coded{console.NotFound, fmt.Errorf("%s has no file *.yaml", path)}
+		}
+	}
+	var out []document
+	for _, file := range files {
+		text, err := readBounded(file, stdin)
+		if err != nil {
+			return nil, coded{console.NotFound, err}
+		}
+		dec := yaml.NewDecoder(bytes.NewReader(text))
+		for {
+			var node yaml.Node
+			d := document{}
+			err := dec.Decode(&node)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err == nil {
+				err = node.Decode(&d.content)
+			}
+			if err != nil {
+				return nil, coded{console.Usage, fmt.Errorf("%s: %s", file, strings.TrimPrefix(err.Error(), "yaml: "))}
+			}
+			d.place = fmt.Sprintf("%s:%d", file, node.Line)
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+func readBounded(file string, stdin io.Reader) ([]byte, error) {
+	in := stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxDesired+1))
+	if err == nil && len(b) > maxDesired {
+		err = fmt.Errorf("%s is larger than %d MiB", file, maxDesired>>20)
+	}
+	return b, err
+}
+
+// apply shows and makes the changes, member by member: what one brings the next may need.
+func apply(l *link, out io.Writer, desired []document, check bool) error {
+	all := members()
+	for _, d := range desired {
+		for name := range d.content {
+			if !slices.ContainsFunc(all, func(m member) bool { return m.name == name }) {
+				return coded{console.Usage, fmt.Errorf("%s: there is no member %q; ctl apply --help lists them", d.place, name)}
+			}
+		}
+	}
+	changed, waits := 0, ""
+	for _, m := range all {
+		for _, d := range desired {
+			value, given := d.content[m.name]
+			if !given {
+				continue
+			}
+			changes, err := m.changes(l, value)
+			if err != nil && check && changed > 0 { // features that are not there yet bring what this needs
+				waits += fmt.Sprintf("? %s: seen when the changes above are made (%v)\n", m.name, err)
+				continue
+			}
+			if err != nil {
+				return at(d.place+": "+m.name, err)
+			}
+			for _, c := range changes {
+				changed++
+				fmt.Fprintln(out, console.Printable(c.what))
+				for _, line := range c.diff {
+					fmt.Fprintln(out, "    "+console.Printable(line))
+				}
+			}
+			for _, c := range changes {
+				if check || c.words == nil {
+					continue
+				}
+				if _, err := l.call(bytes.NewReader(c.body), c.words...); err != nil {
+					return at(d.place+": "+m.name, err)
+				}
+			}
+		}
+	}
+	fmt.Fprint(out, waits)
+	switch {
+	case changed == 0:
+		fmt.Fprintln(out, "nothing to change")
+	case check:
+		fmt.Fprintf(out, "%d changes would be made\n", changed)
+		return ended(console.Usage)
+	default:
+		fmt.Fprintf(out, "%d changes made\n", changed)
+	}
+	return nil
+}
+
+// at names the place of an error and keeps its code.
+func at(place string, err error) error {
+	var c coded
+	if errors.As(err, &c) {
+		return coded{c.code, fmt.Errorf("%s: %w", place, c.err)}
+	}
+	return coded{console.Failed, fmt.Errorf("%s: %w", place, err)}
+}

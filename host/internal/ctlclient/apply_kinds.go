@@ -1,0 +1,298 @@
+package ctlclient
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"ctl.internal/internal/console"
+)
+
+// change is a step that brings the controller nearer to what a file says.
+type change struct {
+	what  string   // one line, "+ feature ctl-switch-all"
+	diff  []string // lines of - and +
+	words []string // the command that makes it
+	body  []byte   // its standard input
+}
+
+// member is a member of a file for ctl apply. changes compares its value with what the controller has.
+type member struct {
+	name, help string
+	changes    func(l *link, value any) ([]change, error)
+}
+
+// members in the order in which they are applied: features bring the modules that the rest needs.
+func members() []member {
+	return []member{
+		{"features", "names of features that are to be installed", featureChanges},
+		{"switches", "the whole switch list: node-ip, node-mac, community, cli-user-name, cli-password, model of each", switchChanges},
+		{"topologies", "BIER topologies, as in bier-topology:bier-network-topology", listOf("bier-topology:bier-network-topology", "bier-topology", "topology-id")},
+		{"channels", "channels of topologies, as in bier-channel:bier-network-channel", listOf("bier-channel:bier-network-channel", "bier-channel", "topology-id")},
+		{"policies", "all dynamic policies, as in aaa:http-authorization", policyChanges},
+		{"data", "any configuration: /rests/data/… to the JSON of that resource", dataChanges},
+	}
+}
+
+func featureChanges(l *link, value any) ([]change, error) {
+	wanted, err := texts("features", value)
+	if err != nil {
+		return nil, err
+	}
+	var have []struct {
+		Name string `json:"requirement"`
+	}
+	if err := l.read(&have, "feature:requirement-list"); err != nil {
+		return nil, err
+	}
+	var out []change
+	words := []string{"feature:install"}
+	for _, name := range wanted {
+		base, _, _ := strings.Cut(name, "/")
+		installed := false
+		for _, f := range have {
+			have, _, _ := strings.Cut(f.Name, "/")
+			installed = installed || have == base
+		}
+		if !installed {
+			words = append(words, name)
+			out = append(out, change{what: "+ feature " + name})
+		}
+	}
+	if len(out) > 0 {
+		out[0].words = words // together or not at all
+	}
+	return out, nil
+}
+
+// switchChanges compares what the list shows; communities and passwords are never shown, so they are given with other changes only.
+func switchChanges(l *link, value any) ([]change, error) {
+	wanted, err := objects("switches", value)
+	if err != nil {
+		return nil, err
+	}
+	var have []map[string]any
+	if err := l.read(&have, "switch:PrintDB"); err != nil {
+		return nil, err
+	}
+	names := []string{"node-mac", "node-ip", "model"}
+	now, then := map[string]string{}, map[string]string{}
+	for _, s := range have {
+		mac, _, _ := strings.Cut(fmt.Sprint(s["mac-address"]), " ") // of 8 octets, and the number of the node after it
+		row := strings.TrimPrefix(strings.ToLower(mac), "00:00:") + " " + fmt.Sprint(s["ip-address"]) + " " + fmt.Sprint(s["model"])
+		now[row] = row
+	}
+	for _, s := range wanted {
+		var cells []string
+		for _, n := range names {
+			cells = append(cells, fmt.Sprint(s[n]))
+		}
+		cells[0] = strings.TrimPrefix(strings.ToLower(cells[0]), "00:00:")
+		row := strings.Join(cells, " ")
+		then[row] = row
+	}
+	if maps.Equal(now, then) {
+		return nil, nil
+	}
+	body, err := json.Marshal(map[string]any{"input": map[string]any{"all-switch-entry": wanted}})
+	c := change{what: "~ the switch list", words: []string{"restconf:call", "POST", "/rests/operations/switch-db:update-db", "--data", "-"}, body: body}
+	for _, row := range slices.Sorted(maps.Keys(now)) {
+		if _, ok := then[row]; !ok {
+			c.diff = append(c.diff, "- "+row)
+		}
+	}
+	for _, row := range slices.Sorted(maps.Keys(then)) {
+		if _, ok := now[row]; !ok {
+			c.diff = append(c.diff, "+ "+row)
+		}
+	}
+	return []change{c}, err
+}
+
+// listOf compares each entry of a list with one key; entries that the file does not name stay.
+func listOf(container, list, key string) func(*link, any) ([]change, error) {
+	return func(l *link, value any) ([]change, error) {
+		entries, err := objects(list, value)
+		if err != nil {
+			return nil, err
+		}
+		module, _, _ := strings.Cut(container, ":")
+		var out []change
+		for _, e := range entries {
+			id, ok := e[key]
+			if !ok {
+				return nil, coded{console.Usage, fmt.Errorf("an entry of %s has no %s", list, key)}
+			}
+			c, err := dataChange(l, "/rests/data/"+container+"/"+list+"="+url.PathEscape(fmt.Sprint(id)), map[string]any{module + ":" + list: []any{e}})
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c...)
+		}
+		return out, nil
+	}
+}
+
+func policyChanges(l *link, value any) ([]change, error) {
+	entries, err := objects("policies", value)
+	if err != nil {
+		return nil, err
+	}
+	return dataChange(l, "/rests/data/aaa:http-authorization/policies", map[string]any{"aaa:policies": map[string]any{"policies": entries}})
+}
+
+func dataChanges(l *link, value any) ([]change, error) {
+	all, ok := value.(map[string]any)
+	if !ok {
+		return nil, coded{console.Usage, fmt.Errorf("data is a mapping of /rests/data/… to the content")}
+	}
+	var out []change
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		c, err := dataChange(l, path, all[path])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c...)
+	}
+	return out, nil
+}
+
+// dataChange compares a resource as it is configured, without defaults, with what it is to be.
+func dataChange(l *link, path string, want any) ([]change, error) {
+	wanted, err := plain(want)
+	if err != nil {
+		return nil, coded{console.Usage, fmt.Errorf("%s: %w", path, err)}
+	}
+	var now any
+	out, err := l.call(strings.NewReader(""), "restconf:call", "GET", path+"?content=config&with-defaults=explicit")
+	switch {
+	case err == nil:
+		if err := json.Unmarshal(out, &now); err != nil {
+			return nil, coded{console.Failed, fmt.Errorf("%s: %w", path, err)}
+		}
+	case !is(err, console.NotFound):
+		return nil, err
+	}
+	if reflect.DeepEqual(bare(now), bare(wanted)) {
+		return nil, nil
+	}
+	body, err := json.Marshal(wanted)
+	what := "~ " + path
+	if now == nil {
+		what = "+ " + path
+	}
+	return []change{{what: what, diff: diff(lines(now), lines(wanted)), words: []string{"restconf:call", "PUT", path, "--data", "-"}, body: body}}, err
+}
+
+// plain is a value of YAML as JSON has it: numbers as JSON reads them.
+func plain(v any) (out any, err error) {
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	return out, err
+}
+
+// bare is a value for comparison: names without the module, scalars as texts (YANG's 64-bit numbers are texts in JSON), and
+// lists of entries in any order.
+func bare(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, member := range v {
+			if _, local, ok := strings.Cut(name, ":"); ok {
+				name = local
+			}
+			out[name] = bare(member)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = bare(v[i])
+		}
+		slices.SortStableFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		return out
+	case nil:
+		return nil
+	}
+	return fmt.Sprint(v)
+}
+
+// lines is a value as indented JSON.
+func lines(v any) []string {
+	if v == nil {
+		return nil
+	}
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(b), "\n")
+}
+
+// diff shows what goes and what comes: the longest common subsequence stays.
+func diff(a, b []string) []string {
+	if len(a)*len(b) > 4<<20 { // too long to look at
+		return []string{fmt.Sprintf("- %d lines", len(a)), fmt.Sprintf("+ %d lines", len(b))}
+	}
+	common := make([][]int, len(a)+1)
+	for i := range common {
+		common[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	var out []string
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
+			out = append(out, "- "+a[i])
+			i++
+		default:
+			out = append(out, "+ "+b[j])
+			j++
+		}
+	}
+	return out
+}
+
+func texts(name string, v any) ([]string, error) {
+	list, ok := v.([]any)
+	var out []string
+	for _, e := range list {
+		text, isText := e.(string)
+		ok = ok && isText
+		out = append(out, text)
+	}
+	if !ok {
+		return nil, coded{console.Usage, fmt.Errorf("%s is a list of names", name)}
+	}
+	return out, nil
+}
+
+func objects(name string, v any) ([]map[string]any, error) {
+	list, ok := v.([]any)
+	out := []map[string]any{}
+	for _, e := range list {
+		o, isObject := e.(map[string]any)
+		ok = ok && isObject
+		out = append(out, o)
+	}
+	if !ok {
+		return nil, coded{console.Usage, fmt.Errorf("%s is a list of mappings", name)}
+	}
+	return out, nil
+}

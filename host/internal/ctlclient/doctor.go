@@ -1,0 +1,70 @@
+package ctlclient
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ctl.internal/internal/console"
+)
+
+func (o *options) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "say what is wrong with this installation and how to mend it", Args: cobra.NoArgs,
+		Long: "Runs the checks that exist: config validate and features verify on the files of the home; of a controller that runs system:ready\n" +
+			"and plugin:check of every plugin. The exit code is 1 when one of them finds something.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out, bad := cmd.OutOrStdout(), 0
+			section := func(title string, run func() error) {
+				fmt.Fprintf(out, "== %s\n", title)
+				if err := run(); err != nil {
+					bad++
+					if text := err.Error(); text != "" {
+						fmt.Fprintln(out, text)
+					}
+				}
+			}
+			section("settings (ctl config validate)", func() error { return o.offline(cmd, console.Offline{Name: "config:validate", Format: "text"}) })
+			section("catalogue and plugins (ctl features verify)", func() error {
+				return o.offline(cmd, console.Offline{Name: "features:verify", Format: "text", Options: map[string]string{"plugins": ""}})
+			})
+			l, err := o.dial(cmd.Context())
+			section("controller", func() error {
+				if err == nil {
+					fmt.Fprintln(out, "it answers")
+				}
+				return err
+			})
+			if err == nil {
+				defer l.close()
+				say := func(words ...string) error {
+					text, err := l.call(strings.NewReader(""), words...)
+					if err == nil {
+						_, err = out.Write(text)
+					}
+					return err
+				}
+				section("readiness (system:ready)", func() error { return say("system:ready") })
+				section("plugins (plugin:check)", func() error {
+					var all []struct {
+						Name string `json:"name"`
+					}
+					if err := l.read(&all, "plugin:list"); err != nil || len(all) == 0 {
+						return err
+					}
+					words := []string{"plugin:check"}
+					for _, p := range all {
+						words = append(words, p.Name)
+					}
+					return say(words...)
+				})
+			}
+			if bad > 0 {
+				return coded{console.Failed, fmt.Errorf("%d of the checks found something", bad)}
+			}
+			fmt.Fprintln(out, "everything is in order")
+			return nil
+		},
+	}
+}

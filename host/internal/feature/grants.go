@@ -1,0 +1,169 @@
+package feature
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/grant"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/sdk/fault"
+)
+
+// byCatalogue says who has decided about the grants of features.yaml.
+const byCatalogue = "the catalogue of the home"
+
+// grantRecord are the stored decisions about one plugin.
+type grantRecord struct {
+	grant.Held
+	revision datastore.Revision
+}
+
+func (r grantRecord) grant(by string, requests []grant.Request) grantRecord {
+	return grantRecord{r.Held.Grant(by, time.Now().UTC(), grantsOf(requests)...), r.revision}
+}
+
+func grantsOf(requests []grant.Request) []grant.Grant {
+	var out []grant.Grant
+	for _, r := range requests {
+		out = append(out, r.Grant)
+	}
+	return out
+}
+
+// Agreement is what an operator grants while features are installed.
+type Agreement struct {
+	By  string // who agrees
+	All bool   // to whatever the plugins request
+	// To lists what was shown and agreed to, by plugin.
+	To map[string][]grant.Grant
+}
+
+// to reports whether the operator agrees to all that a plugin needs.
+func (a Agreement) to(n *grant.NeededError) bool {
+	return a.All || !slices.ContainsFunc(n.Requests, func(r grant.Request) bool { return !slices.Contains(a.To[n.Plugin], r.Grant) })
+}
+
+// grantless finds grants in a catalogue that may not give any.
+func (r *Repository) grantless() (ps []home.Problem) {
+	for _, f := range r.Features {
+		for _, p := range f.Plugins {
+			if len(p.Grants) > 0 {
+				ps = append(ps, home.Problem{File: r.URL, Key: f.Name, Text: fmt.Sprintf(
+					"plugins: %s: only the catalogue of the home grants; remove `grants`, feature:install asks the operator", p.Name)})
+			}
+		}
+	}
+	return ps
+}
+
+// held are the decisions about a plugin: those of the catalogue, and what was stored since, which counts more.
+func (m *Manager) held(plan Plan, plugin string) grant.Held {
+	var h grant.Held
+	for _, f := range plan.Features {
+		for _, p := range f.Plugins {
+			if p.Name == plugin {
+				h = h.Grant(byCatalogue, time.Time{}, p.granted...)
+			}
+		}
+	}
+	r := m.grants[plugin]
+	for _, e := range r.Refused {
+		h = h.Refuse(e.By, e.At, e.Grant)
+	}
+	for _, e := range r.Granted {
+		h = h.Grant(e.By, e.At, e.Grant)
+	}
+	return h
+}
+
+// grantsAfter are the stored decisions after a change, and what has to be written for that. Those about plugins that
+// no feature names any more go: another plugin of that name starts without any.
+func (m *Manager) grantsAfter(plan Plan, agreed map[string]grantRecord) (map[string]grantRecord, []datastore.Op) {
+	out := maps.Clone(m.grants)
+	var ops []datastore.Op
+	for name := range m.grants {
+		if !slices.ContainsFunc(plan.Features, func(f *Feature) bool {
+			return slices.ContainsFunc(f.Plugins, func(p PluginRef) bool { return p.Name == name })
+		}) {
+			delete(out, name)
+			ops = append(ops, datastore.Delete(namespace, grantPrefix+name))
+		}
+	}
+	for name, r := range agreed {
+		out[name] = r
+		value, _ := json.Marshal(r.Held) // strings and times
+		ops = append(ops, datastore.Put(namespace, grantPrefix+name, value))
+	}
+	return out, ops
+}
+
+// adoptGrants puts into force what is stored. The caller holds changes.
+func (m *Manager) adoptGrants(grants map[string]grantRecord) {
+	var changed []string
+	for name := range grants {
+		if grants[name].revision != m.grants[name].revision {
+			changed = append(changed, name)
+		}
+	}
+	for name := range m.grants {
+		if _, ok := grants[name]; !ok {
+			changed = append(changed, name)
+		}
+	}
+	m.set(func() { m.grants = grants })
+	for _, name := range changed {
+		m.o.Plugins.Grant(name, m.held(m.plan, name))
+	}
+}
+
+// permit puts the decisions about all plugins that run into force.
+func (m *Manager) permit(t Target) {
+	for _, p := range t.Plugins {
+		m.o.Plugins.Grant(p.Name, m.held(m.plan, p.Name))
+	}
+}
+
+// Decide grants or refuses what a plugin of an installed feature requests, at once and on all nodes.
+func (m *Manager) Decide(ctx context.Context, plugin, by string, granted bool, grants []grant.Grant) error {
+	m.changes.Lock()
+	defer m.changes.Unlock()
+	if !slices.ContainsFunc(m.Active().Plugins, func(p PluginSpec) bool { return p.Name == plugin }) {
+		return fault.New(fault.NotFound, "no installed feature runs a plugin %q", plugin)
+	}
+	for range tries {
+		if err := m.catchUp(ctx); err != nil {
+			return fault.Wrap(fault.Unavailable, err, "the grants cannot be read; nothing was changed: %v", err)
+		}
+		r := m.grants[plugin]
+		if granted {
+			r.Held = r.Held.Grant(by, time.Now().UTC(), grants...)
+		} else {
+			r.Held = r.Held.Refuse(by, time.Now().UTC(), grants...)
+		}
+		value, err := json.Marshal(r.Held)
+		if err != nil {
+			return err
+		}
+		rev, err := m.o.Store.Commit(ctx, datastore.Txn{
+			Compares: []datastore.Compare{{Namespace: namespace, Key: grantPrefix + plugin, Revision: r.revision}},
+			Ops:      []datastore.Op{datastore.Put(namespace, grantPrefix+plugin, value)},
+		})
+		if errors.Is(err, datastore.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return fault.Wrap(fault.Internal, err, "the grants could not be stored; nothing was changed: %v", err)
+		}
+		next := maps.Clone(m.grants)
+		next[plugin] = grantRecord{r.Held, rev}
+		m.adoptGrants(next)
+		return nil
+	}
+	return fault.New(fault.InUse, "other controllers kept changing the grants of plugin %s, nothing was changed; try again", plugin)
+}

@@ -1,0 +1,128 @@
+package grant
+
+import (
+	"slices"
+	"time"
+
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+)
+
+// Entry is a decision about one grant.
+type Entry struct {
+	Grant Grant     `json:"grant"`
+	By    string    `json:"by"`
+	At    time.Time `json:"at,omitzero"`
+}
+
+// Held are the decisions about one plugin. The zero value grants nothing. A value in use never changes.
+type Held struct {
+	Granted []Entry `json:"granted,omitempty"`
+	Refused []Entry `json:"refused,omitempty"`
+}
+
+// Grant returns the decisions with more granted; what was refused of it is not any longer.
+func (h Held) Grant(by string, at time.Time, grants ...Grant) Held {
+	return Held{Granted: with(h.Granted, by, at, grants), Refused: without(h.Refused, grants)}
+}
+
+// Refuse returns the decisions with more refused.
+func (h Held) Refuse(by string, at time.Time, grants ...Grant) Held {
+	return Held{Granted: without(h.Granted, grants), Refused: with(h.Refused, by, at, grants)}
+}
+
+func with(list []Entry, by string, at time.Time, grants []Grant) []Entry {
+	out := slices.Clone(list)
+	for _, g := range grants {
+		if !slices.ContainsFunc(out, func(e Entry) bool { return e.Grant == g }) {
+			out = append(out, Entry{g, by, at})
+		}
+	}
+	return out
+}
+
+func without(list []Entry, grants []Grant) []Entry {
+	return slices.DeleteFunc(slices.Clone(list), func(e Entry) bool { return slices.Contains(grants, e.Grant) })
+}
+
+// find returns the decision about a grant: granted, refused, or neither. The most specific one counts, of two that
+// are equally specific the refusal.
+func (h Held) find(g Grant) (e Entry, granted, decided bool) {
+	length := -1
+	for i, list := range [][]Entry{h.Refused, h.Granted} {
+		for _, one := range list {
+			if n := len(one.Grant.Value); n > length && one.Grant.Covers(g) {
+				e, granted, decided, length = one, i == 1, true, n
+			}
+		}
+	}
+	if !decided && g.FromSettings() {
+		return Entry{Grant: g, By: "the plugin's settings"}, true, true
+	}
+	return e, granted, decided
+}
+
+// Decision is what became of a request.
+type Decision struct {
+	Request
+	Entry   // zero when undecided
+	Granted bool
+	Decided bool
+}
+
+// Decisions lists what became of each request.
+func (h Held) Decisions(requests []Request) []Decision {
+	var out []Decision
+	for _, r := range requests {
+		e, granted, decided := h.find(r.Grant)
+		out = append(out, Decision{r, e, granted, decided})
+	}
+	return out
+}
+
+// Check returns a *NeededError when a manifest requests something that nobody has decided about.
+func (h Held) Check(m *pluginv1.Manifest, requests []Request) error {
+	e := &NeededError{Plugin: m.GetName(), Version: m.GetVersion()}
+	for _, d := range h.Decisions(requests) {
+		if !d.Decided {
+			e.Requests = append(e.Requests, d.Request)
+		}
+	}
+	if len(e.Requests) == 0 {
+		return nil
+	}
+	return e
+}
+
+// Permit is what one process of a plugin may do: what its manifest requests and its operator granted. The zero value
+// permits nothing.
+type Permit struct {
+	requests []Request
+	held     Held
+}
+
+// NewPermit returns the permit of a plugin with these requests.
+func NewPermit(requests []Request, held Held) Permit { return Permit{requests, held} }
+
+// Allows reports whether the plugin may do something.
+func (p Permit) Allows(kind, value string) bool {
+	g := Grant{kind, value}
+	if !slices.ContainsFunc(p.requests, func(r Request) bool { return r.Grant.Covers(g) }) {
+		return false
+	}
+	_, granted, _ := p.held.find(g)
+	return granted
+}
+
+// Granted lists the requests that were granted.
+func (p Permit) Granted() []Grant {
+	var out []Grant
+	for _, d := range p.held.Decisions(p.requests) {
+		if d.Granted {
+			out = append(out, d.Request.Grant)
+		}
+	}
+	return out
+}
+
+// Decisions lists what became of each request.
+func (p Permit) Decisions() []Decision { return p.held.Decisions(p.requests) }

@@ -1,0 +1,237 @@
+package plugin
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+)
+
+// Bounds of the queue before a plugin that works on as many calls as it may.
+const (
+	queueFactor = 4               // times as many may wait
+	queueWait   = 2 * time.Second // a person's call; those of other plugins wait as long as they have
+	slowAfter   = 10 * time.Second
+	probeEvery  = time.Second
+)
+
+// bulkheads are the places for calls to all plugins together. A plugin that hangs or floods fills its own places only.
+type bulkheads struct {
+	mu    sync.Mutex
+	most  int // calls that run or wait, of all plugins
+	taken int
+	all   map[*bulkhead]struct{} // those with somebody waiting
+}
+
+// bulkhead are the places for the calls to one plugin.
+type bulkhead struct {
+	of       *bulkheads
+	limit    int        // calls that run
+	running  *list.List // of *place, oldest first
+	queue    []*place
+	callers  map[string]int // running calls of each caller
+	finished time.Time      // of the newest call that ended
+	probed   time.Time
+}
+
+// place is one call.
+type place struct {
+	who   string
+	since time.Time // it runs
+	unary bool
+	at    *list.Element
+	ready chan bool // of one that waits: true = it has a place, false = another needed it more
+}
+
+func newBulkheads(most int) *bulkheads {
+	return &bulkheads{most: most, all: map[*bulkhead]struct{}{}}
+}
+
+func (all *bulkheads) add(limit int) *bulkhead {
+	return &bulkhead{of: all, limit: min(limit, all.most), running: list.New(), callers: map[string]int{}}
+}
+
+// enter takes a place, nil when there is none: all are taken, and so is the queue, or the plugin does not answer.
+func (b *bulkhead) enter(ctx context.Context, who string, unary bool, wait time.Duration) *place {
+	p := &place{who: who, unary: unary}
+	b.of.mu.Lock()
+	switch {
+	case b.of.taken >= b.of.most && !b.of.displace(b):
+		b.of.mu.Unlock()
+		return nil
+	case b.running.Len() < b.limit && len(b.queue) == 0:
+		b.of.taken++
+		b.run(p)
+		b.of.mu.Unlock()
+		return p
+	case b.slow(time.Now()) >= (b.limit+1)/2: // whoever waits would wait in vain; one call a second tries
+		probe := time.Since(b.probed) >= probeEvery
+		if probe {
+			b.probed = time.Now()
+			b.of.taken++
+			b.run(p)
+		}
+		b.of.mu.Unlock()
+		if probe {
+			return p
+		}
+		return nil
+	case len(b.queue) >= queueFactor*b.limit && !b.displace(who):
+		b.of.mu.Unlock()
+		return nil
+	}
+	b.of.taken++
+	p.ready = make(chan bool, 1)
+	b.queue = append(b.queue, p)
+	b.of.all[b] = struct{}{}
+	b.of.mu.Unlock()
+	return b.await(ctx, p, wait)
+}
+
+func (b *bulkhead) await(ctx context.Context, p *place, wait time.Duration) *place {
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	var ok bool
+	select {
+	case ok = <-p.ready:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	if ok {
+		return p
+	}
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	if p.at != nil { // it got its place at this moment
+		return p
+	}
+	b.drop(p)
+	return nil
+}
+
+// leave gives a place back.
+func (b *bulkhead) leave(p *place) {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	b.running.Remove(p.at)
+	if b.callers[p.who]--; b.callers[p.who] == 0 {
+		delete(b.callers, p.who)
+	}
+	b.of.taken--
+	b.finished = time.Now()
+	if b.running.Len() < b.limit && len(b.queue) > 0 {
+		next := b.queue[0]
+		for _, q := range b.queue { // of the caller with the fewest calls; of equals the oldest
+			if b.callers[q.who] < b.callers[next.who] {
+				next = q
+			}
+		}
+		b.unqueue(next)
+		b.run(next)
+		next.ready <- true
+	}
+}
+
+func (b *bulkhead) run(p *place) {
+	p.since = time.Now()
+	p.at = b.running.PushBack(p)
+	b.callers[p.who]++
+}
+
+func (b *bulkhead) unqueue(p *place) bool {
+	for i, q := range b.queue {
+		if q == p {
+			b.queue = append(b.queue[:i], b.queue[i+1:]...)
+			if len(b.queue) == 0 {
+				delete(b.of.all, b)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// drop takes one that waits out of the queue.
+func (b *bulkhead) drop(p *place) {
+	if b.unqueue(p) {
+		b.of.taken--
+	}
+}
+
+// displace makes room in a full queue for a caller who has fewer calls in it than another.
+func (b *bulkhead) displace(who string) bool {
+	waiting := map[string]int{}
+	for _, q := range b.queue {
+		waiting[q.who]++
+	}
+	most := who
+	for caller, n := range waiting {
+		if n > waiting[most] {
+			most = caller
+		}
+	}
+	if waiting[most] <= waiting[who]+1 {
+		return false
+	}
+	return b.shed(most)
+}
+
+// shed sends the newest of a caller away; empty = of anybody.
+func (b *bulkhead) shed(who string) bool {
+	for i := len(b.queue) - 1; i >= 0; i-- {
+		if q := b.queue[i]; who == "" || q.who == who {
+			b.drop(q)
+			q.ready <- false
+			return true
+		}
+	}
+	return false
+}
+
+// displace makes room among all for a plugin by sending away who waits for the plugin with the longest queue.
+func (all *bulkheads) displace(b *bulkhead) bool {
+	longest := b
+	for o := range all.all {
+		if len(o.queue) > len(longest.queue) {
+			longest = o
+		}
+	}
+	return longest != b && longest.shed("")
+}
+
+// slow counts the unary calls that run for long.
+func (b *bulkhead) slow(now time.Time) int {
+	n := 0
+	for e := b.running.Front(); e != nil; e = e.Next() {
+		p := e.Value.(*place)
+		if now.Sub(p.since) < slowAfter {
+			break
+		}
+		if p.unary {
+			n++
+		}
+	}
+	return n
+}
+
+// stuck reports how many calls the plugin leaves without an answer, and since when no call has ended; 0 when it
+// answers.
+func (b *bulkhead) stuck(now time.Time) (calls int, since time.Duration) {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	if calls = b.slow(now); calls < (b.limit+1)/2 {
+		return 0, 0
+	}
+	oldest := b.running.Front().Value.(*place).since
+	if b.finished.After(oldest) {
+		oldest = b.finished
+	}
+	return calls, now.Sub(oldest)
+}
+
+// load is how many calls run and how many wait.
+func (b *bulkhead) load() (running, waiting int) {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	return b.running.Len(), len(b.queue)
+}

@@ -1,0 +1,76 @@
+package restconf
+
+import (
+	"net/http"
+	"runtime/debug"
+
+	"ctl.internal/internal/yang"
+)
+
+// longAnswer is after how many bytes memory is given back.
+const longAnswer = 16 << 20
+
+// pages answers an rpc whose output comes in pages (yang.RPC.Paged): one is asked for after the other, up to the
+// limit of the client or the end of the table, and no more than one is in memory.
+func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte, error)) {
+	p, err := r.NewPages(input, x.env.style, x.xml)
+	begun, sent := false, 0
+	defer func() {
+		if sent > longAnswer {
+			debug.FreeOSMemory() // what the collector lets pile up is not needed until the next long answer
+		}
+	}()
+	for more := true; more && err == nil; {
+		var output, text []byte
+		if input, err = p.Input(); err != nil {
+			break
+		}
+		if output, err = invoke(input); err != nil {
+			err = applicationError{err}
+			break
+		}
+		if text, more, err = p.Page(output); err != nil {
+			x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
+			err = applicationError{misfit(r, err)}
+			break
+		}
+		before, after := x.outputName(r)
+		switch {
+		case !begun && !more:
+			x.reply(append(append([]byte(before), text...), after...))
+			return
+		case !begun:
+			begun = true
+			x.begin()
+			x.write([]byte(before))
+		}
+		x.write(text)
+		sent += len(text)
+		if !more {
+			x.write([]byte(after))
+		}
+		if x.r.Context().Err() != nil {
+			return // the client went away
+		}
+	}
+	if err == nil {
+		return
+	}
+	if !begun {
+		x.fail(err)
+		return
+	}
+	x.o.Log.ErrorContext(x.r.Context(), "restconf: an answer ends early", "path", x.r.URL.Path, "error", err)
+	panic(http.ErrAbortHandler) // the client must not take it for whole
+}
+
+// outputName is what stands around an output.
+func (x *exchange) outputName(r *yang.RPC) (before, after string) {
+	switch {
+	case x.xml:
+		return "", ""
+	case x.env == rfc8040:
+		return `{"` + r.Module + `:output":`, "}"
+	}
+	return `{"output":`, "}"
+}

@@ -1,0 +1,123 @@
+package bier
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ctl.internal/sdk/state"
+)
+
+// Roles of a router for a channel. Former is one that was a carrier before a change.
+const (
+	RoleIngress = "ingress"
+	RoleEgress  = "egress"
+	RoleFormer  = "former"
+)
+
+// ChannelState is how far a channel is: as far as the worst of its routers.
+type ChannelState struct {
+	State    string
+	Carriers []RouterState  // the ingress, then the egress nodes
+	Egress   map[string]int // how many egress nodes are in each state
+	Plan     *Plan          // nil: the ingress cannot make any packet of the channel
+	Since    time.Time      // of the worst carrier's state
+}
+
+// Channel is the state of a deployed channel of a topology, as to what was configured up to
+// a revision. Everything that shows a channel's state asks here.
+func (s Routers) Channel(r state.Reader, t *Topology, c *Channel, revision uint64) ChannelState {
+	plan, err := PlanChannel(t, c)
+	return s.planned(r, c, revision, plan, err)
+}
+
+// planned is Channel with what PlanChannel returned.
+func (s Routers) planned(r state.Reader, c *Channel, revision uint64, plan *Plan, err error) ChannelState {
+	out := ChannelState{Plan: plan, Egress: map[string]int{}}
+	ingress := s.State(r, c.IngressNode, revision)
+	ingress.Role = RoleIngress
+	if err != nil {
+		ingress.State, ingress.Reason = Failed, err.Error()
+	} else if n := s.collision(r, c.IngressNode, plan.IngressID); n != "" && ingress.State == Applied {
+		ingress.State, ingress.Reason = Unreachable, n
+	}
+	out.Carriers = append(out.Carriers, ingress)
+	for i, e := range c.EgressNodes {
+		x := s.State(r, e.ID, revision)
+		x.Role = RoleEgress
+		if plan != nil {
+			s.reach(r, &x, &plan.Egress[i])
+		}
+		out.Egress[x.State]++
+		out.Carriers = append(out.Carriers, x)
+	}
+	for i := range out.Carriers {
+		if x := &out.Carriers[i]; out.State == "" || slices.Index(States, x.State) > slices.Index(States, out.State) {
+			out.State, out.Since = x.State, x.Since
+		}
+	}
+	return out
+}
+
+// reach takes in whether packets come to an egress node.
+func (s Routers) reach(r state.Reader, x *RouterState, w *Way) {
+	if w.Err != nil {
+		x.State, x.Reason = Failed, w.Err.Error()
+		return
+	}
+	if x.State != Applied && x.State != Unverified { // its own reason comes first
+		return
+	}
+	if n := s.collision(r, x.Node, w.ID); n != "" {
+		x.State, x.Reason = Unreachable, n
+	}
+	for _, n := range s.Lacking(r, w) {
+		x.State, x.Reason = Unreachable, n
+	}
+}
+
+// Lacking says which routers on the way to an egress node are known not to be able to do
+// what the way needs of them.
+func (s Routers) Lacking(r state.Reader, w *Way) (out []string) {
+	for _, n := range w.Needs {
+		if x, _ := s.Get(r, RouterKey(n.Node)); slices.Contains(strings.Split(x.Lacks, ","), n.Ability) {
+			out = append(out, n.Lacking())
+		}
+	}
+	return out
+}
+
+// BFRIDCollision is the kind of a Notice that says that a BFR-id is in use twice: routers
+// treat both routers then as having none.
+const BFRIDCollision = "bfr-id-collision"
+
+// collision is the text of a report that a node's BFR-id is in use twice, "" if none.
+func (s Routers) collision(r state.Reader, node string, id uint16) string {
+	for _, n := range s.Notices.All(r, "") {
+		if n.Kind == BFRIDCollision && (n.BFRID == id || n.BFRID == 0 && n.Node == node) {
+			return fmt.Sprintf("router %s reports since %s: %s", n.Node, n.At.UTC().Format(time.RFC3339), n.Text)
+		}
+	}
+	return ""
+}
+
+// Summary is the state with the count of egress nodes by state, and the first reason:
+// "unverified; egress 3: 2 applied, 1 unverified (3: the session is down since …)".
+func (c *ChannelState) Summary() string {
+	var counts []string
+	n := 0
+	for _, state := range States {
+		if k := c.Egress[state]; k > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", k, state))
+			n += k
+		}
+	}
+	out := fmt.Sprintf("%s; egress %d: %s", c.State, n, strings.Join(counts, ", "))
+	for _, x := range c.Carriers {
+		if x.State == c.State && x.Reason != "" {
+			return fmt.Sprintf("%s (%s: %s)", out, x.Node, x.Reason)
+		}
+	}
+	return out
+}

@@ -1,0 +1,233 @@
+// Command docsite makes the documentation site that ctld serves under /docs/: the pages of docs/, and a
+// reference that is asked of a controller which it starts for it. Nothing is fetched.
+package main
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"html/template"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+)
+
+//go:embed static
+var static embed.FS
+
+// maxSite bounds the site, in bytes: it is part of every installation.
+const maxSite = 15 << 20
+
+func main() {
+	var err error
+	switch args := os.Args[1:]; {
+	case len(args) == 3 && args[0] == "site":
+		err = site(args[1], args[2])
+	case len(args) == 3 && args[0] == "pictures":
+		err = pictures(args[1], args[2])
+	default:
+		err = errors.New("usage: docsite site BIN OUT | docsite pictures BIN DIR, from the top of the tree")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "docsite:", err)
+		os.Exit(1)
+	}
+}
+
+// page is a page of the site: Markdown, and where it stands in the menu.
+type page struct {
+	Name, Title, Group string
+	markdown           []byte
+}
+
+// groups of the menu, with their pages in order; what is not named here comes under the last.
+var groups = []struct {
+	title string
+	pages []string
+}{
+	{"Begin", []string{"index", "tutorial-first-network", "tutorial-vendor-driver", "tutorial-bier", "from-opendaylight"}},
+	{"Operate", []string{"operating", "console", "monitoring", "packages", "cluster", "certificates"}},
+	{"Access", []string{"access-control", "realms"}},
+	{"Networks", []string{"switch-operations", "switch-discovery", "switch-vendor-xml", "openflow", "bier", "repoinfo", "restconf"}},
+	{"Write plugins", []string{"plugin-author", "switch-driver", "bier-driver", "contract-changelog"}},
+	{"Reference", []string{"reference-commands", "reference-settings", "reference-features", "reference-yang", "reference-metrics", "reference-errors"}},
+	{"More", nil},
+}
+
+func site(bin, out string) error {
+	pages, err := read("docs")
+	if err != nil {
+		return err
+	}
+	reference, err := reference(bin)
+	if err != nil {
+		return fmt.Errorf("the reference: %w", err)
+	}
+	pages = append(pages, reference...)
+	next := out + ".new"
+	if err := os.RemoveAll(next); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(next, 0o755); err != nil {
+		return err
+	}
+	if err := render(pages, next); err != nil {
+		return err
+	}
+	assets, err := fs.Sub(static, "static")
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(next, assets); err != nil {
+		return err
+	}
+	for _, dir := range []string{"pictures", "monitoring"} {
+		if err := os.CopyFS(filepath.Join(next, dir), os.DirFS(filepath.Join("docs", dir))); err != nil {
+			return err
+		}
+	}
+	size := int64(0)
+	err = filepath.WalkDir(next, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	if err == nil && size > maxSite {
+		err = fmt.Errorf("the site has %d bytes, at most %d", size, maxSite)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d pages, %d KiB\n", len(pages), size>>10)
+	return errors.Join(os.RemoveAll(out), os.Rename(next, out))
+}
+
+func read(dir string) ([]page, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.md"))
+	if err != nil {
+		return nil, err
+	}
+	var out []page
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, newPage(strings.TrimSuffix(filepath.Base(f), ".md"), b))
+	}
+	return out, nil
+}
+
+func newPage(name string, markdown []byte) page {
+	p := page{Name: name, Title: name, Group: groups[len(groups)-1].title, markdown: markdown}
+	if line, _, ok := bytes.Cut(markdown, []byte("\n")); ok {
+		p.Title = strings.TrimSpace(strings.TrimPrefix(string(line), "# "))
+	}
+	for _, g := range groups {
+		if slices.Contains(g.pages, name) {
+			p.Group = g.title
+		}
+	}
+	return p
+}
+
+// found is what the search looks through: one section of a page.
+type found struct {
+	URL   string `json:"u"`
+	Title string `json:"t"`
+	Text  string `json:"x"`
+}
+
+var (
+	toPage  = regexp.MustCompile(`href="([a-z0-9-]+)\.md(#[^"]*)?"`)
+	outside = regexp.MustCompile(`<a href="\.\./[^"]*">(.*?)</a>`)
+	heading = regexp.MustCompile(`(?s)<h[12] id="([^"]*)">(.*?)</h[12]>`)
+	tag     = regexp.MustCompile(`<[^>]*>`)
+	blanks  = regexp.MustCompile(`\s+`)
+)
+
+// render writes the pages and the index of the search.
+func render(pages []page, out string) error {
+	layout, err := template.ParseFS(static, "static/page.tmpl")
+	if err != nil {
+		return err
+	}
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	type link struct {
+		Name, Title string
+	}
+	type section struct {
+		Title string
+		Pages []link
+	}
+	var menu []section
+	for _, g := range groups {
+		s := section{Title: g.title}
+		for _, p := range pages {
+			if p.Group == g.title {
+				s.Pages = append(s.Pages, link{p.Name, p.Title})
+			}
+		}
+		slices.SortFunc(s.Pages, func(a, b link) int { return slices.Index(g.pages, a.Name) - slices.Index(g.pages, b.Name) })
+		if len(s.Pages) > 0 {
+			menu = append(menu, s)
+		}
+	}
+	var index []found
+	for _, p := range pages {
+		var body bytes.Buffer
+		if err := md.Convert(p.markdown, &body); err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		text := toPage.ReplaceAllString(body.String(), `href="$1.html$2"`)
+		text = outside.ReplaceAllString(text, "<code>$1</code>") // of the source tree, which is not here
+		index = append(index, sections(p, text)...)
+		var whole bytes.Buffer
+		err := layout.Execute(&whole, map[string]any{"Title": p.Title, "Name": p.Name, "Menu": menu, "Body": template.HTML(text)})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(out, p.Name+".html"), whole.Bytes(), 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b, err := json.Marshal(index)
+	return errors.Join(err, os.WriteFile(filepath.Join(out, "search.json"), b, 0o644))
+}
+
+// sections divides a page at its headings.
+func sections(p page, body string) []found {
+	var out []found
+	heads := heading.FindAllStringSubmatchIndex(body, -1)
+	for i, h := range heads {
+		end := len(body)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		title := words(body[h[4]:h[5]])
+		if title != p.Title {
+			title = p.Title + ": " + title
+		}
+		out = append(out, found{p.Name + ".html#" + body[h[2]:h[3]], title, words(body[h[1]:end])})
+	}
+	return out
+}
+
+func words(text string) string {
+	return strings.TrimSpace(blanks.ReplaceAllString(html.UnescapeString(tag.ReplaceAllString(text, " ")), " "))
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// shot is a picture of the console: lines as they are typed, with what the program answers.
+type shot struct {
+	name  string
+	lines []string
+}
+
+var shots = []shot{
+	{"console", []string{"plugin:list", "switch:edges", "bundle:list"}},
+	{"first-network", []string{"switch:TopoDiscover", "switch:PrintDB | cut -f 1,2,7,9", "switch:edges"}},
+	{"log", []string{"log:display -n 6 --plugin switch"}},
+	{"driver", []string{"switch:drivers", "switch:PrintDB | cut -f 1,2,7,8"}},
+	{"bier", []string{"bier:topo-list", "bier:driver-list"}},
+}
+
+// pictures draws the console, and the map of the web page with a browser where there is one, from a
+// controller with a simulated lab.
+func pictures(bin, dir string) error {
+	c, err := startController(bin)
+	if err != nil {
+		return err
+	}
+	defer c.stop()
+	list := filepath.Join(filepath.Dir(c.home), "switches.csv")
+	if err := c.start("ready", "ctl-lab", "--topology", "ring:8,tree:3x2", "--csv", list, "--control", filepath.Join(filepath.Dir(c.home), "lab.sock")); err != nil {
+		return err
+	}
+	for _, line := range []string{"feature:install ctl-switch-all ctl-bier-all ctl-aaa-cli", "switch:ReadDB " + list, "switch:TopoDiscover"} {
+		if _, err := c.ctl(line); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, s := range shots {
+		var screen strings.Builder
+		for _, line := range s.lines {
+			out, err := c.typed(line)
+			if err != nil {
+				return fmt.Errorf("%s: %w", line, err)
+			}
+			fmt.Fprintf(&screen, "admin@ctl> %s\n%s", line, out)
+		}
+		if err := os.WriteFile(filepath.Join(dir, s.name+".svg"), []byte(svg(screen.String())), 0o644); err != nil {
+			return err
+		}
+	}
+	return c.browse(dir)
+}
+
+// columns of the terminal in the pictures.
+const columns = 110
+
+// typed runs a line in a terminal; that it fails is part of the picture.
+func (c *controller) typed(line string) (string, error) {
+	cmd := exec.CommandContext(c.ctx, "script", "-qec", fmt.Sprintf("stty cols %d; %s --home %s %s", columns, shell(filepath.Join(c.bin, "ctl")), shell(c.home), shell(line)), "/dev/null")
+	out, err := cmd.Output()
+	if len(out) == 0 && err != nil {
+		return "", err
+	}
+	lines := strings.Split(strings.ReplaceAll(string(out), "\r\n", "\n"), "\n")
+	for i, line := range lines { // what a status line showed before it was taken away is not seen
+		if at := strings.LastIndex(line, erase); at >= 0 {
+			line = line[at+len(erase):]
+		}
+		lines[i] = strings.ReplaceAll(line, "\t", "   ")
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// erase clears the line that the cursor is in.
+const erase = "\r\x1b[K"
+
+func shell(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)[a-zA-Z]")
+
+// svg draws a screen: one text element a line, colours as classes.
+func svg(screen string) string {
+	lines := strings.Split(strings.TrimRight(screen, "\n"), "\n")
+	const wide, high = 8.4, 19
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" role="img" font-family="ui-monospace,DejaVu Sans Mono,monospace" font-size="14">`+"\n", columns*wide+24, len(lines)*high+24)
+	b.WriteString(`<rect width="100%" height="100%" rx="8" fill="#14181d"/>` + "\n")
+	for i, line := range lines {
+		colour := "#d7dde4"
+		if strings.HasPrefix(line, "admin@ctl> ") {
+			colour = "#7ee787"
+		}
+		if m := sgr.FindStringSubmatch(line); m != nil {
+			if c, ok := map[string]string{"31": "#ff7b72", "33": "#e3b341", "2": "#8b949e"}[m[1]]; ok {
+				colour = c
+			}
+		}
+		line = sgr.ReplaceAllString(line, "")
+		if line == "" {
+			continue
+		}
+		fmt.Fprintf(&b, `<text x="12" y="%d" fill="%s" xml:space="preserve" textLength="%.1f">%s</text>`+"\n", 26+i*high, colour, float64(len([]rune(line)))*wide, html.EscapeString(line))
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+// browse takes pictures of the web pages with a Chromium, when there is one.
+func (c *controller) browse(dir string) error {
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		fmt.Println("no chromium here: the pictures of the web pages stay as they are")
+		return nil
+	}
+	address, err := os.ReadFile(filepath.Join(c.home, "data", "run", "http.addr"))
+	if err != nil {
+		return err
+	}
+	for name, path := range map[string]string{"map": "/", "explorer": "/apidoc/"} {
+		file, err := filepath.Abs(filepath.Join(dir, name+".png"))
+		if err != nil {
+			return err
+		}
+		cmd := exec.CommandContext(c.ctx, browser, "--headless=new", "--no-sandbox", "--hide-scrollbars", "--disable-gpu", "--window-size=1280,900", "--virtual-time-budget=8000",
+			"--user-data-dir="+filepath.Join(filepath.Dir(c.home), "browser"), "--screenshot="+file, "http://admin:admin@"+strings.TrimSpace(string(address))+path)
+		cmd.WaitDelay = 10 * time.Second
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", browser, err, out)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+// Command packages makes what `make packages` needs besides nfpm: the tree of an installation, the list of
+// what the programs contain (SBOM) and an OCI image layout. All of it is the same, byte for byte, for the same
+// programs and SOURCE_DATE_EPOCH.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const usage = "usage: packages stage BIN ROOT | packages oci ROOT LAYOUT, from the top of the tree, with SOURCE_DATE_EPOCH set"
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "packages:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
+	if len(args) != 3 || err != nil {
+		return errors.New(usage)
+	}
+	when := time.Unix(seconds, 0).UTC()
+	switch args[0] {
+	case "stage":
+		return stage(args[1], args[2], when)
+	case "oci":
+		return image(args[1], args[2], when)
+	}
+	return errors.New(usage)
+}
+
+// programs are those of the packages; the links to ctl-plugins are made where they are installed.
+var programs = []string{"ctld", "ctl", "idmtool", "ctl-lab", "ctl-plugins"}
+
+// stage makes the tree that the packages install.
+func stage(bin, root string, when time.Time) error {
+	if err := os.RemoveAll(root); err != nil {
+		return err
+	}
+	lib := filepath.Join(root, "usr/lib/ctl")
+	for _, p := range programs {
+		if err := install(filepath.Join(bin, p), filepath.Join(lib, p), 0o755); err != nil {
+			return err
+		}
+		if p == "ctl-plugins" {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Join(root, "usr/bin"), 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink("../lib/ctl/"+p, filepath.Join(root, "usr/bin", p)); err != nil {
+			return err
+		}
+	}
+	for from, to := range map[string]string{filepath.Join(bin, "plugins/SHA256SUMS"): "usr/lib/ctl/plugins/SHA256SUMS",
+		"internal/packages/ctld.service": "usr/lib/systemd/system/ctld.service", "LICENSE": "usr/share/doc/ctl/copyright"} {
+		if err := install(from, filepath.Join(root, to), 0o644); err != nil {
+			return err
+		}
+	}
+	if err := os.CopyFS(filepath.Join(lib, "sdk"), os.DirFS(filepath.Join(bin, "sdk"))); err != nil {
+		return err
+	}
+	if err := os.CopyFS(filepath.Join(lib, "docs"), os.DirFS(filepath.Join(bin, "docs"))); err != nil {
+		return err
+	}
+	if err := describe(bin, root); err != nil {
+		return err
+	}
+	if err := writeSBOM(bin, filepath.Join(root, "usr/share/doc/ctl/sbom.cdx.json"), when); err != nil {
+		return err
+	}
+	return even(root, when)
+}
+
+// describe adds what ctl says of itself: manual pages and completions.
+func describe(bin, root string) error {
+	ctl := filepath.Join(bin, "ctl")
+	man := filepath.Join(root, "usr/share/man/man1")
+	if out, err := exec.Command(ctl, "man", man).CombinedOutput(); err != nil {
+		return fmt.Errorf("ctl man: %w: %s", err, out)
+	}
+	for shell, file := range map[string]string{"bash": "usr/share/bash-completion/completions/ctl", "zsh": "usr/share/zsh/vendor-completions/_ctl",
+		"fish": "usr/share/fish/vendor_completions.d/ctl.fish"} {
+		out, err := exec.Command(ctl, "completion", shell).Output()
+		if err != nil {
+			return fmt.Errorf("ctl completion %s: %w", shell, err)
+		}
+		path := filepath.Join(root, file)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, out, 0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// even gives all files the same time, and modes that do not depend on who built them.
+func even(root string, when time.Time) error {
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o644)
+		if e.IsDir() || info.Mode()&0o100 != 0 {
+			mode = 0o755
+		}
+		return errors.Join(os.Chmod(path, mode), os.Chtimes(path, when, when))
+	})
+}
+
+func install(from, to string, mode fs.FileMode) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// version is what the packages are called: the version of the programs without its v, or 0.0.0.
+func version(v string) string {
+	v = strings.TrimPrefix(v, "v")
+	if v == "" || v == "(devel)" {
+		return "0.0.0"
+	}
+	return v
+}

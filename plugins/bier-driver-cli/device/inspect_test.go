@@ -1,0 +1,54 @@
+package device
+
+import (
+	"encoding/hex"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// shown is what freeRtr says of a label of BIER in its raw form, with 64 bits.
+const shown = "label;686368;\r\nkey;73-lsrp bier;\r\nworking;true;\r\nbier base;686368;\r\nbier bsl;1-64;\r\nbier si;0;\r\nbier sis;0;\r\nbier idx;1;\r\nbier idx2;0;\r\n" +
+	"bier local bs; 00 00 00 00 00 00 00 01;\r\nbier peer;1.1.1.2 ethernet1 lab=269552 bs= 00 00 00 00 00 00 00 0e;\r\n" +
+	"bier peer;1.1.2.3 ethernet2 lab=250331 bs= 00 00 00 00 00 00 00 10;\r\ncounter;tx=0(0) rx=1280(5) drp=0(0);\r\nhardware counter;null;\r\n"
+
+func inspection() (x Inspection) {
+	x.Forwarding.Label, x.Forwarding.BSL, x.Forwarding.SI, x.Forwarding.Own = `^([0-9]+);.*;bier;`, `^bier bsl;[0-9]+-([0-9]+)`, `^bier si;([0-9]+)`, `^bier local bs;([0-9a-f ]+)`
+	x.Forwarding.Neighbor, x.Forwarding.Counter = `^bier peer;(\S+ \S+) lab=[0-9]+ bs=([0-9a-f ]+)`, `^counter;.*rx=([0-9]+) ?\(([0-9]+)\)`
+	return x
+}
+
+func compiled(x Inspection) expressions {
+	return x.compile(func(_, text string, _ int) *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// What a router shows of a label is a table with its neighbours, masks and counter.
+func TestTableAsShown(t *testing.T) {
+	e := compiled(inspection())
+	x, err := e.table(shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Bitstringlength != 64 || x.Si != 0 || hex.EncodeToString(x.Own) != "0000000000000001" || len(x.Neighbors) != 2 || x.Bytes != 1280 || x.Packets != 5 || !x.HasCounters {
+		t.Errorf("%v", x)
+	}
+	if n := x.Neighbors[0]; n.Name != "1.1.1.2 ethernet1" || hex.EncodeToString(n.FBm) != "000000000000000e" {
+		t.Errorf("%v", n)
+	}
+	for what, change := range map[string][2]string{"no length": {"bier bsl;1-64;", ""}, "a length that is none": {"1-64", "1-65"}, "half a mask": {"00 00 00 0e", "0e"}, "no hexadecimal": {"0e;", "0e 0;"}} {
+		if x, err := e.table(strings.ReplaceAll(shown, change[0], change[1])); err == nil {
+			t.Errorf("%s: taken as %v", what, x)
+		}
+	}
+}
+
+// Whatever a router says, reading it ends with a table or an error.
+func FuzzTableAsShown(f *testing.F) {
+	f.Add(shown)
+	e := compiled(inspection())
+	f.Fuzz(func(t *testing.T, said string) {
+		if x, err := e.table(said); err == nil && (x.Bitstringlength == 0 || x.Bitstringlength > 4096) {
+			t.Errorf("%q: %v", said, x)
+		}
+	})
+}

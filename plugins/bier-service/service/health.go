@@ -1,0 +1,144 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
+)
+
+// restOfHealth is how long changes are gathered before the health is computed again.
+const restOfHealth = 500 * time.Millisecond
+
+// known is called when what is known of routers has changed.
+func (s *Service) known() {
+	if s.opened.Load() {
+		bierplugin.Notify(s.look)
+	}
+}
+
+// watchHealth computes the health of the network after each change, on every node; the
+// holder of the role publishes alarms that came and went.
+func (s *Service) watchHealth(ctx context.Context) {
+	w := bier.Watcher{Trees: s.data.Trees, Routers: s.data.status}
+	var before []bier.Alarm
+	for {
+		now := s.data.store.Now()
+		h := w.Health(now)
+		s.measures.health.Store(h)
+		if a := s.acting.Load(); a != nil {
+			a.expire(now)
+			for _, x := range diff(before, h.Alarms) {
+				s.alarms.Publish(x)
+			}
+		}
+		before = h.Alarms
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(restOfHealth):
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.look:
+		}
+	}
+}
+
+// alarmEvent is the notification alarm of bier-service-api.
+type alarmEvent struct {
+	bier.Alarm
+	Cleared bool `json:"cleared"`
+}
+
+func diff(before, now []bier.Alarm) (out []alarmEvent) {
+	has := func(list []bier.Alarm, a bier.Alarm) bool {
+		return slices.ContainsFunc(list, func(b bier.Alarm) bool { return a.Resource == b.Resource && a.Type == b.Type })
+	}
+	for _, a := range now {
+		if !has(before, a) {
+			out = append(out, alarmEvent{Alarm: a})
+		}
+	}
+	for _, a := range before {
+		if !has(now, a) {
+			out = append(out, alarmEvent{a, true})
+		}
+	}
+	return out
+}
+
+// expire ends notices of routers that hold something else since, which was confirmed: what
+// they reported was of the configuration before.
+func (a *acting) expire(now *state.Snapshot) {
+	for key, n := range a.data.status.Notices.All(now, "") {
+		if x, ok := a.data.status.Get(now, bier.RouterKey(n.Node)); !ok || x.Hash != n.Hash && x.State == bier.Applied && x.Confirmed.After(n.At) {
+			a.records.notice(key, nil)
+		}
+	}
+}
+
+// notice keeps what a router reported of the network.
+func (a *acting) notice(node string, n *bierdriver.Notification) {
+	x, _ := a.data.status.Get(a.data.store.Now(), bier.RouterKey(node))
+	kind := map[any]string{bierdriver.BFRIDCollision: bier.BFRIDCollision, bierdriver.BFRZero: "bfr-zero", bierdriver.SubDomainIDCollision: "sub-domain-id-collision"}[n.Kind]
+	if kind == "" {
+		return
+	}
+	at := time.Now()
+	if n.At != nil {
+		at = n.At.AsTime()
+	}
+	a.records.notice(node+"/"+kind, &bier.Notice{Node: node, Kind: kind, BFRID: uint16(n.BfrId), Text: notification(n), At: at.UTC().Truncate(time.Millisecond), Hash: x.Hash})
+}
+
+// Alarms implements operations.Routers.
+func (s *Service) Alarms(ctx context.Context) ([]bier.Alarm, error) {
+	now, err := s.data.store.Fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := bier.Watcher{Trees: s.data.Trees, Routers: s.data.status}
+	return w.Health(now).Alarms, nil
+}
+
+// ClearNotices implements operations.Routers.
+func (s *Service) ClearNotices(ctx context.Context, node string) error {
+	_, err := s.data.store.Update(ctx, func(tx *state.Tx) error {
+		found := false
+		for key := range s.data.status.Notices.All(tx, node+"/") {
+			s.data.status.Notices.Delete(tx, key)
+			found = true
+		}
+		if !found {
+			return fault.New(fault.NotFound, "router %s has reported nothing that is open", node)
+		}
+		return nil
+	})
+	return err
+}
+
+// status adds what is known of the router's model to its status, and keeps it.
+func (a *acting) status(node string, s *bier.Status) {
+	if s != nil {
+		s.Lacks = a.board.Lacks(s.Driver)
+	}
+	a.records.router(node, s)
+}
+
+// drift notes that somebody else changed a router.
+func (a *acting) drift(node string, repaired bool) {
+	outcome := "found"
+	if repaired {
+		outcome = "repaired"
+	}
+	a.measures.drift.WithLabelValues(outcome).Inc()
+	slog.Info("a BIER router did not hold what it held before", "node", node, "outcome", outcome)
+}

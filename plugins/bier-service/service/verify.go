@@ -1,0 +1,221 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ctl.internal/internal/bier"
+	"ctl.internal/plugins/bier-service/operations"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
+)
+
+// reading bounds one question to one router, pinging one ping of all targets.
+const (
+	reading = 30 * time.Second
+	pinging = 2 * time.Minute
+)
+
+// Verify implements operations.Inspector.
+func (s *Service) Verify(ctx context.Context, nodes []string) ([]operations.Verified, error) {
+	now, err := s.data.store.Fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(nodes) == 0 {
+		nodes = s.data.Mounts.Nodes(now)
+	}
+	out := make([]operations.Verified, len(nodes))
+	var all sync.WaitGroup
+	slots := make(chan struct{}, s.set.Parallel)
+	for i, node := range nodes {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			out[i] = s.verify(ctx, now, node)
+		})
+	}
+	all.Wait()
+	return out, nil
+}
+
+// verify compares the forwarding tables of one router with those that are computed.
+func (s *Service) verify(ctx context.Context, now *state.Snapshot, node string) operations.Verified {
+	out := operations.Verified{Node: node, Result: operations.Unknown}
+	ctx, cancel := context.WithTimeout(ctx, reading)
+	defer cancel()
+	r, client, err := s.reach(ctx, now, node)
+	var read []*bierdriver.Forwarding
+	if err == nil {
+		read, err = client.Forwarding(ctx, r)
+	}
+	if err != nil {
+		out.Reason = err.Error()
+		return out
+	}
+	out.Tables = len(read)
+	computed := s.computed(now, node)
+	for _, x := range read {
+		out.Packets += x.Packets
+		out.Bytes += x.Bytes
+		out.Counted = out.Counted || x.HasCounters
+		out.Differences = append(out.Differences, best(node, computed, x)...)
+	}
+	for _, c := range computed {
+		for _, t := range c.tables {
+			if !slices.ContainsFunc(read, func(x *bierdriver.Forwarding) bool { return int(x.Bitstringlength) == int(t.BSL) && int(x.Si) == t.SI }) && len(t.Entries) > 0 {
+				out.Differences = append(out.Differences, fmt.Sprintf("sub-domain %d, length %d, set %d: the router has no table", c.sub, t.BSL, t.SI))
+			}
+		}
+	}
+	out.Result = operations.Equal
+	if len(out.Differences) > 0 {
+		out.Result, out.Reason = operations.Different, out.Differences[0]
+	}
+	return out
+}
+
+// tables are the tables computed for a node in one sub-domain.
+type tables struct {
+	sub    uint16
+	tables []bier.BIFT
+}
+
+// computed are the tables of a node for the lengths that it makes as ingress or has label
+// ranges for.
+func (s *Service) computed(now *state.Snapshot, node string) (out []tables) {
+	for _, id := range s.data.IDs(now) {
+		t := s.data.Topology(now, id)
+		n := t.Node(node)
+		if n == nil {
+			continue
+		}
+		for i := range n.Params.Domains {
+			d := &n.Params.Domains[i]
+			for j := range d.Global.SubDomains {
+				x := &d.Global.SubDomains[j]
+				all := tables{sub: x.ID}
+				lengths := bier.Disposition(d, x)
+				if b := bier.Imposition(d, x); b != 0 && !slices.Contains(lengths, b) {
+					lengths = append(lengths, b)
+				}
+				for _, b := range lengths {
+					all.tables = append(all.tables, t.Graph(d.ID, x.ID).BIFTs(node, b)...)
+				}
+				out = append(out, all)
+			}
+		}
+	}
+	return out
+}
+
+// best are the differences to the tables of the sub-domain; of a router that does not tell
+// the sub-domain, to those it is nearest to.
+func best(node string, computed []tables, x *bierdriver.Forwarding) (out []string) {
+	read := &bier.ReadTable{SubDomain: -1, BSL: bier.BSL(x.Bitstringlength), SI: int(x.Si), Own: x.Own}
+	for _, n := range x.Neighbors {
+		read.Neighbors = append(read.Neighbors, bier.ReadNeighbor{Name: n.Name, FBM: n.FBm})
+	}
+	first := true
+	for _, c := range computed {
+		if x.HasSubDomain && uint32(c.sub) != x.SubDomainId {
+			continue
+		}
+		if d := bier.CompareTables(node, c.tables, read); first || len(d) < len(out) {
+			out, first = d, false
+		}
+	}
+	if first && len(read.Neighbors) > 0 {
+		out = bier.CompareTables(node, nil, read)
+	}
+	return out
+}
+
+// reach returns the driver of a mounted router.
+func (s *Service) reach(ctx context.Context, now *state.Snapshot, node string) (*bierdriver.Router, *bierdriver.Client, error) {
+	r := s.data.Mounts.Get(now, node)
+	if r == nil {
+		return nil, nil, fault.New(fault.NotFound, "no router is mounted as %s", node)
+	}
+	name := r.Driver
+	if x, ok := s.data.status.Get(now, bier.RouterKey(node)); ok && name == "" {
+		name = x.Driver
+	}
+	client, err := s.board.Client(name)
+	return r, client, err
+}
+
+// Ping implements operations.Inspector.
+func (s *Service) Ping(ctx context.Context, q operations.PingIn) ([]operations.Pinged, error) {
+	now, err := s.data.store.Fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, pinging)
+	defer cancel()
+	t, c, err := s.channel(now, q.Topology, q.Channel)
+	if err != nil {
+		return nil, err
+	}
+	var targets []*bierdriver.Member
+	var out []operations.Pinged
+	for _, e := range c.EgressNodes {
+		if len(q.Egress) > 0 && !slices.Contains(q.Egress, e.ID) {
+			continue
+		}
+		d, x := t.Node(e.ID).Member(c.DomainID, c.SubDomainID)
+		if x == nil {
+			return nil, fault.New(fault.Invalid, "the egress node %s is not in sub-domain %d of domain %d", e.ID, c.SubDomainID, c.DomainID)
+		}
+		targets = append(targets, &bierdriver.Member{SubDomainId: uint32(c.SubDomainID), BfrId: uint32(bier.BFRID(d, x)), Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix})
+		out = append(out, operations.Pinged{Node: e.ID})
+	}
+	if len(targets) == 0 {
+		return nil, fault.New(fault.Invalid, "channel %s has none of the egress nodes %v", c.Name, q.Egress)
+	}
+	r, client, err := s.reach(ctx, now, c.IngressNode)
+	if err != nil {
+		return nil, err
+	}
+	replies, err := client.Ping(ctx, r, targets, q.Count)
+	if err != nil {
+		return nil, err
+	}
+	if len(replies) != len(out) {
+		return nil, fault.Device(fault.Downstream, "the driver of router %s answered for %d of %d egress nodes", c.IngressNode, len(replies), len(out))
+	}
+	state := s.data.status.Channel(now, t, c, s.data.Channels.Revision(now, t.ID, c.Name))
+	for i := range out {
+		out[i].Sent, out[i].Received = replies[i].Sent, replies[i].Received
+		k := slices.IndexFunc(state.Carriers, func(x bier.RouterState) bool { return x.Role == bier.RoleEgress && x.Node == out[i].Node })
+		out[i].State, out[i].Reason = state.Carriers[k].State, state.Carriers[k].Reason
+	}
+	return out, nil
+}
+
+// channel finds a deployed channel; without a topology, in the only one that has it.
+func (s *Service) channel(now *state.Snapshot, topology, name string) (*bier.Topology, *bier.Channel, error) {
+	var found *bier.Topology
+	var channel *bier.Channel
+	for _, id := range s.data.ChannelTopologies(now) {
+		c, ok := s.data.Channels.Get(now, id, name)
+		if !ok || topology != "" && topology != id {
+			continue
+		}
+		if found != nil {
+			return nil, nil, fault.New(fault.Invalid, "topologies %s and %s have a channel %s each: say which", found.ID, id, name)
+		}
+		found, channel = s.data.Topology(now, id), &c
+	}
+	switch {
+	case found == nil:
+		return nil, nil, fault.New(fault.NotFound, "there is no channel %s", name)
+	case !channel.Deployed():
+		return nil, nil, fault.New(fault.Invalid, "channel %s is not deployed", name)
+	}
+	return found, channel, nil
+}

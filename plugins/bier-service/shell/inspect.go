@@ -1,0 +1,97 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"ctl.internal/internal/bier"
+	"ctl.internal/plugins/bier-service/operations"
+	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+func (s *Shell) verify() commands.Command {
+	return commands.Command{Name: "bier:verify", Summary: "Compare the forwarding tables of routers with those computed", Safe: true,
+		Help: "Reads the tables that routers made of their configuration, where they show them, and says where they\n" +
+			"differ. Of equal ways each is right. Packets and bytes are what came in so far, where routers count.",
+		Arguments: []commands.Argument{{Name: "node", Help: "node-ids; all when absent", Repeated: true, Complete: s.nodes}},
+		Run:       s.runVerify}
+}
+
+func (s *Shell) runVerify(ctx context.Context, in *commands.Invocation) error {
+	var nodes []string
+	for _, n := range in.Args["node"] {
+		nodes = append(nodes, bier.ShortID(n))
+	}
+	list, err := s.Inspector.Verify(ctx, nodes)
+	if err != nil {
+		return err
+	}
+	t := &commands.Table{Empty: "No router is mounted.", Columns: []commands.Column{{Title: "Node", Key: "node-id"}, {Title: "Result", Key: "result"},
+		{Title: "Tables", Key: "tables", Right: true}, {Title: "Packets", Key: "packets", Right: true}, {Title: "Bytes", Key: "bytes", Right: true}, {Title: "What", Key: "reason"}}}
+	different := 0
+	for _, v := range list {
+		packets, bytes := "", ""
+		if v.Counted {
+			packets, bytes = strconv.FormatUint(v.Packets, 10), strconv.FormatUint(v.Bytes, 10)
+		}
+		t.Add(v.Node, v.Result, v.Tables, packets, bytes, v.Reason)
+		for i, d := range v.Differences {
+			if i > 0 {
+				t.Add(v.Node, "", "", "", "", d)
+			}
+		}
+		if v.Result == operations.Different {
+			different++
+		}
+	}
+	if err := in.Emit(t, nil); err != nil {
+		return err
+	}
+	if different > 0 {
+		return fmt.Errorf("%d routers have other forwarding tables than computed", different)
+	}
+	return nil
+}
+
+func (s *Shell) ping() commands.Command {
+	return commands.Command{Name: "bier:ping", Summary: "Ping the egress nodes of a channel over BIER", Safe: true,
+		Help:      "Has the ingress router send packets over BIER, where its model can, and shows how many answers came beside\nthe state of each egress node.",
+		Arguments: []commands.Argument{{Name: "channel", Help: "its name", Required: true}, {Name: "egress", Help: "node-ids; all when absent", Repeated: true, Complete: s.nodes}},
+		Options: []commands.Option{{Name: "topology", Short: "t", Help: "topology-id; needed when several have the channel"},
+			{Name: "count", Short: "c", Type: commands.Int, Default: "5", Help: "packets to each"}},
+		Run: s.runPing}
+}
+
+func (s *Shell) runPing(ctx context.Context, in *commands.Invocation) error {
+	count, err := strconv.Atoi(in.Option("count"))
+	if err != nil || count < 1 || count > bierdriver.MaxPings {
+		return fault.New(fault.Invalid, "--count %s is not within 1..%d", in.Option("count"), bierdriver.MaxPings)
+	}
+	q := operations.PingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Count: count}
+	for _, n := range in.Args["egress"] {
+		q.Egress = append(q.Egress, bier.ShortID(n))
+	}
+	list, err := s.Inspector.Ping(ctx, q)
+	if err != nil {
+		return err
+	}
+	t := &commands.Table{Columns: []commands.Column{{Title: "Egress", Key: "node-id"}, {Title: "Sent", Key: "sent", Right: true}, {Title: "Received", Key: "received", Right: true},
+		{Title: "State", Key: "state"}, {Title: "Reason", Key: "reason"}}}
+	lost := 0
+	for _, p := range list {
+		t.Add(p.Node, p.Sent, p.Received, p.State, p.Reason)
+		if p.Received < p.Sent {
+			lost++
+		}
+	}
+	if err := in.Emit(t, nil); err != nil {
+		return err
+	}
+	if lost > 0 {
+		return fmt.Errorf("%d of %d egress nodes did not answer all packets", lost, len(list))
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package driver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// PageSize is how many rows of a table are read for one page.
+const PageSize = 1 << 12
+
+// FDBQuery is which entries of a forwarding table are asked for. 0 is any.
+type FDBQuery struct {
+	VLAN   uint32
+	MAC    uint64
+	Port   uint32
+	Cursor string // of FDBPage.Next; empty: the beginning
+	Limit  int    // entries at most; a page may have fewer, or none, and not be the last
+}
+
+// FDBPage is a part of a forwarding table.
+type FDBPage struct {
+	Entries []*switchdriver.FDBEntry
+	Next    string // cursor of the next page, empty after the last
+	Partial []Cut
+}
+
+// ARPQuery is which entries of an ARP table are asked for.
+type ARPQuery struct {
+	MAC    uint64
+	Cursor string
+	Limit  int
+}
+
+// ARPPage is a part of an ARP table.
+type ARPPage struct {
+	Entries []*switchdriver.ARPEntry
+	Next    string
+	Partial []Cut
+}
+
+// Cut is a table that could be read up to some row only.
+type Cut struct{ Table, Why string }
+
+// String names the table and says why.
+func (c Cut) String() string { return fmt.Sprintf("the table %s is cut: %s", c.Table, c.Why) }
+
+// Pager is what a driver implements that reads long tables in parts.
+type Pager interface {
+	FDBPage(ctx context.Context, sw *switchdriver.Switch, q FDBQuery) (FDBPage, error)
+	ARPPage(ctx context.Context, sw *switchdriver.Switch, q ARPQuery) (ARPPage, error)
+}
+
+// ReadFDB reads a part of the forwarding table of a switch. A driver that can only read it whole does so for each
+// part: what it answers is one message, of a bounded size.
+func (c *Chooser) ReadFDB(ctx context.Context, sw *switchdriver.Switch, q FDBQuery) (FDBPage, error) {
+	d, known, err := For[switchdriver.FDBReader](ctx, c, sw, "ReadFdb")
+	if err != nil {
+		return FDBPage{}, err
+	}
+	if p, ok := d.(Pager); ok {
+		return p.FDBPage(ctx, known, q)
+	}
+	all, err := d.ReadFDB(ctx, known, 0, 0)
+	if err != nil {
+		return FDBPage{}, err
+	}
+	all = slices.DeleteFunc(all, func(e *switchdriver.FDBEntry) bool {
+		return q.VLAN != 0 && e.VlanId != q.VLAN || q.MAC != 0 && e.Mac != q.MAC || q.Port != 0 && e.Port != q.Port
+	})
+	slices.SortFunc(all, func(a, b *switchdriver.FDBEntry) int {
+		return cmp.Or(cmp.Compare(a.VlanId, b.VlanId), cmp.Compare(a.Mac, b.Mac))
+	})
+	var p FDBPage
+	p.Entries, p.Next, err = part(all, q.Cursor, q.Limit, func(e *switchdriver.FDBEntry) string { return fmt.Sprintf("w%04d.%012x", e.VlanId, e.Mac) })
+	return p, err
+}
+
+// ReadARP reads a part of the ARP table of a switch.
+func (c *Chooser) ReadARP(ctx context.Context, sw *switchdriver.Switch, q ARPQuery) (ARPPage, error) {
+	d, known, err := For[switchdriver.ARPReader](ctx, c, sw, "ReadArp")
+	if err != nil {
+		return ARPPage{}, err
+	}
+	if p, ok := d.(Pager); ok {
+		return p.ARPPage(ctx, known, q)
+	}
+	all, err := d.ReadARP(ctx, known, "")
+	if err != nil {
+		return ARPPage{}, err
+	}
+	all = slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return q.MAC != 0 && e.Mac != q.MAC })
+	name := func(e *switchdriver.ARPEntry) string {
+		a, _ := netip.ParseAddr(e.IpAddress)
+		return fmt.Sprintf("w%010d.%x", e.IfIndex, a.AsSlice())
+	}
+	slices.SortFunc(all, func(a, b *switchdriver.ARPEntry) int { return cmp.Compare(name(a), name(b)) })
+	var p ARPPage
+	p.Entries, p.Next, err = part(all, q.Cursor, q.Limit, name)
+	return p, err
+}
+
+// PortVLANs reads the VLANs of a switch and, where its driver tells, the PVIDs of its ports.
+func (c *Chooser) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, map[uint32]uint32, error) {
+	d, known, err := For[switchdriver.VLANReader](ctx, c, sw, "ReadVlans")
+	if err != nil {
+		return nil, nil, err
+	}
+	if p, ok := d.(interface {
+		PortVLANs(context.Context, *switchdriver.Switch) ([]*switchdriver.VLAN, map[uint32]uint32, error)
+	}); ok {
+		return p.PortVLANs(ctx, known)
+	}
+	vlans, err := d.ReadVLANs(ctx, known)
+	return vlans, nil, err
+}
+
+// part is what comes after a cursor, which is the name of an entry; names stand in order.
+func part[T any](all []T, cursor string, limit int, name func(T) string) ([]T, string, error) {
+	from := 0
+	if cursor != "" {
+		if cursor[0] != 'w' {
+			return nil, "", fault.At(fault.Invalid, "cursor", "%.60q is no cursor of this table: read it from its beginning", cursor)
+		}
+		from, _ = slices.BinarySearchFunc(all, cursor, func(e T, c string) int { return cmp.Compare(name(e), c) })
+		if from < len(all) && name(all[from]) == cursor {
+			from++
+		}
+	}
+	all = all[from:]
+	if len(all) <= limit {
+		return all, "", nil
+	}
+	return all[:limit], name(all[limit-1]), nil
+}
+
+// Counters are what the interfaces of a switch have counted since it started, by ifIndex.
+type Counters struct {
+	At         time.Time
+	UpTime     uint32 // hundredths of a second
+	Interfaces map[uint32]Interface
+}
+
+// Interface is what one interface has counted: octets, frames with errors and frames that were dropped.
+type Interface struct {
+	In, Out                                      uint64
+	InErrors, OutErrors, InDiscards, OutDiscards uint64
+	Oper                                         int32 // ifOperStatus
+	Wide                                         bool  // the octets are counted in 64 bit, not 32
+}
+
+// Counters reads what the interfaces of a switch have counted, by the standard MIB.
+func (c *Chooser) Counters(ctx context.Context, sw *switchdriver.Switch) (Counters, error) {
+	d, ok := c.opt.Standard.(interface {
+		ReadCounters(context.Context, *switchdriver.Switch) (Counters, error)
+	})
+	if !ok || sw.GetSnmp() == nil {
+		return Counters{}, fault.New(fault.Unsupported, "switch %s is not asked by SNMP, which alone has counters", mib.MAC(sw.NodeId))
+	}
+	return d.ReadCounters(ctx, sw)
+}

@@ -1,0 +1,382 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// reading is the last two readings of the counters of a switch, and the alarms of its ports.
+type reading struct {
+	mu        sync.Mutex // one reads at a time
+	was, now  driver.Counters
+	alarmed   map[alarm]bool
+	published []portRate // for those who do not wait
+}
+
+type alarm struct {
+	number uint32
+	kind   string
+}
+
+// readings are those of all switches.
+type readings struct {
+	mu  sync.Mutex
+	all map[mib.MAC]*reading
+}
+
+func (r *readings) of(m mib.MAC) *reading {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[mib.MAC]*reading{}
+	}
+	if r.all[m] == nil {
+		r.all[m] = &reading{alarmed: map[alarm]bool{}}
+	}
+	return r.all[m]
+}
+
+// The least time between two readings that make a rate, and the most: rates of long ago say nothing.
+const (
+	minRate = time.Second
+	maxRate = 10 * time.Minute
+)
+
+// portRate is a port with its rates.
+type portRate struct {
+	portID
+	State       string  `json:"state"`
+	Speed       uint64  `json:"speed-kbps,omitempty"`
+	In          *uint64 `json:"in-bps,omitempty"`
+	Out         *uint64 `json:"out-bps,omitempty"`
+	InErrors    uint64  `json:"in-errors"`
+	OutErrors   uint64  `json:"out-errors"`
+	InDiscards  uint64  `json:"in-discards"`
+	OutDiscards uint64  `json:"out-discards"`
+	NewErrors   uint64  `json:"new-errors"`
+}
+
+// seconds is the time between two readings by the switch's own clock; 0: they make no rate.
+func seconds(was, now driver.Counters) float64 {
+	if was.At.IsZero() || now.UpTime < was.UpTime || now.At.Sub(was.At) > maxRate {
+		return 0
+	}
+	if ticks := now.UpTime - was.UpTime; ticks > 0 {
+		return float64(ticks) / 100
+	}
+	return now.At.Sub(was.At).Seconds()
+}
+
+// rate is bits a second of octets that were counted.
+func rate(was, now uint64, wide bool, seconds float64) *uint64 {
+	if seconds <= 0 {
+		return nil
+	}
+	if now < was {
+		if wide {
+			return nil // the switch has begun again
+		}
+		now += 1 << 32
+	}
+	r := uint64(float64(now-was) * 8 / seconds)
+	return &r
+}
+
+func grown(was, now uint64) uint64 {
+	if now < was {
+		return 0
+	}
+	return now - was
+}
+
+// rates are those of the ports of a switch.
+func rates(o *discovery.Observation, was, now driver.Counters) []portRate {
+	out := make([]portRate, 0, len(o.Ports))
+	t := seconds(was, now)
+	for _, p := range o.Ports {
+		c, ok := now.Interfaces[p.IfIndex]
+		if !ok {
+			continue
+		}
+		r := portRate{portID: portID{portName(p), p.Number}, State: status(c.Oper), Speed: p.Speed / 1000,
+			InErrors: c.InErrors, OutErrors: c.OutErrors, InDiscards: c.InDiscards, OutDiscards: c.OutDiscards}
+		if b, ok := was.Interfaces[p.IfIndex]; ok && t > 0 && b.Wide == c.Wide {
+			r.In, r.Out = rate(b.In, c.In, c.Wide, t), rate(b.Out, c.Out, c.Wide, t)
+			r.NewErrors = grown(b.InErrors, c.InErrors) + grown(b.OutErrors, c.OutErrors) + grown(b.InDiscards, c.InDiscards) + grown(b.OutDiscards, c.OutDiscards)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// readCounters reads the counters of a switch again, unless that was done just now.
+func (s *Service) readCounters(ctx context.Context, sw *switchdriver.Switch, o *discovery.Observation) (list []portRate, was, now driver.Counters, err error) {
+	r := s.readings.of(o.Node)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.now.At) >= minRate {
+		c, err := s.drivers.Counters(ctx, sw)
+		if err != nil {
+			return nil, was, now, err
+		}
+		r.was, r.now = r.now, c
+	}
+	list = rates(o, r.was, r.now)
+	s.readings.mu.Lock()
+	r.published = list
+	s.readings.mu.Unlock()
+	return list, r.was, r.now, nil
+}
+
+type counterLines struct {
+	ofSwitch
+	Observed string     `json:"observed"`
+	Seconds  float64    `json:"seconds,omitempty"`
+	Entries  []portRate `json:"entry"`
+}
+
+// counterLines answers the rates of now. Where nothing was read before it reads twice.
+func (s *Service) counterLines(ctx context.Context, in whichIn) (*counterLines, error) {
+	sw, err := s.named(in.Switch)
+	if err != nil {
+		return nil, err
+	}
+	o := s.survey.Observation(mib.MAC(sw.NodeId))
+	if o == nil {
+		if o, _, err = s.current(ctx, sw); err != nil {
+			return nil, err
+		}
+	}
+	list, was, now, err := s.readCounters(ctx, sw, o)
+	if err == nil && seconds(was, now) == 0 {
+		pause(ctx, minRate)
+		list, was, now, err = s.readCounters(ctx, sw, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Port != "" {
+		only, err := namesOf(o).number(sw, "port", in.Port)
+		if err != nil {
+			return nil, err
+		}
+		list = slices.DeleteFunc(slices.Clone(list), func(r portRate) bool { return r.Number != only })
+	}
+	return &counterLines{s.of(o.Node), stamp(now.At), math.Round(seconds(was, now)*1000) / 1000, list}, nil
+}
+
+func (o *counterLines) text() string {
+	t := commands.Table{Empty: "The switch has no counters.", Columns: []commands.Column{{Title: "Port"}, {Title: "State"}, {Title: "Speed", Right: true}, {Title: "In bit/s", Right: true}, {Title: "Out bit/s", Right: true},
+		{Title: "In errors", Right: true}, {Title: "Out errors", Right: true}, {Title: "In dropped", Right: true}, {Title: "Out dropped", Right: true}, {Title: "New", Right: true}}}
+	number := func(n *uint64) string {
+		if n == nil {
+			return ""
+		}
+		return strconv.FormatUint(*n, 10)
+	}
+	for _, r := range o.Entries {
+		t.Add(r.Port, r.State, speed(r.Speed), number(r.In), number(r.Out), r.InErrors, r.OutErrors, r.InDiscards, r.OutDiscards, r.NewErrors)
+	}
+	return t.String()
+}
+
+// pollCounters reads the counters of all switches at the interval of the settings, until ctx ends.
+func (s *Service) pollCounters(ctx context.Context) {
+	interval := s.set.Counters.Interval.Duration
+	if interval <= 0 {
+		return
+	}
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		_, _ = s.each(ctx, "", func(ctx context.Context, sw *switchdriver.Switch, _ *sync.Mutex) error {
+			o := s.survey.Observation(mib.MAC(sw.NodeId))
+			if o == nil || o.Stale || sw.GetSnmp() == nil {
+				return nil
+			}
+			list, was, now, err := s.readCounters(ctx, sw, o)
+			if err != nil {
+				return err // the discovery finds out, too, and says so
+			}
+			s.watchPorts(o, list, was, now)
+			return nil
+		})
+		s.forgetReadings()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (s *Service) forgetReadings() {
+	s.readings.mu.Lock()
+	defer s.readings.mu.Unlock()
+	for m := range s.readings.all {
+		if _, err := s.inventory.Find(m); err != nil {
+			delete(s.readings.all, m)
+		}
+	}
+}
+
+// watchPorts has a switch read again whose ports are up or down otherwise than is known, and makes the alarms.
+func (s *Service) watchPorts(o *discovery.Observation, list []portRate, was, now driver.Counters) {
+	for _, p := range o.Ports {
+		if c, ok := now.Interfaces[p.IfIndex]; ok && p.Oper != 0 && status(c.Oper) != status(p.Oper) {
+			s.survey.Touch(discovery.Hint{Node: o.Node, IfIndex: p.IfIndex, Repeat: c.Oper == 1})
+		}
+	}
+	t := seconds(was, now)
+	if t <= 0 {
+		return
+	}
+	r := s.readings.of(o.Node)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range list {
+		if most := uint64(s.set.Counters.Utilization); most > 0 && p.Speed > 0 && p.In != nil && p.Out != nil {
+			s.alarm(r, o, p, "utilization", max(*p.In, *p.Out)/(p.Speed*10), most)
+		}
+		if most := uint64(s.set.Counters.Errors); most > 0 {
+			s.alarm(r, o, p, "errors", uint64(float64(p.NewErrors)/t), most)
+		}
+	}
+}
+
+// portEvent and rateAlarm are the notifications of module switch-ports.
+type portEvent struct {
+	Time string `json:"time"`
+	ofSwitch
+	portID
+	State string `json:"state"`
+	Cause string `json:"cause"`
+}
+
+type rateAlarm struct {
+	Time string `json:"time"`
+	ofSwitch
+	portID
+	Kind   string `json:"kind"`
+	Active bool   `json:"active"`
+	Value  uint64 `json:"value"`
+	Limit  uint64 `json:"limit"`
+}
+
+// The event stream of ports and its notifications.
+const (
+	portStream        = "switch-ports"
+	portNotification  = "switch-ports:port-changed"
+	alarmNotification = "switch-ports:rate-alarm"
+)
+
+// alarm begins when a rate has reached its limit, and ends when it is below four fifths of it.
+func (s *Service) alarm(r *reading, o *discovery.Observation, p portRate, kind string, value, limit uint64) {
+	k := alarm{p.Number, kind}
+	active := value >= limit || r.alarmed[k] && value*5 >= limit*4
+	if active == r.alarmed[k] {
+		return
+	}
+	if delete(r.alarmed, k); active {
+		r.alarmed[k] = true
+	}
+	s.alarms.Publish(rateAlarm{stamp(time.Now()), s.of(o.Node), p.portID, kind, active, value, limit})
+}
+
+// portChanges are the ports that went up or down.
+func portChanges(before, after *discovery.Network, cause discovery.Cause) (out []discovery.Change) {
+	if before == nil {
+		return nil
+	}
+	was := map[string]map[string]int32{}
+	for _, n := range before.Nodes {
+		ports := map[string]int32{}
+		for _, p := range n.Ports {
+			ports[p.ID] = p.Oper
+		}
+		was[n.ID] = ports
+	}
+	for _, n := range after.Nodes {
+		for _, p := range n.Ports {
+			old, now := status(was[n.ID][p.ID]), status(p.Oper)
+			if n.Stale || old == now || old == "unknown" || now == "unknown" {
+				continue
+			}
+			kind := discovery.PortUp
+			if now == "down" {
+				kind = discovery.PortDown
+			}
+			out = append(out, discovery.Change{At: after.Built, Cause: string(cause), Kind: kind, Node: n.ID, Port: p.ID})
+		}
+	}
+	return out
+}
+
+func (s *Service) publishPort(c discovery.Change) {
+	state := map[discovery.ChangeKind]string{discovery.PortUp: "up", discovery.PortDown: "down"}[c.Kind]
+	id := portID{Port: s.portOf(discovery.End{Node: c.Node, Port: c.Port})}
+	if n, err := strconv.ParseUint(c.Port, 10, 32); err == nil {
+		id.Number = uint32(n)
+	}
+	s.portEvents.Publish(portEvent{stamp(c.At), s.ofNode(c.Node), id, state, c.Cause})
+}
+
+// portMetrics gives the newest rates to the host's /metrics, of a bounded number of ports.
+type portMetrics struct{ s *Service }
+
+// Describe implements prometheus.Collector; the ports are known when asked.
+func (m portMetrics) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (m portMetrics) Collect(ch chan<- prometheus.Metric) {
+	type line struct {
+		sw string
+		portRate
+	}
+	var all []line
+	m.s.readings.mu.Lock()
+	for node, r := range m.s.readings.all {
+		for _, p := range r.published {
+			all = append(all, line{m.s.nameOf(node) + " " + node.String(), p})
+		}
+	}
+	m.s.readings.mu.Unlock()
+	slices.SortFunc(all, func(a, b line) int {
+		return cmp.Or(-cmp.Compare(a.State, b.State), cmp.Compare(a.sw, b.sw), cmp.Compare(a.Number, b.Number)) // up, unknown, down
+	})
+	shown := min(len(all), m.s.set.Counters.MetricsPorts)
+	gauge := func(name, help string, v float64, labels ...string) {
+		d := prometheus.NewDesc(name, help, []string{"switch", "port"}[:len(labels)], nil)
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	seen := map[[2]string]bool{}
+	for _, l := range all[:shown] {
+		labels := []string{l.sw, l.Port}
+		if seen[[2]string(labels)] {
+			labels[1] += " " + strconv.FormatUint(uint64(l.Number), 10) // two ports of one name
+		}
+		if seen[[2]string(labels)] {
+			continue
+		}
+		seen[[2]string(labels)] = true
+		gauge("ctl_switch_port_up", "Whether the port is up.", map[string]float64{"up": 1}[l.State], labels...)
+		if l.In != nil && l.Out != nil {
+			gauge("ctl_switch_port_in_bits_per_second", "Bits a second that came in, of the last two readings.", float64(*l.In), labels...)
+			gauge("ctl_switch_port_out_bits_per_second", "Bits a second that went out, of the last two readings.", float64(*l.Out), labels...)
+		}
+		gauge("ctl_switch_port_errors", "Errors and dropped frames since the switch started.", float64(l.InErrors+l.OutErrors+l.InDiscards+l.OutDiscards), labels...)
+	}
+	gauge("ctl_switch_ports_left_out", "Ports that are not shown, beyond counters.metrics_ports.", float64(len(all)-shown))
+}

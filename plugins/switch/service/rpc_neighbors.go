@@ -1,0 +1,170 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ctl.internal/plugins/switch/discovery"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+)
+
+type neighborLine struct {
+	ofSwitch
+	Port     string   `json:"port"`
+	Neighbor string   `json:"neighbor"`
+	FarPort  string   `json:"neighbor-port,omitempty"`
+	Address  []string `json:"address,omitempty"`
+	Protocol string   `json:"protocol,omitempty"`
+	Placed   bool     `json:"placed"`
+	Reason   string   `json:"reason,omitempty"`
+}
+
+type neighborLines struct {
+	Entries []neighborLine `json:"entry"`
+}
+
+// neighborName is what a neighbour calls itself.
+func neighborName(n discovery.Neighbor) string { return cmp.Or(n.SysName, n.Chassis.String()) }
+
+// neighborLines lists the edges at the ports of the switches, and the neighbours that are none.
+func (s *Service) neighborLines(ctx context.Context, in whichIn) (*neighborLines, error) {
+	n, err := s.survey.Await(ctx)
+	if err != nil {
+		return nil, err
+	}
+	only := ""
+	if in.Switch != "" {
+		sw, err := s.named(in.Switch)
+		if err != nil {
+			return nil, err
+		}
+		only = discovery.NodeID(mib.MAC(sw.NodeId))
+	}
+	out := &neighborLines{Entries: []neighborLine{}}
+	names := map[string]string{}
+	for _, node := range n.Nodes {
+		names[node.ID] = cmp.Or(node.Name, node.ID)
+	}
+	for _, e := range n.Edges {
+		if e.Head.Kind == discovery.SNMP && (only == "" || e.Head.Node == only) {
+			out.Entries = append(out.Entries, neighborLine{s.ofNode(e.Head.Node), s.portOf(e.Head), names[e.Tail.Node], s.portOf(e.Tail),
+				s.announced(e), e.Source, true, ""})
+		}
+	}
+	for _, u := range n.Unresolved {
+		if only == "" || u.Node == only {
+			out.Entries = append(out.Entries, neighborLine{s.ofNode(u.Node), s.portOf(discovery.End{Node: u.Node, Port: u.Port}), u.Neighbor, "", nil, "", false, u.Why})
+		}
+	}
+	slices.SortStableFunc(out.Entries, func(a, b neighborLine) int { return strings.Compare(a.Switch, b.Switch) })
+	return out, nil
+}
+
+// ofNode is of for a node-id in text.
+func (s *Service) ofNode(id string) ofSwitch {
+	if m, err := strconv.ParseUint(id, 10, 48); err == nil {
+		return s.of(mib.MAC(m))
+	}
+	return ofSwitch{id, id}
+}
+
+// announced are the management addresses of the device at the tail of an edge.
+func (s *Service) announced(e discovery.Edge) (out []string) {
+	id, err := strconv.ParseUint(e.Head.Node, 10, 48)
+	o := s.survey.Observation(mib.MAC(id))
+	if err != nil || o == nil {
+		return nil
+	}
+	for _, n := range o.Neighbors {
+		if n.LocalPort != e.Head.Port {
+			continue
+		}
+		for _, a := range n.Addresses {
+			out = append(out, a.String())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (o *neighborLines) text() string {
+	t := commands.Table{Empty: "No neighbours.", Columns: []commands.Column{{Title: "Switch", Max: 32}, {Title: "Port"}, {Title: "Neighbour", Max: 40}, {Title: "Port", Max: 24},
+		{Title: "Addresses", Max: 40}, {Title: "Source"}, {Title: "Placed"}, {Title: "Reason", Max: 80}}}
+	for _, e := range o.Entries {
+		t.Add(e.Switch, e.Port, e.Neighbor, e.FarPort, commands.List(", ", e.Address), e.Protocol, e.Placed, e.Reason)
+	}
+	return t.String()
+}
+
+type historyIn struct {
+	Switch string `json:"switch"`
+	Since  string `json:"since"`
+	Limit  int    `json:"limit"`
+}
+
+type historyLine struct {
+	Time   string `json:"time"`
+	Change string `json:"change"`
+	ofSwitch
+	Port     string `json:"port,omitempty"`
+	Peer     string `json:"peer,omitempty"`
+	PeerPort string `json:"peer-port,omitempty"`
+	MAC      string `json:"mac-address,omitempty"`
+	Source   string `json:"source,omitempty"`
+	Cause    string `json:"cause,omitempty"`
+}
+
+type historyLines struct {
+	Entries []historyLine `json:"entry"`
+}
+
+func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, error) {
+	only := ""
+	if in.Switch != "" {
+		sw, err := s.named(in.Switch)
+		if err != nil {
+			return nil, err
+		}
+		only = discovery.NodeID(mib.MAC(sw.NodeId))
+	}
+	var since time.Time
+	if in.Since != "" {
+		var err error
+		if since, err = time.Parse(time.RFC3339, in.Since); err != nil {
+			return nil, fault.At(fault.Invalid, "since", "%.40q is no time as in RFC 3339, 2026-11-22T17:00:00Z", in.Since)
+		}
+	}
+	out := &historyLines{Entries: []historyLine{}}
+	for _, c := range s.changes() {
+		if c.At.Before(since) || in.Limit > 0 && len(out.Entries) == in.Limit {
+			break
+		}
+		if only != "" && c.Node != only && c.Peer != only {
+			continue
+		}
+		l := historyLine{stamp(c.At), string(c.Kind), s.ofNode(c.Node), s.portOf(discovery.End{Node: c.Node, Port: c.Port}), "", "", "", c.Source, c.Cause}
+		if c.Peer != "" {
+			l.Peer, l.PeerPort = s.ofNode(c.Peer).Switch, s.portOf(discovery.End{Node: c.Peer, Port: c.PeerPort})
+		}
+		if c.MAC != 0 {
+			l.MAC = c.MAC.String()
+		}
+		out.Entries = append(out.Entries, l)
+	}
+	return out, nil
+}
+
+func (o *historyLines) text() string {
+	t := commands.Table{Empty: "Nothing has changed yet.", Columns: []commands.Column{{Title: "Time"}, {Title: "Change"}, {Title: "Switch", Max: 32}, {Title: "Port"},
+		{Title: "Peer", Max: 32}, {Title: "Port"}, {Title: "MAC address"}, {Title: "Source"}, {Title: "Cause"}}}
+	for _, e := range o.Entries {
+		t.Add(e.Time, e.Change, e.Switch, e.Port, e.Peer, e.PeerPort, e.MAC, e.Source, e.Cause)
+	}
+	return t.String()
+}

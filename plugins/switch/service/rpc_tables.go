@@ -1,0 +1,286 @@
+package service
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ctl.internal/plugins/switch/driver"
+	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
+)
+
+// macOf reads the leaf mac-address; 0 where it is absent.
+func macOf(text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	m, err := mib.ParseMAC(text)
+	if err != nil {
+		return 0, fault.At(fault.Invalid, "mac-address", "%v", err)
+	}
+	return uint64(m), nil
+}
+
+// fdbLinesIn and fdbLines are RPC fdb of module switch.
+type fdbLinesIn struct {
+	whichIn
+	VLAN uint32 `json:"vlan-id"`
+	MAC  string `json:"mac-address"`
+	pageIn
+}
+
+type fdbLine struct {
+	VLAN uint32 `json:"vlan-id"`
+	MAC  string `json:"mac-address"`
+	portID
+	Type string `json:"type"`
+}
+
+type fdbLines struct {
+	Entries []fdbLine `json:"entry"`
+	pageOut
+}
+
+func (s *Service) fdbLines(ctx context.Context, in fdbLinesIn) (*fdbLines, error) {
+	sw, err := s.named(in.Switch)
+	if err != nil {
+		return nil, err
+	}
+	q := driver.FDBQuery{VLAN: in.VLAN, Cursor: in.Cursor, Limit: in.rows()}
+	if q.MAC, err = macOf(in.MAC); err != nil {
+		return nil, err
+	}
+	names := s.ports(mib.MAC(sw.NodeId))
+	if in.Port != "" {
+		if q.Port, err = names.number(sw, "port", in.Port); err != nil {
+			return nil, err
+		}
+	}
+	p, err := s.drivers.ReadFDB(ctx, sw, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &fdbLines{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageEnd(p.Next, p.Partial)}
+	for _, e := range p.Entries {
+		out.Entries = append(out.Entries, fdbLine{e.VlanId, mib.MAC(e.Mac).String(), portID{names.of(e.Port), e.Port}, entryOf(sw, e).Type})
+	}
+	return out, nil
+}
+
+func (o *fdbLines) text() string {
+	t := commands.Table{Empty: "No entries.", Columns: []commands.Column{{Title: "VLAN", Right: true}, {Title: "MAC address"}, {Title: "Port"}, {Title: "No", Right: true}, {Title: "Type"}}}
+	for _, e := range o.Entries {
+		t.Add(e.VLAN, e.MAC, e.Port, e.Number, e.Type)
+	}
+	return t.String() + cutNote(o.Partial)
+}
+
+// arpLinesIn and arpLines are RPC arp of module switch.
+type arpLinesIn struct {
+	whichIn
+	MAC string `json:"mac-address"`
+	pageIn
+}
+
+type arpLine struct {
+	IP      string `json:"ip-address"`
+	MAC     string `json:"mac-address"`
+	IfIndex uint32 `json:"if-index"`
+	Type    string `json:"type"`
+}
+
+type arpLines struct {
+	Entries []arpLine `json:"entry"`
+	pageOut
+}
+
+func (s *Service) arpLines(ctx context.Context, in arpLinesIn) (*arpLines, error) {
+	sw, err := s.named(in.Switch)
+	if err != nil {
+		return nil, err
+	}
+	q := driver.ARPQuery{Cursor: in.Cursor, Limit: in.rows()}
+	if q.MAC, err = macOf(in.MAC); err != nil {
+		return nil, err
+	}
+	p, err := s.drivers.ReadARP(ctx, sw, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &arpLines{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageEnd(p.Next, p.Partial)}
+	for _, e := range p.Entries {
+		kind := map[int32]string{3: "dynamic", mib.ARPTypeStatic: "static"}[e.Type]
+		if kind == "" {
+			kind = "other"
+		}
+		out.Entries = append(out.Entries, arpLine{e.IpAddress, mib.MAC(e.Mac).String(), e.IfIndex, kind})
+	}
+	return out, nil
+}
+
+func (o *arpLines) text() string {
+	t := commands.Table{Empty: "No entries.", Columns: []commands.Column{{Title: "IP address"}, {Title: "MAC address"}, {Title: "Interface", Right: true}, {Title: "Type"}}}
+	for _, e := range o.Entries {
+		t.Add(e.IP, e.MAC, e.IfIndex, e.Type)
+	}
+	return t.String() + cutNote(o.Partial)
+}
+
+type stpLine struct {
+	portID
+	Enabled bool   `json:"enabled"`
+	State   string `json:"state,omitempty"`
+	Root    string `json:"root,omitempty"`
+}
+
+type stpLines struct {
+	ofSwitch
+	Enabled bool      `json:"enabled"`
+	Entries []stpLine `json:"entry"`
+}
+
+func (s *Service) stpLines(ctx context.Context, in whichIn) (*stpLines, error) {
+	sw, err := s.named(in.Switch)
+	if err != nil {
+		return nil, err
+	}
+	d, known, err := driver.For[switchdriver.STPReader](ctx, s.drivers, sw, "ReadStp")
+	if err != nil {
+		return nil, err
+	}
+	ports, on, err := d.ReadSTP(ctx, known, 0)
+	if err != nil {
+		return nil, err
+	}
+	names := s.ports(mib.MAC(sw.NodeId))
+	out := &stpLines{s.of(mib.MAC(sw.NodeId)), on, make([]stpLine, 0, len(ports))}
+	for _, p := range ports {
+		l := stpLine{portID{names.of(p.Port), p.Port}, p.Enabled, stpStates[p.State], ""}
+		if len(p.DesignatedRoot) == 8 {
+			l.Root = fmt.Sprintf("%d %s", binary.BigEndian.Uint16(p.DesignatedRoot), mib.MACFromBytes(p.DesignatedRoot[2:]))
+		}
+		out.Entries = append(out.Entries, l)
+	}
+	return out, nil
+}
+
+func (o *stpLines) text() string {
+	t := commands.Table{Empty: "The switch has no ports in a spanning tree.", Columns: []commands.Column{{Title: "Port"}, {Title: "No", Right: true}, {Title: "Enabled"}, {Title: "State"}, {Title: "Root"}}}
+	for _, e := range o.Entries {
+		t.Add(e.Port, e.Number, e.Enabled, e.State, e.Root)
+	}
+	return t.String()
+}
+
+// vlanIDIn names a VLAN of a switch, or of all.
+type vlanIDIn struct {
+	Switch string `json:"switch"`
+	VLAN   uint32 `json:"vlan-id"`
+}
+
+type vlanLine struct {
+	ofSwitch
+	VLAN     uint32   `json:"vlan-id"`
+	Name     string   `json:"vlan-name,omitempty"`
+	Dynamic  bool     `json:"dynamic"`
+	Tagged   []string `json:"tagged-port"`
+	Untagged []string `json:"untagged-port"`
+}
+
+type vlanLines struct {
+	Entries []vlanLine `json:"entry"`
+	Partial []string   `json:"partial,omitempty"`
+}
+
+// vlanLines reads the VLANs of a switch, or of all. Of one switch a failure is the answer, of many it is told beside the others.
+func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error) {
+	out := &vlanLines{Entries: []vlanLine{}}
+	partial, err := s.each(ctx, in.Switch, func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {
+		d, known, err := driver.For[switchdriver.VLANReader](ctx, s.drivers, sw, "ReadVlans")
+		if err != nil {
+			return err
+		}
+		vlans, err := d.ReadVLANs(ctx, known)
+		if err != nil {
+			return err
+		}
+		m := mib.MAC(sw.NodeId)
+		names := s.ports(m)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, v := range vlans {
+			if in.VLAN == 0 || v.VlanId == in.VLAN {
+				out.Entries = append(out.Entries, vlanLine{s.of(m), v.VlanId, v.Name, v.Dynamic, names.all(tagged(v)), names.all(v.UntaggedPorts)})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out.Entries, func(a, b vlanLine) int { return strings.Compare(a.Switch, b.Switch) })
+	out.Partial = partial
+	return out, nil
+}
+
+func (o *vlanLines) text() string {
+	t := commands.Table{Empty: "No VLANs.", Columns: []commands.Column{{Title: "Switch", Max: 32}, {Title: "VLAN", Right: true}, {Title: "Name", Max: 32}, {Title: "Dynamic"},
+		{Title: "Untagged", Max: 60}, {Title: "Tagged", Max: 60}}}
+	for _, e := range o.Entries {
+		t.Add(e.Switch, e.VLAN, e.Name, e.Dynamic, commands.List(",", e.Untagged), commands.List(",", e.Tagged))
+	}
+	return t.String() + cutNote(o.Partial)
+}
+
+// tagged returns the ports that frames of a VLAN leave with a tag.
+func tagged(v *switchdriver.VLAN) []uint32 {
+	return slices.DeleteFunc(slices.Clone(v.EgressPorts), func(p uint32) bool { return slices.Contains(v.UntaggedPorts, p) })
+}
+
+// The bounds of asking all switches.
+const (
+	askedAtOnce = 64
+	askedTime   = 20 * time.Second // for one switch
+	maxPartial  = 100
+)
+
+// each asks a switch, or all of the list at the same time. It fails with what failed of the one; of all, it names those that did.
+func (s *Service) each(ctx context.Context, which string, ask func(context.Context, *switchdriver.Switch, *sync.Mutex) error) (partial []string, err error) {
+	var mu sync.Mutex
+	if which != "" {
+		sw, err := s.named(which)
+		if err != nil {
+			return nil, err
+		}
+		return nil, ask(ctx, sw, &mu)
+	}
+	var g errgroup.Group
+	g.SetLimit(askedAtOnce)
+	for _, sw := range s.inventory.All() {
+		g.Go(func() error {
+			ctx, cancel := context.WithTimeout(ctx, askedTime)
+			defer cancel()
+			if err := ask(ctx, sw, &mu); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				partial = append(partial, s.nameOf(mib.MAC(sw.NodeId))+": "+err.Error())
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // failures are in partial
+	slices.Sort(partial)
+	if more := len(partial) - maxPartial; more > 0 {
+		partial = append(partial[:maxPartial], fmt.Sprintf("and %d more", more))
+	}
+	return partial, nil
+}

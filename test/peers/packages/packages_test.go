@@ -1,0 +1,155 @@
+//go:build peers
+
+// Package packages makes the packages and installs them as their users do.
+package packages
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	tree     = "../../.."
+	patience = 10 * time.Minute
+)
+
+func peer(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("SKIPPED, NOT TESTED: the peer %s is not installed (test/peers/install.sh)", name)
+		}
+	}
+}
+
+// run runs a line of shell at the top of the tree, which must succeed.
+func run(t *testing.T, line string) string {
+	t.Helper()
+	out, err := try(t, line)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return out
+}
+
+func try(t *testing.T, line string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", "set -e; "+line)
+	cmd.Dir, cmd.WaitDelay = tree, time.Second
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestPackages(t *testing.T) {
+	peer(t, "make", "git")
+	run(t, "make packages")
+	sums := run(t, "cat bin/packages/SHA256SUMS")
+	if strings.Count(sums, "\n") < 6 {
+		t.Fatalf("SHA256SUMS:\n%s", sums)
+	}
+	t.Run("are the same twice", func(t *testing.T) {
+		run(t, "make packages")
+		if again := run(t, "cat bin/packages/SHA256SUMS"); again != sums {
+			t.Errorf("first\n%s\nthen\n%s", sums, again)
+		}
+	})
+	t.Run("image", image)
+	t.Run("rpm", func(t *testing.T) {
+		peer(t, "rpm")
+		if out := run(t, "rpm -qlp bin/packages/ctl-*.rpm"); !strings.Contains(out, "/usr/share/man/man1/ctl.1") || !strings.Contains(out, "/usr/lib/systemd/system/ctld.service") {
+			t.Errorf("the rpm holds\n%s", out)
+		}
+	})
+	t.Run("deb in a Debian chroot", deb)
+}
+
+// skopeo and umoci open the image; what is in it runs.
+func image(t *testing.T) {
+	peer(t, "skopeo", "umoci")
+	if out := run(t, "skopeo inspect oci:bin/packages/ctl.oci:latest"); !strings.Contains(out, `"Os": "linux"`) {
+		t.Errorf("skopeo: %s", out)
+	}
+	dir := t.TempDir()
+	root := filepath.Join(dir, "bundle", "rootfs")
+	run(t, fmt.Sprintf("umoci unpack --rootless --image bin/packages/ctl.oci:latest %q", filepath.Join(dir, "bundle")))
+	for _, file := range []string{"usr/lib/ctl/ctld", "usr/lib/ctl/plugins/switch", "etc/ssl/certs/ca-certificates.crt", "usr/bin/git"} {
+		if info, err := os.Stat(filepath.Join(root, file)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED, NOT TESTED: the peer chroot needs root")
+	}
+	// What a container runtime gives to every image.
+	if out := run(t, fmt.Sprintf("mkdir -p %[1]q/dev; mknod -m 666 %[1]q/dev/null c 1 3; chroot %[1]q /usr/bin/git --version; chroot %[1]q /usr/bin/ctl --version", root)); !strings.Contains(out, "git version") || !strings.Contains(out, "plugin contract") {
+		t.Errorf("in the image: %s", out)
+	}
+}
+
+// The package is installed, upgraded while it holds data, and purged without a trace.
+func deb(t *testing.T) {
+	peer(t, "debootstrap", "dpkg", "apt-get")
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED, NOT TESTED: the peer debootstrap needs root")
+	}
+	root := filepath.Join(t.TempDir(), "debian")
+	mirror := strings.Fields(run(t, `. /etc/os-release; echo "$VERSION_CODENAME"; apt-get indextargets --format '$(REPO_URI)' | head -n 1`))
+	if len(mirror) != 2 {
+		t.Skipf("SKIPPED, NOT TESTED: the peer debootstrap knows no mirror: %v", mirror)
+	}
+	if out, err := try(t, fmt.Sprintf("debootstrap --variant=minbase %s %q %s", mirror[0], root, mirror[1])); err != nil {
+		t.Skipf("SKIPPED, NOT TESTED: the peer debootstrap: %v\n%s", err, out[max(0, len(out)-2000):])
+	}
+	in := func(line string) string {
+		t.Helper()
+		return run(t, fmt.Sprintf("unshare -m chroot %q env LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -ec 'mount -t proc none /proc; %s'", root, line))
+	}
+	before := in("find / -xdev \\( -path /proc -o -path /sys -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \\) -prune -o -print | sort")
+	run(t, fmt.Sprintf("cp bin/packages/ctl_*.deb %q/first.deb", root))
+	in("dpkg -i /first.deb")
+	if out := in("ctl --version; su -s /bin/sh ctl -c \"ctl man /tmp/man\"; test -s /usr/share/man/man1/ctl.1; test -s /usr/share/bash-completion/completions/ctl; ls /usr/lib/ctl/plugins"); !strings.Contains(out, "plugin contract") || !strings.Contains(out, "bier-service") {
+		t.Errorf("installed: %s", out)
+	}
+	// An ordinary user runs a controller, and the doctor finds nothing.
+	session := `useradd -m anna
+		su -s /bin/bash anna -c "cd; ctld --home h --http 127.0.0.1:0 --ssh off --admin 127.0.0.1:0 >out 2>&1 & p=\$!;
+			until grep -q console: out; do kill -0 \$p; sleep 0.1; done;
+			CTL_HOME=h ctl feature:install ctl-switch-all; CTL_HOME=h ctl plugin:list; CTL_HOME=h ctl doctor; kill \$p; wait \$p"
+		userdel -r anna 2>/dev/null`
+	if out := in(session); !strings.Contains(out, "everything is in order") || !strings.Contains(out, "ready") {
+		t.Errorf("the session of a user:\n%s", out)
+	}
+	in("touch /var/lib/ctl/mine")
+	run(t, `export SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) ARCH=$(go env GOARCH) VERSION=9.9.9
+		go run ./internal/packages stage bin bin/packages/root
+		go tool -modfile=.ci/tools.mod nfpm package -f internal/packages/nfpm.yaml -p deb -t bin/packages/next.deb; rm -rf bin/packages/root`)
+	run(t, fmt.Sprintf("mv bin/packages/next.deb %q/next.deb", root))
+	if out := in("dpkg -i /next.deb; dpkg -s ctl | grep Version; ls /var/lib/ctl /usr/lib/ctl/plugins"); !strings.Contains(out, "9.9.9") || !strings.Contains(out, "mine") || !strings.Contains(out, "bier-service") {
+		t.Errorf("upgraded: %s", out)
+	}
+	in("rm -rf /first.deb /next.deb /tmp/man; dpkg --purge ctl")
+	if after := in("find / -xdev \\( -path /proc -o -path /sys -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \\) -prune -o -print | sort"); added(before, after) != "" {
+		t.Errorf("left behind: %s", added(before, after))
+	}
+	if out := in("getent passwd ctl || echo none"); !strings.Contains(out, "none") {
+		t.Errorf("the user is left: %s", out)
+	}
+}
+
+func added(before, after string) string {
+	var out []string
+	for line := range strings.Lines(after) {
+		if !strings.Contains("\n"+before, "\n"+line) && !strings.HasSuffix(line, "-\n") { // /etc/passwd- and the like are useradd's
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(out, " ")
+}
