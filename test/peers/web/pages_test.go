@@ -53,7 +53,11 @@ func TestPages(t *testing.T) {
 	var before, after string
 	const where = `JSON.stringify(document.querySelector('canvas.map').ctl.places)`
 	run(ctx, t, "map-cut", chromedp.Evaluate(where, &before),
-		chromedp.ActionFunc(func(context.Context) error { lab.SetLink("sw1", "sw2", false); c.Ctl("switch:TopoDiscover"); return nil }),
+		chromedp.ActionFunc(func(context.Context) error {
+			lab.SetLink("sw1", "sw2", false)
+			c.Ctl("switch:TopoDiscover")
+			return nil
+		}),
 		press("The same as a table"), until(`[...document.querySelectorAll('.twin td')].some(d => d.textContent === 'gone')`), chromedp.Evaluate(where, &after))
 	if before != after {
 		t.Errorf("a link went and nodes moved:\n%s\n%s", before, after)
