@@ -2,12 +2,14 @@ package server
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/logs"
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/sdk/caller"
@@ -87,6 +89,7 @@ type (
 	featureNames struct {
 		Name     []string `json:"name"`
 		Simulate bool     `json:"simulate"`
+		Grant    bool     `json:"grant"` // to install only
 	}
 	featureChanges struct {
 		Change []string `json:"change,omitempty"`
@@ -122,7 +125,13 @@ func (s *Server) getStatus(context.Context, struct{}) (systemStatus, error) {
 }
 
 func (s *Server) installFeature(ctx context.Context, in featureNames) (featureChanges, error) {
-	c, err := s.features.Install(ctx, in.Name, feature.InstallOptions{Simulate: in.Simulate})
+	who, _ := caller.From(ctx)
+	c, err := s.features.Install(ctx, in.Name, feature.InstallOptions{Simulate: in.Simulate,
+		Agree: feature.Agreement{By: who.User + "@" + who.Domain, All: in.Grant, To: map[string][]grant.Grant{}}})
+	var needed *grant.NeededError
+	if errors.As(err, &needed) {
+		err = fault.New(fault.Denied, "%s", needed.Error())
+	}
 	return changesOf(c), err
 }
 

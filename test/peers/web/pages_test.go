@@ -31,7 +31,7 @@ func TestPages(t *testing.T) {
 	t.Cleanup(lab.Close)
 	c := harness.Start(t, bin, map[string]string{"switch_swdb.csv": string(lab.CSV())})
 	for _, f := range []string{"ctl-switch-all", "ctl-bier-topomanager-ui"} {
-		c.Ctl("feature:install " + f)
+		c.Ctl("feature:install --grant " + f)
 	}
 	for path, want := range map[string]int{"/": http.StatusUnauthorized, "/apidoc/openapi.json": http.StatusUnauthorized, "/web/events": http.StatusUnauthorized,
 		"/web/me": http.StatusUnauthorized, "/login": http.StatusOK, "/web/static/app.js": http.StatusOK} {
@@ -53,7 +53,11 @@ func TestPages(t *testing.T) {
 	var before, after string
 	const where = `JSON.stringify(document.querySelector('canvas.map').ctl.places)`
 	run(ctx, t, "map-cut", chromedp.Evaluate(where, &before),
-		chromedp.ActionFunc(func(context.Context) error { lab.SetLink("sw1", "sw2", false); c.Ctl("switch:TopoDiscover"); return nil }),
+		chromedp.ActionFunc(func(context.Context) error {
+			lab.SetLink("sw1", "sw2", false)
+			c.Ctl("switch:TopoDiscover")
+			return nil
+		}),
 		press("The same as a table"), until(`[...document.querySelectorAll('.twin td')].some(d => d.textContent === 'gone')`), chromedp.Evaluate(where, &after))
 	if before != after {
 		t.Errorf("a link went and nodes moved:\n%s\n%s", before, after)
@@ -69,7 +73,7 @@ func TestPages(t *testing.T) {
 
 	run(ctx, t, "plugins", chromedp.Navigate(c.HTTP+"/#/system"), until(`[...document.querySelectorAll('td')].some(d => d.textContent.includes('bier-topomanager'))`))
 	run(ctx, t, "features", press("Features"), chromedp.SendKeys(`[aria-label="Filter features"]`, "ctl-bier-channel-ui"),
-		press("Install…"), shows("install feature ctl-bier-channel-ui"), chromedp.Click(`dialog .actions button`), until(`[...document.querySelectorAll('td')].some(d => d.textContent.includes('Started'))`))
+		press("Install…"), shows("install feature ctl-bier-channel-ui"), chromedp.Click(`dialog .actions button`), press("Grant and install"), until(`[...document.querySelectorAll('td')].some(d => d.textContent.includes('Started'))`))
 
 	for _, p := range []string{"#/map", "#/devices", "#/devices/switch%3A1/2199023255553", "#/bier", "#/system", "#/system/features", "#/access", "#/access/policies", "#/repos", "#/api", "#/yang/vlan", "#/account"} {
 		var wide int64

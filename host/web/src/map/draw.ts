@@ -26,12 +26,12 @@ export interface Pen {
 /** paint draws all that is in the view, and returns the boxes of the names that it wrote: no two of them overlap. */
 export function paint(pen: Pen, g: Graph, at: Map<string, Point>, v: View, look: Look, c: Palette): { id: string; x: number; y: number; w: number; h: number }[] {
   const inside = (x: number, y: number) => x > -60 && y > -60 && x < v.width + 60 && y < v.height + 60, r = radius * Math.max(0.35, Math.min(1.3, v.zoom ** 0.6));
-  const dim = (id: string) => look.dim && !look.dim.has(id) ? 0.18 : 1, many = g.links.size > 800;
+  const dim = (id: string) => look.dim && !look.dim.has(id) ? 0.18 : 1, many = g.links.size > 3 * g.nodes.size && g.links.size > 150, faint = Math.max(0.05, Math.min(0.3, 60 / g.links.size));
   for (const l of g.links.values()) {
     const [x1, y1] = screen(at.get(l.a)!, v), [x2, y2] = screen(at.get(l.b)!, v);
     if (!inside(x1, y1) && !inside(x2, y2) && (Math.max(x1, x2) < 0 || Math.min(x1, x2) > v.width || Math.max(y1, y2) < 0 || Math.min(y1, y2) > v.height)) continue;
     const chosen = look.selected.has(l.a) || look.selected.has(l.b), on = look.layer?.links?.has(l.id) ?? false;
-    const alpha = (many && !chosen && !on ? 0.12 : 0.75) * Math.min(dim(l.a), dim(l.b));
+    const alpha = (many && !chosen && !on ? faint : 0.75) * Math.min(dim(l.a), dim(l.b));
     pen.line(x1, y1, x2, y2, on || chosen ? c.accent : l.state === 'gone' ? c.gone : c.line, on ? width(l) + 2 : width(l), dashes[l.state], chosen || on ? 1 : alpha);
   }
   const boxes: { id: string; x: number; y: number; w: number; h: number }[] = [], grid = new Map<string, typeof boxes>();

@@ -116,10 +116,10 @@ function island(nodes: string[], adj: Adjacency, name: (id: string) => string): 
     const ring = around(nodes, adj), hung = new Map(others.map(n => [n, hanging(n)]));
     if (ring) {
       const start = entry ? ring.indexOf(entry) : 0, order = ring.map((_, k) => ring[(k + start) % ring.length]!);
-      const need = order.map(n => n === entry ? unit : Math.max(unit * 0.95, hung.get(n)!.at.size > 1 ? hung.get(n)!.r * 1.8 : 0)), sum = need.reduce((a, b) => a + b, 0);
+      const need = order.map(n => n === entry ? unit : Math.max(unit * 0.95, hung.get(n)!.at.size > 1 ? hung.get(n)!.r * 2 : 0)), sum = need.reduce((a, b) => a + b, 0);
       // What hangs on the ring is farther out than the ring, where there is more room.
-      const out = Math.max(...order.map(n => n === entry || hung.get(n)!.at.size < 2 ? 0 : hung.get(n)!.r));
-      const R = Math.max(unit * 0.8, sum / (2 * Math.PI) - out * 0.6, order.length * unit * 0.95 / (2 * Math.PI));
+      const out = order.filter(n => n !== entry && hung.get(n)!.at.size > 1).map(n => Math.hypot(hung.get(n)!.x, hung.get(n)!.y)), round = sum / (2 * Math.PI);
+      const R = Math.max(unit * 0.8, round - (out.length ? Math.min(...out) * 0.9 : 0), round * 0.6, order.length * unit * 0.7 / (2 * Math.PI));
       let turn = entry ? Math.PI - need[0]! / sum * Math.PI : -Math.PI / 2 - need[0]! / sum * Math.PI;
       order.forEach((n, k) => {
         const a = turn + need[k]! / sum * Math.PI;

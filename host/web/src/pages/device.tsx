@@ -1,9 +1,9 @@
 // The parts of the page of a switch: what it says now, read when the part is opened, and what can be changed.
 import { useState } from 'preact/hooks';
 import { call, Fault, rpc } from '../core/api';
-import { mac, natural, useData } from '../core/data';
+import { mac, natural, printable, useData } from '../core/data';
 import { to } from '../core/route';
-import { Dialog, Empty, Field, Loaded, Mark, Outcome, Table, useAct } from '../core/ui';
+import { Dialog, Empty, Failure, Field, Loaded, Mark, Outcome, Table, useAct } from '../core/ui';
 import { Graph, Node, portName, speedText } from '../map/graph';
 import { Vlan, each } from '../map/layers';
 
@@ -24,17 +24,31 @@ export function portsOf(text: string): number[] {
   });
 }
 
+interface SwitchPort { port?: string; number?: number; description?: string; 'admin-state'?: string; state?: string; 'speed-kbps'?: number | string; pvid?: number; 'tagged-vlan'?: number[]; 'untagged-vlan'?: number[]; 'stp-state'?: string; neighbor?: string[] }
+interface Rate { number?: number; 'in-bps'?: number | string; 'out-bps'?: number | string; 'new-errors'?: number | string }
+const bits = (v: number | string | undefined) => v === undefined ? '' : speedText(Math.round(Number(v) / 100) / 10) || '0';
+
 export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) {
-  const [chosen, setChosen] = useState(''), vlans = useData(s => real ? vlansOf(n, s).catch(() => [] as Vlan[]) : Promise.resolve([] as Vlan[]), [n.id, real]);
+  const [chosen, setChosen] = useState(''), said = useData(s => real ? rpc<{ entry?: SwitchPort[]; partial?: string[] }>('switch:ports', { switch: n.id }, { signal: s }) : Promise.resolve({ entry: [], partial: [] }), [n.id, real]);
+  const rates = useData(s => real ? rpc<{ entry?: Rate[] }>('switch:counters', { switch: n.id }, { signal: s, background: true }).then(r => r.entry ?? [], () => [] as Rate[]) : Promise.resolve([] as Rate[]), [n.id, real]);
   const link = (port: string) => [...g.links.values()].find(l => l.state !== 'gone' && (l.a === n.id && l.aPort === port || l.b === n.id && l.bPort === port));
-  const rows = n.ports.map(p => { const short = portName(p.id), l = link(short), other = l && g.nodes.get(l.a === n.id ? l.b : l.a), state = p.state ?? (l ? 'up' : 'not known'); return { p, short, other, state, vlans: (vlans.value ?? []).filter(v => v['port-list']?.includes(Number(short))).map(v => v['vlan-id']) }; });
-  const shown = rows.filter(r => !chosen || r.short === chosen);
+  const known = new Map((said.value?.entry ?? []).map(e => [String(e.number), e])), ids = known.size ? [...known.keys()] : n.ports.map(p => portName(p.id));
+  const rows = ids.map(short => { const p = n.ports.find(x => portName(x.id) === short), e = known.get(short), l = link(short), other = l && g.nodes.get(l.a === n.id ? l.b : l.a), rate = rates.value?.find(r => String(r.number) === short); return { short, e, other, rate, name: e?.port ?? p?.name ?? short, state: e?.state ?? p?.state ?? (l ? 'up' : 'not known'), speed: Number(e?.['speed-kbps'] ?? p?.speed ?? 0) }; });
+  const look = (r: typeof rows[0]) => /block|discard/i.test(r.e?.['stp-state'] ?? '') ? 'blocked' : r.state === 'up' ? r.other ? 'linked' : 'up' : r.state === 'down' ? 'down' : 'unknown';
   return <>
-    <div class="ports" role="group" aria-label="Ports">{rows.map(r => <button key={r.p.id} class={'port ' + (r.state === 'up' ? r.other ? 'linked' : 'up' : r.state === 'down' ? 'down' : 'unknown')} aria-pressed={chosen === r.short} title={`${r.p.name}: ${r.state}${r.other ? ', to ' + r.other.name : ''}`} onClick={() => setChosen(chosen === r.short ? '' : r.short)}>{r.short}<span class="hidden"> {r.state}{r.other ? ' to ' + r.other.name : ''}</span></button>)}</div>
-    <p class="soft keys"><span class="port linked">1</span> to a neighbour <span class="port up">1</span> up <span class="port down">1</span> down <span class="port unknown">1</span> not known</p>
-    <Table name="Ports" rows={shown} id={r => r.p.id} empty={<Empty>The device names no ports.</Empty>} columns={[{ name: 'Port', text: r => r.short }, { name: 'Name', text: r => r.p.name }, { name: 'State', text: r => r.state, cell: r => <Mark tone={r.state === 'up' ? 'good' : r.state === 'down' ? 'bad' : 'soft'}>{r.state}</Mark> },
-      { name: 'Speed', text: r => speedText(r.p.speed ?? 0) }, { name: 'Neighbour', text: r => r.other?.name ?? '', cell: r => r.other ? <a href={to(['devices', g.id, r.other.id])}>{r.other.name}</a> : '' }, { name: 'VLANs', text: r => spans(r.vlans) }]} />
+    {said.error && <Failure error={said.error} retry={said.reload} />}{(said.value?.partial ?? []).map(x => <p key={x} class="note warn">{x}</p>)}
+    <div class="ports" role="group" aria-label="Ports">{rows.map(r => <button key={r.short} class={'port ' + look(r)} aria-pressed={chosen === r.short} title={`${r.name}: ${r.state}${r.other ? ', to ' + r.other.name : ''}`} onClick={() => setChosen(chosen === r.short ? '' : r.short)}>{r.short}<span class="hidden"> {r.state}{r.other ? ' to ' + r.other.name : ''}</span></button>)}</div>
+    <p class="soft keys"><span class="port linked">1</span> to a neighbour <span class="port up">1</span> up <span class="port down">1</span> down <span class="port blocked">1</span> blocked <span class="port unknown">1</span> not known</p>
+    <Table name="Ports" rows={rows.filter(r => !chosen || r.short === chosen)} id={r => r.short} empty={<Empty>The device names no ports.</Empty>} columns={[{ name: 'Port', text: r => r.short }, { name: 'Name', text: r => r.name }, { name: 'State', text: r => r.state, cell: r => <Mark tone={r.state === 'up' ? 'good' : r.state === 'down' ? 'bad' : 'soft'}>{r.state}{r.e?.['admin-state'] === 'down' && ', switched off'}</Mark> },
+      { name: 'Speed', text: r => r.speed, cell: r => speedText(r.speed) }, { name: 'In', text: r => Number(r.rate?.['in-bps'] ?? 0), cell: r => bits(r.rate?.['in-bps']), right: true }, { name: 'Out', text: r => Number(r.rate?.['out-bps'] ?? 0), cell: r => bits(r.rate?.['out-bps']), right: true }, { name: 'New errors', text: r => Number(r.rate?.['new-errors'] ?? 0), right: true },
+      { name: 'PVID', text: r => r.e?.pvid ?? '' }, { name: 'Tagged', text: r => spans(r.e?.['tagged-vlan']) }, { name: 'STP', text: r => r.e?.['stp-state'] ?? '' }, { name: 'Neighbour', text: r => r.other?.name ?? (r.e?.neighbor ?? []).join(', '), cell: r => r.other ? <a href={to(['devices', g.id, r.other.id])}>{r.other.name}</a> : printable((r.e?.neighbor ?? []).join(', ')) }]} />
   </>;
+}
+
+export function HistoryPart({ n }: { n: Node }) {
+  interface Change { time: string; change: string; port?: string; peer?: string; 'peer-port'?: string; 'mac-address'?: string; source?: string; cause?: string }
+  const list = useData(s => rpc<{ entry?: Change[] }>('switch:history', { switch: n.id, limit: 1000 }, { signal: s }).then(r => (r.entry ?? []).map((e, i) => ({ ...e, i }))), [n.id]);
+  return <Loaded data={list}>{v => <Table name="History" rows={v} id={e => String(e.i)} empty={<Empty>Nothing has changed on this switch since it is in the list.</Empty>} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{new Date(e.time).toLocaleString()}</time> }, { name: 'Change', text: e => e.change }, { name: 'Port', text: e => e.port ?? '' }, { name: 'Other end', text: e => [e.peer, e['peer-port'], e['mac-address']].filter(Boolean).join(' ') }, { name: 'Known from', text: e => e.source ?? '' }, { name: 'Because of', text: e => e.cause ?? '' }]} />}</Loaded>;
 }
 
 export function VlansPart({ n }: { n: Node }) {

@@ -8,7 +8,7 @@ import { Graph, Link, Node } from '../map/graph';
 import { graphs, problem, refresh, titleOf } from '../map/store';
 import { isSwitch } from '../map/layers';
 import { StateOf } from './map';
-import { AclPart, ArpPart, FdbPart, PortsPart, RawPart, StpPart, VlanDialog, VlansPart } from './device';
+import { AclPart, ArpPart, FdbPart, HistoryPart, PortsPart, RawPart, StpPart, VlanDialog, VlansPart } from './device';
 
 interface Row { g: Graph; n: Node; links: number }
 
@@ -47,7 +47,7 @@ function DevicePage({ topology, id }: { topology: string; id: string }) {
   useTick(5);
   const g = graphs.value?.get(topology), n = g?.nodes.get(id), tab = route.value.path[3] ?? 'ports', act = useAct(), [adding, setAdding] = useState(false);
   if (!g || !n) return <><Title>Device</Title>{graphs.value ? <Empty action={<a class="button" href={to(['devices'])}>To the list</a>}>There is no node {id} in the topology {topology} (any more).</Empty> : problem.value ? <Failure error={problem.value} retry={() => void refresh()} /> : <div class="skeleton" data-state="loading" />}</>;
-  const real = isSwitch(g, id), tabs: [string, string][] = [['ports', `Ports ${n.ports.length}`], ...(real ? [['vlans', 'VLANs'], ['fdb', 'FDB'], ['arp', 'ARP'], ['stp', 'STP'], ['acl', 'ACL']] as [string, string][] : []), ['neighbours', 'Neighbours'], ['raw', 'Raw']];
+  const real = isSwitch(g, id), tabs: [string, string][] = [['ports', `Ports ${n.ports.length}`], ...(real ? [['vlans', 'VLANs'], ['fdb', 'FDB'], ['arp', 'ARP'], ['stp', 'STP'], ['acl', 'ACL'], ['history', 'History']] as [string, string][] : []), ['neighbours', 'Neighbours'], ['raw', 'Raw']];
   const links = [...g.links.values()].filter(l => l.a === id || l.b === id);
   return <><p class="crumbs"><a href={to(['devices'])}>Devices</a> / {n.name}</p>
     <Title side={<><button class="plain" disabled={act.busy} onClick={() => act.run(async () => { await refresh(); return 'Read again.'; })}>Read again</button>{real && <><button class="plain" disabled={act.busy} onClick={() => act.run(async () => { await rpc('topology:rediscover'); await refresh(); return 'Discovered again.'; })}>Rediscover</button><button onClick={() => setAdding(true)}>Add VLAN…</button></>}</>}>{n.name}</Title>
@@ -55,7 +55,7 @@ function DevicePage({ topology, id }: { topology: string; id: string }) {
     <Outcome act={act} />
     <Tabs base={t => to(['devices', topology, id, t])} tabs={tabs} now={tab} />
     {tab === 'ports' && <PortsPart g={g} n={n} real={real} />}
-    {tab === 'vlans' && <VlansPart n={n} />}{tab === 'fdb' && <FdbPart n={n} />}{tab === 'arp' && <ArpPart n={n} />}{tab === 'stp' && <StpPart n={n} />}{tab === 'acl' && <AclPart n={n} />}
+    {tab === 'vlans' && <VlansPart n={n} />}{tab === 'fdb' && <FdbPart n={n} />}{tab === 'arp' && <ArpPart n={n} />}{tab === 'stp' && <StpPart n={n} />}{tab === 'acl' && <AclPart n={n} />}{tab === 'history' && <HistoryPart n={n} />}
     {tab === 'neighbours' && <Neighbours g={g} n={n} links={links} />}{tab === 'raw' && <RawPart g={g} n={n} />}
     {adding && <VlanDialog targets={[n]} onClose={() => setAdding(false)} />}
   </>;

@@ -1,6 +1,6 @@
 // The controller itself: features, plugins, events, log, cluster, certificates, metrics.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isAdmin, rpc } from '../core/api';
+import { Fault, isAdmin, rpc } from '../core/api';
 import { age, useData, useTick } from '../core/data';
 import { recent } from '../core/events';
 import { route, to } from '../core/route';
@@ -45,14 +45,14 @@ function PluginDialog({ name, onClose }: { name: string; onClose: () => void }) 
 }
 
 function Features({ list, reload }: { list: Feature[]; reload: () => void }) {
-  const [plan, setPlan] = useState<{ what: 'install' | 'uninstall'; name: string; lines: string[] } | null>(null), act = useAct();
+  const [plan, setPlan] = useState<{ what: 'install' | 'uninstall'; name: string; lines: string[]; wants?: string } | null>(null), act = useAct();
   const ask = (what: 'install' | 'uninstall', name: string) => act.run(async () => { const r = await rpc<{ change?: string[] }>(`ctl-system:${what}-feature`, { name: [name], simulate: true }); setPlan({ what, name, lines: r.change ?? [] }); });
-  const carryOut = () => { const p = plan!; setPlan(null); act.run(async () => { const r = await rpc<{ change?: string[] }>(`ctl-system:${p.what}-feature`, { name: [p.name] }); reload(); return `${p.name}: ${(r.change ?? ['nothing to do']).join('; ')}`; }); };
+  const carryOut = () => { const p = plan!; setPlan(null); act.run(async () => { const input = { name: [p.name], ...(p.wants ? { grant: true } : {}) }, r = await rpc<{ change?: string[] }>(`ctl-system:${p.what}-feature`, input).catch((e: Fault) => { if (e.status === 403 && !p.wants && p.what === 'install') { setPlan({ ...p, wants: e.message }); return null; } throw e; }); if (!r) return; reload(); return `${p.name}: ${(r.change ?? ['nothing to do']).join('; ')}`; }); };
   const installed = (f: Feature) => f.state !== 'Uninstalled';
   return <>{act.busy && <p class="note" role="status">Working…</p>}<Outcome act={act} />
     <Table name="Features" rows={list} id={f => f.name + f.version} columns={[{ name: 'Name', text: f => f.name }, { name: 'State', text: f => f.state, cell: f => <Mark tone={f.state === 'Started' ? 'good' : f.state === 'Unresolved' ? 'bad' : f.state === 'Resolved' ? 'warn' : 'soft'}>{f.state}</Mark> }, { name: 'Description', text: f => f.description ?? '', cell: f => <>{f.description}{f.note && <small class="soft"> {f.note}</small>}</> }, { name: 'Asked for', text: f => f.required ? 'yes' : '' }, { name: 'Needed by', text: f => (f['needed-by'] ?? []).join(', ') },
       { name: 'Do', text: () => '', cell: f => installed(f) ? f.required ? <button class="plain" {...need()} disabled={act.busy || !isAdmin()} onClick={() => ask('uninstall', f.name)}>Uninstall…</button> : <small class="soft">came with another</small> : f.available ? <button class="plain" {...need()} disabled={act.busy || !isAdmin()} onClick={() => ask('install', f.name)}>Install…</button> : '' }]} />
-    {plan && <Dialog title={`${plan.what === 'install' ? 'Install' : 'Uninstall'} ${plan.name}`} onClose={() => setPlan(null)}><ul>{plan.lines.map(l => <li key={l}>{l}</li>)}{!plan.lines.length && <li>nothing to do</li>}</ul><p class="actions"><button class={plan.what === 'install' ? '' : 'danger'} onClick={carryOut}>{plan.what === 'install' ? 'Install' : 'Uninstall'}</button></p></Dialog>}</>;
+    {plan && <Dialog title={`${plan.what === 'install' ? 'Install' : 'Uninstall'} ${plan.name}`} onClose={() => setPlan(null)}><ul>{plan.lines.map(l => <li key={l}>{l}</li>)}{!plan.lines.length && <li>nothing to do</li>}</ul>{plan.wants && <p class="note warn" data-state="grants">{plan.wants}</p>}<p class="actions"><button class={plan.what === 'install' ? '' : 'danger'} onClick={carryOut}>{plan.wants ? 'Grant and install' : plan.what === 'install' ? 'Install' : 'Uninstall'}</button></p></Dialog>}</>;
 }
 
 function Events() {

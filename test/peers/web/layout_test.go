@@ -1,0 +1,144 @@
+//go:build peers
+
+package webpeers
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/chromedp"
+
+	"ctl.internal/test/harness"
+)
+
+// document makes a topology document of n nodes with links between pairs of them.
+func document(n int, pairs [][2]int) []byte {
+	type object = map[string]any
+	nodes, links := []object{}, []object{}
+	for i := range n {
+		nodes = append(nodes, object{"node-id": fmt.Sprint("n", i), "ctl-topology:name": fmt.Sprintf("sw%d", i+1), "ctl-topology:answering": true})
+	}
+	for _, p := range pairs {
+		a, b := fmt.Sprint("n", p[0]), fmt.Sprint("n", p[1])
+		for _, d := range [][2]string{{a, b}, {b, a}} {
+			links = append(links, object{"link-id": d[0] + "-" + d[1], "source": object{"source-node": d[0], "source-tp": d[0] + ":" + d[1]}, "destination": object{"dest-node": d[1], "dest-tp": d[1] + ":" + d[0]}})
+		}
+	}
+	text, _ := json.Marshal(object{"network-topology": object{"topology": []object{{"topology-id": "lab", "node": nodes, "link": links}}}})
+	return text
+}
+
+func ring(first, n int) (pairs [][2]int) {
+	for i := range n {
+		pairs = append(pairs, [2]int{first + i, first + (i+1)%n})
+	}
+	return pairs
+}
+
+func leafSpine(leaves, spines int) (pairs [][2]int) {
+	for l := range leaves {
+		for s := range spines {
+			pairs = append(pairs, [2]int{s, spines + l})
+		}
+	}
+	return pairs
+}
+
+// ringsOfRings is a ring of 20, on each of its nodes a ring of 7 more, and on each of these six leaves: 1,000 nodes.
+func ringsOfRings() (n int, pairs [][2]int) {
+	pairs, n = ring(0, 20), 20
+	for core := range 20 {
+		at := []int{core}
+		for range 7 {
+			at = append(at, n)
+			n++
+		}
+		for i := range at {
+			pairs = append(pairs, [2]int{at[i], at[(i+1)%len(at)]})
+		}
+		for _, v := range at[1:] {
+			for range 6 {
+				pairs = append(pairs, [2]int{v, n})
+				n++
+			}
+		}
+	}
+	return n, pairs
+}
+
+// Networks are drawn by their pattern: names can be read, none over another, nodes are apart, and it is fast enough.
+func TestLayouts(t *testing.T) {
+	ctx, _ := browser(t)
+	bin := t.TempDir()
+	if out, err := harness.Build(root, bin); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	c := harness.Start(t, bin, nil)
+	var now []byte
+	chromedp.ListenTarget(ctx, func(e any) {
+		if paused, ok := e.(*fetch.EventRequestPaused); ok {
+			go func() {
+				_ = chromedp.Run(ctx, fetch.FulfillRequest(paused.RequestID, 200).WithBody(base64.StdEncoding.EncodeToString(now)).
+					WithResponseHeaders([]*fetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}}))
+			}()
+		}
+	})
+	run(ctx, t, "login", chromedp.EmulateViewport(1280, 900), chromedp.Navigate(c.HTTP+"/"), logIn("admin", "admin"),
+		fetch.Enable().WithPatterns([]*fetch.RequestPattern{{URLPattern: "*/restconf/operational/network-topology:network-topology*"}}))
+	tree := [][2]int{{8, 9}, {8, 10}, {9, 11}, {9, 12}, {10, 13}, {10, 14}}
+	many, rings := ringsOfRings()
+	for _, one := range []struct {
+		name     string
+		n, names int // names of nodes that must be readable at least
+		pairs    [][2]int
+	}{
+		{"ring-and-tree", 15, 15, append(ring(0, 8), tree...)},
+		{"leaf-spine-46x4", 50, 50, leafSpine(46, 4)},
+		{"leaf-spine-280x20", 300, 200, leafSpine(280, 20)},
+		{"rings-of-rings", many, 80, rings},
+	} {
+		now = document(one.n, one.pairs)
+		var got struct {
+			Places map[string][2]float64
+			Names  []struct{ X, Y, W, H float64 }
+		}
+		run(ctx, t, "layout-"+one.name, chromedp.Navigate(c.HTTP+"/#/map"), chromedp.Reload(), shows(fmt.Sprintf("%d nodes, %d links", one.n, len(one.pairs))),
+			until(`document.querySelector('canvas.map').dataset.state === 'drawn'`), chromedp.Evaluate(`document.querySelector('canvas.map').ctl`, &got))
+		if len(got.Places) != one.n || len(got.Names) < one.names {
+			t.Errorf("%s: %d of %d nodes, %d names, want %d", one.name, len(got.Places), one.n, len(got.Names), one.names)
+		}
+		for i, a := range got.Names {
+			for _, b := range got.Names[:i] {
+				if a.X < b.X+b.W && b.X < a.X+a.W && a.Y < b.Y+b.H && b.Y < a.Y+a.H {
+					t.Errorf("%s: a name is over another at %v and %v", one.name, a, b)
+				}
+			}
+		}
+		if close := tooClose(got.Places, 4); close > 0 {
+			t.Errorf("%s: %d pairs of nodes are closer than 4 points", one.name, close)
+		}
+		var again map[string][2]float64
+		run(ctx, t, "layout-again", chromedp.Reload(), until(`document.querySelector('canvas.map').dataset.state === 'drawn'`), chromedp.Evaluate(`document.querySelector('canvas.map').ctl.places`, &again))
+		if fmt.Sprint(again) != fmt.Sprint(got.Places) {
+			t.Errorf("%s: the same network is drawn in another way the second time", one.name)
+		}
+	}
+	_ = chromedp.Run(ctx, chromedp.ActionFunc(func(ctx context.Context) error { return fetch.Disable().Do(ctx) }))
+}
+
+func tooClose(places map[string][2]float64, least float64) (pairs int) {
+	var all [][2]float64
+	for _, p := range places {
+		for _, o := range all {
+			if dx, dy := p[0]-o[0], p[1]-o[1]; dx*dx+dy*dy < least*least {
+				pairs++
+			}
+		}
+		all = append(all, p)
+	}
+	return pairs
+}
