@@ -113,7 +113,9 @@ func (t *Table[T]) Delete(tx *Tx, key string) {
 	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Delete: true})
 }
 
-func (t *Table[T]) tree(r Reader) *iradix.Tree[*row[T]] { return r.part(t.index).(*iradix.Tree[*row[T]]) }
+func (t *Table[T]) tree(r Reader) *iradix.Tree[*row[T]] {
+	return r.part(t.index).(*iradix.Tree[*row[T]])
+}
 
 func (t *Table[T]) prefix() host.Prefix  { return t.at }
 func (t *Table[T]) bind(_ *Store, i int) { t.index = i }
