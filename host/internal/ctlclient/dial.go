@@ -34,9 +34,6 @@ func (o *options) dial(ctx context.Context) (*link, error) {
 		return nil, err
 	}
 	path := filepath.Join(home, "data", "run", "console.sock")
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	raw, err := (&net.Dialer{}).DialContext(ctx, "unix", path)

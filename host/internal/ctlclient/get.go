@@ -1,6 +1,7 @@
 package ctlclient
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -98,7 +99,7 @@ func (o *options) cells(line []string) []string {
 	if line == nil {
 		return nil
 	}
-	l, err := o.dial(nil)
+	l, err := o.dial(context.Background())
 	if err != nil {
 		return nil
 	}

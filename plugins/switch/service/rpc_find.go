@@ -45,7 +45,6 @@ type search struct {
 	s    *Service
 	text string
 	ip   netip.Addr // of a question for an IP address
-	mu   *sync.Mutex
 	macs map[mib.MAC]bool
 	out  []spot
 }
