@@ -112,6 +112,8 @@ func refuseRoute(w http.ResponseWriter, err error) {
 		status = http.StatusGatewayTimeout
 	case fault.TooBig:
 		status = http.StatusRequestEntityTooLarge
+	case fault.NotFound: // the plugin was uninstalled a moment ago
+		status = http.StatusNotFound
 	}
 	setRetryAfter(w, err)
 	w.Header().Set("Content-Type", "application/problem+json")

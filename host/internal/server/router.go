@@ -85,7 +85,7 @@ func (r *router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 // reservedPaths are those that no plugin may claim.
 func reservedPaths() []string {
-	return slices.Concat(restconf.Prefixes[:], web.Paths[:], []string{"/auth", "/oauth2", "/.well-known", "/metrics", "/livez", "/readyz", "/healthz"})
+	return slices.Concat(restconf.Prefixes[:], web.Paths[:], []string{"/auth", "/oauth2", "/.well-known", "/metrics", "/livez", "/readyz", "/healthz", "/login", docsPath})
 }
 
 // hostRoutes mounts the host's own subtrees, the most used first: the mux asks them in this order.
