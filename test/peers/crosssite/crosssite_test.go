@@ -76,7 +76,7 @@ const policies = "/restconf/config/aaa:http-authorization/policies"
 const body = `{"aaa:policies":[{"aaa:resource":"/stolen/**","aaa:permissions":[{"aaa:role":"admin","aaa:actions":["get"]}]}]}`
 
 // A form and a fetch of another site, and of another port of the same host, change nothing although the
-// browser has the administrator's credentials; the same fetch from the controller's own page works.
+// browser has the administrator's session; the same fetch from the controller's own page works.
 func TestForeignPagesChangeNothing(t *testing.T) {
 	ctx := browser(t)
 	c := harness.Start(t, bin, nil)
@@ -88,8 +88,9 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
-	// From here on the browser keeps the credentials.
-	run("log in", chromedp.Navigate(strings.Replace(c.HTTP, "http://", "http://admin:admin@", 1)+"/"), chromedp.WaitVisible(`#plugins`))
+	// From here on the browser keeps the session.
+	run("log in", chromedp.Navigate(c.HTTP+"/"), chromedp.WaitVisible(`.login`), chromedp.SetValue(`input[name=user]`, "admin"),
+		chromedp.SetValue(`input[name=password]`, "admin"), chromedp.Click(`.login button`), chromedp.WaitVisible(`header nav`))
 	form := func() string {
 		return `<body onload="document.forms[0].submit()"><form method="post" action="` + c.HTTP + `/operations/aaa-cert-rpc:getCtlCertificate"></form>`
 	}
@@ -111,7 +112,7 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 		}
 	}
 	var status int
-	run("the controller's own page", chromedp.Navigate(c.HTTP+"/"), chromedp.WaitVisible(`#plugins`),
+	run("the controller's own page", chromedp.Navigate(c.HTTP+"/"), chromedp.WaitVisible(`header nav`),
 		chromedp.Evaluate(`fetch("`+policies+`", {method: "PUT", headers: {"Content-Type": "application/json"}, body: '{"aaa:policies":`+body+`}'}).then(r => r.status)`,
 			&status, chromedp.EvalAsValue, awaitPromise))
 	if status/100 != 2 || !stored() {

@@ -128,10 +128,10 @@ absentRealm.url = https://127.0.0.1
 		user, password string
 		want           []string
 	}{
-		{"alice", alicePassword, []string{"downRealm │ unavailable", "connection refused", "tokenAuthRealm │ unknown", "absentRealm │ unavailable",
-			"no installed feature serves", "ldapRealm │ authenticated │ alice │ admin user", "decided by ldapRealm"}},
-		{"alice", wrongPassword, []string{"ldapRealm │ unknown", "decided by no realm"}},
-		{"admin", "admin", []string{"tokenAuthRealm │ authenticated │ admin │ admin", "ldapRealm │ unknown", "decided by tokenAuthRealm"}},
+		{"alice", alicePassword, []string{"downRealm | unavailable", "connection refused", "tokenAuthRealm | unknown", "absentRealm | unavailable",
+			"no installed feature serves", "ldapRealm | authenticated | alice | admin user", "decided by ldapRealm"}},
+		{"alice", wrongPassword, []string{"ldapRealm | unknown", "decided by no realm"}},
+		{"admin", "admin", []string{"tokenAuthRealm | authenticated | admin | admin", "ldapRealm | unknown", "decided by tokenAuthRealm"}},
 	} {
 		screen, code := typed(t, c, "realm:test "+k.user, k.password)
 		flat := strings.Join(strings.Fields(screen), " ")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,12 +30,13 @@ func TestDocumentationIsSearched(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	c := harness.Start(t, bin, nil)
-	at := strings.Replace(c.HTTP, "http://", "http://admin:admin@", 1)
-	run(ctx, t, "docs", chromedp.Navigate(at+"/docs/"), chromedp.Navigate(c.HTTP+"/docs/"), chromedp.WaitVisible(`//h2[contains(., "I want to")]`, chromedp.BySearch),
+	run(ctx, t, "login", chromedp.Navigate(c.HTTP+"/"), logIn("admin", "admin"))
+	before := len(complaints())
+	run(ctx, t, "docs", chromedp.Navigate(c.HTTP+"/docs/"), chromedp.WaitVisible(`//h2[contains(., "I want to")]`, chromedp.BySearch),
 		chromedp.SendKeys(`#search`, "limits.body"), chromedp.WaitVisible(`//ol[@id="hits"]//a[contains(., "Settings")]`, chromedp.BySearch),
 		chromedp.Click(`//ol[@id="hits"]//a[contains(., "Settings")]`, chromedp.BySearch), chromedp.WaitVisible(`//h1[contains(., "Settings")]`, chromedp.BySearch),
 		chromedp.Navigate(c.HTTP+"/docs/console.html"), chromedp.WaitVisible(`img[src="pictures/console.svg"]`))
-	if said := complaints(); len(said) > 0 {
+	if said := complaints()[before:]; slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "/docs/") }) {
 		t.Errorf("the browser complains: %v", said)
 	}
 }

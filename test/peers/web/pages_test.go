@@ -73,7 +73,7 @@ func TestPages(t *testing.T) {
 
 	run(ctx, t, "plugins", chromedp.Navigate(c.HTTP+"/#/system"), until(`[...document.querySelectorAll('td')].some(d => d.textContent.includes('bier-topomanager'))`))
 	run(ctx, t, "features", press("Features"), chromedp.SendKeys(`[aria-label="Filter features"]`, "ctl-bier-channel-ui"),
-		press("Install…"), shows("install feature ctl-bier-channel-ui"), chromedp.Click(`dialog .actions button`), press("Grant and install"), until(`[...document.querySelectorAll('td')].some(d => d.textContent.includes('Started'))`))
+		press("Install…"), shows("install feature ctl-bier-channel-ui"), chromedp.Click(`dialog .actions button`), until(`[...document.querySelectorAll('td')].some(d => d.textContent.includes('Started'))`))
 
 	for _, p := range []string{"#/map", "#/devices", "#/devices/switch%3A1/2199023255553", "#/bier", "#/system", "#/system/features", "#/access", "#/access/policies", "#/repos", "#/api", "#/yang/vlan", "#/account"} {
 		var wide int64
