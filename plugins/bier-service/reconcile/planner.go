@@ -156,38 +156,48 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 	}
 	gone := maps.Clone(x.channels)
 	for i := range channels {
-		c := &channels[i]
+		c := channels[i]
 		if !c.Deployed() {
 			continue
 		}
-		if before := gone[c.Name]; before != nil && sameChannel(before, c) {
-			delete(gone, c.Name)
-		}
-	}
-	for name, c := range gone {
-		x.remove(name, c, touch)
-	}
-	for i := range channels {
-		c := channels[i]
-		if !c.Deployed() || x.channels[c.Name] != nil {
+		before := gone[c.Name]
+		delete(gone, c.Name)
+		if before != nil && sameChannel(before, &c) {
 			continue
 		}
-		x.channels[c.Name] = &c
-		for node, p := range x.parts(&c) {
+		parts := x.parts(&c)
+		for _, p := range parts {
 			p.channel = c.Name
 			p.hash()
+		}
+		x.remove(before, parts, touch)
+		x.channels[c.Name] = &c
+		for node, p := range parts {
 			touch(node)
 			i, _ := slices.BinarySearchFunc(x.nodes[node], p, compareParts)
 			x.nodes[node] = slices.Insert(x.nodes[node], i, p)
 		}
 	}
+	for name, c := range gone {
+		x.remove(c, nil, touch)
+		delete(x.channels, name)
+	}
 }
 
-func (x *plan) remove(name string, c *bier.Channel, touch func(node string)) {
-	delete(x.channels, name)
+// remove takes the parts of a channel from its nodes. Those that stay as they are go from stay instead.
+func (x *plan) remove(c *bier.Channel, stay map[string]*part, touch func(node string)) {
+	if c == nil {
+		return
+	}
+	done := map[string]bool{}
 	for _, node := range append([]string{c.IngressNode}, nodeIDs(c.EgressNodes)...) {
-		i := slices.IndexFunc(x.nodes[node], func(p *part) bool { return p.channel == name })
-		if i < 0 {
+		i := slices.IndexFunc(x.nodes[node], func(p *part) bool { return p.channel == c.Name })
+		if i < 0 || done[node] {
+			continue
+		}
+		done[node] = true
+		if p := stay[node]; p != nil && p.sum == x.nodes[node][i].sum {
+			delete(stay, node)
 			continue
 		}
 		touch(node)
