@@ -215,8 +215,8 @@ func (l *lab) post(ctx context.Context, rpc string, input any) (string, error) {
 	return string(text), nil
 }
 
-// settle waits until all routers hold what they must.
-func (l *lab) settle(ctx context.Context, n int) error {
+// converge waits until all routers hold what they must.
+func (l *lab) converge(ctx context.Context, n int) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	for {

@@ -100,7 +100,7 @@ func (o *options) network(ctx context.Context, l *lab) error {
 	}); err != nil {
 		return err
 	}
-	if err := l.settle(ctx, o.routers); err != nil {
+	if err := l.converge(ctx, o.routers); err != nil {
 		return err
 	}
 	now, err := l.routers.now()
@@ -194,7 +194,7 @@ func (o *options) oneToAll(ctx context.Context, l *lab) error {
 			return err
 		}
 		answered := since(start)
-		if err := l.settle(ctx, o.routers); err != nil {
+		if err := l.converge(ctx, o.routers); err != nil {
 			return err
 		}
 		now, err := l.routers.now()
@@ -258,7 +258,7 @@ func (o *options) throughput(ctx context.Context, l *lab) error {
 	}); err != nil {
 		return err
 	}
-	if err := l.settle(ctx, o.routers); err != nil {
+	if err := l.converge(ctx, o.routers); err != nil {
 		return err
 	}
 	took := time.Since(start)

@@ -46,7 +46,7 @@ func (o *options) truth(ctx context.Context, dir string) error {
 	}); err != nil {
 		return err
 	}
-	if err := l.settle(ctx, truthRouters); err != nil {
+	if err := l.converge(ctx, truthRouters); err != nil {
 		return err
 	}
 	tenth := func(i int) bool { return i%everyTenth == 3 }

@@ -77,7 +77,7 @@ func TestASessionIsALogin(t *testing.T) {
 	l.want(400, "POST", "/web/login", "", `{"user":"admin"}`)
 }
 
-// A role that is missing is told apart from a session that has ended: by the reason, and by /web/me.
+// A role that is missing differs from a session that has ended: by the reason, and by /web/me.
 func TestARoleIsNotASession(t *testing.T) {
 	l := open(t, defaultINI)
 	b := l.logIn("user", "user")

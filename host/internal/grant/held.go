@@ -79,7 +79,7 @@ func (h Held) Decisions(requests []Request) []Decision {
 	return out
 }
 
-// Check returns a *NeededError when a manifest requests something that nobody has decided about.
+// Check returns a *NeededError when a manifest requests something that is not decided.
 func (h Held) Check(m *pluginv1.Manifest, requests []Request) error {
 	e := &NeededError{Plugin: m.GetName(), Version: m.GetVersion()}
 	for _, d := range h.Decisions(requests) {

@@ -79,7 +79,7 @@ func (s *supervisor) scrape(ctx context.Context) map[string]*dto.MetricFamily {
 	return fams
 }
 
-// parseMetrics reads an exposition and checks it by itself: what one plugin writes harms the metrics of nobody else.
+// parseMetrics reads an exposition and checks it by itself: what one plugin writes harms no other metrics.
 func parseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
 	if len(text) > scrapeBytes {
 		return nil, fmt.Errorf("%d bytes; at most %d are taken", len(text), scrapeBytes)

@@ -111,7 +111,7 @@ func (c *Chooser) ReadARP(ctx context.Context, sw *switchdriver.Switch, q ARPQue
 	return p, err
 }
 
-// PortVLANs reads the VLANs of a switch and, where its driver tells, the PVIDs of its ports.
+// PortVLANs reads the VLANs of a switch and, where its driver reports them, the PVIDs of its ports.
 func (c *Chooser) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.VLAN, map[uint32]uint32, error) {
 	d, known, err := For[switchdriver.VLANReader](ctx, c, sw, "ReadVlans")
 	if err != nil {

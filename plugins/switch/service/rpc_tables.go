@@ -201,7 +201,7 @@ type vlanLines struct {
 	Partial []string   `json:"partial,omitempty"`
 }
 
-// vlanLines reads the VLANs of a switch, or of all. Of one switch a failure is the answer, of many it is told beside the others.
+// vlanLines reads the VLANs of a switch, or of all. Of one switch a failure is the answer, of many it is shown beside the others.
 func (s *Service) vlanLines(ctx context.Context, in vlanIDIn) (*vlanLines, error) {
 	out := &vlanLines{Entries: []vlanLine{}}
 	partial, err := s.each(ctx, in.Switch, func(ctx context.Context, sw *switchdriver.Switch, mu *sync.Mutex) error {

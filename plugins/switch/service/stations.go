@@ -109,7 +109,7 @@ func (s *Service) lookForStations(ctx context.Context) map[mib.MAC]sighting {
 	return found
 }
 
-// keepStations writes the sightings that are new or elsewhere, and tells the history of those that moved. An address
+// keepStations writes the sightings that are new or elsewhere, and notes those that moved in the history. An address
 // that is learned nowhere any more stays where it was, as long as there is room.
 func (s *Service) keepStations(ctx context.Context, term *state.Term, found map[mib.MAC]sighting) {
 	bins := map[string][]sighting{}

@@ -51,7 +51,7 @@ func LinkID(e discovery.Edge) string {
 	return e.Tail.Node + ":" + e.Tail.Port + "-" + e.Head.Node + ":" + e.Head.Port
 }
 
-// portAttributes are those of ports that are up: there are many ports, and of the others switch:ports tells.
+// portAttributes are those of ports that are up: there are many ports, and the others are in switch:ports.
 func portAttributes(p discovery.Port) map[string]string {
 	if p.Oper != 1 {
 		return nil

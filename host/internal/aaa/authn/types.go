@@ -70,7 +70,7 @@ func (r Realm) Wait() time.Duration {
 type Tokens interface {
 	// Lookup returns the holder of a live token, nobody for any other text.
 	Lookup(ctx context.Context, token string) (token.Holder, error)
-	// LookupSession returns the holder of a live browser session, nobody for any other text.
+	// LookupSession returns the holder of a live browser session; any other text has none.
 	LookupSession(ctx context.Context, token string) (token.Holder, error)
 }
 

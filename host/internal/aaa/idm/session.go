@@ -99,7 +99,7 @@ func (h *handler) refusedLogin(w http.ResponseWriter, r *http.Request, err error
 }
 
 // sender finds out who sends a request that stands outside of the rules: by its Authorization header, else by
-// its session. It answers a request of nobody, and returns nil.
+// its session. A request without a login is answered, and nil returned.
 func (h *handler) sender(w http.ResponseWriter, r *http.Request) *authn.Login {
 	from := address(r)
 	l, present, err := h.Authn.Request(r.Context(), r.Header, from, rules.Basic|rules.Bearer)

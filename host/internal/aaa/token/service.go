@@ -306,7 +306,7 @@ func (s *Service) Info(ctx context.Context, token string) (*Info, error) {
 	return &Info{Holder: h, Issued: r.Issued, Expires: r.Expires}, nil
 }
 
-// live returns the holder and the record of a live access token, or of a live session, nobody for any other text.
+// live returns the holder and the record of a live access token, or of a live session; any other text has none.
 func (s *Service) live(ctx context.Context, token string, session bool) (Holder, *record, error) {
 	if !WellFormed(token) {
 		return Holder{}, nil, nil

@@ -54,7 +54,7 @@ func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, id
 	return token, err
 }
 
-// LookupSession returns the holder of a live session, nobody for any other text.
+// LookupSession returns the holder of a live session; any other text has none.
 func (s *Service) LookupSession(ctx context.Context, token string) (Holder, error) {
 	h, _, err := s.live(ctx, token, true)
 	return h, err
