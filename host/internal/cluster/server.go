@@ -64,6 +64,27 @@ func (n *Node) handle(_ any, in grpc.ServerStream) error {
 	return fault.ToStatus(err)
 }
 
+// here returns the connection to a plugin of this node. While the node has the role and the plugin is being started,
+// a safe call waits; another one is refused at once, since it was not begun.
+func (n *Node) here(ctx context.Context, name string, epoch uint64, safe bool) (grpc.ClientConnInterface, error) {
+	ctx, cancel := context.WithTimeout(ctx, safeWait)
+	defer cancel()
+	for {
+		conn, err := n.o.Plugins.Here(name, epoch)
+		if err == nil || !safe {
+			return conn, err
+		}
+		if r, ok := n.o.Roles.Holder(plugin.RolePrefix + name); !ok || uint64(r.Epoch) != epoch || r.Node != n.o.Identity.ID {
+			return nil, err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
 func (n *Node) serve(in grpc.ServerStream, method string) error {
 	if strings.HasPrefix(method, serviceNode) {
 		return n.own(in, method)
@@ -78,7 +99,7 @@ func (n *Node) serve(in grpc.ServerStream, method string) error {
 	if err != nil || name == "" || first(md, metaHop) != "1" {
 		return refuse("a call from another node names its plugin and epoch, and is forwarded once")
 	}
-	conn, err := n.o.Plugins.Here(name, epoch)
+	conn, err := n.here(in.Context(), name, epoch, first(md, metaSafe) == "1")
 	if err != nil {
 		return refuse("plugin %s does not run on node %s, or its role went to another", name, n.o.Identity.ID)
 	}
