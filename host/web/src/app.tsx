@@ -55,7 +55,7 @@ function Shell() {
     </header>
     <Away />
     <main id="main" tabIndex={-1}>{Page ? <Page key={now} /> : <><Title>Not found</Title><Empty action={<a class="button" href={to(['map'])}>To the map</a>}>There is no page “{route.value.path.join('/')}”.</Empty></>}</main>
-    {loggedOut.value && <Dialog title="The session has ended" onClose={() => undefined}><p>Log in to go on where you were.</p><LoginForm done={() => { loggedOut.value = false; void start(); }} /></Dialog>}
+    {loggedOut.value && <Dialog title="The session has ended" onClose={() => undefined}><p>Log in to go on where you were.</p><LoginForm done={() => { loggedOut.value = false; restart(); }} /></Dialog>}
     {help && <Dialog title="Keys" onClose={() => setHelp(false)}><dl class="facts">{menu.map(([id, label, k]) => <><dt key={id}><kbd>g</kbd> <kbd>{k}</kbd></dt><dd>{label}</dd></>)}<dt><kbd>/</kbd></dt><dd>Find</dd><dt><kbd>?</kbd></dt><dd>This list; the map has its own below it</dd></dl></Dialog>}
   </>;
 }
@@ -68,8 +68,11 @@ async function start() {
   follow((list.streams?.stream ?? []).map(s => s.name));
 }
 
+/** restart reads it again; that the controller is away, or the session has ended, is shown by the signals of core/api. */
+const restart = () => void start().catch(() => undefined);
+
 /** While the controller is away it is asked every few seconds; the page goes on when it answers. */
-setInterval(() => { if (away.value && !document.hidden) void send('/web/me', { background: true }).then(() => { void start().catch(() => undefined); }, () => undefined); }, 4000);
+setInterval(() => { if (away.value && !document.hidden) void send('/web/me', { background: true }).then(restart, () => undefined); }, 4000);
 
 function applyTheme() {
   const t = localStorage.getItem('ctl.theme');
@@ -85,4 +88,6 @@ async function main() {
   }
   render(<Shell />, root);
 }
+/** A request that nothing waits for any more fails when the controller goes away: `away` says so already. */
+addEventListener('unhandledrejection', e => { if (e.reason instanceof Fault && !e.reason.status) e.preventDefault(); });
 void main();
