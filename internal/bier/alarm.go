@@ -30,11 +30,15 @@ const (
 )
 
 // RouterAlarms are the alarms of routers.
-func (s Routers) RouterAlarms(r state.Reader) (out []Alarm) {
-	for key := range s.All(r, RouterKey("")) {
+func (s Routers) RouterAlarms(r state.Reader) []Alarm { return s.look(r).routers(map[string]int{}) }
+
+// routers counts routers by state, and returns their alarms.
+func (l *look) routers(states map[string]int) (out []Alarm) {
+	for key := range l.All(l.r, RouterKey("")) {
 		node := strings.TrimPrefix(key, RouterKey(""))
-		session, _ := s.Sessions.Get(r, node)
-		x := s.Latest(r, node)
+		session := l.row(node).session
+		x := l.latest(node)
+		states[x.State]++
 		switch {
 		case session.State == SessionRefused:
 			out = append(out, Alarm{"router " + node, RouterRefused, "critical", cmp.Or(session.Reason, x.Reason), session.Since})
@@ -44,7 +48,7 @@ func (s Routers) RouterAlarms(r state.Reader) (out []Alarm) {
 			out = append(out, Alarm{"router " + node, RouterFailed, "major", x.Reason, x.Since})
 		}
 	}
-	for _, n := range s.Notices.All(r, "") {
+	for _, n := range l.notices {
 		severity := "critical"
 		if n.Kind == "bfr-zero" {
 			severity = "warning"
@@ -77,10 +81,9 @@ type planned struct {
 
 // Health computes the state of the network from one snapshot.
 func (w *Watcher) Health(r state.Reader) *Health {
-	h := &Health{Alarms: w.Routers.RouterAlarms(r), Routers: map[string]int{}, Sessions: map[string]int{}, Channels: map[string]int{}}
-	for key := range w.Routers.All(r, RouterKey("")) {
-		h.Routers[w.Routers.Latest(r, strings.TrimPrefix(key, RouterKey(""))).State]++
-	}
+	h := &Health{Routers: map[string]int{}, Sessions: map[string]int{}, Channels: map[string]int{}}
+	l := w.Routers.look(r)
+	h.Alarms = l.routers(h.Routers)
 	for _, x := range w.Routers.Sessions.All(r, "") {
 		h.Sessions[x.State]++
 	}
@@ -102,7 +105,7 @@ func (w *Watcher) Health(r state.Reader) *Health {
 			p.plan, p.err = PlanChannel(t, &c)
 		}
 		w.plans[path] = p
-		x := w.Routers.planned(r, &c, revision, p.plan, p.err)
+		x := l.planned(&c, revision, p.plan, p.err)
 		h.Channels[x.State]++
 		if a := x.alarm(keys[0], c.Name); a != nil {
 			h.Alarms = append(h.Alarms, *a)

@@ -2,6 +2,7 @@ package bier_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,7 +152,7 @@ func TestFlowsThatOverlap(t *testing.T) {
 	elsewhere := channel("elsewhere", "1.1.1.1", "232.0.0.1", 32, 32)
 	elsewhere.IngressNode = "b"
 	mine := channel("mine", "1.1.1.1", "232.0.0.1", 32, 32)
-	same, overlap, err := bier.Shares(&mine, append(others, elsewhere, mine))
+	same, overlap, err := bier.Shares(&mine, slices.Values(append(others, elsewhere, mine)))
 	if err != nil || same != "same" || fmt.Sprint(overlap) != "[any source wider]" {
 		t.Errorf("%q, %v, %v", same, overlap, err)
 	}

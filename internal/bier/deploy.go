@@ -2,6 +2,7 @@ package bier
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -151,13 +152,12 @@ func (w *Way) needs(g *Graph, bfr []bool) {
 
 // Shares returns the names of other deployed channels at the same ingress: the one that has
 // the flow of c, "" if none, and those whose flows overlap with it.
-func Shares(c *Channel, others []Channel) (same string, overlap []string, err error) {
+func Shares(c *Channel, others iter.Seq[Channel]) (same string, overlap []string, err error) {
 	mine, err := c.CheckFlow()
 	if err != nil {
 		return "", nil, err
 	}
-	for i := range others {
-		o := &others[i]
+	for o := range others {
 		if o.Name == c.Name || !o.Deployed() || o.IngressNode != c.IngressNode {
 			continue
 		}
@@ -169,5 +169,6 @@ func Shares(c *Channel, others []Channel) (same string, overlap []string, err er
 			overlap = append(overlap, o.Name)
 		}
 	}
+	slices.Sort(overlap)
 	return same, overlap, nil
 }

@@ -10,6 +10,9 @@ import (
 // the other nodes of the topology, over which packets come in tunnels (RFC 8279 section
 // 6.9). It is never changed, so that many may compute on it at the same time.
 type Graph struct {
+	mu     sync.Mutex
+	takers map[BSL][]bool // takes of before
+
 	Domain, SubDomain uint16
 	Members           []Member // in the order of node-ids
 	others            []string // nodes that are no members
@@ -128,12 +131,22 @@ func (g *Graph) Member(node string) (Member, bool) {
 }
 
 // takes says by vertex who handles bit strings of a length: members that have labels for
-// it. The others are, for that length, no BFRs (RFC 8279 section 6.10.2, third option).
+// it. The others are, for that length, no BFRs (RFC 8279 section 6.10.2, third option). It
+// must not be changed.
 func (g *Graph) takes(b BSL) []bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if out := g.takers[b]; out != nil {
+		return out
+	}
 	out := make([]bool, len(g.same))
 	for i := range g.Members {
 		out[i] = slices.Contains(Disposition(g.Members[i].domain, g.Members[i].sub), b)
 	}
+	if g.takers == nil {
+		g.takers = map[BSL][]bool{}
+	}
+	g.takers[b] = out
 	return out
 }
 

@@ -29,25 +29,26 @@ type ChannelState struct {
 // a revision. Everything that shows a channel's state asks here.
 func (s Routers) Channel(r state.Reader, t *Topology, c *Channel, revision uint64) ChannelState {
 	plan, err := PlanChannel(t, c)
-	return s.planned(r, c, revision, plan, err)
+	return s.look(r).planned(c, revision, plan, err)
 }
 
 // planned is Channel with what PlanChannel returned.
-func (s Routers) planned(r state.Reader, c *Channel, revision uint64, plan *Plan, err error) ChannelState {
+func (l *look) planned(c *Channel, revision uint64, plan *Plan, err error) ChannelState {
 	out := ChannelState{Plan: plan, Egress: map[string]int{}}
-	ingress := s.State(r, c.IngressNode, revision)
+	out.Carriers = make([]RouterState, 0, 1+len(c.EgressNodes))
+	ingress := l.state(c.IngressNode, revision)
 	ingress.Role = RoleIngress
 	if err != nil {
 		ingress.State, ingress.Reason = Failed, err.Error()
-	} else if n := s.collision(r, c.IngressNode, plan.IngressID); n != "" && ingress.State == Applied {
+	} else if n := l.collision(c.IngressNode, plan.IngressID); n != "" && ingress.State == Applied {
 		ingress.State, ingress.Reason = Unreachable, n
 	}
 	out.Carriers = append(out.Carriers, ingress)
 	for i, e := range c.EgressNodes {
-		x := s.State(r, e.ID, revision)
+		x := l.state(e.ID, revision)
 		x.Role = RoleEgress
 		if plan != nil {
-			s.reach(r, &x, &plan.Egress[i])
+			l.reach(&x, &plan.Egress[i])
 		}
 		out.Egress[x.State]++
 		out.Carriers = append(out.Carriers, x)
@@ -61,7 +62,7 @@ func (s Routers) planned(r state.Reader, c *Channel, revision uint64, plan *Plan
 }
 
 // reach takes in whether packets come to an egress node.
-func (s Routers) reach(r state.Reader, x *RouterState, w *Way) {
+func (l *look) reach(x *RouterState, w *Way) {
 	if w.Err != nil {
 		x.State, x.Reason = Failed, w.Err.Error()
 		return
@@ -69,19 +70,19 @@ func (s Routers) reach(r state.Reader, x *RouterState, w *Way) {
 	if x.State != Applied && x.State != Unverified { // its own reason comes first
 		return
 	}
-	if n := s.collision(r, x.Node, w.ID); n != "" {
+	if n := l.collision(x.Node, w.ID); n != "" {
 		x.State, x.Reason = Unreachable, n
 	}
-	for _, n := range s.Lacking(r, w) {
+	for _, n := range l.lacking(w) {
 		x.State, x.Reason = Unreachable, n
 	}
 }
 
-// Lacking says which routers on the way to an egress node are known not to be able to do
+// lacking says which routers on the way to an egress node are known not to be able to do
 // what the way needs of them.
-func (s Routers) Lacking(r state.Reader, w *Way) (out []string) {
+func (l *look) lacking(w *Way) (out []string) {
 	for _, n := range w.Needs {
-		if s.lacks(r, n.Node, n.Ability) {
+		if l.lacks(n.Node, n.Ability) {
 			out = append(out, n.Lacking())
 		}
 	}
@@ -93,13 +94,17 @@ func (s Routers) Lacking(r state.Reader, w *Way) (out []string) {
 // one of the equal ways.
 func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [][]string {
 	out := make([][]string, len(plan.Egress))
+	l := s.look(r)
 	trees := map[string]*Tree{} // of routers without ECMP
 	g := t.Graph(c.DomainID, c.SubDomainID)
 	for i := range plan.Egress {
 		w := &plan.Egress[i]
-		out[i] = s.Lacking(r, w)
+		out[i] = l.lacking(w)
 		for _, hop := range w.Path[:max(0, len(w.Path)-1)] {
-			if _, member := g.Member(hop); !member || !s.lacks(r, hop, ECMP) {
+			if !l.lacks(hop, ECMP) {
+				continue
+			}
+			if _, member := g.Member(hop); !member {
 				continue
 			}
 			if trees[hop] == nil {
@@ -114,9 +119,9 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 }
 
 // lacks reports whether a router is known not to have an ability.
-func (s Routers) lacks(r state.Reader, node, ability string) bool {
-	x, _ := s.Get(r, RouterKey(node))
-	return slices.Contains(strings.Split(x.Lacks, ","), ability)
+func (l *look) lacks(node, ability string) bool {
+	x := l.row(node)
+	return x.Lacks != "" && slices.Contains(strings.Split(x.Lacks, ","), ability)
 }
 
 // BFRIDCollision is the kind of a Notice that says that a BFR-id is in use twice: routers
@@ -124,8 +129,8 @@ func (s Routers) lacks(r state.Reader, node, ability string) bool {
 const BFRIDCollision = "bfr-id-collision"
 
 // collision is the text of a report that a node's BFR-id is in use twice, "" if none.
-func (s Routers) collision(r state.Reader, node string, id uint16) string {
-	for _, n := range s.Notices.All(r, "") {
+func (l *look) collision(node string, id uint16) string {
+	for _, n := range l.notices {
 		if n.Kind == BFRIDCollision && (n.BFRID == id || n.BFRID == 0 && n.Node == node) {
 			return fmt.Sprintf("router %s reports since %s: %s", n.Node, n.At.UTC().Format(time.RFC3339), n.Text)
 		}

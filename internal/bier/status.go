@@ -1,6 +1,7 @@
 package bier
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -145,29 +146,64 @@ func (s Routers) Answered(r state.Reader, node string, revision uint64) bool {
 
 // State is that of a router as to what was configured up to a revision.
 func (s Routers) State(r state.Reader, node string, revision uint64) RouterState {
-	service, _ := s.Get(r, ServiceKey)
-	if service.Processed < revision {
-		reason := service.Reason
-		if reason == "" {
-			reason = "the BIER service has not taken it in yet"
-		}
-		return RouterState{Node: node, State: Pending, Reason: reason}
-	}
-	return s.router(r, node, revision)
+	return s.look(r).state(node, revision)
 }
 
 // Latest is the state of a router as to all that is configured.
-func (s Routers) Latest(r state.Reader, node string) RouterState {
-	return s.router(r, node, math.MaxUint64)
+func (s Routers) Latest(r state.Reader, node string) RouterState { return s.look(r).latest(node) }
+
+// look is what is known of routers in one snapshot. Each record is read once, though many
+// channels lead to the same router.
+type look struct {
+	Routers
+	r       state.Reader
+	service Status
+	notices []Notice
+	rows    map[string]*row
 }
 
-func (s Routers) router(r state.Reader, node string, revision uint64) RouterState {
-	x, ok := s.Get(r, RouterKey(node))
-	if !ok {
+type row struct {
+	Status
+	session Session
+	known   bool // else nothing must be done at the router
+}
+
+func (s Routers) look(r state.Reader) *look {
+	l := &look{Routers: s, r: r, rows: map[string]*row{}}
+	l.service, _ = s.Get(r, ServiceKey)
+	for _, n := range s.Notices.All(r, "") {
+		l.notices = append(l.notices, n)
+	}
+	return l
+}
+
+func (l *look) row(node string) *row {
+	x := l.rows[node]
+	if x == nil {
+		x = &row{}
+		if x.Status, x.known = l.Get(l.r, RouterKey(node)); x.known {
+			x.session, _ = l.Sessions.Get(l.r, node)
+		}
+		l.rows[node] = x
+	}
+	return x
+}
+
+func (l *look) state(node string, revision uint64) RouterState {
+	if l.service.Processed < revision {
+		return RouterState{Node: node, State: Pending, Reason: cmp.Or(l.service.Reason, "the BIER service has not taken it in yet")}
+	}
+	return l.router(node, revision)
+}
+
+func (l *look) latest(node string) RouterState { return l.router(node, math.MaxUint64) }
+
+func (l *look) router(node string, revision uint64) RouterState {
+	x := l.row(node)
+	if !x.known {
 		return RouterState{Node: node, State: Applied}
 	}
-	session, _ := s.Sessions.Get(r, node)
-	return x.Router(node, revision, session)
+	return x.Router(node, revision, x.session)
 }
 
 // Router is the state of a router as to what was configured up to a revision.

@@ -131,12 +131,20 @@ func (t *Trees) once(kept *map[string]made, id string, of [4]any, make func() *T
 }
 
 // ChannelsOf returns the channels of a topology in the order of their names.
-func (t *Trees) ChannelsOf(r state.Reader, topology string) (out []Channel) {
-	for _, c := range t.Channels.All(r, topology) {
-		out = append(out, c)
+func (t *Trees) ChannelsOf(r state.Reader, topology string) []Channel {
+	return slices.SortedFunc(t.ChannelsIn(r, topology), func(a, b Channel) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// ChannelsIn yields the channels of a topology.
+func (t *Trees) ChannelsIn(r state.Reader, topology string) iter.Seq[Channel] {
+	all := t.Channels.All(r, topology)
+	return func(yield func(Channel) bool) {
+		for _, c := range all {
+			if !yield(c) {
+				return
+			}
+		}
 	}
-	slices.SortFunc(out, func(a, b Channel) int { return cmp.Compare(a.Name, b.Name) })
-	return out
 }
 
 // ChannelTopologies lists the topologies that have channels, ascending.
@@ -154,19 +162,16 @@ func (t *Trees) ChannelTopologies(r state.Reader) (out []string) {
 // topology-id.
 type Network struct {
 	Topologies []*Topology
-	Channels   map[string][]Channel
+	Channels   map[string]iter.Seq[Channel]
 }
 
 // Network returns the topologies, without links, and the channels. The topologies must not
 // be changed; each is the same pointer as before as long as nothing in it changes.
 func (t *Trees) Network(r state.Reader) Network {
-	n := Network{Channels: map[string][]Channel{}}
+	n := Network{Channels: map[string]iter.Seq[Channel]{}}
 	for _, id := range t.IDs(r) {
 		n.Topologies = append(n.Topologies, t.Members(r, id))
-	}
-	for path, c := range t.Channels.All(r) {
-		id := t.Channels.Keys(path)[0]
-		n.Channels[id] = append(n.Channels[id], c)
+		n.Channels[id] = t.ChannelsIn(r, id)
 	}
 	return n
 }

@@ -251,12 +251,15 @@ func (s *Store) WaitUntil(ctx context.Context, ok func(*Snapshot) bool) error {
 	}
 }
 
-// Broken describes the records that cannot be decoded, by key. They are kept, and are
-// not taken for deleted.
-func (s *Store) Broken() map[string]error {
+// Broken describes the records that cannot be decoded, by key: those of some views, or of all
+// when none is named. They are kept, and are not taken for deleted.
+func (s *Store) Broken(views ...View) map[string]error {
 	out := map[string]error{}
 	now := s.Now()
 	for i, v := range s.views {
+		if len(views) > 0 && !slices.Contains(views, v) {
+			continue
+		}
 		if b, ok := v.(interface{ broken(any, map[string]error) }); ok {
 			b.broken(now.parts[i], out)
 		}

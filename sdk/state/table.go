@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"strings"
+	"sync"
 	"unsafe"
 
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
@@ -27,12 +28,16 @@ type Table[T any] struct {
 	notify func(keys []string)
 }
 
-// row is one record; err says that it cannot be decoded.
+// row is one record; err says that it cannot be decoded. Those of a Table are decoded when
+// they are read first: many are replaced before anything reads them.
 type row[T any] struct {
 	value    T
 	revision uint64
 	unknown  members // of the record, which T has no field for
 	err      error
+
+	text []byte // until it is decoded
+	once sync.Once
 }
 
 // unchanging returns a key of a tree, which never changes, as a string.
@@ -62,6 +67,8 @@ func (t *Table[T]) Get(r Reader, key string) (T, bool) {
 	x, ok := t.tree(r).Get([]byte(key))
 	if !ok {
 		x = &row[T]{}
+	} else {
+		t.decode(key, x)
 	}
 	r.read(t.at, t.at.Prefix+key, x.revision)
 	return x.value, ok && x.err == nil
@@ -84,7 +91,7 @@ func (t *Table[T]) All(r Reader, prefix string) iter.Seq2[string, T] {
 		it := t.tree(r).Root().Iterator()
 		it.SeekPrefix([]byte(prefix))
 		for key, x, ok := it.Next(); ok; key, x, ok = it.Next() {
-			if x.err == nil && !yield(unchanging(key), x.value) {
+			if t.decode(unchanging(key), x); x.err == nil && !yield(unchanging(key), x.value) {
 				return
 			}
 		}
@@ -102,6 +109,7 @@ func (t *Table[T]) Put(tx *Tx, key string, v T) error {
 		return fault.Wrap(fault.Internal, err, "the record %s cannot be encoded: %v", key, err)
 	}
 	if before, ok := t.tree(tx).Get([]byte(key)); ok {
+		t.decode(key, before)
 		value = before.unknown.into(value)
 	}
 	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Value: value})
@@ -136,13 +144,7 @@ func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
 			txn.Delete([]byte(key))
 			continue
 		}
-		x := &row[T]{revision: e.Revision}
-		if x.value, x.err = t.codec.Decode(key, e.Value); x.err != nil {
-			x.err = decodeError(e.Key, x.err)
-		} else if t.plain {
-			x.unknown = unknownTo[T](e.Value)
-		}
-		txn.Insert([]byte(key), x)
+		txn.Insert([]byte(key), &row[T]{revision: e.Revision, text: e.Value})
 	}
 	return txn.Commit(), keys
 }
@@ -150,8 +152,26 @@ func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
 func (t *Table[T]) broken(part any, out map[string]error) {
 	it := part.(*iradix.Tree[*row[T]]).Root().Iterator()
 	for key, x, ok := it.Next(); ok; key, x, ok = it.Next() {
-		if x.err != nil {
+		if t.decode(unchanging(key), x); x.err != nil {
 			out[t.at.Prefix+string(key)] = x.err
 		}
 	}
+}
+
+// decode sets what is in a row, once.
+func (t *Table[T]) decode(key string, x *row[T]) {
+	x.once.Do(func() {
+		if t.plain && strict(x.text, &x.value) {
+			x.text = nil
+			return // as nearly always
+		}
+		var none T
+		x.value = none
+		if x.value, x.err = t.codec.Decode(key, x.text); x.err != nil {
+			x.err = decodeError(t.at.Prefix+key, x.err)
+		} else if t.plain {
+			x.unknown = unknownTo[T](x.text)
+		}
+		x.text = nil
+	})
 }

@@ -14,6 +14,14 @@ import (
 // them, and a write by this one must not drop them.
 type members map[string]json.RawMessage
 
+// strict decodes JSON that has no members but those that v has fields for, and says whether it
+// was such.
+func strict(text []byte, v any) bool {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(v) == nil && d.InputOffset() == int64(len(text))
+}
+
 // unknownTo returns the members of an object that struct T does not know. Objects inside
 // the object are not looked into.
 func unknownTo[T any](object []byte) members {
@@ -22,11 +30,6 @@ func unknownTo[T any](object []byte) members {
 		return nil
 	}
 	var v T
-	d := json.NewDecoder(bytes.NewReader(object))
-	d.DisallowUnknownFields()
-	if d.Decode(&v) == nil {
-		return nil // as nearly always
-	}
 	var all members
 	if json.Unmarshal(object, &all) != nil {
 		return nil

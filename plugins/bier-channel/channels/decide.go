@@ -2,6 +2,7 @@ package channels
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 
 	"ctl.internal/internal/bier"
@@ -114,7 +115,7 @@ type Deployment struct {
 }
 
 // Deploy returns a channel as deployed. others are the channels of the topology.
-func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others []bier.Channel) (*bier.Channel, error) {
+func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others iter.Seq[bier.Channel]) (*bier.Channel, error) {
 	switch {
 	case d.Name == "":
 		return nil, fmt.Errorf("channel-name is missing")
@@ -138,7 +139,7 @@ func Deploy(have *bier.Channel, d *Deployment, t *bier.Topology, others []bier.C
 
 // carried says why a deployed channel cannot be carried; others are the channels of the
 // topology.
-func carried(c *bier.Channel, t *bier.Topology, others []bier.Channel) error {
+func carried(c *bier.Channel, t *bier.Topology, others iter.Seq[bier.Channel]) error {
 	plan, err := bier.PlanChannel(t, c)
 	if err == nil {
 		err = plan.Err()
@@ -155,7 +156,7 @@ func carried(c *bier.Channel, t *bier.Topology, others []bier.Channel) error {
 
 // Check says what is wrong with a channel of a topology that somebody writes in place of
 // before, nil if there was none.
-func Check(before, c *bier.Channel, id string, t *bier.Topology, others []bier.Channel) error {
+func Check(before, c *bier.Channel, id string, t *bier.Topology, others iter.Seq[bier.Channel]) error {
 	if len(c.Name) > maxName {
 		return fmt.Errorf("the name of a channel has at most %d bytes", maxName)
 	}

@@ -2,6 +2,7 @@ package channels
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +43,7 @@ func channel(name, ingress string, egress ...string) *bier.Channel {
 func TestRulesOfChannels(t *testing.T) {
 	deploy := func(have *bier.Channel, ingress string, egress ...string) func() error {
 		return func() error {
-			_, err := Deploy(have, &Deployment{Topology: "lab", Name: "tv", Ingress: ingress, Egress: channel("", "", egress...).EgressNodes}, line(), []bier.Channel{*channel("other", "b", "c")})
+			_, err := Deploy(have, &Deployment{Topology: "lab", Name: "tv", Ingress: ingress, Egress: channel("", "", egress...).EgressNodes}, line(), slices.Values([]bier.Channel{*channel("other", "b", "c")}))
 			return err
 		}
 	}
@@ -53,7 +54,9 @@ func TestRulesOfChannels(t *testing.T) {
 		return func() error { _, err := Modify(have, fields(func(*Fields) {}), line()); return err }
 	}
 	check := func(before, c *bier.Channel, in *bier.Topology) func() error {
-		return func() error { return Check(before, c, "lab", in, []bier.Channel{*channel("other", "b", "c")}) }
+		return func() error {
+			return Check(before, c, "lab", in, slices.Values([]bier.Channel{*channel("other", "b", "c")}))
+		}
 	}
 	plain, carried := channel("tv", ""), channel("tv", "a", "c")
 	moved := channel("tv", "a", "c")

@@ -72,7 +72,7 @@ func (s *Store) Check(_ context.Context, tx *state.Tx) error {
 		if before != nil && same(before, &c) {
 			continue
 		}
-		if err := Check(before, &c, keys[0], s.Topology(tx, keys[0]), s.ChannelsOf(tx, keys[0])); err != nil {
+		if err := Check(before, &c, keys[0], s.Topology(tx, keys[0]), s.ChannelsIn(tx, keys[0])); err != nil {
 			l = append(l, fault.At(fault.Invalid, path, "%v", err))
 		}
 	}

@@ -31,7 +31,7 @@ func (h *Handlers) write(ctx context.Context, in channels.Fields, decide func(*b
 func (h *Handlers) Deploy(ctx context.Context, in channels.Deployment) (Output, error) {
 	in.Topology = h.topology(in.Topology)
 	c, err := h.Store.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
-		return channels.Deploy(have, &in, h.Store.Topology(tx, in.Topology), h.Store.ChannelsOf(tx, in.Topology))
+		return channels.Deploy(have, &in, h.Store.Topology(tx, in.Topology), h.Store.ChannelsIn(tx, in.Topology))
 	})
 	return h.answer(ctx, in.Topology, c, err)
 }
@@ -87,7 +87,7 @@ func (h *Handlers) Try(d channels.Deployment) (*bier.Plan, [][]string, error) {
 		have = &c
 	}
 	t := h.Store.Topology(now, d.Topology)
-	c, err := channels.Deploy(have, &d, t, h.Store.ChannelsOf(now, d.Topology))
+	c, err := channels.Deploy(have, &d, t, h.Store.ChannelsIn(now, d.Topology))
 	if err != nil {
 		return nil, nil, err
 	}

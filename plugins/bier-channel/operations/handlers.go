@@ -3,7 +3,6 @@
 package operations
 
 import (
-	"slices"
 	"time"
 
 	"ctl.internal/internal/bier"
@@ -58,12 +57,14 @@ type Output struct {
 
 // routers lists the routers of a channel as it is and as it was; either may be nil.
 func routers(now, before *bier.Channel) (out []string) {
+	seen := map[string]bool{"": true}
 	for _, c := range []*bier.Channel{now, before} {
 		if c == nil {
 			continue
 		}
 		for _, node := range append([]string{c.IngressNode}, nodes(c)...) {
-			if node != "" && !slices.Contains(out, node) {
+			if !seen[node] {
+				seen[node] = true
 				out = append(out, node)
 			}
 		}
@@ -87,12 +88,10 @@ func (h *Handlers) state(now state.Reader, topology string, c, before *bier.Chan
 			out, plan = State{s.State, s.Egress, s.Carriers}, s.Plan
 		}
 	}
-	for _, node := range routers(nil, before) {
-		if c == nil || !slices.Contains(routers(c, nil), node) {
-			x := h.Store.Routers.State(now, node, revision)
-			x.Role = bier.RoleFormer
-			out.Deployment = append(out.Deployment, x)
-		}
+	for _, node := range routers(c, before)[len(routers(c, nil)):] {
+		x := h.Store.Routers.State(now, node, revision)
+		x.Role = bier.RoleFormer
+		out.Deployment = append(out.Deployment, x)
 	}
 	return out, plan
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"maps"
+	"iter"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -26,9 +26,16 @@ type Planner struct {
 // plan is one topology with its deployed channels.
 type plan struct {
 	topology *bier.Topology
-	channels map[string]*bier.Channel // by name
+	channels map[string]*carried // by name
+	round    int                 // of update
 	nodes    map[string][]*part       // by node-id, in the order of compareParts
 	members  map[memberKey]*bierdriver.Member
+}
+
+// carried is a deployed channel, with the last round of update that found it.
+type carried struct {
+	bier.Channel
+	round int
 }
 
 // memberKey is an egress node in a sub-domain of a domain. Its message is the same for all channels.
@@ -62,7 +69,7 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 		delete(before, t.ID)
 		if x == nil || x.topology != t {
 			x.all(changed)
-			x = &plan{topology: t, channels: map[string]*bier.Channel{}, nodes: map[string][]*part{}, members: map[memberKey]*bierdriver.Member{}}
+			x = &plan{topology: t, channels: map[string]*carried{}, nodes: map[string][]*part{}, members: map[memberKey]*bierdriver.Member{}}
 			x.all(changed)
 		}
 		x.update(n.Channels[t.ID], changed)
@@ -143,7 +150,7 @@ func (x *plan) all(changed map[string]bool) {
 
 // update brings the plan to the channels of the topology and marks the nodes of those that
 // changed.
-func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
+func (x *plan) update(channels iter.Seq[bier.Channel], changed map[string]bool) {
 	own := map[string]bool{}
 	touch := func(node string) {
 		if !own[node] { // a Desired that is not made yet has the list
@@ -154,16 +161,19 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 			changed[node] = true
 		}
 	}
-	gone := maps.Clone(x.channels)
-	for i := range channels {
-		c := channels[i]
+	x.round++
+	there := 0
+	for c := range channels {
 		if !c.Deployed() {
 			continue
 		}
-		before := gone[c.Name]
-		delete(gone, c.Name)
-		if before != nil && sameChannel(before, &c) {
-			continue
+		there++
+		before := x.channels[c.Name]
+		if before != nil {
+			before.round = x.round
+			if sameChannel(&before.Channel, &c) {
+				continue
+			}
 		}
 		parts := x.parts(&c)
 		for _, p := range parts {
@@ -171,21 +181,26 @@ func (x *plan) update(channels []bier.Channel, changed map[string]bool) {
 			p.hash()
 		}
 		x.remove(before, parts, touch)
-		x.channels[c.Name] = &c
+		x.channels[c.Name] = &carried{c, x.round}
 		for node, p := range parts {
 			touch(node)
 			i, _ := slices.BinarySearchFunc(x.nodes[node], p, compareParts)
 			x.nodes[node] = slices.Insert(x.nodes[node], i, p)
 		}
 	}
-	for name, c := range gone {
-		x.remove(c, nil, touch)
-		delete(x.channels, name)
+	if there == len(x.channels) {
+		return
+	}
+	for name, c := range x.channels {
+		if c.round != x.round {
+			x.remove(c, nil, touch)
+			delete(x.channels, name)
+		}
 	}
 }
 
 // remove takes the parts of a channel from its nodes. Those that stay as they are go from stay instead.
-func (x *plan) remove(c *bier.Channel, stay map[string]*part, touch func(node string)) {
+func (x *plan) remove(c *carried, stay map[string]*part, touch func(node string)) {
 	if c == nil {
 		return
 	}

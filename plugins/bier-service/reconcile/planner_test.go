@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"iter"
 	"math/rand"
 	"slices"
 	"testing"
@@ -17,17 +18,18 @@ import (
 func TestPlannerFollowsChanges(t *testing.T) {
 	for seed := range int64(40) {
 		r := rand.New(rand.NewSource(seed))
-		n := bier.Network{Channels: map[string][]bier.Channel{}}
+		n, lists := bier.Network{Channels: map[string]iter.Seq[bier.Channel]{}}, map[string][]bier.Channel{}
 		for i := range 2 {
 			x := network(3+r.Intn(8), seed)
 			x.ID = fmt.Sprint("flow:", i)
 			n.Topologies = append(n.Topologies, x)
-			n.Channels[x.ID] = channels(x, r, 6)
+			lists[x.ID] = channels(x, r, 6)
+			n.Channels[x.ID] = slices.Values(lists[x.ID])
 		}
 		var p Planner
 		for step := range 30 {
 			x := n.Topologies[r.Intn(len(n.Topologies))]
-			list := slices.Clone(n.Channels[x.ID])
+			list := slices.Clone(lists[x.ID])
 			before := map[string]*Desired{}
 			for node, d := range p.Wanted(n) {
 				before[node] = d
@@ -56,7 +58,7 @@ func TestPlannerFollowsChanges(t *testing.T) {
 					list = slices.Delete(list, k, k+1)
 				}
 			}
-			n.Channels[x.ID] = list
+			lists[x.ID], n.Channels[x.ID] = list, slices.Values(list)
 			got, want := p.Wanted(n), Wanted(n)
 			if len(got) != len(want) {
 				t.Fatalf("seed %d step %d: %d routers, want %d", seed, step, len(got), len(want))

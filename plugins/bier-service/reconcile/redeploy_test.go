@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"iter"
+	"slices"
 	"testing"
 
 	"ctl.internal/internal/bier"
@@ -16,12 +18,12 @@ func TestOneMoreEgressNodeConcernsTwoRouters(t *testing.T) {
 	}
 	var p Planner
 	before := map[string]*Desired{}
-	for node, d := range p.Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string][]bier.Channel{top.ID: {c}}}) {
+	for node, d := range p.Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string]iter.Seq[bier.Channel]{top.ID: slices.Values([]bier.Channel{c})}}) {
 		before[node] = d
 	}
 	more := c
 	more.EgressNodes = append([]bier.EgressNode{{ID: last}}, c.EgressNodes...)
-	for node, d := range p.Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string][]bier.Channel{top.ID: {more}}}) {
+	for node, d := range p.Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string]iter.Seq[bier.Channel]{top.ID: slices.Values([]bier.Channel{more})}}) {
 		if concerned := node == c.IngressNode || node == last; (d != before[node]) != concerned {
 			t.Errorf("%s is computed again: %v, concerned: %v", node, d != before[node], concerned)
 		}

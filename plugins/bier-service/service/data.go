@@ -61,10 +61,8 @@ func open(ctx context.Context, h *host.Client, intent func(), reached func(nodes
 // unreadable says which record of a topology or channel cannot be read: what routers must
 // hold is not known then.
 func (d *data) unreadable() string {
-	for key, err := range d.store.Broken() {
-		if strings.HasPrefix(key, bier.TopologyTree) || strings.HasPrefix(key, bier.ChannelTree) {
-			return err.Error() + "; routers stay as they are until it is repaired or deleted"
-		}
+	for _, err := range d.store.Broken(d.Trees.Views()...) {
+		return err.Error() + "; routers stay as they are until it is repaired or deleted"
 	}
 	return ""
 }

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"slices"
-	"time"
 
 	"ctl.internal/sdk/state"
 )
@@ -53,14 +52,8 @@ func (p *permit) own(ctx context.Context, session string) error {
 // Commit is the point from which the change counts: either this process still holds the
 // role when it is stored, or the router takes the change back.
 func (p *permit) Commit(ctx context.Context) error {
-	_, err := p.term.Update(ctx, func(tx *state.Tx) error {
-		tx.Volatile() // that the role is held is what counts; after a crash the router is compared anyway
-		m, _ := p.data.managed.Get(tx, p.node)
-		m.Former, m.Hash, m.Since = nil, p.hash, time.Now().UTC()
-		return p.data.managed.Put(tx, p.node, m)
-	})
-	if err == nil {
-		err = p.term.Check()
+	if err := p.records.commit(ctx, p.node, p.hash); err != nil {
+		return err
 	}
-	return err
+	return p.term.Check()
 }

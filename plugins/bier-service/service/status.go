@@ -22,12 +22,19 @@ type records struct {
 	routers  map[string]*bier.Status  // nil: it goes
 	sessions map[string]*bier.Session // nil: it goes
 	notices  map[string]*bier.Notice  // nil: it goes
+	commits  map[string]*commit       // of drivers that wait
 	asked    []string                 // requests that are being served
 	service  *bier.Status             // nil: as before
 }
 
+// commit is a configuration that a router is about to keep.
+type commit struct {
+	hash string
+	done chan error
+}
+
 func newRecords(d *data, term *state.Term) *records {
-	return &records{data: d, term: term, wake: make(chan struct{}, 1), routers: map[string]*bier.Status{}, sessions: map[string]*bier.Session{}, notices: map[string]*bier.Notice{}}
+	return &records{data: d, term: term, wake: make(chan struct{}, 1), routers: map[string]*bier.Status{}, sessions: map[string]*bier.Session{}, notices: map[string]*bier.Notice{}, commits: map[string]*commit{}}
 }
 
 func (r *records) change(f func()) {
@@ -41,6 +48,19 @@ func (r *records) router(node string, s *bier.Status)   { r.change(func() { r.ro
 func (r *records) session(node string, s *bier.Session) { r.change(func() { r.sessions[node] = s }) }
 func (r *records) notice(key string, n *bier.Notice)    { r.change(func() { r.notices[key] = n }) }
 
+// commit keeps what a router is about to hold, and returns when that is stored under the role.
+func (r *records) commit(ctx context.Context, node, hash string) error {
+	c := &commit{hash, make(chan error, 1)}
+	r.change(func() { r.commits[node] = c })
+	select {
+	case err := <-c.done:
+		return err
+	case <-ctx.Done():
+		r.change(func() { delete(r.commits, node) })
+		return ctx.Err()
+	}
+}
+
 // processed says up to which revision it is known what routers must hold.
 func (r *records) processed(revision uint64, reason string) {
 	r.change(func() { r.service = &bier.Status{Processed: revision, Reason: reason} })
@@ -52,6 +72,9 @@ func (r *records) served(asked []string) { r.change(func() { r.asked = append(r.
 // pieces bounds the records of one transaction.
 const pieces = 100
 
+// maxRecordsRest bounds how long records are gathered when they come closely.
+const maxRecordsRest = 20 * time.Millisecond
+
 func (r *records) run(ctx context.Context) {
 	for {
 		select {
@@ -59,7 +82,12 @@ func (r *records) run(ctx context.Context) {
 			return
 		case <-r.wake:
 		}
+		began := time.Now()
 		for r.flush(ctx) && ctx.Err() == nil {
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(time.Since(began), maxRecordsRest)):
 		}
 	}
 }
@@ -68,8 +96,8 @@ func (r *records) run(ctx context.Context) {
 // the service is written after what is known of routers.
 func (r *records) flush(ctx context.Context) (more bool) {
 	r.mu.Lock()
-	routers, sessions, notices := take(r.routers), take(r.sessions), take(r.notices)
-	more = len(r.routers)+len(r.sessions)+len(r.notices) > 0
+	routers, sessions, notices, commits := take(r.routers), take(r.sessions), take(r.notices), take(r.commits)
+	more = len(r.routers)+len(r.sessions)+len(r.notices)+len(r.commits) > 0
 	service, asked := r.service, r.asked
 	if more {
 		service, asked = nil, nil
@@ -77,7 +105,10 @@ func (r *records) flush(ctx context.Context) (more bool) {
 		r.service, r.asked = nil, nil
 	}
 	r.mu.Unlock()
-	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.write(tx, routers, sessions, notices, service, asked) })
+	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.write(tx, routers, sessions, notices, commits, service, asked) })
+	for _, c := range commits {
+		c.done <- err
+	}
 	if err == nil {
 		return more
 	}
@@ -86,7 +117,6 @@ func (r *records) flush(ctx context.Context) (more bool) {
 	}
 	slog.Warn("what is known of BIER routers was not stored; trying again", "error", err)
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	older(r.routers, routers)
 	older(r.sessions, sessions)
 	older(r.notices, notices)
@@ -94,6 +124,7 @@ func (r *records) flush(ctx context.Context) (more bool) {
 		r.service = service
 	}
 	r.asked = append(r.asked, asked...)
+	r.mu.Unlock()
 	select {
 	case <-ctx.Done():
 	case <-time.After(100 * time.Millisecond):
@@ -124,7 +155,7 @@ func older[T any](m, back map[string]T) {
 }
 
 // write is the only one to write these records, so it looks at no condition but the role.
-func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions map[string]*bier.Session, notices map[string]*bier.Notice, service *bier.Status, asked []string) error {
+func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions map[string]*bier.Session, notices map[string]*bier.Notice, commits map[string]*commit, service *bier.Status, asked []string) error {
 	tx.Volatile() // after a crash routers are compared again
 	was := tx.Snapshot()
 	put := func(key string, s *bier.Status) error {
@@ -171,6 +202,13 @@ func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions 
 			if err := r.data.status.Notices.Put(tx, key, *n); err != nil {
 				return err
 			}
+		}
+	}
+	for node, c := range commits {
+		m, _ := r.data.managed.Get(was, node)
+		m.Former, m.Hash, m.Since = nil, c.hash, time.Now().UTC()
+		if err := r.data.managed.Put(tx, node, m); err != nil {
+			return err
 		}
 	}
 	for _, key := range asked {

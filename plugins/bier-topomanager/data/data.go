@@ -122,7 +122,7 @@ func (d *Data) put(tx *state.Tx, id string, c *model.Change) error {
 
 // channels returns the channels of a topology; one that cannot be read may need anything.
 func (d *Data) channels(r state.Reader, id string) ([]bier.Channel, error) {
-	for key, err := range d.Store.Broken() {
+	for key, err := range d.Store.Broken(d.Channels) {
 		if strings.HasPrefix(key, d.Channels.Path(id)) {
 			return nil, fault.New(fault.InUse, "whether channels need it is not known: %v", err)
 		}

@@ -75,7 +75,7 @@ func (s *Shell) checkChannels(now state.Reader, t *bier.Topology, list []bier.Ch
 		if x.Plan != nil {
 			out = append(out, s.checkNeeds(now, where, x.Plan)...)
 		}
-		same, overlap, err := bier.Shares(c, list)
+		same, overlap, err := bier.Shares(c, slices.Values(list))
 		if err == nil && same != "" {
 			out = append(out, model.Problem{Where: where, Text: "channel " + same + " has the same flow at the same ingress"})
 		}
