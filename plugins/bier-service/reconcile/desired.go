@@ -54,7 +54,7 @@ func (d *Desired) Wire(members bool) *bierdriver.Config {
 // Wanted returns what each router must hold, by node-id. Routers that must hold
 // nothing are left out. It depends on nothing but n.
 func Wanted(n bier.Network) map[string]*Desired {
-	all := new(Planner).Wanted(n)
+	all, _ := new(Planner).Wanted(n)
 	for _, d := range all {
 		d.Made()
 	}

@@ -44,6 +44,7 @@ type Engine struct {
 	mu      sync.Mutex
 	routers map[string]*router
 	known   map[string]bier.Status
+	wanted  bool // Want was called
 	closed  bool
 }
 
@@ -72,11 +73,23 @@ func (e *Engine) Wait() {
 	e.group.Wait()
 }
 
-// Want says what all routers must hold, as configured at a revision.
-func (e *Engine) Want(desired map[string]*Desired, revision uint64) {
+// Want says what all routers must hold, as configured at a revision; changed are those that
+// must hold something else than at the call before, nil: not known.
+func (e *Engine) Want(desired map[string]*Desired, changed map[string]bool, revision uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
+		return
+	}
+	if changed != nil && e.wanted {
+		for node := range changed {
+			if e.routers[node] == nil && desired[node] != nil {
+				e.add(node)
+			}
+			if r := e.routers[node]; r != nil {
+				e.want(r, desired[node], revision)
+			}
+		}
 		return
 	}
 	for node := range desired {
@@ -90,17 +103,21 @@ func (e *Engine) Want(desired map[string]*Desired, revision uint64) {
 		}
 	}
 	for node, r := range e.routers {
-		d := desired[node]
-		if d == nil {
-			d = &Desired{Config: &bierdriver.Config{}}
-		}
-		r.wanted(d, revision)
-		if !r.running {
-			r.running = true
-			e.group.Go(func() { r.run(e.ctx) })
-		}
+		e.want(r, desired[node], revision)
 	}
-	e.known = nil
+	e.known, e.wanted = nil, true
+}
+
+// want hands on what a router must hold, nil: nothing. The lock is held.
+func (e *Engine) want(r *router, d *Desired, revision uint64) {
+	if d == nil {
+		d = &Desired{Config: &bierdriver.Config{}}
+	}
+	r.wanted(d, revision)
+	if !r.running {
+		r.running = true
+		e.group.Go(func() { r.run(e.ctx) })
+	}
 }
 
 // Kick has routers compared with what they must hold, all when nodes is nil: they are

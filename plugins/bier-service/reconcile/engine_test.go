@@ -87,11 +87,11 @@ func carrying(bfr uint32) map[string]*Desired {
 func TestWhatCannotBeHadIsNotApplied(t *testing.T) {
 	l := newLab(t, nil, nil)
 	for i := range uint64(3) {
-		l.Want(map[string]*Desired{"a": {Config: &bierdriver.Config{}, Problems: []string{"no bfr-id"}}}, 2*i+1)
+		l.Want(map[string]*Desired{"a": {Config: &bierdriver.Config{}, Problems: []string{"no bfr-id"}}}, nil, 2*i+1)
 		l.until(t, "a", "it failed", func(s *bier.Status) bool {
 			return s != nil && s.State == bier.Failed && s.Reason == "no bfr-id" && s.Answered == 2*i+1
 		})
-		l.Want(nil, 2*i+2)
+		l.Want(nil, nil, 2*i+2)
 		l.until(t, "a", "it is left alone", func(s *bier.Status) bool { return s == nil })
 	}
 	if len(l.applied) > 0 {
@@ -103,12 +103,12 @@ func TestWhatCannotBeHadIsNotApplied(t *testing.T) {
 func TestAChangeIsAnsweredUnderItsRevision(t *testing.T) {
 	l := newLab(t, nil, nil)
 	for _, revision := range []uint64{5, 8} {
-		l.Want(carrying(uint32(revision)), revision)
+		l.Want(carrying(uint32(revision)), nil, revision)
 		l.until(t, "a", "it is applied", func(s *bier.Status) bool {
 			return s != nil && s.State == bier.Applied && s.Intent == revision && s.Answered == revision
 		})
 	}
-	l.Want(carrying(8), 9)
+	l.Want(carrying(8), nil, 9)
 	l.Kick([]string{"a"}, 12) // somebody asks for a comparison
 	l.until(t, "a", "it was compared", func(s *bier.Status) bool { return s.Intent == 12 && s.Answered == 12 })
 	if len(l.applied) != 3 || l.applied[1] != l.applied[2] {
@@ -121,7 +121,7 @@ func TestAChangeIsAnsweredUnderItsRevision(t *testing.T) {
 func TestTakingOverSaysNothingNew(t *testing.T) {
 	l := newLab(t, []string{"a"}, map[string]bier.Status{"a": {Intent: 5, Answered: 5, State: bier.Applied, Hash: carrying(1)["a"].Hash},
 		"gone": {Intent: 4, Answered: 4, State: bier.Applied}})
-	l.Want(carrying(1), 77)
+	l.Want(carrying(1), nil, 77)
 	l.until(t, "a", "it was compared", func(s *bier.Status) bool { return s.Intent == 5 && s.Answered == 5 && s.State == bier.Applied })
 	l.until(t, "gone", "the record of a router that is not ours goes", func(s *bier.Status) bool { return s == nil })
 }
@@ -141,7 +141,7 @@ func TestPendingIsTriedAgain(t *testing.T) {
 		}
 		return &bierdriver.Result{State: bierdriver.Applied}, nil
 	}
-	l.Want(carrying(1), 3)
+	l.Want(carrying(1), nil, 3)
 	<-seen
 	l.until(t, "a", "it is applied", func(s *bier.Status) bool { return s.State == bier.Applied && s.Answered == 3 })
 }
@@ -150,7 +150,7 @@ func TestPendingIsTriedAgain(t *testing.T) {
 // a process that did not give it to it.
 func TestManagedRoutersAreCleaned(t *testing.T) {
 	l := newLab(t, []string{"a"}, nil)
-	l.Want(nil, 3)
+	l.Want(nil, nil, 3)
 	l.until(t, "a", "it is forgotten", func(s *bier.Status) bool { return s == nil })
 	if len(l.applied) != 1 {
 		t.Errorf("applied %d times", len(l.applied))

@@ -28,7 +28,7 @@ type plan struct {
 	topology *bier.Topology
 	channels map[string]*carried // by name
 	round    int                 // of update
-	nodes    map[string][]*part       // by node-id, in the order of compareParts
+	nodes    map[string][]*part  // by node-id, in the order of compareParts
 	members  map[memberKey]*bierdriver.Member
 }
 
@@ -56,13 +56,14 @@ type part struct {
 	sum     [sha256.Size]byte
 }
 
-// Wanted is what the function Wanted returns. The map is valid until the next call.
-func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
+// Wanted is what the function Wanted returns, and the nodes of which it is not what it was at
+// the call before. The map is valid until the next call.
+func (p *Planner) Wanted(n bier.Network) (desired map[string]*Desired, changed map[string]bool) {
 	before := map[string]*plan{}
 	for _, x := range p.plans {
 		before[x.topology.ID] = x
 	}
-	changed := map[string]bool{} // by node-id; true: because of channels alone
+	changed = map[string]bool{} // by node-id; true: because of channels alone
 	p.plans = p.plans[:0:0]
 	for _, t := range n.Topologies {
 		x := before[t.ID]
@@ -90,7 +91,7 @@ func (p *Planner) Wanted(n bier.Network) map[string]*Desired {
 			delete(p.desired, node)
 		}
 	}
-	return p.desired
+	return p.desired, changed
 }
 
 // node is what one router must hold, nil if nothing.

@@ -31,7 +31,8 @@ func TestPlannerFollowsChanges(t *testing.T) {
 			x := n.Topologies[r.Intn(len(n.Topologies))]
 			list := slices.Clone(lists[x.ID])
 			before := map[string]*Desired{}
-			for node, d := range p.Wanted(n) {
+			all, _ := p.Wanted(n)
+			for node, d := range all {
 				before[node] = d
 			}
 			touched := map[string]bool{}
@@ -59,9 +60,15 @@ func TestPlannerFollowsChanges(t *testing.T) {
 				}
 			}
 			lists[x.ID], n.Channels[x.ID] = list, slices.Values(list)
-			got, want := p.Wanted(n), Wanted(n)
+			got, changed := p.Wanted(n)
+			want := Wanted(n)
 			if len(got) != len(want) {
 				t.Fatalf("seed %d step %d: %d routers, want %d", seed, step, len(got), len(want))
+			}
+			for node := range before {
+				if _, ok := changed[node]; !ok && got[node] != before[node] {
+					t.Fatalf("seed %d step %d: node %s has changed and is not said to", seed, step, node)
+				}
 			}
 			for node, w := range want {
 				g := got[node]

@@ -18,12 +18,16 @@ func TestOneMoreEgressNodeConcernsTwoRouters(t *testing.T) {
 	}
 	var p Planner
 	before := map[string]*Desired{}
-	for node, d := range p.Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string]iter.Seq[bier.Channel]{top.ID: slices.Values([]bier.Channel{c})}}) {
+	wanted := func(c bier.Channel) map[string]*Desired {
+		desired, _ := p.Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string]iter.Seq[bier.Channel]{top.ID: slices.Values([]bier.Channel{c})}})
+		return desired
+	}
+	for node, d := range wanted(c) {
 		before[node] = d
 	}
 	more := c
 	more.EgressNodes = append([]bier.EgressNode{{ID: last}}, c.EgressNodes...)
-	for node, d := range p.Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string]iter.Seq[bier.Channel]{top.ID: slices.Values([]bier.Channel{more})}}) {
+	for node, d := range wanted(more) {
 		if concerned := node == c.IngressNode || node == last; (d != before[node]) != concerned {
 			t.Errorf("%s is computed again: %v, concerned: %v", node, d != before[node], concerned)
 		}

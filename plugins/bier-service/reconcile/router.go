@@ -170,14 +170,14 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 		if r.finish(intent, want.Hash, out) {
 			return out.state != bier.Applied && out.retry, false
 		}
-		// Changes came during the try, so more are on their way: as long as one try
-		// takes they are gathered, and go to the router together.
-		gather(ctx, min(time.Since(began), maxGather))
+		// Changes came during the try, so more are on their way: they are gathered, and go to
+		// the router together. A router then spends at most a quarter of the time on tries.
+		gather(ctx, min(3*time.Since(began), maxGather))
 	}
 }
 
 // maxGather bounds how long changes are gathered.
-const maxGather = 100 * time.Millisecond
+const maxGather = 300 * time.Millisecond
 
 func gather(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)

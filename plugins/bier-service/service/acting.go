@@ -104,7 +104,8 @@ func (a *acting) want(ctx context.Context) {
 		a.records.processed(before.Processed, why)
 		return
 	}
-	a.engine.Want(a.planner.Wanted(a.data.Network(now)), now.Revision())
+	desired, changed := a.planner.Wanted(a.data.Network(now))
+	a.engine.Want(desired, changed, now.Revision())
 	a.records.processed(now.Revision(), "")
 }
 
