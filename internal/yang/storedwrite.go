@@ -78,7 +78,11 @@ func (w *Writer) array(s *Stored, module string) {
 	if s.Len() > 1000 {
 		w.buf = slices.Grow(w.buf, flushAt+4<<10)
 	}
-	plain := !w.XML && !w.masks(s.Node) && (w.Style == Canonical || !s.Node.quoted)
+	if masked := w.Masked; masked != nil && !w.masks(s.Node) { // it is not asked for each value then
+		w.Masked = nil
+		defer func() { w.Masked = masked }()
+	}
+	plain := !w.XML && w.Masked == nil && (w.Style == Canonical || !s.Node.quoted)
 	for i, t := range s.Texts {
 		if i > 0 {
 			w.json(',')
@@ -268,10 +272,20 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 	return end
 }
 
-// element is leaf for a string that is XML as it is, which nearly all are.
+// element is leaf for a value that is XML as it is, which nearly all are.
 func (w *Writer) element(t string, value int, m *Node, end *int) bool {
-	if byteAt(t, value) != '"' {
+	switch byteAt(t, value) {
+	case '"':
+	case '[', '{':
 		return false
+	default:
+		i := scalarEnd(t, value)
+		if i <= value {
+			return false
+		}
+		w.buf = append(append(append(w.buf, m.opening...), t[value:i]...), m.closing...)
+		*end = i
+		return true
 	}
 	i := value + 1
 	for i < len(t) && !jsonOrXML[t[i]] {

@@ -90,10 +90,15 @@ func BenchmarkGet10000(b *testing.B) {
 		fmt.Fprintf(&all, `{"name":"sw%05d","address":"10.0.%d.%d","port":161},`, i, i/250, i%250)
 	}
 	f.seed(lab, `{"inventory":{"device":[`+strings.TrimSuffix(all.String(), ",")+`]}}`)
-	r := httptest.NewRequest("GET", "/rests/data/lab:inventory?content=config", nil)
-	w := discard{http.Header{}}
-	b.ReportAllocs()
-	for b.Loop() {
-		f.ServeHTTP(w, r)
+	for _, form := range []string{"json", "xml"} {
+		b.Run(form, func(b *testing.B) {
+			r := httptest.NewRequest("GET", "/rests/data/lab:inventory?content=config", nil)
+			r.Header.Set("Accept", "application/yang-data+"+form)
+			w := discard{http.Header{}}
+			b.ReportAllocs()
+			for b.Loop() {
+				f.ServeHTTP(w, r)
+			}
+		})
 	}
 }

@@ -66,6 +66,9 @@ func (d *document) encode() []byte {
 // and canonical JSON has no line ends.
 func decodeDocument(e datastore.Entry) document {
 	s := unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // nobody changes them
+	if s != "" && s[0] == '{' {
+		return document{text: s}
+	}
 	if rank, text, ok := strings.Cut(s, "\n"); ok && rank != "" && strings.Trim(rank, rankDigits) == "" {
 		return document{rank, text}
 	}

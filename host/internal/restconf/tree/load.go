@@ -148,7 +148,7 @@ type assembly struct {
 	at      *yang.Stored
 	base    int      // bytes of the key of at
 	any     bool     // there were documents
-	holders []holder // entries of lists with lists below them, in the order of keys
+	holders []holder // entries of lists with lists below them, whose keys the next key may begin with
 	ordered []*yang.Stored
 	array   *yang.Stored // the one that the last entry went to
 	prefix  string       // of the keys of its entries
@@ -164,6 +164,10 @@ type holder struct {
 
 func (a *assembly) add(key string, doc document) error {
 	a.any = true
+	// Keys that begin with one key come in a row.
+	for len(a.holders) > 0 && !strings.HasPrefix(key, a.holders[len(a.holders)-1].key) {
+		a.holders = a.holders[:len(a.holders)-1]
+	}
 	rest, same := strings.CutPrefix(key, a.prefix)
 	if !same || a.prefix == "" || strings.IndexByte(rest, '/') >= 0 {
 		var err error
@@ -180,11 +184,20 @@ func (a *assembly) add(key string, doc document) error {
 	if a.deep {
 		a.holders = append(a.holders, holder{key, a.array, a.array.Len()})
 	}
-	a.array.Texts = append(a.array.Texts, doc.text)
+	a.array.Texts = append(room(a.array.Texts), doc.text)
 	if a.array.Node.UserOrdered {
 		a.array.Order = append(a.array.Order, doc.rank)
 	}
 	return nil
+}
+
+// room has a long list grow in fewer steps than append does: a quarter of the time of reading one
+// went into copies.
+func room(texts []string) []string {
+	if n := len(texts); n == cap(texts) && n >= 64 {
+		return slices.Grow(texts, 3*n)
+	}
+	return texts
 }
 
 func (a *assembly) sort() {
@@ -209,8 +222,8 @@ func (a *assembly) arrayOf(key string) (*yang.Stored, error) {
 			at = at.Child(n)
 		}
 		if keyed && i < len(steps)-1 {
-			i, ok := slices.BinarySearchFunc(a.holders, key[:end], func(h holder, k string) int { return strings.Compare(h.key, k) })
-			if !ok {
+			i := slices.IndexFunc(a.holders, func(h holder) bool { return h.key == key[:end] })
+			if i < 0 {
 				return nil, fault.New(fault.Internal, "the entry that holds %s is not stored", key)
 			}
 			at = a.holders[i].array.Entry(a.holders[i].index)
