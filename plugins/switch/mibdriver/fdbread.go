@@ -261,6 +261,10 @@ func take(p *driver.FDBPage, q driver.FDBQuery, vlan mib.VID, port, status snmp.
 // maxFDBs bounds the filtering databases of a switch that does not tell which there are: one a VLAN.
 const maxFDBs = 4096
 
+// pastOctets comes after every octet of an address. Greater ones will not do: agents of net-snmp's AgentX take an arc
+// from 2^31 on as negative.
+const pastOctets = 256
+
 // fdbsInUse finds the filtering databases that have entries, by stepping over those of each.
 func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, err error) {
 	var after []uint32
@@ -274,7 +278,7 @@ func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, er
 		if !errors.Is(err, found) {
 			return ids, err
 		}
-		ids, after = append(ids, fdb), []uint32{fdb, 0xffffffff}
+		ids, after = append(ids, fdb), []uint32{fdb, pastOctets}
 	}
 	return ids, nil
 }
