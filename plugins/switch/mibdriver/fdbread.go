@@ -27,20 +27,10 @@ func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID ui
 		return nil, err
 	}
 	if vlanID == 0 {
-		var all []*switchdriver.FDBEntry
-		for q := (driver.FDBQuery{Limit: driver.PageSize}); ; {
-			p, err := d.FDBPage(ctx, sw, q)
-			if err != nil {
-				return nil, err
-			}
-			if len(p.Partial) > 0 {
-				return nil, fault.Device(fault.Downstream, "switch %s: %s", switchdriver.Label(sw), p.Partial[0])
-			}
-			all = append(all, p.Entries...)
-			if q.Cursor = p.Next; q.Cursor == "" {
-				return all, nil
-			}
-		}
+		return allPages(sw, func(cursor string) ([]*switchdriver.FDBEntry, []driver.Cut, string, error) {
+			p, err := d.FDBPage(ctx, sw, driver.FDBQuery{Limit: driver.PageSize, Cursor: cursor})
+			return p.Entries, p.Partial, p.Next, err
+		})
 	}
 	ids, err := d.fdbIDs(ctx, t)
 	if err != nil {
