@@ -8,11 +8,8 @@ import (
 	"testing"
 	"time"
 
-	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/plugintest/simline"
-	"ctl.internal/sdk/switchdriver"
-	"ctl.internal/sdk/switchdriver/conformance"
 )
 
 // build makes the executable, or skips the test, loudly, where that cannot be done.
@@ -39,22 +36,7 @@ func TestPlugin(t *testing.T) {
 // It is a driver as any other.
 func TestDriver(t *testing.T) {
 	t.Parallel()
-	bin := build(t)
-	conformance.Run(t, func(t *testing.T) conformance.Peer {
-		sim, err := simline.Start(simline.Options{Ports: 4, Password: "sesame"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(sim.Close)
-		at := func(host string, port uint16) *switchdriver.Switch {
-			return &switchdriver.Switch{NodeId: 1, Address: host, Model: "switchdriver-python",
-				Cli: &pluginv1.CliAccess{Port: uint32(port), User: "lab", Password: "sesame"}}
-		}
-		return conformance.Peer{
-			Conn:   plugintest.StartBinary(t, bin, plugintest.WithConfig(map[string]any{"timeout": 5})).Conn,
-			Switch: at("127.0.0.1", uint16(sim.Port())), At: at, Ports: []uint32{1, 2, 3, 4}, Sent: sim.Sent, Fake: sim,
-		}
-	})
+	simline.RunBinary(t, build(t), map[string]any{"timeout": 5}, 0)
 }
 
 // within bounds a process of the test.

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -57,9 +58,6 @@ func (in *Invocation) Emit(v any, text func() string) error {
 		v = *t
 	}
 	if in.Format == "json" {
-		if t, ok := v.(Table); ok {
-			v = t.objects()
-		}
 		enc := json.NewEncoder(in.Stdout)
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
@@ -83,18 +81,23 @@ func (in *Invocation) Printf(format string, args ...any) {
 	fmt.Fprintf(in.Stdout, format, args...)
 }
 
-func (t Table) objects() []map[string]any {
+// MarshalJSON writes the rows as an array of objects; a cell that is nil is left out.
+func (t Table) MarshalJSON() ([]byte, error) {
 	out := make([]map[string]any, 0, len(t.Rows))
 	for _, row := range t.Rows {
 		o := make(map[string]any, len(row))
 		for i, c := range t.Columns {
-			if i < len(row) {
+			if i < len(row) && row[i] != nil {
 				o[c.Key] = row[i]
 			}
 		}
 		out = append(out, o)
 	}
-	return out
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(out)
+	return b.Bytes(), err
 }
 
 // text is the table for a terminal of so many columns, 0 = as wide as it gets.

@@ -34,6 +34,7 @@ func clientCommands(control *string) []*cobra.Command {
 		sub("restart SWITCH", "switch it off and on", 1, "POST", "/restart", "switch"),
 		sub("trap SWITCH OID", "send a notification", 2, "POST", "/trap", "switch", "oid"),
 		sub("traps-to TARGET", "send all traps to [KIND:]IP:PORT from now on, kinds as for --trap-to", 1, "POST", "/traps-to", "target"),
+		sub("traffic SWITCH PORT BITS ERRORS", "let so many bits a second pass a port, and so many faulty frames a second", 4, "POST", "/traffic", "switch", "port", "bits", "errors"),
 		sub("links", "print the links as JSON", 0, "GET", "/links"),
 		sub("switches", "print the switches as JSON", 0, "GET", "/switches"),
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
@@ -30,7 +31,7 @@ type linkView struct {
 }
 
 // handler is the control interface: GET /switches, GET /links, and POST /link,
-// /fault, /restart, /trap, /traps-to with parameters in the query.
+// /fault, /restart, /trap, /traffic, /traps-to with parameters in the query.
 func handler(n *network.Network) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /switches", func(w http.ResponseWriter, _ *http.Request) {
@@ -79,6 +80,19 @@ func handler(n *network.Network) http.Handler {
 	})
 	change("/restart", func(get func(string) string) error { return n.Restart(get("switch")) })
 	change("/trap", func(get func(string) string) error { return n.Trap(get("switch"), get("oid")) })
+	change("/traffic", func(get func(string) string) error {
+		node, err := n.Node(get("switch"))
+		if err != nil {
+			return err
+		}
+		var number [3]uint64
+		for i, key := range []string{"port", "bits", "errors"} {
+			if number[i], err = strconv.ParseUint(get(key), 10, 40); err != nil {
+				return fmt.Errorf("%s %.20q: a number from 0 to 2^40 belongs here", key, get(key))
+			}
+		}
+		return node.SetTraffic(int(number[0]), number[1], number[2])
+	})
 	change("/traps-to", func(get func(string) string) error {
 		t, err := parseTarget(get("target"))
 		if err == nil {

@@ -80,6 +80,9 @@ func TestRun(t *testing.T) {
 		{"traps-to v3inform:127.0.0.1:9", "", ""},
 		{"trap sw1 1.3.6.1.6.3.1.1.5.1", "", ""},
 		{"trap sw1 one", "", "arc 1"},
+		{"traffic sw1 1 900000000 5", "", ""},
+		{"traffic sw1 99 1 1", "", "ports 1 to"},
+		{"traffic sw1 1 much 1", "", "bits \"much\""},
 	} {
 		out, err := say(append(strings.Fields(c.args), "--control", sock)...)
 		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {

@@ -49,6 +49,10 @@ func ifObjects() []object {
 			return truth(admin)
 		}, setAdminStatus),
 		col(8, "ifOperStatus", func(s *Switch, i iface) value { _, oper := s.isUp(i); return truth(oper) }),
+		col(14, "ifInErrors", func(s *Switch, i iface) value {
+			_, errors := s.passed(i)
+			return snmpwire.Unsigned(snmpwire.Counter32, errors&0xffffffff)
+		}),
 	}
 }
 
@@ -86,7 +90,10 @@ func setAdminStatus(s *Switch, t tx, i iface, v value) status {
 func ifXObjects() []object {
 	t := ifTable("1.3.6.1.2.1.31.1.1.1")
 	col := t.column
-	octets := func(s *Switch, i iface) value { return count64(uint64(s.upTime()) * 10 * uint64(i.port+1)) }
+	octets := func(s *Switch, i iface) value {
+		n, _ := s.passed(i)
+		return count64(n)
+	}
 	onPort := func(get func(p *port) value, other value) func(*Switch, iface) value {
 		return func(s *Switch, i iface) value {
 			if p := s.port(i.port); p != nil {

@@ -13,6 +13,7 @@ type port struct {
 	trap    bool // ifLinkUpDownTrapEnable
 	pvid    uint16
 	stp     stpPort
+	traffic traffic
 }
 
 func (p *port) up() bool { return p.admin && p.carrier }

@@ -146,6 +146,9 @@ func (s *Switch) Restart() {
 	defer s.mu.Unlock()
 	s.since.Store(s.cfg.Clock().UnixNano())
 	s.near, s.lldp = nil, lldpStats{}
+	for i := range s.ports {
+		s.ports[i].traffic = traffic{bits: s.ports[i].traffic.bits, errors: s.ports[i].traffic.errors}
+	}
 	s.flush(func(fdbRow) bool { return true })
 	s.arp = slices.DeleteFunc(s.arp, func(r arpRow) bool { return r.kind == arpDynamic })
 }

@@ -89,7 +89,7 @@ func (b *builder) pairs() {
 			if j < i && len(b.seen[j][i]) > 0 {
 				continue // done from the other end
 			}
-			links, lostI, lostJ := pair(b.seen[i][j], b.seen[j][i])
+			links, lostI, lostJ := pair(loosened(b.seen[i][j], b.seen[j][i]), loosened(b.seen[j][i], b.seen[i][j]))
 			for _, l := range links {
 				x, y := b.end(i, l.a), b.end(j, l.b)
 				switch {

@@ -36,6 +36,24 @@ func (b *builder) members(i int, ports []int) []int {
 	return ports
 }
 
+// loosened are sights of which several name one port, at which the other end sees nothing:
+// that is an aggregate, and each may mean any port at which the other end sees this one.
+func loosened(mine, theirs []sight) []sight {
+	at := portsOf(theirs)
+	if len(at) < 2 {
+		return mine
+	}
+	out := slices.Clone(mine)
+	for i, s := range mine {
+		if s.exact() && !slices.Contains(at, s.ports[0]) && slices.ContainsFunc(mine, func(o sight) bool {
+			return o.port != s.port && o.exact() && o.ports[0] == s.ports[0]
+		}) {
+			out[i].ports = at
+		}
+	}
+	return out
+}
+
 // bundles makes edges of what is left of two switches' sights of each other: several ports
 // of each, in equal number, that may each be joined with any of the other's. If those of
 // one end are members of one aggregate, and those of the other not of several, they are one

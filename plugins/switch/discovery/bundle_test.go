@@ -29,6 +29,18 @@ func seesLag(local, n int) Neighbor {
 	return with(sees(local, n, 0), func(n *Neighbor) { n.Port = Identifier{5, []byte("lag1")} })
 }
 
+// namedBy gives the members port ids of their own again: what they announce is then only the
+// name of another port, as on switches that announce the aggregate and list the members.
+func namedBy(o *Observation) *Observation {
+	for i := range o.Ports {
+		o.Ports[i].LLDP = Identifier{}
+	}
+	if len(o.Ports) == 0 || o.Ports[len(o.Ports)-1].Name != "lag1" {
+		o.Ports = append(o.Ports, Port{ID: "100", Number: 100, IfIndex: 100, Name: "lag1", Admin: 1, Oper: 1})
+	}
+	return o
+}
+
 func bundled(n *Network) (out []string) {
 	for _, e := range n.Edges {
 		if short(e.Tail.Node) < short(e.Head.Node) {
@@ -52,6 +64,9 @@ func TestBundles(t *testing.T) {
 		"both ends say":    {[]*Observation{a(100), b(100)}, []string{"1/100[1,2]>2/100[1,2]"}, 0},
 		"one end says":     {[]*Observation{a(100), b(0)}, []string{"1/100[1,2]>2/1+2[1,2]"}, 0},
 		"neither end says": {[]*Observation{a(0), b(0)}, []string{"1/[1,2]>2/[1,2]"}, 4},
+		"the id is another port's, both ends say":    {[]*Observation{namedBy(a(100)), namedBy(b(100))}, []string{"1/100[1,2]>2/100[1,2]"}, 0},
+		"the id is another port's, one end says":     {[]*Observation{namedBy(a(0)), namedBy(b(100))}, []string{"1/1+2[1,2]>2/100[1,2]"}, 0},
+		"the id is another port's, neither end says": {[]*Observation{namedBy(a(0)), namedBy(b(0))}, []string{"1/[1,2]>2/[1,2]"}, 4},
 		"two aggregates at one end": {[]*Observation{with(a(100), func(o **Observation) { (*o).Ports[1].Aggregate = 101 }), b(100)},
 			[]string{"1/[1,2]>2/[1,2]"}, 4},
 		"a member that one end does not see": {[]*Observation{a(100), with(b(100), func(o **Observation) { (*o).Neighbors = (*o).Neighbors[:1] })},

@@ -39,6 +39,40 @@ func (f *Interface) isPort(names map[string]bool) bool {
 	return false
 }
 
+// Stack is ifStackTable (IF-MIB): the interfaces directly below one, by its ifIndex.
+type Stack map[uint32][]uint32
+
+// Aggregates gives each port the aggregate above it. There may be interfaces of other types
+// between the two; a port below several aggregates is in none that is known.
+func (s Stack) Aggregates(o *Observation, types map[uint32]int32) {
+	ports := map[uint32]*Port{}
+	for i := range o.Ports {
+		ports[o.Ports[i].IfIndex] = &o.Ports[i]
+	}
+	several := map[*Port]bool{}
+	for whole := range s {
+		if p := ports[whole]; types[whole] != lag && (types[whole] != propVirtual || p == nil || !portChannel.MatchString(p.Name)) {
+			continue
+		}
+		seen := map[uint32]bool{whole: true}
+		for todo := slices.Clone(s[whole]); len(todo) > 0; todo = todo[1:] {
+			below := todo[0]
+			if p := ports[below]; p != nil && slices.Contains(ethernets, types[below]) {
+				several[p] = several[p] || p.Aggregate != 0 && p.Aggregate != whole
+				p.Aggregate = whole
+			} else if !seen[below] && types[below] != lag {
+				todo = append(todo, s[below]...)
+			}
+			seen[below] = true
+		}
+	}
+	for p := range several {
+		if several[p] {
+			p.Aggregate = 0
+		}
+	}
+}
+
 // cutLast splits "ethernet-1/1.10" and "ae0:3".
 func cutLast(name string) (whole, part string, ok bool) {
 	i := strings.LastIndexAny(name, ".:")

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,7 +17,7 @@ const (
 	PR   Kind = "PR"
 )
 
-// Network is the result of a
+// Network is the result of a discovery.
 type Network struct {
 	Nodes []Node
 	Edges []Edge
@@ -68,12 +69,12 @@ func (e Edge) Inferred() bool { return e.Source == STP || e.Source == FDB }
 // NodeLevel reports whether the edge joins two nodes, but which ports with which is not known.
 func (e Edge) NodeLevel() bool { return e.Tail.Port == "" && e.Head.Port == "" }
 
-// Peer returns the switch of the list at the other end of a port, 0 when there is
-// none.
+// Peer returns the switch of the list at the other end of a port, or of the link that it is
+// a member of; 0 when there is none.
 func (n *Network) Peer(node, port string) mib.MAC {
 	for i := range n.Edges {
 		e := &n.Edges[i]
-		if e.Head.Node != node || e.Head.Port != port || e.Tail.Kind != SNMP {
+		if e.Head.Node != node || e.Head.Port != port && !slices.Contains(e.HeadMembers, port) || e.Tail.Kind != SNMP {
 			continue
 		}
 		if m, err := strconv.ParseUint(e.Tail.Node, 10, 48); err == nil {

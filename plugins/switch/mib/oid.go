@@ -28,6 +28,7 @@ const (
 	IfHCInOctets  OID = ".1.3.6.1.2.1.31.1.1.1.6"
 	IfHCOutOctets OID = ".1.3.6.1.2.1.31.1.1.1.10"
 	IfName        OID = ".1.3.6.1.2.1.31.1.1.1.1"
+	IfStackStatus OID = ".1.3.6.1.2.1.31.1.2.1.3" // by the ifIndex above and the one below
 	IfHighSpeed   OID = ".1.3.6.1.2.1.31.1.1.1.15"
 )
 

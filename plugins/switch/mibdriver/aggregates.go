@@ -9,7 +9,7 @@ import (
 )
 
 // aggregates reads which ports are members of aggregates, if several have the same
-// neighbour: from LAG-MIB, else from what LLDP announces of them.
+// neighbour: from LAG-MIB, else from what LLDP announces of them, else from ifStackTable.
 func (d *Driver) aggregates(ctx context.Context, t snmp.Target, o *discovery.Observation) error {
 	if !o.Parallel() {
 		return nil
@@ -34,5 +34,20 @@ func (d *Driver) aggregates(ctx context.Context, t snmp.Target, o *discovery.Obs
 	if err != nil || found {
 		return err
 	}
-	return read(mib.LLDPLocAggPort, func(p *discovery.Port) uint32 { return p.LLDPLocal })
+	err = read(mib.LLDPLocAggPort, func(p *discovery.Port) uint32 { return p.LLDPLocal })
+	if err != nil || found {
+		return err
+	}
+	types, stack := map[uint32]int32{}, discovery.Stack{}
+	err = d.snmp.Walk(ctx, t, []string{mib.IfType, mib.IfStackStatus}, func(column int, ix []uint32, v snmp.Value) error {
+		switch {
+		case column == 0 && len(ix) == 1:
+			types[ix[0]] = int32(v.Int())
+		case column == 1 && len(ix) == 2 && v.Int() == 1: // active
+			stack[ix[0]] = append(stack[ix[0]], ix[1])
+		}
+		return nil
+	})
+	stack.Aggregates(o, types)
+	return err
 }

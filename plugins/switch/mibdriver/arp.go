@@ -74,20 +74,11 @@ func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 }
 
 // arpTable reads all entries.
-func (d *Driver) arpTable(ctx context.Context, sw *switchdriver.Switch) (all []*switchdriver.ARPEntry, err error) {
-	for q := (driver.ARPQuery{Limit: driver.PageSize}); ; {
-		p, err := d.ARPPage(ctx, sw, q)
-		if err != nil {
-			return nil, err
-		}
-		if len(p.Partial) > 0 {
-			return nil, fault.Device(fault.Downstream, "switch %s: %s", switchdriver.Label(sw), p.Partial[0])
-		}
-		all = append(all, p.Entries...)
-		if q.Cursor = p.Next; q.Cursor == "" {
-			return all, nil
-		}
-	}
+func (d *Driver) arpTable(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.ARPEntry, error) {
+	return allPages(sw, func(cursor string) ([]*switchdriver.ARPEntry, []driver.Cut, string, error) {
+		p, err := d.ARPPage(ctx, sw, driver.ARPQuery{Limit: driver.PageSize, Cursor: cursor})
+		return p.Entries, p.Partial, p.Next, err
+	})
 }
 
 // subnet is a subnet that a switch has an address in.
@@ -243,11 +234,7 @@ func (d *Driver) DeleteARPEntry(ctx context.Context, sw *switchdriver.Switch, ad
 
 // changeARP reads the entries of an address, plans, sends and reads back.
 func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, address string, plan func(snmp.Target, []*switchdriver.ARPEntry) ([]step, error), differs func([]*switchdriver.ARPEntry) string) error {
-	r, err := reader(sw)
-	if err != nil {
-		return err
-	}
-	w, err := writer(sw)
+	r, w, err := both(sw)
 	if err != nil {
 		return err
 	}

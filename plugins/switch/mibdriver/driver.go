@@ -48,6 +48,14 @@ func writer(sw *switchdriver.Switch) (snmp.Target, error) {
 	return target(sw, c)
 }
 
+// both are the targets to read from and to write to.
+func both(sw *switchdriver.Switch) (r, w snmp.Target, err error) {
+	if r, err = reader(sw); err == nil {
+		w, err = writer(sw)
+	}
+	return r, w, err
+}
+
 // noSNMP is the fault of a switch that the list says not to ask by SNMP.
 func noSNMP(sw *switchdriver.Switch) error {
 	return fault.New(fault.Unsupported, "switch %s is not asked by SNMP (Version none in the switch list), and nothing else does this", switchdriver.Label(sw))

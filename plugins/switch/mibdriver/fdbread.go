@@ -27,20 +27,10 @@ func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID ui
 		return nil, err
 	}
 	if vlanID == 0 {
-		var all []*switchdriver.FDBEntry
-		for q := (driver.FDBQuery{Limit: driver.PageSize}); ; {
-			p, err := d.FDBPage(ctx, sw, q)
-			if err != nil {
-				return nil, err
-			}
-			if len(p.Partial) > 0 {
-				return nil, fault.Device(fault.Downstream, "switch %s: %s", switchdriver.Label(sw), p.Partial[0])
-			}
-			all = append(all, p.Entries...)
-			if q.Cursor = p.Next; q.Cursor == "" {
-				return all, nil
-			}
-		}
+		return allPages(sw, func(cursor string) ([]*switchdriver.FDBEntry, []driver.Cut, string, error) {
+			p, err := d.FDBPage(ctx, sw, driver.FDBQuery{Limit: driver.PageSize, Cursor: cursor})
+			return p.Entries, p.Partial, p.Next, err
+		})
 	}
 	ids, err := d.fdbIDs(ctx, t)
 	if err != nil {
@@ -261,6 +251,10 @@ func take(p *driver.FDBPage, q driver.FDBQuery, vlan mib.VID, port, status snmp.
 // maxFDBs bounds the filtering databases of a switch that does not tell which there are: one a VLAN.
 const maxFDBs = 4096
 
+// pastOctets comes after every octet of an address. Greater ones will not do: agents of net-snmp's AgentX take an arc
+// from 2^31 on as negative.
+const pastOctets = 256
+
 // fdbsInUse finds the filtering databases that have entries, by stepping over those of each.
 func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, err error) {
 	var after []uint32
@@ -274,7 +268,7 @@ func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, er
 		if !errors.Is(err, found) {
 			return ids, err
 		}
-		ids, after = append(ids, fdb), []uint32{fdb, 0xffffffff}
+		ids, after = append(ids, fdb), []uint32{fdb, pastOctets}
 	}
 	return ids, nil
 }

@@ -14,11 +14,7 @@ import (
 // WriteFDBEntry makes a permanent entry of dot1qStaticUnicastTable, for frames
 // from any port. The port must be in the VLAN.
 func (d *Driver) WriteFDBEntry(ctx context.Context, sw *switchdriver.Switch, e *switchdriver.FDBEntry) error {
-	r, err := reader(sw)
-	if err != nil {
-		return err
-	}
-	w, err := writer(sw)
+	r, w, err := both(sw)
 	if err != nil {
 		return err
 	}
@@ -80,11 +76,7 @@ func checkEntry(sw *switchdriver.Switch, t *vlanTable, e *switchdriver.FDBEntry)
 // DeleteFDBEntry removes a static entry, for whichever receive port it was made. A
 // learned one cannot be removed: it ages out.
 func (d *Driver) DeleteFDBEntry(ctx context.Context, sw *switchdriver.Switch, vlanID uint32, mac uint64) error {
-	r, err := reader(sw)
-	if err != nil {
-		return err
-	}
-	w, err := writer(sw)
+	r, w, err := both(sw)
 	if err != nil {
 		return err
 	}

@@ -9,9 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // A row of a table that may have a million of them: its index, and the values of two columns.
@@ -142,4 +144,20 @@ func readCursor(cursor string, tables ...string) (table string, index []uint32, 
 		index = append(index, uint32(n))
 	}
 	return table, index, nil
+}
+
+// allPages reads all pages of a table; one that is cut is a fault.
+func allPages[E any](sw *switchdriver.Switch, read func(cursor string) (entries []E, partial []driver.Cut, next string, err error)) (all []E, err error) {
+	for cursor := ""; ; {
+		entries, partial, next, err := read(cursor)
+		if err == nil && len(partial) > 0 {
+			err = fault.Device(fault.Downstream, "switch %s: %s", switchdriver.Label(sw), partial[0])
+		}
+		if err != nil {
+			return nil, err
+		}
+		if all, cursor = append(all, entries...), next; cursor == "" {
+			return all, nil
+		}
+	}
 }

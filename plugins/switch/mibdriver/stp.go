@@ -100,11 +100,7 @@ const maxSTPPorts = 16
 // WriteSTP sets dot1dStpPortEnable of a port; for the whole switch, which the MIB has
 // no object for, of all its ports. Ports that are so already are not touched.
 func (d *Driver) WriteSTP(ctx context.Context, sw *switchdriver.Switch, port uint32, enable bool) error {
-	r, err := reader(sw)
-	if err != nil {
-		return err
-	}
-	w, err := writer(sw)
+	r, w, err := both(sw)
 	if err != nil {
 		return err
 	}

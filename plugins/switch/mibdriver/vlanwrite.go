@@ -44,11 +44,7 @@ func (d *Driver) DeleteVLAN(ctx context.Context, sw *switchdriver.Switch, vlanID
 
 // changeVLAN reads, checks, plans, sends and reads back.
 func (d *Driver) changeVLAN(ctx context.Context, sw *switchdriver.Switch, c change, only Sequence, done func(*vlanTable)) error {
-	r, err := reader(sw)
-	if err != nil {
-		return err
-	}
-	w, err := writer(sw)
+	r, w, err := both(sw)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -19,20 +20,22 @@ func (s *Service) cmdDrivers() commands.Command {
 		Help: "A driver is chosen for a switch by the Driver column of the switch list, else by its model, else by the\n" +
 			"longest prefix of its sysObjectID, else by its sysDescr. What it cannot do the standard-MIB driver does.\n" +
 			"Drivers are plugins: install the feature of one, and the switches it is for are its own at once.",
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			t := commands.Table{Columns: []commands.Column{{Title: "Driver", Key: "driver"}, {Title: "Version", Key: "version"},
-				{Title: "State", Key: "state", Max: 60}, {Title: "Switches", Key: "switches", Right: true},
-				{Title: "For", Key: "for", Max: 60}, {Title: "Operations", Key: "operations", Max: 120}}}
-			count := map[string]int{}
-			for _, e := range s.inventory.Entries() {
-				count[s.drivers.Choices(e.Switch())[0].Name]++
-			}
-			for _, d := range s.drivers.Drivers() {
-				t.Add(d.Name, d.Version, d.State, count[d.Name], commands.List(", ", d.For), commands.List(" ", d.Operations))
-			}
-			return in.Emit(t, nil)
-		},
+		Run: func(_ context.Context, in *commands.Invocation) error { return in.Emit(s.driverTable(), nil) },
 	}
+}
+
+func (s *Service) driverTable() commands.Table {
+	t := commands.Table{Columns: []commands.Column{{Title: "Driver", Key: "driver"}, {Title: "Version", Key: "version"},
+		{Title: "State", Key: "state", Max: 60}, {Title: "Switches", Key: "switches", Right: true},
+		{Title: "For", Key: "for", Max: 60}, {Title: "Operations", Key: "operations", Max: 120}}}
+	count := map[string]int{}
+	for _, e := range s.inventory.Entries() {
+		count[s.drivers.Choices(e.Switch())[0].Name]++
+	}
+	for _, d := range s.drivers.Drivers() {
+		t.Add(d.Name, d.Version, d.State, count[d.Name], commands.List(", ", d.For), commands.List(" ", d.Operations))
+	}
+	return t
 }
 
 // cmdVendors shows the vendor-specific configuration in force.
@@ -41,71 +44,87 @@ func (s *Service) cmdVendors() commands.Command {
 		Name: "switch:vendors", Summary: "Show the vendor-specific configuration and what is wrong with it", Safe: true,
 		Help: "Models whose functions etc/switch_VendorSpecificSwitchConfig.xml describes, and every line that cannot be used.\n" +
 			"The file is read again when it has changed. What it does not describe is done in the default way.",
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			f := s.vendors.File()
-			type model struct {
-				Model     string   `json:"model"`
-				Ports     int      `json:"ports,omitempty"`
-				Functions []string `json:"functions"`
-				Switches  int      `json:"switches"`
-			}
-			type result struct {
-				Path     string   `json:"path"`
-				Models   []model  `json:"models"`
-				Problems []string `json:"problems"`
-			}
-			count := map[string]int{}
-			for _, e := range s.inventory.Entries() {
-				count[e.Model]++
-			}
-			r := result{Path: f.Path, Models: []model{}, Problems: []string{}}
-			for _, name := range slices.Sorted(maps.Keys(f.Models)) {
-				m := model{Model: name, Ports: f.Models[name].Ports, Functions: []string{}, Switches: count[name]}
-				for _, fn := range f.Models[name].Functions {
-					m.Functions = append(m.Functions, fn.Name+" ("+fn.Channel+")")
-				}
-				r.Models = append(r.Models, m)
-			}
-			for _, p := range f.Problems {
-				r.Problems = append(r.Problems, p.String())
-			}
-			return in.Emit(r, func() string {
-				if f.Path == "" {
-					return "There is no vendor-specific configuration.\n"
-				}
-				t := commands.Table{Empty: "No model is described.", Columns: []commands.Column{{Title: "Model"}, {Title: "Ports", Right: true}, {Title: "Switches", Right: true}, {Title: "Functions"}}}
-				for _, m := range r.Models {
-					t.Add(m.Model, m.Ports, m.Switches, strings.Join(m.Functions, ", "))
-				}
-				return t.String() + strings.Join(append(slices.Clone(r.Problems), f.Path), "\n") + "\n"
-			})
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			r, _ := s.vendorModels(ctx, operations.None{})
+			return in.Emit(r, r.text)
 		},
 	}
 }
 
-// cmdACLs shows the access lists of a switch, for which module acl has no RPC.
+type vendorModel struct {
+	Model     string   `json:"model"`
+	Ports     int      `json:"ports,omitempty"`
+	Functions []string `json:"functions"`
+	Switches  int      `json:"switches"`
+}
+
+type vendorModels struct {
+	Path     string        `json:"path"`
+	Models   []vendorModel `json:"models"`
+	Problems []string      `json:"problems"`
+}
+
+// vendorModels are the models that the vendor-specific configuration describes.
+func (s *Service) vendorModels(context.Context, operations.None) (*vendorModels, error) {
+	f := s.vendors.File()
+	count := map[string]int{}
+	for _, e := range s.inventory.Entries() {
+		count[e.Model]++
+	}
+	r := &vendorModels{Path: f.Path, Models: []vendorModel{}, Problems: []string{}}
+	for _, name := range slices.Sorted(maps.Keys(f.Models)) {
+		m := vendorModel{Model: name, Ports: f.Models[name].Ports, Functions: []string{}, Switches: count[name]}
+		for _, fn := range f.Models[name].Functions {
+			m.Functions = append(m.Functions, fn.Name+" ("+fn.Channel+")")
+		}
+		r.Models = append(r.Models, m)
+	}
+	for _, p := range f.Problems {
+		r.Problems = append(r.Problems, p.String())
+	}
+	return r, nil
+}
+
+func (r *vendorModels) text() string {
+	if r.Path == "" {
+		return "There is no vendor-specific configuration.\n"
+	}
+	t := commands.Table{Empty: "No model is described.", Columns: []commands.Column{{Title: "Model"}, {Title: "Ports", Right: true}, {Title: "Switches", Right: true}, {Title: "Functions"}}}
+	for _, m := range r.Models {
+		t.Add(m.Model, m.Ports, m.Switches, strings.Join(m.Functions, ", "))
+	}
+	return t.String() + strings.Join(append(slices.Clone(r.Problems), r.Path), "\n") + "\n"
+}
+
+// cmdACLs shows the access lists of a switch.
 func (s *Service) cmdACLs() commands.Command {
 	return commands.Command{
 		Name: "switch:acls", Summary: "Show the access lists of a switch", Safe: true,
 		Help: "Reads the access profiles and their rules from the switch, by a driver that can. What the switch does not\n" +
 			"show of a rule is empty.\n\nExample: switch:acls sw1",
 		Arguments: []commands.Argument{s.switchArgument(true)},
-		Run:       s.runACLs,
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			r, err := s.aclLines(ctx, whichIn{Switch: in.Arg("switch")})
+			if err != nil {
+				return err
+			}
+			return in.Emit(r.Entries, nil)
+		},
 	}
 }
 
-func (s *Service) runACLs(ctx context.Context, in *commands.Invocation) error {
-	sw, err := s.named(in.Arg("switch"))
+func (s *Service) aclLines(ctx context.Context, in whichIn) (*rows, error) {
+	sw, err := s.named(in.Switch)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d, known, err := driver.For[switchdriver.ACLReader](ctx, s.drivers, sw, "ReadAcl")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	table, err := d.ReadACL(ctx, known)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t := commands.Table{Empty: "The switch has no access lists.", Columns: []commands.Column{{Title: "Profile", Key: "profile-id", Right: true},
 		{Title: "Name", Key: "profile-name"}, {Title: "Layer", Key: "acl-layer"}, {Title: "Rule", Key: "rule-id", Right: true},
@@ -115,13 +134,13 @@ func (s *Service) runACLs(ctx context.Context, in *commands.Invocation) error {
 		p := e.GetProfile()
 		mask := matched(p.VlanMask, "%#x", p.GetSrcIpMask(), p.GetDstIpMask())
 		if len(e.Rules) == 0 {
-			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), "", commands.List[uint32](",", nil), "", mask, "")
+			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), nil, commands.List[uint32](",", nil), nil, mask, nil)
 		}
 		for _, r := range e.Rules {
 			t.Add(p.GetProfileId(), p.GetProfileName(), p.GetLayer(), r.GetRuleId(), commands.List(",", r.GetPorts()), r.GetAction(), mask, matched(r.VlanId, "%d", r.GetSrcIp(), r.GetDstIp()))
 		}
 	}
-	return in.Emit(t, nil)
+	return &rows{t}, nil
 }
 
 // matched is what a profile masks or a rule matches, in the words of the requests.

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -63,34 +64,46 @@ type trapLine struct {
 	text    string
 }
 
-func (s *Service) runTraps(_ context.Context, in *commands.Invocation) error {
+func (s *Service) runTraps(ctx context.Context, in *commands.Invocation) error {
 	most, err := last(in)
 	if err != nil {
 		return err
 	}
-	st, came, err := s.traps()
+	r, err := s.trapReport(ctx, limitIn{most})
 	if err != nil {
 		return err
-	}
-	if st.Unknown == nil {
-		st.Unknown = []traps.UnknownSender{}
-	}
-	r := trapReport{trapState: st, Traps: []trapLine{}}
-	for i, t := range came {
-		if most > 0 && i == most {
-			break
-		}
-		l := trapLine{Time: t.At, Address: t.From.String(), Version: t.Version, Inform: t.Inform, Kind: string(t.Kind), OID: t.OID,
-			IfIndex: t.IfIndex, Admin: t.Admin, Oper: t.Oper, UpTime: t.UpTime.Seconds(), text: t.Summary()}
-		if t.Node != 0 {
-			l.Node, l.MAC = strconv.FormatUint(uint64(t.Node), 10), t.Node.String()
-		}
-		r.Traps = append(r.Traps, l)
 	}
 	if in.Format == "json" {
 		return in.Emit(r, nil)
 	}
 	return r.show(in)
+}
+
+type limitIn struct {
+	Limit int `json:"limit"` // 0: none
+}
+
+func (s *Service) trapReport(_ context.Context, in limitIn) (*trapReport, error) {
+	st, came, err := s.traps()
+	if err != nil {
+		return nil, err
+	}
+	if st.Unknown == nil {
+		st.Unknown = []traps.UnknownSender{}
+	}
+	r := &trapReport{trapState: st, Traps: []trapLine{}}
+	for i, t := range came {
+		if in.Limit > 0 && i == in.Limit {
+			break
+		}
+		l := trapLine{Time: t.At, Address: t.From.String(), Version: t.Version, Inform: t.Inform, Kind: string(t.Kind), OID: t.OID,
+			IfIndex: t.IfIndex, Admin: t.Admin, Oper: t.Oper, UpTime: math.Round(t.UpTime.Seconds()*100) / 100, text: t.Summary()}
+		if t.Node != 0 {
+			l.Node, l.MAC = strconv.FormatUint(uint64(t.Node), 10), t.Node.String()
+		}
+		r.Traps = append(r.Traps, l)
+	}
+	return r, nil
 }
 
 // show is the report for people.

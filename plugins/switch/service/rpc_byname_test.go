@@ -35,6 +35,13 @@ func TestByNames(t *testing.T) {
 		{"find-address", `{"address":"0a:00:00:00:77:00"}`, `{"mac-address":["0a:00:00:00:77:00"],"entry":[]}`},
 		{"counters", `{"switch":"sw1","port":"port1"}`, `"speed-kbps":1000000,"in-bps":`},
 		{"history", `{}`, `{"entry":[]}`},
+		{"edges", "", `"confirmed":true,"name":"sw1","node":"` + sw1 + `","peer":"2199023255554","peer-name":"sw2","peer-port":"1","port":"1","source":"lldp"}]}`},
+		{"switches", "", `"stored":true,`},
+		{"switches", "", `"switches":2,`},
+		{"switches", "", `{"node-id":"` + sw1 + `","switch":"sw1","mac-address":"02:00:00:00:00:01",`},
+		{"switches", "", `"snmp-version":"2c","model":"generic","driver":["standard-mib"],"state":"answered `},
+		{"drivers", "", `"driver":"standard-mib",`},
+		{"changes", "", `{"entry":[]}`},
 	} {
 		got, err := b.call(t, "switch", c.rpc, c.input)
 		if err != nil || !strings.Contains(got, c.want) {
@@ -53,6 +60,7 @@ func TestByNames(t *testing.T) {
 		{"fdb", `{"switch":"sw1","mac-address":"zz"}`, fault.Invalid, "zz"},
 		{"find-address", `{"address":"nobody"}`, fault.NotFound, "nobody"},
 		{"history", `{"since":"yesterday"}`, fault.Invalid, "RFC 3339"},
+		{"acls", `{"switch":"sw1"}`, fault.Unsupported, "has the operation ReadAcl"},
 	} {
 		_, err := b.call(t, "switch", c.rpc, c.input)
 		if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.want) {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"ctl.internal/plugins/switch/switchlist"
+	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
 )
@@ -61,4 +62,41 @@ func (s *Service) updateDB(ctx context.Context, in updateDBIn) error {
 		return all.Err()
 	}
 	return s.database.Replace(ctx, entries)
+}
+
+// rows is the answer of an RPC whose command shows a table: the members are the columns' keys.
+type rows struct {
+	Entries commands.Table `json:"entry"`
+}
+
+// tabled makes a handler of a table that is always at hand.
+func tabled(table func() commands.Table) func(context.Context, operations.None) (*rows, error) {
+	return func(context.Context, operations.None) (*rows, error) { return &rows{table()}, nil }
+}
+
+type listedSwitch struct {
+	ofSwitch
+	MAC     string `json:"mac-address"`
+	Address string `json:"address"`
+	Version string `json:"snmp-version"`
+	Model   string `json:"model,omitempty"`
+	Driver  any    `json:"driver"`
+	State   string `json:"state"`
+}
+
+type switchLines struct {
+	loaded
+	Stored  bool           `json:"stored"`
+	At      string         `json:"loaded,omitempty"`
+	Entries []listedSwitch `json:"entry"`
+}
+
+// switchLines is the switch list without its secrets, and what was wrong with its file.
+func (s *Service) switchLines(context.Context, operations.None) (*switchLines, error) {
+	l := s.inventory.Last()
+	out := &switchLines{loaded: report(l), Stored: l.Stored, At: stamp(l.At), Entries: []listedSwitch{}}
+	for _, e := range s.inventory.Entries() {
+		out.Entries = append(out.Entries, listedSwitch{s.of(e.MAC), e.MAC.String(), e.Place(), version(e), e.Model, s.driverOf(e), s.state(e)})
+	}
+	return out, nil
 }

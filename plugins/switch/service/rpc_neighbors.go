@@ -17,8 +17,10 @@ import (
 type neighborLine struct {
 	ofSwitch
 	Port     string   `json:"port"`
+	Members  []string `json:"member,omitempty"`
 	Neighbor string   `json:"neighbor"`
 	FarPort  string   `json:"neighbor-port,omitempty"`
+	Far      []string `json:"neighbor-member,omitempty"`
 	Address  []string `json:"address,omitempty"`
 	Protocol string   `json:"protocol,omitempty"`
 	Placed   bool     `json:"placed"`
@@ -53,17 +55,37 @@ func (s *Service) neighborLines(ctx context.Context, in whichIn) (*neighborLines
 	}
 	for _, e := range n.Edges {
 		if e.Head.Kind == discovery.SNMP && (only == "" || e.Head.Node == only) {
-			out.Entries = append(out.Entries, neighborLine{s.ofNode(e.Head.Node), s.portOf(e.Head), names[e.Tail.Node], s.portOf(e.Tail),
-				s.announced(e), e.Source, true, ""})
+			out.Entries = append(out.Entries, neighborLine{s.ofNode(e.Head.Node), s.portOf(e.Head), s.portsOf(e.Head.Node, e.HeadMembers), names[e.Tail.Node],
+				s.portOf(e.Tail), s.portsOf(e.Tail.Node, e.TailMembers), s.announced(e), e.Source, true, ""})
 		}
 	}
 	for _, u := range n.Unresolved {
 		if only == "" || u.Node == only {
-			out.Entries = append(out.Entries, neighborLine{s.ofNode(u.Node), s.portOf(discovery.End{Node: u.Node, Port: u.Port}), u.Neighbor, "", nil, "", false, u.Why})
+			out.Entries = append(out.Entries, neighborLine{ofSwitch: s.ofNode(u.Node), Port: s.portOf(discovery.End{Node: u.Node, Port: u.Port}), Neighbor: u.Neighbor, Reason: u.Why})
 		}
 	}
 	slices.SortStableFunc(out.Entries, func(a, b neighborLine) int { return strings.Compare(a.Switch, b.Switch) })
 	return out, nil
+}
+
+// portsOf names the members of a link.
+func (s *Service) portsOf(node string, members []string) (out []string) {
+	for _, m := range members {
+		out = append(out, s.portOf(discovery.End{Node: node, Port: m}))
+	}
+	return out
+}
+
+// joined is a port in a table, with its members.
+func joined(port string, members []string) string {
+	switch list := strings.Join(members, "+"); {
+	case list == "" || list == port:
+		return port
+	case port == "":
+		return "one of " + list
+	default:
+		return port + " (" + list + ")"
+	}
 }
 
 // ofNode is of for a node-id in text.
@@ -82,7 +104,7 @@ func (s *Service) announced(e discovery.Edge) (out []string) {
 		return nil
 	}
 	for _, n := range o.Neighbors {
-		if n.LocalPort != e.Head.Port {
+		if n.LocalPort != e.Head.Port && !slices.Contains(e.HeadMembers, n.LocalPort) {
 			continue
 		}
 		for _, a := range n.Addresses {
@@ -97,7 +119,7 @@ func (o *neighborLines) text() string {
 	t := commands.Table{Empty: "No neighbours.", Columns: []commands.Column{{Title: "Switch", Max: 32}, {Title: "Port"}, {Title: "Neighbour", Max: 40}, {Title: "Port", Max: 24},
 		{Title: "Addresses", Max: 40}, {Title: "Source"}, {Title: "Placed"}, {Title: "Reason", Max: 80}}}
 	for _, e := range o.Entries {
-		t.Add(e.Switch, e.Port, e.Neighbor, e.FarPort, commands.List(", ", e.Address), e.Protocol, e.Placed, e.Reason)
+		t.Add(e.Switch, joined(e.Port, e.Members), e.Neighbor, joined(e.FarPort, e.Far), commands.List(", ", e.Address), e.Protocol, e.Placed, e.Reason)
 	}
 	return t.String()
 }

@@ -39,7 +39,7 @@ func Topology(id string, n *discovery.Network) topology.Topology {
 			l.Attributes["source-members"], l.Attributes["destination-members"] = strings.Join(e.TailMembers, ","), strings.Join(e.HeadMembers, ",")
 		}
 		if e.NodeLevel() {
-			l.Attributes["level"] = "node" // which ports are joined is not known
+			l.Attributes["node-level"] = "true"
 		}
 		t.Links[l.ID] = l
 	}

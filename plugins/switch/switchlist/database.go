@@ -59,7 +59,7 @@ func (d *Database) change(ctx context.Context, decide func(tx *state.Tx, h *Head
 		if err := decide(tx, &h, entries); err != nil {
 			return err
 		}
-		h.Path, h.Sum, h.Source, h.At = "", "", d.Source, time.Now()
+		h.Path, h.Sum, h.Problems, h.Source, h.At = "", "", nil, d.Source, time.Now()
 		return d.heads.Put(tx, headKey, h)
 	})
 	return stays(err)
@@ -170,7 +170,7 @@ func (d *Database) load(ctx context.Context, update updater, h Head, path string
 	if err := usable(path, text, entries, problems); err != nil {
 		return l, err
 	}
-	h.Path, h.Sum = path, sum(text)
+	h.Path, h.Sum, h.Problems = path, sum(text), problems[:min(len(problems), keptProblems)]
 	l.Switches = len(entries)
 	return l, d.put(ctx, update, h, entries)
 }

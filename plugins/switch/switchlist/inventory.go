@@ -48,7 +48,7 @@ type Loaded struct {
 	Stored   bool   // requests have made the list; files do not count
 	At       time.Time
 	Switches int
-	Problems []Problem // of a file that was just read
+	Problems []Problem // of the file: all when it was just read, later the first ones
 }
 
 // New makes an empty Inventory. secrets may be nil: then there are no sealed texts.
@@ -158,7 +158,7 @@ func (v *Inventory) build(sn *state.Snapshot, before *list) (l *list, again bool
 	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Line, b.Line) })
 	l = newList(entries)
 	l.rows, l.broken = revisions, broken
-	l.loaded = Loaded{Path: head.Path, Stored: head.Path == "", At: head.At, Switches: len(entries)}
+	l.loaded = Loaded{Path: head.Path, Stored: head.Path == "", At: head.At, Switches: len(entries), Problems: head.Problems}
 	return l, again
 }
 

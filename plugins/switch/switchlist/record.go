@@ -36,7 +36,11 @@ type Head struct {
 	Sum        string    `json:"sum,omitempty"`  // of the file's text
 	Source     string    `json:"source"`         // node that read it
 	At         time.Time `json:"at"`
+	Problems   []Problem `json:"problems,omitempty"` // of the file, the first keptProblems
 }
+
+// keptProblems is how many lines with problems are kept with a list.
+const keptProblems = 100
 
 // stored is an entry as it is kept: what is secret is sealed.
 type stored struct {

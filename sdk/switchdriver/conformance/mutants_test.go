@@ -12,11 +12,7 @@ import (
 	"testing"
 	"time"
 
-	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
-	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/plugintest/simline"
-	"ctl.internal/sdk/switchdriver"
-	"ctl.internal/sdk/switchdriver/conformance"
 )
 
 // mutant is one fault in the source of a driver: old becomes new, in which MUTANT holds
@@ -165,18 +161,7 @@ func TestOfMutant(t *testing.T) {
 	if err := json.Unmarshal([]byte(os.Getenv(envSettings)), &settings); err != nil {
 		t.Fatal(err)
 	}
-	conformance.Run(t, func(t *testing.T) conformance.Peer {
-		sim, err := simline.Start(simline.Options{Ports: 4, Password: "sesame"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(sim.Close)
-		at := func(host string, port uint16) *switchdriver.Switch {
-			return &switchdriver.Switch{NodeId: 1, Address: host, Cli: &pluginv1.CliAccess{Port: uint32(port), User: "lab", Password: "sesame"}}
-		}
-		return conformance.Peer{Conn: plugintest.StartBinary(t, bin, plugintest.WithConfig(settings)).Conn, Deadline: 15 * time.Second,
-			Switch: at("127.0.0.1", uint16(sim.Port())), At: at, Ports: []uint32{1, 2, 3, 4}, Sent: sim.Sent, Fake: sim}
-	})
+	simline.RunBinary(t, bin, settings, 15*time.Second)
 }
 
 // Every fault in a driver is found, by a sentence that says what is wrong.

@@ -121,4 +121,5 @@ func TestSpanningTreeAndARP(t *testing.T) {
 	if err := p.Call(ctx, "misc-config:get-arp-entry", map[string]any{"node-id": nodes[names[0]], "ip-address": address}, &one); err != nil || mib.MAC(one.MAC) != 0x02aabbccddee {
 		t.Errorf("the entry by itself: %s %v", mib.MAC(one.MAC), err)
 	}
+	tables(ctx, t, p, names[0], address, "02:aa:bb:cc:dd:ee")
 }

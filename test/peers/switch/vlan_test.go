@@ -127,6 +127,7 @@ func TestVLANs(t *testing.T) {
 		}
 	}
 	c.forwarding()
+	c.daily()
 	if err := c.Call(c.ctx, "vlan:add-vlan", map[string]any{"node-id": c.node[0], "vlan-id": 100, "vlan-name": "again"}, nil); !errors.Is(err, &fault.Error{Kind: fault.Exists}) {
 		t.Errorf("the VLAN made again: %v", err)
 	}

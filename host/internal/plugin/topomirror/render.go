@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"ctl.internal/sdk/topology"
 )
@@ -19,25 +20,37 @@ type (
 	attributes map[string]any
 )
 
-// The attributes that have leaves; true marks those that are booleans.
+// The attributes that have leaves, by what the leaves are.
+const (
+	text = iota + 1
+	boolean
+	list // leaf-list; the attribute has its values separated by commas
+)
+
 var (
-	ofNodes = map[string]bool{"name": false, "type": false, "model": false, "address": false, "mac": false, "answering": true,
-		"manufacturer": false, "hardware": false, "software": false, "datapath-id": false,
-		"partial": false, "neighbors-not-placed": false}
-	ofPorts = map[string]bool{"name": false, "state": false, "speed-kbps": false, "mac": false}
-	ofLinks = map[string]bool{"confirmed": true, "known-from": false, "inferred": true}
+	ofNodes = map[string]int{"name": text, "type": text, "model": text, "address": text, "mac": text, "answering": boolean,
+		"manufacturer": text, "hardware": text, "software": text, "datapath-id": text,
+		"partial": text, "neighbors-not-placed": text}
+	ofPorts = map[string]int{"name": text, "state": text, "speed-kbps": text, "mac": text}
+	ofLinks = map[string]int{"confirmed": boolean, "known-from": text, "inferred": boolean, "node-level": boolean,
+		"source-members": list, "destination-members": list}
 )
 
 // with adds the attributes that a source gives to an entry.
-func (a attributes) with(leaves map[string]bool, given map[string]string) attributes {
+func (a attributes) with(leaves map[string]int, given map[string]string) attributes {
 	for name, value := range given {
 		if name == "source" {
 			name = "known-from" // a link's source is where it begins
 		}
-		if isBool, known := leaves[name]; known && isBool {
-			a["ctl-topology:"+name] = value == "true"
-		} else if known && (name != "state" || value == "up" || value == "down") {
-			a["ctl-topology:"+name] = value
+		switch leaf := "ctl-topology:" + name; leaves[name] {
+		case boolean:
+			a[leaf] = value == "true"
+		case list:
+			a[leaf] = strings.Split(value, ",")
+		case text:
+			if name != "state" || value == "up" || value == "down" {
+				a[leaf] = value
+			}
 		}
 	}
 	return a
