@@ -36,10 +36,11 @@ const (
 	// ECMP: all neighbours of equal ways are used (RFC 8279 section 6.7). Without it a router
 	// uses one of them.
 	ECMP = "ecmp"
+	// ShowsForwarding: its driver can read its forwarding tables.
+	ShowsForwarding = "forwarding"
+	// Pings: it can ping others over BIER.
+	Pings = "ping"
 )
-
-// Abilities are all there are.
-var Abilities = []string{Tunnel, Transit, ECMP}
 
 // Way is how packets come to an egress node.
 type Way struct {

@@ -81,7 +81,7 @@ func (s Routers) reach(r state.Reader, x *RouterState, w *Way) {
 // what the way needs of them.
 func (s Routers) Lacking(r state.Reader, w *Way) (out []string) {
 	for _, n := range w.Needs {
-		if s.lacks(r, n.Node, n.Ability) {
+		if s.Lacks(r, n.Node, n.Ability) {
 			out = append(out, n.Lacking())
 		}
 	}
@@ -99,7 +99,7 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 		w := &plan.Egress[i]
 		out[i] = s.Lacking(r, w)
 		for _, hop := range w.Path[:max(0, len(w.Path)-1)] {
-			if _, member := g.Member(hop); !member || !s.lacks(r, hop, ECMP) {
+			if _, member := g.Member(hop); !member || !s.Lacks(r, hop, ECMP) {
 				continue
 			}
 			if trees[hop] == nil {
@@ -113,10 +113,11 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 	return out
 }
 
-// lacks reports whether a router is known not to have an ability.
-func (s Routers) lacks(r state.Reader, node, ability string) bool {
+// Lacks reports whether a router is known not to have an ability.
+func (s Routers) Lacks(r state.Reader, node, ability string) bool {
 	x, _ := s.Get(r, RouterKey(node))
-	return slices.Contains(strings.Split(x.Lacks, ","), ability)
+	session, _ := s.Sessions.Get(r, node)
+	return slices.Contains(lacks(x, session), ability)
 }
 
 // BFRIDCollision is the kind of a Notice that says that a BFR-id is in use twice: routers

@@ -3,6 +3,7 @@ package bier
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"ctl.internal/sdk/host"
@@ -38,7 +39,7 @@ type RouterState struct {
 	// Session is the state of the session, "" while nothing is known of one.
 	Session      string    `json:"session,omitempty"`
 	SessionSince time.Time `json:"session-since,omitzero"`
-	Lacks        string    `json:"-"` // see Status.Lacks
+	Lacks        []string  `json:"-"` // Abilities that it is known not to have
 }
 
 // States of a router, and of an egress node of a channel, from good to bad.
@@ -69,11 +70,12 @@ type Session struct {
 	Reason  string    `json:"reason,omitempty"`
 	Dialect string    `json:"dialect,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
+	Lacks   string    `json:"lacks,omitempty"` // as of Status, of this very router
 }
 
 // Same reports whether nothing but the time is different.
 func (s Session) Same(o Session) bool {
-	return s.State == o.State && s.Reason == o.Reason && s.Dialect == o.Dialect
+	return s.State == o.State && s.Reason == o.Reason && s.Dialect == o.Dialect && s.Lacks == o.Lacks
 }
 
 // Lost reports whether the router is known not to be reached.
@@ -170,10 +172,15 @@ func (s Routers) router(r state.Reader, node string, revision uint64) RouterStat
 	return x.Router(node, revision, session)
 }
 
+// lacks are the abilities that a router is known not to have, of its model and of its own.
+func lacks(x Status, session Session) []string {
+	return strings.FieldsFunc(x.Lacks+","+session.Lacks, func(r rune) bool { return r == ',' })
+}
+
 // Router is the state of a router as to what was configured up to a revision.
 func (x Status) Router(node string, revision uint64, session Session) RouterState {
 	out := RouterState{Node: node, State: x.State, Reason: x.Reason, Driver: x.Driver, Since: x.Since, Intended: x.Intended, Sent: x.Sent,
-		Confirmed: x.Confirmed, Session: session.State, SessionSince: session.Since, Lacks: x.Lacks}
+		Confirmed: x.Confirmed, Session: session.State, SessionSince: session.Since, Lacks: lacks(x, session)}
 	if x.State == Applied && x.Answered < min(x.Intent, revision) {
 		out.State = Pending
 	}

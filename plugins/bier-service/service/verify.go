@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -81,8 +82,31 @@ func (s *Service) verify(ctx context.Context, now *state.Snapshot, node string) 
 
 // tables are the tables computed for a node in one sub-domain.
 type tables struct {
-	sub    uint16
-	tables []bier.BIFT
+	topology *bier.Topology
+	domain   uint16
+	sub      uint16
+	tables   []bier.BIFT
+}
+
+// node is the node-id of a neighbour that a router names by its BFR-prefix, else "".
+func (c *tables) node(name string) string {
+	p, err := netip.ParsePrefix(name)
+	if err != nil {
+		return ""
+	}
+	for i := range c.topology.Nodes {
+		n := &c.topology.Nodes[i]
+		d, _ := n.Member(c.domain, c.sub)
+		if d == nil {
+			continue
+		}
+		for _, own := range []string{d.Global.IPv4Prefix, d.Global.IPv6Prefix} {
+			if o, err := netip.ParsePrefix(own); err == nil && o.Addr() == p.Addr() {
+				return n.ID
+			}
+		}
+	}
+	return ""
 }
 
 // computed are the tables of a node for the lengths that it makes as ingress or has label
@@ -98,7 +122,7 @@ func (s *Service) computed(now *state.Snapshot, node string) (out []tables) {
 			d := &n.Params.Domains[i]
 			for j := range d.Global.SubDomains {
 				x := &d.Global.SubDomains[j]
-				all := tables{sub: x.ID}
+				all := tables{topology: t, domain: d.ID, sub: x.ID}
 				lengths := bier.Disposition(d, x)
 				if b := bier.Imposition(d, x); b != 0 && !slices.Contains(lengths, b) {
 					lengths = append(lengths, b)
@@ -124,6 +148,9 @@ func best(node string, computed []tables, x *bierdriver.Forwarding) (out []strin
 	for _, c := range computed {
 		if x.HasSubDomain && uint32(c.sub) != x.SubDomainId {
 			continue
+		}
+		for i := range read.Neighbors {
+			read.Neighbors[i].Node = c.node(read.Neighbors[i].Name)
 		}
 		if d := bier.CompareTables(node, c.tables, read); first || len(d) < len(out) {
 			out, first = d, false
