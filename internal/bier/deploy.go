@@ -144,7 +144,7 @@ func (w *Way) needs(g *Graph, bfr []bool) {
 			w.Needs = append(w.Needs, Need{last, Tunnel, fmt.Sprintf("to reach %s over %s", hop, strings.Join(between, " and "))})
 		}
 		if m.ID == 0 {
-			w.Needs = append(w.Needs, Need{hop, Transit, "it is on the way to " + w.Node + " and has no bfr-id"})
+			w.Needs = append(w.Needs, Need{hop, Transit, "on the way to " + w.Node + ": it has no bfr-id"})
 		}
 		last, between = hop, nil
 	}

@@ -164,7 +164,7 @@ func TestNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "[{r2 transit it is on the way to r4 and has no bfr-id} {r2 tunnel to reach r3 over x, which is not in sub-domain 0 of domain 1}]"
+	want := "[{r2 transit on the way to r4: it has no bfr-id} {r2 tunnel to reach r3 over x, which is not in sub-domain 0 of domain 1}]"
 	if got := fmt.Sprint(p.Egress[0].Needs); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -48,7 +48,7 @@ func Draft00() Model {
 func RFC8349() Model {
 	b := NSBier
 	encapsulation := list(b, "encapsulation", "bsl encapsulation-type", leaf(b, "bsl", lengths),
-		identity(b, "encapsulation-type", "bier-encapsulation-mpls"), leaf(b, "max-si", number(0, 255)),
+		identity(b, "encapsulation-type", "bier-encapsulation-mpls", "bier-encapsulation-ipv6", "bier-encapsulation-ethernet"), leaf(b, "max-si", number(0, 255)),
 		container(b, "in-bift-id", leaf(b, "in-bift-id-base", number(0, 1<<20-1))))
 	sub := list(b, "sub-domain", "sub-domain-id address-family", leaf(b, "sub-domain-id", number(0, 255)), identity(b, "address-family", "ipv4", "ipv6"),
 		leaf(b, "bfr-prefix", prefix(0)), leaf(b, "underlay-protocol-type", oneOf("IS-IS", "OSPF", "BGP")), leaf(b, "mt-id", number(0, 255)),

@@ -1012,11 +1012,14 @@ func (x *BierSubDomain) GetIpv6() []*BierEncapsulation {
 }
 
 // BierEncapsulation is an entry of af/ipv4 or af/ipv6, its key the first two.
+// The names are those of MPLS; with another encapsulation the BIFT-ids take the place of labels.
 type BierEncapsulation struct {
-	state                  protoimpl.MessageState `protogen:"open.v1"`
-	Bitstringlength        uint32                 `protobuf:"varint,1,opt,name=bitstringlength,proto3" json:"bitstringlength,omitempty"`
-	BierMplsLabelBase      uint32                 `protobuf:"varint,2,opt,name=bier_mpls_label_base,json=bierMplsLabelBase,proto3" json:"bier_mpls_label_base,omitempty"`
-	BierMplsLabelRangeSize uint32                 `protobuf:"varint,3,opt,name=bier_mpls_label_range_size,json=bierMplsLabelRangeSize,proto3" json:"bier_mpls_label_range_size,omitempty"`
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Bitstringlength uint32                 `protobuf:"varint,1,opt,name=bitstringlength,proto3" json:"bitstringlength,omitempty"`
+	// The label or BIFT-id of set 0, 0..1048575.
+	BierMplsLabelBase uint32 `protobuf:"varint,2,opt,name=bier_mpls_label_base,json=bierMplsLabelBase,proto3" json:"bier_mpls_label_base,omitempty"`
+	// One for each set, 1..256; 0: not set.
+	BierMplsLabelRangeSize uint32 `protobuf:"varint,3,opt,name=bier_mpls_label_range_size,json=bierMplsLabelRangeSize,proto3" json:"bier_mpls_label_range_size,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
 }
