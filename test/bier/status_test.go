@@ -232,6 +232,18 @@ func TestEqualWaysAndTransitThatARouterLacks(t *testing.T) {
 			t.Errorf("%s\n  want %s", out, want)
 		}
 	}
+	for entropy, want := range map[string]string{"": "2 or 5", "0": "2", "1": "5"} {
+		shown := l.run("bier-topomanager", "bier:bift-show", map[string]string{"domain": "1", "sub-domain": "1", "bsl": "256", "entropy": entropy}, "1")
+		var hops []string
+		for line := range strings.Lines(shown) {
+			if f := strings.Fields(strings.ReplaceAll(line, "|", " ")); len(f) > 4 && f[3] == "3" {
+				hops = append(hops, f[4])
+			}
+		}
+		if got := strings.Join(hops, " or "); got != want {
+			t.Errorf("entropy %q: packets to 3 go to %s, want %s:\n%s", entropy, got, want, shown)
+		}
+	}
 	l.shows("only 6 is not reached", `"state":"unreachable","egress-states":{"applied":1,"unreachable":1}`, `"node-id":"3","role":"egress","state":"applied"`,
 		`"node-id":"6","role":"egress","state":"unreachable","reason":"router 5 cannot do what is needed (transit`)
 }
