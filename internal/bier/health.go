@@ -134,18 +134,23 @@ func (s Routers) collision(r state.Reader, node string, id uint16) string {
 	return ""
 }
 
-// Summary is the state with the count of egress nodes by state, and the first reason:
-// "unverified; egress 3: 2 applied, 1 unverified (3: the session is down since …)".
-func (c *ChannelState) Summary() string {
+// Counted is counts by state in words: "3: 2 applied, 1 unverified".
+func Counted(by map[string]int) string {
 	var counts []string
 	n := 0
 	for _, state := range States {
-		if k := c.Egress[state]; k > 0 {
+		if k := by[state]; k > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", k, state))
 			n += k
 		}
 	}
-	out := fmt.Sprintf("%s; egress %d: %s", c.State, n, strings.Join(counts, ", "))
+	return fmt.Sprintf("%d: %s", n, strings.Join(counts, ", "))
+}
+
+// Summary is the state with the count of egress nodes by state, and the first reason:
+// "unverified; egress 3: 2 applied, 1 unverified (3: the session is down since …)".
+func (c *ChannelState) Summary() string {
+	out := fmt.Sprintf("%s; egress %s", c.State, Counted(c.Egress))
 	for _, x := range c.Carriers {
 		if x.State == c.State && x.Reason != "" {
 			return fmt.Sprintf("%s (%s: %s)", out, x.Node, x.Reason)

@@ -27,6 +27,7 @@ func (s *Service) Verify(ctx context.Context, nodes []string) ([]operations.Veri
 	if err != nil {
 		return nil, err
 	}
+	nodes = short(nodes)
 	if len(nodes) == 0 {
 		nodes = s.data.Mounts.Nodes(now)
 	}
@@ -42,6 +43,15 @@ func (s *Service) Verify(ctx context.Context, nodes []string) ([]operations.Veri
 	}
 	all.Wait()
 	return out, nil
+}
+
+// short are ids as the topology has them.
+func short(ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = bier.ShortID(id)
+	}
+	return out
 }
 
 // verify compares the forwarding tables of one router with those that are computed.
@@ -178,6 +188,13 @@ func (s *Service) reach(ctx context.Context, now *state.Snapshot, node string) (
 
 // Ping implements operations.Inspector.
 func (s *Service) Ping(ctx context.Context, q operations.PingIn) ([]operations.Pinged, error) {
+	switch {
+	case q.Channel == "":
+		return nil, fault.At(fault.Missing, "/bier-service-api:input/channel-name", "channel-name is missing")
+	case q.Count < 1 || q.Count > bierdriver.MaxPings:
+		return nil, fault.At(fault.Invalid, "/bier-service-api:input/count", "count %d is not within 1..%d", q.Count, bierdriver.MaxPings)
+	}
+	q.Egress = short(q.Egress)
 	now, err := s.data.store.Fresh(ctx)
 	if err != nil {
 		return nil, err
