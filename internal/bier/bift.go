@@ -37,14 +37,6 @@ func (e *BIFTEntry) Neighbor(entropy uint32) *Neighbor {
 	return &e.Neighbors[int(entropy)%len(e.Neighbors)]
 }
 
-// Ways is the most neighbours that an entry has: as many tables of section 6.7.2 use all.
-func (t *BIFT) Ways() (n int) {
-	for _, e := range t.Entries {
-		n = max(n, len(e.Neighbors))
-	}
-	return n
-}
-
 // Deterministic is the table that entropy k selects of those of RFC 8279 section 6.7.2: one
 // neighbour for each entry, whose masks do not overlap.
 func (t *BIFT) Deterministic(k uint32) BIFT {

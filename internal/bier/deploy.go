@@ -37,10 +37,11 @@ const (
 	// ECMP: all neighbours of equal ways are used (RFC 8279 section 6.7). Without it a router
 	// uses one of them.
 	ECMP = "ecmp"
+	// ShowsForwarding: its driver can read its forwarding tables.
+	ShowsForwarding = "forwarding"
+	// Pings: it can ping others over BIER.
+	Pings = "ping"
 )
-
-// Abilities are all there are.
-var Abilities = []string{Tunnel, Transit, ECMP}
 
 // Way is how packets come to an egress node.
 type Way struct {
@@ -144,7 +145,7 @@ func (w *Way) needs(g *Graph, bfr []bool) {
 			w.Needs = append(w.Needs, Need{last, Tunnel, fmt.Sprintf("to reach %s over %s", hop, strings.Join(between, " and "))})
 		}
 		if m.ID == 0 {
-			w.Needs = append(w.Needs, Need{hop, Transit, "it is on the way to " + w.Node + " and has no bfr-id"})
+			w.Needs = append(w.Needs, Need{hop, Transit, "on the way to " + w.Node + ": it has no bfr-id"})
 		}
 		last, between = hop, nil
 	}

@@ -118,10 +118,12 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 	return out
 }
 
-// lacks reports whether a router is known not to have an ability.
+// Lacks reports whether a router is known not to have an ability.
+func (s Routers) Lacks(r state.Reader, node, ability string) bool { return s.look(r).lacks(node, ability) }
+
 func (l *look) lacks(node, ability string) bool {
 	x := l.row(node)
-	return x.Lacks != "" && slices.Contains(strings.Split(x.Lacks, ","), ability)
+	return slices.Contains(lacks(x.Status, x.session), ability)
 }
 
 // BFRIDCollision is the kind of a Notice that says that a BFR-id is in use twice: routers
@@ -138,18 +140,23 @@ func (l *look) collision(node string, id uint16) string {
 	return ""
 }
 
-// Summary is the state with the count of egress nodes by state, and the first reason:
-// "unverified; egress 3: 2 applied, 1 unverified (3: the session is down since …)".
-func (c *ChannelState) Summary() string {
+// Counted is counts by state in words: "3: 2 applied, 1 unverified".
+func Counted(by map[string]int) string {
 	var counts []string
 	n := 0
 	for _, state := range States {
-		if k := c.Egress[state]; k > 0 {
+		if k := by[state]; k > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", k, state))
 			n += k
 		}
 	}
-	out := fmt.Sprintf("%s; egress %d: %s", c.State, n, strings.Join(counts, ", "))
+	return fmt.Sprintf("%d: %s", n, strings.Join(counts, ", "))
+}
+
+// Summary is the state with the count of egress nodes by state, and the first reason:
+// "unverified; egress 3: 2 applied, 1 unverified (3: the session is down since …)".
+func (c *ChannelState) Summary() string {
+	out := fmt.Sprintf("%s; egress %s", c.State, Counted(c.Egress))
 	for _, x := range c.Carriers {
 		if x.State == c.State && x.Reason != "" {
 			return fmt.Sprintf("%s (%s: %s)", out, x.Node, x.Reason)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"ctl.internal/sdk/host"
@@ -39,7 +40,7 @@ type RouterState struct {
 	// Session is the state of the session, "" while nothing is known of one.
 	Session      string    `json:"session,omitempty"`
 	SessionSince time.Time `json:"session-since,omitzero"`
-	Lacks        string    `json:"-"` // see Status.Lacks
+	Lacks        []string  `json:"-"` // Abilities that it is known not to have
 }
 
 // States of a router, and of an egress node of a channel, from good to bad.
@@ -70,11 +71,12 @@ type Session struct {
 	Reason  string    `json:"reason,omitempty"`
 	Dialect string    `json:"dialect,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
+	Lacks   string    `json:"lacks,omitempty"` // as of Status, of this very router
 }
 
 // Same reports whether nothing but the time is different.
 func (s Session) Same(o Session) bool {
-	return s.State == o.State && s.Reason == o.Reason && s.Dialect == o.Dialect
+	return s.State == o.State && s.Reason == o.Reason && s.Dialect == o.Dialect && s.Lacks == o.Lacks
 }
 
 // Lost reports whether the router is known not to be reached.
@@ -181,9 +183,8 @@ func (l *look) row(node string) *row {
 	x := l.rows[node]
 	if x == nil {
 		x = &row{}
-		if x.Status, x.known = l.Get(l.r, RouterKey(node)); x.known {
-			x.session, _ = l.Sessions.Get(l.r, node)
-		}
+		x.Status, x.known = l.Get(l.r, RouterKey(node))
+		x.session, _ = l.Sessions.Get(l.r, node)
 		l.rows[node] = x
 	}
 	return x
@@ -206,10 +207,18 @@ func (l *look) router(node string, revision uint64) RouterState {
 	return x.Router(node, revision, x.session)
 }
 
+// lacks are the abilities that a router is known not to have, of its model and of its own.
+func lacks(x Status, session Session) []string {
+	if x.Lacks == "" && session.Lacks == "" { // as most
+		return nil
+	}
+	return strings.FieldsFunc(x.Lacks+","+session.Lacks, func(r rune) bool { return r == ',' })
+}
+
 // Router is the state of a router as to what was configured up to a revision.
 func (x Status) Router(node string, revision uint64, session Session) RouterState {
 	out := RouterState{Node: node, State: x.State, Reason: x.Reason, Driver: x.Driver, Since: x.Since, Intended: x.Intended, Sent: x.Sent,
-		Confirmed: x.Confirmed, Session: session.State, SessionSince: session.Since, Lacks: x.Lacks}
+		Confirmed: x.Confirmed, Session: session.State, SessionSince: session.Since, Lacks: lacks(x, session)}
 	if x.State == Applied && x.Answered < min(x.Intent, revision) {
 		out.State = Pending
 	}

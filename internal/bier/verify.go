@@ -19,12 +19,13 @@ type ReadTable struct {
 // ReadNeighbor is a next hop as the router names it.
 type ReadNeighbor struct {
 	Name string
+	Node string // node-id, "": not known
 	FBM  []byte
 }
 
 // CompareTables says how a node's tables differ from those computed for it. Where ways are
-// equal, each of them is right. A router's neighbours are not known by node-id, so each must
-// be possible: all its bits must go to one computed neighbour.
+// equal, each of them is right. Of a neighbour that is not known by node-id all bits must go
+// to one computed neighbour.
 func CompareTables(node string, computed []BIFT, read *ReadTable) (differences []string) {
 	i := slices.IndexFunc(computed, func(x BIFT) bool { return x.BSL == read.BSL && x.SI == read.SI })
 	var want BIFT
@@ -37,8 +38,8 @@ func CompareTables(node string, computed []BIFT, read *ReadTable) (differences [
 	all := make([]byte, read.BSL/8)
 	for _, n := range read.Neighbors {
 		or(all, n.FBM)
-		if len(n.FBM) == len(all) && !possible(&want, n.FBM) {
-			say("the bits of BFR-ids %s go to neighbour %s; computed is no neighbour for all of them", ids(read, n.FBM), n.Name)
+		if len(n.FBM) == len(all) && !possible(&want, &n) {
+			say("the bits of BFR-ids %s go to neighbour %s; computed is %s", ids(read, n.FBM), n.says(), want.instead(&n))
 		}
 	}
 	or(all, read.Own)
@@ -55,13 +56,42 @@ func CompareTables(node string, computed []BIFT, read *ReadTable) (differences [
 	return differences
 }
 
-// possible reports whether one computed neighbour has all these bits.
-func possible(want *BIFT, mask []byte) bool {
+func (n *ReadNeighbor) says() string {
+	if n.Node == "" {
+		return n.Name
+	}
+	return n.Name + " (" + n.Node + ")"
+}
+
+// instead is what is computed where a router has another neighbour.
+func (x *BIFT) instead(read *ReadNeighbor) string {
+	if read.Node == "" {
+		return "no neighbour for all of them"
+	}
+	var out []string
+	for _, e := range x.Entries {
+		if has(read.FBM, x.BSL.Bit(e.ID)) && !slices.ContainsFunc(e.Neighbors, func(n Neighbor) bool { return n.Node == read.Node }) {
+			out = append(out, fmt.Sprintf("%s for BFR-id %d", names(e.Neighbors), e.ID))
+		}
+	}
+	if out == nil {
+		return "nothing for some of them"
+	}
+	return strings.Join(out, ", ")
+}
+
+// possible reports whether one computed neighbour, the one that the router names where it is
+// known, has all these bits.
+func possible(want *BIFT, read *ReadNeighbor) bool {
+	mask := read.FBM
 	if !slices.ContainsFunc(mask, func(b byte) bool { return b != 0 }) {
 		return true
 	}
 	for _, e := range want.Entries {
 		for _, n := range e.Neighbors {
+			if read.Node != "" && read.Node != n.Node {
+				continue
+			}
 			rest := slices.Clone(mask)
 			for k := range rest {
 				rest[k] &^= n.FBM.Bits[k]

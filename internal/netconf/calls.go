@@ -14,13 +14,13 @@ func (s *Session) Data(ctx context.Context, op Operation) (*xmltree.Node, error)
 	return s.DoAll(ctx, op)[0].Data(op)
 }
 
-// Data is the content of an answer to op, which is get or get-config.
+// Data is the content of an answer to op, which is get, get-config or get-data.
 func (a Answer) Data(op Operation) (*xmltree.Node, error) {
 	if a.Err != nil {
 		return nil, a.Err
 	}
 	for _, n := range a.Reply.Data {
-		if n.Is(NS, "data") {
+		if n.Is(op.Element.Space, "data") {
 			return n, nil
 		}
 	}

@@ -6,6 +6,9 @@ const (
 	NSNotification = "urn:ietf:params:xml:ns:netconf:notification:1.0" // RFC 5277 section 4
 	NSBaseEvents   = "urn:ietf:params:xml:ns:yang:ietf-netconf-notifications"
 
+	NSNMDA       = "urn:ietf:params:xml:ns:yang:ietf-netconf-nmda" // RFC 8526
+	NSDatastores = "urn:ietf:params:xml:ns:yang:ietf-datastores"   // RFC 8342
+
 	Base10          = "urn:ietf:params:netconf:base:1.0"
 	Base11          = "urn:ietf:params:netconf:base:1.1"
 	WritableRunning = "urn:ietf:params:netconf:capability:writable-running:1.0"

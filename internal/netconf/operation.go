@@ -47,6 +47,16 @@ func filter(subtrees []*xmltree.Node) *xmltree.Node {
 // GetOp is get (RFC 6241 section 7.7): configuration and state.
 func GetOp(subtrees ...*xmltree.Node) Operation { return Operation{el("get", filter(subtrees))} }
 
+// StateOp reads state and configuration in use: get-data of the operational datastore
+// (RFC 8526 section 3.1.1) where a server has it, else get.
+func StateOp(c Capabilities, subtrees ...*xmltree.Node) Operation {
+	if _, ok := c.Module("ietf-netconf-nmda"); !ok {
+		return GetOp(subtrees...)
+	}
+	return Operation{xmltree.New(NSNMDA, "get-data", xmltree.Leaf(NSNMDA, "datastore", "ds:operational").With("", "xmlns:ds", NSDatastores),
+		xmltree.New(NSNMDA, "subtree-filter", subtrees...))}
+}
+
 // GetConfigOp is get-config (RFC 6241 section 7.1).
 func GetConfigOp(ds Datastore, subtrees ...*xmltree.Node) Operation {
 	return Operation{el("get-config", el("source", el(string(ds))), filter(subtrees))}

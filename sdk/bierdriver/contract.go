@@ -73,8 +73,10 @@ type Description struct {
 	Priority     int32    // the highest wins
 	Probes       bool     // false: chosen by the operator only
 	Members      bool     // Apply is to be given Config.Members
-	// Lacks are abilities that the routers do not have: "tunnel" (RFC 8279 section 6.9),
-	// "transit" (BIER without a BFR-id), "ecmp" (more than one neighbour of equal ways).
+	// Lacks are abilities that none of the routers has: "tunnel" (RFC 8279 section 6.9),
+	// "transit" (BIER without a BFR-id), "ecmp" (more than one neighbour of equal ways),
+	// "forwarding" (Forwarder), "ping" (Pinger). The SDK adds the last two where the driver
+	// is none. What only some routers lack is in their Session.
 	Lacks []string
 }
 

@@ -2,6 +2,7 @@ package bierdriver
 
 import (
 	"context"
+	"slices"
 
 	"google.golang.org/grpc"
 
@@ -27,6 +28,13 @@ func (s *server) DescribeBierDriver(context.Context, *pluginv1.DescribeBierDrive
 		return nil, fault.ToStatus(err)
 	}
 	x := d.Describe()
+	x.Lacks = slices.Clip(x.Lacks)
+	if _, ok := d.(Forwarder); !ok {
+		x.Lacks = append(x.Lacks, "forwarding")
+	}
+	if _, ok := d.(Pinger); !ok {
+		x.Lacks = append(x.Lacks, "ping")
+	}
 	return &pluginv1.DescribeBierDriverResponse{Name: s.name, Capabilities: x.Capabilities, Dialects: x.Dialects,
 		Priority: x.Priority, Probes: x.Probes, Members: x.Members, Lacks: x.Lacks}, nil
 }

@@ -181,8 +181,8 @@ func (l *lab) until(what string, ok func() bool, tell ...func() string) {
 	}
 }
 
-// network publishes flow:1 as OpenFlow would: a tree of seven switches.
-func (l *lab) network() {
+// network publishes flow:1 as OpenFlow would: a tree of seven switches, and more links.
+func (l *lab) network(more ...[4]string) {
 	l.t.Helper()
 	t := topology.Topology{ID: "flow:1", Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
 	tp := func(node, port string) string {
@@ -193,7 +193,8 @@ func (l *lab) network() {
 	for _, n := range []string{"1", "2", "3", "4", "5", "6", "7"} {
 		t.Nodes["openflow:"+n] = topology.Node{ID: "openflow:" + n, TPs: map[string]topology.TerminationPoint{}}
 	}
-	for _, e := range [][4]string{{"1", "1", "2", "3"}, {"1", "2", "5", "3"}, {"2", "1", "3", "3"}, {"2", "2", "4", "3"}, {"5", "1", "6", "3"}, {"5", "2", "7", "3"}} {
+	tree := [][4]string{{"1", "1", "2", "3"}, {"1", "2", "5", "3"}, {"2", "1", "3", "3"}, {"2", "2", "4", "3"}, {"5", "1", "6", "3"}, {"5", "2", "7", "3"}}
+	for _, e := range append(tree, more...) {
 		a, b := tp(e[0], e[1]), tp(e[2], e[3])
 		t.Links[a] = topology.Link{ID: a, SourceNode: "openflow:" + e[0], SourceTP: a, DestNode: "openflow:" + e[2], DestTP: b}
 		t.Links[b] = topology.Link{ID: b, SourceNode: "openflow:" + e[2], SourceTP: b, DestNode: "openflow:" + e[0], DestTP: a}

@@ -189,3 +189,21 @@ func TestTheTreesAreChecked(t *testing.T) {
 		t.Errorf("a channel deployed in the tree: %s", out)
 	}
 }
+
+// query-node names a port as the router does, where the source knows it, and by the number that its source or the end of
+// its id says.
+func TestNamesAndNumbersOfPorts(t *testing.T) {
+	l := newLab(t)
+	port := func(id string, a map[string]string) topology.TerminationPoint {
+		return topology.TerminationPoint{ID: id, Attributes: a}
+	}
+	l.source.Set(topology.Topology{ID: "net", Nodes: map[string]topology.Node{"openflow:3": {ID: "openflow:3", TPs: map[string]topology.TerminationPoint{
+		"openflow:3:2": port("openflow:3:2", map[string]string{"name": "eth2"}), "openflow:3:4": port("openflow:3:4", map[string]string{"index": "517"}), "up": port("up", nil)}}}})
+	l.until("the topology is known", func() bool { return strings.Contains(l.topologies(), `"net"`) })
+	for _, node := range []string{"3", "openflow:3"} {
+		out := l.must("bier-topology-api:query-node", `{"input":{"topology-id":"net","node-id":"`+node+`"}}`)
+		if want := `"bier-termination-point":[{"tp-id":"3:2","if-name":"eth2","tp-index":2},{"tp-id":"3:4","tp-index":517},{"tp-id":"up"}]`; !strings.Contains(out, want) {
+			t.Errorf("%s\n  want %s", out, want)
+		}
+	}
+}

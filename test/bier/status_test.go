@@ -197,3 +197,53 @@ func TestWhatARouterLacks(t *testing.T) {
 	}
 	l.shows("6 is not reached", `"state":"unreachable","egress-states":{"applied":1,"unreachable":1}`, `"node-id":"6","role":"egress","state":"unreachable","reason":"`+text)
 }
+
+// Equal ways of which a router uses one, and a router on the way that needs a BFR-id, are warned of with the router's
+// name before anything is deployed and when it is. By one of equal ways packets arrive, without a BFR-id they do not.
+func TestEqualWaysAndTransitThatARouterLacks(t *testing.T) {
+	l := newLab(t)
+	l.routers.Description.Lacks = []string{"transit", "ecmp"}
+	l.network([4]string{"5", "4", "3", "4"}) // 1 reaches 3 over 2 and over 5
+	l.must("bier-topology-api:configure-domain", `{"input":{"topology-id":"flow:1","domain":[1]}}`)
+	l.must("bier-topology-api:configure-subdomain", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain":[1]}}`)
+	for _, i := range []int{1, 2, 3, 5, 6} {
+		body := node(i, 1, 1, i, 100, 200, "ISIS")
+		if i == 5 {
+			body = strings.ReplaceAll(body, `"bfr-id":"5",`, "")
+		}
+		if out := l.must("bier-topology-api:configure-node", body); !strings.Contains(out, "SUCCESS") {
+			t.Fatal(out)
+		}
+	}
+	l.mount(6)
+	l.must("bier-service-api:reconcile", `{"input":{"wait":60000}}`)
+	l.must("bier-channel-api:add-channel", `{"input":{"name":"tv","src-ip":"1.1.1.1","dst-group":"224.1.1.1","domain-id":1,"sub-domain-id":1,"source-wildcard":32,"group-wildcard":32}}`)
+	const (
+		equal   = "egress 3: router 1 uses one of 2 equal ways (ecmp, RFC 8279 section 6.7)"
+		transit = "egress 6: router 5 cannot do what is needed (transit, a BFR without BFR-id) on the way to 6: it has no bfr-id"
+	)
+	l.until("the abilities are known", func() bool {
+		shown := l.run("bier-channel", "bier:channel-deploy", map[string]string{"check": "true"}, "tv", "1", "3", "6")
+		return strings.Contains(shown, strings.TrimPrefix(equal, "egress 3: ")) && strings.Contains(shown, strings.TrimPrefix(transit, "egress 6: "))
+	})
+	out := l.must("bier-channel-api:deploy-channel", `{"input":{"channel-name":"tv","ingress-node":"1","egress-node":[{"node-id":"3"},{"node-id":"6"}]}}`)
+	for _, want := range []string{equal, transit} {
+		if !strings.Contains(out, `"`+want+`"`) {
+			t.Errorf("%s\n  want %s", out, want)
+		}
+	}
+	for entropy, want := range map[string]string{"": "2 or 5", "0": "2", "1": "5"} {
+		shown := l.run("bier-topomanager", "bier:bift-show", map[string]string{"domain": "1", "sub-domain": "1", "bsl": "256", "entropy": entropy}, "1")
+		var hops []string
+		for line := range strings.Lines(shown) {
+			if f := strings.Fields(strings.ReplaceAll(line, "|", " ")); len(f) > 4 && f[3] == "3" {
+				hops = append(hops, f[4])
+			}
+		}
+		if got := strings.Join(hops, " or "); got != want {
+			t.Errorf("entropy %q: packets to 3 go to %s, want %s:\n%s", entropy, got, want, shown)
+		}
+	}
+	l.shows("only 6 is not reached", `"state":"unreachable","egress-states":{"applied":1,"unreachable":1}`, `"node-id":"3","role":"egress","state":"applied"`,
+		`"node-id":"6","role":"egress","state":"unreachable","reason":"router 5 cannot do what is needed (transit`)
+}

@@ -1,11 +1,19 @@
 package simrouter
 
+import (
+	"slices"
+
+	"ctl.internal/internal/netconf"
+)
+
 // Namespaces of the models.
 const (
 	NSBier      = "urn:ietf:params:xml:ns:yang:ietf-bier"
 	NSRoutingEx = "urn:ietf:params:xml:ns:yang:ietf-routing-ex"
 	NSRouting   = "urn:ietf:params:xml:ns:yang:ietf-routing"
 	NSMulticast = "urn:ietf:params:xml:ns:yang:ietf-multicast-information"
+	NSMethods   = "urn:ietf:params:xml:ns:yang:ietf-connectionless-oam-methods"
+	NSRPCs      = "urn:ietf:params:xml:ns:yang:ietf-bier-rpcs"
 )
 
 // Model is a kind of router: what it takes and the modules it announces.
@@ -40,15 +48,29 @@ func Draft00() Model {
 func RFC8349() Model {
 	b := NSBier
 	encapsulation := list(b, "encapsulation", "bsl encapsulation-type", leaf(b, "bsl", lengths),
-		identity(b, "encapsulation-type", "bier-encapsulation-mpls"), leaf(b, "max-si", number(0, 255)),
+		identity(b, "encapsulation-type", "bier-encapsulation-mpls", "bier-encapsulation-ipv6", "bier-encapsulation-ethernet"), leaf(b, "max-si", number(0, 255)),
 		container(b, "in-bift-id", leaf(b, "in-bift-id-base", number(0, 1<<20-1))))
 	sub := list(b, "sub-domain", "sub-domain-id address-family", leaf(b, "sub-domain-id", number(0, 255)), identity(b, "address-family", "ipv4", "ipv6"),
 		leaf(b, "bfr-prefix", prefix(0)), leaf(b, "underlay-protocol-type", oneOf("IS-IS", "OSPF", "BGP")), leaf(b, "mt-id", number(0, 255)),
 		leaf(b, "bfr-id", number(0, 65535)), leaf(b, "bsl", lengths), encapsulation)
+	bift := list(b, "bift", "bfr-id", leaf(b, "bfr-id", number(1, 65535)), list(b, "birt-bitstringlength", "bsl", leaf(b, "bsl", lengths),
+		list(b, "bfr-nbr", "bfr-nbr", leaf(b, "bfr-nbr", prefix(0)))))
 	return Model{
-		Root:    container("", "", container(NSRouting, "routing", container(b, "bier", sub)), multicast()),
+		Root:    container("", "", container(NSRouting, "routing", container(b, "bier", sub, bift)), multicast()),
 		Modules: []string{NSRouting + "?module=ietf-routing&revision=2018-03-13", NSBier + "?module=ietf-bier&revision=2023-09-12", multicastModule},
 	}
+}
+
+// Pings adds the modules of the ping to a model (RFC 8533 and draft-chen-bier-rpcs-yang).
+func (m Model) Pings() Model {
+	m.Modules = append(slices.Clone(m.Modules), NSMethods+"?module=ietf-connectionless-oam-methods&revision=2019-04-16", NSRPCs+"?module=ietf-bier-rpcs&revision=2017-08-08")
+	return m
+}
+
+// NMDA adds the operational datastore to a model (RFC 8526).
+func (m Model) NMDA() Model {
+	m.Modules = append(slices.Clone(m.Modules), netconf.NSNMDA+"?module=ietf-netconf-nmda&revision=2019-01-07")
+	return m
 }
 
 const multicastModule = NSMulticast + "?module=ietf-multicast-information&revision=2016-10-28"

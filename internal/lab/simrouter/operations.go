@@ -21,7 +21,15 @@ func (s *session) do(op *xmltree.Node) (*xmltree.Node, error) {
 		s.subscribed = true
 		return ok, nil
 	}
-	if op.Space != netconf.NS {
+	switch {
+	case op.Is(netconf.NSNMDA, "get-data") && s.r.announces(netconf.NSNMDA):
+		if op.Value("datastore") != "ds:operational" {
+			return nil, &Fault{"invalid-value", "/datastore", "only the operational datastore can be read"}
+		}
+		return xmltree.New(netconf.NSNMDA, "data", Select(s.r.operational(), op.Down("subtree-filter"))...), nil
+	case op.Is(NSMethods, "continuity-check") && s.r.announces(NSMethods):
+		return s.r.ping(op)
+	case op.Space != netconf.NS:
 		return nil, &Fault{"operation-not-supported", "", "no such operation"}
 	}
 	switch op.Name {
@@ -32,7 +40,7 @@ func (s *session) do(op *xmltree.Node) (*xmltree.Node, error) {
 		}
 		return el("data", Select(st.get(ds), op.Down("filter"))...), nil
 	case "get":
-		return el("data", Select(st.running, op.Down("filter"))...), nil
+		return el("data", Select(s.r.operational(), op.Down("filter"))...), nil
 	case "edit-config":
 		return ok, s.edit(op)
 	case "lock", "unlock":

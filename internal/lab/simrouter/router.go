@@ -38,6 +38,7 @@ type Router struct {
 	mu       sync.Mutex
 	store    *store
 	faults   Faults
+	plane    Plane
 	sessions map[uint32]*session
 	lastID   uint32
 	counts   map[string]int

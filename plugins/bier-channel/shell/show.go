@@ -68,13 +68,7 @@ func text(c *operations.Described) string {
 	for _, s := range c.BitStrings {
 		fmt.Fprintf(&b, "  SI %d, %d bits: %s\n", s.SI, s.BSL, s.Bits)
 	}
-	fmt.Fprintf(&b, "State       %s\nEgress      %d:", c.State.State, len(c.EgressNodes))
-	for _, s := range bier.States {
-		if n := c.Egress[s]; n > 0 {
-			fmt.Fprintf(&b, " %d %s", n, s)
-		}
-	}
-	b.WriteString("\nRouters\n")
+	fmt.Fprintf(&b, "State       %s\nEgress      %s\nRouters\n", c.State.State, bier.Counted(c.Egress))
 	for _, d := range c.Deployment {
 		fmt.Fprintf(&b, "  %-8s %s: %s", d.Role, d.Node, d.State)
 		if !d.Confirmed.IsZero() {

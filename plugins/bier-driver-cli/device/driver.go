@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -45,7 +46,14 @@ type node struct {
 // Describe is of the contract. A command line announces nothing, so the operator
 // chooses this driver by its name.
 func (d *Driver) Describe() bierdriver.Description {
-	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.model.Members(), Lacks: d.set.Lacks}
+	lacks := slices.Clone(d.set.Lacks)
+	if !d.set.Inspect.shows() {
+		lacks = append(lacks, "forwarding")
+	}
+	if d.set.Inspect.Ping.Line == "" {
+		lacks = append(lacks, "ping")
+	}
+	return bierdriver.Description{Dialects: []string{d.set.Dialect}, Members: d.model.Members(), Lacks: lacks}
 }
 
 // with does something at a router's command line, after those who came before.

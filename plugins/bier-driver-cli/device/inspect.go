@@ -34,6 +34,9 @@ type Inspection struct {
 	} `json:"forwarding"`
 }
 
+// shows reports whether forwarding tables can be read.
+func (x *Inspection) shows() bool { return x.Forwarding.List != "" && x.Forwarding.Show != "" }
+
 // maxLabels bounds the forwarding tables that are read of one router.
 const maxLabels = 4096
 
@@ -93,7 +96,7 @@ func (d *Driver) Ping(ctx context.Context, r *bierdriver.Router, targets []*bier
 // Forwarding implements bierdriver.Forwarder.
 func (d *Driver) Forwarding(ctx context.Context, r *bierdriver.Router) (out []*bierdriver.Forwarding, err error) {
 	f := &d.set.Inspect.Forwarding
-	if f.List == "" || f.Show == "" {
+	if !d.set.Inspect.shows() {
 		return nil, fault.New(fault.Unsupported, "the templates of router %s do not say how it shows forwarding tables", r.NodeId)
 	}
 	_, _, err = d.with(ctx, r, func(ctx context.Context, _ *node, t *terminal) error {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ctl.internal/sdk/bierdriver"
 )
 
 func model(t testing.TB) *Model {
@@ -102,4 +104,12 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Another encapsulation is refused, also where no template names one: the router would hold MPLS.
+func TestOtherEncapsulationsAreRefused(t *testing.T) {
+	c := &bierdriver.Config{Global: &bierdriver.Global{EncapsulationType: "bier-encapsulation-ethernet", BfrId: 3}}
+	if got, err := model(t).Want(c); err == nil || !strings.Contains(err.Error(), "mpls only") {
+		t.Errorf("%v, %v", got, err)
+	}
 }

@@ -52,6 +52,9 @@ func (m *Model) Want(c *bierdriver.Config) ([]Section, error) {
 	var out []Section
 	if g := c.GetGlobal(); g != nil {
 		s := Section{Header: m.bier.text}
+		if e := strings.TrimPrefix(g.EncapsulationType, identity); e != "" && e != "mpls" { // not to be lost where no template has it
+			w.note(fmt.Errorf("routers with a command line know the encapsulation mpls only, not %s", e))
+		}
 		s.Lines = w.lines(nil, m.global, values{"encapsulation": strings.TrimPrefix(g.EncapsulationType, identity), "bitstringlength": some(g.Bitstringlength),
 			"bfr-id": some(g.BfrId), "ipv4-bfr-prefix": g.Ipv4BfrPrefix, "ipv6-bfr-prefix": g.Ipv6BfrPrefix})
 		for _, d := range g.SubDomains {

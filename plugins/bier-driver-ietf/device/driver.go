@@ -98,22 +98,36 @@ func (d *Driver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdriver.P
 }
 
 // Read is of the contract.
-func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (*bierdriver.Observed, error) {
+func (d *Driver) Read(ctx context.Context, r *bierdriver.Router) (out *bierdriver.Observed, err error) {
+	err = d.with(ctx, r, func(l *link) error {
+		c, err := l.read(ctx)
+		if err != nil {
+			return device(err)
+		}
+		out = &bierdriver.Observed{Config: c, Session: l.state()}
+		return nil
+	})
+	return out, err
+}
+
+// with does something that reads over the session to a router.
+func (d *Driver) with(ctx context.Context, r *bierdriver.Router, do func(*link) error) error {
 	l, err := d.enter(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer d.leave(l)
 	if err := l.take(ctx); err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "the router is busy with another call")
+		return fault.Wrap(fault.Unavailable, err, "the router is busy with another call")
 	}
 	defer l.give()
 	if err := l.connect(ctx); err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "%s", err.Error())
+		return fault.Wrap(fault.Unavailable, err, "%s", err.Error())
 	}
-	c, err := l.read(ctx)
-	if err != nil {
-		return nil, &fault.Error{Kind: kindOf(err), Text: err.Error(), Source: fault.SourceDevice, Cause: err}
-	}
-	return &bierdriver.Observed{Config: c, Session: l.state()}, nil
+	return do(l)
+}
+
+// device is the error of an answer, or of none.
+func device(err error) error {
+	return &fault.Error{Kind: kindOf(err), Text: err.Error(), Source: fault.SourceDevice, Cause: err}
 }

@@ -93,7 +93,7 @@ func (l *link) become(state bierdriver.SessionState, reason string) {
 		s.HostKey = l.session.HostKey()
 	}
 	if l.dialect != nil {
-		s.Dialect = l.dialect.Name
+		s.Dialect, s.Lacks = l.dialect.Name, l.lacks()
 	}
 	if s.State == l.now.State && s.Reason == l.now.Reason {
 		s.Since = l.now.Since

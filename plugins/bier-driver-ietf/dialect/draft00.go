@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"fmt"
 	"slices"
 
 	"ctl.internal/internal/netconf/xmltree"
@@ -25,6 +26,9 @@ const mpls = "bier-encapsulation-mpls"
 
 func writeDraft00(g *bierdriver.Global) (*xmltree.Node, error) {
 	b := nsBier
+	if e := g.EncapsulationType; e != "" && e != mpls {
+		return nil, fmt.Errorf("the router's ietf-bier (2016-07-23) has no encapsulation %s, only %s", e, mpls)
+	}
 	out := xmltree.New(b, "bier-global", word(b, "encapsulation-type", g.EncapsulationType), bits(b, "bitstringlength", g.Bitstringlength),
 		number(b, "bfr-id", g.BfrId), word(b, "ipv4-bfr-prefix", g.Ipv4BfrPrefix), word(b, "ipv6-bfr-prefix", g.Ipv6BfrPrefix))
 	for _, s := range g.SubDomains {

@@ -14,5 +14,6 @@ func NewSession(s *bierdriver.Session) *bier.Session {
 	if s.Since != nil {
 		since = s.Since.AsTime()
 	}
-	return &bier.Session{State: strings.ToLower(strings.TrimPrefix(s.State.String(), "STATE_")), Reason: s.Reason, Dialect: s.Dialect, Since: since.UTC().Truncate(time.Millisecond)}
+	return &bier.Session{State: strings.ToLower(strings.TrimPrefix(s.State.String(), "STATE_")), Reason: s.Reason, Dialect: s.Dialect,
+		Since: since.UTC().Truncate(time.Millisecond), Lacks: strings.Join(s.Lacks, ",")}
 }

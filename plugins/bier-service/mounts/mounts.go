@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	"ctl.internal/internal/bier"
 	"ctl.internal/internal/netconf"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
@@ -113,6 +114,7 @@ func (m *Mounts) Nodes(r state.Reader) (out []string) {
 
 // Put mounts a router, or mounts it otherwise.
 func (m *Mounts) Put(ctx context.Context, x Mount) error {
+	x.Node = bier.ShortID(x.Node)
 	if err := x.Check(); err != nil {
 		return err
 	}
@@ -128,6 +130,7 @@ func (m *Mounts) Remove(ctx context.Context, node string) error {
 	if node == "" {
 		return fault.New(fault.Missing, "node-id is missing")
 	}
+	node = bier.ShortID(node)
 	_, err := m.Store.Update(ctx, func(tx *state.Tx) error {
 		if _, ok := m.nodes.Get(tx, topology, node); !ok {
 			return fault.New(fault.NotFound, "no router is mounted as %q", node)

@@ -15,10 +15,6 @@ func (h *Handlers) getAlarms(ctx context.Context, _ struct{}) (*alarmsOut, error
 	return &alarmsOut{list}, err
 }
 
-type clearReportsIn struct {
-	Node string `json:"node-id"`
-}
-
-func (h *Handlers) clearReports(ctx context.Context, in clearReportsIn) (bier.ConfigureOutput, error) {
-	return bier.Configured(h.Routers.ClearNotices(ctx, bier.ShortID(in.Node)), nil)
+func (h *Handlers) clearReports(ctx context.Context, in nodeIn) (bier.ConfigureOutput, error) {
+	return bier.Configured(h.Routers.ClearNotices(ctx, in.Node), nil)
 }

@@ -60,16 +60,16 @@ type mountRouterIn struct {
 }
 
 func (h *Handlers) mountRouter(ctx context.Context, in mountRouterIn) (bier.ConfigureOutput, error) {
-	in.Node = bier.ShortID(in.Node)
 	return bier.Configured(h.Mounts.Put(ctx, mounts.Mount(in)), nil)
 }
 
-type unmountRouterIn struct {
+// nodeIn is the input of RPCs of one router.
+type nodeIn struct {
 	Node string `json:"node-id"`
 }
 
-func (h *Handlers) unmountRouter(ctx context.Context, in unmountRouterIn) (bier.ConfigureOutput, error) {
-	return bier.Configured(h.Mounts.Remove(ctx, bier.ShortID(in.Node)), nil)
+func (h *Handlers) unmountRouter(ctx context.Context, in nodeIn) (bier.ConfigureOutput, error) {
+	return bier.Configured(h.Mounts.Remove(ctx, in.Node), nil)
 }
 
 type reconcileIn struct {

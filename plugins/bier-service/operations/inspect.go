@@ -1,12 +1,6 @@
 package operations
 
-import (
-	"context"
-
-	"ctl.internal/internal/bier"
-	"ctl.internal/sdk/bierdriver"
-	"ctl.internal/sdk/fault"
-)
+import "context"
 
 // Inspector asks routers what they made of their configuration.
 type Inspector interface {
@@ -62,9 +56,6 @@ type verifyOut struct {
 }
 
 func (h *Handlers) verify(ctx context.Context, in verifyIn) (*verifyOut, error) {
-	for i := range in.Nodes {
-		in.Nodes[i] = bier.ShortID(in.Nodes[i])
-	}
 	list, err := h.Inspector.Verify(ctx, in.Nodes)
 	return &verifyOut{list}, err
 }
@@ -74,15 +65,6 @@ type pingOut struct {
 }
 
 func (h *Handlers) ping(ctx context.Context, in PingIn) (*pingOut, error) {
-	switch {
-	case in.Channel == "":
-		return nil, fault.At(fault.Missing, "/bier-service-api:input/channel-name", "channel-name is missing")
-	case in.Count < 1 || in.Count > bierdriver.MaxPings:
-		return nil, fault.At(fault.Invalid, "/bier-service-api:input/count", "count %d is not within 1..%d", in.Count, bierdriver.MaxPings)
-	}
-	for i := range in.Egress {
-		in.Egress[i] = bier.ShortID(in.Egress[i])
-	}
 	list, err := h.Inspector.Ping(ctx, in)
 	return &pingOut{list}, err
 }

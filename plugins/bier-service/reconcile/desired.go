@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -67,7 +68,7 @@ func (d *Desired) domain(nd *bier.NodeDomain) {
 	g := d.Config.Global
 	first := g == nil
 	if first {
-		g = &bierdriver.Global{EncapsulationType: cmp.Or(bier.LocalName(nd.Global.Encapsulation), bier.LocalName(bier.EncapsulationMPLS)),
+		g = &bierdriver.Global{EncapsulationType: encapsulation(nd),
 			Bitstringlength: uint32(nd.Global.BSL), BfrId: uint32(bier.BFRID(nd, nil)),
 			Ipv4BfrPrefix: nd.Global.IPv4Prefix, Ipv6BfrPrefix: nd.Global.IPv6Prefix}
 		d.Config.Global = g
@@ -91,6 +92,9 @@ func (d *Desired) domain(nd *bier.NodeDomain) {
 		if !first {
 			x.BfrId, x.Bitstringlength = uint32(bier.BFRID(nd, s)), uint32(bier.Imposition(nd, s))
 		}
+		if !bier.MPLS(nd) {
+			x.Ipv4, x.Ipv6 = coded(nd, s, nd.Global.IPv4Prefix), coded(nd, s, nd.Global.IPv6Prefix)
+		}
 		g.SubDomains = append(g.SubDomains, x)
 	}
 }
@@ -103,6 +107,9 @@ func (d *Desired) agree(g *bierdriver.Global, nd *bier.NodeDomain) {
 	if g.Ipv6BfrPrefix == "" {
 		g.Ipv6BfrPrefix = nd.Global.IPv6Prefix
 	}
+	if e := encapsulation(nd); e != g.EncapsulationType {
+		d.problem("the encapsulation %s of domain %d is not on the router: it holds %s already", e, nd.ID, g.EncapsulationType)
+	}
 	if p := nd.Global.IPv4Prefix; p != "" && p != g.Ipv4BfrPrefix {
 		d.problem("the BFR-prefix %s of domain %d is not on the router: it holds %s already", p, nd.ID, g.Ipv4BfrPrefix)
 	}
@@ -113,6 +120,25 @@ func (d *Desired) agree(g *bierdriver.Global, nd *bier.NodeDomain) {
 
 func (d *Desired) problem(format string, args ...any) {
 	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
+}
+
+// encapsulation is the local name of a domain's encapsulation.
+func encapsulation(nd *bier.NodeDomain) string {
+	return cmp.Or(bier.LocalName(nd.Global.Encapsulation), bier.LocalName(bier.EncapsulationMPLS))
+}
+
+// coded are the BIFT-ids without MPLS of a family that has a BFR-prefix: for each length that the
+// node takes those of all sets, which need no labels.
+func coded(nd *bier.NodeDomain, s *bier.SubDomain, prefix string) (out []*bierdriver.Encapsulation) {
+	if prefix == "" {
+		return nil
+	}
+	for _, b := range bier.Disposition(nd, s) {
+		if base, ok := bier.BIFTID(nd, s, b, 0); ok {
+			out = append(out, &bierdriver.Encapsulation{Bitstringlength: uint32(b), BierMplsLabelBase: base, BierMplsLabelRangeSize: uint32(min(b.SI(math.MaxUint16), bier.MaxSI)) + 1})
+		}
+	}
+	return out
 }
 
 func encapsulations(in []bier.Encapsulation) []*bierdriver.Encapsulation {

@@ -116,6 +116,7 @@ func (s *Service) Alarms(ctx context.Context) ([]bier.Alarm, error) {
 
 // ClearNotices implements operations.Routers.
 func (s *Service) ClearNotices(ctx context.Context, node string) error {
+	node = bier.ShortID(node)
 	_, err := s.data.store.Update(ctx, func(tx *state.Tx) error {
 		found := false
 		for key := range s.data.status.Notices.All(tx, node+"/") {

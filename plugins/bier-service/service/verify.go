@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ func (s *Service) Verify(ctx context.Context, nodes []string) ([]operations.Veri
 	if err != nil {
 		return nil, err
 	}
+	nodes = short(nodes)
 	if len(nodes) == 0 {
 		nodes = s.data.Mounts.Nodes(now)
 	}
@@ -41,6 +43,15 @@ func (s *Service) Verify(ctx context.Context, nodes []string) ([]operations.Veri
 	}
 	all.Wait()
 	return out, nil
+}
+
+// short are ids as the topology has them.
+func short(ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = bier.ShortID(id)
+	}
+	return out
 }
 
 // verify compares the forwarding tables of one router with those that are computed.
@@ -81,8 +92,31 @@ func (s *Service) verify(ctx context.Context, now *state.Snapshot, node string) 
 
 // tables are the tables computed for a node in one sub-domain.
 type tables struct {
-	sub    uint16
-	tables []bier.BIFT
+	topology *bier.Topology
+	domain   uint16
+	sub      uint16
+	tables   []bier.BIFT
+}
+
+// node is the node-id of a neighbour that a router names by its BFR-prefix, else "".
+func (c *tables) node(name string) string {
+	p, err := netip.ParsePrefix(name)
+	if err != nil {
+		return ""
+	}
+	for i := range c.topology.Nodes {
+		n := &c.topology.Nodes[i]
+		d, _ := n.Member(c.domain, c.sub)
+		if d == nil {
+			continue
+		}
+		for _, own := range []string{d.Global.IPv4Prefix, d.Global.IPv6Prefix} {
+			if o, err := netip.ParsePrefix(own); err == nil && o.Addr() == p.Addr() {
+				return n.ID
+			}
+		}
+	}
+	return ""
 }
 
 // computed are the tables of a node for the lengths that it makes as ingress or has label
@@ -98,7 +132,7 @@ func (s *Service) computed(now *state.Snapshot, node string) (out []tables) {
 			d := &n.Params.Domains[i]
 			for j := range d.Global.SubDomains {
 				x := &d.Global.SubDomains[j]
-				all := tables{sub: x.ID}
+				all := tables{topology: t, domain: d.ID, sub: x.ID}
 				lengths := bier.Disposition(d, x)
 				if b := bier.Imposition(d, x); b != 0 && !slices.Contains(lengths, b) {
 					lengths = append(lengths, b)
@@ -124,6 +158,9 @@ func best(node string, computed []tables, x *bierdriver.Forwarding) (out []strin
 	for _, c := range computed {
 		if x.HasSubDomain && uint32(c.sub) != x.SubDomainId {
 			continue
+		}
+		for i := range read.Neighbors {
+			read.Neighbors[i].Node = c.node(read.Neighbors[i].Name)
 		}
 		if d := bier.CompareTables(node, c.tables, read); first || len(d) < len(out) {
 			out, first = d, false
@@ -151,6 +188,13 @@ func (s *Service) reach(ctx context.Context, now *state.Snapshot, node string) (
 
 // Ping implements operations.Inspector.
 func (s *Service) Ping(ctx context.Context, q operations.PingIn) ([]operations.Pinged, error) {
+	switch {
+	case q.Channel == "":
+		return nil, fault.At(fault.Missing, "/bier-service-api:input/channel-name", "channel-name is missing")
+	case q.Count < 1 || q.Count > bierdriver.MaxPings:
+		return nil, fault.At(fault.Invalid, "/bier-service-api:input/count", "count %d is not within 1..%d", q.Count, bierdriver.MaxPings)
+	}
+	q.Egress = short(q.Egress)
 	now, err := s.data.store.Fresh(ctx)
 	if err != nil {
 		return nil, err

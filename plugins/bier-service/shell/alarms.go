@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 
-	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/commands"
 )
 
@@ -30,6 +29,6 @@ func (s *Shell) alarmClear() commands.Command {
 		Help:      "Routers report a bfr-id-collision and the like, but not their end. They report it again when it is still there.",
 		Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Required: true, Complete: s.nodes}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			return s.Routers.ClearNotices(ctx, bier.ShortID(in.Arg("node")))
+			return s.Routers.ClearNotices(ctx, in.Arg("node"))
 		}}
 }

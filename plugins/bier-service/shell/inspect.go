@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-service/operations"
-	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/commands"
-	"ctl.internal/sdk/fault"
 )
 
 func (s *Shell) verify() commands.Command {
@@ -21,11 +18,7 @@ func (s *Shell) verify() commands.Command {
 }
 
 func (s *Shell) runVerify(ctx context.Context, in *commands.Invocation) error {
-	var nodes []string
-	for _, n := range in.Args["node"] {
-		nodes = append(nodes, bier.ShortID(n))
-	}
-	list, err := s.Inspector.Verify(ctx, nodes)
+	list, err := s.Inspector.Verify(ctx, in.Args["node"])
 	if err != nil {
 		return err
 	}
@@ -66,15 +59,8 @@ func (s *Shell) ping() commands.Command {
 }
 
 func (s *Shell) runPing(ctx context.Context, in *commands.Invocation) error {
-	count, err := strconv.Atoi(in.Option("count"))
-	if err != nil || count < 1 || count > bierdriver.MaxPings {
-		return fault.New(fault.Invalid, "--count %s is not within 1..%d", in.Option("count"), bierdriver.MaxPings)
-	}
-	q := operations.PingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Count: count}
-	for _, n := range in.Args["egress"] {
-		q.Egress = append(q.Egress, bier.ShortID(n))
-	}
-	list, err := s.Inspector.Ping(ctx, q)
+	count, _ := strconv.Atoi(in.Option("count")) // what is none is 0, which is refused
+	list, err := s.Inspector.Ping(ctx, operations.PingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Egress: in.Args["egress"], Count: count})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-service/mounts"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -35,7 +34,7 @@ func (s *Shell) runRouterAdd(ctx context.Context, in *commands.Invocation) error
 	if err != nil {
 		return fault.New(fault.Invalid, "--port %s is not within 0..65535", in.Option("port"))
 	}
-	m := mounts.Mount{Node: bier.ShortID(in.Arg("node")), Host: in.Arg("host"), Port: uint16(port), User: in.Option("user"), HostKey: in.Option("host-key"),
+	m := mounts.Mount{Node: in.Arg("node"), Host: in.Arg("host"), Port: uint16(port), User: in.Option("user"), HostKey: in.Option("host-key"),
 		Driver: in.Option("driver"), Dialect: in.Option("dialect")}
 	if file := in.Option("key-file"); file != "" {
 		key, err := os.ReadFile(file)
@@ -56,7 +55,7 @@ func (s *Shell) routerRemove() commands.Command {
 		Help:      "What the router holds stays on it; take the node out of its sub-domains first to have it removed.",
 		Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Required: true, Complete: s.nodes}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			return s.Mounts.Remove(ctx, bier.ShortID(in.Arg("node")))
+			return s.Mounts.Remove(ctx, in.Arg("node"))
 		}}
 }
 

@@ -20,11 +20,13 @@ func (s *Shell) biftShow() commands.Command {
 	return commands.Command{Name: "bier:bift-show", Summary: "Show the computed forwarding table of a node", Safe: true,
 		Help: "Computes the shortest paths of the sub-domain and from them the bit index forwarding table (RFC 8279\n" +
 			"section 6.4) that the node should have: for each BFR-id the next hop and the mask of bits that go there.\n" +
-			"Equal ways have a line each. A next hop over nodes that are no BFRs is reached in a tunnel (section 6.9).\n" +
+			"Equal ways have a line each; --entropy shows those that packets of an entropy take, where routers have a table\n" +
+			"for each and choose by the remainder (section 6.7.2). A next hop over nodes that are no BFRs is reached in a tunnel (section 6.9).\n" +
 			"BIFT-id is what the packet carries on the way to the next hop, an MPLS label where that is the encapsulation.",
 		Arguments: []commands.Argument{{Name: "node", Help: "its node-id", Required: true, Complete: s.nodes}},
-		Options:   []commands.Option{s.topologyOption(), domain, number("sub-domain", "sub-domain-id"), length},
-		Run:       s.runBIFTShow}
+		Options: []commands.Option{s.topologyOption(), domain, number("sub-domain", "sub-domain-id"), length,
+			{Name: "entropy", Help: "0..1048575; absent = all equal ways", Type: commands.Int}},
+		Run: s.runBIFTShow}
 }
 
 func (s *Shell) runBIFTShow(_ context.Context, in *commands.Invocation) error {
@@ -44,6 +46,11 @@ func (s *Shell) runBIFTShow(_ context.Context, in *commands.Invocation) error {
 	if err != nil {
 		return err
 	}
+	entropy, one := in.Option("entropy"), in.Option("entropy") != ""
+	chosen, err := strconv.ParseUint(entropy, 10, 20)
+	if one && err != nil {
+		return fault.New(fault.Invalid, "--entropy: %q is not within 0..1048575", entropy)
+	}
 	t := &commands.Table{Columns: []commands.Column{{Title: "BSL", Key: "bitstringlength", Right: true}, {Title: "SI", Key: "si", Right: true},
 		{Title: "BFR-id", Key: "bfr-id", Right: true}, {Title: "Node", Key: "node-id"},
 		{Title: "Next hop", Key: "bfr-nbr"}, {Title: "Tunnel over", Key: "tunnel"}, {Title: "BIFT-id", Key: "bift-id", Right: true}, {Title: "F-BM", Key: "f-bm", Max: 66}}}
@@ -60,6 +67,9 @@ func (s *Shell) runBIFTShow(_ context.Context, in *commands.Invocation) error {
 			return fault.New(fault.Invalid, "bitstringlength %d is none of %v", b, bier.BSLs)
 		}
 		for _, table := range bier.NewGraph(&views[i], domain, sub).BIFTs(in.Arg("node"), b) {
+			if one {
+				table = table.Deterministic(uint32(chosen))
+			}
 			for _, e := range table.Entries {
 				for _, n := range e.Neighbors { // several: equal ways
 					t.Add(int(b), table.SI, e.ID, e.Node, n.Node, commands.List(" ", n.Via), biftID(&views[i], n.Node, domain, sub, b, table.SI), n.FBM.Hex())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/plugins/bier-topomanager/model"
@@ -92,8 +91,7 @@ func (s *Shell) checkNeeds(now state.Reader, where string, plan *bier.Plan) (out
 	var said []bier.Need
 	for _, w := range plan.Egress {
 		for _, n := range w.Needs {
-			x, _ := s.Data.Routers.Get(now, bier.RouterKey(n.Node))
-			if n.Ability != bier.Tunnel || slices.Contains(said, n) || slices.Contains(strings.Split(x.Lacks, ","), n.Ability) {
+			if n.Ability != bier.Tunnel || slices.Contains(said, n) || s.Data.Routers.Lacks(now, n.Node, n.Ability) {
 				continue
 			}
 			said = append(said, n)

@@ -482,7 +482,8 @@ type DescribeBierDriverResponse struct {
 	Members bool `protobuf:"varint,6,opt,name=members,proto3" json:"members,omitempty"`
 	// Abilities that the routers of this driver do not have: "tunnel" (reaching the next BFR
 	// over nodes that are none, RFC 8279 section 6.9), "transit" (BIER without a BFR-id),
-	// "ecmp" (more than one neighbour of equal ways). What is not named may be there.
+	// "ecmp" (more than one neighbour of equal ways), "forwarding" (ReadBierForwarding),
+	// "ping" (PingBier). What is not named may be there.
 	Lacks         []string `protobuf:"bytes,7,rep,name=lacks,proto3" json:"lacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1011,11 +1012,14 @@ func (x *BierSubDomain) GetIpv6() []*BierEncapsulation {
 }
 
 // BierEncapsulation is an entry of af/ipv4 or af/ipv6, its key the first two.
+// The names are those of MPLS; with another encapsulation the BIFT-ids take the place of labels.
 type BierEncapsulation struct {
-	state                  protoimpl.MessageState `protogen:"open.v1"`
-	Bitstringlength        uint32                 `protobuf:"varint,1,opt,name=bitstringlength,proto3" json:"bitstringlength,omitempty"`
-	BierMplsLabelBase      uint32                 `protobuf:"varint,2,opt,name=bier_mpls_label_base,json=bierMplsLabelBase,proto3" json:"bier_mpls_label_base,omitempty"`
-	BierMplsLabelRangeSize uint32                 `protobuf:"varint,3,opt,name=bier_mpls_label_range_size,json=bierMplsLabelRangeSize,proto3" json:"bier_mpls_label_range_size,omitempty"`
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Bitstringlength uint32                 `protobuf:"varint,1,opt,name=bitstringlength,proto3" json:"bitstringlength,omitempty"`
+	// The label or BIFT-id of set 0, 0..1048575.
+	BierMplsLabelBase uint32 `protobuf:"varint,2,opt,name=bier_mpls_label_base,json=bierMplsLabelBase,proto3" json:"bier_mpls_label_base,omitempty"`
+	// One for each set, 1..256; 0: not set.
+	BierMplsLabelRangeSize uint32 `protobuf:"varint,3,opt,name=bier_mpls_label_range_size,json=bierMplsLabelRangeSize,proto3" json:"bier_mpls_label_range_size,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
 }
@@ -2110,7 +2114,9 @@ type BierSession struct {
 	// The key the router showed, in the form of BierRouter.host_key.
 	HostKey string `protobuf:"bytes,5,opt,name=host_key,json=hostKey,proto3" json:"host_key,omitempty"`
 	// The dialect in use.
-	Dialect       string `protobuf:"bytes,6,opt,name=dialect,proto3" json:"dialect,omitempty"`
+	Dialect string `protobuf:"bytes,6,opt,name=dialect,proto3" json:"dialect,omitempty"`
+	// Abilities that this router does not have, beside DescribeBierDriverResponse.lacks.
+	Lacks         []string `protobuf:"bytes,7,rep,name=lacks,proto3" json:"lacks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2185,6 +2191,13 @@ func (x *BierSession) GetDialect() string {
 		return x.Dialect
 	}
 	return ""
+}
+
+func (x *BierSession) GetLacks() []string {
+	if x != nil {
+		return x.Lacks
+	}
+	return nil
 }
 
 // BierDrift says that someone else changed the router's configuration
@@ -2498,14 +2511,15 @@ const file_ctl_plugin_v1_bierdriver_proto_rawDesc = "" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x124\n" +
 	"\asession\x18\x02 \x01(\v2\x1a.ctl.plugin.v1.BierSessionR\asession\x12.\n" +
 	"\x05drift\x18\x03 \x01(\v2\x18.ctl.plugin.v1.BierDriftR\x05drift\x12C\n" +
-	"\fnotification\x18\x04 \x01(\v2\x1f.ctl.plugin.v1.BierNotificationR\fnotification\"\xcf\x02\n" +
+	"\fnotification\x18\x04 \x01(\v2\x1f.ctl.plugin.v1.BierNotificationR\fnotification\"\xe5\x02\n" +
 	"\vBierSession\x126\n" +
 	"\x05state\x18\x01 \x01(\x0e2 .ctl.plugin.v1.BierSession.StateR\x05state\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x120\n" +
 	"\x05since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\"\n" +
 	"\fcapabilities\x18\x04 \x03(\tR\fcapabilities\x12\x19\n" +
 	"\bhost_key\x18\x05 \x01(\tR\ahostKey\x12\x18\n" +
-	"\adialect\x18\x06 \x01(\tR\adialect\"e\n" +
+	"\adialect\x18\x06 \x01(\tR\adialect\x12\x14\n" +
+	"\x05lacks\x18\a \x03(\tR\x05lacks\"e\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10STATE_CONNECTING\x10\x01\x12\f\n" +
