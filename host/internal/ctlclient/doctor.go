@@ -41,11 +41,15 @@ func (o *options) doctorCommand() *cobra.Command {
 				sub.SetOut(&text)
 				sub.SetErr(&text)
 				in.Format = "text"
-				err := o.offline(sub, in)
+				err, said := o.offline(sub, in), false
 				for line := range strings.Lines(strings.ReplaceAll(text.String(), home+"/", "")) {
 					if !checksum.MatchString(line) {
+						said = true
 						fmt.Fprint(out, line)
 					}
+				}
+				if !said && err == nil {
+					fmt.Fprintln(out, "in order")
 				}
 				return err
 			}
