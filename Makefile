@@ -32,8 +32,9 @@ web-check: ## the committed web console is what its sources make; skips loudly w
 	@if command -v npm >/dev/null && command -v node >/dev/null; then $(MAKE) web && git diff --exit-code --stat -- host/internal/web/static && \
 		test -z "$$(git status --porcelain -- host/internal/web/static)"; else echo 'SKIPPED, NOT TESTED: Node and npm are not installed, so the web console was not built again'; fi
 
-docs: build ## the documentation site in bin/docs, which ctld serves under /docs/
+docs: build ## the documentation site in bin/docs, which ctld serves under /docs/, and the manual pages in bin/man
 	$(GO) run ./internal/docsite site bin bin/docs
+	@rm -rf bin/man && $(GO) run ./internal/packages manuals bin bin/man
 
 pictures: build ## draw the pictures of docs/ from the program; those of web pages with chromium
 	$(GO) run ./internal/docsite pictures bin docs/pictures

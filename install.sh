@@ -52,11 +52,11 @@ if $uninstall; then
 		rm -f "$unit"
 		systemctl daemon-reload >/dev/null 2>&1 || true
 	fi
-	for p in ctld ctl idmtool; do
+	for p in ctld ctl idmtool ctl-lab; do
 		[[ -L $bin/$p && $(readlink "$bin/$p") == "$lib/"* ]] && rm -f "$bin/$p"
 	done
 	rm -rf -- "$lib"
-	rm -f -- "$bash" "$zsh" "$fish" "$share"/man/man1/ctl.1 "$share"/man/man1/ctl-*.1
+	rm -f -- "$bash" "$zsh" "$fish" "$share"/man/man1/{ctl,ctld,idmtool}.1 "$share"/man/man1/ctl-*.1
 	$system || find "$share" -depth -type d -empty -delete 2>/dev/null || true
 	# Directories of our own go when nothing else is in them.
 	empty() { $system || rmdir --ignore-fail-on-non-empty -- "$@" 2>/dev/null || true; }
@@ -113,7 +113,7 @@ if $snapshot && [[ -e $home/etc/ctl.yaml && -e $home/data/format ]]; then snapsh
 install -d -m 755 "$lib" "$lib/plugins" "$bin"
 # A running program keeps its old file: replace by rename, never write into it.
 put() { install -m 755 "$1" "$2.new" && mv -f "$2.new" "$2"; }
-for p in ctld ctl idmtool; do put "$here/bin/$p" "$lib/$p"; ln -sfn "$lib/$p" "$bin/$p"; done
+for p in ctld ctl idmtool ctl-lab; do put "$here/bin/$p" "$lib/$p"; ln -sfn "$lib/$p" "$bin/$p"; done
 put "$here/bin/ctl-plugins" "$lib/ctl-plugins"
 "$lib/ctl-plugins" link "$lib/plugins"
 rm -rf -- "$lib/sdk.new" && cp -R "$here/bin/sdk" "$lib/sdk.new" && rm -rf -- "$lib/sdk" && mv "$lib/sdk.new" "$lib/sdk" # for ctl plugin new
@@ -122,7 +122,8 @@ install -m 644 "$here/bin/plugins/SHA256SUMS" "$lib/plugins/SHA256SUMS.new" && m
 
 
 # Manual pages, and completion for the shells that look there.
-"$lib/ctl" man "$share/man/man1"
+install -d -m 755 "$share/man/man1"
+install -m 644 "$here"/bin/man/*.1 "$share/man/man1"
 install -d -m 755 "${bash%/*}" "${zsh%/*}" "${fish%/*}"
 "$lib/ctl" completion bash >"$bash"
 "$lib/ctl" completion zsh >"$zsh"
@@ -144,10 +145,10 @@ if $system; then
 	else
 		say "no systemd here; start it with: runuser -u ctl -- $bin/ctld --home $home"
 	fi
-	say "installed: $bin/{ctld,ctl,idmtool}, home $home"
+	say "installed: $bin/{ctld,ctl,idmtool,ctl-lab}, home $home"
 	say "console: sudo -u ctl ctl --home $home"
 else
-	say "installed: $bin/{ctld,ctl,idmtool}, home $home"
+	say "installed: $bin/{ctld,ctl,idmtool,ctl-lab}, home $home"
 	say "start it with: $(printf '%q --home %q' "$bin/ctld" "$home")"
 	if runs; then
 		say 'a controller of the earlier version runs in that home: stop it and start it again'

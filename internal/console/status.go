@@ -42,7 +42,7 @@ func (s *StatusLine) Show(p Progress) {
 	s.on = true
 }
 
-// Rate adds to the progress of one piece of work how fast it goes, once it has lasted a second.
+// Rate adds to the progress of one piece of work how fast it goes, or how long it lasts, once it has lasted a second.
 type Rate struct {
 	text  string
 	first uint64 // done when the work began to be shown
@@ -55,8 +55,11 @@ func (r *Rate) Text(p Progress, now time.Time) string {
 		*r = Rate{p.Text, p.Done, now}
 	}
 	text, took := p.String(), now.Sub(r.began)
-	if p.Done <= r.first || took < time.Second {
+	switch {
+	case text == "" || took < time.Second:
 		return text
+	case p.Done <= r.first:
+		return fmt.Sprintf("%s, %d s", text, int(took.Seconds()))
 	}
 	rate := float64(p.Done-r.first) / took.Seconds()
 	text += fmt.Sprintf(", %.3g/s", rate)

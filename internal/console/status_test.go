@@ -20,6 +20,7 @@ func TestProgressHasARate(t *testing.T) {
 		{4 * time.Second, Progress{"write", 1, 2}, "write 1/2 (50%)"}, // other work
 		{6 * time.Second, Progress{}, ""},
 		{7 * time.Second, Progress{"waiting", 0, 0}, "waiting"},
+		{9 * time.Second, Progress{"waiting", 0, 0}, "waiting, 2 s"},
 	} {
 		if got := r.Text(c.p, at.Add(c.after)); got != c.want {
 			t.Errorf("after %v: %q, want %q", c.after, got, c.want)

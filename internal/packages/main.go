@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-const usage = "usage: packages stage BIN ROOT | packages oci ROOT LAYOUT, from the top of the tree, with SOURCE_DATE_EPOCH set"
+const usage = "usage: packages manuals BIN DIR | packages stage BIN ROOT | packages oci ROOT LAYOUT, from the top of the tree, the latter two with SOURCE_DATE_EPOCH set"
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
@@ -26,6 +26,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) == 3 && args[0] == "manuals" {
+		return manuals(args[1], args[2])
+	}
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if len(args) != 3 || err != nil {
 		return errors.New(usage)
@@ -86,23 +89,12 @@ func stage(bin, root string, when time.Time) error {
 
 // describe adds what ctl says of itself: manual pages and completions.
 func describe(bin, root string) error {
-	ctl := filepath.Join(bin, "ctl")
-	man := filepath.Join(root, "usr/share/man/man1")
-	if out, err := exec.Command(ctl, "man", man).CombinedOutput(); err != nil {
-		return fmt.Errorf("ctl man: %w: %s", err, out)
-	}
-	for _, p := range []string{"ctld", "idmtool", "ctl-lab"} {
-		help, err := exec.Command(filepath.Join(bin, p), "--help").CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%s --help: %w", p, err)
-		}
-		if err := os.WriteFile(filepath.Join(man, p+".1"), manual(p, string(help)), 0o644); err != nil {
-			return err
-		}
+	if err := os.CopyFS(filepath.Join(root, "usr/share/man/man1"), os.DirFS(filepath.Join(bin, "man"))); err != nil {
+		return err
 	}
 	for shell, file := range map[string]string{"bash": "usr/share/bash-completion/completions/ctl", "zsh": "usr/share/zsh/vendor-completions/_ctl",
 		"fish": "usr/share/fish/vendor_completions.d/ctl.fish"} {
-		out, err := exec.Command(ctl, "completion", shell).Output()
+		out, err := exec.Command(filepath.Join(bin, "ctl"), "completion", shell).Output()
 		if err != nil {
 			return fmt.Errorf("ctl completion %s: %w", shell, err)
 		}
@@ -112,13 +104,6 @@ func describe(bin, root string) error {
 		}
 	}
 	return nil
-}
-
-// manual is the help of a program as a manual page.
-func manual(program, help string) []byte {
-	summary, _, _ := strings.Cut(help, "\n")
-	text := strings.NewReplacer("\\", "\\e", "\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n" + help)
-	return fmt.Appendf(nil, ".TH %q \"1\" \"\" \"ctl\" \"ctl\"\n.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf%s.fi\n", strings.ToUpper(program), program, summary, text)
 }
 
 // even gives all files the same time, and modes that do not depend on who built them.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/plugintest"
@@ -43,6 +44,53 @@ func Example() {
 	// <nil> <nil>
 	// 10 is the limit
 	// 5
+}
+
+// What one process among all nodes does runs in a role: it acts on a device only while it holds the role, and commits by its Term, so
+// that a process that lost the role writes nothing.
+func ExampleStore_Role() {
+	inTest(func(t testing.TB) {
+		ctx, cancel := context.WithCancel(context.Background())
+		results := state.NewTable[string](state.Private("result/"))
+		store, err := state.Open(ctx, plugintest.NewHost(t).Client(t, manifest()), results)
+		if err != nil {
+			fmt.Println(err)
+			cancel()
+			return
+		}
+		ask := func(context.Context, string) string { return "up" }
+		due := make(chan string, 2)
+		due <- "sw1"
+		due <- "sw2"
+		go func() {
+			defer cancel() // ends the role
+			if err := store.WaitUntil(ctx, func(s *state.Snapshot) bool { _, ok := results.Get(s, "sw2"); return ok }); err != nil {
+				fmt.Println(err)
+			}
+			close(due)
+		}()
+		store.Role(ctx, "poll", func(ctx context.Context, term *state.Term) {
+			for device := range due {
+				act, cancel, err := term.Act(ctx, 10*time.Second) // fails when the role may have gone to another node
+				if err != nil {
+					return
+				}
+				result := ask(act, device)
+				cancel()
+				// Refused when the role is not held any more.
+				if _, err := term.Update(ctx, func(tx *state.Tx) error { return results.Put(tx, device, result) }); err != nil {
+					return
+				}
+			}
+		})
+		for _, device := range []string{"sw1", "sw2"} {
+			result, _ := results.Get(store.Now(), device)
+			fmt.Println(device, result)
+		}
+	})
+	// Output:
+	// sw1 up
+	// sw2 up
 }
 
 // inTest runs f with what a test has, so that the example has a host.

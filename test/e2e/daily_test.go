@@ -39,6 +39,22 @@ topologies:
   bier-domain:
   - domain-id: 1
     bier-sub-domain: [{sub-domain-id: 0}]
+  bier-node:
+  - node-id: r1
+    bier-node-params:
+      domain:
+      - domain-id: 1
+        bier-global:
+          bfr-id: 1
+          ipv4-bfr-prefix: 10.0.0.1/32
+          bitstringlength: 256-bit
+          sub-domain: [{sub-domain-id: 0, bfr-id: 1, igp-type: ISIS, bitstringlength: 256-bit}]
+channels:
+- topology-id: lab
+  channel:
+  - {name: news, domain-id: 1, sub-domain-id: 0, src-ip: 10.9.0.1, source-wildcard: 32, dst-group: 232.1.1.1, group-wildcard: 32}
+- topology-id: other
+  channel: []
 switches:
 - {node-mac: "02:00:00:00:00:01", node-ip: "127.0.0.1:9", community: geheim, model: generic}
 `, "2.yaml": `
@@ -53,6 +69,10 @@ data:
 			t.Fatal(err)
 		}
 	}
+	fewer := filepath.Join(dir, "fewer") // no *.yaml, so not part of dir
+	if err := os.WriteFile(fewer, []byte("topologies: []\nchannels: []\ndata: {/rests/data/network-topology:network-topology/topology=mine: }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, step := range []struct {
 		args string
 		code int
@@ -66,6 +86,13 @@ data:
 		{"get switches -o yaml", 0, "127.0.0.1:9"},
 		{"get topologies lab -o json", 0, `"topology-id": "lab"`},
 		{"get /rests/data/aaa:http-authorization -o yaml", 0, "resource: /restconf/modules/**"},
+		{"get channels -o yaml", 0, "news"},
+		{"apply -f " + fewer + " --check", 2, "- /rests/data/network-topology:network-topology/topology=mine"},
+		{"apply -f " + fewer + " --prune --check", 2, `"name": "news"`},
+		{"apply -f " + dir, 0, "nothing to change"}, // the checks changed nothing
+		{"apply -f " + fewer + " --prune", 0, "changes made: 4"},
+		{"apply -f " + fewer + " --prune", 0, "nothing to change"},
+		{"get topologies lab", 3, "topologies has no lab"},
 		{"get plugins absent", 3, "plugins has no absent"},
 		{"get nonsense", 2, "it is one of channels, edges, features"},
 		{"apply -f " + filepath.Join(dir, "absent"), 3, "no such file"},

@@ -136,13 +136,14 @@ type config struct {
 }
 
 func compileConfig(o Options) (config, error) {
-	f, err := secini.Parse(o.SecININame, o.SecINI)
-	if err != nil {
-		return config{}, err
+	f, parseErr := secini.Parse(o.SecININame, o.SecINI)
+	if f == nil {
+		return config{}, parseErr
 	}
 	set, ruleErr := rules.Compile(f)
 	realms, realmErr := compileRealms(f, o)
 	c := config{rules: set, realms: realms, challenge: "application"}
+	var err error
 	if v, ok := f.Object("authcBasic").Prop("applicationName"); ok {
 		if c.challenge, err = f.Text(v); err == nil && !plainText(c.challenge) {
 			err = f.Errorf(v.Line, "the name of the application must be plain text without quotes")
@@ -153,7 +154,7 @@ func compileConfig(o Options) (config, error) {
 	}
 	var ttlErr error
 	c.timeToLive, ttlErr = aaaconfig.TimeToLive("etc/ctl/karaf/08-authn-config.xml", o.AuthnConfig)
-	return c, errors.Join(ruleErr, realmErr, err, ttlErr)
+	return c, errors.Join(parseErr, ruleErr, realmErr, err, ttlErr)
 }
 
 func plainText(s string) bool {

@@ -170,8 +170,14 @@ var sensitive = []struct{ what, method, path, propose string }{
 		"/operations/aaa-cert-rpc** = authcBasic, roles[admin] (and the same below /restconf/operations and /rests/operations)"},
 }
 
-// open warns where anybody who can log in, or anybody at all, may write what decides access.
+// open warns where anybody who can log in, or anybody at all, may write what decides access; once for each line that lets them.
 func (w *warner) open() {
+	type place struct {
+		line int
+		who  string
+	}
+	what, propose := map[place][]string{}, map[place][]string{}
+	var places []place
 	for _, s := range sensitive {
 		p, err := reqpath.ParseString(s.path)
 		if err != nil {
@@ -188,11 +194,17 @@ func (w *warner) open() {
 		if !passes {
 			continue
 		}
-		who, line := "anybody, without a login,", w.set.Line(p.Segments())
+		at := place{w.set.Line(p.Segments()), "anybody, without a login,"}
 		if e.asked {
-			who = "every user who can log in"
+			at.who = "every user who can log in"
 		}
-		w.warn(line, "%s may change %s, unless a policy forbids it; put above this line: %s", who, s.what, s.propose)
+		if what[at] == nil {
+			places = append(places, at)
+		}
+		what[at], propose[at] = append(what[at], s.what), append(propose[at], s.propose)
+	}
+	for _, at := range places {
+		w.warn(at.line, "%s may change %s, unless a policy forbids it; put above this line: %s", at.who, strings.Join(what[at], ", "), strings.Join(propose[at], "; "))
 	}
 }
 

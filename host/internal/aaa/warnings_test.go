@@ -56,6 +56,16 @@ func TestAFileThatMeansSomethingElseIsWarnedOf(t *testing.T) {
 	}
 }
 
+// A line that cannot be read does not hide what is wrong with the others.
+func TestEveryFaultOfAFileIsNamed(t *testing.T) {
+	err := aaa.Validate(aaa.Options{SecINI: []byte("[main]\nfoo = Bar\n[urls]\n/a = authBasic\n/x = roles[\n/** = authcBasic\n")})
+	for _, want := range []string{"etc/sec.ini:2: unknown class", "etc/sec.ini:4: unknown filter", "etc/sec.ini:5: a bracket is not closed"} {
+		if err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("not once %q: %v", want, err)
+		}
+	}
+}
+
 // Upstream's own file closes /v1: taken over as it is, it would leave the identity service open.
 func TestAServletRelativeRuleIsRefused(t *testing.T) {
 	err := aaa.Validate(aaa.Options{SecINI: []byte("[urls]\n/v1/** = authcBasic, roles[admin]\n/** = authcBasic\n")})

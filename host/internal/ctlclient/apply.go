@@ -21,7 +21,7 @@ const maxDesired = 16 << 20
 
 func (o *options) applyCommand() *cobra.Command {
 	var path string
-	var check bool
+	var check, prune bool
 	var help strings.Builder
 	for _, m := range members() {
 		fmt.Fprintf(&help, "  %-11s %s\n", m.name, m.help)
@@ -30,8 +30,9 @@ func (o *options) applyCommand() *cobra.Command {
 		Use: "apply -f FILE|DIR", Short: "bring the controller to what YAML files say", Args: cobra.NoArgs,
 		Long: "Shows what differs, then makes the changes, in the order of this table; applied again it changes nothing. What the files\n" +
 			"do not name stays as it is. The controller checks everything, as it does for any other client.\n\n" + help.String() +
-			"\nWith --check nothing is changed, and the exit code is 2 when something would be.",
-		Example: "  ctl apply -f lab.yaml --check\n  ctl apply -f lab.d",
+			"\nWith --check nothing is changed, and the exit code is 2 when something would be. With --prune the files are all there is to\n" +
+			"be: topologies (but those of sources) and channels go when no file names them, where the files have that member at all. Features stay.",
+		Example: "  ctl apply -f lab.yaml --check\n  ctl apply -f lab.d\n  ctl apply -f lab.d --prune --check",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if path == "" {
 				return coded{console.Usage, errors.New("-f names the file or directory")}
@@ -45,11 +46,12 @@ func (o *options) applyCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			return apply(l, cmd.OutOrStdout(), desired, check)
+			return apply(l, cmd.OutOrStdout(), desired, check, prune)
 		},
 	}
 	c.Flags().StringVarP(&path, "file", "f", "", "file, directory of *.yaml, or - for standard input")
 	c.Flags().BoolVar(&check, "check", false, "only show what differs; exit code 2 when something does")
+	c.Flags().BoolVar(&prune, "prune", false, "remove the topologies and channels that no file names")
 	return c
 }
 
@@ -118,7 +120,7 @@ func readBounded(file string, stdin io.Reader) ([]byte, error) {
 }
 
 // apply shows and makes the changes, member by member: what one brings the next may need.
-func apply(l *link, out io.Writer, desired []document, check bool) error {
+func apply(l *link, out io.Writer, desired []document, check, prune bool) error {
 	all := members()
 	for _, d := range desired {
 		for name := range d.content {
@@ -128,6 +130,25 @@ func apply(l *link, out io.Writer, desired []document, check bool) error {
 		}
 	}
 	changed, waits := 0, ""
+	// step shows changes, and makes them.
+	step := func(changes []change) error {
+		for _, c := range changes {
+			changed++
+			fmt.Fprintln(out, console.Printable(c.what))
+			for _, line := range c.diff {
+				fmt.Fprintln(out, "    "+console.Printable(line))
+			}
+		}
+		for _, c := range changes {
+			if check || c.words == nil {
+				continue
+			}
+			if _, err := l.call(bytes.NewReader(c.body), c.words...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for _, m := range all {
 		for _, d := range desired {
 			value, given := d.content[m.name]
@@ -142,21 +163,30 @@ func apply(l *link, out io.Writer, desired []document, check bool) error {
 			if err != nil {
 				return at(d.place+": "+m.name, err)
 			}
-			for _, c := range changes {
-				changed++
-				fmt.Fprintln(out, console.Printable(c.what))
-				for _, line := range c.diff {
-					fmt.Fprintln(out, "    "+console.Printable(line))
-				}
+			if err := step(changes); err != nil {
+				return at(d.place+": "+m.name, err)
 			}
-			for _, c := range changes {
-				if check || c.words == nil {
-					continue
-				}
-				if _, err := l.call(bytes.NewReader(c.body), c.words...); err != nil {
-					return at(d.place+": "+m.name, err)
-				}
+		}
+	}
+	for _, m := range slices.Backward(all) { // channels go before their topologies
+		if !prune || m.others == nil {
+			continue
+		}
+		var values []any
+		for _, d := range desired {
+			if value, given := d.content[m.name]; given {
+				values = append(values, value)
 			}
+		}
+		if values == nil {
+			continue
+		}
+		changes, err := m.others(l, values)
+		if err == nil {
+			err = step(changes)
+		}
+		if err != nil {
+			return at("removing "+m.name, err)
 		}
 	}
 	fmt.Fprint(out, waits)
@@ -164,10 +194,10 @@ func apply(l *link, out io.Writer, desired []document, check bool) error {
 	case changed == 0:
 		fmt.Fprintln(out, "nothing to change")
 	case check:
-		fmt.Fprintf(out, "%d changes would be made\n", changed)
+		fmt.Fprintf(out, "changes that would be made: %d\n", changed)
 		return ended(console.Usage)
 	default:
-		fmt.Fprintf(out, "%d changes made\n", changed)
+		fmt.Fprintf(out, "changes made: %d\n", changed)
 	}
 	return nil
 }

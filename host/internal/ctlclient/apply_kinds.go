@@ -26,17 +26,20 @@ type change struct {
 type member struct {
 	name, help string
 	changes    func(l *link, value any) ([]change, error)
+	others     func(l *link, values []any) ([]change, error) // removes what none of the files names; nil: nothing
 }
 
 // members in the order in which they are applied: features bring the modules that the rest needs.
 func members() []member {
 	return []member{
-		{"features", "names of features that are to be installed", featureChanges},
-		{"switches", "the whole switch list: node-ip, node-mac, community, cli-user-name, cli-password, model of each", switchChanges},
-		{"topologies", "BIER topologies, as in bier-topology:bier-network-topology", listOf("bier-topology:bier-network-topology", "bier-topology", "topology-id")},
-		{"channels", "channels of topologies, as in bier-channel:bier-network-channel", listOf("bier-channel:bier-network-channel", "bier-channel", "topology-id")},
-		{"policies", "all dynamic policies, as in aaa:http-authorization", policyChanges},
-		{"data", "any configuration: /rests/data/… to the JSON of that resource", dataChanges},
+		{"features", "names of features that are to be installed", featureChanges, nil},
+		{"switches", "the whole switch list: node-ip, node-mac, community, cli-user-name, cli-password, model of each", switchChanges, nil},
+		{"topologies", "BIER topologies, as in bier-topology:bier-network-topology", listOf("bier-topology:bier-network-topology", "bier-topology"),
+			othersOf("bier-topology:bier-network-topology", "bier-topology")},
+		{"channels", "channels of topologies, as in bier-channel:bier-network-channel", listOf("bier-channel:bier-network-channel", "bier-channel"),
+			othersOf("bier-channel:bier-network-channel", "bier-channel")},
+		{"policies", "all dynamic policies, as in aaa:http-authorization", policyChanges, nil},
+		{"data", "any configuration: /rests/data/… to the JSON of that resource, null where there is to be none", dataChanges, nil},
 	}
 }
 
@@ -115,8 +118,11 @@ func switchChanges(l *link, value any) ([]change, error) {
 	return []change{c}, err
 }
 
-// listOf compares each entry of a list with one key; entries that the file does not name stay.
-func listOf(container, list, key string) func(*link, any) ([]change, error) {
+// key is the key of the lists that listOf compares.
+const key = "topology-id"
+
+// listOf compares each entry of a list; entries that the file does not name stay.
+func listOf(container, list string) func(*link, any) ([]change, error) {
 	return func(l *link, value any) ([]change, error) {
 		entries, err := objects(list, value)
 		if err != nil {
@@ -134,6 +140,54 @@ func listOf(container, list, key string) func(*link, any) ([]change, error) {
 				return nil, err
 			}
 			out = append(out, c...)
+		}
+		return out, nil
+	}
+}
+
+// othersOf removes the entries of a list that no file names. Topologies that a source brings stay: it would bring them again.
+func othersOf(container, list string) func(*link, []any) ([]change, error) {
+	return func(l *link, values []any) ([]change, error) {
+		named := map[string]bool{}
+		for _, value := range values {
+			entries, err := objects(list, value)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range entries {
+				named[fmt.Sprint(e[key])] = true
+			}
+		}
+		now, err := configured(l, "/rests/data/"+container)
+		if err != nil {
+			return nil, err
+		}
+		if list == "bier-topology" {
+			var all []struct {
+				ID      string   `json:"topology-id"`
+				Sources []string `json:"sources"`
+			}
+			if err := l.read(&all, "bier:topo-list"); err != nil {
+				return nil, err
+			}
+			for _, t := range all {
+				named[t.ID] = named[t.ID] || len(t.Sources) > 0
+			}
+		}
+		whole, _ := bare(now).(map[string]any)
+		_, local, _ := strings.Cut(container, ":")
+		inside, _ := whole[local].(map[string]any)
+		entries, _ := inside[list].([]any)
+		var out []change
+		for _, e := range entries {
+			entry, _ := e.(map[string]any)
+			if id := fmt.Sprint(entry[key]); !named[id] {
+				c, err := dataChange(l, "/rests/data/"+container+"/"+list+"="+url.PathEscape(id), nil)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, c...)
+			}
 		}
 		return out, nil
 	}
@@ -169,7 +223,26 @@ func dataChange(l *link, path string, want any) ([]change, error) {
 	if err != nil {
 		return nil, coded{console.Usage, fmt.Errorf("%s: %w", path, err)}
 	}
-	var now any
+	now, err := configured(l, path)
+	if err != nil {
+		return nil, err
+	}
+	if reflect.DeepEqual(bare(now), bare(wanted)) {
+		return nil, nil
+	}
+	body, err := json.Marshal(wanted)
+	c := change{what: "~ " + path, diff: changed(lines(now), lines(wanted)), words: []string{"restconf:call", "PUT", path, "--data", "-"}, body: body}
+	if now == nil {
+		c.what = "+ " + path
+	}
+	if wanted == nil {
+		c.what, c.words, c.body = "- "+path, []string{"restconf:call", "DELETE", path}, nil
+	}
+	return []change{c}, err
+}
+
+// configured is a resource as it is configured, without defaults; nil when it is absent.
+func configured(l *link, path string) (now any, err error) {
 	out, err := l.call(strings.NewReader(""), "restconf:call", "GET", path+"?content=config&with-defaults=explicit")
 	switch {
 	case err == nil:
@@ -179,15 +252,7 @@ func dataChange(l *link, path string, want any) ([]change, error) {
 	case !is(err, console.NotFound):
 		return nil, err
 	}
-	if reflect.DeepEqual(bare(now), bare(wanted)) {
-		return nil, nil
-	}
-	body, err := json.Marshal(wanted)
-	what := "~ " + path
-	if now == nil {
-		what = "+ " + path
-	}
-	return []change{{what: what, diff: changed(lines(now), lines(wanted)), words: []string{"restconf:call", "PUT", path, "--data", "-"}, body: body}}, err
+	return now, nil
 }
 
 // plain is a value of YAML as JSON has it: numbers as JSON reads them.
@@ -208,6 +273,9 @@ func bare(v any) any {
 		for name, member := range v {
 			if _, local, ok := strings.Cut(name, ":"); ok {
 				name = local
+			}
+			if list, ok := member.([]any); ok && len(list) == 0 {
+				continue // a list without entries is none
 			}
 			out[name] = bare(member)
 		}

@@ -18,6 +18,10 @@ func TestWhatDiffersIsShown(t *testing.T) {
 	if got := changed(nil, lines([]any{1.0})); !reflect.DeepEqual(got, []string{"+ [", "+   1", "+ ]"}) {
 		t.Errorf("something new: %q", got)
 	}
+	// A list without entries is none.
+	if !reflect.DeepEqual(bare(map[string]any{"a": 1.0, "m:b": []any{}}), bare(map[string]any{"a": 1.0})) {
+		t.Error("an empty list counts as a change")
+	}
 	// Other names of the same, and entries in another order, are no change.
 	if !reflect.DeepEqual(bare(map[string]any{"m:a": []any{2.0, "1"}}), bare(map[string]any{"a": []any{1.0, 2.0}})) {
 		t.Error("a name without its module, or a 64-bit number, counts as a change")

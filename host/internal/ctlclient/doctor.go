@@ -1,13 +1,18 @@
 package ctlclient
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ctl.internal/internal/console"
 )
+
+// checksum is in the lines of features verify about plugins that are in order.
+var checksum = regexp.MustCompile(`: [0-9a-f]{64}  `)
 
 func (o *options) doctorCommand() *cobra.Command {
 	return &cobra.Command{
@@ -25,9 +30,32 @@ func (o *options) doctorCommand() *cobra.Command {
 					}
 				}
 			}
-			section("settings (ctl config validate)", func() error { return o.offline(cmd, console.Offline{Name: "config:validate", Format: "text"}) })
+			home, err := o.homeDir()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(out, "home", home)
+			files := func(in console.Offline) error {
+				var text bytes.Buffer
+				sub := &cobra.Command{}
+				sub.SetOut(&text)
+				sub.SetErr(&text)
+				in.Format = "text"
+				err, said := o.offline(sub, in), false
+				for line := range strings.Lines(strings.ReplaceAll(text.String(), home+"/", "")) {
+					if !checksum.MatchString(line) {
+						said = true
+						fmt.Fprint(out, line)
+					}
+				}
+				if !said && err == nil {
+					fmt.Fprintln(out, "in order")
+				}
+				return err
+			}
+			section("settings (ctl config validate)", func() error { return files(console.Offline{Name: "config:validate"}) })
 			section("catalogue and plugins (ctl features verify)", func() error {
-				return o.offline(cmd, console.Offline{Name: "features:verify", Format: "text", Options: map[string]string{"plugins": ""}})
+				return files(console.Offline{Name: "features:verify", Options: map[string]string{"plugins": ""}})
 			})
 			l, err := o.dial(cmd.Context())
 			section("controller", func() error {

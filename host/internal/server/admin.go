@@ -48,5 +48,7 @@ func (s *Server) adminHandler() http.Handler {
 			func() float64 { return float64(shown.Expires().Unix()) }))
 	}
 	reg.MustRegister(s.roles.Collectors()...)
+	reg.MustRegister(s.http.seconds)
+	reg.MustRegister(loginCounters(s.aaa.Accounting())...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
 }

@@ -20,7 +20,7 @@ func (s *Server) openListeners(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	front := outermost(checked, s.ids, int64(c.Limits.Body), &s.inFlight, c.Limits.InFlight, log)
+	front := outermost(s.http.handler(checked, s.router.subtreeOf), s.ids, int64(c.Limits.Body), &s.inFlight, c.Limits.InFlight, log)
 	if s.tracer != nil {
 		front = s.tracer.Handler(front)
 	}

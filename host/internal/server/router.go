@@ -26,9 +26,10 @@ type router struct {
 
 // routes are those of one moment.
 type routes struct {
-	mux     *mux.Router
-	aliases []routeAlias
-	queries []routeQuery
+	mux      *mux.Router
+	aliases  []routeAlias
+	queries  []routeQuery
+	subtrees map[string]bool // first segments below which something is served
 }
 
 // newRouter makes a router with the host's own routes; plugin returns the handler
@@ -45,9 +46,14 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 	// decoded form, would give the mux another view than access control had.
 	m := mux.NewRouter().UseEncodedPath().SkipClean(true)
 	r.fixed(m)
+	subtrees := map[string]bool{}
+	for _, path := range reservedPaths() {
+		subtrees[path] = true
+	}
 	for _, mf := range manifests {
 		for _, route := range mf.Routes {
 			subtree(m, route.Path, r.plugin(mf.Name))
+			subtrees[route.Path] = true
 		}
 	}
 	m.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +65,7 @@ func (r *router) update(manifests []*pluginv1.Manifest) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"errors":{"error":[{"error-type":"protocol","error-tag":"invalid-value","error-message":"there is nothing at this path"}]}}` + "\n"))
 	})
-	r.now.Store(&routes{m, routeAliases(manifests), routeQueries(manifests)})
+	r.now.Store(&routes{m, routeAliases(manifests), routeQueries(manifests), subtrees})
 }
 
 // subtree mounts a handler on a path and all that is below it.

@@ -74,6 +74,7 @@ type Server struct {
 	featuresChanged chan struct{}
 
 	inFlight        inFlight
+	http            *httpMetrics
 	tracer          *tracing.Tracer // nil: no spans are sent
 	listeners       []*listener
 	sshAddress      net.Addr
@@ -97,7 +98,7 @@ func firstPasswords() *identity.First {
 // start builds the rooms from the lowest to the highest and opens the listeners
 // last. After an error, stop ends what there is.
 func (s *Server) start(ctx context.Context) error {
-	s.began, s.ids = time.Now(), newIDs()
+	s.began, s.ids, s.http = time.Now(), newIDs(), newHTTPMetrics()
 	s.noteProgramDir()
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel

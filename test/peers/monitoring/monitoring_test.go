@@ -4,6 +4,7 @@
 package monitoring
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,7 +25,7 @@ var bin string
 
 func TestMain(m *testing.M) { os.Exit(harness.Main(m, "../../..", &bin)) }
 
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 func peer(t *testing.T, name string) string {
 	t.Helper()
@@ -50,9 +51,10 @@ func TestAlertRulesAreValid(t *testing.T) {
 // cause does not occur in a quiet one.
 func TestDashboardShowsAController(t *testing.T) {
 	program := peer(t, "prometheus")
-	c := harness.Start(t, bin, nil)
-	c.Ctl("feature:install ctl-switch-all")
+	c := harness.Run(t, harness.Options{Bin: bin, Args: []string{"--https", "127.0.0.1:0"}, Files: map[string]string{"switch.yaml": "counters: {interval: 2s}\n"}})
+	c.Ctl("feature:install ctl-switch-all ctl-bier-all")
 	dir := t.TempDir()
+	lab(t, c, filepath.Join(dir, "switches.csv"))
 	rules, err := filepath.Abs("../../../docs/monitoring/ctl-alerts.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +83,19 @@ func TestDashboardShowsAController(t *testing.T) {
 
 	for _, e := range expressions(t) {
 		e := e
-		p.until(e, func() bool { return p.count(e) > 0 })
+		p.until(e, func() bool {
+			for _, password := range []string{"admin", "wrong"} { // one is answered 404, one 401
+				r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.HTTP+"/rests/data/absent", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.SetBasicAuth("admin", password)
+				if answer, err := http.DefaultClient.Do(r); err == nil {
+					answer.Body.Close()
+				}
+			}
+			return p.count(e) > 0
+		})
 	}
 	var groups struct {
 		Groups []struct {
@@ -106,6 +120,25 @@ func TestDashboardShowsAController(t *testing.T) {
 			}
 		}
 	}
+}
+
+// lab has the controller know a simulated switch, whose ports are in its metrics.
+func lab(t *testing.T, c *harness.Controller, list string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "ctl-lab"), "--topology", "single:1", "--csv", list)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "ready") {
+		t.Fatalf("the lab did not start: %q, %v", line, err)
+	}
+	c.Ctl("switch:ReadDB " + list)
+	c.Ctl("switch:TopoDiscover")
 }
 
 // expressions are those of the dashboard, its variables filled in as Grafana does.

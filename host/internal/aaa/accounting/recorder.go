@@ -55,6 +55,8 @@ type Recorder struct {
 
 	mu        sync.Mutex                  // of changing listeners
 	listeners atomic.Pointer[[]*listener] // replaced as a whole: each request looks at them
+
+	accepted, refused atomic.Uint64
 }
 
 // New returns a recorder. Logins go to the logger that named returns for
@@ -114,8 +116,19 @@ func (r *Recorder) silent() bool {
 	return true
 }
 
+// Accepted is the number of attempts to log in that succeeded.
+func (r *Recorder) Accepted() uint64 { return r.accepted.Load() }
+
+// Refused is the number of attempts to log in that failed.
+func (r *Recorder) Refused() uint64 { return r.refused.Load() }
+
 // Login records an attempt to log in.
 func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
+	if a.OK {
+		r.accepted.Add(1)
+	} else {
+		r.refused.Add(1)
+	}
 	logged := r.logins.Enabled(ctx, slog.LevelDebug)
 	if !logged && r.silent() {
 		return

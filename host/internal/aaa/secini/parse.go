@@ -14,8 +14,8 @@ import (
 
 var sections = []string{"main", "users", "roles", "urls"}
 
-// Parse reads a file; name is used in messages. Every fault is reported, joined,
-// each an *Error.
+// Parse reads a file; name is used in messages. Every fault is reported, joined, each an *Error; the File then has the lines that
+// could be read, so that their faults are found, too.
 func Parse(name string, data []byte) (*File, error) {
 	p := parser{file: &File{Name: name}, seen: map[string]int{}}
 	text := strings.TrimPrefix(string(data), "\ufeff")
@@ -28,10 +28,7 @@ func Parse(name string, data []byte) (*File, error) {
 		}
 	}
 	p.errs = append(p.errs, p.file.checkRefs()...)
-	if err := errors.Join(p.errs...); err != nil {
-		return nil, err
-	}
-	return p.file, nil
+	return p.file, errors.Join(p.errs...)
 }
 
 type logicalLine struct {

@@ -16,13 +16,13 @@ import (
 // endless commands run until Ctrl-C, or are the user's own pace: that they last is no news.
 var endless = []string{"watch", "sleep", "tail", "more", "less"}
 
-// slow shows that a line that says nothing goes on, and how long already: from its second second until it writes, asks or shows
-// progress of its own.
+// slow shows each second that a line goes on, and how long already: the progress that it shows itself, or, while it says nothing,
+// its name. What it writes or asks ends that, until it shows progress again.
 type slow struct {
 	commands.Terminal
 	mu    sync.Mutex
-	quiet bool // nothing is shown any more
-	shown bool
+	quiet bool              // its name is not shown any more
+	last  commands.Progress // what is shown; zero: nothing
 }
 
 // showSlow puts a slow between a line and its terminal; the function it returns ends it.
@@ -45,7 +45,7 @@ func showSlow(std *IO, p syntax.Pipeline) (end func()) {
 			case <-stop:
 				return
 			case now := <-tick.C:
-				s.show(commands.Progress{Text: fmt.Sprintf("%s, %d s", name, int(now.Sub(began).Seconds()))})
+				s.again(fmt.Sprintf("%s, %d s", name, int(now.Sub(began).Seconds())))
 			}
 		}
 	})
@@ -56,30 +56,36 @@ func showSlow(std *IO, p syntax.Pipeline) (end func()) {
 	}
 }
 
-func (s *slow) show(p commands.Progress) {
+func (s *slow) again(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.quiet {
-		s.shown = true
-		s.Terminal.Progress(p)
+		s.last = commands.Progress{Text: name}
+	}
+	if s.last != (commands.Progress{}) {
+		s.Terminal.Progress(s.last) // the terminal adds time and rate
 	}
 }
 
-// silence ends the status line, for good.
+// silence takes the status line away.
 func (s *slow) silence() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shown && !s.quiet {
-		s.Terminal.Progress(commands.Progress{})
+	if s.last != (commands.Progress{}) {
+		s.last = commands.Progress{}
+		s.Terminal.Progress(s.last)
 	}
 	s.quiet = true
 }
 
 // Progress implements commands.Terminal.
 func (s *slow) Progress(p commands.Progress) {
-	if p != (commands.Progress{}) {
-		s.silence()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.quiet && p == s.last {
+		return // it is shown
 	}
+	s.quiet, s.last = true, p
 	s.Terminal.Progress(p)
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -50,5 +51,35 @@ func TestWhatTakesLongIsSeen(t *testing.T) {
 	}
 	if last != (commands.Progress{}) {
 		t.Errorf("the status line stays: %+v", last)
+	}
+}
+
+// Progress that stands still is shown again, so that its time goes on.
+func TestProgressThatStandsStillIsShownAgain(t *testing.T) {
+	still, goOn := commands.Progress{Text: "asking", Done: 2, Total: 5}, make(chan struct{})
+	table := Static{{Name: "test:still", Summary: "waits", Run: func(ctx context.Context, in *commands.Invocation) error {
+		in.Progress(still)
+		select {
+		case <-goOn:
+			in.Progress(commands.Progress{})
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}}}
+	s := New(Config{Sources: []Source{table}}).Session(caller.Caller{User: "admin"}, nil, "")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	shown := make(seen, 100)
+	code := make(chan console.Code)
+	go func() { code <- s.Run(ctx, "test:still", IO{Stdout: io.Discard, Stderr: io.Discard, Terminal: shown}) }()
+	for range 2 {
+		if p := <-shown; p != still {
+			t.Errorf("shown: %+v", p)
+		}
+	}
+	close(goOn)
+	if c := <-code; c != console.OK {
+		t.Errorf("exit code %d", c)
 	}
 }

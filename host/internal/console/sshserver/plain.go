@@ -73,7 +73,6 @@ type client struct {
 	*session
 	stdin *input // nil = what comes in is no answer
 	mu    sync.Mutex
-	last  commands.Progress
 }
 
 func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, error) {
@@ -136,12 +135,6 @@ func (c *client) readLine(ctx context.Context) (string, error) {
 
 // Progress informs the client program; one that does not know it stays silent.
 func (c *client) Progress(p commands.Progress) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p == c.last {
-		return
-	}
-	c.last = p
 	c.conn.ssh.SendRequest(console.ProgressRequest, false, ssh.Marshal(progress(p)))
 }
 
