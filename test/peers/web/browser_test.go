@@ -26,7 +26,7 @@ const root = "../../.."
 
 var bin string
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m, root, &bin)) }
+func TestMain(m *testing.M) { os.Exit(harness.Main(m, root, &bin, "./examples/login-listener")) }
 
 // patience bounds everything a page is waited for.
 const patience = 8 * time.Minute

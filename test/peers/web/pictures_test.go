@@ -23,7 +23,7 @@ var everyPage = []struct{ name, path, ready string }{
 	{"history", "#/devices/switch%3A1/2199023255553/history", `!document.querySelector('.skeleton')`},
 	{"matrix", "#/vlans", `document.querySelectorAll('tbody tr').length > 0`},
 	{"find", "#/find?for=sw3", `document.querySelectorAll('tbody tr').length > 0`},
-	{"bier", "#/bier", `!document.querySelector('.skeleton')`},
+	{"bier", "#/bier", `document.querySelector('.tabs') && !document.querySelector('.skeleton')`},
 	{"bier-nodes", "#/bier/switch%3A1/nodes", `document.querySelectorAll('tbody tr').length > 0`},
 	{"bier-check", "#/bier/switch%3A1/check", `document.querySelectorAll('main h2').length > 1 && !document.querySelector('.skeleton')`},
 	{"plugins", "#/system", `document.querySelectorAll('tbody tr').length > 0`},
@@ -35,12 +35,12 @@ var everyPage = []struct{ name, path, ready string }{
 	{"certificates", "#/system/certificates", `document.querySelector('main .note, main .card') && !document.querySelector('.skeleton')`},
 	{"metrics", "#/system/metrics", `document.querySelector('.chart') !== null`},
 	{"users", "#/access", `document.querySelectorAll('tbody tr').length > 1`},
-	{"policies", "#/access/policies", `!document.querySelector('.skeleton')`},
+	{"policies", "#/access/policies", `document.querySelector('.policies')`},
 	{"grants", "#/access/grants", `document.querySelectorAll('tbody tr').length > 1`},
 	{"tokens", "#/access/tokens", `document.querySelectorAll('tbody tr').length > 0`},
 	{"rules", "#/access/rules", `document.querySelectorAll('tbody tr').length > 1`},
 	{"why", "#/access/why", `document.querySelectorAll('form input').length > 1`},
-	{"repos", "#/repos", `!document.querySelector('.skeleton')`},
+	{"repos", "#/repos", `document.querySelector('main .note, main .numbers') && !document.querySelector('.skeleton')`},
 	{"api", "#/api", `document.querySelectorAll('.virtual li').length > 5`},
 	{"operation", "#/api/POST%20%2Frestconf%2Foperations%2Fvlan%3Aadd-vlan-and-set-ports", `document.querySelectorAll('.detail .field').length > 3`},
 	{"yang", "#/yang/vlan", `document.querySelectorAll('.detail details').length > 3`},
@@ -87,7 +87,7 @@ func TestPictures(t *testing.T) {
 	pages := everyPage
 	for one := range strings.FieldsSeq(os.Getenv("MORE")) {
 		name, path, _ := strings.Cut(one, "=")
-		pages = append(pages, struct{ name, path, ready string }{name, path, `document.querySelector('main h1') && !document.querySelector('.skeleton')`})
+		pages = append(pages, struct{ name, path, ready string }{name, path, `document.querySelector('main h1') && !document.querySelector('.skeleton') && (!location.hash.includes('layer=') || document.querySelector('.tag'))`})
 	}
 	for _, p := range pages {
 		if only != "" && !strings.Contains(","+only+",", ","+p.name+",") {

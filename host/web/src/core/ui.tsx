@@ -57,8 +57,8 @@ export interface Column<T> { name: string; text: (row: T) => string | number; ce
 const rowHeight = 33, window_ = 60;
 
 /** Table is a list that is filtered and sorted, with the rows that are visible in the document, and all of them as CSV. */
-export function Table<T>({ name, rows, columns, id, empty, selected, onSelect }: { name: string; rows: T[]; columns: Column<T>[]; id: (row: T) => string; empty?: ComponentChildren; selected?: Set<string>; onSelect?: (s: Set<string>) => void }) {
-  const want = route.value.query.get('q') ?? '', [sort, setSort] = useState<[number, boolean]>([0, true]), [top, setTop] = useState(0);
+export function Table<T>({ name, rows, columns, id, empty, selected, onSelect, newest }: { name: string; newest?: boolean; rows: T[]; columns: Column<T>[]; id: (row: T) => string; empty?: ComponentChildren; selected?: Set<string>; onSelect?: (s: Set<string>) => void }) {
+  const want = route.value.query.get('q') ?? '', [sort, setSort] = useState<[number, boolean]>([0, !newest]), [top, setTop] = useState(0);
   const shown = useMemo(() => {
     const w = want.toLowerCase(), [at, up] = sort, c = columns[at] ?? columns[0]!;
     const list = w ? rows.filter(r => columns.some(x => String(x.text(r)).toLowerCase().includes(w))) : [...rows];

@@ -40,7 +40,7 @@ export function MapCanvas(props: Props) {
     drawn.current = paint(new CanvasPen(x), p.g, p.at, v, look, palette(c));
     c.dataset.state = 'drawn';
     // What tests read: places on the screen, and the names that were written.
-    (c as unknown as { ctl: unknown }).ctl = { places: Object.fromEntries([...p.at].filter(([id]) => p.g.nodes.has(id)).map(([id, q]) => [id, screen(q, v)])), names: drawn.current, zoom: v.zoom, layer: p.layer };
+    (c as unknown as { ctl: unknown }).ctl = { places: Object.fromEntries([...p.at].filter(([id]) => p.g.nodes.has(id)).map(([id, q]) => [id, screen(q, v)])), names: drawn.current, at: Object.fromEntries(p.at), layer: p.layer };
   };
   const redraw = () => { frame.current ||= requestAnimationFrame(draw); };
 

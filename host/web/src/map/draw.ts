@@ -2,13 +2,13 @@
 import { Graph, Link, Node, Point, speedText } from './graph';
 
 export interface View { x: number; y: number; zoom: number; width: number; height: number }
-export interface Layer { nodes?: Map<string, string>; marks?: Map<string, string>; links?: Set<string>; labels?: Map<string, string>; title?: string }
+export interface Layer { nodes?: Map<string, keyof Palette>; marks?: Map<string, string>; links?: Set<string>; labels?: Map<string, string>; title?: string }
 export interface Look { hidden?: Map<string, number>; selected: Set<string>; found: string; layer: Layer | null; dim: Set<string> | null; flash: Set<string> }
-export interface Palette { ink: string; soft: string; line: string; paper: string; answering: string; silent: string; gone: string; outside: string; unknown: string; accent: string }
+export interface Palette { ink: string; soft: string; line: string; paper: string; answering: string; silent: string; gone: string; outside: string; unknown: string; accent: string; bad: string }
 
 export function palette(e: Element): Palette {
   const s = getComputedStyle(e), v = (n: string) => s.getPropertyValue('--' + n).trim();
-  return { ink: v('ink'), soft: v('soft'), line: v('link'), paper: v('ground'), answering: v('good'), silent: v('warn'), gone: v('soft'), outside: v('info'), unknown: v('accent'), accent: v('accent') };
+  return { ink: v('ink'), soft: v('soft'), line: v('link'), paper: v('ground'), answering: v('good'), silent: v('warn'), gone: v('soft'), outside: v('info'), unknown: v('accent'), accent: v('accent'), bad: v('bad') };
 }
 const radius = 9;
 const dashes: Record<Link['state'], number[]> = { up: [], oneway: [8, 5], inferred: [2, 4], gone: [4, 6] };
@@ -52,9 +52,9 @@ export function paint(pen: Pen, g: Graph, at: Map<string, Point>, v: View, look:
     visible.push([n, x, y]);
     const tint = look.layer?.nodes?.get(n.id), alpha = dim(n.id);
     if (look.selected.has(n.id) || look.flash.has(n.id) || look.found === n.id) pen.shape('ring', x, y, r + 5, c.accent, c.paper, 1);
-    pen.shape(n.kind === 'openflow' && n.state === 'answering' ? 'square' : n.kind === 'bier' && n.state === 'unknown' ? 'hexagon' : n.state, x, y, r, tint ?? c[n.state], c.paper, alpha);
+    pen.shape(n.kind === 'openflow' && n.state === 'answering' ? 'square' : n.kind === 'bier' && n.state === 'unknown' ? 'hexagon' : n.state, x, y, r, tint ? c[tint] : c[n.state], c.paper, alpha);
     const fold = look.hidden?.get(n.id), mark = [look.layer?.marks?.get(n.id), fold && `+${fold}`].filter(Boolean).join(' ');
-    if (mark) pen.text(mark, x, y - r - 6, 13, c.ink, c.paper, true, true);
+    if (mark) { const w = pen.measure(mark, 13) * 1.08; clear({ id: '', x: x - w / 2, y: y - r - 19, w, h: 16 }); pen.text(mark, x, y - r - 6, 13, c.ink, c.paper, true, true); }
     else if (p.pinned) pen.text('⌃', x, y - r - 3, 10, c.soft, c.paper, true, false);
   }
   visible.sort((a, b) => Number(look.selected.has(b[0].id)) - Number(look.selected.has(a[0].id)) || (degree.get(b[0].id) ?? 0) - (degree.get(a[0].id) ?? 0));

@@ -22,7 +22,7 @@ export function layersOf(g: Graph): [string, string][] {
 
 export async function loadLayer(g: Graph, id: string): Promise<Layer> {
   const [kind, arg = ''] = id.split(':');
-  const switches = [...g.nodes.keys()].filter(n => isSwitch(g, n)), css = getComputedStyle(document.documentElement), on = css.getPropertyValue('--good').trim(), off = css.getPropertyValue('--line').trim(), bad = css.getPropertyValue('--bad').trim();
+  const switches = [...g.nodes.keys()].filter(n => isSwitch(g, n)), on = 'answering' as const, off = 'line' as const, bad = 'bad' as const;
   if (kind === 'vlan') {
     const { done, failed } = await each(switches, n => rpc<{ 'vlan-table-entry'?: Vlan[] }>('vlan:get-vlan-table', { 'node-id': Number(n) }, { background: true }));
     const has = new Map(done.map(([n, t]) => [n, (t['vlan-table-entry'] ?? []).find(v => v['vlan-id'] === Number(arg))]));
@@ -45,10 +45,10 @@ export async function loadLayer(g: Graph, id: string): Promise<Layer> {
   const marks = new Map<string, string>(c['ingress-node'] ? [[c['ingress-node'], '▲ in']] : []), state = new Map((c.deployment ?? []).map(d => [d['node-id'], d.state]));
   (c['egress-node'] ?? []).forEach(e => marks.set(e['node-id'], '▼ out'));
   for (const [n, s] of state) marks.set(n, `${marks.get(n) ?? ''} ${signs[s] ?? s}`.trim());
-  const tint = (n: string) => { const s = state.get(n); return !s ? off : s === 'applied' ? on : s === 'failed' || s === 'unreachable' ? bad : css.getPropertyValue('--warn').trim(); };
+  const tint = (n: string) => { const s = state.get(n); return !s ? off : s === 'applied' ? on : s === 'failed' || s === 'unreachable' ? bad : 'silent'; };
   const { edges, partly } = await treeOf(g, c), labels = new Map<string, string>();
   for (const [from, to, bits] of edges) { const l = [...g.links.values()].find(x => x.a === from && x.b === to || x.a === to && x.b === from); if (l) labels.set(l.id, [labels.get(l.id), bits].filter(Boolean).join(' ')); }
-  return { nodes: new Map([...g.nodes.keys()].map(n => [n, tint(n)])), marks, links: new Set(labels.keys()), labels, title: `Channel ${c.name}: ${channelState(c)}${c.copies !== undefined ? `, ${c.copies} copies at the ingress` : ''}${partly ? `; the tree is not whole: ${partly}` : ''}` };
+  return { nodes: new Map([...g.nodes.keys()].map(n => [n, tint(n)])), marks, links: new Set(labels.keys()), labels, title: `Channel ${c.name}: ${channelState(c)}${c.copies !== undefined ? `, ${c.copies} ${c.copies === 1 ? 'copy' : 'copies'} at the ingress` : ''}${partly ? `; the tree is not whole: ${partly}` : ''}` };
 }
 const signs: Record<string, string> = { applied: '✓', unverified: '?', pending: '…', unreachable: '⊘', failed: '✕' };
 

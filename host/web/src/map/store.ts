@@ -32,7 +32,7 @@ async function bierTopologies(): Promise<Record<string, unknown>[]> {
 
 async function load(background: boolean) {
   try {
-    const answer = await call<{ 'network-topology'?: { topology?: unknown[] } }>('/restconf/operational/network-topology:network-topology', { background });
+    const answer = await call<{ 'network-topology'?: { topology?: unknown[] } }>('/restconf/operational/network-topology:network-topology', { background }).catch((e: Fault) => { if (e.status === 404) return { 'network-topology': { topology: [] } }; throw e; });
     const out = new Map<string, Graph>(), changed = new Set<string>(), list = (answer['network-topology']?.topology ?? []) as Record<string, unknown>[];
     for (const t of await bierTopologies()) if (!list.some(o => o['topology-id'] === t['topology-id'])) list.push(t);
     for (const t of list) {
@@ -45,8 +45,7 @@ async function load(background: boolean) {
     problem.value = null;
     readAt.value = new Date();
   } catch (e) {
-    const f = faultFrom(e);
-    if (f.status === 404) { graphs.value = new Map(); problem.value = null; readAt.value = new Date(); } else problem.value = f;
+    problem.value = faultFrom(e);
   }
 }
 

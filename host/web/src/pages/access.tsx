@@ -80,7 +80,7 @@ function Tokens() {
 interface Rule { line: number; pattern: string; filters: string[] }
 function Rules() {
   const data = useData(() => show<Rule[] | null>('access:rules').then(r => r.value ?? []), []);
-  return <><p class="soft">The lines of [urls] in etc/sec.ini, in their order: the first whose pattern matches decides. They are changed in the file.</p><Loaded data={data}>{v => <Table name="URL rules" rows={v} id={r => String(r.line)} empty={<Empty>etc/sec.ini has no rule.</Empty>} columns={[{ name: 'Line', text: r => r.line, right: true }, { name: 'Pattern', text: r => r.pattern, cell: r => <code class="wrap">{r.pattern}</code> }, { name: 'Filters', text: r => r.filters.join(', ') }]} />}</Loaded></>;
+  return <><p class="soft">The lines of [urls] in etc/sec.ini, in their order: the first whose pattern matches decides. They are changed in the file.</p><Loaded data={data}>{v => <Table name="URL rules" rows={v} id={r => String(r.line)} empty={<Empty>etc/sec.ini has no rule.</Empty>} columns={[{ name: 'Line', text: r => r.line, right: true }, { name: 'Pattern', text: r => r.pattern, cell: r => <code>{r.pattern}</code> }, { name: 'Filters', text: r => r.filters.join(', ') }]} />}</Loaded></>;
 }
 
 interface Permission { role: string; actions?: string[] }

@@ -40,6 +40,8 @@ export function BierPage() {
 function Topology({ id }: { id: string }) {
   const data = useData(() => load(id), [id]), tab = route.value.path[2] ?? 'channels', act = useAct(), [wizard, setWizard] = useState<Channel | true | null>(null), [mount, setMount] = useState(false), [gone, setGone] = useState<Channel | null>(null);
   useEffect(() => onEvents(e => { if (e.some(x => /bier|topo-change|report/.test(x.stream + x.name))) data.reload(); }), [id]);
+  // What a router does not hold yet is asked for again until it does.
+  useEffect(() => { if (data.loading || !data.value?.channels.some(c => ['pending', 'unverified', 'unreachable'].includes(channelState(c)))) return; const t = setTimeout(data.reload, 3000); return () => clearTimeout(t); }, [data.value, data.loading]);
   const name = (n: string) => graphs.value?.get(id)?.nodes.get(n)?.name ?? n;
   return <><Outcome act={act} /><Tabs base={t => to(['bier', id, t])} now={tab} tabs={[['channels', 'Channels'], ['domains', 'Domains'], ['nodes', 'Nodes'], ['bift', 'BIFT'], ['routers', 'Routers'], ['check', 'Check']]} />
     <Loaded data={data}>{v => <>
@@ -47,7 +49,7 @@ function Topology({ id }: { id: string }) {
         <Table name="Channels" rows={v.channels} id={c => c.name} empty={<Empty>There is no channel yet.</Empty>} columns={[{ name: 'Name', text: c => c.name }, { name: 'State', text: channelState, cell: c => <Mark tone={toneOf(channelState(c))}>{channelState(c)}</Mark> }, { name: 'Flow', text: c => `${c['src-ip'] ?? ''} → ${c['dst-group'] ?? ''}` }, { name: 'Domain', text: c => `${c['domain-id']}/${c['sub-domain-id']}` },
           { name: 'Ingress', text: c => c['ingress-node'] ? name(c['ingress-node']) : '' }, { name: 'Egresses', text: c => (c['egress-node'] ?? []).map(e => name(e['node-id'])).join(', ') },
           { name: 'Do', text: () => '', cell: c => <><a href={to(['map', id], { layer: 'bier:' + c.name })}>map</a> <button class="plain" onClick={() => setWizard(c)}>Deploy…</button> <button class="plain" onClick={() => setGone(c)}>Remove…</button></> }]} />
-        {v.channels.filter(c => c['ingress-node']).map(c => <details key={c.name} class="card" open={channelState(c) !== 'applied'}><summary>{c.name}: {(c.deployment ?? []).length} routers{c.copies !== undefined && `, ${c.copies} copies at the ingress`}</summary>
+        {v.channels.filter(c => c['ingress-node']).map(c => <details key={c.name} class="card" open={channelState(c) !== 'applied'}><summary>{c.name}: {(c.deployment ?? []).length} router{(c.deployment ?? []).length === 1 ? '' : 's'}{c.copies !== undefined && `, ${c.copies} ${c.copies === 1 ? 'copy' : 'copies'} at the ingress`}</summary>
           <Table name={`Routers of ${c.name}`} rows={c.deployment ?? []} id={d => d['node-id']} empty={<Empty>No router has reported yet.</Empty>} columns={[{ name: 'Router', text: d => name(d['node-id']) }, { name: 'Role', text: d => d.role ?? '' }, { name: 'State', text: d => d.state, cell: d => <Mark tone={toneOf(d.state)}>{d.state}</Mark> }, { name: 'Reason', text: d => d.reason ?? '' }, { name: 'Since', text: d => d.since ?? '', cell: d => age(d.since) }, { name: 'Read back', text: d => d.confirmed ?? '', cell: d => age(d.confirmed) }, { name: 'Session', text: d => d.session ?? '' }]} />
           {(c.bitstring ?? []).map(b => <p key={b.si} class="mono">SI {b.si}, {b.bitstringlength} bits: 0x{b.bits.replace(/^0+(?=.)/, '')}</p>)}</details>)}</>}
       {tab === 'domains' && <Domains id={id} domains={v.domains} done={data.reload} act={act} />}
@@ -70,8 +72,9 @@ function Domains({ id, domains, done, act }: { id: string; domains: Domain[]; do
 
 function Nodes({ id, known, name, done }: { id: string; known: Known; name: (n: string) => string; done: () => void }) {
   const [prepare, setPrepare] = useState(false);
-  interface BierNode { 'node-id': string; domain?: { 'domain-id': number; 'bier-global'?: { 'bfr-id'?: number; 'ipv4-bfr-prefix'?: string; 'ipv6-bfr-prefix'?: string; 'sub-domain'?: { 'sub-domain-id': number }[] } }[] }
-  const data = useData(() => known.nodes.length ? rpc<{ node?: BierNode[] }>('bier-topology-api:query-node', { 'topology-id': id, node: known.nodes }).then(r => r.node ?? []) : Promise.resolve([] as BierNode[]), [id, known.nodes]), first = (n: BierNode) => n.domain?.[0]?.['bier-global'];
+  interface BierDomains { domain?: { 'domain-id': number; 'bier-global'?: { 'bfr-id'?: number; 'ipv4-bfr-prefix'?: string; 'ipv6-bfr-prefix'?: string; 'sub-domain'?: { 'sub-domain-id': number }[] } }[] }
+  interface BierNode extends BierDomains { 'node-id': string; 'bier-node-params'?: BierDomains }
+  const data = useData(() => known.nodes.length ? rpc<{ node?: BierNode[] }>('bier-topology-api:query-node', { 'topology-id': id, node: known.nodes }).then(r => (r.node ?? []).map(n => ({ ...n, ...n['bier-node-params'] }))) : Promise.resolve([] as BierNode[]), [id, known.nodes]), first = (n: BierNode) => n.domain?.[0]?.['bier-global'];
   return <><p class="actions"><button onClick={() => setPrepare(true)}>Make routers of a sub-domain…</button> <a class="button plain" href={to(['api', 'POST /restconf/operations/bier-topology-api:configure-node'])}>Configure one in full</a></p>{prepare && <Prepare id={id} known={known} name={name} onClose={() => { setPrepare(false); done(); data.reload(); }} />}<Loaded data={data}>{v => <Table name="Nodes" rows={v} id={n => n['node-id']} empty={<Empty>The topology has no node.</Empty>} columns={[{ name: 'Node', text: n => name(n['node-id']) }, { name: 'Domains', text: n => (n.domain ?? []).map(d => d['domain-id']).join(', ') }, { name: 'BFR-id', text: n => first(n)?.['bfr-id'] ?? '' }, { name: 'Prefix', text: n => first(n)?.['ipv4-bfr-prefix'] ?? first(n)?.['ipv6-bfr-prefix'] ?? '' }, { name: 'Sub-domains', text: n => (first(n)?.['sub-domain'] ?? []).map(s => s['sub-domain-id']).join(', ') }]} />}</Loaded></>;
 }
 

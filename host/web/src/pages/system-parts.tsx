@@ -9,9 +9,9 @@ import { Plugin, toneOf } from './system';
 interface AuditRecord { seq: number; time: string; who: string; what: string; object: string; outcome: string; address: string }
 export function Audit() {
   const since = route.value.query.get('since') ?? '24h';
-  const data = useData(() => show<AuditRecord[] | null>('audit:show --since ' + since).then(r => ({ records: (r.value ?? []).reverse(), findings: r.findings })), [since]);
+  const data = useData(() => show<AuditRecord[] | null>('audit:show --since ' + since).then(r => ({ records: r.value ?? [], findings: r.findings })), [since]);
   return <><p class="side"><Choice label="Since" value={since} options={[['1h', 'an hour'], ['24h', 'a day'], ['168h', 'a week'], ['8760h', 'a year']]} onChange={v => setQuery({ since: v })} /><button class="plain" onClick={data.reload}>Read again</button></p>
-    <Loaded data={data}>{v => <>{v.findings && <p class="note bad">{v.findings}</p>}<Table name="Audit" rows={v.records} id={r => String(r.seq)} empty={<Empty>Nothing was changed or refused in this time.</Empty>} columns={[{ name: 'Number', text: r => r.seq, right: true }, { name: 'Time', text: r => r.time, cell: r => <time title={r.time}>{new Date(r.time).toLocaleString()}</time> }, { name: 'Who', text: r => r.who || 'the controller' }, { name: 'What', text: r => r.what }, { name: 'Object', text: r => r.object }, { name: 'Outcome', text: r => r.outcome, cell: r => <Mark tone={r.outcome === 'ok' ? 'good' : 'bad'}>{r.outcome}</Mark> }, { name: 'From', text: r => r.address }]} /></>}</Loaded></>;
+    <Loaded data={data}>{v => <>{v.findings && <p class="note bad">{v.findings}</p>}<Table name="Audit" newest rows={v.records} id={r => String(r.seq)} empty={<Empty>Nothing was changed or refused in this time.</Empty>} columns={[{ name: 'Number', text: r => r.seq, right: true }, { name: 'Time', text: r => r.time, cell: r => <time title={r.time}>{new Date(r.time).toLocaleString()}</time> }, { name: 'Who', text: r => r.who || 'the controller' }, { name: 'What', text: r => r.what }, { name: 'Object', text: r => r.object }, { name: 'Outcome', text: r => r.outcome, cell: r => <Mark tone={r.outcome === 'ok' ? 'good' : 'bad'}>{r.outcome}</Mark> }, { name: 'From', text: r => r.address }]} /></>}</Loaded></>;
 }
 
 interface Part { name: string; version: string; state: string; reason?: string }

@@ -47,7 +47,7 @@ export function VlansPage() {
   const ports = (e: Entry | undefined) => e ? [e['tagged-port']?.length && `T ${namedSpans(e['tagged-port'])}`, e['untagged-port']?.length && `U ${namedSpans(e['untagged-port'])}`].filter(Boolean).join(' ') || 'no port' : '';
   const columns: Column<Row>[] = [
     { name: 'VLAN', text: r => r.vlan, cell: r => g ? <a href={to(['map', g.id], { layer: `vlan:${r.vlan}` })}>{r.vlan}<span class="hidden"> on the map</span></a> : r.vlan }, { name: 'Name', text: r => r.names.join(', ') }, { name: 'Switches', text: r => r.on.size, right: true },
-    ...switches.map(([id, name]) => ({ name, text: (r: Row) => ports(r.on.get(id)), cell: (r: Row) => r.on.has(id) ? <a class="small" href={to(['devices', g?.id ?? '', id, 'vlans'])}>{ports(r.on.get(id))}</a> : <span class="soft">–<span class="hidden">not there</span></span> }))];
+    ...switches.map(([id, name]) => ({ name, text: (r: Row) => ports(r.on.get(id)), cell: (r: Row) => r.on.has(id) ? <a class="small keep" href={to(['devices', g?.id ?? '', id, 'vlans'])}>{ports(r.on.get(id))}</a> : <span class="soft">–<span class="hidden">not there</span></span> }))];
   return <><Title side={<><button class="plain" onClick={data.reload}>Read again</button><button disabled={!targets.length} onClick={() => setAdding(true)}>Add VLAN…</button></>}>VLANs</Title>
     {data.error?.status === 404 ? <Empty action={<a class="button" href={to(['system', 'features'], { q: 'switch' })}>Install ctl-switch-all</a>}>No plugin for switches is installed.</Empty> : <Loaded data={data}>{v => <>
       <p class="soft">Read from all switches {age(data.at)}. T: ports that carry it with a tag, U: without.</p>
