@@ -174,5 +174,14 @@ func TestMapByMouse(t *testing.T) {
 			t.Errorf("%v: the page is %d wide, %d nodes are outside of the map", window, wide, outside)
 		}
 	}
+	// What happens is shown as it happens: by the explorer as the API sends it, and in the list of events.
+	run(ctx, t, "stream", chromedp.EmulateViewport(1400, 1000), showPage("#/api/GET%20%2Frests%2Fstreams%2Fjson%2Fswitch-topology"), press("Send"), until(`document.querySelector('[data-status="200"]')`),
+		chromedp.ActionFunc(func(context.Context) error {
+			lab.SetLink("sw1", "sw2", false)
+			c.Ctl("switch:TopoDiscover")
+			return nil
+		}),
+		until(`document.getElementById('answer').textContent.includes('ietf-restconf:notification')`), press("Stop"), until(`![...document.querySelectorAll('button')].some(b => b.textContent === 'Stop')`),
+		showPage("#/system/events"), cell("switch-topology"))
 	noComplaints(t, complaints())
 }
