@@ -141,7 +141,7 @@ func (a *AAA) tokensCommand() commands.Command {
 			if err != nil {
 				return err
 			}
-			t := &commands.Table{Empty: "Nobody has a token", Columns: []commands.Column{{Title: "User", Key: "user"}, {Title: "Kind", Key: "kind"},
+			t := &commands.Table{Empty: "No tokens", Columns: []commands.Column{{Title: "User", Key: "user"}, {Title: "Kind", Key: "kind"},
 				{Title: "From", Key: "from"}, {Title: "Began", Key: "began"}, {Title: "Ends", Key: "expires"}}}
 			for _, k := range all {
 				t.Add(k.User, k.Kind, k.From, k.Began.UTC().Format(time.RFC3339), k.Expires.UTC().Format(time.RFC3339))

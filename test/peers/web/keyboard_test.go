@@ -80,7 +80,7 @@ func TestKeyboard(t *testing.T) {
 	for _, key := range []string{kb.ArrowRight, kb.ArrowDown, kb.ArrowLeft, kb.ArrowUp} {
 		run(ctx, t, "map-arrow", chromedp.KeyEvent(key))
 	}
-	run(ctx, t, "map-open", until(`document.querySelector('canvas.map + [role=status]').textContent.includes('answering')`), chromedp.KeyEvent("+"), chromedp.KeyEvent("f"), chromedp.KeyEvent("h"), shows("1 hops"), chromedp.KeyEvent(kb.Enter), until(`location.hash.startsWith('#/devices/')`), chromedp.WaitVisible(`.ports`))
+	run(ctx, t, "map-open", until(`document.querySelector('canvas.map + [role=status]').textContent.includes('answering')`), chromedp.KeyEvent("+"), chromedp.KeyEvent("f"), chromedp.KeyEvent("h"), shows("1 hop"), chromedp.KeyEvent(kb.Enter), until(`location.hash.startsWith('#/devices/')`), chromedp.WaitVisible(`.ports`))
 
 	// A dialog: opened by Enter, keeps the focus, closes by Escape, and what opened it has the focus again.
 	run(ctx, t, "dialog", chromedp.Focus(`//button[.="Add VLAN…"]`, chromedp.BySearch), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`dialog`))

@@ -74,7 +74,7 @@ function Grants() {
 interface Token { user: string; kind: string; from: string; began: string; expires: string }
 function Tokens() {
   const data = useData(() => show<Token[] | null>('access:tokens').then(r => r.value ?? []), []);
-  return <><p class="soft">Tokens of /oauth2/token and sessions of browsers that are alive. They hold no text that would log in. A new password, or disabling the user, ends all of a user.</p><Loaded data={data}>{v => <Table name="Tokens" rows={v.map((t, i) => ({ ...t, i }))} id={t => String(t.i)} empty={<Empty>Nobody has a token.</Empty>} columns={[{ name: 'User', text: t => t.user }, { name: 'Kind', text: t => t.kind }, { name: 'From', text: t => t.from }, { name: 'Began', text: t => t.began, cell: t => age(t.began) }, { name: 'Ends', text: t => t.expires, cell: t => <time title={t.expires}>{new Date(t.expires).toLocaleString()}</time> }]} />}</Loaded></>;
+  return <><p class="soft">Tokens of /oauth2/token and sessions of browsers that are alive. They hold no text that would log in. A new password, or disabling the user, ends all of a user.</p><Loaded data={data}>{v => <Table name="Tokens" rows={v.map((t, i) => ({ ...t, i }))} id={t => String(t.i)} empty={<Empty>There is no token.</Empty>} columns={[{ name: 'User', text: t => t.user }, { name: 'Kind', text: t => t.kind }, { name: 'From', text: t => t.from }, { name: 'Began', text: t => t.began, cell: t => age(t.began) }, { name: 'Ends', text: t => t.expires, cell: t => <time title={t.expires}>{new Date(t.expires).toLocaleString()}</time> }]} />}</Loaded></>;
 }
 
 interface Rule { line: number; pattern: string; filters: string[] }

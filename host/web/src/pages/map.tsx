@@ -65,7 +65,7 @@ export function MapPage() {
       <button class="plain" title="Show all (f)" onClick={actions.f}>Fit</button>
       <button class="plain" title="Lay out again (l)" onClick={arrange}>Arrange</button>
       {undo.current && <button class="plain" onClick={actions.u}>Undo</button>}
-      <button class="plain" title="Only what is near the selected (h)" aria-pressed={hops > 0} onClick={actions.h}>{hops ? `${hops} hops` : 'All hops'}</button>
+      <button class="plain" title="Only what is near the selected (h)" aria-pressed={hops > 0} onClick={actions.h}>{hops ? `${hops} hop${hops > 1 ? 's' : ''}` : 'All hops'}</button>
       <button class="plain" title="Leaves of one neighbour are shown as a number (c)" aria-pressed={fold} onClick={actions.c}>Fold leaves</button>
       <button class="plain" onClick={() => exportAs('svg')}>SVG</button><button class="plain" onClick={() => exportAs('png')}>PNG</button>
     </div>
