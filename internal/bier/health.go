@@ -119,7 +119,9 @@ func (s Routers) Warnings(r state.Reader, t *Topology, c *Channel, plan *Plan) [
 }
 
 // Lacks reports whether a router is known not to have an ability.
-func (s Routers) Lacks(r state.Reader, node, ability string) bool { return s.look(r).lacks(node, ability) }
+func (s Routers) Lacks(r state.Reader, node, ability string) bool {
+	return s.look(r).lacks(node, ability)
+}
 
 func (l *look) lacks(node, ability string) bool {
 	x := l.row(node)

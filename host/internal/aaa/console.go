@@ -113,9 +113,42 @@ func (a *AAA) OwnCommands() []commands.Command {
 	})
 }
 
-// RealmCommands are realm:list, realm:test and access:explain.
+// RealmCommands are realm:list, realm:test and access:*.
 func (a *AAA) RealmCommands() []commands.Command {
-	return append(shell.RealmCommands(a.authn), a.explainCommand())
+	return append(shell.RealmCommands(a.authn), a.explainCommand(), a.rulesCommand(), a.tokensCommand())
+}
+
+func (a *AAA) rulesCommand() commands.Command {
+	return commands.Command{
+		Name: "access:rules", Summary: "show the rules of [urls] in etc/sec.ini, in their order", Safe: true,
+		Help: "The first whose pattern matches decides; what none matches needs a login. They are changed in the file.",
+		Run: func(_ context.Context, in *commands.Invocation) error {
+			t := &commands.Table{Empty: "No rules", Columns: []commands.Column{{Title: "Line", Key: "line", Right: true}, {Title: "Pattern", Key: "pattern"}, {Title: "Filters", Key: "filters"}}}
+			for _, r := range a.rules.Rules() {
+				t.Add(r.Line, r.Pattern.String(), commands.List(", ", strings.Split(r.Text, ", ")))
+			}
+			return in.Emit(t, nil)
+		},
+	}
+}
+
+func (a *AAA) tokensCommand() commands.Command {
+	return commands.Command{
+		Name: "access:tokens", Summary: "show who has tokens and sessions, and until when; not their text", Safe: true,
+		Help: "A token that a new password or a revocation has ended stays in the list until it is removed, within the hour.",
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			all, err := a.tokens.All(ctx)
+			if err != nil {
+				return err
+			}
+			t := &commands.Table{Empty: "No tokens", Columns: []commands.Column{{Title: "User", Key: "user"}, {Title: "Kind", Key: "kind"},
+				{Title: "From", Key: "from"}, {Title: "Began", Key: "began"}, {Title: "Ends", Key: "expires"}}}
+			for _, k := range all {
+				t.Add(k.User, k.Kind, k.From, k.Began.UTC().Format(time.RFC3339), k.Expires.UTC().Format(time.RFC3339))
+			}
+			return in.Emit(t, nil)
+		},
+	}
 }
 
 func (a *AAA) explainCommand() commands.Command {

@@ -1,6 +1,7 @@
 package aaa_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/sdk/commands"
 )
 
 // browserTab sends what a page sends: the cookie of a login, and where the request comes from.
@@ -155,4 +157,28 @@ func TestOwnSessions(t *testing.T) {
 	one.want(200, "", "GET", "/x")
 	l.want(200, "PUT", "/auth/v1/users/user@sdn", "admin:admin", `{"password":"another-one"}`)
 	one.want(401, "session", "GET", "/x")
+}
+
+// An administrator sees who has sessions, and the rules, without anything that would log in.
+func TestTokensAndRulesAreShown(t *testing.T) {
+	l := open(t, defaultINI)
+	l.logIn("user", "user")
+	l.logIn("admin", "admin")
+	shown := func(name string) (out []map[string]any) {
+		t.Helper()
+		c, ok := commands.Find(l.RealmCommands(), name)
+		if !ok || !c.Safe {
+			t.Fatalf("%s: there %v, safe %v", name, ok, c.Safe)
+		}
+		var b bytes.Buffer
+		must(t, c.Run(ctx, &commands.Invocation{Format: "json", Stdout: &b}))
+		must(t, json.Unmarshal(b.Bytes(), &out))
+		return out
+	}
+	if got := shown("access:tokens"); len(got) != 2 || got[0]["user"] != "admin@sdn" || got[1]["user"] != "user@sdn" || got[1]["kind"] != "session" || got[1]["from"] == "" {
+		t.Errorf("%v", got)
+	}
+	if got := shown("access:rules"); len(got) == 0 || got[0]["line"] == nil || got[0]["pattern"] == "" {
+		t.Errorf("%v", got)
+	}
 }

@@ -28,7 +28,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 		}
 		return s.features.ForCommand(command)
 	}
-	shell := engine.New(engine.Config{
+	s.shell = engine.New(engine.Config{
 		Sources: []engine.Source{
 			engine.Static(tables.FeatureCommands(s.features)),
 			engine.Static(tables.PluginCommands(pluginTable{s.plugins, s})),
@@ -50,7 +50,7 @@ func (s *Server) openConsole(ctx context.Context) error {
 		NewRequestID: s.ids.next, Audit: engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false))})
 	var err error
 	s.console, err = sshserver.New(sshserver.Config{
-		Shell: shell, Own: own, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
+		Shell: s.shell, Own: own, Histories: history.New(s.home.Data("history"), s.loaded.Console.History), HostKeyFile: s.home.Data("ssh_host_key"),
 		InitScript: s.home.Etc("shell.init.script"), Greeting: "ctl " + version + ": help lists the commands, Tab completes, Ctrl-D leaves.",
 		Log: log, Login: s.aaa.Console(), KeysDir: s.home.Etc("authorized_keys"), Files: files.New(string(s.home), s.loaded.Console.Directories), Idle: s.loaded.Console.IdleTimeout,
 	})

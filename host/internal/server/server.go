@@ -21,6 +21,7 @@ import (
 	"ctl.internal/host/internal/aaa/password"
 	"ctl.internal/host/internal/aaa/throttle"
 	"ctl.internal/host/internal/cluster"
+	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/open"
@@ -65,6 +66,7 @@ type Server struct {
 	restconf    *restconf.Handler
 	router      *router
 	console     *sshserver.Server
+	shell       *engine.Shell
 	invoker     invoker
 
 	realmInstances  realmInstances

@@ -33,6 +33,7 @@ func (s *Server) systemOperations() operations.Mux {
 		systemModule + ":start-plugin":      onPlugin(func(ctx context.Context, name string) error { return s.plugins.Start(ctx, name) }),
 		systemModule + ":stop-plugin":       onPlugin(func(ctx context.Context, name string) error { return s.plugins.Stop(ctx, name) }),
 		systemModule + ":get-log":           adminOnly(s.getLog),
+		systemModule + ":show":              adminOnly(s.show),
 	}
 }
 
@@ -207,4 +208,25 @@ func (s *Server) getLog(_ context.Context, in struct {
 		out.Entry = append(out.Entry, logEntry{e.Time.UTC().Format(time.RFC3339Nano), logs.LevelName(e.Level), e.Logger, logs.Printable(e.Message)})
 	}
 	return out, nil
+}
+
+// showTime bounds one show.
+const showTime = 30 * time.Second
+
+type shownText struct {
+	Content string `json:"content,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// show runs a command of the console that changes nothing.
+func (s *Server) show(ctx context.Context, in struct {
+	Command string `json:"command"`
+}) (shownText, error) {
+	ctx, cancel := context.WithTimeout(ctx, showTime)
+	defer cancel()
+	content, err := s.shell.Show(ctx, in.Command)
+	if err == nil || content == "" {
+		return shownText{Content: content}, err
+	}
+	return shownText{content, err.Error()}, nil
 }

@@ -1,7 +1,7 @@
 // The shell: navigation, who is logged in, what is shown.
 import { ComponentType, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { askMe, away, call, Fault, loggedOut, me, send } from './core/api';
+import { askMe, away, call, Fault, faultFrom, loggedOut, me, send } from './core/api';
 import { follow } from './core/events';
 import { go, route, to } from './core/route';
 import { Away, Dialog, Empty, Failure, Search, Title } from './core/ui';
@@ -9,6 +9,7 @@ import { refresh } from './map/store';
 import { alreadyIn, LoginForm, LoginPage } from './login';
 import { MapPage } from './pages/map';
 import { DevicesPage } from './pages/devices';
+import { VlansPage } from './pages/vlans';
 import { FindPage } from './pages/find';
 import { BierPage } from './pages/bier';
 import { SystemPage } from './pages/system';
@@ -23,10 +24,10 @@ const lazy = (load: () => Promise<ComponentType>): ComponentType => function Laz
   return page.C ? <page.C /> : <div class="skeleton" role="status" data-state="loading" />;
 };
 const pages: Record<string, ComponentType> = {
-  map: MapPage, devices: DevicesPage, find: FindPage, bier: BierPage, repos: ReposPage, system: SystemPage, access: AccessPage, account: AccountPage,
+  map: MapPage, devices: DevicesPage, vlans: VlansPage, find: FindPage, bier: BierPage, repos: ReposPage, system: SystemPage, access: AccessPage, account: AccountPage,
   api: lazy(() => import('./pages/explorer').then(m => m.ExplorerPage)), yang: lazy(() => import('./pages/yang').then(m => m.YangPage)),
 };
-const menu: [string, string, string][] = [['map', 'Map', 'm'], ['devices', 'Devices', 'd'], ['bier', 'BIER', 'b'], ['repos', 'Repos', 'r'], ['system', 'System', 's'], ['access', 'Access', 'c'], ['api', 'API', 'a'], ['yang', 'YANG', 'y']];
+const menu: [string, string, string][] = [['map', 'Map', 'm'], ['devices', 'Devices', 'd'], ['vlans', 'VLANs', 'v'], ['bier', 'BIER', 'b'], ['repos', 'Repos', 'r'], ['system', 'System', 's'], ['access', 'Access', 'c'], ['api', 'API', 'a'], ['yang', 'YANG', 'y']];
 
 function Shell() {
   const now = route.value.path[0] ?? 'map', Page = pages[now], [help, setHelp] = useState(false), [open, setOpen] = useState(false);
@@ -55,7 +56,7 @@ function Shell() {
     </header>
     <Away />
     <main id="main" tabIndex={-1}>{Page ? <Page key={now} /> : <><Title>Not found</Title><Empty action={<a class="button" href={to(['map'])}>To the map</a>}>There is no page “{route.value.path.join('/')}”.</Empty></>}</main>
-    {loggedOut.value && <Dialog title="The session has ended" onClose={() => undefined}><p>Log in to go on where you were.</p><LoginForm done={() => { loggedOut.value = false; restart(); }} /></Dialog>}
+    {loggedOut.value && <Dialog title="The session has ended"><p>Log in to go on where you were.</p><LoginForm done={() => { loggedOut.value = false; restart(); }} /></Dialog>}
     {help && <Dialog title="Keys" onClose={() => setHelp(false)}><dl class="facts">{menu.map(([id, label, k]) => <><dt key={id}><kbd>g</kbd> <kbd>{k}</kbd></dt><dd>{label}</dd></>)}<dt><kbd>/</kbd></dt><dd>Find</dd><dt><kbd>?</kbd></dt><dd>This list; the map has its own below it</dd></dl></Dialog>}
   </>;
 }
@@ -69,10 +70,10 @@ async function start() {
 }
 
 /** restart reads it again; that the controller is away, or the session has ended, is shown by the signals of core/api. */
-const restart = () => void start().catch(() => undefined);
+const restart = (): void => { start().catch(() => undefined); };
 
 /** While the controller is away it is asked every few seconds; the page goes on when it answers. */
-setInterval(() => { if (away.value && !document.hidden) void send('/web/me', { background: true }).then(restart, () => undefined); }, 4000);
+setInterval(() => { if (away.value && !document.hidden) send('/web/me', { background: true }).then(restart, () => undefined); }, 4000);
 
 function applyTheme() {
   const t = localStorage.getItem('ctl.theme');
@@ -90,4 +91,4 @@ async function main() {
 }
 /** A request that nothing waits for any more fails when the controller goes away: `away` says so already. */
 addEventListener('unhandledrejection', e => { if (e.reason instanceof Fault && !e.reason.status) e.preventDefault(); });
-void main();
+main().catch((e: unknown) => { document.body.textContent = `The page cannot start: ${faultFrom(e).message} Load it again.`; });

@@ -19,9 +19,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"ctl.internal/sdk/plugintest/reserve"
+	"ctl.internal/test/harness"
 )
 
 const root = "../../.."
+
+var bin string
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m, root, &bin, "./examples/login-listener")) }
 
 // patience bounds everything a page is waited for.
 const patience = 8 * time.Minute

@@ -18,10 +18,6 @@ import (
 // The documentation is found by searching, from a controller that reaches nothing else.
 func TestDocumentationIsSearched(t *testing.T) {
 	ctx, complaints := browser(t)
-	bin := t.TempDir()
-	if out, err := harness.Build(root, bin); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	within, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(within, "go", "run", "./internal/docsite", "site", bin, filepath.Join(bin, "docs"))

@@ -73,10 +73,6 @@ func ringsOfRings() (n int, pairs [][2]int) {
 // Networks are drawn by their pattern: names can be read, none over another, nodes are apart, and it is fast enough.
 func TestLayouts(t *testing.T) {
 	ctx, _ := browser(t)
-	bin := t.TempDir()
-	if out, err := harness.Build(root, bin); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	c := harness.Start(t, bin, nil)
 	var now []byte
 	chromedp.ListenTarget(ctx, func(e any) {

@@ -20,10 +20,6 @@ import (
 // policy of the page forbids.
 func TestPages(t *testing.T) {
 	ctx, complaints := browser(t)
-	bin := t.TempDir()
-	if out, err := harness.Build(root, bin); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	lab, err := network.Start(network.Options{Topology: "ring:5"})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +63,7 @@ func TestPages(t *testing.T) {
 
 	run(ctx, t, "vlan", press("Add VLAN…"), fill("VLAN", "77"), fill("Name", "lab"), fill("Tagged ports", "1-2"), fill("Untagged ports", "5"), press("Check"),
 		shows(`"tagged-port-list":"1,2"`), press("Do it"), until(`document.querySelector('[data-result="✓"]')`), shows("read back: ports 1-2, 5"))
-	run(ctx, t, "vlans", press("✕"), press("VLANs"), until(`[...document.querySelectorAll('td')].some(d => d.textContent === '77')`))
+	run(ctx, t, "vlans", press("✕"), chromedp.Click(`.tabs a[href$="/vlans"]`), until(`[...document.querySelectorAll('td')].some(d => d.textContent === '77')`))
 
 	run(ctx, t, "find", chromedp.SendKeys(`header [type=search]`, "sw4"+kb.Enter), until(`[...document.querySelectorAll('td a')].some(a => a.textContent === 'sw4')`))
 

@@ -21,16 +21,26 @@ var everyPage = []struct{ name, path, ready string }{
 	{"device", "#/devices/switch%3A1/2199023255553", `document.querySelectorAll('.ports button').length > 0`},
 	{"vlans", "#/devices/switch%3A1/2199023255553/vlans", `document.querySelectorAll('tbody tr').length > 0`},
 	{"history", "#/devices/switch%3A1/2199023255553/history", `!document.querySelector('.skeleton')`},
+	{"matrix", "#/vlans", `document.querySelectorAll('tbody tr').length > 0`},
 	{"find", "#/find?for=sw3", `document.querySelectorAll('tbody tr').length > 0`},
-	{"bier", "#/bier", `!document.querySelector('.skeleton')`},
+	{"bier", "#/bier", `document.querySelector('.tabs') && !document.querySelector('.skeleton')`},
+	{"bier-nodes", "#/bier/switch%3A1/nodes", `document.querySelectorAll('tbody tr').length > 0`},
+	{"bier-check", "#/bier/switch%3A1/check", `document.querySelectorAll('main h2').length > 1 && !document.querySelector('.skeleton')`},
 	{"plugins", "#/system", `document.querySelectorAll('tbody tr').length > 0`},
 	{"features", "#/system/features", `document.querySelectorAll('tbody tr').length > 5`},
 	{"log", "#/system/log", `document.querySelectorAll('tbody tr').length > 1`},
+	{"tasks", "#/system/tasks", `document.querySelector('main .note, main tbody') && !document.querySelector('.skeleton')`},
+	{"audit", "#/system/audit", `document.querySelectorAll('tbody tr').length > 1`},
+	{"cluster", "#/system/cluster", `document.querySelectorAll('tbody tr').length > 1`},
+	{"certificates", "#/system/certificates", `document.querySelector('main .note, main .card') && !document.querySelector('.skeleton')`},
 	{"metrics", "#/system/metrics", `document.querySelector('.chart') !== null`},
 	{"users", "#/access", `document.querySelectorAll('tbody tr').length > 1`},
-	{"policies", "#/access/policies", `!document.querySelector('.skeleton')`},
+	{"policies", "#/access/policies", `document.querySelector('.policies')`},
+	{"grants", "#/access/grants", `document.querySelectorAll('tbody tr').length > 1`},
+	{"tokens", "#/access/tokens", `document.querySelectorAll('tbody tr').length > 0`},
+	{"rules", "#/access/rules", `document.querySelectorAll('tbody tr').length > 1`},
 	{"why", "#/access/why", `document.querySelectorAll('form input').length > 1`},
-	{"repos", "#/repos", `!document.querySelector('.skeleton')`},
+	{"repos", "#/repos", `document.querySelector('main .note, main .numbers') && !document.querySelector('.skeleton')`},
 	{"api", "#/api", `document.querySelectorAll('.virtual li').length > 5`},
 	{"operation", "#/api/POST%20%2Frestconf%2Foperations%2Fvlan%3Aadd-vlan-and-set-ports", `document.querySelectorAll('.detail .field').length > 3`},
 	{"yang", "#/yang/vlan", `document.querySelectorAll('.detail details').length > 3`},
@@ -38,7 +48,7 @@ var everyPage = []struct{ name, path, ready string }{
 }
 
 // TestPictures leaves a picture of every page in the folder that PICTURES names, in both themes and three widths, of the
-// controller at URL (admin/admin):
+// controller at URL (admin/admin); ONLY=NAME,… makes some of them, MORE="NAME=#/PATH …" others besides:
 //
 //	PICTURES=/tmp/pictures URL=http://127.0.0.1:8181 go test -tags peers -run TestPictures ./test/peers/web
 func TestPictures(t *testing.T) {
@@ -74,7 +84,12 @@ func TestPictures(t *testing.T) {
 	run(ctx, t, "login", chromedp.Navigate(at+"/"), chromedp.WaitVisible(`.login`))
 	picture("login", 1280)
 	run(ctx, t, "in", logIn("admin", "admin"))
-	for _, p := range everyPage {
+	pages := everyPage
+	for one := range strings.FieldsSeq(os.Getenv("MORE")) {
+		name, path, _ := strings.Cut(one, "=")
+		pages = append(pages, struct{ name, path, ready string }{name, path, `document.querySelector('main h1') && !document.querySelector('.skeleton') && (!location.hash.includes('layer=') || document.querySelector('.tag'))`})
+	}
+	for _, p := range pages {
 		if only != "" && !strings.Contains(","+only+",", ","+p.name+",") {
 			continue
 		}

@@ -416,3 +416,38 @@ func readRecord(sn datastore.Snapshot, d string) (*record, error) {
 	}
 	return r, nil
 }
+
+// Kept is a token or session, without its text.
+type Kept struct {
+	User           string // id; of an outside user REALM/NAME@DOMAIN
+	Kind           string // access token, refresh token or session
+	From           string // the address that a session was begun from
+	Began, Expires time.Time
+}
+
+// All lists what is not over by its time, by user.
+func (s *Service) All(ctx context.Context) (out []Kept, err error) {
+	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/"}) {
+			if err != nil {
+				return err
+			}
+			r, err := readRecord(sn, e.Key[strings.LastIndex(e.Key, "/")+1:])
+			if err != nil {
+				return err
+			}
+			if r == nil || r.Used || !s.o.Now().Before(r.Expires) {
+				continue
+			}
+			k := Kept{User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
+			if r.Session != nil {
+				k.Kind, k.From = "session", r.Session.Address
+			} else if r.Refresh {
+				k.Kind = "refresh token"
+			}
+			out = append(out, k)
+		}
+		return nil
+	})
+	return out, err
+}

@@ -67,6 +67,14 @@ export async function rpc<T>(name: string, input: object = {}, o: Options = {}):
   return (answer?.output ?? answer ?? {}) as T;
 }
 
+/** show runs a command of the console that changes nothing and returns what it shows; findings are why it failed although it showed something. */
+export async function show<T>(command: string, o: Options = {}): Promise<{ value: T; findings: string }> {
+  const r = await rpc<{ content?: string; error?: string }>('ctl-system:show', { command }, o);
+  return { value: JSON.parse(r.content || 'null') as T, findings: r.error ?? '' };
+}
+/** word writes an argument of a command so that it is one word. */
+export const word = (s: string): string => "'" + s.replace(/'/g, "'\\''") + "'";
+
 export interface Me { user: string; domain: string; roles: string[]; local: boolean; session: { id: string; expires: string; ends: string } | null; may: Record<string, boolean> }
 export const me = signal<Me | null>(null);
 
@@ -77,4 +85,6 @@ export async function askMe(may: string[] = []): Promise<Me> {
   me.value = { ...got, may: { ...me.value?.may, ...got.may } };
   return me.value;
 }
+/** faultFrom is what was thrown, as something that can be shown. */
+export const faultFrom = (e: unknown): Fault => e instanceof Fault ? e : new Fault(0, e instanceof Error ? e.message : String(e));
 export const isAdmin = () => me.value?.roles.includes('admin') ?? false;

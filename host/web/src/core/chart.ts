@@ -1,8 +1,22 @@
 // Time charts. In a file of its own, loaded when the first is shown.
 import uPlot from 'uplot';
 
+/** repainted calls f when the theme has changed, and returns what ends that. */
+function repainted(f: () => void): () => void {
+  const theme = matchMedia('(prefers-color-scheme: dark)'), attributes = new MutationObserver(f);
+  theme.addEventListener('change', f);
+  attributes.observe(document.documentElement, { attributes: true });
+  return () => { theme.removeEventListener('change', f); attributes.disconnect(); };
+}
+
 /** line draws series over time (seconds) and returns what removes the chart. */
 export function line(into: HTMLElement, t: number[], series: { label: string; values: number[]; bars?: boolean }[]): () => void {
+  let gone = draw(into, t, series);
+  const end = repainted(() => { gone(); gone = draw(into, t, series); });
+  return () => { end(); gone(); };
+}
+
+function draw(into: HTMLElement, t: number[], series: { label: string; values: number[]; bars?: boolean }[]): () => void {
   const css = getComputedStyle(into), v = (n: string) => css.getPropertyValue('--' + n).trim(), colours = [v('accent'), v('good'), v('warn'), v('bad')];
   into.replaceChildren();
   const axis = { stroke: v('soft'), grid: { stroke: v('line'), width: 1 }, ticks: { stroke: v('line'), width: 1 } };

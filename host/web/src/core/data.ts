@@ -1,6 +1,6 @@
 // Data of a page: loaded, kept while it is loaded again, stale when that fails.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { Fault } from './api';
+import { Fault, faultFrom } from './api';
 
 export interface Data<T> { value?: T; error?: Fault; at?: Date; loading: boolean; reload: () => void }
 
@@ -15,7 +15,7 @@ export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: unkn
     set(s => s.key === key ? { ...s, loading: true } : { loading: true, key });
     latest.current(stop.signal).then(
       value => { if (!stop.signal.aborted) set({ value, at: new Date(), loading: false, key }); },
-      (e: unknown) => { if (!stop.signal.aborted) set(s => ({ ...s, loading: false, error: e instanceof Fault ? e : new Fault(0, String(e)) })); });
+      (e: unknown) => { if (!stop.signal.aborted) set(s => ({ ...s, loading: false, error: faultFrom(e) })); });
     return () => stop.abort();
   }, [key, turn]);
   return { ...state, reload: useCallback(() => again(t => t + 1), []) };

@@ -1,7 +1,7 @@
 // The parts that pages are made of.
 import { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
-import { Fault, away } from './api';
+import { Fault, away, faultFrom } from './api';
 import { Data, age, csv, download, natural, printable } from './data';
 import { route, setQuery } from './route';
 
@@ -57,8 +57,8 @@ export interface Column<T> { name: string; text: (row: T) => string | number; ce
 const rowHeight = 33, window_ = 60;
 
 /** Table is a list that is filtered and sorted, with the rows that are visible in the document, and all of them as CSV. */
-export function Table<T>({ name, rows, columns, id, empty, selected, onSelect }: { name: string; rows: T[]; columns: Column<T>[]; id: (row: T) => string; empty?: ComponentChildren; selected?: Set<string>; onSelect?: (s: Set<string>) => void }) {
-  const want = route.value.query.get('q') ?? '', [sort, setSort] = useState<[number, boolean]>([0, true]), [top, setTop] = useState(0);
+export function Table<T>({ name, rows, columns, id, empty, selected, onSelect, newest }: { name: string; newest?: boolean; rows: T[]; columns: Column<T>[]; id: (row: T) => string; empty?: ComponentChildren; selected?: Set<string>; onSelect?: (s: Set<string>) => void }) {
+  const want = route.value.query.get('q') ?? '', [sort, setSort] = useState<[number, boolean]>([0, !newest]), [top, setTop] = useState(0);
   const shown = useMemo(() => {
     const w = want.toLowerCase(), [at, up] = sort, c = columns[at] ?? columns[0]!;
     const list = w ? rows.filter(r => columns.some(x => String(x.text(r)).toLowerCase().includes(w))) : [...rows];
@@ -74,7 +74,7 @@ export function Table<T>({ name, rows, columns, id, empty, selected, onSelect }:
       <span class="soft" role="status">{shown.length === rows.length ? rows.length : `${shown.length} of ${rows.length}`}</span>
       <button class="plain" onClick={() => download(name.toLowerCase().replace(/\W+/g, '-') + '.csv', 'text/csv', csv([columns.map(c => c.name), ...shown.map(r => columns.map(c => c.text(r)))]))}>CSV</button>
     </div>
-    <div class="scroll" tabIndex={0} role="region" aria-label={name} onScroll={e => { if (!few) setTop(e.currentTarget.scrollTop); }}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={`Rows of ${name.toLowerCase()}`} onScroll={e => { if (!few) setTop(e.currentTarget.scrollTop); }}>
       <table aria-rowcount={shown.length}>
         <thead><tr>
           {onSelect && <th scope="col"><span class="hidden">Selected</span></th>}
@@ -115,24 +115,40 @@ export function Choice({ label, value, options, onChange }: { label: string; val
     <select id={id} value={value} onChange={e => onChange(e.currentTarget.value)}>{options.map(([v, t]) => <option key={v} value={v}>{t}</option>)}</select></div>;
 }
 
-/** Dialog is over the page until it is closed. */
-export function Dialog({ title, children, onClose }: { title: string; children: ComponentChildren; onClose: () => void }) {
+/** Dialog is over the page until it is closed; then what had the focus has it again. One without onClose stays. */
+export function Dialog({ title, children, onClose }: { title: string; children: ComponentChildren; onClose?: () => void }) {
   const ref = useRef<HTMLDialogElement>(null), id = useId();
-  useEffect(() => { ref.current?.showModal(); }, []);
-  return <dialog ref={ref} aria-labelledby={id} onClose={onClose}>
-    <div class="title"><h2 id={id}>{title}</h2><button class="plain" aria-label="Close" onClick={() => ref.current?.close()}>✕</button></div>{children}</dialog>;
+  useEffect(() => {
+    const before = document.activeElement;
+    ref.current?.showModal();
+    return () => { (before instanceof HTMLElement && before !== document.body && before.isConnected ? before : document.querySelector<HTMLElement>('main'))?.focus(); };
+  }, []);
+  return <dialog ref={ref} aria-labelledby={id} onClose={onClose} onCancel={e => { if (!onClose) e.preventDefault(); }}>
+    <div class="title"><h2 id={id}>{title}</h2>{onClose && <button class="plain" aria-label="Close" onClick={() => ref.current?.close()}>✕</button>}</div>{children}</dialog>;
 }
 
-/** useAct runs what a button does: busy meanwhile, and with its fault or result afterwards. */
+/** useAct runs what a button does: busy meanwhile, and with its fault or result afterwards. All that pages do by themselves goes this way. */
 export function useAct(): { busy: boolean; error: Fault | null; done: string; run: (f: () => Promise<string | void>) => void; clear: () => void } {
   const [s, set] = useState<{ busy: boolean; error: Fault | null; done: string }>({ busy: false, error: null, done: '' });
   return { ...s, clear: () => set({ busy: false, error: null, done: '' }), run: f => {
     set({ busy: true, error: null, done: '' });
-    f().then(done => set({ busy: false, error: null, done: done || '' }), (e: unknown) => set({ busy: false, error: e instanceof Fault ? e : new Fault(0, String(e)), done: '' }));
+    (async () => f())().then(done => set({ busy: false, error: null, done: done || '' }), (e: unknown) => set({ busy: false, error: faultFrom(e), done: '' }));
   } };
 }
 export function Outcome({ act }: { act: ReturnType<typeof useAct> }) {
   return <>{act.error && <Failure error={act.error} />}{act.done && <p class="note good" role="status" data-state="done">{act.done}</p>}</>;
+}
+
+export interface Series { label: string; values: number[]; bars?: boolean }
+/** Chart shows series over time; its file is loaded when the first is shown. */
+export function Chart({ label, times, series }: { label: string; times: number[]; series: Series[] }) {
+  const box = useRef<HTMLDivElement>(null), [error, fail] = useState<Fault | null>(null);
+  useEffect(() => {
+    let gone = () => undefined as void, here = true;
+    import('./chart').then(c => { if (here && box.current && times.length) gone = c.line(box.current, times, series); }).catch((e: unknown) => { if (here) fail(faultFrom(e)); });
+    return () => { here = false; gone(); };
+  }, [times, series]);
+  return <>{error && <Failure error={error} />}<div ref={box} class="chart" role="img" aria-label={label} /></>;
 }
 
 /** Away is the strip that says that the controller does not answer. */

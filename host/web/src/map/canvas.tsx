@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Graph, Point, neighbours } from './graph';
 import { CanvasPen, Layer, Look, paint, palette, screen, View } from './draw';
 
-interface Props { g: Graph; at: Map<string, Point>; layer: Layer | null; selected: Set<string>; found: string; hops: number; flash: Set<string>; fitTurn: number; onSelect: (s: Set<string>) => void; onOpen: (id: string) => void; onMove: (id: string, p: Point) => void; onKey: (k: string) => boolean }
+interface Props { g: Graph; hidden?: Map<string, number> | undefined; at: Map<string, Point>; layer: Layer | null; selected: Set<string>; found: string; hops: number; flash: Set<string>; fitTurn: number; onSelect: (s: Set<string>) => void; onOpen: (id: string) => void; onMove: (id: string, p: Point) => void; onKey: (k: string) => boolean }
 
 /** fit is the view that holds all nodes. */
 export function fit(at: Map<string, Point>, width: number, height: number): View {
@@ -36,11 +36,11 @@ export function MapCanvas(props: Props) {
     if (c.width !== Math.round(v.width * ratio) || c.height !== Math.round(v.height * ratio)) { c.width = Math.round(v.width * ratio); c.height = Math.round(v.height * ratio); }
     x.setTransform(ratio, 0, 0, ratio, 0, 0);
     x.clearRect(0, 0, v.width, v.height);
-    const look: Look = { selected: p.selected, found: p.found, layer: p.layer, dim: within(p.g, p.selected, p.hops), flash: p.flash };
+    const look: Look = { selected: p.selected, found: p.found, layer: p.layer, dim: within(p.g, p.selected, p.hops), flash: p.flash, ...(p.hidden ? { hidden: p.hidden } : {}) };
     drawn.current = paint(new CanvasPen(x), p.g, p.at, v, look, palette(c));
     c.dataset.state = 'drawn';
     // What tests read: places on the screen, and the names that were written.
-    (c as unknown as { ctl: unknown }).ctl = { places: Object.fromEntries([...p.at].map(([id, q]) => [id, screen(q, v)])), names: drawn.current };
+    (c as unknown as { ctl: unknown }).ctl = { places: Object.fromEntries([...p.at].filter(([id]) => p.g.nodes.has(id)).map(([id, q]) => [id, screen(q, v)])), names: drawn.current, at: Object.fromEntries(p.at), layer: p.layer };
   };
   const redraw = () => { frame.current ||= requestAnimationFrame(draw); };
 
@@ -115,7 +115,7 @@ export function MapCanvas(props: Props) {
     const { g, at, selected, onSelect } = now.current, from = [...selected][0] ?? [...g.nodes.keys()][0];
     if (!from) return;
     if (!selected.size) { onSelect(new Set([from])); return; }
-    const p = at.get(from)!, adj = neighbours(g).get(from)!;
+    const p = at.get(from)!, adj = neighbours(g).get(from) ?? new Set<string>();
     let best = '', score = Infinity;
     for (const id of adj.size ? adj : g.nodes.keys()) {
       const q = at.get(id)!, long = Math.hypot(q.x - p.x, q.y - p.y), straight = ((q.x - p.x) * dx + (q.y - p.y) * dy) / (long || 1);

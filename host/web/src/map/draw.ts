@@ -2,13 +2,13 @@
 import { Graph, Link, Node, Point, speedText } from './graph';
 
 export interface View { x: number; y: number; zoom: number; width: number; height: number }
-export interface Layer { nodes?: Map<string, string>; marks?: Map<string, string>; links?: Set<string>; title?: string }
-export interface Look { selected: Set<string>; found: string; layer: Layer | null; dim: Set<string> | null; flash: Set<string> }
-export interface Palette { ink: string; soft: string; line: string; paper: string; answering: string; silent: string; gone: string; outside: string; unknown: string; accent: string }
+export interface Layer { nodes?: Map<string, keyof Palette>; marks?: Map<string, string>; links?: Set<string>; labels?: Map<string, string>; title?: string }
+export interface Look { hidden?: Map<string, number>; selected: Set<string>; found: string; layer: Layer | null; dim: Set<string> | null; flash: Set<string> }
+export interface Palette { ink: string; soft: string; line: string; paper: string; answering: string; silent: string; gone: string; outside: string; unknown: string; accent: string; bad: string }
 
 export function palette(e: Element): Palette {
   const s = getComputedStyle(e), v = (n: string) => s.getPropertyValue('--' + n).trim();
-  return { ink: v('ink'), soft: v('soft'), line: v('link'), paper: v('ground'), answering: v('good'), silent: v('warn'), gone: v('soft'), outside: v('info'), unknown: v('accent'), accent: v('accent') };
+  return { ink: v('ink'), soft: v('soft'), line: v('link'), paper: v('ground'), answering: v('good'), silent: v('warn'), gone: v('soft'), outside: v('info'), unknown: v('accent'), accent: v('accent'), bad: v('bad') };
 }
 const radius = 9;
 const dashes: Record<Link['state'], number[]> = { up: [], oneway: [8, 5], inferred: [2, 4], gone: [4, 6] };
@@ -18,7 +18,7 @@ export const screen = (p: Point, v: View): [number, number] => [(p.x - v.x) * v.
 /** Pen is what is drawn on: a canvas, or SVG. */
 export interface Pen {
   line(x1: number, y1: number, x2: number, y2: number, colour: string, width: number, dash: number[], alpha: number): void;
-  shape(kind: Node['state'] | 'square' | 'ring', x: number, y: number, r: number, colour: string, paper: string, alpha: number): void;
+  shape(kind: Node['state'] | 'square' | 'hexagon' | 'ring', x: number, y: number, r: number, colour: string, paper: string, alpha: number): void;
   text(s: string, x: number, y: number, size: number, colour: string, halo: string, middle: boolean, bold: boolean): void;
   measure(s: string, size: number): number;
 }
@@ -52,9 +52,9 @@ export function paint(pen: Pen, g: Graph, at: Map<string, Point>, v: View, look:
     visible.push([n, x, y]);
     const tint = look.layer?.nodes?.get(n.id), alpha = dim(n.id);
     if (look.selected.has(n.id) || look.flash.has(n.id) || look.found === n.id) pen.shape('ring', x, y, r + 5, c.accent, c.paper, 1);
-    pen.shape(n.kind === 'openflow' && n.state === 'answering' ? 'square' : n.state, x, y, r, tint ?? c[n.state], c.paper, alpha);
-    const mark = look.layer?.marks?.get(n.id);
-    if (mark) pen.text(mark, x, y - r - 6, 13, c.ink, c.paper, true, true);
+    pen.shape(n.kind === 'openflow' && n.state === 'answering' ? 'square' : n.kind === 'bier' && n.state === 'unknown' ? 'hexagon' : n.state, x, y, r, tint ? c[tint] : c[n.state], c.paper, alpha);
+    const fold = look.hidden?.get(n.id), mark = [look.layer?.marks?.get(n.id), fold && `+${fold}`].filter(Boolean).join(' ');
+    if (mark) { const w = pen.measure(mark, 13) * 1.08; clear({ id: '', x: x - w / 2, y: y - r - 19, w, h: 16 }); pen.text(mark, x, y - r - 6, 13, c.ink, c.paper, true, true); }
     else if (p.pinned) pen.text('⌃', x, y - r - 3, 10, c.soft, c.paper, true, false);
   }
   visible.sort((a, b) => Number(look.selected.has(b[0].id)) - Number(look.selected.has(a[0].id)) || (degree.get(b[0].id) ?? 0) - (degree.get(a[0].id) ?? 0));
@@ -64,19 +64,22 @@ export function paint(pen: Pen, g: Graph, at: Map<string, Point>, v: View, look:
     if (clear({ id: n.id, x: x - w / 2 - 2, y: y + r + 1, w: w + 4, h: size + 4 }) || look.selected.has(n.id)) pen.text(text, x, y + r + size, size, dim(n.id) < 1 ? c.soft : c.ink, c.paper, true, look.selected.has(n.id));
   }
   for (const l of g.links.values()) {
-    const chosen = look.selected.has(l.a) || look.selected.has(l.b);
-    if (!(v.zoom > 1.15 && g.links.size < 400) && !(chosen && look.selected.size === 1)) continue;
+    const chosen = look.selected.has(l.a) || look.selected.has(l.b), label = look.layer?.labels?.get(l.id) ?? '';
+    if (!label && !(v.zoom > 1.15 && g.links.size < 400) && !(chosen && look.selected.size === 1)) continue;
     const a = screen(at.get(l.a)!, v), b = screen(at.get(l.b)!, v), long = Math.hypot(b[0] - a[0], b[1] - a[1]);
-    if (long < 70) continue;
+    if (long < 70 && !label) continue;
     for (const [from, to, port] of [[a, b, l.aPort], [b, a, l.bPort]] as const) {
       const f = (r + 14) / long, x = from[0] + (to[0] - from[0]) * f, y = from[1] + (to[1] - from[1]) * f, w = pen.measure(port, 10);
       if (inside(x, y) && clear({ id: '', x: x - w / 2, y: y - 6, w, h: 12 })) pen.text(port, x, y + 4, 10, c.soft, c.paper, true, false);
     }
-    const middle = [l.count > 1 ? `${l.count}×` : '', speedText(l.speed), l.state === 'gone' ? 'gone' : ''].filter(Boolean).join(' ');
+    const middle = label || [l.count > 1 ? `${l.count}×` : '', speedText(l.speed), l.state === 'gone' ? 'gone' : ''].filter(Boolean).join(' ');
     if (middle) { const x = (a[0] + b[0]) / 2, y = (a[1] + b[1]) / 2, w = pen.measure(middle, 10); if (clear({ id: '', x: x - w / 2, y: y - 6, w, h: 12 })) pen.text(middle, x, y + 4, 10, c.soft, c.paper, true, false); }
   }
   return boxes.filter(b => b.id);
 }
+
+/** corners are those of a hexagon. */
+const corners = (x: number, y: number, r: number): [number, number][] => [0, 1, 2, 3, 4, 5].map(k => [x + r * 1.05 * Math.cos(k * Math.PI / 3), y + r * 1.05 * Math.sin(k * Math.PI / 3)]);
 
 const font = (size: number, bold: boolean) => `${bold ? 600 : 400} ${size}px system-ui, sans-serif`;
 
@@ -88,11 +91,11 @@ export class CanvasPen implements Pen {
     x.beginPath(); x.moveTo(x1, y1); x.lineTo(x2, y2); x.stroke();
     x.globalAlpha = 1; x.setLineDash([]);
   }
-  shape(kind: Node['state'] | 'square' | 'ring', cx: number, cy: number, r: number, colour: string, paper: string, alpha: number) {
+  shape(kind: Node['state'] | 'square' | 'hexagon' | 'ring', cx: number, cy: number, r: number, colour: string, paper: string, alpha: number) {
     const x = this.x;
     x.globalAlpha = alpha; x.strokeStyle = colour; x.fillStyle = colour; x.lineWidth = 2;
     x.beginPath();
-    if (kind === 'outside') { x.moveTo(cx, cy - r); x.lineTo(cx + r, cy); x.lineTo(cx, cy + r); x.lineTo(cx - r, cy); x.closePath(); } else if (kind === 'square') x.rect(cx - r * 0.85, cy - r * 0.85, r * 1.7, r * 1.7); else x.arc(cx, cy, r, 0, 7);
+    if (kind === 'outside') { x.moveTo(cx, cy - r); x.lineTo(cx + r, cy); x.lineTo(cx, cy + r); x.lineTo(cx - r, cy); x.closePath(); } else if (kind === 'hexagon') { corners(cx, cy, r).forEach(([px, py]) => x.lineTo(px, py)); x.closePath(); } else if (kind === 'square') x.rect(cx - r * 0.85, cy - r * 0.85, r * 1.7, r * 1.7); else x.arc(cx, cy, r, 0, 7);
     if (kind === 'gone' || kind === 'ring') { if (kind === 'gone') { x.fillStyle = paper; x.fill(); x.setLineDash([3, 3]); } x.stroke(); x.setLineDash([]); } else if (kind === 'silent') {
       x.fillStyle = paper; x.fill(); x.stroke(); x.beginPath(); x.arc(cx, cy, r, Math.PI / 2, Math.PI * 1.5); x.fillStyle = colour; x.fill();
     } else if (kind === 'unknown') { x.fillStyle = paper; x.fill(); x.stroke(); } else x.fill();
@@ -122,6 +125,7 @@ export class SVGPen implements Pen {
   shape(kind: string, x: number, y: number, r: number, colour: string, paper: string, alpha: number) {
     const fill = kind === 'ring' ? 'none' : kind === 'gone' || kind === 'unknown' || kind === 'silent' ? paper : colour, style = `fill="${fill}" stroke="${colour}" stroke-width="2"${kind === 'gone' ? ' stroke-dasharray="3"' : ''} opacity="${alpha}"`;
     if (kind === 'outside') this.out.push(`<path d="M${x} ${y - r}l${r} ${r}l${-r} ${r}l${-r} ${-r}z" ${style}/>`);
+    else if (kind === 'hexagon') this.out.push(`<path d="M${corners(x, y, r).map(p => p.join(' ')).join('L')}z" ${style}/>`);
     else if (kind === 'square') this.out.push(`<rect x="${x - r * 0.85}" y="${y - r * 0.85}" width="${r * 1.7}" height="${r * 1.7}" ${style}/>`);
     else this.out.push(`<circle cx="${x}" cy="${y}" r="${r}" ${style}/>`);
     if (kind === 'silent') this.out.push(`<path d="M${x} ${y - r}a${r} ${r} 0 0 0 0 ${2 * r}z" fill="${colour}"/>`);

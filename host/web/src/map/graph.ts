@@ -45,6 +45,21 @@ export function read(t: Raw): Graph {
   return g;
 }
 
+/** ofBier is a topology of BIER as network-topology would have it. */
+export function ofBier(t: Raw): Raw {
+  return { 'topology-id': t['topology-id'], node: (t['bier-node'] ?? []).map((n: Raw) => ({ 'node-id': n['node-id'], 'ctl-topology:name': n.name, 'ctl-topology:type': 'bier',
+    'termination-point': (n['bier-termination-point'] ?? []).map((p: Raw) => ({ 'tp-id': p['tp-id'], 'ctl-topology:name': p['if-name'] })) })),
+    link: (t['bier-link'] ?? []).map((l: Raw) => ({ source: l['link-source'], destination: l['link-dest'] })) };
+}
+
+/** folded is the graph without nodes that hang on one neighbour, where that has two or more of them; hidden counts them. */
+export function folded(g: Graph): { g: Graph; hidden: Map<string, number> } {
+  const adj = neighbours(g), leaves = new Map<string, string[]>(), gone = new Set<string>(), hidden = new Map<string, number>();
+  for (const [id, set] of adj) if (set.size === 1) { const p = [...set][0]!; if (adj.get(p)!.size > 1) leaves.set(p, [...leaves.get(p) ?? [], id]); }
+  for (const [p, list] of leaves) if (list.length > 1) { hidden.set(p, list.length); list.forEach(n => gone.add(n)); }
+  return { g: { id: g.id, nodes: new Map([...g.nodes].filter(([id]) => !gone.has(id))), links: new Map([...g.links].filter(([, l]) => !gone.has(l.a) && !gone.has(l.b))) }, hidden };
+}
+
 /** merge is the newer reading with what went: it stays for five minutes, shown as gone. */
 export function merge(old: Graph | undefined, fresh: Graph): Graph {
   if (!old || old.id !== fresh.id) return fresh;

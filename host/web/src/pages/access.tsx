@@ -1,8 +1,9 @@
 // Who may what: users, roles, domains, grants, the policies in their order, and why somebody may or may not.
 import { useState } from 'preact/hooks';
-import { call, Fault, isAdmin, me } from '../core/api';
-import { useData } from '../core/data';
+import { call, Fault, isAdmin, me, show } from '../core/api';
+import { age, useData } from '../core/data';
 import { route, to } from '../core/route';
+import { each } from '../map/layers';
 import { Choice, Dialog, Empty, Field, Loaded, Mark, Outcome, Table, Tabs, Title, useAct } from '../core/ui';
 
 interface User { userid: string; name: string; description?: string; email?: string; enabled: boolean; domainid: string }
@@ -12,8 +13,8 @@ interface Domain { domainid: string; name: string; description?: string; enabled
 export function AccessPage() {
   const tab = route.value.path[1] ?? 'users';
   return <><Title>Access</Title>{!isAdmin() && <p class="note warn">Users, roles and policies are for the role admin; you have {me.value?.roles.join(', ') || 'no role'}. What an answer refuses is said below.</p>}
-    <Tabs base={t => to(['access', t])} now={tab} tabs={[['users', 'Users'], ['roles', 'Roles'], ['domains', 'Domains'], ['policies', 'Policies'], ['why', 'Why may …']]} />
-    {tab === 'users' && <Users />}{tab === 'roles' && <Things<Role> kind="role" list="roles" id={r => r.roleid} />}{tab === 'domains' && <Things<Domain> kind="domain" list="domains" id={d => d.domainid} />}{tab === 'policies' && <Policies />}{tab === 'why' && <Why />}</>;
+    <Tabs base={t => to(['access', t])} now={tab} tabs={[['users', 'Users'], ['roles', 'Roles'], ['domains', 'Domains'], ['grants', 'Grants'], ['tokens', 'Tokens'], ['rules', 'URL rules'], ['policies', 'Policies'], ['why', 'Why may …']]} />
+    {tab === 'users' && <Users />}{tab === 'roles' && <Things<Role> kind="role" list="roles" id={r => r.roleid} />}{tab === 'domains' && <Things<Domain> kind="domain" list="domains" id={d => d.domainid} />}{tab === 'grants' && <Grants />}{tab === 'tokens' && <Tokens />}{tab === 'rules' && <Rules />}{tab === 'policies' && <Policies />}{tab === 'why' && <Why />}</>;
 }
 
 const all = <T,>(list: string, s?: AbortSignal) => call<Record<string, T[]>>('/auth/v1/' + list, s ? { signal: s } : {}).then(r => r[list] ?? []);
@@ -57,6 +58,29 @@ function Things<T extends { name: string; description?: string }>({ kind, list, 
   const submit = (e: SubmitEvent) => { e.preventDefault(); const f = new FormData(e.currentTarget as HTMLFormElement); act.run(async () => { await call('/auth/v1/' + list, { body: { name: f.get('name'), description: f.get('description'), ...(kind === 'role' ? { domainid: 'sdn' } : { enabled: true }) } }); setAdding(false); data.reload(); return `${String(f.get('name'))} is made.`; }); };
   return <><Outcome act={act} /><p class="actions"><button onClick={() => setAdding(true)}>New {kind}…</button></p><Loaded data={data}>{v => <Table name={list} rows={v} id={id} empty={<Empty>There is no {kind}.</Empty>} columns={[{ name: 'Id', text: id }, { name: 'Name', text: t => t.name }, { name: 'Description', text: t => t.description ?? '' }, { name: 'Do', text: () => '', cell: t => <button class="plain" onClick={() => act.run(async () => { await call(`/auth/v1/${list}/${encodeURIComponent(id(t))}`, { method: 'DELETE' }); data.reload(); return `${t.name} is deleted.`; })}>Delete</button> }]} />}</Loaded>
     {adding && <Dialog title={`New ${kind}`} onClose={() => setAdding(false)}><form onSubmit={submit}><Field label="Name" name="name" required /><Field label="Description" name="description" /><Outcome act={act} /><button disabled={act.busy}>Make</button></form></Dialog>}</>;
+}
+
+interface GrantRow { user: string; domain: string; role: string }
+function Grants() {
+  const data = useData(async s => {
+    const [users, domains] = await Promise.all([all<User>('users', s), all<Domain>('domains', s)]), pairs = users.flatMap(u => domains.map(d => [u, d] as const));
+    const r = await each(pairs, ([u, d]) => call<{ roles?: Role[] }>(`/auth/v1/domains/${encodeURIComponent(d.domainid)}/users/${encodeURIComponent(u.userid)}/roles`, { signal: s }));
+    return { rows: r.done.flatMap(([[u, d], x]) => (x.roles ?? []).map(role => ({ user: u.userid, domain: d.domainid, role: role.name, roleid: role.roleid }))), failed: r.failed.map(([[u, d], why]) => `${u.userid} in ${d.domainid}: ${why}`) };
+  }, []), act = useAct();
+  return <><p class="soft">A user has a role in a domain. Roles are given in the dialog of the user.</p><Outcome act={act} /><Loaded data={data}>{v => <>{v.failed.map(f => <p key={f} class="note warn">{f}</p>)}<Table<GrantRow & { roleid: string }> name="Grants" rows={v.rows} id={g => `${g.user}|${g.domain}|${g.role}`} empty={<Empty action={<a class="button" href={to(['access', 'users'])}>Users</a>}>No user has a role.</Empty>} columns={[{ name: 'User', text: g => g.user }, { name: 'Role', text: g => g.role }, { name: 'Domain', text: g => g.domain },
+    { name: 'Do', text: () => '', cell: g => <button class="plain" onClick={() => act.run(async () => { await call(`/auth/v1/domains/${encodeURIComponent(g.domain)}/users/${encodeURIComponent(g.user)}/roles/${encodeURIComponent(g.roleid)}`, { method: 'DELETE' }); data.reload(); return `${g.user} has not the role ${g.role} any more.`; })}>Take away</button> }]} /></>}</Loaded></>;
+}
+
+interface Token { user: string; kind: string; from: string; began: string; expires: string }
+function Tokens() {
+  const data = useData(() => show<Token[] | null>('access:tokens').then(r => r.value ?? []), []);
+  return <><p class="soft">Tokens of /oauth2/token and sessions of browsers that are alive. They hold no text that would log in. A new password, or disabling the user, ends all of a user.</p><Loaded data={data}>{v => <Table name="Tokens" rows={v.map((t, i) => ({ ...t, i }))} id={t => String(t.i)} empty={<Empty>There is no token.</Empty>} columns={[{ name: 'User', text: t => t.user }, { name: 'Kind', text: t => t.kind }, { name: 'From', text: t => t.from }, { name: 'Began', text: t => t.began, cell: t => age(t.began) }, { name: 'Ends', text: t => t.expires, cell: t => <time title={t.expires}>{new Date(t.expires).toLocaleString()}</time> }]} />}</Loaded></>;
+}
+
+interface Rule { line: number; pattern: string; filters: string[] }
+function Rules() {
+  const data = useData(() => show<Rule[] | null>('access:rules').then(r => r.value ?? []), []);
+  return <><p class="soft">The lines of [urls] in etc/sec.ini, in their order: the first whose pattern matches decides. They are changed in the file.</p><Loaded data={data}>{v => <Table name="URL rules" rows={v} id={r => String(r.line)} empty={<Empty>etc/sec.ini has no rule.</Empty>} columns={[{ name: 'Line', text: r => r.line, right: true }, { name: 'Pattern', text: r => r.pattern, cell: r => <code>{r.pattern}</code> }, { name: 'Filters', text: r => r.filters.join(', ') }]} />}</Loaded></>;
 }
 
 interface Permission { role: string; actions?: string[] }

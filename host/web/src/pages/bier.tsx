@@ -1,24 +1,24 @@
 // BIER: topologies, domains, channels; from a topology to a deployed channel.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Fault, rpc } from '../core/api';
-import { useData } from '../core/data';
+import { age, useData } from '../core/data';
+import { BiftPart, CheckPart, Prepare } from './bier-parts';
 import { onEvents } from '../core/events';
-import { useEffect } from 'preact/hooks';
 import { go, route, to } from '../core/route';
 import { Choice, Dialog, Empty, Field, Loaded, Mark, Outcome, Table, Tabs, Title, Tone, useAct } from '../core/ui';
 import { graphs } from '../map/store';
 import { Channel, channelState } from '../map/layers';
 
-const toneOf = (s: string): Tone => s === 'applied' || s === 'ready' || s === 'clean' ? 'good' : s === 'failed' ? 'bad' : s === 'pending' ? 'warn' : 'soft';
+export const toneOf = (s: string): Tone => s === 'applied' || s === 'ready' || s === 'clean' ? 'good' : s === 'failed' || s === 'unreachable' ? 'bad' : s === 'pending' || s === 'unverified' ? 'warn' : 'soft';
 interface Result { 'configure-result'?: { result?: string; errorCause?: string; 'error-cause'?: string } }
 /** configure calls an operation that answers SUCCESS or FAILURE; a failure is thrown with its cause. */
-async function configure(name: string, input: object): Promise<void> {
+export async function configure(name: string, input: object): Promise<void> {
   const r = (await rpc<Result>(name, input))['configure-result'];
   if (r?.result === 'FAILURE') throw new Fault(409, r.errorCause ?? r['error-cause'] ?? 'it was refused');
 }
 
-interface Domain { id: number; subs: number[] }
-interface Known { domains: Domain[]; channels: Channel[]; nodes: string[] }
+export interface Domain { id: number; subs: number[] }
+export interface Known { domains: Domain[]; channels: Channel[]; nodes: string[] }
 async function load(topology: string): Promise<Known> {
   const domains = (await rpc<{ domain?: { 'domain-id': number }[] }>('bier-topology-api:query-domain', { 'topology-id': topology })).domain ?? [];
   const subs = await Promise.all(domains.map(d => rpc<{ subdomain?: { 'sub-domain-id': number }[] }>('bier-topology-api:query-subdomain', { 'topology-id': topology, 'domain-id': d['domain-id'] })));
@@ -40,19 +40,22 @@ export function BierPage() {
 function Topology({ id }: { id: string }) {
   const data = useData(() => load(id), [id]), tab = route.value.path[2] ?? 'channels', act = useAct(), [wizard, setWizard] = useState<Channel | true | null>(null), [mount, setMount] = useState(false), [gone, setGone] = useState<Channel | null>(null);
   useEffect(() => onEvents(e => { if (e.some(x => /bier|topo-change|report/.test(x.stream + x.name))) data.reload(); }), [id]);
+  // What a router does not hold yet is asked for again until it does.
+  useEffect(() => { if (data.loading || !data.value?.channels.some(c => ['pending', 'unverified', 'unreachable'].includes(channelState(c)))) return; const t = setTimeout(data.reload, 3000); return () => clearTimeout(t); }, [data.value, data.loading]);
   const name = (n: string) => graphs.value?.get(id)?.nodes.get(n)?.name ?? n;
-  return <><Outcome act={act} /><Tabs base={t => to(['bier', id, t])} now={tab} tabs={[['channels', 'Channels'], ['domains', 'Domains'], ['nodes', 'Nodes'], ['routers', 'Routers']]} />
+  return <><Outcome act={act} /><Tabs base={t => to(['bier', id, t])} now={tab} tabs={[['channels', 'Channels'], ['domains', 'Domains'], ['nodes', 'Nodes'], ['bift', 'BIFT'], ['routers', 'Routers'], ['check', 'Check']]} />
     <Loaded data={data}>{v => <>
-      {tab === 'channels' && <><p class="actions"><button disabled={!v.domains.length} onClick={() => setWizard(true)}>New channel…</button>{!v.domains.length && <span class="soft">A channel needs a domain: <a href={to(['bier', id, 'domains'])}>make one</a>.</span>}</p>
+      {tab === 'channels' && <><p class="actions"><button disabled={!v.domains.length} onClick={() => setWizard(true)}>New channel…</button>{!v.domains.length && <span class="soft">A channel needs a domain with routers: <a href={to(['bier', id, 'nodes'])}>make them routers of one</a>.</span>}</p>
         <Table name="Channels" rows={v.channels} id={c => c.name} empty={<Empty>There is no channel yet.</Empty>} columns={[{ name: 'Name', text: c => c.name }, { name: 'State', text: channelState, cell: c => <Mark tone={toneOf(channelState(c))}>{channelState(c)}</Mark> }, { name: 'Flow', text: c => `${c['src-ip'] ?? ''} → ${c['dst-group'] ?? ''}` }, { name: 'Domain', text: c => `${c['domain-id']}/${c['sub-domain-id']}` },
           { name: 'Ingress', text: c => c['ingress-node'] ? name(c['ingress-node']) : '' }, { name: 'Egresses', text: c => (c['egress-node'] ?? []).map(e => name(e['node-id'])).join(', ') },
           { name: 'Do', text: () => '', cell: c => <><a href={to(['map', id], { layer: 'bier:' + c.name })}>map</a> <button class="plain" onClick={() => setWizard(c)}>Deploy…</button> <button class="plain" onClick={() => setGone(c)}>Remove…</button></> }]} />
-        {v.channels.filter(c => c['ingress-node']).map(c => <details key={c.name} class="card" open={channelState(c) !== 'applied'}><summary>{c.name}: {(c.deployment ?? []).length} routers{c.copies !== undefined && `, ${c.copies} copies at the ingress`}</summary>
-          <Table name={`Routers of ${c.name}`} rows={c.deployment ?? []} id={d => d['node-id']} empty={<Empty>No router has reported yet.</Empty>} columns={[{ name: 'Router', text: d => name(d['node-id']) }, { name: 'Role', text: d => d.role ?? '' }, { name: 'State', text: d => d.state, cell: d => <Mark tone={toneOf(d.state)}>{d.state}</Mark> }, { name: 'Reason', text: d => d.reason ?? '' }]} />
+        {v.channels.filter(c => c['ingress-node']).map(c => <details key={c.name} class="card" open={channelState(c) !== 'applied'}><summary>{c.name}: {(c.deployment ?? []).length} router{(c.deployment ?? []).length === 1 ? '' : 's'}{c.copies !== undefined && `, ${c.copies} ${c.copies === 1 ? 'copy' : 'copies'} at the ingress`}</summary>
+          <Table name={`Routers of ${c.name}`} rows={c.deployment ?? []} id={d => d['node-id']} empty={<Empty>No router has reported yet.</Empty>} columns={[{ name: 'Router', text: d => name(d['node-id']) }, { name: 'Role', text: d => d.role ?? '' }, { name: 'State', text: d => d.state, cell: d => <Mark tone={toneOf(d.state)}>{d.state}</Mark> }, { name: 'Reason', text: d => d.reason ?? '' }, { name: 'Since', text: d => d.since ?? '', cell: d => age(d.since) }, { name: 'Read back', text: d => d.confirmed ?? '', cell: d => age(d.confirmed) }, { name: 'Session', text: d => d.session ?? '' }]} />
           {(c.bitstring ?? []).map(b => <p key={b.si} class="mono">SI {b.si}, {b.bitstringlength} bits: 0x{b.bits.replace(/^0+(?=.)/, '')}</p>)}</details>)}</>}
       {tab === 'domains' && <Domains id={id} domains={v.domains} done={data.reload} act={act} />}
-      {tab === 'nodes' && <Nodes id={id} known={v} name={name} />}
-      {tab === 'routers' && <Routers mount={() => setMount(true)} act={act} name={name} />}
+      {tab === 'nodes' && <Nodes id={id} known={v} name={name} done={data.reload} />}
+      {tab === 'bift' && <BiftPart id={id} known={v} name={name} />}{tab === 'check' && <CheckPart id={id} name={name} />}
+      {tab === 'routers' && <Routers key={mount ? 'm' : ''} mount={() => setMount(true)} act={act} name={name} />}
       {wizard && <Wizard id={id} known={v} name={name} channel={wizard === true ? null : wizard} onClose={() => { setWizard(null); data.reload(); }} />}
     </>}</Loaded>
     {mount && <Mount nodes={data.value?.nodes ?? []} onClose={() => setMount(false)} />}
@@ -67,17 +70,20 @@ function Domains({ id, domains, done, act }: { id: string; domains: Domain[]; do
     {domains.length > 0 && <div class="row"><Field label="Sub-domain" inputMode="numeric" value={sub} onInput={e => setSub(e.currentTarget.value)} hint={`0..255, in domain ${domain}`} /><button onClick={() => run(`Sub-domain ${sub} is there.`, 'configure-subdomain', { 'domain-id': Number(domain), 'sub-domain': [Number(sub)] })}>Add sub-domain</button></div>}</>;
 }
 
-function Nodes({ id, known, name }: { id: string; known: Known; name: (n: string) => string }) {
-  interface BierNode { 'node-id': string; domain?: { 'domain-id': number; 'bier-global'?: { 'bfr-id'?: number; 'ipv4-bfr-prefix'?: string; 'ipv6-bfr-prefix'?: string; 'sub-domain'?: { 'sub-domain-id': number }[] } }[] }
-  const data = useData(() => known.nodes.length ? rpc<{ node?: BierNode[] }>('bier-topology-api:query-node', { 'topology-id': id, node: known.nodes }).then(r => r.node ?? []) : Promise.resolve([] as BierNode[]), [id, known.nodes]), first = (n: BierNode) => n.domain?.[0]?.['bier-global'];
-  return <><p class="actions"><a class="button" href={to(['api', 'POST /restconf/operations/bier-topology-api:configure-node'])}>Configure a node…</a></p><Loaded data={data}>{v => <Table name="Nodes" rows={v} id={n => n['node-id']} empty={<Empty>The topology has no node.</Empty>} columns={[{ name: 'Node', text: n => name(n['node-id']) }, { name: 'Domains', text: n => (n.domain ?? []).map(d => d['domain-id']).join(', ') }, { name: 'BFR-id', text: n => first(n)?.['bfr-id'] ?? '' }, { name: 'Prefix', text: n => first(n)?.['ipv4-bfr-prefix'] ?? first(n)?.['ipv6-bfr-prefix'] ?? '' }, { name: 'Sub-domains', text: n => (first(n)?.['sub-domain'] ?? []).map(s => s['sub-domain-id']).join(', ') }]} />}</Loaded></>;
+function Nodes({ id, known, name, done }: { id: string; known: Known; name: (n: string) => string; done: () => void }) {
+  const [prepare, setPrepare] = useState(false);
+  interface BierDomains { domain?: { 'domain-id': number; 'bier-global'?: { 'bfr-id'?: number; 'ipv4-bfr-prefix'?: string; 'ipv6-bfr-prefix'?: string; 'sub-domain'?: { 'sub-domain-id': number }[] } }[] }
+  interface BierNode extends BierDomains { 'node-id': string; 'bier-node-params'?: BierDomains }
+  const data = useData(() => known.nodes.length ? rpc<{ node?: BierNode[] }>('bier-topology-api:query-node', { 'topology-id': id, node: known.nodes }).then(r => (r.node ?? []).map(n => ({ ...n, ...n['bier-node-params'] }))) : Promise.resolve([] as BierNode[]), [id, known.nodes]), first = (n: BierNode) => n.domain?.[0]?.['bier-global'];
+  return <><p class="actions"><button onClick={() => setPrepare(true)}>Make routers of a sub-domain…</button> <a class="button plain" href={to(['api', 'POST /restconf/operations/bier-topology-api:configure-node'])}>Configure one in full</a></p>{prepare && <Prepare id={id} known={known} name={name} onClose={() => { setPrepare(false); done(); data.reload(); }} />}<Loaded data={data}>{v => <Table name="Nodes" rows={v} id={n => n['node-id']} empty={<Empty>The topology has no node.</Empty>} columns={[{ name: 'Node', text: n => name(n['node-id']) }, { name: 'Domains', text: n => (n.domain ?? []).map(d => d['domain-id']).join(', ') }, { name: 'BFR-id', text: n => first(n)?.['bfr-id'] ?? '' }, { name: 'Prefix', text: n => first(n)?.['ipv4-bfr-prefix'] ?? first(n)?.['ipv6-bfr-prefix'] ?? '' }, { name: 'Sub-domains', text: n => (first(n)?.['sub-domain'] ?? []).map(s => s['sub-domain-id']).join(', ') }]} />}</Loaded></>;
 }
 
 function Routers({ mount, act, name }: { mount: () => void; act: ReturnType<typeof useAct>; name: (n: string) => string }) {
-  interface Router { 'node-id': string; state: string; reason?: string; driver?: string }
+  interface Router { 'node-id': string; state: string; reason?: string; driver?: string; since?: string; session?: string; confirmed?: string }
   const data = useData(() => rpc<{ router?: Router[] }>('bier-service-api:reconcile', { wait: 0 }).then(r => r.router ?? []), []);
-  return <><p class="actions"><button onClick={mount}>Mount a router…</button><button class="plain" onClick={() => act.run(async () => { await rpc('bier-service-api:reconcile', { wait: 5000 }); data.reload(); return 'All routers were compared with what they must hold.'; })}>Compare all now</button></p>
-    <Loaded data={data}>{v => <Table name="Routers" rows={v} id={r => r['node-id']} empty={<Empty>No router is mounted, and no channel needs one.</Empty>} columns={[{ name: 'Router', text: r => name(r['node-id']) }, { name: 'State', text: r => r.state, cell: r => <Mark tone={toneOf(r.state)}>{r.state}</Mark> }, { name: 'Reason', text: r => r.reason ?? '' }, { name: 'Driver', text: r => r.driver ?? '' }, { name: 'Do', text: () => '', cell: r => <button class="plain" onClick={() => act.run(async () => { await rpc('bier-service-api:reconcile', { 'node-id': [r['node-id']], wait: 5000 }); data.reload(); return `${r['node-id']} was compared.`; })}>Sync now</button> }]} />}</Loaded></>;
+  const [gone, setGone] = useState('');
+  return <>{gone && <Dialog title={`Unmount ${name(gone)}`} onClose={() => setGone('')}><p>How it is reached is forgotten; what it holds stays on it.</p><button class="danger" onClick={() => { const n = gone; setGone(''); act.run(async () => { await configure('bier-service-api:unmount-router', { 'node-id': n }); data.reload(); return `${n} is unmounted.`; }); }}>Unmount</button></Dialog>}<p class="actions"><button onClick={mount}>Mount a router…</button><button class="plain" onClick={() => act.run(async () => { await rpc('bier-service-api:reconcile', { wait: 5000 }); data.reload(); return 'All routers were compared with what they must hold.'; })}>Compare all now</button></p>
+    <Loaded data={data}>{v => <Table name="Routers" rows={v} id={r => r['node-id']} empty={<Empty>No router is mounted, and no channel needs one.</Empty>} columns={[{ name: 'Router', text: r => name(r['node-id']) }, { name: 'State', text: r => r.state, cell: r => <Mark tone={toneOf(r.state)}>{r.state}</Mark> }, { name: 'Reason', text: r => r.reason ?? '' }, { name: 'Since', text: r => r.since ?? '', cell: r => age(r.since) }, { name: 'Session', text: r => r.session ?? '' }, { name: 'Read back', text: r => r.confirmed ?? '', cell: r => age(r.confirmed) }, { name: 'Driver', text: r => r.driver ?? '' }, { name: 'Do', text: () => '', cell: r => <><button class="plain" onClick={() => act.run(async () => { await rpc('bier-service-api:reconcile', { 'node-id': [r['node-id']], wait: 5000 }); data.reload(); return `${r['node-id']} was compared.`; })}>Sync now</button> <button class="plain" onClick={() => setGone(r['node-id'])}>Unmount…</button></> }]} />}</Loaded></>;
 }
 
 function Mount({ nodes, onClose }: { nodes: string[]; onClose: () => void }) {
@@ -99,7 +105,7 @@ function Wizard({ id, known, name, channel, onClose }: { id: string; known: Know
   const set = (k: keyof typeof f) => (e: { currentTarget: HTMLInputElement }) => setF({ ...f, [k]: e.currentTarget.value });
   return <Dialog title={channel ? `Deploy ${channel.name}` : 'New channel'} onClose={onClose}>
     {!channel && <><Field label="Name" required value={f.name} onInput={set('name')} /><div class="row"><Field label="Source" value={f.src} onInput={set('src')} hint="0.0.0.0 is any" /><Field label="Group" value={f.group} onInput={set('group')} /></div><div class="row"><Field label="Domain" value={f.domain} onInput={set('domain')} /><Field label="Sub-domain" value={f.sub} onInput={set('sub')} /></div></>}
-    <Loaded data={members}>{list => list.length ? <fieldset><legend>Routers of the sub-domain</legend>{list.map(n => <div key={n} class="row tight"><span>{name(n)}</span><label><input type="radio" name="ingress" checked={ingress === n} onChange={() => { setIngress(n); const s = new Set(egress); s.delete(n); setEgress(s); }} /> ingress</label><label><input type="checkbox" disabled={ingress === n} checked={egress.has(n)} onChange={() => { const s = new Set(egress); if (!s.delete(n)) s.add(n); setEgress(s); }} /> egress</label></div>)}</fieldset> : <Empty action={<a class="button" href={to(['api', 'POST /restconf/operations/bier-topology-api:configure-node'])}>Configure a node</a>}>The sub-domain has no router.</Empty>}</Loaded>
+    <Loaded data={members}>{list => list.length ? <fieldset><legend>Routers of the sub-domain</legend>{list.map(n => <div key={n} class="row tight"><span>{name(n)}</span><label><input type="radio" name="ingress" checked={ingress === n} onChange={() => { setIngress(n); const s = new Set(egress); s.delete(n); setEgress(s); }} /> ingress</label><label><input type="checkbox" disabled={ingress === n} checked={egress.has(n)} onChange={() => { const s = new Set(egress); if (!s.delete(n)) s.add(n); setEgress(s); }} /> egress</label></div>)}</fieldset> : <Empty action={<a class="button" href={to(['bier', id, 'nodes'])}>To the nodes</a>}>The sub-domain has no router.</Empty>}</Loaded>
     <details><summary>What will be sent</summary><pre class="code">{(made ? '' : 'POST …/bier-channel-api:add-channel\n' + JSON.stringify({ input: add }, null, 1) + '\n') + 'POST …/bier-channel-api:deploy-channel\n' + JSON.stringify({ input: deploy }, null, 1)}</pre></details><Outcome act={act} />
     <p class="actions"><button disabled={act.busy || !f.name || !ingress || !egress.size} onClick={() => act.run(async () => { if (!made) { await configure('bier-channel-api:add-channel', add); setMade(true); } await configure('bier-channel-api:deploy-channel', deploy); return 'Deployed: the list shows each router.'; })}>Deploy</button></p></Dialog>;
 }

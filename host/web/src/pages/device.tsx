@@ -15,6 +15,12 @@ export function spans(list: number[] = []): string {
   for (let i = 0; i < p.length; i++) { const from = p[i]!; while (p[i + 1] === p[i]! + 1) i++; out.push(from === p[i] ? `${from}` : `${from}-${p[i]}`); }
   return out.join(', ');
 }
+/** namedSpans writes names of ports that end with a number as eth1-4, 7. */
+export function namedSpans(list: string[] = []): string {
+  const by = new Map<string, number[]>(), other: string[] = [];
+  for (const p of list) { const m = /^(.*?)(\d+)$/.exec(p); if (m) by.set(m[1]!, [...by.get(m[1]!) ?? [], Number(m[2])]); else other.push(p); }
+  return [...[...by].map(([prefix, n]) => prefix + spans(n)), ...other].join(', ');
+}
 /** portsOf reads 1-4, 7; it throws what is wrong in words. */
 export function portsOf(text: string): number[] {
   return text.split(/[\s,]+/).filter(Boolean).flatMap(part => {

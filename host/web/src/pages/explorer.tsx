@@ -1,15 +1,15 @@
 // The API explorer: every operation with a form from its schema, the request, its answer and the same in a shell.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { call, Fault, send } from '../core/api';
+import { call, Fault, faultFrom, send } from '../core/api';
 import { natural, useData } from '../core/data';
-import { go, route, setQuery } from '../core/route';
-import { Choice, Empty, Failure, Loaded, Mark, Search, Title } from '../core/ui';
+import { go, route, setQuery, to } from '../core/route';
+import { Choice, Empty, Failure, Loaded, Mark, Outcome, Search, Title, useAct } from '../core/ui';
 import { Form, initial, Schema, clean } from './form';
 
 interface Parameter { name: string; in: string; required?: boolean; description?: string; schema?: Schema; $ref?: string }
 interface Operation { summary?: string; description?: string; tags?: string[]; parameters?: Parameter[]; requestBody?: { content?: Record<string, { schema?: Schema }> }; responses?: Record<string, { content?: Record<string, unknown> }> }
 interface Document { paths: Record<string, Record<string, Operation> & { parameters?: Parameter[] }>; components?: { schemas?: Record<string, Schema>; parameters?: Record<string, Parameter> } }
-interface Entry { id: string; verb: string; path: string; op: Operation; group: string; parameters: Parameter[] }
+interface Entry { id: string; twin?: string; verb: string; path: string; op: Operation; group: string; parameters: Parameter[] }
 
 const verbs = ['get', 'post', 'put', 'patch', 'delete'] as const, row = 30;
 
@@ -21,6 +21,12 @@ function entries(doc: Document): Entry[] {
     const parameters = [...item.parameters ?? [], ...op.parameters ?? []].map(p => p.$ref ? doc.components?.parameters?.[p.$ref.split('/').pop()!] ?? p : p);
     out.push({ id: `${verb.toUpperCase()} ${path}`, verb: verb.toUpperCase(), path, op, group: op.tags?.[0] ?? '', parameters });
   }
+  // The same thing is at /restconf (RFC 8040 of before) and /rests: the list shows it once.
+  const ids = new Set(out.map(e => e.id));
+  for (const e of out) {
+    const m = /^(\w+) \/rests\/(operations|data|streams)(.*)$/.exec(e.id), twin = m && (m[2] === 'data' ? ['config', 'operational', 'data'] : [m[2]!]).map(k => `${m[1]} /restconf/${k}${m[3]}`).find(i => ids.has(i));
+    if (twin) e.twin = twin;
+  }
   return out.sort((a, b) => natural(a.group, b.group) || natural(a.path, b.path));
 }
 
@@ -30,24 +36,24 @@ export function ExplorerPage() {
 }
 
 function Explorer({ doc, id, want }: { doc: Document; id: string; want: string }) {
-  const all = useMemo(() => entries(doc), [doc]), w = want.toLowerCase().split(/\s+/).filter(Boolean), shown = useMemo(() => all.filter(e => { const t = (e.id + ' ' + e.group + ' ' + (e.op.summary ?? '')).toLowerCase(); return w.every(x => t.includes(x)); }), [all, want]), now = all.find(e => e.id === id);
+  const all = useMemo(() => entries(doc), [doc]), w = want.toLowerCase().split(/\s+/).filter(Boolean), both = w.some(x => x.includes('rests')) || /^\w+ \/rests\//.test(id), shown = useMemo(() => all.filter(e => { if (e.twin && !both) return false; const t = (e.id + ' ' + e.group + ' ' + (e.op.summary ?? '')).toLowerCase(); return w.every(x => t.includes(x)); }), [all, want, both]), twins = useMemo(() => all.filter(e => e.twin).length, [all]), now = all.find(e => e.id === id);
   const [top, setTop] = useState(0), box = useRef<HTMLDivElement>(null), first = Math.max(0, Math.floor(top / row) - 5), part = shown.slice(first, first + 50);
   useEffect(() => { const i = shown.findIndex(e => e.id === id); if (box.current && i >= 0 && (i * row < box.current.scrollTop || i * row > box.current.scrollTop + box.current.clientHeight - row)) box.current.scrollTop = Math.max(0, (i - 3) * row); }, [id]);
   const move = (e: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key], i = shown.findIndex(x => x.id === id), to = e.key === 'Home' ? 0 : e.key === 'End' ? shown.length - 1 : step === undefined ? -1 : Math.max(0, Math.min(shown.length - 1, i + step));
-    if (to >= 0 && shown[to]) { e.preventDefault(); go(['api', shown[to]!.id], want ? { q: want } : {}); }
+    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key], i = shown.findIndex(x => x.id === id), next = e.key === 'Home' ? 0 : e.key === 'End' ? shown.length - 1 : step === undefined ? -1 : Math.max(0, Math.min(shown.length - 1, i + step));
+    if (next >= 0 && shown[next]) { e.preventDefault(); go(['api', shown[next]!.id], want ? { q: want } : {}); }
   };
   return <div class="two">
-    <section class="card list" aria-label="Operations"><Search label="Find an operation" value={want} onInput={q => setQuery({ q })} onEnter={() => shown[0] && go(['api', shown[0].id], want ? { q: want } : {})} /><p class="soft" role="status">{shown.length} of {all.length}</p>
+    <section class="card list" aria-label="Operations"><Search label="Find an operation" value={want} onInput={q => setQuery({ q })} onEnter={() => shown[0] && go(['api', shown[0].id], want ? { q: want } : {})} /><p class="soft" role="status">{shown.length} of {all.length - (both ? 0 : twins)}{twins > 0 && !both && `, ${twins} of them at /rests too`}</p>
       <div ref={box} class="virtual" tabIndex={0} role="region" aria-label="List of operations; arrows choose" onKeyDown={move} onScroll={e => setTop(e.currentTarget.scrollTop)}><ul ref={e => { if (e) { e.style.height = shown.length * row + 'px'; } }}>
         {part.map((e, i) => <li key={e.id} ref={x => { if (x) x.style.top = (first + i) * row + 'px'; }}><a href={'#/api/' + encodeURIComponent(e.id) + (want ? '?q=' + encodeURIComponent(want) : '')} aria-current={e.id === id ? 'true' : undefined} title={e.id} tabIndex={-1}><b class={'verb ' + e.verb.toLowerCase()}>{e.verb}</b> {e.path.replace(/^\/restconf\/(operations\/)?/, '')}</a></li>)}</ul></div>
       {!shown.length && <p class="soft">Nothing here matches “{want}”.</p>}</section>
-    <section class="card detail" aria-label="Operation">{now ? <Try key={now.id} e={now} doc={doc} /> : id ? <Empty>There is no operation “{id}” here (any more).</Empty> : <><Empty>Choose an operation. What installed features with -ui serve is here, and what the controller itself does.</Empty><Requests /></>}</section>
+    <section class="card detail" aria-label="Operation">{now ? <Try key={now.id} e={now} other={now.twin ?? all.find(e => e.twin === now.id)?.id} doc={doc} /> : id ? <Empty>There is no operation “{id}” here (any more).</Empty> : <><Empty>Choose an operation. What installed features with -ui serve is here, and what the controller itself does.</Empty><Requests /></>}</section>
   </div>;
 }
 
 interface Sent { at: string; verb: string; url: string; body: string; status: number }
-const historyKey = 'ctl.requests', past = (): Sent[] => JSON.parse(sessionStorage.getItem(historyKey) ?? '[]') as Sent[];
+const historyKey = 'ctl.requests', past = (): Sent[] => { try { return JSON.parse(sessionStorage.getItem(historyKey) ?? '[]') as Sent[]; } catch { return []; } };
 function Requests() {
   const list = past();
   return list.length ? <><h2>Sent before</h2><ul class="plainlist">{list.map((s, i) => <li key={i}><Mark tone={s.status < 400 ? 'good' : 'bad'}>{s.status}</Mark> <code class="wrap">{s.verb} {s.url} {s.body.slice(0, 120)}</code></li>)}</ul></> : null;
@@ -61,11 +67,11 @@ function snippet(kind: string, verb: string, url: string, body: string): string 
   return `curl -u USER ${verb === 'GET' ? '' : `-X ${verb} `}${body ? `-H 'Content-Type: application/json' -d ${shell(body)} ` : ''}${shell(whole)}`;
 }
 
-function Try({ e, doc }: { e: Entry; doc: Document }) {
+function Try({ e, other, doc }: { e: Entry; other: string | undefined; doc: Document }) {
   const media = Object.entries(e.op.requestBody?.content ?? {}), json = media.find(([m]) => m.includes('json')), type = json?.[0] ?? media[0]?.[0] ?? 'application/json', isForm = type.includes('x-www-form'), schema = (json ?? media[0])?.[1].schema;
   const stream = /\/streams\/(json|xml|stream)\//.test(e.path) || '200' in (e.op.responses ?? {}) && 'text/event-stream' in (e.op.responses?.['200']?.content ?? {});
   const [values, setValues] = useState<Record<string, string>>({}), [body, setBody] = useState<unknown>(() => schema ? initial(schema, doc.components?.schemas ?? {}) : undefined), [raw, setRaw] = useState<string | null>(null), [kind, setKind] = useState('curl');
-  const [answer, setAnswer] = useState<{ status: number; took: number; text: string; headers: string; fault?: Fault } | null>(null), [error, setError] = useState<Fault | null>(null), [problem, setProblem] = useState(''), [busy, setBusy] = useState(false), source = useRef<AbortController | null>(null);
+  const [answer, setAnswer] = useState<{ status: number; took: number; text: string; headers: string; fault?: Fault } | null>(null), [error, setError] = useState<Fault | null>(null), [problem, setProblem] = useState(''), [busy, setBusy] = useState(false), source = useRef<AbortController | null>(null), copy = useAct();
   useEffect(() => { document.title = `${e.id} – API – ctl`; return () => source.current?.abort(); }, []);
   const url = e.path.replace(/\{([^}]+)\}/g, (_, n: string) => encodeURIComponent(values[n] ?? '').replace(/%3A/g, ':') || `{${n}}`) + (() => { const q = new URLSearchParams(e.parameters.filter(p => p.in === 'query' && values[p.name]).map(p => [p.name, values[p.name]!])).toString(); return q ? '?' + q : ''; })();
   const text = raw ?? (body === undefined ? '' : isForm ? new URLSearchParams(Object.entries(clean(body) as Record<string, string> ?? {}).map(([k, v]) => [k, String(v)])).toString() : JSON.stringify(clean(body) ?? {}, null, 2));
@@ -94,11 +100,11 @@ function Try({ e, doc }: { e: Entry; doc: Document }) {
         if (!r.ok) try { const o = JSON.parse(content), x = (o.errors ?? o['ietf-restconf:errors'])?.error?.[0]; fault = new Fault(r.status, x?.['error-message'] ?? o.details ?? o.detail ?? o.error_description ?? '', '', x?.['error-path'] ?? ''); } catch { /* no JSON */ }
         setAnswer({ status: r.status, took, headers, text: pretty, ...(fault ? { fault } : {}) });
       }
-    } catch (x) { if (!stop.signal.aborted) setError(x instanceof Fault ? x : new Fault(0, String(x))); } finally { setBusy(false); }
+    } catch (x) { if (!stop.signal.aborted) setError(faultFrom(x)); } finally { setBusy(false); }
   };
   const faultPath = answer?.fault?.path?.replace(/^\/?([\w-]+:)?input/, 'input') ?? '';
   return <form onSubmit={x => { x.preventDefault(); void submit(); }} onKeyDown={x => { if (x.key === 'Enter' && (x.ctrlKey || x.metaKey)) { x.preventDefault(); void submit(); } }}>
-    <h2 class="wrap"><b class={'verb ' + e.verb.toLowerCase()}>{e.verb}</b> {e.path}</h2><p>{e.op.description ?? e.op.summary}</p>
+    <h2 class="wrap"><b class={'verb ' + e.verb.toLowerCase()}>{e.verb}</b> {e.path}</h2><p>{e.op.description ?? e.op.summary}</p>{other && <p class="small">The same at <a href={to(['api', other])}>{other.replace(/^\w+ /, '')}</a></p>}
     {e.parameters.filter(p => p.in !== 'header').map(p => <div class="field" key={p.name}><label for={'p-' + p.name}>{p.name}{(p.required || p.in === 'path') && ' *'} <small class="soft">{p.in}{p.schema?.type && `, ${p.schema.type}`}</small></label>
       {p.schema?.enum ? <select id={'p-' + p.name} name={p.name} value={values[p.name] ?? ''} onChange={x => setValues({ ...values, [p.name]: x.currentTarget.value })}><option value="" />{p.schema.enum.map(v => <option key={String(v)}>{String(v)}</option>)}</select>
         : <input id={'p-' + p.name} name={p.name} value={values[p.name] ?? ''} aria-invalid={problem === p.name} onInput={x => setValues({ ...values, [p.name]: x.currentTarget.value })} />}
@@ -109,7 +115,7 @@ function Try({ e, doc }: { e: Entry; doc: Document }) {
     <p class="actions"><button disabled={busy && !stream}>Send</button>{busy && stream && <button type="button" class="plain" onClick={() => { source.current?.abort(); setBusy(false); }}>Stop</button>}<small class="soft">Ctrl+Enter</small></p>
     {error && <Failure error={error} />}
     {answer && <section aria-label="Answer" data-status={answer.status}><p role="status"><Mark tone={answer.status < 400 ? 'good' : 'bad'}>{answer.status}</Mark> in {answer.took} ms{answer.fault?.message && `: ${answer.fault.message}`} {answer.fault?.path && <code class="wrap">{answer.fault.path}</code>}</p><Long text={answer.text} /><details><summary>Headers</summary><pre class="code">{answer.headers}</pre></details></section>}
-    <div class="row"><Choice label="The same in" value={kind} options={[['curl', 'a shell'], ['python', 'Python'], ['go', 'Go']]} onChange={setKind} /><button type="button" class="plain" onClick={() => void navigator.clipboard?.writeText(snippet(kind, e.verb, url, e.verb === 'GET' ? '' : text))}>Copy</button></div>
+    <div class="row"><Choice label="The same in" value={kind} options={[['curl', 'a shell'], ['python', 'Python'], ['go', 'Go']]} onChange={setKind} /><button type="button" class="plain" onClick={() => copy.run(async () => { await navigator.clipboard.writeText(snippet(kind, e.verb, url, e.verb === 'GET' ? '' : text)); return 'Copied.'; })}>Copy</button></div><Outcome act={copy} />
     <pre class="code" tabIndex={0} data-testid="snippet">{snippet(kind, e.verb, url, e.verb === 'GET' ? '' : text)}</pre><Requests />
   </form>;
 }

@@ -1,9 +1,9 @@
 // Repository information: the sums of the plugin repoinfo, with the numbers of each chart as CSV.
-import { useEffect, useRef } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { call } from '../core/api';
 import { csv, download, useData } from '../core/data';
 import { route, setQuery, to } from '../core/route';
-import { Choice, Empty, Field, Loaded, Table, Tabs, Title } from '../core/ui';
+import { Chart, Choice, Empty, Field, Loaded, Table, Tabs, Title } from '../core/ui';
 
 interface Total { name: string; email?: string; organization?: string; commits: number; insertions: number; deletions: number; lines: number; first_commit: number; last_commit: number; projects?: number; authors?: number }
 interface Point { start: string; commits: number; insertions: number; deletions: number; authors: number; new_authors: number }
@@ -30,13 +30,8 @@ function Shown({ r, tab }: { r: Report; tab: string }) {
 }
 
 function Timeline({ points, interval }: { points: Point[]; interval: string }) {
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    let gone = () => undefined as void, here = true;
-    void import('../core/chart').then(c => { if (here && box.current && points.length) gone = c.line(box.current, points.map(p => Date.parse(p.start) / 1000), [{ label: `commits a ${interval}`, values: points.map(p => p.commits), bars: true }]); });
-    return () => { here = false; gone(); };
-  }, [points]);
-  return <section class="card"><div class="title"><h2>Commits by {interval}</h2><button class="plain" onClick={() => download('timeline.csv', 'text/csv', csv([['start', 'commits', 'insertions', 'deletions', 'authors', 'new authors'], ...points.map(p => [p.start, p.commits, p.insertions, p.deletions, p.authors, p.new_authors])]))}>CSV</button></div><div ref={box} class="chart" role="img" aria-label={`Commits by ${interval}: ${points.length} points, at most ${Math.max(0, ...points.map(p => p.commits))}`} /></section>;
+  const times = useMemo(() => points.map(p => Date.parse(p.start) / 1000), [points]), series = useMemo(() => [{ label: `commits a ${interval}`, values: points.map(p => p.commits), bars: true }], [points]);
+  return <section class="card"><div class="title"><h2>Commits by {interval}</h2><button class="plain" onClick={() => download('timeline.csv', 'text/csv', csv([['start', 'commits', 'insertions', 'deletions', 'authors', 'new authors'], ...points.map(p => [p.start, p.commits, p.insertions, p.deletions, p.authors, p.new_authors])]))}>CSV</button></div><Chart times={times} series={series} label={`Commits by ${interval}: ${points.length} points, at most ${Math.max(0, ...points.map(p => p.commits))}`} /></section>;
 }
 
 function Top({ title, list }: { title: string; list: Total[] }) {

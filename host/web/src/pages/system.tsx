@@ -1,12 +1,13 @@
 // The controller itself: features, plugins, events, log, cluster, certificates, metrics.
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { Fault, isAdmin, rpc } from '../core/api';
-import { age, useData, useTick } from '../core/data';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Fault, isAdmin, rpc, show, word } from '../core/api';
+import { age, useData } from '../core/data';
 import { recent } from '../core/events';
 import { route, to } from '../core/route';
-import { Dialog, Empty, Loaded, Mark, Outcome, Table, Tabs, Title, Tone, useAct } from '../core/ui';
+import { Chart, Choice, Dialog, Empty, Loaded, Mark, Outcome, Table, Tabs, Title, Tone, useAct } from '../core/ui';
+import { Audit, Cluster, Tasks } from './system-parts';
 
-interface Plugin { name: string; version?: string; state: string; reason?: string; since?: string; serving: boolean; pid?: number; restarts: number; calls: string | number; errors: string | number; refused: string | number; 'in-flight': string | number }
+export interface Plugin { name: string; version?: string; state: string; reason?: string; since?: string; serving: boolean; pid?: number; restarts: number; calls: string | number; errors: string | number; refused: string | number; 'in-flight': string | number }
 interface Feature { name: string; version: string; description?: string; state: string; required: boolean; available: boolean; note?: string; needs?: string[]; 'needed-by'?: string[]; plugin?: string[] }
 export interface Status { version: string; started: string; node: string; plugin?: Plugin[]; feature?: Feature[] }
 export const status = (background = false) => rpc<Status>('ctl-system:get-status', {}, { background });
@@ -15,15 +16,15 @@ export function SystemPage() {
   const tab = route.value.path[1] ?? 'plugins', data = useData(() => status(true), [tab]);
   useEffect(() => { const t = setInterval(() => { if (!document.hidden) data.reload(); }, 10_000); return () => clearInterval(t); }, []);
   return <><Title>System</Title>
-    <Tabs base={t => to(['system', t])} now={tab} tabs={[['plugins', 'Plugins'], ['features', 'Features'], ['events', 'Events'], ['log', 'Log'], ['cluster', 'Cluster'], ['certificates', 'Certificates'], ['metrics', 'Metrics']]} />
+    <Tabs base={t => to(['system', t])} now={tab} tabs={[['plugins', 'Plugins'], ['features', 'Features'], ['tasks', 'In progress'], ['events', 'Events'], ['log', 'Log'], ['audit', 'Audit'], ['cluster', 'Cluster'], ['certificates', 'Certificates'], ['metrics', 'Metrics']]} />
     <Loaded data={data}>{s => <>
       <p class="soft">Version {s.version}, node {s.node}, up since {new Date(s.started).toLocaleString()}</p>
       {tab === 'plugins' && <Plugins list={s.plugin ?? []} reload={data.reload} />}{tab === 'features' && <Features list={s.feature ?? []} reload={data.reload} />}
-      {tab === 'events' && <Events />}{tab === 'log' && <Log />}{tab === 'cluster' && <Cluster />}{tab === 'certificates' && <Certificates />}{tab === 'metrics' && <Metrics list={s.plugin ?? []} />}
+      {tab === 'tasks' && <Tasks plugins={s.plugin ?? []} />}{tab === 'events' && <Events />}{tab === 'log' && <Log />}{tab === 'audit' && <Audit />}{tab === 'cluster' && <Cluster />}{tab === 'certificates' && <Certificates />}{tab === 'metrics' && <Metrics list={s.plugin ?? []} />}
     </>}</Loaded></>;
 }
 
-const toneOf = (p: Plugin): Tone => p.serving ? p.state === 'degraded' ? 'warn' : 'good' : p.state === 'stopped' ? 'soft' : 'bad';
+export const toneOf = (p: Plugin): Tone => p.serving ? p.state === 'degraded' ? 'warn' : 'good' : p.state === 'stopped' ? 'soft' : 'bad';
 /** why says in a button's title that a role is missing. */
 const need = () => isAdmin() ? {} : { disabled: true, title: 'This needs the role admin' };
 
@@ -38,10 +39,11 @@ function Plugins({ list, reload }: { list: Plugin[]; reload: () => void }) {
 
 function PluginDialog({ name, onClose }: { name: string; onClose: () => void }) {
   interface Details { path?: string; sha256?: string; 'data-directory'?: string; started?: string; 'last-error'?: string; 'restart-at'?: string; health?: { name: string; value: string }[]; warning?: string[]; capability?: string[]; uses?: string[]; line?: string[] }
-  const data = useData(() => rpc<Details>('ctl-system:get-plugin', { name }), [name]);
+  interface Grant { grant: string; words: string; state: string; by?: string }
+  const data = useData(() => rpc<Details>('ctl-system:get-plugin', { name }), [name]), grants = useData(() => show<{ requests?: Grant[]; denied?: number; isolatedBy?: string[]; notAvailable?: string[] }>('plugin:info ' + word(name)).then(r => r.value), [name]);
   return <Dialog title={`Plugin ${name}`} onClose={onClose}><Loaded data={data}>{d => <><dl class="facts">
     {([['Started', d.started && age(d.started)], ['Last error', d['last-error']], ['Started again', d['restart-at']], ['Offers', d.capability?.join(', ')], ['Uses', d.uses?.join(', ')], ['Program', d.path], ['SHA-256', d.sha256], ['Data', d['data-directory']], ...(d.health ?? []).map(h => [h.name, h.value])] as [string, string | undefined][]).filter(([, v]) => v).map(([k, v]) => <><dt>{k}</dt><dd class="wrap">{v}</dd></>)}</dl>
-    {(d.warning ?? []).map(w => <p key={w} class="note warn">{w}</p>)}<h3>Last lines</h3><pre class="code" tabIndex={0}>{(d.line ?? []).join('\n') || 'It has logged nothing.'}</pre></>}</Loaded></Dialog>;
+    {(d.warning ?? []).map(w => <p key={w} class="note warn">{w}</p>)}<h3>What it may do beside serving</h3><Loaded data={grants}>{i => <>{i.requests?.length ? <ul class="plainlist">{i.requests.map(g => <li key={g.grant}><Mark tone={g.state === 'granted' ? 'good' : g.state === 'refused' ? 'bad' : 'warn'}>{g.state}</Mark> <code class="wrap">{g.grant}</code> <span class="soft">{g.words}{g.by && `, by ${g.by}`}</span></li>)}</ul> : <p class="soft">It requests nothing.</p>}{i.denied ? <p class="note warn">It tried {i.denied} times what it was not granted: System, audit.</p> : null}<h3>How it is isolated</h3><ul class="plainlist">{(i.isolatedBy ?? []).map(x => <li key={x}><Mark tone="good">{x}</Mark></li>)}{(i.notAvailable ?? []).map(x => <li key={x}><Mark tone="soft">{x}</Mark></li>)}</ul></>}</Loaded><h3>Last lines</h3><pre class="code" tabIndex={0}>{(d.line ?? []).join('\n') || 'It has logged nothing.'}</pre></>}</Loaded></Dialog>;
 }
 
 function Features({ list, reload }: { list: Feature[]; reload: () => void }) {
@@ -65,10 +67,6 @@ function Log() {
   return <><p class="actions"><button class="plain" onClick={data.reload}>Read again</button></p><Loaded data={data}>{v => <Table name="Log" rows={v} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.i, cell: e => <time title={e.time}>{new Date(e.time).toLocaleString()}</time> }, { name: 'Level', text: e => e.level, cell: e => <Mark tone={/ERROR/.test(e.level) ? 'bad' : /WARN/.test(e.level) ? 'warn' : 'soft'}>{e.level}</Mark> }, { name: 'Logger', text: e => e.logger }, { name: 'Message', text: e => e.message }]} />}</Loaded></>;
 }
 
-function Cluster() {
-  return <section class="card"><p>Members, roles and hand-overs are read with <code>cluster:status</code> and <code>cluster:members</code> at the console; snapshots are written with <code>system:snapshot</code>. They have no operation in the API yet.</p></section>;
-}
-
 /** days until a certificate ends, read from its DER by the second UTCTime or GeneralizedTime in it. */
 function ends(base64: string): Date | null {
   const der = atob(base64.replace(/-----[^-]+-----|\s/g, '')), times = [...der.matchAll(/\x17\x0d(\d{12})Z|\x18\x0f(\d{14})Z/g)].map(m => m[1] ? (Number(m[1].slice(0, 2)) < 50 ? '20' : '19') + m[1] : m[2]!);
@@ -82,15 +80,12 @@ function Certificates() {
 
 /** Metrics are calls and errors of each plugin, read every ten seconds while the page is open. */
 function Metrics({ list }: { list: Plugin[] }) {
-  const [kept, setKept] = useState<{ t: number; calls: Map<string, number> }[]>([]), box = useRef<HTMLDivElement>(null), [which, setWhich] = useState(''), name = which || list[0]?.name || '';
-  useTick(10);
-  useEffect(() => { setKept(k => [...k.slice(-359), { t: Date.now() / 1000, calls: new Map(list.map(p => [p.name, Number(p.calls)])) }]); }, [list]);
-  useEffect(() => {
-    if (kept.length < 3 || !box.current) return;
-    const t = kept.slice(1).map(k => k.t), y = kept.slice(1).map((k, i) => Math.max(0, ((k.calls.get(name) ?? 0) - (kept[i]!.calls.get(name) ?? 0)) / Math.max(0.001, k.t - kept[i]!.t)));
-    let gone = () => undefined as void;
-    void import('../core/chart').then(c => { if (box.current) gone = c.line(box.current, t, [{ label: `calls a second of ${name}`, values: y }]); });
-    return () => gone();
+  const [kept, setKept] = useState<{ t: number; of: Map<string, Plugin> }[]>([]), [which, setWhich] = useState(''), name = which || list[0]?.name || '';
+  useEffect(() => { setKept(k => [...k.slice(-359), { t: Date.now() / 1000, of: new Map(list.map(p => [p.name, p])) }]); }, [list]);
+  const [times, series] = useMemo(() => {
+    const rate = (leaf: 'calls' | 'errors') => kept.slice(1).map((k, i) => Math.max(0, (Number(k.of.get(name)?.[leaf] ?? 0) - Number(kept[i]!.of.get(name)?.[leaf] ?? 0)) / Math.max(0.001, k.t - kept[i]!.t)));
+    return [kept.slice(1).map(k => k.t), [{ label: 'calls a second', values: rate('calls') }, { label: 'errors a second', values: rate('errors') }]] as const;
   }, [kept, name]);
-  return <><p class="bar"><label>Plugin <select value={name} onChange={e => setWhich(e.currentTarget.value)}>{list.map(p => <option key={p.name}>{p.name}</option>)}</select></label></p><div ref={box} class="chart">{kept.length < 3 && <Empty>Two readings are needed: ten seconds each. For years of them, /metrics of the admin listener is read by Prometheus.</Empty>}</div></>;
+  return <><p class="side"><Choice label="Plugin" value={name} options={list.map(p => [p.name, p.name])} onChange={setWhich} /></p>
+    {kept.length < 3 ? <Empty>Two readings are needed: ten seconds each. For years of them, /metrics of the admin listener is read by Prometheus.</Empty> : <Chart label={`Calls and errors a second of ${name}`} times={times as number[]} series={series as never} />}</>;
 }

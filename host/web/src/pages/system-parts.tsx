@@ -1,0 +1,45 @@
+// Parts of the system page that are read from the console's tables: the audit, the cluster, and what is in progress.
+import { rpc, show } from '../core/api';
+import { age, useData } from '../core/data';
+import { route, setQuery, to } from '../core/route';
+import { Choice, Empty, Loaded, Mark, Table } from '../core/ui';
+import { each } from '../map/layers';
+import { Plugin, toneOf } from './system';
+
+interface AuditRecord { seq: number; time: string; who: string; what: string; object: string; outcome: string; address: string }
+export function Audit() {
+  const since = route.value.query.get('since') ?? '24h';
+  const data = useData(() => show<AuditRecord[] | null>('audit:show --since ' + since).then(r => ({ records: r.value ?? [], findings: r.findings })), [since]);
+  return <><p class="side"><Choice label="Since" value={since} options={[['1h', 'an hour'], ['24h', 'a day'], ['168h', 'a week'], ['8760h', 'a year']]} onChange={v => setQuery({ since: v })} /><button class="plain" onClick={data.reload}>Read again</button></p>
+    <Loaded data={data}>{v => <>{v.findings && <p class="note bad">{v.findings}</p>}<Table name="Audit" newest rows={v.records} id={r => String(r.seq)} empty={<Empty>Nothing was changed or refused in this time.</Empty>} columns={[{ name: 'Number', text: r => r.seq, right: true }, { name: 'Time', text: r => r.time, cell: r => <time title={r.time}>{new Date(r.time).toLocaleString()}</time> }, { name: 'Who', text: r => r.who || 'the controller' }, { name: 'What', text: r => r.what }, { name: 'Object', text: r => r.object }, { name: 'Outcome', text: r => r.outcome, cell: r => <Mark tone={r.outcome === 'ok' ? 'good' : 'bad'}>{r.outcome}</Mark> }, { name: 'From', text: r => r.address }]} /></>}</Loaded></>;
+}
+
+interface Part { name: string; version: string; state: string; reason?: string }
+interface Member { id: string; host: string; address?: string; version: string; started: string; self: boolean; roles: string[]; why?: string; live?: { Revision?: number; revision?: number }; running: { features?: Part[]; plugins?: Part[] } }
+interface Role { name: string; node: string; holder: string; epoch: number; since: string }
+export function Cluster() {
+  const data = useData(() => show<{ members?: Member[]; roles?: Role[] }>('cluster:status').then(r => r.value), []);
+  return <Loaded data={data}>{v => <>
+    <h2>Nodes</h2><Table name="Nodes of the cluster" rows={v.members ?? []} id={m => m.id} empty={<Empty>No node has a lease: the store does not answer.</Empty>} columns={[{ name: 'Node', text: m => m.id + (m.self ? ' (this)' : '') }, { name: 'State', text: m => m.why ?? 'alive', cell: m => <Mark tone={m.why ? 'bad' : 'good'}>{m.why ? `does not answer: ${m.why}` : 'alive'}</Mark> }, { name: 'Host', text: m => m.host }, { name: 'Address', text: m => m.address ?? 'takes no calls of other nodes' }, { name: 'Version', text: m => m.version }, { name: 'Up since', text: m => m.started, cell: m => age(m.started) }, { name: 'Roles', text: m => m.roles.length, right: true }, { name: 'Not as it should be', text: m => [...m.running.features ?? [], ...m.running.plugins ?? []].filter(p => p.reason).map(p => `${p.name}: ${p.reason}`).join('; ') }]} />
+    <h2>Roles</h2><Table name="Roles" rows={v.roles ?? []} id={r => r.name} empty={<Empty>No plugin runs that only one node may run.</Empty>} columns={[{ name: 'Role', text: r => r.name }, { name: 'Node', text: r => r.node }, { name: 'Holder', text: r => r.holder }, { name: 'Epoch', text: r => r.epoch, right: true }, { name: 'Since', text: r => r.since, cell: r => age(r.since) }]} />
+    <h2>Snapshots</h2><p>A snapshot of all data is written with <code>ctl snapshot save FILE</code>, and read with <code>ctl snapshot restore FILE</code> while no controller runs. It holds secrets, so it is not given to browsers.</p></>}</Loaded>;
+}
+
+interface Task { what: string; state: string; tone: 'good' | 'warn' | 'bad' | 'soft'; detail: string; since: string; href: string }
+interface Write { id?: string; switch?: string; what?: string; state?: string; by?: string; time?: string; error?: string }
+/** unfinished asks those who do something for long: what they have not finished. One that is not installed has nothing. */
+async function unfinished(): Promise<{ tasks: Task[]; failed: string[] }> {
+  const { done, failed } = await each<() => Promise<Task[]>, Task[]>([
+    async () => ((await rpc<{ router?: { 'node-id': string; state: string; reason?: string; since?: string }[] }>('bier-service-api:reconcile', { wait: 0 }, { background: true })).router ?? []).filter(r => r.state !== 'applied' && r.state !== 'clean').map(r => ({ what: `BIER router ${r['node-id']}`, state: r.state, tone: r.state === 'failed' ? 'bad' : 'warn', detail: r.reason ?? '', since: r.since ?? '', href: to(['bier']) })),
+    async () => ((await show<Write[] | null>('switch:changes', { background: true })).value ?? []).filter(w => w.state === 'queued' || w.state === 'sent').map(w => ({ what: `Write on ${w.switch ?? 'a switch'}: ${w.what ?? ''}`, state: w.state ?? '', tone: 'warn', detail: w.error ?? '', since: w.time ?? '', href: to(['devices']) })),
+  ], f => f());
+  return { tasks: done.flatMap(([, t]) => t), failed: failed.map(([, why]) => why).filter(why => !/no command|not installed|no operation|unknown|there is no/i.test(why)) };
+}
+
+export function Tasks({ plugins }: { plugins: Plugin[] }) {
+  const data = useData(unfinished, [plugins.length]);
+  const own: Task[] = plugins.flatMap(p => [...p.serving && Number(p['in-flight']) > 0 ? [{ what: `Calls to ${p.name}`, state: `${p['in-flight']} in progress`, tone: 'good' as const, detail: '', since: '', href: to(['system', 'plugins']) }] : [],
+    ...!p.serving && p.state !== 'stopped' ? [{ what: `Plugin ${p.name}`, state: p.state, tone: toneOf(p) as 'bad', detail: p.reason ?? '', since: p.since ?? '', href: to(['system', 'plugins']) }] : []]);
+  return <Loaded data={data}>{v => <>{v.failed.map(f => <p key={f} class="note warn">{f}</p>)}<p class="actions"><button class="plain" onClick={data.reload}>Read again</button></p>
+    <Table name="Tasks" rows={[...own, ...v.tasks].map((t, i) => ({ ...t, i }))} id={t => String(t.i)} empty={<Empty>Nothing is in progress: no call, no plugin that is starting, no write on a switch that waits, no BIER router that is being changed.</Empty>} columns={[{ name: 'What', text: t => t.what, cell: t => <a href={t.href}>{t.what}</a> }, { name: 'State', text: t => t.state, cell: t => <Mark tone={t.tone}>{t.state}</Mark> }, { name: 'Because', text: t => t.detail }, { name: 'Since', text: t => t.since, cell: t => age(t.since) }]} /></>}</Loaded>;
+}
