@@ -177,7 +177,7 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 }
 
 // maxGather bounds how long changes are gathered.
-const maxGather = 300 * time.Millisecond
+const maxGather = 50 * time.Millisecond
 
 func gather(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
