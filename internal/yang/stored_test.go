@@ -1,6 +1,11 @@
 package yang
 
-import "testing"
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
 
 // FuzzStored writes texts as they are stored: whatever they are, the writer ends, and what decodes is
 // written as if it had been decoded.
@@ -32,4 +37,39 @@ func FuzzStored(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A long list, of which parts are written beside each other, is written in its order; writing it
+// ends at an entry that does not fit the schema, and when its reader has gone.
+func TestALongListAsXML(t *testing.T) {
+	n := testSet(t).Data("every", "settings").Member("user")
+	list := &Stored{Node: n, Array: true}
+	var want strings.Builder
+	for i := range 20*spanLen + 7 {
+		list.Texts = append(list.Texts, fmt.Sprintf(`{"name":"u%05d"}`, i))
+		fmt.Fprintf(&want, `<user><name>u%05d</name></user>`, i)
+	}
+	var got strings.Builder
+	write := func(flush func([]byte) error) error {
+		got.Reset()
+		w := Writer{XML: true, Flush: flush}
+		w.stored(list, n.Module)
+		return w.Finish()
+	}
+	keep := func(b []byte) error { got.Write(b); return nil }
+	if err := write(keep); err != nil || got.String() != want.String() {
+		t.Fatalf("%v\n%.300s", err, got.String())
+	}
+	gone := errors.New("the reader has gone")
+	if err := write(func([]byte) error { return gone }); !errors.Is(err, gone) {
+		t.Errorf("%v, want that the reader has gone", err)
+	}
+	for _, at := range []int{0, spanLen, 3*spanLen + 5, len(list.Texts) - 1} {
+		was := list.Texts[at]
+		list.Texts[at] = `{"name":`
+		if err := write(keep); err == nil {
+			t.Errorf("entry %d does not fit the schema, and is written", at)
+		}
+		list.Texts[at] = was
+	}
 }
