@@ -40,6 +40,19 @@ type row[T any] struct {
 	once sync.Once
 }
 
+// rows are a tree of *row[T]. The tree is not generic itself: compilers would make all of it
+// again for each T.
+type rows = iradix.Tree[any]
+
+// rowAt returns the row of a key.
+func rowAt[T any](t *rows, key string) (*row[T], bool) {
+	x, ok := t.Get([]byte(key))
+	if !ok {
+		return nil, false
+	}
+	return x.(*row[T]), true
+}
+
 // unchanging returns a key of a tree, which never changes, as a string.
 func unchanging(key []byte) string { return unsafe.String(unsafe.SliceData(key), len(key)) }
 
@@ -64,7 +77,7 @@ func (t *Table[T]) Notify(f func(keys []string)) { t.notify = f }
 
 // Get returns the record of a key; false when there is none, or none that is readable.
 func (t *Table[T]) Get(r Reader, key string) (T, bool) {
-	x, ok := t.tree(r).Get([]byte(key))
+	x, ok := rowAt[T](t.tree(r), key)
 	if !ok {
 		x = &row[T]{}
 	} else {
@@ -76,7 +89,7 @@ func (t *Table[T]) Get(r Reader, key string) (T, bool) {
 
 // Revision returns the revision that wrote the record of a key, 0 if there is none.
 func (t *Table[T]) Revision(r Reader, key string) uint64 {
-	if x, ok := t.tree(r).Get([]byte(key)); ok {
+	if x, ok := rowAt[T](t.tree(r), key); ok {
 		return x.revision
 	}
 	return 0
@@ -90,7 +103,8 @@ func (t *Table[T]) All(r Reader, prefix string) iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		it := t.tree(r).Root().Iterator()
 		it.SeekPrefix([]byte(prefix))
-		for key, x, ok := it.Next(); ok; key, x, ok = it.Next() {
+		for key, v, ok := it.Next(); ok; key, v, ok = it.Next() {
+			x := v.(*row[T])
 			if t.decode(unchanging(key), x); x.err == nil && !yield(unchanging(key), x.value) {
 				return
 			}
@@ -108,7 +122,7 @@ func (t *Table[T]) Put(tx *Tx, key string, v T) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the record %s cannot be encoded: %v", key, err)
 	}
-	if before, ok := t.tree(tx).Get([]byte(key)); ok {
+	if before, ok := rowAt[T](t.tree(tx), key); ok {
 		t.decode(key, before)
 		value = before.unknown.into(value)
 	}
@@ -121,13 +135,11 @@ func (t *Table[T]) Delete(tx *Tx, key string) {
 	tx.op(host.Op{Space: t.at.Space, Key: t.at.Prefix + key, Delete: true})
 }
 
-func (t *Table[T]) tree(r Reader) *iradix.Tree[*row[T]] {
-	return r.part(t.index).(*iradix.Tree[*row[T]])
-}
+func (t *Table[T]) tree(r Reader) *rows { return r.part(t.index).(*rows) }
 
 func (t *Table[T]) prefix() host.Prefix  { return t.at }
 func (t *Table[T]) bind(_ *Store, i int) { t.index = i }
-func (t *Table[T]) empty() any           { return iradix.New[*row[T]]() }
+func (t *Table[T]) empty() any           { return iradix.New[any]() }
 func (t *Table[T]) changed(keys []string) {
 	if t.notify != nil {
 		t.notify(keys)
@@ -135,7 +147,7 @@ func (t *Table[T]) changed(keys []string) {
 }
 
 func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
-	txn := part.(*iradix.Tree[*row[T]]).Txn()
+	txn := part.(*rows).Txn()
 	keys := make([]string, 0, len(events))
 	for _, e := range events {
 		key := strings.TrimPrefix(e.Key, t.at.Prefix)
@@ -150,8 +162,9 @@ func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
 }
 
 func (t *Table[T]) broken(part any, out map[string]error) {
-	it := part.(*iradix.Tree[*row[T]]).Root().Iterator()
-	for key, x, ok := it.Next(); ok; key, x, ok = it.Next() {
+	it := part.(*rows).Root().Iterator()
+	for key, v, ok := it.Next(); ok; key, v, ok = it.Next() {
+		x := v.(*row[T])
 		if t.decode(unchanging(key), x); x.err != nil {
 			out[t.at.Prefix+string(key)] = x.err
 		}

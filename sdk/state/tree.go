@@ -28,7 +28,7 @@ type Tree[T any] struct {
 // path.
 type instances[T any] struct {
 	docs  *iradix.Tree[host.Entry]
-	items *iradix.Tree[*row[T]]
+	items *rows
 	bad   int // how many items cannot be decoded
 }
 
@@ -113,7 +113,7 @@ func (t *Tree[T]) Get(r Reader, keys ...string) (T, bool) {
 	if !t.bare {
 		r.readAll(t.docs, path+"/")
 	}
-	if x, ok := part.items.Get([]byte(path)); ok && x.err == nil {
+	if x, ok := rowAt[T](part.items, path); ok && x.err == nil {
 		return x.value, true
 	}
 	var none T
@@ -123,7 +123,7 @@ func (t *Tree[T]) Get(r Reader, keys ...string) (T, bool) {
 // Revision returns the newest revision that wrote a part of the instance, 0 if there is
 // none.
 func (t *Tree[T]) Revision(r Reader, keys ...string) uint64 {
-	if x, ok := t.of(r).items.Get([]byte(t.Path(keys...))); ok {
+	if x, ok := rowAt[T](t.of(r).items, t.Path(keys...)); ok {
 		return x.revision
 	}
 	return 0
@@ -147,8 +147,8 @@ func (t *Tree[T]) All(r Reader, keys ...string) iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		it := part.items.Root().Iterator()
 		it.SeekPrefix([]byte(prefix))
-		for path, x, ok := it.Next(); ok; path, x, ok = it.Next() {
-			if x.err == nil && !yield(unchanging(path), x.value) {
+		for path, v, ok := it.Next(); ok; path, v, ok = it.Next() {
+			if x := v.(*row[T]); x.err == nil && !yield(unchanging(path), x.value) {
 				return
 			}
 		}
@@ -175,7 +175,7 @@ func (t *Tree[T]) of(r Reader) instances[T] { return r.part(t.index).(instances[
 func (t *Tree[T]) prefix() host.Prefix  { return t.docs }
 func (t *Tree[T]) bind(_ *Store, i int) { t.index = i }
 func (t *Tree[T]) empty() any {
-	return instances[T]{docs: iradix.New[host.Entry](), items: iradix.New[*row[T]]()}
+	return instances[T]{docs: iradix.New[host.Entry](), items: iradix.New[any]()}
 }
 func (t *Tree[T]) changed(paths []string) {
 	if t.notify != nil {
@@ -232,7 +232,7 @@ func (t *Tree[T]) apply(part any, events []host.Event) (any, []string) {
 	paths := make([]string, 0, len(touched))
 	for root := range touched {
 		paths = append(paths, root)
-		if x, ok := items.Get([]byte(root)); ok && x.err != nil {
+		if x, ok := items.Get([]byte(root)); ok && x.(*row[T]).err != nil {
 			now.bad--
 		}
 		if x, ok := t.join(now.docs, root); ok {
@@ -325,8 +325,8 @@ func (t *Tree[T]) broken(part any, out map[string]error) {
 		return
 	}
 	it := part.(instances[T]).items.Root().Iterator()
-	for path, x, ok := it.Next(); ok; path, x, ok = it.Next() {
-		if x.err != nil {
+	for path, v, ok := it.Next(); ok; path, v, ok = it.Next() {
+		if x := v.(*row[T]); x.err != nil {
 			out[string(path)] = x.err
 		}
 	}
