@@ -14,9 +14,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-
-	"ctl.internal/internal/lab/network"
-	"ctl.internal/test/harness"
 )
 
 // axeSource is the text of axe-core, in the version that host/web/package-lock.json pins; npm fetches it when it is not there.
@@ -75,14 +72,7 @@ func media(settings ...string) chromedp.Action {
 func TestAccessibility(t *testing.T) {
 	axe := axeSource(t)
 	ctx, complaints := browser(t)
-	lab, err := network.Start(network.Options{Topology: "ring:5"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(lab.Close)
-	c := harness.Start(t, bin, map[string]string{"switch_swdb.csv": string(lab.CSV())})
-	c.Ctl("feature:install --grant ctl-switch-all ctl-bier-all")
-	c.Ctl("switch:TopoDiscover")
+	_, c := switches(t, "ring:5", "ctl-switch-all ctl-bier-all")
 
 	check := func(name, rules string) {
 		t.Helper()

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/sdk/plugintest/reserve"
 	"ctl.internal/test/harness"
 )
@@ -66,6 +67,20 @@ func browser(t *testing.T) (ctx context.Context, complaints func() []string) {
 		t.Fatal(err)
 	}
 	return ctx, func() []string { m.Lock(); defer m.Unlock(); return slices.Clone(said) }
+}
+
+// switches starts a network of simulated switches, and a controller with these features that has discovered it.
+func switches(t *testing.T, topology, features string) (*network.Network, *harness.Controller) {
+	t.Helper()
+	lab, err := network.Start(network.Options{Topology: topology})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(lab.Close)
+	c := harness.Start(t, bin, map[string]string{"switch_swdb.csv": string(lab.CSV())})
+	c.Ctl("feature:install --grant " + features)
+	c.Ctl("switch:TopoDiscover")
+	return lab, c
 }
 
 // run does the steps and, when one fails or PAGES names a folder, leaves a picture there.

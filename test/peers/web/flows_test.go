@@ -14,7 +14,6 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/simrouter"
 	"ctl.internal/plugins/repoinfo/gittest"
 	"ctl.internal/test/harness"
@@ -133,14 +132,7 @@ func TestRepositoriesAndGrants(t *testing.T) {
 // The map by mouse: dragged nodes stay, also after a reload; leaves fold; what is exported is the map; 4K and a telephone.
 func TestMapByMouse(t *testing.T) {
 	ctx, complaints := browser(t)
-	lab, err := network.Start(network.Options{Topology: "ring:4,tree:3x2"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(lab.Close)
-	c := harness.Start(t, bin, map[string]string{"switch_swdb.csv": string(lab.CSV())})
-	c.Ctl("feature:install --grant ctl-switch-all")
-	c.Ctl("switch:TopoDiscover")
+	lab, c := switches(t, "ring:4,tree:3x2", "ctl-switch-all")
 	const drawn = `document.querySelector('canvas.map')?.dataset.state === 'drawn'`
 	const sw1 = "2199023255553"
 	var at []float64

@@ -8,9 +8,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"ctl.internal/internal/lab/network"
-	"ctl.internal/test/harness"
 )
 
 // focused describes what has the focus: whether it is seen, and whether it is within a dialog.
@@ -44,14 +41,7 @@ var empty = chromedp.Evaluate(`document.activeElement.value = ''; 0`, nil)
 // focus and give it back.
 func TestKeyboard(t *testing.T) {
 	ctx, complaints := browser(t)
-	lab, err := network.Start(network.Options{Topology: "ring:5"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(lab.Close)
-	c := harness.Start(t, bin, map[string]string{"switch_swdb.csv": string(lab.CSV())})
-	c.Ctl("feature:install --grant ctl-switch-all")
-	c.Ctl("switch:TopoDiscover")
+	_, c := switches(t, "ring:5", "ctl-switch-all")
 	run(ctx, t, "login", chromedp.Navigate(c.HTTP+"/#/map"), chromedp.WaitVisible(`.login`), until(focused+`.tag === 'INPUT'`), chromedp.KeyEvent("admin"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("admin"), chromedp.KeyEvent(kb.Enter),
 		chromedp.WaitVisible(`header nav`), shows("5 nodes, 5 links"), until(`document.querySelector('canvas.map').dataset.state === 'drawn'`))
 

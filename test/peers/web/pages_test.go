@@ -10,9 +10,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"ctl.internal/internal/lab/network"
-	"ctl.internal/test/harness"
 )
 
 // The console works in a browser that reaches nothing else: login, map, device, VLAN, search, features, explorer,
@@ -20,15 +17,7 @@ import (
 // policy of the page forbids.
 func TestPages(t *testing.T) {
 	ctx, complaints := browser(t)
-	lab, err := network.Start(network.Options{Topology: "ring:5"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(lab.Close)
-	c := harness.Start(t, bin, map[string]string{"switch_swdb.csv": string(lab.CSV())})
-	for _, f := range []string{"ctl-switch-all", "ctl-bier-topomanager-ui"} {
-		c.Ctl("feature:install --grant " + f)
-	}
+	lab, c := switches(t, "ring:5", "ctl-switch-all ctl-bier-topomanager-ui")
 	for path, want := range map[string]int{"/": http.StatusUnauthorized, "/apidoc/openapi.json": http.StatusUnauthorized, "/web/events": http.StatusUnauthorized,
 		"/web/me": http.StatusUnauthorized, "/login": http.StatusOK, "/web/static/app.js": http.StatusOK} {
 		if status, _, err := c.Get(path, "nobody", "wrong"); err != nil || status != want {
