@@ -42,6 +42,7 @@ type view struct {
 	*world
 	id      string
 	stepped []string
+	late    bool // the node has not seen yet who holds what
 }
 
 func (v *view) Self() lease.Node { n, _ := v.Member(v.id); return n }
@@ -71,7 +72,7 @@ func (v *view) Holder(role string) (lease.Role, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	r, ok := v.roles[role]
-	return r, ok
+	return r, ok && !v.late
 }
 func (v *view) Changed() <-chan struct{} {
 	v.mu.Lock()

@@ -113,6 +113,16 @@ func TestWhereACallGoes(t *testing.T) {
 				return "", ctx.Err()
 			}
 		}},
+		"it does not know yet that it has the role": {safe: true, want: "echo x", calls: 1, prepare: func(w *world, n nodes) {
+			w.give(n.b, 3)
+			n.b.view.late, n.b.plugin.epoch = true, 0
+			time.AfterFunc(300*time.Millisecond, func() {
+				w.set(func() { n.b.view.late = false })
+				n.b.plugin.mu.Lock()
+				defer n.b.plugin.mu.Unlock()
+				n.b.plugin.epoch = 3
+			})
+		}},
 		"it stands still, and the role goes elsewhere": {safe: true, want: "echo x", calls: 1, prepare: func(w *world, n nodes) {
 			w.give(n.b, 3)
 			n.b.plugin.answer = func(ctx context.Context, _ string) (string, error) {

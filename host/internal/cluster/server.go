@@ -64,8 +64,8 @@ func (n *Node) handle(_ any, in grpc.ServerStream) error {
 	return fault.ToStatus(err)
 }
 
-// here returns the connection to a plugin of this node. While the node has the role and the plugin is being started,
-// a safe call waits; another one is refused at once, since it was not begun.
+// here returns the connection to a plugin of this node. While the plugin is being started a safe call waits, also when the
+// caller knows before this node that it has the role; another one is refused at once, since it was not begun.
 func (n *Node) here(ctx context.Context, name string, epoch uint64, safe bool) (grpc.ClientConnInterface, error) {
 	ctx, cancel := context.WithTimeout(ctx, safeWait)
 	defer cancel()
@@ -74,7 +74,7 @@ func (n *Node) here(ctx context.Context, name string, epoch uint64, safe bool) (
 		if err == nil || !safe {
 			return conn, err
 		}
-		if r, ok := n.o.Roles.Holder(plugin.RolePrefix + name); !ok || uint64(r.Epoch) != epoch || r.Node != n.o.Identity.ID {
+		if r, ok := n.o.Roles.Holder(plugin.RolePrefix + name); ok && uint64(r.Epoch) > epoch {
 			return nil, err
 		}
 		select {
