@@ -47,8 +47,9 @@ func entryEnd(t string, pos int, n *Node) int {
 // member reads the name at t[pos] and returns its node, nil if there is none any more, and where
 // its value begins. Members mostly come in the order of the schema: next is where to look first.
 func member(t string, pos int, n *Node, next *int) (m *Node, value int) {
+	first := byteAt(t, pos+1) // most others differ in it
 	for i := *next; i < len(n.members); i++ {
-		if m := n.members[i]; strings.HasPrefix(t[pos:], m.kept) {
+		if m := n.members[i]; m.kept[1] == first && strings.HasPrefix(t[pos:], m.kept) {
 			*next = i + 1
 			return m, pos + len(m.kept)
 		}

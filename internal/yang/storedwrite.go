@@ -82,10 +82,6 @@ func (w *Writer) array(s *Stored, module string) {
 		w.Masked = nil
 		defer func() { w.Masked = masked }()
 	}
-	if w.XML && len(s.entries) == 0 && s.Len() >= 4*spanLen {
-		w.spans(s, module)
-		return
-	}
 	plain := !w.XML && w.Masked == nil && (w.Style == Canonical || !s.Node.quoted)
 	for i, t := range s.Texts {
 		if i > 0 {
@@ -100,50 +96,6 @@ func (w *Writer) array(s *Stored, module string) {
 		w.flush(flushAt)
 	}
 	w.json(']')
-}
-
-// spanLen is how many entries of a long list are written as XML at a time.
-const spanLen = 256
-
-// spans writes a long list as XML. Of its entries every second span is written meanwhile by another
-// goroutine: XML takes several times as long to write as to send.
-func (w *Writer) spans(s *Stored, module string) {
-	part := func(at *Writer, from int) {
-		for _, t := range s.Texts[from:min(from+spanLen, s.Len())] {
-			at.object(t, 0, s.Node, nil, module)
-		}
-	}
-	parts, free := make(chan *Writer, 2), make(chan *Writer, 2)
-	for range cap(free) {
-		free <- &Writer{Style: w.Style, XML: true, Masked: w.Masked, Mask: w.Mask, xmlWriter: xmlWriter{spaces: w.spaces}}
-	}
-	defer func() {
-		close(free)
-		for range parts {
-		}
-	}()
-	go func() {
-		defer close(parts)
-		for from := spanLen; from < s.Len(); from += 2 * spanLen {
-			other, ok := <-free
-			if !ok {
-				return
-			}
-			part(other, from)
-			parts <- other
-		}
-	}()
-	for from := 0; from < s.Len() && w.err == nil; from += 2 * spanLen {
-		part(w, from)
-		w.flush(0)
-		if other := <-parts; other != nil && w.err == nil {
-			if w.err = other.err; w.err == nil {
-				w.err = w.Flush(other.buf)
-				other.buf = other.buf[:0]
-				free <- other
-			}
-		}
-	}
 }
 
 // masks reports whether a node has a masked value below it.
