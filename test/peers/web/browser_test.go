@@ -4,15 +4,18 @@ package webpeers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -89,7 +92,9 @@ func run(ctx context.Context, t *testing.T, name string, steps ...chromedp.Actio
 	var err error
 	for i, step := range steps {
 		within, done := context.WithTimeout(ctx, patience/8)
-		if err = chromedp.Run(within, step); err != nil {
+		for err = chromedp.Run(within, step); replaced(err) && within.Err() == nil; err = chromedp.Run(within, step) {
+		}
+		if err != nil {
 			err = fmt.Errorf("step %d: %w", i+1, err)
 		}
 		done()
@@ -108,6 +113,12 @@ func run(ctx context.Context, t *testing.T, name string, steps ...chromedp.Actio
 		_ = chromedp.Run(ctx, chromedp.Evaluate(`document.body.innerText`, &text))
 		t.Fatalf("%s: %v; the page shows\n%s", name, err, text)
 	}
+}
+
+// replaced reports that the page drew an element again between its being found and its being used: nothing was done to it.
+func replaced(err error) bool {
+	var e *cdproto.Error
+	return errors.As(err, &e) && e.Code == -32000 && (strings.Contains(e.Message, "node with given id") || strings.Contains(e.Message, "No node"))
 }
 
 func shot(ctx context.Context) ([]byte, error) { return page.CaptureScreenshot().Do(ctx) }
