@@ -63,8 +63,11 @@ func (g *connLimiter) Accept() (net.Conn, error) {
 	c.wait()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for len(g.open) >= g.max && !g.closed && !g.closeIdlest() {
-		g.full.Store(true)
+	for len(g.open) >= g.max && !g.closed {
+		g.full.Store(true) // before looking: one that becomes idle meanwhile then says so
+		if g.closeIdlest() {
+			break
+		}
 		g.changed.Wait()
 	}
 	g.full.Store(false)

@@ -2,11 +2,13 @@ package server
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -84,8 +86,20 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 			t.Errorf("beside %d idle connections: %q", i, got)
 		}
 	}
-	if _, err := idle[0].Read(make([]byte, 1)); err == nil {
-		t.Error("the connection that was idle longest is still open")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := idle[0].Read(make([]byte, 1))
+		ended <- err
+	}()
+	for closed := false; !closed; { // until the server has noted that it had answered on that one
+		select {
+		case err := <-ended:
+			if closed = true; errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatal("the connection that was idle longest is still open")
+			}
+		default:
+			get(t, dial(t, address))
+		}
 	}
 	close(leave)
 	r, err := http.ReadResponse(bufio.NewReader(busy), nil)
