@@ -112,8 +112,6 @@ func (c *compiler) finish(n *Node) {
 		c.parseDefaults(m)
 		m.refers = m.refers || m.IsLeaf() && m.Config && m.Type.Base == Leafref && m.Type.MustExist
 		n.refers = n.refers || m.refers
-		m.quoted = m.quoted || m.IsLeaf() && (m.Type.Final().Base.Quoted() || m.Type.Final().Base == Union)
-		n.quoted = n.quoted || m.quoted
 		m.plain = m.Kind == Leaf && !slices.Contains([]Base{Union, Identityref, InstanceIdentifier}, m.Type.Final().Base)
 	}
 	for _, x := range n.choices {

@@ -78,7 +78,6 @@ type Node struct {
 	kept    string // one of the two: as canonical JSON names it below its parent
 	opening string // <name>
 	closing string // </name>
-	quoted  bool   // RFC 7951 writes some value of it, or below it, in quotes that canonical JSON does not have
 	plain   bool   // a leaf whose XML text is that of its value: no prefixes of modules in it
 	spaces  *spaces
 }

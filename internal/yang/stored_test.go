@@ -73,3 +73,60 @@ func TestALongListAsXML(t *testing.T) {
 		list.Texts[at] = was
 	}
 }
+
+// FuzzAlike writes lists, whose entries are copied by their shape, and each entry alone: both give the same.
+func FuzzAlike(f *testing.F) {
+	set := testSet(f)
+	lists := []*Node{set.Data("every", "settings").Member("user")}
+	for _, n := range set.Data("every", "settings").Members() {
+		if n.Kind == List && n != lists[0] {
+			lists = append(lists, n)
+		}
+	}
+	for _, s := range []string{
+		"{\"name\":\"a\"}\n{\"name\":\"b<&>\"}\n{\"name\":\"\"}\n{\"name\":\"q\\\"\\\\\"}\n{\"name\":\"a\",\"friend\":\"b\"}",
+		"{\"name\":\"a\",\"perm\":[{\"role\":\"x\"},{\"role\":\"y\"}]}\n{\"name\":\"b\",\"perm\":[{\"role\":\"\"},{\"role\":\"z\"}]}\n{\"name\":\"b\",\"perm\":[{},{\"role\":\"z\"}]}",
+		"{\"name\":5}\n{\"name\":6}\n{\"name\":\"6\"}\n{\"name\":[null]}\n{\"name\":{}}\n{\"name\":true,\"gone\":1}\n{\"name\":,}",
+	} {
+		f.Add(s, false, 0)
+		f.Add(s, true, 1)
+	}
+	f.Fuzz(func(t *testing.T, texts string, masked bool, style int) {
+		entries := strings.Split(texts, "\n")
+		if len(entries) > 50 || strings.Contains(texts, "\n\n") || texts == "" || strings.HasPrefix(texts, "\n") || strings.HasSuffix(texts, "\n") {
+			return
+		}
+		for len(entries) < shapesFrom {
+			entries = append(entries, entries...)
+		}
+		for _, n := range lists {
+			for _, xml := range []bool{false, true} {
+				write := func(texts ...string) (string, error) {
+					var got []byte
+					w := Writer{Style: []Style{Canonical, RFC7951}[style&1], XML: xml, Mask: "***", Flush: func(b []byte) error { got = append(got, b...); return nil }}
+					if masked {
+						w.Masked = func(n *Node) bool { return n.Name == "friend" }
+					}
+					w.array(&Stored{Node: n, Array: true, Texts: texts}, n.Module)
+					err := w.Finish()
+					return strings.TrimSuffix(strings.TrimPrefix(string(got), "["), "]"), err
+				}
+				var want []string
+				for _, e := range entries {
+					one, err := write(e)
+					if err != nil {
+						return // not a text that we store
+					}
+					want = append(want, one)
+				}
+				comma := ","
+				if xml {
+					comma = ""
+				}
+				if got, err := write(entries...); err != nil || got != strings.Join(want, comma) {
+					t.Fatalf("%q\n got %s, %v\nwant %s", texts, got, err, strings.Join(want, comma))
+				}
+			}
+		}
+	})
+}

@@ -13,37 +13,6 @@ func byteAt(t string, pos int) byte {
 	return t[pos]
 }
 
-// entryEnd returns where the instance of n ends that begins at t[pos]; -1 also when it has members that
-// the schema does not have.
-func entryEnd(t string, pos int, n *Node) int {
-	if byteAt(t, pos) != '{' {
-		return -1
-	}
-	next := 0
-	for pos++; byteAt(t, pos) != '}'; {
-		if byteAt(t, pos) == ',' {
-			pos++
-		}
-		m, value := member(t, pos, n, &next)
-		switch {
-		case m == nil:
-			return -1
-		case m.Kind == Leaf:
-			pos = scalarEnd(t, value)
-		case m.Kind == AnyData || m.Kind == LeafList:
-			pos = valueEnd(t, value)
-		case m.Kind == List:
-			return -1 // not worth it
-		default:
-			pos = entryEnd(t, value, m)
-		}
-		if pos < 0 || pos >= len(t) {
-			return -1
-		}
-	}
-	return pos + 1
-}
-
 // member reads the name at t[pos] and returns its node, nil if there is none any more, and where
 // its value begins. Members mostly come in the order of the schema: next is where to look first.
 func member(t string, pos int, n *Node, next *int) (m *Node, value int) {

@@ -20,7 +20,9 @@ type Writer struct {
 	Flush func([]byte) error
 
 	xmlWriter
-	err error
+	err    error
+	noting bool // the values that are written as they are stored, for the shape of an entry
+	spans  []copied
 }
 
 const flushAt = 64 << 10 // what was written is still in the processor's cache when it is sent
@@ -82,16 +84,15 @@ func (w *Writer) array(s *Stored, module string) {
 		w.Masked = nil
 		defer func() { w.Masked = masked }()
 	}
-	plain := !w.XML && w.Masked == nil && (w.Style == Canonical || !s.Node.quoted)
+	var known []shape
 	for i, t := range s.Texts {
 		if i > 0 {
 			w.json(',')
 		}
-		below := s.entryBelow(i)
-		if plain && below == nil && entryEnd(t, 0, s.Node) == len(t) {
-			w.buf = append(w.buf, t...)
-		} else {
+		if below := s.entryBelow(i); below != nil || s.Len() < shapesFrom {
 			w.object(t, 0, s.Node, below, module)
+		} else {
+			known = w.entry(t, s.Node, module, known)
 		}
 		w.flush(flushAt)
 	}
@@ -231,11 +232,11 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 	}
 	text := t[pos:end]
 	if w.Masked != nil && w.Masked(n) {
-		text = `"` + w.Mask + `"`
+		text, pos = `"`+w.Mask+`"`, -2 // stands nowhere in t
 	}
 	base := n.Type.Final().Base
 	switch {
-	case base == Union || w.XML && (base == Identityref || base == InstanceIdentifier || strings.IndexByte(text, '\\') >= 0):
+	case base == Union && (w.XML || w.Style != Canonical) || w.XML && (base == Identityref || base == InstanceIdentifier || strings.IndexByte(text, '\\') >= 0):
 		d, err := parseJSON(text, false, &arena{})
 		if err != nil {
 			return w.misfit(t, n)
@@ -254,11 +255,17 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 		}
 	case !w.XML && w.Style&RFC7951 != 0 && base.Quoted() && text[0] != '"':
 		w.buf = append(append(append(w.buf, '"'), text...), '"')
+		w.note(pos, len(text), 1)
 	case !w.XML:
 		w.buf = append(w.buf, text...)
+		if text[0] == '"' {
+			w.note(pos+1, len(text)-2, 1)
+		} else if text[0] != '[' {
+			w.note(pos, len(text), 0)
+		}
 	default:
 		if text[0] == '"' {
-			text = text[1 : len(text)-1]
+			text, pos = text[1:len(text)-1], pos+1
 		} else if text[0] == '[' {
 			text = ""
 		}
@@ -267,7 +274,11 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 			w.buf = append(w.buf[:len(w.buf)-1], '/', '>')
 			break
 		}
-		w.buf = append(appendXMLText(w.buf, text), n.closing...)
+		from := len(w.buf)
+		if w.buf = appendXMLText(w.buf, text); len(w.buf) == from+len(text) {
+			w.note(pos, len(text), 0)
+		}
+		w.buf = append(w.buf, n.closing...)
 	}
 	return end
 }
@@ -284,6 +295,7 @@ func (w *Writer) element(t string, value int, m *Node, end *int) bool {
 			return false
 		}
 		w.buf = append(append(append(w.buf, m.opening...), t[value:i]...), m.closing...)
+		w.note(value, i-value, len(m.closing))
 		*end = i
 		return true
 	}
@@ -295,6 +307,7 @@ func (w *Writer) element(t string, value int, m *Node, end *int) bool {
 		return false
 	}
 	w.buf = append(append(append(w.buf, m.opening...), t[value+1:i]...), m.closing...)
+	w.note(value+1, i-value-1, len(m.closing))
 	*end = i + 1
 	return true
 }
