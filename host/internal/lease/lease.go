@@ -84,9 +84,6 @@ func (m *Manager) Close() {
 	m.work.Wait()
 }
 
-// Self is the record of this node.
-func (m *Manager) Self() Node { return m.o.Node }
-
 // Clustered reports whether there may be other nodes.
 func (m *Manager) Clustered() bool { return m.o.Leases != nil }
 

@@ -195,7 +195,7 @@ func (s *supervisor) downError(m machine) *UnavailableError {
 	case Starting:
 		return unavailable(time.Second, "plugin %s is starting", s.name)
 	case Backoff:
-		return unavailable(time.Until(m.next)+time.Second, "%s; restart %d follows", m.reason, m.failures())
+		return unavailable(time.Until(m.next)+time.Second, "%s; restart %d follows", m.reason, m.failures)
 	case Failed:
 		return unavailable(time.Minute, "plugin %s has failed and waits for plugin:restart: %s", s.name, m.reason)
 	case Standby:

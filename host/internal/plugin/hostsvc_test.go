@@ -132,7 +132,7 @@ func TestWhatPluginsMayAskOfTheHost(t *testing.T) {
 
 func TestEventsOfPluginsReachTheBus(t *testing.T) {
 	r, _ := servicesRig(t)
-	sub := r.Bus().Subscribe(4, "faulty-events")
+	sub := r.bus.Subscribe(4, "faulty-events")
 	defer sub.Close()
 	if _, err := r.host(r.ctx(), "publish", "faulty-events"); err != nil {
 		t.Fatal(err)

@@ -199,17 +199,6 @@ func (m *Manager) Reload(ctx context.Context, name string) error {
 	return m.with(name, func(s *supervisor) error { return s.reload(ctx) })
 }
 
-// ReloadAll reloads every plugin, also after one has failed.
-func (m *Manager) ReloadAll(ctx context.Context) error {
-	var errs []error
-	for _, name := range m.Names() {
-		if err := m.Reload(ctx, name); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // Names returns the plugins' names in order.
 func (m *Manager) Names() []string {
 	m.mu.Lock()
@@ -269,6 +258,3 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	return err
 }
-
-// Bus is the event bus.
-func (m *Manager) Bus() *events.Bus { return m.bus }

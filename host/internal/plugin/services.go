@@ -65,16 +65,6 @@ func (m *Manager) Grant(name string, held grant.Held) {
 	}
 }
 
-// Requested lists what the newest described process of a plugin requests, also when it was not started for it.
-func (m *Manager) Requested(name string) []grant.Request {
-	if s, err := m.get(name); err == nil {
-		if r := s.requests.Load(); r != nil {
-			return *r
-		}
-	}
-	return nil
-}
-
 // find returns a connection to a provider and what it serves.
 func (m *Manager) find(name string) (grpc.ClientConnInterface, []string, error) {
 	s, err := m.get(name)

@@ -118,7 +118,7 @@ func (s *supervisor) logChange(before, now State) {
 		args = append(args, "reason", s.machine.reason)
 	}
 	if now == Backoff {
-		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(), "failure", s.machine.failures())
+		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(), "failure", s.machine.failures)
 	}
 	s.log.Log(s.ctx, level, "plugin state", args...)
 }
@@ -189,7 +189,7 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: true})
 		return
 	}
-	inst.generation = s.generation.Add(1)
+	s.generation.Add(1)
 	s.active, s.last = inst, inst
 	old := s.cur.Swap(inst)
 	if old != nil || s.machine.reloading { // a reload: what was asked since it was ordered, the old one answered

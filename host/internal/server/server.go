@@ -285,7 +285,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		return err
 	}
 	s.serveCluster()
-	s.aaa.Accounting().ListenWhile(func() bool { return s.bus.Wanted(accountingStream) }, s.publishAccounting)
+	s.aaa.Accounting().Listen(func() bool { return s.bus.Wanted(accountingStream) }, s.publishAccounting)
 	return nil
 }
 
