@@ -154,6 +154,7 @@ func (e *UnavailableError) Unwrap() error { return e.fault }
 // RetryAfter is when another attempt may succeed; at least a second, as HTTP has it.
 func (e *UnavailableError) RetryAfter() time.Duration { return max(e.wait, time.Second) }
 
-func unavailable(wait time.Duration, format string, args ...any) *UnavailableError {
+// Unavailable makes an UnavailableError; wait is when another attempt may succeed, 0 = not known.
+func Unavailable(wait time.Duration, format string, args ...any) *UnavailableError {
 	return &UnavailableError{fault: fault.New(fault.Unavailable, format, args...), wait: wait}
 }

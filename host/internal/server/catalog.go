@@ -85,7 +85,7 @@ func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
 	var aliases []yang.AliasSet
 	for _, p := range good {
 		for _, m := range p.modules {
-			name := bareName(m.Name)
+			name, _, _ := strings.Cut(m.Name, "@")
 			in.REST[name] = in.REST[name] || rest(p.owner, name)
 		}
 		for _, tree := range p.owns {
@@ -128,13 +128,4 @@ func sources(parts []part) []yang.Source {
 		out = append(out, s)
 	}
 	return out
-}
-
-func bareName(name string) string {
-	for i := range name {
-		if name[i] == '@' {
-			return name[:i]
-		}
-	}
-	return name
 }
