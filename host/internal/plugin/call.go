@@ -117,7 +117,7 @@ func (s *supervisor) await(ctx context.Context, safe bool) error {
 	defer limit.Stop()
 	for {
 		s.mu.Lock()
-		changed, m := s.changed.wait(), s.machine
+		changed, m := s.changed.Wait(), s.machine
 		cur := s.cur.Load()
 		s.mu.Unlock()
 		switch {

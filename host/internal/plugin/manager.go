@@ -28,6 +28,7 @@ import (
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/internal/nearest"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/fault"
 )
 
@@ -49,7 +50,7 @@ type Manager struct {
 
 	claims  sync.Mutex // held while a manifest takes effect
 	index   atomic.Pointer[index]
-	changed broadcast
+	changed together.Signal
 	orders  atomic.Uint64 // to start, stop or replace a plugin, so far
 }
 
@@ -173,7 +174,7 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 	}
 	m.reindex()
 	err := s.remove(ctx)
-	m.notify()
+	m.changed.Fire()
 	return errors.Join(err, m.clearPublished(ctx, s.manifest.Load()))
 }
 
