@@ -97,19 +97,12 @@ func (h *handler) refusedLogin(w http.ResponseWriter, r *http.Request, err error
 // sender finds out who sends a request that stands outside of the rules: by its Authorization header, else by
 // its session. A request without a login is answered, and nil returned.
 func (h *handler) sender(w http.ResponseWriter, r *http.Request) *authn.Login {
-	from := address(r)
-	l, present, err := h.Authn.Request(r.Context(), r.Header, from, rules.Basic|rules.Bearer)
-	text := authn.Cookie(r)
-	if !present && text != "" {
-		if !authn.ProvesOrigin(r) {
-			h.fail(w, r, http.StatusForbidden, "a change with the cookie of a session needs the header Origin, which browsers send")
-			return nil
-		}
-		l, err = h.Authn.Session(r.Context(), text, from)
-	}
+	l, _, _, err := h.Authn.Sender(r.Context(), r, address(r), rules.Basic|rules.Bearer)
 	switch {
 	case err == nil:
 		return l
+	case errors.Is(err, authn.ErrNoOrigin):
+		h.fail(w, r, http.StatusForbidden, err.Error())
 	case errors.Is(err, authn.ErrRefused):
 		h.ok(w, r, http.StatusUnauthorized, map[string]any{"message": http.StatusText(http.StatusUnauthorized), "code": http.StatusUnauthorized,
 			"details": "there is no session, or it has ended: log in", "reason": "login"})
