@@ -230,9 +230,9 @@ func (l *memoryRouters) Watch(ctx context.Context, q *bierdriver.Router, emit fu
 	}
 }
 
-// next returns what a watcher that has seen a version is to be told next, and what
-// to do once it was told.
-func (r *memoryRouter) next(version *int) (e *bierdriver.Event, told func()) {
+// next returns what a watcher that has seen a version gets next, and what
+// to do once that was sent.
+func (r *memoryRouter) next(version *int) (e *bierdriver.Event, sent func()) {
 	switch {
 	case r.version != *version:
 		now := r.version

@@ -64,11 +64,8 @@ func New(o Options) (*Manager, error) {
 	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, limits: o.Limits.filled(), policy: o.Policy, runDir: dir, bus: o.Bus, plugins: map[string]*supervisor{}}
+	m := &Manager{options: o, limits: o.Limits, policy: o.Policy, runDir: dir, bus: o.Bus, plugins: map[string]*supervisor{}}
 	m.bulkheads = newBulkheads(m.limits.AllInFlight)
-	if m.policy == (Policy{}) {
-		m.policy = DefaultPolicy
-	}
 	if m.bus == nil {
 		m.bus = events.New()
 	}
