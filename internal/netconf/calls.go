@@ -8,12 +8,6 @@ import (
 	"ctl.internal/internal/netconf/xmltree"
 )
 
-// Data does an operation that answers with data (get, get-config) and returns its
-// content. An element <data> must be there.
-func (s *Session) Data(ctx context.Context, op Operation) (*xmltree.Node, error) {
-	return s.DoAll(ctx, op)[0].Data(op)
-}
-
 // Data is the content of an answer to op, which is get, get-config or get-data.
 func (a Answer) Data(op Operation) (*xmltree.Node, error) {
 	if a.Err != nil {

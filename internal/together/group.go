@@ -1,5 +1,5 @@
 // Package together lets one question serve all who ask the same at the same time.
-// What was answered before is not kept: that is for caches.
+// What was answered before is not kept: that is for caches. Signal wakes all who wait for a change.
 package together
 
 import (

@@ -13,7 +13,6 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/lab/simbierdriver"
 	"ctl.internal/internal/yang"
 	channel "ctl.internal/plugins/bier-channel/service"
 	routers "ctl.internal/plugins/bier-service/service"
@@ -36,7 +35,7 @@ type lab struct {
 	t       *testing.T
 	host    *plugintest.Host
 	source  *topology.Publisher
-	routers *simbierdriver.Lab
+	routers *memoryRouters
 	plugins map[string]*plugintest.Plugin // by the module whose RPCs they execute
 	schema  *yang.Set
 	aliases *yang.AliasIndex
@@ -50,7 +49,7 @@ func files(folder string) fs.FS { return os.DirFS("../../plugins/" + folder) }
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	l := &lab{t: t, host: plugintest.NewHost(t), source: &topology.Publisher{}, routers: simbierdriver.New(), plugins: map[string]*plugintest.Plugin{}}
+	l := &lab{t: t, host: plugintest.NewHost(t), source: &topology.Publisher{}, routers: newMemoryRouters(), plugins: map[string]*plugintest.Plugin{}}
 	l.start("source", sdk.Options{Manifest: []byte("name: source\nversion: 1.0.0\nsummary: A source\ncapabilities: [topology]\n"),
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{Topology: l.source}, nil }}, nil)
 	l.start("driver", sdk.Options{Manifest: []byte("name: driver\nversion: 1.0.0\nsummary: A driver\ncapabilities: [bierdriver]\n"),

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/internal/lab/simbierdriver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/host"
@@ -136,7 +135,7 @@ func TestNewProcessGoesOn(t *testing.T) {
 // A driver that comes later, and one that is chosen by name.
 func TestDriverIsChosenByFitOrName(t *testing.T) {
 	l := configured(t, 2)
-	second := simbierdriver.New()
+	second := newMemoryRouters()
 	second.Description.Probes = false
 	plugintest.Start(t, sdk.Options{Manifest: []byte("name: second\nversion: 1.0.0\nsummary: Another\ncapabilities: [bierdriver]\n"),
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: second}, nil }}, plugintest.WithHost(l.host))
@@ -191,7 +190,7 @@ func TestPasswordsAreSealed(t *testing.T) {
 
 // portDriver is a driver of the routers at one port.
 type portDriver struct {
-	*simbierdriver.Lab
+	*memoryRouters
 	port uint32
 }
 
@@ -199,13 +198,13 @@ func (p portDriver) Probe(ctx context.Context, r *bierdriver.Router) (*bierdrive
 	if r.Port != p.port {
 		return &bierdriver.Probe{Reached: true, Reason: "another kind of router"}, nil
 	}
-	return p.Lab.Probe(ctx, r)
+	return p.memoryRouters.Probe(ctx, r)
 }
 
 // At another port of the same address is another router: its driver is looked for anew.
 func TestDriverIsChosenAnewAtAnotherPort(t *testing.T) {
 	l := configured(t, 1)
-	second := portDriver{simbierdriver.New(), 2222}
+	second := portDriver{newMemoryRouters(), 2222}
 	second.Description.Priority = 5
 	plugintest.Start(t, sdk.Options{Manifest: []byte("name: second\nversion: 1.0.0\nsummary: Another\ncapabilities: [bierdriver]\n"),
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: second}, nil }}, plugintest.WithHost(l.host))

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"ctl.internal/internal/lab/simbierdriver"
 	"ctl.internal/plugins/bier-service/reconcile"
 	"ctl.internal/sdk/bierdriver"
 )
@@ -80,7 +79,7 @@ func (l *lab) wrong() string {
 		if desired[id] != nil {
 			want = desired[id].Config
 		}
-		if d := simbierdriver.Diff(l.routers.Config(id), want); len(d) > 0 {
+		if d := configDiff(l.routers.Config(id), want); len(d) > 0 {
 			return fmt.Sprint(id, d)
 		}
 	}

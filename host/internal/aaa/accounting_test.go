@@ -10,7 +10,9 @@ import (
 	"ctl.internal/host/internal/aaa/accounting"
 )
 
-func listen(into *[]string) accounting.Listener {
+func always() bool { return true }
+
+func listen(into *[]string) func(accounting.Event) {
 	return func(e accounting.Event) {
 		if e.Kind == "change" {
 			*into = append(*into, "change "+e.Action+" "+e.Object+" by "+e.User)

@@ -65,7 +65,7 @@ func TestUnreadablePoliciesDeny(t *testing.T) {
 func TestPolicyChangesAreAudited(t *testing.T) {
 	l := open(t, defaultINI)
 	var seen []string
-	defer l.Accounting().Listen(listen(&seen))()
+	l.Accounting().Listen(always, listen(&seen))
 	must(t, l.Apply(caller.With(ctx, caller.Caller{User: "admin", Domain: "sdn"}), aaa.PolicyNode, nil))
 	must(t, l.Apply(ctx, aaa.PolicyNode, nil)) // the controller's own, at start
 	if len(seen) != 1 || seen[0] != "change change policies aaa:http-authorization by admin@sdn" {

@@ -100,16 +100,15 @@ func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bo
 	if r.Known {
 		return rules.Pass, true
 	}
-	l, present, err := e.aaa.authn.Request(e.ctx, r.HTTP.Header, r.Peer, s)
-	if text := authn.Cookie(r.HTTP); !present && text != "" && s&rules.Basic != 0 {
-		if !authn.ProvesOrigin(r.HTTP) {
-			e.demand = "a change with the cookie of a session needs the header Origin, which browsers send"
-			return rules.Denied, true
-		}
-		l, err = e.aaa.authn.Session(e.ctx, text, r.Peer)
-		present, e.ended = err == nil, errors.Is(err, authn.ErrRefused)
+	l, present, session, err := e.aaa.authn.Sender(e.ctx, r.HTTP, r.Peer, s)
+	if errors.Is(err, authn.ErrNoOrigin) {
+		e.demand = err.Error()
+		return rules.Denied, true
+	}
+	if session != "" {
+		e.ended = errors.Is(err, authn.ErrRefused)
 		if err == nil && r.HTTP.Header.Get("Ctl-Background") == "" && !lasts(r.Path) {
-			if err := e.aaa.tokens.Used(e.ctx, text); err != nil {
+			if err := e.aaa.tokens.Used(e.ctx, session); err != nil {
 				e.aaa.log.WarnContext(e.ctx, "the use of a session could not be noted", "error", err)
 			}
 		}

@@ -28,20 +28,8 @@ const (
 	unsafeWait = time.Second      // of any other
 )
 
-// unavailable says that no node runs the plugin at present. It unwraps to a fault.
-type unavailable struct {
-	fault *fault.Error
-	after time.Duration
-}
-
-func (e *unavailable) Error() string { return e.fault.Error() }
-func (e *unavailable) Unwrap() error { return e.fault }
-
-// RetryAfter is when another attempt may succeed.
-func (e *unavailable) RetryAfter() time.Duration { return max(e.after, time.Second) }
-
 func later(format string, args ...any) error {
-	return &unavailable{fault.New(fault.Unavailable, format, args...), 2 * time.Second}
+	return plugin.Unavailable(2*time.Second, format, args...)
 }
 
 // Conn returns a connection to a plugin on a node; with an empty node on the one that holds
@@ -154,7 +142,7 @@ func (f forwarder) try(ctx context.Context, do func(context.Context, target, *me
 // failed is the error of a call as the user gets it.
 func (f forwarder) failed(err error, trailer metadata.MD) error {
 	if seconds, e := strconv.Atoi(first(trailer, metaRetry)); e == nil {
-		return &unavailable{fault.New(fault.Unavailable, "%s", status.Convert(err).Message()), time.Duration(seconds) * time.Second}
+		return plugin.Unavailable(time.Duration(seconds)*time.Second, "%s", status.Convert(err).Message())
 	}
 	if status.Code(err) == codes.Unavailable && len(status.Convert(err).Details()) == 0 {
 		return later("plugin %s runs on another node, which does not answer: %s", f.plugin, status.Convert(err).Message())

@@ -22,7 +22,6 @@ import (
 
 // Roles is what package lease knows of nodes and roles.
 type Roles interface {
-	Self() lease.Node
 	Members() []lease.Node
 	Member(id string) (lease.Node, bool)
 	Roles() []lease.Role

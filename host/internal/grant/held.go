@@ -123,6 +123,3 @@ func (p Permit) Granted() []Grant {
 	}
 	return out
 }
-
-// Decisions lists what became of each request.
-func (p Permit) Decisions() []Decision { return p.held.Decisions(p.requests) }

@@ -87,7 +87,7 @@ func (m *Manager) reviewLocked() {
 			t.lose()
 		}
 	}
-	m.notifyLocked()
+	m.changed.Fire()
 }
 
 // Members are the nodes that are alive, in order of their ids.

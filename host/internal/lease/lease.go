@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/together"
 )
 
 // DefaultTTL is how long a node that is silent counts as alive.
@@ -47,8 +48,8 @@ type Manager struct {
 	work    sync.WaitGroup
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced when anything below changes
-	session *session      // nil: no lease at present
+	changed together.Signal // when anything below changes
+	session *session        // nil: no lease at present
 	seats   map[string]*seat
 	paused  map[string]time.Time // roles that this node does not try to get before then
 	known   known
@@ -68,7 +69,7 @@ func New(o Options) *Manager {
 		o.Clock = boottime
 	}
 	o.Node.Instance = rand.Text()
-	m := &Manager{o: o, metrics: newMetrics(), changed: make(chan struct{}), seats: map[string]*seat{}, paused: map[string]time.Time{}}
+	m := &Manager{o: o, metrics: newMetrics(), seats: map[string]*seat{}, paused: map[string]time.Time{}}
 	m.ctx, m.end = context.WithCancel(context.Background())
 	if o.Leases != nil {
 		m.work.Go(func() { _ = datastore.Follow(m.ctx, o.Store, []datastore.Prefix{{Namespace: Namespace}}, follower{m}) })
@@ -84,24 +85,12 @@ func (m *Manager) Close() {
 	m.work.Wait()
 }
 
-// Self is the record of this node.
-func (m *Manager) Self() Node { return m.o.Node }
-
 // Clustered reports whether there may be other nodes.
 func (m *Manager) Clustered() bool { return m.o.Leases != nil }
 
 // Changed returns a channel that is closed at the next change of members, roles or the
 // lease of this node.
-func (m *Manager) Changed() <-chan struct{} {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.changed
-}
-
-func (m *Manager) notifyLocked() {
-	close(m.changed)
-	m.changed = make(chan struct{})
-}
+func (m *Manager) Changed() <-chan struct{} { return m.changed.Wait() }
 
 // boottime is CLOCK_BOOTTIME in nanoseconds.
 func boottime() int64 {

@@ -141,7 +141,7 @@ func (m *Manager) begin(t *Term) {
 func (m *Manager) chance(ctx context.Context, role string) (s *session, before datastore.Revision, err error) {
 	for {
 		m.mu.Lock()
-		s, changed, held, paused := m.session, m.changed, m.known.roles[role], time.Until(m.paused[role])
+		s, changed, held, paused := m.session, m.changed.Wait(), m.known.roles[role], time.Until(m.paused[role])
 		m.mu.Unlock()
 		free := held.Epoch == 0 || held.instance == m.o.Node.Instance
 		if s != nil && free && paused <= 0 {

@@ -67,7 +67,7 @@ func (m *Manager) set(s *session) {
 			seat.term.lose()
 		}
 	}
-	m.notifyLocked()
+	m.changed.Fire()
 }
 
 // open grants a lease and puts the record of this node under it.

@@ -92,7 +92,7 @@ func (s *supervisor) enter(ctx context.Context, unary bool) (*place, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return nil, unavailable(time.Second, "plugin %s is busy with %d calls; try again later", s.name, s.calls.limit)
+	return nil, Unavailable(time.Second, "plugin %s is busy with %d calls; try again later", s.name, s.calls.limit)
 }
 
 // acquire returns the process that serves, counted in. A safe call waits for one.
@@ -117,7 +117,7 @@ func (s *supervisor) await(ctx context.Context, safe bool) error {
 	defer limit.Stop()
 	for {
 		s.mu.Lock()
-		changed, m := s.changed.wait(), s.machine
+		changed, m := s.changed.Wait(), s.machine
 		cur := s.cur.Load()
 		s.mu.Unlock()
 		switch {
@@ -183,7 +183,7 @@ func (s *supervisor) goneError(inst *instance) error {
 	s.mu.Unlock()
 	e := s.downError(m)
 	if m.state.Serving() {
-		e = unavailable(0, "plugin %s stopped during the call and is running again", s.name)
+		e = Unavailable(0, "plugin %s stopped during the call and is running again", s.name)
 	}
 	e.fault.Cause = errors.New("the process ended")
 	return e
@@ -193,17 +193,17 @@ func (s *supervisor) goneError(inst *instance) error {
 func (s *supervisor) downError(m machine) *UnavailableError {
 	switch m.state {
 	case Starting:
-		return unavailable(time.Second, "plugin %s is starting", s.name)
+		return Unavailable(time.Second, "plugin %s is starting", s.name)
 	case Backoff:
-		return unavailable(time.Until(m.next)+time.Second, "%s; restart %d follows", m.reason, m.failures())
+		return Unavailable(time.Until(m.next)+time.Second, "%s; restart %d follows", m.reason, m.failures)
 	case Failed:
-		return unavailable(time.Minute, "plugin %s has failed and waits for plugin:restart: %s", s.name, m.reason)
+		return Unavailable(time.Minute, "plugin %s has failed and waits for plugin:restart: %s", s.name, m.reason)
 	case Standby:
-		return unavailable(time.Second, "plugin %s runs on another node, which cannot be reached from here: cluster.listen is off", s.name)
+		return Unavailable(time.Second, "plugin %s runs on another node, which cannot be reached from here: cluster.listen is off", s.name)
 	case Stopped, Stopping:
-		return unavailable(time.Minute, "plugin %s is stopped", s.name)
+		return Unavailable(time.Minute, "plugin %s is stopped", s.name)
 	}
-	return unavailable(time.Second, "plugin %s is being restarted", s.name)
+	return Unavailable(time.Second, "plugin %s is being restarted", s.name)
 }
 
 // conn is a connection to whatever process serves a plugin now.
@@ -305,7 +305,7 @@ func (s *supervisor) enterStream(ctx context.Context, method string) (leave func
 	if s.watches.Add(1) > int64(s.m.limits.Watches) {
 		s.watches.Add(-1)
 		s.stats.refused.Add(1)
-		return nil, unavailable(time.Second, "plugin %s serves %d watches already; try again later", s.name, s.m.limits.Watches)
+		return nil, Unavailable(time.Second, "plugin %s serves %d watches already; try again later", s.name, s.m.limits.Watches)
 	}
 	return func() { s.watches.Add(-1) }, nil
 }

@@ -25,7 +25,7 @@ func TestRoutes(t *testing.T) {
 	if !begun || err != nil || w.Body.String() != "body" || w.Header().Get("X-Path") != "/faulty/x" {
 		t.Errorf("POST: %v, %v, %q", begun, err, w.Body)
 	}
-	r.until("faulty", "idle", func(i Info) bool { r.must2("echo"); r.notify(); return i.InFlight == 0 })
+	r.until("faulty", "idle", func(i Info) bool { r.must2("echo"); r.changed.Fire(); return i.InFlight == 0 })
 	// A GET right after a kill waits for the new process.
 	i, _ := r.Info("faulty")
 	_ = syscall.Kill(i.PID, syscall.SIGKILL)

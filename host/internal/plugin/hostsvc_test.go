@@ -132,7 +132,7 @@ func TestWhatPluginsMayAskOfTheHost(t *testing.T) {
 
 func TestEventsOfPluginsReachTheBus(t *testing.T) {
 	r, _ := servicesRig(t)
-	sub := r.Bus().Subscribe(4, "faulty-events")
+	sub := r.bus.Subscribe(4, "faulty-events")
 	defer sub.Close()
 	if _, err := r.host(r.ctx(), "publish", "faulty-events"); err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func TestTheRelayDoesNotWaitForEver(t *testing.T) {
 			t.Errorf("%s: a provider that never answers: %v", way, err)
 		}
 	}
-	r.until("second", "idle", func(i Info) bool { r.must2("echo"); r.notify(); return i.InFlight == 0 })
+	r.until("second", "idle", func(i Info) bool { r.must2("echo"); r.changed.Fire(); return i.InFlight == 0 })
 }
 
 // TestALinkServesWhileItsTokenDoes: the token comes with the link and is asked for at
@@ -336,14 +336,14 @@ func TestAProviderThatDiesFailsTheRelayedCall(t *testing.T) {
 			_, err := r.relayed(t, way, "second", 99)
 			failed <- err
 		}()
-		r.until("second", "serving it", func(i Info) bool { r.notify(); return i.InFlight == 1 })
+		r.until("second", "serving it", func(i Info) bool { r.changed.Fire(); return i.InFlight == 1 })
 		if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-failed; status.Code(err) != codes.Unavailable || fault.KindOf(fault.FromStatus(err)) != fault.Unavailable {
 			t.Errorf("%s: %v", way, err)
 		}
-		r.until("second", "running again", func(i Info) bool { r.notify(); return i.State.Serving() && i.PID != 0 && i.PID != before.PID })
+		r.until("second", "running again", func(i Info) bool { r.changed.Fire(); return i.State.Serving() && i.PID != 0 && i.PID != before.PID })
 	}
 }
 

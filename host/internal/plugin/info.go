@@ -26,7 +26,6 @@ type Info struct {
 	LastError  string
 
 	Path     string
-	Args     []string
 	SHA256   string // of the file that runs or ran last
 	DataDir  string
 	Facets   []string
@@ -75,8 +74,8 @@ func (s *supervisor) info(hash bool) Info {
 	s.mu.Lock()
 	mc, spec, last := s.machine, s.spec, s.last
 	s.mu.Unlock()
-	i := Info{Name: s.name, State: mc.state, Reason: mc.reason, Since: mc.since, Restarts: mc.restarts, Failures: mc.failures(),
-		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path, Args: spec.Args,
+	i := Info{Name: s.name, State: mc.state, Reason: mc.reason, Since: mc.since, Restarts: mc.restarts, Failures: mc.failures,
+		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path,
 		SHA256: spec.SHA256, Facets: spec.Facets, DataDir: s.dataDir(), Manifest: s.manifest.Load(),
 		Calls: s.stats.calls.Load(), Errors: s.stats.failed.Load(), Repeated: s.stats.repeated.Load(), Refused: s.stats.refused.Load()}
 	i.Isolation = s.m.isolation()

@@ -14,15 +14,14 @@ import (
 
 // instance is one process of a plugin, described and configured.
 type instance struct {
-	proc       *process.Process
-	conn       grpc.ClientConnInterface // over the link, once there is one
-	link       *link.Conn               // nil before
-	manifest   *pluginv1.Manifest
-	spec       Spec
-	generation uint64
-	warnings   []string
-	token      string
-	health     atomic.Pointer[pluginv1.HealthResponse]
+	proc     *process.Process
+	conn     grpc.ClientConnInterface // over the link, once there is one
+	link     *link.Conn               // nil before
+	manifest *pluginv1.Manifest
+	spec     Spec
+	warnings []string
+	token    string
+	health   atomic.Pointer[pluginv1.HealthResponse]
 
 	ctx    context.Context // ends with the process
 	cancel context.CancelFunc

@@ -28,6 +28,7 @@ import (
 	"ctl.internal/host/internal/plugin/hostsvc"
 	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/internal/nearest"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/fault"
 )
 
@@ -49,7 +50,7 @@ type Manager struct {
 
 	claims  sync.Mutex // held while a manifest takes effect
 	index   atomic.Pointer[index]
-	changed broadcast
+	changed together.Signal
 	orders  atomic.Uint64 // to start, stop or replace a plugin, so far
 }
 
@@ -63,11 +64,8 @@ func New(o Options) (*Manager, error) {
 	if o.DataDir, err = filepath.Abs(o.DataDir); err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, limits: o.Limits.filled(), policy: o.Policy, runDir: dir, bus: o.Bus, plugins: map[string]*supervisor{}}
+	m := &Manager{options: o, limits: o.Limits, policy: o.Policy, runDir: dir, bus: o.Bus, plugins: map[string]*supervisor{}}
 	m.bulkheads = newBulkheads(m.limits.AllInFlight)
-	if m.policy == (Policy{}) {
-		m.policy = DefaultPolicy
-	}
 	if m.bus == nil {
 		m.bus = events.New()
 	}
@@ -173,7 +171,7 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 	}
 	m.reindex()
 	err := s.remove(ctx)
-	m.notify()
+	m.changed.Fire()
 	return errors.Join(err, m.clearPublished(ctx, s.manifest.Load()))
 }
 
@@ -197,17 +195,6 @@ func (m *Manager) Restart(ctx context.Context, name string) error {
 // the new one fails, the old one stays and the error says why.
 func (m *Manager) Reload(ctx context.Context, name string) error {
 	return m.with(name, func(s *supervisor) error { return s.reload(ctx) })
-}
-
-// ReloadAll reloads every plugin, also after one has failed.
-func (m *Manager) ReloadAll(ctx context.Context) error {
-	var errs []error
-	for _, name := range m.Names() {
-		if err := m.Reload(ctx, name); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // Names returns the plugins' names in order.
@@ -269,6 +256,3 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	return err
 }
-
-// Bus is the event bus.
-func (m *Manager) Bus() *events.Bus { return m.bus }

@@ -42,8 +42,8 @@ func TestTraceGoesFromPluginToPlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Log lines come on another way than answers.
-	r.until("faulty", "its log line", func(Info) bool { r.notify(); return len(r.traced("relaying")) > 0 })
-	r.until("second", "its log line", func(Info) bool { r.notify(); return len(r.traced("reading ports")) > 0 })
+	r.until("faulty", "its log line", func(Info) bool { r.changed.Fire(); return len(r.traced("relaying")) > 0 })
+	r.until("second", "its log line", func(Info) bool { r.changed.Fire(); return len(r.traced("reading ports")) > 0 })
 	if got := append(r.traced("relaying"), r.traced("reading ports")...); len(got) != 2 || got[0] != "faulty" || got[1] != "second" {
 		t.Errorf("under the trace: %v", got)
 	}

@@ -51,8 +51,8 @@ type Options struct {
 	// Refused gets what a plugin tried without a grant; nil = none wants to know.
 	Refused func(plugin string, g grant.Grant)
 
-	Policy Policy // zero = DefaultPolicy
-	Limits Limits // zero fields = DefaultLimits
+	Policy Policy // DefaultPolicy, or a change of it
+	Limits Limits // DefaultLimits, or a change of them
 }
 
 // Limits bound what a plugin may cost.
@@ -79,34 +79,6 @@ var DefaultLimits = Limits{
 	RestartWait: 15 * time.Second, StopGrace: 10 * time.Second, DrainTimeout: 60 * time.Second,
 	PingEvery: 10 * time.Second, PingTimeout: 5 * time.Second, PingMisses: 3, InFlight: 64, AllInFlight: 384, Watches: 256, LogRate: 200,
 	Quotas: hostsvc.Quotas{StoreBytes: 128 << 20, StoreKeys: 200_000, Calls: 512, Streams: 256, Events: 1000, EventBytes: 256 << 10},
-}
-
-func (l Limits) filled() Limits {
-	d := DefaultLimits
-	for _, p := range []struct {
-		v *time.Duration
-		d time.Duration
-	}{
-		{&l.StartTimeout, d.StartTimeout}, {&l.ConfigureTimeout, d.ConfigureTimeout}, {&l.CallTimeout, d.CallTimeout},
-		{&l.RestartWait, d.RestartWait}, {&l.StopGrace, d.StopGrace}, {&l.DrainTimeout, d.DrainTimeout},
-		{&l.PingEvery, d.PingEvery}, {&l.PingTimeout, d.PingTimeout},
-	} {
-		if *p.v <= 0 {
-			*p.v = p.d
-		}
-	}
-	for _, p := range []struct {
-		v *int
-		d int
-	}{{&l.PingMisses, d.PingMisses}, {&l.InFlight, d.InFlight}, {&l.AllInFlight, d.AllInFlight}, {&l.Watches, d.Watches}, {&l.LogRate, d.LogRate}} {
-		if *p.v <= 0 {
-			*p.v = p.d
-		}
-	}
-	if l.Quotas == (hostsvc.Quotas{}) {
-		l.Quotas = d.Quotas
-	}
-	return l
 }
 
 // Spec says which plugin to run and how.
@@ -154,6 +126,7 @@ func (e *UnavailableError) Unwrap() error { return e.fault }
 // RetryAfter is when another attempt may succeed; at least a second, as HTTP has it.
 func (e *UnavailableError) RetryAfter() time.Duration { return max(e.wait, time.Second) }
 
-func unavailable(wait time.Duration, format string, args ...any) *UnavailableError {
+// Unavailable makes an UnavailableError; wait is when another attempt may succeed, 0 = not known.
+func Unavailable(wait time.Duration, format string, args ...any) *UnavailableError {
 	return &UnavailableError{fault: fault.New(fault.Unavailable, format, args...), wait: wait}
 }

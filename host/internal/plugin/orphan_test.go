@@ -70,7 +70,7 @@ func TestFault05And07NothingOutlivesAKilledHost(t *testing.T) {
 		t.Fatalf("the run directory holds %v", left)
 	}
 	// A second host must not take the directory over while the first one lives.
-	if _, err := New(Options{RunDir: run, DataDir: dir}); err == nil || !strings.Contains(err.Error(), "in use by another controller") {
+	if _, err := New(Options{RunDir: run, DataDir: dir, Limits: quick, Policy: quickPolicy}); err == nil || !strings.Contains(err.Error(), "in use by another controller") {
 		t.Errorf("a second host: %v", err)
 	}
 	_ = cmd.Process.Kill()
@@ -81,7 +81,7 @@ func TestFault05And07NothingOutlivesAKilledHost(t *testing.T) {
 		}
 		_ = exec.Command("true").Run() // lets the kernel deliver the signal
 	}
-	m, err := New(Options{RunDir: run, DataDir: dir})
+	m, err := New(Options{RunDir: run, DataDir: dir, Limits: quick, Policy: quickPolicy})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestReloadReplacesTheProcess(t *testing.T) {
 	slow := make(chan error, 1)
 	go func() { _, err := r.call("wait", `{"milliseconds":300}`); slow <- err }()
 	r.until("faulty", "busy", func(i Info) bool {
-		return i.InFlight == 1 || func() bool { r.must2("echo"); r.notify(); return false }()
+		return i.InFlight == 1 || func() bool { r.must2("echo"); r.changed.Fire(); return false }()
 	})
 
 	config = `{"level":10}`

@@ -61,18 +61,8 @@ func (m *Manager) Permitted(name, kind, value string) error {
 func (m *Manager) Grant(name string, held grant.Held) {
 	if s, err := m.get(name); err == nil {
 		s.services.SetHeld(held)
-		m.notify()
+		m.changed.Fire()
 	}
-}
-
-// Requested lists what the newest described process of a plugin requests, also when it was not started for it.
-func (m *Manager) Requested(name string) []grant.Request {
-	if s, err := m.get(name); err == nil {
-		if r := s.requests.Load(); r != nil {
-			return *r
-		}
-	}
-	return nil
 }
 
 // find returns a connection to a provider and what it serves.
@@ -118,7 +108,7 @@ func (m *Manager) Ordered(name string) uint64 {
 }
 
 // Changed returns a channel that is closed at the next change of any plugin's state.
-func (m *Manager) Changed() <-chan struct{} { return m.changed.wait() }
+func (m *Manager) Changed() <-chan struct{} { return m.changed.Wait() }
 
 // exports lists the prefixes of private keys that a plugin lets others read; false when
 // the plugin is not installed, so that nothing is known of it.

@@ -42,7 +42,7 @@ func (s *supervisor) awaitRole(ctx context.Context) bool {
 	defer limit.Stop()
 	for {
 		s.mu.Lock()
-		changed := s.changed.wait()
+		changed := s.changed.Wait()
 		if !s.single.seeking && !s.removed {
 			s.single.seeking = true
 			s.work.Go(s.seek)
@@ -98,7 +98,7 @@ func (s *supervisor) wanted() bool {
 func (s *supervisor) untilStopped(ctx context.Context, cancel func()) {
 	for {
 		s.mu.Lock()
-		changed, wanted := s.changed.wait(), s.wanted()
+		changed, wanted := s.changed.Wait(), s.wanted()
 		s.mu.Unlock()
 		if !wanted {
 			cancel()
@@ -117,7 +117,7 @@ func (s *supervisor) serve(ctx context.Context, term hostsvc.Term) {
 	defer term.Release()
 	s.single.term.Store(&term)
 	s.post(evGranted{})
-	s.changed.wake()
+	s.changed.Fire()
 	reason := ""
 wait:
 	for {

@@ -37,10 +37,6 @@ type Policy struct {
 	FirstDelay time.Duration
 	MaxDelay   time.Duration
 	Jitter     float64 // share of a pause by which it varies, 0..1
-	// ServedAfter is how long a process must have served for its end to count as a
-	// fifth of a failure only: whoever kills a plugin now and then, or has one that
-	// dies of a rare input, wants it back. 0 = every end counts in full.
-	ServedAfter time.Duration
 	// StableAfter is how long a plugin must serve for its failures to be forgotten.
 	StableAfter time.Duration
 	// UnhealthyAfter is how long a plugin may call itself failed before it is restarted.
@@ -59,8 +55,7 @@ type machine struct {
 	since     time.Time // of the state
 	reason    string    // why it is not Ready
 	lastError string    // of the newest failure, kept after recovery
-	score     int       // fifths of failures in a row
-	served    time.Time // since when the process serves
+	failures  int       // in a row, begun ones included
 	restarts  int       // by ourselves, ever
 	next      time.Time // end of the pause, in Backoff
 	epoch     int       // timers of an older epoch are void
@@ -145,7 +140,7 @@ func (m *machine) step(ev any, now time.Time, rnd float64) []any {
 		return m.standby(ev, now)
 	case evGranted:
 		if m.state == Standby {
-			m.score = 0
+			m.failures = 0
 			m.enter(Starting, "", now)
 			return m.launch()
 		}
@@ -161,12 +156,6 @@ func (m *machine) step(ev any, now time.Time, rnd float64) []any {
 	return nil
 }
 
-// failureScore is what a failure counts, of a process that had served for ServedAfter a fifth of that.
-const failureScore = 5
-
-// failures is how many there were in a row, begun ones included.
-func (m *machine) failures() int { return (m.score + failureScore - 1) / failureScore }
-
 func (m *machine) enter(s State, reason string, now time.Time) {
 	m.state, m.reason, m.since = s, reason, now
 	m.epoch++
@@ -177,7 +166,7 @@ func (m *machine) enter(s State, reason string, now time.Time) {
 func (m *machine) start(now time.Time) []any {
 	switch m.state {
 	case Stopped, Failed, Backoff:
-		m.score = 0
+		m.failures = 0
 		m.enter(Starting, "", now)
 		return m.launch()
 	case Stopping:
@@ -211,10 +200,9 @@ func (m *machine) started(ev evStarted, now time.Time) []any {
 		return []any{doStop{}}
 	}
 	if m.reloading { // somebody asked for it, as for a restart
-		m.score = 0
+		m.failures = 0
 	}
 	m.reloading = false
-	m.served = now
 	m.enter(Ready, "", now)
 	return []any{doTimer{m.policy.StableAfter, evTimer{m.epoch, timerStable}}}
 }
@@ -232,7 +220,7 @@ func (m *machine) startFailed(ev evStartFailed, now time.Time, rnd float64) []an
 	if m.state == Stopping {
 		return m.stopped(now)
 	}
-	return m.failed(ev.reason, ev.permanent, failureScore, now, rnd)
+	return m.failed(ev.reason, ev.permanent, now, rnd)
 }
 
 // elsewhere is the reason of a plugin in standby.
@@ -271,11 +259,7 @@ func (m *machine) exited(ev evExited, now time.Time, rnd float64) []any {
 		m.enter(Starting, ev.reason, now)
 		return nil
 	case m.state.Serving():
-		weight := failureScore
-		if p := m.policy.ServedAfter; p > 0 && now.Sub(m.served) >= p {
-			weight = 1
-		}
-		return m.failed(ev.reason, false, weight, now, rnd)
+		return m.failed(ev.reason, false, now, rnd)
 	}
 	return nil
 }
@@ -290,14 +274,14 @@ func (m *machine) stopped(now time.Time) []any {
 	return nil
 }
 
-func (m *machine) failed(reason string, permanent bool, weight int, now time.Time, rnd float64) []any {
-	m.score += weight
+func (m *machine) failed(reason string, permanent bool, now time.Time, rnd float64) []any {
+	m.failures++
 	m.lastError = reason
 	if permanent {
 		m.enter(Failed, reason, now)
 		return nil
 	}
-	d := m.policy.delay(m.failures(), rnd)
+	d := m.policy.delay(m.failures, rnd)
 	m.enter(Backoff, reason, now)
 	m.next = now.Add(d)
 	return []any{doTimer{d, evTimer{m.epoch, timerRestart}}}
@@ -342,7 +326,7 @@ func (m *machine) timer(ev evTimer, now time.Time) []any {
 		m.enter(Starting, m.lastError, now)
 		return m.launch()
 	case ev.kind == timerStable:
-		m.score = 0
+		m.failures = 0
 	case ev.kind == timerUnhealthy && m.unhealthy:
 		// Ending it makes evExited, which counts as a failure like any other.
 		return []any{doStop{reason: "called itself failed for too long: " + m.reason}}

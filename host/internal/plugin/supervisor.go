@@ -12,6 +12,7 @@ import (
 
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/internal/together"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/fault"
 )
@@ -52,7 +53,7 @@ type supervisor struct {
 	active      *instance // whose end concerns the machine
 	startCancel context.CancelFunc
 	outcome     outcome
-	changed     broadcast
+	changed     together.Signal
 	last        *instance // newest, also after its end
 	removed     bool      // nothing is started any more
 }
@@ -87,8 +88,8 @@ func (s *supervisor) postLocked(ev any) {
 	if order { // once nothing reaches the process that is to stop
 		s.note()
 	}
-	s.changed.wake()
-	s.m.notify()
+	s.changed.Fire()
+	s.m.changed.Fire()
 }
 
 // isOrder reports what somebody wants from what happens by itself.
@@ -118,7 +119,7 @@ func (s *supervisor) logChange(before, now State) {
 		args = append(args, "reason", s.machine.reason)
 	}
 	if now == Backoff {
-		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(), "failure", s.machine.failures())
+		args = append(args, "restart_in", time.Until(s.machine.next).Round(time.Millisecond).String(), "failure", s.machine.failures)
 	}
 	s.log.Log(s.ctx, level, "plugin state", args...)
 }
@@ -189,7 +190,7 @@ func (s *supervisor) start(ctx context.Context, attempt int, spec Spec, beside b
 		s.postLocked(evStartFailed{attempt: attempt, reason: oneLine(err), permanent: true})
 		return
 	}
-	inst.generation = s.generation.Add(1)
+	s.generation.Add(1)
 	s.active, s.last = inst, inst
 	old := s.cur.Swap(inst)
 	if old != nil || s.machine.reloading { // a reload: what was asked since it was ordered, the old one answered
@@ -267,7 +268,7 @@ func (s *supervisor) order(ctx context.Context, ev any) error {
 		return nil
 	}
 	for {
-		changed, m, out := s.changed.wait(), s.machine, s.outcome
+		changed, m, out := s.changed.Wait(), s.machine, s.outcome
 		s.mu.Unlock()
 		switch {
 		case out.attempt >= target:
@@ -293,7 +294,7 @@ func (s *supervisor) stopAndWait(ctx context.Context) error {
 	s.mu.Lock()
 	s.postLocked(evStop{})
 	for {
-		changed, state := s.changed.wait(), s.machine.state
+		changed, state := s.changed.Wait(), s.machine.state
 		s.mu.Unlock()
 		if state == Stopped {
 			return nil

@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"ctl.internal/host/internal/restconf"
+	"ctl.internal/internal/together"
 	"ctl.internal/internal/yang"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
@@ -29,8 +29,7 @@ type catalog struct {
 	log  *slog.Logger
 	bad  atomic.Pointer[map[string]string] // owner → why its modules are not in the schema
 
-	mu      sync.Mutex
-	changed chan struct{} // closed at the next change
+	changed together.Signal
 }
 
 func newCatalog(host []part, log *slog.Logger) (*catalog, error) {
@@ -41,16 +40,11 @@ func newCatalog(host []part, log *slog.Logger) (*catalog, error) {
 	}
 	c.now.Store(&restconf.Installed{Schema: set})
 	c.bad.Store(&map[string]string{})
-	c.changed = make(chan struct{})
 	return c, nil
 }
 
 // Changed is closed when what is installed has changed after the call.
-func (c *catalog) Changed() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.changed
-}
+func (c *catalog) Changed() <-chan struct{} { return c.changed.Wait() }
 
 // Installed implements restconf.Catalog.
 func (c *catalog) Installed() *restconf.Installed { return c.now.Load() }
@@ -85,7 +79,7 @@ func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
 	var aliases []yang.AliasSet
 	for _, p := range good {
 		for _, m := range p.modules {
-			name := bareName(m.Name)
+			name, _, _ := strings.Cut(m.Name, "@")
 			in.REST[name] = in.REST[name] || rest(p.owner, name)
 		}
 		for _, tree := range p.owns {
@@ -112,10 +106,7 @@ func (c *catalog) update(plugins []part, rest func(owner, module string) bool) {
 	}
 	c.now.Store(in)
 	c.bad.Store(&bad)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	close(c.changed)
-	c.changed = make(chan struct{})
+	c.changed.Fire()
 }
 
 func sources(parts []part) []yang.Source {
@@ -128,13 +119,4 @@ func sources(parts []part) []yang.Source {
 		out = append(out, s)
 	}
 	return out
-}
-
-func bareName(name string) string {
-	for i := range name {
-		if name[i] == '@' {
-			return name[:i]
-		}
-	}
-	return name
 }

@@ -94,7 +94,7 @@ func chain(b *testing.B, ini string) chained {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s.aaa.Accounting().ListenWhile(func() bool { return s.bus.Wanted(accountingStream) }, s.publishAccounting)
+	s.aaa.Accounting().Listen(func() bool { return s.bus.Wanted(accountingStream) }, s.publishAccounting)
 	own, err := hostModules()
 	if err != nil {
 		b.Fatal(err)

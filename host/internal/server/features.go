@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/grant"
@@ -125,31 +126,17 @@ func parts(manifests []*pluginv1.Manifest) []part {
 	return out
 }
 
-// seen remembers what the last refresh was made from.
+// seen is what the last refresh was made from.
 type seen struct {
-	target    feature.Target
+	features  []*feature.Feature
 	manifests []*pluginv1.Manifest
 	done      bool
 }
 
-// differs reports whether a refresh has to be made, and takes the new state.
+// differs reports whether a refresh has to be made, and takes the new state. Features and manifests that say the same
+// are the same values.
 func (o *seen) differs(t feature.Target, manifests []*pluginv1.Manifest) bool {
-	same := o.done && len(o.manifests) == len(manifests) && sameFeatures(o.target, t)
-	for i := 0; same && i < len(manifests); i++ {
-		same = manifests[i] == o.manifests[i]
-	}
-	o.target, o.manifests, o.done = t, manifests, true
+	same := o.done && slices.Equal(o.features, t.Features) && slices.Equal(o.manifests, manifests)
+	*o = seen{t.Features, manifests, true}
 	return !same
-}
-
-func sameFeatures(a, b feature.Target) bool {
-	if len(a.Features) != len(b.Features) {
-		return false
-	}
-	for i := range a.Features {
-		if a.Features[i] != b.Features[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -5,6 +5,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -265,7 +266,7 @@ func (s *Server) openTracing(ctx context.Context) (err error) {
 func (s *Server) openPlugins(ctx context.Context) error {
 	c := s.loaded.Supervisor
 	limits := plugin.DefaultLimits
-	limits.StartTimeout, limits.CallTimeout, limits.StopGrace = c.StartTimeout, c.CallTimeout, c.StopGrace
+	limits.StartTimeout, limits.CallTimeout, limits.StopGrace = c.StartTimeout, c.CallTimeout, cmp.Or(c.StopGrace, limits.StopGrace)
 	restarts := plugin.DefaultPolicy
 	restarts.FirstDelay, restarts.MaxDelay = c.Backoff, c.MaxBackoff
 	limits.InFlight, limits.AllInFlight = c.InFlight, max(1, s.loaded.Limits.InFlight*3/4)
@@ -285,7 +286,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		return err
 	}
 	s.serveCluster()
-	s.aaa.Accounting().ListenWhile(func() bool { return s.bus.Wanted(accountingStream) }, s.publishAccounting)
+	s.aaa.Accounting().Listen(func() bool { return s.bus.Wanted(accountingStream) }, s.publishAccounting)
 	return nil
 }
 

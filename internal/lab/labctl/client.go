@@ -20,13 +20,7 @@ const maxAnswer = 64 << 20
 // clientCommands change a network that runs, by its control socket.
 func clientCommands(control *string) []*cobra.Command {
 	sub := func(use, short string, args int, method, path string, keys ...string) *cobra.Command {
-		return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), RunE: func(cmd *cobra.Command, args []string) error {
-			q := url.Values{}
-			for i, k := range keys {
-				q.Set(k, args[i])
-			}
-			return call(cmd.Context(), cmd.OutOrStdout(), *control, method, path+"?"+q.Encode())
-		}}
+		return clientCommand(control, use, short, args, method, path, keys...)
 	}
 	return []*cobra.Command{
 		sub("link A B up|down", "cut or mend the links between two switches", 3, "POST", "/link", "a", "b", "state"),
@@ -38,6 +32,17 @@ func clientCommands(control *string) []*cobra.Command {
 		sub("links", "print the links as JSON", 0, "GET", "/links"),
 		sub("switches", "print the switches as JSON", 0, "GET", "/switches"),
 	}
+}
+
+// clientCommand makes a request of its arguments, which are the keys of its query.
+func clientCommand(control *string, use, short string, args int, method, path string, keys ...string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), SilenceUsage: true, RunE: func(cmd *cobra.Command, args []string) error {
+		q := url.Values{}
+		for i, k := range keys {
+			q.Set(k, args[i])
+		}
+		return call(cmd.Context(), cmd.OutOrStdout(), *control, method, path+"?"+q.Encode())
+	}}
 }
 
 // call makes one request to the control socket and prints its answer.

@@ -6,15 +6,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/simcli"
 	"ctl.internal/internal/lab/simrouter"
 	"ctl.internal/internal/lab/sshhost"
@@ -62,13 +60,7 @@ func routersCommand(control *string) *cobra.Command {
 func routerCommand(control *string) *cobra.Command {
 	cmd := &cobra.Command{Use: "router", Short: "look at simulated routers that run, and make them misbehave"}
 	sub := func(use, short string, args int, method, path string, keys ...string) {
-		cmd.AddCommand(&cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), SilenceUsage: true, RunE: func(cmd *cobra.Command, args []string) error {
-			q := make([]string, len(keys))
-			for i, k := range keys {
-				q[i] = k + "=" + url.QueryEscape(args[i])
-			}
-			return call(cmd.Context(), cmd.OutOrStdout(), *control, method, path+"?"+strings.Join(q, "&"))
-		}})
+		cmd.AddCommand(clientCommand(control, use, short, args, method, path, keys...))
 	}
 	sub("list", "print the routers as JSON, with what they were asked", 0, "GET", "/routers")
 	sub("config ROUTER", "print what a router holds", 1, "GET", "/config", "router")
@@ -186,7 +178,7 @@ func runRouters(cmd *cobra.Command, f routerFlags, control string) error {
 	if f.list != "" {
 		text, err := json.MarshalIndent(views(all), "", "  ")
 		if err == nil {
-			err = writeWhole(f.list, append(text, '\n'))
+			err = network.WriteFile(f.list, append(text, '\n'))
 		}
 		if err != nil {
 			return fmt.Errorf("--list: %w", err)
@@ -199,25 +191,6 @@ func runRouters(cmd *cobra.Command, f routerFlags, control string) error {
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "ready %d routers\n", len(all))
 		return err
 	})
-}
-
-// writeWhole replaces a file in one step.
-func writeWhole(path string, text []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".ctl-lab-*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(text)
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
 }
 
 func views(all []*simulated) []routerView {

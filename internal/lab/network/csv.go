@@ -3,6 +3,7 @@ package network
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,20 +42,22 @@ func (n *Network) CSV() []byte {
 
 // WriteCSV writes the switch list, all of it or nothing, readable by its owner only.
 func (n *Network) WriteCSV(path string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".switches-*")
-	if err != nil {
-		return fmt.Errorf("switch list: %w", err)
-	}
-	_, err = f.Write(n.CSV())
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	if err := WriteFile(path, n.CSV()); err != nil {
 		return fmt.Errorf("switch list: %w", err)
 	}
 	return nil
+}
+
+// WriteFile replaces a file in one step.
+func WriteFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".ctl-lab-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // it is gone when all went well
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

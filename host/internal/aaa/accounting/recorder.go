@@ -7,9 +7,7 @@ package accounting
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unicode"
@@ -38,12 +36,9 @@ type Event struct {
 	Reason    string // why a login failed
 }
 
-// Listener gets every event, in the order they happen. It must not block.
-type Listener func(Event)
-
-// listener is a Listener and, if it does not always listen, who says whether it does.
+// listener hears events while it wants them.
 type listener struct {
-	hear   Listener
+	hear   func(Event)
 	wanted func() bool
 }
 
@@ -53,8 +48,7 @@ type Recorder struct {
 	audit  slog.Handler
 	now    func() time.Time
 
-	mu        sync.Mutex                  // of changing listeners
-	listeners atomic.Pointer[[]*listener] // replaced as a whole: each request looks at them
+	listener atomic.Pointer[listener]
 
 	accepted, refused atomic.Uint64
 }
@@ -65,55 +59,18 @@ func New(named func(name string) *slog.Logger, now func() time.Time) *Recorder {
 	return &Recorder{logins: named(LoginLogger), audit: named(AuditLogger).Handler(), now: now}
 }
 
-// Listen adds a listener until the function returned is called; an event under way may
-// still reach it then.
-func (r *Recorder) Listen(l Listener) (stop func()) {
-	return r.ListenWhile(func() bool { return true }, l)
+// Listen has hear called with every event, in the order they happen, while wanted returns true. Every request is a
+// login, so wanted must be cheap, and hear must not block.
+func (r *Recorder) Listen(wanted func() bool, hear func(Event)) {
+	r.listener.Store(&listener{hear, wanted})
 }
 
-// ListenWhile adds a listener that gets only what happens while wanted returns true.
-// Every request is a login: wanted spares the work of telling nobody, and must be
-// cheap.
-func (r *Recorder) ListenWhile(wanted func() bool, l Listener) (stop func()) {
-	added := &listener{l, wanted}
-	r.change(func(list []*listener) []*listener { return append(list, added) })
-	return func() {
-		r.change(func(list []*listener) []*listener {
-			return slices.DeleteFunc(list, func(l *listener) bool { return l == added })
-		})
-	}
-}
-
-// change puts another list of listeners into force.
-func (r *Recorder) change(edit func([]*listener) []*listener) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := edit(slices.Clone(r.listening()))
-	r.listeners.Store(&list)
-}
-
-func (r *Recorder) listening() []*listener {
-	if list := r.listeners.Load(); list != nil {
-		return *list
+// hearing returns who hears events now, nil when nobody does.
+func (r *Recorder) hearing() func(Event) {
+	if l := r.listener.Load(); l != nil && l.wanted() {
+		return l.hear
 	}
 	return nil
-}
-
-func (r *Recorder) notify(e Event) {
-	for _, l := range r.listening() {
-		if l.wanted() {
-			l.hear(e)
-		}
-	}
-}
-
-func (r *Recorder) silent() bool {
-	for _, l := range r.listening() {
-		if l.wanted() {
-			return false
-		}
-	}
-	return true
 }
 
 // Accepted is the number of attempts to log in that succeeded.
@@ -130,7 +87,8 @@ func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
 		r.refused.Add(1)
 	}
 	logged := r.logins.Enabled(ctx, slog.LevelDebug)
-	if !logged && r.silent() {
+	hear := r.hearing()
+	if !logged && hear == nil {
 		return
 	}
 	c, _ := caller.From(ctx)
@@ -149,7 +107,9 @@ func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
 		r.logins.LogAttrs(ctx, slog.LevelDebug, text+user+" from "+e.Address, slog.String("user", e.User),
 			slog.String("address", e.Address), slog.String("realm", e.Realm), slog.String("request", e.RequestID), slog.String("reason", e.Reason))
 	}
-	r.notify(e)
+	if hear != nil {
+		hear(e)
+	}
 }
 
 // Change records a committed change of an identity, policy or certificate. Who
@@ -167,7 +127,9 @@ func (r *Recorder) Change(ctx context.Context, action, object string) {
 		slog.String("address", e.Address), slog.String("request", e.RequestID))
 	// Past the level check: the audit cannot be switched off by log:set.
 	_ = r.audit.Handle(ctx, rec)
-	r.notify(e)
+	if hear := r.hearing(); hear != nil {
+		hear(e)
+	}
 }
 
 // Clean makes a client's text safe for a line of a log: control characters and

@@ -25,15 +25,16 @@ func TestClean(t *testing.T) {
 	}
 }
 
-func TestListeners(t *testing.T) {
+func TestListenerHearsWhatItWants(t *testing.T) {
 	var log bytes.Buffer
 	r := accounting.New(func(string) *slog.Logger { return slog.New(slog.NewTextHandler(&log, nil)) }, func() time.Time { return time.Unix(1, 0) })
 	var heard []accounting.Event
-	stop := r.Listen(func(e accounting.Event) { heard = append(heard, e) })
+	wanted := true
+	r.Listen(func() bool { return wanted }, func(e accounting.Event) { heard = append(heard, e) })
 	ctx := caller.With(context.Background(), caller.Caller{User: "admin", Domain: "sdn", RequestID: "7", Address: "192.0.2.1:5"})
 	r.Login(ctx, authn.Attempt{User: "bob\n", Realm: "ldap", Address: netip.MustParseAddrPort("192.0.2.2:6"), Reason: "no"})
 	r.Change(ctx, "create user", "bob@sdn")
-	stop()
+	wanted = false
 	r.Change(ctx, "delete user", "bob@sdn")
 	want := []accounting.Event{
 		{Time: time.Unix(1, 0), Kind: "login", User: "bob ", Realm: "ldap", Address: "192.0.2.2:6", RequestID: "7", Reason: "no"},

@@ -1,9 +1,14 @@
 package authn
 
 import (
+	"context"
+	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
+
+	"ctl.internal/host/internal/aaa/rules"
 )
 
 // CookieName is the name of the cookie with the session on the listener that a request came to. The port is in
@@ -37,4 +42,24 @@ func ProvesOrigin(r *http.Request) bool {
 		return true
 	}
 	return r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != ""
+}
+
+// ErrNoOrigin says that a request with a cookie changes something and does not say where it comes from.
+var ErrNoOrigin = errors.New("a change with the cookie of a session needs the header Origin, which browsers send")
+
+// Sender verifies who sends a request: by its Authorization header, else, where Basic credentials may be sent, by the
+// session of its cookie, which is returned when that was asked. The error is as Request's, or ErrNoOrigin.
+func (a *Authenticator) Sender(ctx context.Context, r *http.Request, from netip.AddrPort, schemes rules.Schemes) (l *Login, present bool, session string, err error) {
+	l, present, err = a.Request(ctx, r.Header, from, schemes)
+	if present || schemes&rules.Basic == 0 {
+		return l, present, "", err
+	}
+	switch session = Cookie(r); {
+	case session == "":
+		return l, false, "", err
+	case !ProvesOrigin(r):
+		return nil, true, session, ErrNoOrigin
+	}
+	l, err = a.Session(ctx, session, from)
+	return l, err == nil, session, err
 }

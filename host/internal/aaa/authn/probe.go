@@ -13,7 +13,6 @@ import (
 // Answer is what one realm says to credentials.
 type Answer struct {
 	Realm  string
-	Kind   string
 	Result realm.Result
 	Took   time.Duration
 }
@@ -45,7 +44,7 @@ func (a *Authenticator) Probe(ctx context.Context, c Credentials) ([]Answer, err
 			res = realm.Result{Outcome: realm.Unavailable, Reason: err.Error()}
 		}
 		good = good || res.Outcome == realm.Authenticated
-		out = append(out, Answer{Realm: r.Name, Kind: r.Kind, Result: res, Took: a.o.Now().Sub(began)})
+		out = append(out, Answer{Realm: r.Name, Result: res, Took: a.o.Now().Sub(began)})
 	}
 	if good {
 		turn.Succeeded()

@@ -9,23 +9,15 @@ import (
 )
 
 // Domains lists domains by name.
-func (s *Service) Domains(ctx context.Context, p Page) (out []Domain, err error) {
-	err = s.read(ctx, func(v view) error {
-		out, err = list(v, "domain/", afterKey("domain", p.After), p.Limit, func(parts []string, r domainRecord) Domain {
-			return Domain{Name: parts[1], Description: r.Description, Enabled: r.Enabled}
-		})
-		return err
+func (s *Service) Domains(ctx context.Context, p Page) ([]Domain, error) {
+	return list(ctx, s, "domain", p, func(parts []string, r domainRecord) Domain {
+		return Domain{Name: parts[1], Description: r.Description, Enabled: r.Enabled}
 	})
-	return out, err
 }
 
 // Domain returns one domain; NotFound when there is none of the id.
-func (s *Service) Domain(ctx context.Context, id string) (d Domain, err error) {
-	err = s.read(ctx, func(v view) error {
-		d, err = v.domain(id)
-		return err
-	})
-	return d, err
+func (s *Service) Domain(ctx context.Context, id string) (Domain, error) {
+	return reading(ctx, s, func(v view) (Domain, error) { return v.domain(id) })
 }
 
 func (v view) domain(id string) (Domain, error) {

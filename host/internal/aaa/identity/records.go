@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -144,19 +145,29 @@ func (v view) grants(prefix string) ([]grantKeys, error) {
 	return out, nil
 }
 
-// list reads the records under a prefix, one page of them, in the order of keys.
-func list[R, T any](v view, prefix, after string, limit int, build func(parts []string, r R) T) ([]T, error) {
-	out := []T{}
-	o := datastore.RangeOptions{Prefix: prefix, After: after, Limit: limit}
-	for e, err := range v.sn.Range(namespace, o) {
-		if err != nil {
-			return nil, err
+// list reads one page of the records of a kind, in the order of keys.
+func list[R, T any](ctx context.Context, s *Service, kind string, p Page, build func(parts []string, r R) T) ([]T, error) {
+	return reading(ctx, s, func(v view) ([]T, error) {
+		out := []T{}
+		for e, err := range v.sn.Range(namespace, datastore.RangeOptions{Prefix: kind + "/", After: afterKey(kind, p.After), Limit: p.Limit}) {
+			if err != nil {
+				return nil, err
+			}
+			var r R
+			if err := json.Unmarshal(e.Value, &r); err != nil {
+				return nil, fault.Wrap(fault.Internal, err, "an identity record is damaged")
+			}
+			out = append(out, build(strings.Split(e.Key, "/"), r))
 		}
-		var r R
-		if err := json.Unmarshal(e.Value, &r); err != nil {
-			return nil, fault.Wrap(fault.Internal, err, "an identity record is damaged")
-		}
-		out = append(out, build(strings.Split(e.Key, "/"), r))
-	}
-	return out, nil
+		return out, nil
+	})
+}
+
+// reading returns what f reads.
+func reading[T any](ctx context.Context, s *Service, f func(v view) (T, error)) (out T, err error) {
+	err = s.read(ctx, func(v view) error {
+		out, err = f(v)
+		return err
+	})
+	return out, err
 }

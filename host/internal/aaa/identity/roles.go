@@ -8,23 +8,15 @@ import (
 )
 
 // Roles lists roles, by domain and name.
-func (s *Service) Roles(ctx context.Context, p Page) (out []Role, err error) {
-	err = s.read(ctx, func(v view) error {
-		out, err = list(v, "role/", afterKey("role", p.After), p.Limit, func(parts []string, r roleRecord) Role {
-			return Role{Name: parts[2], Domain: parts[1], Description: r.Description}
-		})
-		return err
+func (s *Service) Roles(ctx context.Context, p Page) ([]Role, error) {
+	return list(ctx, s, "role", p, func(parts []string, r roleRecord) Role {
+		return Role{Name: parts[2], Domain: parts[1], Description: r.Description}
 	})
-	return out, err
 }
 
 // Role returns one role; NotFound when there is none of the id.
-func (s *Service) Role(ctx context.Context, id string) (r Role, err error) {
-	err = s.read(ctx, func(v view) error {
-		r, err = v.role(id)
-		return err
-	})
-	return r, err
+func (s *Service) Role(ctx context.Context, id string) (Role, error) {
+	return reading(ctx, s, func(v view) (Role, error) { return v.role(id) })
 }
 
 func (v view) role(id string) (Role, error) {

@@ -25,12 +25,8 @@ func afterKey(kind, id string) string {
 }
 
 // Users lists users, by domain and name.
-func (s *Service) Users(ctx context.Context, p Page) (out []User, err error) {
-	err = s.read(ctx, func(v view) error {
-		out, err = list(v, "user/", afterKey("user", p.After), p.Limit, userOf)
-		return err
-	})
-	return out, err
+func (s *Service) Users(ctx context.Context, p Page) ([]User, error) {
+	return list(ctx, s, "user", p, userOf)
 }
 
 // User returns one user; NotFound when there is none of the id.

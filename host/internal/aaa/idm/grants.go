@@ -38,6 +38,6 @@ func (h *handler) createGrant(w http.ResponseWriter, r *http.Request, id []strin
 	return http.StatusCreated, grant{g.ID(), g.User, g.Role, g.Domain}, nil
 }
 
-func (h *handler) deleteGrant(w http.ResponseWriter, r *http.Request, id []string) {
-	h.deleted(w, r, h.Identity.DeleteGrant(r.Context(), identity.Grant{Domain: id[0], User: id[1], Role: id[2]}))
+func (h *handler) deleteGrant(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
+	return http.StatusNoContent, nil, h.Identity.DeleteGrant(r.Context(), identity.Grant{Domain: id[0], User: id[1], Role: id[2]})
 }

@@ -51,20 +51,20 @@ type route struct {
 func New(o Options) http.Handler {
 	h := &handler{o}
 	routes := []route{
-		{[]string{"auth"}, map[string]endpoint{"GET": h.version}},
-		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.changeOwnPassword}},
-		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.explain}},
+		{[]string{"auth"}, map[string]endpoint{"GET": h.answer(h.version)}},
+		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.answer(h.changeOwnPassword)}},
+		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.answer(h.explain)}},
 		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.answer(h.listGrants), "POST": h.answer(h.createGrant)}},
-		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.deleteGrant}},
+		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.answer(h.deleteGrant)}},
 		{[]string{".well-known", "oauth-authorization-server"}, map[string]endpoint{"GET": h.metadata}},
 		{[]string{"oauth2", "token"}, map[string]endpoint{"POST": h.issueToken}},
-		{[]string{"oauth2", "revoke"}, map[string]endpoint{"POST": h.revokeToken}},
-		{[]string{"oauth2", "introspect"}, map[string]endpoint{"POST": h.introspectToken}},
-		{[]string{"web", "login"}, map[string]endpoint{"POST": h.logIn}},
-		{[]string{"web", "logout"}, map[string]endpoint{"POST": h.logOut}},
-		{[]string{"web", "me"}, map[string]endpoint{"GET": h.me}},
-		{[]string{"web", "sessions"}, map[string]endpoint{"GET": h.listSessions}},
-		{[]string{"web", "sessions", ""}, map[string]endpoint{"DELETE": h.endSession}},
+		{[]string{"oauth2", "revoke"}, map[string]endpoint{"POST": h.answer(h.revokeToken)}},
+		{[]string{"oauth2", "introspect"}, map[string]endpoint{"POST": h.answer(h.introspectToken)}},
+		{[]string{"web", "login"}, map[string]endpoint{"POST": h.answer(h.logIn)}},
+		{[]string{"web", "logout"}, map[string]endpoint{"POST": h.answer(h.logOut)}},
+		{[]string{"web", "me"}, map[string]endpoint{"GET": h.answer(h.me)}},
+		{[]string{"web", "sessions"}, map[string]endpoint{"GET": h.answer(h.listSessions)}},
+		{[]string{"web", "sessions", ""}, map[string]endpoint{"DELETE": h.answer(h.endSession)}},
 	}
 	routes = slices.Concat(routes, h.users().routes(h), h.roles().routes(h), h.domains().routes(h))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,10 +129,10 @@ func (rt route) allow() string {
 	return strings.Join(methods, ", ")
 }
 
-func (h *handler) version(w http.ResponseWriter, r *http.Request, _ []string) {
-	h.ok(w, r, http.StatusOK, struct {
+func (h *handler) version(http.ResponseWriter, *http.Request, []string) (int, any, error) {
+	return http.StatusOK, struct {
 		ID      string `json:"id"`
 		Updated string `json:"updated"`
 		Status  string `json:"status"`
-	}{"v1", "2026-11-20T00:00:00Z", "CURRENT"})
+	}{"v1", "2026-11-20T00:00:00Z", "CURRENT"}, nil
 }

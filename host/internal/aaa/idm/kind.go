@@ -27,30 +27,25 @@ func (k kind[T]) routes(h *handler) []route {
 	return []route{
 		{[]string{"auth", "v1", k.plural}, map[string]endpoint{"GET": h.answer(k.readList), "POST": h.answer(k.readNew)}},
 		{[]string{"auth", "v1", k.plural, ""}, map[string]endpoint{"GET": h.answer(k.readOne), "PUT": h.answer(k.change),
-			"DELETE": func(w http.ResponseWriter, r *http.Request, id []string) {
-				h.deleted(w, r, k.remove(r.Context(), id[0]))
-			}}},
+			"DELETE": h.answer(func(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
+				return http.StatusNoContent, nil, k.remove(r.Context(), id[0])
+			})}},
 	}
 }
 
-// answer makes an endpoint of what returns the status and the body of its answer.
+// answer makes an endpoint of what returns the status and the body of its answer; 0 = it has answered by itself.
 func (h *handler) answer(f func(w http.ResponseWriter, r *http.Request, id []string) (int, any, error)) endpoint {
 	return func(w http.ResponseWriter, r *http.Request, id []string) {
 		status, body, err := f(w, r, id)
-		if err != nil {
+		switch {
+		case err != nil:
 			h.fault(w, r, err)
-			return
+		case status == http.StatusNoContent:
+			w.WriteHeader(status)
+		case status != 0:
+			h.ok(w, r, status, body)
 		}
-		h.ok(w, r, status, body)
 	}
-}
-
-func (h *handler) deleted(w http.ResponseWriter, r *http.Request, err error) {
-	if err != nil {
-		h.fault(w, r, err)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
 }
 
 func (k kind[T]) readList(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {

@@ -172,11 +172,10 @@ func (h *handler) refusedGrant(w http.ResponseWriter, r *http.Request, err error
 
 // revokeToken is /oauth2/revoke: a form with the field token (RFC 7009, always
 // 200), or the token as the whole body (204, and 401 when there is no such one).
-func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string) {
+func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	data, err := readAll(r)
 	if err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	line, _, _ := strings.Cut(string(data), "\n")
 	line = strings.TrimSpace(line)
@@ -185,19 +184,17 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 		f, err := parseForm(string(data))
 		if err != nil || f.Get("token") == "" {
 			h.oauthFail(w, r, badRequest("the field token is missing"))
-			return
+			return 0, nil, nil
 		}
 		line = f.Get("token")
 	}
 	info, err := h.Tokens.Info(r.Context(), line)
 	if err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	found, err := h.Tokens.Revoke(r.Context(), line)
 	if err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	if found && info != nil {
 		h.Change(r.Context(), "revoke token", info.ID())
@@ -207,34 +204,32 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 	case !raw:
 		w.WriteHeader(http.StatusOK)
 	case found:
-		w.WriteHeader(http.StatusNoContent)
+		return http.StatusNoContent, nil, nil
 	default:
 		h.oauthFail(w, r, oauthError{status: http.StatusUnauthorized, Code: "unauthorized"})
 	}
+	return 0, nil, nil
 }
 
 // introspectToken is /oauth2/introspect (RFC 7662), for callers with credentials: administrators may ask
 // about any token, others about their own.
-func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []string) {
-	from, _ := netip.ParseAddrPort(r.RemoteAddr)
-	asks, _, err := h.Authn.Request(r.Context(), r.Header, from, rules.Basic|rules.Bearer)
+func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+	asks, _, err := h.Authn.Request(r.Context(), r.Header, address(r), rules.Basic|rules.Bearer)
 	if err != nil {
 		h.refusedClient(w, r, err)
-		return
+		return 0, nil, nil
 	}
 	f, err := form(r)
 	if err != nil || f.Get("token") == "" {
 		h.oauthFail(w, r, badRequest("a form with the field token is expected"))
-		return
+		return 0, nil, nil
 	}
 	info, err := h.Tokens.Info(r.Context(), f.Get("token"))
 	if err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	if info == nil || !mayIntrospect(asks, info.Holder) {
-		h.ok(w, r, http.StatusOK, map[string]bool{"active": false})
-		return
+		return http.StatusOK, map[string]bool{"active": false}, nil
 	}
 	name := ""
 	if info.Principal != nil {
@@ -242,14 +237,13 @@ func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []st
 	} else {
 		name = info.Outside.User
 		if _, err := h.Authn.Find(r.Context(), *info.Outside); errors.Is(err, authn.ErrRefused) {
-			h.ok(w, r, http.StatusOK, map[string]bool{"active": false})
-			return
+			return http.StatusOK, map[string]bool{"active": false}, nil
 		}
 	}
-	h.ok(w, r, http.StatusOK, map[string]any{
+	return http.StatusOK, map[string]any{
 		"active": true, "scope": identity.SDN, "username": name, "sub": info.ID(), "token_type": "Bearer",
 		"iat": info.Issued.Unix(), "exp": info.Expires.Unix(),
-	})
+	}, nil
 }
 
 func mayIntrospect(l *authn.Login, of token.Holder) bool {

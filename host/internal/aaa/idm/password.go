@@ -8,25 +8,19 @@ import (
 
 // changeOwnPassword is POST /auth/password: every user of the controller's own realm changes its own
 // password with the present one. All its logins and tokens end.
-func (h *handler) changeOwnPassword(w http.ResponseWriter, r *http.Request, _ []string) {
+func (h *handler) changeOwnPassword(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	o, err := read(r, "current", "password")
 	if err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	current, fresh := o.required("current"), o.required("password")
 	if err := o.faults.Err(); err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	who, ok := caller.From(r.Context())
 	if !ok || who.User == "" {
 		h.fail(w, r, http.StatusUnauthorized, "log in with the account whose password is to be changed")
-		return
+		return 0, nil, nil
 	}
-	if err := h.OwnPassword(r.Context(), who.User+"@"+who.Domain, current, fresh, address(r)); err != nil {
-		h.fault(w, r, err)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
+	return http.StatusNoContent, nil, h.OwnPassword(r.Context(), who.User+"@"+who.Domain, current, fresh, address(r))
 }

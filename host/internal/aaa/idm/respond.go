@@ -46,6 +46,8 @@ func statusOf(err error) int {
 		return http.StatusConflict
 	case fault.Invalid, fault.Missing, fault.Unknown, fault.Malformed:
 		return http.StatusBadRequest
+	case fault.Denied:
+		return http.StatusForbidden
 	case fault.TooBig:
 		return http.StatusRequestEntityTooLarge
 	case fault.Unsupported:

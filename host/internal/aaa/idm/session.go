@@ -31,38 +31,34 @@ const (
 )
 
 // logIn is POST /web/login: it begins a session of the pages. The answer has its cookie, which no script reads.
-func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) {
+func (h *handler) logIn(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	o, err := read(r, "user", "password")
 	if err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	user, password := o.required("user"), o.required("password")
 	if err := o.faults.Err(); err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	if from := address(r); r.TLS == nil && !h.Sessions.Plain && !from.Addr().Unmap().IsLoopback() {
-		h.fail(w, r, http.StatusForbidden, "a login from another machine needs HTTPS (listeners.https in etc/ctl.yaml), or aaa.session.plainHTTP: true where the network is trusted")
-		return
+		return 0, nil, fault.New(fault.Denied, "a login from another machine needs HTTPS (listeners.https in etc/ctl.yaml), or aaa.session.plainHTTP: true where the network is trusted")
 	}
 	who, err := h.passwordGrant(r, user, password)
 	if err != nil {
 		h.refusedLogin(w, r, err)
-		return
+		return 0, nil, nil
 	}
 	agent := r.UserAgent()
 	text, err := h.Tokens.Begin(r.Context(), who, r.RemoteAddr, strings.ToValidUTF8(agent[:min(len(agent), maxAgent)], ""), h.Sessions.Idle, h.Sessions.Life)
 	if err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
 	if old := authn.Cookie(r); old != "" { // a login in a browser that has a session replaces it
 		_, _ = h.Tokens.Revoke(r.Context(), old)
 	}
 	h.Change(h.as(r.Context(), who), "begin session", who.ID())
 	http.SetCookie(w, &http.Cookie{Name: authn.CookieName(r), Value: text, Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
-	w.WriteHeader(http.StatusNoContent)
+	return http.StatusNoContent, nil, nil
 }
 
 // as returns ctx with the holder as its caller, for the audit.
@@ -101,19 +97,12 @@ func (h *handler) refusedLogin(w http.ResponseWriter, r *http.Request, err error
 // sender finds out who sends a request that stands outside of the rules: by its Authorization header, else by
 // its session. A request without a login is answered, and nil returned.
 func (h *handler) sender(w http.ResponseWriter, r *http.Request) *authn.Login {
-	from := address(r)
-	l, present, err := h.Authn.Request(r.Context(), r.Header, from, rules.Basic|rules.Bearer)
-	text := authn.Cookie(r)
-	if !present && text != "" {
-		if !authn.ProvesOrigin(r) {
-			h.fail(w, r, http.StatusForbidden, "a change with the cookie of a session needs the header Origin, which browsers send")
-			return nil
-		}
-		l, err = h.Authn.Session(r.Context(), text, from)
-	}
+	l, _, _, err := h.Authn.Sender(r.Context(), r, address(r), rules.Basic|rules.Bearer)
 	switch {
 	case err == nil:
 		return l
+	case errors.Is(err, authn.ErrNoOrigin):
+		h.fail(w, r, http.StatusForbidden, err.Error())
 	case errors.Is(err, authn.ErrRefused):
 		h.ok(w, r, http.StatusUnauthorized, map[string]any{"message": http.StatusText(http.StatusUnauthorized), "code": http.StatusUnauthorized,
 			"details": "there is no session, or it has ended: log in", "reason": "login"})
@@ -124,37 +113,34 @@ func (h *handler) sender(w http.ResponseWriter, r *http.Request) *authn.Login {
 }
 
 // logOut is POST /web/logout: it ends the session of its cookie, and has the browser forget what it keeps of the pages.
-func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) {
+func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	if text := authn.Cookie(r); text != "" {
 		if !authn.ProvesOrigin(r) {
-			h.fail(w, r, http.StatusForbidden, "a logout needs the header Origin, which browsers send")
-			return
+			return 0, nil, fault.New(fault.Denied, "a logout needs the header Origin, which browsers send")
 		}
 		if who, err := h.Tokens.LookupSession(r.Context(), text); err == nil && who.Known() {
 			h.Change(h.as(r.Context(), who), "end session", who.ID())
 		}
 		if _, err := h.Tokens.Revoke(r.Context(), text); err != nil {
-			h.fault(w, r, err)
-			return
+			return 0, nil, err
 		}
 	}
 	http.SetCookie(w, &http.Cookie{Name: authn.CookieName(r), Path: "/", MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
 	w.Header().Set("Clear-Site-Data", `"cache"`)
-	w.WriteHeader(http.StatusNoContent)
+	return http.StatusNoContent, nil, nil
 }
 
 // me is GET /web/me: who asks, with which roles, until when, and for each parameter may=METHOD+PATH whether the
 // rules and policies would allow it. It answers everybody who is logged in, so that a page can tell a role that
 // is missing from a session that has ended.
-func (h *handler) me(w http.ResponseWriter, r *http.Request, _ []string) {
+func (h *handler) me(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	l := h.sender(w, r)
 	if l == nil {
-		return
+		return 0, nil, nil
 	}
 	asked := r.URL.Query()["may"]
 	if len(asked) > maxAsked {
-		h.fault(w, r, fault.New(fault.Invalid, "at most %d requests are asked about at once", maxAsked))
-		return
+		return 0, nil, fault.New(fault.Invalid, "at most %d requests are asked about at once", maxAsked)
 	}
 	c, _ := caller.From(r.Context())
 	c.User, c.Domain, c.Roles = l.User, l.Domain, l.Roles
@@ -165,46 +151,36 @@ func (h *handler) me(w http.ResponseWriter, r *http.Request, _ []string) {
 	}
 	session, err := h.Tokens.SessionInfo(r.Context(), authn.Cookie(r))
 	if err != nil {
-		h.fault(w, r, err)
-		return
+		return 0, nil, err
 	}
-	roles := l.Roles
-	if roles == nil {
-		roles = []string{}
-	}
-	h.ok(w, r, http.StatusOK, map[string]any{"user": l.User, "domain": l.Domain, "roles": roles, "local": l.Local, "session": session, "may": may})
+	roles := append([]string{}, l.Roles...) // [] in JSON, not null
+	return http.StatusOK, map[string]any{"user": l.User, "domain": l.Domain, "roles": roles, "local": l.Local, "session": session, "may": may}, nil
 }
 
 // listSessions is GET /web/sessions: the sessions of the user who asks.
-func (h *handler) listSessions(w http.ResponseWriter, r *http.Request, _ []string) {
+func (h *handler) listSessions(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	l := h.sender(w, r)
 	if l == nil {
-		return
+		return 0, nil, nil
 	}
 	list, err := h.Tokens.Sessions(r.Context(), holderID(l), authn.Cookie(r))
-	if err != nil {
-		h.fault(w, r, err)
-		return
-	}
-	h.ok(w, r, http.StatusOK, map[string]any{"sessions": list})
+	return http.StatusOK, map[string]any{"sessions": list}, err
 }
 
 // endSession is DELETE /web/sessions/{id}, of a session of the user who asks.
-func (h *handler) endSession(w http.ResponseWriter, r *http.Request, id []string) {
+func (h *handler) endSession(w http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
 	l := h.sender(w, r)
 	if l == nil {
-		return
+		return 0, nil, nil
 	}
 	found, err := h.Tokens.EndSession(r.Context(), holderID(l), id[0])
-	switch {
-	case err != nil:
-		h.fault(w, r, err)
-	case !found:
-		h.fail(w, r, http.StatusNotFound, "you have no session of this id")
-	default:
-		h.Change(r.Context(), "end session", holderID(l))
-		w.WriteHeader(http.StatusNoContent)
+	if err == nil && !found {
+		err = fault.New(fault.NotFound, "you have no session of this id")
 	}
+	if err == nil {
+		h.Change(r.Context(), "end session", holderID(l))
+	}
+	return http.StatusNoContent, nil, err
 }
 
 func holderID(l *authn.Login) string {

@@ -157,7 +157,7 @@ func TestFailures(t *testing.T) {
 func TestWhoTypedItIsAuditedAndNamesAreCompleted(t *testing.T) {
 	l := open(t)
 	by := ""
-	defer l.Accounting().Listen(func(e accounting.Event) { by = e.User + " " + e.Action })()
+	l.Accounting().Listen(func() bool { return true }, func(e accounting.Event) { by = e.User + " " + e.Action })
 	if _, _, err := l.run("aaa:add-role", []string{"name", "ops"}); err != nil || by != "admin@sdn create role" {
 		t.Errorf("audit %q, %v", by, err)
 	}

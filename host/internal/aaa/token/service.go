@@ -171,16 +171,6 @@ func (r record) add() (token string, ops []datastore.Op, err error) {
 	return token, ops, err
 }
 
-// Issue makes an access token for a user as it is now, which cannot be refreshed.
-func (s *Service) Issue(ctx context.Context, p *identity.Principal) (string, error) {
-	now := s.o.Now()
-	token, ops, err := record{User: p.ID(), Epoch: p.Epoch, Issued: now, Expires: now.Add(s.o.Lifetime)}.add()
-	if err == nil {
-		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
-	}
-	return token, err
-}
-
 // Pair is what a login, or a refresh, is answered with.
 type Pair struct{ Access, Refresh string }
 

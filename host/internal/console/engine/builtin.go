@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,7 +126,7 @@ func (s *Session) aliasCommand() commands.Command {
 			given := in.Args["name=command"]
 			if len(given) == 0 {
 				t := &commands.Table{Empty: "no aliases", Columns: []commands.Column{{Title: "Alias", Key: "name"}, {Title: "Command", Key: "command"}}}
-				for _, name := range sortedKeys(s.aliases) {
+				for _, name := range slices.Sorted(maps.Keys(s.aliases)) {
 					t.Add(name, s.aliases[name])
 				}
 				return in.Emit(t, nil)
@@ -147,7 +148,7 @@ func (s *Session) unaliasCommand() commands.Command {
 		Arguments: []commands.Argument{{Name: "name", Help: "the alias", Required: true, Complete: func(context.Context, string) []string {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return sortedKeys(s.aliases)
+			return slices.Sorted(maps.Keys(s.aliases))
 		}}},
 		Run: func(_ context.Context, in *commands.Invocation) error {
 			s.mu.Lock()
@@ -208,13 +209,4 @@ func seconds(text, what string) (float64, error) {
 		return 0, fault.New(fault.Invalid, "%s is a number of seconds from 0.1 to 86400, not %q", what, text)
 	}
 	return f, nil
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

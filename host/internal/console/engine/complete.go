@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -81,7 +82,7 @@ func (s *Session) completeName(x *index, p syntax.Partial) []Candidate {
 			}
 		}
 		s.mu.Lock()
-		for _, a := range sortedKeys(s.aliases) {
+		for _, a := range slices.Sorted(maps.Keys(s.aliases)) {
 			add(a, s.aliases[a], false)
 		}
 		s.mu.Unlock()

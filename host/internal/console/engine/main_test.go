@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // echoRun shows what a command was given, so that a test sees what was bound.
 func echoRun(_ context.Context, in *commands.Invocation) error {
 	in.Printf("%s", in.Name)
-	for _, k := range sortedKeys(in.Options) {
+	for _, k := range slices.Sorted(maps.Keys(in.Options)) {
 		in.Printf(" %s=%s", k, in.Options[k])
 	}
 	for _, k := range []string{"name", "level", "rest"} {

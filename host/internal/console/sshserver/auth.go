@@ -30,7 +30,7 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 	cfg := &ssh.ServerConfig{
 		Config:        algorithms(),
 		ServerVersion: "SSH-2.0-ctld",
-		MaxAuthTries:  s.cfg.MaxAttempts,
+		MaxAuthTries:  maxAttempts,
 		PasswordCallback: func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
 			ctx, cancel := context.WithTimeout(ctx, s.cfg.LoginTime)
 			defer cancel()
@@ -75,8 +75,8 @@ func (s *Server) remoteConfig(ctx context.Context, loggedIn func() bool) *ssh.Se
 func userName(s string) string { return strings.TrimSuffix(s, "@sdn") }
 
 func (s *Server) admit(who caller.Caller) (*ssh.Permissions, error) {
-	if !who.HasRole(s.cfg.Role) && s.cfg.Own == nil {
-		return nil, fmt.Errorf("%w: %s has not the role %s", errRefused, who.User, s.cfg.Role)
+	if !who.HasRole(adminRole) && s.cfg.Own == nil {
+		return nil, fmt.Errorf("%w: %s has not the role %s", errRefused, who.User, adminRole)
 	}
 	return &ssh.Permissions{ExtraData: map[any]any{callerKey{}: who}}, nil
 }

@@ -66,7 +66,7 @@ func (s *Server) serveConn(ctx context.Context, raw net.Conn, local bool, logged
 	if !local {
 		c.caller, _ = sc.Permissions.ExtraData[callerKey{}].(caller.Caller)
 		c.caller.Address = raw.RemoteAddr().String()
-		c.limited = !c.caller.HasRole(s.cfg.Role)
+		c.limited = !c.caller.HasRole(adminRole)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { ssh.DiscardRequests(requests) })
@@ -145,7 +145,7 @@ func (c *conn) current(ctx context.Context) (caller.Caller, error) {
 	if err == nil {
 		_, err = c.srv.admit(now)
 	}
-	if err == nil && !c.limited && !now.HasRole(c.srv.cfg.Role) {
+	if err == nil && !c.limited && !now.HasRole(adminRole) {
 		err = errRefused
 	}
 	if err != nil {

@@ -123,8 +123,7 @@ func (l localFiles) send(ctx context.Context, from, path string) error {
 
 // request asks the client; its end is that of the connection or of ctx.
 func (l localFiles) request(ctx context.Context, name string, payload, answer any) error {
-	done := make(chan error, 1)
-	go func() {
+	_, err := waitFor(ctx, func() (struct{}, error) {
 		ok, reply, err := l.conn.ssh.SendRequest(name, true, ssh.Marshal(payload))
 		if err == nil && !ok {
 			err = errors.New("the client takes no files: use the ctl of this release, or put the file below import/ of the home")
@@ -132,15 +131,34 @@ func (l localFiles) request(ctx context.Context, name string, payload, answer an
 		if err == nil {
 			err = ssh.Unmarshal(reply, answer)
 		}
-		done <- err
+		return struct{}{}, err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("waiting for the client: %w", ctx.Err())
+	case err != nil:
+		return fault.Wrap(fault.Unavailable, err, "%v", err)
+	}
+	return nil
+}
+
+// waitFor returns what f returns, or the error of ctx when that ends before: f then ends by itself, with the
+// connection at the latest.
+func waitFor[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
 	}()
 	select {
-	case err := <-done:
-		if err != nil {
-			return fault.Wrap(fault.Unavailable, err, "%v", err)
-		}
-		return nil
+	case r := <-done:
+		return r.v, r.err
 	case <-ctx.Done():
-		return fmt.Errorf("waiting for the client: %w", ctx.Err())
+		var none T
+		return none, ctx.Err()
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/crypto/ssh"
+
+	"ctl.internal/host/internal/home"
 )
 
 // hostKey reads the host key, or makes it when there is none. A damaged one is an
@@ -43,18 +45,5 @@ func makeHostKey(file string) ([]byte, error) {
 		return nil, err
 	}
 	b := pem.EncodeToMemory(block)
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".hostkey-*") // 0600
-	if err != nil {
-		return nil, err
-	}
-	_, err = tmp.Write(b)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-		return nil, err
-	}
-	return b, nil
+	return b, home.WriteFile(file, b, 0o600)
 }

@@ -78,59 +78,31 @@ type client struct {
 func (c *client) Prompt(ctx context.Context, text string, echo bool) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	type result struct {
-		line string
-		ok   bool
-		err  error
-	}
-	done := make(chan result, 1)
-	go func() { // ends with the answer, or with the connection
+	var a console.Answer
+	known, err := waitFor(ctx, func() (ok bool, err error) {
 		ok, payload, err := c.conn.ssh.SendRequest(console.PromptRequest, true, ssh.Marshal(console.Prompt{Text: text, Echo: echo}))
-		var a console.Answer
 		if ok && err == nil {
 			err = ssh.Unmarshal(payload, &a)
 		}
-		done <- result{a.Line, ok, err}
-	}()
-	select {
-	case <-ctx.Done():
+		return ok, err
+	})
+	switch {
+	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case r := <-done:
-		if r.err != nil {
-			return "", fault.Wrap(fault.Unavailable, r.err, "the user cannot be asked: %v", r.err)
-		}
-		if r.ok {
-			return r.line, nil
-		}
+	case err != nil:
+		return "", fault.Wrap(fault.Unavailable, err, "the user cannot be asked: %v", err)
+	case known:
+		return a.Line, nil
 	}
 	if c.stdin == nil {
 		return "", fault.New(fault.Unavailable, "this command asks %q and there is nobody to answer; run it in an interactive session", text)
 	}
 	fmt.Fprint(c.ch.Stderr(), text)
-	return c.readLine(ctx)
-}
-
-// readLine reads an answer. The reader ends with the channel, which closes when
-// the command returns.
-func (c *client) readLine(ctx context.Context) (string, error) {
-	type result struct {
-		line string
-		err  error
+	line, err := waitFor(ctx, c.stdin.answer) // ends with the channel, which closes when the command returns
+	if err != nil && ctx.Err() == nil {
+		return "", fault.New(fault.Unavailable, "this command asks something and the input has ended")
 	}
-	done := make(chan result, 1)
-	go func() {
-		line, err := c.stdin.answer()
-		done <- result{line, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", ctx.Err()
-	case r := <-done:
-		if r.err != nil {
-			return "", fault.New(fault.Unavailable, "this command asks something and the input has ended")
-		}
-		return r.line, nil
-	}
+	return line, err
 }
 
 // Progress informs the client program; one that does not know it stays silent.

@@ -44,18 +44,19 @@ type Config struct {
 
 	Login   Login  // needed for TCP
 	KeysDir string // one file a user, OpenSSH authorized_keys form; empty = passwords only
-	Role    string // that a user needs over TCP ["admin"]
-	// Own is the shell of users without that role, for their own account; nil = they do not get in.
+	// Own is the shell of users without the role admin, for their own account; nil = they do not get in.
 	Own *engine.Shell
 
 	Idle           time.Duration // without input and running command; 0 = no limit
 	LoginTime      time.Duration // from connect to authenticated [30 s]
-	MaxAttempts    int           // failed authentications of a connection [4]
 	MaxConnections int           // over TCP; who is not logged in makes room for who comes [128]
 }
 
-// maxLocal bounds the connections of the unix socket.
-const maxLocal = 64
+const (
+	adminRole   = "admin" // that a user needs over TCP
+	maxAttempts = 4       // failed authentications of a connection
+	maxLocal    = 64      // connections of the unix socket
+)
 
 // Server serves the console.
 type Server struct {
@@ -74,9 +75,7 @@ type listener struct {
 // New makes a Server and its host key.
 func New(cfg Config) (*Server, error) {
 	def(&cfg.LoginTime, 30*time.Second)
-	def(&cfg.MaxAttempts, 4)
 	def(&cfg.MaxConnections, 128)
-	def(&cfg.Role, "admin")
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

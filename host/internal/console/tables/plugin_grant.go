@@ -51,32 +51,24 @@ func grants(p plugin.Info) []grantData {
 	return out
 }
 
-func (t plugins) grantArguments() []commands.Argument {
-	return []commands.Argument{t.argument(false),
-		{Name: "grant", Help: "as plugin:info shows it, such as \"rpc vlan:add-vlan\"; none = all that the plugin requests", Repeated: true}}
-}
-
 func (t plugins) grant() commands.Command {
-	return commands.Command{
-		Name: "plugin:grant", Summary: "grant a plugin what it requests",
-		Help: "plugin:grant rogue \"rpc vlan:get-vlans\"\nplugin:info shows what a plugin requests. RPCs, data and services are granted at once, files and network\n" +
-			"at the next start of its process (plugin:reload). A plugin that waits for the decision is started.",
-		Arguments: t.grantArguments(),
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			return t.decide(ctx, in, true)
-		},
-	}
+	return t.decision("grant", "grant a plugin what it requests", true,
+		"plugin:grant rogue \"rpc vlan:get-vlans\"\nplugin:info shows what a plugin requests. RPCs, data and services are granted at once, files and network\n"+
+			"at the next start of its process (plugin:reload). A plugin that waits for the decision is started.")
 }
 
 func (t plugins) revoke() commands.Command {
+	return t.decision("revoke", "take back what a plugin was granted", false,
+		"plugin:revoke rogue \"rpc vlan:get-vlans\"\nThe plugin keeps running without it. What it has open on that grant ends at once; files and network are closed\n"+
+			"at the next start of its process (plugin:reload).")
+}
+
+func (t plugins) decision(name, summary string, granted bool, help string) commands.Command {
 	return commands.Command{
-		Name: "plugin:revoke", Summary: "take back what a plugin was granted",
-		Help: "plugin:revoke rogue \"rpc vlan:get-vlans\"\nThe plugin keeps running without it. What it has open on that grant ends at once; files and network are closed\n" +
-			"at the next start of its process (plugin:reload).",
-		Arguments: t.grantArguments(),
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			return t.decide(ctx, in, false)
-		},
+		Name: "plugin:" + name, Summary: summary, Help: help,
+		Arguments: []commands.Argument{t.argument(false),
+			{Name: "grant", Help: "as plugin:info shows it, such as \"rpc vlan:add-vlan\"; none = all that the plugin requests", Repeated: true}},
+		Run: func(ctx context.Context, in *commands.Invocation) error { return t.decide(ctx, in, granted) },
 	}
 }
 

@@ -10,13 +10,14 @@ import (
 	"sync/atomic"
 
 	"ctl.internal/host/internal/datastore"
+	"ctl.internal/internal/together"
 )
 
 // Projection publishes one State after the other. One goroutine at a time calls Publish
 // and Replace; everything else is safe for concurrent use.
 type Projection struct {
 	now    atomic.Pointer[State]
-	sig    signal
+	sig    together.Signal
 	done   chan struct{}
 	closed sync.Once
 }
@@ -38,7 +39,7 @@ func (p *Projection) Revision() datastore.Revision { return p.State().rev }
 // of the one before ends watches of older revisions with ErrCompacted.
 func (p *Projection) Publish(st *State) {
 	p.now.Store(st)
-	p.sig.fire()
+	p.sig.Fire()
 }
 
 // Done is closed when the projection is.
@@ -74,7 +75,7 @@ func (p *Projection) View(ctx context.Context, f func(datastore.Snapshot) error)
 // Wait returns when the state is at revision rev or later.
 func (p *Projection) Wait(ctx context.Context, rev datastore.Revision) error {
 	for {
-		changed := p.sig.wait() // before the look, so that no change is missed
+		changed := p.sig.Wait() // before the look, so that no change is missed
 		if p.Revision() >= rev {
 			return nil
 		}
@@ -104,7 +105,7 @@ func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefix
 	}
 	delivered := after
 	for {
-		changed := p.sig.wait()
+		changed := p.sig.Wait()
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -142,30 +143,5 @@ func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefix
 		if err := p.pause(ctx, changed); err != nil {
 			return err
 		}
-	}
-}
-
-// signal wakes everyone who waits for the next change. The zero value is ready.
-type signal struct {
-	mu sync.Mutex
-	ch chan struct{}
-}
-
-// wait returns a channel that the next fire closes.
-func (s *signal) wait() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ch == nil {
-		s.ch = make(chan struct{})
-	}
-	return s.ch
-}
-
-func (s *signal) fire() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ch != nil {
-		close(s.ch)
-		s.ch = nil
 	}
 }

@@ -76,9 +76,6 @@ func size(b datastore.Batch) int {
 	return n
 }
 
-// Oldest is the revision after which every transaction is kept.
-func (st *State) Oldest() datastore.Revision { return st.first }
-
 // since returns the kept batches after a revision, ErrCompacted when some are gone.
 func (st *State) since(after datastore.Revision) ([]datastore.Batch, error) {
 	if after >= st.rev {

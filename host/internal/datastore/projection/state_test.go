@@ -56,8 +56,8 @@ func TestStateIsAMapThatKeepsItsPast(t *testing.T) {
 			t.Fatalf("at %d: %v, want %v", p.st.Revision(), got, p.want)
 		}
 	}
-	if n := len(st.log); n != 50 || st.Oldest() != st.log[0].Revision-1 {
-		t.Errorf("%d transactions are kept, all after %d", n, st.Oldest())
+	if n := len(st.log); n != 50 || st.first != st.log[0].Revision-1 {
+		t.Errorf("%d transactions are kept, all after %d", n, st.first)
 	}
 }
 

@@ -8,11 +8,10 @@ import (
 	"ctl.internal/host/internal/datastore"
 )
 
-// pageSize is how many entries are read at once; batch and batchSize bound what is written in
-// one transaction, under what an etcd cluster allows by default.
+// pageSize is how many entries are looked at and written in one transaction, batchSize how many bytes of them are
+// written: under what an etcd cluster allows by default.
 const (
-	pageSize  = 500
-	batch     = 50
+	pageSize  = 50
 	batchSize = 1 << 20
 )
 
@@ -50,10 +49,23 @@ func (s *Service) pass(ctx context.Context) (found Found, began *record, err err
 		if ns == namespace {
 			continue
 		}
-		for after, more := "", true; more; {
-			if after, more, err = s.page(ctx, ns, after, &found); err != nil {
+		for after, limit := "", pageSize; ; {
+			last, f, err := s.page(ctx, ns, after, limit)
+			if limit > 1 && (errors.Is(err, datastore.ErrConflict) || errors.Is(err, datastore.ErrTooBig)) {
+				limit = 1 // another has written one of them: one by one, each as it is now
+				continue
+			}
+			if errors.Is(err, datastore.ErrConflict) {
+				continue
+			}
+			if err != nil {
 				return found, nil, fmt.Errorf("namespace %s: %w", ns, err)
 			}
+			found.add(f)
+			if last == "" {
+				break
+			}
+			after, limit = last, pageSize
 		}
 	}
 	return found, began, s.renewFiles(&found)
@@ -73,12 +85,13 @@ func (s *Service) namespaces(ctx context.Context) (out []string, err error) {
 	return out, err
 }
 
-// page renews the entries of a namespace from after on, as many as are read at once.
-func (s *Service) page(ctx context.Context, ns, after string, found *Found) (last string, more bool, err error) {
+// page renews up to limit entries of a namespace from after on, in one transaction, and returns the key of the last;
+// empty = there are no more.
+func (s *Service) page(ctx context.Context, ns, after string, limit int) (last string, found Found, err error) {
 	var entries []datastore.Entry
 	err = s.o.Store.View(ctx, func(v datastore.Snapshot) error {
 		entries = nil
-		for e, err := range v.Range(ns, datastore.RangeOptions{After: after, Limit: pageSize}) {
+		for e, err := range v.Range(ns, datastore.RangeOptions{After: after, Limit: limit}) {
 			if err != nil {
 				return err
 			}
@@ -86,73 +99,27 @@ func (s *Service) page(ctx context.Context, ns, after string, found *Found) (las
 		}
 		return nil
 	})
-	if err != nil || len(entries) == 0 {
-		return "", false, err
+	if err != nil {
+		return "", found, err
 	}
-	for rest := entries; len(rest) > 0; {
-		var t datastore.Txn
-		var inBatch Found
-		size := 0
-		for len(rest) > 0 && len(t.Ops) < batch && size < batchSize {
-			e := rest[0]
-			rest = rest[1:]
-			value, f, err := s.renew(ns, e)
-			if err != nil {
-				return "", false, err
-			}
-			found.add(Found{Left: f.Left})
-			if f.Renewed > 0 {
-				inBatch.Renewed += f.Renewed
-				t.Compares = append(t.Compares, datastore.Compare{Namespace: ns, Key: e.Key, Revision: e.Revision})
-				t.Ops = append(t.Ops, datastore.Put(ns, e.Key, value))
-				size += len(value)
-			}
-		}
-		if len(t.Ops) == 0 {
-			continue
-		}
-		_, err := s.o.Store.Commit(ctx, t)
-		if errors.Is(err, datastore.ErrConflict) || errors.Is(err, datastore.ErrTooBig) {
-			inBatch, err = s.single(ctx, ns, t)
-		}
-		if err != nil {
-			return "", false, err
-		}
-		found.add(inBatch)
-	}
-	return entries[len(entries)-1].Key, len(entries) == pageSize, nil
-}
-
-// single renews entries one by one, each as it is now: somebody else wrote one of them.
-func (s *Service) single(ctx context.Context, ns string, t datastore.Txn) (found Found, err error) {
-	for i := 0; i < len(t.Ops); {
-		key := t.Ops[i].Key
-		e, err := datastore.Get(ctx, s.o.Store, ns, key)
-		if errors.Is(err, datastore.ErrNotFound) {
-			i++
-			continue
-		}
-		if err != nil {
-			return found, err
-		}
+	var t datastore.Txn
+	for size := 0; len(entries) > 0 && size < batchSize; entries = entries[1:] {
+		e := entries[0]
 		value, f, err := s.renew(ns, e)
 		if err != nil {
-			return found, err
+			return "", found, err
 		}
-		if f.Renewed > 0 {
-			_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: []datastore.Op{datastore.Put(ns, key, value)},
-				Compares: []datastore.Compare{{Namespace: ns, Key: key, Revision: e.Revision}}})
-			if errors.Is(err, datastore.ErrConflict) {
-				continue
-			}
-			if err != nil {
-				return found, err
-			}
+		if last = e.Key; f.Renewed > 0 {
+			t.Compares = append(t.Compares, datastore.Compare{Namespace: ns, Key: e.Key, Revision: e.Revision})
+			t.Ops = append(t.Ops, datastore.Put(ns, e.Key, value))
+			size += len(value)
 		}
-		found.Renewed += f.Renewed
-		i++
+		found.add(f)
 	}
-	return found, nil
+	if len(t.Ops) > 0 {
+		_, err = s.o.Store.Commit(ctx, t)
+	}
+	return last, found, err
 }
 
 // renew is the value of an entry with its secrets sealed by the current key.

@@ -16,9 +16,6 @@ import (
 // Certificate returns the controller's certificate, DER.
 func (s *Service) Certificate() []byte { return s.now.Load().chain[0].Raw }
 
-// Chain returns the controller's certificate and those of the CAs sent with it.
-func (s *Service) Chain() []*x509.Certificate { return s.now.Load().chain }
-
 // Request returns a signing request for the controller's key, DER.
 func (s *Service) Request() ([]byte, error) {
 	return s.config.request(s.now.Load().key, s.o.Names)

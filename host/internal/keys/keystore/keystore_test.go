@@ -113,7 +113,7 @@ func (a authority) sign(t testing.TB, request []byte, from, to time.Time) []byte
 func TestFirstStartMakesKeystoresThatOpenAgain(t *testing.T) {
 	both(t, func(t *testing.T, o Options) {
 		s := open(t, o)
-		c := s.Chain()[0]
+		c := s.now.Load().chain[0]
 		if c.Subject.CommonName != "ctl" || c.VerifyHostname("lab.example") != nil || c.VerifyHostname("127.0.0.1") != nil || c.KeyUsage != x509.KeyUsageDigitalSignature {
 			t.Fatalf("subject %s, names %v %v, usage %v", c.Subject, c.DNSNames, c.IPAddresses, c.KeyUsage)
 		}

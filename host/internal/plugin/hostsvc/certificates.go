@@ -13,9 +13,6 @@ type certificatesServer struct {
 }
 
 func (c *certificatesServer) Trust(ctx context.Context, _ *pluginv1.TrustRequest) (*pluginv1.TrustResponse, error) {
-	if c.s.services.Certificates == nil {
-		return nil, absent("keystore")
-	}
 	if err := c.s.Allowed(grant.Certificate, "trust"); err != nil {
 		return nil, err
 	}
@@ -27,9 +24,6 @@ func (c *certificatesServer) Trust(ctx context.Context, _ *pluginv1.TrustRequest
 }
 
 func (c *certificatesServer) Identity(ctx context.Context, _ *pluginv1.IdentityRequest) (*pluginv1.IdentityResponse, error) {
-	if c.s.services.Certificates == nil {
-		return nil, absent("keystore")
-	}
 	if err := c.s.Allowed(grant.Certificate, "identity"); err != nil {
 		return nil, err
 	}

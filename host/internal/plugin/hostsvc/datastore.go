@@ -22,19 +22,8 @@ type datastoreServer struct {
 	s *Server
 }
 
-// store is where all data is; nil when this controller has none.
-func (d *datastoreServer) store() (datastore.Store, error) {
-	if s := d.s.services.Store; s != nil {
-		return s, nil
-	}
-	return nil, absent("datastore")
-}
-
 func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*pluginv1.GetResponse, error) {
-	store, err := d.store()
-	if err != nil {
-		return nil, err
-	}
+	store := d.s.services.Store
 	at, err := d.reach(r.Space, r.Plugin, r.Key, read)
 	if err != nil {
 		return nil, err
@@ -50,10 +39,7 @@ func (d *datastoreServer) Get(ctx context.Context, r *pluginv1.GetRequest) (*plu
 }
 
 func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreamingServer[pluginv1.RangeResponse]) error {
-	store, err := d.store()
-	if err != nil {
-		return err
-	}
+	store := d.s.services.Store
 	at, err := d.reach(r.Space, r.Plugin, r.Prefix, read)
 	if err != nil {
 		return err
@@ -78,10 +64,7 @@ func (d *datastoreServer) Range(r *pluginv1.RangeRequest, out grpc.ServerStreami
 }
 
 func (d *datastoreServer) Barrier(ctx context.Context, _ *pluginv1.BarrierRequest) (*pluginv1.BarrierResponse, error) {
-	store, err := d.store()
-	if err != nil {
-		return nil, err
-	}
+	store := d.s.services.Store
 	rev, err := store.Barrier(ctx)
 	return &pluginv1.BarrierResponse{Revision: uint64(rev)}, storeFault(err)
 }
@@ -89,10 +72,7 @@ func (d *datastoreServer) Barrier(ctx context.Context, _ *pluginv1.BarrierReques
 // Commit applies what the plugin decided. Edits of trees are worked out on the newest
 // state that this node knows; its conditions make sure that it is still so.
 func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest) (*pluginv1.CommitResponse, error) {
-	store, err := d.store()
-	if err != nil {
-		return nil, err
-	}
+	store := d.s.services.Store
 	if len(r.Ops)+len(r.Compares) == 0 {
 		return nil, fault.New(fault.Invalid, "the transaction is empty")
 	}
@@ -100,6 +80,7 @@ func (d *datastoreServer) Commit(ctx context.Context, r *pluginv1.CommitRequest)
 	if r.By != "" {
 		t.By = r.By + " (" + t.By + ")"
 	}
+	var err error
 	if t.Compares, err = d.compares(r.Compares); err != nil {
 		return nil, err
 	}

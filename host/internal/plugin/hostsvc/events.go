@@ -25,9 +25,6 @@ type eventsServer struct {
 }
 
 func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*pluginv1.PublishResponse, error) {
-	if e.s.services.Bus == nil {
-		return nil, absent("event bus")
-	}
 	if err := e.s.Allowed(grant.Service, grant.Events); err != nil {
 		return nil, err
 	}
@@ -51,9 +48,6 @@ func (e *eventsServer) Publish(_ context.Context, r *pluginv1.PublishRequest) (*
 }
 
 func (e *eventsServer) Subscribe(r *pluginv1.SubscribeRequest, out grpc.ServerStreamingServer[pluginv1.SubscribeResponse]) error {
-	if e.s.services.Bus == nil {
-		return absent("event bus")
-	}
 	if len(r.Streams) == 0 {
 		return fault.New(fault.Missing, "a subscription names at least one stream")
 	}

@@ -15,10 +15,7 @@ const maxPrefixes = 64
 
 // Follow streams the state below the prefixes and every change of it.
 func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStreamingServer[pluginv1.FollowResponse]) error {
-	store, err := d.store()
-	if err != nil {
-		return err
-	}
+	store := d.s.services.Store
 	if len(r.Prefixes) == 0 || len(r.Prefixes) > maxPrefixes {
 		return fault.New(fault.Invalid, "between 1 and %d prefixes can be followed, not %d", maxPrefixes, len(r.Prefixes))
 	}
@@ -30,7 +27,7 @@ func (d *datastoreServer) Follow(r *pluginv1.FollowRequest, out grpc.ServerStrea
 		}
 		f.at = append(f.at, at)
 	}
-	err = datastore.Follow(out.Context(), store, f.at, f)
+	err := datastore.Follow(out.Context(), store, f.at, f)
 	if f.failed != nil {
 		return f.failed
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -69,7 +70,7 @@ func (s *Server) admitted(ctx context.Context, req any, info *grpc.UnaryServerIn
 		}
 	}
 	defer s.recovered(info.FullMethod, &err)
-	if err := s.granted(info.FullMethod); err != nil {
+	if err := s.check(info.FullMethod); err != nil {
 		return nil, fault.ToStatus(err)
 	}
 	leave, err := s.enterCall("calls", s.services.Quotas.Calls)
@@ -89,7 +90,7 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 	if info.FullMethod == pluginv1.Link_Carry_FullMethodName { // the calls on it are checked one by one
 		return h(srv, ss)
 	}
-	if err := s.granted(info.FullMethod); err != nil {
+	if err := s.check(info.FullMethod); err != nil {
 		return fault.ToStatus(err)
 	}
 	leave, err := s.enterCall("streams", s.services.Quotas.Streams)
@@ -109,6 +110,45 @@ func (s *Server) recovered(method string, err *error) {
 			"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 		*err = fault.ToStatus(fault.New(fault.Internal, "the host failed inside; its log has the details"))
 	}
+}
+
+// check refuses a call of a service that the plugin was not granted, or that this controller does not have.
+func (s *Server) check(fullMethod string) error {
+	service, ok := strings.CutPrefix(fullMethod, "/ctl.plugin.v1.")
+	if !ok {
+		return nil
+	}
+	service, _, _ = strings.Cut(service, "/")
+	if g, ok := needs[service]; ok {
+		if err := s.Allowed(g.Kind, g.Value); err != nil {
+			return err
+		}
+	}
+	if what := s.services.missing(service); what != "" {
+		return absent(what)
+	}
+	return nil
+}
+
+// missing says what a service needs that this controller does not have; empty = nothing.
+func (s Services) missing(service string) string {
+	switch {
+	case service == "HostDatastore" && s.Store == nil:
+		return "datastore"
+	case service == "HostRoles" && s.Roles == nil:
+		return "roles"
+	case service == "HostOperations" && s.Operations == nil:
+		return "operations of other modules"
+	case service == "HostEvents" && s.Bus == nil:
+		return "event bus"
+	case service == "HostSecrets" && s.Secrets == nil:
+		return "key for secrets"
+	case service == "HostCertificates" && s.Certificates == nil:
+		return "keystore"
+	case service == "HostSwitchboard" && s.Directory == nil:
+		return "switchboard"
+	}
+	return ""
 }
 
 // absent is the answer of a service that this controller does not have.

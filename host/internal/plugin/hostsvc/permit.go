@@ -2,7 +2,6 @@ package hostsvc
 
 import (
 	"context"
-	"strings"
 
 	"google.golang.org/grpc"
 
@@ -76,24 +75,11 @@ func (s *Server) Allowed(kind, value string) error {
 		s.plugin, g, s.plugin, g)
 }
 
-// needs are the grants that all methods of a service need.
+// needs are the grants that all methods of a service need; the methods of other services check what is asked of them.
 var needs = map[string]grant.Grant{
 	"HostDatastore": {Kind: grant.Service, Value: grant.Datastore},
 	"HostRoles":     {Kind: grant.Service, Value: grant.Roles},
 	"HostSecrets":   {Kind: grant.Service, Value: grant.Secrets},
-}
-
-// granted checks the grant for a method; the methods of other services check what is asked of them.
-func (s *Server) granted(fullMethod string) error {
-	service, ok := strings.CutPrefix(fullMethod, "/ctl.plugin.v1.")
-	if !ok {
-		return nil
-	}
-	service, _, _ = strings.Cut(service, "/")
-	if g, ok := needs[service]; ok {
-		return s.Allowed(g.Kind, g.Value)
-	}
-	return nil
 }
 
 // revocable is a stream that ends when a grant is revoked.

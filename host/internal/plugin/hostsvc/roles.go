@@ -52,9 +52,6 @@ type rolesServer struct {
 // Hold gives the role to the process that calls, which its token distinguishes from the
 // process before.
 func (r *rolesServer) Hold(in *pluginv1.HoldRequest, out grpc.ServerStreamingServer[pluginv1.HoldResponse]) error {
-	if r.s.services.Roles == nil {
-		return absent("roles")
-	}
 	if !slices.Contains(r.s.Manifest().GetRoles(), in.Role) {
 		return fault.At(fault.Denied, in.Role, "the manifest does not list this role under `roles`")
 	}

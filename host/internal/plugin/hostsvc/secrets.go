@@ -20,9 +20,6 @@ func (x *secretsServer) aad(purpose string) []byte {
 }
 
 func (x *secretsServer) Seal(_ context.Context, r *pluginv1.SealRequest) (*pluginv1.SealResponse, error) {
-	if x.s.services.Secrets == nil {
-		return nil, absent("key for secrets")
-	}
 	sealed, err := x.s.services.Secrets.Seal(r.Plaintext, x.aad(r.Purpose))
 	if errors.Is(err, encrypt.ErrTooBig) || errors.Is(err, encrypt.ErrPurpose) {
 		return nil, fault.Wrap(fault.TooBig, err, "%v", err)
@@ -34,9 +31,6 @@ func (x *secretsServer) Seal(_ context.Context, r *pluginv1.SealRequest) (*plugi
 }
 
 func (x *secretsServer) Open(_ context.Context, r *pluginv1.OpenRequest) (*pluginv1.OpenResponse, error) {
-	if x.s.services.Secrets == nil {
-		return nil, absent("key for secrets")
-	}
 	plain, err := x.s.services.Secrets.Open(r.Sealed, x.aad(r.Purpose))
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "the secret was not sealed by this plugin in this home for this purpose")

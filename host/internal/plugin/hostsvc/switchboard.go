@@ -17,9 +17,6 @@ type switchboardServer struct {
 }
 
 func (b *switchboardServer) Providers(_ context.Context, r *pluginv1.ProvidersRequest) (*pluginv1.ProvidersResponse, error) {
-	if b.s.services.Directory == nil {
-		return nil, absent("switchboard")
-	}
 	if err := b.s.Allowed(grant.Plugins, r.Capability); err != nil {
 		return nil, err
 	}
@@ -28,9 +25,6 @@ func (b *switchboardServer) Providers(_ context.Context, r *pluginv1.ProvidersRe
 
 func (b *switchboardServer) WatchProviders(r *pluginv1.ProvidersRequest, out grpc.ServerStreamingServer[pluginv1.ProvidersResponse]) error {
 	d := b.s.services.Directory
-	if d == nil {
-		return absent("switchboard")
-	}
 	if err := b.s.Allowed(grant.Plugins, r.Capability); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
-// Package simbierdriver is a driver of BIER routers that live in memory: the model that
-// tests of the BIER plugins use, and the shortest example of a driver.
-package simbierdriver
+// A driver of BIER routers that live in memory: the model that the tests use, and the shortest example of a driver.
+
+package bier
 
 import (
 	"context"
@@ -16,20 +16,20 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Capability is what the routers announce.
-const Capability = "urn:example:memory:1.0"
+// memoryCapability is what the routers announce.
+const memoryCapability = "urn:example:memory:1.0"
 
-// Lab is a set of routers and the driver of them. It is safe for concurrent use.
-type Lab struct {
+// memoryRouters is a set of routers and the driver of them. It is safe for concurrent use.
+type memoryRouters struct {
 	// Description is what the driver announces; set it before use.
 	Description bierdriver.Description
 
 	mu      sync.Mutex
-	routers map[string]*router
+	routers map[string]*memoryRouter
 	changed chan struct{}
 }
 
-type router struct {
+type memoryRouter struct {
 	config  *bierdriver.Config
 	up      bool
 	locked  bool   // refuses every login
@@ -41,53 +41,57 @@ type router struct {
 	version int
 }
 
-// New returns a lab whose routers come into being, up, when they are first named.
-func New() *Lab {
-	return &Lab{routers: map[string]*router{}, changed: make(chan struct{}),
-		Description: bierdriver.Description{Capabilities: []string{Capability}, Dialects: []string{"memory"}, Probes: true}}
+// newMemoryRouters returns a lab whose routers come into being, up, when they are first named.
+func newMemoryRouters() *memoryRouters {
+	return &memoryRouters{routers: map[string]*memoryRouter{}, changed: make(chan struct{}),
+		Description: bierdriver.Description{Capabilities: []string{memoryCapability}, Dialects: []string{"memory"}, Probes: true}}
 }
 
-func (l *Lab) at(id string) *router {
+func (l *memoryRouters) at(id string) *memoryRouter {
 	r := l.routers[id]
 	if r == nil {
-		r = &router{config: &bierdriver.Config{}, up: true}
+		r = &memoryRouter{config: &bierdriver.Config{}, up: true}
 		l.routers[id] = r
 	}
 	return r
 }
 
 // change lets f change a router and wakes the watchers.
-func (l *Lab) change(id string, f func(*router)) {
+func (l *memoryRouters) change(id string, f func(*memoryRouter)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f(l.at(id))
 	l.wake()
 }
 
-func (l *Lab) wake() {
+func (l *memoryRouters) wake() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
 
 // Up makes a router answer or not. It keeps its configuration.
-func (l *Lab) Up(id string, up bool) { l.change(id, func(r *router) { r.up = up; r.version++ }) }
+func (l *memoryRouters) Up(id string, up bool) {
+	l.change(id, func(r *memoryRouter) { r.up = up; r.version++ })
+}
 
 // Lock makes a router refuse every login, as one with another host key; false = it takes them again.
-func (l *Lab) Lock(id string, locked bool) {
-	l.change(id, func(r *router) { r.locked = locked; r.version++ })
+func (l *memoryRouters) Lock(id string, locked bool) {
+	l.change(id, func(r *memoryRouter) { r.locked = locked; r.version++ })
 }
 
 // Refuse makes a router refuse changes with a reason; "" = it takes them again.
-func (l *Lab) Refuse(id, reason string) { l.change(id, func(r *router) { r.refuse = reason }) }
+func (l *memoryRouters) Refuse(id, reason string) {
+	l.change(id, func(r *memoryRouter) { r.refuse = reason })
+}
 
 // Wipe makes a router lose its configuration, as one that was replaced.
-func (l *Lab) Wipe(id string) {
-	l.change(id, func(r *router) { r.config = &bierdriver.Config{}; r.version++ })
+func (l *memoryRouters) Wipe(id string) {
+	l.change(id, func(r *memoryRouter) { r.config = &bierdriver.Config{}; r.version++ })
 }
 
 // Touch changes a router's configuration behind the controller's back.
-func (l *Lab) Touch(id, by string, f func(*bierdriver.Config)) {
-	l.change(id, func(r *router) {
+func (l *memoryRouters) Touch(id, by string, f func(*bierdriver.Config)) {
+	l.change(id, func(r *memoryRouter) {
 		f(r.config)
 		bierdriver.Canonical(r.config)
 		r.drift = append(r.drift, &bierdriver.Drift{By: by, At: timestamppb.Now()})
@@ -95,70 +99,70 @@ func (l *Lab) Touch(id, by string, f func(*bierdriver.Config)) {
 }
 
 // Notify makes a router send a notification.
-func (l *Lab) Notify(id string, n *bierdriver.Notification) {
-	l.change(id, func(r *router) { r.notes = append(r.notes, n) })
+func (l *memoryRouters) Notify(id string, n *bierdriver.Notification) {
+	l.change(id, func(r *memoryRouter) { r.notes = append(r.notes, n) })
 }
 
 // Config returns a copy of what a router holds.
-func (l *Lab) Config(id string) *bierdriver.Config {
+func (l *memoryRouters) Config(id string) *bierdriver.Config {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return proto.CloneOf(l.at(id).config)
 }
 
 // Counts returns how often a router was asked to change, and by how many edits.
-func (l *Lab) Counts(id string) (applies, edits int) {
+func (l *memoryRouters) Counts(id string) (applies, edits int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.at(id).applies, l.at(id).edits
 }
 
 // IDs lists the routers there are, ascending.
-func (l *Lab) IDs() []string {
+func (l *memoryRouters) IDs() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Sorted(maps.Keys(l.routers))
 }
 
 // Changed is closed at the next change of any router.
-func (l *Lab) Changed() <-chan struct{} {
+func (l *memoryRouters) Changed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.changed
 }
 
 // Describe implements bierdriver.Driver.
-func (l *Lab) Describe() bierdriver.Description { return l.Description }
+func (l *memoryRouters) Describe() bierdriver.Description { return l.Description }
 
-func session(r *router) *bierdriver.Session {
+func memorySession(r *memoryRouter) *bierdriver.Session {
 	if !r.up {
 		return &bierdriver.Session{State: bierdriver.Down, Reason: "the router does not answer"}
 	}
 	if r.locked {
 		return &bierdriver.Session{State: bierdriver.Refused, Reason: "the router shows another host key"}
 	}
-	return &bierdriver.Session{State: bierdriver.Up, Capabilities: []string{Capability}, HostKey: "memory-key", Dialect: "memory"}
+	return &bierdriver.Session{State: bierdriver.Up, Capabilities: []string{memoryCapability}, HostKey: "memory-key", Dialect: "memory"}
 }
 
 // Probe implements bierdriver.Driver.
-func (l *Lab) Probe(_ context.Context, q *bierdriver.Router) (*bierdriver.Probe, error) {
+func (l *memoryRouters) Probe(_ context.Context, q *bierdriver.Router) (*bierdriver.Probe, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.at(q.NodeId)
-	s := session(r)
+	s := memorySession(r)
 	ok := s.State == bierdriver.Up
 	return &bierdriver.Probe{Supported: ok, Reached: ok, Reason: s.Reason, Session: s}, nil
 }
 
 // Apply implements bierdriver.Driver.
-func (l *Lab) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
+func (l *memoryRouters) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Config, permit bierdriver.Permit) (*bierdriver.Result, error) {
 	want := proto.CloneOf(c)
 	bierdriver.Canonical(want)
 	var asked *bierdriver.Config // what the router held when the permit was given
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.at(q.NodeId)
-	for permit != nil && asked != r.config && len(Diff(r.config, want)) > 0 {
+	for permit != nil && asked != r.config && len(configDiff(r.config, want)) > 0 {
 		asked = r.config
 		l.mu.Unlock()
 		_, err := permit.Begin(ctx, "")
@@ -170,12 +174,12 @@ func (l *Lab) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Con
 			return &bierdriver.Result{State: bierdriver.Pending, Reason: err.Error()}, nil
 		}
 	}
-	out := &bierdriver.Result{State: bierdriver.Applied, Session: session(r)}
+	out := &bierdriver.Result{State: bierdriver.Applied, Session: memorySession(r)}
 	if out.Session.State != bierdriver.Up {
 		out.State, out.Reason = bierdriver.Pending, out.Session.Reason
 		return out, nil
 	}
-	edits := Diff(r.config, want)
+	edits := configDiff(r.config, want)
 	out.Edits = edits
 	switch {
 	case permit == nil || len(edits) == 0:
@@ -191,18 +195,18 @@ func (l *Lab) Apply(ctx context.Context, q *bierdriver.Router, c *bierdriver.Con
 }
 
 // Read implements bierdriver.Driver.
-func (l *Lab) Read(_ context.Context, q *bierdriver.Router) (*bierdriver.Observed, error) {
+func (l *memoryRouters) Read(_ context.Context, q *bierdriver.Router) (*bierdriver.Observed, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.at(q.NodeId)
 	if !r.up {
 		return nil, fault.Device(fault.Unavailable, "the router %s does not answer", q.NodeId)
 	}
-	return &bierdriver.Observed{Config: proto.CloneOf(r.config), Session: session(r)}, nil
+	return &bierdriver.Observed{Config: proto.CloneOf(r.config), Session: memorySession(r)}, nil
 }
 
 // Watch implements bierdriver.Driver.
-func (l *Lab) Watch(ctx context.Context, q *bierdriver.Router, emit func(*bierdriver.Event) error) error {
+func (l *memoryRouters) Watch(ctx context.Context, q *bierdriver.Router, emit func(*bierdriver.Event) error) error {
 	version := -1
 	for {
 		l.mu.Lock()
@@ -226,13 +230,13 @@ func (l *Lab) Watch(ctx context.Context, q *bierdriver.Router, emit func(*bierdr
 	}
 }
 
-// next returns what a watcher that has seen a version is to be told next, and what
-// to do once it was told.
-func (r *router) next(version *int) (e *bierdriver.Event, told func()) {
+// next returns what a watcher that has seen a version gets next, and what
+// to do once that was sent.
+func (r *memoryRouter) next(version *int) (e *bierdriver.Event, sent func()) {
 	switch {
 	case r.version != *version:
 		now := r.version
-		return &bierdriver.Event{Session: session(r)}, func() { *version = now }
+		return &bierdriver.Event{Session: memorySession(r)}, func() { *version = now }
 	case len(r.drift) > 0:
 		return &bierdriver.Event{Drift: r.drift[0]}, func() { r.drift = r.drift[1:] }
 	case len(r.notes) > 0:

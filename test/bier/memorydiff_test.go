@@ -1,4 +1,4 @@
-package simbierdriver
+package bier
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"ctl.internal/sdk/bierdriver"
 )
 
-// Diff lists what is different in two configurations, in words: bier-global without its
+// configDiff lists what is different in two configurations, in words: bier-global without its
 // sub-domains, each sub-domain, each channel.
-func Diff(from, to *bierdriver.Config) (out []string) {
-	have, want := pieces(from), pieces(to)
+func configDiff(from, to *bierdriver.Config) (out []string) {
+	have, want := configPieces(from), configPieces(to)
 	for _, name := range slices.Sorted(maps.Keys(have)) {
 		if want[name] == nil {
 			out = append(out, "delete "+name)
@@ -27,7 +27,7 @@ func Diff(from, to *bierdriver.Config) (out []string) {
 	return out
 }
 
-func pieces(c *bierdriver.Config) map[string]proto.Message {
+func configPieces(c *bierdriver.Config) map[string]proto.Message {
 	out := map[string]proto.Message{}
 	if g := c.GetGlobal(); g != nil {
 		leaves := proto.CloneOf(g)
