@@ -26,7 +26,7 @@ func dialTelnet(ctx context.Context, t Target) (io.ReadWriteCloser, error) {
 		f.Cause = err
 		return nil, f
 	}
-	return &telnet{Conn: conn, in: decoder{told: map[[2]byte]bool{}}}, nil
+	return &telnet{Conn: conn, in: decoder{answered: map[[2]byte]bool{}}}, nil
 }
 
 // rootCause is an error without the addresses around it.
