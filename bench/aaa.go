@@ -3,21 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
-	"ctl.internal/bench/load"
+	"ctl.internal/bench/rig"
 )
 
 // nginx starts the well-known web server with auth_basic on a file of 1 KiB. It
 // returns nil when there is no nginx or openssl: the comparison is then left out,
 // and says so.
-func (b *bench) nginx(ctx context.Context) (s *side, stop func(), err error) {
+func (b *bench) nginx(ctx context.Context) (s *rig.Side, stop func(), err error) {
 	for _, tool := range []string{"nginx", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			fmt.Printf("   LEFT OUT: %s is not installed, so nothing is compared with nginx auth_basic\n", tool)
@@ -30,26 +28,18 @@ func (b *bench) nginx(ctx context.Context) (s *side, stop func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := rig.FreeAddress()
 	if err != nil {
 		return nil, nil, err
 	}
-	addr := ln.Addr().String()
-	ln.Close()
 	dir := filepath.Join(b.dir, "nginx")
 	conf := fmt.Sprintf(`daemon off; worker_processes 2; pid %[1]s/pid; error_log %[1]s/error.log;
 events { worker_connections 512; }
 http { access_log off; keepalive_requests 1000000000; client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
   server { listen %[2]s; root %[1]s/www; location / { auth_basic application; auth_basic_user_file %[1]s/users; } } }
 `, dir, addr)
-	for name, text := range map[string]string{"conf": conf, "users": "admin:" + string(hash), "www/page": strings.Repeat("x", 1024)} {
-		at := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-			return nil, nil, err
-		}
-		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
-			return nil, nil, err
-		}
+	if err := rig.Write(dir, map[string]string{"conf": conf, "users": "admin:" + string(hash), "www/page": strings.Repeat("x", 1024)}); err != nil {
+		return nil, nil, err
 	}
 	// The workers run as another user and must reach the files.
 	if err := os.Chmod(b.dir, 0o755); err != nil {
@@ -61,17 +51,11 @@ http { access_log off; keepalive_requests 1000000000; client_body_temp_path %[1]
 		return nil, nil, err
 	}
 	stop = func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() }
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		c, err := net.Dial("tcp", addr)
-		if err == nil {
-			c.Close()
-			return &side{addr: addr, req: load.Request("GET", addr, "/page", basic, nil)}, stop, nil
-		}
-		if time.Now().After(deadline) {
-			stop()
-			return nil, nil, fmt.Errorf("nginx did not start: %w", err)
-		}
+	if err := rig.Serves(addr); err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("nginx did not start: %w", err)
 	}
+	return side(addr, 0, nil, "GET", "/page", basic, nil), stop, nil
 }
 
 // aaaPart runs the benchmarks of the access-control rooms and keeps their words.

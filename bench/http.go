@@ -4,126 +4,117 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"ctl.internal/bench/load"
+	"ctl.internal/bench/rig"
 )
 
 const connections = 32
 
 var basic = "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:admin"))
 
-// side is one of two that are compared.
-type side struct {
-	addr string
-	req  []byte
-	home string // of a controller, whose CPU profile -profile keeps
-	pid  int    // of the server; its children count as part of it
-	got  []load.Result
-	cpu  []time.Duration // a request, of the server
+// side loads a server, of process pid, with one request; ours is it if it is a controller.
+func side(addr string, pid int, ours *rig.Controller, method, path, authorization string, body []byte) *rig.Side {
+	req := load.Request(method, addr, path, authorization, body)
+	s := &rig.Side{Name: path, Last: ours, Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
+		return load.Run(ctx, addr, req, connections, d)
+	}}
+	if pid != 0 {
+		s.Costs = []rig.Cost{{Name: "CPU", Used: func() time.Duration { return rig.UsedByAll(pid) }}}
+	}
+	return s
 }
 
-// compare loads the sides in turn, round by round, so that both see the same
-// machine; the first round of each is thrown away.
-func (b *bench) compare(ctx context.Context, sides ...*side) error {
-	for round := range b.rounds + 1 {
-		for _, s := range sides {
-			d := b.duration
-			if round == 0 {
-				d = b.duration / 4
-			}
-			before := cpuTime(s.pid)
-			stop := func() error { return nil }
-			if round == b.rounds {
-				stop = b.profile(ctx, s, d)
-			}
-			r, err := load.Run(ctx, s.addr, s.req, connections, d)
-			if err := errors.Join(err, stop()); err != nil {
-				return err
-			}
-			if r.Failed > 0 {
-				return fmt.Errorf("%d of %d requests to %s failed", r.Failed, r.Requests, s.addr)
-			}
-			if round > 0 {
-				s.got = append(s.got, r)
-				s.cpu = append(s.cpu, (cpuTime(s.pid)-before)/time.Duration(r.Requests))
-			}
+func (b *bench) compare(ctx context.Context, sides ...*rig.Side) error {
+	return rig.Comparison{Rounds: b.rounds, Duration: b.duration, Profile: func(s *rig.Side) string {
+		if b.profiles == "" {
+			return ""
 		}
+		return filepath.Join(b.profiles, strings.NewReplacer("/", "_", ":", "_").Replace(s.Name)+".pprof")
+	}}.Run(ctx, sides...)
+}
+
+func (b *bench) add(what string, ours, peer *rig.Side, target string) {
+	rate, _ := ours.Against(peer)
+	b.rows = append(b.rows, row{what, ours.Describe(), peer.Describe(), fmt.Sprintf("%.2f", rate), target})
+}
+
+// start runs a controller with a home of its own below b.dir.
+func (b *bench) start(home string) (*rig.Controller, error) {
+	return rig.Start(filepath.Join(b.dir, "bin"), filepath.Join(b.dir, home))
+}
+
+// withEcho starts a controller with the plugin that does nothing installed.
+func (b *bench) withEcho(ctx context.Context) (*rig.Controller, error) {
+	_ = os.RemoveAll(filepath.Join(b.dir, "h"))
+	c, err := b.start("h")
+	if err != nil {
+		return nil, err
 	}
-	return nil
-}
-
-func (s *side) median() load.Result {
-	slices.SortFunc(s.got, func(a, b load.Result) int { return int(a.Rate() - b.Rate()) })
-	return s.got[len(s.got)/2]
-}
-
-func (s *side) describe() string {
-	r := s.median()
-	text := fmt.Sprintf("%.0f/s, p50 %s, p99 %s", r.Rate(), r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond))
-	if s.pid > 0 {
-		text += fmt.Sprintf(", CPU %s", s.medianCPU().Round(100*time.Nanosecond))
+	text, err := os.ReadFile(filepath.Join(b.dir, "echo", "echo"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(c.Home, "plugins", "bench-echo"), text, 0o755)
 	}
-	return text
+	if err == nil {
+		err = rig.Write(c.Home, map[string]string{"bench.yaml": "name: bench\nfeatures:\n- name: bench-echo\n  version: 1.0.0\n  description: a call that does nothing\n" +
+			"  depends: [ctl-restconf]\n  plugins: [{name: bench-echo}]\n  facets: [{facet: rest, plugin: bench-echo}]\n"})
+	}
+	if err == nil {
+		_, err = c.Ctl(ctx, "feature:repo-add "+filepath.Join(c.Home, "bench.yaml"), "feature:install bench-echo")
+	}
+	if err != nil {
+		c.Stop()
+		return nil, err
+	}
+	return c, nil
 }
 
-func (s *side) medianCPU() time.Duration {
-	slices.Sort(s.cpu)
-	return s.cpu[len(s.cpu)/2]
-}
-
-func (b *bench) add(what string, ours, peer *side, target string) {
-	o, p := ours.median(), peer.median()
-	b.rows = append(b.rows, row{what, ours.describe(), peer.describe(), fmt.Sprintf("%.2f", o.Rate()/p.Rate()), target})
+// againstBare compares a request to the controller with one to the bare peer.
+func (b *bench) againstBare(ctx context.Context, what, target, method, path string, body []byte, barePath string, bareBody []byte) (ours, peer *rig.Side, err error) {
+	c, err := b.withEcho(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer c.Stop()
+	bare, err := rig.Launch(":", nil, b.bin("baseline"), filepath.Join(b.dir, "echo", "echo"))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer bare.Stop()
+	ours = side(c.HTTP, c.PID, c, method, path, basic, body)
+	peer = side(strings.TrimSpace(bare.Line), bare.PID, nil, method, barePath, "", bareBody)
+	if err := b.compare(ctx, ours, peer); err != nil {
+		return nil, nil, err
+	}
+	b.add(what, ours, peer, target)
+	return ours, peer, nil
 }
 
 func (b *bench) rpcPart(ctx context.Context) error {
-	c, err := b.withEcho(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.stop()
-	addr, pid, stop, err := b.baseline(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	members := `{"node-id":158969157063648,"vlan-id":100,"vlan-name":"lab"}`
-	ours := &side{addr: c.http, pid: c.cmd.Process.Pid, home: c.home, req: load.Request("POST", c.http, "/restconf/operations/bench-echo:echo", basic, []byte(`{"input":`+members+`}`))}
-	peer := &side{addr: addr, pid: pid, req: load.Request("POST", addr, "/echo", "", []byte(members))}
-	if err := b.compare(ctx, ours, peer); err != nil {
+	ours, peer, err := b.againstBare(ctx, "RPC: HTTP, access control, validation, plugin ÷ bare mux and go-plugin", "≥ 0.8",
+		"POST", "/restconf/operations/bench-echo:echo", []byte(`{"input":`+members+`}`), "/echo", []byte(members))
+	if err != nil {
 		return err
 	}
-	b.add("RPC: HTTP, access control, validation, plugin ÷ bare mux and go-plugin", ours, peer, "≥ 0.8")
-	o, p := ours.median().P99, peer.median().P99
-	b.rows = append(b.rows, row{"the same, p99 (lower is better)", o.String(), p.String(), fmt.Sprintf("%.2f", float64(o)/float64(p)), "≤ 2"})
+	o, _ := ours.Median()
+	p, _ := peer.Median()
+	b.rows = append(b.rows, row{"the same, p99 (lower is better)", o.P99.String(), p.P99.String(), fmt.Sprintf("%.2f", rig.Ratio(o.P99, p.P99)), "≤ 2"})
 	return nil
 }
 
+const stays = "/restconf/yang-library-version" // a request that stays in the host
+
 func (b *bench) noopPart(ctx context.Context) error {
-	c, err := b.withEcho(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.stop()
-	addr, pid, stop, err := b.baseline(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	ours := &side{addr: c.http, pid: c.cmd.Process.Pid, home: c.home, req: load.Request("GET", c.http, "/restconf/yang-library-version", basic, nil)}
-	peer := &side{addr: addr, pid: pid, req: load.Request("GET", addr, "/none", "", nil)}
-	if err := b.compare(ctx, ours, peer); err != nil {
-		return err
-	}
-	b.add("authenticated request that stays in the host ÷ bare mux", ours, peer, "≥ 0.75")
-	return nil
+	_, _, err := b.againstBare(ctx, "authenticated request that stays in the host ÷ bare mux", "≥ 0.75", "GET", stays, nil, "/none", nil)
+	return err
 }
 
 func (b *bench) authPart(ctx context.Context) error {
@@ -131,21 +122,19 @@ func (b *bench) authPart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer c.stop()
-	token, err := bearer(ctx, c.http)
+	defer c.Stop()
+	token, err := bearer(ctx, c.HTTP)
 	if err != nil {
 		return err
 	}
-	const path = "/restconf/yang-library-version"
-	open, err := b.open(ctx)
+	open, err := b.open()
 	if err != nil {
 		return err
 	}
-	defer open.stop()
-	none := &side{addr: open.http, pid: open.cmd.Process.Pid, req: load.Request("GET", open.http, path, "", nil)}
-	withBasic := &side{addr: c.http, pid: c.cmd.Process.Pid, home: c.home, req: load.Request("GET", c.http, path, basic, nil)}
-	withToken := &side{addr: c.http, pid: c.cmd.Process.Pid, home: c.home, req: load.Request("GET", c.http, path, "Bearer "+token, nil)}
-	sides := []*side{none, withBasic, withToken}
+	defer open.Stop()
+	none := side(open.HTTP, open.PID, nil, "GET", stays, "", nil)
+	withBasic, withToken := side(c.HTTP, c.PID, c, "GET", stays, basic, nil), side(c.HTTP, c.PID, c, "GET", stays, "Bearer "+token, nil)
+	sides := []*rig.Side{none, withBasic, withToken}
 	nginx, stop, err := b.nginx(ctx)
 	if err != nil {
 		return err
@@ -163,6 +152,25 @@ func (b *bench) authPart(ctx context.Context) error {
 	b.add("Basic, verified login cached ÷ access control off (`/** = anon`)", withBasic, none, "≥ 0.85")
 	b.add("Bearer ÷ access control off", withToken, none, "≥ 0.85")
 	return nil
+}
+
+// open starts a controller whose access control is switched off, as the documents
+// say how.
+func (b *bench) open() (*rig.Controller, error) {
+	_ = os.RemoveAll(filepath.Join(b.dir, "o"))
+	c, err := b.start("o")
+	if err != nil {
+		return nil, err
+	}
+	c.Stop()
+	text, err := os.ReadFile(filepath.Join(c.Home, "etc", "sec.ini"))
+	if err == nil {
+		err = rig.Write(c.Home, map[string]string{"etc/sec.ini": strings.ReplaceAll(string(text), "/** = authcBasic, dynamicAuthorization", "/** = anon")})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.start("o")
 }
 
 func bearer(ctx context.Context, addr string) (string, error) {

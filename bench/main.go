@@ -1,3 +1,6 @@
+// Command bench compares the controller with peers side by side, in one run on one
+// machine, and writes the table bench/RESULTS.md. Absolute figures do not travel
+// between machines; the ratios do. `go run ./bench -h` lists the parts.
 package main
 
 import (
@@ -43,12 +46,13 @@ var parts = []part{
 	{"auth", "Basic (cached), Bearer and no credentials on the same path", (*bench).authPart},
 	{"aaa", "rules, policies, tokens, logins, 100,000 users (Go benchmarks)", (*bench).aaaPart},
 	{"start", "from exec to ready with all installed features; memory at rest", (*bench).startPart},
-	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", (*bench).realmPart},
-	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", (*bench).switchPart},
+	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", keeps("Logins through the LDAP realm (`make build && go run ./bench/realm`)", "realm", timed("-bin", "bin"))},
+	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", keeps("Switch plugin (`go run ./bench/switch`)", "switch", plain())},
 	{"scale", "discovery of 5,000 switches of 48 ports, some of them dead, lossy or looping, against gosnmp at the others (bench/switch)", (*bench).scalePart},
-	{"store", "datastore engines against bare Badger and etcd, and a store after 100,000 writes of the same keys (host/internal/datastore/storebench)", (*bench).storePart},
+	{"store", "datastore engines against bare Badger and etcd, and a store after 100,000 writes of the same keys (host/internal/datastore/storebench)",
+		keeps("Datastore (`go run ./host/internal/datastore/storebench`)\n\nWrites are on the disk when they are acknowledged. Asked for after earlier writes: ratios of 0.95 at least, disk bounded.", "storebench", timed("-dir", "."))},
 	{"restconf", "a list of 10,000 entries read and written, against encoding/json; 1,000 readers of a stream (bench/restconf)", (*bench).restconfPart},
-	{"bier", "channels deployed to 1000 routers, against bare edit-config and commit (bench/bier)", (*bench).bierPart},
+	{"bier", "channels deployed to 1000 routers, against bare edit-config and commit (bench/bier)", keeps("BIER (`go run ./bench/bier`)", "bier", plain())},
 }
 
 func main() {

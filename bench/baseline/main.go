@@ -4,12 +4,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 
 	"github.com/gorilla/mux"
 	"github.com/hashicorp/go-hclog"
@@ -42,7 +45,7 @@ func run(binary string) error {
 	conn := raw.(*grpc.ClientConn)
 	// A host's socket is needed to configure, and never called.
 	cfg := &pluginv1.ConfigureRequest{ApiVersion: wire.APIVersions[0], HostSocket: "/nonexistent", HostToken: "none"}
-	ctx, stop := signalContext()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if _, err := pluginv1.NewBaseClient(conn).Configure(ctx, cfg); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (o *options) driverRound(ctx context.Context, dir string, queued int) (ours
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	defer lab.stop()
+	defer lab.Stop()
 	d := device.New(device.Defaults(), slog.New(slog.NewTextHandler(io.Discard, nil)))
 	watching, stop := context.WithCancel(ctx)
 	var watches, work sync.WaitGroup

@@ -1,3 +1,7 @@
+// Command bier measures deployment of BIER channels by a whole controller to simulated
+// NETCONF routers, against bare edit-config and commit on as many sessions to the same
+// routers, and the computations it needs. It prints a table. Run it in the root of the
+// tree: go run ./bench/bier
 package main
 
 import (
@@ -70,7 +74,7 @@ func (o *options) run(ctx context.Context) error {
 	if err := o.throughput(ctx, l); err != nil {
 		return err
 	}
-	l.routers.stop()
+	l.routers.Stop()
 	again := filepath.Join(dir, "t")
 	if err := os.Mkdir(again, 0o700); err != nil {
 		return err

@@ -74,7 +74,7 @@ func (o *options) network(ctx context.Context, l *lab) error {
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		return err
 	}
-	if _, err := l.ctl(ctx, "bier:topo-import "+file); err != nil {
+	if _, err := l.Ctl(ctx, "bier:topo-import "+file); err != nil {
 		return err
 	}
 	if _, err := l.post(ctx, "bier-topology-api:configure-domain", map[string]any{"topology-id": "lab", "domain": []int{1}}); err != nil {
@@ -275,7 +275,7 @@ func (o *options) throughput(ctx context.Context, l *lab) error {
 	}
 	// The peer writes channels of the same size to the same routers, which are emptied
 	// first. The controller would take them away again.
-	l.ctld.stop()
+	l.Stop()
 	if _, _, err := raw(ctx, all, 1, func(int, int) *xmltree.Node {
 		return xmltree.New(multicast, "multicast-information").With(netconf.NS, "operation", "remove")
 	}); err != nil {

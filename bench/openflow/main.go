@@ -1,3 +1,6 @@
+// Command openflow measures the OpenFlow plugin against a ring of Open vSwitch
+// switches (test/labs/lab-ovs.sh): how long until all links are known, how soon a
+// cut cable is seen, and what that costs. README.md says how to run it.
 package main
 
 import (
@@ -6,12 +9,14 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
+	"ctl.internal/bench/rig"
 	"ctl.internal/plugins/openflow/service"
 	"ctl.internal/sdk"
 )
@@ -33,7 +38,7 @@ func main() {
 }
 
 func run(ctx context.Context, switches int, script string, cuts int, quiet time.Duration) error {
-	listen, err := freePort()
+	listen, err := rig.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -70,11 +75,28 @@ func start(ctx context.Context, listen string) (*sdk.Plugin, error) {
 	return service.New(ctx, &sdk.Env{Config: raw, Health: func(sdk.Health) {}})
 }
 
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// defaults returns the settings that the manifest's schema gives.
+func defaults(manifest []byte) (map[string]any, error) {
+	var f struct {
+		Config schema `yaml:"config"`
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	if err := yaml.Unmarshal(manifest, &f); err != nil {
+		return nil, err
+	}
+	return f.Config.values(), nil
+}
+
+type schema struct {
+	Properties map[string]schema `yaml:"properties"`
+	Default    any               `yaml:"default"`
+}
+
+func (s schema) values() map[string]any {
+	out := map[string]any{}
+	for name, p := range s.Properties {
+		if out[name] = p.Default; p.Properties != nil {
+			out[name] = p.values()
+		}
+	}
+	return out
 }

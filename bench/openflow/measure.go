@@ -7,10 +7,9 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/topology"
 )
@@ -61,19 +60,19 @@ func (m *measure) all(ctx context.Context, cuts int, quiet time.Duration) error 
 	fmt.Printf("%d switches, %d of %d links, %d invented\n", done.nodes, done.links, 2*n, m.bad)
 	fmt.Printf("first switch to last switch   %v\n", round(all.at.Sub(first.at)))
 	fmt.Printf("last switch to all links      %v\n", round(done.at.Sub(all.at)))
-	before := cpu()
+	before := rig.Self()
 	start := time.Now()
 	if v, err := m.quiet(ctx, quiet, 2*n); err != nil {
 		return fmt.Errorf("%w: %+v", err, v)
 	}
-	fmt.Printf("quiet for %v: no link lost, %.1f %% of a processor\n", quiet, 100*(cpu()-before).Seconds()/time.Since(start).Seconds())
+	fmt.Printf("quiet for %v: no link lost, %.1f %% of a processor\n", quiet, 100*(rig.Self()-before).Seconds()/time.Since(start).Seconds())
 	if err := m.cut(ctx, cuts, 2*n); err != nil {
 		return err
 	}
 	runtime.GC()
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
-	fmt.Printf("memory                        heap %d MiB, resident %s, most ever %s, %d goroutines\n", mem.HeapAlloc>>20, status("VmRSS"), status("VmHWM"), runtime.NumGoroutine())
+	fmt.Printf("memory                        heap %d MiB, resident %d MiB, most ever %d MiB, %d goroutines\n", mem.HeapAlloc>>20, rig.Memory(os.Getpid(), "VmRSS")>>10, rig.Memory(os.Getpid(), "VmHWM")>>10, runtime.NumGoroutine())
 	grace, end := context.WithTimeout(ctx, 10*time.Second)
 	defer end()
 	t := time.Now()
@@ -182,22 +181,3 @@ func (l *lab) has(from, to string) bool {
 }
 
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
-
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// status returns a line of /proc/self/status.
-func status(name string) string {
-	b, _ := os.ReadFile("/proc/self/status")
-	for line := range strings.Lines(string(b)) {
-		if v, ok := strings.CutPrefix(line, name+":"); ok {
-			return strings.Join(strings.Fields(v), " ")
-		}
-	}
-	return "unknown"
-}

@@ -3,34 +3,48 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"ctl.internal/bench/load"
+	"ctl.internal/bench/rig"
 )
 
-// side is one of the two that are compared.
-type side struct {
-	name      string
-	run       func(context.Context, time.Duration) (load.Result, error)
-	processes []process
-	got       []sample
-}
+// settings of the controller: the realm as documented, after the local one.
+const secINI = `[main]
+tokenAuthRealm = TokenAuthRealm
+ldapRealm = org.ctl.aaa.sec.realm.CtlJndiLdapRealm
+ldapRealm.userDnTemplate = uid={0},ou=People,dc=lab,dc=test
+ldapRealm.contextFactory.url = %s
+ldapRealm.searchBase = dc=lab,dc=test
+ldapRealm.ldapAttributeForComparison = title
+ldapRealm.groupRolesMap = "clerk":"user"
+securityManager.realms = $tokenAuthRealm, $ldapRealm
+[urls]
+/** = authcBasic, roles[user]
+`
 
-// process is one whose processor time is counted.
-type process struct {
-	name string
-	pid  int
-}
-
-type sample struct {
-	load.Result
-	cpu []time.Duration // a login, of each process
+// start runs a ctld whose users come from an LDAP server.
+func (o options) start(ctx context.Context, home string, s *slapd) (*rig.Controller, error) {
+	catalogue, err := os.ReadFile("features.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("%w; run it from the top of the tree", err)
+	}
+	if err := rig.Write(home, map[string]string{"features.yaml": string(catalogue), "etc/sec.ini": fmt.Sprintf(secINI, s.url), "etc/ctl.yaml": "aaa:\n  loginCache: 0s\n"}); err != nil {
+		return nil, err
+	}
+	c, err := rig.Start(o.bin, home, "SSL_CERT_FILE="+s.certificate)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Ctl(ctx, "feature:install ctl-realm-ldap ctl-restconf"); err != nil {
+		c.Stop()
+		return nil, err
+	}
+	return c, nil
 }
 
 func (o options) measure(ctx context.Context, dir string, k setting) error {
@@ -46,7 +60,7 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 	if err != nil {
 		return err
 	}
-	defer c.stop()
+	defer c.Stop()
 	plug, err := startRealm(ctx, o.bin, s)
 	if err != nil {
 		return err
@@ -64,97 +78,47 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 	}
 	requests := make([][]byte, o.users)
 	for i := range requests {
-		requests[i] = request(c.http, k, i)
+		requests[i] = request(c.HTTP, k, i)
 	}
-	self, server := process{"load", os.Getpid()}, process{"slapd", s.cmd.Process.Pid}
-	through := &side{name: "HTTP Basic, host, realm, server",
-		run: func(ctx context.Context, d time.Duration) (load.Result, error) {
-			return load.Each(ctx, c.http, func(i int) []byte { return requests[user(i)] }, o.parallel, d)
+	cost := func(name string, pid int) rig.Cost {
+		return rig.Cost{Name: name, Used: func() time.Duration { return rig.Used(pid) }}
+	}
+	self, server := cost("load", os.Getpid()), cost("slapd", s.cmd.Process.Pid)
+	through := &rig.Side{Name: "HTTP Basic, host, realm, server", Last: c,
+		Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
+			return load.Each(ctx, c.HTTP, func(i int) []byte { return requests[user(i)] }, o.parallel, d)
 		},
-		processes: []process{self, {"host", c.cmd.Process.Pid}, {"realm", child(c.cmd.Process.Pid, "realm-ldap")}, server}}
-	alone := &side{name: "realm, server",
-		run: func(ctx context.Context, d time.Duration) (load.Result, error) {
+		Costs: []rig.Cost{self, cost("host", c.PID), cost("realm", rig.ChildOf(c.PID, "realm-ldap")), server}}
+	alone := &rig.Side{Name: "realm, server",
+		Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
 			return load.Do(ctx, o.parallel, d, plug.logins(k, user))
 		},
-		processes: []process{self, {"realm", plug.pid()}, server}}
-	peer := &side{name: "bare go-ldap, bind and search",
-		run: func(ctx context.Context, d time.Duration) (load.Result, error) {
+		Costs: []rig.Cost{self, cost("realm", plug.pid()), server}}
+	peer := &rig.Side{Name: "bare go-ldap, bind and search",
+		Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
 			return load.Do(ctx, o.parallel, d, work)
 		},
-		processes: []process{self, server}}
-	if err := o.compare(ctx, c, k, through, alone, peer); err != nil {
+		Costs: []rig.Cost{self, server}}
+	compared := rig.Comparison{Rounds: o.rounds, Duration: o.duration, Profile: func(*rig.Side) string {
+		if o.profiles == "" {
+			return ""
+		}
+		return filepath.Join(o.profiles, "host-"+strings.Fields(k.name)[0]+".pprof")
+	}}
+	if err := compared.Run(ctx, through, alone, peer); err != nil {
 		return err
 	}
-	fmt.Printf("\n%s\n%s%s%s  through the realm %s, asked for 0.8; with HTTP and host in front of it %s\n",
-		k.name, peer, alone, through, alone.against(peer), through.against(peer))
+	fmt.Printf("\n%s\n", k.name)
+	for _, side := range []*rig.Side{peer, alone, through} {
+		fmt.Printf("  %-32s %s\n", side.Name, side.Describe())
+	}
+	rate, cpu := alone.Against(peer)
+	all, allCPU := through.Against(peer)
+	fmt.Printf("  through the realm %.2f (of processor time %.2f), asked for 0.8; with HTTP and host in front of it %.2f (of processor time %.2f)\n", rate, cpu, all, allCPU)
 	return nil
-}
-
-// against is the ratio to a peer.
-func (s *side) against(peer *side) string {
-	a, b := s.median(), peer.median()
-	return fmt.Sprintf("%.2f (of processor time %.2f)", a.Rate()/b.Rate(), b.total().Seconds()/a.total().Seconds())
 }
 
 func request(address string, k setting, i int) []byte {
 	credentials := base64.StdEncoding.EncodeToString([]byte(user(i) + ":" + k.password(i)))
 	return load.Request("GET", address, "/restconf/yang-library-version", "Basic "+credentials, nil)
-}
-
-// compare runs the sides in turn; the first round of each, in which connections are
-// made and heaps grow, does not count.
-func (o options) compare(ctx context.Context, c *controller, k setting, sides ...*side) error {
-	for round := range o.rounds + 1 {
-		for i, s := range sides {
-			d, wait := o.duration, func() error { return nil }
-			if round == o.rounds && i == 0 && o.profiles != "" {
-				wait = c.profile(ctx, filepath.Join(o.profiles, "host-"+strings.Fields(k.name)[0]+".pprof"), d)
-			}
-			before := s.used()
-			r, err := s.run(ctx, d)
-			after := s.used()
-			if err := errors.Join(err, wait()); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			if r.Failed > 0 {
-				return fmt.Errorf("%s: %d of %d logins failed", s.name, r.Failed, r.Requests)
-			}
-			for i := range after {
-				after[i] = (after[i] - before[i]) / time.Duration(r.Requests)
-			}
-			if round > 0 {
-				s.got = append(s.got, sample{r, after})
-			}
-		}
-	}
-	return nil
-}
-
-func (s *side) used() (out []time.Duration) {
-	for _, p := range s.processes {
-		out = append(out, used(p.pid))
-	}
-	return out
-}
-
-func (s *side) median() sample {
-	slices.SortFunc(s.got, func(a, b sample) int { return int(a.Rate() - b.Rate()) })
-	return s.got[len(s.got)/2]
-}
-
-func (s sample) total() (sum time.Duration) {
-	for _, d := range s.cpu {
-		sum += d
-	}
-	return sum
-}
-
-func (s *side) String() string {
-	m := s.median()
-	var cpu []string
-	for i, p := range s.processes {
-		cpu = append(cpu, fmt.Sprintf("%s %d", p.name, m.cpu[i].Microseconds()))
-	}
-	return fmt.Sprintf("  %-32s %6.0f/s  p50 %-8s p99 %-8s processor µs a login: %s\n", s.name, m.Rate(),
-		m.P50.Round(10*time.Microsecond), m.P99.Round(10*time.Microsecond), strings.Join(cpu, ", "))
 }

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ctl.internal/bench/rig"
 )
 
 const slapdProgram = "/usr/sbin/slapd"
@@ -78,8 +80,7 @@ func startSlapd(ctx context.Context, dir string, users int, k setting) (*slapd, 
 		return nil, err
 	}
 	conf := filepath.Join(dir, "slapd.conf")
-	for name, text := range map[string]string{
-		conf: fmt.Sprintf(`include /etc/ldap/schema/core.schema
+	if err := rig.Write(dir, map[string]string{"seed.ldif": seed, "slapd.conf": fmt.Sprintf(`include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/inetorgperson.schema
 modulepath /usr/lib/ldap
@@ -94,39 +95,27 @@ index uid eq
 index objectClass eq
 access to attrs=userPassword by anonymous auth by * none
 access to * by users read
-`, s.certificate, key, dir),
-		filepath.Join(dir, "seed.ldif"): seed,
-	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			return nil, err
-		}
+`, s.certificate, key, dir)}); err != nil {
+		return nil, err
 	}
 	if out, err := exec.CommandContext(ctx, "/usr/sbin/slapadd", "-q", "-f", conf, "-l", filepath.Join(dir, "seed.ldif")).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("slapadd: %w: %s", err, out)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := rig.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	address := l.Addr().String()
-	l.Close()
 	s.url = k.scheme + "://" + address
 	s.cmd = exec.Command(slapdProgram, "-d", "0", "-f", conf, "-h", s.url+"/")
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
-	for deadline := time.Now().Add(time.Minute); ; {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			c.Close()
-			return s, nil
-		}
-		if time.Now().After(deadline) {
-			s.stop()
-			return nil, fmt.Errorf("slapd does not serve: %w", err)
-		}
+	if err := rig.Serves(address); err != nil {
+		s.stop()
+		return nil, fmt.Errorf("slapd does not serve: %w", err)
 	}
+	return s, nil
 }
 
 func (s *slapd) stop() {

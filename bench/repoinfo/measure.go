@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ctl.internal/bench/rig"
 )
 
 type measure struct {
@@ -25,54 +26,28 @@ type measure struct {
 
 // server is a child that serves the repository.
 type server struct {
-	cmd     *exec.Cmd
+	*rig.Child
 	root    string // its address
 	project string
 	base    string // of the list that is measured
 }
 
-func (m *measure) start(ctx context.Context) (*server, error) {
+func (m *measure) start() (*server, error) {
 	m.servers++
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-serve", filepath.Dir(m.repo), "-data",
-		filepath.Join(m.tmp, fmt.Sprintf("data%d", m.servers)))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
+	child, err := rig.Launch(":", nil, self, "-serve", filepath.Dir(m.repo), "-data", filepath.Join(m.tmp, fmt.Sprintf("data%d", m.servers)))
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return nil, errors.Join(err, cmd.Wait())
-	}
-	project, root := strings.TrimSuffix(filepath.Base(m.repo), ".git"), "http://"+strings.TrimSpace(line)
+	project, root := strings.TrimSuffix(filepath.Base(m.repo), ".git"), "http://"+strings.TrimSpace(child.Line)
 	query := url.Values{"project": {project}, "skip": {"false"}}
 	if m.branch != "" {
 		query.Set("branch", m.branch)
 	}
-	return &server{cmd: cmd, root: root, project: project, base: root + "/git/commits?" + query.Encode()}, nil
-}
-
-// memory is the most memory that the server has ever had, in MiB.
-func (s *server) memory() (peak int) {
-	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
-	for line := range strings.Lines(string(data)) {
-		if strings.HasPrefix(line, "VmHWM:") {
-			_, _ = fmt.Sscanf(line, "VmHWM: %d kB", &peak)
-		}
-	}
-	return peak >> 10
-}
-
-func (s *server) stop() {
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
+	return &server{Child: child, root: root, project: project, base: root + "/git/commits?" + query.Encode()}, nil
 }
 
 // get reads an answer and returns when the first byte and the last one came.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"ctl.internal/bench/rig"
 )
 
 const gitFields = "--format=%H%x00%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%B"
@@ -21,31 +23,31 @@ func (m *measure) all(ctx context.Context) error {
 	}
 	peak := 0
 	cold := func() (time.Duration, error) { // a new server that knows nothing
-		s, err := m.start(ctx)
+		s, err := m.start()
 		if err != nil {
 			return 0, err
 		}
-		defer s.stop()
+		defer s.Stop()
 		_, d, _, err := s.get(ctx, "")
-		peak = max(peak, s.memory())
+		peak = max(peak, rig.Memory(s.PID, "VmHWM")>>10)
 		return d, err
 	}
 	t, err := m.best(counted, cold)
 	if err != nil {
 		return err
 	}
-	row("git log --numstat", t[0], "")
-	row("cold, with counts", t[1], fmt.Sprintf("%.2f of git log --numstat; asked for 1.0", ratio(t[0], t[1])))
+	rig.Row("git log --numstat", t[0], "")
+	rig.Row("cold, with counts", t[1], fmt.Sprintf("%.2f of git log --numstat; asked for 1.0", rig.Ratio(t[0], t[1])))
 	fmt.Printf("%-26s %10d MiB\n", "server's peak memory, cold", peak)
 	return m.warm(ctx, plain, t[0])
 }
 
 func (m *measure) warm(ctx context.Context, plain timed, counted time.Duration) error {
-	s, err := m.start(ctx)
+	s, err := m.start()
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.Stop()
 	_, _, size, err := s.get(ctx, "")
 	if err != nil {
 		return err
@@ -70,22 +72,16 @@ func (m *measure) warm(ctx context.Context, plain timed, counted time.Duration) 
 	if err != nil {
 		return err
 	}
-	row("warm, same question", t[0], fmt.Sprintf("%.0f times git log --numstat; asked for 50", ratio(counted, t[0])))
-	row("warm, first byte", first, "asked for 50 ms")
-	row("warm, another question", t[1], fmt.Sprintf("%.0f times git log --numstat", ratio(counted, t[1])))
-	row("git log --format", t[2], "")
-	row("stats=false", t[3], fmt.Sprintf("%.2f of git log --format; asked for 0.8", ratio(t[2], t[3])))
+	rig.Row("warm, same question", t[0], fmt.Sprintf("%.0f times git log --numstat; asked for 50", rig.Ratio(counted, t[0])))
+	rig.Row("warm, first byte", first, "asked for 50 ms")
+	rig.Row("warm, another question", t[1], fmt.Sprintf("%.0f times git log --numstat", rig.Ratio(counted, t[1])))
+	rig.Row("git log --format", t[2], "")
+	rig.Row("stats=false", t[3], fmt.Sprintf("%.2f of git log --format; asked for 0.8", rig.Ratio(t[2], t[3])))
 	many, err := m.parallel(ctx, s, 32, fmt.Sprintf("&until=%d", 1<<33))
 	if err != nil {
 		return err
 	}
-	row("32 clients, one walk", many, fmt.Sprintf("%.1f times one client; %d MiB each", ratio(many, t[1]), size>>20))
-	fmt.Printf("%-26s %10d MiB   asked for at most 256\n", "server's peak memory", s.memory())
+	rig.Row("32 clients, one walk", many, fmt.Sprintf("%.1f times one client; %d MiB each", rig.Ratio(many, t[1]), size>>20))
+	fmt.Printf("%-26s %10d MiB   asked for at most 256\n", "server's peak memory", rig.Memory(s.PID, "VmHWM")>>10)
 	return nil
-}
-
-func ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
-
-func row(name string, d time.Duration, note string) {
-	fmt.Printf("%-26s %10.1f ms   %s\n", name, float64(d.Microseconds())/1000, note)
 }

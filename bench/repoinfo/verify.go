@@ -19,11 +19,11 @@ import (
 // verify compares all numbers of one repository with those that git prints itself: every
 // field of every commit, and the sums of a report added up here from git's output alone.
 func (m *measure) verify(ctx context.Context) error {
-	s, err := m.start(ctx)
+	s, err := m.start()
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.Stop()
 	tip := m.branch
 	if tip == "" {
 		tip = "HEAD"

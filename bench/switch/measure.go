@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mibdriver"
@@ -90,11 +91,11 @@ func (o options) measure(ctx context.Context) error {
 
 func (o options) discovery(ctx context.Context, r *rooms, list []switchlist.Entry, before uint64) error {
 	var sum discovery.Summary
-	ours, raw, quick := never(), never(), never()
+	ours, raw, quick := rig.Never(), rig.Never(), rig.Never()
 	var well time.Duration // until the last of the well ones was read
 	for range o.rounds {
 		began := time.Now()
-		err := ours.round(func() (err error) {
+		err := ours.Round(func() (err error) {
 			sum, err = r.survey.Discover(ctx, discovery.All, nil)
 			return err
 		})
@@ -110,12 +111,12 @@ func (o options) discovery(ctx context.Context, r *rooms, list []switchlist.Entr
 			return fmt.Errorf("only %d switches answered: %v", sum.Answered, sum.Failures[0])
 		}
 		if !o.sick() { // those that lose requests would be waited for once more
-			if err := quick.round(func() error { _, err := r.survey.Periodic(ctx); return err }); err != nil {
+			if err := quick.Round(func() error { _, err := r.survey.Periodic(ctx); return err }); err != nil {
 				return err
 			}
 		}
 		// Bare gosnmp would stop at the first that is dead, or never end: it asks the others.
-		if err := raw.round(func() error { _, _, err := rawAll(o.well(list), o.workers); return err }); err != nil {
+		if err := raw.Round(func() error { _, _, err := rawAll(o.well(list), o.workers); return err }); err != nil {
 			return fmt.Errorf("gosnmp: %w", err)
 		}
 	}
@@ -123,16 +124,16 @@ func (o options) discovery(ctx context.Context, r *rooms, list []switchlist.Entr
 	fmt.Printf("found %d ports, %d links, %d not placed\n\n", sum.Ports, sum.Links, sum.Unresolved)
 	if o.sick() {
 		n := len(o.well(list))
-		row("discovery, plugin", ours, fmt.Sprintf("%d answered, %d failed, the slowest by their deadline; the %d that are well were read after %.1f s; processor time of a switch %.2f of bare gosnmp",
-			sum.Answered, len(sum.Failures), n, well.Seconds(), rate(o.switches, ours.cpu)/rate(n, raw.cpu)))
-		row("the same objects, gosnmp", raw, fmt.Sprintf("%.0f switches/s; at the %d that are well, alone", rate(n, raw.clock), n))
+		rig.Row("discovery, plugin", ours.Clock, fmt.Sprintf("%d answered, %d failed, the slowest by their deadline; the %d that are well were read after %.1f s; processor time of a switch %.2f of bare gosnmp",
+			sum.Answered, len(sum.Failures), n, well.Seconds(), rate(o.switches, ours.CPU)/rate(n, raw.CPU)))
+		rig.Row("the same objects, gosnmp", raw.Clock, fmt.Sprintf("%.0f switches/s; at the %d that are well, alone", rate(n, raw.Clock), n))
 		fmt.Printf("%-26s %10.1f KiB  in the plugin, published topology included\n", "memory per switch", per)
 		fmt.Printf("%-26s %10d      at most, all switches\n", "sockets", r.sockets)
 		return nil
 	}
-	row("discovery, plugin", ours, fmt.Sprintf("%.0f switches/s; %s; asked for 0.85", rate(o.switches, ours.clock), compared(raw, ours)))
-	row("the same objects, gosnmp", raw, fmt.Sprintf("%.0f switches/s", rate(o.switches, raw.clock)))
-	row("again, only what changed", quick, fmt.Sprintf("%.2f of the time of reading all", ratio(quick.clock, ours.clock)))
+	rig.Row("discovery, plugin", ours.Clock, fmt.Sprintf("%.0f switches/s; %s; asked for 0.85", rate(o.switches, ours.Clock), compared(raw, ours)))
+	rig.Row("the same objects, gosnmp", raw.Clock, fmt.Sprintf("%.0f switches/s", rate(o.switches, raw.Clock)))
+	rig.Row("again, only what changed", quick.Clock, fmt.Sprintf("%.2f of the time of reading all", rig.Ratio(quick.Clock, ours.Clock)))
 	loop, err := programs(ctx, list)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -140,7 +141,7 @@ func (o options) discovery(ctx context.Context, r *rooms, list []switchlist.Entr
 	case err != nil:
 		return err
 	default:
-		row("loop of snmpbulkwalk", best{clock: loop}, fmt.Sprintf("%.0f switches/s; the plugin is %.0f times as fast; asked for 10", rate(o.switches, loop), ratio(loop, ours.clock)))
+		rig.Row("loop of snmpbulkwalk", loop, fmt.Sprintf("%.0f switches/s; the plugin is %.0f times as fast; asked for 10", rate(o.switches, loop), rig.Ratio(loop, ours.Clock)))
 	}
 	fmt.Printf("%-26s %10.1f KiB  in the plugin, published topology included\n", "memory per switch", per)
 	fmt.Printf("%-26s %10d      at most, all switches\n", "sockets", r.sockets)
@@ -149,10 +150,10 @@ func (o options) discovery(ctx context.Context, r *rooms, list []switchlist.Entr
 
 // table reads the full forwarding table of the first switch.
 func (o options) table(ctx context.Context, r *rooms, e switchlist.Entry) error {
-	ours, raw, size := never(), never(), 0
+	ours, raw, size := rig.Never(), rig.Never(), 0
 	input := json.RawMessage(fmt.Sprintf(`{"node-id":%d}`, uint64(e.MAC)))
 	for range o.rounds * 5 {
-		err := ours.round(func() error {
+		err := ours.Round(func() error {
 			out, err := r.mux.Invoke(ctx, &operations.Request{Module: "fdb", RPC: "get-fdb-table", Input: input})
 			if err != nil {
 				return err
@@ -164,7 +165,7 @@ func (o options) table(ctx context.Context, r *rooms, e switchlist.Entry) error 
 		if err != nil {
 			return err
 		}
-		err = raw.round(func() error {
+		err = raw.Round(func() error {
 			n, err := rawWalk(e, nil, fdbColumns)
 			if err == nil && n < 2*o.fdb {
 				err = fmt.Errorf("the bare walk gave %d values, there are %d entries", n, o.fdb)
@@ -175,8 +176,8 @@ func (o options) table(ctx context.Context, r *rooms, e switchlist.Entry) error 
 			return err
 		}
 	}
-	row("get-fdb-table, plugin", ours, fmt.Sprintf("%d entries, %d KiB of JSON; %s; asked for 0.8", o.fdb, size>>10, compared(raw, ours)))
-	row("the same objects, gosnmp", raw, "")
+	rig.Row("get-fdb-table, plugin", ours.Clock, fmt.Sprintf("%d entries, %d KiB of JSON; %s; asked for 0.8", o.fdb, size>>10, compared(raw, ours)))
+	rig.Row("the same objects, gosnmp", raw.Clock, "")
 	return nil
 }
 
@@ -189,13 +190,7 @@ func heap() uint64 {
 
 func rate(n int, d time.Duration) float64 { return float64(n) / d.Seconds() }
 
-func ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
-
 // compared is how fast ours is beside what does the same without us.
-func compared(raw, ours best) string {
-	return fmt.Sprintf("%.2f of bare gosnmp (processor time %.2f)", ratio(raw.clock, ours.clock), ratio(raw.cpu, ours.cpu))
-}
-
-func row(name string, b best, note string) {
-	fmt.Printf("%-26s %10.1f ms   %s\n", name, float64(b.clock.Microseconds())/1000, note)
+func compared(raw, ours rig.Best) string {
+	return fmt.Sprintf("%.2f of bare gosnmp (processor time %.2f)", rig.Ratio(raw.Clock, ours.Clock), rig.Ratio(raw.CPU, ours.CPU))
 }

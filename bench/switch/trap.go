@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/switchlist"
 )
@@ -25,11 +26,11 @@ func (o options) afterTrap(ctx context.Context, list []switchlist.Entry) error {
 	if err := r.survey.Idle(ctx); err != nil {
 		return err
 	}
-	b := never()
+	b := rig.Never()
 	worst := time.Duration(0)
 	for i := range traps {
 		start := time.Now()
-		err := b.round(func() error {
+		err := b.Round(func() error {
 			r.survey.Touch(discovery.Hint{Node: list[i*len(list)/traps].MAC, IfIndex: 1, Neighbors: true})
 			return r.await(ctx, discovery.Trap)
 		})
@@ -38,7 +39,7 @@ func (o options) afterTrap(ctx context.Context, list []switchlist.Entry) error {
 		}
 		worst = max(worst, time.Since(start))
 	}
-	row("topology after a trap", b, fmt.Sprintf("at worst %.1f ms; asked for 2000; processor time %.1f ms", float64(worst.Microseconds())/1000, float64(b.cpu.Microseconds())/1000))
+	rig.Row("topology after a trap", b.Clock, fmt.Sprintf("at worst %.1f ms; asked for 2000; processor time %.1f ms", float64(worst.Microseconds())/1000, float64(b.CPU.Microseconds())/1000))
 	return nil
 }
 

@@ -16,10 +16,9 @@ func (s *Session) login(ctx context.Context, d Dialogue) error {
 	}
 	final := s.finalPrompt(d, steps)
 	pending := "" // what is to be sent, with the next read
-	secret := false
 	for next := 0; ; {
 		patterns, meaning := s.expected(steps, next, final)
-		said, at, err := s.exchange(ctx, pending, secret, patterns)
+		said, at, err := s.exchange(ctx, pending, patterns)
 		if err != nil {
 			what := "prompt for a command"
 			if next < len(steps) {
@@ -34,7 +33,7 @@ func (s *Session) login(ctx context.Context, d Dialogue) error {
 		case m < next:
 			return fault.Device(fault.Denied, "switch %s does not let CLI user %q in; check user and password in the switch list", s.target, s.target.User)
 		default:
-			pending, secret, next = steps[m].send(s.target)+s.eol, true, m+1
+			pending, next = steps[m].send(s.target)+s.eol, m+1
 		}
 	}
 }

@@ -18,8 +18,8 @@ const (
 type decoder struct {
 	state byte // 0 data, iac, the verb whose option follows, sb, or se: IAC within sb
 	cr    bool // the last octet was CR
-	// told are the answers given: each is given once, so that no two ends go on forever.
-	told map[[2]byte]bool
+	// answered are the answers given: each is given once, so that no two ends go on forever.
+	answered map[[2]byte]bool
 }
 
 // decode returns the data, and what to answer.
@@ -55,8 +55,8 @@ func (d *decoder) decode(in []byte) (data, reply []byte) {
 				d.state = 0
 			}
 		default:
-			if verb := agree(d.state, c); verb != 0 && !d.told[[2]byte{verb, c}] {
-				d.told[[2]byte{verb, c}] = true
+			if verb := agree(d.state, c); verb != 0 && !d.answered[[2]byte{verb, c}] {
+				d.answered[[2]byte{verb, c}] = true
 				reply = append(reply, iac, verb, c)
 			}
 			d.state = 0

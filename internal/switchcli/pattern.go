@@ -37,6 +37,14 @@ func prompts(seen string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*` + regexp.QuoteMeta(stem) + `[^\n#>]{0,60}[#>$%]+\s*\z`)
 }
 
+// escapes are the sequences that draw on a terminal (ECMA-48), and titles of windows.
+var escapes = regexp.MustCompile(`\x1b(?:\][^\x07\x1b]*\x07|[\[()#;?]*[0-9;?]*[0-9A-Za-z=><~])`)
+
+// plain is what was said without what only draws.
+func plain(said []byte) []byte {
+	return escapes.ReplaceAllLiteral(bytes.ReplaceAll(said, []byte("\r"), nil), nil)
+}
+
 // tail is the end of what was said, from a line's beginning if there is one.
 func tail(said []byte) []byte {
 	if len(said) <= depth {

@@ -1,44 +1,37 @@
+// Package switchcli is a session at the command line of a switch, over telnet or SSH:
+// login by a dialogue of prompts, one command after the other, paging, questions.
+//
+// What a command means is the caller's business; that a value cannot become a second
+// command is this package's: build lines with Line, from Words. Devices that speak
+// NETCONF are package netconf.
 package switchcli
 
 import (
 	"context"
 	"errors"
+	"io"
 	"regexp"
 	"strings"
 	"time"
 
-	"github.com/scrapli/scrapligo/channel"
-	"github.com/scrapli/scrapligo/logging"
-	"github.com/scrapli/scrapligo/transport"
-	"github.com/scrapli/scrapligo/util"
-
 	"ctl.internal/sdk/fault"
 )
-
-// look is the time between looks at what has come in.
-const look = 2 * time.Millisecond
 
 // loginTime bounds a login when the caller's context is longer.
 const loginTime = 30 * time.Second
 
+// maxAnswer bounds what a switch may say to one command, in octets.
+const maxAnswer = 2 << 20
+
 // Session is a login at a command line. It is used by one goroutine at a time.
 type Session struct {
 	target Target
-	ch     *channel.Channel
-	stream stream
-	prompt *regexp.Regexp
-	more   *regexp.Regexp
+	conn   io.ReadWriteCloser
+	said   int            // octets, since the last command
+	prompt *regexp.Regexp // that ends an answer
+	more   *regexp.Regexp // that ends a page
 	key    string
 	eol    string
-}
-
-// stream is a connection as scrapligo reads it.
-type stream interface {
-	transport.Implementation
-	// reset begins a new account of what comes in: more than a bound of it is refused.
-	reset()
-	// why is what ended the connection, nil while it holds.
-	why() error
 }
 
 // Open connects, logs in and waits for the prompt, no longer than ctx and 30 s. Its
@@ -57,16 +50,12 @@ func Open(ctx context.Context, t Target, d Dialogue) (*Session, error) {
 	var err error
 	if t.Transport == SSH {
 		s.eol = "\n"
-		s.stream, s.key, err = dialSSH(ctx, t)
+		s.conn, s.key, err = dialSSH(ctx, t)
 	} else {
-		s.stream, err = dialTelnet(ctx, t)
+		s.conn, err = dialTelnet(ctx, t)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if err := s.start(); err != nil {
-		_ = s.stream.Close()
-		return nil, fault.Wrap(fault.Internal, err, "the command line of switch %s: %v", t, err)
 	}
 	if err := s.login(ctx, d); err != nil {
 		s.Close()
@@ -75,34 +64,8 @@ func Open(ctx context.Context, t Target, d Dialogue) (*Session, error) {
 	return s, nil
 }
 
-// start puts scrapligo's channel on the connection.
-func (s *Session) start() error {
-	log, err := logging.NewInstance()
-	if err != nil {
-		return err
-	}
-	t, err := transport.NewTransport(log, s.target.Host, "", func(o any) error {
-		if a, ok := o.(*transport.Args); ok {
-			a.UserImplementation = s.stream
-			return nil
-		}
-		return util.ErrIgnoredOption
-	})
-	if err != nil {
-		return err
-	}
-	if s.ch, err = channel.NewChannel(log, t); err != nil {
-		return err
-	}
-	s.ch.AuthBypass, s.ch.ReadDelay, s.ch.PromptSearchDepth = true, look, depth
-	return s.ch.Open()
-}
-
 // Close ends the session. It may be called again.
-func (s *Session) Close() {
-	_ = s.stream.Close() // first: it ends the channel's reading
-	_ = s.ch.Close()
-}
+func (s *Session) Close() { _ = s.conn.Close() }
 
 // HostKey is the key an SSH server showed, a line of authorized_keys; else empty.
 func (s *Session) HostKey() string { return s.key }
@@ -121,8 +84,8 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 		}
 		patterns = append(patterns, ends(a.Question))
 	}
-	s.stream.reset()
-	said, at, err := s.exchange(ctx, line+s.eol, false, patterns)
+	s.said = 0
+	said, at, err := s.exchange(ctx, line+s.eol, patterns)
 	text := said
 	for err == nil && at != 0 {
 		send := " " // the next page
@@ -131,7 +94,7 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 		} else {
 			text = s.more.ReplaceAllString(text, "")
 		}
-		said, at, err = s.exchange(ctx, send, false, patterns)
+		said, at, err = s.exchange(ctx, send, patterns)
 		text += said
 	}
 	if err != nil {
@@ -149,32 +112,33 @@ func (s *Session) Run(ctx context.Context, line string, answers ...Answer) (stri
 }
 
 // exchange writes and reads until one of the patterns is at the end.
-func (s *Session) exchange(ctx context.Context, send string, secret bool, patterns []*regexp.Regexp) (said string, at int, err error) {
-	stop := context.AfterFunc(ctx, func() { _ = s.stream.Close() })
+func (s *Session) exchange(ctx context.Context, send string, patterns []*regexp.Regexp) (said string, at int, err error) {
+	stop := context.AfterFunc(ctx, s.Close)
 	defer stop()
-	if send != "" {
-		if err := s.ch.Write([]byte(send), secret); err != nil {
+	if _, err := io.WriteString(s.conn, send); err != nil {
+		return "", 0, err
+	}
+	var all []byte
+	for part := make([]byte, 32<<10); ; {
+		n, err := s.conn.Read(part)
+		all = append(all, part[:n]...)
+		if s.said += n; s.said > maxAnswer {
+			return "", 0, fault.Device(fault.TooBig, "switch %s: it says more than %d octets to one command", s.target, maxAnswer)
+		}
+		end := plain(tail(all))
+		for i, p := range patterns {
+			if p.Match(end) {
+				return string(plain(all)), i, nil
+			}
+		}
+		if err != nil {
 			return "", 0, err
 		}
 	}
-	b, err := s.ch.ReadUntilAnyPrompt(ctx, patterns)
-	if err != nil {
-		return "", 0, err
-	}
-	end := tail(b)
-	for i, p := range patterns {
-		if p.Match(end) {
-			return string(b), i, nil
-		}
-	}
-	return "", 0, errors.New("the prompt is lost")
 }
 
 // fault is why an exchange failed, in the words of the user.
 func (s *Session) fault(ctx context.Context, err error, waited string, args ...any) error {
-	if e := s.stream.why(); e != nil {
-		err = e
-	}
 	var f *fault.Error
 	switch {
 	case ctx.Err() != nil:

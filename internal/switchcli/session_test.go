@@ -274,12 +274,12 @@ func TestSSH(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("\xff\xfb\x01abc\r\x00\xff\xff\xff\xfa\x18\x01\xff\xf0def"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		whole := decoder{told: map[[2]byte]bool{}}
+		whole := decoder{answered: map[[2]byte]bool{}}
 		data, reply := whole.decode(in)
 		if len(data) > len(in) || len(reply) > 3*2*256 {
 			t.Errorf("%d octets became %d, answered with %d", len(in), len(data), len(reply))
 		}
-		pieces := decoder{told: map[[2]byte]bool{}}
+		pieces := decoder{answered: map[[2]byte]bool{}}
 		var again []byte
 		for _, c := range in {
 			d, _ := pieces.decode([]byte{c})

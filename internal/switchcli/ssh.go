@@ -3,27 +3,23 @@ package switchcli
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strconv"
-	"sync"
 
-	"github.com/scrapli/scrapligo/transport"
 	"golang.org/x/crypto/ssh"
 
 	"ctl.internal/internal/netconf"
 	"ctl.internal/sdk/fault"
 )
 
-// shell is a shell over SSH. scrapligo's own takes no pinned key and no context.
+// shell is a shell over SSH.
 type shell struct {
-	account
-	target Target
+	ssh.Channel
 	client *ssh.Client
-	ch     ssh.Channel
-	closed sync.Once
 }
 
-func dialSSH(ctx context.Context, t Target) (*shell, string, error) {
+func dialSSH(ctx context.Context, t Target) (io.ReadWriteCloser, string, error) {
 	host, p, err := net.SplitHostPort(t.address())
 	if err != nil {
 		return nil, "", fault.Wrap(fault.Invalid, err, "switch %s: %v", t, err)
@@ -43,11 +39,11 @@ func dialSSH(ctx context.Context, t Target) (*shell, string, error) {
 		f.Cause = err
 		return nil, key, f
 	}
-	s := &shell{target: t, client: client}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	s := shell{client: client}
+	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
 	defer stop()
-	if err := s.open(); err != nil {
-		_ = s.Close()
+	if s.Channel, err = netconf.OpenShell(client); err != nil {
+		_ = client.Close()
 		f := fault.Device(fault.Downstream, "switch %s: no command line behind its SSH: %v", t, err)
 		f.Cause = err
 		return nil, key, f
@@ -55,29 +51,5 @@ func dialSSH(ctx context.Context, t Target) (*shell, string, error) {
 	return s, key, nil
 }
 
-func (s *shell) open() (err error) {
-	s.ch, err = netconf.OpenShell(s.client)
-	return err
-}
-
-func (s *shell) Open(*transport.Args) error { return nil }
-func (s *shell) IsAlive() bool              { return s.why() == nil }
-
-func (s *shell) Close() (err error) {
-	s.closed.Do(func() { err = s.client.Close() })
-	return err
-}
-
-func (s *shell) Read(n int) ([]byte, error) {
-	b := make([]byte, n)
-	n, err := s.ch.Read(b)
-	if err != nil {
-		return nil, s.over(err)
-	}
-	return b[:n], s.took(n, s.target)
-}
-
-func (s *shell) Write(b []byte) error {
-	_, err := s.ch.Write(b)
-	return err
-}
+// Close ends the connection.
+func (s shell) Close() error { return s.client.Close() }

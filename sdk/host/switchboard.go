@@ -116,11 +116,16 @@ func Follow(ctx context.Context, w Watcher, capability string, log *slog.Logger,
 			return
 		}
 		log.Warn("the plugins with a capability are not followed for the moment", "capability", capability, "err", err)
-		t := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-		case <-t.C:
-		}
-		t.Stop()
+		Pause(ctx, pause)
+	}
+}
+
+// Pause waits for d, or until ctx ends.
+func Pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
 	}
 }

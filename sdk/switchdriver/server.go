@@ -17,40 +17,35 @@ func Register(s grpc.ServiceRegistrar, name string, driver func() (Driver, error
 
 // Operations lists the names of the operations a driver implements, as
 // DescribeDriver announces them.
-func Operations(d Driver) []string {
-	var out []string
-	add := func(ok bool, names ...string) {
-		if ok {
-			out = append(out, names...)
+func Operations(d Driver) (out []string) {
+	for _, o := range []struct {
+		has   bool
+		names []string
+	}{
+		{is[VLANReader](d), []string{"ReadVlans"}},
+		{is[VLANWriter](d), []string{"WriteVlan", "DeleteVlan"}},
+		{is[FDBReader](d), []string{"ReadFdb"}},
+		{is[FDBWriter](d), []string{"WriteFdbEntry", "DeleteFdbEntry"}},
+		{is[PortReader](d), []string{"ReadPorts"}},
+		{is[NeighborReader](d), []string{"ReadNeighbors"}},
+		{is[STPReader](d), []string{"ReadStp"}},
+		{is[STPWriter](d), []string{"WriteStp"}},
+		{is[ARPReader](d), []string{"ReadArp"}},
+		{is[ARPWriter](d), []string{"WriteArpEntry", "DeleteArpEntry"}},
+		{is[ACLApplier](d), []string{"ApplyAcl"}},
+		{is[ACLReader](d), []string{"ReadAcl"}},
+		{is[SettingsApplier](d), []string{"ApplySettings"}},
+	} {
+		if o.has {
+			out = append(out, o.names...)
 		}
 	}
-	_, ok := d.(VLANReader)
-	add(ok, "ReadVlans")
-	_, ok = d.(VLANWriter)
-	add(ok, "WriteVlan", "DeleteVlan")
-	_, ok = d.(FDBReader)
-	add(ok, "ReadFdb")
-	_, ok = d.(FDBWriter)
-	add(ok, "WriteFdbEntry", "DeleteFdbEntry")
-	_, ok = d.(PortReader)
-	add(ok, "ReadPorts")
-	_, ok = d.(NeighborReader)
-	add(ok, "ReadNeighbors")
-	_, ok = d.(STPReader)
-	add(ok, "ReadStp")
-	_, ok = d.(STPWriter)
-	add(ok, "WriteStp")
-	_, ok = d.(ARPReader)
-	add(ok, "ReadArp")
-	_, ok = d.(ARPWriter)
-	add(ok, "WriteArpEntry", "DeleteArpEntry")
-	_, ok = d.(ACLApplier)
-	add(ok, "ApplyAcl")
-	_, ok = d.(ACLReader)
-	add(ok, "ReadAcl")
-	_, ok = d.(SettingsApplier)
-	add(ok, "ApplySettings")
 	return out
+}
+
+func is[T any](d Driver) bool {
+	_, ok := d.(T)
+	return ok
 }
 
 type server struct {
@@ -69,153 +64,121 @@ func (s *server) DescribeDriver(context.Context, *pluginv1.DescribeDriverRequest
 		SysDescr: m.SysDescr, Operations: Operations(d)}, nil
 }
 
-// as asserts the interface an operation needs.
-func as[T any](s *server, operation string) (T, error) {
+// serve has the driver carry an operation out, by the interface that has it.
+func serve[T, Answer any](s *server, operation string, do func(T) (*Answer, error)) (*Answer, error) {
 	driver, err := s.driver()
 	if err != nil {
-		var none T
-		return none, fault.ToStatus(err)
+		return nil, fault.ToStatus(err)
 	}
 	d, ok := driver.(T)
 	if !ok {
-		return d, fault.ToStatus(fault.New(fault.Unsupported, "the driver %s does not do %s", s.name, operation))
+		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the driver %s does not do %s", s.name, operation))
 	}
-	return d, nil
+	answer, err := do(d)
+	return answer, fault.ToStatus(err)
 }
 
 func (s *server) ReadVlans(ctx context.Context, r *pluginv1.ReadVlansRequest) (*pluginv1.ReadVlansResponse, error) {
-	d, err := as[VLANReader](s, "ReadVlans")
-	if err != nil {
-		return nil, err
-	}
-	v, err := d.ReadVLANs(ctx, r.Switch)
-	return &pluginv1.ReadVlansResponse{Vlans: v}, fault.ToStatus(err)
+	return serve(s, "ReadVlans", func(d VLANReader) (*pluginv1.ReadVlansResponse, error) {
+		v, err := d.ReadVLANs(ctx, r.Switch)
+		return &pluginv1.ReadVlansResponse{Vlans: v}, err
+	})
 }
 
 func (s *server) WriteVlan(ctx context.Context, r *pluginv1.WriteVlanRequest) (*pluginv1.WriteVlanResponse, error) {
-	d, err := as[VLANWriter](s, "WriteVlan")
-	if err != nil {
-		return nil, err
-	}
-	v, err := d.WriteVLAN(ctx, r.Switch, r.Vlan, r.Create, r.SetPorts)
-	return &pluginv1.WriteVlanResponse{Vlan: v}, fault.ToStatus(err)
+	return serve(s, "WriteVlan", func(d VLANWriter) (*pluginv1.WriteVlanResponse, error) {
+		v, err := d.WriteVLAN(ctx, r.Switch, r.Vlan, r.Create, r.SetPorts)
+		return &pluginv1.WriteVlanResponse{Vlan: v}, err
+	})
 }
 
 func (s *server) DeleteVlan(ctx context.Context, r *pluginv1.DeleteVlanRequest) (*pluginv1.DeleteVlanResponse, error) {
-	d, err := as[VLANWriter](s, "DeleteVlan")
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.DeleteVlanResponse{}, fault.ToStatus(d.DeleteVLAN(ctx, r.Switch, r.VlanId))
+	return serve(s, "DeleteVlan", func(d VLANWriter) (*pluginv1.DeleteVlanResponse, error) {
+		return &pluginv1.DeleteVlanResponse{}, d.DeleteVLAN(ctx, r.Switch, r.VlanId)
+	})
 }
 
 func (s *server) ReadFdb(ctx context.Context, r *pluginv1.ReadFdbRequest) (*pluginv1.ReadFdbResponse, error) {
-	d, err := as[FDBReader](s, "ReadFdb")
-	if err != nil {
-		return nil, err
-	}
-	e, err := d.ReadFDB(ctx, r.Switch, r.VlanId, r.Mac)
-	return &pluginv1.ReadFdbResponse{Entries: e}, fault.ToStatus(err)
+	return serve(s, "ReadFdb", func(d FDBReader) (*pluginv1.ReadFdbResponse, error) {
+		e, err := d.ReadFDB(ctx, r.Switch, r.VlanId, r.Mac)
+		return &pluginv1.ReadFdbResponse{Entries: e}, err
+	})
 }
 
 func (s *server) WriteFdbEntry(ctx context.Context, r *pluginv1.WriteFdbEntryRequest) (*pluginv1.WriteFdbEntryResponse, error) {
-	d, err := as[FDBWriter](s, "WriteFdbEntry")
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.WriteFdbEntryResponse{}, fault.ToStatus(d.WriteFDBEntry(ctx, r.Switch, r.Entry))
+	return serve(s, "WriteFdbEntry", func(d FDBWriter) (*pluginv1.WriteFdbEntryResponse, error) {
+		return &pluginv1.WriteFdbEntryResponse{}, d.WriteFDBEntry(ctx, r.Switch, r.Entry)
+	})
 }
 
 func (s *server) DeleteFdbEntry(ctx context.Context, r *pluginv1.DeleteFdbEntryRequest) (*pluginv1.DeleteFdbEntryResponse, error) {
-	d, err := as[FDBWriter](s, "DeleteFdbEntry")
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.DeleteFdbEntryResponse{}, fault.ToStatus(d.DeleteFDBEntry(ctx, r.Switch, r.VlanId, r.Mac))
+	return serve(s, "DeleteFdbEntry", func(d FDBWriter) (*pluginv1.DeleteFdbEntryResponse, error) {
+		return &pluginv1.DeleteFdbEntryResponse{}, d.DeleteFDBEntry(ctx, r.Switch, r.VlanId, r.Mac)
+	})
 }
 
 func (s *server) ReadPorts(ctx context.Context, r *pluginv1.ReadPortsRequest) (*pluginv1.ReadPortsResponse, error) {
-	d, err := as[PortReader](s, "ReadPorts")
-	if err != nil {
-		return nil, err
-	}
-	p, err := d.ReadPorts(ctx, r.Switch)
-	return &pluginv1.ReadPortsResponse{Ports: p}, fault.ToStatus(err)
+	return serve(s, "ReadPorts", func(d PortReader) (*pluginv1.ReadPortsResponse, error) {
+		p, err := d.ReadPorts(ctx, r.Switch)
+		return &pluginv1.ReadPortsResponse{Ports: p}, err
+	})
 }
 
 func (s *server) ReadNeighbors(ctx context.Context, r *pluginv1.ReadNeighborsRequest) (*pluginv1.ReadNeighborsResponse, error) {
-	d, err := as[NeighborReader](s, "ReadNeighbors")
-	if err != nil {
-		return nil, err
-	}
-	n, err := d.ReadNeighbors(ctx, r.Switch)
-	return &pluginv1.ReadNeighborsResponse{Neighbors: n}, fault.ToStatus(err)
+	return serve(s, "ReadNeighbors", func(d NeighborReader) (*pluginv1.ReadNeighborsResponse, error) {
+		n, err := d.ReadNeighbors(ctx, r.Switch)
+		return &pluginv1.ReadNeighborsResponse{Neighbors: n}, err
+	})
 }
 
 func (s *server) ReadStp(ctx context.Context, r *pluginv1.ReadStpRequest) (*pluginv1.ReadStpResponse, error) {
-	d, err := as[STPReader](s, "ReadStp")
-	if err != nil {
-		return nil, err
-	}
-	p, on, err := d.ReadSTP(ctx, r.Switch, r.Port)
-	return &pluginv1.ReadStpResponse{Ports: p, Enabled: on}, fault.ToStatus(err)
+	return serve(s, "ReadStp", func(d STPReader) (*pluginv1.ReadStpResponse, error) {
+		p, on, err := d.ReadSTP(ctx, r.Switch, r.Port)
+		return &pluginv1.ReadStpResponse{Ports: p, Enabled: on}, err
+	})
 }
 
 func (s *server) WriteStp(ctx context.Context, r *pluginv1.WriteStpRequest) (*pluginv1.WriteStpResponse, error) {
-	d, err := as[STPWriter](s, "WriteStp")
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.WriteStpResponse{}, fault.ToStatus(d.WriteSTP(ctx, r.Switch, r.Port, r.Enable))
+	return serve(s, "WriteStp", func(d STPWriter) (*pluginv1.WriteStpResponse, error) {
+		return &pluginv1.WriteStpResponse{}, d.WriteSTP(ctx, r.Switch, r.Port, r.Enable)
+	})
 }
 
 func (s *server) ReadArp(ctx context.Context, r *pluginv1.ReadArpRequest) (*pluginv1.ReadArpResponse, error) {
-	d, err := as[ARPReader](s, "ReadArp")
-	if err != nil {
-		return nil, err
-	}
-	e, err := d.ReadARP(ctx, r.Switch, r.IpAddress)
-	return &pluginv1.ReadArpResponse{Entries: e}, fault.ToStatus(err)
+	return serve(s, "ReadArp", func(d ARPReader) (*pluginv1.ReadArpResponse, error) {
+		e, err := d.ReadARP(ctx, r.Switch, r.IpAddress)
+		return &pluginv1.ReadArpResponse{Entries: e}, err
+	})
 }
 
 func (s *server) WriteArpEntry(ctx context.Context, r *pluginv1.WriteArpEntryRequest) (*pluginv1.WriteArpEntryResponse, error) {
-	d, err := as[ARPWriter](s, "WriteArpEntry")
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.WriteArpEntryResponse{}, fault.ToStatus(d.WriteARPEntry(ctx, r.Switch, r.Entry, r.PrefixLength))
+	return serve(s, "WriteArpEntry", func(d ARPWriter) (*pluginv1.WriteArpEntryResponse, error) {
+		return &pluginv1.WriteArpEntryResponse{}, d.WriteARPEntry(ctx, r.Switch, r.Entry, r.PrefixLength)
+	})
 }
 
 func (s *server) DeleteArpEntry(ctx context.Context, r *pluginv1.DeleteArpEntryRequest) (*pluginv1.DeleteArpEntryResponse, error) {
-	d, err := as[ARPWriter](s, "DeleteArpEntry")
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.DeleteArpEntryResponse{}, fault.ToStatus(d.DeleteARPEntry(ctx, r.Switch, r.IpAddress))
+	return serve(s, "DeleteArpEntry", func(d ARPWriter) (*pluginv1.DeleteArpEntryResponse, error) {
+		return &pluginv1.DeleteArpEntryResponse{}, d.DeleteARPEntry(ctx, r.Switch, r.IpAddress)
+	})
 }
 
 func (s *server) ApplyAcl(ctx context.Context, r *pluginv1.ApplyAclRequest) (*pluginv1.ApplyAclResponse, error) {
-	d, err := as[ACLApplier](s, "ApplyAcl")
-	if err != nil {
-		return nil, err
-	}
-	return &pluginv1.ApplyAclResponse{}, fault.ToStatus(d.ApplyACL(ctx, r.Switch, r.Action, r.Profile, r.Rule))
+	return serve(s, "ApplyAcl", func(d ACLApplier) (*pluginv1.ApplyAclResponse, error) {
+		return &pluginv1.ApplyAclResponse{}, d.ApplyACL(ctx, r.Switch, r.Action, r.Profile, r.Rule)
+	})
 }
 
 func (s *server) ReadAcl(ctx context.Context, r *pluginv1.ReadAclRequest) (*pluginv1.ReadAclResponse, error) {
-	d, err := as[ACLReader](s, "ReadAcl")
-	if err != nil {
-		return nil, err
-	}
-	e, err := d.ReadACL(ctx, r.Switch)
-	return &pluginv1.ReadAclResponse{Entries: e}, fault.ToStatus(err)
+	return serve(s, "ReadAcl", func(d ACLReader) (*pluginv1.ReadAclResponse, error) {
+		e, err := d.ReadACL(ctx, r.Switch)
+		return &pluginv1.ReadAclResponse{Entries: e}, err
+	})
 }
 
 func (s *server) ApplySettings(ctx context.Context, r *pluginv1.ApplySettingsRequest) (*pluginv1.ApplySettingsResponse, error) {
-	d, err := as[SettingsApplier](s, "ApplySettings")
-	if err != nil {
-		return nil, err
-	}
-	report, err := d.ApplySettings(ctx, r)
-	return &pluginv1.ApplySettingsResponse{Report: report}, fault.ToStatus(err)
+	return serve(s, "ApplySettings", func(d SettingsApplier) (*pluginv1.ApplySettingsResponse, error) {
+		report, err := d.ApplySettings(ctx, r)
+		return &pluginv1.ApplySettingsResponse{Report: report}, err
+	})
 }

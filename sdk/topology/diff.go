@@ -3,6 +3,7 @@ package topology
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Diff returns the change that leads from one view of a topology to another, and
@@ -29,8 +30,8 @@ func Diff(from, to Topology) (Change, bool) {
 			c.RemovedLinks = append(c.RemovedLinks, id)
 		}
 	}
-	slices.SortFunc(c.PutNodes, func(a, b Node) int { return compare(a.ID, b.ID) })
-	slices.SortFunc(c.PutLinks, func(a, b Link) int { return compare(a.ID, b.ID) })
+	slices.SortFunc(c.PutNodes, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.PutLinks, func(a, b Link) int { return strings.Compare(a.ID, b.ID) })
 	slices.Sort(c.RemovedNodes)
 	slices.Sort(c.RemovedLinks)
 	return c, len(c.PutNodes)+len(c.RemovedNodes)+len(c.PutLinks)+len(c.RemovedLinks) > 0
@@ -67,16 +68,6 @@ func sameNode(a, b Node) bool {
 func sameLink(a, b Link) bool {
 	return a.SourceNode == b.SourceNode && a.SourceTP == b.SourceTP && a.DestNode == b.DestNode &&
 		a.DestTP == b.DestTP && maps.Equal(a.Attributes, b.Attributes)
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func snapshot(t Topology) Change {

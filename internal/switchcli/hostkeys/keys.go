@@ -1,9 +1,11 @@
+// Package hostkeys keeps the SSH host keys of switches: the key a switch shows first is
+// kept in the plugin's private data and asked for from then on, and a command lists and
+// forgets them. The session itself is package switchcli.
 package hostkeys
 
 import (
 	"context"
 	"errors"
-	"iter"
 	"log/slog"
 	"net"
 	"strconv"
@@ -22,19 +24,11 @@ const (
 	Any   = "any"   // keys are not looked at
 )
 
-// Store is the part of the host's datastore that Keys needs; host.Datastore is one.
-type Store interface {
-	Get(ctx context.Context, s host.Space, key string) (host.Entry, error)
-	Range(ctx context.Context, s host.Space, prefix string) iter.Seq2[host.Entry, error]
-	Commit(ctx context.Context, t host.Txn) (uint64, error)
-	Delete(ctx context.Context, key string) error
-}
-
 // Keys are the SSH host keys of switches. It is safe for concurrent use.
 type Keys struct {
 	Policy  string            // First, Known or Any
 	Known   map[string]string // of the settings, by IP address; lines of authorized_keys
-	Store   Store             // keeps those seen first; needed with First
+	Store   *host.Datastore   // keeps those seen first; needed with First
 	File    string            // of the settings, for errors: "etc/switch.yaml"
 	Command string            // by which a key is forgotten, for errors: "switch:hostkeys"
 	Log     *slog.Logger

@@ -58,22 +58,10 @@ func New(sb Switchboard, event func(driver string, e *bierdriver.Event), changed
 	return &Board{sb: sb, event: event, changed: changed, listed: make(chan struct{}), drivers: map[string]*driver{}, chosen: map[string]choice{}}
 }
 
-// pause is how long what failed is left alone.
-const pause = time.Second
-
 // Follow follows the plugins until ctx ends.
 func (b *Board) Follow(ctx context.Context) {
 	defer b.group.Wait()
 	host.Follow(ctx, b.sb, "bierdriver", slog.Default(), func(p []host.Provider) { b.update(ctx, p) })
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
 }
 
 func (b *Board) update(ctx context.Context, providers []host.Provider) {

@@ -6,10 +6,12 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/host"
 )
 
 // line is the stream of what one driver reports of its routers. It is opened again
@@ -67,7 +69,7 @@ func (l *line) run(ctx context.Context) {
 		}
 		slog.Debug("the watch of routers ended; opening it again", "driver", l.name, "err", err)
 		l.lost(err)
-		wait(ctx, pause)
+		host.Pause(ctx, time.Second)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/bierdriver"
+	"ctl.internal/sdk/host"
 )
 
 // router is one worker. Its fields, but those of the first group, are guarded by
@@ -172,21 +173,12 @@ func (r *router) work(ctx context.Context) (again, done bool) {
 		}
 		// Changes came during the try, so more are on their way: they are gathered, and go to
 		// the router together. A router then spends at most a quarter of the time on tries.
-		gather(ctx, min(3*time.Since(began), maxGather))
+		host.Pause(ctx, min(3*time.Since(began), maxGather))
 	}
 }
 
 // maxGather bounds how long changes are gathered.
 const maxGather = 50 * time.Millisecond
-
-func gather(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
 
 // leave forgets the router. The lock is held.
 func (r *router) leave() {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"ctl.internal/plugins/bier-topomanager/importer"
 	"ctl.internal/sdk/commands"
@@ -19,7 +17,7 @@ func (s *Shell) topoImport() commands.Command {
 			"  topology-id: lab\n  node:\n  - {node-id: r1, name: r1}\n  - {node-id: r2}\n  link:\n" +
 			"  - {source: {source-node: r1, source-tp: eth0}, destination: {dest-node: r2, dest-tp: eth0}, metric: 10, bidirectional: true}\n\n" +
 			"A list `topology` holds several; JSON of module network-topology is taken as well.",
-		Arguments: []commands.Argument{{Name: "file", Help: "the file, or -", Type: commands.File, Required: true, Complete: s.files}},
+		Arguments: []commands.Argument{{Name: "file", Help: "the file, or -", Type: commands.File, Required: true, Complete: commands.Files(s.Home, ".yaml", ".yml", ".json")}},
 		Run:       s.runTopoImport}
 }
 
@@ -49,42 +47,13 @@ func (s *Shell) runTopoImport(ctx context.Context, in *commands.Invocation) erro
 	return in.Emit(t, nil)
 }
 
-func (s *Shell) path(name string) string {
-	if filepath.IsAbs(name) {
-		return filepath.Clean(name)
-	}
-	return filepath.Join(s.Home, name)
-}
-
 func (s *Shell) read(name string) ([]byte, error) {
-	f, err := os.Open(s.path(name))
+	f, err := os.Open(commands.Path(s.Home, name))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, importer.MaxSize+1))
-}
-
-// maxCompletions bounds what a large directory offers.
-const maxCompletions = 200
-
-// files completes names of YAML and JSON files and of directories.
-func (s *Shell) files(_ context.Context, prefix string) (out []string) {
-	dir, base := filepath.Split(prefix)
-	list, err := os.ReadDir(s.path(dir))
-	if err != nil {
-		return nil
-	}
-	for _, f := range list {
-		switch name := f.Name(); {
-		case !strings.HasPrefix(name, base) || len(out) == maxCompletions:
-		case f.IsDir():
-			out = append(out, dir+name+"/")
-		case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"), strings.HasSuffix(name, ".json"):
-			out = append(out, dir+name)
-		}
-	}
-	return out
 }
 
 func (s *Shell) topoForget() commands.Command {

@@ -89,16 +89,7 @@ func (f *follower) follow(ctx context.Context, name string) {
 		}, func() { synced = true; f.m.Keep(name, first) })
 		if ctx.Err() == nil {
 			slog.Debug("a topology source ended; trying again", "source", name, "err", err)
-			wait(ctx)
+			host.Pause(ctx, pause)
 		}
-	}
-}
-
-func wait(ctx context.Context) {
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
 	}
 }

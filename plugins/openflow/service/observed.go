@@ -1,22 +1,16 @@
 package service
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"sync"
 	"time"
 
 	"ctl.internal/plugins/openflow/discovery"
 	"ctl.internal/plugins/openflow/shell"
-	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )
@@ -25,66 +19,22 @@ import (
 // rules, LLDP, and what is written of it.
 const role = "openflow-discovery"
 
-// The key, and the bounds: octets of a record, packed and unpacked, the least time
-// between two records of one switch, and the time of a write.
+// The key, and the bounds: the least time between two records of one switch, and the time of a write.
 const (
 	observedPrefix = "observed/switch/"
-	maxRecord      = 64 << 10
-	maxUnpacked    = 16 << 20
 	between        = 5 * time.Second
 	exportTime     = 10 * time.Second
 )
 
-func nodeName() string {
-	if n := os.Getenv(host.EnvNode); n != "" {
-		return n
+// shorten leaves the ports of a switch with thousands of them their names.
+func shorten(o *shell.Observed) bool {
+	tps, shorter := map[string]topology.TerminationPoint{}, false
+	for id, tp := range o.Node.TPs {
+		tps[id] = topology.TerminationPoint{ID: id}
+		shorter = shorter || len(tp.Attributes) > 0
 	}
-	n, err := os.Hostname()
-	if err != nil {
-		return "unknown"
-	}
-	return n
-}
-
-func codec() state.Codec[shell.Observed] {
-	return state.Codec[shell.Observed]{
-		Encode: func(_ string, o shell.Observed) ([]byte, error) {
-			b, err := pack(o)
-			if err == nil && len(b) > maxRecord { // of a switch with thousands of ports the names have to do
-				tps := map[string]topology.TerminationPoint{}
-				for id := range o.Node.TPs {
-					tps[id] = topology.TerminationPoint{ID: id}
-				}
-				o.Node.TPs = tps
-				if b, err = pack(o); err == nil && len(b) > maxRecord {
-					err = fmt.Errorf("what is known of %s takes more than %d KiB", o.Node.ID, maxRecord>>10)
-				}
-			}
-			return b, err
-		},
-		Decode: func(_ string, b []byte) (o shell.Observed, err error) {
-			z, err := gzip.NewReader(bytes.NewReader(b))
-			if err != nil {
-				return o, err
-			}
-			text, err := io.ReadAll(io.LimitReader(z, maxUnpacked))
-			if err != nil {
-				return o, err
-			}
-			return o, json.Unmarshal(text, &o)
-		}}
-}
-
-func pack(o shell.Observed) ([]byte, error) {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	_, err = z.Write(text)
-	err = errors.Join(err, z.Close()) // writes what is left
-	return b.Bytes(), err
+	o.Node.TPs = tps
+	return shorter
 }
 
 // sumOf is equal for records that differ only in when the switch was heard.

@@ -64,14 +64,14 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	// The key lives as long as this process: frames of an earlier one prove nothing.
 	key := make(lldp.Key, 32)
 	rand.Read(key)
-	s := &Service{set: set, source: nodeName(), log: slog.Default(), publisher: &topology.Publisher{}, seen: make(chan struct{}, 1)}
+	s := &Service{set: set, source: env.NodeName(), log: slog.Default(), publisher: &topology.Publisher{}, seen: make(chan struct{}, 1)}
 	s.server, err = channel.Listen(channel.Options{Listen: set.Listen, TLS: secure, Connections: fit, Outbox: set.Limits.Outbox,
 		Messages: set.Limits.Messages, PacketIns: set.Limits.PacketIns, Log: s.log})
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "switches cannot connect: %v; change `listen` in etc/openflow.yaml, or end what listens there", err)
 	}
 	s.log.Info("switches may connect", "listen", s.server.Addr().String(), "tls", secure != nil)
-	s.observed = state.NewTableWith(state.Private(observedPrefix), codec())
+	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shorten))
 	s.observed.Notify(func([]string) { s.poke() })
 	follow, end := context.WithCancel(ctx)
 	s.end = end

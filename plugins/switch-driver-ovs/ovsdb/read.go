@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ovn-kubernetes/libovsdb/ovsdb"
-
 	"ctl.internal/plugins/switch-driver-ovs/bridge"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -41,9 +39,9 @@ const reserved = 0xff00
 // only one there is.
 func (s *Session) ReadBridge(name string, mac uint64) (*Bridge, error) {
 	r, err := s.transact(
-		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: "Bridge", Columns: []string{"_uuid", "name", "ports", "external_ids", "other_config", "stp_enable", "rstp_enable", "status", "rstp_status"}},
-		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: "Port", Columns: []string{"_uuid", "name", "interfaces", "tag", "trunks", "vlan_mode", "other_config", "status", "rstp_status"}},
-		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: "Interface", Columns: []string{"_uuid", "name", "type", "ofport", "ifindex", "admin_state", "link_state", "mac_in_use", "link_speed"}},
+		read("Bridge", "_uuid", "name", "ports", "external_ids", "other_config", "stp_enable", "rstp_enable", "status", "rstp_status"),
+		read("Port", "_uuid", "name", "interfaces", "tag", "trunks", "vlan_mode", "other_config", "status", "rstp_status"),
+		read("Interface", "_uuid", "name", "type", "ofport", "ifindex", "admin_state", "link_state", "mac_in_use", "link_speed"),
 	)
 	if err != nil {
 		return nil, err
@@ -52,24 +50,24 @@ func (s *Session) ReadBridge(name string, mac uint64) (*Bridge, error) {
 }
 
 // bridgeOf reads the rows of bridges, ports and interfaces.
-func bridgeOf(r []ovsdb.OperationResult, name string, mac uint64) (*Bridge, error) {
-	interfaces := map[string]ovsdb.Row{}
-	byName := map[string]ovsdb.Row{}
+func bridgeOf(r []result, name string, mac uint64) (*Bridge, error) {
+	interfaces := map[string]row{}
+	byName := map[string]row{}
 	for _, i := range r[2].Rows {
 		interfaces[uuid(i["_uuid"])], byName[text(i["name"])] = i, i
 	}
-	row, err := choose(r[0].Rows, byName, name, mac)
+	self, err := choose(r[0].Rows, byName, name, mac)
 	if err != nil {
 		return nil, err
 	}
-	b := &Bridge{State: bridge.State{UUID: uuid(row["_uuid"]), Name: text(row["name"]), Names: map[int]string{}},
-		STP: truth(row["stp_enable"]) || truth(row["rstp_enable"]), Status: merged(row["status"], row["rstp_status"]), ids: texts(row["external_ids"])}
+	b := &Bridge{State: bridge.State{UUID: uuid(self["_uuid"]), Name: text(self["name"]), Names: map[int]string{}},
+		STP: truth(self["stp_enable"]) || truth(self["rstp_enable"]), Status: merged(self["status"], self["rstp_status"]), ids: texts(self["external_ids"])}
 	for k, v := range b.ids {
 		if id, err := strconv.Atoi(strings.TrimPrefix(k, vlanKey)); err == nil && strings.HasPrefix(k, vlanKey) && id >= 1 && id <= switchdriver.MaxVLANID {
 			b.Names[id] = v
 		}
 	}
-	members := uuids(row["ports"])
+	members := uuids(self["ports"])
 	for _, p := range r[1].Rows {
 		if id := uuid(p["_uuid"]); slices.Contains(members, id) {
 			b.add(p, interfaces)
@@ -80,9 +78,9 @@ func bridgeOf(r []ovsdb.OperationResult, name string, mac uint64) (*Bridge, erro
 }
 
 // choose finds the bridge that is the switch.
-func choose(rows []ovsdb.Row, interfaces map[string]ovsdb.Row, name string, mac uint64) (ovsdb.Row, error) {
+func choose(rows []row, interfaces map[string]row, name string, mac uint64) (row, error) {
 	var names []string
-	var match []ovsdb.Row
+	var match []row
 	for _, r := range rows {
 		n := text(r["name"])
 		names = append(names, n)
@@ -108,13 +106,13 @@ func choose(rows []ovsdb.Row, interfaces map[string]ovsdb.Row, name string, mac 
 }
 
 // add reads a port. The bridge's own, local one is none of the switch's ports.
-func (b *Bridge) add(row ovsdb.Row, interfaces map[string]ovsdb.Row) {
-	p := &Port{UUID: uuid(row["_uuid"]), STP: texts(row["other_config"])["stp-enable"] != "false", Status: merged(row["status"], row["rstp_status"])}
-	p.Name = text(row["name"])
+func (b *Bridge) add(columns row, interfaces map[string]row) {
+	p := &Port{UUID: uuid(columns["_uuid"]), STP: texts(columns["other_config"])["stp-enable"] != "false", Status: merged(columns["status"], columns["rstp_status"])}
+	p.Name = text(columns["name"])
 	if p.Name == b.Name {
 		return
 	}
-	for _, id := range uuids(row["interfaces"]) {
+	for _, id := range uuids(columns["interfaces"]) {
 		i := interfaces[id]
 		n := integer(i["ofport"])
 		if n < 1 || n >= reserved {
@@ -130,7 +128,7 @@ func (b *Bridge) add(row ovsdb.Row, interfaces map[string]ovsdb.Row) {
 	}
 	b.Ports = append(b.Ports, p)
 	b.State.Ports = append(b.State.Ports, bridge.Port{UUID: p.UUID, Name: p.Name, Number: p.Number,
-		Columns: bridge.Columns{Tag: integer(row["tag"]), Trunks: integers(row["trunks"]), Mode: text(first(row["vlan_mode"]))}})
+		Columns: bridge.Columns{Tag: integer(columns["tag"]), Trunks: integers(columns["trunks"]), Mode: text(first(columns["vlan_mode"]))}})
 }
 
 // Port finds the port of an OpenFlow port number, which may be that of a bond's member.

@@ -1,43 +1,52 @@
-// Package ovsdb speaks to the database of one Open vSwitch host (RFC 7047, schema
-// Open_vSwitch) through libovsdb, and reads its rows into the types of package bridge.
-// A session is short: it serves one operation.
+// Package ovsdb speaks to the database of one Open vSwitch host (RFC 7047, schema Open_vSwitch), and reads
+// its rows into the types of package bridge. A session is short: it serves one operation.
 package ovsdb
 
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/go-logr/logr"
-	"github.com/ovn-kubernetes/libovsdb/client"
-	"github.com/ovn-kubernetes/libovsdb/model"
-	"github.com/ovn-kubernetes/libovsdb/ovsdb"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
 )
 
-// Session is a connection to the database of one host.
+// database is the one that is read and changed.
+const database = "Open_vSwitch"
+
+// maxSession is how much a host may send in one session, in bytes.
+const maxSession = 16 << 20
+
+// Session is a connection to the database of one host, for one goroutine.
 type Session struct {
-	relay *relay
-	db    client.Client
-	stop  func() bool
 	ctx   context.Context
+	conn  net.Conn
+	left  *io.LimitedReader // of what the host may send
+	in    *json.Decoder
+	calls uint64
+	stop  func() bool
 }
 
-// bridgeRow lets libovsdb check that the host serves the schema. Rows are read as
-// they come: columns differ between releases.
-type bridgeRow struct {
-	UUID string `ovsdb:"_uuid"`
-	Name string `ovsdb:"name"`
-}
+// ErrTrust is a host whose certificate is not trusted, or that does not trust ours.
+var ErrTrust = errors.New("TLS is refused")
 
 // Open connects; the session ends with ctx. conf is for ssl: endpoints.
 func Open(ctx context.Context, endpoint string, conf *tls.Config) (*Session, error) {
-	r, err := newRelay(ctx, endpoint, conf)
+	conn, err := dial(ctx, endpoint, conf)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{relay: r, ctx: ctx, stop: context.AfterFunc(ctx, r.cut)}
-	err = s.connect()
+	left := &io.LimitedReader{R: conn, N: maxSession + 1}
+	s := &Session{ctx: ctx, conn: conn, left: left, in: json.NewDecoder(left), stop: context.AfterFunc(ctx, func() { conn.Close() })}
+	var databases []string
+	err = s.call("list_dbs", []any{}, &databases)
+	if err == nil && !slices.Contains(databases, database) {
+		err = fmt.Errorf("the host has the databases %.200q, not %s", databases, database)
+	}
 	if err != nil {
 		s.Close()
 		return nil, err
@@ -45,32 +54,24 @@ func Open(ctx context.Context, endpoint string, conf *tls.Config) (*Session, err
 	return s, nil
 }
 
-func clientModel() (model.ClientDBModel, error) {
-	return model.NewClientDBModel("Open_vSwitch", map[string]model.Model{"Bridge": &bridgeRow{}})
+// dial reaches tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH.
+func dial(ctx context.Context, endpoint string, conf *tls.Config) (net.Conn, error) {
+	scheme, rest, _ := strings.Cut(endpoint, ":")
+	switch scheme {
+	case "tcp", "unix":
+		return (&net.Dialer{}).DialContext(ctx, scheme, rest)
+	case "ssl":
+		c, err := (&tls.Dialer{Config: conf}).DialContext(ctx, "tcp", rest)
+		return c, refused(err)
+	}
+	return nil, fmt.Errorf("%q is no place of an OVSDB; write tcp:ADDRESS:PORT, ssl:ADDRESS:PORT or unix:PATH", endpoint)
 }
 
-func (s *Session) connect() error {
-	m, err := clientModel()
-	if err != nil {
-		return err
-	}
-	quiet := logr.Discard()
-	if s.db, err = client.NewOVSDBClient(m, client.WithEndpoint("unix:"+s.relay.path()), client.WithLogger(&quiet)); err != nil {
-		return err
-	}
-	return s.reason(s.db.Connect(s.ctx))
-}
-
-// reason prefers what ended the connection to what followed from it.
-func (s *Session) reason(err error) error {
-	if err == nil {
-		return nil
-	}
-	if why := s.relay.why(); why != nil {
-		err = why
-	}
-	if s.ctx.Err() != nil {
-		err = fmt.Errorf("no answer in time: %w", s.ctx.Err())
+// refused is the error of a host that does not take our certificate (RFC 8446, 6.2): it sends an alert, in
+// version 1.3 only after the handshake.
+func refused(err error) error {
+	if e := (*net.OpError)(nil); errors.As(err, &e) && e.Op == "remote error" {
+		return fmt.Errorf("%w: the host does not take the controller's certificate (%w); its `ovs-vsctl set-ssl` must name the authority that signed it", ErrTrust, e.Err)
 	}
 	return err
 }
@@ -78,20 +79,89 @@ func (s *Session) reason(err error) error {
 // Close ends the session. It may be called again.
 func (s *Session) Close() {
 	s.stop()
-	if s.db != nil {
-		s.db.Close() // its goroutines end with the connection
+	s.conn.Close()
+}
+
+// message is a request or an answer (RFC 7047, 4).
+type message struct {
+	Method string          `json:"method,omitempty"`
+	Params json.RawMessage `json:"params,omitempty"`
+	ID     json.RawMessage `json:"id"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  any             `json:"error,omitempty"`
+}
+
+// call asks the host something and reads up to its answer.
+func (s *Session) call(method string, params, result any) error {
+	text, err := json.Marshal(params)
+	if err != nil {
+		return err
 	}
-	s.relay.close()
+	s.calls++
+	id := fmt.Sprint(s.calls)
+	out := json.NewEncoder(s.conn)
+	_ = out.Encode(message{Method: method, Params: text, ID: json.RawMessage(id)}) // why that fails is known when reading
+	for {
+		var m message
+		if err := s.in.Decode(&m); err != nil {
+			return s.reason(err)
+		}
+		switch {
+		case m.Method == "echo": // the host looks whether we are there
+			_ = out.Encode(message{ID: m.ID, Result: m.Params})
+		case m.Method != "": // a notification that nobody asked for
+		case string(m.ID) != id:
+			return errors.New("the host says what is no OVSDB: an answer to nothing")
+		case m.Error != nil:
+			return fmt.Errorf("the host refuses: %.200v", m.Error)
+		default:
+			if err := json.Unmarshal(m.Result, result); err != nil {
+				return fmt.Errorf("the host says what is no OVSDB: %w", err)
+			}
+			return nil
+		}
+	}
+}
+
+// reason is why there is no answer.
+func (s *Session) reason(err error) error {
+	switch {
+	case s.ctx.Err() != nil:
+		return fmt.Errorf("no answer in time: %w", s.ctx.Err())
+	case s.left.N <= 0:
+		return fmt.Errorf("the host says more than %d bytes", maxSession)
+	case errors.As(err, new(*json.SyntaxError)), errors.As(err, new(*json.UnmarshalTypeError)):
+		return fmt.Errorf("the host says what is no OVSDB: %w", err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		return errors.New("the host hung up")
+	}
+	return refused(err)
 }
 
 // ErrConflict is a transaction whose wait did not hold: somebody else changed a row.
 var ErrConflict = errors.New("somebody else changed the bridge at the same time")
 
+// op is an operation of a transaction (RFC 7047, 5.2), row the columns of one row.
+type (
+	op  = map[string]any
+	row = map[string]any
+)
+
+// result is what an operation answers.
+type result struct {
+	Error, Details string
+	Rows           []row
+}
+
 // transact makes all operations or none.
-func (s *Session) transact(ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
-	results, err := s.db.Transact(s.ctx, ops...)
-	if err != nil {
-		return nil, s.reason(err)
+func (s *Session) transact(ops ...op) ([]result, error) {
+	params := []any{database}
+	for _, o := range ops {
+		params = append(params, o)
+	}
+	var results []result
+	if err := s.call("transact", params, &results); err != nil {
+		return nil, err
 	}
 	for _, r := range results {
 		switch r.Error {
@@ -108,11 +178,7 @@ func (s *Session) transact(ops ...ovsdb.Operation) ([]ovsdb.OperationResult, err
 	return results, nil
 }
 
-// rows reads columns of all rows of a table, or of those that where names.
-func (s *Session) rows(table string, columns []string, where ...ovsdb.Condition) ([]ovsdb.Row, error) {
-	r, err := s.transact(ovsdb.Operation{Op: ovsdb.OperationSelect, Table: table, Columns: columns, Where: where})
-	if err != nil {
-		return nil, err
-	}
-	return r[0].Rows, nil
+// read is the operation that reads columns of all rows of a table.
+func read(table string, columns ...string) op {
+	return op{"op": "select", "table": table, "where": []any{}, "columns": columns}
 }

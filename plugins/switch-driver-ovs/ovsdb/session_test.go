@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-
-	"github.com/ovn-kubernetes/libovsdb/ovsdb"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -96,19 +94,19 @@ func (endless) Read(b []byte) (int, error) {
 
 // Values of another type than the schema has are as if unset.
 func TestValues(t *testing.T) {
-	set1 := ovsdb.OvsSet{GoSet: []any{1.0, 2.0, "x"}}
+	set1 := ofSet(1.0, 2.0, "x")
 	for name, ok := range map[string]bool{
 		"integer of a set":   integer(set1) == 1,
 		"integer of text":    integer("x") == 0,
-		"integer of nothing": integer(nil) == 0 && integer(ovsdb.OvsSet{}) == 0,
+		"integer of nothing": integer(nil) == 0 && integer(ofSet()) == 0,
 		"integers":           len(integers(set1)) == 2,
 		"one integer":        len(integers(7.0)) == 1,
 		"text of a number":   text(7.0) == "",
 		"texts of a set":     texts(set1) == nil,
-		"texts":              texts(ovsdb.OvsMap{GoMap: map[any]any{"a": "b", 1: "c"}})["a"] == "b",
+		"texts":              texts([]any{"map", []any{[]any{"a", "b"}, []any{1.0, "c"}, []any{}, 7.0}})["a"] == "b",
 		"truth":              truth(true) && !truth("true") && !truth(nil),
 		"mac":                macOf("02:00:00:00:00:0a") == 0x02000000000a && macOf("x") == 0 && macOf("zz:00:00:00:00:0a") == 0,
-		"uuids":              len(uuids(ovsdb.UUID{GoUUID: "u"})) == 1 && len(uuids("u")) == 0,
+		"uuids":              len(uuids(ofUUID("u"))) == 1 && len(uuids("u")) == 0,
 	} {
 		if !ok {
 			t.Error(name)

@@ -1,27 +1,46 @@
 package ovsdb
 
 import (
+	"maps"
+	"slices"
 	"strconv"
-
-	"github.com/ovn-kubernetes/libovsdb/ovsdb"
 )
 
-// A row comes from outside: a value of another type than expected is as if unset.
+// A value of a column is a number, a text, a truth value, or an array of a tag and a content: ["uuid", ID],
+// ["set", [VALUE…]], ["map", [[KEY, VALUE]…]] (RFC 7047, 5.1). It comes from outside: one of another type than
+// expected is as if unset.
+
+// tagged is the content of a value with a tag, nil of all others.
+func tagged(v any, tag string) any {
+	if a, _ := v.([]any); len(a) == 2 && a[0] == tag {
+		return a[1]
+	}
+	return nil
+}
+
+func ofUUID(id string) any { return []any{"uuid", id} }
+
+func ofSet(values ...any) any { return []any{"set", append([]any{}, values...)} }
+
+func ofMap(m map[string]string) any {
+	pairs := []any{}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		pairs = append(pairs, []any{k, m[k]})
+	}
+	return []any{"map", pairs}
+}
 
 func text(v any) string {
 	s, _ := v.(string)
 	return s
 }
 
-func uuid(v any) string {
-	u, _ := v.(ovsdb.UUID)
-	return u.GoUUID
-}
+func uuid(v any) string { return text(tagged(v, "uuid")) }
 
 // set is the values of a column that may have several; a single one stands alone.
 func set(v any) []any {
-	if s, ok := v.(ovsdb.OvsSet); ok {
-		return s.GoSet
+	if s, ok := tagged(v, "set").([]any); ok {
+		return s
 	}
 	if v == nil {
 		return nil
@@ -37,13 +56,8 @@ func first(v any) any {
 }
 
 func integer(v any) int {
-	switch n := first(v).(type) {
-	case float64:
-		return int(n)
-	case int:
-		return n
-	}
-	return 0
+	f, _ := first(v).(float64)
+	return int(f)
 }
 
 func truth(v any) bool {
@@ -71,14 +85,16 @@ func uuids(v any) (out []string) {
 
 // texts is a map column of strings.
 func texts(v any) map[string]string {
-	m, ok := v.(ovsdb.OvsMap)
+	pairs, ok := tagged(v, "map").([]any)
 	if !ok {
 		return nil
 	}
 	out := map[string]string{}
-	for k, v := range m.GoMap {
-		if k, ok := k.(string); ok {
-			out[k] = text(v)
+	for _, p := range pairs {
+		if pair, _ := p.([]any); len(pair) == 2 {
+			if k, ok := pair[0].(string); ok {
+				out[k] = text(pair[1])
+			}
 		}
 	}
 	return out

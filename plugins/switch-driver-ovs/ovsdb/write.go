@@ -2,10 +2,10 @@ package ovsdb
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
-
-	"github.com/ovn-kubernetes/libovsdb/ovsdb"
 
 	"ctl.internal/plugins/switch-driver-ovs/bridge"
 )
@@ -20,46 +20,45 @@ func (s *Session) Write(have *Bridge, want *bridge.State) error {
 
 // SetSTP switches the spanning tree of the bridge on or off.
 func (s *Session) SetSTP(b *Bridge, on bool) error {
-	row := ovsdb.Row{"stp_enable": on}
+	columns := row{"stp_enable": on}
 	if !on {
-		row["rstp_enable"] = false
+		columns["rstp_enable"] = false
 	}
-	return s.commit([]ovsdb.Operation{{Op: ovsdb.OperationUpdate, Table: "Bridge", Where: is(b.UUID), Row: row}})
+	return s.commit([]op{update("Bridge", b.UUID, columns)})
 }
 
 // SetPortSTP lets a port take part in the spanning tree, or not.
 func (s *Session) SetPortSTP(p *Port, on bool) error {
-	value, err := ovsdb.NewOvsMap(map[string]string{"stp-enable": strconv.FormatBool(on)})
-	if err != nil {
-		return err
-	}
-	return s.commit([]ovsdb.Operation{{Op: ovsdb.OperationMutate, Table: "Port", Where: is(p.UUID),
-		Mutations: []ovsdb.Mutation{deleteKeys("other_config", "stp-enable"), {Column: "other_config", Mutator: ovsdb.MutateOperationInsert, Value: value}}}})
+	return s.commit([]op{mutate("Port", p.UUID, deleteKeys("other_config", "stp-enable"),
+		insertKeys("other_config", map[string]string{"stp-enable": strconv.FormatBool(on)}))})
 }
 
-func is(uuid string) []ovsdb.Condition {
-	return []ovsdb.Condition{{Column: "_uuid", Function: ovsdb.ConditionEqual, Value: ovsdb.UUID{GoUUID: uuid}}}
+func is(uuid string) any { return []any{[]any{"_uuid", "==", ofUUID(uuid)}} }
+
+func update(table, uuid string, columns row) op {
+	return op{"op": "update", "table": table, "where": is(uuid), "row": columns}
 }
 
-func deleteKeys(column string, keys ...any) ovsdb.Mutation {
-	return ovsdb.Mutation{Column: column, Mutator: ovsdb.MutateOperationDelete, Value: ovsdb.OvsSet{GoSet: keys}}
+func mutate(table, uuid string, mutations ...any) op {
+	return op{"op": "mutate", "table": table, "where": is(uuid), "mutations": mutations}
 }
 
-// hold refuses the transaction when a row is not as it was read.
-func hold(table, uuid string, row ovsdb.Row) ovsdb.Operation {
-	now := 0
-	var columns []string
-	for c := range row {
-		columns = append(columns, c)
-	}
-	return ovsdb.Operation{Op: ovsdb.OperationWait, Table: table, Timeout: &now, Where: is(uuid), Columns: columns, Until: "==", Rows: []ovsdb.Row{row}}
+func deleteKeys(column string, keys ...any) any { return []any{column, "delete", ofSet(keys...)} }
+
+func insertKeys(column string, values map[string]string) any {
+	return []any{column, "insert", ofMap(values)}
 }
 
-func namesOps(have *Bridge, want *bridge.State) []ovsdb.Operation {
+// hold refuses the transaction when columns of a row are not as they were read.
+func hold(table, uuid string, columns row) op {
+	return op{"op": "wait", "table": table, "timeout": 0, "where": is(uuid), "columns": slices.Sorted(maps.Keys(columns)), "until": "==", "rows": []row{columns}}
+}
+
+func namesOps(have *Bridge, want *bridge.State) []op {
 	var gone []any
-	added := map[any]any{}
-	for id := range have.Names {
-		if name, ok := want.Names[id]; !ok || name != have.Names[id] {
+	added := map[string]string{}
+	for id, old := range have.Names {
+		if name, ok := want.Names[id]; !ok || name != old {
 			gone = append(gone, fmt.Sprint(vlanKey, id))
 		}
 	}
@@ -71,35 +70,23 @@ func namesOps(have *Bridge, want *bridge.State) []ovsdb.Operation {
 	if len(gone)+len(added) == 0 {
 		return nil
 	}
-	var m []ovsdb.Mutation
-	if len(gone) > 0 {
-		m = append(m, deleteKeys("external_ids", gone...))
-	}
-	if len(added) > 0 {
-		m = append(m, ovsdb.Mutation{Column: "external_ids", Mutator: ovsdb.MutateOperationInsert, Value: ovsdb.OvsMap{GoMap: added}})
-	}
-	before := map[any]any{}
-	for k, v := range have.ids {
-		before[k] = v
-	}
-	return []ovsdb.Operation{hold("Bridge", have.UUID, ovsdb.Row{"external_ids": ovsdb.OvsMap{GoMap: before}}),
-		{Op: ovsdb.OperationMutate, Table: "Bridge", Where: is(have.UUID), Mutations: m}}
+	return []op{hold("Bridge", have.UUID, row{"external_ids": ofMap(have.ids)}),
+		mutate("Bridge", have.UUID, deleteKeys("external_ids", gone...), insertKeys("external_ids", added))}
 }
 
-func portOps(have *Bridge, want *bridge.State) []ovsdb.Operation {
-	var ops []ovsdb.Operation
+func portOps(have *Bridge, want *bridge.State) []op {
+	var ops []op
 	for i, p := range want.Ports {
 		if old := have.State.Ports[i]; !old.Columns.Equal(p.Columns) {
-			ops = append(ops, hold("Port", p.UUID, row(old.Columns)),
-				ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: "Port", Where: is(p.UUID), Row: row(p.Columns)})
+			ops = append(ops, hold("Port", p.UUID, rowOf(old.Columns)), update("Port", p.UUID, rowOf(p.Columns)))
 		}
 	}
 	return ops
 }
 
-// row is the columns as OVSDB writes them: what is not set is an empty set.
-func row(c bridge.Columns) ovsdb.Row {
-	tag, trunks, mode := []any{}, []any{}, []any{}
+// rowOf is the columns as OVSDB writes them: what is not set is an empty set.
+func rowOf(c bridge.Columns) row {
+	var tag, trunks, mode []any
 	if c.Tag != 0 {
 		tag = append(tag, c.Tag)
 	}
@@ -109,7 +96,7 @@ func row(c bridge.Columns) ovsdb.Row {
 	if c.Mode != "" {
 		mode = append(mode, c.Mode)
 	}
-	return ovsdb.Row{"tag": ovsdb.OvsSet{GoSet: tag}, "trunks": ovsdb.OvsSet{GoSet: trunks}, "vlan_mode": ovsdb.OvsSet{GoSet: mode}}
+	return row{"tag": ofSet(tag...), "trunks": ofSet(trunks...), "vlan_mode": ofSet(mode...)}
 }
 
 // NotAppliedError is a change that is in the database, but that ovs-vswitchd has not
@@ -124,30 +111,26 @@ func (e *NotAppliedError) Unwrap() error { return e.Cause }
 
 // commit makes the operations and waits until ovs-vswitchd has caught up: it copies
 // next_cfg to cur_cfg when all before it is in the data plane.
-func (s *Session) commit(ops []ovsdb.Operation) error {
+func (s *Session) commit(ops []op) error {
 	if len(ops) == 0 {
 		return nil
 	}
-	// libovsdb leaves an empty condition out, which the server does not take.
-	only := []ovsdb.Condition{{Column: "next_cfg", Function: ovsdb.ConditionGreaterThanOrEqual, Value: 0}}
-	ops = append(ops,
-		ovsdb.Operation{Op: ovsdb.OperationMutate, Table: "Open_vSwitch", Where: only, Mutations: []ovsdb.Mutation{{Column: "next_cfg", Mutator: ovsdb.MutateOperationAdd, Value: 1}}},
-		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: "Open_vSwitch", Columns: []string{"next_cfg"}})
+	ops = append(ops, op{"op": "mutate", "table": database, "where": []any{}, "mutations": []any{[]any{"next_cfg", "+=", 1}}}, read(database, "next_cfg"))
 	r, err := s.transact(ops...)
 	if err != nil {
 		return err
 	}
 	rows := r[len(ops)-1].Rows
 	if len(rows) != 1 {
-		return fmt.Errorf("the table Open_vSwitch has %d rows", len(rows))
+		return fmt.Errorf("the table %s has %d rows", database, len(rows))
 	}
 	next := integer(rows[0]["next_cfg"])
 	for pause := time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-		rows, err := s.rows("Open_vSwitch", []string{"cur_cfg"})
+		r, err := s.transact(read(database, "cur_cfg"))
 		if err != nil {
 			return &NotAppliedError{err}
 		}
-		if len(rows) == 1 && integer(rows[0]["cur_cfg"]) >= next {
+		if rows := r[0].Rows; len(rows) == 1 && integer(rows[0]["cur_cfg"]) >= next {
 			return nil
 		}
 		select {

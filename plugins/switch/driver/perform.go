@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
@@ -39,10 +41,9 @@ func carryOut(ctx context.Context, d any, sw *switchdriver.Switch, o *writes.Ope
 	case "ApplyAcl":
 		err = d.(switchdriver.ACLApplier).ApplyACL(ctx, sw, o.ACL.Action, o.ACL.Profile, o.ACL.Rule)
 	case "ApplySettings":
-		s := o.Settings
-		return d.(switchdriver.SettingsApplier).ApplySettings(ctx, &switchdriver.Settings{Switch: sw, DryRun: s.DryRun, DisableStp: s.DisableStp,
-			DisableBpduFlooding: s.DisableBpduFlooding, DisableBroadcastFlooding: s.DisableBroadcastFlooding, DisableMulticastFlooding: s.DisableMulticastFlooding,
-			DisableUnknownFlooding: s.DisableUnknownFlooding, DisableLearning: s.DisableLearning})
+		settings := proto.CloneOf(o.Settings)
+		settings.Switch = sw
+		return d.(switchdriver.SettingsApplier).ApplySettings(ctx, settings)
 	default:
 		err = fault.New(fault.Internal, "the operation %s is not known", o.Name)
 	}

@@ -121,12 +121,7 @@ func (r *registry) describe(ctx context.Context, name string, generation uint64)
 		if r.store(name, generation, m, about, operations, err) {
 			return
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
+		host.Pause(ctx, pause)
 	}
 }
 

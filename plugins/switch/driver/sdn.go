@@ -14,7 +14,14 @@ import (
 )
 
 // SDNSettings is what SDN needs switched off at switches.
-type SDNSettings struct{ STP, BPDU, Broadcast, Multicast, Unknown, Learning bool }
+type SDNSettings struct {
+	STP       bool `json:"disable_stp"`
+	BPDU      bool `json:"disable_bpdu_flooding"`
+	Broadcast bool `json:"disable_broadcast_flooding"`
+	Multicast bool `json:"disable_multicast_flooding"`
+	Unknown   bool `json:"disable_unknown_flooding"`
+	Learning  bool `json:"disable_learning"`
+}
 
 // Any reports whether anything is asked for.
 func (s SDNSettings) Any() bool { return s != SDNSettings{} }

@@ -11,6 +11,7 @@ import (
 
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 )
 
 // shown is an answer of an RPC that a command shows.
@@ -48,7 +49,7 @@ func daily[In any, Out shown](name, summary, help string, args []commands.Argume
 				if err := show(); err != nil && ctx.Err() == nil {
 					return err
 				}
-				pause(ctx, every)
+				host.Pause(ctx, every)
 			}
 			return nil
 		}}

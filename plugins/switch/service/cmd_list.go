@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,17 +30,12 @@ func (s *Service) cmdReadDB() commands.Command {
 			"A relative path is below the controller's home. The file is read on the node that you ask, and again\n" +
 			"whenever it changes there.\n\n" +
 			"Example: switch:ReadDB etc/switch_swdb.csv",
-		Arguments: []commands.Argument{{Name: "path", Help: "the file", Type: commands.File, Required: true, Complete: s.completePath}},
+		Arguments: []commands.Argument{{Name: "path", Help: "the file", Type: commands.File, Required: true, Complete: commands.Files(s.base, ".csv")}},
 		Run:       s.runReadDB,
 	}
 }
 
-func (s *Service) path(p string) string {
-	if filepath.IsAbs(p) {
-		return filepath.Clean(p)
-	}
-	return filepath.Join(s.base, p)
-}
+func (s *Service) path(name string) string { return commands.Path(s.base, name) }
 
 func (s *Service) runReadDB(ctx context.Context, in *commands.Invocation) error {
 	l, err := s.database.File(ctx, s.path(in.Arg("path")))
@@ -92,28 +86,8 @@ func problemLines(l switchlist.Loaded) string {
 	return b.String()
 }
 
-// maxCompletions bounds what a directory of any size offers.
+// maxCompletions bounds what a list of any size offers.
 const maxCompletions = 200
-
-// completePath lists the CSV files and directories that begin with prefix.
-func (s *Service) completePath(_ context.Context, prefix string) []string {
-	dir, base := filepath.Split(prefix)
-	files, err := os.ReadDir(s.path(dir))
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, f := range files {
-		switch name := f.Name(); {
-		case !strings.HasPrefix(name, base) || len(out) == maxCompletions:
-		case f.IsDir():
-			out = append(out, dir+name+"/")
-		case strings.HasSuffix(name, ".csv"):
-			out = append(out, dir+name)
-		}
-	}
-	return out
-}
 
 func (s *Service) cmdImportDB() commands.Command {
 	return commands.Command{
@@ -122,7 +96,7 @@ func (s *Service) cmdImportDB() commands.Command {
 			"sealed: the file is not needed afterwards. Secrets that the file lacks are taken from the list in force, so\n" +
 			"that a list from switch:ExportDB can be changed and read again. switch:ReadDB and switch-db:reload-db go\n" +
 			"back to a file.\n\nExample: switch:ImportDB etc/switch_swdb.csv",
-		Arguments: []commands.Argument{{Name: "path", Help: "the file", Type: commands.File, Required: true, Complete: s.completePath}},
+		Arguments: []commands.Argument{{Name: "path", Help: "the file", Type: commands.File, Required: true, Complete: commands.Files(s.base, ".csv")}},
 		Options:   []commands.Option{{Name: "skip", Help: "leave lines out that cannot be used", Type: commands.Bool}},
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			l, err := s.database.Import(ctx, s.path(in.Arg("path")), in.Flag("skip"))

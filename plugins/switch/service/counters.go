@@ -15,6 +15,7 @@ import (
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/switchdriver"
 )
 
@@ -162,7 +163,7 @@ func (s *Service) counterLines(ctx context.Context, in whichIn) (*counterLines, 
 	}
 	list, was, now, err := s.readCounters(ctx, sw, o)
 	if err == nil && seconds(was, now) == 0 {
-		pause(ctx, minRate)
+		host.Pause(ctx, minRate)
 		list, was, now, err = s.readCounters(ctx, sw, o)
 	}
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"ctl.internal/internal/switchcli/hostkeys"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
@@ -14,7 +16,6 @@ import (
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/switchdriver"
-	"golang.org/x/sync/errgroup"
 )
 
 // drive makes what controls the switches.
@@ -28,7 +29,7 @@ func (s *Service) drive(env *sdk.Env) {
 	described.Next = s.drivers.Next
 	s.writer = writes.New(writes.Options{Find: s.find, Refuse: s.refuse, Perform: s.perform, Repair: s.drivers.Repair,
 		Source: s.source, Log: s.log})
-	s.sdn = driver.NewSDN(s.drivers, s.writer.Do, s.set.SDN.settings(), s.log)
+	s.sdn = driver.NewSDN(s.drivers, s.writer.Do, s.set.SDN.SDNSettings, s.log)
 }
 
 // hostKeys are those of switches whose command line the vendor-specific file describes.
@@ -67,13 +68,9 @@ const (
 	sdnTime     = time.Minute
 )
 
-func (s SDN) settings() driver.SDNSettings {
-	return driver.SDNSettings{STP: s.STP, BPDU: s.BPDU, Broadcast: s.Broadcast, Multicast: s.Multicast, Unknown: s.Unknown, Learning: s.Learning}
-}
-
 // followSDN gives switches the settings for SDN when they first answer, if that is asked.
 func (s *Service) followSDN(ctx context.Context) {
-	if s.set.SDN.Apply == sdnOff || !s.set.SDN.settings().Any() {
+	if s.set.SDN.Apply == sdnOff || !s.set.SDN.Any() {
 		return
 	}
 	for {

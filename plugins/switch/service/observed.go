@@ -1,15 +1,11 @@
 package service
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"time"
@@ -39,61 +35,34 @@ type round struct {
 	Summary discovery.Summary `json:"summary"`
 }
 
-// The keys, and the bounds: octets of one record, packed and unpacked, records of one
-// transaction, and the least time between two records of one switch.
+// The keys, and the bounds: records of one transaction, and the least time between two records of one switch.
 const (
 	observedPrefix = "observed/switch/"
 	roundPrefix    = "observed/round"
 	historyPrefix  = "history/"
-	maxRecord      = 64 << 10
-	maxUnpacked    = 16 << 20
 	recordsPerTxn  = 20
 	calm           = 5 * time.Second
 	exportTime     = 10 * time.Second
 )
 
-func observedCodec() state.Codec[observed] {
-	return state.Codec[observed]{
-		Encode: func(_ string, o observed) ([]byte, error) { return pack(o) },
-		Decode: func(_ string, b []byte) (o observed, err error) {
-			z, err := gzip.NewReader(bytes.NewReader(b))
-			if err != nil {
-				return o, err
-			}
-			text, err := io.ReadAll(io.LimitReader(z, maxUnpacked))
-			if err != nil {
-				return o, err
-			}
-			return o, json.Unmarshal(text, &o)
-		}}
-}
-
-// pack makes a record that fits: of a switch with very much to tell the evidence, then the
-// neighbours are left out.
-func pack(o observed) ([]byte, error) {
-	for {
-		text, err := json.Marshal(o)
-		if err != nil {
-			return nil, err
-		}
-		var b bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-		_, err = z.Write(text)
-		if err = errors.Join(err, z.Close()); err != nil || b.Len() <= maxRecord {
-			return b.Bytes(), err
-		}
-		switch short := *o.Observation; {
-		case short.Evidence != nil:
-			short.Evidence, o.Observation = nil, &short
-		case len(short.Neighbors) > 0:
-			short.Neighbors, o.Observation = nil, &short
-		default:
-			return nil, fmt.Errorf("what switch %s reported takes more than %d KiB", short.Node, maxRecord>>10)
-		}
+// shorten leaves something out of the record of a switch with very much to report: the evidence, then the
+// neighbours.
+func shorten(o *observed) bool {
+	if o.Observation == nil {
+		return false
 	}
+	switch short := *o.Observation; {
+	case short.Evidence != nil:
+		short.Evidence, o.Observation = nil, &short
+	case len(short.Neighbors) > 0:
+		short.Neighbors, o.Observation = nil, &short
+	default:
+		return false
+	}
+	return true
 }
 
-// sumOf tells two observations apart; that a switch was asked again is no difference.
+// sumOf is equal for observations that are the same; that a switch was asked again is no difference.
 func sumOf(o *discovery.Observation, failure string) (string, error) {
 	same := struct {
 		Failure string

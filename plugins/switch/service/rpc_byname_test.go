@@ -9,6 +9,7 @@ import (
 	"ctl.internal/internal/lab/snmpwire"
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/state"
 )
 
 // Switches and ports by their names: what is typed all day, over RPC.
@@ -95,11 +96,12 @@ func TestPartialSwitch(t *testing.T) {
 		t.Errorf("fdb:get-fdb-table: %s %v", got, err)
 	}
 	o := b.survey.Observation(b.inventory.Entries()[0].MAC)
-	text, err := pack(observed{Observation: o})
+	packed := state.Packed(shorten)
+	text, err := packed.Encode("", observed{Observation: o})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := observedCodec().Decode("", text); err != nil || len(kept.Observation.Cut) != 1 {
+	if kept, err := packed.Decode("", text); err != nil || len(kept.Observation.Cut) != 1 {
 		t.Errorf("what is kept in the datastore has %+v, %v", kept.Observation, err)
 	}
 }

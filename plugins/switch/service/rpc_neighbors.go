@@ -34,19 +34,27 @@ type neighborLines struct {
 // neighborName is what a neighbour calls itself.
 func neighborName(n discovery.Neighbor) string { return cmp.Or(n.SysName, n.Chassis.String()) }
 
+// only is the node-id of a switch that a call is limited to, "" when it is not.
+func (s *Service) only(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	sw, err := s.named(name)
+	if err != nil {
+		return "", err
+	}
+	return discovery.NodeID(mib.MAC(sw.NodeId)), nil
+}
+
 // neighborLines lists the edges at the ports of the switches, and the neighbours that are none.
 func (s *Service) neighborLines(ctx context.Context, in whichIn) (*neighborLines, error) {
 	n, err := s.survey.Await(ctx)
 	if err != nil {
 		return nil, err
 	}
-	only := ""
-	if in.Switch != "" {
-		sw, err := s.named(in.Switch)
-		if err != nil {
-			return nil, err
-		}
-		only = discovery.NodeID(mib.MAC(sw.NodeId))
+	only, err := s.only(in.Switch)
+	if err != nil {
+		return nil, err
 	}
 	out := &neighborLines{Entries: []neighborLine{}}
 	names := map[string]string{}
@@ -147,17 +155,12 @@ type historyLines struct {
 }
 
 func (s *Service) historyLines(_ context.Context, in historyIn) (*historyLines, error) {
-	only := ""
-	if in.Switch != "" {
-		sw, err := s.named(in.Switch)
-		if err != nil {
-			return nil, err
-		}
-		only = discovery.NodeID(mib.MAC(sw.NodeId))
+	only, err := s.only(in.Switch)
+	if err != nil {
+		return nil, err
 	}
 	var since time.Time
 	if in.Since != "" {
-		var err error
 		if since, err = time.Parse(time.RFC3339, in.Since); err != nil {
 			return nil, fault.At(fault.Invalid, "since", "%.40q is no time as in RFC 3339, 2026-11-22T17:00:00Z", in.Since)
 		}

@@ -121,7 +121,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 func (s *Service) open(ctx context.Context, h *host.Client) (err error) {
 	s.kept = state.NewTable[keptInterval](state.Private(intervalPrefix))
 	s.engines = state.NewTable[keptEngine](state.Private(enginePrefix))
-	s.observed = state.NewTableWith(state.Private(observedPrefix), observedCodec())
+	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shorten))
 	s.round = state.NewTable[round](state.Private(roundPrefix))
 	s.history = newRing[discovery.Change](historyPrefix, discovery.KeepChanges)
 	s.stations = state.NewTable[[]sighting](state.Private(stationPrefix))

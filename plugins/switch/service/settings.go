@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/switchcli/hostkeys"
+	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 )
@@ -32,13 +33,8 @@ type Drivers struct {
 
 // SDN is the settings that SDN needs on switches.
 type SDN struct {
-	Apply     string `json:"apply"` // "off", "dry-run", "on"
-	STP       bool   `json:"disable_stp"`
-	BPDU      bool   `json:"disable_bpdu_flooding"`
-	Broadcast bool   `json:"disable_broadcast_flooding"`
-	Multicast bool   `json:"disable_multicast_flooding"`
-	Unknown   bool   `json:"disable_unknown_flooding"`
-	Learning  bool   `json:"disable_learning"`
+	Apply string `json:"apply"` // "off", "dry-run", "on"
+	driver.SDNSettings
 }
 
 // Discovery is how the network is discovered.

@@ -9,6 +9,7 @@ import (
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -53,7 +54,7 @@ func (s *Service) followStations(ctx context.Context, term *state.Term) {
 		return
 	}
 	for ctx.Err() == nil {
-		pause(ctx, interval)
+		host.Pause(ctx, interval)
 		if ctx.Err() == nil {
 			s.keepStations(ctx, term, s.lookForStations(ctx))
 		}

@@ -116,7 +116,7 @@ func (s *Service) receive(ctx context.Context, term *state.Term) {
 				s.log.Warn("traps that came are not in the list of the last ones", "traps", len(came), "err", err)
 			}
 			before = now
-			pause(ctx, trapPace)
+			host.Pause(ctx, trapPace)
 		}
 		later := time.NewTimer(countPace)
 		select {
@@ -127,15 +127,6 @@ func (s *Service) receive(ctx context.Context, term *state.Term) {
 		case <-ctx.Done():
 		}
 		later.Stop()
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
 	}
 }
 

@@ -1,6 +1,7 @@
 package snmp
 
 import (
+	"cmp"
 	"net/netip"
 
 	"github.com/gosnmp/gosnmp"
@@ -26,40 +27,20 @@ func (t Target) String() string { return t.Addr.String() }
 // GoString is String: no format shows the secrets.
 func (t Target) GoString() string { return t.Addr.String() }
 
+// The protocols by their names in a Target; of another name there is none.
+var (
+	authProtocols = map[string]gosnmp.SnmpV3AuthProtocol{"md5": gosnmp.MD5, "sha": gosnmp.SHA, "sha-224": gosnmp.SHA224,
+		"sha-256": gosnmp.SHA256, "sha-384": gosnmp.SHA384, "sha-512": gosnmp.SHA512}
+	privProtocols = map[string]gosnmp.SnmpV3PrivProtocol{"des": gosnmp.DES, "aes": gosnmp.AES, "aes-192": gosnmp.AES192,
+		"aes-256": gosnmp.AES256, "aes-192-c": gosnmp.AES192C, "aes-256-c": gosnmp.AES256C}
+)
+
 func (t Target) auth() gosnmp.SnmpV3AuthProtocol {
-	switch t.AuthProtocol {
-	case "md5":
-		return gosnmp.MD5
-	case "sha":
-		return gosnmp.SHA
-	case "sha-224":
-		return gosnmp.SHA224
-	case "sha-256":
-		return gosnmp.SHA256
-	case "sha-384":
-		return gosnmp.SHA384
-	case "sha-512":
-		return gosnmp.SHA512
-	}
-	return gosnmp.NoAuth
+	return cmp.Or(authProtocols[t.AuthProtocol], gosnmp.NoAuth)
 }
 
 func (t Target) priv() gosnmp.SnmpV3PrivProtocol {
-	switch t.PrivProtocol {
-	case "des":
-		return gosnmp.DES
-	case "aes":
-		return gosnmp.AES
-	case "aes-192":
-		return gosnmp.AES192
-	case "aes-256":
-		return gosnmp.AES256
-	case "aes-192-c":
-		return gosnmp.AES192C
-	case "aes-256-c":
-		return gosnmp.AES256C
-	}
-	return gosnmp.NoPriv
+	return cmp.Or(privProtocols[t.PrivProtocol], gosnmp.NoPriv)
 }
 
 // Level is how much protection the user has.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -104,12 +105,7 @@ func (r *Record) apart() bool { return r.Driver != "" && r.Operation.ACL != nil 
 func (w *Writer) repairs(ctx context.Context, term *state.Term) {
 	pause := time.Duration(0) // at once: nothing of this process is left over yet
 	for ctx.Err() == nil {
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
+		host.Pause(ctx, pause)
 		left := map[uint64]bool{}
 		for _, r := range w.table.All(w.store.Now(), "") {
 			// One that this term has sent is being carried out, unless it is kept.
