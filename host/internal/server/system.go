@@ -34,6 +34,8 @@ func (s *Server) systemOperations() operations.Mux {
 		systemModule + ":stop-plugin":       onPlugin(func(ctx context.Context, name string) error { return s.plugins.Stop(ctx, name) }),
 		systemModule + ":get-log":           adminOnly(s.getLog),
 		systemModule + ":show":              adminOnly(s.show),
+		systemModule + ":get-snapshots":     adminOnly(s.getSnapshots),
+		systemModule + ":save-snapshot":     adminOnly(s.saveSnapshot),
 	}
 }
 
