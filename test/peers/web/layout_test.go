@@ -7,9 +7,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"ctl.internal/test/harness"
@@ -117,6 +119,9 @@ func TestLayouts(t *testing.T) {
 		if close := tooClose(got.Places, 4); close > 0 {
 			t.Errorf("%s: %d pairs of nodes are closer than 4 points", one.name, close)
 		}
+		if one.n >= 200 {
+			smallMap(ctx, t, one.name)
+		}
 		var again map[string][2]float64
 		run(ctx, t, "layout-again", chromedp.Reload(), until(`document.querySelector('canvas.map').dataset.state === 'drawn'`), chromedp.Evaluate(`document.querySelector('canvas.map').ctl.places`, &again))
 		if fmt.Sprint(again) != fmt.Sprint(got.Places) {
@@ -124,6 +129,22 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 	_ = chromedp.Run(ctx, chromedp.ActionFunc(func(ctx context.Context) error { return fetch.Disable().Do(ctx) }))
+}
+
+// smallMap holds that the small map of all nodes is there while some are outside of the view, and that a press in it goes there.
+func smallMap(ctx context.Context, t *testing.T, name string) {
+	t.Helper()
+	const ctl, key = `document.querySelector('canvas.map').ctl`, `document.querySelector('canvas.map').dispatchEvent(new KeyboardEvent('keydown', {key: %q, bubbles: true}))`
+	var at []float64
+	var before string
+	run(ctx, t, "small-map-"+name, until(`!`+ctl+`.small`), chromedp.Evaluate(strings.Repeat(fmt.Sprintf(key, "+")+";", 12), nil), until(ctl+`.small`),
+		chromedp.Evaluate(`(() => { const b = document.querySelector('canvas.map').getBoundingClientRect(), s = `+ctl+`.small; return [b.left + s.left + 4, b.top + s.top + 4] })()`, &at),
+		chromedp.Evaluate(`JSON.stringify(`+ctl+`.places)`, &before))
+	press := func(kind input.MouseType) chromedp.Action {
+		return input.DispatchMouseEvent(kind, at[0], at[1]).WithButton(input.Left).WithButtons(1).WithClickCount(1)
+	}
+	run(ctx, t, "small-map-pressed-"+name, press(input.MousePressed), press(input.MouseReleased), until(fmt.Sprintf(`JSON.stringify(`+ctl+`.places) !== %q`, before)),
+		chromedp.Evaluate(fmt.Sprintf(key, "f"), nil), until(`!`+ctl+`.small`))
 }
 
 func tooClose(places map[string][2]float64, least float64) (pairs int) {

@@ -33,6 +33,7 @@ var everyPage = []struct{ name, path, ready string }{
 	{"audit", "#/system/audit", `document.querySelectorAll('tbody tr').length > 1`},
 	{"cluster", "#/system/cluster", `document.querySelectorAll('tbody tr').length > 1`},
 	{"certificates", "#/system/certificates", `document.querySelector('main .note, main .card') && !document.querySelector('.skeleton')`},
+	{"snapshots", "#/system/snapshots", `document.querySelectorAll('main .card').length > 0`},
 	{"metrics", "#/system/metrics", `document.querySelector('.chart') !== null`},
 	{"users", "#/access", `document.querySelectorAll('tbody tr').length > 1`},
 	{"policies", "#/access/policies", `document.querySelector('.policies')`},

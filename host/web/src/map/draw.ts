@@ -1,4 +1,5 @@
 // Draws a graph: to the canvas of the page, and to SVG for export. Both are the same picture.
+import { colours } from '../core/theme';
 import { Graph, Link, Node, Point, speedText } from './graph';
 
 export interface View { x: number; y: number; zoom: number; width: number; height: number }
@@ -6,8 +7,8 @@ export interface Layer { nodes?: Map<string, keyof Palette>; marks?: Map<string,
 export interface Look { hidden?: Map<string, number>; selected: Set<string>; found: string; layer: Layer | null; dim: Set<string> | null; flash: Set<string> }
 export interface Palette { ink: string; soft: string; line: string; paper: string; answering: string; silent: string; gone: string; outside: string; unknown: string; accent: string; bad: string }
 
-export function palette(e: Element): Palette {
-  const s = getComputedStyle(e), v = (n: string) => s.getPropertyValue('--' + n).trim();
+export function palette(): Palette {
+  const v = colours();
   return { ink: v('ink'), soft: v('soft'), line: v('link'), paper: v('ground'), answering: v('good'), silent: v('warn'), gone: v('soft'), outside: v('info'), unknown: v('accent'), accent: v('accent'), bad: v('bad') };
 }
 const radius = 9;
@@ -69,8 +70,12 @@ export function paint(pen: Pen, g: Graph, at: Map<string, Point>, v: View, look:
     const a = screen(at.get(l.a)!, v), b = screen(at.get(l.b)!, v), long = Math.hypot(b[0] - a[0], b[1] - a[1]);
     if (long < 70 && !label) continue;
     for (const [from, to, port] of [[a, b, l.aPort], [b, a, l.bPort]] as const) {
-      const f = (r + 14) / long, x = from[0] + (to[0] - from[0]) * f, y = from[1] + (to[1] - from[1]) * f, w = pen.measure(port, 10);
-      if (inside(x, y) && clear({ id: '', x: x - w / 2, y: y - 6, w, h: 12 })) pen.text(port, x, y + 4, 10, c.soft, c.paper, true, false);
+      for (const away of [r + 14, r + 22, r + 30]) { // beyond a name that is there
+        const f = away / long, x = from[0] + (to[0] - from[0]) * f, y = from[1] + (to[1] - from[1]) * f, w = pen.measure(port, 10);
+        if (f > 0.45 || !inside(x, y) || !clear({ id: '', x: x - w / 2, y: y - 6, w, h: 12 })) continue;
+        pen.text(port, x, y + 4, 10, c.soft, c.paper, true, false);
+        break;
+      }
     }
     const middle = label || [l.count > 1 ? `${l.count}×` : '', speedText(l.speed), l.state === 'gone' ? 'gone' : ''].filter(Boolean).join(' ');
     if (middle) { const x = (a[0] + b[0]) / 2, y = (a[1] + b[1]) / 2, w = pen.measure(middle, 10); if (clear({ id: '', x: x - w / 2, y: y - 6, w, h: 12 })) pen.text(middle, x, y + 4, 10, c.soft, c.paper, true, false); }

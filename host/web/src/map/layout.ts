@@ -146,7 +146,7 @@ function island(nodes: string[], adj: Adjacency, name: (id: string) => string): 
 }
 
 /** layout places all nodes: islands apart, the largest first, packed in rows of about the shape of the window. */
-export function layout(g: Graph, ratio = 1.9): Places {
+export function layout(g: Graph, ratio = innerWidth < 760 ? 0.9 : 1.9): Places {
   const adj = neighbours(g), name = (id: string) => g.nodes.get(id)!.name, order = [...g.nodes.keys()].sort((a, b) => natural(name(a), name(b)));
   for (const [id, set] of adj) adj.set(id, new Set([...set].sort((a, b) => natural(name(a), name(b)))));
   const alone = order.filter(n => !adj.get(n)!.size), parts = islands(adj, order.filter(n => adj.get(n)!.size)).map(nodes => island(nodes, adj, name));
