@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,13 +97,17 @@ func TestLayouts(t *testing.T) {
 	}{
 		{"ring-and-tree", 15, 15, append(ring(0, 8), tree...)},
 		{"leaf-spine-46x4", 50, 50, leafSpine(46, 4)},
-		{"leaf-spine-280x20", 300, 200, leafSpine(280, 20)},
+		{"leaf-spine-280x20", 300, 200, leafSpine(280, 20)[2:]}, // two links are missing
 		{"rings-of-rings", many, 80, rings},
 	} {
 		now = document(one.n, one.pairs)
 		var got struct {
 			Places map[string][2]float64
-			Names  []struct{ X, Y, W, H float64 }
+			Names  []struct {
+				ID         string
+				X, Y, W, H float64
+			}
+			Missing [][]string
 		}
 		run(ctx, t, "layout-"+one.name, chromedp.Navigate(c.HTTP+"/#/map"), chromedp.Reload(), shows(fmt.Sprintf("%d nodes, %d links", one.n, len(one.pairs))),
 			until(`document.querySelector('canvas.map').dataset.state === 'drawn'`), chromedp.Evaluate(`document.querySelector('canvas.map').ctl`, &got))
@@ -114,6 +119,20 @@ func TestLayouts(t *testing.T) {
 				if a.X < b.X+b.W && b.X < a.X+a.W && a.Y < b.Y+b.H && b.Y < a.Y+a.H {
 					t.Errorf("%s: a name is over another at %v and %v", one.name, a, b)
 				}
+			}
+		}
+		if want := map[string]int{"leaf-spine-280x20": 2}[one.name]; len(got.Missing) != want {
+			t.Errorf("%s: the links %v are drawn as missing, want %d", one.name, got.Missing, want)
+		}
+		if one.name == "rings-of-rings" { // the names of the core come first
+			core := 0
+			for _, n := range got.Names {
+				if i, err := strconv.Atoi(strings.TrimPrefix(n.ID, "n")); err == nil && i < 20 {
+					core++
+				}
+			}
+			if core != 20 {
+				t.Errorf("%d of 20 names of the core are readable", core)
 			}
 		}
 		if close := tooClose(got.Places, 4); close > 0 {

@@ -4,7 +4,7 @@ import { Graph, Link, Node, Point, speedText } from './graph';
 
 export interface View { x: number; y: number; zoom: number; width: number; height: number }
 export interface Layer { nodes?: Map<string, keyof Palette>; marks?: Map<string, string>; links?: Set<string>; labels?: Map<string, string>; title?: string }
-export interface Look { hidden?: Map<string, number>; selected: Set<string>; found: string; layer: Layer | null; dim: Set<string> | null; flash: Set<string> }
+export interface Look { hidden?: Map<string, number>; selected: Set<string>; found: string; layer: Layer | null; dim: Set<string> | null; flash: Set<string>; core?: Set<string>; missing?: [string, string][] }
 export interface Palette { ink: string; soft: string; line: string; paper: string; answering: string; silent: string; gone: string; outside: string; unknown: string; accent: string; bad: string }
 
 export function palette(): Palette {
@@ -27,7 +27,7 @@ export interface Pen {
 /** paint draws all that is in the view, and returns the boxes of the names that it wrote: no two of them overlap. */
 export function paint(pen: Pen, g: Graph, at: Map<string, Point>, v: View, look: Look, c: Palette): { id: string; x: number; y: number; w: number; h: number }[] {
   const inside = (x: number, y: number) => x > -60 && y > -60 && x < v.width + 60 && y < v.height + 60, r = radius * Math.max(0.35, Math.min(1.3, v.zoom ** 0.6));
-  const dim = (id: string) => look.dim && !look.dim.has(id) ? 0.18 : 1, many = g.links.size > 3 * g.nodes.size && g.links.size > 150, faint = Math.max(0.05, Math.min(0.3, 60 / g.links.size));
+  const dim = (id: string) => look.dim && !look.dim.has(id) ? 0.18 : 1, many = g.links.size > 3 * g.nodes.size && g.links.size > 150, faint = Math.max(0.025, Math.min(0.3, 60 / g.links.size));
   for (const l of g.links.values()) {
     const [x1, y1] = screen(at.get(l.a)!, v), [x2, y2] = screen(at.get(l.b)!, v);
     if (!inside(x1, y1) && !inside(x2, y2) && (Math.max(x1, x2) < 0 || Math.min(x1, x2) > v.width || Math.max(y1, y2) < 0 || Math.min(y1, y2) > v.height)) continue;
@@ -35,6 +35,7 @@ export function paint(pen: Pen, g: Graph, at: Map<string, Point>, v: View, look:
     const alpha = (many && !chosen && !on ? faint : 0.75) * Math.min(dim(l.a), dim(l.b));
     pen.line(x1, y1, x2, y2, on || chosen ? c.accent : l.state === 'gone' ? c.gone : c.line, on ? width(l) + 2 : width(l), dashes[l.state], chosen || on ? 1 : alpha);
   }
+  for (const [a, b] of look.missing ?? []) if (g.nodes.has(a) && g.nodes.has(b)) pen.line(...screen(at.get(a)!, v), ...screen(at.get(b)!, v), c.bad, 2, [6, 4], Math.min(dim(a), dim(b)));
   const boxes: { id: string; x: number; y: number; w: number; h: number }[] = [], grid = new Map<string, typeof boxes>();
   const clear = (b: (typeof boxes)[0]) => {
     const cells: string[] = [];
@@ -58,7 +59,8 @@ export function paint(pen: Pen, g: Graph, at: Map<string, Point>, v: View, look:
     if (mark) { const w = pen.measure(mark, 13) * 1.08; clear({ id: '', x: x - w / 2, y: y - r - 19, w, h: 16 }); pen.text(mark, x, y - r - 6, 13, c.ink, c.paper, true, true); }
     else if (p.pinned) pen.text('⌃', x, y - r - 3, 10, c.soft, c.paper, true, false);
   }
-  visible.sort((a, b) => Number(look.selected.has(b[0].id)) - Number(look.selected.has(a[0].id)) || (degree.get(b[0].id) ?? 0) - (degree.get(a[0].id) ?? 0));
+  const first = (n: Node) => Number(look.selected.has(n.id)) * 2 + Number(look.core?.has(n.id) ?? false);
+  visible.sort((a, b) => first(b[0]) - first(a[0]) || (degree.get(b[0].id) ?? 0) - (degree.get(a[0].id) ?? 0));
   const size = v.zoom > 1.5 ? 14 : 12;
   for (const [n, x, y] of visible) {
     const text = n.name.length > 28 ? n.name.slice(0, 27) + '…' : n.name, w = pen.measure(text, size);

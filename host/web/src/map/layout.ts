@@ -177,6 +177,20 @@ export function layout(g: Graph, ratio = innerWidth < 760 ? 0.9 : 1.9): Places {
   return out;
 }
 
+/** shape is what stands out in a graph: the core, which is the block that the rest of its island hangs on, and links that a fabric lacks. */
+export function shape(g: Graph): { core: Set<string>; missing: [string, string][] } {
+  const adj = neighbours(g), core = new Set<string>(), missing: [string, string][] = [];
+  for (const nodes of islands(adj, [...g.nodes.keys()])) {
+    const all = nodes.length < 5 ? [] : blocks(adj, nodes[0]!), largest = all.reduce((a, b) => b.length > a.length ? b : a, [] as string[]);
+    if (largest.length < nodes.length / 2) largest.forEach(n => core.add(n));
+    for (const b of all) {
+      const two = sides(b, adj), lacks = two ? two[0].flatMap(x => two[1].filter(y => !adj.get(x)!.has(y)).map((y): [string, string] => [x, y])) : [];
+      if (two && lacks.length <= two[0].length * two[1].length / 10) missing.push(...lacks); // more is a pattern, no fault
+    }
+  }
+  return { core, missing };
+}
+
 /** beside places nodes that are new next to a neighbour, all others stay. */
 export function beside(g: Graph, have: Places): Places {
   const adj = neighbours(g), out: Places = new Map([...have].filter(([id]) => g.nodes.has(id))), fresh = [...g.nodes.keys()].filter(id => !out.has(id));
