@@ -196,6 +196,7 @@ type logEntry struct {
 	Level   string `json:"level"`
 	Logger  string `json:"logger"`
 	Message string `json:"message"`
+	Record  string `json:"record,omitempty"`
 }
 
 type logEntries struct {
@@ -207,7 +208,7 @@ func (s *Server) getLog(_ context.Context, in struct {
 }) (logEntries, error) {
 	var out logEntries
 	for _, e := range s.registry.Recent(in.Limit) {
-		out.Entry = append(out.Entry, logEntry{e.Time.UTC().Format(time.RFC3339Nano), logs.LevelName(e.Level), e.Logger, logs.Printable(e.Message)})
+		out.Entry = append(out.Entry, logEntry{e.Time.UTC().Format(time.RFC3339Nano), logs.LevelName(e.Level), e.Logger, logs.Printable(e.Message), e.JSON})
 	}
 	return out, nil
 }

@@ -20,7 +20,7 @@ var everyPage = []struct{ name, path, ready string }{
 	{"devices", "#/devices", `document.querySelectorAll('tbody tr').length > 1`},
 	{"device", "#/devices/switch%3A1/2199023255553", `document.querySelectorAll('.ports button').length > 0`},
 	{"vlans", "#/devices/switch%3A1/2199023255553/vlans", `document.querySelectorAll('tbody tr').length > 0`},
-	{"history", "#/devices/switch%3A1/2199023255553/history", `!document.querySelector('.skeleton')`},
+	{"history", "#/devices/switch%3A1/2199023255553/history", `document.querySelector("main .tabs") && document.querySelector("main .note, main tbody") && !document.querySelector(".skeleton")`},
 	{"matrix", "#/vlans", `document.querySelectorAll('tbody tr').length > 0`},
 	{"find", "#/find?for=sw3", `document.querySelectorAll('tbody tr').length > 0`},
 	{"bier", "#/bier", `document.querySelector('.tabs') && !document.querySelector('.skeleton')`},

@@ -14,7 +14,7 @@ function draw(into: HTMLElement, t: number[], series: { label: string; values: n
   into.replaceChildren();
   const edge = t.length < 2 ? 864_000 : series.some(s => s.bars) ? (t[1]! - t[0]!) / 2 : 0; // a bar is as wide as its time
   const axis = { stroke: v('soft'), grid: { stroke: v('line'), width: 1 }, ticks: { stroke: v('line'), width: 1 } };
-  const u = new uPlot({ width: into.clientWidth || 600, height: 240, axes: [axis, { ...axis, size: 60 }], scales: { x: { range: (_u, min, max) => [min - edge, max + edge] }, y: { range: (_u, _min, max) => [0, max || 1] } },
+  const u = new uPlot({ width: into.clientWidth || 600, height: 240, axes: [axis, { ...axis, size: 60 }], scales: { x: { range: (_u, min, max) => t.length < 2 ? [t[0]! - edge, t[0]! + edge] : [min - edge, max + edge] }, y: { range: (_u, _min, max) => [0, max || 1] } },
     series: [{}, ...series.map((s, i) => ({ label: s.label, stroke: hues[i % 4]!, width: 2, ...(s.bars ? { paths: uPlot.paths.bars!({ size: [0.8, 60] }), fill: hues[i % 4]!, points: { show: false } } : {}) }))] }, [t, ...series.map(s => s.values)], into);
   const size = new ResizeObserver(() => { if (into.clientWidth) u.setSize({ width: into.clientWidth, height: 240 }); });
   size.observe(into);

@@ -1,7 +1,7 @@
 // The controller itself: features, plugins, events, log, cluster, certificates, metrics.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Fault, isAdmin, rpc, show, word } from '../core/api';
-import { age, csv, download, useData } from '../core/data';
+import { age, csv, download, printable, useData } from '../core/data';
 import { recent } from '../core/events';
 import { route, to } from '../core/route';
 import { Chart, Choice, Dialog, Empty, Loaded, Mark, Outcome, Series, Table, Tabs, Title, Tone, useAct } from '../core/ui';
@@ -61,10 +61,15 @@ function Events() {
   return recent.value.length ? <Table name="Events" rows={recent.value.map((e, i) => ({ ...e, i }))} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{new Date(e.time).toLocaleTimeString()}</time> }, { name: 'Stream', text: e => e.stream }, { name: 'What', text: e => e.name }, { name: 'Content', text: e => JSON.stringify(e.data), cell: e => <code class="wrap">{JSON.stringify(e.data)}</code> }]} /> : <Empty>Nothing has happened since this page was opened. Events of all installed streams come here as they happen.</Empty>;
 }
 
+/** moreOf is what a record of the log says besides its message. */
+function moreOf(record = '{}'): string {
+  return Object.entries(JSON.parse(record) as Record<string, unknown>).filter(([k]) => !['time', 'level', 'msg', 'logger'].includes(k)).map(([k, v]) => `${k}=${typeof v === 'string' ? printable(v) : JSON.stringify(v)}`).join(' ');
+}
+
 function Log() {
-  interface Entry { time: string; level: string; logger: string; message: string }
+  interface Entry { time: string; level: string; logger: string; message: string; record?: string }
   const data = useData(() => rpc<{ entry?: Entry[] }>('ctl-system:get-log', { limit: 500 }, { background: true }).then(r => (r.entry ?? []).reverse().map((e, i) => ({ ...e, i }))), []);
-  return <><p class="actions"><button class="plain" onClick={data.reload}>Read again</button></p><Loaded data={data}>{v => <Table name="Log" rows={v} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.i, cell: e => <time title={e.time}>{new Date(e.time).toLocaleString()}</time> }, { name: 'Level', text: e => e.level, cell: e => <Mark tone={/ERROR/.test(e.level) ? 'bad' : /WARN/.test(e.level) ? 'warn' : 'soft'}>{e.level}</Mark> }, { name: 'Logger', text: e => e.logger }, { name: 'Message', text: e => e.message }]} />}</Loaded></>;
+  return <><p class="actions"><button class="plain" onClick={data.reload}>Read again</button></p><Loaded data={data}>{v => <Table name="Log" rows={v} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.i, cell: e => <time title={e.time}>{new Date(e.time).toLocaleString()}</time> }, { name: 'Level', text: e => e.level, cell: e => <Mark tone={/ERROR/.test(e.level) ? 'bad' : /WARN/.test(e.level) ? 'warn' : 'soft'}>{e.level}</Mark> }, { name: 'Logger', text: e => e.logger }, { name: 'Message', text: e => e.message }, { name: 'More', text: e => moreOf(e.record), cell: e => <span class="soft wrap small">{moreOf(e.record)}</span> }]} />}</Loaded></>;
 }
 
 /** days until a certificate ends, read from its DER by the second UTCTime or GeneralizedTime in it. */
