@@ -1,11 +1,11 @@
 // The map as it is used: panned, zoomed, selected, by mouse, touch and keyboard.
 import { useEffect, useRef } from 'preact/hooks';
 import { Graph, Point, neighbours } from './graph';
-import { shape } from './layout';
+import type { Shape } from './layout';
 import { onTheme } from '../core/theme';
 import { CanvasPen, Layer, Look, paint, palette, Palette, screen, View } from './draw';
 
-interface Props { g: Graph; shape: ReturnType<typeof shape>; hidden?: Map<string, number> | undefined; at: Map<string, Point>; layer: Layer | null; selected: Set<string>; found: string; hops: number; flash: Set<string>; fitTurn: number; onSelect: (s: Set<string>) => void; onOpen: (id: string) => void; onMove: (id: string, p: Point) => void; onKey: (k: string) => boolean }
+interface Props { g: Graph; shape: Shape; hidden?: Map<string, number> | undefined; at: Map<string, Point>; layer: Layer | null; selected: Set<string>; found: string; hops: number; flash: Set<string>; fitTurn: number; onSelect: (s: Set<string>) => void; onOpen: (id: string) => void; onMove: (id: string, p: Point) => void; onKey: (k: string) => boolean }
 
 /** fit is the view that holds all nodes. */
 export function fit(at: Map<string, Point>, width: number, height: number, edge = 90): View {
@@ -45,7 +45,7 @@ export function MapCanvas(props: Props) {
     if (c.width !== Math.round(v.width * ratio) || c.height !== Math.round(v.height * ratio)) { c.width = Math.round(v.width * ratio); c.height = Math.round(v.height * ratio); }
     x.setTransform(ratio, 0, 0, ratio, 0, 0);
     x.clearRect(0, 0, v.width, v.height);
-    const look: Look = { selected: p.selected, found: p.found, layer: p.layer, dim: within(p.g, p.selected, p.hops), flash: p.flash, ...p.shape, ...(p.hidden ? { hidden: p.hidden } : {}) };
+    const look: Look = { selected: p.selected, found: p.found, layer: p.layer, dim: within(p.g, p.selected, p.hops), flash: p.flash, shape: p.shape, ...(p.hidden ? { hidden: p.hidden } : {}) };
     drawn.current = paint(new CanvasPen(x), p.g, p.at, v, look, ink.current ??= palette());
     const o = overview(p.at, v), colour = ink.current;
     small.current = o;
@@ -60,7 +60,7 @@ export function MapCanvas(props: Props) {
     }
     c.dataset.state = 'drawn';
     // What tests read: places on the screen, and the names that were written.
-    (c as unknown as { ctl: unknown }).ctl = { places: Object.fromEntries([...p.at].filter(([id]) => p.g.nodes.has(id)).map(([id, q]) => [id, screen(q, v)])), names: drawn.current, at: Object.fromEntries(p.at), layer: p.layer, small: o, missing: p.shape.missing };
+    (c as unknown as { ctl: unknown }).ctl = { get places() { return Object.fromEntries([...p.at].filter(([id]) => p.g.nodes.has(id)).map(([id, q]) => [id, screen(q, v)])); }, names: drawn.current, at: Object.fromEntries(p.at), layer: p.layer, small: o, missing: p.shape.missing };
   };
   const redraw = () => { frame.current ||= requestAnimationFrame(draw); };
 

@@ -177,18 +177,24 @@ export function layout(g: Graph, ratio = innerWidth < 760 ? 0.9 : 1.9): Places {
   return out;
 }
 
-/** shape is what stands out in a graph: the core, which is the block that the rest of its island hangs on, and links that a fabric lacks. */
-export function shape(g: Graph): { core: Set<string>; missing: [string, string][] } {
-  const adj = neighbours(g), core = new Set<string>(), missing: [string, string][] = [];
+/** Shape is what stands out in a graph: the core, which is the block that the rest of its island hangs on; links that a fabric lacks; and of
+ * each node the number of its fabric, where that has too many links to draw each. */
+export interface Shape { core: Set<string>; missing: [string, string][]; fabric: Map<string, number> }
+const manyLinks = 1000;
+export function shape(g: Graph): Shape {
+  const adj = neighbours(g), core = new Set<string>(), missing: [string, string][] = [], fabric = new Map<string, number>();
+  let count = 0;
   for (const nodes of islands(adj, [...g.nodes.keys()])) {
     const all = nodes.length < 5 ? [] : blocks(adj, nodes[0]!), largest = all.reduce((a, b) => b.length > a.length ? b : a, [] as string[]);
     if (largest.length < nodes.length / 2) largest.forEach(n => core.add(n));
     for (const b of all) {
       const two = sides(b, adj), lacks = two ? two[0].flatMap(x => two[1].filter(y => !adj.get(x)!.has(y)).map((y): [string, string] => [x, y])) : [];
-      if (two && lacks.length <= two[0].length * two[1].length / 10) missing.push(...lacks); // more is a pattern, no fault
+      if (!two || lacks.length > two[0].length * two[1].length / 10) continue; // more is a pattern, no fault
+      missing.push(...lacks);
+      if (two[0].length * two[1].length > manyLinks) { b.forEach(n => fabric.set(n, count)); count++; }
     }
   }
-  return { core, missing };
+  return { core, missing, fabric };
 }
 
 /** beside places nodes that are new next to a neighbour, all others stay. */

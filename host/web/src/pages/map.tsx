@@ -27,7 +27,7 @@ export function MapPage() {
   useEffect(() => {
     if (g && layerID) layerAct.run(async () => { const l = await loadLayer(g, layerID); if ((route.peek().query.get('layer') ?? '') === layerID) setLayer(l); });
   }, [layerID, g?.id, turn]);
-  const form = useMemo(() => g ? shape(g) : { core: new Set<string>(), missing: [] }, [g]);
+  const form = useMemo(() => g ? shape(g) : null, [g]);
   if (!g) return <><Title>Map</Title>{problem.value ? <Failure error={problem.value} retry={() => void refresh()} /> : all
     ? <Empty action={<p><a class="button" href={to(['system', 'features'])}>Install a feature</a> <a class="button plain" href={to(['devices'])}>Add switches</a></p>}>No topology is known. A feature such as ctl-switch-all or ctl-openflow brings one: it discovers the network by itself once it has devices.</Empty>
     : <div class="skeleton" data-state="loading" />}</>;
@@ -40,7 +40,7 @@ export function MapPage() {
     '/': () => document.querySelector<HTMLInputElement>('[aria-label="Find on the map"]')?.focus(),
   };
   const exportAs = (kind: 'svg' | 'png') => exported.run(async () => {
-    const v = fit(at, 1920, 1200), c = document.createElement('canvas'), x = c.getContext('2d')!, colours = palette(), look = { selected: new Set<string>(), found: '', layer, dim: null, flash: new Set<string>(), ...form, ...(hidden ? { hidden } : {}) };
+    const v = fit(at, 1920, 1200), c = document.createElement('canvas'), x = c.getContext('2d')!, colours = palette(), look = { selected: new Set<string>(), found: '', layer, dim: null, flash: new Set<string>(), shape: form!, ...(hidden ? { hidden } : {}) };
     if (kind === 'svg') { const pen = new SVGPen(new CanvasPen(x)); paint(pen, drawn, at, v, look, colours); download(g.id.replace(/\W+/g, '-') + '.svg', 'image/svg+xml', pen.document(v, colours.paper)); return; }
     c.width = v.width * 2; c.height = v.height * 2;
     x.scale(2, 2); x.fillStyle = colours.paper; x.fillRect(0, 0, v.width, v.height);
@@ -62,7 +62,7 @@ export function MapPage() {
     <div class="bar">
       <span data-testid="counts">{g.nodes.size} nodes, {g.links.size} links</span>
       {(['answering', 'silent', 'gone', 'outside', 'unknown'] as const).map(s => count(s) > 0 && <Mark key={s} tone={toneOf[s]}>{count(s)} {s}</Mark>)}
-      {form.missing.length > 0 && <Mark tone="bad">{form.missing.length} missing: not every leaf is linked to every spine</Mark>}
+      {form!.missing.length > 0 && <Mark tone="bad">{form!.missing.length} missing: not every leaf is linked to every spine</Mark>}
       {layer?.title && <span class="tag">{layer.title}</span>}
     </div>
     <div class="bar tools">
@@ -76,9 +76,9 @@ export function MapPage() {
       <button class="plain" onClick={() => exportAs('svg')}>SVG</button><button class="plain" onClick={() => exportAs('png')}>PNG</button>
     </div>
     <div class="mapbox">
-      <MapCanvas g={drawn} shape={form} at={at} hidden={hidden} layer={layer} selected={selected} found={found} hops={hops} flash={flash.value} fitTurn={fitTurn} onSelect={select} onOpen={n => go(['devices', g.id, n])}
+      <MapCanvas g={drawn} shape={form!} at={at} hidden={hidden} layer={layer} selected={selected} found={found} hops={hops} flash={flash.value} fitTurn={fitTurn} onSelect={select} onOpen={n => go(['devices', g.id, n])}
         onMove={(n, p) => { at.set(n, p); put(at); }} onKey={k => { const f = actions[k]; f?.(); return !!f; }} />
-      {selected.size > 0 && <aside class="panel" aria-label="Selected">{[...selected].map(n => g.nodes.get(n)).filter(n => n !== undefined).slice(0, 8).map(n => <Panel key={n.id} g={g} n={n} unpin={at.get(n.id)?.pinned ? () => { delete at.get(n.id)!.pinned; put(at); } : undefined} />)}</aside>}
+      {selected.size > 0 && <aside class="panel" aria-label="Selected">{[...selected].map(n => g.nodes.get(n)).filter(n => n !== undefined).slice(0, 8).map(n => <Panel key={n.id} g={g} n={n} unpin={at.get(n.id)?.pinned ? () => { const { x, y } = at.get(n.id)!; at.set(n.id, { x, y }); put(at); } : undefined} />)}</aside>}
     </div>
     <Legend />
     <Happened />
@@ -100,7 +100,7 @@ function Panel({ g, n, unpin }: { g: Graph; n: Node; unpin?: (() => void) | unde
 
 function Legend() {
   return <details class="legend"><summary>Legend and keys</summary><p><Mark tone="good">answering</Mark> <Mark tone="warn">silent</Mark> <Mark tone="soft">gone, or not known</Mark> <Mark tone="info">outside of the list (◆)</Mark>; a square is an OpenFlow switch, a hexagon a BIER router.
-    Links: solid both ends report it; dashed one end; dotted inferred; grey and dashed gone for less than five minutes; red and dashed missing, where nearly every leaf is linked to every spine. Thicker is faster.</p>
+    Links: solid both ends report it; dashed one end; dotted inferred; grey and dashed gone for less than five minutes; red and dashed missing, where nearly every leaf is linked to every spine. A grey area is a fabric with more than a thousand links: those of a selected node are drawn. Thicker is faster.</p>
   <p class="keys"><kbd>/</kbd> find <kbd>f</kbd> fit <kbd>l</kbd> arrange <kbd>u</kbd> undo <kbd>h</kbd> hops <kbd>c</kbd> fold leaves <kbd>+</kbd> <kbd>-</kbd> zoom <kbd>←↑→↓</kbd> neighbour <kbd>Enter</kbd> open <kbd>Esc</kbd> nothing selected</p></details>;
 }
 
