@@ -24,7 +24,8 @@ type place struct {
 	Y float64 `json:"y"`
 }
 
-// places is /web/places/{topology}: where its user has put the nodes of a map. GET answers an empty object when there is nothing.
+// places is /web/places/{topology}: where its user has put the nodes of a map. GET answers an empty object when there
+// is nothing.
 func (o Options) places(w http.ResponseWriter, r *http.Request) {
 	who, _ := caller.From(r.Context())
 	if who.User == "" {

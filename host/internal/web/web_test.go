@@ -89,8 +89,8 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// Sizes of type, distances, sizes of controls and colours are named once, in tokens.css: no other file has a value of its own, and
-// each name is used.
+// Sizes of type, distances, sizes of controls and colours are named once, in tokens.css: no other file has a value of
+// its own, and each name is used.
 func TestStylesUseTokens(t *testing.T) {
 	read := func(pattern string) string {
 		files, err := filepath.Glob("../../web/src/" + pattern)

@@ -14,8 +14,8 @@ import (
 	"ctl.internal/test/harness"
 )
 
-// An administrator makes a user with a role, ends its session, writes policies and their order, reads why it may not do something, and
-// saves a snapshot.
+// An administrator makes a user with a role, ends its session, writes policies and their order, reads why it may not
+// do something, and saves a snapshot.
 func TestAccess(t *testing.T) {
 	ctx, complaints := browser(t)
 	c := harness.Start(t, bin, nil)

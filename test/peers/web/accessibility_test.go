@@ -67,18 +67,19 @@ func media(settings ...string) chromedp.Action {
 	return m
 }
 
-// small are the main controls of a page, as the name and size of each, that a finger does not hit: all buttons, fields, tabs and entries of
-// the menu but those that sort a column are 44 points high, and buttons as wide (facts/web.md, 5.16).
+// small are the main controls of a page, as the name and size of each, that a finger does not hit: all buttons,
+// fields, tabs and entries of the menu but those that sort a column are 44 points high, and buttons as wide
+// (facts/web.md, 5.16).
 const small = `[...document.querySelectorAll('button:not(.head, .link), a.button, header nav a, .tabs a, .virtual a, select, label.check, input:not([type=checkbox], [type=radio])')].filter(e => e.checkVisibility()).map(e => [e, e.getBoundingClientRect()])
 	.filter(([e, b]) => b.height < 43.9 || e.matches('button') && b.width < 43.9).map(([e, b]) => e.outerHTML.slice(0, 120) + ' is ' + Math.round(b.width) + 'x' + Math.round(b.height))`
 
-// idle are the controls of a page that do nothing: no one hears what is done to them, and they send no form and lead nowhere. Preact keeps
-// what an element listens to in its member l.
+// idle are the controls of a page that do nothing: nothing listens to them, they send no form and lead nowhere.
+// Preact keeps what an element listens to in its member l.
 const idle = `[...document.querySelectorAll('button, select, input, textarea, a')].filter(e => e.checkVisibility() && !Object.values(e.l ?? {}).some(Boolean)
 	&& !(e.form?.l && Object.keys(e.form.l).some(k => /^submit/i.test(k)) && (e.name || e.type === 'submit')) && !(e.matches('a[href]') && !['', '#'].includes(e.getAttribute('href')))).map(e => e.outerHTML.slice(0, 120))`
 
-// unmarked are states that only a background or a shadow shows, of which forced colours leave nothing: each is compared with a control of its
-// kind that is not in the state, by what is left.
+// unmarked are states that only a background or a shadow shows, of which forced colours leave nothing: each is
+// compared with a control of its kind that is not in the state, by what is left.
 const unmarked = `(() => {
 	const look = e => { const s = getComputedStyle(e); return [s.outlineStyle === 'none' ? '' : s.outline, s.borderTop, s.borderBottom, s.textDecorationLine].join('|') }, bad = [];
 	const pairs = [['header nav a[aria-current]', 'header nav a:not([aria-current])'], ['.tabs a[aria-current]', '.tabs a:not([aria-current])'], ['button.plain[aria-pressed=true]', 'button.plain[aria-pressed=false]'],
@@ -98,8 +99,9 @@ const mapForced = `(() => { const c = document.querySelector('canvas.map'), [x, 
 const focusSeen = `(() => { const e = document.querySelector('main button:enabled, main input, main a[href]'); if (!e) return true; e.focus({focusVisible: true}); const s = getComputedStyle(e); return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2 })()`
 
 // Every page is accessible by axe-core (WCAG 2.2 AA and its best practice): light, dark, forced colours, in a narrow
-// window; all that is pressed is at least 24 points, or far enough from the next, and what is pressed with a finger 44; no control
-// does nothing; in forced colours states, borders and the focus are seen; and nothing moves when a user does not want that.
+// window; all that is pressed is at least 24 points, or far enough from the next, and what is pressed with a finger
+// 44; no control does nothing; in forced colours states, borders and the focus are seen; and nothing moves when a
+// user does not want that.
 func TestAccessibility(t *testing.T) {
 	axe := axeSource(t)
 	ctx, complaints := browser(t)

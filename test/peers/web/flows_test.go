@@ -129,7 +129,8 @@ func TestRepositoriesAndGrants(t *testing.T) {
 	noComplaints(t, complaints())
 }
 
-// The map by mouse: dragged nodes stay, also after a reload and for the same user elsewhere; leaves fold; what is exported is the map; 4K and a telephone.
+// The map by mouse: dragged nodes stay, also after a reload and for the same user elsewhere; leaves fold; what is
+// exported is the map; 4K and a telephone.
 func TestMapByMouse(t *testing.T) {
 	ctx, complaints := browser(t)
 	lab, c := switches(t, "ring:4,tree:3x2", "ctl-switch-all")

@@ -150,7 +150,8 @@ func TestLayouts(t *testing.T) {
 	_ = chromedp.Run(ctx, chromedp.ActionFunc(func(ctx context.Context) error { return fetch.Disable().Do(ctx) }))
 }
 
-// smallMap holds that the small map of all nodes is there while some are outside of the view, and that a press in it goes there.
+// smallMap holds that the small map of all nodes is there while some are outside of the view, and that a press in it
+// goes there.
 func smallMap(ctx context.Context, t *testing.T, name string) {
 	t.Helper()
 	const ctl, key = `document.querySelector('canvas.map').ctl`, `document.querySelector('canvas.map').dispatchEvent(new KeyboardEvent('keydown', {key: %q, bubbles: true}))`

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A table of 10,000 rows is in the document in part only, and sorted, filtered and saved whole; of a long answer the explorer shows a part at
-// a time, reads no more than a bound, and says how to have all of it.
+// A table of 10,000 rows is in the document in part only, and sorted, filtered and saved whole; of a long answer the
+// explorer shows a part at a time, reads no more than a bound, and says how to have all of it.
 func TestLongAnswers(t *testing.T) {
 	ctx, complaints := browser(t)
 	_, c := switches(t, "ring:3", "ctl-switch-all")
