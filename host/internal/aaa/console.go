@@ -135,16 +135,17 @@ func (a *AAA) rulesCommand() commands.Command {
 func (a *AAA) tokensCommand() commands.Command {
 	return commands.Command{
 		Name: "access:tokens", Summary: "show who has tokens and sessions, and until when; not their text", Safe: true,
-		Help: "A token that a new password or a revocation has ended stays in the list until it is removed, within the hour.",
+		Help: "A token that a new password or a revocation has ended stays in the list until it is removed, within the hour.\n" +
+			"One is ended by its ID: curl -u admin -X DELETE http://127.0.0.1:8181/web/sessions/ID",
 		Run: func(ctx context.Context, in *commands.Invocation) error {
 			all, err := a.tokens.All(ctx)
 			if err != nil {
 				return err
 			}
 			t := &commands.Table{Empty: "No tokens", Columns: []commands.Column{{Title: "User", Key: "user"}, {Title: "Kind", Key: "kind"},
-				{Title: "From", Key: "from"}, {Title: "Began", Key: "began"}, {Title: "Ends", Key: "expires"}}}
+				{Title: "From", Key: "from"}, {Title: "Began", Key: "began"}, {Title: "Ends", Key: "expires"}, {Title: "ID", Key: "id"}}}
 			for _, k := range all {
-				t.Add(k.User, k.Kind, k.From, k.Began.UTC().Format(time.RFC3339), k.Expires.UTC().Format(time.RFC3339))
+				t.Add(k.User, k.Kind, k.From, k.Began.UTC().Format(time.RFC3339), k.Expires.UTC().Format(time.RFC3339), k.ID)
 			}
 			return in.Emit(t, nil)
 		},

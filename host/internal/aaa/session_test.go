@@ -133,10 +133,10 @@ func TestSessionsEnd(t *testing.T) {
 	used.want(401, "session", "GET", "/x")
 }
 
-// Users see and end their own sessions, and a new password ends all.
+// Users see and end their own sessions, an administrator those of all and their tokens, and a new password ends all.
 func TestOwnSessions(t *testing.T) {
 	l := open(t, defaultINI)
-	one, two, foreign := l.logIn("user", "user"), l.logIn("user", "user"), l.logIn("admin", "admin")
+	one, two, admin := l.logIn("user", "user"), l.logIn("user", "user"), l.logIn("admin", "admin")
 	var list struct {
 		Sessions []struct {
 			ID      string
@@ -149,14 +149,46 @@ func TestOwnSessions(t *testing.T) {
 	}
 	for _, s := range list.Sessions {
 		if !s.Current {
-			foreign.want(404, "", "DELETE", "/web/sessions/"+s.ID, samePage)
 			one.want(204, "", "DELETE", "/web/sessions/"+s.ID, samePage)
 		}
 	}
 	two.want(401, "session", "GET", "/x")
 	one.want(200, "", "GET", "/x")
+
+	token := l.token("user", "user")
+	all, ended := l.shown("access:tokens"), 0
+	for _, k := range all {
+		at := "/web/sessions/" + k["id"].(string)
+		switch {
+		case k["user"] == "admin@sdn":
+			one.want(404, "", "DELETE", at, samePage)
+		case k["kind"] == "access token":
+			l.want(200, "GET", "/x", token, "")
+			admin.want(204, "", "DELETE", at, samePage)
+			admin.want(404, "", "DELETE", at, samePage)
+			l.want(401, "GET", "/x", token, "")
+			ended++
+		}
+	}
+	admin.want(200, "", "GET", "/x")
+	if ended != 1 {
+		t.Errorf("%d tokens were ended, of %+v", ended, all)
+	}
 	l.want(200, "PUT", "/auth/v1/users/user@sdn", "admin:admin", `{"password":"another-one"}`)
 	one.want(401, "session", "GET", "/x")
+}
+
+// shown is what a command that changes nothing answers.
+func (l *lab) shown(name string) (out []map[string]any) {
+	l.t.Helper()
+	c, ok := commands.Find(l.RealmCommands(), name)
+	if !ok || !c.Safe {
+		l.t.Fatalf("%s: there %v, safe %v", name, ok, c.Safe)
+	}
+	var b bytes.Buffer
+	must(l.t, c.Run(ctx, &commands.Invocation{Format: "json", Stdout: &b}))
+	must(l.t, json.Unmarshal(b.Bytes(), &out))
+	return out
 }
 
 // An administrator sees who has sessions, and the rules, without anything that would log in.
@@ -164,21 +196,10 @@ func TestTokensAndRulesAreShown(t *testing.T) {
 	l := open(t, defaultINI)
 	l.logIn("user", "user")
 	l.logIn("admin", "admin")
-	shown := func(name string) (out []map[string]any) {
-		t.Helper()
-		c, ok := commands.Find(l.RealmCommands(), name)
-		if !ok || !c.Safe {
-			t.Fatalf("%s: there %v, safe %v", name, ok, c.Safe)
-		}
-		var b bytes.Buffer
-		must(t, c.Run(ctx, &commands.Invocation{Format: "json", Stdout: &b}))
-		must(t, json.Unmarshal(b.Bytes(), &out))
-		return out
-	}
-	if got := shown("access:tokens"); len(got) != 2 || got[0]["user"] != "admin@sdn" || got[1]["user"] != "user@sdn" || got[1]["kind"] != "session" || got[1]["from"] == "" {
+	if got := l.shown("access:tokens"); len(got) != 2 || got[0]["user"] != "admin@sdn" || got[1]["user"] != "user@sdn" || got[1]["kind"] != "session" || got[1]["from"] == "" {
 		t.Errorf("%v", got)
 	}
-	if got := shown("access:rules"); len(got) == 0 || got[0]["line"] == nil || got[0]["pattern"] == "" {
+	if got := l.shown("access:rules"); len(got) == 0 || got[0]["line"] == nil || got[0]["pattern"] == "" {
 		t.Errorf("%v", got)
 	}
 }

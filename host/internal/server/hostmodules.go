@@ -3,6 +3,7 @@ package server
 import (
 	"embed"
 	"io/fs"
+	"path"
 	"strings"
 
 	aaayang "ctl.internal/host/internal/aaa/yang"
@@ -35,11 +36,16 @@ func hostModules() ([]part, error) {
 	for _, m := range [][2]string{{certrpc.Module, certrpc.Text}, {certrpc.SettingsModule, certrpc.SettingsText}, {encrypt.Module, encrypt.Text}} {
 		p.modules = append(p.modules, &pluginv1.YangModule{Name: m[0], Text: m[1], Implemented: true})
 	}
-	for _, name := range []string{systemModule, "ctl-topology"} {
-		text, err := ownModules.ReadFile("yang/" + name + "@2026-11-22.yang")
+	own, err := fs.Glob(ownModules, "yang/*.yang")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range own {
+		text, err := ownModules.ReadFile(f)
 		if err != nil {
 			return nil, err
 		}
+		name, _, _ := strings.Cut(path.Base(f), "@")
 		p.modules = append(p.modules, &pluginv1.YangModule{Name: name, Text: string(text), Implemented: true})
 	}
 	p.aliases = []byte(certrpc.Aliases)

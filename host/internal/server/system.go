@@ -34,6 +34,8 @@ func (s *Server) systemOperations() operations.Mux {
 		systemModule + ":stop-plugin":       onPlugin(func(ctx context.Context, name string) error { return s.plugins.Stop(ctx, name) }),
 		systemModule + ":get-log":           adminOnly(s.getLog),
 		systemModule + ":show":              adminOnly(s.show),
+		systemModule + ":get-snapshots":     adminOnly(s.getSnapshots),
+		systemModule + ":save-snapshot":     adminOnly(s.saveSnapshot),
 	}
 }
 
@@ -194,6 +196,7 @@ type logEntry struct {
 	Level   string `json:"level"`
 	Logger  string `json:"logger"`
 	Message string `json:"message"`
+	Record  string `json:"record,omitempty"`
 }
 
 type logEntries struct {
@@ -205,7 +208,7 @@ func (s *Server) getLog(_ context.Context, in struct {
 }) (logEntries, error) {
 	var out logEntries
 	for _, e := range s.registry.Recent(in.Limit) {
-		out.Entry = append(out.Entry, logEntry{e.Time.UTC().Format(time.RFC3339Nano), logs.LevelName(e.Level), e.Logger, logs.Printable(e.Message)})
+		out.Entry = append(out.Entry, logEntry{e.Time.UTC().Format(time.RFC3339Nano), logs.LevelName(e.Level), e.Logger, logs.Printable(e.Message), e.JSON})
 	}
 	return out, nil
 }

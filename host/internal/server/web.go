@@ -31,7 +31,7 @@ func (s *Server) webOptions() web.Options {
 			return out
 		},
 		Routes:  s.routeDocuments,
-		Version: version,
+		Version: version, Store: s.store,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/web/openapi"
 	"ctl.internal/internal/yang"
 )
@@ -24,6 +25,8 @@ type Options struct {
 	// Routes are what plugins serve outside of YANG, with their own documents; nil for none.
 	Routes  func(context.Context) []openapi.Route
 	Version string
+	// Store keeps where users have put the nodes of their maps.
+	Store datastore.Store
 }
 
 // Paths are the subtrees to mount New's handler on, without stripping them; "/"
@@ -37,6 +40,8 @@ func New(o Options) http.Handler {
 	m.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { files.serve(w, r, "index.html") })
 	m.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) { files.serve(w, r, "index.html") })
 	m.HandleFunc("GET /web/static/{file}", func(w http.ResponseWriter, r *http.Request) { files.serve(w, r, r.PathValue("file")) })
+	m.HandleFunc("GET /web/places/{topology}", o.places)
+	m.HandleFunc("PUT /web/places/{topology}", o.places)
 	m.HandleFunc("/web", http.NotFound) // else the mux leads to /web/, which comes back as /web
 	// Access control has taken a trailing slash away already: both forms lead to the page.
 	for from, to := range map[string]string{"apidoc": "/#/api", "yangui": "/#/yang"} {

@@ -2,15 +2,19 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"ctl.internal/host/internal/datastore/memory"
 	"ctl.internal/host/internal/web/openapi"
 	"ctl.internal/internal/yang"
+	"ctl.internal/sdk/caller"
 )
 
 const text = `module m {
@@ -27,7 +31,7 @@ func pages(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	return New(Options{Schema: func() *yang.Set { return set },
-		Shown: func(string) bool { return true }, Streams: func() []openapi.Stream { return nil }})
+		Shown: func(string) bool { return true }, Streams: func() []openapi.Stream { return nil }, Store: memory.New(memory.Options{})})
 }
 
 // The page and its files answer by themselves, the addresses of the old pages lead to the new ones, and all of
@@ -85,15 +89,46 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// Sizes of type, colours and distances are named once, in tokens.css.
+// Sizes of type, distances, sizes of controls and colours are named once, in tokens.css: no other file has a value of
+// its own, and each name is used.
 func TestStylesUseTokens(t *testing.T) {
-	text, err := os.ReadFile("../../web/src/app.css")
-	if err != nil {
-		t.Fatal(err)
+	read := func(pattern string) string {
+		files, err := filepath.Glob("../../web/src/" + pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %d files", pattern, err, len(files))
+		}
+		var all strings.Builder
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		return all.String()
 	}
-	for _, wrong := range []string{`#[0-9a-fA-F]{3,8}\b[^{]*;`, `rgba?\(`, `font-size:\s*\d`, `(padding|margin|gap)[a-z-]*:\s*[1-9]\d*px`} {
-		if found := regexp.MustCompile(wrong).FindAllString(string(text), -1); found != nil {
-			t.Errorf("app.css has values of its own: %q", found)
+	tokens, style, scripts := read("tokens.css"), read("app.css"), read("*.tsx")+read("*/*.ts")+read("*/*.tsx")
+	for where, wrong := range map[*string][]string{
+		&style: {`#[0-9a-fA-F]{3,8}\b[^{]*;`, `(rgb|hsl|oklch|light-dark)a?\(`, `font(-size)?:[^;}]*\d(px|rem|em|pt)`, `(padding|margin|gap|border-radius)[a-z-]*:[^;}]*[1-9]\d*(px|rem|em|pt)`,
+			`min-height: (24|32|44)px`, `(color|background|fill|stroke)[a-z-]*: (red|green|blue|black|white|gr[ae]y)`},
+		&scripts: {`['"]#[0-9a-fA-F]{3,8}['"]`, `(rgb|hsl|oklch)a?\(\d`, `style=`, `\.style\.(font|padding|margin|background)`},
+	} {
+		for _, w := range wrong {
+			if found := regexp.MustCompile(w).FindAllString(*where, -1); found != nil {
+				t.Errorf("a value that is not in tokens.css: %q", found)
+			}
+		}
+	}
+	defined := map[string]bool{"row": true} // the height of a row of a list, set and used beside it
+	for _, m := range regexp.MustCompile(`--([a-z0-9-]+):`).FindAllStringSubmatch(tokens, -1) {
+		defined[m[1]] = true
+		if !strings.Contains(style, "var(--"+m[1]+")") && !strings.Contains(scripts, "'"+m[1]+"'") {
+			t.Errorf("--%s is in tokens.css, and nothing uses it", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`var\(--([a-z0-9-]+)\)`).FindAllStringSubmatch(style, -1) {
+		if !defined[m[1]] {
+			t.Errorf("--%s is used, and not in tokens.css", m[1])
 		}
 	}
 }
@@ -120,6 +155,47 @@ func TestStateIsOfDatastores(t *testing.T) {
 	for name, want := range map[string]bool{"c": false, "set": false, "seen": true, "a": false, "b": false, "x": false} {
 		if state, there := got[name]; !there || state != want {
 			t.Errorf("%s: state %v, there %v", name, state, there)
+		}
+	}
+}
+
+// Where a user has put nodes is kept for this user, within bounds.
+func TestPlacesOfAUser(t *testing.T) {
+	h := pages(t)
+	ask := func(method, path, user, body string) (int, string) {
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		if user != "" {
+			r = r.WithContext(caller.With(r.Context(), caller.Caller{User: user, Domain: "sdn"}))
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code, strings.TrimSpace(w.Body.String())
+	}
+	const mine = `{"sw1":{"x":1,"y":-2.5}}`
+	for _, step := range []struct {
+		method, path, user, body string
+		status                   int
+		answer                   string
+	}{
+		{"GET", "/web/places/switch:1", "bob", "", 200, "{}"},
+		{"PUT", "/web/places/switch:1", "bob", mine, 204, ""},
+		{"GET", "/web/places/switch:1", "bob", "", 200, mine},
+		{"GET", "/web/places/switch:1", "eve", "", 200, "{}"},
+		{"GET", "/web/places/other", "bob", "", 200, "{}"},
+		{"PUT", "/web/places/switch:1", "bob", `[1]`, 400, "*"},
+		{"PUT", "/web/places/switch:1", "bob", `{"a":"` + strings.Repeat("x", maxPlaces) + `"}`, 413, "*"},
+		{"PUT", "/web/places/switch:1", "", mine, 401, "*"},
+		{"PUT", "/web/places/switch:1", "bob", `{}`, 204, ""},
+		{"GET", "/web/places/switch:1", "bob", "", 200, "{}"},
+	} {
+		if status, answer := ask(step.method, step.path, step.user, step.body); status != step.status || step.answer != "*" && answer != step.answer {
+			t.Errorf("%s %s of %q with %.40s: %d %s, want %d %s", step.method, step.path, step.user, step.body, status, answer, step.status, step.answer)
+		}
+	}
+	for i := range maxTopologies + 1 {
+		status, text := ask("PUT", fmt.Sprintf("/web/places/t%d", i), "bob", mine)
+		if want := map[bool]int{true: 204, false: 409}[i < maxTopologies]; status != want {
+			t.Errorf("topology %d: %d %s, want %d", i+1, status, text, want)
 		}
 	}
 }

@@ -129,7 +129,8 @@ func TestRepositoriesAndGrants(t *testing.T) {
 	noComplaints(t, complaints())
 }
 
-// The map by mouse: dragged nodes stay, also after a reload; leaves fold; what is exported is the map; 4K and a telephone.
+// The map by mouse: dragged nodes stay, also after a reload and for the same user elsewhere; leaves fold; what is
+// exported is the map; 4K and a telephone.
 func TestMapByMouse(t *testing.T) {
 	ctx, complaints := browser(t)
 	lab, c := switches(t, "ring:4,tree:3x2", "ctl-switch-all")
@@ -144,11 +145,17 @@ func TestMapByMouse(t *testing.T) {
 	var before, dragged, reloaded string
 	const where = `(p => p ? [Math.round(p.x), Math.round(p.y), p.pinned].join() : '')(document.querySelector('canvas.map').ctl.at['` + sw1 + `'])`
 	run(ctx, t, "map-drag", chromedp.Evaluate(where, &before), mouse(input.MousePressed, 0, 0), mouse(input.MouseMoved, 20, 15), mouse(input.MouseMoved, 60, 45), mouse(input.MouseReleased, 60, 45),
-		until(where+`.endsWith('true')`), chromedp.Evaluate(where, &dragged), chromedp.Reload(), until(drawn), chromedp.Evaluate(where, &reloaded))
+		until(where+`.endsWith('true')`), until(`document.querySelector('[data-places=saved]')`), chromedp.Evaluate(where, &dragged), chromedp.Evaluate(`localStorage.clear()`, nil), chromedp.Reload(), until(drawn), chromedp.Evaluate(where, &reloaded))
+	if kept := c.Do("GET", "/web/places/switch:1", "admin:admin", "").JSON(t); kept[sw1] == nil || len(kept) != 1 {
+		t.Errorf("the controller keeps %v of what was dragged", kept)
+	}
 	if before == dragged || dragged != reloaded {
 		t.Errorf("sw1 was at %s, was dragged to %s, and is at %s after a reload", before, dragged, reloaded)
 	}
-	run(ctx, t, "map-unpin", chromedp.SendKeys(`[aria-label="Find on the map"]`, "sw1\r"), press("Unpin"), until(`!`+where+`.endsWith('true')`))
+	run(ctx, t, "map-unpin", chromedp.SendKeys(`[aria-label="Find on the map"]`, "sw1\r"), press("Unpin"), until(`!`+where+`.endsWith('true')`), until(`document.querySelector('[data-places=saved]')`))
+	if kept := c.Do("GET", "/web/places/switch:1", "admin:admin", "").JSON(t); len(kept) != 0 {
+		t.Errorf("the controller keeps %v after the pin was taken away", kept)
+	}
 	const count = `(c => [Object.keys(c.places).length, c.names.length].join())(document.querySelector('canvas.map').ctl)`
 	run(ctx, t, "map-fold", press("Fit"), press("Fold leaves"), until(count+` === '7,7'`), press("Fold leaves"), until(count+` === '11,11'`))
 	var svg string

@@ -7,9 +7,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"ctl.internal/test/harness"
@@ -94,13 +97,17 @@ func TestLayouts(t *testing.T) {
 	}{
 		{"ring-and-tree", 15, 15, append(ring(0, 8), tree...)},
 		{"leaf-spine-46x4", 50, 50, leafSpine(46, 4)},
-		{"leaf-spine-280x20", 300, 200, leafSpine(280, 20)},
+		{"leaf-spine-280x20", 300, 200, leafSpine(280, 20)[2:]}, // two links are missing
 		{"rings-of-rings", many, 80, rings},
 	} {
 		now = document(one.n, one.pairs)
 		var got struct {
 			Places map[string][2]float64
-			Names  []struct{ X, Y, W, H float64 }
+			Names  []struct {
+				ID         string
+				X, Y, W, H float64
+			}
+			Missing [][]string
 		}
 		run(ctx, t, "layout-"+one.name, chromedp.Navigate(c.HTTP+"/#/map"), chromedp.Reload(), shows(fmt.Sprintf("%d nodes, %d links", one.n, len(one.pairs))),
 			until(`document.querySelector('canvas.map').dataset.state === 'drawn'`), chromedp.Evaluate(`document.querySelector('canvas.map').ctl`, &got))
@@ -114,8 +121,25 @@ func TestLayouts(t *testing.T) {
 				}
 			}
 		}
+		if want := map[string]int{"leaf-spine-280x20": 2}[one.name]; len(got.Missing) != want {
+			t.Errorf("%s: the links %v are drawn as missing, want %d", one.name, got.Missing, want)
+		}
+		if one.name == "rings-of-rings" { // the names of the core come first
+			core := 0
+			for _, n := range got.Names {
+				if i, err := strconv.Atoi(strings.TrimPrefix(n.ID, "n")); err == nil && i < 20 {
+					core++
+				}
+			}
+			if core != 20 {
+				t.Errorf("%d of 20 names of the core are readable", core)
+			}
+		}
 		if close := tooClose(got.Places, 4); close > 0 {
 			t.Errorf("%s: %d pairs of nodes are closer than 4 points", one.name, close)
+		}
+		if one.n >= 200 {
+			smallMap(ctx, t, one.name)
 		}
 		var again map[string][2]float64
 		run(ctx, t, "layout-again", chromedp.Reload(), until(`document.querySelector('canvas.map').dataset.state === 'drawn'`), chromedp.Evaluate(`document.querySelector('canvas.map').ctl.places`, &again))
@@ -124,6 +148,23 @@ func TestLayouts(t *testing.T) {
 		}
 	}
 	_ = chromedp.Run(ctx, chromedp.ActionFunc(func(ctx context.Context) error { return fetch.Disable().Do(ctx) }))
+}
+
+// smallMap holds that the small map of all nodes is there while some are outside of the view, and that a press in it
+// goes there.
+func smallMap(ctx context.Context, t *testing.T, name string) {
+	t.Helper()
+	const ctl, key = `document.querySelector('canvas.map').ctl`, `document.querySelector('canvas.map').dispatchEvent(new KeyboardEvent('keydown', {key: %q, bubbles: true}))`
+	var at []float64
+	var before string
+	run(ctx, t, "small-map-"+name, until(`!`+ctl+`.small`), chromedp.Evaluate(strings.Repeat(fmt.Sprintf(key, "+")+";", 12), nil), until(ctl+`.small`),
+		chromedp.Evaluate(`(() => { const b = document.querySelector('canvas.map').getBoundingClientRect(), s = `+ctl+`.small; return [b.left + s.left + 4, b.top + s.top + 4] })()`, &at),
+		chromedp.Evaluate(`JSON.stringify(`+ctl+`.places)`, &before))
+	press := func(kind input.MouseType) chromedp.Action {
+		return input.DispatchMouseEvent(kind, at[0], at[1]).WithButton(input.Left).WithButtons(1).WithClickCount(1)
+	}
+	run(ctx, t, "small-map-pressed-"+name, press(input.MousePressed), press(input.MouseReleased), until(fmt.Sprintf(`JSON.stringify(`+ctl+`.places) !== %q`, before)),
+		chromedp.Evaluate(fmt.Sprintf(key, "f"), nil), until(`!`+ctl+`.small`))
 }
 
 func tooClose(places map[string][2]float64, least float64) (pairs int) {

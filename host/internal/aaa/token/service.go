@@ -409,6 +409,7 @@ func readRecord(sn datastore.Snapshot, d string) (*record, error) {
 
 // Kept is a token or session, without its text.
 type Kept struct {
+	ID             string // names it to End; no secret
 	User           string // id; of an outside user REALM/NAME@DOMAIN
 	Kind           string // access token, refresh token or session
 	From           string // the address that a session was begun from
@@ -422,14 +423,15 @@ func (s *Service) All(ctx context.Context) (out []Kept, err error) {
 			if err != nil {
 				return err
 			}
-			r, err := readRecord(sn, e.Key[strings.LastIndex(e.Key, "/")+1:])
+			d := e.Key[strings.LastIndex(e.Key, "/")+1:]
+			r, err := readRecord(sn, d)
 			if err != nil {
 				return err
 			}
 			if r == nil || r.Used || !s.o.Now().Before(r.Expires) {
 				continue
 			}
-			k := Kept{User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
+			k := Kept{ID: r.id(d), User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
 			if r.Session != nil {
 				k.Kind, k.From = "session", r.Session.Address
 			} else if r.Refresh {
@@ -440,4 +442,45 @@ func (s *Service) All(ctx context.Context) (out []Kept, err error) {
 		return nil
 	})
 	return out, err
+}
+
+// id names the record of a digest to users: that of its session, or the beginning of the digest.
+func (r *record) id(d string) string {
+	if r.Session != nil {
+		return r.Session.ID
+	}
+	return d[:16]
+}
+
+// End ends the token or session that has an id, with a refresh token all tokens of its login, and returns whose it
+// was; nobody's when there is none.
+func (s *Service) End(ctx context.Context, id string) (user string, err error) {
+	var found *record
+	var digest string
+	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/"}) {
+			if err != nil {
+				return err
+			}
+			d := e.Key[strings.LastIndex(e.Key, "/")+1:]
+			r, err := readRecord(sn, d)
+			if err != nil {
+				return err
+			}
+			if r != nil && r.id(d) == id {
+				found, digest = r, d
+				return nil
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil || found == nil:
+		return "", err
+	case found.Refresh:
+		return found.User, s.endFamily(ctx, found.Family)
+	}
+	_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: found.remove(digest)})
+	s.forget()
+	return found.User, err
 }

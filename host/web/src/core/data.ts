@@ -27,14 +27,14 @@ export function useTick(seconds: number): void {
   useEffect(() => { const t = setInterval(() => set(x => x + 1), seconds * 1000); return () => clearInterval(t); }, [seconds]);
 }
 
-/** age says how long ago a time is. */
+/** age says how long ago a time is, in one word for the browser. */
 export function age(t: string | Date | undefined): string {
   if (!t) return '';
   const s = Math.max(0, Math.round((Date.now() - new Date(t).getTime()) / 1000));
-  if (s < 60) return `${s} s ago`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ago`;
-  if (s < 86400) return `${Math.floor(s / 3600)} h ago`;
-  return `${Math.floor(s / 86400)} d ago`;
+  if (s < 60) return `${s}\u00a0s\u00a0ago`;
+  if (s < 3600) return `${Math.floor(s / 60)}\u00a0min\u00a0ago`;
+  if (s < 86400) return `${Math.floor(s / 3600)}\u00a0h\u00a0ago`;
+  return `${Math.floor(s / 86400)}\u00a0d\u00a0ago`;
 }
 
 /** mac writes a MAC address that the API has as a number. */

@@ -4,6 +4,7 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { Fault, away, faultFrom } from './api';
 import { Data, age, csv, download, natural, printable } from './data';
 import { route, setQuery } from './route';
+import { theme } from './theme';
 
 /** Title is the heading of a page, and the title of the window. */
 export function Title({ children, side }: { children: string; side?: ComponentChildren }) {
@@ -67,14 +68,15 @@ export function Table<T>({ name, rows, columns, id, empty, selected, onSelect, n
   const few = shown.length <= 2 * window_, first = few ? 0 : Math.max(0, Math.min(shown.length - window_, Math.floor(top / rowHeight) - 15));
   const visible = few ? shown : shown.slice(first, first + window_), span = columns.length + (onSelect ? 1 : 0);
   const toggle = (key: string) => { const s = new Set(selected); if (!s.delete(key)) s.add(key); onSelect?.(s); };
+  const low = /^[A-Z][a-z]/.test(name) ? name[0]!.toLowerCase() + name.slice(1) : name;
   if (!rows.length && empty) return <>{empty}</>;
   return <section class="tablebox" aria-label={name}>
     <div class="bar">
-      <Search label={`Filter ${name.toLowerCase()}`} value={want} onInput={q => setQuery({ q })} />
+      <Search label={`Filter ${low}`} value={want} onInput={q => setQuery({ q })} />
       <span class="soft" role="status">{shown.length === rows.length ? rows.length : `${shown.length} of ${rows.length}`}</span>
       <button class="plain" onClick={() => download(name.toLowerCase().replace(/\W+/g, '-') + '.csv', 'text/csv', csv([columns.map(c => c.name), ...shown.map(r => columns.map(c => c.text(r)))]))}>CSV</button>
     </div>
-    <div class="scroll" tabIndex={0} role="group" aria-label={`Rows of ${name.toLowerCase()}`} onScroll={e => { if (!few) setTop(e.currentTarget.scrollTop); }}>
+    <div class="scroll" tabIndex={0} role="group" aria-label={`Rows of ${low}`} onScroll={e => { if (!few) setTop(e.currentTarget.scrollTop); }}>
       <table aria-rowcount={shown.length}>
         <thead><tr>
           {onSelect && <th scope="col"><span class="hidden">Selected</span></th>}
@@ -85,7 +87,7 @@ export function Table<T>({ name, rows, columns, id, empty, selected, onSelect, n
           {first > 0 && <tr aria-hidden="true"><td colSpan={span} ref={e => { if (e) e.style.height = first * rowHeight + 'px'; }} /></tr>}
           {visible.map(r => <tr key={id(r)}>
             {onSelect && <td><input type="checkbox" aria-label={'Select ' + columns[0]!.text(r)} checked={selected?.has(id(r))} onChange={() => toggle(id(r))} /></td>}
-            {columns.map(c => <td key={c.name} class={c.right ? 'right' : ''}>{c.cell ? c.cell(r) : printable(String(c.text(r)))}</td>)}
+            {columns.map(c => <td key={c.name} class={c.right ? 'right' : c.name === 'Do' ? 'keep' : ''}>{c.cell ? c.cell(r) : printable(String(c.text(r)))}</td>)}
           </tr>)}
           {!few && <tr aria-hidden="true"><td colSpan={span} ref={e => { if (e) e.style.height = (shown.length - first - visible.length) * rowHeight + 'px'; }} /></tr>}
           {!shown.length && <tr><td colSpan={span} class="soft">Nothing here matches “{want}”.</td></tr>}
@@ -145,7 +147,7 @@ export function Chart({ label, times, series }: { label: string; times: number[]
   const box = useRef<HTMLDivElement>(null), [error, fail] = useState<Fault | null>(null);
   useEffect(() => {
     let gone = () => undefined as void, here = true;
-    import('./chart').then(c => { if (here && box.current && times.length) gone = c.line(box.current, times, series); }).catch((e: unknown) => { if (here) fail(faultFrom(e)); });
+    import('./chart').then(c => { if (here && box.current && times.length) gone = c.line(box.current, times, series, theme); }).catch((e: unknown) => { if (here) fail(faultFrom(e)); });
     return () => { here = false; gone(); };
   }, [times, series]);
   return <>{error && <Failure error={error} />}<div ref={box} class="chart" role="img" aria-label={label} /></>;

@@ -146,7 +146,7 @@ function island(nodes: string[], adj: Adjacency, name: (id: string) => string): 
 }
 
 /** layout places all nodes: islands apart, the largest first, packed in rows of about the shape of the window. */
-export function layout(g: Graph, ratio = 1.9): Places {
+export function layout(g: Graph, ratio = innerWidth < 760 ? 0.9 : 1.9): Places {
   const adj = neighbours(g), name = (id: string) => g.nodes.get(id)!.name, order = [...g.nodes.keys()].sort((a, b) => natural(name(a), name(b)));
   for (const [id, set] of adj) adj.set(id, new Set([...set].sort((a, b) => natural(name(a), name(b)))));
   const alone = order.filter(n => !adj.get(n)!.size), parts = islands(adj, order.filter(n => adj.get(n)!.size)).map(nodes => island(nodes, adj, name));
@@ -175,6 +175,26 @@ export function layout(g: Graph, ratio = 1.9): Places {
   const best = boxes.map(b => pack(Math.max(sum += b.w, boxes[0]!.w))).reduce((a, b) => b.zoom > a.zoom * 1.001 ? b : a, { at: [] as { x: number; y: number }[], zoom: 0 }), out: Places = new Map();
   boxes.forEach((b, i) => { for (const [id, p] of b.at) out.set(id, { x: p.x - b.x + best.at[i]!.x, y: p.y - b.y + best.at[i]!.y }); });
   return out;
+}
+
+/** Shape is what stands out in a graph: the core, which is the block that the rest of its island hangs on; links that a fabric lacks; and of
+ * each node the number of its fabric, where that has too many links to draw each. */
+export interface Shape { core: Set<string>; missing: [string, string][]; fabric: Map<string, number> }
+const manyLinks = 1000;
+export function shape(g: Graph): Shape {
+  const adj = neighbours(g), core = new Set<string>(), missing: [string, string][] = [], fabric = new Map<string, number>();
+  let count = 0;
+  for (const nodes of islands(adj, [...g.nodes.keys()])) {
+    const all = nodes.length < 5 ? [] : blocks(adj, nodes[0]!), largest = all.reduce((a, b) => b.length > a.length ? b : a, [] as string[]);
+    if (largest.length < nodes.length / 2) largest.forEach(n => core.add(n));
+    for (const b of all) {
+      const two = sides(b, adj), lacks = two ? two[0].flatMap(x => two[1].filter(y => !adj.get(x)!.has(y)).map((y): [string, string] => [x, y])) : [];
+      if (!two || lacks.length > two[0].length * two[1].length / 10) continue; // more is a pattern, no fault
+      missing.push(...lacks);
+      if (two[0].length * two[1].length > manyLinks) { b.forEach(n => fabric.set(n, count)); count++; }
+    }
+  }
+  return { core, missing, fabric };
 }
 
 /** beside places nodes that are new next to a neighbour, all others stay. */

@@ -1,6 +1,6 @@
 // The topologies as the pages know them, and where a user has put their nodes.
 import { signal } from '@preact/signals';
-import { call, Fault, faultFrom, me } from '../core/api';
+import { call, Fault, faultFrom } from '../core/api';
 import { onEvents } from '../core/events';
 import { Graph, merge, ofBier, Point, read } from './graph';
 import { beside, layout } from './layout';
@@ -9,7 +9,8 @@ export const graphs = signal<Map<string, Graph> | null>(null);
 export const problem = signal<Fault | null>(null);
 export const readAt = signal<Date | null>(null);
 export const flash = signal<Set<string>>(new Set());
-const places = new Map<string, Map<string, Point>>();
+const places = new Map<string, Map<string, Point>>(), kept = new Map<string, Record<string, Point>>();
+const placesPath = (id: string) => '/web/places/' + encodeURIComponent(id);
 let loading: Promise<void> | null = null, again = false;
 
 /** refresh reads all topologies; what is shown stays where it is. */
@@ -30,6 +31,14 @@ async function bierTopologies(): Promise<Record<string, unknown>[]> {
   }
 }
 
+/** readPlaces reads where the user has put the nodes of topologies that are new here. */
+async function readPlaces(ids: string[]) {
+  await Promise.all(ids.filter(id => !kept.has(id)).map(async id => {
+    const at = await call<Record<string, Point>>(placesPath(id), { background: true }).catch((e: Fault) => { if (e.status) return {}; throw e; });
+    kept.set(id, at ?? {});
+  }));
+}
+
 async function load(background: boolean) {
   try {
     const answer = await call<{ 'network-topology'?: { topology?: unknown[] } }>('/restconf/operational/network-topology:network-topology', { background }).catch((e: Fault) => { if (e.status === 404) return { 'network-topology': { topology: [] } }; throw e; });
@@ -40,6 +49,7 @@ async function load(background: boolean) {
       if (old) for (const n of g.nodes.values()) if (old.nodes.get(n.id)?.state !== n.state) changed.add(n.id);
       out.set(g.id, g);
     }
+    await readPlaces([...out.keys()]);
     graphs.value = out;
     if (changed.size && !matchMedia('(prefers-reduced-motion: reduce)').matches) { flash.value = changed; setTimeout(() => { flash.value = new Set(); }, 1500); }
     problem.value = null;
@@ -51,25 +61,19 @@ async function load(background: boolean) {
 
 onEvents(events => { if (!events.length || events.some(e => /topolog|link|node|trap/.test(e.stream + e.name))) void refresh(true); });
 
-const key = (id: string) => `ctl.map.${me.value?.user}@${me.value?.domain}.${id}`;
-
-/** remembered are the places that a browser keeps; none when it keeps none, or something else. */
-function remembered(key: string): [string, Point][] {
-  try { const list: unknown = JSON.parse(localStorage.getItem(key) ?? '[]'); return Array.isArray(list) ? list as [string, Point][] : []; } catch { return []; }
-}
-
 /** placesOf returns where the nodes of a graph are: where its user has put them, else by the layout. */
 export function placesOf(g: Graph): Map<string, Point> {
   let at = places.get(g.id);
   if (!at) {
-    const pinned: [string, Point][] = remembered(key(g.id));
-    at = new Map([...layout(g), ...pinned.filter(([id]) => g.nodes.has(id))]);
+    const pinned = Object.entries(kept.get(g.id) ?? {}).filter(([id]) => g.nodes.has(id)).map(([id, p]): [string, Point] => [id, { ...p, pinned: true }]);
+    at = new Map([...layout(g), ...pinned]);
   } else if ([...g.nodes.keys()].some(id => !at!.has(id))) at = beside(g, at);
   places.set(g.id, at);
   return at;
 }
-export function setPlaces(g: Graph, at: Map<string, Point>): void {
+/** setPlaces moves nodes, and has the controller keep those that are pinned for this user. */
+export async function setPlaces(g: Graph, at: Map<string, Point>): Promise<void> {
   places.set(g.id, at);
-  localStorage.setItem(key(g.id), JSON.stringify([...at].filter(([, p]) => p.pinned)));
+  await call(placesPath(g.id), { method: 'PUT', body: Object.fromEntries([...at].filter(([, p]) => p.pinned).map(([id, { x, y }]) => [id, { x, y }])) });
 }
 export const titleOf = (id: string): string => id.startsWith('switch') ? `Switches (${id})` : id.startsWith('openflow') || id.startsWith('flow') ? `OpenFlow (${id})` : id;

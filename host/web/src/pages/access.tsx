@@ -13,7 +13,7 @@ interface Domain { domainid: string; name: string; description?: string; enabled
 export function AccessPage() {
   const tab = route.value.path[1] ?? 'users';
   return <><Title>Access</Title>{!isAdmin() && <p class="note warn">Users, roles and policies are for the role admin; you have {me.value?.roles.join(', ') || 'no role'}. What an answer refuses is said below.</p>}
-    <Tabs base={t => to(['access', t])} now={tab} tabs={[['users', 'Users'], ['roles', 'Roles'], ['domains', 'Domains'], ['grants', 'Grants'], ['tokens', 'Tokens'], ['rules', 'URL rules'], ['policies', 'Policies'], ['why', 'Why may …']]} />
+    <Tabs base={t => to(['access', t])} now={tab} tabs={[['users', 'Users'], ['roles', 'Roles'], ['domains', 'Domains'], ['grants', 'Grants'], ['tokens', 'Tokens and sessions'], ['rules', 'URL rules'], ['policies', 'Policies'], ['why', 'Why may …']]} />
     {tab === 'users' && <Users />}{tab === 'roles' && <Things<Role> kind="role" list="roles" id={r => r.roleid} />}{tab === 'domains' && <Things<Domain> kind="domain" list="domains" id={d => d.domainid} />}{tab === 'grants' && <Grants />}{tab === 'tokens' && <Tokens />}{tab === 'rules' && <Rules />}{tab === 'policies' && <Policies />}{tab === 'why' && <Why />}</>;
 }
 
@@ -71,10 +71,12 @@ function Grants() {
     { name: 'Do', text: () => '', cell: g => <button class="plain" onClick={() => act.run(async () => { await call(`/auth/v1/domains/${encodeURIComponent(g.domain)}/users/${encodeURIComponent(g.user)}/roles/${encodeURIComponent(g.roleid)}`, { method: 'DELETE' }); data.reload(); return `${g.user} has not the role ${g.role} any more.`; })}>Take away</button> }]} /></>}</Loaded></>;
 }
 
-interface Token { user: string; kind: string; from: string; began: string; expires: string }
+interface Token { id: string; user: string; kind: string; from: string; began: string; expires: string }
 function Tokens() {
-  const data = useData(() => show<Token[] | null>('access:tokens').then(r => r.value ?? []), []);
-  return <><p class="soft">Tokens of /oauth2/token and sessions of browsers that are alive. They hold no text that would log in. A new password, or disabling the user, ends all of a user.</p><Loaded data={data}>{v => <Table name="Tokens" rows={v.map((t, i) => ({ ...t, i }))} id={t => String(t.i)} empty={<Empty>There is no token.</Empty>} columns={[{ name: 'User', text: t => t.user }, { name: 'Kind', text: t => t.kind }, { name: 'From', text: t => t.from }, { name: 'Began', text: t => t.began, cell: t => age(t.began) }, { name: 'Ends', text: t => t.expires, cell: t => <time title={t.expires}>{new Date(t.expires).toLocaleString()}</time> }]} />}</Loaded></>;
+  const data = useData(() => show<Token[] | null>('access:tokens').then(r => r.value ?? []), []), act = useAct(), own = me.value?.session?.id;
+  const end = (t: Token) => act.run(async () => { await call('/web/sessions/' + encodeURIComponent(t.id), { method: 'DELETE' }); data.reload(); return `The ${t.kind} of ${t.user} has ended.`; });
+  return <><p class="soft">Tokens of /oauth2/token and sessions of browsers that are alive. They hold no text that would log in. With a refresh token all tokens of its login end; a new password, or disabling the user, ends all of a user.</p><Outcome act={act} /><Loaded data={data}>{v => <Table name="Tokens" rows={v} id={t => t.id} empty={<Empty>There is no token.</Empty>} columns={[{ name: 'User', text: t => t.user }, { name: 'Kind', text: t => t.kind }, { name: 'From', text: t => t.from }, { name: 'Began', text: t => t.began, cell: t => age(t.began) }, { name: 'Ends', text: t => t.expires, cell: t => <time title={t.expires}>{new Date(t.expires).toLocaleString()}</time> },
+    { name: 'Do', text: () => '', cell: t => t.id === own ? 'this session' : <button class="plain" disabled={act.busy} aria-label={`End the ${t.kind} of ${t.user}, ${t.id}`} onClick={() => end(t)}>End</button> }]} />}</Loaded></>;
 }
 
 interface Rule { line: number; pattern: string; filters: string[] }

@@ -6,6 +6,9 @@ import { Choice, Field, Loaded, Outcome, Table, Title, useAct } from '../core/ui
 
 interface Session { id: string; address: string; agent: string; began: string; seen: string; expires: string; current: boolean }
 
+/** browserOf is the name and version in what a browser says it is. */
+const browserOf = (agent: string): string => [/(Firefox|Edg|OPR|HeadlessChrome|Chrome|Safari|curl)\/\d+/.exec(agent)?.[0].replace('/', ' '), /Windows|Android|iPhone|iPad|Mac OS|Linux/.exec(agent)?.[0]].filter(Boolean).join(', ') || agent.slice(0, 80);
+
 export async function logOut(): Promise<void> {
   const r = await send('/web/logout', { method: 'POST' });
   if (!r.ok && r.status !== 401) throw await faultOf(r);
@@ -28,7 +31,7 @@ export function AccountPage() {
   };
   return <><Title side={<button onClick={() => act.run(logOut)}>Log out</button>}>{me.value ? `${me.value.user}@${me.value.domain}` : 'Account'}</Title>
     <Outcome act={act} /><p>Roles: {me.value?.roles.join(', ') || 'none'}</p>
-    <section class="card"><h2>Sessions</h2><Loaded data={list}>{v => <Table name="Sessions" rows={v.sessions} id={s => s.id} columns={[{ name: 'Browser', text: s => s.agent.slice(0, 80) }, { name: 'From', text: s => s.address }, { name: 'Began', text: s => s.began, cell: s => age(s.began) }, { name: 'Last used', text: s => s.seen, cell: s => age(s.seen) },
+    <section class="card"><h2>Sessions</h2><Loaded data={list}>{v => <Table name="Sessions" rows={v.sessions} id={s => s.id} columns={[{ name: 'Browser', text: s => browserOf(s.agent), cell: s => <span title={s.agent}>{browserOf(s.agent)}</span> }, { name: 'From', text: s => s.address }, { name: 'Began', text: s => s.began, cell: s => age(s.began) }, { name: 'Last used', text: s => s.seen, cell: s => age(s.seen) },
       { name: 'End', text: () => '', cell: s => s.current ? 'this one' : <button class="plain" onClick={() => act.run(async () => { await call('/web/sessions/' + s.id, { method: 'DELETE' }); list.reload(); return 'Ended.'; })}>End</button> }]} />}</Loaded></section>
     <section class="card"><h2>Password</h2>{me.value?.local ? <form onSubmit={change}><Field label="Present password" name="current" type="password" autocomplete="current-password" required /><Field label="New password" name="password" type="password" autocomplete="new-password" required /><Field label="New password again" name="again" type="password" autocomplete="new-password" required /><Outcome act={own} /><button disabled={own.busy}>Change; all sessions and tokens end</button></form> : <p>The password is kept by an outside realm: change it there.</p>}</section>
     <section class="card"><h2>Look</h2><Choice label="Theme" value={theme} options={[['', 'As the system'], ['light', 'Light'], ['dark', 'Dark']]} onChange={t => { setTheme(t); if (t) { localStorage.setItem('ctl.theme', t); document.documentElement.dataset.theme = t; } else { localStorage.removeItem('ctl.theme'); delete document.documentElement.dataset.theme; } }} /></section>

@@ -8,7 +8,7 @@ import { Choice, Column, Empty, Failure, Field, Mark, Outcome, Search, Table, Ti
 import { fit, MapCanvas } from '../map/canvas';
 import { CanvasPen, Layer, paint, palette, SVGPen } from '../map/draw';
 import { folded, Graph, Link, Node, speedText } from '../map/graph';
-import { layout } from '../map/layout';
+import { layout, shape } from '../map/layout';
 import { flash, graphs, placesOf, problem, readAt, refresh, setPlaces, titleOf } from '../map/store';
 import { channelsOf, layersOf, loadLayer } from '../map/layers';
 
@@ -19,7 +19,7 @@ export function MapPage() {
   const all = graphs.value, id = route.value.path[1] ?? '', [fitTurn, setFit] = useState(0), [hops, setHops] = useState(0), [want, setWant] = useState(''), [layer, setLayer] = useState<Layer | null>(null), [places, setTurn] = useState(0), undo = useRef<ReturnType<typeof layout> | null>(null);
   const g = all && (all.get(id) ?? [...all.values()].sort((a, b) => b.nodes.size - a.nodes.size)[0]), selected = useMemo(() => new Set((route.value.query.get('sel') ?? '').split(',').filter(Boolean)), [route.value.query.get('sel')]);
   const found = want && g ? [...g.nodes.values()].find(n => (n.name + ' ' + n.address + ' ' + n.mac).toLowerCase().includes(want.toLowerCase()))?.id ?? '' : '';
-  const layerAct = useAct(), exported = useAct(), layerID = route.value.query.get('layer') ?? '';
+  const layerAct = useAct(), exported = useAct(), placing = useAct(), layerID = route.value.query.get('layer') ?? '';
   const channels = useData(() => g && layerID.startsWith('bier:') ? channelsOf(g.id) : Promise.resolve([] as string[]), [g?.id ?? '', layerID.startsWith('bier:')]), [turn, again] = useState(0);
   useEffect(() => { if (layerID === 'bier:' && channels.value?.[0]) setQuery({ layer: 'bier:' + channels.value[0] }); }, [layerID, channels.value]);
   useEffect(() => onEvents(e => { if (e.some(x => /bier|report|alarm/.test(x.stream + x.name))) again(t => t + 1); }), []);
@@ -27,18 +27,20 @@ export function MapPage() {
   useEffect(() => {
     if (g && layerID) layerAct.run(async () => { const l = await loadLayer(g, layerID); if ((route.peek().query.get('layer') ?? '') === layerID) setLayer(l); });
   }, [layerID, g?.id, turn]);
+  const form = useMemo(() => g ? shape(g) : null, [g]);
   if (!g) return <><Title>Map</Title>{problem.value ? <Failure error={problem.value} retry={() => void refresh()} /> : all
     ? <Empty action={<p><a class="button" href={to(['system', 'features'])}>Install a feature</a> <a class="button plain" href={to(['devices'])}>Add switches</a></p>}>No topology is known. A feature such as ctl-switch-all or ctl-openflow brings one: it discovers the network by itself once it has devices.</Empty>
     : <div class="skeleton" data-state="loading" />}</>;
   const fold = route.value.query.get('fold') === '1', small = fold ? folded(g) : null, drawn = small?.g ?? g, hidden = small?.hidden;
   const at = placesOf(g), select = (s: Set<string>) => setQuery({ sel: [...s].join(',') });
-  const arrange = () => { undo.current = at; setPlaces(g, layout(g)); setTurn(t => t + 1); setFit(t => t + 1); };
+  const put = (to: typeof at) => { placing.run(() => setPlaces(g, to)); setTurn(t => t + 1); };
+  const arrange = () => { undo.current = at; put(layout(g)); setFit(t => t + 1); };
   const actions: Record<string, () => void> = {
-    f: () => setFit(t => t + 1), l: arrange, h: () => setHops(h => (h + 1) % 4), c: () => setQuery({ fold: fold ? '' : '1' }), u: () => { if (undo.current) { setPlaces(g, undo.current); undo.current = null; setTurn(t => t + 1); } },
+    f: () => setFit(t => t + 1), l: arrange, h: () => setHops(h => (h + 1) % 4), c: () => setQuery({ fold: fold ? '' : '1' }), u: () => { if (undo.current) { put(undo.current); undo.current = null; } },
     '/': () => document.querySelector<HTMLInputElement>('[aria-label="Find on the map"]')?.focus(),
   };
   const exportAs = (kind: 'svg' | 'png') => exported.run(async () => {
-    const host = document.querySelector('canvas.map')!, v = fit(at, 1920, 1200), c = document.createElement('canvas'), x = c.getContext('2d')!, colours = palette(host), look = { selected: new Set<string>(), found: '', layer, dim: null, flash: new Set<string>(), ...(hidden ? { hidden } : {}) };
+    const v = fit(at, 1920, 1200), c = document.createElement('canvas'), x = c.getContext('2d')!, colours = palette(), look = { selected: new Set<string>(), found: '', layer, dim: null, flash: new Set<string>(), shape: form!, ...(hidden ? { hidden } : {}) };
     if (kind === 'svg') { const pen = new SVGPen(new CanvasPen(x)); paint(pen, drawn, at, v, look, colours); download(g.id.replace(/\W+/g, '-') + '.svg', 'image/svg+xml', pen.document(v, colours.paper)); return; }
     c.width = v.width * 2; c.height = v.height * 2;
     x.scale(2, 2); x.fillStyle = colours.paper; x.fillRect(0, 0, v.width, v.height);
@@ -48,7 +50,7 @@ export function MapPage() {
     download(g.id.replace(/\W+/g, '-') + '.png', 'image/png', b);
   });
   const count = (s: Node['state']) => [...g.nodes.values()].filter(n => n.state === s).length;
-  return <div class="mappage" data-turn={places}>
+  return <div class="mappage" data-turn={places} data-places={placing.busy ? 'saving' : 'saved'}>
     <Title side={<>
       {all!.size > 1 && <Choice label="Topology" value={g.id} options={[...all!.keys()].map(k => [k, titleOf(k)])} onChange={k => go(['map', k])} />}
       <Choice label="Layer" value={layerID.startsWith('vlan:') ? 'vlan:1' : layerID.startsWith('bier:') ? 'bier:' : layerID} options={[['', 'State'], ...layersOf(g)]} onChange={l => setQuery({ layer: l })} />
@@ -56,23 +58,27 @@ export function MapPage() {
       {layerID.startsWith('bier:') && (channels.value?.length ? <Choice label="Channel" value={layerID.slice(5)} options={channels.value.map(c => [c, c])} onChange={c => setQuery({ layer: 'bier:' + c })} /> : channels.value && <span class="soft">This topology has no BIER channel. <a href={to(['bier', g.id])}>Make one</a></span>)}
     </>}>Map</Title>
     {problem.value && <div class="note warn" role="status">No answer since {readAt.value?.toLocaleTimeString()}: showing what was known then. <button onClick={() => void refresh()}>Retry</button></div>}
-    <Outcome act={layerAct} /><Outcome act={exported} />
+    <Outcome act={layerAct} /><Outcome act={exported} /><Outcome act={placing} />
     <div class="bar">
       <span data-testid="counts">{g.nodes.size} nodes, {g.links.size} links</span>
       {(['answering', 'silent', 'gone', 'outside', 'unknown'] as const).map(s => count(s) > 0 && <Mark key={s} tone={toneOf[s]}>{count(s)} {s}</Mark>)}
+      {form!.missing.length > 0 && <Mark tone="bad">{form!.missing.length} missing: not every leaf is linked to every spine</Mark>}
       {layer?.title && <span class="tag">{layer.title}</span>}
+    </div>
+    <div class="bar tools">
       <Search label="Find on the map" value={want} onInput={setWant} onEnter={() => found && select(new Set([found]))} />
       <button class="plain" title="Show all (f)" onClick={actions.f}>Fit</button>
       <button class="plain" title="Lay out again (l)" onClick={arrange}>Arrange</button>
       {undo.current && <button class="plain" onClick={actions.u}>Undo</button>}
       <button class="plain" title="Only what is near the selected (h)" aria-pressed={hops > 0} onClick={actions.h}>{hops ? `${hops} hop${hops > 1 ? 's' : ''}` : 'All hops'}</button>
       <button class="plain" title="Leaves of one neighbour are shown as a number (c)" aria-pressed={fold} onClick={actions.c}>Fold leaves</button>
+      {document.fullscreenEnabled && <button class="plain" onClick={() => exported.run(() => document.querySelector('.mapbox')!.requestFullscreen())}>Full screen</button>}
       <button class="plain" onClick={() => exportAs('svg')}>SVG</button><button class="plain" onClick={() => exportAs('png')}>PNG</button>
     </div>
     <div class="mapbox">
-      <MapCanvas g={drawn} at={at} hidden={hidden} layer={layer} selected={selected} found={found} hops={hops} flash={flash.value} fitTurn={fitTurn} onSelect={select} onOpen={n => go(['devices', g.id, n])}
-        onMove={(n, p) => { at.set(n, p); setPlaces(g, at); setTurn(t => t + 1); }} onKey={k => { const f = actions[k]; f?.(); return !!f; }} />
-      {selected.size > 0 && <aside class="panel" aria-label="Selected">{[...selected].map(n => g.nodes.get(n)).filter(n => n !== undefined).slice(0, 8).map(n => <Panel key={n.id} g={g} n={n} unpin={at.get(n.id)?.pinned ? () => { delete at.get(n.id)!.pinned; setPlaces(g, at); setTurn(t => t + 1); } : undefined} />)}</aside>}
+      <MapCanvas g={drawn} shape={form!} at={at} hidden={hidden} layer={layer} selected={selected} found={found} hops={hops} flash={flash.value} fitTurn={fitTurn} onSelect={select} onOpen={n => go(['devices', g.id, n])}
+        onMove={(n, p) => { at.set(n, p); put(at); }} onKey={k => { const f = actions[k]; f?.(); return !!f; }} />
+      {selected.size > 0 && <aside class="panel" aria-label="Selected">{[...selected].map(n => g.nodes.get(n)).filter(n => n !== undefined).slice(0, 8).map(n => <Panel key={n.id} g={g} n={n} unpin={at.get(n.id)?.pinned ? () => { const { x, y } = at.get(n.id)!; at.set(n.id, { x, y }); put(at); } : undefined} />)}</aside>}
     </div>
     <Legend />
     <Happened />
@@ -94,7 +100,7 @@ function Panel({ g, n, unpin }: { g: Graph; n: Node; unpin?: (() => void) | unde
 
 function Legend() {
   return <details class="legend"><summary>Legend and keys</summary><p><Mark tone="good">answering</Mark> <Mark tone="warn">silent</Mark> <Mark tone="soft">gone, or not known</Mark> <Mark tone="info">outside of the list (◆)</Mark>; a square is an OpenFlow switch, a hexagon a BIER router.
-    Links: solid both ends report it; dashed one end; dotted inferred; grey and dashed gone for less than five minutes. Thicker is faster.</p>
+    Links: solid both ends report it; dashed one end; dotted inferred; grey and dashed gone for less than five minutes; red and dashed missing, where nearly every leaf is linked to every spine. A grey area is a fabric with more than a thousand links: those of a selected node are drawn. Thicker is faster.</p>
   <p class="keys"><kbd>/</kbd> find <kbd>f</kbd> fit <kbd>l</kbd> arrange <kbd>u</kbd> undo <kbd>h</kbd> hops <kbd>c</kbd> fold leaves <kbd>+</kbd> <kbd>-</kbd> zoom <kbd>←↑→↓</kbd> neighbour <kbd>Enter</kbd> open <kbd>Esc</kbd> nothing selected</p></details>;
 }
 

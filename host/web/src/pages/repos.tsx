@@ -23,8 +23,8 @@ export function ReposPage() {
 function Shown({ r, tab }: { r: Report; tab: string }) {
   const most = (r.authors ?? [])[0];
   return <>{r.failed.map(f => <p key={f.project} class="note warn">{f.project}: {f.error}</p>)}
-    {(tab === 'overview' || tab === 'compare') && <><ul class="numbers">{([['projects', r.compared], ['commits', r.commits], ['authors', r.people], ['organizations', r.organization_count], ['lines changed', r.lines]] as const).map(([k, v]) => <li key={k}><b>{v.toLocaleString('en')}</b> {k}</li>)}</ul>
-      {most && <p>{most.name} is the most active author by commits ({most.commits}){r.authors![1] && `, followed by ${r.authors![1].name} (${r.authors![1].commits})`}.{r.contributors && ` ${r.contributors.new.length} people are new${r.contributors.lost.length ? `, ${r.contributors.lost.length} have gone` : ''}.`}</p>}
+    {(tab === 'overview' || tab === 'compare') && <><ul class="numbers">{([['projects', r.compared], ['commits', r.commits], ['authors', r.people], ['organizations', r.organization_count], ['lines changed', r.lines]] as const).map(([k, v]) => <li key={k}><b>{v.toLocaleString('en')}</b> {v === 1 ? k.replace(/^(\w+)s/, '$1') : k}</li>)}</ul>
+      {most && <p>{most.name} is the most active author by commits ({most.commits}){r.authors![1] && `, followed by ${r.authors![1].name} (${r.authors![1].commits})`}.{r.contributors && ` New people: ${r.contributors.new.length}; gone: ${r.contributors.lost.length}.`}</p>}
       {r.timeline && <Timeline points={r.timeline.points} interval={r.timeline.interval} />}<div class="cards"><Top title="Organizations" list={r.organizations ?? []} /><Top title="Authors" list={r.authors ?? []} /><Top title="Projects" list={r.projects ?? []} /></div></>}
     {tab === 'projects' && <List name="Projects" list={r.projects ?? []} />}{tab === 'authors' && <List name="Authors" list={r.authors ?? []} />}{tab === 'organizations' && <List name="Organizations" list={r.organizations ?? []} />}</>;
 }

@@ -1,8 +1,8 @@
 // Parts of the system page that are read from the console's tables: the audit, the cluster, and what is in progress.
-import { rpc, show } from '../core/api';
+import { isAdmin, rpc, show } from '../core/api';
 import { age, useData } from '../core/data';
 import { route, setQuery, to } from '../core/route';
-import { Choice, Empty, Loaded, Mark, Table } from '../core/ui';
+import { Choice, Empty, Loaded, Mark, Outcome, Table, useAct } from '../core/ui';
 import { each } from '../map/layers';
 import { Plugin, toneOf } from './system';
 
@@ -21,8 +21,7 @@ export function Cluster() {
   const data = useData(() => show<{ members?: Member[]; roles?: Role[] }>('cluster:status').then(r => r.value), []);
   return <Loaded data={data}>{v => <>
     <h2>Nodes</h2><Table name="Nodes of the cluster" rows={v.members ?? []} id={m => m.id} empty={<Empty>No node has a lease: the store does not answer.</Empty>} columns={[{ name: 'Node', text: m => m.id + (m.self ? ' (this)' : '') }, { name: 'State', text: m => m.why ?? 'alive', cell: m => <Mark tone={m.why ? 'bad' : 'good'}>{m.why ? `does not answer: ${m.why}` : 'alive'}</Mark> }, { name: 'Host', text: m => m.host }, { name: 'Address', text: m => m.address ?? 'takes no calls of other nodes' }, { name: 'Version', text: m => m.version }, { name: 'Up since', text: m => m.started, cell: m => age(m.started) }, { name: 'Roles', text: m => m.roles.length, right: true }, { name: 'Not as it should be', text: m => [...m.running.features ?? [], ...m.running.plugins ?? []].filter(p => p.reason).map(p => `${p.name}: ${p.reason}`).join('; ') }]} />
-    <h2>Roles</h2><Table name="Roles" rows={v.roles ?? []} id={r => r.name} empty={<Empty>No plugin runs that only one node may run.</Empty>} columns={[{ name: 'Role', text: r => r.name }, { name: 'Node', text: r => r.node }, { name: 'Holder', text: r => r.holder }, { name: 'Epoch', text: r => r.epoch, right: true }, { name: 'Since', text: r => r.since, cell: r => age(r.since) }]} />
-    <h2>Snapshots</h2><p>A snapshot of all data is written with <code>ctl snapshot save FILE</code>, and read with <code>ctl snapshot restore FILE</code> while no controller runs. It holds secrets, so it is not given to browsers.</p></>}</Loaded>;
+    <h2>Roles</h2><Table name="Roles" rows={v.roles ?? []} id={r => r.name} empty={<Empty>No plugin runs that only one node may run.</Empty>} columns={[{ name: 'Role', text: r => r.name }, { name: 'Node', text: r => r.node }, { name: 'Holder', text: r => r.holder }, { name: 'Epoch', text: r => r.epoch, right: true }, { name: 'Since', text: r => r.since, cell: r => age(r.since) }]} /></>}</Loaded>;
 }
 
 interface Task { what: string; state: string; tone: 'good' | 'warn' | 'bad' | 'soft'; detail: string; since: string; href: string }
@@ -42,4 +41,13 @@ export function Tasks({ plugins }: { plugins: Plugin[] }) {
     ...!p.serving && p.state !== 'stopped' ? [{ what: `Plugin ${p.name}`, state: p.state, tone: toneOf(p) as 'bad', detail: p.reason ?? '', since: p.since ?? '', href: to(['system', 'plugins']) }] : []]);
   return <Loaded data={data}>{v => <>{v.failed.map(f => <p key={f} class="note warn">{f}</p>)}<p class="actions"><button class="plain" onClick={data.reload}>Read again</button></p>
     <Table name="Tasks" rows={[...own, ...v.tasks].map((t, i) => ({ ...t, i }))} id={t => String(t.i)} empty={<Empty>Nothing is in progress: no call, no plugin that is starting, no write on a switch that waits, no BIER router that is being changed.</Empty>} columns={[{ name: 'What', text: t => t.what, cell: t => <a href={t.href}>{t.what}</a> }, { name: 'State', text: t => t.state, cell: t => <Mark tone={t.tone}>{t.state}</Mark> }, { name: 'Because', text: t => t.detail }, { name: 'Since', text: t => t.since, cell: t => age(t.since) }]} /></>}</Loaded>;
+}
+
+interface Snapshot { name: string; size: string | number; time?: string }
+export function Snapshots() {
+  const data = useData(s => rpc<{ directory: string; snapshot?: Snapshot[] }>('ctl-system:get-snapshots', {}, { signal: s }), []), act = useAct(), kib = (n: string | number) => `${Math.ceil(Number(n) / 1024).toLocaleString('en')} KiB`;
+  const save = () => act.run(async () => { const r = await rpc<Snapshot>('ctl-system:save-snapshot'); data.reload(); return `${r.name} is written (${kib(r.size)}).`; });
+  return <><p class="actions"><button disabled={act.busy || !isAdmin()} title={isAdmin() ? undefined : 'This needs the role admin'} onClick={save}>{act.busy ? 'Saving…' : 'Save now'}</button></p><Outcome act={act} />
+    <Loaded data={data}>{v => <><Table name="Snapshots" newest rows={v.snapshot ?? []} id={s => s.name} empty={<Empty>There is no snapshot in {v.directory} yet. One holds all data, etc/ and the keystores, as of now; the controller goes on meanwhile.</Empty>} columns={[{ name: 'Name', text: s => s.name, cell: s => <code>{s.name}</code> }, { name: 'Written', text: s => s.time ?? '', cell: s => <time title={s.time}>{age(s.time)}</time> }, { name: 'Size', text: s => Number(s.size), cell: s => kib(s.size), right: true }]} />
+      <section class="card"><h2>What a restore takes</h2><p>A snapshot opens all secrets, so it stays on the machine of the controller, and is restored there: stop the controller, restore, start it. What was in the home is kept beside, in before-restore-TIME; data and sessions since the snapshot are not in it.</p><pre class="code" tabIndex={0}>{`ctl snapshot restore ${v.directory}/${[...v.snapshot ?? []].sort((a, b) => (a.time ?? '') < (b.time ?? '') ? 1 : -1)[0]?.name ?? 'NAME.tar'}`}</pre><p class="soft">The newest ten that were saved here stay; <code>ctl snapshot save FILE</code> writes one elsewhere.</p></section></>}</Loaded></>;
 }

@@ -1,11 +1,11 @@
 // The controller itself: features, plugins, events, log, cluster, certificates, metrics.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Fault, isAdmin, rpc, show, word } from '../core/api';
-import { age, useData } from '../core/data';
+import { age, csv, download, printable, useData } from '../core/data';
 import { recent } from '../core/events';
 import { route, to } from '../core/route';
-import { Chart, Choice, Dialog, Empty, Loaded, Mark, Outcome, Table, Tabs, Title, Tone, useAct } from '../core/ui';
-import { Audit, Cluster, Tasks } from './system-parts';
+import { Chart, Choice, Dialog, Empty, Loaded, Mark, Outcome, Series, Table, Tabs, Title, Tone, useAct } from '../core/ui';
+import { Audit, Cluster, Snapshots, Tasks } from './system-parts';
 
 export interface Plugin { name: string; version?: string; state: string; reason?: string; since?: string; serving: boolean; pid?: number; restarts: number; calls: string | number; errors: string | number; refused: string | number; 'in-flight': string | number }
 interface Feature { name: string; version: string; description?: string; state: string; required: boolean; available: boolean; note?: string; needs?: string[]; 'needed-by'?: string[]; plugin?: string[] }
@@ -16,11 +16,11 @@ export function SystemPage() {
   const tab = route.value.path[1] ?? 'plugins', data = useData(() => status(true), [tab]);
   useEffect(() => { const t = setInterval(() => { if (!document.hidden) data.reload(); }, 10_000); return () => clearInterval(t); }, []);
   return <><Title>System</Title>
-    <Tabs base={t => to(['system', t])} now={tab} tabs={[['plugins', 'Plugins'], ['features', 'Features'], ['tasks', 'In progress'], ['events', 'Events'], ['log', 'Log'], ['audit', 'Audit'], ['cluster', 'Cluster'], ['certificates', 'Certificates'], ['metrics', 'Metrics']]} />
+    <Tabs base={t => to(['system', t])} now={tab} tabs={[['plugins', 'Plugins'], ['features', 'Features'], ['tasks', 'In progress'], ['events', 'Events'], ['log', 'Log'], ['audit', 'Audit'], ['cluster', 'Cluster'], ['certificates', 'Certificates'], ['snapshots', 'Snapshots'], ['metrics', 'Metrics']]} />
     <Loaded data={data}>{s => <>
       <p class="soft">Version {s.version}, node {s.node}, up since {new Date(s.started).toLocaleString()}</p>
       {tab === 'plugins' && <Plugins list={s.plugin ?? []} reload={data.reload} />}{tab === 'features' && <Features list={s.feature ?? []} reload={data.reload} />}
-      {tab === 'tasks' && <Tasks plugins={s.plugin ?? []} />}{tab === 'events' && <Events />}{tab === 'log' && <Log />}{tab === 'audit' && <Audit />}{tab === 'cluster' && <Cluster />}{tab === 'certificates' && <Certificates />}{tab === 'metrics' && <Metrics list={s.plugin ?? []} />}
+      {tab === 'tasks' && <Tasks plugins={s.plugin ?? []} />}{tab === 'events' && <Events />}{tab === 'log' && <Log />}{tab === 'audit' && <Audit />}{tab === 'cluster' && <Cluster />}{tab === 'certificates' && <Certificates />}{tab === 'snapshots' && <Snapshots />}{tab === 'metrics' && <Metrics list={s.plugin ?? []} />}
     </>}</Loaded></>;
 }
 
@@ -61,10 +61,15 @@ function Events() {
   return recent.value.length ? <Table name="Events" rows={recent.value.map((e, i) => ({ ...e, i }))} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{new Date(e.time).toLocaleTimeString()}</time> }, { name: 'Stream', text: e => e.stream }, { name: 'What', text: e => e.name }, { name: 'Content', text: e => JSON.stringify(e.data), cell: e => <code class="wrap">{JSON.stringify(e.data)}</code> }]} /> : <Empty>Nothing has happened since this page was opened. Events of all installed streams come here as they happen.</Empty>;
 }
 
+/** moreOf is what a record of the log says besides its message. */
+function moreOf(record = '{}'): string {
+  return Object.entries(JSON.parse(record) as Record<string, unknown>).filter(([k]) => !['time', 'level', 'msg', 'logger'].includes(k)).map(([k, v]) => `${k}=${typeof v === 'string' ? printable(v) : JSON.stringify(v)}`).join(' ');
+}
+
 function Log() {
-  interface Entry { time: string; level: string; logger: string; message: string }
+  interface Entry { time: string; level: string; logger: string; message: string; record?: string }
   const data = useData(() => rpc<{ entry?: Entry[] }>('ctl-system:get-log', { limit: 500 }, { background: true }).then(r => (r.entry ?? []).reverse().map((e, i) => ({ ...e, i }))), []);
-  return <><p class="actions"><button class="plain" onClick={data.reload}>Read again</button></p><Loaded data={data}>{v => <Table name="Log" rows={v} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.i, cell: e => <time title={e.time}>{new Date(e.time).toLocaleString()}</time> }, { name: 'Level', text: e => e.level, cell: e => <Mark tone={/ERROR/.test(e.level) ? 'bad' : /WARN/.test(e.level) ? 'warn' : 'soft'}>{e.level}</Mark> }, { name: 'Logger', text: e => e.logger }, { name: 'Message', text: e => e.message }]} />}</Loaded></>;
+  return <><p class="actions"><button class="plain" onClick={data.reload}>Read again</button></p><Loaded data={data}>{v => <Table name="Log" rows={v} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.i, cell: e => <time title={e.time}>{new Date(e.time).toLocaleString()}</time> }, { name: 'Level', text: e => e.level, cell: e => <Mark tone={/ERROR/.test(e.level) ? 'bad' : /WARN/.test(e.level) ? 'warn' : 'soft'}>{e.level}</Mark> }, { name: 'Logger', text: e => e.logger }, { name: 'Message', text: e => e.message }, { name: 'More', text: e => moreOf(e.record), cell: e => <span class="soft wrap small">{moreOf(e.record)}</span> }]} />}</Loaded></>;
 }
 
 /** days until a certificate ends, read from its DER by the second UTCTime or GeneralizedTime in it. */
@@ -75,6 +80,7 @@ function ends(base64: string): Date | null {
 }
 function Certificates() {
   const data = useData(() => rpc<{ 'ctl-cert'?: string }>('aaa-cert-rpc:getCtlCertificate').then(r => r['ctl-cert'] ?? ''), []);
+  if (data.error?.status === 404) return <Empty action={<a class="button" href={to(['system', 'features'], { q: 'aaa-cert' })}>Install ctl-aaa-cert</a>}>The feature that shows and replaces certificates is not installed.</Empty>;
   return <Loaded data={data}>{v => { const end = v ? ends(v) : null, days = end ? Math.floor((end.getTime() - Date.now()) / 864e5) : 0; return v ? <section class="card"><h2>The controller’s certificate</h2>{end && <p><Mark tone={days < 0 ? 'bad' : days < 30 ? 'warn' : 'good'}>{days < 0 ? 'ended' : `${days} days left`}</Mark>, until {end.toLocaleString()}</p>}<details><summary>Text</summary><pre class="code">{v}</pre></details><p><a class="button plain" href={to(['api'], { q: 'aaa-cert-rpc' })}>Replace it by the API</a></p></section> : <Empty>The controller has no certificate yet: it is made at the first start with HTTPS.</Empty>; }}</Loaded>;
 }
 
@@ -84,8 +90,8 @@ function Metrics({ list }: { list: Plugin[] }) {
   useEffect(() => { setKept(k => [...k.slice(-359), { t: Date.now() / 1000, of: new Map(list.map(p => [p.name, p])) }]); }, [list]);
   const [times, series] = useMemo(() => {
     const rate = (leaf: 'calls' | 'errors') => kept.slice(1).map((k, i) => Math.max(0, (Number(k.of.get(name)?.[leaf] ?? 0) - Number(kept[i]!.of.get(name)?.[leaf] ?? 0)) / Math.max(0.001, k.t - kept[i]!.t)));
-    return [kept.slice(1).map(k => k.t), [{ label: 'calls a second', values: rate('calls') }, { label: 'errors a second', values: rate('errors') }]] as const;
+    return [kept.slice(1).map(k => k.t), [{ label: 'calls a second', values: rate('calls') }, { label: 'errors a second', values: rate('errors') }]] as [number[], Series[]];
   }, [kept, name]);
   return <><p class="side"><Choice label="Plugin" value={name} options={list.map(p => [p.name, p.name])} onChange={setWhich} /></p>
-    {kept.length < 3 ? <Empty>Two readings are needed: ten seconds each. For years of them, /metrics of the admin listener is read by Prometheus.</Empty> : <Chart label={`Calls and errors a second of ${name}`} times={times as number[]} series={series as never} />}</>;
+    {kept.length < 3 ? <Empty>Two readings are needed: ten seconds each. For years of them, /metrics of the admin listener is read by Prometheus.</Empty> : <section class="card"><div class="title"><h2>Calls and errors a second</h2><button class="plain" onClick={() => download(`${name}-calls.csv`, 'text/csv', csv([['time', ...series.map(s => s.label)], ...times.map((t, i) => [new Date(t * 1000).toISOString(), ...series.map(s => s.values[i]!)])]))}>CSV</button></div><Chart label={`Calls and errors a second of ${name}`} times={times} series={series} /></section>}</>;
 }
