@@ -72,8 +72,8 @@ func (b *logBuffer) count(s string) int { return strings.Count(b.String(), s) }
 
 // quick are limits that let faults show soon. A ping may take long, as on a machine
 // that is busy: only the test of a frozen plugin counts on one that is not answered.
-var quick = Limits{StopGrace: time.Second, PingEvery: 100 * time.Millisecond, PingTimeout: 20 * time.Second, PingMisses: 3,
-	StartTimeout: 60 * time.Second, DrainTimeout: 5 * time.Second, LogRate: 1000}
+var quick = Limits{StopGrace: 20 * time.Second, PingEvery: 100 * time.Millisecond, PingTimeout: 20 * time.Second, PingMisses: 3,
+	StartTimeout: 60 * time.Second, DrainTimeout: time.Minute, LogRate: 1000}
 
 var quickPolicy = Policy{FirstDelay: 20 * time.Millisecond, MaxDelay: 100 * time.Millisecond, StableAfter: time.Minute, UnhealthyAfter: time.Minute}
 

@@ -45,7 +45,6 @@ func operationsOf(env *sdk.Env) operations.Handler {
 			select {}
 		}),
 		"faulty:crash":  act(kill),
-		"faulty:freeze": act(freeze),
 		"faulty:hang":   act(func() { select {} }),
 		"faulty:crash-once": act(func() {
 			mark := filepath.Join(env.DataDir, "crashed")
@@ -111,12 +110,8 @@ func kill() {
 	select {}
 }
 
-func freeze() {
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	select {}
-}
-
 func wait(ctx context.Context, in struct{ Milliseconds int }) (none, error) {
+	slog.Info("the wait has begun")
 	select {
 	case <-time.After(time.Duration(in.Milliseconds) * time.Millisecond):
 		return none{}, nil
