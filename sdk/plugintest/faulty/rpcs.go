@@ -44,8 +44,8 @@ func operationsOf(env *sdk.Env) operations.Handler {
 			go panic("in a goroutine")
 			select {}
 		}),
-		"faulty:crash":  act(kill),
-		"faulty:hang":   act(func() { select {} }),
+		"faulty:crash": act(kill),
+		"faulty:hang":  act(func() { select {} }),
 		"faulty:crash-once": act(func() {
 			mark := filepath.Join(env.DataDir, "crashed")
 			if _, err := os.Stat(mark); err != nil {
