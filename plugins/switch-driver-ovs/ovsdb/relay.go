@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // maxSession is how much a host may say in one session, in bytes.
@@ -90,11 +91,12 @@ func (r *relay) pass() {
 	r.own = c
 	r.mu.Unlock()
 	r.all.Go(func() {
-		_, _ = io.Copy(r.peer, c) // one end's end is the other's
-		r.cut()
+		if _, err := io.Copy(r.peer, c); !hungUp(err) { // else sift finds out why
+			r.cut() // one end's end is the other's
+		}
 	})
 	switch err = sift(c, &io.LimitedReader{R: r.peer, N: maxSession + 1}); {
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF), hungUp(err):
 		err = errors.New("the host hung up")
 	case errors.Is(err, net.ErrClosed):
 		err = nil // cut at this end, which knows why
@@ -105,6 +107,11 @@ func (r *relay) pass() {
 	r.err = err
 	r.mu.Unlock()
 	r.cut()
+}
+
+// hungUp reports whether the host closed the connection while it was written to.
+func hungUp(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 func (r *relay) cut() {

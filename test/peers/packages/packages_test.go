@@ -148,7 +148,9 @@ func deb(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(tree, "bin", "session-debian.log"), []byte(out), 0o644); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"everything is in order", "4 of 4 switches answered", "+ /rests/data/bier-topology", "exit code 2", "changes made: 1", "nothing to change", "try plugin:list", "16MiB"} {
+	for _, want := range []string{"everything is in order", "4 of 4 switches answered", "+ /rests/data/bier-topology", "exit code 2", "changes made: 1", "nothing to change", "try plugin:list", "16MiB",
+		`limits.body: "much" is not a size`, "lgo: no such setting", "net.yaml: line 4: topology[0]/node[1]: node-id is missing", "<title>ctl",
+		"(reverse-i-search) switch: ", "(failed reverse-i-search) switch: ", "| INFO  | plugin.switch | discovery finished"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the session of a user has no %q:\n%s", want, out)
 		}
