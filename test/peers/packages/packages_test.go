@@ -134,7 +134,7 @@ func deb(t *testing.T) {
 	}
 	in := func(line string) string {
 		t.Helper()
-		return run(t, fmt.Sprintf("unshare -m chroot %q env LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -ec 'mount -t proc none /proc; %s'", root, line))
+		return run(t, fmt.Sprintf("unshare -m chroot %q env LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -ec 'mount -t proc none /proc; mkdir -p /dev/pts; mount -t devpts -o ptmxmode=666 none /dev/pts; %s'", root, line))
 	}
 	before := in("find / -xdev \\( -path /proc -o -path /sys -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \\) -prune -o -print | sort")
 	run(t, fmt.Sprintf("cp bin/packages/ctl_*.deb %q/first.deb", root))

@@ -43,7 +43,7 @@ ctl bier:topo-import "$PWD/net.yaml" || echo "exit code $?"
 # At the console, in a terminal: Ctrl-R, Ctrl-R again, Ctrl-G, Enter; log:tail until Ctrl-C; Ctrl-D.
 mkfifo typing
 script -qfc ctl typed <typing >/dev/null &
-exec 3>typing
+exec 3<>typing
 shown() { until grep -aqF "$1" typed 2>/dev/null; do kill -0 %3; sleep 0.1; done; }
 shown 'local@ctl> '
 printf 'plugin:list\rswitch:edges\rshell:info | grep Home\r' >&3; shown "$PWD/h"
