@@ -22,7 +22,7 @@ var bin string
 func TestMain(m *testing.M) { os.Exit(harness.Main(m, "../..", &bin)) }
 
 // patience is for what must succeed, on a machine that has other things to do.
-const patience = 5 * time.Minute
+const patience = 9 * time.Minute
 
 // site is where the blocks run: a directory as the top of the tree after `make run`, and the controller.
 type site struct {
