@@ -43,7 +43,7 @@ func TestHostKey(t *testing.T) {
 	if err := r.OtherKindOfHostKey(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = netconf.Dial(within(t, 20*time.Second), to)
+	_, err = netconf.Dial(within(t, time.Minute), to)
 	if !errors.As(err, &other) || other.Pinned != to.HostKey || other.Shown != "" || !strings.Contains(err.Error(), "ecdsa-sha2-nistp256") {
 		t.Errorf("a key of another kind: %v", err)
 	}

@@ -167,7 +167,7 @@ func TestRepliesFindTheirCaller(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			ctx := within(t, 30*time.Second)
+			ctx := within(t, time.Minute)
 			for range 50 {
 				if i%2 == 0 {
 					if d, err := s.Data(ctx, netconf.GetConfigOp(netconf.Running)); err != nil || d.Name != "data" {

@@ -87,7 +87,7 @@ func TestEvents(t *testing.T) {
 	_, listen := start(t, nil, plugintest.WithHost(h))
 	c := dial(t, listen)
 	join(t, c, 5)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	next := func(n int, want string) {
 		t.Helper()
@@ -120,7 +120,7 @@ func TestCommands(t *testing.T) {
 			}
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for { // the switch may be there before the answer to the request for its role
 		out, err := p.Shell(ctx, "openflow:nodes", nil, nil)

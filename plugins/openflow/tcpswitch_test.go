@@ -116,7 +116,7 @@ func ended(t *testing.T, c net.Conn) {
 // until watches the topology until done says so.
 func until(t *testing.T, p *plugintest.Plugin, done func(topology.Topology) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var view topology.Topology
 	enough := errors.New("enough")

@@ -61,6 +61,15 @@ func TestRoutersOfTheConfigurationTree(t *testing.T) {
 	}
 }
 
+// Of a router that was never asked nothing is known: it is not said to hold what it must.
+func TestARouterThatWasNeverAskedIsNotApplied(t *testing.T) {
+	l := configured(t, 0)
+	l.must("bier-service-api:mount-router", `{"input":{"node-id":"7","host":"192.0.2.7","username":"u","password":"hunter2","driver":"absent"}}`)
+	if said := l.run("bier-service", "bier:session-list", nil); !strings.Contains(said, "none") || !strings.Contains(said, "nothing asked") || strings.Contains(said, "applied") {
+		t.Error(said)
+	}
+}
+
 // Routers that cannot be reached are pending, and get what they must hold when they
 // return; the answer says so.
 func TestDeploymentTellsWhoHasItYet(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ctl.internal/sdk/realm"
@@ -65,33 +66,35 @@ func (h *hanging) Authenticate(ctx context.Context, _ realm.Credentials) (realm.
 }
 
 func TestARealmThatHangsIsNotWaitedForByEverybody(t *testing.T) {
-	h := &hanging{}
-	o := Options{}
-	o.defaults()
-	now := time.Unix(1e9, 0)
-	l := &late{config: realm.Config{Name: "r"}, source: h, log: o.Logger("x"), now: func() time.Time { return now }}
-	ask := func() realm.Result {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		defer cancel()
-		res, _ := l.Authenticate(ctx, realm.Credentials{})
-		return res
-	}
-	for range 10 {
-		if res := ask(); res.Outcome != realm.Unavailable {
-			t.Fatalf("%+v", res)
+	synctest.Test(t, func(t *testing.T) {
+		h := &hanging{}
+		o := Options{}
+		o.defaults()
+		now := time.Unix(1e9, 0)
+		l := &late{config: realm.Config{Name: "r"}, source: h, log: o.Logger("x"), now: func() time.Time { return now }}
+		ask := func() realm.Result {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			res, _ := l.Authenticate(ctx, realm.Credentials{})
+			return res
 		}
-	}
-	if h.asked != maxSlow {
-		t.Errorf("asked %d times, want %d", h.asked, maxSlow)
-	}
-	if res := ask(); !strings.Contains(res.Reason, "not answered in time") {
-		t.Errorf("%+v", res)
-	}
-	h.well = true
-	now = now.Add(time.Minute)
-	for range 2 {
-		if res := ask(); res.Outcome != realm.Authenticated {
+		for range 10 {
+			if res := ask(); res.Outcome != realm.Unavailable {
+				t.Fatalf("%+v", res)
+			}
+		}
+		if h.asked != maxSlow {
+			t.Errorf("asked %d times, want %d", h.asked, maxSlow)
+		}
+		if res := ask(); !strings.Contains(res.Reason, "not answered in time") {
 			t.Errorf("%+v", res)
 		}
-	}
+		h.well = true
+		now = now.Add(time.Minute)
+		for range 2 {
+			if res := ask(); res.Outcome != realm.Authenticated {
+				t.Errorf("%+v", res)
+			}
+		}
+	})
 }

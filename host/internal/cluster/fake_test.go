@@ -23,6 +23,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is what all nodes of a test know.
 type world struct {
+	waits waits // of its nodes, those of a controller if not set
+
 	mu      sync.Mutex
 	changed chan struct{}
 	nodes   map[string]lease.Node
@@ -151,7 +153,7 @@ func newNode(t *testing.T, w *world, join bool) *testNode {
 	store := memory.New(memory.Options{})
 	n := &testNode{view: &view{world: w, id: id.ID}, plugin: &local{}}
 	n.bus = events.New()
-	n.Node = New(Options{Identity: id, Store: store, Roles: n.view, Plugins: n.plugin, Bus: n.bus, Listener: listener})
+	n.Node = New(Options{Identity: id, Store: store, Roles: n.view, Plugins: n.plugin, Bus: n.bus, Listener: listener, waits: w.waits})
 	t.Cleanup(func() { n.Close(); n.bus.Close(); store.Close() })
 	if join {
 		w.set(func() {

@@ -21,12 +21,12 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// What forwarding waits for.
-const (
-	dialTime   = time.Second      // for a connection to the node
-	safeWait   = 12 * time.Second // of a safe call, for a node to take the role over
-	unsafeWait = time.Second      // of any other
-)
+// waits are what forwarding waits for.
+type waits struct {
+	dial   time.Duration // for a connection to the node [1 s]
+	safe   time.Duration // of a safe call, for a node to take the role over [12 s]
+	unsafe time.Duration // of any other [1 s]
+}
 
 func later(format string, args ...any) error {
 	return plugin.Unavailable(2*time.Second, format, args...)
@@ -153,9 +153,9 @@ func (f forwarder) failed(err error, trailer metadata.MD) error {
 // find returns a connection to the node that runs the plugin, in another term than one
 // that was tried already. After an error the role says which term it was.
 func (f forwarder) find(ctx context.Context, not datastore.Revision) (target, error) {
-	wait := unsafeWait
+	wait := f.n.o.waits.unsafe
 	if plugin.IsSafe(ctx) {
-		wait = safeWait
+		wait = f.n.o.waits.safe
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -238,7 +238,7 @@ func (n *Node) dial(ctx context.Context, id string) (*grpc.ClientConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	ctx, cancel := context.WithTimeout(ctx, n.o.waits.dial)
 	defer cancel()
 	for {
 		state := c.GetState()

@@ -20,13 +20,16 @@ import (
 
 func revision(n uint64) datastore.Revision { return datastore.Revision(n) }
 
+// patient is for nodes that must reach each other.
+var patient = waits{time.Minute, time.Minute, time.Minute}
+
 func newWorld() *world {
 	return &world{changed: make(chan struct{}), nodes: map[string]lease.Node{}, roles: map[string]lease.Role{}}
 }
 
 // call makes a unary call of the plugin p from a node.
 func call(ctx context.Context, from *testNode, text string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var answer frames.Message
 	err := from.Conn("p", "").Invoke(ctx, "/test.P/Do", &frames.Message{Body: []byte(text)}, &answer, grpc.ForceCodecV2(frames.Codec()))
@@ -37,6 +40,7 @@ func echo(_ context.Context, request string) (string, error) { return "echo " + 
 
 func TestACallIsCarriedWithItsCaller(t *testing.T) {
 	w := newWorld()
+	w.waits = patient
 	a, b := newNode(t, w, true), newNode(t, w, true)
 	w.give(b, 7)
 	b.plugin.answer = func(ctx context.Context, request string) (string, error) {
@@ -143,6 +147,7 @@ func TestWhereACallGoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld()
+			w.waits = waits{dial: 4 * time.Second, safe: 12 * time.Second, unsafe: 4 * time.Second}
 			n := nodes{newNode(t, w, true), newNode(t, w, true), newNode(t, w, true)}
 			for _, x := range []*testNode{n.a, n.b, n.c} {
 				x.plugin.answer = echo
@@ -192,6 +197,7 @@ func TestOnlyMembersCall(t *testing.T) {
 
 func TestACallIsForwardedOnce(t *testing.T) {
 	w := newWorld()
+	w.waits = patient
 	a, b := newNode(t, w, true), newNode(t, w, true)
 	b.plugin.answer = echo
 	w.give(b, 3)

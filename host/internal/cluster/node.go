@@ -48,6 +48,8 @@ type Options struct {
 	Bus      *events.Bus  // of what plugins publish
 	Listener net.Listener // nil: other nodes cannot call this one
 	Log      *slog.Logger
+
+	waits waits // longer in tests, on machines that are busy
 }
 
 // Node is this node among the others. It is safe for concurrent use.
@@ -73,6 +75,9 @@ type peer struct {
 func New(o Options) *Node {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.waits == (waits{}) {
+		o.waits = waits{dial: time.Second, safe: 12 * time.Second, unsafe: time.Second}
 	}
 	n := &Node{o: o, peers: map[string]peer{}}
 	ctx, end := context.WithCancel(context.Background())

@@ -67,7 +67,7 @@ func (n *Node) handle(_ any, in grpc.ServerStream) error {
 // here returns the connection to a plugin of this node. While the plugin is being started a safe call waits, also when the
 // caller knows before this node that it has the role; another one is refused at once, since it was not begun.
 func (n *Node) here(ctx context.Context, name string, epoch uint64, safe bool) (grpc.ClientConnInterface, error) {
-	ctx, cancel := context.WithTimeout(ctx, safeWait)
+	ctx, cancel := context.WithTimeout(ctx, n.o.waits.safe)
 	defer cancel()
 	for {
 		conn, err := n.o.Plugins.Here(name, epoch)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestFault10LogLinesKeepTheirMeaning(t *testing.T) {
@@ -33,7 +34,7 @@ func TestFault10LogLinesKeepTheirMeaning(t *testing.T) {
 // find waits for a record of the log and returns it.
 func (r *rig) find(msg string) map[string]any {
 	r.t.Helper()
-	for range 2000 {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		for line := range strings.Lines(r.log.String()) {
 			var rec map[string]any
 			if json.Unmarshal([]byte(line), &rec) == nil && strings.Contains(fmt.Sprint(rec["msg"]), msg) {

@@ -74,7 +74,7 @@ func (b *logBuffer) count(s string) int { return strings.Count(b.String(), s) }
 // that is busy: only the test of a frozen plugin counts on one that is not answered.
 var quick = func() Limits {
 	l := DefaultLimits
-	l.StopGrace, l.PingEvery, l.PingTimeout, l.StartTimeout, l.DrainTimeout = time.Second, 100*time.Millisecond, 20*time.Second, 60*time.Second, 5*time.Second
+	l.StopGrace, l.PingEvery, l.PingTimeout, l.StartTimeout, l.DrainTimeout = 20*time.Second, 100*time.Millisecond, 20*time.Second, time.Minute, time.Minute
 	l.LogRate = 1000
 	return l
 }()

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ctl.internal/test/harness"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -39,19 +40,8 @@ func startTinyHost(t *testing.T, dir string) (*exec.Cmd, int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "CTL_TEST_HOST="+dir, "CTL_TEST_PLUGIN="+faultyBinary)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(line), "plugin "))
+	line := harness.Says(t, cmd, "plugin ")
+	pid, err := strconv.Atoi(strings.TrimPrefix(line, "plugin "))
 	if err != nil {
 		t.Fatalf("the host says %q", line)
 	}
@@ -99,20 +89,6 @@ func startDebug(t *testing.T) (int, string) {
 	t.Helper()
 	cmd := exec.Command(faultyBinary, "--debug")
 	cmd.Dir = t.TempDir()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if v, ok := strings.CutPrefix(lines.Text(), "FAULTY_REATTACH='"); ok {
-			return cmd.Process.Pid, strings.TrimSuffix(v, "'")
-		}
-	}
-	t.Fatal("the plugin prints no FAULTY_REATTACH")
-	return 0, ""
+	line := harness.Says(t, cmd, "FAULTY_REATTACH='")
+	return cmd.Process.Pid, strings.TrimSuffix(strings.TrimPrefix(line, "FAULTY_REATTACH='"), "'")
 }

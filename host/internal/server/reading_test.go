@@ -40,8 +40,8 @@ func (a away) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, 
 	return 0, ctx.Err()
 }
 
-// patience of the clients here: what does not come at all is not waited for longer.
-const patience = 500 * time.Millisecond
+// patience is for what must come; what does not come at all is waited for hasty.
+const patience, hasty = time.Minute, 500 * time.Millisecond
 
 func newStore(t *testing.T) datastore.Store {
 	s := memory.New(memory.Options{})
@@ -58,9 +58,9 @@ func commit(t *testing.T, s datastore.Store, key string) datastore.Revision {
 	return rev
 }
 
-func fetch(t *testing.T, h http.Handler, method string, headers ...string) *httptest.ResponseRecorder {
+func fetch(t *testing.T, h http.Handler, wait time.Duration, method string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
 	r := httptest.NewRequestWithContext(ctx, method, "/restconf/config", nil)
 	for _, line := range headers {
@@ -81,20 +81,20 @@ func TestARequestWaitsForTheRevisionOfAnAnswer(t *testing.T) {
 			commit(t, s.store, "b")
 		}
 	}))
-	wrote := fetch(t, h, http.MethodPut).Header().Get("Ctl-Revision")
+	wrote := fetch(t, h, patience, http.MethodPut).Header().Get("Ctl-Revision")
 	if wrote != "lab.2" {
 		t.Fatalf("the answer to a write has the revision %q", wrote)
 	}
-	if w := fetch(t, h, http.MethodGet, "Ctl-Revision: "+wrote); w.Code != 200 || w.Header().Get("Ctl-Revision") != "" {
+	if w := fetch(t, h, patience, http.MethodGet, "Ctl-Revision: "+wrote); w.Code != 200 || w.Header().Get("Ctl-Revision") != "" {
 		t.Errorf("what is here: %d %v", w.Code, w.Header())
 	}
 	arrives := time.AfterFunc(20*time.Millisecond, func() { commit(t, s.store, "c") })
 	defer arrives.Stop()
-	if w := fetch(t, h, http.MethodGet, "Ctl-Revision: lab.3"); w.Code != 200 || s.store.Revision() < 3 {
+	if w := fetch(t, h, patience, http.MethodGet, "Ctl-Revision: lab.3"); w.Code != 200 || s.store.Revision() < 3 {
 		t.Errorf("what arrives: %d %s", w.Code, w.Body)
 	}
 	for header, want := range map[string]int{"lab.99": 503, "other.1": 412, "lab": 400, "lab.x": 400, ".5": 400} {
-		w := fetch(t, h, http.MethodGet, "Ctl-Revision: "+header)
+		w := fetch(t, h, hasty, http.MethodGet, "Ctl-Revision: "+header)
 		if w.Code != want || want == 503 && w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: %d %v %s, want %d", header, w.Code, w.Header(), w.Body, want)
 		}
@@ -116,14 +116,14 @@ func TestLocalReadsSayTheirAge(t *testing.T) {
 			refuseRoute(w, err)
 		}
 	}))
-	w := fetch(t, h, http.MethodGet, "Ctl-Read: local")
+	w := fetch(t, h, patience, http.MethodGet, "Ctl-Read: local")
 	if w.Code != 200 || w.Header().Get("Age") != "2" || w.Header().Get("Ctl-Node") == "" {
 		t.Errorf("local: %d %v", w.Code, w.Header())
 	}
-	if w := fetch(t, h, http.MethodGet); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+	if w := fetch(t, h, patience, http.MethodGet); w.Code != 503 || w.Header().Get("Retry-After") == "" {
 		t.Errorf("default: %d %v %s", w.Code, w.Header(), w.Body)
 	}
-	if w := fetch(t, h, http.MethodGet, "Ctl-Read: fast"); w.Code != 400 {
+	if w := fetch(t, h, patience, http.MethodGet, "Ctl-Read: fast"); w.Code != 400 {
 		t.Errorf("fast: %d", w.Code)
 	}
 }

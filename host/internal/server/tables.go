@@ -56,7 +56,7 @@ type configTable struct{ s *Server }
 
 // Validate implements tables.Config.
 func (t configTable) Validate(ctx context.Context) []home.Problem {
-	return append(settings.Validate(t.s.home, os.Environ()), settings.Plugins(ctx, t.s.home, feature.Locator{Dirs: []string{pluginDir(), t.s.home.Plugins()}})...)
+	return settings.All(ctx, t.s.home, os.Environ(), feature.Locator{Dirs: []string{pluginDir(), t.s.home.Plugins()}})
 }
 
 // Effective implements tables.Config.

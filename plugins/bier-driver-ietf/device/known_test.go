@@ -94,7 +94,7 @@ func TestWhatIsKnownMayBeOld(t *testing.T) {
 func TestRouterThatBearsOneRequestAtATime(t *testing.T) {
 	sim, r := start(t, simrouter.Options{})
 	s := quick()
-	s.RPC.Duration = 300 * time.Millisecond
+	s.RPC.Duration = 2 * time.Second // silence is to be short
 	d := newDriver(s)
 	sim.Set(simrouter.Faults{Silent: "get-config"})
 	apply(t, d, r, config(3, 1), bierdriver.Pending)

@@ -99,10 +99,54 @@ func Parse(text []byte) ([]topology.Topology, error) {
 		t, faults := n.build(at)
 		out, l = append(out, t), append(l, faults...)
 	}
-	if err := l.Err(); err != nil {
-		return nil, err
+	if len(l) > 0 {
+		lines := linesOf(text)
+		for _, e := range l {
+			if line := lines[e.Path]; line > 0 { // not by way of an alias
+				e.Path = fmt.Sprintf("line %d: %s", line, e.Path)
+			}
+		}
+		return nil, l
 	}
 	return out, nil
+}
+
+// linesOf are the lines at which topologies, nodes and links begin, by their paths in faults.
+func linesOf(text []byte) map[string]int {
+	var root yaml.Node
+	_ = yaml.Unmarshal(text, &root) // it was read once
+	out, n := map[string]int{}, 0
+	var walk func(m *yaml.Node, listed bool)
+	walk = func(m *yaml.Node, listed bool) { // in the order of Parse
+		members := map[string]*yaml.Node{}
+		for i := 0; i+1 < len(m.Content); i += 2 {
+			members[m.Content[i].Value] = m.Content[i+1]
+		}
+		if list := members["topology"]; list != nil {
+			for _, x := range list.Content {
+				walk(x, true)
+			}
+		}
+		if wrapped := members["network-topology:network-topology"]; wrapped != nil {
+			walk(wrapped, false)
+		}
+		if members["topology-id"] == nil && members["node"] == nil && members["link"] == nil && !listed {
+			return
+		}
+		at := fmt.Sprintf("topology[%d]", n)
+		out[at], n = m.Line, n+1
+		for _, key := range []string{"node", "link"} {
+			if list := members[key]; list != nil {
+				for i, x := range list.Content {
+					out[fmt.Sprintf("%s/%s[%d]", at, key, i)] = x.Line
+				}
+			}
+		}
+	}
+	if len(root.Content) > 0 {
+		walk(root.Content[0], false)
+	}
+	return out
 }
 
 func (n *network) build(at string) (topology.Topology, fault.List) {

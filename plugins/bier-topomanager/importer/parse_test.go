@@ -19,8 +19,14 @@ func TestJSONOfNetworkTopology(t *testing.T) {
 
 func TestEveryFaultIsTold(t *testing.T) {
 	_, err := Parse([]byte("topology:\n- {topology-id: a, node: [{}]}\n- {topology-id: a, link: [{source: {source-node: x}, destination: {dest-node: y}}]}\n"))
-	if l := fault.All(err); len(l) != 4 {
-		t.Fatalf("%d faults: %v, want node-id, the id twice, source-node and dest-node", len(l), err)
+	want := "line 2: topology[0]/node[0]: node-id is missing\nline 3: topology[1]: topology a is there twice\n" +
+		"line 3: topology[1]/link[0]: source-node \"x\" is not among the nodes of topology a\nline 3: topology[1]/link[0]: dest-node \"y\" is not among the nodes of topology a"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant\n%s", err, want)
+	}
+	_, err = Parse([]byte("topology-id: a\nnode:\n- node-id: r1\n- name: r2\nnetwork-topology:network-topology:\n  topology:\n  - {}\n"))
+	if want := "line 7: topology[0]: topology-id is missing\nline 4: topology[1]/node[1]: node-id is missing"; err == nil || err.Error() != want {
+		t.Errorf("%v\nwant\n%s", err, want)
 	}
 }
 

@@ -35,7 +35,11 @@ func (s *Shell) runTopoImport(ctx context.Context, in *commands.Invocation) erro
 	}
 	all, err := importer.Parse(text)
 	if err != nil {
-		return fault.Wrap(fault.KindOf(err), err, "%s: %v; help bier:topo-import shows the form", name, err)
+		var l fault.List
+		for _, f := range fault.All(err) {
+			l = append(l, fault.New(f.Kind, "%s: %v", name, f))
+		}
+		return append(l, fault.New(fault.Invalid, "help bier:topo-import shows the form"))
 	}
 	if err := s.Import(ctx, all); err != nil {
 		return err

@@ -43,7 +43,7 @@ func play(t *testing.T, version string, answers map[string]string) *record {
 func client(t *testing.T, o Options) *Client {
 	t.Helper()
 	if o.Budget == 0 {
-		o.Budget = 10 * time.Second
+		o.Budget = time.Minute
 	}
 	c, err := New(o)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestAppctl(t *testing.T) {
 			_, _ = c.Write([]byte{b})
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	got, err := appctl(ctx, "unix:"+filepath.Join(dir, "ovs-vswitchd.*.ctl"), "fdb/show", "br0")
 	if err != nil || got != "{'method':'fdb/show','params':['br0'],'id':1}" {

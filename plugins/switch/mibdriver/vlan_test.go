@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/simswitch"
 	"ctl.internal/internal/lab/snmpwire"
+	"ctl.internal/plugins/switch/mibdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
 )
@@ -146,6 +148,32 @@ func TestSilentSwitch(t *testing.T) {
 	kind(t, err, fault.Timeout)
 	if !strings.Contains(err.Error(), "02:00:00:00:00:01 (127.0.0.1)") || strings.Contains(err.Error(), "private") {
 		t.Errorf("the error does not name the switch, or tells the community: %v", err)
+	}
+}
+
+// A call whose time is over before a switch was given up says nothing about the switch: the controller, or it, has too much to do.
+func TestOverloadIsNotCalledASilentSwitch(t *testing.T) {
+	b := newLab(t, network.Options{Topology: "single:1"})
+	if err := b.SetFaults("sw1", faults.Set{Silent: true}); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		driver *mibdriver.Driver
+		limit  time.Duration
+		want   string
+		never  string
+	}{
+		"the call ends first":     {b.driver, 50 * time.Millisecond, "too much to do", "check that it is up"},
+		"the tries are used up":   {hasty(t), time.Minute, "check that it is up", "too much to do"},
+		"it ends before it began": {b.driver, 0, "too much to do", "check that it is up"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), c.limit)
+		_, err := c.driver.ReadVLANs(ctx, b.switches[0])
+		cancel()
+		kind(t, err, fault.Timeout)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.never) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
 	}
 }
 

@@ -81,7 +81,7 @@ func TestWalkSurvives(t *testing.T) {
 			}
 			tries := 100
 			if f == "nobulk" { // all of them are made before it is asked otherwise
-				tries = 10
+				tries = 20
 			}
 			c := client(t, snmp.Options{Timeout: 100 * time.Millisecond, Retries: tries})
 			if _, err := c.Get(deadline(t), target(n, 0), mib.SysObjectID); err != nil {
@@ -273,7 +273,7 @@ func TestV3EngineChange(t *testing.T) {
 		at = server.Addr()
 	}
 	agent(1, user("ops", "authpass123", "privpass123"))
-	c := client(t, snmp.Options{Timeout: time.Second, Retries: 1})
+	c := client(t, snmp.Options{Timeout: 20 * time.Second, Retries: 1})
 	to := snmp.Target{Addr: at, Version: "3", User: "ops", AuthProtocol: "sha-256", AuthPassword: "authpass123", PrivProtocol: "aes", PrivPassword: "privpass123"}
 	ask := func() error {
 		_, err := c.Get(deadline(t), to, mib.SysName)
@@ -289,7 +289,7 @@ func TestV3EngineChange(t *testing.T) {
 	for want, u := range map[string]*snmpwire.User{"does not know the user": user("other", "authpass123", "privpass123"),
 		"another authentication password": user("ops", "changed-pass", "privpass123"), "another privacy password": user("ops", "authpass123", "changed-pass")} {
 		agent(3, u)
-		c := client(t, snmp.Options{Timeout: time.Second, Retries: 0})
+		c := client(t, snmp.Options{Timeout: 20 * time.Second, Retries: 0})
 		_, err := c.Get(deadline(t), to, mib.SysName)
 		var e *snmp.Error
 		if !errors.As(err, &e) || !e.Access() || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "authpass123") {

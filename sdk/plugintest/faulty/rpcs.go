@@ -44,9 +44,8 @@ func operationsOf(env *sdk.Env) operations.Handler {
 			go panic("in a goroutine")
 			select {}
 		}),
-		"faulty:crash":  act(kill),
-		"faulty:freeze": act(freeze),
-		"faulty:hang":   act(func() { select {} }),
+		"faulty:crash": act(kill),
+		"faulty:hang":  act(func() { select {} }),
 		"faulty:crash-once": act(func() {
 			mark := filepath.Join(env.DataDir, "crashed")
 			if _, err := os.Stat(mark); err != nil {
@@ -111,12 +110,8 @@ func kill() {
 	select {}
 }
 
-func freeze() {
-	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
-	select {}
-}
-
 func wait(ctx context.Context, in struct{ Milliseconds int }) (none, error) {
+	slog.Info("the wait has begun")
 	select {
 	case <-time.After(time.Duration(in.Milliseconds) * time.Millisecond):
 		return none{}, nil

@@ -4,7 +4,6 @@
 package monitoring
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -54,7 +53,10 @@ func TestDashboardShowsAController(t *testing.T) {
 	c := harness.Run(t, harness.Options{Bin: bin, Args: []string{"--https", "127.0.0.1:0"}, Files: map[string]string{"switch.yaml": "counters: {interval: 2s}\n"}})
 	c.Ctl("feature:install ctl-switch-all ctl-bier-all")
 	dir := t.TempDir()
-	lab(t, c, filepath.Join(dir, "switches.csv"))
+	list := filepath.Join(dir, "switches.csv") // of a switch whose ports are in the metrics
+	harness.Lab(t, bin, "single:1", list)
+	c.Ctl("switch:ReadDB " + list)
+	c.Ctl("switch:TopoDiscover")
 	rules, err := filepath.Abs("../../../docs/monitoring/ctl-alerts.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -120,25 +122,6 @@ func TestDashboardShowsAController(t *testing.T) {
 			}
 		}
 	}
-}
-
-// lab has the controller know a simulated switch, whose ports are in its metrics.
-func lab(t *testing.T, c *harness.Controller, list string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "ctl-lab"), "--topology", "single:1", "--csv", list)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "ready") {
-		t.Fatalf("the lab did not start: %q, %v", line, err)
-	}
-	c.Ctl("switch:ReadDB " + list)
-	c.Ctl("switch:TopoDiscover")
 }
 
 // expressions are those of the dashboard, its variables filled in as Grafana does.

@@ -134,7 +134,7 @@ func deb(t *testing.T) {
 	}
 	in := func(line string) string {
 		t.Helper()
-		return run(t, fmt.Sprintf("unshare -m chroot %q env LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -ec 'mount -t proc none /proc; %s'", root, line))
+		return run(t, fmt.Sprintf("unshare -m chroot %q env LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root sh -ec 'mount -t proc none /proc; mkdir -p /dev/pts; mount -t devpts -o ptmxmode=666 none /dev/pts; %s'", root, line))
 	}
 	before := in("find / -xdev \\( -path /proc -o -path /sys -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \\) -prune -o -print | sort")
 	run(t, fmt.Sprintf("cp bin/packages/ctl_*.deb %q/first.deb", root))
@@ -148,7 +148,9 @@ func deb(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(tree, "bin", "session-debian.log"), []byte(out), 0o644); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"everything is in order", "4 of 4 switches answered", "+ /rests/data/bier-topology", "exit code 2", "changes made: 1", "nothing to change", "try plugin:list", "16MiB"} {
+	for _, want := range []string{"everything is in order", "4 of 4 switches answered", "+ /rests/data/bier-topology", "exit code 2", "changes made: 1", "nothing to change", "try plugin:list", "16MiB",
+		`limits.body: "much" is not a size`, "lgo: no such setting", "net.yaml: line 4: topology[0]/node[1]: node-id is missing", "<title>ctl",
+		"(reverse-i-search) switch: ", "(failed reverse-i-search) switch: ", "| INFO  | plugin.switch | discovery finished"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the session of a user has no %q:\n%s", want, out)
 		}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -18,13 +17,15 @@ type seen chan commands.Progress
 func (seen) Prompt(context.Context, string, bool) (string, error) { return "", nil }
 func (s seen) Progress(p commands.Progress)                       { s <- p }
 
-// A command that says nothing for longer than a second is seen to run, until it writes.
-func TestWhatTakesLongIsSeen(t *testing.T) {
+// waiting runs a command that does something before it waits for a signal, which ends it, and something after.
+func waiting(t *testing.T, before, after func(in *commands.Invocation)) (shown seen, out *strings.Builder, end func()) {
+	t.Helper()
 	goOn := make(chan struct{})
 	table := Static{{Name: "test:slow", Summary: "waits", Run: func(ctx context.Context, in *commands.Invocation) error {
+		before(in)
 		select {
 		case <-goOn:
-			in.Printf("done\n")
+			after(in)
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -32,17 +33,28 @@ func TestWhatTakesLongIsSeen(t *testing.T) {
 	}}}
 	s := New(Config{Sources: []Source{table}}).Session(caller.Caller{User: "admin"}, nil, "")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	shown := make(seen, 100)
-	var out strings.Builder
+	shown, out = make(seen, 100), &strings.Builder{}
 	code := make(chan console.Code)
-	go func() { code <- s.Run(ctx, "test:slow", IO{Stdout: &out, Stderr: &out, Terminal: shown}) }()
+	go func() { code <- s.Run(ctx, "test:slow", IO{Stdout: out, Stderr: out, Terminal: shown}) }()
+	return shown, out, func() {
+		t.Helper()
+		defer cancel()
+		close(goOn)
+		if c := <-code; c != console.OK {
+			t.Errorf("exit code %d, %q", c, out)
+		}
+	}
+}
+
+// A command that says nothing for longer than a second is seen to run, until it writes.
+func TestWhatTakesLongIsSeen(t *testing.T) {
+	shown, out, end := waiting(t, func(*commands.Invocation) {}, func(in *commands.Invocation) { in.Printf("done\n") })
 	if p := <-shown; !strings.HasPrefix(p.Text, "test:slow, ") {
 		t.Errorf("shown: %+v", p)
 	}
-	close(goOn)
-	if c := <-code; c != console.OK || out.String() != "done\n" {
-		t.Errorf("exit code %d, %q", c, out.String())
+	end()
+	if out.String() != "done\n" {
+		t.Errorf("it wrote %q", out)
 	}
 	close(shown)
 	last := commands.Progress{Text: "none"}
@@ -56,30 +68,12 @@ func TestWhatTakesLongIsSeen(t *testing.T) {
 
 // Progress that stands still is shown again, so that its time goes on.
 func TestProgressThatStandsStillIsShownAgain(t *testing.T) {
-	still, goOn := commands.Progress{Text: "asking", Done: 2, Total: 5}, make(chan struct{})
-	table := Static{{Name: "test:still", Summary: "waits", Run: func(ctx context.Context, in *commands.Invocation) error {
-		in.Progress(still)
-		select {
-		case <-goOn:
-			in.Progress(commands.Progress{})
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}}}
-	s := New(Config{Sources: []Source{table}}).Session(caller.Caller{User: "admin"}, nil, "")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	shown := make(seen, 100)
-	code := make(chan console.Code)
-	go func() { code <- s.Run(ctx, "test:still", IO{Stdout: io.Discard, Stderr: io.Discard, Terminal: shown}) }()
+	still := commands.Progress{Text: "asking", Done: 2, Total: 5}
+	shown, _, end := waiting(t, func(in *commands.Invocation) { in.Progress(still) }, func(in *commands.Invocation) { in.Progress(commands.Progress{}) })
 	for range 2 {
 		if p := <-shown; p != still {
 			t.Errorf("shown: %+v", p)
 		}
 	}
-	close(goOn)
-	if c := <-code; c != console.OK {
-		t.Errorf("exit code %d", c)
-	}
+	end()
 }

@@ -77,7 +77,7 @@ type files struct{ dir home.Dir }
 
 // Validate implements tables.Config.
 func (f files) Validate(ctx context.Context) []home.Problem {
-	return append(settings.Validate(f.dir, os.Environ()), settings.Plugins(ctx, f.dir, locator(f.dir, ""))...)
+	return settings.All(ctx, f.dir, os.Environ(), locator(f.dir, ""))
 }
 
 // Effective implements tables.Config.

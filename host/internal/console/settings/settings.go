@@ -4,9 +4,12 @@
 package settings
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +20,15 @@ import (
 	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/keys/keystore"
 )
+
+// All is what Validate and Plugins report, each once, by file and line.
+func All(ctx context.Context, dir home.Dir, environ []string, at feature.Locator) []home.Problem {
+	all := append(Validate(dir, environ), Plugins(ctx, dir, at)...)
+	slices.SortFunc(all, func(a, b home.Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Text, b.Text))
+	})
+	return slices.Compact(all)
+}
 
 // Validate reports every fault of the settings, the catalogue and the access rules.
 func Validate(dir home.Dir, environ []string) []home.Problem {

@@ -8,6 +8,7 @@ import (
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/open"
+	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/keys/encrypt"
 	"ctl.internal/host/internal/keys/keystore"
@@ -118,5 +119,28 @@ func TestServicesNameTheFileAndTheLine(t *testing.T) {
 		if strings.Count(said.String(), want) != 1 {
 			t.Errorf("%q is not in %s", want, said.String())
 		}
+	}
+}
+
+// Faults of several files, and several of one, are all reported at once, each once, by file and line.
+func TestNoFaultHidesAnother(t *testing.T) {
+	bin := t.TempDir()
+	fakePlugin(t, bin, "repoinfo", "")
+	dir := home.Dir(t.TempDir())
+	write(t, dir.Etc("ctl.yaml"), "log:\n  levl: INFO\nlimits:\n  body: nonsense\n")
+	write(t, dir.Etc("repoinfo.yaml"), "clones: [\n")
+	write(t, dir.Etc("sec.ini"), "[main]\ntokenAuthRealm = TokenAuthRealm\nsecurityManager.realms = $tokenAuthRealm\n[urls]\n/x = nofilter\n/y = authcBasic, roles[\n")
+	var said strings.Builder
+	for _, p := range All(t.Context(), dir, nil, feature.Locator{Dirs: []string{bin}}) {
+		said.WriteString(p.String() + "\n")
+	}
+	rest := said.String()
+	for _, want := range []string{"ctl.yaml:2: log.levl: no such setting", "ctl.yaml:4: limits.body: \"nonsense\" is not a size", "repoinfo.yaml:1: not valid YAML",
+		`sec.ini:5: unknown filter "nofilter"`, "sec.ini:6: a bracket is not closed"} {
+		_, after, found := strings.Cut(rest, want)
+		if !found || strings.Contains(after, want) {
+			t.Errorf("%q is not there once and in its place:\n%s", want, said.String())
+		}
+		rest = after
 	}
 }
