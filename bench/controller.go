@@ -96,7 +96,7 @@ func (b *bench) withEcho(ctx context.Context) (*controller, error) {
 		err = os.WriteFile(repo, []byte("name: bench\nfeatures:\n- name: bench-echo\n  version: 1.0.0\n  description: a call that does nothing\n"+
 			"  depends: [ctl-restconf]\n  plugins: [{name: bench-echo}]\n  facets: [{facet: rest, plugin: bench-echo}]\n"), 0o600)
 	}
-	for _, line := range []string{"feature:repo-add " + repo, "feature:install bench-echo"} {
+	for _, line := range []string{"feature:repo-add --unsigned " + repo, "feature:install bench-echo"} {
 		if err == nil {
 			_, err = b.ctl(ctx, c, line)
 		}

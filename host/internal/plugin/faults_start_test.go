@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,6 +132,40 @@ func TestFault17TheFileMustBeTheOneOfTheCatalogue(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("error %q lacks %q", got, want)
 		}
+	}
+	if i := r.untilState("faulty", Failed); i.Failures != 1 || i.Restarts != 0 {
+		t.Errorf("what cannot heal was tried again: %+v", i)
+	}
+}
+
+func TestFault17FilesBesideTheProgramAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	own, beside := filepath.Join(dir, "faulty"), filepath.Join(dir, "lib", "part.py")
+	copyFile(t, faultyBinary, own)
+	write := func(text string) {
+		if err := os.MkdirAll(filepath.Dir(beside), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(beside, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("as signed")
+	r := newRig(t, nil)
+	s := Spec{Name: "faulty", Path: own, Held: faultyGrants, Files: map[string]string{"lib/part.py": fmt.Sprintf("%X", sha256.Sum256([]byte("as signed")))}}
+	r.ensure(s)
+	if err := r.Verify("faulty"); err != nil {
+		t.Fatal(err)
+	}
+	write("changed")
+	if err := r.Verify("faulty"); err == nil || !strings.Contains(err.Error(), "part.py is not the one in the catalogue") {
+		t.Errorf("verify: %v", err)
+	}
+	if err := r.Restart(r.ctx(), "faulty"); err == nil || !strings.Contains(err.Error(), "part.py is not the one in the catalogue") {
+		t.Errorf("restart: %v", err)
+	}
+	if i := r.untilState("faulty", Failed); i.Restarts != 0 {
+		t.Errorf("%+v", i)
 	}
 }
 

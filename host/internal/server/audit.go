@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/aaa/accounting"
+	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/logs"
 )
@@ -45,6 +46,14 @@ func (s *Server) decided(plugin, by string, granted bool, grants []grant.Grant) 
 	what := map[bool]string{true: "grant", false: "revoke"}[granted]
 	if err := s.audit.Write(logs.AuditRecord{Who: by, What: what, Object: "plugin " + plugin + ": " + strings.Join(texts, ", "), Outcome: "ok"}, true); err != nil {
 		s.log.Error("a grant is not in the audit", "plugin", plugin, "error", err)
+	}
+}
+
+// trusted writes down who trusted or revoked which public key of catalogues.
+func (s *Server) trusted(key feature.Signer, by string, trusted bool) {
+	what := map[bool]string{true: "trust key", false: "revoke key"}[trusted]
+	if err := s.audit.Write(logs.AuditRecord{Who: by, What: what, Object: key.ID + " " + key.Fingerprint, Outcome: "ok"}, true); err != nil {
+		s.log.Error("a decision about a key is not in the audit", "key", key.ID, "error", err)
 	}
 }
 
