@@ -3,6 +3,7 @@ module ctl.internal
 go 1.26.0
 
 require (
+	aead.dev/minisign v0.3.0
 	github.com/Juniper/go-netconf v0.3.1
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/bufbuild/protocompile v0.14.1
@@ -50,7 +51,6 @@ require (
 )
 
 require (
-	aead.dev/minisign v0.3.0 // indirect
 	github.com/cenkalti/backoff/v4 v4.1.3 // indirect
 	github.com/cenkalti/hub v1.0.1 // indirect
 	github.com/cenkalti/rpc2 v0.0.0-20210604223624-c1acbc6ec984 // indirect

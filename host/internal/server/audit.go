@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -24,8 +27,20 @@ const (
 func (s *Server) auditDir() string { return s.home.Log("audit") }
 
 func (s *Server) openAudit(context.Context) (err error) {
-	s.audit, err = logs.OpenAudit(s.auditDir(), auditSize, auditKeep)
-	return err
+	var to *logs.Syslog
+	if address := s.loaded.Audit.Syslog; address != "" {
+		if to, err = logs.OpenSyslog(address); err != nil {
+			return fmt.Errorf("audit.syslog: %w", err)
+		}
+	}
+	if s.audit, err = logs.OpenAudit(s.auditDir(), auditSize, auditKeep); err != nil {
+		if to != nil {
+			to.Close()
+		}
+		return err
+	}
+	s.audit.SendTo(to)
+	return nil
 }
 
 // logger is the log of a name; changes of access control go to the audit, too, before they are answered.
@@ -81,6 +96,9 @@ func (r *refusals) note(key string, now time.Time) (write bool, before int) {
 	one := r.seen[key]
 	if one == nil {
 		if len(r.seen) >= maxRefusals {
+			maps.DeleteFunc(r.seen, func(_ string, o *refusal) bool { return now.Sub(o.since) >= time.Minute })
+		}
+		if len(r.seen) >= maxRefusals {
 			return false, 0
 		}
 		one = &refusal{}
@@ -92,6 +110,27 @@ func (r *refusals) note(key string, now time.Time) (write bool, before int) {
 	}
 	before, one.since, one.times = one.times, now, 0
 	return true, before
+}
+
+// deniedRequest writes down a change over HTTP that its caller may not make: one record a minute for each caller and
+// subtree. Reads are not written: ctl_http_request_seconds counts them. Logins are not: they have a logger of their own.
+func (s *Server) deniedRequest(who string, r *http.Request) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || s.router == nil {
+		return
+	}
+	subtree := s.router.subtreeOf(r.URL.Path)
+	write, before := s.refusals.note("http "+who+" "+subtree, time.Now())
+	if !write {
+		return
+	}
+	text := r.Method + " " + r.URL.EscapedPath()
+	if before > 0 {
+		text += fmt.Sprintf(" (and %d changes below %s before)", before, subtree)
+	}
+	address, _, _ := net.SplitHostPort(r.RemoteAddr)
+	if err := s.audit.Write(logs.AuditRecord{Who: who, What: "request denied", Object: text, Outcome: "refused", Address: address, Request: requestID(r)}, false); err != nil {
+		s.log.Error("a refusal is not in the audit", "user", who, "error", err)
+	}
 }
 
 // refused writes down what a plugin tried without a grant.
