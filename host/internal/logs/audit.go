@@ -120,7 +120,7 @@ func OpenAudit(dir string, size int64, keep int) (*Audit, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.bytes = info.Size()
+	a.bytes, a.stats.Synced = info.Size(), time.Now()
 	if cut {
 		_ = a.Write(AuditRecord{What: "audit continued", Object: "the end of the last record was cut off and was removed", Outcome: "ok"}, true)
 	}
