@@ -177,6 +177,14 @@ func TestFault17AChangedFileIsToldAndNotUsedInSilence(t *testing.T) {
 	if err := r.Verify("faulty"); err != nil {
 		t.Errorf("verify: %v", err)
 	}
+	sup, err := r.get("faulty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sup.runs(sup.cur.Load(), strings.Repeat("0", 64)) // as if the process had executed another program since
+	if os.Geteuid() == 0 && (err == nil || !strings.Contains(err.Error(), "runs another program")) {
+		t.Errorf("another program: %v", err)
+	}
 	tmp := own + ".new"
 	copyFile(t, faultyBinary, tmp)
 	f, err := os.OpenFile(tmp, os.O_APPEND|os.O_WRONLY, 0)
