@@ -44,7 +44,7 @@ func signerOf(k minisign.PublicKey) Signer {
 
 func keyID(id uint64) string { return fmt.Sprintf("%016X", id) }
 
-// UntrustedError says that a catalogue is signed with a key that nobody has trusted yet.
+// UntrustedError says that a catalogue is signed with a key that was not trusted yet.
 type UntrustedError struct {
 	Catalogue string
 	Signer    Signer

@@ -155,7 +155,7 @@ func TestARevokedFileRunsNoMore(t *testing.T) {
 	if err != nil || i.State != Unresolved || !strings.Contains(i.Note, "it sent passwords away") {
 		t.Errorf("%+v %v", i, err)
 	}
-	// What another catalogue revokes is no matter of this one's plugins.
+	// Another catalogue that was added does not revoke it.
 	if _, _, err := h.m.AddRepository(t.Context(), a.publish(h, "vendor.yaml", signedRepo(3, "")), AddOptions{}); err != nil {
 		t.Fatal(err)
 	}
