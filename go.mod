@@ -3,6 +3,7 @@ module ctl.internal
 go 1.26.0
 
 require (
+	aead.dev/minisign v0.3.0
 	github.com/Juniper/go-netconf v0.3.1
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/bufbuild/protocompile v0.14.1

@@ -67,7 +67,7 @@ func (b *bench) withEcho(ctx context.Context) (*rig.Controller, error) {
 			"  depends: [ctl-restconf]\n  plugins: [{name: bench-echo}]\n  facets: [{facet: rest, plugin: bench-echo}]\n"})
 	}
 	if err == nil {
-		_, err = c.Ctl(ctx, "feature:repo-add "+filepath.Join(c.Home, "bench.yaml"), "feature:install bench-echo")
+		_, err = c.Ctl(ctx, "feature:repo-add --unsigned "+filepath.Join(c.Home, "bench.yaml"), "feature:install bench-echo")
 	}
 	if err != nil {
 		c.Stop()

@@ -33,6 +33,7 @@ type Argument struct {
 	Repeated bool     // takes all that is left; only the last argument
 	Type     Type     // String when empty, File or NewFile
 	Values   []string // the fixed values, when there are such
+	Beside   []string // of a File: endings of files beside it that come with it if they are there; the controller's own commands only
 	// Complete lists values that begin with prefix; nil = none.
 	Complete func(ctx context.Context, prefix string) []string
 }

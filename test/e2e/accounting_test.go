@@ -26,7 +26,7 @@ func TestPluginsListenToLoginsAndChanges(t *testing.T) {
 	if err := os.WriteFile(repo, []byte(feature), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.Ctl("feature:repo-add " + repo)
+	c.Ctl("feature:repo-add --unsigned " + repo)
 	c.Ctl("feature:install --grant login-listener")
 
 	file := ""

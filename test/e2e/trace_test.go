@@ -61,7 +61,7 @@ func install(t *testing.T, c *controller, plugin string) {
 	if err := os.WriteFile(repo, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.Ctl("feature:repo-add " + repo)
+	c.Ctl("feature:repo-add --unsigned " + repo)
 	c.Ctl("feature:install --grant " + plugin)
 }
 

@@ -72,6 +72,9 @@ type Options struct {
 	// Page writes the answer to a person whose browser was refused a page; nil = the JSON that programs get.
 	Page func(w http.ResponseWriter, r *http.Request, status int, reason string)
 
+	// Denied gets each request of a user who may not make it; nil = none wants to know.
+	Denied func(user string, r *http.Request)
+
 	Now func() time.Time // nil = the real clock
 }
 

@@ -67,8 +67,12 @@ func Read(ctx context.Context, s Store, f func(Snapshot) error) error {
 // Bound returns the store with a limit for each call that waits for the engine: whoever
 // asks is answered within it, also when the engine, its disk or its cluster hangs. A
 // commit that is cut off fails with a fault of kind Timeout, and may be applied all the same.
-func Bound(s Store, limit time.Duration) Store {
-	b := bounded{s, limit, &atomic.Int64{}}
+// measured, if there is one, gets how long each "barrier" and "commit" took, and its error.
+func Bound(s Store, limit time.Duration, measured ...func(operation string, took time.Duration, err error)) Store {
+	b := bounded{s, limit, &atomic.Int64{}, func(string, time.Duration, error) {}}
+	if len(measured) > 0 {
+		b.measured = measured[0]
+	}
 	if l, ok := s.(Leases); ok {
 		return struct {
 			bounded
@@ -82,6 +86,8 @@ type bounded struct {
 	Store
 	limit time.Duration
 	away  *atomic.Int64 // when a barrier failed last, in Unix nanoseconds; 0 = the last one did not
+
+	measured func(operation string, took time.Duration, err error)
 }
 
 // awayFor is how long others are refused at once after one has waited in vain: a request
@@ -115,7 +121,9 @@ func (b bounded) Barrier(ctx context.Context) (Revision, error) {
 	defer done()
 	bound, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	began := time.Now()
 	rev, err := b.Store.Barrier(bound)
+	b.measured("barrier", time.Since(began), err)
 	switch {
 	case err == nil:
 		b.away.Store(0)
@@ -129,7 +137,8 @@ func (b bounded) Barrier(ctx context.Context) (Revision, error) {
 }
 
 // Commit implements Store.
-func (b bounded) Commit(ctx context.Context, t Txn) (Revision, error) {
+func (b bounded) Commit(ctx context.Context, t Txn) (rev Revision, err error) {
+	defer func(began time.Time) { b.measured("commit", time.Since(began), err) }(time.Now())
 	type result struct {
 		rev Revision
 		err error

@@ -2,9 +2,11 @@ package feature
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -78,6 +80,8 @@ type PluginRef struct {
 	Name   string   `yaml:"name"`   // of the executable in the plugin directories
 	SHA256 string   `yaml:"sha256"` // of that file, in hex; empty = as SHA256SUMS beside it says
 	Args   []string `yaml:"args"`
+	// Files are the sha256 of files beside the program that it reads, as a script does; each is checked before a start.
+	Files map[string]string `yaml:"files"`
 	// Grants are those that the catalogue of the home gives a plugin; a repository that was added cannot give any.
 	Grants []string `yaml:"grants"`
 
@@ -109,12 +113,18 @@ type Repository struct {
 	Name     string
 	URL      string // where it was read
 	Features []*Feature
+	Serial   int       // of a catalogue, never falls
+	Expires  time.Time // zero = never
+	Revoked  []revocation
 }
 
 // repoFile is the form of features.yaml and features.d/*.yaml.
 type repoFile struct {
-	Name     string    `yaml:"name"`
-	Features []Feature `yaml:"features"`
+	Name     string       `yaml:"name"`
+	Serial   int          `yaml:"serial"`
+	Expires  string       `yaml:"expires"`
+	Revoked  []revocation `yaml:"revoked"`
+	Features []Feature    `yaml:"features"`
 }
 
 // topMember finds the members that make a file a catalogue.
@@ -136,7 +146,18 @@ func ParseRepository(path string, b []byte) (*Repository, []home.Problem) {
 	if err := checkName(file.Name); err != nil {
 		fault("name", "the repository needs a name: %v", err)
 	}
-	r := &Repository{Name: file.Name, URL: path}
+	r := &Repository{Name: file.Name, URL: path, Serial: file.Serial, Revoked: file.Revoked}
+	if file.Expires != "" {
+		var err error
+		if r.Expires, err = time.Parse(time.DateOnly, file.Expires); err != nil {
+			fault("expires", "expires: %q is no date such as 2027-06-30", file.Expires)
+		}
+	}
+	for _, v := range r.Revoked {
+		if !isSHA256(v.SHA256) || v.Why == "" {
+			fault("revoked", "revoked: each entry needs the sha256 of a file, in 64 hexadecimal digits, and why")
+		}
+	}
 	seen := map[string]bool{}
 	for i := range file.Features {
 		f := &file.Features[i]
@@ -190,6 +211,11 @@ func (f *Feature) check() (errs []error) {
 		}
 		if p.SHA256 != "" && !isSHA256(p.SHA256) {
 			bad("plugins: the sha256 of %s is not 64 hexadecimal digits", p.Name)
+		}
+		for file, sum := range p.Files {
+			if !filepath.IsLocal(file) || !isSHA256(sum) {
+				bad("plugins: files of %s: %q must be below the directory of the program, with its sha256 in 64 hexadecimal digits", p.Name, file)
+			}
 		}
 	}
 	for _, x := range f.Facets {

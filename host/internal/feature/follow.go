@@ -28,7 +28,7 @@ func (m *Manager) Run(ctx context.Context) error {
 // catchUp makes run what is stored, if another controller has stored it. The caller
 // holds changes.
 func (m *Manager) catchUp(ctx context.Context) error {
-	next, added, grants, err := loadState(ctx, m.o.Store)
+	next, more, grants, err := loadState(ctx, m.o.Store)
 	if err != nil {
 		return err
 	}
@@ -36,12 +36,12 @@ func (m *Manager) catchUp(ctx context.Context) error {
 	if next.revision == m.state.revision {
 		return nil
 	}
-	if !reflect.DeepEqual(added, m.added) {
-		repo, problems, err := readCatalogue(m.o.Dir, added)
+	if !reflect.DeepEqual(more, m.added) {
+		repo, problems, err := readCatalogue(m.o.Dir, more)
 		if err != nil { // what only the repositories of others have is then Unresolved
 			m.o.Log.Error("the catalogue stays as it was, though another controller changed its repositories", "error", err)
 		} else {
-			m.set(func() { m.repo, m.added, m.problems = repo, added, problems })
+			m.set(func() { m.repo, m.added, m.problems = repo, more, problems })
 		}
 	}
 	c, err := m.adopt(ctx, next)

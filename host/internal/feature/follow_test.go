@@ -72,7 +72,7 @@ func TestControllersOfAClusterFollowEachOther(t *testing.T) {
 	}
 	both("base:S driver:R sw:S sw-cli:S", "switch")
 	more := one.file("more.yaml", "name: more\nfeatures:\n- {name: extra, version: 1.0.0, install: auto, plugins: [{name: extra}]}\n")
-	if _, _, err := one.m.AddRepository(ctx, more, false); err != nil {
+	if _, _, err := one.m.AddRepository(ctx, more, AddOptions{Unsigned: true}); err != nil {
 		t.Fatal(err)
 	}
 	both("base:S driver:R extra:S sw:S sw-cli:S", "extra switch")

@@ -76,7 +76,7 @@ func TestOnlyTheCatalogueOfTheHomeGrants(t *testing.T) {
 	h := newHost(t)
 	h.plugins.needs = map[string][]grant.Request{"own": {request(t, "rpc vlan:add")}}
 	text := "name: x\nfeatures:\n- {name: own, version: 1.0.0, plugins: [{name: own, grants: [\"rpc vlan:*\"]}]}\n"
-	if _, _, err := h.m.AddRepository(t.Context(), h.file("x.yaml", text), false); err == nil || !strings.Contains(err.Error(), "only the catalogue of the home grants") {
+	if _, _, err := h.m.AddRepository(t.Context(), h.file("x.yaml", text), AddOptions{Unsigned: true}); err == nil || !strings.Contains(err.Error(), "only the catalogue of the home grants") {
 		t.Errorf("added: %v", err)
 	}
 	h.file("features.d/x.yaml", text)

@@ -34,6 +34,8 @@ type Plugins interface {
 	Remove(ctx context.Context, name string) error
 	// Grant puts decisions about a plugin's grants into force; it is no error when it is not there.
 	Grant(name string, held grant.Held)
+	// Verify checks that a plugin answers, and that its file and what runs are what was started.
+	Verify(name string) error
 }
 
 // Options are what a Manager works with.
@@ -48,6 +50,8 @@ type Options struct {
 	Publish func(Target)
 	// Granted gets what an operator agreed to while features were installed.
 	Granted func(plugin, by string, grants []grant.Grant)
+	// Trusted gets which public key an operator trusted or revoked.
+	Trusted func(key Signer, by string, trusted bool)
 	Boot    []string // requirements of the very first start; nil = those marked boot
 	Log     *slog.Logger
 }
@@ -64,7 +68,7 @@ type Manager struct {
 	changes  sync.Mutex
 	mu       sync.Mutex
 	repo     Repo
-	added    map[string]repoRecord
+	added    added
 	grants   map[string]grantRecord // by plugin
 	problems []home.Problem         // of repositories that were left out
 	state    stored
@@ -97,7 +101,7 @@ func New(ctx context.Context, o Options) (*Manager, error) {
 }
 
 // readCatalogue reads features.yaml, features.d and the repositories added.
-func readCatalogue(dir home.Dir, added map[string]repoRecord) (Repo, []home.Problem, error) {
+func readCatalogue(dir home.Dir, more added) (Repo, []home.Problem, error) {
 	var repos []*Repository
 	var problems []home.Problem
 	names := map[string]string{}
@@ -130,8 +134,13 @@ func readCatalogue(dir home.Dir, added map[string]repoRecord) (Repo, []home.Prob
 		}
 		problems = append(problems, ps...)
 	}
-	for _, name := range slices.Sorted(maps.Keys(added)) {
-		problems = append(problems, take(added[name].URL, added[name].Text, false)...)
+	for _, name := range slices.Sorted(maps.Keys(more.repos)) {
+		record := more.repos[name]
+		if err := record.verify(more.keys); err != nil {
+			problems = append(problems, home.Problem{File: record.URL, Key: name, Text: err.Error()})
+			continue
+		}
+		problems = append(problems, take(record.URL, record.Text, false)...)
 	}
 	return NewRepo(repos...), problems, nil
 }
@@ -256,7 +265,11 @@ func (m *Manager) salvage(s state) (Plan, map[string]error) {
 func (m *Manager) target(plan Plan, s state) (Target, error) {
 	t, err := NewTarget(plan, stoppedIn(plan, s.Stopped), m.o.Locate)
 	for i := range t.Plugins {
-		t.Plugins[i].Held = m.held(plan, t.Plugins[i].Name)
+		p := &t.Plugins[i]
+		if err := m.allowed(*p); err != nil {
+			return Target{}, err
+		}
+		p.Held, p.Origin = m.held(plan, p.Name), m.origin(p.Repository)
 	}
 	return t, err
 }

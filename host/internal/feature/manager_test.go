@@ -59,6 +59,8 @@ func (p *fakePlugins) Remove(_ context.Context, name string) error {
 	return nil
 }
 
+func (p *fakePlugins) Verify(name string) error { return p.fails[name] }
+
 func (p *fakePlugins) Grant(name string, held grant.Held) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -3,6 +3,7 @@ package feature
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"ctl.internal/host/internal/home"
 	"ctl.internal/internal/nearest"
@@ -193,6 +194,21 @@ type RepoInfo struct {
 	Name  string `json:"name"`
 	URL   string `json:"url"`
 	Added bool   `json:"added"` // with repo-add, so that repo-remove can take it away
+	// SignedBy is the ID of the key of an added one, or "UNSIGNED".
+	SignedBy string `json:"signedBy,omitempty"`
+	Note     string `json:"note,omitempty"` // why it is left out, or that it has expired
+}
+
+// origin is who answers for the plugins of a catalogue, for people.
+func (m *Manager) origin(repository string) string {
+	r, ok := m.added.repos[repository]
+	switch {
+	case !ok:
+		return "catalogue " + repository + " of the home"
+	case r.Key == "":
+		return "catalogue " + repository + ", " + unsigned
+	}
+	return "catalogue " + repository + ", signed with the key " + r.signedBy()
 }
 
 // Repositories lists the files the catalogue comes from.
@@ -201,8 +217,26 @@ func (m *Manager) Repositories() []RepoInfo {
 	defer m.mu.Unlock()
 	var out []RepoInfo
 	for _, r := range m.repo.Repositories() {
-		_, added := m.added[r.Name]
-		out = append(out, RepoInfo{r.Name, r.URL, added})
+		if _, more := m.added.repos[r.Name]; more {
+			continue
+		}
+		out = append(out, RepoInfo{Name: r.Name, URL: r.URL})
+	}
+	for name, r := range m.added.repos {
+		i := RepoInfo{Name: name, URL: r.URL, Added: true, SignedBy: r.signedBy()}
+		at := slices.IndexFunc(m.repo.Repositories(), func(o *Repository) bool { return o.Name == name })
+		switch {
+		case at < 0:
+			i.Note = "left out"
+			for _, p := range m.problems {
+				if p.Key == name || p.File == r.URL {
+					i.Note = "left out: " + p.Text
+				}
+			}
+		case m.repo.Repositories()[at].expired(time.Now()):
+			i.Note = "expired on " + m.repo.Repositories()[at].Expires.Format(time.DateOnly) + ": ask its author for a newer one"
+		}
+		out = append(out, i)
 	}
 	slices.SortFunc(out, func(a, b RepoInfo) int { return strings.Compare(a.Name, b.Name) })
 	return out

@@ -3,6 +3,7 @@ package feature
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/home"
@@ -20,9 +22,18 @@ import (
 // maxRepo bounds a file of features, in bytes.
 const maxRepo = 1 << 20
 
+// AddOptions are those of feature:repo-add.
+type AddOptions struct {
+	Install  bool   // all its features
+	Unsigned bool   // the file need not be signed
+	Key      string // public key to trust, in minisign's form
+	By       string // who trusts it
+}
+
 // AddRepository adds the features of a file (a path or file:// address) to the
-// catalogue and keeps its text. Those marked auto are installed, with install all.
-func (m *Manager) AddRepository(ctx context.Context, url string, install bool) (RepoInfo, Change, error) {
+// catalogue and keeps its text. Those marked auto are installed, with Install all.
+// A key that is not trusted yet is an *UntrustedError.
+func (m *Manager) AddRepository(ctx context.Context, url string, o AddOptions) (RepoInfo, Change, error) {
 	b, path, err := readRepo(url)
 	if err != nil {
 		return RepoInfo{}, Change{}, err
@@ -34,28 +45,99 @@ func (m *Manager) AddRepository(ctx context.Context, url string, install bool) (
 	if err := home.Fatal(ps); err != nil {
 		return RepoInfo{}, Change{}, fault.Wrap(fault.Invalid, err, "%v", err)
 	}
-	record := repoRecord{path, b}
-	value, err := json.Marshal(record)
+	sig, err := readSignature(path)
+	if err == nil {
+		err = r.addable(sig, o, time.Now())
+	}
 	if err != nil {
 		return RepoInfo{}, Change{}, err
 	}
+	var signer Signer
+	var trusted bool
 	c, err := m.changing(ctx, func() (Change, error) {
-		if _, again := m.added[r.Name]; !again && slices.ContainsFunc(m.repo.Repositories(), func(o *Repository) bool { return o.Name == r.Name }) {
+		before, again := m.added.repos[r.Name]
+		if !again && slices.ContainsFunc(m.repo.Repositories(), func(o *Repository) bool { return o.Name == r.Name }) {
 			return Change{}, fault.New(fault.Exists, "a repository %q is in the catalogue already", r.Name)
 		}
-		added := maps.Clone(m.added)
-		added[r.Name] = record
-		return m.recatalogue(ctx, added, func(s *state) {
-			if install {
+		if err := r.follows(before, sig); err != nil {
+			return Change{}, err
+		}
+		next, record := m.added.clone(), repoRecord{URL: path, Text: b}
+		var ops []datastore.Op
+		if sig != nil {
+			var err error
+			if signer, err = sig.trust(path, m.added.keys, o.Key, before.Key); err != nil {
+				return Change{}, err
+			}
+			record.Signature, record.Key = sig.text, signer.Key
+			known, have := m.added.keys[signer.ID]
+			if trusted = !have || known.Revoked || known.Key != signer.Key; trusted {
+				next.keys[signer.ID] = keyRecord{Key: signer.Key, By: o.By, At: time.Now().UTC()}
+				ops = append(ops, putJSON(keyPrefix+signer.ID, next.keys[signer.ID]))
+			}
+			if err := record.verify(next.keys); err != nil {
+				return Change{}, fault.New(fault.Denied, "%s: %v", path, err)
+			}
+		}
+		next.repos[r.Name] = record
+		return m.recatalogue(ctx, next, false, func(s *state) {
+			if o.Install {
 				for _, f := range r.Features {
 					if f.Ready() && !s.requires(f.Name) {
 						s.require(Requirement{Name: f.Name})
 					}
 				}
 			}
-		}, datastore.Put(namespace, repoPrefix+r.Name, value))
+		}, append(ops, putJSON(repoPrefix+r.Name, record))...)
 	})
-	return RepoInfo{r.Name, path, true}, c, err
+	if err == nil && trusted && m.o.Trusted != nil {
+		m.o.Trusted(signer, o.By, true)
+	}
+	return RepoInfo{Name: r.Name, URL: path, Added: true, SignedBy: signer.ID}, c, err
+}
+
+// putJSON stores a record of strings, bytes and times.
+func putJSON(key string, v any) datastore.Op {
+	value, _ := json.Marshal(v)
+	return datastore.Put(namespace, key, value)
+}
+
+func (r *Repository) expired(now time.Time) bool {
+	return !r.Expires.IsZero() && !now.Before(r.Expires.AddDate(0, 0, 1))
+}
+
+// addable checks what must be so before a key is looked at.
+func (r *Repository) addable(sig *signature, o AddOptions, now time.Time) error {
+	switch {
+	case sig == nil && o.Key != "":
+		return fault.New(fault.Denied, "%s is not signed: there is no %s%s beside it, so --key cannot be checked", r.URL, r.URL, signatureSuffix)
+	case sig == nil && !o.Unsigned:
+		return fault.New(fault.Denied, "%s is not signed: there is no %s%s beside it. Its author makes that with minisign -Sm %s; "+
+			"--unsigned adds it without, which feature:repo-list and plugin:info then show", r.URL, r.URL, signatureSuffix, filepath.Base(r.URL))
+	case sig == nil:
+		return nil
+	case r.expired(now):
+		return fault.New(fault.Denied, "%s expired on %s: ask its author for a newer one", r.URL, r.Expires.Format(time.DateOnly))
+	}
+	for _, f := range r.Features {
+		for _, p := range f.Plugins {
+			if p.SHA256 == "" {
+				return fault.New(fault.Invalid, "%s: feature %s names plugin %s without its sha256; what is signed must name the checksum of each program", r.URL, f.Name, p.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// follows refuses an older catalogue in the place of a newer one, and one without a signature in that of a signed one.
+func (r *Repository) follows(before repoRecord, sig *signature) error {
+	if before.Key != "" && sig == nil {
+		return fault.New(fault.Denied, "the catalogue %s is signed, and %s is not: fetch its signature, or remove the catalogue with feature:repo-remove first", r.Name, r.URL)
+	}
+	if old, _ := ParseRepository(before.URL, before.Text); old != nil && r.Serial < old.Serial {
+		return fault.New(fault.Denied, "%s is older (serial %d) than the catalogue %s that is there (serial %d)", r.URL, r.Serial, r.Name, old.Serial)
+	}
+	return nil
 }
 
 func readRepo(url string) ([]byte, string, error) {
@@ -89,13 +171,13 @@ func (m *Manager) RemoveRepository(ctx context.Context, name string, uninstall b
 }
 
 func (m *Manager) removeRepository(ctx context.Context, name string, uninstall bool) (Change, error) {
-	if _, ok := m.added[name]; !ok {
+	if _, ok := m.added.repos[name]; !ok {
 		for _, r := range m.repo.Repositories() {
 			if r.Name == name {
 				return Change{}, fault.New(fault.Denied, "repository %s is the file %s; remove that and run feature:repo-refresh", name, r.URL)
 			}
 		}
-		return Change{}, fault.New(fault.NotFound, "no repository %q was added%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added))))
+		return Change{}, fault.New(fault.NotFound, "no repository %q was added%s", name, nearest.Hint(name, slices.Collect(maps.Keys(m.added.repos))))
 	}
 	var used []string
 	for _, f := range m.plan.Features {
@@ -106,9 +188,9 @@ func (m *Manager) removeRepository(ctx context.Context, name string, uninstall b
 	if len(used) > 0 && !uninstall {
 		return Change{}, fault.New(fault.InUse, "features of repository %s are installed: %s; uninstall them first, or use -u", name, strings.Join(used, ", "))
 	}
-	added := maps.Clone(m.added)
-	delete(added, name)
-	return m.recatalogue(ctx, added, func(s *state) {
+	next := m.added.clone()
+	delete(next.repos, name)
+	return m.recatalogue(ctx, next, false, func(s *state) {
 		s.Auto = slices.DeleteFunc(s.Auto, func(n string) bool { return n == name })
 		for _, n := range used {
 			s.release(n)
@@ -119,42 +201,43 @@ func (m *Manager) removeRepository(ctx context.Context, name string, uninstall b
 // Refresh reads the files of the catalogue again and applies what follows, such
 // as newer versions of what is installed.
 func (m *Manager) Refresh(ctx context.Context) (Change, error) {
-	return m.changing(ctx, func() (Change, error) { return m.recatalogue(ctx, m.added, func(*state) {}) })
+	return m.changing(ctx, func() (Change, error) { return m.recatalogue(ctx, m.added, false, func(*state) {}) })
 }
 
-// recatalogue changes catalogue and state together, or neither.
-func (m *Manager) recatalogue(ctx context.Context, added map[string]repoRecord, edit func(*state), ops ...datastore.Op) (Change, error) {
-	repo, problems, err := readCatalogue(m.o.Dir, added)
+// recatalogue changes catalogue and state together, or neither: a feature that is installed and cannot be had any more
+// is an error, unless it was revoked, or lose says that this is what is wanted.
+func (m *Manager) recatalogue(ctx context.Context, next added, lose bool, edit func(*state), ops ...datastore.Op) (Change, error) {
+	repo, problems, err := readCatalogue(m.o.Dir, next)
 	if err != nil {
 		return Change{}, err
 	}
-	oldRepo, oldBroken := m.repo, m.broken
-	restore := func() { m.set(func() { m.repo, m.broken = oldRepo, oldBroken }) }
-	m.set(func() { m.repo = repo })
-	next := m.state.clone()
-	edit(&next)
-	m.requireAuto(&next)
-	_, broken := m.salvage(next)
+	oldRepo, oldBroken, oldAdded := m.repo, m.broken, m.added
+	restore := func() { m.set(func() { m.repo, m.broken, m.added = oldRepo, oldBroken, oldAdded }) }
+	m.set(func() { m.repo, m.added = repo, next })
+	wanted := m.state.clone()
+	edit(&wanted)
+	m.requireAuto(&wanted)
+	_, broken := m.salvage(wanted)
 	m.set(func() { m.broken = broken })
 	for name, why := range broken {
-		if oldBroken[name] == nil {
+		if oldBroken[name] == nil && !lose && !errors.As(why, new(revokedError)) {
 			restore()
 			return Change{}, fault.Wrap(fault.KindOf(why), why, "the catalogue is left as it was, because %s could not be had any more: %v", name, why)
 		}
 	}
-	c, err := m.change(ctx, next, false, Agreement{}, ops...)
+	c, err := m.change(ctx, wanted, false, Agreement{}, ops...)
 	if err != nil {
 		restore()
 		return Change{}, err
 	}
-	m.set(func() { m.added, m.problems = added, problems })
+	m.set(func() { m.problems = problems })
 	return c, nil
 }
 
 // Check validates the catalogue of a home offline, for `ctl config validate`:
 // that every file parses and every feature that is ready can be resolved.
 func Check(dir home.Dir) []home.Problem {
-	repo, ps, err := readCatalogue(dir, nil)
+	repo, ps, err := readCatalogue(dir, added{})
 	if err != nil && len(ps) > 0 {
 		return ps
 	}

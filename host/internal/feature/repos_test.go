@@ -21,7 +21,7 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 	h := newHost(t)
 	ctx := context.Background()
 	path := h.file("vendor.yaml", vendorRepo)
-	r, c, err := h.m.AddRepository(ctx, "file://"+path, false)
+	r, c, err := h.m.AddRepository(ctx, "file://"+path, AddOptions{Unsigned: true})
 	if err != nil || r.Name != "vendor" || len(c.Install) != 1 {
 		t.Fatalf("%+v %v %v", r, c.Lines(), err)
 	}
@@ -31,7 +31,7 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 	h.install("acme")
 	h.restart()
 	h.wants("acme:S acme-auto:S base:S sw:S", "acme switch")
-	if diff := cmp.Diff([]RepoInfo{{"test", h.dir.Path("features.yaml"), false}, {"vendor", path, true}}, h.m.Repositories()); diff != "" {
+	if diff := cmp.Diff([]RepoInfo{{Name: "test", URL: h.dir.Path("features.yaml")}, {Name: "vendor", URL: path, Added: true, SignedBy: "UNSIGNED"}}, h.m.Repositories()); diff != "" {
 		t.Fatal(diff)
 	}
 	_, err = h.m.RemoveRepository(ctx, "vendor", false)
@@ -56,7 +56,7 @@ func TestRepositoryFaults(t *testing.T) {
 		"a name used": {h.file("same.yaml", "name: test\nfeatures: []\n"), "already"},
 		"enormous":    {h.file("big.yaml", strings.Repeat("#", maxRepo+1)), "more than"},
 	} {
-		if _, _, err := h.m.AddRepository(ctx, c.url, true); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, _, err := h.m.AddRepository(ctx, c.url, AddOptions{Unsigned: true, Install: true}); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ const (
 	namespace  = "feature"
 	stateKey   = "state"
 	repoPrefix = "repo/"
+	// keyPrefix is before the ID of a public key; the value is a keyRecord.
+	keyPrefix = "key/"
 	// grantPrefix is before the name of a plugin; the value is a grantRecord.
 	grantPrefix = "grant/"
 )
@@ -64,9 +67,19 @@ func (s *state) unstop(name string) {
 // repoRecord is a repository added with feature:repo-add. Its text is kept, so
 // that the file may go.
 type repoRecord struct {
-	URL  string `json:"url"`
-	Text []byte `json:"text"`
+	URL       string `json:"url"`
+	Text      []byte `json:"text"`
+	Signature []byte `json:"signature,omitempty"` // minisign's, of the text
+	Key       string `json:"key,omitempty"`       // that was trusted for it; empty: unsigned, as the operator allowed
 }
+
+// added is what operators added beside the catalogue of the home.
+type added struct {
+	repos map[string]repoRecord
+	keys  map[string]keyRecord // by ID
+}
+
+func (a added) clone() added { return added{maps.Clone(a.repos), maps.Clone(a.keys)} }
 
 // stored is the state with the revision a change of it must compare with.
 type stored struct {
@@ -74,8 +87,8 @@ type stored struct {
 	revision datastore.Revision
 }
 
-func loadState(ctx context.Context, s datastore.Store) (out stored, repos map[string]repoRecord, grants map[string]grantRecord, err error) {
-	repos, grants = map[string]repoRecord{}, map[string]grantRecord{}
+func loadState(ctx context.Context, s datastore.Store) (out stored, more added, grants map[string]grantRecord, err error) {
+	more, grants = added{map[string]repoRecord{}, map[string]keyRecord{}}, map[string]grantRecord{}
 	err = s.View(ctx, func(sn datastore.Snapshot) error {
 		e, err := sn.Get(namespace, stateKey)
 		switch {
@@ -95,7 +108,17 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, repos map[st
 			if err := json.Unmarshal(e.Value, &r); err != nil {
 				return fmt.Errorf("the stored repository %s is not readable: %w", e.Key, err)
 			}
-			repos[strings.TrimPrefix(e.Key, repoPrefix)] = r
+			more.repos[strings.TrimPrefix(e.Key, repoPrefix)] = r
+		}
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: keyPrefix}) {
+			if err != nil {
+				return err
+			}
+			var k keyRecord
+			if err := json.Unmarshal(e.Value, &k); err != nil {
+				return fmt.Errorf("the stored public key %s is not readable: %w", e.Key, err)
+			}
+			more.keys[strings.TrimPrefix(e.Key, keyPrefix)] = k
 		}
 		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: grantPrefix}) {
 			if err != nil {
@@ -109,7 +132,7 @@ func loadState(ctx context.Context, s datastore.Store) (out stored, repos map[st
 		}
 		return nil
 	})
-	return out, repos, grants, err
+	return out, more, grants, err
 }
 
 // save stores a new state, with further writes in the same transaction; a state

@@ -2,6 +2,7 @@ package feature
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,10 +13,13 @@ import (
 // PluginSpec is a plugin to run, as the supervisor needs to know it.
 type PluginSpec struct {
 	Name   string
-	Path   string   // of the executable
-	SHA256 string   // in hex; empty = not checked
-	Args   []string // after the program's name
-	Facets []string // kinds that are on for it, in order: cli, rest, ui
+	Path   string            // of the executable
+	SHA256 string            // in hex; empty = not checked
+	Args   []string          // after the program's name
+	Facets []string          // kinds that are on for it, in order: cli, rest, ui
+	Files  map[string]string // sha256 of what it reads beside its program, by name
+	// Repository is the catalogue that names it, and Origin who answers for that.
+	Repository, Origin string
 	// Held are the decisions about what it requests. They make no other process.
 	Held grant.Held
 }
@@ -23,7 +27,7 @@ type PluginSpec struct {
 // Equal reports whether the running process would be the same.
 func (p PluginSpec) Equal(o PluginSpec) bool {
 	return p.Name == o.Name && p.Path == o.Path && strings.EqualFold(p.SHA256, o.SHA256) &&
-		slices.Equal(p.Args, o.Args) && slices.Equal(p.Facets, o.Facets)
+		slices.Equal(p.Args, o.Args) && slices.Equal(p.Facets, o.Facets) && maps.Equal(p.Files, o.Files)
 }
 
 // Target is what a plan with some features stopped makes run. It never changes.
@@ -46,7 +50,7 @@ func NewTarget(plan Plan, stopped []string, locate func(name string) (path, sha2
 		t.Features = append(t.Features, f)
 		t.facets = append(t.facets, f.Facets...)
 		for _, ref := range f.Plugins {
-			spec := PluginSpec{Name: ref.Name, SHA256: strings.ToLower(ref.SHA256), Args: ref.Args}
+			spec := PluginSpec{Name: ref.Name, SHA256: strings.ToLower(ref.SHA256), Args: ref.Args, Files: ref.Files, Repository: f.Repository}
 			if i, ok := at[ref.Name]; ok {
 				if err := merge(&t.Plugins[i], spec, from[ref.Name], f); err != nil {
 					return Target{}, err

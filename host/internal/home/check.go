@@ -38,6 +38,11 @@ func (l *Loaded) check(dir Dir) []Problem {
 			c.fault("tracing.endpoint", "%q is not an address such as http://127.0.0.1:4318/v1/traces", e)
 		}
 	}
+	if a := l.Audit.Syslog; a != "" {
+		if u, err := url.Parse(a); err != nil || !slices.Contains([]string{"udp", "tcp", "unix"}, u.Scheme) || (u.Scheme == "unix") == (u.Port() != "") {
+			c.fault("audit.syslog", "%q is not an address such as udp://192.0.2.1:514, tcp://log.example.org:601 or unix:///dev/log", a)
+		}
+	}
 	slices.SortStableFunc(c.problems, func(a, b Problem) int { return strings.Compare(a.Key, b.Key) })
 	return c.problems
 }

@@ -23,6 +23,7 @@ type Config struct {
 	Supervisor Supervisor `json:"supervisor"`
 	Console    Console    `json:"console"`
 	Tracing    Tracing    `json:"tracing"`
+	Audit      Audit      `json:"audit"`
 }
 
 // Listeners are the addresses that are opened.
@@ -158,6 +159,11 @@ type Console struct {
 // Tracing sends spans to a collector.
 type Tracing struct {
 	Endpoint string `json:"endpoint"` // OTLP over HTTP; empty = nothing is sent
+}
+
+// Audit is the record of changes and refusals.
+type Audit struct {
+	Syslog string `json:"syslog"` // a second destination; empty = none
 }
 
 //go:embed ctl.schema.yaml

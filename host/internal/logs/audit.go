@@ -53,8 +53,42 @@ type Audit struct {
 	seq   uint64
 	prev  string
 	dirty bool
+	stats AuditStats
+	to    *Syslog // nil = no second destination
 	done  chan struct{}
 	ended sync.WaitGroup
+}
+
+// AuditStats say what the audit did since the start.
+type AuditStats struct {
+	OK, Refused, Failed uint64    // records by outcome
+	Lost                uint64    // records that could not be written
+	Synced              time.Time // when the disk had all of it last
+	Bytes               int64     // of the file that is written
+	// Of the second destination: what was sent, waits, and found no room in the queue.
+	Sent, Queued, Dropped uint64
+}
+
+// Stats returns what the audit did.
+func (a *Audit) Stats() AuditStats {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	st := a.stats
+	st.Bytes = a.bytes
+	if !a.dirty {
+		st.Synced = time.Now() // nothing waits for the disk
+	}
+	if a.to != nil {
+		st.Sent, st.Queued, st.Dropped = a.to.sent.Load(), uint64(len(a.to.queue)), a.to.dropped.Load()
+	}
+	return st
+}
+
+// SendTo sends each record to a syslog server, too; Close ends that.
+func (a *Audit) SendTo(s *Syslog) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.to = s
 }
 
 // OpenAudit opens the audit in a directory. A file is closed at so many bytes, and so many are kept.
@@ -86,7 +120,7 @@ func OpenAudit(dir string, size int64, keep int) (*Audit, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.bytes = info.Size()
+	a.bytes, a.stats.Synced = info.Size(), time.Now()
 	if cut {
 		_ = a.Write(AuditRecord{What: "audit continued", Object: "the end of the last record was cut off and was removed", Outcome: "ok"}, true)
 	}
@@ -144,7 +178,7 @@ func hashOf(line []byte) string {
 }
 
 // Write appends a record; at once on the disk if durable, within a second otherwise.
-func (a *Audit) Write(r AuditRecord, durable bool) error {
+func (a *Audit) Write(r AuditRecord, durable bool) (err error) {
 	for _, s := range []*string{&r.Who, &r.What, &r.Object, &r.Address, &r.Request} {
 		if len(*s) > auditText {
 			*s = strings.ToValidUTF8((*s)[:auditText], "") + "…"
@@ -152,6 +186,11 @@ func (a *Audit) Write(r AuditRecord, durable bool) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	defer func() {
+		if err != nil {
+			a.stats.Lost++
+		}
+	}()
 	if a.file == nil {
 		return errors.New("the audit is closed")
 	}
@@ -173,12 +212,30 @@ func (a *Audit) Write(r AuditRecord, durable bool) error {
 		_ = a.file.Truncate(a.bytes) // half a record would break the chain
 		return fmt.Errorf("audit: %w", err)
 	}
-	a.bytes, a.seq, a.prev, a.dirty = a.bytes+int64(n), r.Seq, hashOf(line), !durable
-	if durable {
-		if err := a.file.Sync(); err != nil {
-			return fmt.Errorf("audit: %w", err)
-		}
+	a.bytes, a.seq, a.prev, a.dirty = a.bytes+int64(n), r.Seq, hashOf(line), true
+	switch {
+	case r.Outcome == "ok":
+		a.stats.OK++
+	case r.Outcome == "refused":
+		a.stats.Refused++
+	default:
+		a.stats.Failed++
 	}
+	if a.to != nil {
+		a.to.put(r, line)
+	}
+	if durable {
+		return a.sync()
+	}
+	return nil
+}
+
+// sync brings all that was written to the disk.
+func (a *Audit) sync() error {
+	if err := a.file.Sync(); err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	a.dirty, a.stats.Synced = false, time.Now()
 	return nil
 }
 
@@ -220,7 +277,7 @@ func (a *Audit) syncEachSecond() {
 		}
 		a.mu.Lock()
 		if a.dirty && a.file != nil {
-			a.dirty = a.file.Sync() != nil
+			_ = a.sync() // it is tried again; Stats says since when
 		}
 		a.mu.Unlock()
 	}
@@ -230,6 +287,13 @@ func (a *Audit) syncEachSecond() {
 func (a *Audit) Close() error {
 	close(a.done)
 	a.ended.Wait()
+	a.mu.Lock()
+	to := a.to
+	a.to = nil
+	a.mu.Unlock()
+	if to != nil {
+		to.Close()
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	err := errors.Join(a.file.Sync(), a.file.Close())

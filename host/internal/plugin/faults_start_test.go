@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,6 +133,40 @@ func TestFault17TheFileMustBeTheOneOfTheCatalogue(t *testing.T) {
 			t.Errorf("error %q lacks %q", got, want)
 		}
 	}
+	if i := r.untilState("faulty", Failed); i.Failures != 1 || i.Restarts != 0 {
+		t.Errorf("what cannot heal was tried again: %+v", i)
+	}
+}
+
+func TestFault17FilesBesideTheProgramAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	own, beside := filepath.Join(dir, "faulty"), filepath.Join(dir, "lib", "part.py")
+	copyFile(t, faultyBinary, own)
+	write := func(text string) {
+		if err := os.MkdirAll(filepath.Dir(beside), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(beside, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("as signed")
+	r := newRig(t, nil)
+	s := Spec{Name: "faulty", Path: own, Held: faultyGrants, Files: map[string]string{"lib/part.py": fmt.Sprintf("%X", sha256.Sum256([]byte("as signed")))}}
+	r.ensure(s)
+	if err := r.Verify("faulty"); err != nil {
+		t.Fatal(err)
+	}
+	write("changed")
+	if err := r.Verify("faulty"); err == nil || !strings.Contains(err.Error(), "part.py is not the one in the catalogue") {
+		t.Errorf("verify: %v", err)
+	}
+	if err := r.Restart(r.ctx(), "faulty"); err == nil || !strings.Contains(err.Error(), "part.py is not the one in the catalogue") {
+		t.Errorf("restart: %v", err)
+	}
+	if i := r.untilState("faulty", Failed); i.Restarts != 0 {
+		t.Errorf("%+v", i)
+	}
 }
 
 func TestFault17AChangedFileIsToldAndNotUsedInSilence(t *testing.T) {
@@ -140,6 +176,14 @@ func TestFault17AChangedFileIsToldAndNotUsedInSilence(t *testing.T) {
 	r.ensure(Spec{Name: "faulty", Path: own, Held: faultyGrants})
 	if err := r.Verify("faulty"); err != nil {
 		t.Errorf("verify: %v", err)
+	}
+	sup, err := r.get("faulty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sup.runs(sup.cur.Load(), strings.Repeat("0", 64)) // as if the process had executed another program since
+	if os.Geteuid() == 0 && (err == nil || !strings.Contains(err.Error(), "runs another program")) {
+		t.Errorf("another program: %v", err)
 	}
 	tmp := own + ".new"
 	copyFile(t, faultyBinary, tmp)

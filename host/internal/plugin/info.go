@@ -2,6 +2,17 @@ package plugin
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"ctl.internal/host/internal/grant"
@@ -26,6 +37,7 @@ type Info struct {
 	LastError  string
 
 	Path     string
+	Origin   string // who answers for the file
 	SHA256   string // of the file that runs or ran last
 	DataDir  string
 	Facets   []string
@@ -42,6 +54,8 @@ type Info struct {
 	Waiting    int    // calls that wait for a place
 	StoreBytes int64  // of its data, as counted last
 	StoreKeys  int64
+	OverQuota  map[string]uint64 // refusals by quota
+	LogDropped uint64            // lines that it logged too fast
 
 	Calls    uint64 // to the plugin, ever
 	Errors   uint64
@@ -75,7 +89,7 @@ func (s *supervisor) info(hash bool) Info {
 	mc, spec, last := s.machine, s.spec, s.last
 	s.mu.Unlock()
 	i := Info{Name: s.name, State: mc.state, Reason: mc.reason, Since: mc.since, Restarts: mc.restarts, Failures: mc.failures,
-		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path,
+		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path, Origin: spec.Origin,
 		SHA256: spec.SHA256, Facets: spec.Facets, DataDir: s.dataDir(), Manifest: s.manifest.Load(),
 		Calls: s.stats.calls.Load(), Errors: s.stats.failed.Load(), Repeated: s.stats.repeated.Load(), Refused: s.stats.refused.Load()}
 	i.Isolation = s.m.isolation()
@@ -85,6 +99,7 @@ func (s *supervisor) info(hash bool) Info {
 	}
 	_, i.Waiting = s.calls.load()
 	i.StoreBytes, i.StoreKeys = s.services.Stored()
+	i.OverQuota, i.LogDropped = s.services.OverQuota(), s.logDropped.Load()
 	if r := s.requests.Load(); r != nil {
 		i.Grants = s.services.Held().Decisions(*r)
 	}
@@ -156,12 +171,66 @@ func (s *supervisor) verify(cur *instance) error {
 		return nil
 	}
 	sum, err := process.Hash(cur.spec.Path, cur.spec.SHA256, &s.m.sums)
+	if err == nil {
+		err = checkFiles(cur.spec)
+	}
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "%v", err)
 	}
 	if sum != cur.proc.SHA256(true) {
 		return fault.New(fault.InUse, "the file %s has changed since plugin %s was started (running %s, on disk %s): reload the plugin",
 			cur.spec.Path, s.name, cur.proc.SHA256(true), sum)
+	}
+	return s.runs(cur, sum)
+}
+
+// runs checks that the process executes the file with a hash still, not another that it has executed since.
+func (s *supervisor) runs(cur *instance, sum string) error {
+	if isScript(cur.spec.Path) {
+		return nil // it is the interpreter that runs
+	}
+	now, err := process.Hash(fmt.Sprintf("/proc/%d/exe", cur.proc.PID), "", &s.m.sums)
+	switch {
+	case errors.Is(err, fs.ErrPermission): // the process is closed to its own user; only root could look
+		return nil
+	case err != nil:
+		return fault.Wrap(fault.Unavailable, err, "what plugin %s runs cannot be read: %v", s.name, err)
+	case now != sum:
+		return fault.New(fault.Invalid, "the process of plugin %s runs another program (sha256 %s) than it was started with (%s): stop it and look who did that",
+			s.name, now, sum)
+	}
+	return nil
+}
+
+// isScript reports whether an interpreter runs a file.
+func isScript(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 2)
+	n, _ := f.ReadAt(head, 0)
+	return n == 2 && string(head) == "#!"
+}
+
+// checkFiles compares the files that a program reads beside itself with what the catalogue says.
+func checkFiles(spec Spec) error {
+	for _, name := range slices.Sorted(maps.Keys(spec.Files)) {
+		path := filepath.Join(filepath.Dir(spec.Path), name)
+		f, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("plugin %s: a file that the catalogue names cannot be read: %w", spec.Name, err)
+		}
+		h := sha256.New()
+		_, err = io.Copy(h, f)
+		_ = f.Close()
+		if err != nil {
+			return fmt.Errorf("plugin %s: %s: %w", spec.Name, path, err)
+		}
+		if sum := hex.EncodeToString(h.Sum(nil)); !strings.EqualFold(sum, spec.Files[name]) {
+			return fmt.Errorf("plugin %s: the file %s is not the one in the catalogue: its sha256 is %s, expected %s", spec.Name, path, sum, spec.Files[name])
+		}
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 	ps := process.Spec{
 		Name: s.name, Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums, Env: spec.Env,
 		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(), HostToken: token,
-		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate,
+		StartTimeout: s.m.limits.StartTimeout, Logger: slog.New(countDropped{s.log.Handler(), &s.logDropped}), LogRate: s.m.limits.LogRate,
 	}
 	if ps.Isolate, err = s.isolate(s.services.Held()); err != nil {
 		s.services.RemoveToken(token)
@@ -54,10 +54,13 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 		s.services.RemoveToken(token)
 		return nil, permanentError{err}
 	}
-	proc, err := process.Start(ctx, ps)
+	var proc *process.Process
+	if err = checkFiles(spec); err == nil {
+		proc, err = process.Start(ctx, ps)
+	}
 	if err != nil {
 		s.services.RemoveToken(token)
-		return nil, err
+		return nil, s.unhealable(spec, err)
 	}
 	inst := newInstance(proc, spec, token)
 	if err = s.prepare(ctx, inst, beside); err != nil {
@@ -70,6 +73,15 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 		return nil, err
 	}
 	return inst, nil
+}
+
+// unhealable marks the failure of a start whose files are not those of the catalogue: another try finds the same ones.
+func (s *supervisor) unhealable(spec Spec, err error) error {
+	sum, e := process.Hash(spec.Path, "", &s.m.sums)
+	if e == nil && (spec.SHA256 != "" && !strings.EqualFold(sum, spec.SHA256) || checkFiles(spec) != nil) {
+		return permanentError{err}
+	}
+	return err
 }
 
 func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) error {

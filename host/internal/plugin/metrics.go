@@ -152,6 +152,14 @@ func (f families) own(i Info, scraped bool) {
 	counter("ctl_plugin_denied_total", "Tries of what the plugin was not granted.", i.Denied)
 	gauge("ctl_plugin_calls_waiting", "Calls that wait for a place.", float64(i.Waiting))
 	gauge("ctl_plugin_store_bytes", "Size of the plugin's data in the store, as counted last.", float64(i.StoreBytes))
+	gauge("ctl_plugin_failures_in_row", "Ends or failed starts in a row; the pause before the next start grows with them.", float64(i.Failures))
+	counter("ctl_plugin_log_lines_dropped_total", "Lines that the plugin logged faster than it may.", i.LogDropped)
+	name, help := "ctl_plugin_over_quota_total", "What a plugin was refused because it was over its quota of calls, events, store or streams."
+	over := &dto.MetricFamily{Name: &name, Help: &help, Type: dto.MetricType_COUNTER.Enum()}
+	for _, quota := range slices.Sorted(maps.Keys(i.OverQuota)) {
+		over.Metric = append(over.Metric, &dto.Metric{Label: []*dto.LabelPair{label("quota", quota)}, Counter: &dto.Counter{Value: proto.Float64(float64(i.OverQuota[quota]))}})
+	}
+	f.merge(i.Name, over)
 }
 
 func (f families) sorted() []*dto.MetricFamily {

@@ -3,6 +3,7 @@ package plugin
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"regexp"
 	"slices"
 	"time"
@@ -89,6 +90,9 @@ type Spec struct {
 	SHA256 string   // in hex; empty = not checked
 	Env    []string // "NAME=value", besides what every plugin gets
 	Facets []string // install facets that are on: "rest", "cli", "ui"
+	// Files are the sha256, in hex, of what the program reads beside itself, by name below its directory.
+	Files  map[string]string
+	Origin string // who answers for the file, for people
 	// Held are the decisions about what the plugin requests; they do not make another process.
 	Held grant.Held
 }
@@ -107,7 +111,7 @@ func (s Spec) validate() error {
 
 func (s Spec) equal(o Spec) bool {
 	return s.Name == o.Name && s.Path == o.Path && s.SHA256 == o.SHA256 &&
-		slices.Equal(s.Args, o.Args) && slices.Equal(s.Env, o.Env) && slices.Equal(s.Facets, o.Facets)
+		slices.Equal(s.Args, o.Args) && slices.Equal(s.Env, o.Env) && slices.Equal(s.Facets, o.Facets) && maps.Equal(s.Files, o.Files)
 }
 
 // UnavailableError says that a plugin cannot be reached now and when to ask again.

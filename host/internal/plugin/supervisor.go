@@ -19,17 +19,18 @@ import (
 
 // supervisor keeps one plugin running. The machine decides; the supervisor does.
 type supervisor struct {
-	m        *Manager
-	name     string
-	log      *slog.Logger
-	dir      string // private, for sockets
-	services *hostsvc.Server
-	callers  callers
-	stats    stats
-	calls    *bulkhead
-	watches  atomic.Int64
-	metrics  atomic.Pointer[string] // why the newest metrics cannot be used; empty = they can
-	stuck    atomic.Bool            // calls are not answered; the health is degraded for that
+	m          *Manager
+	name       string
+	log        *slog.Logger
+	dir        string // private, for sockets
+	services   *hostsvc.Server
+	callers    callers
+	stats      stats
+	calls      *bulkhead
+	watches    atomic.Int64
+	metrics    atomic.Pointer[string] // why the newest metrics cannot be used; empty = they can
+	logDropped atomic.Uint64
+	stuck      atomic.Bool // calls are not answered; the health is degraded for that
 
 	// cur is the process that gets the calls, nil while there is none. It is read
 	// without a lock on the way of each call.

@@ -48,7 +48,11 @@ func (s *Server) adminHandler() http.Handler {
 			func() float64 { return float64(shown.Expires().Unix()) }))
 	}
 	reg.MustRegister(s.roles.Collectors()...)
-	reg.MustRegister(s.http.seconds)
+	reg.MustRegister(s.http.seconds, s.storeMetrics.seconds, s.storeMetrics.errors,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_http_requests_in_flight", Help: "HTTP requests that are worked on; limits.inFlight is the most."},
+			func() float64 { return float64(s.inFlight.Load()) }))
+	reg.MustRegister(roomMetrics(s.home)...)
+	reg.MustRegister(auditMetrics(s.audit)...)
 	reg.MustRegister(loginCounters(s.aaa.Accounting())...)
 	return adminHandler(s.notReady, prometheus.Gatherers{reg, s.plugins.Gatherer()})
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"ctl.internal/host/internal/aaa/accounting"
+	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/logs"
 )
@@ -23,8 +27,20 @@ const (
 func (s *Server) auditDir() string { return s.home.Log("audit") }
 
 func (s *Server) openAudit(context.Context) (err error) {
-	s.audit, err = logs.OpenAudit(s.auditDir(), auditSize, auditKeep)
-	return err
+	var to *logs.Syslog
+	if address := s.loaded.Audit.Syslog; address != "" {
+		if to, err = logs.OpenSyslog(address); err != nil {
+			return fmt.Errorf("audit.syslog: %w", err)
+		}
+	}
+	if s.audit, err = logs.OpenAudit(s.auditDir(), auditSize, auditKeep); err != nil {
+		if to != nil {
+			to.Close()
+		}
+		return err
+	}
+	s.audit.SendTo(to)
+	return nil
 }
 
 // logger is the log of a name; changes of access control go to the audit, too, before they are answered.
@@ -45,6 +61,14 @@ func (s *Server) decided(plugin, by string, granted bool, grants []grant.Grant) 
 	what := map[bool]string{true: "grant", false: "revoke"}[granted]
 	if err := s.audit.Write(logs.AuditRecord{Who: by, What: what, Object: "plugin " + plugin + ": " + strings.Join(texts, ", "), Outcome: "ok"}, true); err != nil {
 		s.log.Error("a grant is not in the audit", "plugin", plugin, "error", err)
+	}
+}
+
+// trusted writes down who trusted or revoked which public key of catalogues.
+func (s *Server) trusted(key feature.Signer, by string, trusted bool) {
+	what := map[bool]string{true: "trust key", false: "revoke key"}[trusted]
+	if err := s.audit.Write(logs.AuditRecord{Who: by, What: what, Object: key.ID + " " + key.Fingerprint, Outcome: "ok"}, true); err != nil {
+		s.log.Error("a decision about a key is not in the audit", "key", key.ID, "error", err)
 	}
 }
 
@@ -72,6 +96,9 @@ func (r *refusals) note(key string, now time.Time) (write bool, before int) {
 	one := r.seen[key]
 	if one == nil {
 		if len(r.seen) >= maxRefusals {
+			maps.DeleteFunc(r.seen, func(_ string, o *refusal) bool { return now.Sub(o.since) >= time.Minute })
+		}
+		if len(r.seen) >= maxRefusals {
 			return false, 0
 		}
 		one = &refusal{}
@@ -83,6 +110,27 @@ func (r *refusals) note(key string, now time.Time) (write bool, before int) {
 	}
 	before, one.since, one.times = one.times, now, 0
 	return true, before
+}
+
+// deniedRequest writes down a change over HTTP that its caller may not make: one record a minute for each caller and
+// subtree. Reads are not written: ctl_http_request_seconds counts them. Logins are not: they have a logger of their own.
+func (s *Server) deniedRequest(who string, r *http.Request) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions || s.router == nil {
+		return
+	}
+	subtree := s.router.subtreeOf(r.URL.Path)
+	write, before := s.refusals.note("http "+who+" "+subtree, time.Now())
+	if !write {
+		return
+	}
+	text := r.Method + " " + r.URL.EscapedPath()
+	if before > 0 {
+		text += fmt.Sprintf(" (and %d changes below %s before)", before, subtree)
+	}
+	address, _, _ := net.SplitHostPort(r.RemoteAddr)
+	if err := s.audit.Write(logs.AuditRecord{Who: who, What: "request denied", Object: text, Outcome: "refused", Address: address, Request: requestID(r)}, false); err != nil {
+		s.log.Error("a refusal is not in the audit", "user", who, "error", err)
+	}
 }
 
 // refused writes down what a plugin tried without a grant.

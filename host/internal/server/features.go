@@ -22,6 +22,7 @@ func (s *Server) openFeatures(ctx context.Context) error {
 	s.features, err = feature.New(ctx, feature.Options{
 		Dir: s.home, Store: s.store, Plugins: runner{s.plugins}, Locate: locator.Locate,
 		Granted: func(plugin, by string, grants []grant.Grant) { s.decided(plugin, by, true, grants) },
+		Trusted: s.trusted,
 		Publish: func(feature.Target) { s.published(); s.refresh() },
 		Boot:    s.loaded.Features.Boot, Log: s.registry.Logger("org.ctl.feature"),
 	})
@@ -69,11 +70,14 @@ type runner struct{ m *plugin.Manager }
 
 // Ensure implements feature.Plugins.
 func (r runner) Ensure(ctx context.Context, p feature.PluginSpec) error {
-	return r.m.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets, Held: p.Held})
+	return r.m.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets, Held: p.Held, Files: p.Files, Origin: p.Origin})
 }
 
 // Grant implements feature.Plugins.
 func (r runner) Grant(name string, held grant.Held) { r.m.Grant(name, held) }
+
+// Verify implements feature.Plugins.
+func (r runner) Verify(name string) error { return r.m.Verify(name) }
 
 // Remove implements feature.Plugins.
 func (r runner) Remove(ctx context.Context, name string) error { return r.m.Remove(ctx, name) }

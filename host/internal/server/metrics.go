@@ -1,14 +1,22 @@
 package server
 
 import (
+	"context"
+	"errors"
+	"math"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"ctl.internal/host/internal/aaa/accounting"
+	"ctl.internal/host/internal/datastore"
+	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/logs"
+	"ctl.internal/sdk/fault"
 )
 
 // httpMetrics measure what is answered, by the subtree that was asked for.
@@ -34,6 +42,97 @@ func (m *httpMetrics) handler(next http.Handler, subtree func(path string) strin
 		}
 		h.(http.Handler).ServeHTTP(w, r)
 	})
+}
+
+// storeMetrics measure what waits for the datastore's engine.
+type storeMetrics struct {
+	seconds *prometheus.HistogramVec
+	errors  *prometheus.CounterVec
+	barrier prometheus.Observer // each read has one
+}
+
+// cause is why the engine did not do something, from a bounded set.
+func cause(err error) string {
+	switch {
+	case errors.Is(err, datastore.ErrConflict):
+		return "conflict"
+	case errors.Is(err, datastore.ErrTooBig):
+		return "too-big"
+	case isFull(err):
+		return "full"
+	case errors.Is(err, context.DeadlineExceeded), fault.KindOf(err) == fault.Timeout:
+		return "timeout"
+	case errors.Is(err, context.Canceled), errors.Is(err, datastore.ErrClosed):
+		return "canceled"
+	}
+	return "other"
+}
+
+func newStoreMetrics() *storeMetrics {
+	m := &storeMetrics{
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ctl_datastore_seconds",
+			Help:    "How long the datastore's engine took: barrier (each read of the newest state) and commit (each write).",
+			Buckets: []float64{.00001, .0001, .001, .01, .05, .25, 1, 4.5}}, []string{"operation"}),
+		errors: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ctl_datastore_errors_total",
+			Help: "What the datastore's engine did not do, by cause; conflict: another writer was faster, which is tried again."}, []string{"operation", "cause"}),
+	}
+	m.barrier = m.seconds.WithLabelValues("barrier")
+	for _, operation := range []string{"barrier", "commit"} {
+		for _, why := range []string{"conflict", "too-big", "full", "timeout", "canceled", "other"} { // so that a first one is seen as a rise
+			m.errors.WithLabelValues(operation, why)
+		}
+	}
+	return m
+}
+
+func (m *storeMetrics) measured(operation string, took time.Duration, err error) {
+	if operation == "barrier" {
+		m.barrier.Observe(took.Seconds())
+	} else {
+		m.seconds.WithLabelValues(operation).Observe(took.Seconds())
+	}
+	if err != nil {
+		m.errors.WithLabelValues(operation, cause(err)).Inc()
+	}
+}
+
+// roomMetrics say how much of the disk is free, and how much the datastore has of it.
+func roomMetrics(dir home.Dir) []prometheus.Collector {
+	return []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_disk_free_bytes", Help: "Free space on the disk of the home; writes are refused below 16 MiB."}, func() float64 {
+			free, err := freeOn(string(dir))
+			if err != nil {
+				return math.NaN()
+			}
+			return float64(free)
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ctl_datastore_bytes", Help: "What the files of the embedded datastore take on the disk; 0 with etcd."},
+			func() float64 { return float64(sizeOf(dir.Store())) }),
+	}
+}
+
+// auditMetrics say what the audit wrote. They are read together, at each scrape.
+func auditMetrics(of *logs.Audit) []prometheus.Collector {
+	var out []prometheus.Collector
+	add := func(name, help string, labels prometheus.Labels, f func(logs.AuditStats) float64) {
+		out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return f(of.Stats()) }))
+	}
+	gauge := func(name, help string, f func(logs.AuditStats) float64) {
+		out = append(out, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return f(of.Stats()) }))
+	}
+	const records = "Records of the audit by outcome."
+	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "ok"}, func(s logs.AuditStats) float64 { return float64(s.OK) })
+	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "refused"}, func(s logs.AuditStats) float64 { return float64(s.Refused) })
+	add("ctl_audit_records_total", records, prometheus.Labels{"outcome": "failed"}, func(s logs.AuditStats) float64 { return float64(s.Failed) })
+	add("ctl_audit_lost_total", "Records of the audit that could not be written to its file.", nil, func(s logs.AuditStats) float64 { return float64(s.Lost) })
+	gauge("ctl_audit_synced_timestamp_seconds", "When all records of the audit were on the disk last, in seconds since 1970.",
+		func(s logs.AuditStats) float64 { return float64(s.Synced.UnixMilli()) / 1000 })
+	gauge("ctl_audit_file_bytes", "Size of the file of the audit that is written; the next begins at 64 MiB.", func(s logs.AuditStats) float64 { return float64(s.Bytes) })
+	add("ctl_audit_syslog_sent_total", "Records of the audit that a syslog server was sent.", nil, func(s logs.AuditStats) float64 { return float64(s.Sent) })
+	add("ctl_audit_syslog_dropped_total", "Records of the audit that a syslog server was not sent, because it did not take them in time.", nil,
+		func(s logs.AuditStats) float64 { return float64(s.Dropped) })
+	gauge("ctl_audit_syslog_queue", "Records of the audit that wait for the syslog server.", func(s logs.AuditStats) float64 { return float64(s.Queued) })
+	return out
 }
 
 // subtreeOf is the first segment of a path where the controller or a plugin serves something below it, else "other".

@@ -78,6 +78,7 @@ type Server struct {
 
 	inFlight        inFlight
 	http            *httpMetrics
+	storeMetrics    *storeMetrics
 	tracer          *tracing.Tracer // nil: no spans are sent
 	listeners       []*listener
 	sshAddress      net.Addr
@@ -190,7 +191,8 @@ func (s *Server) openStore(ctx context.Context) error {
 		return err
 	}
 	s.raw = store
-	store = datastore.Bound(store, storeLimit)
+	s.storeMetrics = newStoreMetrics()
+	store = datastore.Bound(store, storeLimit, s.storeMetrics.measured)
 	if store, err = s.openSecrets(ctx, store); err != nil {
 		return err
 	}
@@ -226,7 +228,7 @@ func (s *Server) openAAA(ctx context.Context) error {
 		Sessions:       idm.Sessions{Idle: c.Session.Idle, Life: c.Session.Life, Plain: c.Session.PlainHTTP}, Page: web.Refusal,
 		Realms: realms{s}, RealmKinds: c.RealmKinds, Names: s.otherNames, Routes: s.otherRoutes,
 		Logger:    s.logger,
-		RequestID: requestID, Waiting: s.inFlight.waiting,
+		RequestID: requestID, Waiting: s.inFlight.waiting, Denied: s.deniedRequest,
 	})
 	s.firstPasswords = identity.First{}
 	if err != nil {

@@ -19,7 +19,11 @@ const root = "../../.."
 var bin string
 
 func TestMain(m *testing.M) {
-	os.Exit(harness.Main(m, root, &bin))
+	var plugins []string
+	if rogue() {
+		plugins = append(plugins, "ctl.internal/sdk/plugintest/faulty")
+	}
+	os.Exit(harness.Main(m, root, &bin, plugins...))
 }
 
 const limits = "aaa:\n  throttle: {after: 100000}\n  argon2: {memory: 8MiB, time: 1}\n"

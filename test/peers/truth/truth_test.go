@@ -178,5 +178,6 @@ func TestOneNodeIsOneTruth(t *testing.T) {
 	c.Args = []string{"--http", c.HTTP[len("http://"):]}
 	c.Ctl("feature:install ctl-bier-all")
 	prepare(t, reached(c))
+	beside(t, c)
 	recordAll(t, reached(c), everything(nil, []*harness.Controller{c}))
 }

@@ -122,7 +122,7 @@ func TestRepositoriesAndGrants(t *testing.T) {
 	if err := os.WriteFile(repo, []byte(feature), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.Ctl("feature:repo-add " + repo)
+	c.Ctl("feature:repo-add --unsigned " + repo)
 	run(ctx, t, "grants", chromedp.Navigate(c.HTTP+"/#/system/features?q=login-listener"), cell("login-listener"), press("Install…"), chromedp.Click(`dialog .actions button`), chromedp.WaitVisible(`dialog [data-state=grants]`),
 		shows("accounting"), press("Grant and install"), until(`[...document.querySelectorAll('td')].some(d => d.textContent.includes('Started'))`))
 	run(ctx, t, "granted", chromedp.Navigate(c.HTTP+"/#/system/plugins"), press("login-listener"), until(`[...document.querySelectorAll('dialog .mark.good')].some(m => m.textContent.includes('granted'))`), shows("stream accounting"))

@@ -77,6 +77,10 @@ func (s *Session) withFiles(cmd commands.Command) func(context.Context, *command
 		in.Args = map[string][]string{}
 		for i := range in.Positional {
 			a := cmd.Arguments[min(i, len(cmd.Arguments)-1)]
+			for _, ending := range a.Beside {
+				beside := in.Positional[i] + ending
+				_ = open(a.Type, &beside) // it may be absent; the command says what it misses
+			}
 			if err := open(a.Type, &in.Positional[i]); err != nil {
 				return err
 			}

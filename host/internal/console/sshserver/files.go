@@ -66,6 +66,9 @@ func (l localFiles) Open(ctx context.Context, path string, create bool) (string,
 const maxSent = 64 << 20
 
 func (l localFiles) receive(ctx context.Context, path string) (string, error) {
+	dir := filepath.Join(l.Home, "import", "sent")
+	at := filepath.Join(dir, filepath.Base(path))
+	_ = os.Remove(at) // one of that name that was sent before is not this one
 	var content []byte
 	for {
 		var part console.FileContent
@@ -82,11 +85,9 @@ func (l localFiles) receive(ctx context.Context, path string) (string, error) {
 			return "", fault.New(fault.TooBig, "%s has more than %d bytes", path, maxSent)
 		}
 	}
-	dir := filepath.Join(l.Home, "import", "sent")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
-	at := filepath.Join(dir, filepath.Base(path))
 	if err := home.WriteFile(at, content, 0o600); err != nil {
 		return "", fault.Wrap(fault.Unavailable, err, "%v", err)
 	}

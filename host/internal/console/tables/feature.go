@@ -21,9 +21,12 @@ type Features interface {
 	Start(ctx context.Context, names ...string) (feature.Change, error)
 	Stop(ctx context.Context, names ...string) (feature.Change, error)
 	Repositories() []feature.RepoInfo
-	AddRepository(ctx context.Context, url string, install bool) (feature.RepoInfo, feature.Change, error)
+	AddRepository(ctx context.Context, url string, o feature.AddOptions) (feature.RepoInfo, feature.Change, error)
 	RemoveRepository(ctx context.Context, name string, uninstall bool) (feature.Change, error)
 	Refresh(ctx context.Context) (feature.Change, error)
+	Keys() []feature.KeyInfo
+	RevokeKey(ctx context.Context, id, by string) (feature.Change, error)
+	Verify(names []string) ([]feature.Verified, error)
 }
 
 // FeatureCommands are feature:*.
@@ -32,6 +35,7 @@ func FeatureCommands(f Features) []commands.Command {
 	return []commands.Command{
 		t.list(), t.info(), t.install(), t.uninstall(), t.start(), t.stop(), t.status(), t.versionList(),
 		t.requirementList(), t.repoList(), t.repoAdd(), t.repoRemove(), t.repoRefresh(),
+		t.keyList(), t.keyRevoke(), t.verify(),
 	}
 }
 

@@ -63,8 +63,12 @@ func agrees(ctx context.Context, in *commands.Invocation, needed *grant.NeededEr
 	}
 	b.WriteString("Grant this? (yes/no) ")
 	answer, err := in.Prompt(ctx, b.String(), true)
+	return err == nil && yes(answer)
+}
+
+func yes(answer string) bool {
 	answer = strings.ToLower(strings.TrimSpace(answer))
-	return err == nil && (answer == "yes" || answer == "y")
+	return answer == "yes" || answer == "y"
 }
 
 func (t features) uninstall() commands.Command {

@@ -81,13 +81,24 @@ func (f *fakeFeatures) Stop(context.Context, ...string) (feature.Change, error) 
 }
 func (f *fakeFeatures) Refresh(context.Context) (feature.Change, error) { return feature.Change{}, nil }
 func (f *fakeFeatures) Repositories() []feature.RepoInfo {
-	return []feature.RepoInfo{{Name: "ctl", URL: "features.yaml"}, {Name: "mine", URL: "features.d/mine.yaml", Added: true}}
+	return []feature.RepoInfo{{Name: "ctl", URL: "features.yaml"}, {Name: "mine", URL: "features.d/mine.yaml", Added: true, SignedBy: "UNSIGNED"}}
 }
-func (f *fakeFeatures) AddRepository(_ context.Context, url string, _ bool) (feature.RepoInfo, feature.Change, error) {
+func (f *fakeFeatures) AddRepository(_ context.Context, url string, _ feature.AddOptions) (feature.RepoInfo, feature.Change, error) {
 	return feature.RepoInfo{}, feature.Change{}, fault.At(fault.Invalid, url, "it is no catalogue")
 }
 func (f *fakeFeatures) RemoveRepository(context.Context, string, bool) (feature.Change, error) {
 	return feature.Change{}, nil
+}
+
+func (f *fakeFeatures) Keys() []feature.KeyInfo {
+	return []feature.KeyInfo{{Signer: feature.Signer{ID: "E7620F1842B4E81F", Fingerprint: "SHA256:12", Key: "RWQ"}, By: "ann@sdn", Repositories: []string{"mine"}}}
+}
+func (f *fakeFeatures) RevokeKey(context.Context, string, string) (feature.Change, error) {
+	return feature.Change{Remove: []string{"switch"}}, nil
+}
+func (f *fakeFeatures) Verify([]string) ([]feature.Verified, error) {
+	return []feature.Verified{{Feature: "a", Plugin: "switch", Origin: "catalogue mine, UNSIGNED"},
+		{Feature: "b", Plugin: "other", Origin: "catalogue mine, UNSIGNED", SHA256: "0123456789abcdef", Fault: "the file has changed"}}, nil
 }
 
 func TestFeatureCommands(t *testing.T) {
@@ -97,7 +108,8 @@ func TestFeatureCommands(t *testing.T) {
 		"feature:install ctl-switch-all", "feature:list --required --format json", "feature:info ctl-switch-all", "feature:info ctl-switch",
 		"feature:status ctl-switch-all", "feature:version-list ctl-switch-all", "feature:requirement-list", "feature:start -v ctl-switch-all",
 		"feature:stop -v ctl-switch-all", "feature:install -v --format json nothing", "feature:uninstall -v ctl-switch-all", "feature:list -r",
-		"feature:repo-list", "feature:repo-add /tmp/x.yaml", "feature:repo-remove mine", "feature:repo-refresh -v"))
+		"feature:repo-list", "feature:repo-add /tmp/x.yaml", "feature:repo-remove mine", "feature:repo-refresh -v",
+		"feature:key-revoke -v E7620F1842B4E81F", "feature:verify", "feature:verify --format json a"))
 	for line, want := range map[string]int{"feature:install ": 1, "feature:info ": 2, "feature:uninstall ": 0, "feature:repo-remove ": 1} {
 		if got := s.Complete(context.Background(), line).Candidates; len(valuesOnly(got)) != want {
 			t.Errorf("%q: %v", line, got)

@@ -31,6 +31,7 @@ type pluginData struct {
 	Commands     []string          `json:"commands"`
 	Routes       []string          `json:"routes"`
 	Facets       []string          `json:"facets"`
+	Origin       string            `json:"origin"` // the catalogue, and who signed it
 	Path         string            `json:"path"`
 	SHA256       string            `json:"sha256"`
 	DataDir      string            `json:"dataDir"`
@@ -57,7 +58,7 @@ func newPluginData(p plugin.Info) pluginData {
 	none := []string{} // [] in JSON, not null
 	d := pluginData{Modules: none, Commands: none, Routes: none, Name: p.Name, Version: p.Version, Summary: m.GetSummary(), State: p.State.String(), Health: health(p), Reason: p.Reason,
 		Details: p.Health, Since: p.Since, PID: p.PID, Restarts: p.Restarts, LastError: p.LastError, Capabilities: append([]string{}, m.GetCapabilities()...), Facets: append([]string{}, p.Facets...),
-		Path: p.Path, SHA256: p.SHA256, DataDir: p.DataDir, Warnings: p.Warnings, Log: p.Tail, Calls: p.Calls, Errors: p.Errors,
+		Origin: p.Origin, Path: p.Path, SHA256: p.SHA256, DataDir: p.DataDir, Warnings: p.Warnings, Log: p.Tail, Calls: p.Calls, Errors: p.Errors,
 		Repeated: p.Repeated, InFlight: p.InFlight, Debugger: p.Debugger}
 	d.Waiting, d.StoreBytes, d.StoreKeys, d.Metrics = p.Waiting, p.StoreBytes, p.StoreKeys, p.Metrics
 	d.IsolatedBy, d.NotAvailable = append([]string{}, p.Isolation.By...), append([]string{}, p.Isolation.Missing...)
@@ -118,7 +119,7 @@ func (d pluginData) text() string {
 		{"Calls", fmt.Sprintf("%d, %d failed, %d repeated, %d now, %d waiting", d.Calls, d.Errors, d.Repeated, d.InFlight, d.Waiting)},
 		{"Store", fmt.Sprintf("%d bytes in %d keys", d.StoreBytes, d.StoreKeys)}, {"Metrics", d.Metrics},
 		{"Capabilities", lines(d.Capabilities)}, {"Modules", lines(d.Modules)}, {"Commands", lines(d.Commands)}, {"Paths", lines(d.Routes)},
-		{"Grants", lines(requests)}, {"Isolated by", lines(d.IsolatedBy)}, {"Not available here", lines(d.NotAvailable)}, {"Facets", strings.Join(d.Facets, ", ")}, {"File", d.Path}, {"SHA-256", d.SHA256}, {"Data", d.DataDir},
+		{"Grants", lines(requests)}, {"Isolated by", lines(d.IsolatedBy)}, {"Not available here", lines(d.NotAvailable)}, {"Facets", strings.Join(d.Facets, ", ")}, {"Origin", d.Origin}, {"File", d.Path}, {"SHA-256", d.SHA256}, {"Data", d.DataDir},
 		{"Schema", indented(d.Schema)}, {"Warnings", lines(d.Warnings)}, {"Log", lines(d.Log)},
 	})
 }

@@ -33,6 +33,15 @@ func (s *Server) Stored() (bytes, keys int64) {
 	return s.stored.bytes, s.stored.keys
 }
 
+// OverQuota is how often each quota refused something.
+func (s *Server) OverQuota() map[string]uint64 {
+	out := map[string]uint64{}
+	for what, n := range s.over {
+		out[what] = n.Load()
+	}
+	return out
+}
+
 // room checks that a transaction of the plugin stays within its quota.
 func (s *Server) room(ctx context.Context, t datastore.Txn) error {
 	q := s.services.Quotas
@@ -132,6 +141,7 @@ func (s *Server) count(ctx context.Context) error {
 
 // quota notes that a quota refused something.
 func (s *Server) quota(what string) {
+	s.over[what].Add(1)
 	if s.limited.Allow() {
 		s.services.Log.Error("the plugin is over its quota and was refused", "plugin", s.plugin, "quota", what)
 	}

@@ -42,6 +42,7 @@ type Server struct {
 	stored            stored
 	inflight, streams atomic.Int64
 	limited           *rate.Limiter // lines about quotas
+	over              map[string]*atomic.Uint64
 	events            *rate.Limiter
 
 	mu     sync.RWMutex
@@ -60,6 +61,10 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 	}
 	s := &Server{plugin: plugin, services: services, socket: filepath.Join(dir, "host.sock")}
 	s.permit.Store(newPermit(nil, grant.Held{}))
+	s.over = map[string]*atomic.Uint64{}
+	for _, q := range []string{"calls", "events", "store", "streams"} {
+		s.over[q] = &atomic.Uint64{}
+	}
 	s.limited, s.events = rate.NewLimiter(rate.Every(10*time.Second), 1), rate.NewLimiter(rate.Inf, 0)
 	if n := services.Quotas.Events; n > 0 {
 		s.events = rate.NewLimiter(rate.Limit(n), 10*n)
