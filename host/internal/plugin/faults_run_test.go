@@ -105,7 +105,7 @@ func TestFault11And12TheEnvironmentIsClean(t *testing.T) {
 	for _, kv := range out.Variable {
 		k, _, _ := strings.Cut(kv, "=")
 		known := allowed[k] || strings.HasPrefix(k, "PLUGIN_") || k == "CTL_PLUGIN" ||
-			k == "CTL_HOST_SOCKET" || k == "CTL_HOST_TOKEN" || k == "CTL_HOST_PID" || k == "CTL_DATA_DIR"
+			k == "CTL_HOST_SOCKET" || k == "CTL_HOST_PID" || k == "CTL_DATA_DIR"
 		if !known {
 			t.Errorf("the plugin got %s", k)
 		}

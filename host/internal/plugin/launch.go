@@ -37,7 +37,7 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 	s.services.AddToken(token)
 	ps := process.Spec{
 		Name: s.name, Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums, Env: spec.Env,
-		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(), HostToken: token,
+		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(),
 		StartTimeout: s.m.limits.StartTimeout, Logger: s.log, LogRate: s.m.limits.LogRate,
 	}
 	if ps.Isolate, err = s.isolate(s.services.Held()); err != nil {

@@ -31,7 +31,6 @@ func environ(handshake []string, s Spec, socketDir string) []string {
 	return append(env,
 		goplugin.EnvUnixSocketDir+"="+socketDir,
 		wire.EnvSocket+"="+s.HostSocket,
-		wire.EnvToken+"="+s.HostToken,
 		wire.EnvParent+"="+strconv.Itoa(os.Getpid()),
 		wire.EnvData+"="+s.DataDir,
 	)

@@ -18,7 +18,6 @@ type Spec struct {
 	DataDir string // the plugin's own, survives restarts; made if absent; its working directory
 
 	HostSocket string // unix socket of the host's services
-	HostToken  string
 
 	StartTimeout time.Duration // from exec to handshake; 0 = 30 s
 	Logger       *slog.Logger
