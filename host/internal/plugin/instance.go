@@ -22,6 +22,7 @@ type instance struct {
 	generation uint64
 	warnings   []string
 	token      string
+	isolate    *process.Isolate // nil = it is not
 	health     atomic.Pointer[pluginv1.HealthResponse]
 
 	ctx    context.Context // ends with the process

@@ -26,6 +26,9 @@ type Spec struct {
 	// Isolate restricts the process; nil = not.
 	Isolate *Isolate
 
+	// Keeper ends all that the process leaves; nil = only its process group ends with it.
+	Keeper *Keeper
+
 	// Attach connects to a process that runs already, under a debugger.
 	Attach *Attach
 }
