@@ -33,6 +33,7 @@ import (
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/server/tracing"
 	"ctl.internal/host/internal/web"
@@ -280,6 +281,7 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
 		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
 		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.refused,
+		Quota: process.Quota{Memory: int64(c.Memory), Processes: c.Processes, CPUWeight: c.CPUWeight},
 	})
 	if err != nil {
 		return err
