@@ -71,6 +71,7 @@ func (m *Manager) isolation() process.Isolation {
 		return process.Isolation{Missing: []string{"everything: supervisor.isolation is off"}}
 	}
 	have, _ := m.keeper.Measure()
+	have.Missing = append(have.Missing, "anywhere: UDP by port, TCP by address, names and sizes of files; without any grant of connections there is no UDP")
 	return have
 }
 
@@ -136,7 +137,7 @@ func pathsIn(v any) (out []string) {
 		if i := strings.IndexAny(v, "*?["); i >= 0 {
 			v = v[:strings.LastIndexByte(v[:i], '/')+1]
 		}
-		if v != "" && (filepath.IsAbs(v) || strings.Contains(v, "/") && !strings.Contains(v, ":")) {
+		if v != "" && (filepath.IsAbs(v) || !strings.Contains(v, ":")) {
 			out = append(out, v)
 		}
 	}

@@ -83,7 +83,7 @@ func New(o Options) (*Manager, error) {
 	}
 	if o.Isolation == "on" || o.Isolation == "required" {
 		m.keeper = process.NewKeeper(o.Quota)
-		if have := m.isolation(); len(have.Missing) > 0 {
+		if have, _ := m.keeper.Measure(); len(have.Missing) > 0 {
 			m.log.Warn("parts of the isolation of plugins are not available here", "missing", strings.Join(have.Missing, "; "))
 		}
 	}
