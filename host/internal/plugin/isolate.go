@@ -132,8 +132,13 @@ func pathsIn(v any) (out []string) {
 		for _, e := range v {
 			out = append(out, pathsIn(e)...)
 		}
+	case map[string]any: // with other members, too: only what is a path by its look
+		for _, e := range v {
+			out = append(out, slices.DeleteFunc(pathsIn(e), func(p string) bool { return !filepath.IsAbs(p) })...)
+		}
+		slices.Sort(out)
 	case string:
-		v = strings.TrimPrefix(v, "unix:")
+		v = strings.TrimPrefix(strings.TrimPrefix(v, "unix:"), "file://")
 		if i := strings.IndexAny(v, "*?["); i >= 0 {
 			v = v[:strings.LastIndexByte(v[:i], '/')+1]
 		}
