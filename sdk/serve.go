@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -204,16 +205,13 @@ const linkTime = 5 * time.Second
 
 // dialHost connects to the host's services.
 func dialHost(ctx context.Context, r *pluginv1.ConfigureRequest) (*host.Client, error) {
-	socket, token := os.Getenv(wire.EnvSocket), os.Getenv(wire.EnvToken)
-	if r.HostSocket != "" {
-		socket, token = r.HostSocket, r.HostToken
-	}
+	socket := cmp.Or(r.HostSocket, os.Getenv(wire.EnvSocket))
 	if socket == "" {
 		return nil, fault.New(fault.Internal, "the host gave no socket (%s is not set)", wire.EnvSocket)
 	}
 	conn, err := grpc.NewClient("unix://"+socket, wire.DialOptions(append(onward.DialOptions(),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithPerRPCCredentials(tokenCredentials(token)),
+		grpc.WithPerRPCCredentials(tokenCredentials(r.HostToken)),
 	)...)...)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "the host's socket %s cannot be used: %v", socket, err)

@@ -87,6 +87,9 @@ func (s base) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*plu
 	if !slices.Contains(wire.APIVersions, r.ApiVersion) {
 		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the host chose contract version %q; this plugin speaks %v", r.ApiVersion, wire.APIVersions))
 	}
+	if os.Getenv(wire.Handshake.MagicCookieKey) != "" { // a process that the host started: from here on it has secrets
+		closeMemory()
+	}
 	client, err := dialHost(ctx, r)
 	if err != nil {
 		return nil, fault.ToStatus(err)

@@ -7,7 +7,6 @@ the write.
 """
 
 import json
-import os
 import random
 import threading
 import time
@@ -65,9 +64,9 @@ class State:
 
     def __init__(self, *prefixes):
         self.prefixes, self.now, self.moved = prefixes, None, threading.Condition()
-        channel = grpc.insecure_channel("unix:" + os.environ["CTL_HOST_SOCKET"], options=[
+        channel = grpc.insecure_channel("unix:" + ctlplugin.host.socket, options=[
             ("grpc.max_receive_message_length", ctlplugin.MAX_MESSAGE)])
-        self.token = (("ctl-token", os.environ["CTL_HOST_TOKEN"]),)
+        self.token = (("ctl-token", ctlplugin.host.token),)
         service = "/ctl.plugin.v1.HostDatastore/"
         self.follow_rpc = channel.unary_stream(service + "Follow", pb.FollowRequest.SerializeToString, pb.FollowResponse.FromString)
         self.commit_rpc = channel.unary_unary(service + "Commit", pb.CommitRequest.SerializeToString, pb.CommitResponse.FromString)

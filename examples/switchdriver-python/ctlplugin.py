@@ -57,6 +57,12 @@ def log(level, message, **fields):
     print(json.dumps({"@level": level, "@message": message, **fields}), file=sys.stderr, flush=True)
 
 
+class host:
+    """The controller's services: the path of their socket, and the token that each call to them carries."""
+
+    socket = token = ""
+
+
 _before = []
 
 
@@ -124,6 +130,7 @@ class Base:
         with self.lock:
             if self.configured:
                 raise Fault(IN_USE, "the plugin is configured already")
+            host.socket, host.token = request.host_socket, request.host_token
             self.configure_plugin(settings)
             self.configured = True
         return base_pb2.ConfigureResponse()

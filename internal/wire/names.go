@@ -5,7 +5,6 @@ import "strings"
 // Environment variables that the host sets for a plugin, of any language.
 const (
 	EnvSocket = "CTL_HOST_SOCKET" // path of the unix socket of the host's services
-	EnvToken  = "CTL_HOST_TOKEN"  // metadata MetaToken of each call
 	EnvParent = "CTL_HOST_PID"    // the host's process id
 	EnvData   = "CTL_DATA_DIR"    // directory of the plugin's own
 	EnvTraces = "CTL_HOST_TRACES" // "1": the host takes spans

@@ -197,7 +197,7 @@ func (h *Host) admit(ctx, stream context.Context) (context.Context, error) {
 			return context.WithValue(ctx, guestKey{}, g), nil
 		}
 	}
-	return nil, status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the plugin's token (environment %s)", wire.MetaToken, wire.EnvToken)
+	return nil, status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the plugin's token (host_token of Configure)", wire.MetaToken)
 }
 
 func guestOf(ctx context.Context) *guest { return ctx.Value(guestKey{}).(*guest) }

@@ -60,7 +60,7 @@ func (k *checker) launch(env ...string) (*subject, error) {
 		wire.Handshake.MagicCookieKey + "=" + wire.Handshake.MagicCookieValue,
 		"PLUGIN_PROTOCOL_VERSIONS=" + strconv.Itoa(int(wire.Handshake.ProtocolVersion)),
 		"PLUGIN_UNIX_SOCKET_DIR=" + dir, "PLUGIN_CLIENT_CERT=" + string(certificate),
-		wire.EnvSocket + "=" + k.host.Socket(), wire.EnvToken + "=" + k.host.attach(&pluginv1.Manifest{}, nil),
+		wire.EnvSocket + "=" + k.host.Socket(),
 		wire.EnvParent + "=" + strconv.Itoa(os.Getpid()), wire.EnvData + "=" + dir,
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
 	}

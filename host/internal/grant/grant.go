@@ -71,8 +71,8 @@ var kinds = map[string]kind{
 }
 
 var (
-	fileForm = regexp.MustCompile(`^(/[^\x00-\x1f]*|setting:[\w.-]+|home:[\w./-]*)$`)
-	fileHint = "/usr/share/snmp/mibs, setting:NAME for the paths that a setting names, home:etc/file"
+	fileForm = regexp.MustCompile(`^(/[^\x00-\x1f]*|setting:[\w.-]+|home:[\w./-]*|~/[\w./-]+)$`)
+	fileHint = "/usr/share/snmp/mibs, setting:NAME for the paths that a setting names, home:etc/file, ~/.ssh"
 
 	serviceWords = map[string]string{
 		Datastore:  "keep data of its own in the store",
@@ -103,6 +103,9 @@ func file(v string) string {
 	}
 	if s, ok := strings.CutPrefix(v, "home:"); ok {
 		return path.Join("/", s)[1:] + " in the home of the controller"
+	}
+	if s, ok := strings.CutPrefix(v, "~/"); ok {
+		return s + " in the home directory of the user whom the controller runs as"
 	}
 	return v
 }

@@ -44,6 +44,9 @@ func without(list []Entry, grants []Grant) []Entry {
 	return slices.DeleteFunc(slices.Clone(list), func(e Entry) bool { return slices.Contains(grants, e.Grant) })
 }
 
+// BySettings is who granted what the plugin's settings name.
+const BySettings = "the plugin's settings"
+
 // find returns the decision about a grant: granted, refused, or neither. The most specific one counts, of two that
 // are equally specific the refusal.
 func (h Held) find(g Grant) (e Entry, granted, decided bool) {
@@ -56,7 +59,7 @@ func (h Held) find(g Grant) (e Entry, granted, decided bool) {
 		}
 	}
 	if !decided && g.FromSettings() {
-		return Entry{Grant: g, By: "the plugin's settings"}, true, true
+		return Entry{Grant: g, By: BySettings}, true, true
 	}
 	return e, granted, decided
 }

@@ -146,6 +146,9 @@ type Supervisor struct {
 	MaxBackoff   time.Duration `json:"maxBackoff"`
 	InFlight     int           `json:"inFlight"`
 	Isolation    string        `json:"isolation"`
+	Memory       Size          `json:"memory"`    // of one plugin
+	Processes    int           `json:"processes"` // and threads
+	CPUWeight    int           `json:"cpuWeight"`
 	StopGrace    time.Duration `json:"stopGrace"`
 }
 

@@ -226,7 +226,7 @@ func variable(key string) string {
 
 // otherVariable are variables that mean something else.
 func otherVariable(name string) bool {
-	return slices.Contains([]string{"CTL_HOME", "CTL_BIN", "CTL_ADMIN_PASSWORD", "CTL_USER_PASSWORD", "CTL_HOST_SOCKET", "CTL_HOST_TOKEN"}, name) ||
+	return slices.Contains([]string{"CTL_HOME", "CTL_BIN", "CTL_ADMIN_PASSWORD", "CTL_USER_PASSWORD", "CTL_HOST_SOCKET"}, name) ||
 		strings.HasPrefix(name, "CTL_TEST_")
 }
 

@@ -51,7 +51,7 @@ func TestFault03AFrozenPluginIsNoticedAndReplaced(t *testing.T) {
 	r.must("echo", "{}")
 }
 
-func TestFault04AChildOfThePluginHoldsNothingUp(t *testing.T) {
+func TestFault04NoChildOfAPluginOutlivesIt(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		t.Run(fmt.Sprintf("own group %v", own), func(t *testing.T) {
 			r := newRig(t, nil)
@@ -67,9 +67,7 @@ func TestFault04AChildOfThePluginHoldsNothingUp(t *testing.T) {
 			if alive(i.PID) {
 				t.Error("the plugin is still there, or a zombie")
 			}
-			if own { // it has left the group: nobody can know it, but it holds nothing up
-				_ = syscall.Kill(child.Pid, syscall.SIGKILL)
-			} else if running(child.Pid) {
+			if running(child.Pid) {
 				t.Error("the plugin's child outlives it")
 			}
 		})
@@ -106,7 +104,7 @@ func TestFault11And12TheEnvironmentIsClean(t *testing.T) {
 	for _, kv := range out.Variable {
 		k, _, _ := strings.Cut(kv, "=")
 		known := allowed[k] || strings.HasPrefix(k, "PLUGIN_") || k == "CTL_PLUGIN" ||
-			k == "CTL_HOST_SOCKET" || k == "CTL_HOST_TOKEN" || k == "CTL_HOST_PID" || k == "CTL_DATA_DIR"
+			k == "CTL_HOST_SOCKET" || k == "CTL_HOST_PID" || k == "CTL_DATA_DIR" || k == "TMPDIR"
 		if !known {
 			t.Errorf("the plugin got %s", k)
 		}
@@ -184,7 +182,7 @@ func TestFault15StopHasAsMuchTimeAsItIsGiven(t *testing.T) {
 func TestFault16OnlyTheHostCanTalkToAPlugin(t *testing.T) {
 	r := newRig(t, nil)
 	r.ensure(faulty())
-	sockets, _ := filepath.Glob(filepath.Join(r.runDir, "faulty", "p*", "plugin*"))
+	sockets, _ := filepath.Glob(filepath.Join(r.runDir, "faulty", "p*", "s", "plugin*"))
 	tried := 0
 	for _, path := range sockets {
 		if st, err := os.Stat(path); err != nil || st.Mode()&os.ModeSocket == 0 {

@@ -21,6 +21,7 @@ type instance struct {
 	spec     Spec
 	warnings []string
 	token    string
+	isolate  *process.Isolate // nil = it is not
 	health   atomic.Pointer[pluginv1.HealthResponse]
 
 	ctx    context.Context // ends with the process

@@ -1,31 +1,41 @@
 package plugin
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/process"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
 // isolate says how the process of a plugin is kept from others; nil = it is not.
 func (s *supervisor) isolate(held grant.Held) (*process.Isolate, error) {
-	mode := s.m.options.Isolation
-	if mode == "" || mode == "off" {
+	if s.m.keeper == nil {
 		return nil, nil
 	}
+	mode := s.m.options.Isolation
 	required := mode == "required"
-	if have, strong := process.Measure(); required && !strong {
+	if have, strong := s.m.keeper.Measure(); required && !strong {
 		return nil, fmt.Errorf("supervisor.isolation is required, and this machine lacks parts of it: %s", strings.Join(have.Missing, "; "))
 	}
-	low := false
+	low, network := false, false
 	for _, d := range decisions(held) {
 		_, port, _ := strings.Cut(d.Request.Value, "/")
 		n, err := strconv.Atoi(port)
 		low = low || d.Request.Kind == grant.Listen && d.Granted && (err != nil || n < 1024)
+		network = network || (d.Request.Kind == grant.Listen || d.Request.Kind == grant.Connect) && d.Granted
 	}
-	return &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), Required: required}, nil
+	return &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), UDP: network, // names are asked for by UDP
+		Files: s.files(held, s.described.Load()), Home: s.m.home(), Memory: s.m.options.Quota.Memory, Required: required}, nil
 }
 
 // ports are the TCP ports that were granted; nil = any.
@@ -57,9 +67,123 @@ func decisions(held grant.Held) []grant.Decision {
 
 // isolation says what keeps a plugin from others, and what is missing here.
 func (m *Manager) isolation() process.Isolation {
-	if m.options.Isolation == "" || m.options.Isolation == "off" {
+	if m.keeper == nil {
 		return process.Isolation{Missing: []string{"everything: supervisor.isolation is off"}}
 	}
-	have, _ := process.Measure()
+	have, _ := m.keeper.Measure()
+	have.Missing = append(have.Missing, "anywhere: UDP by port, TCP by address, names and sizes of files; without any grant of connections there is no UDP")
 	return have
+}
+
+// files are what the plugin may use besides its own, as far as m says what it wants.
+func (s *supervisor) files(held grant.Held, m *pluginv1.Manifest) []process.File {
+	requests, err := grant.Requests(m)
+	if err != nil {
+		return nil
+	}
+	var config, schema struct {
+		values     map[string]any
+		Properties map[string]struct{ Default any }
+	}
+	if slices.ContainsFunc(requests, func(r grant.Request) bool { return r.FromSettings() }) {
+		text, err := s.m.settings(s.name, m.GetConfigSchema())
+		if err != nil || json.Unmarshal(text, &config.values) != nil || json.Unmarshal(m.GetConfigSchema(), &schema) != nil {
+			config.values = nil // the plugin will not be configured either
+		}
+	}
+	var out []process.File
+	for _, d := range held.Decisions(requests) {
+		f := process.File{Write: d.Request.Kind == grant.Write, Run: d.Request.Kind == grant.Run}
+		if !d.Granted || d.Request.Kind != grant.Read && !f.Write && !f.Run {
+			continue
+		}
+		value, explicit := d.Request.Value, d.By != grant.BySettings
+		paths := []string{value}
+		if dir, ok := strings.CutPrefix(value, "home:"); ok {
+			paths = []string{filepath.Join(s.m.home(), dir)}
+			if dir == "import" || dir == "export" {
+				paths = append(paths, s.m.options.Directories...)
+			}
+		} else if rest, ok := strings.CutPrefix(value, "~/"); ok {
+			paths = nil
+			if u, err := user.Current(); err == nil {
+				paths = []string{filepath.Join(u.HomeDir, rest)}
+			}
+		} else if name, ok := strings.CutPrefix(value, "setting:"); ok {
+			set := config.values[name]
+			if !explicit && reflect.DeepEqual(set, schema.Properties[name].Default) {
+				continue // its author's wish, not the operator's
+			}
+			paths = pathsIn(set)
+		}
+		for _, p := range paths {
+			if f.Path = s.m.place(p, f.Write, explicit); f.Path != "" && !slices.Contains(out, f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// pathsIn lists the paths that the value of a setting names.
+func pathsIn(v any) (out []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			out = append(out, pathsIn(e)...)
+		}
+	case map[string]any: // with other members, too: only what is a path by its look
+		for _, e := range v {
+			out = append(out, slices.DeleteFunc(pathsIn(e), func(p string) bool { return !filepath.IsAbs(p) })...)
+		}
+		slices.Sort(out)
+	case string:
+		v = strings.TrimPrefix(strings.TrimPrefix(v, "unix:"), "file://")
+		if i := strings.IndexAny(v, "*?["); i >= 0 {
+			v = v[:strings.LastIndexByte(v[:i], '/')+1]
+		}
+		if v != "" && (filepath.IsAbs(v) || !strings.Contains(v, ":")) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// place is the file or directory that a rule is made about. A rule holds for the file that is there when the process starts:
+// for one that may come, or be replaced, its directory. In the home that is done only for what was granted explicitly, and never
+// for the directories that hold what is the controller's.
+func (m *Manager) place(path string, write, explicit bool) string {
+	home := m.home()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(home, path)
+	}
+	path = filepath.Clean(path)
+	rest, err := filepath.Rel(home, path)
+	within := err == nil && rest != ".." && !strings.HasPrefix(rest, "../")
+	info, err := os.Stat(path)
+	if err != nil && write && within { // a directory that the plugin would make
+		if os.MkdirAll(path, 0o700) == nil {
+			return path
+		}
+	}
+	if err == nil && info.IsDir() {
+		return path
+	}
+	dir := filepath.Dir(path)
+	if !within {
+		return dir
+	}
+	if in := filepath.Dir(rest); explicit && (in == "etc" || strings.Contains(in, "/")) {
+		return dir
+	}
+	return path
+}
+
+// home is the controller's, absolute and without links.
+func (m *Manager) home() string {
+	home := cmp.Or(m.options.Home, filepath.Dir(m.options.DataDir))
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		return real
+	}
+	return home
 }

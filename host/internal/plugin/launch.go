@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/process"
@@ -30,15 +33,26 @@ func permanent(err error) bool {
 	return errors.As(err, &p)
 }
 
+// errFiles says that a process was started before it was known which files it was granted.
+var errFiles = errors.New("the plugin needs files that its manifest has just named")
+
 // launch starts a process and makes it ready to serve. On failure nothing is left.
 // beside says that another process serves meanwhile: the new one must be healthy.
-func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *instance, err error) {
+func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (*instance, error) {
+	inst, err := s.startProcess(ctx, spec, beside)
+	if errors.Is(err, errFiles) { // only the first time: then the manifest is known
+		inst, err = s.startProcess(ctx, spec, beside)
+	}
+	return inst, err
+}
+
+func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (_ *instance, err error) {
 	token := rand.Text()
 	s.services.AddToken(token)
 	ps := process.Spec{
 		Name: s.name, Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums, Env: spec.Env,
-		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(), HostToken: token,
-		StartTimeout: s.m.limits.StartTimeout, Logger: slog.New(countDropped{s.log.Handler(), &s.logDropped}), LogRate: s.m.limits.LogRate,
+		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(),
+		StartTimeout: s.m.limits.StartTimeout, Logger: slog.New(countDropped{s.log.Handler(), &s.logDropped}), LogRate: s.m.limits.LogRate, Keeper: s.m.keeper,
 	}
 	if ps.Isolate, err = s.isolate(s.services.Held()); err != nil {
 		s.services.RemoveToken(token)
@@ -63,6 +77,7 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (_ *ins
 		return nil, s.unhealable(spec, err)
 	}
 	inst := newInstance(proc, spec, token)
+	inst.isolate = ps.Isolate
 	if err = s.prepare(ctx, inst, beside); err != nil {
 		exit := inst.proc.Kill("did not become ready: " + oneLine(err))
 		inst.end()
@@ -107,6 +122,10 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 	if err := s.services.Held().Check(inst.manifest, requests); err != nil {
 		return permanentError{err}
 	}
+	known := s.described.Swap(inst.manifest)
+	if inst.isolate != nil && !sameRequests(known, inst.manifest) && !slices.Equal(s.files(s.services.Held(), inst.manifest), inst.isolate.Files) {
+		return errFiles
+	}
 	inst.proc.Annotate(slog.String("version", inst.manifest.Version))
 	if inst.manifest.SingleNode && s.m.options.Roles != nil && !s.awaitRole(ctx) {
 		return standbyError{inst.manifest}
@@ -137,6 +156,12 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 		s.log.Warn("the plugin's link cannot be opened: its calls are made one by one, which is slower", "error", err)
 	}
 	return nil
+}
+
+// sameRequests reports whether two manifests ask for the same files.
+func sameRequests(a, b *pluginv1.Manifest) bool {
+	return bytes.Equal(a.GetConfigSchema(), b.GetConfigSchema()) &&
+		slices.EqualFunc(a.GetRequests(), b.GetRequests(), func(x, y *pluginv1.Request) bool { return proto.Equal(x, y) })
 }
 
 // refusal marks the errors of Configure that only a person can mend.

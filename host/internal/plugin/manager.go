@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -42,6 +43,7 @@ type Manager struct {
 	bus       *events.Bus
 	log       *slog.Logger
 	sums      process.Sums
+	keeper    *process.Keeper // nil = processes are not isolated
 	bulkheads *bulkheads
 
 	mu      sync.Mutex
@@ -76,6 +78,12 @@ func New(o Options) (*Manager, error) {
 	}
 	if err := process.Sweep(dir, m.log); err != nil {
 		return nil, err
+	}
+	if o.Isolation == "on" || o.Isolation == "required" {
+		m.keeper = process.NewKeeper(o.Quota)
+		if have, _ := m.keeper.Measure(); len(have.Missing) > 0 {
+			m.log.Warn("parts of the isolation of plugins are not available here", "missing", strings.Join(have.Missing, "; "))
+		}
 	}
 	m.reindex()
 	return m, nil
@@ -250,6 +258,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		g.Go(func() error { return s.remove(ctx) })
 	}
 	err := g.Wait()
+	m.keeper.Close()
 	m.bus.Close()
 	if m.elsewhere {
 		_ = os.Remove(m.runDir) // fails while a process that would not end has its socket there

@@ -23,6 +23,9 @@ type Options struct {
 	Node    string // of a cluster; plugins get it in their environment
 	RunDir  string // private, for sockets: <home>/data/run/plugins
 	DataDir string // each plugin gets a directory below it: <home>/data/plugins
+	Home    string // of the controller: closed to plugins but for what is theirs or granted; empty = what DataDir lies in
+	// Directories are those outside the home in which files are that commands name (console.directories).
+	Directories []string
 
 	// Logger returns the log of a plugin; its level is the operator's to set under
 	// the name "plugin.NAME". Nil = the default log with that name as attribute.
@@ -47,6 +50,7 @@ type Options struct {
 
 	// Isolation is "required", "on" (as far as the machine has it) or "off"; empty = off.
 	Isolation string
+	Quota     process.Quota // of each plugin, zero fields = none
 	// Reserved are paths of the host: a plugin that claims one, or one above or below it, is refused.
 	Reserved []string
 	// Refused gets what a plugin tried without a grant; nil = none wants to know.

@@ -34,6 +34,7 @@ import (
 	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/events"
 	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/host/internal/restconf"
 	"ctl.internal/host/internal/server/tracing"
 	"ctl.internal/host/internal/web"
@@ -279,10 +280,11 @@ func (s *Server) openPlugins(ctx context.Context) error {
 		spans = s.tracer
 	}
 	s.plugins, err = plugin.New(plugin.Options{
-		Node: s.identity.ID, RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"),
+		Node: s.identity.ID, RunDir: s.home.Run("plugins"), DataDir: s.home.Data("plugins"), Home: string(s.home), Directories: s.loaded.Console.Directories,
 		Logger: s.registry.Logger, Settings: s.pluginSettings,
 		Store: s.store, Trees: trees{s}, Roles: roles{s.roles}, Forward: s.forward, Secrets: s.secrets, Certificates: s.certs, Operations: pluginCalls{s}, Bus: s.bus, Spans: spans,
 		Policy: restarts, Limits: limits, Reserved: reservedPaths(), Isolation: c.Isolation, Refused: s.refused,
+		Quota: process.Quota{Memory: int64(c.Memory), Processes: c.Processes, CPUWeight: c.CPUWeight},
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -131,9 +132,19 @@ func fail(_ context.Context, in struct {
 func spawn(_ context.Context, in struct {
 	OwnGroup bool `json:"own-group"`
 }) (any, error) {
+	if in.OwnGroup { // in a session of its own, and its parent ends
+		c := exec.Command("sh", "-c", "sleep 300 >/dev/null & echo $!")
+		c.Stderr = stderr
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		out, err := c.Output()
+		if err != nil {
+			return nil, err
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+		return map[string]int{"pid": pid}, err
+	}
 	c := exec.Command("sleep", "300")
 	c.Stdout, c.Stderr = stderr, stderr
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: in.OwnGroup}
 	if err := c.Start(); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
+	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/sdk/caller"
 )
 
@@ -124,6 +125,7 @@ func (s *Server) ListenLocal(path string) error {
 	if err != nil {
 		return err
 	}
+	l = process.Closed(l, func(pid int) { s.cfg.Log.Warn("a plugin tried to use the console and was refused", "pid", pid) })
 	s.lis = append(s.lis, listener{l, true, &connLimiter{max: maxLocal}})
 	return nil
 }

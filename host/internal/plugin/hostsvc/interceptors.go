@@ -33,8 +33,8 @@ func (s *Server) admit(ctx context.Context) error {
 		s.mu.RUnlock()
 	}
 	if ok != 1 {
-		return status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the token of a running process of plugin %s (environment %s)",
-			wire.MetaToken, s.plugin, wire.EnvToken)
+		return status.Errorf(codes.Unauthenticated, "the metadata %q does not hold the token of a running process of plugin %s (host_token of Configure)",
+			wire.MetaToken, s.plugin)
 	}
 	return nil
 }

@@ -15,7 +15,11 @@ import (
 // child is an operating-system process in a process group of its own.
 type child struct {
 	pid  int
-	done chan struct{} // closed when the process is reaped and its group killed
+	done chan struct{} // closed when the process is reaped and all that it left is killed
+
+	ready  chan struct{} // closed when pid and group are set
+	keeper *Keeper
+	group  *group
 
 	mu     sync.Mutex
 	reaped bool // the pid may belong to another process now
@@ -25,27 +29,37 @@ type child struct {
 // startChild starts cmd, whose streams must be files. The process dies with the
 // host: the kernel's signal for that follows the thread that forked, hence a thread
 // that does nothing else and lives as long as the child.
-func startChild(cmd *exec.Cmd, isolate *Isolate) (*child, error) {
+func startChild(cmd *exec.Cmd, isolate *Isolate, rules []rule, keeper *Keeper) (*child, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	c := &child{done: make(chan struct{})}
+	c := &child{done: make(chan struct{}), ready: make(chan struct{}), keeper: keeper}
+	none, err := os.Open(os.DevNull) // here, because the thread may not be able to
+	if err != nil {
+		return nil, err
+	}
+	defer none.Close()
+	cmd.Stdin = none
 	started := make(chan error)
-	go onThread(func() {
-		err := isolated(isolate)
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err == nil {
-			c.pid = cmd.Process.Pid
-			if isolate != nil {
-				limitChild(c.pid)
+	c.pid, c.group, err = keeper.start(func() (int, error) {
+		go onThread(func() {
+			err := isolated(isolate, rules)
+			if err == nil {
+				err = cmd.Start()
 			}
+			started <- err
+			if err == nil {
+				c.wait(cmd)
+			}
+		})
+		if err := <-started; err != nil {
+			return 0, err
 		}
-		started <- err
-		if err == nil {
-			c.wait(cmd)
-		}
+		return cmd.Process.Pid, nil
 	})
-	return c, <-started
+	if err == nil && isolate != nil {
+		limitChild(c.pid, isolate.Memory)
+	}
+	close(c.ready)
+	return c, err
 }
 
 // onThread runs f on a thread that ends with it. The main thread never ends, so it is left alone.
@@ -66,11 +80,11 @@ func onThread(f func()) {
 }
 
 // isolated restricts the calling thread for the child that it will start.
-func isolated(i *Isolate) error {
+func isolated(i *Isolate, rules []rule) error {
 	if i == nil {
 		return nil
 	}
-	if err := isolateThread(*i); err != nil && i.Required {
+	if err := isolateThread(*i, rules); err != nil && i.Required {
 		return fmt.Errorf("the process cannot be isolated: %w", err)
 	}
 	return nil
@@ -80,16 +94,24 @@ func isolated(i *Isolate) error {
 // pid, so the signal can reach nobody else.
 func (c *child) wait(cmd *exec.Cmd) {
 	defer close(c.done)
+	<-c.ready
 	for {
 		var info unix.Siginfo
 		if err := unix.Waitid(unix.P_PID, c.pid, &info, unix.WEXITED|unix.WNOWAIT, nil); !errors.Is(err, unix.EINTR) {
 			break
 		}
 	}
+	c.kill()
+	ended := make(chan struct{})
+	go func() { // on another thread: this one may be isolated
+		defer close(ended)
+		c.keeper.end(c.pid, c.group)
+	}()
+	<-ended
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = unix.Kill(-c.pid, unix.SIGKILL)
-	_ = cmd.Wait() // how it ended is in ProcessState
+	c.keeper.reaped(c.pid, func() { _ = cmd.Wait() }) // how it ended is in ProcessState
 	c.state = cmd.ProcessState
 	c.reaped = true
 }

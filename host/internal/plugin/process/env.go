@@ -18,9 +18,12 @@ var inherited = [...]string{"PATH", "TZ", "LANG", "HOME", "SSL_CERT_FILE", "SSL_
 func environ(handshake []string, s Spec, socketDir string) []string {
 	var env []string
 	for _, k := range inherited {
-		if v, ok := os.LookupEnv(k); ok {
+		if v, ok := os.LookupEnv(k); ok && (k != "HOME" || s.Isolate == nil) {
 			env = append(env, k+"="+v)
 		}
+	}
+	if s.Isolate != nil { // what the user of the host has there is closed to it
+		env = append(env, "HOME="+s.DataDir, "TMPDIR="+socketDir)
 	}
 	env = append(env, s.Env...)
 	for _, kv := range handshake {
@@ -31,7 +34,6 @@ func environ(handshake []string, s Spec, socketDir string) []string {
 	return append(env,
 		goplugin.EnvUnixSocketDir+"="+socketDir,
 		wire.EnvSocket+"="+s.HostSocket,
-		wire.EnvToken+"="+s.HostToken,
 		wire.EnvParent+"="+strconv.Itoa(os.Getpid()),
 		wire.EnvData+"="+s.DataDir,
 	)

@@ -11,6 +11,28 @@ type Isolate struct {
 	// The TCP ports that it may use; nil = any.
 	Connect, Listen []uint16
 	LowPorts        bool // it may listen at ports below 1024, TCP or UDP
+	UDP             bool // it may use UDP, at any port
+	// Files are what it may use besides its own directories and what the system provides to every program.
+	Files []File
+	// Home is the controller's: no rule about a directory above it reaches into it.
+	Home   string
+	Memory int64 // bytes that one process may write; 0 = 2 GiB
 	// Required makes it an error when a part that the machine has cannot be set.
 	Required bool
+}
+
+// File is a file, or a directory with all in it.
+type File struct {
+	Path       string
+	Write, Run bool
+}
+
+// writes reports whether files other than its own may be written.
+func (i Isolate) writes() bool {
+	for _, f := range i.Files {
+		if f.Write {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,7 +13,7 @@ import (
 
 // What a plugin's process may take, where no control group bounds it.
 const (
-	dataLimit = 2 << 30 // bytes of memory that it writes
+	dataLimit = 2 << 30 // bytes of memory that it writes, when no quota says otherwise
 	oomScore  = 500     // the kernel ends plugins before the host
 )
 
@@ -30,13 +31,14 @@ const ruleNetPort = 2
 
 // landlock version numbers that brought a part.
 const (
+	landlockFiles = 1
 	landlockTCP   = 4
 	landlockScope = 6
 )
 
 // Measure says which parts of the isolation this machine has. Strong reports whether the same user's processes are
 // closed to each other, which is the least that "required" asks for.
-func Measure() (i Isolation, strong bool) {
+func (k *Keeper) Measure() (i Isolation, strong bool) {
 	abi := landlockABI()
 	i.By = append(i.By, "no new privileges", "dangerous capabilities dropped")
 	if filterArch() != 0 {
@@ -50,6 +52,7 @@ func Measure() (i Isolation, strong bool) {
 		what string
 		abi  int
 	}{
+		{abi >= landlockFiles, "files: its own, the system's, those that were granted (Landlock)", landlockFiles},
 		{scope, "signals, memory and abstract sockets of other processes closed (Landlock)", landlockScope},
 		{tcp, "TCP ports by grant (Landlock)", landlockTCP},
 	} {
@@ -59,22 +62,32 @@ func Measure() (i Isolation, strong bool) {
 			i.Missing = append(i.Missing, fmt.Sprintf("%s: the kernel has version %d, version %d is needed", part.what, abi, part.abi))
 		}
 	}
-	i.By = append(i.By, fmt.Sprintf("memory up to %d MiB (rlimit), ended before the host when memory is short", dataLimit>>20))
-	i.Missing = append(i.Missing, "files: not restricted; a plugin reads and writes what the user of ctld does")
+	if g := k.groups; g.bounded {
+		i.By = append(i.By, fmt.Sprintf("memory up to %d MiB, %d processes and threads, CPU weight %d (control group)", g.quota.Memory>>20, g.quota.Processes, g.quota.CPUWeight))
+	} else {
+		i.By = append(i.By, fmt.Sprintf("memory up to %d MiB for each process (rlimit)", cmp.Or(g.quota.Memory, dataLimit)>>20))
+		i.Missing = append(i.Missing, g.missing...)
+	}
+	i.By = append(i.By, "ended before the host when memory is short")
+	if k.groups.dir != "" {
+		i.By = append(i.By, "all its processes end with it (control group)")
+	} else {
+		i.By = append(i.By, "all its processes end with it (one by one)")
+	}
 	return i, scope && filterArch() != 0
 }
 
 // isolateThread restricts the calling thread, and with it the child that it starts: not the other threads of the
 // host, which never come from this one.
-func isolateThread(p Isolate) error {
+func isolateThread(p Isolate, rules []rule) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
 	dropCapabilities(p.LowPorts)
-	if err := landlock(p); err != nil {
+	if err := landlock(p, rules); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
-	if err := filterCalls(); err != nil {
+	if err := filterCalls(!p.UDP, !p.writes()); err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
 	return nil
@@ -96,9 +109,10 @@ func dropCapabilities(lowPorts bool) {
 	}
 }
 
-func landlock(p Isolate) error {
+func landlock(p Isolate, rules []rule) error {
 	abi := landlockABI()
 	var attr struct{ fs, net, scoped uint64 }
+	attr.fs = fileRights(abi)
 	if abi >= landlockScope {
 		attr.scoped = unix.LANDLOCK_SCOPE_SIGNAL | unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
 	}
@@ -108,18 +122,23 @@ func landlock(p Isolate) error {
 	if abi >= landlockTCP && p.Listen != nil {
 		attr.net |= unix.LANDLOCK_ACCESS_NET_BIND_TCP
 	}
-	if attr.net|attr.scoped == 0 {
+	size := unsafe.Sizeof(attr) // an older kernel knows no more than the first members
+	switch {
+	case abi == 0:
 		return nil
-	}
-	size := unsafe.Sizeof(attr)
-	if abi < landlockScope {
-		size = unsafe.Offsetof(attr.scoped) // an older kernel knows no more
+	case abi < landlockTCP:
+		size = unsafe.Offsetof(attr.net)
+	case abi < landlockScope:
+		size = unsafe.Offsetof(attr.scoped)
 	}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
 		return errno
 	}
 	defer unix.Close(int(fd))
+	if err := allowFiles(int(fd), attr.fs, rules); err != nil {
+		return fmt.Errorf("files: %w", err)
+	}
 	for access, ports := range map[uint64][]uint16{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP: p.Connect, unix.LANDLOCK_ACCESS_NET_BIND_TCP: p.Listen} {
 		for _, port := range ports {
 			rule := struct{ access, port uint64 }{access, uint64(port)}
@@ -135,8 +154,9 @@ func landlock(p Isolate) error {
 }
 
 // limitChild bounds a process that was started. What fails leaves it as it is.
-func limitChild(pid int) {
+func limitChild(pid int, memory int64) {
+	data := uint64(cmp.Or(memory, dataLimit))
 	_ = unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
-	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: dataLimit, Max: dataLimit}, nil)
+	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: data, Max: data}, nil)
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0)
 }

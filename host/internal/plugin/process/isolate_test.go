@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -67,13 +68,44 @@ func hostile() {
 	act("mptcp", err)
 	_, err = unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM, 0)
 	act("vsock", err)
-	act("user-namespace", raw(unix.SYS_CLONE, unix.CLONE_NEWUSER|unix.CLONE_NEWNET|uintptr(unix.SIGCHLD)))
-	act("unshare", raw(unix.SYS_UNSHARE, unix.CLONE_NEWNS))
-	act("mount", unix.Mount("none", "/tmp", "tmpfs", 0, ""))
 	act("bpf", raw(unix.SYS_BPF, 0, 0, 0))
 	act("io_uring", raw(unix.SYS_IO_URING_SETUP, 1, 0))
 	act("keyctl", raw(unix.SYS_KEYCTL, 0, 0))
+	home, own, granted := os.Getenv("HOSTILE_HOME"), os.Getenv("HOSTILE_OWN"), os.Getenv("HOSTILE_FILES")
+	key := filepath.Join(home, "key")
+	_, err = os.ReadFile(key)
+	act("read-key", err)
+	act("write-key", os.WriteFile(key, []byte("x"), 0o600))
+	act("truncate-key", os.Truncate(key, 0))
+	act("chmod-key", os.Chmod(key, 0o644))
+	act("utime-key", os.Chtimes(key, time.Time{}, time.Now()))
+	act("setxattr-key", unix.Setxattr(key, "user.x", []byte("x"), 0))
+	_, err = os.ReadDir(home)
+	act("list-home", err)
+	act("link-key", os.Link(key, filepath.Join(own, "link")))
+	act("rename-key", os.Rename(key, filepath.Join(own, "key")))
+	act("remove-key", os.Remove(key))
+	if os.Getenv("HOSTILE_ISOLATED") != "" { // without, they would be done
+		act("write-etc", os.WriteFile("/etc/ctl-hostile", nil, 0o600))
+		act("write-program", os.WriteFile(os.Args[0]+".new", nil, 0o755))
+	}
+	act("own-file", os.WriteFile(filepath.Join(own, "file"), []byte("#!/bin/sh\n"), 0o755))
+	act("run-own-file", exec.Command(filepath.Join(own, "file")).Run())
+	act("granted-file", os.WriteFile(filepath.Join(granted, "file"), nil, 0o600))
+	act("run-system", exec.Command("/bin/sh", "-c", "exit 0").Run())
+	_, err = os.ReadFile("/etc/hosts")
+	act("read-system", err)
+	u, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		unix.Close(u)
+	}
+	act("udp", err)
+	_, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW, 0)
+	act("packet", err)
 	act("oom", os.WriteFile("/proc/self/oom_score_adj", []byte("-1"), 0))
+	act("user-namespace", raw(unix.SYS_CLONE, unix.CLONE_NEWUSER|unix.CLONE_NEWNET|uintptr(unix.SIGCHLD)))
+	act("unshare", raw(unix.SYS_UNSHARE, unix.CLONE_NEWNS))
+	act("mount", unix.Mount("none", "/tmp", "tmpfs", 0, ""))
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
 		if strings.HasPrefix(line, "NoNewPrivs") || strings.HasPrefix(line, "CapBnd") || strings.HasPrefix(line, "Seccomp:") {
@@ -87,7 +119,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 		hostile()
 		return
 	}
-	if have, strong := Measure(); !strong {
+	if have, strong := new(Keeper).Measure(); !strong {
 		t.Skipf("SKIPPED, NOT TESTED: this machine lacks %s", strings.Join(have.Missing, "; "))
 	}
 	listen := func(network, address string) net.Listener {
@@ -105,6 +137,17 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 	free := listen("tcp", "127.0.0.1:0")
 	bind := port(free)
 	_ = free.Close()
+	base := t.TempDir()
+	home := filepath.Join(base, "home")
+	own, files := filepath.Join(home, "data", "own"), filepath.Join(base, "files")
+	for _, d := range []string{own, files} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(home, "key"), []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	run := func(i *Isolate) string {
 		file := filepath.Join(t.TempDir(), "out")
 		out, err := os.Create(file)
@@ -113,9 +156,20 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 		}
 		cmd := exec.Command(os.Args[0], "-test.run=^TestAnIsolatedProcessReachesNoOther$")
 		cmd.Stdout, cmd.Stderr = out, out
-		cmd.Env = []string{"HOSTILE_HOST=" + strconv.Itoa(os.Getpid()), "HOSTILE_ABSTRACT=" + abstract, fmt.Sprint("HOSTILE_PORT=", port(secret)),
+		cmd.Env = []string{"HOSTILE_HOST=" + strconv.Itoa(os.Getpid()), "HOSTILE_ABSTRACT=" + abstract,
+			"HOSTILE_HOME=" + home, "HOSTILE_OWN=" + own, "HOSTILE_FILES=" + files, fmt.Sprint("HOSTILE_PORT=", port(secret)),
 			fmt.Sprint("HOSTILE_GRANTED=", port(granted)), fmt.Sprint("HOSTILE_BIND=", bind)}
-		c, err := startChild(cmd, i)
+		var rules []rule
+		if i != nil {
+			cmd.Env = append(cmd.Env, "HOSTILE_ISOLATED=yes")
+			program, err := os.Open(os.Args[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer program.Close()
+			rules = fileRules(*i, program, os.Args[0], []string{own})
+		}
+		c, err := startChild(cmd, i, rules, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,19 +182,37 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 		return string(b)
 	}
 	free1 := run(nil)
-	for _, name := range []string{"signal", "abstract", "dial", "listen", "listen-free"} {
+	for _, name := range []string{"signal", "abstract", "dial", "listen", "listen-free", "read-key", "chmod-key", "own-file", "run-own-file", "granted-file", "udp", "link-key", "rename-key"} {
 		if !strings.Contains(free1, name+" DONE\n") {
 			t.Errorf("without isolation %s is refused, so this test shows nothing:\n%s", name, free1)
 		}
 	}
-	got := run(&Isolate{Connect: []uint16{port(granted)}, Listen: []uint16{bind}, Required: true})
+	if err := os.WriteFile(filepath.Join(home, "key"), []byte("secret"), 0o600); err != nil { // it was taken
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(own, "key")), os.Remove(filepath.Join(own, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	// The grant of a directory above the home does not reach into it.
+	got := run(&Isolate{Connect: []uint16{port(granted)}, Listen: []uint16{bind}, Files: []File{{Path: base}}, Home: home, Required: true})
 	t.Log("\n" + got)
-	for _, name := range []string{"signal", "environ", "memory", "ptrace", "abstract", "dial", "listen-free", "mptcp", "vsock", "user-namespace", "unshare", "mount", "bpf", "io_uring", "keyctl", "oom"} {
+	for _, name := range []string{"signal", "environ", "memory", "ptrace", "abstract", "dial", "listen-free", "mptcp", "vsock", "user-namespace", "unshare", "mount", "bpf", "io_uring", "keyctl", "oom",
+		"read-key", "write-key", "truncate-key", "rename-key", "remove-key", "link-key", "chmod-key", "utime-key", "setxattr-key", "list-home", "write-etc",
+		"write-program", "run-own-file", "granted-file", "udp", "packet"} {
 		if !strings.Contains(got, name+" refused:") {
 			t.Errorf("%s was not refused", name)
 		}
 	}
-	for _, want := range []string{"dial-granted DONE", "listen DONE", "NoNewPrivs: 1", "Seccomp: 2"} {
+	if b, err := os.ReadFile(filepath.Join(home, "key")); string(b) != "secret" {
+		t.Errorf("the key is %q, %v", b, err)
+	}
+	may := run(&Isolate{UDP: true, Files: []File{{Path: files, Write: true}, {Path: own, Run: true}}, Home: home, Required: true})
+	for _, want := range []string{"granted-file DONE", "udp DONE", "run-own-file DONE", "read-key refused", "write-key refused"} {
+		if !strings.Contains(may, want) {
+			t.Errorf("with grants %q is missing:\n%s", want, may)
+		}
+	}
+	for _, want := range []string{"own-file DONE", "run-system DONE", "read-system DONE", "dial-granted DONE", "listen DONE", "NoNewPrivs: 1", "Seccomp: 2"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing", want)
 		}

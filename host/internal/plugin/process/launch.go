@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -28,6 +29,7 @@ func (p *Process) launch(ctx context.Context) error {
 		return fmt.Errorf("the certificate for plugin %s cannot be made: %w", p.spec.Name, err)
 	}
 	var execErr, recordErr error
+	own := filepath.Join(p.dir, ownDir)
 	p.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake,
 		Plugins:          wire.Set(nil),
@@ -41,9 +43,9 @@ func (p *Process) launch(ctx context.Context) error {
 		SyncStdout:       &lineWriter{f: p.log.stdout},
 		SyncStderr:       &lineWriter{f: p.log.stderr},
 		GRPCDialOptions:  dialOptions(),
-		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.dir},
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: own},
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (runner.Runner, error) {
-			execErr = p.run.exec(p.prog, p.dir, environ(append(cmd.Env, "PLUGIN_CLIENT_CERT="+string(certificate)), p.spec, p.dir))
+			execErr = p.run.exec(p.prog, p.dir, environ(append(cmd.Env, "PLUGIN_CLIENT_CERT="+string(certificate)), p.spec, own))
 			if execErr != nil {
 				return nil, execErr
 			}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,8 +80,10 @@ func (p *Process) prepare() (err error) {
 			return err
 		}
 	}
-	p.dir, err = os.MkdirTemp(p.spec.Dir, "p")
-	return err
+	if p.dir, err = os.MkdirTemp(p.spec.Dir, "p"); err != nil {
+		return err
+	}
+	return os.Mkdir(filepath.Join(p.dir, ownDir), 0o700)
 }
 
 // Conn is the connection to the plugin. It fails once the process is gone.

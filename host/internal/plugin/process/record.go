@@ -2,7 +2,9 @@ package process
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -61,6 +63,9 @@ func (r record) alive() bool {
 		return false
 	}
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", r.PID))
+	if errors.Is(err, fs.ErrPermission) {
+		return true // a plugin closes that to the same user; the start time says enough
+	}
 	return err == nil && exe == r.Executable
 }
 

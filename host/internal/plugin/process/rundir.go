@@ -13,8 +13,11 @@ import (
 const maxSocketPath = 107
 
 // What this package and go-plugin append to the run directory:
-// "/NAME/p1234567890/plugin1234567890".
-const socketSuffix = len("/") + MaxName + len("/p1234567890/plugin1234567890")
+// "/NAME/p1234567890/s/plugin1234567890".
+const socketSuffix = len("/") + MaxName + len("/p1234567890/"+ownDir+"/plugin1234567890")
+
+// ownDir, in the directory of a process, is what the process itself may write: its socket and its temporary files.
+const ownDir = "s"
 
 // MaxName is the longest name of a plugin, because it is part of a socket's path.
 const MaxName = 32

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ type run struct {
 	mu     sync.Mutex
 	child  *child
 	killed bool // also before it was started
+	rules  []rule
 
 	handshake  *io.PipeReader // one line, then the end when the child ends
 	handshakeW *io.PipeWriter
@@ -58,6 +60,9 @@ func (r *run) exec(p *program, dir string, env []string) error {
 		outR.Close()
 		outW.Close()
 		return err
+	}
+	if r.spec.Isolate != nil {
+		r.rules = fileRules(*r.spec.Isolate, p.file, p.path, []string{r.spec.DataDir, filepath.Join(dir, ownDir)})
 	}
 	err = r.start(&exec.Cmd{
 		Path:   path,
@@ -97,7 +102,7 @@ func (r *run) start(cmd *exec.Cmd) error {
 	if r.killed {
 		return context.Canceled
 	}
-	c, err := startChild(cmd, r.spec.Isolate)
+	c, err := startChild(cmd, r.spec.Isolate, r.rules, r.spec.Keeper)
 	if err == nil {
 		r.child = c
 	}

@@ -30,6 +30,16 @@ var denied = []uint32{
 	unix.SYS_SYSLOG, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_FANOTIFY_INIT, unix.SYS_VHANGUP, unix.SYS_MBIND, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
 }
 
+// modeCalls change mode, owner, times and attributes of a file by its path.
+func modeCalls() []uint32 {
+	calls := []uint32{unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_REMOVEXATTRAT}
+	if runtime.GOARCH == "amd64" { // elsewhere there are none of the old ones
+		calls = append(calls, 90, 92, 94, 132, 235, 261) // chmod, chown, lchown, utime, utimes, futimesat
+	}
+	return calls
+}
+
 // families are the sockets that a plugin may make.
 var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
@@ -41,8 +51,9 @@ const (
 )
 
 // filterCalls denies system calls to the calling thread and its children. They fail, nothing is killed: libraries go on
-// without.
-func filterCalls() error {
+// without. noUDP denies UDP too; noModes changes of mode, owner, times and attributes of files by their path, which
+// Landlock does not see.
+func filterCalls(noUDP, noModes bool) error {
 	arch := filterArch()
 	if arch == 0 {
 		return nil
@@ -62,9 +73,20 @@ func filterCalls() error {
 	load(callNumber)
 	emit(unix.BPF_JMP|unix.BPF_JGE|unix.BPF_K, 0, 1, 0x40000000)
 	fail(unix.EPERM)
+	denied := denied
+	if noModes {
+		denied = append(denied[:len(denied):len(denied)], modeCalls()...)
+	}
 	for _, nr := range denied {
 		unless(1, nr)
 		fail(unix.EPERM)
+	}
+	if noModes {
+		unless(4, unix.SYS_UTIMENSAT)
+		load(callArgs + 8)
+		emit(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 1, 0, 0) // without a path it is the file of a descriptor
+		fail(unix.EPERM)
+		allow()
 	}
 	unless(1, unix.SYS_CLONE3)
 	fail(unix.ENOSYS) // its flags cannot be seen; who gets this uses clone
@@ -73,10 +95,23 @@ func filterCalls() error {
 	emit(unix.BPF_JMP|unix.BPF_JSET|unix.BPF_K, 0, 1, unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.CLONE_NEWPID|unix.CLONE_NEWNET|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS|unix.CLONE_NEWCGROUP)
 	fail(unix.EPERM)
 	allow()
-	unless(uint8(5+2*len(families)), unix.SYS_SOCKET)
+	skip := uint8(5 + 2*len(families))
+	if noUDP {
+		skip += 7
+	}
+	unless(skip, unix.SYS_SOCKET)
 	load(callArgs + 2*8)
 	unless(1, unix.IPPROTO_MPTCP)
 	fail(unix.EPROTONOSUPPORT) // Landlock does not see its ports
+	if noUDP {
+		load(callArgs + 8)
+		emit(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0, 0, 0xf) // the type without its flags
+		unless(4, unix.SOCK_DGRAM)
+		load(callArgs)
+		emit(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 1, 0, unix.AF_INET)
+		unless(1, unix.AF_INET6)
+		fail(unix.EACCES)
+	}
 	load(callArgs)
 	for _, f := range families {
 		unless(1, f)

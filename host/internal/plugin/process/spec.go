@@ -18,7 +18,6 @@ type Spec struct {
 	DataDir string // the plugin's own, survives restarts; made if absent; its working directory
 
 	HostSocket string // unix socket of the host's services
-	HostToken  string
 
 	StartTimeout time.Duration // from exec to handshake; 0 = 30 s
 	Logger       *slog.Logger
@@ -26,6 +25,9 @@ type Spec struct {
 
 	// Isolate restricts the process; nil = not.
 	Isolate *Isolate
+
+	// Keeper ends all that the process leaves; nil = only its process group ends with it.
+	Keeper *Keeper
 
 	// Attach connects to a process that runs already, under a debugger.
 	Attach *Attach

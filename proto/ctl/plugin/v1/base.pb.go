@@ -921,8 +921,8 @@ type ConfigureRequest struct {
 	DataDir string `protobuf:"bytes,3,opt,name=data_dir,json=dataDir,proto3" json:"data_dir,omitempty"`
 	// Install facets that are on: "rest", "cli", "ui".
 	Facets []string `protobuf:"bytes,4,rep,name=facets,proto3" json:"facets,omitempty"`
-	// The host's socket and token, for a plugin that was not started by the host
-	// (debugging) and so has them not in its environment.
+	// The host's socket, which is in the environment too (CTL_HOST_SOCKET), and the token of this process, which
+	// is nowhere else: environments can be read by others.
 	HostSocket    string `protobuf:"bytes,5,opt,name=host_socket,json=hostSocket,proto3" json:"host_socket,omitempty"`
 	HostToken     string `protobuf:"bytes,6,opt,name=host_token,json=hostToken,proto3" json:"host_token,omitempty"`
 	unknownFields protoimpl.UnknownFields

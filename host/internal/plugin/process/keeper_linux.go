@@ -1,0 +1,225 @@
+package process
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Keeper ends what the processes of plugins leave: children that have left the process group. Once there is one, such a child
+// becomes the host's when its parent ends. All processes of plugins are started through the same Keeper.
+type Keeper struct {
+	groups  groups
+	signals chan os.Signal
+	over    chan struct{}
+	closing sync.Once
+
+	mu      sync.Mutex
+	plugins map[int]bool // processes that were started and not reaped
+	number  int          // of control groups, so far
+}
+
+// NewKeeper makes the host the parent of all orphans of its plugins, and prepares control groups as far as it may.
+func NewKeeper(q Quota) *Keeper {
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // since Linux 3.4
+	k := &Keeper{groups: findGroups(q), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]bool{}}
+	signal.Notify(k.signals, syscall.SIGCHLD)
+	go func() {
+		defer close(k.over)
+		for range k.signals {
+			k.mu.Lock()
+			k.orphans() // reaps those that have ended
+			k.mu.Unlock()
+		}
+	}()
+	return k
+}
+
+// Close ends the reaping.
+func (k *Keeper) Close() {
+	if k == nil {
+		return
+	}
+	k.closing.Do(func() {
+		signal.Stop(k.signals)
+		close(k.signals)
+	})
+	<-k.over
+}
+
+// start starts a process with f, which returns its pid.
+func (k *Keeper) start(f func() (int, error)) (pid int, g *group, err error) {
+	if k == nil {
+		pid, err = f()
+		return pid, nil, err
+	}
+	k.mu.Lock() // a process that is not in the list yet would be taken for an orphan
+	defer k.mu.Unlock()
+	if pid, err = f(); err != nil {
+		return 0, nil, err
+	}
+	k.plugins[pid] = true
+	k.number++
+	_ = unix.Prlimit(pid, markLimit, &unix.Rlimit{Cur: mark(pid), Max: mark(pid)}, nil)
+	return pid, k.groups.add(pid, k.number), nil
+}
+
+// The mark of a plugin's processes is a limit that without privileges can only be lowered and has no effect on them: they
+// have no real-time scheduling.
+const markLimit = unix.RLIMIT_RTTIME
+
+func mark(pid int) uint64 { return 1<<50 | uint64(pid) }
+
+// endTime bounds the wait for processes that were killed: one may hang in the kernel.
+const endTime = 2 * time.Second
+
+// end kills what is left of a plugin whose process has ended and is not reaped yet.
+func (k *Keeper) end(pid int, g *group) {
+	if k == nil {
+		return
+	}
+	g.kill()
+	for deadline := time.Now().Add(endTime); ; time.Sleep(time.Millisecond) {
+		k.mu.Lock()
+		left := 0
+		for _, o := range k.orphans() {
+			var have unix.Rlimit
+			if unix.Prlimit(o, markLimit, nil, &have) == nil && have.Max != mark(pid) && k.plugins[int(have.Max&(1<<32-1))] && have.Max>>50 == 1 {
+				continue // of a plugin that runs
+			}
+			_ = unix.Kill(o, unix.SIGKILL)
+			left++
+		}
+		if left == 0 || time.Now().After(deadline) {
+			k.mu.Unlock()
+			break
+		}
+		k.mu.Unlock()
+	}
+	g.remove()
+}
+
+// reaped forgets a process, which wait reaps.
+func (k *Keeper) reaped(pid int, wait func()) {
+	if k == nil {
+		wait()
+		return
+	}
+	k.mu.Lock() // until then nobody else may reap it, and from then on the pid may be another's
+	defer k.mu.Unlock()
+	wait()
+	delete(k.plugins, pid)
+}
+
+// orphans lists the children of the host that come from plugins and were not started by it; those that have ended are
+// reaped. The caller holds mu.
+func (k *Keeper) orphans() (out []int) {
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	self := filters("self")
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, word := range strings.Fields(string(text)) {
+			pid, err := strconv.Atoi(word)
+			if err != nil || k.plugins[pid] || filters(word) <= self {
+				continue
+			}
+			if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == 0 && err == nil {
+				out = append(out, pid)
+			}
+		}
+	}
+	return out
+}
+
+// filters is the number of seccomp filters of a process. A descendant cannot have fewer than its parent had, so it shows
+// what comes from a plugin.
+func filters(pid string) int { return statusNumber(pid, "Seccomp_filters:") }
+
+func statusNumber(pid, name string) int {
+	text, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name); ok {
+			n, _ := strconv.Atoi(strings.TrimSpace(value))
+			return n
+		}
+	}
+	return 0
+}
+
+// ofPlugin reports whether a process is a plugin's, or a descendant of one. One that has ended counts as such: it may have
+// handed its connection on. One of another namespace, 0, cannot be one.
+func ofPlugin(pid int) bool {
+	if pid == 0 {
+		return false
+	}
+	if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err != nil {
+		return true
+	}
+	if filters(strconv.Itoa(pid)) <= filters("self") {
+		return false
+	}
+	for self := os.Getpid(); pid > 1; pid = statusNumber(strconv.Itoa(pid), "PPid:") {
+		if pid == self {
+			return true
+		}
+	}
+	return false
+}
+
+// Closed returns a listener at a unix socket that plugins cannot use: who connects from one is cut off. The kernel
+// restricts such sockets by neither Landlock nor grants.
+func Closed(l net.Listener, refused func(pid int)) net.Listener { return closedListener{l, refused} }
+
+type closedListener struct {
+	net.Listener
+	refused func(pid int)
+}
+
+// Accept implements net.Listener.
+func (l closedListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		pid, err := peer(c)
+		if err == nil && !ofPlugin(pid) {
+			return c, nil
+		}
+		_ = c.Close()
+		l.refused(pid)
+	}
+}
+
+// peer is the process that connected to a unix socket.
+func peer(c net.Conn) (int, error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return 0, fmt.Errorf("%T is no unix socket", c)
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Ucred
+	var failed error
+	if err := raw.Control(func(fd uintptr) { cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
+		return 0, err
+	}
+	if failed != nil {
+		return 0, failed
+	}
+	return int(cred.Pid), nil
+}

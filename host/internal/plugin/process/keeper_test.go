@@ -1,0 +1,165 @@
+package process
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// escape starts a process that leaves the group, the session and the parent of a plugin, and prints its pid.
+func escape() {
+	c := exec.Command("sh", "-c", "sleep 300 >/dev/null & echo $!")
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	c.Stderr = os.Stderr // a pipe would be held open by it
+	out, err := c.Output()
+	fmt.Print(string(out))
+	if socket := os.Getenv("ESCAPE_SOCKET"); socket != "" {
+		answer := "closed"
+		if conn, err := net.Dial("unix", socket); err == nil {
+			if line, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
+				answer = strings.TrimSpace(line)
+			}
+		}
+		fmt.Println(answer)
+	}
+	if err == nil {
+		_ = exec.Command("sleep", "300").Run() // until it is killed
+	}
+}
+
+// escaped starts an isolated process, and returns it with what it prints.
+func escaped(t *testing.T, k *Keeper, env ...string) (*child, *bufio.Reader) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	program, err := os.Open(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	i := &Isolate{Required: true}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestNothingOfAProcessIsLeft$")
+	cmd.Env = append([]string{"ESCAPE=yes", "PATH=" + os.Getenv("PATH")}, env...)
+	cmd.Stdout, cmd.Stderr = w, os.Stderr
+	c, err := startChild(cmd, i, fileRules(*i, program, os.Args[0], nil), k)
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.kill(); <-c.done })
+	return c, bufio.NewReader(r)
+}
+
+func number(t *testing.T, r *bufio.Reader) int {
+	t.Helper()
+	line, err := r.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func isolating(t *testing.T) *Keeper {
+	t.Helper()
+	if have, strong := new(Keeper).Measure(); !strong {
+		t.Skipf("SKIPPED, NOT TESTED: this machine lacks %s", strings.Join(have.Missing, "; "))
+	}
+	k := NewKeeper(Quota{})
+	t.Cleanup(k.Close)
+	return k
+}
+
+func TestNothingOfAProcessIsLeft(t *testing.T) {
+	if os.Getenv("ESCAPE") != "" {
+		escape()
+		return
+	}
+	for _, groups := range []bool{true, false} {
+		t.Run(fmt.Sprint("control groups ", groups), func(t *testing.T) {
+			k := isolating(t)
+			switch {
+			case groups && k.groups.dir == "":
+				t.Skipf("SKIPPED, NOT TESTED: %s", strings.Join(k.groups.missing, "; "))
+			case !groups:
+				k.groups.dir = ""
+			}
+			one, said := escaped(t, k)
+			first := number(t, said)
+			two, said := escaped(t, k)
+			second := number(t, said)
+			if startTime(first) == 0 || startTime(second) == 0 {
+				t.Fatal("they have ended too early, so this test shows nothing")
+			}
+			one.kill()
+			<-one.done
+			if startTime(first) != 0 {
+				t.Error("a child of the first is left")
+			}
+			if startTime(second) == 0 {
+				t.Error("the child of the second ended with the first")
+			}
+			two.kill()
+			<-two.done
+			if startTime(second) != 0 {
+				t.Error("a child of the second is left")
+			}
+			if left, _ := filepath.Glob(filepath.Join(k.groups.dir, fmt.Sprintf("ctl-%d-*", os.Getpid()))); groups && len(left) > 0 {
+				t.Errorf("control groups are left: %v", left)
+			}
+		})
+	}
+}
+
+func TestAPluginCannotUseASocketOfTheHost(t *testing.T) {
+	k := isolating(t)
+	path := filepath.Join(t.TempDir(), "console.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan int, 1)
+	closed := Closed(l, func(pid int) { refused <- pid })
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			c, err := closed.Accept()
+			if err != nil {
+				return
+			}
+			fmt.Fprintln(c, "welcome")
+			c.Close()
+		}
+	}()
+	defer func() { l.Close(); <-ended }()
+	own, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	if line, err := bufio.NewReader(own).ReadString('\n'); line != "welcome\n" {
+		t.Errorf("the host itself: %q, %v", line, err)
+	}
+	c, said := escaped(t, k, "ESCAPE_SOCKET="+path)
+	number(t, said)
+	if line, err := said.ReadString('\n'); line != "closed\n" {
+		t.Errorf("a plugin: %q, %v", line, err)
+	}
+	if pid := <-refused; pid != c.pid {
+		t.Errorf("%d was refused, not %d", pid, c.pid)
+	}
+}
