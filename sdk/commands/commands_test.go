@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -180,5 +181,16 @@ func TestTable(t *testing.T) {
 		if out.String() != want {
 			t.Errorf("%s: got\n%swant\n%s", format, out.String(), want)
 		}
+	}
+}
+
+// A file that the kernel refuses to a plugin is answered with the places that it may use.
+func TestFileErrorNamesThePlaces(t *testing.T) {
+	refused := &os.PathError{Op: "open", Path: "/home/etc/x", Err: os.ErrPermission}
+	if err := commands.FileError(refused); !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "import/") {
+		t.Errorf("%v", err)
+	}
+	if err := commands.FileError(os.ErrNotExist); err != os.ErrNotExist {
+		t.Errorf("%v", err)
 	}
 }

@@ -2,6 +2,9 @@ package commands
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,4 +41,13 @@ func Files(dir string, endings ...string) func(ctx context.Context, prefix strin
 		}
 		return out
 	}
+}
+
+// FileError says of a file of the home that the plugin may not use, which the kernel refuses, where it may be instead.
+// Other errors, and nil, are returned as they are.
+func FileError(err error) error {
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return fmt.Errorf("%w: of the home, this plugin reads files below import/ and makes them below export/; put it there, or name a file elsewhere, which ctl sends", err)
 }

@@ -39,7 +39,7 @@ func (s *Shell) runRouterAdd(ctx context.Context, in *commands.Invocation) error
 	if file := in.Option("key-file"); file != "" {
 		key, err := os.ReadFile(file)
 		if err != nil {
-			return fault.Wrap(fault.Invalid, err, "the key cannot be read: %v", err)
+			return fault.Wrap(fault.Invalid, err, "the key cannot be read: %v", commands.FileError(err))
 		}
 		m.PrivateKey = string(key)
 	} else if m.User != "" && in.Terminal != nil {

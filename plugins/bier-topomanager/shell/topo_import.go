@@ -54,7 +54,7 @@ func (s *Shell) runTopoImport(ctx context.Context, in *commands.Invocation) erro
 func (s *Shell) read(name string) ([]byte, error) {
 	f, err := os.Open(commands.Path(s.Home, name))
 	if err != nil {
-		return nil, err
+		return nil, commands.FileError(err)
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, importer.MaxSize+1))

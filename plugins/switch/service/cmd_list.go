@@ -144,7 +144,7 @@ func (s *Service) runExportDB(_ context.Context, in *commands.Invocation) error 
 		if errors.Is(err, fs.ErrExist) {
 			kind = fault.Exists
 		}
-		return fault.Wrap(kind, err, "the list is not written: %v", err)
+		return fault.Wrap(kind, err, "the list is not written: %v", commands.FileError(err))
 	}
 	_, err = f.Write(b.Bytes())
 	if err = errors.Join(err, f.Close()); err != nil {

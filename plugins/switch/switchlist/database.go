@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
 )
@@ -302,7 +303,7 @@ func read(path string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.Wrap(fault.NotFound, err, "the switch list %s does not exist", path)
 	case err != nil:
-		return nil, fault.Wrap(fault.Invalid, err, "the switch list cannot be read: %v", err)
+		return nil, fault.Wrap(fault.Invalid, err, "the switch list cannot be read: %v", commands.FileError(err))
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {

@@ -34,7 +34,7 @@ func TestBier(t *testing.T) {
 	ctx, complaints := browser(t)
 	c := harness.Start(t, bin, nil)
 	c.Ctl("feature:install --grant ctl-bier-all")
-	topology := filepath.Join(c.Home, "tv.yaml")
+	topology := filepath.Join(t.TempDir(), "tv.yaml")
 	if err := os.WriteFile(topology, []byte(`topology-id: tv
 node: [{node-id: r1}, {node-id: r2}, {node-id: r3}]
 link:

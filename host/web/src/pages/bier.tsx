@@ -29,7 +29,8 @@ async function load(topology: string): Promise<Known> {
 }
 
 export function BierPage() {
-  const topologies = useData(() => rpc<{ topology?: { 'topology-id': string }[] }>('bier-topology-api:load-topology').then(t => (t.topology ?? []).map(x => x['topology-id'])), [graphs.value?.size ?? 0]);
+  const topologies = useData(() => rpc<{ topology?: { 'topology-id': string }[] }>('bier-topology-api:load-topology').then(t => (t.topology ?? []).map(x => x['topology-id'])), []);
+  useEffect(topologies.reload, [graphs.value?.size]); // not another key: what is open below stays while the list is read again
   const chosen = route.value.path[1] ?? topologies.value?.[0] ?? '';
   return <><Title side={topologies.value && topologies.value.length > 0 && <Choice label="Topology" value={chosen} options={topologies.value.map(t => [t, t])} onChange={t => go(['bier', t])} />}>BIER</Title>
     {topologies.error?.status === 404 ? <Empty action={<a class="button" href={to(['system', 'features'])}>Install ctl-bier-all</a>}>BIER is not installed.</Empty>
