@@ -18,7 +18,8 @@ export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: unkn
       (e: unknown) => { if (!stop.signal.aborted) set(s => ({ ...s, loading: false, error: faultFrom(e) })); });
     return () => stop.abort();
   }, [key, turn]);
-  return { ...state, reload: useCallback(() => again(t => t + 1), []) };
+  const reload = useCallback(() => again(t => t + 1), []);
+  return state.key === key ? { ...state, reload } : { loading: true, reload }; // what another key had is not drawn for a moment
 }
 
 /** useTick draws again every few seconds, for ages. */
