@@ -196,16 +196,6 @@ func handOver(list []act, before uint64) (time.Duration, bool) {
 	return 0, false
 }
 
-// freeze stops a process and waits until it stands still.
-func freeze(t *testing.T, pid int) {
-	t.Helper()
-	_ = syscall.Kill(pid, syscall.SIGSTOP)
-	harness.Within(t, "the process stands still", func() bool {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil || strings.Contains(string(b), ") T")
-	})
-}
-
 // A role is held by one node; another takes over within seconds when that dies or stands
 // still, and at once when it stops in order. No two act at a time.
 func TestRolesAreHandedOver(t *testing.T) {
@@ -238,7 +228,7 @@ func TestRolesAreHandedOver(t *testing.T) {
 	measure("a node stops in order", func(i int) { all[i].Stop() }, launch)
 	measure("a node stands still", func(i int) {
 		pid := all[i].PID()
-		freeze(t, pid)
+		harness.Freeze(t, pid)
 		time.AfterFunc(15*time.Second, func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
 		ask := (i + 1) % len(all)
 		await(t, all[ask], all, "act", i)
@@ -385,7 +375,7 @@ func TestAPluginForOneNode(t *testing.T) {
 	// Its controller stands still: the process does not go on beside that on another node.
 	f := await(t, all[i], all, "plugin/lone", -1)
 	frozen := where(all[f]).Output.PID
-	freeze(t, all[f].PID())
+	harness.Freeze(t, all[f].PID())
 	defer func() { _ = syscall.Kill(all[f].PID(), syscall.SIGCONT) }()
 	t.Logf("node %d with process %d stands still; it runs %d, asked was node %d", f, all[f].PID(), frozen, i)
 	began = time.Now()

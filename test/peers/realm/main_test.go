@@ -103,9 +103,7 @@ func (d *daemon) kill() {
 // pause makes the server hang: its port takes connections, and nothing answers.
 func (d *daemon) pause(t *testing.T) {
 	t.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	harness.Freeze(t, d.cmd.Process.Pid)
 }
 
 func (d *daemon) resume(t *testing.T) {
@@ -290,9 +288,7 @@ func pidIn(info string) int {
 // pauseAll is pause for a server of several processes.
 func (d *daemon) pauseAll(t *testing.T) {
 	t.Helper()
-	if err := syscall.Kill(-d.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	harness.Freeze(t, -d.cmd.Process.Pid)
 }
 
 func (d *daemon) resumeAll(t *testing.T) {
