@@ -191,7 +191,7 @@ var files = map[string]func(t *testing.T, s *site, home string){
 		out := ""
 		harness.Within(t, "the file is read", func() bool { // it is looked at each second
 			out = s.Ctl("switch:vendors")
-			return strings.Contains(out, "Accton_XXXX")
+			return strings.Contains(out, "Accton_ES3528M")
 		})
 		if strings.Contains(out, name+":") {
 			t.Errorf("switch:vendors: %s", out)

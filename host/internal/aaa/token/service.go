@@ -416,20 +416,30 @@ type Kept struct {
 	Began, Expires time.Time
 }
 
+// each calls f with every record and its digest, by user, until f returns false.
+func each(sn datastore.Snapshot, f func(digest string, r *record) bool) error {
+	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/"}) {
+		if err != nil {
+			return err
+		}
+		d := e.Key[strings.LastIndex(e.Key, "/")+1:]
+		r, err := readRecord(sn, d)
+		if err != nil {
+			return err
+		}
+		if r != nil && !f(d, r) {
+			return nil
+		}
+	}
+	return nil
+}
+
 // All lists what is not over by its time, by user.
 func (s *Service) All(ctx context.Context) (out []Kept, err error) {
 	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/"}) {
-			if err != nil {
-				return err
-			}
-			d := e.Key[strings.LastIndex(e.Key, "/")+1:]
-			r, err := readRecord(sn, d)
-			if err != nil {
-				return err
-			}
-			if r == nil || r.Used || !s.o.Now().Before(r.Expires) {
-				continue
+		return each(sn, func(d string, r *record) bool {
+			if r.Used || !s.o.Now().Before(r.Expires) {
+				return true
 			}
 			k := Kept{ID: r.id(d), User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
 			if r.Session != nil {
@@ -438,8 +448,8 @@ func (s *Service) All(ctx context.Context) (out []Kept, err error) {
 				k.Kind = "refresh token"
 			}
 			out = append(out, k)
-		}
-		return nil
+			return true
+		})
 	})
 	return out, err
 }
@@ -458,21 +468,12 @@ func (s *Service) End(ctx context.Context, id string) (user string, err error) {
 	var found *record
 	var digest string
 	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/"}) {
-			if err != nil {
-				return err
-			}
-			d := e.Key[strings.LastIndex(e.Key, "/")+1:]
-			r, err := readRecord(sn, d)
-			if err != nil {
-				return err
-			}
-			if r != nil && r.id(d) == id {
+		return each(sn, func(d string, r *record) bool {
+			if r.id(d) == id {
 				found, digest = r, d
-				return nil
 			}
-		}
-		return nil
+			return found == nil
+		})
 	})
 	switch {
 	case err != nil || found == nil:
