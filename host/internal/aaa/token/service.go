@@ -416,9 +416,9 @@ type Kept struct {
 	Began, Expires time.Time
 }
 
-// each calls f with every record and its digest, by user, until f returns false.
-func each(sn datastore.Snapshot, f func(digest string, r *record) bool) error {
-	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/"}) {
+// each calls f with the records whose keys begin with prefix, and their digests, by user, until f returns false.
+func each(sn datastore.Snapshot, prefix string, f func(digest string, r *record) bool) error {
+	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
 		if err != nil {
 			return err
 		}
@@ -437,7 +437,7 @@ func each(sn datastore.Snapshot, f func(digest string, r *record) bool) error {
 // All lists what is not over by its time, by user.
 func (s *Service) All(ctx context.Context) (out []Kept, err error) {
 	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		return each(sn, func(d string, r *record) bool {
+		return each(sn, "user/", func(d string, r *record) bool {
 			if r.Used || !s.o.Now().Before(r.Expires) {
 				return true
 			}
@@ -468,7 +468,7 @@ func (s *Service) End(ctx context.Context, id string) (user string, err error) {
 	var found *record
 	var digest string
 	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		return each(sn, func(d string, r *record) bool {
+		return each(sn, "user/", func(d string, r *record) bool {
 			if r.id(d) == id {
 				found, digest = r, d
 			}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 
 	"ctl.internal/host/internal/datastore"
@@ -131,21 +130,13 @@ func (s *Service) EndSession(ctx context.Context, user, id string) (bool, error)
 	return err == nil, err
 }
 
-func (s *Service) sessions(ctx context.Context, user string, each func(digest string, r *record)) error {
+func (s *Service) sessions(ctx context.Context, user string, f func(digest string, r *record)) error {
 	return s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/" + user + "/"}) {
-			if err != nil {
-				return err
+		return each(sn, "user/"+user+"/", func(d string, r *record) bool {
+			if r.Session != nil && s.o.Now().Before(r.Expires) {
+				f(d, r)
 			}
-			d := e.Key[strings.LastIndex(e.Key, "/")+1:]
-			r, err := readRecord(sn, d)
-			if err != nil {
-				return err
-			}
-			if r != nil && r.Session != nil && s.o.Now().Before(r.Expires) {
-				each(d, r)
-			}
-		}
-		return nil
+			return true
+		})
 	})
 }
