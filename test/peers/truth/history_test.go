@@ -144,7 +144,7 @@ func (h *history) check(t *testing.T) {
 		}
 	}
 	model := register.ToModel()
-	result, info := porcupine.CheckOperationsVerbose(model, ops, 2*time.Minute)
+	result, info := porcupine.CheckOperationsVerbose(model, ops, 2*time.Minute+2*duration()) // all registers at once: long histories need it
 	if result == porcupine.Ok {
 		return
 	}
