@@ -9,13 +9,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"ctl.internal/host/internal/console/tables"
 )
 
 // reason says why the controller is not ready, and what to do about it.
-type reason struct {
-	What   string `json:"what"` // "store", "disk", "quorum" or "plugin NAME"
-	Why    string `json:"why"`
-	Remedy string `json:"remedy"`
+type reason = tables.Reason
+
+func missing(what, why, remedy string) reason {
+	return reason{What: what, Why: why, Remedy: remedy}
 }
 
 // adminHandler serves /livez, /readyz and /metrics, for operators on loopback.

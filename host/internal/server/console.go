@@ -35,11 +35,11 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.LogCommands(s.registry)),
 			engine.Static(tables.AuditCommands(s.auditDir())),
 			engine.Static(s.cluster.Commands(s.joinToken)),
-			engine.Static(tables.ConfigCommands(configTable{s})),
+			engine.Static(tables.ConfigCommands(s.configTable())),
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
 			engine.Static(tables.SnapshotCommands(s.snapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
-				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.missing})), engine.Static(s.restCommands()),
+				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady})), engine.Static(s.restCommands()),
 			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost("certificates", s.certs.commands, s.cliOn),
 			tables.FromHost("encryption", s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
@@ -91,13 +91,4 @@ func (s *Server) cliOn(plugin, command string) bool { return s.features.Active()
 // snapshot writes all data of the controller.
 func (s *Server) snapshot(ctx context.Context, w io.Writer, progress func(done, total int64)) error {
 	return snapshot.Save(ctx, snapshot.Source{Dir: s.home, Store: s.raw, Version: Version(), Node: s.node()}, w, progress)
-}
-
-// missing lists what keeps the controller from serving all it should, for system:ready.
-func (s *Server) missing(ctx context.Context) []tables.Reason {
-	var out []tables.Reason
-	for _, r := range s.notReady(ctx) {
-		out = append(out, tables.Reason(r))
-	}
-	return out
 }

@@ -20,20 +20,17 @@ const readyWait = time.Second
 
 // notReady lists what keeps the controller from serving all it should.
 func (s *Server) notReady(ctx context.Context) []reason {
-	out := s.storeReasons(ctx)
-	if full := diskReason(s.home); full != nil {
-		out = append(out, *full)
-	}
+	out := append(s.storeReasons(ctx), diskReasons(s.home)...)
 	if s.roles.Clustered() && s.roles.Valid() == 0 {
-		out = append(out, reason{"lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy of another",
-			"the log says which; a copied home gets an identity of its own when its data/node.pem is removed"})
+		out = append(out, missing("lease", "this node has no lease, so it holds no role: the store does not answer, or this home is a copy of another",
+			"the log says which; a copied home gets an identity of its own when its data/node.pem is removed"))
 	}
 	for _, p := range s.plugins.List() {
 		if !p.State.Serving() && p.State != plugin.Standby {
-			out = append(out, reason{"plugin " + p.Name, p.State.String() + ": " + p.Reason, pluginRemedy(p)})
+			out = append(out, missing("plugin "+p.Name, p.State.String()+": "+p.Reason, pluginRemedy(p)))
 		}
 		if why := s.catalog.refused(p.Name); why != "" {
-			out = append(out, reason{"plugin " + p.Name, "its YANG modules are refused: " + why, "install a version of the plugin whose modules fit the others; ctl plugin:check " + p.Name + " shows the fault"})
+			out = append(out, missing("plugin "+p.Name, "its YANG modules are refused: "+why, "install a version of the plugin whose modules fit the others; ctl plugin:check "+p.Name+" shows the fault"))
 		}
 	}
 	return out
@@ -48,16 +45,16 @@ func (s *Server) storeReasons(ctx context.Context) []reason {
 	switch {
 	case err == nil && !etcd:
 		if _, err := os.Stat(s.home.Store()); errors.Is(err, fs.ErrNotExist) {
-			return []reason{{"store", "the store in " + s.home.Store() + " was removed while the controller runs", "stop the controller, put the store or a snapshot back, start it"}}
+			return []reason{missing("store", "the store in "+s.home.Store()+" was removed while the controller runs", "stop the controller, put the store or a snapshot back, start it")}
 		}
 		return nil
 	case err == nil:
 		return nil
 	case etcd:
-		return []reason{{"quorum", "no majority of the etcd cluster answers: " + err.Error(),
-			"start the missing members of " + strings.Join(s.loaded.Datastore.Etcd.Endpoints, ", ") + " or mend the network to them; the controller goes on by itself"}}
+		return []reason{missing("quorum", "no majority of the etcd cluster answers: "+err.Error(),
+			"start the missing members of "+strings.Join(s.loaded.Datastore.Etcd.Endpoints, ", ")+" or mend the network to them; the controller goes on by itself")}
 	}
-	return []reason{{"store", err.Error(), "look for the first error of org.ctl.datastore in " + s.home.Log("ctl.log")}}
+	return []reason{missing("store", err.Error(), "look for the first error of org.ctl.datastore in "+s.home.Log("ctl.log"))}
 }
 
 func pluginRemedy(p plugin.Info) string {
@@ -73,13 +70,13 @@ func pluginRemedy(p plugin.Info) string {
 // roomNeeded is the free space below which a controller refuses writes.
 const roomNeeded = 16 << 20
 
-// diskReason says that the disk of a home is full, nil when it is not.
-func diskReason(dir home.Dir) *reason {
+// diskReasons says that the disk of a home is full, if it is.
+func diskReasons(dir home.Dir) []reason {
 	free, err := freeOn(string(dir))
 	if err != nil || free >= roomNeeded {
 		return nil
 	}
-	return &reason{"disk", fmt.Sprintf("%d MiB are free on the disk of %s, %d MiB are needed, so writes are refused", free>>20, dir, roomNeeded>>20), diskRemedy(dir)}
+	return []reason{missing("disk", fmt.Sprintf("%d MiB are free on the disk of %s, %d MiB are needed, so writes are refused", free>>20, dir, roomNeeded>>20), diskRemedy(dir))}
 }
 
 // isFull reports whether an error comes from a disk, or a quota, without room.

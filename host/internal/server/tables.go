@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"ctl.internal/host/internal/console/settings"
+	"ctl.internal/host/internal/console/tables"
 	"ctl.internal/host/internal/feature"
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
@@ -52,15 +53,8 @@ func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, 
 }
 
 // configTable shows the settings to the console.
-type configTable struct{ s *Server }
-
-// Validate implements tables.Config.
-func (t configTable) Validate(ctx context.Context) []home.Problem {
-	return settings.All(ctx, t.s.home, os.Environ(), feature.Locator{Dirs: []string{pluginDir(), t.s.home.Plugins()}})
+func (s *Server) configTable() tables.Config {
+	return tables.Config{Home: s.home, Effective: s.loaded.Effective, Validate: func(ctx context.Context) []home.Problem {
+		return settings.All(ctx, s.home, os.Environ(), feature.Locator{Dirs: []string{pluginDir(), s.home.Plugins()}})
+	}}
 }
-
-// Effective implements tables.Config.
-func (t configTable) Effective() []home.Effective { return t.s.loaded.Effective() }
-
-// Home implements tables.Config.
-func (t configTable) Home() home.Dir { return t.s.home }

@@ -51,7 +51,7 @@ func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 	} else if err != nil {
 		return fault.New(fault.NotFound, "there is no home %s; name it with --home or CTL_HOME, ctld makes one at its first start", dir)
 	}
-	table = append(tables.ConfigCommands(files{dir}), verifyCommand(dir))
+	table = append(tables.ConfigCommands(config(dir)), verifyCommand(dir))
 	c, ok := commands.Find(table, in.Name)
 	if !ok {
 		return fault.New(fault.NotFound, "there is no command %s", in.Name)
@@ -72,22 +72,17 @@ func (t terminal) Progress(p commands.Progress) {
 	t.status.Show(console.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))})
 }
 
-// files are the settings of a home that no controller need run in.
-type files struct{ dir home.Dir }
-
-// Validate implements tables.Config.
-func (f files) Validate(ctx context.Context) []home.Problem {
-	return settings.All(ctx, f.dir, os.Environ(), locator(f.dir, ""))
+// config are the settings of a home that no controller need run in.
+func config(dir home.Dir) tables.Config {
+	return tables.Config{Home: dir,
+		Validate: func(ctx context.Context) []home.Problem {
+			return settings.All(ctx, dir, os.Environ(), locator(dir, ""))
+		},
+		Effective: func() []home.Effective {
+			loaded, _ := home.Load(dir, os.Environ(), nil)
+			return loaded.Effective()
+		}}
 }
-
-// Effective implements tables.Config.
-func (f files) Effective() []home.Effective {
-	loaded, _ := home.Load(f.dir, os.Environ(), nil)
-	return loaded.Effective()
-}
-
-// Home implements tables.Config.
-func (f files) Home() home.Dir { return f.dir }
 
 // locator looks for plugins in the directories given, else where ctld does.
 func locator(dir home.Dir, given string) feature.Locator {

@@ -71,7 +71,7 @@ func golden(t *testing.T, name, got string) {
 // Every command explains itself and its parameters, and names nothing twice.
 func TestTablesAreWhole(t *testing.T) {
 	seen := map[string]bool{}
-	for _, table := range [][]commands.Command{FeatureCommands(&fakeFeatures{}), PluginCommands(fakePlugins{}), LogCommands(newLogs()), ConfigCommands(fakeConfig{}), SystemCommands(System{})} {
+	for _, table := range [][]commands.Command{FeatureCommands(&fakeFeatures{}), PluginCommands(fakePlugins{}), LogCommands(newLogs()), ConfigCommands(fakeConfig()), SystemCommands(System{})} {
 		for _, c := range table {
 			if seen[c.Name] || c.Summary == "" || c.Run == nil || strings.Contains(c.Summary, "\n") {
 				t.Errorf("%s stands twice or is not whole", c.Name)
