@@ -62,6 +62,11 @@ func statusOf(err error) int {
 // other error stays in the log.
 func (h *handler) fault(w http.ResponseWriter, r *http.Request, err error) {
 	status := statusOf(err)
+	var o oauthError
+	if errors.As(err, &o) {
+		h.oauthFail(w, r, o)
+		return
+	}
 	var f *fault.Error
 	if !errors.As(err, &f) || status == http.StatusInternalServerError {
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
