@@ -2,17 +2,22 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
+	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
+	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/snapshot"
-	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/commands"
 )
 
@@ -43,10 +48,10 @@ func (s *Server) openConsole(ctx context.Context) error {
 			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost("certificates", s.certs.commands, s.cliOn),
 			tables.FromHost("encryption", s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
-		Missing: missing, Nearest: nearest.Name, Log: log, NewRequestID: s.ids.next,
+		Missing: missing, Log: log, NewRequestID: s.ids.next,
 		Audit: engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false)),
 	})
-	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Nearest: nearest.Name, Log: log,
+	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Log: log,
 		NewRequestID: s.ids.next, Audit: engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false))})
 	var err error
 	s.console, err = sshserver.New(sshserver.Config{
@@ -91,4 +96,50 @@ func (s *Server) cliOn(plugin, command string) bool { return s.features.Active()
 // snapshot writes all data of the controller.
 func (s *Server) snapshot(ctx context.Context, w io.Writer, progress func(done, total int64)) error {
 	return snapshot.Save(ctx, snapshot.Source{Dir: s.home, Store: s.raw, Version: Version(), Node: s.node()}, w, progress)
+}
+
+// pluginTable is the supervisor with a check that knows settings and schema too.
+type pluginTable struct {
+	*plugin.Manager
+	s *Server
+}
+
+// Check implements tables.Plugins.
+func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
+	i, err := t.Info(name)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	if !i.State.Serving() {
+		found = append(found, fmt.Sprintf("it is %s: %s", i.State, i.Reason))
+	}
+	if err := t.Verify(name); err != nil {
+		found = append(found, err.Error())
+	}
+	if i.Manifest != nil {
+		if _, err := t.s.pluginSettings(name, i.Manifest.ConfigSchema); err != nil {
+			found = append(found, err.Error())
+		}
+	}
+	if why := t.s.catalog.refused(name); why != "" {
+		found = append(found, "its YANG modules are refused: "+why)
+	}
+	return append(found, i.Warnings...), nil
+}
+
+// Decide implements tables.Plugins.
+func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, grants []grant.Grant) error {
+	if err := t.s.features.Decide(ctx, name, by, granted, grants); err != nil {
+		return err
+	}
+	t.s.decided(name, by, granted, grants)
+	return nil
+}
+
+// configTable shows the settings to the console.
+func (s *Server) configTable() tables.Config {
+	return tables.Config{Home: s.home, Effective: s.loaded.Effective, Validate: func(ctx context.Context) []home.Problem {
+		return settings.All(ctx, s.home, os.Environ(), feature.Locator{Dirs: []string{pluginDir(), s.home.Plugins()}})
+	}}
 }

@@ -30,7 +30,6 @@ func (b *shown) Write(p []byte) (int, error) {
 func (s *Shell) Show(ctx context.Context, line string) (content string, err error) {
 	who, _ := caller.From(ctx)
 	session := s.Session(who, nil, "json")
-	session.aliases = nil // one may stand for a command that changes something
 	parsed, err := syntax.Parse(line)
 	if err != nil {
 		return "", fault.New(fault.Malformed, "%s", err)
