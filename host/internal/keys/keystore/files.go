@@ -21,7 +21,7 @@ type fileStorage struct {
 
 func (f *fileStorage) load(context.Context) (saved, error) {
 	c := f.config
-	s := saved{ctlPassword: c.Password, trustPassword: c.TrustPassword, alias: c.Alias, protocols: c.Protocols, suites: c.Suites}
+	s := saved{ctlPassword: c.Password, trustPassword: c.TrustPassword, alias: c.Alias, protocols: list(c.Protocols), suites: c.suites()}
 	missing := 0
 	for _, p := range []struct {
 		name string

@@ -1,6 +1,7 @@
 package keystore
 
 import (
+	"cmp"
 	"crypto/elliptic"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -48,20 +49,13 @@ func (c *Config) keySpec() (keySpec, error) {
 		if k.bits < 1024 {
 			return k, fmt.Errorf("<keysize> %d is too short for RSA; at least 1024, better 3072", k.bits)
 		}
-		if sign == "" {
-			sign = "SHA1WithRSAEncryption"
-		}
+		sign = cmp.Or(sign, "SHA1WithRSAEncryption")
 	case "EC", "ECDSA":
-		size := c.KeySize
-		if size == 0 {
-			size = 256
-		}
+		size := cmp.Or(c.KeySize, 256)
 		if k.curve = curves[size]; k.curve == nil {
 			return k, fmt.Errorf("<keysize> %d is no EC key size; choose 256, 384 or 521", size)
 		}
-		if sign == "" {
-			sign = "SHA256withECDSA"
-		}
+		sign = cmp.Or(sign, "SHA256withECDSA")
 	default:
 		return k, fmt.Errorf("<key-alg> %q: RSA and EC are possible", c.KeyAlg)
 	}
