@@ -2,6 +2,7 @@ package ctlclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -168,10 +169,7 @@ func (l *link) call(in io.Reader, words ...string) ([]byte, error) {
 	case err == nil:
 		return out.Bytes(), nil
 	case errors.As(err, &e):
-		text := strings.TrimSuffix(strings.TrimPrefix(said.String(), "error: "), "\n")
-		if text == "" {
-			text = strings.TrimSpace(out.String())
-		}
+		text := cmp.Or(strings.TrimSuffix(strings.TrimPrefix(said.String(), "error: "), "\n"), strings.TrimSpace(out.String()))
 		return out.Bytes(), coded{console.Code(e.ExitStatus()), errors.New(text)}
 	}
 	return nil, coded{console.Unavailable, fmt.Errorf("the connection to the controller: %w", err)}

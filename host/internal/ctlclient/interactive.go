@@ -2,6 +2,7 @@ package ctlclient
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -27,10 +28,7 @@ func (o *options) interactive(ctx context.Context) error {
 	if err != nil {
 		width, height = 80, 24
 	}
-	name := os.Getenv("TERM")
-	if name == "" {
-		name = "vt100"
-	}
+	name := cmp.Or(os.Getenv("TERM"), "vt100")
 	if err := l.session.RequestPty(name, height, width, ssh.TerminalModes{}); err != nil {
 		return coded{console.Unavailable, fmt.Errorf("the controller gives no terminal: %w", err)}
 	}

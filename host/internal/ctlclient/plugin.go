@@ -1,6 +1,7 @@
 package ctlclient
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,9 +43,7 @@ func pluginNew() *cobra.Command {
 				return coded{console.Usage, fmt.Errorf("which kind of plugin? Name it with --kind: %s; for example ctl plugin new --kind %s %s",
 					strings.Join(scaffold.Kinds(), ", "), scaffold.Kinds()[0], p.Name)}
 			}
-			if p.Dir == "" {
-				p.Dir = p.Name
-			}
+			p.Dir = cmp.Or(p.Dir, p.Name)
 			dir, err := filepath.Abs(p.Dir)
 			if err != nil {
 				return err
@@ -79,20 +78,15 @@ func pluginNew() *cobra.Command {
 // sdkModule finds the module that a plugin is built with: as named, or the one that the
 // installation and `make build` lay down beside ctl.
 func sdkModule(named string) (string, error) {
-	if named == "" {
-		named = os.Getenv("CTL_SOURCE")
-	}
+	named = cmp.Or(named, os.Getenv("CTL_SOURCE"))
 	if named != "" {
 		return named, nil
 	}
-	exe, err := os.Executable()
-	if err == nil {
-		exe, err = filepath.EvalSymlinks(exe)
-	}
+	dir, err := console.ProgramDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(filepath.Dir(exe), "sdk")
+	dir = filepath.Join(dir, "sdk")
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 		return "", fmt.Errorf("the module sdk is not beside ctl: %w; name it, or a source tree of the controller, with --source or CTL_SOURCE", err)
 	}

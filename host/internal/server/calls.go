@@ -77,7 +77,6 @@ func orEmpty(object []byte) []byte {
 // hostsvc.Trees.
 type trees struct{ s *Server }
 
-// Draft implements hostsvc.Trees.
 func (x trees) Draft(ctx context.Context, edits []hostsvc.TreeEdit, t *datastore.Txn) error {
 	byTree := map[string][]tree.TextEdit{}
 	for _, e := range edits {

@@ -102,7 +102,6 @@ func (c *certificates) known(existing bool) (*keystore.Service, error) {
 
 func (c *certificates) commands() []commands.Command { return certshell.Commands(c.get) }
 
-// Trust implements hostsvc.Certificates.
 func (c *certificates) Trust(ctx context.Context) ([]byte, error) {
 	k, err := c.known(true)
 	if err != nil {
@@ -115,7 +114,6 @@ func (c *certificates) Trust(ctx context.Context) ([]byte, error) {
 	return pem, err
 }
 
-// Identity implements hostsvc.Certificates.
 func (c *certificates) Identity(ctx context.Context) (certificate, key []byte, err error) {
 	k, err := c.known(true)
 	if err != nil {

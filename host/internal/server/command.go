@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,7 +68,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		SilenceErrors: true,
 		Version:       Version(),
 	}
-	dir := cmd.Flags().String("home", envOr("CTL_HOME", "./ctl-home"), "the home directory (CTL_HOME)")
+	dir := cmd.Flags().String("home", cmp.Or(os.Getenv("CTL_HOME"), "./ctl-home"), "the home directory (CTL_HOME)")
 	given := map[string]*string{}
 	for _, f := range listenerFlags {
 		given[f.name] = cmd.Flags().String(f.name, "", f.help)
@@ -117,13 +118,6 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	return code
-}
-
-func envOr(name, fallback string) string {
-	if v := os.Getenv(name); v != "" {
-		return v
-	}
-	return fallback
 }
 
 // Version is the version of this build with its commit, when that is known, and

@@ -104,7 +104,6 @@ type pluginTable struct {
 	s *Server
 }
 
-// Check implements tables.Plugins.
 func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
 	i, err := t.Info(name)
 	if err != nil {
@@ -128,7 +127,6 @@ func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
 	return append(found, i.Warnings...), nil
 }
 
-// Decide implements tables.Plugins.
 func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, grants []grant.Grant) error {
 	if err := t.s.features.Decide(ctx, name, by, granted, grants); err != nil {
 		return err

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
+	"ctl.internal/internal/console"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
@@ -48,14 +48,11 @@ func pluginDir() string { return filepath.Join(programDir(), "plugins") }
 
 // programDir is where the running ctld lies.
 func programDir() string {
-	exe, err := os.Executable()
+	dir, err := console.ProgramDir()
 	if err != nil {
 		return "."
 	}
-	if real, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = real
-	}
-	return filepath.Dir(exe)
+	return dir
 }
 
 // noteProgramDir writes for etc/idmtool where the programs of this controller are.
@@ -68,7 +65,6 @@ func (s *Server) noteProgramDir() {
 // runner runs plugins for the feature manager.
 type runner struct{ *plugin.Manager }
 
-// Ensure implements feature.Plugins.
 func (r runner) Ensure(ctx context.Context, p feature.PluginSpec) error {
 	return r.Manager.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets, Held: p.Held, Files: p.Files, Origin: p.Origin})
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -73,7 +74,6 @@ type documentWriter struct {
 	body   bytes.Buffer
 }
 
-// Header implements http.ResponseWriter.
 func (w *documentWriter) Header() http.Header {
 	if w.header == nil {
 		w.header = http.Header{}
@@ -81,14 +81,10 @@ func (w *documentWriter) Header() http.Header {
 	return w.header
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (w *documentWriter) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
+	w.status = cmp.Or(w.status, status)
 }
 
-// Write implements http.ResponseWriter.
 func (w *documentWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	if w.body.Len()+len(b) > w.limit {

@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -72,9 +73,7 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 
 func outsideLogin(r Realm, name, domain string, res realm.Result) *Login {
 	l := &Login{User: res.Principal, Domain: orSDN(domain), Roles: res.Roles, Realm: r.Name, Outside: &token.Outside{Realm: r.Name, User: name, Domain: domain}}
-	if l.User == "" {
-		l.User = name
-	}
+	l.User = cmp.Or(l.User, name)
 	return l
 }
 

@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -59,12 +60,7 @@ func (r Realm) epoch() uint64 {
 }
 
 // Wait is how long the realm may take for one question.
-func (r Realm) Wait() time.Duration {
-	if r.Timeout == 0 {
-		return 5 * time.Second
-	}
-	return r.Timeout
-}
+func (r Realm) Wait() time.Duration { return cmp.Or(r.Timeout, 5*time.Second) }
 
 // Tokens looks up bearer tokens.
 type Tokens interface {

@@ -84,10 +84,7 @@ func compile(i int, p Policy) (pattern.Shape, *entry, error) {
 	at := func(format string, args ...any) error {
 		return fault.At(fault.Invalid, fmt.Sprintf("aaa:http-authorization/policies/policies[%d]", i), format, args...)
 	}
-	resource := p.Resource
-	if resource == "" {
-		resource = "*"
-	}
+	resource := cmp.Or(p.Resource, "*")
 	pat, err := pattern.Compile(resource)
 	if err != nil {
 		return pattern.Shape{}, nil, at("resource: %v", err)

@@ -6,6 +6,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -109,9 +110,7 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.CacheFor == 0 {
-		o.CacheFor = 6 * time.Minute
-	}
+	o.CacheFor = cmp.Or(o.CacheFor, 6*time.Minute)
 	return &Service{o: o, cache: cache.New[[sha256.Size]byte, kept](maxCached)}
 }
 

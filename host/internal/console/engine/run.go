@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,9 +106,7 @@ func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO
 			return s.fail(std, s.format, err)
 		}
 		in := &commands.Invocation{Name: cmd.Name, Options: given.options, Args: given.args, Positional: given.rest, Format: given.format, Caller: who, Stderr: std.Stderr, Terminal: std.Terminal}
-		if in.Format == "" {
-			in.Format = s.format
-		}
+		in.Format = cmp.Or(in.Format, s.format)
 		if given.help {
 			c := cmd
 			cmd.Run = func(_ context.Context, in *commands.Invocation) error {

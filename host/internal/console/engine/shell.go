@@ -5,6 +5,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -81,9 +82,7 @@ type Session struct {
 
 // Session begins a session. history may be nil; format is "text" when empty.
 func (s *Shell) Session(who caller.Caller, history History, format string) *Session {
-	if format == "" {
-		format = "text"
-	}
+	format = cmp.Or(format, "text")
 	return &Session{shell: s, caller: who, history: history, format: format, aliases: map[string]string{}}
 }
 

@@ -17,7 +17,6 @@ const maxShown = 16 << 20
 // shown takes what a command writes, up to maxShown.
 type shown struct{ bytes.Buffer }
 
-// Write implements io.Writer.
 func (b *shown) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxShown {
 		return 0, fault.New(fault.TooBig, "the answer has more than %d bytes: ask for less of it", maxShown)

@@ -75,10 +75,7 @@ func cut(ctx context.Context, in *commands.Invocation) error {
 				out = append(out, cells[n-1])
 			}
 		}
-		join := sep
-		if join == "" {
-			join = "\t"
-		}
+		join := cmp.Or(sep, "\t")
 		return true, line(in, strings.Join(out, join))
 	})
 }

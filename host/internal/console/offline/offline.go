@@ -62,12 +62,10 @@ func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 // terminal shows progress and answers no question.
 type terminal struct{ status *console.StatusLine }
 
-// Prompt implements commands.Terminal.
 func (terminal) Prompt(context.Context, string, bool) (string, error) {
 	return "", errors.New("this command cannot ask a question")
 }
 
-// Progress implements commands.Terminal.
 func (t terminal) Progress(p commands.Progress) {
 	t.status.Show(console.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))})
 }
@@ -89,17 +87,9 @@ func locator(dir home.Dir, given string) feature.Locator {
 	if given != "" {
 		return feature.Locator{Dirs: filepath.SplitList(given)}
 	}
-	return feature.Locator{Dirs: []string{besideProgram(), dir.Plugins()}}
-}
-
-// besideProgram is where make build and install.sh put the plugins.
-func besideProgram() string {
-	exe, err := os.Executable()
+	beside, err := console.ProgramDir() // where make build and install.sh put the plugins
 	if err != nil {
-		return "plugins"
+		beside = "."
 	}
-	if real, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = real
-	}
-	return filepath.Join(filepath.Dir(exe), "plugins")
+	return feature.Locator{Dirs: []string{filepath.Join(beside, "plugins"), dir.Plugins()}}
 }

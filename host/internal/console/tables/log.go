@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -63,10 +64,7 @@ func (t logTable) get(_ context.Context, in *commands.Invocation) error {
 }
 
 func (t logTable) set(_ context.Context, in *commands.Invocation) error {
-	name := in.Arg("logger")
-	if name == "" {
-		name = logs.Root
-	}
+	name := cmp.Or(in.Arg("logger"), logs.Root)
 	if name == allLoggers {
 		return fault.At(fault.Invalid, in.Name, "ALL is for log:get; ROOT is the level that all others inherit")
 	}
