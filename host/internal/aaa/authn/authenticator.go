@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Identity *identity.Service
 	Realms   []Realm
-	Tokens   Tokens // nil = no bearer tokens
+	Tokens   *token.Service // nil = no bearer tokens
 	Throttle *throttle.Limiter
 	// Attempt is called with every login, good or bad; it must not block.
 	Attempt   func(context.Context, Attempt)

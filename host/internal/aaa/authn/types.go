@@ -2,7 +2,6 @@ package authn
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"net/netip"
 	"time"
@@ -61,14 +60,6 @@ func (r Realm) epoch() uint64 {
 
 // Wait is how long the realm may take for one question.
 func (r Realm) Wait() time.Duration { return cmp.Or(r.Timeout, 5*time.Second) }
-
-// Tokens looks up bearer tokens.
-type Tokens interface {
-	// Lookup returns the holder of a live token, nobody for any other text.
-	Lookup(ctx context.Context, token string) (token.Holder, error)
-	// LookupSession returns the holder of a live browser session; any other text has none.
-	LookupSession(ctx context.Context, token string) (token.Holder, error)
-}
 
 // Attempt is a login, for accounting. It never holds a secret.
 type Attempt struct {

@@ -14,14 +14,8 @@ import (
 	"ctl.internal/sdk/realm"
 )
 
-// Realms are what realm:list and realm:test ask; package authn's Authenticator.
-type Realms interface {
-	Realms() []authn.Realm
-	Probe(ctx context.Context, c authn.Credentials) ([]authn.Answer, error)
-}
-
 // RealmCommands are the commands about the realms of etc/sec.ini.
-func RealmCommands(r Realms) []commands.Command {
+func RealmCommands(r *authn.Authenticator) []commands.Command {
 	return []commands.Command{
 		{
 			Name: "realm:list", Summary: "list the realms in the order they are tried", Safe: true,
@@ -49,7 +43,7 @@ func RealmCommands(r Realms) []commands.Command {
 	}
 }
 
-func testRealms(ctx context.Context, in *commands.Invocation, r Realms) error {
+func testRealms(ctx context.Context, in *commands.Invocation, r *authn.Authenticator) error {
 	password, err := in.Prompt(ctx, "Password: ", false)
 	if err != nil {
 		return err
