@@ -115,59 +115,48 @@ func (a *AAA) OwnCommands() []commands.Command {
 
 // RealmCommands are realm:list, realm:test and access:*.
 func (a *AAA) RealmCommands() []commands.Command {
-	return append(shell.RealmCommands(a.authn), a.explainCommand(), a.rulesCommand(), a.tokensCommand())
+	return append(shell.RealmCommands(a.authn), []commands.Command{
+		{Name: "access:explain", Summary: "show which line, realm, role and policy decide a request, and why", Safe: true, Run: a.explainCommand,
+			Help: "Decides the request as if it came now from the machine itself, at every address of the thing; the strictest answer holds.\n\n" +
+				"access:explain user POST /restconf/operations/switch-db:clear-db\naccess:explain ldapRealm/alice GET /auth/v1/users",
+			Arguments: []commands.Argument{{Name: "user", Help: "NAME, NAME@DOMAIN, or REALM/NAME for one of another realm", Required: true},
+				{Name: "method", Help: "of the request", Required: true, Values: []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}},
+				{Name: "path", Help: "of the request", Required: true}}},
+		{Name: "access:rules", Summary: "show the rules of [urls] in etc/sec.ini, in their order", Safe: true, Run: a.rulesCommand,
+			Help: "The first whose pattern matches decides; what none matches needs a login. They are changed in the file."},
+		{Name: "access:tokens", Summary: "show who has tokens and sessions, and until when; not their text", Safe: true, Run: a.tokensCommand,
+			Help: "A token that a new password or a revocation has ended stays in the list until it is removed, within the hour.\n" +
+				"One is ended by its ID: curl -u admin -X DELETE http://127.0.0.1:8181/web/sessions/ID"},
+	}...)
 }
 
-func (a *AAA) rulesCommand() commands.Command {
-	return commands.Command{
-		Name: "access:rules", Summary: "show the rules of [urls] in etc/sec.ini, in their order", Safe: true,
-		Help: "The first whose pattern matches decides; what none matches needs a login. They are changed in the file.",
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			t := &commands.Table{Empty: "No rules", Columns: []commands.Column{{Title: "Line", Key: "line", Right: true}, {Title: "Pattern", Key: "pattern"}, {Title: "Filters", Key: "filters"}}}
-			for _, r := range a.rules.Rules() {
-				t.Add(r.Line, r.Pattern.String(), commands.List(", ", strings.Split(r.Text, ", ")))
-			}
-			return in.Emit(t, nil)
-		},
+func (a *AAA) rulesCommand(_ context.Context, in *commands.Invocation) error {
+	t := &commands.Table{Empty: "No rules", Columns: []commands.Column{{Title: "Line", Key: "line", Right: true}, {Title: "Pattern", Key: "pattern"}, {Title: "Filters", Key: "filters"}}}
+	for _, r := range a.rules.Rules() {
+		t.Add(r.Line, r.Pattern.String(), commands.List(", ", strings.Split(r.Text, ", ")))
 	}
+	return in.Emit(t, nil)
 }
 
-func (a *AAA) tokensCommand() commands.Command {
-	return commands.Command{
-		Name: "access:tokens", Summary: "show who has tokens and sessions, and until when; not their text", Safe: true,
-		Help: "A token that a new password or a revocation has ended stays in the list until it is removed, within the hour.\n" +
-			"One is ended by its ID: curl -u admin -X DELETE http://127.0.0.1:8181/web/sessions/ID",
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			all, err := a.tokens.All(ctx)
-			if err != nil {
-				return err
-			}
-			t := &commands.Table{Empty: "No tokens", Columns: []commands.Column{{Title: "User", Key: "user"}, {Title: "Kind", Key: "kind"},
-				{Title: "From", Key: "from"}, {Title: "Began", Key: "began"}, {Title: "Ends", Key: "expires"}, {Title: "ID", Key: "id"}}}
-			for _, k := range all {
-				t.Add(k.User, k.Kind, k.From, k.Began.UTC().Format(time.RFC3339), k.Expires.UTC().Format(time.RFC3339), k.ID)
-			}
-			return in.Emit(t, nil)
-		},
+func (a *AAA) tokensCommand(ctx context.Context, in *commands.Invocation) error {
+	all, err := a.tokens.All(ctx)
+	if err != nil {
+		return err
 	}
+	t := &commands.Table{Empty: "No tokens", Columns: []commands.Column{{Title: "User", Key: "user"}, {Title: "Kind", Key: "kind"},
+		{Title: "From", Key: "from"}, {Title: "Began", Key: "began"}, {Title: "Ends", Key: "expires"}, {Title: "ID", Key: "id"}}}
+	for _, k := range all {
+		t.Add(k.User, k.Kind, k.From, k.Began.UTC().Format(time.RFC3339), k.Expires.UTC().Format(time.RFC3339), k.ID)
+	}
+	return in.Emit(t, nil)
 }
 
-func (a *AAA) explainCommand() commands.Command {
-	return commands.Command{
-		Name: "access:explain", Summary: "show which line, realm, role and policy decide a request, and why", Safe: true,
-		Help: "Decides the request as if it came now from the machine itself, at every address of the thing; the strictest answer holds.\n\n" +
-			"access:explain user POST /restconf/operations/switch-db:clear-db\naccess:explain ldapRealm/alice GET /auth/v1/users",
-		Arguments: []commands.Argument{{Name: "user", Help: "NAME, NAME@DOMAIN, or REALM/NAME for one of another realm", Required: true},
-			{Name: "method", Help: "of the request", Required: true, Values: []string{"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}},
-			{Name: "path", Help: "of the request", Required: true}},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			x, err := a.Explain(ctx, in.Arg("user"), in.Arg("method"), in.Arg("path"))
-			if err != nil {
-				return err
-			}
-			return in.Emit(x, x.String)
-		},
+func (a *AAA) explainCommand(ctx context.Context, in *commands.Invocation) error {
+	x, err := a.Explain(ctx, in.Arg("user"), in.Arg("method"), in.Arg("path"))
+	if err != nil {
+		return err
 	}
+	return in.Emit(x, x.String)
 }
 
 // String is the explanation for people.

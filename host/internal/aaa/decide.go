@@ -84,7 +84,7 @@ func (a *AAA) otherAddresses(p reqpath.Path, query string) []reqpath.Path {
 	}
 	out := make([]reqpath.Path, 0, len(all)*(len(forms)+1))
 	for _, root := range all {
-		if !equal(root, own) {
+		if len(root) != len(own) || !reqpath.HasPrefix(own, root) {
 			out = append(out, reqpath.Of(root, below))
 		}
 		for _, f := range forms {
@@ -101,16 +101,4 @@ func withSlash(out []reqpath.Path, p reqpath.Path) []reqpath.Path {
 		out = append(out, reqpath.Of(p.Segments(), []reqpath.Segment{{}}))
 	}
 	return out
-}
-
-func equal(a, b []reqpath.Segment) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Decoded != b[i].Decoded {
-			return false
-		}
-	}
-	return true
 }

@@ -95,7 +95,6 @@ type env struct {
 	ended  bool   // the session that the request was sent with has ended
 }
 
-// Authenticate implements rules.Env.
 func (e *env) Authenticate(r *rules.Request, s rules.Schemes) (rules.Verdict, bool) {
 	if r.Known {
 		return rules.Pass, true
@@ -144,7 +143,6 @@ func (e *env) refused(err error) rules.Verdict {
 	return rules.Unauthenticated
 }
 
-// Dynamic implements rules.Env.
 func (e *env) Dynamic(r *rules.Request) rules.Verdict {
 	if r.Alone && e.aaa.policies.AllowsAlone(r.HTTP.Method, r.Path, r.Caller.Roles) || e.aaa.policies.Allows(r.HTTP.Method, r.Path, r.Caller.Roles) {
 		return rules.Pass

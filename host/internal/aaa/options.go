@@ -1,6 +1,7 @@
 package aaa
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -79,24 +80,12 @@ type Options struct {
 }
 
 func (o *Options) defaults() {
-	if o.SecININame == "" {
-		o.SecININame = "etc/sec.ini"
-	}
-	if o.TokenLifetime == 0 {
-		o.TokenLifetime = time.Hour
-	}
-	if o.Sessions.Idle == 0 {
-		o.Sessions.Idle = 30 * time.Minute
-	}
-	if o.Sessions.Life == 0 {
-		o.Sessions.Life = 12 * time.Hour
-	}
-	if o.RoleDeniedStatus == 0 {
-		o.RoleDeniedStatus = http.StatusUnauthorized
-	}
-	if o.Passwords == (password.Params{}) {
-		o.Passwords = password.Default
-	}
+	o.SecININame = cmp.Or(o.SecININame, "etc/sec.ini")
+	o.TokenLifetime = cmp.Or(o.TokenLifetime, time.Hour)
+	o.Sessions.Idle = cmp.Or(o.Sessions.Idle, 30*time.Minute)
+	o.Sessions.Life = cmp.Or(o.Sessions.Life, 12*time.Hour)
+	o.RoleDeniedStatus = cmp.Or(o.RoleDeniedStatus, http.StatusUnauthorized)
+	o.Passwords = cmp.Or(o.Passwords, password.Default)
 	if o.Logger == nil {
 		o.Logger = func(name string) *slog.Logger { return slog.Default().With("logger", name) }
 	}

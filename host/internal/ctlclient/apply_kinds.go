@@ -44,7 +44,7 @@ func members() []member {
 }
 
 func featureChanges(l *link, value any) ([]change, error) {
-	wanted, err := texts("features", value)
+	wanted, err := entries[string]("features", "names", value)
 	if err != nil {
 		return nil, err
 	}
@@ -84,21 +84,16 @@ func switchChanges(l *link, value any) ([]change, error) {
 	if err := l.read(&have, "switch:PrintDB"); err != nil {
 		return nil, err
 	}
-	names := []string{"node-mac", "node-ip", "model"}
-	now, then := map[string]string{}, map[string]string{}
+	row := func(mac, ip, model any) string {
+		return fmt.Sprint(strings.TrimPrefix(strings.ToLower(fmt.Sprint(mac)), "00:00:"), " ", ip, " ", model)
+	}
+	now, then := map[string]bool{}, map[string]bool{}
 	for _, s := range have {
 		mac, _, _ := strings.Cut(fmt.Sprint(s["mac-address"]), " ") // of 8 octets, and the number of the node after it
-		row := strings.TrimPrefix(strings.ToLower(mac), "00:00:") + " " + fmt.Sprint(s["ip-address"]) + " " + fmt.Sprint(s["model"])
-		now[row] = row
+		now[row(mac, s["ip-address"], s["model"])] = true
 	}
 	for _, s := range wanted {
-		var cells []string
-		for _, n := range names {
-			cells = append(cells, fmt.Sprint(s[n]))
-		}
-		cells[0] = strings.TrimPrefix(strings.ToLower(cells[0]), "00:00:")
-		row := strings.Join(cells, " ")
-		then[row] = row
+		then[row(s["node-mac"], s["node-ip"], s["model"])] = true
 	}
 	if maps.Equal(now, then) {
 		return nil, nil
@@ -106,12 +101,12 @@ func switchChanges(l *link, value any) ([]change, error) {
 	body, err := json.Marshal(map[string]any{"input": map[string]any{"all-switch-entry": wanted}})
 	c := change{what: "~ the switch list", words: []string{"restconf:call", "POST", "/rests/operations/switch-db:update-db", "--data", "-"}, body: body}
 	for _, row := range slices.Sorted(maps.Keys(now)) {
-		if _, ok := then[row]; !ok {
+		if !then[row] {
 			c.diff = append(c.diff, "- "+row)
 		}
 	}
 	for _, row := range slices.Sorted(maps.Keys(then)) {
-		if _, ok := now[row]; !ok {
+		if !now[row] {
 			c.diff = append(c.diff, "+ "+row)
 		}
 	}
@@ -316,30 +311,21 @@ func changed(now, then []byte) []string {
 	return out
 }
 
-func texts(name string, v any) ([]string, error) {
+// entries are those of a list of a YAML file, all of one kind: "names" or "mappings".
+func entries[T any](name, kind string, v any) ([]T, error) {
 	list, ok := v.([]any)
-	var out []string
-	for _, e := range list {
-		text, isText := e.(string)
-		ok = ok && isText
-		out = append(out, text)
+	out := make([]T, len(list))
+	for i, e := range list {
+		if out[i], ok = e.(T); !ok {
+			break
+		}
 	}
 	if !ok {
-		return nil, coded{console.Usage, fmt.Errorf("%s is a list of names", name)}
+		return nil, coded{console.Usage, fmt.Errorf("%s is a list of %s", name, kind)}
 	}
 	return out, nil
 }
 
 func objects(name string, v any) ([]map[string]any, error) {
-	list, ok := v.([]any)
-	out := []map[string]any{}
-	for _, e := range list {
-		o, isObject := e.(map[string]any)
-		ok = ok && isObject
-		out = append(out, o)
-	}
-	if !ok {
-		return nil, coded{console.Usage, fmt.Errorf("%s is a list of mappings", name)}
-	}
-	return out, nil
+	return entries[map[string]any](name, "mappings", v)
 }

@@ -1,10 +1,13 @@
 package ctlclient
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"golang.org/x/crypto/ssh"
@@ -25,10 +28,7 @@ func (o *options) interactive(ctx context.Context) error {
 	if err != nil {
 		width, height = 80, 24
 	}
-	name := os.Getenv("TERM")
-	if name == "" {
-		name = "vt100"
-	}
+	name := cmp.Or(os.Getenv("TERM"), "vt100")
 	if err := l.session.RequestPty(name, height, width, ssh.TerminalModes{}); err != nil {
 		return coded{console.Unavailable, fmt.Errorf("the controller gives no terminal: %w", err)}
 	}
@@ -73,5 +73,39 @@ func (l *link) followTerminal(fd int) (stop func()) {
 	return func() {
 		signal.Stop(c)
 		close(done)
+	}
+}
+
+// ask puts a question to whoever sits at the terminal, even when input and output
+// are redirected. It fails where there is no terminal.
+func ask(text string, echo bool) (string, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return "", err
+	}
+	defer tty.Close()
+	fmt.Fprint(tty, console.Printable(text))
+	if echo {
+		line, err := bufio.NewReader(tty).ReadString('\n')
+		return strings.TrimRight(line, "\r\n"), err
+	}
+	b, err := term.ReadPassword(int(tty.Fd()))
+	fmt.Fprintln(tty)
+	return string(b), err
+}
+
+// keepTerminal remembers the terminal's state; the function it returns puts it
+// back, as a question that was broken off may have left it without echo.
+func keepTerminal() func() {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return func() {}
+	}
+	state, err := term.GetState(int(tty.Fd()))
+	return func() {
+		if err == nil {
+			term.Restore(int(tty.Fd()), state)
+		}
+		tty.Close()
 	}
 }

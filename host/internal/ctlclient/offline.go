@@ -62,11 +62,8 @@ func (o *options) offline(cmd *cobra.Command, in console.Offline) error {
 
 // findDaemon finds ctld: beside ctl, where the installation puts it, else in PATH.
 func findDaemon() (string, error) {
-	if exe, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = real
-		}
-		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(exe), "ctld")); err == nil {
+	if dir, err := console.ProgramDir(); err == nil {
+		if beside, err := exec.LookPath(filepath.Join(dir, "ctld")); err == nil {
 			return beside, nil
 		}
 	}

@@ -1,9 +1,11 @@
 package ctlclient
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,9 +43,7 @@ func pluginNew() *cobra.Command {
 				return coded{console.Usage, fmt.Errorf("which kind of plugin? Name it with --kind: %s; for example ctl plugin new --kind %s %s",
 					strings.Join(scaffold.Kinds(), ", "), scaffold.Kinds()[0], p.Name)}
 			}
-			if p.Dir == "" {
-				p.Dir = p.Name
-			}
+			p.Dir = cmp.Or(p.Dir, p.Name)
 			dir, err := filepath.Abs(p.Dir)
 			if err != nil {
 				return err
@@ -78,22 +78,62 @@ func pluginNew() *cobra.Command {
 // sdkModule finds the module that a plugin is built with: as named, or the one that the
 // installation and `make build` lay down beside ctl.
 func sdkModule(named string) (string, error) {
-	if named == "" {
-		named = os.Getenv("CTL_SOURCE")
-	}
+	named = cmp.Or(named, os.Getenv("CTL_SOURCE"))
 	if named != "" {
 		return named, nil
 	}
-	exe, err := os.Executable()
-	if err == nil {
-		exe, err = filepath.EvalSymlinks(exe)
-	}
+	dir, err := console.ProgramDir()
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(filepath.Dir(exe), "sdk")
+	dir = filepath.Join(dir, "sdk")
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 		return "", fmt.Errorf("the module sdk is not beside ctl: %w; name it, or a source tree of the controller, with --source or CTL_SOURCE", err)
 	}
 	return dir, nil
+}
+
+// pluginChecks are the names of the checks of sdk/plugintest, which ctl does not link.
+var pluginChecks = []string{
+	"by-hand", "describe", "handshake", "encryption", "manifest", "before-configure", "api-version",
+	"unknown-setting", "bad-setting", "configure", "health", "metrics", "unknown-call", "large-message",
+	"cancel", "signals", "stop", "stop-unconfigured", "parent-gone",
+}
+
+func (o *options) pluginCheck() *cobra.Command {
+	var format, config string
+	var only []string
+	c := &cobra.Command{
+		Use: "check BIN", Short: "see whether an executable is a plugin as the controller needs it", Args: cobra.ExactArgs(1),
+		Long: "Starts the executable as the controller would and tries what every plugin must hold: manifest, handshake, settings,\n" +
+			"cancelled calls, orderly end. It takes some seconds. The exit code is 1 when there are faults; warnings do not count.\n\n" +
+			"Checks: " + strings.Join(pluginChecks, ", "),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			bin, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			if _, err := os.Stat(bin); err != nil {
+				return coded{console.NotFound, err}
+			}
+			for _, name := range only {
+				if !slices.Contains(pluginChecks, name) {
+					return coded{console.Usage, fmt.Errorf("there is no check %q; there are %s", name, strings.Join(pluginChecks, ", "))}
+				}
+			}
+			in := console.Offline{Name: "plugin:check", Format: format, Args: map[string][]string{"bin": {bin}, "only": only}}
+			if config != "" {
+				if config, err = filepath.Abs(config); err != nil {
+					return err
+				}
+				in.Options = map[string]string{"config": config}
+			}
+			return o.offline(cmd, in)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "text", "text or json")
+	c.Flags().StringVar(&config, "config", "", "file of settings (YAML) that the plugin needs to start")
+	c.Flags().StringArrayVar(&only, "only", nil, "name of a check, may be repeated; all when not given")
+	_ = c.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(pluginChecks, cobra.ShellCompDirectiveNoFileComp))
+	return c
 }

@@ -4,6 +4,7 @@
 package ctlclient
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -120,12 +121,6 @@ func (o *options) run(cmd *cobra.Command, args []string) error {
 
 // homeDir is the home as an absolute path: flag, environment, default.
 func (o *options) homeDir() (string, error) {
-	home := o.home
-	if home == "" {
-		home = os.Getenv("CTL_HOME")
-	}
-	if home == "" {
-		home = "ctl-home"
-	}
+	home := cmp.Or(o.home, os.Getenv("CTL_HOME"), "ctl-home")
 	return filepath.Abs(home)
 }

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"os"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
 )
 
 // The exit codes: a usage error is 2, as users of the script know it.
@@ -76,32 +79,15 @@ type options struct {
 // parse reads the arguments; options may stand anywhere, -- ends them.
 func parse(args []string) (options, error) {
 	var o options
-	var words []string
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		name, value, given := strings.Cut(a, "=")
-		switch {
-		case a == "--":
-			words = append(words, args[i+1:]...)
-			i = len(args)
-		case a == "-h", a == "--help":
-			o.help = true
-		case a == "-k", a == "--insecure":
-			o.insecure = true
-		case name == "--target-host":
-			if !given {
-				if i++; i == len(args) {
-					return o, errors.New("--target-host needs a value")
-				}
-				value = args[i]
-			}
-			o.target = value
-		case strings.HasPrefix(a, "-") && a != "-":
-			return o, fmt.Errorf("unknown option %s", name)
-		default:
-			words = append(words, a)
-		}
+	f := pflag.NewFlagSet("idmtool", pflag.ContinueOnError)
+	f.Usage = func() {} // Run prints how it is called
+	f.BoolVarP(&o.help, "help", "h", false, "")
+	f.BoolVarP(&o.insecure, "insecure", "k", false, "")
+	f.StringVar(&o.target, "target-host", "", "")
+	if err := f.Parse(args); err != nil {
+		return o, err
 	}
+	words := f.Args()
 	if o.help || len(words) == 0 {
 		return o, nil
 	}
@@ -118,4 +104,16 @@ func parse(args []string) (options, error) {
 		return o, fmt.Errorf("%s takes %d arguments: idmtool <user> %s", c.name, len(c.args), c.usage())
 	}
 	return o, nil
+}
+
+// Std is the environment of the process.
+func Std() Env {
+	env := Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	if fd := int(os.Stdin.Fd()); term.IsTerminal(fd) {
+		env.ReadPassword = func() (string, error) {
+			b, err := term.ReadPassword(fd)
+			return string(b), err
+		}
+	}
+	return env
 }

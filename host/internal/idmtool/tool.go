@@ -6,6 +6,7 @@ package idmtool
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -77,10 +78,7 @@ func baseURL(target string, env Env) (string, error) {
 
 // runningAddress reads what a running controller wrote into its home.
 func runningAddress(env Env) string {
-	home := env.Getenv("CTL_HOME")
-	if home == "" {
-		home = "ctl-home"
-	}
+	home := cmp.Or(env.Getenv("CTL_HOME"), "ctl-home")
 	for _, scheme := range []string{"http", "https"} {
 		b, err := os.ReadFile(filepath.Join(home, "data", "run", scheme+".addr"))
 		if a := strings.TrimSpace(string(b)); err == nil && a != "" && len(a) < 256 {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -52,6 +53,13 @@ func (s *Server) logger(name string) *slog.Logger {
 	return l
 }
 
+// note writes a record of the audit; what is not written is an error in the log. With now the disk has it on return.
+func (s *Server) note(r logs.AuditRecord, now bool) {
+	if err := s.audit.Write(r, now); err != nil {
+		s.log.Error("a decision is not in the audit", "what", r.What, "object", r.Object, "who", r.Who, "error", err)
+	}
+}
+
 // decided writes down who granted or refused what.
 func (s *Server) decided(plugin, by string, granted bool, grants []grant.Grant) {
 	var texts []string
@@ -59,17 +67,13 @@ func (s *Server) decided(plugin, by string, granted bool, grants []grant.Grant) 
 		texts = append(texts, g.String())
 	}
 	what := map[bool]string{true: "grant", false: "revoke"}[granted]
-	if err := s.audit.Write(logs.AuditRecord{Who: by, What: what, Object: "plugin " + plugin + ": " + strings.Join(texts, ", "), Outcome: "ok"}, true); err != nil {
-		s.log.Error("a grant is not in the audit", "plugin", plugin, "error", err)
-	}
+	s.note(logs.AuditRecord{Who: by, What: what, Object: "plugin " + plugin + ": " + strings.Join(texts, ", "), Outcome: "ok"}, true)
 }
 
 // trusted writes down who trusted or revoked which public key of catalogues.
 func (s *Server) trusted(key feature.Signer, by string, trusted bool) {
 	what := map[bool]string{true: "trust key", false: "revoke key"}[trusted]
-	if err := s.audit.Write(logs.AuditRecord{Who: by, What: what, Object: key.ID + " " + key.Fingerprint, Outcome: "ok"}, true); err != nil {
-		s.log.Error("a decision about a key is not in the audit", "key", key.ID, "error", err)
-	}
+	s.note(logs.AuditRecord{Who: by, What: what, Object: key.ID + " " + key.Fingerprint, Outcome: "ok"}, true)
 }
 
 // refusals sums what plugins are refused: one record a minute for each thing, so that no plugin can fill the audit.
@@ -128,9 +132,7 @@ func (s *Server) deniedRequest(who string, r *http.Request) {
 		text += fmt.Sprintf(" (and %d changes below %s before)", before, subtree)
 	}
 	address, _, _ := net.SplitHostPort(r.RemoteAddr)
-	if err := s.audit.Write(logs.AuditRecord{Who: who, What: "request denied", Object: text, Outcome: "refused", Address: address, Request: requestID(r)}, false); err != nil {
-		s.log.Error("a refusal is not in the audit", "user", who, "error", err)
-	}
+	s.note(logs.AuditRecord{Who: who, What: "request denied", Object: text, Outcome: "refused", Address: address, Request: requestID(r)}, false)
 }
 
 // refused writes down what a plugin tried without a grant.
@@ -141,8 +143,21 @@ func (s *Server) refused(plugin string, g grant.Grant) {
 		if before > 0 {
 			text += fmt.Sprintf(" (and %d times %sbefore)", before, kind)
 		}
-		if err := s.audit.Write(logs.AuditRecord{Who: "plugin:" + plugin, What: "use without a grant", Object: text, Outcome: "refused"}, false); err != nil {
-			s.log.Error("a refusal is not in the audit", "plugin", plugin, "error", err)
-		}
+		s.note(logs.AuditRecord{Who: "plugin:" + plugin, What: "use without a grant", Object: text, Outcome: "refused"}, false)
+	}
+}
+
+// accountingStream is where plugins that listen to logins and changes subscribe. It
+// is no RESTCONF stream: what it says is for those the operator installed.
+const accountingStream = "accounting"
+
+// publishAccounting hands logins and changes of access control to the event bus.
+func (s *Server) publishAccounting(e accounting.Event) {
+	data, err := json.Marshal(map[string]any{"accounting:" + e.Kind: map[string]any{
+		"time": e.Time.UTC().Format(time.RFC3339Nano), "action": e.Action, "object": e.Object, "user": e.User, "realm": e.Realm,
+		"address": e.Address, "request-id": e.RequestID, "ok": e.OK, "reason": e.Reason,
+	}})
+	if err == nil {
+		s.bus.Publish(accountingStream, "host", data)
 	}
 }

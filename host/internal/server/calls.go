@@ -2,10 +2,15 @@ package server
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"ctl.internal/host/internal/aaa"
+	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/grant"
+	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/plugin/hostsvc"
+	"ctl.internal/host/internal/restconf/tree"
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
@@ -66,4 +71,86 @@ func orEmpty(object []byte) []byte {
 		return []byte("{}")
 	}
 	return object
+}
+
+// trees makes documents of what plugins write into YANG trees; it implements
+// hostsvc.Trees.
+type trees struct{ s *Server }
+
+func (x trees) Draft(ctx context.Context, edits []hostsvc.TreeEdit, t *datastore.Txn) error {
+	byTree := map[string][]tree.TextEdit{}
+	for _, e := range edits {
+		byTree[e.Namespace] = append(byTree[e.Namespace], tree.TextEdit{Path: e.Path, Value: e.Value, Delete: e.Delete})
+	}
+	if err := x.installed(ctx, edits); err != nil {
+		return err
+	}
+	schema := x.s.catalog.Installed().Schema
+	_, err := x.s.store.Local(func(sn datastore.Snapshot) error {
+		for _, ns := range []string{tree.ConfigNamespace, tree.OperationalNamespace} {
+			if len(byTree[ns]) == 0 {
+				continue
+			}
+			d := tree.NewDraft(sn, ns, schema)
+			if err := d.ApplyText(byTree[ns]); err != nil {
+				return err
+			}
+			if !d.Changed() {
+				continue
+			}
+			if err := d.Check(); err != nil {
+				return err
+			}
+			one, err := d.Txn(time.Now(), false)
+			if err != nil {
+				return err
+			}
+			t.Compares = append(t.Compares, one.Compares...)
+			t.Ops = append(t.Ops, one.Ops...)
+		}
+		return nil
+	})
+	return err
+}
+
+// installTime is how long a plugin that has just started waits for its own modules.
+const installTime = 5 * time.Second
+
+// installed waits until the modules of the edits are in the schema: a plugin may write its
+// trees as soon as it runs, a little before its modules are served.
+func (x trees) installed(ctx context.Context, edits []hostsvc.TreeEdit) error {
+	ctx, cancel := context.WithTimeout(ctx, installTime)
+	defer cancel()
+	for _, e := range edits {
+		name := strings.TrimPrefix(e.Path, "/")
+		if i := strings.IndexAny(name, "/="); i >= 0 {
+			name = name[:i]
+		}
+		for x.s.catalog.Installed().Schema.Root.Member(name) == nil {
+			select {
+			case <-ctx.Done():
+				return fault.At(fault.Unavailable, e.Path, "no installed module has the node %s", name)
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}
+	return nil
+}
+
+// owner returns who checks changes of a top-level node, nil when no plugin owns it.
+func (s *Server) owner(qname string) tree.Owner {
+	for _, m := range s.plugins.Manifests() {
+		for _, own := range m.Owns {
+			if strings.TrimPrefix(own, "/") == qname {
+				return func(ctx context.Context, at datastore.Revision, changes []tree.Change) (datastore.Txn, error) {
+					docs := make([]plugin.Document, len(changes))
+					for i, c := range changes {
+						docs[i] = plugin.Document(c)
+					}
+					return s.plugins.Check(ctx, m.Name, at, docs)
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -46,7 +46,6 @@ func newCatalog(host []part, log *slog.Logger) (*catalog, error) {
 // Changed is closed when what is installed has changed after the call.
 func (c *catalog) Changed() <-chan struct{} { return c.changed.Wait() }
 
-// Installed implements restconf.Catalog.
 func (c *catalog) Installed() *restconf.Installed { return c.now.Load() }
 
 // refused returns why the modules of an owner are not served; empty when they are.

@@ -91,7 +91,6 @@ func (s *Server) forward(name, node string) grpc.ClientConnInterface {
 // roles are those of package lease for plugins.
 type roles struct{ *lease.Manager }
 
-// Hold implements hostsvc.Roles.
 func (r roles) Hold(ctx context.Context, role, holder string) (hostsvc.Term, error) {
 	t, err := r.Manager.Hold(ctx, role, holder)
 	if err != nil {

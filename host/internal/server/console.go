@@ -2,17 +2,22 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/host/internal/console/files"
 	"ctl.internal/host/internal/console/history"
+	"ctl.internal/host/internal/console/settings"
 	"ctl.internal/host/internal/console/sshserver"
 	"ctl.internal/host/internal/console/tables"
+	"ctl.internal/host/internal/feature"
+	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
+	"ctl.internal/host/internal/plugin"
 	"ctl.internal/host/internal/snapshot"
-	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/commands"
 )
 
@@ -35,18 +40,18 @@ func (s *Server) openConsole(ctx context.Context) error {
 			engine.Static(tables.LogCommands(s.registry)),
 			engine.Static(tables.AuditCommands(s.auditDir())),
 			engine.Static(s.cluster.Commands(s.joinToken)),
-			engine.Static(tables.ConfigCommands(configTable{s})),
+			engine.Static(tables.ConfigCommands(s.configTable())),
 			engine.Static(s.aaa.RealmCommands()), engine.Static(s.aaa.OwnCommands()),
 			engine.Static(tables.SnapshotCommands(s.snapshot)),
 			engine.Static(tables.SystemCommands(tables.System{Version: version, Commit: commit, Home: string(s.home),
-				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.missing})), engine.Static(s.restCommands()),
+				Started: s.began, Addresses: s.addresses, Shutdown: s.options.shutdown, NotReady: s.notReady})), engine.Static(s.restCommands()),
 			tables.FromHost("users", s.aaa.Commands, s.cliOn), tables.FromHost("certificates", s.certs.commands, s.cliOn),
 			tables.FromHost("encryption", s.secretCommands, s.cliOn), tables.FromPlugins(s.plugins, s.cliOn),
 		},
-		Missing: missing, Nearest: nearest.Name, Log: log, NewRequestID: s.ids.next,
+		Missing: missing, Log: log, NewRequestID: s.ids.next,
 		Audit: engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false)),
 	})
-	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Nearest: nearest.Name, Log: log,
+	own := engine.New(engine.Config{Sources: []engine.Source{engine.Static(s.aaa.OwnCommands())}, Log: log,
 		NewRequestID: s.ids.next, Audit: engine.AuditTo(s.audit.Handler(s.registry.Logger("org.ctl.console.audit").Handler(), false))})
 	var err error
 	s.console, err = sshserver.New(sshserver.Config{
@@ -93,11 +98,46 @@ func (s *Server) snapshot(ctx context.Context, w io.Writer, progress func(done, 
 	return snapshot.Save(ctx, snapshot.Source{Dir: s.home, Store: s.raw, Version: Version(), Node: s.node()}, w, progress)
 }
 
-// missing lists what keeps the controller from serving all it should, for system:ready.
-func (s *Server) missing(ctx context.Context) []tables.Reason {
-	var out []tables.Reason
-	for _, r := range s.notReady(ctx) {
-		out = append(out, tables.Reason(r))
+// pluginTable is the supervisor with a check that knows settings and schema too.
+type pluginTable struct {
+	*plugin.Manager
+	s *Server
+}
+
+func (t pluginTable) Check(_ context.Context, name string) ([]string, error) {
+	i, err := t.Info(name)
+	if err != nil {
+		return nil, err
 	}
-	return out
+	var found []string
+	if !i.State.Serving() {
+		found = append(found, fmt.Sprintf("it is %s: %s", i.State, i.Reason))
+	}
+	if err := t.Verify(name); err != nil {
+		found = append(found, err.Error())
+	}
+	if i.Manifest != nil {
+		if _, err := t.s.pluginSettings(name, i.Manifest.ConfigSchema); err != nil {
+			found = append(found, err.Error())
+		}
+	}
+	if why := t.s.catalog.refused(name); why != "" {
+		found = append(found, "its YANG modules are refused: "+why)
+	}
+	return append(found, i.Warnings...), nil
+}
+
+func (t pluginTable) Decide(ctx context.Context, name, by string, granted bool, grants []grant.Grant) error {
+	if err := t.s.features.Decide(ctx, name, by, granted, grants); err != nil {
+		return err
+	}
+	t.s.decided(name, by, granted, grants)
+	return nil
+}
+
+// configTable shows the settings to the console.
+func (s *Server) configTable() tables.Config {
+	return tables.Config{Home: s.home, Effective: s.loaded.Effective, Validate: func(ctx context.Context) []home.Problem {
+		return settings.All(ctx, s.home, os.Environ(), feature.Locator{Dirs: []string{pluginDir(), s.home.Plugins()}})
+	}}
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/plugin"
+	"ctl.internal/internal/console"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
@@ -48,14 +48,11 @@ func pluginDir() string { return filepath.Join(programDir(), "plugins") }
 
 // programDir is where the running ctld lies.
 func programDir() string {
-	exe, err := os.Executable()
+	dir, err := console.ProgramDir()
 	if err != nil {
 		return "."
 	}
-	if real, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = real
-	}
-	return filepath.Dir(exe)
+	return dir
 }
 
 // noteProgramDir writes for etc/idmtool where the programs of this controller are.
@@ -66,21 +63,11 @@ func (s *Server) noteProgramDir() {
 }
 
 // runner runs plugins for the feature manager.
-type runner struct{ m *plugin.Manager }
+type runner struct{ *plugin.Manager }
 
-// Ensure implements feature.Plugins.
 func (r runner) Ensure(ctx context.Context, p feature.PluginSpec) error {
-	return r.m.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets, Held: p.Held, Files: p.Files, Origin: p.Origin})
+	return r.Manager.Ensure(ctx, plugin.Spec{Name: p.Name, Path: p.Path, Args: p.Args, SHA256: p.SHA256, Facets: p.Facets, Held: p.Held, Files: p.Files, Origin: p.Origin})
 }
-
-// Grant implements feature.Plugins.
-func (r runner) Grant(name string, held grant.Held) { r.m.Grant(name, held) }
-
-// Verify implements feature.Plugins.
-func (r runner) Verify(name string) error { return r.m.Verify(name) }
-
-// Remove implements feature.Plugins.
-func (r runner) Remove(ctx context.Context, name string) error { return r.m.Remove(ctx, name) }
 
 // follow refreshes what depends on the manifests at every change of a plugin.
 func (s *Server) follow(ctx context.Context) error {

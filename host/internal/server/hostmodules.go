@@ -21,41 +21,35 @@ var ownModules embed.FS
 
 // hostModules are the YANG modules of the controller itself.
 func hostModules() ([]part, error) {
-	p := part{owner: feature.HostPlugin}
-	files, err := fs.Glob(aaayang.Modules, "*.yang")
-	if err != nil {
-		return nil, err
+	p := part{owner: feature.HostPlugin, aliases: []byte(certrpc.Aliases)}
+	add := func(name, text string) {
+		p.modules = append(p.modules, &pluginv1.YangModule{Name: name, Text: text, Implemented: true})
 	}
-	for _, f := range files {
-		text, err := fs.ReadFile(aaayang.Modules, f)
+	for _, dir := range []struct {
+		files embed.FS
+		match string
+	}{{aaayang.Modules, "*.yang"}, {ownModules, "yang/*.yang"}} {
+		files, err := fs.Glob(dir.files, dir.match)
 		if err != nil {
 			return nil, err
 		}
-		p.modules = append(p.modules, &pluginv1.YangModule{Name: strings.TrimSuffix(f, ".yang"), Text: string(text), Implemented: true})
-	}
-	for _, m := range [][2]string{{certrpc.Module, certrpc.Text}, {certrpc.SettingsModule, certrpc.SettingsText}, {encrypt.Module, encrypt.Text}} {
-		p.modules = append(p.modules, &pluginv1.YangModule{Name: m[0], Text: m[1], Implemented: true})
-	}
-	own, err := fs.Glob(ownModules, "yang/*.yang")
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range own {
-		text, err := ownModules.ReadFile(f)
-		if err != nil {
-			return nil, err
+		for _, f := range files {
+			text, err := dir.files.ReadFile(f)
+			if err != nil {
+				return nil, err
+			}
+			name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(f), ".yang"), "@")
+			add(name, string(text))
 		}
-		name, _, _ := strings.Cut(path.Base(f), "@")
-		p.modules = append(p.modules, &pluginv1.YangModule{Name: name, Text: string(text), Implemented: true})
 	}
-	p.aliases = []byte(certrpc.Aliases)
+	add(certrpc.Module, certrpc.Text)
+	add(certrpc.SettingsModule, certrpc.SettingsText)
+	add(encrypt.Module, encrypt.Text)
 	// What the sources of topology report is served by the controller itself.
-	for _, name := range []string{"network-topology"} {
-		text, err := yang.Carried(name)
-		if err != nil {
-			return nil, err
-		}
-		p.modules = append(p.modules, &pluginv1.YangModule{Name: name, Text: string(text), Implemented: true})
+	text, err := yang.Carried("network-topology")
+	if err != nil {
+		return nil, err
 	}
+	add("network-topology", string(text))
 	return []part{p}, nil
 }

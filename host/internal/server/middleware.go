@@ -1,9 +1,12 @@
 package server
 
 import (
+	"bufio"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -11,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"ctl.internal/host/internal/restconf"
 	"ctl.internal/internal/wire/onward"
 )
 
@@ -99,4 +103,91 @@ func outermost(next http.Handler, i *ids, body int64, now *inFlight, most int, l
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// Headers of every answer; a handler of pages may replace them. Nobody appends to them.
+var (
+	noFrames    = []string{"DENY"}
+	noReferrer  = []string{"no-referrer"}
+	ownOrigin   = []string{"same-origin"}
+	loadNothing = []string{"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"}
+)
+
+// crossOrigin refuses what a page of another origin makes a browser send with the credentials it
+// keeps: unsafe methods (Sec-Fetch-Site, else Origin against Host), and bodies without a
+// Content-Type, which a page can send unasked. Scripts send neither header and pass. trusted are
+// origins of reverse proxies that change the Host, such as https://ctl.example.org.
+func crossOrigin(next http.Handler, trusted []string) (http.Handler, error) {
+	p := http.NewCrossOriginProtection()
+	for _, o := range trusted {
+		if err := p.AddTrustedOrigin(o); err != nil {
+			return nil, fmt.Errorf("aaa.trustedOrigins: %q is not an origin such as https://ctl.example.org", o)
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h["X-Frame-Options"], h["Referrer-Policy"] = noFrames, noReferrer
+		h["Cross-Origin-Resource-Policy"], h["Content-Security-Policy"] = ownOrigin, loadNothing
+		if err := p.Check(r); err != nil {
+			refuse(w, r, http.StatusForbidden, "access-denied",
+				"a page of another origin may not change anything here; a reverse proxy's origin is named in aaa.trustedOrigins of etc/ctl.yaml")
+			return
+		}
+		if r.Body != nil && r.Body != http.NoBody && r.Header.Get("Content-Type") == "" {
+			var bytes bool
+			if bytes, r = hasBytes(r); bytes {
+				refuse(w, r, http.StatusUnsupportedMediaType, "invalid-value", "a body needs a Content-Type, such as application/json")
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	}), nil
+}
+
+// hasBytes reports whether a request has a body that is not empty. Of a length that was not sent
+// it waits for the first byte or the end, and returns the request that still has the byte.
+func hasBytes(r *http.Request) (bool, *http.Request) {
+	if r.ContentLength >= 0 {
+		return r.ContentLength > 0, r
+	}
+	ahead := bufio.NewReaderSize(r.Body, 16)
+	_, err := ahead.Peek(1)
+	if err == nil {
+		return true, r
+	}
+	inner := *r
+	inner.Body = struct {
+		io.Reader
+		io.Closer
+	}{ahead, r.Body}
+	return false, &inner
+}
+
+// refuse answers what no handler saw, or what one failed at: below the trees in the
+// form that RFC 8040 asks for, elsewhere in that of the access control.
+func refuse(w http.ResponseWriter, r *http.Request, status int, tag, text string) {
+	var body any = map[string]any{"message": http.StatusText(status), "details": text, "code": status}
+	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	for _, p := range restconf.Prefixes {
+		if p == "/"+first {
+			name := "errors"
+			if first == "rests" {
+				name = "ietf-restconf:errors"
+			}
+			body = map[string]any{name: map[string]any{"error": []any{
+				map[string]any{"error-type": "transport", "error-tag": tag, "error-message": text}}}}
+		}
+	}
+	h := w.Header()
+	for _, name := range [...]string{"Content-Length", "Content-Encoding", "ETag", "Last-Modified"} { // of an answer that did not come
+		h.Del(name)
+	}
+	h.Set("Content-Type", "application/json")
+	if first == "rests" {
+		h.Set("Content-Type", "application/yang-data+json")
+	}
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_ = json.NewEncoder(w).Encode(body)
+	}
 }

@@ -150,7 +150,6 @@ type revisionWriter struct {
 	begun bool
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (w *revisionWriter) WriteHeader(status int) {
 	if !w.begun && status >= 200 && status < 400 {
 		// The commits of this request are in the projection before it is answered.
@@ -165,7 +164,6 @@ func (w *revisionWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
 func (w *revisionWriter) Write(b []byte) (int, error) {
 	if !w.begun {
 		w.WriteHeader(http.StatusOK)
@@ -176,7 +174,6 @@ func (w *revisionWriter) Write(b []byte) (int, error) {
 // Unwrap gives http.ResponseController the connection.
 func (w *revisionWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Flush implements http.Flusher.
 func (w *revisionWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // storeLimit bounds each call that waits for the datastore, and all that a write waits for

@@ -35,7 +35,6 @@ func outsideLogins(believed time.Duration) time.Duration {
 // aaa.Realms. An instance is configured once for each process of its plugin.
 type realms struct{ s *Server }
 
-// Realm implements aaa.Realms.
 func (r realms) Realm(ctx context.Context, c realm.Config) (realm.Realm, error) {
 	if r.s.plugins == nil {
 		return nil, fault.New(fault.Unavailable, "the controller is starting")
@@ -50,7 +49,6 @@ func (r realms) Realm(ctx context.Context, c realm.Config) (realm.Realm, error) 
 	return r.s.realmInstances.get(ctx, r.s, p, c)
 }
 
-// Epoch implements aaa.Realms.
 func (r realms) Epoch(kind string) uint64 {
 	if r.s.plugins == nil {
 		return 0
@@ -150,12 +148,10 @@ func (i *realmInstance) configure(ctx context.Context, s *Server, c realm.Config
 	}
 }
 
-// Authenticate implements realm.Realm.
 func (i *realmInstance) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
 	return i.client.Authenticate(ctx, i.name, c), nil
 }
 
-// Find implements realm.Finder.
 func (i *realmInstance) Find(ctx context.Context, user, domain string) (realm.Result, error) {
 	return i.client.Find(ctx, i.name, user, domain)
 }

@@ -47,7 +47,6 @@ type streams struct{ bus *events.Bus }
 // streamQueue is how many events may wait for a client before it loses some.
 const streamQueue = 256
 
-// Subscribe implements restconf.Events.
 func (b streams) Subscribe(ctx context.Context, stream string) (<-chan restconf.Event, error) {
 	sub := b.bus.Subscribe(streamQueue, stream)
 	out := make(chan restconf.Event)

@@ -39,13 +39,8 @@ func routeQueries(manifests []*pluginv1.Manifest) []routeQuery {
 // addresses are the other forms of a path with a query.
 func (r routeQuery) addresses(p reqpath.Path, query url.Values) (out []reqpath.Path) {
 	segments := p.Segments()
-	if len(segments) <= len(r.base) {
+	if len(segments) == len(r.base) || !reqpath.HasPrefix(segments, r.base) {
 		return nil
-	}
-	for i := range r.base {
-		if segments[i].Decoded != r.base[i].Decoded {
-			return nil
-		}
 	}
 	below := segments[len(r.base):]
 	if n := len(below); below[0].Decoded == r.segment.Decoded {
@@ -117,22 +112,12 @@ func (s *Server) otherRoutes(p reqpath.Path, rawQuery string) []reqpath.Path {
 
 func replaced(p reqpath.Path, from, to []reqpath.Segment) (reqpath.Path, bool) {
 	segments := p.Segments()
-	if len(segments) < len(from) {
+	if !reqpath.HasPrefix(segments, from) {
 		return p, false
-	}
-	for i := range from {
-		if segments[i].Decoded != from[i].Decoded {
-			return p, false
-		}
 	}
 	return reqpath.Of(to, segments[len(from):]), true
 }
 
 func known(all []reqpath.Path, p reqpath.Path) bool {
-	for _, one := range all {
-		if one.Canonical() == p.Canonical() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(one reqpath.Path) bool { return one.Canonical() == p.Canonical() })
 }

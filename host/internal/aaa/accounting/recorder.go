@@ -5,6 +5,7 @@
 package accounting
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strings"
@@ -98,9 +99,7 @@ func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
 	}
 	if logged {
 		user, text := e.User, "Successful authentication attempt by "
-		if user == "" {
-			user = "an unknown user"
-		}
+		user = cmp.Or(user, "an unknown user")
 		if !a.OK {
 			text = "Unsuccessful authentication attempt by "
 		}

@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/netip"
@@ -20,7 +21,7 @@ import (
 type Options struct {
 	Identity *identity.Service
 	Realms   []Realm
-	Tokens   Tokens // nil = no bearer tokens
+	Tokens   *token.Service // nil = no bearer tokens
 	Throttle *throttle.Limiter
 	// Attempt is called with every login, good or bad; it must not block.
 	Attempt   func(context.Context, Attempt)
@@ -48,12 +49,8 @@ type Authenticator struct {
 
 // New returns an Authenticator.
 func New(o Options) *Authenticator {
-	if o.CacheSize == 0 {
-		o.CacheSize = 10_000
-	}
-	if o.CacheFor == 0 {
-		o.CacheFor = time.Minute
-	}
+	o.CacheSize = cmp.Or(o.CacheSize, 10_000)
+	o.CacheFor = cmp.Or(o.CacheFor, time.Minute)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

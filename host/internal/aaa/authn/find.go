@@ -1,11 +1,13 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"ctl.internal/host/internal/aaa/token"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/realm"
 )
 
@@ -71,8 +73,44 @@ func (a *Authenticator) Find(ctx context.Context, who token.Outside) (*Login, er
 
 func outsideLogin(r Realm, name, domain string, res realm.Result) *Login {
 	l := &Login{User: res.Principal, Domain: orSDN(domain), Roles: res.Roles, Realm: r.Name, Outside: &token.Outside{Realm: r.Name, User: name, Domain: domain}}
-	if l.User == "" {
-		l.User = name
-	}
+	l.User = cmp.Or(l.User, name)
 	return l
+}
+
+// Still returns a login as it is now, for a request that lasts: ErrRefused when its
+// credentials would not be good any more. An outside realm cannot be asked without the
+// password, so its users stay what they were.
+func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
+	if l.token != "" {
+		lookup := a.o.Tokens.Lookup
+		if l.session {
+			lookup = a.o.Tokens.LookupSession
+		}
+		if h, err := lookup(ctx, l.token); err != nil || !h.Known() {
+			return nil, refusedOr(err)
+		}
+	}
+	if !l.Local && l.token != "" {
+		return a.Find(ctx, *l.Outside)
+	}
+	if !l.Local {
+		return l, nil
+	}
+	p, err := a.o.Identity.Principal(ctx, l.User+"@"+l.Domain)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return nil, err
+	}
+	if err != nil || p.Epoch != l.epoch || !p.MayLogIn() {
+		return nil, ErrRefused
+	}
+	now := localLogin(p, l.Realm)
+	now.token, now.session = l.token, l.session
+	return now, nil
+}
+
+func refusedOr(err error) error {
+	if err != nil {
+		return err
+	}
+	return ErrRefused
 }

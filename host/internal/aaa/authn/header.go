@@ -1,11 +1,18 @@
 package authn
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
+	"net"
 	"net/http"
+	"net/netip"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ctl.internal/host/internal/aaa/rules"
 )
 
 // maxCredentials bounds what is decoded and hashed of a header.
@@ -49,4 +56,57 @@ func splitUser(user string) (name, domain string, ok bool) {
 	}
 	name, domain, given := strings.Cut(user, "@")
 	return name, domain, name != "" && (!given || domain != "")
+}
+
+// CookieName is the name of the cookie with the session on the listener that a request came to. The port is in
+// it because browsers give all ports of a host the same cookies; the prefix makes them refuse the cookie from
+// anywhere but the host itself, over TLS.
+func CookieName(r *http.Request) string {
+	name := "ctl"
+	if r.TLS != nil {
+		name = "__Host-ctl"
+	}
+	if local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		name += "-" + strconv.Itoa(local.Port)
+	}
+	return name
+}
+
+// Cookie is the token of the session that a request was sent with, empty when there is none. A request that sends
+// the cookie twice is without: it could be read in two ways.
+func Cookie(r *http.Request) string {
+	if sent := r.CookiesNamed(CookieName(r)); len(sent) == 1 && len(sent[0].Value) <= maxCredentials {
+		return sent[0].Value
+	}
+	return ""
+}
+
+// ProvesOrigin reports whether a request that was sent with a cookie may change something: it only reads, or its
+// browser says where it comes from, which was compared before access control.
+func ProvesOrigin(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	return r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != ""
+}
+
+// ErrNoOrigin says that a request with a cookie changes something and does not say where it comes from.
+var ErrNoOrigin = errors.New("a change with the cookie of a session needs the header Origin, which browsers send")
+
+// Sender verifies who sends a request: by its Authorization header, else, where Basic credentials may be sent, by the
+// session of its cookie, which is returned when that was asked. The error is as Request's, or ErrNoOrigin.
+func (a *Authenticator) Sender(ctx context.Context, r *http.Request, from netip.AddrPort, schemes rules.Schemes) (l *Login, present bool, session string, err error) {
+	l, present, err = a.Request(ctx, r.Header, from, schemes)
+	if present || schemes&rules.Basic == 0 {
+		return l, present, "", err
+	}
+	switch session = Cookie(r); {
+	case session == "":
+		return l, false, "", err
+	case !ProvesOrigin(r):
+		return nil, true, session, ErrNoOrigin
+	}
+	l, err = a.Session(ctx, session, from)
+	return l, err == nil, session, err
 }

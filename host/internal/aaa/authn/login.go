@@ -7,6 +7,7 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -203,13 +204,6 @@ func (a *Authenticator) ask(ctx context.Context, c Credentials, name, domain str
 	return nil, no, nil
 }
 
-func orSDN(domain string) string {
-	if domain == "" {
-		return identity.SDN
-	}
-	return domain
-}
-
 // outside asks one realm about credentials.
 func outside(ctx context.Context, r Realm, c realm.Credentials) (realm.Result, error) {
 	return inPlace(ctx, r, func(ctx context.Context) (realm.Result, error) { return r.Outside.Authenticate(ctx, c) })
@@ -234,3 +228,5 @@ func inPlace(ctx context.Context, r Realm, ask func(context.Context) (realm.Resu
 	}
 	return res, err
 }
+
+func orSDN(domain string) string { return cmp.Or(domain, identity.SDN) }

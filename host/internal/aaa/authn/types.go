@@ -1,7 +1,7 @@
 package authn
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"net/netip"
 	"time"
@@ -59,20 +59,7 @@ func (r Realm) epoch() uint64 {
 }
 
 // Wait is how long the realm may take for one question.
-func (r Realm) Wait() time.Duration {
-	if r.Timeout == 0 {
-		return 5 * time.Second
-	}
-	return r.Timeout
-}
-
-// Tokens looks up bearer tokens.
-type Tokens interface {
-	// Lookup returns the holder of a live token, nobody for any other text.
-	Lookup(ctx context.Context, token string) (token.Holder, error)
-	// LookupSession returns the holder of a live browser session; any other text has none.
-	LookupSession(ctx context.Context, token string) (token.Holder, error)
-}
+func (r Realm) Wait() time.Duration { return cmp.Or(r.Timeout, 5*time.Second) }
 
 // Attempt is a login, for accounting. It never holds a secret.
 type Attempt struct {

@@ -4,6 +4,7 @@
 package broker
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -53,10 +54,7 @@ func Compile(content json.RawMessage) (Rules, error) {
 	}
 	var out Rules
 	for _, p := range c.Policies {
-		resource := p.Resource
-		if resource == "" {
-			resource = "*"
-		}
+		resource := cmp.Or(p.Resource, "*")
 		pat, err := pattern.Compile(resource)
 		if err != nil {
 			return nil, fault.At(fault.Invalid, "authorization-schema:simple-authorization/policies="+p.Service+"/resource", "%v", err)

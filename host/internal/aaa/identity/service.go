@@ -7,6 +7,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -60,9 +61,7 @@ type Service struct {
 
 // New returns the service over a store; Bootstrap fills an empty one.
 func New(o Options) *Service {
-	if o.MinPassword == 0 {
-		o.MinPassword = 8
-	}
+	o.MinPassword = cmp.Or(o.MinPassword, 8)
 	if o.Audit == nil {
 		o.Audit = func(context.Context, string, string) {}
 	}

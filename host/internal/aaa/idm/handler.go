@@ -16,6 +16,7 @@ import (
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/token"
 	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
 )
 
 // Options are what the handlers need; all are required.
@@ -37,8 +38,9 @@ type Options struct {
 
 type handler struct{ Options }
 
-// endpoint answers one request; id are the variable segments of its path.
-type endpoint func(w http.ResponseWriter, r *http.Request, id []string)
+// endpoint returns the status and the body of the answer to one request, 0 when it has answered by itself; id are the
+// variable segments of its path.
+type endpoint func(w http.ResponseWriter, r *http.Request, id []string) (int, any, error)
 
 // route is a path with its methods. An empty segment is a variable.
 type route struct {
@@ -51,22 +53,22 @@ type route struct {
 func New(o Options) http.Handler {
 	h := &handler{o}
 	routes := []route{
-		{[]string{"auth"}, map[string]endpoint{"GET": h.answer(h.version)}},
-		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.answer(h.changeOwnPassword)}},
-		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.answer(h.explain)}},
-		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.answer(h.listGrants), "POST": h.answer(h.createGrant)}},
-		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.answer(h.deleteGrant)}},
+		{[]string{"auth"}, map[string]endpoint{"GET": h.version}},
+		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.changeOwnPassword}},
+		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.explain}},
+		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.listGrants, "POST": h.createGrant}},
+		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.deleteGrant}},
 		{[]string{".well-known", "oauth-authorization-server"}, map[string]endpoint{"GET": h.metadata}},
 		{[]string{"oauth2", "token"}, map[string]endpoint{"POST": h.issueToken}},
-		{[]string{"oauth2", "revoke"}, map[string]endpoint{"POST": h.answer(h.revokeToken)}},
-		{[]string{"oauth2", "introspect"}, map[string]endpoint{"POST": h.answer(h.introspectToken)}},
-		{[]string{"web", "login"}, map[string]endpoint{"POST": h.answer(h.logIn)}},
-		{[]string{"web", "logout"}, map[string]endpoint{"POST": h.answer(h.logOut)}},
-		{[]string{"web", "me"}, map[string]endpoint{"GET": h.answer(h.me)}},
-		{[]string{"web", "sessions"}, map[string]endpoint{"GET": h.answer(h.listSessions)}},
-		{[]string{"web", "sessions", ""}, map[string]endpoint{"DELETE": h.answer(h.endSession)}},
+		{[]string{"oauth2", "revoke"}, map[string]endpoint{"POST": h.revokeToken}},
+		{[]string{"oauth2", "introspect"}, map[string]endpoint{"POST": h.introspectToken}},
+		{[]string{"web", "login"}, map[string]endpoint{"POST": h.logIn}},
+		{[]string{"web", "logout"}, map[string]endpoint{"POST": h.logOut}},
+		{[]string{"web", "me"}, map[string]endpoint{"GET": h.me}},
+		{[]string{"web", "sessions"}, map[string]endpoint{"GET": h.listSessions}},
+		{[]string{"web", "sessions", ""}, map[string]endpoint{"DELETE": h.endSession}},
 	}
-	routes = slices.Concat(routes, h.users().routes(h), h.roles().routes(h), h.domains().routes(h))
+	routes = slices.Concat(routes, h.users().routes(), h.roles().routes(), h.domains().routes())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, ok := reqpath.From(r.Context())
 		if !ok {
@@ -88,7 +90,14 @@ func (h *handler) serve(routes []route, path reqpath.Path, w http.ResponseWriter
 			method = http.MethodGet
 		}
 		if e := rt.methods[method]; e != nil {
-			e(w, r, id)
+			switch status, body, err := e(w, r, id); {
+			case err != nil:
+				h.fault(w, r, err)
+			case status == http.StatusNoContent:
+				w.WriteHeader(status)
+			case status != 0:
+				h.ok(w, r, status, body)
+			}
 			return
 		}
 		w.Header().Set("Allow", rt.allow())
@@ -135,4 +144,18 @@ func (h *handler) version(http.ResponseWriter, *http.Request, []string) (int, an
 		Updated string `json:"updated"`
 		Status  string `json:"status"`
 	}{"v1", "2026-11-20T00:00:00Z", "CURRENT"}, nil
+}
+
+// explain is GET /auth/v1/access/explain?user=&method=&path=, for administrators: what decides a request.
+func (h *handler) explain(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
+	if who, _ := caller.From(r.Context()); !who.HasRole("admin") { // also where the rules leave /auth/v1 open
+		return 0, nil, fault.New(fault.Denied, "only role admin may ask what others may do")
+	}
+	q := r.URL.Query()
+	user, method, path := q.Get("user"), q.Get("method"), q.Get("path")
+	if user == "" || method == "" || path == "" {
+		return 0, nil, fault.New(fault.Missing, "the parameters user, method and path are required")
+	}
+	x, err := h.Explain(r.Context(), user, method, path)
+	return http.StatusOK, x, err
 }

@@ -23,28 +23,13 @@ type kind[T interface{ ID() string }] struct {
 }
 
 // routes are the addresses of a kind.
-func (k kind[T]) routes(h *handler) []route {
+func (k kind[T]) routes() []route {
 	return []route{
-		{[]string{"auth", "v1", k.plural}, map[string]endpoint{"GET": h.answer(k.readList), "POST": h.answer(k.readNew)}},
-		{[]string{"auth", "v1", k.plural, ""}, map[string]endpoint{"GET": h.answer(k.readOne), "PUT": h.answer(k.change),
-			"DELETE": h.answer(func(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
+		{[]string{"auth", "v1", k.plural}, map[string]endpoint{"GET": k.readList, "POST": k.readNew}},
+		{[]string{"auth", "v1", k.plural, ""}, map[string]endpoint{"GET": k.readOne, "PUT": k.change,
+			"DELETE": func(_ http.ResponseWriter, r *http.Request, id []string) (int, any, error) {
 				return http.StatusNoContent, nil, k.remove(r.Context(), id[0])
-			})}},
-	}
-}
-
-// answer makes an endpoint of what returns the status and the body of its answer; 0 = it has answered by itself.
-func (h *handler) answer(f func(w http.ResponseWriter, r *http.Request, id []string) (int, any, error)) endpoint {
-	return func(w http.ResponseWriter, r *http.Request, id []string) {
-		status, body, err := f(w, r, id)
-		switch {
-		case err != nil:
-			h.fault(w, r, err)
-		case status == http.StatusNoContent:
-			w.WriteHeader(status)
-		case status != 0:
-			h.ok(w, r, status, body)
-		}
+			}}},
 	}
 }
 

@@ -24,6 +24,8 @@ type oauthError struct {
 	Code, Description string
 }
 
+func (e oauthError) Error() string { return e.Code + ": " + e.Description }
+
 func (h *handler) oauthFail(w http.ResponseWriter, r *http.Request, e oauthError) {
 	w.Header().Set("Pragma", "no-cache")
 	body := map[string]string{"error": e.Code}
@@ -70,34 +72,28 @@ func address(r *http.Request) netip.AddrPort {
 
 // issueToken is /oauth2/token: the grants password and refresh_token. No answer
 // distinguishes an unknown user from a wrong password.
-func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string) {
+func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	f, err := form(r)
 	if err != nil {
 		e := badRequest(err.Error())
 		if fault.KindOf(err) == fault.TooBig {
 			e.status = http.StatusRequestEntityTooLarge
 		}
-		h.oauthFail(w, r, e)
-		return
+		return 0, nil, e
 	}
 	var who token.Holder
 	var pair token.Pair
 	switch grant := f.Get("grant_type"); {
 	case grant == "":
-		h.oauthFail(w, r, badRequest("grant_type is missing"))
-		return
+		return 0, nil, badRequest("grant_type is missing")
 	case grant != "password" && grant != "refresh_token":
-		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "unsupported_grant_type", "password and refresh_token are supported"})
-		return
+		return 0, nil, oauthError{http.StatusBadRequest, "unsupported_grant_type", "password and refresh_token are supported"}
 	case grant == "password" && (f.Get("username") == "" || f.Get("password") == ""):
-		h.oauthFail(w, r, badRequest("username and password are required"))
-		return
+		return 0, nil, badRequest("username and password are required")
 	case grant == "refresh_token" && f.Get("refresh_token") == "":
-		h.oauthFail(w, r, badRequest("refresh_token is required"))
-		return
+		return 0, nil, badRequest("refresh_token is required")
 	case f.Get("scope") != "" && f.Get("scope") != identity.SDN:
-		h.oauthFail(w, r, oauthError{http.StatusBadRequest, "invalid_scope", "the only scope is " + identity.SDN})
-		return
+		return 0, nil, oauthError{http.StatusBadRequest, "invalid_scope", "the only scope is " + identity.SDN}
 	case grant == "password":
 		who, err = h.passwordGrant(r, f.Get("username"), f.Get("password"))
 		if err == nil {
@@ -117,16 +113,16 @@ func (h *handler) issueToken(w http.ResponseWriter, r *http.Request, _ []string)
 	}
 	if err != nil {
 		h.refusedGrant(w, r, err)
-		return
+		return 0, nil, nil
 	}
 	h.Change(h.as(r.Context(), who), "issue token", who.ID())
 	w.Header().Set("Pragma", "no-cache")
-	h.ok(w, r, http.StatusOK, struct {
+	return http.StatusOK, struct {
 		Token   string `json:"access_token"`
 		Type    string `json:"token_type"`
 		Expires int    `json:"expires_in"`
 		Refresh string `json:"refresh_token"`
-	}{pair.Access, "Bearer", int(h.Tokens.ExpiresIn().Seconds()), pair.Refresh})
+	}{pair.Access, "Bearer", int(h.Tokens.ExpiresIn().Seconds()), pair.Refresh}, nil
 }
 
 // passwordGrant finds out who sends a password. Tokens and sessions of outside users are issued only where their
@@ -183,8 +179,7 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 	if !raw {
 		f, err := parseForm(string(data))
 		if err != nil || f.Get("token") == "" {
-			h.oauthFail(w, r, badRequest("the field token is missing"))
-			return 0, nil, nil
+			return 0, nil, badRequest("the field token is missing")
 		}
 		line = f.Get("token")
 	}
@@ -203,12 +198,11 @@ func (h *handler) revokeToken(w http.ResponseWriter, r *http.Request, _ []string
 	switch {
 	case !raw:
 		w.WriteHeader(http.StatusOK)
+		return 0, nil, nil
 	case found:
 		return http.StatusNoContent, nil, nil
-	default:
-		h.oauthFail(w, r, oauthError{status: http.StatusUnauthorized, Code: "unauthorized"})
 	}
-	return 0, nil, nil
+	return 0, nil, oauthError{status: http.StatusUnauthorized, Code: "unauthorized"}
 }
 
 // introspectToken is /oauth2/introspect (RFC 7662), for callers with credentials: administrators may ask
@@ -221,8 +215,7 @@ func (h *handler) introspectToken(w http.ResponseWriter, r *http.Request, _ []st
 	}
 	f, err := form(r)
 	if err != nil || f.Get("token") == "" {
-		h.oauthFail(w, r, badRequest("a form with the field token is expected"))
-		return 0, nil, nil
+		return 0, nil, badRequest("a form with the field token is expected")
 	}
 	info, err := h.Tokens.Info(r.Context(), f.Get("token"))
 	if err != nil {
@@ -257,18 +250,18 @@ func mayIntrospect(l *authn.Login, of token.Holder) bool {
 }
 
 // metadata is /.well-known/oauth-authorization-server (RFC 8414).
-func (h *handler) metadata(w http.ResponseWriter, r *http.Request, _ []string) {
+func (h *handler) metadata(_ http.ResponseWriter, r *http.Request, _ []string) (int, any, error) {
 	issuer := "http://" + r.Host
 	if r.TLS != nil {
 		issuer = "https://" + r.Host
 	}
-	h.ok(w, r, http.StatusOK, map[string]any{
+	return http.StatusOK, map[string]any{
 		"issuer": issuer, "token_endpoint": issuer + "/oauth2/token", "revocation_endpoint": issuer + "/oauth2/revoke",
 		"introspection_endpoint": issuer + "/oauth2/introspect", "response_types_supported": []string{},
 		"grant_types_supported": []string{"password", "refresh_token"}, "scopes_supported": []string{identity.SDN},
 		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
 		"introspection_endpoint_auth_methods_supported": []string{"client_secret_basic"},
-	})
+	}, nil
 }
 
 func (h *handler) refusedClient(w http.ResponseWriter, r *http.Request, err error) {

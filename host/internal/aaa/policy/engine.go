@@ -36,14 +36,6 @@ func (e *Engine) Use(x *Index) { e.now.Store(x) }
 // are denied until others are in force.
 func (e *Engine) Fail() { e.now.Store(nil) }
 
-// Len is the number of policies in force.
-func (e *Engine) Len() int {
-	if x := e.now.Load(); x != nil {
-		return x.size
-	}
-	return 0
-}
-
 // Allows decides for a caller with these roles. The first policy that matches
 // decides alone; what no policy names is allowed. OPTIONS is allowed, other
 // methods a policy cannot name are not. In a data tree a resource holds all that
@@ -124,4 +116,15 @@ func (x *Index) Check(admins [][]string, ruled []reqpath.Path) error {
 	}
 	return fault.At(fault.InUse, "aaa:http-authorization/policies",
 		"with these policies no administrator could change policies any more; put a policy that permits it to role admin before the others")
+}
+
+// AllowsAlone is Allows without the policies about what is below the path.
+func (e *Engine) AllowsAlone(method string, path reqpath.Path, roles []string) bool {
+	x := e.now.Load()
+	if x == nil || method == http.MethodOptions {
+		return x != nil
+	}
+	a, known := actionOf(method)
+	p := x.first(path.Segments())
+	return p == nil || known && p.permits(a, roles)
 }

@@ -10,10 +10,7 @@ import (
 // Index is a trie over the literal segments that resources begin with. Each node
 // knows the first policy that covers it, so a lookup follows the request's own
 // segments and meets only patterns that could match.
-type Index struct {
-	root node
-	size int
-}
+type Index struct{ root node }
 
 type node struct {
 	children map[string]*node
@@ -51,7 +48,7 @@ func (n *node) add(e *entry) {
 }
 
 func build(list []Policy) (*Index, error) {
-	x := &Index{size: len(list)}
+	x := &Index{}
 	var errs []error
 	for i, p := range list {
 		shape, e, err := compile(i, p)

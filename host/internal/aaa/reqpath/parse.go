@@ -67,15 +67,12 @@ func parseSegment(part string) (Segment, error) {
 	if part == "" {
 		return Segment{}, refuse("it has an empty segment")
 	}
-	s := Segment{Raw: part, Decoded: part}
 	if harmless(part) {
-		return s, nil
+		return Segment{Raw: part, Decoded: part}, nil
 	}
-	if !plain(part) {
-		var err error
-		if s, err = decode(part); err != nil {
-			return Segment{}, err
-		}
+	s, err := decode(part)
+	if err != nil {
+		return Segment{}, err
 	}
 	return s, check(s)
 }
@@ -97,16 +94,6 @@ func harmless(s string) bool {
 		}
 	}
 	return s != "." && s != ".."
-}
-
-// plain reports whether a segment is its own canonical encoding and decoding.
-func plain(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if !literal(s[i]) && s[i] != '=' && s[i] != ',' && s[i] != ';' {
-			return false
-		}
-	}
-	return true
 }
 
 // literal reports whether a byte is never encoded in the canonical form. Slash,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -67,6 +68,12 @@ func (p Path) Decoded() string {
 		b.WriteString(s.Decoded)
 	}
 	return b.String()
+}
+
+// HasPrefix reports whether a path begins with segments, as they are decoded.
+func HasPrefix(path, prefix []Segment) bool {
+	return len(path) >= len(prefix) &&
+		slices.EqualFunc(path[:len(prefix)], prefix, func(a, b Segment) bool { return a.Decoded == b.Decoded })
 }
 
 // Is reports whether the decoded segments are exactly those named.

@@ -9,104 +9,68 @@ import (
 	"ctl.internal/sdk/commands"
 )
 
-func (t *table) addUser(roles things[identity.Role]) commands.Command {
-	role := text("roleName", "a role that the user gets", "rname")
-	role.Complete = roles.names
-	return commands.Command{
-		Name: "aaa:add-user", Summary: "add a user",
-		Help: "Adds a user; the password is asked for. With --roleName the user gets that role at once: without a role nobody can log in.\n" +
-			"aaa:add-user --name bob --roleName user --email bob@example.org",
-		Options: []commands.Option{
-			needed(text("name", "the user's name", "userName")), role,
-			text("userDescription", "what the user is for", "desc"), text("email", "an e-mail address", "userEmail"), t.domainOption(),
-		},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			u := identity.User{
-				Name: in.Option("name"), Domain: domainOf(in), Enabled: true,
-				Profile: identity.Profile{Description: in.Option("userDescription"), Email: in.Option("email")},
-			}
-			roleID := ""
-			if r := in.Option("roleName"); r != "" {
-				roleID = id(r, u.Domain)
-				if _, err := t.Identity.Role(ctx, roleID); err != nil {
-					return err // before anything is done
-				}
-			}
-			password, err := in.Prompt(ctx, "Enter new user password: ", false)
-			if err != nil {
-				return err
-			}
-			if err := t.Identity.CreateUser(ctx, u, password); err != nil {
-				return err
-			}
-			sentence := fmt.Sprintf("User %s has been created, User Id is %s", u.Name, u.ID())
-			if roleID != "" {
-				if err := t.Identity.CreateGrant(ctx, identity.Grant{User: u.ID(), Role: roleID, Domain: u.Domain}); err != nil {
-					return fmt.Errorf("%s but not granted to role %s: %w", sentence, in.Option("roleName"), err)
-				}
-				sentence += " and granted to role " + in.Option("roleName")
-			}
-			return said(in, "userid", u.ID(), sentence)
-		},
+func (t *table) addUser(ctx context.Context, in *commands.Invocation) error {
+	u := identity.User{
+		Name: in.Option("name"), Domain: domainOf(in), Enabled: true,
+		Profile: identity.Profile{Description: in.Option("userDescription"), Email: in.Option("email")},
 	}
+	roleID := ""
+	if r := in.Option("roleName"); r != "" {
+		roleID = id(r, u.Domain)
+		if _, err := t.Identity.Role(ctx, roleID); err != nil {
+			return err // before anything is done
+		}
+	}
+	password, err := in.Prompt(ctx, "Enter new user password: ", false)
+	if err != nil {
+		return err
+	}
+	if err := t.Identity.CreateUser(ctx, u, password); err != nil {
+		return err
+	}
+	sentence := fmt.Sprintf("User %s has been created, User Id is %s", u.Name, u.ID())
+	if roleID != "" {
+		if err := t.Identity.CreateGrant(ctx, identity.Grant{User: u.ID(), Role: roleID, Domain: u.Domain}); err != nil {
+			return fmt.Errorf("%s but not granted to role %s: %w", sentence, in.Option("roleName"), err)
+		}
+		sentence += " and granted to role " + in.Option("roleName")
+	}
+	return said(in, "userid", u.ID(), sentence)
 }
 
-func (t *table) changePassword(users things[identity.User]) commands.Command {
-	user := needed(text("user", "the user's name", "userName"))
-	user.Complete = users.names
-	return commands.Command{
-		Name: "aaa:change-user-pwd", Summary: "change a user's password",
-		Help:    "Asks for the current and the new password. All logins and tokens of the user end.\naaa:change-user-pwd -user bob",
-		Options: []commands.Option{user},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			uid := id(in.Option("user"), identity.SDN)
-			current, err := in.Prompt(ctx, "Enter current password: ", false)
-			if err != nil {
-				return err
-			}
-			if _, err := t.Login(ctx, uid, current, in.Caller.Address); err != nil {
-				return err
-			}
-			fresh, err := in.Prompt(ctx, "Enter new password: ", false)
-			if err != nil {
-				return err
-			}
-			if _, err := t.Identity.UpdateUser(ctx, uid, identity.UserChange{Password: &fresh}); err != nil {
-				return err
-			}
-			return said(in, "userid", uid, in.Option("user")+"'s password has been changed")
-		},
+func (t *table) changePassword(ctx context.Context, in *commands.Invocation) error {
+	uid := id(in.Option("user"), identity.SDN)
+	current, err := in.Prompt(ctx, "Enter current password: ", false)
+	if err != nil {
+		return err
 	}
+	if _, err := t.Login(ctx, uid, current, in.Caller.Address); err != nil {
+		return err
+	}
+	fresh, err := in.Prompt(ctx, "Enter new password: ", false)
+	if err != nil {
+		return err
+	}
+	if _, err := t.Identity.UpdateUser(ctx, uid, identity.UserChange{Password: &fresh}); err != nil {
+		return err
+	}
+	return said(in, "userid", uid, in.Option("user")+"'s password has been changed")
 }
 
-func (t *table) addRole() commands.Command {
-	return commands.Command{
-		Name: "aaa:add-role", Summary: "add a role",
-		Help:    "aaa:add-role --name operator --desc \"runs the lab\"",
-		Options: []commands.Option{needed(text("name", "the role's name", "roleName")), text("desc", "what the role is for", "roleDescription"), t.domainOption()},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			r := identity.Role{Name: in.Option("name"), Domain: domainOf(in), Description: in.Option("desc")}
-			if err := t.Identity.CreateRole(ctx, r); err != nil {
-				return err
-			}
-			return said(in, "roleid", r.ID(), fmt.Sprintf("Role %s has been created, Role Id is %s", r.Name, r.ID()))
-		},
+func (t *table) addRole(ctx context.Context, in *commands.Invocation) error {
+	r := identity.Role{Name: in.Option("name"), Domain: domainOf(in), Description: in.Option("desc")}
+	if err := t.Identity.CreateRole(ctx, r); err != nil {
+		return err
 	}
+	return said(in, "roleid", r.ID(), fmt.Sprintf("Role %s has been created, Role Id is %s", r.Name, r.ID()))
 }
 
-func (t *table) addDomain() commands.Command {
-	return commands.Command{
-		Name: "aaa:add-domain", Summary: "add a domain",
-		Help:    "Adds a domain, enabled. Only sdn gives rights in this release.",
-		Options: []commands.Option{needed(text("name", "the domain's name", "domainName")), text("desc", "what the domain is for", "domainDescription")},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			d := identity.Domain{Name: in.Option("name"), Description: in.Option("desc"), Enabled: true}
-			if err := t.Identity.CreateDomain(ctx, d); err != nil {
-				return err
-			}
-			return said(in, "domainid", d.Name, fmt.Sprintf("Domain %s has been created, Domain Id is %s", d.Name, d.Name))
-		},
+func (t *table) addDomain(ctx context.Context, in *commands.Invocation) error {
+	d := identity.Domain{Name: in.Option("name"), Description: in.Option("desc"), Enabled: true}
+	if err := t.Identity.CreateDomain(ctx, d); err != nil {
+		return err
 	}
+	return said(in, "domainid", d.Name, fmt.Sprintf("Domain %s has been created, Domain Id is %s", d.Name, d.Name))
 }
 
 func (t *table) grant(verb, summary string, do func(context.Context, identity.Grant) error, sentence string) commands.Command {

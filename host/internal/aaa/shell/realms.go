@@ -8,18 +8,14 @@ import (
 	"time"
 
 	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/realm"
 )
 
-// Realms are what realm:list and realm:test ask; package authn's Authenticator.
-type Realms interface {
-	Realms() []authn.Realm
-	Probe(ctx context.Context, c authn.Credentials) ([]authn.Answer, error)
-}
-
 // RealmCommands are the commands about the realms of etc/sec.ini.
-func RealmCommands(r Realms) []commands.Command {
+func RealmCommands(r *authn.Authenticator) []commands.Command {
 	return []commands.Command{
 		{
 			Name: "realm:list", Summary: "list the realms in the order they are tried", Safe: true,
@@ -47,7 +43,7 @@ func RealmCommands(r Realms) []commands.Command {
 	}
 }
 
-func testRealms(ctx context.Context, in *commands.Invocation, r Realms) error {
+func testRealms(ctx context.Context, in *commands.Invocation, r *authn.Authenticator) error {
 	password, err := in.Prompt(ctx, "Password: ", false)
 	if err != nil {
 		return err
@@ -77,4 +73,33 @@ func testRealms(ctx context.Context, in *commands.Invocation, r Realms) error {
 
 var outcomes = map[realm.Outcome]string{
 	realm.Unknown: "unknown", realm.Authenticated: "authenticated", realm.Unavailable: "unavailable",
+}
+
+// OwnCommands are the commands by which users manage their own account; change verifies the present
+// password and sets another.
+func OwnCommands(change func(ctx context.Context, user, current, fresh, address string) error) []commands.Command {
+	return []commands.Command{{
+		Name: "aaa:change-own-pwd", Summary: "change your own password",
+		Help: "Asks for the present password and twice for the new one. All your logins and tokens end.",
+		Run: func(ctx context.Context, in *commands.Invocation) error {
+			if in.Caller.Address == "" {
+				return fault.New(fault.Unsupported, "over this socket nobody logs in; name an account with aaa:change-user-pwd -user NAME")
+			}
+			var answers [3]string
+			for i, text := range []string{"Enter current password: ", "Enter new password: ", "Re-enter new password: "} {
+				var err error
+				if answers[i], err = in.Prompt(ctx, text, false); err != nil {
+					return err
+				}
+			}
+			if answers[1] != answers[2] {
+				return fault.New(fault.Invalid, "the two new passwords are not the same; nothing was changed")
+			}
+			user := in.Caller.User + "@" + in.Caller.Domain
+			if err := change(caller.With(ctx, in.Caller), user, answers[0], answers[1], in.Caller.Address); err != nil {
+				return err
+			}
+			return said(in, "userid", user, "your password has been changed")
+		},
+	}}
 }

@@ -4,6 +4,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -26,11 +27,27 @@ type table struct{ Options }
 func Commands(o Options) []commands.Command {
 	t := &table{o}
 	users, roles, domains := t.users(), t.roles(), t.domains()
-	getDomains := domains.get("list domains; asks for an administrator's credentials", t.admin)
+	role := text("roleName", "a role that the user gets", "rname")
+	role.Complete = roles.names
+	user := needed(text("user", "the user's name", "userName"))
+	user.Complete = users.names
 	list := []commands.Command{
-		t.addUser(roles), users.get("list the names of users", nil), users.remove("remove a user with its grants and logins"), t.changePassword(users),
-		t.addRole(), roles.get("list roles", nil), roles.remove("remove a role, also from the users who hold it"),
-		t.addDomain(), getDomains, domains.remove("remove a domain with its users, roles and grants"),
+		{Name: "aaa:add-user", Summary: "add a user", Run: t.addUser,
+			Help: "Adds a user; the password is asked for. With --roleName the user gets that role at once: without a role nobody can log in.\n" +
+				"aaa:add-user --name bob --roleName user --email bob@example.org",
+			Options: []commands.Option{needed(text("name", "the user's name", "userName")), role,
+				text("userDescription", "what the user is for", "desc"), text("email", "an e-mail address", "userEmail"), t.domainOption()}},
+		users.get("list the names of users", nil), users.remove("remove a user with its grants and logins"),
+		{Name: "aaa:change-user-pwd", Summary: "change a user's password", Run: t.changePassword, Options: []commands.Option{user},
+			Help: "Asks for the current and the new password. All logins and tokens of the user end.\naaa:change-user-pwd -user bob"},
+		{Name: "aaa:add-role", Summary: "add a role", Run: t.addRole,
+			Help:    "aaa:add-role --name operator --desc \"runs the lab\"",
+			Options: []commands.Option{needed(text("name", "the role's name", "roleName")), text("desc", "what the role is for", "roleDescription"), t.domainOption()}},
+		roles.get("list roles", nil), roles.remove("remove a role, also from the users who hold it"),
+		{Name: "aaa:add-domain", Summary: "add a domain", Run: t.addDomain,
+			Help:    "Adds a domain, enabled. Only sdn gives rights in this release.",
+			Options: []commands.Option{needed(text("name", "the domain's name", "domainName")), text("desc", "what the domain is for", "domainDescription")}},
+		domains.get("list domains; asks for an administrator's credentials", t.admin), domains.remove("remove a domain with its users, roles and grants"),
 		t.grant("add", "give a user a role in a domain", t.Identity.CreateGrant, "Grant has been created, Grant id is %s"),
 		t.grant("remove", "take a role in a domain from a user", t.Identity.DeleteGrant, "Grant has been deleted."),
 	}
@@ -53,12 +70,7 @@ func id(name, domain string) string {
 }
 
 // domainOf is the option --domainName.
-func domainOf(in *commands.Invocation) string {
-	if d := in.Option("domainName"); d != "" {
-		return d
-	}
-	return identity.SDN
-}
+func domainOf(in *commands.Invocation) string { return cmp.Or(in.Option("domainName"), identity.SDN) }
 
 func text(name, help string, aliases ...string) commands.Option {
 	return commands.Option{Name: name, Aliases: aliases, Help: help}

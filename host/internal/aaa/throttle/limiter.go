@@ -5,6 +5,7 @@
 package throttle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -24,29 +25,15 @@ type Settings struct {
 }
 
 func (s Settings) withDefaults() Settings {
-	number := func(n *int, d int) {
-		if *n == 0 {
-			*n = d
-		}
-	}
-	span := func(n *time.Duration, d time.Duration) {
-		if *n == 0 {
-			*n = d
-		}
-	}
-	span(&s.FirstDelay, 250*time.Millisecond)
-	span(&s.MaxDelay, 4*time.Second)
-	number(&s.UserFree, 3)
+	s.FirstDelay, s.MaxDelay = cmp.Or(s.FirstDelay, 250*time.Millisecond), cmp.Or(s.MaxDelay, 4*time.Second)
+	s.UserFree = cmp.Or(s.UserFree, 3)
 	delays := 0
 	for d := s.FirstDelay; d <= s.MaxDelay && delays < 30; d *= 2 {
 		delays++
 	}
-	number(&s.UserBlock, s.UserFree+max(1, delays))
-	number(&s.AddressFree, 10*s.UserFree)
-	number(&s.AddressBlock, 10*s.UserBlock)
-	span(&s.Block, 30*time.Second)
-	span(&s.MaxBlock, 15*time.Minute)
-	span(&s.Forget, 15*time.Minute)
+	s.UserBlock = cmp.Or(s.UserBlock, s.UserFree+max(1, delays))
+	s.AddressFree, s.AddressBlock = cmp.Or(s.AddressFree, 10*s.UserFree), cmp.Or(s.AddressBlock, 10*s.UserBlock)
+	s.Block, s.MaxBlock, s.Forget = cmp.Or(s.Block, 30*time.Second), cmp.Or(s.MaxBlock, 15*time.Minute), cmp.Or(s.Forget, 15*time.Minute)
 	return s
 }
 

@@ -6,6 +6,7 @@
 package token
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -109,9 +110,7 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.CacheFor == 0 {
-		o.CacheFor = 6 * time.Minute
-	}
+	o.CacheFor = cmp.Or(o.CacheFor, 6*time.Minute)
 	return &Service{o: o, cache: cache.New[[sha256.Size]byte, kept](maxCached)}
 }
 
@@ -211,7 +210,7 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 	}
 	d := digestOf(token)
 	for {
-		r, rev, err := s.revision(ctx, d)
+		r, rev, err := s.record(ctx, d)
 		if err != nil || r == nil || !r.Refresh || !s.o.Now().Before(r.Expires) {
 			return Pair{}, Holder{}, err
 		}
@@ -248,28 +247,29 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 // endFamily removes all tokens of a login.
 func (s *Service) endFamily(ctx context.Context, family string) error {
 	var ops []datastore.Op
-	err := s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "family/" + family + "/"}) {
-			if err != nil {
-				return err
-			}
-			d := e.Key[strings.LastIndex(e.Key, "/")+1:]
-			r, err := readRecord(sn, d)
-			if err != nil {
-				return err
-			}
-			ops = append(ops, datastore.Delete(namespace, e.Key))
-			if r != nil {
-				ops = append(ops, r.remove(d)...)
-			}
-		}
-		return nil
+	err := s.each(ctx, "family/"+family+"/", func(d string, r *record) bool {
+		ops = append(ops, r.remove(d)...)
+		return true
 	})
-	if err == nil && len(ops) > 0 {
+	if err != nil {
+		return err
+	}
+	return s.end(ctx, ops)
+}
+
+// end removes records; none that was read before is believed after it.
+func (s *Service) end(ctx context.Context, ops []datastore.Op) (err error) {
+	if len(ops) > 0 {
 		_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
 	}
 	s.forget()
 	return err
+}
+
+// forget empties the cache; a lookup under way will not fill it with what it read.
+func (s *Service) forget() {
+	s.generation.Add(1)
+	s.cache.Clear()
 }
 
 // WellFormed reports whether a text has the form of a token.
@@ -309,7 +309,7 @@ func (s *Service) live(ctx context.Context, token string, session bool) (Holder,
 	if !ok || !now.Before(k.until) || session && !now.Before(r.Expires) { // another node may have noted its use
 		before := s.generation.Load()
 		var err error
-		if r, err = s.record(ctx, hex.EncodeToString(sum[:])); r == nil {
+		if r, _, err = s.record(ctx, hex.EncodeToString(sum[:])); r == nil {
 			return Holder{}, nil, err
 		}
 		s.cache.Put(sum, kept{r, now.Add(s.o.CacheFor)}, func() bool { return s.generation.Load() == before })
@@ -351,60 +351,43 @@ func (s *Service) Revoke(ctx context.Context, token string) (bool, error) {
 		return false, nil
 	}
 	d := digestOf(token)
-	r, err := s.record(ctx, d)
+	r, _, err := s.record(ctx, d)
 	if r == nil {
 		return false, err
 	}
-	if r.Refresh {
-		err = s.endFamily(ctx, r.Family)
-		return err == nil, err
-	}
-	_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: r.remove(d)})
-	s.forget()
+	err = s.revoke(ctx, d, r)
 	return err == nil, err
 }
 
-// forget empties the cache; a lookup under way will not fill it with what it read.
-func (s *Service) forget() {
-	s.generation.Add(1)
-	s.cache.Clear()
+func (s *Service) revoke(ctx context.Context, d string, r *record) error {
+	if r.Refresh {
+		return s.endFamily(ctx, r.Family)
+	}
+	return s.end(ctx, r.remove(d))
 }
 
-// record reads the record of a digest, nil when there is none.
-func (s *Service) record(ctx context.Context, d string) (r *record, err error) {
-	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		r, err = readRecord(sn, d)
-		return err
-	})
-	return r, err
-}
-
-// revision reads a record with the revision that wrote it.
-func (s *Service) revision(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
-	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		if r, err = readRecord(sn, d); err != nil || r == nil {
-			return err
-		}
-		e, err := sn.Get(namespace, tokenKey(d))
-		rev = e.Revision
+// record reads the record of a digest with the revision that wrote it; nil when there is none.
+func (s *Service) record(ctx context.Context, d string) (r *record, rev datastore.Revision, err error) {
+	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) (err error) {
+		r, rev, err = readRecord(sn, d)
 		return err
 	})
 	return r, rev, err
 }
 
-func readRecord(sn datastore.Snapshot, d string) (*record, error) {
+func readRecord(sn datastore.Snapshot, d string) (*record, datastore.Revision, error) {
 	e, err := sn.Get(namespace, tokenKey(d))
 	if errors.Is(err, datastore.ErrNotFound) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	r := &record{}
 	if err := json.Unmarshal(e.Value, r); err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "a token record is damaged")
+		return nil, 0, fault.Wrap(fault.Internal, err, "a token record is damaged")
 	}
-	return r, nil
+	return r, e.Revision, nil
 }
 
 // Kept is a token or session, without its text.
@@ -417,39 +400,42 @@ type Kept struct {
 }
 
 // each calls f with the records whose keys begin with prefix, and their digests, by user, until f returns false.
-func each(sn datastore.Snapshot, prefix string, f func(digest string, r *record) bool) error {
-	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
-		if err != nil {
-			return err
+func (s *Service) each(ctx context.Context, prefix string, f func(digest string, r *record) bool) error {
+	return s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: prefix}) {
+			if err != nil {
+				return err
+			}
+			d := digestIn(e.Key)
+			r, _, err := readRecord(sn, d)
+			if err != nil {
+				return err
+			}
+			if r != nil && !f(d, r) {
+				return nil
+			}
 		}
-		d := e.Key[strings.LastIndex(e.Key, "/")+1:]
-		r, err := readRecord(sn, d)
-		if err != nil {
-			return err
-		}
-		if r != nil && !f(d, r) {
-			return nil
-		}
-	}
-	return nil
+		return nil
+	})
 }
+
+// digestIn is the digest at the end of a key.
+func digestIn(key string) string { return key[strings.LastIndex(key, "/")+1:] }
 
 // All lists what is not over by its time, by user.
 func (s *Service) All(ctx context.Context) (out []Kept, err error) {
-	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		return each(sn, "user/", func(d string, r *record) bool {
-			if r.Used || !s.o.Now().Before(r.Expires) {
-				return true
-			}
-			k := Kept{ID: r.id(d), User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
-			if r.Session != nil {
-				k.Kind, k.From = "session", r.Session.Address
-			} else if r.Refresh {
-				k.Kind = "refresh token"
-			}
-			out = append(out, k)
+	err = s.each(ctx, "user/", func(d string, r *record) bool {
+		if r.Used || !s.o.Now().Before(r.Expires) {
 			return true
-		})
+		}
+		k := Kept{ID: r.id(d), User: r.User, Kind: "access token", Began: r.Issued, Expires: r.Expires}
+		if r.Session != nil {
+			k.Kind, k.From = "session", r.Session.Address
+		} else if r.Refresh {
+			k.Kind = "refresh token"
+		}
+		out = append(out, k)
+		return true
 	})
 	return out, err
 }
@@ -467,21 +453,14 @@ func (r *record) id(d string) string {
 func (s *Service) End(ctx context.Context, id string) (user string, err error) {
 	var found *record
 	var digest string
-	err = s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		return each(sn, "user/", func(d string, r *record) bool {
-			if r.id(d) == id {
-				found, digest = r, d
-			}
-			return found == nil
-		})
+	err = s.each(ctx, "user/", func(d string, r *record) bool {
+		if r.id(d) == id {
+			found, digest = r, d
+		}
+		return found == nil
 	})
-	switch {
-	case err != nil || found == nil:
+	if err != nil || found == nil {
 		return "", err
-	case found.Refresh:
-		return found.User, s.endFamily(ctx, found.Family)
 	}
-	_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: found.remove(digest)})
-	s.forget()
-	return found.User, err
+	return found.User, s.revoke(ctx, digest, found)
 }

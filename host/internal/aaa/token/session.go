@@ -78,7 +78,7 @@ func (s *Service) Used(ctx context.Context, token string) error {
 		return err
 	}
 	d := digestOf(token)
-	kept, rev, err := s.revision(ctx, d)
+	kept, rev, err := s.record(ctx, d)
 	if err != nil || kept == nil {
 		return err
 	}
@@ -125,18 +125,15 @@ func (s *Service) EndSession(ctx context.Context, user, id string) (bool, error)
 	if err != nil || len(ops) == 0 {
 		return false, err
 	}
-	_, err = s.o.Store.Commit(ctx, datastore.Txn{Ops: ops})
-	s.forget()
+	err = s.end(ctx, ops)
 	return err == nil, err
 }
 
 func (s *Service) sessions(ctx context.Context, user string, f func(digest string, r *record)) error {
-	return s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-		return each(sn, "user/"+user+"/", func(d string, r *record) bool {
-			if r.Session != nil && s.o.Now().Before(r.Expires) {
-				f(d, r)
-			}
-			return true
-		})
+	return s.each(ctx, "user/"+user+"/", func(d string, r *record) bool {
+		if r.Session != nil && s.o.Now().Before(r.Expires) {
+			f(d, r)
+		}
+		return true
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"ctl.internal/host/internal/datastore"
@@ -23,7 +22,7 @@ func (s *Service) Dependents(sn datastore.Snapshot, user string) ([]datastore.Op
 		if err != nil {
 			return nil, err
 		}
-		d := e.Key[strings.LastIndex(e.Key, "/")+1:]
+		d := digestIn(e.Key)
 		// The expiry index is left to the sweep: it holds nothing of use.
 		ops = append(ops, datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, e.Key))
 	}
@@ -47,9 +46,9 @@ func (s *Service) Sweep(ctx context.Context) (int, error) {
 					return nil
 				}
 				n++
-				d := e.Key[strings.LastIndex(e.Key, "/")+1:]
+				d := digestIn(e.Key)
 				ops = append(ops, datastore.Delete(namespace, e.Key), datastore.Delete(namespace, tokenKey(d)))
-				r, err := readRecord(sn, d)
+				r, _, err := readRecord(sn, d)
 				if err != nil {
 					return err
 				}

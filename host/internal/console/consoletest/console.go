@@ -71,7 +71,7 @@ type Console struct {
 // listeners and serves.
 func New(home string, log *slog.Logger, change func(*sshserver.Config)) (*Console, error) {
 	c := &Console{Home: home, Commands: NewCommands(), Users: NewUsers(), Histories: history.New(filepath.Join(home, "data", "history"), 1000)}
-	shell := engine.New(engine.Config{Sources: []engine.Source{c.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() { c.Shutdown() }}))}, Log: log, Nearest: Nearest, Audit: c.audit, NewRequestID: func() string { return "r1" }})
+	shell := engine.New(engine.Config{Sources: []engine.Source{c.Commands, engine.Static(tables.SystemCommands(tables.System{Shutdown: func() { c.Shutdown() }}))}, Log: log, Audit: c.audit, NewRequestID: func() string { return "r1" }})
 	cfg := sshserver.Config{
 		Shell: shell, Histories: c.Histories, Login: c.Users, Log: log,
 		HostKeyFile: filepath.Join(home, "data", "ssh_host_key"), KeysDir: filepath.Join(home, "etc", "authorized_keys"),
@@ -99,24 +99,4 @@ func (c *Console) Audited() []engine.Audited {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]engine.Audited{}, c.audited...)
-}
-
-// Nearest finds a name that differs in one letter or in case.
-func Nearest(have string, names []string) (string, bool) {
-	for _, n := range names {
-		if len(n) > 2 && oneApart(have, n) {
-			return n, true
-		}
-	}
-	return "", false
-}
-
-func oneApart(a, b string) bool {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
-	ra, rb := a[i:], b[i:]
-	cut := func(s string) string { return s[min(1, len(s)):] }
-	return cut(ra) == cut(rb) || cut(ra) == rb || ra == cut(rb)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -58,7 +59,6 @@ func findOption(options []commands.Option, name string) (commands.Option, bool) 
 type binder struct {
 	cmd     commands.Command
 	options []commands.Option
-	nearest func(string, []string) (string, bool)
 	words   []string
 	// stopAtArg ends the options at the first argument, for commands that run
 	// another command.
@@ -211,7 +211,7 @@ func (b *binder) unknownOption(name, dashes string) error {
 		known = append(known, o.Aliases...)
 	}
 	hint := ""
-	if near, ok := b.nearest(name, known); ok {
+	if near, ok := nearest.Name(name, known); ok {
 		hint = "; did you mean --" + near + "?"
 	}
 	return b.fault(fault.Unknown, "there is no option %s%s%s (%s --help lists them; -- ends the options)", dashes, name, hint, b.cmd.Name)
@@ -245,7 +245,7 @@ func (b *binder) oneOf(what string, values []string, value *string) error {
 		}
 	}
 	hint := ""
-	if near, ok := b.nearest(*value, values); ok {
+	if near, ok := nearest.Name(*value, values); ok {
 		hint = "; did you mean " + near + "?"
 	}
 	return b.fault(fault.Invalid, "%s takes %s, not %q%s", what, orList(values), *value, hint)

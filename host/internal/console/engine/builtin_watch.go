@@ -9,64 +9,47 @@ import (
 	"ctl.internal/sdk/commands"
 )
 
-func (s *Session) watchCommand() commands.Command {
-	return commands.Command{
-		Name: shellScope + ":watch", Summary: "run a command again and again until Ctrl-C", Safe: true,
-		Help: "watch -n 5 feature:list -i\nwatch 'plugin:list | grep failed'\nIt ends when the command fails.",
-		Options: []commands.Option{
-			{Name: "interval", Short: "n", Help: "seconds between two runs", Default: "2"},
-			{Name: "count", Short: "c", Help: "how often; 0 = without end", Type: commands.Int, Default: "0"},
-		},
-		Arguments: []commands.Argument{{Name: "command", Help: "the command, or a whole line in quotes", Required: true, Repeated: true}},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			every, err := seconds(in.Option("interval"), "the interval")
-			if err != nil {
-				return err
-			}
-			count, _ := strconv.Atoi(in.Option("count"))
-			line := in.Arg("command")
-			if words := in.Args["command"]; len(words) > 1 {
-				line = console.Join(words)
-			}
-			tick := time.NewTicker(time.Duration(every * float64(time.Second)))
-			defer tick.Stop()
-			for n := 1; ; n++ {
-				if in.Width > 0 {
-					in.Printf("\x1b[H\x1b[2JEvery %ss: %s\n\n", in.Option("interval"), line)
-				}
-				if code := s.Run(ctx, line, IO{Stdout: in.Stdout, Stderr: in.Stderr, Width: in.Width, Terminal: in.Terminal}); code != console.OK {
-					return console.Silent(code)
-				}
-				if n == count {
-					return nil
-				}
-				select {
-				case <-ctx.Done():
-					return ctx.Err()
-				case <-tick.C:
-				}
-			}
-		},
+func (s *Session) watchCommand(ctx context.Context, in *commands.Invocation) error {
+	every, err := seconds(in.Option("interval"), "the interval")
+	if err != nil {
+		return err
+	}
+	count, _ := strconv.Atoi(in.Option("count"))
+	line := in.Arg("command")
+	if words := in.Args["command"]; len(words) > 1 {
+		line = console.Join(words)
+	}
+	tick := time.NewTicker(time.Duration(every * float64(time.Second)))
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		if in.Width > 0 {
+			in.Printf("\x1b[H\x1b[2JEvery %ss: %s\n\n", in.Option("interval"), line)
+		}
+		if code := s.Run(ctx, line, IO{Stdout: in.Stdout, Stderr: in.Stderr, Width: in.Width, Terminal: in.Terminal}); code != console.OK {
+			return console.Silent(code)
+		}
+		if n == count {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
 	}
 }
 
-func sleepCommand() commands.Command {
-	return commands.Command{
-		Name: shellScope + ":sleep", Summary: "wait", Safe: true,
-		Arguments: []commands.Argument{{Name: "seconds", Help: "how long, 0.1 to 86400", Required: true}},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			d, err := seconds(in.Arg("seconds"), "the time to wait")
-			if err != nil {
-				return err
-			}
-			t := time.NewTimer(time.Duration(d * float64(time.Second)))
-			defer t.Stop()
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-t.C:
-				return nil
-			}
-		},
+func sleepCommand(ctx context.Context, in *commands.Invocation) error {
+	d, err := seconds(in.Arg("seconds"), "the time to wait")
+	if err != nil {
+		return err
+	}
+	t := time.NewTimer(time.Duration(d * float64(time.Second)))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
 	}
 }

@@ -18,19 +18,6 @@ type Files interface {
 	Complete(prefix string) (names []string, ok bool)
 }
 
-// SetFiles says which files the session's commands may reach; without it they reach none.
-func (s *Session) SetFiles(f Files) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.files = f
-}
-
-func (s *Session) openFiles() Files {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.files
-}
-
 func isFile(t commands.Type) bool { return t == commands.File || t == commands.NewFile }
 
 // withFiles returns the command's Run with its arguments and options of type File and NewFile replaced
@@ -51,11 +38,10 @@ func (s *Session) withFiles(cmd commands.Command) func(context.Context, *command
 			if !isFile(t) || *path == "" || *path == "-" {
 				return nil
 			}
-			files := s.openFiles()
-			if files == nil {
+			if s.Files == nil {
 				return fault.New(fault.Denied, "this session has no access to files")
 			}
-			at, done, err := files.Open(ctx, *path, t == commands.NewFile)
+			at, done, err := s.Files.Open(ctx, *path, t == commands.NewFile)
 			if err == nil && done != nil {
 				ends = append(ends, done)
 			}
@@ -92,13 +78,12 @@ func (s *Session) withFiles(cmd commands.Command) func(context.Context, *command
 
 // completing returns the command with the completion of files that the session has.
 func (s *Session) completing(cmd commands.Command) commands.Command {
-	files := s.openFiles()
 	instead := func(t commands.Type, own func(context.Context, string) []string) func(context.Context, string) []string {
-		if !isFile(t) || files == nil {
+		if !isFile(t) || s.Files == nil {
 			return own
 		}
 		return func(ctx context.Context, prefix string) []string {
-			if names, ok := files.Complete(prefix); ok || own == nil {
+			if names, ok := s.Files.Complete(prefix); ok || own == nil {
 				return names
 			}
 			return own(ctx, prefix)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -123,10 +124,7 @@ func helpData(c commands.Command) map[string]any {
 	}
 	opts := []map[string]any{}
 	for _, o := range optionsOf(c) {
-		typ := o.Type
-		if typ == "" {
-			typ = commands.String
-		}
+		typ := cmp.Or(o.Type, commands.String)
 		opts = append(opts, map[string]any{"name": o.Name, "short": o.Short, "aliases": o.Aliases, "help": o.Help, "type": typ, "default": o.Default, "required": o.Required, "values": o.Values})
 	}
 	return map[string]any{"name": c.Name, "summary": c.Summary, "help": c.Help, "usage": usage(c), "arguments": args, "options": opts}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -23,13 +24,12 @@ func (s Static) Commands() []commands.Command { return s }
 
 // index is the commands there are now, sorted by name.
 type index struct {
-	all     []commands.Command
-	byName  map[string]int
-	nearest func(string, []string) (string, bool)
+	all    []commands.Command
+	byName map[string]int
 }
 
-func newIndex(nearest func(string, []string) (string, bool), tables ...[]commands.Command) *index {
-	x := &index{byName: map[string]int{}, nearest: nearest}
+func newIndex(tables ...[]commands.Command) *index {
+	x := &index{byName: map[string]int{}}
 	for _, t := range tables {
 		for _, c := range t {
 			if _, twice := x.byName[c.Name]; !twice { // the host's own tables come first and win
@@ -134,11 +134,11 @@ func (x *index) unknown(within, name string) error {
 	}
 	near, ok := "", false
 	if scope != "" && x.hasScope(scope) { // what the scope has in common is no likeness
-		if near, ok = x.nearest(bare, x.bares(scope)); ok {
+		if near, ok = nearest.Name(bare, x.bares(scope)); ok {
 			near = scope + ":" + near
 		}
 	} else {
-		near, ok = x.nearest(name, known)
+		near, ok = nearest.Name(name, known)
 	}
 	if ok {
 		return fault.New(fault.NotFound, "there is no command %s; did you mean %s?", name, near)

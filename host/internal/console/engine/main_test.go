@@ -13,7 +13,6 @@ import (
 	"go.uber.org/goleak"
 
 	"ctl.internal/internal/console"
-	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
@@ -92,7 +91,7 @@ func (h *testHistory) Lines() []string { return h.lines }
 func (h *testHistory) Clear() error    { h.lines = nil; return nil }
 
 func newTestSession(change func(*Config)) *Session {
-	cfg := Config{Sources: []Source{testTable()}, Nearest: nearest.Name}
+	cfg := Config{Sources: []Source{testTable()}}
 	if change != nil {
 		change(&cfg)
 	}

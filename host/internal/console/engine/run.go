@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,7 @@ func (s *Session) Run(ctx context.Context, line string, std IO) console.Code {
 	}
 	parsed, err := syntax.Parse(line)
 	if err != nil {
-		return s.fail(std, s.defaultFormat(), fault.New(fault.Malformed, "%s", err))
+		return s.fail(std, s.format, fault.New(fault.Malformed, "%s", err))
 	}
 	for _, p := range parsed {
 		if code := s.runPipeline(ctx, p, std); code != console.OK || s.Done() {
@@ -53,12 +54,6 @@ func (s *Session) Run(ctx context.Context, line string, std IO) console.Code {
 		}
 	}
 	return console.OK
-}
-
-func (s *Session) defaultFormat() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.format
 }
 
 func (s *Session) runPipeline(ctx context.Context, p syntax.Pipeline, std IO) console.Code {
@@ -89,7 +84,7 @@ type job struct {
 func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO, who caller.Caller) console.Code {
 	p, err := s.expand(p, 0)
 	if err != nil {
-		return s.fail(std, s.defaultFormat(), err)
+		return s.fail(std, s.format, err)
 	}
 	if len(p) == 1 && len(p[0]) == 1 && s.enter(x, p[0][0].Text) {
 		return console.OK
@@ -103,17 +98,15 @@ func (s *Session) start(ctx context.Context, x *index, p syntax.Pipeline, std IO
 			if by := s.shell.cfg.Missing(words[0]); len(by) > 0 {
 				err = fault.New(fault.NotFound, "the command %s comes with the feature %s, which is not installed or not started: feature:install %s", words[0], orList(by), by[0])
 			}
-			return s.fail(std, s.defaultFormat(), err)
+			return s.fail(std, s.format, err)
 		}
-		b := binder{cmd: cmd, nearest: s.shell.cfg.Nearest, words: words[1:], stopAtArg: stopsAtArg(cmd.Name)}
+		b := binder{cmd: cmd, words: words[1:], stopAtArg: stopsAtArg(cmd.Name)}
 		given, err := b.bind()
 		if err != nil {
-			return s.fail(std, s.defaultFormat(), err)
+			return s.fail(std, s.format, err)
 		}
 		in := &commands.Invocation{Name: cmd.Name, Options: given.options, Args: given.args, Positional: given.rest, Format: given.format, Caller: who, Stderr: std.Stderr, Terminal: std.Terminal}
-		if in.Format == "" {
-			in.Format = s.defaultFormat()
-		}
+		in.Format = cmp.Or(in.Format, s.format)
 		if given.help {
 			c := cmd
 			cmd.Run = func(_ context.Context, in *commands.Invocation) error {

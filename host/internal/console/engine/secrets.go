@@ -5,6 +5,7 @@ import (
 
 	"ctl.internal/host/internal/console/syntax"
 	"ctl.internal/internal/console"
+	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/commands"
 )
 
@@ -24,12 +25,9 @@ func secretName(name string) bool {
 	return false
 }
 
-// nearestFunc finds the known name that somebody may have meant.
-type nearestFunc func(have string, known []string) (string, bool)
-
 // secretOption reports whether a word names an option whose value is secret, in
 // itself, by the option that it is short for, or by the one that was misspelt.
-func secretOption(c commands.Command, nearest nearestFunc, w string) (name, value string, inline, secret bool) {
+func secretOption(c commands.Command, w string) (name, value string, inline, secret bool) {
 	if len(w) < 2 || w[0] != '-' {
 		return "", "", false, false
 	}
@@ -41,18 +39,18 @@ func secretOption(c commands.Command, nearest nearestFunc, w string) (name, valu
 	if known {
 		return name, value, inline, secretName(name) || secretName(o.Name)
 	}
-	_, misspelt := nearest(name, secretParts)
+	_, misspelt := nearest.Name(name, secretParts)
 	return name, value, inline, misspelt || secretName(name)
 }
 
 // redact returns a stage as it may be written down, and whether it held a secret.
 // c is the zero Command when the name is not known.
-func redact(c commands.Command, nearest nearestFunc, words []string) (string, bool) {
+func redact(c commands.Command, words []string) (string, bool) {
 	out, found := make([]string, 0, len(words)), false
 	arg := 0
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		name, _, inline, secret := secretOption(c, nearest, w)
+		name, _, inline, secret := secretOption(c, w)
 		switch {
 		case i > 0 && secret && inline:
 			w, found = w[:strings.IndexByte(w, '=')+1]+masked, true
@@ -104,7 +102,7 @@ func (s *Session) Sensitive(line string) bool {
 func (s *Session) redactStage(x *index, stage syntax.Stage) (string, bool) {
 	words := stage.Texts()
 	c, _ := x.find(s.Scope(), words[0])
-	text, secret := redact(c, s.shell.cfg.Nearest, words)
+	text, secret := redact(c, words)
 	if secret || len(words) < 2 {
 		return text, secret
 	}

@@ -5,10 +5,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"maps"
 	"sync"
 	"time"
 
@@ -33,13 +33,8 @@ type Audited struct {
 // Config is what a Shell is made of.
 type Config struct {
 	Sources []Source
-	// Nearest returns the known name most like have, if one is near enough.
-	Nearest func(have string, known []string) (string, bool)
 	// Missing names the features that would bring a command, if any would.
 	Missing func(command string) []string
-	// Aliases are those every session begins with; in a value $args stands for
-	// what is given to the alias.
-	Aliases map[string]string
 	// Audit is called after each pipeline; nil = no audit.
 	Audit func(context.Context, Audited)
 	Log   *slog.Logger // nil = discarded
@@ -54,9 +49,6 @@ type Shell struct{ cfg Config }
 func New(cfg Config) *Shell {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Nearest == nil {
-		cfg.Nearest = func(string, []string) (string, bool) { return "", false }
 	}
 	if cfg.Missing == nil {
 		cfg.Missing = func(string) []string { return nil }
@@ -78,25 +70,20 @@ type Session struct {
 	shell   *Shell
 	caller  caller.Caller
 	history History
+	format  string
+	// Files are those that the commands may reach, set before the first; nil: none.
+	Files Files
 
 	mu      sync.Mutex // stages of a pipeline run at the same time
 	scope   string
-	format  string
 	aliases map[string]string
 	done    bool
-	files   Files
 }
 
 // Session begins a session. history may be nil; format is "text" when empty.
 func (s *Shell) Session(who caller.Caller, history History, format string) *Session {
-	if format == "" {
-		format = "text"
-	}
-	aliases := maps.Clone(s.cfg.Aliases)
-	if aliases == nil {
-		aliases = map[string]string{}
-	}
-	return &Session{shell: s, caller: who, history: history, format: format, aliases: aliases}
+	format = cmp.Or(format, "text")
+	return &Session{shell: s, caller: who, history: history, format: format, aliases: map[string]string{}}
 }
 
 // Scope is the subshell the session is in, empty at the top.
@@ -128,7 +115,7 @@ func (s *Session) index() *index {
 	for _, src := range s.shell.cfg.Sources {
 		tables = append(tables, src.Commands())
 	}
-	return newIndex(s.shell.cfg.Nearest, tables...)
+	return newIndex(tables...)
 }
 
 // SetCaller changes what the user may do, to what holds now.

@@ -17,7 +17,6 @@ const maxShown = 16 << 20
 // shown takes what a command writes, up to maxShown.
 type shown struct{ bytes.Buffer }
 
-// Write implements io.Writer.
 func (b *shown) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxShown {
 		return 0, fault.New(fault.TooBig, "the answer has more than %d bytes: ask for less of it", maxShown)
@@ -30,7 +29,6 @@ func (b *shown) Write(p []byte) (int, error) {
 func (s *Shell) Show(ctx context.Context, line string) (content string, err error) {
 	who, _ := caller.From(ctx)
 	session := s.Session(who, nil, "json")
-	session.aliases = nil // one may stand for a command that changes something
 	parsed, err := syntax.Parse(line)
 	if err != nil {
 		return "", fault.New(fault.Malformed, "%s", err)

@@ -78,7 +78,6 @@ func (s *slow) silence() {
 	s.quiet = true
 }
 
-// Progress implements commands.Terminal.
 func (s *slow) Progress(p commands.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +88,6 @@ func (s *slow) Progress(p commands.Progress) {
 	s.Terminal.Progress(p)
 }
 
-// Prompt implements commands.Terminal.
 func (s *slow) Prompt(ctx context.Context, text string, echo bool) (string, error) {
 	s.silence()
 	return s.Terminal.Prompt(ctx, text, echo)

@@ -22,7 +22,42 @@ const (
 
 // Commands returns the filters under a scope.
 func Commands(scope string) []commands.Command {
-	table := []commands.Command{grep(), head(), tail(), sortLines(), uniq(), wc(), more(), tac(), cut()}
+	table := []commands.Command{
+		{Name: "grep", Summary: "the lines that match a pattern", Run: grep,
+			Help: "The pattern is a regular expression in RE2 syntax. Without a matching line the exit code is 1.",
+			Options: []commands.Option{
+				flag("ignore-case", "i", "upper and lower case are the same"),
+				flag("invert-match", "v", "the lines that do not match"),
+				flag("line-number", "n", "put the number of the line before it"),
+				flag("count", "c", "only say how many"),
+				flag("fixed-strings", "F", "the pattern is plain text"),
+				flag("extended-regexp", "E", "as always: for those who are used to it"),
+			},
+			Arguments: []commands.Argument{{Name: "pattern", Help: "what to look for", Required: true}}},
+		{Name: "head", Summary: "the first lines", Options: []commands.Option{linesOption}, Run: head},
+		{Name: "tail", Summary: "the last lines", Options: []commands.Option{linesOption}, Run: tail},
+		{Name: "sort", Summary: "the lines in order", Run: sortLines,
+			Options: []commands.Option{
+				flag("reverse", "r", "the largest first"),
+				flag("numeric", "n", "by the number at the beginning of the line"),
+				flag("unique", "u", "equal lines once"),
+			}},
+		{Name: "uniq", Summary: "of equal lines in a row only the first", Run: uniq,
+			Options: []commands.Option{flag("count", "c", "put how many before it")}},
+		{Name: "wc", Summary: "count lines, words and characters", Run: wc,
+			Options: []commands.Option{
+				flag("lines", "l", "only the lines"), flag("words", "w", "only the words"), flag("chars", "c", "only the characters"),
+			}},
+		{Name: "more", Summary: "show a screen at a time", Run: more,
+			Help: "Blank shows the next screen, Enter the next line, q ends. Where nobody types, everything is written at once."},
+		{Name: "tac", Summary: "the lines in reverse order", Run: tac},
+		{Name: "cut", Summary: "some columns of each line", Run: cut,
+			Help: "feature:list | cut -f 1,4\nWithout -d the columns are those of a table, or are divided by blanks.",
+			Options: []commands.Option{
+				{Name: "fields", Short: "f", Help: "numbers of the columns, from 1, divided by commas", Required: true},
+				{Name: "delimiter", Short: "d", Help: "what divides the columns"},
+			}},
+	}
 	for i := range table {
 		table[i].Name = scope + ":" + table[i].Name
 		table[i].Safe = true
@@ -92,55 +127,40 @@ func flag(name, short, help string) commands.Option {
 	return commands.Option{Name: name, Short: short, Help: help, Type: commands.Bool}
 }
 
-func head() commands.Command {
-	return commands.Command{
-		Name: "head", Summary: "the first lines", Options: []commands.Option{linesOption},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			n, err := count(in)
-			if err != nil || n == 0 {
-				return err
-			}
-			return each(ctx, in.Stdin, func(l string) (bool, error) {
-				n--
-				return n > 0, line(in, l)
-			})
-		},
+func head(ctx context.Context, in *commands.Invocation) error {
+	n, err := count(in)
+	if err != nil || n == 0 {
+		return err
 	}
+	return each(ctx, in.Stdin, func(l string) (bool, error) {
+		n--
+		return n > 0, line(in, l)
+	})
 }
 
-func tail() commands.Command {
-	return commands.Command{
-		Name: "tail", Summary: "the last lines", Options: []commands.Option{linesOption},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			n, err := count(in)
-			if err != nil {
-				return err
-			}
-			var keep []string
-			err = each(ctx, in.Stdin, func(l string) (bool, error) {
-				if keep = append(keep, l); len(keep) > 2*n+1024 {
-					keep = slices.Clone(keep[len(keep)-n:])
-				}
-				return true, nil
-			})
-			if err != nil {
-				return err
-			}
-			return write(in, keep[max(0, len(keep)-n):])
-		},
+func tail(ctx context.Context, in *commands.Invocation) error {
+	n, err := count(in)
+	if err != nil {
+		return err
 	}
+	var keep []string
+	err = each(ctx, in.Stdin, func(l string) (bool, error) {
+		if keep = append(keep, l); len(keep) > 2*n+1024 {
+			keep = slices.Clone(keep[len(keep)-n:])
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return write(in, keep[max(0, len(keep)-n):])
 }
 
-func tac() commands.Command {
-	return commands.Command{
-		Name: "tac", Summary: "the lines in reverse order",
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			lines, err := all(ctx, in.Stdin)
-			if err != nil {
-				return err
-			}
-			slices.Reverse(lines)
-			return write(in, lines)
-		},
+func tac(ctx context.Context, in *commands.Invocation) error {
+	lines, err := all(ctx, in.Stdin)
+	if err != nil {
+		return err
 	}
+	slices.Reverse(lines)
+	return write(in, lines)
 }

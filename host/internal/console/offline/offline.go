@@ -51,7 +51,7 @@ func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 	} else if err != nil {
 		return fault.New(fault.NotFound, "there is no home %s; name it with --home or CTL_HOME, ctld makes one at its first start", dir)
 	}
-	table = append(tables.ConfigCommands(files{dir}), verifyCommand(dir))
+	table = append(tables.ConfigCommands(config(dir)), verifyCommand(dir))
 	c, ok := commands.Find(table, in.Name)
 	if !ok {
 		return fault.New(fault.NotFound, "there is no command %s", in.Name)
@@ -62,49 +62,34 @@ func run(ctx context.Context, dir home.Dir, in *commands.Invocation) error {
 // terminal shows progress and answers no question.
 type terminal struct{ status *console.StatusLine }
 
-// Prompt implements commands.Terminal.
 func (terminal) Prompt(context.Context, string, bool) (string, error) {
 	return "", errors.New("this command cannot ask a question")
 }
 
-// Progress implements commands.Terminal.
 func (t terminal) Progress(p commands.Progress) {
 	t.status.Show(console.Progress{Text: p.Text, Done: uint64(max(p.Done, 0)), Total: uint64(max(p.Total, 0))})
 }
 
-// files are the settings of a home that no controller need run in.
-type files struct{ dir home.Dir }
-
-// Validate implements tables.Config.
-func (f files) Validate(ctx context.Context) []home.Problem {
-	return settings.All(ctx, f.dir, os.Environ(), locator(f.dir, ""))
+// config are the settings of a home that no controller need run in.
+func config(dir home.Dir) tables.Config {
+	return tables.Config{Home: dir,
+		Validate: func(ctx context.Context) []home.Problem {
+			return settings.All(ctx, dir, os.Environ(), locator(dir, ""))
+		},
+		Effective: func() []home.Effective {
+			loaded, _ := home.Load(dir, os.Environ(), nil)
+			return loaded.Effective()
+		}}
 }
-
-// Effective implements tables.Config.
-func (f files) Effective() []home.Effective {
-	loaded, _ := home.Load(f.dir, os.Environ(), nil)
-	return loaded.Effective()
-}
-
-// Home implements tables.Config.
-func (f files) Home() home.Dir { return f.dir }
 
 // locator looks for plugins in the directories given, else where ctld does.
 func locator(dir home.Dir, given string) feature.Locator {
 	if given != "" {
 		return feature.Locator{Dirs: filepath.SplitList(given)}
 	}
-	return feature.Locator{Dirs: []string{besideProgram(), dir.Plugins()}}
-}
-
-// besideProgram is where make build and install.sh put the plugins.
-func besideProgram() string {
-	exe, err := os.Executable()
+	beside, err := console.ProgramDir() // where make build and install.sh put the plugins
 	if err != nil {
-		return "plugins"
+		beside = "."
 	}
-	if real, err := filepath.EvalSymlinks(exe); err == nil {
-		exe = real
-	}
-	return filepath.Join(filepath.Dir(exe), "plugins")
+	return feature.Locator{Dirs: []string{filepath.Join(beside, "plugins"), dir.Plugins()}}
 }

@@ -53,16 +53,9 @@ func services(dir home.Dir) []home.Problem {
 	_, certErr := keystore.ConfigData(dir)
 	_, encryptErr := encrypt.ReadConfig(dir)
 	for file, err := range map[string]error{keystore.ConfigFile(dir): certErr, encrypt.ConfigFile(dir): encryptErr} {
-		if err == nil {
-			continue
+		if err != nil {
+			problems = append(problems, placed(file, strings.TrimPrefix(err.Error(), file+":")))
 		}
-		said, line := strings.TrimPrefix(err.Error(), file+":"), 0
-		if number, rest, ok := strings.Cut(said, ":"); ok {
-			if n, err := strconv.Atoi(number); err == nil {
-				said, line = rest, n
-			}
-		}
-		problems = append(problems, home.Problem{File: file, Line: line, Text: strings.TrimSpace(said)})
 	}
 	return problems
 }
@@ -91,22 +84,18 @@ func Access(dir home.Dir, kinds []string) []home.Problem {
 	if err != nil && !os.IsNotExist(err) {
 		return []home.Problem{{File: authnFile, Text: "it cannot be read: " + reason(err)}}
 	}
-	err = aaa.Validate(aaa.Options{SecINI: ini, SecININame: file, AuthnConfig: authn, RealmKinds: kinds})
-	var warnings []home.Problem
-	if err == nil {
-		for _, w := range aaa.Warnings(aaa.Options{SecINI: ini, SecININame: file, RealmKinds: kinds}) {
-			warnings = append(warnings, home.Problem{File: w.File, Line: w.Line, Text: w.Text, Warning: true})
+	var problems []home.Problem
+	if err := aaa.Validate(aaa.Options{SecINI: ini, SecININame: file, AuthnConfig: authn, RealmKinds: kinds}); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			problems = append(problems, problem(line, file, authnFile))
 		}
+		return problems
 	}
-	if err == nil && !urlsSection.Match(ini) {
+	if !urlsSection.Match(ini) {
 		return []home.Problem{{File: file, Warning: true, Text: "there is no section [urls]: everybody who can log in may do everything, change users and certificates too"}}
 	}
-	if err == nil {
-		return warnings
-	}
-	var problems []home.Problem
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		problems = append(problems, problem(line, file, authnFile))
+	for _, w := range aaa.Warnings(aaa.Options{SecINI: ini, SecININame: file, RealmKinds: kinds}) {
+		problems = append(problems, home.Problem{File: w.File, Line: w.Line, Text: w.Text, Warning: true})
 	}
 	return problems
 }
@@ -114,18 +103,22 @@ func Access(dir home.Dir, kinds []string) []home.Problem {
 // problem takes the place from the head of a message that names it.
 func problem(text, ini, authn string) home.Problem {
 	for file, head := range map[string]string{ini: ini, authn: "etc/ctl/karaf/08-authn-config.xml"} {
-		rest, ok := strings.CutPrefix(text, head+":")
-		if !ok {
-			continue
+		if rest, ok := strings.CutPrefix(text, head+":"); ok {
+			return placed(file, rest)
 		}
-		if number, said, ok := strings.Cut(rest, ":"); ok {
-			if line, err := strconv.Atoi(number); err == nil {
-				return home.Problem{File: file, Line: line, Text: strings.TrimSpace(said)}
-			}
-		}
-		return home.Problem{File: file, Text: strings.TrimSpace(rest)}
 	}
 	return home.Problem{File: ini, Text: text}
+}
+
+// placed is a fault in a file, whose text may begin with the line and a colon.
+func placed(file, text string) home.Problem {
+	p := home.Problem{File: file, Text: strings.TrimSpace(text)}
+	if number, said, ok := strings.Cut(text, ":"); ok {
+		if line, err := strconv.Atoi(number); err == nil {
+			p.Line, p.Text = line, strings.TrimSpace(said)
+		}
+	}
+	return p
 }
 
 // reason is the cause without the path, which stands before it already.

@@ -19,13 +19,11 @@ import (
 // remoteFiles are those of a user who came over SSH.
 type remoteFiles struct{ files.Area }
 
-// Open implements engine.Files.
 func (r remoteFiles) Open(_ context.Context, path string, create bool) (string, func(context.Context, error) error, error) {
 	at, err := r.Reach(path, create)
 	return at, nil, err
 }
 
-// Complete implements engine.Files.
 func (r remoteFiles) Complete(prefix string) ([]string, bool) { return r.Area.Complete(prefix), true }
 
 // localFiles are those of the operator at the machine: the home's own as they are, all others through
@@ -35,10 +33,8 @@ type localFiles struct {
 	conn *conn
 }
 
-// Complete implements engine.Files.
 func (localFiles) Complete(string) ([]string, bool) { return nil, false }
 
-// Open implements engine.Files.
 func (l localFiles) Open(ctx context.Context, path string, create bool) (string, func(context.Context, error) error, error) {
 	p := l.Clean(path)
 	if l.Own(p) {

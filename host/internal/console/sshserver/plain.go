@@ -2,6 +2,7 @@ package sshserver
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,10 +36,7 @@ func (s *session) columns() int {
 
 // batch runs the lines that arrive until one fails.
 func (s *session) batch(ctx context.Context) console.Code {
-	name := s.env[console.EnvBatch]
-	if name == "" {
-		name = "stdin"
-	}
+	name := cmp.Or(s.env[console.EnvBatch], "stdin")
 	sc := bufio.NewScanner(s.ch)
 	sc.Buffer(make([]byte, 0, 4096), syntax.MaxLine)
 	worst := console.OK

@@ -5,6 +5,7 @@
 package sshserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,8 +76,7 @@ type listener struct {
 
 // New makes a Server and its host key.
 func New(cfg Config) (*Server, error) {
-	def(&cfg.LoginTime, 30*time.Second)
-	def(&cfg.MaxConnections, 128)
+	cfg.LoginTime, cfg.MaxConnections = cmp.Or(cfg.LoginTime, 30*time.Second), cmp.Or(cfg.MaxConnections, 128)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -97,13 +97,6 @@ func algorithms() ssh.Config {
 		return slices.DeleteFunc(list, func(name string) bool { return strings.Contains(name, "sha1") })
 	}
 	return ssh.Config{KeyExchanges: without(all.KeyExchanges), MACs: without(all.MACs), Ciphers: all.Ciphers}
-}
-
-func def[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
 }
 
 // ListenTCP opens the SSH port and returns the address it got.

@@ -172,10 +172,9 @@ func (s *session) run(ctx context.Context, exec bool, line string) console.Code 
 		shell = s.conn.srv.cfg.Own
 	}
 	s.shell = shell.Session(who, s.lines, format)
+	s.shell.Files = remoteFiles{s.conn.srv.cfg.Files}
 	if s.conn.local {
-		s.shell.SetFiles(localFiles{s.conn.srv.cfg.Files, s.conn})
-	} else {
-		s.shell.SetFiles(remoteFiles{s.conn.srv.cfg.Files})
+		s.shell.Files = localFiles{s.conn.srv.cfg.Files, s.conn}
 	}
 	switch tty := s.pty != nil; {
 	case exec && tty:

@@ -2,6 +2,10 @@ package tables
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"ctl.internal/host/internal/home"
@@ -10,68 +14,141 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// originDefault is the origin of a setting that nobody made.
-const originDefault = "default"
+const (
+	originDefault = "default" // origin of a setting that nobody made
+	hostFile      = "ctl"     // the settings file that is meant when none is named
+)
 
-// Config reads the settings.
-type Config interface {
+// Config reads the settings of a home.
+type Config struct {
+	Home home.Dir
 	// Validate checks the files of etc/ as they are now, as a start would.
-	Validate(ctx context.Context) []home.Problem
+	Validate func(ctx context.Context) []home.Problem
 	// Effective lists the settings the controller runs with.
-	Effective() []home.Effective
-	// Home is whose etc/ it is.
-	Home() home.Dir
+	Effective func() []home.Effective
 }
 
 // ConfigCommands are config:*.
 func ConfigCommands(c Config) []commands.Command {
+	keys := names(func() (out []string) {
+		for _, s := range c.Effective() {
+			out = append(out, s.Key)
+		}
+		return out
+	})
+	key := commands.Argument{Name: "key", Help: "the setting, dotted", Required: true, Complete: keys}
+	file := commands.Option{Name: "pid", Short: "p", Aliases: []string{"file"}, Default: hostFile,
+		Help: "the file in etc/ without .yaml: ctl, or the name of a plugin", Complete: names(c.files)}
 	return []commands.Command{
-		{
-			Name: "config:validate", Summary: "check the files of etc/ as they are now", Safe: true,
+		{Name: "config:validate", Summary: "check the files of etc/ as they are now", Safe: true,
 			Help: "Nothing is changed. ctl config validate does the same without a running controller.",
-			Run: func(ctx context.Context, in *commands.Invocation) error {
-				return emitProblems(in, c.Validate(ctx))
-			},
-		},
-		listCommand(c), getCommand(c), setCommand(c),
-		{
-			Name: "config:show", Summary: "show the settings", Safe: true,
+			Run:  func(ctx context.Context, in *commands.Invocation) error { return emitProblems(in, c.Validate(ctx)) }},
+		{Name: "config:list", Summary: "list what the files of etc/ set", Safe: true, Run: c.list,
+			Help:      "config:list switch\nSecrets are masked. Settings that no file names have their defaults: config:show --effective.",
+			Arguments: []commands.Argument{{Name: "filter", Help: "only files and keys that contain this"}}},
+		{Name: "config:get", Summary: "show one setting", Safe: true, Run: c.get,
+			Help:    "config:get limits.body\nconfig:get --pid switch traps.listen\nWhat no file sets is shown with its default, for ctl.",
+			Options: []commands.Option{file}, Arguments: []commands.Argument{key}},
+		{Name: "config:set", Summary: "change one setting in a file of etc/", Run: c.set,
+			Help: "config:set limits.body 16MiB\nconfig:set --pid switch discovery.interval 5m\nThe file is checked as config:validate does; one that is refused stays as it was. Comments stay.\n" +
+				"ctl.yaml is read at the start of the controller, the file of a plugin by plugin:reload.",
+			Options: []commands.Option{file}, Arguments: []commands.Argument{key, {Name: "value", Help: "as in YAML", Required: true}}},
+		{Name: "config:show", Summary: "show the settings", Safe: true, Run: c.show,
 			Help:      "config:show --effective\nconfig:show --effective limits",
 			Options:   []commands.Option{boolOption("effective", "e", "all settings, also those that nobody changed")},
-			Arguments: []commands.Argument{{Name: "key", Help: "only settings whose key begins with this", Complete: names(func() []string { return keys(c.Effective()) })}},
-			Run: func(_ context.Context, in *commands.Invocation) error {
-				out := &commands.Table{Empty: "all settings have their defaults", Columns: []commands.Column{{Title: "Setting", Key: "key"}, {Title: "Value", Key: "value"}, {Title: "From", Key: "origin"}}}
-				for _, s := range c.Effective() {
-					if strings.HasPrefix(s.Key, in.Arg("key")) && (in.Flag("effective") || s.Origin != originDefault) {
-						out.Add(s.Key, s.Value, s.Origin)
-					}
-				}
-				return in.Emit(out, nil)
-			},
-		},
+			Arguments: []commands.Argument{{Name: "key", Help: "only settings whose key begins with this", Complete: keys}}},
 	}
 }
 
-func keys(all []home.Effective) []string {
+// files are those of etc/ with settings, by name.
+func (c Config) files() []string {
+	files, _ := filepath.Glob(c.Home.Etc("*.yaml")) // the pattern is well-formed
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(f), ".yaml")
+	}
+	return files
+}
+
+func (c Config) show(_ context.Context, in *commands.Invocation) error {
+	out := &commands.Table{Empty: "all settings have their defaults", Columns: []commands.Column{{Title: "Setting", Key: "key"}, {Title: "Value", Key: "value"}, {Title: "From", Key: "origin"}}}
+	for _, s := range c.Effective() {
+		if strings.HasPrefix(s.Key, in.Arg("key")) && (in.Flag("effective") || s.Origin != originDefault) {
+			out.Add(s.Key, s.Value, s.Origin)
+		}
+	}
+	return in.Emit(out, nil)
+}
+
+func (c Config) list(_ context.Context, in *commands.Invocation) error {
+	out := &commands.Table{Empty: "the files set nothing", Columns: []commands.Column{{Title: "File", Key: "file"}, {Title: "Setting", Key: "key"}, {Title: "Value", Key: "value"}}}
+	for _, name := range c.files() {
+		all, err := c.Home.Settings(name)
+		if err != nil {
+			return fault.Wrap(fault.Invalid, err, "%v", err)
+		}
+		for _, s := range all {
+			if strings.Contains(name+":"+s.Key, in.Arg("filter")) {
+				out.Add(name, s.Key, s.Value)
+			}
+		}
+	}
+	return in.Emit(out, nil)
+}
+
+func (c Config) get(_ context.Context, in *commands.Invocation) error {
+	key, name := in.Arg("key"), in.Option("pid")
+	all, err := c.Home.Settings(name)
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "%v", err)
+	}
+	if name == hostFile {
+		all = append(all, c.Effective()...)
+	}
+	i := slices.IndexFunc(all, func(s home.Effective) bool { return s.Key == key })
+	if i < 0 {
+		return fault.New(fault.NotFound, "etc/%s.yaml does not set %s; config:list %s shows what it sets", name, key, name)
+	}
+	return in.Emit(map[string]string{"key": key, "value": all[i].Value}, func() string { return all[i].Value + "\n" })
+}
+
+func (c Config) set(ctx context.Context, in *commands.Invocation) error {
+	name := in.Option("pid")
+	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		return fault.New(fault.Invalid, "%q is not the name of a file in etc/", name)
+	}
+	before := faults(c.Validate(ctx))
+	undo, err := c.Home.Set(name, in.Arg("key"), in.Arg("value"))
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "%v", err)
+	}
+	for _, p := range faults(c.Validate(ctx)) {
+		if !slices.Contains(before, p) {
+			return errors.Join(fault.New(fault.Invalid, "%s", p), undo())
+		}
+	}
+	next := "plugin:reload " + name
+	if name == hostFile {
+		next = "a restart of the controller"
+	}
+	fmt.Fprintf(in.Stdout, "etc/%s.yaml is changed; it holds after %s\n", name, next)
+	return nil
+}
+
+// faults are the problems that would stop a start, as text without line numbers, which a change moves.
+func faults(all []home.Problem) []string {
 	var out []string
-	for _, s := range all {
-		out = append(out, s.Key)
+	for _, p := range all {
+		if p.Line = 0; !p.Warning {
+			out = append(out, p.String())
+		}
 	}
 	return out
 }
 
 // emitProblems shows what was found and fails when something would stop a start.
 func emitProblems(in *commands.Invocation, found []home.Problem) error {
-	faults := 0
-	for _, p := range found {
-		if !p.Warning {
-			faults++
-		}
-	}
-	if found == nil {
-		found = []home.Problem{}
-	}
-	err := in.Emit(found, func() string {
+	faults := len(faults(found))
+	err := in.Emit(append([]home.Problem{}, found...), func() string {
 		var b strings.Builder
 		for _, p := range found {
 			line := p.String()

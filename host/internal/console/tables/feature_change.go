@@ -18,31 +18,21 @@ var (
 	verboseOption  = boolOption("verbose", "v", "show what is done")
 )
 
-func (t features) install() commands.Command {
-	return commands.Command{
-		Name: "feature:install", Summary: "install features and what they need",
-		Help: "feature:install ctl-switch-all\nfeature:install -t ctl-bier-all\nWhat is installed already stays as it is. Several features are installed together or not at all.\n" +
-			"A plugin that requests more than to serve its own is shown with its requests, and you are asked; plugin:revoke takes a grant back.",
-		Options: []commands.Option{simulateOption, verboseOption, boolOption("no-start", "s", "do not start what is new"),
-			boolOption("grant", "g", "grant the plugins all that they request, without asking")},
-		Arguments: []commands.Argument{t.several(t.notRequired)},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			return changing(in, "installing", func() (feature.Change, error) {
-				o := feature.InstallOptions{Simulate: in.Flag("simulate"), NoStart: in.Flag("no-start"),
-					Agree: feature.Agreement{By: actor(in.Caller), All: in.Flag("grant"), To: map[string][]grant.Grant{}}}
-				for {
-					c, err := t.Install(ctx, in.Args["name"], o)
-					var needed *grant.NeededError
-					if !errors.As(err, &needed) || o.Agree.To[needed.Plugin] != nil || !agrees(ctx, in, needed) {
-						return c, err
-					}
-					for _, r := range needed.Requests {
-						o.Agree.To[needed.Plugin] = append(o.Agree.To[needed.Plugin], r.Grant)
-					}
-				}
-			})
-		},
-	}
+func (t features) install(ctx context.Context, in *commands.Invocation) error {
+	return changing(in, "installing", func() (feature.Change, error) {
+		o := feature.InstallOptions{Simulate: in.Flag("simulate"), NoStart: in.Flag("no-start"),
+			Agree: feature.Agreement{By: actor(in.Caller), All: in.Flag("grant"), To: map[string][]grant.Grant{}}}
+		for {
+			c, err := t.Install(ctx, in.Args["name"], o)
+			var needed *grant.NeededError
+			if !errors.As(err, &needed) || o.Agree.To[needed.Plugin] != nil || !agrees(ctx, in, needed) {
+				return c, err
+			}
+			for _, r := range needed.Requests {
+				o.Agree.To[needed.Plugin] = append(o.Agree.To[needed.Plugin], r.Grant)
+			}
+		}
+	})
 }
 
 // actor is who decides about grants.
@@ -71,39 +61,18 @@ func yes(answer string) bool {
 	return answer == "yes" || answer == "y"
 }
 
-func (t features) uninstall() commands.Command {
-	return commands.Command{
-		Name: "feature:uninstall", Summary: "uninstall features and what nothing else needs",
-		Help:      "A feature that came along with another goes with the last that needs it; it cannot be uninstalled by itself.",
-		Options:   []commands.Option{simulateOption, verboseOption, boolOption("clean", "c", "also delete the settings files of what goes")},
-		Arguments: []commands.Argument{t.several(t.required)},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			return changing(in, "uninstalling", func() (feature.Change, error) {
-				return t.Uninstall(ctx, in.Args["name"], feature.UninstallOptions{Simulate: in.Flag("simulate"), DeleteConfig: in.Flag("clean")})
-			})
-		},
-	}
+func (t features) uninstall(ctx context.Context, in *commands.Invocation) error {
+	return changing(in, "uninstalling", func() (feature.Change, error) {
+		return t.Uninstall(ctx, in.Args["name"], feature.UninstallOptions{Simulate: in.Flag("simulate"), DeleteConfig: in.Flag("clean")})
+	})
 }
 
-func (t features) start() commands.Command {
-	return commands.Command{
-		Name: "feature:start", Summary: "start features that were stopped, and what they need",
-		Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.several(t.Installed)},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			return changing(in, "starting", func() (feature.Change, error) { return t.Start(ctx, in.Args["name"]...) })
-		},
-	}
+func (t features) start(ctx context.Context, in *commands.Invocation) error {
+	return changing(in, "starting", func() (feature.Change, error) { return t.Start(ctx, in.Args["name"]...) })
 }
 
-func (t features) stop() commands.Command {
-	return commands.Command{
-		Name: "feature:stop", Summary: "stop features without uninstalling them",
-		Help:    "Their plugins end unless another feature needs them; feature:start brings them back.",
-		Options: []commands.Option{verboseOption}, Arguments: []commands.Argument{t.several(t.Installed)},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			return changing(in, "stopping", func() (feature.Change, error) { return t.Stop(ctx, in.Args["name"]...) })
-		},
-	}
+func (t features) stop(ctx context.Context, in *commands.Invocation) error {
+	return changing(in, "stopping", func() (feature.Change, error) { return t.Stop(ctx, in.Args["name"]...) })
 }
 
 // changing does something and reports what it changed when somebody wants to know.

@@ -9,33 +9,21 @@ import (
 	"ctl.internal/sdk/commands"
 )
 
-func (t features) list() commands.Command {
-	return commands.Command{
-		Name: "feature:list", Summary: "list the features", Safe: true,
-		Help: "Required shows what was asked for; other installed features came along because one of these needs them.",
-		Options: []commands.Option{
-			boolOption("installed", "i", "only those that are installed"),
-			boolOption("required", "r", "only those that were asked for"),
-			boolOption("ordered", "o", "by name; they always are"),
-			boolOption("show-hidden", "s", "those too that are parts of others"),
-		},
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			out := &commands.Table{Empty: "No features available", Columns: []commands.Column{
-				{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "Required", Key: "required"},
-				{Title: "State", Key: "state"}, {Title: "Repository", Key: "repository"}, {Title: "Description", Key: "description"},
-			}}
-			if in.Flag("installed") || in.Flag("required") {
-				out.Empty = "No features installed"
-			}
-			for _, f := range t.List() {
-				if in.Flag("installed") && f.State == feature.Uninstalled || in.Flag("required") && !f.Required || f.Hidden && !in.Flag("show-hidden") {
-					continue
-				}
-				out.Add(f.Name, f.Version, mark(in, f.Required), f.State, f.Repository, f.Description)
-			}
-			return in.Emit(out, nil)
-		},
+func (t features) list(_ context.Context, in *commands.Invocation) error {
+	out := &commands.Table{Empty: "No features available", Columns: []commands.Column{
+		{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "Required", Key: "required"},
+		{Title: "State", Key: "state"}, {Title: "Repository", Key: "repository"}, {Title: "Description", Key: "description"},
+	}}
+	if in.Flag("installed") || in.Flag("required") {
+		out.Empty = "No features installed"
 	}
+	for _, f := range t.List() {
+		if in.Flag("installed") && f.State == feature.Uninstalled || in.Flag("required") && !f.Required || f.Hidden && !in.Flag("show-hidden") {
+			continue
+		}
+		out.Add(f.Name, f.Version, mark(in, f.Required), f.State, f.Repository, f.Description)
+	}
+	return in.Emit(out, nil)
 }
 
 // mark is x or blank as text, and a boolean as JSON.
@@ -49,26 +37,20 @@ func mark(in *commands.Invocation, on bool) any {
 	return ""
 }
 
-func (t features) info() commands.Command {
-	return commands.Command{
-		Name: "feature:info", Summary: "show what a feature is made of", Safe: true,
-		Arguments: []commands.Argument{t.one(t.Names)},
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			f, err := t.find(in.Arg("name"))
-			if err != nil {
-				return err
-			}
-			return in.Emit(f, func() string {
-				yes := map[bool]string{true: "yes", false: "no"}
-				return card([]field{
-					{"Feature", f.Name + " " + f.Version}, {"Description", f.Description}, {"State", f.State}, {"Note", f.Note},
-					{"Required", yes[f.Required]}, {"Repository", f.Repository}, {"Depends on", requirements(f.Depends)},
-					{"Needed by", strings.Join(f.NeededBy, "\n")}, {"Conflicts with", requirements(f.Conflicts)},
-					{"Plugins", strings.Join(f.Plugins, "\n")}, {"Switches on", facets(f.Facets)}, {"Files", strings.Join(f.Config, "\n")},
-				})
-			})
-		},
+func (t features) info(_ context.Context, in *commands.Invocation) error {
+	f, err := t.find(in.Arg("name"))
+	if err != nil {
+		return err
 	}
+	return in.Emit(f, func() string {
+		yes := map[bool]string{true: "yes", false: "no"}
+		return card([]field{
+			{"Feature", f.Name + " " + f.Version}, {"Description", f.Description}, {"State", f.State}, {"Note", f.Note},
+			{"Required", yes[f.Required]}, {"Repository", f.Repository}, {"Depends on", requirements(f.Depends)},
+			{"Needed by", strings.Join(f.NeededBy, "\n")}, {"Conflicts with", requirements(f.Conflicts)},
+			{"Plugins", strings.Join(f.Plugins, "\n")}, {"Switches on", facets(f.Facets)}, {"Files", strings.Join(f.Config, "\n")},
+		})
+	})
 }
 
 func requirements(list []feature.Requirement) string {
@@ -91,51 +73,34 @@ func facets(list []feature.Facet) string {
 	return strings.Join(out, "\n")
 }
 
-func (t features) status() commands.Command {
-	return commands.Command{
-		Name: "feature:status", Summary: "show the state of a feature", Safe: true,
-		Arguments: []commands.Argument{t.one(t.Names)},
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			f, err := t.find(in.Arg("name"))
-			if err != nil {
-				return err
-			}
-			return in.Emit(map[string]string{"name": f.Name, "version": f.Version, "state": f.State}, func() string { return f.State + "\n" })
-		},
+func (t features) status(_ context.Context, in *commands.Invocation) error {
+	f, err := t.find(in.Arg("name"))
+	if err != nil {
+		return err
 	}
+	return in.Emit(map[string]string{"name": f.Name, "version": f.Version, "state": f.State}, func() string { return f.State + "\n" })
 }
 
-func (t features) versionList() commands.Command {
-	return commands.Command{
-		Name: "feature:version-list", Summary: "list the versions of a feature", Safe: true,
-		Arguments: []commands.Argument{t.one(t.Names)},
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			all, err := t.Versions(in.Arg("name"))
-			if err != nil {
-				return err
-			}
-			urls := map[string]string{}
-			for _, r := range t.Repositories() {
-				urls[r.Name] = r.URL
-			}
-			out := &commands.Table{Columns: []commands.Column{{Title: "Version", Key: "version"}, {Title: "Repository", Key: "repository"}, {Title: "Repository URL", Key: "url"}, {Title: "State", Key: "state"}}}
-			for _, f := range all {
-				out.Add(f.Version, f.Repository, urls[f.Repository], f.State)
-			}
-			return in.Emit(out, nil)
-		},
+func (t features) versionList(_ context.Context, in *commands.Invocation) error {
+	all, err := t.Versions(in.Arg("name"))
+	if err != nil {
+		return err
 	}
+	urls := map[string]string{}
+	for _, r := range t.Repositories() {
+		urls[r.Name] = r.URL
+	}
+	out := &commands.Table{Columns: []commands.Column{{Title: "Version", Key: "version"}, {Title: "Repository", Key: "repository"}, {Title: "Repository URL", Key: "url"}, {Title: "State", Key: "state"}}}
+	for _, f := range all {
+		out.Add(f.Version, f.Repository, urls[f.Repository], f.State)
+	}
+	return in.Emit(out, nil)
 }
 
-func (t features) requirementList() commands.Command {
-	return commands.Command{
-		Name: "feature:requirement-list", Summary: "list the features that were asked for", Safe: true,
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			out := &commands.Table{Empty: "No requirements", Columns: []commands.Column{{Title: "Requirement", Key: "requirement"}}}
-			for _, q := range t.Requirements() {
-				out.Add(q.String())
-			}
-			return in.Emit(out, nil)
-		},
+func (t features) requirementList(_ context.Context, in *commands.Invocation) error {
+	out := &commands.Table{Empty: "No requirements", Columns: []commands.Column{{Title: "Requirement", Key: "requirement"}}}
+	for _, q := range t.Requirements() {
+		out.Add(q.String())
 	}
+	return in.Emit(out, nil)
 }

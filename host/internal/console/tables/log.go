@@ -1,8 +1,10 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"ctl.internal/host/internal/logs"
@@ -16,7 +18,27 @@ const allLoggers = "ALL"
 // LogCommands are log:*.
 func LogCommands(r *logs.Registry) []commands.Command {
 	t := logTable{r}
-	return []commands.Command{t.get(), t.set(), t.display(), t.tail(), t.clear(), t.log()}
+	return []commands.Command{
+		{Name: "log:get", Summary: "show the level of a logger", Safe: true, Run: t.get,
+			Arguments: []commands.Argument{t.logger("name of a logger; ALL or none for all that have a level")}},
+		{Name: "log:set", Summary: "change the level of a logger until the next start", Run: t.set,
+			Help: "log:set DEBUG plugin.switch\nlog:set TRACE org.ctl.aaa\nlog:set DEFAULT org.ctl.aaa\n" +
+				"DEFAULT takes the logger's own level away, so that it has that of the name above it. Without a logger it is ROOT.",
+			Arguments: []commands.Argument{{Name: "level", Help: "the level", Required: true, Values: logs.LevelNames()}, t.logger("name of the logger; ROOT when not given")}},
+		{Name: "log:display", Summary: "show the newest records of the log", Safe: true, Run: t.display,
+			Help:      "log:display -n 200 -l WARN\nlog:display org.ctl.aaa\nOlder records are in log/ctl.log.",
+			Options:   t.filterOptions(),
+			Arguments: []commands.Argument{t.logger("only this logger and those below it")}},
+		{Name: "log:tail", Summary: "show records as they come, until Ctrl-C", Safe: true, Run: t.tail,
+			Help:      "log:tail --plugin switch -l WARN\nlog:tail | grep -i timeout\nRecords of your own commands are left out without --own. With --format json each record is a line.",
+			Options:   t.filterOptions(),
+			Arguments: []commands.Argument{t.logger("only this logger and those below it")}},
+		{Name: "log:clear", Summary: "forget the records that log:display shows", Help: "The file keeps them.",
+			Run: func(context.Context, *commands.Invocation) error { r.Clear(); return nil }},
+		{Name: "log:log", Summary: "write a record into the log", Run: t.log,
+			Options:   []commands.Option{{Name: "level", Short: "l", Help: "its level", Default: "INFO", Values: levels()}},
+			Arguments: []commands.Argument{{Name: "message", Help: "the text", Required: true, Repeated: true}}},
+	}
 }
 
 type logTable struct{ r *logs.Registry }
@@ -26,71 +48,34 @@ func (t logTable) logger(help string) commands.Argument {
 }
 
 func levels() []string {
-	var out []string
-	for _, n := range logs.LevelNames() {
-		if n != logs.Default {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(logs.LevelNames()), func(n string) bool { return n == logs.Default })
 }
 
-func (t logTable) get() commands.Command {
-	a := t.logger("name of a logger; ALL or none for all that have a level")
-	return commands.Command{
-		Name: "log:get", Summary: "show the level of a logger", Safe: true, Arguments: []commands.Argument{a},
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			list := t.r.List()
-			if name := in.Arg("logger"); name != "" && name != allLoggers {
-				list = []logs.Setting{{Logger: name, Level: t.r.Get(name)}}
-			}
-			out := &commands.Table{Columns: []commands.Column{{Title: "Logger", Key: "logger"}, {Title: "Level", Key: "level"}}}
-			for _, s := range list {
-				out.Add(s.Logger, s.Level)
-			}
-			return in.Emit(out, nil)
-		},
+func (t logTable) get(_ context.Context, in *commands.Invocation) error {
+	list := t.r.List()
+	if name := in.Arg("logger"); name != "" && name != allLoggers {
+		list = []logs.Setting{{Logger: name, Level: t.r.Get(name)}}
 	}
+	out := &commands.Table{Columns: []commands.Column{{Title: "Logger", Key: "logger"}, {Title: "Level", Key: "level"}}}
+	for _, s := range list {
+		out.Add(s.Logger, s.Level)
+	}
+	return in.Emit(out, nil)
 }
 
-func (t logTable) set() commands.Command {
-	return commands.Command{
-		Name: "log:set", Summary: "change the level of a logger until the next start",
-		Help: "log:set DEBUG plugin.switch\nlog:set TRACE org.ctl.aaa\nlog:set DEFAULT org.ctl.aaa\n" +
-			"DEFAULT takes the logger's own level away, so that it has that of the name above it. Without a logger it is ROOT.",
-		Arguments: []commands.Argument{{Name: "level", Help: "the level", Required: true, Values: logs.LevelNames()}, t.logger("name of the logger; ROOT when not given")},
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			name := in.Arg("logger")
-			if name == "" {
-				name = logs.Root
-			}
-			if name == allLoggers {
-				return fault.At(fault.Invalid, in.Name, "ALL is for log:get; ROOT is the level that all others inherit")
-			}
-			return t.r.Set(name, in.Arg("level"))
-		},
+func (t logTable) set(_ context.Context, in *commands.Invocation) error {
+	name := cmp.Or(in.Arg("logger"), logs.Root)
+	if name == allLoggers {
+		return fault.At(fault.Invalid, in.Name, "ALL is for log:get; ROOT is the level that all others inherit")
 	}
+	return t.r.Set(name, in.Arg("level"))
 }
 
-func (t logTable) clear() commands.Command {
-	return commands.Command{
-		Name: "log:clear", Summary: "forget the records that log:display shows", Help: "The file keeps them.",
-		Run: func(context.Context, *commands.Invocation) error { t.r.Clear(); return nil },
+func (t logTable) log(ctx context.Context, in *commands.Invocation) error {
+	level, err := logs.ParseLevel(in.Option("level"))
+	if err != nil {
+		return fault.At(fault.Invalid, in.Name, "%v", err)
 	}
-}
-
-func (t logTable) log() commands.Command {
-	return commands.Command{
-		Name: "log:log", Summary: "write a record into the log",
-		Options:   []commands.Option{{Name: "level", Short: "l", Help: "its level", Default: "INFO", Values: levels()}},
-		Arguments: []commands.Argument{{Name: "message", Help: "the text", Required: true, Repeated: true}},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			level, err := logs.ParseLevel(in.Option("level"))
-			if err != nil {
-				return fault.At(fault.Invalid, in.Name, "%v", err)
-			}
-			t.r.Logger("console").LogAttrs(ctx, level, strings.Join(in.Args["message"], " "), slog.String("user", in.Caller.User))
-			return nil
-		},
-	}
+	t.r.Logger("console").LogAttrs(ctx, level, strings.Join(in.Args["message"], " "), slog.String("user", in.Caller.User))
+	return nil
 }

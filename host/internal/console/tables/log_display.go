@@ -136,56 +136,40 @@ func (t logTable) recent(keep func(logs.Entry) bool, n int) []logs.Entry {
 	return out[max(0, len(out)-n):]
 }
 
-func (t logTable) display() commands.Command {
-	return commands.Command{
-		Name: "log:display", Summary: "show the newest records of the log", Safe: true,
-		Help:      "log:display -n 200 -l WARN\nlog:display org.ctl.aaa\nOlder records are in log/ctl.log.",
-		Options:   t.filterOptions(),
-		Arguments: []commands.Argument{t.logger("only this logger and those below it")},
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			keep, n, err := wanted(in)
-			if err != nil {
-				return err
-			}
-			entries := t.recent(keep, n)
-			if in.Format == "json" {
-				raw := []json.RawMessage{}
-				for _, e := range entries {
-					raw = append(raw, json.RawMessage(e.JSON))
-				}
-				return in.Emit(raw, nil)
-			}
-			for _, e := range entries {
-				in.Printf("%s\n", text(in, e))
-			}
-			return nil
-		},
+func (t logTable) display(_ context.Context, in *commands.Invocation) error {
+	keep, n, err := wanted(in)
+	if err != nil {
+		return err
 	}
+	entries := t.recent(keep, n)
+	if in.Format == "json" {
+		raw := []json.RawMessage{}
+		for _, e := range entries {
+			raw = append(raw, json.RawMessage(e.JSON))
+		}
+		return in.Emit(raw, nil)
+	}
+	for _, e := range entries {
+		in.Printf("%s\n", text(in, e))
+	}
+	return nil
 }
 
-func (t logTable) tail() commands.Command {
-	return commands.Command{
-		Name: "log:tail", Summary: "show records as they come, until Ctrl-C", Safe: true,
-		Help:      "log:tail --plugin switch -l WARN\nlog:tail | grep -i timeout\nRecords of your own commands are left out without --own. With --format json each record is a line.",
-		Options:   t.filterOptions(),
-		Arguments: []commands.Argument{t.logger("only this logger and those below it")},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			keep, n, err := wanted(in)
-			if err != nil {
-				return err
-			}
-			for _, e := range t.recent(keep, n) {
-				in.Printf("%s\n", text(in, e))
-			}
-			return t.r.Follow(ctx, func(e logs.Entry, lost uint64) error {
-				if lost > 0 {
-					in.Printf("… %d records were too fast to show\n", lost)
-				}
-				if keep(e) {
-					in.Printf("%s\n", text(in, e))
-				}
-				return ctx.Err()
-			})
-		},
+func (t logTable) tail(ctx context.Context, in *commands.Invocation) error {
+	keep, n, err := wanted(in)
+	if err != nil {
+		return err
 	}
+	for _, e := range t.recent(keep, n) {
+		in.Printf("%s\n", text(in, e))
+	}
+	return t.r.Follow(ctx, func(e logs.Entry, lost uint64) error {
+		if lost > 0 {
+			in.Printf("… %d records were too fast to show\n", lost)
+		}
+		if keep(e) {
+			in.Printf("%s\n", text(in, e))
+		}
+		return ctx.Err()
+	})
 }

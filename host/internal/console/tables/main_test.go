@@ -13,7 +13,6 @@ import (
 
 	"ctl.internal/host/internal/console/engine"
 	"ctl.internal/internal/console"
-	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/commands"
 )
@@ -23,9 +22,9 @@ var update = flag.Bool("update", false, "write the golden files again")
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func session(table []commands.Command) *engine.Session {
-	s := engine.New(engine.Config{Sources: []engine.Source{engine.Static(table)}, Nearest: nearest.Name}).
+	s := engine.New(engine.Config{Sources: []engine.Source{engine.Static(table)}}).
 		Session(caller.Caller{User: "admin"}, nil, "")
-	s.SetFiles(anyFile{})
+	s.Files = anyFile{}
 	return s
 }
 
@@ -71,7 +70,7 @@ func golden(t *testing.T, name, got string) {
 // Every command explains itself and its parameters, and names nothing twice.
 func TestTablesAreWhole(t *testing.T) {
 	seen := map[string]bool{}
-	for _, table := range [][]commands.Command{FeatureCommands(&fakeFeatures{}), PluginCommands(fakePlugins{}), LogCommands(newLogs()), ConfigCommands(fakeConfig{}), SystemCommands(System{})} {
+	for _, table := range [][]commands.Command{FeatureCommands(&fakeFeatures{}), PluginCommands(fakePlugins{}), LogCommands(newLogs()), ConfigCommands(fakeConfig()), SystemCommands(System{})} {
 		for _, c := range table {
 			if seen[c.Name] || c.Summary == "" || c.Run == nil || strings.Contains(c.Summary, "\n") {
 				t.Errorf("%s stands twice or is not whole", c.Name)

@@ -13,17 +13,17 @@ func boolOption(name, short, help string) commands.Option {
 	return commands.Option{Name: name, Short: short, Help: help, Type: commands.Bool}
 }
 
-// names makes a completer of a function that lists names.
+// names makes a completer of a function that lists names; the shell leaves out those that do not fit.
 func names(list func() []string) func(context.Context, string) []string {
-	return func(_ context.Context, prefix string) []string {
-		var out []string
-		for _, n := range list() {
-			if strings.HasPrefix(n, prefix) {
-				out = append(out, n)
-			}
-		}
-		return out
+	return func(context.Context, string) []string { return list() }
+}
+
+// emitFindings shows what was found; the command has failed when that is anything.
+func emitFindings(in *commands.Invocation, out *commands.Table) error {
+	if err := in.Emit(out, nil); err != nil || len(out.Rows) == 0 {
+		return err
 	}
+	return console.Silent(console.Failed)
 }
 
 // when shows a time to the second; nothing for the zero time.

@@ -5,7 +5,6 @@ import (
 
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin"
-	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 )
 
@@ -29,7 +28,18 @@ type Plugins interface {
 func PluginCommands(p Plugins) []commands.Command {
 	t := plugins{p}
 	return []commands.Command{
-		t.list(), t.info(), t.check(), t.grant(), t.revoke(),
+		{Name: "plugin:list", Summary: "list the plugins and how they are", Safe: true, Run: t.list},
+		{Name: "plugin:info", Summary: "show everything about a plugin", Safe: true, Run: t.info,
+			Arguments: []commands.Argument{t.argument(false)}},
+		{Name: "plugin:check", Summary: "see that plugins answer and that file and settings are those that run", Safe: true, Run: t.check,
+			Help:      "The exit code is 1 when something was found.",
+			Arguments: []commands.Argument{t.argument(true)}},
+		t.decision("grant", "grant a plugin what it requests", true,
+			"plugin:grant rogue \"rpc vlan:get-vlans\"\nplugin:info shows what a plugin requests. RPCs, data and services are granted at once, files and network\n"+
+				"at the next start of its process (plugin:reload). A plugin that waits for the decision is started."),
+		t.decision("revoke", "take back what a plugin was granted", false,
+			"plugin:revoke rogue \"rpc vlan:get-vlans\"\nThe plugin keeps running without it. What it has open on that grant ends at once; files and network are closed\n"+
+				"at the next start of its process (plugin:reload)."),
 		t.each("start", "start plugins that are stopped or failed", "", p.Start),
 		t.each("stop", "stop plugins", "Their calls answer that the plugin is not available, until plugin:start.", p.Stop),
 		t.each("restart", "stop plugins and start them again", "Calls in flight fail; plugin:reload loses none. A failed plugin gets a new chance.", p.Restart),
@@ -49,26 +59,21 @@ func (t plugins) argument(repeated bool) commands.Argument {
 	})}
 }
 
-func (t plugins) list() commands.Command {
-	return commands.Command{
-		Name: "plugin:list", Summary: "list the plugins and how they are", Safe: true,
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			out := &commands.Table{Empty: "No plugins", Columns: []commands.Column{
-				{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "State", Key: "state"}, {Title: "Health", Key: "health"},
-				{Title: "PID", Key: "pid", Right: true}, {Title: "Restarts", Key: "restarts", Right: true}, {Title: "Since", Key: "since"}, {Title: "Reason", Key: "reason"},
-			}}
-			for _, p := range t.List() {
-				var pid, since any = p.PID, when(p.Since)
-				if in.Format == "json" {
-					since = p.Since
-				} else if p.PID == 0 {
-					pid = ""
-				}
-				out.Add(p.Name, p.Version, p.State.String(), health(p), pid, p.Restarts, since, p.Reason)
-			}
-			return in.Emit(out, nil)
-		},
+func (t plugins) list(_ context.Context, in *commands.Invocation) error {
+	out := &commands.Table{Empty: "No plugins", Columns: []commands.Column{
+		{Title: "Name", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "State", Key: "state"}, {Title: "Health", Key: "health"},
+		{Title: "PID", Key: "pid", Right: true}, {Title: "Restarts", Key: "restarts", Right: true}, {Title: "Since", Key: "since"}, {Title: "Reason", Key: "reason"},
+	}}
+	for _, p := range t.List() {
+		var pid, since any = p.PID, when(p.Since)
+		if in.Format == "json" {
+			since = p.Since
+		} else if p.PID == 0 {
+			pid = ""
+		}
+		out.Add(p.Name, p.Version, p.State.String(), health(p), pid, p.Restarts, since, p.Reason)
 	}
+	return in.Emit(out, nil)
 }
 
 // health is what a plugin says of itself while it runs.
@@ -82,28 +87,18 @@ func health(p plugin.Info) string {
 	return "-"
 }
 
-func (t plugins) check() commands.Command {
-	return commands.Command{
-		Name: "plugin:check", Summary: "see that plugins answer and that file and settings are those that run", Safe: true,
-		Help:      "The exit code is 1 when something was found.",
-		Arguments: []commands.Argument{t.argument(true)},
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			out := &commands.Table{Empty: "in order", Columns: []commands.Column{{Title: "Plugin", Key: "plugin"}, {Title: "Finding", Key: "finding"}}}
-			for _, name := range in.Args["name"] {
-				found, err := t.Check(ctx, name)
-				if err != nil {
-					return err
-				}
-				for _, f := range found {
-					out.Add(name, f)
-				}
-			}
-			if err := in.Emit(out, nil); err != nil || len(out.Rows) == 0 {
-				return err
-			}
-			return console.Silent(console.Failed)
-		},
+func (t plugins) check(ctx context.Context, in *commands.Invocation) error {
+	out := &commands.Table{Empty: "in order", Columns: []commands.Column{{Title: "Plugin", Key: "plugin"}, {Title: "Finding", Key: "finding"}}}
+	for _, name := range in.Args["name"] {
+		found, err := t.Check(ctx, name)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			out.Add(name, f)
+		}
 	}
+	return emitFindings(in, out)
 }
 
 // each does something to plugins one after the other, until one fails.

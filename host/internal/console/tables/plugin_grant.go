@@ -21,17 +21,6 @@ type grantData struct {
 	At    time.Time `json:"at,omitzero"`
 }
 
-func newGrantData(d grant.Decision) grantData {
-	g := grantData{Grant: d.Request.Grant.String(), Words: d.Words(), State: "undecided"}
-	if d.Decided {
-		g.By, g.At, g.State = d.By, d.At, "refused"
-		if d.Granted {
-			g.State = "granted"
-		}
-	}
-	return g
-}
-
 func (g grantData) text() string {
 	line := g.State
 	if g.By != "" {
@@ -46,23 +35,19 @@ func (g grantData) text() string {
 func grants(p plugin.Info) []grantData {
 	out := []grantData{}
 	for _, d := range p.Grants {
-		out = append(out, newGrantData(d))
+		g := grantData{Grant: d.Request.Grant.String(), Words: d.Words(), State: "undecided"}
+		if d.Decided {
+			g.By, g.At, g.State = d.By, d.At, "refused"
+			if d.Granted {
+				g.State = "granted"
+			}
+		}
+		out = append(out, g)
 	}
 	return out
 }
 
-func (t plugins) grant() commands.Command {
-	return t.decision("grant", "grant a plugin what it requests", true,
-		"plugin:grant rogue \"rpc vlan:get-vlans\"\nplugin:info shows what a plugin requests. RPCs, data and services are granted at once, files and network\n"+
-			"at the next start of its process (plugin:reload). A plugin that waits for the decision is started.")
-}
-
-func (t plugins) revoke() commands.Command {
-	return t.decision("revoke", "take back what a plugin was granted", false,
-		"plugin:revoke rogue \"rpc vlan:get-vlans\"\nThe plugin keeps running without it. What it has open on that grant ends at once; files and network are closed\n"+
-			"at the next start of its process (plugin:reload).")
-}
-
+// decision grants or revokes what a plugin requests.
 func (t plugins) decision(name, summary string, granted bool, help string) commands.Command {
 	return commands.Command{
 		Name: "plugin:" + name, Summary: summary, Help: help,

@@ -78,19 +78,13 @@ func newPluginData(p plugin.Info) pluginData {
 	return d
 }
 
-func (t plugins) info() commands.Command {
-	return commands.Command{
-		Name: "plugin:info", Summary: "show everything about a plugin", Safe: true,
-		Arguments: []commands.Argument{t.argument(false)},
-		Run: func(_ context.Context, in *commands.Invocation) error {
-			p, err := t.Info(in.Arg("name"))
-			if err != nil {
-				return err
-			}
-			d := newPluginData(p)
-			return in.Emit(d, d.text)
-		},
+func (t plugins) info(_ context.Context, in *commands.Invocation) error {
+	p, err := t.Info(in.Arg("name"))
+	if err != nil {
+		return err
 	}
+	d := newPluginData(p)
+	return in.Emit(d, d.text)
 }
 
 func (d pluginData) text() string {

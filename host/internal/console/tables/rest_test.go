@@ -89,20 +89,18 @@ func TestLogTail(t *testing.T) {
 	}
 }
 
-type fakeConfig struct{ problems []home.Problem }
-
-func (f fakeConfig) Validate(context.Context) []home.Problem { return f.problems }
-func (fakeConfig) Home() home.Dir                            { return "/nonexistent" }
-func (fakeConfig) Effective() []home.Effective {
-	return []home.Effective{{Key: "limits.body", Value: "8MiB", Origin: "default"}, {Key: "listeners.http", Value: ":0", Origin: "flag --http"}}
+func fakeConfig(problems ...home.Problem) Config {
+	return Config{Home: "/nonexistent", Validate: func(context.Context) []home.Problem { return problems }, Effective: func() []home.Effective {
+		return []home.Effective{{Key: "limits.body", Value: "8MiB", Origin: "default"}, {Key: "listeners.http", Value: ":0", Origin: "flag --http"}}
+	}}
 }
 
 func TestConfigCommands(t *testing.T) {
-	bad := session(ConfigCommands(fakeConfig{[]home.Problem{
-		{File: "etc/ctl.yaml", Line: 3, Key: "limits.bdy", Text: `unknown setting (did you mean "body"?)`},
-		{File: "etc/sec.ini", Text: "group can read it", Warning: true},
-	}}))
-	golden(t, "config", transcript(session(ConfigCommands(fakeConfig{})), "", "config:validate", "config:validate --format json", "config:show", "config:show --effective", "config:show -e limits",
+	bad := session(ConfigCommands(fakeConfig(
+		home.Problem{File: "etc/ctl.yaml", Line: 3, Key: "limits.bdy", Text: `unknown setting (did you mean "body"?)`},
+		home.Problem{File: "etc/sec.ini", Text: "group can read it", Warning: true},
+	)))
+	golden(t, "config", transcript(session(ConfigCommands(fakeConfig())), "", "config:validate", "config:validate --format json", "config:show", "config:show --effective", "config:show -e limits",
 		"config:list", "config:get limits.body", "config:get limits.bdy")+
 		transcript(bad, "", "config:validate"))
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"ctl.internal/internal/console"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
@@ -27,62 +26,54 @@ type System struct {
 }
 
 // Reason is a thing that is missing, and what to do about it.
-type Reason struct{ What, Why, Remedy string }
+type Reason struct {
+	What   string `json:"what"` // "store", "disk", "quorum" or "plugin NAME"
+	Why    string `json:"why"`
+	Remedy string `json:"remedy"`
+}
 
 // SystemCommands are system:*, and shell:info for hands that are used to it.
 func SystemCommands(s System) []commands.Command {
 	return []commands.Command{
-		{
-			Name: "system:ready", Summary: "show what keeps the controller from serving all it should", Safe: true,
-			Help: "It is what /readyz of the admin listener answers. The exit code is 1 when something is missing.",
-			Run: func(ctx context.Context, in *commands.Invocation) error {
-				out := &commands.Table{Empty: "ready", Columns: []commands.Column{{Title: "What", Key: "what"}, {Title: "Why", Key: "why"}, {Title: "Remedy", Key: "remedy"}}}
-				for _, r := range s.NotReady(ctx) {
-					out.Add(r.What, r.Why, r.Remedy)
-				}
-				if err := in.Emit(out, nil); err != nil || len(out.Rows) == 0 {
-					return err
-				}
-				return console.Silent(console.Failed)
-			},
-		},
-		{
-			Name: "shell:info", Summary: "system:info under the name that it has in Karaf", Safe: true,
-			Run: func(_ context.Context, in *commands.Invocation) error { return s.info(in) },
-		},
-		{
-			Name: "system:version", Summary: "show the version of the controller", Safe: true,
-			Run: func(_ context.Context, in *commands.Invocation) error {
-				return in.Emit(map[string]string{"version": s.Version, "commit": s.Commit, "go": runtime.Version()}, func() string { return s.Version + "\n" })
-			},
-		},
-		{
-			Name: "system:info", Summary: "show the controller's process: version, home, listeners, memory", Safe: true,
-			Run: func(_ context.Context, in *commands.Invocation) error { return s.info(in) },
-		},
-		{
-			Name: "system:shutdown", Summary: "stop the controller",
+		{Name: "system:ready", Summary: "show what keeps the controller from serving all it should", Safe: true, Run: s.ready,
+			Help: "It is what /readyz of the admin listener answers. The exit code is 1 when something is missing."},
+		{Name: "shell:info", Summary: "system:info under the name that it has in Karaf", Safe: true, Run: s.info},
+		{Name: "system:version", Summary: "show the version of the controller", Safe: true, Run: s.version},
+		{Name: "system:info", Summary: "show the controller's process: version, home, listeners, memory", Safe: true, Run: s.info},
+		{Name: "system:shutdown", Summary: "stop the controller", Run: s.shutdown,
 			Help:    "Plugins are stopped, calls in flight are finished.",
-			Options: []commands.Option{boolOption("force", "f", "do not ask")},
-			Run: func(ctx context.Context, in *commands.Invocation) error {
-				if !in.Flag("force") {
-					answer, err := in.Prompt(ctx, "Stop the controller? (yes/no): ", true)
-					if err != nil {
-						return err
-					}
-					if a := strings.ToLower(strings.TrimSpace(answer)); a != "yes" && a != "y" {
-						return fault.New(fault.InUse, "the controller stays")
-					}
-				}
-				in.Printf("the controller stops\n")
-				s.Shutdown()
-				return nil
-			},
-		},
+			Options: []commands.Option{boolOption("force", "f", "do not ask")}},
 	}
 }
 
-func (s System) info(in *commands.Invocation) error {
+func (s System) ready(ctx context.Context, in *commands.Invocation) error {
+	out := &commands.Table{Empty: "ready", Columns: []commands.Column{{Title: "What", Key: "what"}, {Title: "Why", Key: "why"}, {Title: "Remedy", Key: "remedy"}}}
+	for _, r := range s.NotReady(ctx) {
+		out.Add(r.What, r.Why, r.Remedy)
+	}
+	return emitFindings(in, out)
+}
+
+func (s System) version(_ context.Context, in *commands.Invocation) error {
+	return in.Emit(map[string]string{"version": s.Version, "commit": s.Commit, "go": runtime.Version()}, func() string { return s.Version + "\n" })
+}
+
+func (s System) shutdown(ctx context.Context, in *commands.Invocation) error {
+	if !in.Flag("force") {
+		answer, err := in.Prompt(ctx, "Stop the controller? (yes/no): ", true)
+		if err != nil {
+			return err
+		}
+		if !yes(answer) {
+			return fault.New(fault.InUse, "the controller stays")
+		}
+	}
+	in.Printf("the controller stops\n")
+	s.Shutdown()
+	return nil
+}
+
+func (s System) info(_ context.Context, in *commands.Invocation) error {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	addresses := map[string]string{}

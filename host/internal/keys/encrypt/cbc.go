@@ -23,10 +23,8 @@ func newCBC(key, mac []byte) (cipher.AEAD, error) {
 	return &cbcMAC{block, mac}, err
 }
 
-// NonceSize implements cipher.AEAD.
 func (c *cbcMAC) NonceSize() int { return aes.BlockSize }
 
-// Overhead implements cipher.AEAD.
 func (c *cbcMAC) Overhead() int { return aes.BlockSize + macSize }
 
 func (c *cbcMAC) tag(nonce, text, aad []byte) []byte {
@@ -38,7 +36,6 @@ func (c *cbcMAC) tag(nonce, text, aad []byte) []byte {
 	return h.Sum(nil)
 }
 
-// Seal implements cipher.AEAD.
 func (c *cbcMAC) Seal(dst, nonce, plaintext, aad []byte) []byte {
 	pad := aes.BlockSize - len(plaintext)%aes.BlockSize
 	text := append(bytes.Clone(plaintext), bytes.Repeat([]byte{byte(pad)}, pad)...)

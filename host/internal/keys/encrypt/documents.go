@@ -42,7 +42,6 @@ type documents struct {
 	s *Service
 }
 
-// Commit implements datastore.Store.
 func (d *documents) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	copied := false
 	for i, o := range t.Ops {
@@ -64,17 +63,14 @@ func (d *documents) Commit(ctx context.Context, t datastore.Txn) (datastore.Revi
 	return d.Store.Commit(ctx, t)
 }
 
-// View implements datastore.Store.
 func (d *documents) View(ctx context.Context, f func(datastore.Snapshot) error) error {
 	return d.Store.View(ctx, func(sn datastore.Snapshot) error { return f(opened{sn, d}) })
 }
 
-// Local implements datastore.Store.
 func (d *documents) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
 	return d.Store.Local(func(sn datastore.Snapshot) error { return f(opened{sn, d}) })
 }
 
-// Watch implements datastore.Store.
 func (d *documents) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
 	return d.Store.Watch(ctx, after, prefixes, func(b datastore.Batch) error {
 		b.Events = slices.Clone(b.Events) // others watch, too
@@ -106,7 +102,6 @@ type opened struct {
 	d *documents
 }
 
-// Get implements datastore.Snapshot.
 func (o opened) Get(ns, key string) (datastore.Entry, error) {
 	e, err := o.Snapshot.Get(ns, key)
 	if err != nil {
@@ -115,7 +110,6 @@ func (o opened) Get(ns, key string) (datastore.Entry, error) {
 	return o.d.open(ns, e)
 }
 
-// Range implements datastore.Snapshot.
 func (o opened) Range(ns string, r datastore.RangeOptions) iter.Seq2[datastore.Entry, error] {
 	if ns != o.d.s.o.Documents {
 		return o.Snapshot.Range(ns, r)

@@ -4,6 +4,7 @@
 package encrypt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,9 +96,7 @@ func (s *Service) follow(ctx context.Context, c Config) error {
 	if c.Key == "" {
 		return s.errKeyMismatch(r.ID)
 	}
-	if c.Salt == "" {
-		c.Salt = r.Salt
-	}
+	c.Salt = cmp.Or(c.Salt, r.Salt)
 	own, err := c.hold()
 	if err != nil {
 		return fmt.Errorf("%s: %w", ConfigFile(s.o.Dir), err)

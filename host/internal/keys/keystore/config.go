@@ -13,25 +13,44 @@ import (
 	"ctl.internal/host/internal/home/xmlfile"
 )
 
-// Config is aaa-cert-config.xml.
+// Config is aaa-cert-config.xml; as JSON it is what RESTCONF shows of it, module aaa-cert.
 type Config struct {
-	UseConfig bool // the service is on
-	UseMDSAL  bool // keystores are sealed in the datastore
-	Bundle    string
+	UseConfig       bool   `json:"use-config"` // the service is on
+	UseMDSAL        bool   `json:"use-mdsal"`  // keystores are sealed in the datastore
+	Bundle          string `json:"bundle-name,omitempty"`
+	ControllerStore `json:"ctlKeystore"`
+	TrustStore      `json:"trustKeystore"`
+}
 
-	Name      string // file of the controller keystore
-	Alias     string // of the controller's key in it
-	Password  string
-	DName     string
-	Validity  int // days
-	KeyAlg    string
-	SignAlg   string
-	KeySize   int
-	Protocols []string // empty = those of etc/ctl.yaml
-	Suites    []string // empty = no restriction
+// ControllerStore are the settings of the controller keystore.
+type ControllerStore struct {
+	Name      string  `json:"name,omitempty"`  // of the file
+	Alias     string  `json:"alias,omitempty"` // of the controller's key in it
+	Password  string  `json:"store-password,omitempty"`
+	DName     string  `json:"dname,omitempty"`
+	Validity  int     `json:"validity,omitempty"` // days
+	KeyAlg    string  `json:"key-alg,omitempty"`
+	SignAlg   string  `json:"sign-alg,omitempty"`
+	KeySize   int     `json:"keysize,omitempty"`
+	Protocols string  `json:"tls-protocols,omitempty"` // separated by commas; empty = those of etc/ctl.yaml
+	Suites    []suite `json:"cipher-suites,omitempty"` // empty = no restriction
+}
 
-	TrustName     string
-	TrustPassword string
+type suite struct {
+	Name string `json:"suite-name"`
+}
+
+func (c *ControllerStore) suites() (names []string) {
+	for _, s := range c.Suites {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// TrustStore are the settings of the trust keystore.
+type TrustStore struct {
+	TrustName     string `json:"name,omitempty"`
+	TrustPassword string `json:"store-password,omitempty"`
 }
 
 const (
@@ -44,8 +63,8 @@ const (
 // defaults are those of the documentation, for elements that are left out. The
 // file that a new home gets asks for more.
 func defaults() Config {
-	return Config{Bundle: "ctl", Name: "ctl.jks", Alias: "controller", DName: "CN=ctl, OU=Lab, O=Controller, C=XX",
-		Validity: 365, KeyAlg: "RSA", TrustName: "truststore.jks"}
+	return Config{Bundle: "ctl", TrustStore: TrustStore{TrustName: "truststore.jks"},
+		ControllerStore: ControllerStore{Name: "ctl.jks", Alias: "controller", DName: "CN=ctl, OU=Lab, O=Controller, C=XX", Validity: 365, KeyAlg: "RSA"}}
 }
 
 // ConfigFile is the path of the settings in a home.
@@ -81,11 +100,13 @@ func parseConfig(path string, text []byte) (Config, *xmlfile.File, error) {
 		"ctlKeystore/name": file(&c.Name), "ctlKeystore/alias": xmlfile.Text(&c.Alias, 1024), ctlPasswordPath: xmlfile.Text(&c.Password, 1024),
 		"ctlKeystore/dname": xmlfile.Text(&c.DName, 1024), "ctlKeystore/validity": xmlfile.Number(&c.Validity, 1, 36500),
 		"ctlKeystore/key-alg": xmlfile.Text(&c.KeyAlg, 1024), "ctlKeystore/sign-alg": xmlfile.Text(&c.SignAlg, 1024), "ctlKeystore/keysize": xmlfile.Number(&c.KeySize, 256, 16384),
-		"ctlKeystore/tls-protocols": func(s string) error { c.Protocols = list(s); return nil },
+		"ctlKeystore/tls-protocols": func(s string) error { c.Protocols = strings.Join(list(s), ","); return nil },
 		"trustKeystore/name":        file(&c.TrustName), trustPasswordPath: xmlfile.Text(&c.TrustPassword, 1024),
 	}, func(l xmlfile.Leaf) bool {
 		if l.Path == suitePath {
-			c.Suites = append(c.Suites, list(l.Text)...)
+			for _, name := range list(l.Text) {
+				c.Suites = append(c.Suites, suite{name})
+			}
 			return true
 		}
 		return l.Text == "" && slices.Contains([]string{"ctlKeystore", "trustKeystore", "ctlKeystore/cipher-suites"}, l.Path)
@@ -121,7 +142,7 @@ func (c *Config) check() error {
 	if _, err := c.keySpec(); err != nil {
 		return err
 	}
-	_, err := newPolicy(c.Protocols, c.Suites)
+	_, err := newPolicy(list(c.Protocols), c.suites())
 	return err
 }
 

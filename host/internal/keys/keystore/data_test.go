@@ -13,7 +13,7 @@ func TestSettingsAreShownAndWritten(t *testing.T) {
 	o := newHome(t, strings.Replace(ecConfig, "MDSAL", "false", 1))
 	open(t, o) // makes the passwords
 	b, err := ConfigData(o.Dir)
-	if err != nil || strings.Count(string(b), Masked) != 2 {
+	if err != nil || strings.Count(string(b), Masked) != 2 || !strings.Contains(string(b), `"ctlKeystore":{"name":"ctl.jks"`) || !strings.Contains(string(b), `"trustKeystore":{"name":"truststore.jks"`) {
 		t.Fatalf("%s %v", b, err)
 	}
 	before, _ := os.ReadFile(ConfigFile(o.Dir))
@@ -23,12 +23,12 @@ func TestSettingsAreShownAndWritten(t *testing.T) {
 	if after, _ := os.ReadFile(ConfigFile(o.Dir)); string(after) != string(before) {
 		t.Fatalf("what was shown changes something:\n%s", after)
 	}
-	var d data
+	var d Config
 	if err := json.Unmarshal(b, &d); err != nil {
 		t.Fatal(err)
 	}
-	d.Ctl.DName, d.Ctl.Validity, d.Trust.Name = "CN=a & b", 30, "t.jks"
-	d.Ctl.Suites = []suiteData{{"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"}, {"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"}}
+	d.DName, d.Validity, d.TrustName = "CN=a & b", 30, "t.jks"
+	d.Suites = []suite{{"TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"}, {"TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"}}
 	b, _ = json.Marshal(d)
 	if err := SetConfigData(o.Dir, b); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestSettingsAreShownAndWritten(t *testing.T) {
 	if err != nil || c.DName != "CN=a & b" || c.Validity != 30 || len(c.Suites) != 2 || c.TrustName != "t.jks" || c.Password == "" || c.Password == Masked {
 		t.Fatalf("%+v %v", c, err)
 	}
-	d.Ctl.Suites, d.Ctl.DName = nil, ""
+	d.Suites, d.DName = nil, ""
 	b, _ = json.Marshal(d)
 	if err := SetConfigData(o.Dir, b); err != nil {
 		t.Fatal(err)
@@ -46,10 +46,10 @@ func TestSettingsAreShownAndWritten(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	kept, _ := os.ReadFile(ConfigFile(o.Dir))
-	for name, spoil := range map[string]func(*data){
-		"password": func(d *data) { d.Ctl.Password = "another" }, "trust password": func(d *data) { d.Trust.Password = "another" },
-		"size": func(d *data) { d.Ctl.KeySize = 300 }, "suite": func(d *data) { d.Ctl.Suites = []suiteData{{"TLS_NONE"}} },
-		"file": func(d *data) { d.Ctl.Name = "../x" }, "two reasons": func(d *data) { d.UseConfig, d.UseMDSAL = false, true },
+	for name, spoil := range map[string]func(*Config){
+		"password": func(d *Config) { d.Password = "another" }, "trust password": func(d *Config) { d.TrustPassword = "another" },
+		"size": func(d *Config) { d.KeySize = 300 }, "suite": func(d *Config) { d.Suites = []suite{{"TLS_NONE"}} },
+		"file": func(d *Config) { d.Name = "../x" }, "two reasons": func(d *Config) { d.UseConfig, d.UseMDSAL = false, true },
 	} {
 		bad := d
 		spoil(&bad)

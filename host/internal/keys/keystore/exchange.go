@@ -1,6 +1,7 @@
 package keystore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,9 +43,7 @@ func (s *Service) Import(ctx context.Context, i Import) error {
 		return fault.New(fault.Unsupported, "the keystores are the files of configuration/ssl, there is nothing to import into; with <use-mdsal> true they are in the datastore")
 	}
 	next := saved{ctlPassword: i.CtlPassword, trustPassword: i.TrustPassword, alias: i.Alias, protocols: list(i.Protocols), suites: list(i.Suites)}
-	if next.alias == "" {
-		next.alias = s.config.Alias
-	}
+	next.alias = cmp.Or(next.alias, s.config.Alias)
 	for _, p := range []struct {
 		name, password string
 		to             *[]byte

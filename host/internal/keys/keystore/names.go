@@ -1,13 +1,18 @@
 package keystore
 
 import (
+	"cmp"
 	"crypto/elliptic"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/go-ldap/ldap/v3"
 
 	"ctl.internal/internal/nearest"
 )
@@ -44,20 +49,13 @@ func (c *Config) keySpec() (keySpec, error) {
 		if k.bits < 1024 {
 			return k, fmt.Errorf("<keysize> %d is too short for RSA; at least 1024, better 3072", k.bits)
 		}
-		if sign == "" {
-			sign = "SHA1WithRSAEncryption"
-		}
+		sign = cmp.Or(sign, "SHA1WithRSAEncryption")
 	case "EC", "ECDSA":
-		size := c.KeySize
-		if size == 0 {
-			size = 256
-		}
+		size := cmp.Or(c.KeySize, 256)
 		if k.curve = curves[size]; k.curve == nil {
 			return k, fmt.Errorf("<keysize> %d is no EC key size; choose 256, 384 or 521", size)
 		}
-		if sign == "" {
-			sign = "SHA256withECDSA"
-		}
+		sign = cmp.Or(sign, "SHA256withECDSA")
 	default:
 		return k, fmt.Errorf("<key-alg> %q: RSA and EC are possible", c.KeyAlg)
 	}
@@ -70,4 +68,52 @@ func (c *Config) keySpec() (keySpec, error) {
 		return k, errors.New("<sign-alg> " + sign + " does not sign with a key of <key-alg> " + c.KeyAlg + "; use SHA256WithRSA or SHA256withECDSA")
 	}
 	return k, nil
+}
+
+var attributes = map[string]asn1.ObjectIdentifier{
+	"CN": {2, 5, 4, 3}, "SERIALNUMBER": {2, 5, 4, 5}, "C": {2, 5, 4, 6}, "L": {2, 5, 4, 7}, "ST": {2, 5, 4, 8}, "S": {2, 5, 4, 8},
+	"STREET": {2, 5, 4, 9}, "O": {2, 5, 4, 10}, "OU": {2, 5, 4, 11}, "T": {2, 5, 4, 12},
+	"UID": {0, 9, 2342, 19200300, 100, 1, 1}, "DC": {0, 9, 2342, 19200300, 100, 1, 25},
+	"EMAILADDRESS": {1, 2, 840, 113549, 1, 9, 1}, "E": {1, 2, 840, 113549, 1, 9, 1},
+}
+
+// parseDName reads a distinguished name of RFC 4514. The text has the most
+// specific part first, the encoded name last.
+func parseDName(text string) (pkix.RDNSequence, error) {
+	if len(text) > 1024 {
+		return nil, fmt.Errorf("<dname> has %d characters, at most 1024 are possible", len(text))
+	}
+	dn, err := ldap.ParseDN(text)
+	if err != nil || len(dn.RDNs) == 0 {
+		return nil, fmt.Errorf("<dname> %q is not a distinguished name such as CN=ctl, O=Lab, C=XX", text)
+	}
+	var out pkix.RDNSequence
+	for _, rdn := range dn.RDNs {
+		var set pkix.RelativeDistinguishedNameSET
+		for _, a := range rdn.Attributes {
+			name := strings.ToUpper(strings.TrimSpace(a.Type))
+			oid, ok := attributes[name]
+			if !ok {
+				return nil, fmt.Errorf("<dname>: no such attribute %q; possible are CN, OU, O, L, ST, C, STREET, T, DC, UID, SERIALNUMBER, EMAILADDRESS", a.Type)
+			}
+			value := strings.TrimSpace(a.Value)
+			if value == "" || (name == "C" && len(value) != 2) {
+				return nil, fmt.Errorf("<dname>: %s=%q: a value is needed, for C a country code of two letters", name, value)
+			}
+			set = append(set, pkix.AttributeTypeAndValue{Type: oid, Value: value})
+		}
+		out = append(out, set)
+	}
+	slices.Reverse(out)
+	if _, err := asn1.Marshal(out); err != nil {
+		return nil, fmt.Errorf("<dname> %q cannot be encoded: %v", text, err)
+	}
+	return out, nil
+}
+
+// commonName is the CN of a name, if it has one.
+func commonName(seq pkix.RDNSequence) string {
+	var n pkix.Name
+	n.FillFromRDNSequence(&seq)
+	return n.CommonName
 }

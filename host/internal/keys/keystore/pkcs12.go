@@ -2,6 +2,7 @@ package keystore
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"crypto/x509"
 	"encoding/asn1"
@@ -172,9 +173,7 @@ func p12Entries(bags []p12Bag, password, alias string) (jks.KeyStore, error) {
 		}
 	}
 	for _, k := range keys {
-		if k.name == "" {
-			k.name = alias
-		}
+		k.name = cmp.Or(k.name, alias)
 		if ks.IsPrivateKeyEntry(k.name) {
 			return ks, fmt.Errorf("the PKCS #12 keystore has two keys under the alias %q", k.name)
 		}

@@ -139,7 +139,7 @@ func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (save
 		}
 	}
 	now := s.o.Now()
-	have.ctlPassword, have.trustPassword, have.alias, have.protocols, have.suites = c.Password, c.TrustPassword, c.Alias, c.Protocols, c.Suites
+	have.ctlPassword, have.trustPassword, have.alias, have.protocols, have.suites = c.Password, c.TrustPassword, c.Alias, list(c.Protocols), c.suites()
 	var err error
 	if have.trust == nil {
 		if have.trust, err = encode(newJKS(), c.TrustPassword); err != nil {
