@@ -47,6 +47,27 @@ func hostile() {
 	_, err = os.Open(fmt.Sprintf("/proc/%d/mem", host))
 	act("memory", err)
 	act("ptrace", unix.PtraceSeize(host))
+	act("limits", unix.Prlimit(host, unix.RLIMIT_CPU, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}, nil))
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", host))
+	for i, act1 := range []func(tid int) error{
+		func(tid int) error { return unix.Kill(tid, 0) },
+		func(tid int) error { return unix.Tgkill(host, tid, 0) },
+		func(tid int) error {
+			f, err := os.Open(fmt.Sprintf("/proc/%d/task/%d/mem", host, tid))
+			if err == nil {
+				f.Close()
+			}
+			return err
+		},
+	} { // the thread that started this process is as restricted as it is
+		var err error = unix.ENOENT
+		for _, task := range tasks {
+			if tid, _ := strconv.Atoi(task.Name()); err != nil {
+				err = act1(tid)
+			}
+		}
+		act([]string{"thread-signal", "thread-kill", "thread-memory"}[i], err)
+	}
 	_, err = net.Dial("unix", os.Getenv("HOSTILE_ABSTRACT"))
 	act("abstract", err)
 	act("dial", dial(os.Getenv("HOSTILE_PORT")))
@@ -197,7 +218,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 	got := run(&Isolate{Connect: []uint16{port(granted)}, Listen: []uint16{bind}, Files: []File{{Path: base}}, Home: home, Required: true})
 	t.Log("\n" + got)
 	for _, name := range []string{"signal", "environ", "memory", "ptrace", "abstract", "dial", "listen-free", "mptcp", "vsock", "user-namespace", "unshare", "mount", "bpf", "io_uring", "keyctl", "oom",
-		"read-key", "write-key", "truncate-key", "rename-key", "remove-key", "link-key", "chmod-key", "utime-key", "setxattr-key", "list-home", "write-etc",
+		"limits", "thread-signal", "thread-kill", "thread-memory", "read-key", "write-key", "truncate-key", "rename-key", "remove-key", "link-key", "chmod-key", "utime-key", "setxattr-key", "list-home", "write-etc",
 		"write-program", "run-own-file", "granted-file", "udp", "packet"} {
 		if !strings.Contains(got, name+" refused:") {
 			t.Errorf("%s was not refused", name)
