@@ -34,8 +34,25 @@ func (s *supervisor) isolate(held grant.Held) (*process.Isolate, error) {
 		low = low || d.Request.Kind == grant.Listen && d.Granted && (err != nil || n < 1024)
 		network = network || (d.Request.Kind == grant.Listen || d.Request.Kind == grant.Connect) && d.Granted
 	}
-	return &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), UDP: network, // names are asked for by UDP
-		Files: s.files(held, s.described.Load()), Home: s.m.home(), Memory: s.m.options.Quota.Memory, Required: required}, nil
+	i := &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), UDP: network, // names are asked for by UDP
+		Files: s.files(held, s.described.Load()), Home: s.m.home(), Memory: s.m.options.Quota.Memory, Processes: s.m.options.Quota.Processes, Required: required}
+	if i.NoUser = actsAsHost(held); i.NoUser == "" {
+		var err error
+		if i.User, err = s.m.keeper.User(s.dataDir()); err != nil {
+			i.NoUser = err.Error()
+		}
+	}
+	return i, nil
+}
+
+// actsAsHost says why a plugin acts as the user of the host; empty = it does not.
+func actsAsHost(held grant.Held) string {
+	for _, d := range decisions(held) {
+		if d.Granted && strings.HasPrefix(d.Request.Value, "~/") {
+			return "it was granted " + d.Request.Value + ", which programs look for under the name of the user of ctld"
+		}
+	}
+	return ""
 }
 
 // ports are the TCP ports that were granted; nil = any.
@@ -66,11 +83,21 @@ func decisions(held grant.Held) []grant.Decision {
 }
 
 // isolation says what keeps a plugin from others, and what is missing here.
-func (m *Manager) isolation() process.Isolation {
-	if m.keeper == nil {
+func (s *supervisor) isolation() process.Isolation {
+	if s.m.keeper == nil {
 		return process.Isolation{Missing: []string{"everything: supervisor.isolation is off"}}
 	}
-	have, _ := m.keeper.Measure()
+	have, _ := s.m.keeper.Measure()
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	switch {
+	case last == nil || last.isolate == nil:
+	case last.isolate.User != 0:
+		have.By = append([]string{fmt.Sprintf("own uid %d", last.isolate.User)}, have.By...)
+	default:
+		have.Missing = append([]string{"own uid: " + last.isolate.NoUser}, have.Missing...)
+	}
 	have.Missing = append(have.Missing, "anywhere: UDP by port, TCP by address, names and sizes of files; without any grant of connections there is no UDP")
 	return have
 }

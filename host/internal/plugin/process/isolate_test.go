@@ -180,7 +180,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 		cmd.Env = []string{"HOSTILE_HOST=" + strconv.Itoa(os.Getpid()), "HOSTILE_ABSTRACT=" + abstract,
 			"HOSTILE_HOME=" + home, "HOSTILE_OWN=" + own, "HOSTILE_FILES=" + files, fmt.Sprint("HOSTILE_PORT=", port(secret)),
 			fmt.Sprint("HOSTILE_GRANTED=", port(granted)), fmt.Sprint("HOSTILE_BIND=", bind)}
-		var rules []rule
+		var within *bounds
 		if i != nil {
 			cmd.Env = append(cmd.Env, "HOSTILE_ISOLATED=yes")
 			program, err := os.Open(os.Args[0])
@@ -188,9 +188,9 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer program.Close()
-			rules = fileRules(*i, program, os.Args[0], []string{own})
+			within = i.bounds(program, os.Args[0], own)
 		}
-		c, err := startChild(cmd, i, rules, nil)
+		c, err := startChild(cmd, within, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

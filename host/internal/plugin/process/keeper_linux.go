@@ -19,6 +19,7 @@ import (
 // becomes the host's when its parent ends. All processes of plugins are started through the same Keeper.
 type Keeper struct {
 	groups  groups
+	noUsers error // why plugins have no users of their own; nil = they have
 	signals chan os.Signal
 	over    chan struct{}
 	closing sync.Once
@@ -31,7 +32,7 @@ type Keeper struct {
 // NewKeeper makes the host the parent of all orphans of its plugins, and prepares control groups as far as it may.
 func NewKeeper(q Quota) *Keeper {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // since Linux 3.4
-	k := &Keeper{groups: findGroups(q), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]bool{}}
+	k := &Keeper{groups: findGroups(q), noUsers: noUsers(), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]bool{}}
 	signal.Notify(k.signals, syscall.SIGCHLD)
 	go func() {
 		defer close(k.over)
