@@ -94,7 +94,7 @@ func (s *supervisor) isolation() process.Isolation {
 	switch {
 	case last == nil || last.isolate == nil:
 	case last.isolate.User != 0:
-		have.By = append([]string{fmt.Sprintf("own uid %d", last.isolate.User)}, have.By...)
+		have.By = append([]string{fmt.Sprintf("own uid %d, up to %d processes and threads", last.isolate.User, last.isolate.Processes)}, have.By...)
 	default:
 		have.Missing = append([]string{"own uid: " + last.isolate.NoUser}, have.Missing...)
 	}

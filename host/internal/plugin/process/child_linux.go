@@ -31,7 +31,9 @@ type child struct {
 // that does nothing else and lives as long as the child.
 func startChild(cmd *exec.Cmd, within *bounds, keeper *Keeper) (*child, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	user := 0
 	if within != nil && within.User != 0 {
+		user = within.User
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(within.User), Gid: pluginsGroup}
 		cmd.SysProcAttr.AmbientCaps = within.capabilities
 	}
@@ -43,7 +45,7 @@ func startChild(cmd *exec.Cmd, within *bounds, keeper *Keeper) (*child, error) {
 	defer none.Close()
 	cmd.Stdin = none
 	started := make(chan error)
-	c.pid, c.group, err = keeper.start(func() (int, error) {
+	c.pid, c.group, err = keeper.start(user, func() (int, error) {
 		go onThread(func() {
 			err := isolated(within)
 			if err == nil {

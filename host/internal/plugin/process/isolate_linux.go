@@ -164,11 +164,24 @@ func landlock(p Isolate, rules []rule) error {
 
 // limitChild bounds a process that was started. What fails leaves it as it is.
 func limitChild(pid int, i Isolate) {
-	data := uint64(cmp.Or(i.Memory, dataLimit))
-	if n := uint64(i.Processes); i.User != 0 && n != 0 {
-		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &unix.Rlimit{Cur: n, Max: n}, nil)
+	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_DATA: uint64(cmp.Or(i.Memory, dataLimit))}
+	if i.User != 0 && i.Processes > 0 {
+		limits[unix.RLIMIT_NPROC] = uint64(i.Processes)
 	}
-	_ = unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
-	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: data, Max: data}, nil)
+	limit(pid, i.User, limits)
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0)
+}
+
+// limit lowers limits of a process of a user, 0 = that of the host. Root may not do that for other users everywhere.
+func limit(pid, user int, limits map[int]uint64) {
+	set := func() {
+		for what, n := range limits {
+			_ = unix.Prlimit(pid, what, &unix.Rlimit{Cur: n, Max: n}, nil)
+		}
+	}
+	if user == 0 {
+		set()
+		return
+	}
+	_ = asUser(user, set)
 }

@@ -32,13 +32,33 @@ func noUsers() error {
 	if landlockABI() < landlockFiles { // it bounds those that must keep a capability for files that they were granted
 		return errors.New("the kernel has no Landlock")
 	}
+	var have [2]unix.CapUserData
+	if err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &have[0]); err != nil {
+		return err
+	}
+	for name, c := range map[string]int{"CAP_CHOWN": unix.CAP_CHOWN, "CAP_DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE, "CAP_FOWNER": unix.CAP_FOWNER, "CAP_KILL": unix.CAP_KILL,
+		"CAP_SETGID": unix.CAP_SETGID, "CAP_SETPCAP": unix.CAP_SETPCAP, "CAP_SETUID": unix.CAP_SETUID} {
+		if have[0].Effective&(1<<c) == 0 {
+			return fmt.Errorf("ctld runs as root without %s", name)
+		}
+	}
+	return asUser(lastUser, func() {}) // in a container there may be no such number
+}
+
+// asUser runs f on a thread that belongs to a user of plugins.
+func asUser(uid int, f func()) error {
 	failed := make(chan error)
 	go onThread(func() {
-		err := keepOverUser()
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, lastUser, lastUser, lastUser); err == nil && errno != 0 {
-			err = errno
+		_, _, errno := unix.RawSyscall(unix.SYS_SETRESGID, pluginsGroup, pluginsGroup, pluginsGroup)
+		if errno == 0 {
+			_, _, errno = unix.RawSyscall(unix.SYS_SETRESUID, uintptr(uid), uintptr(uid), uintptr(uid))
 		}
-		failed <- err
+		if errno != 0 {
+			failed <- errno
+			return
+		}
+		f()
+		failed <- nil
 	})
 	return <-failed
 }
@@ -139,7 +159,9 @@ func (k *Keeper) Pass(home string, dirs ...string) error {
 	return nil
 }
 
-func passTo(dir string) error { return errors.Join(os.Chown(dir, -1, pluginsGroup), os.Chmod(dir, 0o710)) }
+func passTo(dir string) error {
+	return errors.Join(os.Chown(dir, -1, pluginsGroup), os.Chmod(dir, 0o710))
+}
 
 // share lets the users of plugins write a directory of the home; Landlock says which of them do.
 func share(dir string, uid int) error {
