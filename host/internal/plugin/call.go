@@ -44,6 +44,7 @@ func IsSafe(ctx context.Context) bool { return ctx.Value(safeKey{}) != nil }
 
 // call runs f on the current process.
 func (s *supervisor) call(ctx context.Context, f func(*instance) error) error {
+	s.follow(ctx)
 	safe := IsSafe(ctx)
 	place, err := s.enter(ctx, true)
 	if err != nil {

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/process"
@@ -53,6 +56,39 @@ func actsAsHost(held grant.Held) string {
 		}
 	}
 	return ""
+}
+
+// recall learns what a plugin says of itself before its process is started, when the files that it may use are fixed: it
+// said so at its last start, or is asked.
+func (s *supervisor) recall(ctx context.Context, spec Spec) {
+	if s.m.keeper == nil || s.described.Load() != nil || checkFiles(spec) != nil {
+		return
+	}
+	m := &pluginv1.Manifest{}
+	if b, err := os.ReadFile(s.memory()); err != nil || proto.Unmarshal(b, m) != nil {
+		if m, err = process.Describe(ctx, process.Spec{Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums,
+			Isolate: process.Alone(s.m.home()), Keeper: s.m.keeper}); err != nil {
+			s.log.Debug("the program does not describe itself", "error", err)
+			return // the start says what is wrong with it
+		}
+		s.remember(m)
+	}
+	s.described.Store(m)
+}
+
+func (s *supervisor) remember(m *pluginv1.Manifest) {
+	b, err := proto.Marshal(m)
+	if err == nil {
+		err = os.WriteFile(s.memory(), b, 0o600)
+	}
+	if err != nil {
+		s.log.Debug("the manifest is not kept for the next start", "error", err)
+	}
+}
+
+// memory is the file with the newest manifest; names of plugins have no dot at the start.
+func (s *supervisor) memory() string {
+	return filepath.Join(s.m.options.DataDir, "."+s.name+".manifest")
 }
 
 // ports are the TCP ports that were granted; nil = any.
@@ -144,7 +180,7 @@ func (s *supervisor) files(held grant.Held, m *pluginv1.Manifest) []process.File
 			paths = pathsIn(set)
 		}
 		for _, p := range paths {
-			if f.Path = s.m.place(p, f.Write, explicit); f.Path != "" && !slices.Contains(out, f) {
+			if f.Path = s.m.place(p, f.Write); f.Path != "" && !slices.Contains(out, f) {
 				out = append(out, f)
 			}
 		}
@@ -176,10 +212,9 @@ func pathsIn(v any) (out []string) {
 	return out
 }
 
-// place is the file or directory that a rule is made about. A rule holds for the file that is there when the process starts:
-// for one that may come, or be replaced, its directory. In the home that is done only for what was granted explicitly, and never
-// for the directories that hold what is the controller's.
-func (m *Manager) place(path string, write, explicit bool) string {
+// place is the file or directory that a rule is made about. A rule holds for the file that is there when the process starts;
+// when another comes in its place, follow replaces the process. What is to be written outside of the home may come in its directory.
+func (m *Manager) place(path string, write bool) string {
 	home := m.home()
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(home, path)
@@ -196,14 +231,38 @@ func (m *Manager) place(path string, write, explicit bool) string {
 	if err == nil && info.IsDir() {
 		return path
 	}
-	dir := filepath.Dir(path)
-	if !within {
-		return dir
-	}
-	if in := filepath.Dir(rest); explicit && (in == "etc" || strings.Contains(in, "/")) {
-		return dir
+	if write && !within {
+		return filepath.Dir(path)
 	}
 	return path
+}
+
+// look returns what is at the places of files, nil for those that are not there.
+func look(files []process.File) []os.FileInfo {
+	out := make([]os.FileInfo, len(files))
+	for i, f := range files {
+		out[i], _ = os.Stat(f.Path)
+	}
+	return out
+}
+
+// follow replaces the process when a file that it was granted has come, or was replaced, since its start: the kernel
+// has fixed there what it may use.
+func (s *supervisor) follow(ctx context.Context) {
+	same := func(a, b os.FileInfo) bool { return b == nil || a != nil && os.SameFile(a, b) }
+	inst := s.cur.Load()
+	if inst == nil || inst.isolate == nil || len(inst.isolate.Files) == 0 || inst.stale.Load() || slices.EqualFunc(inst.files, look(inst.isolate.Files), same) {
+		return
+	}
+	s.following.Lock()
+	defer s.following.Unlock()
+	if s.cur.Load() != inst || inst.stale.Swap(true) { // another call has done it, or it goes on as it is
+		return
+	}
+	s.log.Info("a file that the plugin may use has come or was replaced: its process is replaced, too")
+	if err := s.reload(ctx); err != nil {
+		s.log.Warn("the plugin goes on without the file", "error", err)
+	}
 }
 
 // home is the controller's, absolute and without links.

@@ -37,7 +37,7 @@ func TestAPluginSeesTheFilesThatItWasGranted(t *testing.T) {
 	}{
 		{"nothing is granted, the settings are their author's", `{"lists":["etc/key"],"clones":"data/repos"}`, nil, nil},
 		{"the operator wrote the setting: that file alone", `{"lists":["etc/list"],"clones":"data/repos"}`, nil, []process.File{{Path: in("etc/list")}}},
-		{"granted: files that come later, too", `{"lists":["etc/list","/srv/x/list"],"clones":"data/repos"}`, []grant.Grant{lists}, []process.File{{Path: in("etc")}, {Path: "/srv/x"}}},
+		{"granted: files that come later, too", `{"lists":["etc/list","/srv/x/list"],"clones":"data/repos"}`, []grant.Grant{lists}, []process.File{{Path: in("etc/list")}, {Path: "/srv/x/list"}}},
 		{"never the directories of the controller", `{"lists":["data/list","list"],"clones":"data/repos"}`, []grant.Grant{lists}, []process.File{{Path: in("data/list")}, {Path: in("list")}}},
 		{"a directory to write is made", `{"lists":["etc/key"],"clones":"data/repos"}`, []grant.Grant{clones, wide},
 			[]process.File{{Path: in("data/repos"), Write: true}, {Path: in("import")}}},

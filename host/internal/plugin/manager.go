@@ -182,6 +182,7 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 	}
 	m.reindex()
 	err := s.remove(ctx)
+	_ = os.Remove(s.memory()) // seldom not there
 	m.changed.Fire()
 	return errors.Join(err, m.clearPublished(ctx, s.manifest.Load()))
 }

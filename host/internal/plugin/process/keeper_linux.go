@@ -133,7 +133,7 @@ func (k *Keeper) orphans() (out []int) {
 		text, _ := os.ReadFile(list)
 		for _, word := range strings.Fields(string(text)) {
 			pid, err := strconv.Atoi(word)
-			if err != nil || k.plugins[pid] || filters(word) <= self {
+			if err != nil || k.plugins[pid] || filters(word) <= self || markOf(pid) == mark(pid) { // the last is another Keeper's
 				continue
 			}
 			if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == 0 && err == nil {

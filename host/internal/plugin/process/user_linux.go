@@ -20,6 +20,7 @@ import (
 // directory. systemd gives away the numbers from 61184 on.
 const (
 	pluginsGroup = 61000 // of all these users; it passes the directories of the host that theirs are in
+	describeUser = 61000 // of a program that is only asked what it is
 	firstUser    = 61001
 	lastUser     = 61183
 )
