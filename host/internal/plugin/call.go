@@ -44,7 +44,6 @@ func IsSafe(ctx context.Context) bool { return ctx.Value(safeKey{}) != nil }
 
 // call runs f on the current process.
 func (s *supervisor) call(ctx context.Context, f func(*instance) error) error {
-	s.follow(ctx)
 	safe := IsSafe(ctx)
 	place, err := s.enter(ctx, true)
 	if err != nil {
@@ -98,6 +97,7 @@ func (s *supervisor) enter(ctx context.Context, unary bool) (*place, error) {
 
 // acquire returns the process that serves, counted in. A safe call waits for one.
 func (s *supervisor) acquire(ctx context.Context, safe bool) (*instance, error) {
+	s.follow(ctx)
 	for {
 		inst := s.cur.Load()
 		if inst != nil && !inst.gone() && inst.acquire() {
