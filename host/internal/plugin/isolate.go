@@ -66,7 +66,7 @@ func (s *supervisor) recall(ctx context.Context, spec Spec) {
 	}
 	m := &pluginv1.Manifest{}
 	if b, err := os.ReadFile(s.memory()); err != nil || proto.Unmarshal(b, m) != nil {
-		if m, err = process.Describe(ctx, process.Spec{Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums,
+		if m, err = process.Describe(ctx, process.Spec{Path: spec.Path, Args: spec.Args, Env: spec.Env, SHA256: spec.SHA256, Sums: &s.m.sums,
 			Isolate: process.Alone(s.m.home()), Keeper: s.m.keeper}); err != nil {
 			s.log.Debug("the program does not describe itself", "error", err)
 			return // the start says what is wrong with it

@@ -30,8 +30,8 @@ func Alone(home string) *Isolate {
 	return i
 }
 
-// Describe runs a program with the argument "describe" and returns the manifest that it prints. Only Path, Args, SHA256,
-// Sums, Isolate and Keeper of the spec count.
+// Describe runs a program with the argument "describe" and returns the manifest that it prints. Only Path, Args, Env,
+// SHA256, Sums, Isolate and Keeper of the spec count.
 func Describe(ctx context.Context, s Spec) (*pluginv1.Manifest, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeTime)
 	defer cancel()
@@ -54,7 +54,7 @@ func Describe(ctx context.Context, s Spec) (*pluginv1.Manifest, error) {
 		return nil, err
 	}
 	defer out.Close()
-	c, err := startChild(&exec.Cmd{Path: path, Args: append(append([]string{prog.path}, s.Args...), "describe"), Env: []string{"PATH=" + os.Getenv("PATH")},
+	c, err := startChild(&exec.Cmd{Path: path, Args: append(append([]string{prog.path}, s.Args...), "describe"), Env: append([]string{"PATH=" + os.Getenv("PATH")}, s.Env...),
 		Dir: "/", Stdout: w, Stderr: none}, s.Isolate.bounds(prog.file, prog.path), s.Keeper)
 	w.Close()
 	if err != nil {
