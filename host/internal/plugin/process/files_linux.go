@@ -72,8 +72,8 @@ func (i *Isolate) bounds(program *os.File, path string, own ...string) *bounds {
 		return nil
 	}
 	reach := own
-	if len(interpreter(program)) > 0 {
-		reach = append(slices.Clone(own), path)
+	if needs := interpreter(program); len(needs) > 0 {
+		reach = append(append(slices.Clone(own), path), needs...)
 	}
 	b := &bounds{Isolate: *i, capabilities: i.capabilities(reach...)}
 	b.rules = fileRules(*i, program, path, own)

@@ -223,8 +223,11 @@ func below(path string, dirs ...string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return path == d || strings.HasPrefix(path, d+"/") })
 }
 
-// passable reports whether the users of plugins may pass all directories above a path.
+// passable reports whether the users of plugins may pass all directories above a path, and read it when it is a file.
 func passable(path string) bool {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o004 == 0 {
+		return false
+	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		if err != nil {
