@@ -47,14 +47,14 @@ func (b *bench) add(what string, ours, peer *rig.Side, target string) {
 }
 
 // start runs a controller with a home of its own below b.dir.
-func (b *bench) start(home string) (*rig.Controller, error) {
-	return rig.Start(filepath.Join(b.dir, "bin"), filepath.Join(b.dir, home))
+func (b *bench) start(home string, environ ...string) (*rig.Controller, error) {
+	return rig.Start(filepath.Join(b.dir, "bin"), filepath.Join(b.dir, home), environ...)
 }
 
 // withEcho starts a controller with the plugin that does nothing installed.
-func (b *bench) withEcho(ctx context.Context) (*rig.Controller, error) {
-	_ = os.RemoveAll(filepath.Join(b.dir, "h"))
-	c, err := b.start("h")
+func (b *bench) withEcho(ctx context.Context, home string, environ ...string) (*rig.Controller, error) {
+	_ = os.RemoveAll(filepath.Join(b.dir, home))
+	c, err := b.start(home, environ...)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (b *bench) withEcho(ctx context.Context) (*rig.Controller, error) {
 
 // againstBare compares a request to the controller with one to the bare peer.
 func (b *bench) againstBare(ctx context.Context, what, target, method, path string, body []byte, barePath string, bareBody []byte) (ours, peer *rig.Side, err error) {
-	c, err := b.withEcho(ctx)
+	c, err := b.withEcho(ctx, "h")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +118,7 @@ func (b *bench) noopPart(ctx context.Context) error {
 }
 
 func (b *bench) authPart(ctx context.Context) error {
-	c, err := b.withEcho(ctx)
+	c, err := b.withEcho(ctx, "h")
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,7 @@ var parts = []part{
 	{"auth", "Basic (cached), Bearer and no credentials on the same path", (*bench).authPart},
 	{"aaa", "rules, policies, tokens, logins, 100,000 users (Go benchmarks)", (*bench).aaaPart},
 	{"start", "from exec to ready with all installed features; memory at rest", (*bench).startPart},
+	{"isolation", "a plugin's start, and calls to it, with isolation and without", (*bench).isolationPart},
 	{"realm", "logins through the LDAP realm, against bare go-ldap at the same slapd (bench/realm)", keeps("Logins through the LDAP realm (`make build && go run ./bench/realm`)", "realm", timed("-bin", "bin"))},
 	{"switch", "discovery and tables, against gosnmp and snmpbulkwalk (bench/switch)", keeps("Switch plugin (`go run ./bench/switch`)", "switch", plain())},
 	{"scale", "discovery of 5,000 switches of 48 ports, some of them dead, lossy or looping, against gosnmp at the others (bench/switch)", (*bench).scalePart},
@@ -75,7 +76,7 @@ func main() {
 func usage() {
 	fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./bench [flags], from the top of the tree\n\nParts:")
 	for _, p := range parts {
-		fmt.Fprintf(flag.CommandLine.Output(), "  %-8s %s\n", p.name, p.about)
+		fmt.Fprintf(flag.CommandLine.Output(), "  %-9s %s\n", p.name, p.about)
 	}
 	fmt.Fprintln(flag.CommandLine.Output(), "\nFlags:")
 	flag.PrintDefaults()

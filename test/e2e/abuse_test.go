@@ -38,17 +38,13 @@ func (c *controller) status(name string) int {
 	return 0
 }
 
-func (c *controller) files() int {
-	c.t.Helper()
-	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.PID()))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return len(open)
-}
+// files are the descriptors that are open; /proc/PID/fd of a controller is closed to its own user.
+func (c *controller) files() int { return c.gauge("process_open_fds") }
 
-// goroutines is what the controller tells operators about itself.
-func (c *controller) goroutines() int {
+func (c *controller) goroutines() int { return c.gauge("go_goroutines") }
+
+// gauge is what the controller tells operators about itself.
+func (c *controller) gauge(name string) int {
 	c.t.Helper()
 	addr, err := os.ReadFile(filepath.Join(c.Home, "data", "run", "admin.addr"))
 	if err != nil {
@@ -64,7 +60,7 @@ func (c *controller) goroutines() int {
 		c.t.Fatal(err)
 	}
 	for _, line := range strings.Split(string(b), "\n") {
-		if rest, ok := strings.CutPrefix(line, "go_goroutines "); ok {
+		if rest, ok := strings.CutPrefix(line, name+" "); ok {
 			n, err := strconv.Atoi(rest)
 			if err != nil {
 				c.t.Fatal(err)
@@ -72,7 +68,7 @@ func (c *controller) goroutines() int {
 			return n
 		}
 	}
-	c.t.Fatalf("no go_goroutines in\n%s", b)
+	c.t.Fatalf("no %s in\n%s", name, b)
 	return 0
 }
 

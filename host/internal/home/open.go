@@ -66,6 +66,9 @@ func take(path string, templates fs.FS) (*Home, error) {
 			return nil, fmt.Errorf("home: %w", err)
 		}
 	}
+	if err := h.closeData(); err != nil {
+		return nil, err
+	}
 	if err := h.takeLock(); err != nil {
 		return nil, err
 	}
@@ -83,6 +86,21 @@ func take(path string, templates fs.FS) (*Home, error) {
 		return nil, errors.Join(err, h.Close())
 	}
 	return h, nil
+}
+
+// closeData closes to others what is in data/, which users of plugins may pass.
+func (h *Home) closeData() error {
+	entries, err := os.ReadDir(h.Data())
+	for _, e := range entries {
+		info, e2 := e.Info()
+		if e2 == nil && info.Mode()&fs.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
+			err = errors.Join(err, os.Chmod(h.Data(e.Name()), info.Mode().Perm()&^0o077))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("home: %w", err)
+	}
+	return nil
 }
 
 // recognise refuses a directory that holds something else: a mistyped --home

@@ -97,6 +97,7 @@ func (s *supervisor) enter(ctx context.Context, unary bool) (*place, error) {
 
 // acquire returns the process that serves, counted in. A safe call waits for one.
 func (s *supervisor) acquire(ctx context.Context, safe bool) (*instance, error) {
+	s.follow(ctx)
 	for {
 		inst := s.cur.Load()
 		if inst != nil && !inst.gone() && inst.acquire() {

@@ -92,7 +92,7 @@ func (s *supervisor) info(hash bool) Info {
 		RestartAt: mc.next, LastError: mc.lastError, Generation: s.generation.Load(), Path: spec.Path, Origin: spec.Origin,
 		SHA256: spec.SHA256, Facets: spec.Facets, DataDir: s.dataDir(), Manifest: s.manifest.Load(),
 		Calls: s.stats.calls.Load(), Errors: s.stats.failed.Load(), Repeated: s.stats.repeated.Load(), Refused: s.stats.refused.Load()}
-	i.Isolation = s.m.isolation()
+	i.Isolation = s.isolation()
 	i.Denied = s.stats.denied.Load()
 	if why := s.metrics.Load(); why != nil {
 		i.Metrics = *why

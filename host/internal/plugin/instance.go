@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,8 @@ type instance struct {
 	warnings []string
 	token    string
 	isolate  *process.Isolate // nil = it is not
+	files    []os.FileInfo    // what was at the places of the files of isolate; nil = nothing
+	stale    atomic.Bool      // it was to be replaced for one of them
 	health   atomic.Pointer[pluginv1.HealthResponse]
 
 	ctx    context.Context // ends with the process

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/host/internal/grant"
 	"ctl.internal/host/internal/plugin/process"
@@ -34,8 +37,58 @@ func (s *supervisor) isolate(held grant.Held) (*process.Isolate, error) {
 		low = low || d.Request.Kind == grant.Listen && d.Granted && (err != nil || n < 1024)
 		network = network || (d.Request.Kind == grant.Listen || d.Request.Kind == grant.Connect) && d.Granted
 	}
-	return &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), UDP: network, // names are asked for by UDP
-		Files: s.files(held, s.described.Load()), Home: s.m.home(), Memory: s.m.options.Quota.Memory, Required: required}, nil
+	i := &process.Isolate{LowPorts: low, Connect: ports(held, grant.Connect), Listen: ports(held, grant.Listen), UDP: network, // names are asked for by UDP
+		Files: s.files(held, s.described.Load()), Home: s.m.home(), Memory: s.m.options.Quota.Memory, Processes: s.m.options.Quota.Processes, Required: required}
+	if i.NoUser = actsAsHost(held); i.NoUser == "" {
+		var err error
+		if i.User, err = s.m.keeper.User(s.dataDir()); err != nil {
+			i.NoUser = err.Error()
+		}
+	}
+	return i, nil
+}
+
+// actsAsHost says why a plugin acts as the user of the host; empty = it does not.
+func actsAsHost(held grant.Held) string {
+	for _, d := range decisions(held) {
+		if d.Granted && strings.HasPrefix(d.Request.Value, "~/") {
+			return "it was granted " + d.Request.Value + ", which programs look for under the name of the user of ctld"
+		}
+	}
+	return ""
+}
+
+// recall learns what a plugin says of itself before its process is started, when the files that it may use are fixed: it
+// said so at its last start, or is asked.
+func (s *supervisor) recall(ctx context.Context, spec Spec) {
+	if s.m.keeper == nil || s.described.Load() != nil || checkFiles(spec) != nil {
+		return
+	}
+	m := &pluginv1.Manifest{}
+	if b, err := os.ReadFile(s.memory()); err != nil || proto.Unmarshal(b, m) != nil {
+		if m, err = process.Describe(ctx, process.Spec{Path: spec.Path, Args: spec.Args, Env: spec.Env, SHA256: spec.SHA256, Sums: &s.m.sums,
+			Isolate: process.Alone(s.m.home()), Keeper: s.m.keeper}); err != nil {
+			s.log.Debug("the program does not describe itself", "error", err)
+			return // the start says what is wrong with it
+		}
+		s.remember(m)
+	}
+	s.described.Store(m)
+}
+
+func (s *supervisor) remember(m *pluginv1.Manifest) {
+	b, err := proto.Marshal(m)
+	if err == nil {
+		err = os.WriteFile(s.memory(), b, 0o600)
+	}
+	if err != nil {
+		s.log.Debug("the manifest is not kept for the next start", "error", err)
+	}
+}
+
+// memory is the file with the newest manifest; names of plugins have no dot at the start.
+func (s *supervisor) memory() string {
+	return filepath.Join(s.m.options.DataDir, "."+s.name+".manifest")
 }
 
 // ports are the TCP ports that were granted; nil = any.
@@ -66,11 +119,21 @@ func decisions(held grant.Held) []grant.Decision {
 }
 
 // isolation says what keeps a plugin from others, and what is missing here.
-func (m *Manager) isolation() process.Isolation {
-	if m.keeper == nil {
+func (s *supervisor) isolation() process.Isolation {
+	if s.m.keeper == nil {
 		return process.Isolation{Missing: []string{"everything: supervisor.isolation is off"}}
 	}
-	have, _ := m.keeper.Measure()
+	have, _ := s.m.keeper.Measure()
+	s.mu.Lock()
+	last := s.last
+	s.mu.Unlock()
+	switch {
+	case last == nil || last.isolate == nil:
+	case last.isolate.User != 0:
+		have.By = append([]string{fmt.Sprintf("own uid %d, up to %d processes and threads", last.isolate.User, last.isolate.Processes)}, have.By...)
+	default:
+		have.Missing = append([]string{"own uid: " + last.isolate.NoUser}, have.Missing...)
+	}
 	have.Missing = append(have.Missing, "anywhere: UDP by port, TCP by address, names and sizes of files; without any grant of connections there is no UDP")
 	return have
 }
@@ -117,7 +180,7 @@ func (s *supervisor) files(held grant.Held, m *pluginv1.Manifest) []process.File
 			paths = pathsIn(set)
 		}
 		for _, p := range paths {
-			if f.Path = s.m.place(p, f.Write, explicit); f.Path != "" && !slices.Contains(out, f) {
+			if f.Path = s.m.place(p, f.Write); f.Path != "" && !slices.Contains(out, f) {
 				out = append(out, f)
 			}
 		}
@@ -149,10 +212,9 @@ func pathsIn(v any) (out []string) {
 	return out
 }
 
-// place is the file or directory that a rule is made about. A rule holds for the file that is there when the process starts:
-// for one that may come, or be replaced, its directory. In the home that is done only for what was granted explicitly, and never
-// for the directories that hold what is the controller's.
-func (m *Manager) place(path string, write, explicit bool) string {
+// place is the file or directory that a rule is made about. A rule holds for the file that is there when the process starts;
+// when another comes in its place, follow replaces the process. What is to be written outside of the home may come in its directory.
+func (m *Manager) place(path string, write bool) string {
 	home := m.home()
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(home, path)
@@ -169,14 +231,38 @@ func (m *Manager) place(path string, write, explicit bool) string {
 	if err == nil && info.IsDir() {
 		return path
 	}
-	dir := filepath.Dir(path)
-	if !within {
-		return dir
-	}
-	if in := filepath.Dir(rest); explicit && (in == "etc" || strings.Contains(in, "/")) {
-		return dir
+	if write && !within {
+		return filepath.Dir(path)
 	}
 	return path
+}
+
+// look returns what is at the places of files, nil for those that are not there.
+func look(files []process.File) []os.FileInfo {
+	out := make([]os.FileInfo, len(files))
+	for i, f := range files {
+		out[i], _ = os.Stat(f.Path)
+	}
+	return out
+}
+
+// follow replaces the process when a file that it was granted has come, or was replaced, since its start: the kernel
+// has fixed there what it may use.
+func (s *supervisor) follow(ctx context.Context) {
+	same := func(a, b os.FileInfo) bool { return b == nil || a != nil && os.SameFile(a, b) }
+	inst := s.cur.Load()
+	if inst == nil || inst.isolate == nil || len(inst.isolate.Files) == 0 || inst.stale.Load() || slices.EqualFunc(inst.files, look(inst.isolate.Files), same) {
+		return
+	}
+	s.following.Lock()
+	defer s.following.Unlock()
+	if s.cur.Load() != inst || inst.stale.Swap(true) { // another call has done it, or it goes on as it is
+		return
+	}
+	s.log.Info("a file that the plugin may use has come or was replaced: its process is replaced, too")
+	if err := s.reload(ctx); err != nil {
+		s.log.Warn("the plugin goes on without the file", "error", err)
+	}
 }
 
 // home is the controller's, absolute and without links.

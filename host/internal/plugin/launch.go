@@ -33,14 +33,15 @@ func permanent(err error) bool {
 	return errors.As(err, &p)
 }
 
-// errFiles says that a process was started before it was known which files it was granted.
+// errFiles says that a process was started with the files of an older manifest.
 var errFiles = errors.New("the plugin needs files that its manifest has just named")
 
 // launch starts a process and makes it ready to serve. On failure nothing is left.
 // beside says that another process serves meanwhile: the new one must be healthy.
 func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (*instance, error) {
+	s.recall(ctx, spec)
 	inst, err := s.startProcess(ctx, spec, beside)
-	if errors.Is(err, errFiles) { // only the first time: then the manifest is known
+	if errors.Is(err, errFiles) { // the manifest is another than that of the last start: now it is known
 		inst, err = s.startProcess(ctx, spec, beside)
 	}
 	return inst, err
@@ -57,6 +58,10 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 	if ps.Isolate, err = s.isolate(s.services.Held()); err != nil {
 		s.services.RemoveToken(token)
 		return nil, permanentError{err}
+	}
+	var files []os.FileInfo
+	if ps.Isolate != nil {
+		files = look(ps.Isolate.Files)
 	}
 	if node := s.m.options.Node; node != "" {
 		ps.Env = append(slices.Clip(ps.Env), host.EnvNode+"="+node)
@@ -77,7 +82,7 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 		return nil, s.unhealable(spec, err)
 	}
 	inst := newInstance(proc, spec, token)
-	inst.isolate = ps.Isolate
+	inst.isolate, inst.files = ps.Isolate, files
 	if err = s.prepare(ctx, inst, beside); err != nil {
 		exit := inst.proc.Kill("did not become ready: " + oneLine(err))
 		inst.end()
@@ -125,6 +130,9 @@ func (s *supervisor) prepare(ctx context.Context, inst *instance, beside bool) e
 	known := s.described.Swap(inst.manifest)
 	if inst.isolate != nil && !sameRequests(known, inst.manifest) && !slices.Equal(s.files(s.services.Held(), inst.manifest), inst.isolate.Files) {
 		return errFiles
+	}
+	if inst.isolate != nil && !proto.Equal(known, inst.manifest) {
+		s.remember(inst.manifest)
 	}
 	inst.proc.Annotate(slog.String("version", inst.manifest.Version))
 	if inst.manifest.SingleNode && s.m.options.Roles != nil && !s.awaitRole(ctx) {

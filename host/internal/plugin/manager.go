@@ -81,6 +81,9 @@ func New(o Options) (*Manager, error) {
 	}
 	if o.Isolation == "on" || o.Isolation == "required" {
 		m.keeper = process.NewKeeper(o.Quota)
+		if err := m.keeper.Pass(m.home(), o.DataDir, dir); err != nil {
+			return nil, err
+		}
 		if have, _ := m.keeper.Measure(); len(have.Missing) > 0 {
 			m.log.Warn("parts of the isolation of plugins are not available here", "missing", strings.Join(have.Missing, "; "))
 		}
@@ -179,6 +182,7 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 	}
 	m.reindex()
 	err := s.remove(ctx)
+	_ = os.Remove(s.memory()) // seldom not there
 	m.changed.Fire()
 	return errors.Join(err, m.clearPublished(ctx, s.manifest.Load()))
 }

@@ -31,6 +31,7 @@ type supervisor struct {
 	metrics    atomic.Pointer[string] // why the newest metrics cannot be used; empty = they can
 	logDropped atomic.Uint64
 	stuck      atomic.Bool // calls are not answered; the health is degraded for that
+	following  sync.Mutex  // held while the process is replaced for a file
 
 	// cur is the process that gets the calls, nil while there is none. It is read
 	// without a lock on the way of each call.

@@ -109,6 +109,7 @@ func (s *supervisor) watchPing(inst *instance) {
 		err := inst.proc.Ping(ctx)
 		cancel()
 		s.watchCalls(inst)
+		s.follow(inst.ctx)
 		if err == nil {
 			misses = 0
 			continue

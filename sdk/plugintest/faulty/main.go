@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"embed"
 	"os"
 	"strings"
@@ -22,6 +23,9 @@ func main() {
 	beforeServing()
 	if v := os.Getenv("CONTRACT"); v != "" { // as a plugin of another release
 		wire.APIVersions = strings.Fields(v)
+	}
+	if v := os.Getenv("READS"); v != "" { // it requests a file
+		manifest = bytes.Replace(manifest, []byte("requests:\n"), []byte("requests:\n  - {read: \""+v+"\"}\n"), 1)
 	}
 	sdk.Serve(sdk.Options{Manifest: manifest, YANG: modules, New: newPlugin, Commands: table()})
 }

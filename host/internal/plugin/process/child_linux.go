@@ -29,8 +29,14 @@ type child struct {
 // startChild starts cmd, whose streams must be files. The process dies with the
 // host: the kernel's signal for that follows the thread that forked, hence a thread
 // that does nothing else and lives as long as the child.
-func startChild(cmd *exec.Cmd, isolate *Isolate, rules []rule, keeper *Keeper) (*child, error) {
+func startChild(cmd *exec.Cmd, within *bounds, keeper *Keeper) (*child, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	user := 0
+	if within != nil && within.User != 0 {
+		user = within.User
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(within.User), Gid: pluginsGroup}
+		cmd.SysProcAttr.AmbientCaps = within.capabilities
+	}
 	c := &child{done: make(chan struct{}), ready: make(chan struct{}), keeper: keeper}
 	none, err := os.Open(os.DevNull) // here, because the thread may not be able to
 	if err != nil {
@@ -39,9 +45,9 @@ func startChild(cmd *exec.Cmd, isolate *Isolate, rules []rule, keeper *Keeper) (
 	defer none.Close()
 	cmd.Stdin = none
 	started := make(chan error)
-	c.pid, c.group, err = keeper.start(func() (int, error) {
+	c.pid, c.group, err = keeper.start(user, func() (int, error) {
 		go onThread(func() {
-			err := isolated(isolate, rules)
+			err := isolated(within)
 			if err == nil {
 				err = cmd.Start()
 			}
@@ -55,8 +61,8 @@ func startChild(cmd *exec.Cmd, isolate *Isolate, rules []rule, keeper *Keeper) (
 		}
 		return cmd.Process.Pid, nil
 	})
-	if err == nil && isolate != nil {
-		limitChild(c.pid, isolate.Memory)
+	if err == nil && within != nil {
+		limitChild(c.pid, within.Isolate)
 	}
 	close(c.ready)
 	return c, err
@@ -80,11 +86,11 @@ func onThread(f func()) {
 }
 
 // isolated restricts the calling thread for the child that it will start.
-func isolated(i *Isolate, rules []rule) error {
-	if i == nil {
+func isolated(b *bounds) error {
+	if b == nil {
 		return nil
 	}
-	if err := isolateThread(*i, rules); err != nil && i.Required {
+	if err := isolateThread(*b); err != nil && (b.Required || b.User != 0) {
 		return fmt.Errorf("the process cannot be isolated: %w", err)
 	}
 	return nil

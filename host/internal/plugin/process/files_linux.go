@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -42,7 +43,7 @@ func fileRights(abi int) uint64 {
 // the memory and environments below /proc of processes that are not the plugin's.
 var (
 	systemRun  = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store", "/gnu/store", "/snap"}
-	systemRead = []string{"/etc", "/proc", "/sys", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/var/lib/ca-certificates"}
+	systemRead = []string{"/proc", "/sys", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/var/lib/ca-certificates"}
 	devices    = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 )
 
@@ -53,7 +54,46 @@ type rule struct {
 	rights uint64
 }
 
-// fileRules lists what a process may use. own are the directories of its own.
+// publicEtc is what a process may read in /etc when it is not kept from the rest by the modes of the files.
+var publicEtc = []string{"resolv.conf", "hosts", "host.conf", "hostname", "nsswitch.conf", "gai.conf", "services", "protocols", "passwd", "group", "localtime", "timezone", "os-release",
+	"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "mime.types", "alternatives", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "ca-certificates", "pki/tls/certs", "pki/tls/openssl.cnf",
+	"pki/ca-trust", "crypto-policies", "gitconfig", "ssh/ssh_config", "ssh/ssh_config.d", "ssh/ssh_known_hosts", "snmp/snmp.conf", "python*", "static"}
+
+// bounds are what one process is restricted to.
+type bounds struct {
+	Isolate
+	rules        []rule
+	capabilities []uintptr
+}
+
+// bounds returns nil for nil. own are the directories of its own.
+func (i *Isolate) bounds(program *os.File, path string, own ...string) *bounds {
+	if i == nil {
+		return nil
+	}
+	reach := own
+	if needs := interpreter(program); len(needs) > 0 {
+		reach = append(append(slices.Clone(own), path), needs...)
+	}
+	b := &bounds{Isolate: *i, capabilities: i.capabilities(reach...)}
+	b.rules = fileRules(*i, program, path, own)
+	etc := []string{"/etc"}
+	if os.Geteuid() == 0 && slices.ContainsFunc(b.capabilities, func(c uintptr) bool { return c == unix.CAP_DAC_OVERRIDE || c == unix.CAP_DAC_READ_SEARCH }) {
+		etc = nil
+		for _, name := range publicEtc {
+			found, _ := filepath.Glob("/etc/" + name) // the patterns are well-formed
+			etc = append(etc, found...)
+		}
+	}
+	for _, p := range etc {
+		for _, part := range around(p, i.Home) {
+			b.rules = append(b.rules, rule{path: part, rights: canRead})
+		}
+	}
+	return b
+}
+
+// fileRules lists what a process may use besides /etc. own are the directories of its own.
 func fileRules(i Isolate, program *os.File, path string, own []string) []rule {
 	var out []rule
 	add := func(rights uint64, paths ...string) {
@@ -74,8 +114,9 @@ func fileRules(i Isolate, program *os.File, path string, own []string) []rule {
 	}
 	if program != nil {
 		out = append(out, rule{fd: int(program.Fd()), rights: canRun})
-		add(canRun, interpreter(program)...)
-		if len(interpreter(program)) > 0 { // the modules of a script lie beside it
+		needs := interpreter(program)
+		add(canRun, needs...)
+		if len(needs) > 0 { // the modules of a script lie beside it
 			add(canRead, filepath.Dir(path))
 		}
 	}
@@ -123,6 +164,9 @@ func around(path, home string) []string {
 // interpreter lists what the interpreter of a script needs, nothing for other programs: itself, and the tree that its
 // directory bin is in.
 func interpreter(program *os.File) []string {
+	if program == nil {
+		return nil
+	}
 	line, _, err := bufio.NewReader(io.NewSectionReader(program, 0, 4096)).ReadLine()
 	if err != nil || !bytes.HasPrefix(line, []byte("#!")) {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -62,9 +63,10 @@ func (k *Keeper) Measure() (i Isolation, strong bool) {
 			i.Missing = append(i.Missing, fmt.Sprintf("%s: the kernel has version %d, version %d is needed", part.what, abi, part.abi))
 		}
 	}
-	if g := k.groups; g.bounded {
+	switch g := k.groups; {
+	case g.bounded:
 		i.By = append(i.By, fmt.Sprintf("memory up to %d MiB, %d processes and threads, CPU weight %d (control group)", g.quota.Memory>>20, g.quota.Processes, g.quota.CPUWeight))
-	} else {
+	default:
 		i.By = append(i.By, fmt.Sprintf("memory up to %d MiB for each process (rlimit)", cmp.Or(g.quota.Memory, dataLimit)>>20))
 		i.Missing = append(i.Missing, g.missing...)
 	}
@@ -79,28 +81,35 @@ func (k *Keeper) Measure() (i Isolation, strong bool) {
 
 // isolateThread restricts the calling thread, and with it the child that it starts: not the other threads of the
 // host, which never come from this one.
-func isolateThread(p Isolate, rules []rule) error {
+func isolateThread(p bounds) error {
+	// This thread is as restricted as the child, which Landlock therefore lets look into it: the memory of the host is
+	// closed to processes of its user.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("the memory of the host: %w", err)
+	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
-	dropCapabilities(p.LowPorts)
-	if err := landlock(p, rules); err != nil {
+	if p.User != 0 {
+		if err := keepOverUser(); err != nil {
+			return fmt.Errorf("own uid: %w", err)
+		}
+	}
+	dropCapabilities(p.capabilities, p.LowPorts)
+	if err := landlock(p.Isolate, p.rules); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
-	if err := filterCalls(!p.UDP, !p.writes()); err != nil {
+	if err := filterCalls(!p.UDP, !p.writes() && p.User == 0); err != nil {
 		return fmt.Errorf("seccomp: %w", err)
 	}
 	return nil
 }
 
-// kept are the capabilities that a plugin of a host that runs as root keeps: its files are those of the host.
-var kept = map[uintptr]bool{unix.CAP_CHOWN: true, unix.CAP_DAC_OVERRIDE: true, unix.CAP_DAC_READ_SEARCH: true, unix.CAP_FOWNER: true, unix.CAP_FSETID: true}
-
-// dropCapabilities takes the others out of reach, those that the service manager hands down included. What fails was
+// dropCapabilities takes all but some out of reach, those that the service manager hands down included. What fails was
 // not there.
-func dropCapabilities(lowPorts bool) {
+func dropCapabilities(keep []uintptr, lowPorts bool) {
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
-		if !kept[c] && !(lowPorts && c == unix.CAP_NET_BIND_SERVICE) {
+		if !slices.Contains(keep, c) {
 			_ = unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
 		}
 	}
@@ -154,9 +163,25 @@ func landlock(p Isolate, rules []rule) error {
 }
 
 // limitChild bounds a process that was started. What fails leaves it as it is.
-func limitChild(pid int, memory int64) {
-	data := uint64(cmp.Or(memory, dataLimit))
-	_ = unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
-	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: data, Max: data}, nil)
+func limitChild(pid int, i Isolate) {
+	limits := map[int]uint64{unix.RLIMIT_CORE: 0, unix.RLIMIT_DATA: uint64(cmp.Or(i.Memory, dataLimit))}
+	if i.User != 0 && i.Processes > 0 {
+		limits[unix.RLIMIT_NPROC] = uint64(i.Processes)
+	}
+	limit(pid, i.User, limits)
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(strconv.Itoa(oomScore)), 0)
+}
+
+// limit lowers limits of a process of a user, 0 = that of the host. Root may not do that for other users everywhere.
+func limit(pid, user int, limits map[int]uint64) {
+	set := func() {
+		for what, n := range limits {
+			_ = unix.Prlimit(pid, what, &unix.Rlimit{Cur: n, Max: n}, nil)
+		}
+	}
+	if user == 0 {
+		set()
+		return
+	}
+	_ = asUser(user, set)
 }

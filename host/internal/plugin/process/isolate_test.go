@@ -47,6 +47,27 @@ func hostile() {
 	_, err = os.Open(fmt.Sprintf("/proc/%d/mem", host))
 	act("memory", err)
 	act("ptrace", unix.PtraceSeize(host))
+	act("limits", unix.Prlimit(host, unix.RLIMIT_CPU, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}, nil))
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", host))
+	for i, act1 := range []func(tid int) error{
+		func(tid int) error { return unix.Kill(tid, 0) },
+		func(tid int) error { return unix.Tgkill(host, tid, 0) },
+		func(tid int) error {
+			f, err := os.Open(fmt.Sprintf("/proc/%d/task/%d/mem", host, tid))
+			if err == nil {
+				f.Close()
+			}
+			return err
+		},
+	} { // the thread that started this process is as restricted as it is
+		var err error = unix.ENOENT
+		for _, task := range tasks {
+			if tid, _ := strconv.Atoi(task.Name()); err != nil {
+				err = act1(tid)
+			}
+		}
+		act([]string{"thread-signal", "thread-kill", "thread-memory"}[i], err)
+	}
 	_, err = net.Dial("unix", os.Getenv("HOSTILE_ABSTRACT"))
 	act("abstract", err)
 	act("dial", dial(os.Getenv("HOSTILE_PORT")))
@@ -106,9 +127,31 @@ func hostile() {
 	act("user-namespace", raw(unix.SYS_CLONE, unix.CLONE_NEWUSER|unix.CLONE_NEWNET|uintptr(unix.SIGCHLD)))
 	act("unshare", raw(unix.SYS_UNSHARE, unix.CLONE_NEWNS))
 	act("mount", unix.Mount("none", "/tmp", "tmpfs", 0, ""))
+	_, err = os.ReadFile("/etc/shadow")
+	act("read-shadow", err)
+	_, err = os.ReadFile(os.Getenv("HOSTILE_LIST"))
+	act("read-list", err)
+	_, err = net.Dial("unix", filepath.Join(home, "socket"))
+	act("dial-socket", err)
+	act("chmod-own-file", os.Chmod(filepath.Join(own, "file"), 0o700))
+	if os.Getenv("HOSTILE_FORKS") != "" {
+		var limit unix.Rlimit
+		for unix.Getrlimit(unix.RLIMIT_NPROC, &limit) == nil && limit.Cur != 64 {
+			runtime.Gosched() // the host sets it soon
+		}
+		var err error
+		for range 100 {
+			c := exec.Command("/bin/sleep", "600")
+			if err = c.Start(); err != nil {
+				break
+			}
+			defer c.Process.Kill()
+		}
+		act("forks", err)
+	}
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
-		if strings.HasPrefix(line, "NoNewPrivs") || strings.HasPrefix(line, "CapBnd") || strings.HasPrefix(line, "Seccomp:") {
+		if strings.HasPrefix(line, "NoNewPrivs") || strings.HasPrefix(line, "CapBnd") || strings.HasPrefix(line, "Seccomp:") || strings.HasPrefix(line, "Uid") || strings.HasPrefix(line, "CapEff") {
 			fmt.Print(strings.ReplaceAll(line, "\t", " "))
 		}
 	}
@@ -158,18 +201,21 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = out, out
 		cmd.Env = []string{"HOSTILE_HOST=" + strconv.Itoa(os.Getpid()), "HOSTILE_ABSTRACT=" + abstract,
 			"HOSTILE_HOME=" + home, "HOSTILE_OWN=" + own, "HOSTILE_FILES=" + files, fmt.Sprint("HOSTILE_PORT=", port(secret)),
-			fmt.Sprint("HOSTILE_GRANTED=", port(granted)), fmt.Sprint("HOSTILE_BIND=", bind)}
-		var rules []rule
+			fmt.Sprint("HOSTILE_GRANTED=", port(granted)), fmt.Sprint("HOSTILE_BIND=", bind), "HOSTILE_LIST=" + filepath.Join(home, "list")}
+		var within *bounds
 		if i != nil {
 			cmd.Env = append(cmd.Env, "HOSTILE_ISOLATED=yes")
+			if i.User != 0 {
+				cmd.Env = append(cmd.Env, "HOSTILE_FORKS=yes")
+			}
 			program, err := os.Open(os.Args[0])
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer program.Close()
-			rules = fileRules(*i, program, os.Args[0], []string{own})
+			within = i.bounds(program, os.Args[0], own)
 		}
-		c, err := startChild(cmd, i, rules, nil)
+		c, err := startChild(cmd, within, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +243,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 	got := run(&Isolate{Connect: []uint16{port(granted)}, Listen: []uint16{bind}, Files: []File{{Path: base}}, Home: home, Required: true})
 	t.Log("\n" + got)
 	for _, name := range []string{"signal", "environ", "memory", "ptrace", "abstract", "dial", "listen-free", "mptcp", "vsock", "user-namespace", "unshare", "mount", "bpf", "io_uring", "keyctl", "oom",
-		"read-key", "write-key", "truncate-key", "rename-key", "remove-key", "link-key", "chmod-key", "utime-key", "setxattr-key", "list-home", "write-etc",
+		"limits", "thread-signal", "thread-kill", "thread-memory", "read-key", "write-key", "truncate-key", "rename-key", "remove-key", "link-key", "chmod-key", "utime-key", "setxattr-key", "list-home", "write-etc",
 		"write-program", "run-own-file", "granted-file", "udp", "packet"} {
 		if !strings.Contains(got, name+" refused:") {
 			t.Errorf("%s was not refused", name)
@@ -217,6 +263,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 			t.Errorf("%q is missing", want)
 		}
 	}
+	asOwnUser(t, base, home, own, run)
 	// No thread of the host stays restricted: that of a child ends soon after it.
 	deadline := time.Now().Add(time.Minute)
 	for restricted := "?"; restricted != ""; runtime.Gosched() {
@@ -230,6 +277,56 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 		}
 		if restricted != "" && time.Now().After(deadline) {
 			t.Fatalf("%s is still restricted", restricted)
+		}
+	}
+}
+
+// asOwnUser makes the acts as a user of plugins, which in places needs no Landlock to be refused.
+func asOwnUser(t *testing.T, base, home, own string, run func(*Isolate) string) {
+	k := NewKeeper(Quota{})
+	defer k.Close()
+	uid, err := k.User(own)
+	if err != nil {
+		t.Logf("SKIPPED, NOT TESTED: own uid: %v", err)
+		return
+	}
+	if again, err := k.User(own); again != uid || err != nil {
+		t.Errorf("the user was %d, and is %d, %v", uid, again, err)
+	}
+	if other, err := k.User(own + "2"); other == uid || err != nil {
+		t.Errorf("two plugins are user %d, %v", uid, err)
+	}
+	l, err := net.Listen("unix", filepath.Join(home, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	list := filepath.Join(home, "list")
+	if err := errors.Join(os.WriteFile(list, []byte("x"), 0o600), os.Chmod(filepath.Dir(base), 0o711), os.Chmod(base, 0o711), os.Chmod(home, 0o711), k.Pass(home, filepath.Dir(own))); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		files         []File
+		capabilities  int
+		refused, done string
+	}{
+		"nothing granted": {nil, 0, "read-list read-key read-shadow dial-socket forks signal environ memory thread-memory thread-signal chmod-key utime-key run-own-file", "own-file chmod-own-file read-system"},
+		"a file of root":  {[]File{{Path: list}}, 1 << unix.CAP_DAC_READ_SEARCH, "read-key read-shadow dial-socket forks list-home chmod-key utime-key", "own-file read-list read-system"},
+		"files to write":  {[]File{{Path: list, Write: true}}, 1 << unix.CAP_DAC_OVERRIDE, "read-key write-key read-shadow forks list-home chmod-key", "own-file read-list"},
+	} {
+		got := run(&Isolate{User: uid, Processes: 64, Files: c.files, Home: home})
+		if !strings.Contains(got, fmt.Sprintf("\nUid: %d %d %d %d\n", uid, uid, uid, uid)) || !strings.Contains(got, fmt.Sprintf("\nCapEff: %016x\n", c.capabilities)) {
+			t.Errorf("%s: it is not user %d with capabilities %x:\n%s", name, uid, c.capabilities, got)
+		}
+		for _, act := range strings.Fields(c.refused) {
+			if !strings.Contains(got, act+" refused:") {
+				t.Errorf("%s: %s was not refused:\n%s", name, act, got)
+			}
+		}
+		for _, act := range strings.Fields(c.done) {
+			if !strings.Contains(got, "\n"+act+" DONE\n") {
+				t.Errorf("%s: %s was not done:\n%s", name, act, got)
+			}
 		}
 	}
 }

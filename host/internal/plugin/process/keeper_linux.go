@@ -19,6 +19,7 @@ import (
 // becomes the host's when its parent ends. All processes of plugins are started through the same Keeper.
 type Keeper struct {
 	groups  groups
+	noUsers error // why plugins have no users of their own; nil = they have
 	signals chan os.Signal
 	over    chan struct{}
 	closing sync.Once
@@ -31,7 +32,7 @@ type Keeper struct {
 // NewKeeper makes the host the parent of all orphans of its plugins, and prepares control groups as far as it may.
 func NewKeeper(q Quota) *Keeper {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // since Linux 3.4
-	k := &Keeper{groups: findGroups(q), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]bool{}}
+	k := &Keeper{groups: findGroups(q), noUsers: noUsers(), signals: make(chan os.Signal, 1), over: make(chan struct{}), plugins: map[int]bool{}}
 	signal.Notify(k.signals, syscall.SIGCHLD)
 	go func() {
 		defer close(k.over)
@@ -56,8 +57,8 @@ func (k *Keeper) Close() {
 	<-k.over
 }
 
-// start starts a process with f, which returns its pid.
-func (k *Keeper) start(f func() (int, error)) (pid int, g *group, err error) {
+// start starts a process of a user with f, which returns its pid.
+func (k *Keeper) start(user int, f func() (int, error)) (pid int, g *group, err error) {
 	if k == nil {
 		pid, err = f()
 		return pid, nil, err
@@ -69,15 +70,19 @@ func (k *Keeper) start(f func() (int, error)) (pid int, g *group, err error) {
 	}
 	k.plugins[pid] = true
 	k.number++
-	_ = unix.Prlimit(pid, markLimit, &unix.Rlimit{Cur: mark(pid), Max: mark(pid)}, nil)
+	limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)})
 	return pid, k.groups.add(pid, k.number), nil
 }
 
 // The mark of a plugin's processes is a limit that without privileges can only be lowered and has no effect on them: they
 // have no real-time scheduling.
-const markLimit = unix.RLIMIT_RTTIME
-
 func mark(pid int) uint64 { return 1<<50 | uint64(pid) }
+
+// markOf is the mark of a process, 0 when it has none.
+func markOf(pid int) uint64 {
+	n, _ := strconv.ParseUint(line(strconv.Itoa(pid), "limits", "Max realtime timeout"), 10, 64)
+	return n
+}
 
 // endTime bounds the wait for processes that were killed: one may hang in the kernel.
 const endTime = 2 * time.Second
@@ -92,8 +97,7 @@ func (k *Keeper) end(pid int, g *group) {
 		k.mu.Lock()
 		left := 0
 		for _, o := range k.orphans() {
-			var have unix.Rlimit
-			if unix.Prlimit(o, markLimit, nil, &have) == nil && have.Max != mark(pid) && k.plugins[int(have.Max&(1<<32-1))] && have.Max>>50 == 1 {
+			if have := markOf(o); have != mark(pid) && k.plugins[int(have&(1<<32-1))] && have>>50 == 1 {
 				continue // of a plugin that runs
 			}
 			_ = unix.Kill(o, unix.SIGKILL)
@@ -129,7 +133,7 @@ func (k *Keeper) orphans() (out []int) {
 		text, _ := os.ReadFile(list)
 		for _, word := range strings.Fields(string(text)) {
 			pid, err := strconv.Atoi(word)
-			if err != nil || k.plugins[pid] || filters(word) <= self {
+			if err != nil || k.plugins[pid] || filters(word) <= self || markOf(pid) == mark(pid) { // the last is another Keeper's
 				continue
 			}
 			if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == 0 && err == nil {
@@ -145,17 +149,19 @@ func (k *Keeper) orphans() (out []int) {
 func filters(pid string) int { return statusNumber(pid, "Seccomp_filters:") }
 
 func statusNumber(pid, name string) int {
-	text, err := os.ReadFile("/proc/" + pid + "/status")
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.Atoi(line(pid, "status", name))
+	return n
+}
+
+// line is the first word that follows a name in a file about a process, empty when it is not there.
+func line(pid, file, name string) string {
+	text, _ := os.ReadFile("/proc/" + pid + "/" + file) // of a process that has ended there is none
 	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, name); ok {
-			n, _ := strconv.Atoi(strings.TrimSpace(value))
-			return n
+		if value, ok := strings.CutPrefix(line, name); ok && len(strings.Fields(value)) > 0 {
+			return strings.Fields(value)[0]
 		}
 	}
-	return 0
+	return ""
 }
 
 // ofPlugin reports whether a process is a plugin's, or a descendant of one. One that has ended counts as such: it may have

@@ -51,7 +51,7 @@ func escaped(t *testing.T, k *Keeper, env ...string) (*child, *bufio.Reader) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestNothingOfAProcessIsLeft$")
 	cmd.Env = append([]string{"ESCAPE=yes", "PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Stdout, cmd.Stderr = w, os.Stderr
-	c, err := startChild(cmd, i, fileRules(*i, program, os.Args[0], nil), k)
+	c, err := startChild(cmd, i.bounds(program, os.Args[0]), k)
 	w.Close()
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -75,15 +76,32 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 
 // prepare makes the directories of the process.
 func (p *Process) prepare() (err error) {
-	for _, d := range []string{p.spec.Dir, p.spec.DataDir} {
-		if err := privateDir(d); err != nil {
-			return err
-		}
+	i, uid, pass := p.spec.Isolate, os.Geteuid(), func(string) error { return nil }
+	if i != nil && i.User != 0 {
+		uid, pass = i.User, passTo
+	} else if err := privateDir(p.spec.Dir, uid); err != nil {
+		return err
+	}
+	if err := errors.Join(privateDir(p.spec.DataDir, uid), os.MkdirAll(p.spec.Dir, 0o700), pass(p.spec.Dir)); err != nil {
+		return err
 	}
 	if p.dir, err = os.MkdirTemp(p.spec.Dir, "p"); err != nil {
 		return err
 	}
-	return os.Mkdir(filepath.Join(p.dir, ownDir), 0o700)
+	if err := errors.Join(pass(p.dir), privateDir(filepath.Join(p.dir, ownDir), uid)); err != nil || uid == os.Geteuid() {
+		return err
+	}
+	for _, f := range i.Files {
+		if i.shared(f) {
+			if err := share(f.Path, uid); err != nil {
+				return err
+			}
+		}
+	}
+	if p.spec.HostSocket == "" {
+		return nil
+	}
+	return os.Lchown(p.spec.HostSocket, uid, pluginsGroup)
 }
 
 // Conn is the connection to the plugin. It fails once the process is gone.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // A unix socket's path has 108 bytes with its closing zero.
@@ -31,7 +30,7 @@ func RunDir(want string) (string, error) {
 		return "", err
 	}
 	if len(abs)+socketSuffix <= maxSocketPath {
-		return abs, privateDir(abs)
+		return abs, privateDir(abs, os.Geteuid())
 	}
 	sum := sha256.Sum256([]byte(abs))
 	name := "ctl-" + hex.EncodeToString(sum[:6])
@@ -40,7 +39,7 @@ func RunDir(want string) (string, error) {
 		if base == "" || len(dir)+socketSuffix > maxSocketPath {
 			continue
 		}
-		if err := privateDir(dir); err == nil {
+		if err := privateDir(dir, os.Geteuid()); err == nil {
 			return dir, nil
 		}
 	}
@@ -48,8 +47,9 @@ func RunDir(want string) (string, error) {
 		abs, maxSocketPath-socketSuffix)
 }
 
-// privateDir makes a directory that only we can enter, or checks that it is so.
-func privateDir(dir string) error {
+// privateDir makes a directory that only one user can enter, or checks that it is so. Root gives it to the user when it
+// belongs to that of a plugin, or to root.
+func privateDir(dir string, uid int) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -57,8 +57,16 @@ func privateDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	if sys, ok := st.Sys().(*syscall.Stat_t); !st.IsDir() || !ok || int(sys.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s is not a directory of this user", dir)
+	switch is := owner(st); {
+	case !st.IsDir():
+		return fmt.Errorf("%s is not a directory", dir)
+	case is == uid:
+	case os.Geteuid() == 0 && (is == 0 || is >= firstUser && is <= lastUser):
+		if err := give(dir, uid, -1); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("%s is a directory of another user, %d", dir, is)
 	}
 	if st.Mode().Perm() != 0o700 {
 		return os.Chmod(dir, 0o700)

@@ -29,7 +29,7 @@ type run struct {
 	mu     sync.Mutex
 	child  *child
 	killed bool // also before it was started
-	rules  []rule
+	within *bounds
 
 	handshake  *io.PipeReader // one line, then the end when the child ends
 	handshakeW *io.PipeWriter
@@ -61,9 +61,7 @@ func (r *run) exec(p *program, dir string, env []string) error {
 		outW.Close()
 		return err
 	}
-	if r.spec.Isolate != nil {
-		r.rules = fileRules(*r.spec.Isolate, p.file, p.path, []string{r.spec.DataDir, filepath.Join(dir, ownDir)})
-	}
+	r.within = r.spec.Isolate.bounds(p.file, p.path, r.spec.DataDir, filepath.Join(dir, ownDir))
 	err = r.start(&exec.Cmd{
 		Path:   path,
 		Args:   append([]string{p.path}, r.spec.Args...),
@@ -102,7 +100,7 @@ func (r *run) start(cmd *exec.Cmd) error {
 	if r.killed {
 		return context.Canceled
 	}
-	c, err := startChild(cmd, r.spec.Isolate, r.rules, r.spec.Keeper)
+	c, err := startChild(cmd, r.within, r.spec.Keeper)
 	if err == nil {
 		r.child = c
 	}

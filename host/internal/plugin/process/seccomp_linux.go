@@ -28,7 +28,16 @@ var denied = []uint32{
 	unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_ACCT, unix.SYS_QUOTACTL,
 	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 	unix.SYS_SYSLOG, unix.SYS_LOOKUP_DCOOKIE, unix.SYS_FANOTIFY_INIT, unix.SYS_VHANGUP, unix.SYS_MBIND, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
+	unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET, // of all processes of the user
 }
+
+// ofOthers are system calls, with the place of their argument that names a process or thread: 0 is the caller, and others
+// of the same user are not for it.
+var ofOthers = map[uint32]uint32{unix.SYS_PRLIMIT64: 0, unix.SYS_SCHED_SETAFFINITY: 0, unix.SYS_SCHED_SETPARAM: 0, unix.SYS_SCHED_SETSCHEDULER: 0, unix.SYS_SCHED_SETATTR: 0}
+
+// signalling are system calls that reach a thread, with the place of its number. The thread of the host that started the
+// process is restricted as it is, so Landlock does not close it, and a signal to it is one to the host.
+var signalling = map[uint32]uint32{unix.SYS_KILL: 0, unix.SYS_TKILL: 0, unix.SYS_TGKILL: 1, unix.SYS_RT_SIGQUEUEINFO: 0, unix.SYS_RT_TGSIGQUEUEINFO: 1, unix.SYS_PIDFD_OPEN: 0}
 
 // modeCalls change mode, owner, times and attributes of a file by its path.
 func modeCalls() []uint32 {
@@ -80,6 +89,20 @@ func filterCalls(noUDP, noModes bool) error {
 	for _, nr := range denied {
 		unless(1, nr)
 		fail(unix.EPERM)
+	}
+	for nr, arg := range ofOthers {
+		unless(4, nr)
+		load(callArgs + 8*arg)
+		emit(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, 1, 0, 0)
+		fail(unix.EPERM)
+		allow()
+	}
+	for nr, arg := range signalling {
+		unless(4, nr)
+		load(callArgs + 8*arg)
+		unless(1, uint32(unix.Gettid()))
+		fail(unix.EPERM)
+		allow()
 	}
 	if noModes {
 		unless(4, unix.SYS_UTIMENSAT)

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ctl.internal/bench/load"
+	"ctl.internal/bench/rig"
+)
+
+// restarts is how often a plugin is started again in each round.
+const restarts = 10
+
+// isolationPart compares the start of a plugin, and calls to it, with isolation and without.
+func (b *bench) isolationPart(ctx context.Context) error {
+	on, err := b.withEcho(ctx, "isolated")
+	if err != nil {
+		return err
+	}
+	defer on.Stop()
+	off, err := b.withEcho(ctx, "open", "CTL_SUPERVISOR_ISOLATION=off")
+	if err != nil {
+		return err
+	}
+	defer off.Stop()
+	var took [2][]time.Duration
+	for range b.rounds * restarts {
+		for i, c := range []*rig.Controller{on, off} {
+			began := time.Now()
+			if _, err := c.Ctl(ctx, "plugin:restart bench-echo"); err != nil {
+				return err
+			}
+			took[i] = append(took[i], time.Since(began))
+		}
+	}
+	start := func(i int) time.Duration { slices.Sort(took[i]); return took[i][len(took[i])/2] }
+	b.against("plugin:restart, isolated; the same without isolation", start(0), start(1), "< 10 ms more")
+	one := func(c *rig.Controller) *rig.Side {
+		req := load.Request("POST", c.HTTP, "/restconf/operations/bench-echo:echo", basic, []byte(`{"input":{"node-id":158969157063648,"vlan-id":100,"vlan-name":"lab"}}`))
+		return &rig.Side{Name: c.Home, Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
+			return load.Run(ctx, c.HTTP, req, 1, d)
+		}}
+	}
+	mine, free := one(on), one(off)
+	// Short turns: both sides see the same of what else the machine does.
+	if err := (rig.Comparison{Rounds: b.rounds * restarts, Duration: b.duration / restarts}).Run(ctx, mine, free); err != nil {
+		return err
+	}
+	m, _ := mine.Median()
+	f, _ := free.Median()
+	b.against("RPC on one connection, p50", m.P50, f.P50, "< 1.05")
+	b.against("the same, p99", m.P99, f.P99, "reported")
+	return nil
+}
+
+// against adds a row about two times: lower is better.
+func (b *bench) against(what string, ours, peer time.Duration, target string) {
+	b.rows = append(b.rows, row{what, ours.Round(time.Microsecond).String(), peer.Round(time.Microsecond).String(),
+		fmt.Sprintf("%.3f, %v more", rig.Ratio(ours, peer), (ours - peer).Round(time.Microsecond)), target})
+}

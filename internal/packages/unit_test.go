@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// The unit of the packages is that of install.sh, too, which changes nothing but directories in it.
+func TestSystemdTakesTheUnit(t *testing.T) {
+	program, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("SKIPPED, NOT TESTED: systemd-analyze is not installed")
+	}
+	text, err := os.ReadFile("ctld.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ctld.service")
+	if err := os.WriteFile(file, regexp.MustCompile(`/usr/lib/ctl/ctld`).ReplaceAll(text, []byte("/bin/true")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), program, "verify", file).CombinedOutput()
+	if err != nil || regexp.MustCompile(`ctld\.service:\d+|(?m)^ctld\.service:`).Match(out) { // it also says what is wrong with other units
+		t.Errorf("%v\n%s", err, out)
+	}
+}
