@@ -173,7 +173,7 @@ func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) 
 	case "steal": // SOCKET TOKEN
 		return once(func() error { return steal(ctx, t) })
 	case "fork":
-		return until(min(a.number(0, 0), mostChildren), func(int) error { return exec.Command("sleep", "300").Start() }), nil
+		return until(min(a.number(0, 0), mostChildren), func(int) error { return exec.Command("sleep", t).Start() }), nil
 	case "orphan":
 		child, err := spawn(ctx, struct {
 			OwnGroup bool `json:"own-group"`

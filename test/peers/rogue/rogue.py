@@ -190,8 +190,8 @@ class Acts:
         host, port = target.rsplit(":", 1)
         return until(1, lambda _: socket.create_connection((host, int(port)), 50).close())
 
-    def do_fork(self, _target, number):
-        return until(min(number[0], MOST_CHILDREN), lambda _: subprocess.Popen(["sleep", "300"]))
+    def do_fork(self, target, number):
+        return until(min(number[0], MOST_CHILDREN), lambda _: subprocess.Popen(["sleep", target]))
 
     def do_orphan(self, _target, _number):
         out = subprocess.run(["sh", "-c", "sleep 300 >/dev/null & echo $!"], stdout=subprocess.PIPE, start_new_session=True, check=True).stdout
