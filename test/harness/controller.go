@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -27,6 +28,7 @@ type Options struct {
 	Files   map[string]string // written into etc of the home before the first start
 	Args    []string          // of ctld; of a flag that is given twice the later one counts
 	Environ []string          // besides that of the test; the later one counts
+	User    int               // whose id ctld and ctl run with, when the test is root; 0 = as the test. Bin must be open to it
 }
 
 // Controller is a running ctld.
@@ -63,6 +65,11 @@ func Run(t *testing.T, o Options) *Controller {
 	if c.Home == "" {
 		c.Home = NewHome(t)
 		c.write()
+	}
+	if o.User != 0 {
+		if err := filepath.WalkDir(filepath.Dir(c.Home), func(path string, _ fs.DirEntry, _ error) error { return os.Lchown(path, o.User, o.User) }); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c.Launch()
 	t.Cleanup(func() {
@@ -119,8 +126,17 @@ func command(o Options, home string, args []string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(o.Bin, "ctld"),
 		append([]string{"--home", home, "--http", "127.0.0.1:0", "--ssh", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args...)...)
 	cmd.Env = append(append(os.Environ(), "CTL_ADMIN_PASSWORD=admin", "CTL_USER_PASSWORD=user"), o.Environ...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = o.attributes()
 	return cmd
+}
+
+// attributes make a program end with the test, as the user of the options.
+func (o Options) attributes() *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if o.User != 0 {
+		a.Credential = &syscall.Credential{Uid: uint32(o.User), Gid: uint32(o.User)}
+	}
+	return a
 }
 
 // Refused runs a ctld that must not start, and returns what it said and its exit code.
@@ -245,7 +261,11 @@ func (c *Controller) Ctl(line string) string {
 func (c *Controller) TryCtl(line string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, filepath.Join(c.o.Bin, "ctl"), "--home", c.Home, line).CombinedOutput()
+	cmd := exec.CommandContext(ctx, filepath.Join(c.o.Bin, "ctl"), "--home", c.Home, line)
+	if c.o.User != 0 {
+		cmd.Env, cmd.SysProcAttr = append(os.Environ(), c.o.Environ...), c.o.attributes()
+	}
+	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 

@@ -299,7 +299,7 @@ func TestALinkServesWhileItsTokenDoes(t *testing.T) {
 	if l, err := link.Open(metadata.AppendToOutgoingContext(r.ctx(), "ctl-token", "wrong"), c); status.Code(err) != codes.Unauthenticated || l.Linked() {
 		t.Errorf("a link with a wrong token: %v", err)
 	}
-	s.services.AddToken("of the test")
+	s.services.AddToken("of the test", 0)
 	l, err := link.Open(metadata.AppendToOutgoingContext(r.ctx(), "ctl-token", "of the test"), c)
 	if err != nil || !l.Linked() {
 		t.Fatal(err)

@@ -48,15 +48,12 @@ func (s *supervisor) launch(ctx context.Context, spec Spec, beside bool) (*insta
 }
 
 func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (_ *instance, err error) {
-	token := rand.Text()
-	s.services.AddToken(token)
 	ps := process.Spec{
 		Name: s.name, Path: spec.Path, Args: spec.Args, SHA256: spec.SHA256, Sums: &s.m.sums, Env: spec.Env,
 		Dir: s.dir, DataDir: s.dataDir(), HostSocket: s.services.Socket(),
 		StartTimeout: s.m.limits.StartTimeout, Logger: slog.New(countDropped{s.log.Handler(), &s.logDropped}), LogRate: s.m.limits.LogRate, Keeper: s.m.keeper,
 	}
 	if ps.Isolate, err = s.isolate(s.services.Held()); err != nil {
-		s.services.RemoveToken(token)
 		return nil, permanentError{err}
 	}
 	var files []os.FileInfo
@@ -70,7 +67,6 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 		ps.Env = append(slices.Clip(ps.Env), wire.EnvTraces+"=1")
 	}
 	if ps.Attach, err = attachment(s.name); err != nil {
-		s.services.RemoveToken(token)
 		return nil, permanentError{err}
 	}
 	var proc *process.Process
@@ -78,9 +74,10 @@ func (s *supervisor) startProcess(ctx context.Context, spec Spec, beside bool) (
 		proc, err = process.Start(ctx, ps)
 	}
 	if err != nil {
-		s.services.RemoveToken(token)
 		return nil, s.unhealable(spec, err)
 	}
+	token := rand.Text()
+	s.services.AddToken(token, proc.PID)
 	inst := newInstance(proc, spec, token)
 	inst.isolate, inst.files = ps.Isolate, files
 	if err = s.prepare(ctx, inst, beside); err != nil {

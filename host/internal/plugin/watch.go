@@ -105,6 +105,9 @@ func (s *supervisor) watchPing(inst *instance) {
 			return
 		case <-t.C:
 		}
+		if inst.draining.Load() {
+			return // it is being stopped, which has a limit of its own, and may have closed its socket already
+		}
 		ctx, cancel := context.WithTimeout(inst.ctx, l.PingTimeout)
 		err := inst.proc.Ping(ctx)
 		cancel()
@@ -115,7 +118,7 @@ func (s *supervisor) watchPing(inst *instance) {
 			continue
 		}
 		misses++
-		if misses >= l.PingMisses && !inst.gone() {
+		if misses >= l.PingMisses && !inst.gone() && !inst.draining.Load() {
 			inst.proc.Kill(fmt.Sprintf("hung: it did not answer %d pings of %s", misses, l.PingTimeout))
 			return
 		}

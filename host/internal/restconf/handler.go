@@ -33,6 +33,9 @@ type Handler struct {
 // Prefixes are the paths to mount a Handler on, without stripping them.
 var Prefixes = [...]string{"/restconf", "/rests", "/operations", "/.well-known/host-meta", "/.well-known/host-meta.json"}
 
+// Resources are what lies below the roots of RESTCONF.
+var Resources = [...]string{"data", "operations", "streams", "modules", "ds", "config", "operational", "yang-library-version"}
+
 // New makes a Handler.
 func New(o Options) *Handler {
 	if o.MaxBody <= 0 {

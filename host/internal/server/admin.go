@@ -162,7 +162,7 @@ func (s *Server) openProfiler(ctx context.Context) error {
 	m.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	m.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	m.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	ln = process.Closed(ln, func(pid int) { s.log.Warn("a plugin tried to read profiles and was refused", "pid", pid) })
+	ln = process.Closed(ln, process.None, func(pid int) { s.log.Warn("a plugin tried to read profiles and was refused", "pid", pid) })
 	srv := &http.Server{Handler: m, ReadHeaderTimeout: 10 * time.Second}
 	s.background(ctx, "profiler", func(ctx context.Context) error {
 		stop := context.AfterFunc(ctx, func() { _ = srv.Close() })

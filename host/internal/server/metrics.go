@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/home"
 	"ctl.internal/host/internal/logs"
+	"ctl.internal/host/internal/restconf"
 	"ctl.internal/sdk/fault"
 )
 
@@ -135,27 +137,29 @@ func auditMetrics(of *logs.Audit) []prometheus.Collector {
 	return out
 }
 
-// subtreeOf is the first segment of a path where the controller or a plugin serves something below it, else "other".
+// subtreeOf is the first segment of a path where the controller or a plugin serves something below it, of RESTCONF the first
+// two, else "other".
 func (r *router) subtreeOf(path string) string {
 	if path == "/" {
 		return path
 	}
-	name := path
-	if end := strings.IndexByte(path[min(1, len(path)):], '/'); end >= 0 {
-		name = path[:end+1]
+	first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	name := "/" + first
+	if !r.now.Load().subtrees[name] {
+		return "other"
 	}
-	if r.now.Load().subtrees[name] {
-		return name
+	if second, _, _ := strings.Cut(rest, "/"); slices.Contains(restconf.Prefixes[:], name) && slices.Contains(restconf.Resources[:], second) {
+		return name + "/" + second
 	}
-	return "other"
+	return name
 }
 
 // loginCounters count logins, each request with credentials being one.
 func loginCounters(of *accounting.Recorder) []prometheus.Collector {
 	var out []prometheus.Collector
-	for result, n := range map[string]func() uint64{"ok": of.Accepted, "refused": of.Refused} {
+	for result, n := range map[string]func() uint64{"ok": of.Accepted, "refused": of.Refused, "throttled": of.Throttled} {
 		out = append(out, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "ctl_logins_total",
-			Help: "Logins, each request with credentials being one.", ConstLabels: prometheus.Labels{"result": result}}, func() float64 { return float64(n()) }))
+			Help: "Logins, each request with credentials being one; those throttled were refused unseen.", ConstLabels: prometheus.Labels{"result": result}}, func() float64 { return float64(n()) }))
 	}
 	return out
 }

@@ -21,7 +21,7 @@ func TestRequestsAreMeasuredBySubtree(t *testing.T) {
 			t.Errorf("Flush: %v", err)
 		}
 	}), router.subtreeOf)
-	for _, path := range []string{"/rests/data/x", "/rests", "/own/a/b", "/", "/made-up/1", "/made-up-2", "/ownx"} {
+	for _, path := range []string{"/rests/data/x", "/rests", "/rests/made-up", "/rests/operations/m:r", "/own/a/b", "/", "/made-up/1", "/made-up-2", "/ownx"} {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
 	}
 	reg := prometheus.NewRegistry()
@@ -38,12 +38,12 @@ func TestRequestsAreMeasuredBySubtree(t *testing.T) {
 			}
 		}
 	}
-	for subtree, n := range map[string]uint64{"/rests": 2, "/own": 1, "/": 1, "other": 3} {
+	for subtree, n := range map[string]uint64{"/rests": 2, "/rests/data": 1, "/rests/operations": 1, "/own": 1, "/": 1, "other": 3} {
 		if got[subtree] != n {
 			t.Errorf("%s: %d, want %d", subtree, got[subtree], n)
 		}
 	}
-	if len(got) != 4 {
+	if len(got) != 6 {
 		t.Errorf("%v", got)
 	}
 }

@@ -2,15 +2,16 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// beforeServing does what the variable FAULTY says, a list of words.
+// beforeServing does what the variable FAULTY says, a list of words, or the last line of the program's own file.
 func beforeServing() {
-	for _, word := range strings.Fields(os.Getenv("FAULTY")) {
+	for _, word := range strings.Fields(os.Getenv("FAULTY") + " " + lastLine()) {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
 		case "print":
@@ -50,6 +51,10 @@ func beforeServing() {
 			claimless = true
 		case "single":
 			manifest = []byte(strings.Replace(string(manifest), "labels:", "nodes: one\nlabels:", 1))
+		case "more": // requests than the release before had
+			manifest = []byte(strings.Replace(string(manifest), "requests:\n", "requests:\n  - {certificate: trust, why: an upgrade that wants more}\n", 1))
+		case "claims":
+			manifest = []byte(strings.Replace(string(manifest), "path: /faulty", "path: /restconf/data", 1))
 		case "exclusive":
 			manifest = []byte(strings.Replace(string(manifest), "purpose: test", "reload: restart", 1))
 		}
@@ -58,3 +63,21 @@ func beforeServing() {
 
 // claimless serves only what two plugins may both serve.
 var claimless bool
+
+// lastLine is what stands after the word FAULTY at the end of the program's file: so a test makes another release of it.
+func lastLine() string {
+	f, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	end := make([]byte, 64)
+	if _, err := f.Seek(-int64(len(end)), io.SeekEnd); err != nil {
+		return ""
+	}
+	if _, err := io.ReadFull(f, end); err != nil {
+		return ""
+	}
+	_, words, _ := strings.Cut(string(end), "\nFAULTY ")
+	return words
+}

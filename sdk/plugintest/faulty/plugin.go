@@ -105,6 +105,9 @@ func serveHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/faulty/panic" {
 		panic("in the HTTP handler")
 	}
+	if oddAnswer(w, r.URL.Path) {
+		return
+	}
 	w.Header().Set("X-Path", r.URL.Path)
 	_, _ = io.Copy(w, r.Body)
 }

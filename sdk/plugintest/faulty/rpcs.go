@@ -87,6 +87,7 @@ func operationsOf(env *sdk.Env) operations.Handler {
 			return none{}, nil
 		}),
 		"faulty:host": operations.Func(func(ctx context.Context, in hostCall) (text, error) { return in.make(ctx, env.Host) }),
+		"faulty:act":  operations.Func(func(ctx context.Context, in hostileAct) (actOutcome, error) { return in.make(ctx, env) }),
 		"faulty:relay": operations.Func(func(ctx context.Context, in struct{ Provider string }) (number, error) {
 			slog.InfoContext(ctx, "relaying")
 			ports, err := switchdriver.NewClient(env.Host.Switchboard.Dial(in.Provider)).ReadPorts(ctx, &switchdriver.Switch{NodeId: 7})
@@ -131,7 +132,7 @@ func fail(_ context.Context, in struct {
 
 func spawn(_ context.Context, in struct {
 	OwnGroup bool `json:"own-group"`
-}) (any, error) {
+}) (map[string]int, error) {
 	if in.OwnGroup { // in a session of its own, and its parent ends
 		c := exec.Command("sh", "-c", "sleep 300 >/dev/null & echo $!")
 		c.Stderr = stderr

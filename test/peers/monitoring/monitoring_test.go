@@ -1,6 +1,6 @@
 //go:build peers
 
-// Package monitoring runs a Prometheus that scrapes a running controller.
+// Package monitoring runs a Prometheus that scrapes a running controller, and an rsyslogd that takes its audit.
 package monitoring
 
 import (

@@ -51,7 +51,7 @@ type Recorder struct {
 
 	listener atomic.Pointer[listener]
 
-	accepted, refused atomic.Uint64
+	accepted, refused, throttled atomic.Uint64
 }
 
 // New returns a recorder. Logins go to the logger that named returns for
@@ -80,11 +80,17 @@ func (r *Recorder) Accepted() uint64 { return r.accepted.Load() }
 // Refused is the number of attempts to log in that failed.
 func (r *Recorder) Refused() uint64 { return r.refused.Load() }
 
+// Throttled is the number of attempts to log in that were refused unseen.
+func (r *Recorder) Throttled() uint64 { return r.throttled.Load() }
+
 // Login records an attempt to log in.
 func (r *Recorder) Login(ctx context.Context, a authn.Attempt) {
-	if a.OK {
+	switch {
+	case a.OK:
 		r.accepted.Add(1)
-	} else {
+	case a.Throttled:
+		r.throttled.Add(1)
+	default:
 		r.refused.Add(1)
 	}
 	logged := r.logins.Enabled(ctx, slog.LevelDebug)

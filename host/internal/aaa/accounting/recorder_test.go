@@ -35,6 +35,11 @@ func TestListenerHearsWhatItWants(t *testing.T) {
 	r.Login(ctx, authn.Attempt{User: "bob\n", Realm: "ldap", Address: netip.MustParseAddrPort("192.0.2.2:6"), Reason: "no"})
 	r.Change(ctx, "create user", "bob@sdn")
 	wanted = false
+	r.Login(ctx, authn.Attempt{Throttled: true})
+	r.Login(ctx, authn.Attempt{OK: true})
+	if r.Accepted() != 1 || r.Refused() != 1 || r.Throttled() != 1 {
+		t.Errorf("%d accepted, %d refused, %d throttled", r.Accepted(), r.Refused(), r.Throttled())
+	}
 	r.Change(ctx, "delete user", "bob@sdn")
 	want := []accounting.Event{
 		{Time: time.Unix(1, 0), Kind: "login", User: "bob ", Realm: "ldap", Address: "192.0.2.2:6", RequestID: "7", Reason: "no"},

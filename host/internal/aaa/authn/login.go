@@ -73,7 +73,7 @@ func (a *Authenticator) flightKey(d digest, generation uint64, from netip.Addr) 
 func (a *Authenticator) attempt(ctx context.Context, c Credentials, name, domain string, generation uint64) (*verified, error) {
 	turn, err := a.turn(ctx, a.account(name, domain), c.Address.Addr())
 	if err != nil {
-		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error()})
+		a.o.Attempt(ctx, Attempt{User: c.User, Address: c.Address, Reason: err.Error(), Throttled: errors.As(err, new(*throttle.BlockedError))})
 		return nil, err
 	}
 	defer turn.Cancelled()

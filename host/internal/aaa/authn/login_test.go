@@ -233,6 +233,11 @@ func TestGuessingIsDelayedAndThenRefused(t *testing.T) {
 	if _, err := l.login("admin", "admin"); !errors.As(err, &slow) || slow.Wait < 29*time.Second {
 		t.Errorf("the right password while refused: %v", err)
 	}
+	for i, a := range l.tries {
+		if a.Throttled != (i == 8) {
+			t.Errorf("try %d counts as throttled: %v", i, a.Throttled)
+		}
+	}
 	if len(l.waits) != 5 || l.waits[0] != 250*time.Millisecond || l.waits[4] != 4*time.Second {
 		t.Errorf("delays %v", l.waits)
 	}

@@ -66,6 +66,7 @@ type Attempt struct {
 	User, Realm, Reason string
 	Address             netip.AddrPort
 	OK                  bool
+	Throttled           bool // refused unseen, for there were too many before
 }
 
 // UnavailableError says that no realm knew the credentials, and that one could not be asked: whether

@@ -118,7 +118,7 @@ func (s *Server) ListenLocal(path string) error {
 	if err != nil {
 		return err
 	}
-	l = process.Closed(l, func(pid int) { s.cfg.Log.Warn("a plugin tried to use the console and was refused", "pid", pid) })
+	l = process.Closed(l, process.None, func(pid int) { s.cfg.Log.Warn("a plugin tried to use the console and was refused", "pid", pid) })
 	s.lis = append(s.lis, listener{l, true, &connLimiter{max: maxLocal}})
 	return nil
 }

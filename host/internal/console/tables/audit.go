@@ -39,7 +39,7 @@ func AuditCommands(dir string) []commands.Command {
 		Help: "audit:show --since 24h --who ann@sdn\naudit:show --what grant --format json",
 		Options: []commands.Option{
 			{Name: "since", Help: "only records of so long ago at most, such as 24h", Type: commands.String},
-			{Name: "who", Help: "only of this user, or plugin:NAME", Type: commands.String},
+			{Name: "who", Help: "only of this user, with or without domain, or plugin:NAME", Type: commands.String},
 			{Name: "what", Help: "only records whose action or object holds this text", Type: commands.String},
 		},
 		Run: func(_ context.Context, in *commands.Invocation) error {
@@ -55,7 +55,7 @@ func AuditCommands(dir string) []commands.Command {
 			out := &commands.Table{Empty: "No records", Columns: []commands.Column{{Title: "Number", Key: "seq", Right: true}, {Title: "Time", Key: "time"},
 				{Title: "Who", Key: "who"}, {Title: "What", Key: "what"}, {Title: "Object", Key: "object"}, {Title: "Outcome", Key: "outcome"}, {Title: "Address", Key: "address"}}}
 			_, err := logs.VerifyAudit(dir, func(r logs.AuditRecord) bool {
-				if r.Time.Before(since) || who != "" && r.Who != who || !strings.Contains(r.What+" "+r.Object, what) {
+				if r.Time.Before(since) || who != "" && r.Who != who && !strings.HasPrefix(r.Who, who+"@") || !strings.Contains(r.What+" "+r.Object, what) {
 					return true
 				}
 				var at any = when(r.Time.Local())

@@ -28,7 +28,7 @@ func (s *Server) admit(ctx context.Context) error {
 	if len(sent) == 1 {
 		s.mu.RLock()
 		for _, t := range s.tokens {
-			ok |= subtle.ConstantTimeCompare(t, []byte(sent[0]))
+			ok |= subtle.ConstantTimeCompare(t.token, []byte(sent[0]))
 		}
 		s.mu.RUnlock()
 	}

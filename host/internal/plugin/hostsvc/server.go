@@ -12,15 +12,18 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"golang.org/x/net/netutil"
 	"golang.org/x/time/rate"
 	"google.golang.org/grpc"
 
 	"ctl.internal/host/internal/grant"
+	"ctl.internal/host/internal/plugin/process"
 	"ctl.internal/internal/wire"
 	"ctl.internal/internal/wire/frames"
 	"ctl.internal/internal/wire/link"
@@ -47,9 +50,12 @@ type Server struct {
 
 	mu     sync.RWMutex
 	held   grant.Held
-	tokens [][]byte
+	tokens []issued
 	terms  map[string]Term // by token and role
 }
+
+// connections of a plugin are served at once: it needs one for each of its processes. More of them wait to be accepted.
+const connections = 32
 
 // Listen opens the socket of a plugin in its private directory.
 func Listen(dir, plugin string, services Services) (*Server, error) {
@@ -80,6 +86,9 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 		lis.Close()
 		return nil, err
 	}
+	lis = netutil.LimitListener(process.Closed(lis, s.started, func(pid int) {
+		services.Log.Warn("a plugin tried to use the socket of another and was refused", "plugin", plugin, "pid", pid)
+	}), connections)
 	options := wire.ServerOptions(
 		grpc.ForceServerCodecV2(frames.Codec()),
 		grpc.MaxConcurrentStreams(1024),
@@ -114,23 +123,31 @@ func Listen(dir, plugin string, services Services) (*Server, error) {
 // Socket is the path of the socket.
 func (s *Server) Socket() string { return s.socket }
 
+// issued is the token of a process.
+type issued struct {
+	token []byte
+	pid   int
+}
+
 // AddToken lets a process in.
-func (s *Server) AddToken(token string) {
+func (s *Server) AddToken(token string, pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tokens = append(s.tokens, []byte(token))
+	s.tokens = append(s.tokens, issued{[]byte(token), pid})
+}
+
+// started reports whether a process is one of the plugin's.
+func (s *Server) started(pid int) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.ContainsFunc(s.tokens, func(i issued) bool { return i.pid == pid })
 }
 
 // RemoveToken shuts a process out.
 func (s *Server) RemoveToken(token string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, t := range s.tokens {
-		if string(t) == token {
-			s.tokens = append(s.tokens[:i:i], s.tokens[i+1:]...)
-			return
-		}
-	}
+	s.tokens = slices.DeleteFunc(s.tokens, func(i issued) bool { return string(i.token) == token })
 }
 
 // SetManifest says what the plugin may do, as far as it is granted. Before the first one it may do nothing.

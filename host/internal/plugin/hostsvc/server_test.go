@@ -73,8 +73,8 @@ func serve(t *testing.T, s hostsvc.Services) *host.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv.AddToken("t0")
-	srv.AddToken("t1")
+	srv.AddToken("t0", 0)
+	srv.AddToken("t1", 0)
 	srv.RemoveToken("t0")
 	srv.SetManifest(&pluginv1.Manifest{Name: "p", YangModules: []*pluginv1.YangModule{{Name: "m@2026-01-01", Implemented: true}, {Name: "imported"}},
 		Requests: []*pluginv1.Request{{Kind: grant.Service, Value: "*"}, {Kind: grant.Plugins, Value: "x"}, {Kind: grant.Stream, Value: "s"},

@@ -165,8 +165,9 @@ func line(pid, file, name string) string {
 }
 
 // ofPlugin reports whether a process is a plugin's, or a descendant of one. One that has ended counts as such: it may have
-// handed its connection on. One of another namespace, 0, cannot be one.
-func ofPlugin(pid int) bool {
+// handed its connection on. One of another namespace, 0, cannot be one. The processes that own reports, and their
+// descendants, do not count.
+func ofPlugin(pid int, own func(pid int) bool) bool {
 	if pid == 0 {
 		return false
 	}
@@ -176,7 +177,7 @@ func ofPlugin(pid int) bool {
 	if filters(strconv.Itoa(pid)) <= filters("self") {
 		return false
 	}
-	for self := os.Getpid(); pid > 1; pid = statusNumber(strconv.Itoa(pid), "PPid:") {
+	for self := os.Getpid(); pid > 1 && !own(pid); pid = statusNumber(strconv.Itoa(pid), "PPid:") {
 		if pid == self {
 			return true
 		}
@@ -184,12 +185,18 @@ func ofPlugin(pid int) bool {
 	return false
 }
 
-// Closed returns a listener at a unix socket that plugins cannot use: who connects from one is cut off. The kernel
-// restricts such sockets by neither Landlock nor grants.
-func Closed(l net.Listener, refused func(pid int)) net.Listener { return closedListener{l, refused} }
+// Closed returns a listener at a unix socket that plugins cannot use, but for the processes that own reports: who connects
+// from another is cut off. The kernel restricts such sockets by neither Landlock nor grants.
+func Closed(l net.Listener, own func(pid int) bool, refused func(pid int)) net.Listener {
+	return closedListener{l, own, refused}
+}
+
+// None is the owner of a socket that is not for plugins.
+func None(int) bool { return false }
 
 type closedListener struct {
 	net.Listener
+	own     func(pid int) bool
 	refused func(pid int)
 }
 
@@ -201,7 +208,7 @@ func (l closedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		pid, err := peer(c)
-		if err == nil && !ofPlugin(pid) {
+		if err == nil && !ofPlugin(pid, l.own) {
 			return c, nil
 		}
 		_ = c.Close()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -132,7 +133,8 @@ func TestAPluginCannotUseASocketOfTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := make(chan int, 1)
-	closed := Closed(l, func(pid int) { refused <- pid })
+	var owner atomic.Int64 // of the socket: a child of the test
+	closed := Closed(l, func(pid int) bool { return int64(pid) == owner.Load() }, func(pid int) { refused <- pid })
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -161,5 +163,17 @@ func TestAPluginCannotUseASocketOfTheHost(t *testing.T) {
 	}
 	if pid := <-refused; pid != c.pid {
 		t.Errorf("%d was refused, not %d", pid, c.pid)
+	}
+	owner.Store(int64(c.pid))
+	for who, want := range map[string]bool{"its owner": false, "another plugin": true} {
+		pid := c.pid
+		if want {
+			other, said := escaped(t, k)
+			number(t, said)
+			pid = other.pid
+		}
+		if got := ofPlugin(pid, func(pid int) bool { return int64(pid) == owner.Load() }); got != want {
+			t.Errorf("%s is kept out of the socket: %v", who, got)
+		}
 	}
 }

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sys/unix"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	"ctl.internal/internal/wire"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk"
+	"ctl.internal/sdk/caller"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
+)
+
+// hostileAct is one act of a hostile plugin. Which are made, at what, and what must become of each is in test/peers/rogue,
+// whose plugin in Python makes the same.
+type hostileAct struct {
+	Name   string
+	Target string
+	Number []uint64
+}
+
+// actOutcome says how often an act was done, and what ended it.
+type actOutcome struct {
+	Taken   int    `json:"taken"`
+	Refused string `json:"refused"`
+	Text    string `json:"text"`
+}
+
+// mostChildren bounds the fork bomb, mostMiB the eater of memory: the machine must survive where nothing else bounds them.
+const (
+	mostChildren = 1000
+	mostMiB      = 3 << 10
+)
+
+// until makes an act so often, or until it fails.
+func until(times int, act func(i int) error) actOutcome {
+	for i := range times {
+		if err := act(i); err != nil {
+			return actOutcome{Taken: i, Refused: reason(err)}
+		}
+	}
+	return actOutcome{Taken: times}
+}
+
+// reason is the name of a system error, else the text of it.
+func reason(err error) string {
+	var number syscall.Errno
+	switch {
+	case errors.As(err, &number):
+		return unix.ErrnoName(number)
+	case errors.Is(err, io.EOF):
+		return "cut off"
+	}
+	return err.Error()
+}
+
+// number is a number of the act, or another when it has none.
+func (a hostileAct) number(i, other int) int {
+	if i < len(a.Number) {
+		return int(a.Number[i])
+	}
+	return other
+}
+
+func (a hostileAct) make(ctx context.Context, env *sdk.Env) (actOutcome, error) {
+	t, own := a.Target, func(name string) string { return filepath.Join(env.DataDir, name) }
+	once := func(act func() error) (actOutcome, error) { return until(1, func(int) error { return act() }), nil }
+	repeat := func(act func(i int) error) (actOutcome, error) { return until(a.number(0, 1), act), nil }
+	switch a.Name {
+	case "hang":
+		select {}
+	case "read":
+		var head [4096]byte
+		out := until(1, func(int) error {
+			f, err := os.Open(t)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if _, err = f.Read(head[:]); errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		})
+		out.Text = strings.Map(func(r rune) rune {
+			if r == '\n' || r >= ' ' && r < 0x7f {
+				return r
+			}
+			return -1
+		}, string(head[:]))
+		return out, nil
+	case "list":
+		return once(func() error { _, err := os.ReadDir(t); return err })
+	case "write":
+		return once(func() error {
+			f, err := os.OpenFile(t, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = f.WriteString("500")
+			return err
+		})
+	case "truncate":
+		return once(func() error { return os.Truncate(t, 0) })
+	case "rename":
+		return once(func() error { return os.Rename(t, own("stolen")) })
+	case "link":
+		return once(func() error { return os.Link(t, own("link")) })
+	case "chmod":
+		return once(func() error { return os.Chmod(t, 0o777) })
+	case "chown":
+		return once(func() error { return os.Chown(t, 1, 1) })
+	case "utime":
+		return once(func() error { return os.Chtimes(t, time.Unix(1, 0), time.Unix(1, 0)) })
+	case "run-own":
+		return once(func() error {
+			if err := os.WriteFile(own("script"), []byte("#!/bin/sh\n"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			return exec.CommandContext(ctx, own("script")).Run()
+		})
+	case "call":
+		return once(func() error {
+			args := append(append([]uint64(nil), a.Number...), make([]uint64, 7)...)
+			_, _, errno := unix.Syscall6(uintptr(args[0]), uintptr(args[1]), uintptr(args[2]), uintptr(args[3]), uintptr(args[4]), uintptr(args[5]), uintptr(args[6]))
+			if errno != 0 {
+				return errno
+			}
+			return nil
+		})
+	case "unix":
+		return once(func() error { return greeted(ctx, t) })
+	case "sockets": // they stay open
+		return repeat(func(int) error {
+			fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+			if err == nil {
+				err = unix.SetNonblock(fd, true)
+			}
+			if err != nil {
+				return err
+			}
+			return unix.Connect(fd, &unix.SockaddrUnix{Name: t})
+		})
+	case "tcp":
+		return once(func() error {
+			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", t)
+			if err == nil {
+				_ = c.Close()
+			}
+			return err
+		})
+	case "steal": // SOCKET TOKEN
+		return once(func() error { return steal(ctx, t) })
+	case "fork":
+		return until(min(a.number(0, 0), mostChildren), func(int) error { return exec.Command("sleep", t).Start() }), nil
+	case "orphan":
+		child, err := spawn(ctx, struct {
+			OwnGroup bool `json:"own-group"`
+		}{true})
+		return actOutcome{Taken: child["pid"]}, err
+	case "eat":
+		var kept [][]byte
+		out := until(min(a.number(0, 0), mostMiB), func(int) error {
+			b := make([]byte, 1<<20)
+			for i := 0; i < len(b); i += 4096 {
+				b[i] = 1
+			}
+			kept = append(kept, b)
+			return nil
+		})
+		out.Text = strconv.Itoa(len(kept)) + " MiB"
+		return out, nil
+	case "rpc", "rpc-guess", "rpc-for": // as itself; for a guessed call; for the caller
+		module, name, _ := strings.Cut(t, ":")
+		switch a.Name {
+		case "rpc":
+			ctx = context.Background()
+		case "rpc-guess":
+			ctx = caller.With(ctx, caller.Caller{User: "admin", RequestID: "12345678-1"})
+		}
+		return once(func() error {
+			return env.Host.Operations.Call(ctx, module, name, map[string]string{"command": "plugin:list"}, nil)
+		})
+	case "foreign":
+		return once(func() error { _, err := env.Host.Datastore.Get(ctx, host.Tree, t); return err })
+	case "publish-tree":
+		return once(func() error { return write(ctx, env.Host, host.Operational, t) })
+	case "identity":
+		return repeat(func(int) error {
+			if _, err := (hostCall{Call: "identity"}).make(ctx, env.Host); fault.KindOf(err) != fault.Denied {
+				return fmt.Errorf("not denied: %w", err)
+			}
+			return nil
+		})
+	case "events":
+		return repeat(func(int) error {
+			return env.Host.Events.Publish(ctx, "faulty-events", "faulty:event", map[string]int{"n": 1})
+		})
+	case "store":
+		value := []byte(strings.Repeat("x", 512<<10))
+		return repeat(func(i int) error {
+			return env.Host.Datastore.Put(ctx, fmt.Sprintf("fill/%d/%d", a.number(1, 0), i), value)
+		})
+	case "watches":
+		ended := make(chan error, a.number(0, 1))
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		for range cap(ended) {
+			go func() {
+				ended <- env.Host.Events.Subscribe(ctx, []string{"faulty-events"}, func(host.Received) error { return nil })
+			}()
+		}
+		return once(func() error { return <-ended })
+	case "log":
+		for i := range a.number(0, 1) {
+			slog.Error("flood "+strings.Repeat("x", 4000), "line", i)
+		}
+		fmt.Fprintln(stderr, strings.Repeat("y", 3<<20))
+		return actOutcome{}, nil
+	case "flap":
+		for i := range a.number(0, 1) {
+			env.Health(sdk.Health{State: []sdk.State{sdk.Healthy, sdk.Degraded}[i%2], Reason: strings.Repeat("x", 5000)})
+		}
+		env.Health(sdk.Health{State: sdk.Healthy})
+		return actOutcome{}, nil
+	case "metrics": // more series than one may have
+		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "faulty_series", Help: "Too many."}, []string{"n"})
+		for i := range a.number(0, 1) {
+			v.WithLabelValues(strconv.Itoa(i))
+		}
+		return once(func() error { return env.Metrics.Register(v) })
+	}
+	return actOutcome{}, fault.New(fault.Invalid, "unknown act %q", a.Name)
+}
+
+// greeted connects to a unix socket, speaks HTTP/2, and waits for the first byte of an answer.
+func greeted(ctx context.Context, path string) error {
+	c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+	defer stop()
+	if _, err = c.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")); err == nil {
+		_, err = c.Read(make([]byte, 1))
+	}
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return io.EOF
+	}
+	return err
+}
+
+// steal uses the socket and the token of another plugin.
+func steal(ctx context.Context, target string) error {
+	socket, token, _ := strings.Cut(target, " ")
+	conn, err := grpc.NewClient("unix:"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx = metadata.AppendToOutgoingContext(ctx, wire.MetaToken, token)
+	_, err = pluginv1.NewHostDatastoreClient(conn).Commit(ctx, &pluginv1.CommitRequest{
+		Ops: []*pluginv1.Op{{Space: pluginv1.Space_SPACE_PRIVATE, Key: "stolen", Value: []byte("{}")}}})
+	return err
+}
+
+// oddAnswer answers what is none, as the path says.
+func oddAnswer(w http.ResponseWriter, path string) bool {
+	length := func(n string) { w.Header().Set("Content-Length", n) }
+	status, body := 200, "body"
+	switch path {
+	case "/faulty/204":
+		status = 204
+	case "/faulty/304":
+		status = 304
+		length("4")
+	case "/faulty/short":
+		length("100")
+	case "/faulty/long":
+		length("3")
+	case "/faulty/status":
+		status = 9999
+	case "/faulty/headers":
+		for i := range 5000 {
+			w.Header().Set(fmt.Sprint("X-", i), strings.Repeat("x", 100))
+		}
+	case "/faulty/forge":
+		w.Header().Set("X-Request-Id", "forged")
+	default:
+		return false
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
+	return true
+}
