@@ -74,7 +74,7 @@ link:
 		t.Errorf("the tree of the channel is drawn as %q with %q", labels, marks)
 	}
 	run(ctx, t, "bier-bift", chromedp.Navigate(c.HTTP+"/#/bier/tv/bift?node=r1"), until(`[...document.querySelectorAll('tbody tr')].some(r => /3\s*r3\s*r2/.test([...r.cells].map(c => c.textContent).join(' ')))`))
-	run(ctx, t, "bier-check", press("Check"), shows("Nothing is wrong."), press("Compare the routers’ tables"), cell("r2"))
+	run(ctx, t, "bier-check", press("Check"), shows("Nothing is wrong:"), press("Compare the routers’ tables"), cell("r2"))
 
 	// A router that goes is seen, with the reason; one that comes back without a reload.
 	address := fmt.Sprint(routers["r2"].Host(), ":", routers["r2"].Port())
