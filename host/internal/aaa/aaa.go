@@ -70,7 +70,7 @@ func New(ctx context.Context, o Options) (*AAA, error) {
 	a.tokens = token.New(token.Options{Store: o.Store, Lifetime: o.TokenLifetime, CacheFor: conf.timeToLive, Now: o.Now})
 	a.identity = identity.New(identity.Options{
 		Store: o.Store, Hasher: hasher, Sealer: o.Sealer, MinPassword: o.MinPassword, Blocked: o.Blocked, MaxAge: o.PasswordMaxAge, ChangeFirst: o.ChangeFirst, Now: o.Now, Audit: a.recorder.Change,
-		Dependents: []identity.Dependent{a.tokens.Dependents},
+		Dependents: []identity.Dependent{a.tokens.Dependents}, Deleted: o.Deleted,
 	})
 	a.tokens.Bind(a.identity)
 	if made, err := a.identity.Bootstrap(ctx, o.First); err != nil {

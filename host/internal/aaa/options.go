@@ -73,6 +73,9 @@ type Options struct {
 	// Page writes the answer to a person whose browser was refused a page; nil = the JSON that programs get.
 	Page func(w http.ResponseWriter, r *http.Request, status int, reason string)
 
+	// Deleted returns the writes that remove what others keep for a user, in the transaction that deletes the user;
+	// nil = nothing is kept.
+	Deleted func(userID string) []datastore.Op
 	// Denied gets each request of a user who may not make it; nil = none wants to know.
 	Denied func(user string, r *http.Request)
 

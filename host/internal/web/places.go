@@ -52,6 +52,11 @@ func (o Options) places(w http.ResponseWriter, r *http.Request) {
 	answer(w, nil, o.keep(r.Context(), mine, key, all))
 }
 
+// Forget returns the writes that remove what is kept for a user, NAME@DOMAIN.
+func Forget(user string) []datastore.Op {
+	return []datastore.Op{datastore.DeletePrefix(namespace, "places/"+user+"/")}
+}
+
 var errTooMany = errors.New("places of at most 64 topologies are kept: put {} for one that is not used any more")
 
 func answer(w http.ResponseWriter, value []byte, err error) {

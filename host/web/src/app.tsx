@@ -5,7 +5,8 @@ import { askMe, away, call, Fault, faultFrom, loggedOut, me, send } from './core
 import { follow } from './core/events';
 import { go, route, to } from './core/route';
 import { Away, Dialog, Empty, Failure, Search, Title } from './core/ui';
-import { refresh } from './map/store';
+import { isSwitch } from './map/layers';
+import { graphs, refresh } from './map/store';
 import { alreadyIn, LoginForm, LoginPage } from './login';
 import { MapPage } from './pages/map';
 import { DevicesPage } from './pages/devices';
@@ -25,7 +26,7 @@ const lazy = (load: () => Promise<ComponentType>): ComponentType => function Laz
 };
 const pages: Record<string, ComponentType> = {
   map: MapPage, devices: DevicesPage, vlans: VlansPage, find: FindPage, bier: BierPage, repos: ReposPage, system: SystemPage, access: AccessPage, account: AccountPage,
-  api: lazy(() => import('./pages/explorer').then(m => m.ExplorerPage)), yang: lazy(() => import('./pages/yang').then(m => m.YangPage)),
+  api: lazy(() => import('./pages/explorer').then(m => () => <m.ExplorerPage switches={[...graphs.value?.values() ?? []].flatMap(g => [...g.nodes.values()].filter(n => isSwitch(g, n.id)))} />)), yang: lazy(() => import('./pages/yang').then(m => m.YangPage)),
 };
 const menu: [string, string, string][] = [['map', 'Map', 'm'], ['devices', 'Devices', 'd'], ['vlans', 'VLANs', 'v'], ['bier', 'BIER', 'b'], ['repos', 'Repos', 'r'], ['system', 'System', 's'], ['access', 'Access', 'c'], ['api', 'API', 'a'], ['yang', 'YANG', 'y']];
 

@@ -28,7 +28,7 @@ export function LoginForm({ done }: { done: () => void }) {
     } catch (x) { setProblem((x as Error).message); } finally { setBusy(false); }
   };
   return <form class="login" onSubmit={e => void submit(e)} aria-label="Log in">
-    <Field label="User" name="user" autocomplete="username" autocapitalize="none" required autofocus hint="NAME, or NAME@DOMAIN; users of every realm of etc/sec.ini" />
+    <Field label="User" name="user" autocomplete="username" autocapitalize="none" required autofocus hint="NAME or NAME@DOMAIN" />
     <Field label="Password" name="password" type="password" autocomplete="current-password" required />
     {problem && <p class="note bad" role="alert">{problem}</p>}
     <button disabled={busy}>{busy ? 'Verifying…' : 'Log in'}</button>

@@ -36,7 +36,7 @@ func take(browser, at, dir string) error {
 	steps := chromedp.Tasks{chromedp.EmulateViewport(1280, 900), chromedp.Navigate(at + "/"), chromedp.WaitVisible(`.login`), chromedp.SetValue(`input[name=user]`, "admin"),
 		chromedp.SetValue(`input[name=password]`, "admin"), chromedp.Click(`.login button`), chromedp.WaitVisible(`header nav`)}
 	pictures := map[string][]byte{}
-	for name, path := range map[string]string{"map": "/#/map", "explorer": "/#/api"} {
+	for name, path := range map[string]string{"map": "/#/map", "explorer": "/#/api/POST%20%2Frestconf%2Foperations%2Fvlan%3Aadd-vlan-and-set-ports"} {
 		steps = append(steps, chromedp.Navigate(at+path), chromedp.WaitVisible(`main h1`), chromedp.WaitNotPresent(`.skeleton`), chromedp.Sleep(time.Second), // the map is drawn
 			chromedp.ActionFunc(func(ctx context.Context) error {
 				var png []byte

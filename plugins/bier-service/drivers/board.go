@@ -243,13 +243,13 @@ func (b *Board) pick(ctx context.Context, r *bierdriver.Router, capabilities []s
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.drivers[r.Driver] == nil {
-			return r.Driver, fault.New(fault.Unavailable, "the driver %s, chosen for router %s, is not installed", r.Driver, r.NodeId)
+			return r.Driver, fault.New(fault.Unavailable, "the driver %s, chosen for router %s, is not installed; %s", r.Driver, r.NodeId, brings(r.Driver))
 		}
 		return r.Driver, nil
 	}
 	all := b.List(ctx)
 	if len(all) == 0 {
-		return "", fault.New(fault.Unavailable, "no driver is installed; feature:install ctl-bier-driver brings one")
+		return "", fault.New(fault.Unavailable, "no driver is installed; %s", brings("bier-driver-ietf"))
 	}
 	var about []bierdriver.Description
 	var reasons []string
@@ -282,6 +282,11 @@ func (b *Board) pick(ctx context.Context, r *bierdriver.Router, capabilities []s
 	if len(reasons) == 0 {
 		reasons = []string{"the drivers there are must be chosen by name"}
 	}
+	for _, name := range []string{"bier-driver-ietf", "bier-driver-cli"} {
+		if !slices.ContainsFunc(all, func(d Described) bool { return d.Name == name }) {
+			reasons = append(reasons, fmt.Sprintf("%s is not installed, %s", name, brings(name)))
+		}
+	}
 	return "", fault.Device(kind, "no driver reaches router %s: %s", r.NodeId, strings.Join(reasons, "; "))
 }
 
@@ -295,7 +300,31 @@ func (b *Board) Client(name string) (*bierdriver.Client, error) {
 	if name == "" {
 		return nil, fault.New(fault.Unavailable, "no driver was chosen for the router yet")
 	}
-	return nil, fault.New(fault.Unavailable, "the driver %s is not installed", name)
+	return nil, fault.New(fault.Unavailable, "the driver %s is not installed; %s", name, brings(name))
+}
+
+// brings says how a driver that is not installed is had.
+func brings(driver string) string {
+	switch driver {
+	case "bier-driver-ietf":
+		return "feature:install ctl-bier-driver brings it"
+	case "bier-driver-cli":
+		return "feature:install ctl-bier-driver-cli brings it"
+	}
+	return "install the feature that has this plugin (feature:list)"
+}
+
+// Unused says why there is no session to a router that nothing was asked of.
+func (b *Board) Unused(driver string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case len(b.drivers) == 0:
+		return "no driver is installed; " + brings("bier-driver-ietf")
+	case driver != "" && b.drivers[driver] == nil:
+		return "the driver " + driver + " is not installed; " + brings(driver)
+	}
+	return "no channel needs it: a session is opened when one is deployed on it"
 }
 
 func (b *Board) client(name string) *bierdriver.Client { return bierdriver.NewClient(b.sb.Dial(name)) }

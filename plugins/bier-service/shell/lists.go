@@ -67,6 +67,9 @@ func (s *Shell) runSessionList(ctx context.Context, in *commands.Invocation) err
 		configuration, confirmed := st.State, ""
 		if x.State == "" && st.State == bier.Applied { // it was never asked: what it holds is not known
 			configuration = "nothing asked"
+			if reason == "" {
+				reason = s.Board.Unused(r.Driver)
+			}
 		}
 		if !st.Confirmed.IsZero() {
 			confirmed = st.Confirmed.Format("2006-01-02 15:04:05")

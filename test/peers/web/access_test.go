@@ -19,7 +19,6 @@ import (
 func TestAccess(t *testing.T) {
 	ctx, complaints := browser(t)
 	c := harness.Start(t, bin, nil)
-	closed := chromedp.Tasks{press("✕"), until(`!document.querySelector('dialog')`)}
 	run(ctx, t, "login", chromedp.Navigate(c.HTTP+"/#/access"), logIn("admin", "admin"), cell("admin@sdn"))
 	run(ctx, t, "user", press("New user…"), fill("Name", "eve"), fill("Password", "the word of eve 1"), chromedp.Click(`//dialog//label[normalize-space(.)="user"]/input`, chromedp.BySearch),
 		press("Save"), shows("Saved."), closed, cell("eve@sdn"), press("Grants"), until(`[...document.querySelectorAll('tbody tr')].some(r => r.textContent.startsWith('eve@sdnusersdn'))`))
@@ -34,7 +33,7 @@ func TestAccess(t *testing.T) {
 	run(ctx, t, "policies", press("Policies"), press("New policy…"), fill("Resource", "/restconf/a/**"), press("Save"), shows("/restconf/a/** is saved."), until(order+` === '/restconf/a/**'`),
 		press("New policy…"), fill("Resource", "/restconf/b/**"), press("Save"), until(order+` === '/restconf/a/** /restconf/b/**'`),
 		chromedp.Click(`[aria-label="Move /restconf/b/** up"]`), until(order+` === '/restconf/b/** /restconf/a/**'`), chromedp.Reload(), until(order+` === '/restconf/b/** /restconf/a/**'`),
-		press("Delete"), until(order+` === '/restconf/a/**'`), press("Delete"), shows("There is no policy"))
+		press("Delete…"), press("Delete"), until(order+` === '/restconf/a/**'`), press("Delete…"), press("Delete"), shows("There is no policy"))
 	run(ctx, t, "why", press("Why may …"), fill("User", "eve"), fill("Path", "/auth/v1/users"), press("Explain"), chromedp.WaitVisible(`[data-state=explained] .mark.bad`), shows("roles[admin]"),
 		fill("User", "admin"), press("Explain"), chromedp.WaitVisible(`[data-state=explained] .mark.good`))
 

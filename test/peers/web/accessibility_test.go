@@ -100,7 +100,7 @@ const focusSeen = `(() => { const e = document.querySelector('main button:enable
 
 // Every page is accessible by axe-core (WCAG 2.2 AA and its best practice): light, dark, forced colours, in a narrow
 // window; all that is pressed is at least 24 points, or far enough from the next, and what is pressed with a finger
-// 44; no control does nothing; in forced colours states, borders and the focus are seen; and nothing moves when a
+// 44; no control does nothing; the same holds for every dialog; in forced colours states, borders and the focus are seen; and nothing moves when a
 // user does not want that.
 func TestAccessibility(t *testing.T) {
 	axe := axeSource(t)
@@ -168,6 +168,33 @@ func TestAccessibility(t *testing.T) {
 		run(ctx, t, p.name, chromedp.EmulateViewport(390, 844), media("prefers-color-scheme=light", "prefers-reduced-motion=reduce"))
 		check(p.name+", narrow", all)
 		none(p.name+", narrow", "controls too small for a finger", small)
+		none(p.name+", narrow", "pages wider than the window", `[document.documentElement, document.querySelector('main')].filter(e => e.scrollWidth > innerWidth).map(e => e.tagName + ' is ' + e.scrollWidth + ' wide')`)
+	}
+	forDialogs(t, c)
+	var titles []string
+	dialogHas := func(name string) {
+		t.Helper()
+		var title string
+		run(ctx, t, name, chromedp.Evaluate(`document.querySelector('dialog[open] h2').textContent`, &title))
+		titles = append(titles, title)
+		check(name, all)
+		none(name, "controls that do nothing", idle)
+		run(ctx, t, name, media("prefers-color-scheme=dark", "prefers-reduced-motion=reduce"))
+		check(name+", dark", colours)
+		run(ctx, t, name, chromedp.EmulateViewport(390, 844))
+		none(name+", narrow", "controls too small for a finger", small)
+		none(name+", narrow", "dialogs wider than the window", `[...document.querySelectorAll('dialog')].filter(d => d.scrollWidth > d.clientWidth || d.getBoundingClientRect().right > innerWidth).map(d => d.scrollWidth + ' of ' + d.clientWidth)`)
+	}
+	for _, d := range everyDialog {
+		run(ctx, t, "dialog "+d.name, chromedp.EmulateViewport(1280, 900), media("prefers-color-scheme=light", "prefers-reduced-motion=reduce"), d.opened())
+		dialogHas("dialog " + d.name)
+		run(ctx, t, "dialog "+d.name, closed)
+	}
+	run(ctx, t, "dialog of an ended session", chromedp.EmulateViewport(1280, 900), media("prefers-color-scheme=light", "prefers-reduced-motion=reduce"), showPage("#/system/log"), until(`document.querySelectorAll("main tbody tr").length > 1`),
+		evaluate(`fetch('/web/logout', {method: 'POST', headers: {'X-Requested-With': 'ctl'}}).then(r => r.status)`, nil), pushed("Read again"), until(`document.querySelector('dialog[open] .login')`))
+	dialogHas("dialog of an ended session")
+	for _, title := range unopened(t, titles) {
+		t.Errorf("no test opens the dialog of %s", title)
 	}
 	for _, s := range complaints() {
 		if !strings.Contains(s, "status of 40") {

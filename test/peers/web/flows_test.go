@@ -45,10 +45,10 @@ link:
 	}
 	c.Ctl("bier:topo-import " + topology)
 	run(ctx, t, "login", chromedp.Navigate(c.HTTP+"/#/bier/tv/nodes"), logIn("admin", "admin"), cell("r3"))
-	run(ctx, t, "bier-nodes", press("Make routers of a sub-domain…"), press("What will be sent"), shows(`"ipv4-bfr-prefix":"10.0.0.3/32"`), press("Configure 3"),
+	run(ctx, t, "bier-nodes", press("Set up routers…"), press("What will be sent"), shows(`"ipv4-bfr-prefix":"10.0.0.3/32"`), press("Configure 3 nodes"),
 		shows("3 routers are in sub-domain 0 of domain 1."), press("✕"), cell("10.0.0.3/32"))
 	routers := map[string]*simrouter.Router{}
-	run(ctx, t, "bier-routers", press("Routers"), press("Mount a router…"), chromedp.WaitVisible(`dialog`), press("✕"), until(`!document.querySelector('dialog')`))
+	run(ctx, t, "bier-routers", press("Routers"), press("Mount a router…"), until(`document.querySelector('dialog[open]')`), press("✕"), until(`!document.querySelector('dialog')`))
 	for _, name := range []string{"r1", "r2", "r3"} {
 		r, err := simrouter.Start(simrouter.Options{})
 		if err != nil {
@@ -67,14 +67,14 @@ link:
 	}
 	run(ctx, t, "bier-status", press("news: 3 routers, 1 copy at the ingress"), shows("SI 0, 256 bits: 0x6"), cell("ingress"), cell("up"))
 	var labels, marks string
-	run(ctx, t, "bier-map", press("map"), until(`document.querySelector('canvas.map').ctl.layer?.labels?.size === 2`),
+	run(ctx, t, "bier-map", press("Show on map"), until(`document.querySelector('canvas.map').ctl.layer?.labels?.size === 2`),
 		chromedp.Evaluate(`[...document.querySelector('canvas.map').ctl.layer.labels].map(([k, v]) => k + '=' + v).sort().join(' ')`, &labels),
 		chromedp.Evaluate(`[...document.querySelector('canvas.map').ctl.layer.marks].map(([k, v]) => k + '=' + v).sort().join(', ')`, &marks), shows("Channel news: applied, 1 copy at the ingress"))
 	if labels != "r1|r2=0x6 r2|r3=0x4" || marks != "r1=▲ in ✓, r2=▼ out ✓, r3=▼ out ✓" {
 		t.Errorf("the tree of the channel is drawn as %q with %q", labels, marks)
 	}
 	run(ctx, t, "bier-bift", chromedp.Navigate(c.HTTP+"/#/bier/tv/bift?node=r1"), until(`[...document.querySelectorAll('tbody tr')].some(r => /3\s*r3\s*r2/.test([...r.cells].map(c => c.textContent).join(' ')))`))
-	run(ctx, t, "bier-check", press("Check"), shows("Nothing is wrong."), press("Compare the routers’ tables"), cell("r2"))
+	run(ctx, t, "bier-check", press("Check"), shows("Nothing is wrong:"), press("Compare the routers’ tables"), cell("r2"))
 
 	// A router that goes is seen, with the reason; one that comes back without a reload.
 	address := fmt.Sprint(routers["r2"].Host(), ":", routers["r2"].Port())

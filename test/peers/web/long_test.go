@@ -55,7 +55,7 @@ func TestLongAnswers(t *testing.T) {
 	run(ctx, t, "table-end", until(fmt.Sprintf(`(document.querySelector('main .scroll').scrollTop = 1e9, %s === %q)`, lastCell, last)),
 		chromedp.Evaluate(`document.querySelectorAll('main tbody tr').length`, &inDocument),
 		press("MAC ▲"), until(fmt.Sprintf(`(document.querySelector('main .scroll').scrollTop = 0, document.querySelector('main tbody tr:not([aria-hidden])').cells[0].textContent === %q)`, last)),
-		chromedp.SendKeys(`[aria-label="Filter forwarding table"]`, "02:00:00:00:12:34"), shows("1 of 10000"), cell("02:00:00:00:12:34"),
+		chromedp.SendKeys(`[aria-label="Filter forwarding table"]`, "02:00:00:00:12:34"), shows("1 of 10,000 rows"), cell("02:00:00:00:12:34"),
 		chromedp.Evaluate(`document.querySelector('main tbody tr').cells[0].textContent`, &first))
 	if inDocument > 100 || first != "02:00:00:00:12:34" {
 		t.Errorf("%d rows are in the document at the end of the table, the filter finds %s", inDocument, first)

@@ -20,15 +20,28 @@ var everyPage = []struct{ name, path, ready string }{
 	{"devices", "#/devices", `document.querySelectorAll('tbody tr').length > 1`},
 	{"device", "#/devices/switch%3A1/2199023255553", `document.querySelectorAll('.ports button').length > 0`},
 	{"vlans", "#/devices/switch%3A1/2199023255553/vlans", `document.querySelectorAll('tbody tr').length > 0`},
+	{"fdb", "#/devices/switch%3A1/2199023255553/fdb", `document.querySelectorAll('tbody tr').length > 0`},
+	{"arp", "#/devices/switch%3A1/2199023255553/arp", `document.querySelectorAll('tbody tr').length > 0`},
+	{"stp", "#/devices/switch%3A1/2199023255553/stp", `document.querySelectorAll('tbody tr').length > 0`},
+	{"acl", "#/devices/switch%3A1/2199023255553/acl", `document.querySelector('main .card')`},
+	{"neighbours", "#/devices/switch%3A1/2199023255553/neighbours", `document.querySelectorAll('tbody tr').length > 0`},
+	{"raw", "#/devices/switch%3A1/2199023255553/raw", `document.querySelector('main pre')`},
 	{"history", "#/devices/switch%3A1/2199023255553/history", `document.querySelector("main .tabs") && document.querySelector("main .note, main tbody") && !document.querySelector(".skeleton")`},
 	{"matrix", "#/vlans", `document.querySelectorAll('tbody tr').length > 0`},
 	{"find", "#/find?for=sw3", `document.querySelectorAll('tbody tr').length > 0`},
+	{"find-mac", "#/find?for=02:00:00:00:00:03", `document.querySelector('main .note, main tbody') && !document.querySelector('.skeleton')`},
+	{"find-none", "#/find?for=nosuch", `document.querySelector('main .note')`},
+	{"not-found", "#/nowhere", `document.querySelector('main .note')`},
 	{"bier", "#/bier", `document.querySelector('.tabs') && !document.querySelector('.skeleton')`},
 	{"bier-nodes", "#/bier/switch%3A1/nodes", `document.querySelectorAll('tbody tr').length > 0`},
+	{"bier-domains", "#/bier/switch%3A1/domains", `document.querySelectorAll('main .row').length > 0`},
+	{"bier-bift", "#/bier/switch%3A1/bift", `document.querySelectorAll('main select').length > 1 && !document.querySelector('.skeleton')`},
+	{"bier-routers", "#/bier/switch%3A1/routers", `document.querySelector('main .note, main tbody') && !document.querySelector('.skeleton')`},
 	{"bier-check", "#/bier/switch%3A1/check", `document.querySelectorAll('main h2').length > 1 && !document.querySelector('.skeleton')`},
 	{"plugins", "#/system", `document.querySelectorAll('tbody tr').length > 0`},
 	{"features", "#/system/features", `document.querySelectorAll('tbody tr').length > 5`},
 	{"log", "#/system/log", `document.querySelectorAll('tbody tr').length > 1`},
+	{"events", "#/system/events", `document.querySelector('main .note, main tbody')`},
 	{"tasks", "#/system/tasks", `document.querySelector('main .note, main tbody') && !document.querySelector('.skeleton')`},
 	{"audit", "#/system/audit", `document.querySelectorAll('tbody tr').length > 1`},
 	{"cluster", "#/system/cluster", `document.querySelectorAll('tbody tr').length > 1`},
@@ -36,7 +49,9 @@ var everyPage = []struct{ name, path, ready string }{
 	{"snapshots", "#/system/snapshots", `document.querySelectorAll('main .card').length > 0`},
 	{"metrics", "#/system/metrics", `document.querySelector('.chart') !== null`},
 	{"users", "#/access", `document.querySelectorAll('tbody tr').length > 1`},
-	{"policies", "#/access/policies", `document.querySelector('.policies')`},
+	{"policies", "#/access/policies", `document.querySelector('main .note, .policies')`},
+	{"roles", "#/access/roles", `document.querySelectorAll('tbody tr').length > 1`},
+	{"domains", "#/access/domains", `document.querySelectorAll('tbody tr').length > 0`},
 	{"grants", "#/access/grants", `document.querySelectorAll('tbody tr').length > 1`},
 	{"tokens", "#/access/tokens", `document.querySelectorAll('tbody tr').length > 0`},
 	{"rules", "#/access/rules", `document.querySelectorAll('tbody tr').length > 1`},
@@ -48,7 +63,7 @@ var everyPage = []struct{ name, path, ready string }{
 	{"account", "#/account", `document.querySelectorAll('tbody tr').length > 0`},
 }
 
-// TestPictures leaves a picture of every page in the folder that PICTURES names, in both themes and three widths, of the
+// TestPictures leaves a picture of every page, and of every dialog that can be opened there, in the folder that PICTURES names, in both themes and three widths, of the
 // controller at URL (admin/admin); ONLY=NAME,… makes some of them, MORE="NAME=#/PATH …" others besides:
 //
 //	PICTURES=/tmp/pictures URL=http://127.0.0.1:8181 go test -tags peers -run TestPictures ./test/peers/web
@@ -95,8 +110,26 @@ func TestPictures(t *testing.T) {
 			continue
 		}
 		for _, width := range []int64{390, 1280, 1920} {
-			run(ctx, t, p.name, chromedp.EmulateViewport(width, 900), chromedp.Navigate(at+"/"+p.path), chromedp.Reload(), until(p.ready))
+			run(ctx, t, p.name, chromedp.EmulateViewport(width, 900), showPage(p.path), until(p.ready))
 			picture(p.name, width)
 		}
+	}
+	for _, d := range everyDialog {
+		name := "dialog-" + d.name
+		if only != "" && !strings.Contains(","+only+",", ","+name+",") {
+			continue
+		}
+		var there bool
+		run(ctx, t, name, chromedp.EmulateViewport(1280, 900), showPage(d.path), until(`document.querySelector('main h1') && !document.querySelector('.skeleton')`),
+			chromedp.Evaluate(fmt.Sprintf(`%q === '' || [...document.querySelectorAll('main button')].some(b => b.textContent.trim() === %q)`, d.first, d.first), &there))
+		if !there {
+			t.Logf("there is no picture of %s: the page has no button %q", name, d.first)
+			continue
+		}
+		run(ctx, t, name, d.opened())
+		for _, width := range []int64{390, 1280} {
+			picture(name, width)
+		}
+		run(ctx, t, name, closed)
 	}
 }

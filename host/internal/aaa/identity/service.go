@@ -41,6 +41,8 @@ type Options struct {
 	ChangeFirst bool               // passwords made at random at the first start must be changed
 	Now         func() time.Time   // nil = the real clock
 	Dependents  []Dependent
+	// Deleted returns the writes that go with a deleted user, besides Dependents; nil = none.
+	Deleted func(userID string) []datastore.Op
 	// Audit is called with every committed change; who made it is in the context.
 	Audit func(ctx context.Context, action, object string)
 }

@@ -177,7 +177,7 @@ func set[T any](to *T, from *T) {
 	}
 }
 
-// DeleteUser removes a user with its grants and all that Dependents name.
+// DeleteUser removes a user with its grants and all that Dependents and Deleted name.
 func (s *Service) DeleteUser(ctx context.Context, id string) error {
 	err := s.update(ctx, func(v view) ([]datastore.Op, error) {
 		u, _, err := v.user(id)
@@ -196,6 +196,9 @@ func (s *Service) removeUser(v view, domain, name string) ([]datastore.Op, error
 	ops, err := s.dependents(v, name+"@"+domain)
 	if err != nil {
 		return nil, err
+	}
+	if s.o.Deleted != nil {
+		ops = append(ops, s.o.Deleted(name+"@"+domain)...)
 	}
 	grants, err := v.grants(join("grant", domain, name) + "/")
 	for _, g := range grants {

@@ -38,6 +38,16 @@ export function age(t: string | Date | undefined): string {
   return `${Math.floor(s / 86400)}\u00a0d\u00a0ago`;
 }
 
+/** stamp writes a time as logs do, in the zone of the browser: it sorts as text, and is the same in every language. */
+export function stamp(t: string | Date | undefined): string {
+  if (!t) return '';
+  const d = new Date(t), two = (n: number) => String(n).padStart(2, '0');
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+}
+
+/** count writes a number of things: 1 row, 2 rows. */
+export const count = (n: number, one: string, many = one + 's'): string => `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
+
 /** mac writes a MAC address that the API has as a number. */
 export function mac(n: number | string | undefined): string {
   if (n === undefined || n === '') return '';

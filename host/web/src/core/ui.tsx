@@ -2,7 +2,7 @@
 import { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { Fault, away, faultFrom } from './api';
-import { Data, age, csv, download, natural, printable } from './data';
+import { Data, age, count, csv, download, natural, printable, stamp } from './data';
 import { route, setQuery } from './route';
 import { theme } from './theme';
 
@@ -15,7 +15,7 @@ export function Title({ children, side }: { children: string; side?: ComponentCh
 const remedies: Record<number, string> = {
   0: 'It is tried again when you press Retry.', 401: 'Ask an administrator for the role, or log in as another user.', 403: 'Ask an administrator for the role, or log in as another user.',
   404: 'It is not there, or the feature that serves it is not installed.', 409: 'Read the present state and try again.', 429: 'Too many attempts: wait a little.',
-  503: 'A plugin is starting or away: see System, plugins.', 504: 'The device did not answer in time: see its state.',
+  503: 'If nothing above says what to do: a plugin may be starting, or stopped. System, plugins shows it.', 504: 'The device did not answer in time: see its state.',
 };
 
 /** Failure says what went wrong, and what to do. */
@@ -38,7 +38,7 @@ export function Loaded<T>({ data, children }: { data: Data<T>; children: (value:
     return data.error ? <Failure error={data.error} retry={data.reload} /> : <div class="skeleton" role="status" data-state="loading"><span class="hidden">Loading</span></div>;
   }
   return <div data-state={data.error ? 'stale' : 'ready'}>
-    {data.error && <div class="note warn" role="status">No answer since {data.at?.toLocaleTimeString()}: showing what was known then ({age(data.at)}). {printable(data.error.message)} <button onClick={data.reload}>Retry</button></div>}
+    {data.error && <div class="note warn" role="status">No answer since {stamp(data.at).slice(11)}: showing what was known then ({age(data.at)}). {printable(data.error.message)} <button onClick={data.reload}>Retry</button></div>}
     {children(data.value)}
   </div>;
 }
@@ -51,14 +51,26 @@ export function Mark({ tone, children }: { tone: Tone; children: ComponentChildr
 }
 
 export function Tabs({ base, tabs, now }: { base: (id: string) => string; tabs: [id: string, label: string][]; now: string }) {
-  return <nav class="tabs" aria-label="Parts of this page">{tabs.map(([id, label]) => <a key={id} href={base(id)} aria-current={id === now ? 'page' : undefined}>{label}</a>)}</nav>;
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => { box.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' }); }, [now]); // in a narrow window they are one row that scrolls
+  return <nav ref={box} class="tabs" aria-label="Parts of this page">{tabs.map(([id, label]) => <a key={id} href={base(id)} aria-current={id === now ? 'page' : undefined}>{label}</a>)}</nav>;
 }
 
 export interface Column<T> { name: string; text: (row: T) => string | number; cell?: (row: T) => ComponentChildren; right?: boolean }
 const rowHeight = 33, window_ = 60;
+/** So many rows are seen without a filter, and texts of so many characters are one line. */
+const few_ = 5, line_ = 40;
 
 /** Table is a list that is filtered and sorted, with the rows that are visible in the document, and all of them as CSV. */
-export function Table<T>({ name, rows, columns, id, empty, selected, onSelect, newest }: { name: string; newest?: boolean; rows: T[]; columns: Column<T>[]; id: (row: T) => string; empty?: ComponentChildren; selected?: Set<string>; onSelect?: (s: Set<string>) => void }) {
+interface TableProps<T> {
+  name: string; rows: T[]; columns: Column<T>[]; id: (row: T) => string; empty?: ComponentChildren;
+  /** The newest is first. */
+  newest?: boolean;
+  /** What is done with the list as a whole, beside its filter. */
+  tools?: ComponentChildren;
+  selected?: Set<string>; onSelect?: (s: Set<string>) => void; selectable?: (row: T) => boolean;
+}
+export function Table<T>({ name, rows, columns, id, empty, newest, tools, selected, onSelect, selectable = () => true }: TableProps<T>) {
   const want = route.value.query.get('q') ?? '', [sort, setSort] = useState<[number, boolean]>([0, !newest]), [top, setTop] = useState(0);
   const shown = useMemo(() => {
     const w = want.toLowerCase(), [at, up] = sort, c = columns[at] ?? columns[0]!;
@@ -69,25 +81,26 @@ export function Table<T>({ name, rows, columns, id, empty, selected, onSelect, n
   const visible = few ? shown : shown.slice(first, first + window_), span = columns.length + (onSelect ? 1 : 0);
   const toggle = (key: string) => { const s = new Set(selected); if (!s.delete(key)) s.add(key); onSelect?.(s); };
   const low = /^[A-Z][a-z]/.test(name) ? name[0]!.toLowerCase() + name.slice(1) : name;
-  if (!rows.length && empty) return <>{empty}</>;
+  const may = shown.filter(selectable), whole = may.length > 0 && may.every(r => selected?.has(id(r)));
+  if (!rows.length && empty) return <>{tools && <div class="bar">{tools}</div>}{empty}</>;
   return <section class="tablebox" aria-label={name}>
     <div class="bar">
-      <Search label={`Filter ${low}`} value={want} onInput={q => setQuery({ q })} />
-      <span class="soft" role="status">{shown.length === rows.length ? rows.length : `${shown.length} of ${rows.length}`}</span>
+      {tools}{(rows.length > few_ || want) && <Search label={`Filter ${low}`} value={want} onInput={q => setQuery({ q })} />}
+      <span class="soft" role="status">{shown.length === rows.length ? count(rows.length, 'row') : `${shown.length} of ${count(rows.length, 'row')}`}</span>
       <button class="plain" onClick={() => download(name.toLowerCase().replace(/\W+/g, '-') + '.csv', 'text/csv', csv([columns.map(c => c.name), ...shown.map(r => columns.map(c => c.text(r)))]))}>CSV</button>
     </div>
     <div class="scroll" tabIndex={0} role="group" aria-label={`Rows of ${low}`} onScroll={e => { if (!few) setTop(e.currentTarget.scrollTop); }}>
       <table aria-rowcount={shown.length}>
         <thead><tr>
-          {onSelect && <th scope="col"><span class="hidden">Selected</span></th>}
+          {onSelect && <th scope="col" class="pick"><input type="checkbox" aria-label="Select all" disabled={!may.length} checked={whole} onChange={() => onSelect(new Set(whole ? [] : may.map(id)))} /></th>}
           {columns.map((c, i) => <th key={c.name} scope="col" class={c.right ? 'right' : ''} aria-sort={sort[0] === i ? (sort[1] ? 'ascending' : 'descending') : undefined}>
             <button class="head" onClick={() => setSort([i, sort[0] === i ? !sort[1] : true])}>{c.name}<span aria-hidden="true">{sort[0] === i ? (sort[1] ? ' ▲' : ' ▼') : ''}</span></button></th>)}
         </tr></thead>
         <tbody>
           {first > 0 && <tr aria-hidden="true"><td colSpan={span} ref={e => { if (e) e.style.height = first * rowHeight + 'px'; }} /></tr>}
           {visible.map(r => <tr key={id(r)}>
-            {onSelect && <td><input type="checkbox" aria-label={'Select ' + columns[0]!.text(r)} checked={selected?.has(id(r))} onChange={() => toggle(id(r))} /></td>}
-            {columns.map(c => <td key={c.name} class={c.right ? 'right' : c.name === 'Do' ? 'keep' : ''}>{c.cell ? c.cell(r) : printable(String(c.text(r)))}</td>)}
+            {onSelect && <td class="pick">{selectable(r) && <input type="checkbox" aria-label={'Select ' + columns[0]!.text(r)} checked={selected?.has(id(r))} onChange={() => toggle(id(r))} />}</td>}
+            {columns.map(c => <td key={c.name} class={c.right ? 'right' : String(c.text(r)).length > line_ ? 'long' : ''}>{c.cell ? c.cell(r) : printable(String(c.text(r)))}</td>)}
           </tr>)}
           {!few && <tr aria-hidden="true"><td colSpan={span} ref={e => { if (e) e.style.height = (shown.length - first - visible.length) * rowHeight + 'px'; }} /></tr>}
           {!shown.length && <tr><td colSpan={span} class="soft">Nothing here matches “{want}”.</td></tr>}
@@ -129,6 +142,11 @@ export function Dialog({ title, children, onClose }: { title: string; children: 
     <div class="title"><h2 id={id}>{title}</h2>{onClose && <button class="plain" aria-label="Close" onClick={() => ref.current?.close()}>✕</button>}</div>{children}</dialog>;
 }
 
+/** Confirm asks before something is lost. */
+export function Confirm({ title, verb, children, onClose, onDo }: { title: string; verb: string; children: ComponentChildren; onClose: () => void; onDo: () => void }) {
+  return <Dialog title={title} onClose={onClose}><p>{children}</p><p class="actions"><button class="danger" onClick={() => { onClose(); onDo(); }}>{verb}</button></p></Dialog>;
+}
+
 /** useAct runs what a button does: busy meanwhile, and with its fault or result afterwards. All that pages do by themselves goes this way. */
 export function useAct(): { busy: boolean; error: Fault | null; done: string; run: (f: () => Promise<string | void>) => void; clear: () => void } {
   const [s, set] = useState<{ busy: boolean; error: Fault | null; done: string }>({ busy: false, error: null, done: '' });
@@ -156,5 +174,5 @@ export function Chart({ label, times, series }: { label: string; times: number[]
 /** Away is the strip that says that the controller does not answer. */
 export function Away() {
   if (!away.value) return null;
-  return <div class="note bad away" role="alert" data-state="away">The controller does not answer since {away.value.toLocaleTimeString()}. What is shown is of before; it is asked again every few seconds.</div>;
+  return <div class="note bad away" role="alert" data-state="away">The controller does not answer since {stamp(away.value).slice(11)}. What is shown is from before; it is asked again every few seconds.</div>;
 }

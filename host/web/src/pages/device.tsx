@@ -1,9 +1,9 @@
 // The parts of the page of a switch: what it says now, read when the part is opened, and what can be changed.
 import { useState } from 'preact/hooks';
 import { call, Fault, rpc } from '../core/api';
-import { mac, natural, printable, useData } from '../core/data';
+import { mac, natural, printable, stamp, useData } from '../core/data';
 import { to } from '../core/route';
-import { Dialog, Empty, Failure, Field, Loaded, Mark, Outcome, Table, useAct } from '../core/ui';
+import { Confirm, Dialog, Empty, Failure, Field, Loaded, Mark, Outcome, Table, useAct } from '../core/ui';
 import { Graph, Node, portName, speedText } from '../map/graph';
 import { Vlan, each } from '../map/layers';
 
@@ -45,31 +45,39 @@ export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) 
     {said.error && <Failure error={said.error} retry={said.reload} />}{(said.value?.partial ?? []).map(x => <p key={x} class="note warn">{x}</p>)}
     <div class="ports" role="group" aria-label="Ports">{rows.map(r => <button key={r.short} class={'port ' + look(r)} aria-pressed={chosen === r.short} title={`${r.name}: ${r.state}${r.other ? ', to ' + r.other.name : ''}`} onClick={() => setChosen(chosen === r.short ? '' : r.short)}>{r.short}<span class="hidden"> {r.state}{r.other ? ' to ' + r.other.name : ''}</span></button>)}</div>
     <p class="soft keys"><span class="port linked">1</span> to a neighbour <span class="port up">1</span> up <span class="port down">1</span> down <span class="port blocked">1</span> blocked <span class="port unknown">1</span> not known</p>
-    <Table name="Ports" rows={rows.filter(r => !chosen || r.short === chosen)} id={r => r.short} empty={<Empty>The device names no ports.</Empty>} columns={[{ name: 'Port', text: r => r.short }, { name: 'Name', text: r => r.name }, { name: 'State', text: r => r.state, cell: r => <Mark tone={r.state === 'up' ? 'good' : r.state === 'down' ? 'bad' : 'soft'}>{r.state}{r.e?.['admin-state'] === 'down' && ', switched off'}</Mark> },
-      { name: 'Speed', text: r => r.speed, cell: r => speedText(r.speed) }, { name: 'In', text: r => Number(r.rate?.['in-bps'] ?? 0), cell: r => bits(r.rate?.['in-bps']), right: true }, { name: 'Out', text: r => Number(r.rate?.['out-bps'] ?? 0), cell: r => bits(r.rate?.['out-bps']), right: true }, { name: 'New errors', text: r => Number(r.rate?.['new-errors'] ?? 0), right: true },
-      { name: 'PVID', text: r => r.e?.pvid ?? '' }, { name: 'Tagged', text: r => spans(r.e?.['tagged-vlan']) }, { name: 'STP', text: r => r.e?.['stp-state'] ?? '' }, { name: 'Neighbour', text: r => r.other?.name ?? (r.e?.neighbor ?? []).join(', '), cell: r => r.other ? <a href={to(['devices', g.id, r.other.id])}>{r.other.name}</a> : printable((r.e?.neighbor ?? []).join(', ')) }]} />
+    <Table name="Ports" tools={chosen && <button class="plain" onClick={() => setChosen('')}>Show all ports</button>} rows={rows.filter(r => !chosen || r.short === chosen)} id={r => r.short} empty={<Empty>The device names no ports.</Empty>} columns={[{ name: 'Port', text: r => r.short }, { name: 'Name', text: r => r.name }, { name: 'State', text: r => r.state, cell: r => <Mark tone={r.state === 'up' ? 'good' : 'soft'}>{r.state}{r.e?.['admin-state'] === 'down' && ', switched off'}</Mark> },
+      { name: 'Speed', text: r => r.speed, cell: r => speedText(r.speed) }, { name: 'In, bit/s', text: r => Number(r.rate?.['in-bps'] ?? 0), cell: r => bits(r.rate?.['in-bps']), right: true }, { name: 'Out, bit/s', text: r => Number(r.rate?.['out-bps'] ?? 0), cell: r => bits(r.rate?.['out-bps']), right: true }, { name: 'New errors', text: r => Number(r.rate?.['new-errors'] ?? 0), cell: r => Number(r.rate?.['new-errors'] ?? 0) > 0 ? <Mark tone="bad">{r.rate!['new-errors']}</Mark> : '0', right: true },
+      { name: 'PVID', text: r => r.e?.pvid ?? '' }, { name: 'Tagged', text: r => spans(r.e?.['tagged-vlan']) }, { name: 'STP', text: r => (r.e?.['stp-state'] ?? '').toLowerCase() }, { name: 'Neighbour', text: r => r.other?.name ?? (r.e?.neighbor ?? []).join(', '), cell: r => r.other ? <a href={to(['devices', g.id, r.other.id])}>{r.other.name}</a> : printable((r.e?.neighbor ?? []).join(', ')) }]} />
   </>;
 }
 
 export function HistoryPart({ n }: { n: Node }) {
-  interface Change { time: string; change: string; port?: string; peer?: string; 'peer-port'?: string; 'mac-address'?: string; source?: string; cause?: string }
+  interface Change { time: string; change: string; 'node-id'?: string; switch?: string; port?: string; peer?: string; 'peer-port'?: string; 'mac-address'?: string; source?: string; cause?: string }
   const list = useData(s => rpc<{ entry?: Change[] }>('switch:history', { switch: n.id, limit: 1000 }, { signal: s }).then(r => (r.entry ?? []).map((e, i) => ({ ...e, i }))), [n.id]);
-  return <Loaded data={list}>{v => <Table name="History" rows={v} id={e => String(e.i)} empty={<Empty>Nothing has changed on this switch since it is in the list.</Empty>} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{new Date(e.time).toLocaleString()}</time> }, { name: 'Change', text: e => e.change }, { name: 'Port', text: e => e.port ?? '' }, { name: 'Other end', text: e => [e.peer, e['peer-port'], e['mac-address']].filter(Boolean).join(' ') }, { name: 'Known from', text: e => e.source ?? '' }, { name: 'Because of', text: e => e.cause ?? '' }]} />}</Loaded>;
+  const here = (e: Change) => !e['node-id'] || e['node-id'] === n.id; // a link is told by one of its ends, maybe the other one
+  return <Loaded data={list}>{v => <Table name="History" newest rows={v} id={e => String(e.i)} empty={<Empty>Nothing has changed on this switch since it is in the list.</Empty>} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{stamp(e.time)}</time> }, { name: 'Change', text: e => e.change }, { name: 'Port', text: e => (here(e) ? e.port : e['peer-port']) ?? '' }, { name: 'Other end', text: e => [...here(e) ? [e.peer, e['peer-port']] : [e.switch, e.port], e['mac-address']].filter(Boolean).join(' ') }, { name: 'Known from', text: e => e.source ?? '' }, { name: 'Because of', text: e => e.cause ?? '' }]} />}</Loaded>;
 }
 
 export function VlansPart({ n }: { n: Node }) {
-  const list = useData(s => vlansOf(n, s), [n.id]), act = useAct(), [edit, setEdit] = useState<Vlan | null>(null), [gone, setGone] = useState<Vlan | null>(null);
+  const list = useData(async s => {
+    const [vlans, ports] = await Promise.all([vlansOf(n, s), rpc<{ entry?: SwitchPort[] }>('switch:ports', { switch: n.id }, { signal: s })]);
+    const on = (leaf: 'tagged-vlan' | 'untagged-vlan', id: number) => (ports.entry ?? []).filter(p => p.number && p[leaf]?.includes(id)).map(p => p.number!);
+    return vlans.map(v => ({ ...v, tagged: on('tagged-vlan', v['vlan-id']), untagged: on('untagged-vlan', v['vlan-id']) }));
+  }, [n.id]), act = useAct(), [edit, setEdit] = useState<PortsOfVlan | null>(null), [gone, setGone] = useState<Vlan | null>(null);
   return <><Outcome act={act} /><Loaded data={list}>{v => <Table name="VLANs" rows={v} id={r => String(r['vlan-id'])} empty={<Empty>The switch has no VLAN.</Empty>} columns={[
-    { name: 'VLAN', text: r => r['vlan-id'], right: true }, { name: 'Name', text: r => r['vlan-name'] ?? '' }, { name: 'Ports', text: r => spans(r['port-list']) },
-    { name: 'Change', text: () => '', cell: r => <><button class="plain" onClick={() => setEdit(r)}>Ports…</button> {r['vlan-id'] !== 1 && <button class="plain" onClick={() => setGone(r)}>Delete…</button>}</> }]} />}</Loaded>
+    { name: 'VLAN', text: r => r['vlan-id'] }, { name: 'Name', text: r => r['vlan-name'] ?? '' }, { name: 'Tagged', text: r => spans(r.tagged) }, { name: 'Untagged', text: r => spans(r.untagged) },
+    { name: 'Do', text: () => '', cell: r => <><button class="plain" onClick={() => setEdit(r)}>Ports…</button> {r['vlan-id'] !== 1 && <button class="plain" onClick={() => setGone(r)}>Delete…</button>}</> }]} />}</Loaded>
     {edit && <VlanDialog targets={[n]} vlan={edit} onClose={() => { setEdit(null); list.reload(); }} />}
-    {gone && <Dialog title={`Delete VLAN ${gone['vlan-id']} on ${n.name}`} onClose={() => setGone(null)}><p>Its ports {spans(gone['port-list']) || '(none)'} leave it.</p><p class="actions"><button class="danger" disabled={act.busy} onClick={() => { act.run(async () => { await rpc('vlan:delete-vlan', { 'node-id': num(n), 'vlan-id': gone['vlan-id'] }); list.reload(); return `VLAN ${gone['vlan-id']} is deleted, as the switch read back.`; }); setGone(null); }}>Delete</button></p></Dialog>}
+    {gone && <Confirm title={`Delete VLAN ${gone['vlan-id']} on ${n.name}`} verb="Delete" onClose={() => setGone(null)} onDo={() => act.run(async () => { await rpc('vlan:delete-vlan', { 'node-id': num(n), 'vlan-id': gone['vlan-id'] }); list.reload(); return `VLAN ${gone['vlan-id']} is deleted, as the switch read back.`; })}>Its ports {spans(gone['port-list']) || '(none)'} leave it.</Confirm>}
   </>;
 }
 
+/** PortsOfVlan is a VLAN of a switch with its ports as they are now. */
+type PortsOfVlan = Vlan & { tagged: number[]; untagged: number[] };
+
 /** VlanDialog is the wizard: what, on which ports, what will be sent, and what became of it on each switch. */
-export function VlanDialog({ targets, vlan, onClose }: { targets: Node[]; vlan?: Vlan; onClose: () => void }) {
-  const [id, setID] = useState(String(vlan?.['vlan-id'] ?? '')), [name, setName] = useState(vlan?.['vlan-name'] ?? ''), [tagged, setTagged] = useState(spans(vlan?.['port-list'])), [untagged, setUntagged] = useState(''), [step, setStep] = useState(1), [results, setResults] = useState<Map<string, string>>(new Map()), act = useAct();
+export function VlanDialog({ targets, vlan, onClose }: { targets: Node[]; vlan?: PortsOfVlan; onClose: () => void }) {
+  const [id, setID] = useState(String(vlan?.['vlan-id'] ?? '')), [name, setName] = useState(vlan?.['vlan-name'] ?? ''), [tagged, setTagged] = useState(spans(vlan?.tagged)), [untagged, setUntagged] = useState(spans(vlan?.untagged)), [step, setStep] = useState(1), [results, setResults] = useState<Map<string, string>>(new Map()), act = useAct();
   const before = useData(() => each(targets, n => vlansOf(n)), [targets.map(n => n.id)]);
   const op = vlan ? 'set-vlan-ports' : 'add-vlan-and-set-ports';
   const input = (n: Node) => ({ 'node-id': num(n), 'vlan-id': Number(id), ...(vlan ? {} : { 'vlan-name': name }), 'tagged-port-list': portsOf(tagged).join(','), 'untagged-port-list': portsOf(untagged).join(',') });
@@ -88,7 +96,7 @@ export function VlanDialog({ targets, vlan, onClose }: { targets: Node[]; vlan?:
   });
   const warnings = (before.value?.done ?? []).flatMap(([n, list]) => { const has = list.find(v => v['vlan-id'] === Number(id)); return !vlan && has ? [`${id} exists on ${n.name} as “${has['vlan-name']}”`] : []; }), failed = targets.filter(n => results.get(n.id)?.startsWith('✕'));
   return <Dialog title={vlan ? `Ports of VLAN ${vlan['vlan-id']}` : 'Add a VLAN'} onClose={onClose}>
-    {step === 1 && <><p class="soft">On {targets.map(n => n.name).join(', ')}</p>
+    {step === 1 && <><p class="soft">On {targets.map(n => n.name).join(', ')}.</p>
       {!vlan && <><Field label="VLAN" inputMode="numeric" required value={id} onInput={e => setID(e.currentTarget.value)} hint="1..4094" /><Field label="Name" maxLength={32} required value={name} onInput={e => setName(e.currentTarget.value)} hint="at most 32 characters of ASCII" /></>}
       <Field label="Tagged ports" value={tagged} onInput={e => setTagged(e.currentTarget.value)} hint="such as 1-4, 7" /><Field label="Untagged ports" value={untagged} onInput={e => setUntagged(e.currentTarget.value)} hint="such as 5; their PVID becomes this VLAN" />
       <Outcome act={act} /><p class="actions"><button onClick={check}>Check</button></p></>}
@@ -102,7 +110,7 @@ export function VlanDialog({ targets, vlan, onClose }: { targets: Node[]; vlan?:
 interface Fdb { 'vlan-id'?: number; 'dest-mac-addr': number; port: number; type?: string }
 export function FdbPart({ n }: { n: Node }) {
   const list = useData(s => rpc<{ 'fdb-table-entry'?: Fdb[] }>('fdb:get-fdb-table', { 'node-id': num(n) }, { signal: s }).then(t => t['fdb-table-entry'] ?? []), [n.id]);
-  return <Loaded data={list}>{v => <Table name="Forwarding table" rows={v} id={r => `${r['vlan-id']}|${r['dest-mac-addr']}|${r.port}`} empty={<Empty>The switch has learned no address.</Empty>} columns={[{ name: 'MAC', text: r => mac(r['dest-mac-addr']), cell: r => <a class="mono" href={to(['find'], { for: mac(r['dest-mac-addr']) })}>{mac(r['dest-mac-addr'])}</a> }, { name: 'Port', text: r => r.port, right: true }, { name: 'VLAN', text: r => r['vlan-id'] || '', right: true }, { name: 'Type', text: r => r.type ?? '' }]} />}</Loaded>;
+  return <Loaded data={list}>{v => <Table name="Forwarding table" rows={v} id={r => `${r['vlan-id']}|${r['dest-mac-addr']}|${r.port}`} empty={<Empty>The switch has learned no address.</Empty>} columns={[{ name: 'MAC', text: r => mac(r['dest-mac-addr']), cell: r => <a class="mono" href={to(['find'], { for: mac(r['dest-mac-addr']) })}>{mac(r['dest-mac-addr'])}</a> }, { name: 'Port', text: r => r.port }, { name: 'VLAN', text: r => r['vlan-id'] || '' }, { name: 'Type', text: r => (r.type ?? '').toLowerCase() }]} />}</Loaded>;
 }
 
 export function ArpPart({ n }: { n: Node }) {
@@ -115,18 +123,18 @@ export function StpPart({ n }: { n: Node }) {
   const root = useData(s => rpc<{ 'root-node-id'?: number }>('misc-config:get-stp-port-root', { 'node-id': num(n), port: Number(ports[0] ?? 1) }, { signal: s }), [n.id]);
   const list = useData(() => each(ports, p => rpc<{ 'stp-port-state'?: string }>('misc-config:get-stp-port-state', { 'node-id': num(n), port: Number(p) })).then(r => [...r.done.map(([p, s]) => ({ p, s: s['stp-port-state'] ?? '' })), ...r.failed.map(([p, why]) => ({ p, s: why }))].sort((a, b) => natural(a.p, b.p))), [n.id]);
   return <><Loaded data={root}>{r => <p>Root: <span class="mono">{mac(r['root-node-id'])}</span>{r['root-node-id'] === num(n) && ' (this switch)'}</p>}</Loaded>
-    <Loaded data={list}>{v => <Table name="Spanning tree" rows={v} id={r => r.p} columns={[{ name: 'Port', text: r => r.p }, { name: 'State', text: r => r.s, cell: r => <Mark tone={/forward/i.test(r.s) ? 'good' : /block|discard/i.test(r.s) ? 'warn' : 'soft'}>{r.s}</Mark> }]} empty={<Empty>The switch names no ports.</Empty>} />}</Loaded></>;
+    <Loaded data={list}>{v => <Table name="Spanning tree" rows={v} id={r => r.p} columns={[{ name: 'Port', text: r => r.p }, { name: 'State', text: r => r.s, cell: r => <Mark tone={/forward/i.test(r.s) ? 'good' : /block|discard/i.test(r.s) ? 'warn' : 'soft'}>{r.s.toLowerCase()}</Mark> }]} empty={<Empty>The switch names no ports.</Empty>} />}</Loaded></>;
 }
 
 export function AclPart({ n }: { n: Node }) {
   const act = useAct(), [sure, setSure] = useState(false);
-  return <section class="card"><p>ACLs are written by drivers that can (docs/switch-operations.md); there is no call that reads them back from a switch.</p>
-    <p class="actions"><a class="button" href={to(['api', 'POST /restconf/operations/acl:create-acl-profile'])}>Profile…</a> <a class="button" href={to(['api', 'POST /restconf/operations/acl:set-acl-rule'])}>Rule…</a> <button class="plain" onClick={() => setSure(true)}>Clear…</button></p><Outcome act={act} />
-    {sure && <Dialog title={`Clear the ACLs of ${n.name}`} onClose={() => setSure(false)}><p>All profiles and rules of the switch go.</p><button class="danger" onClick={() => { setSure(false); act.run(async () => { await rpc('acl:clear-acl-table', { nodeId: num(n) }); return 'Cleared.'; }); }}>Clear</button></Dialog>}
+  return <section class="card"><p>ACLs are written by drivers that can; a switch does not give them back. First a profile says which fields are matched, then rules use it.</p>
+    <p class="actions"><a class="button plain" href={to(['api', 'POST /restconf/operations/acl:create-acl-profile'])}>Make a profile by the API</a> <a class="button plain" href={to(['api', 'POST /restconf/operations/acl:set-acl-rule'])}>Make a rule by the API</a> <button class="plain" onClick={() => setSure(true)}>Clear all…</button></p><Outcome act={act} />
+    {sure && <Confirm title={`Clear the ACLs of ${n.name}`} verb="Clear" onClose={() => setSure(false)} onDo={() => act.run(async () => { await rpc('acl:clear-acl-table', { nodeId: num(n) }); return 'Cleared.'; })}>All profiles and rules of the switch are removed.</Confirm>}
   </section>;
 }
 
 export function RawPart({ g, n }: { g: Graph; n: Node }) {
   const path = `/restconf/operational/network-topology:network-topology/topology/${encodeURIComponent(g.id)}/node/${encodeURIComponent(n.id)}`, raw = useData(s => call<unknown>(path, { signal: s }), [path]);
-  return <><p class="mono soft">GET {path}</p><Loaded data={raw}>{v => <pre class="code" tabIndex={0}>{JSON.stringify(v, null, 2)}</pre>}</Loaded></>;
+  return <><p class="mono soft wrap">GET {path}</p><Loaded data={raw}>{v => <pre class="code" tabIndex={0}>{JSON.stringify(v, null, 2)}</pre>}</Loaded></>;
 }

@@ -1,10 +1,10 @@
 // The list of all devices, and the page of one.
 import { rpc } from '../core/api';
 import { useMemo, useState } from 'preact/hooks';
-import { age, mac, natural, useTick } from '../core/data';
-import { route, to } from '../core/route';
-import { Column, Empty, Failure, Outcome, Table, Tabs, Title, useAct } from '../core/ui';
-import { Graph, Link, Node } from '../map/graph';
+import { mac, natural, useTick } from '../core/data';
+import { route, setQuery, to } from '../core/route';
+import { Choice, Column, Empty, Failure, Mark, Outcome, Table, Tabs, Title, useAct } from '../core/ui';
+import { Graph, Link, Node, speedText } from '../map/graph';
 import { graphs, problem, refresh, titleOf } from '../map/store';
 import { isSwitch } from '../map/layers';
 import { StateOf } from './map';
@@ -28,19 +28,21 @@ function List() {
     { name: 'Name', text: r => r.n.name, cell: r => <a href={to(['devices', r.g.id, r.n.id])}>{r.n.name}</a> }, { name: 'State', text: r => r.n.state, cell: r => <StateOf n={r.n} /> },
     { name: 'Address', text: r => r.n.address }, { name: 'MAC', text: r => r.n.mac || (isSwitch(r.g, r.n.id) ? mac(r.n.id) : '') }, { name: 'Model', text: r => r.n.model }, { name: 'Kind', text: r => r.n.kind },
     { name: 'Ports', text: r => r.n.ports.length, right: true }, { name: 'Links', text: r => r.links, right: true }, { name: 'Topology', text: r => r.g.id, cell: r => <a href={to(['map', r.g.id], { sel: r.n.id })}>{titleOf(r.g.id)}</a> }];
+  const only = route.value.query.get('of') ?? '', kinds = [...graphs.value?.values() ?? []].filter(g => g.nodes.size), all = only ? rows.filter(r => r.g.id === only) : rows;
   const key = (r: Row) => r.g.id + '|' + r.n.id, chosen = rows.filter(r => selected.has(key(r)) && isSwitch(r.g, r.n.id));
-  return <><Title side={<><button class="plain" disabled={act.busy} onClick={() => act.run(async () => { await rpc('topology:rediscover'); await refresh(); return 'All switches were asked.'; })}>Rediscover</button>
+  return <><Title side={<>{kinds.length > 1 && <Choice label="Topology" value={only} options={[['', 'all'], ...kinds.map(g => [g.id, titleOf(g.id)] as [string, string])]} onChange={of => setQuery({ of })} />}
+    <button class="plain" disabled={act.busy} onClick={() => act.run(async () => { await rpc('topology:rediscover'); await refresh(); return 'All switches were asked.'; })}>Rediscover</button>
     {chosen.length > 0 && <button onClick={() => setBulk(true)}>VLAN on {chosen.length}…</button>}</>}>Devices</Title>
     <Outcome act={act} />
     {!graphs.value ? (problem.value ? <Failure error={problem.value} retry={() => void refresh()} /> : <div class="skeleton" data-state="loading" />)
-      : <Table name="Devices" rows={rows} columns={columns} id={key} selected={selected} onSelect={setSelected} empty={<AddSwitches />} />}
+      : <Table name="Devices" rows={all} columns={columns} id={key} selected={selected} onSelect={setSelected} selectable={r => isSwitch(r.g, r.n.id)} empty={<AddSwitches />} />}
     {bulk && <VlanDialog targets={chosen.map(r => r.n)} onClose={() => setBulk(false)} />}
   </>;
 }
 
 /** AddSwitches is what an empty list offers. */
 function AddSwitches() {
-  return <Empty action={<p><a class="button" href={to(['system', 'features'])}>Install a feature</a> <a class="button plain" href={to(['api'], { q: 'switch-db' })}>Add switches by the API</a></p>}>No device is known. Install a feature (ctl-switch-all, ctl-openflow), and give the switch list: with switch:ReadDB FILE at the console, or by the operations of switch-db.</Empty>;
+  return <Empty action={<p><a class="button" href={to(['system', 'features'], { q: 'ctl-switch' })}>Install a feature</a> <a class="button plain" href={to(['api'], { q: 'switch-db' })}>Add switches by the API</a></p>}>No device is known. Install a feature (ctl-switch-all, ctl-openflow) and read the list of switches: with switch:ReadDB FILE at the console, or by the operations of switch-db.</Empty>;
 }
 
 function DevicePage({ topology, id }: { topology: string; id: string }) {
@@ -51,7 +53,7 @@ function DevicePage({ topology, id }: { topology: string; id: string }) {
   const links = [...g.links.values()].filter(l => l.a === id || l.b === id);
   return <><p class="crumbs"><a href={to(['devices'])}>Devices</a> / {n.name}</p>
     <Title side={<><button class="plain" disabled={act.busy} onClick={() => act.run(async () => { await refresh(); return 'Read again.'; })}>Read again</button>{real && <><button class="plain" disabled={act.busy} onClick={() => act.run(async () => { await rpc('topology:rediscover'); await refresh(); return 'Discovered again.'; })}>Rediscover</button><button onClick={() => setAdding(true)}>Add VLAN…</button></>}</>}>{n.name}</Title>
-    <p class="bar"><StateOf n={n} /> <span class="soft">{age(new Date(n.since))}</span> <span>{n.address}</span> <span>{n.model}</span> <span class="mono soft">{n.mac || (real ? mac(id) : id)}</span> <a href={to(['map', g.id], { sel: id })}>on the map</a></p>
+    <p class="bar"><StateOf n={n} /> <span>{n.address}</span> <span>{n.model}</span> <span class="mono soft">{n.mac || (real ? mac(id) : id)}</span> <a href={to(['map', g.id], { sel: id })}>on the map</a></p>
     <Outcome act={act} />
     <Tabs base={t => to(['devices', topology, id, t])} tabs={tabs} now={tab} />
     {tab === 'ports' && <PortsPart g={g} n={n} real={real} />}
@@ -63,5 +65,5 @@ function DevicePage({ topology, id }: { topology: string; id: string }) {
 
 function Neighbours({ g, n, links }: { g: Graph; n: Node; links: Link[] }) {
   const rows = links.map(l => ({ l, here: l.a === n.id ? l.aPort : l.bPort, there: l.a === n.id ? l.bPort : l.aPort, other: g.nodes.get(l.a === n.id ? l.b : l.a)! })).sort((a, b) => natural(a.here, b.here));
-  return <Table name="Neighbours" rows={rows} id={r => r.l.id} empty={<Empty>No neighbour is known: LLDP may be off there.</Empty>} columns={[{ name: 'Port', text: r => r.here }, { name: 'Neighbour', text: r => r.other.name, cell: r => <a href={to(['devices', g.id, r.other.id])}>{r.other.name}</a> }, { name: 'Its port', text: r => r.there }, { name: 'Link', text: r => r.l.state }, { name: 'Known from', text: r => r.l.source }]} />;
+  return <Table name="Neighbours" rows={rows} id={r => r.l.id} empty={<Empty>No neighbour is known: LLDP may be off there.</Empty>} columns={[{ name: 'Port', text: r => r.here }, { name: 'Neighbour', text: r => r.other.name, cell: r => <a href={to(['devices', g.id, r.other.id])}>{r.other.name}</a> }, { name: 'Its port', text: r => r.there }, { name: 'Link', text: r => r.l.state, cell: r => <Mark tone={r.l.state === 'up' ? 'good' : r.l.state === 'gone' ? 'bad' : 'warn'}>{r.l.state}</Mark> }, { name: 'Speed', text: r => speedText(r.l.speed) }, { name: 'Known from', text: r => r.l.source }]} />;
 }

@@ -1,7 +1,7 @@
 // The API explorer: every operation with a form from its schema, the request, its answer and the same in a shell.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { call, Fault, faultFrom, send } from '../core/api';
-import { download, natural, useData } from '../core/data';
+import { count, download, natural, useData } from '../core/data';
 import { go, route, setQuery, to } from '../core/route';
 import { Choice, Empty, Failure, Loaded, Mark, Outcome, Search, Title, useAct } from '../core/ui';
 import { Form, initial, Schema, clean } from './form';
@@ -30,26 +30,33 @@ function entries(doc: Document): Entry[] {
   return out.sort((a, b) => natural(a.group, b.group) || natural(a.path, b.path));
 }
 
-export function ExplorerPage() {
+/** Named is what a field offers: an id, and the name that people know it by. */
+export interface Named { id: string; name: string }
+
+export function ExplorerPage({ switches }: { switches: Named[] }) {
   const doc = useData(s => call<Document>('/apidoc/openapi.json', { signal: s, background: true }), []), id = route.value.path[1] ?? '', want = route.value.query.get('q') ?? '';
-  return <><Title>API</Title><Loaded data={doc}>{d => <Explorer doc={d} id={id} want={want} />}</Loaded></>;
+  return <><Title>API</Title><Loaded data={doc}>{d => <><datalist id="switches">{switches.map(n => <option key={n.id} value={n.id}>{n.name}</option>)}</datalist><Explorer doc={d} id={id} want={want} /></>}</Loaded></>;
 }
 
 function Explorer({ doc, id, want }: { doc: Document; id: string; want: string }) {
   const all = useMemo(() => entries(doc), [doc]), w = want.toLowerCase().split(/\s+/).filter(Boolean), both = w.some(x => x.includes('rests')) || /^\w+ \/rests\//.test(id), shown = useMemo(() => all.filter(e => { if (e.twin && !both) return false; const t = (e.id + ' ' + e.group + ' ' + (e.op.summary ?? '')).toLowerCase(); return w.every(x => t.includes(x)); }), [all, want, both]), twins = useMemo(() => all.filter(e => e.twin).length, [all]), now = all.find(e => e.id === id), again = route.value.query.get('again') ?? '';
   const [top, setTop] = useState(0), box = useRef<HTMLDivElement>(null), [row, setRow] = useState(30), first = Math.max(0, Math.floor(top / row) - 5), part = shown.slice(first, first + 50);
-  useEffect(() => { if (box.current) setRow(parseInt(getComputedStyle(box.current.querySelector('li') ?? box.current).height) || 30); }, [shown]);
+  useEffect(() => { // a row is higher for fingers, and a window may become narrow
+    const size = new ResizeObserver(() => { const li = box.current?.querySelector('li'); if (li) setRow(li.offsetHeight); });
+    if (box.current) size.observe(box.current);
+    return () => size.disconnect();
+  }, []);
   useEffect(() => { const i = shown.findIndex(e => e.id === id); if (box.current && i >= 0 && (i * row < box.current.scrollTop || i * row > box.current.scrollTop + box.current.clientHeight - row)) box.current.scrollTop = Math.max(0, (i - 3) * row); }, [id, row]);
   const move = (e: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key], i = shown.findIndex(x => x.id === id), next = e.key === 'Home' ? 0 : e.key === 'End' ? shown.length - 1 : step === undefined ? -1 : Math.max(0, Math.min(shown.length - 1, i + step));
     if (next >= 0 && shown[next]) { e.preventDefault(); go(['api', shown[next]!.id], want ? { q: want } : {}); }
   };
   return <div class="two">
-    <section class="card list" aria-label="Operations"><Search label="Find an operation" value={want} onInput={q => setQuery({ q })} onEnter={() => shown[0] && go(['api', shown[0].id], want ? { q: want } : {})} /><p class="soft" role="status">{shown.length} of {all.length - (both ? 0 : twins)}{twins > 0 && !both && `, ${twins} of them at /rests too`}</p>
+    <section class="card list" aria-label="Operations"><Search label="Find an operation" value={want} onInput={q => setQuery({ q })} onEnter={() => shown[0] && go(['api', shown[0].id], want ? { q: want } : {})} /><p class="soft" role="status">{shown.length < all.length - (both ? 0 : twins) && `${shown.length} of `}{count(all.length - (both ? 0 : twins), 'operation')}{twins > 0 && !both && <small>; {twins} are at /rests, too</small>}</p>
       <div ref={box} class="virtual" tabIndex={0} role="region" aria-label="List of operations; arrows choose" onKeyDown={move} onScroll={e => setTop(e.currentTarget.scrollTop)}><ul ref={e => { if (e) { e.style.height = shown.length * row + 'px'; } }}>
         {part.map((e, i) => <li key={e.id} ref={x => { if (x) x.style.top = (first + i) * row + 'px'; }}><a href={'#/api/' + encodeURIComponent(e.id) + (want ? '?q=' + encodeURIComponent(want) : '')} aria-current={e.id === id ? 'true' : undefined} title={e.id} tabIndex={-1}><b class={'verb ' + e.verb.toLowerCase()}>{e.verb}</b> {e.path.replace(/^\/restconf\/(operations\/)?/, '')}</a></li>)}</ul></div>
       {!shown.length && <p class="soft">Nothing here matches “{want}”.</p>}</section>
-    <section class="card detail" aria-label="Operation">{now ? <Try key={now.id + again} e={now} earlier={past().find(s => s.at === again)} other={now.twin ?? all.find(e => e.twin === now.id)?.id} doc={doc} /> : id ? <Empty>There is no operation “{id}” here (any more).</Empty> : <><Empty>Choose an operation. What installed features with -ui serve is here, and what the controller itself does.</Empty><Requests /></>}</section>
+    <section class="card detail" aria-label="Operation">{now ? <Try key={now.id + again} e={now} earlier={past().find(s => s.at === again)} other={now.twin ?? all.find(e => e.twin === now.id)?.id} doc={doc} /> : id ? <Empty>There is no operation “{id}” here (any more).</Empty> : <><Empty>Choose an operation. Here are those of the controller, and those that installed features with -ui show.</Empty><Requests /></>}</section>
   </div>;
 }
 
@@ -75,11 +82,11 @@ async function readText(r: Response): Promise<{ text: string; whole: boolean }> 
 }
 
 const shell = (s: string) => "'" + s.replace(/'/g, "'\\''") + "'";
-function snippet(kind: string, verb: string, url: string, body: string): string {
+function snippet(kind: string, verb: string, url: string, body: string, type: string, stream: boolean): string {
   const whole = location.origin + url;
-  if (kind === 'python') return `import requests\nr = requests.request(${JSON.stringify(verb)}, ${JSON.stringify(whole)}, auth=("USER", "PASSWORD")${body ? `,\n    headers={"Content-Type": "application/json"}, data=${JSON.stringify(body)}` : ''})\nprint(r.status_code, r.text)`;
-  if (kind === 'go') return `req, err := http.NewRequestWithContext(ctx, ${JSON.stringify(verb)}, ${JSON.stringify(whole)}, ${body ? 'strings.NewReader(`' + body + '`)' : 'nil'})\nif err != nil {\n\treturn err\n}\nreq.SetBasicAuth(user, password)${body ? '\nreq.Header.Set("Content-Type", "application/json")' : ''}\nres, err := http.DefaultClient.Do(req)`;
-  return `curl -u USER ${verb === 'GET' ? '' : `-X ${verb} `}${body ? `-H 'Content-Type: application/json' -d ${shell(body)} ` : ''}${shell(whole)}`;
+  if (kind === 'python') return `import requests\nr = requests.request(${JSON.stringify(verb)}, ${JSON.stringify(whole)}, auth=("USER", "PASSWORD")${body ? `,\n    headers={"Content-Type": "${type}"}, data=${JSON.stringify(body)}` : ''})\nprint(r.status_code, r.text)`;
+  if (kind === 'go') return `req, err := http.NewRequestWithContext(ctx, ${JSON.stringify(verb)}, ${JSON.stringify(whole)}, ${body ? `strings.NewReader(${body.includes('`') ? JSON.stringify(body) : '`' + body + '`'})` : 'nil'})\nif err != nil {\n\treturn err\n}\nreq.SetBasicAuth(user, password)${body ? '\nreq.Header.Set("Content-Type", "' + type + '")' : ''}\nres, err := http.DefaultClient.Do(req)`;
+  return `curl -u USER ${stream ? "-N -H 'Accept: text/event-stream' " : ''}${verb === 'GET' || verb === 'POST' && body ? '' : `-X ${verb} `}${body ? `-H 'Content-Type: ${type}' -d ${shell(body)} ` : ''}${shell(whole)}`;
 }
 
 function Try({ e, other, doc, earlier }: { e: Entry; other: string | undefined; doc: Document; earlier: Sent | undefined }) {
@@ -121,7 +128,7 @@ function Try({ e, other, doc, earlier }: { e: Entry; other: string | undefined; 
   return <form onSubmit={x => { x.preventDefault(); void submit(); }} onKeyDown={x => { if (x.key === 'Enter' && (x.ctrlKey || x.metaKey)) { x.preventDefault(); void submit(); } }}>
     <h2 class="wrap"><b class={'verb ' + e.verb.toLowerCase()}>{e.verb}</b> {e.path}</h2><p>{e.op.description ?? e.op.summary}</p>{other && <p class="small">The same at <a href={to(['api', other])}>{other.replace(/^\w+ /, '')}</a></p>}
     {e.parameters.filter(p => p.in !== 'header').map(p => <div class="field" key={p.name}><label for={'p-' + p.name}>{p.name}{(p.required || p.in === 'path') && ' *'} <small class="soft">{p.in}{p.schema?.type && `, ${p.schema.type}`}</small></label>
-      {p.schema?.enum ? <select id={'p-' + p.name} name={p.name} value={values[p.name] ?? ''} onChange={x => setValues({ ...values, [p.name]: x.currentTarget.value })}><option value="" />{p.schema.enum.map(v => <option key={String(v)}>{String(v)}</option>)}</select>
+      {p.schema?.enum ? <select id={'p-' + p.name} name={p.name} value={values[p.name] ?? ''} onChange={x => setValues({ ...values, [p.name]: x.currentTarget.value })}><option value="">not given</option>{p.schema.enum.map(v => <option key={String(v)}>{String(v)}</option>)}</select>
         : <input id={'p-' + p.name} name={p.name} value={values[p.name] ?? ''} aria-invalid={problem === p.name} onInput={x => setValues({ ...values, [p.name]: x.currentTarget.value })} />}
       {problem === p.name ? <small class="bad" role="alert">This needs a value.</small> : p.description && <small class="soft">{p.description}</small>}</div>)}
     {schema && <><p class="bar"><button type="button" class="plain" aria-pressed={raw === null} onClick={() => { if (raw !== null) { try { setBody(isForm ? Object.fromEntries(new URLSearchParams(raw)) : JSON.parse(raw || '{}')); setRaw(null); setProblem(''); } catch { setProblem('body'); } } }}>Form</button><button type="button" class="plain" aria-pressed={raw !== null} onClick={() => setRaw(text)}>{isForm ? 'Text' : 'JSON'}</button></p>
@@ -130,8 +137,8 @@ function Try({ e, other, doc, earlier }: { e: Entry; other: string | undefined; 
     <p class="actions"><button disabled={busy && !stream}>Send</button>{busy && stream && <button type="button" class="plain" onClick={() => { source.current?.abort(); setBusy(false); }}>Stop</button>}<small class="soft">Ctrl+Enter</small></p>
     {error && <Failure error={error} />}
     {answer && <section aria-label="Answer" data-status={answer.status}><p role="status"><Mark tone={answer.status < 400 ? 'good' : 'bad'}>{answer.status}</Mark> in {answer.took} ms{answer.fault?.message && `: ${answer.fault.message}`} {answer.fault?.path && <code class="wrap">{answer.fault.path}</code>}</p><Long text={answer.text} whole={answer.whole} file={e.verb === 'GET' ? url : ''} /><details><summary>Headers</summary><pre class="code">{answer.headers}</pre></details></section>}
-    <div class="row"><Choice label="The same in" value={kind} options={[['curl', 'a shell'], ['python', 'Python'], ['go', 'Go']]} onChange={setKind} /><button type="button" class="plain" onClick={() => copy.run(async () => { await navigator.clipboard.writeText(snippet(kind, e.verb, url, e.verb === 'GET' ? '' : text)); return 'Copied.'; })}>Copy</button></div><Outcome act={copy} />
-    <pre class="code" tabIndex={0} data-testid="snippet">{snippet(kind, e.verb, url, e.verb === 'GET' ? '' : text)}</pre><Requests />
+    <div class="row"><Choice label="This request in" value={kind} options={[['curl', 'a shell'], ['python', 'Python'], ['go', 'Go']]} onChange={setKind} /><button type="button" class="plain" onClick={() => copy.run(async () => { await navigator.clipboard.writeText(snippet(kind, e.verb, url, e.verb === 'GET' ? '' : text, type, stream)); return 'Copied.'; })}>Copy</button></div><Outcome act={copy} />
+    <pre class="code" tabIndex={0} data-testid="snippet">{snippet(kind, e.verb, url, e.verb === 'GET' ? '' : text, type, stream)}</pre><Requests />
   </form>;
 }
 

@@ -1,7 +1,7 @@
 // Repository information: the sums of the plugin repoinfo, with the numbers of each chart as CSV.
 import { useMemo } from 'preact/hooks';
 import { call } from '../core/api';
-import { csv, download, useData } from '../core/data';
+import { count, csv, download, useData } from '../core/data';
 import { route, setQuery, to } from '../core/route';
 import { Chart, Choice, Empty, Field, Loaded, Table, Tabs, Title } from '../core/ui';
 
@@ -15,7 +15,7 @@ export function ReposPage() {
   const ready = tab !== 'compare' || get('ref1') && get('ref2'), data = useData(s => ready && tab !== 'reviews' ? call<Report>('/repoinfo/git/report?' + params.toString(), { signal: s }) : Promise.resolve(null), [params.toString(), tab]);
   const field = (k: string, label: string, hint = '') => <Field label={label} hint={hint} value={get(k)} onChange={e => setQuery({ [k]: e.currentTarget.value })} />;
   return <><Title>Repositories</Title><Tabs base={t => to(['repos', t], Object.fromEntries([...q].filter(([k]) => k !== 'q')))} now={tab} tabs={[['overview', 'Overview'], ['projects', 'Projects'], ['authors', 'Authors'], ['organizations', 'Organizations'], ['compare', 'Releases compared'], ['reviews', 'Reviews']]} />
-    {tab !== 'reviews' && <div class="row">{field('project', 'Projects', 'separated by commas; empty: all')}{tab === 'compare' ? <>{field('ref1', 'Release', 'a tag or branch')}{field('ref2', 'Before', 'a tag or branch')}</> : field('branch', 'Branch', 'empty: the default one')}{field('since', 'Since', 'such as 2026-01-31')}{field('until', 'Until')}<Choice label="Interval" value={get('interval')} options={[['', 'as it fits'], ['day', 'day'], ['week', 'week'], ['month', 'month']]} onChange={v => setQuery({ interval: v })} /></div>}
+    {tab !== 'reviews' && <div class="row">{field('project', 'Projects', 'separated by commas; empty: all')}{tab === 'compare' ? <>{field('ref1', 'Release', 'a tag or branch')}{field('ref2', 'Before', 'a tag or branch')}</> : field('branch', 'Branch', 'empty: the default one')}{field('since', 'Since', 'such as 2026-01-31')}{field('until', 'Until', 'empty: now')}<Choice label="Interval" value={get('interval')} options={[['', 'as it fits'], ['day', 'day'], ['week', 'week'], ['month', 'month']]} onChange={v => setQuery({ interval: v })} /></div>}
     {tab === 'reviews' ? <Reviews /> : data.error?.status === 404 && !params.size ? <Empty action={<a class="button" href={to(['system', 'features'], { q: 'repoinfo' })}>Install ctl-repoinfo</a>}>Repository information is not installed, or has no clones yet: repoinfo:sync at the console gets those that its settings name.</Empty>
       : !ready ? <Empty>Write two releases: tags or branches. Their difference is what the first has since the common parent.</Empty> : <Loaded data={data}>{r => r && <Shown r={r} tab={tab} />}</Loaded>}</>;
 }
@@ -24,7 +24,7 @@ function Shown({ r, tab }: { r: Report; tab: string }) {
   const most = (r.authors ?? [])[0];
   return <>{r.failed.map(f => <p key={f.project} class="note warn">{f.project}: {f.error}</p>)}
     {(tab === 'overview' || tab === 'compare') && <><ul class="numbers">{([['projects', r.compared], ['commits', r.commits], ['authors', r.people], ['organizations', r.organization_count], ['lines changed', r.lines]] as const).map(([k, v]) => <li key={k}><b>{v.toLocaleString('en')}</b> {v === 1 ? k.replace(/^(\w+)s/, '$1') : k}</li>)}</ul>
-      {most && <p>{most.name} is the most active author by commits ({most.commits}){r.authors![1] && `, followed by ${r.authors![1].name} (${r.authors![1].commits})`}.{r.contributors && ` New people: ${r.contributors.new.length}; gone: ${r.contributors.lost.length}.`}</p>}
+      {most && <p>{most.name} is the most active author by commits ({most.commits}){r.authors![1] && `, followed by ${r.authors![1].name} (${r.authors![1].commits})`}.{r.contributors && ` ${count(r.contributors.new.length, 'new contributor')}, ${r.contributors.lost.length} not seen any more.`}</p>}
       {r.timeline && <Timeline points={r.timeline.points} interval={r.timeline.interval} />}<div class="cards"><Top title="Organizations" list={r.organizations ?? []} /><Top title="Authors" list={r.authors ?? []} /><Top title="Projects" list={r.projects ?? []} /></div></>}
     {tab === 'projects' && <List name="Projects" list={r.projects ?? []} />}{tab === 'authors' && <List name="Authors" list={r.authors ?? []} />}{tab === 'organizations' && <List name="Organizations" list={r.organizations ?? []} />}</>;
 }

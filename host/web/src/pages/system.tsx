@@ -1,10 +1,10 @@
 // The controller itself: features, plugins, events, log, cluster, certificates, metrics.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Fault, isAdmin, rpc, show, word } from '../core/api';
-import { age, csv, download, printable, useData } from '../core/data';
+import { age, csv, download, printable, stamp, count, useData } from '../core/data';
 import { recent } from '../core/events';
 import { route, to } from '../core/route';
-import { Chart, Choice, Dialog, Empty, Loaded, Mark, Outcome, Series, Table, Tabs, Title, Tone, useAct } from '../core/ui';
+import { Chart, Choice, Confirm, Dialog, Empty, Loaded, Mark, Outcome, Series, Table, Tabs, Title, Tone, useAct } from '../core/ui';
 import { Audit, Cluster, Snapshots, Tasks } from './system-parts';
 
 export interface Plugin { name: string; version?: string; state: string; reason?: string; since?: string; serving: boolean; pid?: number; restarts: number; calls: string | number; errors: string | number; refused: string | number; 'in-flight': string | number }
@@ -15,25 +15,25 @@ export const status = (background = false) => rpc<Status>('ctl-system:get-status
 export function SystemPage() {
   const tab = route.value.path[1] ?? 'plugins', data = useData(() => status(true), [tab]);
   useEffect(() => { const t = setInterval(() => { if (!document.hidden) data.reload(); }, 10_000); return () => clearInterval(t); }, []);
-  return <><Title>System</Title>
+  return <><Title side={data.value && <span class="soft small">version {data.value.version}, node {data.value.node}, up since {stamp(data.value.started)}</span>}>System</Title>
     <Tabs base={t => to(['system', t])} now={tab} tabs={[['plugins', 'Plugins'], ['features', 'Features'], ['tasks', 'In progress'], ['events', 'Events'], ['log', 'Log'], ['audit', 'Audit'], ['cluster', 'Cluster'], ['certificates', 'Certificates'], ['snapshots', 'Snapshots'], ['metrics', 'Metrics']]} />
     <Loaded data={data}>{s => <>
-      <p class="soft">Version {s.version}, node {s.node}, up since {new Date(s.started).toLocaleString()}</p>
       {tab === 'plugins' && <Plugins list={s.plugin ?? []} reload={data.reload} />}{tab === 'features' && <Features list={s.feature ?? []} reload={data.reload} />}
       {tab === 'tasks' && <Tasks plugins={s.plugin ?? []} />}{tab === 'events' && <Events />}{tab === 'log' && <Log />}{tab === 'audit' && <Audit />}{tab === 'cluster' && <Cluster />}{tab === 'certificates' && <Certificates />}{tab === 'snapshots' && <Snapshots />}{tab === 'metrics' && <Metrics list={s.plugin ?? []} />}
     </>}</Loaded></>;
 }
 
 export const toneOf = (p: Plugin): Tone => p.serving ? p.state === 'degraded' ? 'warn' : 'good' : p.state === 'stopped' ? 'soft' : 'bad';
-/** why says in a button's title that a role is missing. */
+/** need says in a button's title that a role is missing. */
 const need = () => isAdmin() ? {} : { disabled: true, title: 'This needs the role admin' };
 
 function Plugins({ list, reload }: { list: Plugin[]; reload: () => void }) {
-  const [shown, setShown] = useState(''), act = useAct(), does = (what: string, name: string) => act.run(async () => { await rpc(`ctl-system:${what}-plugin`, { name }); reload(); return `${name}: ${what} done.`; });
+  const [shown, setShown] = useState(''), [stop, setStop] = useState(''), act = useAct(), does = (what: 'restart' | 'start' | 'stop', name: string) => act.run(async () => { await rpc(`ctl-system:${what}-plugin`, { name }); reload(); return `${name}: ${{ restart: 'restarted', start: 'started', stop: 'stopped' }[what]}.`; });
   return <><Outcome act={act} /><Table name="Plugins" rows={list} id={p => p.name} empty={<Empty action={<a class="button" href={to(['system', 'features'])}>Install a feature</a>}>No plugin runs.</Empty>} columns={[
-    { name: 'Name', text: p => p.name, cell: p => <button class="link" {...need()} onClick={() => setShown(p.name)}>{p.name}</button> }, { name: 'State', text: p => p.state, cell: p => <Mark tone={toneOf(p)}>{p.state}</Mark> }, { name: 'Reason', text: p => p.reason ?? '' }, { name: 'Since', text: p => p.since ?? '', cell: p => age(p.since) },
-    { name: 'Restarts', text: p => p.restarts, right: true }, { name: 'Calls', text: p => Number(p.calls), right: true }, { name: 'Errors', text: p => Number(p.errors), right: true }, { name: 'Refused', text: p => Number(p.refused), right: true }, { name: 'PID', text: p => p.pid ?? '', right: true },
-    { name: 'Do', text: () => '', cell: p => <><button class="plain" {...need()} onClick={() => does('restart', p.name)}>Restart</button> {p.state === 'stopped' ? <button class="plain" {...need()} onClick={() => does('start', p.name)}>Start</button> : <button class="plain" {...need()} onClick={() => does('stop', p.name)}>Stop</button>}</> }]} />
+    { name: 'Name', text: p => p.name, cell: p => <button class="link" {...need()} onClick={() => setShown(p.name)}>{p.name}</button> }, { name: 'State', text: p => p.state, cell: p => <Mark tone={toneOf(p)}>{p.state}</Mark> }, { name: 'Since', text: p => p.since ?? '', cell: p => <time title={stamp(p.since)}>{age(p.since)}</time> },
+    { name: 'Restarts', text: p => p.restarts, right: true }, { name: 'Calls', text: p => Number(p.calls), right: true }, { name: 'Errors', text: p => Number(p.errors), right: true }, { name: 'Refused', text: p => Number(p.refused), right: true }, { name: 'PID', text: p => p.pid ?? '', right: true }, ...list.some(p => p.reason) ? [{ name: 'Reason', text: (p: Plugin) => p.reason ?? '' }] : [],
+    { name: 'Do', text: () => '', cell: p => <><button class="plain" {...need()} onClick={() => does('restart', p.name)}>Restart</button> {p.state === 'stopped' ? <button class="plain" {...need()} onClick={() => does('start', p.name)}>Start</button> : <button class="plain" {...need()} onClick={() => setStop(p.name)}>Stop…</button>}</> }]} />
+    {stop && <Confirm title={`Stop ${stop}`} verb="Stop" onClose={() => setStop('')} onDo={() => does('stop', stop)}>Its operations, data and pages answer 503 until it is started again; installed features stay.</Confirm>}
     {shown && <PluginDialog name={shown} onClose={() => setShown('')} />}</>;
 }
 
@@ -43,7 +43,7 @@ function PluginDialog({ name, onClose }: { name: string; onClose: () => void }) 
   const data = useData(() => rpc<Details>('ctl-system:get-plugin', { name }), [name]), grants = useData(() => show<{ requests?: Grant[]; denied?: number; isolatedBy?: string[]; notAvailable?: string[] }>('plugin:info ' + word(name)).then(r => r.value), [name]);
   return <Dialog title={`Plugin ${name}`} onClose={onClose}><Loaded data={data}>{d => <><dl class="facts">
     {([['Started', d.started && age(d.started)], ['Last error', d['last-error']], ['Started again', d['restart-at']], ['Offers', d.capability?.join(', ')], ['Uses', d.uses?.join(', ')], ['Program', d.path], ['SHA-256', d.sha256], ['Data', d['data-directory']], ...(d.health ?? []).map(h => [h.name, h.value])] as [string, string | undefined][]).filter(([, v]) => v).map(([k, v]) => <><dt>{k}</dt><dd class="wrap">{v}</dd></>)}</dl>
-    {(d.warning ?? []).map(w => <p key={w} class="note warn">{w}</p>)}<h3>What it may do beside serving</h3><Loaded data={grants}>{i => <>{i.requests?.length ? <ul class="plainlist">{i.requests.map(g => <li key={g.grant}><Mark tone={g.state === 'granted' ? 'good' : g.state === 'refused' ? 'bad' : 'warn'}>{g.state}</Mark> <code class="wrap">{g.grant}</code> <span class="soft">{g.words}{g.by && `, by ${g.by}`}</span></li>)}</ul> : <p class="soft">It requests nothing.</p>}{i.denied ? <p class="note warn">It tried {i.denied} times what it was not granted: System, audit.</p> : null}<h3>How it is isolated</h3><ul class="plainlist">{(i.isolatedBy ?? []).map(x => <li key={x}><Mark tone="good">{x}</Mark></li>)}{(i.notAvailable ?? []).map(x => <li key={x}><Mark tone="soft">{x}</Mark></li>)}</ul></>}</Loaded><h3>Last lines</h3><pre class="code" tabIndex={0}>{(d.line ?? []).join('\n') || 'It has logged nothing.'}</pre></>}</Loaded></Dialog>;
+    {(d.warning ?? []).map(w => <p key={w} class="note warn">{w}</p>)}<h3>What it may do besides serving</h3><Loaded data={grants}>{i => <>{i.requests?.length ? <ul class="plainlist">{i.requests.map(g => <li key={g.grant}><Mark tone={g.state === 'granted' ? 'good' : g.state === 'refused' ? 'bad' : 'warn'}>{g.state}</Mark> <code class="wrap">{g.grant}</code> <span class="soft">{g.words}{g.by && `, by ${g.by}`}</span></li>)}</ul> : <p class="soft">It requests nothing.</p>}{i.denied ? <p class="note warn">It tried {count(i.denied, 'time')} what it was not granted: <a href={to(['system', 'audit'])}>see the audit</a>.</p> : null}<h3>How it is isolated</h3><ul class="plainlist">{(i.isolatedBy ?? []).map(x => <li key={x}><Mark tone="good">{x}</Mark></li>)}{(i.notAvailable ?? []).map(x => <li key={x}><Mark tone="soft">{x}</Mark></li>)}</ul></>}</Loaded><h3>Last lines</h3><pre class="code" tabIndex={0}>{(d.line ?? []).join('\n') || 'It has logged nothing.'}</pre></>}</Loaded></Dialog>;
 }
 
 function Features({ list, reload }: { list: Feature[]; reload: () => void }) {
@@ -51,14 +51,14 @@ function Features({ list, reload }: { list: Feature[]; reload: () => void }) {
   const ask = (what: 'install' | 'uninstall', name: string) => act.run(async () => { const r = await rpc<{ change?: string[] }>(`ctl-system:${what}-feature`, { name: [name], simulate: true }); setPlan({ what, name, lines: r.change ?? [] }); });
   const carryOut = () => { const p = plan!; setPlan(null); act.run(async () => { const input = { name: [p.name], ...(p.wants ? { grant: true } : {}) }, r = await rpc<{ change?: string[] }>(`ctl-system:${p.what}-feature`, input).catch((e: Fault) => { if (e.status === 403 && !p.wants && p.what === 'install') { setPlan({ ...p, wants: e.message }); return null; } throw e; }); if (!r) return; reload(); return `${p.name}: ${(r.change ?? ['nothing to do']).join('; ')}`; }); };
   const installed = (f: Feature) => f.state !== 'Uninstalled';
-  return <>{act.busy && <p class="note" role="status">Working…</p>}<Outcome act={act} />
-    <Table name="Features" rows={list} id={f => f.name + f.version} columns={[{ name: 'Name', text: f => f.name }, { name: 'State', text: f => f.state, cell: f => <Mark tone={f.state === 'Started' ? 'good' : f.state === 'Unresolved' ? 'bad' : f.state === 'Resolved' ? 'warn' : 'soft'}>{f.state}</Mark> }, { name: 'Description', text: f => f.description ?? '', cell: f => <>{f.description}{f.note && <small class="soft"> {f.note}</small>}</> }, { name: 'Asked for', text: f => f.required ? 'yes' : '' }, { name: 'Needed by', text: f => (f['needed-by'] ?? []).join(', ') },
-      { name: 'Do', text: () => '', cell: f => installed(f) ? f.required ? <button class="plain" {...need()} disabled={act.busy || !isAdmin()} onClick={() => ask('uninstall', f.name)}>Uninstall…</button> : <small class="soft">came with another</small> : f.available ? <button class="plain" {...need()} disabled={act.busy || !isAdmin()} onClick={() => ask('install', f.name)}>Install…</button> : '' }]} />
+  return <>{act.busy && <p class="note" role="status">In progress: plugins are started and stopped…</p>}<Outcome act={act} />
+    <Table name="Features" rows={list} id={f => f.name + f.version} columns={[{ name: 'Name', text: f => f.name }, { name: 'State', text: f => f.state, cell: f => <Mark tone={f.state === 'Started' ? 'good' : f.state === 'Unresolved' ? 'bad' : f.state === 'Resolved' ? 'warn' : 'soft'}>{f.state}</Mark> }, { name: 'Description', text: f => f.description ?? '', cell: f => <>{f.description}{f.note && <small class="soft"> {f.note}</small>}</> }, { name: 'Needed by', text: f => (f['needed-by'] ?? []).join(', ') },
+      { name: 'Do', text: () => '', cell: f => installed(f) ? f.required ? <button class="plain" {...need()} disabled={act.busy || !isAdmin()} onClick={() => ask('uninstall', f.name)}>Uninstall…</button> : <small class="soft">needed by others</small> : f.available ? <button class="plain" {...need()} disabled={act.busy || !isAdmin()} onClick={() => ask('install', f.name)}>Install…</button> : '' }]} />
     {plan && <Dialog title={`${plan.what === 'install' ? 'Install' : 'Uninstall'} ${plan.name}`} onClose={() => setPlan(null)}><ul>{plan.lines.map(l => <li key={l}>{l}</li>)}{!plan.lines.length && <li>nothing to do</li>}</ul>{plan.wants && <p class="note warn" data-state="grants">{plan.wants}</p>}<p class="actions"><button class={plan.what === 'install' ? '' : 'danger'} onClick={carryOut}>{plan.wants ? 'Grant and install' : plan.what === 'install' ? 'Install' : 'Uninstall'}</button></p></Dialog>}</>;
 }
 
 function Events() {
-  return recent.value.length ? <Table name="Events" rows={recent.value.map((e, i) => ({ ...e, i }))} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{new Date(e.time).toLocaleTimeString()}</time> }, { name: 'Stream', text: e => e.stream }, { name: 'What', text: e => e.name }, { name: 'Content', text: e => JSON.stringify(e.data), cell: e => <code class="wrap">{JSON.stringify(e.data)}</code> }]} /> : <Empty>Nothing has happened since this page was opened. Events of all installed streams come here as they happen.</Empty>;
+  return recent.value.length ? <Table name="Events" newest rows={recent.value.map((e, i) => ({ ...e, i }))} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{stamp(e.time)}</time> }, { name: 'Stream', text: e => e.stream }, { name: 'What', text: e => e.name }, { name: 'Content', text: e => JSON.stringify(e.data), cell: e => <code class="wrap">{JSON.stringify(e.data)}</code> }]} /> : <Empty>Nothing has happened since this page was opened. Events of all installed streams come here as they happen.</Empty>;
 }
 
 /** moreOf is what a record of the log says besides its message. */
@@ -69,7 +69,7 @@ function moreOf(record = '{}'): string {
 function Log() {
   interface Entry { time: string; level: string; logger: string; message: string; record?: string }
   const data = useData(() => rpc<{ entry?: Entry[] }>('ctl-system:get-log', { limit: 500 }, { background: true }).then(r => (r.entry ?? []).reverse().map((e, i) => ({ ...e, i }))), []);
-  return <><p class="actions"><button class="plain" onClick={data.reload}>Read again</button></p><Loaded data={data}>{v => <Table name="Log" rows={v} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.i, cell: e => <time title={e.time}>{new Date(e.time).toLocaleString()}</time> }, { name: 'Level', text: e => e.level, cell: e => <Mark tone={/ERROR/.test(e.level) ? 'bad' : /WARN/.test(e.level) ? 'warn' : 'soft'}>{e.level}</Mark> }, { name: 'Logger', text: e => e.logger }, { name: 'Message', text: e => e.message }, { name: 'More', text: e => moreOf(e.record), cell: e => <span class="soft wrap small">{moreOf(e.record)}</span> }]} />}</Loaded></>;
+  return <Loaded data={data}>{v => <Table name="Log" tools={<button class="plain" onClick={data.reload}>Read again</button>} rows={v} id={e => String(e.i)} columns={[{ name: 'Time', text: e => e.i, cell: e => <time title={e.time}>{stamp(e.time)}</time> }, { name: 'Level', text: e => e.level, cell: e => <Mark tone={/ERROR/.test(e.level) ? 'bad' : /WARN/.test(e.level) ? 'warn' : 'soft'}>{e.level}</Mark> }, { name: 'Logger', text: e => e.logger }, { name: 'Message', text: e => e.message }, { name: 'More', text: e => moreOf(e.record), cell: e => <span class="soft wrap small">{moreOf(e.record)}</span> }]} />}</Loaded>;
 }
 
 /** days until a certificate ends, read from its DER by the second UTCTime or GeneralizedTime in it. */
@@ -81,7 +81,7 @@ function ends(base64: string): Date | null {
 function Certificates() {
   const data = useData(() => rpc<{ 'ctl-cert'?: string }>('aaa-cert-rpc:getCtlCertificate').then(r => r['ctl-cert'] ?? ''), []);
   if (data.error?.status === 404) return <Empty action={<a class="button" href={to(['system', 'features'], { q: 'aaa-cert' })}>Install ctl-aaa-cert</a>}>The feature that shows and replaces certificates is not installed.</Empty>;
-  return <Loaded data={data}>{v => { const end = v ? ends(v) : null, days = end ? Math.floor((end.getTime() - Date.now()) / 864e5) : 0; return v ? <section class="card"><h2>The controller’s certificate</h2>{end && <p><Mark tone={days < 0 ? 'bad' : days < 30 ? 'warn' : 'good'}>{days < 0 ? 'ended' : `${days} days left`}</Mark>, until {end.toLocaleString()}</p>}<details><summary>Text</summary><pre class="code">{v}</pre></details><p><a class="button plain" href={to(['api'], { q: 'aaa-cert-rpc' })}>Replace it by the API</a></p></section> : <Empty>The controller has no certificate yet: it is made at the first start with HTTPS.</Empty>; }}</Loaded>;
+  return <Loaded data={data}>{v => { const end = v ? ends(v) : null, days = end ? Math.floor((end.getTime() - Date.now()) / 864e5) : 0; return v ? <section class="card"><h2>The controller’s certificate</h2>{end && <p><Mark tone={days < 0 ? 'bad' : days < 30 ? 'warn' : 'good'}>{days < 0 ? 'ended' : `${count(days, 'day')} left`}</Mark>, until {stamp(end)}</p>}<details><summary>The certificate as PEM</summary><pre class="code">{v}</pre></details><p class="actions"><a class="button plain" href={to(['api'], { q: 'aaa-cert-rpc' })}>Replace it by the API</a></p></section> : <Empty>The controller has no certificate yet: it is made at the first start with HTTPS.</Empty>; }}</Loaded>;
 }
 
 /** Metrics are calls and errors of each plugin, read every ten seconds while the page is open. */
@@ -93,5 +93,5 @@ function Metrics({ list }: { list: Plugin[] }) {
     return [kept.slice(1).map(k => k.t), [{ label: 'calls a second', values: rate('calls') }, { label: 'errors a second', values: rate('errors') }]] as [number[], Series[]];
   }, [kept, name]);
   return <><p class="side"><Choice label="Plugin" value={name} options={list.map(p => [p.name, p.name])} onChange={setWhich} /></p>
-    {kept.length < 3 ? <Empty>Two readings are needed: ten seconds each. For years of them, /metrics of the admin listener is read by Prometheus.</Empty> : <section class="card"><div class="title"><h2>Calls and errors a second</h2><button class="plain" onClick={() => download(`${name}-calls.csv`, 'text/csv', csv([['time', ...series.map(s => s.label)], ...times.map((t, i) => [new Date(t * 1000).toISOString(), ...series.map(s => s.values[i]!)])]))}>CSV</button></div><Chart label={`Calls and errors a second of ${name}`} times={times} series={series} /></section>}</>;
+    {kept.length < 3 ? <Empty>A chart needs two more readings, one in ten seconds. What is kept here ends with this page; Prometheus reads /metrics of the admin listener for more.</Empty> : <section class="card"><div class="title"><h2>Calls and errors a second</h2><button class="plain" onClick={() => download(`${name}-calls.csv`, 'text/csv', csv([['time', ...series.map(s => s.label)], ...times.map((t, i) => [new Date(t * 1000).toISOString(), ...series.map(s => s.values[i]!)])]))}>CSV</button></div><Chart label={`Calls and errors a second of ${name}`} times={times} series={series} /></section>}</>;
 }

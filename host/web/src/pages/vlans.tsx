@@ -1,7 +1,7 @@
 // Who carries which VLAN: a matrix of VLANs and switches, and what does not fit together at the ends of links.
 import { useMemo, useState } from 'preact/hooks';
 import { rpc } from '../core/api';
-import { age, natural, useData } from '../core/data';
+import { age, count, natural, useData } from '../core/data';
 import { to } from '../core/route';
 import { Column, Empty, Loaded, Table, Title } from '../core/ui';
 import { Graph, Node } from '../map/graph';
@@ -50,10 +50,10 @@ export function VlansPage() {
     ...switches.map(([id, name]) => ({ name, text: (r: Row) => ports(r.on.get(id)), cell: (r: Row) => r.on.has(id) ? <a class="small keep" href={to(['devices', g?.id ?? '', id, 'vlans'])}>{ports(r.on.get(id))}</a> : <span class="soft">–<span class="hidden">not there</span></span> }))];
   return <><Title side={<><button class="plain" onClick={data.reload}>Read again</button><button disabled={!targets.length} onClick={() => setAdding(true)}>Add VLAN…</button></>}>VLANs</Title>
     {data.error?.status === 404 ? <Empty action={<a class="button" href={to(['system', 'features'], { q: 'switch' })}>Install ctl-switch-all</a>}>No plugin for switches is installed.</Empty> : <Loaded data={data}>{v => <>
-      <p class="soft">Read from all switches {age(data.at)}. T: ports that carry it with a tag, U: without.</p>
+      <p class="soft">Read from all switches {age(data.at)}. T: tagged ports, U: untagged ports, –: not on this switch.</p>
       {(v.partial ?? []).map(x => <p key={x} class="note warn">{x}</p>)}
-      {wrong.length > 0 && <details class="card" open={wrong.length < 6}><summary>{wrong.length} things that do not fit together</summary><Table name="Findings" rows={wrong.map((f, i) => ({ ...f, i }))} id={f => String(f.i)} columns={[{ name: 'VLAN', text: f => f.vlan }, { name: 'What', text: f => f.what }, { name: 'Where', text: f => f.where, cell: f => f.node ? <a href={to(['devices', f.graph, f.node, 'vlans'])}>{f.where}</a> : f.where }]} /></details>}
-      <Table name="Matrix of VLANs" rows={rows} id={r => String(r.vlan)} columns={columns} empty={<Empty action={<a class="button" href={to(['devices'])}>Devices</a>}>No switch answered with a VLAN: look whether the list has switches, and whether they answer.</Empty>} /></>}</Loaded>}
+      {wrong.length > 0 && <details class="card" open={wrong.length < 6}><summary>{count(wrong.length, 'mismatch', 'mismatches')}</summary><Table name="Findings" rows={wrong.map((f, i) => ({ ...f, i }))} id={f => String(f.i)} columns={[{ name: 'VLAN', text: f => f.vlan }, { name: 'What', text: f => f.what }, { name: 'Where', text: f => f.where, cell: f => f.node ? <a href={to(['devices', f.graph, f.node, 'vlans'])}>{f.where}</a> : f.where }]} /></details>}
+      <Table name="VLANs" rows={rows} id={r => String(r.vlan)} columns={columns} empty={<Empty action={<a class="button" href={to(['devices'])}>Devices</a>}>No switch answered with a VLAN: look whether the list has switches, and whether they answer.</Empty>} /></>}</Loaded>}
     {adding && <VlanDialog targets={targets} onClose={() => { setAdding(false); data.reload(); }} />}
   </>;
 }

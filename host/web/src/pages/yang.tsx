@@ -1,7 +1,7 @@
 // The YANG browser: the modules that are installed, their data, operations and notifications, and their text.
 import { useState } from 'preact/hooks';
 import { call } from '../core/api';
-import { useData } from '../core/data';
+import { count, useData } from '../core/data';
 import { go, route, setQuery, to } from '../core/route';
 import { Empty, Loaded, Search, Title } from '../core/ui';
 
@@ -12,7 +12,7 @@ export function YangPage() {
   const all = useData(s => call<Module[]>('/yangui/schema.json', { signal: s, background: true }), []), id = route.value.path[1] ?? '', want = (route.value.query.get('q') ?? '');
   return <><Title>YANG</Title><Loaded data={all}>{list => {
     const has = (n: Node): boolean => n.name.includes(want) || (n.children ?? []).some(has), shown = list.filter(m => m.name.includes(want) || [...m.data ?? [], ...m.rpcs ?? [], ...m.notifications ?? []].some(has)), now = list.find(m => m.name === id);
-    return <div class="two"><section class="card list" aria-label="Modules"><Search label="Find a module or node" value={want} onInput={q => setQuery({ q })} onEnter={() => shown[0] && go(['yang', shown[0].name], { q: want })} /><p class="soft" role="status">{shown.length} of {list.length}</p>
+    return <div class="two"><section class="card list" aria-label="Modules"><Search label="Find a module or node" value={want} onInput={q => setQuery({ q })} onEnter={() => shown[0] && go(['yang', shown[0].name], { q: want })} /><p class="soft" role="status">{shown.length === list.length ? count(list.length, 'module') : `${shown.length} of ${count(list.length, 'module')}`}</p>
       <ul class="plainlist">{shown.map(m => <li key={m.name}><a href={to(['yang', m.name], { q: want })} aria-current={m.name === id ? 'true' : undefined}>{m.name}</a> <small class="soft">{m.revision}</small></li>)}</ul></section>
       <section class="card detail" aria-label="Module">{now ? <Show key={now.name} m={now} want={want} /> : id ? <Empty>There is no “{id}” here (any more).</Empty> : <Empty>Choose a module. Those of installed features with -ui are here, and the controller’s own.</Empty>}</section></div>;
   }}</Loaded></>;
@@ -20,8 +20,8 @@ export function YangPage() {
 
 function Show({ m, want }: { m: Module; want: string }) {
   const [text, setText] = useState(false);
-  return <><h2>{m.name} <small class="soft">{m.revision} – {m.namespace} – from {m.source}</small></h2><p>{m.description}</p>
-    {([['Operations', m.rpcs], ['Data', m.data], ['Notifications', m.notifications]] as const).map(([title, nodes]) => nodes && nodes.length > 0 && <div key={title}><h3>{title}</h3>{nodes.map(n => <div key={n.name}><Branch n={n} open={title === 'Data' || want !== '' && n.name.includes(want)} />{n.kind === 'rpc' && <a class="try" href={to(['api', `POST /restconf/operations/${m.name}:${n.name}`])}>try {n.name}</a>}</div>)}</div>)}
+  return <><h2>{m.name} <small class="soft">{m.revision}</small></h2><p>{m.description}</p><p class="soft small wrap">{m.namespace}, from {m.source}</p>
+    {([['Operations', m.rpcs], ['Data', m.data], ['Notifications', m.notifications]] as const).map(([title, nodes]) => nodes && nodes.length > 0 && <div key={title}><h3>{title}</h3>{nodes.map(n => <div key={n.name} class="op"><Branch n={n} open={title === 'Data' || want !== '' && n.name.includes(want)} />{n.kind === 'rpc' && <a class="try" href={to(['api', `POST /restconf/operations/${m.name}:${n.name}`])}>try {n.name}</a>}</div>)}</div>)}
     <details onToggle={e => setText(e.currentTarget.open)}><summary>The module’s text</summary>{text && <pre class="code" tabIndex={0}>{m.text}</pre>}</details></>;
 }
 
