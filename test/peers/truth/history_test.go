@@ -33,6 +33,7 @@ type history struct {
 	mu    sync.Mutex
 	calls []call
 	odd   map[string]int // answers that leave open whether something was done
+	ends  [][2]int64     // no call that was answered before the first moment acts after the second
 	began time.Time
 }
 
@@ -57,7 +58,7 @@ func (h *history) add(c call) {
 
 // register is the model: add needs an absent key, modify and take a present one, put and
 // remove always work, swap only in the state that it names, read returns the value or "".
-// An unknown call may have happened at any time after its begin, or never.
+// An unknown call may have happened at any time after its begin, until the next of history.ends, or never.
 var register = porcupine.NondeterministicModel{
 	Partition: func(all []porcupine.Operation) [][]porcupine.Operation {
 		by := map[string][]porcupine.Operation{}
@@ -130,6 +131,9 @@ func (h *history) check(t *testing.T) {
 				continue
 			}
 			c.end = end + 1
+			if e := slices.IndexFunc(h.ends, func(e [2]int64) bool { return h.calls[i].end < e[0] }); e >= 0 {
+				c.end = h.ends[e][1]
+			}
 		}
 		ops = append(ops, porcupine.Operation{ClientId: i, Input: c, Call: c.begin, Output: nil, Return: c.end})
 	}

@@ -138,14 +138,14 @@ func TestAPartitionedNodeAnswersNothingStale(t *testing.T) {
 	}
 	all[0].Ctl("feature:install ctl-bier-all")
 	prepare(t, at)
-	cut := trouble{"a node is cut off", func(rest func(time.Duration)) {
+	cut := trouble{name: "a node is cut off", do: func(rest func(time.Duration)) {
 		i := rand.IntN(3)
 		s.cut(i, true)
 		rest(8 * time.Second)
 		s.cut(i, false)
 		rest(3 * time.Second)
 	}}
-	flap := trouble{"two nodes lose each other for a moment", func(rest func(time.Duration)) {
+	flap := trouble{name: "two nodes lose each other for a moment", do: func(rest func(time.Duration)) {
 		for range 4 {
 			i := rand.IntN(3)
 			s.cut(i, true)

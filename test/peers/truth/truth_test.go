@@ -30,6 +30,7 @@ func duration() time.Duration {
 type trouble struct {
 	name string
 	do   func(rest func(time.Duration))
+	ends bool // no call that was answered before can act after it
 }
 
 // record runs workers for a while, with one trouble after the other, and checks.
@@ -49,7 +50,11 @@ func record(t *testing.T, nodes []endpoint, step func(context.Context, *worker, 
 	for i := rand.IntN(100); ctx.Err() == nil && len(troubles) > 0; i++ {
 		x := troubles[i%len(troubles)]
 		t.Logf("%7.1f s: %s", float64(h.now())/1e9, x.name)
+		begin := h.now()
 		x.do(rest)
+		if x.ends {
+			h.ends = append(h.ends, [2]int64{begin, h.now()})
+		}
 		rest(2 * time.Second)
 	}
 	<-ctx.Done()
@@ -124,28 +129,28 @@ func everything(etcd []*harness.EtcdMember, all []*harness.Controller) []trouble
 		freeze = 30 * time.Second
 	}
 	stop := func(name string, signal func(syscall.Signal)) trouble {
-		return trouble{name, func(rest func(time.Duration)) {
+		return trouble{name: name, do: func(rest func(time.Duration)) {
 			signal(syscall.SIGSTOP)
 			rest(freeze)
 			signal(syscall.SIGCONT)
 		}}
 	}
 	out := []trouble{
-		{"kill -9 of a controller", func(rest func(time.Duration)) {
+		{name: "kill -9 of a controller", ends: len(etcd) == 0, do: func(rest func(time.Duration)) {
 			c := all[rand.IntN(len(all))]
 			c.Kill()
 			rest(time.Second)
 			c.Launch()
 		}},
-		{"kill -9 of the channel plugin", func(func(time.Duration)) { killPlugin(all[rand.IntN(len(all))], "bier-channel") }},
-		{"plugin:reload", func(func(time.Duration)) { _, _ = all[rand.IntN(len(all))].TryCtl("plugin:reload bier-channel") }},
+		{name: "kill -9 of the channel plugin", do: func(func(time.Duration)) { killPlugin(all[rand.IntN(len(all))], "bier-channel") }},
+		{name: "plugin:reload", do: func(func(time.Duration)) { _, _ = all[rand.IntN(len(all))].TryCtl("plugin:reload bier-channel") }},
 	}
 	if len(etcd) == 0 {
 		return out
 	}
 	return append(out,
-		trouble{"kill -9 of the topology plugin", func(func(time.Duration)) { killPlugin(all[rand.IntN(len(all))], "bier-topomanager") }},
-		trouble{"kill -9 of a member of etcd", func(rest func(time.Duration)) {
+		trouble{name: "kill -9 of the topology plugin", do: func(func(time.Duration)) { killPlugin(all[rand.IntN(len(all))], "bier-topomanager") }},
+		trouble{name: "kill -9 of a member of etcd", do: func(rest func(time.Duration)) {
 			m := etcd[rand.IntN(len(etcd))]
 			m.Kill()
 			rest(2 * time.Second)
