@@ -1,4 +1,4 @@
-// Command baseline is the peer of bench: the same plugin behind nothing but
+// Command baseline is the peer of bench: the same plugin after nothing but
 // gorilla/mux and go-plugin, with no access control, validation or supervision.
 // Paths: /echo calls the plugin, /none answers at once.
 package main
