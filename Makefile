@@ -90,7 +90,7 @@ lint: ## gofmt, vet, staticcheck, walls, freshness of generated code
 	git diff --exit-code -- proto
 	@test "$$(host/web/sources.sh)" = "$$(cat host/internal/web/static/SOURCES.sha256)" || { echo 'the web console was not built from host/web as it is: run make web'; exit 1; }
 
-generate: ## make the generated code anew
+generate: ## make the generated code again
 	$(GO) generate ./proto
 
 clean: ## remove what was built and the home of `make run`

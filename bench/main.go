@@ -41,8 +41,8 @@ type bench struct {
 }
 
 var parts = []part{
-	{"rpc", "an RPC through the whole controller, and behind bare gorilla/mux and go-plugin", (*bench).rpcPart},
-	{"noop", "an authenticated request that stays in the host, and behind bare gorilla/mux", (*bench).noopPart},
+	{"rpc", "an RPC through the whole controller, and through bare gorilla/mux and go-plugin", (*bench).rpcPart},
+	{"noop", "an authenticated request that stays in the host, and through bare gorilla/mux", (*bench).noopPart},
 	{"auth", "Basic (cached), Bearer and no credentials on the same path", (*bench).authPart},
 	{"aaa", "rules, policies, tokens, logins, 100,000 users (Go benchmarks)", (*bench).aaaPart},
 	{"start", "from exec to ready with all installed features; memory at rest", (*bench).startPart},
@@ -82,7 +82,7 @@ func usage() {
 	flag.PrintDefaults()
 }
 
-// chosen are the parts that are run; a name that is none is refused.
+// chosen are the parts that are run; any other name is refused.
 func chosen(only, without string) ([]part, error) {
 	names := func(list string) []string {
 		return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })

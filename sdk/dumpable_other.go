@@ -3,3 +3,5 @@
 package sdk
 
 func closeMemory() {}
+
+func releasePages() {}

@@ -74,7 +74,7 @@ func buildManifest(o Options) (*pluginv1.Manifest, error) {
 	}
 	for _, c := range f.Capabilities {
 		if !slices.Contains(capabilities, c) {
-			return nil, fmt.Errorf("plugin.yaml: capabilities: %q is none of %s", c, strings.Join(capabilities, ", "))
+			return nil, fmt.Errorf("plugin.yaml: capabilities: %q is not one of %s", c, strings.Join(capabilities, ", "))
 		}
 	}
 	m := &pluginv1.Manifest{Name: f.Name, Version: f.Version, Summary: f.Summary, ApiVersions: wire.APIVersions,
@@ -143,7 +143,7 @@ func addRequests(m *pluginv1.Manifest, f manifestFile) error {
 			switch {
 			case k == "why":
 			case !slices.Contains(requestKinds, k):
-				return fmt.Errorf("plugin.yaml: requests[%d]: %q is none of %s, why%s", i, k, strings.Join(requestKinds, ", "), nearest.Hint(k, requestKinds))
+				return fmt.Errorf("plugin.yaml: requests[%d]: %q is not one of %s, why%s", i, k, strings.Join(requestKinds, ", "), nearest.Hint(k, requestKinds))
 			case r.Kind != "":
 				return fmt.Errorf("plugin.yaml: requests[%d]: %s and %s are two requests", i, r.Kind, k)
 			default:

@@ -70,7 +70,7 @@ type Env struct {
 // Which of them are set must agree with the manifest's capabilities.
 type Plugin struct {
 	Operations   operations.Handler
-	Routes       http.Handler // gets paths with the subtree's prefix; package caller tells who calls
+	Routes       http.Handler // gets paths with the subtree's prefix; package caller says who calls
 	Commands     []commands.Command
 	Realm        realm.Factory
 	SwitchDriver switchdriver.Driver

@@ -112,6 +112,7 @@ func (s base) Configure(ctx context.Context, r *pluginv1.ConfigureRequest) (*plu
 	s.plugin.Store(p)
 	s.hostClient.Store(client)
 	s.state, s.cancel = running, cancel
+	releasePages()
 	return &pluginv1.ConfigureResponse{Warnings: env.warnings}, nil
 }
 

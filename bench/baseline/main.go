@@ -1,4 +1,4 @@
-// Command baseline is the peer of bench: the same plugin behind nothing but
+// Command baseline is the peer of bench: the same plugin after nothing but
 // gorilla/mux and go-plugin, with no access control, validation or supervision.
 // Paths: /echo calls the plugin, /none answers at once.
 package main
@@ -15,11 +15,8 @@ import (
 	"syscall"
 
 	"github.com/gorilla/mux"
-	"github.com/hashicorp/go-hclog"
-	plugin "github.com/hashicorp/go-plugin"
-	"google.golang.org/grpc"
 
-	"ctl.internal/internal/wire"
+	"ctl.internal/bench/rig"
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
@@ -31,25 +28,13 @@ func main() {
 }
 
 func run(binary string) error {
-	client := plugin.NewClient(&plugin.ClientConfig{HandshakeConfig: wire.Handshake, Plugins: wire.Set(nil), AutoMTLS: true,
-		Cmd: exec.Command(binary), AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC}, Logger: hclog.NewNullLogger()})
-	defer client.Kill()
-	rpc, err := client.Client()
-	if err != nil {
-		return err
-	}
-	raw, err := rpc.Dispense(wire.PluginName)
-	if err != nil {
-		return err
-	}
-	conn := raw.(*grpc.ClientConn)
-	// A host's socket is needed to configure, and never called.
-	cfg := &pluginv1.ConfigureRequest{ApiVersion: wire.APIVersions[0], HostSocket: "/nonexistent", HostToken: "none"}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if _, err := pluginv1.NewBaseClient(conn).Configure(ctx, cfg); err != nil {
+	client, conn, err := rig.Plugin(ctx, exec.Command(binary))
+	if err != nil {
 		return err
 	}
+	defer client.Kill()
 	ops := pluginv1.NewOperationsClient(conn)
 	answer := []byte(`{"yang-library-version":"2016-06-21"}`) // as the controller answers
 	m := mux.NewRouter()

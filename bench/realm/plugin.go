@@ -9,14 +9,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
 	"ctl.internal/bench/load"
-	"ctl.internal/internal/wire"
+	"ctl.internal/bench/rig"
 	"ctl.internal/internal/wire/link"
-	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/realm"
 )
 
@@ -31,32 +29,21 @@ type realmPlugin struct {
 func startRealm(ctx context.Context, bin string, s *slapd) (*realmPlugin, error) {
 	cmd := exec.Command(filepath.Join(bin, "plugins", "realm-ldap"))
 	cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+s.certificate)
-	p := &realmPlugin{process: plugin.NewClient(&plugin.ClientConfig{HandshakeConfig: wire.Handshake, Plugins: wire.Set(nil), AutoMTLS: true,
-		Cmd: cmd, AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC}, Logger: hclog.NewNullLogger(), GRPCDialOptions: wire.DialOptions(), SkipHostEnv: true})} // cmd.Env has it
-	if err := p.connect(ctx, s); err != nil {
+	process, conn, err := rig.Plugin(ctx, cmd) // certificates, asked for at the host, then are the system's
+	if err != nil {
+		return nil, fmt.Errorf("realm-ldap: %w", err)
+	}
+	p := &realmPlugin{process: process}
+	if err := p.connect(ctx, conn, s); err != nil {
 		p.stop()
 		return nil, fmt.Errorf("realm-ldap: %w", err)
 	}
 	return p, nil
 }
 
-func (p *realmPlugin) connect(ctx context.Context, s *slapd) error {
+func (p *realmPlugin) connect(ctx context.Context, conn *grpc.ClientConn, s *slapd) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	rpc, err := p.process.Client()
-	if err != nil {
-		return err
-	}
-	raw, err := rpc.Dispense(wire.PluginName)
-	if err != nil {
-		return err
-	}
-	conn := raw.(*grpc.ClientConn)
-	// A host's socket is needed to configure. Certificates, asked for there, then are the system's.
-	cfg := &pluginv1.ConfigureRequest{ApiVersion: wire.APIVersions[0], HostSocket: "/nonexistent", HostToken: "none"}
-	if _, err := pluginv1.NewBaseClient(conn).Configure(ctx, cfg); err != nil {
-		return err
-	}
 	if p.link, err = link.Open(ctx, conn); err != nil {
 		return err
 	}

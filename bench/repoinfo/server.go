@@ -21,7 +21,7 @@ import (
 )
 
 // serve is the plugin's HTTP side in a process of its own, with its default
-// limits, so that its memory can be told from the client's.
+// limits, so that its memory can be measured apart from the client's.
 func serve(ctx context.Context, dir, data string) error {
 	log := slog.Default()
 	folder, err := clones.NewFolder(dir, &gitcmd.Git{})

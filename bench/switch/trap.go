@@ -13,7 +13,7 @@ import (
 // traps is how many single traps are measured.
 const traps = 10
 
-// afterTrap measures how long after a trap the topology shows what the switch tells
+// afterTrap measures how long after a trap the topology shows what the switch reports
 // now, in a network of all switches, the wait for further traps included.
 func (o options) afterTrap(ctx context.Context, list []switchlist.Entry) error {
 	r := build(nil, o.workers)

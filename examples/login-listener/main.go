@@ -1,5 +1,5 @@
 // Command login-listener is the example of a listener of docs/access-control.md: it
-// writes down, one JSON object a line, what the stream "accounting" tells.
+// writes down, one JSON object a line, what the stream "accounting" reports.
 package main
 
 import (

@@ -115,7 +115,7 @@ func (w *Watcher) Health(r state.Reader) *Health {
 	return h
 }
 
-// alarm is that of a channel, nil: none. What is on its way for the first time is none.
+// alarm is that of a channel, nil: none. What is on its way for the first time is not an alarm.
 func (c *ChannelState) alarm(topology, name string) *Alarm {
 	if c.State == Applied || c.State == Pending && c.Carriers[0].Confirmed.IsZero() {
 		return nil

@@ -34,7 +34,7 @@ type Flow struct {
 	GroupWildcard  uint8
 }
 
-// CheckFlow returns the flow of a channel, or why it is none. Wildcards are prefix
+// CheckFlow returns the flow of a channel, or why it is invalid. Wildcards are prefix
 // lengths: 1 to 32, for IPv6 to 128.
 func (c *Channel) CheckFlow() (Flow, error) {
 	src, err := netip.ParseAddr(c.SrcIP)

@@ -30,7 +30,7 @@ var abilities = map[string]string{Tunnel: "RFC 8279 section 6.9", Transit: "a BF
 
 // Abilities that not every model of router has.
 const (
-	// Tunnel: packets reach the next BFR over nodes that are none (RFC 8279 section 6.9).
+	// Tunnel: packets reach the next BFR over nodes that are not BFRs (RFC 8279 section 6.9).
 	Tunnel = "tunnel"
 	// Transit: BIER works on a router without a BFR-id.
 	Transit = "transit"

@@ -50,7 +50,7 @@ func TestTablesOfRoutersAreCompared(t *testing.T) {
 		} else {
 			t.Fatalf("seed %d: a lost bit: %v", seed, d)
 		}
-		if len(read.Neighbors) > 1 { // it goes to the next neighbour, where that is none of the equal ones
+		if len(read.Neighbors) > 1 { // it goes to the next neighbour, where that is not one of the equal ones
 			o := &read.Neighbors[(i+1)%len(read.Neighbors)]
 			o.FBM[len(o.FBM)-1-(bit-1)/8] |= 1 << ((bit - 1) % 8)
 			e := computed[0].Entries[slices.IndexFunc(computed[0].Entries, func(e bier.BIFTEntry) bool { return e.ID == id })]

@@ -27,7 +27,7 @@ func (e *HostKeyError) Error() string {
 }
 
 // Fingerprint is the SHA-256 fingerprint of a key, a line of authorized_keys, as ssh-keygen
-// shows it: "SHA256:…". A line that is none is "unreadable".
+// shows it: "SHA256:…". A line that is not a key is "unreadable".
 func Fingerprint(line string) string {
 	k, _, _, _, err := ssh.ParseAuthorizedKey([]byte(line))
 	if err != nil {

@@ -52,7 +52,7 @@ func TestAliases(t *testing.T) {
 		{`{"input":{"n":" a ","left":[null],"loose":{"v":"q"}}}`, `{"names":["a"],"left":[null],"loose":[{"v":"q"}]}`, ""},
 		{`{"input":{"n":"a","names":["b"],"left":[null]}}`, "", "malformed /every:input/names: the member is there twice"},
 		{`{"input":{"names":[{"x":"a","y":"b"}],"left":[null]}}`, "", "invalid /every:input/names[1]: want a single value, got an object"},
-		{`{"input":{"names":["a"],"left":[null],"colour":"9"}}`, "", `invalid /every:input/colour: "9" is none of red, green`},
+		{`{"input":{"names":["a"],"left":[null],"colour":"9"}}`, "", `invalid /every:input/colour: "9" is not one of red, green`},
 	} {
 		got, err := rpc.DecodeInput([]byte(c.in), Options{Lenient: true, Aliases: a})
 		checkOne(t, c.in, got, err, c.out, c.fault)

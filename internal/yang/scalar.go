@@ -129,7 +129,7 @@ func wholeNumber(s string) (num, bool) {
 	return num{len(body) < len(s) && mag != 0, mag}, true
 }
 
-// bigNumber tells a number that is too large from what is no number: the former
+// bigNumber distinguishes a number that is too large from what is no number: the former
 // is clamped to a value outside every range.
 func bigNumber(body string) (num, bool) {
 	if strings.Trim(body, "0123456789") != "" {
@@ -202,7 +202,7 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 	switch t.Base {
 	case Enumeration:
 		if _, ok := t.values[s]; !ok {
-			return s, fmt.Sprintf("%.40q is none of %s", s, listed(t.Names))
+			return s, fmt.Sprintf("%.40q is not one of %s", s, listed(t.Names))
 		}
 	case Bits:
 		return t.parseBits(s)
@@ -210,7 +210,7 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 		full := t.identities[s]
 		if full == "" {
 			if full = t.identities[n.Module+":"+s]; full == "" {
-				return s, fmt.Sprintf("%.60q is none of the identities %s", s, listed(t.Names))
+				return s, fmt.Sprintf("%.60q is not one of the identities %s", s, listed(t.Names))
 			}
 		}
 		return full, ""
@@ -250,7 +250,7 @@ func (t *Type) parseBits(s string) (string, string) {
 	on := map[string]bool{}
 	for b := range strings.FieldsSeq(s) {
 		if _, ok := t.values[b]; !ok {
-			return s, fmt.Sprintf("the bit %.40q is none of %s", b, listed(t.Names))
+			return s, fmt.Sprintf("the bit %.40q is not one of %s", b, listed(t.Names))
 		}
 		if on[b] {
 			return s, fmt.Sprintf("the bit %q is there twice", b)

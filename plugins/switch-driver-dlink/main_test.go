@@ -105,7 +105,7 @@ save`
 	}
 }
 
-// A switch that misbehaves costs one call, tells why, and is as it was.
+// A switch that misbehaves costs one call, reports why, and is as it was.
 func TestMisbehaving(t *testing.T) {
 	create := "create access_profile"
 	for name, c := range map[string]struct {
@@ -157,7 +157,7 @@ func TestMisbehaving(t *testing.T) {
 			if fault.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), password) {
 				t.Errorf("%v (%v)", err, fault.KindOf(err))
 			}
-			if sim.Config() != before && c.f.Mute == "" && c.f.Refuse != "delete" { // silence tells nothing
+			if sim.Config() != before && c.f.Mute == "" && c.f.Refuse != "delete" { // silence says nothing
 				t.Errorf("changed:\n%s", sim.Config())
 			}
 			if err := d.WriteSTP(within(t), sw, 0, false); err != nil {
@@ -190,7 +190,7 @@ func TestRuleMadeOtherwise(t *testing.T) {
 	}
 }
 
-// A wrong password is told as such, once, and shown nowhere.
+// A wrong password is reported as such, once, and shown nowhere.
 func TestLogins(t *testing.T) {
 	var log logs
 	old := slog.Default()

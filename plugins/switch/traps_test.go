@@ -95,7 +95,7 @@ func linkCount(t *testing.T, l *lab, want int) {
 	})
 }
 
-// A cable is cut and mended; nothing but traps tells of it.
+// A cable is cut and mended; nothing but traps reports it.
 func TestLinkFlapByTraps(t *testing.T) {
 	for name, c := range map[string]struct {
 		target snmpagent.Target

@@ -87,7 +87,7 @@ func badSetting(k *checker) {
 		} else if !strings.Contains(err.Error(), name) {
 			k.fault("the refusal of a bad value of %q does not name the place: %v", name, err)
 		}
-		return // one tells enough, and a plugin is configured once
+		return // one says enough, and a plugin is configured once
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// byHand: somebody who starts a plugin from the shell is told what it is.
+// byHand: somebody who starts a plugin from the shell learns what it is.
 func byHand(k *checker) {
 	cmd := exec.CommandContext(k.ctx, k.bin)
 	cmd.Env = []string{}

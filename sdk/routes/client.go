@@ -38,7 +38,7 @@ func NewClient(conn grpc.ClientConnInterface) *Client {
 
 // Forward sends r to the plugin and copies the answer to w. An error before the
 // first byte of the answer leaves w untouched, so that the host can answer; begun
-// tells. An error after it can only abort the connection.
+// reports. An error after it can only abort the connection.
 func (c *Client) Forward(w http.ResponseWriter, r *http.Request) (begun bool, err error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()

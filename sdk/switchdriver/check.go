@@ -46,7 +46,7 @@ func Label(sw *Switch) string {
 }
 
 // CheckSwitch refuses a switch that cannot be reached because the call does not say
-// where it is: fault.Missing without an address, fault.Invalid when it is none.
+// where it is: fault.Missing without an address, fault.Invalid when it is not one.
 func CheckSwitch(sw *Switch) error {
 	switch {
 	case sw == nil:
@@ -71,7 +71,7 @@ func CheckVLANID(id uint32) error {
 // CheckVLAN refuses a VLAN that no switch can have: a bad id, a name longer than
 // MaxVLANName or with other than printable ASCII, a port that has says is not
 // there, an untagged port that is not an egress port. has may be nil. All faults
-// are told at once, of kind fault.Invalid (fault.Missing for no VLAN at all).
+// are reported at once, of kind fault.Invalid (fault.Missing for no VLAN at all).
 func CheckVLAN(v *VLAN, has func(port uint32) bool) error {
 	if v == nil {
 		return fault.At(fault.Missing, "vlan", "the call names no VLAN")

@@ -31,7 +31,7 @@ var aclName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 // CheckACL refuses a request that no switch can carry out: an unknown action, a
 // profile or rule that is not named, a layer without what it matches, masks and
 // addresses that are none, names with other than letters, digits, "_", "." and "-".
-// All faults are told at once: fault.Missing for what is absent, else fault.Invalid.
+// All faults are reported at once: fault.Missing for what is absent, else fault.Invalid.
 func CheckACL(action ACLAction, p *ACLProfile, r *ACLRule) error {
 	c := &aclCheck{}
 	switch action {
@@ -58,7 +58,7 @@ func CheckACL(action ACLAction, p *ACLProfile, r *ACLRule) error {
 		c.profile(p)
 		c.rule(r)
 	default:
-		c.invalid("action", "the action %d is none of create-profile, delete-profile, set-rule, delete-rule, clear", int32(action))
+		c.invalid("action", "the action %d is not one of create-profile, delete-profile, set-rule, delete-rule, clear", int32(action))
 	}
 	return c.faults.Err()
 }
@@ -116,7 +116,7 @@ func (c *aclCheck) set(r *ACLRule) {
 	case "":
 		c.missing("acl-action")
 	default:
-		c.invalid("acl-action", "%.20q is none of %s, %s", r.GetAction(), ActionPermit, ActionDeny)
+		c.invalid("acl-action", "%.20q is not one of %s, %s", r.GetAction(), ActionPermit, ActionDeny)
 	}
 	c.match(r.GetLayer(), "vlan-id", r != nil && r.VlanId != nil, "src-ip", r.GetSrcIp(), "dst-ip", r.GetDstIp())
 }
@@ -143,6 +143,6 @@ func (c *aclCheck) match(layer, vlanLeaf string, vlan bool, srcLeaf, src, dstLea
 	case "":
 		c.missing("acl-layer")
 	default:
-		c.invalid("acl-layer", "%.20q is none of %s, %s", layer, LayerEthernet, LayerIP)
+		c.invalid("acl-layer", "%.20q is not one of %s, %s", layer, LayerEthernet, LayerIP)
 	}
 }

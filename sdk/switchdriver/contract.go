@@ -124,8 +124,8 @@ type ACLApplier interface {
 	ApplyACL(ctx context.Context, sw *Switch, action ACLAction, p *ACLProfile, r *ACLRule) error
 }
 
-// ACLReader reads the access lists: every profile with its rules. Ids are always told;
-// what the switch does not show is left empty. Masks, and what a rule matches, are told
+// ACLReader reads the access lists: every profile with its rules. Ids are always reported;
+// what the switch does not show is left empty. Masks, and what a rule matches, are reported
 // all or not at all: see ACLDiffers. An empty table is no error.
 type ACLReader interface {
 	ReadACL(ctx context.Context, sw *Switch) ([]*ACLEntry, error)

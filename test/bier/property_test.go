@@ -73,11 +73,11 @@ func (l *lab) wrong() string {
 	if err != nil {
 		return err.Error()
 	}
-	desired := reconcile.Wanted(l.trees.Network(now))
+	desired, _ := new(reconcile.Planner).Wanted(l.trees.Network(now))
 	for _, id := range l.routers.IDs() {
 		want := &bierdriver.Config{}
 		if desired[id] != nil {
-			want = desired[id].Config
+			want = desired[id].Made().Config
 		}
 		if d := configDiff(l.routers.Config(id), want); len(d) > 0 {
 			return fmt.Sprint(id, d)

@@ -78,7 +78,7 @@ func TestFailuresNameWhatIsInTheWay(t *testing.T) {
 		"labels overlap":     {"configure-node", with(`"bier-mpls-label-base":"200"`, `"bier-mpls-label-base":"102"`), "labels 102..105 overlap 100..103"},
 		"labels within":      {"configure-node", with(`"bier-mpls-label-base":"200","bier-mpls-label-range-size":"4"`, `"bier-mpls-label-base":"90","bier-mpls-label-range-size":"50"`), "labels 90..139 overlap 100..103"},
 		"labels too high":    {"configure-node", with(`"bier-mpls-label-base":"100"`, `"bier-mpls-label-base":"1048574"`), "1048574..1048577 are not within"},
-		"length not legal":   {"configure-node", with(`"bitstringlength":"256","bier-mpls-label-base":"100"`, `"bitstringlength":"100","bier-mpls-label-base":"100"`), "bitstringlength 100 is none of"},
+		"length not legal":   {"configure-node", with(`"bitstringlength":"256","bier-mpls-label-base":"100"`, `"bitstringlength":"100","bier-mpls-label-base":"100"`), "bitstringlength 100 is not one of"},
 		"set too high":       {"configure-node", strings.NewReplacer(`"256-bit"`, `"64-bit"`, `"bfr-id":"4"`, `"bfr-id":"20000"`).Replace(with("", "")), "bfr-id 20000 is in set 312"},
 		"node in use":        {"delete-node", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain-id":1,"node-id":"3"}}`, "node 3 is egress of the deployed channel tv"},
 		"sub-domain in use":  {"delete-subdomain", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain-id":1}}`, "channel tv is deployed"},

@@ -98,7 +98,7 @@ func TestImportNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Changes are told on the event stream.
+// Changes are reported on the event stream.
 func TestTopologyEvents(t *testing.T) {
 	l := newLab(t)
 	l.network()

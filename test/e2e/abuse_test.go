@@ -222,7 +222,7 @@ func TestOversizedRequestsAreRefused(t *testing.T) {
 			t.Errorf("%s: %d, want %d", k.name, r.StatusCode, k.want)
 		}
 	}
-	// A chunked body tells no length: it is cut where it becomes too large.
+	// A chunked body reports no length: it is cut where it becomes too large.
 	conn := c.connect("PUT /restconf/config/aaa:http-authorization HTTP/1.1\r\nHost: ctl\r\n" + basic + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
 	go func() {
 		chunk := fmt.Sprintf("%x\r\n%s\r\n", 1<<20, strings.Repeat(" ", 1<<20))

@@ -11,14 +11,14 @@ import (
 	"ctl.internal/test/harness"
 )
 
-// heard is what the example plugin was told of.
+// heard is what the example plugin was notified of.
 type heard struct {
 	Action, Object, User, Realm, Address, Reason string
 	RequestID                                    string `json:"request-id"`
 	OK                                           bool
 }
 
-// A plugin that listens is told of every login and every change, and of no secret.
+// A plugin that listens is notified of every login and every change, and of no secret.
 func TestPluginsListenToLoginsAndChanges(t *testing.T) {
 	c := start(t, harness.NewHome(t))
 	repo := filepath.Join(c.Home, "listener.yaml")

@@ -62,7 +62,7 @@ func identityService(t *testing.T) (url string, down *atomic.Bool) {
 const certificateRPC = "/restconf/operations/aaa-cert-rpc:getCtlCertificate"
 
 // The cases of the old system's own collection that need more than one program:
-// facts about it are told by the numbers of that collection. Cases 1, 2, 4 to 9 and
+// facts about it are reported by the numbers of that collection. Cases 1, 2, 4 to 9 and
 // 11 to 13 are TestOldClientsFindWhatTheyKnow and TestFirstStartIsProtectedAndServes.
 func TestOldClientsWithRealmsPoliciesAndTLS(t *testing.T) {
 	service, down := identityService(t)

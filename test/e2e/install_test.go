@@ -141,7 +141,7 @@ func TestUninstallRefusesWhileAControllerRuns(t *testing.T) {
 	}
 }
 
-// What stands in the way is told before minutes of building.
+// What stands in the way is reported before minutes of building.
 func TestInstallLooksBeforeItBuilds(t *testing.T) {
 	top, run := installer(t)
 	file := filepath.Join(top, "file")

@@ -84,7 +84,7 @@ func TestTheLabOfMakeRunWithATakenPort(t *testing.T) {
 	nothingRuns(t, dir)
 }
 
-// nothingRuns tells that neither the controller nor the lab was left behind.
+// nothingRuns reports that neither the controller nor the lab was left behind.
 func nothingRuns(t *testing.T, dir string) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(dir, "run", "lab", "*.pid"))

@@ -67,7 +67,7 @@ func settle(t *testing.T, c *controller, asks []ask, open, shut func()) {
 		_, err = io.Copy(io.Discard, res.Body)
 		return res.StatusCode, err
 	}
-	var state atomic.Int64 // even while nothing changes; state/2 tells which was done last
+	var state atomic.Int64 // even while nothing changes; state/2 reports which was done last
 	open()
 	var decided [8]atomic.Int64
 	stop := make(chan struct{})

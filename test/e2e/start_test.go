@@ -162,7 +162,7 @@ func TestOutputThatNobodyReads(t *testing.T) {
 	}
 }
 
-// What could not be kept is told by words and by the exit code.
+// What could not be kept is said by words and by the exit code.
 func TestADisorderlyEndIsTold(t *testing.T) {
 	c := start(t, harness.NewHome(t))
 	if err := os.Rename(filepath.Join(c.Home, "data", "store"), filepath.Join(c.Home, "data", "away")); err != nil {

@@ -46,7 +46,7 @@ func (c *controller) vlanPorts(node int64) map[int]string {
 }
 
 // The plugin is killed in the middle of changes: afterwards each VLAN is there whole or
-// not at all, and what was undone is told.
+// not at all, and what was undone is reported.
 func TestKilledInTheMiddleOfChanges(t *testing.T) {
 	const switches, port = 6, 4
 	n, err := network.Start(network.Options{Topology: fmt.Sprintf("chain:%d", switches), Ports: 8, Hosts: -1})

@@ -20,7 +20,7 @@
 #   LAB_TX      LLDP transmit interval                (1)   seconds
 #   LAB_TRAPS   HOST:PORT to send SNMPv2c traps to    ()    e.g. 10.199.0.254:1162
 #   LAB_BRIDGE  serve BRIDGE-MIB of br0, by bridge-mib.py (no)  yes or no
-#   LAB_LLDP    run lldpd; without it nothing tells of neighbours (yes)  yes or no
+#   LAB_LLDP    run lldpd; without it nothing reports neighbours (yes)  yes or no
 #   LAB_DIR     sockets, configurations and logs      (${TMPDIR:-/tmp}/lab-lldp-$LAB_PREFIX)
 #
 # Access: SNMPv2c read "public", write "private"; SNMPv3 user "ops", authPriv,

@@ -15,7 +15,7 @@ import (
 )
 
 // The faults of the old system that no other test is about; which test is about
-// which fault is told in test/aaatest/FAULTS.md.
+// which fault is reported in test/aaatest/FAULTS.md.
 
 // A field of its realm held the user of the last login.
 func TestRightsAreNotMixedUpBetweenRequests(t *testing.T) {

@@ -48,7 +48,7 @@ func TestEveryChangeCountsFromTheNextRequestOn(t *testing.T) {
 }
 
 // alternate runs open and shut in turn under 64 clients. state is even while
-// nothing changes; state/2 tells which of the two was done last.
+// nothing changes; state/2 reports which of the two was done last.
 func alternate(t *testing.T, l *lab, open, shut func()) {
 	var state atomic.Int64 // 0: open and settled
 	open()

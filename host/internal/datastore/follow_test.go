@@ -25,7 +25,7 @@ func (b *broken) Watch(ctx context.Context, after datastore.Revision, prefixes [
 	}
 }
 
-// Two nodes share a store: what one commits, the other is told, also after it
+// Two nodes share a store: what one commits, the other sees, also after it
 // could not follow the store for a while.
 func TestFollowTellsOfCommitsOfOtherNodes(t *testing.T) {
 	store := memory.New(memory.Options{})

@@ -93,7 +93,7 @@ func TestChangeBeginsWithWhatTheClusterRequires(t *testing.T) {
 	one := newHost(t)
 	two := newPeer(t, one)
 	one.install("driver")
-	two.install("sw-cli") // it was not told of driver
+	two.install("sw-cli") // it was not notified of driver
 	two.wants("base:S driver:S sw:S sw-cli:S", "driver switch")
 	if _, err := one.m.Uninstall(context.Background(), []string{"sw-cli"}, UninstallOptions{}); err != nil {
 		t.Fatal(err) // nor was this of sw-cli

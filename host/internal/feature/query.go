@@ -89,10 +89,10 @@ func (m *Manager) info(f *Feature) Info {
 		i.Note = f.Until
 	}
 	for _, d := range f.Depends {
-		i.Depends = append(i.Depends, Requirement(d))
+		i.Depends = append(i.Depends, d.requirement())
 	}
 	for _, d := range f.Conflicts {
-		i.Conflicts = append(i.Conflicts, Requirement(d))
+		i.Conflicts = append(i.Conflicts, d.requirement())
 	}
 	for _, p := range f.Plugins {
 		i.Plugins = append(i.Plugins, p.Name)

@@ -113,7 +113,7 @@ func (r *resolver) visit(w want, path []string) error {
 	}
 	r.chosen[w.Name] = f
 	for _, d := range f.Depends {
-		if err := r.visit(want{Requirement(d), f}, append(path, w.Name)); err != nil {
+		if err := r.visit(want{d.requirement(), f}, append(path, w.Name)); err != nil {
 			return err
 		}
 	}

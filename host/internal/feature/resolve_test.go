@@ -34,9 +34,7 @@ func repoOf(t *testing.T, lines ...string) Repo {
 				f.Depends = append(f.Depends, dependency(t, w))
 			}
 		}
-		for _, err := range f.check() {
-			t.Fatal(err)
-		}
+		f.check(func(member, format string, args ...any) { t.Fatalf(member+": "+format, args...) })
 		r.Features = append(r.Features, f)
 	}
 	return NewRepo(r)
@@ -52,7 +50,7 @@ func dependency(t *testing.T, s string) Dependency {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Dependency{s[:i], r}
+	return Dependency{Name: s[:i], Version: r}
 }
 
 func require(t *testing.T, names ...string) (out []Requirement) {
@@ -236,15 +234,18 @@ func TestShippedCatalogue(t *testing.T) {
 
 func TestRepositoryFaultsHaveALine(t *testing.T) {
 	for name, c := range map[string]struct{ yaml, want string }{
-		"unknown member":  {"name: x\nfeatures:\n- name: a\n  version: 1\n  dependz: [b]\n", `r.yaml:5: features[0].dependz: no such member (did you mean "depends"?)`},
-		"no name":         {"features: []\n", `r.yaml: name: the repository needs a name: "" is not a feature's name; letters, digits, hyphens, dots and underscores are`},
-		"bad version":     {"name: x\nfeatures:\n- name: a\n  version: one\n", `r.yaml:3: a: version: "one" is not a version; write such as 1.2.0`},
-		"bad range":       {"name: x\nfeatures:\n- name: a\n  version: 1\n  depends:\n  - {name: b, version: \"[2,1]\"}\n", `r.yaml:6: no version is in the range [2,1]`},
-		"twice":           {"name: x\nfeatures:\n- {name: a, version: 1}\n- {name: a, version: 1.0}\n", `r.yaml: a: version 1.0.0 is there twice`},
-		"facet":           {"name: x\nfeatures:\n- name: a\n  version: 1\n  facets: [{facet: web, plugin: p}]\n", `r.yaml:3: a: facets: "web" is none of rest, cli, ui`},
-		"until":           {"name: x\nfeatures:\n- name: a\n  version: 1\n  available: false\n", "r.yaml:3: a: available: false needs `until`, what it waits for"},
-		"escaping config": {"name: x\nfeatures:\n- name: a\n  version: 1\n  config: [etc/../data/seal.key]\n", `r.yaml:3: a: config: "etc/../data/seal.key" is not a file under etc/`},
-		"escaping plugin": {"name: x\nfeatures:\n- name: a\n  version: 1\n  plugins: [{name: ../sh}]\n", `r.yaml:3: a: plugins: "../sh" is not a plugin's name`},
+		"unknown member":  {"name: x\nfeatures:\n- name: a\n  version: 1\n  dependz: [b]\n", `r.yaml:5: features.0.dependz: no such setting (did you mean "depends"?)`},
+		"no name":         {"features: []\n", `r.yaml:1: name: the repository needs a name: "" is not a feature's name; letters, digits, hyphens, dots and underscores are`},
+		"bad version":     {"name: x\nfeatures:\n- name: a\n  version: one\n", `r.yaml:4: features.0.version: "one" is not a version; write such as 1.2.0`},
+		"bad range":       {"name: x\nfeatures:\n- name: a\n  version: 1\n  depends:\n  - {name: b, version: \"[2,1]\"}\n", `r.yaml:6: features.0.depends.0.version: no version is in the range [2,1]`},
+		"twice":           {"name: x\nfeatures:\n- {name: a, version: 1}\n- {name: a, version: 1.0}\n", `r.yaml:4: features.1: a/1.0.0 is there twice`},
+		"facet":           {"name: x\nfeatures:\n- name: a\n  version: 1\n  facets: [{facet: web, plugin: p}]\n", `r.yaml:5: features.0.facets.0.facet: "web" is not one of rest, cli, ui`},
+		"until":           {"name: x\nfeatures:\n- name: a\n  version: 1\n  available: false\n", "r.yaml:5: features.0.available: false needs `until`, what it waits for"},
+		"escaping config": {"name: x\nfeatures:\n- name: a\n  version: 1\n  config: [etc/../data/seal.key]\n", `r.yaml:5: features.0.config.0: "etc/../data/seal.key" is not a file under etc/`},
+		"unknown in a dependency": {"name: x\nfeatures:\n- name: a\n  version: 1\n  depends:\n  - {name: b, verison: 1}\n",
+			`r.yaml:6: features.0.depends.0.verison: no such setting (did you mean "version"?)`},
+		"shape":           {"name: x\nfeatures:\n- name: a\n  version: 1\n  depends: b\n", "r.yaml:5: features.0.depends: must be a list, such as [a, b]"},
+		"escaping plugin": {"name: x\nfeatures:\n- name: a\n  version: 1\n  plugins: [{name: ../sh}]\n", `r.yaml:5: features.0.plugins.0.name: "../sh" is not a plugin's name`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, ps := ParseRepository("r.yaml", []byte(c.yaml))

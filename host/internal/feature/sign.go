@@ -189,8 +189,8 @@ const unsigned = "UNSIGNED"
 
 // revocation is a file that must not run any more.
 type revocation struct {
-	SHA256 string `yaml:"sha256"`
-	Why    string `yaml:"why"`
+	SHA256 string `json:"sha256"`
+	Why    string `json:"why"`
 }
 
 // revokedError says that a plugin's file was revoked.

@@ -239,22 +239,44 @@ func (r *reader) instance(loc []string) any {
 	return v
 }
 
-// CheckPluginConfig turns a plugin's settings file into the JSON it is configured with: checked
-// against the JSON Schema of its manifest (an empty one allows no settings), the schema's
-// defaults filled in, texts of format duration as nanoseconds and of format size as bytes.
-// Members a schema marks writeOnly are secrets: their values appear in no problem.
-func CheckPluginConfig(path string, yamlText, schema []byte) (config []byte, problems []Problem) {
-	root, p := parseYAML(path, yamlText)
+// Document is a YAML file that a JSON Schema describes.
+type Document struct {
+	JSON []byte // checked, with the schema's defaults; nil after problems
+	r    *reader
+}
+
+// ReadDocument checks a file against a JSON Schema (an empty one allows no members). Texts of format
+// duration become nanoseconds, those of format size bytes.
+func ReadDocument(path string, text, schema []byte) *Document {
+	r := &reader{path: path}
+	root, p := parseYAML(path, text)
 	if p != nil {
-		return nil, []Problem{*p}
+		r.problems = []Problem{*p}
+		return &Document{r: r}
 	}
 	if len(bytes.TrimSpace(schema)) == 0 {
 		schema = []byte(`{"type":"object","additionalProperties":false}`)
 	}
 	r, err := newReader(path, schema)
 	if err != nil {
-		return nil, []Problem{{File: path, Text: "the plugin's own schema is not usable, report it to its author: " + err.Error()}}
+		r.problems = []Problem{{File: path, Text: "the plugin's own schema is not usable, report it to its author: " + err.Error()}}
+		return &Document{r: r}
 	}
-	config = r.finish(r.document(root))
-	return config, r.problems
+	return &Document{r.finish(r.document(root)), r}
+}
+
+// Fault adds a problem of a member, by its dotted key, with the line of the nearest one that the file has.
+func (d *Document) Fault(key, format string, args ...any) {
+	d.r.fault(strings.Split(key, "."), format, args...)
+}
+
+// Problems are those found so far, each with its line.
+func (d *Document) Problems() []Problem { return d.r.problems }
+
+// CheckPluginConfig turns a plugin's settings file into the JSON it is configured with: checked
+// against the JSON Schema of its manifest, see ReadDocument.
+// Members a schema marks writeOnly are secrets: their values appear in no problem.
+func CheckPluginConfig(path string, yamlText, schema []byte) (config []byte, problems []Problem) {
+	d := ReadDocument(path, yamlText, schema)
+	return d.JSON, d.Problems()
 }

@@ -215,7 +215,7 @@ func TestLoggingFromManyIsWhole(t *testing.T) {
 	}
 }
 
-// A file that takes no records, as in a directory of root, is told once, and the
+// A file that takes no records, as in a directory of root, is reported once, and the
 // records go to the fallback until it does.
 func TestRecordsThatTheFileDoesNotTake(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")

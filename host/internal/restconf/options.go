@@ -81,7 +81,7 @@ type Options struct {
 	// Readable returns for a request that may not read all below its resource what reports of a path,
 	// /rests/data/…, whether it may be read and whether all below it may; nil for any other request.
 	Readable func(context.Context) func(path string) (may, all bool)
-	// Still tells whether a request that lasts may go on; nil: it may. It is asked before
+	// Still reports whether a request that lasts may go on; nil: it may. It is asked before
 	// each event, and every 15 s without one.
 	Still func(context.Context) bool
 }

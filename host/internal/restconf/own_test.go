@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// What the server tells of itself is data like all other: entries have paths, as in
+// What the server says of itself is data like all other: entries have paths, as in
 // the example of RFC 8040 section 6.3, and the parameters of a read apply.
 func TestOwnStateIsData(t *testing.T) {
 	f := newFixture(t)
@@ -29,7 +29,7 @@ func TestOwnStateIsData(t *testing.T) {
 	f.want(200, `{"ietf-restconf-monitoring:streams":{"stream":[]}}`, "GET", mon+"/streams", "")
 }
 
-// Allow tells what the resource takes, and Accept-Patch that it takes PATCH.
+// Allow reports what the resource takes, and Accept-Patch that it takes PATCH.
 func TestAllowIsOfTheResource(t *testing.T) {
 	f := newFixture(t)
 	for target, allow := range map[string]string{

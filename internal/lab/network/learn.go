@@ -15,7 +15,7 @@ const (
 )
 
 // converge does what a real network does after a change: the spanning tree
-// settles, learned addresses are forgotten and learned again.
+// is computed, learned addresses are forgotten and learned again.
 func (n *Network) converge() {
 	n.span()
 	for _, node := range n.nodes {

@@ -54,7 +54,7 @@ func snmp(t *testing.T, n *network.Network, node, program string, credentials []
 	var out bytes.Buffer
 	cmd := command(ctx, t, program, append(all, args...)...)
 	cmd.Stdout, cmd.Stderr = &out, &out
-	_ = cmd.Run() // the text tells more than the exit code
+	_ = cmd.Run() // the text says more than the exit code
 	return out.String()
 }
 

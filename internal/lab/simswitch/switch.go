@@ -1,4 +1,4 @@
-// Package simswitch models an Ethernet switch behind the MIBs that controllers
+// Package simswitch models an Ethernet switch with the MIBs that controllers
 // read and write: SNMPv2-MIB system, IF-MIB, ipNetToMedia, BRIDGE-MIB,
 // Q-BRIDGE-MIB and LLDP-MIB. Every value is computed from the model when it is
 // asked for, so a switch of 48 ports takes some kilobytes.

@@ -34,7 +34,7 @@ const (
 type bench struct {
 	*simswitch.Switch
 	mib   snmpagent.MIB
-	admin []int // ports that PortAdmin told of
+	admin []int // ports that PortAdmin reported
 }
 
 func newBench(t testing.TB, change func(p *simswitch.Profile)) *bench {

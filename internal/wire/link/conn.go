@@ -52,7 +52,7 @@ func Open(ctx context.Context, calls grpc.ClientConnInterface) (*Conn, error) {
 	return &Conn{calls: calls, link: newClient(stream, cancel)}, nil
 }
 
-// Linked tells whether there was a link when the connection was opened.
+// Linked reports whether there was a link when the connection was opened.
 func (c *Conn) Linked() bool { return c.link != nil }
 
 // Close ends the link and waits until nothing of it runs. The calls under way fail
@@ -116,7 +116,7 @@ func (c *Conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method stri
 	return c.calls.NewStream(ctx, desc, method, opts...)
 }
 
-// plain tells whether the options are such as a link fulfils.
+// plain reports whether the options are such as a link fulfils.
 func plain(opts []grpc.CallOption) bool {
 	for _, o := range opts {
 		switch o := o.(type) {

@@ -23,7 +23,7 @@ import (
 )
 
 // Server is the end that is called: a registrar that serves over links what is
-// registered with it, by the same handlers as the gRPC server behind it.
+// registered with it, by the same handlers as the gRPC server that it belongs to.
 type Server struct {
 	pluginv1.UnimplementedLinkServer
 	// Admit, which may be nil, is asked for each call on a link, with the context of the

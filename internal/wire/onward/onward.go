@@ -49,7 +49,7 @@ func Continue(ctx context.Context) context.Context {
 }
 
 // Relayed is Continue for the host, which passes a call on to another plugin: it
-// counts one hop more. Hops tells how many there were before.
+// counts one hop more. Hops reports how many there were before.
 func Relayed(ctx context.Context) (_ context.Context, hops int) {
 	in, _ := metadata.FromIncomingContext(ctx)
 	hops = HopsOf(in)

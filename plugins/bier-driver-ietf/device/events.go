@@ -40,7 +40,7 @@ func (w *watcher) hear(ctx context.Context, n netconf.Notification, own ...*netc
 	return nil
 }
 
-// bierEvents reads the notifications of ietf-bier; nil: it is none. Later drafts write
+// bierEvents reads the notifications of ietf-bier; nil: it is another one. Later drafts write
 // received- before the names of leaves, and list the BFR-ids of one collision.
 func bierEvents(n *xmltree.Node) []*bierdriver.Notification {
 	if n.Space != nsBier {

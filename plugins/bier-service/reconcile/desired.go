@@ -52,16 +52,6 @@ func (d *Desired) Wire(members bool) *bierdriver.Config {
 	return c
 }
 
-// Wanted returns what each router must hold, by node-id. Routers that must hold
-// nothing are left out. It depends on nothing but n.
-func Wanted(n bier.Network) map[string]*Desired {
-	all, _ := new(Planner).Wanted(n)
-	for _, d := range all {
-		d.Made()
-	}
-	return all
-}
-
 // domain adds a node's part in a domain. A router knows one bier-global only: that
 // of the first domain; sub-domains of further ones get their values spelled out.
 func (d *Desired) domain(nd *bier.NodeDomain) {

@@ -47,7 +47,7 @@ func TestEachRouterHoldsItsPartOfAChannel(t *testing.T) {
 	top := network(5, 1)
 	c := bier.Channel{Name: "c", SrcIP: "0.0.0.0", DstGroup: "232.0.0.1", DomainID: 1, SubDomainID: 1, SourceWildcard: 32, GroupWildcard: 32,
 		IngressNode: "n00001", EgressNodes: []bier.EgressNode{{ID: "n00003"}, {ID: "n00004"}}}
-	d := Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string]iter.Seq[bier.Channel]{"flow:1": slices.Values([]bier.Channel{c})}})
+	d := wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string]iter.Seq[bier.Channel]{"flow:1": slices.Values([]bier.Channel{c})}})
 	id := func(node string) uint32 {
 		x, s := top.Node(node).Member(1, 1)
 		return uint32(bier.BFRID(x, s))
@@ -73,7 +73,7 @@ func TestChannelThatLostItsIngress(t *testing.T) {
 	c := bier.Channel{Name: "c", SrcIP: "0.0.0.0", DstGroup: "232.0.0.1", DomainID: 1, SubDomainID: 1, SourceWildcard: 32, GroupWildcard: 32,
 		IngressNode: "n00001", EgressNodes: []bier.EgressNode{{ID: "n00002"}}}
 	top.Node("n00001").Params.Domains = nil
-	d := Wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string]iter.Seq[bier.Channel]{"flow:1": slices.Values([]bier.Channel{c})}})
+	d := wanted(bier.Network{Topologies: []*bier.Topology{top}, Channels: map[string]iter.Seq[bier.Channel]{"flow:1": slices.Values([]bier.Channel{c})}})
 	for _, node := range []string{"n00001", "n00002"} {
 		if d[node] == nil || len(d[node].Problems) != 1 || len(d[node].Config.Channels) != 0 {
 			t.Errorf("node %s: %+v", node, d[node])
@@ -86,7 +86,7 @@ func TestTwoDomainsOnOneRouter(t *testing.T) {
 	one := bier.NodeDomain{ID: 1, Global: bier.Global{BSL: 256, BFRID: new16(1), IPv4Prefix: "10.0.0.1/32", SubDomains: []bier.SubDomain{{ID: 0, IGP: "ISIS"}}}}
 	two := bier.NodeDomain{ID: 2, Global: bier.Global{BSL: 64, BFRID: new16(9), IPv4Prefix: "10.0.0.2/32", SubDomains: []bier.SubDomain{{ID: 0, IGP: "ISIS"}, {ID: 5, IGP: "OSPF"}}}}
 	top := bier.Topology{ID: "x", Nodes: []bier.Node{{ID: "r", Params: bier.NodeParams{Domains: []bier.NodeDomain{one, two}}}}}
-	d := Wanted(bier.Network{Topologies: []*bier.Topology{&top}, Channels: map[string]iter.Seq[bier.Channel]{top.ID: slices.Values([]bier.Channel(nil))}})["r"]
+	d := wanted(bier.Network{Topologies: []*bier.Topology{&top}, Channels: map[string]iter.Seq[bier.Channel]{top.ID: slices.Values([]bier.Channel(nil))}})["r"]
 	g := d.Config.Global
 	if g.BfrId != 1 || len(g.SubDomains) != 2 || g.SubDomains[1].BfrId != 9 || g.SubDomains[1].Bitstringlength != 64 {
 		t.Errorf("the router holds %v", g)
@@ -94,4 +94,14 @@ func TestTwoDomainsOnOneRouter(t *testing.T) {
 	if all := strings.Join(d.Problems, "; "); !strings.Contains(all, "sub-domain 0 of domain 2") || !strings.Contains(all, "10.0.0.2/32") {
 		t.Errorf("problems: %s", all)
 	}
+}
+
+// wanted returns what each router must hold, by node-id. Routers that must hold
+// nothing are left out. It depends on nothing but n.
+func wanted(n bier.Network) map[string]*Desired {
+	all, _ := new(Planner).Wanted(n)
+	for _, d := range all {
+		d.Made()
+	}
+	return all
 }

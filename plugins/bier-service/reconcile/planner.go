@@ -56,8 +56,8 @@ type part struct {
 	sum     [sha256.Size]byte
 }
 
-// Wanted is what the function Wanted returns, and the nodes of which it is not what it was at
-// the call before. The map is valid until the next call.
+// Wanted returns what each router must hold, by node-id, without those that must hold nothing, and
+// the nodes of which it changed since the call before. The map is valid until the next call.
 func (p *Planner) Wanted(n bier.Network) (desired map[string]*Desired, changed map[string]bool) {
 	before := map[string]*plan{}
 	for _, x := range p.plans {

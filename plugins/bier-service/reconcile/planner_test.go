@@ -61,7 +61,7 @@ func TestPlannerFollowsChanges(t *testing.T) {
 			}
 			lists[x.ID], n.Channels[x.ID] = list, slices.Values(list)
 			got, changed := p.Wanted(n)
-			want := Wanted(n)
+			want := wanted(n)
 			if len(got) != len(want) {
 				t.Fatalf("seed %d step %d: %d routers, want %d", seed, step, len(got), len(want))
 			}

@@ -125,7 +125,7 @@ func checkLabels(p *problems, d *bier.NodeDomain, s *bier.SubDomain, before []la
 		for _, e := range family.list {
 			where := fmt.Sprintf("domain %d, sub-domain %d, %s, bitstringlength %d", d.ID, s.ID, family.name, e.BSL)
 			if !bier.BSL(e.BSL).Valid() {
-				p.err("%s: bitstringlength %d is none of %v", family.name, e.BSL, bier.BSLs)
+				p.err("%s: bitstringlength %d is not one of %v", family.name, e.BSL, bier.BSLs)
 				continue
 			}
 			if lengths[e.BSL] {

@@ -56,7 +56,7 @@ func TestRulesOfOneNode(t *testing.T) {
 			n.s.BSL, n.s.BFRID, n.e[0].Size, n.e[1].Size, n.e[1].Base = 64, id[uint16](16320), 255, 64, 3000
 		}, false, ""},
 		"not 256 bits":          {func(n at) { n.s.AF.IPv4 = n.e[:1] }, true, "takes no bit strings of 256 bits"},
-		"a length that is none": {func(n at) { n.e[0].BSL = 100 }, false, "bitstringlength 100 is none of"},
+		"a length that is none": {func(n at) { n.e[0].BSL = 100 }, false, "bitstringlength 100 is not one of"},
 		"a length twice":        {func(n at) { n.e[0].BSL = 256 }, false, "two entries of bitstringlength 256"},
 		"no labels":             {func(n at) { n.e[0].Size = 0 }, false, "label-range-size of label base 1000 is 0"},
 		"labels above 20 bits":  {func(n at) { n.e[1].Base = 1<<20 - 7 }, false, "are not within 0..1048575"},

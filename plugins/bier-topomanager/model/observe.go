@@ -105,7 +105,7 @@ func link(l topology.Link) bier.Link {
 		Loss: number(l.Attributes["loss"]), Metric: number(l.Attributes["metric"])}
 }
 
-// number reads an attribute; what is none counts as 0.
+// number reads an attribute; what is not a number counts as 0.
 func number(s string) uint64 {
 	n, _ := strconv.ParseUint(s, 10, 64)
 	return n

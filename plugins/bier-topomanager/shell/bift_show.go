@@ -64,7 +64,7 @@ func (s *Shell) runBIFTShow(_ context.Context, in *commands.Invocation) error {
 			b = bier.Imposition(d, x)
 		}
 		if !b.Valid() {
-			return fault.New(fault.Invalid, "bitstringlength %d is none of %v", b, bier.BSLs)
+			return fault.New(fault.Invalid, "bitstringlength %d is not one of %v", b, bier.BSLs)
 		}
 		for _, table := range bier.NewGraph(&views[i], domain, sub).BIFTs(in.Arg("node"), b) {
 			if one {

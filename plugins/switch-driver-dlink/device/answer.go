@@ -79,7 +79,7 @@ func (p *Parser) Table(text string) (table []*switchdriver.ACLEntry, ok bool) {
 	return table, len(table) > 0 || p.title.MatchString(text)
 }
 
-// layer is the one a profile's line tells, empty for one that this contract has not.
+// layer is the one a profile's line reports, empty for one that this contract has not.
 func (p *Parser) layer(line string) string {
 	m := p.kind.FindStringSubmatch(line)
 	switch {
@@ -91,7 +91,7 @@ func (p *Parser) layer(line string) string {
 	return switchdriver.LayerIP
 }
 
-// masks reads a line behind "MASK on"; false: it tells of a VLAN in another way.
+// masks reads a line after "MASK on"; false: it reports a VLAN in another way.
 func (p *Parser) masks(q *switchdriver.ACLProfile, line string) bool {
 	ok := true
 	if m := p.vlanMask.FindStringSubmatch(line); m != nil {
@@ -107,7 +107,7 @@ func (p *Parser) masks(q *switchdriver.ACLProfile, line string) bool {
 	return ok
 }
 
-// values reads a line behind "Match on"; false: it tells of a VLAN in another way.
+// values reads a line after "Match on"; false: it reports a VLAN in another way.
 func (p *Parser) values(r *switchdriver.ACLRule, line string) bool {
 	ok := true
 	if m := p.vlanID.FindStringSubmatch(line); m != nil {

@@ -86,7 +86,7 @@ func TestParse(t *testing.T) {
 			{RuleId: 21, Layer: "ETHERNET", Ports: []uint32{1, 2, 3, 71}}}},
 		{Profile: &switchdriver.ACLProfile{ProfileId: 2, ProfileName: "web", Layer: "IP", VlanMask: vlan(1), SrcIpMask: "255.255.255.0", DstIpMask: "255.0.0.0"}, Rules: []*switchdriver.ACLRule{
 			{RuleId: 1, Layer: "IP", Ports: []uint32{1, 2}, VlanId: vlan(1), SrcIp: "192.0.2.0", DstIp: "10.0.0.0", Action: "PERMIT"}}},
-		// A VLAN that is told in another way: nothing of it is compared.
+		// A VLAN that is reported in another way: nothing of it is compared.
 		{Profile: &switchdriver.ACLProfile{ProfileId: 3, ProfileName: "odd", Layer: "IP"}, Rules: []*switchdriver.ACLRule{
 			{RuleId: 1, Layer: "IP", Ports: []uint32{1}}, {RuleId: 2, Layer: "IP", SrcIp: "192.0.2.0"}}},
 		{Profile: &switchdriver.ACLProfile{ProfileId: 4, ProfileName: "v6"}}}

@@ -56,7 +56,7 @@ func (s *session) named(err error) error {
 }
 
 // takeBack removes a profile or rule that the switch made otherwise than asked for; it
-// was not there before. The text tells how that ended, and is empty where nothing is to be removed.
+// was not there before. The text reports how that ended, and is empty where nothing is to be removed.
 func (s *session) takeBack(action switchdriver.ACLAction, p *switchdriver.ACLProfile, r *switchdriver.ACLRule, table []*switchdriver.ACLEntry) string {
 	have := switchdriver.FindACL(table, p)
 	switch {
@@ -140,7 +140,7 @@ func (s *session) stp(port uint32) (bool, error) {
 }
 
 // ApplySettings implements switchdriver.SettingsApplier. A setting that the switch
-// refuses is told in its line and does not keep the others from being made; only when
+// refuses is reported in its line and does not keep the others from being made; only when
 // the session is lost does the call fail.
 func (d *Driver) ApplySettings(ctx context.Context, set *switchdriver.Settings) (report []string, err error) {
 	if err := switchdriver.CheckSwitch(set.GetSwitch()); err != nil {
@@ -176,7 +176,7 @@ func (d *Driver) ApplySettings(ctx context.Context, set *switchdriver.Settings) 
 	return report, err
 }
 
-// unfinished tells what was done before a session was lost.
+// unfinished reports what was done before a session was lost.
 func unfinished(err error, report []string) error {
 	f := *fault.All(err)[0]
 	if len(report) > 0 {

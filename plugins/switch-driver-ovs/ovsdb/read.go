@@ -105,7 +105,7 @@ func choose(rows []row, interfaces map[string]row, name string, mac uint64) (row
 	return nil, fmt.Errorf("which of the bridges %s is the switch? None has its MAC address; name it in etc/switch-driver-ovs.yaml", strings.Join(names, ", "))
 }
 
-// add reads a port. The bridge's own, local one is none of the switch's ports.
+// add reads a port. The bridge's own, local one is not one of the switch's ports.
 func (b *Bridge) add(columns row, interfaces map[string]row) {
 	p := &Port{UUID: uuid(columns["_uuid"]), STP: texts(columns["other_config"])["stp-enable"] != "false", Status: merged(columns["status"], columns["rstp_status"])}
 	p.Name = text(columns["name"])
@@ -196,7 +196,7 @@ func status(v any) int32 {
 	return 0
 }
 
-// macOf reads aa:bb:cc:dd:ee:ff; 0 when it is none.
+// macOf reads aa:bb:cc:dd:ee:ff; 0 when it is not one.
 func macOf(s string) uint64 {
 	digits := strings.ReplaceAll(s, ":", "")
 	if len(digits) != 12 {

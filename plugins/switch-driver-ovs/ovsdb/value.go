@@ -100,7 +100,7 @@ func texts(v any) map[string]string {
 	return out
 }
 
-// hexadecimal reads digits without a prefix; 0 when they are none.
+// hexadecimal reads digits without a prefix; 0 when they are not digits.
 func hexadecimal(s string) uint64 {
 	n, err := strconv.ParseUint(s, 16, 64)
 	if err != nil {

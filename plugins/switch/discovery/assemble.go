@@ -79,11 +79,11 @@ func Attach(o *Observation, t Tables, byLLDP, byIfIndex func(uint32) string) {
 		for _, ix := range slices.SortedFunc(maps.Keys(rows), compareRemote) {
 			n := *rows[ix]
 			if len(n.Chassis.ID) == 0 && len(n.Port.ID) == 0 && n.SysName == "" && len(n.Addresses) == 0 {
-				o.Notes = append(o.Notes, fmt.Sprintf("neighbour on port %d tells nothing of itself; left out", ix.LocalPort))
+				o.Notes = append(o.Notes, fmt.Sprintf("neighbour on port %d sends nothing that identifies it; left out", ix.LocalPort))
 				continue
 			}
 			if n.LocalPort = port(ix.LocalPort); n.LocalPort == "" || (n.Protocol == CDP && hasLLDP[n.LocalPort]) {
-				continue // CDP tells of the same device in other words
+				continue // CDP reports the same device in other words
 			}
 			hasLLDP[n.LocalPort] = hasLLDP[n.LocalPort] || n.Protocol != CDP
 			o.Neighbors = append(o.Neighbors, n)

@@ -62,7 +62,7 @@ func TestAssembleNeighbours(t *testing.T) {
 		{Mark: 400, LocalPort: 501, Index: 2}: {SysName: "b"},
 		{Mark: 100, LocalPort: 501, Index: 3}: {SysName: "a"},
 		{Mark: 0, LocalPort: 600, Index: 1}:   {SysName: "c"}, // no table has the port
-		{Mark: 0, LocalPort: 501, Index: 9}:   {},             // tells nothing
+		{Mark: 0, LocalPort: 501, Index: 9}:   {},             // reports nothing
 	}})
 	var got []string
 	for _, n := range o.Neighbors {

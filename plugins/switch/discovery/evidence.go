@@ -12,7 +12,7 @@ import (
 // spanning tree is asked for.
 const maxForwarding = 256
 
-// infer has the switches read again for what else tells of links, when some of them
+// infer has the switches read again for what else reports links, when some of them
 // tell of no neighbours. Those that fail keep what they had.
 func (s *Surveyor) infer() {
 	if s.opt.Infer == nil {

@@ -27,7 +27,7 @@ type link struct {
 // pair joins what two switches see of each other. mine are the sights of the first
 // on the second, theirs the reverse. A link needs sights that agree; where several
 // would, the surest are taken and the others only when nothing else is left for
-// them. What only one end tells of is joined when it names the port exactly.
+// them. What only one end reports is joined when it names the port exactly.
 func pair(mine, theirs []sight) (links []link, lostMine, lostTheirs []sight) {
 	usedA, usedB := map[int]bool{}, map[int]bool{}
 	agree := func(m, t sight) bool {

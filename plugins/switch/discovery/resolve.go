@@ -64,7 +64,7 @@ func (x *index) device(self int, n *Neighbor) (i int, byName bool) {
 }
 
 // plausible refuses a switch found by a weak way when its own chassis id is of
-// the kind the neighbour tells, and another one.
+// the kind the neighbour reports, and another one.
 func (x *index) plausible(i int, n *Neighbor) bool {
 	c := x.obs[i].Chassis
 	return len(c.ID) == 0 || len(n.Chassis.ID) == 0 || c.Subtype != n.Chassis.Subtype || chassisKey(c) == chassisKey(n.Chassis)

@@ -108,7 +108,7 @@ func names(n *Network) []string {
 	return out
 }
 
-// A switch that falls silent keeps what it told, marked; one that never answered is
+// A switch that falls silent keeps what it reported, marked; one that never answered is
 // not there, and neither changes anything for the others.
 func TestSilentSwitches(t *testing.T) {
 	r := newSurvey(t, 0, 1, 2, 3)

@@ -93,7 +93,7 @@ func (a *SDN) Reports() (out []SDNReport) {
 	return out
 }
 
-// Apply applies the settings to a switch, or with dry tells what would be done.
+// Apply applies the settings to a switch, or with dry reports what would be done.
 func (a *SDN) Apply(ctx context.Context, sw *switchdriver.Switch, dry bool) SDNReport {
 	r := SDNReport{Node: sw.NodeId, Switch: switchdriver.Label(sw), At: time.Now(), Settings: a.set, Dry: dry}
 	var err error

@@ -61,7 +61,7 @@ func cable(n *discovery.Network, a, b discovery.End, confirmed bool) string {
 	return s
 }
 
-// joined names a cable by its ends, whichever is told first.
+// joined names a cable by its ends, whichever is reported first.
 func joined(a, b string) string { return min(a, b) + " - " + max(a, b) }
 
 func model(n *discovery.Network, id string) string {
@@ -73,7 +73,7 @@ func model(n *discovery.Network, id string) string {
 	return id
 }
 
-// The ground truth of the D-Link site: four links, each told by both ends.
+// The ground truth of the D-Link site: four links, each reported by both ends.
 func TestRecordedSite(t *testing.T) {
 	dir := recordings(t)
 	h := snmpagent.NewHost()

@@ -106,7 +106,7 @@ func (d *Driver) confirm(ctx context.Context, sw *switchdriver.Switch, r snmp.Ta
 	return after, err
 }
 
-// compare tells how a table differs from what was asked for; empty if it does not.
+// compare reports how a table differs from what was asked for; empty if it does not.
 func compare(t *vlanTable, c change) string {
 	if t == nil {
 		return ""

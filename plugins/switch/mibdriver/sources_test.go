@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// edgesBy lists the links between switches of the list, each with what told of it.
+// edgesBy lists the links between switches of the list, each with what reported it.
 func edgesBy(n *discovery.Network) []string {
 	var out []string
 	for _, e := range n.Edges {
@@ -70,7 +70,7 @@ func TestEverySource(t *testing.T) {
 			[]string{"sw1/1 - sw2/1 lldp confirmed", "sw2/2 - sw3/1 lldp confirmed"}},
 		"LLDP against LLDP-V2": {"chain:2", []simswitch.Discovery{simswitch.LLDP, simswitch.LLDPV2}, []string{"sw1/1 - sw2/1 lldp confirmed"}},
 		"LLDP against CDP":     {"chain:2", []simswitch.Discovery{simswitch.LLDP, simswitch.CDP}, []string{"sw1/1 - sw2/1 lldp confirmed"}},
-		// A mute switch is told of by its neighbours, by one end only.
+		// A mute switch is reported by its neighbours, by one end only.
 		"one mute between two that speak": {"chain:3", []simswitch.Discovery{simswitch.LLDP, simswitch.Mute},
 			[]string{"sw1/1 - sw2/1 lldp", "sw2/2 - sw3/1 lldp"}},
 		// Nobody tells anything: the spanning tree does, blocked links included.
@@ -157,7 +157,7 @@ func TestRefresh(t *testing.T) {
 			}
 			o, whole := observeAt()
 			o, part := refreshed(t, lab, 1, o, false)
-			if part >= whole || part*2 > whole && shows != simswitch.CDP { // CDP tells no time of change
+			if part >= whole || part*2 > whole && shows != simswitch.CDP { // CDP reports no time of change
 				t.Errorf("%d requests in part, %d whole", part, whole)
 			}
 			compare("nothing changed", o)

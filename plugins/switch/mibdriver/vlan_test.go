@@ -234,7 +234,7 @@ func TestFDBTable(t *testing.T) {
 			}
 			want := uint32(1)
 			if p.NoQBridgeTable {
-				want = 0 // BRIDGE-MIB tells no VLAN
+				want = 0 // BRIDGE-MIB reports no VLAN
 			}
 			seen := map[uint64]uint32{}
 			for _, e := range got {
@@ -259,7 +259,7 @@ func TestFDBTable(t *testing.T) {
 	}
 }
 
-// A switch without dot1dBasePortTable tells its ports by their PVIDs.
+// A switch without dot1dBasePortTable shows its ports by their PVIDs.
 func TestPortsByPVID(t *testing.T) {
 	b := newLab(t, network.Options{Topology: "single:1", Ports: 8})
 	if err := b.SetFaults("sw1", faults.Set{Missing: []snmpwire.OID{snmpwire.MustOID("1.3.6.1.2.1.17.1.4")}}); err != nil {

@@ -36,7 +36,7 @@ func less(e edge) bool {
 	return e.TailNode < e.HeadNode || e.TailNode == e.HeadNode && e.TailPort < e.HeadPort
 }
 
-// outside tells devices outside the list by the form of their ids.
+// outside recognizes devices outside the list by the form of their ids.
 func outside(id string) bool { return strings.Contains(id, ":") }
 
 // change is the notification topology-changed of module switch-topology.

@@ -56,7 +56,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// What is wrong with an input is told, all of it, with the leaf; nothing is sent.
+// What is wrong with an input is reported, all of it, with the leaf; nothing is sent.
 func TestRefusedInput(t *testing.T) {
 	b := newLab(t, network.Options{Topology: "single:1", Ports: 4})
 	const in = `{"node-id":` + sw1 + `,`

@@ -55,14 +55,14 @@ func (e *Error) Access() bool {
 	if access(e.Cause) != "" {
 		return true
 	}
-	// gosnmp tells an answer made with another key by its text only.
+	// gosnmp reports an answer made with another key by its text only.
 	if e.Cause != nil && strings.Contains(e.Cause.Error(), "not authentic") {
 		return true
 	}
 	return e.Status == gosnmp.AuthorizationError || e.Status == gosnmp.NoAccess
 }
 
-// LoopError tells that an agent answered identifiers that do not increase, so that
+// LoopError reports that an agent answered identifiers that do not increase, so that
 // a walk would never end. What came before is good.
 type LoopError struct{ OID string }
 

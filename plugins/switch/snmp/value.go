@@ -37,7 +37,7 @@ func (v Value) Peek() []byte {
 	return b
 }
 
-// Int returns a number of any type; 0 for what is none.
+// Int returns a number of any type; 0 for anything else.
 func (v Value) Int() int64 {
 	switch n := v.v.(type) {
 	case int:
@@ -56,7 +56,7 @@ func (v Value) Int() int64 {
 	return 0
 }
 
-// Uint32 returns a number from 0 to 2³²-1; 0 for what is none.
+// Uint32 returns a number from 0 to 2³²-1; 0 for anything else.
 func (v Value) Uint32() uint32 {
 	if n := v.Int(); n > 0 && n <= 0xffffffff {
 		return uint32(n)

@@ -34,7 +34,7 @@ type badCell struct {
 	text   string
 }
 
-// examine makes a switch of the cells and tells everything that is wrong.
+// examine makes a switch of the cells and reports everything that is wrong.
 func examine(row [columns]string) (e Entry, bad []badCell) {
 	fail := func(col int, format string, args ...any) {
 		bad = append(bad, badCell{col, fmt.Sprintf(format, args...)})

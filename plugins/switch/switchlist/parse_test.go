@@ -155,7 +155,7 @@ func TestWriteAndParse(t *testing.T) {
 	}
 }
 
-// Texts of aaa:seal-secret are opened, each once; one that does not open is told with its
+// Texts of aaa:seal-secret are opened, each once; one that does not open is reported with its
 // line and column, and no text of a secret is in a problem.
 func TestSealed(t *testing.T) {
 	text := "MAC,IP,SNMP_Community,CLI_Username,CLI_Password,Model\n" +
@@ -215,7 +215,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A switch that is in the list under two MAC addresses is told; switches behind one agent
+// A switch that is in the list under two MAC addresses is reported; switches behind one agent
 // are asked with communities of their own, and bridges of one host not by SNMP.
 func TestTwice(t *testing.T) {
 	const title = "MAC,IP,SNMP_Community,CLI_Username,CLI_Password,Model,Port,Version,Driver\n02:00:00:00:00:01,192.0.2.1,c,,,m,,,\n"

@@ -19,7 +19,7 @@ func countLost(c *net.UDPConn) {
 	})
 }
 
-// lost reads what came with a message; false when it tells nothing.
+// lost reads what came with a message; false when it reports nothing.
 func lost(control []byte) (uint32, bool) {
 	list, err := unix.ParseSocketControlMessage(control)
 	if err != nil {

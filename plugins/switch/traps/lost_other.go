@@ -4,7 +4,7 @@ package traps
 
 import "net"
 
-// Only Linux tells how many messages were thrown away.
+// Only Linux reports how many messages were thrown away.
 
 const controlSize = 0
 

@@ -98,7 +98,7 @@ const (
 // enterpriseSpecific is the generic-trap of version 1 traps that are not standard.
 const enterpriseSpecific = 6
 
-// read fills a Trap from a notification; false: the message is none.
+// read fills a Trap from a notification; false: the message is not a notification.
 func (t *Trap) read(p *gosnmp.SnmpPacket) bool {
 	rest := p.Variables
 	ticks := uint32(0)

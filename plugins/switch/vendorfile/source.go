@@ -23,7 +23,7 @@ type Source struct {
 	looked time.Time
 }
 
-// stamp tells one state of a file from another.
+// stamp distinguishes one state of a file from another.
 type stamp struct {
 	path string
 	size int64

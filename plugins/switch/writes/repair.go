@@ -95,7 +95,7 @@ func (w *Writer) repaired(ctx context.Context, c *carried, outcome Outcome, text
 	return nil
 }
 
-// apart tells changes that a driver plugin made of what no other driver touches, such
+// apart separates changes that a driver plugin made of what no other driver touches, such
 // as access lists: while the plugin is away they wait, and the rest of the switch does
 // not wait for them.
 func (r *Record) apart() bool { return r.Driver != "" && r.Operation.ACL != nil && len(r.Steps) == 0 }

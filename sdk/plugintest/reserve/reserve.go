@@ -22,7 +22,7 @@ const lowest, highest = 10_000, 32_767
 // and which no other caller of this package gets until the test ends. network is
 // "tcp" or "udp". It ends the test when there is none.
 //
-// A listener on port 0 that tells its port is better where that can be had.
+// A listener on port 0 that reports its port is better where that can be had.
 func Port(t testing.TB, network, ip string) int {
 	t.Helper()
 	first, last := ports()

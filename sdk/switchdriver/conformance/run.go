@@ -37,7 +37,7 @@ type Peer struct {
 	// are only read.
 	ARP string
 	// Sent returns what the driver has had the switch do or change so far, one item a
-	// command; nil: cannot be told.
+	// command; nil: it is not known.
 	Sent func() []string
 	// Fake is the switch, if it is simulated and can have faults; nil: not known, and what
 	// the driver does with them is not checked.
@@ -158,7 +158,7 @@ func (k *kit) ctx() context.Context {
 
 func (k *kit) has(operation string) bool { return slices.Contains(k.operations, operation) }
 
-// sent is what the switch was asked to do; nothing when that cannot be told.
+// sent is what the switch was asked to do; nothing when that is not known.
 func (k *kit) sent() []string {
 	if k.Sent == nil {
 		return nil
@@ -244,7 +244,7 @@ func describes(k *kit) {
 	}
 	for i, o := range k.operations {
 		if !slices.Contains(all, o) {
-			k.t.Errorf("operation %q is none of %v", o, all)
+			k.t.Errorf("operation %q is not one of %v", o, all)
 		}
 		if slices.Contains(k.operations[:i], o) {
 			k.t.Errorf("operation %q is announced twice", o)

@@ -95,7 +95,7 @@ func ports(k *kit) {
 	}
 	for _, p := range k.Ports {
 		if !seen[p] {
-			k.t.Errorf("the switch has port %d, but it is not told", p)
+			k.t.Errorf("the switch has port %d, but it is not reported", p)
 		}
 	}
 }

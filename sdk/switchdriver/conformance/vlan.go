@@ -20,7 +20,7 @@ func (k *kit) vlans() map[uint32]*switchdriver.VLAN {
 	out := map[uint32]*switchdriver.VLAN{}
 	for _, v := range all {
 		if out[v.VlanId] != nil && !v.Dynamic {
-			k.t.Errorf("VLAN %d is told twice", v.VlanId)
+			k.t.Errorf("VLAN %d is reported twice", v.VlanId)
 		}
 		if err := switchdriver.CheckVLAN(v, nil); err != nil {
 			k.t.Errorf("VLAN %d as read: %v", v.VlanId, err)

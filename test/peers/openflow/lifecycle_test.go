@@ -70,7 +70,7 @@ func TestSwitchesAndPluginComeBack(t *testing.T) {
 	r.lab("up")
 	follow(t, p, r, r.complete())
 	p.Stop()
-	r.lab("link", "3", "down") // nobody is told
+	r.lab("link", "3", "down") // no message is sent
 	p = plugin(t, listen, nil)
 	follow(t, p, r, r.complete(3))
 	r.lab("link", "3", "up")

@@ -13,7 +13,7 @@ func TestReferralsAreNotFollowed(t *testing.T) {
 	s := startSlapd(t, cert, key, 0)
 	for name, k := range map[string]struct {
 		more string
-		why  string // the log tells; empty = alice logs in all the same
+		why  string // the log reports; empty = alice logs in all the same
 	}{
 		"of a branch, among the entries":   {"searchFilter = (title=boss)", ""},
 		"of the branch that is searched":   {"searchBase = \"ou=Branch,dc=lab,dc=test\"\nsearchFilter = (uid={0})", "ldap://branch.lab.test/"},

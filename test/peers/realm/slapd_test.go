@@ -196,7 +196,7 @@ func TestSlapd(t *testing.T) {
 			}
 			c := harness.Start(t, bin, files)
 			c.Ctl("feature:install ctl-realm-ldap ctl-aaa-cert")
-			if secure { // not trusted, then trusted, and nothing is started anew
+			if secure { // not trusted, then trusted, and nothing is started again
 				logins(t, c, []loginCase{{"not trusted yet", "alice", "alicepw", 503, 503}, {"local", "admin", "admin", 200, 200}})
 				toldWhy(t, c, "x509")
 				trust(t, c, cert)

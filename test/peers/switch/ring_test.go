@@ -25,7 +25,7 @@ type edgeList struct {
 	} `json:"edge-list-entry"`
 }
 
-// found are the edges the plugin tells of, "node/port>node/port".
+// found are the edges the plugin reports, "node/port>node/port".
 func found(ctx context.Context, t *testing.T, p *plugintest.Plugin, names map[string]string) []string {
 	t.Helper()
 	var list edgeList

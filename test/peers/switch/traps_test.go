@@ -159,7 +159,7 @@ func TestTrapPrograms(t *testing.T) {
 	}
 }
 
-// A ring of real devices, and nothing but their own traps tells of what happens:
+// A ring of real devices, and nothing but their own traps reports what happens:
 // linkDown and linkUp of snmpd, lldpRemTablesChange of lldpd, coldStart.
 func TestTrapsOfRing(t *testing.T) {
 	need(t, "ip", "snmpd", "lldpd", "lldpcli", "snmpbulkwalk", "unshare", "setsid")
@@ -210,7 +210,7 @@ func TestTrapsOfRing(t *testing.T) {
 			return slices.ContainsFunc(r.Traps, func(x trap) bool { return x.Kind == kind && ids[x.Node] != "" })
 		}
 	}
-	// lldpd tells of a change only when it told of none for a while: cut until it does.
+	// lldpd reports a change only when it reported none for a while: cut until it does.
 	for told := false; !told; {
 		set("down")
 		as(2*nodes - 2)

@@ -184,7 +184,7 @@ func (c *chain) forwarding() {
 			c.t.Errorf("switch %d: the table of %d entries does not have the host", sw+1, len(all.Entries))
 		}
 	}
-	// The peer has no static entries: the refusal is told, and nothing is half done.
+	// The peer has no static entries: the refusal is reported, and nothing is half done.
 	err := c.Call(c.ctx, "fdb:set-fdb-entry", map[string]any{"node-id": c.node[0], "vlan-id": 100, "dest-mac-addr": mac, "port": c.port[0]["h1"]}, nil)
 	if !errors.Is(err, &fault.Error{Kind: fault.Downstream}) {
 		c.t.Errorf("a static entry on a switch without them: %v", err)
@@ -195,7 +195,7 @@ func (c *chain) forwarding() {
 	}
 }
 
-// The chain's own links, told by LLDP, at bridge port numbers.
+// The chain's own links, reported by LLDP, at bridge port numbers.
 func TestChain(t *testing.T) {
 	c := newChain(t, 3)
 	ids := map[string]string{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// waiting tells how many wait, once as many do.
+// waiting reports how many wait, once as many do.
 func (l *line) until(t *testing.T, n int) {
 	t.Helper()
 	for {

@@ -74,7 +74,7 @@ func modules(t *testing.T, sdk string) string {
 }
 
 // examples/switchdriver-go is what ctl plugin new writes, and nothing else: the guide
-// says so. Write it anew after a change of the templates:
+// says so. Write it again after a change of the templates:
 // ctl plugin new --kind switchdriver --dir examples/switchdriver-go switchdriver-go
 func TestTheExampleIsTheSkeleton(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")

@@ -35,7 +35,7 @@ func TestControllersOfAClusterHaveOneKey(t *testing.T) {
 	must[encrypt.Found](t)(first.Rotate(t.Context()))
 	must[encrypt.Found](t)(first.Rotate(t.Context()))
 	check(must[*encrypt.Service](t)(open(b, store, true)))
-	// One that was away while the earlier keys were ended is told what to do.
+	// One that was away while the earlier keys were ended says what to do.
 	must[encrypt.Found](t)(first.Rotate(t.Context()))
 	if _, _, err := first.Forget(t.Context()); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestOthersAreFollowed(t *testing.T) {
 	must[encrypt.Found](t)(first.Rotate(t.Context()))
 	want := must[encrypt.Info](t)(first.Info(ctx)).Key
 	for must[encrypt.Info](t)(second.Info(ctx)).Key != want {
-		// It comes when the watch tells; the test ends by its own deadline otherwise.
+		// It comes when the watch reports; the test ends by its own deadline otherwise.
 	}
 	cancel()
 	if err := <-done; err != nil {

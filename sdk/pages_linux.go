@@ -1,0 +1,35 @@
+package sdk
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// releasePages gives back the pages of the program's own file that only the start needed: kernels map all that
+// is cached around a page that is used, up to the whole file. What is used again is mapped again. Mappings with
+// pages of their own, as relocations make, are left alone.
+func releasePages() {
+	program, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return
+	}
+	text, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		return
+	}
+	var from, to uintptr
+	own := false
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		switch {
+		case len(f) > 5 && !strings.HasSuffix(f[0], ":"): // 00400000-00f5b000 r-xp 00000000 fe:00 1017 /path
+			n, _ := fmt.Sscanf(f[0], "%x-%x", &from, &to)
+			own = n == 2 && strings.Join(f[5:], " ") == program && !strings.Contains(f[1], "w")
+		case own && slices.Equal(f, []string{"Anonymous:", "0", "kB"}):
+			_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, from, to-from, syscall.MADV_DONTNEED)
+		}
+	}
+}
