@@ -3,9 +3,7 @@ package restconf
 import (
 	"net/http"
 
-	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/restconf/tree"
-	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
 
@@ -74,16 +72,10 @@ func (x *exchange) data(kind string) {
 // (RFC 8040 section 7), as opposed to data that is not there.
 func (x *exchange) target() (tree.Path, error) {
 	now := x.installed()
-	p, err := parsed(now.Schema, x.path, now.Aliases.Module)
+	p, err := tree.Parse(now.Schema, x.path, now.Aliases.Module)
 	if err == nil && len(p) > 0 && !now.served(p[0].Node.Module) {
 		err = fault.New(fault.Unknown, "there is no node %q", p[0].Node.QName())
 	}
-	return p, absent(err)
-}
-
-// parsed reads the segments of a data resource.
-func parsed(set *yang.Set, path []reqpath.Segment, module func(string) string) (tree.Path, error) {
-	p, err := tree.Parse(set, path, module)
 	return p, absent(err)
 }
 

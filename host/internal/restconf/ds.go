@@ -2,6 +2,7 @@ package restconf
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"ctl.internal/sdk/fault"
@@ -20,15 +21,13 @@ func (x *exchange) datastore() {
 	name := x.shift()
 	short, ok := strings.CutPrefix(name, "ietf-datastores:")
 	switch {
-	case ok && short == "running":
+	case ok && slices.Contains(datastores[:], short):
 		x.ds = short
-		x.data("running")
-	case ok && short == "intended":
-		x.ds = short
-		x.data("intended")
-	case ok && short == "operational":
-		x.ds = short
-		x.data("data")
+		kind := short
+		if short == "operational" {
+			kind = "data"
+		}
+		x.data(kind)
 	case name == "":
 		if x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
 			list := []string{}

@@ -17,10 +17,7 @@ func unread(p tree.Path, at *yang.Data, readable func(string) (may, all bool)) {
 		step := tree.Step{Node: c.Node}
 		var below tree.Path
 		if whole {
-			step.Keys = []string{c.Text()}
-			if c.Node.Kind == yang.List {
-				step.Keys = c.KeyValues()
-			}
+			step.Keys = c.KeyValues()
 			below = append(p[:len(p)-1:len(p)-1], step)
 		} else {
 			below = append(p[:len(p):len(p)], step)

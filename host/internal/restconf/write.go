@@ -38,12 +38,7 @@ func (x *exchange) put(p tree.Path) {
 
 // post creates a child of the target (RFC 8040 section 4.4.1).
 func (x *exchange) post(p tree.Path) {
-	q, err := x.query()
-	if err != nil {
-		x.fail(err)
-		return
-	}
-	body, _, err := x.body()
+	q, body, err := x.request()
 	if err != nil {
 		x.fail(err)
 		return
@@ -95,10 +90,7 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 	var edits []tree.Edit
 	for e := c.First(); e != nil; {
 		next := e.Next()
-		step.Keys = []string{e.Text()}
-		if c.Node.Kind == yang.List {
-			step.Keys = e.KeyValues()
-		}
+		step.Keys = e.KeyValues()
 		edits = append(edits, tree.Edit{Op: tree.Create, Path: append(p[:len(p):len(p)], step), Value: e, Place: q.place})
 		e = next
 	}
@@ -122,11 +114,7 @@ func (x *exchange) delete(p tree.Path) {
 
 // value reads the body as the target's new value; false when that was refused.
 func (x *exchange) value(p tree.Path, o yang.Options) (q query, value *yang.Data, ok bool) {
-	q, err := x.query()
-	var body []byte
-	if err == nil {
-		body, _, err = x.body()
-	}
+	q, body, err := x.request()
 	if err == nil {
 		value, err = x.decode(p, body, o)
 	}
