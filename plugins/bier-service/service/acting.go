@@ -30,17 +30,8 @@ type acting struct {
 	sessions map[string]*bierdriver.Session
 }
 
-// maxListing bounds how long the list of drivers is waited for.
-const maxListing = 5 * time.Second
-
 // act holds the routers to what topologies and channels say, until the role ends.
 func (s *Service) act(ctx context.Context, term *state.Term) {
-	select { // else the first try would find that no driver is installed
-	case <-s.listed:
-	case <-time.After(maxListing):
-	case <-ctx.Done():
-		return
-	}
 	a := &acting{Service: s, term: term, records: newRecords(s.data, term), sessions: map[string]*bierdriver.Session{}}
 	now := s.data.store.Now()
 	var managed []string
