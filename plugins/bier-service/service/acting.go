@@ -15,6 +15,7 @@ import (
 	"ctl.internal/plugins/bier-service/reconcile"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 )
 
@@ -74,11 +75,7 @@ func (a *acting) follow(ctx context.Context) {
 		case <-a.intent:
 			began := time.Now()
 			a.want(ctx)
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(min(4*time.Since(began), maxRest)):
-			}
+			host.Pause(ctx, min(4*time.Since(began), maxRest))
 		case <-a.asked:
 			a.compare()
 		case <-audit:
