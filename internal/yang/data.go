@@ -32,6 +32,9 @@ type Data struct {
 	origin                    Origin
 }
 
+// Name is the name of a member as it was written or, of what was made by hand, its node's.
+func (d *Data) Name() string { return d.name }
+
 // Parent returns the value this one stands in, nil for the top.
 func (d *Data) Parent() *Data { return d.parent }
 
@@ -82,6 +85,17 @@ func (d *Data) add(c *Data) {
 		d.last.next = c
 	}
 	d.last = c
+}
+
+// wrap makes d an array with what it was as the one entry.
+func (d *Data) wrap(a *arena) {
+	e := a.new()
+	*e = Data{kind: d.kind, text: d.text, name: d.name, first: d.first, last: d.last}
+	for c := e.first; c != nil; c = c.next {
+		c.parent = e
+	}
+	d.kind, d.text, d.first, d.last = jArray, "", nil, nil
+	d.add(e)
 }
 
 // arena hands out Data in chunks, so that a document costs few allocations.

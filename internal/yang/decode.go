@@ -132,22 +132,31 @@ func (r *RPC) encodeOutput(output []byte, write func([]byte, *Data) []byte) ([]b
 	if blank(output) {
 		return nil, nil
 	}
-	dec := r.get(Options{Drop: true})
+	dec := r.get(Options{})
 	defer r.put(dec)
-	d, perr := parseJSON(string(output), false, &dec.a)
+	d, err := dec.output(r, output)
+	if d == nil {
+		return nil, err
+	}
+	dec.buf = write(dec.buf[:0], d)
+	return append([]byte(nil), dec.buf...), err
+}
+
+// output checks what a plugin returned. When all faults are Unknown members, which are left out, the
+// tree is returned beside the error.
+func (dec *decoder) output(r *RPC, text []byte) (*Data, error) {
+	dec.v = validator{Options: Options{Drop: true}, a: &dec.a}
+	d, perr := parseJSON(string(text), false, &dec.a)
 	if perr != nil {
 		return nil, perr
 	}
 	d.Node = r.Output
 	dec.v.object(d, r.Output)
 	err := dec.v.err()
-	for _, f := range fault.All(err) {
-		if f.Kind != fault.Unknown {
-			return nil, err
-		}
+	if slices.ContainsFunc(fault.All(err), func(f *fault.Error) bool { return f.Kind != fault.Unknown }) {
+		return nil, err
 	}
-	dec.buf = write(dec.buf[:0], d)
-	return append([]byte(nil), dec.buf...), err
+	return d, err
 }
 
 // Decode reads a JSON object, or with o.XML the element, as the members of n: a container, a list entry, an
@@ -181,11 +190,17 @@ func decode(text []byte, n *Node, o Options, wrapped bool, check func(*validator
 	d.Node, d.parent = n, o.At
 	v := validator{Options: o, a: a}
 	check(&v, d)
-	if o.Drop {
-		v.faults = slices.DeleteFunc(v.faults, func(f *fault.Error) bool { return f.Kind == fault.Unknown })
-	}
-	if err := v.err(); err != nil {
+	if err := v.result(); err != nil {
 		return nil, err
+	}
+	return d, nil
+}
+
+// DecodeAny reads a JSON value that has no schema.
+func DecodeAny(text []byte) (*Data, error) {
+	d, perr := parseJSON(string(text), false, &arena{})
+	if perr != nil {
+		return nil, perr
 	}
 	return d, nil
 }

@@ -82,8 +82,12 @@ func (c *Data) Remove() {
 // it a member.
 func (c *Data) Under(parent *Data) { c.parent = parent }
 
-// KeyValues returns the canonical texts of a list entry's keys, in key order.
+// KeyValues returns the canonical texts of a list entry's keys, in key order, or the value of an
+// entry of a leaf-list: what Entry finds it by.
 func (d *Data) KeyValues() []string {
+	if d.Node.Kind == LeafList {
+		return []string{d.Text()}
+	}
 	values := make([]string, len(d.Node.Keys))
 	for i, k := range d.Node.Keys {
 		if v := d.Get(k); v != nil {
@@ -172,13 +176,7 @@ func (d *Data) mergeArray(from *Data) {
 	}
 	for e := from.first; e != nil; {
 		next := e.next
-		var have *Data
-		switch {
-		case d.Node.Kind == LeafList:
-			have = d.Entry([]string{e.Text()})
-		case len(d.Node.Keys) > 0:
-			have = d.Entry(e.KeyValues())
-		}
+		have := d.Entry(e.KeyValues())
 		switch {
 		case have == nil:
 			d.add(e)

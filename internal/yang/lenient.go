@@ -32,21 +32,15 @@ func (p *parser) memberName() string {
 
 // identifier returns the end of the identifier that begins at i.
 func (p *parser) identifier(i int) int {
-	for i < len(p.s) {
-		c := p.s[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' {
-			i++
-			continue
-		}
-		break
+	for i < len(p.s) && nameByte(p.s[i], 1) {
+		i++
 	}
 	return i
 }
 
 // isWordByte reports whether c may stand in a word without quotes.
 func isWordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= utf8.RuneSelf ||
-		strings.IndexByte("_-.:/+@%*", c) >= 0
+	return nameByte(c, 1) || c >= utf8.RuneSelf || strings.IndexByte(":/+@%*", c) >= 0
 }
 
 // word reads true, false, null, or in a lenient reading a string without quotes.

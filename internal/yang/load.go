@@ -1,9 +1,12 @@
 package yang
 
 import (
+	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -49,7 +52,7 @@ func Load(sources ...Source) (*Set, error) {
 	lib := newLibrary()
 	var l fault.List
 	for _, src := range sources {
-		for _, p := range sortedKeys(src.Files) {
+		for _, p := range slices.Sorted(maps.Keys(src.Files)) {
 			f, err := scan(src.Name, p, src.Files[p])
 			if err == nil {
 				f.shipped = true
@@ -104,3 +107,38 @@ func process(lib *library) (ms *gy.Modules, l fault.List) {
 	}
 	return ms, faults(ms.Process()...)
 }
+
+//go:embed modules/*.yang
+var embedded embed.FS
+
+// embeddedSource is the name of the modules that this package carries.
+const embeddedSource = "internal/yang"
+
+// Carried returns the text of a module that this package carries, for an owner that
+// implements it rather than imports it; fault.NotFound for any other name.
+func Carried(name string) ([]byte, error) {
+	if isIdentifier(name) {
+		if text, err := embedded.ReadFile("modules/" + name + ".yang"); err == nil {
+			return text, nil
+		}
+	}
+	return nil, fault.New(fault.NotFound, "no module %q is carried", name)
+}
+
+// addEmbedded takes the carried module of a name in, if there is one.
+func (lib *library) addEmbedded(name string) error {
+	text, err := Carried(name)
+	if err != nil {
+		return nil // not carried: resolve reports the import
+	}
+	path := "modules/" + name + ".yang"
+	f, err := scan(embeddedSource, path, text)
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "the carried module %s is broken: %v", name, err)
+	}
+	return lib.add(f)
+}
+
+// Modules are the modules this package carries, as modules/NAME.yang: for a plugin
+// that implements one of them.
+func Modules() fs.FS { return embedded }

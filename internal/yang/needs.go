@@ -1,6 +1,8 @@
 package yang
 
 import (
+	"slices"
+
 	"ctl.internal/sdk/fault"
 )
 
@@ -20,9 +22,9 @@ func required(n *Node) bool {
 		}
 		return false
 	case Case:
-		return some(n.Children, required)
+		return slices.ContainsFunc(n.Children, required)
 	case Container:
-		return !n.Presence && some(n.Children, required)
+		return !n.Presence && slices.ContainsFunc(n.Children, required)
 	case List, LeafList:
 		return n.Min > 0
 	}
@@ -35,21 +37,12 @@ func defaulted(n *Node) bool {
 	case Leaf, LeafList:
 		return len(n.Default) > 0 && n.Min == 0
 	case Container:
-		return !n.Presence && some(n.Children, defaulted)
+		return !n.Presence && slices.ContainsFunc(n.Children, defaulted)
 	case Case:
-		return some(n.Children, defaulted)
+		return slices.ContainsFunc(n.Children, defaulted)
 	case Choice:
 		cs := n.defaultCase()
 		return cs != nil && defaulted(cs)
-	}
-	return false
-}
-
-func some(nodes []*Node, f func(*Node) bool) bool {
-	for _, n := range nodes {
-		if f(n) {
-			return true
-		}
 	}
 	return false
 }

@@ -179,11 +179,7 @@ func (s *Set) RPC(module, name string) *RPC { return s.rpcs[module+":"+name] }
 // Data returns the top-level data node of a module, nil if there is none.
 func (s *Set) Data(module, name string) *Node {
 	if m := s.byName[module]; m != nil {
-		for _, n := range m.Data {
-			if n.Name == name {
-				return n
-			}
-		}
+		return named(m.Data, name)
 	}
 	return nil
 }
@@ -191,10 +187,15 @@ func (s *Set) Data(module, name string) *Node {
 // Notification returns a module's notification, nil if there is none.
 func (s *Set) Notification(module, name string) *Node {
 	if m := s.byName[module]; m != nil {
-		for _, n := range m.Notifications {
-			if n.Name == name {
-				return n
-			}
+		return named(m.Notifications, name)
+	}
+	return nil
+}
+
+func named(nodes []*Node, name string) *Node {
+	for _, n := range nodes {
+		if n.Name == name {
+			return n
 		}
 	}
 	return nil

@@ -79,17 +79,9 @@ func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 	if n := len(output) / 10; cap(dec.a.chunk) < n { // about one value in ten bytes; the next pages are as long
 		dec.a.chunk = make([]Data, 0, n)
 	}
-	dec.v = validator{Options: Options{Drop: true}, a: &dec.a}
-	d, perr := parseJSON(string(output), false, &dec.a)
-	if perr != nil {
-		return nil, false, perr
-	}
-	d.Node = p.RPC.Output
-	dec.v.object(d, p.RPC.Output)
-	for _, f := range fault.All(dec.v.err()) {
-		if f.Kind != fault.Unknown {
-			return nil, false, dec.v.err()
-		}
+	d, err := dec.output(p.RPC, output)
+	if d == nil {
+		return nil, false, err
 	}
 	next, err := p.count(d)
 	if err != nil {
@@ -97,7 +89,7 @@ func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 	}
 	if more = next != nil && (!p.limited || p.left > 0); more {
 		p.cursor = next.text
-		d.unlink(next)
+		next.Remove()
 	}
 	if p.XML {
 		return p.xml(d, more), more, nil
@@ -198,17 +190,4 @@ func (p *Pages) xml(d *Data, more bool) []byte {
 		text = bytes.TrimSuffix(text, []byte(outputEnd))
 	}
 	return text
-}
-
-// unlink takes a member out.
-func (d *Data) unlink(m *Data) {
-	if d.first == m {
-		d.first = m.next
-		return
-	}
-	for c := d.first; c != nil; c = c.next {
-		if c.next == m {
-			c.next = m.next
-		}
-	}
 }

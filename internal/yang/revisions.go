@@ -1,7 +1,8 @@
 package yang
 
 import (
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	gy "github.com/openconfig/goyang/pkg/yang"
@@ -130,7 +131,7 @@ var typesOnly = map[string]bool{
 // and groupings, for a server has one of each data tree, rpc and identity.
 func (lib *library) checkRevisions() fault.List {
 	var l fault.List
-	for _, name := range sortedKeys(lib.byName) {
+	for _, name := range slices.Sorted(maps.Keys(lib.byName)) {
 		files := lib.byName[name]
 		if len(files) < 2 {
 			continue
@@ -147,13 +148,4 @@ func (lib *library) checkRevisions() fault.List {
 		}
 	}
 	return l
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

@@ -37,12 +37,7 @@ type importOf struct {
 }
 
 // full is the name goyang knows the file by.
-func (f *file) full() string {
-	if f.revision == "" {
-		return f.name
-	}
-	return f.name + "@" + f.revision
-}
+func (f *file) full() string { return fullName(f.name, f.revision) }
 
 // at makes a fault that names the place of a statement as file:line.
 func at(s *gy.Statement, format string, args ...any) *fault.Error {
@@ -196,13 +191,14 @@ func argument(s *gy.Statement, keyword string) string {
 // isIdentifier reports whether s is a YANG identifier (RFC 7950 section 6.2).
 func isIdentifier(s string) bool {
 	for i := range len(s) {
-		c := s[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
-		case i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.'):
-		default:
+		if !nameByte(s[i], i) {
 			return false
 		}
 	}
 	return s != ""
+}
+
+// nameByte reports whether an identifier may have c at a place.
+func nameByte(c byte, i int) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.')
 }

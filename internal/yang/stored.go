@@ -83,10 +83,7 @@ func (s *Stored) Decode(o Options) (*Data, error) {
 	if dec.perr != nil {
 		return nil, dec.perr
 	}
-	if o.Drop {
-		dec.v.faults = slices.DeleteFunc(dec.v.faults, func(f *fault.Error) bool { return f.Kind == fault.Unknown })
-	}
-	if err := dec.v.err(); err != nil {
+	if err := dec.v.result(); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -101,7 +101,7 @@ func (w *Writer) array(s *Stored, module string) {
 
 // masks reports whether a node has a masked value below it.
 func (w *Writer) masks(n *Node) bool {
-	return w.Masked != nil && (w.Masked(n) || some(n.members, w.masks))
+	return w.Masked != nil && (w.Masked(n) || slices.ContainsFunc(n.members, w.masks))
 }
 
 // json writes what stands between values in JSON alone.

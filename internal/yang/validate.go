@@ -1,6 +1,8 @@
 package yang
 
 import (
+	"slices"
+
 	"ctl.internal/internal/nearest"
 	"ctl.internal/sdk/fault"
 )
@@ -55,6 +57,14 @@ func (v *validator) err() error {
 		v.faults = append(v.faults, fault.New(fault.Invalid, "there are more faults than the %d shown", maxFaults))
 	}
 	return v.faults.Err()
+}
+
+// result is err without the unknown members that Drop has removed in silence.
+func (v *validator) result() error {
+	if v.Drop {
+		v.faults = slices.DeleteFunc(v.faults, func(f *fault.Error) bool { return f.Kind == fault.Unknown })
+	}
+	return v.err()
 }
 
 // value checks d, which stands where n is expected.

@@ -59,13 +59,7 @@ func (v *validator) array(d *Data, n *Node) bool {
 		return true
 	}
 	if (v.Aliases.wraps(n) || v.Single && n.Kind == List) && (n.Kind == List) == (d.kind == jObject) {
-		e := v.a.new()
-		*e = Data{kind: d.kind, text: d.text, name: d.name, first: d.first, last: d.last}
-		for c := e.first; c != nil; c = c.next {
-			c.parent = e
-		}
-		d.kind, d.text, d.first, d.last = jArray, "", nil, nil
-		d.add(e)
+		d.wrap(v.a)
 		return true
 	}
 	v.fault(fault.Invalid, d.Path(), "want an array, got %s", jsonNames[d.kind])

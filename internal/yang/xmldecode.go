@@ -275,13 +275,7 @@ func (r *xmlReader) generic(d *Data, module string) {
 			case have.kind == jArray:
 				have.add(c)
 			default:
-				e := r.a.new()
-				*e = Data{kind: have.kind, text: have.text, first: have.first, last: have.last}
-				for g := e.first; g != nil; g = g.next {
-					g.parent = e
-				}
-				have.kind, have.text, have.first, have.last = jArray, "", nil, nil
-				have.add(e)
+				have.wrap(r.a)
 				have.add(c)
 			}
 		case xml.CharData:

@@ -2,6 +2,7 @@ package yang
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -208,6 +209,32 @@ func memberName(s string) string {
 	})
 }
 
-func nameByte(c byte, i int) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.')
+// XMLOf writes a JSON object that has no schema as XML, one element a member: a name with the name
+// of a module of the sets, or at the top without one of the module top, is in its namespace. The
+// values of members named in paths are instance-identifiers.
+func XMLOf(text []byte, top string, paths []string, sets ...*Set) ([]byte, error) {
+	d, err := DecodeAny(text)
+	if err != nil {
+		return nil, err
+	}
+	all := &spaces{uri: map[string]string{}}
+	for _, s := range sets {
+		maps.Copy(all.uri, s.Root.spaces.uri)
+	}
+	w := xmlWriter{spaces: all, paths: paths}
+	for c := d.first; c != nil; c = c.next {
+		name := c.name
+		if w.module(name) == "" {
+			name = top + ":" + name
+		}
+		w.value(c, name, "")
+	}
+	return w.buf, nil
+}
+
+// XMLPath is an instance-identifier as an element path, with the prefixes it needs.
+func (s *Set) XMLPath(path string) []byte {
+	w := xmlWriter{spaces: s.Root.spaces, paths: []string{"path"}}
+	w.value(&Data{kind: jString, text: path}, "path", "")
+	return w.buf
 }

@@ -9,7 +9,9 @@ package biertopomanager
 import (
 	"embed"
 
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-topomanager/service"
+	"ctl.internal/plugins/bier-topomanager/shell"
 	"ctl.internal/sdk"
 )
 
@@ -18,5 +20,5 @@ var files embed.FS
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return service.Options(files)
+	return bierplugin.Options(files, service.Start, (&shell.Shell{}).Commands(), "network-topology")
 }

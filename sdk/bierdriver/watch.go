@@ -73,12 +73,10 @@ func (w *watch) put(ctx context.Context, r *Router) error {
 	ctx, cancel := context.WithCancel(ctx)
 	one := &watched{router: r, cancel: cancel, done: make(chan struct{})}
 	w.running[r.NodeId] = one
-	w.all.Add(1)
-	go func() {
-		defer w.all.Done()
+	w.all.Go(func() {
 		defer close(one.done)
 		w.run(ctx, r)
-	}()
+	})
 	return nil
 }
 

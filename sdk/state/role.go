@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 )
 
 // margin is what a holder keeps of its term: it stops this much before the controller
@@ -94,10 +95,7 @@ func (s *Store) Role(ctx context.Context, name string, run func(ctx context.Cont
 		if time.Since(began) < time.Second {
 			pause *= 5
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
+		host.Pause(ctx, pause)
 	}
 }
 

@@ -48,11 +48,31 @@ func Shared(plugin, prefix string) host.Prefix {
 // View is a part of the projection: a *Table or a *Tree.
 type View interface {
 	prefix() host.Prefix
-	bind(store *Store, index int)
+	bind(index int)
 	empty() any
 	// apply returns the part after some events; whole says that they are all of it.
 	apply(part any, events []host.Event) (after any, changed []string)
 	changed(keys []string)
+}
+
+// followed is what a Table and a Tree have in common: what they follow, and where their part
+// of a snapshot is.
+type followed struct {
+	at     host.Prefix
+	index  int
+	notify func(keys []string)
+}
+
+// Notify has f called after each change with the keys of a Table, or the paths of a Tree,
+// that changed, nil for all of them. It must not wait. Call it before Open.
+func (f *followed) Notify(changed func(keys []string)) { f.notify = changed }
+
+func (f *followed) prefix() host.Prefix { return f.at }
+func (f *followed) bind(index int)      { f.index = index }
+func (f *followed) changed(keys []string) {
+	if f.notify != nil {
+		f.notify(keys)
+	}
 }
 
 // Store is the projection of a plugin. It is safe for concurrent use.
@@ -100,7 +120,7 @@ const openTime = 20 * time.Second
 func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
 	s := &Store{host: h, views: views, moved: make(chan struct{}), ended: make(chan struct{})}
 	for i, v := range views {
-		v.bind(s, i)
+		v.bind(i)
 		at := slices.Index(s.prefixes, v.prefix())
 		if at < 0 {
 			at = len(s.prefixes)
@@ -124,7 +144,7 @@ func Open(ctx context.Context, h *host.Client, views ...View) (*Store, error) {
 // follow keeps the projection until ctx ends.
 func (s *Store) follow(ctx context.Context) {
 	pause := 50 * time.Millisecond
-	for {
+	for ctx.Err() == nil {
 		began := time.Now()
 		err := s.host.Datastore.Follow(ctx, s.prefixes, follower{s})
 		if ctx.Err() != nil {
@@ -134,11 +154,7 @@ func (s *Store) follow(ctx context.Context) {
 			pause = 50 * time.Millisecond
 		}
 		slog.Warn("the plugin's data is not followed; trying again", "error", err, "in", pause)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause + time.Duration(rand.Int64N(int64(pause)))):
-		}
+		host.Pause(ctx, pause+time.Duration(rand.Int64N(int64(pause))))
 		pause = min(2*pause, 2*time.Second)
 	}
 }
@@ -282,10 +298,7 @@ func (s *Store) WatchBroken(ctx context.Context, f func(map[string]error)) {
 		if s.WaitUntil(ctx, func(n *Snapshot) bool { return n.revision > seen }) != nil {
 			return
 		}
-		select { // looking costs as much as there is
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
+		host.Pause(ctx, time.Second) // looking costs as much as there is
 	}
 }
 

@@ -21,11 +21,9 @@ type Codec[T any] struct {
 
 // Table is the records below a prefix, one value a key. Keys are without the prefix.
 type Table[T any] struct {
-	at     host.Prefix
-	codec  Codec[T]
-	plain  bool // records are JSON as encoding/json has it
-	index  int
-	notify func(keys []string)
+	followed
+	codec Codec[T]
+	plain bool // records are JSON as encoding/json has it
 }
 
 // row is one record; err says that it cannot be decoded. Those of a Table are decoded when
@@ -68,12 +66,8 @@ func NewTableWith[T any](at host.Prefix, c Codec[T]) *Table[T] {
 	if c.Encode == nil {
 		c.Encode = func(_ string, v T) ([]byte, error) { return json.Marshal(v) }
 	}
-	return &Table[T]{at: at, codec: c, plain: plain}
+	return &Table[T]{followed: followed{at: at}, codec: c, plain: plain}
 }
-
-// Notify has f called after each change with the keys that changed, nil for all of them.
-// It must not wait. Call it before Open.
-func (t *Table[T]) Notify(f func(keys []string)) { t.notify = f }
 
 // Get returns the record of a key; false when there is none, or none that is readable.
 func (t *Table[T]) Get(r Reader, key string) (T, bool) {
@@ -137,15 +131,7 @@ func (t *Table[T]) Delete(tx *Tx, key string) {
 
 func (t *Table[T]) tree(r Reader) *rows { return r.part(t.index).(*rows) }
 
-func (t *Table[T]) prefix() host.Prefix  { return t.at }
-func (t *Table[T]) bind(_ *Store, i int) { t.index = i }
-func (t *Table[T]) empty() any           { return iradix.New[any]() }
-func (t *Table[T]) changed(keys []string) {
-	if t.notify != nil {
-		t.notify(keys)
-	}
-}
-
+func (t *Table[T]) empty() any { return iradix.New[any]() }
 func (t *Table[T]) apply(part any, events []host.Event) (any, []string) {
 	txn := part.(*rows).Txn()
 	keys := make([]string, 0, len(events))

@@ -17,11 +17,9 @@ import (
 // Tree is instances of a YANG list, or one container, of a configuration tree: each with
 // all below it, which the controller keeps as several documents.
 type Tree[T any] struct {
+	followed
 	pattern []string // segments; keys are "*"
-	docs    host.Prefix
-	index   int
 	bare    bool
-	notify  func(paths []string)
 }
 
 // instances is the part of a snapshot: the documents, and the instances made of them, by
@@ -52,7 +50,7 @@ func newTree[T any](space host.Space, pattern string) *Tree[T] {
 			break
 		}
 	}
-	return &Tree[T]{pattern: segments, docs: host.Prefix{Space: space, Prefix: fixed}}
+	return &Tree[T]{followed: followed{at: host.Prefix{Space: space, Prefix: fixed}}, pattern: segments}
 }
 
 // Bare leaves the lists in the instances out: an instance is its own leaves, and reading it
@@ -61,10 +59,6 @@ func (t *Tree[T]) Bare() *Tree[T] {
 	t.bare = true
 	return t
 }
-
-// Notify has f called after each change with the paths of the instances that changed,
-// nil for all of them. It must not wait. Call it before Open.
-func (t *Tree[T]) Notify(f func(paths []string)) { t.notify = f }
 
 // Path returns the path of the instance with these keys, in the order of the pattern.
 // With fewer keys than the pattern has it is a prefix of paths, ending in "/".
@@ -109,9 +103,9 @@ func (t *Tree[T]) Get(r Reader, keys ...string) (T, bool) {
 	part := t.of(r)
 	path := t.Path(keys...)
 	doc, _ := part.docs.Get([]byte(path))
-	r.read(t.docs, path, doc.Revision)
+	r.read(t.at, path, doc.Revision)
 	if !t.bare {
-		r.readAll(t.docs, path+"/")
+		r.readAll(t.at, path+"/")
 	}
 	if x, ok := rowAt[T](part.items, path); ok && x.err == nil {
 		return x.value, true
@@ -141,9 +135,9 @@ func (t *Tree[T]) All(r Reader, keys ...string) iter.Seq2[string, T] {
 	prefix := t.Path(keys...)
 	if parent := strings.TrimSuffix(prefix, "/"); parent != "" && parent != prefix {
 		doc, _ := part.docs.Get([]byte(parent)) // removing an entry writes its parent
-		r.read(t.docs, parent, doc.Revision)
+		r.read(t.at, parent, doc.Revision)
 	}
-	r.readAll(t.docs, prefix)
+	r.readAll(t.at, prefix)
 	return func(yield func(string, T) bool) {
 		it := part.items.Root().Iterator()
 		it.SeekPrefix([]byte(prefix))
@@ -161,26 +155,19 @@ func (t *Tree[T]) Put(tx *Tx, v any, keys ...string) error {
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "%s cannot be encoded: %v", t.Path(keys...), err)
 	}
-	tx.op(host.Op{Space: t.docs.Space, Key: t.Path(keys...), Value: value})
+	tx.op(host.Op{Space: t.at.Space, Key: t.Path(keys...), Value: value})
 	return nil
 }
 
 // Delete removes the instance with these keys, with all below it.
 func (t *Tree[T]) Delete(tx *Tx, keys ...string) {
-	tx.op(host.Op{Space: t.docs.Space, Key: t.Path(keys...), Delete: true})
+	tx.op(host.Op{Space: t.at.Space, Key: t.Path(keys...), Delete: true})
 }
 
 func (t *Tree[T]) of(r Reader) instances[T] { return r.part(t.index).(instances[T]) }
 
-func (t *Tree[T]) prefix() host.Prefix  { return t.docs }
-func (t *Tree[T]) bind(_ *Store, i int) { t.index = i }
 func (t *Tree[T]) empty() any {
 	return instances[T]{docs: iradix.New[host.Entry](), items: iradix.New[any]()}
-}
-func (t *Tree[T]) changed(paths []string) {
-	if t.notify != nil {
-		t.notify(paths)
-	}
 }
 
 // root returns the path of the instance that a document belongs to, "" for documents above

@@ -1,11 +1,14 @@
 package topology
 
 import (
+	"context"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/fault"
 )
 
 func toProto(c Change) *pluginv1.WatchTopologyResponse {
@@ -88,4 +91,60 @@ func instant(t *timestamppb.Timestamp) time.Time {
 		return time.Time{}
 	}
 	return t.AsTime()
+}
+
+// Register serves a source on a gRPC server; sdk.Serve does this for a plugin.
+func Register(s grpc.ServiceRegistrar, src Source) {
+	pluginv1.RegisterTopologyServer(s, &server{source: src})
+}
+
+type server struct {
+	pluginv1.UnimplementedTopologyServer
+	source Source
+}
+
+func (s *server) Watch(r *pluginv1.WatchTopologyRequest, stream grpc.ServerStreamingServer[pluginv1.WatchTopologyResponse]) error {
+	var failed error
+	err := s.source.Watch(stream.Context(), r.TopologyIds, func(c Change) error {
+		return stream.Send(toProto(c))
+	}, func() {
+		failed = stream.Send(&pluginv1.WatchTopologyResponse{Synchronized: true})
+	})
+	if failed != nil {
+		return failed
+	}
+	return fault.ToStatus(err)
+}
+
+// Client is a Source in another process, reached over a connection.
+type Client struct{ rpc pluginv1.TopologyClient }
+
+// NewClient returns a client on conn.
+func NewClient(conn grpc.ClientConnInterface) *Client {
+	return &Client{rpc: pluginv1.NewTopologyClient(conn)}
+}
+
+// Watch implements Source.
+func (c *Client) Watch(ctx context.Context, ids []string, f func(Change) error, synced func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.rpc.Watch(ctx, &pluginv1.WatchTopologyRequest{TopologyIds: ids})
+	if err != nil {
+		return fault.FromStatus(err)
+	}
+	for {
+		r, err := stream.Recv()
+		if err != nil {
+			return fault.FromStatus(err)
+		}
+		if r.Synchronized {
+			if synced != nil {
+				synced()
+			}
+			continue
+		}
+		if err := f(fromProto(r)); err != nil {
+			return err
+		}
+	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	routers "ctl.internal/plugins/bier-service/service"
+	bierservice "ctl.internal/plugins/bier-service"
 )
 
 // The role of acting on routers changes hands 200 times, as when nodes come and go: no router gets an edit
@@ -34,7 +34,7 @@ func TestTwoHundredHandOversSendNothingUnasked(t *testing.T) {
 	before := edits()
 	for i := range 200 {
 		old := l.plugins["bier-service"]
-		next := l.start("bier-service", routers.Options(files("bier-service")), configs["bier-service"]) // waits for the role
+		next := l.start("bier-service", bierservice.Options(), configs["bier-service"]) // waits for the role
 		old.Stop()
 		if i%50 != 49 {
 			// The new holder has looked at every router when it has answered for them.

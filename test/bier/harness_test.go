@@ -3,9 +3,7 @@ package bier
 import (
 	"context"
 	"encoding/json"
-	"io/fs"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +12,9 @@ import (
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/internal/yang"
-	channel "ctl.internal/plugins/bier-channel/service"
-	routers "ctl.internal/plugins/bier-service/service"
-	topo "ctl.internal/plugins/bier-topomanager/service"
+	bierchannel "ctl.internal/plugins/bier-channel"
+	bierservice "ctl.internal/plugins/bier-service"
+	biertopomanager "ctl.internal/plugins/bier-topomanager"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/plugintest"
@@ -45,8 +43,6 @@ type lab struct {
 
 var folders = []string{"bier-topomanager", "bier-channel", "bier-service"}
 
-func files(folder string) fs.FS { return os.DirFS("../../plugins/" + folder) }
-
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	l := &lab{t: t, host: plugintest.NewHost(t), source: &topology.Publisher{}, routers: newMemoryRouters(), plugins: map[string]*plugintest.Plugin{}}
@@ -56,7 +52,7 @@ func newLab(t *testing.T) *lab {
 		New: func(context.Context, *sdk.Env) (*sdk.Plugin, error) { return &sdk.Plugin{BierDriver: l.routers}, nil }}, nil)
 	var sources []yang.Source
 	var aliases []yang.AliasSet
-	for i, o := range []sdk.Options{topo.Options(files(folders[0])), channel.Options(files(folders[1])), routers.Options(files(folders[2]))} {
+	for i, o := range []sdk.Options{biertopomanager.Options(), bierchannel.Options(), bierservice.Options()} {
 		p := l.start(folders[i], o, configs[folders[i]])
 		src := yang.Source{Name: folders[i], Files: map[string][]byte{}}
 		for _, m := range p.Manifest.YangModules {

@@ -11,7 +11,7 @@ import (
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/plugintest"
 
-	routers "ctl.internal/plugins/bier-service/service"
+	bierservice "ctl.internal/plugins/bier-service"
 )
 
 const treeNode = "/network-topology:network-topology/topology=topology-netconf/node="
@@ -135,7 +135,7 @@ func TestNewProcessGoesOn(t *testing.T) {
 	l.must("bier-service-api:reconcile", `{"input":{"wait":5000}}`)
 	l.plugins["bier-service"].Stop()
 	l.must("bier-topology-api:delete-node", `{"input":{"topology-id":"flow:1","domain-id":1,"sub-domain-id":1,"node-id":"3"}}`)
-	l.start("bier-service", routers.Options(files("bier-service")), configs["bier-service"])
+	l.start("bier-service", bierservice.Options(), configs["bier-service"])
 	l.until("node 3 lost it", func() bool { return l.routers.Config("3").Global == nil })
 	if l.routers.Config("2").Global == nil {
 		t.Error("node 2 lost it too")

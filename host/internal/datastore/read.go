@@ -100,15 +100,10 @@ func noAnswer(cause error) error {
 
 // View implements Store.
 func (b bounded) View(ctx context.Context, f func(Snapshot) error) error {
-	if err := b.reached(ctx); err != nil {
+	if _, err := b.Barrier(ctx); err != nil {
 		return err
 	}
 	_, err := b.Local(f)
-	return err
-}
-
-func (b bounded) reached(ctx context.Context) error {
-	_, err := b.Barrier(ctx)
 	return err
 }
 
@@ -146,36 +141,24 @@ func (b bounded) Commit(ctx context.Context, t Txn) (rev Revision, err error) {
 	done := make(chan result, 1)
 	most, waited := b.wait(ctx)
 	defer waited()
+	if at, ok := ctx.Deadline(); ok { // a caller who leaves earlier does not end it: the change is awaited all the same
+		most = min(most, time.Until(at))
+	}
 	limit := time.NewTimer(most)
 	defer limit.Stop()
 	go func() { // ends with the engine's answer
 		rev, err := b.Store.Commit(ctx, t)
 		done <- result{rev, err}
 	}()
-	late := func() error {
-		return fault.New(fault.Timeout, "the datastore did not answer in time, so it is not known whether the change was made: read the data before you repeat it")
-	}
-	var ended <-chan struct{}
-	if _, ok := ctx.Deadline(); ok {
-		ended = ctx.Done()
-	}
 	select {
 	case r := <-done:
 		return r.rev, r.err
 	case <-limit.C:
-	case <-ended:
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // the caller has left; the change is awaited all the same
-			select {
-			case r := <-done:
-				return r.rev, r.err
-			case <-limit.C:
-			}
-		}
 	}
 	select {
 	case r := <-done:
 		return r.rev, r.err
 	default:
-		return 0, late()
+		return 0, fault.New(fault.Timeout, "the datastore did not answer in time, so it is not known whether the change was made: read the data before you repeat it")
 	}
 }

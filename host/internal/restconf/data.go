@@ -2,10 +2,10 @@ package restconf
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
-	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/restconf/tree"
-	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
 
@@ -74,16 +74,10 @@ func (x *exchange) data(kind string) {
 // (RFC 8040 section 7), as opposed to data that is not there.
 func (x *exchange) target() (tree.Path, error) {
 	now := x.installed()
-	p, err := parsed(now.Schema, x.path, now.Aliases.Module)
+	p, err := tree.Parse(now.Schema, x.path, now.Aliases.Module)
 	if err == nil && len(p) > 0 && !now.served(p[0].Node.Module) {
 		err = fault.New(fault.Unknown, "there is no node %q", p[0].Node.QName())
 	}
-	return p, absent(err)
-}
-
-// parsed reads the segments of a data resource.
-func parsed(set *yang.Set, path []reqpath.Segment, module func(string) string) (tree.Path, error) {
-	p, err := tree.Parse(set, path, module)
 	return p, absent(err)
 }
 
@@ -106,4 +100,38 @@ func absentTarget(err error) error {
 		return &statusError{f[0], http.StatusConflict, "data-missing"}
 	}
 	return err
+}
+
+// datastores are those of NMDA (RFC 8342) that are served.
+var datastores = [...]string{"intended", "operational", "running"}
+
+// datastore serves {+restconf}/ds/ietf-datastores:NAME (RFC 8527). Running and intended are the
+// configuration, which nothing transforms on its way; what is observed is operational.
+func (x *exchange) datastore() {
+	if x.env != rfc8040 {
+		x.notFound()
+		return
+	}
+	name := x.shift()
+	short, ok := strings.CutPrefix(name, "ietf-datastores:")
+	switch {
+	case ok && slices.Contains(datastores[:], short):
+		x.ds = short
+		kind := short
+		if short == "operational" {
+			kind = "data"
+		}
+		x.data(kind)
+	case name == "":
+		if x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
+			list := []string{}
+			for _, d := range datastores {
+				list = append(list, "ietf-datastores:"+d)
+			}
+			x.replyValue(map[string]any{"ietf-restconf:ds": list})
+		}
+	default:
+		x.fail(&statusError{fault.New(fault.NotFound, "there is no datastore %.60q: ietf-datastores:running, :intended and :operational are served", name),
+			http.StatusNotFound, "invalid-value"})
+	}
 }

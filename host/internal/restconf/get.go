@@ -42,7 +42,7 @@ func (x *exchange) get(kind string, p tree.Path) {
 	}
 	readable := x.o.Readable(x.r.Context())
 	if readable == nil && found.at == nil && !x.pretty && q.whole() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
-		if x.fresh(found.mark) {
+		if x.fresh(found.mark, p) {
 			x.stream(p, found.stored)
 		}
 		return
@@ -50,7 +50,9 @@ func (x *exchange) get(kind string, p tree.Path) {
 	at, err := found.decoded(p)
 	if err == nil && readable != nil {
 		unread(p, at, readable)
-		found.mark = found.mark.of(at)
+		if found.mark != nil {
+			found.mark = markOf(at)
+		}
 	}
 	if err == nil && q.page != nil {
 		found.mark, err = x.cut(p, at, q, found.mark)
@@ -59,7 +61,7 @@ func (x *exchange) get(kind string, p tree.Path) {
 		x.fail(err)
 		return
 	}
-	if !x.fresh(found.mark) {
+	if !x.fresh(found.mark, p) {
 		return
 	}
 	if at, err = x.shape(at, q); err != nil {
@@ -77,11 +79,11 @@ func (q *query) whole() bool {
 
 // fresh sets the header of a version and answers the conditions of the request on it; it reports
 // whether the data is to be sent.
-func (x *exchange) fresh(m *mark) bool {
+func (x *exchange) fresh(m *mark, p tree.Path) bool {
 	if m == nil {
 		return true
 	}
-	if err := x.expected(m); err != nil {
+	if err := x.expected(m, p, true); err != nil {
 		x.fail(err)
 		return false
 	}
@@ -233,11 +235,8 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// of is the mark of a part of what m is of; nil stays nil.
-func (m *mark) of(part *yang.Data) *mark {
-	if m == nil {
-		return nil
-	}
+// markOf is the mark of a part of a resource.
+func markOf(part *yang.Data) *mark {
 	return &mark{tag: `"` + digest(string(part.Append(nil, yang.Canonical))) + `"`}
 }
 
@@ -248,20 +247,24 @@ func (m *mark) set(h http.Header) {
 	}
 }
 
-// expected evaluates the conditions of a read that must hold (RFC 9110 section 13.2.2,
-// steps 1 and 2).
-func (x *exchange) expected(m *mark) error {
+// expected evaluates the conditions that must hold (RFC 9110 section 13.2.2, steps 1 and 2).
+func (x *exchange) expected(m *mark, p tree.Path, exists bool) error {
 	if h := x.r.Header.Values("If-Match"); len(h) > 0 {
-		if !matches(h, m.tag) {
-			return &statusError{fault.New(fault.Invalid, "the data is not in the state that If-Match names"), http.StatusPreconditionFailed, "operation-failed"}
+		if !exists || !matches(h, m.tag) {
+			return unexpected(p, "the data is not in the state that If-Match names")
 		}
 		return nil
 	}
 	t, err := http.ParseTime(x.r.Header.Get("If-Unmodified-Since"))
 	if err == nil && m.changed.Truncate(time.Second).After(t) {
-		return &statusError{fault.New(fault.Invalid, "the data may have changed since then"), http.StatusPreconditionFailed, "operation-failed"}
+		return unexpected(p, "the data may have changed since then")
 	}
 	return nil
+}
+
+// unexpected is the error of a condition that does not hold.
+func unexpected(p tree.Path, text string) error {
+	return &statusError{fault.At(fault.Invalid, p.String(), "%s", text), http.StatusPreconditionFailed, "operation-failed"}
 }
 
 // unchanged evaluates the others (steps 3 and 4).
@@ -282,4 +285,26 @@ func matches(header []string, tag string) bool {
 		}
 	}
 	return false
+}
+
+// conditions evaluates If-Match, If-None-Match and If-Unmodified-Since of a write
+// against the draft that the write works on, so that nothing comes in between.
+func (x *exchange) conditions(d *tree.Draft, p tree.Path) error {
+	h := x.r.Header
+	none := h.Values("If-None-Match")
+	if len(h.Values("If-Match"))+len(none) == 0 && h.Get("If-Unmodified-Since") == "" {
+		return nil
+	}
+	at, err := d.Load(p)
+	if err != nil {
+		return err
+	}
+	m, err := newMark(d)
+	if err == nil {
+		err = x.expected(m, p, at != nil)
+	}
+	if err == nil && at != nil && len(none) > 0 && matches(none, m.tag) {
+		err = unexpected(p, "the data is in the state that If-None-Match excludes")
+	}
+	return err
 }

@@ -231,20 +231,28 @@ func (e *Event) encode(form int, sets []*yang.Set) []byte {
 
 // xml writes the notification's element by its schema, or as data without one.
 func (e *Event) xml(sets []*yang.Set) ([]byte, error) {
-	module, name, _ := strings.Cut(e.Name, ":")
 	if e.XML != nil {
 		return e.XML()
 	}
-	for _, s := range sets {
-		if n := s.Notification(module, name); n != nil {
-			if d, err := n.Decode(e.Data, yang.Options{Drop: true, Partial: true}); err == nil {
-				return d.AppendXML(nil), nil
-			}
-		}
+	if d, _ := e.decode(sets); d != nil {
+		return d.AppendXML(nil), nil
 	}
 	text, err := json.Marshal(map[string]json.RawMessage{e.Name: e.Data})
 	if err != nil {
 		return nil, err
 	}
 	return yang.XMLOf(text, "ietf-restconf", nil, sets...)
+}
+
+// decode reads the event by the set that has its schema; nil when none has.
+func (e *Event) decode(sets []*yang.Set) (*yang.Data, *yang.Set) {
+	module, name, _ := strings.Cut(e.Name, ":")
+	for _, s := range sets {
+		if n := s.Notification(module, name); n != nil {
+			if d, err := n.Decode(e.Data, yang.Options{Drop: true, Partial: true}); err == nil {
+				return d, s
+			}
+		}
+	}
+	return nil, nil
 }

@@ -133,6 +133,14 @@ func (x *exchange) negotiate(ranges []accepted) (media string, ok bool) {
 	return media, ok
 }
 
+// request reads the parameters and the body of a request.
+func (x *exchange) request() (q query, body []byte, err error) {
+	if q, err = x.query(); err == nil {
+		body, _, err = x.body()
+	}
+	return q, body, err
+}
+
 // contentType returns the media type of a body; one without a type is JSON.
 func (x *exchange) contentType(body []byte) (string, error) {
 	h := x.r.Header.Get("Content-Type")

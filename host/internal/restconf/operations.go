@@ -66,11 +66,7 @@ func (x *exchange) operation(name string) {
 	if !x.methods("POST, OPTIONS", http.MethodPost) {
 		return
 	}
-	_, err := x.query()
-	var body []byte
-	if err == nil {
-		body, _, err = x.body()
-	}
+	_, body, err := x.request()
 	if err != nil {
 		x.fail(err)
 		return
@@ -93,11 +89,12 @@ func (x *exchange) operation(name string) {
 }
 
 // misfit says why an output cannot be answered: what is wrong with it is the plugin's business and in the log.
-func misfit(r *yang.RPC, err error) error {
+func (x *exchange) misfit(r *yang.RPC, err error) error {
+	x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
 	if fault.KindOf(err) == fault.TooBig {
-		return fault.New(fault.TooBig, "the output of %s:%s is too large: %v; ask for less of it", r.Module, r.Name, err)
+		return applicationError{fault.New(fault.TooBig, "the output of %s:%s is too large: %v; ask for less of it", r.Module, r.Name, err)}
 	}
-	return fault.New(fault.Internal, "the output of %s:%s does not fit its schema; the log of ctld has the reason", r.Module, r.Name)
+	return applicationError{fault.New(fault.Internal, "the output of %s:%s does not fit its schema; the log of ctld has the reason", r.Module, r.Name)}
 }
 
 // meant suggests an rpc for a name that is none.
@@ -134,9 +131,9 @@ func (x *exchange) output(r *yang.RPC, output []byte) {
 	}
 	text, err := encode()
 	if err != nil {
-		x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
+		err = x.misfit(r, err)
 		if text == nil {
-			x.fail(applicationError{misfit(r, err)})
+			x.fail(err)
 			return
 		}
 	}

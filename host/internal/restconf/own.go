@@ -94,14 +94,14 @@ func (x *exchange) ownAt(top string, value any) (at *yang.Data, p tree.Path, q q
 	if err != nil {
 		return nil, nil, q, fault.Wrap(fault.Internal, err, "the server's own modules cannot be read")
 	}
-	if p, err = parsed(set, x.path, nil); err == nil {
+	if p, err = tree.Parse(set, x.path, nil); err == nil {
 		q, err = x.query()
 	}
 	if err == nil && q.fields != nil {
 		err = q.fields.check(p.Node())
 	}
 	if err != nil {
-		return nil, nil, q, err
+		return nil, nil, q, absent(err)
 	}
 	text, err := json.Marshal(map[string]any{top: value})
 	if err != nil {
@@ -111,18 +111,9 @@ func (x *exchange) ownAt(top string, value any) (at *yang.Data, p tree.Path, q q
 	if err != nil {
 		return nil, nil, q, fault.Wrap(fault.Internal, err, "the server's own state does not fit its schema")
 	}
-	at = list[0]
-	for i, step := range p {
-		if i > 0 {
-			at = at.Get(step.Node)
-		}
-		if at != nil && step.Keys != nil {
-			at = at.Entry(step.Keys)
-		}
-		if at == nil {
-			break
-		}
-	}
+	all := yang.NewData(set.Root, false)
+	all.Add(list[0])
+	at = tree.Descend(all, p)
 	if at == nil || q.content == "config" {
 		return nil, nil, q, missing(p)
 	}

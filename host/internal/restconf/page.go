@@ -90,11 +90,11 @@ func (x *exchange) cut(p tree.Path, at *yang.Data, q query, m *mark) (*mark, err
 		at.Add(e)
 	}
 	x.link(entries, first, end, q.page.limit)
-	out := mark{tag: `"` + digest(string(at.Append(nil, yang.Canonical))) + `"`}
+	out := markOf(at)
 	if m != nil {
 		out.changed = m.changed
 	}
-	return &out, nil
+	return out, nil
 }
 
 // choose filters and sorts.
@@ -156,10 +156,7 @@ func btoi(b bool) int {
 
 // cursorOf names an entry.
 func cursorOf(e *yang.Data) string {
-	keys := []string{e.Text()}
-	if e.Node.Kind == yang.List {
-		keys = e.KeyValues()
-	}
+	keys := e.KeyValues()
 	for i, k := range keys {
 		keys[i] = tree.EscapeKey(k)
 	}

@@ -30,8 +30,7 @@ func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte,
 			break
 		}
 		if text, more, err = p.Page(output); err != nil {
-			x.o.Log.WarnContext(x.r.Context(), "restconf: the output of an rpc does not fit its schema", "module", r.Module, "rpc", r.Name, "error", err)
-			err = applicationError{misfit(r, err)}
+			err = x.misfit(r, err)
 			break
 		}
 		before, after := x.outputName(r)

@@ -17,10 +17,7 @@ func unread(p tree.Path, at *yang.Data, readable func(string) (may, all bool)) {
 		step := tree.Step{Node: c.Node}
 		var below tree.Path
 		if whole {
-			step.Keys = []string{c.Text()}
-			if c.Node.Kind == yang.List {
-				step.Keys = c.KeyValues()
-			}
+			step.Keys = c.KeyValues()
 			below = append(p[:len(p)-1:len(p)-1], step)
 		} else {
 			below = append(p[:len(p):len(p)], step)
@@ -36,5 +33,24 @@ func unread(p tree.Path, at *yang.Data, readable func(string) (may, all bool)) {
 			c.Remove()
 		}
 		c = next
+	}
+}
+
+// mask is shown in place of a secret.
+const mask = "********"
+
+// secretTop is the one top-level node with secrets below it.
+const secretTop = "network-topology:network-topology"
+
+// secret reports whether a leaf holds a secret. The documents these leaves are in lie
+// sealed in the datastore (package server).
+func secret(n *yang.Node) bool {
+	return n != nil && n.Module == "netconf-node-topology" && (n.Name == "password" || n.Name == "private-key")
+}
+
+// hide masks the secrets of an answer. Answers that can have none cost nothing.
+func hide(p tree.Path, at *yang.Data) {
+	if len(p) == 0 || p[0].Node.QName() == secretTop {
+		at.Mask(secret, mask)
 	}
 }

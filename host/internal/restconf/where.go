@@ -207,15 +207,10 @@ func (w *where) holds(d, top *yang.Data) bool { return w.root.truth(d, top) }
 
 // event reports whether a notification passes.
 func (w *where) event(e *Event, sets []*yang.Set) bool {
-	module, name, _ := strings.Cut(e.Name, ":")
-	for _, s := range sets {
-		if n := s.Notification(module, name); n != nil {
-			if d, err := n.Decode(e.Data, yang.Options{Drop: true, Partial: true}); err == nil {
-				top := yang.NewData(s.Root, false)
-				top.Add(d)
-				return w.holds(top, top)
-			}
-		}
+	if d, s := e.decode(sets); d != nil {
+		top := yang.NewData(s.Root, false)
+		top.Add(d)
+		return w.holds(top, top)
 	}
 	text, err := json.Marshal(map[string]json.RawMessage{e.Name: e.Data})
 	if err != nil {

@@ -1,6 +1,7 @@
 package restconf
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"ctl.internal/host/internal/restconf/tree"
@@ -38,12 +39,7 @@ func (x *exchange) put(p tree.Path) {
 
 // post creates a child of the target (RFC 8040 section 4.4.1).
 func (x *exchange) post(p tree.Path) {
-	q, err := x.query()
-	if err != nil {
-		x.fail(err)
-		return
-	}
-	body, _, err := x.body()
+	q, body, err := x.request()
 	if err != nil {
 		x.fail(err)
 		return
@@ -95,10 +91,7 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 	var edits []tree.Edit
 	for e := c.First(); e != nil; {
 		next := e.Next()
-		step.Keys = []string{e.Text()}
-		if c.Node.Kind == yang.List {
-			step.Keys = e.KeyValues()
-		}
+		step.Keys = e.KeyValues()
 		edits = append(edits, tree.Edit{Op: tree.Create, Path: append(p[:len(p):len(p)], step), Value: e, Place: q.place})
 		e = next
 	}
@@ -122,11 +115,7 @@ func (x *exchange) delete(p tree.Path) {
 
 // value reads the body as the target's new value; false when that was refused.
 func (x *exchange) value(p tree.Path, o yang.Options) (q query, value *yang.Data, ok bool) {
-	q, err := x.query()
-	var body []byte
-	if err == nil {
-		body, _, err = x.body()
-	}
+	q, body, err := x.request()
 	if err == nil {
 		value, err = x.decode(p, body, o)
 	}
@@ -166,4 +155,46 @@ func (x *exchange) written(err error, created bool, at tree.Path) {
 	default:
 		x.w.WriteHeader(http.StatusNoContent)
 	}
+}
+
+// patch merges the body into the target (RFC 8040 section 4.6), or applies a YANG
+// patch (RFC 8072).
+func (x *exchange) patch(p tree.Path) {
+	if t, err := x.contentType(nil); err == nil && (t == mediaYANGPatch || t == mediaYANGPatchXML) {
+		x.yangPatch(p)
+		return
+	}
+	_, value, ok := x.value(p, yang.Options{Lenient: true, Partial: true})
+	if !ok {
+		return
+	}
+	err := x.update(p, func(d *tree.Draft) error {
+		if len(p) > 0 {
+			exists, err := d.Exists(p)
+			if err != nil {
+				return err
+			}
+			if !exists {
+				return missing(p)
+			}
+		}
+		_, err := d.Apply(tree.Edit{Op: tree.Merge, Path: p, Value: value})
+		return err
+	})
+	x.written(err, false, p)
+}
+
+// unwrap takes the value out of {"name": value}, when that is the only member and
+// has one of the names; any other text is returned as it is.
+func unwrap(body []byte, names ...string) ([]byte, error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(body, &m); err != nil || len(m) != 1 {
+		return body, nil //nolint:nilerr // the schema's decoder says what is wrong
+	}
+	for _, n := range names {
+		if v, ok := m[n]; ok {
+			return v, nil
+		}
+	}
+	return body, nil
 }

@@ -64,11 +64,7 @@ func (patch *yangPatch) check() error {
 
 // yangPatch applies an ordered list of edits, all or nothing.
 func (x *exchange) yangPatch(p tree.Path) {
-	_, err := x.query()
-	var body []byte
-	if err == nil {
-		body, _, err = x.body()
-	}
+	_, body, err := x.request()
 	var patch *yangPatch
 	if err == nil {
 		if x.inXML {
@@ -143,31 +139,26 @@ func (x *exchange) edit(p tree.Path, patch *yangPatch, i int) (tree.Edit, error)
 
 // below reads a target, which is relative to the resource that is patched.
 func below(set *yang.Set, p tree.Path, target string) (tree.Path, error) {
-	key := ""
-	if len(p) > 0 {
-		key = p.Key()
-	}
 	if !strings.HasPrefix(target, "/") {
 		return nil, fault.New(fault.Invalid, "a target begins with a slash: %.100q", target)
 	}
-	return tree.ParseText(set, key+target)
+	return tree.ParseText(set, p.Key()+target)
 }
 
 // patchStatus answers a YANG patch (RFC 8072 section 2.3). The status is that of the edit that failed;
 // those before it are listed as not kept, as a patch is applied as a whole.
 func (x *exchange) patchStatus(patch *yangPatch, failedEdit string, err error) {
 	status := map[string]any{"patch-id": patch.ID}
-	code := http.StatusOK
+	code, entries := http.StatusOK, []entry(nil)
+	if err != nil {
+		code, entries = x.entries(err)
+	}
 	switch {
 	case err == nil:
 		status["ok"] = []any{nil}
 	case failedEdit == "":
-		var entries []entry
-		code, entries = x.entries(err)
 		status["errors"] = map[string]any{"error": entries}
 	default:
-		var entries []entry
-		code, entries = x.entries(err)
 		var edits []any
 		for _, e := range patch.Edit {
 			if e.ID == failedEdit {

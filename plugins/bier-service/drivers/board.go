@@ -1,6 +1,7 @@
 package drivers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
@@ -80,7 +82,7 @@ func (b *Board) update(ctx context.Context, providers []host.Provider) {
 		}
 		if d.Generation != p.Generation {
 			d.about = nil
-			d.line.poke()
+			bierplugin.Notify(d.line.wake)
 		}
 		d.Provider = p
 	}
@@ -206,8 +208,8 @@ func (b *Board) Choose(ctx context.Context, r *bierdriver.Router, capabilities [
 	if d == nil {
 		return name, nil, fault.New(fault.Unavailable, "the driver %s is gone", name)
 	}
-	if before, ok := b.chosen[r.NodeId]; ok && before.driver != name && b.drivers[before.driver] != nil {
-		b.drivers[before.driver].line.remove(r.NodeId)
+	if b.chosen[r.NodeId].driver != name {
+		b.forget(r.NodeId)
 	}
 	b.chosen[r.NodeId] = choice{name, d.Generation, r.Host, r.Port, r.Driver}
 	d.line.put(r)
@@ -218,24 +220,23 @@ func (b *Board) Choose(ctx context.Context, r *bierdriver.Router, capabilities [
 func (b *Board) ForgetAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for node, c := range b.chosen {
-		if d := b.drivers[c.driver]; d != nil {
-			d.line.remove(node)
-		}
+	for node := range b.chosen {
+		b.forget(node)
 	}
-	clear(b.chosen)
 }
 
 // Forget ends the watch of a router.
 func (b *Board) Forget(node string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c, ok := b.chosen[node]; ok {
-		if d := b.drivers[c.driver]; d != nil {
-			d.line.remove(node)
-		}
-		delete(b.chosen, node)
+	b.forget(node)
+}
+
+func (b *Board) forget(node string) {
+	if d := b.drivers[b.chosen[node].driver]; d != nil {
+		d.line.remove(node)
 	}
+	delete(b.chosen, node)
 }
 
 func (b *Board) pick(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, error) {
@@ -328,3 +329,24 @@ func (b *Board) Unused(driver string) string {
 }
 
 func (b *Board) client(name string) *bierdriver.Client { return bierdriver.NewClient(b.sb.Dial(name)) }
+
+// rank orders drivers by how well they fit what a router announces: first those
+// that name the longest beginning of one of its capabilities, then by priority,
+// then by name. Drivers that only the operator chooses are left out.
+func rank(all []bierdriver.Description, capabilities []string) []bierdriver.Description {
+	out := slices.DeleteFunc(slices.Clone(all), func(d bierdriver.Description) bool { return !d.Probes })
+	slices.SortFunc(out, func(a, b bierdriver.Description) int {
+		return cmp.Or(cmp.Compare(fit(b, capabilities), fit(a, capabilities)), cmp.Compare(b.Priority, a.Priority), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+func fit(d bierdriver.Description, capabilities []string) int {
+	best := 0
+	for _, want := range d.Capabilities {
+		if len(want) > best && slices.ContainsFunc(capabilities, func(c string) bool { return strings.HasPrefix(c, want) }) {
+			best = len(want)
+		}
+	}
+	return best
+}

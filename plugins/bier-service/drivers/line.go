@@ -5,11 +5,14 @@ package drivers
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/host"
 )
@@ -31,19 +34,12 @@ func newLine(name string, c *bierdriver.Client, event func(string, *bierdriver.E
 	return &line{name: name, client: c, event: event, wake: make(chan struct{}, 1), want: map[string]*bierdriver.Router{}}
 }
 
-func (l *line) poke() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
-
 func (l *line) put(r *bierdriver.Router) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !proto.Equal(l.want[r.NodeId], r) {
 		l.want[r.NodeId] = r
-		l.poke()
+		bierplugin.Notify(l.wake)
 	}
 }
 
@@ -51,7 +47,7 @@ func (l *line) remove(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.want, node)
-	l.poke()
+	bierplugin.Notify(l.wake)
 }
 
 func (l *line) run(ctx context.Context) {
@@ -148,4 +144,14 @@ func (l *line) news(sent map[string]*bierdriver.Router) (put []*bierdriver.Route
 		}
 	}
 	return put, remove
+}
+
+// NewSession is what is kept of a driver's report.
+func NewSession(s *bierdriver.Session) *bier.Session {
+	since := time.Now()
+	if s.Since != nil {
+		since = s.Since.AsTime()
+	}
+	return &bier.Session{State: strings.ToLower(strings.TrimPrefix(s.State.String(), "STATE_")), Reason: s.Reason, Dialect: s.Dialect,
+		Since: since.UTC().Truncate(time.Millisecond), Lacks: strings.Join(s.Lacks, ",")}
 }

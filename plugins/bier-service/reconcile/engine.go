@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/sdk/bierdriver"
 )
 
@@ -144,7 +145,7 @@ func (e *Engine) KickPending() {
 	defer e.mu.Unlock()
 	for _, r := range e.routers {
 		if r.state != bier.Applied {
-			r.wake()
+			bierplugin.Notify(r.kick)
 		}
 	}
 }

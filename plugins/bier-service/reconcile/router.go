@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/internal/bier"
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/host"
 )
@@ -45,7 +46,7 @@ func (r *router) wanted(d *Desired, revision uint64) {
 	r.desired = d
 	if d.changed && !first { // work makes it
 		r.intent, r.intended = revision, now()
-		r.wake()
+		bierplugin.Notify(r.kick)
 		r.publish()
 		return
 	}
@@ -59,27 +60,20 @@ func (r *router) wanted(d *Desired, revision uint64) {
 		if len(d.Problems) > 0 && s.State == bier.Failed {
 			r.state, r.reason = bier.Applied, "" // publish says the rest
 		}
-		r.wake()
+		bierplugin.Notify(r.kick)
 		return
 	}
 	r.intent, r.intended = revision, now()
-	r.wake()
+	bierplugin.Notify(r.kick)
 	if !empty(d.Config) || r.managed || len(d.Problems) > 0 {
 		r.publish()
-	}
-}
-
-func (r *router) wake() {
-	select {
-	case r.kick <- struct{}{}:
-	default:
 	}
 }
 
 // doubt has the router compared with what it must hold. The lock is held.
 func (r *router) doubt(revision uint64) {
 	r.dirty = true
-	r.wake()
+	bierplugin.Notify(r.kick)
 	if revision > r.intent {
 		r.intent, r.intended = revision, now()
 		r.publish()

@@ -15,6 +15,7 @@ import (
 	"ctl.internal/plugins/bier-service/reconcile"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 )
 
@@ -30,17 +31,8 @@ type acting struct {
 	sessions map[string]*bierdriver.Session
 }
 
-// maxListing bounds how long the list of drivers is waited for.
-const maxListing = 5 * time.Second
-
 // act holds the routers to what topologies and channels say, until the role ends.
 func (s *Service) act(ctx context.Context, term *state.Term) {
-	select { // else the first try would find that no driver is installed
-	case <-s.listed:
-	case <-time.After(maxListing):
-	case <-ctx.Done():
-		return
-	}
 	a := &acting{Service: s, term: term, records: newRecords(s.data, term), sessions: map[string]*bierdriver.Session{}}
 	now := s.data.store.Now()
 	var managed []string
@@ -83,11 +75,7 @@ func (a *acting) follow(ctx context.Context) {
 		case <-a.intent:
 			began := time.Now()
 			a.want(ctx)
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(min(4*time.Since(began), maxRest)):
-			}
+			host.Pause(ctx, min(4*time.Since(began), maxRest))
 		case <-a.asked:
 			a.compare()
 		case <-audit:

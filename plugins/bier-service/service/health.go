@@ -10,6 +10,7 @@ import (
 	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 )
 
@@ -44,11 +45,7 @@ func (s *Service) watchHealth(ctx context.Context) {
 			}
 		}
 		before = h.Alarms
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(rest):
-		}
+		host.Pause(ctx, rest)
 		select {
 		case <-ctx.Done():
 			return

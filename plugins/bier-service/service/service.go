@@ -4,7 +4,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"slices"
 	"sync"
@@ -49,7 +48,6 @@ type Service struct {
 	opened   atomic.Bool // data is set
 	data     *data
 	board    *drivers.Board
-	listed   chan struct{}          // closed once the host has listed the drivers
 	acting   atomic.Pointer[acting] // nil while another process holds the role
 	moved    atomic.Uint64          // revision at which topologies or channels changed last
 	intent   chan struct{}          // they have changed
@@ -59,20 +57,15 @@ type Service struct {
 	alarms   *host.Publisher
 	measures *measures
 	health   func(sdk.Health)
-	once     sync.Once
 	group    sync.WaitGroup
 }
 
 // role is held by the process that acts on routers.
 const role = "bier-reconcile"
 
-// Options are what the plugin serves, from its embedded plugin.yaml and yang/.
-func Options(files fs.FS) sdk.Options {
-	return bierplugin.Options(files, start, (&shell.Shell{}).Commands(), "network-topology")
-}
-
-func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
-	s := &Service{listed: make(chan struct{}), intent: make(chan struct{}, 1), asked: make(chan struct{}, 1), look: make(chan struct{}, 1), health: env.Health}
+// Start makes the plugin for the host.
+func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+	s := &Service{intent: make(chan struct{}, 1), asked: make(chan struct{}, 1), look: make(chan struct{}, 1), health: env.Health}
 	if err := env.DecodeConfig(&s.set); err != nil {
 		return nil, err
 	}
@@ -129,7 +122,6 @@ func (s *Service) remounted(nodes []string) {
 }
 
 func (s *Service) driversChanged() {
-	s.once.Do(func() { close(s.listed) })
 	if a := s.acting.Load(); a != nil {
 		a.engine.KickPending()
 	}

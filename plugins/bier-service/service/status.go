@@ -1,13 +1,16 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 )
 
@@ -18,14 +21,15 @@ type records struct {
 	term *state.Term
 	wake chan struct{}
 
-	mu       sync.Mutex
-	routers  map[string]*bier.Status  // nil: it goes
-	sessions map[string]*bier.Session // nil: it goes
-	notices  map[string]*bier.Notice  // nil: it goes
-	commits  map[string]*commit       // of drivers that wait
-	asked    []string                 // requests that are being served
-	service  *bier.Status             // nil: as before
+	mu      sync.Mutex
+	pending map[string]write   // by what is written
+	commits map[string]*commit // of drivers that wait, by node-id
+	asked   []string           // requests that are being served
+	service *bier.Status       // nil: as before
 }
+
+// write puts the newest of one record into a transaction, if it is another than before.
+type write func(tx *state.Tx) error
 
 // commit is a configuration that a router is about to keep.
 type commit struct {
@@ -34,7 +38,7 @@ type commit struct {
 }
 
 func newRecords(d *data, term *state.Term) *records {
-	return &records{data: d, term: term, wake: make(chan struct{}, 1), routers: map[string]*bier.Status{}, sessions: map[string]*bier.Session{}, notices: map[string]*bier.Notice{}, commits: map[string]*commit{}}
+	return &records{data: d, term: term, wake: make(chan struct{}, 1), pending: map[string]write{}, commits: map[string]*commit{}}
 }
 
 func (r *records) change(f func()) {
@@ -44,9 +48,42 @@ func (r *records) change(f func()) {
 	bierplugin.Notify(r.wake)
 }
 
-func (r *records) router(node string, s *bier.Status)   { r.change(func() { r.routers[node] = s }) }
-func (r *records) session(node string, s *bier.Session) { r.change(func() { r.sessions[node] = s }) }
-func (r *records) notice(key string, n *bier.Notice)    { r.change(func() { r.notices[key] = n }) }
+func (r *records) set(key string, w write) { r.change(func() { r.pending[key] = w }) }
+
+// router keeps the state of a router; nil: it goes.
+func (r *records) router(node string, s *bier.Status) {
+	r.set(bier.StatusPrefix+node, func(tx *state.Tx) error { return r.status(tx, bier.RouterKey(node), s) })
+}
+
+// session keeps the session to a router; nil: it goes.
+func (r *records) session(node string, s *bier.Session) {
+	sessions := r.data.status.Sessions
+	r.set(bier.SessionPrefix+node, func(tx *state.Tx) error {
+		before, ok := sessions.Get(tx.Snapshot(), node)
+		switch {
+		case s == nil && ok:
+			sessions.Delete(tx, node)
+		case s != nil && (!ok || !before.Same(*s)):
+			return sessions.Put(tx, node, *s)
+		}
+		return nil
+	})
+}
+
+// notice keeps what a router reported first; nil: it goes.
+func (r *records) notice(key string, n *bier.Notice) {
+	notices := r.data.status.Notices
+	r.set(bier.NoticePrefix+key, func(tx *state.Tx) error {
+		_, ok := notices.Get(tx.Snapshot(), key)
+		switch {
+		case n == nil && ok:
+			notices.Delete(tx, key)
+		case n != nil && !ok: // else it is known since the first report
+			return notices.Put(tx, key, *n)
+		}
+		return nil
+	})
+}
 
 // commit keeps what a router is about to hold, and returns when that is stored under the role.
 func (r *records) commit(ctx context.Context, node, hash string) error {
@@ -70,7 +107,7 @@ func (r *records) processed(revision uint64, reason string) {
 func (r *records) served(asked []string) { r.change(func() { r.asked = append(r.asked, asked...) }) }
 
 // pieces bounds the records of one transaction.
-const pieces = 100
+const pieces = 200
 
 // maxRecordsRest bounds how long records are gathered when they come closely.
 const maxRecordsRest = 20 * time.Millisecond
@@ -85,10 +122,7 @@ func (r *records) run(ctx context.Context) {
 		began := time.Now()
 		for r.flush(ctx) && ctx.Err() == nil {
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(min(time.Since(began), maxRecordsRest)):
-		}
+		host.Pause(ctx, min(time.Since(began), maxRecordsRest))
 	}
 }
 
@@ -96,16 +130,14 @@ func (r *records) run(ctx context.Context) {
 // the service is written after what is known of routers.
 func (r *records) flush(ctx context.Context) (more bool) {
 	r.mu.Lock()
-	routers, sessions, notices, commits := take(r.routers), take(r.sessions), take(r.notices), take(r.commits)
-	more = len(r.routers)+len(r.sessions)+len(r.notices)+len(r.commits) > 0
-	service, asked := r.service, r.asked
-	if more {
-		service, asked = nil, nil
-	} else {
-		r.service, r.asked = nil, nil
+	pending, commits := take(r.pending), take(r.commits)
+	var service *bier.Status
+	var asked []string
+	if more = len(r.pending)+len(r.commits) > 0; !more {
+		service, asked, r.service, r.asked = r.service, r.asked, nil, nil
 	}
 	r.mu.Unlock()
-	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.write(tx, routers, sessions, notices, commits, service, asked) })
+	_, err := r.term.Update(ctx, func(tx *state.Tx) error { return r.write(tx, pending, commits, service, asked) })
 	for _, c := range commits {
 		c.done <- err
 	}
@@ -117,18 +149,12 @@ func (r *records) flush(ctx context.Context) (more bool) {
 	}
 	slog.Warn("what is known of BIER routers was not stored; trying again", "error", err)
 	r.mu.Lock()
-	older(r.routers, routers)
-	older(r.sessions, sessions)
-	older(r.notices, notices)
-	if r.service == nil {
-		r.service = service
-	}
+	maps.Copy(pending, r.pending) // what has been replaced meanwhile counts
+	r.pending = pending
+	r.service = cmp.Or(r.service, service)
 	r.asked = append(r.asked, asked...)
 	r.mu.Unlock()
-	select {
-	case <-ctx.Done():
-	case <-time.After(100 * time.Millisecond):
-	}
+	host.Pause(ctx, 100*time.Millisecond)
 	return true
 }
 
@@ -145,67 +171,16 @@ func take[T any](m map[string]T) map[string]T {
 	return out
 }
 
-// older puts back what has not been replaced meanwhile.
-func older[T any](m, back map[string]T) {
-	for k, v := range back {
-		if _, ok := m[k]; !ok {
-			m[k] = v
-		}
-	}
-}
-
 // write is the only one to write these records, so it looks at no condition but the role.
-func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions map[string]*bier.Session, notices map[string]*bier.Notice, commits map[string]*commit, service *bier.Status, asked []string) error {
+func (r *records) write(tx *state.Tx, pending map[string]write, commits map[string]*commit, service *bier.Status, asked []string) error {
 	tx.Volatile() // after a crash routers are compared again
-	was := tx.Snapshot()
-	put := func(key string, s *bier.Status) error {
-		before, ok := r.data.status.Get(was, key)
-		if s == nil {
-			if ok {
-				r.data.status.Delete(tx, key)
-			}
-			return nil
-		}
-		next := *s
-		next.Epoch, next.Since = r.term.Epoch(), time.Now().UTC().Truncate(time.Millisecond)
-		if before.State == next.State && before.Reason == next.Reason {
-			next.Since = before.Since
-		}
-		if next.Epoch = before.Epoch; ok && next == before {
-			return nil
-		}
-		next.Epoch = r.term.Epoch()
-		return r.data.status.Put(tx, key, next)
-	}
-	for node, s := range routers {
-		if err := put(bier.RouterKey(node), s); err != nil {
+	for _, put := range pending {
+		if err := put(tx); err != nil {
 			return err
 		}
 	}
-	for node, s := range sessions {
-		before, ok := r.data.status.Sessions.Get(was, node)
-		switch {
-		case s == nil && ok:
-			r.data.status.Sessions.Delete(tx, node)
-		case s != nil && (!ok || !before.Same(*s)):
-			if err := r.data.status.Sessions.Put(tx, node, *s); err != nil {
-				return err
-			}
-		}
-	}
-	for key, n := range notices {
-		_, ok := r.data.status.Notices.Get(was, key)
-		switch {
-		case n == nil && ok:
-			r.data.status.Notices.Delete(tx, key)
-		case n != nil && !ok: // else it is known since the first report
-			if err := r.data.status.Notices.Put(tx, key, *n); err != nil {
-				return err
-			}
-		}
-	}
 	for node, c := range commits {
-		m, _ := r.data.managed.Get(was, node)
+		m, _ := r.data.managed.Get(tx.Snapshot(), node)
 		m.Former, m.Hash, m.Since = nil, c.hash, time.Now().UTC()
 		if err := r.data.managed.Put(tx, node, m); err != nil {
 			return err
@@ -215,7 +190,28 @@ func (r *records) write(tx *state.Tx, routers map[string]*bier.Status, sessions 
 		r.data.asked.Delete(tx, key)
 	}
 	if service != nil {
-		return put(bier.ServiceKey, service)
+		return r.status(tx, bier.ServiceKey, service)
 	}
 	return nil
+}
+
+// status writes a record of a router or of the service; nil: it goes.
+func (r *records) status(tx *state.Tx, key string, s *bier.Status) error {
+	before, ok := r.data.status.Get(tx.Snapshot(), key)
+	if s == nil {
+		if ok {
+			r.data.status.Delete(tx, key)
+		}
+		return nil
+	}
+	next := *s
+	next.Epoch, next.Since = before.Epoch, time.Now().UTC().Truncate(time.Millisecond)
+	if before.State == next.State && before.Reason == next.Reason {
+		next.Since = before.Since
+	}
+	if ok && next == before {
+		return nil
+	}
+	next.Epoch = r.term.Epoch()
+	return r.data.status.Put(tx, key, next)
 }

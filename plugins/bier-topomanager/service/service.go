@@ -4,7 +4,6 @@ package service
 
 import (
 	"context"
-	"io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -40,12 +39,8 @@ type Service struct {
 // role is held by the process that takes the networks of sources in.
 const role = "bier-import"
 
-// Options are what the plugin serves, from its embedded plugin.yaml and yang/.
-func Options(files fs.FS) sdk.Options {
-	return bierplugin.Options(files, start, (&shell.Shell{}).Commands(), "network-topology")
-}
-
-func start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
+// Start makes the plugin for the host.
+func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	var set settings
 	if err := env.DecodeConfig(&set); err != nil {
 		return nil, err

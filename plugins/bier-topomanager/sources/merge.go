@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/sdk/topology"
 )
 
@@ -90,10 +91,7 @@ func (m *Merge) touch(id string) { m.mark(m.id(id)) }
 
 func (m *Merge) mark(id string) {
 	m.dirty[id] = true
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
+	bierplugin.Notify(m.wake)
 }
 
 // Again marks a topology as changed, by its id here.

@@ -3,11 +3,16 @@ package badger
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"ctl.internal/host/internal/datastore"
 )
 
 // accessible tells files that this process may not use from damaged ones, which they
@@ -39,3 +44,28 @@ func refused(path string, err error) error {
 
 // mayUse asks the kernel whether this process may read and write a file.
 func mayUse(path string) error { return unix.Access(path, unix.R_OK|unix.W_OK) }
+
+const lockName = "ctl.lock"
+
+// lockDir takes the store for this process, before anything in it is looked at.
+// The lock goes with the process, however it ends.
+func lockDir(dir string) (*os.File, error) {
+	path := filepath.Join(dir, lockName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, diskError(dir, err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		pid, _ := io.ReadAll(io.LimitReader(f, 20))
+		f.Close()
+		return nil, fmt.Errorf("%w: %s is held by process %s; stop it first", datastore.ErrLocked, dir, strings.TrimSpace(string(pid)))
+	}
+	if err = f.Truncate(0); err == nil {
+		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
+	}
+	if err != nil {
+		f.Close()
+		return nil, diskError(dir, err)
+	}
+	return f, nil
+}

@@ -20,7 +20,7 @@ const closeWait = 10 * time.Second
 // and leaves the engine as it is, with the lock, until the process ends: all that was
 // acknowledged is in the files that were there.
 func (s *Store) Close() error {
-	if !s.p.Close() {
+	if !s.Projection.Close() {
 		return nil
 	}
 	const kept = "what was acknowledged is in its log, which the next start reads"

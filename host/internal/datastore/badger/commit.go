@@ -3,7 +3,6 @@ package badger
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -29,10 +28,8 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	for _, o := range t.Ops {
-		if o.Lease != 0 {
-			return 0, fmt.Errorf("%w: this engine has no leases", datastore.ErrInvalid)
-		}
+	if err := projection.NoLeases(t); err != nil {
+		return 0, err
 	}
 	r := &request{ctx: ctx, txn: t, answer: make(chan answer, 1)}
 	s.queueMu.Lock()
@@ -47,7 +44,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 			s.commitAll(s.together())
 			<-s.writing
 			continue
-		case <-s.p.Done():
+		case <-s.Done():
 			err = datastore.ErrClosed
 		case <-ctx.Done():
 			err = ctx.Err()
@@ -84,14 +81,14 @@ func (s *Store) flushVolatile() {
 	for {
 		select {
 		case <-tick.C:
-		case <-s.p.Done():
+		case <-s.Done():
 			return
 		}
 		select {
 		case s.writing <- struct{}{}:
 			s.flush()
 			<-s.writing
-		case <-s.p.Done():
+		case <-s.Done():
 			return
 		}
 	}
@@ -151,7 +148,7 @@ type group struct {
 }
 
 func (s *Store) newGroup() *group {
-	return &group{s: s, at: time.Now(), state: s.p.State(), meta: s.meta, bytes: s.waiting}
+	return &group{s: s, at: time.Now(), state: s.State(), meta: s.meta, bytes: s.waiting}
 }
 
 // add resolves a request against the store with the group's earlier ones. A conflict is
@@ -240,6 +237,6 @@ func (g *group) commit() error {
 		}
 		s.unwritten, s.waiting, s.meta = batches, g.bytes, g.meta
 	}
-	s.p.Publish(g.state)
+	s.Publish(g.state)
 	return nil
 }

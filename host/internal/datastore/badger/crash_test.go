@@ -91,7 +91,7 @@ func TestKillsWhileTablesAreWritten(t *testing.T) {
 			continue
 		}
 		// The next child finds a store that did not end in order.
-		s.p.Close()
+		s.Projection.Close()
 		s.owned.Wait()
 		if err := errors.Join(s.db.Close(), s.tip.close(), s.lock.Close()); err != nil {
 			t.Fatal(err)

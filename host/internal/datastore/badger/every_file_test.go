@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"ctl.internal/host/internal/datastore"
 )
@@ -72,6 +73,7 @@ func TestDamageOfEveryFile(t *testing.T) {
 					continue
 				}
 				opened++
+				s.patience = time.Minute // what is tested is not how fast the disk is
 				if !crashed {
 					t.Errorf("%s: was not noticed", what)
 				}
@@ -99,6 +101,7 @@ func storeWithTables(t *testing.T, dir string, crashed bool) (acked map[int]bool
 		if err != nil {
 			t.Fatal(err)
 		}
+		s.patience = time.Minute
 		put(t, s, "table", strings.Repeat("v", 3<<20))
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -198,7 +198,7 @@ func (s *Store) noteTables(known *files) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-s.p.Done():
+		case <-s.Done():
 			return
 		case <-tick.C:
 		}

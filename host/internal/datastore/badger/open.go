@@ -32,7 +32,7 @@ type Store struct {
 	db   *badger.DB
 	lock *os.File
 	tip  *tip
-	p    *projection.Projection
+	*projection.Projection
 
 	place    os.FileInfo    // of the lock, as it was opened
 	owned    sync.WaitGroup // who flushes and who notes tables
@@ -120,7 +120,7 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	if l.meta.rev == 0 && o.First > 0 {
 		l.meta.rev, l.state = o.First, projection.NewLoader(o.History).State(o.First)
 	}
-	s := &Store{opts: o, db: db, lock: lock, place: place, tip: t, p: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
+	s := &Store{opts: o, db: db, lock: lock, place: place, tip: t, Projection: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
 		writing: make(chan struct{}, 1), patience: closeWait, free: freeOn}
 	for _, w := range l.logs {
 		s.logSize += w.size
@@ -228,4 +228,32 @@ func suspect(dir string) string {
 func damaged(path, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s. Nothing was changed; restore the directory from a backup, "+
 		"or move it away to begin with an empty store", datastore.ErrDamaged, path, fmt.Sprintf(format, args...))
+}
+
+// Check looks at the store in a directory as Open does, and changes nothing in it. A store
+// that does not exist yet is in order; ErrLocked says that a process is using it and
+// nothing was looked at.
+func Check(dir string) error {
+	if err := accessible(dir, mayUse); err != nil {
+		return err
+	}
+	lock, err := os.Open(filepath.Join(dir, lockName))
+	if errors.Is(err, fs.ErrNotExist) {
+		if !exists(dir) {
+			return nil
+		}
+	} else if err != nil {
+		return diskError(dir, err)
+	} else {
+		defer lock.Close()
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil {
+			return fmt.Errorf("%w: %s", datastore.ErrLocked, dir)
+		}
+	}
+	scratch, err := os.MkdirTemp("", "ctl-check")
+	if err != nil {
+		return diskError(os.TempDir(), err)
+	}
+	defer os.RemoveAll(scratch)
+	return verify(dir, scratch)
 }

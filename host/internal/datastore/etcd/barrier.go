@@ -44,7 +44,7 @@ func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
 	defer late.Stop()
 	select {
 	case <-r.done:
-		return s.p.Revision(), r.err
+		return s.Revision(), r.err
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	case <-late.C:
@@ -56,7 +56,7 @@ func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
 func (s *Store) join() (*round, error) {
 	s.roundMu.Lock()
 	defer s.roundMu.Unlock()
-	if err := s.p.Err(); err != nil {
+	if err := s.Err(); err != nil {
 		return nil, err
 	}
 	if s.next == nil {
@@ -112,7 +112,7 @@ func (s *Store) ask() error {
 func (s *Store) reach(ctx context.Context, rev int64) error {
 	wait, cancel := context.WithTimeout(ctx, s.o.stall())
 	defer cancel()
-	err := s.p.Wait(wait, s.revision(rev))
+	err := s.Wait(wait, s.revision(rev))
 	if err == nil || errors.Is(err, datastore.ErrClosed) || s.ctx.Err() != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (s *Store) reach(ctx context.Context, rev int64) error {
 		_, at, _ := s.members.current()
 		s.members.next(at)
 		s.reopen()
-		err = s.p.Wait(ctx, s.revision(rev))
+		err = s.Wait(ctx, s.revision(rev))
 	}
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, err, "revision %d of the etcd cluster %v has not arrived here yet", rev, s.o.Endpoints)

@@ -29,7 +29,7 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	if err := s.p.Err(); err != nil {
+	if err := s.Err(); err != nil {
 		return 0, err
 	}
 	if err := projection.CheckTxn(t); err != nil {
@@ -44,12 +44,12 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 		}
 	}
 	for range attempts {
-		st := s.p.State()
+		st := s.State()
 		if onlyDeletes(st, t) {
 			if _, err := s.Barrier(bound); err != nil {
 				return 0, err
 			}
-			st = s.p.State()
+			st = s.State()
 			b, err := st.Resolve(t, st.Revision()+1, time.Time{})
 			if err != nil {
 				return 0, err
@@ -195,7 +195,7 @@ func (s *Store) failed(ctx context.Context, t datastore.Txn, r *clientv3.TxnResp
 			name = strings.TrimPrefix(key, s.key(c.Namespace, ""))
 		}
 		_ = s.reach(ctx, have) // to know who it was
-		return s.p.State().Conflict(i, c.Namespace, name, s.revision(have))
+		return s.State().Conflict(i, c.Namespace, name, s.revision(have))
 	}
 	_, epoch := kv(0)
 	s.epoch.Store(max(epoch, s.epoch.Load()))

@@ -97,7 +97,7 @@ func (s *Store) loadOnce(ctx context.Context) error {
 	s.loads++
 	s.sentMu.Unlock()
 	s.epoch.Store(epoch)
-	s.p.Publish(out.State(s.revision(rev)))
+	s.Publish(out.State(s.revision(rev)))
 	return nil
 }
 
@@ -114,17 +114,17 @@ func (s *Store) entry(kv *mvccpb.KeyValue) (ns string, e datastore.Entry) {
 func (s *Store) follow() {
 	pause := time.Duration(0)
 	for s.ctx.Err() == nil {
-		from := s.p.Revision()
+		from := s.Revision()
 		err := s.watch()
 		if errors.Is(err, datastore.ErrCompacted) {
 			if err = s.load(s.ctx); err == nil {
-				s.o.Log.Warn("the cluster no longer had the changes that were missing: its state was read again", "revision", s.p.Revision())
+				s.o.Log.Warn("the cluster no longer had the changes that were missing: its state was read again", "revision", s.Revision())
 			}
 		}
 		if err != nil && s.ctx.Err() == nil {
 			s.o.Log.Warn("the watch of the cluster is opened again", "error", err)
 		}
-		if pause = min(2*pause+10*time.Millisecond, 500*time.Millisecond); s.p.Revision() > from {
+		if pause = min(2*pause+10*time.Millisecond, 500*time.Millisecond); s.Revision() > from {
 			pause = 0
 		}
 		select {
@@ -150,7 +150,7 @@ func (s *Store) watch() error {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	changes := c.Watch(clientv3.WithRequireLeader(ctx), s.o.Prefix, clientv3.WithPrefix(), clientv3.WithRev(s.raw(s.p.Revision())+1))
+	changes := c.Watch(clientv3.WithRequireLeader(ctx), s.o.Prefix, clientv3.WithPrefix(), clientv3.WithRev(s.raw(s.Revision())+1))
 	for {
 		select {
 		case <-s.stuck:
@@ -181,9 +181,9 @@ func (s *Store) take(events []*clientv3.Event) {
 		for n < len(events) && events[n].Kv.ModRevision == rev {
 			n++
 		}
-		if s.revision(rev) > s.p.Revision() { // a watch never goes back
+		if s.revision(rev) > s.Revision() { // a watch never goes back
 			b, id := s.batch(rev, events[:n])
-			s.p.Publish(s.p.State().Apply(b))
+			s.Publish(s.State().Apply(b))
 			s.show(id, rev)
 		}
 		events = events[n:]
@@ -230,7 +230,7 @@ func (s *Store) look() {
 	every := time.Second
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	compacted := s.p.Revision()
+	compacted := s.Revision()
 	for {
 		select {
 		case <-s.ctx.Done():
@@ -240,7 +240,7 @@ func (s *Store) look() {
 		if s.age() > every/2 {
 			_, _ = s.Barrier(s.ctx) // whoever waits gets the error
 		}
-		if rev := s.p.Revision(); rev >= compacted+2*keepRevisions {
+		if rev := s.Revision(); rev >= compacted+2*keepRevisions {
 			compacted = rev - keepRevisions
 			_ = s.once(s.ctx, func(ctx context.Context, c *clientv3.Client) error {
 				_, err := c.Compact(ctx, s.raw(compacted))

@@ -107,7 +107,7 @@ func (s *Store) call(ctx context.Context, f func(context.Context, *clientv3.Clie
 			continue
 		case <-ctx.Done():
 		}
-		if closed := s.p.Err(); closed != nil {
+		if closed := s.Err(); closed != nil {
 			return closed
 		}
 		return fault.Wrap(fault.Unavailable, err, "the etcd cluster %v does not answer: %v", s.o.Endpoints, err)

@@ -56,10 +56,10 @@ type Store struct {
 	o       Options
 	node    string // for who reads a head
 	members *members
-	p       *projection.Projection
-	ctx     context.Context // ends with the store
-	end     context.CancelFunc
-	owned   sync.WaitGroup
+	*projection.Projection
+	ctx   context.Context // ends with the store
+	end   context.CancelFunc
+	owned sync.WaitGroup
 
 	base  atomic.Int64  // see revision.go
 	epoch atomic.Int64  // revision of the epoch key: see commit.go
@@ -87,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datastore: %w", err)
 	}
-	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: newMembers(o), p: projection.New(projection.Empty(o.History)),
+	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: newMembers(o), Projection: projection.New(projection.Empty(o.History)),
 		stuck: make(chan struct{}, 1), sent: sent{ids: map[string]*commit{}}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	begun := time.Now()
@@ -104,13 +104,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Revision is that of the projection.
-func (s *Store) Revision() datastore.Revision { return s.p.Revision() }
-
 // Local runs f on the projection as it is.
 func (s *Store) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
 	age := s.age()
-	return age, s.p.View(context.Background(), f)
+	return age, s.Projection.View(context.Background(), f)
 }
 
 func (s *Store) age() time.Duration { return time.Since(time.Unix(0, s.asOf.Load())) }
@@ -120,18 +117,13 @@ func (s *Store) View(ctx context.Context, f func(datastore.Snapshot) error) erro
 	if _, err := s.Barrier(ctx); err != nil {
 		return err
 	}
-	return s.p.View(ctx, f)
-}
-
-// Watch follows the changes under the prefixes.
-func (s *Store) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
-	return s.p.Watch(ctx, after, prefixes, f)
+	return s.Projection.View(ctx, f)
 }
 
 // Close ends watches and the connections.
 func (s *Store) Close() error {
 	s.roundMu.Lock() // nobody begins a round after this
-	first := s.p.Close()
+	first := s.Projection.Close()
 	s.roundMu.Unlock()
 	if !first {
 		return nil

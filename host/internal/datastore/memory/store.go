@@ -3,7 +3,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -19,35 +18,14 @@ type Options struct {
 // Store is a datastore.Store in memory.
 type Store struct {
 	mu sync.Mutex // one writer at a time
-	p  *projection.Projection
+	*projection.Projection
 }
 
 var _ datastore.Store = (*Store)(nil)
 
 // New makes an empty store.
 func New(o Options) *Store {
-	return &Store{p: projection.New(projection.Empty(o.History))}
-}
-
-// Revision is that of the newest committed transaction.
-func (s *Store) Revision() datastore.Revision { return s.p.Revision() }
-
-// View runs f on the newest state.
-func (s *Store) View(ctx context.Context, f func(datastore.Snapshot) error) error {
-	return s.p.View(ctx, f)
-}
-
-// Local is View: everything is here.
-func (s *Store) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
-	return 0, s.p.View(context.Background(), f)
-}
-
-// Barrier is Revision: everything is here.
-func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
-	if err := s.p.Err(); err != nil {
-		return 0, err
-	}
-	return s.Revision(), ctx.Err()
+	return &Store{Projection: projection.New(projection.Empty(o.History))}
 }
 
 // Commit applies a transaction.
@@ -55,17 +33,15 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	for _, o := range t.Ops {
-		if o.Lease != 0 {
-			return 0, fmt.Errorf("%w: this engine has no leases", datastore.ErrInvalid)
-		}
+	if err := projection.NoLeases(t); err != nil {
+		return 0, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.p.Err(); err != nil {
+	if err := s.Err(); err != nil {
 		return 0, err
 	}
-	st := s.p.State()
+	st := s.State()
 	b, err := st.Resolve(t, st.Revision()+1, time.Now())
 	if err != nil {
 		return 0, err
@@ -73,19 +49,14 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	if len(b.Events) == 0 {
 		return st.Revision(), nil
 	}
-	s.p.Publish(st.Apply(b))
+	s.Publish(st.Apply(b))
 	return b.Revision, nil
-}
-
-// Watch follows the changes under the prefixes.
-func (s *Store) Watch(ctx context.Context, after datastore.Revision, prefixes []datastore.Prefix, f func(datastore.Batch) error) error {
-	return s.p.Watch(ctx, after, prefixes, f)
 }
 
 // Close ends watches and refuses everything from now on.
 func (s *Store) Close() error {
 	s.mu.Lock() // a commit in progress is seen by nobody after Close
 	defer s.mu.Unlock()
-	s.p.Close()
+	s.Projection.Close()
 	return nil
 }

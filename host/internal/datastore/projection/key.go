@@ -2,6 +2,7 @@ package projection
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ctl.internal/host/internal/datastore"
@@ -51,6 +52,14 @@ func CheckTxn(t datastore.Txn) error {
 		if err := CheckKey(o.Namespace, o.Key, o.DeletePrefix); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// NoLeases refuses a transaction with a lease, for engines that have none.
+func NoLeases(t datastore.Txn) error {
+	if slices.ContainsFunc(t.Ops, func(o datastore.Op) bool { return o.Lease != 0 }) {
+		return fmt.Errorf("%w: this engine has no leases", datastore.ErrInvalid)
 	}
 	return nil
 }

@@ -8,13 +8,15 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/internal/together"
 )
 
-// Projection publishes one State after the other. One goroutine at a time calls Publish
-// and Replace; everything else is safe for concurrent use.
+// Projection publishes one State after the other. Engines embed it as the reading half of
+// datastore.Store. One goroutine at a time calls Publish; everything else is safe for
+// concurrent use.
 type Projection struct {
 	now    atomic.Pointer[State]
 	sig    together.Signal
@@ -70,6 +72,19 @@ func (p *Projection) View(ctx context.Context, f func(datastore.Snapshot) error)
 		return err
 	}
 	return f(p.State())
+}
+
+// Local is View for an engine that has everything here.
+func (p *Projection) Local(f func(datastore.Snapshot) error) (time.Duration, error) {
+	return 0, p.View(context.Background(), f)
+}
+
+// Barrier is Revision for an engine that has everything here.
+func (p *Projection) Barrier(ctx context.Context) (datastore.Revision, error) {
+	if err := p.Err(); err != nil {
+		return 0, err
+	}
+	return p.Revision(), ctx.Err()
 }
 
 // Wait returns when the state is at revision rev or later.

@@ -12,7 +12,7 @@ import (
 // touchList remembers that the entries of a list changed.
 func (d *Draft) touchList(p Path) {
 	n := p.Node()
-	if n.Kind != yang.List || len(n.Keys) == 0 {
+	if !n.Keyed() {
 		return
 	}
 	list := append(p[:len(p)-1:len(p)-1], Step{Node: n})

@@ -72,7 +72,7 @@ func (d *Draft) Apply(e Edit) (created bool, err error) {
 			return false, err
 		}
 	}
-	if e.Path.Last().document() || n.Kind == yang.List && len(n.Keys) > 0 && (e.Op == Delete || e.Op == Remove) || len(e.Path) == 1 && !e.Path.Entry() {
+	if e.Path.Last().document() || n.Keyed() && (e.Op == Delete || e.Op == Remove) || len(e.Path) == 1 && !e.Path.Entry() {
 		return !exists, d.applyDocument(e, exists)
 	}
 	return !exists, d.applyInner(e)
@@ -111,7 +111,7 @@ func (d *Draft) applyDocument(e Edit, exists bool) error {
 		return d.dropAll(e.Path)
 	}
 	n := e.Path.Node()
-	if n.Kind == yang.List && len(n.Keys) > 0 && !e.Path.Entry() {
+	if n.Keyed() && !e.Path.Entry() {
 		return d.applyTopList(e)
 	}
 	rank, err := d.place(e, exists)
@@ -162,13 +162,7 @@ func (d *Draft) applyTopList(e Edit) error {
 func (d *Draft) applyInner(e Edit) error {
 	owner := e.Path.Owner()
 	deep := holdsLists(e.Path.Node())
-	var at *yang.Data
-	var err error
-	if deep {
-		at, err = d.Load(owner)
-	} else {
-		at, err = d.inner(owner)
-	}
+	at, err := d.instance(touch{path: owner, deep: deep})
 	if err != nil {
 		return err
 	}
@@ -268,12 +262,12 @@ func graftEntry(array *yang.Data, e Edit) error {
 // holdsLists reports whether a node is a list with keys or has some below it, so
 // that its instance is more than one document.
 func holdsLists(n *yang.Node) bool {
-	return n.Kind == yang.List && len(n.Keys) > 0 || listsBelow(n)
+	return n.Keyed() || listsBelow(n)
 }
 
 func listsBelow(n *yang.Node) bool {
 	for _, m := range n.Members() {
-		if m.Kind == yang.Container && listsBelow(m) || m.Kind == yang.List && len(m.Keys) > 0 {
+		if m.Kind == yang.Container && listsBelow(m) || m.Keyed() {
 			return true
 		}
 	}
@@ -301,6 +295,38 @@ func (d *Draft) ancestors(p Path) error {
 		}
 		d.touchList(anc)
 		if err := d.save(touch{path: anc, value: anc.skeleton()}, rank, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TextEdit replaces the instance at a path by the JSON of another, or deletes it.
+type TextEdit struct {
+	Path   string
+	Value  []byte
+	Delete bool
+}
+
+// ApplyText makes edits of a plugin part of the draft. Deleting what is not there is no
+// error. The result is not checked yet.
+func (d *Draft) ApplyText(edits []TextEdit) error {
+	for _, e := range edits {
+		p, err := ParseText(d.set, e.Path)
+		if err != nil {
+			return err
+		}
+		if len(p) == 0 {
+			return fault.New(fault.Unsupported, "a tree is not written as a whole")
+		}
+		one := Edit{Op: Remove, Path: p}
+		if !e.Delete {
+			one.Op = Replace
+			if one.Value, err = DecodeAt(p, e.Value, yang.Options{}); err != nil {
+				return err
+			}
+		}
+		if _, err := d.Apply(one); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func (d *Draft) Stored(p Path) (*yang.Stored, error) {
 	n := p.Node()
 	out := &yang.Stored{Node: n}
 	prefix := p.Key() + "/"
-	if n.Kind == yang.List && len(n.Keys) > 0 && p.Last().Keys == nil {
+	if n.Keyed() && p.Last().Keys == nil {
 		out.Array, prefix = true, p.Key()+"="
 	} else if err := d.innerText(p, out); err != nil || out.Text != "" && !listsBelow(n) {
 		return out, err

@@ -154,7 +154,7 @@ func Parse(set *yang.Set, segments []reqpath.Segment, module func(string) string
 		switch {
 		case keyed:
 			s.Keys, err = splitKeys(keys)
-		case n.Kind == yang.List && len(n.Keys) > 0 && len(segments) > 0:
+		case n.Keyed() && len(segments) > 0:
 			s.Keys, segments, err = takeKeys(n, segments)
 		}
 		if err == nil {

@@ -2,7 +2,6 @@ package tree
 
 import (
 	"slices"
-	"strings"
 
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
@@ -151,7 +150,7 @@ func pathOf(at *yang.Data) Path {
 	for ; at != nil; at = at.Parent() {
 		s := Step{Node: at.Node}
 		if up := at.Parent(); up != nil && up.IsArray() {
-			if at.Node.Kind == yang.List && len(at.Node.Keys) > 0 {
+			if at.Node.Keyed() {
 				s.Keys = at.KeyValues()
 			}
 			at = up
@@ -167,9 +166,7 @@ func (d *Draft) Tops() []*yang.Node {
 	seen := map[*yang.Node]bool{}
 	var out []*yang.Node
 	for key := range d.changed {
-		name, _, _ := strings.Cut(strings.TrimPrefix(key, "/"), "/")
-		name, _, _ = strings.Cut(name, "=")
-		if n := d.set.Root.Member(name); n != nil && !seen[n] {
+		if n := d.set.Root.Member(top(key)); n != nil && !seen[n] {
 			seen[n] = true
 			out = append(out, n)
 		}

@@ -18,6 +18,7 @@ import (
 	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 )
 
 // The namespaces that trees are kept in.
@@ -79,7 +80,7 @@ func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) 
 			return err
 		}
 		if i > 1 { // writers of other nodes, too
-			pause(ctx, i)
+			host.Pause(ctx, rand.N(time.Duration(i)*10*time.Millisecond))
 		}
 	}
 	return fault.Wrap(fault.InUse, lost, "the data was changed meanwhile%s; read it again and repeat", first(lost))
@@ -136,16 +137,6 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 		return fault.Wrap(fault.Unavailable, err, "%v", err)
 	}
 	return err
-}
-
-// pause lets writers of other nodes, which want the same, through at another time.
-func pause(ctx context.Context, attempt int) {
-	wait := time.NewTimer(rand.N(time.Duration(attempt) * 10 * time.Millisecond))
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-	case <-ctx.Done():
-	}
 }
 
 // owners asks those whose trees the draft changes.
