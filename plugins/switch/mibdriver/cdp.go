@@ -21,41 +21,24 @@ const (
 // cdpRemotes reads cdpCacheTable. A device's id is a name or a serial number of
 // whatever form: an identifier without a subtype.
 func (d *Driver) cdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
-	columns := []string{mib.CDPAddressType, mib.CDPAddress, mib.CDPDeviceID, mib.CDPDevicePort, mib.CDPSysName}
-	out := map[mib.RemoteIndex]*discovery.Neighbor{}
-	kinds, addresses := map[mib.RemoteIndex]int64{}, map[mib.RemoteIndex][]byte{}
-	err := d.snmp.WalkFrom(ctx, t, firstRows, columns, func(c int, ix []uint32, v snmp.Value) error {
-		_, row, ok := mib.CDPRemote(ix)
-		if !ok {
-			return nil
-		}
-		n := neighborAt(out, row, discovery.CDP)
-		if n == nil {
-			return nil
-		}
-		switch c {
-		case 0:
-			kinds[row] = v.Int()
-		case 1:
-			addresses[row] = v.Bytes()
-		case 2:
-			n.Chassis.ID = []byte(mib.Text(v.Peek()))
-		case 3:
+	r := remotes{discovery.CDP, mib.CDPRemote, map[mib.RemoteIndex]*discovery.Neighbor{}}
+	kinds, addresses := map[*discovery.Neighbor]int64{}, map[*discovery.Neighbor][]byte{}
+	err := d.walk(ctx, t, firstRows, r.of(mib.CDPAddressType, func(n *discovery.Neighbor, v snmp.Value) { kinds[n] = v.Int() }),
+		r.of(mib.CDPAddress, func(n *discovery.Neighbor, v snmp.Value) { addresses[n] = v.Bytes() }),
+		r.of(mib.CDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = []byte(mib.Text(v.Peek())) }),
+		r.of(mib.CDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
 			n.Port = discovery.Identifier{Subtype: interfaceName, ID: v.Bytes()}
-		case 4:
-			n.SysName = mib.Text(v.Peek())
-		}
-		return nil
-	})
-	for row, n := range out {
+		}),
+		r.of(mib.CDPSysName, func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }))
+	for _, n := range r.all {
 		if n.SysName == "" {
 			n.SysName = cdpName(string(n.Chassis.ID))
 		}
-		if a, ok := netip.AddrFromSlice(addresses[row]); ok && (kinds[row] == cdpIPv4 && a.Is4() || kinds[row] == cdpIPv6 && a.Is6()) {
+		if a, ok := netip.AddrFromSlice(addresses[n]); ok && (kinds[n] == cdpIPv4 && a.Is4() || kinds[n] == cdpIPv6 && a.Is6()) {
 			n.Addresses = []netip.Addr{a}
 		}
 	}
-	return out, err
+	return r.all, err
 }
 
 // cdpName is the name in a device id: some devices add their serial number in
