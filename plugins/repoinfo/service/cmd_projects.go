@@ -15,19 +15,14 @@ import (
 const askSources = 10 * time.Second
 
 // projectsCommand is repoinfo:projects: every clone with its state.
-func projectsCommand(s *Service) commands.Command {
+func (s *Service) projectsCommand() commands.Command {
 	return commands.Command{
 		Name:    "repoinfo:projects",
 		Summary: "List the clones with their state",
 		Help: "Lists every project in the folder of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
 			"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong.",
 		Safe: true,
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			if s == nil {
-				return errNoService
-			}
-			return s.projects(ctx, in)
-		},
+		Run:  s.projects,
 	}
 }
 

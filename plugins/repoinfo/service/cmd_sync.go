@@ -9,20 +9,15 @@ import (
 )
 
 // syncCommand is repoinfo:sync: mirror and count now.
-func syncCommand(s *Service, project func(context.Context, string) []string) commands.Command {
+func (s *Service) syncCommand() commands.Command {
 	return commands.Command{
 		Name:    "repoinfo:sync",
 		Summary: "Mirror the sources and count new commits now",
 		Help: "Fetches every source of etc/repoinfo.yaml, or one project, and counts the lines of new commits of all clones, so that no request has to wait. " +
 			"Fails when a project failed; the others are synced all the same.\nExample: repoinfo:sync netconf",
-		Arguments: []commands.Argument{{Name: "project", Help: "only this project", Complete: project}},
+		Arguments: []commands.Argument{{Name: "project", Help: "only this project", Complete: s.complete}},
 		Safe:      true,
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			if s == nil {
-				return errNoService
-			}
-			return s.sync(ctx, in)
-		},
+		Run:       s.sync,
 	}
 }
 

@@ -11,19 +11,13 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Commands are the shell commands. Without a service they only describe
-// themselves.
-func Commands(s *Service) []commands.Command {
-	project := func(ctx context.Context, prefix string) []string {
-		if s == nil {
-			return nil
-		}
-		return s.complete(ctx, prefix)
-	}
-	return []commands.Command{
-		projectsCommand(s), syncCommand(s, project), reportCommand(s, project),
-	}
+// Commands are the shell commands. Those of the zero Service describe themselves only.
+func (s *Service) commands() []commands.Command {
+	return []commands.Command{s.projectsCommand(), s.syncCommand(), s.reportCommand()}
 }
+
+// Commands describes the shell commands.
+func Commands() []commands.Command { return (&Service{}).commands() }
 
 // complete lists the projects whose names begin with prefix.
 func (s *Service) complete(ctx context.Context, prefix string) []string {
@@ -62,8 +56,6 @@ func number(text string) (int, error) {
 	}
 	return n, nil
 }
-
-var errNoService = fault.New(fault.Unavailable, "the plugin repoinfo does not run")
 
 func ago(t time.Time) string {
 	if t.IsZero() {
