@@ -146,11 +146,8 @@ type Interface struct {
 
 // Counters reads what the interfaces of a switch have counted, by the standard MIB.
 func (c *Chooser) Counters(ctx context.Context, sw *switchdriver.Switch) (Counters, error) {
-	d, ok := c.opt.Standard.(interface {
-		ReadCounters(context.Context, *switchdriver.Switch) (Counters, error)
-	})
-	if !ok || sw.GetSnmp() == nil {
+	if sw.GetSnmp() == nil {
 		return Counters{}, fault.New(fault.Unsupported, "switch %s is not asked by SNMP, which alone has counters", mib.MAC(sw.NodeId))
 	}
-	return d.ReadCounters(ctx, sw)
+	return c.opt.Standard.ReadCounters(ctx, sw)
 }
