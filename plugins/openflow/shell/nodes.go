@@ -36,7 +36,7 @@ func (s *Shell) runNodes(ctx context.Context, in *commands.Invocation) error {
 	for _, w := range list {
 		add(NewObserved(w, topology.Node{}, nil), s.Node)
 	}
-	others, _, err := s.elsewhere(ctx)
+	others, err := s.elsewhere(ctx)
 	if err != nil {
 		return err
 	}
