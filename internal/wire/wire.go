@@ -4,7 +4,17 @@ package wire
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
 	"slices"
+	"strings"
+	"time"
 
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
@@ -70,4 +80,59 @@ func (p *grpcPlugin) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
 
 func (p *grpcPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, c *grpc.ClientConn) (any, error) {
 	return c, nil
+}
+
+// Environment variables that the host sets for a plugin, of any language.
+const (
+	EnvSocket = "CTL_HOST_SOCKET" // path of the unix socket of the host's services
+	EnvParent = "CTL_HOST_PID"    // the host's process id
+	EnvData   = "CTL_DATA_DIR"    // directory of the plugin's own
+	EnvTraces = "CTL_HOST_TRACES" // "1": the host takes spans
+)
+
+// Metadata keys of calls to the host's socket, and of the host's calls to a plugin.
+const (
+	MetaMinRevision = "ctl-min-revision" // the plugin's projection must have this revision before it answers
+	MetaToken       = "ctl-token"
+	MetaProvider    = "ctl-provider" // relay this call to the plugin of that name
+	MetaRelay       = "ctl-relay"    // trailer: "provider-gone" when it was the provider that failed
+)
+
+// Reattach is what a plugin under a debugger prints and ctld reads from the
+// environment variable ReattachVariable(name).
+type Reattach struct {
+	Protocol        string `json:"protocol"`
+	ProtocolVersion int    `json:"protocol_version"`
+	Pid             int    `json:"pid"`
+	Network         string `json:"network"`
+	Address         string `json:"address"`
+}
+
+// ReattachVariable names the environment variable for a plugin: "switch" has
+// SWITCH_REATTACH.
+func ReattachVariable(plugin string) string {
+	return strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(plugin)) + "_REATTACH"
+}
+
+// ClientCertificate makes the host's certificate for one start of a plugin, and its
+// PEM for the plugin's environment (PLUGIN_CLIENT_CERT). It is of the curve P-256:
+// go-plugin's own is of P-521, which costs both sides ten times as much at each
+// start and which some gRPC libraries for other languages do not know.
+func ClientCertificate() (tls.Certificate, []byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
+		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().AddDate(30, 0, 0), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return tls.Certificate{}, nil, err
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }

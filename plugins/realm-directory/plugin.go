@@ -8,9 +8,11 @@ import (
 	"context"
 	_ "embed"
 	"log/slog"
+	"strings"
 
 	"ctl.internal/internal/ldap"
 	"ctl.internal/sdk"
+	"ctl.internal/sdk/realm"
 	"ctl.internal/sdk/realm/trust"
 )
 
@@ -23,4 +25,45 @@ func Options() sdk.Options {
 		ldap.Bound()
 		return &sdk.Plugin{Realm: factory{trust.New(env.Host.Certificates, slog.Default())}}, nil
 	}}
+}
+
+const kind = "CtlDirectoryRealm"
+
+type factory struct{ trust *trust.Source }
+
+// Kinds implements realm.Factory.
+func (factory) Kinds() []string { return []string{kind} }
+
+// New implements realm.Factory.
+func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
+	r := realm.Read(c)
+	settings, warnings := ldap.ReadSettings(r, ldap.Names{})
+	d := &directoryRealm{
+		suffix: r.String("principalSuffix", ""), nested: r.Bool("nestedGroups", true), roles: ldap.NewRoles(r.Pairs("groupRolesMap")),
+	}
+	if d.suffix != "" && !strings.HasPrefix(d.suffix, "@") {
+		r.Fault("principalSuffix", "%q does not begin with @", d.suffix)
+	}
+	if d.base = r.String("searchBase", baseOf(d.suffix)); d.base == "" {
+		r.Fault("searchBase", "write searchBase = dc=example,dc=org, or principalSuffix = @example.org of which it is made")
+	} else if err := ldap.CheckBase(d.base); err != nil {
+		r.Fault("searchBase", "%v", err)
+	}
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	d.client = ldap.New(settings, f.trust)
+	return d, warnings, nil
+}
+
+// baseOf makes DC=example,DC=org of @example.org (RFC 2247).
+func baseOf(suffix string) string {
+	var parts []string
+	template := ldap.NewTemplate("DC={0}")
+	for label := range strings.SplitSeq(strings.TrimPrefix(suffix, "@"), ".") {
+		if label != "" {
+			parts = append(parts, template.Name(label))
+		}
+	}
+	return strings.Join(parts, ",")
 }

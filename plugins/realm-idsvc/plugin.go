@@ -1,7 +1,7 @@
 // Package realmidsvc is the plugin that serves IdSvcAuthRealm of etc/sec.ini: it
 // asks an identity service for a token, by the Identity API version 3, and takes the
 // roles from the answer. messages.go is the API's forms, realm.go one login,
-// factory.go the properties, transport.go HTTP and TLS.
+// factory.go the properties, with HTTP and TLS.
 package realmidsvc
 
 import (

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 	"ctl.internal/sdk/caller"
@@ -179,4 +181,46 @@ func (c *Certificates) Identity(ctx context.Context) (tls.Certificate, error) {
 		return tls.Certificate{}, fault.Wrap(fault.Internal, err, "the controller's certificate and key do not fit: %v", err)
 	}
 	return cert, nil
+}
+
+// Roles are held by one process among all nodes. Package state uses them.
+type Roles struct{ rpc pluginv1.HostRolesClient }
+
+func newRoles(c grpc.ClientConnInterface) *Roles { return &Roles{pluginv1.NewHostRolesClient(c)} }
+
+// Hold waits for the role and calls f when this process gets it and at each renewal,
+// until ctx ends, f fails or the role is lost. epoch grows with every change of the
+// holder; until is CLOCK_BOOTTIME in nanoseconds, 0 = as long as Hold runs.
+func (r *Roles) Hold(ctx context.Context, role string, f func(epoch uint64, until int64) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := r.rpc.Hold(ctx, &pluginv1.HoldRequest{Role: role})
+	if err != nil {
+		return fault.FromStatus(err)
+	}
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			return fault.FromStatus(err)
+		}
+		if err := f(m.Epoch, m.Until); err != nil {
+			return err
+		}
+	}
+}
+
+// Traces takes the spans of a plugin, which the host hands on to its collector. The
+// service is OTLP's own (opentelemetry.proto.collector.trace.v1.TraceService), so that
+// a plugin in another language may use an exporter it has.
+type Traces struct {
+	conn grpc.ClientConnInterface
+}
+
+// Export sends ended spans, at most 4 MiB. fault.Unavailable when the host keeps none
+// (wire.EnvTraces is not set) or its collector cannot be reached.
+func (t *Traces) Export(ctx context.Context, spans []*tracepb.ResourceSpans) error {
+	// TracesData has the fields of ExportTraceServiceRequest, whose package would bring an
+	// HTTP gateway into every plugin.
+	err := t.conn.Invoke(ctx, "/opentelemetry.proto.collector.trace.v1.TraceService/Export", &tracepb.TracesData{ResourceSpans: spans}, &emptypb.Empty{})
+	return fault.FromStatus(err)
 }

@@ -9,6 +9,13 @@ import (
 	"context"
 	"encoding/json"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"ctl.internal/internal/wire"
+	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
+	"ctl.internal/sdk/caller"
 	"ctl.internal/sdk/fault"
 )
 
@@ -62,4 +69,70 @@ func (m Mux) Invoke(ctx context.Context, r *Request) (any, error) {
 		return nil, fault.New(fault.Unsupported, "the plugin does not execute %s:%s", r.Module, r.RPC)
 	}
 	return h.Invoke(ctx, r)
+}
+
+// Client calls the operations of a plugin over a connection.
+type Client struct{ rpc pluginv1.OperationsClient }
+
+// NewClient returns a client on conn.
+func NewClient(conn grpc.ClientConnInterface) *Client {
+	return &Client{rpc: pluginv1.NewOperationsClient(conn)}
+}
+
+// Invoke executes an RPC for the caller in ctx and returns the members of its
+// output as a JSON object, nil for none. Errors are *fault.Error or fault.List.
+func (c *Client) Invoke(ctx context.Context, module, rpc string, input []byte) ([]byte, error) {
+	req := &pluginv1.InvokeRequest{Module: module, Rpc: rpc, Input: input}
+	if who, ok := caller.From(ctx); ok {
+		req.Caller = caller.ToProto(who)
+	}
+	res, err := c.rpc.Invoke(ctx, req)
+	if st := status.Convert(err); st.Code() == codes.ResourceExhausted && len(st.Details()) == 0 { // not of the plugin
+		return nil, fault.Wrap(fault.TooBig, err, "the answer of %s:%s is larger than %d MiB: ask for less of it, by a limit or a filter", module, rpc, wire.MaxMessage>>20)
+	}
+	if err != nil {
+		return nil, fault.FromStatus(err)
+	}
+	return res.Output, nil
+}
+
+// Register serves h on a gRPC server; sdk.Serve does this for a plugin.
+func Register(s grpc.ServiceRegistrar, h Handler) {
+	pluginv1.RegisterOperationsServer(s, &server{handler: h})
+}
+
+type server struct {
+	pluginv1.UnimplementedOperationsServer
+	handler Handler
+}
+
+func (s *server) Invoke(ctx context.Context, r *pluginv1.InvokeRequest) (*pluginv1.InvokeResponse, error) {
+	if r.Caller != nil {
+		ctx = caller.With(ctx, caller.FromProto(r.Caller))
+	}
+	out, err := s.handler.Invoke(ctx, &Request{Module: r.Module, RPC: r.Rpc, Input: r.Input})
+	if err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	res := &pluginv1.InvokeResponse{}
+	if res.Output, err = Encode(r.Module, r.Rpc, out); err != nil {
+		return nil, fault.ToStatus(err)
+	}
+	return res, nil
+}
+
+// Encode writes what a Handler returned as the members of the RPC's output; nil
+// when there are none.
+func Encode(module, rpc string, output any) ([]byte, error) {
+	switch v := output.(type) {
+	case nil, None:
+		return nil, nil
+	case json.RawMessage:
+		return v, nil
+	}
+	b, err := json.Marshal(output)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "the output of %s:%s cannot be encoded: %v", module, rpc, err)
+	}
+	return b, nil
 }

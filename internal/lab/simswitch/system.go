@@ -1,6 +1,10 @@
 package simswitch
 
-import "ctl.internal/internal/lab/snmpwire"
+import (
+	"slices"
+
+	"ctl.internal/internal/lab/snmpwire"
+)
 
 // systemObjects is the system group of SNMPv2-MIB (RFC 3418).
 func systemObjects() []object {
@@ -21,4 +25,16 @@ func (s *Switch) AuthTraps() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.authTraps
+}
+
+// bridgeObjects is dot1dBase of BRIDGE-MIB (RFC 4188).
+func bridgeObjects() []object {
+	const at = "1.3.6.1.2.1.17."
+	base := portTable(snmpwire.MustOID(at + "1.4.1"))
+	return []object{
+		scalar("dot1dBaseBridgeAddress", at+"1.1", func(s *Switch) value { return snmpwire.Octets(slices.Clone(s.cfg.MAC[:])) }),
+		scalar("dot1dBaseNumPorts", at+"1.2", func(s *Switch) value { return snmpwire.Int32(len(s.ports)) }),
+		base.column(1, "dot1dBasePort", func(_ *Switch, p *port) value { return snmpwire.Int32(p.number) }),
+		base.column(2, "dot1dBasePortIfIndex", func(s *Switch, p *port) value { return snmpwire.Int32(int(s.ifIndex(p.number))) }),
+	}
 }

@@ -1,8 +1,12 @@
 package service
 
 import (
+	"context"
+	"crypto/tls"
+	"fmt"
 	"net"
 	"slices"
+	"syscall"
 	"time"
 
 	"ctl.internal/plugins/openflow/discovery"
@@ -10,6 +14,7 @@ import (
 	"ctl.internal/plugins/openflow/ofp13"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/host"
 )
 
 // Settings is etc/openflow.yaml. Form and defaults are in the schema of plugin.yaml.
@@ -68,4 +73,47 @@ func (s *Settings) options(key lldp.Key) discovery.Options {
 	return discovery.Options{TopologyID: s.Topology, Key: key, Interval: s.Discovery.Interval.Duration, Expiry: s.Discovery.Expiry.Duration,
 		Rate: s.Discovery.Rate, Echo: s.Liveness.Echo.Duration, Dead: s.Liveness.Dead.Duration, Handshake: s.Liveness.Handshake.Duration,
 		Statistics: s.Statistics.Duration, Role: role, TableMiss: discovery.TableMiss(s.TableMiss), MaxPorts: s.Limits.Ports}
+}
+
+// spare descriptors are for all that is not a switch.
+const spare = 64
+
+// descriptors returns how many of the connections wanted fit into the limit of open files,
+// with a warning for the operator when not all do. Go's runtime has raised the soft limit
+// to the hard one.
+func descriptors(wanted int) (int, string) {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
+		return wanted, "the limit of open files is not known: " + err.Error()
+	}
+	if l.Cur >= uint64(wanted+spare) {
+		return wanted, ""
+	}
+	fit := max(int(l.Cur)-spare, 1)
+	return fit, fmt.Sprintf("only %d of limits.connections: %d fit into the limit of open files, %d; raise it (LimitNOFILE of the service, ulimit -Hn)", fit, wanted, l.Cur)
+}
+
+// keystoreTime is what the host may take to hand out certificates.
+const keystoreTime = 5 * time.Second
+
+// tlsConfig returns nil when TLS is off.
+func tlsConfig(ctx context.Context, s *Settings, h *host.Client) (*tls.Config, error) {
+	if !s.TLS.Enabled {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, keystoreTime)
+	defer cancel()
+	const remedy = "tls.enabled in etc/openflow.yaml needs the controller's keystore (feature ctl-aaa-cert): "
+	cert, err := h.Certificates.Identity(ctx)
+	if err != nil {
+		return nil, fault.Wrap(fault.KindOf(err), err, remedy+"%v", err)
+	}
+	c := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	if s.TLS.ClientCertificates {
+		if c.ClientCAs, err = h.Certificates.Trust(ctx); err != nil {
+			return nil, fault.Wrap(fault.KindOf(err), err, remedy+"%v", err)
+		}
+		c.ClientAuth = tls.RequireAndVerifyClientCert
+	}
+	return c, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"ctl.internal/plugins/openflow/discovery"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/topology"
 )
 
@@ -35,12 +36,66 @@ func (s *Shell) runNodes(ctx context.Context, in *commands.Invocation) error {
 	for _, w := range list {
 		add(NewObserved(w, topology.Node{}, nil), s.Node)
 	}
-	others, _, err := s.elsewhere(ctx)
+	others, err := s.elsewhere(ctx)
 	if err != nil {
 		return err
 	}
 	for _, o := range others {
 		add(o, o.Source+", "+age(o.At)+" ago")
+	}
+	return in.Emit(t, nil)
+}
+
+func (s *Shell) links() commands.Command {
+	return commands.Command{Name: "openflow:links", Summary: "Show the links between OpenFlow switches", Safe: true,
+		Help: "Shows each direction of each link: a cable is two links. \"Both\" is false while frames pass in one direction\n" +
+			"only. With a switch, only the links that begin there.\n\nExample: openflow:links openflow:1",
+		Arguments: s.nodeArgument(), Run: s.runLinks}
+}
+
+func (s *Shell) runLinks(ctx context.Context, in *commands.Invocation) error {
+	t := commands.Table{Empty: "No link is known.", Columns: []commands.Column{
+		{Title: "From", Key: "source-tp"}, {Title: "To", Key: "dest-tp"}, {Title: "Both", Key: "both"},
+		{Title: "Since", Key: "since"}, {Title: "Confirmed", Key: "confirmed"}, {Title: "Reported by", Key: "reported-by"},
+	}}
+	node := in.Arg("node")
+	acting := false
+	err := s.Ask(ctx, func(c *discovery.Core) {
+		want, failed := s.wanted(c, in)
+		if acting = c.Acting() && failed == nil; !acting {
+			return
+		}
+		for _, l := range c.Links() {
+			if want(l.From.Datapath) {
+				t.Add(l.From.String(), l.To.String(), l.Both, l.Since.UTC().Format(time.RFC3339), l.Seen.UTC().Format(time.RFC3339), s.Node)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if acting {
+		return in.Emit(t, nil)
+	}
+	found := node == ""
+	all := s.Observed()
+	back := map[string]string{}
+	for _, o := range all {
+		for _, l := range o.Links {
+			back[l.SourceTP] = l.DestTP
+		}
+	}
+	for _, o := range all {
+		if node != "" && o.Node.ID != node {
+			continue
+		}
+		found = true
+		for _, l := range o.Links {
+			t.Add(l.SourceTP, l.DestTP, back[l.DestTP] == l.SourceTP, "", l.Observed.UTC().Format(time.RFC3339), o.Source+", "+age(o.At)+" ago")
+		}
+	}
+	if !found {
+		return fault.New(fault.NotFound, "no switch %s is connected; openflow:nodes lists those that are", node)
 	}
 	return in.Emit(t, nil)
 }

@@ -34,10 +34,9 @@ func NewObserved(w discovery.Switch, node topology.Node, links []topology.Link) 
 }
 
 // elsewhere are the switches that this process has no session with.
-func (s *Shell) elsewhere(ctx context.Context) (out []Observed, acting bool, err error) {
+func (s *Shell) elsewhere(ctx context.Context) (out []Observed, err error) {
 	here := map[uint64]bool{}
 	err = s.Ask(ctx, func(c *discovery.Core) {
-		acting = c.Acting()
 		for _, w := range c.Switches() {
 			here[w.Datapath] = true
 		}
@@ -47,7 +46,7 @@ func (s *Shell) elsewhere(ctx context.Context) (out []Observed, acting bool, err
 			out = append(out, o)
 		}
 	}
-	return out, acting, err
+	return out, err
 }
 
 func age(t time.Time) string { return time.Since(t).Round(time.Second).String() }

@@ -45,7 +45,7 @@ func (s *Shell) runPorts(ctx context.Context, in *commands.Invocation) error {
 		return err
 	}
 	if in.Arg("node") == "" {
-		others, _, err := s.elsewhere(ctx)
+		others, err := s.elsewhere(ctx)
 		if err != nil {
 			return err
 		}

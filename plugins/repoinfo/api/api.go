@@ -41,8 +41,7 @@ type API struct {
 	Timeout   time.Duration // of one walk
 	Secret    []byte        // cursors are signed with it
 
-	branches together.Group[[]string]
-	infos    together.Group[any]
+	asked together.Group[any] // questions for a repository that are being answered
 }
 
 // endpoint is one path. get answers a request or says why not.
@@ -51,8 +50,10 @@ type endpoint struct {
 	summary string
 	params  []param
 	schema  string // of the answer, in schemas.json
-	get     func(a *API, w http.ResponseWriter, r *http.Request, p params) error
+	get     handler
 }
+
+type handler = func(a *API, w http.ResponseWriter, r *http.Request, p *params) error
 
 // Handler serves the paths without a prefix; the caller strips his own.
 func (a *API) Handler() http.Handler {
@@ -87,7 +88,7 @@ func (a *API) Handler() http.Handler {
 			err = fault.At(fault.Denied, "project", "Projects are named in the path here: /projects/NAME%s.", path)
 		}
 		if err == nil {
-			err = e.get(a, w, r, params{values})
+			err = e.get(a, w, r, &params{values: values})
 		}
 		if err != nil {
 			a.fail(w, r, err)

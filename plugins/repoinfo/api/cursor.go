@@ -66,12 +66,3 @@ func digest(path string, values url.Values) string {
 
 // format is raised when the bytes of an answer change their form.
 const format = "2"
-
-func etag(key string, gzip bool) string {
-	sum := sha256.Sum256([]byte(format + " " + key))
-	tag := hex.EncodeToString(sum[:16])
-	if gzip {
-		tag += "-gzip"
-	}
-	return `"` + tag + `"`
-}

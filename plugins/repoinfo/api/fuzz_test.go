@@ -16,8 +16,9 @@ func FuzzListing(f *testing.F) {
 		if err != nil {
 			return
 		}
-		l, err := a.read(params{values}, values.Get("accept"))
-		if err != nil {
+		p := &params{values: values}
+		l := a.read(p, values.Get("accept"))
+		if p.err != nil {
 			return
 		}
 		if l.query.Limit < 0 || l.query.Limit > 100 || strings.Contains("/"+l.project+"/", "/../") || strings.HasPrefix(l.query.Path, "/") {

@@ -6,7 +6,6 @@ import (
 
 	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/meta"
-	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/sdk/fault"
 )
 
@@ -19,57 +18,43 @@ func (a *API) open(ctx context.Context, project string) (history.Repo, func(), e
 	return repo, release, err
 }
 
-// gitBranches answers /git/branches: the short names of a project's branches.
-func (a *API) gitBranches(w http.ResponseWriter, r *http.Request, p params) error {
-	project, err := p.required("project")
-	if err != nil {
-		return err
-	}
-	names, err := a.branches.Do(r.Context(), project, func(ctx context.Context) ([]string, error) {
-		repo, release, err := a.open(ctx, project)
-		if err != nil {
-			return nil, err
+// asked answers what a project's repository says, under a member of this name. Those who ask the same at the same
+// time share the answer.
+func asked(member string, ask func(context.Context, history.Repo) (any, error)) handler {
+	return func(a *API, w http.ResponseWriter, r *http.Request, p *params) error {
+		project := p.required("project")
+		if p.err != nil {
+			return p.err
 		}
-		defer release()
-		return repo.Branches(ctx)
-	})
-	if err != nil {
-		return err
+		answer, err := a.asked.Do(r.Context(), member+" "+project, func(ctx context.Context) (any, error) {
+			repo, release, err := a.open(ctx, project)
+			if err != nil {
+				return nil, err
+			}
+			defer release()
+			return ask(ctx, repo)
+		})
+		if err != nil {
+			return err
+		}
+		return reply(w, r, map[string]any{member: answer})
 	}
-	return reply(w, r, map[string]any{"branches": names})
 }
 
-// gitProjectInfo answers /git/project_info: the file about a project in its default
-// branch.
-func (a *API) gitProjectInfo(w http.ResponseWriter, r *http.Request, p params) error {
-	project, err := p.required("project")
+func branches(ctx context.Context, repo history.Repo) (any, error) { return repo.Branches(ctx) }
+
+// projectInfo is the file about a project in its default branch.
+func projectInfo(ctx context.Context, repo history.Repo) (any, error) {
+	tip, err := repo.Default(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	info, err := a.infos.Do(r.Context(), project, func(ctx context.Context) (any, error) {
-		repo, release, err := a.open(ctx, project)
-		if err != nil {
-			return nil, err
-		}
-		defer release()
-		tip, err := repo.Default(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return meta.Read(ctx, repo, tip)
-	})
-	if err != nil {
-		return err
-	}
-	return reply(w, r, map[string]any{"project-info": info})
+	return meta.Read(ctx, repo, tip)
 }
 
 // gitCommits answers /git/commits: the commits of a branch, the newest first.
-func (a *API) gitCommits(w http.ResponseWriter, r *http.Request, p params) error {
-	branch, err := p.ref("branch")
-	if err != nil {
-		return err
-	}
+func (a *API) gitCommits(w http.ResponseWriter, r *http.Request, p *params) error {
+	branch := p.ref("branch")
 	return a.list(w, r, p, func(ctx context.Context, repo history.Repo) (tip, base string, err error) {
 		if branch == "" {
 			tip, err = repo.Default(ctx)
@@ -85,65 +70,13 @@ func (a *API) gitCommits(w http.ResponseWriter, r *http.Request, p params) error
 
 // gitCommitsSinceRef answers /git/commits_since_ref: the commits of ref1 down to
 // the common parent of ref1 and ref2, which itself is left out.
-func (a *API) gitCommitsSinceRef(w http.ResponseWriter, r *http.Request, p params) error {
-	if _, err := p.required("project"); err != nil {
-		return err
-	}
-	refs := make([]string, 2)
-	for i, name := range []string{"ref1", "ref2"} {
-		_, err := p.required(name)
-		if err == nil {
-			refs[i], err = p.ref(name)
-		}
-		if err != nil {
-			return err
-		}
-	}
+func (a *API) gitCommitsSinceRef(w http.ResponseWriter, r *http.Request, p *params) error {
+	p.required("project")
+	p.required("ref1")
+	ref1 := p.ref("ref1")
+	p.required("ref2")
+	ref2 := p.ref("ref2")
 	return a.list(w, r, p, func(ctx context.Context, repo history.Repo) (tip, base string, err error) {
-		return repo.Since(ctx, refs[0], refs[1])
+		return repo.Since(ctx, ref1, ref2)
 	})
-}
-
-// ref is the name of a reference, checked.
-func (p params) ref(name string) (string, error) {
-	v, err := p.one(name)
-	if err == nil && v != "" {
-		err = refname.Ref(name, v)
-	}
-	return v, err
-}
-
-// selection reads the parameters that lists and reports share.
-func (a *API) selection(p params, q *history.Query) (err error) {
-	if q.Filter.Author, err = p.text("author"); err != nil {
-		return err
-	}
-	if q.Filter.Organization, err = p.text("organization"); err != nil {
-		return err
-	}
-	if q.Filter.Skip, err = p.flag("skip", a.Skip); err != nil {
-		return err
-	}
-	if q.Filter.Since, err = p.moment("since", false); err != nil {
-		return err
-	}
-	if q.Filter.Until, err = p.moment("until", true); err != nil {
-		return err
-	}
-	if q.Filter.Since != 0 && q.Filter.Until != 0 && q.Filter.Since > q.Filter.Until {
-		return bad("since", "Parameter since is later than until.")
-	}
-	if q.Path, err = p.one("path"); err != nil {
-		return err
-	}
-	if q.Path != "" {
-		if err = refname.Path(q.Path); err != nil {
-			return err
-		}
-	}
-	if q.Simplify, err = p.flag("simplify", false); err != nil {
-		return err
-	}
-	q.Renames, err = p.flag("renames", a.Renames)
-	return err
 }

@@ -23,56 +23,33 @@ type commits struct {
 }
 
 // read reads the parameters that all lists of commits have.
-func (a *API) read(p params, accept string) (l commits, err error) {
-	if l.project, err = p.required("project"); err != nil {
-		return l, err
-	}
-	if err = refname.Project(l.project); err != nil {
-		return l, err
-	}
+func (a *API) read(p *params, accept string) (l commits) {
+	l.project = p.required("project")
+	p.check(refname.Project(l.project))
 	q := &l.query
-	if err = a.selection(p, q); err != nil {
-		return l, err
-	}
-	if q.Merges, err = merges(p); err != nil {
-		return l, err
-	}
-	if q.Stats, err = p.flag("stats", true); err != nil {
-		return l, err
-	}
-	if q.Limit, err = p.number("limit", a.MaxPage); err != nil {
-		return l, err
-	}
-	if l.cursor, err = p.one("cursor"); err != nil {
-		return l, err
-	}
-	l.lines, err = wantsLines(p, accept)
-	return l, err
-}
-
-func merges(p params) (history.Merges, error) {
-	v, err := p.one("merges")
-	if err != nil {
-		return "", err
-	}
-	switch v {
+	a.selection(p, q)
+	switch p.one("merges") {
 	case "", "true", "1":
-		return history.WithMerges, nil
+		q.Merges = history.WithMerges
 	case "false", "0":
-		return history.NoMerges, nil
+		q.Merges = history.NoMerges
 	case "only":
-		return history.OnlyMerges, nil
+		q.Merges = history.OnlyMerges
+	default:
+		p.check(bad("merges", "Parameter merges is none of true, false, only."))
 	}
-	return "", bad("merges", "Parameter merges is none of true, false, only.")
+	q.Stats, q.Limit, l.cursor = p.flag("stats", true), p.number("limit", a.MaxPage), p.one("cursor")
+	l.lines = wantsLines(p, accept)
+	return l
 }
 
 // list answers with a list of commits. span resolves the references of the
 // request; it is not asked when a cursor says where the list goes on.
-func (a *API) list(w http.ResponseWriter, r *http.Request, p params,
+func (a *API) list(w http.ResponseWriter, r *http.Request, p *params,
 	span func(context.Context, history.Repo) (tip, base string, err error)) error {
-	l, err := a.read(p, r.Header.Get("Accept"))
-	if err != nil {
-		return err
+	l := a.read(p, r.Header.Get("Accept"))
+	if p.err != nil {
+		return p.err
 	}
 	q := &l.query
 	path, _, _ := canonical(r.URL)
@@ -152,7 +129,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, ans answer, turn *t
 	h := w.Header()
 	h.Set("Vary", "Accept, Accept-Encoding")
 	h.Set("Cache-Control", "private, no-cache")
-	if !ans.changing && notModified(w, r, etag(ans.key, gzip)) {
+	if !ans.changing && notModified(w, r, etag([]byte(format+" "+ans.key), gzip)) {
 		return nil
 	}
 	h.Set("Content-Type", ans.kind)

@@ -14,7 +14,7 @@ var schemas []byte
 type object = map[string]any
 
 // openAPI answers /openapi.json: the paths of the table as OpenAPI 3.1.
-func (a *API) openAPI(w http.ResponseWriter, r *http.Request, _ params) error {
+func (a *API) openAPI(w http.ResponseWriter, r *http.Request, _ *params) error {
 	doc, err := openAPI(strings.TrimSuffix(instance(r), "/openapi.json"))
 	if err != nil {
 		return err

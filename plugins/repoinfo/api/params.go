@@ -1,100 +1,145 @@
 package api
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"ctl.internal/plugins/repoinfo/history"
+	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/sdk/fault"
 )
 
-// params are the parameters of a request. Unknown ones are let pass: clients of
-// the older service send some.
-type params struct{ values url.Values }
+// params are the parameters of a request, and what is wrong with the first that was read and is wrong: err is to be
+// looked at when all are read. Unknown parameters are let pass: clients of the older service send some.
+type params struct {
+	values url.Values
+	err    error
+}
 
 func bad(name, text string, args ...any) error { return fault.At(fault.Invalid, name, text, args...) }
 
+// check keeps the first error.
+func (p *params) check(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
 // one returns a parameter, empty when it is absent. Given empty or twice, it is
 // an error.
-func (p params) one(name string) (string, error) {
+func (p *params) one(name string) string {
 	v, given := p.values[name]
 	switch {
 	case !given:
-		return "", nil
+		return ""
 	case len(v) > 1:
-		return "", bad(name, "Parameter %s is given %d times.", name, len(v))
+		p.check(bad(name, "Parameter %s is given %d times.", name, len(v)))
 	case v[0] == "":
-		return "", bad(name, "Parameter %s is empty.", name)
+		p.check(bad(name, "Parameter %s is empty.", name))
 	}
-	return v[0], nil
+	return v[0]
 }
 
-func (p params) required(name string) (string, error) {
-	v, err := p.one(name)
-	if err == nil && v == "" {
-		err = fault.At(fault.Missing, name, "Missing parameter %s.", name)
+func (p *params) required(name string) string {
+	v := p.one(name)
+	if v == "" {
+		p.check(fault.At(fault.Missing, name, "Missing parameter %s.", name))
 	}
-	return v, err
+	return v
 }
 
 // text is a free value that is only compared with others.
-func (p params) text(name string) (string, error) {
-	v, err := p.one(name)
-	if err == nil && (len(v) > 1024 || !utf8.ValidString(v) || strings.ContainsFunc(v, unicode.IsControl)) {
-		err = bad(name, "Parameter %s is longer than 1024 bytes, is not UTF-8 or holds control characters.", name)
+func (p *params) text(name string) string {
+	v := p.one(name)
+	if len(v) > 1024 || !utf8.ValidString(v) || strings.ContainsFunc(v, unicode.IsControl) {
+		p.check(bad(name, "Parameter %s is longer than 1024 bytes, is not UTF-8 or holds control characters.", name))
 	}
-	return v, err
+	return v
 }
 
-func (p params) flag(name string, absent bool) (bool, error) {
-	v, err := p.one(name)
-	switch {
-	case err != nil:
-		return false, err
-	case v == "":
-		return absent, nil
-	case v == "true" || v == "1":
-		return true, nil
-	case v == "false" || v == "0":
-		return false, nil
+// ref is the name of a reference.
+func (p *params) ref(name string) string {
+	v := p.one(name)
+	if v != "" {
+		p.check(refname.Ref(name, v))
 	}
-	return false, bad(name, "Parameter %s is neither true nor false.", name)
+	return v
 }
 
-func (p params) number(name string, most int) (int, error) {
-	v, err := p.one(name)
-	if err != nil || v == "" {
-		return 0, err
+// choice is one of several words.
+func (p *params) choice(name, absent string, words ...string) string {
+	v := cmp.Or(p.one(name), absent)
+	if v != absent && !slices.Contains(words, v) {
+		p.check(bad(name, "Parameter %s is none of %s.", name, strings.Join(words, ", ")))
+	}
+	return v
+}
+
+func (p *params) flag(name string, absent bool) bool {
+	switch p.one(name) {
+	case "":
+		return absent
+	case "true", "1":
+		return true
+	case "false", "0":
+	default:
+		p.check(bad(name, "Parameter %s is neither true nor false.", name))
+	}
+	return false
+}
+
+func (p *params) number(name string, most int) int {
+	v := p.one(name)
+	if v == "" {
+		return 0
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 || n > most {
-		return 0, bad(name, "Parameter %s is no number from 1 to %d.", name, most)
+		p.check(bad(name, "Parameter %s is no number from 1 to %d.", name, most))
 	}
-	return n, nil
+	return n
 }
 
 // moment reads seconds since the epoch, an RFC 3339 time, or a day (UTC). A day
 // means its first second, or its last when end is set.
-func (p params) moment(name string, end bool) (int64, error) {
-	v, err := p.one(name)
-	if err != nil || v == "" {
-		return 0, err
+func (p *params) moment(name string, end bool) int64 {
+	v := p.one(name)
+	if v == "" {
+		return 0
 	}
 	if n, err := strconv.ParseInt(v, 10, 64); err == nil && n >= 0 && n < 1<<40 {
-		return n, nil
+		return n
 	}
 	if t, err := time.Parse(time.DateOnly, v); err == nil && t.Unix() >= 0 {
 		if end {
 			t = t.Add(24*time.Hour - time.Second)
 		}
-		return t.Unix(), nil
+		return t.Unix()
 	}
 	// an unescaped "+" of a zone arrives as a blank
-	if t, err := time.Parse(time.RFC3339, strings.ReplaceAll(v, " ", "+")); err == nil && t.Unix() >= 0 {
-		return t.Unix(), nil
+	t, err := time.Parse(time.RFC3339, strings.ReplaceAll(v, " ", "+"))
+	if err != nil || t.Unix() < 0 {
+		p.check(bad(name, "Parameter %s is no time: give seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z.", name))
 	}
-	return 0, bad(name, "Parameter %s is no time: give seconds since 1970, 2016-12-31 or 2016-12-31T12:00:00Z.", name)
+	return t.Unix()
+}
+
+// selection reads the parameters that lists and reports share.
+func (a *API) selection(p *params, q *history.Query) {
+	f := &q.Filter
+	f.Author, f.Organization, f.Skip = p.text("author"), p.text("organization"), p.flag("skip", a.Skip)
+	f.Since, f.Until = p.moment("since", false), p.moment("until", true)
+	if f.Since != 0 && f.Until != 0 && f.Since > f.Until {
+		p.check(bad("since", "Parameter since is later than until."))
+	}
+	if q.Path = p.one("path"); q.Path != "" {
+		p.check(refname.Path(q.Path))
+	}
+	q.Simplify, q.Renames = p.flag("simplify", false), p.flag("renames", a.Renames)
 }

@@ -19,22 +19,15 @@ const gzipFrom = 1 << 10
 
 // reply writes a value as JSON, with an entity tag made of its bytes.
 func reply(w http.ResponseWriter, r *http.Request, value any) error {
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
+	body, err := encode(value)
+	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the answer could not be written as JSON")
 	}
 	h := w.Header()
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "private, no-cache")
 	packed := body.Len() >= gzipFrom && quality(r.Header.Get("Accept-Encoding"), "gzip") > 0
-	sum := sha256.Sum256(body.Bytes())
-	tag := hex.EncodeToString(sum[:16])
-	if packed {
-		tag += "-gzip"
-	}
-	if notModified(w, r, `"`+tag+`"`) {
+	if notModified(w, r, etag(body.Bytes(), packed)) {
 		return nil
 	}
 	h.Set("Content-Type", typeJSON)
@@ -56,6 +49,23 @@ func reply(w http.ResponseWriter, r *http.Request, value any) error {
 	_, _ = z.Write(body.Bytes())
 	_ = z.Close()
 	return nil
+}
+
+// encode writes a value as JSON in which no character of HTML is escaped.
+func encode(value any) (body bytes.Buffer, err error) {
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	return body, enc.Encode(value)
+}
+
+// etag is the entity tag of an answer by what its bytes depend on.
+func etag(of []byte, gzip bool) string {
+	sum := sha256.Sum256(of)
+	tag := hex.EncodeToString(sum[:16])
+	if gzip {
+		tag += "-gzip"
+	}
+	return `"` + tag + `"`
 }
 
 // notModified sets the entity tag and answers 304 when the caller has it.
@@ -87,11 +97,9 @@ type problem struct {
 
 func writeProblem(w http.ResponseWriter, r *http.Request, code int, text, where string) {
 	text = sentence(text)
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(problem{Type: "about:blank", Title: http.StatusText(code), Status: code, Detail: text,
-		Instance: instance(r), Parameter: where, Error: text}); err != nil {
+	body, err := encode(problem{Type: "about:blank", Title: http.StatusText(code), Status: code, Detail: text,
+		Instance: instance(r), Parameter: where, Error: text})
+	if err != nil {
 		http.Error(w, http.StatusText(code), code)
 		return
 	}
@@ -135,13 +143,12 @@ const (
 
 // wantsLines says whether the answer goes out as one JSON object a line: by the
 // parameter format, else when the caller prefers that to JSON.
-func wantsLines(p params, accept string) (bool, error) {
-	v, err := p.choice("format", "", "json", "ndjson")
-	if err != nil || v != "" {
-		return v == "ndjson", err
+func wantsLines(p *params, accept string) bool {
+	if form := p.choice("format", "", "json", "ndjson"); form != "" {
+		return form == "ndjson"
 	}
 	lines := quality(accept, typeLines)
-	return lines > 0 && lines >= quality(accept, typeJSON), nil
+	return lines > 0 && lines >= quality(accept, typeJSON)
 }
 
 // quality is the weight that a header of the Accept family gives to exactly one

@@ -28,14 +28,11 @@ var reportFormats = map[string]struct {
 }
 
 // report answers all paths of statistics; sections are those of the path.
-func (a *API) report(w http.ResponseWriter, r *http.Request, p params, sections []string) error {
-	q, err := a.request(p, sections)
-	if err != nil {
-		return err
-	}
-	form, err := p.choice("format", "json", "json", "csv", "html")
-	if err != nil {
-		return err
+func (a *API) report(w http.ResponseWriter, r *http.Request, p *params, sections []string) error {
+	q := a.request(p, sections)
+	form := p.choice("format", "json", "json", "csv", "html")
+	if p.err != nil {
+		return p.err
 	}
 	plan, err := a.Reports.Plan(r.Context(), q)
 	if err != nil {
@@ -61,62 +58,31 @@ func (a *API) report(w http.ResponseWriter, r *http.Request, p params, sections 
 }
 
 // request reads the parameters of a report.
-func (a *API) request(p params, sections []string) (q report.Request, err error) {
-	list, err := p.one("project")
-	if err != nil {
-		return q, err
-	}
+func (a *API) request(p *params, sections []string) (q report.Request) {
+	list := p.one("project")
 	for name := range strings.SplitSeq(list, ",") {
 		if name = strings.TrimSpace(name); name == "" && list == "" {
 			continue
 		}
-		if err := refname.Project(name); err != nil {
-			return q, err
-		}
+		p.check(refname.Project(name))
 		q.Projects = append(q.Projects, name)
 	}
 	slices.Sort(q.Projects)
 	q.Projects = slices.Compact(q.Projects)
-	for name, to := range map[string]*string{"branch": &q.Branch, "ref1": &q.Ref1, "ref2": &q.Ref2} {
-		if *to, err = p.ref(name); err != nil {
-			return q, err
-		}
-	}
+	q.Branch, q.Ref1, q.Ref2 = p.ref("branch"), p.ref("ref1"), p.ref("ref2")
 	switch {
 	case (q.Ref1 == "") != (q.Ref2 == ""):
-		return q, bad("ref1", "Parameters ref1 and ref2 go together.")
+		p.check(bad("ref1", "Parameters ref1 and ref2 go together."))
 	case q.Ref1 != "" && q.Branch != "":
-		return q, bad("branch", "Parameter branch does not go with ref1 and ref2.")
+		p.check(bad("branch", "Parameter branch does not go with ref1 and ref2."))
 	}
 	var s history.Query
-	if err := a.selection(p, &s); err != nil {
-		return q, err
-	}
+	a.selection(p, &s)
 	q.Filter, q.Path, q.Simplify, q.Renames = s.Filter, s.Path, s.Simplify, s.Renames
-	if q.MergeLines, err = p.flag("merge_lines", false); err != nil {
-		return q, err
-	}
-	if q.Interval, err = p.choice("interval", "month", report.Intervals...); err != nil {
-		return q, err
-	}
-	q.Sections = sections
-	if q.Limit, err = p.number("limit", 1_000_000); err != nil {
-		return q, err
-	}
+	q.MergeLines, q.Interval = p.flag("merge_lines", false), p.choice("interval", "month", report.Intervals...)
+	q.Sections, q.Limit = sections, p.number("limit", 1_000_000)
 	if q.Limit == 0 && slices.Contains(sections, report.Files) {
 		q.Limit = topFiles
 	}
-	return q, nil
-}
-
-// choice is one of several words.
-func (p params) choice(name, absent string, words ...string) (string, error) {
-	v, err := p.one(name)
-	if err != nil || v == "" {
-		return absent, err
-	}
-	if !slices.Contains(words, v) {
-		return "", bad(name, "Parameter %s is none of %s.", name, strings.Join(words, ", "))
-	}
-	return v, nil
+	return q
 }

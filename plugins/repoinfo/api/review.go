@@ -9,10 +9,18 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// reviewed answers what the review server says, under a member of this name.
-func reviewed[T any](member string, ask func(*review.Client, context.Context, params) (T, error)) func(*API, http.ResponseWriter, *http.Request, params) error {
-	return func(a *API, w http.ResponseWriter, r *http.Request, p params) error {
-		answer, err := ask(a.Review, r.Context(), p)
+// reviewed answers what the review server says, under a member of this name. read reads the parameters and returns
+// the question.
+func reviewed[T any](member string, read func(*params) func(context.Context, *review.Client) (T, error)) handler {
+	return func(a *API, w http.ResponseWriter, r *http.Request, p *params) error {
+		ask := read(p)
+		switch {
+		case p.err != nil:
+			return p.err
+		case a.Review == nil:
+			return fault.New(fault.Unavailable, "no review server is configured: set review_url in etc/repoinfo.yaml")
+		}
+		answer, err := ask(r.Context(), a.Review)
 		if err != nil {
 			return err
 		}
@@ -20,46 +28,26 @@ func reviewed[T any](member string, ask func(*review.Client, context.Context, pa
 	}
 }
 
+type (
+	askList  = func(context.Context, *review.Client) ([]json.RawMessage, error)
+	askNames = func(context.Context, *review.Client) ([]string, error)
+)
+
 // ofProject asks for a list of one project.
-func ofProject[T any](ask func(*review.Client, context.Context, string) (T, error)) func(*review.Client, context.Context, params) (T, error) {
-	return func(c *review.Client, ctx context.Context, p params) (answer T, err error) {
-		project, err := p.required("project")
-		if err != nil {
-			return answer, err
-		}
-		if err := configured(c); err != nil {
-			return answer, err
-		}
-		return ask(c, ctx, project)
+func ofProject(ask func(*review.Client, context.Context, string) ([]json.RawMessage, error)) func(*params) askList {
+	return func(p *params) askList {
+		project := p.required("project")
+		return func(ctx context.Context, c *review.Client) ([]json.RawMessage, error) { return ask(c, ctx, project) }
 	}
 }
 
-func askProjects(c *review.Client, ctx context.Context, _ params) ([]string, error) {
-	if err := configured(c); err != nil {
-		return nil, err
-	}
-	return c.Projects(ctx)
+func askProjects(*params) askNames {
+	return func(ctx context.Context, c *review.Client) ([]string, error) { return c.Projects(ctx) }
 }
 
-// configured says that there is no review server when c is nil.
-func configured(c *review.Client) error {
-	if c == nil {
-		return fault.New(fault.Unavailable, "no review server is configured: set review_url in etc/repoinfo.yaml")
+func askChanges(p *params) askList {
+	project, branch := p.required("project"), p.one("branch")
+	return func(ctx context.Context, c *review.Client) ([]json.RawMessage, error) {
+		return c.Changes(ctx, project, branch)
 	}
-	return nil
-}
-
-func askChanges(c *review.Client, ctx context.Context, p params) (answer []json.RawMessage, err error) {
-	project, err := p.required("project")
-	if err != nil {
-		return nil, err
-	}
-	branch, err := p.one("branch")
-	if err != nil {
-		return nil, err
-	}
-	if err := configured(c); err != nil {
-		return nil, err
-	}
-	return c.Changes(ctx, project, branch)
 }

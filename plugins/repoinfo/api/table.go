@@ -57,18 +57,18 @@ func with(more []param, first ...param) []param { return append(first, more...) 
 func endpoints() []endpoint {
 	statistics := func(name, summary string, sections ...string) endpoint {
 		return endpoint{"/git/" + name, summary, reporting, "Report",
-			func(a *API, w http.ResponseWriter, r *http.Request, p params) error {
+			func(a *API, w http.ResponseWriter, r *http.Request, p *params) error {
 				return a.report(w, r, p, sections)
 			}}
 	}
 	return []endpoint{
-		{"/git/branches", "Names of the branches of a project", []param{project}, "BranchNames", (*API).gitBranches},
+		{"/git/branches", "Names of the branches of a project", []param{project}, "BranchNames", asked("branches", branches)},
 		{"/git/commits", "Commits of a branch, the newest first", with(listing, project, branch), "Commits",
 			(*API).gitCommits},
 		{"/git/commits_since_ref", "Commits of ref1 down to the common parent of ref1 and ref2, itself left out",
 			with(listing, project, ref1, ref2), "Commits", (*API).gitCommitsSinceRef},
 		{"/git/project_info", "Meta information from PROJECT_INFO.yaml or INFO.yaml", []param{project}, "ProjectInfo",
-			(*API).gitProjectInfo},
+			asked("project-info", projectInfo)},
 		statistics("report", "Everything below but files", report.Projects, report.Authors, report.Organizations,
 			report.Zones,
 			report.Contributing, report.TimelineOf, report.ActivityOf),
@@ -102,7 +102,7 @@ func (e *endpoint) takes(name string) bool {
 }
 
 // status answers the root: what can be asked.
-func (a *API) status(w http.ResponseWriter, r *http.Request, _ params) error {
+func (a *API) status(w http.ResponseWriter, r *http.Request, _ *params) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if r.Method == http.MethodHead {
 		return nil

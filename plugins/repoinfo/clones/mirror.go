@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ctl.internal/plugins/repoinfo/gitcmd"
+	"ctl.internal/plugins/repoinfo/history"
 	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/sdk/fault"
 )
@@ -212,10 +213,9 @@ func (f *Folder) tidy(ctx context.Context, dir, project string) error {
 	return err
 }
 
+// refs changes when a reference of a mirror does.
 func (f *Folder) refs(ctx context.Context, dir string) (string, error) {
-	out, err := f.git.Output(ctx, gitcmd.Call{Dir: dir,
-		Args: []string{"for-each-ref", "--format=%(objectname) %(refname)"}})
-	return string(out), err
+	return history.Repo{Git: f.git, Dir: dir}.References(ctx)
 }
 
 func (f *Folder) ours(dir string) bool {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"ctl.internal/plugins/repoinfo/commit"
@@ -96,14 +95,8 @@ func (d *Differ) run(ctx context.Context, hashes [][]byte, open []int, result Re
 	}
 	d.batch++
 	marker := fmt.Appendf(nil, "batch %d", d.batch)
-	var feed bytes.Buffer
-	for _, i := range open {
-		feed.Write(hashes[i])
-		feed.WriteByte('\n')
-	}
-	feed.Write(marker) // git repeats a line that is no hash, after all answers before it
-	feed.WriteByte('\n')
-	if _, err := d.proc.Stdin.Write(feed.Bytes()); err != nil {
+	// git repeats a line that is no hash, after all answers before it
+	if _, err := d.proc.Stdin.Write(append(append(feed(hashes, open), marker...), '\n')); err != nil {
 		return 0, d.end(err)
 	}
 	p := numstat{hashes: hashes, open: open, result: result, want: d.Files}
@@ -123,16 +116,18 @@ func (d *Differ) run(ctx context.Context, hashes [][]byte, open []int, result Re
 	}
 }
 
+// feed is the hashes at index open, one a line.
+func feed(hashes [][]byte, open []int) (lines []byte) {
+	for _, i := range open {
+		lines = append(append(lines, hashes[i]...), '\n')
+	}
+	return lines
+}
+
 // end collects the child after its pipe broke, for how it ended.
 func (d *Differ) end(cause error) error {
-	_ = d.proc.Stdin.Close()
-	_, _ = io.Copy(io.Discard, d.proc.Stdout)
-	err := d.proc.Wait()
-	d.proc = nil
-	if err == nil {
-		err = fmt.Errorf("git diff-tree ended early: %w", cause)
-	}
-	return err
+	defer func() { d.proc = nil }()
+	return d.proc.Ended(cause)
 }
 
 // Close ends the child.

@@ -39,20 +39,12 @@ func (s *Store) Fill(ctx context.Context, o Options, c Counter, commits []commit
 			at := &commits[mine[n]]
 			at.State, at.Lines = commit.Known, l
 		})
-		s.add(o.bucket(), pick(commits, mine))
+		s.add(o.bucket(), commits, mine)
 		done()
 		if err != nil || wait == nil {
 			return err
 		}
 	}
-}
-
-func pick(commits []commit.Commit, index []int) []commit.Commit {
-	list := make([]commit.Commit, len(index))
-	for n, i := range index {
-		list[n] = commits[i]
-	}
-	return list
 }
 
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()

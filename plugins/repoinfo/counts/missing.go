@@ -3,6 +3,7 @@ package counts
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 
 	"ctl.internal/plugins/repoinfo/gitcmd"
@@ -12,13 +13,8 @@ import (
 // repository. Trees are read, contents are not, so that a clone without contents costs
 // a few processes for a run of commits and not one for each commit.
 func (d *Differ) whole(ctx context.Context, hashes [][]byte, open []int) ([]int, error) {
-	var feed strings.Builder
-	for _, i := range open {
-		feed.Write(hashes[i])
-		feed.WriteByte('\n')
-	}
 	out, err := d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir,
-		Args: []string{"log", "--no-walk=unsorted", "--stdin", "--format=%H %T"}, Stdin: feed.String()})
+		Args: []string{"log", "--no-walk=unsorted", "--stdin", "--format=%H %T"}, Stdin: string(feed(hashes, open))})
 	if err != nil && !died(err) {
 		return nil, err
 	}
@@ -31,13 +27,8 @@ func (d *Differ) whole(ctx context.Context, hashes [][]byte, open []int) ([]int,
 	if open, err = d.having(ctx, hashes, open, trees, ids); err != nil {
 		return nil, err
 	}
-	feed.Reset()
-	for _, i := range open {
-		feed.Write(hashes[i])
-		feed.WriteByte('\n')
-	}
 	out, err = d.Git.Output(ctx, gitcmd.Call{Dir: d.Dir,
-		Args: append(diffTree("--raw"), "--no-renames", "--no-abbrev", "--no-color"), Stdin: feed.String()})
+		Args: append(diffTree("--raw"), "--no-renames", "--no-abbrev", "--no-color"), Stdin: string(feed(hashes, open))})
 	if died(err) {
 		return open, nil // of a tree further down: what the caller finds one by one
 	}
@@ -65,24 +56,9 @@ func (d *Differ) having(ctx context.Context, hashes [][]byte, open []int, needs 
 	for line := range strings.Lines(string(out)) {
 		delete(ids, strings.TrimSpace(line))
 	}
-	return keep(open, func(i int) bool {
-		for _, id := range needs[string(hashes[i])] {
-			if ids[id] {
-				return false
-			}
-		}
-		return true
+	return slices.DeleteFunc(open, func(i int) bool {
+		return slices.ContainsFunc(needs[string(hashes[i])], func(id string) bool { return ids[id] })
 	}), nil
-}
-
-func keep(list []int, want func(int) bool) []int {
-	var kept []int
-	for _, i := range list {
-		if want(i) {
-			kept = append(kept, i)
-		}
-	}
-	return kept
 }
 
 // blobs reads diff-tree --raw: the contents that each commit needs for its counts.

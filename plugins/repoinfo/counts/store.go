@@ -107,15 +107,15 @@ func (s *Store) Look(o Options, commits []commit.Commit) (unknown int) {
 	return unknown
 }
 
-// add keeps counts.
-func (s *Store) add(bucket string, commits []commit.Commit) {
+// add keeps the counts of the commits at an index.
+func (s *Store) add(bucket string, commits []commit.Commit, index []int) {
 	s.mu.Lock()
 	fresh := s.fresh[bucket]
 	if fresh == nil {
 		fresh = map[string]commit.Lines{}
 		s.fresh[bucket] = fresh
 	}
-	for i := range commits {
+	for _, i := range index {
 		if commits[i].State == commit.Known {
 			fresh[string(commits[i].Hash)] = commits[i].Lines
 			s.size++

@@ -3,6 +3,7 @@ package gitcmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -79,6 +80,18 @@ func (p *Process) Wait() error {
 		p.cancel()
 	}
 	return p.err
+}
+
+// Ended waits for a git whose answer broke off because of cause, and returns how it ended.
+func (p *Process) Ended(cause error) error {
+	if p.Stdin != nil {
+		_ = p.Stdin.Close()
+	}
+	_, _ = io.Copy(io.Discard, p.Stdout)
+	if err := p.Wait(); err != nil {
+		return err
+	}
+	return fmt.Errorf("git %s ended early: %w", p.name, cause)
 }
 
 // Close ends git if it still runs. How it ended is of no interest.

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -11,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"ctl.internal/plugins/repoinfo/gitcmd"
@@ -30,37 +31,26 @@ type Repo struct {
 // then a tag, a full reference, a hash. kind is used in the error of the first
 // one that names nothing ("branch", "reference").
 func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]string, error) {
-	var feed strings.Builder
-	counts := make([]int, len(refs))
-	for i, ref := range refs {
-		if strings.HasPrefix(ref, "refs/") && !r.AllRefs && !strings.HasPrefix(ref,
-			"refs/heads/") && !strings.HasPrefix(ref, "refs/tags/") {
+	var names []string
+	for _, ref := range refs {
+		if strings.HasPrefix(ref, "refs/") && !r.AllRefs && !strings.HasPrefix(ref, "refs/heads/") && !strings.HasPrefix(ref, "refs/tags/") {
 			return nil, fault.New(fault.Denied,
 				"%s %s of project %s is neither a branch nor a tag: the setting all_refs opens the others", kind, ref, r.Project)
 		}
-		names := candidates(ref)
-		counts[i] = len(names)
-		for _, n := range names {
-			feed.WriteString(n + "^{commit}\n")
-		}
+		names = append(names, candidates(ref)...)
 	}
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"},
-		Stdin: feed.String()})
+	objects, err := r.Objects(ctx, names...)
 	if err != nil {
 		return nil, err
 	}
-	lines := bufio.NewScanner(bytes.NewReader(out))
 	hashes := make([]string, len(refs))
 	for i, ref := range refs {
-		at := 0
-		for n := range counts[i] {
-			if !lines.Scan() {
-				return nil, fault.New(fault.Internal, "git cat-file answered too few lines")
-			}
-			if f := strings.Fields(lines.Text()); hashes[i] == "" && len(f) == 3 && f[1] == "commit" {
-				hashes[i], at = f[0], n
-			}
+		n := len(candidates(ref))
+		at := slices.IndexFunc(objects[:n], func(o Object) bool { return o.Kind == "commit" })
+		if at >= 0 {
+			hashes[i] = objects[at].Hash
 		}
+		objects = objects[n:]
 		if at == 2 && refname.Hash(ref) {
 			if ok, err := r.reachable(ctx, hashes[i]); err != nil {
 				return nil, err
@@ -75,6 +65,34 @@ func (r Repo) Resolve(ctx context.Context, kind string, refs ...string) ([]strin
 	return hashes, nil
 }
 
+// Object is what a name stands for; its zero value is nothing.
+type Object struct {
+	Hash, Kind string // Kind: "commit", "blob", …
+	Size       int64
+}
+
+// Objects returns what names stand for, in their order.
+func (r Repo) Objects(ctx context.Context, names ...string) ([]Object, error) {
+	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"}, Stdin: strings.Join(names, "\n") + "\n"})
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != len(names) {
+		return nil, fault.New(fault.Internal, "git cat-file answered %d lines instead of %d", len(lines), len(names))
+	}
+	objects := make([]Object, len(names))
+	for i, line := range lines {
+		if f := strings.Fields(line); len(f) == 3 {
+			size, err := strconv.ParseInt(f[2], 10, 64)
+			if err == nil {
+				objects[i] = Object{f[0], f[1], size}
+			}
+		}
+	}
+	return objects, nil
+}
+
 // reachable reports whether a branch or a tag leads to a commit: a hash must not open
 // what the references that are closed lead to.
 func (r Repo) reachable(ctx context.Context, hash string) (bool, error) {
@@ -87,9 +105,9 @@ func (r Repo) reachable(ctx context.Context, hash string) (bool, error) {
 }
 
 func candidates(ref string) []string {
-	names := []string{"refs/heads/" + ref, "refs/tags/" + ref}
+	names := []string{"refs/heads/" + ref + "^{commit}", "refs/tags/" + ref + "^{commit}"}
 	if strings.HasPrefix(ref, "refs/") || ref == "HEAD" || refname.Hash(ref) {
-		names = append(names, ref)
+		names = append(names, ref+"^{commit}")
 	}
 	return names
 }
@@ -156,14 +174,13 @@ func shallow(dir string) map[string]bool {
 // Default returns the commit that a caller means who names no branch: that of
 // master, or of HEAD where there is no master.
 func (r Repo) Default(ctx context.Context) (string, error) {
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"},
-		Stdin: "refs/heads/master^{commit}\nHEAD^{commit}\n"})
+	objects, err := r.Objects(ctx, "refs/heads/master^{commit}", "HEAD^{commit}")
 	if err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(string(out)) {
-		if f := strings.Fields(line); len(f) == 3 && f[1] == "commit" {
-			return f[0], nil
+	for _, o := range objects {
+		if o.Kind == "commit" {
+			return o.Hash, nil
 		}
 	}
 	return "", fault.New(fault.NotFound, "branch master was not found in project %s, nor has it another default branch", r.Project)

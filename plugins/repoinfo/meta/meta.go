@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,24 +21,18 @@ var Files = [...]string{"PROJECT_INFO.yaml", "INFO.yaml"}
 
 // Read returns the meta information in the tree of a commit.
 func Read(ctx context.Context, r history.Repo, commit string) (map[string]any, error) {
-	var feed strings.Builder
-	for _, name := range Files {
-		feed.WriteString(commit + ":" + name + "\n")
-	}
-	out, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "--batch-check"},
-		Stdin: feed.String()})
+	objects, err := r.Objects(ctx, commit+":"+Files[0], commit+":"+Files[1])
 	if err != nil {
 		return nil, err
 	}
-	for i, line := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
-		f := strings.Fields(line)
-		if len(f) != 3 || f[1] != "blob" || i >= len(Files) {
+	for i, o := range objects {
+		if o.Kind != "blob" {
 			continue
 		}
-		if size, err := strconv.ParseInt(f[2], 10, 64); err != nil || size > MaxBytes {
-			return nil, fault.At(fault.Malformed, Files[i], "the file is longer than %d KiB", MaxBytes>>10)
+		if o.Size > MaxBytes {
+			return nil, tooLong(Files[i])
 		}
-		text, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "blob", f[0]}})
+		text, err := r.Git.Output(ctx, gitcmd.Call{Dir: r.Dir, Args: []string{"cat-file", "blob", o.Hash}})
 		if err != nil {
 			return nil, err
 		}
@@ -55,11 +48,15 @@ const (
 	maxDepth = 50
 )
 
+func tooLong(name string) error {
+	return fault.At(fault.Malformed, name, "the file is longer than %d KiB", MaxBytes>>10)
+}
+
 // Parse turns a file into values for JSON. Keys are spelled with hyphens
 // whichever way the file has them; dates stay as they are written.
 func Parse(name string, text []byte) (map[string]any, error) {
 	if len(text) > MaxBytes {
-		return nil, fault.At(fault.Malformed, name, "the file is longer than %d KiB", MaxBytes>>10)
+		return nil, tooLong(name)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {

@@ -139,25 +139,17 @@ func (n *Names) ask(line string) (string, error) {
 		n.proc, n.out = p, bufio.NewReader(p.Stdout)
 	}
 	if _, err := n.proc.Stdin.Write([]byte(line + "\n")); err != nil {
-		return "", n.ended(err)
+		return "", n.proc.Ended(err)
 	}
 	text, err := n.out.ReadString('\n')
 	if err != nil {
-		return "", n.ended(err)
+		return "", n.proc.Ended(err)
 	}
 	text = strings.TrimSuffix(text, "\n")
 	if !strings.Contains(text, "<") {
 		return "", fmt.Errorf("git check-mailmap printed %.100q", text)
 	}
 	return text, nil
-}
-
-func (n *Names) ended(cause error) error {
-	_ = n.proc.Stdin.Close()
-	if err := n.proc.Wait(); err != nil {
-		return err
-	}
-	return fmt.Errorf("git check-mailmap ended early: %w", cause)
 }
 
 // Close ends git.

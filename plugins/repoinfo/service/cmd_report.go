@@ -21,7 +21,7 @@ var sections = map[string][]string{
 }
 
 // reportCommand is repoinfo:report: what happened between two references, or in a time.
-func reportCommand(s *Service, project func(context.Context, string) []string) commands.Command {
+func (s *Service) reportCommand() commands.Command {
 	return commands.Command{
 		Name:    "repoinfo:report",
 		Summary: "Sum up the commits of REF1 since REF2, or of a time",
@@ -35,7 +35,7 @@ func reportCommand(s *Service, project func(context.Context, string) []string) c
 			{Name: "ref2", Help: "branch, tag or hash to compare with"},
 		},
 		Options: []commands.Option{
-			{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: project},
+			{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: s.complete},
 			{Name: "branch", Help: "instead of REF1 and REF2; each project's default when absent"},
 			{Name: "since", Help: "committed not before this day (UTC)"},
 			{Name: "until", Help: "committed not after this day (UTC)"},
@@ -46,12 +46,7 @@ func reportCommand(s *Service, project func(context.Context, string) []string) c
 			{Name: "form", Help: "text, csv or html", Values: []string{"text", "csv", "html"}},
 		},
 		Safe: true,
-		Run: func(ctx context.Context, in *commands.Invocation) error {
-			if s == nil {
-				return errNoService
-			}
-			return s.summary(ctx, in)
-		},
+		Run:  s.summary,
 	}
 }
 

@@ -7,23 +7,19 @@ import (
 	"strings"
 	"time"
 
+	"ctl.internal/plugins/repoinfo/clones"
+	"ctl.internal/plugins/repoinfo/syncer"
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 )
 
-// Commands are the shell commands. Without a service they only describe
-// themselves.
-func Commands(s *Service) []commands.Command {
-	project := func(ctx context.Context, prefix string) []string {
-		if s == nil {
-			return nil
-		}
-		return s.complete(ctx, prefix)
-	}
-	return []commands.Command{
-		projectsCommand(s), syncCommand(s, project), reportCommand(s, project),
-	}
+// Commands are the shell commands. Those of the zero Service describe themselves only.
+func (s *Service) commands() []commands.Command {
+	return []commands.Command{s.projectsCommand(), s.syncCommand(), s.reportCommand()}
 }
+
+// Commands describes the shell commands.
+func Commands() []commands.Command { return (&Service{}).commands() }
 
 // complete lists the projects whose names begin with prefix.
 func (s *Service) complete(ctx context.Context, prefix string) []string {
@@ -63,11 +59,130 @@ func number(text string) (int, error) {
 	return n, nil
 }
 
-var errNoService = fault.New(fault.Unavailable, "the plugin repoinfo does not run")
-
 func ago(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format(time.DateTime)
+}
+
+// syncCommand is repoinfo:sync: mirror and count now.
+func (s *Service) syncCommand() commands.Command {
+	return commands.Command{
+		Name:    "repoinfo:sync",
+		Summary: "Mirror the sources and count new commits now",
+		Help: "Fetches every source of etc/repoinfo.yaml, or one project, and counts the lines of new commits of all clones, so that no request has to wait. " +
+			"Fails when a project failed; the others are synced all the same.\nExample: repoinfo:sync netconf",
+		Arguments: []commands.Argument{{Name: "project", Help: "only this project", Complete: s.complete}},
+		Safe:      true,
+		Run:       s.sync,
+	}
+}
+
+func (s *Service) sync(ctx context.Context, in *commands.Invocation) error {
+	names, err := s.syncer.Sync(ctx, in.Arg("project"), func(st syncer.Step) {
+		text := st.Text
+		if st.Project != "" {
+			text = st.Project + ": " + text
+		}
+		in.Progress(commands.Progress{Text: text, Done: int64(st.Done), Total: int64(st.Total)})
+	})
+	in.Progress(commands.Progress{})
+	if names == nil && err != nil {
+		return err
+	}
+	t := commands.Table{Empty: "There is nothing to sync.",
+		Columns: []commands.Column{{Title: "Project", Key: "project"}, {Title: "Counted", Key: "counted", Right: true},
+			{Title: "Unknown", Key: "unknown", Right: true}, {Title: "Result", Key: "result", Max: 200}}}
+	failed := 0
+	for _, name := range names {
+		st := s.syncer.Status(name)
+		result := "ok"
+		if st.Err != nil {
+			result = fault.All(st.Err)[0].Text
+			failed++
+		}
+		t.Add(name, st.Counted, st.Unknown, result)
+	}
+	if err := in.Emit(&t, nil); err != nil {
+		return err
+	}
+	if err == nil && failed > 0 {
+		err = fault.New(fault.Downstream, "%d of %d projects could not be synced", failed, len(names))
+	}
+	return err
+}
+
+// askSources is how long the review server may take to name its projects, before
+// the list comes without those that are not cloned yet.
+const askSources = 10 * time.Second
+
+// projectsCommand is repoinfo:projects: every clone with its state.
+func (s *Service) projectsCommand() commands.Command {
+	return commands.Command{
+		Name:    "repoinfo:projects",
+		Summary: "List the clones with their state",
+		Help: "Lists every project in the folder of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
+			"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong.",
+		Safe: true,
+		Run:  s.projects,
+	}
+}
+
+// stateAfter adds what the last sync found out to what a look at the clone shows.
+func stateAfter(i clones.Info, st syncer.Status) (state clones.State, problem string) {
+	state, problem = i.State, i.Problem
+	switch {
+	case st.Damaged:
+		state = clones.Damaged
+	case st.Unknown > 0 && state == clones.Ok:
+		state, problem = clones.Partial, "objects are missing"
+	}
+	if st.Err != nil {
+		problem = fault.All(st.Err)[0].Text
+	}
+	return state, problem
+}
+
+func (s *Service) projects(ctx context.Context, in *commands.Invocation) error {
+	infos, err := s.folder.Inspect(ctx)
+	if err != nil {
+		return err
+	}
+	t := commands.Table{Empty: "There are no clones in " + s.set.Clones + ". repoinfo:sync mirrors the sources of etc/repoinfo.yaml.", Columns: []commands.Column{
+		{Title: "Project", Key: "project"}, {Title: "Kind", Key: "kind"}, {Title: "State", Key: "state"},
+		{Title: "Branches", Key: "branches", Right: true}, {Title: "Tags", Key: "tags",
+			Right: true}, {Title: "Mirrored", Key: "mirrored"},
+		{Title: "Synced", Key: "synced"}, {Title: "Counted", Key: "counted", Right: true}, {Title: "Unknown",
+			Key: "unknown", Right: true},
+		{Title: "Problem", Key: "problem", Max: 160},
+	}}
+	listed := map[string]bool{}
+	for _, i := range infos {
+		listed[i.Project] = true
+		var st syncer.Status
+		if i.Kind != clones.Broken { // its name may be another's
+			st = s.syncer.Status(i.Project)
+		}
+		state, problem := stateAfter(i, st)
+		t.Add(i.Project, i.Kind, string(state), i.Branches, i.Tags, i.Mirrored, ago(st.When), st.Counted, st.Unknown,
+			problem)
+	}
+	ask, cancel := context.WithTimeout(ctx, askSources)
+	defer cancel()
+	sources, sourcesErr := s.sources(ask)
+	for _, src := range sources {
+		if !listed[src.Project] {
+			st := s.syncer.Status(src.Project)
+			problem := "not cloned yet"
+			if st.Err != nil {
+				problem = fault.All(st.Err)[0].Text
+			}
+			t.Add(src.Project, "", "absent", 0, 0, true, ago(st.When), 0, 0, problem)
+		}
+	}
+	if err := in.Emit(&t, nil); err != nil {
+		return err
+	}
+	return sourcesErr
 }

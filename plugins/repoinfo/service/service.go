@@ -69,7 +69,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.start(ctx)
 	return &sdk.Plugin{
 		Routes:   http.StripPrefix(Prefix, s.handler),
-		Commands: Commands(s),
+		Commands: s.commands(),
 		Stop:     s.stop,
 	}, nil
 }
@@ -81,12 +81,11 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{set: set, log: slog.Default(), health: env.Health, git: &gitcmd.Git{Path: set.Git}}
-	dir := inHome(set.Clones, env)
 	if env.Host != nil {
 		s.git.TLS = (&gitTrust{dir: filepath.Join(dataDir, "trust"), read: env.Host.Certificates.TrustPEM}).environ
 	}
 	var err error
-	if s.folder, err = clones.NewFolder(dir, s.git); err != nil {
+	if s.folder, err = clones.NewFolder(env.Below(set.Clones)[0], s.git); err != nil {
 		return nil, err
 	}
 	if set.ReviewURL != "" {
@@ -99,7 +98,7 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 			return nil, err
 		}
 	}
-	directory, err := people.New(inHome(set.Mailmap, env), inHome(set.Affiliations, env))
+	directory, err := people.New(below(env, set.Mailmap), below(env, set.Affiliations))
 	if err != nil {
 		return nil, err
 	}
@@ -134,12 +133,12 @@ func secret() []byte {
 	return b
 }
 
-// inHome is where a path of the settings leads to; empty stays empty.
-func inHome(path string, env *sdk.Env) string {
-	if path == "" || filepath.IsAbs(path) {
-		return path
+// below is a path of the settings below the controller's home; empty stays empty.
+func below(env *sdk.Env, path string) string {
+	if path == "" {
+		return ""
 	}
-	return filepath.Join(env.Home(), path)
+	return env.Below(path)[0]
 }
 
 func (s *Service) start(ctx context.Context) {

@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"slices"
 	"time"
 
 	"ctl.internal/sdk/fault"
@@ -19,7 +20,7 @@ func (q *Queue) grant() {
 			return
 		}
 		t := q.waiting[best]
-		q.waiting = append(q.waiting[:best:best], q.waiting[best+1:]...)
+		q.waiting = slices.Delete(q.waiting, best, best+1)
 		q.clock++
 		owner := q.user(t.users[0])
 		if !t.begun {
@@ -57,23 +58,17 @@ func (q *Queue) rank(t *Turn) (best [3]uint64) {
 		if u := q.users[name]; u != nil {
 			r = [3]uint64{uint64(u.running), u.last, u.projects[t.project]}
 		}
-		if i == 0 || less(r, best) {
+		if i == 0 || slices.Compare(r[:], best[:]) < 0 {
 			best = r
 		}
 	}
 	return best
 }
 
-func less(a, b [3]uint64) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
+func (q *Queue) before(a, b *Turn) bool {
+	x, y := q.rank(a), q.rank(b)
+	return slices.Compare(x[:], y[:]) < 0
 }
-
-func (q *Queue) before(a, b *Turn) bool { return less(q.rank(a), q.rank(b)) }
 
 // BusyError says that too many turns wait.
 type BusyError struct {

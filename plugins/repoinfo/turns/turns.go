@@ -5,6 +5,7 @@ package turns
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -52,10 +53,8 @@ func (q *Queue) New(user, project string) *Turn {
 func (t *Turn) Join(user string) {
 	t.queue.mu.Lock()
 	defer t.queue.mu.Unlock()
-	for _, u := range t.users {
-		if u == user {
-			return
-		}
+	if slices.Contains(t.users, user) {
+		return
 	}
 	if len(t.users) < 64 {
 		t.users = append(t.users, user)
@@ -115,18 +114,15 @@ func (t *Turn) wait(ctx context.Context) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i, other := range q.waiting {
-		if other == t {
-			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
-			if !t.begun {
-				q.users[t.users[0]].waiting--
-				q.begins--
-			}
-			q.forget(t.users[0])
-			return ctx.Err()
+	if i := slices.Index(q.waiting, t); i >= 0 { // else it was granted meanwhile; End gives the place back
+		q.waiting = slices.Delete(q.waiting, i, i+1)
+		if !t.begun {
+			q.users[t.users[0]].waiting--
+			q.begins--
 		}
+		q.forget(t.users[0])
 	}
-	return ctx.Err() // it was granted meanwhile; End gives the place back
+	return ctx.Err()
 }
 
 // End gives the place back. It may be called whatever Begin returned.

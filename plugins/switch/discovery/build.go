@@ -20,7 +20,7 @@ func Build(obs []*Observation, now time.Time) *Network {
 	b := &builder{index: newIndex(obs), net: &Network{Built: now}, outside: map[string]*Node{}}
 	for _, o := range obs {
 		b.net.Nodes = append(b.net.Nodes, Node{ID: NodeID(o.Node), Kind: SNMP, Name: o.SysName, MAC: o.Node,
-			Address: o.Address.String(), Model: o.Model, Ports: o.Ports, Observed: o.Observed, Stale: o.Stale, Partial: o.cutTables()})
+			Address: o.Address.String(), Model: o.Model, Ports: o.Ports, Observed: o.Observed, Stale: o.Stale, Partial: o.CutTables()})
 	}
 	b.sights()
 	b.pairs()

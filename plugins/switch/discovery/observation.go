@@ -39,8 +39,8 @@ type Observation struct {
 // Cut is a table that could be read up to some row only.
 type Cut struct{ Table, Why string }
 
-// cutTables are the names of the tables that are cut.
-func (o *Observation) cutTables() (names []string) {
+// CutTables are the names of the tables that are cut.
+func (o *Observation) CutTables() (names []string) {
 	for _, c := range o.Cut {
 		names = append(names, c.Table)
 	}

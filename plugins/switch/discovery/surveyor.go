@@ -1,8 +1,15 @@
+// Package discovery makes a network of what single switches report. It is the
+// decision core: observations in, nodes, ports and edges out, no input or output.
+//
+// Assemble turns the tables of one switch into an Observation; Build joins the
+// observations of all switches into a Network. Package survey fetches the
+// observations, in parallel and over and over.
 package discovery
 
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -231,4 +238,34 @@ func (s *Surveyor) Observation(m mib.MAC) *Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.observed[m]
+}
+
+// Known is what is known of the switches.
+type Known struct {
+	Observed map[mib.MAC]*Observation
+	Failed   map[mib.MAC]error // why a switch did not answer the last time
+	Last     Summary           // of the last discovery that was finished
+}
+
+// Known returns what is known now. The observations must not be changed.
+func (s *Surveyor) Known() Known {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Known{maps.Clone(s.observed), maps.Clone(s.failed), s.last}
+}
+
+// Adopt shows what another process has observed. While this one observes by itself it
+// does nothing.
+func (s *Surveyor) Adopt(k Known) {
+	s.mu.Lock()
+	if s.running {
+		s.mu.Unlock()
+		return
+	}
+	s.observed, s.failed, s.last = maps.Clone(k.Observed), maps.Clone(k.Failed), k.Last
+	nothing := len(s.observed) == 0 && s.net == nil
+	s.mu.Unlock()
+	if !nothing {
+		s.publish(&run{cause: Adopted})
+	}
 }

@@ -1,3 +1,10 @@
+// Package driver chooses what controls a switch: what the vendor-specific file
+// describes for its model, the vendor's driver (a plugin, reached through the
+// switchboard), and the standard-MIB driver for the rest. It carries out operations
+// on switches, reads the results back, and repairs operations that were interrupted.
+//
+// registry.go follows the plugins, checked.go and reads.go check what they answer, chooser.go
+// chooses, perform.go carries out, sdn.go applies the settings for SDN.
 package driver
 
 import (
@@ -15,19 +22,17 @@ import (
 	"ctl.internal/sdk/switchdriver"
 )
 
-// Observer is what a driver that can be part of a discovery implements.
-type Observer interface {
+// StandardDriver is the driver of standard MIBs, with what it does beside the operations of the contract that it has.
+type StandardDriver interface {
+	switchdriver.Driver
+	Pager
+	// Observe asks a switch what a discovery needs.
 	Observe(ctx context.Context, sw *switchdriver.Switch) (*discovery.Observation, error)
-}
-
-// Identifier is what a driver implements that can ask a switch what it is.
-type Identifier interface {
+	// Identify asks a switch what it is.
 	Identify(ctx context.Context, sw *switchdriver.Switch) (sysObjectID, sysDescr string, err error)
-}
-
-// Recoverer is what a driver implements that knows the steps of its changes.
-type Recoverer interface {
+	// Recover repairs a change whose steps were noted.
 	Recover(ctx context.Context, sw *switchdriver.Switch, steps []writes.Step) (writes.Outcome, string, error)
+	ReadCounters(ctx context.Context, sw *switchdriver.Switch) (Counters, error)
 }
 
 // Described is the driver of what the vendor-specific file describes.
@@ -47,9 +52,9 @@ const (
 
 // Options of a Chooser.
 type Options struct {
-	Standard switchdriver.Driver // serves whatever no other driver does
-	File     Described           // nil: there is no vendor-specific file
-	Board    Switchboard         // nil: there are no driver plugins
+	Standard StandardDriver // serves whatever no other driver does
+	File     Described      // nil: there is no vendor-specific file
+	Board    Switchboard    // nil: there are no driver plugins
 	// Listed returns the driver that the switch list asks for; nil: it asks for none.
 	Listed   func(node uint64) string
 	Deadline time.Duration // for one call of a driver plugin; 0: 25 s
@@ -79,7 +84,7 @@ func New(o Options) *Chooser {
 }
 
 // NewChooser makes a Chooser with nothing but the standard driver.
-func NewChooser(standard switchdriver.Driver) *Chooser { return New(Options{Standard: standard}) }
+func NewChooser(standard StandardDriver) *Chooser { return New(Options{Standard: standard}) }
 
 // Run follows the driver plugins until ctx ends.
 func (c *Chooser) Run(ctx context.Context) { c.registry.run(ctx) }
@@ -110,11 +115,9 @@ func (c *Chooser) Of(ctx context.Context, sw *switchdriver.Switch) ([]Choice, *s
 	all := c.registry.all(ctx)
 	sw = c.known(sw)
 	if sw.SysObjectId == "" && c.needsIdentity(all, sw) {
-		if id, ok := c.opt.Standard.(Identifier); ok {
-			if oid, descr, err := id.Identify(ctx, sw); err == nil {
-				c.Remember(sw.NodeId, oid, descr)
-				sw = c.known(sw)
-			}
+		if oid, descr, err := c.opt.Standard.Identify(ctx, sw); err == nil {
+			c.Remember(sw.NodeId, oid, descr)
+			sw = c.known(sw)
 		}
 	}
 	choices, err := c.choices(all, sw)
@@ -256,11 +259,7 @@ func (c *Chooser) Observe(ctx context.Context, sw *switchdriver.Switch) (*discov
 			return g.observe(ctx, known)
 		}
 	}
-	standard, ok := c.opt.Standard.(Observer)
-	if !ok {
-		return nil, fault.New(fault.Unsupported, "switch %s cannot be observed", mib.MAC(sw.NodeId))
-	}
-	o, err := standard.Observe(ctx, known)
+	o, err := c.opt.Standard.Observe(ctx, known)
 	if o != nil {
 		c.Remember(sw.NodeId, o.SysOID, o.SysDesc)
 	}

@@ -27,7 +27,7 @@ func node(model string) *switchdriver.Switch {
 // list beats all. Drivers come and go while it runs.
 func TestChoice(t *testing.T) {
 	listed := ""
-	b := newBench(t, driver.Options{Standard: standard{"1.3.6.1.4.1.171.10.70.16"}, Listed: func(uint64) string { return listed }})
+	b := newBench(t, driver.Options{Standard: standard{oid: "1.3.6.1.4.1.171.10.70.16"}, Listed: func(uint64) string { return listed }})
 	if got := b.chosen(node("m1")); got != driver.Standard {
 		t.Errorf("without plugins %s", got)
 	}

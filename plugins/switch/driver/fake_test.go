@@ -97,7 +97,10 @@ func (f *fake) DeleteVLAN(ctx context.Context, _ *switchdriver.Switch, id uint32
 }
 
 // standard is what every switch has.
-type standard struct{ oid string }
+type standard struct {
+	driver.StandardDriver // which no test asks for more
+	oid                   string
+}
 
 func (standard) Match() switchdriver.Match { return switchdriver.Match{} }
 

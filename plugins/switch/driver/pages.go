@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/switchdriver"
@@ -16,51 +17,37 @@ import (
 // PageSize is how many rows of a table are read for one page.
 const PageSize = 1 << 12
 
-// FDBQuery is which entries of a forwarding table are asked for. 0 is any.
-type FDBQuery struct {
-	VLAN   uint32
+// Query is which entries of a table are asked for. 0 is any.
+type Query struct {
+	VLAN   uint32 // of a forwarding table, as Port
 	MAC    uint64
 	Port   uint32
-	Cursor string // of FDBPage.Next; empty: the beginning
+	Cursor string // of Page.Next; empty: the beginning
 	Limit  int    // entries at most; a page may have fewer, or none, and not be the last
 }
 
-// FDBPage is a part of a forwarding table.
-type FDBPage struct {
-	Entries []*switchdriver.FDBEntry
+// Page is a part of a table.
+type Page[E any] struct {
+	Entries []*E
 	Next    string // cursor of the next page, empty after the last
-	Partial []Cut
+	Partial []discovery.Cut
 }
 
-// ARPQuery is which entries of an ARP table are asked for.
-type ARPQuery struct {
-	MAC    uint64
-	Cursor string
-	Limit  int
-}
-
-// ARPPage is a part of an ARP table.
-type ARPPage struct {
-	Entries []*switchdriver.ARPEntry
-	Next    string
-	Partial []Cut
-}
-
-// Cut is a table that could be read up to some row only.
-type Cut struct{ Table, Why string }
-
-// String names the table and says why.
-func (c Cut) String() string { return fmt.Sprintf("the table %s is cut: %s", c.Table, c.Why) }
+// The pages of the two long tables.
+type (
+	FDBPage = Page[switchdriver.FDBEntry]
+	ARPPage = Page[switchdriver.ARPEntry]
+)
 
 // Pager is what a driver implements that reads long tables in parts.
 type Pager interface {
-	FDBPage(ctx context.Context, sw *switchdriver.Switch, q FDBQuery) (FDBPage, error)
-	ARPPage(ctx context.Context, sw *switchdriver.Switch, q ARPQuery) (ARPPage, error)
+	FDBPage(ctx context.Context, sw *switchdriver.Switch, q Query) (FDBPage, error)
+	ARPPage(ctx context.Context, sw *switchdriver.Switch, q Query) (ARPPage, error)
 }
 
 // ReadFDB reads a part of the forwarding table of a switch. A driver that can only read it whole does so for each
 // part: what it answers is one message, of a bounded size.
-func (c *Chooser) ReadFDB(ctx context.Context, sw *switchdriver.Switch, q FDBQuery) (FDBPage, error) {
+func (c *Chooser) ReadFDB(ctx context.Context, sw *switchdriver.Switch, q Query) (FDBPage, error) {
 	d, known, err := For[switchdriver.FDBReader](ctx, c, sw, "ReadFdb")
 	if err != nil {
 		return FDBPage{}, err
@@ -76,19 +63,17 @@ func (c *Chooser) ReadFDB(ctx context.Context, sw *switchdriver.Switch, q FDBQue
 }
 
 // FDBPart is the part of a whole forwarding table that is asked for. all may be changed.
-func FDBPart(all []*switchdriver.FDBEntry, q FDBQuery) (p FDBPage, err error) {
-	all = slices.DeleteFunc(all, func(e *switchdriver.FDBEntry) bool {
-		return q.VLAN != 0 && e.VlanId != q.VLAN || q.MAC != 0 && e.Mac != q.MAC || q.Port != 0 && e.Port != q.Port
-	})
-	slices.SortFunc(all, func(a, b *switchdriver.FDBEntry) int {
+func FDBPart(all []*switchdriver.FDBEntry, q Query) (FDBPage, error) {
+	return part(all, q, func(e *switchdriver.FDBEntry) bool {
+		return (q.VLAN == 0 || e.VlanId == q.VLAN) && (q.MAC == 0 || e.Mac == q.MAC) && (q.Port == 0 || e.Port == q.Port)
+	}, func(a, b *switchdriver.FDBEntry) int {
 		return cmp.Or(cmp.Compare(a.VlanId, b.VlanId), cmp.Compare(a.Mac, b.Mac))
-	})
-	p.Entries, p.Next, err = part(all, q.Cursor, q.Limit, func(e *switchdriver.FDBEntry) string { return fmt.Sprintf("w%04d.%012x", e.VlanId, e.Mac) })
-	return p, err
+	},
+		func(e *switchdriver.FDBEntry) string { return fmt.Sprintf("w%04d.%012x", e.VlanId, e.Mac) })
 }
 
 // ReadARP reads a part of the ARP table of a switch.
-func (c *Chooser) ReadARP(ctx context.Context, sw *switchdriver.Switch, q ARPQuery) (ARPPage, error) {
+func (c *Chooser) ReadARP(ctx context.Context, sw *switchdriver.Switch, q Query) (ARPPage, error) {
 	d, known, err := For[switchdriver.ARPReader](ctx, c, sw, "ReadArp")
 	if err != nil {
 		return ARPPage{}, err
@@ -100,15 +85,12 @@ func (c *Chooser) ReadARP(ctx context.Context, sw *switchdriver.Switch, q ARPQue
 	if err != nil {
 		return ARPPage{}, err
 	}
-	all = slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return q.MAC != 0 && e.Mac != q.MAC })
 	name := func(e *switchdriver.ARPEntry) string {
 		a, _ := netip.ParseAddr(e.IpAddress)
 		return fmt.Sprintf("w%010d.%x", e.IfIndex, a.AsSlice())
 	}
-	slices.SortFunc(all, func(a, b *switchdriver.ARPEntry) int { return cmp.Compare(name(a), name(b)) })
-	var p ARPPage
-	p.Entries, p.Next, err = part(all, q.Cursor, q.Limit, name)
-	return p, err
+	return part(all, q, func(e *switchdriver.ARPEntry) bool { return q.MAC == 0 || e.Mac == q.MAC },
+		func(a, b *switchdriver.ARPEntry) int { return cmp.Compare(name(a), name(b)) }, name)
 }
 
 // PortVLANs reads the VLANs of a switch and, where its driver reports them, the PVIDs of its ports.
@@ -126,23 +108,25 @@ func (c *Chooser) PortVLANs(ctx context.Context, sw *switchdriver.Switch) ([]*sw
 	return vlans, nil, err
 }
 
-// part is what comes after a cursor, which is the name of an entry; names stand in order.
-func part[T any](all []T, cursor string, limit int, name func(T) string) ([]T, string, error) {
-	from := 0
-	if cursor != "" {
-		if cursor[0] != 'w' {
-			return nil, "", fault.At(fault.Invalid, "cursor", "%.60q is no cursor of this table: read it from its beginning", cursor)
+// part is the part of a whole table that is asked for: of the entries that count, those after the cursor, which is the
+// name of one. order is the order of the names.
+func part[E any](all []*E, q Query, counts func(*E) bool, order func(a, b *E) int, name func(*E) string) (p Page[E], err error) {
+	all = slices.DeleteFunc(all, func(e *E) bool { return !counts(e) })
+	slices.SortFunc(all, order)
+	if q.Cursor != "" {
+		if q.Cursor[0] != 'w' {
+			return p, fault.At(fault.Invalid, "cursor", "%.60q is no cursor of this table: read it from its beginning", q.Cursor)
 		}
-		from, _ = slices.BinarySearchFunc(all, cursor, func(e T, c string) int { return cmp.Compare(name(e), c) })
-		if from < len(all) && name(all[from]) == cursor {
+		from, found := slices.BinarySearchFunc(all, q.Cursor, func(e *E, c string) int { return cmp.Compare(name(e), c) })
+		if found {
 			from++
 		}
+		all = all[from:]
 	}
-	all = all[from:]
-	if len(all) <= limit {
-		return all, "", nil
+	if p.Entries = all; len(all) > q.Limit {
+		p.Entries, p.Next = all[:q.Limit], name(all[q.Limit-1])
 	}
-	return all[:limit], name(all[limit-1]), nil
+	return p, nil
 }
 
 // Counters are what the interfaces of a switch have counted since it started, by ifIndex.
@@ -162,11 +146,8 @@ type Interface struct {
 
 // Counters reads what the interfaces of a switch have counted, by the standard MIB.
 func (c *Chooser) Counters(ctx context.Context, sw *switchdriver.Switch) (Counters, error) {
-	d, ok := c.opt.Standard.(interface {
-		ReadCounters(context.Context, *switchdriver.Switch) (Counters, error)
-	})
-	if !ok || sw.GetSnmp() == nil {
+	if sw.GetSnmp() == nil {
 		return Counters{}, fault.New(fault.Unsupported, "switch %s is not asked by SNMP, which alone has counters", mib.MAC(sw.NodeId))
 	}
-	return d.ReadCounters(ctx, sw)
+	return c.opt.Standard.ReadCounters(ctx, sw)
 }

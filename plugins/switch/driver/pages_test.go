@@ -16,7 +16,7 @@ func TestPartsOfAWholeTable(t *testing.T) {
 		}
 		return all
 	}
-	for _, q := range []driver.FDBQuery{{Limit: 100}, {Limit: 7}, {Limit: 7, Port: 2}, {Limit: 3, VLAN: 1001}, {Limit: 1, MAC: 993}} {
+	for _, q := range []driver.Query{{Limit: 100}, {Limit: 7}, {Limit: 7, Port: 2}, {Limit: 3, VLAN: 1001}, {Limit: 1, MAC: 993}} {
 		want := map[string]bool{}
 		for _, e := range table() {
 			if (q.Port == 0 || e.Port == q.Port) && (q.VLAN == 0 || e.VlanId == q.VLAN) && (q.MAC == 0 || e.Mac == q.MAC) {
@@ -45,7 +45,7 @@ func TestPartsOfAWholeTable(t *testing.T) {
 			t.Errorf("%+v: %d of %d entries are missing", q, len(want), expected)
 		}
 	}
-	if _, err := driver.FDBPart(table(), driver.FDBQuery{Limit: 5, Cursor: "q1.2"}); err == nil {
+	if _, err := driver.FDBPart(table(), driver.Query{Limit: 5, Cursor: "q1.2"}); err == nil {
 		t.Error("the cursor of another table was taken")
 	}
 }

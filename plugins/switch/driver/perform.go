@@ -105,71 +105,69 @@ func reading[T any](g *checked, operation string) (T, error) {
 	return t, nil
 }
 
+// shown reads with what reads an operation's result; f is called with it.
+func shown[T, A any](g *checked, operation string, f func(T) (A, error)) (answer A, err error) {
+	r, err := reading[T](g, operation)
+	if err != nil {
+		return answer, err
+	}
+	return f(r)
+}
+
+// entryDiffers says how a table that was read for one entry does not show its change. is reports whether an entry
+// is the one that was written, or was to be removed.
+func entryDiffers[E any](list []E, err error, removed bool, is func(E) bool) (string, error) {
+	none := errors.Is(err, &fault.Error{Kind: fault.NotFound}) || err == nil && len(list) == 0
+	there := !none && err == nil && is(list[0])
+	switch {
+	case err != nil && !none:
+		return "", err
+	case removed && there:
+		return "the entry still", nil
+	case !removed && !there:
+		return "another entry, or none", nil
+	}
+	return "", nil
+}
+
 // shows says how the switch does not show a change; empty if it does. What no driver
 // can read is fault.Unsupported.
 func (g *checked) shows(ctx context.Context, sw *switchdriver.Switch, op *writes.Operation) (string, error) {
 	switch op.Name {
 	case "WriteVlan", "DeleteVlan":
-		r, err := reading[switchdriver.VLANReader](g, "ReadVlans")
-		if err != nil {
-			return "", err
-		}
-		now, err := vlanOf(ctx, r, sw, op.VLAN.VlanId)
+		now, err := shown(g, "ReadVlans", func(r switchdriver.VLANReader) (*switchdriver.VLAN, error) { return vlanOf(ctx, r, sw, op.VLAN.VlanId) })
 		return vlanDiffers(op, now), err
 	case "WriteFdbEntry", "DeleteFdbEntry":
-		r, err := reading[switchdriver.FDBReader](g, "ReadFdb")
-		if err != nil {
-			return "", err
-		}
-		e, err := r.ReadFDB(ctx, sw, op.FDB.VlanId, op.FDB.Mac)
-		gone := errors.Is(err, &fault.Error{Kind: fault.NotFound}) || err == nil && len(e) == 0
-		switch {
-		case err != nil && !gone:
-			return "", err
-		case op.Name == "DeleteFdbEntry" && !gone && e[0].Type == switchdriver.FDBMgmt:
-			return "the entry still", nil
-		case op.Name == "WriteFdbEntry" && (gone || e[0].Port != op.FDB.Port):
-			return "another entry, or none", nil
-		}
-		return "", nil
+		list, err := shown(g, "ReadFdb", func(r switchdriver.FDBReader) ([]*switchdriver.FDBEntry, error) {
+			return r.ReadFDB(ctx, sw, op.FDB.VlanId, op.FDB.Mac)
+		})
+		removed := op.Name == "DeleteFdbEntry"
+		return entryDiffers(list, err, removed, func(e *switchdriver.FDBEntry) bool {
+			return removed && e.Type == switchdriver.FDBMgmt || !removed && e.Port == op.FDB.Port
+		})
 	case "WriteStp":
-		r, err := reading[switchdriver.STPReader](g, "ReadStp")
-		if err != nil {
-			return "", err
-		}
 		if op.Port == 0 && !g.has["ReadStp"] {
 			return "", fault.New(fault.Unsupported, "only the driver knows the state of the whole switch")
 		}
-		ports, on, err := r.ReadSTP(ctx, sw, op.Port)
-		if op.Port != 0 && len(ports) == 1 {
-			on = ports[0].Enabled
-		}
+		on, err := shown(g, "ReadStp", func(r switchdriver.STPReader) (bool, error) {
+			ports, on, err := r.ReadSTP(ctx, sw, op.Port)
+			if op.Port != 0 && len(ports) == 1 {
+				on = ports[0].Enabled
+			}
+			return on, err
+		})
 		if err == nil && on != op.Enable {
 			return fmt.Sprintf("spanning tree enabled %v", on), nil
 		}
 		return "", err
 	case "WriteArpEntry", "DeleteArpEntry":
-		r, err := reading[switchdriver.ARPReader](g, "ReadArp")
-		if err != nil {
-			return "", err
-		}
-		e, err := r.ReadARP(ctx, sw, op.ARP.IpAddress)
-		gone := errors.Is(err, &fault.Error{Kind: fault.NotFound}) || err == nil && len(e) == 0
-		switch {
-		case err != nil && !gone:
-			return "", err
-		case op.Name == "DeleteArpEntry" && !gone:
-			return "the entry still", nil
-		case op.Name == "WriteArpEntry" && (gone || e[0].Mac != op.ARP.Mac):
-			return "another entry, or none", nil
-		}
-		return "", nil
+		list, err := shown(g, "ReadArp", func(r switchdriver.ARPReader) ([]*switchdriver.ARPEntry, error) {
+			return r.ReadARP(ctx, sw, op.ARP.IpAddress)
+		})
+		removed := op.Name == "DeleteArpEntry"
+		return entryDiffers(list, err, removed, func(e *switchdriver.ARPEntry) bool { return removed || e.Mac == op.ARP.Mac })
 	case "ApplyAcl":
-		r, err := reading[switchdriver.ACLReader](g, "ReadAcl")
-		if err != nil {
-			return "", err
-		}
-		return aclDiffers(ctx, r, sw, op.ACL)
+		return shown(g, "ReadAcl", func(r switchdriver.ACLReader) (string, error) { return aclDiffers(ctx, r, sw, op.ACL) })
 	}
 	return "", fault.New(fault.Unsupported, "no driver can read this back")
 }

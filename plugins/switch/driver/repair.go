@@ -17,11 +17,7 @@ const lookAtIt = "no driver can read this back: look at the switch"
 // asked now.
 func (c *Chooser) Repair(ctx context.Context, sw *switchdriver.Switch, r *writes.Record) (writes.Outcome, string, error) {
 	if r.Driver == "" { // the standard one, whose steps are noted
-		standard, ok := c.opt.Standard.(Recoverer)
-		if !ok {
-			return writes.Left, "nothing knows its steps", nil
-		}
-		return standard.Recover(ctx, c.known(sw), r.Steps)
+		return c.opt.Standard.Recover(ctx, c.known(sw), r.Steps)
 	}
 	choices, sw, err := c.Of(ctx, sw)
 	if err != nil {

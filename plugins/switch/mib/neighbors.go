@@ -66,9 +66,9 @@ func LLDPV2Management(ix []uint32) (RemoteIndex, netip.Addr, bool) {
 }
 
 // CDPRemote decodes the index of cdpCacheTable: ifIndex and a number.
-func CDPRemote(ix []uint32) (ifIndex uint32, row RemoteIndex, ok bool) {
+func CDPRemote(ix []uint32) (RemoteIndex, bool) {
 	if len(ix) != 2 {
-		return 0, RemoteIndex{}, false
+		return RemoteIndex{}, false
 	}
-	return ix[0], RemoteIndex{0, ix[0], ix[1]}, true
+	return RemoteIndex{0, ix[0], ix[1]}, true
 }

@@ -15,17 +15,14 @@ func (d *Driver) aggregates(ctx context.Context, t snmp.Target, o *discovery.Obs
 		return nil
 	}
 	found := false
-	read := func(column string, number func(*discovery.Port) uint32) error {
+	read := func(oid string, number func(*discovery.Port) uint32) error {
 		at := map[uint32]uint32{}
-		err := d.snmp.Walk(ctx, t, []string{column}, func(_ int, ix []uint32, v snmp.Value) error {
-			if len(ix) == 1 && v.Uint32() != ix[0] { // itself: it is alone
-				at[ix[0]] = v.Uint32()
-			}
-			return nil
-		})
+		err := d.walk(ctx, t, 0, unsigned(oid, at))
 		for i := range o.Ports {
 			p := &o.Ports[i]
-			p.Aggregate = at[number(p)]
+			if p.Aggregate = at[number(p)]; p.Aggregate == number(p) { // itself: it is alone
+				p.Aggregate = 0
+			}
 			found = found || p.Aggregate != 0
 		}
 		return err
@@ -39,15 +36,12 @@ func (d *Driver) aggregates(ctx context.Context, t snmp.Target, o *discovery.Obs
 		return err
 	}
 	types, stack := map[uint32]int32{}, discovery.Stack{}
-	err = d.snmp.Walk(ctx, t, []string{mib.IfType, mib.IfStackStatus}, func(column int, ix []uint32, v snmp.Value) error {
-		switch {
-		case column == 0 && len(ix) == 1:
-			types[ix[0]] = int32(v.Int())
-		case column == 1 && len(ix) == 2 && v.Int() == 1: // active
-			stack[ix[0]] = append(stack[ix[0]], ix[1])
-		}
-		return nil
-	})
+	err = d.walk(ctx, t, 0, field(mib.IfType, types, func(kind *int32, v snmp.Value) { *kind = int32(v.Int()) }),
+		column{mib.IfStackStatus, func(ix []uint32, v snmp.Value) {
+			if len(ix) == 2 && v.Int() == 1 { // active
+				stack[ix[0]] = append(stack[ix[0]], ix[1])
+			}
+		}})
 	stack.Aggregates(o, types)
 	return err
 }

@@ -19,7 +19,7 @@ import (
 // ReadARP reads ipNetToMediaTable, or the entry of one address, which fails with
 // fault.NotFound when it is not there.
 func (d *Driver) ReadARP(ctx context.Context, sw *switchdriver.Switch, address string) ([]*switchdriver.ARPEntry, error) {
-	all, err := d.arpTable(ctx, sw)
+	all, err := allPages(ctx, sw, d.ARPPage)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ var arpColumns = columns{[2]string{mib.ARPPhysAddress, mib.ARPType},
 const tableARP = "a"
 
 // ARPPage reads a part of the ARP table, in the order of interface and IP address: the entries that have a MAC address.
-func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.ARPQuery) (p driver.ARPPage, err error) {
+func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (p driver.ARPPage, err error) {
 	t, err := reader(sw)
 	if err != nil {
 		return p, err
@@ -53,12 +53,11 @@ func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 	if err != nil {
 		return p, err
 	}
-	rows, more, err := d.page(ctx, t, arpColumns, nil, after, q.Limit)
-	if name, cut := cutTable(err); cut {
-		p.Partial = append(p.Partial, driver.Cut{Table: name, Why: err.Error()})
-	} else if err != nil {
+	rows, more, partial, err := d.page(ctx, t, arpColumns, nil, after, q.Limit)
+	if err != nil {
 		return p, deviceFault(sw, err)
 	}
+	p.Partial = partial
 	for i := range rows {
 		r := &rows[i]
 		ifIndex, ip, ok := mib.InterfaceAddress(r.index())
@@ -71,14 +70,6 @@ func (d *Driver) ARPPage(ctx context.Context, sw *switchdriver.Switch, q driver.
 		p.Next = cursorOf(tableARP, rows[len(rows)-1].index())
 	}
 	return p, nil
-}
-
-// arpTable reads all entries.
-func (d *Driver) arpTable(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.ARPEntry, error) {
-	return allPages(sw, func(cursor string) ([]*switchdriver.ARPEntry, []driver.Cut, string, error) {
-		p, err := d.ARPPage(ctx, sw, driver.ARPQuery{Limit: driver.PageSize, Cursor: cursor})
-		return p.Entries, p.Partial, p.Next, err
-	})
 }
 
 // subnet is a subnet that a switch has an address in.
@@ -239,7 +230,7 @@ func (d *Driver) changeARP(ctx context.Context, sw *switchdriver.Switch, address
 		return err
 	}
 	of := func() ([]*switchdriver.ARPEntry, error) {
-		all, err := d.arpTable(ctx, sw)
+		all, err := allPages(ctx, sw, d.ARPPage)
 		return slices.DeleteFunc(all, func(e *switchdriver.ARPEntry) bool { return e.IpAddress != address }), err
 	}
 	old, err := of()

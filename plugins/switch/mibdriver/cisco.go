@@ -47,22 +47,17 @@ type vtpVLAN struct {
 // vtpVLANs reads the Ethernet VLANs in use; none of a switch without CISCO-VTP-MIB.
 func (d *Driver) vtpVLANs(ctx context.Context, t snmp.Target) (map[mib.VID]vtpVLAN, error) {
 	out := map[mib.VID]vtpVLAN{}
-	err := d.snmp.WalkFrom(ctx, t, 8, []string{mib.VTPVlanState, mib.VTPVlanType, mib.VTPVlanName}, func(c int, ix []uint32, v snmp.Value) error {
-		if len(ix) != 2 { // of one management domain: a switch is in one
-			return nil
-		}
-		w := out[ix[1]]
-		switch c {
-		case 0:
-			w.state = v.Int()
-		case 1:
-			w.kind = v.Int()
-		case 2:
-			w.name = mib.Text(v.Peek())
-		}
-		out[ix[1]] = w
-		return nil
-	})
+	of := func(oid string, set func(*vtpVLAN, snmp.Value)) column {
+		c := field(oid, out, set)
+		return column{oid, func(ix []uint32, v snmp.Value) {
+			if len(ix) == 2 { // the first is a management domain: a switch is in one
+				c.take(ix[1:], v)
+			}
+		}}
+	}
+	err := d.walk(ctx, t, 8, of(mib.VTPVlanState, func(w *vtpVLAN, v snmp.Value) { w.state = v.Int() }),
+		of(mib.VTPVlanType, func(w *vtpVLAN, v snmp.Value) { w.kind = v.Int() }),
+		of(mib.VTPVlanName, func(w *vtpVLAN, v snmp.Value) { w.name = mib.Text(v.Peek()) }))
 	maps.DeleteFunc(out, func(vid mib.VID, w vtpVLAN) bool {
 		return vid < 1 || vid > switchdriver.MaxVLANID || w.state != mib.VTPStateOperational || (w.kind != 0 && w.kind != mib.VTPTypeEthernet)
 	})
@@ -133,21 +128,11 @@ func (d *Driver) ciscoPorts(ctx context.Context, sw *switchdriver.Switch, t snmp
 // ciscoNumbers are the port numbers by ifIndex, as an observation has them.
 func (d *Driver) ciscoNumbers(ctx context.Context, sw *switchdriver.Switch, t snmp.Target, vlans map[mib.VID]vtpVLAN) (func(ifIndex uint32) uint32, error) {
 	tables := discovery.Tables{BasePorts: map[uint32]uint32{}, Interfaces: map[uint32]discovery.Interface{}}
-	err := d.snmp.Walk(ctx, t, []string{mib.BasePortIfIndex, mib.IfType}, func(c int, ix []uint32, v snmp.Value) error {
-		switch {
-		case len(ix) != 1:
-		case c == 0:
-			tables.BasePorts[ix[0]] = v.Uint32()
-		default:
-			tables.Interfaces[ix[0]] = discovery.Interface{Type: int32(v.Int())}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := d.walk(ctx, t, 0, unsigned(mib.BasePortIfIndex, tables.BasePorts), ifType(tables.Interfaces)); err != nil {
 		return nil, err
 	}
 	base := tables.BasePorts
-	err = d.ciscoPorts(ctx, sw, t, base, vlans, tables.Interfaces)
+	err := d.ciscoPorts(ctx, sw, t, base, vlans, tables.Interfaces)
 	numbers := map[uint32]uint32{}
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(base))) {
 		numbers[base[n]] = n
@@ -171,39 +156,21 @@ func (d *Driver) ciscoVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp
 	if err != nil {
 		return nil, err
 	}
-	access, trunks := map[uint32]mib.VID{}, map[uint32]*ciscoTrunk{}
-	columns := []string{mib.AccessVlan, mib.TrunkStatus, mib.TrunkNative, mib.TrunkVlans, mib.TrunkVlans2k, mib.TrunkVlans3k, mib.TrunkVlans4k}
-	err = d.snmp.Walk(ctx, t, columns, func(c int, ix []uint32, v snmp.Value) error {
-		if len(ix) != 1 {
-			return nil
-		}
-		if c == 0 {
-			access[ix[0]] = v.Uint32()
-			return nil
-		}
-		w := trunks[ix[0]]
-		if w == nil {
-			w = &ciscoTrunk{}
-			trunks[ix[0]] = w
-		}
-		switch c {
-		case 1:
-			w.on = v.Int() == mib.Trunking
-		case 2:
-			w.native = v.Uint32()
-		default:
-			w.vlans[c-3] = v.Bytes()
-		}
-		return nil
-	})
-	if err != nil {
+	access, trunks := map[uint32]mib.VID{}, map[uint32]ciscoTrunk{}
+	columns := []column{unsigned(mib.AccessVlan, access),
+		field(mib.TrunkStatus, trunks, func(w *ciscoTrunk, v snmp.Value) { w.on = v.Int() == mib.Trunking }),
+		field(mib.TrunkNative, trunks, func(w *ciscoTrunk, v snmp.Value) { w.native = v.Uint32() })}
+	for i, oid := range []string{mib.TrunkVlans, mib.TrunkVlans2k, mib.TrunkVlans3k, mib.TrunkVlans4k} {
+		columns = append(columns, field(oid, trunks, func(w *ciscoTrunk, v snmp.Value) { w.vlans[i] = v.Bytes() }))
+	}
+	if err := d.walk(ctx, t, 0, columns...); err != nil {
 		return nil, err
 	}
 	out := make([]*switchdriver.VLAN, 0, len(vlans))
 	for _, vid := range slices.Sorted(maps.Keys(vlans)) {
 		egress, untagged := mib.Ports{}, mib.Ports{}
 		for ifIndex, v := range access {
-			if w := trunks[ifIndex]; v == vid && (w == nil || !w.on) {
+			if v == vid && !trunks[ifIndex].on {
 				egress[number(ifIndex)], untagged[number(ifIndex)] = true, true
 			}
 		}
@@ -228,7 +195,7 @@ type ciscoTrunk struct {
 	vlans  [4][]byte
 }
 
-func (w *ciscoTrunk) carries(vid mib.VID) bool {
+func (w ciscoTrunk) carries(vid mib.VID) bool {
 	list, bit := w.vlans[vid/1024], vid%1024
 	return int(bit/8) < len(list) && list[bit/8]&(0x80>>(bit%8)) != 0
 }

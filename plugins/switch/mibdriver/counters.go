@@ -23,33 +23,17 @@ func (d *Driver) ReadCounters(ctx context.Context, sw *switchdriver.Switch) (dri
 		return out, deviceFault(sw, err)
 	}
 	out.UpTime, out.At = v[0].Uint32(), time.Now()
-	read := func(wide bool, columns ...string) error {
-		return d.snmp.Walk(ctx, t, columns, func(c int, ix []uint32, v snmp.Value) error {
-			if len(ix) != 1 {
-				return nil
-			}
-			i, n := out.Interfaces[ix[0]], uint64(v.Int())
-			switch c {
-			case 0:
-				i.In, i.Wide = n, wide
-			case 1:
-				i.Out = n
-			case 2:
-				i.InErrors = n
-			case 3:
-				i.OutErrors = n
-			case 4:
-				i.InDiscards = n
-			case 5:
-				i.OutDiscards = n
-			case 6:
-				i.Oper = int32(n)
-			}
-			out.Interfaces[ix[0]] = i
-			return nil
-		})
+	read := func(oid string, set func(*driver.Interface, uint64)) column {
+		return field(oid, out.Interfaces, func(i *driver.Interface, v snmp.Value) { set(i, uint64(v.Int())) })
 	}
-	if err = read(true, mib.IfHCInOctets, mib.IfHCOutOctets, mib.IfInErrors, mib.IfOutErrors, mib.IfInDiscards, mib.IfOutDiscards, mib.IfOperStatus); err != nil {
+	err = d.walk(ctx, t, 0, read(mib.IfHCInOctets, func(i *driver.Interface, n uint64) { i.In, i.Wide = n, true }),
+		read(mib.IfHCOutOctets, func(i *driver.Interface, n uint64) { i.Out = n }),
+		read(mib.IfInErrors, func(i *driver.Interface, n uint64) { i.InErrors = n }),
+		read(mib.IfOutErrors, func(i *driver.Interface, n uint64) { i.OutErrors = n }),
+		read(mib.IfInDiscards, func(i *driver.Interface, n uint64) { i.InDiscards = n }),
+		read(mib.IfOutDiscards, func(i *driver.Interface, n uint64) { i.OutDiscards = n }),
+		read(mib.IfOperStatus, func(i *driver.Interface, n uint64) { i.Oper = int32(n) }))
+	if err != nil {
 		return out, deviceFault(sw, err)
 	}
 	for _, i := range out.Interfaces {
@@ -57,5 +41,6 @@ func (d *Driver) ReadCounters(ctx context.Context, sw *switchdriver.Switch) (dri
 			return out, nil
 		}
 	}
-	return out, deviceFault(sw, read(false, mib.IfInOctets, mib.IfOutOctets))
+	return out, deviceFault(sw, d.walk(ctx, t, 0, read(mib.IfInOctets, func(i *driver.Interface, n uint64) { i.In = n }),
+		read(mib.IfOutOctets, func(i *driver.Interface, n uint64) { i.Out = n })))
 }

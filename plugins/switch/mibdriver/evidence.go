@@ -44,17 +44,15 @@ const portNumberBits = 0x0fff
 
 func (d *Driver) designated(ctx context.Context, t snmp.Target, o *discovery.Observation, ids map[uint32]string, e *discovery.Evidence) error {
 	bridges, ports := map[uint32]mib.MAC{}, map[uint32]uint32{}
-	err := d.snmp.Walk(ctx, t, []string{mib.StpPortDesignatedBridgeOf, mib.StpPortDesignatedPortOf}, func(c int, ix []uint32, v snmp.Value) error {
-		b := v.Peek()
-		switch {
-		case len(ix) != 1:
-		case c == 0 && len(b) == 8:
-			bridges[ix[0]] = mib.MACFromBytes(b[2:])
-		case c == 1 && len(b) == 2:
-			ports[ix[0]] = (uint32(b[0])<<8 | uint32(b[1])) & portNumberBits
+	err := d.walk(ctx, t, 0, field(mib.StpPortDesignatedBridgeOf, bridges, func(m *mib.MAC, v snmp.Value) {
+		if b := v.Peek(); len(b) == 8 {
+			*m = mib.MACFromBytes(b[2:])
 		}
-		return nil
-	})
+	}), field(mib.StpPortDesignatedPortOf, ports, func(n *uint32, v snmp.Value) {
+		if b := v.Peek(); len(b) == 2 {
+			*n = (uint32(b[0])<<8 | uint32(b[1])) & portNumberBits
+		}
+	}))
 	for _, n := range slices.Sorted(maps.Keys(bridges)) {
 		if m := bridges[n]; m.Unicast() && m != o.Bridge && m != o.Node && ids[n] != "" && ports[n] != 0 {
 			e.Designated = append(e.Designated, discovery.Designated{Port: ids[n], Bridge: m, FarPort: ports[n]})
@@ -67,26 +65,25 @@ func (d *Driver) designated(ctx context.Context, t snmp.Target, o *discovery.Obs
 func (d *Driver) seen(ctx context.Context, t snmp.Target, ids map[uint32]string, want map[mib.MAC]bool, e *discovery.Evidence) error {
 	e.Seen = map[string][]mib.MAC{}
 	rows := 0
-	take := func(m mib.MAC, v snmp.Value) {
+	take := func(m mib.MAC, ok bool, v snmp.Value) {
+		if !ok {
+			return
+		}
 		rows++
 		id := ids[v.Uint32()]
 		if want[m] && id != "" && !slices.Contains(e.Seen[id], m) {
 			e.Seen[id] = append(e.Seen[id], m)
 		}
 	}
-	err := d.snmp.Walk(ctx, t, []string{mib.QTpFdbPort}, func(_ int, ix []uint32, v snmp.Value) error {
-		if _, m, ok := mib.FDBIndex(ix); ok {
-			take(m, v)
-		}
-		return nil
-	})
+	err := d.walk(ctx, t, 0, column{mib.QTpFdbPort, func(ix []uint32, v snmp.Value) {
+		_, m, ok := mib.FDBIndex(ix)
+		take(m, ok, v)
+	}})
 	if err != nil || rows > 0 {
 		return err
 	}
-	return d.snmp.Walk(ctx, t, []string{mib.TpFdbPort}, func(_ int, ix []uint32, v snmp.Value) error {
-		if m, ok := mib.MACFromArcs(ix); ok {
-			take(m, v)
-		}
-		return nil
-	})
+	return d.walk(ctx, t, 0, column{mib.TpFdbPort, func(ix []uint32, v snmp.Value) {
+		m, ok := mib.MACFromArcs(ix)
+		take(m, ok, v)
+	}})
 }

@@ -27,10 +27,7 @@ func (d *Driver) ReadFDB(ctx context.Context, sw *switchdriver.Switch, vlanID ui
 		return nil, err
 	}
 	if vlanID == 0 {
-		return allPages(sw, func(cursor string) ([]*switchdriver.FDBEntry, []driver.Cut, string, error) {
-			p, err := d.FDBPage(ctx, sw, driver.FDBQuery{Limit: driver.PageSize, Cursor: cursor})
-			return p.Entries, p.Partial, p.Next, err
-		})
+		return allPages(ctx, sw, d.FDBPage)
 	}
 	ids, err := d.fdbIDs(ctx, t)
 	if err != nil {
@@ -104,7 +101,7 @@ func number(v snmp.Value) uint64 { return uint64(v.Uint32()) }
 
 // FDBPage reads a part of the forwarding table. Entries of port 0, the switch's own addresses, are left out.
 // dot1dTpFdbTable is read where dot1qTpFdbTable is empty.
-func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.FDBQuery) (driver.FDBPage, error) {
+func (d *Driver) FDBPage(ctx context.Context, sw *switchdriver.Switch, q driver.Query) (driver.FDBPage, error) {
 	t, err := reader(sw)
 	if err != nil {
 		return driver.FDBPage{}, err
@@ -147,7 +144,7 @@ type fdbPage struct {
 	read int
 }
 
-func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *fdbIDs, q driver.FDBQuery, after []uint32) (p fdbPage, err error) {
+func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *fdbIDs, q driver.Query, after []uint32) (p fdbPage, err error) {
 	var within []uint32
 	if q.VLAN != 0 && table == tableQ {
 		within = []uint32{ids.fdb(q.VLAN)}
@@ -156,13 +153,11 @@ func (d *Driver) fdbRows(ctx context.Context, t snmp.Target, table string, ids *
 	if q.Port != 0 { // most rows are of other ports
 		limit = driver.PageSize
 	}
-	rows, more, err := d.page(ctx, t, fdbColumns[table], within, after, limit)
-	if name, cut := cutTable(err); cut {
-		p.Partial = append(p.Partial, driver.Cut{Table: name, Why: err.Error()})
-	} else if err != nil {
+	rows, more, partial, err := d.page(ctx, t, fdbColumns[table], within, after, limit)
+	if err != nil {
 		return p, err
 	}
-	p.read = len(rows)
+	p.Partial, p.read = partial, len(rows)
 	entries := make([]switchdriver.FDBEntry, len(rows)) // one allocation
 	for i := range rows {
 		r := &rows[i]
@@ -198,7 +193,7 @@ func fdbIndex(table string, ix []uint32) (fdb uint32, mac mib.MAC, ok bool) {
 }
 
 // fdbFind asks for one address in every filtering database, which is quick however long the table is.
-func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driver.FDBQuery) (p driver.FDBPage, err error) {
+func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driver.Query) (p driver.FDBPage, err error) {
 	all := slices.Sorted(maps.Keys(ids.vlanOf))
 	if q.VLAN != 0 {
 		all = []uint32{ids.fdb(q.VLAN)}
@@ -226,17 +221,24 @@ func (d *Driver) fdbFind(ctx context.Context, t snmp.Target, ids *fdbIDs, q driv
 	if len(p.Entries) > 0 || q.VLAN != 0 {
 		return p, nil
 	}
-	if has, err := d.has(ctx, t, mib.QTpFdbPort); has || err != nil {
-		return p, err
-	}
-	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.TpFdbPort, arcs...), mib.Sub(mib.TpFdbStatus, arcs...))
-	if err == nil {
-		take(&p, q, 0, v[0], v[1])
-	}
+	err = d.findPlain(ctx, t, q, &p)
 	return p, err
 }
 
-func take(p *driver.FDBPage, q driver.FDBQuery, vlan mib.VID, port, status snmp.Value) {
+// findPlain asks for an address in the table without VLANs, which counts only where the other is not served.
+func (d *Driver) findPlain(ctx context.Context, t snmp.Target, q driver.Query, p *driver.FDBPage) error {
+	if has, err := d.has(ctx, t, mib.QTpFdbPort); has || err != nil {
+		return err
+	}
+	arcs := mib.MAC(q.MAC).Arcs()
+	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.TpFdbPort, arcs...), mib.Sub(mib.TpFdbStatus, arcs...))
+	if err == nil {
+		take(p, q, q.VLAN, v[0], v[1])
+	}
+	return err
+}
+
+func take(p *driver.FDBPage, q driver.Query, vlan mib.VID, port, status snmp.Value) {
 	n := port.Uint32()
 	if !port.Exists() || n == 0 || n > 0xffff || q.Port != 0 && q.Port != n {
 		return
@@ -275,32 +277,15 @@ func (d *Driver) fdbsInUse(ctx context.Context, t snmp.Target) (ids []uint32, er
 
 // fdbEntry reads one entry; nil when there is none.
 func (d *Driver) fdbEntry(ctx context.Context, t snmp.Target, ids *fdbIDs, vlan mib.VID, mac mib.MAC) (*switchdriver.FDBEntry, error) {
-	fdb := ids.fdb(vlan)
-	plain := append([]uint32{fdb}, mac.Arcs()...)
-	sized := append([]uint32{fdb, 6}, mac.Arcs()...) // with the length some agents put first
-	v, err := d.snmp.Get(ctx, t, mib.Sub(mib.QTpFdbPort, plain...), mib.Sub(mib.QTpFdbStatus, plain...),
-		mib.Sub(mib.QTpFdbPort, sized...), mib.Sub(mib.QTpFdbStatus, sized...),
-		mib.Sub(mib.TpFdbPort, mac.Arcs()...), mib.Sub(mib.TpFdbStatus, mac.Arcs()...))
-	if err != nil {
+	q := driver.Query{VLAN: vlan, MAC: uint64(mac)}
+	p, err := d.fdbFind(ctx, t, ids, q)
+	if err == nil && len(p.Entries) == 0 {
+		err = d.findPlain(ctx, t, q, &p)
+	}
+	if err != nil || len(p.Entries) == 0 {
 		return nil, err
 	}
-	for i := 0; i < len(v); i += 2 {
-		if !v[i].Exists() || v[i].Uint32() == 0 {
-			continue
-		}
-		if i == 4 {
-			// The table without VLANs counts only where the other is not served.
-			if has, err := d.has(ctx, t, mib.QTpFdbPort); has || err != nil {
-				return nil, err
-			}
-		}
-		e := &switchdriver.FDBEntry{VlanId: vlan, Mac: uint64(mac), Port: v[i].Uint32(), Type: fdbLearned}
-		if v[i+1].Exists() {
-			e.Type = int32(v[i+1].Int())
-		}
-		return e, nil
-	}
-	return nil, nil
+	return p.Entries[0], nil
 }
 
 // has reports whether a column has any instance.

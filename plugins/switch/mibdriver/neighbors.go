@@ -3,6 +3,7 @@ package mibdriver
 import (
 	"context"
 	"net/netip"
+	"strings"
 
 	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/mib"
@@ -50,11 +51,11 @@ func (d *Driver) neighbours(ctx context.Context, t snmp.Target, which sources, t
 			return err
 		}
 	}
-	return d.remotes(ctx, t, which, tables)
+	return d.readRemotes(ctx, t, which, tables)
 }
 
-// remotes reads the tables of neighbours only.
-func (d *Driver) remotes(ctx context.Context, t snmp.Target, which sources, tables *discovery.Tables) (err error) {
+// readRemotes reads the tables of neighbours only.
+func (d *Driver) readRemotes(ctx context.Context, t snmp.Target, which sources, tables *discovery.Tables) (err error) {
 	if which.lldp || !which.lldpV2 && !which.cdp {
 		if tables.Remotes, err = d.lldpRemotes(ctx, t, &lldpV1); err != nil {
 			return err
@@ -73,74 +74,90 @@ func (d *Driver) remotes(ctx context.Context, t snmp.Target, which sources, tabl
 
 func (d *Driver) lldpPorts(ctx context.Context, t snmp.Target, m *lldpColumns) (map[uint32]discovery.LLDPPort, error) {
 	out := map[uint32]discovery.LLDPPort{}
-	err := d.snmp.Walk(ctx, t, m.local, func(c int, ix []uint32, v snmp.Value) error {
-		if len(ix) != 1 {
-			return nil
-		}
-		l := out[ix[0]]
-		switch c {
-		case 0:
-			l.ID.Subtype = int32(v.Int())
-		case 1:
-			l.ID.ID = v.Bytes()
-		case 2:
-			l.Desc = mib.Text(v.Peek())
-		}
-		out[ix[0]] = l
-		return nil
-	})
+	err := d.walk(ctx, t, 0, field(m.local[0], out, func(l *discovery.LLDPPort, v snmp.Value) { l.ID.Subtype = int32(v.Int()) }),
+		field(m.local[1], out, func(l *discovery.LLDPPort, v snmp.Value) { l.ID.ID = v.Bytes() }),
+		field(m.local[2], out, func(l *discovery.LLDPPort, v snmp.Value) { l.Desc = mib.Text(v.Peek()) }))
 	return out, err
+}
+
+// remotes are the rows of a table of neighbours.
+type remotes struct {
+	protocol string
+	row      func([]uint32) (mib.RemoteIndex, bool)
+	all      map[mib.RemoteIndex]*discovery.Neighbor
+}
+
+// of is a column of the table. Rows beyond a bound are not taken.
+func (r *remotes) of(oid string, set func(*discovery.Neighbor, snmp.Value)) column {
+	return column{oid, func(ix []uint32, v snmp.Value) {
+		row, ok := r.row(ix)
+		n := r.all[row]
+		if ok && n == nil && len(r.all) < maxNeighbours {
+			n = &discovery.Neighbor{Protocol: r.protocol}
+			r.all[row] = n
+		}
+		if ok && n != nil {
+			set(n, v)
+		}
+	}}
 }
 
 func (d *Driver) lldpRemotes(ctx context.Context, t snmp.Target, m *lldpColumns) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
-	out := map[mib.RemoteIndex]*discovery.Neighbor{}
+	r := remotes{m.protocol, m.row, map[mib.RemoteIndex]*discovery.Neighbor{}}
 	addresses := map[mib.RemoteIndex][]netip.Addr{}
-	err := d.snmp.WalkFrom(ctx, t, firstRows, m.remote, func(c int, ix []uint32, v snmp.Value) error {
-		if c == 6 {
+	err := d.walk(ctx, t, firstRows, r.of(m.remote[0], func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.Subtype = int32(v.Int()) }),
+		r.of(m.remote[1], func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = v.Bytes() }),
+		r.of(m.remote[2], func(n *discovery.Neighbor, v snmp.Value) { n.Port.Subtype = int32(v.Int()) }),
+		r.of(m.remote[3], func(n *discovery.Neighbor, v snmp.Value) { n.Port.ID = v.Bytes() }),
+		r.of(m.remote[4], func(n *discovery.Neighbor, v snmp.Value) { n.PortDesc = mib.Text(v.Peek()) }),
+		r.of(m.remote[5], func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }),
+		column{m.remote[6], func(ix []uint32, _ snmp.Value) {
 			if row, a, ok := m.address(ix); ok && len(addresses) < maxNeighbours {
 				addresses[row] = append(addresses[row], a)
 			}
-			return nil
-		}
-		row, ok := m.row(ix)
-		if !ok {
-			return nil
-		}
-		n := neighborAt(out, row, m.protocol)
-		if n == nil {
-			return nil
-		}
-		switch c {
-		case 0:
-			n.Chassis.Subtype = int32(v.Int())
-		case 1:
-			n.Chassis.ID = v.Bytes()
-		case 2:
-			n.Port.Subtype = int32(v.Int())
-		case 3:
-			n.Port.ID = v.Bytes()
-		case 4:
-			n.PortDesc = mib.Text(v.Peek())
-		case 5:
-			n.SysName = mib.Text(v.Peek())
-		}
-		return nil
-	})
+		}})
 	for row, list := range addresses {
-		if n := out[row]; n != nil {
+		if n := r.all[row]; n != nil {
 			n.Addresses = list
 		}
 	}
-	return out, err
+	return r.all, err
 }
 
-// neighborAt returns the neighbour of a row, made when it is new; nil when there are
-// too many.
-func neighborAt(rows map[mib.RemoteIndex]*discovery.Neighbor, row mib.RemoteIndex, protocol string) *discovery.Neighbor {
-	n := rows[row]
-	if n == nil && len(rows) < maxNeighbours {
-		n = &discovery.Neighbor{Protocol: protocol}
-		rows[row] = n
+// The values of CiscoNetworkProtocol that are addresses, and the subtype of a port
+// id that is an interface's name.
+const (
+	cdpIPv4       = 1
+	cdpIPv6       = 20
+	interfaceName = 5
+)
+
+// cdpRemotes reads cdpCacheTable. A device's id is a name or a serial number of
+// whatever form: an identifier without a subtype.
+func (d *Driver) cdpRemotes(ctx context.Context, t snmp.Target) (map[mib.RemoteIndex]*discovery.Neighbor, error) {
+	r := remotes{discovery.CDP, mib.CDPRemote, map[mib.RemoteIndex]*discovery.Neighbor{}}
+	kinds, addresses := map[*discovery.Neighbor]int64{}, map[*discovery.Neighbor][]byte{}
+	err := d.walk(ctx, t, firstRows, r.of(mib.CDPAddressType, func(n *discovery.Neighbor, v snmp.Value) { kinds[n] = v.Int() }),
+		r.of(mib.CDPAddress, func(n *discovery.Neighbor, v snmp.Value) { addresses[n] = v.Bytes() }),
+		r.of(mib.CDPDeviceID, func(n *discovery.Neighbor, v snmp.Value) { n.Chassis.ID = []byte(mib.Text(v.Peek())) }),
+		r.of(mib.CDPDevicePort, func(n *discovery.Neighbor, v snmp.Value) {
+			n.Port = discovery.Identifier{Subtype: interfaceName, ID: v.Bytes()}
+		}),
+		r.of(mib.CDPSysName, func(n *discovery.Neighbor, v snmp.Value) { n.SysName = mib.Text(v.Peek()) }))
+	for _, n := range r.all {
+		if n.SysName == "" {
+			n.SysName = cdpName(string(n.Chassis.ID))
+		}
+		if a, ok := netip.AddrFromSlice(addresses[n]); ok && (kinds[n] == cdpIPv4 && a.Is4() || kinds[n] == cdpIPv6 && a.Is6()) {
+			n.Addresses = []netip.Addr{a}
+		}
 	}
-	return n
+	return r.all, err
+}
+
+// cdpName is the name in a device id: some devices add their serial number in
+// parentheses.
+func cdpName(id string) string {
+	name, _, _ := strings.Cut(id, "(")
+	return strings.TrimSpace(name)
 }

@@ -119,7 +119,7 @@ func (d *Driver) ports(ctx context.Context, sw *switchdriver.Switch, t snmp.Targ
 	if err != nil || len(tables.BasePorts) > 0 && !isCisco(objectID) {
 		return err
 	}
-	if err := d.interfaceTypes(ctx, t, tables); err != nil {
+	if err := d.walk(ctx, t, 0, ifType(tables.Interfaces)); err != nil {
 		return err
 	}
 	if err := d.entityNames(ctx, t, tables); err != nil || !isCisco(objectID) {
@@ -135,15 +135,9 @@ func (d *Driver) ports(ctx context.Context, sw *switchdriver.Switch, t snmp.Targ
 	return ctx.Err()
 }
 
-func (d *Driver) interfaceTypes(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
-	return d.snmp.Walk(ctx, t, []string{mib.IfType}, func(_ int, ix []uint32, v snmp.Value) error {
-		if len(ix) == 1 {
-			f := tables.Interfaces[ix[0]]
-			f.Type = int32(v.Int())
-			tables.Interfaces[ix[0]] = f
-		}
-		return nil
-	})
+// ifType is the column of the types of interfaces.
+func ifType(rows map[uint32]discovery.Interface) column {
+	return field(mib.IfType, rows, func(f *discovery.Interface, v snmp.Value) { f.Type = int32(v.Int()) })
 }
 
 // entityNames gives interfaces without a name those of ENTITY-MIB.
@@ -153,17 +147,13 @@ func (d *Driver) entityNames(ctx context.Context, t snmp.Target, tables *discove
 		return nil
 	}
 	names, entities := map[uint32]string{}, map[uint32]uint32{} // by entPhysicalIndex, by ifIndex
-	err := d.snmp.Walk(ctx, t, []string{mib.EntPhysicalName, mib.EntAliasMapping}, func(c int, ix []uint32, v snmp.Value) error {
-		switch {
-		case len(ix) == 1 && c == 0:
-			names[ix[0]] = mib.Text(v.Peek())
-		case len(ix) == 2 && c == 1:
-			if row, ok := mib.Under(mib.IfIndex, "."+strings.TrimPrefix(v.ObjectID(), "."), nil); ok && len(row) == 1 {
+	err := d.walk(ctx, t, 0, field(mib.EntPhysicalName, names, func(name *string, v snmp.Value) { *name = mib.Text(v.Peek()) }),
+		column{mib.EntAliasMapping, func(ix []uint32, v snmp.Value) {
+			row, ok := mib.Under(mib.IfIndex, "."+strings.TrimPrefix(v.ObjectID(), "."), nil)
+			if ok && len(row) == 1 && len(ix) == 2 {
 				entities[row[0]] = ix[0]
 			}
-		}
-		return nil
-	})
+		}})
 	for ifIndex, f := range tables.Interfaces {
 		if nameless(f) {
 			f.Name = names[entities[ifIndex]]
@@ -174,32 +164,57 @@ func (d *Driver) entityNames(ctx context.Context, t snmp.Target, tables *discove
 }
 
 func (d *Driver) interfaces(ctx context.Context, t snmp.Target, tables *discovery.Tables) error {
-	columns := []string{mib.BasePortIfIndex, mib.IfDescr, mib.IfPhysAddress, mib.IfAdminStatus, mib.IfOperStatus,
-		mib.IfName, mib.IfHighSpeed}
-	return d.snmp.Walk(ctx, t, columns, func(c int, ix []uint32, v snmp.Value) error {
-		if len(ix) != 1 {
-			return nil
-		}
-		if c == 0 {
-			tables.BasePorts[ix[0]] = v.Uint32()
-			return nil
-		}
-		f := tables.Interfaces[ix[0]]
-		switch c {
-		case 1:
-			f.Descr = mib.Text(v.Peek())
-		case 2:
-			f.MAC = mib.MACOf(v.Peek())
-		case 3:
-			f.Admin = int32(v.Int())
-		case 4:
-			f.Oper = int32(v.Int())
-		case 5:
-			f.Name = mib.Text(v.Peek())
-		case 6:
-			f.Speed = uint64(v.Uint32()) * 1_000_000
-		}
-		tables.Interfaces[ix[0]] = f
-		return nil
-	})
+	of := func(oid string, set func(*discovery.Interface, snmp.Value)) column {
+		return field(oid, tables.Interfaces, set)
+	}
+	return d.walk(ctx, t, 0, unsigned(mib.BasePortIfIndex, tables.BasePorts),
+		of(mib.IfDescr, func(f *discovery.Interface, v snmp.Value) { f.Descr = mib.Text(v.Peek()) }),
+		of(mib.IfPhysAddress, func(f *discovery.Interface, v snmp.Value) { f.MAC = mib.MACOf(v.Peek()) }),
+		of(mib.IfAdminStatus, func(f *discovery.Interface, v snmp.Value) { f.Admin = int32(v.Int()) }),
+		of(mib.IfOperStatus, func(f *discovery.Interface, v snmp.Value) { f.Oper = int32(v.Int()) }),
+		of(mib.IfName, func(f *discovery.Interface, v snmp.Value) { f.Name = mib.Text(v.Peek()) }),
+		of(mib.IfHighSpeed, func(f *discovery.Interface, v snmp.Value) { f.Speed = megabits(v) }))
+}
+
+// megabits is ifHighSpeed in bits a second.
+func megabits(v snmp.Value) uint64 { return uint64(v.Uint32()) * 1_000_000 }
+
+// ReadPorts reads the ports of a switch.
+func (d *Driver) ReadPorts(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.Port, error) {
+	o, err := d.Observe(ctx, sw)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*switchdriver.Port, 0, len(o.Ports))
+	for _, p := range o.Ports {
+		out = append(out, &switchdriver.Port{Number: p.Number, IfIndex: p.IfIndex, Name: p.Name,
+			AdminStatus: p.Admin, OperStatus: p.Oper, Mac: uint64(p.MAC), Speed: p.Speed})
+	}
+	return out, nil
+}
+
+// ReadNeighbors reads what LLDP learned of the neighbours.
+func (d *Driver) ReadNeighbors(ctx context.Context, sw *switchdriver.Switch) ([]*switchdriver.Neighbor, error) {
+	o, err := d.Observe(ctx, sw)
+	if err != nil {
+		return nil, err
+	}
+	numbers := map[string]uint32{}
+	for _, p := range o.Ports {
+		numbers[p.ID] = p.Number
+	}
+	out := make([]*switchdriver.Neighbor, 0, len(o.Neighbors))
+	for _, n := range o.Neighbors {
+		out = append(out, neighbor(n, numbers[n.LocalPort]))
+	}
+	return out, nil
+}
+
+func neighbor(n discovery.Neighbor, port uint32) *switchdriver.Neighbor {
+	m := &switchdriver.Neighbor{LocalPort: port, ChassisIdSubtype: n.Chassis.Subtype, ChassisId: n.Chassis.ID,
+		PortIdSubtype: n.Port.Subtype, PortId: n.Port.ID, PortDescription: n.PortDesc, SystemName: n.SysName, Protocol: n.Protocol}
+	for _, a := range n.Addresses {
+		m.ManagementAddresses = append(m.ManagementAddresses, a.String())
+	}
+	return m
 }

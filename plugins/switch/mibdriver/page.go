@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/snmp"
@@ -36,9 +37,9 @@ type columns struct {
 }
 
 // page reads the rows of a table that are within a part of its index and after a place, at most limit of them, and
-// reports whether there are more. Both columns are read at the same time, on two sockets: a switch takes about as
+// reports whether there are more, and what was cut. Both columns are read at the same time, on two sockets: a switch takes about as
 // long for one as for the other. A row that the first column lacks is none.
-func (d *Driver) page(ctx context.Context, t snmp.Target, c columns, within, after []uint32, limit int) (rows []row, more bool, err error) {
+func (d *Driver) page(ctx context.Context, t snmp.Target, c columns, within, after []uint32, limit int) (rows []row, more bool, partial []discovery.Cut, err error) {
 	if len(after) < len(within) {
 		after = within
 	}
@@ -74,13 +75,14 @@ func (d *Driver) page(ctx context.Context, t snmp.Target, c columns, within, aft
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, false, err
+		return nil, false, nil, err
 	}
 	rows, more = join(read[0], read[1], ended)
-	if more {
-		return rows, more, nil // what is cut comes in a later page
+	err = errors.Join(cut[0], cut[1])
+	if table, isCut := cutTable(err); isCut && !more { // else it comes in a later page
+		partial = []discovery.Cut{{Table: table, Why: err.Error()}}
 	}
-	return rows, false, errors.Join(cut[0], cut[1])
+	return rows, more, partial, nil
 }
 
 // join puts the values of the second column to the rows of the first. Rows that the second column was not read
@@ -147,16 +149,16 @@ func readCursor(cursor string, tables ...string) (table string, index []uint32, 
 }
 
 // allPages reads all pages of a table; one that is cut is a fault.
-func allPages[E any](sw *switchdriver.Switch, read func(cursor string) (entries []E, partial []driver.Cut, next string, err error)) (all []E, err error) {
-	for cursor := ""; ; {
-		entries, partial, next, err := read(cursor)
-		if err == nil && len(partial) > 0 {
-			err = fault.Device(fault.Downstream, "switch %s: %s", switchdriver.Label(sw), partial[0])
+func allPages[E any](ctx context.Context, sw *switchdriver.Switch, read func(context.Context, *switchdriver.Switch, driver.Query) (driver.Page[E], error)) (all []*E, err error) {
+	for q := (driver.Query{Limit: driver.PageSize}); ; {
+		p, err := read(ctx, sw, q)
+		if err == nil && len(p.Partial) > 0 {
+			err = fault.Device(fault.Downstream, "switch %s: the table %s is cut: %s", switchdriver.Label(sw), p.Partial[0].Table, p.Partial[0].Why)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if all, cursor = append(all, entries...), next; cursor == "" {
+		if all, q.Cursor = append(all, p.Entries...), p.Next; q.Cursor == "" {
 			return all, nil
 		}
 	}

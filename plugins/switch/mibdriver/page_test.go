@@ -8,11 +8,12 @@ import (
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpwire"
+	"ctl.internal/plugins/switch/discovery"
 	"ctl.internal/plugins/switch/driver"
 	"ctl.internal/sdk/switchdriver"
 )
 
-func fdbPages(t *testing.T, b *bench, q driver.FDBQuery) (all []*switchdriver.FDBEntry, pages int, cut []driver.Cut) {
+func fdbPages(t *testing.T, b *bench, q driver.Query) (all []*switchdriver.FDBEntry, pages int, cut []discovery.Cut) {
 	t.Helper()
 	for {
 		p, err := b.driver.FDBPage(deadline(t), b.switches[0], q)
@@ -39,7 +40,7 @@ func TestTableInPages(t *testing.T) {
 		t.Fatalf("%d entries, %v", len(whole), err)
 	}
 	for _, limit := range []int{1000, 999, 100, 7, n + 1} {
-		got, pages, _ := fdbPages(t, b, driver.FDBQuery{Limit: limit})
+		got, pages, _ := fdbPages(t, b, driver.Query{Limit: limit})
 		if !slices.EqualFunc(got, whole, func(x, y *switchdriver.FDBEntry) bool { return x.String() == y.String() }) {
 			t.Errorf("in pages of %d: %d entries that are not those of the table", limit, len(got))
 		}
@@ -48,31 +49,31 @@ func TestTableInPages(t *testing.T) {
 		}
 	}
 	for name, k := range map[string]struct {
-		q    driver.FDBQuery
+		q    driver.Query
 		want int
 	}{
-		"a port":              {driver.FDBQuery{Port: 3, Limit: 7}, n / 10},
-		"a VLAN":              {driver.FDBQuery{VLAN: 1, Limit: 300}, n},
-		"a VLAN without any":  {driver.FDBQuery{VLAN: 2, Limit: 300}, 0},
-		"an address":          {driver.FDBQuery{MAC: 0x0a0000000007, Limit: 5}, 1},
-		"one that is not":     {driver.FDBQuery{MAC: 0x0a0000ffffff, Limit: 5}, 0},
-		"address and port":    {driver.FDBQuery{MAC: 0x0a0000000007, Port: 8, Limit: 5}, 1},
-		"at another port":     {driver.FDBQuery{MAC: 0x0a0000000007, Port: 9, Limit: 5}, 0},
-		"address and VLAN":    {driver.FDBQuery{MAC: 0x0a0000000007, VLAN: 1, Limit: 5}, 1},
-		"in another VLAN":     {driver.FDBQuery{MAC: 0x0a0000000007, VLAN: 2, Limit: 5}, 0},
-		"beyond the last one": {driver.FDBQuery{Cursor: "q1.255.255.255.255.255.255", Limit: 5}, 0},
+		"a port":              {driver.Query{Port: 3, Limit: 7}, n / 10},
+		"a VLAN":              {driver.Query{VLAN: 1, Limit: 300}, n},
+		"a VLAN without any":  {driver.Query{VLAN: 2, Limit: 300}, 0},
+		"an address":          {driver.Query{MAC: 0x0a0000000007, Limit: 5}, 1},
+		"one that is not":     {driver.Query{MAC: 0x0a0000ffffff, Limit: 5}, 0},
+		"address and port":    {driver.Query{MAC: 0x0a0000000007, Port: 8, Limit: 5}, 1},
+		"at another port":     {driver.Query{MAC: 0x0a0000000007, Port: 9, Limit: 5}, 0},
+		"address and VLAN":    {driver.Query{MAC: 0x0a0000000007, VLAN: 1, Limit: 5}, 1},
+		"in another VLAN":     {driver.Query{MAC: 0x0a0000000007, VLAN: 2, Limit: 5}, 0},
+		"beyond the last one": {driver.Query{Cursor: "q1.255.255.255.255.255.255", Limit: 5}, 0},
 	} {
 		if got, _, _ := fdbPages(t, b, k.q); len(got) != k.want {
 			t.Errorf("%s: %d entries, want %d", name, len(got), k.want)
 		}
 	}
 	for _, cursor := range []string{"x1.2", "q", "q1..2", "q-1", "q1.2.3.4.5.6.7.8.9", "a1.2"} {
-		if _, err := b.driver.FDBPage(deadline(t), b.switches[0], driver.FDBQuery{Cursor: cursor, Limit: 5}); err == nil {
+		if _, err := b.driver.FDBPage(deadline(t), b.switches[0], driver.Query{Cursor: cursor, Limit: 5}); err == nil {
 			t.Errorf("the cursor %q was taken", cursor)
 		}
 	}
 	arp := 0
-	for q := (driver.ARPQuery{Limit: 64}); ; {
+	for q := (driver.Query{Limit: 64}); ; {
 		p, err := b.driver.ARPPage(deadline(t), b.switches[0], q)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +94,7 @@ func TestTableThatIsCut(t *testing.T) {
 	if err := b.SetFaults("sw1", faults.Set{Loop: true, Within: []snmpwire.OID{snmpwire.MustOID("1.3.6.1.2.1.17.7.1.2.2.1.2")}}); err != nil {
 		t.Fatal(err)
 	}
-	_, _, cut := fdbPages(t, b, driver.FDBQuery{Limit: 50})
+	_, _, cut := fdbPages(t, b, driver.Query{Limit: 50})
 	if fmt.Sprint(cut) == "[]" || cut[0].Table != "dot1qTpFdbTable" {
 		t.Errorf("cut: %v", cut)
 	}

@@ -116,7 +116,7 @@ func whole(steps []writes.Step, now map[string]*string) bool {
 	}
 	for oid, a := range last {
 		if !same(a.Kind, a.To, now[oid]) {
-			return rowGone(steps, last, now) && othersWhole(last, now)
+			return rowGone(steps, now) && othersWhole(last, now)
 		}
 	}
 	return true
@@ -124,7 +124,7 @@ func whole(steps []writes.Step, now map[string]*string) bool {
 
 // rowGone reports whether the steps end with the removal of a row that is not there:
 // its columns cannot hold what earlier steps gave them.
-func rowGone(steps []writes.Step, last map[string]writes.Assignment, now map[string]*string) bool {
+func rowGone(steps []writes.Step, now map[string]*string) bool {
 	if len(steps) == 0 {
 		return false
 	}

@@ -99,22 +99,9 @@ func (d *Driver) portStates(ctx context.Context, t snmp.Target, o *discovery.Obs
 		speed       uint64
 	}
 	states := map[uint32]state{}
-	err := d.snmp.Walk(ctx, t, []string{mib.IfAdminStatus, mib.IfOperStatus, mib.IfHighSpeed}, func(c int, ix []uint32, v snmp.Value) error {
-		if len(ix) != 1 {
-			return nil
-		}
-		s := states[ix[0]]
-		switch c {
-		case 0:
-			s.admin = int32(v.Int())
-		case 1:
-			s.oper = int32(v.Int())
-		case 2:
-			s.speed = uint64(v.Uint32()) * 1_000_000
-		}
-		states[ix[0]] = s
-		return nil
-	})
+	err := d.walk(ctx, t, 0, field(mib.IfAdminStatus, states, func(s *state, v snmp.Value) { s.admin = int32(v.Int()) }),
+		field(mib.IfOperStatus, states, func(s *state, v snmp.Value) { s.oper = int32(v.Int()) }),
+		field(mib.IfHighSpeed, states, func(s *state, v snmp.Value) { s.speed = megabits(v) }))
 	if err != nil {
 		return true, err
 	}
@@ -141,7 +128,7 @@ func (d *Driver) reread(ctx context.Context, t snmp.Target, o *discovery.Observa
 		which.lldpV2 = which.lldpV2 && n.Protocol != discovery.LLDP
 	}
 	var tables discovery.Tables
-	if err := d.remotes(ctx, t, which, &tables); err != nil {
+	if err := d.readRemotes(ctx, t, which, &tables); err != nil {
 		return true, err
 	}
 	lldp, ifIndex := map[uint32]string{}, map[uint32]string{}

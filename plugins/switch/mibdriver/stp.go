@@ -66,25 +66,20 @@ func noSTP(sw *switchdriver.Switch) error {
 
 func (d *Driver) stpPorts(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) (map[uint32]*switchdriver.STPPort, error) {
 	all := map[uint32]*switchdriver.STPPort{}
-	err := d.snmp.Walk(ctx, t, []string{mib.StpPortState, mib.StpPortEnable, mib.StpPortDesignatedRoot}, func(c int, ix []uint32, v snmp.Value) error {
-		if len(ix) != 1 || ix[0] == 0 || ix[0] > 0xffff {
-			return nil
-		}
-		p := all[ix[0]]
-		if p == nil {
-			p = &switchdriver.STPPort{Port: ix[0]}
-			all[ix[0]] = p
-		}
-		switch c {
-		case 0:
-			p.State = int32(v.Int())
-		case 1:
-			p.Enabled = v.Int() == stpOn
-		case 2:
-			p.DesignatedRoot = v.Bytes()
-		}
-		return nil
-	})
+	of := func(oid string, set func(*switchdriver.STPPort, snmp.Value)) column {
+		return column{oid, func(ix []uint32, v snmp.Value) {
+			if len(ix) != 1 || ix[0] == 0 || ix[0] > 0xffff {
+				return
+			}
+			if all[ix[0]] == nil {
+				all[ix[0]] = &switchdriver.STPPort{Port: ix[0]}
+			}
+			set(all[ix[0]], v)
+		}}
+	}
+	err := d.walk(ctx, t, 0, of(mib.StpPortState, func(p *switchdriver.STPPort, v snmp.Value) { p.State = int32(v.Int()) }),
+		of(mib.StpPortEnable, func(p *switchdriver.STPPort, v snmp.Value) { p.Enabled = v.Int() == stpOn }),
+		of(mib.StpPortDesignatedRoot, func(p *switchdriver.STPPort, v snmp.Value) { p.DesignatedRoot = v.Bytes() }))
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}

@@ -100,58 +100,46 @@ func (t *vlanTable) listed() []mib.VID {
 // readVLANs reads the tables. A switch without them is Unsupported.
 func (d *Driver) readVLANs(ctx context.Context, sw *switchdriver.Switch, t snmp.Target) (*vlanTable, error) {
 	table := &vlanTable{rows: map[mib.VID]*vlanRow{}, pvid: map[uint32]mib.VID{}}
-	columns := []string{mib.QVlanStaticName, mib.QVlanStaticEgress, mib.QVlanStaticUntagged, mib.QVlanStaticRowStatus,
-		mib.QVlanCurrentEgress, mib.QVlanCurrentUntagged, mib.BasePortIfIndex, mib.QPvid}
-	err := d.snmp.Walk(ctx, t, columns, func(c int, ix []uint32, v snmp.Value) error {
-		switch {
-		case c >= 6 && len(ix) == 1 && ix[0] <= 0xffff:
-			if c == 7 {
-				table.pvid[ix[0]] = v.Uint32()
-				return nil
+	ports := map[uint32]uint32{}
+	static := func(oid string, set func(*vlanRow, snmp.Value)) column {
+		return column{oid, func(ix []uint32, v snmp.Value) {
+			if len(ix) == 1 {
+				r := table.row(ix[0])
+				r.static = true
+				set(r, v)
 			}
-			if table.known == nil {
-				table.known = mib.Ports{}
-			}
-			table.known[ix[0]] = true
-		case c < 4 && len(ix) == 1:
-			r := table.row(ix[0])
-			r.static = true
-			switch c {
-			case 0:
-				r.name = mib.Text(v.Peek())
-			case 1:
-				r.egress = v.Bytes()
-			case 2:
-				r.untagged = v.Bytes()
-			case 3:
-				r.status = v.Int()
-			}
-		case c == 4 || c == 5:
+		}}
+	}
+	current := func(oid string, set func(*vlanRow, snmp.Value)) column {
+		return column{oid, func(ix []uint32, v snmp.Value) {
 			mark, vid, ok := mib.TimedVID(ix)
 			if !ok {
-				return nil
+				return
 			}
-			r := table.row(vid)
-			if r.current && mark < r.mark {
-				return nil // an older state
+			if r := table.row(vid); !r.current || mark >= r.mark { // else an older state
+				r.current, r.mark = true, mark
+				set(r, v)
 			}
-			r.current, r.mark = true, mark
-			if c == 4 {
-				r.currentEgress = v.Bytes()
-			} else {
-				r.currentUntagged = v.Bytes()
-			}
-		}
-		return nil
-	})
+		}}
+	}
+	err := d.walk(ctx, t, 0, static(mib.QVlanStaticName, func(r *vlanRow, v snmp.Value) { r.name = mib.Text(v.Peek()) }),
+		static(mib.QVlanStaticEgress, func(r *vlanRow, v snmp.Value) { r.egress = v.Bytes() }),
+		static(mib.QVlanStaticUntagged, func(r *vlanRow, v snmp.Value) { r.untagged = v.Bytes() }),
+		static(mib.QVlanStaticRowStatus, func(r *vlanRow, v snmp.Value) { r.status = v.Int() }),
+		current(mib.QVlanCurrentEgress, func(r *vlanRow, v snmp.Value) { r.currentEgress = v.Bytes() }),
+		current(mib.QVlanCurrentUntagged, func(r *vlanRow, v snmp.Value) { r.currentUntagged = v.Bytes() }),
+		unsigned(mib.BasePortIfIndex, ports), unsigned(mib.QPvid, table.pvid))
 	if err != nil {
 		return nil, deviceFault(sw, err)
 	}
 	if len(table.rows) == 0 {
 		return nil, fault.Device(fault.Unsupported, "switch %s has no VLAN tables (Q-BRIDGE-MIB)", switchdriver.Label(sw))
 	}
-	if table.known == nil && len(table.pvid) > 0 { // dot1qPortVlanTable has the same index
-		table.known = mib.PortsOf(slices.Collect(maps.Keys(table.pvid))...)
+	for _, rows := range []map[uint32]uint32{table.pvid, ports} {
+		maps.DeleteFunc(rows, func(port, _ uint32) bool { return port > 0xffff })
+		if len(rows) > 0 { // dot1qPortVlanTable has the same index as dot1dBasePortTable, which counts
+			table.known = mib.PortsOf(slices.Collect(maps.Keys(rows))...)
+		}
 	}
 	for _, r := range table.rows { // one list that can only be text decides for all: "3" may be either
 		for _, list := range [][]byte{r.egress, r.untagged, r.currentEgress, r.currentUntagged} {

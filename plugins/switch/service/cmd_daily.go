@@ -76,7 +76,7 @@ func limitOption() commands.Option {
 	return commands.Option{Name: "last", Short: "n", Type: commands.Int, Default: "1000", Help: "entries at most; 0 = all"}
 }
 
-func vlanID(in *commands.Invocation, text string) (uint32, error) {
+func vlanID(text string) (uint32, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -97,7 +97,7 @@ func (s *Service) dailyCommands() []commands.Command {
 			s.switchArg(true), []commands.Option{s.portOption()}, which, s.getPorts),
 		daily("switch:vlans", "Show the VLANs of a switch or of all", "Read now, with the names of the ports.\n\nExample: switch:vlans sw1\n         switch:vlans --vlan 100",
 			s.switchArg(false), []commands.Option{vlanOption()}, func(in *commands.Invocation) (vlanIDIn, error) {
-				id, err := vlanID(in, in.Option("vlan"))
+				id, err := vlanID(in.Option("vlan"))
 				return vlanIDIn{in.Arg("switch"), id}, err
 			}, s.vlanLines),
 		daily("switch:counters", "Show rates and errors of the ports of a switch", "Bits a second and errors of the last two readings, of which the last is made now.\n\nExample: switch:counters sw1 -w",
@@ -127,7 +127,7 @@ func (s *Service) cmdFDB() commands.Command {
 			"Example: switch:fdb sw1 --vlan 100 --port 1/24", Arguments: s.switchArg(true),
 		Options: []commands.Option{s.portOption(), vlanOption(), macOption(), limitOption()}}
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
-		id, err := vlanID(in, in.Option("vlan"))
+		id, err := vlanID(in.Option("vlan"))
 		if err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func (s *Service) cmdVLANChange(name string, create bool) commands.Command {
 	}
 	change := s.changeVLAN(create)
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
-		id, err := vlanID(in, in.Arg("vlan"))
+		id, err := vlanID(in.Arg("vlan"))
 		if err != nil {
 			return err
 		}
@@ -277,7 +277,7 @@ func (s *Service) cmdVLANDel() commands.Command {
 	return commands.Command{Name: "switch:vlan-del", Summary: "Remove a VLAN", Help: "Ports that are in no other VLAN go back to VLAN 1.\n\nExample: switch:vlan-del sw1 100",
 		Arguments: append(s.switchArg(true), commands.Argument{Name: "vlan", Help: "2 to 4094", Required: true}),
 		Run: func(ctx context.Context, in *commands.Invocation) error {
-			id, err := vlanID(in, in.Arg("vlan"))
+			id, err := vlanID(in.Arg("vlan"))
 			if err != nil {
 				return err
 			}

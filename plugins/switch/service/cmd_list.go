@@ -221,7 +221,7 @@ func (s *Service) state(e switchlist.Entry) string {
 		return fmt.Sprintf("not changed: it says that it is %s; answered %s ago", m, age(o.Observed))
 	}
 	if len(o.Cut) > 0 {
-		return fmt.Sprintf("partial: %s; answered %s ago", cutTables(o), age(o.Observed))
+		return fmt.Sprintf("partial: %s; answered %s ago", strings.Join(o.CutTables(), ", "), age(o.Observed))
 	}
 	return fmt.Sprintf("answered %s ago", age(o.Observed))
 }

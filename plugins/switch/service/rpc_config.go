@@ -99,11 +99,11 @@ func (s *Service) getARPTable(ctx context.Context, in struct {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.drivers.ReadARP(ctx, sw, driver.ARPQuery{Cursor: in.Cursor, Limit: in.rows()})
+	p, err := s.drivers.ReadARP(ctx, sw, driver.Query{Cursor: in.Cursor, Limit: in.rows()})
 	if err != nil {
 		return nil, err
 	}
-	out := &arpTable{Entries: make([]arpEntry, 0, len(p.Entries)), pageOut: pageEnd(p.Next, p.Partial)}
+	out := &arpTable{Entries: make([]arpEntry, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}}
 	for _, e := range p.Entries {
 		out.Entries = append(out.Entries, arpEntry{e.IpAddress, e.Mac})
 	}

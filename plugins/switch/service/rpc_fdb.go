@@ -74,14 +74,6 @@ type pageOut struct {
 	Partial []string `json:"partial,omitempty"`
 }
 
-func pageEnd(next string, cuts []driver.Cut) pageOut {
-	out := pageOut{Next: next}
-	for _, c := range cuts {
-		out.Partial = append(out.Partial, c.Table+": "+c.Why)
-	}
-	return out
-}
-
 // fdbTableIn is the input of get-fdb-table.
 type fdbTableIn struct {
 	fdbIn
@@ -95,11 +87,11 @@ func (s *Service) getFDBTable(ctx context.Context, in fdbTableIn) (json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.drivers.ReadFDB(ctx, sw, driver.FDBQuery{VLAN: in.VLAN, MAC: uint64(in.MAC), Port: in.Port, Cursor: in.Cursor, Limit: in.rows()})
+	p, err := s.drivers.ReadFDB(ctx, sw, driver.Query{VLAN: in.VLAN, MAC: uint64(in.MAC), Port: in.Port, Cursor: in.Cursor, Limit: in.rows()})
 	if err != nil {
 		return nil, err
 	}
-	end, err := json.Marshal(pageEnd(p.Next, p.Partial))
+	end, err := json.Marshal(pageOut{p.Next, notes(p.Partial)})
 	if err != nil {
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func (q *search) learned(ctx context.Context, sw *switchdriver.Switch, mu *sync.
 	m := mib.MAC(sw.NodeId)
 	names := q.s.ports(m)
 	for mac := range q.macs { // no other goroutine changes them now
-		page, err := q.s.drivers.ReadFDB(ctx, sw, driver.FDBQuery{MAC: uint64(mac), Limit: driver.PageSize})
+		page, err := q.s.drivers.ReadFDB(ctx, sw, driver.Query{MAC: uint64(mac), Limit: driver.PageSize})
 		if fault.KindOf(err) == fault.Unsupported {
 			return nil
 		}

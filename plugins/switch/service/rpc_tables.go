@@ -55,7 +55,7 @@ func (s *Service) fdbLines(ctx context.Context, in fdbLinesIn) (*fdbLines, error
 	if err != nil {
 		return nil, err
 	}
-	q := driver.FDBQuery{VLAN: in.VLAN, Cursor: in.Cursor, Limit: in.rows()}
+	q := driver.Query{VLAN: in.VLAN, Cursor: in.Cursor, Limit: in.rows()}
 	if q.MAC, err = macOf(in.MAC); err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Service) fdbLines(ctx context.Context, in fdbLinesIn) (*fdbLines, error
 	if err != nil {
 		return nil, err
 	}
-	out := &fdbLines{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageEnd(p.Next, p.Partial)}
+	out := &fdbLines{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}}
 	for _, e := range p.Entries {
 		out.Entries = append(out.Entries, fdbLine{e.VlanId, mib.MAC(e.Mac).String(), portID{names.of(e.Port), e.Port}, entryOf(sw, e).Type})
 	}
@@ -108,7 +108,7 @@ func (s *Service) arpLines(ctx context.Context, in arpLinesIn) (*arpLines, error
 	if err != nil {
 		return nil, err
 	}
-	q := driver.ARPQuery{Cursor: in.Cursor, Limit: in.rows()}
+	q := driver.Query{Cursor: in.Cursor, Limit: in.rows()}
 	if q.MAC, err = macOf(in.MAC); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (s *Service) arpLines(ctx context.Context, in arpLinesIn) (*arpLines, error
 	if err != nil {
 		return nil, err
 	}
-	out := &arpLines{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageEnd(p.Next, p.Partial)}
+	out := &arpLines{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}}
 	for _, e := range p.Entries {
 		kind := map[int32]string{3: "dynamic", mib.ARPTypeStatic: "static"}[e.Type]
 		if kind == "" {

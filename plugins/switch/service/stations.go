@@ -77,7 +77,7 @@ func (s *Service) lookForStations(ctx context.Context) map[mib.MAC]sighting {
 		byPort := map[uint32][]sighting{}
 		leads := map[uint32]bool{}
 		count := 0
-		for q := (driver.FDBQuery{Limit: driver.PageSize}); count < keep; {
+		for q := (driver.Query{Limit: driver.PageSize}); count < keep; {
 			p, err := s.drivers.ReadFDB(ctx, sw, q)
 			if err != nil {
 				return err

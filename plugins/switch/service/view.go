@@ -57,26 +57,16 @@ func (s *Service) current(ctx context.Context, sw *switchdriver.Switch) (*discov
 		}
 	}
 	q.Observed = stamp(o.Observed)
-	q.Partial = cutsOf(o)
+	q.Partial = notes(o.Cut)
 	return o, q, nil
 }
 
-func cutsOf(o *discovery.Observation) (out []string) {
-	for _, c := range o.Cut {
+// notes say which tables could be read up to some row only.
+func notes(cuts []discovery.Cut) (out []string) {
+	for _, c := range cuts {
 		out = append(out, c.Table+": "+c.Why)
 	}
 	return out
-}
-
-// cutTables are the names of the tables that could be read up to some row only.
-func cutTables(o *discovery.Observation) string {
-	var names []string
-	for _, c := range o.Cut {
-		if !slices.Contains(names, c.Table) {
-			names = append(names, c.Table)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // portNames are the names of the ports of a switch by number.

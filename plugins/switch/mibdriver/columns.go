@@ -1,0 +1,41 @@
+package mibdriver
+
+import (
+	"context"
+
+	"ctl.internal/plugins/switch/snmp"
+)
+
+// column is a column of a table, and what is done with each value of it.
+type column struct {
+	oid  string
+	take func(ix []uint32, v snmp.Value)
+}
+
+// walk reads columns side by side; few is how many rows are asked for at first, 0 is as many as the switch can.
+func (d *Driver) walk(ctx context.Context, t snmp.Target, few int, columns ...column) error {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.oid
+	}
+	return d.snmp.WalkFrom(ctx, t, few, names, func(c int, ix []uint32, v snmp.Value) error {
+		columns[c].take(ix, v)
+		return nil
+	})
+}
+
+// field is a column whose values are a part of rows that are kept by their one number.
+func field[R any](oid string, rows map[uint32]R, set func(*R, snmp.Value)) column {
+	return column{oid, func(ix []uint32, v snmp.Value) {
+		if len(ix) == 1 {
+			r := rows[ix[0]]
+			set(&r, v)
+			rows[ix[0]] = r
+		}
+	}}
+}
+
+// unsigned is a column of plain numbers.
+func unsigned(oid string, rows map[uint32]uint32) column {
+	return field(oid, rows, func(n *uint32, v snmp.Value) { *n = v.Uint32() })
+}
