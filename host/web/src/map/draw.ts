@@ -34,7 +34,7 @@ export class Scene {
   readonly bounds: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
   readonly shapes: Shapes[] = [];
   private lines: Lines[] = [];
-  private rings: Point[] = [];
+  private rings: { r: number; at: Point[] }[] = [];
   private areas: [number, number][][] = [];
   private ranked: Node[] = [];
   private texts: Text[] = [];
@@ -61,9 +61,9 @@ export class Scene {
     for (const [a, b] of missing) if (g.nodes.has(a) && g.nodes.has(b)) line(a, b, c.bad, 2, [6, 4], Math.min(this.dim(a), this.dim(b)));
     this.lines = [...lines.values()];
     for (const n of g.nodes.values()) {
-      const p = at.get(n.id)!, b = this.bounds, tint = look.layer?.nodes?.get(n.id), colour = tint ? c[tint] : c[n.state], alpha = this.dim(n.id);
+      const p = at.get(n.id)!, b = this.bounds, tint = look.layer?.nodes?.get(n.id), colour = tint ? c[tint] : c[n.state === 'answering' && away(look.hidden?.get(n.id) ?? []) ? 'silent' : n.state], alpha = this.dim(n.id);
       b[0] = Math.min(b[0], p.x); b[1] = Math.min(b[1], p.y); b[2] = Math.max(b[2], p.x); b[3] = Math.max(b[3], p.y);
-      if (look.selected.has(n.id) || look.flash.has(n.id) || look.found === n.id) this.rings.push(p);
+      if (look.selected.has(n.id) || look.flash.has(n.id) || look.found === n.id) this.rings.push({ r: this.foldRadius(n.id), at: [p] });
       const r = this.foldRadius(n.id), kind = n.kind === 'openflow' && n.state === 'answering' ? 'square' : n.kind === 'bier' && n.state === 'unknown' ? 'hexagon' : r && n.state === 'answering' ? 'unknown' : n.state, key = [kind, colour, alpha, r].join();
       let s = shapes.get(key);
       if (!s) shapes.set(key, s = { kind, colour, alpha, r, at: [] });
@@ -74,7 +74,9 @@ export class Scene {
     this.ranked = [...g.nodes.values()].sort((a, b) => first(b) - first(a) || (degree.get(b.id) ?? 0) - (degree.get(a.id) ?? 0));
   }
   /** foldRadius has room for the number of what is folded into a node; 0 when nothing is. */
-  private foldRadius(id: string) { const f = this.look.hidden?.get(id); return f ? Math.max(9, this.pen.measure(String(f.length), 't0') / 2 + 4) : 0; }
+  private foldRadius(id: string) { const f = this.foldText(id); return f ? Math.max(9, this.pen.measure(f, 't0') / 2 + 4) : 0; }
+  /** foldText is how many nodes are folded into one, with a mark when some of them do not answer. */
+  private foldText(id: string) { const f = this.look.hidden?.get(id); return f ? f.length + (away(f) && '!') : ''; }
   private dim(id: string) { return this.look.dim && !this.look.dim.has(id) ? 0.18 : 1; }
 
   /** paint draws what is in the view, and returns where names and folds are written: no two names overlap. */
@@ -94,7 +96,7 @@ export class Scene {
       for (const p of at) { const x = p.x * z + ox, y = p.y * z + oy; if (x > -20 && y > -20 && x < v.width + 20 && y < v.height + 20) out.push(x, y); }
       if (out.length) pen.shapes(kind, out, size, colour, c.paper, alpha);
     };
-    put('ring', this.rings, r + 5, c.accent, 1);
+    for (const s of this.rings) put('ring', s.at, Math.max(r, s.r) + 5, c.accent, 1);
     for (const s of this.shapes) put(s.kind, s.at, Math.max(r, s.r), s.colour, s.alpha);
     const boxes: Box[] = [];
     for (const t of this.textsAt(z)) {
@@ -126,9 +128,9 @@ export class Scene {
     };
     const type = zoom > 1.5 ? 't1' : 't0';
     for (const n of this.ranked) {
-      const p = at.get(n.id)!, fold = look.hidden?.get(n.id), lost = away(fold ?? []), mark = [look.layer?.marks?.get(n.id), lost].filter(Boolean).join(' '), top = p.y * zoom - Math.max(r, this.foldRadius(n.id)) - c.sizes.t0 - 4;
-      if (fold) write(String(fold.length), p.x * zoom, p.y * zoom - c.sizes.t0 / 2 - 1, { least: this.foldRadius(n.id) * 2, id: n.id, fold: true, must: true, colour: c.ink });
-      if (mark) write(mark, p.x * zoom, top, { bold: true, colour: lost ? c.silent : c.ink, must: true });
+      const p = at.get(n.id)!, fold = this.foldText(n.id), mark = look.layer?.marks?.get(n.id), top = p.y * zoom - Math.max(r, this.foldRadius(n.id)) - c.sizes.t0 - 4;
+      if (fold) write(fold, p.x * zoom, p.y * zoom - c.sizes.t0 / 2 - 1, { least: this.foldRadius(n.id) * 2, id: n.id, fold: true, must: true, colour: c.ink });
+      if (mark) write(mark, p.x * zoom, top, { bold: true, colour: c.ink, must: true });
       else if (p.pinned) write('⌃', p.x * zoom, top, { must: true });
     }
     for (const n of this.ranked) {
