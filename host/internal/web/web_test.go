@@ -111,7 +111,7 @@ func TestStylesUseTokens(t *testing.T) {
 	for where, wrong := range map[*string][]string{
 		&style: {`#[0-9a-fA-F]{3,8}\b[^{]*;`, `(rgb|hsl|oklch|light-dark)a?\(`, `font(-size)?:[^;}]*\d(px|rem|em|pt)`, `(padding|margin|gap|border-radius)[a-z-]*:[^;}]*[1-9]\d*(px|rem|em|pt)`,
 			`min-height: (24|32|44)px`, `(color|background|fill|stroke)[a-z-]*: (red|green|blue|black|white|gr[ae]y)`},
-		&scripts: {`['"]#[0-9a-fA-F]{3,8}['"]`, `(rgb|hsl|oklch)a?\(\d`, `style=`, `\.style\.(font|padding|margin|background)`},
+		&scripts: {`\d(px|rem|em|pt)\b`, `sans-serif|system-ui|monospace`, `(fill|stroke)Style = ['"]`, `\.font = ['"]`, `['"]#[0-9a-fA-F]{3,8}['"]`, `(rgb|hsl|oklch)a?\(\d`, `style=`, `\.style\.(font|padding|margin|background)`},
 	} {
 		for _, w := range wrong {
 			if found := regexp.MustCompile(w).FindAllString(*where, -1); found != nil {

@@ -110,7 +110,8 @@ func TestLayouts(t *testing.T) {
 			Missing [][]string
 		}
 		run(ctx, t, "layout-"+one.name, chromedp.Navigate(c.HTTP+"/#/map"), chromedp.Reload(), shows(fmt.Sprintf("%d nodes, %d links", one.n, len(one.pairs))),
-			until(`document.querySelector('canvas.map').dataset.state === 'drawn'`), chromedp.Evaluate(`document.querySelector('canvas.map').ctl`, &got))
+			until(drawn), until(`document.querySelector('[aria-pressed=true][title$="(c)"]') ? document.querySelector('.bar .link').click() : Object.keys(`+ctl+`.places).length > 0`), press("Fit"),
+			until(fmt.Sprintf(`Object.keys(`+ctl+`.places).length === %d && `+ctl+`.names.length >= %d`, one.n, one.names)), chromedp.Evaluate(ctl, &got))
 		if len(got.Places) != one.n || len(got.Names) < one.names {
 			t.Errorf("%s: %d of %d nodes, %d names, want %d", one.name, len(got.Places), one.n, len(got.Names), one.names)
 		}
@@ -142,7 +143,7 @@ func TestLayouts(t *testing.T) {
 			smallMap(ctx, t, one.name)
 		}
 		var again map[string][2]float64
-		run(ctx, t, "layout-again", chromedp.Reload(), until(`document.querySelector('canvas.map').dataset.state === 'drawn'`), chromedp.Evaluate(`document.querySelector('canvas.map').ctl.places`, &again))
+		run(ctx, t, "layout-again", chromedp.Reload(), until(drawn), chromedp.Evaluate(ctl+`.places`, &again))
 		if fmt.Sprint(again) != fmt.Sprint(got.Places) {
 			t.Errorf("%s: the same network is drawn in another way the second time", one.name)
 		}
@@ -154,7 +155,7 @@ func TestLayouts(t *testing.T) {
 // goes there.
 func smallMap(ctx context.Context, t *testing.T, name string) {
 	t.Helper()
-	const ctl, key = `document.querySelector('canvas.map').ctl`, `document.querySelector('canvas.map').dispatchEvent(new KeyboardEvent('keydown', {key: %q, bubbles: true}))`
+	const key = `document.querySelector('canvas.map').dispatchEvent(new KeyboardEvent('keydown', {key: %q, bubbles: true}))`
 	var at []float64
 	var before string
 	run(ctx, t, "small-map-"+name, until(`!`+ctl+`.small`), chromedp.Evaluate(strings.Repeat(fmt.Sprintf(key, "+")+";", 12), nil), until(ctl+`.small`),

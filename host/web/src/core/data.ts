@@ -1,6 +1,7 @@
 // Data of a page: loaded, kept while it is loaded again, stale when that fails.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Fault, faultFrom } from './api';
+export { natural, printable } from './text';
 
 export interface Data<T> { value?: T; error?: Fault; at?: Date; loading: boolean; reload: () => void }
 
@@ -57,13 +58,6 @@ export function mac(n: number | string | undefined): string {
 export function macNumber(text: string): number | undefined {
   const hex = text.trim().replace(/[:.-]/g, '');
   return /^[0-9a-f]{12}$/i.test(hex) ? parseInt(hex, 16) : undefined;
-}
-/** natural orders names as people do: port2 before port10. */
-const collator = new Intl.Collator('en', { numeric: true });
-export const natural = (a: string, b: string): number => collator.compare(a, b);
-/** printable shows characters that would turn or hide text as escapes: names come from devices. */
-export function printable(s: string): string {
-  return s.slice(0, 500).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 }
 export function download(name: string, type: string, content: BlobPart): void {
   const a = document.createElement('a');

@@ -10,6 +10,9 @@ export function colours(): (token: string) => string {
   return t => known.get(t) ?? '';
 }
 
+/** token returns a size or font of tokens.css. */
+export const token = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+
 /** onTheme calls f when the colours have changed, and returns what ends that. */
 export function onTheme(f: () => void): () => void {
   const asked = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map(q => matchMedia(q)), attributes = new MutationObserver(f);

@@ -1,25 +1,37 @@
 // The map as it is used: panned, zoomed, selected, by mouse, touch and keyboard.
 import { useEffect, useRef } from 'preact/hooks';
-import { Graph, Point, neighbours } from './graph';
+import { Graph, Node, Point, neighbours } from './graph';
 import type { Shape } from './layout';
 import { onTheme } from '../core/theme';
-import { CanvasPen, Layer, Look, paint, palette, Palette, screen, View } from './draw';
+import { Box, Layer, palette, Palette, Scene, screen, View } from './draw';
+import { CanvasPen } from './pens';
 
-interface Props { g: Graph; shape: Shape; hidden?: Map<string, number> | undefined; at: Map<string, Point>; layer: Layer | null; selected: Set<string>; found: string; hops: number; flash: Set<string>; fitTurn: number; onSelect: (s: Set<string>) => void; onOpen: (id: string) => void; onMove: (id: string, p: Point) => void; onKey: (k: string) => boolean }
+interface Props { g: Graph; shape: Shape; hidden?: Map<string, Node[]> | undefined; turn: number; at: Map<string, Point>; layer: Layer | null; selected: Set<string>; found: string; hops: number; flash: Set<string>; fitTurn: number; onSelect: (s: Set<string>) => void; onUnfold: (id: string) => void; onNear: (near: boolean) => void; onOpen: (id: string) => void; onMove: (id: string, p: Point) => void; onKey: (k: string) => boolean }
 
+/** near is the zoom from which on leaves that were folded by themselves are shown: there is room for their names. */
+const near = 0.5;
 /** fit is the view that holds all nodes. */
-export function fit(at: Map<string, Point>, width: number, height: number, edge = 90): View {
-  const p = [...at.values()];
+export function fit(g: Graph, at: Map<string, Point>, width: number, height: number, edge = 90): View {
+  const p = [...g.nodes.keys()].map(id => at.get(id)!);
   if (!p.length) return { x: 0, y: 0, zoom: 1, width, height };
   const xs = p.map(q => q.x), ys = p.map(q => q.y), x0 = Math.min(...xs), x1 = Math.max(...xs), y0 = Math.min(...ys), y1 = Math.max(...ys);
   return { x: (x0 + x1) / 2, y: (y0 + y1) / 2 + 8, zoom: Math.min(1.6, (width - edge) / Math.max(1, x1 - x0), (height - edge) / Math.max(1, y1 - y0)), width, height };
 }
 
-/** overview is the place and view of the small map in the corner: where there are many nodes, and not all in the view. */
-function overview(at: Map<string, Point>, v: View): { left: number; top: number; all: View } | null {
-  if (at.size < 200 || [...at.values()].every(p => { const [x, y] = screen(p, v); return x >= 0 && y >= 0 && x <= v.width && y <= v.height; })) return null;
-  const w = Math.min(200, v.width / 3), h = Math.min(140, v.height / 3);
-  return { left: v.width - w - 8, top: v.height - h - 8, all: fit(at, w, h, 16) };
+/** Small is the small map in the corner: its place, its view of all nodes, and its picture, which is drawn once for a scene. */
+interface Small { left: number; top: number; all: View; picture: HTMLCanvasElement }
+function smallMap(p: Props, s: Scene, v: View, c: Palette, old: Small | null): Small | null {
+  const [x0, y0, x1, y1] = s.bounds, [left, top] = screen({ x: x0, y: y0 }, v), [right, bottom] = screen({ x: x1, y: y1 }, v);
+  if (p.at.size < 200 || left >= 0 && top >= 0 && right <= v.width && bottom <= v.height) return null;
+  const w = Math.min(200, v.width / 3), h = Math.min(140, v.height / 3), picture = old?.picture ?? document.createElement('canvas'), all = old?.all ?? fit(p.g, p.at, w, h, 16);
+  if (!old) {
+    const x = picture.getContext('2d')!;
+    picture.width = w * 2; picture.height = h * 2;
+    x.scale(2, 2);
+    for (const { colour, at } of s.shapes) { x.fillStyle = colour; x.beginPath(); for (const q of at) { const [px, py] = screen(q, all); x.rect(px - 1, py - 1, 2, 2); } x.fill(); }
+    x.strokeStyle = c.line; x.strokeRect(0, 0, w, h);
+  }
+  return { left: v.width - w - 8, top: v.height - h - 8, all, picture };
 }
 
 /** within are the nodes at most so many links from the selected ones. */
@@ -34,7 +46,8 @@ function within(g: Graph, from: Set<string>, hops: number): Set<string> | null {
 }
 
 export function MapCanvas(props: Props) {
-  const ref = useRef<HTMLCanvasElement>(null), view = useRef<View | null>(null), now = useRef(props), frame = useRef(0), ink = useRef<Palette | null>(null), small = useRef<ReturnType<typeof overview>>(null), drawn = useRef<{ id: string; x: number; y: number; w: number; h: number }[]>([]);
+  const ref = useRef<HTMLCanvasElement>(null), view = useRef<View | null>(null), now = useRef(props), frame = useRef(0), small = useRef<Small | null>(null), drawn = useRef<Box[]>([]), close = useRef(false);
+  const pen = useRef<{ pen: CanvasPen; colours: Palette } | null>(null), scene = useRef<Scene | null>(null);
   now.current = props;
 
   const draw = () => {
@@ -42,41 +55,50 @@ export function MapCanvas(props: Props) {
     const c = ref.current, p = now.current, v = view.current;
     if (!c || !v) return;
     const x = c.getContext('2d')!, ratio = devicePixelRatio || 1;
-    if (c.width !== Math.round(v.width * ratio) || c.height !== Math.round(v.height * ratio)) { c.width = Math.round(v.width * ratio); c.height = Math.round(v.height * ratio); }
+    if (c.width !== Math.round(v.width * ratio) || c.height !== Math.round(v.height * ratio)) { c.width = Math.round(v.width * ratio); c.height = Math.round(v.height * ratio); pen.current?.pen.reset(); small.current = null; }
     x.setTransform(ratio, 0, 0, ratio, 0, 0);
     x.clearRect(0, 0, v.width, v.height);
-    const look: Look = { selected: p.selected, found: p.found, layer: p.layer, dim: within(p.g, p.selected, p.hops), flash: p.flash, shape: p.shape, ...(p.hidden ? { hidden: p.hidden } : {}) };
-    drawn.current = paint(new CanvasPen(x), p.g, p.at, v, look, ink.current ??= palette());
-    const o = overview(p.at, v), colour = ink.current;
-    small.current = o;
+    if (!pen.current) { const colours = palette(); pen.current = { pen: new CanvasPen(x, colours), colours }; }
+    const { pen: onto, colours } = pen.current;
+    if (!scene.current) { scene.current = new Scene(onto, p.g, p.at, { selected: p.selected, found: p.found, layer: p.layer, dim: within(p.g, p.selected, p.hops), flash: p.flash, shape: p.shape, hidden: p.hidden }, colours); small.current = null; }
+    drawn.current = scene.current.paint(onto, v);
+    const o = small.current = smallMap(p, scene.current, v, colours, small.current);
     if (o) {
       const half = [v.width / v.zoom / 2, v.height / v.zoom / 2] as const, [x0, y0] = screen({ x: v.x - half[0], y: v.y - half[1] }, o.all), [x1, y1] = screen({ x: v.x + half[0], y: v.y + half[1] }, o.all);
       x.save();
       x.translate(o.left, o.top);
-      x.beginPath(); x.rect(0, 0, o.all.width, o.all.height); x.fillStyle = colour.paper; x.fill(); x.strokeStyle = colour.line; x.lineWidth = 1; x.stroke(); x.clip();
-      for (const n of p.g.nodes.values()) { const [px, py] = screen(p.at.get(n.id)!, o.all); x.fillStyle = colour[n.state]; x.fillRect(px - 1, py - 1, 2, 2); }
-      x.strokeStyle = colour.accent; x.lineWidth = 2; x.strokeRect(x0, y0, x1 - x0, y1 - y0);
+      x.beginPath(); x.rect(0, 0, o.all.width, o.all.height); x.fillStyle = colours.paper; x.fill(); x.clip();
+      x.drawImage(o.picture, 0, 0, o.all.width, o.all.height);
+      x.strokeStyle = colours.accent; x.lineWidth = 2; x.strokeRect(x0, y0, x1 - x0, y1 - y0);
       x.restore();
     }
     c.dataset.state = 'drawn';
-    // What tests read: places on the screen, and the names that were written.
-    (c as unknown as { ctl: unknown }).ctl = { get places() { return Object.fromEntries([...p.at].filter(([id]) => p.g.nodes.has(id)).map(([id, q]) => [id, screen(q, v)])); }, names: drawn.current, at: Object.fromEntries(p.at), layer: p.layer, small: o, missing: p.shape.missing };
+    if (close.current !== v.zoom >= near) { close.current = !close.current; p.onNear(close.current); }
   };
   const redraw = () => { frame.current ||= requestAnimationFrame(draw); };
+  /** changed draws again what is not drawn as before. */
+  const changed = () => { scene.current = null; redraw(); };
 
   useEffect(() => {
     const c = ref.current!, size = new ResizeObserver(() => {
       const b = c.getBoundingClientRect(), old = view.current;
       if (!b.width || !b.height) return;
-      view.current = old ? { ...old, width: b.width, height: b.height } : fit(now.current.at, b.width, b.height);
+      view.current = old ? { ...old, width: b.width, height: b.height } : fit(now.current.g, now.current.at, b.width, b.height);
       redraw();
     });
+    // What tests read: places on the screen, the names that are written, and what is folded where.
+    Object.defineProperty(c, 'ctl', { value: {
+      get places() { const p = now.current; return Object.fromEntries([...p.g.nodes.keys()].map(id => [id, screen(p.at.get(id)!, view.current!)])); },
+      get names() { return drawn.current.filter(b => !b.fold); }, get folds() { return drawn.current.filter(b => b.fold); },
+      get folded() { return Object.fromEntries([...now.current.hidden ?? []].map(([id, l]) => [id, l.length])); },
+      get at() { return Object.fromEntries(now.current.at); }, get layer() { return now.current.layer; }, get small() { const s = small.current; return s && { left: s.left, top: s.top }; }, get missing() { return now.current.shape.missing; },
+    } });
     size.observe(c);
-    const themed = onTheme(() => { ink.current = null; redraw(); });
+    const themed = onTheme(() => { pen.current = null; changed(); });
     return () => { size.disconnect(); themed(); cancelAnimationFrame(frame.current); frame.current = 0; };
   }, []);
-  useEffect(redraw);
-  useEffect(() => { const v = view.current; if (v) { view.current = fit(now.current.at, v.width, v.height); redraw(); } }, [props.fitTurn, props.g.id]);
+  useEffect(changed, [props.g, props.shape, props.hidden, props.at, props.turn, props.layer, props.selected, props.found, props.hops, props.flash]);
+  useEffect(() => { const v = view.current; if (v) { view.current = fit(now.current.g, now.current.at, v.width, v.height); redraw(); } }, [props.fitTurn, props.g.id]);
   useEffect(() => {
     const p = props.at.get(props.found), v = view.current;
     if (p && v) { view.current = { ...v, x: p.x, y: p.y, zoom: Math.max(v.zoom, 1) }; redraw(); }
@@ -86,14 +108,16 @@ export function MapCanvas(props: Props) {
     const { g, at } = now.current;
     let best: string | null = null, near = 18;
     for (const id of g.nodes.keys()) { const [px, py] = screen(at.get(id)!, view.current!), d = Math.hypot(px - x, py - y); if (d < near) { near = d; best = id; } }
-    return best ?? drawn.current.find(b => x >= b.x && x <= b.x + b.w && y >= b.y && y <= b.y + b.h)?.id ?? null;
+    return best ?? boxAt(x, y, false);
   };
+  /** boxAt is the node of the name, or of the fold, that is written there. */
+  const boxAt = (x: number, y: number, fold: boolean) => drawn.current.find(b => b.fold === fold && Math.abs(x - b.x - b.w / 2) <= Math.max(12, b.w / 2) && Math.abs(y - b.y - b.h / 2) <= 12)?.id ?? null;
   const zoomAt = (factor: number, x: number, y: number) => {
     const v = view.current!, zoom = Math.max(0.05, Math.min(6, v.zoom * factor)), px = (x - v.width / 2) / v.zoom + v.x, py = (y - v.height / 2) / v.zoom + v.y;
     view.current = { ...v, zoom, x: px - (x - v.width / 2) / zoom, y: py - (y - v.height / 2) / zoom };
     redraw();
   };
-  const fingers = useRef(new Map<number, [number, number]>()), grip = useRef<{ id: string | null; moved: boolean; small?: boolean } | null>(null);
+  const fingers = useRef(new Map<number, [number, number]>()), grip = useRef<{ id: string | null; unfold?: string | null; moved: boolean; small?: boolean } | null>(null);
   const place = (e: PointerEvent): [number, number] => { const b = ref.current!.getBoundingClientRect(); return [e.clientX - b.left, e.clientY - b.top]; };
 
   /** toPlace shows the place that was pressed in the small map. */
@@ -109,18 +133,19 @@ export function MapCanvas(props: Props) {
     const at = place(e);
     fingers.current.set(e.pointerId, at);
     if (fingers.current.size === 1 && toPlace(...at)) { grip.current = { id: null, moved: true, small: true }; return; }
-    grip.current = { id: fingers.current.size === 1 ? nodeAt(...at) : null, moved: false };
+    const one = fingers.current.size === 1, unfold = one ? boxAt(...at, true) : null;
+    grip.current = { id: one && !unfold ? nodeAt(...at) : null, unfold, moved: false };
   };
   const move = (e: PointerEvent) => {
     const old = fingers.current.get(e.pointerId), v = view.current!;
-    if (!old) { ref.current!.style.cursor = nodeAt(...place(e)) ? 'pointer' : 'grab'; return; }
+    if (!old) { ref.current!.style.cursor = boxAt(...place(e), true) || nodeAt(...place(e)) ? 'pointer' : 'grab'; return; }
     const at = place(e), dx = at[0] - old[0], dy = at[1] - old[1], g = grip.current!;
     if (g.small) toPlace(...at); else if (fingers.current.size === 2) {
       const other = [...fingers.current].find(([id]) => id !== e.pointerId)![1], before = Math.hypot(old[0] - other[0], old[1] - other[1]), after = Math.hypot(at[0] - other[0], at[1] - other[1]);
       zoomAt(after / Math.max(1, before), (at[0] + other[0]) / 2, (at[1] + other[1]) / 2);
     } else if (g.moved || Math.hypot(dx, dy) > 4) {
       g.moved = true;
-      if (g.id) { const p = now.current.at.get(g.id)!; p.x += dx / v.zoom; p.y += dy / v.zoom; } else view.current = { ...v, x: v.x - dx / v.zoom, y: v.y - dy / v.zoom };
+      if (g.id) { const p = now.current.at.get(g.id)!; p.x += dx / v.zoom; p.y += dy / v.zoom; scene.current = null; } else view.current = { ...v, x: v.x - dx / v.zoom, y: v.y - dy / v.zoom };
       redraw();
     } else return;
     fingers.current.set(e.pointerId, at);
@@ -131,6 +156,7 @@ export function MapCanvas(props: Props) {
     if (!g || fingers.current.size) return;
     grip.current = null;
     if (g.moved && g.id) p.onMove(g.id, { ...p.at.get(g.id)!, pinned: true });
+    else if (!g.moved && g.unfold) p.onUnfold(g.unfold);
     else if (!g.moved) {
       const s = new Set(e.shiftKey ? p.selected : []);
       if (g.id && !(e.shiftKey && s.delete(g.id))) s.add(g.id);

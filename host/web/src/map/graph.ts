@@ -1,5 +1,5 @@
 // The graph of a topology, and how a newer reading changes it: what is there stays where it is.
-import { natural, printable } from '../core/data';
+import { natural, printable } from '../core/text';
 
 export type State = 'answering' | 'silent' | 'gone' | 'outside' | 'unknown';
 export interface Port { id: string; name: string; state?: string; speed?: number }
@@ -52,12 +52,46 @@ export function ofBier(t: Raw): Raw {
     link: (t['bier-link'] ?? []).map((l: Raw) => ({ source: l['link-source'], destination: l['link-dest'] })) };
 }
 
-/** folded is the graph without nodes that hang on one neighbour, where that has two or more of them; hidden counts them. */
-export function folded(g: Graph): { g: Graph; hidden: Map<string, number> } {
-  const adj = neighbours(g), leaves = new Map<string, string[]>(), gone = new Set<string>(), hidden = new Map<string, number>();
-  for (const [id, set] of adj) if (set.size === 1) { const p = [...set][0]!; if (adj.get(p)!.size > 1) leaves.set(p, [...leaves.get(p) ?? [], id]); }
-  for (const [p, list] of leaves) if (list.length > 1) { hidden.set(p, list.length); list.forEach(n => gone.add(n)); }
-  return { g: { id: g.id, nodes: new Map([...g.nodes].filter(([id]) => !gone.has(id))), links: new Map([...g.links].filter(([, l]) => !gone.has(l.a) && !gone.has(l.b))) }, hidden };
+/** foldsAbove is how many nodes a map has before its leaves are folded. */
+export const foldsAbove = 300;
+/** folded is the graph without leaves, and what each node that is left stands for: the nodes that hang on it alone; or, of at least three that have
+ * the same neighbours, and fewer of these, the first stands for the others. While more than 300 nodes are left, what is a leaf then is folded, too.
+ * Nodes of shown are not folded, nor is anything into a node of open. */
+export function folded(g: Graph, open: Set<string>, shown: Set<string>): { g: Graph; hidden: Map<string, Node[]> } {
+  const hidden = new Map<string, Node[]>(), kept = (id: string) => !shown.has(id) && !hidden.get(id)?.some(n => shown.has(n.id));
+  for (;;) {
+    const adj = neighbours(g), alike = new Map<string, string[]>(), gone = new Set<string>();
+    for (const [id, set] of adj) if (set.size) { const key = [...set].sort().join('|'); alike.set(key, [...alike.get(key) ?? [], id]); }
+    for (const list of alike.values()) {
+      const around = [...adj.get(list[0]!)!], alone = around.length === 1;
+      if (list.length < 2 || (alone ? adj.get(around[0]!)!.size < 2 : list.length < 3 || list.length <= around.length)) continue;
+      list.sort((a, b) => natural(g.nodes.get(a)!.name, g.nodes.get(b)!.name));
+      const into = alone ? around[0]! : list.shift()!;
+      if (open.has(into)) continue;
+      for (const id of list.filter(kept)) {
+        hidden.set(into, [...hidden.get(into) ?? [], g.nodes.get(id)!, ...hidden.get(id) ?? []]);
+        hidden.delete(id);
+        gone.add(id);
+      }
+    }
+    if (!gone.size) return { g, hidden };
+    g = { id: g.id, nodes: new Map([...g.nodes].filter(([id]) => !gone.has(id))), links: new Map([...g.links].filter(([, l]) => !gone.has(l.a) && !gone.has(l.b))) };
+    if (g.nodes.size <= foldsAbove) return { g, hidden };
+  }
+}
+/** away says how many of the nodes that are folded into one do not answer. */
+export function away(nodes: Node[]): string {
+  const count = (s: State) => nodes.filter(n => n.state === s).length;
+  return (['silent', 'gone'] as const).filter(count).map(s => `${count(s)} ${s}`).join(', ');
+}
+/** centred are the places where one that stands for others is in the middle of them. */
+export function centred(g: Graph, hidden: Map<string, Node[]>, at: Map<string, Point>): Map<string, Point> {
+  const out = new Map(at);
+  for (const [id, list] of hidden) {
+    const all = [id, ...list.map(n => n.id)].map(n => at.get(n)!);
+    if (!all[0]!.pinned && !neighbours(g).get(id)!.has(list[0]!.id)) out.set(id, { x: all.reduce((s, p) => s + p.x, 0) / all.length, y: all.reduce((s, p) => s + p.y, 0) / all.length });
+  }
+  return out;
 }
 
 /** merge is the newer reading with what went: it stays for five minutes, shown as gone. */
@@ -79,8 +113,15 @@ export function speedText(kbps: number): string {
   if (!kbps) return '';
   return kbps >= 1e6 ? `${kbps / 1e6}G` : kbps >= 1e3 ? `${kbps / 1e3}M` : `${kbps}k`;
 }
-export function neighbours(g: Graph): Map<string, Set<string>> {
+/** Net is what a layout needs of a graph. */
+export interface Net { nodes: Map<string, { name: string }>; links: Map<string, { a: string; b: string }> }
+const known = new WeakMap<Net, Map<string, Set<string>>>();
+/** neighbours are those of each node; a graph does not change once it is made. */
+export function neighbours(g: Net): Map<string, Set<string>> {
+  const have = known.get(g);
+  if (have) return have;
   const out = new Map<string, Set<string>>([...g.nodes.keys()].map(id => [id, new Set<string>()]));
   for (const l of g.links.values()) { out.get(l.a)?.add(l.b); out.get(l.b)?.add(l.a); }
+  known.set(g, out);
   return out;
 }

@@ -1,12 +1,12 @@
 // Layout by pattern: trees, rings, fabrics, rings of rings; forces only for parts without a pattern. The same graph
 // is always drawn in the same way.
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY, SimulationNodeDatum } from 'd3-force';
-import { natural } from '../core/data';
-import { Graph, Point, neighbours } from './graph';
+import { natural } from '../core/text';
+import { Graph, Net, Point, neighbours } from './graph';
 import { Adjacency, around, blocks, islands, sides } from './blocks';
 
 export const unit = 90; // between the centres of neighbours, in points at zoom 1
-type Places = Map<string, Point>;
+export type Places = Map<string, Point>;
 /** Piece is a laid out part: its places, and the circle that holds them. */
 interface Piece { at: Places; x: number; y: number; r: number }
 
@@ -145,10 +145,10 @@ function island(nodes: string[], adj: Adjacency, name: (id: string) => string): 
   return block(largest, null).at;
 }
 
-/** layout places all nodes: islands apart, the largest first, packed in rows of about the shape of the window. */
-export function layout(g: Graph, ratio = innerWidth < 760 ? 0.9 : 1.9): Places {
-  const adj = neighbours(g), name = (id: string) => g.nodes.get(id)!.name, order = [...g.nodes.keys()].sort((a, b) => natural(name(a), name(b)));
-  for (const [id, set] of adj) adj.set(id, new Set([...set].sort((a, b) => natural(name(a), name(b)))));
+/** layout places all nodes: islands apart, the largest first, packed in rows of about the shape of the window, ratio times as wide as high. */
+export function layout(g: Net, ratio: number): Places {
+  const adj: Adjacency = new Map(), name = (id: string) => g.nodes.get(id)!.name, order = [...g.nodes.keys()].sort((a, b) => natural(name(a), name(b)));
+  for (const [id, set] of neighbours(g)) adj.set(id, new Set([...set].sort((a, b) => natural(name(a), name(b)))));
   const alone = order.filter(n => !adj.get(n)!.size), parts = islands(adj, order.filter(n => adj.get(n)!.size)).map(nodes => island(nodes, adj, name));
   if (alone.length) { // nodes without links are one grid
     const columns = Math.ceil(Math.sqrt(alone.length * ratio));
@@ -200,7 +200,6 @@ export function shape(g: Graph): Shape {
 /** beside places nodes that are new next to a neighbour, all others stay. */
 export function beside(g: Graph, have: Places): Places {
   const adj = neighbours(g), out: Places = new Map([...have].filter(([id]) => g.nodes.has(id))), fresh = [...g.nodes.keys()].filter(id => !out.has(id));
-  if (fresh.length > out.size) return new Map([...layout(g), ...[...out].filter(([, p]) => p.pinned)]);
   const free = (x: number, y: number) => [...out.values()].every(p => Math.hypot(p.x - x, p.y - y) > unit * 0.6);
   for (const id of fresh) {
     const near = [...adj.get(id)!].map(n => out.get(n)).find(Boolean) ?? { x: 0, y: -unit };

@@ -2,14 +2,14 @@
 import { signal } from '@preact/signals';
 import { call, Fault, faultFrom } from '../core/api';
 import { onEvents } from '../core/events';
-import { Graph, merge, ofBier, Point, read } from './graph';
-import { beside, layout } from './layout';
+import { Graph, merge, Net, ofBier, Point, read } from './graph';
+import { beside, layout, Places } from './layout';
 
 export const graphs = signal<Map<string, Graph> | null>(null);
 export const problem = signal<Fault | null>(null);
 export const readAt = signal<Date | null>(null);
 export const flash = signal<Set<string>>(new Set());
-const places = new Map<string, Map<string, Point>>(), kept = new Map<string, Record<string, Point>>();
+const places = new Map<string, Places>(), kept = new Map<string, Record<string, Point>>();
 const placesPath = (id: string) => '/web/places/' + encodeURIComponent(id);
 let loading: Promise<void> | null = null, again = false;
 
@@ -61,18 +61,48 @@ async function load(background: boolean) {
 
 onEvents(events => { if (!events.length || events.some(e => /topolog|link|node|trap/.test(e.stream + e.name))) void refresh(true); });
 
-/** placesOf returns where the nodes of a graph are: where its user has put them, else by the layout. */
-export function placesOf(g: Graph): Map<string, Point> {
-  let at = places.get(g.id);
-  if (!at) {
-    const pinned = Object.entries(kept.get(g.id) ?? {}).filter(([id]) => g.nodes.has(id)).map(([id, p]): [string, Point] => [id, { ...p, pinned: true }]);
-    at = new Map([...layout(g), ...pinned]);
-  } else if ([...g.nodes.keys()].some(id => !at!.has(id))) at = beside(g, at);
-  places.set(g.id, at);
-  return at;
+/** atOnce is the most nodes that are laid out at once: more are in a worker, so that the page answers meanwhile. */
+const atOnce = 500, workers = new Map<string, Worker>(), script = '/web/static/layout.js';
+type Trusted = { trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(s: string): string } } };
+let address: string | undefined;
+
+/** arrange calls done with the layout of a graph; later, when it is large, unless endLayouts is called before. */
+export function arrange(g: Graph, done: (at: Places) => void): void {
+  const ratio = innerWidth < 760 ? 0.9 : 1.9;
+  if (g.nodes.size <= atOnce) { done(layout(g, ratio)); return; }
+  if (workers.has(g.id)) return;
+  // The headers of the page let a script be loaded from an address that a policy of this name has made, and from no other.
+  address ??= (globalThis as Trusted).trustedTypes?.createPolicy('ctl', { createScriptURL: () => script }).createScriptURL('') ?? script;
+  const w = new Worker(address, { type: 'module' }), end = (at: Places) => { w.terminate(); workers.delete(g.id); done(at); };
+  workers.set(g.id, w);
+  w.onmessage = (m: MessageEvent<Places>) => end(m.data);
+  w.onerror = () => end(layout(g, ratio)); // its file cannot be had: the page waits for the layout
+  const net: Net = { nodes: new Map([...g.nodes].map(([id, { name }]) => [id, { name }])), links: new Map([...g.links].map(([id, { a, b }]) => [id, { a, b }])) };
+  w.postMessage({ net, ratio });
+}
+/** endLayouts ends the workers: the page that waits for them is left. */
+export function endLayouts(): void {
+  workers.forEach(w => w.terminate());
+  workers.clear();
+}
+
+const laidOut = signal(0);
+/** placesOf returns where the nodes of a graph are: where its user has put them, else by the layout; undefined while a worker lays it out. */
+export function placesOf(g: Graph): Places | undefined {
+  laidOut.value; // drawn again then
+  const have: Places = places.get(g.id) ?? new Map(Object.entries(kept.get(g.id) ?? {}).map(([id, p]) => [id, { ...p, pinned: true }])), old = [...g.nodes.keys()].filter(id => have.has(id)).length;
+  if (old === g.nodes.size) places.set(g.id, have);
+  else if (places.has(g.id) && old * 2 >= g.nodes.size) places.set(g.id, beside(g, have));
+  else {
+    let later = false;
+    arrange(g, at => { places.set(g.id, new Map([...at, ...[...have].filter(([id, p]) => p.pinned && g.nodes.has(id))])); if (later) laidOut.value++; });
+    later = true;
+  }
+  const at = places.get(g.id);
+  return at && [...g.nodes.keys()].every(id => at.has(id)) ? at : undefined;
 }
 /** setPlaces moves nodes, and has the controller keep those that are pinned for this user. */
-export async function setPlaces(g: Graph, at: Map<string, Point>): Promise<void> {
+export async function setPlaces(g: Graph, at: Places): Promise<void> {
   places.set(g.id, at);
   await call(placesPath(g.id), { method: 'PUT', body: Object.fromEntries([...at].filter(([, p]) => p.pinned).map(([id, { x, y }]) => [id, { x, y }])) });
 }
