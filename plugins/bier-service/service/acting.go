@@ -52,7 +52,7 @@ func (s *Service) act(ctx context.Context, term *state.Term) {
 	s.acting.Store(nil)
 	a.engine.Wait()
 	group.Wait()
-	s.board.ForgetAll()
+	s.registry.ForgetAll()
 }
 
 // maxRest bounds how long changes are gathered when they come closely: under many of
@@ -123,7 +123,7 @@ func (a *acting) remounted(nodes []string) {
 	now := a.data.store.Now()
 	for _, node := range nodes {
 		if a.data.Mounts.Get(now, node) == nil {
-			a.board.Forget(node)
+			a.registry.Forget(node)
 			a.mu.Lock()
 			delete(a.sessions, node)
 			a.mu.Unlock()
@@ -159,7 +159,7 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.D
 	a.mu.Lock()
 	capabilities := a.sessions[r.NodeId].GetCapabilities()
 	a.mu.Unlock()
-	name, client, err := a.board.Choose(ctx, r, capabilities)
+	name, client, err := a.registry.Choose(ctx, r, capabilities)
 	if err != nil && fault.KindOf(err) == fault.Unsupported {
 		return &bierdriver.Result{State: bierdriver.Failed, Reason: err.Error()}, name, nil
 	}
@@ -168,7 +168,7 @@ func (a *acting) apply(ctx context.Context, r *bierdriver.Router, d *reconcile.D
 	}
 	members := len(d.Config.Members) > 0
 	if members {
-		if members, err = a.board.WantsMembers(ctx, name); err != nil {
+		if members, err = a.registry.WantsMembers(ctx, name); err != nil {
 			return nil, name, fmt.Errorf("driver %s: %w", name, err)
 		}
 	}
@@ -213,7 +213,7 @@ func outcome(res *bierdriver.Result, err error) string {
 
 // release forgets a router that holds nothing of ours any more.
 func (a *acting) release(ctx context.Context, node string) error {
-	a.board.Forget(node)
+	a.registry.Forget(node)
 	_, err := a.term.Update(ctx, func(tx *state.Tx) error {
 		a.data.managed.Delete(tx, node)
 		return nil

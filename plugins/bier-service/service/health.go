@@ -131,7 +131,7 @@ func (s *Service) ClearNotices(ctx context.Context, node string) error {
 // status adds what is known of the router's model to its status, and keeps it.
 func (a *acting) status(node string, s *bier.Status) {
 	if s != nil {
-		s.Lacks = a.board.Lacks(s.Driver)
+		s.Lacks = a.registry.Lacks(s.Driver)
 	}
 	a.records.router(node, s)
 }

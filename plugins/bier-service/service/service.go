@@ -47,7 +47,7 @@ type Service struct {
 	set      settings
 	opened   atomic.Bool // data is set
 	data     *data
-	board    *drivers.Board
+	registry *drivers.Registry
 	acting   atomic.Pointer[acting] // nil while another process holds the role
 	moved    atomic.Uint64          // revision at which topologies or channels changed last
 	intent   chan struct{}          // they have changed
@@ -76,7 +76,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.reports = host.NewPublisher(env.Host, stream, "bier-service-api:report-message", waiting, slog.Default())
 	s.alarms = host.NewPublisher(env.Host, stream, "bier-service-api:alarm", waiting, slog.Default())
 	s.measures = newMeasures(env.Metrics)
-	s.board = drivers.New(env.Host.Switchboard, s.event, s.driversChanged)
+	s.registry = drivers.New(env.Host.Switchboard, s.event, s.driversChanged)
 	var err error
 	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { bierplugin.Notify(s.asked) }, s.known); err != nil {
 		cancel()
@@ -84,17 +84,17 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.opened.Store(true)
 	s.intended()
-	s.group.Go(func() { s.board.Follow(ctx) })
+	s.group.Go(func() { s.registry.Follow(ctx) })
 	s.group.Go(func() { s.reports.Run(ctx) })
 	s.group.Go(func() { s.alarms.Run(ctx) })
 	s.group.Go(func() { s.watchHealth(ctx) })
 	s.group.Go(func() {
-		s.board.WaitListed(ctx) // else the first answers would be that there is no driver
+		s.registry.WaitListed(ctx) // else the first answers would be that there is no driver
 		s.data.store.Role(ctx, role, s.act)
 	})
 	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.broken) })
 	h := &operations.Handlers{Routers: s, Inspector: s, Mounts: s.data.Mounts}
-	sh := &shell.Shell{Routers: s, Inspector: s, Mounts: s.data.Mounts, Board: s.board}
+	sh := &shell.Shell{Routers: s, Inspector: s, Mounts: s.data.Mounts, Registry: s.registry}
 	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 

@@ -182,7 +182,7 @@ func (s *Service) reach(ctx context.Context, now *state.Snapshot, node string) (
 	if x, ok := s.data.status.Get(now, bier.RouterKey(node)); ok && name == "" {
 		name = x.Driver
 	}
-	client, err := s.board.Client(name)
+	client, err := s.registry.Client(name)
 	return r, client, err
 }
 

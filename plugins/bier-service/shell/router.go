@@ -23,7 +23,7 @@ func (s *Shell) routerAdd() commands.Command {
 }
 
 func (s *Shell) drivers(ctx context.Context, _ string) (out []string) {
-	for _, d := range s.Board.List(ctx) {
+	for _, d := range s.Registry.List(ctx) {
 		out = append(out, d.Name)
 	}
 	return out

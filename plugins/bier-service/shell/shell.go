@@ -20,7 +20,7 @@ type Shell struct {
 	Routers   operations.Routers
 	Inspector operations.Inspector
 	Mounts    *mounts.Mounts
-	Board     *drivers.Board
+	Registry     *drivers.Registry
 }
 
 // Commands returns the table of commands.
@@ -46,7 +46,7 @@ func (s *Shell) runDriverList(ctx context.Context, in *commands.Invocation) erro
 		{Title: "Driver", Key: "name"}, {Title: "Version", Key: "version"}, {Title: "Ready", Key: "ready"}, {Title: "Priority", Key: "priority", Right: true},
 		{Title: "By itself", Key: "probes"}, {Title: "Dialects", Key: "dialects"}, {Title: "Capabilities", Key: "capabilities", Max: 60},
 		{Title: "Lacks", Key: "lacks"}, {Title: "Trouble", Key: "trouble"}}}
-	for _, d := range s.Board.List(ctx) {
+	for _, d := range s.Registry.List(ctx) {
 		trouble := ""
 		if d.Err != nil {
 			trouble = d.Err.Error()
@@ -93,7 +93,7 @@ func (s *Shell) runSessionList(ctx context.Context, in *commands.Invocation) err
 		if x.State == "" && st.State == bier.Applied { // it was never asked: what it holds is not known
 			configuration = "nothing asked"
 			if reason == "" {
-				reason = s.Board.Unused(r.Driver)
+				reason = s.Registry.Unused(r.Driver)
 			}
 		}
 		if !st.Confirmed.IsZero() {

@@ -18,18 +18,18 @@ import (
 	"ctl.internal/sdk/host"
 )
 
-// Switchboard is what a Board needs of host.Switchboard.
+// Switchboard is what a Registry needs of host.Switchboard.
 type Switchboard interface {
 	host.Watcher
 	Dial(provider string) grpc.ClientConnInterface
 }
 
-// Board is the drivers there are. It is safe for concurrent use.
-type Board struct {
+// Registry is the drivers there are. It is safe for concurrent use.
+type Registry struct {
 	sb Switchboard
-	// Event is told what a driver says of a router.
+	// event gets what a driver says of a router.
 	event func(driver string, e *bierdriver.Event)
-	// changed is called when a driver came, went or started anew.
+	// changed is called when a driver came, went or started again.
 	changed func()
 
 	group   sync.WaitGroup
@@ -55,18 +55,18 @@ type choice struct {
 	hint       string
 }
 
-// New returns a board; nothing happens before Follow.
-func New(sb Switchboard, event func(driver string, e *bierdriver.Event), changed func()) *Board {
-	return &Board{sb: sb, event: event, changed: changed, listed: make(chan struct{}), drivers: map[string]*driver{}, chosen: map[string]choice{}}
+// New returns a registry; nothing happens before Follow.
+func New(sb Switchboard, event func(driver string, e *bierdriver.Event), changed func()) *Registry {
+	return &Registry{sb: sb, event: event, changed: changed, listed: make(chan struct{}), drivers: map[string]*driver{}, chosen: map[string]choice{}}
 }
 
 // Follow follows the plugins until ctx ends.
-func (b *Board) Follow(ctx context.Context) {
+func (b *Registry) Follow(ctx context.Context) {
 	defer b.group.Wait()
 	host.Follow(ctx, b.sb, "bierdriver", slog.Default(), func(p []host.Provider) { b.update(ctx, p) })
 }
 
-func (b *Board) update(ctx context.Context, providers []host.Provider) {
+func (b *Registry) update(ctx context.Context, providers []host.Provider) {
 	b.mu.Lock()
 	listed := map[string]bool{}
 	for _, p := range providers {
@@ -102,7 +102,7 @@ func (b *Board) update(ctx context.Context, providers []host.Provider) {
 }
 
 // WaitListed waits until the drivers that are installed are known, or ctx ends.
-func (b *Board) WaitListed(ctx context.Context) {
+func (b *Registry) WaitListed(ctx context.Context) {
 	select {
 	case <-b.listed:
 	case <-ctx.Done():
@@ -117,7 +117,7 @@ type Described struct {
 }
 
 // List asks all drivers what they are for.
-func (b *Board) List(ctx context.Context) []Described {
+func (b *Registry) List(ctx context.Context) []Described {
 	type known struct {
 		host.Provider // as it is now; update changes that of the driver
 		driver        *driver
@@ -138,7 +138,7 @@ func (b *Board) List(ctx context.Context) []Described {
 }
 
 // describe asks a driver once each generation.
-func (b *Board) describe(ctx context.Context, d *driver) (bierdriver.Description, error) {
+func (b *Registry) describe(ctx context.Context, d *driver) (bierdriver.Description, error) {
 	b.mu.Lock()
 	about, generation := d.about, d.Generation
 	b.mu.Unlock()
@@ -161,7 +161,7 @@ func (b *Board) describe(ctx context.Context, d *driver) (bierdriver.Description
 }
 
 // WantsMembers says whether a driver is to be given Config.Members.
-func (b *Board) WantsMembers(ctx context.Context, name string) (bool, error) {
+func (b *Registry) WantsMembers(ctx context.Context, name string) (bool, error) {
 	b.mu.Lock()
 	d := b.drivers[name]
 	b.mu.Unlock()
@@ -174,7 +174,7 @@ func (b *Board) WantsMembers(ctx context.Context, name string) (bool, error) {
 
 // Lacks are the abilities that a driver's routers are known not to have, by commas, as far
 // as the driver was asked already.
-func (b *Board) Lacks(name string) string {
+func (b *Registry) Lacks(name string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if d := b.drivers[name]; d != nil && d.about != nil {
@@ -185,9 +185,9 @@ func (b *Board) Lacks(name string) string {
 
 // Choose returns the driver for a router and has it watch the router. capabilities
 // are those the router announced last. The choice is kept until the router is
-// reached otherwise or the driver started anew. A fault.Unsupported says that no
+// reached otherwise or the driver started again. A fault.Unsupported says that no
 // driver is for the router; anything else may be different later.
-func (b *Board) Choose(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, *bierdriver.Client, error) {
+func (b *Registry) Choose(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, *bierdriver.Client, error) {
 	b.mu.Lock()
 	if c, ok := b.chosen[r.NodeId]; ok {
 		if d := b.drivers[c.driver]; d != nil && d.Generation == c.generation && c.host == r.Host && c.port == r.Port && c.hint == r.Driver {
@@ -217,7 +217,7 @@ func (b *Board) Choose(ctx context.Context, r *bierdriver.Router, capabilities [
 }
 
 // ForgetAll ends the watches of all routers.
-func (b *Board) ForgetAll() {
+func (b *Registry) ForgetAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for node := range b.chosen {
@@ -226,20 +226,20 @@ func (b *Board) ForgetAll() {
 }
 
 // Forget ends the watch of a router.
-func (b *Board) Forget(node string) {
+func (b *Registry) Forget(node string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.forget(node)
 }
 
-func (b *Board) forget(node string) {
+func (b *Registry) forget(node string) {
 	if d := b.drivers[b.chosen[node].driver]; d != nil {
 		d.line.remove(node)
 	}
 	delete(b.chosen, node)
 }
 
-func (b *Board) pick(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, error) {
+func (b *Registry) pick(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, error) {
 	if r.Driver != "" {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -292,7 +292,7 @@ func (b *Board) pick(ctx context.Context, r *bierdriver.Router, capabilities []s
 }
 
 // Client is a driver by its name. It need not be the one that the router is watched by.
-func (b *Board) Client(name string) (*bierdriver.Client, error) {
+func (b *Registry) Client(name string) (*bierdriver.Client, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if d := b.drivers[name]; d != nil {
@@ -316,7 +316,7 @@ func brings(driver string) string {
 }
 
 // Unused says why there is no session to a router that nothing was asked of.
-func (b *Board) Unused(driver string) string {
+func (b *Registry) Unused(driver string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -328,7 +328,7 @@ func (b *Board) Unused(driver string) string {
 	return "no channel needs it: a session is opened when one is deployed on it"
 }
 
-func (b *Board) client(name string) *bierdriver.Client { return bierdriver.NewClient(b.sb.Dial(name)) }
+func (b *Registry) client(name string) *bierdriver.Client { return bierdriver.NewClient(b.sb.Dial(name)) }
 
 // rank orders drivers by how well they fit what a router announces: first those
 // that name the longest beginning of one of its capabilities, then by priority,
