@@ -328,7 +328,9 @@ func (b *Registry) Unused(driver string) string {
 	return "no channel needs it: a session is opened when one is deployed on it"
 }
 
-func (b *Registry) client(name string) *bierdriver.Client { return bierdriver.NewClient(b.sb.Dial(name)) }
+func (b *Registry) client(name string) *bierdriver.Client {
+	return bierdriver.NewClient(b.sb.Dial(name))
+}
 
 // rank orders drivers by how well they fit what a router announces: first those
 // that name the longest beginning of one of its capabilities, then by priority,

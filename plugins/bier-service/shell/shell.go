@@ -20,7 +20,7 @@ type Shell struct {
 	Routers   operations.Routers
 	Inspector operations.Inspector
 	Mounts    *mounts.Mounts
-	Registry     *drivers.Registry
+	Registry  *drivers.Registry
 }
 
 // Commands returns the table of commands.

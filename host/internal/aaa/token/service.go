@@ -139,11 +139,12 @@ func expiryKey(t time.Time, d string) string {
 }
 
 func (r record) remove(d string) []datastore.Op {
-	ops := []datastore.Op{
-		datastore.Delete(namespace, tokenKey(d)),
-		datastore.Delete(namespace, userKey(r.User, d)),
-		datastore.Delete(namespace, expiryKey(r.Expires, d)),
-	}
+	return append(r.index(d), datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, userKey(r.User, d)))
+}
+
+// index returns the writes that remove what else leads to a token.
+func (r record) index(d string) []datastore.Op {
+	ops := []datastore.Op{datastore.Delete(namespace, expiryKey(r.Expires, d))}
 	if r.Family != "" {
 		ops = append(ops, datastore.Delete(namespace, familyKey(r.Family, d)))
 	}

@@ -11,7 +11,7 @@ import (
 
 // maxDependents is how many tokens of a user one transaction removes. However many
 // somebody has asked for, disabling the user must fit into it.
-const maxDependents = 1000
+const maxDependents = 500
 
 // Dependents returns the writes that remove a user's tokens, for the transaction
 // that ends the user's logins. That transaction gives the user another epoch, or none,
@@ -23,8 +23,10 @@ func (s *Service) Dependents(sn datastore.Snapshot, user string) ([]datastore.Op
 			return nil, err
 		}
 		d := digestIn(e.Key)
-		// The expiry index is left to the sweep: it holds nothing of use.
 		ops = append(ops, datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, e.Key))
+		if r, _, err := readRecord(sn, d); err == nil && r != nil { // what is left of a damaged one is left to the sweep
+			ops = append(ops, r.index(d)...)
+		}
 	}
 	return ops, nil
 }
