@@ -22,10 +22,10 @@ func complete(doc map[string]any, schema []byte) ([]byte, error) {
 		return nil, fmt.Errorf("the schema of the settings: %w", err)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("settings.json", parsed); err != nil {
+	if err := c.AddResource("ctl:///settings.json", parsed); err != nil {
 		return nil, fmt.Errorf("the schema of the settings: %w", err)
 	}
-	compiled, err := c.Compile("settings.json")
+	compiled, err := c.Compile("ctl:///settings.json")
 	if err != nil {
 		return nil, fmt.Errorf("the schema of the settings: %w", err)
 	}

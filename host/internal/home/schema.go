@@ -85,10 +85,10 @@ func compile(schema []byte) (map[string]any, *jsonschema.Schema, error) {
 			return err
 		}})
 	}
-	if err := c.AddResource("settings.json", doc); err != nil {
+	if err := c.AddResource("ctl:///settings.json", doc); err != nil {
 		return nil, nil, err
 	}
-	s, err := c.Compile("settings.json")
+	s, err := c.Compile("ctl:///settings.json")
 	return object, s, err
 }
 
