@@ -26,7 +26,7 @@ type dialog struct {
 var everyDialog = []dialog{
 	{name: "keys", path: "#/account", then: []chromedp.Action{chromedp.Evaluate(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '?', bubbles: true}))`, nil)}},
 	{name: "vlan-add", path: "#/devices/switch%3A1/2199023255553", first: "Add VLAN…"},
-	{name: "vlan-check", path: "#/devices/switch%3A1/2199023255553", first: "Add VLAN…", then: []chromedp.Action{fill("VLAN", "9"), fill("Name", "lab"), fill("Tagged ports", "1-2"), pushed("Check"), shows("What will be sent")}},
+	{name: "vlan-check", path: "#/devices/switch%3A1/2199023255553", first: "Add VLAN…", then: []chromedp.Action{fill("VLAN", "9"), fill("Name", "lab"), fill("Tagged ports", "1-2"), pushed("Preview"), shows("What will be sent")}},
 	{name: "vlan-ports", path: "#/devices/switch%3A1/2199023255553/vlans", first: "Ports…"},
 	{name: "vlan-delete", path: "#/devices/switch%3A1/2199023255553/vlans", first: "Delete…"},
 	{name: "vlan-bulk", path: "#/devices", then: []chromedp.Action{until(`document.querySelector('[aria-label="Select all"]:enabled')?.click() ?? document.querySelector('[aria-label="Select all"]:checked')`), pushed("VLAN on")}},

@@ -65,7 +65,7 @@ link:
 	if held := routers["r1"].Config().String(); !strings.Contains(held, "232.1.1.1") {
 		t.Errorf("the ingress router does not hold the channel:\n%s", held)
 	}
-	run(ctx, t, "bier-status", press("news: 3 routers, 1 copy at the ingress"), shows("SI 0, 256 bits: 0x6"), cell("ingress"), cell("up"))
+	run(ctx, t, "bier-status", press("news: 3 routers, 1 copy at the ingress"), shows("Bit string (SI 0, 256 bits): 0x6 = r2, r3"), cell("ingress"), cell("up"))
 	var labels, marks string
 	run(ctx, t, "bier-map", press("Show on map"), until(`document.querySelector('canvas.map').ctl.layer?.labels?.size === 2`),
 		chromedp.Evaluate(`[...document.querySelector('canvas.map').ctl.layer.labels].map(([k, v]) => k + '=' + v).sort().join(' ')`, &labels),

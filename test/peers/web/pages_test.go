@@ -50,8 +50,8 @@ func TestPages(t *testing.T) {
 	// What is found is selected; its panel leads to the device.
 	run(ctx, t, "map-find", chromedp.SendKeys(`[aria-label="Find on the map"]`, "sw3"+kb.Enter), chromedp.WaitVisible(`.panel`), press("Open"), chromedp.WaitVisible(`.ports`), shows("02:00:00:00:00:03"))
 
-	run(ctx, t, "vlan", press("Add VLAN…"), fill("VLAN", "77"), fill("Name", "lab"), fill("Tagged ports", "1-2"), fill("Untagged ports", "5"), press("Check"),
-		shows(`"tagged-port-list":"1,2"`), press("Do it"), until(`document.querySelector('[data-result="✓"]')`), shows("read back: ports 1-2, 5"))
+	run(ctx, t, "vlan", press("Add VLAN…"), fill("VLAN", "77"), fill("Name", "lab"), fill("Tagged ports", "1-2"), fill("Untagged ports", "5"), press("Preview"),
+		shows(`"tagged-port-list": "1,2"`), press("Add the VLAN"), until(`document.querySelector('[data-result="✓"]')`), shows("read back: ports 1-2, 5"))
 	run(ctx, t, "vlans", press("✕"), chromedp.Click(`.tabs a[href$="/vlans"]`), until(`[...document.querySelectorAll('td')].some(d => d.textContent === '77')`))
 
 	run(ctx, t, "find", chromedp.SendKeys(`header [type=search]`, "sw4"+kb.Enter), until(`[...document.querySelectorAll('td a')].some(a => a.textContent === 'sw4')`))

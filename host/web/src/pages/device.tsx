@@ -15,12 +15,14 @@ export function spans(list: number[] = []): string {
   for (let i = 0; i < p.length; i++) { const from = p[i]!; while (p[i + 1] === p[i]! + 1) i++; out.push(from === p[i] ? `${from}` : `${from}-${p[i]}`); }
   return out.join(', ');
 }
-/** namedSpans writes names of ports that end with a number as eth1-4, 7. */
+/** namedSpans writes names of ports that end with a number as eth1-4, 7; port1 is port 1. */
 export function namedSpans(list: string[] = []): string {
   const by = new Map<string, number[]>(), other: string[] = [];
   for (const p of list) { const m = /^(.*?)(\d+)$/.exec(p); if (m) by.set(m[1]!, [...by.get(m[1]!) ?? [], Number(m[2])]); else other.push(p); }
-  return [...[...by].map(([prefix, n]) => prefix + spans(n)), ...other].join(', ');
+  return [...[...by].map(([prefix, n]) => (prefix === 'port' ? '' : prefix) + spans(n)), ...other].join(', ');
 }
+/** shortPort is the name of a port in a column of ports, and after the word port. */
+export const shortPort = (name: string): string => name.replace(/^port(?=\d+$)/, '');
 /** portsOf reads 1-4, 7; it throws what is wrong in words. */
 export function portsOf(text: string): number[] {
   return text.split(/[\s,]+/).filter(Boolean).flatMap(part => {
@@ -34,6 +36,8 @@ interface SwitchPort { port?: string; number?: number; description?: string; 'ad
 interface Rate { number?: number; 'in-bps'?: number | string; 'out-bps'?: number | string; 'new-errors'?: number | string }
 const bits = (v: number | string | undefined) => v === undefined ? '' : speedText(Math.round(Number(v) / 100) / 10) || '0';
 
+const looks = { linked: 'to a neighbour', up: 'up', down: 'down', blocked: 'blocked', unknown: 'not known' };
+
 export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) {
   const [chosen, setChosen] = useState(''), said = useData(s => real ? rpc<{ entry?: SwitchPort[]; partial?: string[] }>('switch:ports', { switch: n.id }, { signal: s }) : Promise.resolve({ entry: [], partial: [] }), [n.id, real]);
   const rates = useData(s => real ? rpc<{ entry?: Rate[] }>('switch:counters', { switch: n.id }, { signal: s, background: true }).then(r => r.entry ?? [], () => [] as Rate[]) : Promise.resolve([] as Rate[]), [n.id, real]);
@@ -44,18 +48,21 @@ export function PortsPart({ g, n, real }: { g: Graph; n: Node; real: boolean }) 
   return <>
     {said.error && <Failure error={said.error} retry={said.reload} />}{(said.value?.partial ?? []).map(x => <p key={x} class="note warn">{x}</p>)}
     <div class="ports" role="group" aria-label="Ports">{rows.map(r => <button key={r.short} class={'port ' + look(r)} aria-pressed={chosen === r.short} title={`${r.name}: ${r.state}${r.other ? ', to ' + r.other.name : ''}`} onClick={() => setChosen(chosen === r.short ? '' : r.short)}>{r.short}<span class="hidden"> {r.state}{r.other ? ' to ' + r.other.name : ''}</span></button>)}</div>
-    <p class="soft keys"><span class="port linked">1</span> to a neighbour <span class="port up">1</span> up <span class="port down">1</span> down <span class="port blocked">1</span> blocked <span class="port unknown">1</span> not known</p>
+    <p class="bar soft keys">{Object.entries(looks).map(([look, words]) => <span key={look}><span class={'port ' + look}>{'\u00a0'}</span> {words}</span>)}</p>
     <Table name="Ports" tools={chosen && <button class="plain" onClick={() => setChosen('')}>Show all ports</button>} rows={rows.filter(r => !chosen || r.short === chosen)} id={r => r.short} empty={<Empty>The device names no ports.</Empty>} columns={[{ name: 'Port', text: r => r.short }, { name: 'Name', text: r => r.name }, { name: 'State', text: r => r.state, cell: r => <Mark tone={r.state === 'up' ? 'good' : 'soft'}>{r.state}{r.e?.['admin-state'] === 'down' && ', switched off'}</Mark> },
-      { name: 'Speed', text: r => r.speed, cell: r => speedText(r.speed) }, { name: 'In, bit/s', text: r => Number(r.rate?.['in-bps'] ?? 0), cell: r => bits(r.rate?.['in-bps']), right: true }, { name: 'Out, bit/s', text: r => Number(r.rate?.['out-bps'] ?? 0), cell: r => bits(r.rate?.['out-bps']), right: true }, { name: 'New errors', text: r => Number(r.rate?.['new-errors'] ?? 0), cell: r => Number(r.rate?.['new-errors'] ?? 0) > 0 ? <Mark tone="bad">{r.rate!['new-errors']}</Mark> : '0', right: true },
+      { name: 'Speed', text: r => r.speed, cell: r => speedText(r.speed) }, { name: 'In, bit/s', text: r => r.state === 'down' ? '–' : Number(r.rate?.['in-bps'] ?? 0), cell: r => r.state === 'down' ? '–' : bits(r.rate?.['in-bps']), right: true }, { name: 'Out, bit/s', text: r => r.state === 'down' ? '–' : Number(r.rate?.['out-bps'] ?? 0), cell: r => r.state === 'down' ? '–' : bits(r.rate?.['out-bps']), right: true }, { name: 'New errors', text: r => Number(r.rate?.['new-errors'] ?? 0), cell: r => Number(r.rate?.['new-errors'] ?? 0) > 0 ? <Mark tone="bad">{r.rate!['new-errors']}</Mark> : '0', right: true },
       { name: 'PVID', text: r => r.e?.pvid ?? '' }, { name: 'Tagged', text: r => spans(r.e?.['tagged-vlan']) }, { name: 'STP', text: r => (r.e?.['stp-state'] ?? '').toLowerCase() }, { name: 'Neighbour', text: r => r.other?.name ?? (r.e?.neighbor ?? []).join(', '), cell: r => r.other ? <a href={to(['devices', g.id, r.other.id])}>{r.other.name}</a> : printable((r.e?.neighbor ?? []).join(', ')) }]} />
   </>;
 }
+
+/** Why switches were read, as switch:history says it. */
+const causes: Record<string, string> = { command: 'discovery, asked for', periodic: 'periodic discovery', list: 'discovery of a new list', trap: 'trap', counters: 'counters of traps', adopted: 'another controller' };
 
 export function HistoryPart({ n }: { n: Node }) {
   interface Change { time: string; change: string; 'node-id'?: string; switch?: string; port?: string; peer?: string; 'peer-port'?: string; 'mac-address'?: string; source?: string; cause?: string }
   const list = useData(s => rpc<{ entry?: Change[] }>('switch:history', { switch: n.id, limit: 1000 }, { signal: s }).then(r => (r.entry ?? []).map((e, i) => ({ ...e, i }))), [n.id]);
   const here = (e: Change) => !e['node-id'] || e['node-id'] === n.id; // a link is told by one of its ends, maybe the other one
-  return <Loaded data={list}>{v => <Table name="History" newest rows={v} id={e => String(e.i)} empty={<Empty>Nothing has changed on this switch since it is in the list.</Empty>} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{stamp(e.time)}</time> }, { name: 'Change', text: e => e.change }, { name: 'Port', text: e => (here(e) ? e.port : e['peer-port']) ?? '' }, { name: 'Other end', text: e => [...here(e) ? [e.peer, e['peer-port']] : [e.switch, e.port], e['mac-address']].filter(Boolean).join(' ') }, { name: 'Known from', text: e => e.source ?? '' }, { name: 'Because of', text: e => e.cause ?? '' }]} />}</Loaded>;
+  return <Loaded data={list}>{v => <Table name="History" newest rows={v} id={e => String(e.i)} empty={<Empty>Nothing has changed on this switch since it is in the list.</Empty>} columns={[{ name: 'Time', text: e => e.time, cell: e => <time title={e.time}>{stamp(e.time)}</time> }, { name: 'Change', text: e => e.change.replace('edge', 'link').replace('node', 'switch') }, { name: 'Port', text: e => shortPort((here(e) ? e.port : e['peer-port']) ?? '') }, { name: 'Other end', text: e => { const [other, port] = here(e) ? [e.peer, e['peer-port']] : [e.switch, e.port]; return [other, port && `port ${shortPort(port)}`, e['mac-address']].filter(Boolean).join(' '); } }, { name: 'Known from', text: e => e.source ?? '' }, { name: 'Cause', text: e => causes[e.cause ?? ''] ?? e.cause ?? '' }]} />}</Loaded>;
 }
 
 export function VlansPart({ n }: { n: Node }) {
@@ -68,7 +75,7 @@ export function VlansPart({ n }: { n: Node }) {
     { name: 'VLAN', text: r => r['vlan-id'] }, { name: 'Name', text: r => r['vlan-name'] ?? '' }, { name: 'Tagged', text: r => spans(r.tagged) }, { name: 'Untagged', text: r => spans(r.untagged) },
     { name: 'Do', text: () => '', cell: r => <><button class="plain" onClick={() => setEdit(r)}>Ports…</button> {r['vlan-id'] !== 1 && <button class="plain" onClick={() => setGone(r)}>Delete…</button>}</> }]} />}</Loaded>
     {edit && <VlanDialog targets={[n]} vlan={edit} onClose={() => { setEdit(null); list.reload(); }} />}
-    {gone && <Confirm title={`Delete VLAN ${gone['vlan-id']} on ${n.name}`} verb="Delete" onClose={() => setGone(null)} onDo={() => act.run(async () => { await rpc('vlan:delete-vlan', { 'node-id': num(n), 'vlan-id': gone['vlan-id'] }); list.reload(); return `VLAN ${gone['vlan-id']} is deleted, as the switch read back.`; })}>Its ports {spans(gone['port-list']) || '(none)'} leave it.</Confirm>}
+    {gone && <Confirm title={`Delete VLAN ${gone['vlan-id']} on ${n.name}`} verb="Delete" onClose={() => setGone(null)} onDo={() => act.run(async () => { await rpc('vlan:delete-vlan', { 'node-id': num(n), 'vlan-id': gone['vlan-id'] }); list.reload(); return `VLAN ${gone['vlan-id']} is deleted, as the switch read back.`; })}>{gone['port-list']?.length ? `Its ports ${spans(gone['port-list'])} leave it.` : 'It has no ports.'}</Confirm>}
   </>;
 }
 
@@ -99,11 +106,11 @@ export function VlanDialog({ targets, vlan, onClose }: { targets: Node[]; vlan?:
     {step === 1 && <><p class="soft">On {targets.map(n => n.name).join(', ')}.</p>
       {!vlan && <><Field label="VLAN" inputMode="numeric" required value={id} onInput={e => setID(e.currentTarget.value)} hint="1..4094" /><Field label="Name" maxLength={32} required value={name} onInput={e => setName(e.currentTarget.value)} hint="at most 32 characters of ASCII" /></>}
       <Field label="Tagged ports" value={tagged} onInput={e => setTagged(e.currentTarget.value)} hint="such as 1-4, 7" /><Field label="Untagged ports" value={untagged} onInput={e => setUntagged(e.currentTarget.value)} hint="such as 5; their PVID becomes this VLAN" />
-      <Outcome act={act} /><p class="actions"><button onClick={check}>Check</button></p></>}
+      <Outcome act={act} /><p class="actions"><button onClick={check}>Preview</button></p></>}
     {step === 2 && <><h3>What will be sent</h3>{warnings.map(w => <p key={w} class="note warn">{w}</p>)}{(before.value?.failed ?? []).map(([n, why]) => <p key={n.id} class="note warn">{n.name} could not be read: {why}</p>)}
-      <pre class="code">{targets.map(n => `POST /restconf/operations/vlan:${op}\n${JSON.stringify({ input: input(n) })}`).join('\n')}</pre>
+      <pre class="code">{targets.map(n => `POST /restconf/operations/vlan:${op}\n${JSON.stringify({ input: input(n) }, null, 2)}`).join('\n')}</pre>
       <ul class="plainlist" aria-live="polite">{targets.filter(n => results.has(n.id)).map(n => <li key={n.id} data-result={results.get(n.id)?.[0]}>{n.name}: {results.get(n.id)}</li>)}</ul>
-      <p class="actions"><button class="plain" onClick={() => { setStep(1); setResults(new Map()); }}>Back</button>{results.size === 0 ? <button disabled={act.busy} onClick={() => send(targets)}>Do it</button> : failed.length > 0 && !act.busy && <button onClick={() => send(failed)}>Retry {failed.length}</button>}</p></>}
+      <p class="actions"><button class="plain" onClick={() => { setStep(1); setResults(new Map()); }}>Back</button>{results.size === 0 ? <button disabled={act.busy} onClick={() => send(targets)}>{vlan ? 'Set the ports' : 'Add the VLAN'}</button> : failed.length > 0 && !act.busy && <button onClick={() => send(failed)}>Retry {failed.length}</button>}</p></>}
   </Dialog>;
 }
 
@@ -127,11 +134,15 @@ export function StpPart({ n }: { n: Node }) {
 }
 
 export function AclPart({ n }: { n: Node }) {
-  const act = useAct(), [sure, setSure] = useState(false);
-  return <section class="card"><p>ACLs are written by drivers that can; a switch does not give them back. First a profile says which fields are matched, then rules use it.</p>
-    <p class="actions"><a class="button plain" href={to(['api', 'POST /restconf/operations/acl:create-acl-profile'])}>Make a profile by the API</a> <a class="button plain" href={to(['api', 'POST /restconf/operations/acl:set-acl-rule'])}>Make a rule by the API</a> <button class="plain" onClick={() => setSure(true)}>Clear all…</button></p><Outcome act={act} />
+  const act = useAct(), [sure, setSure] = useState(false), said = useData(async s => {
+    const [list, drivers] = await Promise.all([rpc<{ entry?: { 'node-id': string; driver?: string[] }[] }>('switch:switches', {}, { signal: s }), rpc<{ entry?: { driver: string; operations?: string[] }[] }>('switch:drivers', {}, { signal: s })]);
+    const own = list.entry?.find(e => e['node-id'] === n.id)?.driver ?? [], does = (d: string) => drivers.entry?.find(x => x.driver === d)?.operations, can = own.find(d => does(d)?.includes('ApplyAcl'));
+    return can ? `Its driver ${can} writes ACLs.` : own.length && own.every(does) ? `Its driver ${own.join(', ')} cannot write ACLs.` : '';
+  }, [n.id]);
+  return <><section class="card">{said.value && <p>{said.value}</p>}<p>ACLs are written by drivers that can; switch:acls at the console shows them where the driver can read them. First a profile says which fields are matched, then rules use it.</p>
+    <p class="actions"><a class="button plain" href={to(['api', 'POST /restconf/operations/acl:create-acl-profile'])}>Make a profile in the API page</a> <a class="button plain" href={to(['api', 'POST /restconf/operations/acl:set-acl-rule'])}>Make a rule in the API page</a> <button class="plain" onClick={() => setSure(true)}>Clear all…</button></p><Outcome act={act} /></section>
     {sure && <Confirm title={`Clear the ACLs of ${n.name}`} verb="Clear" onClose={() => setSure(false)} onDo={() => act.run(async () => { await rpc('acl:clear-acl-table', { nodeId: num(n) }); return 'Cleared.'; })}>All profiles and rules of the switch are removed.</Confirm>}
-  </section>;
+  </>;
 }
 
 export function RawPart({ g, n }: { g: Graph; n: Node }) {
