@@ -6,7 +6,7 @@ import type { Shape } from './layout';
 import type { Kind, Pen, Stroke } from './pens';
 
 export interface View { x: number; y: number; zoom: number; width: number; height: number }
-export interface Layer { nodes?: Map<string, keyof Colours>; marks?: Map<string, string>; links?: Set<string>; labels?: Map<string, string>; title?: string }
+export interface Layer { nodes?: Map<string, keyof Colours>; marks?: Map<string, string>; links?: Set<string>; stopped?: Set<string>; transit?: Set<string>; labels?: Map<string, string>; title?: string }
 export interface Look { hidden?: Map<string, Node[]> | undefined; selected: Set<string>; found: string; layer: Layer | null; dim: Set<string> | null; flash: Set<string>; shape: Shape }
 interface Colours { ink: string; soft: string; line: string; paper: string; answering: string; silent: string; gone: string; outside: string; unknown: string; accent: string; bad: string }
 export type Type = 't0' | 't1';
@@ -16,7 +16,7 @@ export interface Box { id: string; fold: boolean; x: number; y: number; w: numbe
 
 export function palette(): Palette {
   const v = colours();
-  return { ink: v('ink'), soft: v('soft'), line: v('link'), paper: v('ground'), answering: v('good'), silent: v('warn'), gone: v('soft'), outside: v('info'), unknown: v('accent'), accent: v('accent'), bad: v('bad'),
+  return { ink: v('ink'), soft: v('soft'), line: v('link'), paper: v('ground'), answering: v('good'), silent: v('warn'), gone: v('soft'), outside: v('info'), unknown: v('soft'), accent: v('accent'), bad: v('bad'),
     sizes: { t0: parseFloat(token('t0')), t1: parseFloat(token('t1')) }, family: token('text') };
 }
 const radius = (zoom: number) => 9 * Math.max(0.35, Math.min(1.3, zoom ** 0.6));
@@ -34,7 +34,7 @@ export class Scene {
   readonly bounds: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
   readonly shapes: Shapes[] = [];
   private lines: Lines[] = [];
-  private rings: { r: number; at: Point[] }[] = [];
+  private rings: { r: number; gap: number; at: Point[] }[] = [];
   private areas: [number, number][][] = [];
   private ranked: Node[] = [];
   private texts: Text[] = [];
@@ -54,16 +54,17 @@ export class Scene {
     for (const l of g.links.values()) {
       degree.set(l.a, (degree.get(l.a) ?? 0) + 1);
       degree.set(l.b, (degree.get(l.b) ?? 0) + 1);
-      const band = fabric.get(l.a), chosen = look.selected.has(l.a) || look.selected.has(l.b), on = look.layer?.links?.has(l.id) ?? false;
-      if (band !== undefined && l.state === 'up' && band === fabric.get(l.b) && !chosen && !on) continue;
-      line(l.a, l.b, on || chosen ? c.accent : l.state === 'gone' ? c.gone : c.line, on ? width(l) + 2 : width(l), dashes[l.state], chosen || on ? 1 : (many ? faint : 0.75) * Math.min(this.dim(l.a), this.dim(l.b)));
+      const band = fabric.get(l.a), chosen = look.selected.has(l.a) || look.selected.has(l.b), on = look.layer?.links?.has(l.id) ?? false, stopped = look.layer?.stopped?.has(l.id) ?? false;
+      if (band !== undefined && l.state === 'up' && band === fabric.get(l.b) && !chosen && !on && !stopped) continue;
+      line(l.a, l.b, stopped ? c.silent : on || chosen ? c.accent : l.state === 'gone' ? c.gone : c.line, on || stopped ? width(l) + 2 : width(l), stopped ? [6, 4] : dashes[l.state], chosen || on || stopped ? 1 : (many ? faint : 0.75) * Math.min(this.dim(l.a), this.dim(l.b)));
     }
     for (const [a, b] of missing) if (g.nodes.has(a) && g.nodes.has(b)) line(a, b, c.bad, 2, [6, 4], Math.min(this.dim(a), this.dim(b)));
     this.lines = [...lines.values()];
     for (const n of g.nodes.values()) {
       const p = at.get(n.id)!, b = this.bounds, tint = look.layer?.nodes?.get(n.id), colour = tint ? c[tint] : c[n.state === 'answering' && away(look.hidden?.get(n.id) ?? []) ? 'silent' : n.state], alpha = this.dim(n.id);
       b[0] = Math.min(b[0], p.x); b[1] = Math.min(b[1], p.y); b[2] = Math.max(b[2], p.x); b[3] = Math.max(b[3], p.y);
-      if (look.selected.has(n.id) || look.flash.has(n.id) || look.found === n.id) this.rings.push({ r: this.foldRadius(n.id), at: [p] });
+      if (look.selected.has(n.id) || look.flash.has(n.id) || look.found === n.id) this.rings.push({ r: this.foldRadius(n.id), gap: 5, at: [p] });
+      else if (look.layer?.transit?.has(n.id)) this.rings.push({ r: this.foldRadius(n.id), gap: 2, at: [p] });
       const r = this.foldRadius(n.id), kind = n.kind === 'openflow' && n.state === 'answering' ? 'square' : n.kind === 'bier' && n.state === 'unknown' ? 'hexagon' : r && n.state === 'answering' ? 'unknown' : n.state, key = [kind, colour, alpha, r].join();
       let s = shapes.get(key);
       if (!s) shapes.set(key, s = { kind, colour, alpha, r, at: [] });
@@ -96,7 +97,7 @@ export class Scene {
       for (const p of at) { const x = p.x * z + ox, y = p.y * z + oy; if (x > -20 && y > -20 && x < v.width + 20 && y < v.height + 20) out.push(x, y); }
       if (out.length) pen.shapes(kind, out, size, colour, c.paper, alpha);
     };
-    for (const s of this.rings) put('ring', s.at, Math.max(r, s.r) + 5, c.accent, 1);
+    for (const s of this.rings) put('ring', s.at, Math.max(r, s.r) + s.gap, c.accent, 1);
     for (const s of this.shapes) put(s.kind, s.at, Math.max(r, s.r), s.colour, s.alpha);
     const boxes: Box[] = [];
     for (const t of this.textsAt(z)) {
