@@ -224,7 +224,7 @@ func TestLongOpen(t *testing.T) {
 	answered(ctx, t, c, ringOf(60), "", "#/map")
 	const elements = `document.querySelectorAll('*').length`
 	var first, last, asked int
-	run(ctx, t, "warm", until(drawn), evaluate(`happen(150)`, nil), shows("gone"), chromedp.Evaluate(elements, &first))
+	run(ctx, t, "warm", until(drawn), evaluate(`happen(150)`, nil), until(`[...document.querySelectorAll('.counts .mark')].some(m => m.textContent.endsWith(' gone'))`), chromedp.Evaluate(elements, &first))
 	before := used(ctx, t)
 	for range 12 {
 		run(ctx, t, "hour", evaluate(`happen(100)`, nil))

@@ -159,7 +159,7 @@ export function Outcome({ act }: { act: ReturnType<typeof useAct> }) {
   return <>{act.error && <Failure error={act.error} />}{act.done && <p class="note good" role="status" data-state="done">{act.done}</p>}</>;
 }
 
-export interface Series { label: string; values: number[]; bars?: boolean }
+export interface Series { label: string; values: number[]; bars?: boolean; tone?: Tone }
 /** Chart shows series over time; its file is loaded when the first is shown. */
 export function Chart({ label, times, series }: { label: string; times: number[]; series: Series[] }) {
   const box = useRef<HTMLDivElement>(null), [error, fail] = useState<Fault | null>(null);

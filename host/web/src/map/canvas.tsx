@@ -15,7 +15,8 @@ export function fit(g: Graph, at: Map<string, Point>, width: number, height: num
   const p = [...g.nodes.keys()].map(id => at.get(id)!);
   if (!p.length) return { x: 0, y: 0, zoom: 1, width, height };
   const xs = p.map(q => q.x), ys = p.map(q => q.y), x0 = Math.min(...xs), x1 = Math.max(...xs), y0 = Math.min(...ys), y1 = Math.max(...ys);
-  return { x: (x0 + x1) / 2, y: (y0 + y1) / 2 + 8, zoom: Math.min(1.6, (width - edge) / Math.max(1, x1 - x0), (height - edge) / Math.max(1, y1 - y0)), width, height };
+  const zoom = Math.min(3, (width - Math.max(edge, width / 10)) / Math.max(1, x1 - x0), (height - edge) / Math.max(1, y1 - y0)); // with room for names at both sides
+  return { x: (x0 + x1) / 2, y: (y0 + y1) / 2 + Math.min(8, 8 / zoom), zoom, width, height };
 }
 
 /** Small is the small map in the corner: its place, its view of all nodes, and its picture, which is drawn once for a scene. */

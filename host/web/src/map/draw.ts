@@ -1,12 +1,12 @@
 // A map as it is drawn. What does not depend on the view is worked out once for a graph and how it is looked at; a
 // frame only places what is in the view, with one stroke or fill for all that looks the same.
 import { colours, token } from '../core/theme';
-import { away, Graph, Link, Node, Point, speedText } from './graph';
+import { away, Graph, Link, neighbours, Node, Point, speedText } from './graph';
 import type { Shape } from './layout';
 import type { Kind, Pen, Stroke } from './pens';
 
 export interface View { x: number; y: number; zoom: number; width: number; height: number }
-export interface Layer { nodes?: Map<string, keyof Colours>; marks?: Map<string, string>; links?: Set<string>; labels?: Map<string, string>; title?: string }
+export interface Layer { nodes?: Map<string, keyof Colours>; marks?: Map<string, string>; links?: Set<string>; stopped?: Set<string>; transit?: Set<string>; labels?: Map<string, string>; title?: string }
 export interface Look { hidden?: Map<string, Node[]> | undefined; selected: Set<string>; found: string; layer: Layer | null; dim: Set<string> | null; flash: Set<string>; shape: Shape }
 interface Colours { ink: string; soft: string; line: string; paper: string; answering: string; silent: string; gone: string; outside: string; unknown: string; accent: string; bad: string }
 export type Type = 't0' | 't1';
@@ -16,7 +16,7 @@ export interface Box { id: string; fold: boolean; x: number; y: number; w: numbe
 
 export function palette(): Palette {
   const v = colours();
-  return { ink: v('ink'), soft: v('soft'), line: v('link'), paper: v('ground'), answering: v('good'), silent: v('warn'), gone: v('soft'), outside: v('info'), unknown: v('accent'), accent: v('accent'), bad: v('bad'),
+  return { ink: v('ink'), soft: v('soft'), line: v('link'), paper: v('ground'), answering: v('good'), silent: v('warn'), gone: v('soft'), outside: v('info'), unknown: v('soft'), accent: v('accent'), bad: v('bad'),
     sizes: { t0: parseFloat(token('t0')), t1: parseFloat(token('t1')) }, family: token('text') };
 }
 const radius = (zoom: number) => 9 * Math.max(0.35, Math.min(1.3, zoom ** 0.6));
@@ -34,7 +34,7 @@ export class Scene {
   readonly bounds: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
   readonly shapes: Shapes[] = [];
   private lines: Lines[] = [];
-  private rings: { r: number; at: Point[] }[] = [];
+  private rings: { r: number; gap: number; at: Point[] }[] = [];
   private areas: [number, number][][] = [];
   private ranked: Node[] = [];
   private texts: Text[] = [];
@@ -54,16 +54,17 @@ export class Scene {
     for (const l of g.links.values()) {
       degree.set(l.a, (degree.get(l.a) ?? 0) + 1);
       degree.set(l.b, (degree.get(l.b) ?? 0) + 1);
-      const band = fabric.get(l.a), chosen = look.selected.has(l.a) || look.selected.has(l.b), on = look.layer?.links?.has(l.id) ?? false;
-      if (band !== undefined && l.state === 'up' && band === fabric.get(l.b) && !chosen && !on) continue;
-      line(l.a, l.b, on || chosen ? c.accent : l.state === 'gone' ? c.gone : c.line, on ? width(l) + 2 : width(l), dashes[l.state], chosen || on ? 1 : (many ? faint : 0.75) * Math.min(this.dim(l.a), this.dim(l.b)));
+      const band = fabric.get(l.a), chosen = look.selected.has(l.a) || look.selected.has(l.b), on = look.layer?.links?.has(l.id) ?? false, stopped = look.layer?.stopped?.has(l.id) ?? false;
+      if (band !== undefined && l.state === 'up' && band === fabric.get(l.b) && !chosen && !on && !stopped) continue;
+      line(l.a, l.b, stopped ? c.silent : on || chosen ? c.accent : l.state === 'gone' ? c.gone : c.line, on || stopped ? width(l) + 2 : width(l), stopped ? [6, 4] : dashes[l.state], chosen || on || stopped ? 1 : (many ? faint : 0.75) * Math.min(this.dim(l.a), this.dim(l.b)));
     }
     for (const [a, b] of missing) if (g.nodes.has(a) && g.nodes.has(b)) line(a, b, c.bad, 2, [6, 4], Math.min(this.dim(a), this.dim(b)));
     this.lines = [...lines.values()];
     for (const n of g.nodes.values()) {
       const p = at.get(n.id)!, b = this.bounds, tint = look.layer?.nodes?.get(n.id), colour = tint ? c[tint] : c[n.state === 'answering' && away(look.hidden?.get(n.id) ?? []) ? 'silent' : n.state], alpha = this.dim(n.id);
       b[0] = Math.min(b[0], p.x); b[1] = Math.min(b[1], p.y); b[2] = Math.max(b[2], p.x); b[3] = Math.max(b[3], p.y);
-      if (look.selected.has(n.id) || look.flash.has(n.id) || look.found === n.id) this.rings.push({ r: this.foldRadius(n.id), at: [p] });
+      if (look.selected.has(n.id) || look.flash.has(n.id) || look.found === n.id) this.rings.push({ r: this.foldRadius(n.id), gap: 5, at: [p] });
+      else if (look.layer?.transit?.has(n.id)) this.rings.push({ r: this.foldRadius(n.id), gap: 3, at: [p] });
       const r = this.foldRadius(n.id), kind = n.kind === 'openflow' && n.state === 'answering' ? 'square' : n.kind === 'bier' && n.state === 'unknown' ? 'hexagon' : r && n.state === 'answering' ? 'unknown' : n.state, key = [kind, colour, alpha, r].join();
       let s = shapes.get(key);
       if (!s) shapes.set(key, s = { kind, colour, alpha, r, at: [] });
@@ -77,6 +78,15 @@ export class Scene {
   private foldRadius(id: string) { const f = this.foldText(id); return f ? Math.max(9, this.pen.measure(f, 't0') / 2 + 4) : 0; }
   /** foldText is how many nodes are folded into one, with a mark when some of them do not answer. */
   private foldText(id: string) { const f = this.look.hidden?.get(id); return f ? f.length + (away(f) && '!') : ''; }
+  /** free is how far the next link is from below, right, left and above of a node, as an angle. */
+  private free(id: string): number[] {
+    return [Math.PI / 2, 0, Math.PI, -Math.PI / 2].map(side => Math.min(Math.PI, ...this.angles(id).map(a => Math.abs(Math.atan2(Math.sin(a - side), Math.cos(a - side))))));
+  }
+  /** angles are those of the links of a node; of one with many there is no gap to look for. */
+  private angles(id: string): number[] {
+    const p = this.at.get(id)!, near = neighbours(this.g).get(id)!;
+    return near.size > 12 ? [] : [...near].map(n => { const q = this.at.get(n)!; return Math.atan2(q.y - p.y, q.x - p.x); });
+  }
   private dim(id: string) { return this.look.dim && !this.look.dim.has(id) ? 0.18 : 1; }
 
   /** paint draws what is in the view, and returns where names and folds are written: no two names overlap. */
@@ -96,13 +106,13 @@ export class Scene {
       for (const p of at) { const x = p.x * z + ox, y = p.y * z + oy; if (x > -20 && y > -20 && x < v.width + 20 && y < v.height + 20) out.push(x, y); }
       if (out.length) pen.shapes(kind, out, size, colour, c.paper, alpha);
     };
-    for (const s of this.rings) put('ring', s.at, Math.max(r, s.r) + 5, c.accent, 1);
+    for (const s of this.rings) put('ring', s.at, Math.max(r, s.r) + s.gap, c.accent, 1);
     for (const s of this.shapes) put(s.kind, s.at, Math.max(r, s.r), s.colour, s.alpha);
     const boxes: Box[] = [];
     for (const t of this.textsAt(z)) {
       const { id, fold, w, h } = t.box, x = t.box.x + ox, y = t.box.y + oy;
       if (x > v.width || y > v.height || x + w < 0 || y + h < 0) continue;
-      pen.text(t.text, x + w / 2, y + c.sizes[t.type] - 1, t.type, t.colour, c.paper, t.bold);
+      pen.text(t.text, x + w / 2, y + c.sizes[t.type] - 1, fold ? 0 : w, h, t.type, t.colour, c.paper, t.bold);
       if (id) boxes.push({ id, fold, x, y, w, h });
     }
     return boxes;
@@ -136,9 +146,9 @@ export class Scene {
     for (const n of this.ranked) {
       const p = at.get(n.id)!, x = p.x * zoom, y = p.y * zoom, bold = look.selected.has(n.id), text = n.name.length > 28 ? n.name.slice(0, 27) + '…' : n.name, away = Math.max(r, this.foldRadius(n.id)), o = { id: n.id, type, bold, colour: this.dim(n.id) < 1 ? c.soft : c.ink } as const;
       const side = away + 4 + pen.measure(text, type) / 2, middle = y - c.sizes[type] / 2 - 1;
-      for (const far of look.shape.core.has(n.id) ? [0, 12] : [0]) { // below, else to the right or left, else above
-        if (write(text, x, y + away + 1 + far, { ...o, must: bold }) || write(text, x + side + far, middle, o) || write(text, x - side - far, middle, o) || write(text, x, y - away - c.sizes[type] - 4 - far, o)) break;
-      }
+      const free = side < 70 ? this.free(n.id) : [1, 1, 1, 1], sides = [0, 1, 2, 3].sort((a, b) => Math.min(1, free[b]!) - Math.min(1, free[a]!)); // below, right, left, above
+      const put = (k: number, far: number) => write(text, x + [0, side + far, -side - far, 0][k]!, [y + away + 1 + far, middle, middle, y - away - c.sizes[type] - 4 - far][k]!, o);
+      if (![0, ...look.shape.core.has(n.id) ? [12] : []].some(far => sides.some(k => put(k, far))) && bold) write(text, x, y + away + 1, { ...o, must: true });
     }
     const all = zoom > 1.15 && g.links.size < 400;
     if (all || look.layer?.labels?.size || look.selected.size === 1) for (const l of g.links.values()) {
@@ -146,14 +156,14 @@ export class Scene {
       if (!label && !all && !(look.selected.size === 1 && (look.selected.has(l.a) || look.selected.has(l.b)))) continue;
       const p = at.get(l.a)!, q = at.get(l.b)!, a = [p.x * zoom, p.y * zoom] as const, b = [q.x * zoom, q.y * zoom] as const, long = Math.hypot(b[0] - a[0], b[1] - a[1]), half = c.sizes.t0 / 2 + 1;
       if (long < 70 && !label) continue;
-      for (const [from, to, port] of [[a, b, l.aPort], [b, a, l.bPort]] as const) {
-        for (const away of [r + 14, r + 22, r + 30]) { // beyond a name that is there
-          const f = away / long;
-          if (f <= 0.45 && write(port, from[0] + (to[0] - from[0]) * f, from[1] + (to[1] - from[1]) * f - half, {})) break;
-        }
+      for (const [id, from, to, port] of [[l.a, a, b, l.aPort], [l.b, b, a, l.bPort]] as const) {
+        const dx = (to[0] - from[0]) / long, dy = (to[1] - from[1]) / long, beside = (Math.abs(dy) * pen.measure(port, 't0') + Math.abs(dx) * 2 * half) / 2 + 4;
+        // On the side of the line with the wider gap, else on the other, beyond a name that is there.
+        const angles = this.angles(id), gap = (s: number) => Math.min(7, ...angles.map(x => ((x - Math.atan2(dy, dx)) * s + 4 * Math.PI) % (2 * Math.PI)).filter(x => x > 0.01 && x < 2 * Math.PI - 0.01)), sides = gap(1) < gap(-1) ? [-1, 1] : [1, -1];
+        [r + 12, r + 20, r + 28, r + 38].some(away => away <= long * 0.45 && sides.some(s => write(port, from[0] + dx * away - dy * beside * s, from[1] + dy * away + dx * beside * s - half, {})));
       }
       const middle = label || [l.count > 1 ? `${l.count}×` : '', speedText(l.speed), l.state === 'gone' ? 'gone' : ''].filter(Boolean).join(' ');
-      if (middle) write(middle, (a[0] + b[0]) / 2, (a[1] + b[1]) / 2 - half, {});
+      if (middle) [0.5, 0.4, 0.6].some(f => write(middle, a[0] + (b[0] - a[0]) * f, a[1] + (b[1] - a[1]) * f - half, {}));
     }
     this.zoom = zoom;
     return this.texts = out;

@@ -1,5 +1,6 @@
 // Layers of the map: who carries a VLAN, what spanning tree blocks, where a BIER channel goes.
 import { rpc, show, word } from '../core/api';
+import { count, natural } from '../core/data';
 import { Layer } from './draw';
 import { Graph } from './graph';
 
@@ -29,15 +30,16 @@ export async function loadLayer(g: Graph, id: string): Promise<Layer> {
     const carries = (n: string, port: string) => has.get(n)?.['port-list']?.includes(Number(port)) ?? false;
     const links = new Set([...g.links.values()].filter(l => carries(l.a, l.aPort) && carries(l.b, l.bPort)).map(l => l.id)), half = [...g.links.values()].filter(l => carries(l.a, l.aPort) !== carries(l.b, l.bPort));
     return { nodes: new Map([...g.nodes.keys()].map(n => [n, has.get(n) ? on : off])), marks: new Map(half.flatMap(l => [[l.a, '!'], [l.b, '!']])), links,
-      title: `VLAN ${arg}: ${[...has.values()].filter(Boolean).length} switches, ${half.length} links with one end only${failed.length ? `, ${failed.length} did not answer` : ''}` };
+      title: `VLAN ${arg}: ${count([...has.values()].filter(Boolean).length, 'switch', 'switches')}, ${count(half.length, 'link')} with one end only${failed.length ? `, ${count(failed.length, 'switch', 'switches')} without an answer` : ''}` };
   }
   if (kind === 'stp') {
     const roots = await each(switches, n => rpc<{ 'root-node-id'?: number | string }>('misc-config:get-stp-port-root', { 'node-id': Number(n), port: 1 }, { background: true }));
     const root = new Set(roots.done.map(([, r]) => String(r['root-node-id'] ?? ''))), ends = [...g.links.values()].flatMap(l => [[l, l.a, l.aPort], [l, l.b, l.bPort]] as const).filter(([, n]) => isSwitch(g, n));
     const states = await each(ends, ([, n, port]) => rpc<{ 'stp-port-state'?: string }>('misc-config:get-stp-port-state', { 'node-id': Number(n), port: Number(port) }, { background: true }));
-    const blocked = states.done.filter(([, s]) => /block|discard/i.test(s['stp-port-state'] ?? '')), stopped = new Set(blocked.map(([[l]]) => l.id));
-    return { nodes: new Map(switches.map(n => [n, root.has(n) ? on : blocked.some(([[, b]]) => b === n) ? bad : off])), marks: new Map([...switches.filter(n => root.has(n)).map(n => [n, 'root'] as [string, string]), ...blocked.map(([[, n, p]]) => [n, `port ${p} blocked`] as [string, string])]),
-      links: new Set([...g.links.keys()].filter(l => !stopped.has(l))), title: `Spanning tree: ${blocked.length} blocked ports${roots.failed.length ? `, ${roots.failed.length} switches without an answer` : ''}` };
+    const blocked = states.done.filter(([, s]) => /block|discard/i.test(s['stp-port-state'] ?? '')), stopped = new Set(blocked.map(([[l]]) => l.id)), of = (n: string) => blocked.filter(([[, b]]) => b === n).map(([[, , p]]) => p).sort(natural);
+    const mark = (n: string) => { const ports = of(n); return [root.has(n) ? 'root' : '', ports.length ? `${ports.length > 1 ? 'ports' : 'port'} ${ports.join(', ')} blocked` : ''].filter(Boolean).join(', '); };
+    return { nodes: new Map(switches.map(n => [n, root.has(n) ? on : of(n).length ? 'silent' : off])), marks: new Map(switches.map(n => [n, mark(n)] as const).filter(([, m]) => m)),
+      links: new Set([...g.links.keys()].filter(l => !stopped.has(l))), stopped, title: `Spanning tree: ${count(blocked.length, 'blocked port')}${roots.failed.length ? `, ${count(roots.failed.length, 'switch', 'switches')} without an answer` : ''}` };
   }
   if (kind !== 'bier' || !arg) return {};
   const answer = await rpc<{ channel?: Channel[] }>('bier-channel-api:query-channel', { 'topology-id': g.id, 'channel-name': [arg] }), c = answer.channel?.[0];
@@ -48,7 +50,7 @@ export async function loadLayer(g: Graph, id: string): Promise<Layer> {
   const tint = (n: string) => { const s = state.get(n); return !s ? off : s === 'applied' ? on : s === 'failed' || s === 'unreachable' ? bad : 'silent'; };
   const { edges, partly } = await treeOf(g, c), labels = new Map<string, string>();
   for (const [from, to, bits] of edges) { const l = [...g.links.values()].find(x => x.a === from && x.b === to || x.a === to && x.b === from); if (l) labels.set(l.id, [labels.get(l.id), bits].filter(Boolean).join(' ')); }
-  return { nodes: new Map([...g.nodes.keys()].map(n => [n, tint(n)])), marks, links: new Set(labels.keys()), labels, title: `Channel ${c.name}: ${channelState(c)}${c.copies !== undefined ? `, ${c.copies} ${c.copies === 1 ? 'copy' : 'copies'} at the ingress` : ''}${partly ? `; the tree is not whole: ${partly}` : ''}` };
+  return { nodes: new Map([...g.nodes.keys()].map(n => [n, tint(n)])), marks, links: new Set(labels.keys()), labels, transit: new Set(edges.flatMap(([a, b]) => [a, b]).filter(n => !marks.has(n))), title: `Channel ${c.name}: ${channelState(c)}${c.copies !== undefined ? `, ${c.copies} ${c.copies === 1 ? 'copy' : 'copies'} at the ingress` : ''}${partly ? `; the tree is not whole: ${partly}` : ''}` };
 }
 const signs: Record<string, string> = { applied: '✓', unverified: '?', pending: '…', unreachable: '⊘', failed: '✕' };
 

@@ -9,7 +9,8 @@ export interface Pen {
   lines(ends: number[], s: Stroke): void;
   shapes(kind: Kind, at: number[], r: number, colour: string, paper: string, alpha: number): void;
   area(points: number[], colour: string, alpha: number): void;
-  text(s: string, x: number, y: number, type: Type, colour: string, halo: string, bold: boolean): void;
+  /** text is written on a ground of a width and height, so that no line goes through it; without one when that is 0. */
+  text(s: string, x: number, y: number, w: number, h: number, type: Type, colour: string, ground: string, bold: boolean): void;
   measure(s: string, type: Type): number;
 }
 
@@ -50,11 +51,12 @@ export class CanvasPen implements Pen {
     const f = `${bold ? 'bold ' : ''}${this.c.sizes[type]}px ${this.c.family}`;
     if (f !== this.written) this.x.font = this.written = f;
   }
-  text(s: string, x: number, y: number, type: Type, colour: string, halo: string, bold: boolean) {
+  text(s: string, x: number, y: number, w: number, h: number, type: Type, colour: string, ground: string, bold: boolean) {
     const c = this.x;
     this.write(type, bold);
-    c.textAlign = 'center'; c.lineJoin = 'round'; c.lineWidth = 3.5; c.strokeStyle = halo; c.fillStyle = colour;
-    c.strokeText(s, x, y); c.fillText(s, x, y);
+    if (w) { c.fillStyle = ground; c.fillRect(x - w / 2, y + 1 - this.c.sizes[type], w, h); }
+    c.textAlign = 'center'; c.fillStyle = colour;
+    c.fillText(s, x, y);
   }
   measure(s: string, type: Type) {
     const key = type + s;
@@ -92,8 +94,9 @@ export class SVGPen implements Pen {
     }
   }
   area(points: number[], colour: string, alpha: number) { this.out.push(`<polygon points="${points.map(n => n.toFixed(1)).join(' ')}" fill="${colour}" opacity="${alpha}"/>`); }
-  text(s: string, x: number, y: number, type: Type, colour: string, halo: string, bold: boolean) {
-    this.out.push(`<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${this.c.sizes[type]}"${bold ? ' font-weight="bold"' : ''} fill="${colour}" stroke="${halo}" stroke-width="3.5" paint-order="stroke">${xml(s)}</text>`);
+  text(s: string, x: number, y: number, w: number, h: number, type: Type, colour: string, ground: string, bold: boolean) {
+    if (w) this.out.push(`<rect x="${(x - w / 2).toFixed(1)}" y="${(y + 1 - this.c.sizes[type]).toFixed(1)}" width="${w.toFixed(1)}" height="${h}" fill="${ground}"/>`);
+    this.out.push(`<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${this.c.sizes[type]}"${bold ? ' font-weight="bold"' : ''} fill="${colour}">${xml(s)}</text>`);
   }
   measure(s: string, type: Type) { return this.measured.measure(s, type); }
   document(v: { width: number; height: number }): string {

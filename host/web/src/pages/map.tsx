@@ -69,7 +69,7 @@ export function MapPage() {
     </>}>Map</Title>
     {problem.value && <div class="note warn" role="status">No answer since {readAt.value?.toLocaleTimeString()}: showing what was known then. <button onClick={() => void refresh()}>Retry</button></div>}
     <Outcome act={layerAct} /><Outcome act={exported} /><Outcome act={placing} />
-    <div class="bar">
+    <div class="bar counts">
       <span data-testid="counts">{g.nodes.size} nodes, {g.links.size} links</span>
       {(['answering', 'silent', 'gone', 'outside', 'unknown'] as const).map(s => count(s) > 0 && <Mark key={s} tone={toneOf[s]}>{count(s)} {s}</Mark>)}
       {form!.missing.length > 0 && <Mark tone="bad">{form!.missing.length} missing: not every leaf is linked to every spine</Mark>}
@@ -91,12 +91,13 @@ export function MapPage() {
         onMove={(n, p) => { at!.set(n, p); put(at!); }} onKey={k => { const f = actions[k]; f?.(); return !!f; }} />}
       {selected.size > 0 && <aside class="panel" aria-label="Selected">{[...selected].map(n => g.nodes.get(n)).filter(n => n !== undefined).slice(0, 8).map(n => <Panel key={n.id} g={g} n={n} fold={hidden?.get(n.id)} unfold={hidden?.has(n.id) || folding && open.has(n.id) ? () => unfold(n.id) : undefined} unpin={at?.get(n.id)?.pinned ? () => { const { x, y } = at.get(n.id)!; at.set(n.id, { x, y }); put(at); } : undefined} />)}</aside>}
     </div>
-    <Legend />
+    <Key kind={layerID.split(':')[0]!} />
+    <div class="below"><Legend /><Twin g={g} /></div>
     <Happened />
-    <Twin g={g} />
   </div>;
 }
 
+const portText = (p: string) => p && `port ${p}`;
 function Panel({ g, n, fold, unfold, unpin }: { g: Graph; n: Node; fold?: Node[] | undefined; unfold?: (() => void) | undefined; unpin?: (() => void) | undefined }) {
   useTick(5);
   const act = useAct(), links = [...g.links.values()].filter(l => l.a === n.id || l.b === n.id);
@@ -104,14 +105,22 @@ function Panel({ g, n, fold, unfold, unpin }: { g: Graph; n: Node; fold?: Node[]
     <dl class="facts"><dt>State</dt><dd><StateOf n={n} /> <small class="soft">{age(new Date(n.since))}</small></dd>
       {n.address && <><dt>Address</dt><dd>{n.address}</dd></>}{n.model && <><dt>Model</dt><dd>{n.model}</dd></>}
       <dt>Node</dt><dd class="mono">{n.id}</dd><dt>Ports</dt><dd>{n.ports.length}{n.ports.some(p => p.state) && `, ${n.ports.filter(p => p.state === 'up').length} up`}</dd></dl>
-    <ul class="plainlist">{links.slice(0, 12).map(l => { const other = l.a === n.id ? l.b : l.a; return <li key={l.id}><a href={to(['map', g.id], { sel: other })}>{l.a === n.id ? l.aPort : l.bPort} → {g.nodes.get(other)?.name} {l.a === n.id ? l.bPort : l.aPort}</a> {l.state !== 'up' && <small class="soft">{l.state}</small>}</li>; })}{links.length > 12 && <li class="soft">and {links.length - 12} more</li>}</ul>
-    <p class="actions"><a class="button" href={to(['devices', g.id, n.id])}>Open</a>{g.id.startsWith('switch') && <button class="plain" disabled={act.busy} onClick={() => act.run(async () => { await rpc('topology:rediscover'); await refresh(); return 'Discovered again.'; })}>Ask now</button>}{unfold && <button class="plain" title="(e)" onClick={unfold}>{fold ? `Unfold ${[fold.length, away(fold)].filter(Boolean).join(', ')}` : 'Fold its leaves'}</button>}{unpin && <button class="plain" onClick={unpin}>Unpin</button>}</p><Outcome act={act} />
+    <ul class="plainlist">{links.slice(0, 12).map(l => { const out = l.a === n.id, other = out ? l.b : l.a; return <li key={l.id}><a href={to(['map', g.id], { sel: other })}>{portText(out ? l.aPort : l.bPort)} → {g.nodes.get(other)?.name} {portText(out ? l.bPort : l.aPort)}</a> {l.state !== 'up' && <small class="soft">{l.state}</small>}</li>; })}{links.length > 12 && <li class="soft">and {links.length - 12} more</li>}</ul>
+    <p class="actions"><a class="button" href={to(['devices', g.id, n.id])}>Open</a>{g.id.startsWith('switch') && <button class="plain" disabled={act.busy} onClick={() => act.run(async () => { await rpc('topology:rediscover'); await refresh(); return 'Discovered again.'; })}>Rediscover</button>}{unfold && <button class="plain" title="(e)" onClick={unfold}>{fold ? `Unfold ${[fold.length, away(fold)].filter(Boolean).join(', ')}` : 'Fold its leaves'}</button>}{unpin && <button class="plain" onClick={unpin}>Unpin</button>}</p><Outcome act={act} />
   </section>;
 }
 
+/** Key says in one line what the layer draws. */
+function Key({ kind }: { kind: string }) {
+  return <p class="small mapkey">{kind === 'vlan' ? <><Mark tone="good">has the VLAN</Mark> <Mark tone="soft">has not</Mark>; thick links carry it at both ends; ! one end of a link does not carry it.</>
+    : kind === 'stp' ? <><Mark tone="good">root</Mark> <Mark tone="warn">has a blocked port</Mark> <Mark tone="soft">other switches</Mark>; thick links forward, dashed ones are blocked at one end.</>
+      : kind === 'bier' ? <>▲ in: ingress, ▼ out: egress; ✓ applied, ? unverified, … pending, ⊘ unreachable, ✕ failed; thick links carry the channel, with the bits that go over each: 0xc is the BFR-ids 3 and 4. A ring is a router in between.</>
+        : <><Mark tone="good">answering</Mark> <Mark tone="warn">silent</Mark> <Mark tone="soft">gone, or not known</Mark> <Mark tone="info">outside of the list</Mark>; links: solid both ends report it, dashed one end, dotted inferred.</>}</p>;
+}
+
 function Legend() {
-  return <details class="legend"><summary>Legend and keys</summary><p><Mark tone="good">answering</Mark> <Mark tone="warn">silent</Mark> <Mark tone="soft">gone, or not known</Mark> <Mark tone="info">outside of the list (◆)</Mark>; a square is an OpenFlow switch, a hexagon a BIER router.
-    Links: solid both ends report it; dashed one end; dotted inferred; grey and dashed gone for less than five minutes; red and dashed missing, where nearly every leaf is linked to every spine. A grey area is a fabric with more than a thousand links: those of a selected node are drawn. Thicker is faster. A number in a node is how many leaves are folded into it; a press on it unfolds them; with an ! some of them do not answer. Of leaves with the same neighbours one stands for all. Maps of more than {foldsAbove} nodes are folded by themselves until one zooms in; what is found or selected is always shown.</p>
+  return <details class="legend"><summary>Legend and keys</summary><p>A square is an OpenFlow switch, a hexagon a BIER router.
+    Links: grey and dashed gone for less than five minutes; red and dashed missing, where nearly every leaf is linked to every spine. A grey area is a fabric with more than a thousand links: those of a selected node are drawn. Thicker is faster. A number in a node is how many leaves are folded into it; a press on it unfolds them; with an ! some of them do not answer. Of leaves with the same neighbours one stands for all. Maps of more than {foldsAbove} nodes are folded by themselves until one zooms in; what is found or selected is always shown.</p>
   <p class="keys"><kbd>/</kbd> find <kbd>f</kbd> fit <kbd>l</kbd> arrange <kbd>u</kbd> undo <kbd>h</kbd> hops <kbd>c</kbd> fold leaves <kbd>e</kbd> unfold those of the selected node <kbd>+</kbd> <kbd>-</kbd> zoom <kbd>←↑→↓</kbd> neighbour <kbd>Enter</kbd> open <kbd>Esc</kbd> nothing selected</p></details>;
 }
 
