@@ -39,6 +39,7 @@ var everyDialog = []dialog{
 	{name: "bier-mount", path: "#/bier/switch%3A1/routers", first: "Mount a router…"},
 	{name: "bier-unmount", path: "#/bier/switch%3A1/routers", first: "Unmount…"},
 	{name: "plugin", path: "#/system/plugins", first: "switch"},
+	{name: "plugin-restart", path: "#/system/plugins", first: "Restart…"},
 	{name: "plugin-stop", path: "#/system/plugins", first: "Stop…"},
 	{name: "feature-install", path: "#/system/features", first: "Install…"},
 	{name: "feature-uninstall", path: "#/system/features?q=ctl-switch-all", first: "Uninstall…"},
