@@ -53,7 +53,7 @@ function Shell() {
       <button class="plain burger" aria-expanded={open} aria-controls="menu" onClick={() => setOpen(!open)}>Menu</button>
       <nav id="menu" class={open ? 'open' : ''} aria-label="Pages">{menu.map(([id, label]) => <a key={id} href={to([id])} aria-current={id === now ? 'page' : undefined}>{label}</a>)}</nav>
       <form class="find" role="search" onSubmit={e => e.preventDefault()}><Search label="Find MAC, IP or name" value={now === 'find' ? route.value.query.get('for') ?? '' : ''} onInput={() => undefined} onEnter={v => go(['find'], { for: v })} /></form>
-      <a class="who" href={to(['account'])}>{me.value?.user}<small class="soft"> {me.value?.roles.join(', ')}</small></a>
+      <a class="who" href={to(['account'])} title={`Roles: ${me.value?.roles.join(', ') || 'none'}`}>{me.value?.user}{me.value?.roles.length ? <small class="soft"> · {me.value.roles.join(', ')}</small> : ''}</a>
     </header>
     <Away />
     <main id="main" tabIndex={-1}>{Page ? <Page key={now} /> : <><Title>Not found</Title><Empty action={<a class="button" href={to(['map'])}>To the map</a>}>There is no page “{route.value.path.join('/')}”.</Empty></>}</main>

@@ -34,7 +34,7 @@ func TestAccess(t *testing.T) {
 		press("New policy…"), fill("Resource", "/restconf/b/**"), press("Save"), until(order+` === '/restconf/a/** /restconf/b/**'`),
 		chromedp.Click(`[aria-label="Move /restconf/b/** up"]`), until(order+` === '/restconf/b/** /restconf/a/**'`), chromedp.Reload(), until(order+` === '/restconf/b/** /restconf/a/**'`),
 		press("Delete…"), press("Delete"), until(order+` === '/restconf/a/**'`), press("Delete…"), press("Delete"), shows("There is no policy"))
-	run(ctx, t, "why", press("Why may …"), fill("User", "eve"), fill("Path", "/auth/v1/users"), press("Explain"), chromedp.WaitVisible(`[data-state=explained] .mark.bad`), shows("roles[admin]"),
+	run(ctx, t, "why", press("Explain access"), fill("User", "eve"), fill("Path", "/auth/v1/users"), press("Explain"), chromedp.WaitVisible(`[data-state=explained] .mark.bad`), shows("roles[admin]"),
 		fill("User", "admin"), press("Explain"), chromedp.WaitVisible(`[data-state=explained] .mark.good`))
 
 	run(ctx, t, "snapshot", showPage("#/system/snapshots"), chromedp.WaitVisible(`[data-state=empty]`), press("Save now"), shows("is written"), until(`document.querySelectorAll('tbody tr').length === 1`),

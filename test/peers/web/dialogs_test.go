@@ -39,6 +39,7 @@ var everyDialog = []dialog{
 	{name: "bier-mount", path: "#/bier/switch%3A1/routers", first: "Mount a router…"},
 	{name: "bier-unmount", path: "#/bier/switch%3A1/routers", first: "Unmount…"},
 	{name: "plugin", path: "#/system/plugins", first: "switch"},
+	{name: "plugin-restart", path: "#/system/plugins", first: "Restart…"},
 	{name: "plugin-stop", path: "#/system/plugins", first: "Stop…"},
 	{name: "feature-install", path: "#/system/features", first: "Install…"},
 	{name: "feature-uninstall", path: "#/system/features?q=ctl-switch-all", first: "Uninstall…"},
@@ -73,7 +74,7 @@ func pushed(name string) chromedp.Action {
 // closed closes the dialog that is open.
 var closed = chromedp.Tasks{chromedp.Evaluate(`document.querySelector('dialog').close()`, nil), until(`!document.querySelector('dialog')`)}
 
-// forDialogs makes what the dialogs are about: a VLAN, a BIER domain with a router and a channel, a policy.
+// forDialogs makes what the dialogs are about: a VLAN, a BIER domain with a router and a channel, a domain of users, a policy.
 func forDialogs(t *testing.T, c *harness.Controller) {
 	t.Helper()
 	for _, call := range []struct{ path, body string }{
@@ -87,6 +88,9 @@ func forDialogs(t *testing.T, c *harness.Controller) {
 		if a := c.Do("POST", "/restconf/operations/"+call.path, "admin:admin", call.body); a.Status != 200 || strings.Contains(a.Body, "FAILURE") {
 			t.Fatalf("%s: %d %s", call.path, a.Status, a.Body)
 		}
+	}
+	if a := c.Do("POST", "/auth/v1/domains", "admin:admin", `{"name":"lab"}`); a.Status != 201 { // sdn has no Delete…
+		t.Fatalf("domain: %d %s", a.Status, a.Body)
 	}
 	if a := c.Do("PUT", "/rests/data/aaa:http-authorization/policies", "admin:admin", `{"aaa:policies":{"policies":[{"resource":"/restconf/nothing/**","index":1,"permissions":[{"role":"admin","actions":["get"]}]}]}}`); a.Status/100 != 2 {
 		t.Fatalf("policies: %d %s", a.Status, a.Body)

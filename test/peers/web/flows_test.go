@@ -115,7 +115,7 @@ func TestRepositoriesAndGrants(t *testing.T) {
 		chromedp.WaitVisible(`.chart canvas`))
 	run(ctx, t, "repos-authors", press("Authors"), until(`document.querySelectorAll('tbody tr').length > 0`))
 	run(ctx, t, "repos-projects", press("Projects"), cell("zoo"))
-	run(ctx, t, "repos-compare", press("Releases compared"), shows("Write two releases"), fill("Projects", "zoo"), fill("Release", "master"), fill("Before", "nosuch"), until(`document.querySelector('[data-state=failed], .note.warn')`))
+	run(ctx, t, "repos-compare", press("Releases compared"), shows("Write two releases"), fill("Projects", "zoo"), fill("Release", "master"), fill("Compared with", "nosuch"), until(`document.querySelector('[data-state=failed], .note.warn')`))
 
 	repo := filepath.Join(c.Home, "listener.yaml")
 	feature := "name: lab\nfeatures:\n- name: login-listener\n  version: 1.0.0\n  description: writes logins down\n  plugins: [{name: login-listener}]\n"

@@ -1,9 +1,9 @@
 // The parts that pages are made of.
 import { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Fault, away, faultFrom } from './api';
 import { Data, age, count, csv, download, natural, printable, stamp } from './data';
-import { route, setQuery } from './route';
+import { route, setQuery, to } from './route';
 import { theme } from './theme';
 
 /** Title is the heading of a page, and the title of the window. */
@@ -12,10 +12,10 @@ export function Title({ children, side }: { children: string; side?: ComponentCh
   return <div class="title"><h1>{printable(children)}</h1>{side && <div class="side">{side}</div>}</div>;
 }
 
-const remedies: Record<number, string> = {
+const remedies: Record<number, ComponentChildren> = {
   0: 'It is tried again when you press Retry.', 401: 'Ask an administrator for the role, or log in as another user.', 403: 'Ask an administrator for the role, or log in as another user.',
-  404: 'It is not there, or the feature that serves it is not installed.', 409: 'Read the present state and try again.', 429: 'Too many attempts: wait a little.',
-  503: 'If nothing above says what to do: a plugin may be starting, or stopped. System, plugins shows it.', 504: 'The device did not answer in time: see its state.',
+  404: 'It is not there, or the feature that serves it is not installed.', 409: 'If nothing above says what to do: read the present state and try again.', 429: 'Too many attempts: wait a little.',
+  503: <>If nothing above says what to do: a plugin may be starting, or stopped. <a href={to(['system', 'plugins'])}>System, plugins</a> shows it.</>, 504: 'The device did not answer in time: see its state.',
 };
 
 /** Failure says what went wrong, and what to do. */
@@ -23,7 +23,7 @@ export function Failure({ error, retry }: { error: Fault; retry?: () => void }) 
   return <div class="note bad" role="alert" data-state="failed">
     <p><b>{error.status === 401 || error.status === 403 ? 'Not allowed' : error.status ? `Failed (${error.status})` : 'No answer'}.</b> {printable(error.message)}</p>
     {error.path && <p class="soft mono">{error.path}</p>}
-    <p class="soft">{remedies[error.status] ?? 'The log of the controller may say more: System, log.'}</p>
+    <p class="soft">{remedies[error.status] ?? <>The log of the controller may say more: <a href={to(['system', 'log'])}>System, log</a>.</>}</p>
     {retry && <button onClick={retry}>Retry</button>}
   </div>;
 }
@@ -50,6 +50,17 @@ export function Mark({ tone, children }: { tone: Tone; children: ComponentChildr
   return <span class={'mark ' + tone}><span aria-hidden="true">{marks[tone]}</span> {children}</span>;
 }
 
+/** Words breaks a text at blanks only: options and names stay whole, unless they are longer than a line. */
+export function Words({ children }: { children: string }) {
+  return <>{children.split(' ').map((w, i) => <>{i > 0 && ' '}{/\W/.test(w) && w.length <= line_ ? <span class="word">{w}</span> : w}</>)}</>;
+}
+
+/** Code is what is copied into a shell or a file. */
+export function Code({ children }: { children: string }) {
+  const act = useAct();
+  return <><pre class="code" tabIndex={0}>{children}</pre><p class="actions"><button type="button" class="plain" onClick={() => act.run(async () => { await navigator.clipboard.writeText(children); return 'Copied.'; })}>Copy</button></p><Outcome act={act} /></>;
+}
+
 export function Tabs({ base, tabs, now }: { base: (id: string) => string; tabs: [id: string, label: string][]; now: string }) {
   const box = useRef<HTMLElement>(null);
   useEffect(() => { box.current?.querySelector('[aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' }); }, [now]); // in a narrow window they are one row that scrolls
@@ -57,9 +68,14 @@ export function Tabs({ base, tabs, now }: { base: (id: string) => string; tabs: 
 }
 
 export interface Column<T> { name: string; text: (row: T) => string | number; cell?: (row: T) => ComponentChildren; right?: boolean }
-const rowHeight = 33, window_ = 60;
+/** Tables of more rows have those in the document that are seen, each one line. */
+const many_ = 500, rowHeight = 33, window_ = 60;
 /** So many rows are seen without a filter, and texts of so many characters are one line. */
 const few_ = 5, line_ = 40;
+/** sought is what a filter searches: a time as it is sent and as it is shown. */
+const sought = (v: string | number): string => (/^\d{4}-\d\d-\d\dT/.test(String(v)) ? `${v} ${stamp(String(v))}` : String(v)).toLowerCase();
+/** edge tells the style that columns are cut off at the right. */
+const edge = (e: HTMLElement) => e.toggleAttribute('data-cut', e.scrollLeft + e.clientWidth + 1 < e.scrollWidth);
 
 /** Table is a list that is filtered and sorted, with the rows that are visible in the document, and all of them as CSV. */
 interface TableProps<T> {
@@ -71,13 +87,19 @@ interface TableProps<T> {
   selected?: Set<string>; onSelect?: (s: Set<string>) => void; selectable?: (row: T) => boolean;
 }
 export function Table<T>({ name, rows, columns, id, empty, newest, tools, selected, onSelect, selectable = () => true }: TableProps<T>) {
-  const want = route.value.query.get('q') ?? '', [sort, setSort] = useState<[number, boolean]>([0, !newest]), [top, setTop] = useState(0);
+  const want = route.value.query.get('q') ?? '', [sort, setSort] = useState<[number, boolean]>([0, !newest]), [top, setTop] = useState(0), box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => { // the lower edge is on the screen, except of a table that begins far down
+    const e = box.current, above = e ? e.getBoundingClientRect().top + (e.closest('main')?.scrollTop ?? 0) : 0;
+    if (!e) return;
+    e.style.setProperty('--above', above < innerHeight / 2 ? above + 'px' : '');
+    edge(e);
+  });
   const shown = useMemo(() => {
     const w = want.toLowerCase(), [at, up] = sort, c = columns[at] ?? columns[0]!;
-    const list = w ? rows.filter(r => columns.some(x => String(x.text(r)).toLowerCase().includes(w))) : [...rows];
+    const list = w ? rows.filter(r => columns.some(x => sought(x.text(r)).includes(w))) : [...rows];
     return list.sort((a, b) => (up ? 1 : -1) * natural(String(c.text(a)), String(c.text(b))));
   }, [rows, want, sort]);
-  const few = shown.length <= 2 * window_, first = few ? 0 : Math.max(0, Math.min(shown.length - window_, Math.floor(top / rowHeight) - 15));
+  const few = shown.length <= many_, first = few ? 0 : Math.max(0, Math.min(shown.length - window_, Math.floor(top / rowHeight) - 15));
   const visible = few ? shown : shown.slice(first, first + window_), span = columns.length + (onSelect ? 1 : 0);
   const toggle = (key: string) => { const s = new Set(selected); if (!s.delete(key)) s.add(key); onSelect?.(s); };
   const low = /^[A-Z][a-z]/.test(name) ? name[0]!.toLowerCase() + name.slice(1) : name;
@@ -89,8 +111,8 @@ export function Table<T>({ name, rows, columns, id, empty, newest, tools, select
       <span class="soft" role="status">{shown.length === rows.length ? count(rows.length, 'row') : `${shown.length} of ${count(rows.length, 'row')}`}</span>
       <button class="plain" onClick={() => download(name.toLowerCase().replace(/\W+/g, '-') + '.csv', 'text/csv', csv([columns.map(c => c.name), ...shown.map(r => columns.map(c => c.text(r)))]))}>CSV</button>
     </div>
-    <div class="scroll" tabIndex={0} role="group" aria-label={`Rows of ${low}`} onScroll={e => { if (!few) setTop(e.currentTarget.scrollTop); }}>
-      <table aria-rowcount={shown.length}>
+    <div ref={box} class="scroll" tabIndex={0} role="group" aria-label={`Rows of ${low}`} onScroll={e => { edge(e.currentTarget); if (!few) setTop(e.currentTarget.scrollTop); }}>
+      <table aria-rowcount={shown.length} class={few ? undefined : 'windowed'}>
         <thead><tr>
           {onSelect && <th scope="col" class="pick"><input type="checkbox" aria-label="Select all" disabled={!may.length} checked={whole} onChange={() => onSelect(new Set(whole ? [] : may.map(id)))} /></th>}
           {columns.map((c, i) => <th key={c.name} scope="col" class={c.right ? 'right' : ''} aria-sort={sort[0] === i ? (sort[1] ? 'ascending' : 'descending') : undefined}>
@@ -100,7 +122,7 @@ export function Table<T>({ name, rows, columns, id, empty, newest, tools, select
           {first > 0 && <tr aria-hidden="true"><td colSpan={span} ref={e => { if (e) e.style.height = first * rowHeight + 'px'; }} /></tr>}
           {visible.map(r => <tr key={id(r)}>
             {onSelect && <td class="pick">{selectable(r) && <input type="checkbox" aria-label={'Select ' + columns[0]!.text(r)} checked={selected?.has(id(r))} onChange={() => toggle(id(r))} />}</td>}
-            {columns.map(c => <td key={c.name} class={c.right ? 'right' : String(c.text(r)).length > line_ ? 'long' : ''}>{c.cell ? c.cell(r) : printable(String(c.text(r)))}</td>)}
+            {columns.map(c => <td key={c.name} title={few ? undefined : String(c.text(r))} class={c.right ? 'right' : String(c.text(r)).length > line_ ? 'long' : ''}>{c.cell ? c.cell(r) : String(c.text(r)).length > line_ ? <Words>{printable(String(c.text(r)))}</Words> : printable(String(c.text(r)))}</td>)}
           </tr>)}
           {!few && <tr aria-hidden="true"><td colSpan={span} ref={e => { if (e) e.style.height = (shown.length - first - visible.length) * rowHeight + 'px'; }} /></tr>}
           {!shown.length && <tr><td colSpan={span} class="soft">Nothing here matches “{want}”.</td></tr>}

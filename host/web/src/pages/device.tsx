@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { call, Fault, rpc } from '../core/api';
 import { mac, natural, printable, stamp, useData } from '../core/data';
 import { to } from '../core/route';
-import { Confirm, Dialog, Empty, Failure, Field, Loaded, Mark, Outcome, Table, useAct } from '../core/ui';
+import { Code, Confirm, Dialog, Empty, Failure, Field, Loaded, Mark, Outcome, Table, useAct } from '../core/ui';
 import { Graph, Node, portName, speedText } from '../map/graph';
 import { Vlan, each } from '../map/layers';
 
@@ -147,5 +147,5 @@ export function AclPart({ n }: { n: Node }) {
 
 export function RawPart({ g, n }: { g: Graph; n: Node }) {
   const path = `/restconf/operational/network-topology:network-topology/topology/${encodeURIComponent(g.id)}/node/${encodeURIComponent(n.id)}`, raw = useData(s => call<unknown>(path, { signal: s }), [path]);
-  return <><p class="mono soft wrap">GET {path}</p><Loaded data={raw}>{v => <pre class="code" tabIndex={0}>{JSON.stringify(v, null, 2)}</pre>}</Loaded></>;
+  return <><p class="mono soft wrap">GET {path}</p><Loaded data={raw}>{v => <Code>{JSON.stringify(v, null, 2)}</Code>}</Loaded></>;
 }

@@ -56,7 +56,7 @@ function Explorer({ doc, id, want }: { doc: Document; id: string; want: string }
       <div ref={box} class="virtual" tabIndex={0} role="region" aria-label="List of operations; arrows choose" onKeyDown={move} onScroll={e => setTop(e.currentTarget.scrollTop)}><ul ref={e => { if (e) { e.style.height = shown.length * row + 'px'; } }}>
         {part.map((e, i) => <li key={e.id} ref={x => { if (x) x.style.top = (first + i) * row + 'px'; }}><a href={'#/api/' + encodeURIComponent(e.id) + (want ? '?q=' + encodeURIComponent(want) : '')} aria-current={e.id === id ? 'true' : undefined} title={e.id} tabIndex={-1}><b class={'verb ' + e.verb.toLowerCase()}>{e.verb}</b> {e.path.replace(/^\/restconf\/(operations\/)?/, '')}</a></li>)}</ul></div>
       {!shown.length && <p class="soft">Nothing here matches “{want}”.</p>}</section>
-    <section class="card detail" aria-label="Operation">{now ? <Try key={now.id + again} e={now} earlier={past().find(s => s.at === again)} other={now.twin ?? all.find(e => e.twin === now.id)?.id} doc={doc} /> : id ? <Empty>There is no operation “{id}” here (any more).</Empty> : <><Empty>Choose an operation. Here are those of the controller, and those that installed features with -ui show.</Empty><Requests /></>}</section>
+    <section class="card detail" aria-label="Operation">{now ? <Try key={now.id + again} e={now} earlier={past().find(s => s.at === again)} other={now.twin ?? all.find(e => e.twin === now.id)?.id} doc={doc} /> : id ? <Empty>There is no operation “{id}” here (any more).</Empty> : <><Empty>Choose an operation. The list has those of the controller, and those of each plugin whose feature NAME-ui is installed, such as ctl-bier-channel-ui.</Empty><Requests /></>}</section>
   </div>;
 }
 
