@@ -242,7 +242,7 @@ func TestLongOpen(t *testing.T) {
 	answered(ctx, t, c, ringOf(rows), "", "#/devices")
 	run(ctx, t, "table", until(fmt.Sprintf(`document.querySelector('main table').getAttribute('aria-rowcount') === '%d'`, rows)), chromedp.Evaluate(`performance.now()`, &shownAfter),
 		until(`(document.querySelector('main .scroll').scrollTop = 1e9, `+lastCell+` === 'swn4999')`), chromedp.Evaluate(`document.querySelectorAll('main tbody tr').length`, &inDocument), chromedp.Evaluate(elements, &all),
-		chromedp.SendKeys(`[aria-label="Filter devices"]`, "swn4321"), shows("1 of 5000"), cell("swn4321"))
+		chromedp.SendKeys(`[aria-label="Filter devices"]`, "swn4321"), shows("1 of 5,000"), cell("swn4321"))
 	heap := used(ctx, t)
 	t.Logf("5,000 devices: shown %.0f ms after the page was opened, %d rows and %d elements in the document, heap %.1f MB", shownAfter, inDocument, all, heap/1e6)
 	if inDocument > 100 || all > 2000 || heap > 40e6 {
