@@ -72,6 +72,9 @@ func TestPictures(t *testing.T) {
 	if dir == "" || at == "" {
 		t.Skip("SKIPPED, NOT TESTED: pictures are made when PICTURES and URL are set")
 	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	ctx, _ := browser(t)
 	only := os.Getenv("ONLY")
 	dark := func(on bool) chromedp.Action {

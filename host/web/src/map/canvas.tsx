@@ -49,6 +49,7 @@ function within(g: Graph, from: Set<string>, hops: number): Set<string> | null {
 export function MapCanvas(props: Props) {
   const ref = useRef<HTMLCanvasElement>(null), view = useRef<View | null>(null), now = useRef(props), frame = useRef(0), small = useRef<Small | null>(null), drawn = useRef<Box[]>([]), close = useRef(false);
   const pen = useRef<{ pen: CanvasPen; colours: Palette } | null>(null), scene = useRef<Scene | null>(null);
+  const fitted = useRef<{ view: View; window: number } | null>(null);
   now.current = props;
 
   const draw = () => {
@@ -77,6 +78,7 @@ export function MapCanvas(props: Props) {
     if (close.current !== v.zoom >= near) { close.current = !close.current; p.onNear(close.current); }
   };
   const redraw = () => { frame.current ||= requestAnimationFrame(draw); };
+  const fill = (width: number, height: number) => { fitted.current = { view: view.current = fit(now.current.g, now.current.at, width, height), window: innerWidth }; };
   /** changed draws again what is not drawn as before. */
   const changed = () => { scene.current = null; redraw(); };
 
@@ -84,7 +86,8 @@ export function MapCanvas(props: Props) {
     const c = ref.current!, size = new ResizeObserver(() => {
       const b = c.getBoundingClientRect(), old = view.current;
       if (!b.width || !b.height) return;
-      view.current = old ? { ...old, width: b.width, height: b.height } : fit(now.current.g, now.current.at, b.width, b.height);
+      // A window of another width, on a map that was not moved since, is filled again; the panel of a node moves nothing.
+      if (!old || old === fitted.current?.view && innerWidth !== fitted.current.window) fill(b.width, b.height); else view.current = { ...old, width: b.width, height: b.height };
       redraw();
     });
     // What tests read: places on the screen, the names that are written, and what is folded where.
@@ -99,7 +102,7 @@ export function MapCanvas(props: Props) {
     return () => { size.disconnect(); themed(); cancelAnimationFrame(frame.current); frame.current = 0; };
   }, []);
   useEffect(changed, [props.g, props.shape, props.hidden, props.at, props.turn, props.layer, props.selected, props.found, props.hops, props.flash]);
-  useEffect(() => { const v = view.current; if (v) { view.current = fit(now.current.g, now.current.at, v.width, v.height); redraw(); } }, [props.fitTurn, props.g.id]);
+  useEffect(() => { const v = view.current; if (v) { fill(v.width, v.height); redraw(); } }, [props.fitTurn, props.g.id]);
   useEffect(() => {
     const p = props.at.get(props.found), v = view.current;
     if (p && v) { view.current = { ...v, x: p.x, y: p.y, zoom: Math.max(v.zoom, 1) }; redraw(); }
