@@ -88,12 +88,14 @@ interface TableProps<T> {
 }
 export function Table<T>({ name, rows, columns, id, empty, newest, tools, selected, onSelect, selectable = () => true }: TableProps<T>) {
   const want = route.value.query.get('q') ?? '', [sort, setSort] = useState<[number, boolean]>([0, !newest]), [top, setTop] = useState(0), box = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => { // the lower edge is on the screen, except of a table that begins far down
+  const place = () => { // the lower edge is on the screen, except of a table that begins far down
     const e = box.current, above = e ? e.getBoundingClientRect().top + (e.closest('main')?.scrollTop ?? 0) : 0;
     if (!e) return;
     e.style.setProperty('--above', above < innerHeight / 2 ? above + 'px' : '');
     edge(e);
-  });
+  };
+  useLayoutEffect(place);
+  useEffect(() => { addEventListener('resize', place); return () => removeEventListener('resize', place); }, []);
   const shown = useMemo(() => {
     const w = want.toLowerCase(), [at, up] = sort, c = columns[at] ?? columns[0]!;
     const list = w ? rows.filter(r => columns.some(x => sought(x.text(r)).includes(w))) : [...rows];

@@ -87,7 +87,9 @@ export function MapCanvas(props: Props) {
       const b = c.getBoundingClientRect(), old = view.current;
       if (!b.width || !b.height) return;
       // A window of another width, on a map that was not moved since, is filled again; the panel of a node moves nothing.
-      if (!old || old === fitted.current?.view && innerWidth !== fitted.current.window) fill(b.width, b.height); else view.current = { ...old, width: b.width, height: b.height };
+      const still = old && old === fitted.current?.view;
+      if (!old || still && innerWidth !== fitted.current!.window) fill(b.width, b.height);
+      else { view.current = { ...old, width: b.width, height: b.height }; if (still) fitted.current!.view = view.current; }
       redraw();
     });
     // What tests read: places on the screen, the names that are written, and what is folded where.
