@@ -12,7 +12,7 @@ import (
 func TestSystemdTakesTheUnit(t *testing.T) {
 	program, err := exec.LookPath("systemd-analyze")
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: systemd-analyze is not installed")
+		t.Skip("SKIPPED, NOT TESTED: the peer systemd-analyze is not installed (Debian package systemd)")
 	}
 	text, err := os.ReadFile("ctld.service")
 	if err != nil {

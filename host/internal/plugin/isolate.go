@@ -260,7 +260,7 @@ func (s *supervisor) follow(ctx context.Context) {
 		return
 	}
 	s.log.Info("a file that the plugin may use has come or was replaced: its process is replaced, too")
-	if err := s.reload(ctx); err != nil {
+	if err := s.reload(ctx); err != nil && ctx.Err() == nil { // it goes on when the caller has left
 		s.log.Warn("the plugin goes on without the file", "error", err)
 	}
 }

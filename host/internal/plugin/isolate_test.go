@@ -117,11 +117,11 @@ func TestAPluginHasAUserOfItsOwn(t *testing.T) {
 			if !slices.Contains(i.Isolation.Missing, "own uid: ctld does not run as root") {
 				t.Errorf("missing: %q", i.Isolation.Missing)
 			}
-			t.Skip("SKIPPED, NOT TESTED: own uid: this test does not run as root")
+			t.Skip("SKIPPED, NOT TESTED: the peer, a user of its own for a plugin, needs root")
 		}
 		var uid, processes int
 		if _, err := fmt.Sscanf(i.Isolation.By[0], "own uid %d, up to %d", &uid, &processes); err != nil {
-			t.Skipf("SKIPPED, NOT TESTED: own uid: %q", i.Isolation.Missing)
+			t.Skipf("SKIPPED, NOT TESTED: the peer, a user of its own for a plugin, cannot be had: %q", i.Isolation.Missing)
 		}
 		if info, err := os.Stat(i.DataDir); err != nil || int(info.Sys().(*syscall.Stat_t).Uid) != uid {
 			t.Errorf("%s is not that of user %d: %v", i.DataDir, uid, err)

@@ -199,7 +199,7 @@ func sealable(t *testing.T) *os.File {
 	t.Helper()
 	fd, err := unix.MemfdCreate("answer", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
-		t.Skip("SKIPPED, NOT TESTED: this system has no memfd")
+		t.Skip("SKIPPED, NOT TESTED: the peer, a system with memfd, is not here")
 	}
 	return os.NewFile(uintptr(fd), "answer")
 }

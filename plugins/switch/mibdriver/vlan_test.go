@@ -292,6 +292,6 @@ func TestPortListsAsText(t *testing.T) {
 		}
 	}
 	if !found {
-		t.Skip("SKIPPED, NOT TESTED: no simulated make returns text")
+		t.Skip("SKIPPED, NOT TESTED: the peer, a simulated make that returns text, is not here")
 	}
 }

@@ -70,7 +70,7 @@ var everyPage = []struct{ name, path, ready string }{
 func TestPictures(t *testing.T) {
 	dir, at := os.Getenv("PICTURES"), strings.TrimSuffix(os.Getenv("URL"), "/")
 	if dir == "" || at == "" {
-		t.Skip("SKIPPED, NOT TESTED: pictures are made when PICTURES and URL are set")
+		t.Skip("SKIPPED, NOT TESTED: the peer, a controller to draw, is not named: set PICTURES and URL")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func TestARealFullDisk(t *testing.T) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 		out, err := cmd.CombinedOutput()
 		if errors.Is(err, os.ErrPermission) {
-			t.Skip("SKIPPED, NOT TESTED: only root may mount a file system")
+			t.Skip("SKIPPED, NOT TESTED: the peer, a file system that is full, needs root to be mounted")
 		}
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)

@@ -10,7 +10,7 @@ import (
 
 func TestAProgramDescribesItselfIsolated(t *testing.T) {
 	if have, strong := new(Keeper).Measure(); !strong {
-		t.Skipf("SKIPPED, NOT TESTED: this machine lacks %s", strings.Join(have.Missing, "; "))
+		t.Skipf("SKIPPED, NOT TESTED: the peer, a kernel that isolates, lacks %s", strings.Join(have.Missing, "; "))
 	}
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "key"), []byte("secret"), 0o600); err != nil {

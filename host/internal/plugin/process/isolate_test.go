@@ -163,7 +163,7 @@ func TestAnIsolatedProcessReachesNoOther(t *testing.T) {
 		return
 	}
 	if have, strong := new(Keeper).Measure(); !strong {
-		t.Skipf("SKIPPED, NOT TESTED: this machine lacks %s", strings.Join(have.Missing, "; "))
+		t.Skipf("SKIPPED, NOT TESTED: the peer, a kernel that isolates, lacks %s", strings.Join(have.Missing, "; "))
 	}
 	listen := func(network, address string) net.Listener {
 		l, err := net.Listen(network, address)
@@ -287,7 +287,7 @@ func asOwnUser(t *testing.T, base, home, own string, run func(*Isolate) string) 
 	defer k.Close()
 	uid, err := k.User(own)
 	if err != nil {
-		t.Logf("SKIPPED, NOT TESTED: own uid: %v", err)
+		t.Logf("SKIPPED, NOT TESTED: the peer, a user of its own for a plugin, cannot be had: %v", err)
 		return
 	}
 	if again, err := k.User(own); again != uid || err != nil {

@@ -77,7 +77,7 @@ func number(t *testing.T, r *bufio.Reader) int {
 func isolating(t *testing.T) *Keeper {
 	t.Helper()
 	if have, strong := new(Keeper).Measure(); !strong {
-		t.Skipf("SKIPPED, NOT TESTED: this machine lacks %s", strings.Join(have.Missing, "; "))
+		t.Skipf("SKIPPED, NOT TESTED: the peer, a kernel that isolates, lacks %s", strings.Join(have.Missing, "; "))
 	}
 	k := NewKeeper(Quota{})
 	t.Cleanup(k.Close)
@@ -94,7 +94,7 @@ func TestNothingOfAProcessIsLeft(t *testing.T) {
 			k := isolating(t)
 			switch {
 			case groups && k.groups.dir == "":
-				t.Skipf("SKIPPED, NOT TESTED: %s", strings.Join(k.groups.missing, "; "))
+				t.Skipf("SKIPPED, NOT TESTED: the peer, control groups, is not here: %s", strings.Join(k.groups.missing, "; "))
 			case !groups:
 				k.groups.dir = ""
 			}
