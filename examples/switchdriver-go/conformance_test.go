@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"ctl.internal/sdk/plugintest"
 )
@@ -12,7 +14,9 @@ import (
 // does the same.
 func TestConformance(t *testing.T) {
 	bin := filepath.Join(t.TempDir(), "switchdriver-go")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	plugintest.Run(t, bin)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 )
 
 // The unit of the packages is that of install.sh, too, which changes nothing but directories in it.
@@ -22,7 +24,9 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 	if err := os.WriteFile(file, regexp.MustCompile(`/usr/lib/ctl/ctld`).ReplaceAll(text, []byte("/bin/true")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), program, "verify", file).CombinedOutput()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, "verify", file).CombinedOutput()
 	if err != nil || regexp.MustCompile(`ctld\.service:\d+|(?m)^ctld\.service:`).Match(out) { // it also says what is wrong with other units
 		t.Errorf("%v\n%s", err, out)
 	}

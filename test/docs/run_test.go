@@ -81,7 +81,7 @@ func (s *site) page(t *testing.T, page string) (left []string) {
 			if _, err := os.Stat(filepath.Join(s.tree, words[len(words)-1])); err != nil {
 				t.Errorf("what runs this block is not there: %v\n%s", err, b.text)
 			}
-			if out, err := exec.Command("bash", "-n", "-c", b.text).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(harness.Deadline(t), "bash", "-n", "-c", b.text).CombinedOutput(); err != nil {
 				t.Errorf("is no shell: %s\n%s", out, b.text)
 			}
 			left = append(left, filepath.Base(page)+": "+b.of)
@@ -208,7 +208,7 @@ var files = map[string]func(t *testing.T, s *site, home string){
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.CommandContext(t.Context(), "promtool", "check", "config", filepath.Join(home, "prometheus.yml")).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(harness.Deadline(t), "promtool", "check", "config", filepath.Join(home, "prometheus.yml")).CombinedOutput(); err != nil {
 			t.Errorf("promtool: %v\n%s", err, out)
 		}
 	},
@@ -227,7 +227,7 @@ func validate(t *testing.T, s *site, home string) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.CommandContext(t.Context(), filepath.Join(bin, "ctl"), "--home", home, "config", "validate").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(harness.Deadline(t), filepath.Join(bin, "ctl"), "--home", home, "config", "validate").CombinedOutput(); err != nil {
 		t.Errorf("config validate: %v\n%s", err, out)
 	}
 }
@@ -235,7 +235,7 @@ func validate(t *testing.T, s *site, home string) {
 // sealed is a secret as aaa:seal-secret prints it.
 func (s *site) sealed(t *testing.T) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "ctl"), "--home", s.Home, "aaa:seal-secret")
+	cmd := exec.CommandContext(harness.Deadline(t), filepath.Join(bin, "ctl"), "--home", s.Home, "aaa:seal-secret")
 	cmd.Stdin = strings.NewReader("secret\nsecret\n")
 	out, err := cmd.Output()
 	if err != nil || !strings.HasPrefix(string(out), "{sealed}") {

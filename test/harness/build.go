@@ -1,11 +1,13 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"ctl.internal/sdk/plugintest/reserve"
 )
@@ -13,6 +15,8 @@ import (
 // Build builds ctld, ctl, idmtool and ctl-lab into dir, the controller's plugins and those
 // of the packages given into plugins below it, and copies the catalogue; root is the tree.
 func Build(root, dir string, plugins ...string) (output string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // with an empty cache, on a busy machine
+	defer cancel()
 	for target, packages := range map[string][]string{
 		dir + "/":         {"./host/ctld", "./host/ctl", "./host/idmtool", "./internal/lab/ctl-lab", "./host/ctl-plugins"},
 		dir + "/plugins/": plugins,
@@ -23,13 +27,13 @@ func Build(root, dir string, plugins ...string) (output string, err error) {
 		if len(packages) == 0 {
 			continue
 		}
-		cmd := exec.Command("go", append([]string{"build", "-o", target}, packages...)...)
+		cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", target}, packages...)...)
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return string(out), err
 		}
 	}
-	if out, err := exec.Command(filepath.Join(dir, "ctl-plugins"), "link", filepath.Join(dir, "plugins")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, filepath.Join(dir, "ctl-plugins"), "link", filepath.Join(dir, "plugins")).CombinedOutput(); err != nil {
 		return string(out), err
 	}
 	catalogue, err := os.ReadFile(filepath.Join(root, "features.yaml"))

@@ -84,7 +84,9 @@ func (m *EtcdMember) Leader() bool {
 // healthy asks the member through etcdctl, which also reaches one in a namespace.
 func (m *EtcdMember) healthy(before []string) bool {
 	line := append(append([]string{}, before...), "etcdctl", "--endpoints", m.Client, "endpoint", "health")
-	cmd := exec.Command(line[0], line[1:]...)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Env = append(os.Environ(), "ETCDCTL_API=3")
 	return cmd.Run() == nil
 }

@@ -2,10 +2,12 @@ package harness
 
 import (
 	"bufio"
+	"context"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Says starts a program, which runs until the test ends, and returns the first line of its output that holds a text.
@@ -34,4 +36,11 @@ func Says(t *testing.T, cmd *exec.Cmd, text string) string {
 func Lab(t *testing.T, bin, topology, list string, args ...string) {
 	t.Helper()
 	Says(t, exec.CommandContext(t.Context(), filepath.Join(bin, "ctl-lab"), append([]string{"--topology", topology, "--csv", list}, args...)...), "ready")
+}
+
+// Deadline is the time that a test gives a program it runs to its end, also one that it runs when it ends.
+func Deadline(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
 }

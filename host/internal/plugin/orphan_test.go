@@ -65,11 +65,13 @@ func TestFault05And07NothingOutlivesAKilledHost(t *testing.T) {
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	for deadline := time.Now().Add(time.Minute); running(pid); {
-		if time.Now().After(deadline) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for running(pid) {
+		if ctx.Err() != nil {
 			t.Fatalf("plugin process %d outlives its host", pid)
 		}
-		_ = exec.Command("true").Run() // lets the kernel deliver the signal
+		_ = exec.CommandContext(ctx, "true").Run() // lets the kernel deliver the signal
 	}
 	m, err := New(Options{RunDir: run, DataDir: dir, Limits: quick, Policy: quickPolicy})
 	if err != nil {

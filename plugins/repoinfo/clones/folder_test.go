@@ -22,11 +22,13 @@ func TestInspectTellsEveryState(t *testing.T) {
 	f := folder(t)
 	zoo := gittest.Zoo(t, filepath.Join(f.dir, "a", "zoo.git"))
 	gittest.New(t, filepath.Join(f.dir, "empty"))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	for _, clone := range [][]string{
 		{"--quiet", zoo.Dir, filepath.Join(f.dir, "a", "normal")},
 		{"--quiet", "--bare", "--depth=2", "file://" + zoo.Dir, filepath.Join(f.dir, "shallow.git")},
 	} {
-		if out, err := exec.Command("git", append([]string{"clone"}, clone...)...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "git", append([]string{"clone"}, clone...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"ctl.internal/test/harness"
 )
 
 func TestKeytoolReadsOurKeystores(t *testing.T) {
@@ -71,7 +73,7 @@ func TestKeystoresOfKeytoolAreRead(t *testing.T) {
 
 // handshake is what openssl says of the https listener.
 func (c *controller) handshake(args ...string) string {
-	cmd := exec.Command("openssl", append([]string{"s_client", "-connect", c.https, "-showcerts"}, args...)...)
+	cmd := exec.CommandContext(harness.Deadline(c.t), "openssl", append([]string{"s_client", "-connect", c.https, "-showcerts"}, args...)...)
 	out, _ := cmd.CombinedOutput()                     // a refused handshake is an answer, too
 	return strings.ReplaceAll(string(out), " = ", "=") // as newer ones write names
 }

@@ -36,7 +36,7 @@ func need(t *testing.T, tools ...string) {
 // sh runs a tool and returns what it said.
 func sh(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(name, args...)
+	cmd := exec.CommandContext(harness.Deadline(t), name, args...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C") // keytool speaks the user's language
 	out, err := cmd.CombinedOutput()
 	if err != nil {

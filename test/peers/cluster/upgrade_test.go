@@ -62,7 +62,7 @@ func nextRelease(t *testing.T) string {
 		if err := os.MkdirAll(dir+target, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + target}, packages...)...)
+		cmd := exec.CommandContext(harness.Deadline(t), "go", append([]string{"build", "-buildvcs=false", "-overlay", filepath.Join(dir, "overlay.json"), "-o", dir + target}, packages...)...)
 		cmd.Dir = abs
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)

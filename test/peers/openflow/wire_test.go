@@ -11,6 +11,8 @@ import (
 
 	"ctl.internal/plugins/openflow/lldp"
 	"ctl.internal/plugins/openflow/ofp13"
+
+	"ctl.internal/test/harness"
 )
 
 // What the codec writes is what Open vSwitch reads.
@@ -33,7 +35,7 @@ func TestOpenVSwitchReadsWhatIsSent(t *testing.T) {
 		"OFPT_ERROR (OF1.3) (xid=0x7): OFPHFC_INCOMPATIBLE":                          ofp13.Error{Kind: ofp13.ErrorHelloFailed, Code: ofp13.CodeIncompatible, Data: []byte("why")},
 	} {
 		raw := ofp13.Append(nil, 7, m)
-		out, err := exec.Command("ovs-ofctl", "ofp-print", hex.EncodeToString(raw)).CombinedOutput()
+		out, err := exec.CommandContext(harness.Deadline(t), "ovs-ofctl", "ofp-print", hex.EncodeToString(raw)).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%v, ovs-ofctl reads\n%s\nwant\n%s", err, out, want)
 		}
@@ -53,7 +55,7 @@ func TestForgedFramesMakeNoLink(t *testing.T) {
 	follow(t, p, r, r.complete())
 	for _, o := range []lldp.Origin{{Datapath: 3, Port: 2, Epoch: 1, Sequence: 1}, {Datapath: 99, Port: 1}, {Datapath: 2, Port: 1, Epoch: 5, Sequence: 2}} {
 		frame := hex.EncodeToString(lldp.Key("guessed").Frame(o, lldp.Header{System: "openflow:1"}))
-		out, err := exec.Command("ovs-appctl", "-t", filepath.Join(r.dir, "vswitchd.ctl"), "netdev-dummy/receive", "s1-1", frame).CombinedOutput()
+		out, err := exec.CommandContext(harness.Deadline(t), "ovs-appctl", "-t", filepath.Join(r.dir, "vswitchd.ctl"), "netdev-dummy/receive", "s1-1", frame).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

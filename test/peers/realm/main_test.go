@@ -116,7 +116,7 @@ func (d *daemon) resume(t *testing.T) {
 // must runs a program that has to succeed.
 func must(t *testing.T, environ []string, name string, args ...string) {
 	t.Helper()
-	cmd := exec.Command(name, args...)
+	cmd := exec.CommandContext(harness.Deadline(t), name, args...)
 	cmd.Env = append(os.Environ(), environ...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s %v: %v\n%s", name, args, err, out)

@@ -30,7 +30,7 @@ func need(t *testing.T, name string) string {
 		dirs = append(dirs, filepath.Join(cache, "ctl-peers", "bin"))
 	}
 	for _, dir := range dirs {
-		if path := filepath.Join(dir, name); dir != "" && exec.Command("test", "-x", path).Run() == nil {
+		if path := filepath.Join(dir, name); dir != "" && exec.CommandContext(harness.Deadline(t), "test", "-x", path).Run() == nil {
 			return path
 		}
 	}
@@ -43,7 +43,7 @@ func need(t *testing.T, name string) string {
 
 func run(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(name, args...)
+	cmd := exec.CommandContext(harness.Deadline(t), name, args...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s %s: %v\n%s", filepath.Base(name), strings.Join(args, " "), err, out)
@@ -183,7 +183,7 @@ func TestYangsonValidatesOurData(t *testing.T) {
 // as RFC 8040 section 3.1 says, reads the library and the operations, and writes and reads data.
 func TestPublicClient(t *testing.T) {
 	python := need(t, "python")
-	if exec.Command(python, "-c", "import restconf").Run() != nil {
+	if exec.CommandContext(harness.Deadline(t), python, "-c", "import restconf").Run() != nil {
 		t.Skip("SKIPPED, NOT TESTED: the peer iupy-restconf is not installed (test/peers/install.sh)")
 	}
 	c := harness.Start(t, bin, nil)
@@ -230,7 +230,7 @@ func TestOpenAPI(t *testing.T) {
 	})
 	t.Run("client in Python", func(t *testing.T) {
 		gen := need(t, "openapi-python-client")
-		cmd := exec.Command(gen, "generate", "--path", doc, "--meta", "none", "--output-path", filepath.Join(dir, "client"))
+		cmd := exec.CommandContext(harness.Deadline(t), gen, "generate", "--path", doc, "--meta", "none", "--output-path", filepath.Join(dir, "client"))
 		if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "ruff") { // the formatter may be absent
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -247,7 +247,7 @@ func TestOpenAPI(t *testing.T) {
 		}
 		run(t, gen, "-generate", "types,client", "-package", "goclient", "-o", filepath.Join(out, "client.go"), doc)
 		for _, args := range [][]string{{"mod", "init", "goclient"}, {"mod", "tidy"}, {"build", "./..."}} {
-			cmd := exec.Command("go", args...)
+			cmd := exec.CommandContext(harness.Deadline(t), "go", args...)
 			cmd.Dir, cmd.Env = out, append(os.Environ(), "GOFLAGS=-mod=mod")
 			if text, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("go %v: %v\n%s", args, err, text)

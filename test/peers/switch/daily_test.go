@@ -14,6 +14,8 @@ import (
 
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/plugintest"
+
+	"ctl.internal/test/harness"
 )
 
 // row is an entry of what a command shows as JSON; it has the members of all commands that are asked here.
@@ -97,11 +99,11 @@ func (c *chain) daily() {
 		only("where the host is", "switch:find", mac, nil, func(r row) bool { return r.How == how && r.VLAN == 100 }, at(port))
 	}
 	host := c.pre + "1h2"
-	if out, err := exec.Command("ip", "-n", host, "link", "set", "eth0", "down").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(harness.Deadline(c.t), "ip", "-n", host, "link", "set", "eth0", "down").CombinedOutput(); err != nil {
 		c.t.Fatalf("%v\n%s", err, out)
 	}
 	defer func() {
-		if out, err := exec.Command("ip", "-n", host, "link", "set", "eth0", "up").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(harness.Deadline(c.t), "ip", "-n", host, "link", "set", "eth0", "up").CombinedOutput(); err != nil {
 			c.t.Errorf("%v\n%s", err, out)
 		}
 	}()

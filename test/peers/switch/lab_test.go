@@ -26,6 +26,8 @@ import (
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/plugintest/reserve"
+
+	"ctl.internal/test/harness"
 )
 
 const root = "../../.."
@@ -177,7 +179,7 @@ func neighbours(t *testing.T, ns string) map[int]string {
 
 func ipJSON(t *testing.T, v any, args ...string) {
 	t.Helper()
-	out, err := exec.Command("ip", args...).Output()
+	out, err := exec.CommandContext(harness.Deadline(t), "ip", args...).Output()
 	if err != nil {
 		t.Fatalf("ip %v: %v", args, err)
 	}
@@ -192,7 +194,7 @@ func ipJSON(t *testing.T, v any, args ...string) {
 // ping counts the answers one host gets from another address.
 func ping(t *testing.T, from string, to netip.Addr) int {
 	t.Helper()
-	out, err := exec.Command("ip", "netns", "exec", from, "ping", "-q", "-i", "0.2", "-c", "5", "-w", "3", to.String()).CombinedOutput()
+	out, err := exec.CommandContext(harness.Deadline(t), "ip", "netns", "exec", from, "ping", "-q", "-i", "0.2", "-c", "5", "-w", "3", to.String()).CombinedOutput()
 	m := received.FindSubmatch(out)
 	if m == nil {
 		t.Fatalf("ping: %v\n%s", err, out)

@@ -14,6 +14,8 @@ import (
 
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/plugintest"
+
+	"ctl.internal/test/harness"
 )
 
 // arpRow is a row of `ip -j neigh`.
@@ -104,7 +106,7 @@ func TestSpanningTreeAndARP(t *testing.T) {
 	})
 
 	address := net + ".77"
-	if out, err := exec.Command("ip", "-n", names[0], "neigh", "add", address, "lladdr", "02:aa:bb:cc:dd:ee", "dev", "mgmt", "nud", "permanent").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(harness.Deadline(t), "ip", "-n", names[0], "neigh", "add", address, "lladdr", "02:aa:bb:cc:dd:ee", "dev", "mgmt", "nud", "permanent").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range names {

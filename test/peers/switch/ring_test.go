@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ctl.internal/sdk/plugintest"
+
+	"ctl.internal/test/harness"
 )
 
 type edgeList struct {
@@ -89,7 +91,7 @@ func TestRing(t *testing.T) {
 	ctx := long(t)
 	for _, state := range []string{"", "down", "up"} {
 		if state != "" {
-			if out, err := exec.Command("ip", "-n", names[0], "link", "set", "e1", state).CombinedOutput(); err != nil {
+			if out, err := exec.CommandContext(harness.Deadline(t), "ip", "-n", names[0], "link", "set", "e1", state).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 		}

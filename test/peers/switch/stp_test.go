@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ctl.internal/sdk/plugintest"
+
+	"ctl.internal/test/harness"
 )
 
 // bridgePort is a port of a Linux bridge as `ip -j -d link` tells it.
@@ -138,7 +140,7 @@ func TestInferenceFromSpanningTree(t *testing.T) {
 	if len(edges) != len(names) {
 		t.Errorf("%d cables, want %d", len(edges), len(names))
 	}
-	if out, err := exec.Command("ip", "-n", names[0], "link", "set", "e1", "down").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(harness.Deadline(t), "ip", "-n", names[0], "link", "set", "e1", "down").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	until(ctx, t, p, func() string {

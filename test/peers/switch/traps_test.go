@@ -18,6 +18,8 @@ import (
 	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/plugintest"
 	"ctl.internal/sdk/plugintest/reserve"
+
+	"ctl.internal/test/harness"
 )
 
 type trapReport struct {
@@ -201,7 +203,7 @@ func TestTrapsOfRing(t *testing.T) {
 		return ""
 	}
 	set := func(state string) {
-		if out, err := exec.Command("ip", "-n", names[0], "link", "set", "e1", state).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(harness.Deadline(t), "ip", "-n", names[0], "link", "set", "e1", state).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -246,7 +248,7 @@ func TestTrapsOfRing(t *testing.T) {
 // restartAgent ends the snmpd of a namespace and starts it again as it was.
 func restartAgent(t *testing.T, ns string) {
 	t.Helper()
-	out, err := exec.Command("ip", "netns", "pids", ns).Output()
+	out, err := exec.CommandContext(harness.Deadline(t), "ip", "netns", "pids", ns).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +270,7 @@ func restartAgent(t *testing.T, ns string) {
 			args = append(args, string(a))
 		}
 		// It ends on its own; the address is free once it has.
-		if out, err := exec.Command("kill", string(pid)).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(harness.Deadline(t), "kill", string(pid)).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		patiently(long(t), t, func() string {

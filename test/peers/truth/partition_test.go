@@ -33,7 +33,7 @@ func (s *site) space(i int) string   { return fmt.Sprintf("ctl%d-%d", s.number, 
 func (s *site) address(i int) string { return fmt.Sprintf("10.213.%d.%d", s.number, i+1) }
 func (s *site) must(args ...string) {
 	s.t.Helper()
-	if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(harness.Deadline(s.t), "ip", args...).CombinedOutput(); err != nil {
 		s.t.Fatalf("ip %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
@@ -55,7 +55,7 @@ func newSite(t *testing.T) *site {
 	s := &site{t: t, number: reserve.Number(t, "truth-site", 1, 200)}
 	remove := func() {
 		for _, name := range []string{s.hub(), s.space(0), s.space(1), s.space(2)} {
-			_ = exec.Command("ip", "netns", "del", name).Run()
+			_ = exec.CommandContext(harness.Deadline(t), "ip", "netns", "del", name).Run()
 		}
 	}
 	remove() // what a killed test has left

@@ -1,12 +1,14 @@
 package scaffold
 
 import (
+	"context"
 	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func source(t *testing.T) string {
@@ -26,8 +28,10 @@ func source(t *testing.T) string {
 // that an installation lays down and nothing else of the source tree.
 func TestSkeletonsWork(t *testing.T) {
 	sdk := filepath.Join(t.TempDir(), "sdk")
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
+	defer cancel()
 	if !testing.Short() {
-		c := exec.CommandContext(t.Context(), "go", "run", "./internal/sdkcopy", sdk)
+		c := exec.CommandContext(ctx, "go", "run", "./internal/sdkcopy", sdk)
 		c.Dir = source(t)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -55,7 +59,7 @@ func TestSkeletonsWork(t *testing.T) {
 			if testing.Short() {
 				return
 			}
-			c := exec.CommandContext(t.Context(), "go", "test", "./...")
+			c := exec.CommandContext(ctx, "go", "test", "./...")
 			c.Dir = dir
 			c.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOPROXY=off", "GOWORK=off")
 			if out, err := c.CombinedOutput(); err != nil {

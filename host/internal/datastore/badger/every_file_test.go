@@ -20,7 +20,9 @@ import (
 // crash. The store is refused and left as it is, or opens with all that was acknowledged.
 func TestDamageOfEveryFile(t *testing.T) {
 	if os.Getenv(leaksEnv) == "" { // Badger leaks goroutines when it refuses to open
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestDamageOfEveryFile$", "-test.v")
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run", "^TestDamageOfEveryFile$", "-test.v")
 		cmd.Env = append(os.Environ(), leaksEnv+"=1")
 		out, err := cmd.CombinedOutput()
 		if err != nil {

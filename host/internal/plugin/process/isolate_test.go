@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -111,9 +112,11 @@ func hostile() {
 		act("write-program", os.WriteFile(os.Args[0]+".new", nil, 0o755))
 	}
 	act("own-file", os.WriteFile(filepath.Join(own, "file"), []byte("#!/bin/sh\n"), 0o755))
-	act("run-own-file", exec.Command(filepath.Join(own, "file")).Run())
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	act("run-own-file", exec.CommandContext(ctx, filepath.Join(own, "file")).Run())
 	act("granted-file", os.WriteFile(filepath.Join(granted, "file"), nil, 0o600))
-	act("run-system", exec.Command("/bin/sh", "-c", "exit 0").Run())
+	act("run-system", exec.CommandContext(ctx, "/bin/sh", "-c", "exit 0").Run())
 	_, err = os.ReadFile("/etc/hosts")
 	act("read-system", err)
 	u, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)

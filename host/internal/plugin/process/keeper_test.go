@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -12,11 +13,14 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // escape starts a process that leaves the group, the session and the parent of a plugin, and prints its pid.
 func escape() {
-	c := exec.Command("sh", "-c", "sleep 300 >/dev/null & echo $!")
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "sh", "-c", "sleep 300 >/dev/null & echo $!")
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	c.Stderr = os.Stderr // a pipe would be held open by it
 	out, err := c.Output()
@@ -31,7 +35,7 @@ func escape() {
 		fmt.Println(answer)
 	}
 	if err == nil {
-		_ = exec.Command("sleep", "300").Run() // until it is killed
+		_ = exec.CommandContext(ctx, "sleep", "300").Run() // until it is killed
 	}
 }
 
