@@ -9,8 +9,8 @@ import (
 )
 
 // releasePages gives back the pages of the program's own file that only the start needed: kernels map all that
-// is cached around a page that is used, up to the whole file. What is used again is mapped again. Mappings with
-// pages of their own, as relocations make, are left alone.
+// is cached around a page that is used, 2 MiB at a time where the file is cached in huge pages, which is turned off.
+// What is used again is mapped again. Mappings with pages of their own, as relocations make, are left alone.
 func releasePages() {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -29,7 +29,9 @@ func releasePages() {
 			n, _ := fmt.Sscanf(f[0], "%x-%x", &from, &to)
 			own = n == 2 && strings.Join(f[5:], " ") == program && !strings.Contains(f[1], "w")
 		case own && slices.Equal(f, []string{"Anonymous:", "0", "kB"}):
-			_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, from, to-from, syscall.MADV_DONTNEED)
+			for _, advice := range [...]uintptr{syscall.MADV_NOHUGEPAGE, syscall.MADV_DONTNEED} {
+				_, _, _ = syscall.RawSyscall(syscall.SYS_MADVISE, from, to-from, advice)
+			}
 		}
 	}
 }
