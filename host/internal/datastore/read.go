@@ -69,11 +69,12 @@ func Read(ctx context.Context, s Store, f func(Snapshot) error) error {
 // commit that is cut off fails with a fault of kind Timeout, and may be applied all the same.
 // measured, if there is one, gets how long each "barrier" and "commit" took, and its error.
 func Bound(s Store, limit time.Duration, measured ...func(operation string, took time.Duration, err error)) Store {
-	b := bounded{s, limit, &atomic.Int64{}, func(string, time.Duration, error) {}}
+	l, shared := s.(Leases)
+	b := bounded{s, limit, shared, &atomic.Int64{}, func(string, time.Duration, error) {}}
 	if len(measured) > 0 {
 		b.measured = measured[0]
 	}
-	if l, ok := s.(Leases); ok {
+	if shared {
 		return struct {
 			bounded
 			Leases
@@ -85,7 +86,9 @@ func Bound(s Store, limit time.Duration, measured ...func(operation string, took
 type bounded struct {
 	Store
 	limit time.Duration
-	away  *atomic.Int64 // when a barrier failed last, in Unix nanoseconds; 0 = the last one did not
+	// shared says that a barrier asks other nodes; an embedded engine answers from memory, which needs no timer.
+	shared bool
+	away   *atomic.Int64 // when a barrier failed last, in Unix nanoseconds; 0 = the last one did not
 
 	measured func(operation string, took time.Duration, err error)
 }
@@ -114,8 +117,12 @@ func (b bounded) Barrier(ctx context.Context) (Revision, error) {
 	}
 	limit, done := b.wait(ctx)
 	defer done()
-	bound, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	bound := ctx
+	if b.shared {
+		var cancel context.CancelFunc
+		bound, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
 	began := time.Now()
 	rev, err := b.Store.Barrier(bound)
 	b.measured("barrier", time.Since(began), err)
