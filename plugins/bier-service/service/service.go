@@ -12,8 +12,6 @@ import (
 
 	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-service/drivers"
-	"ctl.internal/plugins/bier-service/operations"
-	"ctl.internal/plugins/bier-service/shell"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
@@ -93,9 +91,8 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		s.data.store.Role(ctx, role, s.act)
 	})
 	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.broken) })
-	h := &operations.Handlers{Routers: s, Inspector: s, Mounts: s.data.Mounts}
-	sh := &shell.Shell{Routers: s, Inspector: s, Mounts: s.data.Mounts, Registry: s.registry}
-	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
+	return &sdk.Plugin{Operations: s.mux(), Commands: s.commands(), State: s.data.store, Check: s.data.Check,
+		Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
 // intended is called when topologies or channels have changed.
