@@ -17,37 +17,28 @@ const memoryLimit = 64 << 20
 
 // Write implements io.Writer for the maker.
 func (e *entry) Write(p []byte) (n int, err error) {
-	if e.file != nil && len(e.tail) == 0 {
+	if e.file != nil && len(e.tail) == 0 { // both are the maker's until it is done
 		n, err = e.file.WriteAt(p, e.onDisk)
 	}
 	rest := p[n:]
-	if len(rest) > 0 && !e.cache.room(int64(len(rest))) {
-		return 0, fault.New(fault.Unavailable, "the answer cannot be kept in %s: %v", e.cache.dir, err)
+	c := e.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.memory+int64(len(rest)) > memoryLimit {
+		return 0, fault.New(fault.Unavailable, "the answer cannot be kept in %s: %v", c.dir, err)
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	c.memory += int64(len(rest))
 	e.onDisk += int64(n)
 	e.tail = append(e.tail, rest...)
-	e.size += int64(len(p))
 	e.wake()
 	return len(p), nil
 }
 
-func (c *Cache) room(n int64) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.memory+n > memoryLimit {
-		return false
-	}
-	c.memory += n
-	return true
-}
-
 // readAt fills b from the answer, which has that much.
 func (e *entry) readAt(b []byte, at int64) error {
-	e.mu.Lock()
+	e.cache.mu.Lock()
 	onDisk, tail := e.onDisk, e.tail
-	e.mu.Unlock()
+	e.cache.mu.Unlock()
 	if at < onDisk {
 		n := min(int64(len(b)), onDisk-at)
 		if got, err := e.file.ReadAt(b[:n], at); int64(got) < n {
@@ -61,31 +52,18 @@ func (e *entry) readAt(b []byte, at int64) error {
 	return nil
 }
 
-func (e *entry) finish(result any, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.done, e.result, e.err = true, result, err
-	e.wake()
-}
-
 func (e *entry) wake() {
 	close(e.changed)
 	e.changed = make(chan struct{})
 }
 
-func (e *entry) finished() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.done
-}
-
 // wait returns when there is more than from, or the end is known.
 func (e *entry) wait(ctx context.Context, from int64, end bool) (size int64, done bool, err error) {
 	for {
-		e.mu.Lock()
-		size, done, err = e.size, e.done, e.err
+		e.cache.mu.Lock()
+		size, done, err = e.size(), e.done, e.err
 		changed := e.changed
-		e.mu.Unlock()
+		e.cache.mu.Unlock()
 		if done || (!end && size > from) {
 			return size, done, err
 		}
