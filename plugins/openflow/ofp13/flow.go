@@ -26,9 +26,6 @@ type FlowMod struct {
 	Outputs            []Output
 }
 
-// Type implements Message.
-func (FlowMod) Type() Type { return TypeFlowMod }
-
 func (f FlowMod) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, f.Cookie)
 	b = binary.BigEndian.AppendUint64(b, f.CookieMask)
@@ -191,9 +188,6 @@ type PacketIn struct {
 	Data     []byte
 }
 
-// Type implements Message.
-func (PacketIn) Type() Type { return TypePacketIn }
-
 func (p PacketIn) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, p.Buffer)
 	b = binary.BigEndian.AppendUint16(b, p.TotalLen)
@@ -215,9 +209,6 @@ type PacketOut struct {
 	Outputs []Output
 	Data    []byte
 }
-
-// Type implements Message.
-func (PacketOut) Type() Type { return TypePacketOut }
 
 func (p PacketOut) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, NoBuffer)

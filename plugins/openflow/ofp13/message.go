@@ -46,6 +46,25 @@ type Message interface {
 	append(b []byte) []byte
 }
 
+// Type implements Message.
+func (Hello) Type() Type            { return TypeHello }
+func (Error) Type() Type            { return TypeError }
+func (EchoRequest) Type() Type      { return TypeEchoRequest }
+func (EchoReply) Type() Type        { return TypeEchoReply }
+func (FeaturesRequest) Type() Type  { return TypeFeaturesRequest }
+func (BarrierRequest) Type() Type   { return TypeBarrierRequest }
+func (BarrierReply) Type() Type     { return TypeBarrierReply }
+func (FeaturesReply) Type() Type    { return TypeFeaturesReply }
+func (RoleRequest) Type() Type      { return TypeRoleRequest }
+func (RoleReply) Type() Type        { return TypeRoleReply }
+func (FlowMod) Type() Type          { return TypeFlowMod }
+func (PacketIn) Type() Type         { return TypePacketIn }
+func (PacketOut) Type() Type        { return TypePacketOut }
+func (PortStatus) Type() Type       { return TypePortStatus }
+func (MultipartRequest) Type() Type { return TypeMultipartRequest }
+func (MultipartReply) Type() Type   { return TypeMultipartReply }
+func (o Other) Type() Type          { return o.T }
+
 // headerLength is that of struct ofp_header.
 const headerLength = 8
 
@@ -135,9 +154,6 @@ type Other struct {
 	T    Type
 	Body []byte
 }
-
-// Type implements Message.
-func (o Other) Type() Type { return o.T }
 
 func (o Other) append(b []byte) []byte { return append(b, o.Body...) }
 

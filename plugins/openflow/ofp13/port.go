@@ -71,9 +71,6 @@ type PortStatus struct {
 	Port   Port
 }
 
-// Type implements Message.
-func (PortStatus) Type() Type { return TypePortStatus }
-
 func (p PortStatus) append(b []byte) []byte { return p.Port.append(pad(append(b, p.Reason), 7)) }
 
 func decodePortStatus(r *cursor) PortStatus {
@@ -104,12 +101,6 @@ type MultipartReply struct {
 	Stats       []PortStats
 	Body        []byte // of a kind without a form here
 }
-
-// Type implements Message.
-func (MultipartRequest) Type() Type { return TypeMultipartRequest }
-
-// Type implements Message.
-func (MultipartReply) Type() Type { return TypeMultipartReply }
 
 func (m MultipartRequest) append(b []byte) []byte {
 	b = pad(binary.BigEndian.AppendUint16(b, m.Kind), 6)
