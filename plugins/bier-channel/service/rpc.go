@@ -18,8 +18,8 @@ func (s *Service) mux() operations.Mux {
 	return operations.Mux{
 		api + "get-channel":    operations.Func(s.getChannel),
 		api + "query-channel":  operations.Func(s.query),
-		api + "add-channel":    operations.Func(s.addChannel),
-		api + "modify-channel": operations.Func(s.modifyChannel),
+		api + "add-channel":    s.write(channels.Add),
+		api + "modify-channel": s.write(channels.Modify),
 		api + "deploy-channel": operations.Func(s.deploy),
 		api + "remove-channel": operations.Func(s.remove),
 	}
@@ -31,21 +31,15 @@ func empty() *string { return new(string) }
 // topology is the one that a call means.
 func (s *Service) topology(id string) string { return cmp.Or(id, s.set.DefaultTopology) }
 
-func (s *Service) addChannel(ctx context.Context, in channels.Fields) (bier.ConfigureOutput, error) {
-	return s.write(ctx, in, channels.Add)
-}
-
-func (s *Service) modifyChannel(ctx context.Context, in channels.Fields) (bier.ConfigureOutput, error) {
-	return s.write(ctx, in, channels.Modify)
-}
-
-func (s *Service) write(ctx context.Context, in channels.Fields,
-	decide func(*bier.Channel, *channels.Fields, *bier.Topology) (*bier.Channel, error)) (bier.ConfigureOutput, error) {
-	in.Topology = s.topology(in.Topology)
-	_, err := s.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
-		return decide(have, &in, s.Members(tx, in.Topology))
+// write serves an RPC that writes what a user says of a channel.
+func (s *Service) write(decide func(*bier.Channel, *channels.Fields, *bier.Topology) (*bier.Channel, error)) operations.Handler {
+	return operations.Func(func(ctx context.Context, in channels.Fields) (bier.ConfigureOutput, error) {
+		in.Topology = s.topology(in.Topology)
+		_, err := s.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
+			return decide(have, &in, s.Members(tx, in.Topology))
+		})
+		return bier.Configured(err, empty())
 	})
-	return bier.Configured(err, empty())
 }
 
 // output is that of deploy-channel and remove-channel.
@@ -125,10 +119,6 @@ func (s *Service) try(d channels.Deployment) (*bier.Plan, [][]string, error) {
 	return plan, s.Routers.Warnings(now, t, c, plan), nil
 }
 
-type getChannelIn struct {
-	Topology string `json:"topology-id"`
-}
-
 type channelRef struct {
 	Name string `json:"name"`
 }
@@ -137,7 +127,7 @@ type getChannelOut struct {
 	Channels []channelRef `json:"channel-name,omitempty"`
 }
 
-func (s *Service) getChannel(_ context.Context, in getChannelIn) (*getChannelOut, error) {
+func (s *Service) getChannel(_ context.Context, in queryIn) (*getChannelOut, error) {
 	out := &getChannelOut{}
 	for _, c := range s.ChannelsOf(s.Now(), s.topology(in.Topology)) {
 		out.Channels = append(out.Channels, channelRef{c.Name})

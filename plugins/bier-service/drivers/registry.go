@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
@@ -27,6 +27,7 @@ type Registry struct {
 
 	group   sync.WaitGroup
 	listed  chan struct{} // closed with the first list
+	first   sync.Once
 	mu      sync.Mutex
 	drivers map[string]*driver
 	chosen  map[string]choice // by node-id
@@ -74,7 +75,7 @@ func (b *Registry) update(ctx context.Context, providers []host.Provider) {
 		}
 		if d.Generation != p.Generation {
 			d.about = nil
-			bierplugin.Notify(d.line.wake)
+			together.Notify(d.line.wake)
 		}
 		d.Provider = p
 	}
@@ -84,11 +85,7 @@ func (b *Registry) update(ctx context.Context, providers []host.Provider) {
 			delete(b.drivers, name)
 		}
 	}
-	select {
-	case <-b.listed:
-	default:
-		close(b.listed)
-	}
+	b.first.Do(func() { close(b.listed) })
 	b.mu.Unlock()
 	b.changed()
 }

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/host"
 )
@@ -46,7 +46,7 @@ func (r *router) wanted(d *Desired, revision uint64) {
 	r.desired = d
 	if d.changed && !first { // work makes it
 		r.intent, r.intended = revision, now()
-		bierplugin.Notify(r.kick)
+		together.Notify(r.kick)
 		r.publish()
 		return
 	}
@@ -60,11 +60,11 @@ func (r *router) wanted(d *Desired, revision uint64) {
 		if len(d.Problems) > 0 && s.State == bier.Failed {
 			r.state, r.reason = bier.Applied, "" // publish says the rest
 		}
-		bierplugin.Notify(r.kick)
+		together.Notify(r.kick)
 		return
 	}
 	r.intent, r.intended = revision, now()
-	bierplugin.Notify(r.kick)
+	together.Notify(r.kick)
 	if !empty(d.Config) || r.managed || len(d.Problems) > 0 {
 		r.publish()
 	}
@@ -73,7 +73,7 @@ func (r *router) wanted(d *Desired, revision uint64) {
 // doubt has the router compared with what it must hold. The lock is held.
 func (r *router) doubt(revision uint64) {
 	r.dirty = true
-	bierplugin.Notify(r.kick)
+	together.Notify(r.kick)
 	if revision > r.intent {
 		r.intent, r.intended = revision, now()
 		r.publish()

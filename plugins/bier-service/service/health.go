@@ -10,10 +10,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
+	"ctl.internal/sdk/operations"
 	"ctl.internal/sdk/state"
 )
 
@@ -27,7 +28,7 @@ const (
 // known is called when what is known of routers has changed.
 func (s *Service) known() {
 	if s.opened.Load() {
-		bierplugin.Notify(s.look)
+		together.Notify(s.look)
 	}
 }
 
@@ -105,13 +106,13 @@ func (a *acting) notice(node string, n *bierdriver.Notification) {
 }
 
 // openAlarms are what is wrong in the network now.
-func (s *Service) openAlarms(ctx context.Context) ([]bier.Alarm, error) {
+func (s *Service) openAlarms(ctx context.Context, _ operations.None) (*alarmsOut, error) {
 	now, err := s.data.store.Fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := bier.Watcher{Trees: s.data.Trees, Routers: s.data.status}
-	return w.Health(now).Alarms, nil
+	return &alarmsOut{w.Health(now).Alarms}, nil
 }
 
 // clearNotices forgets what a router reported.

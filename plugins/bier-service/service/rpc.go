@@ -13,14 +13,23 @@ import (
 func (s *Service) mux() operations.Mux {
 	const api = "bier-service-api:"
 	return operations.Mux{
-		api + "reconcile":      operations.Func(s.reconcileRPC),
-		api + "get-alarms":     operations.Func(s.alarmsRPC),
-		api + "clear-reports":  operations.Func(s.clearReports),
-		api + "verify":         operations.Func(s.verifyRPC),
-		api + "ping":           operations.Func(s.pingRPC),
-		api + "mount-router":   operations.Func(s.mountRouter),
-		api + "unmount-router": operations.Func(s.unmountRouter),
+		api + "reconcile":  operations.Func(s.reconcile),
+		api + "get-alarms": operations.Func(s.openAlarms),
+		api + "verify":     operations.Func(s.verify),
+		api + "ping":       operations.Func(s.ping),
+		api + "mount-router": configure(func(ctx context.Context, in mountRouterIn) error {
+			return s.data.Put(ctx, mounts.Mount(in))
+		}),
+		api + "unmount-router": configure(func(ctx context.Context, in nodeIn) error { return s.data.Remove(ctx, in.Node) }),
+		api + "clear-reports":  configure(func(ctx context.Context, in nodeIn) error { return s.clearNotices(ctx, in.Node) }),
 	}
+}
+
+// configure serves an RPC that answers what the user got wrong as a result, not as an error.
+func configure[In any](do func(context.Context, In) error) operations.Handler {
+	return operations.Func(func(ctx context.Context, in In) (bier.ConfigureOutput, error) {
+		return bier.Configured(do(ctx, in), nil)
+	})
 }
 
 type mountRouterIn struct {
@@ -36,21 +45,9 @@ type mountRouterIn struct {
 	Keepalive  uint32 `json:"keepalive"`
 }
 
-func (s *Service) mountRouter(ctx context.Context, in mountRouterIn) (bier.ConfigureOutput, error) {
-	return bier.Configured(s.data.Put(ctx, mounts.Mount(in)), nil)
-}
-
 // nodeIn is the input of RPCs of one router.
 type nodeIn struct {
 	Node string `json:"node-id"`
-}
-
-func (s *Service) unmountRouter(ctx context.Context, in nodeIn) (bier.ConfigureOutput, error) {
-	return bier.Configured(s.data.Remove(ctx, in.Node), nil)
-}
-
-func (s *Service) clearReports(ctx context.Context, in nodeIn) (bier.ConfigureOutput, error) {
-	return bier.Configured(s.clearNotices(ctx, in.Node), nil)
 }
 
 // nodesIn is the input of RPCs of several routers; none: all.
@@ -63,8 +60,8 @@ type reconcileOut struct {
 	Routers []bier.RouterState `json:"router,omitempty"`
 }
 
-// reconcileRPC says how far routers are with what is configured now.
-func (s *Service) reconcileRPC(ctx context.Context, in nodesIn) (*reconcileOut, error) {
+// reconcile says how far routers are with what is configured now.
+func (s *Service) reconcile(ctx context.Context, in nodesIn) (*reconcileOut, error) {
 	return &reconcileOut{s.states(ctx, short(in.Nodes), time.Duration(in.Wait)*time.Millisecond)}, nil
 }
 
@@ -91,11 +88,6 @@ type verifyOut struct {
 	Routers []verified `json:"router,omitempty"`
 }
 
-func (s *Service) verifyRPC(ctx context.Context, in nodesIn) (*verifyOut, error) {
-	list, err := s.verify(ctx, in.Nodes)
-	return &verifyOut{list}, err
-}
-
 // pingIn is the input of ping.
 type pingIn struct {
 	Topology string   `json:"topology-id"`
@@ -117,16 +109,6 @@ type pingOut struct {
 	Egress []pinged `json:"egress-node,omitempty"`
 }
 
-func (s *Service) pingRPC(ctx context.Context, in pingIn) (*pingOut, error) {
-	list, err := s.ping(ctx, in)
-	return &pingOut{list}, err
-}
-
 type alarmsOut struct {
 	Alarms []bier.Alarm `json:"alarm,omitempty"`
-}
-
-func (s *Service) alarmsRPC(ctx context.Context, _ operations.None) (*alarmsOut, error) {
-	list, err := s.openAlarms(ctx)
-	return &alarmsOut{list}, err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
@@ -76,7 +77,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.measures = newMeasures(env.Metrics)
 	s.registry = drivers.New(env.Host.Switchboard, s.event, s.driversChanged)
 	var err error
-	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { bierplugin.Notify(s.asked) }, s.known); err != nil {
+	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { together.Notify(s.asked) }, s.known); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -99,13 +100,13 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 func (s *Service) intended() {
 	if s.opened.Load() { // else it is the first state, and New looks at it
 		s.moved.Store(s.data.store.Now().Revision())
-		bierplugin.Notify(s.intent)
-		bierplugin.Notify(s.look)
+		together.Notify(s.intent)
+		together.Notify(s.look)
 	}
 }
 
 func (s *Service) broken(all map[string]error) {
-	bierplugin.Notify(s.intent) // what could not be read may be readable now
+	together.Notify(s.intent) // what could not be read may be readable now
 	s.health(bierplugin.Health(all))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/sdk/commands"
+	"ctl.internal/sdk/operations"
 )
 
 // stamp is a time in a table, "" for none.
@@ -85,21 +86,21 @@ func (s *Service) syncRouters(ctx context.Context, in *commands.Invocation) erro
 }
 
 func (s *Service) listAlarms(ctx context.Context, in *commands.Invocation) error {
-	list, err := s.openAlarms(ctx)
+	out, err := s.openAlarms(ctx, operations.None{})
 	if err != nil {
 		return err
 	}
 	t := &commands.Table{Empty: "There are no alarms.", Columns: []commands.Column{{Title: "Severity", Key: "severity"},
 		{Title: "Resource", Key: "resource"}, {Title: "Alarm", Key: "alarm-type"}, {Title: "Raised", Key: "raised"},
 		{Title: "What", Key: "text", Max: 200}}}
-	for _, a := range list {
+	for _, a := range out.Alarms {
 		t.Add(a.Severity, a.Resource, a.Type, a.Raised.Format(time.DateTime), a.Text)
 	}
 	return in.Emit(t, nil)
 }
 
 func (s *Service) showVerified(ctx context.Context, in *commands.Invocation) error {
-	list, err := s.verify(ctx, in.Args["node"])
+	out, err := s.verify(ctx, nodesIn{Nodes: in.Args["node"]})
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (s *Service) showVerified(ctx context.Context, in *commands.Invocation) err
 		{Title: "Result", Key: "result"}, {Title: "Tables", Key: "tables", Right: true},
 		{Title: "Packets", Key: "packets", Right: true}, {Title: "Bytes", Key: "bytes", Right: true}, {Title: "What", Key: "reason"}}}
 	others := 0
-	for _, v := range list {
+	for _, v := range out.Routers {
 		packets, bytes := "", ""
 		if v.Counted {
 			packets, bytes = strconv.FormatUint(v.Packets, 10), strconv.FormatUint(v.Bytes, 10)
@@ -131,14 +132,14 @@ func (s *Service) showVerified(ctx context.Context, in *commands.Invocation) err
 
 func (s *Service) showPinged(ctx context.Context, in *commands.Invocation) error {
 	count, _ := strconv.Atoi(in.Option("count")) // what is none is 0, which is refused
-	list, err := s.ping(ctx, pingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Egress: in.Args["egress"], Count: count})
+	out, err := s.ping(ctx, pingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Egress: in.Args["egress"], Count: count})
 	if err != nil {
 		return err
 	}
 	t := &commands.Table{Columns: []commands.Column{{Title: "Egress", Key: "node-id"}, {Title: "Sent", Key: "sent", Right: true},
 		{Title: "Received", Key: "received", Right: true}, {Title: "State", Key: "state"}, {Title: "Reason", Key: "reason"}}}
 	lost := 0
-	for _, p := range list {
+	for _, p := range out.Egress {
 		t.Add(p.Node, p.Sent, p.Received, p.State, p.Reason)
 		if p.Received < p.Sent {
 			lost++
@@ -148,7 +149,7 @@ func (s *Service) showPinged(ctx context.Context, in *commands.Invocation) error
 		return err
 	}
 	if lost > 0 {
-		return fmt.Errorf("%d of %d egress nodes did not answer all packets", lost, len(list))
+		return fmt.Errorf("%d of %d egress nodes did not answer all packets", lost, len(out.Egress))
 	}
 	return nil
 }

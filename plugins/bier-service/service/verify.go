@@ -22,12 +22,12 @@ const (
 
 // verify compares the forwarding tables of routers with those computed, of all mounted ones when
 // nodes is empty.
-func (s *Service) verify(ctx context.Context, nodes []string) ([]verified, error) {
+func (s *Service) verify(ctx context.Context, in nodesIn) (*verifyOut, error) {
 	now, err := s.data.store.Fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
-	nodes = short(nodes)
+	nodes := short(in.Nodes)
 	if len(nodes) == 0 {
 		nodes = s.data.Mounts.Nodes(now)
 	}
@@ -42,7 +42,7 @@ func (s *Service) verify(ctx context.Context, nodes []string) ([]verified, error
 		})
 	}
 	all.Wait()
-	return out, nil
+	return &verifyOut{out}, nil
 }
 
 // short are ids as the topology has them.
@@ -187,7 +187,7 @@ func (s *Service) reach(ctx context.Context, now *state.Snapshot, node string) (
 }
 
 // ping has the ingress of a channel ping its egress nodes over BIER.
-func (s *Service) ping(ctx context.Context, q pingIn) ([]pinged, error) {
+func (s *Service) ping(ctx context.Context, q pingIn) (*pingOut, error) {
 	switch {
 	case q.Channel == "":
 		return nil, fault.At(fault.Missing, "/bier-service-api:input/channel-name", "channel-name is missing")
@@ -238,7 +238,7 @@ func (s *Service) ping(ctx context.Context, q pingIn) ([]pinged, error) {
 		k := slices.IndexFunc(state.Carriers, func(x bier.RouterState) bool { return x.Role == bier.RoleEgress && x.Node == out[i].Node })
 		out[i].State, out[i].Reason = state.Carriers[k].State, state.Carriers[k].Reason
 	}
-	return out, nil
+	return &pingOut{out}, nil
 }
 
 // channel finds a deployed channel; without a topology, in the only one that has it.

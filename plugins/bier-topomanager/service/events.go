@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 )
@@ -49,7 +49,7 @@ func (e *events) changed(paths, links []string) {
 	for _, p := range links {
 		e.links[p] = true
 	}
-	bierplugin.Notify(e.wake)
+	together.Notify(e.wake)
 }
 
 func (e *events) run(ctx context.Context) {

@@ -19,7 +19,7 @@ type asked struct {
 	Links     []string `json:"link"`
 }
 
-// answer is the output of a query: lists by their names. An empty one is absent.
+// answer is the output of a query: a list by its name. An empty one is absent.
 type answer map[string]any
 
 func listed[T any](name string, list []T) answer {
@@ -30,60 +30,59 @@ func listed[T any](name string, list []T) answer {
 }
 
 // ref is an entry of a list of keys.
-type ref[T any] map[string]T
+type ref map[string]any
+
+// query serves an RPC that reads one topology.
+func query[Out any](find func(asked) (*bier.Topology, error), of func(asked, *bier.Topology) Out) operations.Handler {
+	return operations.Func(func(_ context.Context, in asked) (any, error) {
+		t, err := find(in)
+		if err != nil {
+			return nil, err
+		}
+		return of(in, t), nil
+	})
+}
 
 func (s *Service) loadTopology(context.Context, operations.None) (answer, error) {
-	var out []ref[string]
+	var out []ref
 	for _, id := range s.data.IDs(s.data.Store.Now()) {
-		out = append(out, ref[string]{"topology-id": id})
+		out = append(out, ref{"topology-id": id})
 	}
 	return listed("topology", out), nil
 }
 
 type topologyOut struct {
-	ID    string        `json:"topology-id"`
-	Nodes []ref[string] `json:"node-id,omitempty"`
-	Links []ref[string] `json:"link-id,omitempty"`
+	ID    string `json:"topology-id"`
+	Nodes []ref  `json:"node-id,omitempty"`
+	Links []ref  `json:"link-id,omitempty"`
 }
 
-func (s *Service) queryTopology(_ context.Context, in asked) (*topologyOut, error) {
-	t, err := s.view(in.Topology)
-	if err != nil {
-		return nil, err
-	}
+func topologyAnswer(_ asked, t *bier.Topology) *topologyOut {
 	out := &topologyOut{ID: t.ID}
 	for i := range t.Nodes {
-		out.Nodes = append(out.Nodes, ref[string]{"node-id": t.Nodes[i].ID})
+		out.Nodes = append(out.Nodes, ref{"node-id": t.Nodes[i].ID})
 	}
 	for i := range t.Links {
-		out.Links = append(out.Links, ref[string]{"link-id": t.Links[i].ID})
+		out.Links = append(out.Links, ref{"link-id": t.Links[i].ID})
 	}
-	return out, nil
+	return out
 }
 
-func (s *Service) queryNode(_ context.Context, in asked) (answer, error) {
-	t, err := s.view(in.Topology)
-	if err != nil {
-		return nil, err
-	}
-	var out []bier.Node
+func nodeAnswer(in asked, t *bier.Topology) answer {
+	var out []*bier.Node
 	for _, id := range in.Nodes {
 		if n := t.Node(bier.ShortID(id)); n != nil {
-			out = append(out, *n)
+			out = append(out, n)
 		}
 	}
-	return listed("node", out), nil
+	return listed("node", out)
 }
 
-func (s *Service) queryLink(_ context.Context, in asked) (answer, error) {
-	t, err := s.view(in.Topology)
-	if err != nil {
-		return nil, err
-	}
+func linkAnswer(in asked, t *bier.Topology) answer {
 	for i := range in.Links {
 		in.Links[i] = bier.ShortID(in.Links[i])
 	}
-	return links("link", t, func(l bier.Link) bool { return slices.Contains(in.Links, l.ID) }), nil
+	return links("link", t, func(l bier.Link) bool { return slices.Contains(in.Links, l.ID) })
 }
 
 // links are those of a topology that are wanted.
@@ -91,47 +90,31 @@ func links(name string, t *bier.Topology, wanted func(bier.Link) bool) answer {
 	return listed(name, slices.DeleteFunc(slices.Clone(t.Links), func(l bier.Link) bool { return !wanted(l) }))
 }
 
-func (s *Service) queryDomain(_ context.Context, in asked) (answer, error) {
-	t, err := s.view(in.Topology)
-	if err != nil {
-		return nil, err
-	}
-	var out []ref[uint16]
+func domainAnswer(_ asked, t *bier.Topology) answer {
+	var out []ref
 	for _, d := range t.Domains {
-		out = append(out, ref[uint16]{"domain-id": d.ID})
+		out = append(out, ref{"domain-id": d.ID})
 	}
-	return listed("domain", out), nil
+	return listed("domain", out)
 }
 
-func (s *Service) querySubDomain(_ context.Context, in asked) (answer, error) {
-	_, d, err := s.domain(in)
-	if err != nil {
-		return nil, err
-	}
-	return listed("subdomain", d.SubDomains), nil
+func subDomainAnswer(in asked, t *bier.Topology) answer {
+	return listed("subdomain", t.Domain(in.Domain).SubDomains)
 }
 
-// querySubDomainNode answers members that the network has now.
-func (s *Service) querySubDomainNode(_ context.Context, in asked) (answer, error) {
-	t, err := s.subDomain(in)
-	if err != nil {
-		return nil, err
-	}
+// subDomainNodeAnswer has the members that the network has now.
+func (s *Service) subDomainNodeAnswer(in asked, t *bier.Topology) answer {
 	now, _ := s.data.Observed.Get(s.data.Store.Now(), in.Topology)
 	return listed("subdomain-node", slices.DeleteFunc(slices.Clone(t.Nodes), func(n bier.Node) bool {
 		return !in.member(&n) || !slices.Contains(now.Nodes, n.ID)
-	})), nil
+	}))
 }
 
-// querySubDomainLink answers links of which both ends are members.
-func (s *Service) querySubDomainLink(_ context.Context, in asked) (answer, error) {
-	t, err := s.subDomain(in)
-	if err != nil {
-		return nil, err
-	}
+// subDomainLinkAnswer has the links of which both ends are members.
+func subDomainLinkAnswer(in asked, t *bier.Topology) answer {
 	return links("subdomain-link", t, func(l bier.Link) bool {
 		return in.member(t.Node(l.Source.Node)) && in.member(t.Node(l.Dest.Node))
-	}), nil
+	})
 }
 
 // member reports whether a node is in the sub-domain asked for.
@@ -140,29 +123,24 @@ func (in asked) member(n *bier.Node) bool {
 	return s != nil
 }
 
-// view returns one topology.
-func (s *Service) view(id string) (*bier.Topology, error) {
-	t := s.data.Topology(s.data.Store.Now(), id)
-	return t, model.Found(t, id)
+// view returns the topology that an input names, domain one that has its domain, subDomain one that
+// has its sub-domain.
+func (s *Service) view(in asked) (*bier.Topology, error) {
+	t := s.data.Topology(s.data.Store.Now(), in.Topology)
+	return t, model.Found(t, in.Topology)
 }
 
-// domain returns the domain of a topology that an input names.
-func (s *Service) domain(in asked) (*bier.Topology, *bier.Domain, error) {
-	t, err := s.view(in.Topology)
-	if err != nil {
-		return nil, nil, err
+func (s *Service) domain(in asked) (*bier.Topology, error) {
+	t, err := s.view(in)
+	if err == nil && t.Domain(in.Domain) == nil {
+		err = fault.At(fault.NotFound, "/bier-topology-api:input/domain-id", "there is no domain %d in topology %s", in.Domain, in.Topology)
 	}
-	d := t.Domain(in.Domain)
-	if d == nil {
-		return nil, nil, fault.At(fault.NotFound, "/bier-topology-api:input/domain-id", "there is no domain %d in topology %s", in.Domain, in.Topology)
-	}
-	return t, d, nil
+	return t, err
 }
 
-// subDomain returns the topology of a sub-domain that an input names.
 func (s *Service) subDomain(in asked) (*bier.Topology, error) {
-	t, d, err := s.domain(in)
-	if err == nil && !d.Has(in.SubDomain) {
+	t, err := s.domain(in)
+	if err == nil && !t.Domain(in.Domain).Has(in.SubDomain) {
 		err = fault.At(fault.NotFound, "/bier-topology-api:input/sub-domain-id", "there is no sub-domain %d of domain %d", in.SubDomain, in.Domain)
 	}
 	return t, err

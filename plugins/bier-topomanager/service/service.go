@@ -9,6 +9,7 @@ import (
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
@@ -45,7 +46,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &Service{host: env.Host, home: env.Home(), set: set, data: newData(), networks: make(chan struct{}, 1),
 		health: env.Health}
-	networks := func([]string) { bierplugin.Notify(s.networks) }
+	networks := func([]string) { together.Notify(s.networks) }
 	s.data.Imported.Notify(networks)
 	s.data.Networks.Notify(networks)
 	s.data.Points.Notify(networks)

@@ -79,15 +79,11 @@ type Header struct {
 	XID     uint32
 }
 
-// Append writes a message with its header.
-func Append(b []byte, xid uint32, m Message) []byte { return AppendVersion(b, Version, xid, m) }
-
-// AppendVersion is Append with another version in the header, for the one message
-// that is the same in all of them: an ERROR that refuses a HELLO. It panics when
-// the message is longer than a header can hold: none of those that are sent can be.
-func AppendVersion(b []byte, version uint8, xid uint32, m Message) []byte {
+// Append writes a message with its header. It panics when the message is longer than a header can hold:
+// none of those that are sent can be.
+func Append(b []byte, xid uint32, m Message) []byte {
 	start := len(b)
-	b = append(b, version, uint8(m.Type()), 0, 0)
+	b = append(b, Version, uint8(m.Type()), 0, 0)
 	b = binary.BigEndian.AppendUint32(b, xid)
 	b = m.append(b)
 	n := len(b) - start

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/openflow/discovery"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
@@ -127,10 +128,7 @@ func (e *exporter) take(o observation) {
 	e.mu.Lock()
 	e.newest = o
 	e.mu.Unlock()
-	select {
-	case e.news <- struct{}{}:
-	default:
-	}
+	together.Notify(e.news)
 }
 
 // inherited adds what the process before knew, as long as the switches had no time to
@@ -241,12 +239,5 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 	}
 	s.exporter.Store(nil)
 	_ = s.loop.ask(context.WithoutCancel(ctx), func(c *discovery.Core) { c.Rest() })
-	s.poke()
-}
-
-func (s *Service) poke() {
-	select {
-	case s.seen <- struct{}{}:
-	default:
-	}
+	together.Notify(s.seen)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/openflow/channel"
 	"ctl.internal/plugins/openflow/discovery"
 	"ctl.internal/plugins/openflow/lldp"
@@ -67,7 +68,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.log.Info("switches may connect", "listen", s.server.Addr().String(), "tls", secure != nil)
 	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shorten))
-	s.observed.Notify(func([]string) { s.poke() })
+	s.observed.Notify(func([]string) { together.Notify(s.seen) })
 	follow, end := context.WithCancel(ctx)
 	s.end = end
 	if s.store, err = state.Open(follow, env.Host, s.observed); err != nil {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+
+	"ctl.internal/internal/together"
 )
 
 // Producer makes an answer. Two producers under one key write the same bytes.
@@ -43,10 +45,10 @@ type entry struct {
 	file   *os.File // nil when it could not be made
 
 	users   int
-	place   *list.Element // in Cache.kept; nil: it is not kept
-	changed chan struct{} // closed when what follows changes
-	onDisk  int64         // bytes in the file
-	tail    []byte        // what the file did not take
+	place   *list.Element   // in Cache.kept; nil: it is not kept
+	changed together.Signal // of what follows
+	onDisk  int64           // bytes in the file
+	tail    []byte          // what the file did not take
 	done    bool
 	result  any
 	err     error
@@ -107,7 +109,7 @@ func (c *Cache) Get(key string, share any, p Producer) *Handle {
 
 func (c *Cache) start(key string, share any, p Producer) *entry {
 	ctx, cancel := context.WithCancel(c.ctx)
-	e := &entry{key: key, share: share, cache: c, cancel: cancel, changed: make(chan struct{})}
+	e := &entry{key: key, share: share, cache: c, cancel: cancel}
 	c.entries[key] = e
 	c.makers.Go(func() {
 		defer cancel()
@@ -134,7 +136,7 @@ func (c *Cache) made(e *entry, result any, keep bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.done, e.result, e.err = true, result, err
-	e.wake()
+	e.changed.Fire()
 	if !keep || err != nil || len(e.tail) > 0 || e.onDisk > c.limit || c.entries[e.key] != e {
 		c.drop(e)
 		return

@@ -30,7 +30,7 @@ func (e *entry) Write(p []byte) (n int, err error) {
 	c.memory += int64(len(rest))
 	e.onDisk += int64(n)
 	e.tail = append(e.tail, rest...)
-	e.wake()
+	e.changed.Fire()
 	return len(p), nil
 }
 
@@ -52,17 +52,12 @@ func (e *entry) readAt(b []byte, at int64) error {
 	return nil
 }
 
-func (e *entry) wake() {
-	close(e.changed)
-	e.changed = make(chan struct{})
-}
-
 // wait returns when there is more than from, or the end is known.
 func (e *entry) wait(ctx context.Context, from int64, end bool) (size int64, done bool, err error) {
 	for {
 		e.cache.mu.Lock()
 		size, done, err = e.size(), e.done, e.err
-		changed := e.changed
+		changed := e.changed.Wait()
 		e.cache.mu.Unlock()
 		if done || (!end && size > from) {
 			return size, done, err
