@@ -150,24 +150,17 @@ func (s *Service) computed(now *state.Snapshot, node string) (out []tables) {
 // best are the differences to the tables of the sub-domain; of a router that does not say
 // the sub-domain, to those it is nearest to.
 func best(node string, computed []tables, x *bierdriver.Forwarding) (out []string) {
-	read := &bier.ReadTable{SubDomain: -1, BSL: bier.BSL(x.Bitstringlength), SI: int(x.Si), Own: x.Own}
-	for _, n := range x.Neighbors {
-		read.Neighbors = append(read.Neighbors, bier.ReadNeighbor{Name: n.Name, FBM: n.FBm})
-	}
 	first := true
 	for _, c := range computed {
 		if x.HasSubDomain && uint32(c.sub) != x.SubDomainId {
 			continue
 		}
-		for i := range read.Neighbors {
-			read.Neighbors[i].Node = c.node(read.Neighbors[i].Name)
-		}
-		if d := bier.CompareTables(node, c.tables, read); first || len(d) < len(out) {
+		if d := bier.CompareTables(node, c.tables, x, c.node); first || len(d) < len(out) {
 			out, first = d, false
 		}
 	}
-	if first && len(read.Neighbors) > 0 {
-		out = bier.CompareTables(node, nil, read)
+	if first && len(x.Neighbors) > 0 {
+		out = bier.CompareTables(node, nil, x, func(string) string { return "" })
 	}
 	return out
 }
