@@ -131,7 +131,7 @@ func (s *Service) showVerified(ctx context.Context, in *commands.Invocation) err
 }
 
 func (s *Service) showPinged(ctx context.Context, in *commands.Invocation) error {
-	count, _ := strconv.Atoi(in.Option("count")) // what is none is 0, which is refused
+	count, _ := strconv.Atoi(in.Option("count")) // what is not a number is 0, which is refused
 	out, err := s.ping(ctx, pingIn{Topology: in.Option("topology"), Channel: in.Arg("channel"), Egress: in.Args["egress"], Count: count})
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func (g *gates) read(ctx context.Context, project string) (release func(), err e
 	return sync.OnceFunc(func() { gate.Release(1) }), nil
 }
 
-// write waits until nobody reads. It does not queue, so that readers who come meanwhile go first: who
+// write waits until all readers have left. It does not queue, so that readers who come meanwhile go first: who
 // removes objects has time.
 func (g *gates) write(ctx context.Context, project string) (release func(), err error) {
 	gate := g.of(project)
