@@ -5,41 +5,32 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"ctl.internal/sdk/bierdriver"
 )
 
-// ReadTable is a forwarding table as a router uses it.
-type ReadTable struct {
-	SubDomain int // -1: the router does not say
-	BSL       BSL
-	SI        int
-	Own       []byte // bits that it delivers itself; nil: not known
-	Neighbors []ReadNeighbor
-}
-
-// ReadNeighbor is a next hop as the router names it.
-type ReadNeighbor struct {
-	Name string
-	Node string // node-id, "": not known
-	FBM  []byte
-}
-
 // CompareTables says how a node's tables differ from those computed for it. Where ways are
-// equal, each of them is right. Of a neighbour that is not known by node-id all bits must go
-// to one computed neighbour.
-func CompareTables(node string, computed []BIFT, read *ReadTable) (differences []string) {
-	i := slices.IndexFunc(computed, func(x BIFT) bool { return x.BSL == read.BSL && x.SI == read.SI })
+// equal, each of them is right. nodeOf is the node-id of a neighbour as the router names it, "": not
+// known; then all of its bits must go to one computed neighbour.
+func CompareTables(node string, computed []BIFT, read *bierdriver.Forwarding, nodeOf func(name string) string) (differences []string) {
+	b, si := BSL(read.Bitstringlength), int(read.Si)
+	i := slices.IndexFunc(computed, func(x BIFT) bool { return x.BSL == b && x.SI == si })
 	var want BIFT
 	if i >= 0 {
 		want = computed[i]
 	}
 	say := func(format string, args ...any) {
-		differences = append(differences, fmt.Sprintf("length %d, set %d: ", read.BSL, read.SI)+fmt.Sprintf(format, args...))
+		differences = append(differences, fmt.Sprintf("length %d, set %d: ", b, si)+fmt.Sprintf(format, args...))
 	}
-	all := make([]byte, read.BSL/8)
+	all := make([]byte, b/8)
 	for _, n := range read.Neighbors {
-		or(all, n.FBM)
-		if len(n.FBM) == len(all) && !possible(&want, &n) {
-			say("the bits of BFR-ids %s go to neighbour %s; computed is %s", ids(read, n.FBM), n.says(), want.instead(&n))
+		or(all, n.FBm)
+		if to := nodeOf(n.Name); len(n.FBm) == len(all) && !possible(&want, to, n.FBm) {
+			name := n.Name
+			if to != "" {
+				name += " (" + to + ")"
+			}
+			say("the bits of BFR-ids %s go to neighbour %s; computed is %s", ids(b, si, n.FBm), name, want.instead(to, n.FBm))
 		}
 	}
 	or(all, read.Own)
@@ -50,27 +41,20 @@ func CompareTables(node string, computed []BIFT, read *ReadTable) (differences [
 		}
 		clearBit(all, want.BSL.Bit(e.ID))
 	}
-	if left := ids(read, all); left != "" {
+	if left := ids(b, si, all); left != "" {
 		say("the router has ways to BFR-ids %s, which no node of the topology has that can be reached", left)
 	}
 	return differences
 }
 
-func (n *ReadNeighbor) says() string {
-	if n.Node == "" {
-		return n.Name
-	}
-	return n.Name + " (" + n.Node + ")"
-}
-
 // instead is what is computed where a router has another neighbour.
-func (x *BIFT) instead(read *ReadNeighbor) string {
-	if read.Node == "" {
+func (x *BIFT) instead(node string, mask []byte) string {
+	if node == "" {
 		return "no neighbour for all of them"
 	}
 	var out []string
 	for _, e := range x.Entries {
-		if has(read.FBM, x.BSL.Bit(e.ID)) && !slices.ContainsFunc(e.Neighbors, func(n Neighbor) bool { return n.Node == read.Node }) {
+		if has(mask, x.BSL.Bit(e.ID)) && !slices.ContainsFunc(e.Neighbors, func(n Neighbor) bool { return n.Node == node }) {
 			out = append(out, fmt.Sprintf("%s for BFR-id %d", names(e.Neighbors), e.ID))
 		}
 	}
@@ -82,14 +66,13 @@ func (x *BIFT) instead(read *ReadNeighbor) string {
 
 // possible reports whether one computed neighbour, the one that the router names where it is
 // known, has all these bits.
-func possible(want *BIFT, read *ReadNeighbor) bool {
-	mask := read.FBM
+func possible(want *BIFT, node string, mask []byte) bool {
 	if !slices.ContainsFunc(mask, func(b byte) bool { return b != 0 }) {
 		return true
 	}
 	for _, e := range want.Entries {
 		for _, n := range e.Neighbors {
-			if read.Node != "" && read.Node != n.Node {
+			if node != "" && node != n.Node {
 				continue
 			}
 			rest := slices.Clone(mask)
@@ -117,11 +100,11 @@ func names(list []Neighbor) string {
 }
 
 // ids are the BFR-ids of bits.
-func ids(t *ReadTable, mask []byte) string {
+func ids(b BSL, si int, mask []byte) string {
 	var out []string
 	for i := range mask {
 		for v := mask[len(mask)-1-i]; v != 0; v &= v - 1 {
-			out = append(out, fmt.Sprint(t.SI*int(t.BSL)+i*8+bits.TrailingZeros8(v)+1))
+			out = append(out, fmt.Sprint(si*int(b)+i*8+bits.TrailingZeros8(v)+1))
 		}
 	}
 	return strings.Join(out, ", ")

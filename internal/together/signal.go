@@ -27,3 +27,11 @@ func (s *Signal) Fire() {
 		s.ch = nil
 	}
 }
+
+// Notify sends to c unless something waits there already.
+func Notify(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -3,7 +3,7 @@
 //
 // Package reconcile keeps desired and observed state together, drivers chooses and
 // watches drivers, mounts knows how routers are reached, service ties them
-// together; operations and shell serve.
+// together and serves the RPCs (rpc.go) and commands (commands.go).
 package bierservice
 
 import (
@@ -11,7 +11,6 @@ import (
 
 	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-service/service"
-	"ctl.internal/plugins/bier-service/shell"
 	"ctl.internal/sdk"
 )
 
@@ -20,5 +19,5 @@ var files embed.FS
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return bierplugin.Options(files, service.Start, (&shell.Shell{}).Commands(), "network-topology")
+	return bierplugin.Options(files, service.Start, service.Commands(), "network-topology")
 }

@@ -2,8 +2,8 @@
 // capability topology discover, and the domains, sub-domains and node parameters
 // that users configure on it.
 //
-// Package model decides, store keeps, operations and shell serve, service ties
-// them together. Channels are the plugin bier-channel, routers bier-service.
+// Package model decides, sources follows the plugins that discover, importer reads files, service keeps all that
+// (data.go) and has the RPCs (rpc.go, query.go) and the console's commands (commands.go). Channels are the plugin bier-channel, routers bier-service.
 package biertopomanager
 
 import (
@@ -11,7 +11,6 @@ import (
 
 	"ctl.internal/internal/bier/bierplugin"
 	"ctl.internal/plugins/bier-topomanager/service"
-	"ctl.internal/plugins/bier-topomanager/shell"
 	"ctl.internal/sdk"
 )
 
@@ -20,5 +19,5 @@ var files embed.FS
 
 // Options describe the plugin.
 func Options() sdk.Options {
-	return bierplugin.Options(files, service.Start, (&shell.Shell{}).Commands(), "network-topology")
+	return bierplugin.Options(files, service.Start, service.Commands(), "network-topology")
 }

@@ -5,7 +5,7 @@
 // The way of a message: channel reads it (ofp13 is the codec) → service, the one
 // goroutine that decides → discovery, the decisions (lldp proves links) → channel
 // writes the answers, and service publishes the topology and writes it for the other
-// nodes. shell shows it. Only the process with the role openflow-discovery acts.
+// nodes, and has the commands. Only the process with the role openflow-discovery acts.
 package openflow
 
 import (

@@ -80,18 +80,6 @@ func (c *Client) Read(ctx context.Context, r *Router) (*Observed, error) {
 	return a, fault.FromStatus(err)
 }
 
-// Forwarding is Forwarder.Forwarding; a fault.Unsupported where the driver does not have it.
-func (c *Client) Forwarding(ctx context.Context, r *Router) ([]*Forwarding, error) {
-	a, err := c.rpc.ReadBierForwarding(ctx, &pluginv1.ReadBierForwardingRequest{Router: r})
-	return a.GetTables(), fault.FromStatus(err)
-}
-
-// Ping is Pinger.Ping; a fault.Unsupported where the driver does not have it.
-func (c *Client) Ping(ctx context.Context, r *Router, targets []*Member, count int) ([]*PingReply, error) {
-	a, err := c.rpc.PingBier(ctx, &pluginv1.PingBierRequest{Router: r, Targets: targets, Count: uint32(count)})
-	return a.GetReplies(), fault.FromStatus(err)
-}
-
 // Watch opens a stream of what happens to routers. It ends with ctx.
 func (c *Client) Watch(ctx context.Context) (*Watch, error) {
 	s, err := c.rpc.WatchBier(ctx)

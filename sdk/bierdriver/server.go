@@ -28,15 +28,8 @@ func (s *server) DescribeBierDriver(context.Context, *pluginv1.DescribeBierDrive
 		return nil, fault.ToStatus(err)
 	}
 	x := d.Describe()
-	x.Lacks = slices.Clip(x.Lacks)
-	if _, ok := d.(Forwarder); !ok {
-		x.Lacks = append(x.Lacks, "forwarding")
-	}
-	if _, ok := d.(Pinger); !ok {
-		x.Lacks = append(x.Lacks, "ping")
-	}
 	return &pluginv1.DescribeBierDriverResponse{Name: s.name, Capabilities: x.Capabilities, Dialects: x.Dialects,
-		Priority: x.Priority, Probes: x.Probes, Members: x.Members, Lacks: x.Lacks}, nil
+		Priority: x.Priority, Probes: x.Probes, Members: x.Members, Lacks: append(slices.Clip(x.Lacks), without(d)...)}, nil
 }
 
 // reach returns the driver for a call to a router.
@@ -47,13 +40,17 @@ func (s *server) reach(r *Router) (Driver, error) {
 	return s.driver()
 }
 
-func (s *server) ProbeBier(ctx context.Context, q *pluginv1.ProbeBierRequest) (*Probe, error) {
-	d, err := s.reach(q.Router)
-	if err != nil {
-		return nil, fault.ToStatus(err)
+// call asks the driver about a router.
+func call[T any](s *server, r *Router, do func(Driver) (T, error)) (answer T, err error) {
+	d, err := s.reach(r)
+	if err == nil {
+		answer, err = do(d)
 	}
-	a, err := d.Probe(ctx, q.Router)
-	return a, fault.ToStatus(err)
+	return answer, fault.ToStatus(err)
+}
+
+func (s *server) ProbeBier(ctx context.Context, q *pluginv1.ProbeBierRequest) (*Probe, error) {
+	return call(s, q.Router, func(d Driver) (*Probe, error) { return d.Probe(ctx, q.Router) })
 }
 
 func (s *server) ApplyBier(stream grpc.BidiStreamingServer[pluginv1.ApplyBierRequest, Result]) error {
@@ -115,42 +112,5 @@ func (a asking) ask(q *pluginv1.BierAsk) (*pluginv1.BierPermit, error) {
 }
 
 func (s *server) ReadBier(ctx context.Context, q *pluginv1.ReadBierRequest) (*Observed, error) {
-	d, err := s.reach(q.Router)
-	if err != nil {
-		return nil, fault.ToStatus(err)
-	}
-	a, err := d.Read(ctx, q.Router)
-	return a, fault.ToStatus(err)
+	return call(s, q.Router, func(d Driver) (*Observed, error) { return d.Read(ctx, q.Router) })
 }
-
-func (s *server) ReadBierForwarding(ctx context.Context, q *pluginv1.ReadBierForwardingRequest) (*pluginv1.ReadBierForwardingResponse, error) {
-	d, err := s.reach(q.Router)
-	if err != nil {
-		return nil, fault.ToStatus(err)
-	}
-	f, ok := d.(Forwarder)
-	if !ok {
-		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the driver %s cannot read forwarding tables", s.name))
-	}
-	tables, err := f.Forwarding(ctx, q.Router)
-	return &pluginv1.ReadBierForwardingResponse{Tables: tables}, fault.ToStatus(err)
-}
-
-func (s *server) PingBier(ctx context.Context, q *pluginv1.PingBierRequest) (*pluginv1.PingBierResponse, error) {
-	d, err := s.reach(q.Router)
-	if err != nil {
-		return nil, fault.ToStatus(err)
-	}
-	p, ok := d.(Pinger)
-	switch {
-	case !ok:
-		return nil, fault.ToStatus(fault.New(fault.Unsupported, "the routers of driver %s have no ping over BIER", s.name))
-	case q.Count < 1 || q.Count > MaxPings || len(q.Targets) == 0:
-		return nil, fault.ToStatus(fault.New(fault.Invalid, "a ping needs targets and a count within 1..%d", MaxPings))
-	}
-	replies, err := p.Ping(ctx, q.Router, q.Targets, int(q.Count))
-	return &pluginv1.PingBierResponse{Replies: replies}, fault.ToStatus(err)
-}
-
-// MaxPings bounds the packets of one ping to one target.
-const MaxPings = 100

@@ -53,14 +53,6 @@ func Stop(cancel context.CancelFunc, group *sync.WaitGroup) func(context.Context
 	}
 }
 
-// Notify sends to c unless something waits there already.
-func Notify(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // maxCompletions bounds what a large network offers.
 const maxCompletions = 200
 

@@ -41,6 +41,14 @@ func (f *Fields) onto(c *bier.Channel) error {
 	set(&c.SubDomainID, f.SubDomainID)
 	set(&c.SourceWildcard, f.SourceWildcard)
 	set(&c.GroupWildcard, f.GroupWildcard)
+	return valid(c)
+}
+
+// valid says what is wrong with a channel by itself.
+func valid(c *bier.Channel) error {
+	if len(c.Name) > maxName {
+		return fmt.Errorf("the name of a channel has at most %d bytes", maxName)
+	}
 	if c.SubDomainID > 255 {
 		return fmt.Errorf("sub-domain-id %d is not within 0..255", c.SubDomainID)
 	}
@@ -62,9 +70,6 @@ const maxName = 256
 func Add(have *bier.Channel, f *Fields, t *bier.Topology) (*bier.Channel, error) {
 	if m := f.missing(); m != "" {
 		return nil, fmt.Errorf("%s is missing", m)
-	}
-	if len(f.Name) > maxName {
-		return nil, fmt.Errorf("the name of a channel has at most %d bytes", maxName)
 	}
 	if have != nil {
 		return nil, fmt.Errorf("channel %s is there already; modify-channel changes it", f.Name)
@@ -157,13 +162,7 @@ func carried(c *bier.Channel, t *bier.Topology, others iter.Seq[bier.Channel]) e
 // Check says what is wrong with a channel of a topology that somebody writes in place of
 // before, nil if there was none.
 func Check(before, c *bier.Channel, id string, t *bier.Topology, others iter.Seq[bier.Channel]) error {
-	if len(c.Name) > maxName {
-		return fmt.Errorf("the name of a channel has at most %d bytes", maxName)
-	}
-	if c.SubDomainID > 255 {
-		return fmt.Errorf("sub-domain-id %d is not within 0..255", c.SubDomainID)
-	}
-	if _, err := c.CheckFlow(); err != nil {
+	if err := valid(c); err != nil {
 		return err
 	}
 	switch {

@@ -6,7 +6,7 @@
 package template
 
 import (
-	"maps"
+	"strings"
 
 	"ctl.internal/sdk/fault"
 )
@@ -60,57 +60,46 @@ type Model struct {
 // needs bierdriver.Config.Members.
 func (m *Model) Members() bool { return m.addresses }
 
+// flow are the placeholders that identify a channel.
+const flow = "vpn-id source-address source-wildcard group-address group-wildcard"
+
 // Compile checks templates; the faults name their places.
 func Compile(t Templates) (*Model, error) {
 	m := &Model{negate: t.Negate, leave: t.Leave, keep: t.BIER.Keep, ingressOnly: t.Channel.IngressOnly}
 	var bad fault.List
-	one := func(path, text string, names map[string]bool) *line {
-		l, err := compile(text, names)
+	one := func(path, text, names string) *line {
+		l, err := compile(text, strings.Fields(names))
 		if err != nil {
 			bad = append(bad, fault.At(fault.Invalid, path, "%q: %s", text, err))
 		}
 		return l
 	}
-	many := func(path string, texts []string, names map[string]bool) []*line {
-		var out []*line
+	many := func(path string, texts []string, names string) (out []*line) {
 		for _, text := range texts {
 			out = append(out, one(path, text, names))
 		}
 		return out
 	}
-	set := func(names ...string) map[string]bool {
-		out := map[string]bool{}
-		for _, n := range names {
-			out[n] = true
-		}
-		return out
-	}
-	const all = 5 // placeholders that identify a channel
-	flow := set("vpn-id", "source-address", "source-wildcard", "group-address", "group-wildcard")
-	header := maps.Clone(flow)
-	header["number"] = true
-	lines := maps.Clone(flow)
-	for _, name := range []string{"number", "sub-domain", "ingress-bfr-id", "egress-addresses", "source-ipv4", "group-ipv4", "source-ipv6", "group-ipv6"} {
-		lines[name] = true
-	}
-	m.bier = one("bier/header", t.BIER.Header, nil)
-	m.global = many("bier/global", t.BIER.Global, set("encapsulation", "bitstringlength", "bfr-id", "ipv4-bfr-prefix", "ipv6-bfr-prefix"))
-	m.sub = many("bier/sub_domain", t.BIER.SubDomain, set("sub-domain-id", "igp-type", "mt-id", "bfr-id", "bitstringlength", "effective-bfr-id", "effective-bitstringlength"))
-	m.encap = many("bier/encapsulation", t.BIER.Encapsulation, set("sub-domain-id", "family", "bitstringlength", "label-base", "range-size"))
-	m.channel = one("channel/header", t.Channel.Header, header)
-	m.flow = many("channel/lines", t.Channel.Lines, lines)
+	m.bier = one("bier/header", t.BIER.Header, "")
+	m.global = many("bier/global", t.BIER.Global, "encapsulation bitstringlength bfr-id ipv4-bfr-prefix ipv6-bfr-prefix")
+	m.sub = many("bier/sub_domain", t.BIER.SubDomain,
+		"sub-domain-id igp-type mt-id bfr-id bitstringlength effective-bfr-id effective-bitstringlength")
+	m.encap = many("bier/encapsulation", t.BIER.Encapsulation, "sub-domain-id family bitstringlength label-base range-size")
+	m.channel = one("channel/header", t.Channel.Header, flow+" number")
+	m.flow = many("channel/lines", t.Channel.Lines,
+		flow+" number sub-domain ingress-bfr-id egress-addresses source-ipv4 group-ipv4 source-ipv6 group-ipv6")
 	for _, l := range m.flow {
-		m.addresses = m.addresses || l != nil && l.has(set("egress-addresses")) > 0
+		m.addresses = m.addresses || l.has("egress-addresses")
 	}
-	m.egress = many("channel/egress", t.Channel.Egress, set("egress-bfr-id"))
-	for _, l := range many("channel/again", t.Channel.Again, nil) {
+	m.egress = many("channel/egress", t.Channel.Egress, "egress-bfr-id")
+	for _, l := range many("channel/again", t.Channel.Again, "") {
 		if l != nil {
 			m.again = append(m.again, l.text)
 		}
 	}
-	if m.channel != nil && m.channel.has(flow) < all {
+	if m.channel != nil && !m.channel.has(flow) {
 		for _, l := range m.flow {
-			if l != nil && l.has(flow) == all && m.channel.has(set("number")) == 1 {
+			if l.has(flow) && m.channel.has("number") {
 				m.identity = l
 			}
 		}

@@ -28,10 +28,8 @@ func number(most uint64) kind {
 
 func word(words ...string) kind {
 	return kind{strings.Join(words, "|"), func(v string) string {
-		for _, w := range words {
-			if v == w {
-				return v
-			}
+		if slices.Contains(words, v) {
+			return v
 		}
 		return ""
 	}}
@@ -108,14 +106,14 @@ var (
 	plain = regexp.MustCompile(`^[A-Za-z0-9 ._:/-]*$`)
 )
 
-func compile(text string, allowed map[string]bool) (*line, error) {
+func compile(text string, allowed []string) (*line, error) {
 	l := &line{text: text}
 	var look strings.Builder
 	look.WriteString("^")
 	rest := text
 	for _, m := range placeholder.FindAllStringSubmatchIndex(text, -1) {
 		name := text[m[2]:m[3]]
-		if !allowed[name] {
+		if !slices.Contains(allowed, name) {
 			return nil, fmt.Errorf("{%s} has no meaning here", name)
 		}
 		l.names = append(l.names, name)
@@ -132,15 +130,14 @@ func compile(text string, allowed map[string]bool) (*line, error) {
 	return l, err
 }
 
-// has counts the placeholders of the line that are in a set.
-func (l *line) has(names map[string]bool) int {
-	seen := map[string]bool{}
-	for _, n := range l.names {
-		if names[n] {
-			seen[n] = true
+// has reports whether the line, which may be nil, has all of these placeholders.
+func (l *line) has(names string) bool {
+	for _, n := range strings.Fields(names) {
+		if l == nil || !slices.Contains(l.names, n) {
+			return false
 		}
 	}
-	return len(seen)
+	return true
 }
 
 // write fills a template in; ok is false when a value is missing.

@@ -87,7 +87,7 @@ func (l *link) apply(ctx context.Context, c *bierdriver.Config, permit bierdrive
 		return t.change.Lines, err
 	}
 	l.learn(t.config, mark)
-	l.memory.keep(l.router.NodeId, t.config)
+	l.memory.last.Store(l.router.NodeId, t.config)
 	return t.change.Lines, nil
 }
 

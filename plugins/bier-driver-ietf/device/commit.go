@@ -143,7 +143,7 @@ var errNotSent = errors.New("it was not sent, because what it depends on failed"
 // router costs once. A router that leaves one of several unanswered may not bear
 // that; from then on its requests are sent one by one, up to the first that fails.
 func (l *link) together(ctx context.Context, ops ...netconf.Operation) []netconf.Answer {
-	if len(ops) > 1 && l.memory.oneByOne(l.router.NodeId) {
+	if _, slow := l.memory.slow.Load(l.router.NodeId); slow && len(ops) > 1 {
 		return l.singly(ctx, ops)
 	}
 	ctx, cancel := l.call(ctx, len(ops))
@@ -151,7 +151,7 @@ func (l *link) together(ctx context.Context, ops ...netconf.Operation) []netconf
 	out := l.session.DoAll(ctx, ops...)
 	if len(ops) > 1 && errors.Is(ctx.Err(), context.DeadlineExceeded) && l.session.Err() != nil {
 		l.log.Warn("the router left one of several requests unanswered; they are sent one by one from now on", "error", l.session.Err())
-		l.memory.beSlow(l.router.NodeId)
+		l.memory.slow.Store(l.router.NodeId, true)
 	}
 	return out
 }

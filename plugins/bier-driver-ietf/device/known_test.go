@@ -98,7 +98,7 @@ func TestRouterThatBearsOneRequestAtATime(t *testing.T) {
 	d := newDriver(s)
 	sim.Set(simrouter.Faults{Silent: "get-config"})
 	apply(t, d, r, config(3, 1), bierdriver.Pending)
-	if !d.memory.oneByOne(r.NodeId) {
+	if _, slow := d.memory.slow.Load(r.NodeId); !slow {
 		t.Error("it is still sent several at once")
 	}
 	d.set.RPC = quick().RPC // only silence is to be short

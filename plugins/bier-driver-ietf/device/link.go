@@ -12,6 +12,7 @@ import (
 
 	"ctl.internal/internal/netconf"
 	"ctl.internal/internal/netconf/xmltree"
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/bier-driver-ietf/dialect"
 	"ctl.internal/sdk/bierdriver"
 )
@@ -35,12 +36,12 @@ type link struct {
 
 	mu    sync.Mutex
 	now   *bierdriver.Session
-	fresh chan struct{} // closed when a session is opened; then there is a new one
+	fresh together.Signal // a session is opened
 	known known
 }
 
 func newLink(s Settings, log *slog.Logger, r *bierdriver.Router) *link {
-	l := &link{set: s, log: log, router: r, turn: make(chan struct{}, 1), fresh: make(chan struct{}),
+	l := &link{set: s, log: log, router: r, turn: make(chan struct{}, 1),
 		now: &bierdriver.Session{State: bierdriver.Connecting, Since: timestamppb.Now()}}
 	l.turn <- struct{}{}
 	return l
@@ -79,13 +80,6 @@ func (l *link) state() *bierdriver.Session {
 	return proto.CloneOf(l.now)
 }
 
-// opened is closed when somebody opens a session after this call.
-func (l *link) opened() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.fresh
-}
-
 func (l *link) become(state bierdriver.SessionState, reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,8 +95,7 @@ func (l *link) become(state bierdriver.SessionState, reason string) {
 	}
 	l.now = s
 	if state == bierdriver.Up {
-		close(l.fresh)
-		l.fresh = make(chan struct{})
+		l.fresh.Fire()
 	}
 }
 

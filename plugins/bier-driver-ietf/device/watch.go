@@ -28,7 +28,7 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 		return err
 	}
 	for tries := 0; ; tries++ {
-		opened := l.opened()
+		opened := l.fresh.Wait()
 		s, err := w.connect(ctx)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -41,7 +41,7 @@ func (d *Driver) Watch(ctx context.Context, r *bierdriver.Router, emit func(*bie
 			if time.Since(since) > l.set.Retry.Most.Duration {
 				tries = 0 // a router that ends every session at once is not well
 			}
-			opened = l.opened()
+			opened = l.fresh.Wait()
 		} else if err := w.report(l.state()); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/host"
 )
@@ -39,7 +39,7 @@ func (l *line) put(r *bierdriver.Router) {
 	defer l.mu.Unlock()
 	if !proto.Equal(l.want[r.NodeId], r) {
 		l.want[r.NodeId] = r
-		bierplugin.Notify(l.wake)
+		together.Notify(l.wake)
 	}
 }
 
@@ -47,7 +47,7 @@ func (l *line) remove(node string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.want, node)
-	bierplugin.Notify(l.wake)
+	together.Notify(l.wake)
 }
 
 func (l *line) run(ctx context.Context) {

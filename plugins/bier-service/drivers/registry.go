@@ -5,28 +5,21 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"google.golang.org/grpc"
-
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 )
 
-// Switchboard is what a Registry needs of host.Switchboard.
-type Switchboard interface {
-	host.Watcher
-	Dial(provider string) grpc.ClientConnInterface
-}
-
 // Registry is the drivers there are. It is safe for concurrent use.
 type Registry struct {
-	sb Switchboard
+	sb *host.Switchboard
 	// event gets what a driver says of a router.
 	event func(driver string, e *bierdriver.Event)
 	// changed is called when a driver came, went or started again.
@@ -34,6 +27,7 @@ type Registry struct {
 
 	group   sync.WaitGroup
 	listed  chan struct{} // closed with the first list
+	first   sync.Once
 	mu      sync.Mutex
 	drivers map[string]*driver
 	chosen  map[string]choice // by node-id
@@ -47,16 +41,15 @@ type driver struct {
 	line   *line
 }
 
+// choice is the driver that was chosen for a router as it was reached then.
 type choice struct {
 	driver     string
 	generation uint64
-	host       string
-	port       uint32
-	hint       string
+	router     *bierdriver.Router
 }
 
 // New returns a registry; nothing happens before Follow.
-func New(sb Switchboard, event func(driver string, e *bierdriver.Event), changed func()) *Registry {
+func New(sb *host.Switchboard, event func(driver string, e *bierdriver.Event), changed func()) *Registry {
 	return &Registry{sb: sb, event: event, changed: changed, listed: make(chan struct{}), drivers: map[string]*driver{}, chosen: map[string]choice{}}
 }
 
@@ -82,7 +75,7 @@ func (b *Registry) update(ctx context.Context, providers []host.Provider) {
 		}
 		if d.Generation != p.Generation {
 			d.about = nil
-			bierplugin.Notify(d.line.wake)
+			together.Notify(d.line.wake)
 		}
 		d.Provider = p
 	}
@@ -92,11 +85,7 @@ func (b *Registry) update(ctx context.Context, providers []host.Provider) {
 			delete(b.drivers, name)
 		}
 	}
-	select {
-	case <-b.listed:
-	default:
-		close(b.listed)
-	}
+	b.first.Do(func() { close(b.listed) })
 	b.mu.Unlock()
 	b.changed()
 }
@@ -118,21 +107,15 @@ type Described struct {
 
 // List asks all drivers what they are for.
 func (b *Registry) List(ctx context.Context) []Described {
-	type known struct {
-		host.Provider // as it is now; update changes that of the driver
-		driver        *driver
-	}
 	b.mu.Lock()
-	all := make([]known, 0, len(b.drivers))
-	for _, d := range b.drivers {
-		all = append(all, known{d.Provider, d})
+	var out []Described
+	all := maps.Clone(b.drivers)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, Described{Provider: all[name].Provider}) // as it is now; update changes that of the driver
 	}
 	b.mu.Unlock()
-	slices.SortFunc(all, func(x, y known) int { return strings.Compare(x.Name, y.Name) })
-	out := make([]Described, 0, len(all))
-	for _, k := range all {
-		about, err := b.describe(ctx, k.driver)
-		out = append(out, Described{k.Provider, about, err})
+	for i := range out {
+		out[i].About, out[i].Err = b.describe(ctx, all[out[i].Name])
 	}
 	return out
 }
@@ -190,7 +173,8 @@ func (b *Registry) Lacks(name string) string {
 func (b *Registry) Choose(ctx context.Context, r *bierdriver.Router, capabilities []string) (string, *bierdriver.Client, error) {
 	b.mu.Lock()
 	if c, ok := b.chosen[r.NodeId]; ok {
-		if d := b.drivers[c.driver]; d != nil && d.Generation == c.generation && c.host == r.Host && c.port == r.Port && c.hint == r.Driver {
+		same := c.router.Host == r.Host && c.router.Port == r.Port && c.router.Driver == r.Driver
+		if d := b.drivers[c.driver]; d != nil && d.Generation == c.generation && same {
 			d.line.put(r)
 			b.mu.Unlock()
 			return d.Name, d.client, nil
@@ -211,7 +195,7 @@ func (b *Registry) Choose(ctx context.Context, r *bierdriver.Router, capabilitie
 	if b.chosen[r.NodeId].driver != name {
 		b.forget(r.NodeId)
 	}
-	b.chosen[r.NodeId] = choice{name, d.Generation, r.Host, r.Port, r.Driver}
+	b.chosen[r.NodeId] = choice{name, d.Generation, r}
 	d.line.put(r)
 	return name, d.client, nil
 }
@@ -264,7 +248,7 @@ func (b *Registry) pick(ctx context.Context, r *bierdriver.Router, capabilities 
 		about = append(about, d.About)
 	}
 	for _, d := range rank(about, capabilities) {
-		p, err := b.client(d.Name).Probe(ctx, r)
+		p, err := bierdriver.NewClient(b.sb.Dial(d.Name)).Probe(ctx, r)
 		switch {
 		case err != nil:
 			lost = true
@@ -326,10 +310,6 @@ func (b *Registry) Unused(driver string) string {
 		return "the driver " + driver + " is not installed; " + brings(driver)
 	}
 	return "no channel needs it: a session is opened when one is deployed on it"
-}
-
-func (b *Registry) client(name string) *bierdriver.Client {
-	return bierdriver.NewClient(b.sb.Dial(name))
 }
 
 // rank orders drivers by how well they fit what a router announces: first those

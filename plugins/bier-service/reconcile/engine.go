@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/bierdriver"
 )
 
@@ -145,7 +145,7 @@ func (e *Engine) KickPending() {
 	defer e.mu.Unlock()
 	for _, r := range e.routers {
 		if r.state != bier.Applied {
-			bierplugin.Notify(r.kick)
+			together.Notify(r.kick)
 		}
 	}
 }

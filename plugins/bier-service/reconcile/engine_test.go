@@ -87,7 +87,7 @@ func carrying(bfr uint32) map[string]*Desired {
 func TestWhatCannotBeHadIsNotApplied(t *testing.T) {
 	l := newLab(t, nil, nil)
 	for i := range uint64(3) {
-		l.Want(map[string]*Desired{"a": {Config: &bierdriver.Config{}, Problems: []string{"no bfr-id"}}}, nil, 2*i+1)
+		l.Want(map[string]*Desired{"a": {Hash: "x", Config: &bierdriver.Config{}, Problems: []string{"no bfr-id"}}}, nil, 2*i+1)
 		l.until(t, "a", "it failed", func(s *bier.Status) bool {
 			return s != nil && s.State == bier.Failed && s.Reason == "no bfr-id" && s.Answered == 2*i+1
 		})

@@ -2,14 +2,11 @@ package reconcile
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/host"
 )
@@ -46,12 +43,12 @@ func (r *router) wanted(d *Desired, revision uint64) {
 	r.desired = d
 	if d.changed && !first { // work makes it
 		r.intent, r.intended = revision, now()
-		bierplugin.Notify(r.kick)
+		together.Notify(r.kick)
 		r.publish()
 		return
 	}
 	before := r.want
-	if r.want = d.Made(); !first && same(before.Config, d.Config) && slices.Equal(before.Problems, d.Problems) {
+	if r.want = d.Made(); !first && before.Hash == d.Hash {
 		return
 	}
 	if s, ok := r.e.known[r.node]; first && ok && s.Hash == d.Hash { // it is what was wanted before, too
@@ -60,11 +57,11 @@ func (r *router) wanted(d *Desired, revision uint64) {
 		if len(d.Problems) > 0 && s.State == bier.Failed {
 			r.state, r.reason = bier.Applied, "" // publish says the rest
 		}
-		bierplugin.Notify(r.kick)
+		together.Notify(r.kick)
 		return
 	}
 	r.intent, r.intended = revision, now()
-	bierplugin.Notify(r.kick)
+	together.Notify(r.kick)
 	if !empty(d.Config) || r.managed || len(d.Problems) > 0 {
 		r.publish()
 	}
@@ -73,7 +70,7 @@ func (r *router) wanted(d *Desired, revision uint64) {
 // doubt has the router compared with what it must hold. The lock is held.
 func (r *router) doubt(revision uint64) {
 	r.dirty = true
-	bierplugin.Notify(r.kick)
+	together.Notify(r.kick)
 	if revision > r.intent {
 		r.intent, r.intended = revision, now()
 		r.publish()
@@ -262,15 +259,3 @@ func (r *router) try(ctx context.Context, want *Desired, intent uint64) outcome 
 }
 
 func empty(c *bierdriver.Config) bool { return c.Global == nil && len(c.Channels) == 0 }
-
-// same compares two configurations in the order of the contract. Most of a thousand
-// routers are not concerned by a change, so it must cost little.
-func same(a, b *bierdriver.Config) bool {
-	return proto.Equal(a.Global, b.Global) && slices.EqualFunc(a.Channels, b.Channels, func(x, y *bierdriver.Channel) bool {
-		return x == y || x.VpnId == y.VpnId && x.SourceAddress == y.SourceAddress && x.GroupAddress == y.GroupAddress && x.SourceWildcard == y.SourceWildcard &&
-			x.GroupWildcard == y.GroupWildcard && x.SubDomain == y.SubDomain && x.IngressBfrId == y.IngressBfrId && x.Role == y.Role &&
-			slices.Equal(x.EgressBfrIds, y.EgressBfrIds)
-	}) && slices.EqualFunc(a.Members, b.Members, func(x, y *bierdriver.Member) bool {
-		return x.SubDomainId == y.SubDomainId && x.BfrId == y.BfrId && x.Ipv4BfrPrefix == y.Ipv4BfrPrefix && x.Ipv6BfrPrefix == y.Ipv6BfrPrefix
-	})
-}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/bier-service/drivers"
 	"ctl.internal/plugins/bier-service/reconcile"
 	"ctl.internal/sdk/bierdriver"
@@ -67,7 +67,7 @@ func (a *acting) follow(ctx context.Context) {
 		defer t.Stop()
 		audit = t.C
 	}
-	bierplugin.Notify(a.asked)
+	together.Notify(a.asked)
 	for a.want(ctx); ; {
 		select {
 		case <-ctx.Done():

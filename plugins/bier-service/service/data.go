@@ -135,8 +135,9 @@ func (d *data) answered(ctx context.Context, nodes []string, revision uint64) {
 // taking bounds how long a question waits until what is configured now was taken in.
 const taking = 2 * time.Second
 
-// States implements operations.Routers.
-func (s *Service) States(ctx context.Context, nodes []string, wait time.Duration) []bier.RouterState {
+// states says how far routers are with what is configured now, all when nodes is empty,
+// waiting up to a time for them.
+func (s *Service) states(ctx context.Context, nodes []string, wait time.Duration) []bier.RouterState {
 	revision := s.moved.Load()
 	ctx, cancel := context.WithTimeout(ctx, max(wait, taking))
 	defer cancel()
@@ -147,18 +148,12 @@ func (s *Service) States(ctx context.Context, nodes []string, wait time.Duration
 	return s.data.states(nodes, revision)
 }
 
-// Compare implements operations.Routers.
-func (s *Service) Compare(ctx context.Context, nodes []string) ([]bier.RouterState, error) {
+// compareRouters has routers compared with what they must hold, and waits until ctx ends.
+func (s *Service) compareRouters(ctx context.Context, nodes []string) ([]bier.RouterState, error) {
 	revision, err := s.data.compare(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
 	s.data.answered(ctx, nodes, revision)
 	return s.data.states(nodes, s.moved.Load()), nil
-}
-
-// Session implements operations.Routers.
-func (s *Service) Session(node string) bier.Session {
-	x, _ := s.data.status.Sessions.Get(s.data.store.Now(), node)
-	return x
 }

@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/bier-service/drivers"
-	"ctl.internal/plugins/bier-service/operations"
-	"ctl.internal/plugins/bier-service/shell"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
@@ -78,7 +77,7 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.measures = newMeasures(env.Metrics)
 	s.registry = drivers.New(env.Host.Switchboard, s.event, s.driversChanged)
 	var err error
-	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { bierplugin.Notify(s.asked) }, s.known); err != nil {
+	if s.data, err = open(ctx, env.Host, s.intended, s.remounted, func() { together.Notify(s.asked) }, s.known); err != nil {
 		cancel()
 		return nil, err
 	}
@@ -93,22 +92,21 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		s.data.store.Role(ctx, role, s.act)
 	})
 	s.group.Go(func() { s.data.store.WatchBroken(ctx, s.broken) })
-	h := &operations.Handlers{Routers: s, Inspector: s, Mounts: s.data.Mounts}
-	sh := &shell.Shell{Routers: s, Inspector: s, Mounts: s.data.Mounts, Registry: s.registry}
-	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
+	return &sdk.Plugin{Operations: s.mux(), Commands: s.commands(), State: s.data.store, Check: s.data.Check,
+		Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
 // intended is called when topologies or channels have changed.
 func (s *Service) intended() {
 	if s.opened.Load() { // else it is the first state, and New looks at it
 		s.moved.Store(s.data.store.Now().Revision())
-		bierplugin.Notify(s.intent)
-		bierplugin.Notify(s.look)
+		together.Notify(s.intent)
+		together.Notify(s.look)
 	}
 }
 
 func (s *Service) broken(all map[string]error) {
-	bierplugin.Notify(s.intent) // what could not be read may be readable now
+	together.Notify(s.intent) // what could not be read may be readable now
 	s.health(bierplugin.Health(all))
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 )
@@ -45,7 +45,7 @@ func (r *records) change(f func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f()
-	bierplugin.Notify(r.wake)
+	together.Notify(r.wake)
 }
 
 func (r *records) set(key string, w write) { r.change(func() { r.pending[key] = w }) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/plugins/bier-service/operations"
 	"ctl.internal/sdk/bierdriver"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/state"
@@ -21,28 +20,29 @@ const (
 	pinging = 2 * time.Minute
 )
 
-// Verify implements operations.Inspector.
-func (s *Service) Verify(ctx context.Context, nodes []string) ([]operations.Verified, error) {
+// verify compares the forwarding tables of routers with those computed, of all mounted ones when
+// nodes is empty.
+func (s *Service) verify(ctx context.Context, in nodesIn) (*verifyOut, error) {
 	now, err := s.data.store.Fresh(ctx)
 	if err != nil {
 		return nil, err
 	}
-	nodes = short(nodes)
+	nodes := short(in.Nodes)
 	if len(nodes) == 0 {
 		nodes = s.data.Mounts.Nodes(now)
 	}
-	out := make([]operations.Verified, len(nodes))
+	out := make([]verified, len(nodes))
 	var all sync.WaitGroup
 	slots := make(chan struct{}, s.set.Parallel)
 	for i, node := range nodes {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			out[i] = s.verify(ctx, now, node)
+			out[i] = s.verifyOne(ctx, now, node)
 		})
 	}
 	all.Wait()
-	return out, nil
+	return &verifyOut{out}, nil
 }
 
 // short are ids as the topology has them.
@@ -54,9 +54,9 @@ func short(ids []string) []string {
 	return out
 }
 
-// verify compares the forwarding tables of one router with those that are computed.
-func (s *Service) verify(ctx context.Context, now *state.Snapshot, node string) operations.Verified {
-	out := operations.Verified{Node: node, Result: operations.Unknown}
+// verifyOne compares the forwarding tables of one router with those that are computed.
+func (s *Service) verifyOne(ctx context.Context, now *state.Snapshot, node string) verified {
+	out := verified{Node: node, Result: unknown}
 	ctx, cancel := context.WithTimeout(ctx, reading)
 	defer cancel()
 	r, client, err := s.reach(ctx, now, node)
@@ -83,9 +83,9 @@ func (s *Service) verify(ctx context.Context, now *state.Snapshot, node string) 
 			}
 		}
 	}
-	out.Result = operations.Equal
+	out.Result = equal
 	if len(out.Differences) > 0 {
-		out.Result, out.Reason = operations.Different, out.Differences[0]
+		out.Result, out.Reason = different, out.Differences[0]
 	}
 	return out
 }
@@ -150,24 +150,17 @@ func (s *Service) computed(now *state.Snapshot, node string) (out []tables) {
 // best are the differences to the tables of the sub-domain; of a router that does not say
 // the sub-domain, to those it is nearest to.
 func best(node string, computed []tables, x *bierdriver.Forwarding) (out []string) {
-	read := &bier.ReadTable{SubDomain: -1, BSL: bier.BSL(x.Bitstringlength), SI: int(x.Si), Own: x.Own}
-	for _, n := range x.Neighbors {
-		read.Neighbors = append(read.Neighbors, bier.ReadNeighbor{Name: n.Name, FBM: n.FBm})
-	}
 	first := true
 	for _, c := range computed {
 		if x.HasSubDomain && uint32(c.sub) != x.SubDomainId {
 			continue
 		}
-		for i := range read.Neighbors {
-			read.Neighbors[i].Node = c.node(read.Neighbors[i].Name)
-		}
-		if d := bier.CompareTables(node, c.tables, read); first || len(d) < len(out) {
+		if d := bier.CompareTables(node, c.tables, x, c.node); first || len(d) < len(out) {
 			out, first = d, false
 		}
 	}
-	if first && len(read.Neighbors) > 0 {
-		out = bier.CompareTables(node, nil, read)
+	if first && len(x.Neighbors) > 0 {
+		out = bier.CompareTables(node, nil, x, func(string) string { return "" })
 	}
 	return out
 }
@@ -186,8 +179,8 @@ func (s *Service) reach(ctx context.Context, now *state.Snapshot, node string) (
 	return r, client, err
 }
 
-// Ping implements operations.Inspector.
-func (s *Service) Ping(ctx context.Context, q operations.PingIn) ([]operations.Pinged, error) {
+// ping has the ingress of a channel ping its egress nodes over BIER.
+func (s *Service) ping(ctx context.Context, q pingIn) (*pingOut, error) {
 	switch {
 	case q.Channel == "":
 		return nil, fault.At(fault.Missing, "/bier-service-api:input/channel-name", "channel-name is missing")
@@ -206,7 +199,7 @@ func (s *Service) Ping(ctx context.Context, q operations.PingIn) ([]operations.P
 		return nil, err
 	}
 	var targets []*bierdriver.Member
-	var out []operations.Pinged
+	var out []pinged
 	for _, e := range c.EgressNodes {
 		if len(q.Egress) > 0 && !slices.Contains(q.Egress, e.ID) {
 			continue
@@ -216,7 +209,7 @@ func (s *Service) Ping(ctx context.Context, q operations.PingIn) ([]operations.P
 			return nil, fault.New(fault.Invalid, "the egress node %s is not in sub-domain %d of domain %d", e.ID, c.SubDomainID, c.DomainID)
 		}
 		targets = append(targets, &bierdriver.Member{SubDomainId: uint32(c.SubDomainID), BfrId: uint32(bier.BFRID(d, x)), Ipv4BfrPrefix: d.Global.IPv4Prefix, Ipv6BfrPrefix: d.Global.IPv6Prefix})
-		out = append(out, operations.Pinged{Node: e.ID})
+		out = append(out, pinged{Node: e.ID})
 	}
 	if len(targets) == 0 {
 		return nil, fault.New(fault.Invalid, "channel %s has none of the egress nodes %v", c.Name, q.Egress)
@@ -238,7 +231,7 @@ func (s *Service) Ping(ctx context.Context, q operations.PingIn) ([]operations.P
 		k := slices.IndexFunc(state.Carriers, func(x bier.RouterState) bool { return x.Role == bier.RoleEgress && x.Node == out[i].Node })
 		out[i].State, out[i].Reason = state.Carriers[k].State, state.Carriers[k].Reason
 	}
-	return out, nil
+	return &pingOut{out}, nil
 }
 
 // channel finds a deployed channel; without a topology, in the only one that has it.

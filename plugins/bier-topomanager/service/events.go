@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/internal/bier/bierplugin"
-	"ctl.internal/plugins/bier-topomanager/data"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
 )
@@ -22,7 +21,7 @@ const stream = "bier-topology"
 // projection that they are found in. Every node does it for its own subscribers.
 type events struct {
 	host *host.Client
-	data *data.Data
+	data *data
 	wake chan struct{}
 
 	mu         sync.Mutex
@@ -30,7 +29,7 @@ type events struct {
 	links      map[string]bool // paths
 }
 
-func newEvents(h *host.Client, d *data.Data) *events {
+func newEvents(h *host.Client, d *data) *events {
 	e := &events{host: h, data: d, wake: make(chan struct{}, 1), topologies: map[string]bool{}, links: map[string]bool{}}
 	for _, notify := range []func(func([]string)){d.Topologies.Notify, d.Nodes.Notify, d.Domains.Notify} {
 		notify(func(paths []string) { e.changed(paths, nil) })
@@ -50,7 +49,7 @@ func (e *events) changed(paths, links []string) {
 	for _, p := range links {
 		e.links[p] = true
 	}
-	bierplugin.Notify(e.wake)
+	together.Notify(e.wake)
 }
 
 func (e *events) run(ctx context.Context) {
@@ -99,10 +98,10 @@ func (e *events) link(ctx context.Context, path string, before, now *state.Snaps
 	}
 }
 
-func (e *events) send(ctx context.Context, name string, data any) {
+func (e *events) send(ctx context.Context, name string, body any) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := e.host.Events.PublishHere(ctx, stream, "bier-topology-api:"+name, data); err != nil && ctx.Err() == nil {
+	if err := e.host.Events.PublishHere(ctx, stream, "bier-topology-api:"+name, body); err != nil && ctx.Err() == nil {
 		slog.Warn("an event of a BIER topology is lost", "event", name, "error", err)
 	}
 }

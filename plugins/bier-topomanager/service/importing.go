@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ctl.internal/internal/bier"
-	"ctl.internal/plugins/bier-topomanager/data"
 	"ctl.internal/plugins/bier-topomanager/model"
 	"ctl.internal/plugins/bier-topomanager/sources"
 	"ctl.internal/sdk"
@@ -73,7 +72,7 @@ func (x *importing) configured() {
 	all = nil
 	for _, n := range x.data.Networks.All(now) {
 		if n.ID != netconf {
-			all = append(all, x.data.Network(now, n.ID))
+			all = append(all, x.data.network(now, n.ID))
 		}
 	}
 	x.merge.Set(configuration, all)
@@ -121,7 +120,7 @@ func (x *importing) store(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	next := data.Observed{Sources: names, Nodes: change.Online}
+	next := observed{Sources: names, Nodes: change.Online}
 	if !whole {
 		next.Sources = slices.Compact(slices.Sorted(slices.Values(slices.Concat(names, before.Sources))))
 	}

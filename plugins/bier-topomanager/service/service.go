@@ -1,5 +1,4 @@
-// Package service is the running plugin: it ties data, sources, RPCs, commands and events
-// together.
+// Package service is the running plugin: its data, RPCs, commands and events.
 package service
 
 import (
@@ -10,9 +9,7 @@ import (
 
 	"ctl.internal/internal/bier"
 	"ctl.internal/internal/bier/bierplugin"
-	"ctl.internal/plugins/bier-topomanager/data"
-	"ctl.internal/plugins/bier-topomanager/operations"
-	"ctl.internal/plugins/bier-topomanager/shell"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
@@ -29,8 +26,9 @@ type settings struct {
 // Service is the running plugin.
 type Service struct {
 	host     *host.Client
+	home     string // the controller's, for relative paths
 	set      settings
-	data     *data.Data
+	data     *data
 	networks chan struct{} // what users imported or configured has changed
 	health   func(sdk.Health)
 	group    sync.WaitGroup
@@ -46,23 +44,23 @@ func Start(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Service{host: env.Host, set: set, data: data.New(), networks: make(chan struct{}, 1), health: env.Health}
-	networks := func([]string) { bierplugin.Notify(s.networks) }
+	s := &Service{host: env.Host, home: env.Home(), set: set, data: newData(), networks: make(chan struct{}, 1),
+		health: env.Health}
+	networks := func([]string) { together.Notify(s.networks) }
 	s.data.Imported.Notify(networks)
 	s.data.Networks.Notify(networks)
 	s.data.Points.Notify(networks)
 	s.data.Lines.Notify(networks)
 	e := newEvents(env.Host, s.data)
-	if err := s.data.Open(ctx, env.Host); err != nil {
+	if err := s.data.open(ctx, env.Host); err != nil {
 		cancel()
 		return nil, err
 	}
 	s.group.Go(func() { e.run(ctx) })
 	s.group.Go(func() { s.data.Store.Role(ctx, role, s.importing) })
 	s.group.Go(func() { s.data.Store.WatchBroken(ctx, func(all map[string]error) { s.health(bierplugin.Health(all)) }) })
-	h := &operations.Handlers{Data: s.data}
-	sh := &shell.Shell{Home: env.Home(), Data: s.data, Import: s.imported, Forget: s.forget}
-	return &sdk.Plugin{Operations: h.Mux(), Commands: sh.Commands(), State: s.data.Store, Check: s.data.Check, Stop: bierplugin.Stop(cancel, &s.group)}, nil
+	return &sdk.Plugin{Operations: s.mux(), Commands: s.commands(), State: s.data.Store, Check: s.data.check,
+		Stop: bierplugin.Stop(cancel, &s.group)}, nil
 }
 
 // takeIn bounds how long an import waits until its topologies are there.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"ctl.internal/internal/bier/bierplugin"
+	"ctl.internal/internal/together"
 	"ctl.internal/sdk/topology"
 )
 
@@ -91,7 +91,7 @@ func (m *Merge) touch(id string) { m.mark(m.id(id)) }
 
 func (m *Merge) mark(id string) {
 	m.dirty[id] = true
-	bierplugin.Notify(m.wake)
+	together.Notify(m.wake)
 }
 
 // Again marks a topology as changed, by its id here.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/openflow/ofp13"
 )
 
@@ -173,7 +174,7 @@ func (o *outbox) put(frame []byte) bool {
 		return false
 	}
 	o.buf = append(o.buf, frame...)
-	o.ring()
+	together.Notify(o.wake)
 	return true
 }
 
@@ -182,14 +183,7 @@ func (o *outbox) finish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.last = true
-	o.ring()
-}
-
-func (o *outbox) ring() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
+	together.Notify(o.wake)
 }
 
 // keep is the greatest buffer that an idle connection holds on to.

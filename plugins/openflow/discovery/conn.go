@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"fmt"
 	"time"
 
 	"ctl.internal/plugins/openflow/ofp13"
@@ -96,5 +97,120 @@ func (c *Core) forget(s *conn, now time.Time) {
 	}
 	if next, ok := c.conns[s.challenger]; ok && s.challenger != 0 {
 		c.prepare(next, now)
+	}
+}
+
+// greet takes the first message, which must be a HELLO of a peer that speaks 1.3.
+func (c *Core) greet(s *conn, h ofp13.Header, m ofp13.Message, now time.Time) {
+	hello, ok := m.(ofp13.Hello)
+	switch {
+	case h.Type == ofp13.TypeError:
+		c.count.Refused++
+		c.close(s, levelWarn, "the switch ends the connection: it does not speak OpenFlow 1.3, or not with this controller", now)
+	case !ok:
+		c.count.Refused++
+		c.close(s, levelWarn, fmt.Sprintf("its first message is of type %d, must be HELLO", h.Type), now)
+	case !hello.Speaks(h.Version):
+		why := fmt.Sprintf("OpenFlow 1.3 is required; the switch offers %s (Open vSwitch: ovs-vsctl set bridge NAME protocols=OpenFlow13)", offers(h.Version, hello))
+		c.count.Refused++
+		c.out = append(c.out, Action{Conn: s.id, XID: h.XID, Version: min(max(h.Version, 1), ofp13.Version),
+			Message: ofp13.Error{Kind: ofp13.ErrorHelloFailed, Code: ofp13.CodeIncompatible, Data: []byte(why)}})
+		c.close(s, levelWarn, why, now)
+	default:
+		s.phase = introducing
+		c.send(s, xidFeatures, ofp13.FeaturesRequest{})
+	}
+}
+
+// offers names the versions of a HELLO as people know them.
+func offers(version uint8, h ofp13.Hello) string {
+	names := map[int]string{1: "1.0", 2: "1.1", 3: "1.2", 4: "1.3", 5: "1.4", 6: "1.5"}
+	var list string
+	for v := 1; v < 32; v++ {
+		if h.Versions&(1<<v) == 0 && (h.Versions != 0 || v != int(version)) {
+			continue
+		}
+		name := names[v]
+		if name == "" {
+			name = fmt.Sprintf("version number %d", v)
+		}
+		if list != "" {
+			list += ", "
+		}
+		list += name
+	}
+	if list == "" {
+		return "none that is known"
+	}
+	return list
+}
+
+// introduce takes the datapath id. When another connection has it already, that one
+// gets a moment to show that it lives: a switch that comes back after a break must
+// not wait for the old connection to time out, and a second switch with the same
+// datapath id must not take the place of the first.
+func (c *Core) introduce(s *conn, f ofp13.FeaturesReply, now time.Time) {
+	if s.phase != introducing {
+		return
+	}
+	if f.Auxiliary != 0 {
+		c.close(s, levelWarn, "it is an auxiliary connection; only main connections are served", now)
+		return
+	}
+	s.features = f
+	old := c.switches[f.DatapathID]
+	switch {
+	case old == nil:
+		c.prepare(s, now)
+	case old.challenger != 0:
+		c.close(s, levelWarn, c.taken(old), now)
+	default:
+		s.phase = challenging
+		old.challenger, old.challenged = s.id, now.Add(challengeTime)
+		c.send(old, xidEcho, ofp13.EchoRequest{})
+	}
+}
+
+// challengeTime is what a connection has to show that it lives.
+const challengeTime = time.Second
+
+func (c *Core) taken(old *conn) string {
+	return fmt.Sprintf("%s is connected already, from %s: give each switch a datapath id of its own", NodeID(old.datapath()), old.remote)
+}
+
+// survive: the older connection lives, so the newer is refused.
+func (c *Core) survive(old *conn, now time.Time) {
+	newer, ok := c.conns[old.challenger]
+	old.challenger = 0
+	if ok {
+		c.count.Refused++
+		c.close(newer, levelWarn, c.taken(old), now)
+	}
+}
+
+// prepare asks for all that is needed to use the switch, and installs the rules.
+func (c *Core) prepare(s *conn, now time.Time) {
+	s.phase = preparing
+	c.switches[s.datapath()] = s
+	if c.acting {
+		c.take(s, now)
+	}
+	c.send(s, xidDescription, ofp13.MultipartRequest{Kind: ofp13.KindDescription})
+	c.send(s, xidPorts, ofp13.MultipartRequest{Kind: ofp13.KindPorts})
+	c.send(s, xidSetup, ofp13.BarrierRequest{})
+}
+
+// finish makes the switch a node once its rules are in place and its ports known.
+func (c *Core) finish(s *conn, now time.Time) {
+	if s.phase != preparing || !s.prepared || !s.listed {
+		return
+	}
+	s.phase, s.since, s.counted, s.updated = ready, now, now, nil
+	c.note(s, levelInfo, fmt.Sprintf("%s is connected, with %d ports", NodeID(s.datapath()), len(s.ports)))
+	c.render(s)
+	for n, p := range s.ports {
+		if p.Up() {
+			c.raise(PortID{s.datapath(), n}, p, now)
+		}
 	}
 }

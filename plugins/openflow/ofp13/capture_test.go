@@ -68,7 +68,8 @@ func TestMessagesOfARealSwitch(t *testing.T) {
 			if d := cmp.Diff(want, got); d != "" {
 				t.Error("-want +got:\n" + d)
 			}
-			if again := AppendVersion(nil, h.Version, h.XID, got); !bytes.Equal(again, raw) {
+			again := Append(nil, h.XID, got)
+			if again[0] = h.Version; !bytes.Equal(again, raw) {
 				t.Errorf("written again:\n%x, came as\n%x", again, raw)
 			}
 		})

@@ -6,9 +6,6 @@ import "encoding/binary"
 // version N, and is zero when it sent only its highest, in the header.
 type Hello struct{ Versions uint32 }
 
-// Type implements Message.
-func (Hello) Type() Type { return TypeHello }
-
 const elementVersions = 1
 
 func (h Hello) append(b []byte) []byte {
@@ -71,9 +68,6 @@ type Error struct {
 	Data       []byte
 }
 
-// Type implements Message.
-func (Error) Type() Type { return TypeError }
-
 func (e Error) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint16(b, e.Kind)
 	b = binary.BigEndian.AppendUint16(b, e.Code)
@@ -95,13 +89,6 @@ type (
 	BarrierReply    struct{}
 )
 
-// Type implements Message.
-func (EchoRequest) Type() Type     { return TypeEchoRequest }
-func (EchoReply) Type() Type       { return TypeEchoReply }
-func (FeaturesRequest) Type() Type { return TypeFeaturesRequest }
-func (BarrierRequest) Type() Type  { return TypeBarrierRequest }
-func (BarrierReply) Type() Type    { return TypeBarrierReply }
-
 func (e EchoRequest) append(b []byte) []byte   { return append(b, e.Data...) }
 func (e EchoReply) append(b []byte) []byte     { return append(b, e.Data...) }
 func (FeaturesRequest) append(b []byte) []byte { return b }
@@ -116,9 +103,6 @@ type FeaturesReply struct {
 	Auxiliary    uint8 // 0 = the main connection
 	Capabilities uint32
 }
-
-// Type implements Message.
-func (FeaturesReply) Type() Type { return TypeFeaturesReply }
 
 func (f FeaturesReply) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, f.DatapathID)
@@ -155,12 +139,6 @@ type (
 	RoleRequest Role
 	RoleReply   Role
 )
-
-// Type implements Message.
-func (RoleRequest) Type() Type { return TypeRoleRequest }
-
-// Type implements Message.
-func (RoleReply) Type() Type { return TypeRoleReply }
 
 func (r RoleRequest) append(b []byte) []byte { return Role(r).append(b) }
 func (r RoleReply) append(b []byte) []byte   { return Role(r).append(b) }

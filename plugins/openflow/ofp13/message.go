@@ -6,9 +6,11 @@ package ofp13
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Version is the only protocol version that is spoken.
@@ -44,6 +46,25 @@ type Message interface {
 	append(b []byte) []byte
 }
 
+// Type implements Message.
+func (Hello) Type() Type            { return TypeHello }
+func (Error) Type() Type            { return TypeError }
+func (EchoRequest) Type() Type      { return TypeEchoRequest }
+func (EchoReply) Type() Type        { return TypeEchoReply }
+func (FeaturesRequest) Type() Type  { return TypeFeaturesRequest }
+func (BarrierRequest) Type() Type   { return TypeBarrierRequest }
+func (BarrierReply) Type() Type     { return TypeBarrierReply }
+func (FeaturesReply) Type() Type    { return TypeFeaturesReply }
+func (RoleRequest) Type() Type      { return TypeRoleRequest }
+func (RoleReply) Type() Type        { return TypeRoleReply }
+func (FlowMod) Type() Type          { return TypeFlowMod }
+func (PacketIn) Type() Type         { return TypePacketIn }
+func (PacketOut) Type() Type        { return TypePacketOut }
+func (PortStatus) Type() Type       { return TypePortStatus }
+func (MultipartRequest) Type() Type { return TypeMultipartRequest }
+func (MultipartReply) Type() Type   { return TypeMultipartReply }
+func (o Other) Type() Type          { return o.T }
+
 // headerLength is that of struct ofp_header.
 const headerLength = 8
 
@@ -58,15 +79,11 @@ type Header struct {
 	XID     uint32
 }
 
-// Append writes a message with its header.
-func Append(b []byte, xid uint32, m Message) []byte { return AppendVersion(b, Version, xid, m) }
-
-// AppendVersion is Append with another version in the header, for the one message
-// that is the same in all of them: an ERROR that refuses a HELLO. It panics when
-// the message is longer than a header can hold: none of those that are sent can be.
-func AppendVersion(b []byte, version uint8, xid uint32, m Message) []byte {
+// Append writes a message with its header. It panics when the message is longer than a header can hold:
+// none of those that are sent can be.
+func Append(b []byte, xid uint32, m Message) []byte {
 	start := len(b)
-	b = append(b, version, uint8(m.Type()), 0, 0)
+	b = append(b, Version, uint8(m.Type()), 0, 0)
 	b = binary.BigEndian.AppendUint32(b, xid)
 	b = m.append(b)
 	n := len(b) - start
@@ -134,9 +151,6 @@ type Other struct {
 	Body []byte
 }
 
-// Type implements Message.
-func (o Other) Type() Type { return o.T }
-
 func (o Other) append(b []byte) []byte { return append(b, o.Body...) }
 
 // Reader takes messages from a stream.
@@ -168,3 +182,75 @@ func (r *Reader) Next() (Header, []byte, error) {
 	}
 	return h, body, nil
 }
+
+// cursor reads fields one after the other and remembers that they ran out, so that
+// decoders need no check between two fields.
+type cursor struct {
+	b     []byte
+	short bool
+	bad   string // why the content is wrong
+}
+
+func (c *cursor) next(n int) []byte {
+	if n < 0 || len(c.b) < n {
+		c.short, c.b = true, nil
+		return nil
+	}
+	out := c.b[:n:n]
+	c.b = c.b[n:]
+	return out
+}
+
+func (c *cursor) skip(n int) { c.next(n) }
+
+func (c *cursor) rest() []byte { return c.next(len(c.b)) }
+
+func (c *cursor) u8() uint8 {
+	if b := c.next(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (c *cursor) u16() uint16 {
+	if b := c.next(2); b != nil {
+		return binary.BigEndian.Uint16(b)
+	}
+	return 0
+}
+
+func (c *cursor) u32() uint32 {
+	if b := c.next(4); b != nil {
+		return binary.BigEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (c *cursor) u64() uint64 {
+	if b := c.next(8); b != nil {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
+}
+
+// text reads a field of n bytes that ends with the first zero byte, the last at the
+// latest. What is not UTF-8 is replaced: the text goes into documents and onto screens.
+func (c *cursor) text(n int) string {
+	b := c.next(n)
+	b = b[:max(len(b)-1, 0)]
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return strings.ToValidUTF8(string(b), "?")
+}
+
+// appendText writes a field of n bytes that ends with a zero byte.
+func appendText(b []byte, s string, n int) []byte {
+	field := make([]byte, n)
+	copy(field[:n-1], s)
+	return append(b, field...)
+}
+
+var zeros [8]byte
+
+func pad(b []byte, n int) []byte { return append(b, zeros[:n]...) }

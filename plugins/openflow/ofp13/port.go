@@ -1,6 +1,8 @@
 package ofp13
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+)
 
 // Port numbers with a meaning (enum ofp_port_no).
 const (
@@ -69,14 +71,147 @@ type PortStatus struct {
 	Port   Port
 }
 
-// Type implements Message.
-func (PortStatus) Type() Type { return TypePortStatus }
-
 func (p PortStatus) append(b []byte) []byte { return p.Port.append(pad(append(b, p.Reason), 7)) }
 
 func decodePortStatus(r *cursor) PortStatus {
 	s := PortStatus{Reason: r.u8()}
 	r.skip(7)
 	s.Port = decodePort(r)
+	return s
+}
+
+// Kinds of multipart messages (7.3.5) that have a form here.
+const (
+	KindDescription uint16 = 0
+	KindPortStats   uint16 = 4
+	KindPorts       uint16 = 13
+)
+
+const flagMore = 1
+
+// MultipartRequest asks for what Kind says, of all ports.
+type MultipartRequest struct{ Kind uint16 }
+
+// MultipartReply is one part of the answer. Which field is filled depends on Kind.
+type MultipartReply struct {
+	Kind        uint16
+	More        bool // another part follows
+	Description Description
+	Ports       []Port
+	Stats       []PortStats
+	Body        []byte // of a kind without a form here
+}
+
+func (m MultipartRequest) append(b []byte) []byte {
+	b = pad(binary.BigEndian.AppendUint16(b, m.Kind), 6)
+	if m.Kind == KindPortStats {
+		b = pad(binary.BigEndian.AppendUint32(b, PortAny), 4)
+	}
+	return b
+}
+
+func decodeMultipartRequest(r *cursor) MultipartRequest {
+	m := MultipartRequest{Kind: r.u16()}
+	r.skip(6)
+	r.rest()
+	return m
+}
+
+func (m MultipartReply) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, m.Kind)
+	var flags uint16
+	if m.More {
+		flags = flagMore
+	}
+	b = pad(binary.BigEndian.AppendUint16(b, flags), 4)
+	switch m.Kind {
+	case KindDescription:
+		return m.Description.append(b)
+	case KindPorts:
+		for _, p := range m.Ports {
+			b = p.append(b)
+		}
+		return b
+	case KindPortStats:
+		for _, s := range m.Stats {
+			b = s.append(b)
+		}
+		return b
+	}
+	return append(b, m.Body...)
+}
+
+func decodeMultipartReply(r *cursor) MultipartReply {
+	m := MultipartReply{Kind: r.u16(), More: r.u16()&flagMore != 0}
+	r.skip(4)
+	switch m.Kind {
+	case KindDescription:
+		m.Description = decodeDescription(r)
+	case KindPorts:
+		for len(r.b) > 0 {
+			m.Ports = append(m.Ports, decodePort(r))
+		}
+	case KindPortStats:
+		for len(r.b) > 0 {
+			m.Stats = append(m.Stats, decodePortStats(r))
+		}
+	default:
+		m.Body = r.rest()
+	}
+	return m
+}
+
+// Description is what a switch says of itself (7.3.5.1).
+type Description struct{ Manufacturer, Hardware, Software, Serial, Datapath string }
+
+func (d Description) append(b []byte) []byte {
+	b = appendText(b, d.Manufacturer, 256)
+	b = appendText(b, d.Hardware, 256)
+	b = appendText(b, d.Software, 256)
+	b = appendText(b, d.Serial, 32)
+	return appendText(b, d.Datapath, 256)
+}
+
+func decodeDescription(r *cursor) Description {
+	return Description{Manufacturer: r.text(256), Hardware: r.text(256), Software: r.text(256), Serial: r.text(32), Datapath: r.text(256)}
+}
+
+// PortStats is the counters of one port (7.3.5.6). A counter that the switch does
+// not keep has all bits set.
+type PortStats struct {
+	Number                               uint32
+	RxPackets, TxPackets                 uint64
+	RxBytes, TxBytes                     uint64
+	RxDropped, TxDropped                 uint64
+	RxErrors, TxErrors                   uint64
+	RxFrameErrors, RxOverruns, RxBadCRCs uint64
+	Collisions                           uint64
+	Seconds, Nanoseconds                 uint32 // for which the port has been there
+}
+
+// NotKept is the value of a counter that the switch does not keep.
+const NotKept = ^uint64(0)
+
+func (s *PortStats) counters() []*uint64 {
+	return []*uint64{&s.RxPackets, &s.TxPackets, &s.RxBytes, &s.TxBytes, &s.RxDropped, &s.TxDropped, &s.RxErrors, &s.TxErrors,
+		&s.RxFrameErrors, &s.RxOverruns, &s.RxBadCRCs, &s.Collisions}
+}
+
+func (s PortStats) append(b []byte) []byte {
+	b = pad(binary.BigEndian.AppendUint32(b, s.Number), 4)
+	for _, v := range s.counters() {
+		b = binary.BigEndian.AppendUint64(b, *v)
+	}
+	b = binary.BigEndian.AppendUint32(b, s.Seconds)
+	return binary.BigEndian.AppendUint32(b, s.Nanoseconds)
+}
+
+func decodePortStats(r *cursor) PortStats {
+	s := PortStats{Number: r.u32()}
+	r.skip(4)
+	for _, v := range s.counters() {
+		*v = r.u64()
+	}
+	s.Seconds, s.Nanoseconds = r.u32(), r.u32()
 	return s
 }

@@ -99,10 +99,9 @@ func (l *loop) take(e channel.Event) {
 func (l *loop) act() {
 	for _, a := range l.core.Take() {
 		if a.Message != nil {
-			if a.Version == 0 {
-				l.frame = ofp13.Append(l.frame[:0], a.XID, a.Message)
-			} else {
-				l.frame = ofp13.AppendVersion(l.frame[:0], a.Version, a.XID, a.Message)
+			l.frame = ofp13.Append(l.frame[:0], a.XID, a.Message)
+			if a.Version != 0 { // of an ERROR that refuses a HELLO, which is the same in all versions
+				l.frame[0] = a.Version
 			}
 			l.server.Send(uint64(a.Conn), l.frame, a.Droppable)
 		}

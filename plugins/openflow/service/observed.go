@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/openflow/discovery"
-	"ctl.internal/plugins/openflow/shell"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )
@@ -26,8 +26,31 @@ const (
 	exportTime     = 10 * time.Second
 )
 
+// record is what the process that acts on the switches knows of one, as all nodes read it.
+type record struct {
+	Source   string          `json:"source"` // node that has the session
+	Epoch    uint64          `json:"epoch"`
+	At       time.Time       `json:"at"`
+	Sum      string          `json:"sum"` // of what counts as a change
+	Node     topology.Node   `json:"node"`
+	Links    []topology.Link `json:"links,omitempty"` // that begin there
+	Datapath uint64          `json:"datapath"`
+	Remote   string          `json:"remote"`
+	Role     uint32          `json:"role"`
+	Ports    int             `json:"ports"`
+	Up       int             `json:"up"`
+	Software string          `json:"software,omitempty"`
+	Since    time.Time       `json:"since"`
+	Problem  string          `json:"problem,omitempty"`
+}
+
+func newRecord(w discovery.Switch, node topology.Node, links []topology.Link) record {
+	return record{Node: node, Links: links, Datapath: w.Datapath, Remote: w.Remote, Role: w.Role, Ports: w.Ports, Up: w.Up,
+		Software: w.Description.Software, Since: w.Since, Problem: w.Problem}
+}
+
 // shorten leaves the ports of a switch with thousands of them their names.
-func shorten(o *shell.Observed) bool {
+func shorten(o *record) bool {
 	tps, shorter := map[string]topology.TerminationPoint{}, false
 	for id, tp := range o.Node.TPs {
 		tps[id] = topology.TerminationPoint{ID: id}
@@ -38,7 +61,7 @@ func shorten(o *shell.Observed) bool {
 }
 
 // sumOf is equal for records that differ only in when the switch was heard.
-func sumOf(o shell.Observed) string {
+func sumOf(o record) string {
 	o.At, o.Sum, o.Epoch, o.Source, o.Node.Observed = time.Time{}, "", 0, "", time.Time{}
 	links := make([]topology.Link, len(o.Links))
 	for i, l := range o.Links {
@@ -105,10 +128,7 @@ func (e *exporter) take(o observation) {
 	e.mu.Lock()
 	e.newest = o
 	e.mu.Unlock()
-	select {
-	case e.news <- struct{}{}:
-	default:
-	}
+	together.Notify(e.news)
 }
 
 // inherited adds what the process before knew, as long as the switches had no time to
@@ -174,7 +194,7 @@ func (e *exporter) flush(ctx context.Context) (later time.Duration) {
 		id := discovery.NodeID(w.Datapath)
 		key := fmt.Sprintf("%016x", w.Datapath)
 		there[key] = true
-		o := shell.NewObserved(w, newest.topology.Nodes[id], links[id])
+		o := newRecord(w, newest.topology.Nodes[id], links[id])
 		o.Source, o.Epoch, o.At, o.Sum = e.s.source, e.term.Epoch(), time.Now(), sumOf(o)
 		old, known := e.s.observed.Get(e.s.store.Now(), key)
 		if known && old.Sum == o.Sum && old.Epoch == o.Epoch {
@@ -219,12 +239,5 @@ func (s *Service) hold(ctx context.Context, term *state.Term) {
 	}
 	s.exporter.Store(nil)
 	_ = s.loop.ask(context.WithoutCancel(ctx), func(c *discovery.Core) { c.Rest() })
-	s.poke()
-}
-
-func (s *Service) poke() {
-	select {
-	case s.seen <- struct{}{}:
-	default:
-	}
+	together.Notify(s.seen)
 }

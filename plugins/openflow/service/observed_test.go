@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"ctl.internal/plugins/openflow/shell"
 	"ctl.internal/sdk/state"
 	"ctl.internal/sdk/topology"
 )
@@ -14,7 +13,7 @@ func TestRecordsAreReadAsTheyWereWritten(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0).UTC()
 	node := topology.Node{ID: "openflow:7", Observed: at, Attributes: map[string]string{"type": "openflow"},
 		TPs: map[string]topology.TerminationPoint{"openflow:7:1": {ID: "openflow:7:1", Attributes: map[string]string{"name": "eth1"}}}}
-	want := shell.Observed{Source: "node-1", Epoch: 9, At: at, Node: node, Datapath: 7, Since: at,
+	want := record{Source: "node-1", Epoch: 9, At: at, Node: node, Datapath: 7, Since: at,
 		Links: []topology.Link{{ID: "openflow:7:1", SourceNode: "openflow:7", SourceTP: "openflow:7:1", DestNode: "openflow:8", DestTP: "openflow:8:2", Observed: at}}}
 	text, err := state.Packed(shorten).Encode("7", want)
 	if err != nil {

@@ -11,12 +11,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ctl.internal/internal/together"
 	"ctl.internal/plugins/openflow/channel"
 	"ctl.internal/plugins/openflow/discovery"
 	"ctl.internal/plugins/openflow/lldp"
-	"ctl.internal/plugins/openflow/shell"
 	"ctl.internal/sdk"
-	"ctl.internal/sdk/commands"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/host"
 	"ctl.internal/sdk/state"
@@ -33,16 +32,13 @@ type Service struct {
 	events    *host.Publisher
 	loop      *loop
 	store     *state.Store
-	observed  *state.Table[shell.Observed]
+	observed  *state.Table[record]
 	seen      chan struct{}            // what is observed has changed
 	exporter  atomic.Pointer[exporter] // nil: another process acts
 	cancel    context.CancelFunc
 	end       context.CancelFunc // of the projection, after all else
 	group     sync.WaitGroup
 }
-
-// Commands describes the shell commands.
-func Commands() []commands.Command { return (&shell.Shell{}).Commands() }
 
 // New makes the plugin for the host.
 func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
@@ -72,7 +68,7 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	}
 	s.log.Info("switches may connect", "listen", s.server.Addr().String(), "tls", secure != nil)
 	s.observed = state.NewTableWith(state.Private(observedPrefix), state.Packed(shorten))
-	s.observed.Notify(func([]string) { s.poke() })
+	s.observed.Notify(func([]string) { together.Notify(s.seen) })
 	follow, end := context.WithCancel(ctx)
 	s.end = end
 	if s.store, err = state.Open(follow, env.Host, s.observed); err != nil {
@@ -89,17 +85,16 @@ func New(ctx context.Context, env *sdk.Env) (*sdk.Plugin, error) {
 	s.group.Go(func() { s.events.Run(ctx) })
 	s.group.Go(func() { s.adopt(ctx) })
 	s.group.Go(func() { s.store.Role(ctx, role, s.hold) })
-	sh := &shell.Shell{Ask: s.loop.ask, Edge: s.server.Stats, Observed: s.known, Node: s.source}
 	if env.Metrics != nil {
-		if err := env.Metrics.Register(collector{sh.Counters}); err != nil {
+		if err := env.Metrics.Register(collector{s}); err != nil {
 			s.log.Warn("the counters are not in the metrics", "err", err)
 		}
 	}
-	return &sdk.Plugin{Commands: sh.Commands(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
+	return &sdk.Plugin{Commands: s.commands(), Topology: s.publisher, State: s.store, Stop: s.stop}, nil
 }
 
 // known is what the process that acts has written.
-func (s *Service) known() (out []shell.Observed) {
+func (s *Service) known() (out []record) {
 	for _, o := range s.observed.All(s.store.Now(), "") {
 		out = append(out, o)
 	}
@@ -133,4 +128,66 @@ func (s *Service) stop(ctx context.Context) error {
 	s.group.Wait()
 	s.end()
 	return nil
+}
+
+// The event stream, its notification, and how many changes may wait.
+const (
+	stream        = "openflow-topology"
+	notification  = "openflow-topology:topology-changed"
+	waitingEvents = 1024
+)
+
+// change is the notification topology-changed of module openflow-topology.
+type change struct {
+	Topology string   `json:"topology-id"`
+	Added    []string `json:"added-node,omitempty"`
+	Changed  []string `json:"changed-node,omitempty"`
+	Removed  []string `json:"removed-node,omitempty"`
+	Links    []edge   `json:"added-link,omitempty"`
+	Lost     []string `json:"removed-link,omitempty"`
+}
+
+type edge struct {
+	ID         string `json:"link-id"`
+	SourceNode string `json:"source-node"`
+	SourceTP   string `json:"source-tp"`
+	DestNode   string `json:"dest-node"`
+	DestTP     string `json:"dest-tp"`
+}
+
+// perEvent bounds the entries of one event.
+const perEvent = 500
+
+// changes is a change of the topology as events of bounded size.
+func changes(before topology.Topology, c topology.Change) []change {
+	var out []change
+	count := 0
+	at := func() *change {
+		if count%perEvent == 0 {
+			out = append(out, change{Topology: c.TopologyID})
+		}
+		count++
+		return &out[len(out)-1]
+	}
+	for _, id := range c.RemovedLinks {
+		e := at()
+		e.Lost = append(e.Lost, id)
+	}
+	for _, id := range c.RemovedNodes {
+		e := at()
+		e.Removed = append(e.Removed, id)
+	}
+	for _, n := range c.PutNodes {
+		e := at()
+		if _, known := before.Nodes[n.ID]; known {
+			e.Changed = append(e.Changed, n.ID)
+		} else {
+			e.Added = append(e.Added, n.ID)
+		}
+	}
+	for _, l := range c.PutLinks {
+		e := at()
+		e.Links = append(e.Links, edge{l.ID, l.SourceNode, l.SourceTP, l.DestNode, l.DestTP})
+	}
+	return out
 }

@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"ctl.internal/sdk/fault"
 )
@@ -26,28 +28,20 @@ func reply(w http.ResponseWriter, r *http.Request, value any) error {
 	h := w.Header()
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Cache-Control", "private, no-cache")
-	packed := body.Len() >= gzipFrom && quality(r.Header.Get("Accept-Encoding"), "gzip") > 0
-	if notModified(w, r, etag(body.Bytes(), packed)) {
-		return nil
-	}
 	h.Set("Content-Type", typeJSON)
+	packed := body.Len() >= gzipFrom && quality(r.Header.Get("Accept-Encoding"), "gzip") > 0
+	h.Set("ETag", etag(body.Bytes(), packed))
 	if packed {
 		h.Set("Content-Encoding", "gzip")
+		var small bytes.Buffer
+		z := gzip.NewWriter(&small)
+		_, err = body.WriteTo(z)
+		if err = errors.Join(err, z.Close()); err != nil {
+			return err
+		}
+		body = small
 	}
-	w.WriteHeader(http.StatusOK)
-	if r.Method == http.MethodHead {
-		return nil
-	}
-	if !packed {
-		_, _ = w.Write(body.Bytes()) // a caller who is gone is no error of ours
-		return nil
-	}
-	z, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
-	if err != nil {
-		return err
-	}
-	_, _ = z.Write(body.Bytes())
-	_ = z.Close()
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body.Bytes()))
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -55,6 +56,13 @@ func (a *API) report(w http.ResponseWriter, r *http.Request, p *params, sections
 		}
 		return nil, made.Unknown == 0 && len(made.Failed) == len(plan.Failed), out.write(made, w)
 	})
+}
+
+// Request reads the parameters of a report, which has these sections.
+func (a *API) Request(values url.Values, sections []string) (report.Request, error) {
+	p := &params{values: values}
+	q := a.request(p, sections)
+	return q, p.err
 }
 
 // request reads the parameters of a report.

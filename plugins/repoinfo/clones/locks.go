@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"ctl.internal/plugins/repoinfo/gitcmd"
 	"ctl.internal/sdk/fault"
 )
@@ -66,73 +68,45 @@ func removeLocks(dir string, before time.Time) (removed int, err error) {
 // gates let any number of readers into a project, or one who removes objects.
 // Fetching needs no gate: it adds objects, and moves all references at once.
 type gates struct {
-	mu   sync.Mutex
-	open map[string]*gate
+	mu  sync.Mutex
+	all map[string]*semaphore.Weighted // by project
 }
 
-type gate struct {
-	readers int
-	closed  bool
-	changed chan struct{}
-}
+const (
+	everybody = 1 << 30                // readers that a gate has room for
+	gatePause = 100 * time.Millisecond // between two tries of write
+)
 
-func (g *gates) get(project string) *gate {
-	if g.open == nil {
-		g.open = map[string]*gate{}
+func (g *gates) of(project string) *semaphore.Weighted {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all == nil {
+		g.all = map[string]*semaphore.Weighted{}
 	}
-	p := g.open[project]
-	if p == nil {
-		p = &gate{changed: make(chan struct{})}
-		g.open[project] = p
+	if g.all[project] == nil {
+		g.all[project] = semaphore.NewWeighted(everybody)
 	}
-	return p
+	return g.all[project]
 }
 
 func (g *gates) read(ctx context.Context, project string) (release func(), err error) {
-	return g.enter(ctx, project, func(p *gate) bool {
-		if p.closed {
-			return false
-		}
-		p.readers++
-		return true
-	}, func(p *gate) { p.readers-- })
+	gate := g.of(project)
+	if err := gate.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	return sync.OnceFunc(func() { gate.Release(1) }), nil
 }
 
-// write waits until nobody reads. Readers that come meanwhile go first: who
+// write waits until all readers have left. It does not queue, so that readers who come meanwhile go first: who
 // removes objects has time.
 func (g *gates) write(ctx context.Context, project string) (release func(), err error) {
-	return g.enter(ctx, project, func(p *gate) bool {
-		if p.closed || p.readers > 0 {
-			return false
-		}
-		p.closed = true
-		return true
-	}, func(p *gate) { p.closed = false })
-}
-
-func (g *gates) enter(ctx context.Context, project string, try func(*gate) bool, leave func(*gate)) (func(), error) {
-	for {
-		g.mu.Lock()
-		p := g.get(project)
-		if try(p) {
-			g.mu.Unlock()
-			return sync.OnceFunc(func() {
-				g.mu.Lock()
-				defer g.mu.Unlock()
-				leave(p)
-				close(p.changed)
-				p.changed = make(chan struct{})
-				if p.readers == 0 && !p.closed {
-					delete(g.open, project)
-				}
-			}), nil
-		}
-		changed := p.changed
-		g.mu.Unlock()
+	gate := g.of(project)
+	for !gate.TryAcquire(everybody) {
 		select {
-		case <-changed:
+		case <-time.After(gatePause):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
+	return func() { gate.Release(everybody) }, nil
 }

@@ -7,34 +7,28 @@ import (
 
 // wire is the JSON object of the API.
 type wire struct {
-	Author          string     `json:"author"`
-	AuthorEmail     string     `json:"author_email"`
-	AuthorOffset    int64      `json:"author_tz_offset"`
-	AuthoredDate    int64      `json:"authored_date"`
-	CommittedDate   int64      `json:"committed_date"`
-	Committer       string     `json:"committer"`
-	CommitterEmail  string     `json:"committer_email"`
-	CommitterOffset int64      `json:"committer_tz_offset"`
-	Hash            string     `json:"hash"`
-	Lines           *wireLines `json:"lines"`
-	Malformed       []string   `json:"malformed,omitempty"`
-	Message         string     `json:"message"`
-	Truncated       bool       `json:"message_truncated,omitempty"`
-	Project         string     `json:"project"`
+	Author          string   `json:"author"`
+	AuthorEmail     string   `json:"author_email"`
+	AuthorOffset    int64    `json:"author_tz_offset"`
+	AuthoredDate    int64    `json:"authored_date"`
+	CommittedDate   int64    `json:"committed_date"`
+	Committer       string   `json:"committer"`
+	CommitterEmail  string   `json:"committer_email"`
+	CommitterOffset int64    `json:"committer_tz_offset"`
+	Hash            string   `json:"hash"`
+	Lines           any      `json:"lines,omitzero"` // absent when not asked for, null when unknown
+	Malformed       []string `json:"malformed,omitempty"`
+	Message         string   `json:"message"`
+	Truncated       bool     `json:"message_truncated,omitempty"`
+	Project         string   `json:"project"`
 }
 
-// wireLines are nil when counts were not asked for, null when they are unknown.
+// wireLines are the counts of a commit.
 type wireLines struct {
 	Deletions  uint64 `json:"deletions"`
 	Files      uint64 `json:"files"`
 	Insertions uint64 `json:"insertions"`
 	Lines      uint64 `json:"lines"`
-}
-
-// bare hides the member lines for callers who want no counts.
-type bare struct {
-	wire
-	Lines *struct{} `json:"lines,omitempty"`
 }
 
 // Encoder writes commits of one project as JSON objects, one a line.
@@ -61,16 +55,13 @@ func (e *Encoder) Encode(c *Commit) ([]byte, error) {
 		CommitterOffset: c.Committer.West, Hash: string(c.Hash), Malformed: c.Malformed,
 		Message: string(c.Message), Truncated: c.Cut, Project: e.project}
 	e.buf.Reset()
-	var err error
 	switch c.State {
-	case NotAsked:
-		err = e.json.Encode(&bare{wire: w})
+	case Unknown:
+		w.Lines = json.RawMessage("null")
 	case Known:
 		l := c.Lines
 		w.Lines = &wireLines{Deletions: l.Deletions, Files: l.Files, Insertions: l.Insertions, Lines: l.Total()}
-		fallthrough
-	default:
-		err = e.json.Encode(&w)
 	}
+	err := e.json.Encode(&w)
 	return e.buf.Bytes(), err
 }

@@ -1,13 +1,16 @@
 package gitcmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -31,8 +34,7 @@ type Process struct {
 // pipeSize spares context switches between git and its reader.
 const pipeSize = 1 << 20
 
-// Start runs a call until it ends, ctx is done or Close is called. Its Stdin and
-// Timeout do not count. The caller must call Wait or Close. A Process belongs to one
+// Start runs a call until it ends, ctx is done or Close is called. The caller must call Wait or Close. A Process belongs to one
 // goroutine at a time, but for its Stdin.
 func (g *Git) Start(ctx context.Context, c Call) (*Process, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -43,6 +45,9 @@ func (g *Git) Start(ctx context.Context, c Call) (*Process, error) {
 	}
 	p := &Process{cmd: cmd, ctx: ctx, cancel: cancel, name: c.Args[0]}
 	cmd.Stderr = &p.words
+	if c.Stdin != "" {
+		cmd.Stdin = strings.NewReader(c.Stdin)
+	}
 	if c.Input {
 		if p.Stdin, err = cmd.StdinPipe(); err != nil {
 			cancel()
@@ -127,4 +132,57 @@ func (c *Call) started(cmd *exec.Cmd) {
 	if c.Background {
 		_ = unix.Setpriority(unix.PRIO_PGRP, cmd.Process.Pid, niceness) // best effort
 	}
+}
+
+// outputLimit bounds an answer held in memory: 100,000 references fit.
+const outputLimit = 32 << 20
+
+// Call is one run of git.
+type Call struct {
+	Dir        string        // the repository (its git directory)
+	Args       []string      // subcommand first
+	Config     []string      // further "name=value" for this call
+	Stdin      string        // fed to the child
+	Input      bool          // the caller feeds Process.Stdin instead (Start only)
+	Background bool          // at a lower priority: no caller waits for the first result, or it takes long
+	Trust      Trust         // Network for fetch and ls-remote
+	Env        []string      // more environment, for Network only: the place for secrets, never Args
+	Timeout    time.Duration // of Output; 0 = Git.Timeout
+}
+
+// Output runs a call and returns what it printed, at most 32 MiB. A non-zero
+// status is an *ExitError, an expired deadline a fault.Timeout.
+func (g *Git) Output(ctx context.Context, c Call) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, g.Timeout, 30*time.Second))
+	defer cancel()
+	p, err := g.Start(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	out, err := io.ReadAll(io.LimitReader(p.Stdout, outputLimit+1))
+	if len(out) > outputLimit {
+		return nil, fault.New(fault.TooBig, "git %s answered more than %d MiB", p.name, outputLimit>>20)
+	}
+	if err != nil {
+		return out, p.Ended(err)
+	}
+	return out, p.Wait()
+}
+
+// explain turns the end of a child into the error a caller can act on.
+func explain(ctx context.Context, err error, command string, words *tail) error {
+	if err == nil {
+		return nil
+	}
+	switch ctx.Err() {
+	case context.DeadlineExceeded:
+		return fault.Wrap(fault.Timeout, err, "git %s did not end in time", command)
+	case context.Canceled:
+		return ctx.Err()
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return &ExitError{Command: command, Code: exit.ExitCode(), Stderr: words.String()}
+	}
+	return fault.Wrap(fault.Unavailable, err, "git %s could not be run", command)
 }

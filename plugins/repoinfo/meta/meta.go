@@ -58,128 +58,92 @@ func Parse(name string, text []byte) (map[string]any, error) {
 	if len(text) > MaxBytes {
 		return nil, tooLong(name)
 	}
+	unreadable := func(err error) error {
+		return &fault.Error{Kind: fault.Malformed, Path: name, Text: "the file is no YAML: " + err.Error(), Cause: err}
+	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, &fault.Error{Kind: fault.Malformed, Path: name, Text: "the file is no YAML: " + err.Error(),
-			Cause: err}
+		return nil, unreadable(err)
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, fault.At(fault.Malformed, name, "the file holds no mapping at its top")
 	}
-	c := converter{file: name}
-	v, err := c.value(doc.Content[0], 0)
-	if err != nil {
+	c := checker{file: name, sizes: map[*yaml.Node]int{}}
+	if err := c.check(doc.Content[0], 0); err != nil {
 		return nil, err
 	}
-	return v.(map[string]any), nil
-}
-
-type converter struct {
-	file  string
-	nodes int
-}
-
-func (c *converter) bad(n *yaml.Node, text string, args ...any) error {
-	return fault.At(fault.Malformed, fmt.Sprintf("%s:%d", c.file, n.Line), text, args...)
-}
-
-func (c *converter) value(n *yaml.Node, depth int) (any, error) {
-	c.nodes++
-	if c.nodes > maxNodes || depth > maxDepth {
-		return nil, c.bad(n, "the file is too large or too deep once its anchors are followed")
-	}
-	switch n.Kind {
-	case yaml.AliasNode:
-		return c.value(n.Alias, depth+1)
-	case yaml.ScalarNode:
-		return c.scalar(n)
-	case yaml.SequenceNode:
-		list := make([]any, 0, len(n.Content))
-		for _, item := range n.Content {
-			v, err := c.value(item, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		return list, nil
-	case yaml.MappingNode:
-		return c.mapping(n, depth)
-	}
-	return nil, c.bad(n, "a part of the file is of no known kind")
-}
-
-func (c *converter) scalar(n *yaml.Node) (any, error) {
-	switch n.ShortTag() {
-	case "!!bool", "!!int", "!!float", "!!null":
-		var v any
-		if err := n.Decode(&v); err != nil {
-			return nil, c.bad(n, "%q cannot be read: %v", n.Value, err)
-		}
-		if f, ok := v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			return n.Value, nil
-		}
-		return v, nil
-	}
-	return n.Value, nil
-}
-
-// mapping merges what "<<" names beneath the mapping's own keys.
-func (c *converter) mapping(n *yaml.Node, depth int) (map[string]any, error) {
 	m := map[string]any{}
-	own := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if key.Kind != yaml.ScalarNode {
-			return nil, c.bad(key, "a key is no simple word")
-		}
-		if key.ShortTag() == "!!merge" {
-			if err := c.merge(m, value, depth); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		name := strings.ReplaceAll(key.Value, "_", "-")
-		if own[name] {
-			return nil, c.bad(key, "the key %q is there twice", key.Value)
-		}
-		own[name] = true
-		v, err := c.value(value, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		m[name] = v
+	if err := doc.Content[0].Decode(&m); err != nil {
+		return nil, unreadable(err)
 	}
 	return m, nil
 }
 
-// merge adds keys that the mapping does not have yet. Own keys that follow
-// replace them; own keys that came before win.
-func (c *converter) merge(m map[string]any, from *yaml.Node, depth int) error {
-	if depth > maxDepth {
-		return c.bad(from, "the file is too deep once its anchors are followed")
-	}
-	switch from.Kind {
+type checker struct {
+	file  string
+	sizes map[*yaml.Node]int // of what was checked: nodes once its anchors are followed
+}
+
+func (c *checker) bad(n *yaml.Node, text string, args ...any) error {
+	return fault.At(fault.Malformed, fmt.Sprintf("%s:%d", c.file, n.Line), text, args...)
+}
+
+// check bounds a node, and makes strings of what JSON has no form for.
+func (c *checker) check(n *yaml.Node, depth int) error {
+	size := 1
+	switch n.Kind {
 	case yaml.AliasNode:
-		return c.merge(m, from.Alias, depth+1)
-	case yaml.SequenceNode:
-		for _, item := range from.Content {
-			if err := c.merge(m, item, depth+1); err != nil {
-				return err
-			}
+		if size = c.sizes[n.Alias]; size == 0 {
+			return c.bad(n, "an anchor is used inside of itself")
 		}
-		return nil
+	case yaml.ScalarNode:
+		switch n.ShortTag() {
+		case "!!bool", "!!int", "!!null", "!!merge":
+		case "!!float":
+			var f float64
+			if err := n.Decode(&f); err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+				n.Tag = "!!str"
+			}
+		default:
+			n.Tag = "!!str"
+		}
 	case yaml.MappingNode:
-		v, err := c.value(from, depth+1)
-		if err != nil {
+		if err := c.keys(n); err != nil {
 			return err
 		}
-		for key, value := range v.(map[string]any) {
-			if _, there := m[key]; !there {
-				m[key] = value
-			}
-		}
-		return nil
 	}
-	return c.bad(from, "\"<<\" names no mapping")
+	for _, part := range n.Content {
+		if err := c.check(part, depth+1); err != nil {
+			return err
+		}
+		size += c.sizes[part]
+	}
+	if size > maxNodes || depth > maxDepth {
+		return c.bad(n, "the file is too large or too deep once its anchors are followed")
+	}
+	c.sizes[n] = size
+	return nil
+}
+
+// keys spells the keys of a mapping with hyphens.
+func (c *checker) keys(n *yaml.Node) error {
+	own := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		switch {
+		case key.Kind != yaml.ScalarNode:
+			return c.bad(key, "a key is no simple word")
+		case key.ShortTag() == "!!merge":
+			if n.Content[i+1].Kind == yaml.ScalarNode {
+				return c.bad(key, "\"<<\" names no mapping")
+			}
+			continue
+		}
+		key.Tag, key.Value = "!!str", strings.ReplaceAll(key.Value, "_", "-")
+		if own[key.Value] {
+			return c.bad(key, "the key %q is there twice", key.Value)
+		}
+		own[key.Value] = true
+	}
+	return nil
 }

@@ -41,8 +41,8 @@ type builder struct {
 	Report
 	projects, authors, organizations, coAuthors, zones, files, directories table
 
-	points   map[string]*Point            // by start
-	each     map[string]map[string]*Point // by project
+	points   table            // by the start of an interval
+	each     map[string]table // the same, by project
 	activity Activity
 	earlier  table // people with commits before the period
 }
@@ -115,25 +115,18 @@ func (b *builder) before(project string, c *commit.Commit, who []author) {
 
 func (b *builder) time(project string, c *commit.Commit, who []author, lines commit.Lines) {
 	start := bucket(c.Committer.When, b.interval)
-	if b.points == nil {
-		b.points, b.each = map[string]*Point{}, map[string]map[string]*Point{}
+	if b.each == nil {
+		b.each = map[string]table{}
 	}
-	if b.each[project] == nil {
-		b.each[project] = map[string]*Point{}
-	}
-	for _, points := range []map[string]*Point{b.points, b.each[project]} {
-		p := points[start]
-		if p == nil {
-			p = &Point{Start: start}
-			points[start] = p
-		}
-		p.Commits++
-		p.Insertions += lines.Insertions
-		p.Deletions += lines.Deletions
+	each := b.each[project]
+	for _, points := range []*table{&b.points, &each} {
+		p := points.get(start)
+		p.addLines(c.Committer.When, lines)
 		for _, a := range who {
 			p.authors.add(a.Key())
 		}
 	}
+	b.each[project] = each
 	local := time.Unix(c.Author.When-c.Author.West, 0).UTC()
 	weekday := (int(local.Weekday()) + 6) % 7
 	b.activity.Weekdays[weekday]++
@@ -195,24 +188,11 @@ func (b *builder) merge(o *builder) {
 	b.Compared++
 	for _, pair := range []struct{ to, from *table }{{&b.projects, &o.projects}, {&b.authors, &o.authors},
 		{&b.organizations, &o.organizations}, {&b.coAuthors, &o.coAuthors}, {&b.zones, &o.zones},
-		{&b.files, &o.files}, {&b.directories, &o.directories}, {&b.earlier, &o.earlier}} {
+		{&b.files, &o.files}, {&b.directories, &o.directories}, {&b.earlier, &o.earlier}, {&b.points, &o.points}} {
 		pair.to.merge(*pair.from)
 	}
-	if b.points == nil {
-		b.points, b.each = map[string]*Point{}, map[string]map[string]*Point{}
-	}
-	for start, p := range o.points {
-		mine := b.points[start]
-		if mine == nil {
-			mine = &Point{Start: start}
-			b.points[start] = mine
-		}
-		mine.Commits += p.Commits
-		mine.Insertions += p.Insertions
-		mine.Deletions += p.Deletions
-		for a := range p.authors {
-			mine.authors.add(a)
-		}
+	if b.each == nil {
+		b.each = map[string]table{}
 	}
 	maps.Copy(b.each, o.each)
 	for d := range o.activity.Hours {

@@ -27,7 +27,7 @@ func (r *Report) CSV(w io.Writer) error {
 	_ = out.Write(header)
 	number := func(n int) string { return strconv.Itoa(n) }
 	count := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	row(map[string]string{"section": "total", "name": r.title(), "commits": number(r.Commits),
+	row(map[string]string{"section": "total", "name": r.Title(), "commits": number(r.Commits),
 		"insertions": count(r.Insertions),
 		"deletions":  count(r.Deletions), "projects": number(r.Compared)})
 	for _, l := range r.lists() {

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -68,32 +67,35 @@ func (b *builder) contributors(limit int) *Contributors {
 
 func (b *builder) timeline() *Timeline {
 	t := &Timeline{Interval: b.interval, Points: []*Point{}, Projects: map[string][]Point{}}
+	begun := map[string]int{} // people by the interval of their first commit
 	for key, e := range b.authors {
 		if b.earlier[key] == nil {
-			b.points[bucket(e.First, b.interval)].New++
+			begun[bucket(e.First, b.interval)]++
 		}
 	}
-	for _, start := range slices.Sorted(maps.Keys(b.points)) {
-		p := b.points[start]
-		p.Authors = len(p.authors)
-		t.Points = append(t.Points, p)
+	for _, start := range sortedKeys(b.points) {
+		p := b.points[start].point(begun[start])
+		t.Points = append(t.Points, &p)
 	}
 	for project, points := range b.each {
 		list := []Point{}
-		for _, start := range slices.Sorted(maps.Keys(points)) {
-			p := points[start]
-			p.Authors = len(p.authors)
-			for a := range p.authors {
-				if e := b.authors[a]; b.earlier[a] == nil && len(e.projects) == 1 && bucket(e.First,
-					b.interval) == start {
-					p.New++
+		for _, start := range sortedKeys(points) {
+			fresh := 0
+			for a := range points[start].authors {
+				if e := b.authors[a]; b.earlier[a] == nil && len(e.projects) == 1 && bucket(e.First, b.interval) == start {
+					fresh++
 				}
 			}
-			list = append(list, *p)
+			list = append(list, points[start].point(fresh))
 		}
 		t.Projects[project] = list
 	}
 	return t
+}
+
+// point is the total of an interval.
+func (t *Total) point(fresh int) Point {
+	return Point{Start: t.Name, Commits: t.Commits, Insertions: t.Insertions, Deletions: t.Deletions, Authors: len(t.authors), New: fresh}
 }
 
 // zone writes an offset the way people do.

@@ -27,15 +27,6 @@ func (r *Report) HTML(w io.Writer) error {
 // view is the report as the page needs it.
 type view struct{ *Report }
 
-// Title says what the report is of.
-func (v view) Title() string { return v.title() }
-
-// Notes are the sentences below the numbers.
-func (v view) Notes() []string { return v.notes() }
-
-// Figures are the numbers at the top.
-func (v view) Figures() []figure { return v.figures() }
-
 // Weekday names a row of the activity.
 func (v view) Weekday(d int) string { return weekdays[d] }
 

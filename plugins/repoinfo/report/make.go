@@ -22,7 +22,6 @@ type Maker struct {
 	Folder  *clones.Folder
 	Lister  *history.Lister
 	People  *people.Directory
-	Turns   *turns.Queue
 	Timeout time.Duration // of one project
 }
 

@@ -84,8 +84,6 @@ type Point struct {
 	Deletions  uint64 `json:"deletions"`
 	Authors    int    `json:"authors"`
 	New        int    `json:"new_authors"`
-
-	authors set
 }
 
 // Activity is when people work, by the clock of the author.

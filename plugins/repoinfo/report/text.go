@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// title says what the report is of.
-func (r *Report) title() string {
+// Title says what the report is of.
+func (r *Report) Title() string {
 	text := "Default branches"
 	switch {
 	case r.Ref1 != "":
@@ -45,8 +45,8 @@ func (r *Report) lists() []list {
 		list{"directory", "Folders that change most", r.Directories})
 }
 
-// notes are the sentences that belong to the numbers.
-func (r *Report) notes() (notes []string) {
+// Notes are the sentences that belong to the numbers.
+func (r *Report) Notes() (notes []string) {
 	if r.MergeLines {
 		notes = append(notes, fmt.Sprintf("The lines of %d merges are counted too, against their first parents.",
 			r.Merges))
@@ -66,7 +66,8 @@ type figure struct {
 	N    uint64
 }
 
-func (r *Report) figures() []figure {
+// Figures are the numbers of the summary.
+func (r *Report) Figures() []figure {
 	return []figure{{"Commits", uint64(r.Commits)}, {"Merges", uint64(r.Merges)}, {"Insertions", r.Insertions},
 		{"Deletions", r.Deletions},
 		{"Lines", r.Lines}, {"Projects", uint64(r.Compared)},
@@ -76,11 +77,11 @@ func (r *Report) figures() []figure {
 // Text lays the report out for a terminal.
 func (r *Report) Text() string {
 	var b strings.Builder
-	b.WriteString(r.title() + "\n\n")
-	for _, f := range r.figures() {
+	b.WriteString(r.Title() + "\n\n")
+	for _, f := range r.Figures() {
 		fmt.Fprintf(&b, "%-14s %d\n", f.Name, f.N)
 	}
-	for _, n := range r.notes() {
+	for _, n := range r.Notes() {
 		b.WriteString("\n" + n + "\n")
 	}
 	for _, l := range r.lists() {

@@ -52,12 +52,13 @@ func (c *Client) changes(ctx context.Context, project, branch string) ([]json.Ra
 	if err != nil {
 		return nil, err
 	}
-	l := list{key: func(m *member) string { return m.Number.String() }, newestFirst: true}
+	l := list{read: arrayPage(func(m *member) string { return m.Number.String() }), newestFirst: true}
 	err = c.pages(ctx, "changes/?q="+url.QueryEscape("status:merged project:"+p+" branch:"+b)+"&o=SUBMITTABLE&", &l)
-	for i := range l.objects {
-		l.objects[i] = submittable(l.objects[i])
+	out := l.raw()
+	for i := range out {
+		out[i] = submittable(out[i])
 	}
-	return l.objects, err
+	return out, err
 }
 
 // submittable adds the member of this name where the server left it out, which it does

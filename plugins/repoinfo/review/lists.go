@@ -22,12 +22,12 @@ func (c *Client) Projects(ctx context.Context) ([]string, error) {
 }
 
 func (c *Client) projects(ctx context.Context) ([]string, error) {
-	var p names
-	if err := c.pages(ctx, "projects/?", &p); err != nil {
+	l := list{read: projectPage}
+	if err := c.pages(ctx, "projects/?", &l); err != nil {
 		return nil, err
 	}
-	delete(p.seen, allUsers)
-	all := slices.AppendSeq(make([]string, 0, len(p.seen)), maps.Keys(p.seen))
+	delete(l.seen, allUsers)
+	all := slices.AppendSeq([]string{}, maps.Keys(l.seen))
 	slices.Sort(all)
 	return all, nil
 }
@@ -47,12 +47,12 @@ func (c *Client) refs(ctx context.Context, project, kind string) ([]json.RawMess
 		return nil, err
 	}
 	return shared(ctx, c, &c.arrays, kind+" "+project, project, func(ctx context.Context) ([]json.RawMessage, error) {
-		l := list{key: func(m *member) string { return m.Ref }}
+		l := list{read: arrayPage(func(m *member) string { return m.Ref })}
 		err := c.pages(ctx, projectPath(project)+"/"+kind+"/?", &l)
 		if fault.KindOf(err) == fault.NotFound {
 			err = noProject(project)
 		}
-		return l.objects, err
+		return l.raw(), err
 	})
 }
 
@@ -77,93 +77,79 @@ func projectPath(project string) string { return "projects/" + escape(project) }
 // a blank.
 func escape(name string) string { return strings.ReplaceAll(url.PathEscape(name), "+", "%2B") }
 
-// names are the keys of a map of projects.
-type names struct{ seen map[string]bool }
-
-func (p *names) reset() { p.seen = map[string]bool{} }
-
-func (p *names) add(body []byte) (step, error) {
-	page, err := projectPage(body)
-	s := step{objects: len(page)}
-	for name, last := range page {
-		s.more = s.more || last
-		s.overlap = s.overlap || p.seen[name]
-		s.news = s.news || !p.seen[name]
-		p.seen[name] = true
-	}
-	return s, err
-}
-
-func (p *names) complete([]byte) (bool, error) { return true, nil } // they are sorted by name
-
-// member is what must be known of an object.
-type member struct {
-	Ref     string      `json:"ref"`
-	Number  json.Number `json:"_number"`
-	Updated string      `json:"updated"`
-	More    bool        `json:"_more_changes"`
-}
-
-// list is an array of objects as received.
+// list is what the pages of a list have, in their order.
 type list struct {
-	key func(*member) string
+	read func(page []byte) ([]object, error)
 	// newestFirst: an object that changes goes to the head of the list, from where
 	// later pages do not bring it.
 	newestFirst bool
 
-	objects []json.RawMessage
-	keys    []string
+	objects []object
 	seen    map[string]string // key → when it was updated
 }
 
-func (l *list) reset() { l.objects, l.keys, l.seen = []json.RawMessage{}, nil, map[string]string{} }
+// object is an entry as received, with what must be known of it.
+type object struct {
+	raw          json.RawMessage
+	key, updated string
+	more         bool // the server's mark that more pages follow
+}
+
+func (l *list) reset() { l.objects, l.seen = nil, map[string]string{} }
+
+func (l *list) raw() []json.RawMessage {
+	out := make([]json.RawMessage, len(l.objects))
+	for i, o := range l.objects {
+		out[i] = o.raw
+	}
+	return out
+}
 
 // add takes what the list does not have yet.
 func (l *list) add(body []byte) (step, error) {
-	page, members, err := arrayPage(body)
+	page, err := l.read(body)
 	s := step{objects: len(page)}
-	for i := range page {
-		s.more = s.more || members[i].More
-		k := l.key(&members[i])
-		if _, known := l.seen[k]; known && k != "" {
+	for _, o := range page {
+		s.more = s.more || o.more
+		if _, known := l.seen[o.key]; known && o.key != "" {
 			s.overlap = true
 			continue
 		}
 		s.news = true
-		l.take(page[i], k, members[i].Updated)
+		l.take(o)
 	}
 	return s, err
 }
 
-func (l *list) take(object json.RawMessage, key, updated string) {
-	l.seen[key] = updated
-	l.objects, l.keys = append(l.objects, object), append(l.keys, key)
+func (l *list) take(o object) {
+	l.seen[o.key] = o.updated
+	l.objects = append(l.objects, o)
 }
 
-// complete puts in front what came to the head of the list while it was read. When
-// that is a whole page or more, the list is not whole.
+// complete sees the first page once more, asked for after the last one, and says whether the list is whole now. It
+// puts in front what came to the head of the list while it was read. When that is a whole page or more, the list is
+// not whole.
 func (l *list) complete(body []byte) (bool, error) {
 	if !l.newestFirst {
 		return true, nil
 	}
-	page, members, err := arrayPage(body)
+	page, err := l.read(body)
 	if err != nil {
 		return false, err
 	}
-	front := &list{key: l.key}
+	var front list
 	front.reset()
-	for i := range page {
-		k := l.key(&members[i])
-		if at, known := l.seen[k]; !known || at != members[i].Updated {
-			front.take(page[i], k, members[i].Updated)
+	for _, o := range page {
+		if at, known := l.seen[o.key]; !known || at != o.updated {
+			front.take(o)
 			continue
 		}
-		for j, k := range l.keys {
-			if _, moved := front.seen[k]; !moved {
-				front.take(l.objects[j], k, l.seen[k])
+		for _, old := range l.objects {
+			if _, moved := front.seen[old.key]; !moved {
+				front.take(old)
 			}
 		}
-		*l = list{key: l.key, newestFirst: true, objects: front.objects, keys: front.keys, seen: front.seen}
+		l.objects, l.seen = front.objects, front.seen
 		return true, nil
 	}
 	return false, nil

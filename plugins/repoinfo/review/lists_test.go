@@ -150,13 +150,10 @@ func FuzzPages(f *testing.F) {
 			return
 		}
 		_, _ = projectPage(body)
-		page, members, err := arrayPage(body)
-		if err == nil && len(page) != len(members) {
-			t.Error("a page with more objects than members")
-		}
-		for _, raw := range page {
-			if !json.Valid(raw) {
-				t.Errorf("not JSON: %s", raw)
+		page, _ := arrayPage(func(m *member) string { return m.Ref })(body)
+		for _, o := range page {
+			if !json.Valid(o.raw) {
+				t.Errorf("not JSON: %s", o.raw)
 			}
 		}
 	})

@@ -9,15 +9,6 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// pager takes the pages of one list as they come.
-type pager interface {
-	reset()
-	add(body []byte) (step, error)
-	// complete sees the first page once more, asked for after the last one, and says
-	// whether the list is whole now.
-	complete(body []byte) (bool, error)
-}
-
 // step is what the paging needs to know of a page.
 type step struct {
 	objects int
@@ -34,7 +25,7 @@ const maxWalks = 3
 // something goes, comes or moves between two of them, objects are repeated, or
 // left out. The first is put right by l; to notice the second, each page begins
 // with the last object of the one before.
-func (c *Client) pages(ctx context.Context, path string, l pager) error {
+func (c *Client) pages(ctx context.Context, path string, l *list) error {
 	for try := range maxWalks {
 		l.reset()
 		if whole, err := c.walk(ctx, path, l, try == 0); whole || err != nil {
@@ -46,7 +37,7 @@ func (c *Client) pages(ctx context.Context, path string, l pager) error {
 
 // walk reads all pages, either all from the cache or none: pages of different
 // times do not fit together.
-func (c *Client) walk(ctx context.Context, path string, l pager, cached bool) (whole bool, err error) {
+func (c *Client) walk(ctx context.Context, path string, l *list, cached bool) (whole bool, err error) {
 	var total int64
 	var before step
 	for start := 0; ; {
@@ -94,46 +85,53 @@ func notExpected(err error) error {
 		Text: "the review server's answer is JSON of another shape than its REST API has"}
 }
 
-// projectPage reads the map of projects: name → whether the server has more
-// pages after it.
-func projectPage(body []byte) (map[string]bool, error) {
+// projectPage reads a map of projects.
+func projectPage(body []byte) ([]object, error) {
 	var page map[string]struct {
 		More bool `json:"_more_projects"`
 	}
 	if err := json.Unmarshal(body, &page); err != nil {
 		return nil, notExpected(err)
 	}
-	names := make(map[string]bool, len(page))
+	var out []object
 	for name, p := range page {
-		names[name] = p.More
+		out = append(out, object{key: name, more: p.More})
 	}
-	return names, nil
+	return out, nil
 }
 
-// arrayPage reads an array of objects and leaves them as they are, but for the
-// mark of the paging.
-func arrayPage(body []byte) ([]json.RawMessage, []member, error) {
-	var page []json.RawMessage
-	if err := json.Unmarshal(body, &page); err != nil {
-		return nil, nil, notExpected(err)
-	}
-	members := make([]member, len(page))
-	for i, raw := range page {
-		if len(raw) == 0 || raw[0] != '{' {
-			return nil, nil, notExpected(nil)
+// member is what must be known of an object of an array.
+type member struct {
+	Ref     string      `json:"ref"`
+	Number  json.Number `json:"_number"`
+	Updated string      `json:"updated"`
+	More    bool        `json:"_more_changes"`
+}
+
+// arrayPage reads arrays of objects and leaves them as they are, but for the mark of the paging.
+func arrayPage(key func(*member) string) func([]byte) ([]object, error) {
+	return func(body []byte) ([]object, error) {
+		var page []json.RawMessage
+		if err := json.Unmarshal(body, &page); err != nil {
+			return nil, notExpected(err)
 		}
-		if err := json.Unmarshal(raw, &members[i]); err != nil {
-			return nil, nil, notExpected(err)
-		}
-		if bytes.Contains(raw, []byte("_more_changes")) {
-			rest, err := without(raw, "_more_changes")
-			if err != nil {
-				return nil, nil, notExpected(err)
+		out := make([]object, len(page))
+		for i, raw := range page {
+			var m member
+			if len(raw) == 0 || raw[0] != '{' {
+				return nil, notExpected(nil)
 			}
-			page[i] = rest
+			err := json.Unmarshal(raw, &m)
+			if err == nil && bytes.Contains(raw, []byte("_more_changes")) {
+				raw, err = without(raw, "_more_changes")
+			}
+			if err != nil {
+				return nil, notExpected(err)
+			}
+			out[i] = object{raw, key(&m), m.Updated, m.More}
 		}
+		return out, nil
 	}
-	return page, members, nil
 }
 
 // without copies an object and leaves one member out; all else keeps its order

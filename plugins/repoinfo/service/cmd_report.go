@@ -1,13 +1,11 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"net/url"
 	"slices"
-	"strings"
-	"time"
 
-	"ctl.internal/plugins/repoinfo/commit"
-	"ctl.internal/plugins/repoinfo/refname"
 	"ctl.internal/plugins/repoinfo/report"
 	"ctl.internal/plugins/repoinfo/turns"
 	"ctl.internal/sdk/commands"
@@ -37,8 +35,8 @@ func (s *Service) reportCommand() commands.Command {
 		Options: []commands.Option{
 			{Name: "project", Short: "p", Help: "projects, separated by commas; all when absent", Complete: s.complete},
 			{Name: "branch", Help: "instead of REF1 and REF2; each project's default when absent"},
-			{Name: "since", Help: "committed not before this day (UTC)"},
-			{Name: "until", Help: "committed not after this day (UTC)"},
+			{Name: "since", Help: "committed not before this day (UTC) or time"},
+			{Name: "until", Help: "committed not after this day (UTC) or time"},
 			{Name: "interval", Help: "of the timeline: day, week or month", Values: report.Intervals},
 			{Name: "show", Help: "some of projects, authors, organizations, contributors, timeline, activity, files"},
 			{Name: "top", Help: "entries of each list; all when absent"},
@@ -50,51 +48,29 @@ func (s *Service) reportCommand() commands.Command {
 	}
 }
 
-// request reads the arguments.
+// request reads the arguments, by the rules of the HTTP parameters.
 func (s *Service) request(in *commands.Invocation) (q report.Request, err error) {
-	q = report.Request{Ref1: in.Arg("ref1"), Ref2: in.Arg("ref2"), Branch: in.Option("branch"),
-		Interval:   in.Option("interval"),
-		MergeLines: in.Flag("merge-lines"), Renames: s.set.Renames, Filter: commit.Filter{Skip: s.set.SkipReviewCommits}}
-	for name, ref := range map[string]string{"ref1": q.Ref1, "ref2": q.Ref2, "branch": q.Branch} {
-		if ref != "" {
-			if err := refname.Ref(name, ref); err != nil {
-				return q, err
-			}
+	values := url.Values{}
+	for _, name := range []string{"ref1", "ref2", "project", "branch", "since", "until", "interval"} {
+		if v := cmp.Or(in.Arg(name), in.Option(name)); v != "" {
+			values.Set(name, v)
 		}
 	}
-	if (q.Ref1 == "") != (q.Ref2 == "") || (q.Ref1 != "" && q.Branch != "") {
-		return q, fault.New(fault.Invalid, "give REF1 and REF2, or --branch, or none of them")
+	if in.Flag("merge-lines") {
+		values.Set("merge_lines", "true")
 	}
-	if q.Interval == "" {
-		q.Interval = "month"
-	}
-	if !slices.Contains(report.Intervals, q.Interval) {
-		return q, fault.New(fault.Invalid, "--interval %s is none of %s", q.Interval,
-			strings.Join(report.Intervals, ", "))
-	}
-	for name := range words(in.Option("project")) {
-		q.Projects = append(q.Projects, name)
-	}
-	for option, to := range map[string]*int64{"since": &q.Filter.Since, "until": &q.Filter.Until} {
-		if text := in.Option(option); text != "" {
-			day, err := time.Parse(time.DateOnly, text)
-			if err != nil {
-				return q, fault.New(fault.Invalid, "--%s %s is not a day: write it as 2016-12-31", option, text)
-			}
-			*to = day.Unix()
-		}
-	}
-	if q.Filter.Until != 0 {
-		q.Filter.Until += 24*3600 - 1
-	}
+	var show []string
 	for name := range words(in.Option("show")) {
 		if sections[name] == nil {
 			return q, fault.New(fault.Invalid, "--show %s is not a section", name)
 		}
-		q.Sections = append(q.Sections, sections[name]...)
+		show = append(show, sections[name]...)
 	}
-	if q.Sections == nil {
-		q.Sections = []string{report.Projects, report.Authors, report.Organizations, report.Zones}
+	if show == nil {
+		show = []string{report.Projects, report.Authors, report.Organizations, report.Zones}
+	}
+	if q, err = s.api.Request(values, show); err != nil {
+		return q, err
 	}
 	q.Limit, err = number(in.Option("top"))
 	return q, err

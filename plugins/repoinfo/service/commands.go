@@ -13,12 +13,21 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// Commands are the shell commands. Those of the zero Service describe themselves only.
+// commands is the table of commands; those of the zero Service describe themselves only.
 func (s *Service) commands() []commands.Command {
-	return []commands.Command{s.projectsCommand(), s.syncCommand(), s.reportCommand()}
+	return []commands.Command{
+		{Name: "repoinfo:projects", Summary: "List the clones with their state", Safe: true, Run: s.projects,
+			Help: "Lists every project in the folder of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
+				"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong."},
+		{Name: "repoinfo:sync", Summary: "Mirror the sources and count new commits now", Safe: true, Run: s.sync,
+			Help: "Fetches every source of etc/repoinfo.yaml, or one project, and counts the lines of new commits of all clones, so that no request has to wait. " +
+				"Fails when a project failed; the others are synced all the same.\nExample: repoinfo:sync netconf",
+			Arguments: []commands.Argument{{Name: "project", Help: "only this project", Complete: s.complete}}},
+		s.reportCommand(),
+	}
 }
 
-// Commands describes the shell commands.
+// Commands describes the console's commands.
 func Commands() []commands.Command { return (&Service{}).commands() }
 
 // complete lists the projects whose names begin with prefix.
@@ -66,19 +75,6 @@ func ago(t time.Time) string {
 	return t.UTC().Format(time.DateTime)
 }
 
-// syncCommand is repoinfo:sync: mirror and count now.
-func (s *Service) syncCommand() commands.Command {
-	return commands.Command{
-		Name:    "repoinfo:sync",
-		Summary: "Mirror the sources and count new commits now",
-		Help: "Fetches every source of etc/repoinfo.yaml, or one project, and counts the lines of new commits of all clones, so that no request has to wait. " +
-			"Fails when a project failed; the others are synced all the same.\nExample: repoinfo:sync netconf",
-		Arguments: []commands.Argument{{Name: "project", Help: "only this project", Complete: s.complete}},
-		Safe:      true,
-		Run:       s.sync,
-	}
-}
-
 func (s *Service) sync(ctx context.Context, in *commands.Invocation) error {
 	names, err := s.syncer.Sync(ctx, in.Arg("project"), func(st syncer.Step) {
 		text := st.Text
@@ -116,18 +112,6 @@ func (s *Service) sync(ctx context.Context, in *commands.Invocation) error {
 // askSources is how long the review server may take to name its projects, before
 // the list comes without those that are not cloned yet.
 const askSources = 10 * time.Second
-
-// projectsCommand is repoinfo:projects: every clone with its state.
-func (s *Service) projectsCommand() commands.Command {
-	return commands.Command{
-		Name:    "repoinfo:projects",
-		Summary: "List the clones with their state",
-		Help: "Lists every project in the folder of clones: kind (bare, normal), state (ok, empty, shallow, partial, damaged, unreadable, absent), " +
-			"branches, tags, whether it is mirrored, the last sync in UTC, commits with and without line counts, and what is wrong.",
-		Safe: true,
-		Run:  s.projects,
-	}
-}
 
 // stateAfter adds what the last sync found out to what a look at the clone shows.
 func stateAfter(i clones.Info, st syncer.Status) (state clones.State, problem string) {

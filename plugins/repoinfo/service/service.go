@@ -46,6 +46,7 @@ type Service struct {
 	syncer  *syncer.Syncer
 	turns   *turns.Queue
 	report  *report.Maker
+	api     *api.API
 	handler http.Handler // without the prefix
 
 	cancel context.CancelFunc
@@ -112,11 +113,11 @@ func build(set settings.Settings, env *sdk.Env) (*Service, error) {
 	s.syncer = syncer.New(syncer.Options{Folder: s.folder, Lister: lister, Renames: set.Renames, Sources: s.sources,
 		Interval: set.Mirror.Interval.Duration, Parallel: set.Mirror.Parallel, Timeout: set.Mirror.Timeout.Duration, Log: s.log})
 	s.report = &report.Maker{Folder: s.folder, Lister: lister, People: directory, Timeout: set.Limits.WalkTimeout.Duration}
-	a := &api.API{Folder: s.folder, Lister: lister, Reports: s.report, Answers: s.answers, Turns: s.turns,
+	s.api = &api.API{Folder: s.folder, Lister: lister, Reports: s.report, Answers: s.answers, Turns: s.turns,
 		Syncer: s.syncer, Review: s.review,
 		Log: s.log, Renames: set.Renames, Skip: set.SkipReviewCommits, PathsOnly: set.PathsOnly, MaxPage: set.Limits.Page,
 		Timeout: set.Limits.WalkTimeout.Duration, Secret: s.counts.Secret("cursors", secret)}
-	s.handler = a.Handler()
+	s.handler = s.api.Handler()
 	return s, nil
 }
 

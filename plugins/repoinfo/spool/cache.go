@@ -12,6 +12,8 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+
+	"ctl.internal/internal/together"
 )
 
 // Producer makes an answer. Two producers under one key write the same bytes.
@@ -34,7 +36,7 @@ type Cache struct {
 	memory  int64 // of all tails
 }
 
-// entry is one answer. Its maker writes, its readers wait for more.
+// entry is one answer. Its maker writes, its readers wait for more. Cache.mu guards what follows it.
 type entry struct {
 	key    string
 	share  any
@@ -42,19 +44,17 @@ type entry struct {
 	cancel context.CancelFunc
 	file   *os.File // nil when it could not be made
 
-	users   int // guarded by Cache.mu, as the two below
-	place   *list.Element
-	dropped bool
-
-	mu      sync.Mutex
-	changed chan struct{} // closed when size or done change
-	onDisk  int64         // bytes in the file
-	tail    []byte        // what the file did not take
-	size    int64
+	users   int
+	place   *list.Element   // in Cache.kept; nil: it is not kept
+	changed together.Signal // of what follows
+	onDisk  int64           // bytes in the file
+	tail    []byte          // what the file did not take
 	done    bool
 	result  any
 	err     error
 }
+
+func (e *entry) size() int64 { return e.onDisk + int64(len(e.tail)) }
 
 // maxKept bounds open files, whatever their size.
 const maxKept = 256
@@ -109,19 +109,13 @@ func (c *Cache) Get(key string, share any, p Producer) *Handle {
 
 func (c *Cache) start(key string, share any, p Producer) *entry {
 	ctx, cancel := context.WithCancel(c.ctx)
-	e := &entry{key: key, share: share, cache: c, cancel: cancel, changed: make(chan struct{})}
+	e := &entry{key: key, share: share, cache: c, cancel: cancel}
 	c.entries[key] = e
 	c.makers.Go(func() {
 		defer cancel()
-		f, err := c.create()
-		if err == nil {
-			c.mu.Lock()
-			e.file = f
-			c.mu.Unlock()
-		}
+		e.file, _ = c.create() // without a file it stays in memory
 		result, keep, err := safely(ctx, p, e)
-		c.made(e, keep && err == nil && len(e.tail) == 0)
-		e.finish(result, err)
+		c.made(e, result, keep, err)
 	})
 	return e
 }
@@ -137,55 +131,58 @@ func safely(ctx context.Context, p Producer, w io.Writer) (result any, keep bool
 	return p(ctx, w)
 }
 
-// made keeps a finished answer, or drops it.
-func (c *Cache) made(e *entry, keep bool) {
+// made ends the making: it keeps the answer, or drops it.
+func (c *Cache) made(e *entry, result any, keep bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !keep || e.size > c.limit || c.entries[e.key] != e {
+	e.done, e.result, e.err = true, result, err
+	e.changed.Fire()
+	if !keep || err != nil || len(e.tail) > 0 || e.onDisk > c.limit || c.entries[e.key] != e {
 		c.drop(e)
 		return
 	}
 	e.place = c.kept.PushFront(e)
-	c.bytes += e.size
+	c.bytes += e.onDisk
 	for c.bytes > c.limit || c.kept.Len() > maxKept {
 		c.drop(c.kept.Back().Value.(*entry))
 	}
 }
 
-// drop makes an entry unfindable, and closes its file once it has no readers.
+// drop makes an entry unfindable.
 func (c *Cache) drop(e *entry) {
 	if e.place != nil {
 		c.kept.Remove(e.place)
-		c.bytes -= e.size
+		c.bytes -= e.onDisk
 		e.place = nil
 	}
 	if c.entries[e.key] == e {
 		delete(c.entries, e.key)
 	}
-	e.dropped = true
-	c.shut(e)
+	c.release(e)
 }
 
-func (c *Cache) shut(e *entry) {
-	if e.dropped && e.users == 0 && e.file != nil {
+// release frees what an entry holds once it is made, not kept, and has no readers.
+func (c *Cache) release(e *entry) {
+	if e.users > 0 || !e.done || e.place != nil {
+		return
+	}
+	if e.file != nil {
 		_ = e.file.Close() // it has no name: nothing of it is wanted any more
 		e.file = nil
 	}
-	if e.dropped && e.users == 0 {
-		c.memory -= int64(len(e.tail))
-		e.tail = nil
-	}
+	c.memory -= int64(len(e.tail))
+	e.tail = nil
 }
 
 func (c *Cache) leave(e *entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.users--
-	if e.users == 0 && e.place == nil && !e.finished() {
+	if e.users == 0 && !e.done {
 		e.cancel() // its last reader has gone
 		if c.entries[e.key] == e {
 			delete(c.entries, e.key) // nobody joins what is ending
 		}
 	}
-	c.shut(e)
+	c.release(e)
 }

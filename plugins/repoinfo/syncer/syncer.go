@@ -27,7 +27,7 @@ type Syncer struct {
 	asked    chan struct{} // places of those on command
 
 	mu      sync.Mutex
-	busy    map[string]chan struct{} // projects at work; closed at the end
+	turns   map[string]chan struct{} // by project: full while it is at work
 	status  map[string]Status
 	cloning map[string]bool
 }
@@ -50,7 +50,7 @@ func New(o Options) *Syncer {
 	const many = 1 << 30
 	return &Syncer{Options: o, fetching: make(chan struct{}, o.Parallel), asked: make(chan struct{}, o.Parallel),
 		counting: &turns.Queue{Places: o.Parallel, Started: o.Parallel, Waiting: many, Total: many, Slice: time.Second},
-		busy:     map[string]chan struct{}{}, status: map[string]Status{}, cloning: map[string]bool{}}
+		turns:    map[string]chan struct{}{}, status: map[string]Status{}, cloning: map[string]bool{}}
 }
 
 // Status is what the last run did with one project.
@@ -82,11 +82,14 @@ func (s *Syncer) Run(ctx context.Context) {
 			s.Log.Warn("the clones cannot be synced", "error", err)
 		}
 		for _, name := range names {
-			if leave := s.begin(name); leave != nil {
+			turn := s.turn(name)
+			select {
+			case turn <- struct{}{}:
 				group.Go(func() {
-					defer leave()
+					defer s.leave(name, turn)
 					s.one(ctx, name, sources, s.fetching, "interval", func(string) {})
 				})
+			default:
 			}
 		}
 		if s.Interval <= 0 {
@@ -117,11 +120,16 @@ func (s *Syncer) Sync(ctx context.Context, only string, progress func(Step)) ([]
 				defer mu.Unlock()
 				progress(Step{Project: name, Text: text, Done: done, Total: len(names)})
 			}
-			leave, err := s.wait(ctx, name, step)
-			if err != nil {
+			turn := s.turn(name)
+			if len(turn) > 0 {
+				step("waiting for the sync of this project that runs")
+			}
+			select {
+			case turn <- struct{}{}:
+			case <-ctx.Done():
 				return
 			}
-			defer leave()
+			defer s.leave(name, turn)
 			s.one(ctx, name, sources, s.asked, "asked "+only, step)
 			mu.Lock()
 			done++
@@ -173,41 +181,19 @@ func (s *Syncer) projects(ctx context.Context, only string) ([]string, map[strin
 	return names, sources, sourcesErr
 }
 
-// begin takes a project, nil when it is at work.
-func (s *Syncer) begin(project string) (leave func()) {
+// turn is full while somebody is at work on the project.
+func (s *Syncer) turn(project string) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy[project] != nil {
-		return nil
+	if s.turns[project] == nil {
+		s.turns[project] = make(chan struct{}, 1)
 	}
-	ended := make(chan struct{})
-	s.busy[project] = ended
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.busy, project)
-		delete(s.cloning, project)
-		close(ended)
-	}
+	return s.turns[project]
 }
 
-// wait takes a project when it is no longer at work.
-func (s *Syncer) wait(ctx context.Context, project string, step func(string)) (leave func(), err error) {
-	for {
-		if leave := s.begin(project); leave != nil {
-			return leave, nil
-		}
-		step("waiting for the sync of this project that runs")
-		s.mu.Lock()
-		ended := s.busy[project]
-		s.mu.Unlock()
-		if ended == nil {
-			continue
-		}
-		select {
-		case <-ended:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
+func (s *Syncer) leave(project string, turn chan struct{}) {
+	s.mu.Lock()
+	delete(s.cloning, project)
+	s.mu.Unlock()
+	<-turn
 }

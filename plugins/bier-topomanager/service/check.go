@@ -1,4 +1,4 @@
-package shell
+package service
 
 import (
 	"context"
@@ -11,35 +11,29 @@ import (
 	"ctl.internal/sdk/state"
 )
 
-func (s *Shell) check() commands.Command {
-	return commands.Command{Name: "bier:check", Summary: "Check all that is configured", Safe: true,
-		Help:    "Runs every check of nodes, sub-domains and deployed channels over what is stored, and shows what is\nwrong (error) or does not work with every router (warning). Routers that are not reached, that report a\nfault, or that do not hold what they must are shown too, and the channels that suffer from it.",
-		Options: []commands.Option{s.topologyOption()}, Run: s.runCheck}
-}
-
-func (s *Shell) runCheck(_ context.Context, in *commands.Invocation) error {
+func (s *Service) showProblems(_ context.Context, in *commands.Invocation) error {
 	views, err := s.views(in)
 	if err != nil {
 		return err
 	}
 	t := &commands.Table{Empty: "Nothing is wrong.", Columns: []commands.Column{{Title: "Topology", Key: "topology-id"}, {Title: "Severity", Key: "severity"},
 		{Title: "Where", Key: "where"}, {Title: "What", Key: "text"}}}
-	now, errors := s.Data.Store.Now(), 0
-	for key, err := range s.Data.Store.Broken() {
+	now, errors := s.data.Store.Now(), 0
+	for key, err := range s.data.Store.Broken() {
 		t.Add("", "error", key, err.Error())
 		errors++
 	}
-	for i := range views {
-		for _, p := range append(model.Problems(&views[i]), s.checkChannels(now, &views[i], s.Data.ChannelsOf(now, views[i].ID))...) {
+	for _, x := range views {
+		for _, p := range append(model.Problems(x), s.checkChannels(now, x, s.data.ChannelsOf(now, x.ID))...) {
 			severity := "warning"
 			if !p.Warning {
 				severity = "error"
 				errors++
 			}
-			t.Add(views[i].ID, severity, p.Where, p.Text)
+			t.Add(x.ID, severity, p.Where, p.Text)
 		}
 	}
-	for _, a := range s.Data.Routers.RouterAlarms(now) {
+	for _, a := range s.data.Routers.RouterAlarms(now) {
 		if a.Severity == "warning" {
 			t.Add("", a.Severity, a.Resource, a.Type+": "+a.Text)
 			continue
@@ -58,14 +52,14 @@ func (s *Shell) runCheck(_ context.Context, in *commands.Invocation) error {
 
 // checkChannels says of every deployed channel what is wrong with it: what bier:channel-show
 // says, and flows that are in each other's way.
-func (s *Shell) checkChannels(now state.Reader, t *bier.Topology, list []bier.Channel) (out []model.Problem) {
+func (s *Service) checkChannels(now state.Reader, t *bier.Topology, list []bier.Channel) (out []model.Problem) {
 	for i := range list {
 		c := &list[i]
 		if !c.Deployed() {
 			continue
 		}
 		where := "channel " + c.Name
-		x := s.Data.Routers.Channel(now, t, c, s.Data.Channels.Revision(now, t.ID, c.Name))
+		x := s.data.Routers.Channel(now, t, c, s.data.Channels.Revision(now, t.ID, c.Name))
 		for _, r := range x.Carriers {
 			if r.State != bier.Applied {
 				out = append(out, model.Problem{Warning: r.State == bier.Pending, Where: where, Text: fmt.Sprintf("%s %s is %s: %s", r.Role, r.Node, r.State, r.Reason)})
@@ -87,11 +81,11 @@ func (s *Shell) checkChannels(now state.Reader, t *bier.Topology, list []bier.Ch
 
 // checkNeeds warns of tunnels, which a router may or may not make. One that is known not to
 // is an error of its egress node.
-func (s *Shell) checkNeeds(now state.Reader, where string, plan *bier.Plan) (out []model.Problem) {
+func (s *Service) checkNeeds(now state.Reader, where string, plan *bier.Plan) (out []model.Problem) {
 	var said []bier.Need
 	for _, w := range plan.Egress {
 		for _, n := range w.Needs {
-			if n.Ability != bier.Tunnel || slices.Contains(said, n) || s.Data.Routers.Lacks(now, n.Node, n.Ability) {
+			if n.Ability != bier.Tunnel || slices.Contains(said, n) || s.data.Routers.Lacks(now, n.Node, n.Ability) {
 				continue
 			}
 			said = append(said, n)

@@ -1,6 +1,4 @@
-// Package data is the BIER topologies where they are kept: the configuration tree
-// bier-network-topology, and beside it what is needed to fill it from sources.
-package data
+package service
 
 import (
 	"context"
@@ -17,44 +15,45 @@ import (
 	"ctl.internal/sdk/topology"
 )
 
-// Data is the projection of all that the plugin reads.
-type Data struct {
+// data is the projection of all that the plugin reads: the BIER topologies where they are kept, the configuration
+// tree bier-network-topology, and what is needed to fill it from sources.
+type data struct {
 	*bier.Trees
 	// Routers is what bier-service knows of routers.
 	Routers bier.Routers
 	Store   *state.Store
 	// Observed says by topology-id what the sources have now. The holder of the role that
 	// imports writes it.
-	Observed *state.Table[Observed]
+	Observed *state.Table[observed]
 	// Imported are the networks that users imported, by their ids.
 	Imported *state.Table[topology.Topology]
 	// Networks, Points and Lines are what users configured in network-topology.
-	Networks *state.Tree[Network]
-	Points   *state.Tree[Point]
-	Lines    *state.Tree[Line]
+	Networks *state.Tree[network]
+	Points   *state.Tree[point]
+	Lines    *state.Tree[line]
 }
 
-// Observed is what the sources of a topology have.
-type Observed struct {
+// observed is what the sources of a topology have.
+type observed struct {
 	Sources []string `json:"sources"`
 	Nodes   []string `json:"nodes"`
 }
 
-// Network is a topology of network-topology, without the lists in it.
-type Network struct {
+// network is a topology of network-topology, without the lists in it.
+type network struct {
 	ID string `json:"topology-id"`
 }
 
-// Point is a node of network-topology.
-type Point struct {
+// point is a node of network-topology.
+type point struct {
 	ID  string `json:"node-id"`
 	TPs []struct {
 		ID string `json:"tp-id"`
 	} `json:"termination-point"`
 }
 
-// Line is a link of network-topology.
-type Line struct {
+// line is a link of network-topology.
+type line struct {
 	ID     string `json:"link-id"`
 	Source struct {
 		Node string `json:"source-node"`
@@ -66,30 +65,31 @@ type Line struct {
 	} `json:"destination"`
 }
 
-// New returns the data, which is there after Open. What is to be notified of changes is
+// newData returns the data, which is there after open. What is to be notified of changes is
 // asked for in between.
-func New() *Data {
-	const network = "/network-topology:network-topology/topology=*"
-	return &Data{
+func newData() *data {
+	const path = "/network-topology:network-topology/topology=*"
+	return &data{
 		Trees:    bier.NewTrees(nil),
 		Routers:  bier.NewRouters(),
-		Observed: state.NewTable[Observed](state.Private("observed/")),
+		Observed: state.NewTable[observed](state.Private("observed/")),
 		Imported: state.NewTable[topology.Topology](state.Private("import/")),
-		Networks: state.NewTree[Network](network).Bare(),
-		Points:   state.NewTree[Point](network + "/node=*"),
-		Lines:    state.NewTree[Line](network + "/link=*"),
+		Networks: state.NewTree[network](path).Bare(),
+		Points:   state.NewTree[point](path + "/node=*"),
+		Lines:    state.NewTree[line](path + "/link=*"),
 	}
 }
 
-// Open follows the data until ctx ends.
-func (d *Data) Open(ctx context.Context, h *host.Client) (err error) {
+// open follows the data until ctx ends.
+func (d *data) open(ctx context.Context, h *host.Client) (err error) {
 	d.Store, err = state.Open(ctx, h, append(slices.Concat(d.Views(), d.Routers.Views()), d.Observed, d.Imported, d.Networks, d.Points, d.Lines)...)
 	return err
 }
 
-// Change commits what decide makes of a topology. The channels of the topology are read,
+// change commits what decide makes of a topology. The channels of the topology are read,
 // and become a condition of the change, when decide asks for them.
-func (d *Data) Change(ctx context.Context, id string, decide func(t *bier.Topology, channels func() ([]bier.Channel, error)) (*model.Change, error)) (c *model.Change, err error) {
+func (d *data) change(ctx context.Context, id string,
+	decide func(t *bier.Topology, channels func() ([]bier.Channel, error)) (*model.Change, error)) (c *model.Change, err error) {
 	_, err = d.Store.Update(ctx, func(tx *state.Tx) error {
 		t := d.Members(tx, id)
 		if err := model.Found(t, id); err != nil {
@@ -103,7 +103,7 @@ func (d *Data) Change(ctx context.Context, id string, decide func(t *bier.Topolo
 	return c, err
 }
 
-func (d *Data) put(tx *state.Tx, id string, c *model.Change) error {
+func (d *data) put(tx *state.Tx, id string, c *model.Change) error {
 	for _, n := range c.Nodes {
 		if err := d.Nodes.Put(tx, n, id, n.ID); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (d *Data) put(tx *state.Tx, id string, c *model.Change) error {
 }
 
 // channels returns the channels of a topology; one that cannot be read may need anything.
-func (d *Data) channels(r state.Reader, id string) ([]bier.Channel, error) {
+func (d *data) channels(r state.Reader, id string) ([]bier.Channel, error) {
 	for key, err := range d.Store.Broken(d.Channels) {
 		if strings.HasPrefix(key, d.Channels.Path(id)) {
 			return nil, fault.New(fault.InUse, "whether channels need it is not known: %v", err)
@@ -130,8 +130,8 @@ func (d *Data) channels(r state.Reader, id string) ([]bier.Channel, error) {
 	return d.ChannelsOf(r, id), nil
 }
 
-// Check refuses changes of the tree by others that break a rule; see sdk.Plugin.
-func (d *Data) Check(_ context.Context, tx *state.Tx) error {
+// check refuses changes of the tree by others that break a rule; see sdk.Plugin.
+func (d *data) check(_ context.Context, tx *state.Tx) error {
 	now := d.Store.Now()
 	ids := map[string]bool{}
 	for _, id := range append(d.IDs(now), d.IDs(tx.Snapshot())...) {
@@ -153,8 +153,8 @@ func (d *Data) Check(_ context.Context, tx *state.Tx) error {
 	return l.Err()
 }
 
-// Network returns a topology of network-topology with all in it.
-func (d *Data) Network(r state.Reader, id string) topology.Topology {
+// network returns a topology of network-topology with all in it.
+func (d *data) network(r state.Reader, id string) topology.Topology {
 	t := topology.Topology{ID: id, Nodes: map[string]topology.Node{}, Links: map[string]topology.Link{}}
 	for _, p := range d.Points.All(r, id) {
 		n := topology.Node{ID: p.ID, TPs: map[string]topology.TerminationPoint{}}

@@ -1,0 +1,189 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"ctl.internal/internal/bier"
+	"ctl.internal/plugins/bier-channel/channels"
+	"ctl.internal/sdk/fault"
+	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/state"
+)
+
+// mux returns the RPCs of bier-channel-api by "module:rpc".
+func (s *Service) mux() operations.Mux {
+	const api = "bier-channel-api:"
+	return operations.Mux{
+		api + "get-channel":    operations.Func(s.getChannel),
+		api + "query-channel":  operations.Func(s.query),
+		api + "add-channel":    s.write(channels.Add),
+		api + "modify-channel": s.write(channels.Modify),
+		api + "deploy-channel": operations.Func(s.deploy),
+		api + "remove-channel": operations.Func(s.remove),
+	}
+}
+
+// empty is the errorCause of a success, as clients of this interface know it.
+func empty() *string { return new(string) }
+
+// topology is the one that a call means.
+func (s *Service) topology(id string) string { return cmp.Or(id, s.set.DefaultTopology) }
+
+// write serves an RPC that writes what a user says of a channel.
+func (s *Service) write(decide func(*bier.Channel, *channels.Fields, *bier.Topology) (*bier.Channel, error)) operations.Handler {
+	return operations.Func(func(ctx context.Context, in channels.Fields) (bier.ConfigureOutput, error) {
+		in.Topology = s.topology(in.Topology)
+		_, err := s.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
+			return decide(have, &in, s.Members(tx, in.Topology))
+		})
+		return bier.Configured(err, empty())
+	})
+}
+
+// output is that of deploy-channel and remove-channel.
+type output struct {
+	bier.ConfigureOutput
+	deployment
+	Warnings []string `json:"warning,omitempty"`
+}
+
+// deploy stores who carries a channel, then waits for the routers. Whatever they
+// do, what is stored will be so.
+func (s *Service) deploy(ctx context.Context, in channels.Deployment) (output, error) {
+	in.Topology = s.topology(in.Topology)
+	c, err := s.Change(ctx, in.Topology, in.Name, func(tx *state.Tx, have *bier.Channel) (*bier.Channel, error) {
+		return channels.Deploy(have, &in, s.Topology(tx, in.Topology), s.ChannelsIn(tx, in.Topology))
+	})
+	return s.answer(ctx, in.Topology, c, err)
+}
+
+type removeIn struct {
+	Topology string `json:"topology-id"`
+	Name     string `json:"channel-name"`
+}
+
+// remove removes a channel; one that is not there is removed already.
+func (s *Service) remove(ctx context.Context, in removeIn) (output, error) {
+	if in.Name == "" {
+		return s.answer(ctx, "", channels.Changed{}, fault.New(fault.Missing, "channel-name is missing"))
+	}
+	in.Topology = s.topology(in.Topology)
+	c, err := s.Change(ctx, in.Topology, in.Name, func(*state.Tx, *bier.Channel) (*bier.Channel, error) { return nil, nil })
+	return s.answer(ctx, in.Topology, c, err)
+}
+
+// answer waits for the routers of a channel that was changed and says how far they are.
+func (s *Service) answer(ctx context.Context, topology string, c channels.Changed, err error) (out output, _ error) {
+	failed := err != nil
+	if out.ConfigureOutput, err = bier.Configured(err, empty()); err != nil || failed {
+		return out, err
+	}
+	concerned := routers(c.Now, c.Before)
+	wait, cancel := context.WithTimeout(ctx, s.set.DeployWait.Duration)
+	defer cancel()
+	_ = s.WaitUntil(wait, func(now *state.Snapshot) bool { // else they are pending, which the answer says
+		return !slices.ContainsFunc(concerned, func(node string) bool { return !s.Routers.Answered(now, node, c.Revision) })
+	})
+	now := s.Now()
+	var plan *bier.Plan
+	out.deployment, plan = s.deployed(now, topology, c.Now, c.Before, c.Revision)
+	if t := s.Topology(now, topology); t != nil && plan != nil {
+		for i, list := range s.Routers.Warnings(now, t, c.Now, plan) {
+			for _, text := range list {
+				out.Warnings = append(out.Warnings, "egress "+plan.Egress[i].Node+": "+text)
+			}
+		}
+	}
+	return out, nil
+}
+
+// try is deploy without doing it: the channel's plan, and for each of its egress nodes what
+// is to be warned of.
+func (s *Service) try(d channels.Deployment) (*bier.Plan, [][]string, error) {
+	now := s.Now()
+	var have *bier.Channel
+	if c, ok := s.Channels.Get(now, d.Topology, d.Name); ok {
+		have = &c
+	}
+	t := s.Topology(now, d.Topology)
+	c, err := channels.Deploy(have, &d, t, s.ChannelsIn(now, d.Topology))
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := bier.PlanChannel(t, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return plan, s.Routers.Warnings(now, t, c, plan), nil
+}
+
+type channelRef struct {
+	Name string `json:"name"`
+}
+
+type getChannelOut struct {
+	Channels []channelRef `json:"channel-name,omitempty"`
+}
+
+func (s *Service) getChannel(_ context.Context, in queryIn) (*getChannelOut, error) {
+	out := &getChannelOut{}
+	for _, c := range s.ChannelsOf(s.Now(), s.topology(in.Topology)) {
+		out.Channels = append(out.Channels, channelRef{c.Name})
+	}
+	return out, nil
+}
+
+type queryIn struct {
+	Topology string   `json:"topology-id"`
+	Names    []string `json:"channel-name"`
+}
+
+// described is a channel with what became of it.
+type described struct {
+	bier.Channel
+	Forwarding string      `json:"bier-forwarding-type,omitempty"`
+	Copies     int         `json:"copies,omitempty"`
+	BitStrings []bitString `json:"bitstring,omitempty"`
+	deployment
+}
+
+// bitString is a bit string that leaves the ingress.
+type bitString struct {
+	SI   int    `json:"si"`
+	BSL  uint16 `json:"bitstringlength"`
+	Bits string `json:"bits"`
+}
+
+type queryOut struct {
+	Channels []described `json:"channel,omitempty"`
+}
+
+// query answers channels by their names.
+func (s *Service) query(_ context.Context, in queryIn) (*queryOut, error) {
+	if len(in.Names) == 0 {
+		return nil, fault.At(fault.Missing, "/bier-channel-api:input/channel-name", "channel-name is missing: a list of names")
+	}
+	out := &queryOut{}
+	topology, now := s.topology(in.Topology), s.Now()
+	for _, name := range in.Names {
+		c, ok := s.Channels.Get(now, topology, name)
+		if !ok {
+			continue
+		}
+		x := described{Channel: c}
+		if c.Deployed() {
+			x.Forwarding = "bier" // traffic engineering is not offered
+			var plan *bier.Plan
+			if x.deployment, plan = s.deployed(now, topology, &c, nil, s.Channels.Revision(now, topology, name)); plan != nil {
+				x.Copies = len(plan.BitStrings) // of the egress nodes that can be reached
+				for _, b := range plan.BitStrings {
+					x.BitStrings = append(x.BitStrings, bitString{b.SI, uint16(plan.BSL), b.Hex()})
+				}
+			}
+		}
+		out.Channels = append(out.Channels, x)
+	}
+	return out, nil
+}

@@ -1,0 +1,127 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+
+	"ctl.internal/internal/bier"
+	"ctl.internal/plugins/bier-topomanager/model"
+	"ctl.internal/sdk/operations"
+)
+
+// mux returns the RPCs of bier-topology-api by "module:rpc". What they decide is package model's, what
+// they answer query.go's.
+func (s *Service) mux() operations.Mux {
+	mux := operations.Mux{}
+	for name, handler := range map[string]operations.Handler{
+		"load-topology":        operations.Func(s.loadTopology),
+		"query-topology":       query(s.view, topologyAnswer),
+		"query-node":           query(s.view, nodeAnswer),
+		"query-link":           query(s.view, linkAnswer),
+		"query-domain":         query(s.view, domainAnswer),
+		"query-subdomain":      query(s.domain, subDomainAnswer),
+		"query-subdomain-node": query(s.subDomain, s.subDomainNodeAnswer),
+		"query-subdomain-link": query(s.subDomain, subDomainLinkAnswer),
+		"configure-domain": configure(s, "configure-domain", func(t *bier.Topology, in domainsIn) (*model.Change, error) {
+			return model.ConfigureDomain(t, in.Domains)
+		}),
+		"configure-subdomain": configure(s, "configure-subdomain", func(t *bier.Topology, in subDomainsIn) (*model.Change, error) {
+			return model.ConfigureSubDomain(t, in.Domain, in.SubDomains)
+		}),
+		"configure-node": configure(s, "configure-node", func(t *bier.Topology, in nodeIn) (*model.Change, error) {
+			return model.ConfigureNode(t, bier.ShortID(in.Node), in.Domains)
+		}),
+		"delete-ipv4": configure(s, "delete-ipv4", func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
+			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, false, in.IPv4)
+		}),
+		"delete-ipv6": configure(s, "delete-ipv6", func(t *bier.Topology, in deleteIPIn) (*model.Change, error) {
+			return model.DeleteEncapsulation(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, true, in.IPv6)
+		}),
+		"delete-node": remove(s, "delete-node", func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
+			return model.DeleteNode(t, bier.ShortID(in.Node), in.Domain, in.SubDomain, channels)
+		}),
+		"delete-subdomain": remove(s, "delete-subdomain", func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
+			return model.DeleteSubDomain(t, in.Domain, in.SubDomain, channels)
+		}),
+		"delete-domain": remove(s, "delete-domain", func(t *bier.Topology, in target, channels []bier.Channel) (*model.Change, error) {
+			return model.DeleteDomain(t, in.Domain, channels)
+		}),
+	} {
+		mux["bier-topology-api:"+name] = handler
+	}
+	return mux
+}
+
+// target is what most inputs name.
+type target struct {
+	of
+	Node      string  `json:"node-id"`
+	Domain    *uint16 `json:"domain-id"`
+	SubDomain *uint16 `json:"sub-domain-id"`
+}
+
+// of is the topology that an input is about.
+type of struct {
+	Topology string `json:"topology-id"`
+}
+
+func (o of) topology() string { return o.Topology }
+
+type domainsIn struct {
+	of
+	Domains []uint16 `json:"domain"`
+}
+
+type subDomainsIn struct {
+	of
+	Domain     *uint16  `json:"domain-id"`
+	SubDomains []uint16 `json:"sub-domain"`
+}
+
+type nodeIn struct {
+	of
+	Node    string            `json:"node-id"`
+	Domains []bier.NodeDomain `json:"domain"`
+}
+
+type deleteIPIn struct {
+	target
+	IPv4 *bier.Encapsulation `json:"ipv4"`
+	IPv6 *bier.Encapsulation `json:"ipv6"`
+}
+
+// configure serves an RPC that changes the topology of its input.
+func configure[In interface{ topology() string }](s *Service, rpc string,
+	decide func(*bier.Topology, In) (*model.Change, error)) operations.Handler {
+	return change(s, rpc, func(t *bier.Topology, in In, _ func() ([]bier.Channel, error)) (*model.Change, error) {
+		return decide(t, in)
+	})
+}
+
+// remove is configure of what channels may need.
+func remove[In interface{ topology() string }](s *Service, rpc string,
+	decide func(*bier.Topology, In, []bier.Channel) (*model.Change, error)) operations.Handler {
+	return change(s, rpc, func(t *bier.Topology, in In, channels func() ([]bier.Channel, error)) (*model.Change, error) {
+		list, err := channels()
+		if err != nil {
+			return nil, err
+		}
+		return decide(t, in, list)
+	})
+}
+
+// change answers what the user got wrong as a result, not as an error.
+func change[In interface{ topology() string }](s *Service, rpc string,
+	decide func(*bier.Topology, In, func() ([]bier.Channel, error)) (*model.Change, error)) operations.Handler {
+	return operations.Func(func(ctx context.Context, in In) (bier.ConfigureOutput, error) {
+		c, err := s.data.change(ctx, in.topology(), func(t *bier.Topology, channels func() ([]bier.Channel, error)) (*model.Change, error) {
+			return decide(t, in, channels)
+		})
+		if err == nil {
+			for _, w := range c.Warnings {
+				slog.Warn("BIER configuration", "rpc", rpc, "topology", in.topology(), "warning", w.String())
+			}
+		}
+		return bier.Configured(err, nil)
+	})
+}
