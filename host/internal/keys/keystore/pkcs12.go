@@ -205,23 +205,19 @@ func p12Entries(bags []p12Bag, password, alias string) (jks.KeyStore, error) {
 }
 
 // p12Chain is the certificate of a key and, one after the other, those of its issuers.
-func p12Chain(certs []p12Cert, key crypto.Signer, id []byte) [][]byte {
-	var last *x509.Certificate
+func p12Chain(certs []p12Cert, key crypto.Signer, id []byte) (out [][]byte) {
+	var leaf *x509.Certificate
+	var all []*x509.Certificate
 	for _, c := range certs {
-		if !c.trusted && samePublic(c.cert.PublicKey, key.Public()) && (last == nil || id != nil && bytes.Equal(c.id, id)) {
-			last = c.cert
+		all = append(all, c.cert)
+		if !c.trusted && samePublic(c.cert.PublicKey, key.Public()) && (leaf == nil || id != nil && bytes.Equal(c.id, id)) {
+			leaf = c.cert
 		}
 	}
-	var out [][]byte
-	for last != nil && len(out) < maxChain {
-		out = append(out, last.Raw)
-		var next *x509.Certificate
-		for _, c := range certs {
-			if bytes.Equal(c.cert.RawSubject, last.RawIssuer) && !bytes.Equal(last.RawSubject, last.RawIssuer) && last.CheckSignatureFrom(c.cert) == nil {
-				next = c.cert
-			}
+	if leaf != nil {
+		for _, c := range complete([]*x509.Certificate{leaf}, all) {
+			out = append(out, c.Raw)
 		}
-		last = next
 	}
 	return out
 }

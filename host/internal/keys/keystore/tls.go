@@ -66,12 +66,19 @@ func (s *Service) Pool() *x509.CertPool { return s.now.Load().pool() }
 
 // Trust returns the certificates of the trust keystore as PEM.
 func (s *Service) Trust(context.Context) ([]byte, error) {
-	st := s.now.Load()
 	var all [][]byte
-	for _, name := range slices.Sorted(maps.Keys(st.nodes)) {
-		all = append(all, st.nodes[name].Raw)
+	for _, c := range s.now.Load().trusted() {
+		all = append(all, c.Raw)
 	}
 	return PEM("CERTIFICATE", all...), nil
+}
+
+// trusted are the certificates of the nodes, by alias.
+func (st *state) trusted() (all []*x509.Certificate) {
+	for _, alias := range slices.Sorted(maps.Keys(st.nodes)) {
+		all = append(all, st.nodes[alias])
+	}
+	return all
 }
 
 // Identity returns the controller's chain and key as PEM.
