@@ -28,7 +28,7 @@ type sealedStorage struct {
 	sealer Sealer
 	bundle string
 
-	revision datastore.Revision // of the pieces
+	revision datastore.Revision // of the first piece, which every change writes
 }
 
 func (d *sealedStorage) key(piece int) string { return fmt.Sprintf("%s/%04d", d.bundle, piece) }
@@ -48,7 +48,9 @@ func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
 				return fmt.Errorf("the keystores of bundle %s in the datastore do not open: %w; is the key of aaa-encrypt-service-config.xml that of this cluster?", d.bundle, err)
 			}
 			text.Write(plain)
-			revision = max(revision, e.Revision)
+			if e.Key == d.key(0) {
+				revision = e.Revision
+			}
 		}
 		return nil
 	})
