@@ -6,13 +6,11 @@ import (
 	"crypto"
 	"crypto/x509"
 	"encoding/asn1"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 
 	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
 	"software.sslmate.com/src/go-pkcs12"
@@ -131,9 +129,10 @@ func strictASN1(b []byte, to any) error {
 	return err
 }
 
-// p12Cert is a certificate of a file with what is said of it.
-type p12Cert struct {
+// p12Entry is a certificate or a key of a file with what is said of it.
+type p12Entry struct {
 	cert    *x509.Certificate
+	key     crypto.Signer
 	name    string
 	id      []byte
 	trusted bool
@@ -144,30 +143,23 @@ type p12Cert struct {
 // without any mark, are all trusted: other programs know no mark.
 func p12Entries(bags []p12Bag, password, alias string) (jks.KeyStore, error) {
 	ks, now := newJKS(), time.Now()
-	var certs []p12Cert
-	type namedKey struct {
-		key  crypto.Signer
-		name string
-		id   []byte
-	}
-	var keys []namedKey
+	var certs, keys []p12Entry
 	marked := false
 	for _, b := range bags {
-		name, id, trusted := b.about()
+		e := b.about()
+		var err error
 		switch {
 		case b.ID.Equal(oidCertBag):
-			c, err := b.certificate()
-			if err != nil {
+			if e.cert, err = b.certificate(); err != nil {
 				return ks, damagedP12(err)
 			}
-			certs = append(certs, p12Cert{c, name, id, trusted})
-			marked = marked || trusted
+			certs = append(certs, e)
+			marked = marked || e.trusted
 		case b.ID.Equal(oidKeyBag), b.ID.Equal(oidShroudedBag):
-			k, err := b.key(password)
-			if err != nil {
+			if e.key, err = b.key(password); err != nil {
 				return ks, err
 			}
-			keys = append(keys, namedKey{k, name, id})
+			keys = append(keys, e)
 		default:
 			return ks, fmt.Errorf("the PKCS #12 keystore holds something else than keys and certificates (a bag of type %s); take it out: keytool -delete", b.ID)
 		}
@@ -205,7 +197,7 @@ func p12Entries(bags []p12Bag, password, alias string) (jks.KeyStore, error) {
 }
 
 // p12Chain is the certificate of a key and, one after the other, those of its issuers.
-func p12Chain(certs []p12Cert, key crypto.Signer, id []byte) (out [][]byte) {
+func p12Chain(certs []p12Entry, key crypto.Signer, id []byte) (out [][]byte) {
 	var leaf *x509.Certificate
 	var all []*x509.Certificate
 	for _, c := range certs {
@@ -223,28 +215,21 @@ func p12Chain(certs []p12Cert, key crypto.Signer, id []byte) (out [][]byte) {
 }
 
 // about reads the attributes: Java writes aliases in lower case.
-func (b p12Bag) about() (name string, id []byte, trusted bool) {
+func (b p12Bag) about() (e p12Entry) {
 	for _, a := range b.Attributes {
 		switch {
 		case a.ID.Equal(oidFriendlyName):
-			var v asn1.RawValue
-			if strictASN1(a.Value.Bytes, &v) == nil && v.Tag == asn1.TagBMPString && len(v.Bytes)%2 == 0 {
-				units := make([]uint16, len(v.Bytes)/2)
-				for i := range units {
-					units[i] = binary.BigEndian.Uint16(v.Bytes[2*i:])
-				}
-				name = strings.ToLower(string(utf16.Decode(units)))
-			}
-			if checkAlias(name) != nil {
-				name = ""
+			var text string
+			if strictASN1(a.Value.Bytes, &text) == nil && checkAlias(text) == nil {
+				e.name = strings.ToLower(text)
 			}
 		case a.ID.Equal(oidLocalKeyID):
-			_ = strictASN1(a.Value.Bytes, &id) // without, keys and certificates match by themselves
+			_ = strictASN1(a.Value.Bytes, &e.id) // without, keys and certificates match by themselves
 		case a.ID.Equal(oidJavaTrusted):
-			trusted = true
+			e.trusted = true
 		}
 	}
-	return name, id, trusted
+	return e
 }
 
 func (b p12Bag) certificate() (*x509.Certificate, error) {
