@@ -318,9 +318,9 @@ func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
 	return Holder{Principal: p}, nil
 }
 
-// Lookup returns the holder of a live access token, nobody for any other text.
-func (s *Service) Lookup(ctx context.Context, token string) (Holder, error) {
-	h, _, err := s.live(ctx, token, false)
+// Lookup returns the holder of a live access token, or of a live session; any other text has none.
+func (s *Service) Lookup(ctx context.Context, token string, session bool) (Holder, error) {
+	h, _, err := s.live(ctx, token, session)
 	return h, err
 }
 

@@ -64,7 +64,7 @@ func (l *lab) issue(user string) string {
 
 func (l *lab) live(s *token.Service, tok string) bool {
 	l.t.Helper()
-	h, err := s.Lookup(ctx, tok)
+	h, err := s.Lookup(ctx, tok, false)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -53,12 +53,6 @@ func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, id
 	return token, err
 }
 
-// LookupSession returns the holder of a live session; any other text has none.
-func (s *Service) LookupSession(ctx context.Context, token string) (Holder, error) {
-	h, _, err := s.live(ctx, token, true)
-	return h, err
-}
-
 // SessionInfo returns a live session, nil when it is not.
 func (s *Service) SessionInfo(ctx context.Context, token string) (*Session, error) {
 	h, r, err := s.live(ctx, token, true)
