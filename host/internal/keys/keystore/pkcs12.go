@@ -8,6 +8,7 @@ import (
 	"encoding/asn1"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,14 +66,18 @@ type p12File struct {
 // decodePKCS12 reads a PKCS #12 file into the form that we keep. A key without a
 // name gets the alias of the settings; certificates without one are numbered.
 func decodePKCS12(b []byte, password, alias string) (jks.KeyStore, error) {
+	var certs, keys []p12Entry
 	bags, err := p12Bags(b, password)
-	if errors.Is(err, errOtherCipher) {
-		return decodeNameless(b, password, alias)
+	switch {
+	case err == nil:
+		certs, keys, err = p12Entries(bags, password)
+	case errors.Is(err, errOtherCipher):
+		certs, keys, err = p12Nameless(b, password)
 	}
 	if err != nil {
 		return newJKS(), err
 	}
-	return p12Entries(bags, password, alias)
+	return p12Store(certs, keys, password, alias)
 }
 
 // p12Bags checks the MAC and returns what is in the file, decrypted but for its keys.
@@ -138,32 +143,59 @@ type p12Entry struct {
 	trusted bool
 }
 
-// p12Entries makes the entries that Java makes of the bags: a key has the chain of
-// the certificate with its id, and what is marked is trusted. Certificates alone,
-// without any mark, are all trusted: other programs know no mark.
-func p12Entries(bags []p12Bag, password, alias string) (jks.KeyStore, error) {
-	ks, now := newJKS(), time.Now()
-	var certs, keys []p12Entry
-	marked := false
+// p12Entries reads the bags.
+func p12Entries(bags []p12Bag, password string) (certs, keys []p12Entry, err error) {
 	for _, b := range bags {
 		e := b.about()
-		var err error
 		switch {
 		case b.ID.Equal(oidCertBag):
 			if e.cert, err = b.certificate(); err != nil {
-				return ks, damagedP12(err)
+				return nil, nil, damagedP12(err)
 			}
 			certs = append(certs, e)
-			marked = marked || e.trusted
 		case b.ID.Equal(oidKeyBag), b.ID.Equal(oidShroudedBag):
 			if e.key, err = b.key(password); err != nil {
-				return ks, err
+				return nil, nil, err
 			}
 			keys = append(keys, e)
 		default:
-			return ks, fmt.Errorf("the PKCS #12 keystore holds something else than keys and certificates (a bag of type %s); take it out: keytool -delete", b.ID)
+			return nil, nil, fmt.Errorf("the PKCS #12 keystore holds something else than keys and certificates (a bag of type %s); take it out: keytool -delete", b.ID)
 		}
 	}
+	return certs, keys, nil
+}
+
+// p12Nameless reads a file with a cipher that only the library knows, such as the
+// RC2 of old programs. It knows no names.
+func p12Nameless(b []byte, password string) (certs, keys []p12Entry, err error) {
+	key, leaf, all, err := pkcs12.DecodeChain(b, password)
+	switch {
+	case errors.Is(err, pkcs12.ErrIncorrectPassword):
+		return nil, nil, ErrPassword
+	case err == nil:
+		signer, ok := key.(crypto.Signer)
+		if !ok {
+			return nil, nil, errors.New("the key of the PKCS #12 keystore is neither RSA nor EC")
+		}
+		keys, all = []p12Entry{{key: signer}}, append(all, leaf)
+	default:
+		var trustErr error
+		if all, trustErr = pkcs12.DecodeTrustStore(b, password); trustErr != nil {
+			return nil, nil, fmt.Errorf("not readable: %w; convert it: keytool -importkeystore -deststoretype JKS", err)
+		}
+	}
+	for _, c := range all {
+		certs = append(certs, p12Entry{cert: c})
+	}
+	return certs, keys, nil
+}
+
+// p12Store makes the entries that Java makes: a key has the chain of
+// the certificate with its id, and what is marked is trusted. Certificates alone,
+// without any mark, are all trusted: other programs know no mark.
+func p12Store(certs, keys []p12Entry, password, alias string) (jks.KeyStore, error) {
+	ks, now := newJKS(), time.Now()
+	marked := slices.ContainsFunc(certs, func(c p12Entry) bool { return c.trusted })
 	for _, k := range keys {
 		k.name = cmp.Or(k.name, alias)
 		if ks.IsPrivateKeyEntry(k.name) {
@@ -267,36 +299,4 @@ func (b p12Bag) key(password string) (crypto.Signer, error) {
 		return nil, errors.New("a key of the PKCS #12 keystore is neither RSA nor EC")
 	}
 	return key, nil
-}
-
-// decodeNameless reads a file with a cipher that only the library knows, such as the
-// RC2 of old programs. It knows no names.
-func decodeNameless(b []byte, password, alias string) (ks jks.KeyStore, err error) {
-	ks = newJKS()
-	now := time.Now()
-	key, leaf, more, err := pkcs12.DecodeChain(b, password)
-	if errors.Is(err, pkcs12.ErrIncorrectPassword) {
-		return ks, ErrPassword
-	}
-	if err == nil {
-		signer, ok := key.(crypto.Signer)
-		if !ok {
-			return ks, errors.New("the key of the PKCS #12 keystore is neither RSA nor EC")
-		}
-		chain := [][]byte{leaf.Raw}
-		for _, c := range more {
-			chain = append(chain, c.Raw)
-		}
-		return ks, putKey(ks, alias, password, signer, chain, now)
-	}
-	certs, trustErr := pkcs12.DecodeTrustStore(b, password)
-	if trustErr != nil {
-		return ks, fmt.Errorf("not readable: %w; convert it: keytool -importkeystore -deststoretype JKS", err)
-	}
-	for i, c := range certs {
-		if err := putTrusted(ks, "certificate-"+strconv.Itoa(i+1), c.Raw, now); err != nil {
-			return ks, err
-		}
-	}
-	return ks, nil
 }
