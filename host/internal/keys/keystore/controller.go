@@ -50,11 +50,7 @@ func (s *Service) SetCertificate(ctx context.Context, alias, text string) error 
 		if err := checkChain(chain, now); err != nil {
 			return err
 		}
-		var raw [][]byte
-		for _, c := range chain {
-			raw = append(raw, c.Raw)
-		}
-		if err := putKey(ks, st.Alias, st.CtlPassword, st.key, raw, now); err != nil {
+		if err := putKey(ks, st.Alias, st.CtlPassword, st.key, raw(chain), now); err != nil {
 			return err
 		}
 		if alias == "" || sameAlias(alias, st.Alias) {

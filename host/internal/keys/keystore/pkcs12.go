@@ -229,7 +229,7 @@ func p12Store(certs, keys []p12Entry, password, alias string) (jks.KeyStore, err
 }
 
 // p12Chain is the certificate of a key and, one after the other, those of its issuers.
-func p12Chain(certs []p12Entry, key crypto.Signer, id []byte) (out [][]byte) {
+func p12Chain(certs []p12Entry, key crypto.Signer, id []byte) [][]byte {
 	var leaf *x509.Certificate
 	var all []*x509.Certificate
 	for _, c := range certs {
@@ -238,12 +238,10 @@ func p12Chain(certs []p12Entry, key crypto.Signer, id []byte) (out [][]byte) {
 			leaf = c.cert
 		}
 	}
-	if leaf != nil {
-		for _, c := range complete([]*x509.Certificate{leaf}, all) {
-			out = append(out, c.Raw)
-		}
+	if leaf == nil {
+		return nil
 	}
-	return out
+	return raw(complete([]*x509.Certificate{leaf}, all))
 }
 
 // about reads the attributes: Java writes aliases in lower case.
