@@ -9,3 +9,8 @@ import "embed"
 //
 //go:embed etc features.yaml
 var Templates embed.FS
+
+// Realms holds the manifests of the plugins that serve realms; their label realm-kinds names the classes of sec.ini.
+//
+//go:embed plugins/realm-*/plugin.yaml
+var Realms embed.FS

@@ -32,7 +32,7 @@ func client(t *testing.T, properties map[string]string) *Client {
 		c.Properties[k] = realm.Property{Value: v, Origin: "sec.ini:1"}
 	}
 	r := realm.Read(c)
-	s, _ := ReadSettings(r, Names{})
+	s, _ := ReadSettings(r, "")
 	if err := r.Err(); err != nil {
 		t.Fatal(err)
 	}

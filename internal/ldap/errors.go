@@ -112,9 +112,9 @@ func elsewhere(err error) bool {
 	return !ok || code == goldap.LDAPResultBusy || code == goldap.LDAPResultUnavailable
 }
 
-// Forbidden reports whether a server refused a search as such: asking again, or
+// forbidden reports whether a server refused a search as such: asking again, or
 // another server, changes nothing.
-func Forbidden(err error) bool {
+func forbidden(err error) bool {
 	code, ok := resultCode(err)
 	return ok && (code == goldap.LDAPResultInsufficientAccessRights || code == goldap.LDAPResultNoSuchObject || code == goldap.LDAPResultOperationsError)
 }

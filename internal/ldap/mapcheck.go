@@ -8,25 +8,23 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-
-	goldap "github.com/go-ldap/ldap/v3"
 )
 
 // maxChecked bounds how many keys of a groupRolesMap are looked for.
 const maxChecked = 32
 
-// MapCheck looks, with the first login of an instance, for the keys of its groupRolesMap in the
+// mapCheck looks, with the first login of an instance, for the keys of its groupRolesMap in the
 // directory: one that is not there, or that the directory writes in another way, never gives a role.
 // Its zero value is ready.
-type MapCheck struct {
+type mapCheck struct {
 	begun atomic.Bool
 	found atomic.Pointer[string]
 }
 
-// Run checks once; later calls return what was found, empty when nothing was or the check is under
+// run checks once; later calls return what was found, empty when nothing was or the check is under
 // way. attribute is the one whose values are compared with the keys; empty = the keys are the DNs of
 // groups.
-func (m *MapCheck) Run(ctx context.Context, search Search, base, attribute string, r *Roles) string {
+func (m *mapCheck) run(ctx context.Context, search Search, base, attribute string, r *Roles) string {
 	if r == nil {
 		return ""
 	}
@@ -58,10 +56,8 @@ func (r *Roles) unmatched(ctx context.Context, search Search, base, attribute st
 			what = fmt.Sprintf("the directory has no group %q; write its DN, such as CN=ops,%s", key, base)
 		}
 		entries, err := search(ctx, q)
-		code, answered := resultCode(err)
-		gone := answered && (code == goldap.LDAPResultNoSuchObject || code == goldap.LDAPResultInvalidDNSyntax)
 		switch {
-		case err != nil && !gone && !errors.Is(err, ErrSizeLimit):
+		case err != nil && !Absent(err) && !errors.Is(err, ErrSizeLimit):
 			return out // what may not be read, or not now, is not known
 		case len(entries) == 0:
 			out = append(out, "groupRolesMap: "+what+": this key gives nobody a role")

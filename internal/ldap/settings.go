@@ -31,14 +31,11 @@ type Server struct {
 	TLS     bool
 }
 
-// Names of the properties, as the documented realms spell them. Realms that put
-// them below contextFactory say so with Prefix.
-type Names struct{ Prefix string }
-
 // ReadSettings reads the properties that all realms over LDAP have, recording what
-// is wrong with them in r. Warnings are for the operator's log.
-func ReadSettings(r *realm.Reader, n Names) (s Settings, warnings []string) {
-	urls := n.Prefix + "url"
+// is wrong with them in r. prefix is where a documented realm has those of its server and account.
+// Warnings are for the operator's log.
+func ReadSettings(r *realm.Reader, prefix string) (s Settings, warnings []string) {
+	urls := prefix + "url"
 	text := r.Needed(urls, "the address of the server, such as ldap://ldap.example.org:389; several are separated by blanks or commas")
 	for one := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' }) {
 		server, why := parseURL(one)
@@ -49,13 +46,13 @@ func ReadSettings(r *realm.Reader, n Names) (s Settings, warnings []string) {
 		s.Servers = append(s.Servers, server)
 	}
 	s.StartTLS = r.Bool("startTLS", false)
-	s.SystemUser = r.String(n.Prefix+"systemUsername", "")
-	s.SystemPassword = r.String(n.Prefix+"systemPassword", "")
+	s.SystemUser = r.String(prefix+"systemUsername", "")
+	s.SystemPassword = r.String(prefix+"systemPassword", "")
 	if s.SystemUser != "" && s.SystemPassword == "" {
-		r.Fault(n.Prefix+"systemUsername", "an account without a password would be anonymous; write %ssystemPassword too", n.Prefix)
+		r.Fault(prefix+"systemUsername", "an account without a password would be anonymous; write %ssystemPassword too", prefix)
 	}
 	if s.SystemUser == "" && s.SystemPassword != "" {
-		r.Fault(n.Prefix+"systemPassword", "nobody logs in with it; write %ssystemUsername too, or remove it", n.Prefix)
+		r.Fault(prefix+"systemPassword", "nobody logs in with it; write %ssystemUsername too, or remove it", prefix)
 	}
 	s.Connections = r.Int("connections", 32, 1, 1000)
 	s.Dial = r.Duration("connectTimeout", 3*time.Second)

@@ -37,10 +37,9 @@ func (factory) Kinds() []string { return []string{kind} }
 // New implements realm.Factory.
 func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)
-	settings, warnings := ldap.ReadSettings(r, ldap.Names{})
-	d := &directoryRealm{
-		suffix: r.String("principalSuffix", ""), nested: r.Bool("nestedGroups", true), roles: ldap.NewRoles(r.Pairs("groupRolesMap")),
-	}
+	settings, warnings := ldap.ReadSettings(r, "")
+	roles := ldap.NewRoles(r.Pairs("groupRolesMap"))
+	d := &directory{suffix: r.String("principalSuffix", ""), nested: r.Bool("nestedGroups", true), mapped: roles != nil}
 	if d.suffix != "" && !strings.HasPrefix(d.suffix, "@") {
 		r.Fault("principalSuffix", "%q does not begin with @", d.suffix)
 	}
@@ -52,8 +51,7 @@ func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, 
 	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
-	d.client = ldap.New(settings, f.trust)
-	return d, warnings, nil
+	return &ldap.Realm{Directory: d, Client: ldap.New(settings, f.trust), Map: roles, Base: d.base}, warnings, nil
 }
 
 // baseOf makes DC=example,DC=org of @example.org (RFC 2247).

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -127,23 +126,14 @@ func (a *account) get(ctx context.Context, path string, q url.Values, into any) 
 			return err
 		}
 		r.Header.Set("X-Auth-Token", token)
-		r.Header.Set("Accept", "application/json")
-		answer, err := a.s.client.Do(r)
-		if failed := (*url.Error)(nil); errors.As(err, &failed) {
-			err = failed.Err
-		}
-		if err != nil {
-			return err
-		}
-		body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-		answer.Body.Close()
+		_, status, body, err := a.s.exchange(r)
 		switch {
 		case err != nil:
 			return err
-		case answer.StatusCode == http.StatusUnauthorized && again == 0:
+		case status == http.StatusUnauthorized && again == 0:
 			continue
-		case answer.StatusCode != http.StatusOK:
-			return fmt.Errorf("the service account may not read %s: status %d; give it a role of the system, such as reader", path, answer.StatusCode)
+		case status != http.StatusOK:
+			return fmt.Errorf("the service account may not read %s: status %d; give it a role of the system, such as reader", path, status)
 		}
 		return json.Unmarshal(body, into)
 	}
@@ -158,7 +148,7 @@ func (a *account) login(ctx context.Context, fresh bool) (string, error) {
 	}
 	request := passwordLogin(a.user, a.domain, a.password)
 	request.Auth.Scope = &scope{System: &system{All: true}}
-	header, status, _, err := a.s.exchange(ctx, request)
+	header, status, _, err := a.s.login(ctx, request)
 	if err != nil {
 		return "", err
 	}

@@ -46,7 +46,7 @@ func (s *service) Authenticate(ctx context.Context, c realm.Credentials) (realm.
 	if s.appCred && c.Domain == "" && credentialID.MatchString(c.User) {
 		request = credentialLogin(c.User, c.Password)
 	}
-	status, body, err := s.post(ctx, request)
+	_, status, body, err := s.login(ctx, request)
 	if err != nil {
 		return realm.Result{}, err
 	}
@@ -112,13 +112,8 @@ func because(text string, body []byte) string {
 	return text + `; it says "` + strings.TrimSpace(said) + `"`
 }
 
-func (s *service) post(ctx context.Context, request tokenRequest) (status int, body []byte, err error) {
-	_, status, body, err = s.exchange(ctx, request)
-	return status, body, err
-}
-
-// exchange asks for a token, which is in the header of the answer.
-func (s *service) exchange(ctx context.Context, request tokenRequest) (h http.Header, status int, body []byte, err error) {
+// login asks for a token, which is in the header of the answer.
+func (s *service) login(ctx context.Context, request tokenRequest) (h http.Header, status int, body []byte, err error) {
 	text, err := json.Marshal(request)
 	if err != nil {
 		return nil, 0, nil, err
@@ -128,10 +123,15 @@ func (s *service) exchange(ctx context.Context, request tokenRequest) (h http.He
 		return nil, 0, nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json")
 	// Asking twice does no harm. The header is not sent; with it net/http asks again
 	// when the server has just closed the connection that was kept.
 	r.Header["Idempotency-Key"] = []string{}
+	return s.exchange(r)
+}
+
+// exchange sends a request and reads its answer.
+func (s *service) exchange(r *http.Request) (h http.Header, status int, body []byte, err error) {
+	r.Header.Set("Accept", "application/json")
 	answer, err := s.client.Do(r)
 	var failed *url.Error
 	if errors.As(err, &failed) {

@@ -6,6 +6,7 @@
 package realmldap
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"log/slog"
@@ -42,45 +43,39 @@ func (factory) Kinds() []string { return []string{kindRoles, kindAuthOnly} }
 // New implements realm.Factory.
 func (f factory) New(_ context.Context, c realm.Config) (realm.Realm, []string, error) {
 	r := realm.Read(c)
-	settings, warnings := ldap.ReadSettings(r, ldap.Names{Prefix: "contextFactory."})
+	settings, warnings := ldap.ReadSettings(r, "contextFactory.")
 	template := r.Needed("userDnTemplate", "the name to bind with, such as uid={0},ou=People,dc=example,dc=org")
 	if template != "" && !strings.Contains(template, "{0}") {
 		r.Fault("userDnTemplate", "{0}, which is replaced by the user name, is missing")
 	}
-	l := &ldapRealm{template: ldap.NewTemplate(template)}
-	readRoles(r, l, template, c.Kind == kindRoles)
+	d := readRoles(r, template, c.Kind == kindRoles)
+	roles := ldap.NewRoles(r.Pairs("groupRolesMap"))
 	if err := r.Err(); err != nil {
 		return nil, nil, err
 	}
-	l.client = ldap.New(settings, f.trust)
-	return l, warnings, nil
+	return &ldap.Realm{Directory: d, Client: ldap.New(settings, f.trust), NoRoles: c.Kind != kindRoles,
+		Map: roles, Base: d.base, Attribute: d.attribute}, warnings, nil
 }
 
 // readRoles reads how roles are found. The properties may stand at a realm that
 // gives none, so that its kind can be changed alone.
-func readRoles(r *realm.Reader, l *ldapRealm, template string, roles bool) {
+func readRoles(r *realm.Reader, template string, roles bool) *directory {
 	naming, suffix := ldap.Naming(template)
-	if naming == "" {
-		naming = "uid"
-	}
-	l.base = r.String("searchBase", suffix)
-	l.attribute = r.String("ldapAttributeForComparison", "objectClass")
-	if err := ldap.CheckBase(l.base); err != nil {
+	d := &directory{template: ldap.NewTemplate(template), base: r.String("searchBase", suffix),
+		attribute: r.String("ldapAttributeForComparison", "objectClass"), filter: r.String("searchFilter", "")}
+	if err := ldap.CheckBase(d.base); err != nil {
 		r.Fault("searchBase", "%v", err)
 	}
-	if err := ldap.CheckAttribute(l.attribute); err != nil {
+	if err := ldap.CheckAttribute(d.attribute); err != nil {
 		r.Fault("ldapAttributeForComparison", "%v", err)
 	}
-	l.filter = r.String("searchFilter", "")
-	l.roles = ldap.NewRoles(r.Pairs("groupRolesMap"))
-	if l.filter == "" {
-		l.filter, l.own = "("+naming+"={0})", l.base != "" && l.template.Within(l.base)
-	} else if err := ldap.CheckFilter(l.filter); err != nil {
+	if d.filter == "" {
+		d.filter, d.own = "("+cmp.Or(naming, "uid")+"={0})", d.base != "" && d.template.Within(d.base)
+	} else if err := ldap.CheckFilter(d.filter); err != nil {
 		r.Fault("searchFilter", "%v", err)
 	}
-	if !roles {
-		l.filter = ""
-	} else if l.base == "" && template != "" {
+	if roles && d.base == "" && template != "" {
 		r.Fault("searchBase", "the userDnTemplate does not say where users are; write searchBase = dc=example,dc=org")
 	}
+	return d
 }

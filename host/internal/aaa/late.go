@@ -2,6 +2,7 @@ package aaa
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -27,17 +28,30 @@ type late struct {
 	logged time.Time
 }
 
+// instance is the one of the moment.
+func (l *late) instance(ctx context.Context) (realm.Realm, error) {
+	if l.source == nil {
+		return nil, errors.New("no feature serves realms of class " + l.config.Kind)
+	}
+	return l.source.Realm(ctx, l.config)
+}
+
 // Authenticate passes the credentials to the instance of the moment.
-func (l *late) Authenticate(ctx context.Context, c realm.Credentials) (realm.Result, error) {
+func (l *late) Authenticate(ctx context.Context, c realm.Credentials) (res realm.Result, err error) {
 	if !l.patience.ask(l.now()) {
 		return realm.Result{Outcome: realm.Unavailable, Reason: "it has not answered in time lately, and is not waited for; it is tried again soon"}, nil
 	}
 	began := time.Now()
-	res, err := l.ask(ctx, c)
+	r, err := l.instance(ctx)
+	if err == nil {
+		res, err = r.Authenticate(ctx, c)
+	}
 	if err != nil {
 		res = realm.Result{Outcome: realm.Unavailable, Reason: err.Error()}
 	}
-	l.timed(ctx, began, res)
+	// An answer that used up half of the time allowed, and then was none, is late.
+	deadline, limited := ctx.Deadline()
+	l.patience.answered(l.now(), limited && res.Outcome == realm.Unavailable && time.Since(began) > deadline.Sub(began)/2)
 	l.note(res)
 	return res, nil
 }
@@ -47,7 +61,7 @@ func (l *late) Find(ctx context.Context, user, domain string) (realm.Result, err
 	if l.source == nil {
 		return realm.Result{}, realm.ErrNoFinder
 	}
-	r, err := l.source.Realm(ctx, l.config)
+	r, err := l.instance(ctx)
 	if err != nil {
 		return realm.Result{}, err
 	}
@@ -56,24 +70,6 @@ func (l *late) Find(ctx context.Context, user, domain string) (realm.Result, err
 		return realm.Result{}, realm.ErrNoFinder
 	}
 	return finder.Find(ctx, user, domain)
-}
-
-// timed reports to patience how long an answer took: one that used up half of the time
-// allowed, and then was none, is late.
-func (l *late) timed(ctx context.Context, began time.Time, res realm.Result) {
-	deadline, limited := ctx.Deadline()
-	l.patience.answered(l.now(), limited && res.Outcome == realm.Unavailable && time.Since(began) > deadline.Sub(began)/2)
-}
-
-func (l *late) ask(ctx context.Context, c realm.Credentials) (realm.Result, error) {
-	if l.source == nil {
-		return realm.Result{Outcome: realm.Unavailable, Reason: "no feature serves realms of class " + l.config.Kind}, nil
-	}
-	r, err := l.source.Realm(ctx, l.config)
-	if err != nil {
-		return realm.Result{}, err
-	}
-	return r.Authenticate(ctx, c)
 }
 
 func (l *late) note(res realm.Result) {

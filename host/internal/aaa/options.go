@@ -40,7 +40,7 @@ type Options struct {
 	First       identity.First
 
 	Realms     Realms   // nil = only the local realm can be asked
-	RealmKinds []string // classes of realms beyond the documented ones
+	RealmKinds []string // classes of realms beyond those of the controller's plugins
 
 	TokenLifetime    time.Duration      // 0 = 1 hour
 	MinPassword      int                // characters; 0 = 8

@@ -3,11 +3,15 @@ package aaa
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
+	ctl "ctl.internal"
 	"ctl.internal/host/internal/aaa/authn"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/secini"
@@ -16,8 +20,20 @@ import (
 
 const localRealm = "TokenAuthRealm"
 
-// documentedRealms are known even while the feature that serves them is not installed.
-var documentedRealms = []string{localRealm, "CtlJndiLdapRealm", "CtlJndiLdapRealmAuthNOnly", "CtlDirectoryRealm", "IdSvcAuthRealm"}
+// builtinKinds are the local realm and those that plugins of the controller serve, which are known even while their
+// feature is not installed.
+func builtinKinds() []string {
+	kinds := []string{localRealm}
+	manifests, _ := fs.Glob(ctl.Realms, "plugins/*/plugin.yaml")
+	for _, name := range manifests {
+		text, _ := ctl.Realms.ReadFile(name)
+		var m struct{ Labels map[string]string }
+		if err := yaml.Unmarshal(text, &m); err == nil {
+			kinds = append(kinds, strings.Fields(m.Labels["realm-kinds"])...)
+		}
+	}
+	return kinds
+}
 
 const listenerClass = "AuthenticationListener"
 
@@ -25,7 +41,7 @@ var managerProps = []string{"realms", "authenticator.authenticationListeners"}
 
 // compileRealms reads [main]: the realms in the order they are to be tried.
 func compileRealms(f *secini.File, o Options) ([]authn.Realm, error) {
-	kinds := slices.Concat(documentedRealms, o.RealmKinds)
+	kinds := slices.Concat(builtinKinds(), o.RealmKinds)
 	classes := slices.Concat(kinds, rules.Classes(), []string{listenerClass})
 	var errs []error
 	made := map[string]authn.Realm{}

@@ -2,7 +2,6 @@ package aaa
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"ctl.internal/host/internal/aaa/authn"
+	"ctl.internal/host/internal/aaa/idm"
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/rules"
 )
@@ -92,18 +92,10 @@ func page(r *http.Request) bool {
 }
 
 func (a *AAA) answer(w http.ResponseWriter, r *http.Request, status int, reason, text string) {
-	w.Header().Set("Cache-Control", "no-store")
 	if a.o.Page != nil && page(r) {
+		w.Header().Set("Cache-Control", "no-store")
 		a.o.Page(w, r, status, text)
 		return
 	}
-	body := map[string]any{"message": http.StatusText(status), "details": text, "code": status}
-	if reason != "" {
-		body["reason"] = reason
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_ = json.NewEncoder(w).Encode(body)
-	}
+	idm.Fail(w, r, status, reason, text)
 }

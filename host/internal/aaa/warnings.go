@@ -6,18 +6,26 @@ import (
 	"slices"
 	"strings"
 
+	"ctl.internal/host/internal/aaa/idm"
 	"ctl.internal/host/internal/aaa/reqpath"
 	"ctl.internal/host/internal/aaa/rules"
 	"ctl.internal/host/internal/aaa/secini"
 	"ctl.internal/internal/nearest"
 )
 
-// served are the paths that the controller serves itself, by their first segment; nil = all below it.
-var served = map[string][]string{
-	"auth": {"v1", "password"}, "oauth2": {"token", "revoke", "introspect"}, ".well-known": nil, "operations": nil,
-	"restconf": {"config", "operational", "data", "operations", "modules", "streams", "yang-library-version"},
-	"rests":    {"config", "operational", "data", "ds", "operations", "modules", "streams", "yang-library-version"},
-	"web":      nil, "apidoc": nil, "yangui": nil, "repoinfo": nil,
+// served are the paths that the controller serves itself, by their first segment, with the second; nil = all below it.
+func served() map[string][]string {
+	out := map[string][]string{
+		"restconf": {"config", "operational", "data", "operations", "modules", "streams", "yang-library-version"},
+		"rests":    {"config", "operational", "data", "ds", "operations", "modules", "streams", "yang-library-version"},
+		"web":      nil, "apidoc": nil, "yangui": nil, "repoinfo": nil, ".well-known": nil, "operations": nil,
+	}
+	for _, p := range idm.Paths() {
+		if list, all := out[p[0]]; len(p) > 1 && !(all && list == nil) && !slices.Contains(list, p[1]) {
+			out[p[0]] = append(list, p[1])
+		}
+	}
+	return out
 }
 
 // servlets are paths relative to upstream's servlets, as its own file has them, and where they are here.
@@ -72,6 +80,7 @@ func (w *warner) unreachable(i int) {
 	if !ok {
 		return
 	}
+	served := served()
 	second, known := served[first]
 	switch s, literal := r.Pattern.Literal(1); {
 	case !known && servlets[first] != "":

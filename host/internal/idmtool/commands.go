@@ -1,7 +1,6 @@
 package idmtool
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,7 +15,15 @@ type command struct {
 	name string
 	args []string
 	help string
-	run  func(ctx context.Context, t *tool, args []string) error
+	call func(t *tool, args []string) request
+}
+
+// request is what a command sends.
+type request struct {
+	said         string // printed before
+	method, path string
+	body         map[string]string
+	newPassword  string // name of the request in whose body a new password goes, which is asked for; empty = none
 }
 
 func (c *command) usage() string {
@@ -30,19 +37,60 @@ func (c *command) usage() string {
 func commands() []command {
 	return []command{
 		{"list-users", nil, "list all users", list("users")},
-		{"add-user", []string{"name"}, "add a user; asks for the new password twice", addUser},
-		{"change-password", []string{"userid"}, "change a user's password; asks for the new one twice", changePassword},
-		{"change-own-password", nil, "change the password of <user> itself; asks for the new one twice", changeOwnPassword},
+		{"add-user", []string{"name"}, "add a user; asks for the new password twice", func(t *tool, args []string) request {
+			return request{"add_user(" + t.user + ")", http.MethodPost, "auth/v1/users", map[string]string{
+				"name": args[0], "userid": args[0] + "@" + domain, "description": "", "email": "", "domainid": domain,
+			}, "add_user"}
+		}},
+		{"change-password", []string{"userid"}, "change a user's password; asks for the new one twice", func(t *tool, args []string) request {
+			return request{"change_password(" + t.user + ")", http.MethodPut, "auth/v1/users/" + id(args[0]), map[string]string{}, "change_password"}
+		}},
+		{"change-own-password", nil, "change the password of <user> itself; asks for the new one twice", func(t *tool, _ []string) request {
+			return request{"change_own_password(" + t.user + ")", http.MethodPost, "auth/password",
+				map[string]string{"current": t.password}, "change_own_password"}
+		}},
 		{"delete-user", []string{"userid"}, "delete a user", remove("delete_user", "users")},
 		{"list-domains", nil, "list all domains", list("domains")},
 		{"list-roles", nil, "list all roles", list("roles")},
-		{"add-role", []string{"name"}, "add a role", addRole},
+		{"add-role", []string{"name"}, "add a role", func(_ *tool, args []string) request {
+			return request{said: "add_role(" + args[0] + ")", method: http.MethodPost, path: "auth/v1/roles", body: map[string]string{
+				"name": args[0], "roleid": args[0] + "@" + domain, "description": "", "domainid": domain,
+			}}
+		}},
 		{"delete-role", []string{"roleid"}, "delete a role", remove("delete_role", "roles")},
-		{"add-grant", []string{"userid", "roleid"}, "give a user a role", addGrant},
-		{"get-grants", []string{"userid"}, "list the roles of a user", getGrants},
-		{"delete-grant", []string{"userid", "roleid"}, "take a role from a user", deleteGrant},
+		{"add-grant", []string{"userid", "roleid"}, "give a user a role", func(_ *tool, args []string) request {
+			said := "add_grant(userid=" + args[0] + ",roleid=" + args[1] + ")"
+			return request{said: said, method: http.MethodPost, path: grants(args[0]), body: map[string]string{
+				"userid": args[0], "roleid": args[1], "domainid": domain, "grantid": args[0] + "@" + args[1] + "@" + domain,
+			}}
+		}},
+		{"get-grants", []string{"userid"}, "list the roles of a user", func(_ *tool, args []string) request {
+			return request{said: "get_grants(" + args[0] + ")", method: http.MethodGet, path: grants(args[0])}
+		}},
+		{"delete-grant", []string{"userid", "roleid"}, "take a role from a user", func(t *tool, args []string) request {
+			path := grants(args[0]) + "/" + id(args[1])
+			said := t.base + path + "\ndelete_grant(userid=" + args[0] + ",roleid=" + args[1] + ")"
+			return request{said: said, method: http.MethodDelete, path: path}
+		}},
 	}
 }
+
+func list(kind string) func(*tool, []string) request {
+	return func(*tool, []string) request {
+		return request{said: "list_" + kind, method: http.MethodGet, path: "auth/v1/" + kind}
+	}
+}
+
+func remove(name, kind string) func(*tool, []string) request {
+	return func(_ *tool, args []string) request {
+		return request{said: name + "(" + args[0] + ")", method: http.MethodDelete, path: "auth/v1/" + kind + "/" + id(args[0])}
+	}
+}
+
+func grants(user string) string { return "auth/v1/domains/" + domain + "/users/" + id(user) + "/roles" }
+
+// id is an id as it is written in a url.
+func id(s string) string { return url.PathEscape(s) }
 
 func commandOf(name string) *command {
 	for _, c := range commands() {
@@ -82,79 +130,3 @@ commands:
 	}
 	return b.String()
 }
-
-func list(kind string) func(context.Context, *tool, []string) error {
-	return func(ctx context.Context, t *tool, _ []string) error {
-		t.say("list_" + kind)
-		return t.send(ctx, http.MethodGet, "auth/v1/"+kind, nil)
-	}
-}
-
-func (t *tool) say(line string) { fmt.Fprintln(t.env.Stdout, line) }
-
-func addUser(ctx context.Context, t *tool, args []string) error {
-	password, err := t.askNew("add_user")
-	if err != nil {
-		return err
-	}
-	t.say("add_user(" + t.user + ")")
-	return t.send(ctx, http.MethodPost, "auth/v1/users", map[string]string{
-		"name": args[0], "userid": args[0] + "@" + domain, "password": password, "description": "", "email": "", "domainid": domain,
-	})
-}
-
-func changeOwnPassword(ctx context.Context, t *tool, _ []string) error {
-	password, err := t.askNew("change_own_password")
-	if err != nil {
-		return err
-	}
-	t.say("change_own_password(" + t.user + ")")
-	return t.send(ctx, http.MethodPost, "auth/password", map[string]string{"current": t.password, "password": password})
-}
-
-func changePassword(ctx context.Context, t *tool, args []string) error {
-	password, err := t.askNew("change_password")
-	if err != nil {
-		return err
-	}
-	t.say("change_password(" + t.user + ")")
-	return t.send(ctx, http.MethodPut, "auth/v1/users/"+id(args[0]), map[string]string{"password": password})
-}
-
-func remove(name, kind string) func(context.Context, *tool, []string) error {
-	return func(ctx context.Context, t *tool, args []string) error {
-		t.say(name + "(" + args[0] + ")")
-		return t.send(ctx, http.MethodDelete, "auth/v1/"+kind+"/"+id(args[0]), nil)
-	}
-}
-
-func addRole(ctx context.Context, t *tool, args []string) error {
-	t.say("add_role(" + args[0] + ")")
-	return t.send(ctx, http.MethodPost, "auth/v1/roles", map[string]string{
-		"name": args[0], "roleid": args[0] + "@" + domain, "description": "", "domainid": domain,
-	})
-}
-
-func grants(user string) string { return "auth/v1/domains/" + domain + "/users/" + id(user) + "/roles" }
-
-func addGrant(ctx context.Context, t *tool, args []string) error {
-	t.say("add_grant(userid=" + args[0] + ",roleid=" + args[1] + ")")
-	return t.send(ctx, http.MethodPost, grants(args[0]), map[string]string{
-		"userid": args[0], "roleid": args[1], "domainid": domain, "grantid": args[0] + "@" + args[1] + "@" + domain,
-	})
-}
-
-func getGrants(ctx context.Context, t *tool, args []string) error {
-	t.say("get_grants(" + args[0] + ")")
-	return t.send(ctx, http.MethodGet, grants(args[0]), nil)
-}
-
-func deleteGrant(ctx context.Context, t *tool, args []string) error {
-	path := grants(args[0]) + "/" + id(args[1])
-	t.say(t.base + path)
-	t.say("delete_grant(userid=" + args[0] + ",roleid=" + args[1] + ")")
-	return t.send(ctx, http.MethodDelete, path, nil)
-}
-
-// id is an id as it is written in a url.
-func id(s string) string { return url.PathEscape(s) }

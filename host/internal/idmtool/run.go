@@ -56,7 +56,7 @@ func Run(ctx context.Context, args []string, env Env) int {
 		fmt.Fprintln(env.Stderr, "Warning: the server's certificate is not verified (-k)")
 	}
 	if t.password, err = t.ask("Password: "); err == nil {
-		err = commandOf(o.command).run(ctx, t, o.args)
+		err = t.run(ctx, commandOf(o.command).call(t, o.args))
 	}
 	var f failure
 	switch {

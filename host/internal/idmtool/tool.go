@@ -120,23 +120,31 @@ func (t *tool) askNew(request string) (string, error) {
 	return first, nil
 }
 
-// send does a request and prints its outcome.
-func (t *tool) send(ctx context.Context, method, path string, body any) error {
+// run sends the request of a command and prints its outcome.
+func (t *tool) run(ctx context.Context, c request) error {
+	if c.newPassword != "" {
+		password, err := t.askNew(c.newPassword)
+		if err != nil {
+			return err
+		}
+		c.body["password"] = password
+	}
+	fmt.Fprintln(t.env.Stdout, c.said)
 	var content io.Reader
-	if body != nil {
-		data, err := json.Marshal(body)
+	if c.body != nil {
+		data, err := json.Marshal(c.body)
 		if err != nil {
 			return err
 		}
 		content = bytes.NewReader(data)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, t.base+path, content)
+	r, err := http.NewRequestWithContext(ctx, c.method, t.base+c.path, content)
 	if err != nil {
 		return err
 	}
 	r.SetBasicAuth(t.user, t.password)
 	r.Header.Set("Accept", "application/json")
-	if body != nil {
+	if c.body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := t.client.Do(r)

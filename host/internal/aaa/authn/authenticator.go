@@ -137,21 +137,12 @@ func (a *Authenticator) bearer(ctx context.Context, token string, from netip.Add
 	if a.o.Tokens == nil || token == "" {
 		return nil, ErrRefused
 	}
-	return a.held(ctx, token, a.o.Tokens.Lookup, from)
+	return a.held(ctx, token, false, from)
 }
 
-// Session verifies the token of a browser session that came from an address; the error is as Request's.
-func (a *Authenticator) Session(ctx context.Context, token string, from netip.AddrPort) (*Login, error) {
-	l, err := a.held(ctx, token, a.o.Tokens.LookupSession, from)
-	if l != nil {
-		l.session = true
-	}
-	return l, err
-}
-
-// held returns the login of the holder of a token, that lookup finds.
-func (a *Authenticator) held(ctx context.Context, token string, lookup func(context.Context, string) (token.Holder, error), from netip.AddrPort) (*Login, error) {
-	h, err := lookup(ctx, token)
+// held returns the login of the holder of an access token, or of a browser session.
+func (a *Authenticator) held(ctx context.Context, token string, session bool, from netip.AddrPort) (*Login, error) {
+	h, err := a.o.Tokens.Lookup(ctx, token, session)
 	var l *Login
 	switch {
 	case err != nil:
@@ -166,7 +157,7 @@ func (a *Authenticator) held(ctx context.Context, token string, lookup func(cont
 		a.o.Attempt(ctx, Attempt{Address: from, Reason: "no live token"})
 		return nil, ErrRefused
 	}
-	l.token = token
+	l.token, l.session = token, session
 	a.o.Attempt(ctx, Attempt{User: l.User, Realm: l.Realm, Address: from, OK: true})
 	return l, nil
 }

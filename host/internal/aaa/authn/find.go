@@ -82,11 +82,7 @@ func outsideLogin(r Realm, name, domain string, res realm.Result) *Login {
 // password, so its users stay what they were.
 func (a *Authenticator) Still(ctx context.Context, l *Login) (*Login, error) {
 	if l.token != "" {
-		lookup := a.o.Tokens.Lookup
-		if l.session {
-			lookup = a.o.Tokens.LookupSession
-		}
-		if h, err := lookup(ctx, l.token); err != nil || !h.Known() {
+		if h, err := a.o.Tokens.Lookup(ctx, l.token, l.session); err != nil || !h.Known() {
 			return nil, refusedOr(err)
 		}
 	}

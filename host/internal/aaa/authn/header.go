@@ -107,6 +107,6 @@ func (a *Authenticator) Sender(ctx context.Context, r *http.Request, from netip.
 	case !ProvesOrigin(r):
 		return nil, true, session, ErrNoOrigin
 	}
-	l, err = a.Session(ctx, session, from)
+	l, err = a.held(ctx, session, true, from)
 	return l, err == nil, session, err
 }

@@ -52,10 +52,30 @@ type route struct {
 // filter put into the context.
 func New(o Options) http.Handler {
 	h := &handler{o}
-	routes := []route{
+	routes := h.routes()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, ok := reqpath.From(r.Context())
+		if !ok {
+			h.fail(w, r, http.StatusInternalServerError, "access control is missing before this service")
+			return
+		}
+		h.serve(routes, path, w, r)
+	})
+}
+
+// Paths are the paths of the endpoints; an empty segment is a variable.
+func Paths() (paths [][]string) {
+	for _, r := range new(handler).routes() {
+		paths = append(paths, r.path)
+	}
+	return paths
+}
+
+func (h *handler) routes() []route {
+	return slices.Concat([]route{
 		{[]string{"auth"}, map[string]endpoint{"GET": h.version}},
-		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.changeOwnPassword}},
 		{[]string{"auth", "v1", "access", "explain"}, map[string]endpoint{"GET": h.explain}},
+		{[]string{"auth", "password"}, map[string]endpoint{"POST": h.changeOwnPassword}},
 		{[]string{"auth", "v1", "domains", "", "users", "", "roles"}, map[string]endpoint{"GET": h.listGrants, "POST": h.createGrant}},
 		{[]string{"auth", "v1", "domains", "", "users", "", "roles", ""}, map[string]endpoint{"DELETE": h.deleteGrant}},
 		{[]string{".well-known", "oauth-authorization-server"}, map[string]endpoint{"GET": h.metadata}},
@@ -67,16 +87,7 @@ func New(o Options) http.Handler {
 		{[]string{"web", "me"}, map[string]endpoint{"GET": h.me}},
 		{[]string{"web", "sessions"}, map[string]endpoint{"GET": h.listSessions}},
 		{[]string{"web", "sessions", ""}, map[string]endpoint{"DELETE": h.endSession}},
-	}
-	routes = slices.Concat(routes, h.users().routes(), h.roles().routes(), h.domains().routes())
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path, ok := reqpath.From(r.Context())
-		if !ok {
-			h.fail(w, r, http.StatusInternalServerError, "access control is missing before this service")
-			return
-		}
-		h.serve(routes, path, w, r)
-	})
+	}, h.users().routes(), h.roles().routes(), h.domains().routes())
 }
 
 func (h *handler) serve(routes []route, path reqpath.Path, w http.ResponseWriter, r *http.Request) {
@@ -96,7 +107,7 @@ func (h *handler) serve(routes []route, path reqpath.Path, w http.ResponseWriter
 			case status == http.StatusNoContent:
 				w.WriteHeader(status)
 			case status != 0:
-				h.ok(w, r, status, body)
+				Answer(w, r, status, body)
 			}
 			return
 		}

@@ -32,7 +32,7 @@ func (h *handler) oauthFail(w http.ResponseWriter, r *http.Request, e oauthError
 	if e.Description != "" {
 		body["error_description"] = e.Description
 	}
-	h.ok(w, r, e.status, body)
+	Answer(w, r, e.status, body)
 }
 
 func badRequest(description string) oauthError {

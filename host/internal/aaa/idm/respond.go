@@ -15,14 +15,8 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// problem is the error body of /auth/v1.
-type problem struct {
-	Message string `json:"message"`
-	Details string `json:"details"`
-	Code    int    `json:"code"`
-}
-
-func (h *handler) ok(w http.ResponseWriter, r *http.Request, status int, v any) {
+// Answer writes v as JSON. It is never kept by a cache.
+func Answer(w http.ResponseWriter, r *http.Request, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
@@ -37,8 +31,18 @@ func (h *handler) ok(w http.ResponseWriter, r *http.Request, status int, v any) 
 	_ = e.Encode(v) // the client may be gone; there is nobody else to report to
 }
 
+// Fail writes the error body of access control. reason, which may be empty, is for programs.
+func Fail(w http.ResponseWriter, r *http.Request, status int, reason, details string) {
+	Answer(w, r, status, struct {
+		Message string `json:"message"`
+		Details string `json:"details"`
+		Code    int    `json:"code"`
+		Reason  string `json:"reason,omitempty"`
+	}{http.StatusText(status), details, status, reason})
+}
+
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, status int, details string) {
-	h.ok(w, r, status, problem{http.StatusText(status), details, status})
+	Fail(w, r, status, "", details)
 }
 
 // statusOf maps faults to the statuses of this service.

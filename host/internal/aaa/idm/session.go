@@ -105,8 +105,7 @@ func (h *handler) sender(w http.ResponseWriter, r *http.Request) *authn.Login {
 	case errors.Is(err, authn.ErrNoOrigin):
 		h.fail(w, r, http.StatusForbidden, err.Error())
 	case errors.Is(err, authn.ErrRefused):
-		h.ok(w, r, http.StatusUnauthorized, map[string]any{"message": http.StatusText(http.StatusUnauthorized), "code": http.StatusUnauthorized,
-			"details": "there is no session, or it has ended: log in", "reason": "login"})
+		Fail(w, r, http.StatusUnauthorized, "login", "there is no session, or it has ended: log in")
 	default:
 		h.refusedLogin(w, r, err)
 	}
@@ -119,7 +118,7 @@ func (h *handler) logOut(w http.ResponseWriter, r *http.Request, _ []string) (in
 		if !authn.ProvesOrigin(r) {
 			return 0, nil, fault.New(fault.Denied, "a logout needs the header Origin, which browsers send")
 		}
-		if who, err := h.Tokens.LookupSession(r.Context(), text); err == nil && who.Known() {
+		if who, err := h.Tokens.Lookup(r.Context(), text, true); err == nil && who.Known() {
 			h.Change(h.as(r.Context(), who), "end session", who.ID())
 		}
 		if _, err := h.Tokens.Revoke(r.Context(), text); err != nil {
@@ -175,13 +174,11 @@ func (h *handler) endSession(w http.ResponseWriter, r *http.Request, id []string
 	if l == nil {
 		return 0, nil, nil
 	}
-	whose := holderID(l)
-	found, err := h.Tokens.EndSession(r.Context(), whose, id[0])
-	if err == nil && !found && slices.Contains(l.Roles, "admin") {
-		whose, err = h.Tokens.End(r.Context(), id[0])
-		found = whose != ""
+	whose, err := h.Tokens.End(r.Context(), holderID(l), id[0])
+	if err == nil && whose == "" && slices.Contains(l.Roles, "admin") {
+		whose, err = h.Tokens.End(r.Context(), "", id[0])
 	}
-	if err == nil && !found {
+	if err == nil && whose == "" {
 		err = fault.New(fault.NotFound, "you have no session of this id")
 	}
 	if err == nil {

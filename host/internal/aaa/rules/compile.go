@@ -15,44 +15,54 @@ import (
 	"ctl.internal/host/internal/aaa/secini"
 )
 
-// builtin are the filters that need no line in [main].
-var builtin = []string{
-	"anon", "authcBasic", "authcBearer", "roles", "anyRoles", "perms", "rest", "ip", "port", "ssl",
-	"noSessionCreation", "dynamicAuthorization", "invalidRequest",
+// kind is a filter that a rule can name.
+type kind struct {
+	name    string
+	classes []string // that [main] may give another name of the filter, last segment only
+	needs   bool     // arguments
+	make    func(c *compiler, fl secini.Filter, line int) (filter, error)
 }
 
-// classes are the classes that [main] may give a filter name, last segment only.
-var classes = map[string]string{
-	"AnonymousFilter":                 "anon",
-	"CtlHttpAuthenticationFilter":     "authcBasic",
-	"BasicHttpAuthenticationFilter":   "authcBasic",
-	"BearerHttpAuthenticationFilter":  "authcBearer",
-	"RolesAuthorizationFilter":        "roles",
-	"CtlRolesAuthorizationFilter":     "roles",
-	"AnyRolesAuthorizationFilter":     "anyRoles",
-	"AnyRoleHttpAuthenticationFilter": "anyRoles",
-	"PermissionsAuthorizationFilter":  "perms",
-	"HttpMethodPermissionFilter":      "rest",
-	"IpFilter":                        "ip",
-	"PortFilter":                      "port",
-	"SslFilter":                       "ssl",
-	"NoSessionCreationFilter":         "noSessionCreation",
-	"MDSALDynamicAuthorizationFilter": "dynamicAuthorization",
-	"DynamicAuthorizationFilter":      "dynamicAuthorization",
-	"InvalidRequestFilter":            "invalidRequest",
+// kinds are the filters that need no line in [main].
+var kinds = []kind{
+	{"anon", []string{"AnonymousFilter"}, false, passing},
+	{"authcBasic", []string{"CtlHttpAuthenticationFilter", "BasicHttpAuthenticationFilter"}, false, authcOf(Basic | Bearer)},
+	{"authcBearer", []string{"BearerHttpAuthenticationFilter"}, false, authcOf(Bearer)},
+	{"roles", []string{"RolesAuthorizationFilter", "CtlRolesAuthorizationFilter"}, true, rolesOf(false)},
+	{"anyRoles", []string{"AnyRolesAuthorizationFilter", "AnyRoleHttpAuthenticationFilter"}, true, rolesOf(true)},
+	{"perms", []string{"PermissionsAuthorizationFilter"}, true, permsOf},
+	{"rest", []string{"HttpMethodPermissionFilter"}, true, restOf},
+	{"ip", []string{"IpFilter"}, true, ipOf},
+	{"port", []string{"PortFilter"}, true, portOf(false)},
+	{"ssl", []string{"SslFilter"}, false, portOf(true)},
+	{"noSessionCreation", []string{"NoSessionCreationFilter"}, false, passing},
+	{"dynamicAuthorization", []string{"MDSALDynamicAuthorizationFilter", "DynamicAuthorizationFilter"}, false, dynamicOf},
+	{"invalidRequest", []string{"InvalidRequestFilter"}, false, invalidOf},
+}
+
+// ofClass is the filter that a class of [main] is, last segment only; nil = none.
+func ofClass(class string) *kind {
+	for i, k := range kinds {
+		if slices.Contains(k.classes, class) {
+			return &kinds[i]
+		}
+	}
+	return nil
 }
 
 // IsFilter reports whether a class of [main], last segment only, is a filter.
-func IsFilter(class string) bool { return classes[class] != "" }
+func IsFilter(class string) bool { return ofClass(class) != nil }
 
 // IsBuiltin reports whether a filter of the name exists without a line in [main].
-func IsBuiltin(name string) bool { return slices.Contains(builtin, name) }
+func IsBuiltin(name string) bool {
+	return slices.ContainsFunc(kinds, func(k kind) bool { return k.name == name })
+}
 
 // Classes returns the class names of filters, for proposals in messages.
 func Classes() []string {
 	var out []string
-	for c := range classes {
-		out = append(out, c)
+	for _, k := range kinds {
+		out = append(out, k.classes...)
 	}
 	slices.Sort(out)
 	return out
@@ -60,19 +70,20 @@ func Classes() []string {
 
 type compiler struct {
 	file  *secini.File
-	names map[string]string // filter name -> builtin it is
-	known []string
+	named map[string]*kind
+	known []string // their names
 	given map[string][]permission
 }
 
 func newCompiler(f *secini.File) (*compiler, []error) {
-	c := &compiler{file: f, names: map[string]string{}, known: slices.Clone(builtin), given: map[string][]permission{}}
-	for _, n := range builtin {
-		c.names[n] = n
+	c := &compiler{file: f, named: map[string]*kind{}, given: map[string][]permission{}}
+	for i, k := range kinds {
+		c.named[k.name] = &kinds[i]
+		c.known = append(c.known, k.name)
 	}
 	for _, o := range f.Objects {
-		if kind := classes[o.Class[strings.LastIndex(o.Class, ".")+1:]]; kind != "" {
-			c.names[o.Name] = kind
+		if k := ofClass(o.Class[strings.LastIndex(o.Class, ".")+1:]); k != nil {
+			c.named[o.Name] = k
 			c.known = append(c.known, o.Name)
 		}
 	}
@@ -90,38 +101,24 @@ func newCompiler(f *secini.File) (*compiler, []error) {
 }
 
 func (c *compiler) filter(fl secini.Filter, line int) (filter, error) {
-	kind := c.names[fl.Name]
-	needs := func() error {
-		return c.file.Errorf(line, "filter %q needs arguments; write %s[...]", fl.Name, fl.Name)
-	}
-	switch kind {
-	case "":
+	k := c.named[fl.Name]
+	if k == nil {
 		return nil, c.file.Unknown(line, "filter", fl.Name, c.known)
-	case "anon", "noSessionCreation":
-		return pass{}, nil
-	case "authcBasic":
-		return c.authc(fl, line, Basic|Bearer)
-	case "authcBearer":
-		return c.authc(fl, line, Bearer)
-	case "dynamicAuthorization":
-		return dynamic{}, nil
-	case "invalidRequest":
-		return c.invalid(fl.Name)
-	case "ssl":
-		return c.port(fl, line, true)
 	}
-	if len(fl.Args) == 0 {
-		return nil, needs()
+	if k.needs && len(fl.Args) == 0 {
+		return nil, c.file.Errorf(line, "filter %q needs arguments; write %s[...]", fl.Name, fl.Name)
 	}
-	switch kind {
-	case "roles", "anyRoles":
-		return &roles{names: oneEach(fl.Args), any: kind == "anyRoles"}, nil
-	case "perms", "rest":
-		return c.perms(fl, kind == "rest"), nil
-	case "ip":
-		return c.ip(fl, line)
+	return k.make(c, fl, line)
+}
+
+func passing(*compiler, secini.Filter, int) (filter, error) { return pass{}, nil }
+
+func dynamicOf(*compiler, secini.Filter, int) (filter, error) { return dynamic{}, nil }
+
+func rolesOf(anyRole bool) func(*compiler, secini.Filter, int) (filter, error) {
+	return func(_ *compiler, fl secini.Filter, _ int) (filter, error) {
+		return &roles{names: oneEach(fl.Args), any: anyRole}, nil
 	}
-	return c.port(fl, line, false)
 }
 
 // oneEach splits roles that stand in one pair of quotes, as Shiro reads them.
@@ -137,43 +134,46 @@ func oneEach(args []string) []string {
 	return out
 }
 
-func (c *compiler) authc(fl secini.Filter, line int, s Schemes) (filter, error) {
-	f := &authc{schemes: s}
+func authcOf(s Schemes) func(*compiler, secini.Filter, int) (filter, error) {
+	return func(c *compiler, fl secini.Filter, line int) (filter, error) {
+		f := &authc{schemes: s}
+		for _, a := range fl.Args {
+			if strings.EqualFold(a, "permissive") {
+				f.permissive = true
+				continue
+			}
+			m := strings.ToUpper(a)
+			if _, ok := restActions[m]; !ok {
+				return nil, c.file.Errorf(line, "%q is neither an HTTP method nor permissive", a)
+			}
+			f.methods = append(f.methods, m)
+			if m == "GET" { // the same resource without its body
+				f.methods = append(f.methods, "HEAD")
+			}
+		}
+		return f, nil
+	}
+}
+
+func permsOf(c *compiler, fl secini.Filter, _ int) (filter, error) {
+	f := &perms{given: c.given}
 	for _, a := range fl.Args {
-		if strings.EqualFold(a, "permissive") {
-			f.permissive = true
-			continue
-		}
-		m := strings.ToUpper(a)
-		if _, ok := restActions[m]; !ok {
-			return nil, c.file.Errorf(line, "%q is neither an HTTP method nor permissive", a)
-		}
-		f.methods = append(f.methods, m)
-		if m == "GET" { // the same resource without its body
-			f.methods = append(f.methods, "HEAD")
+		f.wanted = append(f.wanted, parsePermission(a))
+	}
+	return f, nil
+}
+
+func restOf(c *compiler, fl secini.Filter, _ int) (filter, error) {
+	f := &perms{given: c.given, rest: map[string][]permission{}}
+	for method, action := range restActions {
+		for _, a := range fl.Args {
+			f.rest[method] = append(f.rest[method], parsePermission(a+":"+action))
 		}
 	}
 	return f, nil
 }
 
-func (c *compiler) perms(fl secini.Filter, rest bool) filter {
-	f := &perms{given: c.given}
-	if rest {
-		f.rest = map[string][]permission{}
-		for method, action := range restActions {
-			for _, a := range fl.Args {
-				f.rest[method] = append(f.rest[method], parsePermission(a+":"+action))
-			}
-		}
-		return f
-	}
-	for _, a := range fl.Args {
-		f.wanted = append(f.wanted, parsePermission(a))
-	}
-	return f
-}
-
-func (c *compiler) ip(fl secini.Filter, line int) (filter, error) {
+func ipOf(c *compiler, fl secini.Filter, line int) (filter, error) {
 	f := &ip{}
 	for _, a := range fl.Args {
 		p, err := netip.ParsePrefix(a)
@@ -188,20 +188,23 @@ func (c *compiler) ip(fl secini.Filter, line int) (filter, error) {
 	return f, nil
 }
 
-func (c *compiler) port(fl secini.Filter, line int, ssl bool) (filter, error) {
-	f := &port{ssl: ssl}
-	if len(fl.Args) == 0 {
+func portOf(ssl bool) func(*compiler, secini.Filter, int) (filter, error) {
+	return func(c *compiler, fl secini.Filter, line int) (filter, error) {
+		f := &port{ssl: ssl}
+		if len(fl.Args) == 0 {
+			return f, nil
+		}
+		n, err := strconv.Atoi(fl.Args[0])
+		if err != nil || n < 1 || n > 65535 || len(fl.Args) > 1 {
+			return nil, c.file.Errorf(line, "%s takes one port, 1 to 65535", fl.Name)
+		}
+		f.number = n
 		return f, nil
 	}
-	n, err := strconv.Atoi(fl.Args[0])
-	if err != nil || n < 1 || n > 65535 || len(fl.Args) > 1 {
-		return nil, c.file.Errorf(line, "%s takes one port, 1 to 65535", fl.Name)
-	}
-	f.number = n
-	return f, nil
 }
 
-func (c *compiler) invalid(name string) (filter, error) {
+func invalidOf(c *compiler, fl secini.Filter, _ int) (filter, error) {
+	name := fl.Name
 	f := &invalidRequest{true, true, true}
 	o := c.file.Object(name)
 	if o == nil {

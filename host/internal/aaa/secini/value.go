@@ -116,25 +116,17 @@ func (f *File) checkRefs() []error {
 	var errs []error
 	for _, o := range f.Objects {
 		for _, p := range o.Props {
-			items, err := f.List(p.Value)
+			items, err := f.pieces(p.Value, ',')
 			if err != nil {
 				errs = append(errs, err)
-				continue
 			}
-			for i, item := range items {
-				name, ok := strings.CutPrefix(item, "$")
-				if ok && name != IniRealm && !isEscaped(p.Value, i) && f.Object(name) == nil {
+			for _, item := range items {
+				name, ok := strings.CutPrefix(strings.Trim(item, `"`), "$") // not of \$, a literal dollar
+				if ok && name != IniRealm && f.Object(unescape(name)) == nil {
 					errs = append(errs, f.Unknown(p.Value.Line, "object", name, known))
 				}
 			}
 		}
 	}
 	return errs
-}
-
-// isEscaped reports whether the i-th item was written \$ (a literal dollar).
-func isEscaped(v Value, i int) bool {
-	f := File{}
-	raw, err := f.pieces(v, ',')
-	return err == nil && i < len(raw) && strings.HasPrefix(strings.Trim(raw[i], `"`), `\$`)
 }

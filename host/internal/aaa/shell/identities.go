@@ -10,10 +10,12 @@ import (
 )
 
 func (t *table) addUser(ctx context.Context, in *commands.Invocation) error {
-	u := identity.User{
-		Name: in.Option("name"), Domain: domainOf(in), Enabled: true,
-		Profile: identity.Profile{Description: in.Option("userDescription"), Email: in.Option("email")},
+	u := identity.User{Name: in.Option("name"), Domain: domainOf(in), Enabled: true}
+	profile := map[string]string{}
+	for _, f := range u.Fields() {
+		profile[f.Name] = in.Option(f.Option)
 	}
+	u.Profile.Set(profile)
 	roleID := ""
 	if r := in.Option("roleName"); r != "" {
 		roleID = id(r, u.Domain)

@@ -6,6 +6,7 @@ package shell
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"ctl.internal/host/internal/aaa/identity"
@@ -31,12 +32,15 @@ func Commands(o Options) []commands.Command {
 	role.Complete = roles.names
 	user := needed(text("user", "the user's name", "userName"))
 	user.Complete = users.names
+	var profile []commands.Option
+	for _, f := range new(identity.Profile).Fields() {
+		profile = append(profile, text(f.Option, f.Help, f.Alias))
+	}
 	list := []commands.Command{
 		{Name: "aaa:add-user", Summary: "add a user", Run: t.addUser,
 			Help: "Adds a user; the password is asked for. With --roleName the user gets that role at once: without a role nobody can log in.\n" +
 				"aaa:add-user --name bob --roleName user --email bob@example.org",
-			Options: []commands.Option{needed(text("name", "the user's name", "userName")), role,
-				text("userDescription", "what the user is for", "desc"), text("email", "an e-mail address", "userEmail"), t.domainOption()}},
+			Options: slices.Concat([]commands.Option{needed(text("name", "the user's name", "userName")), role}, profile, []commands.Option{t.domainOption()})},
 		users.get("list the names of users", nil), users.remove("remove a user with its grants and logins"),
 		{Name: "aaa:change-user-pwd", Summary: "change a user's password", Run: t.changePassword, Options: []commands.Option{user},
 			Help: "Asks for the current and the new password. All logins and tokens of the user end.\naaa:change-user-pwd -user bob"},

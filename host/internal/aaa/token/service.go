@@ -13,7 +13,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -27,9 +26,7 @@ import (
 // The layout of the namespace:
 //
 //	token/DIGEST             record
-//	user/USERID/DIGEST       for the cascade when a user's logins end
-//	expiry/UNIXHEX/DIGEST    for the sweep
-//	family/FAMILY/DIGEST     for the end of all tokens of one login
+//	user/USERID/DIGEST       for all that is of one user
 const namespace = "aaa-token"
 
 type record struct {
@@ -133,22 +130,9 @@ func digestOf(token string) string {
 
 func tokenKey(d string) string      { return "token/" + d }
 func userKey(user, d string) string { return "user/" + user + "/" + d }
-func familyKey(f, d string) string  { return "family/" + f + "/" + d }
-func expiryKey(t time.Time, d string) string {
-	return fmt.Sprintf("expiry/%016x/%s", t.Unix(), d)
-}
 
-func (r record) remove(d string) []datastore.Op {
-	return append(r.index(d), datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, userKey(r.User, d)))
-}
-
-// index returns the writes that remove what else leads to a token.
-func (r record) index(d string) []datastore.Op {
-	ops := []datastore.Op{datastore.Delete(namespace, expiryKey(r.Expires, d))}
-	if r.Family != "" {
-		ops = append(ops, datastore.Delete(namespace, familyKey(r.Family, d)))
-	}
-	return ops
+func remove(user, d string) []datastore.Op {
+	return []datastore.Op{datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, userKey(user, d))}
 }
 
 // add makes a token with a record, 128 random bits in the form the documents show, and the writes
@@ -160,15 +144,7 @@ func (r record) add() (token string, ops []datastore.Op, err error) {
 	token = h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 	data, err := json.Marshal(r)
 	d := digestOf(token)
-	ops = []datastore.Op{
-		datastore.Put(namespace, tokenKey(d), data),
-		datastore.Put(namespace, userKey(r.User, d), nil),
-		datastore.Put(namespace, expiryKey(r.Expires, d), nil),
-	}
-	if r.Family != "" {
-		ops = append(ops, datastore.Put(namespace, familyKey(r.Family, d), nil))
-	}
-	return token, ops, err
+	return token, []datastore.Op{datastore.Put(namespace, tokenKey(d), data), datastore.Put(namespace, userKey(r.User, d), nil)}, err
 }
 
 // Pair is what a login, or a refresh, is answered with.
@@ -216,7 +192,7 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 			return Pair{}, Holder{}, err
 		}
 		if r.Used {
-			return Pair{}, Holder{}, s.endFamily(ctx, r.Family)
+			return Pair{}, Holder{}, s.endFamily(ctx, r)
 		}
 		h, err := s.holder(ctx, r)
 		if err != nil || !h.Known() {
@@ -245,11 +221,13 @@ func (s *Service) Exchange(ctx context.Context, token string, allowed func(Holde
 	}
 }
 
-// endFamily removes all tokens of a login.
-func (s *Service) endFamily(ctx context.Context, family string) error {
+// endFamily removes all tokens of the login that a refresh token is of.
+func (s *Service) endFamily(ctx context.Context, of *record) error {
 	var ops []datastore.Op
-	err := s.each(ctx, "family/"+family+"/", func(d string, r *record) bool {
-		ops = append(ops, r.remove(d)...)
+	err := s.each(ctx, userKey(of.User, ""), func(d string, r *record) bool {
+		if r.Family == of.Family {
+			ops = append(ops, remove(r.User, d)...)
+		}
 		return true
 	})
 	if err != nil {
@@ -340,9 +318,9 @@ func (s *Service) holder(ctx context.Context, r *record) (Holder, error) {
 	return Holder{Principal: p}, nil
 }
 
-// Lookup returns the holder of a live access token, nobody for any other text.
-func (s *Service) Lookup(ctx context.Context, token string) (Holder, error) {
-	h, _, err := s.live(ctx, token, false)
+// Lookup returns the holder of a live access token, or of a live session; any other text has none.
+func (s *Service) Lookup(ctx context.Context, token string, session bool) (Holder, error) {
+	h, _, err := s.live(ctx, token, session)
 	return h, err
 }
 
@@ -362,9 +340,9 @@ func (s *Service) Revoke(ctx context.Context, token string) (bool, error) {
 
 func (s *Service) revoke(ctx context.Context, d string, r *record) error {
 	if r.Refresh {
-		return s.endFamily(ctx, r.Family)
+		return s.endFamily(ctx, r)
 	}
-	return s.end(ctx, r.remove(d))
+	return s.end(ctx, remove(r.User, d))
 }
 
 // record reads the record of a digest with the revision that wrote it; nil when there is none.
@@ -384,11 +362,16 @@ func readRecord(sn datastore.Snapshot, d string) (*record, datastore.Revision, e
 	if err != nil {
 		return nil, 0, err
 	}
+	r, err := decode(e)
+	return r, e.Revision, err
+}
+
+func decode(e datastore.Entry) (*record, error) {
 	r := &record{}
 	if err := json.Unmarshal(e.Value, r); err != nil {
-		return nil, 0, fault.Wrap(fault.Internal, err, "a token record is damaged")
+		return nil, fault.Wrap(fault.Internal, err, "a token record is damaged")
 	}
-	return r, e.Revision, nil
+	return r, nil
 }
 
 // Kept is a token or session, without its text.
@@ -449,13 +432,17 @@ func (r *record) id(d string) string {
 	return d[:16]
 }
 
-// End ends the token or session that has an id, with a refresh token all tokens of its login, and returns whose it
-// was; nobody's when there is none.
-func (s *Service) End(ctx context.Context, id string) (user string, err error) {
+// End ends the session of a user that has an id; of = "" ends the session or token of any user, with a refresh token all
+// tokens of its login. It returns whose it was; nobody's when there is none.
+func (s *Service) End(ctx context.Context, of, id string) (user string, err error) {
+	prefix := userKey(of, "")
+	if of == "" {
+		prefix = "user/"
+	}
 	var found *record
 	var digest string
-	err = s.each(ctx, "user/", func(d string, r *record) bool {
-		if r.id(d) == id {
+	err = s.each(ctx, prefix, func(d string, r *record) bool {
+		if r.id(d) == id && (of == "" || r.Session != nil && s.o.Now().Before(r.Expires)) {
 			found, digest = r, d
 		}
 		return found == nil

@@ -53,12 +53,6 @@ func (s *Service) Begin(ctx context.Context, h Holder, address, agent string, id
 	return token, err
 }
 
-// LookupSession returns the holder of a live session; any other text has none.
-func (s *Service) LookupSession(ctx context.Context, token string) (Holder, error) {
-	h, _, err := s.live(ctx, token, true)
-	return h, err
-}
-
 // SessionInfo returns a live session, nil when it is not.
 func (s *Service) SessionInfo(ctx context.Context, token string) (*Session, error) {
 	h, r, err := s.live(ctx, token, true)
@@ -93,8 +87,7 @@ func (s *Service) Used(ctx context.Context, token string) error {
 	}
 	_, err = s.o.Store.Commit(ctx, datastore.Txn{
 		Compares: []datastore.Compare{{Namespace: namespace, Key: tokenKey(d), Revision: rev}},
-		Ops: []datastore.Op{datastore.Put(namespace, tokenKey(d), data), datastore.Delete(namespace, expiryKey(kept.Expires, d)),
-			datastore.Put(namespace, expiryKey(fresh.Expires, d), nil)},
+		Ops:      []datastore.Op{datastore.Put(namespace, tokenKey(d), data)},
 	})
 	if errors.Is(err, datastore.ErrConflict) {
 		return nil // another request has noted it, or the session was ended
@@ -114,23 +107,8 @@ func (s *Service) Sessions(ctx context.Context, user, current string) ([]Session
 	return out, err
 }
 
-// EndSession ends the session of a user that has an id, and reports whether there was one.
-func (s *Service) EndSession(ctx context.Context, user, id string) (bool, error) {
-	var ops []datastore.Op
-	err := s.sessions(ctx, user, func(d string, r *record) {
-		if r.Session.ID == id {
-			ops = append(ops, r.remove(d)...)
-		}
-	})
-	if err != nil || len(ops) == 0 {
-		return false, err
-	}
-	err = s.end(ctx, ops)
-	return err == nil, err
-}
-
 func (s *Service) sessions(ctx context.Context, user string, f func(digest string, r *record)) error {
-	return s.each(ctx, "user/"+user+"/", func(d string, r *record) bool {
+	return s.each(ctx, userKey(user, ""), func(d string, r *record) bool {
 		if r.Session != nil && s.o.Now().Before(r.Expires) {
 			f(d, r)
 		}

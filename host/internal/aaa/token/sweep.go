@@ -11,63 +11,58 @@ import (
 
 // maxDependents is how many tokens of a user one transaction removes. However many
 // somebody has asked for, disabling the user must fit into it.
-const maxDependents = 500
+const maxDependents = 1000
 
 // Dependents returns the writes that remove a user's tokens, for the transaction
 // that ends the user's logins. That transaction gives the user another epoch, or none,
 // which ends all tokens; those beyond maxDependents are left to the sweep.
 func (s *Service) Dependents(sn datastore.Snapshot, user string) ([]datastore.Op, error) {
 	var ops []datastore.Op
-	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "user/" + user + "/", Limit: maxDependents}) {
+	for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: userKey(user, ""), Limit: maxDependents}) {
 		if err != nil {
 			return nil, err
 		}
-		d := digestIn(e.Key)
-		ops = append(ops, datastore.Delete(namespace, tokenKey(d)), datastore.Delete(namespace, e.Key))
-		if r, _, err := readRecord(sn, d); err == nil && r != nil { // what is left of a damaged one is left to the sweep
-			ops = append(ops, r.index(d)...)
-		}
+		ops = append(ops, remove(user, digestIn(e.Key))...)
 	}
 	return ops, nil
 }
 
-// Sweep removes expired tokens and returns how many index entries it cleared.
+// Sweep removes expired tokens, and what is damaged, and returns how many.
 func (s *Service) Sweep(ctx context.Context) (int, error) {
-	const batch = 500
+	const batch = 1000 // writes
+	var ops []datastore.Op
 	total := 0
-	for {
-		var ops []datastore.Op
-		n := 0
-		err := s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
-			end := expiryKey(s.o.Now(), "")
-			for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: "expiry/", Limit: batch}) {
-				if err != nil {
+	commit := func() error {
+		if len(ops) == 0 {
+			return nil
+		}
+		_, err := s.o.Store.Commit(ctx, datastore.Txn{Ops: ops, Volatile: true})
+		ops = nil
+		return err
+	}
+	err := s.o.Store.View(ctx, func(sn datastore.Snapshot) error {
+		for e, err := range sn.Range(namespace, datastore.RangeOptions{Prefix: tokenKey("")}) {
+			if err != nil {
+				return err
+			}
+			r, err := decode(e)
+			switch {
+			case err != nil:
+				ops = append(ops, datastore.Delete(namespace, e.Key))
+			case s.o.Now().Before(r.Expires):
+				continue
+			default:
+				ops = append(ops, remove(r.User, digestIn(e.Key))...)
+			}
+			if total++; len(ops) >= batch {
+				if err := commit(); err != nil {
 					return err
-				}
-				if e.Key >= end {
-					return nil
-				}
-				n++
-				d := digestIn(e.Key)
-				ops = append(ops, datastore.Delete(namespace, e.Key), datastore.Delete(namespace, tokenKey(d)))
-				r, _, err := readRecord(sn, d)
-				if err != nil {
-					return err
-				}
-				if r != nil {
-					ops = append(ops, r.remove(d)...)
 				}
 			}
-			return nil
-		})
-		if err != nil || n == 0 {
-			return total, err
 		}
-		if _, err := s.o.Store.Commit(ctx, datastore.Txn{Ops: ops, Volatile: true}); err != nil {
-			return total, err
-		}
-		total += n
-	}
+		return commit()
+	})
+	return total, err
 }
 
 // Run sweeps now and then, and drops from the cache what other nodes revoke,

@@ -81,19 +81,13 @@ func Derive(p Params, password, salt string) (*Key, error) {
 	} else {
 		k.aead, err = newGCM(part("gcm", len(raw)))
 	}
-	// Without letters that the two alphabets of base64 write differently, so that one mark
-	// finds the texts of the key in both.
+	// Without letters that the two alphabets of base64 write differently: texts begin alike in both.
 	for i := 0; ; i++ {
 		copy(k.id[:], part(fmt.Sprintf("%s id %d", strings.ToLower(p.Transform[:7]), i), idSize))
-		if err != nil || !special(k.mark()) {
+		if err != nil || !special(base64.StdEncoding.AppendEncode(nil, append([]byte{version}, k.id[:]...))) {
 			return k, err
 		}
 	}
-}
-
-// mark is how the texts of the key begin in base64: nine bytes are twelve characters.
-func (k *Key) mark() []byte {
-	return base64.StdEncoding.AppendEncode(nil, append([]byte{version}, k.id[:]...))
 }
 
 func newGCM(key []byte) (cipher.AEAD, error) {

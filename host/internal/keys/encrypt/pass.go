@@ -8,141 +8,114 @@ import (
 	"ctl.internal/host/internal/datastore"
 )
 
-// pageSize is how many entries are looked at and written in one transaction, batchSize how many bytes of them are
-// written: under what an etcd cluster allows by default.
+// batchEntries is how many entries are written in one transaction, batchSize how many bytes of them: under what an
+// etcd cluster allows by default.
 const (
-	pageSize  = 50
-	batchSize = 1 << 20
+	batchEntries = 50
+	batchSize    = 1 << 20
 )
 
 // Pass seals with the current key what earlier keys have sealed, in the datastore and in the
 // settings of the home. It may be interrupted at any place: what is done stays done, what is
 // not opens still, and the next pass goes on.
-func (s *Service) Pass(ctx context.Context) (Found, error) {
-	found, began, err := s.pass(ctx)
-	if err != nil || len(found.Left) > 0 || began == nil || !began.Pending {
+func (s *Service) Pass(ctx context.Context) (found Found, err error) {
+	s.passing.Lock()
+	defer s.passing.Unlock()
+	began, err := s.load(ctx)
+	if err != nil {
+		return found, err
+	}
+	for overtaken := true; overtaken; {
+		found.Left = nil
+		if overtaken, err = s.passStore(ctx, &found); err != nil {
+			return found, err
+		}
+	}
+	if err := s.renewFiles(&found); err != nil || len(found.Left) > 0 || began == nil || !began.Pending {
 		return found, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.keep(); err != nil || began.ID != s.current.key.ID() {
+	if err := s.keep(); err != nil || began.ID != s.keys[0].key.ID() {
 		return found, err
 	}
-	if err := s.store(ctx, began, s.current, s.earlier, false); err != nil && !errors.Is(err, errOvertaken) {
-		return found, err
+	if err = s.store(ctx, began, s.keys, false); errors.Is(err, errOvertaken) {
+		err = nil
 	}
-	return found, nil
+	return found, err
 }
 
-// pass returns the record as it was before the pass.
-func (s *Service) pass(ctx context.Context) (found Found, began *record, err error) {
-	s.passing.Lock()
-	defer s.passing.Unlock()
-	if began, err = s.load(ctx); err != nil {
-		return found, nil, err
-	}
-	names, err := s.namespaces(ctx)
-	if err != nil {
-		return found, nil, err
-	}
-	for _, ns := range names {
-		if ns == namespace {
-			continue
+// passStore goes over the datastore once. overtaken says that others have written some of the entries meanwhile,
+// which are to be looked at again.
+func (s *Service) passStore(ctx context.Context, found *Found) (overtaken bool, err error) {
+	var t datastore.Txn
+	size, renewed := 0, 0
+	commit := func() error {
+		if len(t.Ops) == 0 {
+			return nil
 		}
-		for after, limit := "", pageSize; ; {
-			last, f, err := s.page(ctx, ns, after, limit)
-			if limit > 1 && (errors.Is(err, datastore.ErrConflict) || errors.Is(err, datastore.ErrTooBig)) {
-				limit = 1 // another has written one of them: one by one, each as it is now
-				continue
-			}
-			if errors.Is(err, datastore.ErrConflict) {
-				continue
-			}
-			if err != nil {
-				return found, nil, fmt.Errorf("namespace %s: %w", ns, err)
-			}
-			found.add(f)
-			if last == "" {
-				break
-			}
-			after, limit = last, pageSize
+		_, err := s.o.Store.Commit(ctx, t)
+		if errors.Is(err, datastore.ErrConflict) {
+			overtaken, err = true, nil
+			found.Renewed -= renewed
 		}
+		t, size, renewed = datastore.Txn{}, 0, 0
+		return err
 	}
-	return found, began, s.renewFiles(&found)
-}
-
-func (s *Service) namespaces(ctx context.Context) (out []string, err error) {
 	err = s.o.Store.View(ctx, func(v datastore.Snapshot) error {
-		out = nil
 		for ns, err := range v.Namespaces() {
 			if err != nil {
 				return err
 			}
-			out = append(out, ns)
-		}
-		return nil
-	})
-	return out, err
-}
-
-// page renews up to limit entries of a namespace from after on, in one transaction, and returns the key of the last;
-// empty = there are no more.
-func (s *Service) page(ctx context.Context, ns, after string, limit int) (last string, found Found, err error) {
-	var entries []datastore.Entry
-	err = s.o.Store.View(ctx, func(v datastore.Snapshot) error {
-		entries = nil
-		for e, err := range v.Range(ns, datastore.RangeOptions{After: after, Limit: limit}) {
-			if err != nil {
-				return err
+			if ns == namespace {
+				continue
 			}
-			entries = append(entries, e)
+			for e, err := range v.Range(ns, datastore.RangeOptions{}) {
+				if err != nil {
+					return fmt.Errorf("namespace %s: %w", ns, err)
+				}
+				before := found.Renewed
+				value, err := s.renew(ns, e, found)
+				if err != nil {
+					return fmt.Errorf("%s in namespace %s: %w", e.Key, ns, err)
+				}
+				n := found.Renewed - before
+				if n == 0 {
+					continue
+				}
+				if len(t.Ops) == batchEntries || size+len(value) > batchSize {
+					if err := commit(); err != nil {
+						return err
+					}
+				}
+				t.Compares = append(t.Compares, datastore.Compare{Namespace: ns, Key: e.Key, Revision: e.Revision})
+				t.Ops = append(t.Ops, datastore.Put(ns, e.Key, value))
+				size, renewed = size+len(value), renewed+n
+			}
 		}
-		return nil
+		return commit()
 	})
-	if err != nil {
-		return "", found, err
-	}
-	var t datastore.Txn
-	for size := 0; len(entries) > 0 && size < batchSize; entries = entries[1:] {
-		e := entries[0]
-		value, f, err := s.renew(ns, e)
-		if err != nil {
-			return "", found, err
-		}
-		if last = e.Key; f.Renewed > 0 {
-			t.Compares = append(t.Compares, datastore.Compare{Namespace: ns, Key: e.Key, Revision: e.Revision})
-			t.Ops = append(t.Ops, datastore.Put(ns, e.Key, value))
-			size += len(value)
-		}
-		found.add(f)
-	}
-	if len(t.Ops) > 0 {
-		_, err = s.o.Store.Commit(ctx, t)
-	}
-	return last, found, err
+	return overtaken, err
 }
 
 // renew is the value of an entry with its secrets sealed by the current key.
-func (s *Service) renew(ns string, e datastore.Entry) ([]byte, Found, error) {
+func (s *Service) renew(ns string, e datastore.Entry, found *Found) ([]byte, error) {
 	if ns == s.o.Documents && secret(e.Value) {
-		value, err := s.ring.Seal(e.Value, documentPurpose(ns, e.Key))
-		return value, Found{Renewed: 1}, err
+		found.Renewed++
+		return s.Seal(e.Value, documentPurpose(ns, e.Key))
 	}
-	value, f := s.ring.Renew(e.Value)
-	return value, f, nil
+	return s.Renew(e.Value, found), nil
 }
 
 // keep makes sure that the file holds the current key, before the datastore's ways to it from
 // earlier keys are given up.
 func (s *Service) keep() error {
 	c, err := ReadConfig(s.o.Dir)
-	if err != nil {
+	current := s.keys[0]
+	if err != nil || c.Key == current.Key && c.Salt == current.Salt {
 		return err
 	}
-	if c.Key == s.current.Key && c.Salt == s.current.Salt {
-		return nil
-	}
-	if err := s.current.write(s.o.Dir); err != nil {
+	if err := current.write(s.o.Dir); err != nil {
 		return fmt.Errorf("the current key is not in %s and cannot be written: %w", ConfigFile(s.o.Dir), err)
 	}
 	return nil
@@ -160,14 +133,14 @@ func (s *Service) Forget(ctx context.Context) (dropped []string, found Found, er
 	if err != nil {
 		return nil, found, err
 	}
-	if r == nil || r.ID != s.current.key.ID() {
+	if r == nil || r.ID != s.keys[0].key.ID() {
 		return nil, found, errOvertaken
 	}
 	if err := s.keep(); err != nil {
 		return nil, found, err
 	}
-	var needed []held
-	for _, h := range s.earlier {
+	needed := s.keys[:1:1]
+	for _, h := range s.keys[1:] {
 		if id := h.key.ID(); found.Left[id] == 0 {
 			dropped = append(dropped, id)
 		} else {
@@ -177,9 +150,9 @@ func (s *Service) Forget(ctx context.Context) (dropped []string, found Found, er
 	if len(dropped) == 0 {
 		return nil, found, nil
 	}
-	if err := s.store(ctx, r, s.current, needed, r.Pending); err != nil {
+	if err := s.store(ctx, r, needed, r.Pending); err != nil {
 		return nil, found, err
 	}
-	s.use(s.current, needed)
+	s.use(needed)
 	return dropped, found, nil
 }

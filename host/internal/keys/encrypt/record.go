@@ -21,11 +21,10 @@ type record struct {
 	Params
 	Salt    string `json:"salt"`
 	Pending bool   `json:"pending,omitempty"` // texts of earlier keys may have to be sealed again
-	// Earlier are the settings of the earlier keys, sealed by the current key.
-	Earlier []byte `json:"earlier,omitempty"`
-	// Next holds the settings of the current key, sealed by each earlier key of that id: so a
-	// controller that was away, or died before it wrote the new key into its file, gets it.
-	Next map[string][]byte `json:"next,omitempty"`
+	// Keys are the settings of all keys, the current one first, sealed by each key whose holder may have
+	// them, by its id: a controller that was away, or died before it wrote the new key into its file, has
+	// an earlier one.
+	Keys map[string][]byte `json:"keys,omitempty"`
 
 	revision datastore.Revision
 }
@@ -41,7 +40,7 @@ func (c Config) hold() (held, error) {
 	return held{c, k}, err
 }
 
-func purpose(of string) []byte { return []byte(namespace + "/" + of) }
+var keysPurpose = []byte(namespace + "/" + recordKey)
 
 // load reads the record; nil when there is none.
 func (s *Service) load(ctx context.Context) (*record, error) {
@@ -59,71 +58,54 @@ func (s *Service) load(ctx context.Context) (*record, error) {
 	return r, nil
 }
 
-// earlier opens the earlier keys.
-func (r *record) earlier(current held) ([]held, error) {
-	if len(r.Earlier) == 0 {
+// open returns all keys, the current one first, for the holder of one of them; none for the holder of another.
+func (r *record) open(own held) ([]held, error) {
+	sealed, ok := r.Keys[own.key.ID()]
+	if !ok {
 		return nil, nil
 	}
 	var settings []Config
-	plain, err := current.key.Open(r.Earlier, purpose("earlier"))
+	plain, err := own.key.Open(sealed, keysPurpose)
 	if err == nil {
 		err = json.Unmarshal(plain, &settings)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("the earlier keys in the datastore do not open: %w", err)
-	}
 	out := make([]held, len(settings))
 	for i, c := range settings {
-		if out[i], err = c.hold(); err != nil {
-			return nil, err
+		c.KeyCharacters = own.KeyCharacters
+		if err == nil {
+			out[i], err = c.hold()
 		}
 	}
-	return out, nil
-}
-
-// next is the current key for the holder of an earlier one.
-func (r *record) next(of held) (held, bool) {
-	var c Config
-	plain, err := of.key.Open(r.Next[of.key.ID()], purpose("next"))
-	if err != nil || json.Unmarshal(plain, &c) != nil {
-		return held{}, false
+	if err == nil && (len(out) == 0 || out[0].key.ID() != r.ID) {
+		err = errors.New("the first is not the current one")
 	}
-	c.KeyCharacters = of.KeyCharacters
-	current, err := c.hold()
-	return current, err == nil && current.key.ID() == r.ID
+	if err != nil {
+		return nil, fmt.Errorf("the keys in the datastore do not open: %w", err)
+	}
+	return out, nil
 }
 
 // errOvertaken says that another controller changed the current key meanwhile.
 var errOvertaken = errors.New("another controller replaced the key at the same time")
 
-// store writes the record, if it still is as it was; was nil = there is none.
-func (s *Service) store(ctx context.Context, was *record, current held, earlier []held, pending bool) error {
-	next := record{ID: current.key.ID(), Params: current.Params, Salt: current.Salt, Pending: pending}
-	seal := func(k *Key, v any, of string) ([]byte, error) {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return nil, err
-		}
-		return k.Seal(b, purpose(of))
-	}
+// store writes the record of the keys, the current one first, if it still is as it was; was nil = there is none.
+func (s *Service) store(ctx context.Context, was *record, keys []held, pending bool) error {
+	current := keys[0]
+	next := record{ID: current.key.ID(), Params: current.Params, Salt: current.Salt, Pending: pending, Keys: map[string][]byte{}}
 	var settings []Config
-	for _, h := range earlier {
+	for _, h := range keys {
 		settings = append(settings, h.Config)
-		if !pending && !s.o.Shared {
-			continue // the file has the new key, and no other controller needs it
-		}
-		b, err := seal(h.key, current.Config, "next")
-		if err != nil {
-			return err
-		}
-		if next.Next == nil {
-			next.Next = map[string][]byte{}
-		}
-		next.Next[h.key.ID()] = b
 	}
-	if settings != nil {
-		var err error
-		if next.Earlier, err = seal(current.key, settings, "earlier"); err != nil {
+	plain, err := json.Marshal(settings)
+	if err != nil {
+		return err
+	}
+	holders := keys
+	if !pending && !s.o.Shared {
+		holders = keys[:1] // the file has the current key, and there is no other controller
+	}
+	for _, h := range holders {
+		if next.Keys[h.key.ID()], err = h.key.Seal(plain, keysPurpose); err != nil {
 			return err
 		}
 	}

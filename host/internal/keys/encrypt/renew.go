@@ -3,6 +3,7 @@ package encrypt
 import (
 	"bytes"
 	"encoding/base64"
+	"regexp"
 )
 
 // Found says what was done with the texts of earlier keys.
@@ -11,109 +12,70 @@ type Found struct {
 	Left    map[string]int `json:"left,omitempty"` // texts that still need an earlier key, by its id
 }
 
-func (f *Found) add(g Found) {
-	f.Renewed += g.Renewed
-	for id, n := range g.Left {
-		f.leave(id, n)
-	}
-}
-
-func (f *Found) leave(id string, n int) {
+// leave counts a text that needs a key and cannot be sealed again.
+func (f *Found) leave(k *Key) {
 	if f.Left == nil {
 		f.Left = map[string]int{}
 	}
-	f.Left[id] += n
+	f.Left[k.ID()]++
 }
 
 // Renew returns value with the texts of earlier keys sealed by the current one, wherever they
-// are: as the whole of it, or in base64 within a document.
-func (r *Ring) Renew(value []byte) ([]byte, Found) {
-	var f Found
+// are: as the whole of it, or in base64 within a document. What it did is added to found.
+func (r *Ring) Renew(value []byte, found *Found) []byte {
 	now := r.now.Load()
-	if k := now.of(value); k == now.current {
-		return value, f
-	} else if k != nil {
-		if out, ok := now.again(k, value); ok {
-			f.Renewed++
-			return out, f
-		}
-		f.leave(k.ID(), 1)
-		return value, f
+	if len(now.all) == 1 {
+		return value
 	}
-	for _, k := range now.all {
-		if k != now.current {
-			value = now.within(k, value, &f)
-		}
+	if now.of(value) != nil {
+		return now.again(value, found)
 	}
-	return value, f
+	return inBase64.ReplaceAllFunc(value, func(text []byte) []byte { return now.encoded(text, found) })
 }
 
-// within renews the texts of a key in base64.
-func (n *keys) within(k *Key, value []byte, f *Found) []byte {
-	mark := k.mark()
-	for from := 0; ; {
-		i := bytes.Index(value[from:], mark)
-		if i < 0 {
-			return value
-		}
-		start := from + i
-		end := start
-		for end < len(value) && inBase64(value[end]) {
-			end++
-		}
-		from = end
-		if start > 0 && inBase64(value[start-1]) && value[start-1] != '=' {
-			continue // the middle of something else
-		}
-		next, ok := n.encoded(k, value[start:end])
-		if !ok {
-			f.leave(k.ID(), 1)
-			continue
-		}
-		value = append(append(append([]byte{}, value[:start]...), next...), value[end:]...)
-		from = start + len(next)
-		f.Renewed++
-	}
-}
+var (
+	// inBase64 finds what is long enough for a sealed text, in either alphabet.
+	inBase64  = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}={0,2}`)
+	encodings = []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding}
+)
 
 // sameLetters is how often a text is sealed to get one that reads alike in both alphabets,
 // as the one before did: which of them its owner uses is not visible.
 const sameLetters = 5000
 
 // encoded renews a text in base64, in the alphabet and with the padding it has.
-func (n *keys) encoded(k *Key, text []byte) ([]byte, bool) {
-	for _, e := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+func (n *ring) encoded(text []byte, found *Found) []byte {
+	for _, e := range encodings {
 		sealed, err := e.Strict().DecodeString(string(text))
-		if err != nil {
+		if k := n.of(sealed); err != nil || k == nil || k == n.current {
 			continue
 		}
-		for try := 0; ; try++ {
-			out, ok := n.again(k, sealed)
-			if !ok {
-				return nil, false
-			}
-			next := e.AppendEncode(nil, out)
-			if special(text) || !special(next) || try == sameLetters {
-				return next, true
-			}
+		next := e.AppendEncode(nil, n.again(sealed, found))
+		for try := 0; !special(text) && special(next) && try < sameLetters; try++ {
+			next = e.AppendEncode(nil, n.again(sealed, new(Found)))
 		}
+		return next
 	}
-	return nil, false
+	return text
+}
+
+// again seals a text of an earlier key with the current one, for the same purpose.
+func (n *ring) again(text []byte, found *Found) []byte {
+	k := n.of(text)
+	if k == n.current {
+		return text
+	}
+	purpose, _, _ := split(text)
+	plain, err := k.Open(text, purpose)
+	if err == nil {
+		plain, err = n.current.Seal(plain, purpose)
+	}
+	if err != nil {
+		found.leave(k)
+		return text
+	}
+	found.Renewed++
+	return plain
 }
 
 func special(text []byte) bool { return bytes.ContainsAny(text, "+/-_") }
-
-func inBase64(c byte) bool {
-	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '-' || c == '_' || c == '='
-}
-
-// again opens a text and seals it with the current key, for the same purpose.
-func (n *keys) again(k *Key, text []byte) ([]byte, bool) {
-	purpose, _, _ := split(text)
-	plain, err := k.Open(text, purpose)
-	if err != nil {
-		return nil, false
-	}
-	out, err := n.current.Seal(plain, purpose)
-	return out, err == nil
-}

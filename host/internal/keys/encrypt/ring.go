@@ -2,19 +2,18 @@ package encrypt
 
 import (
 	"errors"
-	"slices"
 	"sync/atomic"
 )
 
 // Ring seals with its current key and opens with any. It is safe for concurrent use.
 type Ring struct {
-	now atomic.Pointer[keys]
-	// foreign is called once for a text whose key is not in the ring: another controller
-	// may have replaced the key a moment ago.
-	foreign atomic.Pointer[func()]
+	now atomic.Pointer[ring]
+	// foreign is called for a text whose key is not in the ring: another controller
+	// may have replaced the key a moment ago. It is set before the ring is used.
+	foreign func()
 }
 
-type keys struct {
+type ring struct {
 	current *Key
 	all     map[keyID]*Key
 }
@@ -28,30 +27,15 @@ func NewRing(current *Key, earlier ...*Key) *Ring {
 
 // Set replaces all keys.
 func (r *Ring) Set(current *Key, earlier ...*Key) {
-	next := &keys{current, map[keyID]*Key{current.id: current}}
+	next := &ring{current, map[keyID]*Key{current.id: current}}
 	for _, k := range earlier {
 		next.all[k.id] = k
 	}
 	r.now.Store(next)
 }
 
-// CurrentID names the key that seals.
-func (r *Ring) CurrentID() string { return r.now.Load().current.ID() }
-
-// EarlierIDs names the other keys, sorted.
-func (r *Ring) EarlierIDs() []string {
-	var out []string
-	for id, k := range r.now.Load().all {
-		if k != r.now.Load().current {
-			out = append(out, id.String())
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // OnForeign has f called before a text of an unknown key is refused.
-func (r *Ring) OnForeign(f func()) { r.foreign.Store(&f) }
+func (r *Ring) OnForeign(f func()) { r.foreign = f }
 
 // Seal is Key.Seal with the current key.
 func (r *Ring) Seal(plaintext, purpose []byte) ([]byte, error) {
@@ -63,14 +47,14 @@ func (r *Ring) Seal(plaintext, purpose []byte) ([]byte, error) {
 // name its cipher.
 func (r *Ring) Open(sealed, purpose []byte) ([]byte, error) {
 	plain, err := r.now.Load().open(sealed, purpose)
-	if f := r.foreign.Load(); f != nil && errors.Is(err, ErrForeign) {
-		(*f)()
+	if r.foreign != nil && errors.Is(err, ErrForeign) {
+		r.foreign()
 		plain, err = r.now.Load().open(sealed, purpose)
 	}
 	return plain, err
 }
 
-func (n *keys) open(sealed, purpose []byte) ([]byte, error) {
+func (n *ring) open(sealed, purpose []byte) ([]byte, error) {
 	if k := n.of(sealed); k != nil {
 		return k.Open(sealed, purpose)
 	}
@@ -86,7 +70,7 @@ func (n *keys) open(sealed, purpose []byte) ([]byte, error) {
 }
 
 // of is the key that a text names, nil when the ring has none of that id.
-func (n *keys) of(sealed []byte) *Key {
+func (n *ring) of(sealed []byte) *Key {
 	if !Sealed(sealed) {
 		return nil
 	}

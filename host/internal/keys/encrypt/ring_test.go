@@ -124,7 +124,8 @@ func TestRenewFindsTextsWhereverTheyStand(t *testing.T) {
 		return string(plain)
 	}
 	doc, _ := json.Marshal(map[string]any{"a": seal(before, "one"), "b": map[string]any{"c": seal(before, "two")}, "d": seal(after, "three"), "e": "AgAA"})
-	doc, f := after.Renew(doc)
+	var f encrypt.Found
+	doc = after.Renew(doc, &f)
 	var got struct {
 		A, D []byte
 		B    struct{ C []byte }
@@ -136,7 +137,8 @@ func TestRenewFindsTextsWhereverTheyStand(t *testing.T) {
 	for name, e := range map[string]*base64.Encoding{"std": base64.StdEncoding, "raw": base64.RawStdEncoding, "url": base64.URLEncoding, "raw url": base64.RawURLEncoding} {
 		for i := range 50 { // all kinds of lengths and letters
 			plain := fmt.Sprint(strings.Repeat("s", i), i)
-			text, f := after.Renew([]byte("password: {sealed}" + e.EncodeToString(seal(before, plain)) + "\n"))
+			var f encrypt.Found
+			text := after.Renew([]byte("password: {sealed}"+e.EncodeToString(seal(before, plain))+"\n"), &f)
 			b, err := e.DecodeString(strings.TrimSpace(strings.TrimPrefix(string(text), "password: {sealed}")))
 			if err != nil || f.Renewed != 1 || open(b) != plain {
 				t.Fatalf("%s %d: %+v %v", name, i, f, err)
@@ -144,7 +146,7 @@ func TestRenewFindsTextsWhereverTheyStand(t *testing.T) {
 		}
 	}
 	broken := []byte(`{"a":"` + base64.StdEncoding.EncodeToString(seal(before, "x"))[:40] + `"}`)
-	if same, f := after.Renew(broken); f.Left[old.ID()] != 1 || !bytes.Equal(same, broken) {
+	if same := after.Renew(broken, &f); f.Left[old.ID()] != 1 || !bytes.Equal(same, broken) {
 		t.Errorf("%+v", f)
 	}
 }
@@ -218,11 +220,12 @@ func FuzzRenew(f *testing.F) {
 	f.Add(sealed)
 	f.Add([]byte(`{"a":"` + base64.StdEncoding.EncodeToString(sealed) + `"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		value, found := after.Renew(b)
+		var found, again encrypt.Found
+		value := after.Renew(b, &found)
 		if found.Renewed == 0 && !bytes.Equal(value, b) {
 			t.Fatal("changed without a text in it")
 		}
-		if _, again := after.Renew(value); again.Renewed != 0 {
+		if after.Renew(value, &again); again.Renewed != 0 {
 			t.Fatal("renewed twice")
 		}
 	})

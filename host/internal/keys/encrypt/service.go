@@ -29,14 +29,13 @@ type Options struct {
 	Log       *slog.Logger
 }
 
-// Service seals and opens secrets. It is safe for concurrent use.
+// Service seals and opens secrets with its Ring. It is safe for concurrent use.
 type Service struct {
-	o    Options
-	ring *Ring
+	*Ring
+	o Options
 
-	mu      sync.Mutex // the keys
-	current held
-	earlier []held
+	mu   sync.Mutex
+	keys []held // the current one first
 
 	passing sync.Mutex // one pass over the store at a time
 	files   sync.Mutex // one at a time over the settings files
@@ -54,7 +53,7 @@ func (s *Service) errKeyMismatch(id string) error {
 // Open reads the settings and brings them and the datastore together: at the first start it
 // makes the key, and after an interrupted rotation it goes on with the new one.
 func Open(ctx context.Context, o Options) (*Service, error) {
-	s := &Service{o: o}
+	s := &Service{Ring: &Ring{}, o: o}
 	c, err := ReadConfig(o.Dir)
 	if err != nil {
 		return nil, err
@@ -67,7 +66,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.ring.OnForeign(func() {
+	s.OnForeign(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		if err := s.refresh(ctx); err != nil {
@@ -81,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 func (s *Service) refresh(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.follow(ctx, s.current.Config)
+	return s.follow(ctx, s.keys[0].Config)
 }
 
 // follow makes the keys those of the datastore, starting from the settings c.
@@ -101,22 +100,20 @@ func (s *Service) follow(ctx context.Context, c Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", ConfigFile(s.o.Dir), err)
 	}
-	if own.key.ID() != r.ID {
-		current, ok := r.next(own)
-		if !ok {
-			return s.changed(ctx, r, own)
-		}
-		if err := current.write(s.o.Dir); err != nil {
-			return fmt.Errorf("the key that replaced the one in %s cannot be written: %w", ConfigFile(s.o.Dir), err)
-		}
-		s.o.Log.Info("the key was replaced, by another controller or before this start", "key", r.ID)
-		own = current
-	}
-	earlier, err := r.earlier(own)
+	keys, err := r.open(own)
 	if err != nil {
 		return err
 	}
-	s.use(own, earlier)
+	if keys == nil {
+		return s.changed(ctx, r, own)
+	}
+	if own.key.ID() != r.ID {
+		if err := keys[0].write(s.o.Dir); err != nil {
+			return fmt.Errorf("the key that replaced the one in %s cannot be written: %w", ConfigFile(s.o.Dir), err)
+		}
+		s.o.Log.Info("the key was replaced, by another controller or before this start", "key", r.ID)
+	}
+	s.use(keys)
 	return nil
 }
 
@@ -136,10 +133,11 @@ func (s *Service) first(ctx context.Context, c Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", ConfigFile(s.o.Dir), err)
 	}
-	if err := s.store(ctx, nil, own, nil, false); err != nil {
+	keys := []held{own}
+	if err := s.store(ctx, nil, keys, false); err != nil {
 		return err
 	}
-	s.use(own, nil)
+	s.use(keys)
 	return nil
 }
 
@@ -152,37 +150,34 @@ func (s *Service) changed(ctx context.Context, r *record, own held) error {
 	if err != nil || old.key.ID() != r.ID {
 		return s.errKeyMismatch(r.ID)
 	}
-	earlier, err := r.earlier(old)
+	keys, err := r.open(old)
 	if err != nil {
 		return err
 	}
-	earlier = append(slices.DeleteFunc(earlier, func(h held) bool { return h.key.ID() == own.key.ID() }), old)
-	if err := s.store(ctx, r, own, earlier, true); err != nil {
+	keys = slices.DeleteFunc(keys, func(h held) bool { return h.key.ID() == own.key.ID() }) // used before
+	keys = append([]held{own}, keys...)
+	if err := s.store(ctx, r, keys, true); err != nil {
 		return err
 	}
 	s.o.Log.Info("the settings of the encryption have changed; what is kept is sealed again", "key", own.key.ID())
-	s.use(own, earlier)
+	s.use(keys)
 	return nil
 }
 
 // set takes over the keys.
-func (s *Service) set(current held, earlier []held) {
-	s.current, s.earlier = current, earlier
-	var others []*Key
-	for _, h := range earlier {
-		others = append(others, h.key)
+func (s *Service) set(keys []held) {
+	s.keys = keys
+	var earlier []*Key
+	for _, h := range keys[1:] {
+		earlier = append(earlier, h.key)
 	}
-	if s.ring == nil {
-		s.ring = NewRing(current.key, others...)
-	} else {
-		s.ring.Set(current.key, others...)
-	}
+	s.Set(keys[0].key, earlier...)
 }
 
 // use takes over keys whose current one is in the file, and seals with it what earlier keys sealed
 // in the settings files: the pass of another controller does not change those of this home.
-func (s *Service) use(current held, earlier []held) {
-	s.set(current, earlier)
+func (s *Service) use(keys []held) {
+	s.set(keys)
 	var f Found
 	if err := s.renewFiles(&f); err != nil {
 		s.o.Log.Error("the settings files are not sealed with the current key; aaa:rotate-key -resume tries it again", "error", err)
@@ -190,14 +185,6 @@ func (s *Service) use(current held, earlier []held) {
 		s.o.Log.Info("the settings files are sealed with the current key", "sealed", f.Renewed)
 	}
 }
-
-// Seal protects plaintext; Open needs the same purpose.
-func (s *Service) Seal(plaintext, purpose []byte) ([]byte, error) {
-	return s.ring.Seal(plaintext, purpose)
-}
-
-// Open returns the plaintext: ErrForeign, ErrForged.
-func (s *Service) Open(sealed, purpose []byte) ([]byte, error) { return s.ring.Open(sealed, purpose) }
 
 // Rotate makes a new key and salt at random, with the parameters of now, and seals everything
 // again. Should it be interrupted, the next start goes on.
@@ -215,10 +202,10 @@ func (s *Service) newKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r == nil || r.ID != s.current.key.ID() {
+	if r == nil || r.ID != s.keys[0].key.ID() {
 		return errOvertaken
 	}
-	c := s.current.Config
+	c := s.keys[0].Config
 	c.Key, c.Salt = "", ""
 	if _, err := c.complete(); err != nil {
 		return err
@@ -229,11 +216,11 @@ func (s *Service) newKey(ctx context.Context) error {
 	}
 	// The datastore first: a start that finds the earlier key in the file gets the new one from
 	// there. The other way round the earlier key would be lost.
-	earlier := append(slices.Clone(s.earlier), s.current)
-	if err := s.store(ctx, r, next, earlier, true); err != nil {
+	keys := append([]held{next}, s.keys...)
+	if err := s.store(ctx, r, keys, true); err != nil {
 		return err
 	}
-	s.set(next, earlier)
+	s.set(keys)
 	if err := c.write(s.o.Dir); err != nil {
 		return fmt.Errorf("the new key is in use, and cannot be written to %s: %w; the next start tries again, nothing is lost", ConfigFile(s.o.Dir), err)
 	}
@@ -257,7 +244,12 @@ func (s *Service) Info(ctx context.Context) (Info, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Info{Key: s.ring.CurrentID(), Retired: s.ring.EarlierIDs(), Pending: r != nil && r.Pending, Params: s.current.Params}, nil
+	i := Info{Key: s.keys[0].key.ID(), Pending: r != nil && r.Pending, Params: s.keys[0].Params}
+	for _, h := range s.keys[1:] {
+		i.Retired = append(i.Retired, h.key.ID())
+	}
+	slices.Sort(i.Retired)
+	return i, nil
 }
 
 // Run follows other controllers, and ends a pass that was interrupted, until ctx ends.

@@ -113,7 +113,7 @@ func (s *Service) openAll(v any, at string) (any, error) {
 func (s *Service) renewFiles(found *Found) error {
 	s.files.Lock()
 	defer s.files.Unlock()
-	if len(s.ring.EarlierIDs()) == 0 {
+	if len(s.now.Load().all) == 1 {
 		return nil
 	}
 	files := []string{s.o.Dir.Etc("sec.ini")}
@@ -136,9 +136,9 @@ func (s *Service) renewFiles(found *Found) error {
 		if err != nil {
 			return err
 		}
-		next, f := s.ring.Renew(text)
-		found.add(f)
-		if f.Renewed == 0 {
+		before := found.Renewed
+		next := s.Renew(text, found)
+		if found.Renewed == before {
 			continue
 		}
 		if err := home.WriteFile(path, next, info.Mode().Perm()); err != nil {

@@ -132,7 +132,7 @@ func TestExportAndImport(t *testing.T) {
 		write(t, to.Dir.SSL(name), string(text))
 	}
 	v := a.now.Load()
-	in := Import{Ctl: "c.jks", CtlPassword: v.ctlPassword, Alias: "controller", Trust: "t.jks", TrustPassword: v.trustPassword, Protocols: "TLSv1.3"}
+	in := Import{Ctl: "c.jks", CtlPassword: v.CtlPassword, Alias: "controller", Trust: "t.jks", TrustPassword: v.TrustPassword, Protocols: "TLSv1.3"}
 	for _, spoil := range []func(*Import){
 		func(i *Import) { i.CtlPassword = "another" }, func(i *Import) { i.Ctl = "../c.jks" }, func(i *Import) { i.Alias = "nobody" },
 		func(i *Import) { i.Protocols = "SSLv3" }, func(i *Import) { i.Suites = "TLS_NONE" }, func(i *Import) { i.Trust = "none.jks" },

@@ -1,6 +1,7 @@
 package keystore
 
 import (
+	"bytes"
 	"context"
 	"crypto/subtle"
 	"crypto/x509"
@@ -25,7 +26,7 @@ func (s *Service) Request() ([]byte, error) {
 // CheckPassword compares with the password of the controller keystore; the fault
 // is Denied.
 func (s *Service) CheckPassword(password string) error {
-	if subtle.ConstantTimeCompare([]byte(password), []byte(s.now.Load().ctlPassword)) != 1 {
+	if subtle.ConstantTimeCompare([]byte(password), []byte(s.now.Load().CtlPassword)) != 1 {
 		return fault.New(fault.Denied, "the keystore password is wrong")
 	}
 	return nil
@@ -45,18 +46,14 @@ func (s *Service) SetCertificate(ctx context.Context, alias, text string) error 
 		if !samePublic(certs[0].PublicKey, st.key.Public()) {
 			return fault.New(fault.Invalid, "the certificate is not for the key of this controller: ask the CA with the request of getCtlCertificateReq, and send its certificate first")
 		}
-		chain := complete(certs, st.nodes)
+		chain := complete(certs, st.trusted())
 		if err := checkChain(chain, now); err != nil {
 			return err
 		}
-		var raw [][]byte
-		for _, c := range chain {
-			raw = append(raw, c.Raw)
-		}
-		if err := putKey(ks, st.alias, st.ctlPassword, st.key, raw, now); err != nil {
+		if err := putKey(ks, st.Alias, st.CtlPassword, st.key, raw(chain), now); err != nil {
 			return err
 		}
-		if alias == "" || sameAlias(alias, st.alias) {
+		if alias == "" || sameAlias(alias, st.Alias) {
 			return nil
 		}
 		if err := checkAlias(alias); err != nil {
@@ -69,21 +66,18 @@ func (s *Service) SetCertificate(ctx context.Context, alias, text string) error 
 	})
 }
 
-// complete adds CAs that the trust keystore has to a chain.
-func complete(chain []*x509.Certificate, nodes map[string]*x509.Certificate) []*x509.Certificate {
+// complete adds to a chain the CAs that continue it.
+func complete(chain, cas []*x509.Certificate) []*x509.Certificate {
 	out := append([]*x509.Certificate{}, chain...)
 	for len(out) < maxChain {
 		last := out[len(out)-1]
-		if last.CheckSignatureFrom(last) == nil {
-			break
-		}
 		var next *x509.Certificate
-		for _, name := range slices.Sorted(maps.Keys(nodes)) {
-			if c := nodes[name]; c.IsCA && last.CheckSignatureFrom(c) == nil {
+		for _, c := range cas {
+			if last.CheckSignatureFrom(c) == nil {
 				next = c
 			}
 		}
-		if next == nil {
+		if next == nil || bytes.Equal(last.RawSubject, last.RawIssuer) {
 			break
 		}
 		out = append(out, next)

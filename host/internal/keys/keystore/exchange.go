@@ -19,7 +19,7 @@ func (s *Service) Export() ([]string, error) {
 	for _, p := range []struct {
 		name string
 		b    []byte
-	}{{"_ctlKeystore.jks", st.ctl}, {"_trustKeystore.jks", st.trust}} {
+	}{{"_ctlKeystore.jks", st.Ctl}, {"_trustKeystore.jks", st.Trust}} {
 		path := s.o.Dir.SSL(s.config.Bundle + p.name)
 		if err := home.WriteFile(path, p.b, 0o600); err != nil {
 			return nil, err
@@ -42,13 +42,13 @@ func (s *Service) Import(ctx context.Context, i Import) error {
 	if !s.config.UseMDSAL {
 		return fault.New(fault.Unsupported, "the keystores are the files of configuration/ssl, there is nothing to import into; with <use-mdsal> true they are in the datastore")
 	}
-	next := saved{ctlPassword: i.CtlPassword, trustPassword: i.TrustPassword, alias: i.Alias, protocols: list(i.Protocols), suites: list(i.Suites)}
-	next.alias = cmp.Or(next.alias, s.config.Alias)
+	next := saved{CtlPassword: i.CtlPassword, TrustPassword: i.TrustPassword, Alias: i.Alias, Protocols: list(i.Protocols), Suites: list(i.Suites)}
+	next.Alias = cmp.Or(next.Alias, s.config.Alias)
 	for _, p := range []struct {
 		name, password string
 		to             *[]byte
-	}{{i.Ctl, i.CtlPassword, &next.ctl}, {i.Trust, i.TrustPassword, &next.trust}} {
-		b, err := s.importable(p.name, p.password, next.alias)
+	}{{i.Ctl, i.CtlPassword, &next.Ctl}, {i.Trust, i.TrustPassword, &next.Trust}} {
+		b, err := s.importable(p.name, p.password, next.Alias)
 		if err != nil {
 			return fault.Wrap(fault.Invalid, err, "%s: %v; nothing was imported", p.name, err)
 		}

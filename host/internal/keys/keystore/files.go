@@ -21,12 +21,12 @@ type fileStorage struct {
 
 func (f *fileStorage) load(context.Context) (saved, error) {
 	c := f.config
-	s := saved{ctlPassword: c.Password, trustPassword: c.TrustPassword, alias: c.Alias, protocols: list(c.Protocols), suites: c.suites()}
+	s := saved{CtlPassword: c.Password, TrustPassword: c.TrustPassword, Alias: c.Alias, Protocols: list(c.Protocols), Suites: c.suites()}
 	missing := 0
 	for _, p := range []struct {
 		name string
 		to   *[]byte
-	}{{c.Name, &s.ctl}, {c.TrustName, &s.trust}} {
+	}{{c.Name, &s.Ctl}, {c.TrustName, &s.Trust}} {
 		path := f.dir.SSL(p.name)
 		b, err := readFile(path, maxStore)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +52,7 @@ func (f *fileStorage) save(_ context.Context, s saved) error {
 	for _, p := range []struct {
 		name     string
 		old, now []byte
-	}{{f.config.TrustName, f.last.trust, s.trust}, {f.config.Name, f.last.ctl, s.ctl}} {
+	}{{f.config.TrustName, f.last.Trust, s.Trust}, {f.config.Name, f.last.Ctl, s.Ctl}} {
 		if p.old != nil && bytes.Equal(p.old, p.now) {
 			continue
 		}
@@ -77,10 +77,10 @@ var errNone = errors.New("keystore: none yet")
 
 // saved is all that is kept of the two keystores.
 type saved struct {
-	ctl, trust                 []byte // as Java reads them
-	ctlPassword, trustPassword string
-	alias                      string
-	protocols, suites          []string
+	Ctl, Trust                 []byte // as Java reads them
+	CtlPassword, TrustPassword string
+	Alias                      string
+	Protocols, Suites          []string
 }
 
 // storage keeps keystores; save replaces the old ones as a whole or not at all.

@@ -3,6 +3,7 @@ package keystore
 import (
 	"bytes"
 	"crypto"
+	"crypto/sha1" //nolint:gosec // what JKS has
 	"crypto/x509"
 	"encoding/binary"
 	"errors"
@@ -18,7 +19,7 @@ const maxStore = 16 << 20
 const x509Type = "X.509"
 
 // ErrPassword says that a keystore does not open with its password.
-var ErrPassword = errors.New("the password is wrong, or the keystore was altered")
+var ErrPassword = errors.New("the password is wrong, or the keystore is damaged: altered or cut off")
 
 func newJKS() jks.KeyStore { return jks.New(jks.WithOrderedAliases()) }
 
@@ -30,7 +31,7 @@ func decode(b []byte, password, alias string) (jks.KeyStore, error) {
 		return ks, fmt.Errorf("the keystore has %d bytes, at most %d are read", len(b), maxStore)
 	}
 	if len(b) < 4 {
-		return ks, fmt.Errorf("damaged: %w", errCut)
+		return ks, errors.New("damaged: it is cut off")
 	}
 	switch magic := binary.BigEndian.Uint32(b); {
 	case magic == 0xcececece:
@@ -40,14 +41,26 @@ func decode(b []byte, password, alias string) (jks.KeyStore, error) {
 	case magic != 0xfeedfeed:
 		return ks, errors.New("damaged, or not a keystore: neither JKS nor PKCS #12")
 	}
-	if err := scanJKS(b); err != nil {
-		return ks, fmt.Errorf("damaged: %w", err)
-	}
-	if err := ks.Load(bytes.NewReader(b), []byte(password)); err != nil {
-		// Its structure is whole, so it is the digest over password and content.
+	if !intact(b, password) {
 		return ks, ErrPassword
 	}
+	if err := ks.Load(bytes.NewReader(b), []byte(password)); err != nil {
+		return ks, fmt.Errorf("damaged: %w", err)
+	}
 	return ks, nil
+}
+
+// intact compares the digest at the end of a JKS file with that of password and content. The library does so only
+// after it has allocated what each length in the file asks for.
+func intact(b []byte, password string) bool {
+	h := sha1.New() //nolint:gosec // what JKS has
+	for _, c := range []byte(password) {
+		h.Write([]byte{0, c})
+	}
+	end := max(0, len(b)-sha1.Size)
+	h.Write([]byte("Mighty Aphrodite"))
+	h.Write(b[:end])
+	return bytes.Equal(h.Sum(nil), b[end:])
 }
 
 func encode(ks jks.KeyStore, password string) ([]byte, error) {

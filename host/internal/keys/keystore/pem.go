@@ -58,6 +58,14 @@ func ParseCertificates(text string) ([]*x509.Certificate, error) {
 // Bare is DER in base64 on one line, as the RPCs answer it.
 func Bare(der []byte) string { return base64.StdEncoding.EncodeToString(der) }
 
+// raw is the certificates in DER.
+func raw(certs []*x509.Certificate) (der [][]byte) {
+	for _, c := range certs {
+		der = append(der, c.Raw)
+	}
+	return der
+}
+
 // PEM is DER between markers, 64 characters a line.
 func PEM(kind string, der ...[]byte) []byte {
 	var b bytes.Buffer

@@ -1,6 +1,7 @@
 package keystore
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -54,13 +55,9 @@ func (f *Files) read() error {
 	if err != nil {
 		return err
 	}
-	var chain []*x509.Certificate
-	for _, der := range pair.Certificate {
-		c, err := x509.ParseCertificate(der)
-		if err != nil {
-			return err
-		}
-		chain = append(chain, c)
+	chain, err := x509.ParseCertificates(bytes.Join(pair.Certificate, nil))
+	if err != nil {
+		return err
 	}
 	c := f.config.Clone()
 	c.Certificates = []tls.Certificate{pair}

@@ -6,13 +6,12 @@ import (
 	"crypto"
 	"crypto/x509"
 	"encoding/asn1"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 
 	jks "github.com/pavlo-v-chernykh/keystore-go/v4"
 	"software.sslmate.com/src/go-pkcs12"
@@ -67,14 +66,18 @@ type p12File struct {
 // decodePKCS12 reads a PKCS #12 file into the form that we keep. A key without a
 // name gets the alias of the settings; certificates without one are numbered.
 func decodePKCS12(b []byte, password, alias string) (jks.KeyStore, error) {
+	var certs, keys []p12Entry
 	bags, err := p12Bags(b, password)
-	if errors.Is(err, errOtherCipher) {
-		return decodeNameless(b, password, alias)
+	switch {
+	case err == nil:
+		certs, keys, err = p12Entries(bags, password)
+	case errors.Is(err, errOtherCipher):
+		certs, keys, err = p12Nameless(b, password)
 	}
 	if err != nil {
 		return newJKS(), err
 	}
-	return p12Entries(bags, password, alias)
+	return p12Store(certs, keys, password, alias)
 }
 
 // p12Bags checks the MAC and returns what is in the file, decrypted but for its keys.
@@ -131,47 +134,68 @@ func strictASN1(b []byte, to any) error {
 	return err
 }
 
-// p12Cert is a certificate of a file with what is said of it.
-type p12Cert struct {
+// p12Entry is a certificate or a key of a file with what is said of it.
+type p12Entry struct {
 	cert    *x509.Certificate
+	key     crypto.Signer
 	name    string
 	id      []byte
 	trusted bool
 }
 
-// p12Entries makes the entries that Java makes of the bags: a key has the chain of
-// the certificate with its id, and what is marked is trusted. Certificates alone,
-// without any mark, are all trusted: other programs know no mark.
-func p12Entries(bags []p12Bag, password, alias string) (jks.KeyStore, error) {
-	ks, now := newJKS(), time.Now()
-	var certs []p12Cert
-	type namedKey struct {
-		key  crypto.Signer
-		name string
-		id   []byte
-	}
-	var keys []namedKey
-	marked := false
+// p12Entries reads the bags.
+func p12Entries(bags []p12Bag, password string) (certs, keys []p12Entry, err error) {
 	for _, b := range bags {
-		name, id, trusted := b.about()
+		e := b.about()
 		switch {
 		case b.ID.Equal(oidCertBag):
-			c, err := b.certificate()
-			if err != nil {
-				return ks, damagedP12(err)
+			if e.cert, err = b.certificate(); err != nil {
+				return nil, nil, damagedP12(err)
 			}
-			certs = append(certs, p12Cert{c, name, id, trusted})
-			marked = marked || trusted
+			certs = append(certs, e)
 		case b.ID.Equal(oidKeyBag), b.ID.Equal(oidShroudedBag):
-			k, err := b.key(password)
-			if err != nil {
-				return ks, err
+			if e.key, err = b.key(password); err != nil {
+				return nil, nil, err
 			}
-			keys = append(keys, namedKey{k, name, id})
+			keys = append(keys, e)
 		default:
-			return ks, fmt.Errorf("the PKCS #12 keystore holds something else than keys and certificates (a bag of type %s); take it out: keytool -delete", b.ID)
+			return nil, nil, fmt.Errorf("the PKCS #12 keystore holds something else than keys and certificates (a bag of type %s); take it out: keytool -delete", b.ID)
 		}
 	}
+	return certs, keys, nil
+}
+
+// p12Nameless reads a file with a cipher that only the library knows, such as the
+// RC2 of old programs. It knows no names.
+func p12Nameless(b []byte, password string) (certs, keys []p12Entry, err error) {
+	key, leaf, all, err := pkcs12.DecodeChain(b, password)
+	switch {
+	case errors.Is(err, pkcs12.ErrIncorrectPassword):
+		return nil, nil, ErrPassword
+	case err == nil:
+		signer, ok := key.(crypto.Signer)
+		if !ok {
+			return nil, nil, errors.New("the key of the PKCS #12 keystore is neither RSA nor EC")
+		}
+		keys, all = []p12Entry{{key: signer}}, append(all, leaf)
+	default:
+		var trustErr error
+		if all, trustErr = pkcs12.DecodeTrustStore(b, password); trustErr != nil {
+			return nil, nil, fmt.Errorf("not readable: %w; convert it: keytool -importkeystore -deststoretype JKS", err)
+		}
+	}
+	for _, c := range all {
+		certs = append(certs, p12Entry{cert: c})
+	}
+	return certs, keys, nil
+}
+
+// p12Store makes the entries that Java makes: a key has the chain of
+// the certificate with its id, and what is marked is trusted. Certificates alone,
+// without any mark, are all trusted: other programs know no mark.
+func p12Store(certs, keys []p12Entry, password, alias string) (jks.KeyStore, error) {
+	ks, now := newJKS(), time.Now()
+	marked := slices.ContainsFunc(certs, func(c p12Entry) bool { return c.trusted })
 	for _, k := range keys {
 		k.name = cmp.Or(k.name, alias)
 		if ks.IsPrivateKeyEntry(k.name) {
@@ -205,50 +229,37 @@ func p12Entries(bags []p12Bag, password, alias string) (jks.KeyStore, error) {
 }
 
 // p12Chain is the certificate of a key and, one after the other, those of its issuers.
-func p12Chain(certs []p12Cert, key crypto.Signer, id []byte) [][]byte {
-	var last *x509.Certificate
+func p12Chain(certs []p12Entry, key crypto.Signer, id []byte) [][]byte {
+	var leaf *x509.Certificate
+	var all []*x509.Certificate
 	for _, c := range certs {
-		if !c.trusted && samePublic(c.cert.PublicKey, key.Public()) && (last == nil || id != nil && bytes.Equal(c.id, id)) {
-			last = c.cert
+		all = append(all, c.cert)
+		if !c.trusted && samePublic(c.cert.PublicKey, key.Public()) && (leaf == nil || id != nil && bytes.Equal(c.id, id)) {
+			leaf = c.cert
 		}
 	}
-	var out [][]byte
-	for last != nil && len(out) < maxChain {
-		out = append(out, last.Raw)
-		var next *x509.Certificate
-		for _, c := range certs {
-			if bytes.Equal(c.cert.RawSubject, last.RawIssuer) && !bytes.Equal(last.RawSubject, last.RawIssuer) && last.CheckSignatureFrom(c.cert) == nil {
-				next = c.cert
-			}
-		}
-		last = next
+	if leaf == nil {
+		return nil
 	}
-	return out
+	return raw(complete([]*x509.Certificate{leaf}, all))
 }
 
 // about reads the attributes: Java writes aliases in lower case.
-func (b p12Bag) about() (name string, id []byte, trusted bool) {
+func (b p12Bag) about() (e p12Entry) {
 	for _, a := range b.Attributes {
 		switch {
 		case a.ID.Equal(oidFriendlyName):
-			var v asn1.RawValue
-			if strictASN1(a.Value.Bytes, &v) == nil && v.Tag == asn1.TagBMPString && len(v.Bytes)%2 == 0 {
-				units := make([]uint16, len(v.Bytes)/2)
-				for i := range units {
-					units[i] = binary.BigEndian.Uint16(v.Bytes[2*i:])
-				}
-				name = strings.ToLower(string(utf16.Decode(units)))
-			}
-			if checkAlias(name) != nil {
-				name = ""
+			var text string
+			if strictASN1(a.Value.Bytes, &text) == nil && checkAlias(text) == nil {
+				e.name = strings.ToLower(text)
 			}
 		case a.ID.Equal(oidLocalKeyID):
-			_ = strictASN1(a.Value.Bytes, &id) // without, keys and certificates match by themselves
+			_ = strictASN1(a.Value.Bytes, &e.id) // without, keys and certificates match by themselves
 		case a.ID.Equal(oidJavaTrusted):
-			trusted = true
+			e.trusted = true
 		}
 	}
-	return name, id, trusted
+	return e
 }
 
 func (b p12Bag) certificate() (*x509.Certificate, error) {
@@ -286,36 +297,4 @@ func (b p12Bag) key(password string) (crypto.Signer, error) {
 		return nil, errors.New("a key of the PKCS #12 keystore is neither RSA nor EC")
 	}
 	return key, nil
-}
-
-// decodeNameless reads a file with a cipher that only the library knows, such as the
-// RC2 of old programs. It knows no names.
-func decodeNameless(b []byte, password, alias string) (ks jks.KeyStore, err error) {
-	ks = newJKS()
-	now := time.Now()
-	key, leaf, more, err := pkcs12.DecodeChain(b, password)
-	if errors.Is(err, pkcs12.ErrIncorrectPassword) {
-		return ks, ErrPassword
-	}
-	if err == nil {
-		signer, ok := key.(crypto.Signer)
-		if !ok {
-			return ks, errors.New("the key of the PKCS #12 keystore is neither RSA nor EC")
-		}
-		chain := [][]byte{leaf.Raw}
-		for _, c := range more {
-			chain = append(chain, c.Raw)
-		}
-		return ks, putKey(ks, alias, password, signer, chain, now)
-	}
-	certs, trustErr := pkcs12.DecodeTrustStore(b, password)
-	if trustErr != nil {
-		return ks, fmt.Errorf("not readable: %w; convert it: keytool -importkeystore -deststoretype JKS", err)
-	}
-	for i, c := range certs {
-		if err := putTrusted(ks, "certificate-"+strconv.Itoa(i+1), c.Raw, now); err != nil {
-			return ks, err
-		}
-	}
-	return ks, nil
 }

@@ -9,6 +9,7 @@ import (
 	"crypto/sha1" //nolint:gosec // the same
 	"crypto/sha256"
 	"crypto/sha512"
+	"crypto/x509/pkix"
 	"encoding/asn1"
 	"errors"
 	"fmt"
@@ -33,10 +34,7 @@ var (
 		"1.2.840.113549.2.10": sha512.New384, "1.2.840.113549.2.11": sha512.New}
 )
 
-type p12Algorithm struct {
-	ID         asn1.ObjectIdentifier
-	Parameters asn1.RawValue `asn1:"optional"`
-}
+type p12Algorithm pkix.AlgorithmIdentifier
 
 type p12Mac struct {
 	Mac struct {
@@ -73,13 +71,13 @@ func (m p12Mac) check(content []byte, password string) error {
 
 // key derives the key of the MAC, and says of which hash it is.
 func (m p12Mac) key(password string) (func() hash.Hash, []byte, error) {
-	if m.Mac.Algorithm.ID.Equal(oidPBMAC1) { // RFC 9579: salt and count of the file itself do not count
+	if m.Mac.Algorithm.Algorithm.Equal(oidPBMAC1) { // RFC 9579: salt and count of the file itself do not count
 		var p struct{ Derivation, Mac p12Algorithm }
 		if err := strictASN1(m.Mac.Algorithm.Parameters.FullBytes, &p); err != nil {
 			return nil, nil, damagedP12(err)
 		}
-		h, known := prfs[p.Mac.ID.String()]
-		if !known || len(p.Mac.ID) == 0 {
+		h, known := prfs[p.Mac.Algorithm.String()]
+		if !known || len(p.Mac.Algorithm) == 0 {
 			return nil, nil, errOtherCipher
 		}
 		key, err := p.Derivation.pbkdf2(password, 0)
@@ -88,7 +86,7 @@ func (m p12Mac) key(password string) (func() hash.Hash, []byte, error) {
 		}
 		return h, key, err
 	}
-	h, known := digests[m.Mac.Algorithm.ID.String()]
+	h, known := digests[m.Mac.Algorithm.Algorithm.String()]
 	if !known {
 		return nil, nil, errOtherCipher
 	}
@@ -104,9 +102,9 @@ func (a p12Algorithm) decrypt(b []byte, password string) ([]byte, error) {
 	var iv []byte
 	var err error
 	switch {
-	case a.ID.Equal(oidPBES2):
+	case a.Algorithm.Equal(oidPBES2):
 		block, iv, err = a.pbes2(password)
-	case a.ID.Equal(oid3DES):
+	case a.Algorithm.Equal(oid3DES):
 		var p struct {
 			Salt       []byte
 			Iterations int
@@ -143,7 +141,7 @@ func (a p12Algorithm) pbes2(password string) (cipher.Block, []byte, error) {
 	if err := strictASN1(a.Parameters.FullBytes, &p); err != nil {
 		return nil, nil, err
 	}
-	size, known := aesCiphers[p.Cipher.ID.String()]
+	size, known := aesCiphers[p.Cipher.Algorithm.String()]
 	if !known {
 		return nil, nil, errOtherCipher
 	}
@@ -165,7 +163,7 @@ const maxMacKey = 128
 // pbkdf2 derives a key as the parameters of RFC 8018 say, of a size in bytes; 0 =
 // of theirs, which must be there.
 func (a p12Algorithm) pbkdf2(password string, size int) ([]byte, error) {
-	if !a.ID.Equal(oidPBKDF2) {
+	if !a.Algorithm.Equal(oidPBKDF2) {
 		return nil, errOtherCipher
 	}
 	var d struct {
@@ -180,7 +178,7 @@ func (a p12Algorithm) pbkdf2(password string, size int) ([]byte, error) {
 	if err := checkIterations(d.Iterations); err != nil {
 		return nil, err
 	}
-	prf, known := prfs[d.PRF.ID.String()]
+	prf, known := prfs[d.PRF.Algorithm.String()]
 	if !known {
 		return nil, errOtherCipher
 	}

@@ -7,19 +7,8 @@ import (
 	"strings"
 )
 
-var protocols = []struct {
-	name    string
-	version uint16
-}{{"TLSv1", tls.VersionTLS10}, {"TLSv1.1", tls.VersionTLS11}, {"TLSv1.2", tls.VersionTLS12}, {"TLSv1.3", tls.VersionTLS13}}
-
-// Protocols are the TLS protocols of the runtime, in Java's spelling.
-func Protocols() []string {
-	var out []string
-	for _, p := range protocols {
-		out = append(out, p.name)
-	}
-	return out
-}
+// Protocols are the TLS protocols of the runtime, in Java's spelling, from TLS 1.0 on.
+func Protocols() []string { return []string{"TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"} }
 
 // Suite is a cipher suite of the runtime.
 type Suite struct {
@@ -55,16 +44,11 @@ func newPolicy(names, suites []string) (policy, error) {
 	var p policy
 	var picked []uint16
 	for _, n := range names {
-		i := slices.IndexFunc(protocols, func(x struct {
-			name    string
-			version uint16
-		}) bool {
-			return strings.EqualFold(x.name, n)
-		})
+		i := slices.IndexFunc(Protocols(), func(name string) bool { return strings.EqualFold(name, n) })
 		if i < 0 {
 			return p, fmt.Errorf("<tls-protocols>: %q is not one of %s", n, strings.Join(Protocols(), ", "))
 		}
-		if v := protocols[i].version; !slices.Contains(picked, v) {
+		if v := tls.VersionTLS10 + uint16(i); !slices.Contains(picked, v) {
 			picked = append(picked, v)
 		}
 	}

@@ -1,11 +1,11 @@
 package keystore
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"fmt"
-	"slices"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/sdk/fault"
@@ -19,111 +19,70 @@ type Sealer interface {
 
 const (
 	namespace = "keystore"
-	chunkSize = 256 << 10 // an etcd cluster takes 1.5 MiB at once by default
+	pieceSize = 256 << 10
 )
 
-// sealedStorage are the keystores of a bundle in the datastore: a head that says
-// what there is, and the two keystores in chunks.
+// sealedStorage are the keystores of a bundle in the datastore, sealed in pieces: a text has a largest size.
 type sealedStorage struct {
 	store  datastore.Store
 	sealer Sealer
 	bundle string
 
-	revision datastore.Revision // of the head
+	revision datastore.Revision // of the first piece, which every change writes
 }
 
-type head struct {
-	CtlPassword   string   `json:"ctlPassword"`
-	TrustPassword string   `json:"trustPassword"`
-	Alias         string   `json:"alias"`
-	Protocols     []string `json:"protocols,omitempty"`
-	Suites        []string `json:"suites,omitempty"`
-	Ctl           int      `json:"ctl"` // chunks
-	Trust         int      `json:"trust"`
-}
+func (d *sealedStorage) key(piece int) string { return fmt.Sprintf("%s/%04d", d.bundle, piece) }
 
-func (d *sealedStorage) key(part string) string { return d.bundle + "/" + part }
-
-func (d *sealedStorage) chunkKey(which string, i int) string {
-	return d.key(fmt.Sprintf("%s/%04d", which, i))
-}
-
-func (d *sealedStorage) aad(key string) []byte { return []byte(namespace + "/" + key) }
+func aad(key string) []byte { return []byte(namespace + "/" + key) }
 
 func (d *sealedStorage) load(ctx context.Context) (s saved, err error) {
+	var text bytes.Buffer
+	var revision datastore.Revision
 	err = d.store.View(ctx, func(v datastore.Snapshot) error {
-		open := func(key string) ([]byte, datastore.Revision, error) {
-			e, err := v.Get(namespace, key)
+		for e, err := range v.Range(namespace, datastore.RangeOptions{Prefix: d.bundle + "/"}) {
 			if err != nil {
-				return nil, 0, err
+				return err
 			}
-			plain, err := d.sealer.Open(e.Value, d.aad(key))
+			plain, err := d.sealer.Open(e.Value, aad(e.Key))
 			if err != nil {
-				return nil, 0, fmt.Errorf("the keystores of bundle %s in the datastore do not open: %w; is the key of aaa-encrypt-service-config.xml that of this cluster?", d.bundle, err)
+				return fmt.Errorf("the keystores of bundle %s in the datastore do not open: %w; is the key of aaa-encrypt-service-config.xml that of this cluster?", d.bundle, err)
 			}
-			return plain, e.Revision, nil
-		}
-		b, revision, err := open(d.key("head"))
-		if errors.Is(err, datastore.ErrNotFound) {
-			return errNone
-		}
-		if err != nil {
-			return err
-		}
-		var h head
-		if err := json.Unmarshal(b, &h); err != nil {
-			return fmt.Errorf("the keystores of bundle %s in the datastore are damaged: %w", d.bundle, err)
-		}
-		s = saved{ctlPassword: h.CtlPassword, trustPassword: h.TrustPassword, alias: h.Alias, protocols: h.Protocols, suites: h.Suites}
-		for _, p := range []struct {
-			which string
-			n     int
-			to    *[]byte
-		}{{"ctl", h.Ctl, &s.ctl}, {"trust", h.Trust, &s.trust}} {
-			for i := range p.n {
-				b, _, err := open(d.chunkKey(p.which, i))
-				if err != nil {
-					return err
-				}
-				*p.to = append(*p.to, b...)
+			text.Write(plain)
+			if e.Key == d.key(0) {
+				revision = e.Revision
 			}
 		}
-		d.revision = revision
 		return nil
 	})
-	return s, err
+	if err != nil {
+		return s, err
+	}
+	if revision == 0 {
+		return s, errNone
+	}
+	if err := gob.NewDecoder(&text).Decode(&s); err != nil {
+		return s, fmt.Errorf("the keystores of bundle %s in the datastore are damaged: %w", d.bundle, err)
+	}
+	d.revision = revision
+	return s, nil
 }
 
 func (d *sealedStorage) save(ctx context.Context, s saved) error {
-	h := head{CtlPassword: s.ctlPassword, TrustPassword: s.trustPassword, Alias: s.alias, Protocols: s.protocols, Suites: s.suites}
-	var ops []datastore.Op
-	put := func(key string, plain []byte) error {
-		b, err := d.sealer.Seal(plain, d.aad(key))
-		ops = append(ops, datastore.Put(namespace, key, b))
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(s); err != nil {
 		return err
 	}
-	for _, p := range []struct {
-		which string
-		b     []byte
-		n     *int
-	}{{"ctl", s.ctl, &h.Ctl}, {"trust", s.trust, &h.Trust}} {
-		ops = append(ops, datastore.DeletePrefix(namespace, d.key(p.which+"/")))
-		for chunk := range slices.Chunk(p.b, chunkSize) {
-			if err := put(d.chunkKey(p.which, *p.n), chunk); err != nil {
-				return err
-			}
-			*p.n++
+	ops := []datastore.Op{datastore.DeletePrefix(namespace, d.bundle+"/")}
+	for piece := 0; text.Len() > 0; piece++ {
+		key := d.key(piece)
+		sealed, err := d.sealer.Seal(text.Next(pieceSize), aad(key))
+		if err != nil {
+			return err
 		}
-	}
-	b, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	if err := put(d.key("head"), b); err != nil {
-		return err
+		ops = append(ops, datastore.Put(namespace, key, sealed))
 	}
 	revision, err := d.store.Commit(ctx, datastore.Txn{Ops: ops,
-		Compares: []datastore.Compare{{Namespace: namespace, Key: d.key("head"), Revision: d.revision}}})
+		Compares: []datastore.Compare{{Namespace: namespace, Key: d.key(0), Revision: d.revision}}})
 	if errors.Is(err, datastore.ErrConflict) {
 		return fault.Wrap(fault.Unavailable, err, "another node changed the keystores at the same time; try again")
 	}
@@ -137,7 +96,7 @@ func (d *sealedStorage) save(ctx context.Context, s saved) error {
 func (d *sealedStorage) current(r datastore.Revision) bool { return d.revision >= r }
 
 func (d *sealedStorage) follow(ctx context.Context, changed func(datastore.Revision)) error {
-	return datastore.Changed(ctx, d.store, []datastore.Prefix{{Namespace: namespace, Key: d.key("head")}}, func(_ context.Context, b *datastore.Batch) error {
+	return datastore.Changed(ctx, d.store, []datastore.Prefix{{Namespace: namespace, Key: d.key(0)}}, func(_ context.Context, b *datastore.Batch) error {
 		if b == nil {
 			changed(d.store.Revision())
 		} else {

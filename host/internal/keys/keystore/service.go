@@ -119,7 +119,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 // protected with them.
 func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (saved, error) {
 	c := &s.config
-	if (have.ctl != nil && c.Password == "") || (have.trust != nil && c.TrustPassword == "") {
+	if (have.Ctl != nil && c.Password == "") || (have.Trust != nil && c.TrustPassword == "") {
 		return have, fmt.Errorf("%s: <store-password> is empty, and there is a keystore in configuration/ssl already; put its password in, or move the keystore away to have a new one", ConfigFile(s.o.Dir))
 	}
 	for path, p := range map[string]*string{ctlPasswordPath: &c.Password, trustPasswordPath: &c.TrustPassword} {
@@ -139,14 +139,14 @@ func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (save
 		}
 	}
 	now := s.o.Now()
-	have.ctlPassword, have.trustPassword, have.alias, have.protocols, have.suites = c.Password, c.TrustPassword, c.Alias, list(c.Protocols), c.suites()
+	have.CtlPassword, have.TrustPassword, have.Alias, have.Protocols, have.Suites = c.Password, c.TrustPassword, c.Alias, list(c.Protocols), c.suites()
 	var err error
-	if have.trust == nil {
-		if have.trust, err = encode(newJKS(), c.TrustPassword); err != nil {
+	if have.Trust == nil {
+		if have.Trust, err = encode(newJKS(), c.TrustPassword); err != nil {
 			return have, err
 		}
 	}
-	if have.ctl == nil {
+	if have.Ctl == nil {
 		key, der, err := c.selfSigned(now, s.o.Names)
 		if err != nil {
 			return have, err
@@ -155,7 +155,7 @@ func (s *Service) create(ctx context.Context, f *xmlfile.File, have saved) (save
 		if err := putKey(ks, c.Alias, c.Password, key, [][]byte{der}, now); err != nil {
 			return have, err
 		}
-		if have.ctl, err = encode(ks, c.Password); err != nil {
+		if have.Ctl, err = encode(ks, c.Password); err != nil {
 			return have, err
 		}
 	}
@@ -187,21 +187,21 @@ func (s *Service) place(name string) string {
 // parse makes a state of what is kept.
 func (s *Service) parse(v saved) (*state, error) {
 	st := &state{saved: v}
-	ctl, err := decode(v.ctl, v.ctlPassword, v.alias)
+	ctl, err := decode(v.Ctl, v.CtlPassword, v.Alias)
 	if err == nil {
-		st.key, st.chain, err = getKey(ctl, v.alias, v.ctlPassword)
+		st.key, st.chain, err = getKey(ctl, v.Alias, v.CtlPassword)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.place(s.config.Name), err)
 	}
-	trust, err := decode(v.trust, v.trustPassword, v.alias)
+	trust, err := decode(v.Trust, v.TrustPassword, v.Alias)
 	if err == nil {
 		st.nodes, err = trusted(trust)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.place(s.config.TrustName), err)
 	}
-	st.policy, err = newPolicy(v.protocols, v.suites)
+	st.policy, err = newPolicy(v.Protocols, v.Suites)
 	return st, err
 }
 
@@ -229,11 +229,11 @@ func (s *Service) change(ctx context.Context, w which, f func(*state, jks.KeySto
 
 func (s *Service) changeLocked(ctx context.Context, w which, f func(*state, jks.KeyStore) error) error {
 	old := s.now.Load()
-	b, password := old.ctl, old.ctlPassword
+	b, password := old.Ctl, old.CtlPassword
 	if w == trustStore {
-		b, password = old.trust, old.trustPassword
+		b, password = old.Trust, old.TrustPassword
 	}
-	ks, err := decode(b, password, old.alias)
+	ks, err := decode(b, password, old.Alias)
 	if err != nil {
 		return err
 	}
@@ -245,9 +245,9 @@ func (s *Service) changeLocked(ctx context.Context, w which, f func(*state, jks.
 	}
 	next := old.saved
 	if w == trustStore {
-		next.trust = b
+		next.Trust = b
 	} else {
-		next.ctl = b
+		next.Ctl = b
 	}
 	return s.replace(ctx, next)
 }

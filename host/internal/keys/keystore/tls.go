@@ -41,10 +41,7 @@ func (s *Service) ServerTLS(o TLSOptions) *tls.Config {
 }
 
 func (st *state) serverTLS(o TLSOptions) *tls.Config {
-	cert := tls.Certificate{PrivateKey: st.key, Leaf: st.chain[0]}
-	for _, c := range st.chain {
-		cert.Certificate = append(cert.Certificate, c.Raw)
-	}
+	cert := tls.Certificate{Certificate: raw(st.chain), PrivateKey: st.key, Leaf: st.chain[0]}
 	c := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: o.MinVersion, MaxVersion: st.policy.max,
 		CipherSuites: st.policy.suites, ClientAuth: o.Clients, NextProtos: []string{"h2", "http/1.1"}}
 	if !st.policy.http2() {
@@ -66,12 +63,15 @@ func (s *Service) Pool() *x509.CertPool { return s.now.Load().pool() }
 
 // Trust returns the certificates of the trust keystore as PEM.
 func (s *Service) Trust(context.Context) ([]byte, error) {
-	st := s.now.Load()
-	var all [][]byte
-	for _, name := range slices.Sorted(maps.Keys(st.nodes)) {
-		all = append(all, st.nodes[name].Raw)
+	return PEM("CERTIFICATE", raw(s.now.Load().trusted())...), nil
+}
+
+// trusted are the certificates of the nodes, by alias.
+func (st *state) trusted() (all []*x509.Certificate) {
+	for _, alias := range slices.Sorted(maps.Keys(st.nodes)) {
+		all = append(all, st.nodes[alias])
 	}
-	return PEM("CERTIFICATE", all...), nil
+	return all
 }
 
 // Identity returns the controller's chain and key as PEM.
@@ -81,9 +81,5 @@ func (s *Service) Identity(context.Context) (certificate, key []byte, err error)
 	if err != nil {
 		return nil, nil, fault.Wrap(fault.Internal, err, "the controller's key cannot be encoded")
 	}
-	var chain [][]byte
-	for _, c := range st.chain {
-		chain = append(chain, c.Raw)
-	}
-	return PEM("CERTIFICATE", chain...), PEM("PRIVATE KEY", der), nil
+	return PEM("CERTIFICATE", raw(st.chain)...), PEM("PRIVATE KEY", der), nil
 }

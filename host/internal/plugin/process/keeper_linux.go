@@ -60,7 +60,9 @@ func (k *Keeper) Close() {
 // start starts a process of a user with f, which returns its pid.
 func (k *Keeper) start(user int, f func() (int, error)) (pid int, g *group, err error) {
 	if k == nil {
-		pid, err = f()
+		if pid, err = f(); err == nil { // another Keeper of this process must not take it for an orphan
+			limit(pid, user, map[int]uint64{unix.RLIMIT_RTTIME: mark(pid)})
+		}
 		return pid, nil, err
 	}
 	k.mu.Lock() // a process that is not in the list yet would be taken for an orphan
