@@ -6,9 +6,10 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/gosnmp/gosnmp"
+
 	"ctl.internal/internal/lab/simswitch"
 	"ctl.internal/internal/lab/snmpagent"
-	"ctl.internal/internal/lab/snmpwire"
 )
 
 // Options say what a network is. The zero value of each field but Topology has a use.
@@ -44,9 +45,9 @@ type Options struct {
 // V3User is a user with its passwords, which go into the switch list.
 type V3User struct {
 	Name         string
-	Auth         snmpwire.Auth
+	Auth         gosnmp.SnmpV3AuthProtocol
 	AuthPassword string
-	Priv         snmpwire.Priv
+	Priv         gosnmp.SnmpV3PrivProtocol
 	PrivPassword string
 }
 
@@ -73,7 +74,7 @@ func (o *Options) defaults() error {
 		o.WriteCommunity = "private"
 	}
 	if o.User.Name == "" {
-		o.User = V3User{"ops", snmpwire.SHA256, "authpass123", snmpwire.AES, "privpass123"}
+		o.User = V3User{"ops", gosnmp.SHA256, "authpass123", gosnmp.AES, "privpass123"}
 	}
 	if o.Hosts == 0 {
 		o.Hosts = 2

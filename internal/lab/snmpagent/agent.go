@@ -50,11 +50,10 @@ type Stats struct {
 // Agent is an SNMP agent without a socket. Its methods may be called at the same time.
 type Agent struct {
 	cfg     Config
-	keys    map[string]*lazyKeys
+	users   map[string]user
 	faults  atomic.Pointer[faults.Set]
 	life    atomic.Pointer[life]
-	salt    atomic.Uint64
-	pending sync.Map // int32 msgID or request-id of an inform → chan answer
+	pending sync.Map // request-id (2c) or msgID (3) of an inform → chan []byte
 
 	requests, answers, varbinds, sets, badAuth, badBER atomic.Uint64
 
@@ -68,17 +67,11 @@ type life struct {
 	started time.Time
 }
 
-// lazyKeys localizes the user's keys when they are first used, so that a
+// user is a user of version 3. Its keys are made when they are first used, so that a
 // thousand silent agents cost nothing.
-type lazyKeys struct {
-	user *snmpwire.User
-	once sync.Once
-	keys *snmpwire.Keys
-}
-
-func (l *lazyKeys) get(engineID []byte) *snmpwire.Keys {
-	l.once.Do(func() { l.keys = l.user.Localize(engineID) })
-	return l.keys
+type user struct {
+	*snmpwire.User
+	keys func() *snmpwire.Keys
 }
 
 // New makes an agent.
@@ -95,12 +88,9 @@ func New(cfg Config) *Agent {
 	if cfg.Started.IsZero() {
 		cfg.Started = cfg.Clock()
 	}
-	a := &Agent{cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
-	if len(cfg.Users) > 0 {
-		a.keys = make(map[string]*lazyKeys, len(cfg.Users))
-		for _, u := range cfg.Users {
-			a.keys[u.Name] = &lazyKeys{user: u}
-		}
+	a := &Agent{cfg: cfg, users: make(map[string]user, len(cfg.Users)), rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
+	for _, u := range cfg.Users {
+		a.users[u.Name] = user{u, sync.OnceValue(func() *snmpwire.Keys { return u.Localize(cfg.EngineID) })}
 	}
 	a.faults.Store(&faults.Set{})
 	a.life.Store(&life{cfg.Boots, cfg.Started})

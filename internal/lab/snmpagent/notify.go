@@ -1,12 +1,15 @@
 package snmpagent
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"time"
+
+	"github.com/gosnmp/gosnmp"
 
 	"ctl.internal/internal/lab/snmpwire"
 )
@@ -33,33 +36,20 @@ type Target struct {
 // errNoAnswer says that no try of an inform was answered.
 var errNoAnswer = errors.New("the inform was not answered")
 
-// answer is what came back for an inform.
-type answer struct {
-	pdu snmpwire.PDU
-	v3  *snmpwire.V3
-}
-
 // pendingKey keeps the numbers of versions 2c and 3 apart.
 type pendingKey struct {
 	v3 bool
-	id int32
+	id uint32
 }
 
-func (a *Agent) expect(key pendingKey) (<-chan answer, func()) {
-	c := make(chan answer, 1)
-	a.pending.Store(key, c)
-	return c, func() { a.pending.Delete(key) }
-}
-
-func (a *Agent) deliver(id int32, got answer) { a.deliverKey(pendingKey{false, id}, got) }
-
-func (a *Agent) deliverKey(key pendingKey, got answer) bool {
+// deliver hands a message to the inform that waits for it.
+func (a *Agent) deliver(key pendingKey, msg []byte) bool {
 	c, ok := a.pending.Load(key)
 	if !ok {
 		return false
 	}
 	select {
-	case c.(chan answer) <- got:
+	case c.(chan []byte) <- bytes.Clone(msg):
 	default: // a duplicate
 	}
 	return true
@@ -73,26 +63,67 @@ func (s *Server) Notify(ctx context.Context, to Target, n Notification) error {
 	}
 	switch {
 	case to.Version == snmpwire.Version1:
-		return s.write(to, snmpwire.EncodeTrapV1([]byte(to.Community), s.trapV1(n)))
+		return s.write(to, snmpwire.EncodeTrapV1(to.Community, s.trapV1(n)))
+	case to.Version == snmpwire.Version3 && to.User == nil:
+		return fmt.Errorf("trap to %s: version 3 needs a user", to.Addr)
 	case to.Version == snmpwire.Version3 && to.Inform:
 		return s.informV3(ctx, to, n)
-	case to.Version == snmpwire.Version3:
-		a := s.agent
-		out, err := a.encodeOwn(to, n.pdu(snmpwire.TrapV2, newID()))
+	case to.Version == snmpwire.Version3: // this engine is the authority
+		boots, now := s.agent.engineTime()
+		id := s.agent.cfg.EngineID
+		head := gosnmp.SnmpPacket{MsgID: newID(), MsgFlags: to.User.Level(), ContextEngineID: string(id)}
+		out, err := snmpwire.EncodeV3(head, to.User.Localize(id), boots, now, n.pdu(snmpwire.TrapV2, newID()))
 		if err != nil {
 			return err
 		}
 		return s.write(to, out)
 	case to.Inform:
 		id := newID()
-		msg := snmpwire.EncodeCommunity(snmpwire.Version2c, []byte(to.Community), n.pdu(snmpwire.InformRequest, id))
+		msg := snmpwire.EncodeCommunity(snmpwire.Version2c, to.Community, n.pdu(snmpwire.InformRequest, id))
 		_, err := s.ask(ctx, to, pendingKey{false, id}, msg)
 		return err
 	}
-	return s.write(to, snmpwire.EncodeCommunity(snmpwire.Version2c, []byte(to.Community), n.pdu(snmpwire.TrapV2, newID())))
+	return s.write(to, snmpwire.EncodeCommunity(snmpwire.Version2c, to.Community, n.pdu(snmpwire.TrapV2, newID())))
 }
 
-func newID() int32 { return rand.Int32() }
+// informV3 asks the receiver, who is the authority, for its engine id and
+// time, then sends (RFC 3414 section 4).
+func (s *Server) informV3(ctx context.Context, to Target, n Notification) error {
+	keys := &snmpwire.Keys{}
+	peer := keys
+	for step := 0; step < 3; step++ {
+		head := gosnmp.SnmpPacket{MsgID: newID(), MsgFlags: gosnmp.Reportable, ContextEngineID: string(s.agent.cfg.EngineID)}
+		pdu := snmpwire.PDU{Type: snmpwire.GetRequest, RequestID: int32(newID())}.Raw()
+		if step > 0 {
+			head.MsgFlags |= to.User.Level()
+			pdu = n.pdu(snmpwire.InformRequest, newID())
+		}
+		msg, err := snmpwire.EncodeV3(head, keys, int(peer.AuthoritativeEngineBoots), int(peer.AuthoritativeEngineTime), pdu)
+		if err != nil {
+			return err
+		}
+		in, err := s.ask(ctx, to, pendingKey{true, head.MsgID}, msg)
+		if err != nil {
+			return err
+		}
+		got, err := snmpwire.DecodeV3(in, nil)
+		if errors.Is(err, snmpwire.ErrSealed) && step > 0 {
+			got, err = snmpwire.DecodeV3(in, keys)
+		}
+		if err != nil {
+			return fmt.Errorf("inform to %s: %w", to.Addr, err)
+		}
+		if got.PDU.Type == snmpwire.Response {
+			return nil
+		}
+		if peer = got.USM(); peer.AuthoritativeEngineID != keys.AuthoritativeEngineID {
+			keys = to.User.Localize([]byte(peer.AuthoritativeEngineID))
+		}
+	}
+	return fmt.Errorf("inform to %s: the receiver answers with reports only", to.Addr)
+}
+
+func newID() uint32 { return rand.Uint32() >> 1 }
 
 func (s *Server) write(to Target, msg []byte) error {
 	if _, err := s.conn.WriteToUDPAddrPort(msg, to.Addr); err != nil {
@@ -102,16 +133,17 @@ func (s *Server) write(to Target, msg []byte) error {
 }
 
 // ask sends until there is an answer.
-func (s *Server) ask(ctx context.Context, to Target, key pendingKey, msg []byte) (answer, error) {
-	c, forget := s.agent.expect(key)
-	defer forget()
+func (s *Server) ask(ctx context.Context, to Target, key pendingKey, msg []byte) ([]byte, error) {
+	c := make(chan []byte, 1)
+	s.agent.pending.Store(key, c)
+	defer s.agent.pending.Delete(key)
 	timeout := to.Timeout
 	if timeout == 0 {
 		timeout = time.Second
 	}
 	for try := 0; try <= to.Retries; try++ {
 		if err := s.write(to, msg); err != nil {
-			return answer{}, err
+			return nil, err
 		}
 		t := time.NewTimer(timeout)
 		select {
@@ -121,13 +153,13 @@ func (s *Server) ask(ctx context.Context, to Target, key pendingKey, msg []byte)
 		case <-t.C:
 		case <-ctx.Done():
 			t.Stop()
-			return answer{}, ctx.Err()
+			return nil, ctx.Err()
 		case <-s.host.ctx.Done():
 			t.Stop()
-			return answer{}, s.host.ctx.Err()
+			return nil, s.host.ctx.Err()
 		}
 	}
-	return answer{}, fmt.Errorf("inform to %s: %w", to.Addr, errNoAnswer)
+	return nil, fmt.Errorf("inform to %s: %w", to.Addr, errNoAnswer)
 }
 
 // The first variable bindings of a version 2 notification, and the prefix of
@@ -139,12 +171,12 @@ const (
 	enterpriseID = 6 // the generic number of a trap that is not standard
 )
 
-func (n Notification) pdu(kind snmpwire.Tag, id int32) snmpwire.RawPDU {
+func (n Notification) pdu(kind snmpwire.Tag, id uint32) snmpwire.RawPDU {
 	list := append([]snmpwire.VarBind{
 		{Name: snmpwire.MustOID(sysUpTime), Value: snmpwire.Unsigned(snmpwire.TimeTicks, uint64(n.UpTime))},
 		{Name: snmpwire.MustOID(snmpTrapOID), Value: snmpwire.Object(n.Trap)},
 	}, n.VarBinds...)
-	return snmpwire.PDU{Type: kind, RequestID: id, VarBinds: list}.Raw()
+	return snmpwire.PDU{Type: kind, RequestID: int32(id), VarBinds: list}.Raw()
 }
 
 // trapV1 is RFC 3584 section 3.2.

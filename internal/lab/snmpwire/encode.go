@@ -139,8 +139,6 @@ func AppendVarBinds(dst []byte, list []VarBind) []byte {
 	return dst
 }
 
-func appendOctets(dst, b []byte) []byte { return append(appendHead(dst, OctetString, len(b)), b...) }
-
 // wrap puts a header before content.
 func wrap(tag Tag, content []byte) []byte {
 	return append(appendHead(make([]byte, 0, len(content)+5), tag, len(content)), content...)
