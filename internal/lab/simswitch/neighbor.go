@@ -71,35 +71,4 @@ const (
 func Discoveries() []Discovery { return []Discovery{LLDP, LLDPV2, CDP, Both, Mute} }
 
 // Discovery returns how the switch shows its neighbours.
-func (s *Switch) Discovery() Discovery {
-	if s.cfg.Discovery == "" {
-		return LLDP
-	}
-	return s.cfg.Discovery
-}
-
-// shows reports whether the switch has the MIB of a way.
-func (s *Switch) shows(d Discovery) bool {
-	own := s.Discovery()
-	return own == d || own == Both && (d == LLDP || d == CDP)
-}
-
-// shown hides objects from switches that do not have their MIB.
-func shown(d Discovery, objects []object) []object {
-	for i := range objects {
-		next, get := objects[i].Next, objects[i].Get
-		objects[i].Next = func(s *Switch, after, dst oid) (oid, bool) {
-			if !s.shows(d) {
-				return dst, false
-			}
-			return next(s, after, dst)
-		}
-		objects[i].Get = func(s *Switch, inst oid) (value, bool) {
-			if !s.shows(d) {
-				return value{}, false
-			}
-			return get(s, inst)
-		}
-	}
-	return objects
-}
+func (s *Switch) Discovery() Discovery { return s.cfg.Discovery }

@@ -89,17 +89,6 @@ func (s *Switch) TrapEnabled(number int) bool {
 	return p != nil && p.trap
 }
 
-// SetAdmin sets ifAdminStatus, as the switch's own console would; PortAdmin
-// is not called.
-func (s *Switch) SetAdmin(number int, up bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.port(number); p != nil && p.admin != up {
-		p.admin = up
-		s.linkChanged(p, p.carrier && !up, p.up())
-	}
-}
-
 // SetCarrier says whether there is a living peer at the other end. It
 // reports whether that changed ifOperStatus. A port that goes down forgets
 // its neighbours and learned addresses.

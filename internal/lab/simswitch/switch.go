@@ -81,7 +81,10 @@ func New(cfg Config) (*Switch, error) {
 	if !cfg.Address.Addr().Is4() {
 		return nil, fmt.Errorf("switch %s: the management address %s is not IPv4", cfg.Name, cfg.Address)
 	}
-	if cfg.Discovery != "" && !slices.Contains(Discoveries(), cfg.Discovery) {
+	if cfg.Discovery == "" {
+		cfg.Discovery = LLDP
+	}
+	if !slices.Contains(Discoveries(), cfg.Discovery) {
 		return nil, fmt.Errorf("switch %s: neighbours cannot be shown by %.20q; one of %v is possible", cfg.Name, cfg.Discovery, Discoveries())
 	}
 	if cfg.Clock == nil {
@@ -113,7 +116,7 @@ func New(cfg Config) (*Switch, error) {
 }
 
 // MIB returns the view of the switch that an agent serves. One schema, from
-// NewSchema, serves all switches.
+// NewSchema, serves all switches that show their neighbours in the same way.
 func (s *Switch) MIB(schema *snmpagent.Schema[*Switch]) snmpagent.MIB { return schema.Bind(s, &s.mu) }
 
 // Name returns the name the switch was made with.
@@ -124,9 +127,6 @@ func (s *Switch) MAC() MAC { return s.cfg.MAC }
 
 // Profile returns the make of the switch.
 func (s *Switch) Profile() Profile { return s.cfg.Profile }
-
-// Ports returns the number of ports.
-func (s *Switch) Ports() int { return len(s.ports) }
 
 // UpTime returns sysUpTime, hundredths of a second.
 func (s *Switch) UpTime() uint32 { return s.upTime() }
