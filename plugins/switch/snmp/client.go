@@ -46,7 +46,7 @@ func NewClient(o Options) *Client {
 	if o.Timeout == 0 {
 		o.Timeout = 1500 * time.Millisecond
 	}
-	return &Client{opt: o, pool: newPool(o.Sockets, o.PerSwitch), learned: map[netip.AddrPort]*learned{}}
+	return &Client{opt: o, pool: newPool(o.Sockets), learned: map[netip.AddrPort]*learned{}}
 }
 
 // Close closes all sockets; calls under way fail.
@@ -76,7 +76,7 @@ func (c *Client) learnedOf(a netip.AddrPort) *learned {
 	defer c.mu.Unlock()
 	l := c.learned[a]
 	if l == nil {
-		l = &learned{}
+		l = &learned{busy: make(chan struct{}, c.opt.PerSwitch)}
 		c.learned[a] = l
 	}
 	return l
@@ -141,6 +141,12 @@ func (c *Client) use(ctx context.Context, t Target, f func(*session) error) erro
 }
 
 func (c *Client) once(ctx context.Context, t Target, l *learned, f func(*session) error) error {
+	select {
+	case l.busy <- struct{}{}:
+		defer func() { <-l.busy }()
+	case <-ctx.Done():
+		return &Error{Op: "waiting for requests to the same switch", OID: t.String(), Cause: ctx.Err()}
+	}
 	s, err := c.pool.acquire(ctx, t, func() (*session, error) { return c.open(ctx, t, l) })
 	if err != nil {
 		return err
