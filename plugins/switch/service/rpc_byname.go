@@ -2,14 +2,10 @@ package service
 
 import (
 	"context"
-	"fmt"
 
 	"ctl.internal/plugins/switch/mib"
-	"ctl.internal/plugins/switch/mibdriver"
-	"ctl.internal/plugins/switch/writes"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
-	"ctl.internal/sdk/switchdriver"
 )
 
 // byName registers the RPCs of module switch, which name switches and ports.
@@ -48,36 +44,18 @@ type done struct {
 }
 
 func (s *Service) changeVLAN(create bool) func(context.Context, vlanByName) (*done, error) {
-	what := "setting the ports of VLAN %d"
-	if create {
-		what = "making VLAN %d"
-	}
 	return func(ctx context.Context, in vlanByName) (*done, error) {
 		sw, err := s.named(in.Switch)
 		if err != nil {
 			return nil, err
 		}
-		var l fault.List
-		if !switchdriver.Printable(in.Name) {
-			l = append(l, fault.At(fault.Invalid, "vlan-name", "only printable ASCII characters can be in a name"))
-		}
-		names := s.ports(mib.MAC(sw.NodeId))
+		m := mib.MAC(sw.NodeId)
+		names := s.ports(m)
 		tagged, err := names.numbers(sw, "tagged", in.Tagged)
-		l = append(l, fault.All(err)...)
+		l := fault.All(err)
 		untagged, err := names.numbers(sw, "untagged", in.Untagged)
 		l = append(l, fault.All(err)...)
-		egress := mib.PortsOf(tagged...)
-		for _, p := range untagged {
-			if egress[p] {
-				l = append(l, fault.At(fault.Invalid, mibdriver.PathUntagged, "port %s is in the tagged list too", names.of(p)))
-			}
-		}
-		if len(l) > 0 {
-			return nil, l.Err()
-		}
-		v := &switchdriver.VLAN{VlanId: in.VLAN, Name: in.Name, EgressPorts: egress.Union(mib.PortsOf(untagged...)).Sorted(), UntaggedPorts: untagged}
-		err = s.change(ctx, mib.MAC(sw.NodeId), writes.Operation{Name: "WriteVlan", What: fmt.Sprintf(what, in.VLAN), VLAN: v, Create: create, SetPorts: true})
-		return &done{"SUCCESS"}, err
+		return &done{"SUCCESS"}, s.setVLAN(ctx, m, vlanChange{in.VLAN, in.Name, mib.PortsOf(tagged...), mib.PortsOf(untagged...), names, create, true}, l)
 	}
 }
 
