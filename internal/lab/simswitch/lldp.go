@@ -31,7 +31,8 @@ type nearRow struct {
 }
 
 type lldpStats struct {
-	changed, inserts, deletes, last uint32
+	changed uint32 // lldpStatsRemTablesLastChangeTime
+	last    uint32 // index of the newest neighbour
 }
 
 // chassis returns the LLDP chassis id of the switch.

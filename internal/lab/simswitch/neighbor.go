@@ -14,7 +14,6 @@ func (s *Switch) AddNeighbor(number int, n Neighbor) bool {
 		return false
 	}
 	s.lldp.last++
-	s.lldp.inserts++
 	s.lldp.changed = s.upTime()
 	r := nearRow{max(s.lldp.changed, 1), s.lldpPort(number), s.lldp.last, number, n}
 	i, _ := slices.BinarySearchFunc(s.near, r, func(a, b nearRow) int {
@@ -40,18 +39,9 @@ func (s *Switch) Neighbors(number int) int {
 func (s *Switch) forgetNeighbors(number int) {
 	before := len(s.near)
 	s.near = slices.DeleteFunc(s.near, func(r nearRow) bool { return r.port == number })
-	if gone := before - len(s.near); gone > 0 {
-		s.lldp.deletes += uint32(gone)
+	if len(s.near) < before {
 		s.lldp.changed = s.upTime()
 	}
-}
-
-// RemoteChanges returns lldpStatsRemTables' inserts and deletes, which the
-// trap lldpRemTablesChange carries.
-func (s *Switch) RemoteChanges() (inserts, deletes uint32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lldp.inserts, s.lldp.deletes
 }
 
 // Discovery is how a switch shows its neighbours by SNMP.

@@ -57,20 +57,19 @@ type Switch struct {
 	cfg   Config
 	since atomic.Int64 // when sysUpTime was 0, Unix nanoseconds
 
-	mu        sync.Mutex
-	scratch   snmpwire.OID
-	name      string
-	authTraps bool
-	ports     []port
-	ifs       []iface // in the order of ifIndex
-	vlans     []*vlan // in the order of their ids
-	active    []*vlan // see current; nil: not known
-	fdb       []fdbRow
-	statics   []staticRow
-	near      []nearRow
-	arp       []arpRow
-	stp       stp
-	lldp      lldpStats
+	mu      sync.Mutex
+	scratch snmpwire.OID
+	name    string
+	ports   []port
+	ifs     []iface // in the order of ifIndex
+	vlans   []*vlan // in the order of their ids
+	active  []*vlan // see current; nil: not known
+	fdb     []fdbRow
+	statics []staticRow
+	near    []nearRow
+	arp     []arpRow
+	stp     stp
+	lldp    lldpStats
 }
 
 // New makes a switch: all ports admin up, without a link, untagged in VLAN 1.
@@ -102,7 +101,7 @@ func New(cfg Config) (*Switch, error) {
 	if n := cfg.Profile.PortListLen; n > 0 && n*8 < cfg.Ports {
 		return nil, fmt.Errorf("switch %s: model %s has room for %d ports", cfg.Name, cfg.Profile.Model, n*8)
 	}
-	s := &Switch{cfg: cfg, name: cfg.Name, authTraps: true}
+	s := &Switch{cfg: cfg, name: cfg.Name}
 	s.since.Store(cfg.Started.Add(-cfg.UpTime).UnixNano())
 	s.makePorts()
 	s.stp = newSTP(cfg.MAC)
