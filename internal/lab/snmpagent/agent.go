@@ -53,7 +53,7 @@ type Agent struct {
 	users   map[string]user
 	faults  atomic.Pointer[faults.Set]
 	life    atomic.Pointer[life]
-	pending sync.Map // request-id (2c) or msgID (3) of an inform → chan []byte
+	pending sync.Map // chan []byte of the informs that wait for an answer
 
 	requests, answers, varbinds, sets, badAuth, badBER atomic.Uint64
 

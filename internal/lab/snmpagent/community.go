@@ -14,7 +14,7 @@ func (a *Agent) handleCommunity(f *faults.Set, in []byte) []byte {
 		return nil
 	}
 	if m.PDU.Type == snmpwire.Response {
-		a.deliver(pendingKey{false, uint32(m.PDU.RequestID)}, in)
+		a.deliver(in)
 		return nil
 	}
 	write := same(m.Community, a.cfg.WriteCommunity)

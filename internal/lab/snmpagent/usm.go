@@ -39,7 +39,7 @@ func (a *Agent) handleV3(f *faults.Set, in []byte) []byte {
 	case err != nil && !errors.Is(err, snmpwire.ErrSealed):
 		a.badBER.Add(1)
 		return nil
-	case m.MsgFlags&gosnmp.Reportable == 0 && a.deliver(pendingKey{true, m.MsgID}, in), len(a.users) == 0:
+	case m.MsgFlags&gosnmp.Reportable == 0 && a.deliver(in), len(a.users) == 0:
 		return nil
 	}
 	if m.USM().AuthoritativeEngineID != string(a.cfg.EngineID) {

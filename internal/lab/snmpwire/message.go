@@ -134,33 +134,7 @@ func decodeValue(tag Tag, b []byte) (Value, error) {
 
 // EncodeCommunity writes a message of version 1 or 2c.
 func EncodeCommunity(version int, community string, pdu RawPDU) []byte {
-	return envelope(version, community, pdu.encode())
-}
-
-func envelope(version int, community string, pdu []byte) []byte {
-	b := make([]byte, 0, len(pdu)+len(community)+16)
-	b = appendInt(b, Integer, int64(version))
+	b := appendInt(nil, Integer, int64(version))
 	b = append(appendHead(b, OctetString, len(community)), community...)
-	return wrap(Sequence, append(b, pdu...))
-}
-
-// Trap is the PDU of a version 1 trap (RFC 1157 section 4.1.6).
-type Trap struct {
-	Enterprise OID
-	Agent      [4]byte
-	Generic    int // 0 coldStart … 5 egpNeighborLoss, 6 enterpriseSpecific
-	Specific   int
-	Time       uint32 // sysUpTime, hundredths of a second
-	VarBinds   []VarBind
-}
-
-// EncodeTrapV1 writes a version 1 trap message.
-func EncodeTrapV1(community string, t Trap) []byte {
-	b := appendOID(nil, t.Enterprise)
-	b = append(appendHead(b, IPAddress, 4), t.Agent[:]...)
-	b = appendInt(b, Integer, int64(t.Generic))
-	b = appendInt(b, Integer, int64(t.Specific))
-	b = appendInt(b, TimeTicks, int64(t.Time))
-	b = append(b, wrap(Sequence, AppendVarBinds(nil, t.VarBinds))...)
-	return envelope(Version1, community, wrap(TrapV1, b))
+	return wrap(Sequence, append(b, pdu.encode()...))
 }

@@ -53,10 +53,25 @@ func v2c(community string, pdu snmpwire.RawPDU) []byte {
 	return snmpwire.EncodeCommunity(snmpwire.Version2c, community, pdu)
 }
 
+// trapV1 is a message of version 1.
+func trapV1(t testing.TB, trap gosnmp.SnmpTrap, vars ...snmpwire.VarBind) []byte {
+	t.Helper()
+	list, err := snmpwire.Variables(vars)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trap.AgentAddress = "192.0.2.1"
+	b, err := (&gosnmp.SnmpPacket{Version: gosnmp.Version1, Community: "public", PDUType: gosnmp.Trap, SnmpTrap: trap, Variables: list}).MarshalMsg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestWhoIsBelieved(t *testing.T) {
 	d := newDecoder(entry(1, "192.0.2.1", 161), v3Entry(2, "192.0.2.2"), entry(3, "192.0.2.3", 1161), entry(4, "192.0.2.3", 1162))
 	trap := pduOf(snmpwire.TrapV2, linkDown, linkVars...)
-	v1 := snmpwire.EncodeTrapV1("public", snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: 2, Time: 4200, VarBinds: linkVars})
+	v1 := trapV1(t, gosnmp.SnmpTrap{Enterprise: "1.3.6.1.4.1.9", GenericTrap: 2, Timestamp: 4200}, linkVars...)
 	for name, c := range map[string]struct {
 		from  string
 		msg   []byte
@@ -101,10 +116,10 @@ func TestWhoIsBelieved(t *testing.T) {
 func TestKinds(t *testing.T) {
 	d := newDecoder(entry(1, "192.0.2.1", 161))
 	enterprise := func(oid string, specific int) []byte {
-		return snmpwire.EncodeTrapV1("public", snmpwire.Trap{Enterprise: snmpwire.MustOID(oid), Generic: 6, Specific: specific})
+		return trapV1(t, gosnmp.SnmpTrap{Enterprise: oid, GenericTrap: 6, SpecificTrap: specific})
 	}
 	generic := func(n int) []byte {
-		return snmpwire.EncodeTrapV1("public", snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: n})
+		return trapV1(t, gosnmp.SnmpTrap{Enterprise: "1.3.6.1.4.1.9", GenericTrap: n})
 	}
 	second := func(oid string) []byte { return v2c("public", pduOf(snmpwire.TrapV2, snmpwire.MustOID(oid))) }
 	for name, c := range map[string]struct {
@@ -264,7 +279,7 @@ func TestListChanges(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add(v2c("public", pduOf(snmpwire.TrapV2, linkDown, linkVars...)))
 	f.Add(v2c("public", pduOf(snmpwire.InformRequest, linkDown, linkVars...)))
-	f.Add(snmpwire.EncodeTrapV1("public", snmpwire.Trap{Enterprise: snmpwire.OID{1, 3, 6, 1, 4, 1, 9}, Generic: 2, VarBinds: linkVars}))
+	f.Add(trapV1(f, gosnmp.SnmpTrap{Enterprise: "1.3.6.1.4.1.9", GenericTrap: 2}, linkVars...))
 	user := ops(f)
 	f.Add(secure{user, []byte{0x80, 0, 0x1f, 0x88, 4, 'a'}, 3, 1000, gosnmp.AuthPriv}.message(f, pduOf(snmpwire.TrapV2, linkDown)))
 	f.Add(secure{user, engine.ID, 7, 3600, gosnmp.AuthPriv | gosnmp.Reportable}.message(f, pduOf(snmpwire.InformRequest, linkDown)))
