@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -52,9 +53,9 @@ type V3User struct {
 }
 
 func (o *Options) defaults() error {
-	if o.Ports == 0 {
-		o.Ports = 24
-	}
+	o.Ports, o.Hosts, o.UpTime = cmp.Or(o.Ports, 24), cmp.Or(o.Hosts, 2), cmp.Or(o.UpTime, time.Hour)
+	o.ReadCommunity, o.WriteCommunity = cmp.Or(o.ReadCommunity, "public"), cmp.Or(o.WriteCommunity, "private")
+	o.User = cmp.Or(o.User, V3User{"ops", gosnmp.SHA256, "authpass123", gosnmp.AES, "privpass123"})
 	if !o.Listen.IsValid() {
 		o.Listen = netip.MustParsePrefix("127.0.0.1/32")
 	}
@@ -66,21 +67,6 @@ func (o *Options) defaults() error {
 	}
 	if o.BasePort == 0 && !o.single() {
 		o.BasePort = 1161
-	}
-	if o.ReadCommunity == "" {
-		o.ReadCommunity = "public"
-	}
-	if o.WriteCommunity == "" {
-		o.WriteCommunity = "private"
-	}
-	if o.User.Name == "" {
-		o.User = V3User{"ops", gosnmp.SHA256, "authpass123", gosnmp.AES, "privpass123"}
-	}
-	if o.Hosts == 0 {
-		o.Hosts = 2
-	}
-	if o.UpTime == 0 {
-		o.UpTime = time.Hour
 	}
 	if o.Clock == nil {
 		o.Clock = time.Now

@@ -10,6 +10,7 @@
 package simswitch
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -80,24 +81,16 @@ func New(cfg Config) (*Switch, error) {
 	if !cfg.Address.Addr().Is4() {
 		return nil, fmt.Errorf("switch %s: the management address %s is not IPv4", cfg.Name, cfg.Address)
 	}
-	if cfg.Discovery == "" {
-		cfg.Discovery = LLDP
-	}
-	if !slices.Contains(Discoveries(), cfg.Discovery) {
+	if cfg.Discovery = cmp.Or(cfg.Discovery, LLDP); !slices.Contains(Discoveries(), cfg.Discovery) {
 		return nil, fmt.Errorf("switch %s: neighbours cannot be shown by %.20q; one of %v is possible", cfg.Name, cfg.Discovery, Discoveries())
 	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	if cfg.Started.IsZero() {
-		cfg.Started = cfg.Clock()
-	}
 	if cfg.Profile.Model == "" {
 		cfg.Profile = Profiles()[0]
 	}
-	if cfg.Profile.SVI == 0 {
-		cfg.Profile.SVI = 5121
-	}
+	cfg.Started, cfg.Profile.SVI = cmp.Or(cfg.Started, cfg.Clock()), cmp.Or(cfg.Profile.SVI, 5121)
 	if n := cfg.Profile.PortListLen; n > 0 && n*8 < cfg.Ports {
 		return nil, fmt.Errorf("switch %s: model %s has room for %d ports", cfg.Name, cfg.Profile.Model, n*8)
 	}

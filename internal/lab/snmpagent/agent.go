@@ -8,6 +8,7 @@
 package snmpagent
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -76,18 +77,10 @@ type user struct {
 
 // New makes an agent.
 func New(cfg Config) *Agent {
-	if cfg.Boots == 0 {
-		cfg.Boots = 1
-	}
-	if cfg.MaxMessage == 0 {
-		cfg.MaxMessage = DefaultMaxMessage
-	}
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	if cfg.Started.IsZero() {
-		cfg.Started = cfg.Clock()
-	}
+	cfg.Boots, cfg.MaxMessage, cfg.Started = cmp.Or(cfg.Boots, 1), cmp.Or(cfg.MaxMessage, DefaultMaxMessage), cmp.Or(cfg.Started, cfg.Clock())
 	a := &Agent{cfg: cfg, users: make(map[string]user, len(cfg.Users)), rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
 	for _, u := range cfg.Users {
 		a.users[u.Name] = user{u, sync.OnceValue(func() *snmpwire.Keys { return u.Localize(cfg.EngineID) })}

@@ -94,15 +94,15 @@ func (s *Service) dailyCommands() []commands.Command {
 	}
 	return []commands.Command{
 		daily("switch:ports", "Show the ports of a switch", "State, speed, VLANs, spanning tree and neighbour of each port, read now.\n\nExample: switch:ports sw1 -w",
-			s.switchArg(true), []commands.Option{s.portOption()}, which, s.getPorts),
+			s.switchArg(true), []commands.Option{s.portOption()}, which, at(s, s.getPorts)),
 		daily("switch:vlans", "Show the VLANs of a switch or of all", "Read now, with the names of the ports.\n\nExample: switch:vlans sw1\n         switch:vlans --vlan 100",
 			s.switchArg(false), []commands.Option{vlanOption()}, func(in *commands.Invocation) (vlanIDIn, error) {
 				id, err := vlanID(in.Option("vlan"))
 				return vlanIDIn{in.Arg("switch"), id}, err
 			}, s.vlanLines),
 		daily("switch:counters", "Show rates and errors of the ports of a switch", "Bits a second and errors of the last two readings, of which the last is made now.\n\nExample: switch:counters sw1 -w",
-			s.switchArg(true), []commands.Option{s.portOption()}, which, s.counterLines),
-		daily("switch:stp", "Show the spanning tree of a switch", "State and root of each port, read now.\n\nExample: switch:stp sw1", s.switchArg(true), nil, which, s.stpLines),
+			s.switchArg(true), []commands.Option{s.portOption()}, which, at(s, s.counterLines)),
+		daily("switch:stp", "Show the spanning tree of a switch", "State and root of each port, read now.\n\nExample: switch:stp sw1", s.switchArg(true), nil, which, at(s, s.stpLines)),
 		daily("switch:neighbors", "Show who is attached to the switches", "The edges of the topology at the ports of a switch, or of all, and the neighbours that were not placed, with the reason.\n"+
 			"Shows what is known; switch:TopoDiscover asks the switches again.\n\nExample: switch:neighbors | grep false", s.switchArg(false), nil, which, s.neighborLines),
 		daily("switch:find", "Find where a MAC address, an IP address or a name is", "Asks all switches at the same time. How it is known:\n"+
@@ -134,7 +134,7 @@ func (s *Service) cmdFDB() commands.Command {
 		asked := fdbLinesIn{whichIn: whichIn{in.Arg("switch"), in.Option("port")}, VLAN: id, MAC: in.Option("mac")}
 		return paged(ctx, in, func(ctx context.Context, p pageIn) (shown, []fdbLine, pageOut, error) {
 			asked.pageIn = p
-			out, err := s.fdbLines(ctx, asked)
+			out, err := at(s, s.fdbLines)(ctx, asked)
 			if err != nil {
 				return nil, nil, pageOut{}, err
 			}
@@ -152,7 +152,7 @@ func (s *Service) cmdARP() commands.Command {
 		asked := arpLinesIn{whichIn: whichIn{Switch: in.Arg("switch")}, MAC: in.Option("mac")}
 		return paged(ctx, in, func(ctx context.Context, p pageIn) (shown, []arpLine, pageOut, error) {
 			asked.pageIn = p
-			out, err := s.arpLines(ctx, asked)
+			out, err := at(s, s.arpLines)(ctx, asked)
 			if err != nil {
 				return nil, nil, pageOut{}, err
 			}
@@ -281,7 +281,7 @@ func (s *Service) cmdVLANDel() commands.Command {
 			if err != nil {
 				return err
 			}
-			out, err := s.dropVLAN(ctx, vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}})
+			out, err := at(s, s.dropVLAN)(ctx, vlanByName{vlanIDIn: vlanIDIn{in.Arg("switch"), id}})
 			return doneVLAN(in, "is removed", id, out, err)
 		}}
 }

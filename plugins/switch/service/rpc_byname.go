@@ -6,29 +6,30 @@ import (
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/sdk/fault"
 	"ctl.internal/sdk/operations"
+	"ctl.internal/sdk/switchdriver"
 )
 
 // byName registers the RPCs of module switch, which name switches and ports.
 func (s *Service) byName(m operations.Mux) {
-	get(m, "switch:ports", s.getPorts)
+	get(m, "switch:ports", at(s, s.getPorts))
 	get(m, "switch:vlans", s.vlanLines)
-	get(m, "switch:fdb", s.fdbLines)
-	get(m, "switch:arp", s.arpLines)
-	get(m, "switch:stp", s.stpLines)
+	get(m, "switch:fdb", at(s, s.fdbLines))
+	get(m, "switch:arp", at(s, s.arpLines))
+	get(m, "switch:stp", at(s, s.stpLines))
 	get(m, "switch:neighbors", s.neighborLines)
 	get(m, "switch:find-address", s.findAddress)
 	get(m, "switch:history", s.historyLines)
-	get(m, "switch:counters", s.counterLines)
+	get(m, "switch:counters", at(s, s.counterLines))
 	get(m, "switch:edges", s.edgeLines)
 	get(m, "switch:traps", s.trapReport)
-	get(m, "switch:acls", s.aclLines)
+	get(m, "switch:acls", at(s, s.aclLines))
 	get(m, "switch:changes", tabled(s.changeTable))
 	get(m, "switch:drivers", tabled(s.driverTable))
 	get(m, "switch:vendors", s.vendorModels)
 	get(m, "switch:switches", s.switchLines)
 	get(m, "switch:vlan-add", s.changeVLAN(true))
 	get(m, "switch:vlan-set", s.changeVLAN(false))
-	get(m, "switch:vlan-del", s.dropVLAN)
+	get(m, "switch:vlan-del", at(s, s.dropVLAN))
 }
 
 // vlanByName is the input of changes of VLANs by names.
@@ -44,11 +45,7 @@ type done struct {
 }
 
 func (s *Service) changeVLAN(create bool) func(context.Context, vlanByName) (*done, error) {
-	return func(ctx context.Context, in vlanByName) (*done, error) {
-		sw, err := s.named(in.Switch)
-		if err != nil {
-			return nil, err
-		}
+	return at(s, func(ctx context.Context, sw *switchdriver.Switch, in vlanByName) (*done, error) {
 		m := mib.MAC(sw.NodeId)
 		names := s.ports(m)
 		tagged, err := names.numbers(sw, "tagged", in.Tagged)
@@ -56,13 +53,9 @@ func (s *Service) changeVLAN(create bool) func(context.Context, vlanByName) (*do
 		untagged, err := names.numbers(sw, "untagged", in.Untagged)
 		l = append(l, fault.All(err)...)
 		return &done{"SUCCESS"}, s.setVLAN(ctx, m, vlanChange{in.VLAN, in.Name, mib.PortsOf(tagged...), mib.PortsOf(untagged...), names, create, true}, l)
-	}
+	})
 }
 
-func (s *Service) dropVLAN(ctx context.Context, in vlanByName) (*done, error) {
-	sw, err := s.named(in.Switch)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) dropVLAN(ctx context.Context, sw *switchdriver.Switch, in vlanByName) (*done, error) {
 	return &done{"SUCCESS"}, s.deleteVLAN(ctx, vlanIn{nodeIn: nodeIn{mib.MAC(sw.NodeId)}, VLAN: in.VLAN})
 }

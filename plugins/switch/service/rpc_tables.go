@@ -50,22 +50,17 @@ type fdbLines struct {
 	pageOut
 }
 
-func (s *Service) fdbLines(ctx context.Context, in fdbLinesIn) (*fdbLines, error) {
-	sw, err := s.named(in.Switch)
+func (s *Service) fdbLines(ctx context.Context, sw *switchdriver.Switch, in fdbLinesIn) (*fdbLines, error) {
+	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
 	}
-	q := driver.Query{VLAN: in.VLAN, Cursor: in.Cursor, Limit: in.rows()}
-	if q.MAC, err = macOf(in.MAC); err != nil {
+	names := s.ports(mib.MAC(sw.NodeId))
+	port, err := names.number(sw, "port", in.Port)
+	if err != nil {
 		return nil, err
 	}
-	names := s.ports(mib.MAC(sw.NodeId))
-	if in.Port != "" {
-		if q.Port, err = names.number(sw, "port", in.Port); err != nil {
-			return nil, err
-		}
-	}
-	p, err := s.drivers.ReadFDB(ctx, sw, q)
+	p, err := s.drivers.ReadFDB(ctx, sw, driver.Query{VLAN: in.VLAN, MAC: mac, Port: port, Cursor: in.Cursor, Limit: in.rows()})
 	if err != nil {
 		return nil, err
 	}
@@ -103,16 +98,12 @@ type arpLines struct {
 	pageOut
 }
 
-func (s *Service) arpLines(ctx context.Context, in arpLinesIn) (*arpLines, error) {
-	sw, err := s.named(in.Switch)
+func (s *Service) arpLines(ctx context.Context, sw *switchdriver.Switch, in arpLinesIn) (*arpLines, error) {
+	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
 	}
-	q := driver.Query{Cursor: in.Cursor, Limit: in.rows()}
-	if q.MAC, err = macOf(in.MAC); err != nil {
-		return nil, err
-	}
-	p, err := s.drivers.ReadARP(ctx, sw, q)
+	p, err := s.drivers.ReadARP(ctx, sw, driver.Query{MAC: mac, Cursor: in.Cursor, Limit: in.rows()})
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +139,7 @@ type stpLines struct {
 	Entries []stpLine `json:"entry"`
 }
 
-func (s *Service) stpLines(ctx context.Context, in whichIn) (*stpLines, error) {
-	sw, err := s.named(in.Switch)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) stpLines(ctx context.Context, sw *switchdriver.Switch, in whichIn) (*stpLines, error) {
 	d, known, err := driver.For[switchdriver.STPReader](ctx, s.drivers, sw, "ReadStp")
 	if err != nil {
 		return nil, err
@@ -186,6 +173,8 @@ type vlanIDIn struct {
 	Switch string `json:"switch"`
 	VLAN   uint32 `json:"vlan-id"`
 }
+
+func (in vlanIDIn) which() string { return in.Switch }
 
 type vlanLine struct {
 	ofSwitch

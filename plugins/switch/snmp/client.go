@@ -4,6 +4,7 @@
 package snmp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -33,19 +34,8 @@ type Client struct {
 
 // NewClient makes a Client; Close ends it.
 func NewClient(o Options) *Client {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	def(&o.Retries, 2)
-	def(&o.Sockets, 256)
-	def(&o.PerSwitch, 4)
-	def(&o.VarBinds, 60)
-	o.Retries = max(o.Retries, 0)
-	if o.Timeout == 0 {
-		o.Timeout = 1500 * time.Millisecond
-	}
+	o.Timeout, o.Retries = cmp.Or(o.Timeout, 1500*time.Millisecond), max(cmp.Or(o.Retries, 2), 0)
+	o.Sockets, o.PerSwitch, o.VarBinds = cmp.Or(o.Sockets, 256), cmp.Or(o.PerSwitch, 4), cmp.Or(o.VarBinds, 60)
 	return &Client{opt: o, pool: newPool(o.Sockets), learned: map[netip.AddrPort]*learned{}}
 }
 
