@@ -134,7 +134,7 @@ func decodeValue(tag Tag, b []byte) (Value, error) {
 
 // EncodeCommunity writes a message of version 1 or 2c.
 func EncodeCommunity(version int, community string, pdu RawPDU) []byte {
-	b := appendInt(nil, Integer, int64(version))
+	b := appendInt(make([]byte, 0, len(pdu.VarBinds)+len(community)+64), Integer, int64(version))
 	b = append(appendHead(b, OctetString, len(community)), community...)
-	return wrap(Sequence, append(b, pdu.encode()...))
+	return enclose(pdu.append(b), 0, Sequence)
 }

@@ -42,11 +42,11 @@ type RawPDU struct {
 	VarBinds  []byte
 }
 
-func (p RawPDU) encode() []byte {
-	b := make([]byte, 0, len(p.VarBinds)+24)
-	b = appendInt(b, Integer, int64(p.RequestID))
-	b = appendInt(b, Integer, int64(p.Status))
-	b = appendInt(b, Integer, int64(p.Index))
-	b = appendHead(b, Sequence, len(p.VarBinds))
-	return wrap(p.Type, append(b, p.VarBinds...))
+func (p RawPDU) append(dst []byte) []byte {
+	from := len(dst)
+	dst = appendInt(dst, Integer, int64(p.RequestID))
+	dst = appendInt(dst, Integer, int64(p.Status))
+	dst = appendInt(dst, Integer, int64(p.Index))
+	dst = append(appendHead(dst, Sequence, len(p.VarBinds)), p.VarBinds...)
+	return enclose(dst, from, p.Type)
 }
