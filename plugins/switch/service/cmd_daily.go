@@ -132,13 +132,9 @@ func (s *Service) cmdFDB() commands.Command {
 			return err
 		}
 		asked := fdbLinesIn{whichIn: whichIn{in.Arg("switch"), in.Option("port")}, VLAN: id, MAC: in.Option("mac")}
-		return paged(ctx, in, func(ctx context.Context, p pageIn) (shown, []fdbLine, pageOut, error) {
+		return paged(ctx, in, func(ctx context.Context, p pageIn) (*page[fdbLine], error) {
 			asked.pageIn = p
-			out, err := at(s, s.fdbLines)(ctx, asked)
-			if err != nil {
-				return nil, nil, pageOut{}, err
-			}
-			return out, out.Entries, out.pageOut, nil
+			return at(s, s.fdbLines)(ctx, asked)
 		})
 	}
 	return c
@@ -150,20 +146,16 @@ func (s *Service) cmdARP() commands.Command {
 		Options: []commands.Option{macOption(), limitOption()}}
 	c.Run = func(ctx context.Context, in *commands.Invocation) error {
 		asked := arpLinesIn{whichIn: whichIn{Switch: in.Arg("switch")}, MAC: in.Option("mac")}
-		return paged(ctx, in, func(ctx context.Context, p pageIn) (shown, []arpLine, pageOut, error) {
+		return paged(ctx, in, func(ctx context.Context, p pageIn) (*page[arpLine], error) {
 			asked.pageIn = p
-			out, err := at(s, s.arpLines)(ctx, asked)
-			if err != nil {
-				return nil, nil, pageOut{}, err
-			}
-			return out, out.Entries, out.pageOut, nil
+			return at(s, s.arpLines)(ctx, asked)
 		})
 	}
 	return c
 }
 
 // paged shows a table page by page: as text a table each, as JSON one array.
-func paged[T any](ctx context.Context, in *commands.Invocation, read func(context.Context, pageIn) (shown, []T, pageOut, error)) error {
+func paged[T line](ctx context.Context, in *commands.Invocation, read func(context.Context, pageIn) (*page[T], error)) error {
 	left, err := last(in)
 	if err != nil {
 		return err
@@ -174,7 +166,7 @@ func paged[T any](ctx context.Context, in *commands.Invocation, read func(contex
 			p.Limit = left
 		}
 		call, cancel := context.WithTimeout(ctx, rpcTime)
-		out, rows, end, err := read(call, p)
+		out, err := read(call, p)
 		cancel()
 		if err != nil {
 			return err
@@ -184,31 +176,31 @@ func paged[T any](ctx context.Context, in *commands.Invocation, read func(contex
 				return err
 			}
 		}
-		if err := showPage(in, out, rows, entries, end); err != nil {
+		if err := showPage(in, out, entries); err != nil {
 			return err
 		}
-		entries += len(rows)
-		if left -= len(rows); end.Next == "" || limited && left <= 0 {
+		entries += len(out.Entries)
+		if left -= len(out.Entries); out.Next == "" || limited && left <= 0 {
 			if in.Format == "json" {
 				_, err = io.WriteString(in.Stdout, "]\n")
-			} else if end.Next != "" {
+			} else if out.Next != "" {
 				_, err = io.WriteString(in.Stderr, "There are more entries; --last 0 shows all, --vlan, --port and --mac choose.\n")
 			}
 			return err
 		}
-		p.Cursor = end.Next
+		p.Cursor = out.Next
 	}
 }
 
 // showPage writes a page that comes after some entries.
-func showPage[T any](in *commands.Invocation, out shown, rows []T, before int, end pageOut) error {
+func showPage[T line](in *commands.Invocation, out *page[T], before int) error {
 	if in.Format == "json" {
-		for _, note := range end.Partial {
+		for _, note := range out.Partial {
 			if _, err := io.WriteString(in.Stderr, "partial: "+note+"\n"); err != nil {
 				return err
 			}
 		}
-		for i, r := range rows {
+		for i, r := range out.Entries {
 			text, err := json.Marshal(r)
 			if err != nil {
 				return err
@@ -222,7 +214,7 @@ func showPage[T any](in *commands.Invocation, out shown, rows []T, before int, e
 		}
 		return nil
 	}
-	if len(rows) == 0 && (before > 0 || end.Next != "") {
+	if len(out.Entries) == 0 && (before > 0 || out.Next != "") {
 		return nil // a page in which nothing was chosen
 	}
 	text := out.text()

@@ -30,7 +30,25 @@ func macOf(text string) (uint64, error) {
 	return uint64(m), nil
 }
 
-// fdbLinesIn and fdbLines are RPC fdb of module switch.
+// page is a page of a long table.
+type page[T line] struct {
+	Entries []T `json:"entry"`
+	pageOut
+	columns []commands.Column
+}
+
+// line is an entry that the console shows in the columns of its table.
+type line interface{ cells() []any }
+
+func (p *page[T]) text() string {
+	t := commands.Table{Empty: "No entries.", Columns: p.columns}
+	for _, e := range p.Entries {
+		t.Add(e.cells()...)
+	}
+	return t.String() + cutNote(p.Partial)
+}
+
+// fdbLinesIn and fdbLine are RPC fdb of module switch.
 type fdbLinesIn struct {
 	whichIn
 	VLAN uint32 `json:"vlan-id"`
@@ -45,12 +63,9 @@ type fdbLine struct {
 	Type string `json:"type"`
 }
 
-type fdbLines struct {
-	Entries []fdbLine `json:"entry"`
-	pageOut
-}
+func (e fdbLine) cells() []any { return []any{e.VLAN, e.MAC, e.Port, e.Number, e.Type} }
 
-func (s *Service) fdbLines(ctx context.Context, sw *switchdriver.Switch, in fdbLinesIn) (*fdbLines, error) {
+func (s *Service) fdbLines(ctx context.Context, sw *switchdriver.Switch, in fdbLinesIn) (*page[fdbLine], error) {
 	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
@@ -64,22 +79,15 @@ func (s *Service) fdbLines(ctx context.Context, sw *switchdriver.Switch, in fdbL
 	if err != nil {
 		return nil, err
 	}
-	out := &fdbLines{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}}
+	out := &page[fdbLine]{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}, columns: []commands.Column{
+		{Title: "VLAN", Right: true}, {Title: "MAC address"}, {Title: "Port"}, {Title: "No", Right: true}, {Title: "Type"}}}
 	for _, e := range p.Entries {
 		out.Entries = append(out.Entries, fdbLine{e.VlanId, mib.MAC(e.Mac).String(), portID{names.of(e.Port), e.Port}, entryOf(sw, e).Type})
 	}
 	return out, nil
 }
 
-func (o *fdbLines) text() string {
-	t := commands.Table{Empty: "No entries.", Columns: []commands.Column{{Title: "VLAN", Right: true}, {Title: "MAC address"}, {Title: "Port"}, {Title: "No", Right: true}, {Title: "Type"}}}
-	for _, e := range o.Entries {
-		t.Add(e.VLAN, e.MAC, e.Port, e.Number, e.Type)
-	}
-	return t.String() + cutNote(o.Partial)
-}
-
-// arpLinesIn and arpLines are RPC arp of module switch.
+// arpLinesIn and arpLine are RPC arp of module switch.
 type arpLinesIn struct {
 	whichIn
 	MAC string `json:"mac-address"`
@@ -93,12 +101,9 @@ type arpLine struct {
 	Type    string `json:"type"`
 }
 
-type arpLines struct {
-	Entries []arpLine `json:"entry"`
-	pageOut
-}
+func (e arpLine) cells() []any { return []any{e.IP, e.MAC, e.IfIndex, e.Type} }
 
-func (s *Service) arpLines(ctx context.Context, sw *switchdriver.Switch, in arpLinesIn) (*arpLines, error) {
+func (s *Service) arpLines(ctx context.Context, sw *switchdriver.Switch, in arpLinesIn) (*page[arpLine], error) {
 	mac, err := macOf(in.MAC)
 	if err != nil {
 		return nil, err
@@ -107,7 +112,8 @@ func (s *Service) arpLines(ctx context.Context, sw *switchdriver.Switch, in arpL
 	if err != nil {
 		return nil, err
 	}
-	out := &arpLines{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}}
+	out := &page[arpLine]{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}, columns: []commands.Column{
+		{Title: "IP address"}, {Title: "MAC address"}, {Title: "Interface", Right: true}, {Title: "Type"}}}
 	for _, e := range p.Entries {
 		kind := map[int32]string{3: "dynamic", mib.ARPTypeStatic: "static"}[e.Type]
 		if kind == "" {
@@ -116,14 +122,6 @@ func (s *Service) arpLines(ctx context.Context, sw *switchdriver.Switch, in arpL
 		out.Entries = append(out.Entries, arpLine{e.IpAddress, mib.MAC(e.Mac).String(), e.IfIndex, kind})
 	}
 	return out, nil
-}
-
-func (o *arpLines) text() string {
-	t := commands.Table{Empty: "No entries.", Columns: []commands.Column{{Title: "IP address"}, {Title: "MAC address"}, {Title: "Interface", Right: true}, {Title: "Type"}}}
-	for _, e := range o.Entries {
-		t.Add(e.IP, e.MAC, e.IfIndex, e.Type)
-	}
-	return t.String() + cutNote(o.Partial)
 }
 
 type stpLine struct {
