@@ -2,7 +2,6 @@ package labctl
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,54 +17,36 @@ import (
 // maxAnswer bounds what a client reads from the control socket.
 const maxAnswer = 64 << 20
 
-// request is a command for a lab that runs. It goes through the control socket.
-type request[T any] struct {
-	use, short string // its name, then a word for each argument
-	do         func(lab T, args []string) (any, error)
-}
-
-func (r request[T]) name() string {
-	name, _, _ := strings.Cut(r.use, " ")
-	return name
-}
-
-// clientCommands are the command lines of requests.
-func clientCommands[T any](control *string, list []request[T]) (out []*cobra.Command) {
-	for _, r := range list {
-		out = append(out, &cobra.Command{Use: r.use, Short: r.short, Args: cobra.ExactArgs(strings.Count(r.use, " ")), SilenceUsage: true,
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return call(cmd.Context(), cmd.OutOrStdout(), *control, "/"+r.name()+"?"+url.Values{"arg": args}.Encode())
-			}})
+// clientCommands change a network that runs, by its control socket.
+func clientCommands(control *string) []*cobra.Command {
+	sub := func(use, short string, args int, method, path string, keys ...string) *cobra.Command {
+		return clientCommand(control, use, short, args, method, path, keys...)
 	}
-	return out
+	return []*cobra.Command{
+		sub("link A B up|down", "cut or mend the links between two switches", 3, "POST", "/link", "a", "b", "state"),
+		sub("fault SWITCH|all FAULTS", "make a switch misbehave, as loss=20,delay=100ms; none heals it", 2, "POST", "/fault", "switch", "faults"),
+		sub("restart SWITCH", "switch it off and on", 1, "POST", "/restart", "switch"),
+		sub("trap SWITCH OID", "send a notification", 2, "POST", "/trap", "switch", "oid"),
+		sub("traps-to TARGET", "send all traps to [KIND:]IP:PORT from now on, kinds as for --trap-to", 1, "POST", "/traps-to", "target"),
+		sub("traffic SWITCH PORT BITS ERRORS", "let so many bits a second pass a port, and so many faulty frames a second", 4, "POST", "/traffic", "switch", "port", "bits", "errors"),
+		sub("links", "print the links as JSON", 0, "GET", "/links"),
+		sub("switches", "print the switches as JSON", 0, "GET", "/switches"),
+	}
 }
 
-// handler answers requests at the control socket: a text as it is, anything else as JSON.
-func handler[T any](lab T, list []request[T]) http.Handler {
-	mux := http.NewServeMux()
-	for _, r := range list {
-		mux.HandleFunc("POST /"+r.name(), func(w http.ResponseWriter, q *http.Request) {
-			args := q.URL.Query()["arg"]
-			if len(args) != strings.Count(r.use, " ") {
-				http.Error(w, "the arguments are "+r.use, http.StatusBadRequest)
-				return
-			}
-			out, err := r.do(lab, args)
-			switch text, isText := out.(string); {
-			case err != nil:
-				http.Error(w, err.Error(), http.StatusBadRequest)
-			case isText:
-				fmt.Fprint(w, text)
-			case out != nil:
-				_ = json.NewEncoder(w).Encode(out) // the peer may be gone
-			}
-		})
-	}
-	return mux
+// clientCommand makes a request of its arguments, which are the keys of its query.
+func clientCommand(control *string, use, short string, args int, method, path string, keys ...string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(args), SilenceUsage: true, RunE: func(cmd *cobra.Command, args []string) error {
+		q := url.Values{}
+		for i, k := range keys {
+			q.Set(k, args[i])
+		}
+		return call(cmd.Context(), cmd.OutOrStdout(), *control, method, path+"?"+q.Encode())
+	}}
 }
 
 // call makes one request to the control socket and prints its answer.
-func call(ctx context.Context, out io.Writer, control, path string) error {
+func call(ctx context.Context, out io.Writer, control, method, path string) error {
 	if control == "" {
 		return errors.New("say which ctl-lab: --control SOCKET, the same that it was started with")
 	}
@@ -74,7 +55,7 @@ func call(ctx context.Context, out io.Writer, control, path string) error {
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", control)
 	}, DisableKeepAlives: true}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://ctl-lab"+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://ctl-lab"+path, nil)
 	if err != nil {
 		return err
 	}

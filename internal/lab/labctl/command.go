@@ -52,7 +52,7 @@ func Command() *cobra.Command {
 	p.BoolVar(&f.untilEOF, "until-eof", false, "end when standard input closes, too")
 	p.BoolVar(&f.asJSON, "json", false, "print the ready line as JSON")
 	cmd.PersistentFlags().StringVar(&f.control, "control", "", "unix socket to change the running network by")
-	cmd.AddCommand(clientCommands(&f.control, networkRequests())...)
+	cmd.AddCommand(clientCommands(&f.control)...)
 	cmd.AddCommand(routersCommand(&f.control), routerCommand(&f.control))
 	return cmd
 }

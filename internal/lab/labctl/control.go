@@ -1,7 +1,9 @@
 package labctl
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"ctl.internal/internal/lab/faults"
@@ -28,73 +30,80 @@ type linkView struct {
 	Up    bool   `json:"up"`
 }
 
-// networkRequests are those of a network of switches.
-func networkRequests() []request[*network.Network] {
-	return []request[*network.Network]{
-		{"link A B up|down", "cut or mend the links between two switches", func(n *network.Network, args []string) (any, error) {
-			if state := args[2]; state != "up" && state != "down" {
-				return nil, fmt.Errorf("link state %.20q: up or down belongs here", state)
-			}
-			return nil, n.SetLink(args[0], args[1], args[2] == "up")
-		}},
-		{"fault SWITCH|all FAULTS", "make a switch misbehave, as loss=20,delay=100ms; none heals it", setFaults},
-		{"restart SWITCH", "switch it off and on", func(n *network.Network, args []string) (any, error) { return nil, n.Restart(args[0]) }},
-		{"trap SWITCH OID", "send a notification", func(n *network.Network, args []string) (any, error) { return nil, n.Trap(args[0], args[1]) }},
-		{"traps-to TARGET", "send all traps to [KIND:]IP:PORT from now on, kinds as for --trap-to", func(n *network.Network, args []string) (any, error) {
-			t, err := parseTarget(args[0])
-			if err == nil {
-				n.SetTargets(t)
-			}
-			return nil, err
-		}},
-		{"traffic SWITCH PORT BITS ERRORS", "let so many bits a second pass a port, and so many faulty frames a second", setTraffic},
-		{"links", "print the links as JSON", links},
-		{"switches", "print the switches as JSON", switches},
-	}
-}
-
-func setFaults(n *network.Network, args []string) (any, error) {
-	f, err := faults.Parse(args[1])
-	if err != nil {
-		return nil, err
-	}
-	if args[0] != "all" {
-		return nil, n.SetFaults(args[0], f)
-	}
-	for _, node := range n.Nodes() {
-		node.Server.Agent().SetFaults(f)
-	}
-	return nil, nil
-}
-
-func setTraffic(n *network.Network, args []string) (any, error) {
-	node, err := n.Node(args[0])
-	if err != nil {
-		return nil, err
-	}
-	var number [3]uint64
-	for i, what := range []string{"port", "bits", "errors"} {
-		if number[i], err = strconv.ParseUint(args[i+1], 10, 40); err != nil {
-			return nil, fmt.Errorf("%s %.20q: a number from 0 to 2^40 belongs here", what, args[i+1])
+// handler is the control interface: GET /switches, GET /links, and POST /link,
+// /fault, /restart, /trap, /traffic, /traps-to with parameters in the query.
+func handler(n *network.Network) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /switches", func(w http.ResponseWriter, _ *http.Request) {
+		views := []switchView{}
+		for _, node := range n.Nodes() {
+			a := node.Server.Agent()
+			views = append(views, switchView{node.Name(), node.MAC().String(), node.Server.Addr().String(),
+				node.Profile().Model, a.Faults().String(), a.Stats()})
 		}
+		answer(w, views)
+	})
+	mux.HandleFunc("GET /links", func(w http.ResponseWriter, _ *http.Request) {
+		views := []linkView{}
+		for _, l := range n.Links() {
+			views = append(views, linkView{l.A.Switch, l.A.Port, l.B.Switch, l.B.Port, l.Up})
+		}
+		answer(w, views)
+	})
+	change := func(path string, do func(get func(string) string) error) {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+			if err := do(r.URL.Query().Get); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+			}
+		})
 	}
-	return nil, node.SetTraffic(int(number[0]), number[1], number[2])
+	change("/link", func(get func(string) string) error {
+		switch state := get("state"); state {
+		case "up", "down":
+			return n.SetLink(get("a"), get("b"), state == "up")
+		default:
+			return fmt.Errorf("link state %.20q: up or down belongs here", state)
+		}
+	})
+	change("/fault", func(get func(string) string) error {
+		f, err := faults.Parse(get("faults"))
+		if err != nil {
+			return err
+		}
+		if get("switch") != "all" {
+			return n.SetFaults(get("switch"), f)
+		}
+		for _, node := range n.Nodes() {
+			node.Server.Agent().SetFaults(f)
+		}
+		return nil
+	})
+	change("/restart", func(get func(string) string) error { return n.Restart(get("switch")) })
+	change("/trap", func(get func(string) string) error { return n.Trap(get("switch"), get("oid")) })
+	change("/traffic", func(get func(string) string) error {
+		node, err := n.Node(get("switch"))
+		if err != nil {
+			return err
+		}
+		var number [3]uint64
+		for i, key := range []string{"port", "bits", "errors"} {
+			if number[i], err = strconv.ParseUint(get(key), 10, 40); err != nil {
+				return fmt.Errorf("%s %.20q: a number from 0 to 2^40 belongs here", key, get(key))
+			}
+		}
+		return node.SetTraffic(int(number[0]), number[1], number[2])
+	})
+	change("/traps-to", func(get func(string) string) error {
+		t, err := parseTarget(get("target"))
+		if err == nil {
+			n.SetTargets(t)
+		}
+		return err
+	})
+	return mux
 }
 
-func links(n *network.Network, _ []string) (any, error) {
-	views := []linkView{}
-	for _, l := range n.Links() {
-		views = append(views, linkView{l.A.Switch, l.A.Port, l.B.Switch, l.B.Port, l.Up})
-	}
-	return views, nil
-}
-
-func switches(n *network.Network, _ []string) (any, error) {
-	views := []switchView{}
-	for _, node := range n.Nodes() {
-		a := node.Server.Agent()
-		views = append(views, switchView{node.Name(), node.MAC().String(), node.Server.Addr().String(),
-			node.Profile().Model, a.Faults().String(), a.Stats()})
-	}
-	return views, nil
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // the peer may be gone
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -58,7 +59,15 @@ func routersCommand(control *string) *cobra.Command {
 // routerCommand changes routers that run, by their control socket.
 func routerCommand(control *string) *cobra.Command {
 	cmd := &cobra.Command{Use: "router", Short: "look at simulated routers that run, and make them misbehave"}
-	cmd.AddCommand(clientCommands(control, routerRequests())...)
+	sub := func(use, short string, args int, method, path string, keys ...string) {
+		cmd.AddCommand(clientCommand(control, use, short, args, method, path, keys...))
+	}
+	sub("list", "print the routers as JSON, with what they were asked", 0, "GET", "/routers")
+	sub("config ROUTER", "print what a router holds", 1, "GET", "/config", "router")
+	sub("power ROUTER on|off|drop|new-key", "switch a router off or on, cut its sessions, or give it another host key", 2, "POST", "/power", "router", "state")
+	sub("wipe ROUTER", "take its BIER configuration away, as another operator does", 1, "POST", "/wipe", "router")
+	sub("refuse ROUTER OPERATION|none", "have a router refuse an operation (edit-config, commit, lock, …)", 2, "POST", "/refuse", "router", "operation")
+	sub("collision ROUTER BFR-ID", "have a router report a bfr-id-collision", 2, "POST", "/collision", "router", "bfr-id")
 	return cmd
 }
 
@@ -175,7 +184,7 @@ func runRouters(cmd *cobra.Command, f routerFlags, control string) error {
 			return fmt.Errorf("--list: %w", err)
 		}
 	}
-	return serve(cmd, control, handler(all, routerRequests()), f.untilEOF, func() error {
+	return serve(cmd, control, routerHandler(all), f.untilEOF, func() error {
 		if f.asJSON {
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"routers": views(all), "control": control})
 		}
@@ -192,50 +201,50 @@ func views(all []*simulated) []routerView {
 	return out
 }
 
-// routerRequests are those of simulated routers.
-func routerRequests() []request[[]*simulated] {
-	// on finds the router that the first argument names.
-	on := func(do func(s *simulated, args []string) (any, error)) func([]*simulated, []string) (any, error) {
-		return func(all []*simulated, args []string) (any, error) {
-			i := slices.IndexFunc(all, func(s *simulated) bool { return s.name == args[0] })
+// routerHandler is the control interface: GET /routers, /config, and POST /power,
+// /wipe, /refuse, /collision with parameters in the query.
+func routerHandler(all []*simulated) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /routers", func(w http.ResponseWriter, _ *http.Request) { answer(w, views(all)) })
+	on := func(pattern string, do func(s *simulated, get func(string) string) (string, error)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			get := r.URL.Query().Get
+			i := slices.IndexFunc(all, func(s *simulated) bool { return s.name == get("router") })
 			if i < 0 {
-				return nil, fmt.Errorf("no router %.40q: they are r1 to r%d", args[0], len(all))
+				http.Error(w, fmt.Sprintf("no router %.40q: they are r1 to r%d", get("router"), len(all)), http.StatusBadRequest)
+				return
 			}
-			return do(all[i], args[1:])
+			text, err := do(all[i], get)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			fmt.Fprint(w, text)
+		})
+	}
+	on("GET /config", func(s *simulated, _ func(string) string) (string, error) { return s.config(), nil })
+	on("POST /power", func(s *simulated, get func(string) string) (string, error) { return "", s.power(get("state")) })
+	on("POST /wipe", func(s *simulated, _ func(string) string) (string, error) { return "", s.wipe() })
+	on("POST /refuse", func(s *simulated, get func(string) string) (string, error) {
+		if s.netconf == nil {
+			return "", fmt.Errorf("router %s has no NETCONF", s.name)
 		}
-	}
-	return []request[[]*simulated]{
-		{"list", "print the routers as JSON, with what they were asked", func(all []*simulated, _ []string) (any, error) { return views(all), nil }},
-		{"config ROUTER", "print what a router holds", on(func(s *simulated, _ []string) (any, error) { return s.config(), nil })},
-		{"power ROUTER on|off|drop|new-key", "switch a router off or on, cut its sessions, or give it another host key",
-			on(func(s *simulated, args []string) (any, error) { return nil, s.power(args[0]) })},
-		{"wipe ROUTER", "take its BIER configuration away, as another operator does",
-			on(func(s *simulated, _ []string) (any, error) { return nil, s.wipe() })},
-		{"refuse ROUTER OPERATION|none", "have a router refuse an operation (edit-config, commit, lock, …)",
-			on(func(s *simulated, args []string) (any, error) { return nil, s.refuse(args[0]) })},
-		{"collision ROUTER BFR-ID", "have a router report a bfr-id-collision",
-			on(func(s *simulated, args []string) (any, error) { return nil, s.collide(args[0]) })},
-	}
-}
-
-func (s *simulated) refuse(operation string) error {
-	if s.netconf == nil {
-		return fmt.Errorf("router %s has no NETCONF", s.name)
-	}
-	if operation == "none" {
-		operation = ""
-	}
-	s.netconf.Set(simrouter.Faults{Refuse: operation})
-	return nil
-}
-
-func (s *simulated) collide(bfrID string) error {
-	id, err := strconv.ParseUint(bfrID, 10, 16)
-	if err != nil || s.netconf == nil {
-		return fmt.Errorf("a router with NETCONF and a bfr-id of 0 to 65535 belong here")
-	}
-	s.netconf.Notify(simrouter.BFRIDCollision(uint32(id)))
-	return nil
+		op := get("operation")
+		if op == "none" {
+			op = ""
+		}
+		s.netconf.Set(simrouter.Faults{Refuse: op})
+		return "", nil
+	})
+	on("POST /collision", func(s *simulated, get func(string) string) (string, error) {
+		id, err := strconv.ParseUint(get("bfr-id"), 10, 16)
+		if err != nil || s.netconf == nil {
+			return "", fmt.Errorf("a router with NETCONF and a bfr-id of 0 to 65535 belong here")
+		}
+		s.netconf.Notify(simrouter.BFRIDCollision(uint32(id)))
+		return "", nil
+	})
+	return mux
 }
 
 func (s *simulated) config() string {

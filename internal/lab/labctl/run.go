@@ -48,7 +48,7 @@ func run(cmd *cobra.Command, f flags) error {
 			return err
 		}
 	}
-	return serve(cmd, f.control, handler(n, networkRequests()), f.untilEOF, func() error {
+	return serve(cmd, f.control, handler(n), f.untilEOF, func() error {
 		r := ready{len(n.Nodes()), len(n.Links()), f.csv, f.control}
 		if f.asJSON {
 			return json.NewEncoder(cmd.OutOrStdout()).Encode(r)

@@ -80,7 +80,8 @@ func New(cfg Config) *Agent {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	cfg.Boots, cfg.MaxMessage, cfg.Started = cmp.Or(cfg.Boots, 1), cmp.Or(cfg.MaxMessage, DefaultMaxMessage), cmp.Or(cfg.Started, cfg.Clock())
+	cfg.Boots, cfg.MaxMessage = cmp.Or(cfg.Boots, 1), cmp.Or(cfg.MaxMessage, DefaultMaxMessage)
+	cfg.Started = cmp.Or(cfg.Started, cfg.Clock())
 	a := &Agent{cfg: cfg, users: make(map[string]user, len(cfg.Users)), rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
 	for _, u := range cfg.Users {
 		a.users[u.Name] = user{u, sync.OnceValue(func() *snmpwire.Keys { return u.Localize(cfg.EngineID) })}

@@ -43,7 +43,9 @@ func (q *request) answer(p snmpwire.PDU) (snmpwire.RawPDU, bool) {
 	var place int
 	switch p.Type {
 	case snmpwire.GetRequest:
-		r.VarBinds, status, place = q.read(p, func(name snmpwire.OID) (snmpwire.OID, snmpwire.Value) { return name, mib.Get(name) })
+		r.VarBinds, status, place = q.read(p, func(name snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
+			return name, mib.Get(name)
+		})
 	case snmpwire.GetNextRequest:
 		r.VarBinds, status, place = q.read(p, func(name snmpwire.OID) (snmpwire.OID, snmpwire.Value) {
 			name, v := mib.Next(name, nil)
@@ -96,8 +98,8 @@ func (q *request) refuse(r snmpwire.RawPDU, p snmpwire.PDU, status snmpwire.Stat
 func (q *request) tooMany(n int) bool { return q.faults.TooBig > 0 && n > q.faults.TooBig }
 
 // read answers GET and GETNEXT: look finds the instance for a name.
-func (q *request) read(p snmpwire.PDU, look func(snmpwire.OID) (snmpwire.OID, snmpwire.Value)) ([]byte, snmpwire.Status, int) {
-	var out []byte
+func (q *request) read(p snmpwire.PDU, look func(snmpwire.OID) (snmpwire.OID, snmpwire.Value)) (
+	out []byte, status snmpwire.Status, place int) {
 	for i, vb := range p.VarBinds {
 		name, v := look(vb.Name)
 		if q.v1 && (v.Exception() || v.Tag == snmpwire.Counter64) {

@@ -56,12 +56,14 @@ func (a *Agent) handleV3(f *faults.Set, in []byte) []byte {
 	keys := u.keys()
 	if level != gosnmp.NoAuthNoPriv {
 		head := m
-		if m, err = snmpwire.DecodeV3(in, keys); err != nil && strings.Contains(strings.ToLower(err.Error()), "authentic") {
+		m, err = snmpwire.DecodeV3(in, keys)
+		if err != nil && strings.Contains(strings.ToLower(err.Error()), "authentic") { // gosnmp says so in texts only
 			return a.refuse(head, wrongDigests)
 		}
 		boots, now := a.engineTime()
 		at := head.USM()
-		if off := int(at.AuthoritativeEngineTime) - now; int(at.AuthoritativeEngineBoots) != boots || off > timeWindow || off < -timeWindow {
+		off := int(at.AuthoritativeEngineTime) - now
+		if int(at.AuthoritativeEngineBoots) != boots || off > timeWindow || off < -timeWindow {
 			return a.report(head, keys, notInTimeWindows)
 		}
 		if err != nil {
@@ -102,7 +104,8 @@ func (a *Agent) report(m *snmpwire.MessageV3, keys *snmpwire.Keys, counter strin
 	}
 	level := m.MsgFlags & gosnmp.AuthNoPriv
 	if keys == nil {
-		level, keys = gosnmp.NoAuthNoPriv, &snmpwire.Keys{UserName: m.USM().UserName, AuthoritativeEngineID: string(a.cfg.EngineID)}
+		level = gosnmp.NoAuthNoPriv
+		keys = &snmpwire.Keys{UserName: m.USM().UserName, AuthoritativeEngineID: string(a.cfg.EngineID)}
 	}
 	pdu := snmpwire.PDU{Type: snmpwire.Report, RequestID: m.PDU.RequestID, VarBinds: []snmpwire.VarBind{
 		{Name: snmpwire.MustOID(counter), Value: snmpwire.Unsigned(snmpwire.Counter32, a.badAuth.Load()+1)}}}
@@ -110,7 +113,8 @@ func (a *Agent) report(m *snmpwire.MessageV3, keys *snmpwire.Keys, counter strin
 }
 
 // seal writes a message of this engine that answers m.
-func (a *Agent) seal(m *snmpwire.MessageV3, keys *snmpwire.Keys, level gosnmp.SnmpV3MsgFlags, pdu snmpwire.RawPDU) []byte {
+func (a *Agent) seal(m *snmpwire.MessageV3, keys *snmpwire.Keys, level gosnmp.SnmpV3MsgFlags,
+	pdu snmpwire.RawPDU) []byte {
 	boots, now := a.engineTime()
 	out, err := snmpwire.EncodeV3(gosnmp.SnmpPacket{MsgID: m.MsgID, MsgFlags: level,
 		ContextEngineID: string(a.cfg.EngineID), ContextName: m.ContextName}, keys, boots, now, pdu)

@@ -117,7 +117,8 @@ func EncodeV3(head gosnmp.SnmpPacket, keys *Keys, boots, seconds int, pdu RawPDU
 	}
 	head.Version, head.SecurityModel, head.SecurityParameters = gosnmp.Version3, gosnmp.UserSecurityModel, sp
 	head.PDUType, head.RequestID, head.Variables = p.PDUType, p.RequestID, p.Variables
-	head.Error, head.ErrorIndex, head.NonRepeaters, head.MaxRepetitions = p.Error, p.ErrorIndex, p.NonRepeaters, p.MaxRepetitions
+	head.Error, head.ErrorIndex = p.Error, p.ErrorIndex
+	head.NonRepeaters, head.MaxRepetitions = p.NonRepeaters, p.MaxRepetitions
 	return head.MarshalMsg()
 }
 

@@ -155,7 +155,8 @@ func (s *Service) cmdARP() commands.Command {
 }
 
 // paged shows a table page by page: as text a table each, as JSON one array.
-func paged[T line](ctx context.Context, in *commands.Invocation, read func(context.Context, pageIn) (*page[T], error)) error {
+func paged[T line](ctx context.Context, in *commands.Invocation,
+	read func(context.Context, pageIn) (*page[T], error)) error {
 	left, err := last(in)
 	if err != nil {
 		return err

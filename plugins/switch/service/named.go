@@ -20,7 +20,8 @@ func (s *Service) switchArgument(required bool) commands.Argument {
 }
 
 // at makes a handler that gets the switch which its input names.
-func at[In interface{ which() string }, Out any](s *Service, f func(context.Context, *switchdriver.Switch, In) (*Out, error)) func(context.Context, In) (*Out, error) {
+func at[In interface{ which() string }, Out any](s *Service,
+	f func(context.Context, *switchdriver.Switch, In) (*Out, error)) func(context.Context, In) (*Out, error) {
 	return func(ctx context.Context, in In) (*Out, error) {
 		sw, err := s.named(in.which())
 		if err != nil {

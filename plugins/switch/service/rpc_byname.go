@@ -52,7 +52,8 @@ func (s *Service) changeVLAN(create bool) func(context.Context, vlanByName) (*do
 		l := fault.All(err)
 		untagged, err := names.numbers(sw, "untagged", in.Untagged)
 		l = append(l, fault.All(err)...)
-		return &done{"SUCCESS"}, s.setVLAN(ctx, m, vlanChange{in.VLAN, in.Name, mib.PortsOf(tagged...), mib.PortsOf(untagged...), names, create, true}, l)
+		v := vlanChange{in.VLAN, in.Name, mib.PortsOf(tagged...), mib.PortsOf(untagged...), names, create, true}
+		return &done{"SUCCESS"}, s.setVLAN(ctx, m, v, l)
 	})
 }
 

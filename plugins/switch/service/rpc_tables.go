@@ -75,12 +75,14 @@ func (s *Service) fdbLines(ctx context.Context, sw *switchdriver.Switch, in fdbL
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.drivers.ReadFDB(ctx, sw, driver.Query{VLAN: in.VLAN, MAC: mac, Port: port, Cursor: in.Cursor, Limit: in.rows()})
+	q := driver.Query{VLAN: in.VLAN, MAC: mac, Port: port, Cursor: in.Cursor, Limit: in.rows()}
+	p, err := s.drivers.ReadFDB(ctx, sw, q)
 	if err != nil {
 		return nil, err
 	}
-	out := &page[fdbLine]{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}, columns: []commands.Column{
-		{Title: "VLAN", Right: true}, {Title: "MAC address"}, {Title: "Port"}, {Title: "No", Right: true}, {Title: "Type"}}}
+	out := &page[fdbLine]{Entries: make([]fdbLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)},
+		columns: []commands.Column{{Title: "VLAN", Right: true}, {Title: "MAC address"}, {Title: "Port"},
+			{Title: "No", Right: true}, {Title: "Type"}}}
 	for _, e := range p.Entries {
 		out.Entries = append(out.Entries, fdbLine{e.VlanId, mib.MAC(e.Mac).String(), portID{names.of(e.Port), e.Port}, entryOf(sw, e).Type})
 	}
@@ -112,8 +114,9 @@ func (s *Service) arpLines(ctx context.Context, sw *switchdriver.Switch, in arpL
 	if err != nil {
 		return nil, err
 	}
-	out := &page[arpLine]{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)}, columns: []commands.Column{
-		{Title: "IP address"}, {Title: "MAC address"}, {Title: "Interface", Right: true}, {Title: "Type"}}}
+	out := &page[arpLine]{Entries: make([]arpLine, 0, len(p.Entries)), pageOut: pageOut{p.Next, notes(p.Partial)},
+		columns: []commands.Column{{Title: "IP address"}, {Title: "MAC address"}, {Title: "Interface", Right: true},
+			{Title: "Type"}}}
 	for _, e := range p.Entries {
 		kind := map[int32]string{3: "dynamic", mib.ARPTypeStatic: "static"}[e.Type]
 		if kind == "" {

@@ -21,7 +21,8 @@ type edgeEntry struct {
 }
 
 // ofNetwork makes the handler of an RPC that answers a list of what was discovered.
-func ofNetwork[T any](s *Service, list string, entries func(*discovery.Network) []T) func(context.Context, operations.None) (map[string][]T, error) {
+func ofNetwork[T any](s *Service, list string,
+	entries func(*discovery.Network) []T) func(context.Context, operations.None) (map[string][]T, error) {
 	return func(ctx context.Context, _ operations.None) (map[string][]T, error) {
 		n, err := s.survey.Await(ctx)
 		if err != nil {

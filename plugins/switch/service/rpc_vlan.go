@@ -84,8 +84,10 @@ func (s *Service) setVLAN(ctx context.Context, m mib.MAC, v vlanChange, l fault.
 	if v.create {
 		what = "making VLAN %d"
 	}
-	vlan := &switchdriver.VLAN{VlanId: v.id, Name: v.name, EgressPorts: v.tagged.Union(v.untagged).Sorted(), UntaggedPorts: v.untagged.Sorted()}
-	return s.change(ctx, m, writes.Operation{Name: "WriteVlan", What: fmt.Sprintf(what, v.id), VLAN: vlan, Create: v.create, SetPorts: v.setPorts})
+	vlan := &switchdriver.VLAN{VlanId: v.id, Name: v.name,
+		EgressPorts: v.tagged.Union(v.untagged).Sorted(), UntaggedPorts: v.untagged.Sorted()}
+	return s.change(ctx, m, writes.Operation{Name: "WriteVlan", What: fmt.Sprintf(what, v.id),
+		VLAN: vlan, Create: v.create, SetPorts: v.setPorts})
 }
 
 func (s *Service) deleteVLAN(ctx context.Context, in vlanIn) error {
