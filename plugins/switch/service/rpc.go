@@ -25,9 +25,9 @@ func ReadRPCs(inventory *switchlist.Inventory, drivers *driver.Chooser, survey *
 // before: a handler checks only what YANG cannot say.
 func (s *Service) rpcs() operations.Mux {
 	m := operations.Mux{}
-	get(m, "topology:get-edge-list", s.getEdgeList)
-	get(m, "topology:get-node-list", s.getNodeList)
-	get(m, "topology:get-node-connector-list", s.getNodeConnectorList)
+	get(m, "topology:get-edge-list", ofNetwork(s, "edge-list-entry", edgesOf))
+	get(m, "topology:get-node-list", ofNetwork(s, "node-list-entry", switchesOf))
+	get(m, "topology:get-node-connector-list", ofNetwork(s, "node-connector-list-entry", portsOf))
 	set(m, "topology:rediscover", func(ctx context.Context, _ operations.None) error {
 		_, err := s.discover(ctx, discovery.All, nil)
 		return err
