@@ -111,13 +111,14 @@ func (x *exchange) write(body []byte) {
 	}
 }
 
-// reply answers 200 with a body.
-func (x *exchange) reply(body []byte) {
+// reply answers 200 with a body; it never fails.
+func (x *exchange) reply(body []byte) error {
 	if x.pretty {
 		body = indented(body, x.xml)
 	}
 	x.begin()
 	x.write(body)
+	return nil
 }
 
 // begin sends the header of an answer 200.
@@ -129,11 +130,10 @@ func (x *exchange) begin() {
 }
 
 // replyValue answers 200 with a value that has no schema.
-func (x *exchange) replyValue(v any) {
+func (x *exchange) replyValue(v any) error {
 	body, err := x.encodeValue(v)
 	if err != nil {
-		x.fail(fault.Wrap(fault.Internal, err, "the answer cannot be written"))
-		return
+		return fault.Wrap(fault.Internal, err, "the answer cannot be written")
 	}
-	x.reply(body)
+	return x.reply(body)
 }

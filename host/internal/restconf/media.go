@@ -39,26 +39,24 @@ var xmlTypes = map[string]bool{
 // answered are the types of answers that a client may ask for, in our order of preference.
 var answered = []string{mediaYANGData, mediaJSON, mediaYANGDataXML, mediaXML}
 
-// accepts chooses the type of the answer by the Accept header (RFC 9110 section 12.5.1), and
-// reports whether the request goes on.
-func (x *exchange) accepts() bool {
+// accepts chooses the type of the answer by the Accept header (RFC 9110 section 12.5.1).
+func (x *exchange) accepts() error {
 	values := x.r.Header["Accept"]
 	if len(values) == 0 {
 		x.anyType = true
-		return true
+		return nil
 	}
 	if len(values) == 1 && jsonTypes[values[0]] {
 		x.w.Header().Set("Content-Type", values[0])
-		return true
+		return nil
 	}
 	media, ok := x.negotiate(parseAccept(values))
 	if !ok {
-		x.fail(&statusError{fault.New(fault.Invalid, "the answer would be %s or %s, which the Accept header does not allow", mediaYANGData, mediaYANGDataXML),
-			http.StatusNotAcceptable, "invalid-value"})
-		return false
+		return &statusError{fault.New(fault.Invalid, "the answer would be %s or %s, which the Accept header does not allow", mediaYANGData, mediaYANGDataXML),
+			http.StatusNotAcceptable, "invalid-value"}
 	}
 	x.answerAs(media)
-	return true
+	return nil
 }
 
 // answerAs sets the type of the answer; empty for what is usual.

@@ -118,7 +118,7 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 		if err := t.guard(ctx, d); err != nil {
 			return err
 		}
-		if txn, err = d.Txn(t.now(), t.Volatile); err != nil {
+		if txn, err = d.Txn(t.Now(), t.Volatile); err != nil {
 			return err
 		}
 		return t.owners(ctx, d, &txn)
@@ -157,13 +157,6 @@ func (t *Tree) owners(ctx context.Context, d *Draft, txn *datastore.Txn) error {
 		txn.Ops = append(txn.Ops, more.Ops...)
 	}
 	return nil
-}
-
-func (t *Tree) now() time.Time {
-	if t.Now == nil {
-		return time.Now()
-	}
-	return t.Now()
 }
 
 func (t *Tree) guard(ctx context.Context, d *Draft) error {
