@@ -103,6 +103,11 @@ type arena struct {
 	chunk []Data
 }
 
+// newArena is one for a document of so many bytes: there is about one value in ten.
+func newArena(size int) *arena {
+	return &arena{chunk: make([]Data, 0, min(max(size/10, 4), 1024))}
+}
+
 func (a *arena) new() *Data {
 	if len(a.chunk) == cap(a.chunk) {
 		a.chunk = make([]Data, 0, min(max(16, 2*cap(a.chunk)), 1024))
