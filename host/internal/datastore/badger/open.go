@@ -35,16 +35,14 @@ type Store struct {
 	*projection.Projection
 
 	place    os.FileInfo    // of the lock, as it was opened
-	owned    sync.WaitGroup // who flushes and who notes tables
+	owned    sync.WaitGroup // the writer, and who notes tables
 	patience time.Duration  // how long an end may take; tests make it short
 	free     func(dir string) (int64, error)
 	merging  atomic.Int64 // bytes that merging tables may need
 
-	queueMu sync.Mutex
-	queue   []*request
-	writing chan struct{} // capacity 1: full while somebody writes; an ended store keeps it full
+	queue chan *request // without a buffer: what is in it is what callers wait with
 
-	// These belong to who writes.
+	// These belong to the writer.
 	meta      meta // of the newest state
 	logs      []logWrite
 	logSize   int
@@ -117,16 +115,16 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.meta.rev == 0 && o.First > 0 {
-		l.meta.rev, l.state = o.First, projection.NewLoader(o.History).State(o.First)
+	if l.meta.Rev == 0 && o.First > 0 {
+		l.meta.Rev, l.state = o.First, projection.NewLoader(o.History).State(o.First)
 	}
 	s := &Store{opts: o, db: db, lock: lock, place: place, tip: t, Projection: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
-		writing: make(chan struct{}, 1), patience: closeWait, free: freeOn}
+		queue: make(chan *request), patience: closeWait, free: freeOn}
 	for _, w := range l.logs {
 		s.logSize += w.size
 	}
 	s.merging.Store(mergeNeeds(db.Tables()))
-	s.owned.Go(s.flushVolatile)
+	s.owned.Go(s.write)
 	s.owned.Go(func() { s.noteTables(known) })
 	return s, nil
 }
@@ -208,8 +206,8 @@ func openEngine(o badger.Options, dir string, history int, acknowledged datastor
 	switch {
 	case err != nil:
 		err = damaged(dir, "%v", err)
-	case l.meta.rev < acknowledged:
-		err = damaged(suspect(dir), "the newest transaction is %d, but %d was acknowledged", l.meta.rev, acknowledged)
+	case l.meta.Rev < acknowledged:
+		err = damaged(suspect(dir), "the newest transaction is %d, but %d was acknowledged", l.meta.Rev, acknowledged)
 	}
 	if err != nil {
 		return nil, l, errors.Join(err, db.Close())
