@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -116,25 +114,11 @@ func (l *lab) post(ctx context.Context, rpc string, input any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url+rpc, bytes.NewReader(body))
-	if err != nil {
-		return "", err
+	text, _, err := rig.Ask(ctx, l.http, http.MethodPost, l.url+rpc, "application/json", string(body))
+	if err == nil && strings.Contains(string(text), "FAILURE") {
+		err = fmt.Errorf("%s: %.400s", rpc, text)
 	}
-	q.SetBasicAuth("admin", "admin")
-	q.Header.Set("Content-Type", "application/json")
-	res, err := l.http.Do(q)
-	if err != nil {
-		return "", err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return "", err
-	}
-	if res.StatusCode != http.StatusOK || strings.Contains(string(text), "FAILURE") {
-		return "", fmt.Errorf("%s: %d %.400s", rpc, res.StatusCode, text)
-	}
-	return string(text), nil
+	return string(text), err
 }
 
 // converge waits until all routers hold what they must.

@@ -71,6 +71,32 @@ func Launch(ready string, environ []string, program string, args ...string) (*Ch
 	return c, nil
 }
 
+// Server starts a program that says nothing when it is ready, and waits, a minute at most, until it listens at an
+// address.
+func Server(address, program string, args ...string) (*Child, error) {
+	c := &Child{cmd: exec.Command(program, args...), done: make(chan struct{})}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	c.cmd.Stderr = os.Stderr
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	c.PID = c.cmd.Process.Pid
+	go func() {
+		_ = c.cmd.Wait()
+		close(c.done)
+	}()
+	for deadline := time.Now().Add(time.Minute); ; {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			return c, conn.Close()
+		}
+		if time.Now().After(deadline) {
+			c.Stop()
+			return nil, fmt.Errorf("%s does not serve: %w", program, err)
+		}
+	}
+}
+
 // Stop ends the program: by SIGTERM, after half a minute by SIGKILL.
 func (c *Child) Stop() {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
@@ -164,17 +190,4 @@ func FreeAddress() (string, error) {
 	}
 	defer l.Close()
 	return l.Addr().String(), nil
-}
-
-// Serves waits, a minute at most, until a server listens at an address.
-func Serves(address string) error {
-	for deadline := time.Now().Add(time.Minute); ; {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			return c.Close()
-		}
-		if time.Now().After(deadline) {
-			return err
-		}
-	}
 }

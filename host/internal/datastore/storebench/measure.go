@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/host/internal/datastore"
 )
 
@@ -40,7 +40,7 @@ func (o options) ages(ctx context.Context, name string, fresh, aged datastore.St
 		}
 	}
 	begun := time.Now()
-	if err := many(o.earlier, func(i int64) error { return put(ctx, aged, i) }); err != nil {
+	if err := rig.Each(o.earlier, 32, func(i int) error { return put(ctx, aged, int64(i)) }); err != nil {
 		return err
 	}
 	fmt.Printf("%s, after %d writes of the same %d keys (made at %.0f/s):\n", name, o.earlier, keys, float64(o.earlier)/time.Since(begun).Seconds())
@@ -60,25 +60,6 @@ func (o options) ages(ctx context.Context, name string, fresh, aged datastore.St
 		fmt.Printf("  %s: %.0f/s, before %.0f/s, ratio %.2f\n", m.what, a, f, a/f)
 	}
 	return nil
-}
-
-// many calls f n times from 32 goroutines.
-func many(n int, f func(i int64) error) error {
-	var wg sync.WaitGroup
-	errs := make(chan error, 32)
-	for w := range 32 {
-		wg.Go(func() {
-			for i := w; i < n; i += 32 {
-				if err := f(int64(i)); err != nil {
-					errs <- err
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	close(errs)
-	return <-errs
 }
 
 const documents = 20
@@ -155,8 +136,7 @@ func (o options) fanOut(ctx context.Context, name string, s datastore.Store, wat
 		}
 		took = append(took, time.Since(begun))
 	}
-	slices.Sort(took)
 	fmt.Printf("%s: from the call of a commit to the last of %d watches: p50 %s, p99 %s\n", name, len(watchers),
-		took[len(took)/2].Round(time.Microsecond), took[len(took)*99/100].Round(time.Microsecond))
+		rig.At(took, 50).Round(time.Microsecond), rig.At(took, 99).Round(time.Microsecond))
 	return nil
 }
