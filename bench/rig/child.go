@@ -23,12 +23,13 @@ import (
 type Child struct {
 	PID  int
 	Line string // of its standard output, by which it was ready
+	Said string // all of that until then
 
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-// Launch starts a program and waits, a minute at most, until a line of its standard output holds ready.
+// Launch starts a program and waits, five minutes at most, until a line of its standard output holds ready.
 func Launch(ready string, environ []string, program string, args ...string) (*Child, error) {
 	c := &Child{cmd: exec.Command(program, args...), done: make(chan struct{})}
 	c.cmd.Env = append(os.Environ(), environ...)
@@ -43,30 +44,33 @@ func Launch(ready string, environ []string, program string, args ...string) (*Ch
 		return nil, err
 	}
 	c.PID = c.cmd.Process.Pid
-	said := make(chan string, 1)
+	begun := make(chan bool, 1)
 	go func() {
 		defer close(c.done)
 		s := bufio.NewScanner(out)
 		s.Buffer(nil, 16<<20)
-		for s.Scan() && !strings.Contains(s.Text(), ready) {
+		var said strings.Builder
+		for s.Scan() {
+			said.WriteString(s.Text() + "\n")
+			if strings.Contains(s.Text(), ready) {
+				c.Line, c.Said = s.Text(), said.String()
+				begun <- true
+				break
+			}
 		}
-		if s.Err() == nil && strings.Contains(s.Text(), ready) {
-			said <- s.Text()
-		}
-		close(said)
+		close(begun)
 		_, _ = io.Copy(io.Discard, out)
 		_ = c.cmd.Wait()
 	}()
 	select {
-	case line, ok := <-said:
+	case ok := <-begun:
 		if !ok {
 			<-c.done
 			return nil, fmt.Errorf("%s ended: %s", program, bad.String())
 		}
-		c.Line = line
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		c.Stop()
-		return nil, fmt.Errorf("%s was not ready after a minute", program)
+		return nil, fmt.Errorf("%s was not ready after five minutes", program)
 	}
 	return c, nil
 }

@@ -67,7 +67,7 @@ func (r *rooms) close() {
 
 // measure does everything and prints the table.
 func (o options) measure(ctx context.Context) error {
-	list, stop, err := o.agents(ctx)
+	list, stop, err := o.agents()
 	if err != nil {
 		return err
 	}

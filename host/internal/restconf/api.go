@@ -31,30 +31,25 @@ type moduleEntry struct {
 
 // modules answers …/modules and …/modules/module/name/revision.
 func (x *exchange) modules() error {
-	list := []moduleEntry{}
 	listed, err := x.listed()
 	if err != nil {
 		return err
 	}
+	all, kind := len(x.path) == 0, x.shift()
+	name, revision := x.shift(), x.shift()
+	list := []moduleEntry{}
 	for _, m := range listed {
-		list = append(list, moduleEntry{m.Name, m.Revision, m.Namespace})
+		if (name == "" || m.Name == name) && (revision == "" || m.Revision == revision) {
+			list = append(list, moduleEntry{m.Name, m.Revision, m.Namespace})
+		}
 	}
-	if len(x.path) == 0 {
+	switch {
+	case all:
 		return x.replyValue(map[string]any{"modules": map[string]any{"module": list}})
+	case kind != "module" || len(x.path) > 0 || len(list) == 0:
+		return x.notFound()
 	}
-	if x.shift() == "module" && len(x.path) <= 2 {
-		name, revision := x.shift(), x.shift()
-		var found []moduleEntry
-		for _, m := range list {
-			if (name == "" || m.Name == name) && (revision == "" || m.Revision == revision) {
-				found = append(found, m)
-			}
-		}
-		if len(found) > 0 {
-			return x.replyValue(map[string]any{"module": found})
-		}
-	}
-	return x.notFound()
+	return x.replyValue(map[string]any{"module": list})
 }
 
 // wellKnown answers where the RESTCONF root is (RFC 8040 section 3.1).

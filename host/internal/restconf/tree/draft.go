@@ -278,16 +278,15 @@ type Change struct {
 	Deleted bool
 }
 
-// Changes lists what the draft changes below top-level nodes that of accepts.
-func (d *Draft) Changes(of func(qname string) bool) []Change {
+// changes lists what the draft changes below a top-level node.
+func (d *Draft) changes(qname string) []Change {
 	var out []Change
 	for _, k := range sorted(d.changed) {
-		if !of(top(k)) {
-			continue
-		}
-		if doc := d.changed[k]; doc != nil {
+		switch doc := d.changed[k]; {
+		case top(k) != qname:
+		case doc != nil:
 			out = append(out, Change{Key: k, Value: []byte(doc.text)})
-		} else {
+		default:
 			out = append(out, Change{Key: k, Deleted: true})
 		}
 	}

@@ -149,7 +149,7 @@ func (t *Tree) owners(ctx context.Context, d *Draft, txn *datastore.Txn) error {
 		if owner == nil {
 			continue
 		}
-		more, err := owner(ctx, d.sn.Revision(), d.Changes(func(q string) bool { return q == n.QName() }))
+		more, err := owner(ctx, d.sn.Revision(), d.changes(n.QName()))
 		if err != nil {
 			return err
 		}
