@@ -1,5 +1,7 @@
 package yang
 
+import "sync"
+
 // jsonKind is the kind of a JSON value.
 type jsonKind uint8
 
@@ -114,6 +116,23 @@ func (a *arena) new() *Data {
 	}
 	a.chunk = a.chunk[:len(a.chunk)+1]
 	return &a.chunk[len(a.chunk)-1]
+}
+
+// arenas keeps some for the next call.
+type arenas struct{ pool sync.Pool }
+
+func (p *arenas) get() *arena {
+	if a, ok := p.pool.Get().(*arena); ok {
+		return a
+	}
+	return &arena{}
+}
+
+func (p *arenas) put(a *arena) {
+	if cap(a.chunk) <= 256 {
+		a.reset()
+		p.pool.Put(a)
+	}
 }
 
 // reset forgets the document; only one chunk is kept.

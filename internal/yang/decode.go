@@ -15,10 +15,10 @@ import (
 // The error holds every fault found (fault.All), each with the path of the
 // instance, as Malformed, Invalid, Missing, Unknown or TooBig.
 func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
-	a := newArena(len(body))
+	a := r.arenas.get()
+	defer r.arenas.put(a)
 	v := validator{Options: o, a: a}
 	var in, top *Data
-	var err error
 	var perr *fault.Error
 	switch {
 	case blank(body):
@@ -32,6 +32,7 @@ func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
 		return nil, perr
 	}
 	if in == nil {
+		var err error
 		if in, err = r.envelope(a, o, top); err != nil {
 			return nil, err
 		}
@@ -97,7 +98,9 @@ func (r *RPC) encodeOutput(output []byte, write func([]byte, *Data) []byte) ([]b
 	if blank(output) {
 		return nil, nil
 	}
-	d, err := r.output(newArena(len(output)), output)
+	a := r.arenas.get()
+	defer r.arenas.put(a)
+	d, err := r.output(a, output)
 	if d == nil {
 		return nil, err
 	}

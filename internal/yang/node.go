@@ -127,6 +127,7 @@ type RPC struct {
 	Output       *Node // never nil
 
 	qinput string // module:input
+	arenas arenas
 }
 
 // NeedsInput reports whether a call without input is refused.

@@ -40,7 +40,9 @@ func (s *Store) Close() error {
 
 // end closes Badger, if it can write its last table, and lists what it leaves.
 func (s *Store) end() error {
-	s.owned.Wait() // all is written that can be
+	s.writing <- struct{}{} // who writes has finished, and nobody begins
+	s.owned.Wait()
+	s.flush()
 	if err := s.inPlace(); err != nil {
 		return err // a flush would write into what somebody else has put there
 	}

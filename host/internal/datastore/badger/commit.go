@@ -9,7 +9,7 @@ import (
 	"ctl.internal/host/internal/datastore/projection"
 )
 
-// request is a transaction that is handed to the writer, which answers it.
+// request is a transaction that waits to be written. Whoever writes it answers it.
 type request struct {
 	ctx    context.Context
 	txn    datastore.Txn
@@ -21,7 +21,7 @@ type answer struct {
 	err error
 }
 
-// Commit has t written, with whatever else waits.
+// Commit writes t, with whatever else waits, or has another caller write it.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -31,14 +31,17 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 	}
 	r := &request{ctx: ctx, txn: t, answer: make(chan answer, 1)}
 	select {
-	case s.queue <- r:
-		a := <-r.answer
-		return a.rev, a.err
+	case s.queue <- r: // another caller writes it
+	case s.writing <- struct{}{}:
+		s.commitAll(s.together(r))
+		<-s.writing
 	case <-s.Done():
 		return 0, datastore.ErrClosed
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
+	a := <-r.answer
+	return a.rev, a.err
 }
 
 const (
@@ -47,19 +50,21 @@ const (
 	maxUnsynced = 1 << 20                // or for that many bytes
 )
 
-// write writes what is committed, until the store is closed. Volatile transactions that no durable one takes along
-// are written from time to time.
-func (s *Store) write() {
+// flushVolatile writes volatile transactions that no durable one takes along.
+func (s *Store) flushVolatile() {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case r := <-s.queue:
-			s.commitAll(s.together(r))
 		case <-tick.C:
-			s.flush()
 		case <-s.Done():
+			return
+		}
+		select {
+		case s.writing <- struct{}{}:
 			s.flush()
+			<-s.writing
+		case <-s.Done():
 			return
 		}
 	}

@@ -35,14 +35,15 @@ type Store struct {
 	*projection.Projection
 
 	place    os.FileInfo    // of the lock, as it was opened
-	owned    sync.WaitGroup // the writer, and who notes tables
+	owned    sync.WaitGroup // who flushes and who notes tables
 	patience time.Duration  // how long an end may take; tests make it short
 	free     func(dir string) (int64, error)
 	merging  atomic.Int64 // bytes that merging tables may need
 
-	queue chan *request // without a buffer: what is in it is what callers wait with
+	queue   chan *request // without a buffer: what callers wait with
+	writing chan struct{} // capacity 1: full while somebody writes; an ended store keeps it full
 
-	// These belong to the writer.
+	// These belong to who writes.
 	meta      meta // of the newest state
 	logs      []logWrite
 	logSize   int
@@ -119,12 +120,12 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 		l.meta.Rev, l.state = o.First, projection.NewLoader(o.History).State(o.First)
 	}
 	s := &Store{opts: o, db: db, lock: lock, place: place, tip: t, Projection: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
-		queue: make(chan *request), patience: closeWait, free: freeOn}
+		queue: make(chan *request), writing: make(chan struct{}, 1), patience: closeWait, free: freeOn}
 	for _, w := range l.logs {
 		s.logSize += w.size
 	}
 	s.merging.Store(mergeNeeds(db.Tables()))
-	s.owned.Go(s.write)
+	s.owned.Go(s.flushVolatile)
 	s.owned.Go(func() { s.noteTables(known) })
 	return s, nil
 }
