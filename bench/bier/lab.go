@@ -121,6 +121,16 @@ func (l *lab) post(ctx context.Context, rpc string, input any) (string, error) {
 	return string(text), err
 }
 
+// ask is post with the answer's output read into a struct; it returns how long the answer took.
+func (l *lab) ask(ctx context.Context, rpc string, input, output any) (took time.Duration, err error) {
+	began := time.Now()
+	text, err := l.post(ctx, rpc, input)
+	if err != nil {
+		return 0, err
+	}
+	return time.Since(began), json.Unmarshal([]byte(text), &struct{ Output any }{output})
+}
+
 // converge waits until all routers hold what they must.
 func (l *lab) converge(ctx context.Context, n int) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
