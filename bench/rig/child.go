@@ -186,7 +186,7 @@ func Write(dir string, files map[string]string) error {
 	return nil
 }
 
-// FreeAddress is one at the loopback interface where nobody listens.
+// FreeAddress is one of the loopback interface that is not in use.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

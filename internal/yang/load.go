@@ -42,7 +42,7 @@ func FromFS(name string, fsys fs.FS, dir string) (Source, error) {
 	return s, nil
 }
 
-// Load compiles the modules of all sources into one Set. Imports that nobody
+// Load compiles the modules of all sources into one Set. Imports that no source
 // ships are taken from the modules this package carries (ietf-inet-types,
 // ietf-yang-types, network-topology and others).
 //
@@ -66,7 +66,7 @@ func Load(sources ...Source) (*Set, error) {
 		return nil, l.Err()
 	}
 	for _, f := range lib.order {
-		l = append(l, guard(f)...)
+		l = append(l, unsupported(f)...)
 	}
 	l = append(l, cycles(lib.order)...)
 	if len(l) > 0 {

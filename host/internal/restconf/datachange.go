@@ -144,7 +144,7 @@ type changes struct {
 	stream dataStream
 	path   tree.Path
 	after  datastore.Revision
-	known  map[string]bool // documents that are there, to tell created from updated
+	known  map[string]bool // documents that are there, to distinguish created from updated
 	last   string          // the text of what is inside of one document
 }
 

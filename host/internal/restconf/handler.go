@@ -50,7 +50,7 @@ func New(o Options) *Handler {
 	}
 	return &Handler{
 		o:           o,
-		config:      &tree.Tree{Store: o.Store, NS: tree.ConfigNamespace, Now: o.Now, Guards: o.Guards, Owners: o.Owners},
+		config:      &tree.Tree{Store: o.Store, NS: tree.ConfigNamespace, Now: o.Now, Validators: o.Validators, Owners: o.Owners},
 		operational: &tree.Tree{Store: o.Store, NS: tree.OperationalNamespace, Volatile: true, Now: o.Now},
 	}
 }
@@ -66,10 +66,10 @@ type envelope struct {
 	root  string // "/restconf"
 	style yang.Style
 	media string   // what is answered to a client that takes anything
-	types []string // the same, as a header that nobody changes
+	types []string // the same, as a header that is never changed
 }
 
-// noCache is shared by all answers; nobody appends to a header that is set here.
+// noCache is shared by all answers: no header that is set here is appended to.
 var noCache = []string{"no-cache"}
 
 var (

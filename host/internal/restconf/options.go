@@ -65,12 +65,12 @@ type Events interface {
 
 // Options of a Handler. Catalog, Invoker, Store, Waiting, Readable and Still are required.
 type Options struct {
-	Catalog Catalog
-	Invoker Invoker
-	Store   datastore.Store
-	Events  Events                // nil: no streams
-	Guards  map[string]tree.Guard // by top-level node, "aaa:http-authorization"
-	// Owners check changes of the trees of plugins, by top-level node; nil: nobody does.
+	Catalog    Catalog
+	Invoker    Invoker
+	Store      datastore.Store
+	Events     Events                    // nil: no streams
+	Validators map[string]tree.Validator // by top-level node, "aaa:http-authorization"
+	// Owners check changes of the trees of plugins, by top-level node; nil: none are asked.
 	Owners  func(qname string) tree.Owner
 	Log     *slog.Logger
 	MaxBody int64            // bytes of a request body; 0 = 4 MiB

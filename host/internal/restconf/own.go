@@ -19,7 +19,7 @@ var ownModules embed.FS
 // whenReplay is a condition of ietf-restconf-monitoring, which the server holds to by itself.
 var whenReplay = regexp.MustCompile(`when "../replay-support" \{[^}]*\}`)
 
-// ownSchema is the schema of what the server tells of itself: the library of modules
+// ownSchema is the schema of what the server says of itself: the library of modules
 // and the monitoring of RESTCONF.
 var ownSchema = sync.OnceValues(func() (*yang.Set, error) {
 	src, err := yang.FromFS("restconf", ownModules, "yang")

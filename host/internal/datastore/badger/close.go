@@ -40,7 +40,7 @@ func (s *Store) Close() error {
 
 // end closes Badger, if it can write its last table, and lists what it leaves.
 func (s *Store) end() error {
-	s.writing <- struct{}{} // who writes has finished, and nobody begins
+	s.writing <- struct{}{} // who writes has finished, and no other begins
 	s.owned.Wait()
 	s.flush()
 	if err := s.inPlace(); err != nil {

@@ -36,7 +36,7 @@ func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
 		}
 	}
 	if err := txn.Commit(); err != nil {
-		// Nobody knows what the disk has now.
+		// What the disk has now is not known.
 		s.failed = fmt.Errorf("datastore: the disk refuses to keep data, restart when it is repaired: %w", err)
 		return s.failed
 	}
