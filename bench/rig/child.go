@@ -94,6 +94,11 @@ func Server(address, program string, args ...string) (*Child, error) {
 		if err == nil {
 			return c, conn.Close()
 		}
+		select {
+		case <-c.done:
+			return nil, fmt.Errorf("%s ended before it served", program)
+		default:
+		}
 		if time.Now().After(deadline) {
 			c.Stop()
 			return nil, fmt.Errorf("%s does not serve: %w", program, err)

@@ -65,7 +65,7 @@ func startEtcd(dir string) (endpoint string, stop func(), err error) {
 		"--listen-client-urls", at[0], "--advertise-client-urls", at[0],
 		"--listen-peer-urls", at[1], "--initial-advertise-peer-urls", at[1], "--initial-cluster", "bench="+at[1],
 		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--quota-backend-bytes", "8589934592",
-		"--log-outputs", filepath.Join(filepath.Dir(dir), "etcd.log"))
+		"--logger", "zap", "--log-outputs", filepath.Join(filepath.Dir(dir), "etcd.log"))
 	if err != nil {
 		return "", nil, err
 	}
