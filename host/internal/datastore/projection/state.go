@@ -178,7 +178,7 @@ func (st *State) Namespaces() iter.Seq2[string, error] {
 				if !yield(ns, nil) {
 					return
 				}
-				next, more = Beyond(ns), true
+				next, more = ns+"\x01", true // above every key of the namespace, below those of the next one
 				break
 			}
 		}
