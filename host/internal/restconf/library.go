@@ -172,15 +172,12 @@ func (x *exchange) sourceType() string {
 	if len(values) == 0 {
 		return mediaYANG
 	}
-	media, best := "", 0.0
-	for _, a := range parseAccept(values) {
-		t := a.media
-		if t == "*/*" || t == "application/*" || t == "text/*" || t == "text/plain" {
-			t = mediaYANG
+	media, _ := liked(parseAccept(values), func(t string) (string, bool) {
+		switch t {
+		case mediaYANG, "*/*", "application/*", "text/*", "text/plain":
+			return mediaYANG, true
 		}
-		if (t == mediaYANG || t == mediaYIN) && a.q > best {
-			media, best = t, a.q
-		}
-	}
+		return t, t == mediaYIN
+	})
 	return media
 }

@@ -92,6 +92,17 @@ func parseAccept(values []string) []accepted {
 	return out
 }
 
+// liked is what the client likes best of what offer has for the ranges of its Accept header.
+func liked(ranges []accepted, offer func(media string) (answer string, ok bool)) (media string, ok bool) {
+	best := 0.0
+	for _, a := range ranges {
+		if t, known := offer(a.media); known && a.q > best {
+			media, best, ok = t, a.q, true
+		}
+	}
+	return media, ok
+}
+
 // negotiate returns the best type; empty for what is usual.
 func (x *exchange) negotiate(ranges []accepted) (media string, ok bool) {
 	refused := map[string]bool{}
@@ -100,35 +111,25 @@ func (x *exchange) negotiate(ranges []accepted) (media string, ok bool) {
 			refused[a.media] = true
 		}
 	}
-	best := 0.0
-	for _, a := range ranges {
-		if a.q <= best {
-			continue
-		}
-		t, known := a.media, false
+	return liked(ranges, func(t string) (string, bool) {
 		switch {
 		case jsonTypes[t], xmlTypes[t], t == mediaXMLList:
-			known = true
+			return t, true
 		case t == mediaYANGPatchXML:
-			t, known = mediaYANGDataXML, true
-		case t == mediaYANGPatch, t == "text/event-stream", t == "application/xrd+xml", t == mediaYANG, t == mediaYIN:
-			t, known = "", true
-		case t == "*/*", t == "application/*":
-			t = ""
-			if refused[x.env.media] {
-				i := slices.IndexFunc(answered, func(m string) bool { return !refused[m] })
-				if i < 0 {
-					continue
-				}
-				t = answered[i]
-			}
-			known = true
+			return mediaYANGDataXML, true
+		case t == mediaYANGPatch, t == eventStream, t == "application/xrd+xml", t == mediaYANG, t == mediaYIN:
+			return "", true
+		case t != "*/*" && t != "application/*":
+			return "", false
+		case !refused[x.env.media]:
+			return "", true
 		}
-		if known {
-			media, best, ok = t, a.q, true
+		i := slices.IndexFunc(answered, func(m string) bool { return !refused[m] })
+		if i < 0 {
+			return "", false
 		}
-	}
-	return media, ok
+		return answered[i], true
+	})
 }
 
 // request reads the parameters and the body of a request.
