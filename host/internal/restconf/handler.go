@@ -11,7 +11,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -197,11 +196,14 @@ func (x *exchange) notFound() error {
 
 // methods answers OPTIONS, and fails for a method that is not among those of allow.
 func (x *exchange) methods(allow string) error {
-	if m := x.r.Method; m != http.MethodOptions && slices.Contains(strings.Split(allow, ", "), m) {
-		return nil
+	m := x.r.Method
+	for one := range strings.SplitSeq(allow, ", ") {
+		if m == one && m != http.MethodOptions {
+			return nil
+		}
 	}
 	x.w.Header().Set("Allow", allow)
-	if x.r.Method != http.MethodOptions {
+	if m != http.MethodOptions {
 		return &statusError{fault.New(fault.Unsupported, "this resource takes %s", allow), http.StatusMethodNotAllowed, "operation-not-supported"}
 	}
 	if strings.Contains(allow, http.MethodPatch) {
