@@ -74,15 +74,19 @@ func (x *exchange) parameter(q *query, name, value string) error {
 		}
 		return fault.New(fault.Invalid, "%s is one of %s, not %.40q", name, strings.Join(values, ", "), value)
 	}
+	besides := ""
+	if name == "depth" || name == "limit" {
+		if value == "unbounded" {
+			return nil
+		}
+		besides = "unbounded or "
+	}
 	number := func(low, high int) (int, error) {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < low || n > high {
-			return 0, fault.New(fault.Invalid, "%s is a number from %d to %d, not %.40q", name, low, high, value)
+			return 0, fault.New(fault.Invalid, "%s is %sa number from %d to %d, not %.40q", name, besides, low, high, value)
 		}
 		return n, nil
-	}
-	if value == "unbounded" && (name == "depth" || name == "limit") {
-		return nil
 	}
 	switch name {
 	case "where", "sort-by", "direction", "cursor", "offset", "limit":
