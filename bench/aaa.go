@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"ctl.internal/bench/rig"
 )
@@ -45,17 +44,11 @@ http { access_log off; keepalive_requests 1000000000; client_body_temp_path %[1]
 	if err := os.Chmod(b.dir, 0o755); err != nil {
 		return nil, nil, err
 	}
-	cmd := exec.CommandContext(ctx, "nginx", "-c", filepath.Join(dir, "conf"), "-p", dir)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
+	server, err := rig.Server(addr, "nginx", "-c", filepath.Join(dir, "conf"), "-p", dir)
+	if err != nil {
 		return nil, nil, err
 	}
-	stop = func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() }
-	if err := rig.Serves(addr); err != nil {
-		stop()
-		return nil, nil, fmt.Errorf("nginx did not start: %w", err)
-	}
-	return side(addr, 0, nil, "GET", "/page", basic, nil), stop, nil
+	return side(addr, 0, nil, "GET", "/page", basic, nil), server.Stop, nil
 }
 
 // aaaPart runs the benchmarks of the access-control rooms and keeps their words.

@@ -175,21 +175,15 @@ func (b *bench) open() (*rig.Controller, error) {
 
 func bearer(ctx context.Context, addr string) (string, error) {
 	form := url.Values{"grant_type": {"password"}, "username": {"admin"}, "password": {"admin"}, "scope": {"sdn"}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/oauth2/token", strings.NewReader(form.Encode()))
+	text, _, err := rig.Ask(ctx, http.DefaultClient, http.MethodPost, "http://"+addr+"/oauth2/token", "application/x-www-form-urlencoded", form.Encode())
 	if err != nil {
 		return "", err
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer res.Body.Close()
 	var answer struct {
 		Token string `json:"access_token"`
 	}
-	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || answer.Token == "" {
-		return "", fmt.Errorf("no token: %s %v", res.Status, err)
+	if err := json.Unmarshal(text, &answer); err != nil || answer.Token == "" {
+		return "", fmt.Errorf("no token: %s %v", text, err)
 	}
 	return answer.Token, nil
 }

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/test/harness"
 )
 
@@ -65,12 +65,9 @@ func main() {
 	profiles := flag.String("profile", "", "directory for a CPU profile of the controller in each comparison's last round")
 	flag.Usage = usage
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, &bench{duration: *duration, rounds: *rounds, profiles: *profiles}, *only, *without, *out); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	rig.Main(func(ctx context.Context) error {
+		return run(ctx, &bench{duration: *duration, rounds: *rounds, profiles: *profiles}, *only, *without, *out)
+	})
 }
 
 func usage() {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,9 +56,8 @@ func (b *bench) startPart(ctx context.Context) error {
 		}
 		c.Stop()
 	}
-	slices.Sort(took)
 	b.rows = append(b.rows,
-		row{fmt.Sprintf("exec to ready with %d features, %d plugins", installed, len(plugins)), took[len(took)/2].Round(time.Millisecond).String(), "–", "–", "≤ 1 s with 10 plugins"},
+		row{fmt.Sprintf("exec to ready with %d features, %d plugins", installed, len(plugins)), rig.At(took, 50).Round(time.Millisecond).String(), "–", "–", "≤ 1 s with 10 plugins"},
 		row{"memory at rest (RSS): host; largest plugin", fmt.Sprintf("%d MiB; %d MiB", host>>10, largest>>10), "–", "–", "reported"},
 		row{"memory at rest (RSS): largest realm plugin", fmt.Sprintf("%.1f MiB", float64(realm)/1024), "–", "–", "≤ 18 MiB"})
 	return nil

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
-	"syscall"
 
 	"github.com/gorilla/mux"
 
@@ -20,17 +18,10 @@ import (
 	pluginv1 "ctl.internal/proto/ctl/plugin/v1"
 )
 
-func main() {
-	if err := run(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, "baseline:", err)
-		os.Exit(1)
-	}
-}
+func main() { rig.Main(run) }
 
-func run(binary string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	client, conn, err := rig.Plugin(ctx, exec.Command(binary))
+func run(ctx context.Context) error {
+	client, conn, err := rig.Plugin(ctx, exec.Command(os.Args[1]))
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -116,25 +114,21 @@ func (l *lab) post(ctx context.Context, rpc string, input any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url+rpc, bytes.NewReader(body))
+	text, _, err := rig.Ask(ctx, l.http, http.MethodPost, l.url+rpc, "application/json", string(body))
+	if err == nil && strings.Contains(string(text), "FAILURE") {
+		err = fmt.Errorf("%s: %.400s", rpc, text)
+	}
+	return string(text), err
+}
+
+// ask is post with the answer's output read into a struct; it returns how long the answer took.
+func (l *lab) ask(ctx context.Context, rpc string, input, output any) (took time.Duration, err error) {
+	began := time.Now()
+	text, err := l.post(ctx, rpc, input)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
-	q.SetBasicAuth("admin", "admin")
-	q.Header.Set("Content-Type", "application/json")
-	res, err := l.http.Do(q)
-	if err != nil {
-		return "", err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return "", err
-	}
-	if res.StatusCode != http.StatusOK || strings.Contains(string(text), "FAILURE") {
-		return "", fmt.Errorf("%s: %d %.400s", rpc, res.StatusCode, text)
-	}
-	return string(text), nil
+	return time.Since(began), json.Unmarshal([]byte(text), &struct{ Output any }{output})
 }
 
 // converge waits until all routers hold what they must.

@@ -9,8 +9,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
+
+	"ctl.internal/bench/rig"
 )
 
 // options are the flags.
@@ -29,12 +30,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "the median of so many rounds of the driver counts")
 	flag.StringVar(&o.only, "only", "", "truth: only the part with routers that are off")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := o.run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	rig.Main(o.run)
 }
 
 // run does the parts; each prints its lines.

@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/internal/bier"
 	"ctl.internal/internal/netconf"
 	"ctl.internal/internal/netconf/xmltree"
@@ -114,26 +114,7 @@ func (o *options) network(ctx context.Context, l *lab) error {
 func since(t time.Time) time.Duration { return time.Since(t).Round(10 * time.Millisecond) }
 
 // each calls f for 0 to n-1, as many at a time as there are users.
-func (o *options) each(n int, f func(i int) error) error {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	var bad error
-	for range o.users {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				if err := f(int(i)); err != nil {
-					mu.Lock()
-					bad = err
-					mu.Unlock()
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	return bad
-}
+func (o *options) each(n int, f func(i int) error) error { return rig.Each(n, o.users, f) }
 
 // spread is the median and the most of the requests that came since.
 func spread(before, now []router) string {
@@ -220,8 +201,8 @@ func (o *options) oneToOne(ctx context.Context, l *lab) error {
 		}
 		took[i] = time.Since(start)
 	}
-	slices.Sort(took)
-	say("one channel to one router, answered when applied", "median %v, slowest %v of %d", took[len(took)/2].Round(100*time.Microsecond), took[len(took)-1].Round(100*time.Microsecond), len(took))
+	say("one channel to one router, answered when applied", "median %v, slowest %v of %d", rig.At(took, 50).Round(100*time.Microsecond),
+		rig.At(took, 100).Round(100*time.Microsecond), len(took))
 	return nil
 }
 

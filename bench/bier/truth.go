@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -98,23 +97,17 @@ func (l *lab) sessions(ctx context.Context, off func(i int) bool) (time.Time, er
 	ctx, cancel := context.WithTimeout(ctx, truthLimit)
 	defer cancel()
 	for {
-		text, err := l.post(ctx, "bier-service-api:reconcile", map[string]any{})
-		if err != nil {
-			return time.Time{}, err
-		}
 		var got struct {
-			Output struct {
-				Router []struct {
-					Node    string `json:"node-id"`
-					Session string `json:"session"`
-				} `json:"router"`
-			} `json:"output"`
+			Router []struct {
+				Node    string `json:"node-id"`
+				Session string `json:"session"`
+			} `json:"router"`
 		}
-		if err := json.Unmarshal([]byte(text), &got); err != nil {
+		if _, err := l.ask(ctx, "bier-service-api:reconcile", map[string]any{}, &got); err != nil {
 			return time.Time{}, err
 		}
 		wrong := 0
-		for _, r := range got.Output.Router {
+		for _, r := range got.Router {
 			var i int
 			_, _ = fmt.Sscanf(r.Node, "r%d", &i)
 			if off(i) == (r.Session == "up") {
@@ -136,30 +129,22 @@ func (l *lab) right(ctx context.Context, members [][]int, off func(i int) bool) 
 		names[k] = fmt.Sprintf("t%d", k)
 	}
 	for {
-		began := time.Now()
-		text, err := l.post(ctx, "bier-channel-api:query-channel", map[string]any{"topology-id": "lab", "channel-name": names})
-		if err != nil {
-			return at, 0, err
-		}
-		at, asked = time.Now(), time.Since(began)
 		var got struct {
-			Output struct {
-				Channel []struct {
-					Name       string `json:"name"`
-					State      string `json:"state"`
-					Deployment []struct {
-						Node   string `json:"node-id"`
-						State  string `json:"state"`
-						Reason string `json:"reason"`
-					} `json:"deployment"`
-				} `json:"channel"`
-			} `json:"output"`
+			Channel []struct {
+				Name       string `json:"name"`
+				State      string `json:"state"`
+				Deployment []struct {
+					Node   string `json:"node-id"`
+					State  string `json:"state"`
+					Reason string `json:"reason"`
+				} `json:"deployment"`
+			} `json:"channel"`
 		}
-		if err := json.Unmarshal([]byte(text), &got); err != nil {
+		if asked, err = l.ask(ctx, "bier-channel-api:query-channel", map[string]any{"topology-id": "lab", "channel-name": names}, &got); err != nil {
 			return at, 0, err
 		}
-		wrong := len(members) - len(got.Output.Channel)
-		for _, c := range got.Output.Channel {
+		wrong := len(members) - len(got.Channel)
+		for _, c := range got.Channel {
 			worst := "applied"
 			for _, d := range c.Deployment {
 				var i int

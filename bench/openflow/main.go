@@ -6,9 +6,7 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"time"
 
@@ -22,12 +20,7 @@ func main() {
 	cuts := flag.Int("cuts", 20, "cables to cut")
 	quiet := flag.Duration("quiet", 15*time.Second, "to watch the ring doing nothing")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *bin, *switches, *lab, *cuts, *quiet); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	rig.Main(func(ctx context.Context) error { return run(ctx, *bin, *switches, *lab, *cuts, *quiet) })
 }
 
 func run(ctx context.Context, bin string, switches int, script string, cuts int, quiet time.Duration) error {

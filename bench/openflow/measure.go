@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"slices"
 	"time"
 
 	"ctl.internal/bench/rig"
@@ -106,8 +104,7 @@ func (m *measure) cut(ctx context.Context, cuts, links int) error {
 		name string
 		took []time.Duration
 	}{{"cable cut, command to topology", down}, {"of it after ovs-appctl returned", rest}, {"cable mended, the same", up}} {
-		slices.Sort(r.took)
-		fmt.Printf("%-31s middle %v, worst %v of %d\n", r.name, round(r.took[len(r.took)/2]), round(r.took[len(r.took)-1]), len(r.took))
+		fmt.Printf("%-31s middle %v, worst %v of %d\n", r.name, round(rig.At(r.took, 50)), round(rig.At(r.took, 100)), len(r.took))
 	}
 	return nil
 }
@@ -157,20 +154,10 @@ func (m *measure) watch(ctx context.Context) {
 func (m *measure) read(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		"http://"+m.controller.HTTP+"/restconf/operational/network-topology:network-topology/topology/flow:1", nil)
-	if err != nil {
-		return "", err
-	}
-	r.SetBasicAuth("admin", "admin")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return "", err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
-	if err == nil && res.StatusCode != http.StatusOK && res.StatusCode != http.StatusNotFound {
-		err = errors.New(res.Status)
+	text, status, err := rig.Ask(ctx, http.DefaultClient, http.MethodGet,
+		"http://"+m.controller.HTTP+"/restconf/operational/network-topology:network-topology/topology/flow:1", "", "")
+	if status == http.StatusNotFound {
+		err = nil
 	}
 	return string(text), err
 }

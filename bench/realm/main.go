@@ -9,11 +9,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"time"
+
+	"ctl.internal/bench/rig"
 )
 
 // options are the flags.
@@ -32,12 +33,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each side, in turn; the median counts")
 	flag.DurationVar(&o.duration, "d", 4*time.Second, "length of one measurement")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := o.run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	rig.Main(o.run)
 }
 
 func (o options) run(ctx context.Context) error {

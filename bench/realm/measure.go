@@ -55,7 +55,7 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	defer s.Stop()
 	c, err := o.start(ctx, filepath.Join(dir, "h"), s)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (o options) measure(ctx context.Context, dir string, k setting) error {
 	cost := func(name string, pid int) rig.Cost {
 		return rig.Cost{Name: name, Used: func() time.Duration { return rig.Used(pid) }}
 	}
-	self, server := cost("load", os.Getpid()), cost("slapd", s.cmd.Process.Pid)
+	self, server := cost("load", os.Getpid()), cost("slapd", s.PID)
 	through := &rig.Side{Name: "HTTP Basic, host, realm, server", Last: c,
 		Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
 			return load.Each(ctx, c.HTTP, func(i int) []byte { return requests[user(i)] }, o.parallel, d)

@@ -1,24 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/sha1"
-	"crypto/x509"
 	"encoding/base64"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 
 	"ctl.internal/bench/rig"
 )
@@ -64,7 +53,7 @@ func crypted(int) (string, error) {
 
 // slapd is a running server.
 type slapd struct {
-	cmd         *exec.Cmd
+	*rig.Child
 	url         string
 	certificate string // file
 }
@@ -72,7 +61,7 @@ type slapd struct {
 func startSlapd(ctx context.Context, dir string, users int, k setting) (*slapd, error) {
 	s := &slapd{certificate: filepath.Join(dir, "cert.pem")}
 	key := filepath.Join(dir, "key.pem")
-	if err := certificate(s.certificate, key); err != nil {
+	if err := certificate(ctx, s.certificate, key); err != nil {
 		return nil, err
 	}
 	seed, err := ldif(users, k)
@@ -106,21 +95,8 @@ access to * by users read
 		return nil, err
 	}
 	s.url = k.scheme + "://" + address
-	s.cmd = exec.Command(slapdProgram, "-d", "0", "-f", conf, "-h", s.url+"/")
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	if err := rig.Serves(address); err != nil {
-		s.stop()
-		return nil, fmt.Errorf("slapd does not serve: %w", err)
-	}
-	return s, nil
-}
-
-func (s *slapd) stop() {
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
+	s.Child, err = rig.Server(address, slapdProgram, "-d", "0", "-f", conf, "-h", s.url+"/")
+	return s, err
 }
 
 func ldif(users int, k setting) (string, error) {
@@ -140,29 +116,11 @@ func ldif(users int, k setting) (string, error) {
 }
 
 // certificate writes one for 127.0.0.1 and its key.
-func certificate(cert, key string) error {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+func certificate(ctx context.Context, cert, key string) error {
+	out, err := exec.CommandContext(ctx, "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
+		"-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert).CombinedOutput()
 	if err != nil {
-		return err
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(7), IPAddresses: []net.IP{net.ParseIP("127.0.0.1")}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		return err
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		return err
-	}
-	for file, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
-		var b bytes.Buffer
-		if err := pem.Encode(&b, block); err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-			return err
-		}
+		return fmt.Errorf("openssl: %w: %s", err, out)
 	}
 	return nil
 }

@@ -5,10 +5,10 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
+
+	"ctl.internal/bench/rig"
 )
 
 func main() {
@@ -20,12 +20,9 @@ func main() {
 	serve := flag.String("serve", "", "internal: serve this folder of clones")
 	data := flag.String("data", "", "internal: data directory of the server")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *serve, *data, *repo, *branch, *commits, *rounds, *verify); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	rig.Main(func(ctx context.Context) error {
+		return run(ctx, *serve, *data, *repo, *branch, *commits, *rounds, *verify)
+	})
 }
 
 func run(ctx context.Context, serveDir, data, repo, branch string, commits, rounds int, verify bool) error {

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"ctl.internal/bench/rig"
@@ -112,11 +111,6 @@ func (m *measure) best(all ...timed) ([]time.Duration, error) {
 
 func (m *measure) parallel(ctx context.Context, s *server, n int, more string) (time.Duration, error) {
 	begin := time.Now()
-	errs := make([]error, n)
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() { _, _, _, errs[i] = s.get(ctx, more) })
-	}
-	all.Wait()
-	return time.Since(begin), errors.Join(errs...)
+	err := rig.Each(n, n, func(int) error { _, _, _, err := s.get(ctx, more); return err })
+	return time.Since(begin), err
 }

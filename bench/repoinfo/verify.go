@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -14,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ctl.internal/bench/rig"
 )
 
 // verify compares all numbers of one repository with those that git prints itself: every
@@ -222,18 +223,9 @@ func (m *measure) output(ctx context.Context, args ...string) (string, error) {
 // json asks the server and decodes the answer.
 func (s *server) json(ctx context.Context, path string, query url.Values, into any) error {
 	query.Set("project", s.project)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.root+path+"?"+query.Encode(), nil)
+	text, _, err := rig.Ask(ctx, http.DefaultClient, http.MethodGet, s.root+path+"?"+query.Encode(), "", "")
 	if err != nil {
 		return err
 	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(res.Body, 500))
-		return fmt.Errorf("%s: %s", res.Status, text)
-	}
-	return json.NewDecoder(res.Body).Decode(into)
+	return json.Unmarshal(text, into)
 }

@@ -20,11 +20,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"ctl.internal/bench/rig"
 )
 
 const target = "/rests/data/network-topology:network-topology/topology=bench"
@@ -47,14 +48,11 @@ func main() {
 	flag.Parse()
 	name, password, _ := strings.Cut(*user, ":")
 	c := &client{pid: *pid, url: *url, user: name, password: password, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4, ReadBufferSize: 64 << 10}, Timeout: time.Minute}}
-	err := errors.Join(c.lists(*entries, *rounds), c.streams(*readers, *events))
-	if _, derr := c.do("DELETE", target, "", "", nil); derr != nil {
-		err = errors.Join(err, derr)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	rig.Main(func(ctx context.Context) error {
+		err := errors.Join(c.lists(*entries, *rounds), c.streams(ctx, *readers, *events))
+		_, derr := c.do("DELETE", target, "", "", nil)
+		return errors.Join(err, derr)
+	})
 }
 
 // do sends a request and returns the body of the answer, which the next call overwrites.
@@ -98,34 +96,20 @@ type link struct {
 }
 
 type topology struct {
-	List []struct {
-		ID    string              `json:"topology-id"`
-		Nodes []map[string]string `json:"node"`
-		Links []link              `json:"link"`
-	} `json:"network-topology:topology"`
+	ID    string              `json:"topology-id"`
+	Nodes []map[string]string `json:"node"`
+	Links []link              `json:"link"`
 }
 
 // lists compares GET and PUT of a long list with encoding/json.
 func (c *client) lists(entries, rounds int) error {
-	var t topology
-	var defers []func()
-	defer func() {
-		for _, f := range defers {
-			f()
-		}
-	}()
-	t.List = make([]struct {
-		ID    string              `json:"topology-id"`
-		Nodes []map[string]string `json:"node"`
-		Links []link              `json:"link"`
-	}, 1)
-	t.List[0].ID = "bench"
-	t.List[0].Nodes = []map[string]string{{"node-id": "n"}}
+	one := topology{ID: "bench", Nodes: []map[string]string{{"node-id": "n"}}}
 	for i := range entries {
 		l := link{ID: fmt.Sprintf("link-%05d", i), From: end{"n", fmt.Sprintf("port-%d", i%48)}}
 		l.To.Node, l.To.TP = "n", "1"
-		t.List[0].Links = append(t.List[0].Links, l)
+		one.Links = append(one.Links, l)
 	}
+	t := map[string][]topology{"network-topology:topology": {one}}
 	body, err := json.Marshal(t)
 	if err != nil {
 		return err
@@ -152,11 +136,12 @@ func (c *client) lists(entries, rounds int) error {
 		}
 	}
 	// What the transfer alone costs: the same bytes from a server that does nothing else.
-	bare := func(text []byte) func() error {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(text) }))
-		defers = append(defers, s.Close)
-		from := &client{url: s.URL, http: c.http}
-		return func() error { _, err := from.do("GET", "/", "", "", nil); return err }
+	texts := map[string][]byte{"/json": body, "/xml": xml}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(texts[r.URL.Path]) }))
+	defer server.Close()
+	plain := &client{url: server.URL, http: c.http}
+	bare := func(path string) func() error {
+		return func() error { _, err := plain.do("GET", path, "", "", nil); return err }
 	}
 	marshal := func() error { _, err := json.Marshal(t); return err }
 	var generic any
@@ -177,8 +162,8 @@ func (c *client) lists(entries, rounds int) error {
 	}{
 		{"GET in JSON ÷ json.Marshal", get("application/yang-data+json"), marshal, "0.5"},
 		{"GET in XML ÷ json.Marshal", get("application/yang-data+xml"), marshal, "0.5"},
-		{"the same JSON from bare net/http", bare(body), marshal, "-"},
-		{"the same XML from bare net/http", bare(xml), marshal, "-"},
+		{"the same JSON from bare net/http", bare("/json"), marshal, "-"},
+		{"the same XML from bare net/http", bare("/xml"), marshal, "-"},
 		{"PUT in JSON ÷ json.Unmarshal", put("application/yang-data+json", body), unmarshal, "0.3"},
 		{"PUT in XML ÷ json.Unmarshal", put("application/yang-data+xml", xml), unmarshal, "-"},
 		{"PUT in XML ÷ encoding/xml tokens", put("application/yang-data+xml", xml), tokens, "0.3"},
@@ -189,9 +174,9 @@ func (c *client) lists(entries, rounds int) error {
 				return err
 			}
 		}
-		a, b := median(ours.took), median(peer.took)
+		a, b := rig.At(ours.took, 50), rig.At(peer.took, 50)
 		fmt.Printf("%-32s %d entries: ours %v, peer %v, ratio %.2f (target %s)", row.what, entries, a, b, float64(b)/float64(a), row.goal)
-		if a, b := median(ours.cpu), median(peer.cpu); c.pid != 0 && a > 0 {
+		if a, b := rig.At(ours.cpu, 50), rig.At(peer.cpu, 50); c.pid != 0 && a > 0 {
 			fmt.Printf("; processor time: controller %v, peer %v, ratio %.2f", a, b, float64(b)/float64(a))
 		}
 		fmt.Println()
@@ -228,14 +213,9 @@ func processorTime(pid int) (sum time.Duration) {
 
 func ownTime() time.Duration { return processorTime(os.Getpid()) }
 
-func median(d []time.Duration) time.Duration {
-	slices.Sort(d)
-	return d[len(d)/2]
-}
-
 // streams measures how late the events of changed data come to many readers.
-func (c *client) streams(readers, events int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+func (c *client) streams(ctx context.Context, readers, events int) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	watched := "/rests/streams/json/data-change/running/network-topology:network-topology/topology=bench-stream"
 	data := "/rests/data/network-topology:network-topology/topology=bench-stream"
@@ -298,11 +278,10 @@ func (c *client) streams(readers, events int) error {
 	if failed != nil {
 		return failed
 	}
-	slices.Sort(late)
 	if len(late) == 0 {
 		return errors.New("no event came")
 	}
 	fmt.Printf("%d readers, %d events at 10 a second: %d of %d delivered, p50 %v, p99 %v, worst %v (target p99 1s)\n", readers, events, len(late), readers*events,
-		late[len(late)/2].Round(time.Millisecond), late[len(late)*99/100].Round(time.Millisecond), late[len(late)-1].Round(time.Millisecond))
+		rig.At(late, 50).Round(time.Millisecond), rig.At(late, 99).Round(time.Millisecond), rig.At(late, 100).Round(time.Millisecond))
 	return nil
 }

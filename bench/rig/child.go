@@ -23,12 +23,13 @@ import (
 type Child struct {
 	PID  int
 	Line string // of its standard output, by which it was ready
+	Said string // all of that until then
 
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-// Launch starts a program and waits, a minute at most, until a line of its standard output holds ready.
+// Launch starts a program and waits, five minutes at most, until a line of its standard output holds ready.
 func Launch(ready string, environ []string, program string, args ...string) (*Child, error) {
 	c := &Child{cmd: exec.Command(program, args...), done: make(chan struct{})}
 	c.cmd.Env = append(os.Environ(), environ...)
@@ -43,32 +44,66 @@ func Launch(ready string, environ []string, program string, args ...string) (*Ch
 		return nil, err
 	}
 	c.PID = c.cmd.Process.Pid
-	said := make(chan string, 1)
+	begun := make(chan bool, 1)
 	go func() {
 		defer close(c.done)
 		s := bufio.NewScanner(out)
 		s.Buffer(nil, 16<<20)
-		for s.Scan() && !strings.Contains(s.Text(), ready) {
+		var said strings.Builder
+		for s.Scan() {
+			said.WriteString(s.Text() + "\n")
+			if strings.Contains(s.Text(), ready) {
+				c.Line, c.Said = s.Text(), said.String()
+				begun <- true
+				break
+			}
 		}
-		if s.Err() == nil && strings.Contains(s.Text(), ready) {
-			said <- s.Text()
-		}
-		close(said)
+		close(begun)
 		_, _ = io.Copy(io.Discard, out)
 		_ = c.cmd.Wait()
 	}()
 	select {
-	case line, ok := <-said:
+	case ok := <-begun:
 		if !ok {
 			<-c.done
 			return nil, fmt.Errorf("%s ended: %s", program, bad.String())
 		}
-		c.Line = line
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		c.Stop()
-		return nil, fmt.Errorf("%s was not ready after a minute", program)
+		return nil, fmt.Errorf("%s was not ready after five minutes", program)
 	}
 	return c, nil
+}
+
+// Server starts a program that says nothing when it is ready, and waits, a minute at most, until it listens at an
+// address.
+func Server(address, program string, args ...string) (*Child, error) {
+	c := &Child{cmd: exec.Command(program, args...), done: make(chan struct{})}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	c.cmd.Stderr = os.Stderr
+	if err := c.cmd.Start(); err != nil {
+		return nil, err
+	}
+	c.PID = c.cmd.Process.Pid
+	go func() {
+		_ = c.cmd.Wait()
+		close(c.done)
+	}()
+	for deadline := time.Now().Add(time.Minute); ; {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			return c, conn.Close()
+		}
+		select {
+		case <-c.done:
+			return nil, fmt.Errorf("%s ended before it served", program)
+		default:
+		}
+		if time.Now().After(deadline) {
+			c.Stop()
+			return nil, fmt.Errorf("%s does not serve: %w", program, err)
+		}
+	}
 }
 
 // Stop ends the program: by SIGTERM, after half a minute by SIGKILL.
@@ -156,7 +191,7 @@ func Write(dir string, files map[string]string) error {
 	return nil
 }
 
-// FreeAddress is one at the loopback interface where nobody listens.
+// FreeAddress is one of the loopback interface that is not in use.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -164,17 +199,4 @@ func FreeAddress() (string, error) {
 	}
 	defer l.Close()
 	return l.Addr().String(), nil
-}
-
-// Serves waits, a minute at most, until a server listens at an address.
-func Serves(address string) error {
-	for deadline := time.Now().Add(time.Minute); ; {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			return c.Close()
-		}
-		if time.Now().After(deadline) {
-			return err
-		}
-	}
 }

@@ -1,27 +1,25 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"net/netip"
 	"os"
-	"os/exec"
 	"strings"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/internal/lab/faults"
 	"ctl.internal/internal/lab/network"
 	"ctl.internal/internal/lab/snmpagent"
 	"ctl.internal/plugins/switch/switchlist"
 )
 
-// end marks the end of the switch list on the pipe.
+// end marks the end of the switch list.
 const end = "# end"
 
-// serve runs the agents: chains of switches, and one with nothing but a forwarding
-// table, the last of the list. It prints the list and waits for the pipe to close.
-func (o options) serve(context.Context) error {
+// serve runs the agents until it is ended: chains of switches, and one with nothing but a
+// forwarding table, the last of the list, which it prints.
+func (o options) serve(ctx context.Context) error {
 	n, err := network.Start(network.Options{Topology: o.topology(), Ports: o.ports, MaxMessage: o.message,
 		Listen: netip.MustParsePrefix("127.1.0.0/16"), BasePort: 20161})
 	if err != nil {
@@ -38,8 +36,8 @@ func (o options) serve(context.Context) error {
 		return err
 	}
 	fmt.Printf("%s%s\n%s\n", n.CSV(), table, end)
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return err
+	<-ctx.Done()
+	return nil
 }
 
 // spoil makes some agents misbehave, spread over all.
@@ -73,37 +71,19 @@ func (o options) topology() string {
 }
 
 // agents starts this program again to serve the agents; stop ends it.
-func (o options) agents(ctx context.Context) (list []switchlist.Entry, stop func(), err error) {
+func (o options) agents() (list []switchlist.Entry, stop func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
-	c := exec.CommandContext(ctx, self, append([]string{"-agents"}, os.Args[1:]...)...)
-	c.Stderr = os.Stderr
-	in, err := c.StdinPipe()
+	child, err := rig.Launch(end, nil, self, append([]string{"-agents"}, os.Args[1:]...)...)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := c.Start(); err != nil {
-		return nil, nil, err
-	}
-	stop = func() {
-		_ = in.Close()
-		_ = c.Wait()
-	}
-	var text strings.Builder
-	lines := bufio.NewScanner(out)
-	for lines.Scan() && lines.Text() != end {
-		text.WriteString(lines.Text() + "\n")
-	}
-	list, problems := switchlist.Parse("agents", []byte(text.String()))
+	list, problems := switchlist.Parse("agents", []byte(strings.TrimSuffix(child.Said, end+"\n")))
 	if len(list) != o.switches+1 {
-		stop()
+		child.Stop()
 		return nil, nil, fmt.Errorf("%d agents came up, %d were asked for %v", len(list), o.switches+1, problems)
 	}
-	return list, stop, nil
+	return list, child.Stop, nil
 }

@@ -4,13 +4,12 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/pprof"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/plugins/switch/switchlist"
 )
 
@@ -51,8 +50,6 @@ func main() {
 	flag.StringVar(&o.cpuprofile, "cpuprofile", "", "write a profile of the plugin's side here")
 	agents := flag.Bool("agents", false, "internal: run the agents")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	run := o.measure
 	if *agents {
 		run = o.serve
@@ -69,8 +66,5 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
+	rig.Main(run)
 }

@@ -67,7 +67,7 @@ func (r *rooms) close() {
 
 // measure does everything and prints the table.
 func (o options) measure(ctx context.Context) error {
-	list, stop, err := o.agents(ctx)
+	list, stop, err := o.agents()
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (o options) discovery(ctx context.Context, r *rooms, list []switchlist.Entr
 			}
 		}
 		// Bare gosnmp would stop at the first that is dead, or never end: it asks the others.
-		if err := raw.Round(func() error { _, _, err := rawAll(o.well(list), o.workers); return err }); err != nil {
+		if err := raw.Round(func() error { return rawAll(o.well(list), o.workers) }); err != nil {
 			return fmt.Errorf("gosnmp: %w", err)
 		}
 	}

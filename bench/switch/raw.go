@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"sync"
 	"time"
 
 	"github.com/gosnmp/gosnmp"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/plugins/switch/mib"
 	"ctl.internal/plugins/switch/switchlist"
 )
@@ -49,32 +49,8 @@ func rawWalk(e switchlist.Entry, scalars, columns []string) (values int, err err
 }
 
 // rawAll walks all switches with as many workers as the plugin has.
-func rawAll(list []switchlist.Entry, workers int) (time.Duration, int, error) {
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	var failed error
-	values := 0
-	todo := make(chan switchlist.Entry)
-	start := time.Now()
-	for range workers {
-		wg.Go(func() {
-			for e := range todo {
-				n, err := rawWalk(e, scalars, columns)
-				mu.Lock()
-				values += n
-				if err != nil {
-					failed = err
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for _, e := range list {
-		todo <- e
-	}
-	close(todo)
-	wg.Wait()
-	return time.Since(start), values, failed
+func rawAll(list []switchlist.Entry, workers int) error {
+	return rig.Each(len(list), workers, func(i int) error { _, err := rawWalk(list[i], scalars, columns); return err })
 }
 
 // sample is how many switches the loop of programs asks.

@@ -82,12 +82,12 @@ func (c *compiler) module(f *file, ast *gy.Module) {
 }
 
 func (c *compiler) rpc(e *gy.Entry, m *Module) *RPC {
-	c.faults = append(c.faults, guardEntry(e)...)
+	c.faults = append(c.faults, unsupportedEntry(e)...)
 	r := &RPC{Module: m.Name, Name: e.Name, Description: e.Description}
 	part := func(e *gy.Entry, k Kind) *Node {
 		n := &Node{Kind: k, Name: k.String(), Module: m.Name, spaces: c.spaces}
 		if e != nil {
-			c.faults = append(c.faults, guardEntry(e)...)
+			c.faults = append(c.faults, unsupportedEntry(e)...)
 			c.byNode[e] = n
 			c.children(e, n)
 		}
@@ -120,7 +120,7 @@ func kindOf(e *gy.Entry) Kind {
 
 // node compiles an entry. config is that of the parent.
 func (c *compiler) node(e *gy.Entry, parent *Node, config bool) *Node {
-	c.faults = append(c.faults, guardEntry(e)...)
+	c.faults = append(c.faults, unsupportedEntry(e)...)
 	n := &Node{
 		Kind: kindOf(e), Name: e.Name, Description: e.Description, Units: e.Units, Config: config, Parent: parent,
 		Mandatory: e.Mandatory == gy.TSTrue, Presence: len(e.Extra["presence"]) > 0, Max: math.MaxUint64,

@@ -1,5 +1,7 @@
 package yang
 
+import "sync"
+
 // jsonKind is the kind of a JSON value.
 type jsonKind uint8
 
@@ -103,12 +105,34 @@ type arena struct {
 	chunk []Data
 }
 
+// newArena is one for a document of so many bytes: there is about one value in ten.
+func newArena(size int) *arena {
+	return &arena{chunk: make([]Data, 0, min(max(size/10, 4), 1024))}
+}
+
 func (a *arena) new() *Data {
 	if len(a.chunk) == cap(a.chunk) {
 		a.chunk = make([]Data, 0, min(max(16, 2*cap(a.chunk)), 1024))
 	}
 	a.chunk = a.chunk[:len(a.chunk)+1]
 	return &a.chunk[len(a.chunk)-1]
+}
+
+// arenas keeps some for the next call.
+type arenas struct{ pool sync.Pool }
+
+func (p *arenas) get() *arena {
+	if a, ok := p.pool.Get().(*arena); ok {
+		return a
+	}
+	return &arena{}
+}
+
+func (p *arenas) put(a *arena) {
+	if cap(a.chunk) <= 256 {
+		a.reset()
+		p.pool.Put(a)
+	}
 }
 
 // reset forgets the document; only one chunk is kept.

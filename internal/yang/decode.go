@@ -8,34 +8,6 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// decoder is what one decoding needs; rpcs keep some for the next call.
-type decoder struct {
-	a   arena
-	v   validator
-	buf []byte
-}
-
-// maxKept bounds the memory a decoder may hold between two calls, in bytes.
-const maxKept = 64 << 10
-
-func (r *RPC) get(o Options) *decoder {
-	dec, ok := r.pool.Get().(*decoder)
-	if !ok {
-		dec = &decoder{}
-	}
-	dec.v = validator{Options: o, a: &dec.a}
-	return dec
-}
-
-func (r *RPC) put(dec *decoder) {
-	if cap(dec.buf) > maxKept || cap(dec.a.chunk) > 256 {
-		return
-	}
-	dec.a.reset()
-	dec.v = validator{}
-	r.pool.Put(dec)
-}
-
 // DecodeInput checks the body of a call, {"input":{…}} or {"module:input":{…}},
 // and returns the content of input in canonical form: what the plugin receives.
 // An empty body is an input without members.
@@ -43,33 +15,38 @@ func (r *RPC) put(dec *decoder) {
 // The error holds every fault found (fault.All), each with the path of the
 // instance, as Malformed, Invalid, Missing, Unknown or TooBig.
 func (r *RPC) DecodeInput(body []byte, o Options) ([]byte, error) {
-	dec := r.get(o)
-	defer r.put(dec)
-	var top *Data
-	if o.XML && !blank(body) {
-		in, err := parseXML(body, r.Input, o, &dec.a, true)
-		if err != nil {
+	a := r.arenas.get()
+	defer r.arenas.put(a)
+	v := validator{Options: o, a: a}
+	var in, top *Data
+	var perr *fault.Error
+	switch {
+	case blank(body):
+	case o.XML:
+		in, perr = parseXML(body, r.Input, o, a, true)
+		v.Lenient = true
+	default:
+		top, perr = parseJSON(string(body), o.Lenient, a)
+	}
+	if perr != nil {
+		return nil, perr
+	}
+	if in == nil {
+		var err error
+		if in, err = r.envelope(a, o, top); err != nil {
 			return nil, err
 		}
-		dec.v.Lenient = true
-		return dec.finish(in, r.Input)
 	}
-	if !blank(body) {
-		d, err := parseJSON(string(body), o.Lenient, &dec.a)
-		if err != nil {
-			return nil, err
-		}
-		top = d
-	}
-	in, err := r.envelope(dec, top)
-	if err != nil {
+	in.Node = r.Input
+	v.object(in, r.Input)
+	if err := v.err(); err != nil {
 		return nil, err
 	}
-	return dec.finish(in, r.Input)
+	return in.Append(make([]byte, 0, len(body)), Canonical), nil
 }
 
 // envelope returns the value of the member input.
-func (r *RPC) envelope(dec *decoder, top *Data) (*Data, error) {
+func (r *RPC) envelope(a *arena, o Options, top *Data) (*Data, error) {
 	if top != nil && top.kind != jObject {
 		return nil, fault.New(fault.Malformed, "the body must be an object with the member \"input\", not %s", jsonNames[top.kind])
 	}
@@ -77,7 +54,7 @@ func (r *RPC) envelope(dec *decoder, top *Data) (*Data, error) {
 	if top != nil {
 		for c := top.first; c != nil; c = c.next {
 			name := c.name
-			if dec.v.Aliases != nil && dec.v.Aliases.Trim {
+			if o.Aliases != nil && o.Aliases.Trim {
 				name = strings.TrimSpace(name)
 			}
 			switch {
@@ -90,7 +67,7 @@ func (r *RPC) envelope(dec *decoder, top *Data) (*Data, error) {
 		}
 	}
 	if in == nil {
-		in = dec.a.new()
+		in = a.new()
 		in.kind = jObject
 		if r.NeedsInput() && top == nil {
 			return nil, fault.At(fault.Missing, "/"+r.Input.QName(), "the call needs a body with the member \"input\"")
@@ -101,17 +78,6 @@ func (r *RPC) envelope(dec *decoder, top *Data) (*Data, error) {
 	}
 	in.parent, in.next = nil, nil
 	return in, nil
-}
-
-// finish validates d as n and writes it.
-func (dec *decoder) finish(d *Data, n *Node) ([]byte, error) {
-	d.Node = n
-	dec.v.object(d, n)
-	if err := dec.v.err(); err != nil {
-		return nil, err
-	}
-	dec.buf = d.Append(dec.buf[:0], Canonical)
-	return append([]byte(nil), dec.buf...), nil
 }
 
 // EncodeOutput checks what a plugin returned, the content of output in canonical
@@ -132,27 +98,26 @@ func (r *RPC) encodeOutput(output []byte, write func([]byte, *Data) []byte) ([]b
 	if blank(output) {
 		return nil, nil
 	}
-	dec := r.get(Options{})
-	defer r.put(dec)
-	d, err := dec.output(r, output)
+	a := r.arenas.get()
+	defer r.arenas.put(a)
+	d, err := r.output(a, output)
 	if d == nil {
 		return nil, err
 	}
-	dec.buf = write(dec.buf[:0], d)
-	return append([]byte(nil), dec.buf...), err
+	return write(make([]byte, 0, len(output)+len(output)/4), d), err
 }
 
 // output checks what a plugin returned. When all faults are Unknown members, which are left out, the
 // tree is returned beside the error.
-func (dec *decoder) output(r *RPC, text []byte) (*Data, error) {
-	dec.v = validator{Options: Options{Drop: true}, a: &dec.a}
-	d, perr := parseJSON(string(text), false, &dec.a)
+func (r *RPC) output(a *arena, text []byte) (*Data, error) {
+	v := validator{Options: Options{Drop: true}, a: a}
+	d, perr := parseJSON(string(text), false, a)
 	if perr != nil {
 		return nil, perr
 	}
 	d.Node = r.Output
-	dec.v.object(d, r.Output)
-	err := dec.v.err()
+	v.object(d, r.Output)
+	err := v.err()
 	if slices.ContainsFunc(fault.All(err), func(f *fault.Error) bool { return f.Kind != fault.Unknown }) {
 		return nil, err
 	}
@@ -174,8 +139,8 @@ func (n *Node) DecodeValue(text []byte, o Options) (*Data, error) {
 }
 
 // decode parses and checks. wrapped says that an XML document has an element for n itself.
-func decode(text []byte, n *Node, o Options, wrapped bool, check func(*validator, *Data)) (*Data, error) {
-	a := &arena{chunk: make([]Data, 0, min(max(len(text)/10, 4), 1024))} // about one value in ten bytes
+func decode(text []byte, n *Node, o Options, wrapped bool, by func(*validator, *Data)) (*Data, error) {
+	a := newArena(len(text))
 	var d *Data
 	var perr *fault.Error
 	if o.XML {
@@ -187,9 +152,14 @@ func decode(text []byte, n *Node, o Options, wrapped bool, check func(*validator
 	if perr != nil {
 		return nil, perr
 	}
+	return check(d, n, o, a, by)
+}
+
+// check checks d as an instance of n.
+func check(d *Data, n *Node, o Options, a *arena, by func(*validator, *Data)) (*Data, error) {
 	d.Node, d.parent = n, o.At
 	v := validator{Options: o, a: a}
-	check(&v, d)
+	by(&v, d)
 	if err := v.result(); err != nil {
 		return nil, err
 	}

@@ -15,30 +15,13 @@ func NewData(n *Node, array bool) *Data {
 // Put makes c a member of d, in the place of the member with the same Node if
 // there is one.
 func (d *Data) Put(c *Data) {
-	var prev *Data
-	for o := d.first; o != nil; prev, o = o, o.next {
-		if o.Node != c.Node {
-			continue
-		}
-		c.parent, c.next = d, o.next
-		d.link(prev, c)
-		if d.last == o {
-			d.last = c
-		}
-		o.parent, o.next = nil, nil
+	if have := d.Get(c.Node); have != nil {
+		d.Insert(c, have)
+		have.Remove()
 		return
 	}
 	d.dropOtherCases(c.Node)
 	d.add(c)
-}
-
-// link puts c after prev, or first.
-func (d *Data) link(prev, c *Data) {
-	if prev == nil {
-		d.first = c
-	} else {
-		prev.next = c
-	}
 }
 
 // Add appends an entry to an array.
@@ -50,12 +33,20 @@ func (d *Data) Insert(e, before *Data) {
 		d.add(e)
 		return
 	}
-	var prev *Data
-	for o := d.first; o != nil && o != before; o = o.next {
+	e.parent, e.next = d, before
+	if prev := d.previous(before); prev == nil {
+		d.first = e
+	} else {
+		prev.next = e
+	}
+}
+
+// previous is what is before c, nil if that is the first.
+func (d *Data) previous(c *Data) (prev *Data) {
+	for o := d.first; o != c; o = o.next {
 		prev = o
 	}
-	e.parent, e.next = d, before
-	d.link(prev, e)
+	return prev
 }
 
 // Remove takes c out of its parent.
@@ -64,16 +55,14 @@ func (c *Data) Remove() {
 	if d == nil {
 		return
 	}
-	var prev *Data
-	for o := d.first; o != nil; prev, o = o, o.next {
-		if o != c {
-			continue
-		}
-		d.link(prev, c.next)
-		if d.last == c {
-			d.last = prev
-		}
-		break
+	prev := d.previous(c)
+	if prev == nil {
+		d.first = c.next
+	} else {
+		prev.next = c.next
+	}
+	if d.last == c {
+		d.last = prev
 	}
 	c.parent, c.next = nil, nil
 }

@@ -1,7 +1,6 @@
 package yang
 
 import (
-	"slices"
 	"strings"
 
 	gy "github.com/openconfig/goyang/pkg/yang"
@@ -112,7 +111,6 @@ func (c *compiler) finish(n *Node) {
 		c.parseDefaults(m)
 		m.refers = m.refers || m.IsLeaf() && m.Config && m.Type.Base == Leafref && m.Type.MustExist
 		n.refers = n.refers || m.refers
-		m.plain = m.Kind == Leaf && !slices.Contains([]Base{Union, Identityref, InstanceIdentifier}, m.Type.Final().Base)
 	}
 	for _, x := range n.choices {
 		if x.Parent == nil || x.Parent.Kind != Case { // nested ones are reached through it

@@ -42,7 +42,7 @@ func FromFS(name string, fsys fs.FS, dir string) (Source, error) {
 	return s, nil
 }
 
-// Load compiles the modules of all sources into one Set. Imports that nobody
+// Load compiles the modules of all sources into one Set. Imports that no source
 // ships are taken from the modules this package carries (ietf-inet-types,
 // ietf-yang-types, network-topology and others).
 //
@@ -66,7 +66,7 @@ func Load(sources ...Source) (*Set, error) {
 		return nil, l.Err()
 	}
 	for _, f := range lib.order {
-		l = append(l, guard(f)...)
+		l = append(l, unsupported(f)...)
 	}
 	l = append(l, cycles(lib.order)...)
 	if len(l) > 0 {
@@ -114,24 +114,13 @@ var embedded embed.FS
 // embeddedSource is the name of the modules that this package carries.
 const embeddedSource = "internal/yang"
 
-// Carried returns the text of a module that this package carries, for an owner that
-// implements it rather than imports it; fault.NotFound for any other name.
-func Carried(name string) ([]byte, error) {
-	if isIdentifier(name) {
-		if text, err := embedded.ReadFile("modules/" + name + ".yang"); err == nil {
-			return text, nil
-		}
-	}
-	return nil, fault.New(fault.NotFound, "no module %q is carried", name)
-}
-
 // addEmbedded takes the carried module of a name in, if there is one.
 func (lib *library) addEmbedded(name string) error {
-	text, err := Carried(name)
-	if err != nil {
-		return nil // not carried: resolve reports the import
-	}
 	path := "modules/" + name + ".yang"
+	text, err := embedded.ReadFile(path)
+	if err != nil {
+		return nil //nolint:nilerr // not carried: resolve reports the import
+	}
 	f, err := scan(embeddedSource, path, text)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "the carried module %s is broken: %v", name, err)

@@ -10,8 +10,6 @@
 // restconf for what is stored and addressed by URL.
 package yang
 
-import "sync"
-
 // Kind is the sort of a schema node (RFC 7950 section 4.2.2).
 type Kind uint8
 
@@ -78,7 +76,6 @@ type Node struct {
 	kept    string // one of the two: as canonical JSON names it below its parent
 	opening string // <name>
 	closing string // </name>
-	plain   bool   // a leaf whose XML text is that of its value: no prefixes of modules in it
 	spaces  *spaces
 }
 
@@ -129,8 +126,8 @@ type RPC struct {
 	Input        *Node // never nil; without children when the rpc has no input
 	Output       *Node // never nil
 
-	qinput string    // module:input
-	pool   sync.Pool // of *decoder
+	qinput string // module:input
+	arenas arenas
 }
 
 // NeedsInput reports whether a call without input is refused.

@@ -28,7 +28,7 @@ type Pages struct {
 	Style Style
 	XML   bool
 
-	dec     decoder
+	a       arena
 	buf     []byte
 	input   map[string]json.RawMessage
 	limited bool
@@ -74,12 +74,11 @@ func (p *Pages) Page(output []byte) (text []byte, more bool, err error) {
 	if blank(output) {
 		output = []byte("{}")
 	}
-	dec := &p.dec
-	dec.a.reset()
-	if n := len(output) / 10; cap(dec.a.chunk) < n { // about one value in ten bytes; the next pages are as long
-		dec.a.chunk = make([]Data, 0, n)
+	p.a.reset()
+	if n := len(output) / 10; cap(p.a.chunk) < n { // about one value in ten bytes; the next pages are as long
+		p.a.chunk = make([]Data, 0, n)
 	}
-	d, err := dec.output(p.RPC, output)
+	d, err := p.RPC.output(&p.a, output)
 	if d == nil {
 		return nil, false, err
 	}

@@ -2,11 +2,13 @@ package yang
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
-	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	gy "github.com/openconfig/goyang/pkg/yang"
 
 	"ctl.internal/sdk/fault"
 )
@@ -109,7 +111,7 @@ func (t *Type) parseInt(d *Data, lenient bool) string {
 		return fmt.Sprintf("%s does not fit %s", show(d), t.Base)
 	}
 	d.kind = jNumber
-	if v.mag == 0 {
+	if v.Value == 0 {
 		d.text = "0"
 	}
 	return ""
@@ -117,25 +119,16 @@ func (t *Type) parseInt(d *Data, lenient bool) string {
 
 // wholeNumber reads -?(0|[1-9][0-9]*); leading zeros are refused, for YANG would
 // call them octal.
-func wholeNumber(s string) (num, bool) {
+func wholeNumber(s string) (v gy.Number, ok bool) {
 	body := strings.TrimPrefix(s, "-")
 	if body == "" || body[0] < '0' || body[0] > '9' || len(body) > 1 && body[0] == '0' {
-		return num{}, false
+		return v, false
 	}
-	mag, err := strconv.ParseUint(body, 10, 64)
-	if err != nil {
-		return bigNumber(body)
+	n, err := strconv.ParseUint(body, 10, 64)
+	if errors.Is(err, strconv.ErrRange) { // a value outside every range
+		return gy.Number{Negative: true, Value: n}, true
 	}
-	return num{len(body) < len(s) && mag != 0, mag}, true
-}
-
-// bigNumber distinguishes a number that is too large from what is no number: the former
-// is clamped to a value outside every range.
-func bigNumber(body string) (num, bool) {
-	if strings.Trim(body, "0123456789") != "" {
-		return num{}, false
-	}
-	return num{true, ^uint64(0)}, true
+	return gy.Number{Negative: len(body) < len(s) && n != 0, Value: n}, err == nil
 }
 
 func (t *Type) parseDecimal(d *Data) string {
@@ -144,39 +137,24 @@ func (t *Type) parseDecimal(d *Data) string {
 	}
 	whole, frac, dot := strings.Cut(d.text, ".")
 	frac = strings.TrimRight(frac, "0")
-	w, ok := wholeNumber(whole)
-	if !ok || dot && strings.HasSuffix(d.text, ".") || strings.Trim(frac, "0123456789") != "" {
+	if _, ok := wholeNumber(whole); !ok || dot && strings.HasSuffix(d.text, ".") || strings.Trim(frac, "0123456789") != "" {
 		return fmt.Sprintf("%s is not a decimal number", show(d))
 	}
 	if len(frac) > t.Digits {
 		return fmt.Sprintf("%s has more than %d digits after the point", show(d), t.Digits)
 	}
-	mag := w.mag
-	for i := range t.Digits {
-		hi, lo := bits.Mul64(mag, 10)
-		if i < len(frac) {
-			var carry uint64
-			lo, carry = bits.Add64(lo, uint64(frac[i]-'0'), 0)
-			hi += carry
-		}
-		if hi != 0 {
-			return fmt.Sprintf("%s is too large", show(d))
-		}
-		mag = lo
+	if frac == "" {
+		frac = "0"
 	}
-	neg := strings.HasPrefix(whole, "-") && mag != 0
-	limit := uint64(1) << 63
-	if mag > limit || mag == limit && !neg || !within(t.span, num{neg, mag}) {
+	v, err := gy.ParseDecimal(whole+"."+frac, uint8(t.Digits))
+	if err != nil || !within(t.span, v) {
 		if t.rangeText != "" {
 			return fmt.Sprintf("%s is not within %s", show(d), t.rangeText)
 		}
 		return fmt.Sprintf("%s is too large", show(d))
 	}
-	if frac == "" {
-		frac = "0"
-	}
 	sign := ""
-	if neg {
+	if v.Negative {
 		sign = "-"
 	}
 	d.kind, d.text = jNumber, sign+strings.TrimPrefix(whole, "-")+"."+frac
@@ -219,7 +197,7 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 		if err != nil {
 			return s, "this is not base64"
 		}
-		if !within(t.length, num{mag: uint64(len(b))}) {
+		if !within(t.length, gy.Number{Value: uint64(len(b))}) {
 			return s, fmt.Sprintf("%d octets, but the length must be %s", len(b), t.lengthText)
 		}
 	case InstanceIdentifier:
@@ -234,7 +212,7 @@ func (t *Type) parseString(s string, n *Node) (string, string) {
 
 func (t *Type) checkText(s string) string {
 	if len(t.length) > 0 {
-		if c := utf8.RuneCountInString(s); !within(t.length, num{mag: uint64(c)}) {
+		if c := utf8.RuneCountInString(s); !within(t.length, gy.Number{Value: uint64(c)}) {
 			return fmt.Sprintf("%d characters, but the length must be %s", c, t.lengthText)
 		}
 	}

@@ -43,7 +43,7 @@ func (f *file) full() string { return fullName(f.name, f.revision) }
 func at(s *gy.Statement, format string, args ...any) *fault.Error {
 	loc := s.Location()
 	if i := strings.LastIndexByte(loc, ':'); i > 0 && strings.Count(loc, ":") > 1 {
-		loc = loc[:i] // the column helps nobody
+		loc = loc[:i] // the column is not helpful
 	}
 	return fault.At(fault.Invalid, loc, format, args...)
 }

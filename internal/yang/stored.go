@@ -1,10 +1,9 @@
 package yang
 
 import (
+	"math"
 	"slices"
 	"strings"
-
-	"ctl.internal/sdk/fault"
 )
 
 // Stored is an instance as a datastore keeps it: its canonical JSON, without what is kept in texts
@@ -77,59 +76,21 @@ func (s *Stored) Sort() {
 
 // Decode reads the texts as one instance tree. They are checked as Decode and DecodeValue do it.
 func (s *Stored) Decode(o Options) (*Data, error) {
+	text := s.Text
+	if text == "" || len(s.Below) > 0 {
+		var parts strings.Builder
+		w := Writer{Flush: func(part []byte) error { parts.Write(part); return nil }}
+		w.Stored(s)
+		if err := w.Finish(); err != nil {
+			return nil, err
+		}
+		text = parts.String()
+	}
 	a := &arena{}
-	dec := storedDecoder{a: a, v: validator{Options: o, a: a}}
-	d := dec.read(s, o.At)
-	if dec.perr != nil {
-		return nil, dec.perr
+	p := parser{s: text, a: a, values: math.MinInt} // what is stored may have any number of values
+	d := p.document()
+	if p.err != nil {
+		return nil, p.err
 	}
-	if err := dec.v.result(); err != nil {
-		return nil, err
-	}
-	return d, nil
-}
-
-type storedDecoder struct {
-	a    *arena
-	v    validator
-	perr *fault.Error
-}
-
-func (dec *storedDecoder) read(s *Stored, parent *Data) *Data {
-	var d *Data
-	if s.Text == "" {
-		d = dec.a.new()
-		d.kind, d.name = jObject, s.Node.Name
-		if s.Array {
-			d.kind = jArray
-		}
-	} else {
-		var perr *fault.Error
-		if d, perr = parseJSON(s.Text, false, dec.a); perr != nil {
-			dec.perr = perr
-			return dec.a.new()
-		}
-	}
-	d.Node, d.parent = s.Node, parent
-	if s.Text != "" {
-		dec.v.instance(d, s.Node)
-	}
-	dec.below(d, s.Below)
-	for i, t := range s.Texts {
-		d.add(dec.read(&Stored{Node: s.Node, Text: t, Below: s.entryBelow(i)}, d))
-	}
-	return d
-}
-
-// below adds what is kept in other texts to d.
-func (dec *storedDecoder) below(d *Data, below []*Stored) {
-	for _, b := range below {
-		if !b.Array && d.kind == jObject {
-			if have := d.Get(b.Node); have != nil {
-				dec.below(have, b.Below)
-				continue
-			}
-		}
-		d.add(dec.read(b, d))
-	}
+	return check(d, s.Node, o, a, func(v *validator, d *Data) { v.instance(d, s.Node) })
 }

@@ -170,8 +170,6 @@ func (w *Writer) object(t string, pos int, n *Node, below []*Stored, module stri
 		switch {
 		case m == nil:
 			pos = valueEnd(t, value)
-		case w.XML && m.plain && m.Module == module && (w.Masked == nil || !w.Masked(m)) && w.element(t, value, m, &pos):
-			members++
 		default:
 			w.name(m, n, &members)
 			pos = w.instance(t, value, m, keptBelow(below, m), module)
@@ -281,35 +279,6 @@ func (w *Writer) leaf(t string, pos int, n *Node, module string) int {
 		w.buf = append(w.buf, n.closing...)
 	}
 	return end
-}
-
-// element is leaf for a value that is XML as it is, which nearly all are.
-func (w *Writer) element(t string, value int, m *Node, end *int) bool {
-	switch byteAt(t, value) {
-	case '"':
-	case '[', '{':
-		return false
-	default:
-		i := scalarEnd(t, value)
-		if i <= value {
-			return false
-		}
-		w.buf = append(append(append(w.buf, m.opening...), t[value:i]...), m.closing...)
-		w.note(value, i-value, len(m.closing))
-		*end = i
-		return true
-	}
-	i := value + 1
-	for i < len(t) && !jsonOrXML[t[i]] {
-		i++
-	}
-	if byteAt(t, i) != '"' || i == value+1 {
-		return false
-	}
-	w.buf = append(append(append(w.buf, m.opening...), t[value+1:i]...), m.closing...)
-	w.note(value+1, i-value-1, len(m.closing))
-	*end = i + 1
-	return true
 }
 
 // any writes anydata.

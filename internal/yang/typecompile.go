@@ -36,7 +36,8 @@ func (c *compiler) compileType(y *gy.YangType, e *gy.Entry, n *Node) *Type {
 		return t
 	}
 	place := e.Node.Statement()
-	t := &Type{Name: y.Name, Base: bases[y.Kind], Path: y.Path, MustExist: !y.OptionalInstance, Digits: y.FractionDigits, Patterns: y.Pattern}
+	t := &Type{Name: y.Name, Base: bases[y.Kind], Path: y.Path, MustExist: !y.OptionalInstance, Digits: y.FractionDigits, Patterns: y.Pattern,
+		span: y.Range, length: y.Length}
 	shared := true
 	switch t.Base {
 	case Enumeration:
@@ -57,14 +58,8 @@ func (c *compiler) compileType(y *gy.YangType, e *gy.Entry, n *Node) *Type {
 			t.Members = append(t.Members, mt)
 		}
 	}
-	for _, r := range y.Range {
-		t.span = append(t.span, span{scaled(r.Min, t.Digits), scaled(r.Max, t.Digits)})
-	}
 	if b, ok := gy.BaseTypedefs[t.Base.String()]; ok && !y.Range.Equal(b.YangType.Range) && len(y.Range) > 0 {
 		t.rangeText = y.Range.String()
-	}
-	for _, r := range y.Length {
-		t.length = append(t.length, span{scaled(r.Min, 0), scaled(r.Max, 0)})
 	}
 	if len(y.Length) > 0 {
 		t.lengthText = y.Length.String()
@@ -88,15 +83,6 @@ func numbered(e *gy.EnumType) map[string]int64 {
 		return map[string]int64{}
 	}
 	return e.NameMap()
-}
-
-// scaled brings a range bound to the digits of its type.
-func scaled(n gy.Number, digits int) num {
-	v := n.Value
-	for i := int(n.FractionDigits); i < digits && v <= ^uint64(0)/10; i++ {
-		v *= 10
-	}
-	return num{n.Negative && v != 0, v}
 }
 
 // identities fills the names that an identityref accepts: those derived from its

@@ -2,7 +2,9 @@ package yang
 
 import (
 	"regexp"
-	"strconv"
+	"slices"
+
+	gy "github.com/openconfig/goyang/pkg/yang"
 )
 
 // Base is a built-in type of YANG (RFC 7950 section 4.2.4).
@@ -50,17 +52,17 @@ func (b Base) String() string {
 type Type struct {
 	Name       string // as the module writes it: a typedef's name, or the built-in's
 	Base       Base
-	Names      []string // of an enumeration, bits or identityref: the values, in order
-	Members    []*Type  // of a union
-	Target     *Node    // of a leafref: the leaf it refers to
-	Path       string   // of a leafref, as the module writes it
-	MustExist  bool     // of a leafref or instance-identifier: require-instance
-	Digits     int      // of a decimal64: fraction digits, 1 to 18
-	Patterns   []string // XSD expressions as written; all must match
-	up         int      // of a relative leafref: data levels to go up; -1 = absolute
-	down       []*Node  // of a leafref: the data nodes to go down
-	span       []span   // of numbers (decimals scaled), all that is allowed
-	length     []span   // of strings in characters, of binary in octets
+	Names      []string     // of an enumeration, bits or identityref: the values, in order
+	Members    []*Type      // of a union
+	Target     *Node        // of a leafref: the leaf it refers to
+	Path       string       // of a leafref, as the module writes it
+	MustExist  bool         // of a leafref or instance-identifier: require-instance
+	Digits     int          // of a decimal64: fraction digits, 1 to 18
+	Patterns   []string     // XSD expressions as written; all must match
+	up         int          // of a relative leafref: data levels to go up; -1 = absolute
+	down       []*Node      // of a leafref: the data nodes to go down
+	span       gy.YangRange // of numbers, all that is allowed
+	length     gy.YangRange // of strings in characters, of binary in octets
 	res        []*regexp.Regexp
 	values     map[string]int64  // of enumerations and bits
 	identities map[string]string // bare and module-qualified name → canonical; "" = ambiguous
@@ -81,7 +83,7 @@ func (t *Type) Bounds() (low, high string) {
 	if len(t.span) == 0 || t.Base == Decimal64 {
 		return "", ""
 	}
-	return t.span[0].min.String(), t.span[len(t.span)-1].max.String()
+	return t.span[0].Min.String(), t.span[len(t.span)-1].Max.String()
 }
 
 // LengthBounds returns the smallest and the largest length that the type allows,
@@ -90,7 +92,7 @@ func (t *Type) LengthBounds() (low, high uint64, ok bool) {
 	if len(t.length) == 0 {
 		return 0, 0, false
 	}
-	return t.length[0].min.mag, t.length[len(t.length)-1].max.mag, true
+	return t.length[0].Min.Value, t.length[len(t.length)-1].Max.Value, true
 }
 
 // Reference returns the way of a leafref: how many data nodes to go up, -1 for
@@ -112,38 +114,6 @@ func (t *Type) Final() *Type {
 // JSON strings.
 func (b Base) Quoted() bool { return b == Int64 || b == Uint64 || b == Decimal64 }
 
-// num is a whole number between -2^64 and 2^64; decimals are scaled.
-type num struct {
-	neg bool
-	mag uint64
-}
-
-// String returns the number in decimal.
-func (a num) String() string {
-	s := strconv.FormatUint(a.mag, 10)
-	if a.neg {
-		return "-" + s
-	}
-	return s
-}
-
-func (a num) less(b num) bool {
-	switch {
-	case a.neg != b.neg:
-		return a.neg
-	case a.neg:
-		return a.mag > b.mag
-	}
-	return a.mag < b.mag
-}
-
-type span struct{ min, max num }
-
-func within(spans []span, v num) bool {
-	for i := range spans {
-		if !v.less(spans[i].min) && !spans[i].max.less(v) {
-			return true
-		}
-	}
-	return len(spans) == 0
+func within(allowed gy.YangRange, v gy.Number) bool {
+	return len(allowed) == 0 || slices.ContainsFunc(allowed, func(r gy.YRange) bool { return !v.Less(r.Min) && !r.Max.Less(v) })
 }

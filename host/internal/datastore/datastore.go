@@ -97,7 +97,7 @@ type RangeOptions struct {
 	Prefix string
 	After  string // exclusive start, for paging; empty = from the beginning of Prefix
 	Limit  int    // 0 = all
-	Shared bool   // the values are the projection's own: nobody may change them
+	Shared bool   // the values are the projection's own and must not be changed
 }
 
 // Snapshot is a consistent view of the whole store at one revision.

@@ -192,10 +192,13 @@ func (h *Home) takeLock() error {
 // Close gives the home free.
 func (h *Home) Close() error { return h.lock.Close() }
 
+// NewFile begins the name of a file that WriteFile has not finished.
+const NewFile = ".new-"
+
 // WriteFile replaces a file as a whole: whoever reads, and a crash, sees the old
 // content or the new one.
 func WriteFile(path string, b []byte, mode fs.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	tmp, err := os.CreateTemp(filepath.Dir(path), NewFile+"*")
 	if err != nil {
 		return fmt.Errorf("home: %w", err)
 	}

@@ -23,30 +23,27 @@ const (
 )
 
 // replyData answers 200 with the instance at a path.
-func (x *exchange) replyData(p tree.Path, at *yang.Data) {
+func (x *exchange) replyData(p tree.Path, at *yang.Data) error {
 	if !x.xml {
-		x.reply(x.member(p, at))
-		return
+		return x.reply(x.member(p, at))
 	}
 	xml := at.AppendXML
 	if x.withOrigin {
 		xml = at.AppendXMLWithOrigin
 	}
 	if at.IsArray() && at.Len() != 1 && !x.xmlList {
-		x.fail(manyInXML(p, at.Len()))
-		return
+		return manyInXML(p, at.Len())
 	}
 	before, after := x.around(p, at.IsArray())
-	x.reply(append(xml([]byte(before)), after...))
+	return x.reply(append(xml([]byte(before)), after...))
 }
 
 // stream answers 200 with what is stored at a path, as it is read: no more of the answer than a part
 // is in memory.
-func (x *exchange) stream(p tree.Path, s *yang.Stored) {
+func (x *exchange) stream(p tree.Path, s *yang.Stored) error {
 	n := p.Node()
 	if x.xml && s.Array && s.Len() != 1 && !x.xmlList {
-		x.fail(manyInXML(p, s.Len()))
-		return
+		return manyInXML(p, s.Len())
 	}
 	begun := false
 	w := yang.Writer{Style: x.env.style, XML: x.xml, Mask: mask, Flush: func(part []byte) error {
@@ -66,15 +63,20 @@ func (x *exchange) stream(p tree.Path, s *yang.Stored) {
 	w.Text(after)
 	err := w.Finish()
 	switch {
-	case err == nil:
 	case !begun:
-		x.fail(err)
+		return err
 	case errors.As(err, new(*fault.Error)):
-		x.o.Log.ErrorContext(x.r.Context(), "restconf: an answer ends early", "path", x.r.URL.Path, "error", err)
-		panic(http.ErrAbortHandler) // the client must not take it for whole
-	default:
+		x.breakOff(err)
+	case err != nil:
 		x.o.Log.DebugContext(x.r.Context(), "restconf: the client went away", "path", x.r.URL.Path, "error", err)
 	}
+	return nil
+}
+
+// breakOff ends the connection in the middle of an answer: the client must not take it for whole.
+func (x *exchange) breakOff(err error) {
+	x.o.Log.ErrorContext(x.r.Context(), "restconf: an answer ends early", "path", x.r.URL.Path, "error", err)
+	panic(http.ErrAbortHandler)
 }
 
 // around is what stands before and after the instance at a path.

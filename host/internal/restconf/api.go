@@ -1,18 +1,12 @@
 package restconf
 
-import (
-	"net/http"
-	"strings"
-)
+import "strings"
 
 // libraryRevision is the revision of ietf-yang-library that is served (RFC 8525).
 const libraryRevision = "2019-01-04"
 
 // api answers the API resource (RFC 8040 section 3.3).
-func (x *exchange) api() {
-	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
-		return
-	}
+func (x *exchange) api() error {
 	api := map[string]any{"operations": map[string]any{}, "yang-library-version": libraryRevision}
 	if x.env == rfc8040 {
 		api["data"] = map[string]any{}
@@ -21,14 +15,11 @@ func (x *exchange) api() {
 			api[tree] = map[string]any{}
 		}
 	}
-	x.replyValue(map[string]any{x.env.name("restconf"): api})
+	return x.replyValue(map[string]any{x.env.name("restconf"): api})
 }
 
-func (x *exchange) libraryVersion() {
-	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
-		return
-	}
-	x.replyValue(map[string]any{x.env.name("yang-library-version"): libraryRevision})
+func (x *exchange) libraryVersion() error {
+	return x.replyValue(map[string]any{x.env.name("yang-library-version"): libraryRevision})
 }
 
 // moduleEntry is one module of the documented …/modules.
@@ -39,56 +30,43 @@ type moduleEntry struct {
 }
 
 // modules answers …/modules and …/modules/module/name/revision.
-func (x *exchange) modules() {
-	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
-		return
-	}
-	list := []moduleEntry{}
+func (x *exchange) modules() error {
 	listed, err := x.listed()
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
+	all, kind := len(x.path) == 0, x.shift()
+	name, revision := x.shift(), x.shift()
+	list := []moduleEntry{}
 	for _, m := range listed {
-		list = append(list, moduleEntry{m.Name, m.Revision, m.Namespace})
-	}
-	if len(x.path) == 0 {
-		x.replyValue(map[string]any{"modules": map[string]any{"module": list}})
-		return
-	}
-	if x.shift() == "module" && len(x.path) <= 2 {
-		name, revision := x.shift(), x.shift()
-		var found []moduleEntry
-		for _, m := range list {
-			if (name == "" || m.Name == name) && (revision == "" || m.Revision == revision) {
-				found = append(found, m)
-			}
-		}
-		if len(found) > 0 {
-			x.replyValue(map[string]any{"module": found})
-			return
+		if (name == "" || m.Name == name) && (revision == "" || m.Revision == revision) {
+			list = append(list, moduleEntry{m.Name, m.Revision, m.Namespace})
 		}
 	}
-	x.notFound()
+	switch {
+	case all:
+		return x.replyValue(map[string]any{"modules": map[string]any{"module": list}})
+	case kind != "module" || len(x.path) > 0 || len(list) == 0:
+		return x.notFound()
+	}
+	return x.replyValue(map[string]any{"module": list})
 }
 
 // wellKnown answers where the RESTCONF root is (RFC 8040 section 3.1).
-func (x *exchange) wellKnown() {
+func (x *exchange) wellKnown() error {
 	kind := x.shift()
 	if (kind != "host-meta" && kind != "host-meta.json") || len(x.path) > 0 {
-		x.notFound()
-		return
+		return x.notFound()
 	}
-	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
-		return
+	if err := x.methods(allowState); err != nil {
+		return err
 	}
 	if kind == "host-meta.json" || strings.Contains(x.r.Header.Get("Accept"), "json") {
 		x.w.Header().Set("Content-Type", "application/jrd+json")
-		x.replyValue(map[string]any{"links": []any{map[string]string{"rel": "restconf", "href": rfc8040.root}}})
-		return
+		return x.replyValue(map[string]any{"links": []any{map[string]string{"rel": "restconf", "href": rfc8040.root}}})
 	}
 	x.w.Header().Set("Content-Type", "application/xrd+xml")
-	x.reply([]byte(`<?xml version="1.0" encoding="UTF-8"?>
+	return x.reply([]byte(`<?xml version="1.0" encoding="UTF-8"?>
 <XRD xmlns="http://docs.oasis-open.org/ns/xri/xrd-1.0"><Link rel="restconf" href="` + rfc8040.root + `"/></XRD>
 `))
 }

@@ -16,66 +16,55 @@ const (
 	allowData  = allowState + ", PUT, POST, PATCH, DELETE"
 )
 
-// allowed says which methods a configuration resource takes, and whether these are
-// POST and DELETE.
-func allowed(p tree.Path) (allow string, post, remove bool) {
+// allowed says which methods a resource takes.
+func (x *exchange) allowed(kind string, p tree.Path) string {
 	n := p.Node()
 	switch {
+	case kind == "operational" || x.ds == "operational" || x.ds == "intended" || n != nil && !n.Config:
+		return allowState
 	case n == nil:
-		return allowStore, true, false
+		return allowStore
 	case n.IsLeaf() || n.IsList() && !p.Entry():
-		return allowValue, false, true
+		return allowValue
 	}
-	return allowData, true, true
+	return allowData
 }
 
 // data serves the trees: /rests/data, /restconf/config and /restconf/operational.
-func (x *exchange) data(kind string) {
-	if x.own() {
-		return
-	}
+func (x *exchange) data(kind string) error {
 	p, err := x.target()
+	if err == nil {
+		err = x.methods(x.allowed(kind, p))
+	}
 	if err != nil {
-		x.fail(err)
-		return
-	}
-	if kind == "operational" || x.ds == "operational" || x.ds == "intended" || len(p) > 0 && !p.Node().Config {
-		if x.methods(allowState, http.MethodGet) {
-			x.get(kind, p)
-		}
-		return
-	}
-	have := []string{http.MethodGet, http.MethodPut, http.MethodPatch}
-	allow, post, remove := allowed(p)
-	if post {
-		have = append(have, http.MethodPost)
-	}
-	if remove {
-		have = append(have, http.MethodDelete)
-	}
-	if !x.methods(allow, have...) {
-		return
+		return err
 	}
 	switch x.r.Method {
 	case http.MethodPut:
-		x.put(p)
+		return x.put(p)
 	case http.MethodPost:
-		x.post(p)
+		return x.post(p)
 	case http.MethodPatch:
-		x.patch(p)
+		return x.patch(p)
 	case http.MethodDelete:
-		x.delete(p)
-	default:
-		x.get(kind, p)
+		return x.delete(p)
 	}
+	return x.get(kind, p)
 }
 
 // target reads the rest of the path. A node that the schema does not have is 400
 // (RFC 8040 section 7), as opposed to data that is not there.
 func (x *exchange) target() (tree.Path, error) {
 	now := x.installed()
-	p, err := tree.Parse(now.Schema, x.path, now.Aliases.Module)
-	if err == nil && len(p) > 0 && !now.served(p[0].Node.Module) {
+	set, module := now.Schema, now.Aliases.Module
+	if x.own = len(x.path) > 0 && ownTops[x.path[0].Decoded] && x.ds != "running" && x.ds != "intended"; x.own {
+		var err error
+		if set, err = ownSchema(); err != nil {
+			return nil, fault.Wrap(fault.Internal, err, "the server's own modules cannot be read")
+		}
+	}
+	p, err := tree.Parse(set, x.path, module)
+	if err == nil && len(p) > 0 && !x.own && !now.served(p[0].Node.Module) {
 		err = fault.New(fault.Unknown, "there is no node %q", p[0].Node.QName())
 	}
 	return p, absent(err)
@@ -107,10 +96,9 @@ var datastores = [...]string{"intended", "operational", "running"}
 
 // datastore serves {+restconf}/ds/ietf-datastores:NAME (RFC 8527). Running and intended are the
 // configuration, which nothing transforms on its way; what is observed is operational.
-func (x *exchange) datastore() {
+func (x *exchange) datastore() error {
 	if x.env != rfc8040 {
-		x.notFound()
-		return
+		return x.notFound()
 	}
 	name := x.shift()
 	short, ok := strings.CutPrefix(name, "ietf-datastores:")
@@ -121,17 +109,16 @@ func (x *exchange) datastore() {
 		if short == "operational" {
 			kind = "data"
 		}
-		x.data(kind)
+		return x.data(kind)
 	case name == "":
-		if x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
+		return x.reading(func() error {
 			list := []string{}
 			for _, d := range datastores {
 				list = append(list, "ietf-datastores:"+d)
 			}
-			x.replyValue(map[string]any{"ietf-restconf:ds": list})
-		}
-	default:
-		x.fail(&statusError{fault.New(fault.NotFound, "there is no datastore %.60q: ietf-datastores:running, :intended and :operational are served", name),
-			http.StatusNotFound, "invalid-value"})
+			return x.replyValue(map[string]any{"ietf-restconf:ds": list})
+		})
 	}
+	return &statusError{fault.New(fault.NotFound, "there is no datastore %.60q: ietf-datastores:running, :intended and :operational are served", name),
+		http.StatusNotFound, "invalid-value"}
 }

@@ -107,11 +107,10 @@ func (x *exchange) instance(path string) (tree.Path, error) {
 }
 
 // followData serves …/data-change/DATASTORE/PATH.
-func (x *exchange) followData(form int) {
+func (x *exchange) followData(form int) error {
 	s := dataStream{store: x.shift(), scope: "subtree"}
 	if s.store != "running" && s.store != "operational" {
-		x.notFound()
-		return
+		return x.notFound()
 	}
 	p, err := x.target()
 	if q, qerr := url.ParseQuery(x.r.URL.RawQuery); qerr == nil && q.Get("scope") != "" {
@@ -119,14 +118,13 @@ func (x *exchange) followData(form int) {
 	}
 	switch {
 	case err != nil:
-	case len(p) == 0:
+	case len(p) == 0 || x.own:
 		err = fault.New(fault.Invalid, "the changes of one tree can be followed, not those of the whole datastore: name it, …/%s/%s/module:node", dataChange, s.store)
 	case s.scope != "base" && s.scope != "one" && s.scope != "subtree":
 		err = fault.New(fault.Invalid, "scope is base, one or subtree, not %.40q", s.scope)
 	}
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	s.path = p.Key()
 	name := s.store + " " + s.scope + " " + s.path
@@ -136,7 +134,7 @@ func (x *exchange) followData(form int) {
 			c.after, name = datastore.Revision(rev), name+" "+strconv.FormatUint(rev, 10)
 		}
 	}
-	x.follow(name, form, c.begin)
+	return x.follow(name, form, c.begin)
 }
 
 // changes makes the events of a data stream from the log of the datastore. An event has the
@@ -146,7 +144,7 @@ type changes struct {
 	stream dataStream
 	path   tree.Path
 	after  datastore.Revision
-	known  map[string]bool // documents that are there, to tell created from updated
+	known  map[string]bool // documents that are there, to distinguish created from updated
 	last   string          // the text of what is inside of one document
 }
 

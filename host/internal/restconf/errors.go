@@ -104,20 +104,21 @@ func (x *exchange) entries(err error) (status int, list []entry) {
 	return status, list
 }
 
-// write sends a body; a client that went away is nobody's fault.
+// write sends a body; a client that went away is no error.
 func (x *exchange) write(body []byte) {
 	if _, err := x.w.Write(body); err != nil {
 		x.o.Log.DebugContext(x.r.Context(), "restconf: the client went away", "path", x.r.URL.Path, "error", err)
 	}
 }
 
-// reply answers 200 with a body.
-func (x *exchange) reply(body []byte) {
+// reply answers 200 with a body; it never fails.
+func (x *exchange) reply(body []byte) error {
 	if x.pretty {
 		body = indented(body, x.xml)
 	}
 	x.begin()
 	x.write(body)
+	return nil
 }
 
 // begin sends the header of an answer 200.
@@ -129,11 +130,10 @@ func (x *exchange) begin() {
 }
 
 // replyValue answers 200 with a value that has no schema.
-func (x *exchange) replyValue(v any) {
+func (x *exchange) replyValue(v any) error {
 	body, err := x.encodeValue(v)
 	if err != nil {
-		x.fail(fault.Wrap(fault.Internal, err, "the answer cannot be written"))
-		return
+		return fault.Wrap(fault.Internal, err, "the answer cannot be written")
 	}
-	x.reply(body)
+	return x.reply(body)
 }

@@ -83,7 +83,10 @@ func newFixtureOn(t testing.TB, config datastore.Store) *fixture {
 			t.Error(err)
 		}
 	})
-	f.Handler = New(Options{Catalog: f, Invoker: f, Store: f.config, Now: func() time.Time { return f.clock }})
+	f.Handler = New(Options{Catalog: f, Invoker: f, Store: f.config, Now: func() time.Time { return f.clock },
+		Readable: func(context.Context) func(string) (bool, bool) { return nil },
+		Still:    func(context.Context) bool { return true },
+		Waiting:  func(context.Context) func() { return func() {} }})
 	return f
 }
 

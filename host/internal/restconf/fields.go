@@ -17,67 +17,50 @@ const maxFieldDepth = 32
 
 // parseFields reads an expression such as a;b(c;d)/e.
 func parseFields(s string) (*fieldTree, error) {
-	p := fieldParser{s: s}
 	t := &fieldTree{}
-	if !p.list(t, 0) || p.pos < len(s) {
-		return nil, fault.New(fault.Invalid, "fields: %.100q is wrong at character %d", s, p.pos+1)
+	if rest, ok := t.read(s, 0); !ok || rest != "" {
+		return nil, fault.New(fault.Invalid, "fields: %.100q is wrong at character %d", s, len(s)-len(rest)+1)
 	}
 	return t, nil
 }
 
-type fieldParser struct {
-	s   string
-	pos int
-}
-
-func (p *fieldParser) take(c byte) bool {
-	if p.pos < len(p.s) && p.s[p.pos] == c {
-		p.pos++
-		return true
-	}
-	return false
-}
-
-// list reads paths separated by semicolons.
-func (p *fieldParser) list(t *fieldTree, depth int) bool {
+// read takes paths that semicolons part off the beginning of s: name/name(list).
+func (t *fieldTree) read(s string, depth int) (rest string, ok bool) {
+	at, level := t, depth
 	for {
-		if !p.path(t, depth) {
-			return false
+		end := strings.IndexAny(s+";", "/();")
+		if end == 0 || level >= maxFieldDepth {
+			return s, false
 		}
-		if !p.take(';') {
-			return true
+		at = at.below(s[:end])
+		s = s[end:]
+		switch {
+		case strings.HasPrefix(s, "/"):
+			s = s[1:]
+			level++
+			continue
+		case strings.HasPrefix(s, "("):
+			if s, ok = at.read(s[1:], level+1); !ok || !strings.HasPrefix(s, ")") {
+				return s, false
+			}
+			s = s[1:]
 		}
+		if !strings.HasPrefix(s, ";") {
+			return s, true
+		}
+		at, level, s = t, depth, s[1:]
 	}
 }
 
-// path reads name/name(list).
-func (p *fieldParser) path(t *fieldTree, depth int) bool {
-	for ; depth < maxFieldDepth; depth++ {
-		start := p.pos
-		for p.pos < len(p.s) && strings.IndexByte("/();", p.s[p.pos]) < 0 {
-			p.pos++
-		}
-		name := p.s[start:p.pos]
-		if name == "" {
-			return false
-		}
-		if t.names == nil {
-			t.names = map[string]*fieldTree{}
-		}
-		next := t.names[name]
-		if next == nil {
-			next = &fieldTree{}
-			t.names[name] = next
-		}
-		t = next
-		if p.take('(') {
-			return p.list(t, depth+1) && p.take(')')
-		}
-		if !p.take('/') {
-			return true
-		}
+// below is what is wanted below a name.
+func (t *fieldTree) below(name string) *fieldTree {
+	if t.names == nil {
+		t.names = map[string]*fieldTree{}
 	}
-	return false
+	if t.names[name] == nil {
+		t.names[name] = &fieldTree{}
+	}
+	return t.names[name]
 }
 
 // check refuses names that the schema does not have.

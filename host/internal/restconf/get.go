@@ -14,38 +14,35 @@ import (
 )
 
 // get answers a data resource.
-func (x *exchange) get(kind string, p tree.Path) {
+func (x *exchange) get(kind string, p tree.Path) error {
+	n := p.Node()
+	if n == nil {
+		n = x.installed().Schema.Root
+	}
 	q, err := x.query()
 	if err == nil && q.fields != nil {
-		n := p.Node()
-		if n == nil {
-			n = x.installed().Schema.Root
-		}
 		err = q.fields.check(n)
 	}
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	x.withOrigin = q.origin
 	found, err := x.read(kind, q.content, p)
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	if found.stored == nil && found.at == nil {
 		if len(p) > 0 {
-			x.fail(missing(p))
-			return
+			return missing(p)
 		}
-		found.at = yang.NewData(x.installed().Schema.Root, false)
+		found.at = yang.NewData(n, false)
 	}
 	readable := x.o.Readable(x.r.Context())
 	if readable == nil && found.at == nil && !x.pretty && q.whole() && (len(p) == 0 || found.stored.Array || p.Entry() || !p.Node().IsList()) {
-		if x.fresh(found.mark, p) {
-			x.stream(p, found.stored)
+		if err := x.fresh(found.mark, p); err != nil {
+			return err
 		}
-		return
+		return x.stream(p, found.stored)
 	}
 	at, err := found.decoded(p)
 	if err == nil && readable != nil {
@@ -57,19 +54,17 @@ func (x *exchange) get(kind string, p tree.Path) {
 	if err == nil && q.page != nil {
 		found.mark, err = x.cut(p, at, q, found.mark)
 	}
+	if err == nil {
+		err = x.fresh(found.mark, p)
+	}
+	if err == nil {
+		at, err = x.shape(at, q)
+	}
 	if err != nil {
-		x.fail(err)
-		return
-	}
-	if !x.fresh(found.mark, p) {
-		return
-	}
-	if at, err = x.shape(at, q); err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	hide(p, at)
-	x.replyData(p, at)
+	return x.replyData(p, at)
 }
 
 // whole reports whether an answer is all that is stored, as it is.
@@ -77,22 +72,21 @@ func (q *query) whole() bool {
 	return q.page == nil && q.fields == nil && q.depth == 0 && (q.defaults == "" || q.defaults == "explicit") && !q.origin
 }
 
-// fresh sets the header of a version and answers the conditions of the request on it; it reports
-// whether the data is to be sent.
-func (x *exchange) fresh(m *mark, p tree.Path) bool {
+// fresh sets the header of a version and evaluates the conditions of the request on it; it fails when
+// the data is not to be sent.
+func (x *exchange) fresh(m *mark, p tree.Path) error {
 	if m == nil {
-		return true
+		return nil
 	}
 	if err := x.expected(m, p, true); err != nil {
-		x.fail(err)
-		return false
+		return err
 	}
 	m.set(x.w.Header())
 	if x.unchanged(m) {
 		x.w.WriteHeader(http.StatusNotModified)
-		return false
+		return errAnswered
 	}
-	return true
+	return nil
 }
 
 // instance is what a read found.
@@ -117,6 +111,12 @@ func (i *instance) decoded(p tree.Path) (*yang.Data, error) {
 // configured, as of a discovered topology), all is both, the configuration first.
 // A configuration tree that is the state of a plugin is operational data too.
 func (x *exchange) read(kind, content string, p tree.Path) (found instance, err error) {
+	if x.own {
+		if content != "config" {
+			found.at, err = x.ownAt(p)
+		}
+		return found, err
+	}
 	owned := len(p) > 0 && x.installed().Owned[p[0].Node.QName()]
 	withState := kind == "operational" || kind == "data" && content != "config" && (len(p) == 0 || holdsState(p.Node()))
 	withConfig := (kind != "operational" || owned) && content != "nonconfig"

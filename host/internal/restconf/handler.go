@@ -8,7 +8,7 @@
 package restconf
 
 import (
-	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -47,18 +47,9 @@ func New(o Options) *Handler {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Readable == nil {
-		o.Readable = func(context.Context) func(string) (bool, bool) { return nil }
-	}
-	if o.Still == nil {
-		o.Still = func(context.Context) bool { return true }
-	}
-	if o.Waiting == nil {
-		o.Waiting = func(context.Context) func() { return func() {} }
-	}
 	return &Handler{
 		o:           o,
-		config:      &tree.Tree{Store: o.Store, NS: tree.ConfigNamespace, Now: o.Now, Guards: o.Guards, Owners: o.Owners},
+		config:      &tree.Tree{Store: o.Store, NS: tree.ConfigNamespace, Now: o.Now, Validators: o.Validators, Owners: o.Owners},
 		operational: &tree.Tree{Store: o.Store, NS: tree.OperationalNamespace, Volatile: true, Now: o.Now},
 	}
 }
@@ -74,10 +65,10 @@ type envelope struct {
 	root  string // "/restconf"
 	style yang.Style
 	media string   // what is answered to a client that takes anything
-	types []string // the same, as a header that nobody changes
+	types []string // the same, as a header that is never changed
 }
 
-// noCache is shared by all answers; nobody appends to a header that is set here.
+// noCache is shared by all answers: no header that is set here is appended to.
 var noCache = []string{"no-cache"}
 
 var (
@@ -111,6 +102,7 @@ type exchange struct {
 	pretty     bool   // and is indented
 	withOrigin bool   // and says where each part is from
 	ds         string // the datastore of RFC 8527 that is asked; empty elsewhere
+	own        bool   // what the server says of itself is asked (ownTops)
 }
 
 // ServeHTTP answers one request.
@@ -128,61 +120,56 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.w = &headWriter{ResponseWriter: w}
 	}
 	x.path = path.Segments()
-	x.route()
+	if err := x.route(); err != nil && !errors.Is(err, errAnswered) {
+		x.fail(err)
+	}
 }
 
-// route chooses by the first two segments.
-func (x *exchange) route() {
+// errAnswered is the error of a request that needs no further answer.
+var errAnswered = errors.New("the request is answered")
+
+// route chooses by the first two segments. The error of a handler is what is answered.
+func (x *exchange) route() error {
 	first := x.shift()
 	switch first {
 	case "rests":
 		x.env = rfc8040
 	case "restconf":
 	case "operations": // documented without a prefix for the certificate RPCs
-		if x.accepts() {
-			x.operations()
+		if err := x.accepts(); err != nil {
+			return err
 		}
-		return
+		return x.operations()
 	case ".well-known":
-		x.wellKnown()
-		return
+		return x.wellKnown()
 	default:
-		x.notFound()
-		return
+		return x.notFound()
 	}
 	x.w.Header()["Cache-Control"] = noCache
 	if len(x.path) > 1 && x.path[0].Decoded == "modules" && x.path[1].Decoded != "module" {
 		x.shift()
-		x.source() // has types of its own
-		return
+		return x.source() // has types of its own
 	}
-	if !x.accepts() {
-		return
+	if err := x.accepts(); err != nil {
+		return err
 	}
-	switch second := x.shift(); second {
-	case "":
-		x.api()
-	case "operations":
-		x.operations()
-	case "modules":
-		x.modules()
-	case "yang-library-version":
-		x.libraryVersion()
-	case "streams":
-		x.streams()
-	case "data":
-		x.data(second)
-	case "ds":
-		x.datastore()
-	case "config", "operational":
-		if x.env == rfc8040 {
-			x.notFound()
-			return
-		}
-		x.data(second)
-	default:
-		x.notFound()
+	switch second := x.shift(); {
+	case second == "":
+		return x.reading(x.api)
+	case second == "operations":
+		return x.operations()
+	case second == "modules":
+		return x.reading(x.modules)
+	case second == "yang-library-version":
+		return x.reading(x.libraryVersion)
+	case second == "streams":
+		return x.reading(x.streams)
+	case second == "ds":
+		return x.datastore()
+	case second == "data", x.env == legacy && (second == "config" || second == "operational"):
+		return x.data(second)
 	}
+	return x.notFound()
 }
 
 // shift takes the next segment off the path; "" at the end.
@@ -203,32 +190,35 @@ func (x *exchange) installed() *Installed {
 	return x.now
 }
 
-func (x *exchange) notFound() {
-	x.fail(&statusError{fault.New(fault.NotFound, "there is no such resource"), http.StatusNotFound, "invalid-value"})
+func (x *exchange) notFound() error {
+	return &statusError{fault.New(fault.NotFound, "there is no such resource"), http.StatusNotFound, "invalid-value"}
 }
 
-// methods answers OPTIONS and what is not allowed, and reports whether the
-// request goes on. HEAD goes with GET.
-func (x *exchange) methods(allow string, have ...string) bool {
+// methods answers OPTIONS, and fails for a method that is not among those of allow.
+func (x *exchange) methods(allow string) error {
 	m := x.r.Method
-	if m == http.MethodHead {
-		m = http.MethodGet
-	}
-	for _, h := range have {
-		if h == m {
-			return true
+	for one := range strings.SplitSeq(allow, ", ") {
+		if m == one && m != http.MethodOptions {
+			return nil
 		}
 	}
 	x.w.Header().Set("Allow", allow)
-	if m == http.MethodOptions {
-		if strings.Contains(allow, http.MethodPatch) {
-			x.w.Header().Set("Accept-Patch", acceptPatch)
-		}
-		x.w.WriteHeader(http.StatusOK)
-		return false
+	if m != http.MethodOptions {
+		return &statusError{fault.New(fault.Unsupported, "this resource takes %s", allow), http.StatusMethodNotAllowed, "operation-not-supported"}
 	}
-	x.fail(&statusError{fault.New(fault.Unsupported, "this resource takes %s", allow), http.StatusMethodNotAllowed, "operation-not-supported"})
-	return false
+	if strings.Contains(allow, http.MethodPatch) {
+		x.w.Header().Set("Accept-Patch", acceptPatch)
+	}
+	x.w.WriteHeader(http.StatusOK)
+	return errAnswered
+}
+
+// reading runs the handler of a resource that is only read.
+func (x *exchange) reading(handler func() error) error {
+	if err := x.methods(allowState); err != nil {
+		return err
+	}
+	return handler()
 }
 
 // headWriter sends the header of an answer without its body.

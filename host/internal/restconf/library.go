@@ -118,24 +118,21 @@ func contentID(list []*yang.Module) string {
 }
 
 // source answers …/modules/NAME?revision=R, the text of a module as YANG or YIN.
-func (x *exchange) source() {
+func (x *exchange) source() error {
 	name := x.shift()
 	if len(x.path) > 0 {
-		x.notFound()
-		return
+		return x.notFound()
 	}
-	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
-		return
+	if err := x.methods(allowState); err != nil {
+		return err
 	}
 	query, err := url.ParseQuery(x.r.URL.RawQuery)
 	if err != nil {
-		x.fail(fault.New(fault.Invalid, "the query cannot be read: %v", err))
-		return
+		return fault.New(fault.Invalid, "the query cannot be read: %v", err)
 	}
 	list, err := x.listed()
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	var m *yang.Module
 	for _, l := range list { // sorted by revision: the newest counts where none is asked for
@@ -144,8 +141,7 @@ func (x *exchange) source() {
 		}
 	}
 	if m == nil {
-		x.fail(fault.New(fault.NotFound, "there is no module %.60q of revision %.20q", name, query.Get("revision")))
-		return
+		return fault.New(fault.NotFound, "there is no module %.60q of revision %.20q", name, query.Get("revision"))
 	}
 	text := []byte(m.Text)
 	media := x.sourceType()
@@ -162,12 +158,12 @@ func (x *exchange) source() {
 		err = &statusError{fault.New(fault.Invalid, "modules are served as %s and %s", mediaYANG, mediaYIN), http.StatusNotAcceptable, "invalid-value"}
 	}
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	x.w.Header().Set("Content-Type", media)
 	x.w.WriteHeader(http.StatusOK)
 	x.write(text)
+	return nil
 }
 
 // sourceType is the form of a module that the client likes best, empty if it takes none.
@@ -176,15 +172,12 @@ func (x *exchange) sourceType() string {
 	if len(values) == 0 {
 		return mediaYANG
 	}
-	media, best := "", 0.0
-	for _, a := range parseAccept(values) {
-		t := a.media
-		if t == "*/*" || t == "application/*" || t == "text/*" || t == "text/plain" {
-			t = mediaYANG
+	media, _ := liked(parseAccept(values), func(t string) (string, bool) {
+		switch t {
+		case mediaYANG, "*/*", "application/*", "text/*", "text/plain":
+			return mediaYANG, true
 		}
-		if (t == mediaYANG || t == mediaYIN) && a.q > best {
-			media, best = t, a.q
-		}
-	}
+		return t, t == mediaYIN
+	})
 	return media
 }

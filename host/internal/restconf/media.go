@@ -39,26 +39,24 @@ var xmlTypes = map[string]bool{
 // answered are the types of answers that a client may ask for, in our order of preference.
 var answered = []string{mediaYANGData, mediaJSON, mediaYANGDataXML, mediaXML}
 
-// accepts chooses the type of the answer by the Accept header (RFC 9110 section 12.5.1), and
-// reports whether the request goes on.
-func (x *exchange) accepts() bool {
+// accepts chooses the type of the answer by the Accept header (RFC 9110 section 12.5.1).
+func (x *exchange) accepts() error {
 	values := x.r.Header["Accept"]
 	if len(values) == 0 {
 		x.anyType = true
-		return true
+		return nil
 	}
 	if len(values) == 1 && jsonTypes[values[0]] {
 		x.w.Header().Set("Content-Type", values[0])
-		return true
+		return nil
 	}
 	media, ok := x.negotiate(parseAccept(values))
 	if !ok {
-		x.fail(&statusError{fault.New(fault.Invalid, "the answer would be %s or %s, which the Accept header does not allow", mediaYANGData, mediaYANGDataXML),
-			http.StatusNotAcceptable, "invalid-value"})
-		return false
+		return &statusError{fault.New(fault.Invalid, "the answer would be %s or %s, which the Accept header does not allow", mediaYANGData, mediaYANGDataXML),
+			http.StatusNotAcceptable, "invalid-value"}
 	}
 	x.answerAs(media)
-	return true
+	return nil
 }
 
 // answerAs sets the type of the answer; empty for what is usual.
@@ -94,6 +92,17 @@ func parseAccept(values []string) []accepted {
 	return out
 }
 
+// liked is what the client likes best of what offer has for the ranges of its Accept header.
+func liked(ranges []accepted, offer func(media string) (answer string, ok bool)) (media string, ok bool) {
+	best := 0.0
+	for _, a := range ranges {
+		if t, known := offer(a.media); known && a.q > best {
+			media, best, ok = t, a.q, true
+		}
+	}
+	return media, ok
+}
+
 // negotiate returns the best type; empty for what is usual.
 func (x *exchange) negotiate(ranges []accepted) (media string, ok bool) {
 	refused := map[string]bool{}
@@ -102,35 +111,25 @@ func (x *exchange) negotiate(ranges []accepted) (media string, ok bool) {
 			refused[a.media] = true
 		}
 	}
-	best := 0.0
-	for _, a := range ranges {
-		if a.q <= best {
-			continue
-		}
-		t, known := a.media, false
+	return liked(ranges, func(t string) (string, bool) {
 		switch {
 		case jsonTypes[t], xmlTypes[t], t == mediaXMLList:
-			known = true
+			return t, true
 		case t == mediaYANGPatchXML:
-			t, known = mediaYANGDataXML, true
-		case t == mediaYANGPatch, t == "text/event-stream", t == "application/xrd+xml", t == mediaYANG, t == mediaYIN:
-			t, known = "", true
-		case t == "*/*", t == "application/*":
-			t = ""
-			if refused[x.env.media] {
-				i := slices.IndexFunc(answered, func(m string) bool { return !refused[m] })
-				if i < 0 {
-					continue
-				}
-				t = answered[i]
-			}
-			known = true
+			return mediaYANGDataXML, true
+		case t == mediaYANGPatch, t == eventStream, t == "application/xrd+xml", t == mediaYANG, t == mediaYIN:
+			return "", true
+		case t != "*/*" && t != "application/*":
+			return "", false
+		case !refused[x.env.media]:
+			return "", true
 		}
-		if known {
-			media, best, ok = t, a.q, true
+		i := slices.IndexFunc(answered, func(m string) bool { return !refused[m] })
+		if i < 0 {
+			return "", false
 		}
-	}
-	return media, ok
+		return answered[i], true
+	})
 }
 
 // request reads the parameters and the body of a request.

@@ -10,23 +10,19 @@ import (
 )
 
 // operations serves …/operations and …/operations/module:rpc.
-func (x *exchange) operations() {
+func (x *exchange) operations() error {
 	name := x.shift()
 	switch {
 	case len(x.path) > 0:
-		x.notFound()
+		return x.notFound()
 	case name == "":
-		x.listOperations()
-	default:
-		x.operation(name)
+		return x.reading(x.listOperations)
 	}
+	return x.operation(name)
 }
 
 // listOperations answers every rpc that may be called (RFC 8040 section 3.3.2).
-func (x *exchange) listOperations() {
-	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
-		return
-	}
+func (x *exchange) listOperations() error {
 	now := x.installed()
 	ops := map[string][]any{}
 	if own, err := ownSchema(); err == nil {
@@ -43,11 +39,11 @@ func (x *exchange) listOperations() {
 			}
 		}
 	}
-	x.replyValue(map[string]any{x.env.name("operations"): ops})
+	return x.replyValue(map[string]any{x.env.name("operations"): ops})
 }
 
 // operation calls one rpc.
-func (x *exchange) operation(name string) {
+func (x *exchange) operation(name string) error {
 	now := x.installed()
 	module, rpc, ok := strings.Cut(name, ":")
 	var aliases *yang.Aliases
@@ -60,32 +56,27 @@ func (x *exchange) operation(name string) {
 		r, invoke = own.RPC(module, rpc), x.subscribe
 	}
 	if r == nil || !now.served(module) {
-		x.fail(&statusError{fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.meant(name)), http.StatusNotFound, "invalid-value"})
-		return
+		return &statusError{fault.New(fault.NotFound, "there is no operation %.100q%s", name, x.meant(name)), http.StatusNotFound, "invalid-value"}
 	}
-	if !x.methods("POST, OPTIONS", http.MethodPost) {
-		return
+	if err := x.methods("POST, OPTIONS"); err != nil {
+		return err
 	}
 	_, body, err := x.request()
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	input, err := r.DecodeInput(body, yang.Options{Lenient: true, Defaults: true, Aliases: aliases, XML: x.inXML})
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	if r.Paged() {
-		x.pages(r, input, invoke)
-		return
+		return x.pages(r, input, invoke)
 	}
 	output, err := invoke(input)
 	if err != nil {
-		x.fail(applicationError{err})
-		return
+		return applicationError{err}
 	}
-	x.output(r, output)
+	return x.output(r, output)
 }
 
 // misfit says why an output cannot be answered: what is wrong with it is the plugin's business and in the log.
@@ -112,39 +103,34 @@ func (x *exchange) meant(name string) string {
 }
 
 // output answers a call that succeeded.
-func (x *exchange) output(r *yang.RPC, output []byte) {
+func (x *exchange) output(r *yang.RPC, output []byte) error {
 	if len(r.Output.Members()) == 0 {
 		if x.env == rfc8040 {
 			x.w.WriteHeader(http.StatusNoContent)
-			return
+			return nil
 		}
 		x.w.Header().Set("Content-Length", "0")
 		x.w.WriteHeader(http.StatusOK)
-		return
+		return nil
 	}
-	encode := func() ([]byte, error) { return r.EncodeOutput(output, x.env.style) }
-	if x.xml {
-		if len(output) == 0 {
-			output = []byte("{}")
-		}
-		encode = func() ([]byte, error) { return r.EncodeOutputXML(output) }
-	}
-	text, err := encode()
-	if err != nil {
-		err = x.misfit(r, err)
-		if text == nil {
-			x.fail(err)
-			return
-		}
-	}
-	if x.xml {
-		x.reply(text)
-		return
-	}
-	if text == nil {
+	var text []byte
+	var err error
+	switch {
+	case x.xml && len(output) == 0:
+		text, err = r.EncodeOutputXML([]byte("{}"))
+	case x.xml:
+		text, err = r.EncodeOutputXML(output)
+	case len(output) == 0:
 		text = []byte("{}")
+	default:
+		text, err = r.EncodeOutput(output, x.env.style)
+	}
+	if err != nil {
+		if err = x.misfit(r, err); text == nil {
+			return err
+		}
 	}
 	before, after := x.outputName(r)
 	buf := make([]byte, 0, len(before)+len(text)+len(after))
-	x.reply(append(append(append(buf, before...), text...), after...))
+	return x.reply(append(append(append(buf, before...), text...), after...))
 }

@@ -63,25 +63,24 @@ type Events interface {
 	Subscribe(ctx context.Context, stream string) (<-chan Event, error)
 }
 
-// Options of a Handler. Catalog, Invoker and Store are required.
+// Options of a Handler. Catalog, Invoker, Store, Waiting, Readable and Still are required.
 type Options struct {
-	Catalog Catalog
-	Invoker Invoker
-	Store   datastore.Store
-	Events  Events                // nil: no streams
-	Guards  map[string]tree.Guard // by top-level node, "aaa:http-authorization"
-	// Owners check changes of the trees of plugins, by top-level node; nil: nobody does.
+	Catalog    Catalog
+	Invoker    Invoker
+	Store      datastore.Store
+	Events     Events                    // nil: no streams
+	Validators map[string]tree.Validator // by top-level node, "aaa:http-authorization"
+	// Owners check changes of the trees of plugins, by top-level node; nil: none are asked.
 	Owners  func(qname string) tree.Owner
 	Log     *slog.Logger
 	MaxBody int64            // bytes of a request body; 0 = 4 MiB
 	Now     func() time.Time // nil: time.Now
-	// Waiting is called when a request begins to follow events, until the function it returns is
-	// called; nil = nobody wants to know.
+	// Waiting is called when a request begins to follow events, until the function it returns is called.
 	Waiting func(context.Context) func()
 	// Readable returns for a request that may not read all below its resource what reports of a path,
 	// /rests/data/…, whether it may be read and whether all below it may; nil for any other request.
 	Readable func(context.Context) func(path string) (may, all bool)
-	// Still reports whether a request that lasts may go on; nil: it may. It is asked before
+	// Still reports whether a request that lasts may go on. It is asked before
 	// each event, and every 15 s without one.
 	Still func(context.Context) bool
 }

@@ -3,7 +3,6 @@ package restconf
 import (
 	"embed"
 	"encoding/json"
-	"net/http"
 	"regexp"
 	"strings"
 	"sync"
@@ -20,7 +19,7 @@ var ownModules embed.FS
 // whenReplay is a condition of ietf-restconf-monitoring, which the server holds to by itself.
 var whenReplay = regexp.MustCompile(`when "../replay-support" \{[^}]*\}`)
 
-// ownSchema is the schema of what the server tells of itself: the library of modules
+// ownSchema is the schema of what the server says of itself: the library of modules
 // and the monitoring of RESTCONF.
 var ownSchema = sync.OnceValues(func() (*yang.Set, error) {
 	src, err := yang.FromFS("restconf", ownModules, "yang")
@@ -44,80 +43,43 @@ var ownSchema = sync.OnceValues(func() (*yang.Set, error) {
 	return set, nil
 })
 
-// own answers what the server tells of itself, and reports whether the path leads there.
-func (x *exchange) own() bool {
-	if len(x.path) == 0 || x.ds == "running" || x.ds == "intended" {
-		return false
+// The top-level nodes of what the server says of itself.
+const (
+	modulesStateTop = "ietf-yang-library:modules-state"
+	yangLibraryTop  = "ietf-yang-library:yang-library"
+	monitoringTop   = "ietf-restconf-monitoring:restconf-state"
+)
+
+var ownTops = map[string]bool{modulesStateTop: true, yangLibraryTop: true, monitoringTop: true}
+
+// ownAt is the instance at a path of what the server says of itself, nil if there is none.
+func (x *exchange) ownAt(p tree.Path) (*yang.Data, error) {
+	list, err := x.listed()
+	if err != nil {
+		return nil, err
 	}
-	top := x.path[0].Decoded
 	var value any
-	switch top {
-	case "ietf-yang-library:modules-state", "ietf-yang-library:yang-library":
-		list, err := x.listed()
-		if err != nil {
-			x.fail(err)
-			return true
-		}
+	top := p[0].Node
+	switch top.QName() {
+	case modulesStateTop:
 		value = modulesState(list)
-		if top == "ietf-yang-library:yang-library" {
-			value = yangLibrary(list)
-		}
-	case "ietf-restconf-monitoring:restconf-state":
+	case yangLibraryTop:
+		value = yangLibrary(list)
+	default:
 		value = map[string]any{
 			"capabilities": map[string]any{"capability": capabilities},
 			"streams":      x.streamList(decodedSegments(x.path)),
 		}
-	default:
-		return false
 	}
-	if !x.methods(allowState, http.MethodGet) {
-		return true
-	}
-	at, p, q, err := x.ownAt(top, value)
-	if err == nil {
-		if readable := x.o.Readable(x.r.Context()); readable != nil {
-			unread(p, at, readable)
-		}
-		at, err = x.shape(at, q)
-	}
+	text, err := json.Marshal(value)
 	if err != nil {
-		x.fail(err)
-		return true
+		return nil, err
 	}
-	x.replyData(p, at)
-	return true
-}
-
-// ownAt finds the instance that the path leads to in the value of a top-level node.
-func (x *exchange) ownAt(top string, value any) (at *yang.Data, p tree.Path, q query, err error) {
-	set, err := ownSchema()
+	at, err := top.DecodeValue(text, yang.Options{})
 	if err != nil {
-		return nil, nil, q, fault.Wrap(fault.Internal, err, "the server's own modules cannot be read")
+		return nil, fault.Wrap(fault.Internal, err, "the server's own state does not fit its schema")
 	}
-	if p, err = tree.Parse(set, x.path, nil); err == nil {
-		q, err = x.query()
-	}
-	if err == nil && q.fields != nil {
-		err = q.fields.check(p.Node())
-	}
-	if err != nil {
-		return nil, nil, q, absent(err)
-	}
-	text, err := json.Marshal(map[string]any{top: value})
-	if err != nil {
-		return nil, nil, q, err
-	}
-	list, err := set.Root.DecodeMembers(text, yang.Options{})
-	if err != nil {
-		return nil, nil, q, fault.Wrap(fault.Internal, err, "the server's own state does not fit its schema")
-	}
-	all := yang.NewData(set.Root, false)
-	all.Add(list[0])
-	at = tree.Descend(all, p)
-	if at == nil || q.content == "config" {
-		return nil, nil, q, missing(p)
-	}
-	return at, p, q, nil
+	return tree.Descend(at, p[1:]), nil
 }
 
 // capabilities are the optional parts of RFC 8040 that are served.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ctl.internal/host/internal/restconf/tree"
@@ -22,44 +21,6 @@ type page struct {
 	cursor    string // of the first entry of the page
 	offset    int
 	limit     int // 0 = unbounded
-}
-
-// pageParameter reads one of them.
-func (q *query) pageParameter(name, value string) (err error) {
-	if q.page == nil {
-		q.page = &page{}
-	}
-	number := func(low int) (int, error) {
-		n, err := strconv.Atoi(value)
-		if err != nil || n < low {
-			return 0, fault.New(fault.Invalid, "%s is a number of at least %d, not %.40q", name, low, value)
-		}
-		return n, nil
-	}
-	switch p := q.page; name {
-	case "where":
-		if value != "unfiltered" {
-			p.where, err = parseWhere(value)
-		}
-	case "sort-by":
-		if value != "none" {
-			p.sortBy = strings.Split(value, "/")
-		}
-	case "direction":
-		if value != "forwards" && value != "backwards" {
-			return fault.New(fault.Invalid, "direction is forwards or backwards, not %.40q", value)
-		}
-		p.backwards = value == "backwards"
-	case "cursor":
-		p.cursor = value
-	case "offset":
-		p.offset, err = number(0)
-	case "limit":
-		if value != "unbounded" {
-			p.limit, err = number(1)
-		}
-	}
-	return err
 }
 
 // cut leaves the entries of the page in the array at, sets the links to the pages around it, and

@@ -1,7 +1,6 @@
 package restconf
 
 import (
-	"net/http"
 	"runtime/debug"
 
 	"ctl.internal/internal/yang"
@@ -12,7 +11,7 @@ const longAnswer = 16 << 20
 
 // pages answers an rpc whose output comes in pages (yang.RPC.Paged): one is asked for after the other, up to the
 // limit of the client or the end of the table, and no more than one is in memory.
-func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte, error)) {
+func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte, error)) error {
 	p, err := r.NewPages(input, x.env.style, x.xml)
 	begun, sent := false, 0
 	defer func() {
@@ -36,8 +35,7 @@ func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte,
 		before, after := x.outputName(r)
 		switch {
 		case !begun && !more:
-			x.reply(append(append([]byte(before), text...), after...))
-			return
+			return x.reply(append(append([]byte(before), text...), after...))
 		case !begun:
 			begun = true
 			x.begin()
@@ -49,18 +47,13 @@ func (x *exchange) pages(r *yang.RPC, input []byte, invoke func([]byte) ([]byte,
 			x.write([]byte(after))
 		}
 		if x.r.Context().Err() != nil {
-			return // the client went away
+			return nil // the client went away
 		}
 	}
-	if err == nil {
-		return
+	if err != nil && begun {
+		x.breakOff(err)
 	}
-	if !begun {
-		x.fail(err)
-		return
-	}
-	x.o.Log.ErrorContext(x.r.Context(), "restconf: an answer ends early", "path", x.r.URL.Path, "error", err)
-	panic(http.ErrAbortHandler) // the client must not take it for whole
+	return err
 }
 
 // outputName is what stands around an output.

@@ -1,8 +1,10 @@
 package restconf
 
 import (
+	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,12 +69,30 @@ func (x *exchange) query() (query, error) {
 
 func (x *exchange) parameter(q *query, name, value string) error {
 	oneOf := func(values ...string) error {
-		for _, v := range values {
-			if v == value {
-				return nil
-			}
+		if slices.Contains(values, value) {
+			return nil
 		}
 		return fault.New(fault.Invalid, "%s is one of %s, not %.40q", name, strings.Join(values, ", "), value)
+	}
+	besides := ""
+	if name == "depth" || name == "limit" {
+		if value == "unbounded" {
+			return nil
+		}
+		besides = "unbounded or "
+	}
+	number := func(low, high int) (int, error) {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < low || n > high {
+			return 0, fault.New(fault.Invalid, "%s is %sa number from %d to %d, not %.40q", name, besides, low, high, value)
+		}
+		return n, nil
+	}
+	switch name {
+	case "where", "sort-by", "direction", "cursor", "offset", "limit":
+		if q.page == nil {
+			q.page = &page{}
+		}
 	}
 	var err error
 	switch name {
@@ -81,13 +101,7 @@ func (x *exchange) parameter(q *query, name, value string) error {
 	case "with-defaults":
 		q.defaults, err = value, oneOf("report-all", "trim", "explicit")
 	case "depth":
-		if value == "unbounded" {
-			return nil
-		}
-		q.depth, err = strconv.Atoi(value)
-		if err != nil || q.depth < 1 || q.depth > 65535 {
-			return fault.New(fault.Invalid, "depth is unbounded or a number from 1 to 65535, not %.40q", value)
-		}
+		q.depth, err = number(1, 65535)
 	case "fields":
 		q.fields, err = parseFields(value)
 	case "with-origin":
@@ -95,8 +109,22 @@ func (x *exchange) parameter(q *query, name, value string) error {
 			return fault.New(fault.Invalid, "with-origin has no value and is for /rests/ds/ietf-datastores:operational alone")
 		}
 		q.origin = true
-	case "where", "sort-by", "direction", "cursor", "offset", "limit":
-		return q.pageParameter(name, value)
+	case "where":
+		if value != "unfiltered" {
+			q.page.where, err = parseWhere(value)
+		}
+	case "sort-by":
+		if value != "none" {
+			q.page.sortBy = strings.Split(value, "/")
+		}
+	case "direction":
+		q.page.backwards, err = value == "backwards", oneOf("forwards", "backwards")
+	case "cursor":
+		q.page.cursor = value
+	case "offset":
+		q.page.offset, err = number(0, math.MaxInt32)
+	case "limit":
+		q.page.limit, err = number(1, math.MaxInt32)
 	case "insert":
 		q.place.Where, err = value, oneOf("first", "last", "before", "after")
 	case "point":

@@ -129,6 +129,37 @@ func TestStreamsAreReplayed(t *testing.T) {
 	srv.Client().CloseIdleConnections()
 }
 
+// A browser reads all streams that its user may read over one connection, and goes on where it was cut.
+func TestAllStreamsAsOne(t *testing.T) {
+	f := newFixture(t)
+	events, stop := f.feed()
+	defer stop()
+	f.now.Streams = append(f.now.Streams, Stream{Name: "secret"})
+	srv := httptest.NewServer(f.Merged(func(_ context.Context, stream string) bool { return stream == "lab" }))
+	t.Cleanup(srv.Close) // after the streams
+	all := openStream(t, srv, "/")
+	events <- Event{Time: f.clock, Name: "lab:link-down", Data: []byte(`{"node-id":1}`)}
+	if kind, err := all.lines.ReadString('\n'); kind != "event: lab\n" {
+		t.Errorf("the type of the event: %q, %v", kind, err)
+	}
+	d, id := all.next()
+	if !strings.Contains(d, `"node-id":1`) {
+		t.Errorf("the first event: %s", d)
+	}
+	events <- Event{Time: f.clock, Name: "lab:link-down", Data: []byte(`{"node-id":2}`)}
+	if d, _ := openStream(t, srv, "/", "Last-Event-ID: other-7,"+id).next(); !strings.Contains(d, `"node-id":2`) {
+		t.Errorf("after the first event: %s", d)
+	}
+	res, err := srv.Client().Post(srv.URL, "text/plain", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Body.Close(); res.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %s", res.Status)
+	}
+	srv.Client().CloseIdleConnections()
+}
+
 func TestHistoryIsBounded(t *testing.T) {
 	s := &history{wake: make(chan struct{})}
 	for range keptEvents + 10 {

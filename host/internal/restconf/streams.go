@@ -2,22 +2,16 @@ package restconf
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
-	"ctl.internal/internal/yang"
 	"ctl.internal/sdk/fault"
 )
 
 // streams serves …/streams, and each stream at …/streams/json/NAME, …/streams/xml/NAME,
 // …/streams/stream/NAME and …/streams/NAME.
-func (x *exchange) streams() {
-	if !x.methods("GET, HEAD, OPTIONS", http.MethodGet) {
-		return
-	}
+func (x *exchange) streams() error {
 	form := asJSON
 	if x.env == legacy {
 		form = asDraft
@@ -31,22 +25,18 @@ func (x *exchange) streams() {
 	}
 	switch {
 	case name == dataChange:
-		x.followData(form)
-		return
+		return x.followData(form)
 	case len(x.path) > 0:
-		x.notFound()
-		return
+		return x.notFound()
 	case name == "" || name == "stream":
-		x.replyValue(map[string]any{"streams": x.streamList(nil)})
-		return
+		return x.replyValue(map[string]any{"streams": x.streamList(nil)})
 	}
 	for _, s := range x.installed().Streams {
 		if s.Name == name && x.o.Events != nil {
-			x.follow(name, form, x.plugin(name))
-			return
+			return x.follow(name, form, x.plugin(name))
 		}
 	}
-	x.fail(&statusError{fault.New(fault.NotFound, "there is no event stream %.100q", name), http.StatusNotFound, "invalid-value"})
+	return &statusError{fault.New(fault.NotFound, "there is no event stream %.100q", name), http.StatusNotFound, "invalid-value"}
 }
 
 // plugin is the source of a stream that plugins publish to.
@@ -145,10 +135,6 @@ func (x *exchange) accessTo(name string) []access {
 	return []access{{"json", rfc8040.root + "/streams/json/" + name}, {"xml", rfc8040.root + "/streams/xml/" + name}}
 }
 
-// keepAlive is how often an idle stream sends a comment, so that neither side
-// takes the other for gone.
-const keepAlive = 15 * time.Second
-
 // span is which events of a stream a client asks for (RFC 8040 section 4.8).
 type span struct {
 	start, stop time.Time
@@ -197,129 +183,24 @@ func (x *exchange) span() (s span, err error) {
 
 // follow sends events as server-sent events (RFC 8040 section 6.4) until the client leaves, the
 // stream ends, or its user may not read it any more.
-func (x *exchange) follow(name string, form int, from source) {
+func (x *exchange) follow(name string, form int, from source) error {
 	sp, err := x.span()
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
-	h := x.w.Header()
-	h.Set("Content-Type", "text/event-stream")
 	if x.r.Method == http.MethodHead {
+		x.w.Header().Set("Content-Type", eventStream)
 		x.w.WriteHeader(http.StatusOK)
-		return
+		return nil
 	}
 	s, release, err := x.streamsKept.hold(name, x.o.Now(), from)
 	if err != nil {
-		h.Del("Content-Type")
-		x.fail(err)
-		return
+		return err
 	}
 	defer release()
-	at := s.newest()
-	if last := x.r.Header.Get("Last-Event-ID"); last != "" {
-		if id, ok := s.resume(last); ok {
-			at = id
-		} else {
-			at = s.from(time.Time{}) // it missed what is kept, or more
-		}
-	} else if !sp.start.IsZero() {
-		at = s.from(sp.start)
-	}
-	h.Set("Cache-Control", "no-cache, no-store")
-	x.w.WriteHeader(http.StatusOK)
-	r := reader{exchange: x, history: s, at: at, form: form, span: sp, rc: http.NewResponseController(x.w)}
-	if own, err := ownSchema(); err == nil {
-		r.sets = []*yang.Set{x.installed().Schema, own}
-	}
+	r := x.reader(x.w, x.r)
+	r.form, r.span = form, sp
+	r.add(name, s, sp.start)
 	r.run()
-}
-
-// reader is one client of a stream.
-type reader struct {
-	*exchange
-	*history
-	rc   *http.ResponseController
-	span span
-	at   uint64
-	form int
-	sets []*yang.Set
-}
-
-func (r *reader) run() {
-	tick := time.NewTicker(keepAlive)
-	defer tick.Stop()
-	var stop <-chan time.Time
-	if !r.span.stop.IsZero() {
-		t := time.NewTimer(time.Until(r.span.stop))
-		defer t.Stop()
-		stop = t.C
-	}
-	stopped := false
-	// An event wakes all readers at once: they must not take the places of other requests. Their
-	// number is bounded by that of connections.
-	defer r.o.Waiting(r.r.Context())()
-	for r.flush() {
-		events, more, lost, ended := r.after(r.at)
-		if lost {
-			r.comment("cut: the reader is slower than the events come, and some are not kept any more")
-			return
-		}
-		if len(events) > 0 {
-			if !r.o.Still(r.r.Context()) || !r.send(events) {
-				return
-			}
-			continue
-		}
-		if ended != "" || stopped {
-			r.comment("end: " + ended)
-			return
-		}
-		select {
-		case <-r.r.Context().Done():
-			return
-		case <-more:
-		case <-stop:
-			stopped = true
-		case <-tick.C:
-			if !r.o.Still(r.r.Context()) || !r.comment("still here") {
-				return
-			}
-		}
-	}
-}
-
-// flush sends what is written. A client that does not read must not hold the goroutine for ever;
-// not every ResponseWriter knows deadlines.
-func (r *reader) flush() bool {
-	_ = r.rc.SetWriteDeadline(time.Now().Add(2 * keepAlive))
-	return r.rc.Flush() == nil
-}
-
-func (r *reader) comment(text string) bool {
-	_, err := fmt.Fprintf(r.w, ": %s\n\n", strings.ReplaceAll(text, "\n", " "))
-	return err == nil && r.flush()
-}
-
-// send writes events that the client wants; false when it wants no more.
-func (r *reader) send(events []*record) bool {
-	for _, e := range events {
-		r.at = e.id
-		if !r.span.stop.IsZero() && e.event.Time.After(r.span.stop) {
-			r.comment("end: stop-time")
-			return false
-		}
-		if r.span.filter != nil && !r.span.filter.event(&e.event, r.sets) {
-			continue
-		}
-		text := e.text(r.form, r.sets...)
-		if text == nil {
-			r.o.Log.WarnContext(r.r.Context(), "restconf: an event cannot be written and was left out", "event", e.event.Name)
-			continue
-		}
-		if _, err := fmt.Fprintf(r.w, "data: %s\nid: %s%d\n\n", text, r.prefix, e.number()); err != nil {
-			return false
-		}
-	}
-	return true
+	return nil
 }

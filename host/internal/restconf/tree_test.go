@@ -187,7 +187,7 @@ func yANGPatch(t *testing.T, f *fixture) {
 func TestGuard(t *testing.T) {
 	f := newFixture(t)
 	var after string
-	f.config2(map[string]tree.Guard{"lab:inventory": func(_ context.Context, v json.RawMessage) error {
+	f.config2(map[string]tree.Validator{"lab:inventory": func(_ context.Context, v json.RawMessage) error {
 		after = string(v)
 		return fault.New(fault.InUse, "not now")
 	}})
@@ -199,7 +199,7 @@ func TestGuard(t *testing.T) {
 }
 
 // config2 sets guards on a handler that is there already.
-func (f *fixture) config2(g map[string]tree.Guard) { f.Config().Guards = g }
+func (f *fixture) config2(g map[string]tree.Validator) { f.Config().Validators = g }
 
 func TestTreeForOtherRooms(t *testing.T) {
 	f := newFixture(t)

@@ -10,13 +10,13 @@ import (
 )
 
 // put replaces or creates the target (RFC 8040 section 4.5).
-func (x *exchange) put(p tree.Path) {
-	q, value, ok := x.value(p, yang.Options{Lenient: true})
-	if !ok {
-		return
+func (x *exchange) put(p tree.Path) error {
+	q, value, err := x.value(p, yang.Options{Lenient: true})
+	if err != nil {
+		return err
 	}
 	created := false
-	err := x.update(p, func(d *tree.Draft) (err error) {
+	err = x.update(p, func(d *tree.Draft) (err error) {
 		place := q.place
 		if q.place.Where != "" {
 			// With insert the entry also moves when it is there already.
@@ -34,15 +34,14 @@ func (x *exchange) put(p tree.Path) {
 		created, err = d.Apply(tree.Edit{Op: tree.Replace, Path: p, Value: value, Place: place})
 		return err
 	})
-	x.written(err, created, p)
+	return x.written(err, created, p)
 }
 
 // post creates a child of the target (RFC 8040 section 4.4.1).
-func (x *exchange) post(p tree.Path) {
+func (x *exchange) post(p tree.Path) error {
 	q, body, err := x.request()
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	edits, err := x.children(p, body, q)
 	if err != nil && x.env == legacy && p.Entry() {
@@ -52,8 +51,7 @@ func (x *exchange) post(p tree.Path) {
 		}
 	}
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	err = x.update(p, func(d *tree.Draft) error {
 		for _, e := range edits {
@@ -63,7 +61,7 @@ func (x *exchange) post(p tree.Path) {
 		}
 		return nil
 	})
-	x.written(err, true, edits[0].Path)
+	return x.written(err, true, edits[0].Path)
 }
 
 // children reads the body of a POST: one child, or several entries of one list.
@@ -102,7 +100,7 @@ func (x *exchange) children(p tree.Path, body []byte, q query) ([]tree.Edit, err
 }
 
 // delete removes the target (RFC 8040 section 4.7).
-func (x *exchange) delete(p tree.Path) {
+func (x *exchange) delete(p tree.Path) error {
 	_, err := x.query()
 	if err == nil {
 		err = x.update(p, func(d *tree.Draft) error {
@@ -110,19 +108,16 @@ func (x *exchange) delete(p tree.Path) {
 			return absentTarget(err)
 		})
 	}
-	x.written(err, false, p)
+	return x.written(err, false, p)
 }
 
-// value reads the body as the target's new value; false when that was refused.
-func (x *exchange) value(p tree.Path, o yang.Options) (q query, value *yang.Data, ok bool) {
+// value reads the body as the target's new value.
+func (x *exchange) value(p tree.Path, o yang.Options) (q query, value *yang.Data, err error) {
 	q, body, err := x.request()
 	if err == nil {
 		value, err = x.decode(p, body, o)
 	}
-	if err != nil {
-		x.fail(err)
-	}
-	return q, value, err == nil
+	return q, value, err
 }
 
 // update applies f to the configuration under the request's conditions.
@@ -136,10 +131,9 @@ func (x *exchange) update(p tree.Path, f func(*tree.Draft) error) error {
 }
 
 // written answers a write.
-func (x *exchange) written(err error, created bool, at tree.Path) {
+func (x *exchange) written(err error, created bool, at tree.Path) error {
 	switch {
 	case err != nil:
-		x.fail(err)
 	case created && len(at) > 0:
 		root := "/rests/data"
 		if x.env == legacy {
@@ -155,20 +149,20 @@ func (x *exchange) written(err error, created bool, at tree.Path) {
 	default:
 		x.w.WriteHeader(http.StatusNoContent)
 	}
+	return err
 }
 
 // patch merges the body into the target (RFC 8040 section 4.6), or applies a YANG
 // patch (RFC 8072).
-func (x *exchange) patch(p tree.Path) {
+func (x *exchange) patch(p tree.Path) error {
 	if t, err := x.contentType(nil); err == nil && (t == mediaYANGPatch || t == mediaYANGPatchXML) {
-		x.yangPatch(p)
-		return
+		return x.yangPatch(p)
 	}
-	_, value, ok := x.value(p, yang.Options{Lenient: true, Partial: true})
-	if !ok {
-		return
+	_, value, err := x.value(p, yang.Options{Lenient: true, Partial: true})
+	if err != nil {
+		return err
 	}
-	err := x.update(p, func(d *tree.Draft) error {
+	err = x.update(p, func(d *tree.Draft) error {
 		if len(p) > 0 {
 			exists, err := d.Exists(p)
 			if err != nil {
@@ -181,7 +175,7 @@ func (x *exchange) patch(p tree.Path) {
 		_, err := d.Apply(tree.Edit{Op: tree.Merge, Path: p, Value: value})
 		return err
 	})
-	x.written(err, false, p)
+	return x.written(err, false, p)
 }
 
 // unwrap takes the value out of {"name": value}, when that is the only member and

@@ -63,7 +63,7 @@ func (patch *yangPatch) check() error {
 }
 
 // yangPatch applies an ordered list of edits, all or nothing.
-func (x *exchange) yangPatch(p tree.Path) {
+func (x *exchange) yangPatch(p tree.Path) error {
 	_, body, err := x.request()
 	var patch *yangPatch
 	if err == nil {
@@ -74,8 +74,7 @@ func (x *exchange) yangPatch(p tree.Path) {
 		}
 	}
 	if err != nil {
-		x.fail(err)
-		return
+		return err
 	}
 	failedEdit := ""
 	err = x.update(p, func(d *tree.Draft) error {
@@ -96,6 +95,7 @@ func (x *exchange) yangPatch(p tree.Path) {
 		return nil
 	})
 	x.patchStatus(patch, failedEdit, err)
+	return nil
 }
 
 // edit reads one edit of a patch.

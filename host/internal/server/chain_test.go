@@ -102,7 +102,7 @@ func chain(b *testing.B, ini string) chained {
 	if s.catalog, err = newCatalog(own, s.log); err != nil {
 		b.Fatal(err)
 	}
-	s.restconf = restconf.New(restconf.Options{Catalog: s.catalog, Store: store})
+	s.restconf = restconf.New(restconf.Options{Catalog: s.catalog, Store: store, Readable: aaa.Readable, Still: aaa.Still})
 	s.router = newRouter(s.hostRoutes, s.pluginRoutes)
 	s.router.update([]*pluginv1.Manifest{{Name: "repoinfo", Routes: []*pluginv1.Route{{Path: "/repoinfo"}}}})
 	return chained{s, outermost(s.aaa.Filter(s.router), s.ids, 4<<20, &s.inFlight, 1024, s.log)}

@@ -46,7 +46,7 @@ func hostModules() ([]part, error) {
 	add(certrpc.SettingsModule, certrpc.SettingsText)
 	add(encrypt.Module, encrypt.Text)
 	// What the sources of topology report is served by the controller itself.
-	text, err := yang.Carried("network-topology")
+	text, err := fs.ReadFile(yang.Modules(), "modules/network-topology.yang")
 	if err != nil {
 		return nil, err
 	}

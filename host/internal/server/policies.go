@@ -18,8 +18,8 @@ var policyNodes = []string{aaa.PolicyNode, aaa.BrokerNode}
 
 // validators check a change of some trees before it is committed: access control checks
 // what decides access, and changed settings are written to their files.
-func (s *Server) validators() map[string]tree.Guard {
-	out := map[string]tree.Guard{}
+func (s *Server) validators() map[string]tree.Validator {
+	out := map[string]tree.Validator{}
 	for _, node := range policyNodes {
 		out[node] = func(ctx context.Context, after json.RawMessage) error { return s.aaa.Check(ctx, node, after) }
 	}

@@ -16,6 +16,9 @@ import (
 // loses nothing: the next start reads the log.
 const closeWait = 10 * time.Second
 
+// kept says why an end that fails loses nothing.
+const kept = "what was acknowledged is in its log, which the next start reads"
+
 // Close ends watches and writes what is buffered. When that cannot be written it says so
 // and leaves the engine as it is, with the lock, until the process ends: all that was
 // acknowledged is in the files that were there.
@@ -23,17 +26,21 @@ func (s *Store) Close() error {
 	if !s.Projection.Close() {
 		return nil
 	}
-	const kept = "what was acknowledged is in its log, which the next start reads"
+	closed := make(chan error, 1)
+	go func() { closed <- s.end() }()
 	patience := time.NewTimer(s.patience)
 	defer patience.Stop()
-	late := func() error {
+	select {
+	case err := <-closed:
+		return err
+	case <-patience.C:
 		return fmt.Errorf("datastore: the disk of %s did not take the rest within %s; %s", s.opts.Dir, s.patience, kept)
 	}
-	select {
-	case s.writing <- struct{}{}: // who writes has finished, and nobody begins
-	case <-patience.C:
-		return late()
-	}
+}
+
+// end closes Badger, if it can write its last table, and lists what it leaves.
+func (s *Store) end() error {
+	s.writing <- struct{}{} // who writes has finished, and no other begins
 	s.owned.Wait()
 	s.flush()
 	if err := s.inPlace(); err != nil {
@@ -45,18 +52,6 @@ func (s *Store) Close() error {
 	if err := writable(s.opts.Dir); err != nil {
 		return fmt.Errorf("datastore: nothing can be written into %s any more: %w; %s", s.opts.Dir, err, kept)
 	}
-	closed := make(chan error, 1)
-	go func() { closed <- s.end() }()
-	select {
-	case err := <-closed:
-		return err
-	case <-patience.C:
-		return late()
-	}
-}
-
-// end closes Badger and lists what it leaves.
-func (s *Store) end() error {
 	err := s.db.Close()
 	if err == nil {
 		var f *files

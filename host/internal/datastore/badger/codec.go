@@ -1,9 +1,10 @@
 package badger
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
-	"slices"
+	"io"
 	"time"
 
 	"ctl.internal/host/internal/datastore"
@@ -118,10 +119,10 @@ func encodeBatches(batches []datastore.Batch) []byte {
 // decodeBatches reads what encodeBatches wrote. An event whose value is that of its key
 // has a nil value.
 func decodeBatches(in []byte) (out []datastore.Batch, err error) {
-	d := decoder{in: in}
-	for len(d.in) > 0 && !d.bad {
+	d := decoder{Reader: bytes.NewReader(in)}
+	for d.Len() > 0 && d.err == nil {
 		b := datastore.Batch{Revision: datastore.Revision(d.number()), At: time.Unix(0, d.signed()), By: string(d.bytes())}
-		for n := d.number(); n > 0 && !d.bad; n-- {
+		for n := d.number(); n > 0 && d.err == nil; n-- {
 			flags := d.flag()
 			e := datastore.Event{Namespace: string(d.bytes()), Deleted: flags&deletedFlag != 0}
 			e.Key, e.Value, e.Revision = string(d.bytes()), d.bytes(), b.Revision
@@ -132,63 +133,46 @@ func decodeBatches(in []byte) (out []datastore.Batch, err error) {
 		}
 		out = append(out, b)
 	}
-	if d.bad {
+	if d.err != nil {
 		return nil, errRecord
 	}
 	return out, nil
 }
 
-// decoder reads a record; after the first fault it only returns zeros.
+// decoder reads a record, and keeps the last error.
 type decoder struct {
-	in  []byte
-	bad bool
+	*bytes.Reader
+	err error
 }
 
-func (d *decoder) took(size int) bool {
-	if size <= 0 {
-		d.bad, d.in = true, nil
-		return false
+func (d *decoder) note(err error) {
+	if err != nil {
+		d.err = err
 	}
-	d.in = d.in[size:]
-	return true
 }
 
 func (d *decoder) number() uint64 {
-	n, size := binary.Uvarint(d.in)
-	if !d.took(size) {
-		return 0
-	}
+	n, err := binary.ReadUvarint(d)
+	d.note(err)
 	return n
 }
 
 func (d *decoder) signed() int64 {
-	n, size := binary.Varint(d.in)
-	if !d.took(size) {
-		return 0
-	}
+	n, err := binary.ReadVarint(d)
+	d.note(err)
 	return n
 }
 
 func (d *decoder) flag() byte {
-	if len(d.in) == 0 {
-		d.bad = true
-		return 0
-	}
-	f := d.in[0]
-	d.in = d.in[1:]
+	f, err := d.ReadByte()
+	d.note(err)
 	return f
 }
 
+// bytes returns a text, which may be empty but is never nil.
 func (d *decoder) bytes() []byte {
-	n := d.number()
-	if n > uint64(len(d.in)) {
-		d.bad, d.in = true, nil
-		return nil
-	}
-	out := slices.Clone(d.in[:n:n])
-	if out == nil {
-		out = []byte{}
-	}
-	d.in = d.in[n:]
+	out := make([]byte, min(d.number(), uint64(d.Len())+1)) // one more than there is does not fit
+	_, err := io.ReadFull(d, out)
+	d.note(err)
 	return out
 }

@@ -3,15 +3,13 @@ package badger
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/projection"
 )
 
-// request is a transaction that waits to be written. Whoever takes it from the queue
-// answers it.
+// request is a transaction that waits to be written. Whoever writes it answers it.
 type request struct {
 	ctx    context.Context
 	txn    datastore.Txn
@@ -23,7 +21,7 @@ type answer struct {
 	err error
 }
 
-// Commit writes t, with whatever else waits, or waits until another caller has.
+// Commit writes t, with whatever else waits, or has another caller write it.
 func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -32,40 +30,18 @@ func (s *Store) Commit(ctx context.Context, t datastore.Txn) (datastore.Revision
 		return 0, err
 	}
 	r := &request{ctx: ctx, txn: t, answer: make(chan answer, 1)}
-	s.queueMu.Lock()
-	s.queue = append(s.queue, r)
-	s.queueMu.Unlock()
-	for {
-		var err error
-		select {
-		case a := <-r.answer:
-			return a.rev, a.err
-		case s.writing <- struct{}{}: // r may be further back in the queue than is taken at once
-			s.commitAll(s.together())
-			<-s.writing
-			continue
-		case <-s.Done():
-			err = datastore.ErrClosed
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		if s.withdraw(r) {
-			return 0, err
-		}
-		a := <-r.answer // somebody is writing it
-		return a.rev, a.err
+	select {
+	case s.queue <- r: // another caller writes it
+	case s.writing <- struct{}{}:
+		s.commitAll(s.together(r))
+		<-s.writing
+	case <-s.Done():
+		return 0, datastore.ErrClosed
+	case <-ctx.Done():
+		return 0, ctx.Err()
 	}
-}
-
-// withdraw takes a request back that nobody has begun with.
-func (s *Store) withdraw(r *request) bool {
-	s.queueMu.Lock()
-	defer s.queueMu.Unlock()
-	i := slices.Index(s.queue, r)
-	if i >= 0 {
-		s.queue = slices.Delete(s.queue, i, i+1)
-	}
-	return i >= 0
+	a := <-r.answer
+	return a.rev, a.err
 }
 
 const (
@@ -103,13 +79,17 @@ func (s *Store) flush() {
 	}
 }
 
-// together takes all that wait at this moment; they share one sync.
-func (s *Store) together() []*request {
-	s.queueMu.Lock()
-	defer s.queueMu.Unlock()
-	n := min(len(s.queue), maxGroup)
-	rs := slices.Clone(s.queue[:n])
-	s.queue = slices.Delete(s.queue, 0, n)
+// together adds all that wait at this moment; they share one sync.
+func (s *Store) together(first *request) []*request {
+	rs := []*request{first}
+	for len(rs) < maxGroup {
+		select {
+		case r := <-s.queue:
+			rs = append(rs, r)
+		default:
+			return rs
+		}
+	}
 	return rs
 }
 
@@ -199,12 +179,12 @@ func (g *group) count(b datastore.Batch) {
 	for _, e := range b.Events {
 		joined := projection.Join(e.Namespace, e.Key)
 		if old, ok := g.state.Peek(e.Namespace, e.Key); ok {
-			g.meta.keys--
-			g.meta.sum.remove(hash(dataKind, joined, old.Revision, old.Value))
+			g.meta.Keys--
+			g.meta.Sum.remove(hash(dataKind, joined, old.Revision, old.Value))
 		}
 		if !e.Deleted {
-			g.meta.keys++
-			g.meta.sum.add(hash(dataKind, joined, e.Revision, e.Value))
+			g.meta.Keys++
+			g.meta.Sum.add(hash(dataKind, joined, e.Revision, e.Value))
 		}
 	}
 }

@@ -29,36 +29,27 @@ func hash(kind byte, name string, rev datastore.Revision, value []byte) (d diges
 	h := sha256.New()
 	h.Write(appendText(head, name))
 	h.Write(value)
-	var sum [sha256.Size]byte
-	h.Sum(sum[:0])
-	for i := range d {
-		d[i] = binary.BigEndian.Uint64(sum[8*i:])
-	}
+	_, _ = binary.Decode(h.Sum(nil), binary.BigEndian, &d) // 32 bytes are as many as it has
 	return d
 }
 
 // meta is what a store holds in all; each write brings it up to date.
 type meta struct {
-	rev  datastore.Revision
-	keys uint64
-	logs uint64
-	sum  digest
+	Rev        datastore.Revision
+	Keys, Logs uint64
+	Sum        digest
 }
 
 var metaKey = []byte{metaKind}
 
 func (m meta) encode() []byte {
-	var out []byte
-	for _, n := range []uint64{uint64(m.rev), m.keys, m.logs, m.sum[0], m.sum[1], m.sum[2], m.sum[3]} {
-		out = binary.BigEndian.AppendUint64(out, n)
-	}
+	out, _ := binary.Append(nil, binary.BigEndian, m) // it has a fixed size
 	return out
 }
 
 func decodeMeta(b []byte) (m meta, err error) {
-	if len(b) != 7*8 {
+	if n, err := binary.Decode(b, binary.BigEndian, &m); err != nil || n != len(b) {
 		return m, errRecord
 	}
-	n := func(i int) uint64 { return binary.BigEndian.Uint64(b[8*i:]) }
-	return meta{datastore.Revision(n(0)), n(1), n(2), digest{n(3), n(4), n(5), n(6)}}, nil
+	return m, nil
 }

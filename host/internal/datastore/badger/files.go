@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ctl.internal/host/internal/home"
 )
 
 // files is what is known of the files in the directory, so that a start notices damage
@@ -67,31 +69,11 @@ func (f *files) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, filesName)
-	out, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return diskError(dir, err)
-	}
-	_, err = fmt.Fprintf(out, "%08x\n%s", crc32.Checksum(body, castagnoli), body)
-	err = errors.Join(err, out.Sync(), out.Close())
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err == nil {
-		err = syncDir(dir)
-	}
-	if err != nil {
+	text := fmt.Appendf(nil, "%08x\n%s", crc32.Checksum(body, castagnoli), body)
+	if err := home.WriteFile(filepath.Join(dir, filesName), text, 0o600); err != nil {
 		return diskError(dir, err)
 	}
 	return nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // verify compares the directory with what is known of it.
@@ -154,7 +136,7 @@ func removeLeftovers(dir string) error {
 
 // ours are the files in the directory that Badger knows nothing of.
 func ours(name string) bool {
-	return name == lockName || name == tipName || name == filesName || name == filesName+".new"
+	return name == lockName || name == tipName || name == filesName || strings.HasPrefix(name, home.NewFile)
 }
 
 // all lists every file of a store that is closed.

@@ -120,8 +120,8 @@ func (l *loader) take(key, value []byte) error {
 }
 
 func (l *loader) put(joined, ns string, e datastore.Entry) {
-	l.found.keys++
-	l.found.sum.add(hash(dataKind, joined, e.Revision, e.Value))
+	l.found.Keys++
+	l.found.Sum.add(hash(dataKind, joined, e.Revision, e.Value))
 	l.out.Put(ns, e)
 }
 
@@ -136,8 +136,8 @@ func (l *loader) endLog() error {
 	}
 	w := &l.logs[len(l.logs)-1]
 	w.last, w.size, w.sum = batches[len(batches)-1].Revision, len(l.open), hash(logKind, "", w.first, l.open)
-	l.found.logs++
-	l.found.sum.add(w.sum)
+	l.found.Logs++
+	l.found.Sum.add(w.sum)
 	l.batches = append(l.batches, batches...)
 	l.open = nil
 	return nil
@@ -147,16 +147,16 @@ func (l *loader) finish() error {
 	if err := l.endLog(); err != nil {
 		return err
 	}
-	l.found.rev = l.meta.rev
+	l.found.Rev = l.meta.Rev
 	if l.found != l.meta || len(l.long) > 0 {
 		return fmt.Errorf("it holds %d entries and %d transactions where %d and %d were written, or some of them are altered",
-			l.found.keys, l.found.logs, l.meta.keys, l.meta.logs)
+			l.found.Keys, l.found.Logs, l.meta.Keys, l.meta.Logs)
 	}
-	l.state = l.out.State(l.meta.rev)
+	l.state = l.out.State(l.meta.Rev)
 	for _, b := range l.resumable() {
 		l.out.Log(b)
 	}
-	l.state = l.out.State(l.meta.rev)
+	l.state = l.out.State(l.meta.Rev)
 	return nil
 }
 

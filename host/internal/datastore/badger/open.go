@@ -40,8 +40,7 @@ type Store struct {
 	free     func(dir string) (int64, error)
 	merging  atomic.Int64 // bytes that merging tables may need
 
-	queueMu sync.Mutex
-	queue   []*request
+	queue   chan *request // without a buffer: what callers wait with
 	writing chan struct{} // capacity 1: full while somebody writes; an ended store keeps it full
 
 	// These belong to who writes.
@@ -51,7 +50,7 @@ type Store struct {
 	long      map[string]int    // joined keys whose value takes further entries in Badger, and how many
 	unwritten []datastore.Batch // volatile transactions that Badger does not have yet
 	waiting   int64             // bytes of those
-	failed    error             // Badger could not write: nobody knows what the disk has
+	failed    error             // Badger could not write: what the disk has is not known
 	pending   int64             // bytes that a flush of the memtable will write
 	refused   bool              // the last group found no room
 }
@@ -90,13 +89,14 @@ func Open(o Options) (*Store, error) {
 }
 
 func open(o Options, lock *os.File) (_ *Store, err error) {
-	if err := verify(o.Dir, o.Dir); err != nil {
+	acknowledged, old, err := verify(o.Dir, o.Dir)
+	if err == nil {
+		err = removeLeftovers(o.Dir)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := removeLeftovers(o.Dir); err != nil {
-		return nil, err
-	}
-	t, err := openTip(o.Dir)
+	t, err := openTip(o.Dir, acknowledged)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 			err = errors.Join(err, t.close())
 		}
 	}()
-	known, err := begin(o.Dir)
+	known, err := begin(o.Dir, old)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +117,11 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.meta.rev == 0 && o.First > 0 {
-		l.meta.rev, l.state = o.First, projection.NewLoader(o.History).State(o.First)
+	if l.meta.Rev == 0 && o.First > 0 {
+		l.meta.Rev, l.state = o.First, projection.NewLoader(o.History).State(o.First)
 	}
 	s := &Store{opts: o, db: db, lock: lock, place: place, tip: t, Projection: projection.New(l.state), meta: l.meta, logs: l.logs, long: l.parts,
-		writing: make(chan struct{}, 1), patience: closeWait, free: freeOn}
+		queue: make(chan *request), writing: make(chan struct{}, 1), patience: closeWait, free: freeOn}
 	for _, w := range l.logs {
 		s.logSize += w.size
 	}
@@ -131,30 +131,25 @@ func open(o Options, lock *os.File) (_ *Store, err error) {
 	return s, nil
 }
 
-// verify looks for damage and changes no file of the store. One that did not end in order
-// is opened in a copy, below scratch, because Badger repairs by leaving out.
-func verify(dir, scratch string) error {
-	acknowledged, err := readTip(dir)
-	if err != nil {
-		return err
-	}
-	known, err := readFiles(dir)
-	if err != nil {
-		return err
-	}
+// verify looks for damage, changes no file of the store and returns what the store knows of itself. One
+// that did not end in order is opened in a copy, below scratch, because Badger repairs by leaving out.
+func verify(dir, scratch string) (acknowledged datastore.Revision, known *files, err error) {
 	begun := exists(filepath.Join(dir, badger.ManifestFilename))
-	if known == nil && begun {
-		return damaged(filepath.Join(dir, filesName), "the file is missing")
+	if acknowledged, err = readTip(dir, begun); err == nil {
+		known, err = readFiles(dir)
 	}
-	if known != nil {
-		if err := known.verify(dir); err != nil || known.Closed {
-			return err
-		}
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case known == nil && begun:
+		return 0, nil, damaged(filepath.Join(dir, filesName), "the file is missing")
+	case known != nil:
+		err = known.verify(dir)
 	}
-	if !begun {
-		return nil // a new store
+	if err != nil || !begun || known.Closed {
+		return acknowledged, known, err
 	}
-	return inCopy(dir, scratch, func(copied string) error {
+	return acknowledged, known, inCopy(dir, scratch, func(copied string) error {
 		o := engineOptions(copied, slog.New(slog.DiscardHandler)).
 			WithNumCompactors(0). // would write into tables, which the copy shares with the store
 			WithNumLevelZeroTables(1 << 20).WithNumLevelZeroTablesStall(1<<20 + 1)
@@ -168,11 +163,7 @@ func verify(dir, scratch string) error {
 
 // begin notes that the store is in use, so that what is listed for an ended one no longer
 // counts, and lists the tables that are there.
-func begin(dir string) (*files, error) {
-	old, err := readFiles(dir)
-	if err != nil {
-		return nil, err
-	}
+func begin(dir string, old *files) (*files, error) {
 	known := &files{Files: map[string]checksum{}}
 	for _, name := range tables(dir) {
 		// One that is not in the old list may be the rest of an interrupted start.
@@ -208,8 +199,8 @@ func openEngine(o badger.Options, dir string, history int, acknowledged datastor
 	switch {
 	case err != nil:
 		err = damaged(dir, "%v", err)
-	case l.meta.rev < acknowledged:
-		err = damaged(suspect(dir), "the newest transaction is %d, but %d was acknowledged", l.meta.rev, acknowledged)
+	case l.meta.Rev < acknowledged:
+		err = damaged(suspect(dir), "the newest transaction is %d, but %d was acknowledged", l.meta.Rev, acknowledged)
 	}
 	if err != nil {
 		return nil, l, errors.Join(err, db.Close())
@@ -255,5 +246,6 @@ func Check(dir string) error {
 		return diskError(os.TempDir(), err)
 	}
 	defer os.RemoveAll(scratch)
-	return verify(dir, scratch)
+	_, _, err = verify(dir, scratch)
+	return err
 }

@@ -28,13 +28,8 @@ const (
 )
 
 // readTip returns what was acknowledged, 0 for a store that does not exist yet.
-func readTip(dir string) (value datastore.Revision, err error) {
+func readTip(dir string, hasStore bool) (value datastore.Revision, err error) {
 	path := filepath.Join(dir, tipName)
-	_, err = os.Stat(filepath.Join(dir, badger.ManifestFilename))
-	hasStore := err == nil
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, diskError(dir, err)
-	}
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && hasStore:
@@ -53,14 +48,9 @@ func readTip(dir string) (value datastore.Revision, err error) {
 	return value, nil
 }
 
-func openTip(dir string) (*tip, error) {
-	path := filepath.Join(dir, tipName)
-	value, err := readTip(dir)
-	if err != nil {
-		return nil, err
-	}
-	t := &tip{value: value}
-	if t.f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+func openTip(dir string, value datastore.Revision) (t *tip, err error) {
+	t = &tip{value: value}
+	if t.f, err = os.OpenFile(filepath.Join(dir, tipName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, diskError(dir, err)
 	}
 	if err := errors.Join(t.set(t.value), t.f.Sync()); err != nil {

@@ -19,7 +19,7 @@ func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
 	newest := batches[len(batches)-1].Revision
 	records, long := s.dataOf(batches)
 	records, drop, w := s.logOf(records, batches, &m)
-	m.rev = newest
+	m.Rev = newest
 	records = append(records, record{metaKey, m.encode()})
 
 	txn := s.db.NewTransaction(true)
@@ -36,7 +36,7 @@ func (s *Store) store(batches []datastore.Batch, bytes int64, m meta) error {
 		}
 	}
 	if err := txn.Commit(); err != nil {
-		// Nobody knows what the disk has now.
+		// What the disk has now is not known.
 		s.failed = fmt.Errorf("datastore: the disk refuses to keep data, restart when it is repaired: %w", err)
 		return s.failed
 	}
@@ -90,8 +90,8 @@ func (s *Store) logOf(in []record, batches []datastore.Batch, m *meta) (records 
 		in = append(in, record{logKey(first, i), part(text, i)})
 	}
 	w = logWrite{first, last, len(text), hash(logKind, "", first, text)}
-	m.logs++
-	m.sum.add(w.sum)
+	m.Logs++
+	m.Sum.add(w.sum)
 	size := s.logSize + w.size
 	for ; drop < len(s.logs); drop++ {
 		old := s.logs[drop]
@@ -101,8 +101,8 @@ func (s *Store) logOf(in []record, batches []datastore.Batch, m *meta) (records 
 		for i := range 1 + parts(old.size) {
 			in = append(in, record{key: logKey(old.first, i)})
 		}
-		m.logs--
-		m.sum.remove(old.sum)
+		m.Logs--
+		m.Sum.remove(old.sum)
 		size -= old.size
 	}
 	return in, drop, w

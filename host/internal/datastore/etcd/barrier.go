@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,27 +12,16 @@ import (
 	"ctl.internal/sdk/fault"
 )
 
-// rounds are the questions for the newest commit: one at a time, shared by all who asked
+// barriers are the questions for the newest commit: one at a time, shared by all who asked
 // before it began.
-type rounds struct {
-	roundMu sync.Mutex
-	running bool
-	next    *round
-	lost    atomic.Bool // the last one failed
-}
-
-type round struct {
-	done chan struct{}
-	err  error
+type barriers struct {
+	asks chan chan error // without a buffer: those who ask while a question is answered wait for the next
+	lost atomic.Bool     // the last one failed
 }
 
 // Barrier asks the cluster for the newest commit and waits until the projection has it.
 func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
 	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	r, err := s.join()
-	if err != nil {
 		return 0, err
 	}
 	limit := s.o.whole()
@@ -42,46 +30,45 @@ func (s *Store) Barrier(ctx context.Context) (datastore.Revision, error) {
 	}
 	late := time.NewTimer(limit)
 	defer late.Stop()
-	select {
-	case <-r.done:
-		return s.Revision(), r.err
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case <-late.C:
-		return 0, fault.New(fault.Unavailable, "the etcd cluster %v does not answer", s.o.Endpoints)
+	answer := make(chan error, 1)
+	for asks := s.asks; ; asks = nil { // once
+		select {
+		case asks <- answer:
+		case err := <-answer:
+			return s.Revision(), err
+		case <-s.Done():
+			return 0, datastore.ErrClosed
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-late.C:
+			return 0, fault.New(fault.Unavailable, "the etcd cluster %v does not answer", s.o.Endpoints)
+		}
 	}
 }
 
-// join returns the next round and sees to it that it is run.
-func (s *Store) join() (*round, error) {
-	s.roundMu.Lock()
-	defer s.roundMu.Unlock()
-	if err := s.Err(); err != nil {
-		return nil, err
-	}
-	if s.next == nil {
-		s.next = &round{done: make(chan struct{})}
-	}
-	r := s.next
-	if !s.running {
-		s.running = true
-		s.owned.Go(s.run)
-	}
-	return r, nil
-}
-
-func (s *Store) run() {
+// answerBarriers answers until the store is closed.
+func (s *Store) answerBarriers() {
 	for {
-		s.roundMu.Lock()
-		r := s.next
-		s.next, s.running = nil, r != nil
-		s.roundMu.Unlock()
-		if r == nil {
+		var waiting []chan error
+		select {
+		case w := <-s.asks:
+			waiting = append(waiting, w)
+		case <-s.ctx.Done():
 			return
 		}
-		r.err = s.ask()
-		s.lost.Store(r.err != nil)
-		close(r.done)
+		for all := false; !all; {
+			select {
+			case w := <-s.asks:
+				waiting = append(waiting, w)
+			default:
+				all = true
+			}
+		}
+		err := s.ask()
+		s.lost.Store(err != nil)
+		for _, w := range waiting {
+			w <- err
+		}
 	}
 }
 

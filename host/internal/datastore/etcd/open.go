@@ -65,7 +65,7 @@ type Store struct {
 	epoch atomic.Int64  // revision of the epoch key: see commit.go
 	asOf  atomic.Int64  // when the projection was last known to be complete, in Unix nanoseconds
 	stuck chan struct{} // capacity 1: the watch is to be opened again
-	rounds
+	barriers
 	sent
 }
 
@@ -88,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("datastore: %w", err)
 	}
 	s := &Store{o: o, node: fmt.Sprintf("%s/%d", node, os.Getpid()), members: newMembers(o), Projection: projection.New(projection.Empty(o.History)),
-		stuck: make(chan struct{}, 1), sent: sent{ids: map[string]*commit{}}}
+		stuck: make(chan struct{}, 1), barriers: barriers{asks: make(chan chan error)}, sent: sent{ids: map[string]*commit{}}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	begun := time.Now()
 	if err = s.begin(ctx); err == nil {
@@ -101,6 +101,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.asOf.Store(begun.UnixNano())
 	s.owned.Go(s.follow)
 	s.owned.Go(s.look)
+	s.owned.Go(s.answerBarriers)
 	return s, nil
 }
 
@@ -122,10 +123,7 @@ func (s *Store) View(ctx context.Context, f func(datastore.Snapshot) error) erro
 
 // Close ends watches and the connections.
 func (s *Store) Close() error {
-	s.roundMu.Lock() // nobody begins a round after this
-	first := s.Projection.Close()
-	s.roundMu.Unlock()
-	if !first {
+	if !s.Projection.Close() {
 		return nil
 	}
 	s.end()

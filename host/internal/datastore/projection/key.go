@@ -14,8 +14,9 @@ const (
 	MaxKey       = 16 << 10
 )
 
-// CheckNamespace refuses names that could run into the keys of the next one.
-func CheckNamespace(ns string) error {
+// CheckKey refuses a key no engine can keep, and a namespace that could run into the keys of the
+// next one. A prefix may be empty, a key may not.
+func CheckKey(ns, key string, prefix bool) error {
 	switch {
 	case ns == "":
 		return fmt.Errorf("%w: the namespace is empty", datastore.ErrInvalid)
@@ -23,19 +24,9 @@ func CheckNamespace(ns string) error {
 		return fmt.Errorf("%w: the namespace has %d bytes, at most %d are allowed", datastore.ErrInvalid, len(ns), MaxNamespace)
 	case strings.IndexByte(ns, 0) >= 0:
 		return fmt.Errorf("%w: the namespace %q contains a zero byte", datastore.ErrInvalid, ns)
-	}
-	return nil
-}
-
-// CheckKey refuses a key no engine can keep. A prefix may be empty, a key may not.
-func CheckKey(ns, key string, prefix bool) error {
-	if err := CheckNamespace(ns); err != nil {
-		return err
-	}
-	if key == "" && !prefix {
+	case key == "" && !prefix:
 		return fmt.Errorf("%w: empty key in namespace %q", datastore.ErrInvalid, ns)
-	}
-	if len(key) > MaxKey {
+	case len(key) > MaxKey:
 		return fmt.Errorf("%w: a key in namespace %q has %d bytes, at most %d are allowed", datastore.ErrInvalid, ns, len(key), MaxKey)
 	}
 	return nil
@@ -72,6 +63,3 @@ func Split(joined string) (ns, key string) {
 	ns, key, _ = strings.Cut(joined, "\x00")
 	return ns, key
 }
-
-// Beyond is above every key of the namespace and below those of the next one.
-func Beyond(ns string) string { return ns + "\x01" }

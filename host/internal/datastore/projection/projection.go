@@ -146,7 +146,7 @@ func (p *Projection) Watch(ctx context.Context, after datastore.Revision, prefix
 				return err
 			}
 		}
-		if after = max(after, st.rev); delivered < after && p.Revision() == after { // what was left out concerns nobody here
+		if after = max(after, st.rev); delivered < after && p.Revision() == after { // what was left out is not watched here
 			delivered = after
 			if err := f(datastore.Batch{Revision: after}); err != nil {
 				return err

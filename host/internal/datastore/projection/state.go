@@ -2,6 +2,7 @@ package projection
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -89,15 +90,7 @@ func (st *State) since(after datastore.Revision) ([]datastore.Batch, error) {
 
 // index is the place of the first kept batch at or after a revision.
 func (st *State) index(rev datastore.Revision) int {
-	i, _ := slices.BinarySearchFunc(st.log, rev, func(b datastore.Batch, rev datastore.Revision) int {
-		switch {
-		case b.Revision < rev:
-			return -1
-		case b.Revision > rev:
-			return 1
-		}
-		return 0
-	})
+	i, _ := slices.BinarySearchFunc(st.log, rev, func(b datastore.Batch, rev datastore.Revision) int { return cmp.Compare(b.Revision, rev) })
 	return i
 }
 
@@ -185,7 +178,7 @@ func (st *State) Namespaces() iter.Seq2[string, error] {
 				if !yield(ns, nil) {
 					return
 				}
-				next, more = Beyond(ns), true
+				next, more = ns+"\x01", true // above every key of the namespace, below those of the next one
 				break
 			}
 		}

@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
-	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"strings"
 	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"ctl.internal/bench/rig"
 )
 
 // bareBadger is Badger with synced writes and otherwise its own settings.
@@ -55,25 +55,19 @@ func startEtcd(dir string) (endpoint string, stop func(), err error) {
 	}
 	var at [2]string
 	for i := range at {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		address, err := rig.FreeAddress()
 		if err != nil {
 			return "", nil, err
 		}
-		at[i] = "http://" + l.Addr().String()
-		l.Close()
+		at[i] = "http://" + address
 	}
-	log, err := os.Create(filepath.Join(filepath.Dir(dir), "etcd.log"))
+	server, err := rig.Server(strings.TrimPrefix(at[0], "http://"), program, "--data-dir", dir, "--name", "bench",
+		"--listen-client-urls", at[0], "--advertise-client-urls", at[0],
+		"--listen-peer-urls", at[1], "--initial-advertise-peer-urls", at[1], "--initial-cluster", "bench="+at[1],
+		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--quota-backend-bytes", "8589934592",
+		"--logger", "zap", "--log-outputs", filepath.Join(filepath.Dir(dir), "etcd.log"))
 	if err != nil {
 		return "", nil, err
 	}
-	defer log.Close()
-	cmd := exec.Command(program, "--data-dir", dir, "--name", "bench", "--listen-client-urls", at[0], "--advertise-client-urls", at[0],
-		"--listen-peer-urls", at[1], "--initial-advertise-peer-urls", at[1], "--initial-cluster", "bench="+at[1],
-		"--max-txn-ops", "20000", "--max-request-bytes", "16777216", "--quota-backend-bytes", "8589934592")
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	return at[0], func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }, nil
+	return at[0], server.Stop, nil
 }

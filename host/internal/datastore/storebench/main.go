@@ -3,18 +3,6 @@
 // `go run ./bench`; Go's rule for internal packages is why it is here.
 package main
 
-import (
-	"context"
-	"fmt"
-	"os"
-	"os/signal"
-)
+import "ctl.internal/bench/rig"
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := flags().run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "storebench:", err)
-		os.Exit(1)
-	}
-}
+func main() { rig.Main(flags().run) }

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
+	"ctl.internal/bench/rig"
 	"ctl.internal/host/internal/datastore"
 )
 
@@ -30,7 +30,7 @@ func put(ctx context.Context, s datastore.Store, i int64) error {
 }
 
 // ages compares a store that has seen many writes of its keys with one that has not. A PUT
-// of a tree reads it, and replaces 20 documents under the condition that nobody wrote them.
+// of a tree reads it, and replaces 20 documents under the condition that they are unchanged.
 func (o options) ages(ctx context.Context, name string, fresh, aged datastore.Store) error {
 	for i := range int64(keys) {
 		for _, s := range []datastore.Store{fresh, aged} {
@@ -40,7 +40,7 @@ func (o options) ages(ctx context.Context, name string, fresh, aged datastore.St
 		}
 	}
 	begun := time.Now()
-	if err := many(o.earlier, func(i int64) error { return put(ctx, aged, i) }); err != nil {
+	if err := rig.Each(o.earlier, 32, func(i int) error { return put(ctx, aged, int64(i)) }); err != nil {
 		return err
 	}
 	fmt.Printf("%s, after %d writes of the same %d keys (made at %.0f/s):\n", name, o.earlier, keys, float64(o.earlier)/time.Since(begun).Seconds())
@@ -60,25 +60,6 @@ func (o options) ages(ctx context.Context, name string, fresh, aged datastore.St
 		fmt.Printf("  %s: %.0f/s, before %.0f/s, ratio %.2f\n", m.what, a, f, a/f)
 	}
 	return nil
-}
-
-// many calls f n times from 32 goroutines.
-func many(n int, f func(i int64) error) error {
-	var wg sync.WaitGroup
-	errs := make(chan error, 32)
-	for w := range 32 {
-		wg.Go(func() {
-			for i := w; i < n; i += 32 {
-				if err := f(int64(i)); err != nil {
-					errs <- err
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	close(errs)
-	return <-errs
 }
 
 const documents = 20
@@ -155,8 +136,7 @@ func (o options) fanOut(ctx context.Context, name string, s datastore.Store, wat
 		}
 		took = append(took, time.Since(begun))
 	}
-	slices.Sort(took)
 	fmt.Printf("%s: from the call of a commit to the last of %d watches: p50 %s, p99 %s\n", name, len(watchers),
-		took[len(took)/2].Round(time.Microsecond), took[len(took)*99/100].Round(time.Microsecond))
+		rig.At(took, 50).Round(time.Microsecond), rig.At(took, 99).Round(time.Microsecond))
 	return nil
 }

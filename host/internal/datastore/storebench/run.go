@@ -10,11 +10,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"ctl.internal/bench/load"
+	"ctl.internal/bench/rig"
 	"ctl.internal/host/internal/datastore"
 	"ctl.internal/host/internal/datastore/badger"
 	"ctl.internal/host/internal/datastore/etcd"
@@ -185,48 +186,28 @@ var value = []byte(strings.Repeat("v", 200))
 
 func key(i int64) string { return fmt.Sprintf("/bench:tree/entry=%04d", i%keys) }
 
-// rate is how often f succeeds in a second when n goroutines call it.
-func (o options) rate(ctx context.Context, n int, f func(i int64) error) (float64, error) {
-	ctx, cancel := context.WithTimeout(ctx, o.duration)
-	defer cancel()
-	var i, done atomic.Int64
-	var wg sync.WaitGroup
-	var failed atomic.Pointer[error]
-	begun := time.Now()
-	for range n {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				if err := f(i.Add(1)); err != nil {
-					failed.Store(&err)
-					return
-				}
-				done.Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	if err := failed.Load(); err != nil {
-		return 0, *err
-	}
-	return float64(done.Load()) / time.Since(begun).Seconds(), nil
-}
-
-func median(v []float64) float64 {
-	slices.Sort(v)
-	return v[len(v)/2]
-}
-
-// compare measures two sides in turn.
+// compare measures two sides in turn, each with n goroutines that call f again and again.
 func (o options) compare(ctx context.Context, n int, ours, peer func(i int64) error) (a, b float64, err error) {
-	var as, bs []float64
-	for range o.rounds {
-		if a, err = o.rate(ctx, n, ours); err != nil {
-			return 0, 0, err
-		}
-		if b, err = o.rate(ctx, n, peer); err != nil {
-			return 0, 0, err
-		}
-		as, bs = append(as, a), append(bs, b)
+	side := func(name string, f func(i int64) error) *rig.Side {
+		var i atomic.Int64
+		return &rig.Side{Name: name, Run: func(ctx context.Context, d time.Duration) (load.Result, error) {
+			return load.Do(ctx, n, d, func(ctx context.Context, _ int, done load.Done) error {
+				for ctx.Err() == nil {
+					began := time.Now()
+					if err := f(i.Add(1)); err != nil {
+						return err
+					}
+					done(time.Since(began), true)
+				}
+				return nil
+			})
+		}}
 	}
-	return median(as), median(bs), nil
+	mine, other := side("ours", ours), side("peer", peer)
+	if err := (rig.Comparison{Rounds: o.rounds, Duration: o.duration}).Run(ctx, mine, other); err != nil {
+		return 0, 0, err
+	}
+	m, _ := mine.Median()
+	p, _ := other.Median()
+	return m.Rate(), p.Rate(), nil
 }

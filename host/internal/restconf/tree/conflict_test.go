@@ -40,7 +40,7 @@ func nodes(t *testing.T, owner Owner) (a, b *Tree, set *yang.Set) {
 		}
 		return nil
 	}
-	return &Tree{Store: store, NS: ConfigNamespace, Owners: of}, &Tree{Store: store, NS: ConfigNamespace, Owners: of}, set
+	return &Tree{Store: store, NS: ConfigNamespace, Owners: of, Now: time.Now}, &Tree{Store: store, NS: ConfigNamespace, Owners: of, Now: time.Now}, set
 }
 
 func set1(t *testing.T, x *Tree, set *yang.Set, path, value string) {

@@ -36,7 +36,7 @@ type Draft struct {
 
 // document is what is stored under one key.
 type document struct {
-	rank string // of an entry of a user-ordered list: where it stands
+	rank string // of an entry of a user-ordered list: its place
 	text string // JSON: the members, keyed lists left out; the value of a top-level leaf
 }
 
@@ -65,7 +65,7 @@ func (d *document) encode() []byte {
 // decodeDocument reads what encode wrote: a rank is made of hexadecimal digits,
 // and canonical JSON has no line ends.
 func decodeDocument(e datastore.Entry) document {
-	s := unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // nobody changes them
+	s := unsafe.String(unsafe.SliceData(e.Value), len(e.Value)) // they are never changed
 	if s != "" && s[0] == '{' {
 		return document{text: s}
 	}
@@ -278,16 +278,15 @@ type Change struct {
 	Deleted bool
 }
 
-// Changes lists what the draft changes below top-level nodes that of accepts.
-func (d *Draft) Changes(of func(qname string) bool) []Change {
+// changes lists what the draft changes below a top-level node.
+func (d *Draft) changes(qname string) []Change {
 	var out []Change
 	for _, k := range sorted(d.changed) {
-		if !of(top(k)) {
-			continue
-		}
-		if doc := d.changed[k]; doc != nil {
+		switch doc := d.changed[k]; {
+		case top(k) != qname:
+		case doc != nil:
 			out = append(out, Change{Key: k, Value: []byte(doc.text)})
-		} else {
+		default:
 			out = append(out, Change{Key: k, Deleted: true})
 		}
 	}

@@ -31,22 +31,22 @@ const (
 type Tree struct {
 	Store    datastore.Store
 	NS       string
-	Volatile bool // the operational tree: observed anew after a restart
+	Volatile bool // the operational tree: observed again after a restart
 	Now      func() time.Time
-	// Guards may refuse changes, by the qualified name of a top-level node.
-	Guards map[string]Guard
+	// Validators may refuse changes, by the qualified name of a top-level node.
+	Validators map[string]Validator
 	// Owners check changes of the trees that are theirs, by the qualified name of a
-	// top-level node; nil: nobody owns one.
+	// top-level node; nil: no tree is owned.
 	Owners func(qname string) Owner
 
 	// mu is held alone by a writer that lost against others, so that it wins then.
 	mu sync.RWMutex
 }
 
-// Guard may refuse a change of a top-level node, for instance one that would lock
+// Validator may refuse a change of a top-level node, for instance one that would lock
 // every administrator out. after is the node's content as it would be, in
 // canonical form, nil when it would be gone. Its error goes to the client.
-type Guard func(ctx context.Context, after json.RawMessage) error
+type Validator func(ctx context.Context, after json.RawMessage) error
 
 // Owner checks changes of its tree that somebody else makes, worked out at a revision. It
 // refuses them, or returns conditions and writes that are committed with them.
@@ -65,7 +65,7 @@ func (t *Tree) View(ctx context.Context, set *yang.Set, f func(*Draft) error) er
 }
 
 // Update runs f on a draft, checks the result and commits it as one transaction.
-// f may run several times. The error is a fault: of f, of Check, of the Guard, or
+// f may run several times. The error is a fault: of f, of Check, of the Validator, or
 // InUse when others keep changing the same data.
 func (t *Tree) Update(ctx context.Context, set *yang.Set, f func(*Draft) error) error {
 	ctx, cancel := context.WithTimeout(ctx, updateTime)
@@ -115,10 +115,10 @@ func (t *Tree) attempt(ctx context.Context, set *yang.Set, f func(*Draft) error,
 		if err := d.Check(); err != nil {
 			return err
 		}
-		if err := t.guard(ctx, d); err != nil {
+		if err := t.validate(ctx, d); err != nil {
 			return err
 		}
-		if txn, err = d.Txn(t.now(), t.Volatile); err != nil {
+		if txn, err = d.Txn(t.Now(), t.Volatile); err != nil {
 			return err
 		}
 		return t.owners(ctx, d, &txn)
@@ -149,7 +149,7 @@ func (t *Tree) owners(ctx context.Context, d *Draft, txn *datastore.Txn) error {
 		if owner == nil {
 			continue
 		}
-		more, err := owner(ctx, d.sn.Revision(), d.Changes(func(q string) bool { return q == n.QName() }))
+		more, err := owner(ctx, d.sn.Revision(), d.changes(n.QName()))
 		if err != nil {
 			return err
 		}
@@ -159,20 +159,13 @@ func (t *Tree) owners(ctx context.Context, d *Draft, txn *datastore.Txn) error {
 	return nil
 }
 
-func (t *Tree) now() time.Time {
-	if t.Now == nil {
-		return time.Now()
-	}
-	return t.Now()
-}
-
-func (t *Tree) guard(ctx context.Context, d *Draft) error {
-	if len(t.Guards) == 0 {
+func (t *Tree) validate(ctx context.Context, d *Draft) error {
+	if len(t.Validators) == 0 {
 		return nil
 	}
 	for _, n := range d.Tops() {
-		g := t.Guards[n.QName()]
-		if g == nil {
+		validator := t.Validators[n.QName()]
+		if validator == nil {
 			continue
 		}
 		at, err := d.Load(Path{{Node: n}})
@@ -183,7 +176,7 @@ func (t *Tree) guard(ctx context.Context, d *Draft) error {
 		if at != nil {
 			after = at.Append(nil, yang.Canonical)
 		}
-		if err := g(ctx, after); err != nil {
+		if err := validator(ctx, after); err != nil {
 			return err
 		}
 	}

@@ -18,9 +18,9 @@ var refusedAnywhere = map[string]string{
 	"modifier":  "pattern modifiers are not supported: write a positive pattern",
 }
 
-// guard refuses the statements of a file whose meaning would be lost. What is
-// harmless until it is used (must, when, refine) is found in guardTree.
-func guard(f *file) fault.List {
+// unsupported refuses the statements of a file whose meaning would be lost. What is
+// harmless until it is used (must, when, refine) is found in unsupportedEntry.
+func unsupported(f *file) fault.List {
 	var l fault.List
 	var walk func(s *gy.Statement, depth int)
 	walk = func(s *gy.Statement, depth int) {
@@ -61,9 +61,9 @@ func count(s *gy.Statement, keyword string) (n int) {
 	return n
 }
 
-// guardEntry refuses what an entry of an instantiated tree carries and nobody
-// would check: must, when, and uses that refine or augment their grouping.
-func guardEntry(e *gy.Entry) fault.List {
+// unsupportedEntry refuses what an entry of an instantiated tree carries and is not
+// checked: must, when, and uses that refine or augment their grouping.
+func unsupportedEntry(e *gy.Entry) fault.List {
 	var l fault.List
 	for _, keyword := range [...]string{"must", "when"} {
 		for _, x := range e.Extra[keyword] {

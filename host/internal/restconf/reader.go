@@ -1,0 +1,207 @@
+package restconf
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ctl.internal/internal/yang"
+)
+
+const eventStream = "text/event-stream"
+
+// keepAlive is how often an idle stream sends a comment, so that neither side
+// takes the other for gone.
+const keepAlive = 15 * time.Second
+
+// reader is one client of a stream, or of all streams that it may read.
+type reader struct {
+	*Handler
+	w     http.ResponseWriter
+	r     *http.Request
+	rc    *http.ResponseController
+	parts []*part
+	form  int
+	span  span
+	sets  []*yang.Set
+	// may is set for a client of all streams: it reports whether the client may read one.
+	may func(ctx context.Context, stream string) bool
+}
+
+// part is one of the streams, and how far it was read.
+type part struct {
+	*history
+	name string
+	at   uint64 // the event that was read last
+	id   uint64 // what its id ends with
+}
+
+func (h *Handler) reader(w http.ResponseWriter, r *http.Request) *reader {
+	out := &reader{Handler: h, w: w, r: r, rc: http.NewResponseController(w), sets: []*yang.Set{h.o.Catalog.Installed().Schema}}
+	if own, err := ownSchema(); err == nil {
+		out.sets = append(out.sets, own)
+	}
+	return out
+}
+
+// add reads a stream after the event that the client saw last, else from a time on, else what comes from now on.
+func (r *reader) add(name string, s *history, start time.Time) {
+	at := s.newest()
+	if !start.IsZero() {
+		at = s.from(start)
+	}
+	if last := r.r.Header.Get("Last-Event-ID"); last != "" {
+		at = s.from(time.Time{}) // it missed what is kept, or more, unless it says otherwise
+		for one := range strings.SplitSeq(last, ",") {
+			if id, ok := s.resume(one); ok {
+				at = id
+			}
+		}
+	}
+	r.parts = append(r.parts, &part{history: s, name: name, at: at, id: at})
+}
+
+// run sends events until the client leaves, a stream ends, or the user may not read one any more.
+func (r *reader) run() {
+	h := r.w.Header()
+	h.Set("Content-Type", eventStream)
+	h.Set("Cache-Control", "no-cache, no-store")
+	r.w.WriteHeader(http.StatusOK)
+	// An event wakes all readers at once: they must not take the places of other requests. Their
+	// number is bounded by that of connections.
+	defer r.o.Waiting(r.r.Context())()
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	var stop <-chan time.Time
+	if !r.span.stop.IsZero() {
+		t := time.NewTimer(time.Until(r.span.stop))
+		defer t.Stop()
+		stop = t.C
+	}
+	for stopped := false; r.flush(); {
+		wait := []reflect.SelectCase{received(r.r.Context().Done()), received(tick.C), received(stop)}
+		sent := false
+		for _, p := range r.parts {
+			events, more, lost, ended := p.after(p.at)
+			switch {
+			case lost:
+				r.comment("cut: the reader is slower than the events come, and some are not kept any more")
+				return
+			case len(events) > 0:
+				if !r.still() || !r.send(p, events) {
+					return
+				}
+				sent = true
+			case ended != "" || stopped:
+				r.comment("end: " + ended)
+				return
+			}
+			wait = append(wait, received(more))
+		}
+		if sent {
+			continue
+		}
+		switch chosen, _, _ := reflect.Select(wait); chosen {
+		case 0:
+			return
+		case 1:
+			if !r.still() || !r.comment("still here") {
+				return
+			}
+		case 2:
+			stopped = true
+		}
+	}
+}
+
+// received is the case of a select that something comes from a channel.
+func received[T any](from <-chan T) reflect.SelectCase {
+	return reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(from)}
+}
+
+// still reports whether the client may go on.
+func (r *reader) still() bool {
+	ctx := r.r.Context()
+	return r.o.Still(ctx) && (r.may == nil || !slices.ContainsFunc(r.parts, func(p *part) bool { return !r.may(ctx, p.name) }))
+}
+
+// flush sends what is written. A client that does not read must not hold the goroutine for ever;
+// not every ResponseWriter knows deadlines.
+func (r *reader) flush() bool {
+	_ = r.rc.SetWriteDeadline(time.Now().Add(2 * keepAlive))
+	return r.rc.Flush() == nil
+}
+
+func (r *reader) comment(text string) bool {
+	_, err := fmt.Fprintf(r.w, ": %s\n\n", strings.ReplaceAll(text, "\n", " "))
+	return err == nil && r.flush()
+}
+
+// send writes events that the client wants; false when it wants no more.
+func (r *reader) send(p *part, events []*record) bool {
+	for _, e := range events {
+		p.at, p.id = e.id, e.number()
+		if !r.span.stop.IsZero() && e.event.Time.After(r.span.stop) {
+			r.comment("end: stop-time")
+			return false
+		}
+		if r.span.filter != nil && !r.span.filter.event(&e.event, r.sets) {
+			continue
+		}
+		text := e.text(r.form, r.sets...)
+		if text == nil {
+			r.o.Log.WarnContext(r.r.Context(), "restconf: an event cannot be written and was left out", "event", e.event.Name)
+			continue
+		}
+		kind := ""
+		if r.may != nil {
+			kind = "event: " + p.name + "\n"
+		}
+		if _, err := fmt.Fprintf(r.w, "%sdata: %s\nid: %s\n\n", kind, text, r.id()); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// id says how far all streams were read.
+func (r *reader) id() string {
+	var ids []string
+	for _, p := range r.parts {
+		ids = append(ids, p.prefix+strconv.FormatUint(p.id, 10))
+	}
+	return strings.Join(ids, ",")
+}
+
+// Merged serves all event streams that the caller may read as one, so that a browser needs one connection: an event
+// is as in its stream, with the stream's name as its type, and its id says how far all of them were read.
+// may reports whether the caller of ctx may read a stream; it is asked again while the streams last.
+func (h *Handler) Merged(may func(ctx context.Context, stream string) bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", "GET")
+			http.Error(w, "only GET is allowed here", http.StatusMethodNotAllowed)
+			return
+		}
+		all := h.reader(w, r)
+		all.form, all.may = asJSON, may
+		for _, s := range h.o.Catalog.Installed().Streams {
+			if h.o.Events == nil || !may(r.Context(), s.Name) {
+				continue
+			}
+			kept, release, err := h.streamsKept.hold(s.Name, h.o.Now(), h.plugin(s.Name))
+			if err != nil {
+				h.o.Log.WarnContext(r.Context(), "restconf: a stream is left out of all events", "stream", s.Name, "error", err)
+				continue
+			}
+			defer release()
+			all.add(s.Name, kept, time.Time{})
+		}
+		all.run()
+	})
+}
